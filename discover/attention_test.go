@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The table is sorted by who needs the person.
+// Sessions that need the user come first.
 func TestSortByAttention(t *testing.T) {
 	now := at(1000)
 	s := func(id string, status Status, minutes int) Session {
@@ -32,8 +32,8 @@ func TestSortByAttention(t *testing.T) {
 	for range 100 {
 		rand.Shuffle(len(got), func(i, j int) { got[i], got[j] = got[j], got[i] })
 		SortByAttention(got, now)
-		if ids(got) != ids(want) {
-			t.Fatalf("got  %s\nwant %s", strings.ReplaceAll(ids(got), " ", "\n     "), ids(want))
+		if idsAndStatuses(got) != idsAndStatuses(want) {
+			t.Fatalf("got  %s\nwant %s", strings.ReplaceAll(idsAndStatuses(got), " ", "\n     "), idsAndStatuses(want))
 		}
 	}
 	if !want[3].StoppedRecently(now) || want[0].StoppedRecently(now) || want[len(want)-1].StoppedRecently(now) {

@@ -15,16 +15,18 @@ import (
 	"agentctl/proc"
 )
 
-// world is a made-up machine: what runs, what the processes show, what is stored.
-type world struct {
-	facts   []proc.FakeProcess
-	claims  []Claim
-	records []Record
+// input is what is correlated: processes, what they show, and what is stored.
+type input struct {
+	processes []proc.FakeProcess
+	claims    []Claim
+	records   []Record
 }
 
-func (w world) join() []Session { return Correlate(proc.NewFakeTable(w.facts...), w.claims, w.records) }
+func (in input) correlate() []Session {
+	return Correlate(proc.NewFakeTable(in.processes...), in.claims, in.records)
+}
 
-func fact(pid int, birth string, state proc.State) proc.FakeProcess {
+func fakeProcess(pid int, birth string, state proc.State) proc.FakeProcess {
 	return proc.FakeProcess{Process: proc.Process{
 		ID: proc.ID{PID: pid, Birth: birth}, State: state, Parent: 1, Ticks: uint64(pid),
 		Started: time.Unix(int64(pid), 0).UTC(),
@@ -32,38 +34,39 @@ func fact(pid int, birth string, state proc.State) proc.FakeProcess {
 }
 
 var (
-	someAgents = []Agent{ClaudeCode, Codex, OpenCode}
-	someIDs    = []string{"a", "b", "c", "d"}
-	somePaths  = []string{"/h/1", "/h/2"}
-	someTurns  = []TurnState{TurnUnknown, TurnNone, TurnOpen, TurnWaiting, TurnDone, TurnInterrupted, TurnFailed}
+	testAgents = []Agent{ClaudeCode, Codex, OpenCode}
+	testIDs    = []string{"a", "b", "c", "d"}
+	testPaths  = []string{"/h/1", "/h/2"}
+	testTurns  = []TurnState{TurnUnknown, TurnNone, TurnOpen, TurnWaiting, TurnDone, TurnInterrupted, TurnFailed}
 )
 
-// worlds draws small worlds in which everything collides with everything.
-func worlds() *rapid.Generator[world] {
-	return rapid.Custom(func(t *rapid.T) world {
-		var w world
+// inputs draws small inputs whose IDs, paths and processes coincide often.
+func inputs() *rapid.Generator[input] {
+	return rapid.Custom(func(t *rapid.T) input {
+		var in input
 		for pid := range rapid.IntRange(0, 6).Draw(t, "processes") {
 			state := rapid.SampledFrom([]proc.State{'S', 'R', 'T', 'Z'}).Draw(t, "state")
-			w.facts = append(w.facts, fact(100+pid, "now", state))
+			in.processes = append(in.processes, fakeProcess(100+pid, "now", state))
 		}
 		for i := range rapid.IntRange(0, 6).Draw(t, "records") {
-			w.records = append(w.records, Record{
-				Agent: rapid.SampledFrom(someAgents).Draw(t, "agent"), ID: rapid.SampledFrom(someIDs).Draw(t, "id"),
-				Path: rapid.SampledFrom(somePaths).Draw(t, "path"), Home: "/h", Dir: "/w",
+			in.records = append(in.records, Record{
+				Agent: rapid.SampledFrom(testAgents).Draw(t, "agent"), ID: rapid.SampledFrom(testIDs).Draw(t, "id"),
+				Path: rapid.SampledFrom(testPaths).Draw(t, "path"), Home: "/h", Dir: "/w",
 				Updated: time.Unix(int64(1000+i), 0).UTC(),
-				Turn:    Turn{State: rapid.SampledFrom(someTurns).Draw(t, "turn"), Error: "e"},
+				Turn:    Turn{State: rapid.SampledFrom(testTurns).Draw(t, "turn"), Error: "e"},
 			})
 		}
 		for range rapid.IntRange(0, 10).Draw(t, "claims") {
-			w.claims = append(w.claims, someClaim(t))
+			in.claims = append(in.claims, drawClaim(t))
 		}
-		return w
+		return in
 	})
 }
 
-func someClaim(t *rapid.T) Claim {
+// drawClaim draws a claim or a presence.
+func drawClaim(t *rapid.T) Claim {
 	c := Claim{
-		Agent:   rapid.SampledFrom(someAgents).Draw(t, "agent"),
+		Agent:   rapid.SampledFrom(testAgents).Draw(t, "agent"),
 		Process: proc.ID{PID: rapid.IntRange(100, 107).Draw(t, "pid"), Birth: rapid.SampledFrom([]string{"now", "now", "now", "old"}).Draw(t, "birth")},
 		Home:    "/h", Dir: "/w",
 	}
@@ -71,19 +74,19 @@ func someClaim(t *rapid.T) Claim {
 		c.Shared, c.HideIfUnlinked = rapid.Bool().Draw(t, "shared"), rapid.Bool().Draw(t, "empty")
 		return c
 	}
-	c.Session = rapid.SampledFrom(someIDs).Draw(t, "session")
-	c.Path = rapid.SampledFrom(append(somePaths, "")).Draw(t, "place")
+	c.Session = rapid.SampledFrom(testIDs).Draw(t, "session")
+	c.Path = rapid.SampledFrom(append(testPaths, "")).Draw(t, "place")
 	c.Strength = rapid.SampledFrom([]Strength{Weak, Strong, Exact}).Draw(t, "strength")
 	c.Kind = rapid.SampledFrom([]string{"x", "y"}).Draw(t, "kind")
 	c.Additional, c.Alternative = rapid.Bool().Draw(t, "additional"), rapid.SampledFrom([]string{"", "", "r"}).Draw(t, "rival")
 	if rapid.Bool().Draw(t, "shows") {
-		c.Turn = &Turn{State: rapid.SampledFrom(someTurns).Draw(t, "shown")}
+		c.Turn = &Turn{State: rapid.SampledFrom(testTurns).Draw(t, "shown")}
 	}
 	return c
 }
 
-// plain makes sessions comparable.
-func plain(t interface{ Fatal(...any) }, sessions []Session) string {
+// asText makes sessions comparable.
+func asText(t interface{ Fatal(...any) }, sessions []Session) string {
 	type row struct {
 		Agent                   Agent
 		ID, Path, Status, Error string
@@ -109,24 +112,24 @@ func plain(t interface{ Fatal(...any) }, sessions []Session) string {
 	return string(out)
 }
 
-// check runs a law on three thousand worlds.
-func check(t *testing.T, law func(*rapid.T, world)) {
+// checkLaw checks a law on three thousand inputs.
+func checkLaw(t *testing.T, law func(*rapid.T, input)) {
 	t.Helper()
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		for range 30 {
-			law(t, worlds().Draw(t, "world"))
+			law(t, inputs().Draw(t, "input"))
 		}
 	})
 }
 
 func TestCorrelateIgnoresTheOrderOfItsInput(t *testing.T) {
-	check(t, func(t *rapid.T, w world) {
-		want := plain(t, w.join())
+	checkLaw(t, func(t *rapid.T, in input) {
+		want := asText(t, in.correlate())
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		r.Shuffle(len(w.claims), func(i, j int) { w.claims[i], w.claims[j] = w.claims[j], w.claims[i] })
-		r.Shuffle(len(w.records), func(i, j int) { w.records[i], w.records[j] = w.records[j], w.records[i] })
-		if got := plain(t, w.join()); got != want {
+		r.Shuffle(len(in.claims), func(i, j int) { in.claims[i], in.claims[j] = in.claims[j], in.claims[i] })
+		r.Shuffle(len(in.records), func(i, j int) { in.records[i], in.records[j] = in.records[j], in.records[i] })
+		if got := asText(t, in.correlate()); got != want {
 			t.Fatalf("order matters:\n%s\n%s", want, got)
 		}
 	})
@@ -134,23 +137,23 @@ func TestCorrelateIgnoresTheOrderOfItsInput(t *testing.T) {
 
 // Sessions share the records that they are made of.
 func TestCorrelateChangesNoRecord(t *testing.T) {
-	check(t, func(t *rapid.T, w world) {
-		before := slices.Clone(w.records)
-		for _, s := range w.join() {
+	checkLaw(t, func(t *rapid.T, in input) {
+		before := slices.Clone(in.records)
+		for _, s := range in.correlate() {
 			if s.Record == nil {
 				t.Fatalf("without a record: %+v", s)
 			}
 		}
-		if !reflect.DeepEqual(w.records, before) {
-			t.Fatalf("were %+v, are %+v", before, w.records)
+		if !reflect.DeepEqual(in.records, before) {
+			t.Fatalf("were %+v, are %+v", before, in.records)
 		}
 	})
 }
 
 func TestCorrelateLinksOnlyLiveProcesses(t *testing.T) {
-	check(t, func(t *rapid.T, w world) {
-		table := proc.NewFakeTable(w.facts...)
-		for _, s := range w.join() {
+	checkLaw(t, func(t *rapid.T, in input) {
+		table := proc.NewFakeTable(in.processes...)
+		for _, s := range in.correlate() {
 			for _, e := range s.Evidence {
 				if _, ok := table.Find(e.Process); e.Accepted && !ok {
 					t.Fatalf("accepted evidence of a dead or recycled process: %+v", e)
@@ -167,13 +170,13 @@ func TestCorrelateLinksOnlyLiveProcesses(t *testing.T) {
 }
 
 func TestCorrelateOnAnEmptyTableStopsEverything(t *testing.T) {
-	check(t, func(t *rapid.T, w world) {
-		w.facts = nil
+	checkLaw(t, func(t *rapid.T, in input) {
+		in.processes = nil
 		keys := map[Key]bool{}
-		for _, r := range w.records {
+		for _, r := range in.records {
 			keys[r.Key()] = true
 		}
-		got := w.join()
+		got := in.correlate()
 		if len(got) != len(keys) {
 			t.Fatalf("%d sessions of %d records", len(got), len(keys))
 		}
@@ -186,21 +189,21 @@ func TestCorrelateOnAnEmptyTableStopsEverything(t *testing.T) {
 }
 
 func TestCorrelateKeepsEveryRecordAndEveryLiveAgent(t *testing.T) {
-	check(t, func(t *rapid.T, w world) {
-		table := proc.NewFakeTable(w.facts...)
+	checkLaw(t, func(t *rapid.T, in input) {
+		table := proc.NewFakeTable(in.processes...)
 		records, owners := map[Key]int{}, map[agentProcess]int{}
-		for _, s := range w.join() {
+		for _, s := range in.correlate() {
 			records[s.Key()]++
 			for _, p := range s.Processes {
 				owners[agentProcess{s.Agent, p.ID}]++
 			}
 		}
-		for _, r := range w.records {
+		for _, r := range in.records {
 			if records[r.Key()] != 1 {
 				t.Fatalf("record %v makes %d rows", r.Key(), records[r.Key()])
 			}
 		}
-		for _, c := range w.claims {
+		for _, c := range in.claims {
 			_, live := table.Find(c.Process)
 			who := agentProcess{c.Agent, c.Process}
 			if c.Session == "" && live && !c.HideIfUnlinked && owners[who] == 0 {
@@ -214,10 +217,10 @@ func TestCorrelateKeepsEveryRecordAndEveryLiveAgent(t *testing.T) {
 }
 
 func TestCorrelatePrefersStrongEvidence(t *testing.T) {
-	check(t, func(t *rapid.T, w world) {
-		table := proc.NewFakeTable(w.facts...)
+	checkLaw(t, func(t *rapid.T, in input) {
+		table := proc.NewFakeTable(in.processes...)
 		exact := map[target]map[proc.ID]bool{}
-		for _, c := range w.claims {
+		for _, c := range in.claims {
 			if _, live := table.Find(c.Process); live && c.Session != "" && c.Strength == Exact {
 				if exact[c.target()] == nil {
 					exact[c.target()] = map[proc.ID]bool{}
@@ -225,7 +228,7 @@ func TestCorrelatePrefersStrongEvidence(t *testing.T) {
 				exact[c.target()][c.Process] = true
 			}
 		}
-		for _, s := range w.join() {
+		for _, s := range in.correlate() {
 			for _, e := range s.Evidence {
 				holders := exact[e.target()]
 				if e.Session != "" && e.Accepted && len(holders) > 0 && !holders[e.Process] {
@@ -241,16 +244,16 @@ func TestCorrelatePrefersStrongEvidence(t *testing.T) {
 
 // An additional claim never links a session that another process has, or that something else may have run.
 func TestCorrelateAcceptsAdditionalEvidenceWhereNothingElseFits(t *testing.T) {
-	check(t, func(t *rapid.T, w world) {
-		for _, s := range w.join() {
+	checkLaw(t, func(t *rapid.T, in input) {
+		for _, s := range in.correlate() {
 			live := len(s.Processes) > 0
 			for _, e := range s.Evidence {
 				if !e.Additional || e.Strength == Exact || e.Session == "" {
 					continue
 				}
-				_, alive := proc.NewFakeTable(w.facts...).Find(e.Process)
+				_, alive := proc.NewFakeTable(in.processes...).Find(e.Process)
 				switch {
-				case e.Accepted && e.Alternative != "" && strongest(s, e.Process) == e.Strength && !confirmed(s, e):
+				case e.Accepted && e.Alternative != "" && strongest(s, e.Process) == e.Strength && !acceptedOtherwise(s, e):
 					t.Fatalf("linked in spite of a rival: %+v", e)
 				case !e.Accepted && alive && !live && s.Status != Unknown:
 					t.Fatalf("%s, though it may be live: %+v", s.Status, e)
@@ -260,14 +263,14 @@ func TestCorrelateAcceptsAdditionalEvidenceWhereNothingElseFits(t *testing.T) {
 	})
 }
 
-// confirmed reports whether the process has the session by another claim, too.
-func confirmed(s Session, e Evidence) bool {
+// acceptedOtherwise reports whether another accepted claim ties the process to the session.
+func acceptedOtherwise(s Session, e Evidence) bool {
 	return slices.ContainsFunc(s.Evidence, func(o Evidence) bool { return o.Accepted && o.Process == e.Process && o.Alternative == "" })
 }
 
 func TestCorrelateAcceptsWeakEvidenceOnlyWhereItLeavesOneChoice(t *testing.T) {
-	check(t, func(t *rapid.T, w world) {
-		sessions := w.join()
+	checkLaw(t, func(t *rapid.T, in input) {
+		sessions := in.correlate()
 		owned, owners := map[agentProcess]map[target]bool{}, map[target]map[proc.ID]bool{}
 		for _, s := range sessions {
 			for _, e := range s.Evidence {
@@ -302,7 +305,7 @@ func TestCorrelateAcceptsWeakEvidenceOnlyWhereItLeavesOneChoice(t *testing.T) {
 	})
 }
 
-// strongest is the strength by which a process was tied to a session.
+// strongest returns the strongest accepted claim of a process.
 func strongest(s Session, id proc.ID) Strength {
 	best := Strength(0)
 	for _, e := range s.Evidence {
@@ -314,19 +317,18 @@ func strongest(s Session, id proc.ID) Strength {
 }
 
 func TestCorrelateIgnoresUnrelatedProcesses(t *testing.T) {
-	check(t, func(t *rapid.T, w world) {
-		want := plain(t, w.join())
+	checkLaw(t, func(t *rapid.T, in input) {
+		want := asText(t, in.correlate())
 		for pid := range 5 {
-			w.facts = append(w.facts, fact(900+pid, "now", 'S'))
+			in.processes = append(in.processes, fakeProcess(900+pid, "now", 'S'))
 		}
-		if got := plain(t, w.join()); got != want {
+		if got := asText(t, in.correlate()); got != want {
 			t.Fatalf("unrelated processes changed the answer:\n%s\n%s", want, got)
 		}
 	})
 }
 
-// TestRecycledPIDsAreRefused gives ten thousand processes the pid, but not the birth, that a claim names (S11).
-// A session that has just begun is not all in storage yet: where it works, and that it works, its process tells.
+// Of a session that has just begun, the process shows the directory and the turn before storage has them.
 func TestAPresenceSuppliesWhatIsNotStoredYet(t *testing.T) {
 	presence := Claim{Agent: Codex, Process: proc.ID{PID: 100, Birth: "now"}, Home: "/h", Dir: "/w", Turn: &Turn{State: TurnOpen}}
 	named := Claim{Agent: Codex, Process: presence.Process, Home: "/h", Session: "a", Path: "/h/1", Strength: Exact}
@@ -343,13 +345,14 @@ func TestAPresenceSuppliesWhatIsNotStoredYet(t *testing.T) {
 		{shared, Record{Turn: Turn{State: TurnNone}}, "", Idle},
 	} {
 		tc.record.Agent, tc.record.ID, tc.record.Path, tc.record.Home = Codex, "a", "/h/1", "/h"
-		got := Correlate(proc.NewFakeTable(fact(100, "now", 'S')), []Claim{tc.presence, named}, []Record{tc.record})
+		got := Correlate(proc.NewFakeTable(fakeProcess(100, "now", 'S')), []Claim{tc.presence, named}, []Record{tc.record})
 		if len(got) != 1 || got[0].Dir != tc.dir || got[0].Status != tc.status || got[0].Turn != tc.record.Turn {
 			t.Errorf("%+v: %+v", tc, got)
 		}
 	}
 }
 
+// S11: ten thousand processes have the pid, but not the birth, that a claim names.
 func TestRecycledPIDsAreRefused(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 20_000 {
@@ -357,15 +360,15 @@ func TestRecycledPIDsAreRefused(t *testing.T) {
 		if was == is {
 			continue
 		}
-		w := world{
-			facts:   []proc.FakeProcess{fact(pid, fmt.Sprint("boot/", is), 'S')},
-			records: []Record{{Agent: ClaudeCode, ID: "a", Path: "/p", Turn: Turn{State: TurnOpen}}},
+		in := input{
+			processes: []proc.FakeProcess{fakeProcess(pid, fmt.Sprint("boot/", is), 'S')},
+			records:   []Record{{Agent: ClaudeCode, ID: "a", Path: "/p", Turn: Turn{State: TurnOpen}}},
 			claims: []Claim{{
 				Agent: ClaudeCode, Session: "a", Path: "/p", Strength: []Strength{Exact, Strong, Weak}[i%3],
 				Process: proc.ID{PID: pid, Birth: fmt.Sprint("boot/", was)}, Turn: &Turn{State: TurnOpen},
 			}},
 		}
-		got := w.join()
+		got := in.correlate()
 		if len(got) != 1 || got[0].Status != Stopped || len(got[0].Processes) != 0 {
 			t.Fatalf("recycled pid %d accepted: %+v", pid, got)
 		}

@@ -9,16 +9,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// someFacts draws facts as an adapter may list them: in any order, some of them twice or not known.
-func someFacts() *rapid.Generator[Facts] {
+// drawFacts draws facts as an adapter may list them: in any order, some of them twice or not known.
+func drawFacts() *rapid.Generator[Facts] {
 	names := rapid.OneOf(rapid.SampledFrom([]string{"a", "b", "c"}), rapid.String())
 	values := rapid.OneOf(rapid.SampledFrom([]any{nil, "", 0, false, 1.5, []int{1}, map[string]any{"x": "<"}}), rapid.String().AsAny())
 	fact := rapid.Custom(func(t *rapid.T) Fact { return Fact{names.Draw(t, "name"), values.Draw(t, "value")} })
 	return rapid.Map(rapid.SliceOf(fact), func(list []Fact) Facts { return list })
 }
 
-// told are the same facts as a map: the reference.
-func told(facts Facts) map[string]any {
+// asMap returns the facts as a map, the reference.
+func asMap(facts Facts) map[string]any {
 	m := map[string]any{}
 	for _, f := range facts {
 		if f.Value != nil && f.Value != "" {
@@ -28,7 +28,8 @@ func told(facts Facts) map[string]any {
 	return m
 }
 
-func encoded(t *rapid.T, v any) string {
+// toJSON returns the JSON of a value.
+func toJSON(t *rapid.T, v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
@@ -39,27 +40,27 @@ func encoded(t *rapid.T, v any) string {
 // Facts are what a map with the same content is, in the order in which JSON has it.
 func TestFactsAreAMapInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		listed := someFacts().Draw(t, "facts")
+		listed := drawFacts().Draw(t, "facts")
 		var grown Facts
 		for _, f := range listed {
 			grown = grown.With(f.Name, f.Value)
 		}
-		want := told(listed)
+		want := asMap(listed)
 		for _, got := range []Facts{listed.WithoutEmpty(), grown} {
-			if len(got) != len(want) || encoded(t, got) != encoded(t, want) {
-				t.Fatalf("%s, want %s", encoded(t, got), encoded(t, want))
+			if len(got) != len(want) || toJSON(t, got) != toJSON(t, want) {
+				t.Fatalf("%s, want %s", toJSON(t, got), toJSON(t, want))
 			}
 			if !slices.IsSortedFunc(got, func(a, b Fact) int { return strings.Compare(a.Name, b.Name) }) {
 				t.Fatalf("not in order: %v", got)
 			}
 			for _, f := range listed {
-				if encoded(t, got.Get(f.Name)) != encoded(t, want[f.Name]) {
+				if toJSON(t, got.Get(f.Name)) != toJSON(t, want[f.Name]) {
 					t.Fatalf("%q is %v, want %v", f.Name, got.Get(f.Name), want[f.Name])
 				}
 			}
 			var read Facts
-			if err := json.Unmarshal([]byte(encoded(t, got)), &read); err != nil || encoded(t, read) != encoded(t, got) {
-				t.Fatalf("%s read as %v (%v)", encoded(t, got), read, err)
+			if err := json.Unmarshal([]byte(toJSON(t, got)), &read); err != nil || toJSON(t, read) != toJSON(t, got) {
+				t.Fatalf("%s read as %v (%v)", toJSON(t, got), read, err)
 			}
 		}
 	})
@@ -68,14 +69,14 @@ func TestFactsAreAMapInOrder(t *testing.T) {
 // A list that others hold is never changed, not even in the room behind it.
 func TestFactsAreShared(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		first := slices.Grow(someFacts().Draw(t, "facts").WithoutEmpty(), 2)
-		before, room := encoded(t, first), encoded(t, first[:cap(first)])
+		first := slices.Grow(drawFacts().Draw(t, "facts").WithoutEmpty(), 2)
+		before, room := toJSON(t, first), toJSON(t, first[:cap(first)])
 		second := first.With("a", "of the second").With("b", "of the second")
 		third := first.With("a", "of the third")
 		if second.Get("a") != "of the second" || third.Get("a") != "of the third" {
 			t.Fatalf("%v and %v", second, third)
 		}
-		if encoded(t, first) != before || encoded(t, first[:cap(first)]) != room {
+		if toJSON(t, first) != before || toJSON(t, first[:cap(first)]) != room {
 			t.Fatalf("%v was %s", first, before)
 		}
 	})

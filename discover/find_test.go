@@ -13,20 +13,20 @@ import (
 	"agentctl/proc"
 )
 
-// maker is an adapter whose agent makes ids that begin with its mark. It counts how often its store was asked.
-type maker struct {
-	memory
-	mark  string
-	asked *int
+// idAdapter is an adapter whose agent makes IDs with a prefix. It counts the searches of its store.
+type idAdapter struct {
+	testAdapter
+	prefix string
+	asked  *int
 }
 
-func (m maker) MatchesID(id string) bool { return strings.HasPrefix(id, m.mark) && len(id) == 4 }
+func (m idAdapter) MatchesID(id string) bool { return strings.HasPrefix(id, m.prefix) && len(id) == 4 }
 
-func (m maker) Entries(ctx context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
+func (m idAdapter) Entries(ctx context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
 	if *m.asked++; len(homes) == 0 {
 		return nil, errors.New("asked without a home")
 	}
-	return m.memory.Entries(ctx, homes, q)
+	return m.testAdapter.Entries(ctx, homes, q)
 }
 
 func TestFindSearchesFirstTheAgentOfTheIDsShape(t *testing.T) {
@@ -34,10 +34,10 @@ func TestFindSearchesFirstTheAgentOfTheIDsShape(t *testing.T) {
 	given := record(Codex, "b111", 1) // of the other agent's shape
 	both := record(ClaudeCode, "a222", 2)
 	both.Path = "/c/a222"
-	w := worldOf(
-		func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) },
-		maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1), record(Codex, "a222", 2), given}}, "a", &codex},
-		maker{memory{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1), both}}, "b", &claude},
+	scanner := newScanner(
+		func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) },
+		idAdapter{testAdapter{agent: Codex, records: []Record{record(Codex, "a111", 1), record(Codex, "a222", 2), given}}, "a", &codex},
+		idAdapter{testAdapter{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1), both}}, "b", &claude},
 	)
 	for _, c := range []struct {
 		arg           string
@@ -51,7 +51,7 @@ func TestFindSearchesFirstTheAgentOfTheIDsShape(t *testing.T) {
 		{"a222", Codex, 1, 0},
 	} {
 		codex, claude = 0, 0
-		r, err := w.Find(t.Context(), c.arg, nil, ReadOptions{})
+		r, err := scanner.Find(t.Context(), c.arg, nil, ReadOptions{})
 		if err != nil || len(r.Sessions) != 1 || r.Sessions[0].Agent != c.agent || len(r.Warnings) > 0 {
 			t.Errorf("%s: %+v, %v; want one of %s", c.arg, r, err, c.agent)
 		}
@@ -59,22 +59,22 @@ func TestFindSearchesFirstTheAgentOfTheIDsShape(t *testing.T) {
 			t.Errorf("%s: asked codex %d and claude-code %d times, want %d and %d", c.arg, codex, claude, c.codex, c.claude)
 		}
 	}
-	if _, err := w.Find(t.Context(), "a333", nil, ReadOptions{}); !errors.Is(err, ErrNotFound) || codex == 0 || claude == 0 {
+	if _, err := scanner.Find(t.Context(), "a333", nil, ReadOptions{}); !errors.Is(err, ErrNotFound) || codex == 0 || claude == 0 {
 		t.Errorf("%v, want not found, after both were asked", err)
 	}
 }
 
 func TestFindFindsALiveSessionWithAnIDOfAnotherShape(t *testing.T) {
-	stored, live := record(ClaudeCode, "a111", 1), exact("a111", 7)
+	stored, live := record(ClaudeCode, "a111", 1), exactClaim("a111", 7)
 	stored.Path = "/c/a111"
 	live.Agent, live.Path = ClaudeCode, stored.Path
-	w := worldOf(
-		func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) },
-		maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", new(int)},
-		maker{memory{agent: ClaudeCode, claims: []Claim{live}, records: []Record{stored}}, "b", new(int)},
+	scanner := newScanner(
+		func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) },
+		idAdapter{testAdapter{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", new(int)},
+		idAdapter{testAdapter{agent: ClaudeCode, claims: []Claim{live}, records: []Record{stored}}, "b", new(int)},
 	)
 	var ambiguous *AmbiguousError
-	if _, err := w.Find(t.Context(), "a111", nil, ReadOptions{}); !errors.As(err, &ambiguous) || len(ambiguous.Candidates) != 2 {
+	if _, err := scanner.Find(t.Context(), "a111", nil, ReadOptions{}); !errors.As(err, &ambiguous) || len(ambiguous.Candidates) != 2 {
 		t.Errorf("%v, want both of them", err)
 	}
 }
@@ -94,9 +94,9 @@ func TestAMovedSessionIsOneSession(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := record(Codex, "s1", 1), record(Codex, "s1", 2)
 			before.Path, after.Path = from, to
-			claim := exact("s1", 7)
+			claim := exactClaim("s1", 7)
 			claim.Path = to
-			w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, memory{
+			scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }, testAdapter{
 				agent: Codex, claims: []Claim{claim}, records: []Record{before, after},
 			})
 			for _, path := range []string{from, to} {
@@ -107,32 +107,32 @@ func TestAMovedSessionIsOneSession(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if r, err := w.List(t.Context(), SessionFilter{IncludeStopped: true}); err != nil || ids(r.Sessions) != c.want {
-				t.Errorf("list: %q, %v; want %q", ids(r.Sessions), err, c.want)
+			if r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: true}); err != nil || idsAndStatuses(r.Sessions) != c.want {
+				t.Errorf("list: %q, %v; want %q", idsAndStatuses(r.Sessions), err, c.want)
 			}
-			r, err := w.Find(t.Context(), "s1", nil, ReadOptions{})
-			if one := !strings.Contains(c.want, " "); one != (err == nil) || one && ids(r.Sessions) != c.want {
-				t.Errorf("find: %q, %v; want %q", ids(r.Sessions), err, c.want)
+			r, err := scanner.Find(t.Context(), "s1", nil, ReadOptions{})
+			if one := !strings.Contains(c.want, " "); one != (err == nil) || one && idsAndStatuses(r.Sessions) != c.want {
+				t.Errorf("find: %q, %v; want %q", idsAndStatuses(r.Sessions), err, c.want)
 			}
 		})
 	}
 }
 
-// torn is an adapter of whose store some entries, or all of it, cannot be read.
-type torn struct {
-	maker
+// unreadableAdapter is an adapter whose records cannot be read, or nothing of its store if it is closed.
+type unreadableAdapter struct {
+	idAdapter
 	path   string
 	closed bool
 }
 
-func (m torn) Entries(ctx context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
+func (m unreadableAdapter) Entries(ctx context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
 	if m.closed {
 		return nil, &Warning{Agent: m.agent, Path: m.path, Err: os.ErrPermission}
 	}
-	return m.maker.Entries(ctx, homes, q)
+	return m.idAdapter.Entries(ctx, homes, q)
 }
 
-func (m torn) Read(context.Context, []Entry, ReadOptions) iter.Seq2[Record, error] {
+func (m unreadableAdapter) Read(context.Context, []Entry, ReadOptions) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		yield(Record{}, &Warning{Agent: m.agent, Path: m.path, Err: errors.New("damaged")})
 	}
@@ -140,8 +140,8 @@ func (m torn) Read(context.Context, []Entry, ReadOptions) iter.Seq2[Record, erro
 
 // A session that is stored and cannot be read is not one that does not exist.
 func TestFindDistinguishesUnreadableFromMissing(t *testing.T) {
-	whole := maker{memory{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1)}}, "b", new(int)}
-	damaged := maker{memory{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", new(int)}
+	whole := idAdapter{testAdapter{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1)}}, "b", new(int)}
+	damaged := idAdapter{testAdapter{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", new(int)}
 	for _, c := range []struct {
 		arg    string
 		closed bool
@@ -156,8 +156,8 @@ func TestFindDistinguishesUnreadableFromMissing(t *testing.T) {
 		{"b333", true, ErrNotFound, ""}, // the other agent has not made it
 		{"b222", true, nil, ""},
 	} {
-		w := worldOf(func() *proc.Table { return proc.NewFakeTable() }, torn{damaged, "/store", c.closed}, whole)
-		r, err := w.Find(t.Context(), c.arg, nil, ReadOptions{})
+		scanner := newScanner(func() *proc.Table { return proc.NewFakeTable() }, unreadableAdapter{damaged, "/store", c.closed}, whole)
+		r, err := scanner.Find(t.Context(), c.arg, nil, ReadOptions{})
 		if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: %v, want %v", c.arg, err, c.want)
 		}

@@ -49,7 +49,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// A session can be recorded in a directory whose .git is anything: a FIFO would be waited for, and what never ends would
+// The .git of a recorded directory can be anything: opening a FIFO would wait for its writer, and a file without an end would
 // fill the memory.
 func TestGroupOfHostileDirectories(t *testing.T) {
 	root := t.TempDir()

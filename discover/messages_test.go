@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// talker is an adapter whose session never ends when it is read.
-type talker struct {
-	memory
+// endlessAdapter is an adapter whose transcript has no end.
+type endlessAdapter struct {
+	testAdapter
 	text string
 }
 
-func (m talker) Messages(context.Context, Record) iter.Seq2[Message, error] {
+func (m endlessAdapter) Messages(context.Context, Record) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		for yield(Message{Text: m.text, Tool: &ToolCall{Output: m.text}}, nil) {
 			continue
@@ -24,10 +24,10 @@ func (m talker) Messages(context.Context, Record) iter.Seq2[Message, error] {
 // A transcript is given as far back as fits into memory, and a warning says that there is more.
 func TestMessagesAreBounded(t *testing.T) {
 	const part = 1 << 20
-	w := worldOf(nil, talker{memory{agent: Codex}, strings.Repeat("x", part)})
+	scanner := newScanner(nil, endlessAdapter{testAdapter{agent: Codex}, strings.Repeat("x", part)})
 	r := record(Codex, "s1", 1)
 	n, warnings := 0, 0
-	for m, err := range w.Messages(t.Context(), Session{Record: &r}) {
+	for m, err := range scanner.Messages(t.Context(), Session{Record: &r}) {
 		if n += len(m.Text) + len(m.toolOutput()); err != nil {
 			warnings++
 		}

@@ -22,7 +22,7 @@ func TestSortIsTheOrderOfCompare(t *testing.T) {
 				}).Draw(t, label)
 			}
 			s := Session{
-				Record: &Record{ID: rapid.SampledFrom(someIDs).Draw(t, "id"), Created: at("created"), Updated: at("updated")},
+				Record: &Record{ID: rapid.SampledFrom(testIDs).Draw(t, "id"), Created: at("created"), Updated: at("updated")},
 				Status: rapid.SampledFrom([]Status{Running, Stopped, Stopped, Unknown}).Draw(t, "status"),
 			}
 			if s.Status.Live() {

@@ -13,8 +13,8 @@ import (
 	"agentctl/proc"
 )
 
-// memory is an adapter with a made-up storage and made-up processes.
-type memory struct {
+// testAdapter is an adapter whose storage and claims are fields.
+type testAdapter struct {
 	homes   []Home // without them, one of ours
 	agent   Agent
 	claims  []Claim
@@ -25,29 +25,31 @@ type memory struct {
 	onRead func()
 }
 
-func (m memory) Name() Agent { return m.agent }
-func (m memory) Homes(HomeSources, *proc.Table) []Home {
+func (m testAdapter) Name() Agent { return m.agent }
+func (m testAdapter) Homes(HomeSources, *proc.Table) []Home {
 	if m.homes != nil {
 		return slices.Clone(m.homes)
 	}
 	return []Home{{Dir: "/h", FromUser: true}}
 }
 
-func (m memory) MarkerKeys() []string { return []string{"MARK", "MARK_ROOT", "MARK_PID", "MARK_LASTS"} }
-
-func (m memory) IsAgentProcess(p proc.Process) bool { return p.Name == "agent" }
-
-func (m memory) ReadMarker(env func(string) string) (EnvMarker, bool) {
-	pid, _ := strconv.Atoi(env("MARK_PID"))
-	mark := EnvMarker{Session: env("MARK"), Root: env("MARK_ROOT"), PID: pid, OutlivesSession: env("MARK_LASTS") != ""}
-	return mark, mark != EnvMarker{}
+func (m testAdapter) MarkerKeys() []string {
+	return []string{"MARK", "MARK_ROOT", "MARK_PID", "MARK_LASTS"}
 }
 
-func (m memory) Claims(context.Context, *proc.Table, []Home) ([]Claim, error) {
+func (m testAdapter) IsAgentProcess(p proc.Process) bool { return p.Name == "agent" }
+
+func (m testAdapter) ReadMarker(env func(string) string) (EnvMarker, bool) {
+	pid, _ := strconv.Atoi(env("MARK_PID"))
+	marker := EnvMarker{Session: env("MARK"), Root: env("MARK_ROOT"), PID: pid, OutlivesSession: env("MARK_LASTS") != ""}
+	return marker, marker != EnvMarker{}
+}
+
+func (m testAdapter) Claims(context.Context, *proc.Table, []Home) ([]Claim, error) {
 	return m.claims, errors.Join(m.faults...)
 }
 
-func (m memory) Entries(_ context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
+func (m testAdapter) Entries(_ context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
 	var out []Entry
 	for _, r := range m.records {
 		byRef := len(q.Refs) == 0 || slices.ContainsFunc(q.Refs, func(f Ref) bool { return f.ID == r.ID })
@@ -59,7 +61,7 @@ func (m memory) Entries(_ context.Context, homes []Home, q EntryFilter) ([]Entry
 	return out, nil
 }
 
-func (m memory) Read(_ context.Context, entries []Entry, _ ReadOptions) iter.Seq2[Record, error] {
+func (m testAdapter) Read(_ context.Context, entries []Entry, _ ReadOptions) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if m.onRead != nil {
 			m.onRead()
@@ -85,7 +87,7 @@ func record(agent Agent, id string, minute int) Record {
 	return Record{Agent: agent, ID: id, Path: "/p/" + id, Home: "/h", Dir: "/w", Updated: at(minute), Turn: Turn{State: TurnDone}}
 }
 
-func worldOf(table func() *proc.Table, adapters ...Adapter) *Scanner {
+func newScanner(table func() *proc.Table, adapters ...Adapter) *Scanner {
 	return &Scanner{
 		Adapters:    adapters,
 		HomeSources: func(Agent) HomeSources { return HomeSources{Getenv: func(string) string { return "" }} },
@@ -93,7 +95,7 @@ func worldOf(table func() *proc.Table, adapters ...Adapter) *Scanner {
 	}
 }
 
-func ids(sessions []Session) string {
+func idsAndStatuses(sessions []Session) string {
 	var out []string
 	for _, s := range sessions {
 		out = append(out, s.ID+":"+string(s.Status))
@@ -101,17 +103,17 @@ func ids(sessions []Session) string {
 	return strings.Join(out, " ")
 }
 
-func exact(id string, pid int) Claim {
+func exactClaim(id string, pid int) Claim {
 	return Claim{Agent: Codex, Process: proc.ID{PID: pid, Birth: "now"}, Session: id, Path: "/p/" + id, Strength: Exact, Kind: "lock"}
 }
 
 func TestListShowsLiveSessionsAndAllShowsStored(t *testing.T) {
 	child := record(Codex, "kid", 9)
 	child.Parent = "old"
-	m := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: []Record{
+	m := testAdapter{agent: Codex, claims: []Claim{exactClaim("live", 7)}, records: []Record{
 		record(Codex, "live", 1), record(Codex, "old", 5), record(Codex, "older", 3), child,
 	}}
-	w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, m)
+	scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }, m)
 	for _, c := range []struct {
 		sel  SessionFilter
 		want string
@@ -125,8 +127,8 @@ func TestListShowsLiveSessionsAndAllShowsStored(t *testing.T) {
 		{SessionFilter{IncludeStopped: true, Condition: func(s Session) bool { return s.ID == "older" }, Limit: 1}, "older:stopped"},
 		{SessionFilter{IncludeStopped: true, Agents: []Agent{OpenCode}}, ""},
 	} {
-		r, err := w.List(t.Context(), c.sel)
-		if got := ids(r.Sessions); err != nil || got != c.want {
+		r, err := scanner.List(t.Context(), c.sel)
+		if got := idsAndStatuses(r.Sessions); err != nil || got != c.want {
 			t.Errorf("%+v: got %q, %v; want %q", c.sel, got, err, c.want)
 		}
 	}
@@ -134,53 +136,53 @@ func TestListShowsLiveSessionsAndAllShowsStored(t *testing.T) {
 
 func TestListOpensNoMoreThanItShows(t *testing.T) {
 	var opened []string
-	m := memory{agent: Codex, opened: &opened, claims: []Claim{exact("s0", 7)}}
+	m := testAdapter{agent: Codex, opened: &opened, claims: []Claim{exactClaim("s0", 7)}}
 	for i := range 100 {
 		m.records = append(m.records, record(Codex, "s"+string(rune('0'+i/10))+string(rune('0'+i%10)), i))
 	}
 	m.records = append(m.records, record(Codex, "s0", 0))
-	w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, m)
-	if r, err := w.List(t.Context(), SessionFilter{IncludeStopped: true, Limit: 20}); err != nil || len(r.Sessions) != 20 || len(opened) > 21 {
+	scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }, m)
+	if r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: true, Limit: 20}); err != nil || len(r.Sessions) != 20 || len(opened) > 21 {
 		t.Errorf("%d rows, %d opened, %v", len(r.Sessions), len(opened), err)
 	}
 	opened = nil
-	if r, err := w.List(t.Context(), SessionFilter{}); err != nil || len(r.Sessions) != 1 || len(opened) != 1 {
+	if r, err := scanner.List(t.Context(), SessionFilter{}); err != nil || len(r.Sessions) != 1 || len(opened) != 1 {
 		t.Errorf("live list: %d rows, opened %v, %v", len(r.Sessions), opened, err)
 	}
 }
 
 // TestListReadsProcessesLast starts the session's process while the storage is being read: had the processes been
-// looked at first, a live session would be shown stopped.
+// read first, a live session would be shown stopped.
 func TestListReadsProcessesLast(t *testing.T) {
 	started := false
-	m := memory{agent: Codex, claims: []Claim{exact("a", 7)}, records: []Record{record(Codex, "a", 1)}}
+	m := testAdapter{agent: Codex, claims: []Claim{exactClaim("a", 7)}, records: []Record{record(Codex, "a", 1)}}
 	m.onRead = func() { started = true }
-	w := worldOf(func() *proc.Table {
+	scanner := newScanner(func() *proc.Table {
 		if started {
-			return proc.NewFakeTable(fact(7, "now", 'S'))
+			return proc.NewFakeTable(fakeProcess(7, "now", 'S'))
 		}
 		return proc.NewFakeTable()
 	}, m)
 	for name, ask := range map[string]func() (Result, error){
-		"list": func() (Result, error) { return w.List(t.Context(), SessionFilter{IncludeStopped: true}) },
-		"find": func() (Result, error) { return w.Find(t.Context(), "a", nil, ReadOptions{}) },
+		"list": func() (Result, error) { return scanner.List(t.Context(), SessionFilter{IncludeStopped: true}) },
+		"find": func() (Result, error) { return scanner.Find(t.Context(), "a", nil, ReadOptions{}) },
 	} {
 		started = false
-		if r, err := ask(); err != nil || ids(r.Sessions) != "a:idle" {
-			t.Errorf("%s: %s, %v", name, ids(r.Sessions), err)
+		if r, err := ask(); err != nil || idsAndStatuses(r.Sessions) != "a:idle" {
+			t.Errorf("%s: %s, %v", name, idsAndStatuses(r.Sessions), err)
 		}
 	}
 }
 
 // TestFaultsOfOneAgentLeaveTheOthers: S6.
 func TestFaultsOfOneAgentLeaveTheOthers(t *testing.T) {
-	bad := memory{agent: ClaudeCode, faults: []error{&Warning{ClaudeCode, "/x", errors.New("no")}, errors.New("torn")}}
-	good := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: []Record{record(Codex, "live", 1)}}
-	w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, bad, good)
+	bad := testAdapter{agent: ClaudeCode, faults: []error{&Warning{ClaudeCode, "/x", errors.New("no")}, errors.New("damaged")}}
+	good := testAdapter{agent: Codex, claims: []Claim{exactClaim("live", 7)}, records: []Record{record(Codex, "live", 1)}}
+	scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }, bad, good)
 	for _, all := range []bool{false, true} {
-		r, err := w.List(t.Context(), SessionFilter{IncludeStopped: all})
-		if err != nil || ids(r.Sessions) != "live:idle" || len(r.Warnings) != 2 {
-			t.Errorf("%s, %v, %v", ids(r.Sessions), r.Warnings, err)
+		r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: all})
+		if err != nil || idsAndStatuses(r.Sessions) != "live:idle" || len(r.Warnings) != 2 {
+			t.Errorf("%s, %v, %v", idsAndStatuses(r.Sessions), r.Warnings, err)
 		}
 	}
 }
@@ -191,84 +193,84 @@ func TestFind(t *testing.T) {
 	twin := record(ClaudeCode, "dup", 1)
 	twin2 := twin
 	twin2.Path, twin2.Dir = "/p/other", t.TempDir()
-	m := memory{agent: Codex, claims: []Claim{exact("abc", 7), exact("new", 7)}, records: []Record{
+	m := testAdapter{agent: Codex, claims: []Claim{exactClaim("abc", 7), exactClaim("new", 7)}, records: []Record{
 		record(Codex, "abc", 1), record(Codex, "abcd", 2), record(Codex, "xyz", 3), kid,
 	}}
-	w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, m,
-		memory{agent: ClaudeCode, records: []Record{twin, twin2}})
+	scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }, m,
+		testAdapter{agent: ClaudeCode, records: []Record{twin, twin2}})
 	for arg, want := range map[string]string{
 		"xyz": "xyz:stopped", "xy": "xyz:stopped", "abc": "abc:idle", "abcd": "abcd:stopped",
 		"abk": "abkid:stopped", "new": "new:running", "n": "new:running",
 		"pid:7": "abc:idle new:running", "dup@" + twin2.Dir: "dup:stopped",
 	} {
-		r, err := w.Find(t.Context(), arg, nil, ReadOptions{})
+		r, err := scanner.Find(t.Context(), arg, nil, ReadOptions{})
 		slices.SortFunc(r.Sessions, func(a, b Session) int { return strings.Compare(a.ID, b.ID) })
-		if got := ids(r.Sessions); err != nil || got != want {
+		if got := idsAndStatuses(r.Sessions); err != nil || got != want {
 			t.Errorf("%s: got %q, %v; want %q", arg, got, err, want)
 		}
 	}
 	for _, arg := range []string{"", "@/w", "zz", "pid:8", "pid:0", "pid:x", "xyz@/elsewhere"} {
-		if _, err := w.Find(t.Context(), arg, nil, ReadOptions{}); !errors.Is(err, ErrNotFound) {
+		if _, err := scanner.Find(t.Context(), arg, nil, ReadOptions{}); !errors.Is(err, ErrNotFound) {
 			t.Errorf("%q: %v, want not found", arg, err)
 		}
 	}
 	for arg, n := range map[string]int{"ab": 2, "dup": 2} {
 		var ambiguous *AmbiguousError
-		if _, err := w.Find(t.Context(), arg, nil, ReadOptions{}); !errors.As(err, &ambiguous) || len(ambiguous.Candidates) != n {
+		if _, err := scanner.Find(t.Context(), arg, nil, ReadOptions{}); !errors.As(err, &ambiguous) || len(ambiguous.Candidates) != n {
 			t.Errorf("%q: %v, want %d candidates", arg, err, n)
 		}
 	}
 }
 
 func TestGroupIsReadFromTheProcessOrTheBranch(t *testing.T) {
-	f := fact(7, "now", 'S')
+	f := fakeProcess(7, "now", 'S')
 	f.Environ = map[string]string{GroupEnv: "g-1"}
 	dead := record(Codex, "dead", 1)
 	dead.Branch = "try/g-2/cc"
-	m := memory{agent: Codex, claims: []Claim{exact("live", 7)}, records: []Record{record(Codex, "live", 1), dead}}
-	r, err := worldOf(func() *proc.Table { return proc.NewFakeTable(f) }, m).List(t.Context(), SessionFilter{IncludeStopped: true})
+	m := testAdapter{agent: Codex, claims: []Claim{exactClaim("live", 7)}, records: []Record{record(Codex, "live", 1), dead}}
+	r, err := newScanner(func() *proc.Table { return proc.NewFakeTable(f) }, m).List(t.Context(), SessionFilter{IncludeStopped: true})
 	if err != nil || len(r.Sessions) != 2 || r.Sessions[0].Group != "g-1" || r.Sessions[1].Group != "g-2" {
 		t.Errorf("%+v, %v", r.Sessions, err)
 	}
 }
 
-// TestWithoutAProcessTableNothingIsCalledStopped: what is stored is shown, but whether it lives cannot be told.
+// Without a process table, stored sessions are shown, and whether they live is unknown.
 func TestWithoutAProcessTableNothingIsCalledStopped(t *testing.T) {
-	m := memory{agent: Codex, records: []Record{record(Codex, "a", 1), record(Codex, "b", 2)}}
-	w := worldOf(nil, m)
-	w.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
+	m := testAdapter{agent: Codex, records: []Record{record(Codex, "a", 1), record(Codex, "b", 2)}}
+	scanner := newScanner(nil, m)
+	scanner.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
 	for name, want := range map[string]struct {
 		ask  func() (Result, error)
 		rows string
 	}{
-		"list -a": {func() (Result, error) { return w.List(t.Context(), SessionFilter{IncludeStopped: true}) }, "b:unknown a:unknown"},
-		"list":    {func() (Result, error) { return w.List(t.Context(), SessionFilter{}) }, ""},
-		"status":  {func() (Result, error) { return w.Find(t.Context(), "a", nil, ReadOptions{}) }, "a:unknown"},
+		"list -a": {func() (Result, error) { return scanner.List(t.Context(), SessionFilter{IncludeStopped: true}) }, "b:unknown a:unknown"},
+		"list":    {func() (Result, error) { return scanner.List(t.Context(), SessionFilter{}) }, ""},
+		"status":  {func() (Result, error) { return scanner.Find(t.Context(), "a", nil, ReadOptions{}) }, "a:unknown"},
 	} {
 		r, err := want.ask()
-		if err != nil || ids(r.Sessions) != want.rows || len(r.Warnings) != 1 || !r.ProcessesUnknown {
-			t.Errorf("%s: %s, %v, %v; want %s, a warning, and that it says so", name, ids(r.Sessions), r.Warnings, err, want.rows)
+		if err != nil || idsAndStatuses(r.Sessions) != want.rows || len(r.Warnings) != 1 || !r.ProcessesUnknown {
+			t.Errorf("%s: %s, %v, %v; want %s, a warning, and that it says so", name, idsAndStatuses(r.Sessions), r.Warnings, err, want.rows)
 		}
 	}
 }
 
 // TestAnUnreadableAgentIsUnknownWithAWarning: exit code 6 comes of the warning.
 func TestAnUnreadableAgentIsUnknownWithAWarning(t *testing.T) {
-	m := memory{agent: Codex, claims: []Claim{{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Unreadable: "permission denied"}}}
-	r, err := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, m).List(t.Context(), SessionFilter{})
-	if err != nil || ids(r.Sessions) != ":unknown" || len(r.Warnings) != 1 {
-		t.Errorf("%s, %v, %v", ids(r.Sessions), r.Warnings, err)
+	m := testAdapter{agent: Codex, claims: []Claim{{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Unreadable: "permission denied"}}}
+	r, err := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }, m).List(t.Context(), SessionFilter{})
+	if err != nil || idsAndStatuses(r.Sessions) != ":unknown" || len(r.Warnings) != 1 {
+		t.Errorf("%s, %v, %v", idsAndStatuses(r.Sessions), r.Warnings, err)
 	}
 }
 
-// A look that is interrupted finds nothing: what it has not seen could be called stopped, or missing.
+// A cancelled scan returns no sessions: those that it has not read could seem stopped, or missing.
 func TestFindReturnsNothingWhenInterrupted(t *testing.T) {
 	for _, arg := range []string{"abc", "pid:7"} {
 		ctx, cancel := context.WithCancel(t.Context())
-		m := memory{agent: Codex, claims: []Claim{exact("abc", 7)}, records: []Record{record(Codex, "abc", 1)}, onRead: cancel}
-		w := worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S')) }, m)
-		if r, err := w.Find(ctx, arg, nil, ReadOptions{}); !errors.Is(err, context.Canceled) || len(r.Sessions) > 0 {
-			t.Errorf("%s: %s, %v", arg, ids(r.Sessions), err)
+		m := testAdapter{agent: Codex, claims: []Claim{exactClaim("abc", 7)}, records: []Record{record(Codex, "abc", 1)}, onRead: cancel}
+		scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }, m)
+		if r, err := scanner.Find(ctx, arg, nil, ReadOptions{}); !errors.Is(err, context.Canceled) || len(r.Sessions) > 0 {
+			t.Errorf("%s: %s, %v", arg, idsAndStatuses(r.Sessions), err)
 		}
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"agentctl/proc"
 )
 
-// begun is a store in which more is found later.
-type begun struct{ *memory }
+// growingAdapter is an adapter whose storage grows. It is asked for the sub-agents of known parents only.
+type growingAdapter struct{ *testAdapter }
 
-func (b begun) Entries(ctx context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
+func (b growingAdapter) Entries(ctx context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
 	if q.Parents == nil || !q.Subagents {
-		panic("a family asks for its own only")
+		panic("entries of other parents are asked for")
 	}
-	return b.memory.Entries(ctx, homes, q)
+	return b.testAdapter.Entries(ctx, homes, q)
 }
 
 func names(sessions []Session) string {
@@ -26,19 +26,19 @@ func names(sessions []Session) string {
 	return strings.Join(out, " ")
 }
 
-func under(parent, id string) Record {
+func subagentOf(parent, id string) Record {
 	r := record(Codex, id, 1)
 	r.Parent, r.Sub = parent, true
 	return r
 }
 
-// Sub-agents of sub-agents too, whatever the order they are stored in; nobody else's, and each is read once.
+// Sub-agents of sub-agents are found too, whatever the order they are stored in. Other sessions are not, and each is read once.
 func TestSubagentTrackerFindsNewSubagents(t *testing.T) {
 	var opened []string
-	m := &memory{agent: Codex, opened: &opened, records: []Record{
-		under("kid", "grandkid"), under("other", "cousin"), record(Codex, "other", 1), under("eldest", "kid"), under("", "foundling"),
+	m := &testAdapter{agent: Codex, opened: &opened, records: []Record{
+		subagentOf("kid", "grandkid"), subagentOf("other", "cousin"), record(Codex, "other", 1), subagentOf("eldest", "kid"), subagentOf("", "unrelated"),
 	}}
-	f := worldOf(func() *proc.Table { panic("no process is asked") }, begun{m}).TrackSubagents()
+	f := newScanner(func() *proc.Table { panic("no process is asked") }, growingAdapter{m}).TrackSubagents()
 	sessions := []Session{{Record: new(record(Codex, "eldest", 1))}}
 	for _, step := range []struct {
 		stored Record
@@ -46,8 +46,8 @@ func TestSubagentTrackerFindsNewSubagents(t *testing.T) {
 	}{
 		{Record{}, "eldest kid grandkid"},
 		{Record{}, "eldest kid grandkid"},
-		{under("unborn", "late"), "eldest kid grandkid"},
-		{under("grandkid", "unborn"), "eldest kid grandkid unborn late"},
+		{subagentOf("unborn", "late"), "eldest kid grandkid"},
+		{subagentOf("grandkid", "unborn"), "eldest kid grandkid unborn late"},
 	} {
 		if step.stored.ID != "" {
 			m.records = append(m.records, step.stored)
@@ -63,10 +63,10 @@ func TestSubagentTrackerFindsNewSubagents(t *testing.T) {
 	}
 }
 
-// What is not stored yet has no sub-agents, and is not looked for.
+// A session that is not stored yet has no sub-agents, and none are searched.
 func TestSubagentTrackerWithoutSubagents(t *testing.T) {
 	nobody := []Session{{Record: &Record{Agent: Codex}}}
-	f := worldOf(nil, begun{&memory{agent: Codex}}).TrackSubagents()
+	f := newScanner(nil, growingAdapter{&testAdapter{agent: Codex}}).TrackSubagents()
 	if all, warnings, err := f.Update(t.Context(), nobody); len(all) != 1 || warnings != nil || err != nil {
 		t.Errorf("%v, %v, %v", all, warnings, err)
 	}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Whatever a store has in place of a text, a record holds a bounded part of it; all its texts are looked at.
+// Whatever a store has in place of a text, a record holds a bounded part of it; this is checked for all its texts.
 func TestRecordsAreBounded(t *testing.T) {
 	long := strings.Repeat("ä", 1<<20)
 	r := Record{Meta: Facts{{"long", long}, {"number", 7}}, Quotas: []Quota{{Name: long, Text: long}}}

@@ -6,11 +6,11 @@ import (
 	"agentctl/proc"
 )
 
-// Whom a home is named by decides how far it is trusted: nothing that another user says, or a process in other namespaces,
-// is even looked at.
+// Whoever names a home decides how far it is trusted. Homes that another user or a process in other namespaces names
+// are not opened.
 func TestTrustOfAHome(t *testing.T) {
 	process := func(pid, uid int, apart proc.Namespaces) proc.FakeProcess {
-		f := fact(pid, "now", 'S')
+		f := fakeProcess(pid, "now", 'S')
 		f.UID, f.Unshared = uid, apart
 		return f
 	}
@@ -46,9 +46,9 @@ func TestTrustOfAHome(t *testing.T) {
 		"a process that is gone":           {Home{NamedBy: by(99)}, TrustForeign, 0},
 		"another user, and a process ours": {Home{NamedBy: by(2, 4, 1)}, TrustSeen, 1},
 	} {
-		w := worldOf(func() *proc.Table { return table })
-		w.UID = 1000
-		if got, pid := w.trust(test.home, table); got != test.want || pid != test.seenIn {
+		scanner := newScanner(func() *proc.Table { return table })
+		scanner.UID = 1000
+		if got, pid := scanner.trust(test.home, table); got != test.want || pid != test.seenIn {
 			t.Errorf("%s: %v, seen in %d; want %v, %d", name, got, pid, test.want, test.seenIn)
 		}
 	}
@@ -56,11 +56,11 @@ func TestTrustOfAHome(t *testing.T) {
 
 // What belongs to others is left out without a word; what is seen is shown, and says so.
 func TestSessionsOfOtherUsers(t *testing.T) {
-	own, seen, other, roots := fact(1, "now", 'S'), fact(2, "now", 'S'), fact(3, "now", 'S'), fact(4, "now", 'S')
+	own, seen, other, roots := fakeProcess(1, "now", 'S'), fakeProcess(2, "now", 'S'), fakeProcess(3, "now", 'S'), fakeProcess(4, "now", 'S')
 	own.UID, seen.UID, other.UID, roots.UID = 1000, 1000, 1001, 0
 	table := proc.NewFakeTable(own, seen, other, roots)
 	claim := func(id, home string, pid int) Claim {
-		c := exact(id, pid)
+		c := exactClaim(id, pid)
 		c.Home, c.Path = home, home+"/"+id
 		return c
 	}
@@ -69,7 +69,7 @@ func TestSessionsOfOtherUsers(t *testing.T) {
 		r.Home, r.Path = home, home+"/"+id
 		return r
 	}
-	m := memory{
+	m := testAdapter{
 		agent: Codex,
 		homes: []Home{
 			{Dir: "/ours", FromUser: true},
@@ -82,10 +82,10 @@ func TestSessionsOfOtherUsers(t *testing.T) {
 		},
 		records: []Record{stored("a", "/ours"), stored("b", "/seen"), stored("c", "/theirs"), stored("d", "/ours")},
 	}
-	w := worldOf(func() *proc.Table { return table }, m)
-	w.UID = 1000
-	r, err := w.List(t.Context(), SessionFilter{IncludeStopped: true})
-	if got := ids(r.Sessions); err != nil || got != "a:idle b:idle d:idle" || len(r.Warnings) > 0 {
+	scanner := newScanner(func() *proc.Table { return table }, m)
+	scanner.UID = 1000
+	r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: true})
+	if got := idsAndStatuses(r.Sessions); err != nil || got != "a:idle b:idle d:idle" || len(r.Warnings) > 0 {
 		t.Fatalf("%q, %v, %v", got, r.Warnings, err)
 	}
 	for _, s := range r.Sessions {
@@ -99,27 +99,27 @@ func TestSessionsOfOtherUsers(t *testing.T) {
 			t.Errorf("%s: %v", s.ID, err)
 		}
 	}
-	w.AllUsers = true
-	r, err = w.List(t.Context(), SessionFilter{})
-	if got := ids(r.Sessions); err != nil || got != "a:idle b:idle c:idle d:idle e:running" || len(r.Warnings) != 1 {
+	scanner.AllUsers = true
+	r, err = scanner.List(t.Context(), SessionFilter{})
+	if got := idsAndStatuses(r.Sessions); err != nil || got != "a:idle b:idle c:idle d:idle e:running" || len(r.Warnings) != 1 {
 		t.Errorf("of all users: %q, %v, %v", got, r.Warnings, err)
 	}
 }
 
 // Of another user's process, the process table tells whoever asks for it by its pid, and no more.
 func TestAnotherUsersProcessByItsPID(t *testing.T) {
-	other := fact(3, "now", 'S')
+	other := fakeProcess(3, "now", 'S')
 	other.UID = 1001
 	presence := Claim{Agent: Codex, Process: proc.ID{PID: 3, Birth: "now"}, Home: "/theirs", Strength: Exact, Kind: "process"}
-	claim := exact("c", 3)
-	m := memory{agent: Codex, homes: []Home{{Dir: "/ours", FromUser: true}}, claims: []Claim{presence, claim}}
-	w := worldOf(func() *proc.Table { return proc.NewFakeTable(other) }, m)
-	w.UID = 1000
-	r, err := w.Find(t.Context(), "pid:3", nil, ReadOptions{})
-	if err != nil || ids(r.Sessions) != ":unknown" || r.Sessions[0].Home != "" || len(r.Warnings) != 1 {
-		t.Errorf("%q, %v, %v", ids(r.Sessions), r.Warnings, err)
+	claim := exactClaim("c", 3)
+	m := testAdapter{agent: Codex, homes: []Home{{Dir: "/ours", FromUser: true}}, claims: []Claim{presence, claim}}
+	scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(other) }, m)
+	scanner.UID = 1000
+	r, err := scanner.Find(t.Context(), "pid:3", nil, ReadOptions{})
+	if err != nil || idsAndStatuses(r.Sessions) != ":unknown" || r.Sessions[0].Home != "" || len(r.Warnings) != 1 {
+		t.Errorf("%q, %v, %v", idsAndStatuses(r.Sessions), r.Warnings, err)
 	}
-	if r, err := w.List(t.Context(), SessionFilter{}); err != nil || len(r.Sessions)+len(r.Warnings) > 0 {
-		t.Errorf("listed: %q, %v, %v", ids(r.Sessions), r.Warnings, err)
+	if r, err := scanner.List(t.Context(), SessionFilter{}); err != nil || len(r.Sessions)+len(r.Warnings) > 0 {
+		t.Errorf("listed: %q, %v, %v", idsAndStatuses(r.Sessions), r.Warnings, err)
 	}
 }

@@ -45,22 +45,22 @@ func TestATurnEndsWithItsProcess(t *testing.T) {
 		"a run's, in a server":       {headless, false, []Claim{presence(early, nothing, true), claim(early)}, Idle, TurnInterrupted},
 		"a run's, in a server, asks": {headless, false, []Claim{presence(early, nothing, true), shows(claim(early), TurnWaiting)}, Waiting, TurnInterrupted},
 	} {
-		w := world{
-			facts:   []proc.FakeProcess{fact(early, "now", 'S'), fact(late, "now", 'S')},
-			claims:  test.claims,
-			records: []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: test.turn, Sub: test.sub, Updated: began.Add(time.Minute)}},
+		in := input{
+			processes: []proc.FakeProcess{fakeProcess(early, "now", 'S'), fakeProcess(late, "now", 'S')},
+			claims:    test.claims,
+			records:   []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: test.turn, Sub: test.sub, Updated: began.Add(time.Minute)}},
 		}
 		if name == "written since" {
-			w.records[0].Updated = time.Unix(late+1, 0).UTC()
+			in.records[0].Updated = time.Unix(late+1, 0).UTC()
 		}
-		s := w.join()[0]
+		s := in.correlate()[0]
 		if s.Status != test.want || s.Turn.State != test.state {
 			t.Errorf("%s: %s, its turn %d; want %s, %d", name, s.Status, s.Turn.State, test.want, test.state)
 		}
 	}
 }
 
-// A call that nothing has come of waits for leave, unless the process has a child since.
+// A call without a result waits for permission, unless the process has a child that started later.
 func TestATurnWithALiveChildDoesNotWait(t *testing.T) {
 	silent := time.Unix(1500, 0).UTC()
 	for name, test := range map[string]struct {
@@ -74,34 +74,34 @@ func TestATurnWithALiveChildDoesNotWait(t *testing.T) {
 		"a child, dead":     {1600, 'Z', Waiting},
 		"a child of others": {-1600, 'S', Waiting},
 	} {
-		w := world{
-			facts:   []proc.FakeProcess{fact(1000, "now", 'S')},
-			claims:  []Claim{{Agent: Codex, Process: proc.ID{PID: 1000, Birth: "now"}, Session: "a", Path: "/h/1", Strength: Exact}},
-			records: []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: Turn{State: TurnWaiting, WaitingFor: "permission", Began: silent, SilentSince: silent}}},
+		in := input{
+			processes: []proc.FakeProcess{fakeProcess(1000, "now", 'S')},
+			claims:    []Claim{{Agent: Codex, Process: proc.ID{PID: 1000, Birth: "now"}, Session: "a", Path: "/h/1", Strength: Exact}},
+			records:   []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: Turn{State: TurnWaiting, WaitingFor: "permission", Began: silent, SilentSince: silent}}},
 		}
 		if test.child != 0 {
-			child := fact(max(test.child, -test.child), "now", test.state)
+			child := fakeProcess(max(test.child, -test.child), "now", test.state)
 			if test.child > 0 {
 				child.Parent = 1000
 			}
-			w.facts = append(w.facts, child)
+			in.processes = append(in.processes, child)
 		}
-		if s := w.join()[0]; s.Status != test.want || (s.Turn.State == TurnOpen) != (test.want == Running) {
+		if s := in.correlate()[0]; s.Status != test.want || (s.Turn.State == TurnOpen) != (test.want == Running) {
 			t.Errorf("%s: %s, want %s", name, s.Status, test.want)
 		}
 	}
 }
 
-// What a process shows of a turn in progress is what the session is doing.
+// The detail of an open turn is what its process shows.
 func TestAProcessShowsTheDetailOfTheTurn(t *testing.T) {
 	for state, want := range map[TurnState]string{TurnOpen: "retrying", TurnDone: "model"} {
 		claim := Claim{Agent: Codex, Process: proc.ID{PID: 1000, Birth: "now"}, Session: "a", Path: "/h/1", Strength: Exact}
 		claim.Turn = &Turn{State: state, Detail: "retrying"}
-		w := world{
-			facts: []proc.FakeProcess{fact(1000, "now", 'S')}, claims: []Claim{claim},
+		in := input{
+			processes: []proc.FakeProcess{fakeProcess(1000, "now", 'S')}, claims: []Claim{claim},
 			records: []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: Turn{State: TurnOpen, Detail: "model"}}},
 		}
-		if s := w.join()[0]; s.Turn.Detail != want {
+		if s := in.correlate()[0]; s.Turn.Detail != want {
 			t.Errorf("%d: it is doing %q, want %q", state, s.Turn.Detail, want)
 		}
 	}

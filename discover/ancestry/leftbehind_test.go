@@ -45,11 +45,11 @@ func TestLeftBehind(t *testing.T) {
 		"one ID twice, in neither's":         {[]proc.FakeProcess{in(process(50, 1, "MARK=one"), "/x")}, copies, "100"},
 	} {
 		m := machine(append([]proc.FakeProcess{process(1, 0, ""), in(process(other, 1, ""), "/w"), process(session, 90, "")}, test.machine...))
-		one := memory{
-			agent: Codex, claims: []discover.Claim{exact("one", session), exact("two", other)},
+		one := testAdapter{
+			agent: Codex, claims: []discover.Claim{exactClaim("one", session), exactClaim("two", other)},
 			records: append([]discover.Record{record(Codex, "one", 1), record(Codex, "two", 1)}, test.records...),
 		}
-		if got := m.tree(t, "pid:100", marking{one}, otherMark{memory{agent: OpenCode}}); got != test.want {
+		if got := m.tree(t, "pid:100", marking{one}, otherMark{testAdapter{agent: OpenCode}}); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // tool is a process in the environment of which agents have left something: key=value, in one text.
 func tool(pid int, environ string) proc.FakeProcess {
-	f := fact(pid, "now", 'S')
+	f := fakeProcess(pid, "now", 'S')
 	f.Environ = map[string]string{}
 	for pair := range strings.FieldsSeq(environ) {
 		key, value, _ := strings.Cut(pair, "=")
@@ -66,21 +66,21 @@ func TestOrphans(t *testing.T) {
 			return f
 		}(), ""},
 	} {
-		m := memory{agent: Codex, claims: []discover.Claim{exact("live", 7)}, records: stored}
-		facts := []proc.FakeProcess{fact(1, "now", 'S'), fact(8, "now", 'Z'), fact(60, "now", 'S'), test.p}
+		m := testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("live", 7)}, records: stored}
+		facts := []proc.FakeProcess{fakeProcess(1, "now", 'S'), fakeProcess(8, "now", 'Z'), fakeProcess(60, "now", 'S'), test.p}
 		if test.p.ID.PID != 7 {
-			facts = append(facts, fact(7, "now", 'S'))
+			facts = append(facts, fakeProcess(7, "now", 'S'))
 		}
-		if got := orphans(t, worldOf(func() *proc.Table { return proc.NewFakeTable(facts...) }, m)); got != test.want {
+		if got := orphans(t, newScanner(func() *proc.Table { return proc.NewFakeTable(facts...) }, m)); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
 }
 
 // orphans names the sessions of the orphans of a world.
-func orphans(t *testing.T, w *discover.Scanner) string {
+func orphans(t *testing.T, scanner *discover.Scanner) string {
 	t.Helper()
-	_, marked, err := MarkedProcesses(t.Context(), w)
+	_, marked, err := MarkedProcesses(t.Context(), scanner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,9 +121,9 @@ func TestOrphansWithAMarkerThatOutlivesItsSession(t *testing.T) {
 		"the process is known and dead": {live(500, "/w"), 1100, "MARK=dead MARK_LASTS=1 MARK_PID=4", "dead"},
 		"a mark that does not last":     {live(500, "/w"), 1100, "MARK=dead", "dead"},
 	} {
-		m := memory{agent: Codex, claims: []discover.Claim{exact("live", 1000)}, records: []discover.Record{record(Codex, "dead", 1), test.live}}
-		table := proc.NewFakeTable(fact(1, "now", 'S'), fact(1000, "now", 'S'), tool(test.pid, test.mark))
-		if got := orphans(t, worldOf(func() *proc.Table { return table }, m)); got != test.want {
+		m := testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("live", 1000)}, records: []discover.Record{record(Codex, "dead", 1), test.live}}
+		table := proc.NewFakeTable(fakeProcess(1, "now", 'S'), fakeProcess(1000, "now", 'S'), tool(test.pid, test.mark))
+		if got := orphans(t, newScanner(func() *proc.Table { return table }, m)); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
@@ -132,10 +132,10 @@ func TestOrphansWithAMarkerThatOutlivesItsSession(t *testing.T) {
 // A process with markers of several agents is an orphan only if all that they name has ended.
 func TestOrphansWithMarkersOfTwoAgents(t *testing.T) {
 	for mark, want := range map[string]string{"MARK=dead": "dead", "MARK=gone": "gone", "MARK=live": ""} {
-		one := memory{agent: Codex, claims: []discover.Claim{exact("live", 7)}, records: []discover.Record{record(Codex, "dead", 1), record(Codex, "live", 1)}}
-		two := memory{agent: OpenCode, records: []discover.Record{record(OpenCode, "dead", 1), record(OpenCode, "gone", 1), record(OpenCode, "live", 1)}}
-		table := proc.NewFakeTable(fact(1, "now", 'S'), fact(7, "now", 'S'), tool(6, mark))
-		if got := orphans(t, worldOf(func() *proc.Table { return table }, one, two)); got != want {
+		one := testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("live", 7)}, records: []discover.Record{record(Codex, "dead", 1), record(Codex, "live", 1)}}
+		two := testAdapter{agent: OpenCode, records: []discover.Record{record(OpenCode, "dead", 1), record(OpenCode, "gone", 1), record(OpenCode, "live", 1)}}
+		table := proc.NewFakeTable(fakeProcess(1, "now", 'S'), fakeProcess(7, "now", 'S'), tool(6, mark))
+		if got := orphans(t, newScanner(func() *proc.Table { return table }, one, two)); got != want {
 			t.Errorf("%s: %q, want %q", mark, got, want)
 		}
 	}
@@ -148,18 +148,18 @@ func TestNoOrphansWhereProcessesAreHidden(t *testing.T) {
 	idle := nameless
 	idle.Turn = &discover.Turn{State: discover.TurnNone}
 	for name, test := range map[string]struct {
-		w    *discover.Scanner
-		want string
+		scanner *discover.Scanner
+		want    string
 	}{
-		"in a sandbox": {worldOf(func() *proc.Table { return proc.NewFakeTable(box(1, "x"), tool(50, "MARK=dead")) }, boxing{memory{agent: Codex, records: stored}}), ""},
+		"in a sandbox": {newScanner(func() *proc.Table { return proc.NewFakeTable(box(1, "x"), tool(50, "MARK=dead")) }, sandboxAdapter{testAdapter{agent: Codex, records: stored}}), ""},
 		"an agent that works on an unknown session": {
-			worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []discover.Claim{nameless}}), "",
+			newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S'), tool(50, "MARK=dead")) }, testAdapter{agent: Codex, records: stored, claims: []discover.Claim{nameless}}), "",
 		},
 		"an agent that was asked nothing": {
-			worldOf(func() *proc.Table { return proc.NewFakeTable(fact(7, "now", 'S'), tool(50, "MARK=dead")) }, memory{agent: Codex, records: stored, claims: []discover.Claim{idle}}), "dead",
+			newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S'), tool(50, "MARK=dead")) }, testAdapter{agent: Codex, records: stored, claims: []discover.Claim{idle}}), "dead",
 		},
 	} {
-		if got := orphans(t, test.w); got != test.want {
+		if got := orphans(t, test.scanner); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // marking is an agent whose tools have the marker of their session.
-type marking struct{ memory }
+type marking struct{ testAdapter }
 
 func (m marking) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env("MARK")
@@ -21,7 +21,7 @@ func (m marking) HasMarker(p proc.Process, s discover.Session) bool {
 type machine []proc.FakeProcess
 
 func (m *machine) add(pid, parent, session int, mark string) {
-	f := fact(pid, "now", 'S')
+	f := fakeProcess(pid, "now", 'S')
 	f.Parent, f.Session, f.Ticks = parent, session, uint64(pid)
 	if mark != "" {
 		f.Environ = map[string]string{"MARK": mark}
@@ -31,13 +31,13 @@ func (m *machine) add(pid, parent, session int, mark string) {
 
 func (m machine) tree(t *testing.T, of string, adapters ...discover.Adapter) string {
 	t.Helper()
-	w := worldOf(func() *proc.Table { return proc.NewFakeTable(m...) }, adapters...)
-	r, err := w.Find(t.Context(), of, nil, discover.ReadOptions{})
+	scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(m...) }, adapters...)
+	r, err := scanner.Find(t.Context(), of, nil, discover.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, b := range NewTrees(w, r, r.Sessions[:1]).Tree(t.Context(), r.Sessions[0]) {
+	for _, b := range NewTrees(scanner, r, r.Sessions[:1]).Tree(t.Context(), r.Sessions[0]) {
 		text := strings.Repeat("-", b.Depth) + fmt.Sprint(b.ID.PID)
 		for _, k := range b.Sessions {
 			text += "=" + k.ID
@@ -66,11 +66,11 @@ func TestTree(t *testing.T) {
 	m.add(19, 1, 19, "")    // of no session
 	m.add(20, 1, 20, "one") // an agent of its own, whoever has started it
 	m.add(9, 1, 9, "one")   // what an earlier process of the session has left behind
-	dead := fact(21, "now", 'Z')
+	dead := fakeProcess(21, "now", 'Z')
 	dead.Parent = 10
 	m = append(m, dead)
-	adapter := marking{memory{
-		agent: Codex, claims: []discover.Claim{exact("one", 10), exact("two", 15), exact("far", 20)},
+	adapter := marking{testAdapter{
+		agent: Codex, claims: []discover.Claim{exactClaim("one", 10), exactClaim("two", 15), exactClaim("far", 20)},
 		records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 2), record(Codex, "gone", 3)},
 	}}
 	for of, want := range map[string]string{
@@ -91,9 +91,9 @@ func TestTreeOfASharedProcess(t *testing.T) {
 	m.add(13, 12, 12, "two")
 	m.add(14, 10, 10, "")
 	m.add(15, 14, 10, "")
-	one, two := exact("one", 10), exact("two", 10)
+	one, two := exactClaim("one", 10), exactClaim("two", 10)
 	one.Shared, two.Shared = true, true
-	adapter := marking{memory{agent: Codex, claims: []discover.Claim{one, two}}}
+	adapter := marking{testAdapter{agent: Codex, claims: []discover.Claim{one, two}}}
 	for of, want := range map[string]string{"one": "10* -11 -12=two -14* --15*", "two": "10* -11=one -12 --13 -14* --15*"} {
 		if got := m.tree(t, of, adapter); got != want {
 			t.Errorf("of %s: %s, want %s", of, got, want)
@@ -108,10 +108,10 @@ func TestTreeInsideAnotherTree(t *testing.T) {
 	m.add(15, 10, 10, "one")
 	m.add(17, 1, 17, "one")
 	m[2].Environ["OTHER"] = "two"
-	outer := marking{memory{agent: Codex, claims: []discover.Claim{exact("one", 10)}}}
-	inner := exact("two", 15)
+	outer := marking{testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("one", 10)}}}
+	inner := exactClaim("two", 15)
 	inner.Agent = OpenCode
-	other := otherMark{memory{agent: OpenCode, claims: []discover.Claim{inner}}}
+	other := otherMark{testAdapter{agent: OpenCode, claims: []discover.Claim{inner}}}
 	for of, want := range map[string]string{"one": "10 -15=two", "two": "15 17"} {
 		if got := m.tree(t, of, outer, other); got != want {
 			t.Errorf("of %s: %s, want %s", of, got, want)
@@ -120,7 +120,7 @@ func TestTreeInsideAnotherTree(t *testing.T) {
 }
 
 // otherMark is an agent with a mark of another name.
-type otherMark struct{ memory }
+type otherMark struct{ testAdapter }
 
 func (otherMark) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env("OTHER")
@@ -153,7 +153,7 @@ func TestTreesOfManySessions(t *testing.T) {
 		m.add(1, 0, 1, "")
 		for i := range sessions {
 			pid, id := 10+i*(tools+1), fmt.Sprint("session-", i)
-			claims = append(claims, exact(id, pid))
+			claims = append(claims, exactClaim(id, pid))
 			m.add(pid, 1, pid, "")
 			m.add(pid+1, pid, pid+1, id)
 			for k := 2; k < tools; k++ {
@@ -162,13 +162,13 @@ func TestTreesOfManySessions(t *testing.T) {
 			m.add(pid+tools, 1, pid+tools, id)
 		}
 		calls := 0
-		w := worldOf(func() *proc.Table { return proc.NewFakeTable(m...) }, counting{marking{memory{agent: Codex, claims: claims}}, &calls})
-		r, err := w.List(t.Context(), discover.SessionFilter{})
+		scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(m...) }, counting{marking{testAdapter{agent: Codex, claims: claims}}, &calls})
+		r, err := scanner.List(t.Context(), discover.SessionFilter{})
 		if err != nil || len(r.Sessions) != sessions {
 			t.Fatalf("%d sessions, %v", len(r.Sessions), err)
 		}
 		calls = 0
-		trees, members := NewTrees(w, r, r.Sessions), 0
+		trees, members := NewTrees(scanner, r, r.Sessions), 0
 		for _, s := range r.Sessions {
 			members += len(trees.Tree(t.Context(), s))
 		}

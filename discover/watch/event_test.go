@@ -14,18 +14,18 @@ import (
 	"agentctl/proc"
 )
 
-// hears looks after so long, and returns the events.
-func (s *watched) hears(after time.Duration) []Event {
+// eventsAfter takes a snapshot after this time, and returns its events.
+func (s *filterTest) eventsAfter(after time.Duration) []Event {
 	s.t.Helper()
 	s.snapshotAfter(after)
 	return s.watcher.Events()
 }
 
-// tells looks after so long, and expects these events.
-func (s *watched) tells(after time.Duration, want string) {
+// expectEvents takes a snapshot after this time, and expects these events.
+func (s *filterTest) expectEvents(after time.Duration, want string) {
 	s.t.Helper()
 	var got []string
-	for _, e := range s.hears(after) {
+	for _, e := range s.eventsAfter(after) {
 		got = append(got, fmt.Sprintf("%s:%s", strings.TrimPrefix(string(e.Type), "session."), e.Session.ID))
 	}
 	if strings.Join(got, " ") != want {
@@ -34,148 +34,148 @@ func (s *watched) tells(after time.Duration, want string) {
 }
 
 func TestEventsOfASessionsLife(t *testing.T) {
-	s := watches(t, discover.SessionFilter{}, []discover.Claim{presence(7)})
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7)})
 	s.processes = nil
-	s.tells(0, "")
-	s.processes = []proc.FakeProcess{fact(7, "now", 'S')}
-	s.tells(time.Second, "")
-	s.claims, s.records = append(s.claims, exact("a", 7)), []discover.Record{open(s.now(record("codex", "a", 0)))}
-	s.tells(pollInterval, "started:a running:a")
-	s.tells(time.Second, "")
+	s.expectEvents(0, "")
+	s.processes = []proc.FakeProcess{fakeProcess(7, "now", 'S')}
+	s.expectEvents(time.Second, "")
+	s.claims, s.records = append(s.claims, exactClaim("a", 7)), []discover.Record{withOpenTurn(s.now(record("codex", "a", 0)))}
+	s.expectEvents(pollInterval, "started:a running:a")
+	s.expectEvents(time.Second, "")
 	s.records[0].Turn.State = discover.TurnDone
-	s.tells(time.Second, "idle:a")
+	s.expectEvents(time.Second, "idle:a")
 	s.records[0].Turn = discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}
-	s.tells(time.Second, "waiting:a")
+	s.expectEvents(time.Second, "waiting:a")
 	s.records[0].Turn = discover.Turn{State: discover.TurnFailed, Error: "no model"}
-	s.tells(time.Second, "error:a")
+	s.expectEvents(time.Second, "error:a")
 	s.processes = nil
-	s.tells(time.Second, "stopped:a")
-	s.tells(idleInterval, "")
-	s.processes, s.claims = []proc.FakeProcess{fact(8, "now", 'S')}, []discover.Claim{exact("a", 8)} // resumed
-	s.tells(time.Second, "started:a error:a")
+	s.expectEvents(time.Second, "stopped:a")
+	s.expectEvents(idleInterval, "")
+	s.processes, s.claims = []proc.FakeProcess{fakeProcess(8, "now", 'S')}, []discover.Claim{exactClaim("a", 8)} // resumed
+	s.expectEvents(time.Second, "started:a error:a")
 }
 
-// A session that the filter does not take is not told of when it is resumed, either.
+// A session that the filter excludes has no events, also when it is resumed.
 func TestEventsOfOtherDirectories(t *testing.T) {
 	far, near := record("codex", "far", 0), record("codex", "near", 0)
 	far.Dir, near.Dir = "/far", "/near"
 	sel := discover.SessionFilter{Condition: func(s discover.Session) bool { return s.Dir == "/near" }}
-	s := watches(t, sel, []discover.Claim{exact("far", 7), exact("near", 8)}, far, near)
-	s.processes = []proc.FakeProcess{fact(7, "now", 'S'), fact(8, "now", 'S')}
-	s.tells(0, "started:near idle:near")
+	s := newFilterTest(t, sel, []discover.Claim{exactClaim("far", 7), exactClaim("near", 8)}, far, near)
+	s.processes = []proc.FakeProcess{fakeProcess(7, "now", 'S'), fakeProcess(8, "now", 'S')}
+	s.expectEvents(0, "started:near idle:near")
 	for _, pid := range []int{9, 11} {
 		s.processes = nil
-		s.tells(time.Second, "stopped:near")
-		s.processes = []proc.FakeProcess{fact(pid, "now", 'S'), fact(pid+1, "now", 'S')}
-		s.claims = []discover.Claim{exact("far", pid), exact("near", pid+1)}
-		s.tells(time.Second, "started:near idle:near")
+		s.expectEvents(time.Second, "stopped:near")
+		s.processes = []proc.FakeProcess{fakeProcess(pid, "now", 'S'), fakeProcess(pid+1, "now", 'S')}
+		s.claims = []discover.Claim{exactClaim("far", pid), exactClaim("near", pid+1)}
+		s.expectEvents(time.Second, "started:near idle:near")
 	}
 }
 
-// A turn that begins and ends between two looks is told by its end.
+// Of a turn that begins and ends between two snapshots, the end is an event.
 func TestEventsOfSessionsThatWereNeverSeenLive(t *testing.T) {
 	a := record("codex", "a", 0)
 	a.Turn.Began = at(1)
-	s := watches(t, discover.SessionFilter{}, []discover.Claim{exact("a", 7)}, a)
-	s.tells(0, "started:a idle:a")
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{exactClaim("a", 7)}, a)
+	s.expectEvents(0, "started:a idle:a")
 	s.records[0].Turn.Began = s.clock.Add(time.Second)
-	s.tells(2*time.Second, "idle:a")
+	s.expectEvents(2*time.Second, "idle:a")
 	failed := s.now(record("codex", "b", 0))
 	failed.Turn = discover.Turn{State: discover.TurnFailed, Error: "no model"}
 	s.records = append(s.records, failed)
-	s.tells(idleInterval, "")
-	s.tells(claimDelay, "started:b error:b stopped:b")
-	s.claims, s.processes = []discover.Claim{exact("a", 8)}, s.processes[1:] // in another process, without a pause
-	s.tells(time.Second, "started:a idle:a")
+	s.expectEvents(idleInterval, "")
+	s.expectEvents(claimDelay, "started:b error:b stopped:b")
+	s.claims, s.processes = []discover.Claim{exactClaim("a", 8)}, s.processes[1:] // in another process, without a pause
+	s.expectEvents(time.Second, "started:a idle:a")
 }
 
-// A session that has stopped may have been run again unseen though its storage did not tell when its turn before began.
+// A stopped session that was run again between two snapshots is reported, although the start of its turn before was unknown.
 func TestEventsOfATurnAfterOneWithUnknownStart(t *testing.T) {
-	s := watches(t, discover.SessionFilter{}, nil, record("codex", "a", 0))
-	s.tells(0, "")
+	s := newFilterTest(t, discover.SessionFilter{}, nil, record("codex", "a", 0))
+	s.expectEvents(0, "")
 	s.clock = s.clock.Add(time.Second)
 	s.records[0] = s.now(s.records[0])
-	s.tells(idleInterval, "started:a stopped:a")
-	s.tells(idleInterval, "")
-	s.records[0].Turn.Began = s.records[0].Updated // it is told now of the same turn
-	s.tells(idleInterval, "")
+	s.expectEvents(idleInterval, "started:a stopped:a")
+	s.expectEvents(idleInterval, "")
+	s.records[0].Turn.Began = s.records[0].Updated // now it is stored, for the same turn
+	s.expectEvents(idleInterval, "")
 	s.records[0] = s.now(s.records[0])
 	s.records[0].Turn.Began = s.clock
-	s.tells(idleInterval, "started:a stopped:a")
-	s.tells(idleInterval, "")
+	s.expectEvents(idleInterval, "started:a stopped:a")
+	s.expectEvents(idleInterval, "")
 }
 
-// A session that has stopped was run again unseen, and the beginnings of its turns stand so far back that nobody reads them
-// but to tell this: a title that is written late is no turn.
+// A stopped session that was run again between two snapshots is reported, although the starts of its turns are far back in the file.
+// A title that is written late is no turn.
 func TestEventsOfALongTurnAfterALongTurn(t *testing.T) {
-	s := watches(t, discover.SessionFilter{}, []discover.Claim{exact("a", 7)}, record("codex", "a", 0))
-	s.deep = map[string]time.Time{"a": s.clock}
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{exactClaim("a", 7)}, record("codex", "a", 0))
+	s.turnStarts = map[string]time.Time{"a": s.clock}
 	s.records[0] = s.now(s.records[0])
-	s.tells(0, "started:a idle:a")
+	s.expectEvents(0, "started:a idle:a")
 	s.processes = s.processes[1:]
-	s.tells(time.Second, "stopped:a")
+	s.expectEvents(time.Second, "stopped:a")
 	s.clock = s.clock.Add(time.Second)
 	s.records[0] = s.now(s.records[0])
-	s.tells(idleInterval, "")
+	s.expectEvents(idleInterval, "")
 	s.clock = s.clock.Add(time.Second)
-	s.deep["a"], s.records[0] = s.clock, s.now(s.records[0])
-	s.tells(idleInterval, "started:a stopped:a")
-	s.tells(idleInterval, "")
+	s.turnStarts["a"], s.records[0] = s.clock, s.now(s.records[0])
+	s.expectEvents(idleInterval, "started:a stopped:a")
+	s.expectEvents(idleInterval, "")
 }
 
 func TestEventsOfAProcessWithoutASessionID(t *testing.T) {
-	s := watches(t, discover.SessionFilter{}, nil)
-	s.tells(0, "")
+	s := newFilterTest(t, discover.SessionFilter{}, nil)
+	s.expectEvents(0, "")
 	s.claims = []discover.Claim{presence(7)}
-	s.tells(time.Second, "")
-	s.tells(nameDelay, "started: running:")
-	s.claims = append(s.claims, exact("a", 7))
-	s.records = []discover.Record{open(s.now(record("codex", "a", 0)))}
-	s.tells(time.Second, "running:a")
+	s.expectEvents(time.Second, "")
+	s.expectEvents(nameDelay, "started: running:")
+	s.claims = append(s.claims, exactClaim("a", 7))
+	s.records = []discover.Record{withOpenTurn(s.now(record("codex", "a", 0)))}
+	s.expectEvents(time.Second, "running:a")
 	s.claims = []discover.Claim{presence(8)}
 	s.processes = s.processes[1:]
-	s.tells(time.Second, "stopped:a")
-	s.tells(nameDelay, "started: running:")
+	s.expectEvents(time.Second, "stopped:a")
+	s.expectEvents(nameDelay, "started: running:")
 	s.processes = nil
-	s.tells(time.Second, "stopped:")
+	s.expectEvents(time.Second, "stopped:")
 }
 
 // A thread is shown by its process before its first record says that it is a sub-agent's.
 func TestEventsOfANewSessionInASharedProcess(t *testing.T) {
-	a := open(record("codex", "a", 1))
+	a := withOpenTurn(record("codex", "a", 1))
 	a.Created = at(1)
-	s := watches(t, discover.SessionFilter{}, []discover.Claim{exact("a", 7)}, a)
-	s.tells(0, "started:a running:a")
-	empty := open(s.now(record("codex", "b", 0)))
-	empty.Created = s.clock // as its ID tells
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{exactClaim("a", 7)}, a)
+	s.expectEvents(0, "started:a running:a")
+	empty := withOpenTurn(s.now(record("codex", "b", 0)))
+	empty.Created = s.clock // the time is in its ID
 	s.records = append(s.records, empty)
-	s.claims = append(s.claims, exact("b", 7), exact("c", 7), exact("alone", 8))
-	s.tells(pollInterval, "started:alone running:alone")
+	s.claims = append(s.claims, exactClaim("b", 7), exactClaim("c", 7), exactClaim("alone", 8))
+	s.expectEvents(pollInterval, "started:alone running:alone")
 	s.records[1].Parent = "a"
-	s.tells(pollInterval, "")
-	s.tells(parentDelay, "started:c running:c")
+	s.expectEvents(pollInterval, "")
+	s.expectEvents(parentDelay, "started:c running:c")
 	s.processes = s.processes[1:]
-	s.tells(time.Second, "stopped:a stopped:c")
+	s.expectEvents(time.Second, "stopped:a stopped:c")
 }
 
-// history is a made-up machine over time: what is so, and what of it can be seen.
+// history is the state of a machine over time, how much of it can be read, and the events that were reported.
 type history struct {
-	*watched
-	runs    map[int]string // the session of each process; "": none yet
-	next    int            // of pids and ids
-	away    bool           // the store
-	torn    map[int]bool   // processes that do not show their session, but for no more than one look in a row
-	mended  map[int]bool   // that did not at the last look, nor any while the store is away
-	touched map[string]bool
-	replay  map[string]string
-	last    map[string]EventType
-	live    map[string]bool // sessions that live since they could be seen
+	*filterTest
+	runs          map[int]string // the session of each process; "": none yet
+	next          int            // of pids and ids
+	storeMissing  bool           // the store
+	unreadable    map[int]bool   // processes whose session cannot be read, for at most one snapshot in a row
+	wasUnreadable map[int]bool   // unreadable at the last snapshot, or while the store is missing
+	touched       map[string]bool
+	replayed      map[string]string
+	last          map[string]EventType
+	live          map[string]bool // sessions that live since they could be seen
 }
 
 func newHistory(t *testing.T) *history {
 	h := &history{
-		watched: watches(t, discover.SessionFilter{}, nil), runs: map[int]string{}, next: 100, torn: map[int]bool{},
-		touched: map[string]bool{}, replay: map[string]string{}, last: map[string]EventType{}, live: map[string]bool{},
+		filterTest: newFilterTest(t, discover.SessionFilter{}, nil), runs: map[int]string{}, next: 100, unreadable: map[int]bool{},
+		touched: map[string]bool{}, replayed: map[string]string{}, last: map[string]EventType{}, live: map[string]bool{},
 	}
 	h.processes = nil
 	return h
@@ -184,38 +184,38 @@ func newHistory(t *testing.T) *history {
 // show makes what is so what can be seen.
 func (h *history) show(stored []discover.Record) {
 	h.processes, h.claims, h.records = nil, nil, stored
-	if h.away {
+	if h.storeMissing {
 		h.records = nil
 	}
 	for _, pid := range slices.Sorted(maps.Keys(h.runs)) {
-		h.processes = append(h.processes, fact(pid, "now", 'S'))
+		h.processes = append(h.processes, fakeProcess(pid, "now", 'S'))
 		h.claims = append(h.claims, presence(pid))
-		if id := h.runs[pid]; id != "" && !h.torn[pid] && !h.away {
-			h.claims = append(h.claims, exact(id, pid))
+		if id := h.runs[pid]; id != "" && !h.unreadable[pid] && !h.storeMissing {
+			h.claims = append(h.claims, exactClaim(id, pid))
 		}
 	}
 }
 
-// hear takes events to the replay, and refuses those that are doubled or false.
-func (h *history) hear(t *rapid.T, events []Event) {
+// replayEvents replays events. It fails on events that are repeated or false.
+func (h *history) replayEvents(t *rapid.T, events []Event) {
 	for _, e := range events {
 		key := e.Session.ID
 		pid := fmt.Sprint("pid:", pidOf(e.Session))
 		if key == "" {
 			key = pid
 		} else if pidOf(e.Session) != 0 {
-			delete(h.replay, pid)
+			delete(h.replayed, pid)
 		}
 		state, again := row(e.Session), e.Type == h.last[key]
 		switch {
 		case e.Type == SessionStopped && h.live[e.Session.ID]:
 			t.Fatalf("%s lives", key)
-		case again && (e.Type == SessionStarted || e.Type != SessionIdle && state == h.replay[key]):
+		case again && (e.Type == SessionStarted || e.Type != SessionIdle && state == h.replayed[key]):
 			t.Fatalf("%s twice: %s", key, e.Type)
 		}
-		h.replay[key], h.last[key] = state, e.Type
+		h.replayed[key], h.last[key] = state, e.Type
 		if e.Type == SessionStopped && e.Session.ID == "" {
-			delete(h.replay, key)
+			delete(h.replayed, key)
 			delete(h.last, key)
 		}
 	}
@@ -249,8 +249,8 @@ func (h *history) step(t *rapid.T, stored []discover.Record) []discover.Record {
 		return rapid.SampledFrom([]discover.TurnState{discover.TurnOpen, discover.TurnDone, discover.TurnWaiting, discover.TurnFailed, discover.TurnInterrupted}).Draw(t, "turn")
 	}
 	fresh := func() string { h.next++; return fmt.Sprint("s", h.next) }
-	what := rapid.SampledFrom([]string{"start", "name", "turn", "die", "clear", "resume", "unseen", "away", "torn", "nothing"}).Draw(t, "what")
-	if len(pids) == 0 && slices.Contains([]string{"name", "turn", "die", "clear", "torn"}, what) {
+	what := rapid.SampledFrom([]string{"start", "name", "turn", "exit", "clear", "resume", "run unseen", "store missing", "unreadable", "nothing"}).Draw(t, "what")
+	if len(pids) == 0 && slices.Contains([]string{"name", "turn", "exit", "clear", "unreadable"}, what) {
 		what = "start"
 	}
 	switch what {
@@ -267,7 +267,7 @@ func (h *history) step(t *rapid.T, stored []discover.Record) []discover.Record {
 		if id := h.runs[some()]; id != "" {
 			write(id, turn())
 		}
-	case "die":
+	case "exit":
 		pid := some()
 		delete(h.live, h.runs[pid])
 		delete(h.runs, pid)
@@ -281,45 +281,45 @@ func (h *history) step(t *rapid.T, stored []discover.Record) []discover.Record {
 				break
 			}
 		}
-	case "unseen":
+	case "run unseen":
 		write(fresh(), turn())
-	case "away":
-		h.away = !h.away
-	case "torn":
-		if pid := some(); !h.mended[pid] {
-			h.torn = map[int]bool{pid: true}
+	case "store missing":
+		h.storeMissing = !h.storeMissing
+	case "unreadable":
+		if pid := some(); !h.wasUnreadable[pid] {
+			h.unreadable = map[int]bool{pid: true}
 		}
 	}
 	return stored
 }
 
 // However a machine's history goes, whoever keeps the last event of each session knows what list says; no session that
-// lives is told to have stopped, and nothing is told twice.
+// lives has a stopped event, and no event is repeated.
 func TestAReplayOfTheEventsIsWhatListSays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := newHistory(t)
 		var stored []discover.Record
-		look := func(after time.Duration) {
+		snapshot := func(after time.Duration) {
 			h.show(stored)
-			h.hear(rt, h.hears(after))
-			h.torn, h.mended = map[int]bool{}, h.torn
+			h.replayEvents(rt, h.eventsAfter(after))
+			h.unreadable, h.wasUnreadable = map[int]bool{}, h.unreadable
 			for pid, id := range h.runs {
-				h.mended[pid] = h.mended[pid] || h.away
-				h.live[id] = id != "" && (h.live[id] || !h.away)
+				h.wasUnreadable[pid] = h.wasUnreadable[pid] || h.storeMissing
+				h.live[id] = id != "" && (h.live[id] || !h.storeMissing)
 			}
 		}
-		look(0)
+		snapshot(0)
 		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
 			stored = h.step(rt, stored)
-			if rapid.IntRange(0, 2).Draw(rt, "look") > 0 {
-				look(rapid.SampledFrom([]time.Duration{pollInterval, maxDelay, time.Second, idleInterval}).Draw(rt, "after"))
+			if rapid.IntRange(0, 2).Draw(rt, "snapshot") > 0 {
+				snapshot(rapid.SampledFrom([]time.Duration{pollInterval, maxDelay, time.Second, idleInterval}).Draw(rt, "after"))
 			}
 		}
-		h.away = false
+		h.storeMissing = false
 		for range 3 {
-			look(idleInterval)
+			snapshot(idleInterval)
 		}
-		r, err := h.world().List(t.Context(), discover.SessionFilter{IncludeStopped: true})
+		r, err := h.scanner().List(t.Context(), discover.SessionFilter{IncludeStopped: true})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -331,8 +331,8 @@ func TestAReplayOfTheEventsIsWhatListSays(t *testing.T) {
 				want[fmt.Sprint("pid:", pidOf(s))] = row(s)
 			}
 		}
-		if !maps.Equal(h.replay, want) {
-			rt.Fatalf("replayed %v\nlist says %v", h.replay, want)
+		if !maps.Equal(h.replayed, want) {
+			rt.Fatalf("replayed %v\nlist says %v", h.replayed, want)
 		}
 	})
 }

@@ -15,25 +15,25 @@ import (
 	"agentctl/proc"
 )
 
-// made is a made-up machine: files that change and processes that end when a test says so, and a processor of which each
-// snapshot takes a share.
-type made struct {
+// fakeSystem is a system whose files change and whose processes end when a test says so, and on which each snapshot takes CPU
+// time.
+type fakeSystem struct {
 	mu    sync.Mutex
 	files map[string]fileStamp
-	dead  map[proc.ID]chan struct{}
-	// mute: the processes' ends do not tell themselves.
-	mute      bool
-	price     time.Duration // of a snapshot
-	paid      time.Duration
-	snapshots []time.Duration // when, since the start
-	start     time.Time
+	exits map[proc.ID]chan struct{}
+	// exitsUnsupported: the system cannot wait for the end of a process.
+	exitsUnsupported bool
+	cost             time.Duration // of a snapshot
+	cpuTime          time.Duration
+	snapshots        []time.Duration // when, since the start
+	start            time.Time
 }
 
-func newMade(price time.Duration) *made {
-	return &made{files: map[string]fileStamp{}, dead: map[proc.ID]chan struct{}{}, price: price, start: time.Now()}
+func newFakeSystem(cost time.Duration) *fakeSystem {
+	return &fakeSystem{files: map[string]fileStamp{}, exits: map[proc.ID]chan struct{}{}, cost: cost, start: time.Now()}
 }
 
-func (m *made) write(path string) {
+func (m *fakeSystem) write(path string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.files[path]
@@ -41,23 +41,23 @@ func (m *made) write(path string) {
 	m.files[path] = s
 }
 
-func (m *made) death(id proc.ID) chan struct{} {
+func (m *fakeSystem) exitOf(id proc.ID) chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.dead[id] == nil {
-		m.dead[id] = make(chan struct{})
+	if m.exits[id] == nil {
+		m.exits[id] = make(chan struct{})
 	}
-	return m.dead[id]
+	return m.exits[id]
 }
 
-func (m *made) system() system {
+func (m *fakeSystem) system() system {
 	return system{
 		ended: func(ctx context.Context, id proc.ID) error {
-			if m.mute {
+			if m.exitsUnsupported {
 				return proc.ErrUnsupported
 			}
 			select {
-			case <-m.death(id):
+			case <-m.exitOf(id):
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
@@ -65,7 +65,7 @@ func (m *made) system() system {
 		},
 		alive: func(id proc.ID) bool {
 			select {
-			case <-m.death(id):
+			case <-m.exitOf(id):
 				return false
 			default:
 				return true
@@ -74,12 +74,12 @@ func (m *made) system() system {
 		stamp:           func(path string) fileStamp { m.mu.Lock(); defer m.mu.Unlock(); return m.files[path] },
 		now:             time.Now,
 		startedBinaries: func() ([]string, error) { return nil, nil },
-		costClock:       func() time.Duration { m.mu.Lock(); defer m.mu.Unlock(); return m.paid },
+		costClock:       func() time.Duration { m.mu.Lock(); defer m.mu.Unlock(); return m.cpuTime },
 	}
 }
 
 // watch takes snapshots of a session of one file and one process until the time is up.
-func (m *made) watch(t *testing.T, d time.Duration) {
+func (m *fakeSystem) watch(t *testing.T, d time.Duration) {
 	t.Helper()
 	s := discover.Session{Record: &discover.Record{Agent: "codex", Path: "/f"}, Processes: []proc.Process{{ID: proc.ID{PID: 7, Birth: "b"}}}}
 	ctx, stop := context.WithTimeout(t.Context(), d)
@@ -98,7 +98,7 @@ func (m *made) watch(t *testing.T, d time.Duration) {
 		}
 		p.snapshotBegan()
 		m.mu.Lock()
-		m.paid += m.price
+		m.cpuTime += m.cost
 		m.snapshots = append(m.snapshots, time.Since(m.start))
 		m.mu.Unlock()
 		p.snapshotEnded()
@@ -106,7 +106,7 @@ func (m *made) watch(t *testing.T, d time.Duration) {
 }
 
 // between counts the snapshots in a window of time.
-func (m *made) between(from, to time.Duration) (n int) {
+func (m *fakeSystem) snapshotsBetween(from, to time.Duration) (n int) {
 	for _, at := range m.snapshots {
 		if from <= at && at <= to {
 			n++
@@ -117,7 +117,7 @@ func (m *made) between(from, to time.Duration) (n int) {
 
 func TestAQuietMachineNeedsFewSnapshots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMade(time.Millisecond)
+		m := newFakeSystem(time.Millisecond)
 		m.watch(t, time.Minute)
 		// The first, those after the change, and one each idleInterval.
 		if n := len(m.snapshots); n < 7 || n > 9 {
@@ -126,12 +126,12 @@ func TestAQuietMachineNeedsFewSnapshots(t *testing.T) {
 	})
 }
 
-// However much is written, snapshots take their share of the processor and no more.
+// However much is written, snapshots take no more than their share of the CPU.
 func TestSnapshotsAreBoundedByTheirCost(t *testing.T) {
-	for _, price := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 40 * time.Millisecond, 200 * time.Millisecond} {
-		t.Run(fmt.Sprint(price), func(t *testing.T) {
+	for _, cost := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 40 * time.Millisecond, 200 * time.Millisecond} {
+		t.Run(fmt.Sprint(cost), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := newMade(price)
+				m := newFakeSystem(cost)
 				const span = 5 * time.Minute
 				go func() {
 					for time.Since(m.start) < span {
@@ -142,10 +142,10 @@ func TestSnapshotsAreBoundedByTheirCost(t *testing.T) {
 				m.watch(t, span)
 				synctest.Wait()
 				<-time.After(50 * time.Millisecond) // the writer has ended, too
-				if most := span/costShare + price; m.paid > most {
-					t.Errorf("%d snapshots took %s of %s, more than %s", len(m.snapshots), m.paid, span, most)
+				if most := span/costShare + cost; m.cpuTime > most {
+					t.Errorf("%d snapshots took %s of %s, more than %s", len(m.snapshots), m.cpuTime, span, most)
 				}
-				if least := span / max(pollInterval, costShare*price) / 2; time.Duration(len(m.snapshots)) < least {
+				if least := span / max(pollInterval, costShare*cost) / 2; time.Duration(len(m.snapshots)) < least {
 					t.Errorf("only %d snapshots, want %d", len(m.snapshots), least)
 				}
 			})
@@ -155,11 +155,11 @@ func TestSnapshotsAreBoundedByTheirCost(t *testing.T) {
 
 func TestAProcessExitTriggersASnapshotAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMade(100 * time.Millisecond) // an expensive snapshot, but an exit does not wait
+		m := newFakeSystem(100 * time.Millisecond) // an expensive snapshot, but an exit does not wait
 		const end = 7*time.Second + 100*time.Millisecond
-		time.AfterFunc(end, func() { close(m.death(proc.ID{PID: 7, Birth: "b"})) })
+		time.AfterFunc(end, func() { close(m.exitOf(proc.ID{PID: 7, Birth: "b"})) })
 		m.watch(t, 9*time.Second)
-		if m.between(end, end) != 1 {
+		if m.snapshotsBetween(end, end) != 1 {
 			t.Errorf("no snapshot at %s: %v", end, m.snapshots)
 		}
 	})
@@ -168,12 +168,12 @@ func TestAProcessExitTriggersASnapshotAtOnce(t *testing.T) {
 // A process that the system cannot wait for is polled.
 func TestAProcessThatCannotBeWaitedForIsPolled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMade(time.Millisecond)
-		m.mute = true
+		m := newFakeSystem(time.Millisecond)
+		m.exitsUnsupported = true
 		const end = 7*time.Second + 100*time.Millisecond
-		time.AfterFunc(end, func() { close(m.death(proc.ID{PID: 7, Birth: "b"})) })
+		time.AfterFunc(end, func() { close(m.exitOf(proc.ID{PID: 7, Birth: "b"})) })
 		m.watch(t, 9*time.Second)
-		if m.between(end, end+pollInterval) != 1 {
+		if m.snapshotsBetween(end, end+pollInterval) != 1 {
 			t.Errorf("no snapshot after %s: %v", end, m.snapshots)
 		}
 	})
@@ -181,12 +181,12 @@ func TestAProcessThatCannotBeWaitedForIsPolled(t *testing.T) {
 
 func TestAChangeTriggersThreeSnapshots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMade(time.Millisecond)
+		m := newFakeSystem(time.Millisecond)
 		const change = 25*time.Second + 60*time.Millisecond
 		time.AfterFunc(change, func() { m.write("/f") })
 		m.watch(t, 33*time.Second)
 		for _, after := range afterChange() {
-			if m.between(change+after, change+after+2*pollInterval) != 1 {
+			if m.snapshotsBetween(change+after, change+after+2*pollInterval) != 1 {
 				t.Errorf("no snapshot %s after the change at %s: %v", after, change, m.snapshots)
 			}
 		}
@@ -214,10 +214,10 @@ func TestALaunchTriggersFrequentSnapshots(t *testing.T) {
 	})
 }
 
-// The real system: a file that is made, grows, is replaced by another of its size and time, and goes.
+// The stamps of a real file differ after it is created, grows, and is replaced by another of the same size and time.
 func TestFileStampsDiffer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	seen := map[fileStamp]string{stampOf(path): "none"}
+	seen := map[fileStamp]string{stampOf(path): "missing"}
 	when := time.Unix(1e9, 0)
 	put := func(name, text string) {
 		if err := os.WriteFile(path+name, []byte(text), 0o600); err != nil {
@@ -229,12 +229,12 @@ func TestFileStampsDiffer(t *testing.T) {
 	}
 	check := func(what string) {
 		if old, ok := seen[stampOf(path)]; ok {
-			t.Errorf("%s looks as %s", what, old)
+			t.Errorf("the stamp after %s is that of %s", what, old)
 		}
 		seen[stampOf(path)] = what
 	}
 	put("", "a")
-	check("made")
+	check("created")
 	put("", "ab")
 	check("grown")
 	put(".new", "cd")

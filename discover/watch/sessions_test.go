@@ -12,72 +12,72 @@ import (
 	"agentctl/proc"
 )
 
-// stage is a world that a test changes between two looks. Its store holds as many places of a session as there are
-// records of it.
-type stage struct {
-	memory
+// watchTest tests a watcher of given sessions. The test changes the processes, claims and records between two snapshots. A
+// session may have several records, each with its path.
+type watchTest struct {
+	testAdapter
 	t         *testing.T
 	processes []proc.FakeProcess
-	// reading is called before each batch of records is read, taking before each process table.
-	reading, taking func()
-	// best is the file that this agent goes by, of several that a session has; "": it has but one.
-	best string
-	// deep is when the turns began that tell it only if it is asked for.
-	deep    map[string]time.Time
-	watcher *Watcher
-	clock   time.Time // of the watcher
+	// onRead is called before each batch of records is read, onTable before each process table.
+	onRead, onTable func()
+	// currentPath is the file that the agent uses, of several that a session has; "": it has one.
+	currentPath string
+	// turnStarts are the starts of turns that are read only if they are asked for.
+	turnStarts map[string]time.Time
+	watcher    *Watcher
+	clock      time.Time // of the watcher
 }
 
-// follows begins to watch the sessions that these arguments mean.
-func (s *stage) follows(args ...string) {
+// watch begins to watch the sessions that these arguments mean.
+func (s *watchTest) watch(args ...string) {
 	s.t.Helper()
 	var sessions []discover.Session
 	for _, arg := range args {
-		r, err := s.world().Find(s.t.Context(), arg, nil, discover.ReadOptions{})
+		r, err := s.scanner().Find(s.t.Context(), arg, nil, discover.ReadOptions{})
 		if err != nil {
 			s.t.Fatal(err)
 		}
 		sessions = append(sessions, r.Sessions...)
 	}
-	s.follow(sessions...)
+	s.watchSessions(sessions...)
 }
 
-// follow begins to watch these sessions.
-func (s *stage) follow(sessions ...discover.Session) {
-	sys := newMade(0).system()
+// watchSessions begins to watch these sessions.
+func (s *watchTest) watchSessions(sessions ...discover.Session) {
+	sys := newFakeSystem(0).system()
 	sys.now = func() time.Time { return s.clock }
-	s.watcher = newWatcher(s.world(), sessions, sys)
+	s.watcher = newWatcher(s.scanner(), sessions, sys)
 }
 
-func (s *stage) world() *discover.Scanner {
-	return worldOf(func() *proc.Table {
-		if s.taking != nil {
-			s.taking()
+func (s *watchTest) scanner() *discover.Scanner {
+	return newScanner(func() *proc.Table {
+		if s.onTable != nil {
+			s.onTable()
 		}
 		return proc.NewFakeTable(s.processes...)
 	}, s)
 }
 
-func (s *stage) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
-	return s.memory.Claims(ctx, table, homes)
+func (s *watchTest) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
+	return s.testAdapter.Claims(ctx, table, homes)
 }
 
-func (s *stage) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
-	found, err := s.memory.Entries(ctx, homes, q)
+func (s *watchTest) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
+	found, err := s.testAdapter.Entries(ctx, homes, q)
 	return slices.DeleteFunc(found, func(e discover.Entry) bool {
 		return len(q.Refs) > 0 && !slices.ContainsFunc(q.Refs, func(r discover.Ref) bool {
-			return r.ID == e.ID && (r.Path == e.Path || r.Path == "" && (s.best == "" || s.best == e.Path))
+			return r.ID == e.ID && (r.Path == e.Path || r.Path == "" && (s.currentPath == "" || s.currentPath == e.Path))
 		})
 	}), err
 }
 
-func (s *stage) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
-	if s.reading != nil {
-		s.reading()
+func (s *watchTest) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
+	if s.onRead != nil {
+		s.onRead()
 	}
 	return func(yield func(discover.Record, error) bool) {
-		for r, err := range s.memory.Read(ctx, entries, want) {
-			if began, ok := s.deep[r.ID]; ok && want.TurnStart {
+		for r, err := range s.testAdapter.Read(ctx, entries, want) {
+			if began, ok := s.turnStarts[r.ID]; ok && want.TurnStart {
 				r.Turn.Began = began
 			}
 			if !yield(r, err) {
@@ -87,227 +87,227 @@ func (s *stage) Read(ctx context.Context, entries []discover.Entry, want discove
 	}
 }
 
-// expect looks again.
-func (s *stage) expect(want string) discover.Result {
+// expectSnapshot takes a snapshot, and expects these sessions.
+func (s *watchTest) expectSnapshot(want string) discover.Result {
 	s.t.Helper()
 	r, err := s.watcher.Snapshot(s.t.Context())
-	if got := ids(r.Sessions); err != nil || got != want {
+	if got := idsAndStatuses(r.Sessions); err != nil || got != want {
 		s.t.Errorf("%s, %v; want %s", got, err, want)
 	}
 	return r
 }
 
-func newStage(t *testing.T, claims []discover.Claim, records ...discover.Record) *stage {
-	s := &stage{t: t, memory: memory{agent: "codex", claims: claims, records: records}, clock: time.Unix(1000000, 0)}
-	s.processes = []proc.FakeProcess{fact(7, "now", 'S'), fact(8, "now", 'S'), fact(9, "now", 'S')}
+func newWatchTest(t *testing.T, claims []discover.Claim, records ...discover.Record) *watchTest {
+	s := &watchTest{t: t, testAdapter: testAdapter{agent: "codex", claims: claims, records: records}, clock: time.Unix(1000000, 0)}
+	s.processes = []proc.FakeProcess{fakeProcess(7, "now", 'S'), fakeProcess(8, "now", 'S'), fakeProcess(9, "now", 'S')}
 	return s
 }
 
-func open(r discover.Record) discover.Record { r.Turn.State = discover.TurnOpen; return r }
+func withOpenTurn(r discover.Record) discover.Record { r.Turn.State = discover.TurnOpen; return r }
 
 func TestSnapshotKeepsTheOrderAndReadsNothingElse(t *testing.T) {
 	var opened []string
-	s := newStage(t, []discover.Claim{exact("b", 7), exact("x", 8)}, record("codex", "a", 1), open(record("codex", "b", 2)), record("codex", "x", 3))
+	s := newWatchTest(t, []discover.Claim{exactClaim("b", 7), exactClaim("x", 8)}, record("codex", "a", 1), withOpenTurn(record("codex", "b", 2)), record("codex", "x", 3))
 	s.opened = &opened
-	s.follows("b", "a")
+	s.watch("b", "a")
 	opened = nil
-	s.expect("b:running a:stopped")
+	s.expectSnapshot("b:running a:stopped")
 	if slices.Contains(opened, "x") {
 		t.Errorf("read: %v", opened)
 	}
 	s.records[1] = record("codex", "b", 4)
-	s.expect("b:idle a:stopped")
+	s.expectSnapshot("b:idle a:stopped")
 }
 
 func TestWatcherFollowsASessionAcrossProcesses(t *testing.T) {
-	s := newStage(t, []discover.Claim{exact("a", 7)}, record("codex", "a", 1))
-	s.follows("a")
-	s.expect("a:idle")
-	s.claims = []discover.Claim{exact("b", 7)} // the process has gone on to another one, as by /clear
-	s.expect("a:stopped")
-	s.claims = []discover.Claim{exact("a", 8)} // and the session in another process
-	r := s.expect("a:idle")
+	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, record("codex", "a", 1))
+	s.watch("a")
+	s.expectSnapshot("a:idle")
+	s.claims = []discover.Claim{exactClaim("b", 7)} // the process has gone on to another one, as by /clear
+	s.expectSnapshot("a:stopped")
+	s.claims = []discover.Claim{exactClaim("a", 8)} // and the session in another process
+	r := s.expectSnapshot("a:idle")
 	if r.Sessions[0].Processes[0].ID.PID != 8 {
 		t.Errorf("%v", r.Sessions[0].Processes)
 	}
 }
 
-// What a process lets go of while it lives has not stopped at once; a headless one ends with its session.
+// A session that its live process no longer shows has stopped only after the debounce. A headless process ends with its session.
 func TestWatcherDebouncesAStopWhileTheProcessLives(t *testing.T) {
 	for source, believed := range map[string]string{"tui": "a:stopped", "exec": "a:running", "print": "a:running", "run": "a:running"} {
-		r := open(record("codex", "a", 1))
+		r := withOpenTurn(record("codex", "a", 1))
 		r.Source = source
-		s := newStage(t, []discover.Claim{exact("a", 7)}, r)
-		s.follows("a")
-		s.expect("a:running")
+		s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, r)
+		s.watch("a")
+		s.expectSnapshot("a:running")
 		s.claims = []discover.Claim{presence(7)}
-		s.expect("a:running")
+		s.expectSnapshot("a:running")
 		if due := s.watcher.poller.wakeTime; !due.Equal(s.clock.Add(stopDebounce)) {
 			t.Errorf("%s: another snapshot is due at %v, want %v", source, due, s.clock.Add(stopDebounce))
 		}
 		s.clock = s.clock.Add(stopDebounce)
-		s.expect(believed)
+		s.expectSnapshot(believed)
 		s.clock = s.clock.Add(time.Hour)
-		s.expect(believed)
+		s.expectSnapshot(believed)
 		s.processes = nil
-		s.expect("a:stopped")
+		s.expectSnapshot("a:stopped")
 	}
 }
 
 // The end of a turn that is written between the reading of the storage and the death of the process counts.
 func TestOutcomeRestsOnTheLastRecord(t *testing.T) {
-	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record("codex", "a", 1)))
-	s.follows("a")
-	s.expect("a:running")
-	s.taking = func() { s.records[0], s.processes = record("codex", "a", 2), nil }
-	if r := s.expect("a:stopped"); r.Sessions[0].Outcome != discover.Completed {
+	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, withOpenTurn(record("codex", "a", 1)))
+	s.watch("a")
+	s.expectSnapshot("a:running")
+	s.onTable = func() { s.records[0], s.processes = record("codex", "a", 2), nil }
+	if r := s.expectSnapshot("a:stopped"); r.Sessions[0].Outcome != discover.Completed {
 		t.Errorf("outcome %s", r.Sessions[0].Outcome)
 	}
 }
 
 // A session that is first written in the last moments of its process is not without a record.
 func TestOutcomeRestsOnALateRecord(t *testing.T) {
-	late := exact("a", 7)
+	late := exactClaim("a", 7)
 	late.Path = ""
-	s := newStage(t, []discover.Claim{late})
-	s.follows("a")
-	s.expect("a:running")
-	s.taking = func() { s.records, s.processes = []discover.Record{record("codex", "a", 2)}, nil }
-	if r := s.expect("a:stopped"); r.Sessions[0].Outcome != discover.Completed {
+	s := newWatchTest(t, []discover.Claim{late})
+	s.watch("a")
+	s.expectSnapshot("a:running")
+	s.onTable = func() { s.records, s.processes = []discover.Record{record("codex", "a", 2)}, nil }
+	if r := s.expectSnapshot("a:stopped"); r.Sessions[0].Outcome != discover.Completed {
 		t.Errorf("outcome %s", r.Sessions[0].Outcome)
 	}
 }
 
-// A stopped session that somebody goes on writing is told all the same.
+// A stopped session whose storage changes with each read is reported all the same.
 func TestSnapshotOfASessionThatKeepsChanging(t *testing.T) {
-	s := newStage(t, nil, record("codex", "a", 1))
-	s.follows("a")
+	s := newWatchTest(t, nil, record("codex", "a", 1))
+	s.watch("a")
 	minute := 1
-	s.reading = func() { minute++; s.records[0] = record("codex", "a", minute) }
-	s.expect("a:stopped")
+	s.onRead = func() { minute++; s.records[0] = record("codex", "a", minute) }
+	s.expectSnapshot("a:stopped")
 }
 
 func TestWatcherFollowsAMovedFile(t *testing.T) {
-	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record("codex", "a", 1)))
-	s.follows("a")
-	moved := open(record("codex", "a", 2))
+	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, withOpenTurn(record("codex", "a", 1)))
+	s.watch("a")
+	moved := withOpenTurn(record("codex", "a", 2))
 	moved.Path = "/archive/a"
-	claim := exact("a", 7)
+	claim := exactClaim("a", 7)
 	claim.Path = moved.Path
 	s.records, s.claims = []discover.Record{moved}, []discover.Claim{claim}
-	s.expect("a:running")
+	s.expectSnapshot("a:running")
 	s.claims, s.processes = nil, nil
 	s.records[0].Turn.State = discover.TurnDone
-	if r := s.expect("a:stopped"); r.Sessions[0].Path != moved.Path || r.Sessions[0].Outcome != discover.Completed {
+	if r := s.expectSnapshot("a:stopped"); r.Sessions[0].Path != moved.Path || r.Sessions[0].Outcome != discover.Completed {
 		t.Errorf("%+v", r.Sessions[0])
 	}
 	s.records[0].Path = "/elsewhere/a" // no process says so
-	if r := s.expect("a:stopped"); r.Sessions[0].Path != "/elsewhere/a" || r.Sessions[0].Outcome != discover.Completed {
+	if r := s.expectSnapshot("a:stopped"); r.Sessions[0].Path != "/elsewhere/a" || r.Sessions[0].Outcome != discover.Completed {
 		t.Errorf("%+v", r.Sessions[0])
 	}
 }
 
-// What is followed is the caller's, too: that it has moved is noted elsewhere.
+// The watched sessions are shared with the caller. A move of a file does not change them.
 func TestSnapshotChangesNoRecord(t *testing.T) {
-	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record("codex", "a", 1)))
-	s.follows("a")
+	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, withOpenTurn(record("codex", "a", 1)))
+	s.watch("a")
 	was := s.watcher.sessions()[0]
 	path := was.Path
 	s.records[0].Path, s.claims[0].Path = "/p/next", "/p/next"
-	if r := s.expect("a:running"); r.Sessions[0].Path == path || was.Path != path {
+	if r := s.expectSnapshot("a:running"); r.Sessions[0].Path == path || was.Path != path {
 		t.Errorf("%s, was %s; want another path, and %s", r.Sessions[0].Path, was.Path, path)
 	}
 }
 
-// The agent goes on in another file, and leaves the old one where it is.
+// The agent continues a session in another file and keeps the old one.
 func TestWatcherFollowsASupersededFile(t *testing.T) {
-	s := newStage(t, []discover.Claim{exact("a", 7)}, open(record("codex", "a", 1)))
-	s.follows("a")
+	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, withOpenTurn(record("codex", "a", 1)))
+	s.watch("a")
 	next := record("codex", "a", 2)
 	next.Path = "/p/next"
-	claim := exact("a", 7)
+	claim := exactClaim("a", 7)
 	claim.Path = next.Path
-	s.records, s.claims, s.best = append(s.records, next), []discover.Claim{claim}, next.Path
-	if r := s.expect("a:idle"); r.Sessions[0].Path != next.Path {
+	s.records, s.claims, s.currentPath = append(s.records, next), []discover.Claim{claim}, next.Path
+	if r := s.expectSnapshot("a:idle"); r.Sessions[0].Path != next.Path {
 		t.Errorf("%+v", r.Sessions[0])
 	}
 }
 
-// One ID in two places is two sessions: what happens to the other one is nothing to this one.
+// One ID with two paths is two sessions. A change of one does not change the other.
 func TestASessionWithTheSameIDIsAnotherSession(t *testing.T) {
-	twin := open(record("codex", "a", 2))
+	twin := withOpenTurn(record("codex", "a", 2))
 	twin.Path, twin.Dir = "/p/twin", "/elsewhere"
-	claim := exact("a", 7)
+	claim := exactClaim("a", 7)
 	claim.Path = twin.Path
-	s := newStage(t, []discover.Claim{exact("a", 8), claim}, record("codex", "a", 1), twin)
-	s.follow(discover.Session{Record: new(s.records[0])})
-	s.expect("a:idle")
+	s := newWatchTest(t, []discover.Claim{exactClaim("a", 8), claim}, record("codex", "a", 1), twin)
+	s.watchSessions(discover.Session{Record: new(s.records[0])})
+	s.expectSnapshot("a:idle")
 	s.claims, s.processes = []discover.Claim{claim}, s.processes[:1]
-	s.expect("a:stopped")
+	s.expectSnapshot("a:stopped")
 }
 
 func TestWatcherWhenASessionIDBecomesKnown(t *testing.T) {
-	s := newStage(t, []discover.Claim{{Agent: "codex", Process: proc.ID{PID: 7, Birth: "now"}}}, open(record("codex", "a", 1)))
-	s.follows("pid:7")
-	s.expect(":running")
-	s.claims = append(s.claims, exact("a", 7))
-	s.expect("a:running")
+	s := newWatchTest(t, []discover.Claim{{Agent: "codex", Process: proc.ID{PID: 7, Birth: "now"}}}, withOpenTurn(record("codex", "a", 1)))
+	s.watch("pid:7")
+	s.expectSnapshot(":running")
+	s.claims = append(s.claims, exactClaim("a", 7))
+	s.expectSnapshot("a:running")
 	s.claims, s.processes = nil, nil
-	s.expect("a:stopped")
+	s.expectSnapshot("a:stopped")
 
-	s = newStage(t, []discover.Claim{{Agent: "codex", Process: proc.ID{PID: 7, Birth: "now"}}})
-	s.follows("pid:7")
+	s = newWatchTest(t, []discover.Claim{{Agent: "codex", Process: proc.ID{PID: 7, Birth: "now"}}})
+	s.watch("pid:7")
 	s.processes = nil
-	if r := s.expect(":stopped"); r.Sessions[0].Outcome != discover.OutcomeUnknown {
+	if r := s.expectSnapshot(":stopped"); r.Sessions[0].Outcome != discover.OutcomeUnknown {
 		t.Errorf("%+v", r.Sessions[0])
 	}
 }
 
-// S6: a store that is away is no death; nobody knows, until the process has ended.
+// S6: while its store is missing, the status of a session is unknown until its process has ended.
 func TestWatcherSurvivesAMissingStore(t *testing.T) {
-	records := []discover.Record{open(record("codex", "a", 1))}
-	s := newStage(t, []discover.Claim{exact("a", 7)}, records...)
-	s.follows("a")
+	records := []discover.Record{withOpenTurn(record("codex", "a", 1))}
+	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, records...)
+	s.watch("a")
 	s.records, s.claims = nil, []discover.Claim{{Agent: "codex", Process: proc.ID{PID: 7, Birth: "now"}}}
-	s.expect("a:unknown")
-	s.records, s.claims = records, []discover.Claim{exact("a", 7)}
-	s.expect("a:running")
+	s.expectSnapshot("a:unknown")
+	s.records, s.claims = records, []discover.Claim{exactClaim("a", 7)}
+	s.expectSnapshot("a:running")
 	s.records, s.processes = nil, nil
-	if r := s.expect("a:stopped"); r.Sessions[0].Outcome != discover.OutcomeUnknown || len(r.Sessions[0].Processes) > 0 {
+	if r := s.expectSnapshot("a:stopped"); r.Sessions[0].Outcome != discover.OutcomeUnknown || len(r.Sessions[0].Processes) > 0 {
 		t.Errorf("%+v", r.Sessions[0])
 	}
 	s.records = records
-	if r := s.expect("a:stopped"); r.Sessions[0].Outcome != discover.Interrupted {
+	if r := s.expectSnapshot("a:stopped"); r.Sessions[0].Outcome != discover.Interrupted {
 		t.Errorf("%+v", r.Sessions[0])
 	}
 }
 
 func TestWatcherStopsNothingWithoutAProcessTable(t *testing.T) {
-	s := newStage(t, nil, record("codex", "a", 1))
-	s.follows("a")
+	s := newWatchTest(t, nil, record("codex", "a", 1))
+	s.watch("a")
 	s.watcher.scanner.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
-	s.expect("a:unknown")
+	s.expectSnapshot("a:unknown")
 	s.records = nil
-	s.expect("a:unknown")
+	s.expectSnapshot("a:unknown")
 }
 
-// How far back the newest turn began is read, or its beginning would change with the length of the turn.
+// A watcher reads the start of the newest turn, however long the turn is.
 func TestWatcherKnowsWhenTurnsStarted(t *testing.T) {
-	s := newStage(t, nil, record("codex", "a", 1))
-	s.follows("a")
-	s.deep = map[string]time.Time{"a": s.clock}
-	if began := s.expect("a:stopped").Sessions[0].Turn.Began; !began.Equal(s.clock) {
+	s := newWatchTest(t, nil, record("codex", "a", 1))
+	s.watch("a")
+	s.turnStarts = map[string]time.Time{"a": s.clock}
+	if began := s.expectSnapshot("a:stopped").Sessions[0].Turn.Began; !began.Equal(s.clock) {
 		t.Errorf("the turn began at %v", began)
 	}
 }
 
 func TestNextEndsWithItsContext(t *testing.T) {
-	s := newStage(t, nil, record("codex", "a", 1))
-	s.follows("a")
+	s := newWatchTest(t, nil, record("codex", "a", 1))
+	s.watch("a")
 	ctx, stop := context.WithCancel(t.Context())
-	w := NewWatcher(s.world(), s.watcher.sessions())
+	w := NewWatcher(s.scanner(), s.watcher.sessions())
 	defer w.Close()
-	if r, err := w.Next(ctx); err != nil || ids(r.Sessions) != "a:stopped" {
+	if r, err := w.Next(ctx); err != nil || idsAndStatuses(r.Sessions) != "a:stopped" {
 		t.Errorf("%v, %v", r.Sessions, err)
 	}
 	stop()

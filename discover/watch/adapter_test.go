@@ -11,8 +11,8 @@ import (
 	"agentctl/proc"
 )
 
-// memory is an adapter whose storage and processes are made up.
-type memory struct {
+// testAdapter is an adapter whose storage and claims are fields.
+type testAdapter struct {
 	homes   []discover.Home // without them, one of ours
 	agent   discover.Agent
 	claims  []discover.Claim
@@ -21,19 +21,19 @@ type memory struct {
 	opened *[]string
 }
 
-func (m memory) Name() discover.Agent { return m.agent }
-func (m memory) Homes(discover.HomeSources, *proc.Table) []discover.Home {
+func (m testAdapter) Name() discover.Agent { return m.agent }
+func (m testAdapter) Homes(discover.HomeSources, *proc.Table) []discover.Home {
 	if m.homes != nil {
 		return slices.Clone(m.homes)
 	}
 	return []discover.Home{{Dir: "/h", FromUser: true}}
 }
 
-func (m memory) Claims(context.Context, *proc.Table, []discover.Home) ([]discover.Claim, error) {
+func (m testAdapter) Claims(context.Context, *proc.Table, []discover.Home) ([]discover.Claim, error) {
 	return m.claims, nil
 }
 
-func (m memory) Entries(_ context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
+func (m testAdapter) Entries(_ context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	var out []discover.Entry
 	for _, r := range m.records {
 		byRef := len(q.Refs) == 0 || slices.ContainsFunc(q.Refs, func(f discover.Ref) bool { return f.ID == r.ID })
@@ -45,7 +45,7 @@ func (m memory) Entries(_ context.Context, homes []discover.Home, q discover.Ent
 	return out, nil
 }
 
-func (m memory) Read(_ context.Context, entries []discover.Entry, _ discover.ReadOptions) iter.Seq2[discover.Record, error] {
+func (m testAdapter) Read(_ context.Context, entries []discover.Entry, _ discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		for _, e := range entries {
 			for _, r := range m.records {
@@ -68,7 +68,7 @@ func record(agent discover.Agent, id string, minute int) discover.Record {
 	return discover.Record{Agent: agent, ID: id, Path: "/p/" + id, Home: "/h", Dir: "/w", Updated: at(minute), Turn: discover.Turn{State: discover.TurnDone}}
 }
 
-func worldOf(table func() *proc.Table, adapters ...discover.Adapter) *discover.Scanner {
+func newScanner(table func() *proc.Table, adapters ...discover.Adapter) *discover.Scanner {
 	return &discover.Scanner{
 		Adapters: adapters,
 		HomeSources: func(discover.Agent) discover.HomeSources {
@@ -78,7 +78,7 @@ func worldOf(table func() *proc.Table, adapters ...discover.Adapter) *discover.S
 	}
 }
 
-func ids(sessions []discover.Session) string {
+func idsAndStatuses(sessions []discover.Session) string {
 	var out []string
 	for _, s := range sessions {
 		out = append(out, s.ID+":"+string(s.Status))
@@ -86,11 +86,11 @@ func ids(sessions []discover.Session) string {
 	return strings.Join(out, " ")
 }
 
-func exact(id string, pid int) discover.Claim {
+func exactClaim(id string, pid int) discover.Claim {
 	return discover.Claim{Agent: "codex", Process: proc.ID{PID: pid, Birth: "now"}, Session: id, Path: "/p/" + id, Strength: discover.Exact, Kind: "lock"}
 }
 
-func fact(pid int, birth string, state proc.State) proc.FakeProcess {
+func fakeProcess(pid int, birth string, state proc.State) proc.FakeProcess {
 	return proc.FakeProcess{Process: proc.Process{
 		ID: proc.ID{PID: pid, Birth: birth}, State: state, Parent: 1, Ticks: uint64(pid),
 		Started: time.Unix(int64(pid), 0).UTC(),
