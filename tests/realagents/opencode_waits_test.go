@@ -38,6 +38,7 @@ func TestOpenCodeWaitsOnlyWhenItAsks(t *testing.T) {
 	ends()
 	run.Wait()
 	tui.HangUp()
+	tui.Wait() // one that starts while another ends may find the database locked, and end (SEEN 1.18.33)
 
 	if err := os.WriteFile(filepath.Join(a.Dir(), "opencode.json"), []byte(`{"permission":{"bash":"ask"}}`), 0o600); err != nil {
 		t.Fatal(err)
