@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-// Exec replaces this process by the agent's program, in our terminal. It returns only if it fails.
+// Exec replaces this process by the agent's program, in our terminal. The kernel lock of a plan ends with this program's
+// image. Exec returns only if it fails.
 func Exec(spec Spec, host Environment) error {
 	if err := os.Chdir(spec.Dir); err != nil {
 		return err

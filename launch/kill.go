@@ -9,8 +9,8 @@ import (
 	"agentctl/proc"
 )
 
-// KillTree ends the child and all that it has started, at once, and returns when none of it is left.
-func (c *Child) KillTree(ctx context.Context) error {
+// KillTree kills the process and all that it has started, and returns when none of it is left.
+func (x *Execution) KillTree(ctx context.Context) error {
 	for {
 		table, err := proc.ReadTable(ctx)
 		if err != nil {
@@ -18,7 +18,7 @@ func (c *Child) KillTree(ctx context.Context) error {
 		}
 		left := 0
 		for p := range table.All() {
-			if p.Alive() && c.isDescendant(table, p) {
+			if p.Alive() && x.isDescendant(table, p) {
 				left++
 				err = errors.Join(err, killProcess(ctx, p.ID))
 			}

@@ -1,10 +1,10 @@
 // Package launch starts agents, and waits until their session is proven.
 //
-// A [Request] says what a person wants, in no agent's words. The agent's adapter turns it into a [Spec], which says how
-// its program is started; [Start] does so, in the same way for all; [Verifier.AwaitSession] watches the process table and the agent's
-// storage, through the same [discover.Scanner] that every other verb asks, until a session is proven to be run by what
-// was started. Nothing is written beside the agent's own files: its output goes to a file without a name, or to the one
-// that was asked for.
+// A [Request] says what a person wants, in no agent's words. A [Launcher] makes a [Plan] of it: the agent's adapter says in a
+// [Spec] how its program is started, and the workspace is locked and found free. [Plan.Execute] starts the program, in the
+// same way for all agents. [Execution.Verify] watches the process table and the agent's storage, through the same
+// [discover.Scanner] that every other verb asks, until a session is proven to be run by what was started. Nothing is written
+// beside the agent's own files: its output goes to a file without a name, or to the one that was asked for.
 package launch
 
 import (

@@ -11,7 +11,7 @@ import (
 
 // Member is one launch of a group.
 type Member struct {
-	Agent discover.Agent
+	Adapter Adapter
 	// Model is the agent's own name of a model; "" leaves it to the agent.
 	Model string
 	// Branch is the branch of its worktree, Base where a new branch starts; "" where the group decides.
@@ -27,19 +27,16 @@ type ModelFamilies interface {
 
 // NameMembers gives each member its name: the agent's, with the model's if the agent occurs twice, and a number if that is
 // still ambiguous.
-func NameMembers(adapters []discover.Adapter, members []Member) {
+func NameMembers(members []Member) {
 	times := map[discover.Agent]int{}
 	for _, m := range members {
-		times[m.Agent]++
+		times[m.Adapter.Name()]++
 	}
 	var taken []string
 	for i := range members {
 		m := &members[i]
-		name := string(m.Agent)
-		if a, ok := discover.AdapterWith[discover.ShortNamer](adapters, m.Agent); ok {
-			name = a.ShortName()
-		}
-		if model := shortModel(adapters, *m); times[m.Agent] > 1 && model != "" {
+		name := m.ShortName()
+		if model := m.shortModel(); times[m.Adapter.Name()] > 1 && model != "" {
 			name += "-" + model
 		}
 		m.Name = name
@@ -50,12 +47,20 @@ func NameMembers(adapters []discover.Adapter, members []Member) {
 	}
 }
 
+// ShortName is the agent's name for a branch.
+func (m Member) ShortName() string {
+	if a, ok := m.Adapter.(discover.ShortNamer); ok {
+		return a.ShortName()
+	}
+	return string(m.Adapter.Name())
+}
+
 // shortModel is a model's name for a branch: its family's, or the last part of its own; "" if the member has none.
-func shortModel(adapters []discover.Adapter, m Member) string {
+func (m Member) shortModel() string {
 	if m.Model == "" {
 		return ""
 	}
-	if a, ok := discover.AdapterWith[ModelFamilies](adapters, m.Agent); ok {
+	if a, ok := m.Adapter.(ModelFamilies); ok {
 		for _, family := range a.ModelFamilies() {
 			if strings.Contains(m.Model, family) {
 				return family

@@ -16,7 +16,7 @@ func (family) ShortName() string       { return "ka" }
 func (family) ModelFamilies() []string { return []string{"grand"} }
 
 func TestMembersHaveDistinctNames(t *testing.T) {
-	adapters := []discover.Adapter{family{}, puppets{}}
+	adapters := map[string]Adapter{"known-agent": family{}, "puppet": puppets{}}
 	for given, want := range map[string]string{
 		"known-agent puppet":                                   "ka puppet",
 		"known-agent:grand-4 puppet":                           "ka puppet",
@@ -30,9 +30,9 @@ func TestMembersHaveDistinctNames(t *testing.T) {
 		var members []Member
 		for word := range strings.FieldsSeq(given) {
 			agent, model, _ := strings.Cut(word, ":")
-			members = append(members, Member{Agent: discover.Agent(agent), Model: model})
+			members = append(members, Member{Adapter: adapters[agent], Model: model})
 		}
-		NameMembers(adapters, members)
+		NameMembers(members)
 		var got []string
 		for _, m := range members {
 			got = append(got, m.Name)

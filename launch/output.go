@@ -24,22 +24,22 @@ type outputFile struct {
 	offset int64
 }
 
-// openOutput makes the files that the child writes to. Both streams go to the end of the named file, in the order they
+// openOutput makes the files that the process writes to. Both streams go to the end of the named file, in the order they
 // are written.
-func (c *Child) openOutput(path string) (err error) {
+func (x *Execution) openOutput(path string) (err error) {
 	if path != "" {
-		if c.stdout.file, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600); err != nil {
+		if x.stdout.file, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600); err != nil {
 			return err
 		}
-		c.stdout.offset, err = c.stdout.file.Seek(0, io.SeekEnd)
-		c.stderr = c.stdout
+		x.stdout.offset, err = x.stdout.file.Seek(0, io.SeekEnd)
+		x.stderr = x.stdout
 		return err
 	}
-	if c.stdout.file, err = AnonymousFile("stdout"); err != nil {
+	if x.stdout.file, err = AnonymousFile("stdout"); err != nil {
 		return err
 	}
-	if c.stderr.file, err = AnonymousFile("stderr"); err != nil {
-		c.stdout.close()
+	if x.stderr.file, err = AnonymousFile("stderr"); err != nil {
+		x.stdout.close()
 	}
 	return err
 }
@@ -50,11 +50,11 @@ func (c outputFile) close() {
 	}
 }
 
-// readOutput is what the child has printed so far. What cannot be read is missing.
-func (c *Child) readOutput() Output {
-	o := Output{Stdout: c.stdout.read()}
-	if o.Stderr = o.Stdout; c.stderr.file != c.stdout.file {
-		o.Stderr = c.stderr.read()
+// readOutput returns what the process has printed so far. What cannot be read is missing.
+func (x *Execution) readOutput() Output {
+	o := Output{Stdout: x.stdout.read()}
+	if o.Stderr = o.Stdout; x.stderr.file != x.stdout.file {
+		o.Stderr = x.stderr.read()
 	}
 	return o
 }

@@ -1,12 +1,84 @@
 package launch
 
-// Plan asks the agent how a request is carried out. No command is started with the paths of a home that is not ours: a
-// session is gone on with only if it may be acted on. Errors: [*discover.UntrustedError] and those of [Adapter.Spec].
-func Plan(a Adapter, r Request, h Environment) (Spec, error) {
-	if r.Resume != nil {
+import (
+	"context"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/lock"
+)
+
+// Launcher makes the plans of one caller's launches.
+type Launcher struct {
+	// Scanner finds sessions, and knows the caller's process.
+	Scanner *discover.Scanner
+	// Getenv and Environ are the caller's environment, Now is its clock.
+	Getenv  func(string) string
+	Environ []string
+	Now     func() time.Time
+	// Strict: an idle session keeps an agent out of its workspace.
+	Strict bool
+	// Force: nobody does. A session to resume must be stopped all the same.
+	Force bool
+}
+
+// Plan is what a launch will start, and where. It holds the kernel lock of the workspace until [Plan.Release], so that no other
+// launch finds the workspace free before the session shows itself.
+type Plan struct {
+	Agent Adapter
+	// Request is what was asked for. Its directory is where the agent will work: of a session that has moved, where the agent
+	// will find it.
+	Request     Request
+	Spec        Spec
+	Environment Environment
+	// Scanner finds sessions in the homes that the agent's environment names.
+	Scanner *discover.Scanner
+	// Activity is who was at work when the plan was made; nil if nobody had to be looked for.
+	Activity *lock.Activity
+	// Conflicts are those at the workspace, UnreadLocks names declared locks that cannot be read; nil if they were not looked for.
+	Conflicts   *lock.Conflicts
+	UnreadLocks error
+
+	flock *lock.Flock // nil if it is not held
+}
+
+// Plan decides how a request is carried out, with variables that are added to the agent's environment. Nothing is started.
+// After an error the plan holds no lock, and says what was found. Errors: those of [Adapter.Spec],
+// [*discover.UntrustedError], [*OccupiedError], [*LiveError].
+func (l Launcher) Plan(ctx context.Context, a Adapter, r Request, variables ...string) (*Plan, error) {
+	p := &Plan{Agent: a, Request: r, Environment: NewEnvironment(l.Environ, l.Scanner.Adapters, variables...)}
+	scanner := *l.Scanner
+	scanner.HomeSources = func(a discover.Agent) discover.HomeSources {
+		sources := l.Scanner.HomeSources(a)
+		sources.Getenv = p.Environment.Getenv
+		return sources
+	}
+	p.Scanner = &scanner
+	if r.Resume != nil { // no command is started with the paths of a home that is not ours
 		if err := r.Resume.CheckTrust("resume"); err != nil {
-			return Spec{}, err
+			return p, err
 		}
 	}
-	return a.Spec(r, h)
+	var err error
+	if p.Spec, err = a.Spec(r, p.Environment); err != nil {
+		return p, err
+	}
+	p.Request.Dir = p.Spec.Dir
+	workspace, err := lock.WorkspaceOf(p.Spec.Dir)
+	if err != nil || l.Force && r.Resume == nil {
+		return p, err
+	}
+	if p.flock, err = p.lockWorkspace(ctx, workspace); err != nil {
+		return p, err
+	}
+	if err = p.checkFree(ctx, l, workspace); err != nil {
+		p.Release()
+	}
+	return p, err
+}
+
+// Release frees the lock of the workspace. From then on the session itself is what keeps others out.
+func (p *Plan) Release() {
+	p.flock.Release()
+	p.flock = nil
 }

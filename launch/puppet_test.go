@@ -230,13 +230,20 @@ func self() string {
 }
 
 // stage starts a puppet that performs the script, each order a line.
-func stage(t *testing.T, p puppets, script ...string) (*discover.Scanner, *Child) {
+func stage(t *testing.T, p puppets, script ...string) *Execution {
 	t.Helper()
 	spec, err := p.Spec(Request{Prompt: strings.Join(script, "\n") + "\n", Dir: t.TempDir()}, Environment{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Start(spec, NewEnvironment(os.Environ(), []discover.Adapter{p}), "")
+	homes := func(discover.Agent) discover.HomeSources {
+		return discover.HomeSources{Getenv: func(string) string { return "" }}
+	}
+	plan := &Plan{
+		Agent: p, Spec: spec, Environment: NewEnvironment(os.Environ(), []discover.Adapter{p}),
+		Scanner: &discover.Scanner{Adapters: []discover.Adapter{p}, HomeSources: homes, ReadTable: proc.ReadTable, UID: os.Geteuid()},
+	}
+	c, err := plan.Execute("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,10 +254,7 @@ func stage(t *testing.T, p puppets, script ...string) (*discover.Scanner, *Child
 		<-c.Done()
 		c.Close()
 	})
-	setup := func(discover.Agent) discover.HomeSources {
-		return discover.HomeSources{Getenv: func(string) string { return "" }}
-	}
-	return &discover.Scanner{Adapters: []discover.Adapter{p}, HomeSources: setup, ReadTable: proc.ReadTable, UID: os.Geteuid()}, c
+	return c
 }
 
 // endedBy is the error of a child that ended.

@@ -14,9 +14,6 @@ import (
 	"agentctl/proc"
 )
 
-// runGrace is how long such a command may take to end when nobody waits for it any more.
-const runGrace = 2 * time.Second
-
 // Run runs a short command of an agent's own to its end, with variables beside the host's. The error has its words.
 func (h Environment) Run(ctx context.Context, variables []string, args ...string) error {
 	cmd := exec.Command(args[0], args[1:]...)

@@ -16,7 +16,7 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 		"internal/cmdutil/agentrun/prompt.go:read":     "the person's own file, which may be a pipe; its reader is fsread.ReadStream",
 		"internal/terminal/foreground.go:Foreground":   "the terminal, to ask whose it is; nothing is read",
 		"launch/output.go:openOutput":                  "made for writing, where the person says",
-		"launch/start.go:stdinFile":                    "/dev/null",
+		"launch/execute.go:stdinFile":                  "/dev/null",
 		"launch/anonymous_linux.go:AnonymousFile":      "made for writing, without a name",
 		"launch/worktree/incomplete.go:restoreGitFile": "made for writing, O_EXCL",
 		"lock/githooks/trailer.go:endLine":             "for writing; git made it, and it was read as a regular file before",

@@ -69,35 +69,39 @@ func run(ctx context.Context, f cmdutil.Factory, args, rest []string, o *options
 	if err != nil {
 		return err
 	}
-	runs, err := planRuns(f, args, o)
+	if err := o.checkAgents(args); err != nil {
+		return err
+	}
+	var one launch.Member
+	var members []launch.Member
+	if o.isGroup() {
+		members, err = o.members(f)
+	} else {
+		one, err = o.agent(f, args)
+	}
 	if err != nil {
 		return err
 	}
-	base := launch.Request{Name: o.name, Args: rest}
-	if base.Permissions, err = o.Permitted("launch"); err != nil {
+	l := launcher{Starter: agentrun.Starter{Call: c, Options: &o.Options}, request: launch.Request{Name: o.name, Args: rest}}
+	if l.request.Permissions, err = o.Permitted("launch"); err != nil {
 		return err
 	}
-	if base.Dir, err = workDir("launch", o.dir); err != nil {
+	if l.request.Dir, err = workDir("launch", o.dir); err != nil {
 		return err
 	}
-	if base.Prompt, err = o.Text(ctx, f, "launch", base.Dir); err != nil {
+	if l.request.Prompt, err = o.Text(ctx, f, "launch", l.request.Dir); err != nil {
 		return err
 	}
-	for _, r := range runs {
-		if r.Agent, err = agentrun.Launcher(f, r.Entry.Agent); err != nil {
-			return err
-		}
-		model := r.Request.Model
-		r.Request, r.Options, r.Call = base, &o.Options, c
-		r.Request.Model = model
-	}
-	if o.needsWorktrees(runs) {
-		return launchInWorktrees(ctx, f, runs, o)
-	}
-	if runs[0].Vars, err = agentrun.Variables(o.vars.Value(), o.group); err != nil {
+	if err := l.chooseWorktrees(o); err != nil {
 		return err
 	}
-	return agentrun.StartOne(ctx, f, runs[0])
+	if l.variables, err = agentrun.Variables(o.vars.Value(), l.group.Name); err != nil {
+		return err
+	}
+	if o.isGroup() {
+		return l.launchGroup(ctx, members)
+	}
+	return l.launchOne(ctx, one)
 }
 
 // workDir resolves the directory that an agent is to work in.

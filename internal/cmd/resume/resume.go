@@ -67,7 +67,7 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 	if err != nil {
 		return err
 	}
-	session, agent, err := findStored(ctx, c, arg)
+	session, adapter, err := findStored(ctx, c, arg)
 	if err != nil {
 		return err
 	}
@@ -86,14 +86,17 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 	if err != nil {
 		return err
 	}
-	r := &agentrun.Run{Call: c, Options: &o.Options, Agent: agent, Request: req, Vars: vars}
+	s := agentrun.Starter{Call: c, Options: &o.Options}
 	if o.None() {
-		return interact(ctx, r)
+		req.Interactive = true
+		return interact(ctx, s, adapter, req, vars)
 	}
-	if r.Request.Prompt, err = o.Text(ctx, f, "resume", req.Dir); err != nil {
+	if req.Prompt, err = o.Text(ctx, f, "resume", req.Dir); err != nil {
 		return err
 	}
-	return agentrun.StartOne(ctx, f, r)
+	return s.StartOne(ctx, session.Agent, func(ctx context.Context) (*agentrun.Launched, error) {
+		return s.Start(ctx, adapter, req, vars, true)
+	})
 }
 
 // findStored finds the session to resume, and reads it in full.
@@ -107,17 +110,17 @@ func findStored(ctx context.Context, c *cmdutil.Call, arg string) (discover.Sess
 		return discover.Session{}, nil, &discover.AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: len(r.Sessions)}
 	}
 	session := r.Sessions[0]
-	agent, err := agentrun.Launcher(c.Factory, string(session.Agent))
+	adapter, err := agentrun.Adapter(c.Factory, string(session.Agent))
 	if err != nil {
 		return session, nil, err
 	}
 	if session.ID == "" {
-		return session, agent, cmdutil.ConflictError(fmt.Sprintf("%s is live, and its session is not known", cmdutil.DescribeSession(session)), "")
+		return session, adapter, cmdutil.ConflictError(fmt.Sprintf("%s is live, and its session is not known", cmdutil.DescribeSession(session)), "")
 	}
 	if session.IsSubagent() {
-		return session, agent, &launch.UnsupportedError{Agent: session.Agent, What: "cannot resume a sub-agent's session; resume " + session.Parent}
+		return session, adapter, &launch.UnsupportedError{Agent: session.Agent, What: "cannot resume a sub-agent's session; resume " + session.Parent}
 	}
-	return session, agent, nil
+	return session, adapter, nil
 }
 
 // directoryOf resolves the directory that a session worked in.
@@ -136,23 +139,17 @@ func directoryOf(s discover.Session) (string, error) {
 }
 
 // interact replaces this process by the agent's terminal interface.
-func interact(ctx context.Context, r *agentrun.Run) error {
+func interact(ctx context.Context, s agentrun.Starter, adapter launch.Adapter, req launch.Request, vars []string) error {
 	switch {
-	case !r.Terminal:
+	case !s.Terminal:
 		return cmdutil.UsageError("resume", "not a terminal; give a message")
-	case r.JSON || r.Wait || r.Output != "":
+	case s.JSON || s.Wait || s.Output != "":
 		return cmdutil.UsageError("resume", "--json, --wait and --output need a message")
 	}
-	r.Request.Interactive = true
-	host := launch.NewEnvironment(r.Environ, r.Adapters, r.Vars...)
-	spec, err := launch.Plan(r.Agent, r.Request, host)
+	plan, err := s.Plan(ctx, adapter, req, vars)
 	if err != nil {
 		return err
 	}
-	held, err := r.HoldWorktree(ctx)
-	if err != nil {
-		return err
-	}
-	defer held.Release() // the lock ends with this program's image, when the agent's replaces it
-	return r.Exec(spec, host)
+	defer plan.Release() // the lock ends with this program's image, when the agent's replaces it
+	return s.Exec(plan.Spec, plan.Environment)
 }

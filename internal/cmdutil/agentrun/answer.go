@@ -12,13 +12,13 @@ import (
 
 // ReadAnswer returns the last text of the assistant in the turn that was started, as stored; "" if there is none. An
 // unreadable transcript is a warning.
-func (r *Run) ReadAnswer(ctx context.Context) string {
-	if r.Session.Path == "" {
+func (l *Launched) ReadAnswer(ctx context.Context) string {
+	if l.Session.Path == "" {
 		return ""
 	}
-	text, err := answerIn(r.Scanner.Messages(ctx, r.Session), r.Session.ID, r.since)
+	text, err := answerIn(l.Scanner.Messages(ctx, l.Session), l.Session.ID, l.execution.StartTime)
 	if err != nil {
-		_ = r.ReportWarnings([]*discover.Warning{cmdutil.UnreadWarning(r.Session, err)})
+		_ = l.ReportWarnings([]*discover.Warning{cmdutil.UnreadWarning(l.Session, err)})
 	}
 	return text
 }

@@ -61,8 +61,8 @@ func (o *Options) Check(verb string) error {
 	return nil
 }
 
-// Launcher returns the agent of that name, an error if it cannot be launched.
-func Launcher(f cmdutil.Factory, name string) (launch.Adapter, error) {
+// Adapter returns the adapter of the agent with that name, an error if the agent cannot be launched.
+func Adapter(f cmdutil.Factory, name string) (launch.Adapter, error) {
 	chosen, err := f.ChosenAgents([]string{name})
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func TestLookPath(t *testing.T) {
 // The child has nothing of ours but its environment.
 func TestStartDetaches(t *testing.T) {
 	p := puppets{store: t.TempDir()}
-	_, c := stage(t, p, "run a", never)
+	c := stage(t, p, "run a", never)
 	table, err := proc.ReadTable(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestStartKeepsOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Start(spec, Environment{os.Environ()}, path)
+	c, err := (&Plan{Spec: spec, Environment: Environment{os.Environ()}}).Execute(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,12 +105,12 @@ func TestStartFails(t *testing.T) {
 		{Args: []string{dir + "/broken"}, Dir: dir},
 		{Args: []string{self()}, Dir: dir + "/missing"},
 	} {
-		if c, err := Start(spec, Environment{os.Environ()}, ""); err == nil {
+		if c, err := (&Plan{Spec: spec, Environment: Environment{os.Environ()}}).Execute(""); err == nil {
 			t.Errorf("%q has started", spec.Args)
 			_ = c.KillTree(context.Background())
 		}
 	}
-	if _, err := Start(Spec{Args: []string{self()}, Dir: dir}, Environment{}, dir); err == nil {
+	if _, err := (&Plan{Spec: Spec{Args: []string{self()}, Dir: dir}}).Execute(dir); err == nil {
 		t.Error("a directory was taken for an output file")
 	}
 }

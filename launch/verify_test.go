@@ -29,8 +29,8 @@ func TestAwaitProvesTheSessionOfTheChild(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := puppets{store: t.TempDir()}
-			world, c := stage(t, p, script...)
-			s, err := NewVerifier(world, p, c).AwaitSession(t.Context())
+			c := stage(t, p, script...)
+			s, err := awaitSession(t.Context(), c)
 			if err != nil || s.ID != "a" || s.Status != discover.Running || len(s.Processes) != 1 {
 				t.Errorf("%+v, %v", s, err)
 			}
@@ -43,32 +43,39 @@ func TestAwaitTakesNoNeighbour(t *testing.T) {
 	p := puppets{store: t.TempDir()}
 	stage(t, p, "store b", "run b", never)
 	begin := gate(t)
-	world, c := stage(t, p, "await "+begin, "store a", "run a", never)
+	c := stage(t, p, "await "+begin, "store a", "run a", never)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w := NewVerifier(world, p, c)
+	v := c.Verify()
 	for range 3 {
-		if done, err := w.check(ctx, always); done || err != nil {
-			t.Fatalf("%q, %v, %v", w.session.ID, done, err)
+		if done, err := v.check(ctx, always); done || err != nil {
+			t.Fatalf("%q, %v, %v", v.Session.ID, done, err)
 		}
 	}
 	open(t, begin)
-	if s, err := NewVerifier(world, p, c).AwaitSession(ctx); err != nil || s.ID != "a" {
+	if s, err := awaitSession(ctx, c); err != nil || s.ID != "a" {
 		t.Errorf("%q, %v", s.ID, err)
 	}
 }
 
 // whole awaits the proof, and that the session settles.
-func whole(t *testing.T, script ...string) (discover.Session, *Child, error) {
+func whole(t *testing.T, script ...string) (discover.Session, *Execution, error) {
 	t.Helper()
 	p := puppets{store: t.TempDir()}
-	world, c := stage(t, p, script...)
-	w := NewVerifier(world, p, c)
-	s, err := w.AwaitSession(t.Context())
+	c := stage(t, p, script...)
+	v := c.Verify()
+	err := v.AwaitSession(t.Context())
 	if err == nil {
-		err = w.AwaitTurn(t.Context())
+		err = v.AwaitTurn(t.Context())
 	}
-	return s, c, err
+	return v.Session, c, err
+}
+
+// awaitSession verifies an execution anew until its session is proven.
+func awaitSession(ctx context.Context, c *Execution) (discover.Session, error) {
+	v := c.Verify()
+	err := v.AwaitSession(ctx)
+	return v.Session, err
 }
 
 func TestTheEndOfTheChild(t *testing.T) {
@@ -117,19 +124,19 @@ func TestWordsOfAnEnd(t *testing.T) {
 func TestSettleWaitsForTheReason(t *testing.T) {
 	reason := gate(t)
 	p := puppets{store: t.TempDir()}
-	world, c := stage(t, p, "fail a", "run a", "await "+reason, "complain no such model", "exit 1")
+	c := stage(t, p, "fail a", "run a", "await "+reason, "complain no such model", "exit 1")
 	// It takes longer to end than a turn is watched that goes well.
 	began, give := time.Now(), sync.OnceFunc(func() { open(t, reason) })
-	world.ReadTable = func(ctx context.Context) (*proc.Table, error) {
+	c.plan.Scanner.ReadTable = func(ctx context.Context) (*proc.Table, error) {
 		if time.Since(began) > 2*turnObservation {
 			give()
 		}
 		return proc.ReadTable(ctx)
 	}
-	w := NewVerifier(world, p, c)
-	_, err := w.AwaitSession(t.Context())
+	v := c.Verify()
+	err := v.AwaitSession(t.Context())
 	if err == nil {
-		err = w.AwaitTurn(t.Context())
+		err = v.AwaitTurn(t.Context())
 	}
 	if e := endedBy(t, err); e.Message != "no such model" || e.Session == nil || e.Session.Outcome != discover.Failed {
 		t.Errorf("%+v", e)
@@ -150,26 +157,26 @@ func TestAwaitTheNewTurn(t *testing.T) {
 	write(record, time.Now().Add(-time.Hour).Format(time.RFC3339Nano))
 	begin := gate(t)
 	asked := gate(t)
-	world, c := stage(t, p, "run a", "await "+begin, "begin a", "await "+asked, "store a", never)
-	w := NewVerifier(world, p, c)
+	c := stage(t, p, "run a", "await "+begin, "begin a", "await "+asked, "store a", never)
+	v := c.Verify()
 	finds := func(turn time.Time) {
 		t.Helper()
 		for done := false; !done; {
 			var err error
-			if done, err = w.check(t.Context(), func(s discover.Session) bool { return s.Turn.Began.After(turn) }); err != nil {
+			if done, err = v.check(t.Context(), func(s discover.Session) bool { return s.Turn.Began.After(turn) }); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if finds(time.Time{}); w.session.ID != "a" || w.turnStored(t.Context(), w.session) {
-		t.Fatalf("the old turn was taken for the new one: %+v", w.session)
+	if finds(time.Time{}); v.Session.ID != "a" || v.turnStored(t.Context(), v.Session) {
+		t.Fatalf("the old turn was taken for the new one: %+v", v.Session)
 	}
 	open(t, begin)
-	if finds(c.startTime); w.turnStored(t.Context(), w.session) {
-		t.Fatalf("the turn is in storage, the prompt is not: %+v", w.session)
+	if finds(c.StartTime); v.turnStored(t.Context(), v.Session) {
+		t.Fatalf("the turn is in storage, the prompt is not: %+v", v.Session)
 	}
 	open(t, asked)
-	if s, err := NewVerifier(world, p, c).AwaitSession(t.Context()); err != nil || s.ID != "a" {
+	if s, err := awaitSession(t.Context(), c); err != nil || s.ID != "a" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -177,30 +184,30 @@ func TestAwaitTheNewTurn(t *testing.T) {
 // An agent that says nothing of its process is proven by the ID that only it was told.
 func TestAwaitAChosenID(t *testing.T) {
 	p := puppets{store: t.TempDir(), chosen: "chosen"}
-	world, c := stage(t, p, "store chosen", never)
-	if s, err := NewVerifier(world, p, c).AwaitSession(t.Context()); err != nil || s.ID != "chosen" {
+	c := stage(t, p, "store chosen", never)
+	if s, err := awaitSession(t.Context(), c); err != nil || s.ID != "chosen" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	// Of a session that was there before, the ID alone proves nothing.
 	p.resume = true
-	world, c = stage(t, p, never)
-	w := NewVerifier(world, p, c)
-	if done, err := w.check(t.Context(), always); done || err != nil {
-		t.Errorf("%q, %v, %v", w.session.ID, done, err)
+	c = stage(t, p, never)
+	v := c.Verify()
+	if done, err := v.check(t.Context(), always); done || err != nil {
+		t.Errorf("%q, %v, %v", v.Session.ID, done, err)
 	}
 }
 
 func TestAwaitLetsGo(t *testing.T) {
 	p := puppets{store: t.TempDir()}
-	world, c := stage(t, p, never)
+	c := stage(t, p, never)
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
-	if _, err := NewVerifier(world, p, c).AwaitSession(ctx); !errors.Is(err, ErrSessionTimeout) {
+	if _, err := awaitSession(ctx, c); !errors.Is(err, ErrSessionTimeout) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
-	if _, err := NewVerifier(world, p, c).AwaitSession(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := awaitSession(ctx, c); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	if now, err := proc.Inspect(c.Process.ID.PID); err != nil || now.ID != c.Process.ID || !now.Alive() {
@@ -210,7 +217,7 @@ func TestAwaitLetsGo(t *testing.T) {
 
 func TestKillEndsAllThatWasStarted(t *testing.T) {
 	p := puppets{store: t.TempDir()}
-	_, c := stage(t, p, "shim", "shim", "run a", never)
+	c := stage(t, p, "shim", "shim", "run a", never)
 	for {
 		if found, _ := filepath.Glob(filepath.Join(p.store, "*.pid")); len(found) > 0 {
 			break

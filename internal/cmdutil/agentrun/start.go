@@ -1,0 +1,133 @@
+// Package agentrun starts agents and reports what became of them: what the commands launch and resume share.
+package agentrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+	"agentctl/launch"
+)
+
+// Starter starts agents as the flags of a command line say.
+type Starter struct {
+	*cmdutil.Call
+	*Options
+}
+
+// Launched is an agent that was started, and what is known of its session.
+type Launched struct {
+	*cmdutil.Call // its scanner finds the agent's homes
+	*Options
+	*launch.Verification
+	execution *launch.Execution
+	name      discover.Agent
+}
+
+// StartOne calls start for one agent, and prints the agent's session once that is proven.
+func (s Starter) StartOne(ctx context.Context, agent discover.Agent, start func(context.Context) (*Launched, error)) error {
+	working, stop := cmdutil.Interruptible(ctx) // to the end: no signal is lost between two steps
+	defer stop()
+	endProgress := s.Progress("waiting for the session of " + string(agent))
+	defer endProgress()
+	launched, err := start(working)
+	if launched == nil {
+		return err
+	}
+	defer launched.Close()
+	endProgress()
+	s.PrintHints(ctx, launched)
+	return launched.Print(working, err)
+}
+
+// Plan makes the plan of a launch, and warns of what it found. After an error nothing is locked.
+func (s Starter) Plan(ctx context.Context, adapter launch.Adapter, r launch.Request, variables []string) (*launch.Plan, error) {
+	l := launch.Launcher{Scanner: s.Scanner, Getenv: s.Getenv, Environ: s.Environ, Now: s.Now, Strict: s.Strict, Force: s.force}
+	plan, err := l.Plan(ctx, adapter, r, variables...)
+	if plan.Conflicts != nil {
+		_ = s.WarnIfBlind(plan.Activity) // the proof of the session will fail, and say why
+	}
+	if plan.UnreadLocks != nil {
+		s.Warn(plan.UnreadLocks.Error())
+	}
+	if err == nil && plan.Conflicts != nil {
+		s.WarnOfIdle(plan.Conflicts)
+	}
+	return plan, refusal(err)
+}
+
+// Start starts an agent, waits for the proof of its session, runs --on-create, and watches whether the agent fails at
+// once. alone prints the ID as soon as it is proven: it does not change any more. The agent is nil if nothing was started;
+// it may have been started although there is an error.
+func (s Starter) Start(ctx context.Context, adapter launch.Adapter, r launch.Request, variables []string, alone bool) (*Launched, error) {
+	l, err := s.begin(ctx, adapter, r, variables)
+	if l == nil {
+		return nil, err
+	}
+	if l.Proven && alone && !s.JSON {
+		err = errors.Join(err, l.printID())
+	}
+	if err == nil {
+		err = cmdutil.Script{Flag: "--on-create", Command: s.onCreate}.Run(ctx, s.Factory, l.Session, nil)
+	}
+	if err == nil {
+		err = l.AwaitTurn(ctx)
+	}
+	if err != nil && l.Session.ID != "" { // it has changed since its proof
+		l.Refresh(context.WithoutCancel(ctx), discover.ReadOptions{Full: true, Tokens: true})
+	}
+	return l, l.explain(err)
+}
+
+// begin plans and executes a launch, and waits for the proof of its session.
+func (s Starter) begin(ctx context.Context, adapter launch.Adapter, r launch.Request, variables []string) (*Launched, error) {
+	limited, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	plan, err := s.Plan(limited, adapter, r, variables)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil, cmdutil.TimeoutError(fmt.Sprintf("nothing was started: within %s it was not known whether another session is in the way", s.timeout), "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer plan.Release()
+	execution, err := plan.Execute(s.Output)
+	if err != nil {
+		return nil, err
+	}
+	there := *s.Call // the agent looks for its home in its own environment
+	there.Scanner = plan.Scanner
+	l := &Launched{&there, s.Options, execution.Verify(), execution, adapter.Name()}
+	return l, l.AwaitSession(limited)
+}
+
+// Close lets go of the agent, which goes on.
+func (l *Launched) Close() { l.execution.Close() }
+
+// MayRun reports whether an agent may run after its start failed with err.
+func MayRun(l *Launched, err error) bool {
+	ended := (*launch.AgentFailedError)(nil)
+	return l != nil && !errors.As(err, &ended)
+}
+
+// PrintHints prints the hints for what was started, without duplicates.
+func (s Starter) PrintHints(ctx context.Context, launched ...*Launched) {
+	var given []string
+	for _, l := range launched {
+		if hint := l.Hint(context.WithoutCancel(ctx)); hint != "" && !slices.Contains(given, hint) {
+			s.Report.Hint(hint)
+			given = append(given, hint)
+		}
+	}
+}
+
+// printID prints the ID, while progress goes on.
+func (l *Launched) printID() error {
+	defer l.Report.Pause()()
+	_, err := fmt.Fprintln(l.Stdout, output.Sanitize(l.Session.ID))
+	return err
+}

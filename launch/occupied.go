@@ -1,0 +1,97 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/lock"
+	"agentctl/proc"
+)
+
+// OccupiedError: sessions or locks keep the agent out of its workspace.
+type OccupiedError struct {
+	Locks []lock.Lock
+	// Flocked: the lock is the kernel's, and no launch holds it. Nothing overrides it.
+	Flocked bool
+}
+
+func (e *OccupiedError) Error() string { return e.Locks[0].Dir + " is not free" }
+
+// LiveError: the session to resume is live.
+type LiveError struct{ Session discover.Session }
+
+func (e *LiveError) Error() string { return "the session " + e.Session.ID + " is live" }
+
+// lockWorkspace takes the kernel lock of the workspace. It waits for other launches, which hold it until their session is
+// proven; any other holder is an [*OccupiedError].
+func (p *Plan) lockWorkspace(ctx context.Context, w *lock.Workspace) (*lock.Flock, error) {
+	for {
+		limited, cancel := context.WithTimeout(ctx, lock.FlockTimeout)
+		held, err := lock.FlockWorkspace(limited, w.Top)
+		cancel()
+		if !errors.Is(err, lock.ErrFlocked) {
+			return held, err
+		}
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, ctx.Err()
+		}
+		table, err := p.Scanner.ReadTable(context.WithoutCancel(ctx))
+		if err != nil {
+			return nil, err
+		}
+		found := &lock.Conflicts{Workspace: w}
+		found.AddHolders(table, true)
+		self, _ := table.ByPID(p.Scanner.PID)
+		if ctx.Err() != nil || !isLaunch(self, found.Locks[0]) {
+			return nil, &OccupiedError{Locks: found.Locks, Flocked: true}
+		}
+	}
+}
+
+// isLaunch reports whether a lock is held by this program starting an agent. Of a holder that cannot be seen it assumes
+// so.
+func isLaunch(self proc.Process, l lock.Lock) bool {
+	if len(l.Holders) == 0 {
+		return true
+	}
+	holder := l.Holders[0]
+	args, err := holder.Args()
+	if errors.Is(err, proc.ErrGone) || err == nil && len(args) == 0 {
+		return true // it has ended since, and holds nothing
+	}
+	if err != nil || holder.Exe != self.Exe || len(args) < 2 {
+		return false
+	}
+	return l.Shared || args[1] == "launch" || args[1] == "resume" // it only shares the lock to see whether it is held
+}
+
+// checkFree returns a [*LiveError] if the session to resume is live, and an [*OccupiedError] if another one works in the
+// workspace or somebody has locked it, be it the caller.
+func (p *Plan) checkFree(ctx context.Context, l Launcher, w *lock.Workspace) (err error) {
+	if p.Activity, err = lock.ReadActivity(ctx, p.Scanner, l.Getenv, l.Now); err != nil {
+		return err
+	}
+	if err := p.checkResumable(); err != nil || l.Force {
+		return err
+	}
+	p.Conflicts, p.UnreadLocks = p.Activity.FindConflicts(w, l.Strict)
+	if all := slices.Concat(p.Conflicts.Locks, p.Conflicts.Own); len(all) > 0 {
+		return &OccupiedError{Locks: all}
+	}
+	return nil
+}
+
+// checkResumable returns a [*LiveError] if the session to resume is live.
+func (p *Plan) checkResumable() error {
+	if p.Request.Resume == nil || p.Request.Fork {
+		return nil
+	}
+	for _, s := range p.Activity.Sessions {
+		if s.Key() == p.Request.Resume.Key() && s.Status.Live() {
+			return &LiveError{s}
+		}
+	}
+	return nil
+}
