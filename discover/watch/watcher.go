@@ -92,6 +92,12 @@ func NewLaunchWatcher(scanner *discover.Scanner, agent discover.Agent, ended <-c
 	return w
 }
 
+// ReadQuotas has the rows say what their agents know of their providers' limits.
+func (w *Watcher) ReadQuotas() { w.want.Quotas = true }
+
+// WakeIn has the next [Watcher.Wait] end after this time, if it does not end before.
+func (w *Watcher) WakeIn(d time.Duration) { w.poller.wakeAt(w.poller.now().Add(d)) }
+
 // Close releases what the watcher waits for.
 func (w *Watcher) Close() { w.poller.close() }
 

@@ -34,7 +34,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			"well; 1: a last turn failed or was cut; 6: the result of a turn is not known; 124: timeout.",
 		ArgsUsage: "ID…",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "until", Usage: "wait for this `STATE`: stopped, idle (or stopped), waiting (or idle or stopped), any-change", Value: string(await.Stopped), Destination: &o.until},
+			&cli.StringFlag{Name: "until", Usage: "wait for this `STATE`: stopped, idle (or stopped), waiting (or idle or stopped), any-change, reset (of the limits that it has reached)", Value: string(await.Stopped), Destination: &o.until},
 			cmdutil.LimitFlag("timeout", "wait at most `D`; 0 is no limit", &o.timeout),
 			cmdutil.AdapterFlag(&o.AdapterNames),
 		}, o.scope.Flags("select"), []cli.Flag{
@@ -85,6 +85,9 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	timeout := o.timeout
 	if timeout > 0 {
 		timeout = max(timeout-time.Since(began), 1)
+	}
+	if await.State(o.until) == await.Reset {
+		return await.UntilReset(ctx, c, found.Sessions, timeout, func(s discover.Session) error { return printArrival(c, s, o) })
 	}
 	return await.Until(ctx, c, found.Sessions, await.State(o.until), timeout, func(s discover.Session) error { return printArrival(c, s, o) })
 }

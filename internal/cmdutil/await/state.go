@@ -19,11 +19,12 @@ const (
 	Idle      State = "idle"       // the turn is over
 	Waiting   State = "waiting"    // the person is needed: asked something, or the turn is over
 	AnyChange State = "any-change" // whatever makes an event of it
+	Reset     State = "reset"      // the limits that it has reached are reset: see [UntilReset]
 )
 
 // States are the words that --until takes.
 func States() []string {
-	return []string{string(Stopped), string(Idle), string(Waiting), string(AnyChange)}
+	return []string{string(Stopped), string(Idle), string(Waiting), string(AnyChange), string(Reset)}
 }
 
 // Waiter waits for several sessions: each has to reach the state once, in any order.
