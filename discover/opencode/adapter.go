@@ -11,6 +11,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
+	"agentctl/discover/opencode/transcript"
 	"agentctl/proc"
 )
 
@@ -25,11 +26,8 @@ const agentName discover.Agent = "opencode"
 // Name is the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return agentName }
 
-// IncludesSubagents implements [discover.SubagentTotals].
-func (Adapter) IncludesSubagents(discover.ReadOptions) bool { return true }
-
 // ShortID implements [discover.IDShortener]: a session's ID begins with the time.
-func (Adapter) ShortID(string) int { return len(sessionPrefix) + idBits/4 }
+func (Adapter) ShortID(string) int { return len(sessionPrefix) + transcript.IDTimeBits/4 }
 
 // MatchesID reports whether an id is one of OpenCode's, whole.
 func (Adapter) MatchesID(id string) bool { return isSessionID(id) && len(id) == idLength }

@@ -1,13 +1,13 @@
 package opencode
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
+	"agentctl/discover/opencode/transcript"
 )
 
 // ReadUsage reads all messages of the sessions. Each session, sub-agents' ones included, has its own answers only.
@@ -38,14 +38,15 @@ func (c batch) readUsage(ctx context.Context) (used []discover.SessionUsage, err
 			return nil, err
 		}
 		s.TruncateTexts()
-		answers, failed := legacyAnswers(ctx, s)
-		return []discover.SessionUsage{{Record: s.Record, Usage: answers}}, errors.Join(err, failed)
+		messages := newLegacyMessages(ctx, c.path, s.ID)
+		used := discover.SessionUsage{Record: s.Record, Usage: transcript.ReadAnswers(messages, s.Created.UnixMilli())}
+		return []discover.SessionUsage{used}, errors.Join(append(messages.errs, err)...)
 	}
 	err = readDatabase(ctx, c.home, c.path, func(st *database) {
 		used = make([]discover.SessionUsage, 0, len(c.ids))
 		for s := range st.sessions(c.ids, discover.ReadOptions{}) {
 			s.TruncateTexts()
-			used = append(used, discover.SessionUsage{Record: s.Record, Usage: st.answersSince(s.ID, s.Created.UnixMilli())})
+			used = append(used, discover.SessionUsage{Record: s.Record, Usage: transcript.ReadAnswers(st.messages(s.ID), s.Created.UnixMilli())})
 		}
 	})
 	switch {
@@ -57,42 +58,4 @@ func (c batch) readUsage(ctx context.Context) (used []discover.SessionUsage, err
 		return nil, newWarning(c.path, err)
 	}
 	return used, nil
-}
-
-// answersSince returns a session's own answers: what is older than the session was copied from another one.
-func (st *database) answersSince(session string, created int64) (out []discover.Usage) {
-	for r := range st.messages(session, newestFirst) {
-		at := r.Int("time_created")
-		if at < created {
-			break
-		}
-		m := answerIn(r)
-		m.created = cmp.Or(m.created, at)
-		out = m.appendUsage(out)
-	}
-	return out
-}
-
-// legacyAnswers is answersSince of a session of JSON files.
-func legacyAnswers(ctx context.Context, s *session) (out []discover.Usage, err error) {
-	files := legacyPathsOf(s.Path, s.ID)
-	names, err := listJSONNames(ctx, files.messages, "msg_")
-	errs := []error{err}
-	for _, name := range names {
-		m, err := readLegacyMessage(ctx, files, name)
-		if errs = append(errs, err); !timeOf(m.created).Before(s.Created) {
-			out = m.appendUsage(out)
-		}
-	}
-	return out, errors.Join(errs...)
-}
-
-// appendUsage appends what an answer used. OpenCode counts the reasoning apart from the output.
-func (m message) appendUsage(to []discover.Usage) []discover.Usage {
-	if m.role != "assistant" || m.tokens.Total == 0 && m.cost == 0 {
-		return to
-	}
-	t := m.tokens
-	t.Out += t.Reasoning
-	return append(to, discover.Usage{Time: timeOf(cmp.Or(m.completed, m.created)), Model: m.model, Tokens: t, Cost: m.cost, CostKnown: true})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"agentctl/discover"
+	"agentctl/discover/opencode/transcript"
 	"agentctl/proc"
 )
 
@@ -122,8 +123,8 @@ func (s *evidence) observedTurn(sub *loggedProcess, lib *homeSessions, st *sessi
 	if left || turn.State != discover.TurnOpen && turn.State != discover.TurnWaiting {
 		return turn
 	}
-	if m := sub.sessions[st.ID]; st.last != nil {
-		switch current := m.at.After(timeOf(st.last.created)); {
+	if m := sub.sessions[st.ID]; st.tail.Last != nil {
+		switch current := m.at.After(st.lastCreated()); {
 		case current && m.ended:
 			return discover.Turn{State: discover.TurnDone, Detail: "the log says that the turn ended", Began: turn.Began}
 		case current && m.retryError != "":
@@ -132,13 +133,13 @@ func (s *evidence) observedTurn(sub *loggedProcess, lib *homeSessions, st *sessi
 			return discover.Turn{State: discover.TurnInterrupted, Began: turn.Began} // the log would say that it began
 		}
 	}
-	for _, p := range st.runningTools() {
+	for _, p := range st.tail.RunningTools() {
 		if s.waitsForPermission(sub, st, p) {
 			return discover.Turn{
-				State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: p.waitingOn(), Detail: "tool: " + p.tool, Began: turn.Began,
+				State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: p.WaitingOn(), Detail: "tool: " + p.Tool, Began: turn.Began,
 			}
 		}
-		child := lib.sessions[p.child]
+		child := lib.sessions[p.Child]
 		if child == nil || depth == 0 {
 			continue
 		}
@@ -152,15 +153,15 @@ func (s *evidence) observedTurn(sub *loggedProcess, lib *homeSessions, st *sessi
 
 // waitsForPermission reports whether a tool call waits for permission. A headless run refuses by itself what it would have to ask for. A
 // process that logs its requests has logged one for the call; of others the call's silence is all that there is.
-func (s *evidence) waitsForPermission(sub *loggedProcess, st *session, p part) bool {
+func (s *evidence) waitsForPermission(sub *loggedProcess, st *session, p transcript.Part) bool {
 	if sub.mode == modeRun {
 		return false
 	}
 	if list, ok := sub.history.requests[sub.run]; ok {
 		asked := slices.ContainsFunc(list, func(r permissionRequest) bool { return r.matches(p) })
-		return asked && (p.silent() && p.reportsAtOnce() || p.silentTooLong(s.now)) && !s.toolRuns(sub, st, p)
+		return asked && (p.Silent() && p.ReportsAtOnce() || p.SilentTooLong(s.now)) && !s.toolRuns(sub, st, p)
 	}
-	return p.silentTooLong(s.now) && !s.toolRuns(sub, st, p)
+	return p.SilentTooLong(s.now) && !s.toolRuns(sub, st, p)
 }
 
 // isOnlyCandidate reports whether no other process can have asked for the newest turn of a session that the log names.

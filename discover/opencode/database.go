@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover/native/sqlite"
+	"agentctl/discover/opencode/transcript"
 )
 
 // database is a database of sessions at one moment. Its connection counts what cannot be read in it, so nothing here returns
@@ -89,7 +90,7 @@ func (st *database) rows(table *sqlite.Table, statement string, args ...any) ite
 // ids are the session ids that a statement finds.
 func (st *database) ids(statement string, args ...any) (out []string) {
 	for r := range st.db.Query(statement, args...) {
-		out = append(out, r.Text("id", shortLimit))
+		out = append(out, r.Text("id", transcript.NameLimit))
 	}
 	return out
 }
@@ -106,40 +107,8 @@ func (st *database) idsSince(t time.Time) (out []string) {
 	return out
 }
 
-// children are the rows of the sub-agents' sessions of one.
-func (st *database) children(session string) iter.Seq[*sqlite.Row] {
-	return st.subAgentRows(`SELECT rowid FROM session WHERE parent_id = ? ORDER BY rowid`, session)
-}
-
-// descendants are the rows of the sub-agents' sessions of one, and of theirs, each once.
-func (st *database) descendants(session string) iter.Seq[*sqlite.Row] {
-	return st.subAgentRows(`WITH RECURSIVE family(id) AS (
-			VALUES (?) UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id)
-		SELECT session.rowid AS rowid FROM session JOIN family USING (id) WHERE id <> ?`, session, session)
-}
-
-// subAgentRows are the rows of sessions that a statement finds by whom they work for; none where that is not stored.
-func (st *database) subAgentRows(statement string, args ...any) iter.Seq[*sqlite.Row] {
-	if !st.sessionTable.Has("parent_id") {
-		return func(func(*sqlite.Row) bool) {}
-	}
-	return st.rows(st.sessionTable, statement, args...)
-}
-
-// haveSubAgents are those of the sessions that sub-agents have sessions for. One search is for all.
-func (st *database) haveSubAgents(sessions []string) map[string]bool {
-	if len(sessions) == 0 || !st.sessionTable.Has("parent_id") {
-		return nil
-	}
-	helped := map[string]bool{}
-	for _, id := range st.ids(`SELECT DISTINCT parent_id AS id FROM session WHERE parent_id BETWEEN ? AND ?`, slices.Min(sessions), slices.Max(sessions)) {
-		helped[id] = true
-	}
-	return helped
-}
-
-// damageCount counts what could not be read so far.
-func (st *database) damageCount() int {
+// Failures returns how many rows and values could not be read so far.
+func (st *database) Failures() int {
 	n, _ := st.db.Damage()
 	return n
 }

@@ -1,154 +1,101 @@
 package opencode
 
 import (
-	"context"
 	"fmt"
 	"iter"
 
-	"agentctl/discover"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
 	"agentctl/discover/native/sqlite"
+	"agentctl/discover/opencode/transcript"
 )
 
-// A look at a database takes some messages: the first as many as are mostly asked for, later ones more, and none more bytes
-// than may be held.
-const (
-	firstBatch    = 24
-	maxBatch      = 400
-	maxBatchBytes = 4 << 20
-)
-
-// cursor is the message, or the part of one, that was read last; the zero place is behind all.
-type cursor struct {
-	time          int64
-	message, part string
+// messages returns the messages of a session.
+func (d *database) messages(session string) transcript.Store {
+	return &databaseMessages{
+		database: d, session: session,
+		message: databaseRow{table: d.messageTable, kind: "message", path: d.path},
+		part:    databaseRow{table: d.partTable, kind: "part", path: d.path},
+	}
 }
 
-// afterAllParts is a place behind the last part of a message.
-const afterAllParts = "~"
-
-// messageBatch is one look at the transcript of a session.
-type messageBatch struct {
+// databaseMessages implements [transcript.Store] for a session of a database.
+type databaseMessages struct {
 	*database
-	builder builder
-	cursor  cursor
-	limit   int // of messages
-	items   []item
-	bytes   int
+	session       any         // its ID, as an argument of statements
+	message, part databaseRow // the rows that were read last
 }
 
-// databaseMessages yields what a session's rows say, newest first. What was read is given only once it is known to have been read
-// undisturbed, so that a look ends before anything of it is.
-func databaseMessages(ctx context.Context, r discover.Record) iter.Seq[item] {
-	return func(yield func(item) bool) {
-		var last messageBatch
-		for limit := firstBatch; ; limit = min(2*limit, maxBatch) {
-			g := messageBatch{limit: limit} // which it stays where there are no tables any more
-			err := readDatabase(ctx, r.Home, r.Path, func(st *database) {
-				g = messageBatch{database: st, builder: last.builder, cursor: last.cursor, limit: limit}
-				g.read(r.ID)
-			})
-			if err != nil && !isDamage(err) {
-				if !fsread.IsNotExist(err) {
-					yield(item{err: newWarning(r.Path, err)})
-				}
+// Oldest implements [transcript.Store].
+func (m *databaseMessages) Oldest() iter.Seq[transcript.Row] {
+	return m.query(&m.message, `SELECT rowid FROM message WHERE session_id = ? ORDER BY time_created, id`, m.session)
+}
+
+const newestFirst = ` ORDER BY time_created DESC, id DESC`
+
+// Newest implements [transcript.Store].
+func (m *databaseMessages) Newest(before transcript.Cursor) iter.Seq[transcript.Row] {
+	if before.Message == "" {
+		return m.query(&m.message, `SELECT rowid FROM message WHERE session_id = ?`+newestFirst, m.session)
+	}
+	const older = `SELECT rowid FROM message WHERE session_id = ? AND (time_created, id) < (?, ?)` + newestFirst
+	return m.query(&m.message, older, m.session, before.Time, before.Message)
+}
+
+// Last implements [transcript.Store].
+func (m *databaseMessages) Last() transcript.Row {
+	for r := range m.rows(m.messageTable, `SELECT rowid FROM message WHERE session_id = ?`+newestFirst+` LIMIT 1`, m.session) {
+		m.message.Row = r
+		return &m.message
+	}
+	return nil
+}
+
+// Parts implements [transcript.Store].
+func (m *databaseMessages) Parts(message string) iter.Seq[transcript.Row] {
+	return m.query(&m.part, `SELECT rowid FROM part WHERE message_id = ? ORDER BY id`, message)
+}
+
+// PartsBefore implements [transcript.Store].
+func (m *databaseMessages) PartsBefore(c transcript.Cursor) iter.Seq[transcript.Row] {
+	return m.query(&m.part, `SELECT rowid FROM part WHERE message_id = ? AND id < ? ORDER BY id DESC`, c.Message, c.Part)
+}
+
+// query yields the rows that a statement finds, each as the given row.
+func (m *databaseMessages) query(row *databaseRow, statement string, args ...any) iter.Seq[transcript.Row] {
+	return func(yield func(transcript.Row) bool) {
+		for found := range m.db.Query(statement, args...) {
+			if row.Row = row.table.Row(found.Int("rowid")); row.Row != nil && !yield(row) {
 				return
 			}
-			for _, s := range g.items {
-				if !yield(s) {
-					return
-				}
-			}
-			if err != nil && !yield(item{err: newWarning(r.Path, err)}) {
-				return
-			}
-			if last = g; !g.full() {
-				return
-			}
 		}
 	}
 }
 
-// full reports whether the look has taken enough, so that there may be more.
-func (g *messageBatch) full() bool { return len(g.items) >= g.limit || g.bytes >= maxBatchBytes }
-
-// read takes messages from the place on, down to the oldest.
-func (g *messageBatch) read(session string) {
-	messages := g.messages(session, newestFirst)
-	if g.cursor.message != "" {
-		messages = g.messages(session, beforeThis, g.cursor.time, g.cursor.message)
-		if !g.addParts() {
-			return
-		}
-	}
-	for r := range messages {
-		g.cursor = cursor{r.Int("time_created"), r.Text("id", shortLimit), afterAllParts}
-		g.begin(r)
-		if s, ok := g.builder.failure(); ok {
-			g.items = append(g.items, s)
-		}
-		if !g.addParts() {
-			return
-		}
-	}
+// databaseRow implements [transcript.Row] for a row of a database.
+type databaseRow struct {
+	*sqlite.Row
+	table      *sqlite.Table
+	kind, path string // for warnings
 }
 
-// begin turns to a message. Of a person's, no more is read than its head: behind that stand whole files where they were
-// changed.
-func (g *messageBatch) begin(r *sqlite.Row) {
-	m := parseMessage(r.TextBytes("data", headLimit))
-	if m.role != "user" {
-		data := r.Bytes("data", maxPart)
-		m = parseMessage(data)
-		g.bytes += len(data)
-		if !jsonl.Object(data).Complete() {
-			g.addWarning("message", g.cursor.message, data)
-		}
-	}
-	m.id, m.created = g.cursor.message, g.cursor.time
-	g.builder.begin(m, func() bool {
-		for note := range g.parts(m.parentID) {
-			return parsePart(note.Bytes("data", maxPart)).isShellNote()
-		}
-		return false
-	})
-}
+// maxRow is the most bytes of a message or part that are read. Larger ones contain pasted files.
+const maxRow = 16_000_000
 
-// addParts takes the parts of the message that are before the place; it is false where the look has enough.
-func (g *messageBatch) addParts() bool {
-	if g.cursor.part == "" {
-		return true
-	}
-	for r := range g.rows(g.partTable, partsBefore, g.cursor.message, g.cursor.part) {
-		if g.full() {
-			return false
-		}
-		g.cursor.part = r.Text("id", shortLimit)
-		if g.builder.isConversation() && !isHiddenType(partType(jsonl.Object(r.TextBytes("data", headLimit)))) {
-			g.addPart(r.Bytes("data", maxPart))
-		}
-	}
-	g.cursor.part = ""
-	return !g.full()
-}
+func (r *databaseRow) ID() string     { return r.Row.Text("id", transcript.NameLimit) }
+func (r *databaseRow) Created() int64 { return r.Row.Int("time_created") }
+func (r *databaseRow) Updated() int64 { return r.Row.Int("time_updated") }
+func (r *databaseRow) Head() []byte   { return r.Row.TextBytes("data", transcript.HeadLimit) }
+func (r *databaseRow) JSON() []byte   { return r.Row.Bytes("data", maxRow) }
 
-func (g *messageBatch) addPart(data []byte) {
-	g.bytes += len(data)
-	if !jsonl.Object(data).Complete() {
-		g.addWarning("part", g.cursor.part, data)
-		return
+// Check implements [transcript.Row].
+func (r *databaseRow) Check(json []byte) error {
+	if jsonl.Object(json).Complete() {
+		return nil
 	}
-	if s, ok := g.builder.part(g.cursor.part, data); ok {
-		g.items = append(g.items, s)
-	}
-}
-
-// addWarning tells of a row that says nothing: it is damaged, or too large to be read.
-func (g *messageBatch) addWarning(what, id string, data []byte) {
 	cause := errIncomplete
-	if data == nil {
+	if json == nil {
 		cause = fsread.ErrTooLarge
 	}
-	g.items = append(g.items, item{err: newWarning(g.path, fmt.Errorf("%s %s: %w", what, id, cause))})
+	return newWarning(r.path, fmt.Errorf("%s %s: %w", r.kind, r.ID(), cause))
 }

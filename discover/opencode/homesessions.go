@@ -9,6 +9,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
+	"agentctl/discover/opencode/transcript"
 )
 
 // homeSessions is what a home holds of the sessions that live processes may run.
@@ -72,10 +73,10 @@ func (l *homeSessions) loadDatabase(ctx context.Context, path string) error {
 		found = st.loadSessions(append(l.recentIDs(st), l.ids...), discover.ReadOptions{})
 		// Sub-agents that a call waits for, and theirs: found grows while it is gone through.
 		for i := 0; i < len(found); i++ {
-			for _, p := range found[i].runningTools() {
-				known := slices.ContainsFunc(found, func(s session) bool { return s.ID == p.child })
-				if !known && isSessionID(p.child) {
-					found = append(found, st.loadSessions([]string{p.child}, discover.ReadOptions{})...)
+			for _, p := range found[i].tail.RunningTools() {
+				known := slices.ContainsFunc(found, func(s session) bool { return s.ID == p.Child })
+				if !known && isSessionID(p.Child) {
+					found = append(found, st.loadSessions([]string{p.Child}, discover.ReadOptions{})...)
 				}
 			}
 		}
@@ -98,7 +99,7 @@ func (l *homeSessions) recentIDs(st *database) (out []string) {
 		return out
 	}
 	for _, found := range st.withIDs(st.idsSince(l.oldestStart.Add(-clockSlack))) {
-		if r := st.sessionTable.Row(found.rowid); r != nil && slices.Contains(l.dirs, r.Text("directory", maxText)) {
+		if r := st.sessionTable.Row(found.rowid); r != nil && slices.Contains(l.dirs, r.Text("directory", transcript.PathLimit)) {
 			out = append(out, found.id)
 		}
 	}
@@ -174,8 +175,8 @@ func (sub *loggedProcess) startFits(s *session) bool {
 		return !s.headless && sub.StartedBefore(s.Created)
 	}
 	created := s.Created
-	if sub.resumes && s.last != nil {
-		created = timeOf(s.last.created)
+	if sub.resumes && s.tail.Last != nil {
+		created = s.lastCreated()
 	}
 	return sub.StartedBefore(created) && (sub.resumes || created.Before(sub.PreciseStart().Add(maxStartup)))
 }

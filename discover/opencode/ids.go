@@ -2,12 +2,18 @@ package opencode
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
+
+	"agentctl/discover/opencode/transcript"
 )
 
-const sessionPrefix = "ses_"
+// Prefixes of IDs.
+const (
+	sessionPrefix = "ses_"
+	messagePrefix = "msg_"
+	partPrefix    = "prt_"
+)
 
 // idLength is that of a whole id: 12 hexadecimal digits for the time and 14 random letters and digits.
 const idLength = len(sessionPrefix) + 12 + 14
@@ -31,14 +37,8 @@ func isSessionIDPrefix(s string) bool {
 	return true
 }
 
-// idTime counts time in ids: milliseconds times 4096 and a counter, cut to 48 bits, so that it comes round every
-// 795 days. Session ids hold its complement, which sorts them newest first; message ids hold it as it is.
-const (
-	idBits = 48
-	idMask = 1<<idBits - 1
-)
-
-func idTime(t time.Time) uint64 { return uint64(t.UnixMilli()) << 12 & idMask }
+// idTime is a time as message IDs contain it. Session IDs contain its complement, so that they sort newest first.
+func idTime(t time.Time) uint64 { return uint64(t.UnixMilli()) << 12 & transcript.IDTimeMask }
 
 // idRange is a range of ids: from ≤ id < to.
 type idRange struct{ from, to string }
@@ -54,40 +54,12 @@ func idRanges(prefix string, from, to uint64) []idRange {
 
 // sessionIDsSince is the ids of sessions that began at or after t.
 func sessionIDsSince(t time.Time) []idRange {
-	last := ^idTime(t) & idMask
-	return idRanges(sessionPrefix, (last-idMask/2)&idMask, last)
+	last := ^idTime(t) & transcript.IDTimeMask
+	return idRanges(sessionPrefix, (last-transcript.IDTimeMask/2)&transcript.IDTimeMask, last)
 }
 
 // messageIDsSince is the ids of messages that were made at or after t.
 func messageIDsSince(t time.Time) []idRange {
 	first := idTime(t)
-	return idRanges("msg_", first, (first+idMask/2)&idMask)
-}
-
-// messageIDTime is the time in a message's id, in milliseconds; 0 where there is none. It is taken for the last one at or
-// before that of another message. Should that be more than a month earlier, the id was made later, for a copy (`--fork`):
-// then it is the other's time itself.
-func messageIDTime(id string, before int64) int64 {
-	const month = 31 * 24 * int64(time.Hour/time.Millisecond)
-	rest, ok := strings.CutPrefix(id, "msg_")
-	if !ok || len(rest) < idBits/4 {
-		return 0
-	}
-	counted, err := strconv.ParseUint(rest[:idBits/4], 16, idBits)
-	if err != nil {
-		return 0
-	}
-	since := int64((uint64(before) - counted>>12) & (idMask >> 12))
-	if since > month {
-		return before
-	}
-	return before - since
-}
-
-// timeOf converts milliseconds since 1970; zero where there is none.
-func timeOf(ms int64) time.Time {
-	if ms <= 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
+	return idRanges(messagePrefix, first, (first+transcript.IDTimeMask/2)&transcript.IDTimeMask)
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"agentctl/discover"
+	"agentctl/discover/opencode/transcript"
 	"agentctl/proc"
 )
 
@@ -50,7 +51,7 @@ func (s *evidence) inferredClaims(sub *loggedProcess, lib *homeSessions, base di
 
 // byTool: a child of the process runs the very command that the session records as running.
 func (s *evidence) byTool(sub *loggedProcess, st *session) (match, bool) {
-	for _, p := range st.runningTools() {
+	for _, p := range st.tail.RunningTools() {
 		if child, ok := s.toolChild(sub, st, p); ok {
 			return match{"tool-child", fmt.Sprintf("its child %s runs the command that the session records", child.ID)}, true
 		}
@@ -59,15 +60,15 @@ func (s *evidence) byTool(sub *loggedProcess, st *session) (match, bool) {
 }
 
 // toolRuns reports whether a tool call has begun after all, though it has not reported so far.
-func (s *evidence) toolRuns(sub *loggedProcess, st *session, p part) bool {
+func (s *evidence) toolRuns(sub *loggedProcess, st *session, p transcript.Part) bool {
 	_, ok := s.toolChild(sub, st, p)
 	return ok
 }
 
 // toolChild finds the process of a shell command: a child of the agent's in a session of its own, `/bin/bash -c
 // COMMAND` or, where the shell replaced itself, the command.
-func (s *evidence) toolChild(sub *loggedProcess, st *session, p part) (proc.Process, bool) {
-	if p.command == "" {
+func (s *evidence) toolChild(sub *loggedProcess, st *session, p transcript.Part) (proc.Process, bool) {
+	if p.Command == "" {
 		return proc.Process{}, false
 	}
 	for child := range s.table.Children(sub.ID.PID) {
@@ -75,7 +76,7 @@ func (s *evidence) toolChild(sub *loggedProcess, st *session, p part) (proc.Proc
 			continue
 		}
 		args, err := child.Args()
-		if err != nil || !slices.Contains(args, p.command) && strings.Join(args, " ") != p.command {
+		if err != nil || !slices.Contains(args, p.Command) && strings.Join(args, " ") != p.Command {
 			continue
 		}
 		if dir, err := child.Cwd(); err == nil && discover.RealPath(dir) == discover.RealPath(st.Dir) {
@@ -91,11 +92,11 @@ func byTitle(sub *loggedProcess, st *session) (match, bool) {
 
 // byPrompt: the arguments of `run` are the session's first prompt, or its beginning where standard input follows.
 func byPrompt(sub *loggedProcess, st *session) (match, bool) {
-	asked := quoteArgs(sub.promptArgs)
-	if sub.mode != modeRun || asked == "" || st.firstPrompt == "" {
+	asked := transcript.QuoteArgs(sub.promptArgs)
+	if sub.mode != modeRun || asked == "" || st.head.FirstPrompt == "" {
 		return match{}, false
 	}
-	cut := utf8.RuneCountInString(st.firstPrompt) >= promptLimit && strings.HasPrefix(asked, st.firstPrompt)
+	cut := utf8.RuneCountInString(st.head.FirstPrompt) >= transcript.PromptLimit && strings.HasPrefix(asked, st.head.FirstPrompt)
 	return match{"prompt", "its arguments are the session's first prompt"},
-		cut || st.firstPrompt == asked || strings.HasPrefix(st.firstPrompt, asked+"\n")
+		cut || st.head.FirstPrompt == asked || strings.HasPrefix(st.head.FirstPrompt, asked+"\n")
 }

@@ -125,7 +125,4 @@ func readLegacyFile(ctx context.Context, path string) ([]byte, error) {
 	return data, err
 }
 
-var (
-	errIncomplete = errors.New("not a whole JSON object")
-	errWrongID    = errors.New("not the session that its name says")
-)
+var errIncomplete = errors.New("not a whole JSON object")

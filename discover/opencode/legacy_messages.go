@@ -3,64 +3,134 @@ package opencode
 import (
 	"context"
 	"iter"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"agentctl/discover/native/fsread"
+	"agentctl/discover/opencode/transcript"
 )
 
-// eachMessage yields what the files of a session say, newest first.
-func (f legacyPaths) eachMessage(ctx context.Context) iter.Seq[item] {
-	return func(yield func(item) bool) {
-		names, err := listJSONNames(ctx, f.messages, "msg_")
-		if err != nil && !yield(item{err: err}) {
+// legacyMessages implements [transcript.Store] for a session in JSON files. Their names are IDs, which sort by time.
+type legacyMessages struct {
+	ctx        context.Context // of the call that it lives for
+	dir        string          // of the messages
+	partFolder string          // has a folder for each message
+	warned     map[string]bool // the paths that warnings are about
+	errs       []error         // the warnings
+}
+
+// newLegacyMessages derives the folders of a session's messages and parts from the path of the session's file.
+func newLegacyMessages(ctx context.Context, path, id string) *legacyMessages {
+	folder := filepath.Dir(path)
+	root, parts := filepath.Dir(filepath.Dir(folder)), "part"
+	if filepath.Base(folder) == "info" { // 0.5
+		root, parts = filepath.Dir(folder), filepath.Join("part", id)
+	}
+	return &legacyMessages{
+		ctx: ctx, dir: filepath.Join(root, "message", id), partFolder: filepath.Join(root, parts), warned: map[string]bool{},
+	}
+}
+
+// Oldest implements [transcript.Store].
+func (l *legacyMessages) Oldest() iter.Seq[transcript.Row] {
+	return l.rows(l.dir, messagePrefix, oldestFirst)
+}
+
+// Newest implements [transcript.Store].
+func (l *legacyMessages) Newest(before transcript.Cursor) iter.Seq[transcript.Row] {
+	return l.rows(l.dir, messagePrefix, newestBefore(before.Message))
+}
+
+// Last implements [transcript.Store].
+func (l *legacyMessages) Last() transcript.Row {
+	for r := range l.Newest(transcript.Cursor{}) {
+		return r
+	}
+	return nil
+}
+
+// Parts implements [transcript.Store].
+func (l *legacyMessages) Parts(message string) iter.Seq[transcript.Row] {
+	return l.rows(l.partDir(message), partPrefix, oldestFirst)
+}
+
+// PartsBefore implements [transcript.Store].
+func (l *legacyMessages) PartsBefore(c transcript.Cursor) iter.Seq[transcript.Row] {
+	return l.rows(l.partDir(c.Message), partPrefix, newestBefore(c.Part))
+}
+
+// Failures implements [transcript.Store].
+func (l *legacyMessages) Failures() int { return len(l.errs) }
+
+// partDir returns the folder of a message's parts.
+func (l *legacyMessages) partDir(message string) string { return filepath.Join(l.partFolder, message) }
+
+// oldestFirst keeps the order of sorted names.
+func oldestFirst(sorted []string) []string { return sorted }
+
+// newestBefore returns an order: from the last name before the given one down to the first. For "", it begins with the last name.
+func newestBefore(name string) func(sorted []string) []string {
+	return func(sorted []string) []string {
+		if i, _ := slices.BinarySearch(sorted, name); name != "" {
+			sorted = sorted[:i]
+		}
+		slices.Reverse(sorted)
+		return sorted
+	}
+}
+
+// rows yields the files of a folder in an order. A folder that cannot be listed is one row that cannot be read.
+func (l *legacyMessages) rows(dir, prefix string, order func(sorted []string) []string) iter.Seq[transcript.Row] {
+	return func(yield func(transcript.Row) bool) {
+		names, err := listJSONNames(l.ctx, dir, prefix)
+		if err != nil && !yield(&legacyRow{path: dir, loaded: true, err: l.warn(dir, err)}) {
 			return
 		}
-		var d builder
-		for _, name := range slices.Backward(names) {
-			if ctx.Err() != nil {
-				return
-			}
-			m, err := readLegacyMessage(ctx, f, name)
-			if err != nil && !fsread.IsNotExist(err) && !yield(item{err: err}) {
-				return
-			}
-			d.begin(m, func() bool { return f.isShellNote(ctx, m.parentID) })
-			if !d.isConversation() {
-				continue
-			}
-			if s, ok := d.failure(); ok && !yield(s) {
-				return
-			}
-			if !d.files(ctx, f.parts(name), yield) {
+		for _, name := range order(names) {
+			if l.ctx.Err() != nil || !yield(l.row(dir, name)) {
 				return
 			}
 		}
 	}
 }
 
-// files gives what the files of the message's parts say, newest first; it is false where yield wants no more.
-func (d *builder) files(ctx context.Context, dir string, yield func(item) bool) bool {
-	names, err := listJSONNames(ctx, dir, "prt_")
-	if err != nil && !yield(item{err: err}) {
-		return false
-	}
-	for _, name := range slices.Backward(names) {
-		data, err := readLegacyPart(ctx, dir, name)
-		if err != nil && !yield(item{err: err}) {
-			return false
-		}
-		if s, ok := d.part(name, data); ok && !yield(s) {
-			return false
-		}
-	}
-	return true
+// row returns the row of a file.
+func (l *legacyMessages) row(dir, name string) *legacyRow {
+	return &legacyRow{store: l, path: filepath.Join(dir, name+".json")}
 }
 
-// isShellNote reports whether a message of the person stands for a command of theirs. What cannot be read is told in its turn.
-func (f legacyPaths) isShellNote(ctx context.Context, message string) (yes bool) {
-	_ = eachLegacyPart(ctx, f.parts(message), func(p part) bool {
-		yes = p.isShellNote()
-		return false
-	})
-	return yes
+// warn keeps a warning about a path, once, and returns it.
+func (l *legacyMessages) warn(path string, err error) error {
+	if !l.warned[path] {
+		l.warned[path], l.errs = true, append(l.errs, err)
+	}
+	return err
+}
+
+// legacyRow implements [transcript.Row] for a file with a message or a part. It reads the file when its content is first needed.
+type legacyRow struct {
+	store  *legacyMessages
+	path   string
+	loaded bool
+	data   []byte
+	err    error
+}
+
+func (r *legacyRow) ID() string         { return strings.TrimSuffix(filepath.Base(r.path), ".json") }
+func (r *legacyRow) Created() int64     { return 0 }
+func (r *legacyRow) Updated() int64     { return 0 }
+func (r *legacyRow) Head() []byte       { return r.JSON() }
+func (r *legacyRow) Check([]byte) error { return r.err }
+
+// JSON implements [transcript.Row].
+func (r *legacyRow) JSON() []byte {
+	if !r.loaded {
+		r.loaded = true
+		var err error
+		if r.data, err = readLegacyFile(r.store.ctx, r.path); err != nil && !fsread.IsNotExist(err) {
+			r.err = r.store.warn(r.path, newWarning(r.path, err))
+		}
+	}
+	return r.data
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/opencode/transcript"
 )
 
 // legacySubAgents knows the sub-agents' sessions that are in files. Whom one works for stands in its file alone, so that all files of a
@@ -26,7 +27,7 @@ func (k *legacySubAgents) files(ctx context.Context, folder, session string) []s
 		for _, name := range names {
 			path := filepath.Join(folder, name+".json")
 			if data, err := readLegacyFile(ctx, path); err == nil {
-				parent := parseLegacySession(data).Parent
+				parent := transcript.ParseLegacyMetadata(data).Parent
 				byParent[parent] = append(byParent[parent], path)
 			}
 		}
@@ -35,15 +36,15 @@ func (k *legacySubAgents) files(ctx context.Context, folder, session string) []s
 	return k.folders[folder][session]
 }
 
-// addChildren adds what a session's sub-agents have used, and theirs. If one of them cannot be read, the sum is not known.
+// addChildren adds the usage of a session's sub-agents, of their sub-agents and so on. If one of them cannot be read, the sum is unknown.
 func (k *legacySubAgents) addChildren(ctx context.Context, s *session) {
-	sum := s.usage()
+	var sum transcript.Usage
 	seen := []string{s.ID}
 	for i := 0; i < len(seen); i++ {
 		for _, path := range k.files(ctx, filepath.Dir(s.Path), seen[i]) {
 			id := strings.TrimSuffix(filepath.Base(path), ".json")
 			if slices.Contains(seen, id) {
-				continue // it works for itself
+				continue // a damaged store may have a cycle
 			}
 			seen = append(seen, id)
 			child, err := readLegacySession(ctx, s.Home, path, discover.ReadOptions{Tokens: true})
@@ -52,10 +53,9 @@ func (k *legacySubAgents) addChildren(ctx context.Context, s *session) {
 				return
 			}
 			if child != nil {
-				sum.add(child.usage())
+				sum.Add(child.usage())
 			}
 		}
 	}
-	s.setUsage(sum)
-	s.setContext(sum.tokens.Context)
+	s.addUsage(sum)
 }

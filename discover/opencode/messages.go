@@ -4,69 +4,74 @@ import (
 	"context"
 	"iter"
 	"strings"
-	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/opencode/transcript"
 )
 
-// Messages yields what was said in a session, newest first. One message is made of each part that belongs to the dialogue, and
-// one of an answer's error. It is read from the end: a few messages at a look at the database, or file by file.
+// Messages yields the messages of a session, newest first. It reads from the end: some messages of a database at a time, or file by file.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
-	if strings.HasSuffix(r.Path, ".json") {
-		return inTimeOrder(legacyPathsOf(r.Path, r.ID).eachMessage(ctx))
+	if isLegacyPath(r.Path) {
+		return transcript.InTimeOrder(func(yield func(transcript.Item) bool) {
+			var reader transcript.MessageReader
+			reader.Read(newLegacyMessages(ctx, r.Path, r.ID), yield)
+		})
 	}
-	return inTimeOrder(databaseMessages(ctx, r))
+	return transcript.InTimeOrder(databaseItems(ctx, r))
 }
 
-// item is a message in the order of the store, or what could not be read there.
-type item struct {
-	discover.Message
-	answer string // the id of the model's answer that it is part of; "" for what the person said
-	err    error
+// isLegacyPath reports whether a session's path is that of a JSON file (before 1.2), not of a database.
+func isLegacyPath(path string) bool { return strings.HasSuffix(path, ".json") }
+
+// One reading of a database takes some messages: the first as many as most callers ask for, later ones more. No reading takes more
+// bytes than may be held.
+const (
+	firstBatch    = 24
+	maxBatch      = 400
+	maxBatchBytes = 4 << 20
+)
+
+// messageBatch is what one reading of a database takes of a session's messages.
+type messageBatch struct {
+	reader transcript.MessageReader // continues where the batch ends
+	items  []transcript.Item
+	done   bool // there are no older messages
 }
 
-// maxDelayed is the most messages of the person that are held back in search of their place.
-const maxDelayed = 100
+// next reads the messages before those that an earlier batch has read.
+func (b *messageBatch) next(store transcript.Store, limit int) (next messageBatch) {
+	next.reader = b.reader
+	next.done = next.reader.Read(store, func(m transcript.Item) bool {
+		next.items = append(next.items, m)
+		return len(next.items) < limit && next.reader.Bytes-b.reader.Bytes < maxBatchBytes
+	})
+	return next
+}
 
-// inTimeOrder puts what the person said in its place: it may have been said while an answer was on its way, which begins before
-// it and ends after it. The agent works at one answer at a time, so that none but the last one begun before can be that.
-func inTimeOrder(all iter.Seq[item]) iter.Seq2[discover.Message, error] {
-	return func(yield func(discover.Message, error) bool) {
-		var held []discover.Message // what the person said last, newest first
-		release := func(since time.Time) bool {
-			for len(held) > 0 && !held[0].Time.Before(since) {
-				if !yield(held[0], nil) {
-					return false
+// databaseItems yields the messages of a session of a database, newest first. Each batch is complete before any of it is yielded: a
+// writer may disturb the reading, which then begins again, and the caller may take its time.
+func databaseItems(ctx context.Context, r discover.Record) iter.Seq[transcript.Item] {
+	return func(yield func(transcript.Item) bool) {
+		var last messageBatch
+		for limit := firstBatch; !last.done; limit = min(2*limit, maxBatch) {
+			b := messageBatch{done: true} // if there are no tables any more
+			err := readDatabase(ctx, r.Home, r.Path, func(d *database) { b = last.next(d.messages(r.ID), limit) })
+			if err != nil && !isDamage(err) {
+				if !fsread.IsNotExist(err) {
+					yield(transcript.Item{Err: newWarning(r.Path, err)})
 				}
-				held = held[1:]
-			}
-			return true
-		}
-		answer := ""
-		for s := range all {
-			if s.err != nil {
-				if !yield(discover.Message{}, s.err) {
-					return
-				}
-				continue
-			}
-			if s.answer == "" {
-				if held = append(held, s.Message); len(held) > maxDelayed && !release(held[0].Time) {
-					return
-				}
-				continue
-			}
-			since := s.Time
-			if answer != "" && answer != s.answer {
-				since = time.Time{} // all was said after that one
-			}
-			if answer = s.answer; !release(since) || !yield(s.Message, nil) {
 				return
 			}
-			if len(held) == 0 {
-				answer = "" // nothing waits for its beginning
+			if err != nil {
+				b.items = append(b.items, transcript.Item{Err: newWarning(r.Path, err)})
 			}
+			for _, m := range b.items {
+				if !yield(m) {
+					return
+				}
+			}
+			last = messageBatch{reader: b.reader, done: b.done}
 		}
-		release(time.Time{})
 	}
 }

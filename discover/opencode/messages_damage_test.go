@@ -1,22 +1,14 @@
 package opencode
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"pgregory.net/rapid"
 
 	"agentctl/discover"
-	"agentctl/discover/native/jsonl"
 )
 
 // What cannot be read costs one warning and nothing else; unknown sorts of messages and parts cost nothing.
@@ -148,94 +140,4 @@ func TestTranscriptOfTornFiles(t *testing.T) {
 		}
 		writeFile(t, paths[0], raw)
 	}
-}
-
-// What the person says while the agent is at work stands where it was said.
-func TestInTime(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		var store []item // oldest first, answers and prompts by when they began
-		var want []discover.Message
-		clock := int64(0)
-		tick := func() time.Time {
-			clock += rapid.Int64Range(1, 3).Draw(r, "tick")
-			return time.UnixMilli(clock)
-		}
-		say := func(answer string) item {
-			s := item{Message: discover.Message{ID: fmt.Sprint(len(want)), Time: tick()}, answer: answer}
-			want = append(want, s.Message)
-			return s
-		}
-		for n := range rapid.IntRange(0, 12).Draw(r, "answers") {
-			for range rapid.IntRange(0, 3).Draw(r, "prompts before") {
-				store = append(store, say(""))
-			}
-			var parts, meanwhile []item
-			for range rapid.IntRange(0, 4).Draw(r, "parts") {
-				parts = append(parts, say(fmt.Sprint("answer ", n)))
-				for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(r, "prompts meanwhile") {
-					meanwhile = append(meanwhile, say(""))
-				}
-			}
-			store = append(append(store, parts...), meanwhile...)
-		}
-		var got []discover.Message
-		backwards := func(yield func(item) bool) {
-			for _, s := range slices.Backward(store) {
-				if !yield(s) {
-					return
-				}
-			}
-		}
-		for m, err := range inTimeOrder(iter.Seq[item](backwards)) {
-			if err != nil {
-				r.Fatal(err)
-			}
-			got = append(got, m)
-		}
-		slices.Reverse(got)
-		if !reflect.DeepEqual(got, want) {
-			r.Fatalf("got  %v\nwant %v", got, want)
-		}
-	})
-}
-
-// Whatever stands in a message and its part: what is made of them can be told on as JSON, and a part without its end says
-// nothing.
-func FuzzDialogue(f *testing.F) {
-	const answer = `{"role":"assistant","time":{"created":5,"completed":9},"modelID":"m","providerID":"p","tokens":{"input":3},"error":{"name":"X","data":{"message":"y"}}}`
-	for _, path := range sortedGlob("testdata/json-1.1.65-family/storage/part/*/*.json") {
-		raw, err := os.ReadFile(path)
-		must(f, err)
-		f.Add([]byte(answer), raw)
-	}
-	f.Add([]byte(`{"role":"user","time":{"created":5}}`), []byte(`{"type":"compaction","auto":true}`))
-	f.Add([]byte(answer), []byte(`{"type":"tool","state":{"status":"error","input":[1,"x"],"error":"The user dismissed this question"}}`))
-	f.Add([]byte(answer), []byte(`{"type":"retry","error":{"data":{"message":"busy"}},"time":{"created":7}}`))
-	f.Fuzz(func(t *testing.T, message, part []byte) {
-		var d builder
-		d.begin(parseMessage(message), func() bool { return false })
-		d.id = "msg_1"
-		var list []item
-		if s, ok := d.failure(); ok {
-			list = append(list, s)
-		}
-		s, ok := d.part("prt_1", part)
-		if ok {
-			list = append(list, s)
-		}
-		for i, s := range list {
-			if s.ID == "" || s.Role == "" || s.Kind == "" || (s.Kind == discover.KindTool) != (s.Tool != nil) || (s.Tokens != nil) != (i == 0 && d.tokens.Total > 0 && d.role == "assistant") {
-				t.Errorf("%+v", s)
-			}
-			if _, err := json.Marshal(s.Message); err != nil {
-				t.Errorf("%+v: %v", s, err)
-			}
-		}
-		g := messageBatch{database: &database{path: "db"}, builder: d, cursor: cursor{part: "prt_1"}}
-		g.addPart(part)
-		var w *discover.Warning
-		if damaged := !jsonl.Object(part).Complete(); damaged != (len(g.items) == 1 && errors.As(g.items[0].err, &w)) {
-			t.Errorf("damaged %v, it says %+v", damaged, g.items)
-		}
-	})
 }

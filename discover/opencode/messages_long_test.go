@@ -12,6 +12,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native/sqlite"
+	"agentctl/discover/opencode/transcript"
 )
 
 const longSession = "ses_long0000000000000000000000"
@@ -120,8 +121,7 @@ func TestTranscriptCost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := messageBatch{database: st, limit: firstBatch}
-	g.read(longSession)
+	g := (&messageBatch{}).next(st.messages(longSession), firstBatch)
 	if db.Err() != nil || len(g.items) < 20 || g.items[0].Text != "answer 3999" {
 		t.Fatalf("%d messages, %v", len(g.items), db.Err())
 	}
@@ -149,15 +149,13 @@ func TestTranscriptGoesOn(t *testing.T) {
 		}
 	}
 	// In looks of one message each.
-	var one []item
+	var one []transcript.Item
 	err := readDatabase(t.Context(), "", path, func(st *database) {
 		one = nil
 		var last messageBatch
 		for {
-			g := messageBatch{database: st, builder: last.builder, cursor: last.cursor, limit: 1}
-			g.read(longSession)
-			one = append(one, g.items...)
-			if last = g; !g.full() {
+			last = last.next(st.messages(longSession), 1)
+			if one = append(one, last.items...); last.done {
 				return
 			}
 		}

@@ -40,12 +40,12 @@ func (l *lastTexts) take(m plainMessage, parts []plainPart) {
 func lastTextsOf(t *testing.T, r discover.Record) (l lastTexts) {
 	t.Helper()
 	if filepath.Ext(r.Path) == ".json" {
-		places := legacyPathsOf(r.Path, r.ID)
-		for _, path := range sortedGlob(places.messages + "/*.json") {
+		places := newLegacyMessages(t.Context(), r.Path, r.ID)
+		for _, path := range sortedGlob(places.dir + "/*.json") {
 			var m plainMessage
 			decode(t, path, &m)
 			var parts []plainPart
-			for _, path := range sortedGlob(places.parts(m.ID) + "/*.json") {
+			for _, path := range sortedGlob(places.partDir(m.ID) + "/*.json") {
 				var p plainPart
 				decode(t, path, &p)
 				parts = append(parts, p)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"agentctl/discover/native/jsonl"
+	"agentctl/discover/opencode/transcript"
 	"agentctl/launch"
 )
 
@@ -20,7 +21,7 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 			continue
 		}
 		said.ID = cmp.Or(said.ID, id)
-		if e := jsonl.Object(line); e.Get("type").Text(shortLimit) == "error" {
+		if e := jsonl.Object(line); e.Get("type").Text(transcript.NameLimit) == "error" {
 			said.Error = cmp.Or(eventError(e.Get("error").Object()), said.Error)
 		}
 	}
@@ -33,8 +34,8 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 // eventError is the text of an error event; what the agent's log says more of it has a reference.
 func eventError(e jsonl.Object) string {
 	data := e.Get("data").Object()
-	text := cmp.Or(data.Get("message").Text(textLimit), e.Get("name").Text(shortLimit))
-	if ref := data.Get("ref").Text(shortLimit); ref != "" {
+	text := cmp.Or(data.Get("message").Text(transcript.ErrorLimit), e.Get("name").Text(transcript.NameLimit))
+	if ref := data.Get("ref").Text(transcript.NameLimit); ref != "" {
 		text += " (" + ref + ")"
 	}
 	return text
@@ -49,7 +50,7 @@ func stderrError(stderr []byte) string {
 	if i := bytes.LastIndex(after, []byte(errorPrefix)); i >= 0 {
 		after = after[i+len(errorPrefix):]
 	}
-	return strings.TrimSpace(string(after[:min(len(after), textLimit)]))
+	return strings.TrimSpace(string(after[:min(len(after), transcript.ErrorLimit)]))
 }
 
 // helpError: a command line that the agent does not understand makes it print its help, and no reason (SEEN 1.1.65 on

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"agentctl/discover/opencode/transcript"
 )
 
 // permissionRequest is a line of the shared log by which a process asks for permission, as in
@@ -43,19 +45,19 @@ func parsePermissionRequest(line []byte) (run string, r permissionRequest) {
 }
 
 // matches reports whether the request is one that this call, which has not begun to report, may have made.
-func (r permissionRequest) matches(p part) bool {
-	if p.started == 0 || r.at.Before(timeOf(p.started)) {
+func (r permissionRequest) matches(p transcript.Part) bool {
+	if p.Started == 0 || r.at.Before(transcript.Time(p.Started)) {
 		return false
 	}
 	switch r.permission {
 	case "external_directory", "doom_loop": // any call may need these
 		return true
 	case "edit":
-		return slices.Contains([]string{"edit", "write", "patch", "multiedit", "apply_patch"}, p.tool)
+		return slices.Contains([]string{"edit", "write", "patch", "multiedit", "apply_patch"}, p.Tool)
 	case "bash":
-		return p.tool == "bash" && r.matchesCommand(p.command)
+		return p.Tool == "bash" && r.matchesCommand(p.Command)
 	}
-	return r.permission == p.tool
+	return r.permission == p.Tool
 }
 
 // matchesCommand reports whether the parts of a command line that the request names are in this one.

@@ -10,21 +10,22 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/opencode/transcript"
 )
 
 const requestLine = lineStart + "message=asking id=per_1fa677ca6001SK5QCYOjgbhRYQ permission="
 
 func TestARequestForPermissionIsForACall(t *testing.T) {
 	asked := lineTime([]byte(lineStart))
-	bash := func(command string) part {
-		return part{kind: "tool", status: "running", tool: "bash", command: command, started: asked.UnixMilli()}
+	bash := func(command string) transcript.Part {
+		return transcript.Part{Tool: "bash", Command: command, Started: asked.UnixMilli()}
 	}
-	edit := part{kind: "tool", status: "running", tool: "write", started: asked.UnixMilli()}
+	edit := transcript.Part{Tool: "write", Started: asked.UnixMilli()}
 	later := bash("sleep 33")
-	later.started++
+	later.Started++
 	for i, c := range []struct {
 		line string
-		part part
+		part transcript.Part
 		want bool
 	}{
 		{`bash patterns="[\"sleep 33\"]"`, bash("sleep 33"), true},
@@ -37,7 +38,7 @@ func TestARequestForPermissionIsForACall(t *testing.T) {
 		{`bash patterns="[\"sleep 33\"]"`, edit, false},
 		{`edit patterns="[\"a.txt\"]"`, edit, true},
 		{`external_directory patterns="[\"/etc/*\"]"`, edit, true},
-		{`task patterns="[\"general\"]"`, part{tool: "task", started: asked.UnixMilli()}, true},
+		{`task patterns="[\"general\"]"`, transcript.Part{Tool: "task", Started: asked.UnixMilli()}, true},
 	} {
 		run, r := parsePermissionRequest([]byte(requestLine + c.line))
 		if run != "e5f72788" || !r.at.Equal(asked) || r.matches(c.part) != c.want {
@@ -90,8 +91,8 @@ func TestASilentCallWaitsOnlyIfItsProcessAsks(t *testing.T) {
 
 // What a call of a file is about, is its path.
 func TestWaitingOnAFile(t *testing.T) {
-	p := parsePart([]byte(`{"type":"tool","tool":"write","state":{"status":"running","input":{"content":"x","filePath":"/w/a.go"},"time":{"start":1}}}`))
-	if got, want := p.waitingOn(), (&discover.WaitingOn{Tool: "write", Summary: "/w/a.go", Path: "/w/a.go"}); !reflect.DeepEqual(got, want) {
+	p := transcript.ParsePart([]byte(`{"type":"tool","tool":"write","state":{"status":"running","input":{"content":"x","filePath":"/w/a.go"},"time":{"start":1}}}`))
+	if got, want := p.WaitingOn(), (&discover.WaitingOn{Tool: "write", Summary: "/w/a.go", Path: "/w/a.go"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
+	"agentctl/discover/opencode/transcript"
 	"agentctl/launch"
 )
 
@@ -118,8 +119,8 @@ func (p installation) versionText() string {
 // versionOf reads the manifest of the npm package that a binary is in; zero if it is in none.
 func versionOf(path string) native.Version {
 	data, err := fsread.ReadFileNoFollow(filepath.Join(filepath.Dir(filepath.Dir(path)), "package.json"), 1<<20)
-	if err != nil || !strings.HasPrefix(jsonl.Object(data).Get("name").Text(shortLimit), "opencode-") {
+	if err != nil || !strings.HasPrefix(jsonl.Object(data).Get("name").Text(transcript.NameLimit), "opencode-") {
 		return native.Version{}
 	}
-	return native.ParseVersion(jsonl.Object(data).Get("version").Text(shortLimit))
+	return native.ParseVersion(jsonl.Object(data).Get("version").Text(transcript.NameLimit))
 }

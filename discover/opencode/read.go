@@ -3,7 +3,6 @@ package opencode
 import (
 	"context"
 	"iter"
-	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
@@ -22,7 +21,7 @@ type batch struct {
 type batchKey struct{ path, home string }
 
 // isFile reports whether it is one of JSON files.
-func (c batch) isFile() bool { return strings.HasSuffix(c.path, ".json") }
+func (c batch) isFile() bool { return isLegacyPath(c.path) }
 
 // Read yields the records of the entries.
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
@@ -92,25 +91,4 @@ func (c batch) read(ctx context.Context, want discover.ReadOptions, known *legac
 		return nil, newWarning(c.path, err)
 	}
 	return records, nil
-}
-
-// maxDepth is how deep sub-agents of sub-agents are followed.
-const maxDepth = 4
-
-// inheritWaiting takes over that a sub-agent waits for the person: its parent waits with it.
-func (s *session) inheritWaiting(st *database, depth int) {
-	for _, p := range s.runningTools() {
-		if !isSessionID(p.child) || depth == 0 {
-			continue
-		}
-		children := st.loadSessions([]string{p.child}, discover.ReadOptions{})
-		if len(children) == 0 {
-			return
-		}
-		children[0].inheritWaiting(st, depth-1)
-		if began := s.Turn.Began; children[0].Turn.State == discover.TurnWaiting {
-			s.Turn = children[0].Turn
-			s.Turn.Began = began
-		}
-	}
 }

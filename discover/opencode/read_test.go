@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/opencode/transcript"
 )
 
 // The records of every captured database are those that were looked at once and found right.
@@ -231,7 +232,7 @@ func TestLongTexts(t *testing.T) {
 		t.Fatalf("%d records, %v", len(records), err)
 	}
 	for _, r := range records {
-		if len(r.Title) > maxText || len(r.Title) < 1000 || len(r.Dir) > maxText || len(r.Dir) < 1000 {
+		if len(r.Title) > transcript.PathLimit || len(r.Title) < 1000 || len(r.Dir) > transcript.PathLimit || len(r.Dir) < 1000 {
 			t.Errorf("a title of %d and a directory of %d", len(r.Title), len(r.Dir))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native/sqlite"
+	"agentctl/discover/opencode/transcript"
 )
 
 // sessionEntry is a session as a listing has it. Of one whose row cannot be read, an index has the id.
@@ -18,7 +19,7 @@ type sessionEntry struct {
 }
 
 func newSessionEntry(rowid int64, r *sqlite.Row) sessionEntry {
-	return sessionEntry{rowid: rowid, id: r.Text("id", shortLimit), parent: r.Text("parent_id", shortLimit), updated: r.Int("time_updated")}
+	return sessionEntry{rowid: rowid, id: r.Text("id", transcript.NameLimit), parent: r.Text("parent_id", transcript.NameLimit), updated: r.Int("time_updated")}
 }
 
 // listSessions are the sessions that a query may mean, as far as keys answer that. The rest is for [matches]: a JSON file is
@@ -54,11 +55,11 @@ func (st *database) subAgentsOf(parents []discover.Ref) (found []sessionEntry) {
 
 // withIDPrefix are the sessions whose id begins so.
 func (st *database) withIDPrefix(prefix string) (found []sessionEntry) {
-	before := st.damageCount()
+	before := st.Failures()
 	for r := range st.db.Query(`SELECT rowid, id FROM session WHERE id >= ? AND id < ?`, prefix, prefix+"~") {
 		found = append(found, st.readEntry(newSessionEntry(r.Int("rowid"), r)))
 	}
-	if st.damageCount() > before {
+	if st.Failures() > before {
 		found = slices.DeleteFunc(st.allSessions(), func(l sessionEntry) bool { return !strings.HasPrefix(l.id, prefix) })
 	}
 	return found
@@ -76,14 +77,14 @@ func (st *database) readEntry(l sessionEntry) sessionEntry {
 // withIDs returns the sessions with these ids, each once, in the order of the table: what was made together stands together.
 // Where the index is damaged, the table itself is searched.
 func (st *database) withIDs(ids []string) []sessionEntry {
-	before := st.damageCount()
+	before := st.Failures()
 	found := make([]sessionEntry, 0, len(ids))
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
 		for r := range st.db.Query(`SELECT rowid, id FROM session WHERE id = ? ORDER BY rowid LIMIT 1`, id) {
 			found = append(found, newSessionEntry(r.Int("rowid"), r))
 		}
 	}
-	if st.damageCount() > before {
+	if st.Failures() > before {
 		found = slices.DeleteFunc(st.allSessions(), func(l sessionEntry) bool { return !slices.Contains(ids, l.id) })
 	}
 	slices.SortFunc(found, func(a, b sessionEntry) int { return int(min(max(a.rowid-b.rowid, -1), 1)) })
@@ -96,7 +97,7 @@ var errDuplicateRow = errors.New("a table has a row twice")
 // primary key from both: a damaged page costs each pass what is behind it, and none but itself all of them.
 func (st *database) allSessions() (found []sessionEntry) {
 	columns := slices.DeleteFunc([]string{"id", "parent_id", "time_updated"}, func(name string) bool { return !st.sessionTable.Has(name) })
-	before, seen := st.damageCount(), map[int64]bool{}
+	before, seen := st.Failures(), map[int64]bool{}
 	for r := range st.db.Query(`SELECT rowid, ` + strings.Join(columns, `, `) + ` FROM session ORDER BY rowid`) {
 		l := newSessionEntry(r.Int("rowid"), r)
 		if seen[l.rowid] {
@@ -105,7 +106,7 @@ func (st *database) allSessions() (found []sessionEntry) {
 		}
 		seen[l.rowid], found = true, append(found, l)
 	}
-	if st.damageCount() == before {
+	if st.Failures() == before {
 		return found
 	}
 	for _, pass := range []string{`ORDER BY rowid DESC`, `ORDER BY id`, `ORDER BY id DESC`} {

@@ -8,6 +8,7 @@ import (
 
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
+	"agentctl/discover/opencode/transcript"
 	"agentctl/proc"
 )
 
@@ -67,7 +68,7 @@ func eventSessionID(line []byte) string {
 	if !e.Complete() {
 		return ""
 	}
-	if id := e.Get("sessionID").Text(shortLimit); isSessionID(id) {
+	if id := e.Get("sessionID").Text(transcript.NameLimit); isSessionID(id) {
 		return id
 	}
 	return ""

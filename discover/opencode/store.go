@@ -8,6 +8,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
+	"agentctl/discover/opencode/transcript"
 )
 
 // Entries lists the sessions of all databases, and of the JSON files that no database has taken over.
@@ -66,7 +67,7 @@ func databaseEntries(ctx context.Context, home discover.Home, path string, q dis
 				st.damage.unreadable = append(st.damage.unreadable, l.id)
 			default:
 				out = discover.AppendEntry(out, discover.Entry{
-					Agent: agentName, Path: path, Home: home.Dir, ID: l.id, Parent: l.parent, Updated: timeOf(l.updated),
+					Agent: agentName, Path: path, Home: home.Dir, ID: l.id, Parent: l.parent, Updated: transcript.Time(l.updated),
 				})
 			}
 		}

@@ -3,7 +3,6 @@ package opencode
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -29,29 +28,6 @@ func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 		files = append(append(files, filepath.Join(s.Home, "storage", "session")), folders...)
 	}
 	return append(files, database, database+"-wal")
-}
-
-// maxWatched is the most messages of a session in files that are watched at once.
-const maxWatched = 10
-
-// legacyWatchPaths are the folder of a session's messages, and the newest ones, down to the model's newest, with their parts: each
-// is rewritten in place. The person may say something while the model is at its answer.
-func legacyWatchPaths(ctx context.Context, s discover.Session) []string {
-	places := legacyPathsOf(s.Path, s.ID)
-	files := []string{places.messages}
-	names, _ := listJSONNames(ctx, places.messages, "msg_") // those that cannot be listed change with their folder
-	for i, name := range slices.Backward(names) {
-		folder := places.parts(name)
-		files = append(files, filepath.Join(places.messages, name+".json"), folder)
-		parts, _ := listJSONNames(ctx, folder, "prt_")
-		for _, part := range parts {
-			files = append(files, filepath.Join(folder, part+".json"))
-		}
-		if m, _ := readLegacyMessage(ctx, places, name); m.role != "user" || i <= len(names)-maxWatched {
-			break
-		}
-	}
-	return files
 }
 
 // MatchesBinary reports whether a binary can be this agent's.

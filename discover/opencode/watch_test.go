@@ -20,18 +20,18 @@ func TestWatch(t *testing.T) {
 	for _, e := range entries {
 		s := discover.Session{Record: &discover.Record{ID: e.ID, Path: e.Path, Home: home}}
 		got := New().WatchPaths(t.Context(), s)
-		places := legacyPathsOf(e.Path, e.ID)
-		names, err := filepath.Glob(filepath.Join(places.messages, "msg_*.json"))
+		places := newLegacyMessages(t.Context(), e.Path, e.ID)
+		names, err := filepath.Glob(filepath.Join(places.dir, "msg_*.json"))
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %v", e.ID, err)
 		}
 		newest := slices.Max(names)
 		id := strings.TrimSuffix(filepath.Base(newest), ".json")
-		parts, err := filepath.Glob(filepath.Join(places.parts(id), "prt_*.json"))
+		parts, err := filepath.Glob(filepath.Join(places.partDir(id), "prt_*.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range append([]string{e.Path, filepath.Dir(e.Path), places.messages, newest, places.parts(id)}, parts...) {
+		for _, want := range append([]string{e.Path, filepath.Dir(e.Path), places.dir, newest, places.partDir(id)}, parts...) {
 			if !slices.Contains(got, want) {
 				t.Errorf("%s: %s is not among %q", e.ID, want, got)
 			}

@@ -1,0 +1,63 @@
+package transcript
+
+import (
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"agentctl/discover"
+)
+
+// What the person says while the agent is at work stands where it was said.
+func TestInTimeOrder(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		var store []Item // oldest first, answers and prompts by when they began
+		var want []discover.Message
+		clock := int64(0)
+		tick := func() time.Time {
+			clock += rapid.Int64Range(1, 3).Draw(r, "tick")
+			return time.UnixMilli(clock)
+		}
+		say := func(answer string) Item {
+			s := Item{Message: discover.Message{ID: fmt.Sprint(len(want)), Time: tick()}, answer: answer}
+			want = append(want, s.Message)
+			return s
+		}
+		for n := range rapid.IntRange(0, 12).Draw(r, "answers") {
+			for range rapid.IntRange(0, 3).Draw(r, "prompts before") {
+				store = append(store, say(""))
+			}
+			var parts, meanwhile []Item
+			for range rapid.IntRange(0, 4).Draw(r, "parts") {
+				parts = append(parts, say(fmt.Sprint("answer ", n)))
+				for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(r, "prompts meanwhile") {
+					meanwhile = append(meanwhile, say(""))
+				}
+			}
+			store = append(append(store, parts...), meanwhile...)
+		}
+		var got []discover.Message
+		backwards := func(yield func(Item) bool) {
+			for _, s := range slices.Backward(store) {
+				if !yield(s) {
+					return
+				}
+			}
+		}
+		for m, err := range InTimeOrder(iter.Seq[Item](backwards)) {
+			if err != nil {
+				r.Fatal(err)
+			}
+			got = append(got, m)
+		}
+		slices.Reverse(got)
+		if !reflect.DeepEqual(got, want) {
+			r.Fatalf("got  %v\nwant %v", got, want)
+		}
+	})
+}

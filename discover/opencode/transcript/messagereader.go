@@ -1,0 +1,85 @@
+package transcript
+
+import (
+	"agentctl/discover"
+	"agentctl/discover/native/jsonl"
+)
+
+// Item is a message in the order of the store, or a warning about what could not be read there.
+type Item struct {
+	discover.Message
+	Err    error
+	answer string // the ID of the answer that the message is a part of; "" for the user's messages
+}
+
+// MessageReader reads the messages of a session from the newest to the oldest. A copy of it continues where the original was when it
+// was copied.
+type MessageReader struct {
+	builder messageBuilder
+	cursor  Cursor // the message and part that were read last
+	// Bytes is how much JSON was read so far.
+	Bytes int
+}
+
+// Read visits the messages that it has not read so far, down to the oldest or until visit returns false. done is true if there are no
+// others.
+func (r *MessageReader) Read(s Store, visit func(Item) bool) (done bool) {
+	messages := s.Newest(r.cursor)
+	if !r.readParts(s, visit) {
+		return false
+	}
+	for row := range messages {
+		if !r.readMessage(s, row, visit) || !r.readParts(s, visit) {
+			return false
+		}
+	}
+	return true
+}
+
+// readMessage begins a message. It reads only the head of the user's messages: they may contain whole files that changed.
+func (r *MessageReader) readMessage(s Store, row Row, visit func(Item) bool) bool {
+	m := parseRow(row, row.Head())
+	var warning error
+	if m.Role != userRole {
+		data := row.JSON()
+		m = parseRow(row, data)
+		r.Bytes += len(data)
+		warning = row.Check(data)
+	}
+	r.cursor = Cursor{Time: row.Created(), Message: m.ID, Part: afterAllParts}
+	r.builder.begin(m, s)
+	if warning != nil && !visit(Item{Err: warning}) {
+		return false
+	}
+	failure, failed := r.builder.failure()
+	return !failed || visit(failure)
+}
+
+// readParts reads the parts of the current message that are older than the cursor.
+func (r *MessageReader) readParts(s Store, visit func(Item) bool) bool {
+	if r.cursor.Part == "" || !r.builder.isConversation() {
+		return true
+	}
+	for row := range s.PartsBefore(r.cursor) {
+		r.cursor.Part = row.ID()
+		if isHiddenType(partType(jsonl.Object(row.Head()))) {
+			continue
+		}
+		if item, ok := r.readPart(row); ok && !visit(item) {
+			return false
+		}
+	}
+	r.cursor.Part = ""
+	return true
+}
+
+// readPart makes a message of a part. A part whose end is missing is only a warning.
+func (r *MessageReader) readPart(row Row) (item Item, ok bool) {
+	data := row.JSON()
+	r.Bytes += len(data)
+	if !jsonl.Object(data).Complete() {
+		err := row.Check(data)
+		return Item{Err: err}, err != nil
+	}
+	return r.builder.part(row.ID(), data)
+}

@@ -1,0 +1,109 @@
+package transcript
+
+import (
+	"cmp"
+	"math"
+	"strconv"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native/jsonl"
+)
+
+// Message is a stored message without its parts. Times are in milliseconds since 1970.
+type Message struct {
+	ID                 string
+	Role               string
+	Created, Completed int64
+	finishReason       string
+	failed             bool
+	errName, errText   string
+	errStatus          int64 // the HTTP status of the provider
+	provider           string
+	Model              string // with the provider
+	Agent, Dir         string
+	Variant            string // of the model
+	parentID           string // the user's message that an answer belongs to
+	tokens             discover.Tokens
+	cost               float64
+	summary            bool // a compaction: it sums up the messages before it for the model
+}
+
+// Roles of messages.
+const (
+	userRole      = "user"
+	assistantRole = "assistant"
+)
+
+// ParseMessage parses the JSON of a message.
+func ParseMessage(data []byte) (m Message) {
+	for key, v := range jsonl.Object(data).Members() {
+		switch o := v.Object(); string(key) {
+		case "id":
+			m.ID = v.Text(NameLimit)
+		case "role":
+			m.Role = v.Text(NameLimit)
+		case "finish":
+			m.finishReason = v.Text(NameLimit)
+		case "agent":
+			m.Agent = v.Text(NameLimit)
+		case "variant":
+			m.Variant = v.Text(NameLimit)
+		case "parentID":
+			m.parentID = v.Text(NameLimit)
+		case "modelID":
+			m.Model = v.Text(NameLimit)
+		case "providerID":
+			m.provider = v.Text(NameLimit)
+		case "summary": // an object in the user's messages
+			m.summary = strings.HasPrefix(string(v), "true")
+		case "time":
+			m.Created, m.Completed = o.Get("created").Int(), o.Get("completed").Int()
+		case "path":
+			m.Dir = o.Get("cwd").Text(PathLimit)
+		case "model":
+			m.provider, m.Model = o.Get("providerID").Text(NameLimit), o.Get("modelID").Text(NameLimit)
+			m.Variant = cmp.Or(o.Get("variant").Text(NameLimit), m.Variant)
+		case "tokens":
+			m.tokens = parseTokens(o)
+		case "cost":
+			m.cost = number(v)
+		case "error":
+			if m.errName = o.Get("name").Text(NameLimit); m.errName != "" {
+				m.failed, m.errText, m.errStatus = true, errorText(o), o.Get("data").Object().Get("statusCode").Int()
+			}
+		}
+	}
+	m.Model = modelName(m.provider, m.Model)
+	return m
+}
+
+// FromUser reports whether the user wrote the message.
+func (m Message) FromUser() bool { return m.Role == userRole }
+
+// parseRow parses a message. The row knows its ID and, in a database, its time.
+func parseRow(r Row, data []byte) Message {
+	m := ParseMessage(data)
+	m.ID, m.Created = r.ID(), cmp.Or(r.Created(), m.Created)
+	return m
+}
+
+// errorText returns the text of an error {"name","data":{"message"}}.
+func errorText(o jsonl.Object) string { return o.Get("data").Object().Get("message").Text(0) }
+
+// modelName returns the model as OpenCode's option -m takes it: provider/model.
+func modelName(provider, model string) string {
+	if provider == "" || model == "" {
+		return model
+	}
+	return provider + "/" + model
+}
+
+// number returns a JSON number; 0 for anything else.
+func number(v jsonl.Value) float64 {
+	f, err := strconv.ParseFloat(string(v.Raw()), 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}

@@ -1,0 +1,38 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/discover/native/jsonl"
+)
+
+// What follows a whole message, the beginning of another say, changes nothing of it.
+func FuzzRecord(f *testing.F) {
+	f.Add([]byte(`{"role":"assistant","time":{"created":1,"completed":2},"finish":"stop","error":{"name":"x","data":{"message":"y"}}}`))
+	f.Add([]byte(`{"type":"tool","tool":"bash","state":{"status":"running","input":{"command":"x"},"time":{"start":1}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, p := ParseMessage(data), ParsePart(data)
+		if !jsonl.Object(data).Complete() {
+			return
+		}
+		more := append(bytes.Clone(data), `{"role":"user","finish":"torn","tool":"torn","type":"torn","state":{"status":"torn`...)
+		if ParseMessage(more) != m || ParsePart(more) != p {
+			t.Errorf("%q: followed by another %+v %+v, alone %+v %+v", data, ParseMessage(more), ParsePart(more), m, p)
+		}
+	})
+}
+
+// The prompt is what the person asked, not the file that a launch puts before it, however long that is.
+func TestParsePartContextFile(t *testing.T) {
+	text, err := json.Marshal(discover.FormatContextFile("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := ParsePart([]byte(`{"type":"text","text":` + string(text) + `}`)); p.text != "make it so" {
+		t.Errorf("%.80q", p.text)
+	}
+}

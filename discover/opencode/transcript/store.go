@@ -1,0 +1,57 @@
+// Package transcript parses what OpenCode stores of a session: its metadata, its messages and their parts. It derives the newest
+// turn, the usage and the messages of `logs`. It opens no file and no database: callers pass JSON, or a [Store] that reads one session.
+package transcript
+
+import "iter"
+
+// Store reads the messages of one session and their parts. Databases (1.2 and later) and JSON files (before) have the same JSON.
+// A row that cannot be read is left out, or its JSON is nil.
+type Store interface {
+	// Oldest yields the messages from the oldest on.
+	Oldest() iter.Seq[Row]
+	// Newest yields the messages that are older than the cursor's, from the newest on; all of them for the zero cursor.
+	Newest(before Cursor) iter.Seq[Row]
+	// Last returns the newest message; nil if there is none.
+	Last() Row
+	// Parts yields the parts of a message, from the oldest on.
+	Parts(message string) iter.Seq[Row]
+	// PartsBefore yields the parts of the cursor's message that are older than its part, from the newest on.
+	PartsBefore(c Cursor) iter.Seq[Row]
+	// Failures returns how many rows could not be read so far.
+	Failures() int
+}
+
+// Row is a stored message, or a stored part of one. It is valid until the next row of its kind is read.
+type Row interface {
+	ID() string
+	// Created and Updated are in milliseconds since 1970, and 0 if only the JSON has times.
+	Created() int64
+	Updated() int64
+	// Head returns the beginning of the JSON, which shows what kind of row it is. It reads no more than that if storage allows it.
+	Head() []byte
+	// JSON returns the whole JSON; nil if it cannot be read or is too large.
+	JSON() []byte
+	// Check returns a warning if JSON returned nil, or only a part of an object. A row that has vanished needs none.
+	Check(json []byte) error
+}
+
+// Cursor is a place among the messages of a session, or among the parts of one.
+type Cursor struct {
+	Time          int64 // of the message, in milliseconds; 0 if the store orders messages by ID
+	Message, Part string
+}
+
+// afterAllParts sorts after the ID of every part.
+const afterAllParts = "~"
+
+// HeadLimit is the number of characters of a row's JSON that show its kind.
+const HeadLimit = 300
+
+// Limits of the texts that are kept, in characters.
+const (
+	NameLimit   = 300       // of IDs and names
+	PathLimit   = 4096      // of paths and titles; Linux has no longer paths
+	ErrorLimit  = 2000      // of errors
+	PromptLimit = 500       // of the first prompt; a record keeps fewer
+	argLimit    = 128 << 10 // of a command, which is one argument of a process: Linux allows no longer ones
+)

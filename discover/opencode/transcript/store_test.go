@@ -1,0 +1,77 @@
+package transcript
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// memoryStore is a [Store] of messages, oldest first.
+type memoryStore []memoryRow
+
+// memoryRow is a [Row] with its parts.
+type memoryRow struct {
+	id    string
+	json  []byte
+	parts memoryStore
+}
+
+// newMemoryMessage makes a message. The parts of msg_1 are prt_1_0, prt_1_1 and so on.
+func newMemoryMessage(id, json string, parts ...string) memoryRow {
+	r := memoryRow{id: id, json: []byte(json)}
+	for i, p := range parts {
+		r.parts = append(r.parts, memoryRow{id: fmt.Sprintf("prt_%s_%d", strings.TrimPrefix(id, "msg_"), i), json: []byte(p)})
+	}
+	return r
+}
+
+func (r memoryRow) ID() string         { return r.id }
+func (r memoryRow) Created() int64     { return 0 }
+func (r memoryRow) Updated() int64     { return 0 }
+func (r memoryRow) Head() []byte       { return r.json }
+func (r memoryRow) JSON() []byte       { return r.json }
+func (r memoryRow) Check([]byte) error { return nil }
+
+func (s memoryStore) oldest() iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		for _, r := range s {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+func (s memoryStore) before(id string) iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		for _, r := range slices.Backward(s) {
+			if (id == "" || r.id < id) && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+func (s memoryStore) partsOf(message string) memoryStore {
+	for _, r := range s {
+		if r.id == message {
+			return r.parts
+		}
+	}
+	return nil
+}
+
+func (s memoryStore) Oldest() iter.Seq[Row]              { return s.oldest() }
+func (s memoryStore) Newest(before Cursor) iter.Seq[Row] { return s.before(before.Message) }
+func (s memoryStore) Parts(message string) iter.Seq[Row] { return s.partsOf(message).oldest() }
+func (s memoryStore) PartsBefore(c Cursor) iter.Seq[Row] { return s.partsOf(c.Message).before(c.Part) }
+
+func (s memoryStore) Last() Row {
+	for r := range s.before("") {
+		return r
+	}
+	return nil
+}
+
+func (s memoryStore) Failures() int { return 0 }

@@ -1,0 +1,78 @@
+package transcript
+
+import "time"
+
+// Tail is the last message of a session, with its parts if they tell more about the turn.
+type Tail struct {
+	Last  *Message // nil if there is none
+	parts []Part
+	// active is when the session last changed, by the parts, in milliseconds; 0 if the parts were not read.
+	active int64
+	// unread: the last message, or a part of it, could not be read.
+	unread bool
+}
+
+// ReadTail reads the last message.
+func ReadTail(s Store) (t Tail) {
+	before := s.Failures()
+	if r := s.Last(); r != nil {
+		last := parseRow(r, r.JSON())
+		if t.Last = &last; last.needsParts() {
+			t.readParts(s, r.Updated())
+		}
+	}
+	t.unread = s.Failures() > before
+	return t
+}
+
+// needsParts reports whether the parts of the last message tell more about the turn than the message does.
+func (m *Message) needsParts() bool {
+	return m.Role == assistantRole && !m.failed && (m.Completed == 0 || m.finishReason == finishToolCalls)
+}
+
+// readParts reads the parts of the last message, whose row was updated at the given time. A running tool updates only the row of
+// its part, which shows that the session is active. A migration gives all rows the same time, which shows nothing (SEEN 1.2.1).
+func (t *Tail) readParts(s Store, updated int64) {
+	for r := range s.Parts(t.Last.ID) {
+		data := r.JSON()
+		if data == nil {
+			continue
+		}
+		p := ParsePart(data)
+		t.parts = append(t.parts, p)
+		t.active = max(t.active, p.Started)
+		if at := r.Updated(); at > updated {
+			t.active = max(t.active, at)
+		}
+	}
+}
+
+// Updated returns when the last message, or a part of it, last changed; zero if that is not known.
+func (t *Tail) Updated() time.Time {
+	if t.Last == nil {
+		return time.Time{}
+	}
+	return Time(max(t.Last.Created, t.Last.Completed, t.active))
+}
+
+// RunningTools returns the tool calls of the last message that have not ended.
+func (t *Tail) RunningTools() (running []Part) {
+	if t.Last != nil && t.Last.Completed == 0 && !t.Last.failed {
+		for _, p := range t.parts {
+			if p.running() {
+				running = append(running, p)
+			}
+		}
+	}
+	return running
+}
+
+// WorkingDir returns the working directory of the newest answer; "" if there is none. The user's messages do not have it.
+func WorkingDir(s Store) string {
+	for r := range s.Newest(Cursor{}) {
+		if m := ParseMessage(r.JSON()); m.Role == assistantRole {
+			return m.Dir
+		}
+	}
+	return ""
+}

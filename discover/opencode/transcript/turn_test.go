@@ -1,0 +1,44 @@
+package transcript
+
+import (
+	"reflect"
+	"testing"
+
+	"agentctl/discover"
+)
+
+func TestTurn(t *testing.T) {
+	for name, c := range map[string]struct {
+		message string // "" for none
+		parts   []string
+		want    discover.Turn
+	}{
+		"nothing asked":   {"", nil, discover.Turn{State: discover.TurnNone}},
+		"asked":           {`{"role":"user"}`, nil, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
+		"answering":       {`{"role":"assistant","time":{"created":1}}`, []string{`{"type":"step-start"}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
+		"tool":            {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"bash","state":{"status":"running"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "tool: bash"}},
+		"tool ended":      {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"bash","state":{"status":"completed"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
+		"question":        {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"question","state":{"status":"running","input":{"questions":[{"question":"Which?"},{"question":"How?"}]}}}`}, discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", WaitingOn: &discover.WaitingOn{Tool: "question", Summary: "Which?", Questions: []string{"Which?", "How?"}}}},
+		"between steps":   {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"status":"completed"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
+		"rejected":        {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"status":"error","error":"The user rejected permission to use this specific tool call."}}`}, discover.Turn{State: discover.TurnInterrupted}},
+		"rejected, 1.1":   {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"status":"error","error":"Error: The user rejected permission to use this specific tool call."}}`}, discover.Turn{State: discover.TurnInterrupted}},
+		"told why not":    {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"status":"error","error":"The user rejected permission to use this specific tool call with the following feedback: no"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
+		"dismissed":       {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"error":"The user dismissed this question"}}`}, discover.Turn{State: discover.TurnInterrupted}},
+		"answered":        {`{"role":"assistant","finish":"stop","time":{"completed":2}}`, nil, discover.Turn{State: discover.TurnDone}},
+		"too long":        {`{"role":"assistant","finish":"length","time":{"completed":2}}`, nil, discover.Turn{State: discover.TurnDone}},
+		"aborted":         {`{"role":"assistant","error":{"name":"MessageAbortedError","data":{"message":"Aborted"}},"time":{"completed":2}}`, nil, discover.Turn{State: discover.TurnInterrupted}},
+		"failed":          {`{"role":"assistant","error":{"name":"APIError","data":{"message":"no"}},"time":{"completed":2}}`, nil, discover.Turn{State: discover.TurnFailed, Error: "no"}},
+		"failed silently": {`{"role":"assistant","error":{"name":"UnknownError"}}`, nil, discover.Turn{State: discover.TurnFailed, Error: "UnknownError"}},
+		"unknown":         {`{"role":"system"}`, nil, discover.Turn{}},
+		"torn":            {`{"role":`, nil, discover.Turn{}},
+	} {
+		s := memoryStore{}
+		if c.message != "" {
+			s = append(s, newMemoryMessage("msg_1", c.message, c.parts...))
+		}
+		tail := ReadTail(s)
+		if got := tail.state(); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+}

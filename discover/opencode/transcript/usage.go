@@ -1,0 +1,106 @@
+package transcript
+
+import (
+	"cmp"
+	"iter"
+
+	"agentctl/discover"
+	"agentctl/discover/native/jsonl"
+)
+
+// Usage is what answers took: tokens, and their cost in USD by the agent's own prices.
+type Usage struct {
+	Tokens discover.Tokens
+	Cost   float64
+}
+
+// Add adds other usage. The size of the context stays.
+func (u *Usage) Add(v Usage) {
+	u.Cost += v.Cost
+	u.Tokens.In += v.Tokens.In
+	u.Tokens.Out += v.Tokens.Out
+	u.Tokens.Reasoning += v.Tokens.Reasoning
+	u.Tokens.CacheRead += v.Tokens.CacheRead
+	u.Tokens.CacheWrite += v.Tokens.CacheWrite
+	u.Tokens.Total += v.Tokens.Total
+}
+
+// SumTokens sets the total to the sum of the others.
+func SumTokens(t discover.Tokens) discover.Tokens {
+	t.Total = t.In + t.Out + t.Reasoning + t.CacheRead + t.CacheWrite
+	return t
+}
+
+// parseTokens parses {"total","input","output","reasoning","cache":{"read","write"}}. Versions before 1.1 have no total.
+func parseTokens(o jsonl.Object) discover.Tokens {
+	cache := o.Get("cache").Object()
+	return SumTokens(discover.Tokens{
+		In: o.Get("input").Int(), Out: o.Get("output").Int(), Reasoning: o.Get("reasoning").Int(),
+		CacheRead: cache.Get("read").Int(), CacheWrite: cache.Get("write").Int(),
+	})
+}
+
+// answersSince yields the session's answers since a time, newest first. Older ones were copied from the session that it was forked from.
+func answersSince(s Store, since int64) iter.Seq[Message] {
+	return func(yield func(Message) bool) {
+		for r := range s.Newest(Cursor{}) {
+			if at := r.Created(); at > 0 && at < since {
+				return
+			}
+			if m := readAnswer(r); m.Role == assistantRole && m.Created >= since && !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// ReadUsage adds up the session's answers since a time, in milliseconds.
+func ReadUsage(s Store, since int64) (sum Usage) {
+	for m := range answersSince(s, since) {
+		sum.Add(Usage{m.tokens, m.cost})
+	}
+	return sum
+}
+
+// ReadAnswers returns what each of the session's answers since a time, in milliseconds, used. OpenCode counts the reasoning apart from
+// the output.
+func ReadAnswers(s Store, since int64) (answers []discover.Usage) {
+	for m := range answersSince(s, since) {
+		if m.tokens.Total == 0 && m.cost == 0 {
+			continue
+		}
+		t := m.tokens
+		t.Out += t.Reasoning
+		answers = append(answers, discover.Usage{
+			Time: Time(cmp.Or(m.Completed, m.Created)), Model: m.Model, Tokens: t, Cost: m.cost, CostKnown: true,
+		})
+	}
+	return answers
+}
+
+// ReadContext returns the size of the session's context in tokens, from the newest answer that has it.
+func ReadContext(s Store) int64 {
+	for r := range s.Newest(Cursor{}) {
+		if m := readAnswer(r); m.tokens.Total > 0 {
+			return m.ContextSize()
+		}
+	}
+	return 0
+}
+
+// ContextSize returns the size of the context after an answer, in tokens: the request and the answer. After a compaction it is unknown
+// until the next answer, and 0.
+func (m *Message) ContextSize() int64 {
+	if m.summary {
+		return 0
+	}
+	return m.tokens.Total
+}
+
+// readAnswer reads a message of the model, and of the user's messages only the head: they may contain whole files that changed.
+func readAnswer(r Row) Message {
+	if role := jsonl.Object(r.Head()).Get("role"); role.Text(NameLimit) == userRole {
+		return Message{}
+	}
+	return parseRow(r, r.JSON())
+}

@@ -1,0 +1,54 @@
+package transcript
+
+import (
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
+)
+
+// questionTool is the tool by which the model asks the user a question. Its call runs until the user answers.
+const questionTool = "question"
+
+// WaitingOn returns what a tool call asks the user.
+func (p Part) WaitingOn() *discover.WaitingOn {
+	input := jsonl.Object(p.input)
+	call := discover.ToolCall{Name: p.Tool, Input: []byte(p.input)}
+	return discover.NewWaitingOn(p.Tool, summary(call), input.Get("filePath").Text(discover.PathLimit+1), native.Questions(input))
+}
+
+// reportDelay is how long a tool that reports at once may take for its first report: four seconds SEEN on a busy machine (1.18.33).
+const reportDelay = 5 * time.Second
+
+// maxSilence returns how long a tool may run before its first report. A call that is silent for longer waits for permission. The
+// tools in the first case report at once (SEEN 1.18.33 for bash, write and task: nothing before the user's answer). webfetch ends
+// after two minutes at the latest. Other tools, such as those of MCP servers, may run in silence for any time.
+func maxSilence(tool string) (longest time.Duration, bounded bool) {
+	switch tool {
+	case "bash", "edit", "write", "patch", "multiedit", "apply_patch", "task":
+		return reportDelay, true
+	case "webfetch":
+		return 2 * time.Minute, true
+	}
+	return 0, false
+}
+
+// ReportsAtOnce reports whether the tool is one that reports as soon as it runs.
+func (p Part) ReportsAtOnce() bool {
+	longest, bounded := maxSilence(p.Tool)
+	return bounded && longest <= reportDelay
+}
+
+// Silent reports whether the tool call has not reported so far, although its tool must within a bounded time.
+func (p Part) Silent() bool {
+	_, bounded := maxSilence(p.Tool)
+	return bounded && p.running() && !p.hasMetadata && p.Started > 0
+}
+
+// SilentTooLong reports whether the tool call has been silent for longer than its tool may run in silence. Use it only if nothing else
+// shows whether the call waits: a machine may be busier than any that was seen.
+func (p Part) SilentTooLong(now time.Time) bool {
+	longest, _ := maxSilence(p.Tool)
+	return p.Silent() && now.Sub(Time(p.Started)) > longest
+}
