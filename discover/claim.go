@@ -44,7 +44,7 @@ type Claim struct {
 
 	Strength Strength
 	// Kind is the sort of evidence in a word ("registry", "writer-lock", "rollout-fd", "log-offset", "argv", "cwd");
-	// Detail is the evidence itself, as a person could check it.
+	// Detail is the evidence itself, as the user can check it.
 	Kind, Detail string
 
 	// Turn is what the process shows of the turn right now; nil where only the storage tells. It beats the record's.

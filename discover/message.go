@@ -55,8 +55,8 @@ type ToolCall struct {
 	ID, Name string
 	// Input is what the tool was called with: a JSON value as stored, or the JSON string of an input that is none.
 	Input json.RawMessage
-	// Summary is the part of the input that tells people what the call does, in the agent's words: the command, the file.
-	Summary string `json:"Brief"`
+	// Brief is the part of the input that tells people what the call does, in the agent's words: the command, the file.
+	Brief string
 	// Output is what the tool returned, as text; of a failed call its error.
 	Output string
 	State  ToolState

@@ -56,7 +56,7 @@ const maxMessageBytes = 24 << 20
 func (m Message) size() int {
 	n := len(m.Text)
 	if m.Tool != nil {
-		n += len(m.Tool.Input) + len(m.Tool.Summary) + len(m.Tool.Output)
+		n += len(m.Tool.Input) + len(m.Tool.Brief) + len(m.Tool.Output)
 	}
 	return n
 }

@@ -123,10 +123,10 @@ type adapterResult[T any] struct {
 }
 
 // forEachAdapter calls a function with each adapter and its index, concurrently. The results keep the order.
-func forEachAdapter[T any](agents []Adapter, ask func(int, Adapter) (T, error)) []adapterResult[T] {
-	out := make([]adapterResult[T], len(agents))
+func forEachAdapter[T any](adapters []Adapter, ask func(int, Adapter) (T, error)) []adapterResult[T] {
+	out := make([]adapterResult[T], len(adapters))
 	var wg sync.WaitGroup
-	for i, a := range agents {
+	for i, a := range adapters {
 		wg.Go(func() { out[i].value, out[i].err = ask(i, a) })
 	}
 	wg.Wait()

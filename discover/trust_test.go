@@ -34,7 +34,7 @@ func TestTrustOfAHome(t *testing.T) {
 	}{
 		"nobody":                           {Home{}, TrustForeign, 0},
 		"the environment":                  {Home{FromUser: true, NamedBy: by(2)}, TrustOurs, 0},
-		"the person":                       {Home{Explicit: true, NamedBy: by(1)}, TrustOurs, 0},
+		"the user":                         {Home{Explicit: true, NamedBy: by(1)}, TrustOurs, 0},
 		"our process":                      {Home{NamedBy: by(1)}, TrustSeen, 1},
 		"a network of its own":             {Home{NamedBy: by(8)}, TrustSeen, 8},
 		"another user":                     {Home{NamedBy: by(2)}, TrustForeign, 0},

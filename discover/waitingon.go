@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// SummaryLimit is the most characters (runes) of each text of a [WaitingOn] but its path.
-const SummaryLimit = 200
+// BriefLimit is the most characters (runes) of each text of a [WaitingOn] but its path.
+const BriefLimit = 200
 
 // questionsLimit is the most questions that a [WaitingOn] keeps. Agents ask four at the most.
 const questionsLimit = 16
@@ -16,8 +16,8 @@ const questionsLimit = 16
 type WaitingOn struct {
 	// Tool is the tool's name, as the agent records it.
 	Tool string
-	// Summary tells people what the call does: the command, the file, the first question. A longer one ends in "…".
-	Summary string `json:"Brief"`
+	// Brief tells people what the call does: the command, the file, the first question. A longer one ends in "…".
+	Brief string
 	// Path is the file that the call is about, as the agent names it; "" where it is about none, or several.
 	Path string
 	// Questions are those that the call asks, in their order.
@@ -26,25 +26,25 @@ type WaitingOn struct {
 
 // NewWaitingOn bounds its texts. A path that no system takes is left out, since a part of it names another file.
 func NewWaitingOn(tool, brief, path string, questions []string) *WaitingOn {
-	w := &WaitingOn{Tool: summarize(tool), Summary: summarize(brief)}
+	w := &WaitingOn{Tool: truncateBrief(tool), Brief: truncateBrief(brief)}
 	if len(path) <= PathLimit {
 		w.Path = strings.Clone(path)
 	}
 	for _, q := range questions[:min(len(questions), questionsLimit)] {
-		w.Questions = append(w.Questions, summarize(q))
+		w.Questions = append(w.Questions, truncateBrief(q))
 	}
 	return w
 }
 
-// summarize returns a copy of at most [SummaryLimit] characters of a text.
-func summarize(text string) string {
+// truncateBrief returns a copy of at most [BriefLimit] characters of a text.
+func truncateBrief(text string) string {
 	count := 0
 	last := 0 // where the last character that may stay begins
 	for i := range text {
-		if count == SummaryLimit-1 {
+		if count == BriefLimit-1 {
 			last = i
 		}
-		if count++; count > SummaryLimit {
+		if count++; count > BriefLimit {
 			return text[:last] + "…"
 		}
 	}
@@ -56,5 +56,5 @@ func (w *WaitingOn) equal(o *WaitingOn) bool {
 	if w == nil || o == nil {
 		return w == o
 	}
-	return w.Tool == o.Tool && w.Summary == o.Summary && w.Path == o.Path && slices.Equal(w.Questions, o.Questions)
+	return w.Tool == o.Tool && w.Brief == o.Brief && w.Path == o.Path && slices.Equal(w.Questions, o.Questions)
 }

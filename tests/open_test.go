@@ -13,9 +13,9 @@ import (
 func TestFilesAreOpenedInOnePlace(t *testing.T) {
 	// Functions that open or read by themselves, with the reason.
 	allowed := map[string]string{
-		"internal/cmdutil/agentrun/prompt.go:read":     "the person's own file, which may be a pipe; its reader is fsread.ReadStream",
+		"internal/cmdutil/agentrun/prompt.go:read":     "the user's own file, which may be a pipe; its reader is fsread.ReadStream",
 		"internal/terminal/foreground.go:Foreground":   "the terminal, to ask whose it is; nothing is read",
-		"launch/output.go:openOutput":                  "made for writing, where the person says",
+		"launch/output.go:openOutput":                  "made for writing, where the user says",
 		"launch/execute.go:stdinFile":                  "/dev/null",
 		"launch/anonymous_linux.go:AnonymousFile":      "made for writing, without a name",
 		"launch/worktree/incomplete.go:restoreGitFile": "made for writing, O_EXCL",

@@ -67,7 +67,7 @@ func TestWaitingFor(t *testing.T) {
 		if turn.WaitingFor != c.want {
 			t.Errorf("%q, %s: %q, want %q", c.word, filepath.Base(c.path), turn.WaitingFor, c.want)
 		}
-		if on := turn.WaitingOn; (on != nil) != (c.on != "") || on != nil && (on.Tool != c.on || on.Summary != c.brief) {
+		if on := turn.WaitingOn; (on != nil) != (c.on != "") || on != nil && (on.Tool != c.on || on.Brief != c.brief) {
 			t.Errorf("%q, %s: on %+v", c.word, filepath.Base(c.path), on)
 		}
 		if on := turn.WaitingOn; c.on == "AskUserQuestion" && (on == nil || len(on.Questions) != 1 || on.Questions[0] != asked) {

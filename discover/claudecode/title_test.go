@@ -77,7 +77,7 @@ func TestTitlesOfLongSessions(t *testing.T) {
 		"killed 55 KB later":           {begun(tui).titled("person's").worked(tui, 55), "person's"},
 		"killed behind a checkpoint":   {begun(tui).titled("person's").worked(tui, 55).checkpoint(), "person's"},
 		"the agent's, later":           {begun(tui).titled("person's").agentTitled("newer").worked(tui, 20).left("one"), "person's"},
-		"the person's, before all":     {new(script).titled("person's").asked(tui, "one").worked(tui, 90).agentTitled("agent's").left("one"), "person's"},
+		"the user's, before all":       {new(script).titled("person's").asked(tui, "one").worked(tui, 90).agentTitled("agent's").left("one"), "person's"},
 		"taken away":                   {begun(tui).titled("person's").worked(tui, 10).titled("").worked(tui, 20).left("one"), "agent's"},
 		"stated in a turn":             {begun(tui).titled("person's").worked(tui, 40).left("one").titled("person's").settings().worked(tui, 20).left("one"), "person's"},
 		"stated in a turn, nameless":   {begun(tui).worked(tui, 40).left("one").settings().worked(tui, 20).left("one"), "agent's"},

@@ -43,7 +43,7 @@ func TestPermissionCall(t *testing.T) {
 		turn := sessions(claims(t, dir, f))[0].Turn
 		got := ""
 		if turn.WaitingOn != nil {
-			got = fmt.Sprintf("%s: %s (%s)", turn.WaitingOn.Tool, turn.WaitingOn.Summary, turn.WaitingOn.Path)
+			got = fmt.Sprintf("%s: %s (%s)", turn.WaitingOn.Tool, turn.WaitingOn.Brief, turn.WaitingOn.Path)
 		}
 		if turn.WaitingFor != "permission" || got != c.want {
 			t.Errorf("%s: waiting for %s, %q, want %q", c.name, turn.WaitingFor, got, c.want)

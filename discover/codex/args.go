@@ -13,7 +13,7 @@ type role uint8
 
 const (
 	helper role = iota // runs no thread: sandbox, updater, short command, client of a server that its arguments name
-	exec               // runs one turn without a person: exec, review
+	exec               // runs one turn without asking the user: exec, review
 	tui                // is the terminal interface; the daemon may run its threads instead
 	server             // serves threads to clients: app-server, mcp-server
 )

@@ -93,7 +93,7 @@ func (c *claimBuilder) addThreads(s agentProcess, files openFiles) {
 		}
 	}
 	c.claims = append(c.claims, storedClaims...)
-	// An exec runs one thread for its person. Any other thread is a sub-agent's; its first record says so some milliseconds later.
+	// An exec runs one thread for its user. Any other thread is a sub-agent's; its first record says so some milliseconds later.
 	if s.role != exec || len(storedClaims) == 0 {
 		c.claims = append(c.claims, otherClaims...)
 	}
@@ -154,7 +154,7 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 	if !stored && c.homes.byDir(claim.Home) != nil { // what is stored in an unlisted home is unknown
 		claim.Turn = s.initialTurn()
 	}
-	// A person can check the details with lsof or in /proc/PID/fd.
+	// The user can check the details with lsof or in /proc/PID/fd.
 	if f := t.lock; f != nil {
 		claim.Kind, claim.Detail = "writer-lock", fmt.Sprintf("holds an exclusive flock on %s (fd %d)", f.Path, f.FD)
 		claims = append(claims, claim)

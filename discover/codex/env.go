@@ -32,7 +32,7 @@ func (Adapter) HasMarker(p proc.Process, s discover.Session) bool {
 }
 
 // ScrubbedEnv are the variables that Codex sets for the commands of a thread (SEEN 0.104, 0.169), and that npm's launcher sets for the
-// thread's own process. CODEX_HOME and CODEX_SQLITE_HOME are not among them: they are a person's settings.
+// thread's own process. CODEX_HOME and CODEX_SQLITE_HOME are not among them: they are the user's settings.
 func (Adapter) ScrubbedEnv() []string {
 	return []string{
 		threadKey, rootKey, "CODEX_TOOL_CALL_ID", "CODEX_VERSION", "CODEX_CI", "CODEX_PERMISSION_PROFILE", "CODEX_SANDBOX*",

@@ -15,7 +15,7 @@ import (
 )
 
 // Messages yields the messages of a thread, newest first: from the end of its rollout back, and on into the rollout that it
-// continues. It leaves out the turns that the person took back by editing an earlier prompt, as the agent does.
+// continues. It leaves out the turns that the user took back by editing an earlier prompt, as the agent does.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	return func(yield func(discover.Message, error) bool) {
 		m := newMessageReader(ctx, r, yield)
@@ -27,7 +27,7 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 	}
 }
 
-// segment is a rollout or its beginning. A fork continues from a place in another thread's rollout; a thread whose person has
+// segment is a rollout or its beginning. A fork continues from a place in another thread's rollout; a thread whose user has
 // edited an earlier prompt continues from a place in its own older one (SEEN 0.169).
 type segment struct {
 	path string

@@ -175,7 +175,7 @@ func TestCallStates(t *testing.T) {
 	} {
 		list, _ := readMessages(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
 		var m discover.Message
-		if len(list) != 1 || json.Unmarshal([]byte(list[0]), &m) != nil || m.Tool.State != test.state || m.Tool.Output != test.output || m.Tool.Summary != "make" {
+		if len(list) != 1 || json.Unmarshal([]byte(list[0]), &m) != nil || m.Tool.State != test.state || m.Tool.Output != test.output || m.Tool.Brief != "make" {
 			t.Errorf("%s: %s", name, list)
 		}
 	}

@@ -51,9 +51,9 @@ func oracleLines(t *testing.T, path string) (list []oracleLine) {
 	return list
 }
 
-// lastTexts returns the last texts of the person and the model in one rollout, read from its beginning.
+// lastTexts returns the last texts of the user and the model in one rollout, read from its beginning.
 func lastTexts(lines []oracleLine, id string) (user, assistant string) {
-	var turns [][2]string // what each of the person's turns said and was answered
+	var turns [][2]string // what each of the user's turns said and was answered
 	reviewed := false
 	say := func(text string) { turns = append(turns, [2]string{text}) }
 	answer := func(text string) {
@@ -93,7 +93,7 @@ func lastTexts(lines []oracleLine, id string) (user, assistant string) {
 	return user, assistant
 }
 
-// For every fixture, the last texts of the person and the model are those that are stored.
+// For every fixture, the last texts of the user and the model are those that are stored.
 func TestLastTextsAsStored(t *testing.T) {
 	dirs, _ := filepath.Glob("testdata/[0-9]*")
 	checked := 0

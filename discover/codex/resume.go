@@ -23,7 +23,7 @@ func resumeArgs(r launch.Request, p program) ([]string, error) {
 		return []string{"resume", s.ID}, nil
 	}
 	if !r.Interactive && p.olderThan(firstExecForkVersion()) {
-		return nil, unsupported(fmt.Sprintf("%s cannot copy a session without a person: codex fork %s can in a terminal", p.version, s.ID))
+		return nil, unsupported(fmt.Sprintf("%s cannot copy a session in a headless run: codex fork %s can in a terminal", p.version, s.ID))
 	}
 	return []string{"fork", s.ID}, nil
 }
@@ -87,15 +87,15 @@ const (
 	fullAccess     = "danger-full-access"
 )
 
-// storedPermissionArgs are the options that give a session the permissions of its last turn, or fewer. A run without a person never asks
-// for approval, so it gains nothing where a person was asked (approval on-request, on-failure). The exception is "untrusted", where
+// storedPermissionArgs are the options that give a session the permissions of its last turn, or fewer. A headless run never asks
+// for approval, so it gains nothing where the user was asked (approval on-request, on-failure). The exception is "untrusted", where
 // only reading went unasked: such a session is resumed read-only.
 func storedPermissionArgs(s *discover.Session) ([]string, error) {
 	profile, sandbox := sessionFact[string](s, "permissionProfile"), sessionFact[string](s, "sandbox")
 	switch {
 	case sessionFact[string](s, "approval") == "untrusted":
 		sandbox = readOnly
-	case profile != "" && !strings.HasPrefix(profile, ":"): // the person's own profile, which may allow less than the recorded sandbox
+	case profile != "" && !strings.HasPrefix(profile, ":"): // the user's own profile, which may allow less than the recorded sandbox
 		return []string{"-c", "default_permissions=" + tomlString(profile)}, nil
 	}
 	switch sandbox {

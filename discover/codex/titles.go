@@ -9,7 +9,7 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// titlesFile contains the names that the person gave to threads, one record a line, the newest last. It does not exist before the first
+// titlesFile contains the names that the user gave to threads, one record a line, the newest last. It does not exist before the first
 // name. A rollout does not contain the name of its thread.
 const titlesFile = "session_index.jsonl"
 

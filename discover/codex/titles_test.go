@@ -7,7 +7,7 @@ import (
 	"agentctl/discover"
 )
 
-// A thread has the newest name that the person gave it. A torn last line is ignored.
+// A thread has the newest name that the user gave it. A torn last line is ignored.
 func TestTitles(t *testing.T) {
 	w := newTestHome(t)
 	w.rollout(nameA)

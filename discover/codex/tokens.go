@@ -13,7 +13,7 @@ import (
 )
 
 // threadTokens is what a thread itself has used, given the usage u at the end of its newest rollout. It leaves out what the thread
-// inherited from the one that it was forked from, and includes turns that the person took back by editing an earlier prompt: such an
+// inherited from the one that it was forked from, and includes turns that the user took back by editing an earlier prompt: such an
 // edit begins another rollout of the same thread (SEEN 0.169).
 func threadTokens(f *fsread.File, u transcript.Usage, h *transcript.Head, path, home string) (discover.Tokens, error) {
 	sum, err := u.SinceStart(f, h)

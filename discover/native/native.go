@@ -1,4 +1,4 @@
-// Package native is what the agents' adapters share beside reading: versions, UUIDs, the form of questions to the person, and
+// Package native is what the agents' adapters share beside reading: versions, UUIDs, the form of questions to the user, and
 // connections to local servers. Reading native storage is in its subpackages:
 //
 //   - fsread opens regular files safely, lists directories, and reads lines from either end of a file;

@@ -83,7 +83,7 @@ func TestASilentCallWaitsOnlyIfItsProcessAsks(t *testing.T) {
 		if got := turn != nil && turn.State == discover.TurnWaiting && turn.WaitingFor == "permission"; got != c.waits {
 			t.Errorf("%s: turn %+v", name, turn)
 		}
-		if c.waits && turn != nil && !reflect.DeepEqual(turn.WaitingOn, &discover.WaitingOn{Tool: "bash", Summary: "sleep 33"}) {
+		if c.waits && turn != nil && !reflect.DeepEqual(turn.WaitingOn, &discover.WaitingOn{Tool: "bash", Brief: "sleep 33"}) {
 			t.Errorf("%s: it waits on %+v", name, turn.WaitingOn)
 		}
 	}
@@ -92,7 +92,7 @@ func TestASilentCallWaitsOnlyIfItsProcessAsks(t *testing.T) {
 // What a call of a file is about, is its path.
 func TestWaitingOnAFile(t *testing.T) {
 	p := transcript.ParsePart([]byte(`{"type":"tool","tool":"write","state":{"status":"running","input":{"content":"x","filePath":"/w/a.go"},"time":{"start":1}}}`))
-	if got, want := p.WaitingOn(), (&discover.WaitingOn{Tool: "write", Summary: "/w/a.go", Path: "/w/a.go"}); !reflect.DeepEqual(got, want) {
+	if got, want := p.WaitingOn(), (&discover.WaitingOn{Tool: "write", Brief: "/w/a.go", Path: "/w/a.go"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
 }

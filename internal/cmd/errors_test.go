@@ -96,7 +96,7 @@ func TestTimesInMessages(t *testing.T) {
 	if code := Run(t.Context(), f, "guard"); code != cmdutil.ExitConflict || strings.Contains(out.Stderr.String(), "Z") || strings.Contains(out.Stderr.String(), "--no-verify") {
 		t.Errorf("exit %d, %s", code, out.Stderr.String())
 	}
-	// Git asks a hook of the person's own.
+	// Git asks a hook of the user's own.
 	out.Stderr.Reset()
 	if Run(t.Context(), cmdtest.Setenv(f, "GIT_INDEX_FILE", ".git/index"), "guard"); !strings.Contains(out.Stderr.String(), "wait for it, or override: git commit --no-verify") {
 		t.Errorf("inside of a commit: %s", out.Stderr.String())

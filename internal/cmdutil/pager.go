@@ -12,7 +12,7 @@ import (
 )
 
 // Page prints a text that is for people: into a terminal by way of a pager if it has more lines than that. It returns
-// when the pager has ended, however much of the text that has read. What the person types is the pager's, Ctrl-C too;
+// when the pager has ended, however much of the text that has read. What the user types is the pager's, Ctrl-C too;
 // other signals end it.
 func (f Factory) Page(ctx context.Context, text []byte) error {
 	pager := f.pager()
@@ -24,7 +24,7 @@ func (f Factory) Page(ctx context.Context, text []byte) error {
 	defer stop()
 	cmd := exec.Command("/bin/sh", "-c", pager)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text), f.Stdout, f.Stderr
-	cmd.Env = slices.Concat([]string{"LESS=FRX", "LV=-c"}, f.Environ) // what the person has set is stronger
+	cmd.Env = slices.Concat([]string{"LESS=FRX", "LV=-c"}, f.Environ) // what the user has set is stronger
 	cmd.WaitDelay = GracePeriod
 	err := runJob(ctx, cmd)
 	switch exit := (*exec.ExitError)(nil); {

@@ -56,7 +56,7 @@ PID    AGE    CPU   MEMORY  PORTS      PROCESS
 4740                                   sshd
 total       3h06m  2.0 GiB
 
-why: process 4711, 4712 is live and shows that the turn is blocked on the person
+why: process 4711, 4712 is live and shows that the turn is blocked on the user
 evidence considered:
   + pid 4711  exact writer-lock: /home/me/.codex/thread-writer-locks/x.lock
       it shows the turn: waiting

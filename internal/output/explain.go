@@ -84,7 +84,7 @@ func turnText(t discover.TurnState) (word, phrase string) {
 	case discover.TurnOpen:
 		return "open", "is in progress"
 	case discover.TurnWaiting:
-		return "waiting", "is blocked on the person"
+		return "waiting", "is blocked on the user"
 	case discover.TurnDone:
 		return "done", "has ended"
 	case discover.TurnInterrupted:

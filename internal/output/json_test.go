@@ -167,7 +167,7 @@ func TestJSONOfCompleteSession(t *testing.T) {
     "turnDetail": "tool: shell"
   },
   "explain": {
-    "verdict": "process 4711, 4712 is live and shows that the turn is blocked on the person",
+    "verdict": "process 4711, 4712 is live and shows that the turn is blocked on the user",
     "turn": "waiting",
     "considered": [
       {

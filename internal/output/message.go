@@ -23,10 +23,10 @@ type Message struct {
 
 // ToolCall is the tool call of a message.
 type ToolCall struct {
-	ID      string          `json:"id,omitempty"`
-	Name    string          `json:"name"`
-	Summary string          `json:"brief,omitempty"`
-	Input   json.RawMessage `json:"input,omitempty"`
+	ID    string          `json:"id,omitempty"`
+	Name  string          `json:"name"`
+	Brief string          `json:"brief,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
 	// Output is nil until there is some.
 	Output *string `json:"output,omitempty"`
 	State  string  `json:"state"`
@@ -50,7 +50,7 @@ func NewMessage(m discover.Message, s discover.Session) Message {
 }
 
 func newToolCall(c discover.ToolCall, s discover.Session) *ToolCall {
-	out := &ToolCall{ID: c.ID, Name: c.Name, Summary: c.Summary, Input: validJSON(c.Input), State: string(c.State)}
+	out := &ToolCall{ID: c.ID, Name: c.Name, Brief: c.Brief, Input: validJSON(c.Input), State: string(c.State)}
 	switch c.State {
 	case discover.ToolWaiting:
 		out.WaitingFor = s.WaitingFor

@@ -93,7 +93,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 		if err := json.Unmarshal([]byte(got), &back); err != nil {
 			t.Fatal(err)
 		}
-		if back.Text != m.Text || back.Tool.Brief != m.Tool.Summary || back.Tool.Output != m.Tool.Output {
+		if back.Text != m.Text || back.Tool.Brief != m.Tool.Brief || back.Tool.Output != m.Tool.Output {
 			t.Fatalf("%q came back as %+v", got, back)
 		}
 	})

@@ -2,11 +2,11 @@ package output
 
 // StopResult is the JSON object of one session that stop was asked to end.
 type StopResult struct {
-	ID        *string  `json:"id"`
-	Adapter   string   `json:"adapter"`
-	Result    string   `json:"result"`
-	Message   string   `json:"message,omitempty"`
-	Session   *Session `json:"session,omitempty"`
+	ID      *string  `json:"id"`
+	Adapter string   `json:"adapter"`
+	Result  string   `json:"result"`
+	Message string   `json:"message,omitempty"`
+	Session *Session `json:"session,omitempty"`
 	// Request is accepted, unanswered or failed; "" if the agent was not asked to end the session.
 	Request   string   `json:"request,omitempty"`
 	Signalled []Signal `json:"signalled"`

@@ -28,7 +28,7 @@ type TranscriptOptions struct {
 	ShowAge bool
 	// ShowTools prints the input and output of tool calls.
 	ShowTools bool
-	// Full prints inputs, outputs and summaries without truncation. With Width 0 they are never truncated.
+	// Full prints inputs, outputs and briefs without truncation. With Width 0 they are never truncated.
 	Full bool
 }
 

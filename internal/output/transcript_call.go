@@ -34,7 +34,7 @@ func (t *Transcript) callLine(m TranscriptMessage, state string) string {
 			state += ": " + why
 		}
 	}
-	words := []string{cmp.Or(Sanitize(m.Tool.Name), "-"), Sanitize(m.Tool.Summary), state}
+	words := []string{cmp.Or(Sanitize(m.Tool.Name), "-"), Sanitize(m.Tool.Brief), state}
 	if t.opts.Width > 0 {
 		t.fitWords(words, t.opts.Width-displayWidth(t.sessionLabel(m))-displaywidth.String(bullet))
 	}
@@ -52,7 +52,7 @@ func (t *Transcript) callLine(m TranscriptMessage, state string) string {
 // bullet begins the line of a tool call.
 const bullet = "⏺ "
 
-// fitWords truncates the three words of a call line to a width: first the summary of the input, then the state,
+// fitWords truncates the three words of a call line to a width: first the brief, then the state,
 // then the name of the tool.
 func (t *Transcript) fitWords(words []string, columns int) {
 	excess := -columns - len(columnGap)

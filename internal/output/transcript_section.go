@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxSectionLines is the number of lines at which inputs, outputs and summaries are truncated.
+// maxSectionLines is the number of lines at which inputs, outputs and briefs are truncated.
 const maxSectionLines = 10
 
 // maxLines is the number of lines of such a text that are printed; 0: all.

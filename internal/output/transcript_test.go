@@ -24,7 +24,7 @@ func toolCall(command string, state discover.ToolState, output string, age time.
 	m := textMessage(discover.RoleAssistant, discover.KindTool, "", age)
 	input, _ := json.Marshal(map[string]any{"command": command, "timeout": 5})
 	m.ID = "c-" + command
-	m.Tool = &discover.ToolCall{ID: "toolu_1", Name: "Bash", Input: input, Summary: command, Output: output, State: state}
+	m.Tool = &discover.ToolCall{ID: "toolu_1", Name: "Bash", Input: input, Brief: command, Output: output, State: state}
 	return m
 }
 

@@ -10,7 +10,7 @@ import (
 // WaitingOn is the JSON object of the tool call that a waiting session needs the user for.
 type WaitingOn struct {
 	Tool      string   `json:"tool"`
-	Summary   string   `json:"brief,omitempty"`
+	Brief     string   `json:"brief,omitempty"`
 	Path      string   `json:"path,omitempty"`
 	Questions []string `json:"questions,omitempty"`
 }
@@ -20,7 +20,7 @@ func WaitingOnText(on *discover.WaitingOn) string {
 	if on == nil {
 		return ""
 	}
-	brief := Sanitize(on.Summary)
+	brief := Sanitize(on.Brief)
 	if len(on.Questions) > 0 {
 		brief = Sanitize(strings.Join(on.Questions, " "))
 	}

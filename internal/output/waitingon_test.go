@@ -12,10 +12,10 @@ import (
 func TestWaitingOnText(t *testing.T) {
 	for want, on := range map[string]*discover.WaitingOn{
 		"":                         nil,
-		"Bash: rm -rf build":       {Tool: "Bash", Summary: "rm -rf \x1b[31mbuild\n"},
-		"question: Which? Really?": {Tool: "question", Summary: "Which?", Questions: []string{"Which?", "Really?"}},
+		"Bash: rm -rf build":       {Tool: "Bash", Brief: "rm -rf \x1b[31mbuild\n"},
+		"question: Which? Really?": {Tool: "question", Brief: "Which?", Questions: []string{"Which?", "Really?"}},
 		"Plan":                     {Tool: "Plan"},
-		"-: x":                     {Summary: "x"},
+		"-: x":                     {Brief: "x"},
 	} {
 		if got := output.WaitingOnText(on); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -73,7 +73,7 @@ func (r *run) findOrphans(ctx context.Context) (discover.Result, error) {
 	}
 	roots, owners, others := map[*execution]proc.Descendants{}, map[proc.ID]*execution{}, map[proc.ID]bool{}
 	// If this process runs for a session that looks ended, the session's agent may be hidden (in a sandbox), or its tool may be
-	// a terminal multiplexer with a person in it.
+	// a terminal multiplexer in use.
 	self := slices.IndexFunc(marked, func(m ancestry.MarkedProcess) bool { return m.ID.PID == r.SelfPID })
 	for _, m := range marked {
 		if !m.Orphan || self >= 0 && m.Related(marked[self]) {

@@ -76,7 +76,7 @@ func inRepository(dir string) bool {
 	}
 }
 
-// refuseFilters fails if the repository's own configuration, and not the person's, names programs that make what git
+// refuseFilters fails if the repository's own configuration, and not the user's, names programs that make what git
 // compares out of what is in a file: gitattributes(5), and those that git-lfs(1) runs in turn.
 func (r *Repo) refuseFilters(ctx context.Context) error {
 	out, err := r.Output(ctx, "config", "--show-scope", "--name-only", "--get-regexp", `^(filter|lfs\.extension)\..*\.(clean|process)$`)

@@ -119,7 +119,7 @@ func TestLookRunsNothing(t *testing.T) {
 	}
 }
 
-// TestLookWithThePersonsFilters: a filter of the person's own configuration is what git is told to use.
+// TestLookWithThePersonsFilters: a filter of the user's own configuration is what git is told to use.
 func TestLookWithThePersonsFilters(t *testing.T) {
 	s := newSandbox(t)
 	s.write("repo/.gitattributes", "*.up filter=up\n")

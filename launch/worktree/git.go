@@ -154,7 +154,7 @@ func (r *Repo) test(ctx context.Context, dir string, args ...string) (bool, erro
 	return err == nil, err
 }
 
-// gitEnviron is the environment that git runs in: of its own variables only a person's settings are left. The others say,
+// gitEnviron is the environment that git runs in: of its own variables only the user's settings are left. The others say,
 // inside of a hook, which repository and index the enclosing git works on. It never asks for a password.
 func gitEnviron(all []string) []string {
 	settings := []string{

@@ -8,7 +8,7 @@ import (
 	"agentctl/discover"
 )
 
-// DefaultDir is where a worktree for a branch goes unless a person says otherwise: beside the main one, with its name and the
+// DefaultDir is where a worktree for a branch goes unless the user says otherwise: beside the main one, with its name and the
 // branch's, a - for each /. Two branches may have one directory; [Repo.Create] refuses the second.
 func DefaultDir(main Worktree, branch string) string {
 	return basePath(main) + "-" + strings.ReplaceAll(branch, "/", "-")

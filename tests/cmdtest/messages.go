@@ -21,7 +21,7 @@ func Pending(id, command string, age time.Duration) discover.Message {
 	m.Kind, m.Model = discover.KindTool, "claude-opus-4-8"
 	m.Tokens = &discover.Tokens{In: 100, Out: 20, CacheRead: 11, CacheWrite: 7, Total: 138}
 	m.Tool = &discover.ToolCall{
-		ID: id, Name: "Bash", Summary: command, Input: json.RawMessage(fmt.Sprintf(`{"command":%q}`, command)), State: discover.ToolOpen,
+		ID: id, Name: "Bash", Brief: command, Input: json.RawMessage(fmt.Sprintf(`{"command":%q}`, command)), State: discover.ToolOpen,
 	}
 	return m
 }

@@ -126,7 +126,7 @@ func (c *claude) transcript() string {
 
 func (c *claude) write(records ...object) error { return appendLines(c.transcript(), records...) }
 
-// prompt stores what the person asks. Print mode takes it from a queue first.
+// prompt stores what the user asks. Print mode takes it from a queue first.
 func (c *claude) prompt(text string) error {
 	var queued []object
 	if c.print {
@@ -162,7 +162,7 @@ func (c *claude) fail(text string) error {
 	return c.write(append(r, "isApiErrorMessage", true, "error", "server_error"))
 }
 
-// message puts one into what every record of a conversation has; the agent writes the type of the person's
+// message puts one into what every record of a conversation has; the agent writes the type of the user's
 // messages before them, and of the model's after.
 func (c *claude) message(kind string, message object) object {
 	r := object{"parentUuid", nil, "isSidechain", false, "type", kind, "message", message}

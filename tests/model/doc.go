@@ -14,7 +14,7 @@
 //	escalate COMMAND      the same with the wish to leave the sandbox (Codex)
 //	background COMMAND    the same in the background (Claude Code)
 //	agent PROMPT          start a sub-agent
-//	question TEXT         ask the person
+//	question TEXT         ask the user
 //	tool NAME JSON        call any tool ("namespace/name" with Codex)
 //	hang [D|@GATE]        begin to answer, then fall silent for a duration, until Release(GATE), or for ever
 //	delay [D|@GATE] WORDS the same before the first byte

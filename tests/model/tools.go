@@ -85,7 +85,7 @@ func (t turn) subagent(prompt string) (*call, error) {
 	)
 }
 
-// question names the tool that asks the person: AskUserQuestion (Claude Code), question (OpenCode),
+// question names the tool that asks the user: AskUserQuestion (Claude Code), question (OpenCode),
 // request_user_input (Codex).
 func (t turn) question(text string) (*call, error) {
 	options := []object{{"label": "Yes", "description": "do it"}, {"label": "No", "description": "leave it"}}

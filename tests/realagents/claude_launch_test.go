@@ -306,7 +306,7 @@ func launchWithin(t *testing.T, dir string) (command, out string) {
 	return fmt.Sprintf("%s launch claude-code --force --name within --prompt-file %s > %s", os.Getenv(binary), prompt, out), out
 }
 
-// marks are what a process has in its environment of Claude Code's that the person has not.
+// marks are what a process has in its environment of Claude Code's that the user has not.
 func marks(t *testing.T, pid int, a world.Agent) (list []string) {
 	t.Helper()
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))

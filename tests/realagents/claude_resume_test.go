@@ -20,7 +20,7 @@ func (c agentctl) resumed(args ...string) string {
 }
 
 // TestClaudeResume: a session that was killed in the midst of a turn goes on where it was, from anywhere, with the
-// model and the permissions that it had, though the person's settings say otherwise.
+// model and the permissions that it had, though the user's settings say otherwise.
 func TestClaudeResume(t *testing.T) {
 	eachClaude(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
 		settings := `{"model":"claude-opus-4-8","permissions":{"defaultMode":"plan"}}`

@@ -14,7 +14,7 @@ import (
 )
 
 // TestClaudeHooksOfASeenHome: a home that only a live process names has hooks, which Claude Code runs as it starts. resume
-// starts nothing with it, so that none runs; once the person names the home, it does.
+// starts nothing with it, so that none runs; once the user names the home, it does.
 func TestClaudeHooksOfASeenHome(t *testing.T) {
 	w := world.New(t)
 	a := w.Claude(install.ClaudeCurrent)
@@ -53,6 +53,6 @@ func TestClaudeHooksOfASeenHome(t *testing.T) {
 	}
 	w.WaitCall("the third turn", 0)
 	if _, err := os.Stat(mark); err != nil {
-		t.Errorf("of a home that the person names, the hook runs: %v", err)
+		t.Errorf("of a home that the user names, the hook runs: %v", err)
 	}
 }

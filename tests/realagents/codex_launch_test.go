@@ -43,7 +43,7 @@ func (c agentctl) printed(args ...string) string {
 	return id
 }
 
-// asked are the texts of the person in a thread's rollout, in both of Codex's dialects.
+// asked are the texts of the user in a thread's rollout, in both of Codex's dialects.
 func asked(t *testing.T, w *world.World, id string) []string {
 	t.Helper()
 	var texts []string
@@ -159,7 +159,7 @@ func TestCodexAtOnce(t *testing.T) {
 	})
 }
 
-// TestCodexFailures: the agent's own words reach the person, and nothing lives on.
+// TestCodexFailures: the agent's own words reach the user, and nothing lives on.
 func TestCodexFailures(t *testing.T) {
 	eachCodex(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
 		broken := t.TempDir()

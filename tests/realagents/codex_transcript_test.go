@@ -13,7 +13,7 @@ import (
 	"agentctl/tests/realagents/world"
 )
 
-// TestCodexTranscript: what was said is, to the byte, what the person typed and what the agent itself prints of its answers
+// TestCodexTranscript: what was said is, to the byte, what the user typed and what the agent itself prints of its answers
 // and commands; of a resumed session all of it, of a killed one as far as it got.
 func TestCodexTranscript(t *testing.T) {
 	eachCodex(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
@@ -53,7 +53,7 @@ func said(t *testing.T, s session) (list []string) {
 		case err != nil:
 			t.Fatal(err)
 		case m.Tool != nil:
-			list = append(list, strings.TrimSpace(fmt.Sprintf("tool %s %s %s %s", m.Tool.Name, m.Tool.Summary, m.Tool.State, toolOutput(m.Tool))))
+			list = append(list, strings.TrimSpace(fmt.Sprintf("tool %s %s %s %s", m.Tool.Name, m.Tool.Brief, m.Tool.State, toolOutput(m.Tool))))
 		default:
 			list = append(list, string(m.Role)+" "+m.Text)
 		}
@@ -101,7 +101,7 @@ func printed(t *testing.T, p *world.Process) (list []string) {
 }
 
 // TestCodexInstructions: the agent's own instructions, which a rollout begins with, are to the byte the same in all of a
-// version and model, and what the person asked is found behind them.
+// version and model, and what the user asked is found behind them.
 func TestCodexInstructions(t *testing.T) {
 	eachCodex(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
 		var texts, want []string

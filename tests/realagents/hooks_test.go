@@ -47,7 +47,7 @@ func TestCommitsInAGuardedRepository(t *testing.T) {
 			id := idOf(t, w, a, prompt)
 			person, err := git(t, a, "commit", "-q", "--allow-empty", "-m", "by a person")
 			if err == nil || !strings.Contains(person, r.Agent+" "+id) || !strings.Contains(person, "git commit --no-verify") {
-				t.Errorf("the person's commit: %v, %q", err, person)
+				t.Errorf("the user's commit: %v, %q", err, person)
 			}
 			if out, err := git(t, a, "commit", "-q", "--no-verify", "--allow-empty", "-m", "nevertheless"); err != nil {
 				t.Errorf("overridden: %v, %q", err, out)

@@ -119,7 +119,7 @@ func TestPeekAndLogsShowWhatIsSaid(t *testing.T) {
 			t.Errorf("the pending call is not last: %s", asText(messages))
 		}
 		if got := textsOf(messages, "user"); len(got) != 1 || strings.Trim(got[0], "\"\n") != prompt { // OpenCode adds them
-			t.Errorf("the person has said %q", got)
+			t.Errorf("the user has said %q", got)
 		}
 		f := c.follows(id)
 		f.until(calls)
@@ -250,7 +250,7 @@ func helped(w *world.World) (tui *world.TUI, tool *world.Tool) {
 	return tui, tool
 }
 
-// TestABackgroundSubAgent of Claude Code works on while its session has answered already, and stops when the person stops it.
+// TestABackgroundSubAgent of Claude Code works on while its session has answered already, and stops when the user stops it.
 func TestABackgroundSubAgent(t *testing.T) {
 	w := world.New(t)
 	c := agentctlIn(t, w)

@@ -28,7 +28,7 @@ func eachOpenCode(t *testing.T, test func(*testing.T, *world.World, world.Agent,
 	}
 }
 
-// userMessage is what matters of a message of the person, as OpenCode stores it.
+// userMessage is what matters of a message of the user, as OpenCode stores it.
 type userMessage struct {
 	text, agent, model string
 }

@@ -74,7 +74,7 @@ func isFree(t *testing.T, path string) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil
 }
 
-// holds reports whether the storage of a session has a message of the person with that text, at once.
+// holds reports whether the storage of a session has a message of the user with that text, at once.
 func holds(t *testing.T, s session, text string) bool {
 	t.Helper()
 	if s.Adapter != install.OpenCode {

@@ -15,7 +15,7 @@ import (
 	"agentctl/tests/realagents/world"
 )
 
-// TestWaitForTheBeginningOfATurn: `wait --until any-change` beside an idle terminal ends well when the person asks for the next turn,
+// TestWaitForTheBeginningOfATurn: `wait --until any-change` beside an idle terminal ends well when the user asks for the next turn,
 // whether the agent's storage or its registry shows the turn first. Claude Code 2.1.197 stores the prompt 5 to 130 ms before its
 // registry says busy; 2.1.330 does so in some turns. The test suspends the agent between the two, so that nothing else can be read.
 func TestWaitForTheBeginningOfATurn(t *testing.T) {

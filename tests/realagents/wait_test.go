@@ -99,7 +99,7 @@ func TestWaitTellsHowAHeadlessTurnEnds(t *testing.T) {
 	})
 }
 
-// TestWaitTellsOfALiveTurn in a terminal: its end, and that the person is asked for permission.
+// TestWaitTellsOfALiveTurn in a terminal: its end, and that the user is asked for permission.
 func TestWaitTellsOfALiveTurn(t *testing.T) {
 	for _, r := range currentReleases() {
 		t.Run(r.String(), func(t *testing.T) {

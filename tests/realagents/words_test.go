@@ -15,7 +15,7 @@ import (
 	"agentctl/tests/realagents/install"
 )
 
-// words are what was said last in a session, by the person and by the model; "" if nothing was.
+// words are what was said last in a session, by the user and by the model; "" if nothing was.
 type words struct{ user, assistant string }
 
 // showsTheLastWords: "for every real-agent scenario, peek shows the last user and assistant texts exactly as stored". It
@@ -135,7 +135,7 @@ var command = regexp.MustCompile(`(?s)<command-name>(.*?)</command-name>.*?(?:<c
 // pasted is what is stored of what a person has pasted.
 var pasted = regexp.MustCompile(`(?s)\n{0,2}<pasted_content id="[0-9a-f]{4}">\n(.*?)\n</pasted_content id="[0-9a-f]{4}">\n{0,2}`)
 
-// claudeWords leaves out what Claude Code writes in the person's or the model's name. What was said last is told by the times of
+// claudeWords leaves out what Claude Code writes in the user's or the model's name. What was said last is told by the times of
 // the records: a terminal's first ones are not always written in their order (SEEN 2.1.197).
 func claudeWords(t *testing.T, s session) (w words) {
 	t.Helper()

@@ -10,7 +10,7 @@ import (
 	"agentctl/tests/debian"
 )
 
-// shell is how a shell is started, so that completion works and nothing of the person's own is read.
+// shell is how a shell is started, so that completion works and nothing of the user's own is read.
 type shell struct {
 	program string
 	args    []string

@@ -40,7 +40,7 @@ func TestUserText(t *testing.T) {
 	}
 }
 
-func TestCallSummary(t *testing.T) {
+func TestCallBrief(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"description":"list","command":"ls -l"}`:                  "ls -l",
 		`{"old_string":"a","new_string":"b","file_path":"/x"}`:      "/x",
@@ -51,7 +51,7 @@ func TestCallSummary(t *testing.T) {
 		`[]`:           "",
 		``:             "",
 	} {
-		if got := callSummary([]byte(input)); got != want {
+		if got := callBrief([]byte(input)); got != want {
 			t.Errorf("%s: %q", input, got)
 		}
 	}

@@ -21,7 +21,7 @@ type Record struct {
 	rawEnvelope
 	apiMessage
 
-	IsMeta            bool // a user record that no person wrote
+	IsMeta            bool // a user record that the user did not write
 	IsCompactSummary  bool
 	IsTranscriptOnly  bool
 	IsAPIErrorMessage bool

@@ -59,7 +59,7 @@ func (r *toolResults) find(call string) (o toolResult, ok bool) {
 // call returns the call that a block makes, with its result if there is one.
 func (r *toolResults) call(b Block) *discover.ToolCall {
 	input := b.Input.Raw()
-	c := &discover.ToolCall{ID: b.ID, Name: b.Name, Input: validJSON(input), Summary: callSummary(input), State: discover.ToolOpen}
+	c := &discover.ToolCall{ID: b.ID, Name: b.Name, Input: validJSON(input), Brief: callBrief(input), State: discover.ToolOpen}
 	if o, ok := r.find(b.ID); ok {
 		c.Output, c.State = o.output, o.state
 	}
@@ -92,25 +92,25 @@ func validJSON(raw []byte) json.RawMessage {
 	return text
 }
 
-// callSummary returns the member of a call's input that says most to people: the first one of keys that is not empty.
-func callSummary(input jsonl.Object) string {
+// callBrief returns the member of a call's input that says most to people: the first one of keys that is not empty.
+func callBrief(input jsonl.Object) string {
 	keys := [...]string{
 		"command", "file_path", "notebook_path", "pattern", "path", "query", "url", "questions", "description", "subject",
 		"skill", "to", "task_id", "bash_id", "shell_id",
 	}
-	best, summary := len(keys), ""
+	best, brief := len(keys), ""
 	for key, v := range input.Members() {
 		for i, k := range keys[:best] {
 			if string(key) != k {
 				continue
 			}
 			if text := summaryText(v); text != "" {
-				best, summary = i, text
+				best, brief = i, text
 			}
 			break
 		}
 	}
-	return summary
+	return brief
 }
 
 // summaryText returns a string, or the first of a list of questions.

@@ -22,7 +22,7 @@ type PendingCall struct {
 func waitingOn(b Block) *discover.WaitingOn {
 	input := b.Input.Object()
 	path := cmp.Or(input.Get("notebook_path").Text(discover.PathLimit+1), input.Get("file_path").Text(discover.PathLimit+1))
-	return discover.NewWaitingOn(b.Name, callSummary(input), path, native.Questions(input))
+	return discover.NewWaitingOn(b.Name, callBrief(input), path, native.Questions(input))
 }
 
 // Question returns the pending call by which the model asks the user questions; nil if there is none.

@@ -18,9 +18,9 @@ const (
 	commandSearchLimit = 4 << 20
 )
 
-// setBackgroundCommand sets the summary of a write_stdin call to its command.
+// setBackgroundCommand sets the brief of a write_stdin call to its command.
 func (b *MessageBuilder) setBackgroundCommand(c *discover.ToolCall, at int64) {
-	if c.Name != writeStdinTool || c.Summary != "" {
+	if c.Name != writeStdinTool || c.Brief != "" {
 		return
 	}
 	number := string(jsonl.Object(c.Input).Get("session_id").Raw())
@@ -35,7 +35,7 @@ func (b *MessageBuilder) setBackgroundCommand(c *discover.ToolCall, at int64) {
 		}
 		b.commands[number] = command
 	}
-	c.Summary = command
+	c.Brief = command
 }
 
 // backgroundCommand finds the newest command of this number. It reads backwards to a result that contains the number, and on to the
@@ -52,7 +52,7 @@ func backgroundCommand(f *fsread.File, number string) (command string) {
 			}
 		case r.Kind == ToolCall && results[r.Get("call_id").Text(0)] && r.Complete(l.Bytes):
 			if c, ok := ParseToolCall(&r); ok && c.Name != writeStdinTool {
-				command = c.Summary
+				command = c.Brief
 				return false
 			}
 		}

@@ -18,7 +18,7 @@ type Head struct {
 	Segment string // the segment's ID by the file's name, "" in a thread's first rollout
 	lines   int
 	Meta    Meta
-	// Prompt is the person's first prompt, Review the description of what a review is about.
+	// Prompt is the user's first prompt, Review the description of what a review is about.
 	Prompt, Review string
 }
 

@@ -9,7 +9,7 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// The prompt is the person's words, without the file that a launch puts before them.
+// The prompt is the user's words, without the file that a launch puts before them.
 func TestPromptAfterContextFile(t *testing.T) {
 	text, err := json.Marshal(discover.FormatContextFile("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
 	if err != nil {

@@ -21,16 +21,16 @@ const (
 	ReviewEntered                // a review began
 	ReviewExited                 // a review ended
 	ContextCompacted             // the model's context was replaced
-	CompactionShown              // a message to the person about it
-	TurnsRolledBack              // the person took back the newest turns
+	CompactionShown              // a message to the user about it
+	TurnsRolledBack              // the user took back the newest turns
 	TokenCount                   // the thread's token count so far
 	TokenUsageRecord             // the tokens of one answer (0.160 and later)
-	UserText                     // the person's words
-	InjectedText                 // the agent's words under the person's name (0.42)
+	UserText                     // the user's words
+	InjectedText                 // the agent's words under the user's name (0.42)
 	AgentText                    // the model's words
 	Reasoning                    // the model's reasoning
 	AgentItem                    // the model's words once more, as an item of the conversation with the model
-	OtherItem                    // another item of it: instructions, a command that the person typed
+	OtherItem                    // another item of it: instructions, a command that the user typed
 	ToolCall                     // a tool call that has a result
 	ServerToolCall               // a tool call that may have none: of the model's server, or of the oldest versions
 	ToolResult                   // the result of a tool call
@@ -118,7 +118,7 @@ type conversationPart uint8
 
 const (
 	partNone   conversationPart = iota
-	partInput                   // the person's words or a tool's output: an answer of the model is due
+	partInput                   // the user's words or a tool's output: an answer of the model is due
 	partOutput                  // an answer of the model
 	partCall                    // a tool call of the model
 )

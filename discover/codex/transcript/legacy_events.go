@@ -12,7 +12,7 @@ func (r *Record) legacyEventKind(name []byte) Kind {
 	case "context_compacted":
 		return CompactionShown
 	case "user_message":
-		// 0.42 also records the agent's own words as the person's, with another kind.
+		// 0.42 also records the agent's own words as the user's, with another kind.
 		if kind := string(shortString(r.Get("kind"))); kind != "" && kind != "plain" {
 			return InjectedText
 		}

@@ -16,7 +16,7 @@ type MessageBuilder struct {
 	recordID func(at int64) string
 
 	file           *fsread.File // that the records come from
-	rolledBack     int          // the number of next older turns that the person took back
+	rolledBack     int          // the number of next older turns that the user took back
 	inReview       bool         // the records are inside a review, where the reviewer's need not name their thread
 	lastError      string       // the error of the turn's next newer record
 	results        toolResults
@@ -99,7 +99,7 @@ func (b *MessageBuilder) AddIncompleteResult(r *Record) {
 	}
 }
 
-// add emits a message, unless the person took its turn back.
+// add emits a message, unless the user took its turn back.
 func (b *MessageBuilder) add(m discover.Message) {
 	if b.rolledBack == 0 {
 		b.emit(m)
@@ -125,7 +125,7 @@ func (b *MessageBuilder) messageID(id string, at int64) string {
 // isReviewCopy reports whether a record inside a review is the reviewer's: it names no thread.
 func (b *MessageBuilder) isReviewCopy(r *Record) bool { return b.inReview && r.Get("thread_id") == nil }
 
-// addPrompt adds the person's words, with which a turn begins.
+// addPrompt adds the user's words, with which a turn begins.
 func (b *MessageBuilder) addPrompt(r *Record, at int64) {
 	b.tokens.clear()
 	b.add(b.newMessage(r, at, discover.RoleUser, discover.KindText, r.Text()))
@@ -160,7 +160,7 @@ func (b *MessageBuilder) addFailure(r *Record, at int64, text string) {
 	b.add(b.newMessage(r, at, discover.RoleSystem, discover.KindError, text))
 }
 
-// addTypedCommands adds the commands that the person typed ("!git status") and what they printed. An item of the conversation
+// addTypedCommands adds the commands that the user typed ("!git status") and what they printed. An item of the conversation
 // with the model holds them.
 func (b *MessageBuilder) addTypedCommands(r *Record, at int64) {
 	for part := range r.Get("content").Elements() {

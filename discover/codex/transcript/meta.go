@@ -84,7 +84,7 @@ func (m *Meta) firstOther(ids ...string) string {
 // Source is how a thread began: a word or, for a thread that another one started, an object.
 type Source struct {
 	Word string
-	// Subagent is the kind of sub-agent ("review", "thread_spawn"), "" for a thread that a person began.
+	// Subagent is the kind of sub-agent ("review", "thread_spawn"), "" for a thread that the user began.
 	Subagent, Parent string
 }
 

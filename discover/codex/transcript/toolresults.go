@@ -124,7 +124,7 @@ func parseToolResult(tool, text string) (discover.ToolState, string) {
 	return discover.ToolDone, text
 }
 
-// abortedByUser ends the result of a command that the person interrupted, or that was waiting for approval then.
+// abortedByUser ends the result of a command that the user interrupted, or that was waiting for approval then.
 const abortedByUser = "aborted by user"
 
 func parseCommandResult(text string) (discover.ToolState, string) {

@@ -17,16 +17,16 @@ func ParseToolCall(r *Record) (discover.ToolCall, bool) {
 		if text := r.Get("arguments").Text(0); json.Valid([]byte(text)) {
 			c.Input = []byte(text)
 		}
-		c.Summary = argumentSummary(jsonl.Object(c.Input))
+		c.Brief = argumentBrief(jsonl.Object(c.Input))
 	case "custom_tool_call":
 		c.Input = r.Get("input").Raw()
-		c.Summary = inputSummary(r.Get("input").Text(0))
+		c.Brief = inputBrief(r.Get("input").Text(0))
 	case "local_shell_call":
 		c.Name, c.Input = "local_shell", r.Get("action").Raw()
-		c.Summary = argumentSummary(jsonl.Object(c.Input))
+		c.Brief = argumentBrief(jsonl.Object(c.Input))
 	case "web_search_call":
 		c.ID, c.Name, c.Input = r.Get("id").Text(0), "web_search", r.Get("action").Raw()
-		c.Summary = argumentSummary(jsonl.Object(c.Input))
+		c.Brief = argumentBrief(jsonl.Object(c.Input))
 		if r.Get("status").Text(0) == "completed" {
 			c.State = discover.ToolDone
 		}
@@ -40,8 +40,8 @@ func ParseToolCall(r *Record) (discover.ToolCall, bool) {
 	return c, true
 }
 
-// argumentSummary is the argument that describes a call best, by the names of the agent's own tools.
-func argumentSummary(arguments jsonl.Object) string {
+// argumentBrief is the argument that describes a call best, by the names of the agent's own tools.
+func argumentBrief(arguments jsonl.Object) string {
 	for _, name := range [...]string{"cmd", "command", "query", "url", "path", "message", "explanation", "question"} {
 		v := arguments.Get(name)
 		if text := v.Text(0); text != "" {
@@ -72,8 +72,8 @@ func commandLine(words []string) string {
 	return strings.Join(words, " ")
 }
 
-// inputSummary is the first line of an input that is not JSON or, of a patch, the files that it changes.
-func inputSummary(text string) string {
+// inputBrief is the first line of an input that is not JSON or, of a patch, the files that it changes.
+func inputBrief(text string) string {
 	if files := patchedFiles(text); len(files) > 0 && strings.HasPrefix(strings.TrimSpace(text), patchHeader) {
 		return strings.Join(files, ", ")
 	}

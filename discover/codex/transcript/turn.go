@@ -19,7 +19,7 @@ type NewestTurn struct {
 	openCall      string
 	// callsKnown: all calls without output have come.
 	callsKnown bool
-	// approvalSince is the time of a call without output that may need the person's approval.
+	// approvalSince is the time of a call without output that may need the user's approval.
 	approvalSince time.Time
 	// approval is that call, question the newest call without output if it is a question.
 	approval, question *discover.WaitingOn

@@ -9,7 +9,7 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// questionTool is the tool by which the model asks the person a question. Its call stays open while the question is shown (SEEN 0.169),
+// questionTool is the tool by which the model asks the user a question. Its call stays open while the question is shown (SEEN 0.169),
 // or is answered at once where the mode does not allow questions.
 const questionTool = "request_user_input"
 
@@ -17,7 +17,7 @@ const questionTool = "request_user_input"
 // is taken to wait for approval: a patch is applied by then.
 const approvalDelay = time.Second
 
-// mayNeedApproval reports whether the person may be asked before a call runs: for a command outside of the sandbox, and for a patch.
+// mayNeedApproval reports whether the user may be asked before a call runs: for a command outside of the sandbox, and for a patch.
 // Codex applies a patch itself, also where the model writes it as a command (SEEN 0.169). Other calls run, or are refused, without a
 // question, or do not show it.
 func mayNeedApproval(r *Record) bool {
@@ -25,7 +25,7 @@ func mayNeedApproval(r *Record) bool {
 	case "exec_command", "shell_command", "shell":
 		call, _ := ParseToolCall(r)
 		return jsonl.Object(call.Input).Get("sandbox_permissions").Text(80) == "require_escalated" ||
-			strings.Contains(call.Summary, patchHeader)
+			strings.Contains(call.Brief, patchHeader)
 	case "apply_patch":
 		return true
 	}
@@ -51,14 +51,14 @@ func (t *Tail) Turn(now time.Time) discover.Turn {
 	return turn
 }
 
-// newWaitingOn describes the call that the person is asked about. The paths in a patch are relative to the session's directory.
+// newWaitingOn describes the call that the user is asked about. The paths in a patch are relative to the session's directory.
 func newWaitingOn(r *Record) *discover.WaitingOn {
 	call, _ := ParseToolCall(r)
 	path := ""
-	if files := patchedFiles(call.Summary); len(files) == 1 {
+	if files := patchedFiles(call.Brief); len(files) == 1 {
 		path = files[0]
 	} else if files := patchedFiles(r.Get("input").Text(0)); len(files) == 1 {
 		path = files[0]
 	}
-	return discover.NewWaitingOn(call.Name, call.Summary, path, native.Questions(jsonl.Object(call.Input)))
+	return discover.NewWaitingOn(call.Name, call.Brief, path, native.Questions(jsonl.Object(call.Input)))
 }

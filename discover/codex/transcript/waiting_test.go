@@ -11,7 +11,7 @@ import (
 	"agentctl/discover"
 )
 
-// A turn waits for the person if a call that may need approval, or a question, has been open for long.
+// A turn waits for the user if a call that may need approval, or a question, has been open for long.
 func TestTurnWaitsForPerson(t *testing.T) {
 	call := func(id, name, arguments string) string {
 		text, _ := json.Marshal(arguments)
@@ -63,7 +63,7 @@ func TestTurnWaitsForPerson(t *testing.T) {
 	}
 }
 
-// What the person is asked about contains the command, the file or the questions.
+// What the user is asked about contains the command, the file or the questions.
 func TestWaitingOn(t *testing.T) {
 	for name, test := range map[string]struct {
 		payload string
@@ -71,23 +71,23 @@ func TestWaitingOn(t *testing.T) {
 	}{
 		"a command": {
 			`"type":"function_call","name":"exec_command","call_id":"c9","arguments":"{\"cmd\":\"rm -rf build\",\"sandbox_permissions\":\"require_escalated\"}"`,
-			discover.WaitingOn{Tool: "exec_command", Summary: "rm -rf build"},
+			discover.WaitingOn{Tool: "exec_command", Brief: "rm -rf build"},
 		},
 		"a patch": {
 			`"type":"custom_tool_call","name":"apply_patch","call_id":"c9","input":"*** Begin Patch\n*** Update File: a.go\n+x\n*** End Patch"`,
-			discover.WaitingOn{Tool: "apply_patch", Summary: "a.go", Path: "a.go"},
+			discover.WaitingOn{Tool: "apply_patch", Brief: "a.go", Path: "a.go"},
 		},
 		"a patch of several files": {
 			`"type":"custom_tool_call","name":"apply_patch","call_id":"c9","input":"*** Begin Patch\n*** Update File: a.go\n+x\n*** Add File: b.go\n*** End Patch"`,
-			discover.WaitingOn{Tool: "apply_patch", Summary: "a.go, b.go"},
+			discover.WaitingOn{Tool: "apply_patch", Brief: "a.go, b.go"},
 		},
 		"a patch as a command": {
 			`"type":"function_call","name":"exec_command","call_id":"c9","arguments":"{\"cmd\":\"apply_patch <<'P'\\n*** Begin Patch\\n*** Add File: b.go\\n\"}"`,
-			discover.WaitingOn{Tool: "exec_command", Summary: "apply_patch <<'P'\n*** Begin Patch\n*** Add File: b.go\n", Path: "b.go"},
+			discover.WaitingOn{Tool: "exec_command", Brief: "apply_patch <<'P'\n*** Begin Patch\n*** Add File: b.go\n", Path: "b.go"},
 		},
 		"questions": {
 			`"type":"function_call","name":"request_user_input","call_id":"c9","arguments":"{\"questions\":[{\"id\":\"a\",\"question\":\"Which?\"},{\"id\":\"b\",\"question\":\"How?\"}]}"`,
-			discover.WaitingOn{Tool: questionTool, Summary: "Which?", Questions: []string{"Which?", "How?"}},
+			discover.WaitingOn{Tool: questionTool, Brief: "Which?", Questions: []string{"Which?", "How?"}},
 		},
 	} {
 		line := `{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{` + test.payload + `}}`

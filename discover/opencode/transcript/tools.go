@@ -14,7 +14,7 @@ func (b *messageBuilder) tool(id string, o jsonl.Object) Item {
 	call := discover.ToolCall{ID: o.Get("callID").Text(NameLimit), Name: o.Get("tool").Text(NameLimit)}
 	state := o.Get("state").Object()
 	parseCallState(&call, state)
-	call.Summary = cmp.Or(summary(call), state.Get("title").Text(ErrorLimit))
+	call.Brief = cmp.Or(brief(call), state.Get("title").Text(ErrorLimit))
 	m := b.newItem(id, discover.KindTool, state.Get("time").Object().Get("start").Int(), "")
 	m.Tool = &call
 	return m
@@ -47,8 +47,8 @@ func rawJSON(v jsonl.Value) json.RawMessage {
 	return quoted
 }
 
-// summary returns the argument that describes a call best: of the names that tools use for their arguments, the first.
-func summary(call discover.ToolCall) string {
+// brief returns the argument that describes a call best: of the names that tools use for their arguments, the first.
+func brief(call discover.ToolCall) string {
 	names := []string{"command", "filePath", "pattern", "url", "description", "query", "path", "name"}
 	if call.Name == "task" { // its command only says where the task came from
 		names = []string{"description"}

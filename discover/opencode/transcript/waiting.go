@@ -15,7 +15,7 @@ const questionTool = "question"
 func (p Part) WaitingOn() *discover.WaitingOn {
 	input := jsonl.Object(p.input)
 	call := discover.ToolCall{Name: p.Tool, Input: []byte(p.input)}
-	return discover.NewWaitingOn(p.Tool, summary(call), input.Get("filePath").Text(discover.PathLimit+1), native.Questions(input))
+	return discover.NewWaitingOn(p.Tool, brief(call), input.Get("filePath").Text(discover.PathLimit+1), native.Questions(input))
 }
 
 // reportDelay is how long a tool that reports at once may take for its first report: four seconds SEEN on a busy machine (1.18.33).

@@ -141,7 +141,7 @@ func currentSession(ctx context.Context, f cmdutil.Factory) (string, error) {
 	r, err := ancestry.Current(ctx, c.Scanner, f.PID, f.Getenv)
 	_, several := errors.AsType[*discover.AmbiguousError](err)
 	switch {
-	case several, errors.Is(err, discover.ErrNotFound): // outside of all, the commit is a person's
+	case several, errors.Is(err, discover.ErrNotFound): // outside of all, the commit is the user's
 		return "", nil
 	case err != nil:
 		return "", fmt.Errorf("the commit is not named after a session: %w", err)

@@ -30,7 +30,7 @@ func TestLongListIsPaged(t *testing.T) {
 	}
 }
 
-// In the table the sessions that wait for the person come first; JSON keeps the order of activity.
+// In the table the sessions that wait for the user come first; JSON keeps the order of activity.
 func TestListWaitingFirst(t *testing.T) {
 	for args, want := range map[string]int{"list -a": 1, "list -a --wide": 1, "list -a -q": 2} {
 		f, out := cmdtest.New(t)

@@ -39,7 +39,7 @@ func runWatch(f cmdutil.Factory, c *cli.Context, o *options) error {
 		return err
 	}
 	w := newTableState(sel.Limit)
-	sel.Limit = 0 // who needs the person is not always the newest
+	sel.Limit = 0 // who needs the user is not always the newest
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
 	w.run(func() error {

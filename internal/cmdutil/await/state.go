@@ -17,7 +17,7 @@ type State string
 const (
 	Stopped   State = "stopped"    // its process has ended, or serves it no longer
 	Idle      State = "idle"       // the turn is over
-	Waiting   State = "waiting"    // the person is needed: asked something, or the turn is over
+	Waiting   State = "waiting"    // the user is needed: asked something, or the turn is over
 	AnyChange State = "any-change" // whatever makes an event of it
 	Reset     State = "reset"      // the limits that it has reached are reset: see [UntilReset]
 )

@@ -81,7 +81,7 @@ const transcriptLimit = 48 << 20
 func size(m discover.Message) int {
 	n := len(m.Text)
 	if m.Tool != nil {
-		n += len(m.Tool.Input) + len(m.Tool.Summary) + len(m.Tool.Output)
+		n += len(m.Tool.Input) + len(m.Tool.Brief) + len(m.Tool.Output)
 	}
 	return n
 }

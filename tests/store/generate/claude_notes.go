@@ -8,7 +8,7 @@ import (
 
 // notes is what Claude Code keeps of a session beside the conversation.
 type notes struct {
-	title, ai []byte // the person's, none for most sessions; the agent's
+	title, ai []byte // the user's, none for most sessions; the agent's
 	prompt    []byte // the newest
 	stated    int    // how many bytes of the transcript there were when all was stated
 }
