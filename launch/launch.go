@@ -34,8 +34,8 @@ type Request struct {
 	// Model is the agent's own name of a model, Name the title of the session; "" leaves both to the agent.
 	Model, Name string
 	Permissions Permissions
-	// Args are more of the agent's own arguments.
-	Args []string
+	// Args are more of the agent's own arguments, Variables are added to its environment, as KEY=VALUE.
+	Args, Variables []string
 	// Resume is the session to go on with; nil for a new one. Fork leaves it as it is and goes on with a copy.
 	Resume *discover.Session
 	Fork   bool

@@ -42,11 +42,10 @@ type Plan struct {
 	flock *lock.Flock // nil if it is not held
 }
 
-// Plan decides how a request is carried out, with variables that are added to the agent's environment. Nothing is started.
-// After an error the plan holds no lock, and says what was found. Errors: those of [Adapter.Spec],
-// [*discover.UntrustedError], [*OccupiedError], [*LiveError].
-func (l Launcher) Plan(ctx context.Context, a Adapter, r Request, variables ...string) (*Plan, error) {
-	p := &Plan{Agent: a, Request: r, Environment: NewEnvironment(l.Environ, l.Scanner.Adapters, variables...)}
+// Plan decides how a request is carried out. It starts nothing. After an error the plan holds no lock, but has what was
+// found. Errors: those of [Adapter.Spec], [*discover.UntrustedError], [*OccupiedError], [*LiveError].
+func (l Launcher) Plan(ctx context.Context, a Adapter, r Request) (*Plan, error) {
+	p := &Plan{Agent: a, Request: r, Environment: NewEnvironment(l.Environ, l.Scanner.Adapters, r.Variables...)}
 	scanner := *l.Scanner
 	scanner.HomeSources = func(a discover.Agent) discover.HomeSources {
 		sources := l.Scanner.HomeSources(a)

@@ -95,7 +95,7 @@ func run(ctx context.Context, f cmdutil.Factory, args, rest []string, o *options
 	if err := l.chooseWorktrees(o); err != nil {
 		return err
 	}
-	if l.variables, err = agentrun.Variables(o.vars.Value(), l.group.Name); err != nil {
+	if l.request.Variables, err = agentrun.Variables(o.vars.Value(), l.group.Name); err != nil {
 		return err
 	}
 	if o.isGroup() {

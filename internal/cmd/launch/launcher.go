@@ -16,10 +16,9 @@ import (
 // launcher starts agents, each in a worktree of its own if that is asked for.
 type launcher struct {
 	agentrun.Starter
-	// request is what each agent is asked, variables are added to its environment.
-	request   launch.Request
-	variables []string
-	group     worktree.Group
+	// request is what each agent is asked.
+	request launch.Request
+	group   worktree.Group
 	// repoDir is in the repository of the worktrees; "" if the agents work in the directory of the request. repo is set by
 	// openRepository.
 	repoDir string
@@ -91,7 +90,7 @@ func (l *launcher) place(ctx context.Context, m launch.Member) (placed, error) {
 func (l *launcher) start(ctx context.Context, p placed, alone bool) (*agentrun.Launched, error) {
 	request := l.request
 	request.Model, request.Dir = p.Model, p.dir
-	launched, err := l.Start(ctx, p.Adapter, request, l.variables, alone)
+	launched, err := l.Start(ctx, p.Adapter, request, alone)
 	if err != nil && p.worktree.New && !agentrun.MayRun(launched, err) {
 		err = errors.Join(err, l.removeWorktree(context.WithoutCancel(ctx), p.worktree))
 	}

@@ -82,20 +82,19 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 	if !o.fork {
 		group = session.Group
 	}
-	vars, err := agentrun.Variables(o.vars.Value(), group)
-	if err != nil {
+	if req.Variables, err = agentrun.Variables(o.vars.Value(), group); err != nil {
 		return err
 	}
 	s := agentrun.Starter{Call: c, Options: &o.Options}
 	if o.None() {
 		req.Interactive = true
-		return interact(ctx, s, adapter, req, vars)
+		return interact(ctx, s, adapter, req)
 	}
 	if req.Prompt, err = o.Text(ctx, f, "resume", req.Dir); err != nil {
 		return err
 	}
 	return s.StartOne(ctx, session.Agent, func(ctx context.Context) (*agentrun.Launched, error) {
-		return s.Start(ctx, adapter, req, vars, true)
+		return s.Start(ctx, adapter, req, true)
 	})
 }
 
@@ -139,14 +138,14 @@ func directoryOf(s discover.Session) (string, error) {
 }
 
 // interact replaces this process by the agent's terminal interface.
-func interact(ctx context.Context, s agentrun.Starter, adapter launch.Adapter, req launch.Request, vars []string) error {
+func interact(ctx context.Context, s agentrun.Starter, adapter launch.Adapter, req launch.Request) error {
 	switch {
 	case !s.Terminal:
 		return cmdutil.UsageError("resume", "not a terminal; give a message")
 	case s.JSON || s.Wait || s.Output != "":
 		return cmdutil.UsageError("resume", "--json, --wait and --output need a message")
 	}
-	plan, err := s.Plan(ctx, adapter, req, vars)
+	plan, err := s.Plan(ctx, adapter, req)
 	if err != nil {
 		return err
 	}

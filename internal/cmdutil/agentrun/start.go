@@ -45,9 +45,9 @@ func (s Starter) StartOne(ctx context.Context, agent discover.Agent, start func(
 }
 
 // Plan makes the plan of a launch, and warns of what it found. After an error nothing is locked.
-func (s Starter) Plan(ctx context.Context, adapter launch.Adapter, r launch.Request, variables []string) (*launch.Plan, error) {
+func (s Starter) Plan(ctx context.Context, adapter launch.Adapter, r launch.Request) (*launch.Plan, error) {
 	l := launch.Launcher{Scanner: s.Scanner, Getenv: s.Getenv, Environ: s.Environ, Now: s.Now, Strict: s.Strict, Force: s.force}
-	plan, err := l.Plan(ctx, adapter, r, variables...)
+	plan, err := l.Plan(ctx, adapter, r)
 	if plan.Conflicts != nil {
 		_ = s.WarnIfBlind(plan.Activity) // the proof of the session will fail, and say why
 	}
@@ -63,8 +63,8 @@ func (s Starter) Plan(ctx context.Context, adapter launch.Adapter, r launch.Requ
 // Start starts an agent, waits for the proof of its session, runs --on-create, and watches whether the agent fails at
 // once. alone prints the ID as soon as it is proven: it does not change any more. The agent is nil if nothing was started;
 // it may have been started although there is an error.
-func (s Starter) Start(ctx context.Context, adapter launch.Adapter, r launch.Request, variables []string, alone bool) (*Launched, error) {
-	l, err := s.begin(ctx, adapter, r, variables)
+func (s Starter) Start(ctx context.Context, adapter launch.Adapter, r launch.Request, alone bool) (*Launched, error) {
+	l, err := s.begin(ctx, adapter, r)
 	if l == nil {
 		return nil, err
 	}
@@ -84,10 +84,10 @@ func (s Starter) Start(ctx context.Context, adapter launch.Adapter, r launch.Req
 }
 
 // begin plans and executes a launch, and waits for the proof of its session.
-func (s Starter) begin(ctx context.Context, adapter launch.Adapter, r launch.Request, variables []string) (*Launched, error) {
+func (s Starter) begin(ctx context.Context, adapter launch.Adapter, r launch.Request) (*Launched, error) {
 	limited, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	plan, err := s.Plan(limited, adapter, r, variables)
+	plan, err := s.Plan(limited, adapter, r)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil, cmdutil.TimeoutError(fmt.Sprintf("nothing was started: within %s it was not known whether another session is in the way", s.timeout), "")
 	}
