@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"agentctl/discover"
@@ -64,4 +65,18 @@ func (a *Activity) FindConflicts(w *Workspace, strict bool) (*Conflicts, error) 
 		}
 	}
 	return c, err
+}
+
+// SessionsBelow returns the live sessions that work below path, by their own directory or by that of their processes. The
+// caller's are among them.
+func (a *Activity) SessionsBelow(path string) []discover.Session {
+	return slices.DeleteFunc(slices.Clone(a.Sessions), func(s discover.Session) bool {
+		dirs := []string{SessionDir(s)}
+		for _, p := range s.Processes {
+			if dir, err := p.Uncached().Cwd(); err == nil {
+				dirs = append(dirs, dir)
+			}
+		}
+		return !s.Status.Live() || !slices.ContainsFunc(dirs, func(dir string) bool { return Within(Resolve(dir), path) })
+	})
 }

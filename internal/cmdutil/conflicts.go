@@ -8,9 +8,11 @@ import (
 	"agentctl/lock"
 )
 
-// Activity reads who works where, as this command sees it.
-func (c *Call) Activity(ctx context.Context) (*lock.Activity, error) {
-	return lock.ReadActivity(ctx, c.Scanner, c.Getenv, c.Now)
+// Activity reads who works where, as this command sees it; what names the work in the progress line.
+func (c *Call) Activity(ctx context.Context, what string) (*lock.Activity, error) {
+	working, done := c.StartQuery(ctx, what)
+	defer done()
+	return lock.ReadActivity(working, c.Scanner, c.Getenv, c.Now)
 }
 
 // WarnIfBlind warns if the process table cannot be read, so that live sessions are unknown. It returns [ErrPartial] then.

@@ -26,9 +26,7 @@ func (f Factory) Guard(ctx context.Context, dir string, o *GuardOptions, over st
 	if err != nil {
 		return UsageError("guard", "%v", err)
 	}
-	working, done := f.StartQuery(ctx, "looking for running sessions")
-	activity, err := c.Activity(working)
-	done()
+	activity, err := c.Activity(ctx, "looking for running sessions")
 	if err != nil {
 		return err
 	}

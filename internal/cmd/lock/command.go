@@ -41,7 +41,7 @@ func runLocked(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, c
 		all = append(all, held)
 		cmd.ExtraFiles = append(cmd.ExtraFiles, held.File())
 	}
-	activity, err := c.Activity(ctx) // after the places are held: who has come before is seen
+	activity, err := lock.ReadActivity(ctx, c.Scanner, c.Getenv, c.Now) // after the places are held: who has come before is seen
 	if err != nil {
 		return err
 	}

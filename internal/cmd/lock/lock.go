@@ -86,9 +86,7 @@ func declare(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, o *
 			return declaredAlready(c.Factory, store, place)
 		}
 	}
-	working, done := c.StartQuery(ctx, "looking for running sessions")
-	activity, err := c.Activity(working)
-	done()
+	activity, err := c.Activity(ctx, "looking for running sessions")
 	if err != nil {
 		return err
 	}

@@ -98,9 +98,7 @@ func unlockPlaces(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace
 // "".
 func ownLocks(ctx context.Context, c *cmdutil.Call, place *lock.Workspace, locks []lock.DeclaredLock, by string) error {
 	if by == "" {
-		working, done := c.StartQuery(ctx, "looking for the current session")
-		activity, err := c.Activity(working)
-		done()
+		activity, err := c.Activity(ctx, "looking for the current session")
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
 	"agentctl/launch/worktree"
@@ -128,19 +127,17 @@ func (cl *cleaner) clean(ctx context.Context, c removal) error {
 
 // reasonsToKeep returns why the directory at path is in use: live sessions and declared locks.
 func (cl *cleaner) reasonsToKeep(ctx context.Context, path string) ([]worktree.Reason, error) {
-	r, err := cl.Scanner.List(ctx, discover.SessionFilter{Subagents: true})
+	activity, err := lock.ReadActivity(ctx, cl.Scanner, cl.Getenv, cl.Now)
 	if err != nil {
 		return nil, err
 	}
-	cl.partial = cmp.Or(cl.ReportWarnings(r.Warnings), cl.partial)
-	if r.Table.Len() == 0 { // then all sessions look as if they were stopped
-		return nil, r.Warnings[0]
+	cl.partial = cmp.Or(cl.ReportWarnings(activity.Warnings), cl.partial)
+	if activity.Table.Len() == 0 { // then all sessions look as if they were stopped
+		return nil, activity.Warnings[0]
 	}
 	var out []worktree.Reason
-	for _, s := range r.Sessions {
-		if s.Status.Live() && livesIn(s, path) {
-			out = append(out, worktree.Reason{Code: worktree.ReasonSession, Text: fmt.Sprintf("in use by %s (%s)", cmdutil.DescribeSession(s), s.Status)})
-		}
+	for _, s := range activity.SessionsBelow(path) {
+		out = append(out, worktree.Reason{Code: worktree.ReasonSession, Text: fmt.Sprintf("in use by %s (%s)", cmdutil.DescribeSession(s), s.Status)})
 	}
 	place, err := lock.WorkspaceOf(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && place.Top != path {
@@ -154,17 +151,6 @@ func (cl *cleaner) reasonsToKeep(ctx context.Context, path string) ([]worktree.R
 		out = append(out, worktree.Reason{Code: worktree.ReasonDeclared, Text: cmdutil.DescribeLock(lock.Lock{Kind: lock.KindDeclared, Dir: "it", Declared: &d})})
 	}
 	return out, err
-}
-
-// livesIn reports whether a session works below path, by its own directory or by that of its processes.
-func livesIn(s discover.Session, path string) bool {
-	dirs := []string{lock.SessionDir(s)}
-	for _, p := range s.Processes {
-		if dir, err := p.Uncached().Cwd(); err == nil {
-			dirs = append(dirs, dir)
-		}
-	}
-	return slices.ContainsFunc(dirs, func(dir string) bool { return lock.Within(lock.Resolve(dir), path) })
 }
 
 // cleanError joins the errors of the worktrees that were not removed, with hints.
