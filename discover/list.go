@@ -12,7 +12,9 @@ type SessionFilter struct {
 	IncludeStopped bool
 	// Since leaves out stopped sessions with no activity since then; zero: all of them.
 	Since time.Time
-	// Limit is the largest number of sessions returned, the first in the order of [Compare]; 0: all.
+	// WaitingFirst puts waiting sessions first. The order is else that of [Compare].
+	WaitingFirst bool
+	// Limit is the largest number of sessions returned, the first ones in their order; 0: all.
 	Limit int
 	// Agents, Statuses: any of these; empty: all.
 	Agents   []Agent
@@ -39,7 +41,7 @@ func (sel *SessionFilter) Matches(s *Session) bool {
 	return sel.Condition == nil || sel.Condition(*s)
 }
 
-// Apply returns r with the sessions that pass the filter, which must be in order.
+// Apply returns r with the sessions that pass the filter. Those of r must be in the order of [Compare].
 func (sel *SessionFilter) Apply(r Result) Result {
 	r.Sessions = sel.limit(sel.matching(r.Sessions))
 	return r
@@ -61,15 +63,18 @@ func (sel *SessionFilter) matching(list []Session) []Session {
 	return list[:n]
 }
 
-// limit returns the first sessions, up to the limit.
+// limit returns the first sessions, up to the limit, of a list in the order of [Compare].
 func (sel *SessionFilter) limit(list []Session) []Session {
+	if sel.WaitingFirst {
+		slices.SortStableFunc(list, func(a, b Session) int { return compareBool(a.Status != Waiting, b.Status != Waiting) })
+	}
 	if sel.Limit > 0 && len(list) > sel.Limit {
 		return list[:sel.Limit]
 	}
 	return list
 }
 
-// List returns the sessions that pass the filter in the order of [Compare]. The error is nil unless the process table
+// List returns the sessions that pass the filter, in its order. The error is nil unless the process table
 // cannot be read; what else could not be read is in the result's warnings.
 func (scanner *Scanner) List(ctx context.Context, sel SessionFilter) (Result, error) {
 	scan := scanner.newScan(sel.Agents)

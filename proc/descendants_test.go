@@ -29,13 +29,16 @@ func TestDescendants(t *testing.T) {
 	family := Descendants{root.ID: root}
 	alien := func(p Process) bool { return p.ID.PID == 15 }
 	family.Expand(table, alien)
-	var got []int
-	for id := range family {
-		got = append(got, id.PID)
-	}
-	slices.Sort(got)
-	if !slices.Equal(got, []int{10, 11, 12, 13}) {
-		t.Errorf("%v", got)
+	ofFiltered := Descendants{root.ID: root}
+	ofFiltered.Expand(table.Filter(func(Process) bool { return false }), alien) // which hides no relation
+	for _, d := range []Descendants{family, ofFiltered} {
+		var got []int
+		for id := range d {
+			got = append(got, id.PID)
+		}
+		if slices.Sort(got); !slices.Equal(got, []int{10, 11, 12, 13}) {
+			t.Errorf("%v", got)
+		}
 	}
 	for pid, want := range map[int]bool{15: true, 16: false, 14: false} {
 		p, _ := table.ByPID(pid)

@@ -154,7 +154,7 @@ func (t *Table) WithExe(match func(exe string) bool) iter.Seq[Process] {
 // Filter returns a table of the same moment whose [Table.WithExe] yields only the processes that match accepts. All else
 // is as in the whole table.
 func (t *Table) Filter(match func(Process) bool) *Table {
-	return &Table{list: t.list, all: t.all, byParent: t.byParent, hidden: t.hidden, match: match}
+	return &Table{list: t.list, all: t.all, byParent: t.byParent, bySession: t.bySession, hidden: t.hidden, match: match}
 }
 
 // WithEnv yields, by ascending pid, the processes that were started with any of the named environment variables. No

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,17 +24,6 @@ type TextOptions struct {
 	// MinShortID returns how many characters of an ID agentctl accepts at least as an abbreviation of it; nil:
 	// [discover.MinShortID].
 	MinShortID func(agent, id string) int
-}
-
-// SortWaitingFirst moves waiting sessions to the front. The sort is stable.
-func SortWaitingFirst(sessions []discover.Session) {
-	rank := func(s discover.Session) int {
-		if s.Status == discover.Waiting {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(sessions, func(a, b discover.Session) int { return rank(a) - rank(b) })
 }
 
 // SessionTable writes a header, and one row a session, fitted to the width.

@@ -111,7 +111,6 @@ func printSessions(ctx context.Context, c *cmdutil.Call, list []discover.Session
 	case c.Template != nil:
 		return cmdutil.PrintEach(list, func(s discover.Session) error { return c.Template(c.Stdout, output.NewSession(s)) })
 	}
-	output.SortWaitingFirst(list)
 	return printTable(ctx, c, len(list), o, func(b *bytes.Buffer) error { return output.SessionTable(b, list, c.Style) })
 }
 
@@ -151,6 +150,7 @@ func selection(c *cmdutil.Call, o *options) (discover.SessionFilter, error) {
 	sel := discover.SessionFilter{
 		Agents: c.Agents, IncludeStopped: o.all || o.since != "", Limit: o.limit, Subagents: o.children, Tokens: o.tokens,
 	}
+	sel.WaitingFirst = !o.JSON && !o.Quiet && o.Format == "" // in the table
 	if o.limit < 0 {
 		return sel, cmdutil.UsageError("list", "-n must be 0 or more")
 	}

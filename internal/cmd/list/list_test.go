@@ -30,9 +30,11 @@ func TestLongListIsPaged(t *testing.T) {
 	}
 }
 
-// In the table the sessions that wait for the user come first; JSON keeps the order of activity.
+// In the table the sessions that wait for the user come first, and -n keeps them; other output keeps the order of activity.
 func TestListWaitingFirst(t *testing.T) {
-	for args, want := range map[string]int{"list -a": 1, "list -a --wide": 1, "list -a -q": 2} {
+	for args, want := range map[string]int{
+		"list -a": 1, "list -a --wide": 1, "list -a -q": 2, "list -n 1": 1, "list -a -n 1": 1, "list -n 1 --wide": 1, "list -n 1 -q": 2, "list -n 1 --json": 2,
+	} {
 		f, out := cmdtest.New(t)
 		codex := f.Adapters[1].(cmdtest.Stub)
 		codex.Records[0].Turn, codex.Records[0].Updated = discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}, cmdtest.Now().Add(-90*time.Minute)

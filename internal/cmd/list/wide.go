@@ -17,9 +17,6 @@ func runWide(ctx context.Context, c *cmdutil.Call, sel discover.SessionFilter, o
 	var resources []output.Resources
 	var unanswered []*discover.Warning
 	if err == nil {
-		if !o.JSON {
-			output.SortWaitingFirst(r.Sessions)
-		}
 		resources, unanswered = c.Resources(working, c.Scanner, r)
 		err = working.Err()
 	}
