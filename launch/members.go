@@ -9,7 +9,7 @@ import (
 	"agentctl/discover"
 )
 
-// Member is one launch of a group.
+// Member is one agent to launch: the only one, or a member of a group.
 type Member struct {
 	Adapter Adapter
 	// Model is the agent's own name of a model; "" leaves it to the agent.

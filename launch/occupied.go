@@ -3,7 +3,6 @@ package launch
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"agentctl/discover"
 	"agentctl/lock"
@@ -77,7 +76,7 @@ func (p *Plan) checkFree(ctx context.Context, l Launcher, w *lock.Workspace) (er
 		return err
 	}
 	p.Conflicts, p.UnreadLocks = p.Activity.FindConflicts(w, l.Strict)
-	if all := slices.Concat(p.Conflicts.Locks, p.Conflicts.Own); len(all) > 0 {
+	if all := p.Conflicts.All(); len(all) > 0 {
 		return &OccupiedError{Locks: all}
 	}
 	return nil

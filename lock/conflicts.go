@@ -12,11 +12,14 @@ type Conflicts struct {
 	Workspace *Workspace
 	// Locks are those of others.
 	Locks []Lock
-	// Own are the declared locks of the caller. They keep out only an agent that the caller starts.
+	// Own are the declared locks of the caller. They keep out only an agent or a command that the caller starts.
 	Own []Lock
 	// Idle are sessions that are open in the workspace without working.
 	Idle []discover.Session
 }
+
+// All returns the locks that keep out what the caller starts: its own count too.
+func (c *Conflicts) All() []Lock { return slices.Concat(c.Locks, c.Own) }
 
 // AddHolders adds the kernel lock on the workspace, with the processes that are seen to hold it. Shared locks count only
 // with shared: they conflict with an exclusive one.

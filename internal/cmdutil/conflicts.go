@@ -3,7 +3,6 @@ package cmdutil
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"agentctl/lock"
 )
@@ -47,11 +46,6 @@ func LocksErr(locks []lock.Lock, hint string) error {
 		hint = "agentctl unlock removes the lock; " + hint
 	}
 	return ConflictError(message, hint)
-}
-
-// AgentLocksErr is [LocksErr] for starting an agent: locks that the caller has declared count too.
-func AgentLocksErr(c *lock.Conflicts, hint string) error {
-	return LocksErr(slices.Concat(c.Locks, c.Own), hint)
 }
 
 // WarnOfIdle warns of the idle sessions at the workspace.

@@ -55,7 +55,7 @@ func runLocked(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, c
 		if force {
 			break
 		}
-		if err := cmdutil.AgentLocksErr(c.ConflictsAt(activity, place, c.Strict), "wait for it, or --force"); err != nil {
+		if err := cmdutil.LocksErr(c.ConflictsAt(activity, place, c.Strict).All(), "wait for it, or --force"); err != nil {
 			return err
 		}
 	}
