@@ -1,21 +1,18 @@
-// Package opencode reads the sessions of OpenCode (opencode.ai) and tells which live process runs which.
-// docs/agents/opencode.md holds the facts it relies on, with the versions they were seen in.
+// Package opencode reads the sessions of OpenCode (opencode.ai) and finds the live processes that run them. docs/agents/opencode.md holds
+// the facts that it relies on, with the versions they were seen in.
 //
-// Sessions stand in an SQLite database (1.2 and later) or in JSON files (before); neither knows of processes. Which
-// process runs a session is told by the log: every process appends to it, each line names its process by a random
-// "run", and the kernel knows how far each process has written.
+// Sessions are in an SQLite database (1.2 and later) or in JSON files (before). Neither names processes. The log shows which process runs
+// which session: every process appends to it, each line has the random "run" of its process, and the kernel knows the offset up to which
+// each process has written.
 package opencode
 
 import (
-	"strconv"
-
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/opencode/transcript"
-	"agentctl/proc"
 )
 
-// Adapter is OpenCode as the rest of the program sees it. It has no state.
+// Adapter implements [discover.Adapter] for OpenCode. It has no state.
 type Adapter struct{}
 
 // New returns the adapter for OpenCode.
@@ -23,35 +20,16 @@ func New() Adapter { return Adapter{} }
 
 const agentName discover.Agent = "opencode"
 
-// Name is the agent's name in flags and JSON.
+// Name returns the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return agentName }
 
-// ShortID implements [discover.IDShortener]: a session's ID begins with the time.
+// ShortID implements [discover.IDShortener]. A session's ID begins with the time.
 func (Adapter) ShortID(string) int { return len(sessionPrefix) + transcript.IDTimeBits/4 }
 
-// MatchesID reports whether an id is one of OpenCode's, whole.
+// MatchesID implements [discover.IDMatcher].
 func (Adapter) MatchesID(id string) bool { return isSessionID(id) && len(id) == idLength }
 
-// pidKey names the variable by which the agent marks the processes it starts (SEEN 1.2.27 and later; earlier versions name
-// nobody).
-const pidKey = "OPENCODE_PID"
-
-// ReadMarker names the agent's process; which of its sessions a tool is for, OpenCode does not say (1.18.33 and before).
-func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, ok bool) {
-	pid, err := strconv.Atoi(getenv(pidKey))
-	if err != nil || pid <= 0 {
-		return discover.EnvMarker{}, false
-	}
-	return discover.EnvMarker{PID: pid}, true
-}
-
-// MarkerKeys are the environment keys that Mark asks for.
-func (Adapter) MarkerKeys() []string { return []string{pidKey} }
-
-// IsAgentProcess implements [discover.MarkerReader].
-func (Adapter) IsAgentProcess(p proc.Process) bool { return isProgram(p) }
-
-// newWarning makes the one warning that an unreadable thing costs.
+// newWarning returns the warning about a path that could not be read.
 func newWarning(path string, err error) error {
 	return &discover.Warning{Agent: agentName, Path: path, Err: fsread.WithoutPath(path, err)}
 }

@@ -2,17 +2,17 @@ package opencode
 
 import "strings"
 
-// mode is what a process of the agent does.
+// mode is the kind of process that a command line starts.
 type mode uint8
 
 const (
 	modeNone   mode = iota // runs no session: a client, a helper, a short command
-	modeTUI                // the person's terminal; any number of sessions
-	modeRun                // one prompt, headless
-	modeServer             // serve, web, acp: sessions of others
+	modeTUI                // the terminal interface; any number of sessions
+	modeRun                // one headless prompt
+	modeServer             // serve, web, acp: the sessions of its clients
 )
 
-// source is the mode as a row shows it.
+// source returns the mode as a session's source.
 func (m mode) source() string {
 	switch m {
 	case modeTUI:
@@ -25,18 +25,18 @@ func (m mode) source() string {
 	return ""
 }
 
-// commandLine is a command line of the agent.
+// commandLine is a parsed command line of the agent.
 type commandLine struct {
 	mode       mode
 	name       string // the subcommand
-	session    string // -s, unless a fork of it is asked for
-	resumes    bool   // -c or -s: the session may be older than the process
+	session    string // of -s, unless --fork makes a copy of it
+	resumes    bool   // -c or -s without --fork: the session may be older than the process
 	v2Service  bool   // the background service of OpenCode 2
 	title      string
 	promptArgs []string // the prompt of run
 }
 
-// subcommands that run sessions; every other known one does not (1.18.33 --help, older names included).
+// commandMode returns the mode of a subcommand (SEEN 1.18.33 --help; with the names in older versions).
 func commandMode(name string) (m mode, known bool) {
 	switch name {
 	case "run":
@@ -50,7 +50,7 @@ func commandMode(name string) (m mode, known bool) {
 	return modeTUI, false
 }
 
-// takesValue reports whether an option is followed by its value.
+// takesValue reports whether the argument after an option is its value.
 func takesValue(option string) bool {
 	switch option {
 	case "-m", "--model", "-s", "--session", "--prompt", "--agent", "--port", "--hostname", "--log-level", "--title",
@@ -61,7 +61,7 @@ func takesValue(option string) bool {
 	return false
 }
 
-// parseArgs reads the arguments after the program's name.
+// parseArgs parses the arguments after the program's name.
 func parseArgs(args []string) commandLine {
 	c := commandLine{mode: modeTUI}
 	fork, client, named := false, false, false

@@ -7,38 +7,38 @@ import (
 	"strings"
 )
 
-// damageError is what a reading of a database could not read, as an error: the rest was read.
+// damageError reports what could not be read in a database. The rest was read.
 type damageError struct {
-	unreadable []string // sessions that are stored
-	partial    []string // sessions of which a message or a part of one could not be read
-	cause      error    // the first of all
+	unreadable []string // the sessions that could not be read
+	partial    []string // the sessions of which a message or a part could not be read
+	cause      error    // the first error
 }
 
 // Error implements error.
-func (l *damageError) Error() string {
+func (e *damageError) Error() string {
 	var text strings.Builder
 	for _, part := range []struct {
 		ids  []string
 		what string
-	}{{l.unreadable, "cannot be read"}, {l.partial, "can be read in part only"}} {
+	}{{e.unreadable, "cannot be read"}, {e.partial, "can be read in part only"}} {
 		slices.Sort(part.ids)
 		if ids := slices.Compact(part.ids); len(ids) > 0 {
 			text.WriteString(enumerate(ids) + " " + part.what + ": ")
 		}
 	}
-	return text.String() + l.cause.Error()
+	return text.String() + e.cause.Error()
 }
 
 // Unwrap returns the first cause.
-func (l *damageError) Unwrap() error { return l.cause }
+func (e *damageError) Unwrap() error { return e.cause }
 
-// isDamage reports whether an error of [readDatabase] leaves valid what was read.
+// isDamage reports whether the results of a [readDatabase] that returned this error are valid.
 func isDamage(err error) bool {
 	_, ok := errors.AsType[*damageError](err)
 	return ok
 }
 
-// enumerate names the first ids, and says how many more there are.
+// enumerate lists the first IDs and says how many more there are.
 func enumerate(ids []string) string {
 	const most = 5
 	if len(ids) <= most {

@@ -11,18 +11,18 @@ import (
 	"agentctl/discover/opencode/transcript"
 )
 
-// database is a database of sessions at one moment. Its connection counts what cannot be read in it, so nothing here returns
-// errors: it leaves out what is damaged, and [readDatabase] returns a [damageError] about it.
+// database is a database of sessions at one moment. Its methods return no errors. They leave out what is damaged; the connection counts it,
+// and [readDatabase] returns a [damageError].
 type database struct {
 	home, path                            string
 	db                                    *sqlite.DB
 	sessionTable, messageTable, partTable *sqlite.Table
-	hasV2                                 bool // there are sessions of OpenCode 2 as well
+	hasV2                                 bool // it has sessions of OpenCode 2 too
 	damage                                damageError
 }
 
-// columns are those of a table that are read. They come with versions: agent and model with 1.14, cost and tokens with
-// 1.15 (SEEN); none was ever removed.
+// columns returns the columns of a table that are read. Older versions lack some: agent and model came with 1.14, cost and tokens with 1.15
+// (SEEN). No version removed any.
 func columns(table string) []string {
 	switch table {
 	case "session":
@@ -37,49 +37,48 @@ func columns(table string) []string {
 	return []string{"id", "message_id", "time_updated", "data"}
 }
 
-// readDatabase runs read on the database at path, more than once where a writer makes that necessary: it must begin by
-// forgetting what an earlier run gave it. It is not run where there are no tables so far. What it gave is valid if the
-// error is nil or [*damageError].
+// readDatabase calls read with the database at path. If a writer disturbs the reading, it calls read again, which must then drop the earlier
+// results. It does not call read if there are no tables. The results are valid if the error is nil or a [*damageError].
 func readDatabase(ctx context.Context, home, path string, read func(*database)) error {
 	return sqlite.Read(ctx, path, func(db *sqlite.DB) error {
-		st, err := newDatabase(home, path, db)
-		if st == nil {
+		d, err := newDatabase(home, path, db)
+		if d == nil {
 			return err
 		}
-		read(st)
+		read(d)
 		if n, cause := db.Damage(); n > 0 {
-			st.damage.cause = cause
-			return &st.damage
+			d.damage.cause = cause
+			return &d.damage
 		}
 		return nil
 	})
 }
 
-// newDatabase finds the tables; nil where there are none so far.
+// newDatabase finds the tables. The database is nil if there are none.
 func newDatabase(home, path string, db *sqlite.DB) (*database, error) {
 	tables := slices.Collect(db.Tables())
 	if _, damage := db.Damage(); len(tables) == 0 {
 		return nil, damage
 	}
-	st := &database{home: home, path: path, db: db, hasV2: hasV2Sessions(db, tables)}
-	// One without the tables of sessions is another program's, or half made; a view is no table.
-	for name, to := range map[string]**sqlite.Table{"session": &st.sessionTable, "message": &st.messageTable, "part": &st.partTable} {
+	d := &database{home: home, path: path, db: db, hasV2: hasV2Sessions(db, tables)}
+	// A database without these tables is another program's, or incomplete. A view is no table.
+	for name, to := range map[string]**sqlite.Table{"session": &d.sessionTable, "message": &d.messageTable, "part": &d.partTable} {
 		switch {
 		case slices.Contains(tables, name):
 			*to = db.Table(name, columns(name)...)
-		case st.hasV2:
+		case d.hasV2:
 			return nil, errV2Sessions
 		default:
 			return nil, fmt.Errorf("no database of sessions: no such table: %s", name)
 		}
 	}
-	return st, nil
+	return d, nil
 }
 
-// rows yields the rows of a table that a statement finds, as far as they can be read.
-func (st *database) rows(table *sqlite.Table, statement string, args ...any) iter.Seq[*sqlite.Row] {
+// rows yields the readable rows of a table whose rowids a statement finds.
+func (d *database) rows(table *sqlite.Table, statement string, args ...any) iter.Seq[*sqlite.Row] {
 	return func(yield func(*sqlite.Row) bool) {
-		for found := range st.db.Query(statement, args...) {
+		for found := range d.db.Query(statement, args...) {
 			if r := table.Row(found.Int("rowid")); r != nil && !yield(r) {
 				return
 			}
@@ -87,28 +86,27 @@ func (st *database) rows(table *sqlite.Table, statement string, args ...any) ite
 	}
 }
 
-// ids are the session ids that a statement finds.
-func (st *database) ids(statement string, args ...any) (out []string) {
-	for r := range st.db.Query(statement, args...) {
+// ids returns the session IDs that a statement finds.
+func (d *database) ids(statement string, args ...any) (out []string) {
+	for r := range d.db.Query(statement, args...) {
 		out = append(out, r.Text("id", transcript.NameLimit))
 	}
 	return out
 }
 
-// idsSince are the ids of the sessions that were begun or prompted at or after t. Primary keys tell, since ids hold
-// their time.
-func (st *database) idsSince(t time.Time) (out []string) {
-	for _, s := range sessionIDsSince(t) {
-		out = append(out, st.ids(`SELECT id FROM session WHERE id >= ? AND id < ?`, s.from, s.to)...)
+// idsSince returns the IDs of the sessions that began or got a prompt at or after t. It searches only primary keys: IDs contain the time.
+func (d *database) idsSince(t time.Time) (out []string) {
+	for _, r := range sessionIDsSince(t) {
+		out = append(out, d.ids(`SELECT id FROM session WHERE id >= ? AND id < ?`, r.from, r.to)...)
 	}
-	for _, s := range messageIDsSince(t) {
-		out = append(out, st.ids(`SELECT DISTINCT session_id AS id FROM message WHERE id >= ? AND id < ?`, s.from, s.to)...)
+	for _, r := range messageIDsSince(t) {
+		out = append(out, d.ids(`SELECT DISTINCT session_id AS id FROM message WHERE id >= ? AND id < ?`, r.from, r.to)...)
 	}
 	return out
 }
 
 // Failures returns how many rows and values could not be read so far.
-func (st *database) Failures() int {
-	n, _ := st.db.Damage()
+func (d *database) Failures() int {
+	n, _ := d.db.Damage()
 	return n
 }

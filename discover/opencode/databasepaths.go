@@ -11,21 +11,22 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// listDatabases lists the databases of a home, by the paths that records bear. A home that is missing holds none.
+// listDatabases returns the paths of a home's databases. A home that does not exist has none. A database that a link outside of the home
+// leads to is left out, with a warning, if the home's links may not be followed.
 func listDatabases(ctx context.Context, home discover.Home) ([]string, error) {
 	all, err := findDatabases(ctx, home)
 	errs := []error{err}
 	all = slices.DeleteFunc(slices.Clone(all), func(path string) bool {
-		leaves := home.CheckPath(path)
-		if leaves != nil {
-			errs = append(errs, newWarning(path, leaves))
+		escapes := home.CheckPath(path)
+		if escapes != nil {
+			errs = append(errs, newWarning(path, escapes))
 		}
-		return leaves != nil
+		return escapes != nil
 	})
 	return all, errors.Join(errs...)
 }
 
-// findDatabases is databasesOf with those that a link leads out of the home to.
+// findDatabases returns the paths of a home's databases, without checking links.
 func findDatabases(ctx context.Context, home discover.Home) ([]string, error) {
 	if home.FilesOnly {
 		return home.Files, nil

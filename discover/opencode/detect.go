@@ -17,26 +17,27 @@ type process struct {
 	proc.Process
 	commandLine
 	args    []string
-	dir     string // where it was started; "" where that cannot be read
-	dataDir string // its data folder; "" where it cannot be told
-	// files are its open databases and logs.
+	dir     string // its working directory; "" if it cannot be read
+	dataDir string // its data folder; "" if it is not known
+	// files are its open databases, logs and anonymous files.
 	files []proc.OpenFile
-	// foreign: what it calls its data folder is another one here, since it has a mount namespace of its own.
+	// foreign: the path of its data folder leads to another folder for us, because it has its own mount namespace or root directory.
 	foreign bool
-	// unreadable says why evidence is missing: another user's process.
+	// unreadable is the reason why evidence is missing, such as another user's process.
 	unreadable string
 }
 
-// isProgram reports whether a process runs the agent's own binary. npm installs before 1.15 put a node process in
-// front of it, which is none: it can die alone (SEEN 1.1.65).
+// isProgram reports whether a process runs the agent's binary. npm's launcher before 1.15 is node, and no process of the agent: it can die
+// alone (SEEN 1.1.65).
 func isProgram(p proc.Process) bool {
 	if p.Exe == "" {
-		return isProgramName(p.Name) // another user's
+		return isProgramName(p.Name) // another user's process
 	}
 	return isProgramName(p.Exe)
 }
 
-// isProgramName knows opencode-cli, too: so the desktop application called its server until it ran that in its own process.
+// isProgramName reports whether an executable may be the agent's. opencode-cli is the server of the desktop application, in versions that
+// did not run it in their own process.
 func isProgramName(exe string) bool {
 	switch proc.ProgramName(exe) {
 	case "opencode", "opencode.exe", "opencode-cli", "opencode2":
@@ -45,7 +46,10 @@ func isProgramName(exe string) bool {
 	return false
 }
 
-// processes lists the live processes that may run sessions.
+// IsAgentProcess implements [discover.MarkerReader].
+func (Adapter) IsAgentProcess(p proc.Process) bool { return isProgram(p) }
+
+// processes returns the live processes that may run sessions.
 func processes(table *proc.Table) []process {
 	var out []process
 	for p := range table.WithExe(isProgramName) {
@@ -58,7 +62,7 @@ func processes(table *proc.Table) []process {
 	return out
 }
 
-// inspect reads what a process shows; not ok if it runs no sessions or is gone.
+// inspect reads what a process shows. ok is false if the process runs no sessions or has ended.
 func inspect(p proc.Process) (process, bool) {
 	q := process{Process: p}
 	args, err := p.Args()
@@ -77,7 +81,7 @@ func inspect(p proc.Process) (process, bool) {
 		return q, false
 	}
 	q.files = files
-	q.dir, _ = p.Cwd() // only a hint
+	q.dir, _ = p.Cwd() // unknown is ""
 	q.dataDir = cmp.Or(dataDir(env[dataKey], env[homeKey]), dataDirOfLog(files))
 	if same, err := p.SamePath(q.dataDir); err == nil && !same && q.dataDir != "" {
 		q.foreign = true
@@ -92,10 +96,9 @@ func inspect(p proc.Process) (process, bool) {
 	return q, true
 }
 
-// isHelper reports whether the agent has started the process for a purpose of its own, without a shell between: no terminal
-// interface lies below another one, but `opencode pm ls -g` does for two seconds (SEEN 1.1.65: bun is asked what it has
-// installed, and bun is the agent's own binary); and a child that was forked and is not its own program yet has its
-// parent's command line and open files.
+// isHelper reports whether the process is a helper that the agent has started itself, without a shell between. The agent starts no
+// terminal interface. But it runs `opencode pm ls -g` for two seconds (SEEN 1.1.65), because its own binary is also the package manager
+// bun. A child that was forked and has not called exec yet has its parent's arguments and open files.
 func (p process) isHelper(table *proc.Table) bool {
 	parent, ok := table.ByPID(p.Parent)
 	if !ok || !parent.Alive() || !isProgram(parent) {
@@ -108,7 +111,7 @@ func (p process) isHelper(table *proc.Table) bool {
 	return err == nil && len(args) > 0 && slices.Equal(args[1:], p.args)
 }
 
-// reason is the error without the path that it is about.
+// reason returns the error without its path.
 func reason(err error) string {
 	if about := (*fs.PathError)(nil); errors.As(err, &about) {
 		err = about.Err
@@ -116,13 +119,13 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// isEvidenceFile accepts the open files that tell something: databases, logs, and the output that a launcher keeps.
+// isEvidenceFile reports whether an open file may be evidence: a database, a log, or the output for a launcher.
 func isEvidenceFile(path string) bool {
 	return strings.HasSuffix(path, ".db") || isLog(path) || isAnonymousFile(path)
 }
 
-// isLog reports whether a file is a log of the agent: log/opencode.log of all processes since 1.17, before that
-// log/2026-11-20T192147.log of one.
+// isLog reports whether a file is a log of the agent: since 1.17 log/opencode.log of all processes, before that a file of one process, such
+// as log/2026-11-20T192147.log.
 func isLog(path string) bool {
 	dir, name := filepath.Split(path)
 	return strings.HasSuffix(name, ".log") && strings.HasSuffix(dir, "/opencode/log/")
@@ -130,7 +133,7 @@ func isLog(path string) bool {
 
 func isSharedLog(path string) bool { return filepath.Base(path) == "opencode.log" }
 
-// databases are the ones that the process has open, or was told to use.
+// databases returns the databases that the process has open, or that its environment names.
 func (p process) databases() []string {
 	var out []string
 	for _, f := range p.files {
@@ -141,7 +144,7 @@ func (p process) databases() []string {
 	return out
 }
 
-// dataDirOfLog tells the data folder from the log in it.
+// dataDirOfLog returns the data folder that contains an open log.
 func dataDirOfLog(files []proc.OpenFile) string {
 	for _, f := range files {
 		if isLog(f.Path) && !f.Deleted && !f.PathDiffers {

@@ -11,19 +11,19 @@ import (
 	"agentctl/proc"
 )
 
-// What decides where a process keeps its sessions (READ 1.18.33): $XDG_DATA_HOME/opencode, else
-// ~/.local/share/opencode, and in it opencode*.db unless $OPENCODE_DB names another database.
+// The variables that decide where a process stores sessions (READ 1.18.33): in $XDG_DATA_HOME/opencode, else in ~/.local/share/opencode.
+// The database there is opencode*.db, unless $OPENCODE_DB names another one.
 const (
 	dataKey = "XDG_DATA_HOME"
 	homeKey = "HOME"
 	dbKey   = "OPENCODE_DB"
-	// bunKey makes the agent's binary act as the JavaScript runtime it is built on (for npm and language servers).
+	// bunKey makes the agent's binary run as Bun, its JavaScript runtime (for npm and language servers).
 	bunKey = "BUN_BE_BUN"
 )
 
-// Homes returns the data folders of this environment, of the configuration, and of the live processes, and the databases
-// outside of them that $OPENCODE_DB or the person names, or live processes hold open. What a process names is a home of its
-// own, so that it is not trusted as the folder is.
+// Homes implements [discover.Adapter]. It returns the data folders of the environment, of the configuration and of the live processes. A
+// database outside of these folders, which $OPENCODE_DB, the configuration or a process names, is a home of its own: it is not trusted as
+// the folder is.
 func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
 	var h homes
 	usual := dataDir(setup.Getenv(dataKey), setup.Getenv(homeKey))
@@ -50,13 +50,13 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 // IsStoreFile implements [discover.FileStore].
 func (Adapter) IsStoreFile(path string) bool { return strings.HasSuffix(path, ".db") }
 
-// homes is a set of homes: two names of one folder are one home, under the name that came first.
+// homes is a set of homes. A folder with several names is one home, with the first of the names.
 type homes struct {
 	list []discover.Home
 	real []string
 }
 
-// add adds a folder.
+// add adds a data folder.
 func (h *homes) add(home discover.Home) {
 	if home.Dir == "" {
 		return
@@ -69,7 +69,7 @@ func (h *homes) add(home discover.Home) {
 	h.list, h.real = append(h.list, home), append(h.real, discover.RealPath(home.Dir))
 }
 
-// addDatabase adds a database of a folder's sessions that lies outside of it.
+// addDatabase adds a database, unless it is found in its data folder.
 func (h *homes) addDatabase(home discover.Home, db string) {
 	if home.Dir == "" || db == "" {
 		return
@@ -80,7 +80,7 @@ func (h *homes) addDatabase(home discover.Home, db string) {
 		home.Dir, real, given = h.list[i].Dir, h.real[i], h.list[i].FromUser
 	}
 	if isDatabaseName(filepath.Base(db)) && leadsTo(filepath.Dir(db), real) || given && hasLinkTo(real, db) {
-		return // found in the folder anyway
+		return // it is found in the folder
 	}
 	home.Files, home.FilesOnly = []string{db}, true
 	i := slices.IndexFunc(h.list, func(o discover.Home) bool {
@@ -93,7 +93,7 @@ func (h *homes) addDatabase(home discover.Home, db string) {
 	h.list, h.real = append(h.list, home), append(h.real, real)
 }
 
-// folder finds a folder among the homes, -1 if it is none of them. Most processes name theirs as others do.
+// folder returns the index of a data folder; -1 if it is not among the homes. It compares names first: that is enough for most processes.
 func (h *homes) folder(dir string) int {
 	i := slices.IndexFunc(h.list, func(o discover.Home) bool { return !o.FilesOnly && o.Dir == dir })
 	if i >= 0 {
@@ -108,7 +108,7 @@ func (h *homes) folder(dir string) int {
 	return -1
 }
 
-// absolutePath is a path by its absolute name.
+// absolutePath returns the absolute path if there is one.
 func absolutePath(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		return abs
@@ -116,11 +116,11 @@ func absolutePath(dir string) string {
 	return dir
 }
 
-// leadsTo reports whether a path leads to one that is real: the kernel names open files by such.
+// leadsTo reports whether a path leads to a path without links, such as the kernel's paths of open files.
 func leadsTo(path, real string) bool { return path == real || discover.RealPath(path) == real }
 
-// hasLinkTo reports whether a database in the folder is a link to db: people keep large databases on another disk. A folder
-// that only a process names has no such links; see [discover.Home.CheckPath].
+// hasLinkTo reports whether a database in the folder is a link to db: people keep large databases on another disk. Such links do not count
+// in a folder that only a process names; see [discover.Home.CheckPath].
 func hasLinkTo(dir, db string) bool {
 	entries, _ := os.ReadDir(dir) // Entries reports what cannot be read
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
@@ -128,7 +128,7 @@ func hasLinkTo(dir, db string) bool {
 	})
 }
 
-// dataDir is the data folder that an environment names, "" where it names none.
+// dataDir returns the data folder for these variables; "" if they name none.
 func dataDir(dataHome, userHome string) string {
 	switch {
 	case filepath.IsAbs(dataHome):
@@ -139,7 +139,7 @@ func dataDir(dataHome, userHome string) string {
 	return ""
 }
 
-// databasePath is the file that $OPENCODE_DB names, "" if none.
+// databasePath returns the file that $OPENCODE_DB names; "" if it names none.
 func databasePath(dir, name string) string {
 	if name == "" || name == ":memory:" || dir == "" || filepath.IsAbs(name) {
 		return strings.TrimPrefix(name, ":memory:")

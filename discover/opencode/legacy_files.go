@@ -13,16 +13,16 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// maxLegacyFile is the most bytes of one such file that are read.
+// maxLegacyFile is the most bytes of a JSON file that are read.
 const maxLegacyFile = 16 << 20
 
-// legacyFolders lists the folders that hold sessions' files. Before 1.2 a session was a JSON file, its messages and
-// their parts one file each, in one of two layouts:
+// legacyFolders returns the folders with the files of sessions. Before 1.2, each session, message and part was a JSON file, in one of two
+// layouts:
 //
 //	1.0–1.1  storage/session/<project>/ses_X.json, storage/message/ses_X/msg_Y.json, storage/part/msg_Y/prt_Z.json
 //	0.5      project/<slug>/storage/session/info/ses_X.json, …/message/ses_X/msg_Y.json, …/part/ses_X/msg_Y/prt_Z.json
 //
-// 1.2 to 1.15 copied them into the database and left them where they were; 1.17 and later do not read them at all.
+// 1.2 to 1.15 copied them into the database and left them where they were. 1.17 and later do not read them.
 func legacyFolders(ctx context.Context, home string) ([]string, error) {
 	var out []string
 	var errs []error
@@ -32,7 +32,7 @@ func legacyFolders(ctx context.Context, home string) ([]string, error) {
 			errs = append(errs, newWarning(dir, err))
 		}
 		for _, e := range names {
-			if !strings.HasPrefix(e.Name(), ".") { // what is no folder fails when it is opened
+			if !strings.HasPrefix(e.Name(), ".") { // opening what is no folder fails later
 				out = append(out, filepath.Join(append([]string{dir, e.Name()}, more...)...))
 			}
 		}
@@ -43,18 +43,18 @@ func legacyFolders(ctx context.Context, home string) ([]string, error) {
 	return out, errors.Join(errs...)
 }
 
-// legacyEntries lists the sessions in files. Only a full list opens the folders: a session that is asked for by its
-// name is looked up by it.
+// legacyEntries lists the sessions in JSON files. It looks up the sessions that the filter names by name, and lists the folders only
+// otherwise.
 func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	if home.FilesOnly || !isFolder(ctx, home.Dir) {
-		return nil, nil // databasesOf has said so
+		return nil, nil // listDatabases has warned
 	}
 	folders, err := legacyFolders(ctx, home.Dir)
 	errs := []error{err}
 	var out []discover.Entry
 	for _, folder := range folders {
 		if q.Parents != nil && !slices.ContainsFunc(q.Parents, func(r discover.Ref) bool { return filepath.Dir(r.Path) == folder }) {
-			continue // a sub-agent's file is beside the one of its parent, and only reading tells which it is
+			continue // the file of a sub-agent is in its parent's folder; which one it is, only its content shows
 		}
 		d, err := fsread.OpenDir(ctx, folder)
 		if err != nil {
@@ -92,7 +92,7 @@ func isFolder(ctx context.Context, dir string) bool {
 	return true
 }
 
-// legacyIDs are the ids to look for in a folder.
+// legacyIDs returns the IDs in a folder that may match the filter.
 func legacyIDs(d *fsread.Dir, q discover.EntryFilter) ([]string, error) {
 	var out []string
 	if q.Refs != nil {
@@ -115,7 +115,7 @@ func legacyIDs(d *fsread.Dir, q discover.EntryFilter) ([]string, error) {
 	return out, err
 }
 
-// readLegacyFile returns the content of one of these files, which the agent writes in place.
+// readLegacyFile returns the content of a JSON file. The agent writes it in place, so that it may be incomplete for a moment.
 func readLegacyFile(ctx context.Context, path string) ([]byte, error) {
 	isWhole := func(data []byte) bool { return jsonl.Object(data).Complete() }
 	data, err := fsread.ReadComplete(ctx, path, maxLegacyFile, isWhole)

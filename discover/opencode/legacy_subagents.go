@@ -10,17 +10,17 @@ import (
 	"agentctl/discover/opencode/transcript"
 )
 
-// legacySubAgents knows the sub-agents' sessions that are in files. Whom one works for stands in its file alone, so that all files of a
-// folder are read, once for all sessions in it.
+// legacySubAgents finds the sub-agents' sessions that are in JSON files. Only such a file itself names the session's parent, so all files
+// of a folder are read, once for all sessions in it.
 type legacySubAgents struct {
-	folders map[string]map[string][]string // by folder and session, the files of its sub-agents
+	folders map[string]map[string][]string // the files of a session's sub-agents, by folder and session
 }
 
-// files are the files of a session's sub-agents. What cannot be read is told where it is read for itself.
-func (k *legacySubAgents) files(ctx context.Context, folder, session string) []string {
-	if k.folders[folder] == nil {
-		if k.folders == nil {
-			k.folders = map[string]map[string][]string{}
+// files returns the files of a session's sub-agents. Files that cannot be read are left out: the list of all sessions has their warnings.
+func (l *legacySubAgents) files(ctx context.Context, folder, session string) []string {
+	if l.folders[folder] == nil {
+		if l.folders == nil {
+			l.folders = map[string]map[string][]string{}
 		}
 		byParent := map[string][]string{}
 		names, _ := listJSONNames(ctx, folder, sessionPrefix)
@@ -31,17 +31,17 @@ func (k *legacySubAgents) files(ctx context.Context, folder, session string) []s
 				byParent[parent] = append(byParent[parent], path)
 			}
 		}
-		k.folders[folder] = byParent
+		l.folders[folder] = byParent
 	}
-	return k.folders[folder][session]
+	return l.folders[folder][session]
 }
 
-// addChildren adds the usage of a session's sub-agents, of their sub-agents and so on. If one of them cannot be read, the sum is unknown.
-func (k *legacySubAgents) addChildren(ctx context.Context, s *session) {
+// addUsage adds the usage of a session's sub-agents, of their sub-agents and so on. If one of them cannot be read, the sum is unknown.
+func (l *legacySubAgents) addUsage(ctx context.Context, s *session) {
 	var sum transcript.Usage
 	seen := []string{s.ID}
 	for i := 0; i < len(seen); i++ {
-		for _, path := range k.files(ctx, filepath.Dir(s.Path), seen[i]) {
+		for _, path := range l.files(ctx, filepath.Dir(s.Path), seen[i]) {
 			id := strings.TrimSuffix(filepath.Base(path), ".json")
 			if slices.Contains(seen, id) {
 				continue // a damaged store may have a cycle

@@ -10,28 +10,28 @@ import (
 	"agentctl/launch"
 )
 
-// ParseOutput implements [launch.Adapter]. `run --format json` prints one JSON object an event, each with the ID of the run's own
-// session; the first comes when the model answers, or fails to. An error event ends the run, before 1.17 with exit status 0
-// (SEEN 1.1.65, 1.18.33). Retries print nothing.
+// ParseOutput implements [launch.Adapter]. `run --format json` prints a JSON object for each event, with the ID of its session. The first
+// event is the model's answer or its failure. An error event ends the run, before 1.17 with exit status 0 (SEEN 1.1.65, 1.18.33). A retry
+// prints nothing.
 func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
-	var said launch.ParsedOutput
+	var parsed launch.ParsedOutput
 	for line := range bytes.Lines(o.Stdout) {
 		id := eventSessionID(line)
 		if id == "" {
 			continue
 		}
-		said.ID = cmp.Or(said.ID, id)
+		parsed.ID = cmp.Or(parsed.ID, id)
 		if e := jsonl.Object(line); e.Get("type").Text(transcript.NameLimit) == "error" {
-			said.Error = cmp.Or(eventError(e.Get("error").Object()), said.Error)
+			parsed.Error = cmp.Or(eventError(e.Get("error").Object()), parsed.Error)
 		}
 	}
-	if said.Error == "" {
-		said.Error = cmp.Or(stderrError(o.Stderr), helpError(o.Stderr), helpError(o.Stdout))
+	if parsed.Error == "" {
+		parsed.Error = cmp.Or(stderrError(o.Stderr), helpError(o.Stderr), helpError(o.Stdout))
 	}
-	return said
+	return parsed
 }
 
-// eventError is the text of an error event; what the agent's log says more of it has a reference.
+// eventError returns the text of an error event, with its reference to the agent's log.
 func eventError(e jsonl.Object) string {
 	data := e.Get("data").Object()
 	text := cmp.Or(data.Get("message").Text(transcript.ErrorLimit), e.Get("name").Text(transcript.NameLimit))
@@ -41,10 +41,10 @@ func eventError(e jsonl.Object) string {
 	return text
 }
 
-// errorPrefix begins a message of failure, in red (SEEN 1.1.65, 1.18.33).
+// errorPrefix begins an error message, in red (SEEN 1.1.65, 1.18.33).
 const errorPrefix = "\x1b[91m\x1b[1mError: \x1b[0m"
 
-// stderrError is what follows the last mark of an error.
+// stderrError returns the last error message.
 func stderrError(stderr []byte) string {
 	_, after, _ := bytes.Cut(stderr, []byte(errorPrefix))
 	if i := bytes.LastIndex(after, []byte(errorPrefix)); i >= 0 {
@@ -53,8 +53,8 @@ func stderrError(stderr []byte) string {
 	return strings.TrimSpace(string(after[:min(len(after), transcript.ErrorLimit)]))
 }
 
-// helpError: a command line that the agent does not understand makes it print its help, and no reason (SEEN 1.1.65 on
-// stdout, 1.18.33 on stderr).
+// helpError returns an error if the text is the agent's help. The agent prints it, without a reason, if it does not understand its
+// arguments (SEEN 1.1.65 on stdout, 1.18.33 on stderr).
 func helpError(text []byte) string {
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("opencode run [message..]")) {
 		return ""

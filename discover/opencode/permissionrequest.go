@@ -9,18 +9,18 @@ import (
 	"agentctl/discover/opencode/transcript"
 )
 
-// permissionRequest is a line of the shared log by which a process asks for permission, as in
+// permissionRequest is a line of the shared log about a request for permission, such as
 //
 //	… message=asking id=per_1fa677ca6001SK5QCYOjgbhRYQ permission=bash patterns="[\"sleep 33\"]"
 //
-// The line names neither session nor call, and the answer is not logged (READ, SEEN 1.18.33).
+// The line names neither the session nor the tool call, and the user's answer is not logged (READ, SEEN 1.18.33).
 type permissionRequest struct {
 	at         time.Time
 	permission string
-	patterns   string // a JSON array whose quotes are escaped once more, which loses the escapes in it
+	patterns   string // a JSON array with its quotes escaped again, and without the escapes in its strings
 }
 
-// maxRequests is how many of the newest requests of a process are kept.
+// maxRequests is how many requests of each run are kept, the newest ones.
 const maxRequests = 100
 
 // isPermissionRequest reports whether a line of the log may be a request.
@@ -28,7 +28,7 @@ func isPermissionRequest(line []byte) bool {
 	return bytes.Contains(line, []byte(" message=asking id=per_"))
 }
 
-// parsePermissionRequest reads such a line.
+// parsePermissionRequest parses such a line.
 func parsePermissionRequest(line []byte) (run string, r permissionRequest) {
 	r.at = lineTime(line)
 	for key, value := range fields(string(line)) {
@@ -44,13 +44,13 @@ func parsePermissionRequest(line []byte) (run string, r permissionRequest) {
 	return run, r
 }
 
-// matches reports whether the request is one that this call, which has not begun to report, may have made.
+// matches reports whether the request may be for a tool call that has not reported so far.
 func (r permissionRequest) matches(p transcript.Part) bool {
 	if p.Started == 0 || r.at.Before(transcript.Time(p.Started)) {
 		return false
 	}
 	switch r.permission {
-	case "external_directory", "doom_loop": // any call may need these
+	case "external_directory", "doom_loop": // any call may need one of these
 		return true
 	case "edit":
 		return slices.Contains([]string{"edit", "write", "patch", "multiedit", "apply_patch"}, p.Tool)
@@ -60,7 +60,7 @@ func (r permissionRequest) matches(p transcript.Part) bool {
 	return r.permission == p.Tool
 }
 
-// matchesCommand reports whether the parts of a command line that the request names are in this one.
+// matchesCommand reports whether all commands that the request names are in a command line.
 func (r permissionRequest) matchesCommand(command string) bool {
 	plain := func(text string) string {
 		return strings.Join(strings.Fields(strings.NewReplacer(`\`, "", `"`, "").Replace(text)), " ")

@@ -8,19 +8,19 @@ import (
 	"agentctl/launch"
 )
 
-// permissionKey names the variable with permissions, as JSON, that the agent lays over those of its configuration files
-// (SEEN 1.1.65, 1.18.33): objects are merged, and of the rules for one tool the last that fits counts.
+// permissionKey is the variable with permissions, as JSON, that override those of the configuration files. The agent merges the objects;
+// of the rules for a tool, the last one that matches counts (SEEN 1.1.65, 1.18.33).
 const permissionKey = "OPENCODE_PERMISSION"
 
 const (
-	// editRule lets the agent change files, save those that its configuration refuses by name. "edit" is the permission of
-	// all tools that write files; what lies outside of the directory has one more.
+	// editRule allows the agent to change files, except those that its configuration denies by name. All tools that write files have the
+	// permission "edit". Files outside of the directory need another permission too.
 	editRule = `"edit":{"*":"allow"}`
-	// denyQuestions keeps a headless turn from asking questions that nobody would see, as `run` does in the sessions that it makes.
+	// denyQuestions denies a headless turn to ask questions, which nobody would see. `run` sets the same for the sessions that it makes.
 	denyQuestions = `"question":"deny","plan_enter":"deny","plan_exit":"deny"`
 )
 
-// permissionEnv is the variable for the permissions asked for, with what it holds already.
+// permissionEnv returns the variable for the requested permissions; it keeps those that the environment sets.
 func permissionEnv(r launch.Request, host launch.Environment) []string {
 	var rules []byte
 	add := func(rule []byte) {
@@ -43,13 +43,13 @@ func permissionEnv(r launch.Request, host launch.Environment) []string {
 	if set := bytes.TrimSpace([]byte(host.Getenv(permissionKey))); jsonl.Object(set).Complete() {
 		add(bytes.TrimSpace(set[1 : len(set)-1]))
 	}
-	add(own) // of two rules with one name JSON takes the later
+	add(own) // of two members with the same name, the later counts
 	return []string{permissionKey + "={" + string(rules) + "}"}
 }
 
-// skipApprovals are the options of the mode without approvals: --auto (SEEN 1.18.33), before that
-// --dangerously-skip-permissions (SEEN 1.14.41, 1.15.13, 1.17.0; not in 1.3.2), which 1.18.33 still takes. Rules that
-// deny hold all the same. The terminal interface has the former only.
+// skipApprovals returns the option for the mode without approvals: --auto (SEEN 1.18.33), or in older versions
+// --dangerously-skip-permissions (SEEN 1.14.41, 1.15.13, 1.17.0; not in 1.3.2). 1.18.33 accepts both; its terminal interface has only
+// --auto. Rules that deny still apply.
 func (p installation) skipApprovals(r launch.Request) ([]string, error) {
 	switch {
 	case r.Permissions != launch.PermissionsFull:

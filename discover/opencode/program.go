@@ -12,27 +12,24 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
-	"agentctl/discover/opencode/transcript"
 	"agentctl/launch"
 )
 
-// Program implements [discover.Program]: the name the agent is installed under.
+// Program implements [discover.ProgramNamer].
 func (Adapter) Program() string { return "opencode" }
 
-// binKey names the variable by which npm's launcher of versions before 1.15 is told which binary to run.
+// binKey is the variable that tells npm's launcher, in versions before 1.15, which binary to run.
 const binKey = "OPENCODE_BIN_PATH"
 
-// installation is the agent as it is installed.
+// installation is the binary to start.
 type installation struct {
 	path    string
-	version native.Version // zero where the installation does not tell
+	version native.Version // zero if its place does not show it
 }
 
-// findInstallation looks up the agent's own binary. In npm's package opencode-ai the program may be a launcher that runs the
-// binary in a process of its own (before 1.15), or stand in for one that the package's installation script would put in
-// its place; then the binary of the platform's package is taken, as the launcher would.
+// findInstallation finds the agent's own binary. The program in npm's package opencode-ai may be another one: before 1.15, a launcher that
+// runs the binary as a child process; later, a placeholder that the package's install script replaces. Then findInstallation searches for
+// the binary of the platform's package, as the launcher does.
 func findInstallation(host launch.Environment) (installation, error) {
 	name := Adapter{}.Program()
 	path, err := host.LookPath(name)
@@ -59,21 +56,20 @@ func findInstallation(host launch.Environment) (installation, error) {
 	return installation{path, versionOf(real)}, nil
 }
 
-// isNPM reports whether the program is that of npm's package: opencode-ai/bin/opencode, or since 1.15 opencode.exe on
-// all systems.
+// isNPM reports whether the program is in npm's package: opencode-ai/bin/opencode, or since 1.15 opencode.exe on all systems.
 func isNPM(path string) bool {
 	return strings.HasSuffix(filepath.Dir(path), filepath.Join("opencode-ai", "bin"))
 }
 
-// isBinary tells the agent's binary, of some hundred megabytes, from scripts.
+// isBinary reports whether a file is large enough to be the agent's binary, which has more than a hundred megabytes, and no script.
 func isBinary(path string) bool {
 	const smallest = 1 << 20
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Size() >= smallest
 }
 
-// nativeBinaries are the places of the platform's package, the likeliest first: node_modules/opencode-linux-x64 and its
-// variants for older processors and for musl, in the folder or in one above it (READ 1.1.65).
+// nativeBinaries returns where the binary of the platform's package may be, the likeliest place first. The packages are
+// node_modules/opencode-linux-x64 and its variants for older processors and for musl, in the folder or in one above it (READ 1.1.65).
 func nativeBinaries(dir string) []string {
 	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
 	if arch == "" {
@@ -102,25 +98,8 @@ func nativeBinaries(dir string) []string {
 	}
 }
 
-// isMusl reports whether programs here are linked with musl.
+// isMusl reports whether this system uses musl.
 func isMusl() bool {
 	_, err := os.Stat("/etc/alpine-release")
 	return err == nil
-}
-
-// versionText is the version for messages.
-func (p installation) versionText() string {
-	if !p.version.Known() {
-		return "unknown"
-	}
-	return p.version.String()
-}
-
-// versionOf reads the manifest of the npm package that a binary is in; zero if it is in none.
-func versionOf(path string) native.Version {
-	data, err := fsread.ReadFileNoFollow(filepath.Join(filepath.Dir(filepath.Dir(path)), "package.json"), 1<<20)
-	if err != nil || !strings.HasPrefix(jsonl.Object(data).Get("name").Text(transcript.NameLimit), "opencode-") {
-		return native.Version{}
-	}
-	return native.ParseVersion(jsonl.Object(data).Get("version").Text(transcript.NameLimit))
 }

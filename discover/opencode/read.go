@@ -8,11 +8,11 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// batchSize is how many sessions are read of one look at a database: few enough that a writer's checkpoint rarely
-// falls into it, and that all their pages can be read ahead where one does.
+// batchSize is how many sessions one reading of a database takes: so few that a writer's checkpoint rarely disturbs it, and that all their
+// pages can be read ahead if one does.
 const batchSize = 600
 
-// batch is a piece of work for [Adapter.Read]: sessions of one database, or one session of JSON files.
+// batch is sessions of one database that are read together, or one session in JSON files.
 type batch struct {
 	batchKey
 	ids []string
@@ -20,18 +20,18 @@ type batch struct {
 
 type batchKey struct{ path, home string }
 
-// isFile reports whether it is one of JSON files.
-func (c batch) isFile() bool { return isLegacyPath(c.path) }
+// isLegacy reports whether the session is in JSON files.
+func (b batch) isLegacy() bool { return isLegacyPath(b.path) }
 
-// Read yields the records of the entries.
+// Read implements [discover.Adapter]. The Meta keys are those of [newSession].
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
-		known := &legacySubAgents{}
-		for _, c := range batches(entries) {
+		subAgents := &legacySubAgents{}
+		for _, b := range batches(entries) {
 			if ctx.Err() != nil {
 				return
 			}
-			records, err := c.read(ctx, want, known)
+			records, err := b.read(ctx, want, subAgents)
 			if err != nil && !yield(discover.Record{}, err) {
 				return
 			}
@@ -44,51 +44,60 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover
 	}
 }
 
-// batches puts together the sessions of each database.
+// batches groups the entries by database.
 func batches(entries []discover.Entry) (out []batch) {
-	last := map[batchKey]int{} // in out, the newest chunk of a database
+	last := map[batchKey]int{} // indexes of out, by database
 	for _, e := range entries {
-		place := batchKey{e.Path, e.Home}
-		i, ok := last[place]
+		key := batchKey{e.Path, e.Home}
+		i, ok := last[key]
 		if !ok || len(out[i].ids) == batchSize {
 			i = len(out)
-			last[place] = i
-			out = append(out, batch{batchKey: place})
+			last[key] = i
+			out = append(out, batch{batchKey: key})
 		}
 		out[i].ids = append(out[i].ids, e.ID)
 	}
 	return out
 }
 
-// read reads the sessions of a chunk, and looks into the sub-agents that they wait for. Its errors are warnings; what has
-// vanished is none.
-func (c batch) read(ctx context.Context, want discover.ReadOptions, known *legacySubAgents) (records []discover.Record, err error) {
-	if c.isFile() {
-		s, err := readLegacySession(ctx, c.home, c.path, want)
+// read reads the sessions of a batch, and the sub-agents that they wait for. Its errors are warnings. A session that has vanished is left
+// out without one.
+func (b batch) read(ctx context.Context, want discover.ReadOptions, subAgents *legacySubAgents) (records []discover.Record, err error) {
+	if b.isLegacy() {
+		s, err := readLegacySession(ctx, b.home, b.path, want)
 		if s == nil {
 			return nil, err
 		}
 		if want.Tokens || want.Full {
-			known.addChildren(ctx, s)
+			subAgents.addUsage(ctx, s)
 		}
 		s.TruncateTexts()
 		return []discover.Record{s.Record}, err
 	}
-	err = readDatabase(ctx, c.home, c.path, func(st *database) {
-		records = make([]discover.Record, 0, len(c.ids))
-		for s := range st.sessions(c.ids, want) {
-			s.inheritWaiting(st, maxDepth)
+	ok, err := b.readDatabase(ctx, func(d *database) {
+		records = make([]discover.Record, 0, len(b.ids))
+		for s := range d.sessions(b.ids, want) {
+			s.inheritWaiting(d, maxDepth)
 			s.TruncateTexts()
 			records = append(records, s.Record)
 		}
 	})
-	switch {
-	case fsread.IsNotExist(err):
-		return nil, nil
-	case isDamage(err):
-		return records, newWarning(c.path, err)
-	case err != nil:
-		return nil, newWarning(c.path, err)
+	if !ok {
+		records = nil
 	}
-	return records, nil
+	return records, err
+}
+
+// readDatabase reads the database of a batch. ok is false if there are no results. The error is a warning. A database that has vanished is
+// no error.
+func (b batch) readDatabase(ctx context.Context, read func(*database)) (ok bool, err error) {
+	err = readDatabase(ctx, b.home, b.path, read)
+	if fsread.IsNotExist(err) {
+		return false, nil
+	}
+	ok = err == nil || isDamage(err)
+	if err != nil {
+		err = newWarning(b.path, err)
+	}
+	return ok, err
 }

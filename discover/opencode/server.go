@@ -19,17 +19,17 @@ import (
 	"agentctl/proc"
 )
 
-// What a server's password is told by, and the user's name that goes with it (READ 1.18.33). Only our own environment is
-// asked: another process's holds a secret.
+// The variables with a server's password and the user name for it (READ 1.18.33). They are read only in our own environment: those of
+// another process are its secret.
 const (
 	passwordKey = "OPENCODE_SERVER_PASSWORD"
 	usernameKey = "OPENCODE_SERVER_USERNAME"
 	defaultUser = "opencode"
 )
 
-// post sends an HTTP request without a body to a server at a port on loopback, and returns the status of the answer. Nothing is
-// said to any other process that listens there. One request in plain text is all that is ever needed: net/http would bring TLS
-// into the program, and net a resolver of names. Error: [proc.ErrOtherPeer] among others.
+// post sends an HTTP request without a body to a server at a port on loopback, and returns the status of the answer. If another process
+// listens there, post sends nothing and returns [proc.ErrOtherPeer]. It does not use net/http, which would add TLS and name resolution to
+// the program.
 func post(ctx context.Context, server proc.Process, port int, path, user, password string) (status int, err error) {
 	conn, err := connect(ctx, port)
 	if err != nil {

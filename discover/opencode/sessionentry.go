@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"agentctl/discover/opencode/transcript"
 )
 
-// sessionEntry is a session as a listing has it. Of one whose row cannot be read, an index has the id.
+// sessionEntry is a session in a list. If its row cannot be read, the ID is from an index.
 type sessionEntry struct {
 	rowid      int64
 	id, parent string
@@ -22,97 +23,97 @@ func newSessionEntry(rowid int64, r *sqlite.Row) sessionEntry {
 	return sessionEntry{rowid: rowid, id: r.Text("id", transcript.NameLimit), parent: r.Text("parent_id", transcript.NameLimit), updated: r.Int("time_updated")}
 }
 
-// listSessions are the sessions that a query may mean, as far as keys answer that. The rest is for [matches]: a JSON file is
-// known to be taken over only if its session is found in the database, however old.
-func (st *database) listSessions(q discover.EntryFilter) []sessionEntry {
+// listSessions returns the sessions that may match the filter. It applies only what keys can answer, and [matches] the rest: a session that
+// is too old for the filter must be found here too, because its JSON file must not be listed instead.
+func (d *database) listSessions(q discover.EntryFilter) []sessionEntry {
 	switch {
 	case q.Parents != nil:
-		return st.subAgentsOf(q.Parents)
+		return d.subAgentsOf(q.Parents)
 	case q.Refs != nil:
 		ids := make([]string, 0, len(q.Refs))
 		for _, r := range q.Refs {
 			ids = append(ids, r.ID)
 		}
-		return st.withIDs(ids)
+		return d.withIDs(ids)
 	case q.ID != "":
-		return st.withIDPrefix(q.ID)
+		return d.withIDPrefix(q.ID)
 	}
-	return st.allSessions()
+	return d.allSessions()
 }
 
-// subAgentsOf are the sub-agents' sessions of these.
-func (st *database) subAgentsOf(parents []discover.Ref) (found []sessionEntry) {
+// subAgentsOf returns the sessions of the sub-agents that work for these sessions.
+func (d *database) subAgentsOf(parents []discover.Ref) (found []sessionEntry) {
 	for _, p := range parents {
-		if p.Path != st.path {
+		if p.Path != d.path {
 			continue
 		}
-		for r := range st.children(p.ID) {
+		for r := range d.children(p.ID) {
 			found = append(found, newSessionEntry(0, r))
 		}
 	}
 	return found
 }
 
-// withIDPrefix are the sessions whose id begins so.
-func (st *database) withIDPrefix(prefix string) (found []sessionEntry) {
-	before := st.Failures()
-	for r := range st.db.Query(`SELECT rowid, id FROM session WHERE id >= ? AND id < ?`, prefix, prefix+"~") {
-		found = append(found, st.readEntry(newSessionEntry(r.Int("rowid"), r)))
+// withIDPrefix returns the sessions whose IDs have a prefix.
+func (d *database) withIDPrefix(prefix string) (found []sessionEntry) {
+	before := d.Failures()
+	for r := range d.db.Query(`SELECT rowid, id FROM session WHERE id >= ? AND id < ?`, prefix, prefix+"~") {
+		found = append(found, d.readEntry(newSessionEntry(r.Int("rowid"), r)))
 	}
-	if st.Failures() > before {
-		found = slices.DeleteFunc(st.allSessions(), func(l sessionEntry) bool { return !strings.HasPrefix(l.id, prefix) })
+	if d.Failures() > before {
+		found = slices.DeleteFunc(d.allSessions(), func(e sessionEntry) bool { return !strings.HasPrefix(e.id, prefix) })
 	}
 	return found
 }
 
-// readEntry completes what an index has of a session.
-func (st *database) readEntry(l sessionEntry) sessionEntry {
-	if r := st.sessionTable.Row(l.rowid); r != nil {
-		return newSessionEntry(l.rowid, r)
+// readEntry completes an entry from an index by the session's row.
+func (d *database) readEntry(e sessionEntry) sessionEntry {
+	if r := d.sessionTable.Row(e.rowid); r != nil {
+		return newSessionEntry(e.rowid, r)
 	}
-	l.unreadable = true
-	return l
+	e.unreadable = true
+	return e
 }
 
-// withIDs returns the sessions with these ids, each once, in the order of the table: what was made together stands together.
-// Where the index is damaged, the table itself is searched.
-func (st *database) withIDs(ids []string) []sessionEntry {
-	before := st.Failures()
+// withIDs returns the sessions with these IDs, each once, in the order of the table: neighbours share pages. If the index is damaged, it
+// searches the table itself.
+func (d *database) withIDs(ids []string) []sessionEntry {
+	before := d.Failures()
 	found := make([]sessionEntry, 0, len(ids))
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
-		for r := range st.db.Query(`SELECT rowid, id FROM session WHERE id = ? ORDER BY rowid LIMIT 1`, id) {
+		for r := range d.db.Query(`SELECT rowid, id FROM session WHERE id = ? ORDER BY rowid LIMIT 1`, id) {
 			found = append(found, newSessionEntry(r.Int("rowid"), r))
 		}
 	}
-	if st.Failures() > before {
-		found = slices.DeleteFunc(st.allSessions(), func(l sessionEntry) bool { return !slices.Contains(ids, l.id) })
+	if d.Failures() > before {
+		found = slices.DeleteFunc(d.allSessions(), func(e sessionEntry) bool { return !slices.Contains(ids, e.id) })
 	}
-	slices.SortFunc(found, func(a, b sessionEntry) int { return int(min(max(a.rowid-b.rowid, -1), 1)) })
+	slices.SortFunc(found, func(a, b sessionEntry) int { return cmp.Compare(a.rowid, b.rowid) })
 	return found
 }
 
 var errDuplicateRow = errors.New("a table has a row twice")
 
-// allSessions are all sessions. Where that meets damage, it goes over the table from the other end too, and over the index of the
-// primary key from both: a damaged page costs each pass what is behind it, and none but itself all of them.
-func (st *database) allSessions() (found []sessionEntry) {
-	columns := slices.DeleteFunc([]string{"id", "parent_id", "time_updated"}, func(name string) bool { return !st.sessionTable.Has(name) })
-	before, seen := st.Failures(), map[int64]bool{}
-	for r := range st.db.Query(`SELECT rowid, ` + strings.Join(columns, `, `) + ` FROM session ORDER BY rowid`) {
-		l := newSessionEntry(r.Int("rowid"), r)
-		if seen[l.rowid] {
-			st.db.Fail(errDuplicateRow)
+// allSessions returns all sessions. If the table is damaged, it also reads the table backwards, and the index of the primary key in both
+// directions. A damaged page ends a pass, so that each pass misses what is behind the page; all passes together miss only the page.
+func (d *database) allSessions() (found []sessionEntry) {
+	columns := slices.DeleteFunc([]string{"id", "parent_id", "time_updated"}, func(name string) bool { return !d.sessionTable.Has(name) })
+	before, seen := d.Failures(), map[int64]bool{}
+	for r := range d.db.Query(`SELECT rowid, ` + strings.Join(columns, `, `) + ` FROM session ORDER BY rowid`) {
+		e := newSessionEntry(r.Int("rowid"), r)
+		if seen[e.rowid] {
+			d.db.Fail(errDuplicateRow)
 			break
 		}
-		seen[l.rowid], found = true, append(found, l)
+		seen[e.rowid], found = true, append(found, e)
 	}
-	if st.Failures() == before {
+	if d.Failures() == before {
 		return found
 	}
 	for _, pass := range []string{`ORDER BY rowid DESC`, `ORDER BY id`, `ORDER BY id DESC`} {
-		for r := range st.db.Query(`SELECT rowid, id FROM session ` + pass) {
-			if l := newSessionEntry(r.Int("rowid"), r); !seen[l.rowid] {
-				seen[l.rowid], found = true, append(found, st.readEntry(l))
+		for r := range d.db.Query(`SELECT rowid, id FROM session ` + pass) {
+			if e := newSessionEntry(r.Int("rowid"), r); !seen[e.rowid] {
+				seen[e.rowid], found = true, append(found, d.readEntry(e))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -12,14 +13,14 @@ import (
 	"agentctl/proc"
 )
 
-// isAnonymousFile reports whether an open file never had a name (Linux: O_TMPFILE, "/tmp/#4711", or memfd_create(2)). Only who
-// was given it by its maker can write to it.
+// isAnonymousFile reports whether an open file never had a name (on Linux: O_TMPFILE, "/tmp/#4711", or memfd_create(2)). Only processes
+// that were given the file can write to it.
 func isAnonymousFile(path string) bool {
 	return strings.HasPrefix(path, "/memfd:") || strings.HasPrefix(filepath.Base(path), "#")
 }
 
-// readStdout finds the sessions that headless processes name in what they print, where their logs name none: those of
-// before 1.17 that were started in the same second share one.
+// readStdout finds the sessions in the output of headless processes whose logs name none. Before 1.17, processes that start in the same
+// second share a log.
 func (s *evidence) readStdout() {
 	for _, sub := range s.processes {
 		if sub.mode != modeRun || len(sub.sessions) > 0 || s.homes[sub.home] == nil {
@@ -39,21 +40,21 @@ func (s *evidence) readStdout() {
 	}
 }
 
-// sessionInOutput is the session that all events in a process's output are of, "" if there are none or of several.
+// maxOutput is how many bytes of a process's output are read.
+const maxOutput = 64 << 10
+
+// sessionInOutput returns the session of the events in a process's output; "" if there are no events, or events of several sessions.
 func sessionInOutput(ctx context.Context, f proc.OpenFile) (id string, err error) {
-	const most = 64 << 10
 	out, err := fsread.OpenLink(ctx, f.Proc)
 	if err != nil {
 		return "", err
 	}
 	defer out.Close()
 	several := false
-	_, err = out.Head(f.Offset).Forward(0, most, func(l fsread.Line) bool {
-		said := eventSessionID(l.Bytes)
-		several = said != "" && id != "" && said != id
-		if id == "" {
-			id = said
-		}
+	_, err = out.Head(f.Offset).Forward(0, maxOutput, func(l fsread.Line) bool {
+		found := eventSessionID(l.Bytes)
+		several = found != "" && id != "" && found != id
+		id = cmp.Or(id, found)
 		return !several
 	})
 	if several {
@@ -62,7 +63,7 @@ func sessionInOutput(ctx context.Context, f proc.OpenFile) (id string, err error
 	return id, err
 }
 
-// eventSessionID is the session that a line of `run --format json` is about.
+// eventSessionID returns the session of an event that `run --format json` prints; "" if the line is none.
 func eventSessionID(line []byte) string {
 	e := jsonl.Object(line)
 	if !e.Complete() {

@@ -13,15 +13,15 @@ import (
 	"agentctl/proc"
 )
 
-// StopSignals implements [launch.Stopper]. The terminal interface takes SIGTERM as the wish to end: it aborts its turns and
-// ends their tools. `run` and servers die of it and leave both behind (SEEN 1.18.33). The terminal interface of 1.1.65 only
-// gives the screen back at the first one while a tool runs, and dies of the second.
+// StopSignals implements [launch.Stopper]. At SIGTERM, the terminal interface aborts its turns, ends their tools and exits. `run` and
+// servers die of it without doing that (SEEN 1.18.33). If a tool runs, the terminal interface of 1.1.65 only restores the screen at the
+// first SIGTERM, and dies of the second.
 func (Adapter) StopSignals() []syscall.Signal {
 	return []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM}
 }
 
-// NeedsInterrupt implements [launch.Stopper]: a process that runs several sessions, and listens. If its ports cannot be read, it
-// may listen.
+// NeedsInterrupt implements [launch.Stopper]. A process that may run several sessions must be asked if it listens, or if its ports cannot
+// be read.
 func (Adapter) NeedsInterrupt(s discover.Session) bool {
 	return s.Shared && slices.ContainsFunc(s.Processes, func(p proc.Process) bool {
 		ports, err := p.Uncached().ListenPorts()
@@ -29,15 +29,15 @@ func (Adapter) NeedsInterrupt(s discover.Session) bool {
 	})
 }
 
-// Interrupt implements [launch.Stopper]: where a process runs several sessions, a server, or a terminal that listens, is asked
-// over HTTP to abort this one's turn. It answers when the turn's tools are gone; the other sessions go on, and so does the
-// process (SEEN 1.18.33). A session without a turn in progress has nothing to end.
+// Interrupt implements [launch.Stopper]. It asks a server, or a terminal interface that listens, over HTTP to abort the session's turn. The
+// answer comes after the turn's tools have ended. The process and its other sessions continue (SEEN 1.18.33). A session without a turn
+// in progress needs no request.
 func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.Environment) (accepted bool, err error) {
 	if !s.Shared {
 		return false, nil
 	}
 	for _, p := range s.Processes {
-		ports, err := p.Uncached().ListenPorts() // another may listen there by now
+		ports, err := p.Uncached().ListenPorts() // another process may have the port by now
 		if err != nil || len(ports) == 0 {
 			continue
 		}
@@ -49,9 +49,9 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.En
 	return false, nil
 }
 
-// abort asks at each port of the process in turn; one that is not the server's answers otherwise, or not at all. The process
-// may listen on another address than loopback, where another one has the port.
-func abort(ctx context.Context, s discover.Session, server proc.Process, ports []int, host launch.Environment) (taken bool, err error) {
+// abort sends the request to each port of the process until one accepts it. A port may belong to something else in the process. If the
+// process listens on another address than loopback, another process may have the port on loopback.
+func abort(ctx context.Context, s discover.Session, server proc.Process, ports []int, host launch.Environment) (accepted bool, err error) {
 	path := "/session/" + url.PathEscape(s.ID) + "/abort?directory=" + url.QueryEscape(s.Dir)
 	password := host.Getenv(passwordKey)
 	for _, port := range ports {
@@ -72,26 +72,4 @@ func abort(ctx context.Context, s discover.Session, server proc.Process, ports [
 		}
 	}
 	return false, err
-}
-
-// HasMarker implements [launch.Stopper]: what the agent starts bears the pid of its process, whichever of its sessions it is
-// for.
-func (a Adapter) HasMarker(p proc.Process, s discover.Session) bool {
-	env, err := p.Env(pidKey)
-	if err != nil {
-		return false
-	}
-	mark, ok := a.ReadMarker(func(key string) string { return env[key] })
-	if !ok {
-		return false
-	}
-	if pids, err := p.NamespacePIDs(); err != nil || len(pids) > 1 {
-		return false // a container's pids are not ours
-	}
-	for _, owner := range s.Processes {
-		if owner.ID.PID == mark.PID && owner.ID != p.ID && owner.Ticks <= p.Ticks && !p.Started.Before(owner.Started) {
-			return true
-		}
-	}
-	return false
 }

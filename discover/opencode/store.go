@@ -11,7 +11,7 @@ import (
 	"agentctl/discover/opencode/transcript"
 )
 
-// Entries lists the sessions of all databases, and of the JSON files that no database has taken over.
+// Entries implements [discover.Adapter]. It lists the sessions of all databases, and those in JSON files that are in no database.
 func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	var out []discover.Entry
 	var errs []error
@@ -24,7 +24,7 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.En
 
 func homeEntries(ctx context.Context, home discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	if !isSessionIDPrefix(q.ID) {
-		return nil, nil // another agent's
+		return nil, nil // an ID of another agent
 	}
 	databases, err := listDatabases(ctx, home)
 	errs := []error{err}
@@ -42,43 +42,43 @@ func homeEntries(ctx context.Context, home discover.Home, q discover.EntryFilter
 	return slices.DeleteFunc(all, func(e discover.Entry) bool { return !matches(q, e) }), errors.Join(errs...)
 }
 
-// notMigrated are those of the files that no database has taken over.
-func notMigrated(files, taken []discover.Entry) []discover.Entry {
+// notMigrated returns the entries of JSON files that are in no database.
+func notMigrated(files, migrated []discover.Entry) []discover.Entry {
 	if len(files) == 0 {
 		return nil
 	}
-	known := make(map[string]bool, len(taken))
-	for _, e := range taken {
+	known := make(map[string]bool, len(migrated))
+	for _, e := range migrated {
 		known[e.ID] = true
 	}
 	return slices.DeleteFunc(files, func(e discover.Entry) bool { return known[e.ID] })
 }
 
-// databaseEntries lists the sessions of one database whose id fits the query. One that cannot be read is an entry only if it is
-// asked for itself: else nobody would come to read it, as its time is not known, and the error names it.
+// databaseEntries lists the sessions of a database. A session that cannot be read is an entry only if the filter names it. Otherwise the
+// error names it: without a time, nobody would read the entry.
 func databaseEntries(ctx context.Context, home discover.Home, path string, q discover.EntryFilter) (out []discover.Entry, err error) {
-	second := false
-	err = readDatabase(ctx, home.Dir, path, func(st *database) {
-		out, second = nil, st.hasV2
-		for _, l := range st.listSessions(q) {
+	hasV2 := false
+	err = readDatabase(ctx, home.Dir, path, func(d *database) {
+		out, hasV2 = nil, d.hasV2
+		for _, s := range d.listSessions(q) {
 			switch {
-			case !isSessionID(l.id):
-			case l.unreadable && q.Refs == nil && q.ID == "":
-				st.damage.unreadable = append(st.damage.unreadable, l.id)
+			case !isSessionID(s.id):
+			case s.unreadable && q.Refs == nil && q.ID == "":
+				d.damage.unreadable = append(d.damage.unreadable, s.id)
 			default:
 				out = discover.AppendEntry(out, discover.Entry{
-					Agent: agentName, Path: path, Home: home.Dir, ID: l.id, Parent: l.parent, Updated: transcript.Time(l.updated),
+					Agent: agentName, Path: path, Home: home.Dir, ID: s.id, Parent: s.parent, Updated: transcript.Time(s.updated),
 				})
 			}
 		}
 	})
-	if err == nil && second && q.Refs == nil && q.Parents == nil {
+	if err == nil && hasV2 && q.Refs == nil && q.Parents == nil {
 		err = errV2Sessions
 	}
 	return out, err
 }
 
-// matches reports whether the query asks for this entry.
+// matches reports whether the entry matches the filter.
 func matches(q discover.EntryFilter, e discover.Entry) bool {
 	if !q.Subagents && e.Parent != "" || e.Updated.Before(q.Since) || !strings.HasPrefix(e.ID, q.ID) {
 		return false

@@ -1,60 +1,55 @@
 package opencode
 
 import (
+	"context"
+	"errors"
+	"iter"
+
 	"agentctl/discover"
 	"agentctl/discover/opencode/transcript"
 )
 
-// usage returns what the record says.
-func (s *session) usage() (u transcript.Usage) {
-	if s.Tokens != nil {
-		u.Tokens = *s.Tokens
-	}
-	if s.Cost != nil {
-		u.Cost = *s.Cost
-	}
-	return u
-}
-
-// setUsage stores the usage in the record. Without tokens, both totals stay nil.
-func (s *session) setUsage(u transcript.Usage) {
-	if s.Tokens, s.Cost = nil, nil; u.Tokens.Total > 0 {
-		s.Tokens, s.Cost = &u.Tokens, &u.Cost
-	}
-}
-
-// setContext stores the size of the context, also in the record of a copy that has used nothing so far.
-func (s *session) setContext(size int64) {
-	if s.Tokens == nil && size > 0 {
-		s.Tokens, s.Cost = &discover.Tokens{}, new(float64)
-	}
-	if s.Tokens != nil {
-		s.Tokens.Context = size
-	}
-}
-
-// addUsage adds the usage of sub-agents. The size of the context stays.
-func (s *session) addUsage(u transcript.Usage) {
-	sum := s.usage()
-	sum.Add(u)
-	s.setUsage(sum)
-	s.setContext(sum.Tokens.Context)
-}
-
-// fillUsage corrects the usage that the agent has added up. If the session is a copy, the agent's sum includes the messages copied from
-// the other session, which has them in its own sum. If there is no sum or such a sum, only all messages together tell the usage.
-func (s *session) fillUsage(store transcript.Store, all bool) {
-	created := s.Created.UnixMilli()
-	copied := s.head.FirstCreated > 0 && s.head.FirstCreated < created
-	if s.Tokens == nil || copied {
-		if s.Tokens, s.Cost = nil, nil; !all {
-			return
+// ReadUsage implements [discover.UsageReader]. It reads all messages of the sessions. The answers of a sub-agent are in its own session.
+func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
+	return func(yield func(*discover.SessionUsage, error) bool) {
+		for _, b := range batches(entries) {
+			if ctx.Err() != nil {
+				return
+			}
+			used, err := b.readUsage(ctx)
+			if err != nil && !yield(nil, err) {
+				return
+			}
+			for i := range used {
+				if len(used[i].Usage) > 0 && !yield(&used[i], nil) {
+					return
+				}
+			}
 		}
-		s.setUsage(transcript.ReadUsage(store, created))
 	}
-	if all {
-		s.setContext(transcript.ReadContext(store))
-	} else if s.tail.Last != nil {
-		s.setContext(s.tail.Last.ContextSize())
+}
+
+// readUsage reads what the sessions of a batch used, as [batch.read] reads their records.
+func (b batch) readUsage(ctx context.Context) (used []discover.SessionUsage, err error) {
+	if b.isLegacy() {
+		s, err := readLegacySession(ctx, b.home, b.path, discover.ReadOptions{})
+		if s == nil {
+			return nil, err
+		}
+		s.TruncateTexts()
+		messages := newLegacyMessages(ctx, b.path, s.ID)
+		used := discover.SessionUsage{Record: s.Record, Usage: transcript.ReadAnswers(messages, s.Created.UnixMilli())}
+		return []discover.SessionUsage{used}, errors.Join(append(messages.errs, err)...)
 	}
+	ok, err := b.readDatabase(ctx, func(d *database) {
+		used = make([]discover.SessionUsage, 0, len(b.ids))
+		for s := range d.sessions(b.ids, discover.ReadOptions{}) {
+			s.TruncateTexts()
+			used = append(used, discover.SessionUsage{Record: s.Record, Usage: transcript.ReadAnswers(d.messages(s.ID), s.Created.UnixMilli())})
+		}
+	})
+	if !ok {
+		used = nil
+	}
+	return used, err
 }

@@ -8,9 +8,9 @@ import (
 	"agentctl/discover/native/sqlite"
 )
 
-// OpenCode 2 has a background service that runs all sessions of a home (`serve --service`; its terminals and runs are
-// clients), and keeps what it stores in tables of its own (SEEN 0.0.0-next-16350, a preview named opencode2; READ 2.0.3:
-// session_v2 beside the older tables). Its sessions are not read: that is said, and none of them is called stopped for it.
+// OpenCode 2 has a background service that runs all sessions of a home (`serve --service`; its terminals and runs are clients). It stores
+// sessions in tables of its own, beside the older ones (SEEN 0.0.0-next-16350, a preview named opencode2; READ 2.0.3). agentctl does not
+// read them: it gives a warning, and shows the service as a process whose sessions are unknown.
 const (
 	v2ServiceFlag  = "--service"
 	v2SessionTable = "session_v2"
@@ -28,7 +28,7 @@ func hasV2Sessions(db *sqlite.DB, tables []string) bool {
 	return false
 }
 
-// v2ServiceClaim is the presence of its background service: a live process of which nobody knows what it runs, nor where.
+// v2ServiceClaim returns the presence of the background service, whose sessions and directories are unknown.
 func v2ServiceClaim(base discover.Claim) discover.Claim {
 	c := base
 	c.Strength, c.Kind, c.Detail = discover.Exact, "process", "the background service of OpenCode 2"

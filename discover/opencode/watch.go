@@ -3,18 +3,17 @@ package opencode
 import (
 	"context"
 	"path/filepath"
-	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
 )
 
-// WatchPaths returns what changes with a session: its database and that one's write-ahead log, or the newest of its JSON
-// files and the folders in which newer ones, and other sessions, are made; and the log that ties it to its process.
+// WatchPaths implements [discover.PathWatcher]. It returns the log, and the database with its write-ahead log. For a session in JSON files,
+// it returns the newest files and the folders in which new files of this and other sessions are made.
 func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 	files := []string{filepath.Join(s.Home, "log", "opencode.log")}
 	switch {
-	case strings.HasSuffix(s.Path, ".json"):
+	case isLegacyPath(s.Path):
 		return append(append(files, s.Path, filepath.Dir(s.Path)), legacyWatchPaths(ctx, s)...)
 	case s.Path != "":
 		return append(files, s.Path, s.Path+"-wal")
@@ -24,11 +23,11 @@ func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 	if err == nil {
 		_ = f.Close()
 	} else if fsread.IsNotExist(err) { // before 1.2
-		folders, _ := legacyFolders(ctx, s.Home) // what cannot be listed is seen late
+		folders, _ := legacyFolders(ctx, s.Home) // a change in a folder that cannot be listed is noticed later
 		files = append(append(files, filepath.Join(s.Home, "storage", "session")), folders...)
 	}
 	return append(files, database, database+"-wal")
 }
 
-// MatchesBinary reports whether a binary can be this agent's.
+// MatchesBinary implements [discover.PathWatcher].
 func (Adapter) MatchesBinary(exe string) bool { return isProgramName(exe) }
