@@ -114,15 +114,17 @@ func (v *Verification) Update(s discover.Session) {
 	v.Session = s
 }
 
-// Refresh reads the session again, which has changed since its proof. A session that is not found again, by agent, ID and
-// path, stays as it is. Before it was in storage it had no path.
+// Refresh reads the session again, which has changed since its proof. It is found by agent, ID and path. Before it was in
+// storage it had no path: then its process, or that no other session has its ID, identifies it. A session that is not found
+// stays as it is.
 func (v *Verification) Refresh(ctx context.Context, want discover.ReadOptions) {
 	found, err := v.plan.Scanner.Find(ctx, v.Session.ID, []discover.Agent{v.Session.Agent}, want)
 	if several := (*discover.AmbiguousError)(nil); errors.As(err, &several) {
 		found.Sessions = several.Candidates
 	}
 	for _, s := range found.Sessions {
-		if s.Key() == v.Session.Key() || v.Session.Path == "" && s.ID == v.Session.ID {
+		unstored := v.Session.Path == "" && s.ID == v.Session.ID
+		if s.Key() == v.Session.Key() || unstored && (len(found.Sessions) == 1 || s.SharesProcess(v.Session)) {
 			v.Update(s)
 			return
 		}

@@ -241,3 +241,43 @@ func TestKillEndsAllThatWasStarted(t *testing.T) {
 		}
 	}
 }
+
+// twins are puppets whose sessions are stored twice, under one ID.
+type twins struct{ puppets }
+
+func (w twins) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
+	list, err := w.puppets.Entries(ctx, homes, q)
+	for _, e := range list {
+		e.Path = filepath.Join(w.store, "twin", filepath.Base(e.Path))
+		list = append(list, e)
+	}
+	return list, err
+}
+
+// A session is read again by its identity: one with the same ID is not taken for it.
+func TestRefreshTakesNoOtherSessionWithTheID(t *testing.T) {
+	p := puppets{store: t.TempDir()}
+	record, twin := filepath.Join(p.store, "a.session"), filepath.Join(p.store, "twin", "a.session")
+	if err := os.Mkdir(filepath.Dir(twin), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(record, failed)
+	write(twin, asked)
+	for name, test := range map[string]struct {
+		adapter    Adapter
+		path, want string
+	}{
+		"by its path":         {twins{p}, twin, twin},
+		"without a path":      {twins{p}, "", ""},
+		"the only one":        {p, "", record},
+		"gone from its place": {p, twin, twin},
+	} {
+		l, _ := launcher(t, p)
+		l.Scanner.Adapters = []discover.Adapter{test.adapter}
+		v := &Verification{plan: &Plan{Scanner: l.Scanner}, Session: discover.Session{Record: &discover.Record{Agent: "puppet", ID: "a", Path: test.path}}}
+		v.Refresh(t.Context(), discover.ReadOptions{})
+		if v.Session.Path != test.want {
+			t.Errorf("%s: %q, want %q", name, v.Session.Path, test.want)
+		}
+	}
+}
