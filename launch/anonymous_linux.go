@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AnonymousFile makes a file without a name, readable and writable, which is gone when nobody has it open any more: there is
-// nothing to leave behind at any moment. It lies in the folder for temporary files, or where the file system there
-// cannot do so, in memory (memfd_create(2), Linux 3.17).
+// AnonymousFile makes an unnamed file, readable and writable. The kernel removes it when no process has it open, so that
+// nothing is left behind at any moment. It is in the folder for temporary files, or in memory (memfd_create(2), Linux 3.17)
+// if the file system there has no unnamed files.
 func AnonymousFile(what string) (*os.File, error) {
 	flags := unix.O_TMPFILE | unix.O_EXCL | unix.O_RDWR | unix.O_APPEND | unix.O_CLOEXEC
 	fd, err := unix.Open(os.TempDir(), flags, 0o600)

@@ -4,7 +4,7 @@ package launch
 
 import "os"
 
-// AnonymousFile makes a file whose name is taken away at once: it is gone when nobody has it open any more.
+// AnonymousFile makes a file and removes its name at once. The kernel removes the file when no process has it open.
 func AnonymousFile(what string) (*os.File, error) {
 	f, err := os.CreateTemp("", "agent-"+what+"-")
 	if err != nil {

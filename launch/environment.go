@@ -10,14 +10,14 @@ import (
 	"agentctl/discover"
 )
 
-// Environment is the environment that an agent is to run in.
+// Environment is the environment that an agent runs in.
 type Environment struct {
-	// Environ are its variables, as KEY=VALUE; of several with one key, the last counts.
+	// Environ has its variables, as KEY=VALUE. The last one with a key counts.
 	Environ []string
 }
 
-// NewEnvironment makes the environment of agents from our own: without the marks of an agent that we run inside of, and with
-// the given variables on top.
+// NewEnvironment makes the environment of an agent from that of this process: without the environment markers of an agent that
+// this process runs inside of, and with the variables of set.
 func NewEnvironment(environ []string, agents []discover.Adapter, set ...string) Environment {
 	var markers []string
 	for _, a := range agents {

@@ -11,13 +11,13 @@ import (
 	"agentctl/proc"
 )
 
-// Execution is an agent's process that was started as a plan says.
+// Execution is an agent's process that a plan has started.
 type Execution struct {
 	plan *Plan
-	// Process is what was started: the agent itself, or a launcher of it.
+	// Process is the started process: the agent itself, or a wrapper of it.
 	Process proc.Process
-	// StartTime is when it was started, by the clock that agents go by and as exactly as they do, which the kernel's own
-	// account of it is not.
+	// StartTime is when it was started, by the clock and with the precision of the times that agents store. The start time that
+	// the kernel reports has neither.
 	StartTime time.Time
 	cmd       *exec.Cmd
 	stdout    outputFile
@@ -39,9 +39,9 @@ func (e ExitStatus) String() string {
 	return fmt.Sprintf("exit status %d", e.Code)
 }
 
-// Execute starts the agent so that nothing ties it to us: it leads a session of its own, reads a file, and writes to
-// files – without names, or to the one at output. It goes on when we end, however we do. The error is about the file or
-// about executing the program; then nothing runs.
+// Execute starts the agent so that it is independent of this process, whose end in any way does not affect it: it leads a
+// kernel session of its own, reads a file, and writes to unnamed files, or to the one at output. After an error, which is
+// that of a file or of executing the program, nothing runs.
 func (p *Plan) Execute(output string) (*Execution, error) {
 	x := &Execution{plan: p, done: make(chan struct{})}
 	stdin, err := stdinFile(p.Spec.Stdin)
@@ -62,19 +62,19 @@ func (p *Plan) Execute(output string) (*Execution, error) {
 		x.Close()
 		return nil, err
 	}
-	// Nobody but us can collect it, so until we do its pid is its own. Should it have ended already, that is all there
-	// is to know of it.
+	// Only this process can collect it, so until then no other process has its pid. If it has ended already, the pid is all
+	// that is known.
 	if x.Process, err = proc.Inspect(x.cmd.Process.Pid); err != nil {
 		x.Process = proc.Process{ID: proc.ID{PID: x.cmd.Process.Pid}}
 	}
 	go func() {
-		_ = x.cmd.Wait() // how it ended is in the state
+		_ = x.cmd.Wait() // ExitStatus has how it ended
 		close(x.done)
 	}()
 	return x, nil
 }
 
-// Done is closed once the process has ended.
+// Done returns a channel that is closed when the process has ended.
 func (x *Execution) Done() <-chan struct{} { return x.done }
 
 // HasEnded reports whether the process has ended.
@@ -87,7 +87,7 @@ func (x *Execution) HasEnded() bool {
 	}
 }
 
-// ExitStatus is how the process ended; valid once the process has ended.
+// ExitStatus returns how the process ended. It is valid once the process has ended.
 func (x *Execution) ExitStatus() ExitStatus {
 	e := ExitStatus{Code: x.cmd.ProcessState.ExitCode()}
 	if status, ok := x.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
@@ -96,14 +96,15 @@ func (x *Execution) ExitStatus() ExitStatus {
 	return e
 }
 
-// Close lets go of the output; the process goes on writing it.
+// Close closes the output here; the process goes on writing it.
 func (x *Execution) Close() {
 	x.stdout.close()
 	x.stderr.close()
 }
 
-// isDescendant reports whether p is the process or was started by it. Whatever a launcher in between does or dies of, what it
-// starts stays in the kernel session that the process leads, unless it makes its own while its ancestors live.
+// isDescendant reports whether p is the process or was started by it. What a wrapper has
+// started stays in the kernel session of the process, also when the wrapper has ended. A process that makes a session of its
+// own is found by its ancestors, as long as they live.
 func (x *Execution) isDescendant(table *proc.Table, p proc.Process) bool {
 	if p.ID == x.Process.ID {
 		return true
@@ -122,7 +123,7 @@ func (x *Execution) isDescendant(table *proc.Table, p proc.Process) bool {
 	return false
 }
 
-// stdinFile is a file with the text in it, at its beginning.
+// stdinFile makes a file with the text, open at its beginning.
 func stdinFile(text string) (*os.File, error) {
 	if text == "" {
 		return os.Open(os.DevNull)

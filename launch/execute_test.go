@@ -14,7 +14,7 @@ import (
 	"agentctl/proc"
 )
 
-func TestHost(t *testing.T) {
+func TestTheEnvironmentHasNoMarkersOfAgents(t *testing.T) {
 	h := NewEnvironment([]string{"A=1", "PUPPET=x", "PUPPET_MARK_PID=3", "PUPPET_HOME=/h", "A=2"}, []discover.Adapter{puppets{}}, "B=3", "PUPPET=mine")
 	if want := []string{"A=1", "PUPPET_HOME=/h", "A=2", "B=3", "PUPPET=mine"}; !slices.Equal(h.Environ, want) {
 		t.Errorf("%q", h.Environ)

@@ -1,10 +1,10 @@
 // Package launch starts agents, and waits until their session is proven.
 //
-// A [Request] says what a person wants, in no agent's words. A [Launcher] makes a [Plan] of it: the agent's adapter says in a
+// A [Request] says what the user wants, in no agent's words. A [Launcher] makes a [Plan] of it: the agent's adapter says in a
 // [Spec] how its program is started, and the workspace is locked and found free. [Plan.Execute] starts the program, in the
 // same way for all agents. [Execution.Verify] watches the process table and the agent's storage, through the same
-// [discover.Scanner] that every other verb asks, until a session is proven to be run by what was started. Nothing is written
-// beside the agent's own files: its output goes to a file without a name, or to the one that was asked for.
+// [discover.Scanner] that every other verb asks, until it is proven which session the started process runs. Only the agent
+// writes files: its output goes to an unnamed file, or to the one that the caller names.
 package launch
 
 import (
@@ -16,34 +16,34 @@ import (
 // Adapter is an adapter whose agent can be started. Its methods start nothing and write nothing.
 type Adapter interface {
 	discover.Adapter
-	// Spec says how the request is carried out. Errors: [*NotInstalledError], [*UnsupportedError].
+	// Spec returns how the agent is started for the request. Errors: [*NotInstalledError], [*UnsupportedError].
 	Spec(Request, Environment) (Spec, error)
-	// ParseOutput reads what the agent's process printed.
+	// ParseOutput parses what the agent's process has printed.
 	ParseOutput(Output) ParsedOutput
-	// ScrubbedEnv are the environment variables by which the agent marks the processes it starts. A * at the end stands for
-	// any rest of the name. Settings that a person makes are not among them.
+	// ScrubbedEnv returns the environment variables by which the agent marks the processes that it starts. A * at the end matches
+	// any rest of the name. The user's settings are not among them.
 	ScrubbedEnv() []string
 }
 
-// Request is what a person asks for: a new session, or one more turn of a stopped one.
+// Request is what the user asks for: a new session, or one more turn of a stopped one.
 type Request struct {
-	// Prompt is what the agent is asked; "" only for an interactive resume.
+	// Prompt is "" only for an interactive resume.
 	Prompt string
-	// Dir is where the agent works; a real path that exists.
+	// Dir is the directory that the agent works in: a path without symbolic links that exists.
 	Dir string
-	// Model is the agent's own name of a model, Name the title of the session; "" leaves both to the agent.
+	// Model is the agent's own name of a model, Name the title of the session; "" leaves each to the agent.
 	Model, Name string
 	Permissions Permissions
-	// Args are more of the agent's own arguments, Variables are added to its environment, as KEY=VALUE.
+	// Args are passed to the agent unchanged. Variables are added to its environment, as KEY=VALUE.
 	Args, Variables []string
-	// Resume is the session to go on with; nil for a new one. Fork leaves it as it is and goes on with a copy.
+	// Resume is the session to continue; nil for a new one. Fork continues a copy and leaves the session as it is.
 	Resume *discover.Session
 	Fork   bool
-	// Interactive asks for the agent's own terminal interface, in our terminal and place.
+	// Interactive asks for the agent's own terminal interface, which replaces this process.
 	Interactive bool
 }
 
-// Permissions say what an agent may do without asking.
+// Permissions are what an agent may do without asking.
 type Permissions string
 
 // The permissions that can be asked for.
@@ -52,7 +52,7 @@ const (
 	PermissionsOwn Permissions = "own"
 	// PermissionsEdit lets the agent change files in its directory.
 	PermissionsEdit Permissions = "edit"
-	// PermissionsFull is the agent's own mode without any approval.
+	// PermissionsFull is the agent's own mode without approvals.
 	PermissionsFull Permissions = "full"
 )
 
@@ -60,40 +60,39 @@ const (
 type Spec struct {
 	// Args is the command line; Args[0] is the absolute path of the program.
 	Args []string
-	// Env are variables, as KEY=VALUE, that the agent needs beside those it inherits.
+	// Env are variables, as KEY=VALUE, that the agent needs besides those of its environment.
 	Env []string
-	// Stdin is what the agent reads.
+	// Stdin is the text that the agent reads.
 	Stdin string
-	// Dir is where it runs.
+	// Dir is the directory that the agent runs in.
 	Dir string
-	// ID is the session's, where it is known before the start: chosen by us, or the one resumed.
+	// ID is the ID of the session if it is known before the start: chosen for it, or that of the resumed session; else "".
 	ID string
-	// Resumed: the session was there before; what proves this start is a new turn of it.
+	// Resumed: the session exists already, so that only a new turn of it proves the start.
 	Resumed bool
-	// Hint is what the person should know of the way this was carried out; "" if nothing.
+	// Hint tells the user how the request was carried out, if that may surprise; else "".
 	Hint string
 }
 
-// Hinter is implemented by agents of which only the session that has begun tells what the person should know of the way a
-// request was carried out.
+// Hinter is implemented by adapters of agents of which only the session that has begun shows how the request was carried out.
 type Hinter interface {
-	// Hint is that, in one line; "" if there is nothing, or if the session does not tell.
+	// Hint tells the user, in one line, what may surprise; "" if nothing does, or if the session does not show it.
 	Hint(r Request, begun discover.Session) string
 }
 
-// ParsedOutput is what an agent's output tells.
+// ParsedOutput is what an agent's output says.
 type ParsedOutput struct {
-	// ID is the session's, "" where the output does not name one.
+	// ID is the ID of the session, "" if the output does not have it.
 	ID string
-	// Error is the agent's own words about why it failed, "" where there are none.
+	// Error is why the agent failed, in its own words; "" if the output has no error.
 	Error string
 }
 
-// NotInstalledError: the agent's program is not in PATH, or what is there is not whole.
+// NotInstalledError says that the agent's program is not in PATH, or is incomplete.
 type NotInstalledError struct {
 	Agent   discover.Agent
 	Program string
-	Err     error // what is wrong with what was found; nil if nothing was
+	Err     error // what is wrong with the program that was found; nil if none was
 }
 
 func (e *NotInstalledError) Error() string {
@@ -105,7 +104,7 @@ func (e *NotInstalledError) Error() string {
 
 func (e *NotInstalledError) Unwrap() error { return e.Err }
 
-// UnsupportedError: the agent cannot do what was asked for.
+// UnsupportedError says that the agent cannot do what was asked for.
 type UnsupportedError struct {
 	Agent discover.Agent
 	What  string

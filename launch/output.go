@@ -7,18 +7,18 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// Output is what a process printed: the beginning and the end of each stream, which of most is the whole.
+// Output is what a process has printed: the beginning and the end of each stream. Most streams are short enough to be complete.
 type Output struct {
 	Stdout, Stderr []byte
 }
 
-// Of a stream longer than both together, what is between is left out.
+// A stream that is longer than both limits together lacks its middle.
 const (
 	headLimit = 64 << 10
 	tailLimit = 1 << 20
 )
 
-// outputFile is where a process writes to: a file, and where in it the process began.
+// outputFile is a file that a process writes to, and the offset at which the process began.
 type outputFile struct {
 	file   *os.File
 	offset int64
@@ -46,7 +46,7 @@ func (x *Execution) openOutput(path string) (err error) {
 
 func (c outputFile) close() {
 	if c.file != nil {
-		_ = c.file.Close() // read only; a second time for a file of both streams
+		_ = c.file.Close() // nothing was written here; one file of both streams is closed twice
 	}
 }
 

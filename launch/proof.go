@@ -71,9 +71,8 @@ func (v *Verification) turnStored(ctx context.Context, s discover.Session) bool 
 	return v.prompted
 }
 
-// promptStored reports whether the storage has a message of the person that is newer than the start. When a turn began is no
-// proof: agents note that before they store what they were asked (Codex), and what they store first may be no message
-// (Claude Code).
+// promptStored reports whether the storage has a message of the user that is newer than the start. The time at which a turn
+// began is no proof: Codex stores it before the prompt, and what Claude Code stores first may be no message.
 func (v *Verification) promptStored(ctx context.Context, s discover.Session) bool {
 	const most = 100 // messages of the new turn that may be stored by now
 	n := 0

@@ -14,7 +14,7 @@ import (
 	"agentctl/proc"
 )
 
-// Run runs a short command of an agent's own to its end, with variables beside the host's. The error has its words.
+// Run runs a short command of an agent to its end, with additional variables. The error has what the command printed.
 func (h Environment) Run(ctx context.Context, variables []string, args ...string) error {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = slices.Concat(h.Environ, variables)

@@ -10,7 +10,7 @@ import (
 	"agentctl/discover/watch"
 )
 
-// ErrSessionTimeout: the session was not proven in time.
+// ErrSessionTimeout says that the session was not proven in time.
 var ErrSessionTimeout = errors.New("the session did not appear in time")
 
 // Verification is what is known of an execution: which session it runs, and whether that is proven.
@@ -35,10 +35,10 @@ func (x *Execution) Verify() *Verification {
 	}
 }
 
-// AwaitSession blocks until a session is proven to be run by what was started, or by what that has started; of a
-// resumed one, until its new turn is in storage. The proof is what every other verb goes by: the claims of live
-// processes, joined with the storage. Errors: [*AgentFailedError], [ErrSessionTimeout] once ctx's deadline is over, and ctx's own;
-// the agent goes on, then.
+// AwaitSession blocks until it is proven which session the started process, or one that it has started, runs. For a resumed
+// session it blocks until the new turn is in storage. The proof is the correlation that every other verb uses: the claims of
+// live processes and the records of the storage. Errors: [*AgentFailedError]; [ErrSessionTimeout] after ctx's deadline, and
+// ctx's own: then the agent goes on.
 func (v *Verification) AwaitSession(ctx context.Context) error {
 	err := v.poll(ctx, func(s discover.Session) bool { return !v.plan.Spec.Resumed || v.turnStored(ctx, s) })
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -49,8 +49,8 @@ func (v *Verification) AwaitSession(ctx context.Context) error {
 	return err
 }
 
-// AwaitTurn watches on, for a moment, whether the agent fails at once: then the error is an [*AgentFailedError]. It is settled
-// when the turn is under way, in storage, or over, or the agent has ended well.
+// AwaitTurn watches for a moment longer. If the agent fails at once, the error is an [*AgentFailedError]. AwaitTurn returns when
+// the turn is in storage and goes on, is over, or does not show in time, or when the agent has ended well.
 func (v *Verification) AwaitTurn(ctx context.Context) error {
 	proven, stored := time.Now(), time.Time{}
 	took := proven.Sub(v.execution.StartTime)
@@ -86,7 +86,7 @@ func (v *Verification) poll(ctx context.Context, enough func(discover.Session) b
 
 // check takes one snapshot.
 func (v *Verification) check(ctx context.Context, enough func(discover.Session) bool) (done bool, err error) {
-	// Whether it had ended is asked first: then nothing can appear later that this snapshot does not have.
+	// This is read first: if the process has ended, nothing can appear after the snapshot.
 	ended := v.execution.HasEnded()
 	r, err := v.watcher.Snapshot(ctx)
 	if err != nil {
@@ -131,8 +131,8 @@ func (v *Verification) Refresh(ctx context.Context, want discover.ReadOptions) {
 	}
 }
 
-// Hint returns what the person should know of the way the request was carried out, "" if nothing. Where only the session
-// tells, it is read again: what the turn may do is stored after the session has shown itself.
+// Hint tells the user how the request was carried out, if that may surprise; else it is "". If only the session shows it, the
+// session is read again: what the turn may do is stored after the session has appeared.
 func (v *Verification) Hint(ctx context.Context) string {
 	h, ok := v.plan.Agent.(Hinter)
 	if !ok || v.Session.ID == "" || v.plan.Request.Permissions != PermissionsOwn {
