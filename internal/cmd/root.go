@@ -9,6 +9,7 @@ import (
 	"agentctl/internal/cmd/completion"
 	"agentctl/internal/cmd/current"
 	"agentctl/internal/cmd/doctor"
+	"agentctl/internal/cmd/du"
 	"agentctl/internal/cmd/events"
 	"agentctl/internal/cmd/guard"
 	"agentctl/internal/cmd/hooks"
@@ -58,6 +59,7 @@ func Verbs() []cmdutil.Verb {
 		{Name: "worktree", New: worktree.New, FindsSessions: true},
 		{Name: "hooks", New: hooks.New},
 		{Name: "usage", New: usage.New, FindsSessions: true},
+		{Name: "du", New: du.New, FindsSessions: true},
 		{Name: "metrics", New: metrics.New, FindsSessions: true},
 		{Name: "doctor", New: doctor.New, FindsSessions: true},
 		{Name: "schema", New: schema.New},

@@ -24,6 +24,9 @@ func UsageGroups() []string {
 	return []string{"day", "week", "month", "project", "model", "agent", "session"}
 }
 
+// DiskGroups are the words that --by of du takes.
+func DiskGroups() []string { return []string{"session", "project", "agent", "month"} }
+
 // ChosenAgents returns the agents that the values of --adapter name.
 func (f Factory) ChosenAgents(values []string) ([]discover.Agent, error) {
 	words, err := SplitWords("agent", values, f.AgentNames())

@@ -59,8 +59,11 @@ func valueCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, 
 	case "until":
 		return candidatesOf(prefix, await.States()...)
 	case "by":
-		if verb.Name == "usage" {
+		switch verb.Name {
+		case "usage":
 			return candidatesOf(prefix, cmdutil.UsageGroups()...)
+		case "du":
+			return candidatesOf(prefix, cmdutil.DiskGroups()...)
 		}
 	case "permissions":
 		return candidatesOf(prefix, string(launch.PermissionsOwn), string(launch.PermissionsEdit), string(launch.PermissionsFull))

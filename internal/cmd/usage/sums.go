@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/internal/cmdutil"
 	"agentctl/internal/config"
 	"agentctl/internal/output"
-	"agentctl/lock"
 )
 
 // group is what a row stands for.
@@ -37,7 +37,7 @@ type sums struct {
 	unpriced map[string]bool
 	rows     map[rowKey]*sum
 	total    sum
-	projects map[string]string // by directory
+	projects cmdutil.Projects
 	parents  map[rowKey]rowKey // of sub-agents, by session
 }
 
@@ -59,7 +59,7 @@ type sum struct {
 
 func newSums(by group, zone *time.Location) *sums {
 	return &sums{
-		by: by, zone: zone, unpriced: map[string]bool{}, rows: map[rowKey]*sum{}, projects: map[string]string{}, parents: map[rowKey]rowKey{},
+		by: by, zone: zone, unpriced: map[string]bool{}, rows: map[rowKey]*sum{}, projects: cmdutil.Projects{}, parents: map[rowKey]rowKey{},
 	}
 }
 
@@ -91,7 +91,7 @@ func (s *sums) add(u *discover.SessionUsage) {
 func (s *sums) keyOf(u *discover.SessionUsage) rowKey {
 	switch s.by {
 	case byProject:
-		return rowKey{text: s.projectOf(u.Dir)}
+		return rowKey{text: s.projects.Of(u.Dir)}
 	case byAgent:
 		return rowKey{text: string(u.Agent)}
 	}
@@ -100,7 +100,7 @@ func (s *sums) keyOf(u *discover.SessionUsage) rowKey {
 		s.parents[key] = rowKey{u.Agent, u.Parent}
 	}
 	row := s.row(key)
-	row.title, row.project = cmp.Or(u.Title, u.Prompt), s.projectOf(u.Dir)
+	row.title, row.project = cmp.Or(u.Title, u.Prompt), s.projects.Of(u.Dir)
 	return key
 }
 
@@ -121,20 +121,6 @@ func (s *sums) answerKey(a discover.Usage) string {
 	default:
 		return local.Format(time.DateOnly)
 	}
-}
-
-// projectOf returns the directory of the git repository that a directory is in, so that all its worktrees are one project;
-// else the directory itself.
-func (s *sums) projectOf(dir string) string {
-	project, known := s.projects[dir]
-	if !known {
-		project = dir
-		if repo, err := lock.RepositoryOf(dir); dir != "" && err == nil {
-			project = repo.Dir()
-		}
-		s.projects[dir] = project
-	}
-	return project
 }
 
 func (s *sums) row(key rowKey) *sum {

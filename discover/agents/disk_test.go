@@ -1,0 +1,80 @@
+package agents
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"agentctl/discover"
+)
+
+// allocated is what a directory takes on disk, by a walk of its own.
+func allocated(t *testing.T, dir string) (bytes int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := os.Lstat(path)
+		if err == nil {
+			bytes += info.Sys().(*syscall.Stat_t).Blocks * 512
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes
+}
+
+// In all captured homes, what sessions take and what belongs to none is together what the home takes: no byte is lost, none counts
+// twice. Each stored session has its transcript.
+func TestDiskUseIsThatOfTheHome(t *testing.T) {
+	homes := map[discover.Agent]string{
+		"claude-code": "../claudecode/testdata/fixtures/*", "codex": "../codex/testdata/[0-9]*", "opencode": "../opencode/testdata/json-1.1*",
+	}
+	compared := 0
+	for _, a := range All() {
+		dirs, err := filepath.Glob(homes[a.Name()])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range dirs {
+			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+				continue
+			}
+			home := []discover.Home{{Dir: dir}}
+			entries, _ := a.Entries(t.Context(), home, discover.EntryFilter{Subagents: true})
+			var records []discover.Record
+			for r, err := range a.Read(t.Context(), entries, discover.ReadOptions{}) {
+				if err == nil {
+					records = append(records, r)
+				}
+			}
+			var sum int64
+			has := map[string]bool{}
+			for u, err := range a.(discover.DiskReader).ReadDisk(t.Context(), home, records) {
+				if err != nil {
+					t.Errorf("%s: %v", dir, err)
+					continue
+				}
+				if sum += u.Bytes; u.Owner >= 0 {
+					has[records[u.Owner].ID] = true
+				}
+			}
+			if want := allocated(t, dir); sum != want {
+				t.Errorf("%s: %d bytes, a walk finds %d", dir, sum, want)
+			}
+			for _, r := range records {
+				if compared++; !r.IsSubagent() && !has[r.ID] {
+					t.Errorf("%s: %s has nothing", dir, r.ID)
+				}
+			}
+		}
+	}
+	if compared < 50 {
+		t.Errorf("%d sessions were compared", compared)
+	}
+}

@@ -1,0 +1,104 @@
+package discover
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+)
+
+// DiskUse is what something of an agent takes on disk.
+type DiskUse struct {
+	// Owner is the index of the record that it belongs to; below 0: no session alone.
+	Owner int
+	// Agent is set by [Scanner.ReadDisk].
+	Agent Agent
+	// Home is the home that it is in, Path what it is.
+	Home, Path string
+	// Kind says what it is: transcript, sub-agents, database, or the name of a folder of the agent.
+	Kind string
+	// Bytes are allocated. Estimated: they are the bytes of a session's rows in a database that others share.
+	Bytes     int64
+	Estimated bool
+	// Files is how many files these are.
+	Files int
+}
+
+// DiskReader is implemented by adapters that know what belongs to a session on disk.
+type DiskReader interface {
+	// ReadDisk yields what is stored in these homes, each byte once. The records are all that is stored there. A directory that
+	// a link leads to is not followed, except for the homes and their folders. Errors are [Warning]s.
+	ReadDisk(context.Context, []Home, []Record) iter.Seq2[DiskUse, error]
+}
+
+// DiskFilter selects what [Scanner.ReadDisk] reads.
+type DiskFilter struct {
+	// Agents: any of these; empty: all.
+	Agents []Agent
+	// Since and Before select sessions by their last activity; zero: any. With either, what belongs to no session is left out.
+	Since, Before time.Time
+}
+
+// isBounded reports whether the filter selects sessions.
+func (sel *DiskFilter) isBounded() bool { return !sel.Since.IsZero() || !sel.Before.IsZero() }
+
+// matches reports whether a session passes the filter.
+func (sel *DiskFilter) matches(r *Record) bool {
+	last := r.lastActivity()
+	return !last.Before(sel.Since) && (sel.Before.IsZero() || last.Before(sel.Before))
+}
+
+// ReadDisk calls add for everything that the agents' homes have on disk, with the session that it belongs to in the end, nil if
+// that is none. sub: it belongs to a sub-agent of that session. The error is that of the context; what could not be read is in the
+// warnings.
+func (scanner *Scanner) ReadDisk(ctx context.Context, sel DiskFilter, add func(owner *Record, sub bool, u DiskUse)) ([]*Warning, error) {
+	scan := scanner.newScan(sel.Agents)
+	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
+		return scan.warnings, err
+	}
+	scan.readRecords(ctx, scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: true} }), ReadOptions{AllEntries: true})
+	for i, a := range scan.adapters {
+		reader, ok := a.(DiskReader)
+		if !ok {
+			continue
+		}
+		records := scan.records[i]
+		tops := topSessions(records)
+		for u, err := range reader.ReadDisk(scan.confine(ctx, a.Name()), scan.homes[a.Name()], records) {
+			u.Agent = a.Name()
+			switch {
+			case err != nil:
+				scan.warn(a.Name(), err)
+			case u.Owner >= 0:
+				if top := tops[u.Owner]; sel.matches(&records[top]) {
+					add(&records[top], top != u.Owner, u)
+				}
+			case !sel.isBounded():
+				add(nil, false, u)
+			}
+		}
+	}
+	return scan.warnings, ctx.Err()
+}
+
+// topSessions returns, for each record, the index of the session that it works for in the end; its own if that is not stored.
+func topSessions(records []Record) []int {
+	byID := map[string]int{}
+	for i, r := range records {
+		byID[r.ID] = i
+	}
+	tops := make([]int, len(records))
+	for i := range records {
+		seen := []int{i}
+		top := i
+		for records[top].Parent != "" {
+			parent, ok := byID[records[top].Parent]
+			if !ok || slices.Contains(seen, parent) {
+				break
+			}
+			seen, top = append(seen, parent), parent
+		}
+		tops[i] = top
+	}
+	return tops
+}

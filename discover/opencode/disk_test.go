@@ -1,0 +1,52 @@
+package opencode
+
+import (
+	"path/filepath"
+	"testing"
+
+	"agentctl/discover"
+)
+
+// A session in a database has the bytes of its rows, and the database what is left of what it takes.
+func TestDiskUseOfRows(t *testing.T) {
+	dir := restore(t, "family")
+	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, rest := map[string]int64{}, int64(0)
+	for u, err := range (Adapter{}).ReadDisk(t.Context(), homeOf(dir), records) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case u.Owner >= 0 && u.Estimated:
+			rows[records[u.Owner].ID] += u.Bytes
+		case u.Path == filepath.Join(dir, "opencode.db"):
+			rest = u.Bytes
+		}
+	}
+	for _, r := range records {
+		if rows[r.ID] <= 0 {
+			t.Errorf("%s has no rows", r.ID)
+		}
+	}
+	if rest <= 0 {
+		t.Error("the database has nothing left")
+	}
+	// A table of parts that do not name their session, as long as their messages do.
+	execute(t, filepath.Join(dir, "opencode.db"), "drop index if exists part_session_idx", "alter table part rename column session_id to other")
+	again := map[string]int64{}
+	for u, err := range (Adapter{}).ReadDisk(t.Context(), homeOf(dir), records) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u.Owner >= 0 && u.Estimated {
+			again[records[u.Owner].ID] += u.Bytes
+		}
+	}
+	for id, n := range rows {
+		if again[id] != n {
+			t.Errorf("%s: %d bytes by way of the messages, want %d", id, again[id], n)
+		}
+	}
+}
