@@ -14,9 +14,9 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Declare stores a lock on a place. The file appears whole or not at all, whenever we are killed, and only if there is
-// none yet, by whatever name of the place: [ErrAlreadyDeclared]. What has expired is removed on the way.
-func (s Store) Declare(ctx context.Context, p *Workspace, d DeclaredLock, now time.Time) error {
+// Declare stores a lock on a workspace. The file appears complete or not at all, whenever this process is killed. If there is a
+// lock already, by whatever name of the workspace, the error is [ErrAlreadyDeclared]. Expired locks are removed.
+func (s Store) Declare(ctx context.Context, w *Workspace, d DeclaredLock, now time.Time) error {
 	if s.Dir == "" {
 		return ErrNoStore
 	}
@@ -24,16 +24,16 @@ func (s Store) Declare(ctx context.Context, p *Workspace, d DeclaredLock, now ti
 		return err
 	}
 	return s.update(ctx, now, func(c contents) error {
-		if slices.ContainsFunc(c.inForce, func(d DeclaredLock) bool { return p.Contains(d.Dir) }) ||
-			slices.ContainsFunc(c.unreadable, func(d DeclaredLock) bool { return s.unreadableIn(p, d) }) {
+		if slices.ContainsFunc(c.inForce, func(d DeclaredLock) bool { return w.Contains(d.Dir) }) ||
+			slices.ContainsFunc(c.unreadable, func(d DeclaredLock) bool { return s.unreadableIn(w, d) }) {
 			return ErrAlreadyDeclared
 		}
 		return s.write(d)
 	})
 }
 
-// update changes the store while no other process does: none removes what another one has just put in the place of an
-// expired lock. What has expired, and what somebody who was killed has left, is removed first.
+// update changes the store while no other process does, so that none removes what another has just stored instead of an
+// expired lock. Expired locks and the drafts of killed processes are removed first.
 func (s Store) update(ctx context.Context, now time.Time, change func(contents) error) error {
 	if s.Dir == "" {
 		return ErrNoStore
@@ -58,10 +58,10 @@ func (s Store) update(ctx context.Context, now time.Time, change func(contents) 
 	if err := change(stored); err != nil {
 		return err
 	}
-	return turn.File().Sync() // a loss of power, too, leaves what was said
+	return turn.File().Sync() // so that the change survives a loss of power
 }
 
-// write stores a lock that is not there.
+// write stores a lock whose file does not exist.
 func (s Store) write(d DeclaredLock) error {
 	var text bytes.Buffer
 	if err := toml.NewEncoder(&text).Encode(d); err != nil {
@@ -71,7 +71,7 @@ func (s Store) write(d DeclaredLock) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(draft.Name()) }() // what is left is swept later
+	defer func() { _ = os.Remove(draft.Name()) }() // removeDrafts removes what is left
 	_, err = draft.Write(text.Bytes())
 	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (s Store) write(d DeclaredLock) error {
 // draftPrefix begins the names of files that are being written.
 const draftPrefix = ".draft-"
 
-// removeDrafts removes drafts that somebody who was killed has left. Writing one takes no minute.
+// removeDrafts removes the drafts of killed processes: those older than a minute. Writing one takes less.
 func (s Store) removeDrafts(now time.Time) error {
 	drafts, err := filepath.Glob(filepath.Join(s.Dir, draftPrefix+"*"))
 	for _, path := range drafts {
@@ -102,8 +102,8 @@ func (s Store) removeDrafts(now time.Time) error {
 	return err
 }
 
-// Remove takes declared locks back, also those that cannot be read. That one is gone already is no error; what somebody has
-// declared in its place stays.
+// Remove removes declared locks, also those that cannot be read. A lock that is gone already is no error, and one that was
+// declared since then stays.
 func (s Store) Remove(ctx context.Context, now time.Time, locks ...DeclaredLock) error {
 	return s.update(ctx, now, func(c contents) error {
 		for _, d := range slices.Concat(c.inForce, c.unreadable) {
@@ -118,7 +118,7 @@ func (s Store) Remove(ctx context.Context, now time.Time, locks ...DeclaredLock)
 	})
 }
 
-// same reports whether two readings are of one lock, or of one file that cannot be read.
+// same reports whether both are readings of one lock, or of one file that cannot be read.
 func (d DeclaredLock) same(o DeclaredLock) bool {
 	if d.ReadErr != nil || o.ReadErr != nil {
 		return d.File == o.File && d.ReadErr != nil && o.ReadErr != nil

@@ -18,12 +18,12 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// DeclaredLock is a lock that somebody has declared on a place, until it is taken back or expires. It is the only kind that
-// anything is stored of: one small file, which says nothing that could be looked up elsewhere.
+// DeclaredLock is a lock that a user or script has declared on a workspace, until it is removed or expires. It is the only kind
+// of lock that is stored: in one small file, which has nothing that could be read elsewhere.
 type DeclaredLock struct {
-	// Dir is the place's top directory.
+	// Dir is the top of the workspace.
 	Dir string `toml:"directory"`
-	// By is who declared it, Reason why; free text.
+	// By is who declared it, Reason why; both are free text.
 	By     string `toml:"by"`
 	Reason string `toml:"reason,omitempty"`
 	// Since and Until are times in UTC; a zero Until is none.
@@ -31,18 +31,18 @@ type DeclaredLock struct {
 	Until time.Time `toml:"until,omitempty"`
 	// File is where it is stored.
 	File string `toml:"-"`
-	// ReadErr says why the file cannot be read; nil of one that can. It is in force all the same, since nobody can tell that
-	// it is not; of the rest only Dir and File are known then.
+	// ReadErr says why the file cannot be read; nil if it can. Such a lock is in force all the same, since it may be; only Dir
+	// and File are known of it.
 	ReadErr error `toml:"-"`
 }
 
-// ErrNoStore: the environment names no folder for declared locks.
+// ErrNoStore says that the environment names no folder for declared locks.
 var ErrNoStore = errors.New("neither XDG_STATE_HOME nor HOME names an absolute directory, so that there is no place for declared locks")
 
-// ErrAlreadyDeclared: the place has a declared lock already.
+// ErrAlreadyDeclared says that the workspace has a declared lock already.
 var ErrAlreadyDeclared = errors.New("there is a lock already")
 
-// Store is the folder of the declared locks; without a Dir there is none, which is [ErrNoStore] for whoever asks.
+// Store is the folder of the declared locks. Without a Dir its methods return [ErrNoStore].
 type Store struct{ Dir string }
 
 // StoreFromEnv returns the store that an environment names: agentctl/locks below $XDG_STATE_HOME, which must be absolute to
@@ -63,7 +63,7 @@ const ext = ".toml"
 // fileLimit bounds the file of a declared lock, in bytes; real ones have some hundred.
 const fileLimit = 1 << 20
 
-// file is where the lock of a directory is stored: one directory has one name.
+// file returns the path that the lock of a directory is stored at.
 func (s Store) file(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(s.Dir, hex.EncodeToString(sum[:10])+ext)
@@ -79,26 +79,26 @@ func (s Store) List(now time.Time) ([]DeclaredLock, error) {
 	return c.inForce, err
 }
 
-// ForWorkspace returns the locks in force on a place, the oldest first, and at the end those that cannot be read. There can be
-// several, by different names of one directory. The error names the files that cannot be read and may be other places'.
-func (s Store) ForWorkspace(p *Workspace, now time.Time) ([]DeclaredLock, error) {
+// ForWorkspace returns the locks in force on a workspace, the oldest first, and at the end those that cannot be read. There can
+// be several, by different names of one directory. The error names unreadable files that may be locks on other workspaces.
+func (s Store) ForWorkspace(w *Workspace, now time.Time) ([]DeclaredLock, error) {
 	c, err := s.read(now)
-	on := slices.DeleteFunc(c.inForce, func(d DeclaredLock) bool { return !p.Contains(d.Dir) })
+	on := slices.DeleteFunc(c.inForce, func(d DeclaredLock) bool { return !w.Contains(d.Dir) })
 	for _, d := range c.unreadable {
-		if !s.unreadableIn(p, d) {
+		if !s.unreadableIn(w, d) {
 			err = errors.Join(err, d.ReadErr)
 			continue
 		}
-		d.Dir = p.Top
+		d.Dir = w.Top
 		on = append(on, d)
 	}
 	return on, err
 }
 
-// unreadableIn reports whether a file that cannot be read is that of a lock on the place: by its name, or by the directory
-// that it names before the damage.
-func (s Store) unreadableIn(p *Workspace, d DeclaredLock) bool {
-	return d.File == s.file(p.Top) || filepath.IsAbs(d.Dir) && p.Contains(d.Dir)
+// unreadableIn reports whether a file that cannot be read is of a lock on the workspace: by its name, or by the directory that it
+// names before the damage.
+func (s Store) unreadableIn(w *Workspace, d DeclaredLock) bool {
+	return d.File == s.file(w.Top) || filepath.IsAbs(d.Dir) && w.Contains(d.Dir)
 }
 
 // contents are the files of a store: locks in force, those that cannot be read, and the paths of expired ones.
@@ -144,8 +144,8 @@ func (s Store) read(now time.Time) (c contents, err error) {
 	return c, nil
 }
 
-// load reads one file. Unknown keys are damage: they may be what makes the lock another one. So is a symbolic link, which
-// agentctl makes none of: what it leads to may be anybody's.
+// load reads one file. Unknown keys are damage, since they may change what the lock means. A symbolic link is damage too:
+// agentctl makes none, and its target may be anybody's.
 func load(path string) DeclaredLock {
 	d := DeclaredLock{File: path}
 	text, err := readFile(path)

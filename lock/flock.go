@@ -11,15 +11,15 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// ErrFlocked: another process holds the directory.
+// ErrFlocked says that another process holds the directory.
 var ErrFlocked = errors.New("another process holds the directory")
 
-// Flock is a kernel lock on a directory (flock(2)), which nothing outlives: the kernel frees it when its last holder
-// closes it or dies, however it dies.
+// Flock is a kernel lock on a directory (flock(2)). The kernel frees it when the last process that holds it closes it or ends,
+// in whatever way.
 type Flock struct{ dir *os.File }
 
-// FlockWorkspace takes the lock of the worktree that dir lies in, which is on the worktree's top directory itself: no file is
-// written. While somebody else has it, it waits until ctx ends, and then fails with [ErrFlocked]. The error is an
+// FlockWorkspace takes the lock of the workspace that contains dir. The lock is on the top directory itself: no file is
+// written. While another process has it, FlockWorkspace waits until ctx ends, and then fails with [ErrFlocked]. The error is an
 // [fs.PathError] if the directory cannot be opened.
 func FlockWorkspace(ctx context.Context, dir string) (*Flock, error) {
 	key, err := Key(dir)
@@ -29,7 +29,7 @@ func FlockWorkspace(ctx context.Context, dir string) (*Flock, error) {
 	return FlockDir(ctx, key)
 }
 
-// FlockDir opens a directory and takes its exclusive lock, like [FlockWorkspace] but of any directory.
+// FlockDir opens a directory and takes its exclusive lock. It is [FlockWorkspace] for any directory.
 func FlockDir(ctx context.Context, dir string) (*Flock, error) {
 	f, err := fsread.OpenDirFile(dir)
 	if err != nil {
@@ -42,8 +42,8 @@ func FlockDir(ctx context.Context, dir string) (*Flock, error) {
 	return &Flock{f}, nil
 }
 
-// flock takes the exclusive lock of an open directory, or fails with [ErrFlocked] when ctx ends. Two holders of a moment, which
-// is what a launch is, pass each other; the kernel's own waiting cannot be ended.
+// flock takes the exclusive lock of an open directory, or fails with [ErrFlocked] when ctx ends. It polls, since waiting in the
+// kernel cannot be cancelled.
 func flock(ctx context.Context, dir *os.File) error {
 	const pause = 10 * time.Millisecond
 	for {
@@ -64,10 +64,10 @@ func flock(ctx context.Context, dir *os.File) error {
 	}
 }
 
-// File is the open directory, for a process that is to inherit the lock.
+// File returns the open directory, for a process that is to inherit the lock.
 func (h *Flock) File() *os.File { return h.dir }
 
-// Release frees the lock. Nothing held is nothing to free.
+// Release frees the lock. Of nil it does nothing.
 func (h *Flock) Release() {
 	if h != nil {
 		h.dir.Close()

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// FlockTimeout is how long to wait for the lock of a workspace: a launch, or a check of the lock, holds it for a moment only.
+// FlockTimeout is how long to wait for the lock of a workspace: a launch or a check holds it for a moment only.
 const FlockTimeout = time.Second
 
-// changeTimeout is how long others may take to change a directory: each needs some milliseconds, unless the disk is slow.
+// changeTimeout is how long other processes may take to change a directory: each needs milliseconds, unless the disk is slow.
 const changeTimeout = 10 * time.Second
 
 // FlockDirTimeout takes the exclusive lock of a directory that several processes change one after the other. It waits until ctx

@@ -12,10 +12,10 @@ import (
 	"agentctl/proc"
 )
 
-// IsFlocked reports whether somebody holds the place ([FlockWorkspace]). To find out it shares the lock for a moment, which makes who
-// wants to hold it try again.
-func (p *Workspace) IsFlocked() (bool, error) {
-	f, err := fsread.OpenDirFile(p.Top)
+// IsFlocked reports whether a process holds the workspace ([FlockWorkspace]). The check shares the lock for a moment; a process
+// that takes the lock at that moment tries again.
+func (w *Workspace) IsFlocked() (bool, error) {
+	f, err := fsread.OpenDirFile(w.Top)
 	if err != nil {
 		return false, err
 	}
@@ -27,24 +27,24 @@ func (p *Workspace) IsFlocked() (bool, error) {
 	return false, err
 }
 
-// FlockedDir is a directory with a lock of the kernel's on it (flock(2)), and the processes that have it open with that lock,
-// the eldest first: all but the first of them have inherited it.
+// FlockedDir is a directory with a kernel lock (flock(2)), and the processes that have it open with that lock, the oldest first.
+// All but the first have inherited the lock.
 type FlockedDir struct {
-	// Dir is a path of the directory; behind the process's root where we have no path of it.
+	// Dir is a path of the directory. If only the process has a path of it, Dir is below the process's root.
 	Dir string
-	// Shared: several processes can have such a lock at once. It hinders only who wants to hold the directory alone.
+	// Shared: several processes can have such a lock at once. It conflicts only with an exclusive lock.
 	Shared    bool
 	Processes []proc.Process
 
 	info os.FileInfo
 }
 
-// IsFlockedDir reports whether it is the place's top directory that is held, by whatever name.
-func (p *Workspace) IsFlockedDir(h FlockedDir) bool {
-	return p.info != nil && os.SameFile(p.info, h.info)
+// IsFlockedDir reports whether the directory is the top of the workspace, by whatever name.
+func (w *Workspace) IsFlockedDir(h FlockedDir) bool {
+	return w.info != nil && os.SameFile(w.info, h.info)
 }
 
-// FlockedDirs returns the directories that are held, as far as the kernel tells (Linux, own processes; all of them for root).
+// FlockedDirs returns the locked directories, as far as the kernel shows them (Linux: those of our own processes; for root, of all).
 func FlockedDirs(table *proc.Table) []FlockedDir {
 	var out []FlockedDir
 	for p := range table.All() {
@@ -53,11 +53,11 @@ func FlockedDirs(table *proc.Table) []FlockedDir {
 		}
 		match := isDir
 		if shared, err := p.SharesRoot(); err == nil && !shared {
-			match = filepath.IsAbs // its paths say nothing about what is there
+			match = filepath.IsAbs // its paths mean something else here
 		}
-		files, err := p.Uncached().OpenFiles(match) // a lock may have come and gone since others looked
+		files, err := p.Uncached().OpenFiles(match) // locks may have changed since the cached reading
 		if err != nil {
-			continue // another user's, or gone
+			continue // another user's process, or it has ended
 		}
 		for _, f := range files {
 			if f.WriteLocked || f.ReadLocked {
@@ -79,7 +79,7 @@ func addHolder(list []FlockedDir, f proc.OpenFile, p proc.Process) []FlockedDir 
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
-		return list // it was closed, or is a file
+		return list // it was closed, or is no directory
 	}
 	i := slices.IndexFunc(list, func(h FlockedDir) bool { return h.Shared == !f.WriteLocked && os.SameFile(h.info, info) })
 	if i < 0 {

@@ -1,7 +1,8 @@
-// Package lock answers whether two directories are in each other's way.
+// Package lock decides who keeps whom out of a directory.
 //
-// Its one idea is the worktree key: git worktrees are the unit in which agents work side by side, so two
-// directories conflict if and only if they have the same key.
+// Its basis is the worktree key: agents work side by side in git worktrees, so two directories conflict if and only if they
+// have the same key. An [Activity] has the locks in force and the conflicts that a caller meets: live sessions, kernel locks
+// and declared locks.
 package lock
 
 import (

@@ -7,34 +7,34 @@ import (
 	"agentctl/proc"
 )
 
-// Kind is what a lock rests on.
+// Kind says what makes a lock.
 type Kind string
 
 // The kinds of lock. Only the last is stored anywhere.
 const (
-	// KindSession: a live session is running in the place.
+	// KindSession: a live session works in the workspace.
 	KindSession Kind = "session"
-	// KindFlock: a process holds the directory.
+	// KindFlock: a process holds the directory by a kernel lock.
 	KindFlock Kind = "held"
-	// KindDeclared: somebody has declared it.
+	// KindDeclared: a user or script has declared it.
 	KindDeclared Kind = "declared"
 )
 
 // Lock is one lock in force.
 type Lock struct {
 	Kind Kind
-	// Dir is the top of the place.
+	// Dir is the top of the workspace.
 	Dir string
-	// Session is set of a live one, Declared of one declared; Holders are the processes of one held, the eldest first, as far
-	// as they can be seen.
+	// Session is set for [KindSession], Declared for [KindDeclared]. Holders are the processes of a [KindFlock], the oldest first,
+	// as far as they can be seen.
 	Session *discover.Session
 	Holders []proc.Process
-	// Shared, of one held: it hinders only who wants to hold the place alone.
+	// Shared is for [KindFlock]: it conflicts only with an exclusive lock.
 	Shared   bool
 	Declared *DeclaredLock
 }
 
-// Since is when the lock came into force, as far as that is known: of a session, when its process started.
+// Since returns when the lock came into force, the zero time if that is unknown. For a session it is the start of its process.
 func (l Lock) Since() time.Time {
 	switch {
 	case l.Declared != nil:
@@ -47,8 +47,8 @@ func (l Lock) Since() time.Time {
 	return time.Time{}
 }
 
-// SessionDir is the directory that a session keeps others out of: where it says that it works. What a home says that is not ours
-// is not believed: there, it is where the session's process is by the kernel's word.
+// SessionDir returns the directory that a session keeps others out of: the one that its record names. A record in a home that
+// is not ours is not believed: there it is the working directory of the session's process, by the kernel.
 func SessionDir(s discover.Session) string {
 	if s.Trust == discover.TrustOurs {
 		return s.Dir
@@ -61,13 +61,13 @@ func SessionDir(s discover.Session) string {
 	return ""
 }
 
-// SessionLocks reports whether a live session, one of all those, locks its place: its turn is not over, or it cannot be told. An
-// idle one locks only where strict is asked for. A sub-agent counts as the session that it works for: it locks the place
-// only where that one does not, which may be idle while it waits for it.
+// SessionLocks reports whether a live session locks its workspace: its turn is not over, or that is unknown. With strict, an
+// idle session does too. A sub-agent counts as its root session, one of all: it locks the workspace only if the root session
+// does not, which may be idle while it waits for the sub-agent.
 func SessionLocks(s discover.Session, all []discover.Session, strict bool) bool {
 	if s.IsSubagent() {
 		strict = false
-		if eldest := discover.RootSession(all, s); !eldest.IsSubagent() && eldest.Dir == s.Dir && SessionLocks(eldest, all, false) {
+		if root := discover.RootSession(all, s); !root.IsSubagent() && root.Dir == s.Dir && SessionLocks(root, all, false) {
 			return false
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 )
 
-// Workspace is a worktree, or a directory outside of any: what sessions and people can be in each other's way in. It is
-// known by device and inode, so that bind mounts of one directory are one place. It remembers what it was asked, for
-// the length of one answer, and is for one goroutine.
+// Workspace is a git worktree, or a directory outside of any: the unit in which sessions and users conflict. It is identified
+// by device and inode, so that bind mounts of one directory are one workspace. It caches answers for the time of one command,
+// and is for one goroutine.
 type Workspace struct {
 	// Top is its key; see [Key].
 	Top      string
@@ -15,7 +15,7 @@ type Workspace struct {
 	contains map[string]bool
 }
 
-// WorkspaceOf returns the place that dir lies in. Errors are those of [Key].
+// WorkspaceOf returns the workspace that contains dir. Errors are those of [Key].
 func WorkspaceOf(dir string) (*Workspace, error) {
 	top, err := Key(dir)
 	if err != nil {
@@ -28,34 +28,33 @@ func WorkspaceOf(dir string) (*Workspace, error) {
 	return &Workspace{Top: top, info: info, contains: map[string]bool{}}, nil
 }
 
-// MissingWorkspace returns the place that a directory was the top of which is not there any more. It has no other name.
+// MissingWorkspace returns the workspace whose top was a directory that is gone. Only its path identifies it.
 func MissingWorkspace(dir string) (*Workspace, error) {
 	top, err := filepath.Abs(dir)
 	return &Workspace{Top: top, contains: map[string]bool{}}, err
 }
 
-// Contains reports whether dir lies in this place. A directory that is gone has no place any more; it counts only if it was
-// the top itself.
-func (p *Workspace) Contains(dir string) bool {
+// Contains reports whether dir is in this workspace. A directory that is gone is in it only if it was the top.
+func (w *Workspace) Contains(dir string) bool {
 	if dir == "" {
 		return false
 	}
-	has, known := p.contains[dir]
+	has, known := w.contains[dir]
 	if !known {
-		has = p.resolvesTo(dir)
-		p.contains[dir] = has
+		has = w.resolvesTo(dir)
+		w.contains[dir] = has
 	}
 	return has
 }
 
-func (p *Workspace) resolvesTo(dir string) bool {
+func (w *Workspace) resolvesTo(dir string) bool {
 	top, err := Key(dir)
 	if err != nil {
-		return filepath.Clean(dir) == p.Top
+		return filepath.Clean(dir) == w.Top
 	}
-	if top == p.Top {
+	if top == w.Top {
 		return true
 	}
 	info, err := os.Stat(top)
-	return err == nil && os.SameFile(info, p.info)
+	return err == nil && os.SameFile(info, w.info)
 }

@@ -23,8 +23,8 @@ func (f Factory) WarnIfBlind(a *lock.Activity) error {
 }
 
 // ConflictsAt returns the conflicts at a workspace; with strict an idle session is one.
-func (f Factory) ConflictsAt(a *lock.Activity, place *lock.Workspace, strict bool) *lock.Conflicts {
-	x, err := a.FindConflicts(place, strict)
+func (f Factory) ConflictsAt(a *lock.Activity, workspace *lock.Workspace, strict bool) *lock.Conflicts {
+	x, err := a.FindConflicts(workspace, strict)
 	if err != nil {
 		f.Warn(err.Error())
 	}

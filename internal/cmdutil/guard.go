@@ -22,7 +22,7 @@ func (f Factory) Guard(ctx context.Context, dir string, o *GuardOptions, over st
 	if err != nil {
 		return err
 	}
-	place, err := lock.WorkspaceOf(dir)
+	workspace, err := lock.WorkspaceOf(dir)
 	if err != nil {
 		return UsageError("guard", "%v", err)
 	}
@@ -36,7 +36,7 @@ func (f Factory) Guard(ctx context.Context, dir string, o *GuardOptions, over st
 		// blocks nobody's work.
 		return unread
 	}
-	x := f.ConflictsAt(activity, place, o.Strict || c.Strict)
+	x := f.ConflictsAt(activity, workspace, o.Strict || c.Strict)
 	if err := x.AddFlock(activity.Table, f.PID); err != nil {
 		return err
 	}

@@ -53,11 +53,11 @@ func (s *Scope) Flags(verb string) []cli.Flag {
 func (s Scope) Match(verb string) (func(discover.Session) bool, error) {
 	var conditions []func(discover.Session) bool
 	if s.dir != "" {
-		place, err := lock.WorkspaceOf(s.dir)
+		workspace, err := lock.WorkspaceOf(s.dir)
 		if err != nil {
 			return nil, UsageError(verb, "--cwd: %v", err)
 		}
-		conditions = append(conditions, func(s discover.Session) bool { return place.Contains(s.Dir) })
+		conditions = append(conditions, func(s discover.Session) bool { return workspace.Contains(s.Dir) })
 	}
 	if s.repo != "" {
 		repo, err := lock.RepositoryOf(s.repo)

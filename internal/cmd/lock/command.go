@@ -17,7 +17,7 @@ import (
 
 // runLocked runs the command under kernel locks that it inherits, one on each workspace, passes signals on, and ends
 // with its exit code. With force, sessions and declared locks are ignored.
-func runLocked(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, command []string, force bool) error {
+func runLocked(ctx context.Context, c *cmdutil.Call, workspaces []*lock.Workspace, command []string, force bool) error {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
 	var all []*lock.Flock
@@ -27,12 +27,12 @@ func runLocked(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, c
 		}
 	}()
 	var taken *lock.Workspace // by somebody else
-	for _, place := range places {
+	for _, workspace := range workspaces {
 		limited, cancel := context.WithTimeout(ctx, lock.FlockTimeout)
-		held, err := lock.FlockWorkspace(limited, place.Top)
+		held, err := lock.FlockWorkspace(limited, workspace.Top)
 		cancel()
 		if errors.Is(err, lock.ErrFlocked) {
-			taken = place
+			taken = workspace
 			break
 		}
 		if err != nil {
@@ -41,7 +41,7 @@ func runLocked(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, c
 		all = append(all, held)
 		cmd.ExtraFiles = append(cmd.ExtraFiles, held.File())
 	}
-	activity, err := lock.ReadActivity(ctx, c.Scanner, c.Getenv, c.Now) // after the places are held: who has come before is seen
+	activity, err := lock.ReadActivity(ctx, c.Scanner, c.Getenv, c.Now) // after the workspaces are held: who has come before is seen
 	if err != nil {
 		return err
 	}
@@ -51,11 +51,11 @@ func runLocked(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, c
 		x.AddHolders(activity.Table, true)
 		return cmdutil.LocksErr(x.Locks, "wait for it")
 	}
-	for _, place := range places {
+	for _, workspace := range workspaces {
 		if force {
 			break
 		}
-		if err := cmdutil.LocksErr(c.ConflictsAt(activity, place, c.Strict).All(), "wait for it, or --force"); err != nil {
+		if err := cmdutil.LocksErr(c.ConflictsAt(activity, workspace, c.Strict).All(), "wait for it, or --force"); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			if err != nil {
 				return err
 			}
-			places, err := lockPlaces(c.Context, f, "lock", dir, o.repo)
+			workspaces, err := findWorkspaces(c.Context, f, "lock", dir, o.repo)
 			if err != nil {
 				return err
 			}
@@ -54,9 +54,9 @@ func New(f cmdutil.Factory) *cli.Command {
 				return err
 			}
 			if len(command) > 0 {
-				return runLocked(c.Context, call, places, command, o.force)
+				return runLocked(c.Context, call, workspaces, command, o.force)
 			}
-			return declare(c.Context, call, places, o)
+			return declare(c.Context, call, workspaces, o)
 		},
 	}
 }
@@ -79,11 +79,11 @@ func lockArguments(c *cli.Context, o *options) (dir string, command []string, er
 }
 
 // declare stores a lock on each of the workspaces, or on none.
-func declare(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, o *options) error {
+func declare(ctx context.Context, c *cmdutil.Call, workspaces []*lock.Workspace, o *options) error {
 	store := lock.StoreFromEnv(c.Getenv)
-	for _, place := range places {
-		if list, err := store.ForWorkspace(place, c.Now()); err == nil && len(list) > 0 {
-			return declaredAlready(c.Factory, store, place)
+	for _, workspace := range workspaces {
+		if list, err := store.ForWorkspace(workspace, c.Now()); err == nil && len(list) > 0 {
+			return declaredAlready(c.Factory, store, workspace)
 		}
 	}
 	activity, err := c.Activity(ctx, "looking for running sessions")
@@ -96,23 +96,23 @@ func declare(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, o *
 		d.Until = now.Add(o.duration)
 	}
 	var locks []lock.Lock
-	for _, place := range places {
-		x := c.ConflictsAt(activity, place, false)
-		d.Dir = place.Top
-		err := store.Declare(ctx, place, d, now)
+	for _, workspace := range workspaces {
+		x := c.ConflictsAt(activity, workspace, false)
+		d.Dir = workspace.Top
+		err := store.Declare(ctx, workspace, d, now)
 		if errors.Is(err, lock.ErrAlreadyDeclared) {
-			err = declaredAlready(c.Factory, store, place)
+			err = declaredAlready(c.Factory, store, workspace)
 		}
 		if err != nil && len(locks) == 0 {
 			return err
 		}
 		if err != nil {
-			return errors.Join(err, undeclare(context.WithoutCancel(ctx), c, store, places[:len(locks)], d))
+			return errors.Join(err, undeclare(context.WithoutCancel(ctx), c, store, workspaces[:len(locks)], d))
 		}
 		for _, l := range x.Locks {
 			c.Warn(cmdutil.DescribeLock(l) + "; the lock affects only later commands")
 		}
-		locks = append(locks, lock.Lock{Kind: lock.KindDeclared, Dir: place.Top, Declared: &d})
+		locks = append(locks, lock.Lock{Kind: lock.KindDeclared, Dir: workspace.Top, Declared: &d})
 	}
 	unseen := c.WarnIfBlind(activity)
 	if o.json {
@@ -122,10 +122,10 @@ func declare(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, o *
 }
 
 // undeclare removes the locks on these workspaces that this command has just declared.
-func undeclare(ctx context.Context, c *cmdutil.Call, store lock.Store, places []*lock.Workspace, ours lock.DeclaredLock) error {
+func undeclare(ctx context.Context, c *cmdutil.Call, store lock.Store, workspaces []*lock.Workspace, ours lock.DeclaredLock) error {
 	var remove []lock.DeclaredLock
-	for _, place := range places {
-		list, err := store.ForWorkspace(place, c.Now())
+	for _, workspace := range workspaces {
+		list, err := store.ForWorkspace(workspace, c.Now())
 		if err != nil {
 			return err
 		}
@@ -139,10 +139,10 @@ func undeclare(ctx context.Context, c *cmdutil.Call, store lock.Store, places []
 }
 
 // declaredAlready returns a conflict error with the existing lock.
-func declaredAlready(f cmdutil.Factory, store lock.Store, place *lock.Workspace) error {
-	list, err := store.ForWorkspace(place, f.Now())
+func declaredAlready(f cmdutil.Factory, store lock.Store, workspace *lock.Workspace) error {
+	list, err := store.ForWorkspace(workspace, f.Now())
 	if len(list) == 0 {
 		return errors.Join(lock.ErrAlreadyDeclared, err)
 	}
-	return cmdutil.LocksErr([]lock.Lock{{Kind: lock.KindDeclared, Dir: place.Top, Declared: &list[0]}}, "then lock it again")
+	return cmdutil.LocksErr([]lock.Lock{{Kind: lock.KindDeclared, Dir: workspace.Top, Declared: &list[0]}}, "then lock it again")
 }

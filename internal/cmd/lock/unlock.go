@@ -51,38 +51,38 @@ func NewUnlock(f cmdutil.Factory) *cli.Command {
 
 func unlock(ctx context.Context, c *cmdutil.Call, dir string, o *unlockOptions) error {
 	if o.repo != "" {
-		places, err := lockPlaces(ctx, c.Factory, "unlock", "", o.repo)
+		workspaces, err := findWorkspaces(ctx, c.Factory, "unlock", "", o.repo)
 		if err != nil {
 			return err
 		}
-		return unlockPlaces(ctx, c, places, "any worktree of "+o.repo, o)
+		return unlockAll(ctx, c, workspaces, "any worktree of "+o.repo, o)
 	}
-	place, err := lock.WorkspaceOf(dir)
+	workspace, err := lock.WorkspaceOf(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		place, err = lock.MissingWorkspace(dir) // what it was locked for has gone with it
+		workspace, err = lock.MissingWorkspace(dir) // what it was locked for has gone with it
 	}
 	if err != nil {
 		return cmdutil.UsageError("unlock", "%v", err)
 	}
-	return unlockPlaces(ctx, c, []*lock.Workspace{place}, place.Top, o)
+	return unlockAll(ctx, c, []*lock.Workspace{workspace}, workspace.Top, o)
 }
 
-// unlockPlaces removes all locks on the workspaces, or none. name names the workspaces in an error.
-func unlockPlaces(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace, name string, o *unlockOptions) error {
+// unlockAll removes all locks on the workspaces, or none. name names the workspaces in an error.
+func unlockAll(ctx context.Context, c *cmdutil.Call, workspaces []*lock.Workspace, name string, o *unlockOptions) error {
 	store := lock.StoreFromEnv(c.Getenv)
 	var all []lock.DeclaredLock
 	var unread error
-	for _, place := range places {
-		locks, err := store.ForWorkspace(place, c.Now())
+	for _, workspace := range workspaces {
+		locks, err := store.ForWorkspace(workspace, c.Now())
 		if errors.Is(err, lock.ErrNoStore) {
 			return err
 		}
-		if err != nil && unread == nil { // it is the store's, and the same for each place
+		if err != nil && unread == nil { // it is the store's, and the same for each workspace
 			unread = err
 			c.Warn(err.Error())
 		}
 		if !o.force && len(locks) > 0 {
-			if err := ownLocks(ctx, c, place, locks, o.by); err != nil {
+			if err := ownLocks(ctx, c, workspace, locks, o.by); err != nil {
 				return err
 			}
 		}
@@ -96,7 +96,7 @@ func unlockPlaces(ctx context.Context, c *cmdutil.Call, places []*lock.Workspace
 
 // ownLocks returns a conflict error if one of the locks belongs to another owner than by, or than the caller if by is
 // "".
-func ownLocks(ctx context.Context, c *cmdutil.Call, place *lock.Workspace, locks []lock.DeclaredLock, by string) error {
+func ownLocks(ctx context.Context, c *cmdutil.Call, workspace *lock.Workspace, locks []lock.DeclaredLock, by string) error {
 	if by == "" {
 		activity, err := c.Activity(ctx, "looking for the current session")
 		if err != nil {
@@ -106,7 +106,7 @@ func ownLocks(ctx context.Context, c *cmdutil.Call, place *lock.Workspace, locks
 	}
 	for _, d := range locks {
 		if d.ReadErr != nil || d.By != by {
-			return cmdutil.ConflictError(cmdutil.DescribeLock(lock.Lock{Kind: lock.KindDeclared, Dir: place.Top, Declared: &d}), "--force removes it all the same")
+			return cmdutil.ConflictError(cmdutil.DescribeLock(lock.Lock{Kind: lock.KindDeclared, Dir: workspace.Top, Declared: &d}), "--force removes it all the same")
 		}
 	}
 	return nil

@@ -139,14 +139,14 @@ func (cl *cleaner) reasonsToKeep(ctx context.Context, path string) ([]worktree.R
 	for _, s := range activity.SessionsBelow(path) {
 		out = append(out, worktree.Reason{Code: worktree.ReasonSession, Text: fmt.Sprintf("in use by %s (%s)", cmdutil.DescribeSession(s), s.Status)})
 	}
-	place, err := lock.WorkspaceOf(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && place.Top != path {
+	workspace, err := lock.WorkspaceOf(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && workspace.Top != path {
 		return out, nil // it is gone, or no worktree any more
 	}
 	if err != nil {
 		return nil, err
 	}
-	declared, err := lock.StoreFromEnv(cl.Getenv).ForWorkspace(place, cl.Now())
+	declared, err := lock.StoreFromEnv(cl.Getenv).ForWorkspace(workspace, cl.Now())
 	for _, d := range declared {
 		out = append(out, worktree.Reason{Code: worktree.ReasonDeclared, Text: cmdutil.DescribeLock(lock.Lock{Kind: lock.KindDeclared, Dir: "it", Declared: &d})})
 	}

@@ -72,12 +72,12 @@ func worktreeObject(w worktree.Worktree, sessions []discover.Session) output.Wor
 		Locked: w.Locked, LockReason: w.LockReason, Prunable: w.Prunable, PruneReason: w.PruneReason,
 		Group: discover.GroupOfWorktree(w.Branch, w.Path), Sessions: []output.Session{},
 	}
-	place, err := lock.WorkspaceOf(w.Path)
+	workspace, err := lock.WorkspaceOf(w.Path)
 	if err != nil {
 		return out // it is gone, with its sessions
 	}
 	for _, s := range sessions {
-		if place.Contains(lock.SessionDir(s)) {
+		if workspace.Contains(lock.SessionDir(s)) {
 			out.Sessions = append(out.Sessions, output.NewSession(s))
 		}
 	}

@@ -15,15 +15,15 @@ func lockRepoFlag(to *string) cli.Flag {
 	return &cli.StringFlag{Name: "repo", Usage: "all current worktrees of the git repository that contains `DIR`", Destination: to}
 }
 
-// lockPlaces returns the workspaces to lock or unlock: that of dir, or all current worktrees of a repository. They are
+// findWorkspaces returns the workspaces to lock or unlock: that of dir, or all current worktrees of a repository. They are
 // sorted, so that two commands that hold them all cannot wait for each other.
-func lockPlaces(ctx context.Context, f cmdutil.Factory, verb, dir, repo string) ([]*lock.Workspace, error) {
+func findWorkspaces(ctx context.Context, f cmdutil.Factory, verb, dir, repo string) ([]*lock.Workspace, error) {
 	if repo == "" {
-		place, err := lock.WorkspaceOf(dir)
+		workspace, err := lock.WorkspaceOf(dir)
 		if err != nil {
 			return nil, cmdutil.UsageError(verb, "%v", err)
 		}
-		return []*lock.Workspace{place}, nil
+		return []*lock.Workspace{workspace}, nil
 	}
 	r, err := f.OpenRepository(ctx, verb, repo)
 	if err != nil {
@@ -33,20 +33,20 @@ func lockPlaces(ctx context.Context, f cmdutil.Factory, verb, dir, repo string) 
 	if err != nil {
 		return nil, err
 	}
-	var places []*lock.Workspace
+	var workspaces []*lock.Workspace
 	for _, w := range list {
 		if w.Bare || w.Prunable {
 			continue
 		}
-		place, err := lock.WorkspaceOf(w.Path)
+		workspace, err := lock.WorkspaceOf(w.Path)
 		if err != nil {
 			return nil, err
 		}
-		places = append(places, place)
+		workspaces = append(workspaces, workspace)
 	}
-	if len(places) == 0 {
+	if len(workspaces) == 0 {
 		return nil, cmdutil.UsageError(verb, "--repo: %s has no worktree", repo)
 	}
-	slices.SortFunc(places, func(a, b *lock.Workspace) int { return strings.Compare(a.Top, b.Top) })
-	return places, nil
+	slices.SortFunc(workspaces, func(a, b *lock.Workspace) int { return strings.Compare(a.Top, b.Top) })
+	return workspaces, nil
 }
