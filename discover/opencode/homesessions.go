@@ -12,17 +12,17 @@ import (
 	"agentctl/discover/opencode/transcript"
 )
 
-// homeSessions is what a home holds of the sessions that live processes may run.
+// homeSessions is the sessions of one data folder that live processes may run.
 type homeSessions struct {
-	dir         string          // of all of its homes
-	homes       []discover.Home // the folder, and databases outside of it
-	ids         []string
-	oldestStart time.Time // of the oldest process that may run a session it does not name
-	dirs        []string  // where such processes were started
-	readLegacy  bool      // such a process has no database open: its sessions are in files
-	recentSince time.Time // from then on any session is read; zero where none is asked for
+	dir         string
+	homes       []discover.Home // the data folder, and databases outside of it
+	ids         []string        // the sessions that evidence names
+	oldestStart time.Time       // of the processes that may run a session that no evidence names
+	dirs        []string        // their working directories
+	readLegacy  bool            // one of them has no database open: its session is in JSON files
+	recentSince time.Time       // any session that began or got a prompt since then is read; none if it is zero
 	sessions    map[string]*session
-	// failed: something could not be read, so that a session not found may exist.
+	// failed: something could not be read, so that a session that is missing here may exist.
 	failed bool
 }
 
@@ -30,153 +30,162 @@ func newHomeSessions(dir string, homes ...discover.Home) *homeSessions {
 	return &homeSessions{dir: dir, homes: homes, sessions: map[string]*session{}}
 }
 
-func (l *homeSessions) addID(id string) {
-	if isSessionID(id) && !slices.Contains(l.ids, id) {
-		l.ids = append(l.ids, id)
+// listed reports whether the folder is a home, which may be read.
+func (h *homeSessions) listed() bool { return len(h.homes) > 0 }
+
+// addID adds a session to read.
+func (h *homeSessions) addID(id string) {
+	if isSessionID(id) && !slices.Contains(h.ids, id) {
+		h.ids = append(h.ids, id)
 	}
 }
 
-// addSince asks for the sessions that were begun or prompted where the process is, from then on.
-func (l *homeSessions) addSince(sub *loggedProcess, start time.Time) {
-	if l.oldestStart.IsZero() || start.Before(l.oldestStart) {
-		l.oldestStart = start
+// addSince adds the sessions to read that began or got a prompt in the process's directory since a time.
+func (h *homeSessions) addSince(p *loggedProcess, start time.Time) {
+	if h.oldestStart.IsZero() || start.Before(h.oldestStart) {
+		h.oldestStart = start
 	}
-	l.dirs = append(l.dirs, sub.dir, discover.RealPath(sub.dir))
-	l.readLegacy = l.readLegacy || len(sub.databases()) == 0
+	h.dirs = append(h.dirs, p.dir, discover.RealPath(p.dir))
+	h.readLegacy = h.readLegacy || len(p.databases()) == 0
 }
 
-// load reads them; its errors are warnings.
-func (l *homeSessions) load(ctx context.Context) error {
-	if len(l.ids) == 0 && l.oldestStart.IsZero() && l.recentSince.IsZero() {
+// load reads the sessions. Its errors are warnings.
+func (h *homeSessions) load(ctx context.Context) error {
+	if len(h.ids) == 0 && h.oldestStart.IsZero() && h.recentSince.IsZero() {
 		return nil
 	}
 	var errs []error
-	for _, home := range l.homes {
+	for _, home := range h.homes {
 		databases, err := listDatabases(ctx, home)
 		errs = append(errs, err)
 		for _, path := range databases {
-			if err := l.loadDatabase(ctx, path); err != nil && !fsread.IsNotExist(err) {
-				l.failed = true
+			if err := h.loadDatabase(ctx, path); err != nil && !fsread.IsNotExist(err) {
+				h.failed = true
 				errs = append(errs, newWarning(path, err))
 			}
 		}
 	}
-	for _, home := range l.homes {
-		errs = append(errs, l.loadLegacyFiles(ctx, home))
+	for _, home := range h.homes {
+		errs = append(errs, h.loadLegacyFiles(ctx, home))
 	}
 	return errors.Join(errs...)
 }
 
-func (l *homeSessions) loadDatabase(ctx context.Context, path string) error {
+func (h *homeSessions) loadDatabase(ctx context.Context, path string) error {
 	var found []session
-	err := readDatabase(ctx, l.dir, path, func(st *database) {
-		found = st.loadSessions(append(l.recentIDs(st), l.ids...), discover.ReadOptions{})
-		// Sub-agents that a call waits for, and theirs: found grows while it is gone through.
+	err := readDatabase(ctx, h.dir, path, func(d *database) {
+		found = d.loadSessions(append(h.recentIDs(d), h.ids...), discover.ReadOptions{})
+		// The sub-agents that a call waits for, and theirs: found grows meanwhile.
 		for i := 0; i < len(found); i++ {
-			for _, p := range found[i].tail.RunningTools() {
-				known := slices.ContainsFunc(found, func(s session) bool { return s.ID == p.Child })
-				if !known && isSessionID(p.Child) {
-					found = append(found, st.loadSessions([]string{p.Child}, discover.ReadOptions{})...)
+			for _, call := range found[i].tail.RunningTools() {
+				known := slices.ContainsFunc(found, func(s session) bool { return s.ID == call.Child })
+				if !known && isSessionID(call.Child) {
+					found = append(found, d.loadSessions([]string{call.Child}, discover.ReadOptions{})...)
 				}
 			}
 		}
 	})
 	if err == nil || isDamage(err) {
 		for i := range found {
-			l.add(&found[i])
+			h.add(&found[i])
 		}
 	}
 	return err
 }
 
-// recentIDs are the sessions that were begun or prompted where and since such processes were started, and all of the last
-// moments.
-func (l *homeSessions) recentIDs(st *database) (out []string) {
-	if !l.recentSince.IsZero() {
-		out = st.idsSince(l.recentSince)
+// recentIDs returns the sessions that no evidence names and that processes may run: those of their directories that began or got a prompt
+// since they started, and all of the last moments.
+func (h *homeSessions) recentIDs(d *database) (ids []string) {
+	if !h.recentSince.IsZero() {
+		ids = d.idsSince(h.recentSince)
 	}
-	if l.oldestStart.IsZero() {
-		return out
+	if h.oldestStart.IsZero() {
+		return ids
 	}
-	for _, found := range st.withIDs(st.idsSince(l.oldestStart.Add(-clockSlack))) {
-		if r := st.sessionTable.Row(found.rowid); r != nil && slices.Contains(l.dirs, r.Text("directory", transcript.PathLimit)) {
-			out = append(out, found.id)
+	for _, s := range d.withIDs(d.idsSince(h.oldestStart.Add(-clockSlack))) {
+		if r := d.sessionTable.Row(s.rowid); r != nil && slices.Contains(h.dirs, r.Text("directory", transcript.PathLimit)) {
+			ids = append(ids, s.id)
 		}
 	}
-	return out
+	return ids
 }
 
-// loadLegacyFiles reads the JSON files in a folder of those that no database has.
-func (l *homeSessions) loadLegacyFiles(ctx context.Context, home discover.Home) error {
-	q := discover.EntryFilter{Refs: []discover.Ref{}}
-	for _, id := range l.ids {
-		if l.sessions[id] == nil {
-			q.Refs = append(q.Refs, discover.Ref{ID: id})
+// loadLegacyFiles reads the sessions in JSON files that are in no database.
+func (h *homeSessions) loadLegacyFiles(ctx context.Context, home discover.Home) error {
+	named := discover.EntryFilter{Refs: []discover.Ref{}}
+	for _, id := range h.ids {
+		if h.sessions[id] == nil {
+			named.Refs = append(named.Refs, discover.Ref{ID: id})
 		}
 	}
-	entries, err := legacyEntries(ctx, home, q)
+	entries, err := legacyEntries(ctx, home, named)
 	errs := []error{err}
-	if l.readLegacy {
-		more, err := legacyEntries(ctx, home, discover.EntryFilter{})
+	if h.readLegacy {
+		all, err := legacyEntries(ctx, home, discover.EntryFilter{})
 		errs = append(errs, err)
-		for _, e := range more {
-			if !e.Updated.Before(l.oldestStart.Add(-clockSlack)) {
+		for _, e := range all {
+			if !e.Updated.Before(h.oldestStart.Add(-clockSlack)) {
 				entries = append(entries, e)
 			}
 		}
 	}
 	for _, e := range entries {
-		if l.sessions[e.ID] != nil {
+		if h.sessions[e.ID] != nil {
 			continue
 		}
-		s, err := readLegacySession(ctx, l.dir, e.Path, discover.ReadOptions{})
+		s, err := readLegacySession(ctx, h.dir, e.Path, discover.ReadOptions{})
 		errs = append(errs, err)
 		if s != nil {
-			l.add(s)
+			h.add(s)
 		}
 	}
 	err = errors.Join(errs...)
-	l.failed = l.failed || err != nil
+	h.failed = h.failed || err != nil
 	return err
 }
 
-// add keeps the first of two sessions with one id: databases come before files.
-func (l *homeSessions) add(s *session) {
-	if l.sessions[s.ID] == nil {
-		l.sessions[s.ID] = s
+// add adds a session, unless there is one with its ID: databases are read before files.
+func (h *homeSessions) add(s *session) {
+	if h.sessions[s.ID] == nil {
+		h.sessions[s.ID] = s
 	}
 }
 
-// candidates are the sessions that a process may run judged by place and time alone. One that goes on with none runs
-// none that another process is known to have made.
-func (l *homeSessions) candidates(sub *loggedProcess) []*session {
-	var out []*session
-	for _, s := range l.sessions {
-		if sub.fits(s) {
-			out = append(out, s)
+// children returns the sessions that work as sub-agents for the given one, sorted by ID. For "", it returns the sessions without a parent.
+func (h *homeSessions) children(parent string) []*session {
+	return h.sorted(func(s *session) bool { return s.Parent == parent })
+}
+
+// candidates returns the sessions that a process may run by directory and time, sorted by ID.
+func (h *homeSessions) candidates(p *loggedProcess) []*session { return h.sorted(p.fits) }
+
+func (h *homeSessions) sorted(matches func(*session) bool) (sessions []*session) {
+	for _, s := range h.sessions {
+		if matches(s) {
+			sessions = append(sessions, s)
 		}
 	}
-	slices.SortFunc(out, func(a, b *session) int { return strings.Compare(a.ID, b.ID) })
-	return out
+	slices.SortFunc(sessions, func(a, b *session) int { return strings.Compare(a.ID, b.ID) })
+	return sessions
 }
 
-// fits reports whether a process may run a session judged by place and time alone.
-func (sub *loggedProcess) fits(s *session) bool {
-	return sub.dir != "" && s.Parent == "" && discover.RealPath(s.Dir) == discover.RealPath(sub.dir) && sub.startFits(s) && (sub.resumes || !sub.createdByAnother(s.ID))
+// fits reports whether the process may run a session by directory and time. A process that resumes none cannot run a session that another
+// process is known to have created.
+func (p *loggedProcess) fits(s *session) bool {
+	return p.dir != "" && s.Parent == "" && discover.RealPath(s.Dir) == discover.RealPath(p.dir) && p.startFits(s) && (p.resumes || !p.createdByAnother(s.ID))
 }
 
-// maxStartup is how long a headless process may take until its session stands in the store (4.3 s SEEN on a busy
-// machine).
+// maxStartup is how long a headless process may take to store its session (4.3 s SEEN on a busy machine).
 const maxStartup = 30 * time.Second
 
-// startFits reports whether the session's beginning fits the process.
-func (sub *loggedProcess) startFits(s *session) bool {
-	if sub.mode == modeTUI {
-		return !s.headless && sub.StartedBefore(s.Created)
+// startFits reports whether the process may run a session by the time at which the session, or its newest turn, began.
+func (p *loggedProcess) startFits(s *session) bool {
+	if p.mode == modeTUI {
+		return !s.headless && p.StartedBefore(s.Created)
 	}
 	created := s.Created
-	if sub.resumes && s.tail.Last != nil {
+	if p.resumes && s.tail.Last != nil {
 		created = s.lastCreated()
 	}
-	return sub.StartedBefore(created) && (sub.resumes || created.Before(sub.PreciseStart().Add(maxStartup)))
+	return p.StartedBefore(created) && (p.resumes || created.Before(p.PreciseStart().Add(maxStartup)))
 }

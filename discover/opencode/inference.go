@@ -11,92 +11,91 @@ import (
 	"agentctl/proc"
 )
 
-// match is a reason to think that a process runs a session.
+// match is a reason why a process may run a session.
 type match struct{ kind, detail string }
 
-// inferredClaims are the claims for a process whose log names no session: strong where one session alone has a telling
-// mark of the process, weak for each where only place and time fit.
-func (s *evidence) inferredClaims(sub *loggedProcess, lib *homeSessions, base discover.Claim) []discover.Claim {
-	var out []discover.Claim
-	if sub.session != "" { // a TUI: the person may have gone to another session since
+// inferredClaims returns the claims for a process whose log names no session: a strong one if exactly one session matches the process, else
+// a weak one for each session whose directory and time fit.
+func (scan *processScan) inferredClaims(p *loggedProcess, base discover.Claim) (claims []discover.Claim) {
+	if p.session != "" { // a terminal interface, in which the user may have opened another session since
 		c := base
-		c.Strength, c.Kind, c.Detail = discover.Strong, "argv", "-s "+sub.session
-		return s.addSubAgents(s.addClaim(out, c, sub, lib, sub.session), sub, lib)
+		c.Strength, c.Kind, c.Detail = discover.Strong, "argv", "-s "+p.session
+		return scan.addSubAgents(scan.addClaim(nil, c, p, p.session), p)
 	}
-	if !sub.needsInference() {
+	if !p.needsInference() {
 		return nil
 	}
-	candidates := lib.candidates(sub)
-	for _, find := range []func(*loggedProcess, *session) (match, bool){s.byTool, byTitle, byPrompt} {
-		var match []*session
+	candidates := p.stored.candidates(p)
+	for _, matches := range []func(*loggedProcess, *session) (match, bool){scan.matchesTool, matchesTitle, matchesPrompt} {
+		var matching []*session
 		c := base
-		for _, st := range candidates {
-			if clue, ok := find(sub, st); ok {
-				match = append(match, st)
-				c.Strength, c.Kind, c.Detail = discover.Strong, clue.kind, clue.detail
+		for _, s := range candidates {
+			if m, ok := matches(p, s); ok {
+				matching = append(matching, s)
+				c.Strength, c.Kind, c.Detail = discover.Strong, m.kind, m.detail
 			}
 		}
-		if len(match) == 1 {
-			return s.addSubAgents(s.addClaim(out, c, sub, lib, match[0].ID), sub, lib)
+		if len(matching) == 1 {
+			return scan.addSubAgents(scan.addClaim(nil, c, p, matching[0].ID), p)
 		}
 	}
-	for _, st := range candidates {
+	for _, s := range candidates {
 		c := base
 		c.Strength, c.Kind = discover.Weak, "cwd"
-		c.Detail = fmt.Sprintf("same directory %s, begun after the process", sub.dir)
-		out = s.addClaim(out, c, sub, lib, st.ID)
+		c.Detail = fmt.Sprintf("same directory %s, begun after the process", p.dir)
+		claims = scan.addClaim(claims, c, p, s.ID)
 	}
-	return out
+	return claims
 }
 
-// byTool: a child of the process runs the very command that the session records as running.
-func (s *evidence) byTool(sub *loggedProcess, st *session) (match, bool) {
-	for _, p := range st.tail.RunningTools() {
-		if child, ok := s.toolChild(sub, st, p); ok {
+// matchesTool reports whether a child of the process runs a command that the session records as running.
+func (scan *processScan) matchesTool(p *loggedProcess, s *session) (match, bool) {
+	for _, call := range s.tail.RunningTools() {
+		if child, ok := scan.toolChild(p, s, call); ok {
 			return match{"tool-child", fmt.Sprintf("its child %s runs the command that the session records", child.ID)}, true
 		}
 	}
 	return match{}, false
 }
 
-// toolRuns reports whether a tool call has begun after all, though it has not reported so far.
-func (s *evidence) toolRuns(sub *loggedProcess, st *session, p transcript.Part) bool {
-	_, ok := s.toolChild(sub, st, p)
+// toolRuns reports whether the command of a tool call runs, although the call has not reported so far.
+func (scan *processScan) toolRuns(p *loggedProcess, s *session, call transcript.Part) bool {
+	_, ok := scan.toolChild(p, s, call)
 	return ok
 }
 
-// toolChild finds the process of a shell command: a child of the agent's in a session of its own, `/bin/bash -c
-// COMMAND` or, where the shell replaced itself, the command.
-func (s *evidence) toolChild(sub *loggedProcess, st *session, p transcript.Part) (proc.Process, bool) {
-	if p.Command == "" {
+// toolChild finds the process of a shell command. It is a child of the agent: `/bin/bash -c COMMAND`, or COMMAND if the shell called exec.
+func (scan *processScan) toolChild(p *loggedProcess, s *session, call transcript.Part) (proc.Process, bool) {
+	if call.Command == "" {
 		return proc.Process{}, false
 	}
-	for child := range s.table.Children(sub.ID.PID) {
+	for child := range scan.table.Children(p.ID.PID) {
 		if !child.Alive() {
 			continue
 		}
 		args, err := child.Args()
-		if err != nil || !slices.Contains(args, p.Command) && strings.Join(args, " ") != p.Command {
+		if err != nil || !slices.Contains(args, call.Command) && strings.Join(args, " ") != call.Command {
 			continue
 		}
-		if dir, err := child.Cwd(); err == nil && discover.RealPath(dir) == discover.RealPath(st.Dir) {
+		if dir, err := child.Cwd(); err == nil && discover.RealPath(dir) == discover.RealPath(s.Dir) {
 			return child, true
 		}
 	}
 	return proc.Process{}, false
 }
 
-func byTitle(sub *loggedProcess, st *session) (match, bool) {
-	return match{"title", fmt.Sprintf("--title %q", sub.title)}, sub.title != "" && sub.title == st.Title
+// matchesTitle reports whether the process was started with the session's title.
+func matchesTitle(p *loggedProcess, s *session) (match, bool) {
+	return match{"title", fmt.Sprintf("--title %q", p.title)}, p.title != "" && p.title == s.Title
 }
 
-// byPrompt: the arguments of `run` are the session's first prompt, or its beginning where standard input follows.
-func byPrompt(sub *loggedProcess, st *session) (match, bool) {
-	asked := transcript.QuoteArgs(sub.promptArgs)
-	if sub.mode != modeRun || asked == "" || st.head.FirstPrompt == "" {
+// matchesPrompt reports whether the arguments of `run` are the session's first prompt, or its beginning if standard input follows.
+func matchesPrompt(p *loggedProcess, s *session) (match, bool) {
+	prompt, stored := transcript.QuoteArgs(p.promptArgs), s.head.FirstPrompt
+	if p.mode != modeRun || prompt == "" || stored == "" {
 		return match{}, false
 	}
-	cut := utf8.RuneCountInString(st.head.FirstPrompt) >= transcript.PromptLimit && strings.HasPrefix(asked, st.head.FirstPrompt)
+	wasCut := utf8.RuneCountInString(stored) >= transcript.PromptLimit
 	return match{"prompt", "its arguments are the session's first prompt"},
-		cut || st.head.FirstPrompt == asked || strings.HasPrefix(st.head.FirstPrompt, asked+"\n")
+		stored == prompt || strings.HasPrefix(stored, prompt+"\n") || wasCut && strings.HasPrefix(prompt, stored)
 }

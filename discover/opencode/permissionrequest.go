@@ -45,19 +45,19 @@ func parsePermissionRequest(line []byte) (run string, r permissionRequest) {
 }
 
 // matches reports whether the request may be for a tool call that has not reported so far.
-func (r permissionRequest) matches(p transcript.Part) bool {
-	if p.Started == 0 || r.at.Before(transcript.Time(p.Started)) {
+func (r permissionRequest) matches(call transcript.Part) bool {
+	if call.Started == 0 || r.at.Before(transcript.Time(call.Started)) {
 		return false
 	}
 	switch r.permission {
 	case "external_directory", "doom_loop": // any call may need one of these
 		return true
 	case "edit":
-		return slices.Contains([]string{"edit", "write", "patch", "multiedit", "apply_patch"}, p.Tool)
+		return slices.Contains([]string{"edit", "write", "patch", "multiedit", "apply_patch"}, call.Tool)
 	case "bash":
-		return p.Tool == "bash" && r.matchesCommand(p.Command)
+		return call.Tool == "bash" && r.matchesCommand(call.Command)
 	}
-	return r.permission == p.Tool
+	return r.permission == call.Tool
 }
 
 // matchesCommand reports whether all commands that the request names are in a command line.

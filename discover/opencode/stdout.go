@@ -21,21 +21,21 @@ func isAnonymousFile(path string) bool {
 
 // readStdout finds the sessions in the output of headless processes whose logs name none. Before 1.17, processes that start in the same
 // second share a log.
-func (s *evidence) readStdout() {
-	for _, sub := range s.processes {
-		if sub.mode != modeRun || len(sub.sessions) > 0 || s.homes[sub.home] == nil {
+func (scan *processScan) readStdout() {
+	for _, p := range scan.processes {
+		if p.mode != modeRun || len(p.sessions) > 0 || !p.stored.listed() {
 			continue
 		}
-		for _, f := range sub.files {
+		for _, f := range p.files {
 			if f.FD != 1 || !f.Deleted || !f.Writable || !isAnonymousFile(f.Path) {
 				continue
 			}
-			id, err := sessionInOutput(s.ctx, f)
-			if s.warn(sub.ID.String()+" stdout", err); id == "" {
+			id, err := sessionInOutput(scan.ctx, f)
+			if scan.warn(p.ID.String()+" stdout", err); id == "" {
 				continue
 			}
-			sub.logKind, sub.logDetail = "output", fmt.Sprintf("its stdout, a file without a name, holds the events of %s", id)
-			sub.addSessions(map[string]logEvent{id: {}})
+			p.logKind, p.logDetail = "output", fmt.Sprintf("its stdout, a file without a name, holds the events of %s", id)
+			p.addSessions(map[string]logEvent{id: {}})
 		}
 	}
 }

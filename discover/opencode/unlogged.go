@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -10,26 +9,24 @@ import (
 	"agentctl/proc"
 )
 
-// OpenCode 1.17 and later collects the lines of its log for a second before it writes them (READ 1.18.33: a batched logger;
-// SEEN: up to two seconds on a busy machine). A session that a process began, or went on with, since its last flush is
-// therefore in the store before the log can name it.
+// OpenCode 1.17 and later collects the lines of its log for a second before it writes them (READ 1.18.33: a batched logger; SEEN: up to two
+// seconds on a busy machine). A session that a process has begun or continued since then is in the store, but not yet in the log.
 const (
-	// maxFlushDelay is how long a process may leave a turn or session out of the log. It is several times what was seen, because
-	// too short a time lets a second process into a live session; a stopped session whose own process died before its flush
-	// looks live for as long.
+	// maxFlushDelay is how long a turn or session may be missing in the log. It is several times what was seen: if it were too short, a second
+	// process could start in a live session. A stopped session whose process died before it wrote the log looks live for as long.
 	maxFlushDelay = 10 * time.Second
-	// flushSlack is how much later than the store's time of a turn the log's first line about it may be: the terminal stores
-	// a prompt before the turn's loop begins.
+	// flushSlack is how much later than the turn's time in the store its first line in the log may be: the terminal interface stores a prompt
+	// before it begins the turn.
 	flushSlack = 2 * time.Second
 )
 
-// delaysLog reports whether the process may run sessions that the log does not name yet. A headless run is no such
-// process: it has one session, which is known by other evidence.
-func (sub *loggedProcess) delaysLog() bool {
-	return sub.mode != modeRun && sub.writesSharedLog && !sub.foreign
+// delaysLog reports whether the process may run sessions that the log does not name yet. A headless run has only one session, for which
+// there is other evidence.
+func (p *loggedProcess) delaysLog() bool {
+	return p.mode != modeRun && p.writesSharedLog && !p.foreign
 }
 
-// lastStart is when the session's newest turn was asked for, or the session was made.
+// lastStart returns when the newest turn began, or else when the session was created.
 func (s *session) lastStart() time.Time {
 	if s.Turn.Began.After(s.Created) {
 		return s.Turn.Began
@@ -37,69 +34,64 @@ func (s *session) lastStart() time.Time {
 	return s.Created
 }
 
-// inFirstRun reports whether the session's turn is the one that `opencode run` made it for.
+// inFirstRun reports whether the newest turn is the one for which `opencode run` created the session.
 func (s *session) inFirstRun() bool { return s.headless && s.lastStart().Sub(s.Created) < flushSlack }
 
-// unloggedClaims are the claims for the sessions that the process may have begun or gone on with since it last wrote its log.
-// They are weak: another process fits as well, or one that is gone and did not get to write. Sub-agents go with the
-// session that they work for.
-func (s *evidence) unloggedClaims(sub *loggedProcess, lib *homeSessions, base discover.Claim, have []discover.Claim) []discover.Claim {
-	if !sub.delaysLog() {
+// unloggedClaims returns claims for the sessions that the process may have begun or continued since it last wrote its log. They are weak:
+// another process may have, or one that ended before it wrote its log. The sub-agents of claimed sessions are claimed too.
+func (scan *processScan) unloggedClaims(p *loggedProcess, base discover.Claim, logged []discover.Claim) []discover.Claim {
+	if !p.delaysLog() {
 		return nil
 	}
 	base.Additional = true
-	all := slices.Clip(have)
-	ids := slices.Sorted(maps.Keys(lib.sessions))
-	for _, id := range ids {
-		st := lib.sessions[id]
-		if st.Parent != "" || isClaimed(all, id) || !s.mayBeUnlogged(sub, st) || !s.mayHaveStarted(sub, st) {
+	all := slices.Clip(logged)
+	for _, s := range p.stored.children("") {
+		if isClaimed(all, s.ID) || !scan.mayBeUnlogged(p, s) || !scan.mayHaveStarted(p, s) {
 			continue
 		}
 		c := base
 		c.Strength, c.Kind = discover.Weak, "log-late"
-		c.Detail = fmt.Sprintf("begun at %s, after what the process last wrote into its log", st.lastStart().Format(time.RFC3339Nano))
-		if st.inFirstRun() && sub.mode == modeServer && !s.hasRunClients() {
+		c.Detail = fmt.Sprintf("begun at %s, after what the process last wrote into its log", s.lastStart().Format(time.RFC3339Nano))
+		if s.inFirstRun() && p.mode == modeServer && !scan.hasRunClients() {
 			c.Alternative = "a headless run that is gone may have begun it"
 		}
-		all = s.addClaim(all, c, sub, lib, id)
+		all = scan.addClaim(all, c, p, s.ID)
 	}
 	for i := 0; i < len(all); i++ {
-		for _, id := range ids {
-			if st := lib.sessions[id]; st.Parent == all[i].Session && !isClaimed(all, id) && s.mayBeUnlogged(sub, st) {
-				c := all[i]
-				c.Turn, c.Additional, c.Strength = nil, true, min(c.Strength, discover.Strong)
-				c.Kind, c.Detail = "parent", "sub-agent of "+all[i].Session
-				all = s.addClaim(all, c, sub, lib, id)
+		for _, s := range p.stored.children(all[i].Session) {
+			if !isClaimed(all, s.ID) && scan.mayBeUnlogged(p, s) {
+				c := subAgentClaim(all[i])
+				c.Additional, c.Strength = true, min(c.Strength, discover.Strong)
+				all = scan.addClaim(all, c, p, s.ID)
 			}
 		}
 	}
-	return all[len(have):]
+	return all[len(logged):]
 }
 
-// mayBeUnlogged reports whether the session's newest turn is too new for the log of this process, and the log ties it to no
-// other process.
-func (s *evidence) mayBeUnlogged(sub *loggedProcess, st *session) bool {
-	begun := st.lastStart()
-	last, logged := sub.history.newest[st.ID]
-	others := logged && last.run != sub.run && !last.at.Before(begun.Add(-flushSlack))
-	return sub.StartedBefore(begun) && s.now.Sub(begun) < maxFlushDelay && !sub.lastFlush.After(begun.Add(flushSlack)) && !others
+// mayBeUnlogged reports whether the session's newest turn is too new for the process's log, and the log does not tie it to another process.
+func (scan *processScan) mayBeUnlogged(p *loggedProcess, s *session) bool {
+	began := s.lastStart()
+	newest, logged := p.history.newest[s.ID]
+	isOthers := logged && newest.run != p.run && !newest.at.Before(began.Add(-flushSlack))
+	return p.StartedBefore(began) && scan.now.Sub(began) < maxFlushDelay && !p.lastFlush.After(began.Add(flushSlack)) && !isOthers
 }
 
-// mayHaveStarted reports whether the session is of a kind and in a place that the process may run. A terminal runs the
-// sessions of its directory; the first turn of one that `opencode run` made is not its own. A server runs those of any
+// mayHaveStarted reports whether the process may have started the session's newest turn, by the kind of both and the directory. A terminal
+// interface runs the sessions of its directory, but not the first turn of one that `opencode run` created. A server runs sessions of any
 // directory, unless a live headless run fits the session.
-func (s *evidence) mayHaveStarted(sub *loggedProcess, st *session) bool {
-	if sub.mode == modeTUI {
-		return sub.dir != "" && discover.RealPath(sub.dir) == discover.RealPath(st.Dir) && !st.inFirstRun()
+func (scan *processScan) mayHaveStarted(p *loggedProcess, s *session) bool {
+	if p.mode == modeTUI {
+		return p.dir != "" && discover.RealPath(p.dir) == discover.RealPath(s.Dir) && !s.inFirstRun()
 	}
-	return !slices.ContainsFunc(s.processes, func(o *loggedProcess) bool {
-		return o.mode == modeRun && o.home == sub.home && st.inFirstRun() && o.needsInference() && o.fits(st)
+	return !slices.ContainsFunc(scan.processes, func(run *loggedProcess) bool {
+		return run.mode == modeRun && run.home == p.home && s.inFirstRun() && run.needsInference() && run.fits(s)
 	})
 }
 
 // hasRunClients reports whether a live process asks a server for headless turns (`run --attach`).
-func (s *evidence) hasRunClients() bool {
-	for p := range s.table.WithExe(isProgramName) {
+func (scan *processScan) hasRunClients() bool {
+	for p := range scan.table.WithExe(isProgramName) {
 		if args, err := p.Args(); err == nil && len(args) > 0 && isRunClient(p, args[1:]) {
 			return true
 		}

@@ -1,0 +1,66 @@
+package opencode
+
+import (
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/discover/opencode/transcript"
+)
+
+// liveTurn returns the stored turn of a session, corrected by what its process shows. If the turn is older than the process, it was another
+// process's, and this one shows nothing of it.
+func (scan *processScan) liveTurn(p *loggedProcess, s *session, depth int) discover.Turn {
+	turn := s.Turn
+	isOlder := !turn.Began.IsZero() && !p.StartedBefore(turn.Began)
+	if isOlder || turn.State != discover.TurnOpen && turn.State != discover.TurnWaiting {
+		return turn
+	}
+	if last := p.sessions[s.ID]; s.tail.Last != nil {
+		switch isCurrent := last.at.After(s.lastCreated()); {
+		case isCurrent && last.ended:
+			return discover.Turn{State: discover.TurnDone, Detail: "the log says that the turn ended", Began: turn.Began}
+		case isCurrent && last.retryError != "":
+			turn.Detail = "retrying: " + last.retryError
+		case last.ended && last.at.Before(turn.Began) && scan.now.Sub(turn.Began) > maxLogDelay && scan.isOnlyCandidate(p, s.ID):
+			return discover.Turn{State: discover.TurnInterrupted, Began: turn.Began} // otherwise the log would have its beginning by now
+		}
+	}
+	for _, call := range s.tail.RunningTools() {
+		if scan.waitsForPermission(p, s, call) {
+			return discover.Turn{
+				State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: call.WaitingOn(), Detail: "tool: " + call.Tool, Began: turn.Began,
+			}
+		}
+		child := p.stored.sessions[call.Child]
+		if child == nil || depth == 0 {
+			continue
+		}
+		if t := scan.liveTurn(p, child, depth-1); t.State == discover.TurnWaiting {
+			t.Began = turn.Began
+			return t
+		}
+	}
+	return turn
+}
+
+// waitsForPermission reports whether a tool call waits for permission. A headless run does not ask: it denies. A process that logs its
+// requests must have logged one for the call. For other processes, only the silence of the call shows it.
+func (scan *processScan) waitsForPermission(p *loggedProcess, s *session, call transcript.Part) bool {
+	if p.mode == modeRun {
+		return false
+	}
+	silent := call.SilentTooLong(scan.now)
+	if requests, ok := p.history.requests[p.run]; ok {
+		requested := slices.ContainsFunc(requests, func(r permissionRequest) bool { return r.matches(call) })
+		silent = requested && (silent || call.Silent() && call.ReportsAtOnce())
+	}
+	return silent && !scan.toolRuns(p, s, call)
+}
+
+// isOnlyCandidate reports whether no other process can have started the newest turn of a session that the log names.
+func (scan *processScan) isOnlyCandidate(p *loggedProcess, id string) bool {
+	return !slices.ContainsFunc(scan.processes, func(other *loggedProcess) bool {
+		_, named := other.sessions[id]
+		return other != p && other.home == p.home && (named || other.session == id || other.needsInference())
+	})
+}

@@ -1,0 +1,122 @@
+package opencode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native/fsread"
+	"agentctl/proc"
+)
+
+// processScan is one reading of the agent's live processes, with what storage and the logs have about them.
+type processScan struct {
+	ctx       context.Context // a scan lives as long as one call
+	table     *proc.Table
+	now       time.Time
+	processes []*loggedProcess
+	homes     map[string]*homeSessions // by directory
+	warnings  []error
+}
+
+// loggedProcess is a process with what its log says.
+type loggedProcess struct {
+	process
+	home   string        // its data folder, as a Home names it
+	stored *homeSessions // the sessions in its home; none if no Home has that folder
+	// hasLog: the log can be read for this process. If it names no session, the process got no prompt.
+	hasLog             bool
+	run                string // its name in the log
+	logKind, logDetail string // of claims by the log
+	sessions           map[string]logEvent
+	// history is what the shared log says of all sessions. writesSharedLog: the process writes a shared log that can be read.
+	history         logHistory
+	writesSharedLog bool
+	// lastFlush is the time of the last line that the process has written; zero if it has written none.
+	lastFlush time.Time
+}
+
+func newProcessScan(ctx context.Context, table *proc.Table, homes []discover.Home) *processScan {
+	scan := &processScan{ctx: ctx, table: table, now: time.Now(), homes: map[string]*homeSessions{}}
+	names := map[string]string{} // of the homes, by real path
+	for _, h := range homes {
+		if scan.homes[h.Dir] == nil {
+			scan.homes[h.Dir] = newHomeSessions(h.Dir)
+		}
+		scan.homes[h.Dir].homes = append(scan.homes[h.Dir].homes, h)
+		names[discover.RealPath(h.Dir)] = h.Dir
+	}
+	for _, found := range processes(table) {
+		p := &loggedProcess{process: found, home: found.dataDir}
+		if scan.homes[p.home] == nil && !p.foreign { // a home may have it under another name
+			p.home = cmp.Or(names[discover.RealPath(p.home)], p.home)
+		}
+		if p.stored = scan.homes[p.home]; p.stored == nil {
+			p.stored = newHomeSessions(p.home)
+			p.stored.failed = true
+		}
+		scan.processes = append(scan.processes, p)
+	}
+	return scan
+}
+
+func (p *loggedProcess) addSessions(sessions map[string]logEvent) {
+	if p.sessions == nil {
+		p.sessions = map[string]logEvent{}
+	}
+	maps.Copy(p.sessions, sessions)
+}
+
+// createdByAnother reports whether the log says that another process created the session.
+func (p *loggedProcess) createdByAnother(id string) bool {
+	run, ok := p.history.creators[id]
+	return ok && run != p.run
+}
+
+// needsInference reports whether the process may run a session of any age that its log does not name: it logs less than usual, or its log
+// is one that processes may share by mistake.
+func (p *loggedProcess) needsInference() bool {
+	return len(p.sessions) == 0 && (p.mode == modeRun || p.mode == modeTUI && !p.hasLog)
+}
+
+// load reads the sessions that the evidence names, and those that the processes may run.
+func (scan *processScan) load(ctx context.Context) {
+	for _, p := range scan.processes {
+		for _, home := range scan.homes {
+			if home != p.stored && !p.foreign {
+				continue // the session of a foreign process may have the ID of one in any home
+			}
+			for id := range p.sessions {
+				home.addID(id)
+			}
+			home.addID(p.session)
+		}
+		if !p.stored.listed() {
+			continue
+		}
+		if p.needsInference() {
+			p.stored.addSince(p, p.Started)
+		}
+		if p.delaysLog() {
+			p.stored.recentSince = scan.now.Add(-maxFlushDelay)
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(scan.homes)) {
+		if err := scan.homes[dir].load(ctx); err != nil {
+			scan.warnings = append(scan.warnings, err)
+		}
+	}
+}
+
+func (scan *processScan) warn(path string, err error) {
+	if err != nil && !fsread.IsNotExist(err) {
+		scan.warnings = append(scan.warnings, newWarning(path, err))
+	}
+}
+
+// err returns all warnings.
+func (scan *processScan) err() error { return errors.Join(scan.warnings...) }
