@@ -3,6 +3,7 @@ package output
 import (
 	"cmp"
 	"io"
+	"slices"
 	"strconv"
 )
 
@@ -44,52 +45,53 @@ type DiskPart struct {
 
 // DiskTable writes a header, one row for each of the report's, and the total.
 func DiskTable(w io.Writer, u DiskUsage, opts TextOptions) error {
-	g := grid{columns: []column{
-		{header: "SIZE", alignRight: true},
-		{header: "", dropOrder: 3},
-		{header: diskHeader(u.By), preferred: 30, min: 10, keepEnd: u.By != "month"},
-		{header: "AGENT", dropOrder: 4},
-		{header: "SESSIONS", dropOrder: optional + 1, alignRight: true},
-		{header: "LAST", dropOrder: optional, alignRight: true},
-		{header: "WHAT", dropOrder: 5, preferred: 24, min: 10},
-		{header: "TITLE", dropOrder: 2, preferred: 20, min: 12},
-	}}
 	fullIDs := make([]SessionID, len(u.Rows))
 	for i, r := range u.Rows {
 		fullIDs[i] = SessionID{r.Adapter, r.Key}
 	}
-	ids := opts.ShortIDs(fullIDs)
-	add := func(name string, r DiskRow, title string) {
-		size, sessions, age := ByteSize(r.Bytes), "", ""
-		if r.Estimated {
-			size = "~" + size
-		}
-		if r.Sessions > 0 && u.By != "session" {
-			sessions = strconv.Itoa(r.Sessions)
-		}
-		if t, ok := parseTimestamp(r.LastActivityAt); ok {
-			age = Age(t, opts.Now)
-		}
-		g.add(row{cells: []string{
-			size, percentText(r.Bytes, u.Total.Bytes), Sanitize(name), r.Adapter, sessions, age, Sanitize(partsText(r.Parts)), Sanitize(title),
-		}})
-	}
+	names := opts.ShortIDs(fullIDs)
 	for i, r := range u.Rows {
-		name := r.Key
 		switch {
 		case r.Key == "":
-			name = cmp.Or(opts.shortDir(r.Path), "-")
-		case u.By == "session":
-			name = ids[i]
+			names[i] = Sanitize(cmp.Or(opts.shortDir(r.Path), "-"))
 		case u.By == "project":
-			name = opts.shortDir(r.Key)
+			names[i] = Sanitize(opts.shortDir(r.Key))
+		case u.By != "session":
+			names[i] = Sanitize(r.Key)
 		}
-		add(name, r, r.Title)
 	}
-	if len(u.Rows) > 1 {
-		add("total", DiskRow{Bytes: u.Total.Bytes, Estimated: u.Total.Estimated, Sessions: u.Total.Sessions}, "")
+	rows := u.Rows
+	if len(rows) > 1 {
+		total := DiskRow{Bytes: u.Total.Bytes, Estimated: u.Total.Estimated, Sessions: u.Total.Sessions}
+		rows, names = append(slices.Clone(rows), total), append(names, "total")
 	}
-	return g.print(w, opts)
+	return newGrid(
+		len(rows),
+		column{title: "SIZE", cell: func(i int) string { return rows[i].sizeText() }, alignRight: true},
+		column{cell: func(i int) string { return percentText(rows[i].Bytes, u.Total.Bytes) }, drop: 3},
+		column{title: diskHeader(u.By), cell: func(i int) string { return names[i] }, preferred: 30, min: 10, keepEnd: u.By != "month"},
+		column{title: "AGENT", cell: func(i int) string { return rows[i].Adapter }, drop: 4},
+		column{title: "SESSIONS", cell: func(i int) string { return rows[i].sessionsText(u.By) }, optional: 2, alignRight: true},
+		column{title: "LAST", cell: func(i int) string { return ageText(rows[i].LastActivityAt, opts.Now) }, optional: 1, alignRight: true},
+		column{title: "WHAT", cell: func(i int) string { return Sanitize(partsText(rows[i].Parts)) }, drop: 5, preferred: 24, min: 10},
+		column{title: "TITLE", cell: func(i int) string { return Sanitize(rows[i].Title) }, drop: 2, preferred: 20, min: 12},
+	).print(w, opts)
+}
+
+// sizeText is the size; "~" marks one that is estimated.
+func (r DiskRow) sizeText() string {
+	if r.Estimated {
+		return "~" + ByteSize(r.Bytes)
+	}
+	return ByteSize(r.Bytes)
+}
+
+// sessionsText is the number of sessions; "" in a row that is one.
+func (r DiskRow) sessionsText(by string) string {
+	if r.Sessions <= 0 || by == "session" {
+		return ""
+	}
+	return strconv.Itoa(r.Sessions)
 }
 
 func diskHeader(by string) string {

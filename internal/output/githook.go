@@ -28,9 +28,11 @@ type GitHook struct {
 
 // GitHookTable writes a header, and one row a hook.
 func GitHookTable(w io.Writer, list []GitHook, opts TextOptions) error {
-	g := grid{columns: []column{{header: "HOOK"}, {header: "STATE"}, {header: "PATH", keepEnd: true, dropOrder: optional}, {header: "REASON", preferred: 40, min: 12}}}
-	for _, h := range list {
-		g.add(row{cells: []string{h.Hook, strings.ReplaceAll(h.State, "_", " "), Sanitize(opts.shortDir(h.Path)), Sanitize(h.Reason)}})
-	}
-	return g.print(w, opts)
+	return newGrid(
+		len(list),
+		column{title: "HOOK", cell: func(i int) string { return list[i].Hook }},
+		column{title: "STATE", cell: func(i int) string { return strings.ReplaceAll(list[i].State, "_", " ") }},
+		column{title: "PATH", cell: func(i int) string { return Sanitize(opts.shortDir(list[i].Path)) }, optional: 1, keepEnd: true},
+		column{title: "REASON", cell: func(i int) string { return Sanitize(list[i].Reason) }, preferred: 40, min: 12},
+	).print(w, opts)
 }

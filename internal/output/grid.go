@@ -10,12 +10,14 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// column is one column of a grid.
+// column is one column of a table.
 type column struct {
-	header string
-	// dropOrder says when the column is dropped if the grid is too wide: the highest number first. Columns from
-	// [optional] on are dropped before any text is truncated. A column with 0 is never dropped.
-	dropOrder int
+	title string
+	// cell returns the text of the column in a row.
+	cell func(row int) string
+	// optional and drop rank the columns that disappear from a table that is too wide, the highest rank first: optional ones
+	// before any text is truncated, the others if truncated texts do not fit. A column with neither never disappears.
+	optional, drop int
 	// preferred and min are the widths to which texts may be truncated, see [grid.fit]; 0: not at all.
 	preferred, min int
 	// alignRight is for cells that are numbers.
@@ -24,22 +26,30 @@ type column struct {
 	keepEnd bool
 	// colored cells have the colour of their row.
 	colored bool
-	width   int
-	index   int // of its cell in a row
-}
 
-type row struct {
 	cells []string
-	color string
+	width int // the display width
 }
 
-// grid lays out rows of cells in columns by display width.
+// grid lays out the cells of columns by display width.
 type grid struct {
 	columns []column
-	rows    []row
+	rows    int
+	// color returns the colour of a row; nil: no row has one.
+	color func(row int) string
 }
 
-func (g *grid) add(r row) { g.rows = append(g.rows, r) }
+// newGrid returns the grid of a table.
+func newGrid(rows int, columns ...column) *grid {
+	for i := range columns {
+		c := &columns[i]
+		c.cells = make([]string, rows)
+		for row := range rows {
+			c.cells[row] = c.cell(row)
+		}
+	}
+	return &grid{columns: columns, rows: rows}
+}
 
 // print writes the grid, fitted to the width of the terminal.
 func (g *grid) print(w io.Writer, opts TextOptions) error {
@@ -57,9 +67,13 @@ func (g *grid) write(out *bufio.Writer, width int) {
 	if width > 0 {
 		g.fit(width)
 	}
-	g.writeLine(out, width, func(c column) string { return c.header }, "")
-	for _, r := range g.rows {
-		g.writeLine(out, width, func(c column) string { return r.cells[c.index] }, r.color)
+	g.writeLine(out, width, func(c *column) string { return c.title }, "")
+	for row := range g.rows {
+		color := ""
+		if g.color != nil {
+			color = g.color(row)
+		}
+		g.writeLine(out, width, func(c *column) string { return c.cells[row] }, color)
 	}
 }
 
@@ -67,23 +81,23 @@ func (g *grid) write(out *bufio.Writer, width int) {
 func (g *grid) measure() {
 	for i := range g.columns {
 		c := &g.columns[i]
-		c.index = i
-		for _, r := range g.rows {
-			c.width = max(c.width, displaywidth.String(r.cells[i]))
+		for _, text := range c.cells {
+			c.width = max(c.width, displaywidth.String(text))
 		}
 	}
 	g.columns = slices.DeleteFunc(g.columns, func(c column) bool { return c.width == 0 })
 	for i := range g.columns {
 		c := &g.columns[i]
-		c.width = max(c.width, len(c.header))
+		c.width = max(c.width, len(c.title))
 	}
 }
 
 // writeLine prints one line without trailing blanks. It truncates the line if the last columns do not fit. An
 // empty color prints the line uncoloured.
-func (g *grid) writeLine(out *bufio.Writer, width int, cell func(column) string, color string) {
+func (g *grid) writeLine(out *bufio.Writer, width int, cell func(*column) string, color string) {
 	line, pad := 0, 0 // widths: of the text printed so far, and of the blanks before the next text
-	for _, c := range g.columns {
+	for i := range g.columns {
+		c := &g.columns[i]
 		text := strings.TrimRight(truncate(cell(c), c.width, c.keepEnd), " ")
 		free := c.width - displaywidth.String(text)
 		if c.alignRight {

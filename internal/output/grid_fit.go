@@ -3,32 +3,28 @@ package output
 import "slices"
 
 // fit reduces the grid to a width, in four steps. It drops the optional columns; it truncates texts to their
-// preferred width; it truncates them to their minimum width; it drops further columns. Columns are dropped by
-// their dropOrder, the highest first.
+// preferred width; it truncates them to their minimum width; it drops further columns.
 func (g *grid) fit(width int) {
+	optional, rest := func(c *column) int { return c.optional }, func(c *column) int { return c.drop }
 	for g.totalWidth(preferredWidth) > width && g.dropColumn(optional) {
 	}
-	for g.totalWidth(minWidth) > width && g.dropColumn(1) {
+	for g.totalWidth(minWidth) > width && (g.dropColumn(optional) || g.dropColumn(rest)) {
 	}
-	for _, size := range []func(column) int{preferredWidth, minWidth} {
+	for _, size := range []func(*column) int{preferredWidth, minWidth} {
 		for i := range g.columns {
 			c := &g.columns[i]
 			excess := max(0, g.totalWidth(naturalWidth)-width)
-			c.width = max(min(c.width, size(*c)), c.width-excess)
+			c.width = max(min(c.width, size(c)), c.width-excess)
 		}
 	}
 }
 
-// optional is the dropOrder from which on a column is dropped before any text is truncated.
-const optional = 10
-
-// dropColumn removes the column with the highest dropOrder. It reports false if no column has a dropOrder of at
-// least threshold.
-func (g *grid) dropColumn(threshold int) bool {
-	first := -1
-	for i, c := range g.columns {
-		if c.dropOrder >= threshold && (first < 0 || c.dropOrder > g.columns[first].dropOrder) {
-			first = i
+// dropColumn removes the first column with the highest rank. It reports false if all ranks are 0.
+func (g *grid) dropColumn(rank func(*column) int) bool {
+	first, highest := -1, 0
+	for i := range g.columns {
+		if n := rank(&g.columns[i]); n > highest {
+			first, highest = i, n
 		}
 	}
 	if first < 0 {
@@ -39,18 +35,18 @@ func (g *grid) dropColumn(threshold int) bool {
 }
 
 // totalWidth is the width of the grid if each column has the width that size returns.
-func (g *grid) totalWidth(size func(column) int) int {
+func (g *grid) totalWidth(size func(*column) int) int {
 	n := len(columnGap) * (len(g.columns) - 1)
-	for _, c := range g.columns {
-		n += size(c)
+	for i := range g.columns {
+		n += size(&g.columns[i])
 	}
 	return n
 }
 
-func naturalWidth(c column) int { return c.width }
+func naturalWidth(c *column) int { return c.width }
 
 // preferredWidth is the width below which the text of a column becomes hard to read.
-func preferredWidth(c column) int {
+func preferredWidth(c *column) int {
 	if c.preferred == 0 {
 		return minWidth(c)
 	}
@@ -58,7 +54,7 @@ func preferredWidth(c column) int {
 }
 
 // minWidth is the smallest width to which a column may be truncated.
-func minWidth(c column) int {
+func minWidth(c *column) int {
 	if c.min == 0 {
 		return c.width
 	}

@@ -24,9 +24,6 @@ type LaunchResult struct {
 
 // LaunchTable writes a header, and one row a launch: its name, its session ID or -, its branch and its directory.
 func LaunchTable(w io.Writer, launches []LaunchResult, opts TextOptions) error {
-	g := grid{columns: []column{
-		{header: "NAME", preferred: 20, min: 12}, {header: "ID"}, {header: "BRANCH", dropOrder: 1, preferred: 24, min: 12}, {header: "DIR", keepEnd: true, preferred: 24, min: 12},
-	}}
 	fullIDs := make([]SessionID, len(launches))
 	for i, l := range launches {
 		if l.Session != nil {
@@ -34,12 +31,17 @@ func LaunchTable(w io.Writer, launches []LaunchResult, opts TextOptions) error {
 		}
 	}
 	ids := opts.ShortIDs(fullIDs)
-	for i, l := range launches {
-		dir := l.CWD
+	dir := func(dir string) string {
 		if opts.Width > 0 {
-			dir = opts.shortDir(dir)
+			return opts.shortDir(dir)
 		}
-		g.add(row{cells: []string{Sanitize(l.Name), cmp.Or(ids[i], "-"), Sanitize(l.Branch), Sanitize(dir)}})
+		return dir
 	}
-	return g.print(w, opts)
+	return newGrid(
+		len(launches),
+		column{title: "NAME", cell: func(i int) string { return Sanitize(launches[i].Name) }, preferred: 20, min: 12},
+		column{title: "ID", cell: func(i int) string { return cmp.Or(ids[i], "-") }},
+		column{title: "BRANCH", cell: func(i int) string { return Sanitize(launches[i].Branch) }, drop: 1, preferred: 24, min: 12},
+		column{title: "DIR", cell: func(i int) string { return Sanitize(dir(launches[i].CWD)) }, keepEnd: true, preferred: 24, min: 12},
+	).print(w, opts)
 }

@@ -30,33 +30,21 @@ type Lock struct {
 
 // LockTable writes a header, and one row a lock.
 func LockTable(w io.Writer, locks []Lock, opts TextOptions) error {
-	g := grid{columns: []column{
-		{header: "DIR", keepEnd: true, preferred: 20, min: 12},
-		{header: "TYPE", dropOrder: 1},
-		{header: "BY", min: 30},
-		{header: "PID", dropOrder: optional, alignRight: true},
-		{header: "SINCE", dropOrder: 4},
-		{header: "UNTIL", dropOrder: 3},
-		{header: "REASON", dropOrder: 2, preferred: 30, min: 12},
-	}}
 	fullIDs := make([]SessionID, len(locks))
 	for i, l := range locks {
 		fullIDs[i] = newSessionID(l.Adapter, l.SessionID)
 	}
 	ids := opts.ShortIDs(fullIDs)
-	for i, l := range locks {
-		by, pid := l.LockedBy, ""
-		if l.Adapter != "" {
-			by = strings.TrimSuffix(l.Adapter+" "+ids[i], " ")
-		}
-		if l.PID > 0 {
-			pid = strconv.Itoa(l.PID)
-		}
-		g.add(row{cells: []string{
-			Sanitize(opts.shortDir(l.Directory)), l.Kind, Sanitize(cmp.Or(by, "-")), pid, opts.localTime(l.Since), opts.localTime(l.Until), Sanitize(l.Reason),
-		}})
-	}
-	return g.print(w, opts)
+	return newGrid(
+		len(locks),
+		column{title: "DIR", cell: func(i int) string { return Sanitize(opts.shortDir(locks[i].Directory)) }, keepEnd: true, preferred: 20, min: 12},
+		column{title: "TYPE", cell: func(i int) string { return locks[i].Kind }, drop: 1},
+		column{title: "BY", cell: func(i int) string { return Sanitize(locks[i].holder(ids[i])) }, min: 30},
+		column{title: "PID", cell: func(i int) string { return positiveText(locks[i].PID) }, optional: 1, alignRight: true},
+		column{title: "SINCE", cell: func(i int) string { return opts.localTime(locks[i].Since) }, drop: 4},
+		column{title: "UNTIL", cell: func(i int) string { return opts.localTime(locks[i].Until) }, drop: 3},
+		column{title: "REASON", cell: func(i int) string { return Sanitize(locks[i].Reason) }, drop: 2, preferred: 30, min: 12},
+	).print(w, opts)
 }
 
 // localTime formats a JSON timestamp in the time zone of the user.
@@ -66,4 +54,20 @@ func (o TextOptions) localTime(timestamp string) string {
 		return ""
 	}
 	return t.In(o.Now.Location()).Format("2006-01-02 15:04")
+}
+
+// holder is the session with this short ID, or else who locked the directory.
+func (l Lock) holder(id string) string {
+	if l.Adapter != "" {
+		return strings.TrimSuffix(l.Adapter+" "+id, " ")
+	}
+	return cmp.Or(l.LockedBy, "-")
+}
+
+// positiveText formats a number; "" for none.
+func positiveText(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }

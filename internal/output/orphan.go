@@ -16,27 +16,21 @@ type Orphan struct {
 
 // OrphanTable writes a header, and one row a process.
 func OrphanTable(w io.Writer, orphans []Orphan, opts TextOptions) error {
-	g := grid{columns: []column{
-		{header: "PID", alignRight: true},
-		{header: "PPID", dropOrder: optional + 3, alignRight: true},
-		{header: "AGENT", dropOrder: 1},
-		{header: "SESSION", dropOrder: 2},
-		{header: "AGE", dropOrder: optional, alignRight: true},
-		{header: "CPU", dropOrder: optional + 2, alignRight: true},
-		{header: "MEMORY", dropOrder: optional + 1, alignRight: true},
-		{header: "PORTS", preferred: 14, min: 9},
-		{header: "COMMAND", preferred: 24, min: 12},
-	}}
 	fullIDs := make([]SessionID, len(orphans))
 	for i, o := range orphans {
 		fullIDs[i] = newSessionID(o.Adapter, o.SessionID)
 	}
 	ids := opts.ShortIDs(fullIDs)
-	for i, o := range orphans {
-		g.add(row{cells: []string{
-			strconv.Itoa(o.PID), strconv.Itoa(o.PPID), o.Adapter, cmp.Or(ids[i], "-"), ageText(o.StartedAt, opts.Now), cpuText(o.CPU),
-			memoryText(o.Memory), portsText(o.Ports), o.command(opts),
-		}})
-	}
-	return g.print(w, opts)
+	return newGrid(
+		len(orphans),
+		column{title: "PID", cell: func(i int) string { return strconv.Itoa(orphans[i].PID) }, alignRight: true},
+		column{title: "PPID", cell: func(i int) string { return strconv.Itoa(orphans[i].PPID) }, optional: 4, alignRight: true},
+		column{title: "AGENT", cell: func(i int) string { return orphans[i].Adapter }, drop: 1},
+		column{title: "SESSION", cell: func(i int) string { return cmp.Or(ids[i], "-") }, drop: 2},
+		column{title: "AGE", cell: func(i int) string { return ageText(orphans[i].StartedAt, opts.Now) }, optional: 1, alignRight: true},
+		column{title: "CPU", cell: func(i int) string { return cpuText(orphans[i].CPU) }, optional: 3, alignRight: true},
+		column{title: "MEMORY", cell: func(i int) string { return memoryText(orphans[i].Memory) }, optional: 2, alignRight: true},
+		column{title: "PORTS", cell: func(i int) string { return portsText(orphans[i].Ports) }, preferred: 14, min: 9},
+		column{title: "COMMAND", cell: func(i int) string { return orphans[i].command(opts) }, preferred: 24, min: 12},
+	).print(w, opts)
 }

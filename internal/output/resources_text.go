@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,25 +13,29 @@ import (
 )
 
 // processGrid lays out a process tree: children indented below their parent, and the totals in the last row.
-func processGrid(processes []Process, opts TextOptions) grid {
-	g := grid{columns: []column{
-		{header: "PID"},
-		{header: "AGE", dropOrder: 2, alignRight: true},
-		{header: "CPU", alignRight: true},
-		{header: "MEMORY", alignRight: true},
-		{header: "PORTS", dropOrder: 1},
-		{header: "PROCESS"},
-	}}
-	for _, p := range processes {
-		g.add(row{cells: []string{
-			fmt.Sprint(p.PID), ageText(p.StartedAt, opts.Now), cpuText(p.CPU), memoryText(p.Memory), portsText(p.Ports), p.text(opts),
-		}})
+func processGrid(processes []Process, opts TextOptions) *grid {
+	texts := make([]string, len(processes))
+	for i, p := range processes {
+		texts[i] = p.text(opts)
+	}
+	rows, pids := processes, make([]string, len(processes))
+	for i, p := range processes {
+		pids[i] = strconv.Itoa(p.PID)
 	}
 	if len(processes) > 1 {
 		all := Resources{Processes: processes}
-		g.add(row{cells: []string{"total", "", cpuText(all.totalCPU()), memoryText(all.totalMemory()), "", ""}})
+		rows = append(slices.Clone(processes), Process{CPU: all.totalCPU(), Memory: all.totalMemory()})
+		pids, texts = append(pids, "total"), append(texts, "")
 	}
-	return g
+	return newGrid(
+		len(rows),
+		column{title: "PID", cell: func(i int) string { return pids[i] }},
+		column{title: "AGE", cell: func(i int) string { return ageText(rows[i].StartedAt, opts.Now) }, drop: 2, alignRight: true},
+		column{title: "CPU", cell: func(i int) string { return cpuText(rows[i].CPU) }, alignRight: true},
+		column{title: "MEMORY", cell: func(i int) string { return memoryText(rows[i].Memory) }, alignRight: true},
+		column{title: "PORTS", cell: func(i int) string { return portsText(rows[i].Ports) }, drop: 1},
+		column{title: "PROCESS", cell: func(i int) string { return texts[i] }},
+	)
 }
 
 func (p Process) text(opts TextOptions) string {

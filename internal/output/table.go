@@ -28,40 +28,59 @@ type TextOptions struct {
 
 // SessionTable writes a header, and one row a session, fitted to the width.
 func SessionTable(w io.Writer, sessions []discover.Session, opts TextOptions) error {
-	return opts.sessionGrid(sessions).print(w, opts)
+	c := opts.sessionColumns(sessions)
+	return sessionGrid(sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, c.group, c.dir, c.title).print(w, opts)
 }
 
-// sessionGrid returns the grid of [SessionTable].
-func (o TextOptions) sessionGrid(sessions []discover.Session) *grid {
-	g := &grid{columns: []column{
-		{header: "ID"},
-		{header: "AGENT", dropOrder: optional + 2},
-		{header: "STATUS", colored: o.Color, preferred: 20, min: 12},
-		{header: "PID", dropOrder: optional + 3, alignRight: true},
-		{header: "AGE", dropOrder: optional + 4, alignRight: true},
-		{header: "LAST", dropOrder: optional, alignRight: true},
-		{header: "GROUP", dropOrder: optional + 1, preferred: 12},
-		{header: "DIR", dropOrder: 2, keepEnd: true, preferred: 16, min: 12},
-		{header: "TITLE", dropOrder: 1, preferred: 20, min: 12},
-	}}
+// sessionGrid returns the grid of columns with one row for each session.
+func sessionGrid(sessions []discover.Session, columns ...column) *grid {
+	g := newGrid(len(sessions), columns...)
+	g.color = func(i int) string { return statusColor(&sessions[i]) }
+	return g
+}
+
+// sessionColumns are the columns that tables of sessions have in common.
+type sessionColumns struct{ id, agent, status, pid, age, last, group, dir, title column }
+
+// sessionColumns returns the columns of these sessions.
+func (o TextOptions) sessionColumns(sessions []discover.Session) sessionColumns {
 	fullIDs := make([]SessionID, len(sessions))
 	for i := range sessions {
 		fullIDs[i] = SessionID{string(sessions[i].Agent), sessions[i].ID}
 	}
 	ids := o.ShortIDs(fullIDs)
-	g.rows = make([]row, 0, len(sessions))
-	for i := range sessions {
-		s := &sessions[i]
-		g.add(row{
-			cells: []string{
-				cmp.Or(ids[i], "-"), string(s.Agent), Sanitize(statusText(s)), pidText(s), processAge(s, o.Now), Age(s.LastActivity(), o.Now),
-				Sanitize(s.Group), Sanitize(o.shortDir(s.Dir)), Sanitize(cmp.Or(s.Title, s.Prompt)),
-			},
-			color: statusColor(s),
-		})
+	cell := func(text func(s *discover.Session) string) func(int) string {
+		return func(i int) string { return text(&sessions[i]) }
 	}
-	return g
+	return sessionColumns{
+		id:     column{title: "ID", cell: func(i int) string { return cmp.Or(ids[i], "-") }},
+		agent:  column{title: "AGENT", cell: func(i int) string { return string(sessions[i].Agent) }, optional: dropAgent},
+		status: column{title: "STATUS", cell: cell(func(s *discover.Session) string { return Sanitize(statusText(s)) }), colored: o.Color, preferred: 20, min: 12},
+		pid:    column{title: "PID", cell: cell(pidText), optional: dropPID, alignRight: true},
+		age:    column{title: "AGE", cell: cell(func(s *discover.Session) string { return processAge(s, o.Now) }), optional: dropAge, alignRight: true},
+		last:   column{title: "LAST", cell: func(i int) string { return Age(sessions[i].LastActivity(), o.Now) }, optional: dropLast, alignRight: true},
+		group:  column{title: "GROUP", cell: func(i int) string { return Sanitize(sessions[i].Group) }, optional: dropGroup, preferred: 12},
+		dir:    column{title: "DIR", cell: func(i int) string { return Sanitize(o.shortDir(sessions[i].Dir)) }, drop: 2, keepEnd: true, preferred: 16, min: 12},
+		title:  column{title: "TITLE", cell: func(i int) string { return Sanitize(cmp.Or(sessions[i].Title, sessions[i].Prompt)) }, drop: 1, preferred: 20, min: 12},
+	}
 }
+
+// The ranks by which optional columns disappear from tables of sessions: the last one here disappears first.
+const (
+	_ = iota
+	dropMemory
+	dropCPU
+	dropLast
+	dropGroup
+	dropLastOfWide
+	dropChanges
+	dropAgent
+	dropContext
+	dropPorts
+	dropDoing
+	dropPID
+	dropAge
+)
 
 // statusText is the status, followed in parentheses by what qualifies it.
 func statusText(s *discover.Session) string {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 
 	"agentctl/discover"
 )
@@ -12,38 +11,28 @@ import (
 // WideSessionTable is [SessionTable] with the resources of each session, in the order of the sessions. If the
 // terminal is too narrow, it drops AGE, PID, DOING, PORTS, CONTEXT, AGENT, CHANGES, LAST, GROUP, CPU and MEMORY, in this order.
 func WideSessionTable(w io.Writer, sessions []discover.Session, resources []Resources, opts TextOptions) error {
-	g := opts.sessionGrid(sessions)
-	at := slices.IndexFunc(g.columns, func(c column) bool { return c.header == "GROUP" })
-	g.columns = slices.Insert(g.columns, at, []column{
-		{header: "CPU", dropOrder: optional, alignRight: true},
-		{header: "MEMORY", dropOrder: optional, alignRight: true},
-		{header: "PORTS", dropOrder: optional + 4, preferred: 9},
-		{header: "CONTEXT", dropOrder: optional + 3, alignRight: true},
-		{header: "CHANGES", dropOrder: optional + 2},
-		{header: "DOING", dropOrder: optional + 5, preferred: 16},
-	}...)
-	for i := range g.columns {
-		switch c := &g.columns[i]; c.header {
-		case "STATUS":
-			c.preferred = c.min
-		case "PID", "AGE":
-			c.dropOrder += optional
-		case "LAST":
-			c.dropOrder++
-		case "TITLE", "DIR":
-			c.preferred = c.min
-		}
+	c := opts.sessionColumns(sessions)
+	for _, narrowed := range []*column{&c.status, &c.dir, &c.title} {
+		narrowed.preferred = narrowed.min
 	}
-	for i, s := range sessions {
-		r := resources[i]
-		doing := ""
-		if s.Status.Live() {
-			doing = cmp.Or(WaitingOnText(s.WaitingOn), Sanitize(s.Turn.Detail))
-		}
-		g.rows[i].cells = slices.Insert(g.rows[i].cells, at,
-			cpuText(r.totalCPU()), memoryText(r.totalMemory()), portsText(r.allPorts()), contextText(s.Tokens), r.Changes.statusLetters(), doing)
+	c.last.optional = dropLastOfWide
+	cpu := column{title: "CPU", cell: func(i int) string { return cpuText(resources[i].totalCPU()) }, optional: dropCPU, alignRight: true}
+	memory := column{title: "MEMORY", cell: func(i int) string { return memoryText(resources[i].totalMemory()) }, optional: dropMemory, alignRight: true}
+	ports := column{title: "PORTS", cell: func(i int) string { return portsText(resources[i].allPorts()) }, optional: dropPorts, preferred: 9}
+	context := column{title: "CONTEXT", cell: func(i int) string { return contextText(sessions[i].Tokens) }, optional: dropContext, alignRight: true}
+	changes := column{title: "CHANGES", cell: func(i int) string { return resources[i].Changes.statusLetters() }, optional: dropChanges}
+	doing := column{title: "DOING", cell: func(i int) string { return doingText(&sessions[i]) }, optional: dropDoing, preferred: 16}
+	return sessionGrid(
+		sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, cpu, memory, ports, context, changes, doing, c.group, c.dir, c.title,
+	).print(w, opts)
+}
+
+// doingText is what the turn of a live session waits for, or else is at.
+func doingText(s *discover.Session) string {
+	if !s.Status.Live() {
+		return ""
 	}
-	return g.print(w, opts)
+	return cmp.Or(WaitingOnText(s.WaitingOn), Sanitize(s.Turn.Detail))
 }
 
 // contextText is the number of tokens in the context, and its share of the context window of the model.

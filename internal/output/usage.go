@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,20 +69,6 @@ func NewUsageLimit(q discover.StatedQuota) UsageLimit {
 
 // UsageTable writes a header, one row for each of the report's, and the total. On a terminal each row has a bar.
 func UsageTable(w io.Writer, u Usage, opts TextOptions) error {
-	g := grid{columns: []column{
-		{header: strings.ToUpper(u.By), preferred: 30, min: 10, keepEnd: u.By == "project"},
-		{header: "AGENT", dropOrder: 4},
-		{header: "IN", dropOrder: 5, alignRight: true},
-		{header: "CACHE WRITE", dropOrder: 7, alignRight: true},
-		{header: "CACHE READ", dropOrder: 6, alignRight: true},
-		{header: "OUT", dropOrder: 3, alignRight: true},
-		{header: "TOTAL", alignRight: true},
-		{header: "COST", alignRight: true},
-		{header: "RECKONED", alignRight: true},
-		{header: "SESSIONS", dropOrder: optional + 2, alignRight: true},
-		{header: "", dropOrder: optional + 1},
-		{header: "TITLE", dropOrder: 2, preferred: 20, min: 12},
-	}}
 	most := int64(0)
 	fullIDs := make([]SessionID, len(u.Rows))
 	for i, r := range u.Rows {
@@ -100,24 +87,34 @@ func UsageTable(w io.Writer, u Usage, opts TextOptions) error {
 			names[i] = opts.shortDir(names[i])
 		}
 	}
-	add := func(name string, r UsageRow, bar string) {
-		t := r.Tokens
-		g.add(row{cells: []string{
-			Sanitize(name), r.Adapter, countText(t.In), countText(t.CacheWrite), countText(t.CacheRead), countText(t.Out), countText(t.Total),
-			usdText(r.Cost, r.CostPartial), usdText(r.ReckonedCost, r.ReckonedPartial), strconv.Itoa(r.Sessions), bar, Sanitize(r.Title),
-		}})
+	for i := range names {
+		names[i] = Sanitize(names[i])
 	}
-	for i, r := range u.Rows {
-		bar := ""
-		if opts.Width > 0 {
-			bar = Bar(r.Tokens.Total, most, barWidth)
+	rows := u.Rows
+	if len(rows) > 1 {
+		rows, names = append(slices.Clone(rows), u.Total), append(names, "total")
+	}
+	bar := func(i int) string {
+		if opts.Width == 0 || i == len(u.Rows) {
+			return ""
 		}
-		add(names[i], r, bar)
+		return Bar(rows[i].Tokens.Total, most, barWidth)
 	}
-	if len(u.Rows) > 1 {
-		add("total", u.Total, "")
-	}
-	return g.print(w, opts)
+	return newGrid(
+		len(rows),
+		column{title: strings.ToUpper(u.By), cell: func(i int) string { return names[i] }, preferred: 30, min: 10, keepEnd: u.By == "project"},
+		column{title: "AGENT", cell: func(i int) string { return rows[i].Adapter }, drop: 4},
+		column{title: "IN", cell: func(i int) string { return countText(rows[i].Tokens.In) }, drop: 5, alignRight: true},
+		column{title: "CACHE WRITE", cell: func(i int) string { return countText(rows[i].Tokens.CacheWrite) }, drop: 7, alignRight: true},
+		column{title: "CACHE READ", cell: func(i int) string { return countText(rows[i].Tokens.CacheRead) }, drop: 6, alignRight: true},
+		column{title: "OUT", cell: func(i int) string { return countText(rows[i].Tokens.Out) }, drop: 3, alignRight: true},
+		column{title: "TOTAL", cell: func(i int) string { return countText(rows[i].Tokens.Total) }, alignRight: true},
+		column{title: "COST", cell: func(i int) string { return usdText(rows[i].Cost, rows[i].CostPartial) }, alignRight: true},
+		column{title: "RECKONED", cell: func(i int) string { return usdText(rows[i].ReckonedCost, rows[i].ReckonedPartial) }, alignRight: true},
+		column{title: "SESSIONS", cell: func(i int) string { return strconv.Itoa(rows[i].Sessions) }, optional: 2, alignRight: true},
+		column{cell: bar, optional: 1},
+		column{title: "TITLE", cell: func(i int) string { return Sanitize(rows[i].Title) }, drop: 2, preferred: 20, min: 12},
+	).print(w, opts)
 }
 
 // barWidth is the width of the longest bar in a table.
@@ -166,21 +163,16 @@ func usdText(usd *float64, partial bool) string {
 
 // UsageLimitTable writes a header, and one row for each limit.
 func UsageLimitTable(w io.Writer, limits []UsageLimit, opts TextOptions) error {
-	g := grid{columns: []column{
-		{header: "AGENT"},
-		{header: "LIMIT", preferred: 20, min: 8},
-		{header: "USED", alignRight: true},
-		{header: "RESETS", preferred: 30, min: 16},
-		{header: "NOTED", alignRight: true},
-		{header: "MODEL", dropOrder: 1, preferred: 20, min: 12},
-		{header: "NOTICE", dropOrder: 2, preferred: 30, min: 12},
-	}}
-	for _, l := range limits {
-		g.add(row{cells: []string{
-			l.Adapter, Sanitize(cmp.Or(l.Name, "-")), usedText(l), opts.resetText(l.ResetsAt), opts.agoText(l.Time), Sanitize(l.Model), Sanitize(l.Text),
-		}})
-	}
-	return g.print(w, opts)
+	return newGrid(
+		len(limits),
+		column{title: "AGENT", cell: func(i int) string { return limits[i].Adapter }},
+		column{title: "LIMIT", cell: func(i int) string { return Sanitize(cmp.Or(limits[i].Name, "-")) }, preferred: 20, min: 8},
+		column{title: "USED", cell: func(i int) string { return usedText(limits[i]) }, alignRight: true},
+		column{title: "RESETS", cell: func(i int) string { return opts.resetText(limits[i].ResetsAt) }, preferred: 30, min: 16},
+		column{title: "NOTED", cell: func(i int) string { return opts.agoText(limits[i].Time) }, alignRight: true},
+		column{title: "MODEL", cell: func(i int) string { return Sanitize(limits[i].Model) }, drop: 1, preferred: 20, min: 12},
+		column{title: "NOTICE", cell: func(i int) string { return Sanitize(limits[i].Text) }, drop: 2, preferred: 30, min: 12},
+	).print(w, opts)
 }
 
 func usedText(l UsageLimit) string {

@@ -53,13 +53,6 @@ const shortHashLen = 9
 
 // WorktreeTable writes a header, and one row a worktree.
 func WorktreeTable(w io.Writer, list []Worktree, opts TextOptions) error {
-	g := grid{columns: []column{
-		{header: "PATH", keepEnd: true, min: 20},
-		{header: "BRANCH", dropOrder: 2, min: 12},
-		{header: "HEAD", dropOrder: optional},
-		{header: "STATE", dropOrder: 3, min: 20},
-		{header: "SESSIONS", dropOrder: 1, min: 30},
-	}}
 	var fullIDs []SessionID
 	for _, t := range list {
 		for _, s := range t.Sessions {
@@ -67,18 +60,23 @@ func WorktreeTable(w io.Writer, list []Worktree, opts TextOptions) error {
 		}
 	}
 	ids := opts.ShortIDs(fullIDs)
-	for _, t := range list {
-		var sessions []string
+	sessions := make([]string, len(list))
+	for i, t := range list {
+		var texts []string
 		for _, s := range t.Sessions {
-			sessions = append(sessions, fmt.Sprintf("%s %s %s", s.Adapter, cmp.Or(ids[0], "-"), s.Status))
+			texts = append(texts, fmt.Sprintf("%s %s %s", s.Adapter, cmp.Or(ids[0], "-"), s.Status))
 			ids = ids[1:]
 		}
-		g.add(row{cells: []string{
-			Sanitize(opts.shortDir(t.Path)), Sanitize(cmp.Or(t.Branch, "-")), t.Head[:min(len(t.Head), shortHashLen)],
-			Sanitize(strings.Join(t.states(), ", ")), strings.Join(sessions, ", "),
-		}})
+		sessions[i] = strings.Join(texts, ", ")
 	}
-	return g.print(w, opts)
+	return newGrid(
+		len(list),
+		column{title: "PATH", cell: func(i int) string { return Sanitize(opts.shortDir(list[i].Path)) }, keepEnd: true, min: 20},
+		column{title: "BRANCH", cell: func(i int) string { return Sanitize(cmp.Or(list[i].Branch, "-")) }, drop: 2, min: 12},
+		column{title: "HEAD", cell: func(i int) string { return list[i].Head[:min(len(list[i].Head), shortHashLen)] }, optional: 1},
+		column{title: "STATE", cell: func(i int) string { return Sanitize(strings.Join(list[i].states(), ", ")) }, drop: 3, min: 20},
+		column{title: "SESSIONS", cell: func(i int) string { return sessions[i] }, drop: 1, min: 30},
+	).print(w, opts)
 }
 
 // states returns what is special about the worktree, such as "locked (reason)".
