@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-func place(t *testing.T, dir string) *Workspace {
+func workspace(t *testing.T, dir string) *Workspace {
 	t.Helper()
 	p, err := WorkspaceOf(dir)
 	if err != nil {
@@ -28,7 +28,7 @@ func TestDeclared(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	dir := t.TempDir()
-	p := place(t, dir)
+	p := workspace(t, dir)
 	d := DeclaredLock{Dir: dir, By: "ana", Reason: "release\n\"1.0\"", Since: noon, Until: noon.Add(time.Hour)}
 	if err := s.Declare(t.Context(), p, d, noon); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestDeclared(t *testing.T) {
 // Two names of one directory are one lock; that of a directory that is gone can still be taken back.
 func TestDeclaredByAnotherName(t *testing.T) {
 	s, dir := Store{t.TempDir()}, t.TempDir()
-	p := place(t, dir)
+	p := workspace(t, dir)
 	p.contains["/other/name"] = true
 	if err := s.Declare(t.Context(), p, DeclaredLock{Dir: "/other/name", Since: noon}, noon); err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestDeclaredByAnotherName(t *testing.T) {
 
 // What has taken the place of a lock since it was read stays; what has expired goes with any change.
 func TestRemoveOnlyWhatWasMeant(t *testing.T) {
-	s, p, later := Store{t.TempDir()}, place(t, t.TempDir()), noon.Add(time.Hour)
+	s, p, later := Store{t.TempDir()}, workspace(t, t.TempDir()), noon.Add(time.Hour)
 	first := DeclaredLock{Dir: p.Top, By: "ana", Since: noon, Until: later}
 	if err := s.Declare(t.Context(), p, first, noon); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestOneOfManyDeclares(t *testing.T) {
 	var won atomic.Int32
 	var wg sync.WaitGroup
 	for range 50 {
-		p := place(t, dir)
+		p := workspace(t, dir)
 		wg.Go(func() {
 			switch err := s.Declare(t.Context(), p, DeclaredLock{Dir: p.Top, Since: noon}, noon); {
 			case err == nil:
@@ -153,7 +153,7 @@ func TestDeclaredBadFiles(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(s.Dir, ".draft-1"), noon, noon); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Declare(t.Context(), place(t, t.TempDir()), DeclaredLock{Dir: "/b", Since: noon}, noon.Add(time.Hour)); err != nil {
+	if err := s.Declare(t.Context(), workspace(t, t.TempDir()), DeclaredLock{Dir: "/b", Since: noon}, noon.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if drafts, _ := filepath.Glob(filepath.Join(s.Dir, ".draft-*")); len(drafts) != 0 {

@@ -44,7 +44,7 @@ func killedAt(t *testing.T, n int, order string) (reached bool) {
 func storeWithRefuse(t *testing.T) Store {
 	t.Helper()
 	s := Store{filepath.Join(t.TempDir(), "state", "locks")}
-	elsewhere := place(t, t.TempDir())
+	elsewhere := workspace(t, t.TempDir())
 	if err := s.Declare(t.Context(), elsewhere, DeclaredLock{Dir: elsewhere.Top, Since: noon.Add(-time.Hour), Until: noon}, noon.Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func storeWithRefuse(t *testing.T) Store {
 	return s
 }
 
-// whole is what the store says of the place; a lock that is there at all is there whole.
+// whole is what the store says of the workspace; a lock that is there at all is there whole.
 func whole(t *testing.T, s Store, p *Workspace) int {
 	t.Helper()
 	list, err := s.List(noon)
@@ -80,7 +80,7 @@ func clean(t *testing.T, s Store) {
 
 // Whenever whoever declares a lock is killed, there is a whole lock or none, and the next one is not hindered.
 func TestKilledDeclaring(t *testing.T) {
-	p := place(t, t.TempDir())
+	p := workspace(t, t.TempDir())
 	for n := 1; ; n++ {
 		s := storeWithRefuse(t)
 		reached := killedAt(t, n, fmt.Sprintf("declare %s %s", s.Dir, p.Top))
@@ -106,7 +106,7 @@ func TestKilledDeclaring(t *testing.T) {
 
 // Whenever whoever takes a lock back is killed, it is there whole or not at all, and can be taken back.
 func TestKilledRemoving(t *testing.T) {
-	p := place(t, t.TempDir())
+	p := workspace(t, t.TempDir())
 	for n := 1; ; n++ {
 		s := storeWithRefuse(t)
 		d := DeclaredLock{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}
