@@ -9,16 +9,16 @@ import (
 	"agentctl/proc"
 )
 
-// OccupiedError: sessions or locks keep the agent out of its workspace.
+// OccupiedError says that sessions or locks keep the agent out of its workspace.
 type OccupiedError struct {
 	Locks []lock.Lock
-	// Flocked: the lock is the kernel's, and no launch holds it. Nothing overrides it.
+	// Flocked: the lock is a kernel lock, of a process that is no launch or has not released it in time.
 	Flocked bool
 }
 
 func (e *OccupiedError) Error() string { return e.Locks[0].Dir + " is not free" }
 
-// LiveError: the session to resume is live.
+// LiveError says that the session to resume is live.
 type LiveError struct{ Session discover.Session }
 
 func (e *LiveError) Error() string { return "the session " + e.Session.ID + " is live" }
@@ -49,8 +49,7 @@ func (p *Plan) lockWorkspace(ctx context.Context, w *lock.Workspace) (*lock.Floc
 	}
 }
 
-// isLaunch reports whether a lock is held by this program starting an agent. Of a holder that cannot be seen it assumes
-// so.
+// isLaunch reports whether this program holds a lock to start an agent. It assumes so if the holder cannot be seen.
 func isLaunch(self proc.Process, l lock.Lock) bool {
 	if len(l.Holders) == 0 {
 		return true
@@ -58,12 +57,12 @@ func isLaunch(self proc.Process, l lock.Lock) bool {
 	holder := l.Holders[0]
 	args, err := holder.Args()
 	if errors.Is(err, proc.ErrGone) || err == nil && len(args) == 0 {
-		return true // it has ended since, and holds nothing
+		return true // it has ended, and holds nothing
 	}
 	if err != nil || holder.Exe != self.Exe || len(args) < 2 {
 		return false
 	}
-	return l.Shared || args[1] == "launch" || args[1] == "resume" // it only shares the lock to see whether it is held
+	return l.Shared || args[1] == "launch" || args[1] == "resume" // a shared lock is a check of the lock
 }
 
 // checkFree returns a [*LiveError] if the session to resume is live, and an [*OccupiedError] if another one works in the

@@ -49,7 +49,7 @@ func (a *Activity) FindConflicts(w *Workspace, strict bool) (*Conflicts, error) 
 	for _, s := range a.Sessions {
 		switch {
 		case a.enclosing.Contains(s) || !w.Contains(SessionDir(s)):
-		case SessionLocks(s, a.Sessions, strict):
+		case sessionLocks(s, a.Sessions, strict):
 			c.Locks = append(c.Locks, Lock{Kind: KindSession, Dir: w.Top, Session: &s})
 		case s.Status == discover.Idle && !s.IsSubagent():
 			c.Idle = append(c.Idle, s)

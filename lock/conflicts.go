@@ -25,8 +25,8 @@ func (c *Conflicts) All() []Lock { return slices.Concat(c.Locks, c.Own) }
 // with shared: they conflict with an exclusive one.
 func (c *Conflicts) AddHolders(table *proc.Table, shared bool) {
 	l := Lock{Kind: KindFlock, Dir: c.Workspace.Top}
-	for _, d := range FlockedDirs(table) {
-		if c.Workspace.IsFlockedDir(d) && (shared || !d.Shared) {
+	for _, d := range flockedDirs(table) {
+		if c.Workspace.isFlockedDir(d) && (shared || !d.Shared) {
 			l.Holders, l.Shared = append(l.Holders, d.Processes...), d.Shared
 		}
 	}
@@ -36,7 +36,7 @@ func (c *Conflicts) AddHolders(table *proc.Table, shared bool) {
 // AddFlock adds the kernel lock on the workspace if another process holds it alone. A lock that an ancestor of the process with
 // this pid holds is none, as for the command of `lock DIR -- COMMAND`: all its processes share that lock.
 func (c *Conflicts) AddFlock(table *proc.Table, pid int) error {
-	held, err := c.Workspace.IsFlocked()
+	held, err := c.Workspace.isFlocked()
 	if !held {
 		return err
 	}

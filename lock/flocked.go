@@ -12,9 +12,9 @@ import (
 	"agentctl/proc"
 )
 
-// IsFlocked reports whether a process holds the workspace ([FlockWorkspace]). The check shares the lock for a moment; a process
+// isFlocked reports whether a process holds the workspace ([FlockWorkspace]). The check shares the lock for a moment; a process
 // that takes the lock at that moment tries again.
-func (w *Workspace) IsFlocked() (bool, error) {
+func (w *Workspace) isFlocked() (bool, error) {
 	f, err := fsread.OpenDirFile(w.Top)
 	if err != nil {
 		return false, err
@@ -27,9 +27,9 @@ func (w *Workspace) IsFlocked() (bool, error) {
 	return false, err
 }
 
-// FlockedDir is a directory with a kernel lock (flock(2)), and the processes that have it open with that lock, the oldest first.
+// flockedDir is a directory with a kernel lock (flock(2)), and the processes that have it open with that lock, the oldest first.
 // All but the first have inherited the lock.
-type FlockedDir struct {
+type flockedDir struct {
 	// Dir is a path of the directory. If only the process has a path of it, Dir is below the process's root.
 	Dir string
 	// Shared: several processes can have such a lock at once. It conflicts only with an exclusive lock.
@@ -39,14 +39,14 @@ type FlockedDir struct {
 	info os.FileInfo
 }
 
-// IsFlockedDir reports whether the directory is the top of the workspace, by whatever name.
-func (w *Workspace) IsFlockedDir(h FlockedDir) bool {
+// isFlockedDir reports whether the directory is the top of the workspace, by whatever name.
+func (w *Workspace) isFlockedDir(h flockedDir) bool {
 	return w.info != nil && os.SameFile(w.info, h.info)
 }
 
-// FlockedDirs returns the locked directories, as far as the kernel shows them (Linux: those of our own processes; for root, of all).
-func FlockedDirs(table *proc.Table) []FlockedDir {
-	var out []FlockedDir
+// flockedDirs returns the locked directories, as far as the kernel shows them (Linux: those of our own processes; for root, of all).
+func flockedDirs(table *proc.Table) []flockedDir {
+	var out []flockedDir
 	for p := range table.All() {
 		if !p.Alive() {
 			continue
@@ -72,7 +72,7 @@ func FlockedDirs(table *proc.Table) []FlockedDir {
 }
 
 // addHolder adds a process that has a directory locked.
-func addHolder(list []FlockedDir, f proc.OpenFile, p proc.Process) []FlockedDir {
+func addHolder(list []flockedDir, f proc.OpenFile, p proc.Process) []flockedDir {
 	path := f.Proc
 	if path == "" {
 		path = f.Path
@@ -81,9 +81,9 @@ func addHolder(list []FlockedDir, f proc.OpenFile, p proc.Process) []FlockedDir 
 	if err != nil || !info.IsDir() {
 		return list // it was closed, or is no directory
 	}
-	i := slices.IndexFunc(list, func(h FlockedDir) bool { return h.Shared == !f.WriteLocked && os.SameFile(h.info, info) })
+	i := slices.IndexFunc(list, func(h flockedDir) bool { return h.Shared == !f.WriteLocked && os.SameFile(h.info, info) })
 	if i < 0 {
-		h := FlockedDir{Dir: f.Path, Shared: !f.WriteLocked, info: info}
+		h := flockedDir{Dir: f.Path, Shared: !f.WriteLocked, info: info}
 		if f.PathDiffers {
 			h.Dir = p.PathInRoot(f.Path)
 		}

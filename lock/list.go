@@ -12,7 +12,7 @@ func (a *Activity) List(strict bool) ([]Lock, error) {
 	var list []Lock
 	for _, s := range slices.Backward(a.Sessions) {
 		dir := SessionDir(s) // also if it is gone: who works there is still at work
-		if dir == "" || !SessionLocks(s, a.Sessions, strict) {
+		if dir == "" || !sessionLocks(s, a.Sessions, strict) {
 			continue
 		}
 		if w, err := WorkspaceOf(dir); err == nil {
@@ -20,7 +20,7 @@ func (a *Activity) List(strict bool) ([]Lock, error) {
 		}
 		list = append(list, Lock{Kind: KindSession, Dir: dir, Session: &s})
 	}
-	flocked := FlockedDirs(a.Table)
+	flocked := flockedDirs(a.Table)
 	for _, d := range flocked {
 		list = append(list, Lock{Kind: KindFlock, Dir: d.Dir, Holders: d.Processes, Shared: d.Shared})
 	}
@@ -60,9 +60,9 @@ func workspacesOf(sessions []discover.Session, declared []DeclaredLock) (out []*
 
 // hiddenLocks returns the locks of a workspace that no list has: one held by a process that cannot be seen, and declared ones
 // whose file cannot be read.
-func (a *Activity) hiddenLocks(w *Workspace, flocked []FlockedDir) (out []Lock) {
-	seen := slices.ContainsFunc(flocked, func(d FlockedDir) bool { return !d.Shared && w.IsFlockedDir(d) })
-	if held, err := w.IsFlocked(); err == nil && held && !seen {
+func (a *Activity) hiddenLocks(w *Workspace, flocked []flockedDir) (out []Lock) {
+	seen := slices.ContainsFunc(flocked, func(d flockedDir) bool { return !d.Shared && w.isFlockedDir(d) })
+	if held, err := w.isFlocked(); err == nil && held && !seen {
 		out = append(out, Lock{Kind: KindFlock, Dir: w.Top})
 	}
 	declared, _ := a.store.ForWorkspace(w, a.now()) // List has reported errors of the store

@@ -61,13 +61,13 @@ func SessionDir(s discover.Session) string {
 	return ""
 }
 
-// SessionLocks reports whether a live session locks its workspace: its turn is not over, or that is unknown. With strict, an
+// sessionLocks reports whether a live session locks its workspace: its turn is not over, or that is unknown. With strict, an
 // idle session does too. A sub-agent counts as its root session, one of all: it locks the workspace only if the root session
 // does not, which may be idle while it waits for the sub-agent.
-func SessionLocks(s discover.Session, all []discover.Session, strict bool) bool {
+func sessionLocks(s discover.Session, all []discover.Session, strict bool) bool {
 	if s.IsSubagent() {
 		strict = false
-		if root := discover.RootSession(all, s); !root.IsSubagent() && root.Dir == s.Dir && SessionLocks(root, all, false) {
+		if root := discover.RootSession(all, s); !root.IsSubagent() && root.Dir == s.Dir && sessionLocks(root, all, false) {
 			return false
 		}
 	}
