@@ -21,7 +21,7 @@ func TestCodexShowsACommandInTheBackground(t *testing.T) {
 	poll(func() bool {
 		for _, m := range c.peek(id) {
 			if m.Tool != nil && m.Tool.Name == "write_stdin" {
-				brief, shown = m.Tool.Summary, true
+				brief, shown = m.Tool.Brief, true
 			}
 		}
 		return shown

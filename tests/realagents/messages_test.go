@@ -104,7 +104,7 @@ func TestPeekAndLogsShowWhatIsSaid(t *testing.T) {
 		tool.WaitRunning()
 		id := idOf(t, w, a, "say it [[shell "+tool.Command)
 
-		calls := func(m output.Message) bool { return m.Tool != nil && strings.Contains(m.Tool.Summary, tool.Command) }
+		calls := func(m output.Message) bool { return m.Tool != nil && strings.Contains(m.Tool.Brief, tool.Command) }
 		poll(func() bool { // the tool may run before its call is stored
 			out, _, _ := c.run("peek", id, "--json")
 			return strings.Contains(out, `"state":"running"`)
@@ -206,7 +206,7 @@ func TestSubAgentsAreFollowed(t *testing.T) {
 			var below string
 			f.until(func(m output.Message) bool {
 				below = m.Session
-				return m.Session != id && m.Tool != nil && strings.Contains(m.Tool.Summary, tool.Command)
+				return m.Session != id && m.Tool != nil && strings.Contains(m.Tool.Brief, tool.Command)
 			})
 			told.when("the sub-agent's beginning", func(e replay.Event) bool {
 				return e.Type == "session.started" && e.Session.ID != nil && *e.Session.ID == below
@@ -229,7 +229,7 @@ func TestSubAgentsAreFollowed(t *testing.T) {
 				}
 			}
 			if !slices.ContainsFunc(f.told, func(m output.Message) bool {
-				return m.Session == id && m.Tool != nil && strings.Contains(m.Tool.Summary, own.Command)
+				return m.Session == id && m.Tool != nil && strings.Contains(m.Tool.Brief, own.Command)
 			}) {
 				t.Errorf("not told of the session's own: %s", asText(f.told))
 			}

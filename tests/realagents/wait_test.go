@@ -132,7 +132,7 @@ func TestWaitTellsOfALiveTurn(t *testing.T) {
 			begun = time.Now()
 			id = idOf(t, w, a, prompt)
 			c.waits(there, id, "--until", "waiting").expect(id+"  waiting  permission", 0, begun)
-			if on := c.status(id).WaitingOn; on == nil || on.Summary != "touch q" || !isShell(on.Tool) {
+			if on := c.status(id).WaitingOn; on == nil || on.Brief != "touch q" || !isShell(on.Tool) {
 				t.Errorf("it waits on %+v", on)
 			}
 		})
