@@ -72,9 +72,14 @@ func (s Session) RunByAny(processes iter.Seq[proc.Process]) bool {
 
 // Headless reports whether the process ends with the session, since it runs nothing else.
 func (s Session) Headless() bool {
-	switch s.Source {
+	return isHeadlessSource(s.Source) && !s.Shared && !s.IsSubagent()
+}
+
+// isHeadlessSource reports whether a source is a headless run: one turn, which begins and ends with its process.
+func isHeadlessSource(source string) bool {
+	switch source {
 	case "print", "exec", "run":
-		return !s.Shared && !s.IsSubagent()
+		return true
 	}
 	return false
 }

@@ -65,7 +65,7 @@ func (cor *correlation) turnOwner(s *Session, claims []Claim) (o turnOwner) {
 		p := cor.presences[agentProcess{c.Agent, c.Process}]
 		if !p.Shared && p.Turn != nil {
 			// A headless run has its turn from its first moment on; its sub-agents may be at work or not.
-			o.processTurns = append(o.processTurns, processTurn{*p.Turn, replaces && isHeadless(p) && !s.IsSubagent()})
+			o.processTurns = append(o.processTurns, processTurn{*p.Turn, replaces && isHeadlessSource(p.Source) && !s.IsSubagent()})
 		}
 	}
 	return o
@@ -84,7 +84,7 @@ func (cor *correlation) allProcesses(claims []Claim, holds func(proc.Process, Cl
 // isForeignTurn reports whether a turn belongs to another process by its record: to a headless run, which the claim's process is
 // not.
 func (cor *correlation) isForeignTurn(t Turn, c Claim) bool {
-	return t.Headless && !isHeadless(cor.presences[agentProcess{c.Agent, c.Process}])
+	return t.Headless && !isHeadlessSource(cor.presences[agentProcess{c.Agent, c.Process}].Source)
 }
 
 // hasChildSince reports whether a process of the session has a live child that may have started since then.
@@ -102,8 +102,3 @@ func (cor *correlation) hasChildSince(s *Session, since time.Time) bool {
 
 // startedAfter reports whether a process started after that time, if the time is known.
 func startedAfter(p proc.Process, t time.Time) bool { return !t.IsZero() && !p.StartedBefore(t) }
-
-// isHeadless reports whether a presence is that of a headless run: it has a turn from its start to its end.
-func isHeadless(presence Claim) bool {
-	return presence.Turn != nil && presence.Turn.State == TurnOpen
-}

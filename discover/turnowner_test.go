@@ -15,7 +15,11 @@ func TestATurnEndsWithItsProcess(t *testing.T) {
 		return Claim{Agent: Codex, Process: proc.ID{PID: pid, Birth: "now"}, Session: "a", Path: "/h/1", Strength: Exact}
 	}
 	presence := func(pid int, turn *Turn, shared bool) Claim {
-		return Claim{Agent: Codex, Process: proc.ID{PID: pid, Birth: "now"}, Turn: turn, Shared: shared}
+		c := Claim{Agent: Codex, Process: proc.ID{PID: pid, Birth: "now"}, Turn: turn, Shared: shared}
+		if turn.State == TurnOpen {
+			c.Source = "exec"
+		}
+		return c
 	}
 	run, nothing := &Turn{State: TurnOpen}, &Turn{State: TurnNone}
 	shows := func(c Claim, state TurnState) Claim { c.Turn = &Turn{State: state}; return c }

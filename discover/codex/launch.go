@@ -9,7 +9,7 @@ import (
 // Spec starts `codex exec`, or Codex's terminal interface. exec reads the prompt from stdin where its argument is "-" (SEEN 0.104, 0.169,
 // also with resume and fork).
 func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
-	program, err := findProgram(host)
+	program, err := findInstallation(host)
 	if err != nil {
 		return launch.Spec{}, err
 	}

@@ -119,7 +119,7 @@ func TestUnsupported(t *testing.T) {
 func TestInteractiveBeforeDaemon(t *testing.T) {
 	r := launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "read-only"}}), Interactive: true}
 	for version, want := range map[string]string{"0.104.0": "-m gpt -s read-only", "0.169.0": "", "": ""} {
-		if flags, err := settingsArgs(r, program{version: version}); err != nil || strings.Join(flags, " ") != want {
+		if flags, err := settingsArgs(r, installation{version: version}); err != nil || strings.Join(flags, " ") != want {
 			t.Errorf("%s: %q, %v", version, flags, err)
 		}
 	}
@@ -160,7 +160,7 @@ func TestFindProgram(t *testing.T) {
 		if err := errors.Join(os.Mkdir(filepath.Dir(link), 0o755), os.Symlink(script, link)); err != nil {
 			t.Fatal(err)
 		}
-		p, err := findProgram(hostWith(filepath.Dir(link)))
+		p, err := findInstallation(hostWith(filepath.Dir(link)))
 		want := link
 		if test.want != "" {
 			want = binary
@@ -173,7 +173,7 @@ func TestFindProgram(t *testing.T) {
 
 func TestOlderThan(t *testing.T) {
 	for version, want := range map[string]bool{"0.104.0": true, "0.146.9": true, "0.147": false, "0.147.0": false, "0.169.0": false, "1.0.0": false, "": false, "x.y.z": false} {
-		if (program{version: version}).olderThan(firstExecForkVersion()) != want {
+		if (installation{version: version}).olderThan(firstExecForkVersion()) != want {
 			t.Errorf("%q: older %t", version, !want)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // Program implements [discover.ProgramNamer].
 func (Adapter) Program() string { return "codex" }
 
-// program is the program to start: Codex's own binary where it is found.
-type program struct {
+// installation is the installation to start: Codex's own binary where it is found.
+type installation struct {
 	path string
 	env  []string
 	// version is "" if the place of the binary does not show it.
@@ -23,24 +23,24 @@ type program struct {
 }
 
 // olderThan reports whether the program is known to be older than v.
-func (p program) olderThan(v native.Version) bool { return native.ParseVersion(p.version).Before(v) }
+func (i installation) olderThan(v native.Version) bool { return native.ParseVersion(i.version).Before(v) }
 
-// findProgram finds codex in PATH. npm installs a script there. It runs the binary of another package, as a child process in older
-// versions and where node is older than 22.15. findProgram skips the script, so that the process that is started runs the session from
+// findInstallation finds codex in PATH. npm installs a script there. It runs the binary of another package, as a child process in older
+// versions and where node is older than 22.15. findInstallation skips the script, so that the process that is started runs the session from
 // its first moment on. In a layout that it does not know, it uses what is in PATH.
-func findProgram(host launch.Environment) (program, error) {
+func findInstallation(host launch.Environment) (installation, error) {
 	path, err := host.LookPath(Adapter{}.Program())
 	if err != nil {
-		return program{}, &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program()}
+		return installation{}, &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program()}
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return program{}, &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program(), Err: err}
+		return installation{}, &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program(), Err: err}
 	}
-	if p, ok := npmProgram(real, host); ok {
+	if p, ok := npmInstallation(real, host); ok {
 		return p, nil
 	}
-	return program{path: path, version: binaryVersion(real)}, nil
+	return installation{path: path, version: binaryVersion(real)}, nil
 }
 
 // targetTriple is the platform as the binary's directories name it.
@@ -53,22 +53,22 @@ func targetTriple() string {
 	return arch + "-" + system
 }
 
-// npmProgram finds the binary as @openai/codex/bin/codex.js does, and sets the same variables (SEEN 0.104, 0.169).
-func npmProgram(script string, host launch.Environment) (program, bool) {
+// npmInstallation finds the binary as @openai/codex/bin/codex.js does, and sets the same variables (SEEN 0.104, 0.169).
+func npmInstallation(script string, host launch.Environment) (installation, bool) {
 	if filepath.Base(script) != "codex.js" || filepath.Base(filepath.Dir(script)) != "bin" || targetTriple() == "" {
-		return program{}, false
+		return installation{}, false
 	}
 	root := filepath.Dir(filepath.Dir(script))
 	for _, vendor := range vendorDirs(root) {
 		folder := filepath.Join(vendor, targetTriple())
 		if path := filepath.Join(folder, "bin", "codex"); isExecutable(path) {
-			return program{path, []string{managedBy(root), "CODEX_MANAGED_PACKAGE_ROOT=" + root}, binaryVersion(path)}, true
+			return installation{path, []string{managedBy(root), "CODEX_MANAGED_PACKAGE_ROOT=" + root}, binaryVersion(path)}, true
 		}
 		if path := filepath.Join(folder, "codex", "codex"); isExecutable(path) {
-			return program{path, []string{managedBy(root), "PATH=" + prependPath(filepath.Join(folder, "path"), host)}, binaryVersion(path)}, true
+			return installation{path, []string{managedBy(root), "PATH=" + prependPath(filepath.Join(folder, "path"), host)}, binaryVersion(path)}, true
 		}
 	}
-	return program{}, false
+	return installation{}, false
 }
 
 // vendorDirs are the directories that may contain the binary: those where node looks for the platform's package, then the package itself.

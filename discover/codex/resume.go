@@ -14,7 +14,7 @@ import (
 
 // resumeArgs are the arguments that name the session to resume. The session must be stored and its ID full: if Codex does not find it,
 // it begins a new one without a warning (SEEN 0.104 for IDs, 0.169 for names).
-func resumeArgs(r launch.Request, p program) ([]string, error) {
+func resumeArgs(r launch.Request, p installation) ([]string, error) {
 	s := *r.Resume
 	if s.Archived {
 		return nil, unsupported(fmt.Sprintf("has archived the session: codex unarchive %s restores it", s.ID))
@@ -43,7 +43,7 @@ func homeEnv(s discover.Session, host launch.Environment) []string {
 // settingsArgs are the options for model and permissions. `codex exec` forgets the model, the provider and the sandbox of a session that
 // it resumes (SEEN 0.104, 0.169), and refuses to continue with another provider (SEEN 0.169). The terminal interface remembers them
 // since it has a daemon; it does without the daemon if it is given a provider (SEEN 0.169).
-func settingsArgs(r launch.Request, p program) ([]string, error) {
+func settingsArgs(r launch.Request, p installation) ([]string, error) {
 	had := r.Resume
 	if r.Interactive && !p.olderThan(firstDaemonVersion()) {
 		had = nil

@@ -17,7 +17,7 @@ const (
 	TurnStarted                  // a turn began
 	TurnCompleted                // a turn ended by itself, with or without an error
 	TurnAborted                  // a turn was interrupted
-	TurnFailed                   // a turn failed
+	TurnError                    // the agent reported an error, which ends the turn
 	ReviewEntered                // a review began
 	ReviewExited                 // a review ended
 	ContextCompacted             // the model's context was replaced
@@ -55,7 +55,7 @@ func (r *Record) eventKind(thread string) Kind {
 	case "turn_aborted":
 		return TurnAborted
 	case "error":
-		return TurnFailed
+		return TurnError
 	case "thread_rolled_back":
 		return TurnsRolledBack
 	case "token_count":

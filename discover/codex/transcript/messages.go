@@ -52,7 +52,7 @@ func (b *MessageBuilder) Add(r *Record, at int64) {
 		b.lastError = ""
 	case TurnCompleted:
 		b.addFailure(r, at, r.Get("error").Object().Get("message").Text(0))
-	case TurnFailed:
+	case TurnError:
 		b.addFailure(r, at, r.Text())
 	case TurnAborted:
 		b.tokens.clear()

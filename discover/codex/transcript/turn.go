@@ -36,7 +36,7 @@ func (t *NewestTurn) decided() bool {
 // needs reports whether a record of this kind can add more than an open call.
 func (t *NewestTurn) needs(kind Kind) bool {
 	switch kind {
-	case TurnStarted, TurnCompleted, TurnAborted, TurnFailed, ReviewEntered:
+	case TurnStarted, TurnCompleted, TurnAborted, TurnError, ReviewEntered:
 		return !t.decided()
 	}
 	return !t.decided() && (t.endedSilently || t.lastPart == partNone) // any record of the conversation counts
@@ -79,7 +79,7 @@ func (t *NewestTurn) decide(r *Record) {
 		t.setCompleted(r)
 	case TurnAborted:
 		t.State = discover.TurnInterrupted
-	case TurnFailed:
+	case TurnError:
 		t.State, t.Error = discover.TurnFailed, r.Text()
 	case ReviewEntered:
 		t.setOpen()
