@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestParseCommand(t *testing.T) {
+func TestParseArgs(t *testing.T) {
 	const id = "ses_e05979612ffe415jjjmvTetWgF"
 	for line, want := range map[string]commandLine{
 		"":                                   {mode: modeTUI},

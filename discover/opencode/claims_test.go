@@ -75,7 +75,7 @@ func sessions(claims []discover.Claim) (ids []string) {
 	return ids
 }
 
-// Four headless processes in one directory: how far each has written the log tells its session.
+// Four headless processes run in one directory. The offset of each in the log shows its session.
 func TestLogOffset(t *testing.T) {
 	dir := restore(t, "fdpos")
 	start := at(t, "19:26:50")
@@ -102,7 +102,7 @@ func TestLogOffset(t *testing.T) {
 	}
 }
 
-// A process that began later than the lines of a run with its name cannot be in them.
+// Lines of a run that are older than the process are another process's.
 func TestLogOfEarlierProcess(t *testing.T) {
 	dir := restore(t, "fdpos")
 	got := claimed(t, keeping(agent(5, at(t, "20:26:50"), "run", "x"), dir, 20219))
@@ -125,7 +125,7 @@ func TestDeletedLog(t *testing.T) {
 	}
 }
 
-// A session that the log names but a readable store does not hold was deleted; of an unreadable store nobody knows.
+// A session that the log names and that is missing in a readable store was deleted. In an unreadable store, it may exist.
 func TestDeletedSession(t *testing.T) {
 	dir := restore(t, "fdpos")
 	p := keeping(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
@@ -142,8 +142,8 @@ func TestDeletedSession(t *testing.T) {
 	}
 }
 
-// The store of a process in a container is not the one of that name here, but its log is read through the process.
-func TestContainer(t *testing.T) {
+// The store of a process in a container is not the one with its path on the host. Its log is read through the process.
+func TestProcessInContainer(t *testing.T) {
 	dir := restore(t, "fdpos")
 	execute(t, filepath.Join(dir, "opencode.db"), "delete from session")
 	p := keeping(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
@@ -184,8 +184,7 @@ func TestNoSessionProcesses(t *testing.T) {
 	}
 }
 
-// What the agent has started itself, without a shell between, is no agent at work – unless it runs sessions by its
-// command line.
+// A process that the agent has started without a shell runs no session, unless its command line says that it does.
 func TestHelpers(t *testing.T) {
 	dir := restore(t, "fdpos")
 	start := at(t, "19:26:50")
@@ -204,7 +203,7 @@ func TestHelpers(t *testing.T) {
 	}
 }
 
-func TestPresences(t *testing.T) {
+func TestPresence(t *testing.T) {
 	dir := restore(t, "archived")
 	start := at(t, "20:00:00")
 	hidden := agent(4, start, "run", "x")
@@ -232,8 +231,8 @@ func TestPresences(t *testing.T) {
 	}
 }
 
-// A terminal that was told a session, and by its log has worked on none, waits for a prompt: also where it turns out that
-// another process has the session.
+// A terminal interface that was started with a session, and whose log names none, waits for a prompt, also if another process has the
+// session.
 func TestATerminalThatShowsASession(t *testing.T) {
 	const id = "ses_e05988da6ffeaSNInL2Awlo4TA"
 	dir := capture(t, "raw-tui-permission-pending")
@@ -250,7 +249,7 @@ func TestATerminalThatShowsASession(t *testing.T) {
 	}
 }
 
-// A server's sessions are those of its run; one process owns them all.
+// A server's sessions are those of its run. One process has all of them.
 func TestServer(t *testing.T) {
 	dir := restore(t, "multi-run-midturn")
 	log, err := os.ReadFile(filepath.Join(dir, "log", "opencode.log"))
@@ -269,7 +268,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// A shell command that waits for permission has recorded its call, and has neither reported nor started a process.
+// The call of a shell command that waits for permission is stored, but has neither reported nor started a process.
 func TestPermissionPending(t *testing.T) {
 	dir := capture(t, "raw-tui-permission-pending")
 	log := filepath.Join(dir, "opencode.log")
@@ -300,7 +299,7 @@ func TestPermissionPending(t *testing.T) {
 	}
 }
 
-// The log knows of an ended turn before the store does, and where the store never learns of it.
+// The log has the end of a turn earlier than the store, or only the log has it.
 func TestTurnEndedByLog(t *testing.T) {
 	dir := capture(t, "raw-tui-permission-pending")
 	log, err := os.ReadFile(filepath.Join(dir, "opencode.log"))
@@ -317,7 +316,7 @@ func TestTurnEndedByLog(t *testing.T) {
 	}
 }
 
-// A sub-agent that waits for the person makes its parent wait: for a question by the store, for permission by the process.
+// If a sub-agent waits for the user, its parent waits too: for an answer by the store, for permission by the process.
 func TestWaitingChild(t *testing.T) {
 	now := time.Now().UnixMilli()
 	part := func(tool, more string) string {

@@ -40,7 +40,7 @@ func damage(whole []byte, page int) []byte {
 	return raw
 }
 
-// A damaged page costs what is on it: every other session is shown as it is, and those that are not are named.
+// A damaged page costs only what is on it. All other sessions are the same, and the warning names the missing ones.
 func TestAnyDamagedPage(t *testing.T) {
 	const sessions = 60
 	path := storeToDamage(t, sessions)
@@ -110,8 +110,8 @@ func missing(t *testing.T, homes []discover.Home, id string, page int) {
 	}
 }
 
-// What of a transcript is on other pages is shown.
-func TestTranscriptWithDamagedPage(t *testing.T) {
+// The messages on undamaged pages are shown.
+func TestMessagesWithDamagedPage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "opencode.db")
 	execute(t, path, append([]string{fmt.Sprint("pragma page_size=", damagedPage)}, transcriptSchema...)...)
 	converse(t, path, 0, 30, 100)
@@ -140,7 +140,7 @@ func TestTranscriptWithDamagedPage(t *testing.T) {
 	}
 }
 
-// A record is small, whatever a row holds.
+// A record is small, whatever its row contains.
 func TestRecordsAreSmall(t *testing.T) {
 	dir := restore(t, "archived")
 	long := "hex(zeroblob(300000))"
@@ -160,7 +160,7 @@ func TestRecordsAreSmall(t *testing.T) {
 	}
 }
 
-// A database in which pages refer to each other in a circle is read in time.
+// The reading of a database whose pages refer to each other in a cycle ends.
 func TestCircularPages(t *testing.T) {
 	path := storeToDamage(t, 60)
 	raw, err := os.ReadFile(path)

@@ -10,10 +10,11 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/native/diskusage"
 	"agentctl/discover/native/fsread"
+	"agentctl/discover/opencode/transcript"
 )
 
-// ReadDisk counts a session's JSON files and, as an estimate, the bytes of its messages and their parts in a database. What else a
-// database takes (indexes, free pages) is nobody's, as are the snapshots of a project and the logs.
+// ReadDisk implements [discover.DiskReader]. It counts a session's JSON files and, as an estimate, the bytes of its messages and their parts
+// in a database. The rest of a database (indexes, free pages) belongs to no session, nor do the snapshots of a project and the logs.
 func (Adapter) ReadDisk(ctx context.Context, homes []discover.Home, records []discover.Record) iter.Seq2[discover.DiskUse, error] {
 	return func(yield func(discover.DiskUse, error) bool) {
 		x := diskReader{ctx: ctx, yield: yield, records: records, byID: map[string]int{}}
@@ -47,7 +48,7 @@ type diskReader struct {
 	stopped bool
 	tree    *diskusage.Tree
 	records []discover.Record
-	byID    map[string]int // the record of a session
+	byID    map[string]int // indexes of records
 	home    string
 }
 
@@ -55,7 +56,7 @@ func (x *diskReader) emit(u discover.DiskUse, err error) {
 	x.stopped = x.stopped || !x.yield(u, err)
 }
 
-// add passes on what something takes. Of a database, the sessions in it get their parts.
+// add yields the disk use of a path. A database is divided among the sessions in it.
 func (x *diskReader) add(owner int, kind, path string, u diskusage.Use) {
 	if x.stopped || u == (diskusage.Use{}) {
 		return
@@ -66,10 +67,10 @@ func (x *diskReader) add(owner int, kind, path string, u diskusage.Use) {
 	x.emit(discover.DiskUse{Owner: owner, Home: x.home, Path: path, Kind: kind, Bytes: u.Bytes, Files: u.Files}, nil)
 }
 
-// addRows passes on what the sessions have in a database that takes so many bytes, and returns what is left.
+// addRows yields the bytes of each session in a database of the given size, and returns the rest.
 func (x *diskReader) addRows(path string, bytes int64) (rest int64) {
 	var rows map[string]int64
-	err := readDatabase(x.ctx, x.home, path, func(st *database) { rows = st.rowBytes() })
+	err := readDatabase(x.ctx, x.home, path, func(d *database) { rows = d.rowBytes() })
 	if err != nil && !fsread.IsNotExist(err) {
 		x.emit(discover.DiskUse{}, newWarning(path, err))
 	}
@@ -85,36 +86,33 @@ func (x *diskReader) addRows(path string, bytes int64) (rest int64) {
 	return rest
 }
 
-// rowBytes returns the bytes of the messages and parts of each session. The lengths stand in the rows: texts are not read.
-func (st *database) rowBytes() map[string]int64 {
+// rowBytes returns the bytes of the messages and parts of each session. Only the lengths of texts are read, which are in the rows.
+func (d *database) rowBytes() map[string]int64 {
 	sums := map[string]int64{}
 	for _, query := range []string{
 		`SELECT session_id AS id, sum(octet_length(data)) AS bytes FROM message GROUP BY session_id`,
 		`SELECT session_id AS id, sum(octet_length(part.data)) AS bytes FROM part JOIN message ON message.id = part.message_id GROUP BY session_id`,
 	} {
-		if strings.Contains(query, "JOIN") && slices.Contains(slices.Collect(st.columnsOf("part")), "session_id") {
+		if strings.Contains(query, "JOIN") && slices.Contains(slices.Collect(d.columnsOf("part")), "session_id") {
 			query = `SELECT session_id AS id, sum(octet_length(data)) AS bytes FROM part GROUP BY session_id`
 		}
-		for r := range st.db.Query(query) {
-			sums[r.Text("id", idLimit)] += r.Int("bytes")
+		for r := range d.db.Query(query) {
+			sums[r.Text("id", transcript.NameLimit)] += r.Int("bytes")
 		}
 	}
 	return sums
 }
 
 // columnsOf yields the columns of a table.
-func (st *database) columnsOf(table string) iter.Seq[string] {
+func (d *database) columnsOf(table string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for r := range st.db.Query(`SELECT name FROM pragma_table_info(?)`, table) {
-			if !yield(r.Text("name", idLimit)) {
+		for r := range d.db.Query(`SELECT name FROM pragma_table_info(?)`, table) {
+			if !yield(r.Text("name", transcript.NameLimit)) {
 				return
 			}
 		}
 	}
 }
-
-// idLimit is the most characters of an ID or a name.
-const idLimit = 300
 
 // readFiles counts the JSON files below storage: session/<project>/<id>.json, message/<id>/, part/<message>/, session_diff/<id>.json.
 func (x *diskReader) readFiles(storage string) {

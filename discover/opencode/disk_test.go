@@ -7,7 +7,7 @@ import (
 	"agentctl/discover"
 )
 
-// A session in a database has the bytes of its rows, and the database what is left of what it takes.
+// A session in a database has the bytes of its rows, and the database has the rest.
 func TestDiskUseOfRows(t *testing.T) {
 	dir := restore(t, "family")
 	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, discover.ReadOptions{})

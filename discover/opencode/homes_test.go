@@ -55,7 +55,7 @@ func TestHomes(t *testing.T) {
 	}
 }
 
-// A database that a process names outside of our folder is trusted only once the person names it, by its file.
+// A database outside of our folder that a process names is trusted only if the user names the file.
 func TestHomesOfADatabase(t *testing.T) {
 	base := t.TempDir()
 	db := filepath.Join(base, "x.db")
@@ -75,7 +75,7 @@ func TestHomesOfADatabase(t *testing.T) {
 	}
 }
 
-// A home is known to its processes under the name that the person gave it: what they claim is what is listed.
+// Claims have the home under the name that the user gave it, as entries do.
 func TestHomeThroughLink(t *testing.T) {
 	dir := restore(t, "fdpos")
 	link := filepath.Join(t.TempDir(), "link")

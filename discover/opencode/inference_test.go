@@ -44,7 +44,7 @@ func TestInferBySession(t *testing.T) {
 	}
 }
 
-// The parent's process runs its sub-agents too, those begun in its lifetime.
+// The parent's process also runs the sub-agents that began in its lifetime.
 func TestInferChildren(t *testing.T) {
 	dir := unlogged(t, "multi-run-midturn")
 	const parent, child = "ses_e0595f667ffeVWie6eDznQCmUS", "ses_e0595d59bffeCEky2i11cArrU2"
@@ -71,8 +71,8 @@ func TestInferByTitlePromptAndTool(t *testing.T) {
 	}
 }
 
-// Place and time alone: one weak claim for each session that fits; none for one that does not.
-func TestInferByPlace(t *testing.T) {
+// By directory and time alone, there is one weak claim for each session that fits.
+func TestInferByDirectory(t *testing.T) {
 	dir := unlogged(t, "multi-run-midturn")
 	weak := func(f proc.FakeProcess) (n int) {
 		for _, c := range claimed(t, f)[f.ID.PID] {
@@ -102,9 +102,9 @@ func TestInferByPlace(t *testing.T) {
 	}
 }
 
-// What the log says that another process made, this one does not run, though it is headless, in that very place, and began
-// just before; nor what was made before it began.
-func TestNotInferredWhatOthersMade(t *testing.T) {
+// A headless process does not run a session that another process created by the log, although directory and time fit, nor one that is older
+// than itself.
+func TestNotInferredIfAnotherProcessCreatedIt(t *testing.T) {
 	for name, dir := range map[string]string{
 		"made by others": restore(t, "multi-run-midturn"), "before": unlogged(t, "multi-run-midturn"),
 	} {
@@ -123,7 +123,7 @@ func TestNotInferredWhatOthersMade(t *testing.T) {
 	}
 }
 
-// A TUI whose log can be read and names no session runs none, whatever was begun in its directory since.
+// A terminal interface whose log names no session runs none, whichever sessions began in its directory since.
 func TestNothingToInfer(t *testing.T) {
 	dir := restore(t, "tui-perm-pending")
 	writeFile(t, filepath.Join(dir, "log", "opencode.log"), []byte("timestamp=2026-11-20T19:20:31.000Z level=INFO run=aaaaaaaa message=init\n"))
@@ -137,8 +137,8 @@ func TestNothingToInfer(t *testing.T) {
 	}
 }
 
-// Before 1.17 each process has a log of its own, unless two began in the same second.
-func TestOwnLog(t *testing.T) {
+// Before 1.17, each process has its own log, unless two began in the same second.
+func TestLegacyProcessLog(t *testing.T) {
 	dir := capture(t, "json-1.1.65-run-finished")
 	old := func(pid int, log string, args ...string) proc.FakeProcess {
 		f := agent(pid, at(t, "19:21:49"), args...)
@@ -163,9 +163,9 @@ func TestOwnLog(t *testing.T) {
 	}
 }
 
-// A TUI keeps two logs: its own begins with its arguments, that of its worker, which names the sessions, with nothing
-// that tells whose it is (SEEN 1.1.65). It counts beside the first one, and as long as no other process has it open.
-func TestWorkerLog(t *testing.T) {
+// A terminal interface has two logs (SEEN 1.1.65). The first begins with its arguments. The worker's, which names the sessions, has none: it
+// counts only together with the first one, and if no other process has it open.
+func TestLegacyWorkerLog(t *testing.T) {
 	dir := capture(t, "json-1.1.65-run-finished")
 	const id = "ses_e05979612ffe415jjjmvTetWgF"
 	writeFile(t, filepath.Join(dir, "log", "main.log"), []byte("INFO  2026-11-20T19:21:49 +3ms service=default version=1.1.65 args=[] opencode\n"))

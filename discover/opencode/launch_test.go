@@ -86,7 +86,7 @@ func resumed(change func(*discover.Session)) *discover.Session {
 	return s
 }
 
-// What a request becomes: the words after the program, and the variables.
+// A request becomes arguments and variables.
 func TestSpec(t *testing.T) {
 	host, _ := installed(t, "1.18.33", "opencode.exe", platform())
 	other := func(s *discover.Session) {
@@ -171,7 +171,7 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// What a version cannot do is said before it is started.
+// What a version cannot do is an error before it is started.
 func TestUnsupported(t *testing.T) {
 	legacy := resumed(func(s *discover.Session) { s.Meta = discover.Facts{{"legacy", true}} })
 	for _, c := range []struct {

@@ -16,8 +16,8 @@ const (
 	oldMessage = "msg_1fa687310001ATVgJybZXFFlxU" // its last
 )
 
-// A file torn at any byte costs one warning that names it, and never gives another session's facts.
-func TestTornFiles(t *testing.T) {
+// A file that is cut at any byte costs one warning that names it, and never gives the facts of another session.
+func TestLegacyTornFiles(t *testing.T) {
 	dir := capture(t, "json-1.1.65-run-finished")
 	for file, survives := range map[string]bool{
 		filepath.Join(dir, "storage", "session", oldProject, oldSession+".json"): false,
@@ -42,9 +42,9 @@ func TestTornFiles(t *testing.T) {
 	}
 }
 
-// Continued from another directory, a session works there, though its file names the one that it was made in (1.1.65); while
-// the person's new message has no answer yet, the answer before it tells.
-func TestElsewhere(t *testing.T) {
+// A session that was continued in another directory works there, although its file names the old one (1.1.65). The newest answer names it,
+// also if the user has sent a message since.
+func TestLegacyWorkingDir(t *testing.T) {
 	dir := capture(t, "json-1.1.65-run-finished")
 	messages := filepath.Join(dir, "storage", "message", oldSession)
 	file := filepath.Join(messages, oldMessage+".json")
@@ -68,7 +68,7 @@ func TestElsewhere(t *testing.T) {
 	is("asked again", "/srv/elsewhere")
 }
 
-func TestOddFiles(t *testing.T) {
+func TestLegacyUnreadableFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(t *testing.T, path string) error
 		warns  bool

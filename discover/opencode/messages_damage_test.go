@@ -11,8 +11,8 @@ import (
 	"agentctl/discover"
 )
 
-// What cannot be read costs one warning and nothing else; unknown sorts of messages and parts cost nothing.
-func TestDamagedTranscript(t *testing.T) {
+// Each row that cannot be read costs one warning and only its own messages. Unknown kinds of messages and parts cost no warning.
+func TestMessagesOfDamagedRows(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage   string
 		warnings int
@@ -53,8 +53,8 @@ func TestDamagedTranscript(t *testing.T) {
 	}
 }
 
-// A store may grow, vanish, or become another one between two looks.
-func TestTranscriptOfChangingStore(t *testing.T) {
+// A store may grow, vanish, or be replaced between two batches.
+func TestMessagesOfChangingStore(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, path string){
 		"grows": func(t *testing.T, path string) { converse(t, path, 100, 50, 10) },
 		"shrinks": func(t *testing.T, path string) {
@@ -103,8 +103,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// A file that is torn, at whatever byte, says nothing, and changes nothing of what the others say.
-func TestTranscriptOfTornFiles(t *testing.T) {
+// A file that is cut at any byte gives no message, and does not change the messages of other files.
+func TestMessagesOfTornFiles(t *testing.T) {
 	const session = "ses_e000023d4ffebRkp7C1bgDAMXG"
 	dir := capture(t, "json-1.1.65-family")
 	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{ID: session}, discover.ReadOptions{})

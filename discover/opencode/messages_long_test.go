@@ -96,7 +96,7 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // "The cost depends on N, not on the file: prove it with bytes read on a 1 GB transcript."
-func TestTranscriptCost(t *testing.T) {
+func TestMessagesCost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "opencode.db")
 	execute(t, path, transcriptSchema...)
 	converse(t, path, 0, 3000, 2000)
@@ -131,8 +131,8 @@ func TestTranscriptCost(t *testing.T) {
 	}
 }
 
-// All looks together give what one would, at whatever place one ends.
-func TestTranscriptGoesOn(t *testing.T) {
+// All batches together have the same messages, wherever a batch ends.
+func TestMessagesInBatches(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "opencode.db")
 	execute(t, path, transcriptSchema...)
 	const turns = 300
@@ -170,8 +170,8 @@ func TestTranscriptGoesOn(t *testing.T) {
 	}
 }
 
-// Of a session in files, those of what is taken are read, and one more.
-func TestTranscriptCostInFiles(t *testing.T) {
+// Only the files of the messages that the caller takes are read, and of one more.
+func TestLegacyMessagesCost(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "storage")
 	r := discover.Record{ID: longSession, Path: filepath.Join(mkdir(t, filepath.Join(dir, "session", "global")), longSession+".json")}
 	messages := mkdir(t, filepath.Join(dir, "message", longSession))

@@ -116,7 +116,7 @@ func unmarshal(t *testing.T, raw string, to any) {
 }
 
 // "For every fixture …, peek shows the last user and assistant texts exactly as stored."
-func TestLastTexts(t *testing.T) {
+func TestLastTextsAreThoseOfTheStore(t *testing.T) {
 	texts := 0
 	for name, unpack := range captured(t) {
 		t.Run(name, func(t *testing.T) {

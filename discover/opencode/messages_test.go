@@ -42,8 +42,8 @@ func captured(t testing.TB) map[string]func() (dir string) {
 	return out
 }
 
-// The transcripts of every captured store are those that were looked at once and found right.
-func TestGoldenTranscripts(t *testing.T) {
+// The messages of every captured store are those in the golden files.
+func TestGoldenMessages(t *testing.T) {
 	for name, unpack := range captured(t) {
 		t.Run(name, func(t *testing.T) {
 			dir := unpack()

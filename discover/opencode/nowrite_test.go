@@ -13,7 +13,7 @@ import (
 	"agentctl/proc"
 )
 
-// Nothing in a home is changed, made or removed by looking at it: not by a list, not by a whole read, not by claims.
+// Listing, reading and claims change, create and remove nothing in a home.
 func TestNothingChanges(t *testing.T) {
 	for _, name := range []string{"raw-tui-permission-pending", "json-1.1.65-run-midturn-then-killed"} {
 		dir := capture(t, name)

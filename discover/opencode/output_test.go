@@ -7,8 +7,8 @@ import (
 	"agentctl/launch"
 )
 
-// What runs of 1.1.65 and 1.18.33 printed.
-func TestSaid(t *testing.T) {
+// These are outputs of 1.1.65 and 1.18.33.
+func TestParseOutput(t *testing.T) {
 	const (
 		step    = `{"type":"step_start","timestamp":1795222482129,"sessionID":"ses_e0466da6bffe0gBsbSC3BXIGZw","part":{"id":"prt_1","sessionID":"ses_other"}}` + "\n"
 		failed  = `{"type":"error","timestamp":1795222811705,"sessionID":"ses_e0466da6bffe0gBsbSC3BXIGZw","error":{"name":"APIError","data":{"message":"the model answers with status 401","statusCode":401}}}` + "\n"
@@ -39,8 +39,8 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-// Whatever was printed, nothing is made up, and a cut loses no more than the line it is in.
-func FuzzSaid(f *testing.F) {
+// Any output gives only texts that are in it, and a cut loses only the line that it is in.
+func FuzzParseOutput(f *testing.F) {
 	f.Add([]byte(`{"type":"error","sessionID":"ses_1","error":{}}`), []byte(errorPrefix+"x"))
 	f.Fuzz(func(t *testing.T, out, errs []byte) {
 		said := New().ParseOutput(launch.Output{Stdout: out, Stderr: errs})

@@ -89,7 +89,7 @@ func TestASilentCallWaitsOnlyIfItsProcessAsks(t *testing.T) {
 	}
 }
 
-// What a call of a file is about, is its path.
+// The summary of a call that writes a file is the path.
 func TestWaitingOnAFile(t *testing.T) {
 	p := transcript.ParsePart([]byte(`{"type":"tool","tool":"write","state":{"status":"running","input":{"content":"x","filePath":"/w/a.go"},"time":{"start":1}}}`))
 	if got, want := p.WaitingOn(), (&discover.WaitingOn{Tool: "write", Brief: "/w/a.go", Path: "/w/a.go"}); !reflect.DeepEqual(got, want) {
@@ -97,7 +97,7 @@ func TestWaitingOnAFile(t *testing.T) {
 	}
 }
 
-// Requests are kept of each run, the newest ones.
+// The newest requests of each run are kept.
 func TestRequestsOfALongLog(t *testing.T) {
 	dir := restore(t, "tui-perm-pending")
 	path := filepath.Join(dir, "log", "opencode.log")

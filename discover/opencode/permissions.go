@@ -1,7 +1,8 @@
 package opencode
 
 import (
-	"bytes"
+	"slices"
+	"strings"
 
 	"agentctl/discover/native"
 	"agentctl/discover/native/jsonl"
@@ -22,29 +23,22 @@ const (
 
 // permissionEnv returns the variable for the requested permissions; it keeps those that the environment sets.
 func permissionEnv(r launch.Request, host launch.Environment) []string {
-	var rules []byte
-	add := func(rule []byte) {
-		if len(rules) > 0 && len(rule) > 0 {
-			rules = append(rules, ',')
-		}
-		rules = append(rules, rule...)
-	}
+	var rules []string
 	if r.Permissions == launch.PermissionsEdit {
-		add([]byte(editRule))
+		rules = append(rules, editRule)
 	}
 	if r.Resume != nil && !r.Interactive && r.Resume.Source != modeRun.source() {
-		add([]byte(denyQuestions))
+		rules = append(rules, denyQuestions)
 	}
 	if len(rules) == 0 {
 		return nil
 	}
-	own := rules
-	rules = nil
-	if set := bytes.TrimSpace([]byte(host.Getenv(permissionKey))); jsonl.Object(set).Complete() {
-		add(bytes.TrimSpace(set[1 : len(set)-1]))
+	if set := strings.TrimSpace(host.Getenv(permissionKey)); jsonl.Object(set).Complete() {
+		if set = strings.TrimSpace(set[1 : len(set)-1]); set != "" {
+			rules = slices.Insert(rules, 0, set) // of two members with the same name, the later counts
+		}
 	}
-	add(own) // of two members with the same name, the later counts
-	return []string{permissionKey + "={" + string(rules) + "}"}
+	return []string{permissionKey + "={" + strings.Join(rules, ",") + "}"}
 }
 
 // skipApprovals returns the option for the mode without approvals: --auto (SEEN 1.18.33), or in older versions

@@ -13,7 +13,7 @@ import (
 	"agentctl/discover/opencode/transcript"
 )
 
-// The records of every captured database are those that were looked at once and found right.
+// The records of every captured database are those in the golden files.
 func TestReadDumps(t *testing.T) {
 	dumps, err := filepath.Glob("testdata/dumps/*.sql")
 	if err != nil || len(dumps) < 10 {
@@ -48,7 +48,7 @@ func TestReadCaptured(t *testing.T) {
 	}
 }
 
-// What is not asked for is not different, only absent.
+// A field that is not requested is absent, and the others are the same.
 func TestReadCheaply(t *testing.T) {
 	for _, dir := range []string{restore(t, "multi-run-midturn"), restore(t, "family"), capture(t, "json-1.1.65-family"), restore(t, "mig_1.2.1"), capture(t, "json-1.1.65-run-finished")} {
 		cheap, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
@@ -116,7 +116,7 @@ func TestEntriesByQuery(t *testing.T) {
 	}
 }
 
-// 1.2 copied JSON sessions into the database and left the files; 1.17 leaves what it does not know.
+// 1.2 copied sessions from JSON files into the database and left the files. A session in both is listed once, from the database.
 func TestDatabaseWinsOverFiles(t *testing.T) {
 	dir := capture(t, "json-1.1.65-run-finished")
 	files, err := New().Entries(t.Context(), homeOf(dir), discover.EntryFilter{})
@@ -186,7 +186,7 @@ func TestSeveralDatabases(t *testing.T) {
 	}
 }
 
-// Old columns, missing ones and values of the wrong type cost nothing but themselves.
+// Columns that are missing, and values of a wrong type, do not affect other columns.
 func TestReadOddSchema(t *testing.T) {
 	dir := mkdir(t, filepath.Join(t.TempDir(), "opencode"))
 	execute(t, filepath.Join(dir, "opencode.db"),
@@ -208,7 +208,7 @@ func TestReadOddSchema(t *testing.T) {
 	}
 }
 
-// What is no count is none.
+// A negative count is 0.
 func TestNegativeCounts(t *testing.T) {
 	dir := restore(t, "archived")
 	execute(t, filepath.Join(dir, "opencode.db"), "update session set tokens_input = -3, tokens_output = 'x', tokens_reasoning = 7")
@@ -223,7 +223,7 @@ func TestNegativeCounts(t *testing.T) {
 	}
 }
 
-// A column of any size costs bounded memory.
+// Reading a column of any size takes bounded memory.
 func TestLongTexts(t *testing.T) {
 	dir := restore(t, "archived")
 	execute(t, filepath.Join(dir, "opencode.db"), "update session set title = hex(zeroblob(100000)), directory = hex(zeroblob(100000)), model = hex(zeroblob(100000))")

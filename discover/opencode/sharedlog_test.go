@@ -42,8 +42,8 @@ func TestParseLogLine(t *testing.T) {
 	}
 }
 
-// The run of a process is named by the last line before its offset that names one; what others wrote after is not its.
-func TestRunOf(t *testing.T) {
+// The run of a process is in the last line before its offset that names a run. Later lines are of other processes.
+func TestLastRun(t *testing.T) {
 	first := lineStart + "message=init\n    at a stack trace\n    of two lines\n"
 	log := fsread.NewMemoryFile("log", []byte(first+strings.ReplaceAll(lineStart, "e5f72788", "bbbbbbbb")+"message=init\n"), at(t, "19:26:37"))
 	if run, _, err := lastRun(log, int64(len(first))); run != "e5f72788" || err != nil {
@@ -57,8 +57,8 @@ func TestRunOf(t *testing.T) {
 	}
 }
 
-// While the API refuses, each attempt and its error are a line (SEEN 1.18.33); what is said of the title does not count.
-func TestMentionsOfAnError(t *testing.T) {
+// While the API refuses requests, each attempt and each error is a line (SEEN 1.18.33). Errors about the title do not count.
+func TestLogEventsOfAnError(t *testing.T) {
 	const id = "ses_e05979612ffe415jjjvmTetWgF"
 	line := func(second int, text string) string {
 		return fmt.Sprintf("timestamp=2026-11-20T19:26:%02dZ level=INFO run=e5f72788 message=%s session.id=%s", second, text, id)
@@ -86,7 +86,7 @@ func TestMentionsOfAnError(t *testing.T) {
 	}
 }
 
-func TestOwnSession(t *testing.T) {
+func TestProcessLogSession(t *testing.T) {
 	const id = "ses_e05979612ffe415jjjmvTetWgF"
 	for line, want := range map[string]string{
 		"INFO  2026-11-20T19:21:49 +2ms service=session id=" + id + " slug=swift-knight title=x":  id,
@@ -129,7 +129,7 @@ func FuzzLogLine(f *testing.F) {
 	})
 }
 
-func FuzzOwnLog(f *testing.F) {
+func FuzzProcessLog(f *testing.F) {
 	f.Add([]byte("INFO  2026-11-20T19:21:49 +2ms service=session id=ses_1 x\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var whole, torn processLogs
@@ -145,7 +145,7 @@ func FuzzOwnLog(f *testing.F) {
 	})
 }
 
-// For who made which session alone, a log is read back no further than [maxCreatorSearch]; for what a run has said, to its start.
+// A log is read back at most [maxCreatorSearch] bytes if only the creators of sessions are needed, and else to the start of the process.
 func TestAnOldSilentProcessDoesNotHaveTheLogReadWhole(t *testing.T) {
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	id := func(n int) string { return fmt.Sprintf("ses_%026d", n) }

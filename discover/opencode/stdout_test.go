@@ -25,8 +25,8 @@ func printing(t *testing.T, f proc.FakeProcess, dir, stdout string, change func(
 	return f
 }
 
-// What a headless process prints into a file that nobody else can write names its session, where no log does.
-func TestPrintedSession(t *testing.T) {
+// If no log names the session of a headless process, its output in an anonymous file does.
+func TestSessionInOutput(t *testing.T) {
 	dir := restore(t, "killed9")
 	ids := storedIDs(t, dir)
 	event := func(id string) string { return `{"type":"step_start","sessionID":"` + id + `","part":{}}` + "\n" }

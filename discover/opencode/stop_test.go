@@ -38,7 +38,7 @@ func serving(t *testing.T, status discover.Status, ports ...int) discover.Sessio
 	return discover.Session{Record: r, Status: status, Shared: true, Processes: []proc.Process{p}}
 }
 
-func TestEndAsksTheServer(t *testing.T) {
+func TestInterruptAsksTheServer(t *testing.T) {
 	var asked []string
 	port := server(t, func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.Method+" "+r.URL.Path+" in "+r.URL.Query().Get("directory")+" "+r.Header.Get("Authorization"))
@@ -57,7 +57,7 @@ func TestEndAsksTheServer(t *testing.T) {
 	}
 }
 
-func TestEndSaysWhyNot(t *testing.T) {
+func TestInterruptReturnsTheReason(t *testing.T) {
 	status := func(code int) int {
 		return server(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
 	}
@@ -93,9 +93,8 @@ func TestEndSaysWhyNot(t *testing.T) {
 	}
 }
 
-// Another process that listens on loopback, on a port that the server has on another address: it is told nothing, least of all
-// the password.
-func TestEndTellsNobodyElse(t *testing.T) {
+// If the server listens on another address, another process may have the port on loopback. It is sent nothing, least of all the password.
+func TestInterruptSendsNothingToAnotherProcess(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -126,8 +125,8 @@ func TestEndTellsNobodyElse(t *testing.T) {
 	}
 }
 
-// A server that takes no connection, since its queue is full, is not waited for longer than asked.
-func TestEndIsBoundedBeforeItIsHeard(t *testing.T) {
+// The request to a server that accepts no connection, because its queue is full, ends with the timeout.
+func TestInterruptTimesOutBeforeConnecting(t *testing.T) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -161,8 +160,8 @@ func TestEndIsBoundedBeforeItIsHeard(t *testing.T) {
 	}
 }
 
-// A server that takes the order and never answers is not waited for longer than asked.
-func TestEndIsBounded(t *testing.T) {
+// The request to a server that never answers ends with the timeout.
+func TestInterruptTimesOut(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	release := make(chan struct{})
 	port := server(t, func(http.ResponseWriter, *http.Request) { cancel(); <-release })
@@ -183,8 +182,8 @@ func TestReadStatus(t *testing.T) {
 	}
 }
 
-// A tool bears the pid of the process that started it; a pid alone is not enough.
-func TestMarked(t *testing.T) {
+// A tool has the PID of the process that started it. The PID alone is not enough.
+func TestHasMarker(t *testing.T) {
 	s := serving(t, discover.Stopped)
 	for _, c := range []struct {
 		name, pid, clock string

@@ -138,7 +138,7 @@ func TestTotals(t *testing.T) {
 	}
 }
 
-// A session can have sub-agents of sub-agents, and in a damaged store even be one of its own.
+// A session can have sub-agents of sub-agents, and in a damaged store be its own sub-agent.
 func TestTotalsOfGrandchildren(t *testing.T) {
 	const child, other = "ses_e0000c9f7ffeLls58oOl0Elxzy", "ses_e00011cb1ffe1cYGmjra8CLZP5"
 	dir := restore(t, "family")
@@ -162,7 +162,7 @@ func TestTotalsOfGrandchildren(t *testing.T) {
 	}
 }
 
-// What a context became by a compaction is told by the next answer.
+// After a compaction, the size of the context is unknown until the next answer.
 func TestContextAfterCompaction(t *testing.T) {
 	const id = "ses_e0000b898ffeazalBHsMekyOeh"
 	dir := restore(t, "family")
@@ -188,7 +188,7 @@ func TestContextAfterCompaction(t *testing.T) {
 	}
 }
 
-// What the provider refused is told as long as nothing was asked for since.
+// The limit for which the provider refused a request is shown until the next prompt.
 func TestQuota(t *testing.T) {
 	const refused = `{"role":"assistant","time":{"created":1795296617637,"completed":1795296620584},"error":{"name":"APIError","data":` +
 		`{"message":"Insufficient balance","statusCode":402,"isRetryable":false}}}`

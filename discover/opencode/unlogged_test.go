@@ -92,7 +92,7 @@ func (l *lateStore) expect(status discover.Status, pid int, facts ...proc.FakePr
 
 const started = "init"
 
-// A session that began after the last line of a process may be its own, also of one that has others by its log.
+// A session that began after the last line of a process may be that process's, also if its log names others.
 func TestASessionThatTheLogDoesNotNameYet(t *testing.T) {
 	for name, args := range map[string][]string{"terminal": nil, "server": {"serve"}} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestASessionThatTheLogDoesNotNameYet(t *testing.T) {
 	}
 }
 
-// A session has stopped as soon as the log can tell that no live process has it, and after a while in any case.
+// A session has stopped as soon as the log can show that no live process runs it, and in any case after [maxFlushDelay].
 func TestASessionThatTheLogWouldName(t *testing.T) {
 	l := newLateStore(t, maxFlushDelay)
 	l.writes(1, l.begun.Add(-time.Minute), started)
@@ -133,7 +133,7 @@ func TestASessionThatTheLogWouldName(t *testing.T) {
 	l.expect(discover.Stopped, 0, later)
 }
 
-// What several processes may have begun is unknown, and so is what a headless run may have made that is gone.
+// A session that several processes may have begun is unknown, and so is one that a headless run may have begun that is gone.
 func TestWhoBeganASessionIsAmbiguous(t *testing.T) {
 	l := newLateStore(t, 0)
 	l.writes(1, l.begun.Add(-time.Minute), started)
@@ -150,7 +150,7 @@ func TestWhoBeganASessionIsAmbiguous(t *testing.T) {
 	l.expect(discover.Running, 4, l.process(2, "serve"), run)
 }
 
-// A server may go on with a session that is old.
+// A server may continue an old session.
 func TestAnOldSessionThatIsPromptedNow(t *testing.T) {
 	l := newLateStore(t, time.Hour)
 	l.writes(1, time.Now().Add(-time.Minute), started)
@@ -161,7 +161,7 @@ func TestAnOldSessionThatIsPromptedNow(t *testing.T) {
 	l.expect(discover.Running, 1, l.process(1, "serve"))
 }
 
-// A sub-agent that began a moment ago runs where its session does.
+// A sub-agent that has just begun runs in the process of its session.
 func TestASubAgentThatTheLogDoesNotNameYet(t *testing.T) {
 	l := newLateStore(t, 0)
 	const parent = "ses_e05988da6ffeaSNInL2Awlo4TA"

@@ -8,7 +8,7 @@ import (
 	"agentctl/discover"
 )
 
-// The single answers of each session, sub-agents' ones included, are all that a query of its own finds in the store.
+// The answers of each session, sub-agents' sessions included, add up to what a plain query finds in the store.
 func TestAnswersAreThoseOfTheStore(t *testing.T) {
 	compared := 0
 	for name, unpack := range captured(t) {

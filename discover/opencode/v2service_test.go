@@ -8,8 +8,8 @@ import (
 	"agentctl/discover"
 )
 
-// Of the background service of OpenCode 2 it is said that nothing more is known, and nothing is guessed.
-func TestSecondService(t *testing.T) {
+// The background service of OpenCode 2 is one presence that says that its sessions are unknown.
+func TestV2Service(t *testing.T) {
 	dir := restore(t, "fdpos")
 	p := keeping(agent(1, at(t, "19:26:50"), "serve", "--service"), dir, 20219)
 	p.Name, p.Exe = "opencode2", "/opt/opencode/bin/opencode2"
@@ -19,8 +19,8 @@ func TestSecondService(t *testing.T) {
 	}
 }
 
-// A database with sessions of OpenCode 2 costs a warning where all are asked for, and what else is in it is given.
-func TestSecondSessions(t *testing.T) {
+// A database with sessions of OpenCode 2 costs a warning in a full list. Its other sessions are listed.
+func TestV2Sessions(t *testing.T) {
 	dir := restore(t, "fdpos")
 	path := filepath.Join(dir, "opencode.db")
 	all := func() (int, error) {

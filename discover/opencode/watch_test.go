@@ -10,8 +10,8 @@ import (
 	"agentctl/discover"
 )
 
-// A session in files is watched at its newest message and that one's parts; one in a database at that and its log.
-func TestWatch(t *testing.T) {
+// For a session in files, the newest message and its parts are watched; for one in a database, the database and the log.
+func TestWatchPaths(t *testing.T) {
 	home := filepath.Join("testdata", "json-1.1.65-run-finished")
 	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: home}}, discover.EntryFilter{})
 	if err != nil || len(entries) == 0 {
@@ -51,8 +51,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// What the person says while the model works does not hide what it works at.
-func TestWatchBehindPrompts(t *testing.T) {
+// Messages that the user sends while the model answers do not hide that answer.
+func TestWatchPathsBehindPrompts(t *testing.T) {
 	dir := capture(t, "json-1.1.65-said")
 	const session = "ses_dfff37e33ffe9i3WYOGFBwPArX" // a prompt, an answer with a tool, a prompt during that, an answer
 	s := discover.Session{Record: &discover.Record{ID: session, Path: filepath.Join(dir, "storage/session/x", session+".json"), Home: dir}}

@@ -13,7 +13,7 @@ import (
 	"agentctl/discover"
 )
 
-// What the person says while the agent is at work stands where it was said.
+// Messages that the user sends while the agent answers are where they were sent.
 func TestInTimeOrder(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var store []Item // oldest first, answers and prompts by when they began

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// A title that the agent gives to every session at first is none.
+// The title that the agent gives to each new session is no title.
 func TestParseTitle(t *testing.T) {
 	for stored, want := range map[string]string{
 		"New session - 2026-11-20T19:20:45.913Z":           "",

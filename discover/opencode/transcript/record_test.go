@@ -10,7 +10,7 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// What follows a whole message, the beginning of another say, changes nothing of it.
+// Bytes after a whole message or part, such as the beginning of another one, change nothing.
 func FuzzRecord(f *testing.F) {
 	f.Add([]byte(`{"role":"assistant","time":{"created":1,"completed":2},"finish":"stop","error":{"name":"x","data":{"message":"y"}}}`))
 	f.Add([]byte(`{"type":"tool","tool":"bash","state":{"status":"running","input":{"command":"x"},"time":{"start":1}}}`))
@@ -26,7 +26,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// The prompt is what the person asked, not the file that a launch puts before it, however long that is.
+// The prompt is the user's text, without the file that a launch puts before it, however long the file is.
 func TestParsePartContextFile(t *testing.T) {
 	text, err := json.Marshal(discover.FormatContextFile("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// The time in a message's id is the one beside it, also where the 48 bits have come round in between.
+// The time in a message's ID is the message's time, also if the 48 bits have wrapped around in between.
 func TestMessageIDTime(t *testing.T) {
 	const created = 1795222480365
 	for _, c := range []struct {

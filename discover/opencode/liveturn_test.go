@@ -26,7 +26,7 @@ func inProgress(t *testing.T, asked, said time.Time, words string) (dir string, 
 	return dir, int64(len(log))
 }
 
-// An agent that the API refuses tries again, for ever: the log alone says why.
+// An agent whose requests the API refuses tries again forever. Only the log says why.
 func TestRetrying(t *testing.T) {
 	asked := at(t, "19:20:01")
 	dir, end := inProgress(t, asked, asked.Add(time.Second), `message="stream error" session.id=ses_1 small=false error.error="E: status 429"`)
@@ -36,8 +36,8 @@ func TestRetrying(t *testing.T) {
 	}
 }
 
-// A turn of which the log of the only process does not say that it began was another one's, which is gone.
-func TestAnothersTurn(t *testing.T) {
+// If the log of the only process does not have the beginning of a turn, a process that is gone has begun it.
+func TestTurnOfAnotherProcess(t *testing.T) {
 	const ended = `message="exiting loop" session.id=ses_1`
 	old, fresh := time.Now().Add(-time.Hour), time.Now().Add(-maxLogDelay/2)
 	for name, test := range map[string]struct {

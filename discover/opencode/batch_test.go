@@ -26,8 +26,8 @@ func copies(table, columns string) string {
 		strings.Join(values, ", ") + " from copy, (select * from " + table + ")"
 }
 
-// Sessions are read many at a time, from pages that they share. Each is what it is when it is read alone.
-func TestReadTogetherAndAlone(t *testing.T) {
+// A session that is read with many others, which share its pages, is the same as one that is read alone.
+func TestReadInAnyBatch(t *testing.T) {
 	dir := restore(t, "family")
 	execute(
 		t, filepath.Join(dir, "opencode.db"), copies("part", "id, message_id, session_id, time_created, time_updated, data"),
