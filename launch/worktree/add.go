@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// add has git make the worktree, and takes back what git has made if that fails.
+// add runs git to create the worktree, and undoes what git has done if that fails.
 func (r *Repo) add(ctx context.Context, want CreateOptions, newBranch bool, base string) (CreateResult, error) {
 	args := []string{"worktree", "add", want.Dir, want.Branch}
 	if newBranch {
@@ -23,7 +23,7 @@ func (r *Repo) add(ctx context.Context, want CreateOptions, newBranch bool, base
 			undone = errors.Join(undone, r.undoBranch(context.WithoutCancel(ctx), want.Branch, base))
 		}
 		for _, dir := range above {
-			_ = os.Remove(dir) // not if somebody has put something there
+			_ = os.Remove(dir) // fails if another process has put a file there
 		}
 		return CreateResult{}, errors.Join(err, undone)
 	}
@@ -36,7 +36,7 @@ func (r *Repo) add(ctx context.Context, want CreateOptions, newBranch bool, base
 	return CreateResult{}, errors.Join(err, ErrNoWorktree)
 }
 
-// missingDirs are the directories that would have to be made for dir to be there, dir first.
+// missingDirs returns the directories that do not exist on the way to dir, dir first.
 func missingDirs(dir string) []string {
 	var out []string
 	for ; !exists(dir); dir = filepath.Dir(dir) {
@@ -45,8 +45,8 @@ func missingDirs(dir string) []string {
 	return out
 }
 
-// undoAdd removes the worktree that git leaves if it fails because a hook did, or is killed. Where git itself gives up
-// (exit status 128) it has removed what it made; what is there then is another's.
+// undoAdd removes the worktree that git leaves when a hook fails or git is killed. If git itself gives up (exit status 128), it
+// has removed what it created; what exists then was created by others.
 func (r *Repo) undoAdd(ctx context.Context, want CreateOptions, failed error) error {
 	if exit, ok := errors.AsType[*exec.ExitError](failed); ok && exit.ExitCode() == 128 {
 		return nil
@@ -65,7 +65,7 @@ func (r *Repo) undoAdd(ctx context.Context, want CreateOptions, failed error) er
 	return err
 }
 
-// undoBranch deletes the branch that was made, if no commit has come to it.
+// undoBranch deletes the branch that was created, if it has no new commit.
 func (r *Repo) undoBranch(ctx context.Context, branch, base string) error {
 	head, err := r.resolveCommit(ctx, r.common, "refs/heads/"+branch)
 	if errors.Is(err, ErrNoCommit) || err == nil && head != base {

@@ -12,25 +12,24 @@ import (
 	"agentctl/launch"
 )
 
-// Changes are what is not committed in a worktree, and what its branch and the one it follows do not have in common.
+// Changes are the uncommitted changes in a worktree, and how its branch differs from its upstream.
 type Changes struct {
-	// Changed counts tracked files that differ from the commit; of a submodule, only that it is on another commit.
-	// Untracked counts those that git neither tracks nor ignores, a whole directory of them once.
+	// Changed counts tracked files that differ from the commit. A submodule counts if it is on another commit.
+	// Untracked counts files that git neither tracks nor ignores. A directory with only such files counts once.
 	Changed, Untracked int
-	// Upstream is the branch that the worktree's follows ("origin/main"); "" for none.
+	// Upstream is the upstream of the branch ("origin/main"); "" for none.
 	Upstream string
-	// Ahead and Behind count the commits that only the branch, or only its upstream, has. AheadBehindKnown: they are known.
+	// Ahead and Behind count the commits that only the branch, or only its upstream, has. They are valid if AheadBehindKnown.
 	Ahead, Behind    int
 	AheadBehindKnown bool
 }
 
-// ErrFilterProgram: the repository's own configuration names programs that git would run to look at files.
+// ErrFilterProgram says that the repository's configuration names programs that git would run to compare files.
 var ErrFilterProgram = errors.New("the repository's configuration names a filter program, which is not run")
 
-// ReadChanges asks git what is not committed in the worktree that dir lies in. Nothing is written, nothing fetched, and no
-// program run that the repository itself names: fsmonitor and hooks are turned off, and where it brings filters of its
-// own, which the answer would depend on, there is none: [ErrFilterProgram]. It is nil for a directory that is in no repository,
-// or not there any more, and where there is no git.
+// ReadChanges asks git for the uncommitted changes in the worktree of dir. It writes and fetches nothing, and runs no program
+// that the repository names: fsmonitor and hooks are turned off. If the repository has filters of its own, on which the
+// answer depends, the error is [ErrFilterProgram]. The result is nil if dir is in no repository or is gone, or git is missing.
 func ReadChanges(ctx context.Context, host launch.Environment, dir string) (*Changes, error) {
 	if !inRepository(dir) {
 		return nil, nil
@@ -39,7 +38,7 @@ func ReadChanges(ctx context.Context, host launch.Environment, dir string) (*Cha
 	if err != nil {
 		return nil, nil
 	}
-	// No transport is allowed: of a partial clone git would fetch what it lacks.
+	// No transport is allowed: git would fetch what a partial clone lacks.
 	r := &Repo{program: program, dir: dir, readOnly: true, environ: append(gitEnviron(host.Environ), "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=")}
 	r.options = []string{"-c", "core.fsmonitor=", "-c", "core.hooksPath=" + os.DevNull}
 	var out string
@@ -47,7 +46,7 @@ func ReadChanges(ctx context.Context, host launch.Environment, dir string) (*Cha
 		out, err = r.Output(ctx, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
 	}
 	switch {
-	case isNoRepository(err), err != nil && ctx.Err() == nil && !inRepository(dir): // the latter was removed meanwhile
+	case isNoRepository(err), err != nil && ctx.Err() == nil && !inRepository(dir): // it was removed meanwhile
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -58,13 +57,13 @@ func ReadChanges(ctx context.Context, host launch.Environment, dir string) (*Cha
 	return c, nil
 }
 
-// inRepository reports whether dir is there, and it or a directory above has what git finds a worktree by.
+// inRepository reports whether dir exists, and it or a directory above has a .git by which git finds a worktree.
 func inRepository(dir string) bool {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() || !filepath.IsAbs(dir) {
 		return false
 	}
 	for {
-		git := filepath.Join(dir, ".git") // a file that names it, of a linked worktree and a submodule
+		git := filepath.Join(dir, ".git") // a file in a linked worktree and in a submodule
 		if info, err := os.Stat(git); err == nil && (!info.IsDir() || exists(filepath.Join(git, "HEAD"))) {
 			return true
 		}
@@ -76,12 +75,12 @@ func inRepository(dir string) bool {
 	}
 }
 
-// refuseFilters fails if the repository's own configuration, and not the user's, names programs that make what git
-// compares out of what is in a file: gitattributes(5), and those that git-lfs(1) runs in turn.
+// refuseFilters returns [ErrFilterProgram] if the repository's configuration, not the user's, names filter programs
+// (gitattributes(5)), or programs that git-lfs(1) runs.
 func (r *Repo) refuseFilters(ctx context.Context) error {
 	out, err := r.Output(ctx, "config", "--show-scope", "--name-only", "--get-regexp", `^(filter|lfs\.extension)\..*\.(clean|process)$`)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
-		return nil // there are none
+		return nil // there are no filters
 	}
 	for line := range strings.Lines(out) {
 		if scope, name, _ := strings.Cut(strings.TrimSpace(line), "\t"); scope == "local" || scope == "worktree" {
@@ -91,7 +90,7 @@ func (r *Repo) refuseFilters(ctx context.Context) error {
 	return err
 }
 
-// countFiles reads git-status(1), porcelain v2: a letter for the kind of line, and after a rename (2) the former name.
+// countFiles parses git-status(1), porcelain v2: each line begins with its kind; after a rename (2) comes the former name.
 func (c *Changes) countFiles(status string) {
 	lines := strings.Split(status, "\x00")
 	for i := 0; i < len(lines); i++ {
@@ -108,7 +107,7 @@ func (c *Changes) countFiles(status string) {
 	}
 }
 
-// parseBranch reads the header of git-status(1), porcelain v2, as far as the branches go.
+// parseBranch parses the lines about branches in the header of git-status(1), porcelain v2.
 func (c *Changes) parseBranch(status string) {
 	for line := range strings.SplitSeq(status, "\x00") {
 		header, ok := strings.CutPrefix(line, "# branch.")
@@ -118,7 +117,7 @@ func (c *Changes) parseBranch(status string) {
 		switch key, value, _ := strings.Cut(header, " "); key {
 		case "upstream":
 			c.Upstream = value
-		case "ab": // "+? -?" where they were not counted
+		case "ab": // "+? -?" if they were not counted
 			n, err := fmt.Sscanf(value, "+%d -%d", &c.Ahead, &c.Behind)
 			c.AheadBehindKnown = n == 2 && err == nil
 		}

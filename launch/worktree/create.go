@@ -11,40 +11,40 @@ import (
 	"agentctl/lock"
 )
 
-// CreateOptions is a worktree to be made.
+// CreateOptions describe a worktree to create.
 type CreateOptions struct {
-	// Dir is where; see [DefaultDir]. It must not be there yet, or be empty, unless it is that very worktree.
+	// Dir is its directory; see [DefaultDir]. It must not exist, or be empty, unless it is this worktree already.
 	Dir string
-	// Branch is the branch to be on: a new one, or one that no worktree is on.
+	// Branch is the branch to check out: a new one, or one that no worktree has checked out.
 	Branch string
-	// Base is where a new branch starts, as git resolves names: main, origin/main, a tag, a commit. "": where the
-	// directory that [Open] was given is. A branch that is there already must contain it.
+	// Base is where a new branch starts, as git resolves names: main, origin/main, a tag, a commit. "" is the commit of the
+	// directory that [Open] was given. A branch that exists must contain Base.
 	Base string
 }
 
-// CreateResult is a worktree that is there now.
+// CreateResult is a worktree that exists now.
 type CreateResult struct {
 	Worktree
-	// New: it was made; otherwise it was there already, on that branch. NewBranch: so was its branch.
+	// New: it was created, and did not exist before. NewBranch: so was its branch.
 	New, NewBranch bool
 }
 
 // Errors of [Repo.Create].
 var (
-	// ErrBadName: the branch's name is none that git takes.
+	// ErrBadName says that git does not accept the name of the branch.
 	ErrBadName = errors.New("is not a valid branch name")
-	// ErrNoCommit: a name leads to no commit in this repository. Nothing is fetched to find it.
+	// ErrNoCommit says that a name does not resolve to a commit in this repository. Nothing is fetched to find it.
 	ErrNoCommit = errors.New("no such commit in this repository")
 )
 
-// ConflictError: something else is where the worktree would be.
+// ConflictError says that something else is in the way of the worktree.
 type ConflictError struct{ Message, Hint string }
 
 func (e *ConflictError) Error() string { return e.Message }
 
-// Create makes a worktree, or returns the one that is there on that very branch. It goes by git's list alone: a
-// directory that git does not name as a worktree of this repository on this branch is never used. If it fails, what it
-// has made is taken back. Errors: [ErrBadName], [ErrNoCommit], [*ConflictError], git's own.
+// Create creates a worktree, or returns the existing one with this directory and branch. Only git's list decides: a directory
+// that git does not list as a worktree of this repository on this branch is never used. After an error, what was created is
+// removed. Errors: [ErrBadName], [ErrNoCommit], [*ConflictError], those of git.
 func (r *Repo) Create(ctx context.Context, want CreateOptions) (CreateResult, error) {
 	ok, err := r.test(ctx, r.common, "check-ref-format", "refs/heads/"+want.Branch)
 	if err == nil && (!ok || strings.HasPrefix(want.Branch, "-")) {
@@ -78,14 +78,14 @@ func (r *Repo) Create(ctx context.Context, want CreateOptions) (CreateResult, er
 	return r.add(ctx, want, head == "", base)
 }
 
-// resolveDir is an absolute path whose directory, as far as there is one, has no links in it, as git writes paths.
+// resolveDir returns the path as git writes it: absolute, and its directory without symbolic links, as far as it exists.
 func resolveDir(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	return filepath.Join(lock.Resolve(filepath.Dir(path)), filepath.Base(path)), err
 }
 
-// checkTarget returns the worktree that is wanted if it is there, and otherwise sees to it that nothing is in the way: what
-// git was killed making goes.
+// checkTarget returns the wanted worktree if it exists. Otherwise it returns an error if something is in the way; a worktree that
+// git was killed creating is removed.
 func (r *Repo) checkTarget(ctx context.Context, want CreateOptions) (*Worktree, error) {
 	list, err := r.List(ctx)
 	if err != nil {
@@ -116,7 +116,7 @@ func (r *Repo) checkTarget(ctx context.Context, want CreateOptions) (*Worktree, 
 	return nil, nil
 }
 
-// isEmptyDir reports whether path is a directory with nothing in it, as git leaves one if it is killed at the wrong moment.
+// isEmptyDir reports whether path is an empty directory. Git may leave one when it is killed.
 func isEmptyDir(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() {
@@ -126,7 +126,7 @@ func isEmptyDir(path string) bool {
 	return err == nil && len(inside) == 0
 }
 
-// reuse returns w if it is the worktree that is wanted.
+// reuse returns w if it is the wanted worktree, else a [*ConflictError].
 func (r *Repo) reuse(ctx context.Context, w Worktree, want CreateOptions) (*Worktree, error) {
 	clean := "agentctl worktree clean " + w.Path
 	on := "branch " + w.Branch
@@ -147,13 +147,13 @@ func (r *Repo) reuse(ctx context.Context, w Worktree, want CreateOptions) (*Work
 	if !w.Incomplete() {
 		return &w, nil
 	}
-	// All its files are there; git was killed before it took its lock away.
+	// All its files exist; git was killed before it removed its lock.
 	_, err := r.git(ctx, r.common, "worktree", "unlock", w.Path)
 	w.Locked, w.LockReason = false, ""
 	return &w, err
 }
 
-// resolveCommits returns the commits that the branch is on, "" if there is no such branch, and that a new one starts at.
+// resolveCommits returns the commit of the branch, "" if it does not exist, and the commit that a new branch starts at.
 func (r *Repo) resolveCommits(ctx context.Context, want CreateOptions) (head, base string, err error) {
 	head, err = r.resolveCommit(ctx, r.common, "refs/heads/"+want.Branch)
 	if err != nil && !errors.Is(err, ErrNoCommit) {
@@ -176,7 +176,7 @@ func (r *Repo) resolveCommits(ctx context.Context, want CreateOptions) (head, ba
 	return head, base, err
 }
 
-// resolveCommit resolves a name.
+// resolveCommit resolves a name in a directory of the repository. Error: [ErrNoCommit].
 func (r *Repo) resolveCommit(ctx context.Context, dir, name string) (string, error) {
 	out, err := r.git(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if _, failed := errors.AsType[*gitError](err); failed {

@@ -21,7 +21,7 @@ import (
 // gitError is a git command that failed.
 type gitError struct {
 	command string
-	message string // its own
+	message string // git's
 	err     error
 }
 
@@ -29,11 +29,11 @@ func (e *gitError) Error() string { return fmt.Sprintf("git %s: %s", e.command, 
 
 func (e *gitError) Unwrap() error { return e.err }
 
-// readTimeout is how long git may take to read what its own files say, which takes milliseconds. It waits for ever where one
-// of them is a FIFO, or a file system does not answer.
+// readTimeout is how long git may take to read its own files, which takes milliseconds. If one of them is a FIFO, or a file
+// system does not answer, git never ends.
 const readTimeout = 20 * time.Second
 
-// readsOwnFiles reports whether a git command reads git's own files only, whatever the size of the worktree is.
+// readsOwnFiles reports whether a git command reads only git's own files, so that its time does not depend on the worktree.
 func readsOwnFiles(args []string) bool {
 	switch args[0] {
 	case "rev-parse", "for-each-ref", "check-ref-format", "config":
@@ -44,8 +44,7 @@ func readsOwnFiles(args []string) bool {
 	return false
 }
 
-// git runs git in a directory and returns what it prints. If ctx ends, git is asked to end too, which takes back what it
-// has begun.
+// git runs git in a directory and returns what it prints. If ctx ends, git is asked to end, and undoes what it has begun.
 func (r *Repo) git(ctx context.Context, dir string, args ...string) (string, error) {
 	if !readsOwnFiles(args) {
 		return r.run(ctx, dir, args)
@@ -59,7 +58,7 @@ func (r *Repo) git(ctx context.Context, dir string, args ...string) (string, err
 	return out, err
 }
 
-// run is git without a timeout.
+// run runs git as [Repo.git] does, without a timeout.
 func (r *Repo) run(ctx context.Context, dir string, args []string) (string, error) {
 	argv := slices.Concat([]string{"-C", dir, "--no-optional-locks"}, r.options, args)
 	cmd := exec.Command(r.program, argv...)
@@ -78,14 +77,14 @@ func (r *Repo) run(ctx context.Context, dir string, args []string) (string, erro
 	return "", &gitError{args[0], errorMessage(words, failed), failed}
 }
 
-// cleanupTimeout is how long a git that is to end may take to take back what it has begun, before it is killed with its children.
+// cleanupTimeout is how long git may take to undo what it has begun, before it is killed with its children.
 const cleanupTimeout = 10 * time.Second
 
-// outputLimit bounds what git may print, in bytes: the names of a million files are less.
+// outputLimit bounds the output of git, in bytes. The names of a million files are shorter.
 const outputLimit = 64 << 20
 
-// runToFiles runs a command whose output goes to files and not to us, so that what a hook leaves running keeps nobody
-// waiting. failed is the command's own error.
+// runToFiles runs a command whose output goes to files, so that a process that a hook leaves running does not keep a pipe
+// open. failed is the error of the command.
 func runToFiles(ctx context.Context, cmd *exec.Cmd) (out, words string, failed, err error) {
 	stdout, err := launch.AnonymousFile("stdout")
 	if err != nil {
@@ -105,28 +104,28 @@ func runToFiles(ctx context.Context, cmd *exec.Cmd) (out, words string, failed, 
 	return out, words, failed, err
 }
 
-// runToPipes runs a command that leaves nothing running, and writes nothing anywhere.
+// runToPipes runs a command that leaves no process running. No file is written.
 func runToPipes(ctx context.Context, cmd *exec.Cmd) (out, words string, failed, err error) {
 	stdout, stderr := fsread.LimitedBuffer{Limit: outputLimit}, fsread.LimitedBuffer{Limit: outputLimit}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = time.Second // for what has survived git
+	cmd.WaitDelay = time.Second // for children that outlive git
 	failed = proc.RunJob(ctx, cmd, true, time.Second)
 	text, err := stdout.Whole()
 	return string(text), string(stderr.Bytes()), failed, err
 }
 
-// Output runs a git command where the repository was named, and returns what it prints. Errors are git's own.
+// Output runs a git command in the directory that [Open] was given, and returns what it prints. Errors are those of git.
 func (r *Repo) Output(ctx context.Context, args ...string) (string, error) {
 	return r.git(ctx, r.dir, args...)
 }
 
-// readOutput is all that a process wrote to a file.
+// readOutput returns all that a process has written to a file.
 func readOutput(f *os.File) (string, error) {
 	text, err := fsread.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64), outputLimit)
 	return string(text), err
 }
 
-// errorMessage is what git says went wrong; where it says nothing of the kind, all it said, or else how it ended.
+// errorMessage returns the errors that git printed; without one, all that it printed, or else how it ended.
 func errorMessage(words string, failed error) string {
 	var out []string
 	for line := range strings.Lines(words) {
@@ -145,7 +144,7 @@ func errorMessage(words string, failed error) string {
 	return failed.Error()
 }
 
-// test runs a git command that answers by its exit status: 0 is yes, 1 is no.
+// test runs a git command whose exit status is the answer: 0 is yes, 1 is no.
 func (r *Repo) test(ctx context.Context, dir string, args ...string) (bool, error) {
 	_, err := r.git(ctx, dir, args...)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
@@ -154,8 +153,8 @@ func (r *Repo) test(ctx context.Context, dir string, args ...string) (bool, erro
 	return err == nil, err
 }
 
-// gitEnviron is the environment that git runs in: of its own variables only the user's settings are left. The others say,
-// inside of a hook, which repository and index the enclosing git works on. It never asks for a password.
+// gitEnviron returns the environment for git. Of git's variables it has only the user's settings: inside of a hook, the others
+// name the repository and index that the enclosing git works on. Git never asks for a password.
 func gitEnviron(all []string) []string {
 	settings := []string{
 		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH",

@@ -14,7 +14,7 @@ import (
 	"agentctl/proc"
 )
 
-// createStage is how far the making of a worktree has got.
+// createStage is how far the creation of a worktree has got.
 type createStage uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 	interrupted                    // git was killed before it had written all files
 )
 
-// stage finds out how a worktree stands. Git writes the index when all files are there (git 2.39: worktree add ends
+// stage returns how far git has got with a worktree. Git writes the index when all files are there (git 2.39: worktree add ends
 // with reset --hard).
 func (r *Repo) stage(ctx context.Context, w Worktree) (createStage, error) {
 	if !w.Incomplete() {
@@ -43,14 +43,14 @@ func (r *Repo) stage(ctx context.Context, w Worktree) (createStage, error) {
 	return complete, nil
 }
 
-// gitRunning reports whether a git process that may be adding a worktree runs in this repository, or where that cannot be
-// told. It is git itself, or its child that writes the files.
+// gitRunning reports whether a git process runs in this repository that may be adding a worktree: git, or its child that writes
+// the files. A process whose directory is unknown counts.
 func (r *Repo) gitRunning(ctx context.Context) (bool, error) {
 	table, err := proc.ReadTable(ctx)
 	if err != nil {
 		return false, err
 	}
-	places, err := r.worktreeDirs()
+	dirs, err := r.worktreeDirs()
 	if err != nil {
 		return false, err
 	}
@@ -63,14 +63,15 @@ func (r *Repo) gitRunning(ctx context.Context) (bool, error) {
 		if errors.Is(dirErr, proc.ErrGone) {
 			continue
 		}
-		if dirErr != nil || slices.ContainsFunc(places, func(place string) bool { return lock.Within(dir, place) }) {
+		if dirErr != nil || slices.ContainsFunc(dirs, func(top string) bool { return lock.Within(dir, top) }) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// worktreeDirs are where the repository and its worktrees are, by their files: git cannot list them whatever it has left.
+// worktreeDirs returns the directories of the repository and its worktrees, by their files: after it was killed, git may not be
+// able to list them.
 func (r *Repo) worktreeDirs() ([]string, error) {
 	entries, err := r.adminDirs()
 	out := []string{r.common}
@@ -85,7 +86,7 @@ func (r *Repo) worktreeDirs() ([]string, error) {
 	return out, err
 }
 
-// adminDirs are the directories in which git keeps what it knows of the linked worktrees (gitrepository-layout(5)).
+// adminDirs returns the directories with the administrative files of the linked worktrees (gitrepository-layout(5)).
 func (r *Repo) adminDirs() ([]string, error) {
 	list, err := os.ReadDir(filepath.Join(r.common, "worktrees"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -100,10 +101,10 @@ func (r *Repo) adminDirs() ([]string, error) {
 	return out, err
 }
 
-// gitFileLimit bounds the small files in which git keeps a path or a reason, in bytes.
+// gitFileLimit bounds the small files of git that have a path or a reason, in bytes.
 const gitFileLimit = 64 << 10
 
-// worktreeOf is the worktree that an entry is of, "" if it does not say.
+// worktreeOf returns the worktree of an entry, "" if the entry does not name one.
 func worktreeOf(entry string) string {
 	text, err := fsread.ReadFile(filepath.Join(entry, "gitdir"), gitFileLimit)
 	link := strings.TrimRight(string(text), "\n\r ")
@@ -116,7 +117,7 @@ func worktreeOf(entry string) string {
 	return filepath.Dir(link)
 }
 
-// adminDir is that of the worktree at path.
+// adminDir returns the directory with the administrative files of the worktree at path.
 func (r *Repo) adminDir(path string) (string, error) {
 	entries, err := r.adminDirs()
 	if err != nil {
@@ -130,7 +131,7 @@ func (r *Repo) adminDir(path string) (string, error) {
 	return "", &fs.PathError{Op: "find the entry of", Path: path, Err: fs.ErrNotExist}
 }
 
-// removeIncomplete removes a worktree that git was killed making, of which its files are what git had written by then.
+// removeIncomplete removes a worktree that git was killed creating. All its files were written by git.
 func (r *Repo) removeIncomplete(ctx context.Context, w Worktree) error {
 	if err := r.restoreGitFile(w.Path); err != nil {
 		return err
@@ -139,7 +140,7 @@ func (r *Repo) removeIncomplete(ctx context.Context, w Worktree) error {
 	return err
 }
 
-// restoreGitFile gives a worktree its .git back, if that alone is gone: git was killed removing it. Git removes nothing else.
+// restoreGitFile restores the .git of a worktree that git was killed removing. Without it git does not remove the worktree.
 func (r *Repo) restoreGitFile(path string) error {
 	link := filepath.Join(path, ".git")
 	if !exists(path) || exists(link) {

@@ -20,11 +20,11 @@ func (r *Repo) List(ctx context.Context) ([]Worktree, error) {
 	return list, err
 }
 
-// textLimit bounds the path of a worktree and each reason, in characters. Git repeats what its files say, whatever their size
-// is; no system takes a longer path.
+// textLimit bounds the path of a worktree and each reason, in characters. Git prints its files at any size; no system has
+// longer paths.
 const textLimit = discover.PathLimit
 
-// parseList reads records of NUL-terminated lines, each record ended by an empty line.
+// parseList parses records of NUL-terminated lines. An empty line ends each record.
 func parseList(out string) []Worktree {
 	var list []Worktree
 	begun := false
@@ -64,7 +64,7 @@ func (w *Worktree) set(key, value string) {
 	}
 }
 
-// fixSubmodulePath sets the path of a submodule's main worktree: git (2.39) names its git directory instead.
+// fixSubmodulePath sets the path of a submodule's main worktree. Git (2.39) lists the submodule's git directory instead.
 func (r *Repo) fixSubmodulePath(ctx context.Context, main *Worktree) error {
 	if main.Bare || main.Path != r.common {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// lossReasons are the reasons that lie in what would be lost with w. Its commits are lost only with their branch; without a
-// branch, with the worktree. Stashes are not: all worktrees share them.
+// lossReasons returns the reasons against removing w that are about what would be lost. Commits are lost with their branch, or,
+// without a branch, with the worktree. Stashes are not lost: all worktrees share them.
 func (r *Repo) lossReasons(ctx context.Context, w Worktree, at createStage, deleteBranch bool) ([]Reason, error) {
 	var commits []Reason
 	if deleteBranch || w.Branch == "" {
@@ -24,7 +24,7 @@ func (r *Repo) lossReasons(ctx context.Context, w Worktree, at createStage, dele
 		commits = unmergedReasons(n)
 	}
 	if at == interrupted || w.Bare || !exists(w.Path) {
-		return commits, nil // its files are only what git had written when it was killed, or there are none
+		return commits, nil // its files, if any, are those that git had written when it was killed
 	}
 	linked, err := r.isWorktreeTop(ctx, w.Path)
 	if err != nil {
@@ -64,7 +64,7 @@ func unmergedReasons(commits int) []Reason {
 	return []Reason{{ReasonUnmerged, plural(commits, "commit") + " on no other branch, remote branch or tag"}}
 }
 
-// submoduleReasons is the reason that there are repositories of submodules in the worktree, which have commits of their own.
+// submoduleReasons returns a reason if the worktree contains repositories of submodules, which have commits of their own.
 func (r *Repo) submoduleReasons(ctx context.Context, path string) ([]Reason, error) {
 	modules, err := r.git(ctx, path, "rev-parse", "--path-format=absolute", "--git-path", "modules")
 	if err != nil {
@@ -87,19 +87,19 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// isWorktreeTop reports whether git, in that directory, takes it for the top of a worktree of this repository. It may be lost
-// in another one, which it lies in.
+// isWorktreeTop reports whether git takes a directory for the top of a worktree of this repository. Without its .git, the
+// directory is a part of a worktree above it, if there is one.
 func (r *Repo) isWorktreeTop(ctx context.Context, path string) (bool, error) {
 	out, err := r.git(ctx, path, "rev-parse", "--show-cdup", "--path-format=absolute", "--git-common-dir")
 	if err != nil {
-		return false, ctx.Err() // it is in none
+		return false, ctx.Err() // it is in no repository
 	}
 	common, top := strings.CutPrefix(strings.TrimSuffix(out, "\n"), "\n")
 	real, err := filepath.EvalSymlinks(common)
 	return top && err == nil && real == r.common, nil
 }
 
-// countUnmerged counts the commits that are on head and on no branch but this one.
+// countUnmerged counts the commits of head that are on no other branch than this one.
 func (r *Repo) countUnmerged(ctx context.Context, head, branch string) (int, error) {
 	if head == "" {
 		return 0, nil

@@ -18,7 +18,7 @@ type Group struct {
 	InDir bool
 }
 
-// options is the worktree of a member.
+// options returns how the worktree of a member is created.
 func (g Group) options(main Worktree, m launch.Member) CreateOptions {
 	want := CreateOptions{Branch: cmp.Or(m.Branch, GroupBranch(g.Name, m.Name)), Base: m.Base}
 	want.Dir = DefaultDir(main, want.Branch)
@@ -28,8 +28,8 @@ func (g Group) options(main Worktree, m launch.Member) CreateOptions {
 	return want
 }
 
-// CreateForMember makes the worktree of a member, or returns the one that is there; see [Repo.Create]. in is where the
-// agent works: the directory of the worktree that corresponds to dir, a directory in another one; else its top.
+// CreateForMember creates the worktree of a member, or returns the existing one; see [Repo.Create]. in is the directory that the
+// agent works in: the one that corresponds to dir, if dir is in another worktree of the repository, else the top.
 func (r *Repo) CreateForMember(ctx context.Context, g Group, m launch.Member, dir string) (w CreateResult, in string, err error) {
 	list, err := r.List(ctx)
 	if err != nil {

@@ -12,12 +12,11 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// Prune removes git's entries that lead to no worktree yet, or no more, as they are left when git is killed. Git would
-// do so at its next garbage collection, but not with those that it had just begun: they are locked; and one that it has
-// begun to write the way to the repository into (commondir) ends every git command in the repository. Git has no command
-// for them: `git worktree remove -f -f` refuses one without a HEAD ("is not a .git file"), `git worktree prune` leaves
-// locked ones, and `git worktree repair` writes the .git files of all worktrees (SEEN git 2.39). While a git process is at
-// work, nothing is done.
+// Prune removes the administrative entries of incomplete and missing worktrees, which git leaves when it is killed. Git's
+// garbage collection removes such entries later, but not those that git had just begun, which are locked. One with a
+// half-written commondir makes every git command in the repository fail. No git command removes them: `git worktree remove -f
+// -f` refuses an entry without a HEAD ("is not a .git file"), `git worktree prune` leaves locked ones, and `git worktree repair`
+// writes the .git files of all worktrees (SEEN git 2.39). While a git process runs in the repository, Prune does nothing.
 func (r *Repo) Prune(ctx context.Context) error {
 	held, err := r.lock(ctx)
 	if err != nil {
@@ -34,7 +33,7 @@ func (r *Repo) prune(ctx context.Context) error {
 		return err
 	}
 	if busy, err := r.gitRunning(ctx); busy || err != nil {
-		return err // it may have just begun
+		return err // git may have just begun it
 	}
 	for _, e := range lost {
 		if !isInitializing(e) {
@@ -44,17 +43,17 @@ func (r *Repo) prune(ctx context.Context) error {
 			return err
 		}
 	}
-	// With never, those that lead to a directory that is gone stay.
+	// With never, entries of directories that are gone stay.
 	_, err = r.git(ctx, r.common, "worktree", "prune", "--expire=never")
 	return err
 }
 
-// isIncomplete reports whether an entry leads to no worktree, or git has not written all of it.
+// isIncomplete reports whether an entry has no worktree, or git has not finished writing it.
 func isIncomplete(entry string) bool {
 	return worktreeOf(entry) == "" || isInitializing(entry) && (isEmptyFile(entry, "HEAD") || isEmptyFile(entry, "commondir"))
 }
 
-// isInitializing reports whether git's lock is on an entry, or has been begun.
+// isInitializing reports whether an entry has git's lock of a new worktree, or a part of it.
 func isInitializing(entry string) bool {
 	text, err := fsread.ReadFile(filepath.Join(entry, "locked"), gitFileLimit)
 	return err == nil && (len(text) == 0 || strings.TrimSpace(string(text)) == initializing)
@@ -65,8 +64,8 @@ func isEmptyFile(entry, name string) bool {
 	return err != nil || info.Size() == 0
 }
 
-// removeAdminFiles removes what git writes before it writes a worktree's files (git 2.39, add_worktree): the directory with .git
-// in it, and of the entry what keeps git from pruning it. Nothing but that is there.
+// removeAdminFiles removes what git writes before the files of a worktree (git 2.39, add_worktree): the directory with its .git,
+// and the files of the entry that keep git from pruning it. There are no other files yet.
 func removeAdminFiles(entry string) error {
 	var names []string
 	if dir := worktreeOf(entry); dir != "" {
@@ -88,7 +87,7 @@ func removeAdminFiles(entry string) error {
 	return nil
 }
 
-// pointsTo reports whether git has written, or begun to write, the file at link as the way to an entry.
+// pointsTo reports whether the file at link names an entry, or begins to.
 func pointsTo(link, entry string) bool {
 	info, err := os.Lstat(link)
 	if err != nil || !info.Mode().IsRegular() {

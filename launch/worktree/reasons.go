@@ -2,31 +2,31 @@ package worktree
 
 import "strings"
 
-// ReasonCode is a reason in one word.
+// ReasonCode is the kind of a reason.
 type ReasonCode string
 
-// Why nothing was done. What is marked so, force overrides.
+// Why a worktree is not removed. Force overrides those marked "forced".
 const (
 	ReasonMain       ReasonCode = "main"
 	ReasonLocked     ReasonCode = "locked"
-	ReasonCreating   ReasonCode = "making" // git is at work on it
-	ReasonNested     ReasonCode = "nested" // another worktree lies in it
+	ReasonCreating   ReasonCode = "making" // git is creating it
+	ReasonNested     ReasonCode = "nested" // another worktree is in it
 	ReasonSession    ReasonCode = "session"
-	ReasonFlock      ReasonCode = "held"       // by another process, as during a launch
-	ReasonDeclared   ReasonCode = "declared"   // somebody has declared a lock
+	ReasonFlock      ReasonCode = "held"       // by another process, such as a launch
+	ReasonDeclared   ReasonCode = "declared"   // there is a declared lock
 	ReasonDirty      ReasonCode = "dirty"      // forced
 	ReasonUnmerged   ReasonCode = "unmerged"   // forced
 	ReasonSubmodules ReasonCode = "submodules" // forced
 	ReasonBroken     ReasonCode = "broken"     // forced
 )
 
-// Reason is why a worktree was left as it is.
+// Reason is why a worktree was not removed.
 type Reason struct {
 	Code ReasonCode
-	Text string // for people
+	Text string // for messages
 }
 
-// ForceOverrides reports whether force overrides it.
+// ForceOverrides reports whether force overrides the reason.
 func (r Reason) ForceOverrides() bool {
 	switch r.Code {
 	case ReasonDirty, ReasonUnmerged, ReasonSubmodules, ReasonBroken:
@@ -35,7 +35,7 @@ func (r Reason) ForceOverrides() bool {
 	return false
 }
 
-// RefusedError: nothing was done, for what would be lost.
+// RefusedError says why a worktree or branch was not removed. Nothing was changed.
 type RefusedError struct {
 	Path    string
 	Reasons []Reason
@@ -49,7 +49,7 @@ func (e *RefusedError) Error() string {
 	return e.Path + ": " + strings.Join(texts, "; ")
 }
 
-// refusal is a [RefusedError] unless there are no reasons.
+// refusal returns a [*RefusedError], nil if there are no reasons.
 func refusal(path string, reasons []Reason) error {
 	if len(reasons) == 0 {
 		return nil
@@ -57,7 +57,7 @@ func refusal(path string, reasons []Reason) error {
 	return &RefusedError{path, reasons}
 }
 
-// blockingReasons are the reasons against removing w that nothing overrides.
+// blockingReasons returns the reasons against removing w that force does not override.
 func blockingReasons(w Worktree, all []Worktree) []Reason {
 	var out []Reason
 	if w.Main {

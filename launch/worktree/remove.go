@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// RemoveOptions says how far to go.
+// RemoveOptions say what may be removed.
 type RemoveOptions struct {
-	// Force also removes what has changes, commits that are nowhere else, or submodules.
+	// Force also removes a worktree with changes, with commits that are on no other branch, or with submodules.
 	Force bool
-	// DeleteBranch also deletes the branch; without Force not if it has commits that are nowhere else.
+	// DeleteBranch also deletes the branch; without Force not one with commits that are on no other branch.
 	DeleteBranch bool
-	// DryRun only says whether it would be refused.
+	// DryRun only checks whether the removal would be refused.
 	DryRun bool
-	// Reasons against it that the caller knows of: a session that lives there.
+	// Reasons are those against the removal that the caller knows of, such as a live session.
 	Reasons []Reason
 }
 
-// ErrNoWorktree: git knows of no such worktree in this repository.
+// ErrNoWorktree says that git lists no such worktree in this repository.
 var ErrNoWorktree = errors.New("no such worktree")
 
-// Remove removes a linked worktree that [Repo.List] returned, by git's own command. Whether somebody works in it is the
-// caller's to know. Errors: [*RefusedError], and nothing was done; [ErrNoWorktree]; git's own. One that git began to make or to remove
-// when it was killed is removed like any other.
+// Remove removes a linked worktree that [Repo.List] returned, by git's own command. The caller checks whether a session works in
+// it. A worktree that git was killed creating or removing is removed like any other. Errors: [*RefusedError], after which
+// nothing was changed; [ErrNoWorktree]; those of git.
 func (r *Repo) Remove(ctx context.Context, w Worktree, o RemoveOptions) error {
 	held, err := r.lock(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *Repo) Remove(ctx context.Context, w Worktree, o RemoveOptions) error {
 	return nil
 }
 
-// checkRemovable is the worktree as it is now, if there is no reason against removing it.
+// checkRemovable returns the worktree as it is now, or a [*RefusedError] with the reasons against removing it.
 func (r *Repo) checkRemovable(ctx context.Context, path string, o RemoveOptions) (w Worktree, at createStage, err error) {
 	all, err := r.List(ctx)
 	if err != nil {
@@ -98,8 +98,8 @@ func (r *Repo) remove(ctx context.Context, w Worktree, stage createStage, force 
 	return err
 }
 
-// DeleteBranch deletes a branch; without force not if it has commits that are nowhere else ([*RefusedError]). A branch
-// that is not there, or is checked out, is git's error.
+// DeleteBranch deletes a branch; without force not one with commits that are on no other branch ([*RefusedError]). If the branch
+// does not exist, or is checked out, the error is that of git.
 func (r *Repo) DeleteBranch(ctx context.Context, branch string, o RemoveOptions) error {
 	held, err := r.lock(ctx)
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *Repo) DeleteBranch(ctx context.Context, branch string, o RemoveOptions)
 	return r.deleteBranch(ctx, branch, o.Force)
 }
 
-// deleteBranch deletes a branch that no worktree is on, so that no commit comes to it between the check and the end.
+// deleteBranch deletes a branch that no worktree has checked out, so that it gets no commit after the check.
 func (r *Repo) deleteBranch(ctx context.Context, branch string, force bool) error {
 	if err := r.branchLosses(ctx, branch, force); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (r *Repo) branchLosses(ctx context.Context, branch string, force bool) erro
 	return refusal("branch "+branch, unmergedReasons(n))
 }
 
-// Branches returns the branches of a launch group, those too that no worktree is on.
+// Branches returns the branches of a launch group, also those that no worktree has checked out.
 func (r *Repo) Branches(ctx context.Context, group string) ([]string, error) {
 	out, err := r.git(ctx, r.common, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/"+strings.TrimSuffix(GroupBranch(group, ""), "/"))
 	return strings.Fields(out), err
