@@ -18,6 +18,12 @@ type MessageReader interface {
 // Messages yields the messages of a session, the newest first, as [MessageReader] does. It sets the state of calls without a
 // result by the session's status. Of a very long transcript it yields the newest part, and a warning.
 func (scanner *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Message, error] {
+	return scanner.MessagesWithin(ctx, s, maxMessageBytes)
+}
+
+// MessagesWithin is [Scanner.Messages] with a limit of the caller's: the size of the messages in bytes after which older ones are
+// left out.
+func (scanner *Scanner) MessagesWithin(ctx context.Context, s Session, limit int) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		t, ok := AdapterWith[MessageReader](scanner.Adapters, s.Agent)
 		if !ok {
@@ -39,8 +45,8 @@ func (scanner *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Messa
 			if !yield(m, err) {
 				return
 			}
-			if given += m.size(); given > maxMessageBytes {
-				err := fmt.Errorf("messages before the newest %d MB are left out", maxMessageBytes>>20)
+			if given += m.Size(); given > limit {
+				err := fmt.Errorf("messages before the newest %d MB are left out", limit>>20)
 				yield(Message{}, &Warning{Agent: s.Agent, Path: s.Path, Err: err})
 				return
 			}
@@ -52,8 +58,8 @@ func (scanner *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Messa
 // them.
 const maxMessageBytes = 24 << 20
 
-// size returns how many bytes a message takes.
-func (m Message) size() int {
+// Size returns how many bytes the texts of a message take.
+func (m Message) Size() int {
 	n := len(m.Text)
 	if m.Tool != nil {
 		n += len(m.Tool.Input) + len(m.Tool.Brief) + len(m.Tool.Output)

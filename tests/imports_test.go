@@ -83,10 +83,12 @@ func layers() []layer {
 		{"internal/config", []string{"discover/native/fsread"}},
 		{"internal/webhook", nil},
 		{"internal/output", []string{"discover", "discover/watch", "proc"}},
+		{"internal/export", []string{"discover", "internal/output"}},
+		{"internal/redact", nil},
 		{"internal/terminal", nil},
 		{"internal/cmd", []string{"internal/cmd/<verb>", "internal/cmdutil"}},
 		{"internal/cmd/<verb>", []string{
-			"discover", "discover/ancestry", "discover/native/fsread", "discover/watch", "internal/cmdutil", "internal/config", "internal/output", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc",
+			"discover", "discover/ancestry", "discover/native/fsread", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc",
 		}},
 		{"internal/cmdutil", []string{
 			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/watch", "internal/cmdutil", "internal/config", "internal/output", "internal/terminal", "launch", "lock", "proc",

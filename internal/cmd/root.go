@@ -11,6 +11,7 @@ import (
 	"agentctl/internal/cmd/doctor"
 	"agentctl/internal/cmd/du"
 	"agentctl/internal/cmd/events"
+	"agentctl/internal/cmd/export"
 	"agentctl/internal/cmd/guard"
 	"agentctl/internal/cmd/hooks"
 	"agentctl/internal/cmd/launch"
@@ -46,6 +47,7 @@ func Verbs() []cmdutil.Verb {
 		{Name: "status", New: status.New, Aliases: []string{"show"}, FindsSessions: true},
 		{Name: "peek", New: peek.New, FindsSessions: true},
 		{Name: "logs", New: logs.New, FindsSessions: true},
+		{Name: "export", New: export.New, FindsSessions: true},
 		{Name: "launch", New: launch.New},
 		{Name: "resume", New: resume.New, FindsSessions: true},
 		{Name: "wait", New: wait.New, FindsSessions: true},

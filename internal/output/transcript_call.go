@@ -16,7 +16,7 @@ func (t *Transcript) writeCall(b *strings.Builder, m TranscriptMessage) {
 	}
 	b.WriteString(t.callLine(m, stateText(m)))
 	if t.opts.ShowTools {
-		t.writeSection(b, "input", inputText(m.Tool.Input))
+		t.writeSection(b, "input", InputText(m.Tool.Input))
 	}
 	t.writeOutput(b, m)
 }

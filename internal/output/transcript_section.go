@@ -54,9 +54,9 @@ func omittedText(parts, lines []string) string {
 	return fmt.Sprintf("… %d more characters", len([]rune(strings.Join(parts, " "))))
 }
 
-// inputText formats the input of a tool: one line a member of a JSON object, and texts of several lines below
+// InputText formats the input of a tool: one line a member of a JSON object, and texts of several lines below
 // their names.
-func inputText(raw json.RawMessage) string {
+func InputText(raw json.RawMessage) string {
 	var b strings.Builder
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {

@@ -49,6 +49,8 @@ func (c *call) shape() (part string, stream bool) {
 		return "session", true
 	case "peek", "logs":
 		return "messages", slices.Contains(c.args, "-f")
+	case "export":
+		return "export", true
 	case "events":
 		return "event", true
 	case "stop":

@@ -61,6 +61,7 @@ func TestNothingIsWritten(t *testing.T) {
 			{"peek", fmt.Sprint("pid:", live[0].PID()), "--children", "--json"},
 			{"peek", fmt.Sprint("pid:", live[1].PID()), "--children", "--json"},
 			{"peek", some, "--children", "--json"},
+			{"export", some, fmt.Sprint("pid:", live[0].PID()), fmt.Sprint("pid:", live[1].PID()), "--children", "--json"},
 			{"doctor"},
 			{"doctor", "--json"},
 			{"current"},

@@ -117,7 +117,7 @@ func argumentCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Comman
 		return candidatesOf("", f.AgentNames()...)
 	case verb.Name == "resume" && first:
 		return idCandidates(ctx, f, discover.SessionFilter{IncludeStopped: true, Statuses: []discover.Status{discover.Stopped}})
-	case verb.ArgsUsage == "ID":
+	case verb.ArgsUsage == "ID", verb.Name == "export":
 		return idCandidates(ctx, f, discover.SessionFilter{IncludeStopped: true})
 	case verb.ArgsUsage == "ID…": // what is done to live sessions
 		return idCandidates(ctx, f, discover.SessionFilter{})

@@ -58,6 +58,10 @@ func valueCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, 
 		return listCandidates(prefix, typed, cmdutil.EventTypes())
 	case "until":
 		return candidatesOf(prefix, await.States()...)
+	case "as":
+		return candidatesOf(prefix, cmdutil.ExportFormats()...)
+	case "tools":
+		return candidatesOf(prefix, cmdutil.ExportTools()...)
 	case "by":
 		switch verb.Name {
 		case "usage":

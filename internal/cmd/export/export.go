@@ -1,0 +1,177 @@
+// Package export is the command export.
+package export
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/export"
+	"agentctl/internal/output"
+)
+
+type options struct {
+	cmdutil.CommonFlags
+	as, file, tools    string
+	children, noRedact bool
+}
+
+// New makes the command export.
+func New(f cmdutil.Factory) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Usage:     "write sessions as Markdown or JSON, to read, keep or share",
+		UsageText: "agentctl export [FLAGS] ID…",
+		Description: "export writes what was said in a session, the oldest first. What has the shape of a key, a token or a password becomes\n" +
+			"[redacted]; look through an export before you publish it all the same.",
+		ArgsUsage: "ID…",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "as", Usage: "the `FORMAT`: markdown or json (default: by the name of the -o file, else markdown)", Destination: &o.as},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write `FILE` instead of stdout, readable for you only", Destination: &o.file},
+			&cli.StringFlag{Name: "tools", Usage: "how `MUCH` of tool calls: none, brief (name, summary, state) or full (default: brief in Markdown, else full)", Destination: &o.tools},
+			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
+			&cli.BoolFlag{Name: "no-redact", Usage: "leave keys, tokens and passwords in", Destination: &o.noRedact},
+			cmdutil.AdapterFlag(&o.AdapterNames),
+			&cli.BoolFlag{Name: "json", Usage: "is --as json, also for errors on stderr", Destination: &o.JSON},
+		},
+		CustomHelpTemplate: cmdutil.HelpTemplate(
+			"agentctl export 88d1d394 > session.md", "agentctl export -o session.json --children 88d1d394", "agentctl export 88d1d394 --json | jq -r '.messages[].text'",
+		),
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			if len(args) == 0 {
+				return cmdutil.UsageError("export", "export needs the ID of a session")
+			}
+			if err := o.complete(); err != nil {
+				return err
+			}
+			return run(c.Context, f, args, o)
+		},
+	}
+}
+
+// The formats.
+const (
+	asMarkdown = "markdown"
+	asJSON     = "json"
+	asHTML     = "html"
+)
+
+// complete checks the flags and sets the defaults that depend on others.
+func (o *options) complete() error {
+	if o.JSON && o.as != "" && o.as != asJSON {
+		return cmdutil.UsageError("export", "--json and --as %s cannot be used together", o.as)
+	}
+	if o.JSON {
+		o.as = asJSON
+	}
+	if o.as == "" {
+		o.as = formatOf(o.file)
+	}
+	if !slices.Contains(cmdutil.ExportFormats(), o.as) {
+		return cmdutil.UnknownWord("format", o.as, cmdutil.ExportFormats())
+	}
+	if o.tools == "" {
+		o.tools = toolsFull
+		if o.as == asMarkdown {
+			o.tools = toolsBrief
+		}
+	}
+	if !slices.Contains(cmdutil.ExportTools(), o.tools) {
+		return cmdutil.UnknownWord("value of --tools", o.tools, cmdutil.ExportTools())
+	}
+	return nil
+}
+
+// formatOf is the format that the name of a file stands for.
+func formatOf(file string) string {
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".json":
+		return asJSON
+	case ".html", ".htm":
+		return asHTML
+	}
+	return asMarkdown
+}
+
+func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) error {
+	c, err := f.NewCall("export", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	exports, warnings, err := gather(ctx, c, args, o)
+	if err != nil {
+		_ = f.ReportWarnings(warnings) // they may be the reason
+		return err
+	}
+	if o.file != "" && o.file != "-" {
+		err = writeFile(o.file, func(w io.Writer) error { return render(w, exports, o.as) })
+	} else {
+		err = render(f.Stdout, exports, o.as)
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range exports {
+		if len(e.Messages) == 0 && len(e.Missing) == 0 {
+			f.Report.Note(fmt.Sprintf("%s has no messages", cmp.Or(sessionID(e.Session), "the session")))
+		}
+	}
+	return f.ReportWarnings(warnings)
+}
+
+// gather reads all that is exported.
+func gather(ctx context.Context, c *cmdutil.Call, args []string, o *options) ([]output.Export, []*discover.Warning, error) {
+	working, done := c.StartWork(ctx, "reading "+output.Sanitize(strings.Join(args, " ")))
+	defer done()
+	found, err := find(working, c, args)
+	if err == nil && o.file != "" {
+		err = checkTarget(working, c, o.file, found.Sessions)
+	}
+	r := newReader(c, o)
+	var exports []output.Export
+	if r.warnings = found.Warnings; err == nil {
+		exports, err = r.read(working, found.Sessions)
+	}
+	return exports, r.warnings, cmp.Or(working.Err(), err)
+}
+
+// find finds the sessions of all arguments, each once.
+func find(ctx context.Context, c *cmdutil.Call, args []string) (all discover.Result, err error) {
+	for _, arg := range args {
+		r, err := c.Scanner.Find(ctx, arg, c.Agents, discover.ReadOptions{})
+		all.Warnings = append(all.Warnings, r.Warnings...)
+		if err != nil {
+			return all, err
+		}
+		for _, s := range r.Sessions {
+			if !slices.ContainsFunc(all.Sessions, func(o discover.Session) bool { return o.Key() == s.Key() }) {
+				all.Sessions = append(all.Sessions, s)
+			}
+		}
+	}
+	return all, nil
+}
+
+func sessionID(s output.Session) string {
+	if s.ID == nil {
+		return ""
+	}
+	return *s.ID
+}
+
+func render(w io.Writer, exports []output.Export, as string) error {
+	switch as {
+	case asJSON:
+		return output.ExportJSON(w, exports)
+	}
+	return export.Markdown(w, exports)
+}

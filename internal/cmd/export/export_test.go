@@ -1,0 +1,183 @@
+package export_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/cmd"
+	"agentctl/internal/cmdutil"
+	"agentctl/tests/cmdtest"
+)
+
+// exported runs a command line and returns what it prints and how it ends.
+func exported(t *testing.T, f cmdutil.Factory, out *cmdtest.Output, args ...string) (stdout, stderr string, exit int) {
+	t.Helper()
+	out.Stdout.Reset()
+	out.Stderr.Reset()
+	exit = cmd.Run(t.Context(), f, append([]string{"export"}, args...)...)
+	return out.Stdout.String(), out.Stderr.String(), exit
+}
+
+func TestMarkdown(t *testing.T) {
+	f, out := cmdtest.WithMessages(t)
+	stdout, stderr, exit := exported(t, f, out, "dddddddd")
+	want := "# title of dddddddd\n\n- Session: `dddddddd`\n- Agent: `codex`\n- Directory: `/w/d`\n- Last activity: `2026-10-21 12:00:00 UTC`\n" +
+		"- Status: `stopped, completed`\n\n## User · 2026-11-20 11:59:00 UTC\n\n> go\n\n**Bash** `sleep 9` — cut\n\n"
+	if stdout != want || stderr != "" || exit != 0 {
+		t.Errorf("exit %d\n%s%s", exit, stdout, stderr)
+	}
+	stdout, _, _ = exported(t, f, out, "dddddddd", "--tools", "full")
+	if !strings.Contains(stdout, "— cut\n\nInput:\n\n```text\ncommand: sleep 9\n```\n") {
+		t.Error(stdout)
+	}
+	if stdout, _, _ = exported(t, f, out, "dddddddd", "--tools=none"); strings.Contains(stdout, "Bash") {
+		t.Error(stdout)
+	}
+	// What would control a terminal is left out.
+	if stdout, _, _ = exported(t, f, out, "aaaaaaaa-1"); !strings.Contains(stdout, "> I run\n> them.\n") {
+		t.Error(stdout)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	f, out := cmdtest.WithMessages(t)
+	stdout, stderr, exit := exported(t, f, out, "aaaaaaaa-2", "--json", "--children")
+	cmdtest.CheckSchema(t, "export", stdout)
+	if stderr != "" || exit != 0 || strings.Count(stdout, `{"session":{`) != 3 || !strings.Contains(stdout, "\"messages\":[\n{\"id\":\"a\",") {
+		t.Errorf("exit %d\n%s%s", exit, stdout, stderr)
+	}
+	stdout, _, _ = exported(t, f, out, "dddddddd", "--as", "json", "--tools", "brief")
+	cmdtest.CheckSchema(t, "export", stdout)
+	if !strings.Contains(stdout, `"tool":{"id":"y","name":"Bash","brief":"sleep 9","state":"cut"}`) {
+		t.Error(stdout)
+	}
+	stdout, _, _ = exported(t, f, out, "dddddddd", "aaaaaaaa-2", "dddddddd", "--json")
+	if lines := strings.Split(strings.TrimSpace(stdout), "\n"); len(lines) != 2 {
+		t.Errorf("%d lines for two sessions:\n%s", len(lines), stdout)
+	} else {
+		cmdtest.CheckSchema(t, "export", lines[0])
+		cmdtest.CheckSchema(t, "export", lines[1])
+	}
+	stdout, stderr, exit = exported(t, f, out, "cccccccc@/w/a", "--json")
+	cmdtest.CheckSchema(t, "export", stdout)
+	if exit != 0 || !strings.Contains(stderr, "cccccccc has no messages") {
+		t.Errorf("exit %d\n%s%s", exit, stdout, stderr)
+	}
+}
+
+// The sub-agents stand where they began, below the session that started them.
+func TestChildren(t *testing.T) {
+	f, out := cmdtest.WithMessages(t)
+	stdout, _, exit := exported(t, f, out, "aaaaaaaa-2", "--children")
+	at := 0
+	for _, want := range []string{"# title of aaaaaaaa-2", "> one", "\n## Sub-agent: title of eeeeeeee-1", "> two", "> three", "\n### Sub-agent: title of eeeeeeee-2", "> five", "> four"} {
+		i := strings.Index(stdout[at:], want)
+		if i < 0 {
+			t.Fatalf("%q does not follow (exit %d) in\n%s", want, exit, stdout)
+		}
+		at += i
+	}
+}
+
+// What cannot be read is said in the export and on stderr.
+func TestWhatIsMissingIsSaid(t *testing.T) {
+	f, out := cmdtest.WithMessages(t)
+	s := f.Adapters[1].(cmdtest.Stub)
+	s.ReadErr = cmdtest.StoreError()
+	f.Adapters[1] = s
+	for format, want := range map[string]string{"markdown": "**Not in this export:** codex: /h/codex/sessions: it is broken", "json": `"missing":["codex: /h/codex/sessions: it is\u001b[2J broken"]`} {
+		stdout, stderr, exit := exported(t, f, out, "dddddddd", "--as", format)
+		if exit != cmdutil.ExitPartial || !strings.Contains(stdout, want) || !strings.Contains(stderr, "it is broken") {
+			t.Errorf("%s: exit %d\n%s%s", format, exit, stdout, stderr)
+		}
+	}
+}
+
+// -o writes a file for its owner only, whole or not at all, and leaves nothing else.
+func TestFile(t *testing.T) {
+	f, out := cmdtest.WithMessages(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.json")
+	if err := os.WriteFile(file, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, exit := exported(t, f, out, "dddddddd", "-o", file)
+	text, _ := os.ReadFile(file)
+	cmdtest.CheckSchema(t, "export", string(text))
+	info, err := os.Stat(file)
+	if err != nil || info.Mode() != 0o600 || exit != 0 || stdout+stderr != "" {
+		t.Errorf("exit %d, %v, %v\n%s%s", exit, info.Mode(), err, stdout, stderr)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+// -o does not write what is not a regular file, or below an agent's home, by whatever name.
+func TestRefusedFiles(t *testing.T) {
+	f, out := cmdtest.WithMessages(t)
+	dir := t.TempDir()
+	home := filepath.Join(dir, "home")
+	s := f.Adapters[0].(cmdtest.Stub)
+	s.Home = home
+	f.Adapters[0] = s
+	if err := os.MkdirAll(filepath.Join(home, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(home, "sub"), filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{dir, "/dev/null", home + "/x.md", home + "/sub/x.md", dir + "/link/x.md", dir + "/none/x.md"} {
+		if _, stderr, exit := exported(t, f, out, "dddddddd", "-o", file); exit != cmdutil.ExitUsage {
+			t.Errorf("%s: exit %d\n%s", file, exit, stderr)
+		}
+	}
+	if entries, _ := os.ReadDir(filepath.Join(home, "sub")); len(entries) > 0 {
+		t.Errorf("written: %v", entries)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	f, out := cmdtest.WithMessages(t)
+	for line, want := range map[string]int{
+		"": 2, "x": 3, "aaaaaaaa": 4, "dddddddd x": 3, "dddddddd --as pdf": 2, "dddddddd --json --as html": 2, "dddddddd --tools some": 2, "dddddddd --as json --json": 0,
+	} {
+		if stdout, stderr, exit := exported(t, f, out, strings.Fields(line)...); exit != want || exit != 0 && stdout != "" {
+			t.Errorf("export %s: exit %d, want %d\n%s%s", line, exit, want, stdout, stderr)
+		}
+	}
+}
+
+// Secrets are redacted wherever they stand: in texts, tool calls, titles and prompts.
+func TestRedaction(t *testing.T) {
+	secret := "ghp_" + strings.Repeat("aB3dE6gH", 5)
+	f, out := cmdtest.WithMessages(t)
+	s := f.Adapters[1].(cmdtest.Stub)
+	for i := range s.Records {
+		s.Records[i].Title, s.Records[i].Prompt = "title "+secret, "prompt "+secret
+		s.Records[i].Meta = s.Records[i].Meta.With("note", secret)
+	}
+	call := cmdtest.Pending("y", "use "+secret, time.Minute)
+	call.Tool.State, call.Tool.Output = discover.ToolDone, "it is\n"+secret
+	s.Transcripts["dddddddd"] = []discover.Message{cmdtest.Text("x", discover.RoleUser, "take "+secret, time.Minute), call}
+	f.Adapters[1] = s
+	for _, format := range cmdutil.ExportFormats() {
+		stdout, stderr, exit := exported(t, f, out, "dddddddd", "--as", format, "--tools", "full")
+		if strings.Contains(stdout, secret) || exit != 0 || stderr != "" {
+			t.Errorf("%s: exit %d\n%s%s", format, exit, stdout, stderr)
+		}
+		for _, want := range []string{"title", "take", "use", "it is"} {
+			if !regexp.MustCompile(want + `(\\n|\s)\\?\[redacted\\?\]`).MatchString(stdout) {
+				t.Errorf("%s has no redacted %s:\n%s", format, want, stdout)
+			}
+		}
+		if stdout, _, _ = exported(t, f, out, "dddddddd", "--as", format, "--no-redact"); !strings.Contains(strings.ReplaceAll(stdout, "\\", ""), "take "+secret) {
+			t.Errorf("%s with --no-redact:\n%s", format, stdout)
+		}
+	}
+}

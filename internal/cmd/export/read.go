@@ -1,0 +1,136 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/discover/watch"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+	"agentctl/internal/redact"
+)
+
+// The values of --tools.
+const (
+	toolsNone  = "none"
+	toolsBrief = "brief"
+	toolsFull  = "full"
+)
+
+// maxExport bounds the texts of all messages of an export in memory, in bytes. Transcripts are read from their end and written from
+// their beginning.
+const maxExport = 96 << 20
+
+// reader reads sessions with their messages.
+type reader struct {
+	*cmdutil.Call
+	options *options
+	// redactor is nil with --no-redact.
+	redactor *redact.Redactor
+	// left is how much of maxExport is left.
+	left     int
+	warnings []*discover.Warning
+}
+
+func newReader(c *cmdutil.Call, o *options) *reader {
+	r := &reader{Call: c, options: o, left: maxExport}
+	if !o.noRedact {
+		r.redactor = redact.New()
+	}
+	return r
+}
+
+// read reads the messages of sessions, with --children also of their sub-agents. An error is
+// ctx's or one of redaction.
+func (r *reader) read(ctx context.Context, sessions []discover.Session) ([]output.Export, error) {
+	var exports []output.Export
+	for _, s := range sessions {
+		family := []discover.Session{s}
+		if r.options.children && s.Path != "" {
+			var err error
+			if family, err = r.family(ctx, s); err != nil {
+				return nil, err
+			}
+		}
+		all := make([]output.Export, len(family))
+		for i, s := range family {
+			var err error
+			if all[i], err = r.session(ctx, s); cmp.Or(ctx.Err(), err) != nil {
+				return nil, cmp.Or(ctx.Err(), err)
+			}
+		}
+		exports = append(exports, nest(family, all, 0))
+	}
+	return exports, nil
+}
+
+// family returns a session followed by its sub-agents at all levels, each with its status.
+func (r *reader) family(ctx context.Context, s discover.Session) ([]discover.Session, error) {
+	all, warnings, err := r.Scanner.TrackSubagents().Update(ctx, []discover.Session{s})
+	r.warnings = append(r.warnings, warnings...)
+	if err != nil || len(all) == 1 {
+		return all, err
+	}
+	err = cmdutil.Each(ctx, watch.NewWatcher(r.Scanner, all), func(found discover.Result) (bool, error) {
+		all = found.Sessions
+		r.warnings = append(r.warnings, found.Warnings...)
+		return false, nil
+	})
+	return all, err
+}
+
+// nest returns a session with its sub-agents' sessions, each below the one that started it, in the order in which they began.
+func nest(family []discover.Session, all []output.Export, i int) output.Export {
+	e := all[i]
+	for n, s := range family {
+		if n != i && s.IsSubagent() && s.Parent == family[i].ID && s.ID != family[i].ID {
+			e.Children = append(e.Children, nest(family, all, n))
+		}
+	}
+	slices.SortStableFunc(e.Children, func(a, b output.Export) int { return cmp.Compare(a.Session.StartedAt, b.Session.StartedAt) })
+	return e
+}
+
+// session reads one session. What cannot be read is a warning, and is said in the export.
+func (r *reader) session(ctx context.Context, s discover.Session) (e output.Export, err error) {
+	if e.Session, err = redacted(r.redactor, output.NewSession(s)); err != nil {
+		return e, err
+	}
+	e.Messages = []output.Message{}
+	if s.Path == "" {
+		return e, nil
+	}
+	for m, err := range r.Scanner.MessagesWithin(ctx, s, r.left) {
+		if err != nil {
+			w := cmdutil.UnreadWarning(s, err)
+			r.warnings = append(r.warnings, w)
+			e.Missing = append(e.Missing, cmdutil.ErrorText(w))
+			continue
+		}
+		r.left = max(0, r.left-m.Size())
+		out, ok := r.options.message(m, s)
+		if !ok {
+			continue
+		}
+		if out, err = redacted(r.redactor, out); err != nil {
+			return e, err
+		}
+		e.Messages = append(e.Messages, out)
+	}
+	slices.Reverse(e.Messages)
+	return e, nil
+}
+
+// message converts a message, with as much of a tool call as --tools says.
+func (o *options) message(m discover.Message, s discover.Session) (output.Message, bool) {
+	if m.Session == s.ID {
+		m.Session = ""
+	}
+	out := output.NewMessage(m, s)
+	if out.Tool != nil && o.tools != toolsFull {
+		out.Tool.Input, out.Tool.Output = nil, nil
+	}
+	return out, out.Tool == nil || o.tools != toolsNone
+}

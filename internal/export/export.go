@@ -1,0 +1,140 @@
+// Package export renders a session with all of its messages for people: as Markdown, or as an HTML page.
+//
+// Everything in a transcript is untrusted. It cannot leave the place that the renderer gives it, and in the page nothing of it
+// runs or is loaded.
+package export
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/internal/output"
+)
+
+// fact is a line of a session's header.
+type fact struct{ Name, Value string }
+
+// title is the title of a session on one line.
+func title(s output.Session) string {
+	return cmp.Or(output.Sanitize(s.Title), output.Truncate(output.Sanitize(s.Prompt), titleLimit), "Session "+sessionID(s))
+}
+
+// titleLimit bounds a title that is made of the first prompt, in columns.
+const titleLimit = 80
+
+func sessionID(s output.Session) string {
+	if s.ID == nil {
+		return "-"
+	}
+	return output.Sanitize(*s.ID)
+}
+
+// facts are what the header says of a session.
+func facts(s output.Session) []fact {
+	status := s.Status
+	if s.Outcome != "" {
+		status += ", " + s.Outcome
+	}
+	all := []fact{
+		{"Session", sessionID(s)},
+		{"Agent", strings.TrimSpace(s.Adapter + " " + s.Version)},
+		{"Model", s.Model},
+		{"Directory", s.CWD},
+		{"Branch", s.Branch},
+		{"Started", timeText(s.StartedAt)},
+		{"Last activity", timeText(s.LastActivityAt)},
+		{"Status", status},
+		{"Error", s.Error},
+	}
+	for i := range all {
+		all[i].Value = output.Sanitize(all[i].Value)
+	}
+	return slices.DeleteFunc(all, func(f fact) bool { return f.Value == "" })
+}
+
+// timeText is a JSON time for people, in UTC: who reads an export may be in another zone than who made it.
+func timeText(at string) string {
+	if len(at) < len("2006-01-02T15:04:05") {
+		return ""
+	}
+	return at[:10] + " " + at[11:19] + " UTC"
+}
+
+// heading is who says a message, or what happened.
+func heading(m output.Message) string {
+	switch discover.MessageKind(m.Kind) {
+	case discover.KindError:
+		return "Error"
+	case discover.KindInterruption:
+		return "Interrupted"
+	case discover.KindCompaction:
+		return "Context compacted"
+	}
+	switch discover.Role(m.Role) {
+	case discover.RoleUser:
+		return "User"
+	case discover.RoleAssistant:
+		return "Assistant"
+	}
+	return "System"
+}
+
+// text is the text of a message, without what controls a terminal or reorders text.
+func text(m output.Message) string {
+	if m.Text == nil {
+		return ""
+	}
+	return strings.Trim(output.SanitizeLines(*m.Text), "\n")
+}
+
+// input is what a tool was called with, as text.
+func input(c *output.ToolCall) string {
+	return strings.TrimRight(output.SanitizeLines(output.InputText(c.Input)), "\n")
+}
+
+// result is what a tool returned.
+func result(c *output.ToolCall) string {
+	if c.Output == nil {
+		return ""
+	}
+	return strings.TrimRight(output.SanitizeLines(*c.Output), "\n")
+}
+
+// stateText is the state of a call; "" for one that is done.
+func stateText(c *output.ToolCall) string {
+	switch discover.ToolState(c.State) {
+	case discover.ToolDone:
+		return ""
+	case discover.ToolWaiting:
+		return strings.TrimSuffix("waiting for "+output.Sanitize(c.WaitingFor), " for ")
+	}
+	return output.Sanitize(c.State)
+}
+
+// childrenByPlace returns for each message the sub-agents that began after it and before the next message. The agents do not
+// all record which call starts a sub-agent. What began before all messages is at place -1, and what has no time is behind the last.
+func childrenByPlace(e output.Export) map[int][]output.Export {
+	places := map[int][]output.Export{}
+	for _, child := range e.Children {
+		place := len(e.Messages) - 1
+		if began := beginning(child); began != "" {
+			for place >= 0 && (e.Messages[place].Time == "" || e.Messages[place].Time > began) {
+				place--
+			}
+		}
+		places[place] = append(places[place], child)
+	}
+	return places
+}
+
+// beginning is the time of a session's first message, else of its start.
+func beginning(e output.Export) string {
+	for _, m := range e.Messages {
+		if m.Time != "" {
+			return m.Time
+		}
+	}
+	return e.Session.StartedAt
+}
