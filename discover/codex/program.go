@@ -14,7 +14,7 @@ import (
 // Program implements [discover.ProgramNamer].
 func (Adapter) Program() string { return "codex" }
 
-// installation is the installation to start: Codex's own binary where it is found.
+// installation is the agent as it is installed: its own binary where that is found.
 type installation struct {
 	path string
 	env  []string

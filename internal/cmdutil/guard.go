@@ -36,7 +36,7 @@ func (f Factory) Guard(ctx context.Context, dir string, o *GuardOptions, over st
 		// blocks nobody's work.
 		return unread
 	}
-	x := f.ConflictsAt(activity, workspace, o.Strict || c.Strict)
+	x := f.ConflictsAt(activity, workspace, o.Strict || c.Config.Strict)
 	if err := x.AddFlock(activity.Table, f.PID); err != nil {
 		return err
 	}

@@ -11,22 +11,6 @@ import (
 	"agentctl/lock"
 )
 
-// Statuses are the words that --status takes.
-func Statuses() []string {
-	return []string{
-		string(discover.Running), string(discover.Waiting), string(discover.Idle),
-		string(discover.Stopped), string(discover.Unknown),
-	}
-}
-
-// UsageGroups are the words that --by of usage takes.
-func UsageGroups() []string {
-	return []string{"day", "week", "month", "project", "model", "agent", "session"}
-}
-
-// DiskGroups are the words that --by of du takes.
-func DiskGroups() []string { return []string{"session", "project", "agent", "month"} }
-
 // ChosenAgents returns the agents that the values of --adapter name.
 func (f Factory) ChosenAgents(values []string) ([]discover.Agent, error) {
 	words, err := SplitWords("agent", values, f.AgentNames())

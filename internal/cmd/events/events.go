@@ -101,7 +101,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	}
 	watcher := watch.NewFilterWatcher(c.Scanner, sel)
 	first := true
-	err = cmdutil.Each(ctx, watcher, func(r discover.Result) (bool, error) {
+	err = cmdutil.EachResult(ctx, watcher, func(r discover.Result) (bool, error) {
 		_ = f.ReportWarnings(r.Warnings)
 		events := watcher.Events()
 		if first && !o.initial {

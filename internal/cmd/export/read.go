@@ -73,7 +73,7 @@ func (r *reader) family(ctx context.Context, s discover.Session) ([]discover.Ses
 	if err != nil || len(all) == 1 {
 		return all, err
 	}
-	err = cmdutil.Each(ctx, watch.NewWatcher(r.Scanner, all), func(found discover.Result) (bool, error) {
+	err = cmdutil.EachResult(ctx, watch.NewWatcher(r.Scanner, all), func(found discover.Result) (bool, error) {
 		all = found.Sessions
 		r.warnings = append(r.warnings, found.Warnings...)
 		return false, nil

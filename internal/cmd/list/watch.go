@@ -43,7 +43,7 @@ func runWatch(f cmdutil.Factory, c *cli.Context, o *options) error {
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
 	w.run(func() error {
-		return cmdutil.Each(ctx, watch.NewFilterWatcher(call.Scanner, sel), func(r discover.Result) (bool, error) {
+		return cmdutil.EachResult(ctx, watch.NewFilterWatcher(call.Scanner, sel), func(r discover.Result) (bool, error) {
 			w.update(r, f.Now())
 			return true, nil
 		})

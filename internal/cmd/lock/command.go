@@ -47,7 +47,7 @@ func runLocked(ctx context.Context, c *cmdutil.Call, workspaces []*lock.Workspac
 	}
 	unseen := c.WarnIfBlind(activity)
 	if taken != nil {
-		x := c.ConflictsAt(activity, taken, c.Strict)
+		x := c.ConflictsAt(activity, taken, c.Config.Strict)
 		x.AddHolders(activity.Table, true)
 		return cmdutil.LocksErr(x.Locks, "wait for it")
 	}
@@ -55,7 +55,7 @@ func runLocked(ctx context.Context, c *cmdutil.Call, workspaces []*lock.Workspac
 		if force {
 			break
 		}
-		if err := cmdutil.LocksErr(c.ConflictsAt(activity, workspace, c.Strict).All(), "wait for it, or --force"); err != nil {
+		if err := cmdutil.LocksErr(c.ConflictsAt(activity, workspace, c.Config.Strict).All(), "wait for it, or --force"); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *cmdutil.CommonFlags) error {
 	if err != nil {
 		return err
 	}
-	list, bad := activity.List(c.Strict)
+	list, bad := activity.List(c.Config.Strict)
 	if err := c.PrintLocks(list, o.JSON); err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (s Starter) StartOne(ctx context.Context, agent discover.Agent, start func(
 
 // Plan makes the plan of a launch, and warns of what it found. After an error nothing is locked.
 func (s Starter) Plan(ctx context.Context, adapter launch.Adapter, r launch.Request) (*launch.Plan, error) {
-	l := launch.Launcher{Scanner: s.Scanner, Getenv: s.Getenv, Environ: s.Environ, Now: s.Now, Strict: s.Strict, Force: s.force}
+	l := launch.Launcher{Scanner: s.Scanner, Getenv: s.Getenv, Environ: s.Environ, Now: s.Now, Strict: s.Config.Strict, Force: s.force}
 	plan, err := l.Plan(ctx, adapter, r)
 	if plan.Conflicts != nil {
 		_ = s.WarnIfBlind(plan.Activity) // the proof of the session will fail, and say why

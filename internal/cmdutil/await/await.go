@@ -31,7 +31,7 @@ func Until(
 		return arrived(s)
 	})
 	var alarm *time.Timer
-	err := cmdutil.Each(limited, watch.NewWatcher(c.Scanner, sessions), func(r discover.Result) (bool, error) {
+	err := cmdutil.EachResult(limited, watch.NewWatcher(c.Scanner, sessions), func(r discover.Result) (bool, error) {
 		_ = c.ReportWarnings(r.Warnings) // it may still be read
 		if alarm == nil && timeout > 0 {
 			alarm = time.AfterFunc(timeout, func() { cancel(errTimeout) })

@@ -38,7 +38,7 @@ func UntilReset(
 	var missing []string
 	watcher := watch.NewWatcher(c.Scanner, sessions)
 	watcher.ReadQuotas()
-	err := cmdutil.Each(limited, watcher, func(r discover.Result) (bool, error) {
+	err := cmdutil.EachResult(limited, watcher, func(r discover.Result) (bool, error) {
 		_ = c.ReportWarnings(r.Warnings) // it may still be read
 		if alarm == nil && timeout > 0 {
 			alarm = time.AfterFunc(timeout, func() { cancel(errTimeout) })

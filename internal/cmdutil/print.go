@@ -1,0 +1,113 @@
+package cmdutil
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"agentctl/discover"
+	"agentctl/internal/output"
+	"agentctl/lock"
+)
+
+// PrintRows prints the rows of a list as JSON, by --format, or as a table.
+func PrintRows[T any](c *Call, rows []T, asJSON bool, table func(io.Writer, []T, output.TextOptions) error) error {
+	switch {
+	case asJSON:
+		return output.JSONArray(c.Stdout, rows)
+	case c.Template != nil:
+		return PrintEach(rows, func(row T) error { return c.Template(c.Stdout, row) })
+	case len(rows) == 0:
+		return nil
+	}
+	return table(c.Stdout, rows, c.Style)
+}
+
+// PrintEach prints each object, until an error.
+func PrintEach[T any](list []T, print func(T) error) error {
+	for _, object := range list {
+		if err := print(object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// template is a function that prints objects of a type by the text of --format, nil if there is none. The word json asks for what
+// --json prints.
+func (f Factory) template(verb string, text *string, asJSON *bool, of any) (func(w io.Writer, object any) error, error) {
+	switch {
+	case *text != "" && *asJSON:
+		return nil, UsageError(verb, "--json and --format cannot be used together")
+	case *text == formatJSON:
+		*text, *asJSON = "", true
+		return nil, nil
+	case *text == "":
+		return nil, nil
+	}
+	format, err := output.ParseFormat(*text, f.Now, of)
+	if err != nil {
+		return nil, UsageError(verb, "%v", err)
+	}
+	return func(w io.Writer, object any) error {
+		err := format.Write(w, object)
+		if bad, ok := errors.AsType[*output.FormatError](err); ok {
+			return UsageError(verb, "%v", bad)
+		}
+		return err
+	}, nil
+}
+
+// Show prints sessions in full: one, or all those of a process.
+func (c *Call) Show(sessions []discover.Session, resources []output.Resources, explain, asJSON bool) error {
+	for i, s := range sessions {
+		object := output.NewSessionWithResources(s, resources[i])
+		if explain {
+			object.Explain = output.Explain(s)
+		}
+		var err error
+		switch {
+		case c.Template != nil:
+			err = c.Template(c.Stdout, object)
+		case asJSON && len(sessions) > 1:
+			err = output.JSONLine(c.Stdout, object)
+		case asJSON:
+			err = output.JSON(c.Stdout, object)
+		default:
+			if i > 0 {
+				fmt.Fprintln(c.Stdout)
+			}
+			err = output.Details(c.Stdout, s, resources[i], explain, c.Style)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PrintLocks prints locks as a table, as JSON, or as --format says.
+func (c *Call) PrintLocks(list []lock.Lock, asJSON bool) error {
+	objects := make([]output.Lock, 0, len(list))
+	for _, l := range list {
+		objects = append(objects, lockObject(l))
+	}
+	return PrintRows(c, objects, asJSON, output.LockTable)
+}
+
+func lockObject(l lock.Lock) output.Lock {
+	out := output.Lock{Directory: l.Dir, Kind: string(l.Kind), Since: output.Timestamp(l.Since())}
+	switch {
+	case l.Session != nil:
+		session := output.NewSession(*l.Session)
+		out.Adapter, out.SessionID, out.PID = session.Adapter, session.ID, session.PID
+		out.Status = session.Status
+	case len(l.Holders) > 0:
+		out.PID, out.LockedBy, out.Shared = l.Holders[0].ID.PID, l.Holders[0].Name, l.Shared
+	case l.Declared != nil && l.Declared.ReadErr != nil:
+		out.Reason = l.Declared.ReadErr.Error()
+	case l.Declared != nil:
+		out.LockedBy, out.Reason, out.Until = l.Declared.By, l.Declared.Reason, output.Timestamp(l.Declared.Until)
+	}
+	return out
+}
