@@ -27,7 +27,7 @@ type process struct {
 	unreadable string
 }
 
-// isProgram reports whether a process runs the agent's binary. npm's launcher before 1.15 is node, and no process of the agent: it can die
+// isProgram reports whether a process runs the agent's binary. npm's launcher before 1.15 does not count: it is a node process that can die
 // alone (SEEN 1.1.65).
 func isProgram(p proc.Process) bool {
 	if p.Exe == "" {

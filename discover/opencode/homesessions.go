@@ -40,10 +40,10 @@ func (h *homeSessions) addID(id string) {
 	}
 }
 
-// addSince adds the sessions to read that began or got a prompt in the process's directory since a time.
-func (h *homeSessions) addSince(p *loggedProcess, start time.Time) {
-	if h.oldestStart.IsZero() || start.Before(h.oldestStart) {
-		h.oldestStart = start
+// addProcess adds the sessions to read that began or got a prompt in a process's directory since the process started.
+func (h *homeSessions) addProcess(p *loggedProcess) {
+	if h.oldestStart.IsZero() || p.Started.Before(h.oldestStart) {
+		h.oldestStart = p.Started
 	}
 	h.dirs = append(h.dirs, p.dir, discover.RealPath(p.dir))
 	h.readLegacy = h.readLegacy || len(p.databases()) == 0
@@ -93,8 +93,8 @@ func (h *homeSessions) loadDatabase(ctx context.Context, path string) error {
 	return err
 }
 
-// recentIDs returns the sessions that no evidence names and that processes may run: those of their directories that began or got a prompt
-// since they started, and all of the last moments.
+// recentIDs returns the sessions that processes may run although no evidence names them: those in their directories that began or got a
+// prompt since they started, and all that did so since recentSince.
 func (h *homeSessions) recentIDs(d *database) (ids []string) {
 	if !h.recentSince.IsZero() {
 		ids = d.idsSince(h.recentSince)

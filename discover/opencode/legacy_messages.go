@@ -16,6 +16,7 @@ type legacyMessages struct {
 	ctx        context.Context // of the call that it lives for
 	dir        string          // of the messages
 	partFolder string          // has a folder for each message
+	failures   int             // reads that have failed; a file may be read more than once
 	warned     map[string]bool // the paths that warnings are about
 	errs       []error         // the warnings
 }
@@ -61,7 +62,7 @@ func (l *legacyMessages) PartsBefore(c transcript.Cursor) iter.Seq[transcript.Ro
 }
 
 // Failures implements [transcript.Store].
-func (l *legacyMessages) Failures() int { return len(l.errs) }
+func (l *legacyMessages) Failures() int { return l.failures }
 
 // partDir returns the folder of a message's parts.
 func (l *legacyMessages) partDir(message string) string { return filepath.Join(l.partFolder, message) }
@@ -100,8 +101,9 @@ func (l *legacyMessages) row(dir, name string) *legacyRow {
 	return &legacyRow{store: l, path: filepath.Join(dir, name+".json")}
 }
 
-// warn keeps a warning about a path, once, and returns it.
+// warn counts a failure, and keeps one warning for each path. It returns the warning.
 func (l *legacyMessages) warn(path string, err error) error {
+	l.failures++
 	if !l.warned[path] {
 		l.warned[path], l.errs = true, append(l.errs, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"agentctl/discover/opencode/transcript"
 )
 
-// Messages yields the messages of a session, newest first. It reads from the end: some messages of a database at a time, or file by file.
+// Messages implements [discover.MessageReader]. It reads from the end: some messages of a database at a time, or file by file.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	if isLegacyPath(r.Path) {
 		return transcript.InTimeOrder(func(yield func(transcript.Item) bool) {
@@ -24,8 +24,8 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 // isLegacyPath reports whether a session's path is that of a JSON file (before 1.2), not of a database.
 func isLegacyPath(path string) bool { return strings.HasSuffix(path, ".json") }
 
-// One reading of a database takes some messages: the first as many as most callers ask for, later ones more. No reading takes more
-// bytes than may be held.
+// One reading of a database takes some messages: the first as many as most callers ask for, later ones more. The limit of bytes bounds
+// memory.
 const (
 	firstBatch    = 24
 	maxBatch      = 400

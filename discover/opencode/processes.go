@@ -99,7 +99,7 @@ func (scan *processScan) load(ctx context.Context) {
 			continue
 		}
 		if p.needsInference() {
-			p.stored.addSince(p, p.Started)
+			p.stored.addProcess(p)
 		}
 		if p.delaysLog() {
 			p.stored.recentSince = scan.now.Add(-maxFlushDelay)

@@ -17,7 +17,7 @@ type Store interface {
 	Parts(message string) iter.Seq[Row]
 	// PartsBefore yields the parts of the cursor's message that are older than its part, from the newest on.
 	PartsBefore(c Cursor) iter.Seq[Row]
-	// Failures returns how many rows could not be read so far.
+	// Failures returns how often a row could not be read so far.
 	Failures() int
 }
 
