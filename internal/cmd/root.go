@@ -22,6 +22,7 @@ import (
 	"agentctl/internal/cmd/metrics"
 	"agentctl/internal/cmd/peek"
 	"agentctl/internal/cmd/resume"
+	"agentctl/internal/cmd/rm"
 	"agentctl/internal/cmd/schema"
 	"agentctl/internal/cmd/status"
 	"agentctl/internal/cmd/stop"
@@ -62,6 +63,9 @@ func Verbs() []cmdutil.Verb {
 		{Name: "hooks", New: hooks.New},
 		{Name: "usage", New: usage.New, FindsSessions: true},
 		{Name: "du", New: du.New, FindsSessions: true},
+		{Name: "rm", New: rm.New, FindsSessions: true},
+		{Name: "archive", New: rm.NewArchive, FindsSessions: true},
+		{Name: "unarchive", New: rm.NewUnarchive, FindsSessions: true},
 		{Name: "metrics", New: metrics.New, FindsSessions: true},
 		{Name: "doctor", New: doctor.New, FindsSessions: true},
 		{Name: "schema", New: schema.New},

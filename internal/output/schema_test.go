@@ -112,6 +112,7 @@ func TestSchemaHasStructFields(t *testing.T) {
 		{"du", doc.Defs["du"], reflect.TypeFor[output.DiskUsage]()},
 		{"du row", doc.Defs["duRow"], reflect.TypeFor[output.DiskRow]()},
 		{"du part", *doc.Defs["duRow"].Properties["parts"].Items, reflect.TypeFor[output.DiskPart]()},
+		{"managed", doc.Defs["managedSession"], reflect.TypeFor[output.StoredResult]()},
 		{"limit", doc.Defs["limit"], reflect.TypeFor[output.UsageLimit]()},
 		{"lock", doc.Defs["lock"], reflect.TypeFor[output.Lock]()},
 		{"error", doc.Defs["error"].Properties["error"], reflect.TypeFor[output.Error]()},

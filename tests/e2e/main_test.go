@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 	commands := map[string]func(){
 		"agentctl":             func() { os.Exit(cmd.Main(os.Args, cmdutil.NewFactory("v0.0.0-test"))) },
 		"claude":               func() { perform(newClaude()) },
-		"codex":                func() { perform(newCodex()) },
-		"opencode":             func() { perform(newOpenCode()) },
+		"codex":                func() { manageCodex(); perform(newCodex()) },
+		"opencode":             func() { manageOpenCode(); perform(newOpenCode()) },
 		"sample":               func() { perform(&sample{home: home("", ".sample")}) },
 		"agentctl-with-sample": agentctlWithSample,
 		"decoy":                func() { serve(decoy{}) },

@@ -115,7 +115,7 @@ func argumentCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Comman
 		return worktreeCandidates(ctx, f)
 	case verb.Name == "launch" && first:
 		return candidatesOf("", f.AgentNames()...)
-	case verb.Name == "resume" && first:
+	case verb.Name == "resume" && first, verb.Name == "rm", verb.Name == "archive", verb.Name == "unarchive":
 		return idCandidates(ctx, f, discover.SessionFilter{IncludeStopped: true, Statuses: []discover.Status{discover.Stopped}})
 	case verb.ArgsUsage == "ID", verb.Name == "export":
 		return idCandidates(ctx, f, discover.SessionFilter{IncludeStopped: true})

@@ -1,11 +1,6 @@
 package stop
 
 import (
-	"bufio"
-	"context"
-	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -33,26 +28,4 @@ func (o *selection) matches(s discover.Session, now time.Time) bool {
 		began = s.Processes[0].Started
 	}
 	return !began.IsZero() && now.Sub(began) >= o.olderThan
-}
-
-// confirmed shows on the terminal what will be ended, and asks; any answer but yes is a no.
-func confirmed(ctx context.Context, f cmdutil.Factory, question string, show func(io.Writer) error) error {
-	if err := show(f.Stderr); err != nil {
-		return err
-	}
-	fmt.Fprintf(f.Stderr, "%s [y/N] ", question)
-	answer := make(chan string, 1)
-	go func() {
-		text, _ := bufio.NewReader(f.Stdin).ReadString('\n') // its end is a no
-		answer <- strings.ToLower(strings.TrimSpace(text))
-	}()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case a := <-answer:
-		if a != "y" && a != "yes" {
-			return cmdutil.AnswerNo("nothing was stopped")
-		}
-	}
-	return nil
 }

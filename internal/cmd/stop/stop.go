@@ -95,7 +95,7 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 		f.Report.Note("no live session matches")
 	}
 	if o.all && !o.yes && !o.dryRun && len(chosen) > 0 {
-		err := confirmed(ctx, f, "stop these?", func(w io.Writer) error { return output.SessionTable(w, chosen, c.Style) })
+		err := f.Confirm(ctx, "stop these?", nothingStopped, func(w io.Writer) error { return output.SessionTable(w, chosen, c.Style) })
 		if err != nil {
 			return err
 		}
@@ -105,6 +105,9 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 		return results, partial, err
 	})
 }
+
+// nothingStopped is the error after a no.
+const nothingStopped = "nothing was stopped"
 
 // runOrphans is stop --orphans.
 func runOrphans(ctx context.Context, f cmdutil.Factory, o *options) error {
@@ -120,7 +123,7 @@ func runOrphans(ctx context.Context, f cmdutil.Factory, o *options) error {
 			return err
 		}
 		if len(found) > 0 {
-			err = confirmed(ctx, f, "end these?", func(w io.Writer) error { return output.OrphanTable(w, cmdutil.OrphanObjects(found), c.Style) })
+			err = f.Confirm(ctx, "end these?", nothingStopped, func(w io.Writer) error { return output.OrphanTable(w, cmdutil.OrphanObjects(found), c.Style) })
 		}
 		if err != nil {
 			return err

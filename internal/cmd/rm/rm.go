@@ -1,0 +1,174 @@
+// Package rm has the commands rm, archive and unarchive.
+package rm
+
+import (
+	"context"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+	"agentctl/launch"
+	"agentctl/launch/stored"
+)
+
+type options struct {
+	cmdutil.CommonFlags
+	action      launch.StoreAction
+	scope       cmdutil.Scope
+	olderThan   time.Duration
+	yes, dryRun bool
+}
+
+// words are the texts that differ between the commands.
+type words struct {
+	usage, description, question, nothing string
+	examples                              []string
+}
+
+func wordsOf(action launch.StoreAction) words {
+	switch action {
+	case launch.ActionArchive:
+		return words{
+			"put stopped sessions away, by their agents' own commands", "An archived session is not removed; unarchive brings it back.",
+			"archive these?", "nothing was archived",
+			[]string{"agentctl archive 88d1d394", "agentctl archive --older-than 30d --dry-run"},
+		}
+	case launch.ActionUnarchive:
+		return words{
+			"bring archived sessions back, by their agents' own commands", "Few agents have a command for it.",
+			"bring these back?", "nothing was brought back",
+			[]string{"agentctl unarchive 88d1d394", "agentctl unarchive --dry-run 88d1d394"},
+		}
+	}
+	return words{
+		"remove stopped sessions, by their agents' own commands", "A removed session, with its sub-agents, cannot be brought back. agentctl itself deletes nothing.",
+		"remove these for ever?", "nothing was removed",
+		[]string{"agentctl rm 88d1d394", "agentctl rm --older-than 90d --dry-run", "agentctl rm --older-than 90d --yes"},
+	}
+}
+
+// New makes the command rm.
+func New(f cmdutil.Factory) *cli.Command { return newCommand(f, launch.ActionRemove) }
+
+// NewArchive makes the command archive.
+func NewArchive(f cmdutil.Factory) *cli.Command { return newCommand(f, launch.ActionArchive) }
+
+// NewUnarchive makes the command unarchive.
+func NewUnarchive(f cmdutil.Factory) *cli.Command { return newCommand(f, launch.ActionUnarchive) }
+
+func newCommand(f cmdutil.Factory, action launch.StoreAction) *cli.Command {
+	o, w := &options{action: action}, wordsOf(action)
+	verb := string(action)
+	text, flags := "agentctl "+verb+" [FLAGS] ID…", []cli.Flag{
+		&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done", Destination: &o.dryRun},
+		&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.Quiet},
+		cmdutil.AdapterFlag(&o.AdapterNames),
+		cmdutil.JSONFlag(&o.JSON),
+	}
+	if action != launch.ActionUnarchive {
+		text += "\nagentctl " + verb + " [FLAGS] --older-than D"
+		flags = slices.Concat([]cli.Flag{cmdutil.DurationFlag("older-than", "select stopped sessions that have not been active for `D`", &o.olderThan)}, o.scope.Flags("select"), flags)
+	}
+	return &cli.Command{
+		Usage: w.usage, UsageText: text, Description: w.description, ArgsUsage: "ID…", Flags: flags,
+		CustomHelpTemplate: cmdutil.HelpTemplate(w.examples...),
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			if err := o.check(args, f.Terminal); err != nil {
+				return err
+			}
+			return run(c.Context, f, args, o)
+		},
+	}
+}
+
+// check refuses flags that do not go together, whatever sessions there are.
+func (o *options) check(args []string, terminal bool) error {
+	verb := string(o.action)
+	switch {
+	case len(args) > 0 && (o.olderThan > 0 || o.scope != cmdutil.Scope{}):
+		return cmdutil.UsageError(verb, "IDs and a selection cannot be used together")
+	case len(args) == 0 && o.olderThan == 0 && o.action == launch.ActionUnarchive:
+		return cmdutil.UsageError(verb, "%s needs the ID of a session", verb)
+	case len(args) == 0 && o.olderThan == 0:
+		return cmdutil.UsageError(verb, "%s needs the ID of a session, or --older-than", verb)
+	case !o.yes && !o.dryRun && (o.JSON || !terminal):
+		return cmdutil.UsageError(verb, "%s needs --yes when not on a terminal, and with --json", verb)
+	}
+	return nil
+}
+
+func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) error {
+	c, err := f.NewCall(string(o.action), &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	ctx, end := cmdutil.Interruptible(ctx) // until the results are printed: a signal between two steps would be lost
+	defer end()
+	do := stored.Options{Action: o.action, DryRun: o.dryRun, Host: launch.NewEnvironment(f.Environ, f.Adapters)}
+	chosen, partial, err := findSessions(ctx, c, args, o, do)
+	if err != nil {
+		return err
+	}
+	if len(chosen) == 0 && !o.Quiet && !o.JSON {
+		f.Report.Note("no stopped session matches")
+	}
+	if w := wordsOf(o.action); !o.yes && !o.dryRun && len(chosen) > 0 {
+		err := f.Confirm(ctx, w.question, w.nothing, func(to io.Writer) error { return output.SessionTable(to, chosen, c.Style) })
+		if err != nil {
+			return err
+		}
+	}
+	endProgress := c.Progress("running the agents' commands")
+	results := stored.Sessions(ctx, c.Scanner, chosen, do)
+	interrupted := ctx.Err()
+	endProgress()
+	if err := printResults(f, results, o); err != nil {
+		return err
+	}
+	if interrupted != nil {
+		return interrupted
+	}
+	if err := resultError(results); err != nil {
+		return err
+	}
+	return partial
+}
+
+// findSessions finds the sessions of the arguments or the selection. If one of the arguments means none, nothing is done.
+func findSessions(ctx context.Context, c *cmdutil.Call, args []string, o *options, do stored.Options) (chosen []discover.Session, partial, err error) {
+	endProgress := c.Progress("looking for the sessions")
+	defer endProgress()
+	if len(args) > 0 {
+		r, err := c.FindAll(ctx, args)
+		_ = c.ReportWarnings(r.Warnings)
+		return r.Sessions, nil, err
+	}
+	r, err := c.Selected(ctx, string(o.action), o.scope, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	hinted := map[string]bool{}
+	for _, s := range r.Sessions {
+		last := s.LastActivity()
+		archived := s.Archived && o.action == launch.ActionArchive
+		if s.Status != discover.Stopped || archived || last.IsZero() || c.Now().Sub(last) < o.olderThan || c.OtherUsers(r, s) || s.Trust != discover.TrustOurs {
+			continue
+		}
+		if err := stored.CheckSupport(c.Adapters, o.action, s, do.Host); err != nil {
+			if text := err.Error(); !hinted[text] && !o.Quiet {
+				hinted[text] = true
+				c.Report.Hint("left out: " + output.Sanitize(text))
+			}
+			continue
+		}
+		chosen = append(chosen, s)
+	}
+	return chosen, c.ReportWarnings(r.Warnings), nil
+}

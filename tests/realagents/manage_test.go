@@ -1,0 +1,110 @@
+package realagents
+
+import (
+	"strings"
+	"testing"
+
+	"agentctl/tests/realagents/install"
+	"agentctl/tests/realagents/world"
+)
+
+// gone fails the test unless a session is stored no more.
+func (c agentctl) gone(id string) {
+	c.t.Helper()
+	if _, errs, code := c.run("status", id); code != 3 {
+		c.t.Errorf("%s is still there: exit code %d\n%s", id, code, errs)
+	}
+}
+
+// does runs a command that must succeed.
+func (c agentctl) does(args ...string) string {
+	c.t.Helper()
+	out, errs, code := c.run(args...)
+	if code != 0 {
+		c.t.Errorf("%q: exit code %d\n%s%s", args, code, out, errs)
+	}
+	return out
+}
+
+// TestCodexRemoves: archived, brought back and removed by Codex itself, with the sub-agent; a live thread never is.
+func TestCodexRemoves(t *testing.T) {
+	w := world.New(t)
+	a := w.Codex(install.CodexCurrent)
+	c := agentctlIn(t, w).as(a)
+	a.Run("above [[agent [[text below]];; text done]]", "--enable", "multi_agent").Wait()
+	id := codexID(t, w, "above")
+	c.does("archive", "--yes", id)
+	if s := c.status(id); !strings.Contains(s.Path, "archived_sessions") {
+		t.Errorf("archived in %s", s.Path)
+	}
+	c.does("unarchive", "--yes", id)
+	if s := c.status(id); strings.Contains(s.Path, "archived_sessions") {
+		t.Errorf("brought back to %s", s.Path)
+	}
+	live := a.Run("alive [[hang]]")
+	w.WaitCall("alive", 0)
+	lives := codexID(t, w, "alive")
+	for _, verb := range []string{"rm", "archive"} {
+		if _, errs, code := c.run(verb, "--yes", lives); code != 5 {
+			t.Errorf("%s of a live thread: exit code %d\n%s", verb, code, errs)
+		}
+	}
+	live.Kill()
+	c.does("rm", "--yes", id, lives)
+	c.gone(id)
+	c.gone(lives)
+	if rows := c.list("-a", "--since", "all", "--children"); len(rows) != 0 {
+		t.Errorf("left: %q", rowsOf(rows))
+	}
+}
+
+// TestOpenCodeRemoves: removed by OpenCode itself, with the sub-agent, while another session of the database lives.
+func TestOpenCodeRemoves(t *testing.T) {
+	w := world.New(t)
+	a := w.OpenCode(install.OpenCodeCurrent)
+	c := agentctlIn(t, w).as(a)
+	const prompt = "with help [[agent [[shell true]];; text main]]"
+	a.Run(prompt).Wait()
+	id := idOf(t, w, a, prompt)
+	live := a.Run("alive [[hang]]")
+	w.WaitCall("alive", 0)
+	lives := idOf(t, w, a, "alive [[hang]]")
+	if _, errs, code := c.run("rm", "--yes", lives); code != 5 {
+		t.Errorf("a live session: exit code %d\n%s", code, errs)
+	}
+	c.does("rm", "--yes", id)
+	c.gone(id)
+	for _, s := range c.list("-a", "--since", "all", "--children") {
+		if s.ParentID == id {
+			t.Errorf("its sub-agent is left: %s", rowOf(s))
+		}
+	}
+	if s := c.status(lives); s.Status != "running" {
+		t.Errorf("the other session is %s", s.Status)
+	}
+	live.Kill()
+	c.does("rm", "--older-than", "1ms", "--yes")
+	c.gone(lives)
+}
+
+// TestReleasesWithoutCommands: the commands are missing in older releases, and Claude Code has none: nothing is done.
+func TestReleasesWithoutCommands(t *testing.T) {
+	for _, r := range []install.Release{
+		{Agent: install.ClaudeCode, Version: install.ClaudeCurrent}, {Agent: install.Codex, Version: install.CodexOld},
+		{Agent: install.OpenCode, Version: install.OpenCodeJSON},
+	} {
+		t.Run(r.String(), func(t *testing.T) {
+			w := world.New(t)
+			a := w.Release(r)
+			c := agentctlIn(t, w).as(a)
+			a.Run("keep this").Wait()
+			id := idOf(t, w, a, "keep this")
+			for _, verb := range []string{"rm", "archive"} {
+				if _, errs, code := c.run(verb, "--yes", id); code != 7 {
+					t.Errorf("%s: exit code %d\n%s", verb, code, errs)
+				}
+			}
+			c.status(id)
+		})
+	}
+}
