@@ -10,7 +10,7 @@ import (
 // StoreCommand implements [launch.StoreManager]. `codex delete` also removes the session's sub-agents; without a terminal it needs
 // --force (SEEN 0.169; 0.104 has none of these commands).
 func (Adapter) StoreCommand(action launch.StoreAction, s discover.Session, host launch.Environment) (launch.StoreCommand, error) {
-	p, err := findProgram(host)
+	p, err := findInstallation(host)
 	if err != nil {
 		return launch.StoreCommand{}, err
 	}

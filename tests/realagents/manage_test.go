@@ -32,7 +32,11 @@ func TestCodexRemoves(t *testing.T) {
 	a := w.Codex(install.CodexCurrent)
 	c := agentctlIn(t, w).as(a)
 	a.Run("above [[agent [[text below]];; text done]]", "--enable", "multi_agent").Wait()
-	id := codexID(t, w, "above")
+	rows := c.list("-a", "--children")
+	if len(rows) != 2 || len(c.list("-a")) != 1 {
+		t.Fatalf("%q, want a thread and its sub-agent", rowsOf(rows))
+	}
+	id := *c.list("-a")[0].ID
 	c.does("archive", "--yes", id)
 	if s := c.status(id); !strings.Contains(s.Path, "archived_sessions") {
 		t.Errorf("archived in %s", s.Path)
@@ -53,7 +57,7 @@ func TestCodexRemoves(t *testing.T) {
 	c.does("rm", "--yes", id, lives)
 	c.gone(id)
 	c.gone(lives)
-	if rows := c.list("-a", "--since", "all", "--children"); len(rows) != 0 {
+	if rows = c.list("-a", "--since", "all", "--children"); len(rows) != 0 {
 		t.Errorf("left: %q", rowsOf(rows))
 	}
 }
