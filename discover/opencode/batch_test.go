@@ -9,8 +9,8 @@ import (
 	"agentctl/discover"
 )
 
-// copies fill a database with many times its sessions: all ids get other first digits, so that copies stand far apart in the
-// order of ids, and one after the other in the tables.
+// copies returns statements that copy all sessions of a database many times. The copies of a session have other first digits in their IDs, so
+// they are far apart in the order of IDs, but near each other in the tables.
 func copies(table, columns string) string {
 	ids := func(column string) string {
 		return "substr(" + column + ", 1, 4) || printf('%04x', k * 40503 % 65536) || substr(" + column + ", 9)"

@@ -13,7 +13,7 @@ import (
 	"agentctl/proc"
 )
 
-// at is a time in the day that the dumps were captured on, UTC.
+// at returns a time on the day on which the dumps were captured, in UTC.
 func at(t testing.TB, clock string) time.Time {
 	t.Helper()
 	when, err := time.Parse(time.DateTime, "2026-11-20 "+clock)
@@ -23,10 +23,10 @@ func at(t testing.TB, clock string) time.Time {
 	return when
 }
 
-// shell is the parent of agents; no test's table has it.
+// shell is the parent of agents. No table has it.
 const shell = 1000
 
-// agent is a live process of the agent, started in the project of the dumps.
+// agent returns a live process of the agent in the project of the dumps.
 func agent(pid int, started time.Time, args ...string) proc.FakeProcess {
 	return proc.FakeProcess{
 		Process: proc.Process{
@@ -37,8 +37,8 @@ func agent(pid int, started time.Time, args ...string) proc.FakeProcess {
 	}
 }
 
-// keeping gives the process its data folder, and its log written up to offset.
-func keeping(f proc.FakeProcess, dir string, offset int64) proc.FakeProcess {
+// withLog gives a process a data folder, and the log there, which it has written up to the offset.
+func withLog(f proc.FakeProcess, dir string, offset int64) proc.FakeProcess {
 	f.Environ = map[string]string{"XDG_DATA_HOME": filepath.Dir(dir)}
 	f.Files = []proc.OpenFile{
 		{FD: 7, Path: filepath.Join(dir, "opencode.db"), Writable: true},
@@ -48,10 +48,10 @@ func keeping(f proc.FakeProcess, dir string, offset int64) proc.FakeProcess {
 	return f
 }
 
-// claimed are the claims on a table, by process; homes are found as they are in life.
-func claimed(t testing.TB, facts ...proc.FakeProcess) map[int][]discover.Claim {
+// claimed returns the claims for a process table, by process. Homes are found as usual.
+func claimed(t testing.TB, processes ...proc.FakeProcess) map[int][]discover.Claim {
 	t.Helper()
-	table := proc.NewFakeTable(facts...)
+	table := proc.NewFakeTable(processes...)
 	setup := discover.HomeSources{Getenv: func(string) string { return "" }}
 	claims, err := New().Claims(t.Context(), table, New().Homes(setup, table))
 	if err != nil {
@@ -64,7 +64,7 @@ func claimed(t testing.TB, facts ...proc.FakeProcess) map[int][]discover.Claim {
 	return out
 }
 
-// sessions are the ids of the claims that name one.
+// sessions returns the session IDs of claims.
 func sessions(claims []discover.Claim) (ids []string) {
 	for _, c := range claims {
 		if c.Session != "" {
@@ -81,8 +81,8 @@ func TestLogOffset(t *testing.T) {
 	start := at(t, "19:26:50")
 	got := claimed(
 		t,
-		keeping(agent(16703, start, "run", "[[bash sleep 20; true;;text fin]]"), dir, 20219),
-		keeping(agent(16706, start, "run", "[[task ..]]"), dir, 21361),
+		withLog(agent(16703, start, "run", "[[bash sleep 20; true;;text fin]]"), dir, 20219),
+		withLog(agent(16706, start, "run", "[[task ..]]"), dir, 21361),
 	)
 	for pid, want := range map[int][]string{
 		16703: {"ses_e0592f1c3fferjqNVsEgBbvV83"},
@@ -105,7 +105,7 @@ func TestLogOffset(t *testing.T) {
 // Lines of a run that are older than the process are another process's.
 func TestLogOfEarlierProcess(t *testing.T) {
 	dir := restore(t, "fdpos")
-	got := claimed(t, keeping(agent(5, at(t, "20:26:50"), "run", "x"), dir, 20219))
+	got := claimed(t, withLog(agent(5, at(t, "20:26:50"), "run", "x"), dir, 20219))
 	if ids := sessions(got[5]); len(ids) != 0 {
 		t.Errorf("claims %v", ids)
 	}
@@ -118,7 +118,7 @@ func TestDeletedLog(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "log", "opencode.log"), kept); err != nil {
 		t.Fatal(err)
 	}
-	p := keeping(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
+	p := withLog(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
 	p.Files[2].Deleted, p.Files[2].Proc = true, kept
 	if ids := sessions(claimed(t, p)[1]); !slices.Equal(ids, []string{"ses_e0592f1c3fferjqNVsEgBbvV83"}) {
 		t.Errorf("got %v", ids)
@@ -128,7 +128,7 @@ func TestDeletedLog(t *testing.T) {
 // A session that the log names and that is missing in a readable store was deleted. In an unreadable store, it may exist.
 func TestDeletedSession(t *testing.T) {
 	dir := restore(t, "fdpos")
-	p := keeping(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
+	p := withLog(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
 	execute(t, filepath.Join(dir, "opencode.db"), "delete from session")
 	if ids := sessions(claimed(t, p)[1]); len(ids) != 0 {
 		t.Errorf("deleted: %v", ids)
@@ -146,7 +146,7 @@ func TestDeletedSession(t *testing.T) {
 func TestProcessInContainer(t *testing.T) {
 	dir := restore(t, "fdpos")
 	execute(t, filepath.Join(dir, "opencode.db"), "delete from session")
-	p := keeping(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
+	p := withLog(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
 	p.NSPIDs, p.OtherRoot = []int{1, 7}, true
 	claims := claimed(t, p)[1]
 	if len(claims) != 2 || claims[1].Session != "ses_e0592f1c3fferjqNVsEgBbvV83" || claims[1].Path != "" {
@@ -157,15 +157,15 @@ func TestProcessInContainer(t *testing.T) {
 func TestNoSessionProcesses(t *testing.T) {
 	dir := restore(t, "fdpos")
 	start := at(t, "19:26:50")
-	bun := keeping(agent(20, start, "run", "/x/pyright-langserver", "--stdio"), dir, 20219)
+	bun := withLog(agent(20, start, "run", "/x/pyright-langserver", "--stdio"), dir, 20219)
 	bun.Environ["BUN_BE_BUN"] = "1"
-	zombie := keeping(agent(21, start, "run", "x"), dir, 20219)
+	zombie := withLog(agent(21, start, "run", "x"), dir, 20219)
 	zombie.State = 'Z'
-	node := keeping(agent(22, start, "run", "x"), dir, 20219)
+	node := withLog(agent(22, start, "run", "x"), dir, 20219)
 	node.Exe = "/usr/bin/node"
-	gone := keeping(agent(23, start, "run", "x"), dir, 20219)
+	gone := withLog(agent(23, start, "run", "x"), dir, 20219)
 	gone.Err = proc.ErrGone
-	facts := []proc.FakeProcess{bun, zombie, node, gone}
+	processes := []proc.FakeProcess{bun, zombie, node, gone}
 	for i, args := range [][]string{
 		{"run", "--attach", "http://127.0.0.1:4096", "hi"},
 		{"attach", "http://127.0.0.1:4096"},
@@ -177,9 +177,9 @@ func TestNoSessionProcesses(t *testing.T) {
 		{"mcp", "list"},
 		{"--log-level", "DEBUG", "models"},
 	} {
-		facts = append(facts, keeping(agent(30+i, start, args...), dir, 20219))
+		processes = append(processes, withLog(agent(30+i, start, args...), dir, 20219))
 	}
-	if got := claimed(t, facts...); len(got) != 0 {
+	if got := claimed(t, processes...); len(got) != 0 {
 		t.Errorf("claims of processes that run no session: %+v", got)
 	}
 }
@@ -193,10 +193,10 @@ func TestHelpers(t *testing.T) {
 		return f
 	}
 	got := claimed(
-		t, keeping(agent(40, start), dir, 0), keeping(agent(50, start, "run", "x"), dir, 0),
-		below(40, keeping(agent(41, start, "pm", "ls", "-g"), dir, 0)), below(40, keeping(agent(42, start), dir, 0)),
-		below(40, keeping(agent(43, start, "serve"), dir, 0)),
-		below(50, keeping(agent(51, start, "run", "x"), dir, 0)), below(50, keeping(agent(52, start, "run", "y"), dir, 0)),
+		t, withLog(agent(40, start), dir, 0), withLog(agent(50, start, "run", "x"), dir, 0),
+		below(40, withLog(agent(41, start, "pm", "ls", "-g"), dir, 0)), below(40, withLog(agent(42, start), dir, 0)),
+		below(40, withLog(agent(43, start, "serve"), dir, 0)),
+		below(50, withLog(agent(51, start, "run", "x"), dir, 0)), below(50, withLog(agent(52, start, "run", "y"), dir, 0)),
 	)
 	if pids := slices.Sorted(maps.Keys(got)); !slices.Equal(pids, []int{40, 43, 50, 52}) {
 		t.Errorf("claims of the processes %v", pids)
@@ -208,9 +208,9 @@ func TestPresence(t *testing.T) {
 	start := at(t, "20:00:00")
 	hidden := agent(4, start, "run", "x")
 	hidden.Exe, hidden.Arguments, hidden.Err = "", nil, os.ErrPermission
-	serve := keeping(agent(3, start, "serve", "--port", "4301"), dir, 0)
+	serve := withLog(agent(3, start, "serve", "--port", "4301"), dir, 0)
 	serve.Ports = []int{4301}
-	got := claimed(t, keeping(agent(1, start), dir, 0), keeping(agent(2, start, "run", "hi"), dir, 0), serve, hidden)
+	got := claimed(t, withLog(agent(1, start), dir, 0), withLog(agent(2, start, "run", "hi"), dir, 0), serve, hidden)
 	for pid, want := range map[int]discover.Claim{
 		1: {Source: "tui", Turn: &discover.Turn{State: discover.TurnNone}},
 		2: {Source: "run", Turn: &discover.Turn{State: discover.TurnOpen}},
@@ -239,7 +239,7 @@ func TestATerminalThatShowsASession(t *testing.T) {
 	log := lineStart + "message=init\n"
 	writeFile(t, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log"), []byte(log))
 	for offset, waits := range map[int64]bool{int64(len(log)): true, 0: false} {
-		claims := claimed(t, keeping(agent(1, at(t, "19:26:30"), "-s", id), dir, offset))[1]
+		claims := claimed(t, withLog(agent(1, at(t, "19:26:30"), "-s", id), dir, offset))[1]
 		if len(claims) != 2 || claims[1].Session != id || claims[1].Strength != discover.Strong {
 			t.Fatalf("claims %+v", claims)
 		}
@@ -256,7 +256,7 @@ func TestServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := keeping(agent(9, at(t, "19:23:00"), "serve"), dir, int64(len(log)))
+	p := withLog(agent(9, at(t, "19:23:00"), "serve"), dir, int64(len(log)))
 	claims := claimed(t, p)[9]
 	if !claims[0].HideIfUnlinked || len(sessions(claims)) == 0 {
 		t.Errorf("claims %+v", claims)
@@ -275,7 +275,7 @@ func TestPermissionPending(t *testing.T) {
 	if err := os.Rename(log, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log")); err != nil {
 		t.Fatal(err)
 	}
-	tui := keeping(agent(1, at(t, "19:20:30")), dir, 4752)
+	tui := withLog(agent(1, at(t, "19:20:30")), dir, 4752)
 	const id = "ses_e05988da6ffeaSNInL2Awlo4TA"
 	claims := claimed(t, tui)[1]
 	if ids := sessions(claims); !slices.Equal(ids, []string{id}) {
@@ -293,7 +293,7 @@ func TestPermissionPending(t *testing.T) {
 	if turn := claimed(t, tui, child)[1][1].Turn; turn != nil {
 		t.Errorf("with its command at work: turn %+v", turn)
 	}
-	later := keeping(agent(1, at(t, "23:00:00"), "-s", id), dir, 0)
+	later := withLog(agent(1, at(t, "23:00:00"), "-s", id), dir, 0)
 	if claims := claimed(t, later)[1]; len(claims) != 2 || claims[1].Session != id || claims[1].Turn != nil {
 		t.Errorf("of who goes on with it after a kill: %+v", claims)
 	}
@@ -310,7 +310,7 @@ func TestTurnEndedByLog(t *testing.T) {
 	const id = "ses_e05988da6ffeaSNInL2Awlo4TA"
 	log = append(log, "timestamp=2026-11-20T19:25:00.000Z level=INFO run="+run+` message="exiting loop" session.id=`+id+"\n"...)
 	writeFile(t, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log"), log)
-	claims := claimed(t, keeping(agent(1, at(t, "19:20:30")), dir, int64(len(log))))[1]
+	claims := claimed(t, withLog(agent(1, at(t, "19:20:30")), dir, int64(len(log))))[1]
 	if len(claims) != 2 || claims[1].Turn == nil || claims[1].Turn.State != discover.TurnDone {
 		t.Errorf("claims %+v", claims)
 	}
@@ -336,13 +336,13 @@ func TestWaitingChild(t *testing.T) {
 		if err != nil || len(records) != 1 || (records[0].Turn.State == discover.TurnWaiting) != (tool == "question") {
 			t.Errorf("%s: %+v, %v", tool, records, err)
 		}
-		p := keeping(agent(1, time.Now().Add(-time.Hour), "-s", "ses_parent"), dir, 0)
+		p := withLog(agent(1, time.Now().Add(-time.Hour), "-s", "ses_parent"), dir, 0)
 		got := map[string]string{}
 		for _, c := range claimed(t, p)[1] {
 			if turn := c.Turn; turn != nil {
 				got[c.Session] = turn.WaitingFor
 			} else if tool == "question" && c.Session == "ses_child" {
-				got[c.Session] = "question" // the record says so
+				got[c.Session] = "question" // from the record
 			}
 		}
 		if got["ses_parent"] != want || got["ses_child"] != want {

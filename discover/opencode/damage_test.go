@@ -16,7 +16,7 @@ import (
 
 const damagedPage = 1024
 
-// storeToDamage makes a database of small pages with sessions of two messages each, at rest.
+// storeToDamage makes a database with small pages, and sessions with two messages each.
 func storeToDamage(t testing.TB, sessions int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "opencode.db")
@@ -58,7 +58,7 @@ func TestAnyDamagedPage(t *testing.T) {
 		got, err := readRecords(t, home, query, discover.ReadOptions{Tokens: true})
 		text := fmt.Sprint(err)
 		if len(got) == 0 && err != nil && !strings.Contains(text, "ses_") {
-			hidden++ // it was a page of the schema
+			hidden++ // a page of the schema
 			continue
 		}
 		if err != nil {
@@ -87,7 +87,7 @@ func TestAnyDamagedPage(t *testing.T) {
 	}
 }
 
-// oneOfPath fails if not all of an error are warnings about a database.
+// oneOfPath fails if an error has anything but warnings about a path.
 func oneOfPath(t *testing.T, err error, path string) {
 	t.Helper()
 	w, ok := errors.AsType[*discover.Warning](err)
@@ -96,7 +96,7 @@ func oneOfPath(t *testing.T, err error, path string) {
 	}
 }
 
-// missing fails unless a session that cannot be read is an entry of its own if it is asked for, and reading it a warning.
+// missing fails unless a session that cannot be read is an entry if a filter names it, and reading it gives a warning.
 func missing(t *testing.T, homes []discover.Home, id string, page int) {
 	t.Helper()
 	entries, _ := New().Entries(t.Context(), homes, discover.EntryFilter{ID: id, Subagents: true})
@@ -114,15 +114,15 @@ func missing(t *testing.T, homes []discover.Home, id string, page int) {
 func TestMessagesWithDamagedPage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "opencode.db")
 	execute(t, path, append([]string{fmt.Sprint("pragma page_size=", damagedPage)}, transcriptSchema...)...)
-	converse(t, path, 0, 30, 100)
+	addTurns(t, path, 0, 30, 100)
 	r := discover.Record{ID: longSession, Path: path}
-	before, _ := transcriptOf(t, r)
+	before, _ := messagesOf(t, r)
 	whole, err := os.ReadFile(path)
 	must(t, err)
 	less := 0
 	for page := 2; page <= len(whole)/damagedPage; page++ {
 		writeFile(t, path, damage(whole, page))
-		after, errs := transcriptOf(t, r)
+		after, errs := messagesOf(t, r)
 		if len(after) < len(before) {
 			less++
 			if len(errs) == 0 {
@@ -166,7 +166,7 @@ func TestCircularPages(t *testing.T) {
 	raw, err := os.ReadFile(path)
 	must(t, err)
 	for page := 2; page <= len(raw)/damagedPage; page++ {
-		if p := raw[(page-1)*damagedPage:]; p[0] == 5 || p[0] == 2 { // an inner page: its last child is itself
+		if p := raw[(page-1)*damagedPage:]; p[0] == 5 || p[0] == 2 { // an inner page, whose last child becomes itself
 			p[8], p[9], p[10], p[11] = 0, 0, byte(page>>8), byte(page)
 		}
 	}

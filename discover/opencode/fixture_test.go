@@ -14,14 +14,14 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/ncruces/go-sqlite3/driver" // the driver, which writes what is read here
+	_ "github.com/ncruces/go-sqlite3/driver" // the driver, by which tests write databases
 
 	"agentctl/discover"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// restore makes a data folder of a dump: the database, and the log where one was captured with it.
+// restore makes a data folder from a dump: the database, and the log if one was captured too.
 func restore(t testing.TB, dump string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "opencode")
@@ -46,10 +46,10 @@ func capture(t testing.TB, name string) (dir string) {
 	return dir
 }
 
-// execute runs statements on a database, as a writer that closes it properly.
+// execute runs statements on a database and closes it.
 func execute(t testing.TB, path string, script ...string) {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+path+"?_pragma=synchronous(off)&_pragma=foreign_keys(off)") // nobody pulls the plug on a test
+	db, err := sql.Open("sqlite3", "file:"+path+"?_pragma=synchronous(off)&_pragma=foreign_keys(off)") // a test needs no durability
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func mkdir(t testing.TB, dir string) string {
 	return dir
 }
 
-// writeFile writes a file that nobody is writing any more: one that has just changed gets a second look.
+// writeFile writes a file with an old modification time. A file that has just changed is read twice.
 func writeFile(t testing.TB, path string, raw []byte) {
 	t.Helper()
 	hourAgo := time.Now().Add(-time.Hour)
@@ -80,7 +80,7 @@ func writeFile(t testing.TB, path string, raw []byte) {
 
 func homeOf(dir string) []discover.Home { return []discover.Home{{Dir: dir}} }
 
-// readRecords lists and reads, newest first.
+// readRecords lists and reads sessions, newest first.
 func readRecords(t testing.TB, homes []discover.Home, q discover.EntryFilter, want discover.ReadOptions) (records []discover.Record, err error) {
 	t.Helper()
 	entries, err := New().Entries(t.Context(), homes, q)
@@ -101,7 +101,7 @@ func readRecords(t testing.TB, homes []discover.Home, q discover.EntryFilter, wa
 	return records, errors.Join(errs...)
 }
 
-// withoutEmpty is a value without what is not told of it: empty members say nothing.
+// withoutEmpty removes empty members from a JSON value.
 func withoutEmpty(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -118,7 +118,7 @@ func withoutEmpty(value any) any {
 	return value
 }
 
-// golden compares with testdata/golden/NAME.json; folders that differ from run to run stand in it as "~".
+// golden compares a value with testdata/golden/NAME.json, in which "~" is the data folder.
 func golden(t *testing.T, name, dir string, value any) {
 	t.Helper()
 	raw, err := json.Marshal(value)

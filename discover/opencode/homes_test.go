@@ -82,7 +82,7 @@ func TestHomeThroughLink(t *testing.T) {
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
-	p := keeping(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
+	p := withLog(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
 	table := proc.NewFakeTable(p)
 	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }, Configured: []string{link}}, table)
 	claims, err := New().Claims(t.Context(), table, homes)

@@ -9,14 +9,14 @@ import (
 	"agentctl/proc"
 )
 
-// silent is a process whose log is turned down, so that it names no session.
+// silent makes a process one that logs only errors, so that its log names no session.
 func silent(f proc.FakeProcess, dir string) proc.FakeProcess {
-	f = keeping(f, dir, 0)
+	f = withLog(f, dir, 0)
 	f.Arguments = append(f.Arguments, "--log-level", "ERROR")
 	return f
 }
 
-// unlogged is a capture whose log was turned down from the start: it does not say who made the sessions.
+// unlogged restores a dump with an empty log: it does not say which process created the sessions.
 func unlogged(t *testing.T, name string) (dir string) {
 	t.Helper()
 	dir = restore(t, name)
@@ -82,7 +82,7 @@ func TestInferByDirectory(t *testing.T) {
 		}
 		return n
 	}
-	start := at(t, "19:23:33") // five of the six were begun since
+	start := at(t, "19:23:33") // five of the six began since
 	if n := weak(silent(agent(1, start, "run", "hi"), dir)); n != 5 {
 		t.Errorf("run: %d weak claims, want 5", n)
 	}
@@ -116,7 +116,7 @@ func TestNotInferredIfAnotherProcessCreatedIt(t *testing.T) {
 			t.Errorf("%s: %+v", name, claims)
 		}
 	}
-	// One that goes on with a session may well run what another one made.
+	// A process that resumes a session may run one that another process created.
 	dir := restore(t, "multi-run-midturn")
 	if claims := claimed(t, silent(agent(1, at(t, "19:23:33"), "run", "-c", "hi"), dir))[1]; len(claims) != 6 {
 		t.Errorf("run -c: %+v", claims)
@@ -127,7 +127,7 @@ func TestNotInferredIfAnotherProcessCreatedIt(t *testing.T) {
 func TestNothingToInfer(t *testing.T) {
 	dir := restore(t, "tui-perm-pending")
 	writeFile(t, filepath.Join(dir, "log", "opencode.log"), []byte("timestamp=2026-11-20T19:20:31.000Z level=INFO run=aaaaaaaa message=init\n"))
-	claims := claimed(t, keeping(agent(1, at(t, "19:20:30")), dir, 72))[1]
+	claims := claimed(t, withLog(agent(1, at(t, "19:20:30")), dir, 72))[1]
 	if len(claims) != 1 || claims[0].Turn == nil || claims[0].Turn.State != discover.TurnNone {
 		t.Errorf("claims %+v", claims)
 	}
@@ -181,12 +181,12 @@ func TestLegacyWorkerLog(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "log", "second.log"), []byte("INFO  2026-11-20T19:21:50 +4ms service=default version=1.1.65 args=[] opencode\n"+
 		"INFO  2026-11-20T19:21:50 +9ms service=session id="+id+" slug=x created\n"))
 	only(t, claimed(t, tui(1, "worker.log", "main.log"))[1], id, "log-file", discover.Exact)
-	for name, facts := range map[string][]proc.FakeProcess{
+	for name, processes := range map[string][]proc.FakeProcess{
 		"alone":      {tui(1, "worker.log")},
 		"shared":     {tui(1, "main.log", "worker.log"), tui(2, "worker.log")},
-		"two starts": {tui(1, "main.log", "second.log")}, // a process writes its first line once: the other is of one that is gone
+		"two starts": {tui(1, "main.log", "second.log")}, // a process writes its first line once, so the other line is of a process that is gone
 	} {
-		for _, c := range claimed(t, facts...)[1] {
+		for _, c := range claimed(t, processes...)[1] {
 			if c.Strength == discover.Exact && c.Session != "" {
 				t.Errorf("%s: %+v", name, c)
 			}

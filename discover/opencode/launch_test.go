@@ -13,8 +13,8 @@ import (
 	"agentctl/launch"
 )
 
-// installed makes an installation as of npm, with a launcher or a stand-in in PATH and the binary in the platform's
-// package, and returns the environment that finds it.
+// installed makes an installation as npm does, with a launcher or a placeholder in PATH and the binary in the platform's package. It returns
+// an environment with that PATH.
 func installed(t *testing.T, version, program string, binaries ...string) (host launch.Environment, modules string) {
 	t.Helper()
 	root := t.TempDir()
@@ -45,7 +45,7 @@ func installed(t *testing.T, version, program string, binaries ...string) (host 
 	return launch.Environment{Environ: []string{"PATH=" + bin, "HOME=/home/one"}}, modules
 }
 
-// platform is the platform's package of this machine.
+// platform returns the name of this platform's package.
 func platform() string {
 	return "opencode-" + runtime.GOOS + "-" + strings.ReplaceAll(runtime.GOARCH, "amd64", "x64")
 }
@@ -75,7 +75,7 @@ func TestWithoutABinary(t *testing.T) {
 	}
 }
 
-// resumed is a session of the dumps' time to go on with.
+// resumed returns a session to resume.
 func resumed(change func(*discover.Session)) *discover.Session {
 	s := new(discover.UnknownSession())
 	s.ID, s.Home, s.Path = "ses_1", "/home/one/.local/share/opencode", "/home/one/.local/share/opencode/opencode.db"
@@ -178,7 +178,7 @@ func TestUnsupported(t *testing.T) {
 		version string
 		request launch.Request
 		says    string
-		words   string // at the end, where it can
+		words   string // in a version that can
 	}{
 		{"1.1.65", launch.Request{Permissions: launch.PermissionsFull}, "has no mode without approvals", ""},
 		{"1.3.2", launch.Request{Permissions: launch.PermissionsFull}, "has no mode without approvals", ""},

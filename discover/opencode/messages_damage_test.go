@@ -32,11 +32,11 @@ func TestMessagesOfDamagedRows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "opencode.db")
 			execute(t, path, transcriptSchema...)
-			converse(t, path, 0, 6, 10)
+			addTurns(t, path, 0, 6, 10)
 			r := discover.Record{ID: longSession, Path: path}
-			before, _ := transcriptOf(t, r)
+			before, _ := messagesOf(t, r)
 			execute(t, path, c.damage)
-			after, errs := transcriptOf(t, r)
+			after, errs := messagesOf(t, r)
 			for _, err := range errs {
 				oneWarning(t, err, path)
 			}
@@ -56,7 +56,7 @@ func TestMessagesOfDamagedRows(t *testing.T) {
 // A store may grow, vanish, or be replaced between two batches.
 func TestMessagesOfChangingStore(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, path string){
-		"grows": func(t *testing.T, path string) { converse(t, path, 100, 50, 10) },
+		"grows": func(t *testing.T, path string) { addTurns(t, path, 100, 50, 10) },
 		"shrinks": func(t *testing.T, path string) {
 			execute(t, path, "delete from message where id < 'msg_00000050'", "vacuum")
 		},
@@ -71,7 +71,7 @@ func TestMessagesOfChangingStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "opencode.db")
 			execute(t, path, transcriptSchema...)
-			converse(t, path, 0, 100, 10)
+			addTurns(t, path, 0, 100, 10)
 			seen := map[string]bool{}
 			var failures []error
 			for m, err := range New().Messages(t.Context(), discover.Record{ID: longSession, Path: path}) {
@@ -91,7 +91,7 @@ func TestMessagesOfChangingStore(t *testing.T) {
 			}
 		})
 	}
-	if list, errs := transcriptOf(t, discover.Record{ID: longSession, Path: filepath.Join(t.TempDir(), "none.db")}); list != nil || errs != nil {
+	if list, errs := messagesOf(t, discover.Record{ID: longSession, Path: filepath.Join(t.TempDir(), "none.db")}); list != nil || errs != nil {
 		t.Errorf("of none: %v, %v", list, errs)
 	}
 }
@@ -111,7 +111,7 @@ func TestMessagesOfTornFiles(t *testing.T) {
 	if err != nil || len(records) != 1 {
 		t.Fatal(records, err)
 	}
-	whole, _ := transcriptOf(t, records[0])
+	whole, _ := messagesOf(t, records[0])
 	for _, pattern := range []string{"storage/part/*/prt_1ffffdd3e002*.json", "storage/message/*/msg_1ffffdd31001*.json", "storage/part/*/prt_1ffffdc7d001*.json"} {
 		paths := sortedGlob(filepath.Join(dir, pattern))
 		if len(paths) != 1 {
@@ -121,21 +121,21 @@ func TestMessagesOfTornFiles(t *testing.T) {
 		must(t, err)
 		for end := 0; end < len(raw); end += 1 + len(raw)/20 {
 			writeFile(t, paths[0], raw[:end])
-			list, errs := transcriptOf(t, records[0])
+			list, errs := messagesOf(t, records[0])
 			if len(errs) != 1 || len(list) >= len(whole) {
 				t.Fatalf("cut at %d: %d messages of %d, %v", end, len(list), len(whole), errs)
 			}
 			oneWarning(t, errs[0], paths[0])
 			for _, m := range list {
 				i := slices.IndexFunc(whole, func(w discover.Message) bool { return w.ID == m.ID })
-				// Tokens are given with the newest part of an answer, which may be another one now.
+				// The newest part of an answer has its tokens, which may be another part now.
 				if w := whole[i]; w.Text != m.Text || !w.Time.Equal(m.Time) || !reflect.DeepEqual(w.Tool, m.Tool) {
 					t.Fatalf("cut at %d: %+v, was %+v", end, m, w)
 				}
 			}
 		}
 		must(t, os.Remove(paths[0]))
-		if _, errs := transcriptOf(t, records[0]); len(errs) != 0 {
+		if _, errs := messagesOf(t, records[0]); len(errs) != 0 {
 			t.Errorf("vanished: %v", errs)
 		}
 		writeFile(t, paths[0], raw)

@@ -17,7 +17,7 @@ import (
 
 const longSession = "ses_long0000000000000000000000"
 
-// transcriptSchema is as much of the agent's as a transcript needs.
+// transcriptSchema is the part of the agent's schema that messages need.
 var transcriptSchema = []string{
 	"create table session(id text primary key, parent_id text, time_created integer, time_updated integer)",
 	"create table message(id text primary key, session_id text, time_created integer, time_updated integer, data text)",
@@ -27,8 +27,8 @@ var transcriptSchema = []string{
 	"insert into session values ('" + longSession + "', null, 1, 2)",
 }
 
-// converse adds n turns to a session, from a number on: a prompt, an answer with a tool's output of some size, a last word.
-func converse(t testing.TB, path string, from, n, output int) {
+// addTurns adds n turns to a session, each with a number: a prompt, an answer with a tool output of the given size, and a final text.
+func addTurns(t testing.TB, path string, from, n, output int) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", "file:"+path+"?_pragma=synchronous(off)")
 	if err != nil {
@@ -65,8 +65,8 @@ func converse(t testing.TB, path string, from, n, output int) {
 	}
 }
 
-// stretch makes a database larger by a hole at its end, behind which it goes on.
-func stretch(t testing.TB, path string, size int64) {
+// extend extends a database to a size by a hole at its end.
+func extend(t testing.TB, path string, size int64) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -95,13 +95,13 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// "The cost depends on N, not on the file: prove it with bytes read on a 1 GB transcript."
+// The bytes read for the newest messages do not depend on the size of the database, here 1 GB.
 func TestMessagesCost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "opencode.db")
 	execute(t, path, transcriptSchema...)
-	converse(t, path, 0, 3000, 2000)
-	stretch(t, path, 1<<30)
-	converse(t, path, 3000, 1000, 2000)
+	addTurns(t, path, 0, 3000, 2000)
+	extend(t, path, 1<<30)
+	addTurns(t, path, 3000, 1000, 2000)
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -136,8 +136,8 @@ func TestMessagesInBatches(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "opencode.db")
 	execute(t, path, transcriptSchema...)
 	const turns = 300
-	converse(t, path, 0, turns, 10)
-	list, errs := transcriptOf(t, discover.Record{ID: longSession, Path: path})
+	addTurns(t, path, 0, turns, 10)
+	list, errs := messagesOf(t, discover.Record{ID: longSession, Path: path})
 	if len(errs) > 0 || len(list) != 3*turns {
 		t.Fatalf("%d messages, %v", len(list), errs)
 	}
@@ -148,7 +148,7 @@ func TestMessagesInBatches(t *testing.T) {
 			t.Fatalf("message %d: %q, want %q", i, m.Text, want)
 		}
 	}
-	// In looks of one message each.
+	// Again, in batches of one message.
 	var one []transcript.Item
 	err := readDatabase(t.Context(), "", path, func(st *database) {
 		one = nil

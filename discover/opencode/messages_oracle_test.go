@@ -11,7 +11,7 @@ import (
 	"agentctl/discover"
 )
 
-// lastTexts are the last texts of the two sides, by a look of its own at the store.
+// lastTexts is the last text of the user and of the model, by a plain query.
 type lastTexts struct{ user, assistant string }
 
 type plainMessage struct {
@@ -36,7 +36,7 @@ func (l *lastTexts) take(m plainMessage, parts []plainPart) {
 	}
 }
 
-// lastTextsOf reads a session's messages in the order in which the agent itself does.
+// lastTextsOf reads a session's messages in the order in which the agent does.
 func lastTextsOf(t *testing.T, r discover.Record) (l lastTexts) {
 	t.Helper()
 	if filepath.Ext(r.Path) == ".json" {
@@ -73,7 +73,7 @@ func lastTextsOf(t *testing.T, r discover.Record) (l lastTexts) {
 	return l
 }
 
-// clone copies a database with its log: SQLite itself would change them.
+// clone copies a database with its write-ahead log, which SQLite would change.
 func clone(t *testing.T, path string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "copy.db")
@@ -115,7 +115,7 @@ func unmarshal(t *testing.T, raw string, to any) {
 	}
 }
 
-// "For every fixture …, peek shows the last user and assistant texts exactly as stored."
+// In every captured store, the last texts among the messages are those of a plain query.
 func TestLastTextsAreThoseOfTheStore(t *testing.T) {
 	texts := 0
 	for name, unpack := range captured(t) {
@@ -125,7 +125,7 @@ func TestLastTextsAreThoseOfTheStore(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range records {
-				list, errs := transcriptOf(t, r)
+				list, errs := messagesOf(t, r)
 				if len(errs) > 0 {
 					t.Error(errs)
 				}

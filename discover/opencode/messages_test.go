@@ -8,8 +8,8 @@ import (
 	"agentctl/discover"
 )
 
-// transcriptOf is what was said in a session, the newest first, and what could not be read.
-func transcriptOf(t testing.TB, r discover.Record) (list []discover.Message, errs []error) {
+// messagesOf returns the messages of a session, newest first, and the warnings.
+func messagesOf(t testing.TB, r discover.Record) (list []discover.Message, errs []error) {
 	t.Helper()
 	for m, err := range New().Messages(t.Context(), r) {
 		if err != nil {
@@ -21,7 +21,7 @@ func transcriptOf(t testing.TB, r discover.Record) (list []discover.Message, err
 	return list, errs
 }
 
-// captured are the names of all captured stores.
+// captured returns functions that restore the captured stores, by name.
 func captured(t testing.TB) map[string]func() (dir string) {
 	t.Helper()
 	dumps, err := filepath.Glob("testdata/dumps/*.sql")
@@ -53,7 +53,7 @@ func TestGoldenMessages(t *testing.T) {
 			}
 			got := map[string][]discover.Message{}
 			for _, r := range records {
-				list, errs := transcriptOf(t, r)
+				list, errs := messagesOf(t, r)
 				if len(errs) > 0 {
 					t.Error(errs)
 				}

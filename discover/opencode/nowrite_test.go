@@ -21,7 +21,7 @@ func TestNothingChanges(t *testing.T) {
 		if _, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, whole); err != nil {
 			t.Error(err)
 		}
-		table := proc.NewFakeTable(keeping(agent(1, at(t, "19:20:30")), dir, 100), keeping(agent(2, at(t, "19:20:30"), "run", "x"), dir, 0))
+		table := proc.NewFakeTable(withLog(agent(1, at(t, "19:20:30")), dir, 100), withLog(agent(2, at(t, "19:20:30"), "run", "x"), dir, 0))
 		if _, err := New().Claims(t.Context(), table, homeOf(dir)); err != nil {
 			t.Error(err)
 		}
@@ -31,7 +31,7 @@ func TestNothingChanges(t *testing.T) {
 	}
 }
 
-// state is all that a reader could have changed in a folder.
+// state returns all that a reader could change in a folder.
 func state(t *testing.T, dir string) string {
 	t.Helper()
 	var out strings.Builder

@@ -75,7 +75,7 @@ func TestASilentCallWaitsOnlyIfItsProcessAsks(t *testing.T) {
 		if c.log == string(log) {
 			offset = int64(len(log))
 		}
-		claims := claimed(t, keeping(agent(1, at(t, "19:20:30"), c.args...), dir, offset))[1]
+		claims := claimed(t, withLog(agent(1, at(t, "19:20:30"), c.args...), dir, offset))[1]
 		if len(claims) != 2 {
 			t.Fatalf("%s: claims %+v", name, claims)
 		}
@@ -106,7 +106,7 @@ func TestRequestsOfALongLog(t *testing.T) {
 		fmt.Fprintf(&text, "%sbash patterns=\"[\\\"%d\\\"]\"\n", requestLine, n)
 	}
 	writeFile(t, path, []byte(text.String()))
-	log, err := openLog(t.Context(), dir, keeping(agent(1, at(t, "19:20:30")), dir, int64(text.Len())).Files[2])
+	log, err := openLog(t.Context(), dir, withLog(agent(1, at(t, "19:20:30")), dir, int64(text.Len())).Files[2])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ func FuzzLogLine(f *testing.F) {
 		if got.session != "" && (!isSessionID(got.session) || !strings.Contains(line, "="+got.session) && !strings.Contains(line, `="`+got.session)) {
 			t.Errorf("%q: session %q", line, got.session)
 		}
-		// Nothing inside quotes is a field.
+		// A quoted text has no fields.
 		quoted := parseLogLine([]byte(lineStart + `title="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(line) + `" session.id=ses_1`))
 		if quoted.session != "ses_1" && !strings.Contains(line, "\n") {
 			t.Errorf("%q in quotes: %+v", line, quoted)

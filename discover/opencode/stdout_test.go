@@ -9,8 +9,8 @@ import (
 	"agentctl/proc"
 )
 
-// printing gives a process without a log of its own what it has printed.
-func printing(t *testing.T, f proc.FakeProcess, dir, stdout string, change func(*proc.OpenFile)) proc.FakeProcess {
+// withOutput gives a process without a log an output.
+func withOutput(t *testing.T, f proc.FakeProcess, dir, stdout string, change func(*proc.OpenFile)) proc.FakeProcess {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "stdout")
 	if err := os.WriteFile(path, []byte(stdout), 0o600); err != nil {
@@ -46,7 +46,7 @@ func TestSessionInOutput(t *testing.T) {
 		{"not its stdout", event(ids[0]), func(f *proc.OpenFile) { f.FD = 2 }, false},
 	} {
 		f := agent(80, at(t, "23:00:00"), "run", "--format", "json")
-		claims := claimed(t, printing(t, f, dir, c.stdout, c.change))[80]
+		claims := claimed(t, withOutput(t, f, dir, c.stdout, c.change))[80]
 		exact := false
 		for _, claim := range claims {
 			exact = exact || claim.Session == ids[0] && claim.Strength == discover.Exact && claim.Kind == "output"
@@ -57,7 +57,7 @@ func TestSessionInOutput(t *testing.T) {
 	}
 }
 
-// storedIDs are the ids of sessions in a database.
+// storedIDs returns the session IDs in a database.
 func storedIDs(t *testing.T, dir string) (ids []string) {
 	t.Helper()
 	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.EntryFilter{})

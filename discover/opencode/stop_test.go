@@ -20,7 +20,7 @@ import (
 	"agentctl/proc"
 )
 
-// server answers as OpenCode's does, and returns its port and what it was asked.
+// server starts an HTTP server and returns its port.
 func server(t *testing.T, answer http.HandlerFunc) (port int) {
 	t.Helper()
 	s := httptest.NewServer(answer)
@@ -28,7 +28,7 @@ func server(t *testing.T, answer http.HandlerFunc) (port int) {
 	return s.Listener.Addr().(*net.TCPAddr).Port
 }
 
-// serving is a session of a process that listens on the ports.
+// serving returns a session of a process that listens on these ports.
 func serving(t *testing.T, status discover.Status, ports ...int) discover.Session {
 	t.Helper()
 	f := agent(70, at(t, "10:00:00"), "serve")

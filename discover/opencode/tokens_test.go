@@ -12,7 +12,7 @@ import (
 	"agentctl/discover"
 )
 
-// spent is what a session's own answers took, by a look of its own at the store.
+// spent is what a session's own answers used, by a plain query.
 type spent struct {
 	in, out, total int64
 	cost           float64
@@ -22,7 +22,7 @@ func (s *spent) add(o spent) {
 	s.in, s.out, s.total, s.cost = s.in+o.in, s.out+o.out, s.total+o.total, s.cost+o.cost
 }
 
-// ownAnswers asks the database itself: by session, what its answers took that were not copied from another one.
+// ownAnswers is a query for what the answers of each session used, without those copied from another session.
 const ownAnswers = `select s.id, coalesce(s.parent_id, ''),
 	sum(coalesce(json_extract(m.data, '$.tokens.input'), 0)), sum(coalesce(json_extract(m.data, '$.tokens.output'), 0)),
 	sum(coalesce(json_extract(m.data, '$.tokens.input') + json_extract(m.data, '$.tokens.output') + json_extract(m.data, '$.tokens.reasoning')
@@ -31,7 +31,7 @@ const ownAnswers = `select s.id, coalesce(s.parent_id, ''),
 	from session s left join message m on m.session_id = s.id and m.time_created >= s.time_created
 		and json_extract(m.data, '$.role') = 'assistant' group by s.id`
 
-// spentIn is what all sessions of a store spent, and the parents of sub-agents.
+// spentIn returns what each session of a store used, and the parents of sub-agents.
 func spentIn(t *testing.T, dir string) (own map[string]spent, parents map[string]string) {
 	t.Helper()
 	own, parents = map[string]spent{}, map[string]string{}
@@ -103,8 +103,8 @@ func decode(t *testing.T, path string, to any) {
 	}
 }
 
-// "Per-session totals …: distinct message IDs, sub-agents included, forks not counted twice in totals": in every captured
-// store, each session has what its own answers and those of its sub-agents took, and no answer is in two sums.
+// In every captured store, the total of a session is what its own answers and those of its sub-agents used. Messages copied by a fork count
+// only in the original session.
 func TestTotals(t *testing.T) {
 	for name, unpack := range captured(t) {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"agentctl/proc"
 )
 
-// lateStore is a store with one terminal's session, begun so long ago, and a log with what the terminal wrote at its start.
+// lateStore is a store with one session of a terminal interface, and a log with the lines that the interface wrote at its start.
 type lateStore struct {
 	t       *testing.T
 	dir, id string
@@ -35,7 +35,7 @@ func newLateStore(t *testing.T, ago time.Duration) *lateStore {
 	return l
 }
 
-// unloggedIn empties the log of a store.
+// unloggedIn empties the log of a data folder.
 func unloggedIn(t *testing.T, dir string) string {
 	t.Helper()
 	writeFile(t, filepath.Join(dir, "log", "opencode.log"), nil)
@@ -47,30 +47,30 @@ func (l *lateStore) execute(statements ...string) {
 	execute(l.t, filepath.Join(l.dir, "opencode.db"), statements...)
 }
 
-// writes adds a line of a process to the log; pid 0 is one that is gone.
+// writes adds a line of a process to the log; the PID is 0 for one that is gone.
 func (l *lateStore) writes(pid int, at time.Time, message string) {
 	l.log += fmt.Sprintf("timestamp=%s level=INFO run=%08d message=%s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), pid, message)
 	l.offsets[pid] = int64(len(l.log))
 }
 
-// process is a live one that began an hour ago in the directory of the session, and has written the log as said before.
+// process returns a live process that began an hour ago in the session's directory and has written its lines in the log.
 func (l *lateStore) process(pid int, args ...string) proc.FakeProcess {
-	return keeping(agent(pid, time.Now().Add(-time.Hour), args...), l.dir, l.offsets[pid])
+	return withLog(agent(pid, time.Now().Add(-time.Hour), args...), l.dir, l.offsets[pid])
 }
 
-// joined is the session as it is seen while these processes live.
-func (l *lateStore) joined(facts ...proc.FakeProcess) discover.Session {
+// joined returns the session, correlated with these live processes.
+func (l *lateStore) joined(processes ...proc.FakeProcess) discover.Session {
 	l.t.Helper()
 	writeFile(l.t, filepath.Join(l.dir, "log", "opencode.log"), []byte(l.log))
 	var claims []discover.Claim
-	for _, list := range claimed(l.t, facts...) {
+	for _, list := range claimed(l.t, processes...) {
 		claims = append(claims, list...)
 	}
 	records, err := readRecords(l.t, homeOf(l.dir), discover.EntryFilter{}, discover.ReadOptions{})
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	all := discover.Correlate(proc.NewFakeTable(facts...), claims, records)
+	all := discover.Correlate(proc.NewFakeTable(processes...), claims, records)
 	i := slices.IndexFunc(all, func(s discover.Session) bool { return s.ID == l.id })
 	if i < 0 {
 		l.t.Fatalf("no session %s", l.id)
@@ -78,9 +78,9 @@ func (l *lateStore) joined(facts ...proc.FakeProcess) discover.Session {
 	return all[i]
 }
 
-func (l *lateStore) expect(status discover.Status, pid int, facts ...proc.FakeProcess) {
+func (l *lateStore) expect(status discover.Status, pid int, processes ...proc.FakeProcess) {
 	l.t.Helper()
-	s := l.joined(facts...)
+	s := l.joined(processes...)
 	got := 0
 	if len(s.Processes) > 0 {
 		got = s.Processes[0].ID.PID
@@ -119,13 +119,13 @@ func TestASessionThatTheLogWouldName(t *testing.T) {
 	l.writes(1, l.begun.Add(flushSlack+time.Second), "something else")
 	l.expect(discover.Stopped, 0, l.process(1))
 
-	l = newLateStore(t, 0) // another run, which is gone, made it
+	l = newLateStore(t, 0) // another run, which is gone, created it
 	l.writes(1, l.begun.Add(-time.Minute), started)
 	l.writes(0, l.begun, "created id="+l.id)
 	l.expect(discover.Stopped, 0, l.process(1))
 	l.expect(discover.Stopped, 0, l.process(1, "serve"))
 
-	l = newLateStore(t, 0) // a terminal elsewhere; one that began later
+	l = newLateStore(t, 0) // a terminal interface in another directory, and one that began later
 	l.writes(1, l.begun.Add(-time.Minute), started)
 	away, later := l.process(1), l.process(1)
 	away.WorkingDir, later.Started = "/elsewhere", time.Now().Add(time.Minute)
@@ -142,7 +142,7 @@ func TestWhoBeganASessionIsAmbiguous(t *testing.T) {
 	l.expect(discover.Unknown, 0, l.process(1), l.process(2))
 
 	l.execute(`update session set permission = '[{"permission":"question","action":"deny","pattern":"*"}]'`)
-	l.expect(discover.Stopped, 0, l.process(1)) // no terminal makes such
+	l.expect(discover.Stopped, 0, l.process(1)) // no terminal interface creates such a session
 	l.expect(discover.Unknown, 0, l.process(2, "serve"))
 	client := agent(3, time.Now().Add(-time.Minute), "run", "--attach", "http://127.0.0.1:4096", "hi")
 	l.expect(discover.Idle, 2, l.process(2, "serve"), client)

@@ -11,7 +11,7 @@ import (
 // The background service of OpenCode 2 is one presence that says that its sessions are unknown.
 func TestV2Service(t *testing.T) {
 	dir := restore(t, "fdpos")
-	p := keeping(agent(1, at(t, "19:26:50"), "serve", "--service"), dir, 20219)
+	p := withLog(agent(1, at(t, "19:26:50"), "serve", "--service"), dir, 20219)
 	p.Name, p.Exe = "opencode2", "/opt/opencode/bin/opencode2"
 	got := claimed(t, p)[1]
 	if len(got) != 1 || got[0].Session != "" || got[0].HideIfUnlinked || got[0].Dir != "" || !strings.Contains(got[0].Unreadable, "OpenCode 2") {

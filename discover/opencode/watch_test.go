@@ -42,7 +42,7 @@ func TestWatchPaths(t *testing.T) {
 	if got := New().WatchPaths(t.Context(), s); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	// A process whose session is not known yet: wherever one may begin.
+	// For a process whose session is not known yet, all places are watched where one may begin.
 	got := New().WatchPaths(t.Context(), discover.Session{Record: &discover.Record{Home: home}})
 	for _, e := range entries {
 		if !slices.Contains(got, filepath.Dir(e.Path)) {
