@@ -55,6 +55,15 @@ func (c *call) shape() (part string, stream bool) {
 		return "event", true
 	case "stop":
 		return "stops", false
+	case "usage":
+		if slices.Contains(c.args, "--limits") {
+			return "limits", false
+		}
+		return "usage", false
+	case "du":
+		return "du", false
+	case "rm", "archive", "unarchive":
+		return "managed", false
 	case "locks", "lock":
 		return "locks", false
 	case "doctor", "version":

@@ -24,6 +24,9 @@ func readers() []string {
 		"guard DIR", "guard REPO --json", "guard --strict", "locks", "locks --json", "metrics", "metrics --tokens", "doctor", "doctor --json",
 		"current", "current --json", "hooks status", "hooks status --json", "worktree list", "worktree list --json", "worktree list DIR --json",
 		"worktree clean DIR --dry-run --json", "__complete status ", "__complete list --cwd ", "__complete worktree clean ", "completion bash", "version --json",
+		"usage --since all", "usage --since all --by session --json", "usage --by model --since all --json", "usage --limits --since all --json",
+		"du --json", "du --by project", "du --by month --json", "wait ID --until reset --timeout 100ms",
+		"rm ID --dry-run", "rm --older-than 1d --dry-run --json", "archive ID --dry-run --json", "unarchive ID --dry-run",
 		"hooks run pre-commit", "hooks run post-checkout", "unlock DIR", "events", "events --initial --children",
 	}
 }

@@ -1,11 +1,15 @@
 package realagents
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
+	"agentctl/tests/trace"
 )
 
 // gone fails the test unless a session is stored no more.
@@ -110,5 +114,34 @@ func TestReleasesWithoutCommands(t *testing.T) {
 			}
 			c.status(id)
 		})
+	}
+}
+
+// TestRemovingWritesNothing: whatever is removed or archived, the agent's command does it. With a command that does nothing, no system
+// call changes anything.
+func TestRemovingWritesNothing(t *testing.T) {
+	w := world.New(t)
+	a := w.Codex(install.CodexCurrent)
+	a.Run("keep this").Wait()
+	id := codexID(t, w, "keep this")
+	bin := t.TempDir()
+	stub := filepath.Join(bin, "codex")
+	if err := os.WriteFile(stub, []byte("#!/bin/sh\necho \"Usage: codex $1 [OPTIONS] <SESSION>\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"rm", "archive"} {
+		cmd := exec.Command(os.Getenv(binary), verb, "--yes", id)
+		var errs strings.Builder
+		cmd.Env, cmd.Stdout, cmd.Stderr = []string{"HOME=" + w.Home, "PATH=" + bin + ":/usr/bin:/bin"}, &strings.Builder{}, &errs
+		result, err := trace.Run(cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Exit != 1 || !strings.Contains(errs.String(), "has changed nothing") {
+			t.Errorf("%s: exit code %d\n%s", verb, result.Exit, errs.String())
+		}
+		for _, call := range result.Changes("/") {
+			t.Errorf("%s: %s %s of %s (%d)", verb, call.Name, call.Effect, call.Path, call.Ret)
+		}
 	}
 }

@@ -67,6 +67,9 @@ func TestNothingIsWritten(t *testing.T) {
 			{"current"},
 			{"list", "--cwd", w.Home},
 			{"list", "--wide"},
+			{"usage", "--since", "all"},
+			{"usage", "--limits"},
+			{"du"},
 		} {
 			out := traced(t, w.Home, args)
 			key := strings.Join(args, " ")
