@@ -11,7 +11,7 @@ import (
 )
 
 // messages returns the messages of a session.
-func (d *database) messages(session string) transcript.Store {
+func (d *database) messages(session string) transcript.Rows {
 	return &databaseMessages{
 		database: d, session: session,
 		message: databaseRow{table: d.messageTable, kind: "message", path: d.path},
@@ -19,21 +19,21 @@ func (d *database) messages(session string) transcript.Store {
 	}
 }
 
-// databaseMessages implements [transcript.Store] for a session of a database.
+// databaseMessages implements [transcript.Rows] for a session of a database.
 type databaseMessages struct {
 	*database
 	session       any         // its ID, as an argument of statements
 	message, part databaseRow // the rows that were read last
 }
 
-// Oldest implements [transcript.Store].
+// Oldest implements [transcript.Rows].
 func (m *databaseMessages) Oldest() iter.Seq[transcript.Row] {
 	return m.query(&m.message, `SELECT rowid FROM message WHERE session_id = ? ORDER BY time_created, id`, m.session)
 }
 
 const newestFirst = ` ORDER BY time_created DESC, id DESC`
 
-// Newest implements [transcript.Store].
+// Newest implements [transcript.Rows].
 func (m *databaseMessages) Newest(before transcript.Cursor) iter.Seq[transcript.Row] {
 	if before.Message == "" {
 		return m.query(&m.message, `SELECT rowid FROM message WHERE session_id = ?`+newestFirst, m.session)
@@ -42,7 +42,7 @@ func (m *databaseMessages) Newest(before transcript.Cursor) iter.Seq[transcript.
 	return m.query(&m.message, older, m.session, before.Time, before.Message)
 }
 
-// Last implements [transcript.Store].
+// Last implements [transcript.Rows].
 func (m *databaseMessages) Last() transcript.Row {
 	for r := range m.rows(m.messageTable, `SELECT rowid FROM message WHERE session_id = ?`+newestFirst+` LIMIT 1`, m.session) {
 		m.message.Row = r
@@ -51,12 +51,12 @@ func (m *databaseMessages) Last() transcript.Row {
 	return nil
 }
 
-// Parts implements [transcript.Store].
+// Parts implements [transcript.Rows].
 func (m *databaseMessages) Parts(message string) iter.Seq[transcript.Row] {
 	return m.query(&m.part, `SELECT rowid FROM part WHERE message_id = ? ORDER BY id`, message)
 }
 
-// PartsBefore implements [transcript.Store].
+// PartsBefore implements [transcript.Rows].
 func (m *databaseMessages) PartsBefore(c transcript.Cursor) iter.Seq[transcript.Row] {
 	return m.query(&m.part, `SELECT rowid FROM part WHERE message_id = ? AND id < ? ORDER BY id DESC`, c.Message, c.Part)
 }

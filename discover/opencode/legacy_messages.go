@@ -11,7 +11,7 @@ import (
 	"agentctl/discover/opencode/transcript"
 )
 
-// legacyMessages implements [transcript.Store] for a session in JSON files. Their names are IDs, which sort by time.
+// legacyMessages implements [transcript.Rows] for a session in JSON files. Their names are IDs, which sort by time.
 type legacyMessages struct {
 	ctx        context.Context // of the call that it lives for
 	dir        string          // of the messages
@@ -33,17 +33,17 @@ func newLegacyMessages(ctx context.Context, path, id string) *legacyMessages {
 	}
 }
 
-// Oldest implements [transcript.Store].
+// Oldest implements [transcript.Rows].
 func (l *legacyMessages) Oldest() iter.Seq[transcript.Row] {
 	return l.rows(l.dir, messagePrefix, oldestFirst)
 }
 
-// Newest implements [transcript.Store].
+// Newest implements [transcript.Rows].
 func (l *legacyMessages) Newest(before transcript.Cursor) iter.Seq[transcript.Row] {
 	return l.rows(l.dir, messagePrefix, newestBefore(before.Message))
 }
 
-// Last implements [transcript.Store].
+// Last implements [transcript.Rows].
 func (l *legacyMessages) Last() transcript.Row {
 	for r := range l.Newest(transcript.Cursor{}) {
 		return r
@@ -51,17 +51,17 @@ func (l *legacyMessages) Last() transcript.Row {
 	return nil
 }
 
-// Parts implements [transcript.Store].
+// Parts implements [transcript.Rows].
 func (l *legacyMessages) Parts(message string) iter.Seq[transcript.Row] {
 	return l.rows(l.partDir(message), partPrefix, oldestFirst)
 }
 
-// PartsBefore implements [transcript.Store].
+// PartsBefore implements [transcript.Rows].
 func (l *legacyMessages) PartsBefore(c transcript.Cursor) iter.Seq[transcript.Row] {
 	return l.rows(l.partDir(c.Message), partPrefix, newestBefore(c.Part))
 }
 
-// Failures implements [transcript.Store].
+// Failures implements [transcript.Rows].
 func (l *legacyMessages) Failures() int { return l.failures }
 
 // partDir returns the folder of a message's parts.
@@ -98,7 +98,7 @@ func (l *legacyMessages) rows(dir, prefix string, order func(sorted []string) []
 
 // row returns the row of a file.
 func (l *legacyMessages) row(dir, name string) *legacyRow {
-	return &legacyRow{store: l, path: filepath.Join(dir, name+".json")}
+	return &legacyRow{messages: l, path: filepath.Join(dir, name+".json")}
 }
 
 // warn counts a failure, and keeps one warning for each path. It returns the warning.
@@ -112,11 +112,11 @@ func (l *legacyMessages) warn(path string, err error) error {
 
 // legacyRow implements [transcript.Row] for a file with a message or a part. It reads the file when its content is first needed.
 type legacyRow struct {
-	store  *legacyMessages
-	path   string
-	loaded bool
-	data   []byte
-	err    error
+	messages *legacyMessages
+	path     string
+	loaded   bool
+	data     []byte
+	err      error
 }
 
 func (r *legacyRow) ID() string         { return strings.TrimSuffix(filepath.Base(r.path), ".json") }
@@ -130,8 +130,8 @@ func (r *legacyRow) JSON() []byte {
 	if !r.loaded {
 		r.loaded = true
 		var err error
-		if r.data, err = readLegacyFile(r.store.ctx, r.path); err != nil && !fsread.IsNotExist(err) {
-			r.err = r.store.warn(r.path, newWarning(r.path, err))
+		if r.data, err = readLegacyFile(r.messages.ctx, r.path); err != nil && !fsread.IsNotExist(err) {
+			r.err = r.messages.warn(r.path, newWarning(r.path, err))
 		}
 	}
 	return r.data

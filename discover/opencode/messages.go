@@ -40,9 +40,9 @@ type messageBatch struct {
 }
 
 // next reads the messages before those that an earlier batch has read.
-func (b *messageBatch) next(store transcript.Store, limit int) (next messageBatch) {
+func (b *messageBatch) next(rows transcript.Rows, limit int) (next messageBatch) {
 	next.reader = b.reader
-	next.done = next.reader.Read(store, func(m transcript.Item) bool {
+	next.done = next.reader.Read(rows, func(m transcript.Item) bool {
 		next.items = append(next.items, m)
 		return len(next.items) < limit && next.reader.Bytes-b.reader.Bytes < maxBatchBytes
 	})

@@ -41,13 +41,13 @@ func newSession(home, path string, m transcript.Metadata) session {
 }
 
 // fill adds what the messages say. The usage does not include sub-agents.
-func (s *session) fill(store transcript.Store, want discover.ReadOptions) {
-	s.head, s.tail = transcript.ReadHead(store), transcript.ReadTail(store)
+func (s *session) fill(rows transcript.Rows, want discover.ReadOptions) {
+	s.head, s.tail = transcript.ReadHead(rows), transcript.ReadTail(rows)
 	s.Prompt, s.Turn = transcript.Prompt(s.head.FirstPrompt), s.tail.Turn()
 	if t := s.tail.Updated(); t.After(s.Updated) {
 		s.Updated = t
 	}
-	s.fillUsage(store, want.Tokens || want.Full)
+	s.fillUsage(rows, want.Tokens || want.Full)
 	if want.Full || want.Quotas {
 		s.Quotas = s.tail.Quotas()
 	}

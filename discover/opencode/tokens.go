@@ -43,17 +43,17 @@ func (s *session) addUsage(u transcript.Usage) {
 
 // fillUsage corrects the usage that the agent has added up. If the session is a copy, the agent's sum includes the messages copied from
 // the other session, which has them in its own sum. If there is no sum or such a sum, only all messages together tell the usage.
-func (s *session) fillUsage(store transcript.Store, all bool) {
+func (s *session) fillUsage(rows transcript.Rows, all bool) {
 	created := s.Created.UnixMilli()
 	copied := s.head.FirstCreated > 0 && s.head.FirstCreated < created
 	if s.Tokens == nil || copied {
 		if s.Tokens, s.Cost = nil, nil; !all {
 			return
 		}
-		s.setUsage(transcript.ReadUsage(store, created))
+		s.setUsage(transcript.ReadUsage(rows, created))
 	}
 	if all {
-		s.setContext(transcript.ReadContext(store))
+		s.setContext(transcript.ReadContext(rows))
 	} else if s.tail.Last != nil {
 		s.setContext(s.tail.Last.ContextSize())
 	}

@@ -25,8 +25,8 @@ type parsed struct {
 	messages []Item
 }
 
-// parse reads a store. It stops and continues the reading of messages after each batch of the given size.
-func parse(s Store, batch int) (p parsed) {
+// parse reads all. It stops and continues the reading of messages after each batch of the given size.
+func parse(s Rows, batch int) (p parsed) {
 	tail := ReadTail(s)
 	p.head, p.turn, p.updated, p.running, p.quotas = ReadHead(s), tail.Turn(), tail.Updated(), tail.RunningTools(), tail.Quotas()
 	p.usage, p.context = ReadUsage(s, 0), ReadContext(s)
@@ -62,7 +62,7 @@ func FuzzTranscript(f *testing.F) {
 	f.Add([]byte(answer), []byte(`{"type":"tool","state":{"status":"error","input":[1,"x"],"error":"The user dismissed this question"}}`))
 	f.Add([]byte(answer), []byte(`{"type":"retry","error":{"data":{"message":"busy"}},"time":{"created":7}}`))
 	f.Fuzz(func(t *testing.T, message, part []byte) {
-		s := memoryStore{
+		s := memoryRows{
 			newMemoryMessage("msg_1", `{"role":"user"}`, `{"type":"text","text":"do it"}`),
 			newMemoryMessage("msg_2", string(message), string(part), string(part)),
 		}

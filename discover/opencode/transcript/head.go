@@ -11,15 +11,15 @@ type Head struct {
 }
 
 // ReadHead reads the messages up to the first prompt. Usually that is the first part of the first message.
-func ReadHead(s Store) (h Head) {
-	for m := range s.Oldest() {
+func ReadHead(rows Rows) (h Head) {
+	for m := range rows.Oldest() {
 		if h.FirstCreated == 0 {
 			h.FirstCreated = m.Created()
 		}
 		if jsonl.Object(m.JSON()).Get("role").Text(NameLimit) != userRole {
 			continue
 		}
-		for r := range s.Parts(m.ID()) {
+		for r := range rows.Parts(m.ID()) {
 			if p := ParsePart(r.JSON()); p.isPrompt() {
 				h.FirstPrompt = p.text
 				return h

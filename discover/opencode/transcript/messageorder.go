@@ -10,7 +10,7 @@ import (
 // maxDelayed is the largest number of the user's messages that are held back at a time.
 const maxDelayed = 100
 
-// InTimeOrder sorts messages, given newest first in the order of the store, by time. A message that the user sends during an answer is
+// InTimeOrder sorts messages, given newest first in the order of storage, by time. A message that the user sends during an answer is
 // stored after the whole answer. InTimeOrder holds the user's messages back until it reaches an older part of an answer. The agent writes
 // one answer at a time, so a message can only be inside of the last answer that began before it.
 func InTimeOrder(items iter.Seq[Item]) iter.Seq2[discover.Message, error] {

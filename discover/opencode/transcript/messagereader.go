@@ -5,7 +5,7 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Item is a message in the order of the store, or a warning about what could not be read there.
+// Item is a message in the order of storage, or a warning about what could not be read there.
 type Item struct {
 	discover.Message
 	Err    error
@@ -23,13 +23,13 @@ type MessageReader struct {
 
 // Read visits the messages that it has not read so far, down to the oldest or until visit returns false. done is true if there are no
 // others.
-func (r *MessageReader) Read(s Store, visit func(Item) bool) (done bool) {
-	messages := s.Newest(r.cursor)
-	if !r.readParts(s, visit) {
+func (r *MessageReader) Read(rows Rows, visit func(Item) bool) (done bool) {
+	messages := rows.Newest(r.cursor)
+	if !r.readParts(rows, visit) {
 		return false
 	}
 	for row := range messages {
-		if !r.readMessage(s, row, visit) || !r.readParts(s, visit) {
+		if !r.readMessage(rows, row, visit) || !r.readParts(rows, visit) {
 			return false
 		}
 	}
@@ -37,7 +37,7 @@ func (r *MessageReader) Read(s Store, visit func(Item) bool) (done bool) {
 }
 
 // readMessage begins a message. It reads only the head of the user's messages: they may contain whole files that changed.
-func (r *MessageReader) readMessage(s Store, row Row, visit func(Item) bool) bool {
+func (r *MessageReader) readMessage(rows Rows, row Row, visit func(Item) bool) bool {
 	m := parseRow(row, row.Head())
 	var warning error
 	if m.Role != userRole {
@@ -47,7 +47,7 @@ func (r *MessageReader) readMessage(s Store, row Row, visit func(Item) bool) boo
 		warning = row.Check(data)
 	}
 	r.cursor = Cursor{Time: row.Created(), Message: m.ID, Part: afterAllParts}
-	r.builder.begin(m, s)
+	r.builder.begin(m, rows)
 	if warning != nil && !visit(Item{Err: warning}) {
 		return false
 	}
@@ -56,11 +56,11 @@ func (r *MessageReader) readMessage(s Store, row Row, visit func(Item) bool) boo
 }
 
 // readParts reads the parts of the current message that are older than the cursor.
-func (r *MessageReader) readParts(s Store, visit func(Item) bool) bool {
+func (r *MessageReader) readParts(rows Rows, visit func(Item) bool) bool {
 	if r.cursor.Part == "" || !r.builder.isConversation() {
 		return true
 	}
-	for row := range s.PartsBefore(r.cursor) {
+	for row := range rows.PartsBefore(r.cursor) {
 		r.cursor.Part = row.ID()
 		if isHiddenType(partType(jsonl.Object(row.Head()))) {
 			continue

@@ -17,17 +17,17 @@ type messageBuilder struct {
 }
 
 // begin begins a message. It searches the message's parent for a shell note only if no model seems to have written the message.
-func (b *messageBuilder) begin(m Message, s Store) {
+func (b *messageBuilder) begin(m Message, rows Rows) {
 	if b.summary {
 		b.summaryOf = b.parentID
 	}
 	b.Message, b.counted = m, false
-	b.shellCommand = m.Role == assistantRole && m.finishReason == "" && m.tokens.Total == 0 && m.parentID != "" && hasShellNote(s, m.parentID)
+	b.shellCommand = m.Role == assistantRole && m.finishReason == "" && m.tokens.Total == 0 && m.parentID != "" && hasShellNote(rows, m.parentID)
 }
 
 // hasShellNote reports whether the first part of a message is a shell note.
-func hasShellNote(s Store, message string) bool {
-	for r := range s.Parts(message) {
+func hasShellNote(rows Rows, message string) bool {
+	for r := range rows.Parts(message) {
 		return ParsePart(r.JSON()).isShellNote()
 	}
 	return false

@@ -1,3 +1,5 @@
+// Package transcript parses what OpenCode stores of a session: its metadata, its messages and their parts. It derives the newest
+// turn, the usage and the messages of `logs`. It opens no file and no database: callers pass JSON, or a [Rows] that reads one session.
 package transcript
 
 import (

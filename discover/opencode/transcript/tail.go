@@ -13,15 +13,15 @@ type Tail struct {
 }
 
 // ReadTail reads the last message.
-func ReadTail(s Store) (t Tail) {
-	before := s.Failures()
-	if r := s.Last(); r != nil {
+func ReadTail(rows Rows) (t Tail) {
+	before := rows.Failures()
+	if r := rows.Last(); r != nil {
 		last := parseRow(r, r.JSON())
 		if t.Last = &last; last.needsParts() {
-			t.readParts(s, r.Updated())
+			t.readParts(rows, r.Updated())
 		}
 	}
-	t.unread = s.Failures() > before
+	t.unread = rows.Failures() > before
 	return t
 }
 
@@ -32,8 +32,8 @@ func (m *Message) needsParts() bool {
 
 // readParts reads the parts of the last message, whose row was updated at the given time. A running tool updates only the row of
 // its part, which shows that the session is active. A migration gives all rows the same time, which shows nothing (SEEN 1.2.1).
-func (t *Tail) readParts(s Store, updated int64) {
-	for r := range s.Parts(t.Last.ID) {
+func (t *Tail) readParts(rows Rows, updated int64) {
+	for r := range rows.Parts(t.Last.ID) {
 		data := r.JSON()
 		if data == nil {
 			continue
@@ -68,8 +68,8 @@ func (t *Tail) RunningTools() (running []Part) {
 }
 
 // WorkingDir returns the working directory of the newest answer; "" if there is none. The user's messages do not have it.
-func WorkingDir(s Store) string {
-	for r := range s.Newest(Cursor{}) {
+func WorkingDir(rows Rows) string {
+	for r := range rows.Newest(Cursor{}) {
 		if m := ParseMessage(r.JSON()); m.Role == assistantRole {
 			return m.Dir
 		}

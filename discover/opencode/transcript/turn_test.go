@@ -32,7 +32,7 @@ func TestTurn(t *testing.T) {
 		"unknown":         {`{"role":"system"}`, nil, discover.Turn{}},
 		"torn":            {`{"role":`, nil, discover.Turn{}},
 	} {
-		s := memoryStore{}
+		s := memoryRows{}
 		if c.message != "" {
 			s = append(s, newMemoryMessage("msg_1", c.message, c.parts...))
 		}

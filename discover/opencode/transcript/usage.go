@@ -41,9 +41,9 @@ func parseTokens(o jsonl.Object) discover.Tokens {
 }
 
 // answersSince yields the session's answers since a time, newest first. Older ones were copied from the session that it was forked from.
-func answersSince(s Store, since int64) iter.Seq[Message] {
+func answersSince(rows Rows, since int64) iter.Seq[Message] {
 	return func(yield func(Message) bool) {
-		for r := range s.Newest(Cursor{}) {
+		for r := range rows.Newest(Cursor{}) {
 			if at := r.Created(); at > 0 && at < since {
 				return
 			}
@@ -55,8 +55,8 @@ func answersSince(s Store, since int64) iter.Seq[Message] {
 }
 
 // ReadUsage adds up the session's answers since a time, in milliseconds.
-func ReadUsage(s Store, since int64) (sum Usage) {
-	for m := range answersSince(s, since) {
+func ReadUsage(rows Rows, since int64) (sum Usage) {
+	for m := range answersSince(rows, since) {
 		sum.Add(Usage{m.tokens, m.cost})
 	}
 	return sum
@@ -64,8 +64,8 @@ func ReadUsage(s Store, since int64) (sum Usage) {
 
 // ReadAnswers returns what each of the session's answers since a time, in milliseconds, used. OpenCode counts the reasoning apart from
 // the output.
-func ReadAnswers(s Store, since int64) (answers []discover.Usage) {
-	for m := range answersSince(s, since) {
+func ReadAnswers(rows Rows, since int64) (answers []discover.Usage) {
+	for m := range answersSince(rows, since) {
 		if m.tokens.Total == 0 && m.cost == 0 {
 			continue
 		}
@@ -79,8 +79,8 @@ func ReadAnswers(s Store, since int64) (answers []discover.Usage) {
 }
 
 // ReadContext returns the size of the session's context in tokens, from the newest answer that has it.
-func ReadContext(s Store) int64 {
-	for r := range s.Newest(Cursor{}) {
+func ReadContext(rows Rows) int64 {
+	for r := range rows.Newest(Cursor{}) {
 		if m := readAnswer(r); m.tokens.Total > 0 {
 			return m.ContextSize()
 		}

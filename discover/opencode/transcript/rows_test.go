@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// memoryStore is a [Store] of messages, oldest first.
-type memoryStore []memoryRow
+// memoryRows is a [Rows] of messages, oldest first.
+type memoryRows []memoryRow
 
 // memoryRow is a [Row] with its parts.
 type memoryRow struct {
 	id    string
 	json  []byte
-	parts memoryStore
+	parts memoryRows
 }
 
 // newMemoryMessage makes a message. The parts of msg_1 are prt_1_0, prt_1_1 and so on.
@@ -33,7 +33,7 @@ func (r memoryRow) Head() []byte       { return r.json }
 func (r memoryRow) JSON() []byte       { return r.json }
 func (r memoryRow) Check([]byte) error { return nil }
 
-func (s memoryStore) oldest() iter.Seq[Row] {
+func (s memoryRows) oldest() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
 		for _, r := range s {
 			if !yield(r) {
@@ -43,7 +43,7 @@ func (s memoryStore) oldest() iter.Seq[Row] {
 	}
 }
 
-func (s memoryStore) before(id string) iter.Seq[Row] {
+func (s memoryRows) before(id string) iter.Seq[Row] {
 	return func(yield func(Row) bool) {
 		for _, r := range slices.Backward(s) {
 			if (id == "" || r.id < id) && !yield(r) {
@@ -53,7 +53,7 @@ func (s memoryStore) before(id string) iter.Seq[Row] {
 	}
 }
 
-func (s memoryStore) partsOf(message string) memoryStore {
+func (s memoryRows) partsOf(message string) memoryRows {
 	for _, r := range s {
 		if r.id == message {
 			return r.parts
@@ -62,16 +62,16 @@ func (s memoryStore) partsOf(message string) memoryStore {
 	return nil
 }
 
-func (s memoryStore) Oldest() iter.Seq[Row]              { return s.oldest() }
-func (s memoryStore) Newest(before Cursor) iter.Seq[Row] { return s.before(before.Message) }
-func (s memoryStore) Parts(message string) iter.Seq[Row] { return s.partsOf(message).oldest() }
-func (s memoryStore) PartsBefore(c Cursor) iter.Seq[Row] { return s.partsOf(c.Message).before(c.Part) }
+func (s memoryRows) Oldest() iter.Seq[Row]              { return s.oldest() }
+func (s memoryRows) Newest(before Cursor) iter.Seq[Row] { return s.before(before.Message) }
+func (s memoryRows) Parts(message string) iter.Seq[Row] { return s.partsOf(message).oldest() }
+func (s memoryRows) PartsBefore(c Cursor) iter.Seq[Row] { return s.partsOf(c.Message).before(c.Part) }
 
-func (s memoryStore) Last() Row {
+func (s memoryRows) Last() Row {
 	for r := range s.before("") {
 		return r
 	}
 	return nil
 }
 
-func (s memoryStore) Failures() int { return 0 }
+func (s memoryRows) Failures() int { return 0 }

@@ -1,12 +1,10 @@
-// Package transcript parses what OpenCode stores of a session: its metadata, its messages and their parts. It derives the newest
-// turn, the usage and the messages of `logs`. It opens no file and no database: callers pass JSON, or a [Store] that reads one session.
 package transcript
 
 import "iter"
 
-// Store reads the messages of one session and their parts. Databases (1.2 and later) and JSON files (before) have the same JSON.
+// Rows reads the messages of one session and their parts. Databases (1.2 and later) and JSON files (before) have the same JSON.
 // A row that cannot be read is left out, or its JSON is nil.
-type Store interface {
+type Rows interface {
 	// Oldest yields the messages from the oldest on.
 	Oldest() iter.Seq[Row]
 	// Newest yields the messages that are older than the cursor's, from the newest on; all of them for the zero cursor.
@@ -37,7 +35,7 @@ type Row interface {
 
 // Cursor is a place among the messages of a session, or among the parts of one.
 type Cursor struct {
-	Time          int64 // of the message, in milliseconds; 0 if the store orders messages by ID
+	Time          int64 // of the message, in milliseconds; 0 if their IDs order the messages
 	Message, Part string
 }
 
