@@ -132,6 +132,22 @@ func TestWatcherFollowsASessionAcrossProcesses(t *testing.T) {
 	}
 }
 
+// Whoever waits for a time is woken then, though nothing has changed; the next wait is as long as ever.
+func TestWatcherWakesInTime(t *testing.T) {
+	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, record("codex", "a", 1))
+	s.watch("a")
+	s.expectSnapshot("a:idle")
+	s.watcher.WakeIn(time.Hour)
+	s.watcher.WakeIn(time.Minute)
+	if due := s.watcher.poller.wakeTime; !due.Equal(s.clock.Add(time.Minute)) {
+		t.Errorf("another snapshot is due at %v, want %v", due, s.clock.Add(time.Minute))
+	}
+	s.expectSnapshot("a:idle")
+	if due := s.watcher.poller.wakeTime; !due.IsZero() {
+		t.Errorf("another snapshot is due at %v, though nobody waits for it", due)
+	}
+}
+
 // A session that its live process no longer shows has stopped only after the debounce. A headless process ends with its session.
 func TestWatcherDebouncesAStopWhileTheProcessLives(t *testing.T) {
 	for source, believed := range map[string]string{"tui": "a:stopped", "exec": "a:running", "print": "a:running", "run": "a:running"} {

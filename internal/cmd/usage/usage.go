@@ -83,7 +83,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
-	if err := print(c, sum.report(since, c.Style.Now), o); err != nil {
+	if err := print(c, sum.report(since, c.Style.Now), since, o); err != nil {
 		return err
 	}
 	return f.ReportWarnings(warnings)
@@ -99,7 +99,7 @@ func since(c *cmdutil.Call, o *options) (time.Time, error) {
 	return at, err
 }
 
-func print(c *cmdutil.Call, u output.Usage, o *options) error {
+func print(c *cmdutil.Call, u output.Usage, since time.Time, o *options) error {
 	if len(u.UnpricedModels) > 0 {
 		c.Report.Hint("no price for " + output.Sanitize(strings.Join(u.UnpricedModels, ", ")))
 	}
@@ -113,6 +113,9 @@ func print(c *cmdutil.Call, u output.Usage, o *options) error {
 			c.Report.Note("nothing was used since then; agentctl usage --since all looks further back")
 		}
 		return nil
+	}
+	if c.Width > 0 && !since.IsZero() {
+		c.Report.Note("left out: what was used before " + since.In(c.Style.Now.Location()).Format("2006-01-02 15:04") + "; --since all counts everything")
 	}
 	return output.UsageTable(c.Stdout, u, c.Style)
 }
