@@ -33,3 +33,11 @@ func (Adapter) MatchesID(id string) bool { return isSessionID(id) && len(id) == 
 func newWarning(path string, err error) error {
 	return &discover.Warning{Agent: agentName, Path: path, Err: fsread.WithoutPath(path, err)}
 }
+
+// warningUnlessGone returns the warning about a path that could not be read; nil if there is no error, or if the path does not exist.
+func warningUnlessGone(path string, err error) error {
+	if err == nil || fsread.IsNotExist(err) {
+		return nil
+	}
+	return newWarning(path, err)
+}

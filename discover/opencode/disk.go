@@ -71,8 +71,8 @@ func (x *diskReader) add(owner int, kind, path string, u diskusage.Use) {
 func (x *diskReader) addRows(path string, bytes int64) (rest int64) {
 	var rows map[string]int64
 	err := readDatabase(x.ctx, x.home, path, func(d *database) { rows = d.rowBytes() })
-	if err != nil && !fsread.IsNotExist(err) {
-		x.emit(discover.DiskUse{}, newWarning(path, err))
+	if err = warningUnlessGone(path, err); err != nil {
+		x.emit(discover.DiskUse{}, err)
 	}
 	rest = bytes
 	for i, r := range x.records {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
 	"agentctl/discover/opencode/transcript"
 )
 
@@ -59,10 +58,8 @@ func (h *homeSessions) load(ctx context.Context) error {
 		databases, err := listDatabases(ctx, home)
 		errs = append(errs, err)
 		for _, path := range databases {
-			if err := h.loadDatabase(ctx, path); err != nil && !fsread.IsNotExist(err) {
-				h.failed = true
-				errs = append(errs, newWarning(path, err))
-			}
+			err := warningUnlessGone(path, h.loadDatabase(ctx, path))
+			h.failed, errs = h.failed || err != nil, append(errs, err)
 		}
 	}
 	for _, home := range h.homes {

@@ -28,9 +28,7 @@ func legacyFolders(ctx context.Context, home string) ([]string, error) {
 	var errs []error
 	under := func(dir string, more ...string) {
 		names, err := fsread.ReadDir(ctx, dir)
-		if err != nil && !fsread.IsNotExist(err) {
-			errs = append(errs, newWarning(dir, err))
-		}
+		errs = append(errs, warningUnlessGone(dir, err))
 		for _, e := range names {
 			if !strings.HasPrefix(e.Name(), ".") { // opening what is no folder fails later
 				out = append(out, filepath.Join(append([]string{dir, e.Name()}, more...)...))
@@ -58,24 +56,20 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilt
 		}
 		d, err := fsread.OpenDir(ctx, folder)
 		if err != nil {
-			if !fsread.IsNotExist(err) {
-				errs = append(errs, newWarning(folder, err))
-			}
+			errs = append(errs, warningUnlessGone(folder, err))
 			continue
 		}
 		found, err := legacyIDs(d, q)
 		errs = append(errs, err)
 		for _, id := range found {
+			path := filepath.Join(folder, id+".json")
 			info, err := d.Stat(id + ".json")
 			if err != nil {
-				if !fsread.IsNotExist(err) {
-					errs = append(errs, newWarning(filepath.Join(folder, id+".json"), err))
-				}
+				errs = append(errs, warningUnlessGone(path, err))
 				continue
 			}
 			out = append(out, discover.Entry{
-				Agent: agentName, ID: id, Path: filepath.Join(folder, id+".json"), Home: home.Dir,
-				Updated: info.ModTime, Size: info.Size,
+				Agent: agentName, ID: id, Path: path, Home: home.Dir, Updated: info.ModTime, Size: info.Size,
 			})
 		}
 		_ = d.Close()

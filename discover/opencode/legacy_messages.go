@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"agentctl/discover/native/fsread"
 	"agentctl/discover/opencode/transcript"
 )
 
@@ -101,8 +100,11 @@ func (l *legacyMessages) row(dir, name string) *legacyRow {
 	return &legacyRow{messages: l, path: filepath.Join(dir, name+".json")}
 }
 
-// warn counts a failure, and keeps one warning for each path. It returns the warning.
+// warn counts a failure, and keeps one warning for each path. It returns the warning, which may be nil.
 func (l *legacyMessages) warn(path string, err error) error {
+	if err == nil {
+		return nil
+	}
 	l.failures++
 	if !l.warned[path] {
 		l.warned[path], l.errs = true, append(l.errs, err)
@@ -130,8 +132,8 @@ func (r *legacyRow) JSON() []byte {
 	if !r.loaded {
 		r.loaded = true
 		var err error
-		if r.data, err = readLegacyFile(r.messages.ctx, r.path); err != nil && !fsread.IsNotExist(err) {
-			r.err = r.messages.warn(r.path, newWarning(r.path, err))
+		if r.data, err = readLegacyFile(r.messages.ctx, r.path); err != nil {
+			r.err = r.messages.warn(r.path, warningUnlessGone(r.path, err))
 		}
 	}
 	return r.data

@@ -18,11 +18,8 @@ import (
 func readLegacySession(ctx context.Context, home, path string, want discover.ReadOptions) (*session, error) {
 	id := strings.TrimSuffix(filepath.Base(path), ".json")
 	data, err := readLegacyFile(ctx, path)
-	if fsread.IsNotExist(err) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, newWarning(path, err)
+		return nil, warningUnlessGone(path, err)
 	}
 	m := transcript.ParseLegacyMetadata(data)
 	if m.ID != id {
@@ -41,8 +38,8 @@ var errWrongID = errors.New("not the session that its name says")
 // listJSONNames lists the names of a folder's JSON files that have the prefix, without their extension, sorted: their IDs sort by time.
 func listJSONNames(ctx context.Context, dir, prefix string) ([]string, error) {
 	entries, err := fsread.ReadDir(ctx, dir)
-	if err != nil && !fsread.IsNotExist(err) {
-		return nil, newWarning(dir, err)
+	if err != nil {
+		return nil, warningUnlessGone(dir, err)
 	}
 	var names []string
 	for _, e := range entries {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
 	"agentctl/discover/opencode/transcript"
 )
 
@@ -58,8 +57,8 @@ func databaseItems(ctx context.Context, r discover.Record) iter.Seq[transcript.I
 			b := messageBatch{done: true} // if there are no tables any more
 			err := readDatabase(ctx, r.Home, r.Path, func(d *database) { b = last.next(d.messages(r.ID), limit) })
 			if err != nil && !isDamage(err) {
-				if !fsread.IsNotExist(err) {
-					yield(transcript.Item{Err: newWarning(r.Path, err)})
+				if err = warningUnlessGone(r.Path, err); err != nil {
+					yield(transcript.Item{Err: err})
 				}
 				return
 			}

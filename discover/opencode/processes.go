@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
 
@@ -20,7 +19,7 @@ type processScan struct {
 	now       time.Time
 	processes []*loggedProcess
 	homes     map[string]*homeSessions // by directory
-	warnings  []error
+	warnings  []error                  // nil for what could be read
 }
 
 // loggedProcess is a process with what its log says.
@@ -106,16 +105,12 @@ func (scan *processScan) load(ctx context.Context) {
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(scan.homes)) {
-		if err := scan.homes[dir].load(ctx); err != nil {
-			scan.warnings = append(scan.warnings, err)
-		}
+		scan.warnings = append(scan.warnings, scan.homes[dir].load(ctx))
 	}
 }
 
 func (scan *processScan) warn(path string, err error) {
-	if err != nil && !fsread.IsNotExist(err) {
-		scan.warnings = append(scan.warnings, newWarning(path, err))
-	}
+	scan.warnings = append(scan.warnings, warningUnlessGone(path, err))
 }
 
 // err returns all warnings.

@@ -5,7 +5,6 @@ import (
 	"iter"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
 )
 
 // batchSize is how many sessions one reading of a database takes: so few that a writer's checkpoint rarely disturbs it, and that all their
@@ -25,17 +24,22 @@ func (b batch) isLegacy() bool { return isLegacyPath(b.path) }
 
 // Read implements [discover.Adapter]. The Meta keys are those of [newSession].
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
-	return func(yield func(discover.Record, error) bool) {
-		subAgents := &legacySubAgents{}
+	subAgents := &legacySubAgents{}
+	return readBatches(ctx, entries, func(b batch) ([]discover.Record, error) { return b.read(ctx, want, subAgents) })
+}
+
+// readBatches yields what read returns for the batches of the entries, the error of a batch first.
+func readBatches[T any](ctx context.Context, entries []discover.Entry, read func(batch) ([]T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
 		for _, b := range batches(entries) {
 			if ctx.Err() != nil {
 				return
 			}
-			records, err := b.read(ctx, want, subAgents)
-			if err != nil && !yield(discover.Record{}, err) {
+			results, err := read(b)
+			if err != nil && !yield(*new(T), err) {
 				return
 			}
-			for _, r := range records {
+			for _, r := range results {
 				if !yield(r, nil) {
 					return
 				}
@@ -92,12 +96,5 @@ func (b batch) read(ctx context.Context, want discover.ReadOptions, subAgents *l
 // no error.
 func (b batch) readDatabase(ctx context.Context, read func(*database)) (ok bool, err error) {
 	err = readDatabase(ctx, b.home, b.path, read)
-	if fsread.IsNotExist(err) {
-		return false, nil
-	}
-	ok = err == nil || isDamage(err)
-	if err != nil {
-		err = newWarning(b.path, err)
-	}
-	return ok, err
+	return err == nil || isDamage(err), warningUnlessGone(b.path, err)
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
 	"agentctl/discover/opencode/transcript"
 )
 
@@ -31,10 +30,7 @@ func homeEntries(ctx context.Context, home discover.Home, q discover.EntryFilter
 	var all []discover.Entry
 	for _, path := range databases {
 		found, err := databaseEntries(ctx, home, path, q)
-		if err != nil && !fsread.IsNotExist(err) {
-			errs = append(errs, newWarning(path, err))
-		}
-		all = discover.AppendEntries(all, found)
+		all, errs = discover.AppendEntries(all, found), append(errs, warningUnlessGone(path, err))
 	}
 	files, err := legacyEntries(ctx, home, q)
 	errs = append(errs, err)
