@@ -11,7 +11,7 @@ import (
 
 // The released binary is small, and on Linux needs nothing that is not in it.
 func TestReleaseBinary(t *testing.T) {
-	// It has 15.2 MB, of which SQLite takes 5.6.
+	// It has 17.3 MB, of which SQLite takes 5.6, and what renders HTML 1.0.
 	const limit = 18_000_000
 	bin := filepath.Join(t.TempDir(), "agentctl")
 	if out, err := exec.Command("./build", bin).CombinedOutput(); err != nil {

@@ -59,7 +59,7 @@ func timeText(at string) string {
 	if len(at) < len("2006-01-02T15:04:05") {
 		return ""
 	}
-	return at[:10] + " " + at[11:19] + " UTC"
+	return output.Sanitize(at[:10] + " " + at[11:19] + " UTC")
 }
 
 // heading is who says a message, or what happened.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"agentctl/discover"
 	"agentctl/internal/output"
 )
 
@@ -45,13 +46,11 @@ func (w markdown) session(e output.Export, level int) {
 	w.children(children[-1], level)
 	last := ""
 	for i, m := range e.Messages {
-		if m.Tool != nil {
-			w.call(m.Tool)
+		last = w.message(m, level+1, last)
+		if len(children[i]) > 0 {
+			w.children(children[i], level)
 			last = ""
-		} else {
-			last = w.message(m, level+1, last)
 		}
-		w.children(children[i], level)
 	}
 }
 
@@ -70,21 +69,22 @@ func (w markdown) heading(level int, text string) {
 	fmt.Fprintf(w, "%s %s\n\n", strings.Repeat("#", level), escape(text))
 }
 
+// message writes a message. It returns who says it: messages in a row of one speaker have one heading.
 func (w markdown) message(m output.Message, level int, last string) string {
-	name := heading(m)
-	if at := timeText(m.Time); at != "" {
-		name += " · " + at
+	who := heading(m)
+	if who != last || m.Role == string(discover.RoleUser) {
+		w.heading(level, strings.TrimSuffix(who+" · "+timeText(m.Time), " · "))
 	}
-	if name != last {
-		w.heading(level, name)
-	}
-	if text := text(m); text != "" {
+	switch text := text(m); {
+	case m.Tool != nil:
+		w.call(m.Tool)
+	case text != "":
 		for line := range strings.SplitSeq(text, "\n") {
 			w.WriteString(strings.TrimRight("> "+line, " ") + "\n")
 		}
 		w.WriteString("\n")
 	}
-	return name
+	return who
 }
 
 func (w markdown) call(c *output.ToolCall) {

@@ -17,7 +17,7 @@ func readers() []string {
 		"list -a --since all --format {{.id}}{{.title}}{{.prompt}}{{.cwd}}", "list -a --group g", "list -a --status stopped --json",
 		"status ID", "status ID --json", "status ID --json --explain", "status ID --explain", "status ID --alive", "status pid:1 --json",
 		"peek ID", "peek ID --json", "peek ID -n 0 --tools", "peek ID --json -n 0 --tools --children",
-		"export ID", "export ID --json --children", "export ID --tools full --children",
+		"export ID", "export ID --json --children", "export ID --tools full --children", "export ID --as html --children",
 		"logs ID", "logs ID --json -n 0", "logs ID -f --json", "logs ID --tools --children",
 		"stop ID --dry-run", "stop ID --dry-run --json", "stop --all --yes --dry-run --json", "stop --orphans --dry-run --yes --json", "stop --cwd DIR --dry-run",
 		"wait ID --timeout 1s", "wait ID --timeout 1s --json --until idle", "wait ID --until any-change --timeout 100ms",

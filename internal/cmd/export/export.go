@@ -28,13 +28,13 @@ type options struct {
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{}
 	return &cli.Command{
-		Usage:     "write sessions as Markdown or JSON, to read, keep or share",
+		Usage:     "write sessions as Markdown, JSON or one HTML page, to read, keep or share",
 		UsageText: "agentctl export [FLAGS] ID…",
 		Description: "export writes what was said in a session, the oldest first. What has the shape of a key, a token or a password becomes\n" +
 			"[redacted]; look through an export before you publish it all the same.",
 		ArgsUsage: "ID…",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "as", Usage: "the `FORMAT`: markdown or json (default: by the name of the -o file, else markdown)", Destination: &o.as},
+			&cli.StringFlag{Name: "as", Usage: "the `FORMAT`: markdown, json or html (default: by the name of the -o file, else markdown)", Destination: &o.as},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write `FILE` instead of stdout, readable for you only", Destination: &o.file},
 			&cli.StringFlag{Name: "tools", Usage: "how `MUCH` of tool calls: none, brief (name, summary, state) or full (default: brief in Markdown, else full)", Destination: &o.tools},
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
@@ -43,7 +43,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "is --as json, also for errors on stderr", Destination: &o.JSON},
 		},
 		CustomHelpTemplate: cmdutil.HelpTemplate(
-			"agentctl export 88d1d394 > session.md", "agentctl export -o session.json --children 88d1d394", "agentctl export 88d1d394 --json | jq -r '.messages[].text'",
+			"agentctl export 88d1d394 > session.md", "agentctl export -o session.html --children 88d1d394", "agentctl export 88d1d394 --json | jq -r '.messages[].text'",
 		),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
@@ -172,6 +172,8 @@ func render(w io.Writer, exports []output.Export, as string) error {
 	switch as {
 	case asJSON:
 		return output.ExportJSON(w, exports)
+	case asHTML:
+		return export.HTML(w, exports)
 	}
 	return export.Markdown(w, exports)
 }

@@ -27,7 +27,7 @@ func TestMarkdown(t *testing.T) {
 	f, out := cmdtest.WithMessages(t)
 	stdout, stderr, exit := exported(t, f, out, "dddddddd")
 	want := "# title of dddddddd\n\n- Session: `dddddddd`\n- Agent: `codex`\n- Directory: `/w/d`\n- Last activity: `2026-10-21 12:00:00 UTC`\n" +
-		"- Status: `stopped, completed`\n\n## User · 2026-11-20 11:59:00 UTC\n\n> go\n\n**Bash** `sleep 9` — cut\n\n"
+		"- Status: `stopped, completed`\n\n## User · 2026-11-20 11:59:00 UTC\n\n> go\n\n## Assistant · 2026-11-20 11:59:00 UTC\n\n**Bash** `sleep 9` — cut\n\n"
 	if stdout != want || stderr != "" || exit != 0 {
 		t.Errorf("exit %d\n%s%s", exit, stdout, stderr)
 	}

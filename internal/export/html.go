@@ -1,0 +1,137 @@
+package export
+
+import (
+	"bufio"
+	_ "embed" // for go:embed
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/internal/output"
+)
+
+//go:embed page.html
+var pageTemplates string
+
+// HTML writes sessions as one page. It has no script, and a policy that forbids them; its only style is its own; and nothing in it
+// is loaded. All texts are escaped by html/template, but for the answers, which [markdownRenderer] escapes.
+func HTML(w io.Writer, sessions []output.Export) error {
+	templates, err := template.New("page").Parse(pageTemplates)
+	if err != nil {
+		return fmt.Errorf("the page's template: %w", err)
+	}
+	p := &page{Writer: bufio.NewWriterSize(w, 64<<10), templates: templates, markdown: newMarkdownRenderer()}
+	p.write("begin", pageTitle(sessions))
+	for _, e := range sessions {
+		p.WriteString("<section>\n")
+		p.session(e)
+		p.WriteString("</section>\n")
+	}
+	p.WriteString("</body>\n</html>\n")
+	if p.err != nil {
+		return p.err
+	}
+	return p.Flush()
+}
+
+func pageTitle(sessions []output.Export) string {
+	if len(sessions) == 1 {
+		return title(sessions[0].Session)
+	}
+	return fmt.Sprintf("%d sessions", len(sessions))
+}
+
+// page keeps its first error.
+type page struct {
+	*bufio.Writer
+	templates *template.Template
+	markdown  *markdownRenderer
+	err       error
+}
+
+func (p *page) write(name string, data any) {
+	if p.err == nil {
+		p.err = p.templates.ExecuteTemplate(p.Writer, name, data)
+	}
+}
+
+type sessionView struct {
+	Title   string
+	Facts   []fact
+	Missing []string
+}
+
+func (p *page) session(e output.Export) {
+	view := sessionView{Title: title(e.Session), Facts: facts(e.Session)}
+	for _, m := range e.Missing {
+		view.Missing = append(view.Missing, output.Sanitize(m))
+	}
+	p.write("session", view)
+	children := childrenByPlace(e)
+	p.children(children[-1])
+	last := ""
+	for i, m := range e.Messages {
+		if p.err != nil {
+			return
+		}
+		last = p.message(m, last)
+		p.children(children[i])
+	}
+}
+
+func (p *page) children(list []output.Export) {
+	for _, c := range list {
+		p.write("child", title(c.Session))
+		p.session(c)
+		p.WriteString("</div>\n</details>\n")
+	}
+}
+
+type headerView struct{ Class, Who, Time string }
+
+type textView struct {
+	Class string
+	Text  any // a string, or template.HTML
+}
+
+type callView struct {
+	Name, Brief, State string
+	Bad                bool
+	Input, Output      string
+}
+
+// message writes a message. It returns who says it: messages in a row of one speaker have one header.
+func (p *page) message(m output.Message, last string) string {
+	who := heading(m)
+	class := strings.ToLower(strings.Fields(who)[0])
+	if who != last || m.Role == string(discover.RoleUser) {
+		p.write("header", headerView{class, who, timeText(m.Time)})
+	}
+	if m.Tool != nil {
+		p.call(m.Tool)
+		return who
+	}
+	switch text := text(m); {
+	case text == "":
+	case m.Role == string(discover.RoleAssistant), m.Kind == string(discover.KindCompaction):
+		if rendered, ok := p.markdown.render(text); ok {
+			p.write("text", textView{class, rendered})
+			break
+		}
+		p.write("plain", textView{class, text})
+	default:
+		p.write("plain", textView{class, text})
+	}
+	return who
+}
+
+func (p *page) call(c *output.ToolCall) {
+	v := callView{Name: output.Sanitize(c.Name), Brief: output.Sanitize(c.Brief), State: stateText(c), Input: input(c), Output: result(c)}
+	switch discover.ToolState(c.State) {
+	case discover.ToolFailed, discover.ToolRefused, discover.ToolInterrupted:
+		v.Bad = true
+	}
+	p.write("call", v)
+}

@@ -1,0 +1,203 @@
+package export_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"pgregory.net/rapid"
+
+	"agentctl/internal/export"
+	"agentctl/internal/output"
+)
+
+// hostile are texts that try to run, to load or to hide something, or to leave their place.
+func hostile() []string {
+	return []string{
+		"<script>alert(1)</script>", "<SCRIPT SRC=//example.com/x.js>", "</style><script>alert(1)</script>", "</title><script>alert(1)</script>",
+		"<img src=x onerror=alert(1)>", "<svg onload=alert(1)>", "<iframe src=https://example.com></iframe>", "<object data=x></object>",
+		"<a href=\"javascript:alert(1)\">x</a>", "[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))", "[x](javascript&colon;alert(1))",
+		"[x](&#106;avascript:alert(1))", "[x](data:text/html,<script>alert(1)</script>)", "[x](vbscript:x)", "[x](file:///etc/passwd)", "[x](//example.com/x)",
+		"![x](https://example.com/pixel.png)", "![x](x \"onload=alert(1)\")", "[x](https://example.com/\" onclick=\"alert(1))", "[x](<https://example.com/\"onclick=alert(1)>)",
+		"<https://example.com/\"onmouseover=alert(1)>", "<javascript:alert(1)>", "<a@b.example>", "[r]\n\n[r]: javascript:alert(1)",
+		"```\"><script>alert(1)</script>\nx\n```", "```js onclick=alert(1)\n</code></pre><script>alert(1)</script>", "`</code><script>alert(1)</script>`",
+		"| a | b |\n|---|---|\n| <script>alert(1)</script> | [x](javascript:alert(1)) |", "<!-- ", "<![CDATA[", "<div", "</div></div></details></section></body></html>",
+		"<table><tr><td>", "<style>*{display:none}</style>", "<link rel=stylesheet href=https://example.com>", "<base href=https://example.com>",
+		"<meta http-equiv=refresh content=0;url=https://example.com>", "<form action=https://example.com><input autofocus onfocus=alert(1)>",
+		"\u202eevil\u2066", "a\x00b\x1b[2J\x07\u009b", "&#x202e;evil&#27;&#0;", "&lt;script&gt;", "&amp;lt;script&amp;gt;", "\xff\xfe<script>", "{{.}}{{template \"begin\"}}", "{$x}", "\\<script>",
+		"http://example.com/`${alert(1)}`", "<plaintext>", "<noscript><p title=\"</noscript><script>alert(1)</script>\">", "<math><mi xlink:href=javascript:alert(1)>",
+	}
+}
+
+// session is a session that has these texts wherever it may have some.
+func session(texts ...string) output.Export {
+	id := texts[0]
+	e := output.Export{Session: output.Session{ID: &id, Adapter: "codex", Status: "stopped"}}
+	for i, s := range texts {
+		at := time.Date(2026, 11, 20, 12, 0, i, 0, time.UTC).Format("2006-01-02T15:04:05.000Z")
+		e.Session.Title, e.Session.CWD, e.Session.Model, e.Session.Error, e.Session.Branch, e.Session.Version = s, s, s, s, s, s
+		e.Missing = append(e.Missing, s)
+		input, _ := json.Marshal(map[string]string{"command": s})
+		e.Messages = append(
+			e.Messages,
+			output.Message{ID: s, Role: "user", Kind: "text", Time: at, Text: &s},
+			output.Message{ID: s, Role: "assistant", Kind: "text", Time: s, Text: &s, Model: s},
+			output.Message{ID: s, Role: "system", Kind: "error", Text: &s},
+			output.Message{ID: s, Role: "system", Kind: "compaction", Text: &s},
+			output.Message{ID: s, Role: "assistant", Kind: "tool", Tool: &output.ToolCall{Name: s, Brief: s, Input: input, Output: &s, State: "error"}},
+			output.Message{ID: s, Role: s, Kind: s, Tool: &output.ToolCall{Name: s, Brief: s, Input: json.RawMessage(s), State: "waiting", WaitingFor: s}},
+		)
+	}
+	return e
+}
+
+func rendered(t interface{ Fatal(...any) }, sessions ...output.Export) string {
+	var b bytes.Buffer
+	if err := export.HTML(&b, sessions); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// attributes are all elements of a page, each with the attributes that it may have.
+func attributes() map[string][]string {
+	all := map[string][]string{
+		"html": {"lang"}, "meta": {"charset", "http-equiv", "content", "name"}, "div": {"class", "dir"}, "p": {"class"}, "span": {"class"}, "h1": {"dir"},
+		"details": {"class"}, "pre": {"class"}, "code": {"class"}, "a": {"href", "rel"}, "ol": {"start"},
+	}
+	for _, name := range strings.Fields("head title style body section dl dt dd time summary b h3 h4 h5 h6 ul li blockquote hr br table tbody tr th td em strong") {
+		all[name] = nil
+	}
+	return all
+}
+
+// check parses a page as a browser does. It fails unless the page has only the elements and attributes that we write: nothing of a text
+// runs, is loaded, or is outside of its place.
+func check(t interface{ Errorf(string, ...any) }, page string) {
+	known := attributes()
+	doc, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Errorf("%v", err)
+		return
+	}
+	styles, metas := 0, 0
+	for n := range doc.Descendants() {
+		switch n.Type {
+		case html.CommentNode:
+			t.Errorf("comment %q", n.Data)
+		case html.TextNode:
+			for _, r := range n.Data {
+				if unicode.Is(unicode.Bidi_Control, r) || unicode.IsControl(r) && r != '\n' && r != '\t' {
+					t.Errorf("character %U in %q", r, n.Data)
+				}
+			}
+		case html.ElementNode:
+			allowed, ok := known[n.Data]
+			if !ok || n.Namespace != "" {
+				t.Errorf("element %s", n.Data)
+			}
+			switch n.Data {
+			case "style":
+				styles++
+			case "meta":
+				metas++
+			}
+			for _, a := range n.Attr {
+				if !slices.Contains(allowed, a.Key) {
+					t.Errorf("attribute %s of %s", a.Key, n.Data)
+				}
+				if a.Key == "href" && !strings.HasPrefix(strings.ToLower(a.Val), "http") && !strings.HasPrefix(strings.ToLower(a.Val), "mailto:") {
+					t.Errorf("link to %q", a.Val)
+				}
+			}
+			if n.Data == "a" && !slices.Contains(n.Attr, html.Attribute{Key: "rel", Val: "noreferrer noopener"}) {
+				t.Errorf("a link without rel")
+			}
+		}
+	}
+	if styles != 1 || metas != 5 || !strings.Contains(page, `content="default-src 'none'; style-src 'unsafe-inline'"`) {
+		t.Errorf("%d styles, %d metas", styles, metas)
+	}
+	if style := page[strings.Index(page, "<style>"):strings.Index(page, "</style>")]; strings.Contains(style, "url(") || strings.Contains(style, "@import") {
+		t.Errorf("the style loads something")
+	}
+	if body := doc.FirstChild.NextSibling.LastChild; body.Data != "body" || body.FirstChild == nil {
+		t.Errorf("the page has no body")
+	} else {
+		for n := range body.ChildNodes() {
+			if n.Data != "section" && strings.TrimSpace(n.Data) != "" {
+				t.Errorf("%q is outside of its section", n.Data)
+			}
+		}
+	}
+}
+
+func TestNothingOfATextRuns(t *testing.T) {
+	for _, text := range hostile() {
+		e := session(text)
+		e.Children = []output.Export{session(text)}
+		page := rendered(t, e, session(text))
+		if check(t, page); t.Failed() {
+			t.Fatalf("%q", text)
+		}
+	}
+	check(t, rendered(t, session(hostile()...)))
+}
+
+// The text is still there, as it was said.
+func TestTextsAreShown(t *testing.T) {
+	page := rendered(t, session("a <b>bold</b> & [x](javascript:1) &nbsp; ![alt](https://example.com/a.png) <https://example.com/?a=1&b> **x**\nnext"))
+	for _, want := range []string{
+		"a &lt;b&gt;bold&lt;/b&gt; &amp; <span>x</span>", `<a rel="noreferrer noopener" href="https://example.com/a.png">alt</a>`,
+		`<a rel="noreferrer noopener" href="https://example.com/?a=1&amp;b">https://example.com/?a=1&amp;b</a> <strong>x</strong><br>` + "\nnext",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s:\n%s", want, page[strings.Index(page, "<body>"):])
+		}
+	}
+	page = rendered(t, session("# Plan\n\n| File | *What* |\n|:---|---|\n| `a.go` | x \\| y |\n\n```go\nif a < b {}\n```\n\n1. one\n   - two"))
+	for _, want := range []string{
+		"<h3>Plan</h3>", "<tr><th>File</th><th><em>What</em></th></tr>\n<tr><td><code>a.go</code></td><td>x | y</td></tr>",
+		"<pre><code class=\"language-go\">if a &lt; b {}\n</code></pre>", "<ol>\n<li>one\n<ul>\n<li>two</li>",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s:\n%s", want, page[strings.Index(page, "<body>"):])
+		}
+	}
+}
+
+// A text that would take the library long is shown as it is. One with fewer marks is rendered.
+func TestTangledTexts(t *testing.T) {
+	for _, part := range []string{">", "> ", "- ", "* ", "1. ", "+\t- ", "[", "[a](", "![", "_a*", "**a", "- - > "} {
+		for count, want := range map[int]string{1000: `<div class="text" dir="auto">`, 20_000 / len(part): `<div class="text plain" dir="auto">`} {
+			if len(strings.Trim(part, "[]*_a!(")) > 0 && count == 1000 {
+				count = 8
+			}
+			text, id := strings.Repeat(part, count)+"x", "s"
+			page := rendered(t, output.Export{Session: output.Session{ID: &id}, Messages: []output.Message{{Role: "assistant", Kind: "text", Text: &text}}})
+			if !strings.Contains(page, want) {
+				t.Errorf("%d of %q: no %s", count, part, want)
+			}
+		}
+	}
+}
+
+func TestAnyTextIsSafe(t *testing.T) {
+	pieces := append(hostile(), "\n", "\n\n", "> ", "- ", "    ", "```", "`", "*", "**", "[", "](", ")", "<", ">", "\"", "'", "=", "on", "&", ";", "|", "|---|", "#", "\\", "\t", "1. ")
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(pieces), rapid.String()), 1, 12).Draw(t, "pieces"), "")
+	})
+	rapid.Check(t, func(t *rapid.T) { check(t, rendered(t, session(text.Draw(t, "text")))) })
+}
+
+func FuzzHTML(f *testing.F) {
+	for _, text := range hostile() {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) { check(t, rendered(t, session(text))) })
+}
