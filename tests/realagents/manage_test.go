@@ -98,7 +98,8 @@ func TestOpenCodeRemoves(t *testing.T) {
 // TestReleasesWithoutCommands: the commands are missing in older releases, and Claude Code has none: nothing is done.
 func TestReleasesWithoutCommands(t *testing.T) {
 	for _, r := range []install.Release{
-		{Agent: install.ClaudeCode, Version: install.ClaudeCurrent}, {Agent: install.Codex, Version: install.CodexOld},
+		{Agent: install.ClaudeCode, Version: install.ClaudeCurrent},
+		{Agent: install.Codex, Version: install.CodexOld},
 		{Agent: install.OpenCode, Version: install.OpenCodeJSON},
 	} {
 		t.Run(r.String(), func(t *testing.T) {
