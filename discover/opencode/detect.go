@@ -81,7 +81,7 @@ func inspect(p proc.Process) (process, bool) {
 		return q, false
 	}
 	q.files = files
-	q.dir, _ = p.Cwd() // unknown is ""
+	q.dir, _ = p.Cwd() // "" if it cannot be read
 	q.dataDir = cmp.Or(dataDir(env[dataKey], env[homeKey]), dataDirOfLog(files))
 	if same, err := p.SamePath(q.dataDir); err == nil && !same && q.dataDir != "" {
 		q.foreign = true

@@ -72,7 +72,7 @@ func (h *homeSessions) loadDatabase(ctx context.Context, path string) error {
 	var found []session
 	err := readDatabase(ctx, h.dir, path, func(d *database) {
 		found = d.loadSessions(append(h.recentIDs(d), h.ids...), discover.ReadOptions{})
-		// The sub-agents that a call waits for, and theirs: found grows meanwhile.
+		// The loop appends the sub-agents that a call waits for, and also visits them.
 		for i := 0; i < len(found); i++ {
 			for _, call := range found[i].tail.RunningTools() {
 				known := slices.ContainsFunc(found, func(s session) bool { return s.ID == call.Child })

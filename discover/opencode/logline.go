@@ -28,8 +28,8 @@ type logEvent struct {
 	auxiliary bool
 }
 
-// decisive returns which of two events of a session shows the state of its turn: the newer one, unless only the older one is about the turn.
-// The one that comes later in the log is zero if there is none, and may have an earlier time.
+// decisive returns which of two events in the log shows the state of a session's turn: the one that is about the turn itself, else the newer
+// one by its time. later is the zero value if there is only one event.
 func decisive(earlier, later logEvent) logEvent {
 	if later.at.IsZero() || earlier.auxiliary == later.auxiliary && earlier.at.After(later.at) || later.auxiliary && !earlier.auxiliary {
 		return earlier

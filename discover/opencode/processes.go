@@ -76,8 +76,8 @@ func (p *loggedProcess) createdByAnother(id string) bool {
 	return ok && run != p.run
 }
 
-// needsInference reports whether the process may run a session of any age that its log does not name: it logs less than usual, or its log
-// is one that processes may share by mistake.
+// needsInference reports whether the process may run a session of any age that its log does not name. That is so if it logs only errors, or
+// if other processes write its log too (before 1.17).
 func (p *loggedProcess) needsInference() bool {
 	return len(p.sessions) == 0 && (p.mode == modeRun || p.mode == modeTUI && !p.hasLog)
 }

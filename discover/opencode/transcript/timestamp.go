@@ -13,9 +13,9 @@ const (
 	IDTimeMask = 1<<IDTimeBits - 1
 )
 
-// messageIDTime returns the time in a message's ID, in milliseconds; 0 if there is none. It is the latest such time that is not after
-// before, the time of another message. If that is more than a month earlier, the ID is newer than the message, which was copied
-// (`--fork`), and the result is before.
+// messageIDTime returns the time in a message's ID, in milliseconds; 0 if there is none. An ID has only the lower bits of a time. The result
+// is the latest time with these bits that is not after another message's time, before. If it is more than a month earlier, the message is
+// a copy (`--fork`) whose ID was made later, and the result is before.
 func messageIDTime(id string, before int64) int64 {
 	const month = 31 * 24 * int64(time.Hour/time.Millisecond)
 	rest, ok := strings.CutPrefix(id, "msg_")
