@@ -8,7 +8,7 @@ import (
 )
 
 // dead waits until the process has ended.
-func (a *actor) dead() error {
+func (a *fakeProcess) dead() error {
 	err := a.cmd.Wait()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		return nil
@@ -17,7 +17,7 @@ func (a *actor) dead() error {
 }
 
 // collect is done by waiting for the process itself.
-func (a *actor) collect() {}
+func (a *fakeProcess) collect() {}
 
 // adopt has nothing to do: no other process is waited for.
-func adopt() error { return nil }
+func becomeSubreaper() error { return nil }

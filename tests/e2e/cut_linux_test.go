@@ -16,17 +16,17 @@ import (
 )
 
 // cutting are the commands about how long a program works.
-func cutting() map[string]command {
+func interruptCommands() map[string]command {
 	return map[string]command{
-		// spend PROGRAM ARGS…: runs it, however it ends; $spent is the processor's time that it takes.
-		"spend": want(1, func(ts *testscript.TestScript, args []string) {
+		// measure-cpu PROGRAM ARGS…: runs it, however it ends; $spent is the processor's time that it takes.
+		"measure-cpu": withArgs(1, func(ts *testscript.TestScript, args []string) {
 			cmd := begun(ts, args)
 			_ = cmd.Wait()
 			ts.Setenv("spent", used(cmd).String())
 		}),
 		// cut FILE PROGRAM ARGS…: one SIGINT in the middle of reading FILE, which takes most of $spent, ends a program at once, as
 		// a shell sees with 130; it takes no more than a small part of $spent from then on.
-		"cut": want(2, func(ts *testscript.TestScript, args []string) {
+		"cut": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			spent, err := time.ParseDuration(ts.Getenv("spent"))
 			ts.Check(err)
 			cmd := begun(ts, args[1:])

@@ -2,4 +2,4 @@
 
 package e2e_test
 
-func cutting() map[string]command { return nil }
+func interruptCommands() map[string]command { return nil }

@@ -20,10 +20,10 @@ func escaped(text string) string {
 }
 
 // damaging are the commands that make bad input.
-func damaging() map[string]command {
+func fileCommands() map[string]command {
 	return map[string]command{
 		// fill FILE COUNT TEXT: FILE holds nothing but that so many times.
-		"fill": want(3, func(ts *testscript.TestScript, args []string) {
+		"fill": withArgs(3, func(ts *testscript.TestScript, args []string) {
 			count, err := strconv.Atoi(args[1])
 			ts.Check(err)
 			path := ts.MkAbs(args[0])
@@ -31,17 +31,17 @@ func damaging() map[string]command {
 			ts.Check(os.WriteFile(path, []byte(strings.Repeat(escaped(strings.Join(args[2:], " ")), count)), 0o600))
 		}),
 		// resize FILE BYTES cuts a file off, or makes it longer by a hole.
-		"resize": want(2, func(ts *testscript.TestScript, args []string) {
+		"resize": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			size, err := strconv.ParseInt(args[1], 10, 64)
 			ts.Check(err)
 			ts.Check(os.Truncate(ts.MkAbs(args[0]), size))
 		}),
-		// powerless CODE COMMAND…: as exits, but what a file's mode forbids is forbidden to the superuser too.
-		"powerless": want(2, func(ts *testscript.TestScript, args []string) {
+		// exits-unprivileged CODE COMMAND…: as exits, but what a file's mode forbids is forbidden to the superuser too.
+		"exits-unprivileged": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			code := make(chan error)
 			go func() {
 				runtime.LockOSThread() // the thread ends with its goroutine, and what it gave up with it
-				err := giveUpPowers()
+				err := dropPrivileges()
 				if err == nil {
 					err = exits(ts, args[0], args[1:])
 				}

@@ -150,17 +150,19 @@ func (c *claude) finish(text string, failed bool) (code int, err error) {
 	return code, errors.Join(err, os.Remove(c.registry()))
 }
 
-func (c *claude) marks() []string {
+func (c *claude) markers() []string {
 	return []string{
 		"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=" + c.id, "CLAUDE_CODE_CHILD_SESSION=1",
 		"CLAUDE_CODE_ENTRYPOINT=" + c.entrypoint(), "AI_AGENT=claude-code_2-1-197_agent",
 	}
 }
 
-func (c *claude) heeds() []os.Signal { return []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP} }
+func (c *claude) handledSignals() []os.Signal {
+	return []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP}
+}
 
 // asked: the agent ends by itself, with its registry entry. A tool of a run that prints stream-json lives on.
-func (c *claude) asked(sig syscall.Signal, kill func() bool) {
+func (c *claude) onSignal(sig syscall.Signal, kill func() bool) {
 	tool := !c.stream && kill()
 	_ = os.Remove(c.registry()) // it may not be there yet
 	switch {

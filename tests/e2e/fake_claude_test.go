@@ -39,7 +39,7 @@ func newClaude() *claude {
 	}
 }
 
-func (c *claude) obey(verb, rest string) (string, error) {
+func (c *claude) handle(verb, rest string) (string, error) {
 	switch verb {
 	case "begin": // [ID]: registers, as at the start
 		if c.id = rest; c.id == "" {

@@ -158,20 +158,22 @@ func (c *codex) unlock() error {
 	return err
 }
 
-func (c *codex) marks() []string {
+func (c *codex) markers() []string {
 	return []string{
 		"CODEX_THREAD_ID=" + c.now.id, "CODEX_SESSION_ID=" + c.now.id, "CODEX_TOOL_CALL_ID=" + c.now.call,
 		"CODEX_VERSION=0.169.0", "CODEX_CI=1",
 	}
 }
 
-func (c *codex) heeds() []os.Signal { return []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP} }
+func (c *codex) handledSignals() []os.Signal {
+	return []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP}
+}
 
 // asked: an interrupt ends the turn in good order; by another signal it dies where it stands, and the tool with it.
-func (c *codex) asked(sig syscall.Signal, kill func() bool) {
+func (c *codex) onSignal(sig syscall.Signal, kill func() bool) {
 	kill()
 	if sig != unix.SIGINT {
-		dieOf(sig)
+		endBySignal(sig)
 	}
 	if c.now != nil && c.now.rollout != nil {
 		_ = c.interrupt()

@@ -45,7 +45,7 @@ func newCodex() *codex {
 	}
 }
 
-func (c *codex) obey(verb, rest string) (string, error) {
+func (c *codex) handle(verb, rest string) (string, error) {
 	if verb == "begin" { // [ID]: a thread of the process; an ID that is known becomes the current one
 		return c.begin(rest)
 	}

@@ -156,11 +156,11 @@ func (o *openCode) finish(text string, failed bool) (code int, err error) {
 	return 0, err
 }
 
-func (o *openCode) marks() []string {
+func (o *openCode) markers() []string {
 	return []string{"AGENT=1", "OPENCODE=1", fmt.Sprintf("OPENCODE_PID=%d", os.Getpid())}
 }
 
-// heeds: none. A headless process dies of any signal at once, and its tools live on.
-func (o *openCode) heeds() []os.Signal { return nil }
+// handledSignals returns none: any signal ends a headless process at once, and its tools live on.
+func (o *openCode) handledSignals() []os.Signal { return nil }
 
-func (o *openCode) asked(syscall.Signal, func() bool) {}
+func (o *openCode) onSignal(syscall.Signal, func() bool) {}

@@ -58,7 +58,7 @@ func newOpenCode() *openCode {
 	}
 }
 
-func (o *openCode) obey(verb, rest string) (string, error) {
+func (o *openCode) handle(verb, rest string) (string, error) {
 	switch verb {
 	case "begin": // a session is made
 		if err := o.open(); err != nil {

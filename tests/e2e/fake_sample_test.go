@@ -26,7 +26,7 @@ func agentctlWithSample() {
 // sample is the agent of package sampleagent: JSON lines for each session, and a pid file while a process runs it.
 type sample struct{ home, id string }
 
-func (s *sample) obey(verb, rest string) (string, error) {
+func (s *sample) handle(verb, rest string) (string, error) {
 	switch verb {
 	case "begin": // [ID]
 		if s.id = rest; s.id == "" {
@@ -89,10 +89,10 @@ func (s *sample) finish(text string, failed bool) (int, error) {
 	return code, errors.Join(s.write(kind, text), os.Remove(s.pidFile()))
 }
 
-func (s *sample) marks() []string    { return []string{sampleagent.EnvSession + "=" + s.id} }
-func (s *sample) heeds() []os.Signal { return []os.Signal{unix.SIGTERM} }
+func (s *sample) markers() []string           { return []string{sampleagent.EnvSession + "=" + s.id} }
+func (s *sample) handledSignals() []os.Signal { return []os.Signal{unix.SIGTERM} }
 
-func (s *sample) asked(sig syscall.Signal, kill func() bool) {
+func (s *sample) onSignal(sig syscall.Signal, kill func() bool) {
 	kill()
 	_ = os.Remove(s.pidFile()) // it may not be there yet
 	os.Exit(128 + int(sig))

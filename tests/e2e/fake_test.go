@@ -16,15 +16,15 @@ import (
 	"time"
 )
 
-// fake is a scripted agent. obey carries out one order and answers with facts, as key=value.
+// fake is a scripted agent. handle carries out one order and answers with facts, as key=value.
 type fake interface {
-	obey(verb, rest string) (facts string, err error)
+	handle(verb, rest string) (facts string, err error)
 }
 
 // errUnknownOrder: the script asks for what the fake cannot do.
 var errUnknownOrder = errors.New("unknown order")
 
-// serve says that it is ready, and obeys until its orders end. Then it dies as a process does whose terminal is gone:
+// serve prints that it is ready, and carries out orders until stdin ends. Then it ends as a process does whose terminal is gone:
 // leaving everything as it is.
 func serve(f fake) {
 	fmt.Fprintln(os.Stdout, "ok")
@@ -55,7 +55,7 @@ func common(f fake, verb, rest string) (facts string, err error) {
 		file, command, _ := strings.Cut(rest, " ")
 		return runTool(file, command)
 	}
-	return f.obey(verb, rest)
+	return f.handle(verb, rest)
 }
 
 // runTool answers with the exit code.
@@ -101,7 +101,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 // decoy is a program that is no agent.
 type decoy struct{}
 
-func (decoy) obey(string, string) (string, error) { return "", errUnknownOrder }
+func (decoy) handle(string, string) (string, error) { return "", errUnknownOrder }
 
 // home is the agent's data root: by its own variable, or below the home directory.
 func home(key string, elem ...string) string {

@@ -18,19 +18,19 @@ import (
 )
 
 // observing are the commands for what agentctl has launched: it is no process of the script's.
-func observing() map[string]command {
+func launchCommands() map[string]command {
 	return map[string]command{
 		// await FILE…: waits until each is there.
-		"await": want(1, func(ts *testscript.TestScript, args []string) {
+		"await": withArgs(1, func(ts *testscript.TestScript, args []string) {
 			for _, name := range args {
-				patiently(ts, name+" is there", func() bool {
+				waitUntil(ts, name+" is there", func() bool {
 					_, err := os.Stat(ts.MkAbs(name))
 					return !errors.Is(err, fs.ErrNotExist)
 				})
 			}
 		}),
 		// assign NAME COMMAND…: $NAME is what it prints, which must be a word.
-		"assign": want(2, func(ts *testscript.TestScript, args []string) {
+		"assign": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			ts.Check(ts.Exec(args[1], args[2:]...))
 			words := strings.Fields(ts.ReadFile("stdout"))
 			if len(words) != 1 {
@@ -39,42 +39,42 @@ func observing() map[string]command {
 			ts.Setenv(args[0], words[0])
 		}),
 		// eventually COMMAND…: runs it until its exit code is 0.
-		"eventually": want(1, func(ts *testscript.TestScript, args []string) {
-			patiently(ts, strings.Join(args, " "), func() bool { return ts.Exec(args[0], args[1:]...) == nil })
+		"eventually": withArgs(1, func(ts *testscript.TestScript, args []string) {
+			waitUntil(ts, strings.Join(args, " "), func() bool { return ts.Exec(args[0], args[1:]...) == nil })
 		}),
-		// nobody: no process lives that a launch has started, nor any of its tools.
-		"nobody": want(0, func(ts *testscript.TestScript, _ []string) {
-			if left := strangers(ts); len(left) > 0 {
-				ts.Fatalf("still there:%s", told(left))
+		// none-launched: no process lives that a launch has started, nor any of its tools.
+		"none-launched": withArgs(0, func(ts *testscript.TestScript, _ []string) {
+			if left := launchedProcesses(ts); len(left) > 0 {
+				ts.Fatalf("still there:%s", describe(left))
 			}
 		}),
-		// seen: waits until the rows of agentctl list, beside the cast's, are those of the processes that launches have
+		// await-listed: waits until the rows of agentctl list, beside the fakes', are those of the processes that launches have
 		// started, one each.
-		"seen": want(0, func(ts *testscript.TestScript, _ []string) {
-			patiently(ts, "what was launched is what is listed", func() bool {
+		"await-listed": withArgs(0, func(ts *testscript.TestScript, _ []string) {
+			waitUntil(ts, "what was launched is what is listed", func() bool {
 				var pids []string
-				for _, p := range strangers(ts) {
+				for _, p := range launchedProcesses(ts) {
 					pids = append(pids, strconv.Itoa(p.ID.PID))
 				}
 				ts.Check(ts.Exec("agentctl", "list", "--format", "{{.pid}}"))
 				rows := slices.DeleteFunc(strings.Fields(ts.ReadFile("stdout")), func(row string) bool {
 					pid, _ := strconv.Atoi(row)
-					return castOf(ts).plays(pid)
+					return fakesOf(ts).has(pid)
 				})
 				slices.Sort(pids)
 				slices.Sort(rows)
 				return slices.Equal(pids, rows)
 			})
 		}),
-		// alone: waits until nobody is there.
-		"alone": want(0, func(ts *testscript.TestScript, _ []string) {
-			patiently(ts, "everybody is gone", func() bool { return len(strangers(ts)) == 0 })
+		// await-none-launched: waits until nobody is there.
+		"await-none-launched": withArgs(0, func(ts *testscript.TestScript, _ []string) {
+			waitUntil(ts, "everybody is gone", func() bool { return len(launchedProcesses(ts)) == 0 })
 		}),
 	}
 }
 
 // patiently asks until the answer is yes, for as long as a very busy machine may need.
-func patiently(ts *testscript.TestScript, what string, ask func() bool) {
+func waitUntil(ts *testscript.TestScript, what string, ask func() bool) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(time.Minute); !ask(); <-tick.C {
@@ -85,21 +85,21 @@ func patiently(ts *testscript.TestScript, what string, ask func() bool) {
 }
 
 // strangers are the live processes that agents and agentctl have started: below us, but neither in the kernel session
-// of the test and what it runs, nor below the script's own cast.
-func strangers(ts *testscript.TestScript) []proc.Process {
+// of the test and what it runs, nor below the script's own fakes.
+func launchedProcesses(ts *testscript.TestScript) []proc.Process {
 	table, err := proc.ReadTable(context.Background())
 	ts.Check(err)
-	return launched(table, func(pid int) bool { return castOf(ts).plays(pid) })
+	return launched(table, func(pid int) bool { return fakesOf(ts).has(pid) })
 }
 
-func launched(table *proc.Table, cast func(pid int) bool) (out []proc.Process) {
+func launched(table *proc.Table, isFake func(pid int) bool) (out []proc.Process) {
 	self, ok := table.ByPID(os.Getpid())
 	for p := range table.All() {
-		if !ok || !p.Alive() || p.Session == self.Session || cast(p.ID.PID) {
+		if !ok || !p.Alive() || p.Session == self.Session || isFake(p.ID.PID) {
 			continue
 		}
 		for a := range table.Ancestors(p.ID.PID) {
-			if cast(a.ID.PID) {
+			if isFake(a.ID.PID) {
 				break
 			}
 			if a.ID == self.ID {
@@ -111,9 +111,9 @@ func launched(table *proc.Table, cast func(pid int) bool) (out []proc.Process) {
 	return out
 }
 
-// plays reports whether a process is one of the cast.
-func (c *cast) plays(pid int) bool {
-	for _, a := range c.actors {
+// has reports whether a process is one of the fakes.
+func (c *fakes) has(pid int) bool {
+	for _, a := range c.byName {
 		if a.cmd.Process.Pid == pid {
 			return true
 		}
@@ -121,7 +121,7 @@ func (c *cast) plays(pid int) bool {
 	return false
 }
 
-func told(list []proc.Process) string {
+func describe(list []proc.Process) string {
 	var b strings.Builder
 	for _, p := range list {
 		args, _ := p.Args()
@@ -131,7 +131,7 @@ func told(list []proc.Process) string {
 }
 
 // sweep ends what a script has launched, and collects what has ended.
-func sweep() error {
+func killLaunched() error {
 	for {
 		table, err := proc.ReadTable(context.Background())
 		if err != nil {

@@ -10,18 +10,18 @@ import (
 func listen(file string) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return complain(err)
+		return printError(err)
 	}
 	draft := file + ".draft" // whoever waits for the file finds it whole
 	if err := os.WriteFile(draft, fmt.Appendln(nil, l.Addr().(*net.TCPAddr).Port), 0o600); err != nil {
-		return complain(err)
+		return printError(err)
 	}
 	if err := os.Rename(draft, file); err != nil {
-		return complain(err)
+		return printError(err)
 	}
 	for {
 		if _, err := l.Accept(); err != nil {
-			return complain(err)
+			return printError(err)
 		}
 	}
 }

@@ -20,10 +20,10 @@ func TestMain(m *testing.M) {
 	// agent's own name.
 	commands := map[string]func(){
 		"agentctl":             func() { os.Exit(cmd.Main(os.Args, cmdutil.NewFactory("v0.0.0-test"))) },
-		"claude":               func() { perform(newClaude()) },
-		"codex":                func() { manageCodex(); perform(newCodex()) },
-		"opencode":             func() { manageOpenCode(); perform(newOpenCode()) },
-		"sample":               func() { perform(&sample{home: home("", ".sample")}) },
+		"claude":               func() { runFake(newClaude()) },
+		"codex":                func() { manageCodex(); runFake(newCodex()) },
+		"opencode":             func() { manageOpenCode(); runFake(newOpenCode()) },
+		"sample":               func() { runFake(&sample{home: home("", ".sample")}) },
 		"agentctl-with-sample": agentctlWithSample,
 		"decoy":                func() { serve(decoy{}) },
 		"interrupted":          interrupted,
@@ -48,7 +48,7 @@ func enter() (code int, ran bool) {
 	if code, ran = sandbox.Enter(sandbox.Processes); ran {
 		return code, ran
 	}
-	if err := adopt(); err != nil {
+	if err := becomeSubreaper(); err != nil {
 		fmt.Fprintln(os.Stderr, "adopting orphans:", err)
 		return 1, true
 	}
@@ -98,11 +98,11 @@ func scripts(dir string) testscript.Params {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", "atexit_sleep_ms=10") // else each child of a -race run takes a second to end
-			env.Values[castKey{}] = newCast(env)
+			env.Values[fakesKey{}] = newFakes(env)
 			env.Values[screenKey{}] = new(*term.Terminal)
 			return os.WriteFile(filepath.Join(env.WorkDir, "repo/.git/HEAD"), []byte("ref: refs/heads/main\n"), 0o644)
 		},
-		Cmds: steering(),
+		Cmds: scriptCommands(),
 		Condition: func(name string) (bool, error) {
 			if name != "binds" {
 				return false, fmt.Errorf("unknown condition %q", name)

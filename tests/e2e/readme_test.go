@@ -18,10 +18,10 @@ func TestCommandsAreDocumented(t *testing.T) {
 		documented[m[1]] = true
 	}
 	names := map[string]bool{}
-	for name := range steering() {
+	for name := range scriptCommands() {
 		names[name] = true
 	}
-	for _, file := range []string{"fake_test.go", "fake_claude_test.go", "fake_codex_test.go", "fake_opencode_test.go", "fake_sample_test.go", "turn_test.go"} {
+	for _, file := range []string{"fake_test.go", "fake_claude_test.go", "fake_codex_test.go", "fake_opencode_test.go", "fake_sample_test.go", "fake_turn_test.go"} {
 		source, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

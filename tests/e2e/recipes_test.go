@@ -64,7 +64,7 @@ func TestRecipes(t *testing.T) {
 	p.Cmds["line"] = recipeLine(root)
 	p.Cmds["copied"] = recipeFile(root)
 	p.Cmds["elsewhere"] = recipeElsewhere(root)
-	p.Cmds["rouse"] = rouse()
+	p.Cmds["ask-until"] = askUntil()
 	p.Cmds["stub"] = stub()
 	run(t, p)
 }
@@ -72,7 +72,7 @@ func TestRecipes(t *testing.T) {
 // recipe ID [OLD=NEW…] CODE…: runs the commands of a block in one shell, except those that the script runs by line, and checks the exit
 // code of each. OLD stands for the example's own values.
 func recipe(root string) command {
-	return want(2, func(ts *testscript.TestScript, args []string) {
+	return withArgs(2, func(ts *testscript.TestScript, args []string) {
 		b, err := recipes.Find(root, args[0])
 		ts.Check(err)
 		var script strings.Builder
@@ -105,7 +105,7 @@ func replaced(text string, args []string) (string, []string) {
 
 // line ID TEXT [OLD=NEW…]: $line is the command of a block that contains the text; recipe leaves it out from then on.
 func recipeLine(root string) command {
-	return want(2, func(ts *testscript.TestScript, args []string) {
+	return withArgs(2, func(ts *testscript.TestScript, args []string) {
 		b, err := recipes.Find(root, args[0])
 		ts.Check(err)
 		found, err := b.Line(args[1])
@@ -118,7 +118,7 @@ func recipeLine(root string) command {
 
 // copied ID PATH [OLD=NEW…]: writes a block to a file.
 func recipeFile(root string) command {
-	return want(2, func(ts *testscript.TestScript, args []string) {
+	return withArgs(2, func(ts *testscript.TestScript, args []string) {
 		b, err := recipes.Find(root, args[0])
 		ts.Check(err)
 		text, _ := replaced(b.Text, args[2:])
@@ -128,7 +128,7 @@ func recipeFile(root string) command {
 
 // elsewhere ID FILE TEXT [LINE]: a block, or its command that contains LINE, is run by what FILE has.
 func recipeElsewhere(root string) command {
-	return want(3, func(ts *testscript.TestScript, args []string) {
+	return withArgs(3, func(ts *testscript.TestScript, args []string) {
 		text, err := os.ReadFile(filepath.Join(root, args[1]))
 		ts.Check(err)
 		if !strings.Contains(string(text), args[2]) {
@@ -140,15 +140,15 @@ func recipeElsewhere(root string) command {
 	})
 }
 
-// rouse NAME FILE: a fake asks, again and again, until whoever watches has made FILE.
-func rouse() command {
-	return want(2, func(ts *testscript.TestScript, args []string) {
+// ask-until NAME FILE: a fake asks, again and again, until whoever watches has made FILE.
+func askUntil() command {
+	return withArgs(2, func(ts *testscript.TestScript, args []string) {
 		file := ts.MkAbs(args[1])
 		_ = os.Remove(file)
 		made := func() bool { _, err := os.Stat(file); return err == nil }
 		for end := time.Now().Add(time.Minute); ; {
 			for _, order := range []string{"prompt go on", "ask"} {
-				castOf(ts).tell(ts, args[0], order)
+				fakesOf(ts).tell(ts, args[0], order)
 			}
 			if within(3*time.Second, made) {
 				return
@@ -156,7 +156,7 @@ func rouse() command {
 			if time.Now().After(end) {
 				ts.Fatalf("%s was not made", args[1])
 			}
-			castOf(ts).tell(ts, args[0], "answer done")
+			fakesOf(ts).tell(ts, args[0], "answer done")
 			within(3*time.Second, made) // a watcher that began while the fake waited sees first that it waits no more
 		}
 	})
@@ -176,7 +176,7 @@ func within(d time.Duration, ask func() bool) bool {
 
 // stub NAME COMMANDS: a program of that name, which is a shell's script.
 func stub() command {
-	return want(2, func(ts *testscript.TestScript, args []string) {
+	return withArgs(2, func(ts *testscript.TestScript, args []string) {
 		file := filepath.Join(ts.Getenv("WORK"), "bin", args[0])
 		ts.Check(os.WriteFile(file, []byte("#!/bin/sh\n"+strings.Join(args[1:], " ")+"\n"), 0o755))
 	})

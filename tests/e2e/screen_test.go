@@ -16,10 +16,10 @@ import (
 type screenKey struct{}
 
 // screens are the commands about a terminal that a person looks at and types in.
-func screens() map[string]command {
+func screenCommands() map[string]command {
 	return map[string]command{
 		// screen COMMAND…: runs it in a terminal of its own, until the script ends.
-		"screen": want(1, func(ts *testscript.TestScript, args []string) {
+		"screen": withArgs(1, func(ts *testscript.TestScript, args []string) {
 			path, err := lookPath(ts, args[0])
 			ts.Check(err)
 			cmd := &exec.Cmd{Path: path, Args: args, Dir: ts.MkAbs("."), Env: environ(ts)}
@@ -32,11 +32,11 @@ func screens() map[string]command {
 			})
 		}),
 		// types TEXT: a Go string without its quotes.
-		"types": want(1, func(ts *testscript.TestScript, args []string) {
+		"types": withArgs(1, func(ts *testscript.TestScript, args []string) {
 			ts.Check(screenOf(ts).Send(unquoted(`"` + strings.Join(args, " ") + `"`)))
 		}),
 		// sees TEXT…: waits until all of them stand on the screen, in this order; one that begins with - must not be there.
-		"sees": want(1, func(ts *testscript.TestScript, args []string) {
+		"sees": withArgs(1, func(ts *testscript.TestScript, args []string) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			if err := screenOf(ts).WaitUntil(ctx, func(screen string) bool { return holds(screen, args) }); err != nil {
@@ -45,7 +45,7 @@ func screens() map[string]command {
 			}
 		}),
 		// resizes COLUMNS ROWS
-		"resizes": want(2, func(ts *testscript.TestScript, args []string) {
+		"resizes": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			columns, err := strconv.Atoi(args[0])
 			ts.Check(err)
 			rows, err := strconv.Atoi(args[1])

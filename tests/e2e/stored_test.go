@@ -13,7 +13,7 @@ import (
 func stored(id string) int {
 	text, err := newestPrompt(os.Getenv("HOME"), id)
 	if err != nil {
-		return complain(err)
+		return printError(err)
 	}
 	fmt.Print(text)
 	return 0

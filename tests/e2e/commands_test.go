@@ -27,37 +27,37 @@ import (
 
 type command = func(ts *testscript.TestScript, neg bool, args []string)
 
-// steering are the commands of our own.
-func steering() map[string]command {
+// scriptCommands are the commands of scripts beside those of testscript.
+func scriptCommands() map[string]command {
 	all := map[string]command{
 		// start NAME PROGRAM ARGS…: $NAME is its pid.
-		"start": want(2, func(ts *testscript.TestScript, args []string) {
+		"start": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			path, err := lookPath(ts, args[1])
 			ts.Check(err)
-			play(ts, args[0], &exec.Cmd{Path: path, Args: args[1:]})
+			startFake(ts, args[0], &exec.Cmd{Path: path, Args: args[1:]})
 		}),
-		// pose NAME PROGRAM ARGV…: as start, but with a command line that is not its own.
-		"pose": want(3, func(ts *testscript.TestScript, args []string) {
+		// start-as NAME PROGRAM ARGV…: as start, but with a command line that is not its own.
+		"start-as": withArgs(3, func(ts *testscript.TestScript, args []string) {
 			path, err := lookPath(ts, args[1])
 			ts.Check(err)
-			play(ts, args[0], &exec.Cmd{Path: path, Args: args[2:]})
+			startFake(ts, args[0], &exec.Cmd{Path: path, Args: args[2:]})
 		}),
 		// tell NAME ORDER…
-		"tell": want(2, func(ts *testscript.TestScript, args []string) {
-			castOf(ts).tell(ts, args[0], strings.Join(args[1:], " "))
+		"tell": withArgs(2, func(ts *testscript.TestScript, args []string) {
+			fakesOf(ts).tell(ts, args[0], strings.Join(args[1:], " "))
 		}),
 		// end NAME SIGNAL: it is a zombie afterwards.
-		"end": want(2, func(ts *testscript.TestScript, args []string) {
-			a := castOf(ts).actor(ts, args[0])
+		"end": withArgs(2, func(ts *testscript.TestScript, args []string) {
+			a := fakesOf(ts).find(ts, args[0])
 			a.end(unix.SignalNum("SIG" + args[1]))
 			ts.Check(a.dead())
 		}),
 		// exits CODE COMMAND…: as exec, with that very exit code.
-		"exits": want(2, func(ts *testscript.TestScript, args []string) {
+		"exits": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			ts.Check(exits(ts, args[0], args[1:]))
 		}),
 		// tty COLUMNS FILE COMMAND…: runs it in a terminal; FILE has what the terminal got.
-		"tty": want(3, func(ts *testscript.TestScript, args []string) {
+		"tty": withArgs(3, func(ts *testscript.TestScript, args []string) {
 			columns, err := strconv.ParseUint(args[0], 10, 16)
 			ts.Check(err)
 			path, err := lookPath(ts, args[2])
@@ -71,7 +71,7 @@ func steering() map[string]command {
 			ts.Check(os.WriteFile(ts.MkAbs(args[1]), bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")), 0o600))
 		}),
 		// narrow COLUMNS FILE: no line of it is wider.
-		"narrow": want(2, func(ts *testscript.TestScript, args []string) {
+		"narrow": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			columns, err := strconv.Atoi(args[0])
 			ts.Check(err)
 			for line := range strings.Lines(ts.ReadFile(args[1])) {
@@ -81,31 +81,31 @@ func steering() map[string]command {
 			}
 		}),
 		// reap NAME: a zombie is gone for good.
-		"reap": want(1, func(ts *testscript.TestScript, args []string) {
-			_ = castOf(ts).actor(ts, args[0]).cmd.Wait() // however it ended
-			delete(castOf(ts).actors, args[0])
+		"reap": withArgs(1, func(ts *testscript.TestScript, args []string) {
+			_ = fakesOf(ts).find(ts, args[0]).cmd.Wait() // however it ended
+			delete(fakesOf(ts).byName, args[0])
 		}),
 		// alive NAME: it takes orders.
-		"alive": want(1, func(ts *testscript.TestScript, args []string) { castOf(ts).tell(ts, args[0], "nothing") }),
-		// literal NAME TEXT sets a variable to a Go string.
-		"literal": want(2, func(ts *testscript.TestScript, args []string) {
+		"alive": withArgs(1, func(ts *testscript.TestScript, args []string) { fakesOf(ts).tell(ts, args[0], "nothing") }),
+		// set-unquoted NAME TEXT sets a variable to a Go string.
+		"set-unquoted": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			ts.Setenv(args[0], unquoted(strings.Join(args[1:], " ")))
 		}),
 		// move FROM TO renames a file or directory.
-		"move": want(2, func(ts *testscript.TestScript, args []string) {
+		"move": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			ts.Check(os.Rename(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
 		}),
 		// bind DIR NAME: the directory has this name too, until the script ends.
-		"bind": want(2, func(ts *testscript.TestScript, args []string) {
+		"bind": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			name := ts.MkAbs(args[1])
 			ts.Check(os.Mkdir(name, 0o755))
 			ts.Check(bind(ts.MkAbs(args[0]), name))
 			ts.Defer(func() { ts.Check(unbind(name)) })
 		}),
 		// fifo PATH
-		"fifo": want(1, func(ts *testscript.TestScript, args []string) { ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600)) }),
+		"fifo": withArgs(1, func(ts *testscript.TestScript, args []string) { ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600)) }),
 		// aged DURATION DIR: every file below DIR is as if last written that long ago.
-		"aged": want(2, func(ts *testscript.TestScript, args []string) {
+		"aged": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			d, err := time.ParseDuration(args[0])
 			ts.Check(err)
 			ts.Check(filepath.WalkDir(ts.MkAbs(args[1]), func(path string, _ fs.DirEntry, err error) error {
@@ -113,23 +113,23 @@ func steering() map[string]command {
 			}))
 		}),
 		// substitute PATH fills the script's variables into a file.
-		"substitute": want(1, func(ts *testscript.TestScript, args []string) {
+		"substitute": withArgs(1, func(ts *testscript.TestScript, args []string) {
 			text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
 			ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 		}),
 		// snapshot NAME DIR, unchanged NAME DIR: nothing below DIR was made, removed or changed.
-		"snapshot": want(2, func(ts *testscript.TestScript, args []string) {
+		"snapshot": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			ts.Setenv("snapshot_"+args[0], digest(ts, args[1]))
 		}),
-		"unchanged": want(2, func(ts *testscript.TestScript, args []string) {
+		"unchanged": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			if ts.Getenv("snapshot_"+args[0]) != digest(ts, args[1]) {
 				ts.Fatalf("%s has changed", args[1])
 			}
 		}),
 		// valid PART FILE: JSON that the schema's part takes.
-		"valid": want(2, func(ts *testscript.TestScript, args []string) { ts.Check(schema.Check(args[0], ts.ReadFile(args[1]))) }),
-		// harmless FILE: nothing in it acts on a terminal.
-		"harmless": want(1, func(ts *testscript.TestScript, args []string) {
+		"valid": withArgs(2, func(ts *testscript.TestScript, args []string) { ts.Check(schema.Check(args[0], ts.ReadFile(args[1]))) }),
+		// no-control-sequences FILE: nothing in it acts on a terminal.
+		"no-control-sequences": withArgs(1, func(ts *testscript.TestScript, args []string) {
 			for line := range strings.Lines(ts.ReadFile(args[0])) {
 				if line = strings.TrimRight(line, "\n"); strings.Trim(line, " ") != strings.Trim(spaced(line), " ") {
 					ts.Fatalf("%q", line)
@@ -137,12 +137,12 @@ func steering() map[string]command {
 			}
 		}),
 	}
-	maps.Copy(all, damaging())
-	maps.Copy(all, observing())
-	maps.Copy(all, replaying())
-	maps.Copy(all, screens())
-	maps.Copy(all, packing())
-	maps.Copy(all, cutting())
+	maps.Copy(all, fileCommands())
+	maps.Copy(all, launchCommands())
+	maps.Copy(all, eventCommands())
+	maps.Copy(all, screenCommands())
+	maps.Copy(all, compressionCommands())
+	maps.Copy(all, interruptCommands())
 	return all
 }
 
@@ -162,7 +162,7 @@ func exits(ts *testscript.TestScript, code string, args []string) error {
 }
 
 // want checks the number of arguments; none of our commands can be negated.
-func want(n int, f func(*testscript.TestScript, []string)) command {
+func withArgs(n int, f func(*testscript.TestScript, []string)) command {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) < n {
 			ts.Fatalf("it takes %d arguments and no !", n)
@@ -171,8 +171,8 @@ func want(n int, f func(*testscript.TestScript, []string)) command {
 	}
 }
 
-func play(ts *testscript.TestScript, name string, cmd *exec.Cmd) {
-	castOf(ts).start(ts, name, cmd)
+func startFake(ts *testscript.TestScript, name string, cmd *exec.Cmd) {
+	fakesOf(ts).start(ts, name, cmd)
 	ts.Setenv(name, fmt.Sprint(cmd.Process.Pid))
 }
 

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-func giveUpPowers() error {
+func dropPrivileges() error {
 	if os.Geteuid() == 0 {
 		return errors.New("run these tests as a person, not as the superuser: modes forbid nothing to that one")
 	}

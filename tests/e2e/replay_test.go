@@ -10,10 +10,10 @@ import (
 )
 
 // replaying are the commands for streams of events.
-func replaying() map[string]command {
+func eventCommands() map[string]command {
 	return map[string]command{
 		// replays STREAM LIST: the lines are valid, and whoever believed each event of STREAM knows what LIST has, the output of list --json.
-		"replays": want(2, func(ts *testscript.TestScript, args []string) {
+		"replays": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			events, err := replay.Read([]byte(ts.ReadFile(args[0])))
 			ts.Check(err)
 			for line := range strings.Lines(ts.ReadFile(args[0])) {

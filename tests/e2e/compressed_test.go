@@ -12,11 +12,11 @@ import (
 )
 
 // packing are the commands that make compressed rollouts.
-func packing() map[string]command {
+func compressionCommands() map[string]command {
 	return map[string]command{
-		// swell FILE: a compressed rollout takes its place, with gigabytes of records in the middle: it takes seconds to be
+		// inflate FILE: a compressed rollout takes its place, with gigabytes of records in the middle: it takes seconds to be
 		// unpacked, and little room.
-		"swell": want(1, func(ts *testscript.TestScript, args []string) {
+		"inflate": withArgs(1, func(ts *testscript.TestScript, args []string) {
 			path := ts.MkAbs(args[0])
 			lines := strings.SplitAfterN(ts.ReadFile(path), "\n", 3)
 			w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))

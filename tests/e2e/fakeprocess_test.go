@@ -14,41 +14,41 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cast is the processes of one script, by the name that the script gave them.
-type cast struct {
-	actors map[string]*actor
+// fakes are the fake agents of one script, by the name that the script gave them.
+type fakes struct {
+	byName map[string]*fakeProcess
 }
 
-// actor is a process that obeys: one line on its stdin is an order, one line on its stdout the answer.
-type actor struct {
+// fakeProcess is the process of a fake agent: one line on its stdin is an order, one line on its stdout the answer.
+type fakeProcess struct {
 	cmd     *exec.Cmd
 	orders  io.WriteCloser
 	answers *bufio.Scanner
 }
 
-// castKey finds a script's cast.
-type castKey struct{}
+// fakesKey finds a script's fakes.
+type fakesKey struct{}
 
-func newCast(env *testscript.Env) *cast {
-	c := &cast{map[string]*actor{}}
+func newFakes(env *testscript.Env) *fakes {
+	c := &fakes{map[string]*fakeProcess{}}
 	env.Defer(func() {
-		for _, a := range c.actors {
+		for _, a := range c.byName {
 			_ = unix.Kill(-a.cmd.Process.Pid, syscall.SIGKILL) // and all it started: it leads a group of its own
 			a.collect()
 			_ = a.cmd.Wait() // closes the pipes; that it was collected is no news
 		}
-		if err := errors.Join(sweep(), endBackground()); err != nil {
+		if err := errors.Join(killLaunched(), endBackground()); err != nil {
 			env.T().Fatal(err)
 		}
 	})
 	return c
 }
 
-func castOf(ts *testscript.TestScript) *cast { return ts.Value(castKey{}).(*cast) }
+func fakesOf(ts *testscript.TestScript) *fakes { return ts.Value(fakesKey{}).(*fakes) }
 
 // start runs a program and waits until it takes orders.
-func (c *cast) start(ts *testscript.TestScript, name string, cmd *exec.Cmd) {
-	if c.actors[name] != nil {
+func (c *fakes) start(ts *testscript.TestScript, name string, cmd *exec.Cmd) {
+	if c.byName[name] != nil {
 		ts.Fatalf("there is a %s already", name)
 	}
 	cmd.Dir, cmd.Stderr = ts.MkAbs("."), os.Stderr
@@ -59,8 +59,8 @@ func (c *cast) start(ts *testscript.TestScript, name string, cmd *exec.Cmd) {
 	answers, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
-	a := &actor{cmd, orders, bufio.NewScanner(answers)}
-	c.actors[name] = a
+	a := &fakeProcess{cmd, orders, bufio.NewScanner(answers)}
+	c.byName[name] = a
 	c.read(ts, name, a)
 }
 
@@ -79,15 +79,15 @@ func environ(ts *testscript.TestScript) []string {
 }
 
 // tell gives an order and waits until it is carried out.
-func (c *cast) tell(ts *testscript.TestScript, name, order string) {
-	a := c.actor(ts, name)
+func (c *fakes) tell(ts *testscript.TestScript, name, order string) {
+	a := c.find(ts, name)
 	_, err := fmt.Fprintln(a.orders, order)
 	ts.Check(err)
 	c.read(ts, name, a)
 }
 
 // read takes an answer: "ok", with facts as key=value that become the variables name_key; anything else is an error.
-func (c *cast) read(ts *testscript.TestScript, name string, a *actor) {
+func (c *fakes) read(ts *testscript.TestScript, name string, a *fakeProcess) {
 	if !a.answers.Scan() {
 		ts.Fatalf("%s has gone silent: %v", name, a.answers.Err())
 	}
@@ -101,8 +101,8 @@ func (c *cast) read(ts *testscript.TestScript, name string, a *actor) {
 	}
 }
 
-func (c *cast) actor(ts *testscript.TestScript, name string) *actor {
-	a := c.actors[name]
+func (c *fakes) find(ts *testscript.TestScript, name string) *fakeProcess {
+	a := c.byName[name]
 	if a == nil {
 		ts.Fatalf("there is no %s", name)
 	}
@@ -110,4 +110,4 @@ func (c *cast) actor(ts *testscript.TestScript, name string) *actor {
 }
 
 // end sends a signal.
-func (a *actor) end(sig syscall.Signal) { _ = unix.Kill(a.cmd.Process.Pid, sig) }
+func (a *fakeProcess) end(sig syscall.Signal) { _ = unix.Kill(a.cmd.Process.Pid, sig) }

@@ -18,12 +18,12 @@ import (
 	"agentctl/tests/directive"
 )
 
-// headless is a fake that plays one turn by itself, as the real agent does when it is started with a prompt.
+// headless is a fake that runs one turn by itself, as the real agent does when it is started with a prompt.
 type headless interface {
 	fake
 	// accept reads the command line and what stands on stdin, and returns the prompt. The error is a refusal.
 	accept(args []string, stdin string) (prompt string, err error)
-	// appear takes the mark by which the live agent is known; record stores the prompt.
+	// appear makes what identifies the live agent, such as a lock; record stores the prompt.
 	appear() error
 	record(prompt string) error
 	// tool stores a call of the shell, result what came of it.
@@ -33,11 +33,11 @@ type headless interface {
 	retry() error
 	// finish ends the turn and returns the exit code: with a text, or, where failed, with the model's error.
 	finish(text string, failed bool) (code int, err error)
-	// marks are what the agent sets in the environment of its tools.
-	marks() []string
-	// heeds are the signals that do not simply end the process; asked is what one does. kill ends the tool that runs.
-	heeds() []os.Signal
-	asked(sig syscall.Signal, kill func() (running bool))
+	// markers are what the agent sets in the environment of its tools.
+	markers() []string
+	// handledSignals are the signals that the agent handles; onSignal is what it does. kill ends the tool that runs.
+	handledSignals() []os.Signal
+	onSignal(sig syscall.Signal, kill func() (running bool))
 }
 
 // refusal is why an agent does not even begin, in its own words.
@@ -48,9 +48,9 @@ type refusal struct {
 
 func (r refusal) Error() string { return r.words }
 
-// perform is the program of a fake. On a pipe it takes orders; with a file for stdin it plays its turn; in a terminal it
+// runFake is the program of a fake. On a pipe it takes orders; with a file for stdin it runs its turn; in a terminal it
 // shows how it was called.
-func perform(f headless) {
+func runFake(f headless) {
 	info, err := os.Stdin.Stat()
 	null, nullErr := os.Stat(os.DevNull)
 	switch {
@@ -61,40 +61,40 @@ func perform(f headless) {
 	case info.Mode()&os.ModeCharDevice != 0 && !os.SameFile(info, null):
 		fmt.Printf("%q in %s, PWD=%s\n", os.Args, workDir(), os.Getenv("PWD"))
 	default:
-		os.Exit(takeTurn(f))
+		os.Exit(runTurn(f))
 	}
 }
 
-// takeTurn plays one turn. A prompt's directive is that of the real agents' models (package directive), with more verbs
+// runTurn runs one turn. A prompt's directive is that of the real agents' models (package directive), with more verbs
 // for what depends on no model. A gate is a file, open once it is there; whoever waits for it makes GATE.reached first.
 //
 //	die CODE WORDS      end before anything shows, with these words
-//	late-id @GATE       live on without any mark until the gate opens
-//	late-store @GATE    with the mark, but nothing stored
-//	ignore-term FILE    heed no signal that asks to end, but make FILE, if one is named, when one comes
+//	late-id @GATE       live without what identifies it until the gate opens
+//	late-store @GATE    identified, but nothing stored until
+//	ignore-term FILE    ignore signals that ask to end, but make FILE, if one is named, when one comes
 //	retry-line          show that the model is asked again
 //	big-out N           print N bytes of lines, or some more, on stdout, and on stderr
 //	until @GATE         go on when the gate opens
-func takeTurn(f headless) int {
+func runTurn(f headless) int {
 	stdin, err := io.ReadAll(os.Stdin)
 	if err != nil {
-		return complain(err)
+		return printError(err)
 	}
 	prompt, err := f.accept(os.Args[1:], string(stdin))
 	if err != nil {
-		return complain(err)
+		return printError(err)
 	}
 	t := &turn{agent: f}
 	steps, _ := directive.Parse(prompt)
 	code, err := t.run(prompt, steps)
 	if err != nil {
-		return complain(err)
+		return printError(err)
 	}
 	return code
 }
 
-// complain says an error on stderr. The exit code of one that is no refusal is the fake's own.
-func complain(err error) int {
+// printError says an error on stderr. The exit code of one that is no refusal is the fake's own.
+func printError(err error) int {
 	fmt.Fprintln(os.Stderr, err)
 	if r := (refusal{}); errors.As(err, &r) {
 		return r.code
@@ -145,10 +145,10 @@ func (t *turn) run(prompt string, steps []directive.Step) (code int, err error) 
 	return code, err
 }
 
-// prepare takes from the steps those that are about the beginning: what to wait for before the mark and before the
+// prepare takes from the steps those that are about the beginning: what to wait for before it is identified and before the
 // first record.
 func (t *turn) prepare(steps []directive.Step) (gates [2]*directive.Pause, rest []directive.Step, err error) {
-	heeded := t.agent.heeds()
+	handled := t.agent.handledSignals()
 	for _, s := range steps {
 		switch s.Verb {
 		case "die":
@@ -163,8 +163,8 @@ func (t *turn) prepare(steps []directive.Step) (gates [2]*directive.Pause, rest 
 		case "late-store":
 			gates[1], err = pause(s.Arg)
 		case "ignore-term":
-			heeded = nil
-			deafen(s.Arg)
+			handled = nil
+			ignoreSignals(s.Arg)
 		default:
 			rest = append(rest, s)
 		}
@@ -172,15 +172,15 @@ func (t *turn) prepare(steps []directive.Step) (gates [2]*directive.Pause, rest 
 			return gates, nil, err
 		}
 	}
-	if len(heeded) > 0 {
-		t.heed(heeded)
+	if len(handled) > 0 {
+		t.handleSignals(handled)
 	}
 	return gates, rest, nil
 }
 
-// deafen has the process live on whoever asks it to end. Unlike ignored signals, caught ones are not ignored by its tools
+// ignoreSignals has the process live on whoever asks it to end. Unlike ignored signals, caught ones are not ignored by its tools
 // too.
-func deafen(file string) {
+func ignoreSignals(file string) {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	go func() {
@@ -192,19 +192,19 @@ func deafen(file string) {
 	}()
 }
 
-// heed has the agent do what it does when it is asked to end.
-func (t *turn) heed(signals []os.Signal) {
+// handleSignals has the agent do what it does when a signal asks it to end.
+func (t *turn) handleSignals(signals []os.Signal) {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, signals...)
 	go func() {
 		sig := (<-got).(syscall.Signal)
 		t.mu.Lock()
-		t.agent.asked(sig, t.kill)
+		t.agent.onSignal(sig, t.kill)
 	}()
 }
 
-// dieOf ends the process as a signal does that nothing heeds.
-func dieOf(sig syscall.Signal) {
+// endBySignal ends the process as a signal does that is not handled.
+func endBySignal(sig syscall.Signal) {
 	signal.Reset(sig)
 	_ = unix.Kill(os.Getpid(), sig)
 	<-time.After(time.Hour) // it comes
@@ -245,11 +245,11 @@ func (t *turn) step(s directive.Step) error {
 	return nil
 }
 
-// call runs a command as a tool: in a kernel session of its own, with the agent's marks. One in the background is not
+// call runs a command as a tool: in a kernel session of its own, with the agent's markers. One in the background is not
 // waited for.
 func (t *turn) call(command string, background bool) error {
 	cmd := exec.Command("/bin/sh", "-c", command)
-	cmd.Env = append(os.Environ(), t.agent.marks()...)
+	cmd.Env = append(os.Environ(), t.agent.markers()...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err := t.write(func() error {
 		if !background {

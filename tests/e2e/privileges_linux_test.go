@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// giveUpPowers takes from the programs that this thread starts the right to read files whatever their mode.
-func giveUpPowers() error {
+// dropPrivileges takes from the programs that this thread starts the right to read files whatever their mode.
+func dropPrivileges() error {
 	if unix.Geteuid() != 0 {
 		return nil // there is none
 	}
