@@ -72,6 +72,7 @@ func layers() []layer {
 		{"discover/native", []string{"discover/native/fsread", "discover/native/jsonl"}},
 		{"discover/ancestry", []string{"discover", "proc"}},
 		{"discover/watch", []string{"discover", "proc"}},
+		{"discover/search", []string{"discover"}},
 		{"discover/<agent>", []string{
 			"discover", "discover/native", "discover/native/fsread", "discover/native/jsonl", "discover/native/sqlite", "launch", "proc",
 		}},
@@ -82,16 +83,16 @@ func layers() []layer {
 		{"lock/githooks", []string{"discover/native/fsread", "lock", "proc"}},
 		{"internal/config", []string{"discover/native/fsread"}},
 		{"internal/webhook", nil},
-		{"internal/output", []string{"discover", "discover/watch", "proc"}},
+		{"internal/output", []string{"discover", "discover/search", "discover/watch", "proc"}},
 		{"internal/export", []string{"discover", "internal/output"}},
 		{"internal/redact", nil},
 		{"internal/terminal", nil},
 		{"internal/cmd", []string{"internal/cmd/<verb>", "internal/cmdutil"}},
 		{"internal/cmd/<verb>", []string{
-			"discover", "discover/ancestry", "discover/native/fsread", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc",
+			"discover", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc",
 		}},
 		{"internal/cmdutil", []string{
-			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/watch", "internal/cmdutil", "internal/config", "internal/output", "internal/terminal", "launch", "lock", "proc",
+			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/output", "internal/terminal", "launch", "lock", "proc",
 		}},
 		{".", []string{"internal/cmd", "internal/cmdutil"}},
 	}

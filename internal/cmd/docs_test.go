@@ -123,7 +123,7 @@ func TestDocsNameEveryExitCode(t *testing.T) {
 // docs/json.md has a row for every field, in the contract's order.
 func TestDocsNameEveryField(t *testing.T) {
 	intro, _, _ := strings.Cut(cmdtest.Doc(t, "json.md"), "\n## ")
-	if got, want := firstCells(intro), append(output.SessionFields(), "explain", "answer"); !slices.Equal(got, want) {
+	if got, want := firstCells(intro), append(output.SessionFields(), "explain", "matches", "answer"); !slices.Equal(got, want) {
 		t.Errorf("the document has\n%v, the code\n%v", got, want)
 	}
 }

@@ -63,7 +63,7 @@ func TestFormats(t *testing.T) {
 func TestFormatExamples(t *testing.T) {
 	objects := map[string]any{
 		"list": output.Session{}, "status": output.Session{}, "wait": output.Session{},
-		"events": output.Event{}, "locks": output.Lock{}, "usage": output.UsageRow{}, "du": output.DiskRow{}, "worktree list": output.Worktree{},
+		"events": output.Event{}, "locks": output.Lock{}, "search": output.Session{}, "usage": output.UsageRow{}, "du": output.DiskRow{}, "worktree list": output.Worktree{},
 	}
 	f, _ := cmdtest.New(t)
 	for _, c := range leaves(cmdutil.NewApp(f, Verbs()).Commands) {

@@ -24,6 +24,7 @@ import (
 	"agentctl/internal/cmd/resume"
 	"agentctl/internal/cmd/rm"
 	"agentctl/internal/cmd/schema"
+	"agentctl/internal/cmd/search"
 	"agentctl/internal/cmd/status"
 	"agentctl/internal/cmd/stop"
 	"agentctl/internal/cmd/usage"
@@ -49,6 +50,7 @@ func Verbs() []cmdutil.Verb {
 		{Name: "peek", New: peek.New, FindsSessions: true},
 		{Name: "logs", New: logs.New, FindsSessions: true},
 		{Name: "export", New: export.New, FindsSessions: true},
+		{Name: "search", New: search.New, FindsSessions: true},
 		{Name: "launch", New: launch.New},
 		{Name: "resume", New: resume.New, FindsSessions: true},
 		{Name: "wait", New: wait.New, FindsSessions: true},

@@ -8,6 +8,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/ancestry"
+	"agentctl/discover/search"
 	"agentctl/lock"
 )
 
@@ -101,3 +102,6 @@ func (f Factory) OtherUsers(r discover.Result, s discover.Session) bool {
 	self, ok := r.Table.ByPID(f.PID)
 	return ok && self.UID != 0 && len(s.Processes) > 0 && s.Processes[0].UID != self.UID
 }
+
+// Roles are the words that --role takes.
+func Roles() []string { return []string{string(search.User), string(search.Assistant), string(search.Tool)} }

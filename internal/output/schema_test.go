@@ -106,6 +106,8 @@ func TestSchemaHasStructFields(t *testing.T) {
 		{"clean", doc.Defs["clean"], reflect.TypeFor[output.CleanResult]()},
 		{"clean reason", *doc.Defs["clean"].Properties["reasons"].Items, reflect.TypeFor[output.CleanReason]()},
 		{"launch", doc.Defs["launch"], reflect.TypeFor[output.LaunchResult]()},
+		{"match", doc.Defs["match"], reflect.TypeFor[output.SearchMatch]()},
+		{"span", doc.Defs["span"], reflect.TypeFor[output.SearchSpan]()},
 		{"export", doc.Defs["export"], reflect.TypeFor[output.Export]()},
 		{"usage", doc.Defs["usage"], reflect.TypeFor[output.Usage]()},
 		{"usage row", doc.Defs["usageRow"], reflect.TypeFor[output.UsageRow]()},

@@ -42,6 +42,8 @@ type Session struct {
 	// Answer is the final text of the assistant in a turn that the command waited for. It is absent if the turn failed
 	// or has no such text.
 	Answer string `json:"answer,omitempty"`
+	// Matches are the messages in which `search` has found something, the oldest first.
+	Matches []SearchMatch `json:"matches,omitempty"`
 }
 
 // Tokens counts tokens as the agent reports them.

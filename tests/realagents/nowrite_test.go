@@ -62,6 +62,8 @@ func TestNothingIsWritten(t *testing.T) {
 			{"peek", fmt.Sprint("pid:", live[1].PID()), "--children", "--json"},
 			{"peek", some, "--children", "--json"},
 			{"export", some, fmt.Sprint("pid:", live[0].PID()), fmt.Sprint("pid:", live[1].PID()), "--children", "--json"},
+			{"search", "--since", "all", "--children", "."},
+			{"search", "--since", "all", "--json", "the"},
 			{"doctor"},
 			{"doctor", "--json"},
 			{"current"},

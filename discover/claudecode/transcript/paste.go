@@ -8,7 +8,9 @@ import "strings"
 //
 //	look at this: \n\n<pasted_content id="3754">\nline\nline\n</pasted_content id="3754">\n\n and say why
 const (
-	pasteBegin = `<pasted_content id="`
+	// PasteTag begins such a text.
+	PasteTag   = "<pasted_content"
+	pasteBegin = PasteTag + ` id="`
 	pasteEnd   = `</pasted_content id="`
 	pasteID    = 4 // hexadecimal digits
 	pasteClose = "\">\n"

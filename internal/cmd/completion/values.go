@@ -58,6 +58,8 @@ func valueCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, 
 		return listCandidates(prefix, typed, cmdutil.EventTypes())
 	case "until":
 		return candidatesOf(prefix, await.States()...)
+	case "role":
+		return candidatesOf(prefix, cmdutil.Roles()...)
 	case "as":
 		return candidatesOf(prefix, cmdutil.ExportFormats()...)
 	case "tools":

@@ -1,0 +1,103 @@
+package discover
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// BatchFilter selects what [Scanner.ListBatches] lists.
+type BatchFilter struct {
+	SessionFilter
+	// MayMatch, if not nil, rules sessions out before their records are read: see [ContentFilter].
+	MayMatch func(json []byte) bool
+}
+
+// Sizes of the batches in sessions. The first one is small, so that the first answer is early.
+const (
+	firstBatchSize = 32
+	maxBatchSize   = 512
+)
+
+// ListBatches calls visit with the sessions that pass the filter, stopped ones included, some at a time: those whose storage
+// has changed last come first. Each batch is a scan of its own, so that memory does not grow with the stores and each status
+// is new. A visit that returns false ends the list. older is how many stored sessions were left out because of Since; batches have
+// no limit. The error is as that of [Scanner.List].
+func (scanner *Scanner) ListBatches(ctx context.Context, sel BatchFilter, visit func(Result) bool) (older int, err error) {
+	scan := scanner.newScan(sel.Agents)
+	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
+		return 0, err
+	}
+	entries, older := scan.newestEntries(ctx, &sel)
+	if !visit(Result{Warnings: scan.warnings}) {
+		return older, ctx.Err()
+	}
+	for size := firstBatchSize; len(entries) > 0 && ctx.Err() == nil; size = min(2*size, maxBatchSize) {
+		n := min(size, len(entries))
+		candidates := scan.candidates(ctx, entries[:n], sel.MayMatch)
+		entries = entries[n:]
+		if len(slices.Concat(candidates...)) == 0 {
+			continue
+		}
+		r, err := scanner.readBatch(ctx, scan.homes, candidates, &sel.SessionFilter)
+		if err != nil {
+			return older, err
+		}
+		if !visit(r) {
+			break
+		}
+	}
+	return older, ctx.Err()
+}
+
+// newestEntries lists what is stored, newest first, and counts what is older than the filter asks for.
+func (scan *Scan) newestEntries(ctx context.Context, sel *BatchFilter) (entries []Entry, older int) {
+	found := scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: sel.Subagents} })
+	entries = sortByUpdated(slices.Concat(found...))
+	recent := slices.IndexFunc(entries, func(e Entry) bool { return !e.Updated.IsZero() && e.Updated.Before(sel.Since) })
+	if recent < 0 || sel.Since.IsZero() {
+		return entries, 0
+	}
+	return entries[:recent], len(entries) - recent
+}
+
+// candidates returns the entries whose content may match, one list for each adapter.
+func (scan *Scan) candidates(ctx context.Context, entries []Entry, mayMatch func([]byte) bool) [][]Entry {
+	byAgent := scan.splitByAgent(entries)
+	if mayMatch == nil {
+		return byAgent
+	}
+	var wg sync.WaitGroup
+	for i, a := range scan.adapters {
+		if filter, ok := a.(ContentFilter); ok && len(byAgent[i]) > 0 {
+			wg.Go(func() {
+				byAgent[i] = slices.Collect(filter.FilterContent(scan.confine(ctx, a.Name()), byAgent[i], mayMatch))
+			})
+		}
+	}
+	wg.Wait()
+	return byAgent
+}
+
+// readBatch returns the sessions of the entries that pass the filter.
+func (scanner *Scanner) readBatch(ctx context.Context, homes map[Agent][]Home, entries [][]Entry, sel *SessionFilter) (Result, error) {
+	scan := scanner.newScan(sel.Agents)
+	for agent, list := range homes {
+		scan.homes[agent] = list
+	}
+	wanted := map[Key]bool{}
+	for _, e := range slices.Concat(entries...) {
+		wanted[Key{e.Agent, e.ID, e.Path}] = true
+	}
+	scan.readRecords(ctx, entries, ReadOptions{})
+	if _, err := scan.readProcesses(ctx); err != nil {
+		return Result{}, err
+	}
+	scan.readClaims(ctx)
+	scan.readClaimedRecords(ctx, ReadOptions{}, anyClaim)
+	r := scan.Result()
+	all := *sel
+	all.IncludeStopped, all.Limit = true, 0
+	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !wanted[s.Key()] })
+	return all.Apply(r), ctx.Err()
+}

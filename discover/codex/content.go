@@ -1,0 +1,49 @@
+package codex
+
+import (
+	"bytes"
+	"context"
+	"iter"
+
+	"agentctl/discover"
+	"agentctl/discover/codex/transcript"
+	"agentctl/discover/native/fsread"
+)
+
+// FilterContent implements [discover.ContentFilter]. It reads whole rollouts, and those that they continue.
+func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) iter.Seq[discover.Entry] {
+	return func(yield func(discover.Entry) bool) {
+		read := func(e discover.Entry, buffers *fsread.Buffers, candidate *discover.Entry) (bool, error) {
+			*candidate = e
+			return mayMatch(e.Path, buffers, match), nil
+		}
+		for e := range fsread.ReadParallel(ctx, entries, read) {
+			if !yield(*e) {
+				return
+			}
+		}
+	}
+}
+
+// mayMatch reports whether a rollout may match, cannot be read, or continues another one.
+func mayMatch(path string, buffers *fsread.Buffers, match func([]byte) bool) bool {
+	f, g, err := openRollout(path, buffers)
+	if err != nil || g.size > 0 {
+		return true // what is left out is said where the messages are read
+	}
+	defer f.Close()
+	f.UseBuffers(buffers)
+	begin, found := true, false
+	err = f.Blocks(func(b []byte) bool {
+		found = begin && continuesAnother(b) || match(b) || transcript.JoinsStrings(b)
+		begin = false
+		return !found
+	})
+	return found || err != nil
+}
+
+// continuesAnother reports whether the first record of a rollout says that it continues another one.
+func continuesAnother(rollout []byte) bool {
+	first, _, _ := bytes.Cut(rollout, []byte("\n"))
+	return bytes.Contains(first, []byte(`"history_base":{`))
+}

@@ -1,0 +1,163 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"agentctl/discover"
+	"agentctl/discover/agents"
+	"agentctl/proc"
+	"agentctl/tests/store/generate"
+)
+
+// newStore makes a store of all agents with a random prompt, in a random encoding, at the end of each session.
+func newStore(t *testing.T, r *rand.Rand) (*discover.Scanner, []string) {
+	home := t.TempDir()
+	o := generate.Defaults()
+	o.Sessions, o.Min, o.Median, o.Max = 60, 1000, 2000, 4000
+	sessions, err := generate.Store(home, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, s := range sessions {
+		text := randomText(r, 12)
+		texts = append(texts, text)
+		switch s.Agent {
+		case "claude-code":
+			appendLine(t, s.Path, fmt.Sprintf(`{"type":"user","isSidechain":false,"uuid":"u","sessionId":%q,"timestamp":"2026-10-31T00:00:00.000Z","message":{"role":"user","content":%s}}`, s.ID, encode(r, text)))
+		case "codex":
+			appendLine(t, s.Path, fmt.Sprintf(`{"timestamp":"2026-10-31T00:00:00.000Z","type":"event_msg","payload":{"type":"user_message","message":%s}}`, encode(r, text)))
+		default:
+			setPart(t, s.Path, s.ID, fmt.Sprintf(`{"type":"text","text":%s}`, encode(r, text)))
+		}
+	}
+	getenv := func(name string) string { return map[string]string{"HOME": home}[name] }
+	return &discover.Scanner{
+		Adapters:    agents.All(),
+		HomeSources: func(discover.Agent) discover.HomeSources { return discover.HomeSources{Getenv: getenv} },
+		ReadTable:   func(context.Context) (*proc.Table, error) { return proc.EmptyTable(), nil },
+		PID:         os.Getpid(), UID: os.Geteuid(),
+	}, texts
+}
+
+func appendLine(t *testing.T, path, line string) {
+	if strings.HasSuffix(path, ".zst") {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(line + "\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// setPart replaces a text of a session in a database.
+func setPart(t *testing.T, path, session, data string) {
+	db, err := sqlite3.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	s, _, err := db.Prepare(`UPDATE part SET data = ?1 WHERE rowid = (SELECT min(rowid) FROM part WHERE session_id = ?2 AND data LIKE '{"type":"text"%')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.BindText(1, data); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.BindText(2, session); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Exec(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// found lists what a search finds: each session with its matches.
+func found(t *testing.T, scanner *discover.Scanner, q Query) (all []string) {
+	_, err := Run(t.Context(), scanner, q, func(f Found) bool {
+		for _, err := range f.Errors {
+			t.Error(err)
+		}
+		for _, m := range f.Matches {
+			all = append(all, fmt.Sprintf("%s %s %s %v", f.Agent, f.ID, m.ID, m.Spans))
+		}
+		return true
+	}, func(warnings []*discover.Warning) {
+		for _, w := range warnings {
+			t.Error(w)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// A search that skips what cannot match finds what a search finds that decodes everything.
+func TestSearchFindsWhatDecodingFinds(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	scanner, texts := newStore(t, r)
+	foundIn := map[string]bool{}
+	for range 60 {
+		o := PatternOptions{Literal: r.IntN(2) == 0, Words: r.IntN(5) == 0}
+		pattern := randomPattern(r, 1)
+		if o.Literal {
+			text := []rune(texts[r.IntN(len(texts))])
+			pattern = string(text[:min(len(text), 1+r.IntN(5))])
+		}
+		if pattern == "" {
+			continue
+		}
+		p, err := Compile(pattern, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := found(t, scanner, Query{Pattern: p})
+		want := found(t, scanner, Query{Pattern: &Pattern{re: p.re, group: p.group}})
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q %+v: found %d, want %d\n%q\n%q", pattern, o, len(got), len(want), got, want)
+		}
+		for _, f := range got {
+			agent, _, _ := strings.Cut(f, " ")
+			foundIn[agent] = true
+		}
+	}
+	if len(foundIn) != 3 {
+		t.Errorf("something was found of %v only", foundIn)
+	}
+}
+
+// The newest session is found first, and a search that has enough ends.
+func TestNewestFirst(t *testing.T) {
+	scanner, _ := newStore(t, rand.New(rand.NewPCG(1, 1)))
+	p, err := Compile(".", PatternOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var times []time.Time
+	_, err = Run(t.Context(), scanner, Query{Pattern: p, MaxMatches: 2}, func(f Found) bool {
+		if len(f.Matches) > 2 {
+			t.Errorf("%d matches", len(f.Matches))
+		}
+		times = append(times, f.Updated)
+		return len(times) < 40
+	}, func([]*discover.Warning) {})
+	if err != nil || len(times) != 40 {
+		t.Fatal(len(times), err)
+	}
+}

@@ -1,0 +1,189 @@
+// Package search is the command search.
+package search
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/discover/search"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+)
+
+type options struct {
+	cmdutil.CommonFlags
+	pattern                         search.PatternOptions
+	since, role, tool               string
+	statuses                        cli.StringSlice
+	scope                           cmdutil.Scope
+	children                        bool
+	maxMatches, limit, contextCount int
+}
+
+// defaultSince is the time window without --since.
+const defaultSince = "30d"
+
+// New makes the command search.
+func New(f cmdutil.Factory) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Usage:     "find sessions by what was said in them",
+		UsageText: "agentctl search [FLAGS] PATTERN",
+		ArgsUsage: "PATTERN",
+		Description: "PATTERN is a regular expression (RE2). It is matched with what the user and the model said, and with the input and output of\n" +
+			"tool calls. Letters match in both cases unless PATTERN has a capital letter. The newest sessions are searched first.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "since", Usage: "sessions active since `WHEN`: 12h, 30d, 2w, a date, a time, all", Value: defaultSince, Destination: &o.since},
+			cmdutil.AdapterFlag(&o.AdapterNames),
+			&cli.StringSliceFlag{Name: "status", Usage: "only this `STATUS`: running, waiting, idle, stopped, unknown (may be repeated)", Destination: &o.statuses},
+		}, o.scope.Flags("only"), []cli.Flag{
+			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
+			&cli.StringFlag{Name: "role", Usage: "only messages of `ROLE`: user, assistant, tool", Destination: &o.role},
+			&cli.StringFlag{Name: "tool", Usage: "only calls of the tool `NAME`", Destination: &o.tool},
+			&cli.BoolFlag{Name: "fixed-strings", Aliases: []string{"F"}, Usage: "PATTERN is a text, not a regular expression", Destination: &o.pattern.Literal},
+			&cli.BoolFlag{Name: "ignore-case", Aliases: []string{"i"}, Usage: "letters match in both cases", Destination: &o.pattern.IgnoreCase},
+			&cli.BoolFlag{Name: "word", Aliases: []string{"w"}, Usage: "match whole words only", Destination: &o.pattern.Words},
+			&cli.IntFlag{Name: "m", Usage: "show at most `N` matching messages of each session, the newest; 0 shows all", Destination: &o.maxMatches},
+			&cli.IntFlag{Name: "n", Usage: "stop after `N` sessions; 0 searches all", Destination: &o.limit},
+			&cli.IntFlag{Name: "context", Aliases: []string{"C"}, Usage: "show `N` messages before and after each match", Destination: &o.contextCount},
+			&cli.BoolFlag{Name: "ids", Aliases: []string{"l"}, Usage: "print IDs only", Destination: &o.Quiet},
+			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
+			cmdutil.FormatFlag(&o.Format, cmdutil.SessionTemplate),
+			cmdutil.JSONFlag(&o.JSON),
+			cmdutil.NoColorFlag(&o.NoColor),
+		}),
+		CustomHelpTemplate: cmdutil.HelpTemplate(
+			`agentctl search "connection (refused|reset)"`,
+			"agentctl search -F --role user --since all 'TODO: parser'",
+			"agentctl search -l migrate | fzf --preview 'agentctl peek {}'",
+		),
+		Action: func(c *cli.Context) error {
+			args, err := cmdutil.Arguments(c, 1, "a pattern")
+			if err != nil {
+				return err
+			}
+			return run(c.Context, f, args[0], o)
+		},
+	}
+}
+
+func run(ctx context.Context, f cmdutil.Factory, pattern string, o *options) error {
+	c, err := f.NewCall("search", &o.CommonFlags, output.Session{})
+	if err != nil {
+		return err
+	}
+	q, err := query(c, pattern, o)
+	if err != nil {
+		return err
+	}
+	s := searcher{Call: c, options: o}
+	working, done := cmdutil.Interruptible(ctx)
+	defer done()
+	s.endProgress = f.Progress("searching the agents' stores")
+	defer s.endProgress()
+	older, err := search.Run(working, c.Scanner, q, s.visit, s.warn)
+	s.endProgress()
+	if err = cmp.Or(s.err, err); err != nil {
+		return err
+	}
+	if older > 0 && (o.limit == 0 || s.sessions < o.limit) {
+		c.Report.Hint(fmt.Sprintf("older sessions were not searched: %d; --since all searches them", older))
+	}
+	switch {
+	case s.partial != nil:
+		return s.partial
+	case s.sessions == 0:
+		return cmdutil.ErrNo
+	}
+	return nil
+}
+
+// query makes the query of the flags.
+func query(c *cmdutil.Call, pattern string, o *options) (q search.Query, err error) {
+	switch {
+	case pattern == "":
+		return q, cmdutil.UsageError("search", "the pattern is empty")
+	case o.limit < 0 || o.maxMatches < 0 || o.contextCount < 0:
+		return q, cmdutil.UsageError("search", "-n, -m and -C must be 0 or more")
+	case o.role != "" && !slices.Contains(cmdutil.Roles(), o.role):
+		return q, cmdutil.UnknownWord("role", o.role, cmdutil.Roles())
+	case o.tool != "" && o.role != "" && o.role != string(search.Tool):
+		return q, cmdutil.UsageError("search", "--tool and --role %s cannot be used together", o.role)
+	}
+	if q.Pattern, err = search.Compile(pattern, o.pattern); err != nil {
+		return q, cmdutil.UsageError("search", "%v; -F takes the pattern as a text", err)
+	}
+	q.Role, q.Tool, q.MaxMatches, q.Context = search.Role(o.role), o.tool, o.maxMatches, o.contextCount
+	if o.Quiet { // one match is enough
+		q.MaxMatches, q.Context = 1, 0
+	}
+	q.Sessions = discover.SessionFilter{Agents: c.Agents, IncludeStopped: true, Subagents: o.children}
+	words, err := cmdutil.SplitWords("status", o.statuses.Value(), cmdutil.Statuses())
+	if err != nil {
+		return q, err
+	}
+	for _, w := range words {
+		q.Sessions.Statuses = append(q.Sessions.Statuses, discover.Status(w))
+	}
+	if q.Sessions.Since, err = c.SinceTime("search", o.since); err != nil {
+		return q, err
+	}
+	q.Sessions.Condition, err = o.scope.Match("search")
+	return q, err
+}
+
+// searcher prints what is found.
+type searcher struct {
+	*cmdutil.Call
+	options     *options
+	endProgress func()
+	sessions    int   // printed
+	partial     error // of what could not be read
+	err         error // of printing
+}
+
+func (s *searcher) warn(list []*discover.Warning) {
+	if err := s.ReportWarnings(list); err != nil {
+		s.partial = err
+	}
+}
+
+// visit prints a session and reports whether more are wanted.
+func (s *searcher) visit(f search.Found) (more bool) {
+	for _, err := range f.Errors {
+		s.warn([]*discover.Warning{cmdutil.UnreadWarning(f.Session, err)})
+	}
+	if len(f.Matches) == 0 {
+		return true
+	}
+	s.endProgress()
+	s.err = s.print(f)
+	s.sessions++
+	return s.err == nil && s.sessions != s.options.limit
+}
+
+func (s *searcher) print(f search.Found) error {
+	switch {
+	case s.options.Quiet:
+		_, err := fmt.Fprintln(s.Stdout, output.Sanitize(f.ID))
+		return err
+	case s.options.JSON:
+		return output.JSONLine(s.Stdout, output.NewFound(f))
+	case s.Template != nil:
+		return s.Template(s.Stdout, output.NewFound(f))
+	}
+	var b strings.Builder
+	if s.sessions > 0 {
+		b.WriteByte('\n')
+	}
+	output.SearchText(&b, f, s.Style)
+	_, err := io.WriteString(s.Stdout, b.String())
+	return err
+}

@@ -1,0 +1,135 @@
+package output
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"agentctl/discover"
+	"agentctl/discover/search"
+)
+
+// SearchText writes what was found in a session: a line for the session, then each line of a message in which something
+// matches, with the messages around it.
+func SearchText(b *strings.Builder, f search.Found, opts TextOptions) {
+	t := searchText{Transcript: NewTranscript(b, TranscriptOptions{TextOptions: opts}), b: b, done: map[string]bool{}}
+	for _, m := range f.Matches {
+		t.done[m.ID] = true // it is printed as a match only
+	}
+	t.writeSession(&f.Session)
+	for _, m := range f.Matches {
+		t.writeContext(m.Before)
+		for lines := m.Spans; len(lines) > 0; {
+			n := 1
+			for n < len(lines) && onOneLine(lines[0], lines[n]) {
+				n++
+			}
+			t.writeLine(m.Message, lines[:n])
+			lines = lines[n:]
+		}
+		t.writeContext(m.After)
+	}
+}
+
+// searchText prints one session.
+type searchText struct {
+	*Transcript
+	b    *strings.Builder
+	done map[string]bool // messages that are printed, or will be as matches
+}
+
+func (t *searchText) writeSession(s *discover.Session) {
+	id := t.opts.ShortIDs([]SessionID{{string(s.Agent), s.ID}})[0]
+	words := []string{id, string(s.Agent), statusText(s), Age(s.LastActivity(), t.opts.Now), t.opts.shortDir(s.Dir), Sanitize(cmp.Or(s.Title, s.Prompt))}
+	line := strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), columnGap)
+	if t.opts.Width > 0 {
+		line = Truncate(line, t.opts.Width)
+	}
+	t.b.WriteString(t.colored("1", line) + "\n")
+}
+
+// writeContext prints messages around a match, each once, on one line.
+func (t *searchText) writeContext(messages []discover.Message) {
+	for _, m := range messages {
+		if t.done[m.ID] {
+			continue
+		}
+		t.done[m.ID] = true
+		text := firstLine(strings.TrimSpace(m.Text))
+		if m.Tool != nil {
+			text = m.Tool.Brief
+		}
+		t.b.WriteString(t.colored("2", t.fitted(t.label(m)+Sanitize(text))) + "\n")
+	}
+}
+
+// writeLine prints a line of a message with its matches.
+func (t *searchText) writeLine(m discover.Message, spans []search.FieldSpan) {
+	text := spans[0].Text
+	begin, end := lineAround(text, spans[0].Start)
+	label := t.label(m)
+	_, color := headerLabel(m)
+	room := t.opts.Width - displaywidth.String(label)
+	var line strings.Builder
+	at := begin
+	for i, s := range spans {
+		before, match := printable(text[at:s.Start]), printable(text[s.Start:min(s.End, end)])
+		if i == 0 && t.opts.Width > 0 { // the first match must be seen
+			if most := max(room-displaywidth.String(match), 0) / 2; displaywidth.String(before) > most {
+				before = truncate(before, most, true)
+			}
+		}
+		line.WriteString(before + t.colored("1;31", match))
+		at = min(s.End, end)
+	}
+	line.WriteString(printable(text[at:end]))
+	t.b.WriteString(t.colored(color, label) + t.truncated(line.String(), room) + "\n")
+}
+
+// label is what a line begins with: the time, and who wrote the message.
+func (t *searchText) label(m discover.Message) string {
+	name, _ := headerLabel(m)
+	if m.Tool != nil {
+		name = cmp.Or(Sanitize(m.Tool.Name), "-")
+	}
+	return "  " + strings.TrimLeft(t.timeText(m.Time)+columnGap+name+columnGap, " ")
+}
+
+// fitted truncates plain text to the width of the terminal.
+func (t *searchText) fitted(line string) string {
+	if t.opts.Width == 0 {
+		return line
+	}
+	return Truncate(line, t.opts.Width)
+}
+
+// truncated truncates coloured text to a width.
+func (t *searchText) truncated(line string, room int) string {
+	if t.opts.Width == 0 || displayWidth(line) <= room {
+		return line
+	}
+	cut := displaywidth.Options{ControlSequences: true}.TruncateString(line, max(room, 1), "…")
+	if t.opts.Color {
+		cut += "\x1b[0m"
+	}
+	return cut
+}
+
+// onOneLine reports whether two matches are on one line of one text.
+func onOneLine(a, b search.FieldSpan) bool {
+	return a.Field == b.Field && a.Text == b.Text && a.Start <= b.Start && !strings.ContainsAny(a.Text[a.Start:b.Start], "\n\r")
+}
+
+// lineAround returns the line of a text that contains an offset.
+func lineAround(text string, at int) (begin, end int) {
+	begin = strings.LastIndexAny(text[:at], "\n\r") + 1
+	if end = strings.IndexAny(text[at:], "\n\r"); end < 0 {
+		return begin, len(text)
+	}
+	return begin, at + end
+}
+
+// printable removes from a part of a line what a terminal would interpret.
+func printable(part string) string { return strings.ReplaceAll(SanitizeLines(part), "\t", " ") }
