@@ -19,7 +19,7 @@ func interfaces() []reflect.Type {
 		reflect.TypeFor[discover.Sandboxer](), reflect.TypeFor[discover.ShortNamer](), reflect.TypeFor[discover.Store](),
 		reflect.TypeFor[discover.SubagentTotals](), reflect.TypeFor[discover.UsageReader](),
 		reflect.TypeFor[launch.Adapter](), reflect.TypeFor[launch.Hinter](), reflect.TypeFor[launch.ModelFamilies](),
-		reflect.TypeFor[launch.Stopper](), reflect.TypeFor[launch.StoreManager](), reflect.TypeFor[launch.StoreManager](),
+		reflect.TypeFor[launch.Stopper](), reflect.TypeFor[launch.StoreManager](),
 	}
 }
 
