@@ -154,6 +154,10 @@ func TestClaudeLimit(t *testing.T) {
 		if ends, err := time.Parse(time.RFC3339, q[0].ResetsAt); want != "" && (err != nil || ends.Sub(began).Round(time.Hour) != time.Hour) || want == "" && q[0].ResetsAt != "" {
 			t.Errorf("%s: the limit ends at %q", version, q[0].ResetsAt)
 		}
+		until := map[bool]int{true: 124, false: 7}[want != ""] // without a time in the transcript, nobody knows
+		if _, errs, code := agentctlIn(t, w).as(a).run("wait", "--until", "reset", "--timeout", "1ms", claudeID(t, w, "too much for "+version)); code != until {
+			t.Errorf("%s: wait --until reset: exit code %d, want %d\n%s", version, code, until, errs)
+		}
 	}
 }
 

@@ -144,5 +144,15 @@ func TestCodexQuotas(t *testing.T) {
 				t.Errorf("%s: it begins anew at %q: %v", prompt, q.ResetsAt, err)
 			}
 		}
+		limits := c.limits()
+		if len(limits) == 0 || limits[0].Name != "primary" || limits[0].Used == nil || *limits[0].Used != 100 || limits[0].SessionID != codexID(t, w, "too much") {
+			t.Errorf("the newest words on the limits are %+v", limits)
+		}
+		if _, errs, code := c.run("wait", "--until", "reset", "--timeout", "1ms", codexID(t, w, "too much")); code != 124 || !strings.Contains(errs, "not reset in time") {
+			t.Errorf("wait --until reset: exit code %d\n%s", code, errs)
+		}
+		if _, errs, code := c.run("wait", "--until", "reset", "--timeout", "1ms", codexID(t, w, "well within")); code != 0 {
+			t.Errorf("wait --until reset, with no limit reached: exit code %d\n%s", code, errs)
+		}
 	})
 }

@@ -20,6 +20,16 @@ func (c agentctl) usageOf(args ...string) (u output.Usage) {
 	return u
 }
 
+// limits is what the program says of the providers' limits.
+func (c agentctl) limits() (list []output.UsageLimit) {
+	c.t.Helper()
+	out, errs, code := c.run("usage", "--limits", "--json")
+	if code != 0 || json.Unmarshal([]byte(out), &list) != nil {
+		c.t.Fatalf("usage --limits: exit code %d\n%s%s", code, out, errs)
+	}
+	return list
+}
+
 // served counts the answers that the model has given with a usage.
 func served(w *world.World, api string, counts func(model.Request) bool) (answers int64) {
 	for _, q := range w.Model.Requests() {

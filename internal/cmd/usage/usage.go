@@ -73,7 +73,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 			return cmdutil.UsageError("usage", "--prices: %v", err)
 		}
 	}
-	since, err := since(c, o)
+	since, err := windowStart(c, o)
 	if err != nil {
 		return err
 	}
@@ -83,14 +83,14 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
-	if err := print(c, sum.report(since, c.Style.Now), since, o); err != nil {
+	if err := show(c, sum.report(since, c.Style.Now), since, o); err != nil {
 		return err
 	}
 	return f.ReportWarnings(warnings)
 }
 
-// since returns the beginning of the time window. Rows by time begin with a whole day.
-func since(c *cmdutil.Call, o *options) (time.Time, error) {
+// windowStart returns the beginning of the time window. Rows by time begin with a whole day.
+func windowStart(c *cmdutil.Call, o *options) (time.Time, error) {
 	at, err := c.SinceTime("usage", cmp.Or(o.since, defaultSince))
 	if err == nil && !at.IsZero() && group(o.by).ofTime() {
 		local := at.In(c.Style.Now.Location())
@@ -99,7 +99,7 @@ func since(c *cmdutil.Call, o *options) (time.Time, error) {
 	return at, err
 }
 
-func print(c *cmdutil.Call, u output.Usage, since time.Time, o *options) error {
+func show(c *cmdutil.Call, u output.Usage, since time.Time, o *options) error {
 	if len(u.UnpricedModels) > 0 {
 		c.Report.Hint("no price for " + output.Sanitize(strings.Join(u.UnpricedModels, ", ")))
 	}
