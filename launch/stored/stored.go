@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,7 @@ func (e *LiveError) Error() string {
 }
 
 // Sessions carries out the action on each session, one after the other. The results are in their order. It ends early with ctx.
+// What an agent refuses to remove because another of the sessions goes on from it is tried again when that one is removed.
 func Sessions(ctx context.Context, scanner *discover.Scanner, sessions []discover.Session, o Options) []Result {
 	r := run{scanner: scanner, Options: o, supported: map[string]error{}}
 	var results []Result
@@ -68,7 +70,24 @@ func Sessions(ctx context.Context, scanner *discover.Scanner, sessions []discove
 		}
 		results = append(results, r.session(ctx, s))
 	}
+	for again := o.Action == launch.ActionRemove; again && ctx.Err() == nil; {
+		again = r.retry(ctx, results)
+	}
 	return results
+}
+
+// retry tries once more what failed, if something else was removed, and reports whether that has removed more.
+func (r *run) retry(ctx context.Context, results []Result) (more bool) {
+	if !slices.ContainsFunc(results, func(o Result) bool { return o.Outcome == Done }) {
+		return false
+	}
+	for i := range results {
+		if results[i].Outcome == Failed && ctx.Err() == nil {
+			results[i] = r.session(ctx, results[i].Before)
+			more = more || results[i].Outcome == Done
+		}
+	}
+	return more
 }
 
 // CheckSupport returns the error of an agent that has no command for the action on this session, as far as its adapter knows.

@@ -49,6 +49,19 @@ func TestCodexRemoves(t *testing.T) {
 	if s := c.status(id); strings.Contains(s.Path, "archived_sessions") {
 		t.Errorf("brought back to %s", s.Path)
 	}
+
+	a.Run("the origin").Wait()
+	origin := codexID(t, w, "the origin")
+	a.Run("", "fork", origin, "its fork [[text forked]]").Wait()
+	fork := codexID(t, w, "its fork")
+	if _, errs, code := c.run("rm", "--yes", origin); code != 1 {
+		t.Errorf("a thread that a fork goes on from: exit code %d\n%s", code, errs)
+	}
+	c.status(origin)
+	c.does("rm", "--yes", origin, fork)
+	c.gone(origin)
+	c.gone(fork)
+
 	live := a.Run("alive [[hang]]")
 	w.WaitCall("alive", 0)
 	lives := codexID(t, w, "alive")
