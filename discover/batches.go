@@ -2,6 +2,7 @@ package discover
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -82,9 +83,7 @@ func (scan *Scan) candidates(ctx context.Context, entries []Entry, mayMatch func
 // readBatch returns the sessions of the entries that pass the filter.
 func (scanner *Scanner) readBatch(ctx context.Context, homes map[Agent][]Home, entries [][]Entry, sel *SessionFilter) (Result, error) {
 	scan := scanner.newScan(sel.Agents)
-	for agent, list := range homes {
-		scan.homes[agent] = list
-	}
+	maps.Copy(scan.homes, homes)
 	wanted := map[Key]bool{}
 	for _, e := range slices.Concat(entries...) {
 		wanted[Key{e.Agent, e.ID, e.Path}] = true

@@ -12,17 +12,7 @@ import (
 
 // FilterContent implements [discover.ContentFilter]. It reads whole rollouts, and those that they continue.
 func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) iter.Seq[discover.Entry] {
-	return func(yield func(discover.Entry) bool) {
-		read := func(e discover.Entry, buffers *fsread.Buffers, candidate *discover.Entry) (bool, error) {
-			*candidate = e
-			return mayMatch(e.Path, buffers, match), nil
-		}
-		for e := range fsread.ReadParallel(ctx, entries, read) {
-			if !yield(*e) {
-				return
-			}
-		}
-	}
+	return fsread.FilterParallel(ctx, entries, func(e discover.Entry, buffers *fsread.Buffers) bool { return mayMatch(e.Path, buffers, match) })
 }
 
 // mayMatch reports whether a rollout may match, cannot be read, or continues another one.

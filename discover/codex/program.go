@@ -23,7 +23,9 @@ type installation struct {
 }
 
 // olderThan reports whether the program is known to be older than v.
-func (i installation) olderThan(v native.Version) bool { return native.ParseVersion(i.version).Before(v) }
+func (i installation) olderThan(v native.Version) bool {
+	return native.ParseVersion(i.version).Before(v)
+}
 
 // findInstallation finds codex in PATH. npm installs a script there. It runs the binary of another package, as a child process in older
 // versions and where node is older than 22.15. findInstallation skips the script, so that the process that is started runs the session from

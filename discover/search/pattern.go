@@ -3,6 +3,7 @@ package search
 import (
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -57,12 +58,7 @@ func hasCapital(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpLiteral && strings.ContainsFunc(string(re.Rune), unicode.IsUpper) {
 		return true
 	}
-	for _, sub := range re.Sub {
-		if hasCapital(sub) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(re.Sub, hasCapital)
 }
 
 // Span is a part of a text: the bytes from Start up to End.

@@ -104,4 +104,6 @@ func (f Factory) OtherUsers(r discover.Result, s discover.Session) bool {
 }
 
 // Roles are the words that --role takes.
-func Roles() []string { return []string{string(search.User), string(search.Assistant), string(search.Tool)} }
+func Roles() []string {
+	return []string{string(search.User), string(search.Assistant), string(search.Tool)}
+}

@@ -70,7 +70,7 @@ func attributes() map[string][]string {
 		"html": {"lang"}, "meta": {"charset", "http-equiv", "content", "name"}, "div": {"class", "dir"}, "p": {"class"}, "span": {"class"}, "h1": {"dir"},
 		"details": {"class"}, "pre": {"class"}, "code": {"class"}, "a": {"href", "rel"}, "ol": {"start"},
 	}
-	for _, name := range strings.Fields("head title style body section dl dt dd time summary b h3 h4 h5 h6 ul li blockquote hr br table tbody tr th td em strong") {
+	for name := range strings.FieldsSeq("head title style body section dl dt dd time summary b h3 h4 h5 h6 ul li blockquote hr br table tbody tr th td em strong") {
 		all[name] = nil
 	}
 	return all

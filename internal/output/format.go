@@ -131,7 +131,9 @@ func fieldNames(t reflect.Type) []string {
 }
 
 // isVerbSpecific reports whether a field is printed only by status --explain, by launch and resume with --wait, or by search.
-func isVerbSpecific(name string) bool { return name == "explain" || name == "answer" || name == "matches" }
+func isVerbSpecific(name string) bool {
+	return name == "explain" || name == "answer" || name == "matches"
+}
 
 // templateData is what a template sees of an object. Unknown facts are empty.
 type templateData map[string]any
