@@ -19,6 +19,9 @@ func TestOutputFollowsSchema(t *testing.T) {
 		"current --json":                     "session",
 		"version --json":                     "version",
 		"doctor --json":                      "doctor",
+		"usage --json":                       "usage",
+		"usage --limits --json":              "limits",
+		"du --json":                          "du",
 	} {
 		f, out := cmdtest.New(t)
 		if got := Run(t.Context(), f, strings.Fields(args)...); got != 0 {
