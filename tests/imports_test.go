@@ -92,7 +92,7 @@ func layers() []layer {
 			"discover", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc",
 		}},
 		{"internal/cmdutil", []string{
-			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/output", "internal/terminal", "launch", "lock", "proc",
+			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/output", "internal/redact", "internal/terminal", "launch", "lock", "proc",
 		}},
 		{".", []string{"internal/cmd", "internal/cmdutil"}},
 	}

@@ -71,5 +71,9 @@ func quoteEnd(m output.Message, limit int) string {
 	for from < len(quoted) && !utf8.RuneStart(quoted[from]) {
 		from++
 	}
-	return first + strings.TrimPrefix(strings.TrimPrefix(quoted[from:], ">"), "\n")
+	end := quoted[from:]
+	if i := strings.IndexByte(end, '\n'); i >= 0 && i+1 < len(end) {
+		end = end[i:] // whole lines
+	}
+	return first + end
 }

@@ -60,6 +60,12 @@ func valueCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, 
 		return candidatesOf(prefix, await.States()...)
 	case "role":
 		return candidatesOf(prefix, cmdutil.Roles()...)
+	case "from":
+		list := idCandidates(ctx, f, discover.SessionFilter{IncludeStopped: true})
+		for i := range list {
+			list[i].text = prefix + list[i].text
+		}
+		return list
 	case "as":
 		return candidatesOf(prefix, cmdutil.ExportFormats()...)
 	case "tools":

@@ -95,7 +95,7 @@ func nest(family []discover.Session, all []output.Export, i int) output.Export {
 
 // session reads one session. What cannot be read is a warning, and is said in the export.
 func (r *reader) session(ctx context.Context, s discover.Session) (e output.Export, err error) {
-	if e.Session, err = redacted(r.redactor, output.NewSession(s)); err != nil {
+	if e.Session, err = redact.Value(r.redactor, output.NewSession(s)); err != nil {
 		return e, err
 	}
 	e.Messages = []output.Message{}
@@ -114,7 +114,7 @@ func (r *reader) session(ctx context.Context, s discover.Session) (e output.Expo
 		if !ok {
 			continue
 		}
-		if out, err = redacted(r.redactor, out); err != nil {
+		if out, err = redact.Value(r.redactor, out); err != nil {
 			return e, err
 		}
 		e.Messages = append(e.Messages, out)

@@ -32,6 +32,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			"terminal. Arguments after -- go to it unchanged.",
 		ArgsUsage: "[AGENT] [-- AGENT-FLAGS]",
 		Flags: slices.Concat(o.PromptOptions.Flags(), []cli.Flag{
+			&cli.StringFlag{Name: "from", Usage: "put what was said in the session `ID`, of any agent, before the prompt: its newest part within --max-file-size, without keys and passwords", Destination: &o.From},
 			&cli.StringFlag{Name: "cwd", Usage: "work in `DIR`", Destination: &o.dir},
 			&cli.StringFlag{Name: "name", Usage: "give the session the title `NAME`", Destination: &o.name},
 			&cli.StringFlag{Name: "group", Usage: "add the session to the group `G`", Destination: &o.group},
@@ -88,6 +89,11 @@ func run(ctx context.Context, f cmdutil.Factory, args, rest []string, o *options
 	}
 	if l.request.Dir, err = workDir("launch", o.dir); err != nil {
 		return err
+	}
+	if o.From != "" {
+		if err := o.ReadFrom(ctx, c, "launch"); err != nil {
+			return err
+		}
 	}
 	if l.request.Prompt, err = o.Text(ctx, f, "launch", l.request.Dir); err != nil {
 		return err

@@ -21,6 +21,8 @@ type PromptOptions struct {
 	Prompt, PromptFile, Spec string
 	files                    cli.StringSlice
 	maxFileSize              int64
+	// From names the session whose messages are put before the prompt; "" for none. quoted is that context block.
+	From, quoted string
 	// Literal: the prompt is an argument, so that "-" does not mean stdin.
 	Literal bool
 }
@@ -42,8 +44,8 @@ func (o *PromptOptions) Flags() []cli.Flag {
 	}
 }
 
-// Text returns the prompt: the specification, the context files and the request, in this order. Names of files are
-// relative to dir.
+// Text returns the prompt: the specification, the context files, the session of [PromptOptions.ReadFrom] and the request, in this
+// order. Names of files are relative to dir.
 func (o *PromptOptions) Text(ctx context.Context, f cmdutil.Factory, verb, dir string) (string, error) {
 	asked, err := o.read(ctx, f, verb)
 	if err != nil {
@@ -63,6 +65,9 @@ func (o *PromptOptions) Text(ctx context.Context, f cmdutil.Factory, verb, dir s
 			return "", err
 		}
 		parts = append(parts, block)
+	}
+	if o.quoted != "" {
+		parts = append(parts, o.quoted)
 	}
 	text := strings.Join(append(parts, asked), "\n\n")
 	if i := strings.IndexByte(text, 0); i >= 0 {

@@ -1,14 +1,12 @@
-package export
+package redact
 
 import (
 	"encoding/json"
 	"fmt"
-
-	"agentctl/internal/redact"
 )
 
-// redacted returns a value without secrets in any of its texts. With r nil it returns the value itself.
-func redacted[T any](r *redact.Redactor, v T) (T, error) {
+// Value returns a value that marshals to JSON and back, without secrets in any of its texts. With r nil it returns the value itself.
+func Value[T any](r *Redactor, v T) (T, error) {
 	if r == nil {
 		return v, nil
 	}
