@@ -106,7 +106,7 @@ func outside() map[string][]string {
 		"github.com/ncruces/go-sqlite3": {"discover/native/sqlite"},
 		"github.com/klauspost/compress": {"discover/<agent>"},
 		"github.com/mitchellh/go-ps":    {"proc"},
-		"github.com/yuin/goldmark":      {"internal/export"},
+		"github.com/yuin/goldmark":      nil,
 		"html/template":                 {"internal/export"},
 		"github.com/prometheus":         nil,                            // tests hold our metrics against its parser
 		"net/http":                      {"launch", "discover/<agent>"}, // never to read: an OpenCode server is asked to abort a turn

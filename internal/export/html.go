@@ -16,13 +16,13 @@ import (
 var pageTemplates string
 
 // HTML writes sessions as one page. It has no script, and a policy that forbids them; its only style is its own; and nothing in it
-// is loaded. All texts are escaped by html/template, but for the answers, which [markdownRenderer] escapes.
+// is loaded. All texts are escaped by html/template, but for the answers, which [prose] escapes.
 func HTML(w io.Writer, sessions []output.Export) error {
 	templates, err := template.New("page").Parse(pageTemplates)
 	if err != nil {
 		return fmt.Errorf("the page's template: %w", err)
 	}
-	p := &page{Writer: bufio.NewWriterSize(w, 64<<10), templates: templates, markdown: newMarkdownRenderer()}
+	p := &page{Writer: bufio.NewWriterSize(w, 64<<10), templates: templates}
 	p.write("begin", pageTitle(sessions))
 	for _, e := range sessions {
 		p.WriteString("<section>\n")
@@ -47,7 +47,6 @@ func pageTitle(sessions []output.Export) string {
 type page struct {
 	*bufio.Writer
 	templates *template.Template
-	markdown  *markdownRenderer
 	err       error
 }
 
@@ -116,11 +115,7 @@ func (p *page) message(m output.Message, last string) string {
 	switch text := text(m); {
 	case text == "":
 	case m.Role == string(discover.RoleAssistant), m.Kind == string(discover.KindCompaction):
-		if rendered, ok := p.markdown.render(text); ok {
-			p.write("text", textView{class, rendered})
-			break
-		}
-		p.write("plain", textView{class, text})
+		p.write("text", textView{class, prose(text)})
 	default:
 		p.write("plain", textView{class, text})
 	}
