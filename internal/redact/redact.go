@@ -42,28 +42,39 @@ func (r *Redactor) Text(s string) string {
 	return s
 }
 
-// replace replaces what the rule finds: its first group, or all of it if there is no group.
+// replace replaces what the rule finds.
 func (c *compiledRule) replace(s string) string {
-	if !slices.ContainsFunc(c.keywords, func(word string) bool { return strings.Contains(s, word) }) {
+	if !c.mayMatch(s) {
 		return s
 	}
 	if c.re == nil {
 		c.re = regexp.MustCompile(c.pattern)
 	}
 	var b strings.Builder
+	for line := range strings.Lines(s) {
+		c.replaceInLine(&b, line)
+	}
+	return b.String()
+}
+
+func (c *compiledRule) mayMatch(s string) bool {
+	return slices.ContainsFunc(c.keywords, func(word string) bool { return strings.Contains(s, word) })
+}
+
+// replaceInLine writes a line without what the rule finds: its first group, or all of it if there is no group.
+func (c *compiledRule) replaceInLine(b *strings.Builder, line string) {
 	done := 0
-	for _, m := range c.re.FindAllStringSubmatchIndex(s, -1) {
-		from, to := m[len(m)-2], m[len(m)-1]
-		if c.mixed && !isMixed(s[from:to]) {
-			continue
+	if c.mayMatch(line) {
+		for _, m := range c.re.FindAllStringSubmatchIndex(line, -1) {
+			from, to := m[len(m)-2], m[len(m)-1]
+			if c.mixed && !isMixed(line[from:to]) {
+				continue
+			}
+			b.WriteString(line[done:from] + Mark)
+			done = to
 		}
-		b.WriteString(s[done:from] + Mark)
-		done = to
 	}
-	if done == 0 {
-		return s
-	}
-	return b.String() + s[done:]
+	b.WriteString(line[done:])
 }
 
 // isMixed reports whether a text has letters and digits: most names and most numbers have not.

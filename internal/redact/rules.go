@@ -4,9 +4,9 @@ package redact
 type rule struct {
 	// name is the rule of gitleaks (config/gitleaks.toml) that has this shape, or describes it.
 	name string
-	// keywords: a text with none of them has no match. They are compared as they are, which is much faster than the pattern.
+	// keywords: a line with none of them has no match. They are compared as they are, which is much faster than the pattern.
 	keywords []string
-	// pattern is a regular expression. Its last group is replaced, or all of it if it has none.
+	// pattern is a regular expression for a part of one line. Its last group is replaced, or all of it if it has none.
 	pattern string
 	// mixed: only what has letters and digits is replaced.
 	mixed bool
@@ -39,16 +39,16 @@ func rules() []rule {
 		{name: "xAI and Groq keys", keywords: []string{"xai-", "gsk_"}, pattern: `\b(?:xai-|gsk_)[A-Za-z0-9]{40,}`},
 		{name: "linear-api-key", keywords: []string{"lin_api_"}, pattern: `lin_api_[A-Za-z0-9]{32,}`},
 		{name: "age-secret-key", keywords: []string{"AGE-SECRET-KEY-"}, pattern: `AGE-SECRET-KEY-1[A-Z0-9]{50,}`},
-		{name: "jwt", keywords: []string{"ey"}, pattern: `\bey[A-Za-z0-9_-]{10,}\.ey[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*`},
+		{name: "jwt", keywords: []string{".ey"}, pattern: `\bey[A-Za-z0-9_-]{10,}\.ey[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*`},
 		{
 			name: "the header Authorization", keywords: []string{"uthorization", "UTHORIZATION"},
 			pattern: `(?i)authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|digest)\s+)?([^\s"',;)]{8,})`,
 		},
 		{name: "a bearer token", keywords: []string{"earer", "EARER"}, pattern: `(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{16,})`, mixed: true},
-		{name: "the password in a URL", keywords: []string{"://"}, pattern: `[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@"'<>]{0,128}:([^\s/@"'<>]{1,256})@`},
+		{name: "the password in a URL", keywords: []string{"://"}, pattern: `://[^\s/:@"'<>]{0,128}:([^\s/@"'<>]{1,256})@`},
 		{
-			name: "a shell variable with the name of a secret", keywords: []string{"TOKEN", "SECRET", "PASSW", "KEY"},
-			pattern: `\b[A-Z0-9_]{0,64}(?:TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY)=["']?([^\s"'$(){}<>;&|]{8,})`, mixed: true,
+			name: "a shell variable with the name of a secret", keywords: []string{"TOKEN=", "SECRET=", "PASSWORD=", "PASSWD=", "KEY="},
+			pattern: `(?:TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY)=["']?([^\s"'$(){}<>;&|]{8,})`, mixed: true,
 		},
 	}
 }

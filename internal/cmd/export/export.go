@@ -113,7 +113,9 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 		return err
 	}
 	if o.file != "" && o.file != "-" {
-		err = writeFile(o.file, func(w io.Writer) error { return render(w, exports, o.as) })
+		working, done := f.StartWork(ctx, "writing "+output.Sanitize(o.file))
+		err = writeFile(working, o.file, func(w io.Writer) error { return render(w, exports, o.as) })
+		done()
 	} else {
 		err = render(f.Stdout, exports, o.as)
 	}

@@ -1,6 +1,8 @@
 package export_test
 
 import (
+	"context"
+	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -116,6 +118,39 @@ func TestFile(t *testing.T) {
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 		t.Errorf("left behind: %v", entries)
 	}
+}
+
+// An interrupted write leaves the old file, and nothing else.
+func TestInterruptedFile(t *testing.T) {
+	f, out := cmdtest.WithMessages(t)
+	file := filepath.Join(t.TempDir(), "a.md")
+	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s := f.Adapters[1].(cmdtest.Stub)
+	f.Adapters[1] = cancelling{s, cancel}
+	if exit := cmd.Run(ctx, f, "export", "dddddddd", "-o", file); exit != cmdutil.ExitInterrupted {
+		t.Errorf("exit %d\n%s", exit, out.Stderr.String())
+	}
+	if text, _ := os.ReadFile(file); string(text) != "old" {
+		t.Errorf("%q", text)
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(file)); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+// cancelling is an agent whose messages are interrupted.
+type cancelling struct {
+	cmdtest.Stub
+	cancel func()
+}
+
+// Messages implements [discover.MessageReader].
+func (c cancelling) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
+	c.cancel()
+	return c.Stub.Messages(ctx, r)
 }
 
 // -o does not write what is not a regular file, or below an agent's home, by whatever name.

@@ -80,12 +80,13 @@ func agentHomes(ctx context.Context, c *cmdutil.Call, sessions []discover.Sessio
 }
 
 // writeFile writes a file that only its owner can read, whole or not at all: a file beside it takes its name once it is written.
-func writeFile(name string, write func(io.Writer) error) error {
+// An interrupt leaves nothing behind.
+func writeFile(ctx context.Context, name string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".agentctl-export-*") // mode 0600
 	if err != nil {
 		return cmdutil.UsageError("export", "-o: %v", err)
 	}
-	err = write(f)
+	err = write(contextWriter{ctx, f})
 	err = errors.Join(err, f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), name)
@@ -94,4 +95,18 @@ func writeFile(name string, write func(io.Writer) error) error {
 		_ = os.Remove(f.Name()) // best effort
 	}
 	return err
+}
+
+// contextWriter is a file that takes nothing once the context has ended.
+type contextWriter struct {
+	ctx context.Context
+	*os.File
+}
+
+// Write implements [io.Writer].
+func (w contextWriter) Write(text []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.File.Write(text)
 }
