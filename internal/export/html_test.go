@@ -152,13 +152,13 @@ func TestNothingOfATextRuns(t *testing.T) {
 // The text is still there, as it was said.
 func TestTextsAreShown(t *testing.T) {
 	for text, want := range map[string]string{
-		"a <b>bold</b> & [x](javascript:1) &nbsp;": "<p>a &lt;b&gt;bold&lt;/b&gt; &amp; [x](javascript:1) &amp;nbsp;</p>",
+		"a <b>bold</b> & [x](javascript:1) &nbsp;":          "<p>a &lt;b&gt;bold&lt;/b&gt; &amp; [x](javascript:1) &amp;nbsp;</p>",
 		"[a *b*](https://example.com/?a=1&b) **x** y\nnext": `<p><a rel="noreferrer noopener" href="https://example.com/?a=1&amp;b">a *b*</a> <strong>x</strong> y` + "\nnext</p>",
-		"# Plan\n\n- `a.go`\n  - ``x ` y``":               "<h3>Plan</h3>\n<p>- <code>a.go</code>\n  - <code>x ` y</code></p>",
+		"# Plan\n\n- `a.go`\n  - ``x ` y``":                 "<h3>Plan</h3>\n<p>- <code>a.go</code>\n  - <code>x ` y</code></p>",
 		"before\n| File | *What* |\n|:---|---|\nafter":      "<p>before</p>\n<pre>| File | *What* |\n|:---|---|\n</pre>\n<p>after</p>",
 		"see:\n```go\nif a < b {}\n\n~~~\n```\ndone":        "<p>see:</p>\n<pre><code>if a &lt; b {}\n\n~~~\n</code></pre>\n<p>done</p>",
-		"````\n```\nopen":                               "<pre><code>```\nopen\n</code></pre>",
-		"2 * 3 ** 4 [1] ` **":                           "<p>2 * 3 ** 4 [1] ` **</p>",
+		"````\n```\nopen":     "<pre><code>```\nopen\n</code></pre>",
+		"2 * 3 ** 4 [1] ` **": "<p>2 * 3 ** 4 [1] ` **</p>",
 	} {
 		if page := rendered(t, session(text)); !strings.Contains(page, want) {
 			t.Errorf("the page has no %s:\n%s", want, page[strings.Index(page, "<body>"):])

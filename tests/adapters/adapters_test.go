@@ -59,8 +59,7 @@ func TestChangedMethodsAreFound(t *testing.T) {
 func unusedMethods(adapter any, interfaces map[string][]method) (names []string) {
 	t := reflect.TypeOf(adapter)
 	has := map[method]bool{}
-	for n := range t.NumMethod() {
-		m := t.Method(n)
+	for m := range t.Methods() {
 		has[method{m.Name, m.Type.NumIn() - 1, m.Type.NumOut()}] = true // without the receiver
 	}
 	used := map[string]bool{}
@@ -71,9 +70,9 @@ func unusedMethods(adapter any, interfaces map[string][]method) (names []string)
 			}
 		}
 	}
-	for n := range t.NumMethod() {
-		if name := t.Method(n).Name; !used[name] {
-			names = append(names, name)
+	for m := range t.Methods() {
+		if !used[m.Name] {
+			names = append(names, m.Name)
 		}
 	}
 	return names
