@@ -26,7 +26,7 @@ func HTML(w io.Writer, sessions []output.Export) error {
 	p.write("begin", pageTitle(sessions))
 	for _, e := range sessions {
 		p.WriteString("<section>\n")
-		p.session(e)
+		p.session(title(e.Session), e)
 		p.WriteString("</section>\n")
 	}
 	p.WriteString("</body>\n</html>\n")
@@ -57,13 +57,13 @@ func (p *page) write(name string, data any) {
 }
 
 type sessionView struct {
-	Title   string
+	Title   string // "" if it is shown already
 	Facts   []fact
 	Missing []string
 }
 
-func (p *page) session(e output.Export) {
-	view := sessionView{Title: title(e.Session), Facts: facts(e.Session)}
+func (p *page) session(title string, e output.Export) {
+	view := sessionView{Title: title, Facts: facts(e.Session)}
 	for _, m := range e.Missing {
 		view.Missing = append(view.Missing, output.Sanitize(m))
 	}
@@ -83,7 +83,7 @@ func (p *page) session(e output.Export) {
 func (p *page) children(list []output.Export) {
 	for _, c := range list {
 		p.write("child", title(c.Session))
-		p.session(c)
+		p.session("", c)
 		p.WriteString("</div>\n</details>\n")
 	}
 }
