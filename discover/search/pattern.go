@@ -66,7 +66,7 @@ type Span struct{ Start, End int }
 
 // Find returns the matches in a text, without those that overlap an earlier one and without empty ones.
 func (p *Pattern) Find(text string) (spans []Span) {
-	if !p.mayMatchText(text) {
+	if !p.MayMatch([]byte(text)) {
 		return nil
 	}
 	for from := 0; from <= len(text); {

@@ -92,7 +92,7 @@ func TestSkippedTextHasNoMatch(t *testing.T) {
 		if err := json.Unmarshal([]byte(raw), &decoded); err != nil || decoded != text {
 			t.Fatalf("%s: %q, %v", raw, decoded, err)
 		}
-		everything := Pattern{re: p.re, group: p.group}
+		everything := Pattern{re: p.re, group: p.group} // without words nothing is skipped
 		if len(everything.Find(text)) == 0 {
 			if !p.MayMatch([]byte(raw)) {
 				skipped++
@@ -102,14 +102,14 @@ func TestSkippedTextHasNoMatch(t *testing.T) {
 		matches++
 		nested, _ := json.Marshal(map[string]string{"arguments": raw}) // JSON in a string of JSON
 		for name, got := range map[string]bool{
-			"JSON": p.MayMatch([]byte(raw)), "JSON in JSON": p.MayMatch(nested), "text": p.mayMatchText(text),
+			"JSON": p.MayMatch([]byte(raw)), "JSON in JSON": p.MayMatch(nested), "text": p.MayMatch([]byte(text)),
 		} {
 			if !got {
 				t.Fatalf("%s: %q is skipped, in which %q (%+v) matches; words %+v", name, text, pattern, o, p.words)
 			}
 		}
 	}
-	if matches < 500 || skipped < 5000 {
+	if matches < 500 || skipped < 2000 {
 		t.Errorf("%d texts matched, %d were skipped", matches, skipped)
 	}
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"bytes"
 	"regexp/syntax"
 	"slices"
 	"strconv"
@@ -15,69 +14,49 @@ import (
 type word struct {
 	runes []rune
 	fold  bool // in any case
-	// anchor is the rarest character of the word among those whose every form is one byte: lower and upper.
-	anchor       int
-	lower, upper byte
+	// pair is the index of the first of two characters of the word that are probably the rarest ones. Each form of them is one byte.
+	pair int
 }
 
 // MayMatch reports whether a string of this JSON text, once decoded, may have a match. It is true also where a \u escape may
 // stand for a character of a match.
 func (p *Pattern) MayMatch(json []byte) bool {
-	return p.words == nil || slices.ContainsFunc(p.words, func(w word) bool { return w.in(json) || w.escapedIn(json) })
+	return p.words == nil || slices.ContainsFunc(p.words, func(w word) bool { return w.mayBeIn(json) })
 }
 
-// mayMatchText is MayMatch for a decoded text.
-func (p *Pattern) mayMatchText(text string) bool {
-	return p.words == nil || slices.ContainsFunc(p.words, func(w word) bool { return w.in([]byte(text)) })
-}
-
-// in reports whether a text contains the word.
-func (w *word) in(text []byte) bool {
-	nextLower, nextUpper := -1, len(text)
-	if w.upper != w.lower {
-		nextUpper = -1
-	}
-	for at := 0; ; at++ {
-		nextLower = nextByte(text, w.lower, at, nextLower)
-		nextUpper = nextByte(text, w.upper, at, nextUpper)
-		if at = min(nextLower, nextUpper); at == len(text) {
-			return false
-		}
-		if w.matchesAt(text, at) {
+// mayBeIn reports whether a text contains the word, whose characters may be \u escapes.
+func (w *word) mayBeIn(text []byte) bool {
+	for at := range pairs(text, byte(w.runes[w.pair]), byte(w.runes[w.pair+1])) {
+		if text[at] == '\\' && w.pairIsEscapedAt(text[at:]) || w.mayMatchAt(text, at) {
 			return true
 		}
 	}
+	return false
 }
 
-// nextByte returns the first place of c in text at or after from, or the length of text if there is none. known is an earlier
-// result, -1 if there is none.
-func nextByte(text []byte, c byte, from, known int) int {
-	if known >= from {
-		return known
-	}
-	if i := bytes.IndexByte(text[from:], c); i >= 0 {
-		return from + i
-	}
-	return len(text)
-}
-
-// matchesAt reports whether a text contains the word with its anchor at this place.
-func (w *word) matchesAt(text []byte, at int) bool {
-	rest := text[:at]
-	for _, want := range slices.Backward(w.runes[:w.anchor]) {
-		r, n := utf8.DecodeLastRune(rest)
-		if !w.same(r, want) {
-			return false
+// mayMatchAt reports whether a text contains the word with its pair at this place, or the part of it up to an escape.
+func (w *word) mayMatchAt(text []byte, at int) bool {
+	rest := text[at:]
+	for _, want := range w.runes[w.pair:] {
+		if len(rest) > 0 && rest[0] == '\\' {
+			return len(rest) < len(text)-at // the pair itself is not an escape
 		}
-		rest = rest[:len(rest)-n]
-	}
-	rest = text[at+1:]
-	for _, want := range w.runes[w.anchor+1:] {
 		r, n := utf8.DecodeRune(rest)
 		if !w.same(r, want) {
 			return false
 		}
 		rest = rest[n:]
+	}
+	rest = text[:at]
+	for _, want := range slices.Backward(w.runes[:w.pair]) {
+		if n := len(rest); n >= escapeSize && rest[n-escapeSize] == '\\' && rest[n-escapeSize+1] == 'u' {
+			return true
+		}
+		r, n := utf8.DecodeLastRune(rest)
+		if !w.same(r, want) {
+			return false
+		}
+		rest = rest[:len(rest)-n]
 	}
 	return true
 }
@@ -98,26 +77,17 @@ func (w *word) same(r, want rune) bool {
 	return false
 }
 
-// escapedIn reports whether a JSON text has a \u escape that may stand for a character of the word. In JSON inside of a string the
-// backslash of an escape is escaped too.
-func (w *word) escapedIn(json []byte) bool {
-	for {
-		i := bytes.IndexByte(json, '\\')
-		if i < 0 {
-			return false
-		}
-		if json = json[i+1:]; len(json) < len("u0000") || json[0] != 'u' {
-			continue
-		}
-		code, err := strconv.ParseUint(string(json[1:5]), 16, 16)
-		if err == nil && slices.ContainsFunc(w.runes, func(want rune) bool { return w.same(rune(code), want) || isSurrogate(code) && want > 0xffff }) {
-			return true
-		}
-	}
-}
+// escapeSize is the number of bytes of a \u escape.
+const escapeSize = len(`\u0000`)
 
-// isSurrogate reports whether a \u escape is one of the two that stand for a character beyond the first 65,536.
-func isSurrogate(code uint64) bool { return 0xd800 <= code && code < 0xe000 }
+// pairIsEscapedAt reports whether a text begins with a \u escape of a character of the pair.
+func (w *word) pairIsEscapedAt(text []byte) bool {
+	if len(text) < escapeSize {
+		return false
+	}
+	code, err := strconv.ParseUint(string(text[2:escapeSize]), 16, 16)
+	return err == nil && (w.same(rune(code), w.runes[w.pair]) || w.same(rune(code), w.runes[w.pair+1]))
+}
 
 // requiredWords returns words one of which every match contains; nil if there are none.
 func requiredWords(re *syntax.Regexp) []word {
@@ -165,14 +135,14 @@ func shortest(words []word) int {
 	return n
 }
 
-// longestWord returns the longest word in a text that has an anchor.
+// longestWord returns the longest word in a text that has a pair.
 func longestWord(text []rune, fold bool) (best word, ok bool) {
 	isSeparator := func(r rune) bool {
 		return r == unicode.ReplacementChar || !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}
 	for _, part := range strings.FieldsFunc(string(text), isSeparator) {
 		w := word{runes: []rune(part), fold: fold}
-		if w.setAnchor() && len(w.runes) > len(best.runes) {
+		if w.choosePair() && len(w.runes) > len(best.runes) {
 			best, ok = w, true
 		}
 	}
@@ -182,18 +152,19 @@ func longestWord(text []rune, fold bool) (best word, ok bool) {
 // byFrequency are letters and digits, those first that occur most often in transcripts.
 const byFrequency = "etrnsaioclduf1p0y2b4h3g5m6789wxvkqjz"
 
-// setAnchor chooses the anchor. It is not ok if there is none: with fold, k and s have forms of several bytes.
-func (w *word) setAnchor() (ok bool) {
-	best := -1
-	for i, r := range w.runes {
-		lower := unicode.ToLower(r)
-		rank := strings.IndexRune(byFrequency, lower)
-		if rank <= best || r >= utf8.RuneSelf || w.fold && (lower == 'k' || lower == 's') {
-			continue
+// choosePair chooses the pair. It is not ok if there is none: with fold, k and s have forms of several bytes.
+func (w *word) choosePair() (ok bool) {
+	rank := func(r rune) int {
+		if w.fold && strings.ContainsRune("kKsS", r) {
+			return -1
 		}
-		best, ok, w.anchor, w.lower, w.upper = rank, true, i, byte(r), byte(r)
-		if w.fold {
-			w.lower, w.upper = byte(lower), byte(unicode.ToUpper(r))
+		return strings.IndexRune(byFrequency, unicode.ToLower(r))
+	}
+	best := -1
+	for i := range len(w.runes) - 1 {
+		first, second := rank(w.runes[i]), rank(w.runes[i+1])
+		if both := first + second; first >= 0 && second >= 0 && both > best {
+			best, ok, w.pair = both, true, i
 		}
 	}
 	return ok
