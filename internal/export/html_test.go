@@ -166,6 +166,13 @@ func TestTextsAreShown(t *testing.T) {
 	}
 }
 
+// Long runs of marks are text like any other.
+func TestLongTexts(t *testing.T) {
+	for _, part := range []string{"`", "*", "[", "[a](", "**a", "`a", "a\n", "#", "|", "`` ", ">", "- "} {
+		check(t, rendered(t, session("x"+strings.Repeat(part, 64<<10/len(part)))))
+	}
+}
+
 func TestAnyTextIsSafe(t *testing.T) {
 	pieces := append(hostile(), "\n", "\n\n", "> ", "- ", "    ", "```", "`", "*", "**", "[", "](", ")", "<", ">", "\"", "'", "=", "on", "&", ";", "|", "|---|", "#", "\\", "\t", "1. ")
 	text := rapid.Custom(func(t *rapid.T) string {

@@ -97,8 +97,9 @@ func (p *proseWriter) inline(line string) {
 		if rest, ok := p.span(line); ok {
 			line = rest
 		} else {
-			p.WriteString(line[:1])
-			line = line[1:]
+			run := max(1, len(line)-len(strings.TrimLeft(line, "`"))) // one mark, or all backticks in a row
+			p.WriteString(line[:run])
+			line = line[run:]
 		}
 	}
 	p.WriteString(html.EscapeString(line))
