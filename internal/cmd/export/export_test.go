@@ -100,6 +100,26 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	}
 }
 
+// What exceeds the limit of an export is left out, and that is said.
+func TestLargeExports(t *testing.T) {
+	f, out := cmdtest.WithMessages(t)
+	s := f.Adapters[1].(cmdtest.Stub)
+	large := cmdtest.Pending("l", "cat", time.Minute)
+	large.Tool.Output = strings.Repeat("x", 97<<20)
+	old, last := cmdtest.Text("o", discover.RoleUser, "old", time.Hour), cmdtest.Text("n", discover.RoleUser, "new", time.Minute)
+	s.Transcripts["dddddddd"] = []discover.Message{old, large, last}
+	f.Adapters[1] = s
+	stdout, stderr, exit := exported(t, f, out, "dddddddd", "aaaaaaaa-2", "--tools=none")
+	if exit != cmdutil.ExitPartial || !strings.Contains(stdout, "> new") || strings.Contains(stdout, "> old") {
+		t.Errorf("exit %d\n%s%s", exit, stdout, stderr)
+	}
+	for _, want := range []string{"messages before the newest 96 MB are left out", "its messages are left out: the export has 96 MB already"} {
+		if !strings.Contains(stdout, want) || !strings.Contains(stderr, want) {
+			t.Errorf("%q is not said:\n%s%s", want, stdout, stderr)
+		}
+	}
+}
+
 // -o writes a file for its owner only, whole or not at all, and leaves nothing else.
 func TestFile(t *testing.T) {
 	f, out := cmdtest.WithMessages(t)

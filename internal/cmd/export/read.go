@@ -3,6 +3,7 @@ package export
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"agentctl/discover"
@@ -22,6 +23,9 @@ const (
 // maxExport bounds the texts of all messages of an export in memory, in bytes. Transcripts are read from their end and written from
 // their beginning.
 const maxExport = 96 << 20
+
+// minSession is how much of maxExport must be left for a session to be read, in bytes.
+const minSession = 1 << 20
 
 // reader reads sessions with their messages.
 type reader struct {
@@ -99,14 +103,17 @@ func (r *reader) session(ctx context.Context, s discover.Session) (e output.Expo
 		return e, err
 	}
 	e.Messages = []output.Message{}
-	if s.Path == "" {
+	switch {
+	case s.Path == "":
+		return e, nil
+	case r.left < minSession:
+		err := fmt.Errorf("its messages are left out: the export has %d MB already", maxExport>>20)
+		r.miss(&e, &discover.Warning{Agent: s.Agent, Path: s.Path, Err: err})
 		return e, nil
 	}
 	for m, err := range r.Scanner.MessagesWithin(ctx, s, r.left) {
 		if err != nil {
-			w := cmdutil.UnreadWarning(s, err)
-			r.warnings = append(r.warnings, w)
-			e.Missing = append(e.Missing, cmdutil.ErrorText(w))
+			r.miss(&e, cmdutil.UnreadWarning(s, err))
 			continue
 		}
 		r.left = max(0, r.left-m.Size())
@@ -121,6 +128,12 @@ func (r *reader) session(ctx context.Context, s discover.Session) (e output.Expo
 	}
 	slices.Reverse(e.Messages)
 	return e, nil
+}
+
+// miss says on stderr and in the export what it does not have.
+func (r *reader) miss(e *output.Export, w *discover.Warning) {
+	r.warnings = append(r.warnings, w)
+	e.Missing = append(e.Missing, cmdutil.ErrorText(w))
 }
 
 // message converts a message, with as much of a tool call as --tools says.
