@@ -55,11 +55,11 @@ func (scanner *Scanner) ListBatches(ctx context.Context, sel BatchFilter, visit 
 func (scan *Scan) newestEntries(ctx context.Context, sel *BatchFilter) (entries []Entry, older int) {
 	found := scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: sel.Subagents} })
 	entries = sortByUpdated(slices.Concat(found...))
-	recent := slices.IndexFunc(entries, func(e Entry) bool { return !e.Updated.IsZero() && e.Updated.Before(sel.Since) })
-	if recent < 0 || sel.Since.IsZero() {
+	firstOld := slices.IndexFunc(entries, func(e Entry) bool { return !e.Updated.IsZero() && e.Updated.Before(sel.Since) })
+	if firstOld < 0 || sel.Since.IsZero() {
 		return entries, 0
 	}
-	return entries[:recent], len(entries) - recent
+	return entries[:firstOld], len(entries) - firstOld
 }
 
 // candidates returns the entries whose content may match, one list for each adapter.

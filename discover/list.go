@@ -43,7 +43,7 @@ func (sel *SessionFilter) Matches(s *Session) bool {
 
 // Apply returns r with the sessions that pass the filter. Those of r must be in the order of [Compare].
 func (sel *SessionFilter) Apply(r Result) Result {
-	r.Sessions = sel.limit(sel.matching(r.Sessions))
+	r.Sessions = sel.sortAndLimit(sel.matching(r.Sessions))
 	return r
 }
 
@@ -63,8 +63,9 @@ func (sel *SessionFilter) matching(list []Session) []Session {
 	return list[:n]
 }
 
-// limit returns the first sessions, up to the limit, of a list in the order of [Compare].
-func (sel *SessionFilter) limit(list []Session) []Session {
+// sortAndLimit puts waiting sessions first if WaitingFirst is set, and keeps the first ones, up to the limit. The list must be in the
+// order of [Compare].
+func (sel *SessionFilter) sortAndLimit(list []Session) []Session {
 	if sel.WaitingFirst {
 		slices.SortStableFunc(list, func(a, b Session) int { return compareBool(a.Status != Waiting, b.Status != Waiting) })
 	}

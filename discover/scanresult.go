@@ -18,7 +18,7 @@ func (scan *Scan) Result() Result {
 // filteredResult returns the result with the sessions that match the filter. It sorts no others.
 func (scan *Scan) filteredResult(sel *SessionFilter) Result {
 	r := scan.correlate()
-	r.Sessions = sel.limit(scan.sortSessions(sel.matching(r.Sessions)))
+	r.Sessions = sel.sortAndLimit(scan.sortSessions(sel.matching(r.Sessions)))
 	return r
 }
 

@@ -82,8 +82,8 @@ func (v *statusDecision) setLive(f *statusInput) {
 		v.Status = Unknown
 		return
 	}
-	stored := f.owner.substitute(v.turn)
-	turn := mostUrgent(stored, f.claims)
+	fallback := f.owner.substitute(v.turn)
+	turn := mostUrgent(fallback, f.claims)
 	v.Status = Idle
 	switch turn.State {
 	case TurnWaiting:
@@ -92,16 +92,16 @@ func (v *statusDecision) setLive(f *statusInput) {
 		v.Status = Running
 	default:
 		// A process that shows an ended turn does not say how it ended; storage does.
-		if v.Error = turn.Error; stored.State == TurnFailed {
-			v.Error = stored.Error
+		if v.Error = turn.Error; fallback.State == TurnFailed {
+			v.Error = fallback.Error
 		}
 	}
 }
 
 // setStopped decides for a session that no process runs.
-func (v *statusDecision) setStopped(lost bool) {
+func (v *statusDecision) setStopped(vanished bool) {
 	v.Status, v.Outcome = Stopped, OutcomeUnknown
-	if lost {
+	if vanished {
 		return
 	}
 	switch v.turn.State {
@@ -114,9 +114,9 @@ func (v *statusDecision) setStopped(lost bool) {
 	}
 }
 
-// mostUrgent returns the most urgent of the turns that processes show, or else the stored turn.
-func mostUrgent(stored Turn, claims []Claim) Turn {
-	turn, shown := stored, false
+// mostUrgent returns the most urgent of the turns that processes show, or the fallback if they show none.
+func mostUrgent(fallback Turn, claims []Claim) Turn {
+	turn, shown := fallback, false
 	for _, c := range claims {
 		if c.Turn != nil && (!shown || urgency(c.Turn.State) > urgency(turn.State)) {
 			turn, shown = *c.Turn, true

@@ -24,7 +24,8 @@ type processTurn struct {
 	replaces bool
 }
 
-// correct returns the stored turn, corrected for ownership: a turn whose process has ended was interrupted.
+// correct returns the stored turn as the processes show it: interrupted if its process has ended; open if it seemed to wait for
+// permission and a child of the process has started since.
 func (o *turnOwner) correct(stored Turn) Turn {
 	switch {
 	case o.ownerEnded && (stored.State == TurnOpen || stored.State == TurnWaiting):

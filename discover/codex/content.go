@@ -19,7 +19,7 @@ func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, matc
 func mayMatch(path string, buffers *fsread.Buffers, match func([]byte) bool) bool {
 	f, g, err := openRollout(path, buffers)
 	if err != nil || g.size > 0 {
-		return true // what is left out is said where the messages are read
+		return true // the later reading of the messages reports what is left out
 	}
 	defer f.Close()
 	f.UseBuffers(buffers)

@@ -163,7 +163,7 @@ func fillRecord(r *discover.Record, h *transcript.Head, t *transcript.Tail) {
 	if t.Settings.Dir != "" {
 		r.Dir = t.Settings.Dir
 	}
-	r.Model, r.Turn = t.Settings.Model, t.Turn(time.Now())
+	r.Model, r.Turn = t.Settings.Model, t.TurnAt(time.Now())
 	r.Parent, r.Sub, r.ForkedFrom = m.ParentID(), m.Source.Subagent != "", m.ForkedFrom
 	setMeta(r, h, t)
 }

@@ -48,7 +48,7 @@ type FieldSpan struct {
 // match returns the matches in a message.
 func (q *Query) match(m discover.Message) (spans []FieldSpan) {
 	find := func(field Field, text string) {
-		for _, s := range q.Find(text) {
+		for _, s := range q.Pattern.Find(text) {
 			spans = append(spans, FieldSpan{field, text, s})
 		}
 	}
@@ -57,7 +57,7 @@ func (q *Query) match(m discover.Message) (spans []FieldSpan) {
 	case m.Tool == nil:
 		find(FieldText, m.Text)
 	default:
-		if q.MayMatch(m.Tool.Input) {
+		if q.Pattern.MayMatch(m.Tool.Input) {
 			for text := range jsonStrings(m.Tool.Input) {
 				find(FieldInput, text)
 			}

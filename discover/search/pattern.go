@@ -22,7 +22,7 @@ type PatternOptions struct {
 type Pattern struct {
 	re    *regexp.Regexp
 	group int // of re that is the match
-	// words are one of which every match contains; nil if there are none, so that nothing can be skipped.
+	// words: every match contains at least one of them. nil: no such word is known, and nothing can be skipped.
 	words []word
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Query is what is searched for, and where.
 type Query struct {
-	*Pattern
+	Pattern *Pattern
 	// Sessions selects the sessions.
 	Sessions discover.SessionFilter
 	// Role and Tool select the messages; "" for all.
@@ -24,10 +24,10 @@ type Query struct {
 	Context int
 }
 
-// Found is a session in which something matches.
+// Found is what the search of one session gave: matches, errors, or both.
 type Found struct {
 	discover.Session
-	// Matches are the matching messages, the oldest first.
+	// Matches are the matching messages, the oldest first. There may be none.
 	Matches []Match
 	// Errors are [discover.Warning]s of what could not be read of the session.
 	Errors []error
@@ -38,8 +38,8 @@ type Found struct {
 // searched because of Query.Sessions.Since. The error is as that of [discover.Scanner.List].
 func Run(ctx context.Context, scanner *discover.Scanner, q Query, visit func(Found) bool, warn func([]*discover.Warning)) (older int, err error) {
 	filter := discover.BatchFilter{SessionFilter: q.Sessions}
-	if q.words != nil {
-		filter.MayMatch = q.MayMatch
+	if q.Pattern.words != nil {
+		filter.MayMatch = q.Pattern.MayMatch
 	}
 	return scanner.ListBatches(ctx, filter, func(r discover.Result) bool {
 		warn(r.Warnings)

@@ -73,7 +73,7 @@ func verdict(s discover.Session) string {
 	if !s.Turn.SilentSince.IsZero() {
 		return processes + " is live; its storage has no result of the last tool call, and no command of that call runs: it waits for permission"
 	}
-	return fmt.Sprintf("%s is live; by its storage the turn %s", processes, stored)
+	return fmt.Sprintf("%s is live; its newest turn %s", processes, stored)
 }
 
 // turnText returns the state of a turn as a word, for JSON, and as the predicate of a sentence.

@@ -27,7 +27,9 @@ func measureSearch(w io.Writer, b binaries, rounds int, s storage) ([]bar, error
 	}
 	const word = "xylophone" // that no session has
 	claude, codex, opencode := generate.Homes(s.home)
-	search := func(args ...string) []string { return append([]string{b.agentctl, "search", "--since", "all"}, args...) }
+	search := func(args ...string) []string {
+		return append([]string{b.agentctl, "search", "--since", "all"}, args...)
+	}
 	jobs := []*job{
 		{name: version, argv: []string{b.agentctl, "version"}},
 		{name: ripgrep, argv: []string{root.Path("usr/bin/rg"), "-c", "-uuu", word, claude, codex}, exitCode: 1},

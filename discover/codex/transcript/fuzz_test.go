@@ -31,7 +31,7 @@ func parseRollout(t *testing.T, data []byte) (p parsed) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.turn, p.usage = tail.Turn(time.Unix(0, 0)), tail.Usage
+	p.turn, p.usage = tail.TurnAt(time.Unix(0, 0)), tail.Usage
 	builder := NewMessageBuilder("m", func(m discover.Message) { p.messages = append(p.messages, m) }, func(at int64) string { return strconv.FormatInt(at, 10) })
 	builder.SetFile(f, true)
 	_, err = f.Backward(0, func(l fsread.Line) bool {

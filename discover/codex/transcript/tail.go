@@ -16,7 +16,7 @@ type Tail struct {
 	TailOptions
 
 	Updated  time.Time
-	turn     NewestTurn
+	newest   NewestTurn
 	Settings Settings
 	applied  Settings
 	Usage    Usage
@@ -36,7 +36,7 @@ func ReadTail(f *fsread.File, end int64, id string, options TailOptions) (t Tail
 	f.Expect(expectedTurn)
 	whole, err := f.Backward(end, t.addLine)
 	if whole {
-		t.turn.reachedStart()
+		t.newest.reachedStart()
 		t.Usage.reachedStart()
 	}
 	if t.Settings == (Settings{}) {
@@ -49,12 +49,12 @@ func ReadTail(f *fsread.File, end int64, id string, options TailOptions) (t Tail
 func (t *Tail) addLine(l fsread.Line) bool {
 	r, ok := Decode(l.Bytes, t.thread)
 	switch {
-	case ok && !t.needs(r.Kind):
-		t.turn.trackCalls(&r)
+	case ok && !t.needs(r.Kind): // whether its payload is complete does not matter, and checking it would mean reading megabytes
+		t.newest.trackCalls(&r)
 	case ok && r.Complete(l.Bytes):
 		t.addRecord(&r)
 	case !l.Cut && jsonl.Damaged(l.Bytes):
-		t.turn.addDamaged()
+		t.newest.addDamaged()
 	}
 	if at := r.Time(); at.After(t.Updated) {
 		t.Updated = at
@@ -63,7 +63,7 @@ func (t *Tail) addLine(l fsread.Line) bool {
 }
 
 func (t *Tail) complete() bool {
-	return t.turn.decided() && t.Settings != (Settings{}) && (t.Usage.Final || !t.Tokens && !t.Usage.Any)
+	return t.newest.decided() && t.Settings != (Settings{}) && (t.Usage.Final || !t.Tokens && !t.Usage.Any)
 }
 
 // needs reports whether a record of this kind can add something. A turn may have megabytes of other records, whose payloads are not
@@ -77,7 +77,7 @@ func (t *Tail) needs(kind Kind) bool {
 	case TokenUsageRecord, TokenCount:
 		return !t.Usage.Final
 	}
-	return t.turn.needs(kind)
+	return t.newest.needs(kind)
 }
 
 func (t *Tail) addRecord(r *Record) {
@@ -88,5 +88,5 @@ func (t *Tail) addRecord(r *Record) {
 		t.applied = parseSettings(r.Get("thread_settings").Object())
 	}
 	t.Usage.add(r)
-	t.turn.add(r)
+	t.newest.add(r)
 }

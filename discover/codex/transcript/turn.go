@@ -14,15 +14,16 @@ type NewestTurn struct {
 	discover.Turn
 	// endedSilently: the turn ended without an answer, in a version too old to record an error. Older records decide whether it failed.
 	endedSilently bool
-	// answeredCalls are the calls whose output has come but not they themselves; openCall is the newest call without output.
+	// answeredCalls are the IDs of outputs that were read and whose calls, which are older, were not. openCall is the newest call
+	// without output.
 	answeredCalls []string
 	openCall      string
-	// callsKnown: all calls without output have come.
+	// callsKnown: no older call can be without output.
 	callsKnown bool
-	// approvalSince is the time of a call without output that may need the user's approval.
-	approvalSince time.Time
-	// approval is that call, question the newest call without output if it is a question.
-	approval, question *discover.WaitingOn
+	// approvalCall is the oldest call without output that may need the user's approval, approvalSince its time. questionCall is the
+	// newest call without output, if it is a question.
+	approvalCall, questionCall *discover.WaitingOn
+	approvalSince              time.Time
 	// damaged: a damaged record may have decided, so that nothing older can.
 	damaged bool
 	// lastPart is the part of the newest record of the conversation, for files without any of the above.
@@ -33,7 +34,7 @@ func (t *NewestTurn) decided() bool {
 	return t.damaged || t.State != discover.TurnUnknown && !t.endedSilently
 }
 
-// needs reports whether a record of this kind can add more than an open call.
+// needs reports whether a record of this kind must be decoded in full. Calls are tracked without that.
 func (t *NewestTurn) needs(kind Kind) bool {
 	switch kind {
 	case TurnStarted, TurnCompleted, TurnAborted, TurnError, ReviewEntered:
@@ -91,7 +92,7 @@ func (t *NewestTurn) setOpen() {
 	if t.openCall != "" {
 		t.Detail = "tool: " + t.openCall
 	}
-	t.waitForAnswer()
+	t.markQuestion()
 }
 
 func (t *NewestTurn) setCompleted(r *Record) {
@@ -133,11 +134,11 @@ func (t *NewestTurn) trackCalls(r *Record) {
 		}
 		if t.openCall == "" {
 			if t.openCall = r.Get("name").Text(80); t.openCall == questionTool {
-				t.question = newWaitingOn(r)
+				t.questionCall = newWaitingOn(r)
 			}
 		}
 		if mayNeedApproval(r) {
-			t.approvalSince, t.approval = r.Time(), newWaitingOn(r)
+			t.approvalSince, t.approvalCall = r.Time(), newWaitingOn(r)
 		}
 	}
 }

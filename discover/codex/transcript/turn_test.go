@@ -52,7 +52,7 @@ func TestTurn(t *testing.T) {
 		"other records":        {[]string{startedLine, contextLine, completeLine, "", "{}", "null", `{"type":"event_msg","payload":7}`}, discover.Turn{State: discover.TurnDone}},
 	} {
 		tail := readTail(t, append([]string{metaLine}, test.lines...)...)
-		turn := tail.Turn(time.Now())
+		turn := tail.TurnAt(time.Now())
 		turn.Began = time.Time{} // see TestTurnStart
 		if turn != test.want {
 			t.Errorf("%s: got %+v, want %+v", name, turn, test.want)

@@ -20,7 +20,7 @@ func TestTurnStart(t *testing.T) {
 	} {
 		tail := readTail(t, append([]string{metaLine}, test.lines...)...)
 		got := ""
-		if began := tail.Turn(time.Now()).Began; !began.IsZero() {
+		if began := tail.TurnAt(time.Now()).Began; !began.IsZero() {
 			got = began.Format("05")
 		}
 		if got != test.want {

@@ -13,13 +13,13 @@ import (
 // or is answered at once where the mode does not allow questions.
 const questionTool = "request_user_input"
 
-// approvalDelay is how long a call may be open without needing approval. A call that is still open then, without a process for its command,
-// is taken to wait for approval: a patch is applied by then.
+// approvalDelay is how long a call must be open before it counts as waiting for approval. Codex applies a patch faster than that, and a
+// command that runs has a process.
 const approvalDelay = time.Second
 
-// mayNeedApproval reports whether the user may be asked before a call runs: for a command outside of the sandbox, and for a patch.
-// Codex applies a patch itself, also where the model writes it as a command (SEEN 0.169). Other calls run, or are refused, without a
-// question, or do not show it.
+// mayNeedApproval reports whether the user may be asked before a tool call runs: for a command outside of the sandbox, and for a patch.
+// Codex applies a patch itself, also where the model writes it as a command (SEEN 0.169). For other calls Codex does not ask, or the
+// rollout does not show that it does.
 func mayNeedApproval(r *Record) bool {
 	switch r.Get("name").Text(80) {
 	case "exec_command", "shell_command", "shell":
@@ -32,21 +32,21 @@ func mayNeedApproval(r *Record) bool {
 	return false
 }
 
-// waitForAnswer makes an open turn a waiting one if its newest call without output is a question.
-func (t *NewestTurn) waitForAnswer() {
+// markQuestion sets an open turn to waiting if its newest call without output is a question.
+func (t *NewestTurn) markQuestion() {
 	if t.openCall == questionTool {
-		t.State, t.WaitingFor, t.WaitingOn = discover.TurnWaiting, "question", t.question
+		t.State, t.WaitingFor, t.WaitingOn = discover.TurnWaiting, "question", t.questionCall
 	}
 }
 
-// Turn is the newest turn at this time. A turn waits for approval if a call that may need it has been open for long: Codex does not record
-// that it asks (SEEN 0.104, 0.169). Whether a command of the call runs, only the processes show.
-func (t *Tail) Turn(now time.Time) discover.Turn {
-	turn := t.turn.Turn
+// TurnAt returns the newest turn as of now. It infers that the turn waits for approval from a call that may need it and has been open for
+// long: Codex does not record that it asks (SEEN 0.104, 0.169). Whether a command of the call runs, only the processes show.
+func (t *Tail) TurnAt(now time.Time) discover.Turn {
+	turn := t.newest.Turn
 	asksUser := t.Settings.Approval != "" && t.Settings.Approval != "never" && (t.Settings.Reviewer == "" || t.Settings.Reviewer == "user")
-	if turn.State == discover.TurnOpen && asksUser && !t.turn.approvalSince.IsZero() && now.Sub(t.turn.approvalSince) > approvalDelay {
-		turn.State, turn.WaitingFor, turn.SilentSince = discover.TurnWaiting, "permission", t.turn.approvalSince
-		turn.WaitingOn = t.turn.approval
+	if turn.State == discover.TurnOpen && asksUser && !t.newest.approvalSince.IsZero() && now.Sub(t.newest.approvalSince) > approvalDelay {
+		turn.State, turn.WaitingFor, turn.SilentSince = discover.TurnWaiting, "permission", t.newest.approvalSince
+		turn.WaitingOn = t.newest.approvalCall
 	}
 	return turn
 }

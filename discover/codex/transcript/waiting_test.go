@@ -46,7 +46,7 @@ func TestTurnWaitsForPerson(t *testing.T) {
 	} {
 		tail := readTail(t, append([]string{metaLine, startedLine, askedLine}, test.lines...)...)
 		called := time.Date(2026, 11, 20, 19, 0, 5, 0, time.UTC)
-		turn := tail.Turn(called.Add(test.after))
+		turn := tail.TurnAt(called.Add(test.after))
 		want := discover.TurnOpen
 		if test.want != "" {
 			want = discover.TurnWaiting
@@ -93,7 +93,7 @@ func TestWaitingOn(t *testing.T) {
 		line := `{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{` + test.payload + `}}`
 		asks := strings.Replace(contextLine, `"model":"m"`, `"model":"m","approval_policy":"on-request"`, 1)
 		tail := readTail(t, metaLine, startedLine, askedLine, asks, line)
-		if turn := tail.Turn(time.Now()); !reflect.DeepEqual(turn.WaitingOn, &test.want) {
+		if turn := tail.TurnAt(time.Now()); !reflect.DeepEqual(turn.WaitingOn, &test.want) {
 			t.Errorf("%s: %+v on %+v", name, turn, turn.WaitingOn)
 		}
 	}
