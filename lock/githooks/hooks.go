@@ -4,7 +4,7 @@
 // What is put into a hook is a few lines between two marks, the first of which has a checksum of them: the hook itself
 // tells whether it was installed by us and is as it was, and nothing is kept beside it. A hook that is there already goes
 // on as before. Where the hooks are not the repository's own (tracked files, another program's, those of all
-// repositories), nothing is written, and the lines that a person can add are told.
+// repositories), nothing is written, and the lines that the user can add are told.
 package githooks
 
 import "strings"
@@ -28,7 +28,7 @@ type State string
 const (
 	// Installed: our lines are in it, as they were written.
 	Installed State = "installed"
-	// Missing: they are not. There may be a hook of the person's.
+	// Missing: they are not. There may be a hook of the user's.
 	Missing State = "not_installed"
 	// Foreign: it is not ours to write; another program makes it, or it is a tracked file.
 	Foreign State = "foreign"
@@ -73,7 +73,7 @@ func (e *RefusedError) Error() string {
 	return joinUnique(e.Hooks, func(h Hook) string { return h.Reason }, "; ")
 }
 
-// Advice is what a person can do about it, a line for each hook.
+// Advice is what the user can do about it, a line for each hook.
 func (e *RefusedError) Advice() string {
 	return joinUnique(e.Hooks, func(h Hook) string { return h.Advice }, "\n")
 }

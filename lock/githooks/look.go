@@ -152,7 +152,7 @@ func (f *hookFile) setInstalled() {
 	}
 }
 
-// advise says what a person can add to a hook that is not ours to write, unless it is there already.
+// advise says what the user can add to a hook that is not ours to write, unless it is there already.
 func (p *HooksDir) advise(f *hookFile, m manager) error {
 	f.Manager = m.name
 	path, add := m.advice(p, f.Name)

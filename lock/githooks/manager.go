@@ -67,7 +67,7 @@ func managerOf(dir, text string) manager {
 	return manager{}
 }
 
-// advice is where, and what, a person can add to have a hook call agentctl. Those who do not have agentctl can work on.
+// advice is where, and what, the user can add to have a hook call agentctl. Those who do not have agentctl can work on.
 func (m manager) advice(p *HooksDir, hook string) (path, add string) {
 	if m.config != "" && p.top != "" {
 		entry := m.entry

@@ -62,7 +62,7 @@ func TestOwnHooksPath(t *testing.T) {
 	}
 }
 
-// Hooks that are not the repository's own are not written; the refusal says why and what a person can add, and who adds
+// Hooks that are not the repository's own are not written; the refusal says why and what the user can add, and who adds
 // it is done.
 func TestForeign(t *testing.T) {
 	for name, tc := range map[string]struct {

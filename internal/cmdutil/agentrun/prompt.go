@@ -87,7 +87,7 @@ func (o *PromptOptions) read(ctx context.Context, f cmdutil.Factory, verb string
 	case o.Prompt != "" && o.PromptFile != "":
 		return "", cmdutil.UsageError(verb, "--prompt and --prompt-file cannot be used together")
 	case o.PromptFile != "":
-		// The person's own file may be a pipe: bash makes one of <(command).
+		// The user's own file may be a pipe: bash makes one of <(command).
 		text, err := fsread.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return os.Open(o.PromptFile) })
 		switch {
 		case errors.Is(err, fsread.ErrTooLarge):
