@@ -23,7 +23,7 @@ const (
 )
 
 // plan says what will be done about one session, and why. It is made from a snapshot and never changes. It refuses whatever is
-// known to be in the way before anything is sent; the execution refuses only what an agent does not accept.
+// known to be in the way before anything is sent; the execution refuses only what the agent's answer shows.
 type plan struct {
 	// session is the session as the snapshot has it.
 	session discover.Session
@@ -35,7 +35,8 @@ type plan struct {
 	// agent says so.
 	others []discover.Session
 	shared bool
-	// asks: the agent is asked to end the session. maySignal: the session's processes are signalled if that does not end it.
+	// asks: the agent is asked to end the session. maySignal: the session's processes may be signalled. After a request that was
+	// accepted or not answered, that needs force.
 	asks, maySignal bool
 	force           bool // [Options.Force]
 	// signals ask the session's processes to end, the gentlest first.
@@ -138,11 +139,14 @@ func (p *plan) describe() string {
 	})
 	switch {
 	case p.asks && !p.maySignal:
-		text = fmt.Sprintf("will interrupt the turn; the shared process %s is not signalled", p.session.Processes[0].ID)
+		text = fmt.Sprintf("will ask the agent to end the turn; %s goes on for its other sessions", p.session.Processes[0].ID)
 	case p.asks && p.force:
 		text = "will ask the agent to end it; if it does not, " + text
 	case p.asks:
 		text = "will ask the agent to end it"
+	}
+	if p.shared && p.maySignal {
+		text += "; " + p.describeShared() + ", which ends too"
 	}
 	if len(p.leftBehind) > 0 {
 		text += fmt.Sprintf("; then %s, left behind before the session was resumed", describeSIGTERM(p.leftBehind))

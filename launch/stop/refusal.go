@@ -10,7 +10,8 @@ import (
 	"agentctl/proc"
 )
 
-// reason is why a session is refused. Only [requestFailed] is known after something was sent; the plan decides all others.
+// reason is why a session is refused. The plan decides all reasons, except [requestFailed] and the [sharedProcess] of an agent that
+// found no way to end one session: the execution finds these.
 type reason string
 
 const (
@@ -22,7 +23,7 @@ const (
 	unreachableProcess reason = "unreachable process"
 	// sharedProcess: the process serves other sessions, and the agent cannot end one of them.
 	sharedProcess reason = "shared process"
-	// requestFailed: the process serves other sessions, and the agent has not accepted the request to end this one.
+	// requestFailed: the process serves other sessions, and the request to end this one could not be made or was not accepted.
 	requestFailed reason = "request failed"
 )
 
@@ -66,16 +67,16 @@ func refuseRequest(err error) *refusal {
 // refuseShared refuses to signal processes that serve other sessions. To choose those sessions too helps only if all of them
 // are known.
 func (p *plan) refuseShared() *refusal {
-	advice := "stop them together, or --force ends all of it"
+	advice := "stop them together, or --force ends the process"
 	if p.session.Shared {
-		advice = "--force ends all of it"
+		advice = "--force ends the process"
 	}
 	return &refusal{sharedProcess, p.describeShared() + "; " + advice}
 }
 
 // refuseAfterRequest refuses to signal processes that serve other sessions after the agent has not accepted a request.
 func (p *plan) refuseAfterRequest(err error) *refusal {
-	return &refusal{requestFailed, fmt.Sprintf("%s, and %v; --force ends all of it", p.describeShared(), err)}
+	return &refusal{requestFailed, fmt.Sprintf("%s, and %v; --force ends the process", p.describeShared(), err)}
 }
 
 // describeShared says which other sessions the processes of the session serve.

@@ -36,7 +36,7 @@ func New(f cmdutil.Factory) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "as", Usage: "the `FORMAT`: markdown, json or html (default: by the name of the -o file, else markdown)", Destination: &o.as},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write `FILE` instead of stdout, readable for you only", Destination: &o.file},
-			&cli.StringFlag{Name: "tools", Usage: "how `MUCH` of tool calls: none, brief (name, summary, state) or full (default: brief in Markdown, else full)", Destination: &o.tools},
+			&cli.StringFlag{Name: "tools", Usage: "the `LEVEL` of detail of tool calls: none, brief (name, summary, state) or full (default: brief in Markdown, else full)", Destination: &o.tools},
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
 			&cli.BoolFlag{Name: "no-redact", Usage: "leave keys, tokens and passwords in", Destination: &o.noRedact},
 			cmdutil.AdapterFlag(&o.AdapterNames),

@@ -82,7 +82,7 @@ func requestText(r stop.Result) string {
 func details(r stop.Result) []string {
 	var out []string
 	switch {
-	case r.Outcome == stop.Planned && r.Before.Status != discover.Stopped:
+	case (r.Outcome == stop.Planned || r.Outcome == stop.Refused) && r.Before.Status != discover.Stopped:
 		out = append(out, string(r.Before.Status))
 	case r.Before.Status != discover.Stopped:
 		out = append(out, "was "+string(r.Before.Status))
