@@ -1,10 +1,10 @@
 // Package launch starts agents, and waits until their session is proven.
 //
-// A [Request] says what the user wants, in no agent's words. A [Launcher] makes a [Plan] of it: the agent's adapter says in a
+// A [Request] says what the user wants, in no agent's words. A [Planner] makes a [Plan] of it: the agent's adapter says in a
 // [Spec] how its program is started, and the workspace is locked and found free. [Plan.Execute] starts the program, in the
 // same way for all agents. [Execution.Verify] watches the process table and the agent's storage, through the same
-// [discover.Scanner] that every other verb asks, until it is proven which session the started process runs. Only the agent
-// writes files: its output goes to an unnamed file, or to the one that the caller names.
+// [discover.Scanner] that every other verb asks, until it is proven which session the started process runs. This package
+// writes no files, except the agent's output: to an unnamed file, or to the one that the caller names.
 package launch
 
 import (

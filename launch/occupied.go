@@ -67,7 +67,7 @@ func isLaunch(self proc.Process, l lock.Lock) bool {
 
 // checkFree returns a [*LiveError] if the session to resume is live, and an [*OccupiedError] if another one works in the
 // workspace or somebody has locked it, be it the caller.
-func (p *Plan) checkFree(ctx context.Context, l Launcher, w *lock.Workspace) (err error) {
+func (p *Plan) checkFree(ctx context.Context, l Planner, w *lock.Workspace) (err error) {
 	if p.Activity, err = lock.ReadActivity(ctx, p.Scanner, l.Getenv, l.Now); err != nil {
 		return err
 	}

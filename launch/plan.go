@@ -8,17 +8,17 @@ import (
 	"agentctl/lock"
 )
 
-// Launcher makes the plans of one caller's launches.
-type Launcher struct {
+// Planner makes the plans of one caller's launches.
+type Planner struct {
 	// Scanner finds sessions, and knows the caller's process.
 	Scanner *discover.Scanner
 	// Getenv and Environ are the caller's environment, Now is its clock.
 	Getenv  func(string) string
 	Environ []string
 	Now     func() time.Time
-	// Strict: an idle session keeps an agent out of its workspace.
+	// Strict: an idle session counts as a conflict.
 	Strict bool
-	// Force: nobody does. A session to resume must be stopped all the same.
+	// Force: no session and no lock is a conflict. A session to resume must still be stopped.
 	Force bool
 }
 
@@ -35,16 +35,17 @@ type Plan struct {
 	Scanner *discover.Scanner
 	// Activity is who was at work when the plan was made; nil if nobody had to be looked for.
 	Activity *lock.Activity
-	// Conflicts are those at the workspace, UnreadLocks names declared locks that cannot be read; nil if they were not looked for.
+	// Conflicts are the sessions and locks in the workspace. UnreadLocks is an error that names the declared locks that cannot be
+	// read. Both are nil if the plan did not look for them.
 	Conflicts   *lock.Conflicts
 	UnreadLocks error
 
 	flock *lock.Flock // nil if it is not held
 }
 
-// Plan decides how a request is carried out. It starts nothing. After an error the plan holds no lock, but has what was
-// found. Errors: those of [Adapter.Spec], [*discover.UntrustedError], [*OccupiedError], [*LiveError].
-func (l Launcher) Plan(ctx context.Context, a Adapter, r Request) (*Plan, error) {
+// Plan decides how a request is carried out. It starts nothing, and never returns nil. With an error the
+// plan holds no lock; Activity and Conflicts are what was found so far. Errors: those of [Adapter.Spec], [*discover.UntrustedError], [*OccupiedError], [*LiveError].
+func (l Planner) Plan(ctx context.Context, a Adapter, r Request) (*Plan, error) {
 	p := &Plan{Agent: a, Request: r, Environment: NewEnvironment(l.Environ, l.Scanner.Adapters, r.Variables...)}
 	scanner := *l.Scanner
 	scanner.HomeSources = func(a discover.Agent) discover.HomeSources {

@@ -13,7 +13,7 @@ import (
 )
 
 // launcher makes plans for a caller named "me", whose declared locks are in a folder of the test.
-func launcher(t *testing.T, p puppets) (Launcher, lock.Store) {
+func planner(t *testing.T, p puppets) (Planner, lock.Store) {
 	t.Helper()
 	env := map[string]string{"USER": "me", "XDG_STATE_HOME": t.TempDir()}
 	getenv := func(key string) string { return env[key] }
@@ -21,7 +21,7 @@ func launcher(t *testing.T, p puppets) (Launcher, lock.Store) {
 	scanner := &discover.Scanner{
 		Adapters: []discover.Adapter{p}, HomeSources: homes, ReadTable: proc.ReadTable, PID: os.Getpid(), UID: os.Geteuid(),
 	}
-	return Launcher{Scanner: scanner, Getenv: getenv, Environ: os.Environ(), Now: time.Now}, lock.StoreFromEnv(getenv)
+	return Planner{Scanner: scanner, Getenv: getenv, Environ: os.Environ(), Now: time.Now}, lock.StoreFromEnv(getenv)
 }
 
 // over returns a context whose deadline has passed: what is locked is not waited for.
@@ -34,7 +34,7 @@ func over(t *testing.T) context.Context {
 
 func TestAPlanHoldsItsWorkspaceUntilItIsReleased(t *testing.T) {
 	dir := t.TempDir()
-	l, _ := launcher(t, puppets{store: t.TempDir()})
+	l, _ := planner(t, puppets{store: t.TempDir()})
 	plan, err := l.Plan(t.Context(), puppets{}, Request{Dir: dir, Variables: []string{"COLOUR=blue"}})
 	if err != nil || plan.Spec.Dir != dir || plan.Environment.Getenv("COLOUR") != "blue" {
 		t.Fatalf("%+v, %v", plan, err)
@@ -54,7 +54,7 @@ func TestAPlanHoldsItsWorkspaceUntilItIsReleased(t *testing.T) {
 // A lock that the caller has declared keeps out an agent that the caller starts, unless it is forced.
 func TestADeclaredLockRefusesAPlan(t *testing.T) {
 	dir := t.TempDir()
-	l, store := launcher(t, puppets{store: t.TempDir()})
+	l, store := planner(t, puppets{store: t.TempDir()})
 	workspace, err := lock.WorkspaceOf(dir)
 	if err == nil {
 		err = store.Declare(t.Context(), workspace, lock.DeclaredLock{Dir: workspace.Top, By: "me", Since: time.Now()}, time.Now())

@@ -272,7 +272,7 @@ func TestRefreshTakesNoOtherSessionWithTheID(t *testing.T) {
 		"the only one":        {p, "", record},
 		"gone from its place": {p, twin, twin},
 	} {
-		l, _ := launcher(t, p)
+		l, _ := planner(t, p)
 		l.Scanner.Adapters = []discover.Adapter{test.adapter}
 		v := &Verification{plan: &Plan{Scanner: l.Scanner}, Session: discover.Session{Record: &discover.Record{Agent: "puppet", ID: "a", Path: test.path}}}
 		v.Refresh(t.Context(), discover.ReadOptions{})

@@ -68,13 +68,13 @@ func DiskTable(w io.Writer, u DiskUsage, opts TextOptions) error {
 	return newGrid(
 		len(rows),
 		column{title: "SIZE", cell: func(i int) string { return rows[i].sizeText() }, alignRight: true},
-		column{cell: func(i int) string { return percentText(rows[i].Bytes, u.Total.Bytes) }, drop: 3},
+		column{cell: func(i int) string { return percentText(rows[i].Bytes, u.Total.Bytes) }, dropLate: 3},
 		column{title: diskHeader(u.By), cell: func(i int) string { return names[i] }, preferred: 30, min: 10, keepEnd: u.By != "month"},
-		column{title: "AGENT", cell: func(i int) string { return rows[i].Adapter }, drop: 4},
-		column{title: "SESSIONS", cell: func(i int) string { return rows[i].sessionsText(u.By) }, optional: 2, alignRight: true},
-		column{title: "LAST", cell: func(i int) string { return ageText(rows[i].LastActivityAt, opts.Now) }, optional: 1, alignRight: true},
-		column{title: "WHAT", cell: func(i int) string { return Sanitize(partsText(rows[i].Parts)) }, drop: 5, preferred: 24, min: 10},
-		column{title: "TITLE", cell: func(i int) string { return Sanitize(rows[i].Title) }, drop: 2, preferred: 20, min: 12},
+		column{title: "AGENT", cell: func(i int) string { return rows[i].Adapter }, dropLate: 4},
+		column{title: "SESSIONS", cell: func(i int) string { return rows[i].sessionsText(u.By) }, dropEarly: 2, alignRight: true},
+		column{title: "LAST", cell: func(i int) string { return ageText(rows[i].LastActivityAt, opts.Now) }, dropEarly: 1, alignRight: true},
+		column{title: "WHAT", cell: func(i int) string { return Sanitize(partsText(rows[i].Parts)) }, dropLate: 5, preferred: 24, min: 10},
+		column{title: "TITLE", cell: func(i int) string { return Sanitize(rows[i].Title) }, dropLate: 2, preferred: 20, min: 12},
 	).print(w, opts)
 }
 

@@ -32,7 +32,7 @@ func GitHookTable(w io.Writer, list []GitHook, opts TextOptions) error {
 		len(list),
 		column{title: "HOOK", cell: func(i int) string { return list[i].Hook }},
 		column{title: "STATE", cell: func(i int) string { return strings.ReplaceAll(list[i].State, "_", " ") }},
-		column{title: "PATH", cell: func(i int) string { return Sanitize(opts.shortDir(list[i].Path)) }, optional: 1, keepEnd: true},
+		column{title: "PATH", cell: func(i int) string { return Sanitize(opts.shortDir(list[i].Path)) }, dropEarly: 1, keepEnd: true},
 		column{title: "REASON", cell: func(i int) string { return Sanitize(list[i].Reason) }, preferred: 40, min: 12},
 	).print(w, opts)
 }

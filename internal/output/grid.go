@@ -15,9 +15,10 @@ type column struct {
 	title string
 	// cell returns the text of the column in a row.
 	cell func(row int) string
-	// optional and drop rank the columns that disappear from a table that is too wide, the highest rank first: optional ones
-	// before any text is truncated, the others if truncated texts do not fit. A column with neither never disappears.
-	optional, drop int
+	// dropEarly ranks columns that are dropped from a table that is too wide before any text is truncated below its preferred
+	// width, dropLate those that are dropped if the minimum widths do not fit either. The highest rank is dropped first. A column
+	// with neither stays.
+	dropEarly, dropLate int
 	// preferred and min are the widths to which texts may be truncated, see [grid.fit]; 0: not at all.
 	preferred, min int
 	// alignRight is for cells that are numbers.

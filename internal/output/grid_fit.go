@@ -2,13 +2,13 @@ package output
 
 import "slices"
 
-// fit reduces the grid to a width, in four steps. It drops the optional columns; it truncates texts to their
+// fit reduces the grid to a width, in four steps. It drops the columns ranked by dropEarly; it truncates texts to their
 // preferred width; it truncates them to their minimum width; it drops further columns.
 func (g *grid) fit(width int) {
-	optional, rest := func(c *column) int { return c.optional }, func(c *column) int { return c.drop }
-	for g.totalWidth(preferredWidth) > width && g.dropColumn(optional) {
+	early, late := func(c *column) int { return c.dropEarly }, func(c *column) int { return c.dropLate }
+	for g.totalWidth(preferredWidth) > width && g.dropColumn(early) {
 	}
-	for g.totalWidth(minWidth) > width && (g.dropColumn(optional) || g.dropColumn(rest)) {
+	for g.totalWidth(minWidth) > width && (g.dropColumn(early) || g.dropColumn(late)) {
 	}
 	for _, size := range []func(*column) int{preferredWidth, minWidth} {
 		for i := range g.columns {

@@ -41,7 +41,7 @@ func LaunchTable(w io.Writer, launches []LaunchResult, opts TextOptions) error {
 		len(launches),
 		column{title: "NAME", cell: func(i int) string { return Sanitize(launches[i].Name) }, preferred: 20, min: 12},
 		column{title: "ID", cell: func(i int) string { return cmp.Or(ids[i], "-") }},
-		column{title: "BRANCH", cell: func(i int) string { return Sanitize(launches[i].Branch) }, drop: 1, preferred: 24, min: 12},
+		column{title: "BRANCH", cell: func(i int) string { return Sanitize(launches[i].Branch) }, dropLate: 1, preferred: 24, min: 12},
 		column{title: "DIR", cell: func(i int) string { return Sanitize(dir(launches[i].CWD)) }, keepEnd: true, preferred: 24, min: 12},
 	).print(w, opts)
 }

@@ -38,12 +38,12 @@ func LockTable(w io.Writer, locks []Lock, opts TextOptions) error {
 	return newGrid(
 		len(locks),
 		column{title: "DIR", cell: func(i int) string { return Sanitize(opts.shortDir(locks[i].Directory)) }, keepEnd: true, preferred: 20, min: 12},
-		column{title: "TYPE", cell: func(i int) string { return locks[i].Kind }, drop: 1},
+		column{title: "TYPE", cell: func(i int) string { return locks[i].Kind }, dropLate: 1},
 		column{title: "BY", cell: func(i int) string { return Sanitize(locks[i].holder(ids[i])) }, min: 30},
-		column{title: "PID", cell: func(i int) string { return positiveText(locks[i].PID) }, optional: 1, alignRight: true},
-		column{title: "SINCE", cell: func(i int) string { return opts.localTime(locks[i].Since) }, drop: 4},
-		column{title: "UNTIL", cell: func(i int) string { return opts.localTime(locks[i].Until) }, drop: 3},
-		column{title: "REASON", cell: func(i int) string { return Sanitize(locks[i].Reason) }, drop: 2, preferred: 30, min: 12},
+		column{title: "PID", cell: func(i int) string { return positiveText(locks[i].PID) }, dropEarly: 1, alignRight: true},
+		column{title: "SINCE", cell: func(i int) string { return opts.localTime(locks[i].Since) }, dropLate: 4},
+		column{title: "UNTIL", cell: func(i int) string { return opts.localTime(locks[i].Until) }, dropLate: 3},
+		column{title: "REASON", cell: func(i int) string { return Sanitize(locks[i].Reason) }, dropLate: 2, preferred: 30, min: 12},
 	).print(w, opts)
 }
 

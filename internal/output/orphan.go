@@ -24,12 +24,12 @@ func OrphanTable(w io.Writer, orphans []Orphan, opts TextOptions) error {
 	return newGrid(
 		len(orphans),
 		column{title: "PID", cell: func(i int) string { return strconv.Itoa(orphans[i].PID) }, alignRight: true},
-		column{title: "PPID", cell: func(i int) string { return strconv.Itoa(orphans[i].PPID) }, optional: 4, alignRight: true},
-		column{title: "AGENT", cell: func(i int) string { return orphans[i].Adapter }, drop: 1},
-		column{title: "SESSION", cell: func(i int) string { return cmp.Or(ids[i], "-") }, drop: 2},
-		column{title: "AGE", cell: func(i int) string { return ageText(orphans[i].StartedAt, opts.Now) }, optional: 1, alignRight: true},
-		column{title: "CPU", cell: func(i int) string { return cpuText(orphans[i].CPU) }, optional: 3, alignRight: true},
-		column{title: "MEMORY", cell: func(i int) string { return memoryText(orphans[i].Memory) }, optional: 2, alignRight: true},
+		column{title: "PPID", cell: func(i int) string { return strconv.Itoa(orphans[i].PPID) }, dropEarly: 4, alignRight: true},
+		column{title: "AGENT", cell: func(i int) string { return orphans[i].Adapter }, dropLate: 1},
+		column{title: "SESSION", cell: func(i int) string { return cmp.Or(ids[i], "-") }, dropLate: 2},
+		column{title: "AGE", cell: func(i int) string { return ageText(orphans[i].StartedAt, opts.Now) }, dropEarly: 1, alignRight: true},
+		column{title: "CPU", cell: func(i int) string { return cpuText(orphans[i].CPU) }, dropEarly: 3, alignRight: true},
+		column{title: "MEMORY", cell: func(i int) string { return memoryText(orphans[i].Memory) }, dropEarly: 2, alignRight: true},
 		column{title: "PORTS", cell: func(i int) string { return portsText(orphans[i].Ports) }, preferred: 14, min: 9},
 		column{title: "COMMAND", cell: func(i int) string { return orphans[i].command(opts) }, preferred: 24, min: 12},
 	).print(w, opts)

@@ -30,10 +30,10 @@ func processGrid(processes []Process, opts TextOptions) *grid {
 	return newGrid(
 		len(rows),
 		column{title: "PID", cell: func(i int) string { return pids[i] }},
-		column{title: "AGE", cell: func(i int) string { return ageText(rows[i].StartedAt, opts.Now) }, drop: 2, alignRight: true},
+		column{title: "AGE", cell: func(i int) string { return ageText(rows[i].StartedAt, opts.Now) }, dropLate: 2, alignRight: true},
 		column{title: "CPU", cell: func(i int) string { return cpuText(rows[i].CPU) }, alignRight: true},
 		column{title: "MEMORY", cell: func(i int) string { return memoryText(rows[i].Memory) }, alignRight: true},
-		column{title: "PORTS", cell: func(i int) string { return portsText(rows[i].Ports) }, drop: 1},
+		column{title: "PORTS", cell: func(i int) string { return portsText(rows[i].Ports) }, dropLate: 1},
 		column{title: "PROCESS", cell: func(i int) string { return texts[i] }},
 	)
 }

@@ -28,7 +28,7 @@ type TextOptions struct {
 
 // SessionTable writes a header, and one row a session, fitted to the width.
 func SessionTable(w io.Writer, sessions []discover.Session, opts TextOptions) error {
-	c := opts.sessionColumns(sessions)
+	c := opts.newSessionColumns(sessions)
 	return sessionGrid(sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, c.group, c.dir, c.title).print(w, opts)
 }
 
@@ -42,8 +42,8 @@ func sessionGrid(sessions []discover.Session, columns ...column) *grid {
 // sessionColumns are the columns that tables of sessions have in common.
 type sessionColumns struct{ id, agent, status, pid, age, last, group, dir, title column }
 
-// sessionColumns returns the columns of these sessions.
-func (o TextOptions) sessionColumns(sessions []discover.Session) sessionColumns {
+// newSessionColumns builds the columns for these sessions.
+func (o TextOptions) newSessionColumns(sessions []discover.Session) sessionColumns {
 	fullIDs := make([]SessionID, len(sessions))
 	for i := range sessions {
 		fullIDs[i] = SessionID{string(sessions[i].Agent), sessions[i].ID}
@@ -54,32 +54,32 @@ func (o TextOptions) sessionColumns(sessions []discover.Session) sessionColumns 
 	}
 	return sessionColumns{
 		id:     column{title: "ID", cell: func(i int) string { return cmp.Or(ids[i], "-") }},
-		agent:  column{title: "AGENT", cell: func(i int) string { return string(sessions[i].Agent) }, optional: dropAgent},
+		agent:  column{title: "AGENT", cell: func(i int) string { return string(sessions[i].Agent) }, dropEarly: rankAgent},
 		status: column{title: "STATUS", cell: cell(func(s *discover.Session) string { return Sanitize(statusText(s)) }), colored: o.Color, preferred: 20, min: 12},
-		pid:    column{title: "PID", cell: cell(pidText), optional: dropPID, alignRight: true},
-		age:    column{title: "AGE", cell: cell(func(s *discover.Session) string { return processAge(s, o.Now) }), optional: dropAge, alignRight: true},
-		last:   column{title: "LAST", cell: func(i int) string { return Age(sessions[i].LastActivity(), o.Now) }, optional: dropLast, alignRight: true},
-		group:  column{title: "GROUP", cell: func(i int) string { return Sanitize(sessions[i].Group) }, optional: dropGroup, preferred: 12},
-		dir:    column{title: "DIR", cell: func(i int) string { return Sanitize(o.shortDir(sessions[i].Dir)) }, drop: 2, keepEnd: true, preferred: 16, min: 12},
-		title:  column{title: "TITLE", cell: func(i int) string { return Sanitize(cmp.Or(sessions[i].Title, sessions[i].Prompt)) }, drop: 1, preferred: 20, min: 12},
+		pid:    column{title: "PID", cell: cell(pidText), dropEarly: rankPID, alignRight: true},
+		age:    column{title: "AGE", cell: cell(func(s *discover.Session) string { return processAge(s, o.Now) }), dropEarly: rankAge, alignRight: true},
+		last:   column{title: "LAST", cell: func(i int) string { return Age(sessions[i].LastActivity(), o.Now) }, dropEarly: rankLast, alignRight: true},
+		group:  column{title: "GROUP", cell: func(i int) string { return Sanitize(sessions[i].Group) }, dropEarly: rankGroup, preferred: 12},
+		dir:    column{title: "DIR", cell: func(i int) string { return Sanitize(o.shortDir(sessions[i].Dir)) }, dropLate: 2, keepEnd: true, preferred: 16, min: 12},
+		title:  column{title: "TITLE", cell: func(i int) string { return Sanitize(cmp.Or(sessions[i].Title, sessions[i].Prompt)) }, dropLate: 1, preferred: 20, min: 12},
 	}
 }
 
-// The ranks by which optional columns disappear from tables of sessions: the last one here disappears first.
+// Ranks of the columns that are dropped early from tables of sessions. The column with the highest rank is dropped first.
 const (
 	_ = iota
-	dropMemory
-	dropCPU
-	dropLast
-	dropGroup
-	dropLastOfWide
-	dropChanges
-	dropAgent
-	dropContext
-	dropPorts
-	dropDoing
-	dropPID
-	dropAge
+	rankMemory
+	rankCPU
+	rankLast
+	rankGroup
+	rankLastWide
+	rankChanges
+	rankAgent
+	rankContext
+	rankPorts
+	rankDoing
+	rankPID
+	rankAge
 )
 
 // statusText is the status, followed in parentheses by what qualifies it.

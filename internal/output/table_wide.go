@@ -9,19 +9,19 @@ import (
 )
 
 // WideSessionTable is [SessionTable] with the resources of each session, in the order of the sessions. If the
-// terminal is too narrow, it drops AGE, PID, DOING, PORTS, CONTEXT, AGENT, CHANGES, LAST, GROUP, CPU and MEMORY, in this order.
+// terminal is too narrow, it drops columns by the ranks in table.go.
 func WideSessionTable(w io.Writer, sessions []discover.Session, resources []Resources, opts TextOptions) error {
-	c := opts.sessionColumns(sessions)
+	c := opts.newSessionColumns(sessions)
 	for _, narrowed := range []*column{&c.status, &c.dir, &c.title} {
 		narrowed.preferred = narrowed.min
 	}
-	c.last.optional = dropLastOfWide
-	cpu := column{title: "CPU", cell: func(i int) string { return cpuText(resources[i].totalCPU()) }, optional: dropCPU, alignRight: true}
-	memory := column{title: "MEMORY", cell: func(i int) string { return memoryText(resources[i].totalMemory()) }, optional: dropMemory, alignRight: true}
-	ports := column{title: "PORTS", cell: func(i int) string { return portsText(resources[i].allPorts()) }, optional: dropPorts, preferred: 9}
-	context := column{title: "CONTEXT", cell: func(i int) string { return contextText(sessions[i].Tokens) }, optional: dropContext, alignRight: true}
-	changes := column{title: "CHANGES", cell: func(i int) string { return resources[i].Changes.statusLetters() }, optional: dropChanges}
-	doing := column{title: "DOING", cell: func(i int) string { return doingText(&sessions[i]) }, optional: dropDoing, preferred: 16}
+	c.last.dropEarly = rankLastWide
+	cpu := column{title: "CPU", cell: func(i int) string { return cpuText(resources[i].totalCPU()) }, dropEarly: rankCPU, alignRight: true}
+	memory := column{title: "MEMORY", cell: func(i int) string { return memoryText(resources[i].totalMemory()) }, dropEarly: rankMemory, alignRight: true}
+	ports := column{title: "PORTS", cell: func(i int) string { return portsText(resources[i].allPorts()) }, dropEarly: rankPorts, preferred: 9}
+	context := column{title: "CONTEXT", cell: func(i int) string { return contextText(sessions[i].Tokens) }, dropEarly: rankContext, alignRight: true}
+	changes := column{title: "CHANGES", cell: func(i int) string { return resources[i].Changes.statusLetters() }, dropEarly: rankChanges}
+	doing := column{title: "DOING", cell: func(i int) string { return doingText(&sessions[i]) }, dropEarly: rankDoing, preferred: 16}
 	return sessionGrid(
 		sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, cpu, memory, ports, context, changes, doing, c.group, c.dir, c.title,
 	).print(w, opts)

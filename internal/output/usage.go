@@ -103,17 +103,17 @@ func UsageTable(w io.Writer, u Usage, opts TextOptions) error {
 	return newGrid(
 		len(rows),
 		column{title: strings.ToUpper(u.By), cell: func(i int) string { return names[i] }, preferred: 30, min: 10, keepEnd: u.By == "project"},
-		column{title: "AGENT", cell: func(i int) string { return rows[i].Adapter }, drop: 4},
-		column{title: "IN", cell: func(i int) string { return countText(rows[i].Tokens.In) }, drop: 5, alignRight: true},
-		column{title: "CACHE WRITE", cell: func(i int) string { return countText(rows[i].Tokens.CacheWrite) }, drop: 7, alignRight: true},
-		column{title: "CACHE READ", cell: func(i int) string { return countText(rows[i].Tokens.CacheRead) }, drop: 6, alignRight: true},
-		column{title: "OUT", cell: func(i int) string { return countText(rows[i].Tokens.Out) }, drop: 3, alignRight: true},
+		column{title: "AGENT", cell: func(i int) string { return rows[i].Adapter }, dropLate: 4},
+		column{title: "IN", cell: func(i int) string { return countText(rows[i].Tokens.In) }, dropLate: 5, alignRight: true},
+		column{title: "CACHE WRITE", cell: func(i int) string { return countText(rows[i].Tokens.CacheWrite) }, dropLate: 7, alignRight: true},
+		column{title: "CACHE READ", cell: func(i int) string { return countText(rows[i].Tokens.CacheRead) }, dropLate: 6, alignRight: true},
+		column{title: "OUT", cell: func(i int) string { return countText(rows[i].Tokens.Out) }, dropLate: 3, alignRight: true},
 		column{title: "TOTAL", cell: func(i int) string { return countText(rows[i].Tokens.Total) }, alignRight: true},
 		column{title: "COST", cell: func(i int) string { return usdText(rows[i].Cost, rows[i].CostPartial) }, alignRight: true},
 		column{title: "RECKONED", cell: func(i int) string { return usdText(rows[i].ReckonedCost, rows[i].ReckonedPartial) }, alignRight: true},
-		column{title: "SESSIONS", cell: func(i int) string { return strconv.Itoa(rows[i].Sessions) }, optional: 2, alignRight: true},
-		column{cell: bar, optional: 1},
-		column{title: "TITLE", cell: func(i int) string { return Sanitize(rows[i].Title) }, drop: 2, preferred: 20, min: 12},
+		column{title: "SESSIONS", cell: func(i int) string { return strconv.Itoa(rows[i].Sessions) }, dropEarly: 2, alignRight: true},
+		column{cell: bar, dropEarly: 1},
+		column{title: "TITLE", cell: func(i int) string { return Sanitize(rows[i].Title) }, dropLate: 2, preferred: 20, min: 12},
 	).print(w, opts)
 }
 
@@ -170,8 +170,8 @@ func UsageLimitTable(w io.Writer, limits []UsageLimit, opts TextOptions) error {
 		column{title: "USED", cell: func(i int) string { return usedText(limits[i]) }, alignRight: true},
 		column{title: "RESETS", cell: func(i int) string { return opts.resetText(limits[i].ResetsAt) }, preferred: 30, min: 16},
 		column{title: "NOTED", cell: func(i int) string { return opts.agoText(limits[i].Time) }, alignRight: true},
-		column{title: "MODEL", cell: func(i int) string { return Sanitize(limits[i].Model) }, drop: 1, preferred: 20, min: 12},
-		column{title: "NOTICE", cell: func(i int) string { return Sanitize(limits[i].Text) }, drop: 2, preferred: 30, min: 12},
+		column{title: "MODEL", cell: func(i int) string { return Sanitize(limits[i].Model) }, dropLate: 1, preferred: 20, min: 12},
+		column{title: "NOTICE", cell: func(i int) string { return Sanitize(limits[i].Text) }, dropLate: 2, preferred: 30, min: 12},
 	).print(w, opts)
 }
 

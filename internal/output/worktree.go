@@ -72,10 +72,10 @@ func WorktreeTable(w io.Writer, list []Worktree, opts TextOptions) error {
 	return newGrid(
 		len(list),
 		column{title: "PATH", cell: func(i int) string { return Sanitize(opts.shortDir(list[i].Path)) }, keepEnd: true, min: 20},
-		column{title: "BRANCH", cell: func(i int) string { return Sanitize(cmp.Or(list[i].Branch, "-")) }, drop: 2, min: 12},
-		column{title: "HEAD", cell: func(i int) string { return list[i].Head[:min(len(list[i].Head), shortHashLen)] }, optional: 1},
-		column{title: "STATE", cell: func(i int) string { return Sanitize(strings.Join(list[i].states(), ", ")) }, drop: 3, min: 20},
-		column{title: "SESSIONS", cell: func(i int) string { return sessions[i] }, drop: 1, min: 30},
+		column{title: "BRANCH", cell: func(i int) string { return Sanitize(cmp.Or(list[i].Branch, "-")) }, dropLate: 2, min: 12},
+		column{title: "HEAD", cell: func(i int) string { return list[i].Head[:min(len(list[i].Head), shortHashLen)] }, dropEarly: 1},
+		column{title: "STATE", cell: func(i int) string { return Sanitize(strings.Join(list[i].states(), ", ")) }, dropLate: 3, min: 20},
+		column{title: "SESSIONS", cell: func(i int) string { return sessions[i] }, dropLate: 1, min: 30},
 	).print(w, opts)
 }
 

@@ -14,23 +14,23 @@ import (
 // Group is a launch group whose members work in worktrees of their own.
 type Group struct {
 	Name string
-	// InDir: the directory of a worktree names the group where its branch does not.
-	InDir bool
+	// NameInDir: the directory of a worktree contains the name of the group if its branch does not.
+	NameInDir bool
 }
 
 // options returns how the worktree of a member is created.
 func (g Group) options(main Worktree, m launch.Member) CreateOptions {
 	want := CreateOptions{Branch: cmp.Or(m.Branch, GroupBranch(g.Name, m.Name)), Base: m.Base}
 	want.Dir = DefaultDir(main, want.Branch)
-	if g.InDir && discover.GroupOfBranch(want.Branch) == "" {
+	if g.NameInDir && discover.GroupOfBranch(want.Branch) == "" {
 		want.Dir = GroupDir(main, g.Name, want.Branch)
 	}
 	return want
 }
 
-// CreateForMember creates the worktree of a member, or returns the existing one; see [Repo.Create]. in is the directory that the
-// agent works in: the one that corresponds to dir, if dir is in another worktree of the repository, else the top.
-func (r *Repo) CreateForMember(ctx context.Context, g Group, m launch.Member, dir string) (w CreateResult, in string, err error) {
+// CreateForMember creates the worktree of a member, or returns the existing one; see [Repo.Create]. workDir is the directory that
+// the agent works in: the one that corresponds to dir, if dir is in another worktree of the repository, else the top.
+func (r *Repo) CreateForMember(ctx context.Context, g Group, m launch.Member, dir string) (w CreateResult, workDir string, err error) {
 	list, err := r.List(ctx)
 	if err != nil {
 		return w, "", err

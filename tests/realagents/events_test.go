@@ -16,7 +16,7 @@ import (
 
 // TestThirtySessionsAreListedAndToldAsWhatTheyAre has the three agents do everything at once that a person has them do:
 // sessions start, work, wait, idle, fail, are killed, resumed and cleared. The list is the truth; who believes each event
-// knows what list says; and each end is told once (S13–S18).
+// knows what list says; and each end is told once.
 func TestThirtySessionsAreListedAndToldAsWhatTheyAre(t *testing.T) {
 	w := world.New(t)
 	c := agentctlIn(t, w)

@@ -12,8 +12,8 @@ import (
 	"agentctl/launch"
 )
 
-// started is a member whose launch was tried.
-type started struct {
+// attempt is a member whose launch was tried.
+type attempt struct {
 	placed
 	launched *agentrun.Launched // nil: nothing was started
 	err      error
@@ -27,14 +27,14 @@ type result struct {
 
 // launchGroup launches the members of a group. A failure is reported; the other launches continue.
 func (l *launcher) launchGroup(ctx context.Context, members []launch.Member) error {
-	working, stop := cmdutil.Interruptible(ctx) // to the end: no signal is lost between two steps
+	working, stop := cmdutil.Interruptible(ctx) // until the command ends, so that no signal is missed between two steps
 	defer stop()
 	endProgress := l.Progress("waiting for the sessions")
 	defer endProgress()
 	if err := l.openRepository(working); err != nil {
 		return err
 	}
-	all := make([]started, len(members))
+	all := make([]attempt, len(members))
 	for i, m := range members {
 		all[i].placed, all[i].err = l.place(working, m)
 	}
@@ -52,7 +52,7 @@ func (l *launcher) launchGroup(ctx context.Context, members []launch.Member) err
 }
 
 // parallel runs do at the same time for all members that have not failed.
-func parallel(all []started, do func(i int)) {
+func parallel(all []attempt, do func(i int)) {
 	var wg sync.WaitGroup
 	for i, s := range all {
 		if s.err == nil {
@@ -66,7 +66,7 @@ func parallel(all []started, do func(i int)) {
 var errSome = errors.New("some of them failed")
 
 // report prints the launches of a group, waits for them with --wait, and returns an error if one failed.
-func (l *launcher) report(ctx context.Context, all []started) error {
+func (l *launcher) report(ctx context.Context, all []attempt) error {
 	results := make([]result, len(all))
 	for i, s := range all {
 		results[i].err = s.err
@@ -108,7 +108,7 @@ func (l *launcher) awaitEnd(ctx context.Context, launched *agentrun.Launched) (r
 	return r
 }
 
-func (l *launcher) objects(all []started, results []result) []output.LaunchResult {
+func (l *launcher) objects(all []attempt, results []result) []output.LaunchResult {
 	out := make([]output.LaunchResult, len(all))
 	for i, s := range all {
 		out[i] = output.LaunchResult{

@@ -27,7 +27,7 @@ type launcher struct {
 
 // chooseWorktrees sets the repository of the worktrees, if there are to be any, and the group.
 func (l *launcher) chooseWorktrees(o *options) error {
-	l.group = worktree.Group{Name: o.group, InDir: o.group != "" || o.matrix != ""}
+	l.group = worktree.Group{Name: o.group, NameInDir: o.group != "" || o.matrix != ""}
 	if !o.isGroup() && o.worktree == "" && o.branch == "" {
 		return nil
 	}

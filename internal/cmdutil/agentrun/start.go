@@ -30,7 +30,7 @@ type Launched struct {
 
 // StartOne calls start for one agent, and prints the agent's session once that is proven.
 func (s Starter) StartOne(ctx context.Context, agent discover.Agent, start func(context.Context) (*Launched, error)) error {
-	working, stop := cmdutil.Interruptible(ctx) // to the end: no signal is lost between two steps
+	working, stop := cmdutil.Interruptible(ctx) // until the command ends, so that no signal is missed between two steps
 	defer stop()
 	endProgress := s.Progress("waiting for the session of " + string(agent))
 	defer endProgress()
@@ -46,7 +46,7 @@ func (s Starter) StartOne(ctx context.Context, agent discover.Agent, start func(
 
 // Plan makes the plan of a launch, and warns of what it found. After an error nothing is locked.
 func (s Starter) Plan(ctx context.Context, adapter launch.Adapter, r launch.Request) (*launch.Plan, error) {
-	l := launch.Launcher{Scanner: s.Scanner, Getenv: s.Getenv, Environ: s.Environ, Now: s.Now, Strict: s.Config.Strict, Force: s.force}
+	l := launch.Planner{Scanner: s.Scanner, Getenv: s.Getenv, Environ: s.Environ, Now: s.Now, Strict: s.Config.Strict, Force: s.force}
 	plan, err := l.Plan(ctx, adapter, r)
 	if plan.Conflicts != nil {
 		_ = s.WarnIfBlind(plan.Activity) // the proof of the session will fail, and say why
@@ -61,14 +61,14 @@ func (s Starter) Plan(ctx context.Context, adapter launch.Adapter, r launch.Requ
 }
 
 // Start starts an agent, waits for the proof of its session, runs --on-create, and watches whether the agent fails at
-// once. alone prints the ID as soon as it is proven: it does not change any more. The agent is nil if nothing was started;
-// it may have been started although there is an error.
-func (s Starter) Start(ctx context.Context, adapter launch.Adapter, r launch.Request, alone bool) (*Launched, error) {
-	l, err := s.begin(ctx, adapter, r)
+// once. If printID is set, it prints the ID when the session is proven. It returns nil if nothing was started. With an error, the
+// result may be non-nil: then the agent was started.
+func (s Starter) Start(ctx context.Context, adapter launch.Adapter, r launch.Request, printID bool) (*Launched, error) {
+	l, err := s.startAndProve(ctx, adapter, r)
 	if l == nil {
 		return nil, err
 	}
-	if l.Proven && alone && !s.JSON {
+	if l.Proven && printID && !s.JSON {
 		err = errors.Join(err, l.printID())
 	}
 	if err == nil {
@@ -83,8 +83,8 @@ func (s Starter) Start(ctx context.Context, adapter launch.Adapter, r launch.Req
 	return l, l.explain(err)
 }
 
-// begin plans and executes a launch, and waits for the proof of its session.
-func (s Starter) begin(ctx context.Context, adapter launch.Adapter, r launch.Request) (*Launched, error) {
+// startAndProve plans and executes a launch, and waits for the proof of its session.
+func (s Starter) startAndProve(ctx context.Context, adapter launch.Adapter, r launch.Request) (*Launched, error) {
 	limited, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	plan, err := s.Plan(limited, adapter, r)
@@ -99,9 +99,9 @@ func (s Starter) begin(ctx context.Context, adapter launch.Adapter, r launch.Req
 	if err != nil {
 		return nil, err
 	}
-	there := *s.Call // the agent looks for its home in its own environment
-	there.Scanner = plan.Scanner
-	l := &Launched{&there, s.Options, execution.Verify(), execution, adapter.Name()}
+	call := *s.Call // it searches the homes that the agent's environment names
+	call.Scanner = plan.Scanner
+	l := &Launched{&call, s.Options, execution.Verify(), execution, adapter.Name()}
 	return l, l.AwaitSession(limited)
 }
 
