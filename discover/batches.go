@@ -24,23 +24,23 @@ const (
 // has changed last come first. Each batch is a scan of its own, so that memory does not grow with the stores and each status
 // is new. A visit that returns false ends the list. older is how many stored sessions were left out because of Since; batches have
 // no limit. The error is as that of [Scanner.List].
-func (scanner *Scanner) ListBatches(ctx context.Context, sel BatchFilter, visit func(Result) bool) (older int, err error) {
-	scan := scanner.newScan(sel.Agents)
+func (scanner *Scanner) ListBatches(ctx context.Context, filter BatchFilter, visit func(Result) bool) (older int, err error) {
+	scan := scanner.newScan(filter.Agents)
 	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
 		return 0, err
 	}
-	entries, older := scan.newestEntries(ctx, &sel)
+	entries, older := scan.newestEntries(ctx, &filter)
 	if !visit(Result{Warnings: scan.warnings}) {
 		return older, ctx.Err()
 	}
 	for size := firstBatchSize; len(entries) > 0 && ctx.Err() == nil; size = min(2*size, maxBatchSize) {
 		n := min(size, len(entries))
-		candidates := scan.candidates(ctx, entries[:n], sel.MayMatch)
+		candidates := scan.candidates(ctx, entries[:n], filter.MayMatch)
 		entries = entries[n:]
 		if len(slices.Concat(candidates...)) == 0 {
 			continue
 		}
-		r, err := scanner.readBatch(ctx, scan.homes, candidates, &sel.SessionFilter)
+		r, err := scanner.readBatch(ctx, scan.homes, candidates, &filter.SessionFilter)
 		if err != nil {
 			return older, err
 		}
@@ -52,11 +52,11 @@ func (scanner *Scanner) ListBatches(ctx context.Context, sel BatchFilter, visit 
 }
 
 // newestEntries lists what is stored, newest first, and counts what is older than the filter asks for.
-func (scan *Scan) newestEntries(ctx context.Context, sel *BatchFilter) (entries []Entry, older int) {
-	found := scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: sel.Subagents} })
+func (scan *Scan) newestEntries(ctx context.Context, filter *BatchFilter) (entries []Entry, older int) {
+	found := scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: filter.Subagents} })
 	entries = sortByUpdated(slices.Concat(found...))
-	firstOld := slices.IndexFunc(entries, func(e Entry) bool { return !e.Updated.IsZero() && e.Updated.Before(sel.Since) })
-	if firstOld < 0 || sel.Since.IsZero() {
+	firstOld := slices.IndexFunc(entries, func(e Entry) bool { return !e.Updated.IsZero() && e.Updated.Before(filter.Since) })
+	if firstOld < 0 || filter.Since.IsZero() {
 		return entries, 0
 	}
 	return entries[:firstOld], len(entries) - firstOld
@@ -81,8 +81,8 @@ func (scan *Scan) candidates(ctx context.Context, entries []Entry, mayMatch func
 }
 
 // readBatch returns the sessions of the entries that pass the filter.
-func (scanner *Scanner) readBatch(ctx context.Context, homes map[Agent][]Home, entries [][]Entry, sel *SessionFilter) (Result, error) {
-	scan := scanner.newScan(sel.Agents)
+func (scanner *Scanner) readBatch(ctx context.Context, homes map[Agent][]Home, entries [][]Entry, filter *SessionFilter) (Result, error) {
+	scan := scanner.newScan(filter.Agents)
 	maps.Copy(scan.homes, homes)
 	wanted := map[Key]bool{}
 	for _, e := range slices.Concat(entries...) {
@@ -95,8 +95,8 @@ func (scanner *Scanner) readBatch(ctx context.Context, homes map[Agent][]Home, e
 	scan.readClaims(ctx)
 	scan.readClaimedRecords(ctx, ReadOptions{}, anyClaim)
 	r := scan.Result()
-	all := *sel
-	all.IncludeStopped, all.Limit = true, 0
+	allFilter := *filter
+	allFilter.IncludeStopped, allFilter.Limit = true, 0
 	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !wanted[s.Key()] })
-	return all.Apply(r), ctx.Err()
+	return allFilter.Apply(r), ctx.Err()
 }

@@ -40,19 +40,19 @@ type DiskFilter struct {
 }
 
 // isBounded reports whether the filter selects sessions.
-func (sel *DiskFilter) isBounded() bool { return !sel.Since.IsZero() || !sel.Before.IsZero() }
+func (filter *DiskFilter) isBounded() bool { return !filter.Since.IsZero() || !filter.Before.IsZero() }
 
 // matches reports whether a session passes the filter.
-func (sel *DiskFilter) matches(r *Record) bool {
+func (filter *DiskFilter) matches(r *Record) bool {
 	last := r.lastActivity()
-	return !last.Before(sel.Since) && (sel.Before.IsZero() || last.Before(sel.Before))
+	return !last.Before(filter.Since) && (filter.Before.IsZero() || last.Before(filter.Before))
 }
 
 // ReadDisk calls add for everything that the agents' homes have on disk, with the session that it belongs to in the end, nil if
 // that is none. sub: it belongs to a sub-agent of that session. The error is that of the context; what could not be read is in the
 // warnings.
-func (scanner *Scanner) ReadDisk(ctx context.Context, sel DiskFilter, add func(owner *Record, sub bool, u DiskUse)) ([]*Warning, error) {
-	scan := scanner.newScan(sel.Agents)
+func (scanner *Scanner) ReadDisk(ctx context.Context, filter DiskFilter, add func(owner *Record, sub bool, u DiskUse)) ([]*Warning, error) {
+	scan := scanner.newScan(filter.Agents)
 	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
 		return scan.warnings, err
 	}
@@ -70,10 +70,10 @@ func (scanner *Scanner) ReadDisk(ctx context.Context, sel DiskFilter, add func(o
 			case err != nil:
 				scan.warn(a.Name(), err)
 			case u.Owner >= 0:
-				if top := tops[u.Owner]; sel.matches(&records[top]) {
+				if top := tops[u.Owner]; filter.matches(&records[top]) {
 					add(&records[top], top != u.Owner, u)
 				}
-			case !sel.isBounded():
+			case !filter.isBounded():
 				add(nil, false, u)
 			}
 		}

@@ -74,16 +74,16 @@ func parseArgument(arg string) (argument, error) {
 // Find returns the session that an argument means: a full ID, a unique prefix of one, either with @DIR, or pid:N. For
 // a pid that runs several sessions it returns all of them; otherwise exactly one. Errors: [ErrNotFound], [ErrUnreadable],
 // [*AmbiguousError], with which the result's warnings are valid, and the context's.
-func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, want ReadOptions) (Result, error) {
+func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, options ReadOptions) (Result, error) {
 	a, err := parseArgument(arg)
 	if err != nil {
 		return Result{}, err
 	}
 	if a.pid > 0 {
-		return scanner.findPID(ctx, a.pid, agents, want)
+		return scanner.findPID(ctx, a.pid, agents, options)
 	}
 	scan := scanner.newScan(agents)
-	total, err := scan.readMatching(ctx, a, want)
+	total, err := scan.readMatching(ctx, a, options)
 	if err != nil {
 		return Result{}, err
 	}
@@ -92,7 +92,7 @@ func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, wa
 	})
 	scan.readClaims(ctx)
 	// Only records with this ID are read, but all claims count: claims of other sessions can decide about this one.
-	scan.readClaimedRecords(ctx, want, func(c Claim) bool { return strings.HasPrefix(c.Session, a.id) })
+	scan.readClaimedRecords(ctx, options, func(c Claim) bool { return strings.HasPrefix(c.Session, a.id) })
 	if err := ctx.Err(); err != nil {
 		return Result{}, err // half a scan says nothing
 	}
@@ -129,7 +129,7 @@ func isStoreWarning(w *Warning) bool { return w.Agent != "" && !errors.Is(w, fs.
 
 // readMatching reads the stored sessions that the argument may mean, and then the process table. It returns how many there
 // are. Of very many it reads some.
-func (scan *Scan) readMatching(ctx context.Context, a argument, want ReadOptions) (total int, err error) {
+func (scan *Scan) readMatching(ctx context.Context, a argument, options ReadOptions) (total int, err error) {
 	var entries []Entry
 	for fresh := scan.homes; len(fresh) > 0; {
 		found := scan.listMatching(ctx, fresh, a)
@@ -137,7 +137,7 @@ func (scan *Scan) readMatching(ctx context.Context, a argument, want ReadOptions
 		if total = len(entries); a.dir == "" && total > maxCandidates {
 			entries = entries[:maxCandidates]
 		}
-		scan.readRecords(ctx, scan.splitByAgent(entries), want)
+		scan.readRecords(ctx, scan.splitByAgent(entries), options)
 		if fresh, err = scan.readProcesses(ctx); err != nil {
 			return 0, err
 		}
@@ -156,12 +156,12 @@ func (scan *Scan) listMatching(ctx context.Context, homes map[Agent][]Home, a ar
 			delete(others, agent)
 		}
 	}
-	query := func(Agent) EntryFilter { return EntryFilter{ID: a.id, Subagents: true} }
-	found := slices.Concat(scan.listEntries(ctx, makers, query)...)
+	filterFor := func(Agent) EntryFilter { return EntryFilter{ID: a.id, Subagents: true} }
+	found := slices.Concat(scan.listEntries(ctx, makers, filterFor)...)
 	if slices.ContainsFunc(found, func(e Entry) bool { return e.ID == a.id }) {
 		return found
 	}
-	return append(found, slices.Concat(scan.listEntries(ctx, others, query)...)...)
+	return append(found, slices.Concat(scan.listEntries(ctx, others, filterFor)...)...)
 }
 
 // preferExactID returns the entries with exactly that ID, or all if there are none.
@@ -199,9 +199,9 @@ func (r Result) requireOne(arg string, total int) (Result, error) {
 	return r, &AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: max(total, len(r.Sessions))}
 }
 
-func (scanner *Scanner) findPID(ctx context.Context, pid int, agents []Agent, want ReadOptions) (Result, error) {
+func (scanner *Scanner) findPID(ctx context.Context, pid int, agents []Agent, options ReadOptions) (Result, error) {
 	scan := scanner.newScan(agents)
-	if err := cmp.Or(scan.readLive(ctx, want), ctx.Err()); err != nil {
+	if err := cmp.Or(scan.readLive(ctx, options), ctx.Err()); err != nil {
 		return Result{}, err
 	}
 	r := scan.Result()

@@ -26,16 +26,16 @@ func (f *follower) snapshot(ctx context.Context, scan *Scan) (Snapshot, error) {
 
 // readStored reads the requested stored sessions. It must run before the process table is read.
 func (f *follower) readStored(ctx context.Context, scan *Scan) {
-	query := func(Agent) EntryFilter { return EntryFilter{Since: f.Stored.Since, Subagents: f.Stored.Subagents} }
-	entries := scan.listEntries(ctx, f.knownHomes(scan), query)
+	filterFor := func(Agent) EntryFilter { return EntryFilter{Since: f.Stored.Since, Subagents: f.Stored.Subagents} }
+	entries := scan.listEntries(ctx, f.knownHomes(scan), filterFor)
 	if f.Stored.NeedsTurnStart != nil {
 		again := make([][]Entry, len(entries))
 		for i := range entries {
 			again[i] = slices.DeleteFunc(slices.Clone(entries[i]), func(e Entry) bool { return !f.Stored.NeedsTurnStart(e) })
 		}
-		want := f.Options
-		want.TurnStart = true
-		scan.readRecords(ctx, again, want)
+		options := f.Options
+		options.TurnStart = true
+		scan.readRecords(ctx, again, options)
 	}
 	scan.readRecords(ctx, entries, f.Options)
 }
@@ -140,11 +140,11 @@ func refsOf(sessions []Session) map[Agent][]Ref {
 }
 
 // readRefs adds the records of these sessions.
-func (scan *Scan) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Agent][]Ref, want ReadOptions) {
+func (scan *Scan) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Agent][]Ref, options ReadOptions) {
 	asked := map[Agent][]Home{}
 	for agent := range refs {
 		asked[agent] = homes[agent]
 	}
 	query := func(a Agent) EntryFilter { return EntryFilter{Refs: refs[a], Subagents: true} }
-	scan.readRecords(ctx, scan.listEntries(ctx, asked, query), want)
+	scan.readRecords(ctx, scan.listEntries(ctx, asked, query), options)
 }

@@ -30,28 +30,28 @@ type SessionFilter struct {
 }
 
 // Matches reports whether a session passes the filter.
-func (sel *SessionFilter) Matches(s *Session) bool {
+func (filter *SessionFilter) Matches(s *Session) bool {
 	switch {
-	case s.Status == Stopped && !sel.IncludeStopped,
-		s.Status == Stopped && !s.Updated.IsZero() && s.Updated.Before(sel.Since),
-		len(sel.Statuses) > 0 && !slices.Contains(sel.Statuses, s.Status),
-		s.IsSubagent() && !sel.Subagents:
+	case s.Status == Stopped && !filter.IncludeStopped,
+		s.Status == Stopped && !s.Updated.IsZero() && s.Updated.Before(filter.Since),
+		len(filter.Statuses) > 0 && !slices.Contains(filter.Statuses, s.Status),
+		s.IsSubagent() && !filter.Subagents:
 		return false
 	}
-	return sel.Condition == nil || sel.Condition(*s)
+	return filter.Condition == nil || filter.Condition(*s)
 }
 
 // Apply returns r with the sessions that pass the filter. Those of r must be in the order of [Compare].
-func (sel *SessionFilter) Apply(r Result) Result {
-	r.Sessions = sel.sortAndLimit(sel.matching(r.Sessions))
+func (filter *SessionFilter) Apply(r Result) Result {
+	r.Sessions = filter.sortAndLimit(filter.matching(r.Sessions))
 	return r
 }
 
 // matching returns the sessions that pass the filter, in place. Sessions are large: none is moved before the first is left out.
-func (sel *SessionFilter) matching(list []Session) []Session {
+func (filter *SessionFilter) matching(list []Session) []Session {
 	n := 0
 	for i := range list {
-		if !sel.Matches(&list[i]) {
+		if !filter.Matches(&list[i]) {
 			continue
 		}
 		if i > n {
@@ -65,48 +65,48 @@ func (sel *SessionFilter) matching(list []Session) []Session {
 
 // sortAndLimit puts waiting sessions first if WaitingFirst is set, and keeps the first ones, up to the limit. The list must be in the
 // order of [Compare].
-func (sel *SessionFilter) sortAndLimit(list []Session) []Session {
-	if sel.WaitingFirst {
+func (filter *SessionFilter) sortAndLimit(list []Session) []Session {
+	if filter.WaitingFirst {
 		slices.SortStableFunc(list, func(a, b Session) int { return compareBool(a.Status != Waiting, b.Status != Waiting) })
 	}
-	if sel.Limit > 0 && len(list) > sel.Limit {
-		return list[:sel.Limit]
+	if filter.Limit > 0 && len(list) > filter.Limit {
+		return list[:filter.Limit]
 	}
 	return list
 }
 
 // List returns the sessions that pass the filter, in its order. The error is nil unless the process table
 // cannot be read; what else could not be read is in the result's warnings.
-func (scanner *Scanner) List(ctx context.Context, sel SessionFilter) (Result, error) {
-	scan := scanner.newScan(sel.Agents)
-	if sel.IncludeStopped {
-		return scan.listAll(ctx, sel)
+func (scanner *Scanner) List(ctx context.Context, filter SessionFilter) (Result, error) {
+	scan := scanner.newScan(filter.Agents)
+	if filter.IncludeStopped {
+		return scan.listAll(ctx, filter)
 	}
-	if err := scan.readLive(ctx, ReadOptions{Tokens: sel.Tokens, Full: sel.Full}); err != nil {
+	if err := scan.readLive(ctx, ReadOptions{Tokens: filter.Tokens, Full: filter.Full}); err != nil {
 		return Result{}, err
 	}
-	return scan.filteredResult(&sel), ctx.Err()
+	return scan.filteredResult(&filter), ctx.Err()
 }
 
 // listAll reads the storage first and the processes second, so that a session that lives throughout never looks stopped. It
 // reads both again if a process names a home that was not read, or if too few of the sessions pass the filter.
-func (scan *Scan) listAll(ctx context.Context, sel SessionFilter) (Result, error) {
-	want := ReadOptions{Tokens: sel.Tokens, Full: sel.Full}
-	query := func(Agent) EntryFilter {
-		return EntryFilter{Since: sel.Since, Subagents: sel.Subagents, WithoutTimes: sel.Limit == 0 && sel.Since.IsZero()}
+func (scan *Scan) listAll(ctx context.Context, filter SessionFilter) (Result, error) {
+	options := ReadOptions{Tokens: filter.Tokens, Full: filter.Full}
+	filterFor := func(Agent) EntryFilter {
+		return EntryFilter{Since: filter.Since, Subagents: filter.Subagents, WithoutTimes: filter.Limit == 0 && filter.Since.IsZero()}
 	}
 	var rest []Entry // listed, but not read yet
-	fresh, batch := scan.homes, max(sel.Limit, 1)
+	fresh, batch := scan.homes, max(filter.Limit, 1)
 	for {
-		found := scan.listEntries(ctx, fresh, query)
-		if sel.Limit > 0 { // else all are read, in any order
+		found := scan.listEntries(ctx, fresh, filterFor)
+		if filter.Limit > 0 { // else all are read, in any order
 			rest = sortByUpdated(slices.Concat(append([][]Entry{rest}, found...)...))
 			n := min(batch, len(rest))
 			found, rest = scan.splitByAgent(rest[:n]), rest[n:]
 		}
-		all := want
-		all.AllEntries = sel.Limit == 0 && sel.Since.IsZero() && len(scan.warnings) == 0
-		scan.readRecords(ctx, found, all)
+		allOptions := options
+		allOptions.AllEntries = filter.Limit == 0 && filter.Since.IsZero() && len(scan.warnings) == 0
+		scan.readRecords(ctx, found, allOptions)
 		var err error
 		if fresh, err = scan.readProcesses(ctx); err != nil {
 			return Result{}, err
@@ -115,9 +115,9 @@ func (scan *Scan) listAll(ctx context.Context, sel SessionFilter) (Result, error
 			continue
 		}
 		scan.readClaims(ctx)
-		scan.readClaimedRecords(ctx, want, anyClaim)
-		r := scan.filteredResult(&sel)
-		if ctx.Err() != nil || len(rest) == 0 || len(r.Sessions) >= sel.Limit {
+		scan.readClaimedRecords(ctx, options, anyClaim)
+		r := scan.filteredResult(&filter)
+		if ctx.Err() != nil || len(rest) == 0 || len(r.Sessions) >= filter.Limit {
 			return r, ctx.Err()
 		}
 		batch *= 2

@@ -15,13 +15,13 @@ type StatedQuota struct {
 
 // ReadQuotas returns the newest word on each limit of the agents' providers, by agent and name. An agent that names no limit
 // has one for each model. The error is that of the context; what could not be read is in the warnings.
-func (scanner *Scanner) ReadQuotas(ctx context.Context, sel UsageFilter) ([]StatedQuota, []*Warning, error) {
-	scan := scanner.newScan(sel.Agents)
+func (scanner *Scanner) ReadQuotas(ctx context.Context, filter UsageFilter) ([]StatedQuota, []*Warning, error) {
+	scan := scanner.newScan(filter.Agents)
 	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
 		return nil, scan.warnings, err
 	}
 	scan.readRecords(ctx, scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter {
-		return EntryFilter{Since: sel.Since, Subagents: true}
+		return EntryFilter{Since: filter.Since, Subagents: true}
 	}), ReadOptions{Quotas: true})
 	var all []StatedQuota
 	for _, r := range slices.Concat(scan.records...) {

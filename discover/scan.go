@@ -72,12 +72,12 @@ func (scan *Scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, er
 }
 
 // readLive reads the process table, what the live processes show, and the records of what they claim.
-func (scan *Scan) readLive(ctx context.Context, want ReadOptions) error {
+func (scan *Scan) readLive(ctx context.Context, options ReadOptions) error {
 	if _, err := scan.readProcesses(ctx); err != nil {
 		return err
 	}
 	scan.readClaims(ctx)
-	scan.readClaimedRecords(ctx, want, anyClaim)
+	scan.readClaimedRecords(ctx, options, anyClaim)
 	return nil
 }
 

@@ -35,12 +35,12 @@ func (scan *Scan) ReadByID(ctx context.Context, ids map[Agent][]string) {
 }
 
 // listEntries lists what the stores in the given homes hold. It returns one list for each adapter.
-func (scan *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, query func(Agent) EntryFilter) [][]Entry {
+func (scan *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, filterFor func(Agent) EntryFilter) [][]Entry {
 	results := forEachAdapter(scan.adapters, func(_ int, a Adapter) ([]Entry, error) {
 		if len(homes[a.Name()]) == 0 {
 			return nil, nil
 		}
-		entries, err := a.Entries(scan.confine(ctx, a.Name()), homes[a.Name()], query(a.Name()))
+		entries, err := a.Entries(scan.confine(ctx, a.Name()), homes[a.Name()], filterFor(a.Name()))
 		entries, left := dropOutside(homes[a.Name()], entries)
 		return entries, errors.Join(err, left)
 	})
@@ -69,7 +69,7 @@ func (scan *Scan) splitByAgent(entries []Entry) [][]Entry {
 }
 
 // readRecords adds the records of the entries, one list for each adapter. Entries that were read before are left out.
-func (scan *Scan) readRecords(ctx context.Context, entries [][]Entry, want ReadOptions) {
+func (scan *Scan) readRecords(ctx context.Context, entries [][]Entry, options ReadOptions) {
 	if len(scan.readKeys)+len(scan.readEntries) > 0 {
 		for i := range entries {
 			entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return scan.hasRecord(Key{e.Agent, e.ID, e.Path}) })
@@ -82,7 +82,7 @@ func (scan *Scan) readRecords(ctx context.Context, entries [][]Entry, want ReadO
 		}
 		var errs []error
 		records = make([]Record, 0, len(entries[i]))
-		for r, err := range a.Read(scan.confine(ctx, a.Name()), entries[i], want) {
+		for r, err := range a.Read(scan.confine(ctx, a.Name()), entries[i], options) {
 			if err != nil {
 				errs = append(errs, err)
 				continue
@@ -118,7 +118,7 @@ func (scan *Scan) hasRecord(key Key) bool {
 
 // readClaimedRecords adds the records of the sessions that the wanted claims name, however old they are. A claim without a
 // path has no record: its adapter has just searched for one.
-func (scan *Scan) readClaimedRecords(ctx context.Context, want ReadOptions, wanted func(Claim) bool) {
+func (scan *Scan) readClaimedRecords(ctx context.Context, options ReadOptions, wanted func(Claim) bool) {
 	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
 	for _, c := range scan.claims {
 		ref := Ref{c.Session, c.Path}
@@ -133,7 +133,7 @@ func (scan *Scan) readClaimedRecords(ctx context.Context, want ReadOptions, want
 		}
 	}
 	filter := func(a Agent) EntryFilter { return EntryFilter{Refs: refs[a], Subagents: true} }
-	scan.readRecords(ctx, scan.listEntries(ctx, homes, filter), want)
+	scan.readRecords(ctx, scan.listEntries(ctx, homes, filter), options)
 }
 
 func anyClaim(Claim) bool { return true }

@@ -16,9 +16,9 @@ func (scan *Scan) Result() Result {
 }
 
 // filteredResult returns the result with the sessions that match the filter. It sorts no others.
-func (scan *Scan) filteredResult(sel *SessionFilter) Result {
+func (scan *Scan) filteredResult(filter *SessionFilter) Result {
 	r := scan.correlate()
-	r.Sessions = sel.sortAndLimit(scan.sortSessions(sel.matching(r.Sessions)))
+	r.Sessions = filter.sortAndLimit(scan.sortSessions(filter.matching(r.Sessions)))
 	return r
 }
 

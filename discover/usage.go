@@ -44,13 +44,13 @@ type UsageFilter struct {
 
 // ReadUsage calls add with what each stored session used, live ones included, from one goroutine. A session that has used
 // nothing since [UsageFilter.Since] is left out. The error is that of the context; what could not be read is in the warnings.
-func (scanner *Scanner) ReadUsage(ctx context.Context, sel UsageFilter, add func(*SessionUsage)) ([]*Warning, error) {
-	scan := scanner.newScan(sel.Agents)
+func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add func(*SessionUsage)) ([]*Warning, error) {
+	scan := scanner.newScan(filter.Agents)
 	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
 		return scan.warnings, err
 	}
 	found := scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter {
-		return EntryFilter{Since: sel.Since, Subagents: true, WithoutTimes: sel.Since.IsZero()}
+		return EntryFilter{Since: filter.Since, Subagents: true, WithoutTimes: filter.Since.IsZero()}
 	})
 	for i, a := range scan.adapters {
 		reader, ok := a.(UsageReader)
@@ -62,7 +62,7 @@ func (scanner *Scanner) ReadUsage(ctx context.Context, sel UsageFilter, add func
 				scan.warn(a.Name(), err)
 				continue
 			}
-			if u.Usage = usedSince(u.Usage, sel.Since); len(u.Usage) > 0 {
+			if u.Usage = usedSince(u.Usage, filter.Since); len(u.Usage) > 0 {
 				add(u)
 			}
 		}

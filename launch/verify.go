@@ -117,8 +117,8 @@ func (v *Verification) Update(s discover.Session) {
 // Refresh reads the session again, which has changed since its proof. It is found by agent, ID and path. Before it was in
 // storage it had no path: then its process, or that no other session has its ID, identifies it. A session that is not found
 // stays as it is.
-func (v *Verification) Refresh(ctx context.Context, want discover.ReadOptions) {
-	found, err := v.plan.Scanner.Find(ctx, v.Session.ID, []discover.Agent{v.Session.Agent}, want)
+func (v *Verification) Refresh(ctx context.Context, options discover.ReadOptions) {
+	found, err := v.plan.Scanner.Find(ctx, v.Session.ID, []discover.Agent{v.Session.Agent}, options)
 	if several := (*discover.AmbiguousError)(nil); errors.As(err, &several) {
 		found.Sessions = several.Candidates
 	}

@@ -29,9 +29,9 @@ import (
 //   - turns (Full): the number of prompts
 //   - permissionMode (Full): of the newest prompt: default, acceptEdits, plan, auto, dontAsk, bypassPermissions
 //   - projectPath (Full): the directory that the project folder is named after, if the session has moved to another since
-func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
+func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
-		x, unlisted := newReader(ctx, entries, want)
+		x, unlisted := newReader(ctx, entries, options)
 		for _, err := range unlisted {
 			if !yield(discover.Record{}, err) {
 				return
@@ -65,15 +65,15 @@ var errNoRecords = errors.New("no transcript, or a damaged one: no message can b
 
 // reader is the state of one call of Read.
 type reader struct {
-	want     discover.ReadOptions
+	options  discover.ReadOptions
 	whole    bool // read transcripts whole
 	jobs     backgroundJobs
 	projects map[string]projectContents // by project folder
 }
 
 // newReader returns a reader of the entries. The errors are warnings about files beside the transcripts.
-func newReader(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) (*reader, []error) {
-	x := &reader{want: want, whole: want.Tokens || want.Full || want.Quotas}
+func newReader(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) (*reader, []error) {
+	x := &reader{options: options, whole: options.Tokens || options.Full || options.Quotas}
 	var unlisted []error
 	x.jobs, unlisted = listJobs(ctx, entries)
 	if x.whole {
@@ -99,7 +99,7 @@ func (x *reader) readSession(e discover.Entry, scratch *fsread.Buffers, r *disco
 	}
 	defer f.Close()
 	var head transcript.Head
-	tail := transcript.Tail{Sidechain: isSubagent(e.ID), NeedTurnStart: x.want.TurnStart}
+	tail := transcript.Tail{Sidechain: isSubagent(e.ID), NeedTurnStart: x.options.TurnStart}
 	if err = head.Read(f); err == nil {
 		tail.PrintPrompt = head.PrintPrompt()
 		err = tail.Read(f)

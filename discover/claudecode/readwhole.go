@@ -12,8 +12,8 @@ import (
 
 // readWhole fills the record of a transcript that is read whole. Tokens stay unknown where a part cannot be read.
 func (x *reader) readWhole(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript.Head, tail *transcript.Tail, t *transcript.Totals) error {
-	t.Sidechain, t.Full = tail.Sidechain, x.want.Full
-	if (x.want.Full || x.want.Quotas) && !t.Sidechain {
+	t.Sidechain, t.Full = tail.Sidechain, x.options.Full
+	if (x.options.Full || x.options.Quotas) && !t.Sidechain {
 		if project := projectOf(e); project != "" {
 			t.IsProjectDir = func(dir string) bool { return isSlugOf(project, dir) }
 		}

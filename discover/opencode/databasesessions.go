@@ -9,7 +9,7 @@ import (
 )
 
 // sessions yields the sessions with these IDs, and counts as damage those that cannot be read, or only in part.
-func (d *database) sessions(ids []string, want discover.ReadOptions) iter.Seq[*session] {
+func (d *database) sessions(ids []string, options discover.ReadOptions) iter.Seq[*session] {
 	return func(yield func(*session) bool) {
 		parents := d.haveSubAgents(ids)
 		for _, e := range d.withIDs(ids) {
@@ -24,7 +24,7 @@ func (d *database) sessions(ids []string, want discover.ReadOptions) iter.Seq[*s
 				continue
 			}
 			s.hasSubAgents = parents[s.ID]
-			d.fill(&s, want)
+			d.fill(&s, options)
 			if d.Failures() > before {
 				d.damage.partial = append(d.damage.partial, s.ID)
 			}
@@ -36,16 +36,16 @@ func (d *database) sessions(ids []string, want discover.ReadOptions) iter.Seq[*s
 }
 
 // fill adds what the messages say, and the usage of sub-agents if the session's own usage is known.
-func (d *database) fill(s *session, want discover.ReadOptions) {
-	s.fill(d.messages(s.ID), want)
-	if all := want.Tokens || want.Full; s.hasSubAgents && (all || s.Tokens != nil) {
+func (d *database) fill(s *session, options discover.ReadOptions) {
+	s.fill(d.messages(s.ID), options)
+	if all := options.Tokens || options.Full; s.hasSubAgents && (all || s.Tokens != nil) {
 		s.addUsage(d.subAgentUsage(s.ID, all))
 	}
 }
 
 // loadSessions returns the sessions with these IDs.
-func (d *database) loadSessions(ids []string, want discover.ReadOptions) (loaded []session) {
-	for s := range d.sessions(ids, want) {
+func (d *database) loadSessions(ids []string, options discover.ReadOptions) (loaded []session) {
+	for s := range d.sessions(ids, options) {
 		loaded = append(loaded, *s)
 	}
 	return loaded

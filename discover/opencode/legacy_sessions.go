@@ -15,7 +15,7 @@ import (
 
 // readLegacySession reads one session of JSON files; nil if it has vanished. Its errors are warnings. The session is read also if there
 // are warnings about its messages: a message that cannot be read is left out, and if it is the last one, the turn is unknown.
-func readLegacySession(ctx context.Context, home, path string, want discover.ReadOptions) (*session, error) {
+func readLegacySession(ctx context.Context, home, path string, options discover.ReadOptions) (*session, error) {
 	id := strings.TrimSuffix(filepath.Base(path), ".json")
 	data, err := readLegacyFile(ctx, path)
 	if err != nil {
@@ -28,7 +28,7 @@ func readLegacySession(ctx context.Context, home, path string, want discover.Rea
 	s := newSession(home, path, m)
 	s.SetMeta("legacy", true)
 	messages := newLegacyMessages(ctx, path, id)
-	s.fill(messages, want)
+	s.fill(messages, options)
 	s.Dir = cmp.Or(transcript.WorkingDir(messages), s.Dir) // the file names the directory that the session began in
 	return &s, errors.Join(messages.errs...)
 }

@@ -23,9 +23,9 @@ type batchKey struct{ path, home string }
 func (b batch) isLegacy() bool { return isLegacyPath(b.path) }
 
 // Read implements [discover.Adapter]. The Meta keys are those of [newSession].
-func (Adapter) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
+func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	subAgents := &legacySubAgents{}
-	return readBatches(ctx, entries, func(b batch) ([]discover.Record, error) { return b.read(ctx, want, subAgents) })
+	return readBatches(ctx, entries, func(b batch) ([]discover.Record, error) { return b.read(ctx, options, subAgents) })
 }
 
 // readBatches yields what read returns for the batches of the entries, the error of a batch first.
@@ -66,13 +66,13 @@ func batches(entries []discover.Entry) (out []batch) {
 
 // read reads the sessions of a batch, and the sub-agents that they wait for. Its errors are warnings. A session that has vanished is left
 // out without one.
-func (b batch) read(ctx context.Context, want discover.ReadOptions, subAgents *legacySubAgents) (records []discover.Record, err error) {
+func (b batch) read(ctx context.Context, options discover.ReadOptions, subAgents *legacySubAgents) (records []discover.Record, err error) {
 	if b.isLegacy() {
-		s, err := readLegacySession(ctx, b.home, b.path, want)
+		s, err := readLegacySession(ctx, b.home, b.path, options)
 		if s == nil {
 			return nil, err
 		}
-		if want.Tokens || want.Full {
+		if options.Tokens || options.Full {
 			subAgents.addUsage(ctx, s)
 		}
 		s.TruncateTexts()
@@ -80,7 +80,7 @@ func (b batch) read(ctx context.Context, want discover.ReadOptions, subAgents *l
 	}
 	ok, err := b.readDatabase(ctx, func(d *database) {
 		records = make([]discover.Record, 0, len(b.ids))
-		for s := range d.sessions(b.ids, want) {
+		for s := range d.sessions(b.ids, options) {
 			s.inheritWaiting(d, maxDepth)
 			s.TruncateTexts()
 			records = append(records, s.Record)

@@ -41,14 +41,14 @@ func newSession(home, path string, m transcript.Metadata) session {
 }
 
 // fill adds what the messages say. The usage does not include sub-agents.
-func (s *session) fill(rows transcript.Rows, want discover.ReadOptions) {
+func (s *session) fill(rows transcript.Rows, options discover.ReadOptions) {
 	s.head, s.tail = transcript.ReadHead(rows), transcript.ReadTail(rows)
 	s.Prompt, s.Turn = transcript.Prompt(s.head.FirstPrompt), s.tail.Turn()
 	if t := s.tail.Updated(); t.After(s.Updated) {
 		s.Updated = t
 	}
-	s.fillUsage(rows, want.Tokens || want.Full)
-	if want.Full || want.Quotas {
+	s.fillUsage(rows, options.Tokens || options.Full)
+	if options.Full || options.Quotas {
 		s.Quotas = s.tail.Quotas()
 	}
 	last := s.tail.Last

@@ -35,8 +35,8 @@ type stopped struct {
 	reported bool
 }
 
-func newFilterState(sel discover.SessionFilter) *filterState {
-	return &filterState{SessionFilter: sel, stopped: map[discover.Key]stopped{}, unclaimed: map[discover.Key]time.Time{}}
+func newFilterState(filter discover.SessionFilter) *filterState {
+	return &filterState{SessionFilter: filter, stopped: map[discover.Key]stopped{}, unclaimed: map[discover.Key]time.Time{}}
 }
 
 // search is a search of the stores for sessions that started and stopped between two snapshots.
@@ -67,7 +67,7 @@ func (w *Watcher) snapshotAll(ctx context.Context) (discover.Result, error) {
 	w.dropStopped()
 	filter, now := w.filter, w.poller.now()
 	search := filter.search(now)
-	req := discover.SnapshotRequest{Agents: filter.Agents, Options: w.want, Follow: w.sessions(), AllLive: true, ExtraHomes: filter.homes}
+	req := discover.SnapshotRequest{Agents: filter.Agents, Options: w.options, Follow: w.sessions(), AllLive: true, ExtraHomes: filter.homes}
 	if search.due {
 		req.Stored = &discover.StoredRequest{Since: search.since, Subagents: filter.Subagents}
 		if len(filter.stopped) > 0 {
@@ -102,9 +102,9 @@ func (w *Watcher) snapshotAll(ctx context.Context) (discover.Result, error) {
 	}
 	slices.SortFunc(rows, discover.Compare)
 	snap.Result.Sessions = rows
-	sel := filter.SessionFilter
-	sel.IncludeStopped = true
-	return sel.Apply(snap.Result), nil
+	withStopped := filter.SessionFilter
+	withStopped.IncludeStopped = true
+	return withStopped.Apply(snap.Result), nil
 }
 
 // dropStopped removes the tracks of stopped sessions. It keeps nothing of a session whose ID was never known.

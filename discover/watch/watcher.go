@@ -20,7 +20,7 @@ import (
 type Watcher struct {
 	scanner *discover.Scanner
 	poller  *poller
-	want    discover.ReadOptions
+	options discover.ReadOptions
 	tracks  []*track
 	// ranBefore are the sessions that the processes ran at the last snapshot.
 	ranBefore map[run]bool
@@ -55,7 +55,7 @@ func NewLowLatencyWatcher(scanner *discover.Scanner, sessions []discover.Session
 
 func newWatcher(scanner *discover.Scanner, sessions []discover.Session, s system) *Watcher {
 	w := &Watcher{
-		scanner: scanner, want: discover.ReadOptions{TurnStart: true}, watched: sessions,
+		scanner: scanner, options: discover.ReadOptions{TurnStart: true}, watched: sessions,
 		poller: newPoller(scanner, pace{min: pollInterval, share: costShare}, s),
 	}
 	for _, s := range sessions {
@@ -67,13 +67,13 @@ func newWatcher(scanner *discover.Scanner, sessions []discover.Session, s system
 // NewFilterWatcher watches all sessions that match a filter: the live ones, and, with IncludeStopped, the stopped ones that
 // [discover.Scanner.List] returns. Sessions that started and stopped between two snapshots are found in the storage, and are
 // in one snapshot each.
-func NewFilterWatcher(scanner *discover.Scanner, sel discover.SessionFilter) *Watcher {
-	return newFilterWatcher(scanner, sel, thisSystem())
+func NewFilterWatcher(scanner *discover.Scanner, filter discover.SessionFilter) *Watcher {
+	return newFilterWatcher(scanner, filter, thisSystem())
 }
 
-func newFilterWatcher(scanner *discover.Scanner, sel discover.SessionFilter, s system) *Watcher {
+func newFilterWatcher(scanner *discover.Scanner, filter discover.SessionFilter, s system) *Watcher {
 	w := &Watcher{
-		scanner: scanner, want: discover.ReadOptions{Tokens: sel.Tokens}, filter: newFilterState(sel),
+		scanner: scanner, options: discover.ReadOptions{Tokens: filter.Tokens}, filter: newFilterState(filter),
 		poller: newPoller(scanner, pace{min: pollInterval, max: maxDelay, share: costShare}, s),
 	}
 	w.poller.watchStarts = true
@@ -93,7 +93,7 @@ func NewLaunchWatcher(scanner *discover.Scanner, agent discover.Agent, ended <-c
 }
 
 // ReadQuotas has the rows say what their agents know of their providers' limits.
-func (w *Watcher) ReadQuotas() { w.want.Quotas = true }
+func (w *Watcher) ReadQuotas() { w.options.Quotas = true }
 
 // WakeIn has the next [Watcher.Wait] end after this time, if it does not end before.
 func (w *Watcher) WakeIn(d time.Duration) { w.poller.wakeAt(w.poller.now().Add(d)) }
@@ -130,7 +130,7 @@ func (w *Watcher) Snapshot(ctx context.Context) (discover.Result, error) {
 	for _, t := range w.tracks {
 		agents = append(agents, t.now.Agent)
 	}
-	snap, err := w.scanner.Snapshot(ctx, discover.SnapshotRequest{Agents: agents, Options: w.want, Follow: w.sessions()})
+	snap, err := w.scanner.Snapshot(ctx, discover.SnapshotRequest{Agents: agents, Options: w.options, Follow: w.sessions()})
 	if err != nil {
 		return discover.Result{}, err
 	}

@@ -49,17 +49,17 @@ func (f Factory) NewCall(verb string, o *CommonFlags, object any) (*Call, error)
 }
 
 // List lists the sessions of a filter; what names the work in the progress line.
-func (c *Call) List(ctx context.Context, what string, sel discover.SessionFilter) (discover.Result, error) {
+func (c *Call) List(ctx context.Context, what string, filter discover.SessionFilter) (discover.Result, error) {
 	working, done := c.StartQuery(ctx, what)
 	defer done()
-	return c.Scanner.List(working, sel)
+	return c.Scanner.List(working, filter)
 }
 
 // Find finds the sessions that an argument means. If it fails, it reports the warnings, which may be the reason.
-func (c *Call) Find(ctx context.Context, arg string, want discover.ReadOptions) (discover.Result, error) {
+func (c *Call) Find(ctx context.Context, arg string, options discover.ReadOptions) (discover.Result, error) {
 	working, done := c.StartQuery(ctx, "looking for "+output.Sanitize(arg))
 	defer done()
-	r, err := c.Scanner.Find(working, arg, c.Agents, want)
+	r, err := c.Scanner.Find(working, arg, c.Agents, options)
 	if working.Err() != nil {
 		err = working.Err()
 	}

@@ -19,9 +19,9 @@ import (
 const maxSessions = 200
 
 // idCandidates returns the sessions of a filter, in the order of `list`.
-func idCandidates(ctx context.Context, f cmdutil.Factory, sel discover.SessionFilter) []candidate {
-	sel.Limit = maxSessions
-	sessions := recentSessions(ctx, f, sel)
+func idCandidates(ctx context.Context, f cmdutil.Factory, filter discover.SessionFilter) []candidate {
+	filter.Limit = maxSessions
+	sessions := recentSessions(ctx, f, filter)
 	var out []candidate
 	for i, name := range cmdutil.ArgumentsFor(sessions) {
 		if s := sessions[i]; name != "" {
@@ -32,15 +32,15 @@ func idCandidates(ctx context.Context, f cmdutil.Factory, sel discover.SessionFi
 }
 
 // recentSessions returns the sessions of a filter since the time of the configuration; none if they cannot be read.
-func recentSessions(ctx context.Context, f cmdutil.Factory, sel discover.SessionFilter) []discover.Session {
+func recentSessions(ctx context.Context, f cmdutil.Factory, filter discover.SessionFilter) []discover.Session {
 	c, err := f.NewCall("__complete", &cmdutil.CommonFlags{}, nil)
 	if err == nil {
-		sel.Since, err = c.SinceTime("__complete", "")
+		filter.Since, err = c.SinceTime("__complete", "")
 	}
 	if err != nil {
 		return nil
 	}
-	r, _ := c.Scanner.List(ctx, sel)
+	r, _ := c.Scanner.List(ctx, filter)
 	return r.Sessions
 }
 

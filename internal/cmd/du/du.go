@@ -58,16 +58,16 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if o.limit < 0 {
 		return cmdutil.UsageError("du", "-n must be 0 or more")
 	}
-	sel := discover.DiskFilter{Agents: c.Agents}
-	if sel.Since, err = c.SinceTime("du", o.since); err != nil {
+	filter := discover.DiskFilter{Agents: c.Agents}
+	if filter.Since, err = c.SinceTime("du", o.since); err != nil {
 		return err
 	}
 	if o.olderThan > 0 {
-		sel.Before = c.Style.Now.Add(-o.olderThan)
+		filter.Before = c.Style.Now.Add(-o.olderThan)
 	}
 	sum := newSums(o.by, c.Style.Now.Location())
 	working, done := c.StartQuery(ctx, "adding up the agents' stores")
-	warnings, err := c.Scanner.ReadDisk(working, sel, sum.add)
+	warnings, err := c.Scanner.ReadDisk(working, filter, sum.add)
 	done()
 	if err != nil {
 		return err

@@ -72,8 +72,8 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
-	sel := discover.SessionFilter{Agents: c.Agents, Subagents: o.children}
-	if sel.Condition, err = o.scope.Match("events"); err != nil {
+	filter := discover.SessionFilter{Agents: c.Agents, Subagents: o.children}
+	if filter.Condition, err = o.scope.Match("events"); err != nil {
 		return err
 	}
 	types, err := cmdutil.SplitWords("event type", o.types.Value(), cmdutil.EventTypes())
@@ -99,7 +99,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if o.quiet {
 		out = io.Discard
 	}
-	watcher := watch.NewFilterWatcher(c.Scanner, sel)
+	watcher := watch.NewFilterWatcher(c.Scanner, filter)
 	first := true
 	err = cmdutil.EachResult(ctx, watcher, func(r discover.Result) (bool, error) {
 		_ = f.ReportWarnings(r.Warnings)

@@ -77,17 +77,17 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
-	sel, err := selection(c, o)
+	filter, err := selection(c, o)
 	if err != nil {
 		return err
 	}
 	if o.wide {
-		return runWide(ctx, c, sel, o)
+		return runWide(ctx, c, filter, o)
 	}
 	if o.all {
 		delayCollection()
 	}
-	r, err := c.List(ctx, "reading the agents' stores", sel)
+	r, err := c.List(ctx, "reading the agents' stores", filter)
 	if err != nil {
 		return err
 	}
@@ -147,29 +147,29 @@ func delayCollection() {
 
 // selection makes the filter of the flags of list. Stopped sessions, or a window of time, imply --all.
 func selection(c *cmdutil.Call, o *options) (discover.SessionFilter, error) {
-	sel := discover.SessionFilter{
+	filter := discover.SessionFilter{
 		Agents: c.Agents, IncludeStopped: o.all || o.since != "", Limit: o.limit, Subagents: o.children, Tokens: o.tokens,
 	}
-	sel.WaitingFirst = !o.JSON && !o.Quiet && o.Format == "" // in the table
+	filter.WaitingFirst = !o.JSON && !o.Quiet && o.Format == "" // in the table
 	if o.limit < 0 {
-		return sel, cmdutil.UsageError("list", "-n must be 0 or more")
+		return filter, cmdutil.UsageError("list", "-n must be 0 or more")
 	}
 	words, err := cmdutil.SplitWords("status", o.statuses.Value(), cmdutil.Statuses())
 	if err != nil {
-		return sel, err
+		return filter, err
 	}
 	for _, w := range words {
-		sel.Statuses = append(sel.Statuses, discover.Status(w))
-		sel.IncludeStopped = sel.IncludeStopped || discover.Status(w) == discover.Stopped
+		filter.Statuses = append(filter.Statuses, discover.Status(w))
+		filter.IncludeStopped = filter.IncludeStopped || discover.Status(w) == discover.Stopped
 	}
-	if sel.Since, err = c.SinceTime("list", o.since); err != nil {
-		return sel, err
+	if filter.Since, err = c.SinceTime("list", o.since); err != nil {
+		return filter, err
 	}
-	sel.Condition, err = o.scope.Match("list")
+	filter.Condition, err = o.scope.Match("list")
 	if o.Quiet {
-		sel.Condition = withID(sel.Condition)
+		filter.Condition = withID(filter.Condition)
 	}
-	return sel, err
+	return filter, err
 }
 
 // withID returns a condition that only sessions with an ID meet, and the given one; and may be nil.

@@ -34,16 +34,16 @@ func runWatch(f cmdutil.Factory, c *cli.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	sel, err := selection(call, o)
+	filter, err := selection(call, o)
 	if err != nil {
 		return err
 	}
-	w := newTableState(sel.Limit)
-	sel.Limit = 0 // who needs the user is not always the newest
+	w := newTableState(filter.Limit)
+	filter.Limit = 0 // who needs the user is not always the newest
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
 	w.run(func() error {
-		return cmdutil.EachResult(ctx, watch.NewFilterWatcher(call.Scanner, sel), func(r discover.Result) (bool, error) {
+		return cmdutil.EachResult(ctx, watch.NewFilterWatcher(call.Scanner, filter), func(r discover.Result) (bool, error) {
 			w.update(r, f.Now())
 			return true, nil
 		})

@@ -10,10 +10,10 @@ import (
 )
 
 // runWide lists with the resources of each session. Token counts are always read.
-func runWide(ctx context.Context, c *cmdutil.Call, sel discover.SessionFilter, o *options) error {
-	sel.Tokens, sel.Full = true, true
+func runWide(ctx context.Context, c *cmdutil.Call, filter discover.SessionFilter, o *options) error {
+	filter.Tokens, filter.Full = true, true
 	working, done := c.StartQuery(ctx, "reading the agents' stores")
-	r, err := c.Scanner.List(working, sel)
+	r, err := c.Scanner.List(working, filter)
 	var resources []output.Resources
 	var unanswered []*discover.Warning
 	if err == nil {

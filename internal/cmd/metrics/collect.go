@@ -11,17 +11,17 @@ import (
 )
 
 // collect measures the result of a list with sub-agents.
-func collect(f cmdutil.Factory, r discover.Result, sel discover.SessionFilter, now time.Time) []output.Metric {
+func collect(f cmdutil.Factory, r discover.Result, filter discover.SessionFilter, now time.Time) []output.Metric {
 	var agents []discover.Agent
 	for _, a := range f.Adapters {
-		if len(sel.Agents) == 0 || slices.Contains(sel.Agents, a.Name()) {
+		if len(filter.Agents) == 0 || slices.Contains(filter.Agents, a.Name()) {
 			agents = append(agents, a.Name())
 		}
 	}
-	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), countTokens(f, agents, r.Sessions, discover.ReadOptions{Tokens: sel.Tokens, Full: sel.Full}))
-	if !sel.Since.IsZero() {
+	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), countTokens(f, agents, r.Sessions, discover.ReadOptions{Tokens: filter.Tokens, Full: filter.Full}))
+	if !filter.Since.IsZero() {
 		window := output.Metric{Name: "agentctl_window_seconds", Help: "How long ago a stopped session may have been active to be counted."}
-		window.Add(now.Sub(sel.Since).Seconds())
+		window.Add(now.Sub(filter.Since).Seconds())
 		metrics = append(metrics, window)
 	}
 	return append(metrics, countWarnings(agents, r.Warnings), buildInfo(f))
@@ -64,14 +64,14 @@ func countWarnings(agents []discover.Agent, warnings []*discover.Warning) output
 
 // countTokens sums up the tokens and costs that the agents state. A sub-agent's are not counted twice if the total of
 // its root session includes them.
-func countTokens(f cmdutil.Factory, agents []discover.Agent, sessions []discover.Session, want discover.ReadOptions) []output.Metric {
+func countTokens(f cmdutil.Factory, agents []discover.Agent, sessions []discover.Session, readOptions discover.ReadOptions) []output.Metric {
 	const known = ", of the sessions of the window whose agent states them; without --tokens, where that is cheap to read."
 	tokens := output.Metric{Name: "agentctl_tokens", Help: "Tokens by kind, as each agent counts them" + known}
 	cost := output.Metric{Name: "agentctl_cost_dollars", Help: "Cost in US dollars, the agents' own figures" + known}
 	counted := output.Metric{Name: "agentctl_tokens_sessions", Help: "Sessions, sub-agents' too, whose tokens are counted in agentctl_tokens."}
 	for _, agent := range agents {
 		in, inclusive := discover.AdapterWith[discover.SubagentTotals](f.Adapters, agent)
-		inclusive = inclusive && in.IncludesSubagents(want)
+		inclusive = inclusive && in.IncludesSubagents(readOptions)
 		var sum discover.Tokens
 		var dollars float64
 		var stated, priced int

@@ -47,16 +47,16 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
-	sel := discover.SessionFilter{Agents: c.Agents, IncludeStopped: true, Subagents: true, Tokens: o.tokens}
-	if sel.Since, err = c.SinceTime("metrics", o.since); err != nil {
+	filter := discover.SessionFilter{Agents: c.Agents, IncludeStopped: true, Subagents: true, Tokens: o.tokens}
+	if filter.Since, err = c.SinceTime("metrics", o.since); err != nil {
 		return err
 	}
 	began := time.Now()
-	r, err := c.List(ctx, "reading the agents' stores", sel)
+	r, err := c.List(ctx, "reading the agents' stores", filter)
 	if err != nil {
 		return err
 	}
-	metrics := collect(f, r, sel, c.Style.Now)
+	metrics := collect(f, r, filter, c.Style.Now)
 	took := output.Metric{Name: "agentctl_scan_duration_seconds", Help: "Time that reading the processes and the agents' stores took."}
 	took.Add(time.Since(began).Seconds())
 	var text bytes.Buffer

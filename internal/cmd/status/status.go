@@ -52,9 +52,9 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 	if err != nil {
 		return err
 	}
-	want := discover.ReadOptions{Full: !o.alive, Tokens: !o.alive}
+	readOptions := discover.ReadOptions{Full: !o.alive, Tokens: !o.alive}
 	working, done := f.StartQuery(ctx, "looking for "+output.Sanitize(arg))
-	r, err := c.Scanner.Find(working, arg, c.Agents, want)
+	r, err := c.Scanner.Find(working, arg, c.Agents, readOptions)
 	var machines []output.Resources
 	var unanswered []*discover.Warning
 	if err == nil && !o.alive {
