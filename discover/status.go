@@ -61,56 +61,56 @@ type statusDecision struct {
 // statusOf decides the status of a session. No other function does. A session without an accepted claim is stopped, whatever
 // storage says, unless a process that may run it is out of sight. A session with a live process is never stopped, however its
 // turn ended.
-func statusOf(f *statusInput) statusDecision {
-	v := statusDecision{turn: f.owner.correct(f.stored)}
+func statusOf(in *statusInput) statusDecision {
+	d := statusDecision{turn: in.owner.correct(in.stored)}
 	switch {
-	case len(f.claims) > 0:
-		v.setLive(f)
-	case f.mayBeHidden:
-		v.Status = Unknown
-	case f.debounce.pending():
+	case len(in.claims) > 0:
+		d.setLive(in)
+	case in.mayBeHidden:
+		d.Status = Unknown
+	case in.debounce.pending():
 		return statusDecision{stopPending: true}
 	default:
-		v.setStopped(f.vanished)
+		d.setStopped(in.vanished)
 	}
-	return v
+	return d
 }
 
 // setLive decides for a session that live processes run: by what they show of the turn, or else by the stored turn.
-func (v *statusDecision) setLive(f *statusInput) {
-	if slices.ContainsFunc(f.claims, func(c Claim) bool { return c.Unreadable != "" }) {
-		v.Status = Unknown
+func (d *statusDecision) setLive(in *statusInput) {
+	if slices.ContainsFunc(in.claims, func(c Claim) bool { return c.Unreadable != "" }) {
+		d.Status = Unknown
 		return
 	}
-	fallback := f.owner.substitute(v.turn)
-	turn := mostUrgent(fallback, f.claims)
-	v.Status = Idle
+	fallback := in.owner.substitute(d.turn)
+	turn := mostUrgent(fallback, in.claims)
+	d.Status = Idle
 	switch turn.State {
 	case TurnWaiting:
-		v.Status, v.WaitingFor, v.WaitingOn = Waiting, turn.WaitingFor, turn.WaitingOn
+		d.Status, d.WaitingFor, d.WaitingOn = Waiting, turn.WaitingFor, turn.WaitingOn
 	case TurnOpen, TurnUnknown:
-		v.Status = Running
+		d.Status = Running
 	default:
 		// A process that shows an ended turn does not say how it ended; storage does.
-		if v.Error = turn.Error; fallback.State == TurnFailed {
-			v.Error = fallback.Error
+		if d.Error = turn.Error; fallback.State == TurnFailed {
+			d.Error = fallback.Error
 		}
 	}
 }
 
 // setStopped decides for a session that no process runs.
-func (v *statusDecision) setStopped(vanished bool) {
-	v.Status, v.Outcome = Stopped, OutcomeUnknown
+func (d *statusDecision) setStopped(vanished bool) {
+	d.Status, d.Outcome = Stopped, OutcomeUnknown
 	if vanished {
 		return
 	}
-	switch v.turn.State {
+	switch d.turn.State {
 	case TurnDone:
-		v.Outcome = Completed
+		d.Outcome = Completed
 	case TurnOpen, TurnWaiting, TurnInterrupted:
-		v.Outcome = Interrupted
+		d.Outcome = Interrupted
 	case TurnFailed:
-		v.Outcome, v.Error = Failed, v.turn.Error
+		d.Outcome, d.Error = Failed, d.turn.Error
 	}
 }
 
@@ -148,12 +148,12 @@ type StopDebounce struct {
 func (d StopDebounce) pending() bool { return d.ProcessLives && (d.Headless || !d.Expired) }
 
 // setStatus sets the status of a session. Nothing else sets it.
-func (s *Session) setStatus(f *statusInput) {
-	v := statusOf(f)
-	s.Status, s.Outcome, s.Error = v.Status, v.Outcome, v.Error
-	s.WaitingFor, s.WaitingOn = v.WaitingFor, v.WaitingOn
-	if len(f.claims) > 0 { // the record is then a copy
-		s.Turn = v.turn
+func (s *Session) setStatus(in *statusInput) {
+	d := statusOf(in)
+	s.Status, s.Outcome, s.Error = d.Status, d.Outcome, d.Error
+	s.WaitingFor, s.WaitingOn = d.WaitingFor, d.WaitingOn
+	if len(in.claims) > 0 { // the record is then a copy
+		s.Turn = d.turn
 	}
 }
 
