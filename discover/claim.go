@@ -57,7 +57,8 @@ type Claim struct {
 	// Alternative is what may have run the session instead, where that leaves no trace. The claim then shows that the session
 	// may be live, and links it to no process.
 	Alternative string
-	// Shared: the process serves many sessions (a daemon, a server), and must not be signalled to stop one.
+	// Shared: the process can serve several sessions (a daemon, a server), even if it serves one now, and must not be signalled to
+	// stop one.
 	Shared bool
 	// HideIfUnlinked, on a presence: the process makes no row of its own if no session is linked to it (an idle daemon or
 	// server).

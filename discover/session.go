@@ -22,7 +22,7 @@ type Session struct {
 	Processes []proc.Process
 	// Group is the launch group, from the live process's environment or the recorded branch.
 	Group string
-	// Shared: the processes serve other sessions as well.
+	// Shared: the processes serve other sessions as well, or can.
 	Shared bool
 	// Trust is how far the session's home is trusted. The zero value is the least.
 	Trust Trust

@@ -45,7 +45,7 @@ func (c *call) shape() (part string, stream bool) {
 			return "orphans", false
 		}
 		return "sessions", false
-	case "status", "wait", "current":
+	case "status", "wait", "current", "search":
 		return "session", true
 	case "peek", "logs":
 		return "messages", slices.Contains(c.args, "-f")
