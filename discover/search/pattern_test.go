@@ -75,7 +75,7 @@ func randomPattern(r *rand.Rand, depth int) string {
 // What may be skipped has no match: whatever a text is, however it is encoded, and whatever is searched for.
 func TestSkippedTextHasNoMatch(t *testing.T) {
 	matches, skipped := 0, 0
-	for seed := range uint64(20_000) {
+	for seed := range uint64(6_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		o := PatternOptions{Literal: r.IntN(4) == 0, IgnoreCase: r.IntN(3) == 0, Words: r.IntN(4) == 0}
 		text := randomText(r, 12)
@@ -109,7 +109,7 @@ func TestSkippedTextHasNoMatch(t *testing.T) {
 			}
 		}
 	}
-	if matches < 500 || skipped < 2000 {
+	if matches < 150 || skipped < 600 {
 		t.Errorf("%d texts matched, %d were skipped", matches, skipped)
 	}
 }

@@ -113,7 +113,7 @@ func TestSearchFindsWhatDecodingFinds(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	scanner, texts := newStore(t, r)
 	foundIn := map[string]bool{}
-	for range 60 {
+	for range 25 {
 		o := PatternOptions{Literal: r.IntN(2) == 0, Words: r.IntN(5) == 0}
 		pattern := randomPattern(r, 1)
 		if o.Literal {
