@@ -17,7 +17,7 @@ func TestOneFunctionDecidesStatuses(t *testing.T) {
 		"internal/cmdutil: out": "a lock as JSON prints it",
 		"launch/stop: result":   "the result of a stop",
 		"launch/stored: result": "the result of a removal",
-		"discover: v":           "the decision that statusOf returns",
+		"discover: d":           "the decision that statusOf returns",
 	}
 	used := map[string]bool{}
 	for _, f := range files(t) {
