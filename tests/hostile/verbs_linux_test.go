@@ -24,7 +24,7 @@ func readers() []string {
 		"guard DIR", "guard REPO --json", "guard --strict", "locks", "locks --json", "metrics", "metrics --tokens", "doctor", "doctor --json",
 		"current", "current --json", "hooks status", "hooks status --json", "worktree list", "worktree list --json", "worktree list DIR --json",
 		"worktree clean DIR --dry-run --json", "__complete status ", "__complete list --cwd ", "__complete worktree clean ", "completion bash", "version --json",
-		"search --since all the", "search --since all --children --json -C 2 .", "search -l --since all -w no-such-word",
+		"search --since all -m 3 the", "search --since all --children --json -m 1 -C 1 -n 5 .", "search -l --since all -w no-such-word",
 		"usage --since all", "usage --since all --by session --json", "usage --by model --since all --json", "usage --limits --since all --json",
 		"du --json", "du --by project", "du --by month --json", "wait ID --until reset --timeout 100ms",
 		"rm ID --dry-run", "rm --older-than 1d --dry-run --json", "archive ID --dry-run --json", "unarchive ID --dry-run",
