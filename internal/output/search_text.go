@@ -40,9 +40,9 @@ type searchText struct {
 	done map[string]bool // messages that are printed, or will be as matches
 }
 
+// writeSession prints the line of the session. Its ID is whole: which other sessions will be printed is not known yet.
 func (t *searchText) writeSession(s *discover.Session) {
-	id := t.opts.ShortIDs([]SessionID{{string(s.Agent), s.ID}})[0]
-	words := []string{id, string(s.Agent), statusText(s), Age(s.LastActivity(), t.opts.Now), t.opts.shortDir(s.Dir), Sanitize(cmp.Or(s.Title, s.Prompt))}
+	words := []string{Sanitize(s.ID), string(s.Agent), statusText(s), Age(s.LastActivity(), t.opts.Now), t.opts.shortDir(s.Dir), Sanitize(cmp.Or(s.Title, s.Prompt))}
 	line := strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), columnGap)
 	if t.opts.Width > 0 {
 		line = Truncate(line, t.opts.Width)
