@@ -16,10 +16,15 @@ func (s *session) usage() (u transcript.Usage) {
 	return u
 }
 
-// setUsage stores the usage in the record. Without tokens, both totals stay nil.
+// setUsage stores the usage in the record. Without tokens, both totals stay nil, and so does a cost that is unknown: see
+// [transcript.Usage].
 func (s *session) setUsage(u transcript.Usage) {
-	if s.Tokens, s.Cost = nil, nil; u.Tokens.Total > 0 {
-		s.Tokens, s.Cost = &u.Tokens, &u.Cost
+	s.Tokens, s.Cost = nil, nil
+	if u.Tokens.Total > 0 {
+		s.Tokens = &u.Tokens
+	}
+	if u.Tokens.Total > 0 && u.Cost > 0 {
+		s.Cost = &u.Cost
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Usage is what answers took: tokens, and their cost in USD by the agent's own prices.
+// Usage is what answers took: tokens, and their cost in USD by the agent's own prices. OpenCode stores 0 for a model whose price it
+// does not know (SEEN 1.18.33), which a free model costs too: a cost of 0 for answers that took tokens is unknown.
 type Usage struct {
 	Tokens discover.Tokens
 	Cost   float64
@@ -72,7 +73,7 @@ func ReadAnswers(rows Rows, since int64) (answers []discover.Usage) {
 		t := m.tokens
 		t.Out += t.Reasoning
 		answers = append(answers, discover.Usage{
-			Time: Time(cmp.Or(m.Completed, m.Created)), Model: m.Model, Tokens: t, Cost: m.cost, CostKnown: true,
+			Time: Time(cmp.Or(m.Completed, m.Created)), Model: m.Model, Tokens: t, Cost: m.cost, CostKnown: m.cost > 0,
 		})
 	}
 	return answers
