@@ -12,6 +12,8 @@ type BatchFilter struct {
 	SessionFilter
 	// MayMatch, if not nil, rules sessions out before their records are read: see [ContentFilter].
 	MayMatch func(json []byte) bool
+	// Progress, if not nil, is called before each batch and at the end: how many sessions the list is done with, of how many.
+	Progress func(done, total int)
 }
 
 // Sizes of the batches in sessions. The first one is small, so that the first answer is early.
@@ -33,7 +35,9 @@ func (scanner *Scanner) ListBatches(ctx context.Context, filter BatchFilter, vis
 	if !visit(Result{Warnings: scan.warnings}) {
 		return older, ctx.Err()
 	}
+	total := len(entries)
 	for size := firstBatchSize; len(entries) > 0 && ctx.Err() == nil; size = min(2*size, maxBatchSize) {
+		filter.report(total-len(entries), total)
 		n := min(size, len(entries))
 		candidates := scan.candidates(ctx, entries[:n], filter.MayMatch)
 		entries = entries[n:]
@@ -45,10 +49,17 @@ func (scanner *Scanner) ListBatches(ctx context.Context, filter BatchFilter, vis
 			return older, err
 		}
 		if !visit(r) {
-			break
+			return older, ctx.Err()
 		}
 	}
+	filter.report(total-len(entries), total)
 	return older, ctx.Err()
+}
+
+func (f *BatchFilter) report(done, total int) {
+	if f.Progress != nil {
+		f.Progress(done, total)
+	}
 }
 
 // newestEntries lists what is stored, newest first, and counts what is older than the filter asks for.

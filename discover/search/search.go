@@ -22,6 +22,8 @@ type Query struct {
 	MaxMatches int
 	// Context is how many messages before and after a match are kept.
 	Context int
+	// Progress, if not nil, is told how many of the sessions have been searched.
+	Progress func(searched, total int)
 }
 
 // Found is what the search of one session gave: matches, errors, or both.
@@ -37,7 +39,7 @@ type Found struct {
 // a part cannot be read, until visit returns false. warn gets the warnings of the scans. older is how many sessions were not
 // searched because of Query.Sessions.Since. The error is as that of [discover.Scanner.List].
 func Run(ctx context.Context, scanner *discover.Scanner, q Query, visit func(Found) bool, warn func([]*discover.Warning)) (older int, err error) {
-	filter := discover.BatchFilter{SessionFilter: q.Sessions}
+	filter := discover.BatchFilter{SessionFilter: q.Sessions, Progress: q.Progress}
 	if q.Pattern.words != nil {
 		filter.MayMatch = q.Pattern.MayMatch
 	}

@@ -142,6 +142,27 @@ func TestSearchFindsWhatDecodingFinds(t *testing.T) {
 	}
 }
 
+// A search reports how many sessions it has searched, up to all of them.
+func TestProgress(t *testing.T) {
+	scanner, texts := newStore(t, rand.New(rand.NewPCG(2, 2)))
+	p, err := Compile("nothing has this", PatternOptions{Literal: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var searched []int
+	q := Query{Pattern: p, Progress: func(n, total int) {
+		if searched = append(searched, n); total != len(texts) {
+			t.Errorf("%d of %d, there are %d", n, total, len(texts))
+		}
+	}}
+	if got := found(t, scanner, q); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	if n := len(searched); n < 3 || searched[0] != 0 || searched[n-1] != len(texts) || !slices.IsSorted(searched) {
+		t.Errorf("%v of %d", searched, len(texts))
+	}
+}
+
 // The newest session is found first, and a search that has enough ends.
 func TestNewestFirst(t *testing.T) {
 	scanner, _ := newStore(t, rand.New(rand.NewPCG(1, 1)))

@@ -63,6 +63,11 @@ func Interruptible(ctx context.Context) (working context.Context, stop context.C
 // Progress shows on a terminal's stderr what the command is doing, once that takes longer than [progressDelay]. stop
 // returns when the line is erased. With --json there is no progress.
 func (f Factory) Progress(what string) (stop func()) {
+	return f.ProgressOf(func() string { return what })
+}
+
+// ProgressOf is [Factory.Progress] of work whose description changes. It calls what from another goroutine.
+func (f Factory) ProgressOf(what func() string) (stop func()) {
 	if !f.Interactive || f.Report.JSON {
 		return func() {}
 	}
@@ -75,7 +80,7 @@ func (f Factory) Progress(what string) (stop func()) {
 		for {
 			select {
 			case now := <-tick.C:
-				f.Report.progress(fmt.Sprintf("agentctl: %s, %ds …", what, int(now.Sub(begin).Seconds())))
+				f.Report.progress(fmt.Sprintf("agentctl: %s, %ds …", what(), int(now.Sub(begin).Seconds())))
 			case <-done:
 				f.Report.Pause()()
 				return

@@ -86,7 +86,8 @@ func run(ctx context.Context, f cmdutil.Factory, pattern string, o *options) err
 	s := searcher{Call: c, options: o}
 	working, done := cmdutil.Interruptible(ctx)
 	defer done()
-	s.endProgress = f.Progress("searching the agents' stores")
+	q.Progress = s.progress.set
+	s.endProgress = f.ProgressOf(s.progress.String)
 	defer s.endProgress()
 	older, err := search.Run(working, c.Scanner, q, s.visit, s.warn)
 	s.endProgress()
@@ -143,6 +144,7 @@ func query(c *cmdutil.Call, pattern string, o *options) (q search.Query, err err
 type searcher struct {
 	*cmdutil.Call
 	options     *options
+	progress    progress
 	endProgress func()
 	sessions    int   // printed
 	partial     error // of what could not be read
