@@ -29,7 +29,7 @@ type TextOptions struct {
 // SessionTable writes a header, and one row a session, fitted to the width.
 func SessionTable(w io.Writer, sessions []discover.Session, opts TextOptions) error {
 	c := opts.newSessionColumns(sessions)
-	return sessionGrid(sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, c.group, c.dir, c.title).print(w, opts)
+	return sessionGrid(sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, c.group, c.waitingOn, c.dir, c.title).print(w, opts)
 }
 
 // sessionGrid returns the grid of columns with one row for each session.
@@ -40,7 +40,7 @@ func sessionGrid(sessions []discover.Session, columns ...column) *grid {
 }
 
 // sessionColumns are the columns that tables of sessions have in common.
-type sessionColumns struct{ id, agent, status, pid, age, last, group, dir, title column }
+type sessionColumns struct{ id, agent, status, pid, age, last, group, waitingOn, dir, title column }
 
 // newSessionColumns builds the columns for these sessions.
 func (o TextOptions) newSessionColumns(sessions []discover.Session) sessionColumns {
@@ -53,15 +53,16 @@ func (o TextOptions) newSessionColumns(sessions []discover.Session) sessionColum
 		return func(i int) string { return text(&sessions[i]) }
 	}
 	return sessionColumns{
-		id:     column{title: "ID", cell: func(i int) string { return cmp.Or(ids[i], "-") }},
-		agent:  column{title: "AGENT", cell: func(i int) string { return string(sessions[i].Agent) }, dropEarly: rankAgent},
-		status: column{title: "STATUS", cell: cell(func(s *discover.Session) string { return Sanitize(statusText(s)) }), colored: o.Color, preferred: 20, min: 12},
-		pid:    column{title: "PID", cell: cell(pidText), dropEarly: rankPID, alignRight: true},
-		age:    column{title: "AGE", cell: cell(func(s *discover.Session) string { return processAge(s, o.Now) }), dropEarly: rankAge, alignRight: true},
-		last:   column{title: "LAST", cell: func(i int) string { return Age(sessions[i].LastActivity(), o.Now) }, dropEarly: rankLast, alignRight: true},
-		group:  column{title: "GROUP", cell: func(i int) string { return Sanitize(sessions[i].Group) }, dropEarly: rankGroup, preferred: 12},
-		dir:    column{title: "DIR", cell: func(i int) string { return Sanitize(o.shortDir(sessions[i].Dir)) }, dropLate: 2, keepEnd: true, preferred: 16, min: 12},
-		title:  column{title: "TITLE", cell: func(i int) string { return Sanitize(cmp.Or(sessions[i].Title, sessions[i].Prompt)) }, dropLate: 1, preferred: 20, min: 12},
+		id:        column{title: "ID", cell: func(i int) string { return cmp.Or(ids[i], "-") }},
+		agent:     column{title: "AGENT", cell: func(i int) string { return string(sessions[i].Agent) }, dropEarly: rankAgent},
+		status:    column{title: "STATUS", cell: cell(func(s *discover.Session) string { return Sanitize(statusText(s)) }), colored: o.Color, preferred: 20, min: 12},
+		pid:       column{title: "PID", cell: cell(pidText), dropEarly: rankPID, alignRight: true},
+		age:       column{title: "AGE", cell: cell(func(s *discover.Session) string { return processAge(s, o.Now) }), dropEarly: rankAge, alignRight: true},
+		last:      column{title: "LAST", cell: func(i int) string { return Age(sessions[i].LastActivity(), o.Now) }, dropEarly: rankLast, alignRight: true},
+		group:     column{title: "GROUP", cell: func(i int) string { return Sanitize(sessions[i].Group) }, dropEarly: rankGroup, preferred: 12},
+		waitingOn: column{title: "WAITING ON", cell: cell(func(s *discover.Session) string { return WaitingOnText(s.WaitingOn) }), dropEarly: rankWaitingOn, preferred: 20, min: 12},
+		dir:       column{title: "DIR", cell: func(i int) string { return Sanitize(o.shortDir(sessions[i].Dir)) }, dropLate: 2, keepEnd: true, preferred: 16, min: 12},
+		title:     column{title: "TITLE", cell: func(i int) string { return Sanitize(cmp.Or(sessions[i].Title, sessions[i].Prompt)) }, dropLate: 1, preferred: 20, min: 12},
 	}
 }
 
@@ -76,6 +77,7 @@ const (
 	rankChanges
 	rankAgent
 	rankContext
+	rankWaitingOn
 	rankPorts
 	rankDoing
 	rankPID
