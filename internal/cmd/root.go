@@ -25,6 +25,7 @@ import (
 	"agentctl/internal/cmd/rm"
 	"agentctl/internal/cmd/schema"
 	"agentctl/internal/cmd/search"
+	"agentctl/internal/cmd/send"
 	"agentctl/internal/cmd/status"
 	"agentctl/internal/cmd/stop"
 	"agentctl/internal/cmd/usage"
@@ -53,6 +54,7 @@ func Verbs() []cmdutil.Verb {
 		{Name: "search", New: search.New, FindsSessions: true},
 		{Name: "launch", New: launch.New},
 		{Name: "resume", New: resume.New, FindsSessions: true},
+		{Name: "send", New: send.New, FindsSessions: true},
 		{Name: "wait", New: wait.New, FindsSessions: true},
 		{Name: "events", New: events.New, FindsSessions: true},
 		{Name: "stop", New: stop.New, FindsSessions: true},

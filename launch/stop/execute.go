@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/launch"
 	"agentctl/proc"
 )
 
@@ -98,7 +99,7 @@ func (x *execution) endSession(ctx context.Context) error {
 func (x *execution) poll(ctx context.Context, done func(now discover.Session, known bool) bool) bool {
 	for {
 		began := time.Now()
-		if done(readSession(ctx, x.scanner, x.plan.session)) {
+		if done(launch.Reread(ctx, x.scanner, x.plan.session)) {
 			return true
 		}
 		// On a busy machine reading takes long, and polling must not make it busier.

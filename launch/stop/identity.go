@@ -5,34 +5,14 @@ import (
 	"slices"
 
 	"agentctl/discover"
+	"agentctl/launch"
 	"agentctl/proc"
 )
-
-// isSameRow reports whether two rows of one snapshot are the same: they have one key, and one process if they have no ID.
-func isSameRow(a, b discover.Session) bool {
-	return a.Key() == b.Key() && (a.ID != "" || a.SharesProcess(b))
-}
-
-// findSession finds a session of an earlier snapshot by its identity: its key, or else its ID and a process in common. The
-// latter finds a session whose path was not known, or has changed: agents move a session to another directory while they run
-// it. A session without an ID is its process. It may have got an ID meanwhile.
-func findSession(list []discover.Session, s discover.Session) (discover.Session, bool) {
-	if i := slices.IndexFunc(list, func(o discover.Session) bool { return isSameRow(o, s) }); i >= 0 {
-		return list[i], true
-	}
-	found := slices.DeleteFunc(slices.Clone(list), func(o discover.Session) bool {
-		return o.Agent != s.Agent || s.ID != "" && o.ID != s.ID || !o.SharesProcess(s)
-	})
-	if len(found) != 1 {
-		return discover.Session{}, false
-	}
-	return found[0], true
-}
 
 // refresh returns a chosen session as the snapshot has it. A session that the snapshot does not have has ended, unless a
 // process of it lives and runs no other session: what an agent shows may be unreadable for a moment.
 func (r *run) refresh(chosen discover.Session) discover.Session {
-	if now, ok := findSession(r.snapshot.Sessions, chosen); ok {
+	if now, ok := launch.FindAgain(r.snapshot.Sessions, chosen); ok {
 		return now
 	}
 	before := len(chosen.Processes)

@@ -78,8 +78,8 @@ func (r *run) newPlan(session discover.Session, chosen []discover.Session, stopp
 	}
 	p.others = slices.DeleteFunc(slices.Clone(r.snapshot.Sessions), func(o discover.Session) bool {
 		// A sub-agent's session belongs to the process that runs it; it has no process of its own.
-		return o.IsSubagent() || isSameRow(o, session) || !o.SharesProcess(session) ||
-			slices.ContainsFunc(chosen, func(c discover.Session) bool { return isSameRow(o, c) })
+		return o.IsSubagent() || launch.IsSameRow(o, session) || !o.SharesProcess(session) ||
+			slices.ContainsFunc(chosen, func(c discover.Session) bool { return launch.IsSameRow(o, c) })
 	})
 	p.shared = session.Shared || len(p.others) > 0
 	if session.Status == discover.Stopped {
@@ -98,7 +98,7 @@ func (r *run) decide(p *plan) *refusal {
 	p.maySignal = r.Force || !p.shared
 	// No request can name a session without an ID.
 	if p.session.ID != "" && p.stopper.NeedsInterrupt(p.request()) {
-		_, err := r.reachable(p.request())
+		_, err := launch.Reachable(r.scanner, p.request(), "stop")
 		p.asks = err == nil
 		if err != nil && !r.Force {
 			return refuseRequest(err)

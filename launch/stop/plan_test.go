@@ -150,7 +150,7 @@ func TestSessionsAreFoundByIdentity(t *testing.T) {
 		"the process has got several meanwhile":   {[]discover.Session{session("a", "/1", "", 2), session("b", "/2", "", 2)}, session("", "", "", 2), -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ok := findSession(test.list, test.of)
+			got, ok := launch.FindAgain(test.list, test.of)
 			if ok != (test.found >= 0) || ok && got.Key() != test.list[test.found].Key() {
 				t.Errorf("found %v (%v), want index %d", got.Key(), ok, test.found)
 			}

@@ -52,7 +52,7 @@ func refuseUnknownProcess(s discover.Session, table *proc.Table) *refusal {
 	return &refusal{unknownProcess, detail}
 }
 
-// refuseRequest refuses a session whose agent must be asked and may not be. err is that of [run.reachable].
+// refuseRequest refuses a session whose agent must be asked and may not be. err is that of [launch.Reachable].
 func refuseRequest(err error) *refusal {
 	untrusted, ok := errors.AsType[*discover.UntrustedError](err)
 	switch {

@@ -2,12 +2,10 @@ package stop
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 
 	"agentctl/discover"
-	"agentctl/proc"
+	"agentctl/launch"
 )
 
 // Request is what became of the request to the agent to end the session. It is empty if the agent was not asked.
@@ -29,7 +27,7 @@ func (x *execution) interrupt(ctx context.Context) error {
 	if !x.plan.asks {
 		return nil
 	}
-	session, err := x.reachable(x.plan.request()) // again, because the plan is older
+	session, err := launch.Reachable(x.scanner, x.plan.request(), "stop") // again, because the plan is older
 	if err != nil {
 		// It was reachable, so that it may be ending because of a request for another of its sessions.
 		if x.awaitExit(ctx); x.exited() {
@@ -43,7 +41,7 @@ func (x *execution) interrupt(ctx context.Context) error {
 	switch {
 	case err != nil && limited.Err() != nil:
 		x.request = RequestUnanswered
-		x.interrupted = x.isInterrupted(readSession(ctx, x.scanner, x.plan.session))
+		x.interrupted = x.isInterrupted(launch.Reread(ctx, x.scanner, x.plan.session))
 	case err != nil:
 		x.request = RequestFailed
 		return fmt.Errorf("the request to end it failed: %w", err)
@@ -58,20 +56,3 @@ func (x *execution) interrupt(ctx context.Context) error {
 func (x *execution) isInterrupted(now discover.Session, known bool) bool {
 	return known && (now.Status == discover.Stopped || now.Status == discover.Idle && x.plan.shared)
 }
-
-// reachable is the session with those of its processes that may be sent a request. No command, request or password goes to
-// a session of a home that nobody of ours names, to another user's process, or to one in another namespace, whose ports
-// and paths are others here. Errors: [*discover.UntrustedError], [errUnreachable].
-func (r *run) reachable(s discover.Session) (discover.Session, error) {
-	if err := s.CheckTrust("stop"); err != nil {
-		return s, err
-	}
-	s.Processes = slices.DeleteFunc(slices.Clone(s.Processes), func(p proc.Process) bool { return !r.scanner.Reachable(p) })
-	if len(s.Processes) == 0 {
-		return s, errUnreachable
-	}
-	return s, nil
-}
-
-// errUnreachable: nothing is sent to a process that is another user's or in another namespace.
-var errUnreachable = errors.New("its process belongs to another user or is in another namespace, and is not asked")

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"agentctl/discover"
+	"agentctl/launch"
 	"agentctl/proc"
 )
 
@@ -24,11 +25,11 @@ func (r *run) verify(ctx context.Context) []verification {
 	out := make([]verification, len(r.executions))
 	r.each(func(i int, x *execution) {
 		v := &out[i]
-		v.session, v.known = readSession(ctx, r.scanner, x.plan.session)
+		v.session, v.known = launch.Reread(ctx, r.scanner, x.plan.session)
 		if v.cancelled = ctx.Err() != nil; v.cancelled {
 			last, cancel := finalContext(ctx)
 			defer cancel()
-			v.session, v.known = readSession(last, r.scanner, x.plan.session)
+			v.session, v.known = launch.Reread(last, r.scanner, x.plan.session)
 		}
 	})
 	return out
@@ -37,29 +38,6 @@ func (r *run) verify(ctx context.Context) []verification {
 // finalContext is a context to read the final state in, though ctx has ended.
 func finalContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), finalReadTimeout)
-}
-
-// readSession reads a session again. A session that neither a process nor the storage knows any more is stopped. Not known:
-// it cannot be told what it is.
-func readSession(ctx context.Context, scanner *discover.Scanner, before discover.Session) (now discover.Session, known bool) {
-	var r discover.Result
-	var err error
-	if agents := []discover.Agent{before.Agent}; before.ID == "" {
-		r, err = scanner.List(ctx, discover.SessionFilter{Agents: agents})
-	} else {
-		r, err = scanner.Find(ctx, before.ID, agents, discover.ReadOptions{})
-	}
-	if s, ok := findSession(r.Sessions, before); ok {
-		return s, s.Status != discover.Unknown || len(s.Processes) > 0
-	}
-	// Another process may run it by now, in a place that was not known before.
-	elsewhere := slices.ContainsFunc(r.Sessions, func(o discover.Session) bool {
-		return before.ID != "" && o.ID == before.ID && (o.Path == "" || before.Path == "") && o.Status != discover.Stopped
-	})
-	if err != nil && !errors.Is(err, discover.ErrNotFound) || elsewhere {
-		return before, false
-	}
-	return before.Vanished(), true
 }
 
 // result is what became of the session of an execution.

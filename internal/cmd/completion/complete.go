@@ -119,7 +119,7 @@ func argumentCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Comman
 		return idCandidates(ctx, f, discover.SessionFilter{IncludeStopped: true, Statuses: []discover.Status{discover.Stopped}})
 	case verb.ArgsUsage == "ID", verb.Name == "export":
 		return idCandidates(ctx, f, discover.SessionFilter{IncludeStopped: true})
-	case verb.ArgsUsage == "ID…": // what is done to live sessions
+	case verb.ArgsUsage == "ID…", verb.Name == "send" && first: // what is done to live sessions
 		return idCandidates(ctx, f, discover.SessionFilter{})
 	}
 	return nil

@@ -1,0 +1,167 @@
+// Package send is the command send.
+package send
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/discover/native/fsread"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+	"agentctl/launch"
+	"agentctl/launch/send"
+)
+
+type options struct {
+	cmdutil.CommonFlags
+	timeout time.Duration
+}
+
+// defaultTimeout is how long the transcript may take to have the message: an agent that is at work reads it between two calls
+// of tools, many of which take no longer.
+const defaultTimeout = time.Minute
+
+// readLimit bounds what is read from stdin, in bytes. [launch.NewMessage] has the limit of a message, and says so.
+const readLimit = 16 << 20
+
+// New makes the command send.
+func New(f cmdutil.Factory) *cli.Command {
+	o := &options{timeout: defaultTimeout}
+	return &cli.Command{
+		Usage:     "give a live session a message",
+		UsageText: "agentctl send [FLAGS] ID TEXT",
+		Description: "send uses the agent's own channel for messages, never a terminal. With - for TEXT it reads stdin. Exit 0: the\n" +
+			"session's transcript has the message; 124: handed over, not read in time; 7: the session takes no messages;\n" +
+			"1: the session has ended before it read the message.",
+		ArgsUsage: "ID TEXT",
+		Flags: []cli.Flag{
+			cmdutil.DurationFlag("timeout", "how long the session may take to read the message: `D`", &o.timeout),
+			cmdutil.AdapterFlag(&o.AdapterNames),
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.Quiet},
+			cmdutil.JSONFlag(&o.JSON),
+		},
+		CustomHelpTemplate: cmdutil.HelpTemplate(`agentctl send 88d1d394 "also run the linter"`, "git diff | agentctl send 88d1d394 -", `agentctl send --timeout 10m 88d1d394 "commit when you are done"`),
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			switch {
+			case len(args) == 0:
+				return cmdutil.UsageError("send", "send needs the ID of a session")
+			case len(args) == 1:
+				return cmdutil.UsageError("send", "send needs a message: TEXT, or - for stdin")
+			case len(args) > 2:
+				return cmdutil.UsageError("send", "send does not take the argument %q; quote the message", args[2])
+			}
+			return run(c.Context, f, args[0], args[1], o)
+		},
+	}
+}
+
+func run(ctx context.Context, f cmdutil.Factory, arg, text string, o *options) error {
+	c, err := f.NewCall("send", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	message, err := readMessage(ctx, f, text)
+	if err != nil {
+		return err
+	}
+	session, err := findSession(ctx, c, arg)
+	if err != nil {
+		return err
+	}
+	ctx, end := cmdutil.Interruptible(ctx)
+	defer end()
+	endProgress := c.Progress("waiting until the session has read the message")
+	result, err := send.ToSession(ctx, c.Scanner, session, message, send.Options{Timeout: o.timeout, Host: launch.NewEnvironment(f.Environ, f.Adapters)})
+	endProgress()
+	if err != nil {
+		return sendError(arg, session, err)
+	}
+	if err := printResult(c, result, o); err != nil {
+		return err
+	}
+	return resultError(ctx, result, o)
+}
+
+// readMessage returns the message of the argument, or of stdin.
+func readMessage(ctx context.Context, f cmdutil.Factory, text string) (launch.Message, error) {
+	if text == "-" {
+		read, err := fsread.ReadStream(ctx, readLimit, func() (io.ReadCloser, error) { return io.NopCloser(f.Stdin), nil })
+		switch {
+		case ctx.Err() != nil:
+			return launch.Message{}, ctx.Err()
+		case errors.Is(err, fsread.ErrTooLarge):
+			return launch.Message{}, cmdutil.UsageError("send", "the message on stdin has more than %d MiB: give a shorter one", readLimit>>20)
+		case err != nil:
+			return launch.Message{}, fmt.Errorf("reading the message from stdin: %w", err)
+		}
+		text = string(read)
+	}
+	message, err := launch.NewMessage(text)
+	if err != nil {
+		return message, cmdutil.UsageError("send", "%v", err)
+	}
+	return message, nil
+}
+
+// findSession finds the one session that the argument means.
+func findSession(ctx context.Context, c *cmdutil.Call, arg string) (discover.Session, error) {
+	r, err := c.Find(ctx, arg, discover.ReadOptions{})
+	if err != nil {
+		return discover.Session{}, err
+	}
+	_ = c.ReportWarnings(r.Warnings) // the session is read again
+	if len(r.Sessions) > 1 {
+		return discover.Session{}, &discover.AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: len(r.Sessions)}
+	}
+	return r.Sessions[0], nil
+}
+
+// sendError returns the error of a message that was not accepted.
+func sendError(arg string, s discover.Session, err error) error {
+	var (
+		stopped  *send.StoppedError
+		unclear  *send.UnclearError
+		rejected *send.RejectedError
+	)
+	text := fmt.Sprintf("%s: %s", cmdutil.DescribeSession(s), output.Sanitize(cmdutil.ErrorText(err)))
+	switch {
+	case errors.As(err, &stopped):
+		return cmdutil.ConflictError(fmt.Sprintf("%s: %v", cmdutil.DescribeSession(stopped.Session), err), "agentctl resume "+output.Sanitize(arg)+" TEXT")
+	case errors.As(err, &unclear), errors.Is(err, launch.ErrUnreachable):
+		return cmdutil.ConflictError(text, "")
+	case errors.As(err, &rejected) && errors.Is(err, context.DeadlineExceeded):
+		return cmdutil.TimeoutError(text, "")
+	case errors.As(err, &rejected):
+		return errors.New(text)
+	}
+	return err
+}
+
+// resultError returns the error of a message that was accepted.
+func resultError(ctx context.Context, r send.Result, o *options) error {
+	name := cmdutil.DescribeSession(r.Session)
+	switch r.Delivery {
+	case send.Delivered:
+		return nil
+	case send.Lost:
+		return fmt.Errorf("%s has ended before it read the message: the message was not delivered", name)
+	case send.Unknown:
+		return fmt.Errorf("%s: the message was handed over, and whether the session has read it is not known: %w", name, r.Err)
+	case send.Accepted:
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	text := fmt.Sprintf("%s: the message was handed over, and not read within %s", name, o.timeout)
+	if r.Sent.Held != "" {
+		text += ": " + output.Sanitize(r.Sent.Held)
+	}
+	return cmdutil.TimeoutError(text, "it may still be read; agentctl logs -f shows when")
+}

@@ -1,0 +1,53 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"agentctl/discover"
+)
+
+// IsSameRow reports whether two rows of one snapshot are the same: they have one key, and one process if they have no ID.
+func IsSameRow(a, b discover.Session) bool {
+	return a.Key() == b.Key() && (a.ID != "" || a.SharesProcess(b))
+}
+
+// FindAgain finds a session of an earlier snapshot by its identity: its key, or else its ID and a process in common. The
+// latter finds a session whose path was not known, or has changed: agents move a session to another directory while they run
+// it. A session without an ID is its process. It may have got an ID meanwhile.
+func FindAgain(list []discover.Session, s discover.Session) (discover.Session, bool) {
+	if i := slices.IndexFunc(list, func(o discover.Session) bool { return IsSameRow(o, s) }); i >= 0 {
+		return list[i], true
+	}
+	found := slices.DeleteFunc(slices.Clone(list), func(o discover.Session) bool {
+		return o.Agent != s.Agent || s.ID != "" && o.ID != s.ID || !o.SharesProcess(s)
+	})
+	if len(found) != 1 {
+		return discover.Session{}, false
+	}
+	return found[0], true
+}
+
+// Reread reads a session again. A session that neither a process nor the storage knows any more is stopped. Not known:
+// it cannot be told what it is.
+func Reread(ctx context.Context, scanner *discover.Scanner, before discover.Session) (now discover.Session, known bool) {
+	var r discover.Result
+	var err error
+	if agents := []discover.Agent{before.Agent}; before.ID == "" {
+		r, err = scanner.List(ctx, discover.SessionFilter{Agents: agents})
+	} else {
+		r, err = scanner.Find(ctx, before.ID, agents, discover.ReadOptions{})
+	}
+	if s, ok := FindAgain(r.Sessions, before); ok {
+		return s, s.Status != discover.Unknown || len(s.Processes) > 0
+	}
+	// Another process may run it by now, in a place that was not known before.
+	elsewhere := slices.ContainsFunc(r.Sessions, func(o discover.Session) bool {
+		return before.ID != "" && o.ID == before.ID && (o.Path == "" || before.Path == "") && o.Status != discover.Stopped
+	})
+	if err != nil && !errors.Is(err, discover.ErrNotFound) || elsewhere {
+		return before, false
+	}
+	return before.Vanished(), true
+}
