@@ -31,9 +31,13 @@ type SentMessage struct {
 	// it is "", a message with the same text that is recorded after the send began counts: two senders of one text at the same
 	// time cannot be told apart then.
 	ID string
-	// Held says why the agent has not given the message to the session yet, as in "the session's user must approve it"; "" if
-	// nothing is known to be in the way.
-	Held string
+}
+
+// RefusalReader is implemented by senders whose agent stores that it does not give a message to the session.
+type RefusalReader interface {
+	// Refusal returns what the agent says about the sent message, in its own words, if the stored message is such a notice; else
+	// "". dropped: the session will never get it; else the agent holds it, until its user approves it, say.
+	Refusal(m discover.Message, sent SentMessage) (text string, dropped bool)
 }
 
 // maxMessageSize bounds a message in bytes. Adapters refuse what is more than their agent takes.

@@ -35,9 +35,13 @@ type registryEntry struct {
 	// ParkedJobID: the session continues as this background session, and the terminal shows that one, or a list of them.
 	// Session and status stay what they were (2.1.329).
 	ParkedJobID string `json:"parkedJobId"`
-	Status      string `json:"status"` // busy, waiting, idle, shell
-	WaitingFor  string `json:"waitingFor"`
-	PIDDomain   string `json:"pidDomain"` // linux:<machine id>:pid:[<namespace>]
+	// MessagingSocket is where the process listens for messages: of 2.1.224 and newer, if the vendor's server allows it; of 2.1.260
+	// and newer unless it was turned off or failed.
+	MessagingSocket string `json:"messagingSocketPath"`
+
+	Status     string `json:"status"` // busy, waiting, idle, shell
+	WaitingFor string `json:"waitingFor"`
+	PIDDomain  string `json:"pidDomain"` // linux:<machine id>:pid:[<namespace>]
 
 	path string
 }

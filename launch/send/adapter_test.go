@@ -59,6 +59,13 @@ func (a senderAdapter) IsSent(m discover.Message, sent launch.SentMessage) bool 
 	return m.Text == "<from>"+sent.Text && (sent.ID == "" || m.ID == sent.ID)
 }
 
+func (a senderAdapter) Refusal(m discover.Message, _ launch.SentMessage) (text string, dropped bool) {
+	if m.Text == "held" || m.Text == "dropped" {
+		return m.Text, m.Text == "dropped"
+	}
+	return "", false
+}
+
 func (testAdapter) Name() discover.Agent { return "testagent" }
 
 func (a testAdapter) Homes(discover.HomeSources, *proc.Table) []discover.Home {

@@ -34,6 +34,8 @@ const (
 	Accepted Delivery = "accepted"
 	// Lost: the session has ended, and its transcript does not have it.
 	Lost Delivery = "lost"
+	// Dropped: the agent says that the session will never get it.
+	Dropped Delivery = "dropped"
 	// Unknown: whether the transcript has it could not be read.
 	Unknown Delivery = "unknown"
 )
@@ -47,6 +49,8 @@ type Result struct {
 	Sent launch.SentMessage
 	// Message is the message as the transcript has it; nil unless Delivery is Delivered.
 	Message *discover.Message
+	// Refusal is what the agent says of a message that it has not given to the session, in its own words; "" if nothing.
+	Refusal string
 	// Err is why Delivery is Unknown.
 	Err error
 }

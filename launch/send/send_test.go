@@ -19,7 +19,7 @@ func TestDelivery(t *testing.T) {
 	for name, test := range map[string]struct {
 		before  []discover.Message
 		sentID  string
-		held    string
+		refusal string       // "dropped" or the notice of a held message
 		stores  func(*store) // while the agent takes the message
 		later   func(*store) // once it has taken it
 		ends    bool
@@ -29,7 +29,8 @@ func TestDelivery(t *testing.T) {
 		"stored at once": {stores: func(s *store) { s.add(userMessage("1", "<from>hi", time.Now())) }, timeout: ever, want: Delivered},
 		"stored later":   {later: func(s *store) { s.add(userMessage("1", "<from>hi", time.Now())) }, timeout: ever, want: Delivered},
 		"never stored":   {timeout: soon, want: Accepted},
-		"held":           {held: "to be approved", timeout: soon, want: Accepted},
+		"held":           {refusal: "held", stores: func(s *store) { s.add(userMessage("1", "held", time.Now())) }, timeout: soon, want: Accepted},
+		"dropped":        {refusal: "dropped", stores: func(s *store) { s.add(userMessage("1", "dropped", time.Now())) }, timeout: ever, want: Dropped},
 		"said before":    {before: []discover.Message{userMessage("1", "<from>hi", now.Add(-time.Second))}, timeout: soon, want: Accepted},
 		"another text":   {stores: func(s *store) { s.add(userMessage("1", "<from>ho", time.Now())) }, timeout: soon, want: Accepted},
 		"the very one":   {sentID: "m", stores: func(s *store) { s.add(userMessage("m", "<from>hi", time.Now())) }, timeout: ever, want: Delivered},
@@ -59,10 +60,10 @@ func TestDelivery(t *testing.T) {
 				if test.later != nil {
 					time.AfterFunc(soon, func() { test.later(a.store); touch(t, a.path) })
 				}
-				return launch.SentMessage{Text: text, ID: test.sentID, Held: test.held}, nil
+				return launch.SentMessage{Text: text, ID: test.sentID}, nil
 			}
 			r, err := sent(t, a, "hi", test.timeout)
-			if err != nil || r.Delivery != test.want || (r.Message != nil) != (test.want == Delivered) || r.Sent.Held != test.held {
+			if err != nil || r.Delivery != test.want || (r.Message != nil) != (test.want == Delivered) || r.Refusal != test.refusal {
 				t.Errorf("%s, %v, %v; %v", r.Delivery, r.Err, r.Message, err)
 			}
 		})

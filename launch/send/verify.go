@@ -62,39 +62,55 @@ func (x *execution) readFinally(ctx context.Context, result *Result) {
 
 // update reads the transcript of the session as it is now, and reports whether the delivery is final.
 func (x *execution) update(ctx context.Context, result *Result, now discover.Session) (final bool) {
-	result.Session = now
 	found, err := x.find(ctx, now)
+	result.Session, result.Message, result.Refusal, result.Err = now, found.message, found.refusal, nil
 	switch {
-	case found != nil:
-		result.Delivery, result.Message, result.Err = Delivered, found, nil
+	case found.message != nil:
+		result.Delivery = Delivered
 		return true
 	case err != nil:
 		result.Delivery, result.Err = Unknown, err
+	case found.dropped:
+		result.Delivery = Dropped
+		return true
 	case now.Status == discover.Stopped:
-		result.Delivery, result.Err = Lost, nil
+		result.Delivery = Lost
 	default:
-		result.Delivery, result.Err = Accepted, nil
+		result.Delivery = Accepted
 	}
 	return now.Status == discover.Stopped
 }
 
-// find finds the message in the transcript of the session; nil if it is not there. The newest messages come first, but agents do
-// not store them in the order of their times.
-func (x *execution) find(ctx context.Context, s discover.Session) (*discover.Message, error) {
+// finding is what a transcript has of a sent message.
+type finding struct {
+	message *discover.Message // nil if it is not there
+	// refusal is what the agent says of it. dropped: the session will never get it.
+	refusal string
+	dropped bool
+}
+
+// find finds the message in the transcript of the session. The newest messages come first, but agents do not store them in the
+// order of their times.
+func (x *execution) find(ctx context.Context, s discover.Session) (found finding, err error) {
 	if s.Path == "" {
-		return nil, nil // nothing is stored yet
+		return found, nil // nothing is stored yet
 	}
+	refusals, _ := x.sender.(launch.RefusalReader)
 	oldest := x.began.Add(-disorder)
 	n := 0
 	for m, err := range x.scanner.Messages(ctx, s) {
-		switch n++; {
+		n++
+		isNew := !m.Time.Before(x.began)
+		switch {
 		case err != nil:
-			return nil, err
+			return found, err
 		case n > maxMessages, !m.Time.IsZero() && m.Time.Before(oldest):
-			return nil, nil
-		case (x.sent.ID != "" || !m.Time.Before(x.began)) && x.sender.IsSent(m, x.sent):
-			return &m, nil
+			return found, nil
+		case (x.sent.ID != "" || isNew) && x.sender.IsSent(m, x.sent):
+			return finding{message: &m}, nil
+		case refusals != nil && isNew && found.refusal == "":
+			found.refusal, found.dropped = refusals.Refusal(m, x.sent)
 		}
 	}
-	return nil, nil
+	return found, nil
 }

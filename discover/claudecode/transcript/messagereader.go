@@ -26,7 +26,8 @@ type messageReader struct {
 // messageRecord is a record that messages are made of.
 type messageRecord struct {
 	Record
-	id string // of its first message; the others get the index of their block as well
+	id     string       // of its first message; the others get the index of their block as well
+	origin jsonl.Object // of a user record, or of a prompt that was queued during a turn
 }
 
 // read returns the messages of one line, newest first. ok is false if the line is damaged.
@@ -41,7 +42,7 @@ func (c *messageReader) read(l fsread.Line) (messages []discover.Message, ok boo
 	if record.IsSidechain != c.sidechain {
 		return nil, true
 	}
-	s := messageRecord{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", l.Offset))}
+	s := messageRecord{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", l.Offset)), record.Origin}
 	switch s.Type {
 	case "user":
 		messages = c.user(s)
@@ -51,7 +52,8 @@ func (c *messageReader) read(l fsread.Line) (messages []discover.Message, ok boo
 		messages = c.system(s)
 	case "attachment":
 		queued := s.Attachment.Object()
-		messages = s.userMessages(queued.Get("prompt"), queued.Get("origin").Object().Get("kind"))
+		s.origin = queued.Get("origin").Object()
+		messages = s.userMessages(queued.Get("prompt"))
 	}
 	slices.Reverse(messages)
 	return messages, true
@@ -60,6 +62,9 @@ func (c *messageReader) read(l fsread.Line) (messages []discover.Message, ok boo
 // message returns a message for the record's block with this index.
 func (s messageRecord) message(block int, w messageText) discover.Message {
 	m := discover.Message{ID: s.id, Time: s.Timestamp.Time(), Role: w.role, Kind: w.kind, Text: w.text}
+	if fromPeer(s.origin) {
+		m.SentID = s.origin.Get("msg_id").Text(maxSentID)
+	}
 	if w.role == discover.RoleAssistant && !s.synthetic() {
 		m.Model = s.Model.Text(0)
 	}
@@ -68,6 +73,9 @@ func (s messageRecord) message(block int, w messageText) discover.Message {
 	}
 	return m
 }
+
+// maxSentID is how many characters of a sender's ID are kept: Claude Code accepts UUIDs only.
+const maxSentID = 100
 
 // texts returns a message for each text block, as classify has it. Empty texts are left out.
 func (s messageRecord) texts(content jsonl.Value, classify func(string) messageText) (messages []discover.Message) {
@@ -83,8 +91,8 @@ func (s messageRecord) texts(content jsonl.Value, classify func(string) messageT
 }
 
 // userMessages returns the messages of a user record's content.
-func (s messageRecord) userMessages(content, origin jsonl.Value) []discover.Message {
-	from := origin.Text(0)
+func (s messageRecord) userMessages(content jsonl.Value) []discover.Message {
+	from := s.origin.Get("kind").Text(0)
 	return s.texts(content, func(text string) messageText { return userText(text, from) })
 }
 
@@ -94,7 +102,7 @@ func (c *messageReader) user(s messageRecord) []discover.Message {
 	}
 	c.interruptedAnswer = cmp.Or(s.Interrupted.Text(0), c.interruptedAnswer)
 	switch {
-	case s.IsMeta:
+	case s.IsMeta && !fromPeer(s.origin):
 		return nil
 	case s.IsCompactSummary:
 		c.boundary = s.ParentUUID.Text(0)
@@ -102,7 +110,7 @@ func (c *messageReader) user(s messageRecord) []discover.Message {
 	case s.IsTranscriptOnly:
 		return nil
 	}
-	return s.userMessages(s.Content, s.Origin)
+	return s.userMessages(s.Content)
 }
 
 // userText classifies a text of a user record with this origin: mostly, the user typed it.
@@ -117,6 +125,13 @@ func userText(text, origin string) messageText {
 	return systemText(text)
 }
 
+// What Claude Code writes if it does not give the model a message that came through its socket (SEEN 2.1.330): it asks the user
+// first, or drops it.
+const (
+	HeldPrefix    = "Held peer message"
+	DroppedPrefix = "Dropped a peer message"
+)
+
 func (c *messageReader) system(s messageRecord) []discover.Message {
 	switch s.Subtype {
 	case "local_command":
@@ -124,6 +139,10 @@ func (c *messageReader) system(s messageRecord) []discover.Message {
 	case "compact_boundary":
 		if s.id != c.boundary {
 			return []discover.Message{s.message(0, messageText{role: discover.RoleSystem, kind: discover.KindCompaction})}
+		}
+	case "informational":
+		if text := s.SystemContent.Text(0); beginsWith(text, HeldPrefix, DroppedPrefix) {
+			return []discover.Message{s.message(0, systemText(text))}
 		}
 	case "api_error":
 		return []discover.Message{s.message(0, errorText(apiError(s.Error.Raw())))}

@@ -30,9 +30,9 @@ type Record struct {
 	PermissionMode    string      // of a user record with a prompt
 
 	UUID          jsonl.Value
-	Origin        jsonl.Value // who wrote a user record: human, task-notification, …; may be missing
-	Interrupted   jsonl.Value // the answer that the user interrupted by this record
-	SystemContent jsonl.Value // of a system record
+	Origin        jsonl.Object // of a user record: its kind is human, task-notification, peer, …; may be missing
+	Interrupted   jsonl.Value  // the answer that the user interrupted by this record
+	SystemContent jsonl.Value  // of a system record
 	Attachment    jsonl.Value
 	Error         jsonl.Value // of a system record: the API's error, an object; of an answer: the kind of error that it stands for
 	QuotaLimits   jsonl.Value // of an answer that stands for an error (2.1.329)
@@ -52,6 +52,10 @@ type rawEnvelope struct {
 	SessionKind jsonl.Value // "bg": a background session (2.1.197)
 	ForkedFrom  jsonl.Value
 }
+
+// fromPeer reports whether a message was not typed but came through Claude Code's socket for messages: from another session, or
+// from another program. Its record is marked as meta, and the model answers it as it answers a prompt (SEEN 2.1.224-2.1.330).
+func fromPeer(origin jsonl.Object) bool { return origin.Get("kind").Word("peer") == "peer" }
 
 // Envelope returns the part that is kept.
 type Envelope struct {
@@ -123,7 +127,7 @@ func (l *Record) set(key []byte, v jsonl.Value) (length int) {
 	case "uuid":
 		l.UUID = v
 	case "origin":
-		l.Origin = v.Object().Get("kind")
+		l.Origin = v.Object()
 	case "interruptedMessageId":
 		l.Interrupted = v
 	case "content":

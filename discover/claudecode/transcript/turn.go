@@ -102,7 +102,7 @@ func (m *apiMessage) ends() bool {
 }
 
 func (s *Turn) user(l *Record) {
-	if l.IsMeta || l.IsCompactSummary || l.IsTranscriptOnly {
+	if l.IsMeta && !fromPeer(l.Origin) || l.IsCompactSummary || l.IsTranscriptOnly {
 		return
 	}
 	text := strings.TrimSpace(textOf(l.Content, textStartLimit))

@@ -24,7 +24,7 @@ func printResult(c *cmdutil.Call, r send.Result, o *options) error {
 }
 
 func resultObject(r send.Result) output.SendResult {
-	out := output.SendResult{Result: string(r.Delivery), Held: r.Sent.Held, Session: output.NewSession(r.Session)}
+	out := output.SendResult{Result: string(r.Delivery), Refusal: r.Refusal, Session: output.NewSession(r.Session)}
 	if r.Message != nil {
 		m := output.NewMessage(*r.Message, r.Session)
 		out.Message = &m

@@ -152,6 +152,8 @@ func resultError(ctx context.Context, r send.Result, o *options) error {
 		return nil
 	case send.Lost:
 		return fmt.Errorf("%s has ended before it read the message: the message was not delivered", name)
+	case send.Dropped:
+		return fmt.Errorf("%s has dropped the message: %s", name, output.Sanitize(r.Refusal))
 	case send.Unknown:
 		return fmt.Errorf("%s: the message was handed over, and whether the session has read it is not known: %w", name, r.Err)
 	case send.Accepted:
@@ -160,8 +162,11 @@ func resultError(ctx context.Context, r send.Result, o *options) error {
 		return ctx.Err()
 	}
 	text := fmt.Sprintf("%s: the message was handed over, and not read within %s", name, o.timeout)
-	if r.Sent.Held != "" {
-		text += ": " + output.Sanitize(r.Sent.Held)
+	switch {
+	case r.Refusal != "":
+		text += ": " + output.Sanitize(r.Refusal)
+	case r.Session.Status == discover.Waiting && r.Session.WaitingFor != "":
+		text += ": the session is waiting for its user (" + output.Sanitize(r.Session.WaitingFor) + ")"
 	}
 	return cmdutil.TimeoutError(text, "it may still be read; agentctl logs -f shows when")
 }

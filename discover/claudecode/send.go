@@ -1,0 +1,179 @@
+package claudecode
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"agentctl/discover"
+	"agentctl/discover/claudecode/transcript"
+	"agentctl/discover/native"
+	"agentctl/launch"
+	"agentctl/proc"
+)
+
+// inbox is a process that listens for messages to a session.
+type inbox struct {
+	process proc.Process
+	socket  string
+}
+
+// findInbox finds the process that listens for the session's messages, by what the processes register now. The error says why
+// there is none: an [*launch.UnsupportedError], or what could not be read.
+func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
+	refusal := error(&launch.UnsupportedError{Agent: agentName, What: "has registered no process for the session: it takes no messages (a session inside of another one, or a version before 2.1.224)"})
+	for _, p := range s.Processes {
+		pid := namespacePID(p)
+		e, err := readRegistryEntry(ctx, s.Home, pid)
+		if errors.Is(err, errNoRegistryEntry) {
+			continue
+		}
+		if err == nil {
+			_, err = e.validate(p, pid)
+		}
+		switch version := native.ParseVersion(e.Version); {
+		case err != nil:
+			return inbox{}, fmt.Errorf("%s: %w", registryPath(s.Home, pid), err)
+		case e.SessionID != s.ID:
+			return inbox{}, fmt.Errorf("%s runs the session %s now", p.ID, e.SessionID)
+		case e.MessagingSocket != "":
+			return inbox{p, e.MessagingSocket}, nil
+		case version.Before(native.Version{2, 1, 224}): // SEEN 2.1.224: off unless the vendor's server turns it on; 2.1.260: on
+			refusal = &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
+				"%s takes no messages: update Claude Code, then stop the session and resume it (agentctl stop, agentctl resume)", e.Version)}
+		default:
+			refusal = &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
+				"%s listens for no messages in %s: messages between sessions are off in this version or account, or its socket failed. Update Claude Code, then stop the session and resume it",
+				e.Version, p.ID)}
+		}
+	}
+	return inbox{}, refusal
+}
+
+// CheckSend implements [launch.Sender]. TUIs, background sessions and print runs take messages.
+func (Adapter) CheckSend(s discover.Session, _ launch.Environment) error {
+	_, err := findInbox(context.Background(), s)
+	return err
+}
+
+// maxSentLine is the longest line that a session reads from its socket, in UTF-16 units with its end (READ 2.1.224-2.1.330). It
+// closes the connection, without an answer, on a longer one.
+const maxSentLine = 1 << 20
+
+// Send implements [launch.Sender]. It writes one line to the session's socket, and returns when the session has read all of it.
+// No key is needed: the socket is for the user alone. Claude Code drops a message with the same text and sender as the one before
+// (SEEN 2.1.330), so that each message has a sender of its own.
+func (Adapter) Send(ctx context.Context, s discover.Session, text string, _ launch.Environment) (launch.SentMessage, error) {
+	sent := launch.SentMessage{Text: text, ID: newUUID()}
+	line, err := sentLine(sent)
+	if err != nil {
+		return sent, err
+	}
+	in, err := findInbox(ctx, s)
+	if err != nil {
+		return sent, err
+	}
+	if info, err := os.Lstat(in.socket); err != nil {
+		return sent, cause(err)
+	} else if info.Mode().Type() != os.ModeSocket {
+		return sent, fmt.Errorf("%s is not a socket", in.socket)
+	}
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "unix", in.socket)
+	if err != nil {
+		return sent, err
+	}
+	defer c.Close()
+	conn := c.(*net.UnixConn) //nolint:forcetypeassert // of the network "unix"
+	if err := in.process.VerifyPeer(ctx, conn); errors.Is(err, proc.ErrOtherPeer) {
+		return sent, fmt.Errorf("another process than %s listens on %s, and is sent nothing", in.process.ID, in.socket)
+	} else if err != nil {
+		return sent, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if err := exchange(conn, line); err != nil {
+		return sent, errors.Join(ctx.Err(), err)
+	}
+	return sent, nil
+}
+
+// exchange writes a line and waits until the other end has read it and closes the connection.
+func exchange(conn *net.UnixConn, line []byte) error {
+	if _, err := conn.Write(line); err != nil {
+		return err
+	}
+	if err := conn.CloseWrite(); err != nil {
+		return err
+	}
+	for answer := make([]byte, 1<<10); ; { // it answers nothing
+		switch _, err := conn.Read(answer); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// senderPrefix begins the address of the sender that the transcript has. It is no address that can be replied to.
+const senderPrefix = "agentctl:"
+
+// sentLine returns the line for a message.
+func sentLine(sent launch.SentMessage) ([]byte, error) {
+	type message struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false) // it would take six bytes for one
+	err := encoder.Encode(struct {
+		Type    string  `json:"type"`
+		From    string  `json:"from"`
+		ID      string  `json:"msg_id"`
+		Message message `json:"message"`
+	}{"user", senderPrefix + sent.ID, sent.ID, message{"user", sent.Text}})
+	if err != nil {
+		return nil, err
+	}
+	units := 0
+	for raw := out.Bytes(); len(raw) > 0; {
+		r, n := utf8.DecodeRune(raw)
+		raw = raw[n:]
+		if units++; r >= 0x10000 {
+			units++
+		}
+	}
+	if units > maxSentLine {
+		return nil, &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
+			"takes no message above 1 MiB, and this one has %d characters as JSON: put the text into a file, and send the file's name", units)}
+	}
+	return out.Bytes(), nil
+}
+
+// IsSent implements [launch.Sender]. The transcript has the sender's ID, and puts phrases of Claude Code's own around the text.
+func (Adapter) IsSent(m discover.Message, sent launch.SentMessage) bool {
+	return sent.ID != "" && m.SentID == sent.ID
+}
+
+// Refusal implements [launch.RefusalReader]. A session without permission prompts holds messages until its user approves them;
+// one with too many of them drops them.
+func (Adapter) Refusal(m discover.Message, sent launch.SentMessage) (text string, dropped bool) {
+	switch {
+	case m.Role != discover.RoleSystem:
+	case strings.HasPrefix(m.Text, transcript.HeldPrefix) && strings.Contains(m.Text, fmt.Sprintf("[verified pid %d]", os.Getpid())):
+		return m.Text, false
+	case strings.HasPrefix(m.Text, transcript.DroppedPrefix) && strings.Contains(m.Text, senderPrefix+sent.ID):
+		return m.Text, true
+	}
+	return "", false
+}
