@@ -39,6 +39,9 @@ type Request struct {
 	// Resume is the session to continue; nil for a new one. Fork continues a copy and leaves the session as it is.
 	Resume *discover.Session
 	Fork   bool
+	// Moved: Dir is not the directory that the session to resume worked in. An agent that cannot continue it there is an
+	// [*UnsupportedError].
+	Moved bool
 	// Interactive asks for the agent's own terminal interface, which replaces this process.
 	Interactive bool
 }

@@ -63,6 +63,9 @@ func (l Planner) Plan(ctx context.Context, a Adapter, r Request) (*Plan, error) 
 	if p.Spec, err = a.Spec(r, p.Environment); err != nil {
 		return p, err
 	}
+	if r.Moved && p.Spec.Dir != r.Dir {
+		return p, &UnsupportedError{Agent: a.Name(), What: "continues this session only in " + p.Spec.Dir}
+	}
 	p.Request.Dir = p.Spec.Dir
 	workspace, err := lock.WorkspaceOf(p.Spec.Dir)
 	if err != nil || l.Force && r.Resume == nil {

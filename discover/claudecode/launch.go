@@ -57,6 +57,9 @@ func (c argsBuilder) check() error {
 	if c.Name != "" && c.version.Before(native.Version{2, 1, 76}) {
 		return c.unsupported("%s cannot name a session at its start: update it, or leave out --name", c.version)
 	}
+	if err := c.checkMove(); err != nil {
+		return err
+	}
 	for _, arg := range c.Args {
 		if containsWord(sessionFlags, flagName(arg)) {
 			return c.unsupported("cannot be given %s here: agentctl chooses the session itself (see agentctl resume)", arg)

@@ -62,9 +62,13 @@ func TestSpecOfALaunch(t *testing.T) {
 // TestSpecOfAResume: a resume sets what Claude Code forgets, and runs in the directory that the project folder is named
 // after.
 func TestSpecOfAResume(t *testing.T) {
+	project := t.TempDir()
 	session := discover.Session{Record: &discover.Record{
-		ID: alive, Home: "/h/.claude", Dir: "/w/now", Model: "m",
-		Meta: discover.Facts{{modeMeta, "plan"}, {dirMeta, "/w"}},
+		ID: alive, Home: "/h/.claude", Path: "/h/.claude/projects/-w/t.jsonl", Dir: "/w/now", Model: "m",
+		Meta: discover.Facts{{modeMeta, "plan"}, {dirMeta, project}},
+	}}
+	gone := discover.Session{Record: &discover.Record{
+		ID: alive, Home: "/h/.claude", Path: session.Path, Dir: "/w/now", Meta: discover.Facts{{dirMeta, project + "/gone"}},
 	}}
 	other := discover.Session{Record: &discover.Record{ID: alive, Home: "/elsewhere", Dir: "/w/now", Model: "m"}}
 	for _, test := range []struct {
@@ -73,14 +77,18 @@ func TestSpecOfAResume(t *testing.T) {
 		request      launch.Request
 		want, dir    string
 	}{
-		{"2.1.329", "", session, launch.Request{}, "-p --resume SELF --permission-mode=plan", "/w"},
-		{"2.1.112", "", session, launch.Request{}, "-p --resume SELF --model=m --permission-mode=plan", "/w"},
-		{"2.1.112", "CLAUDE_CODE_USE_BEDROCK=1", session, launch.Request{}, "-p --resume SELF --permission-mode=plan", "/w"},
-		{"2.1.329", "ANTHROPIC_MODEL=x", session, launch.Request{}, "-p --resume SELF --model=m --permission-mode=plan", "/w"},
-		{"2.1.329", "", session, launch.Request{Model: "n", Permissions: launch.PermissionsEdit}, "-p --resume SELF --model=n --permission-mode=acceptEdits", "/w"},
-		{"2.1.329", "", session, launch.Request{Args: []string{"--settings=x"}}, "-p --resume SELF --settings=x", "/w"},
-		{"2.1.329", "", session, launch.Request{Interactive: true}, "--resume SELF --permission-mode=plan", "/w"},
-		{"2.1.329", "", session, launch.Request{Fork: true}, "-p --resume SELF --fork-session --session-id ID --permission-mode=plan", "/w"},
+		{"2.1.329", "", session, launch.Request{}, "-p --resume SELF --permission-mode=plan", project},
+		{"2.1.112", "", session, launch.Request{}, "-p --resume SELF --model=m --permission-mode=plan", project},
+		{"2.1.112", "CLAUDE_CODE_USE_BEDROCK=1", session, launch.Request{}, "-p --resume SELF --permission-mode=plan", project},
+		{"2.1.329", "ANTHROPIC_MODEL=x", session, launch.Request{}, "-p --resume SELF --model=m --permission-mode=plan", project},
+		{"2.1.329", "", session, launch.Request{Model: "n", Permissions: launch.PermissionsEdit}, "-p --resume SELF --model=n --permission-mode=acceptEdits", project},
+		{"2.1.329", "", session, launch.Request{Args: []string{"--settings=x"}}, "-p --resume SELF --settings=x", project},
+		{"2.1.329", "", session, launch.Request{Interactive: true}, "--resume SELF --permission-mode=plan", project},
+		{"2.1.329", "", session, launch.Request{Fork: true}, "-p --resume SELF --fork-session --session-id ID --permission-mode=plan", project},
+		{"2.1.329", "", session, launch.Request{Moved: true}, "-p --resume PATH --permission-mode=plan", "/w/now"},
+		{"2.1.197", "", session, launch.Request{Moved: true, Interactive: true}, "--resume PATH --permission-mode=plan", "/w/now"},
+		{"2.1.112", "", session, launch.Request{Moved: true, Fork: true}, "-p --resume PATH --fork-session --session-id ID --model=m --permission-mode=plan", "/w/now"},
+		{"2.1.329", "", gone, launch.Request{}, "-p --resume PATH", "/w/now"},
 		{"2.1.329", "", other, launch.Request{}, "-p --resume SELF", "/w/now"},
 		{"2.1.329", "CLAUDE_CONFIG_DIR=/elsewhere", other, launch.Request{}, "-p --resume SELF", "/w/now"},
 	} {
@@ -93,6 +101,7 @@ func TestSpecOfAResume(t *testing.T) {
 		spec, err := New().Spec(r, host)
 		must(t, err)
 		got := strings.ReplaceAll(strings.Join(spec.Args[1:], " "), alive, "SELF")
+		got = strings.ReplaceAll(got, session.Path, "PATH")
 		if got = strings.ReplaceAll(got, spec.ID, "ID"); got != test.want || spec.Dir != test.dir {
 			t.Errorf("%s: %s in %s, want %s in %s", test.release, got, spec.Dir, test.want, test.dir)
 		}
@@ -111,12 +120,16 @@ func TestSpecOfAResume(t *testing.T) {
 
 // TestSpecRefuses: requests that Claude Code cannot carry out are errors before anything is started.
 func TestSpecRefuses(t *testing.T) {
+	moved := discover.Session{Record: &discover.Record{ID: alive, Home: "/h/.claude", Path: "/h/.claude/projects/-w/t.jsonl", Dir: "/w"}}
 	for _, test := range []struct {
 		release string
 		request launch.Request
 		ok      bool
 	}{
 		{"2.1.75", launch.Request{Name: "n"}, false},
+		{"2.1.112", launch.Request{Moved: true, Resume: &moved}, false},
+		{"2.1.112", launch.Request{Moved: true, Fork: true, Resume: &moved}, true},
+		{"2.1.197", launch.Request{Moved: true, Resume: &moved}, true},
 		{"2.1.112", launch.Request{Name: "n"}, true},
 		{"2.1.329", launch.Request{Args: []string{"--session-id", "x"}}, false},
 		{"2.1.329", launch.Request{Args: []string{"--resume=x"}}, false},

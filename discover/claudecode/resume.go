@@ -1,6 +1,8 @@
 package claudecode
 
 import (
+	"os"
+
 	"agentctl/discover"
 	"agentctl/discover/native"
 	"agentctl/launch"
@@ -13,17 +15,52 @@ func (c argsBuilder) addSession(spec *launch.Spec) {
 		return
 	}
 	spec.Env = homeEnv(c.Resume.Home, c.host)
-	// Up to 2.1.197 a session is found only from the directory that it began in. 2.1.329 finds it from anywhere, but takes
-	// the project's settings from the current directory.
-	if dir, ok := c.Resume.Meta.Get(dirMeta).(string); ok {
-		spec.Dir = dir
+	// By its ID, a session is found up to 2.1.197 only from the directory that it began in. 2.1.224 finds it from anywhere, but
+	// takes the project's settings from the current directory.
+	session, project := c.Resume.ID, c.projectDir()
+	switch {
+	case c.leavesProject():
+		session = c.Resume.Path
+	case project != "":
+		spec.Dir = project
 	}
-	spec.Args = append(spec.Args, "--resume", c.Resume.ID)
+	spec.Args = append(spec.Args, "--resume", session)
 	if c.Fork {
 		spec.Args = append(spec.Args, "--fork-session", "--session-id", spec.ID)
 		return
 	}
 	spec.ID, spec.Resumed = c.Resume.ID, true
+}
+
+// projectDir returns the directory that a resumed session began in, if it works in another one by now; else "".
+func (c argsBuilder) projectDir() string {
+	dir, _ := c.Resume.Meta.Get(dirMeta).(string)
+	return dir
+}
+
+// leavesProject reports whether a session is continued in another directory than the one that it began in, which the user may
+// have moved. Then it is named by the path of its transcript: new records follow in that file, with the new directory, and a
+// fork is stored in the new directory's project (SEEN 2.1.197-2.1.330).
+func (c argsBuilder) leavesProject() bool {
+	if c.Resume == nil || c.Resume.Path == "" {
+		return false
+	}
+	project := c.projectDir()
+	return c.Moved || project != "" && !isDir(project)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// checkMove returns an error for a version that would not continue the session itself: 2.1.112 continues a copy of it, under the
+// same ID, in the new directory's project.
+func (c argsBuilder) checkMove() error {
+	if !c.leavesProject() || c.Fork || !c.version.Before(native.Version{2, 1, 197}) {
+		return nil
+	}
+	return c.unsupported("%s does not continue a session in another directory, but a copy with the same ID: update Claude Code, or use --fork", c.version)
 }
 
 // homeEnv returns the variable that leads to this config folder, if the environment leads to another one.

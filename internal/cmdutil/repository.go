@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"agentctl/launch"
@@ -18,6 +19,21 @@ func CheckDirectory(path string) error {
 		return &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
 	}
 	return err
+}
+
+// WorkDir resolves the directory of --cwd that an agent is to work in.
+func WorkDir(verb, dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		err = CheckDirectory(dir)
+	}
+	if err != nil {
+		return "", UsageError(verb, "--cwd: %v", err)
+	}
+	return dir, nil
 }
 
 // OpenRepository opens the repository that contains a directory.

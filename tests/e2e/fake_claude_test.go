@@ -26,6 +26,9 @@ type claude struct {
 	call              string    // and of the newest tool call
 	began             time.Time // and start, when the process started: by the clock, and by the kernel
 	start             string
+	// status and waitingFor are what is registered.
+	status, waitingFor string
+	inbox              inbox
 }
 
 func newClaude() *claude {
@@ -40,6 +43,8 @@ func newClaude() *claude {
 }
 
 func (c *claude) handle(verb, rest string) (string, error) {
+	c.inbox.Lock()
+	defer c.inbox.Unlock()
 	switch verb {
 	case "begin": // [ID]: registers, as at the start
 		if c.id = rest; c.id == "" {
@@ -56,17 +61,19 @@ func (c *claude) handle(verb, rest string) (string, error) {
 	case "tool": // COMMAND: the model asks for it, and it does not return
 		return "", errors.Join(c.register("busy", ""), c.tool(rest))
 	case "return": // TEXT: the call does
-		return "", errors.Join(c.register("busy", ""), c.returned(unquoted(rest)))
+		return "", errors.Join(c.register("busy", ""), c.returned(unquoted(rest)), c.write(c.attachMessages()...))
 	case "ask": // for permission
 		return "", c.register("waiting", "permission prompt")
 	case "answer": // TEXT: the turn ends
-		return "", errors.Join(c.write(c.assistant("end_turn", object{"type", "text", "text", rest})), c.register("idle", ""))
+		return "", errors.Join(c.write(c.assistant("end_turn", object{"type", "text", "text", rest})), c.register("idle", ""), c.nextMessage())
 	case "fail": // TEXT: the turn ends with an error
 		return "", errors.Join(c.fail(rest), c.register("idle", ""))
 	case "title": // TEXT
 		return "", c.write(object{"type", "custom-title", "customTitle", unquoted(rest), "sessionId", c.id})
 	case "raw": // TEXT: any bytes in place of a record
 		return "", appendTo(c.transcript(), []byte(escaped(rest)+"\n"))
+	case "listen": // [drop]: for messages, as 2.1.330
+		return "", c.listen(rest)
 	case "leave": // a normal exit
 		return "", os.Remove(c.registry())
 	}
@@ -79,17 +86,21 @@ func (c *claude) registry() string {
 
 // register rewrites the registry entry. Print mode of this version has no status in it.
 func (c *claude) register(status, waitingFor string) error {
+	c.status, c.waitingFor = status, waitingFor
 	name, source := filepath.Base(c.cwd)+"-1", object{"nameSource", "derived"}
 	if c.name != "" {
 		name, source = c.name, nil
 	}
 	entry := object{
 		"pid", os.Getpid(), "sessionId", c.id, "cwd", c.cwd, "startedAt", c.began.UnixMilli(), "procStart", c.start,
-		"version", "2.1.197", "peerProtocol", 1, "kind", "interactive", "entrypoint", c.entrypoint(), "name", name,
+		"version", c.version(), "peerProtocol", 1, "kind", "interactive", "entrypoint", c.entrypoint(), "name", name,
 	}
 	entry = append(entry, source...)
 	if !c.print {
 		entry = append(entry, "status", status, "updatedAt", time.Now().UnixMilli())
+	}
+	if c.inbox.path != "" {
+		entry = append(entry, "messagingSocketPath", c.inbox.path)
 	}
 	if waitingFor != "" {
 		entry = append(entry, "waitingFor", waitingFor)
@@ -98,6 +109,14 @@ func (c *claude) register(status, waitingFor string) error {
 		return err
 	}
 	return os.WriteFile(c.registry(), lines(entry), 0o644)
+}
+
+// version is 2.1.330 for one that takes messages.
+func (c *claude) version() string {
+	if c.inbox.path != "" {
+		return "2.1.330"
+	}
+	return "2.1.197"
 }
 
 func (c *claude) entrypoint() string {
@@ -131,11 +150,11 @@ func (c *claude) prompt(text string) error {
 	var queued []object
 	if c.print {
 		for _, operation := range []string{"enqueue", "dequeue"} {
-			q := object{"type", "queue-operation", "operation", operation, "timestamp", stamp(), "sessionId", c.id}
+			content := ""
 			if operation == "enqueue" {
-				q = append(q, "content", text)
+				content = text
 			}
-			queued = append(queued, q)
+			queued = append(queued, c.operation(operation, content))
 		}
 	}
 	return c.write(append(queued, c.user(text))...)
@@ -174,7 +193,7 @@ func (c *claude) message(kind string, message object) object {
 	}
 	c.last = uuid(4)
 	return append(r, "uuid", c.last, "timestamp", stamp(), "userType", "external", "entrypoint", c.entrypoint(), "cwd", c.cwd,
-		"sessionId", c.id, "version", "2.1.197", "gitBranch", "main")
+		"sessionId", c.id, "version", c.version(), "gitBranch", "main")
 }
 
 func (c *claude) user(text string) object {

@@ -3,7 +3,6 @@ package launch
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -87,7 +86,7 @@ func run(ctx context.Context, f cmdutil.Factory, args, rest []string, o *options
 	if l.request.Permissions, err = o.Permitted("launch"); err != nil {
 		return err
 	}
-	if l.request.Dir, err = workDir("launch", o.dir); err != nil {
+	if l.request.Dir, err = cmdutil.WorkDir("launch", o.dir); err != nil {
 		return err
 	}
 	if o.From != "" {
@@ -108,19 +107,4 @@ func run(ctx context.Context, f cmdutil.Factory, args, rest []string, o *options
 		return l.launchGroup(ctx, members)
 	}
 	return l.launchOne(ctx, one)
-}
-
-// workDir resolves the directory that an agent is to work in.
-func workDir(verb, dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
-	if err == nil {
-		err = cmdutil.CheckDirectory(dir)
-	}
-	if err != nil {
-		return "", cmdutil.UsageError(verb, "--cwd: %v", err)
-	}
-	return dir, nil
 }

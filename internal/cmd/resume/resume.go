@@ -20,9 +20,9 @@ import (
 type options struct {
 	agentrun.PromptOptions
 	agentrun.Options
-	fork  bool
-	model string
-	vars  cli.StringSlice
+	fork       bool
+	model, dir string
+	vars       cli.StringSlice
 }
 
 // New makes the command resume.
@@ -36,11 +36,12 @@ func New(f cmdutil.Factory) *cli.Command {
 		ArgsUsage: "ID [MESSAGE]",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "fork", Usage: "leave the session as it is and continue a copy", Destination: &o.fork},
+			&cli.StringFlag{Name: "cwd", Usage: "continue in `DIR`, for a session whose directory was moved or renamed", Destination: &o.dir},
 			cmdutil.AdapterFlag(&o.AdapterNames),
 			&cli.StringFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it", Destination: &o.model},
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
 		}, o.PromptOptions.Flags(), o.Options.Flags()),
-		CustomHelpTemplate: cmdutil.HelpTemplate(`agentctl resume 88d1d394 "now write the tests"`, "agentctl resume 88d1d394", `agentctl resume 88d1d394 --fork "try another way"`),
+		CustomHelpTemplate: cmdutil.HelpTemplate(`agentctl resume 88d1d394 "now write the tests"`, "agentctl resume 88d1d394", `agentctl resume 88d1d394 --cwd ~/src/renamed "go on here"`),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
 			switch {
@@ -75,9 +76,10 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 	if req.Permissions, err = o.Permitted("resume"); err != nil {
 		return err
 	}
-	if req.Dir, err = directoryOf(session); err != nil {
+	if req.Dir, err = chooseDir(session, o.dir); err != nil {
 		return err
 	}
+	req.Moved = req.Dir != discover.RealPath(session.Dir)
 	var group string
 	if !o.fork {
 		group = session.Group
@@ -122,17 +124,25 @@ func findStored(ctx context.Context, c *cmdutil.Call, arg string) (discover.Sess
 	return session, adapter, nil
 }
 
+// chooseDir returns the directory to continue in: that of --cwd, or the session's.
+func chooseDir(s discover.Session, flag string) (string, error) {
+	if flag != "" {
+		return cmdutil.WorkDir("resume", flag)
+	}
+	return directoryOf(s)
+}
+
 // directoryOf resolves the directory that a session worked in.
 func directoryOf(s discover.Session) (string, error) {
 	if s.Dir == "" {
-		return "", fmt.Errorf("%s does not say which directory the session worked in", s.Path)
+		return "", fmt.Errorf("%s does not say which directory the session worked in; give --cwd DIR", s.Path)
 	}
 	dir, err := filepath.EvalSymlinks(s.Dir)
 	if err == nil {
 		err = cmdutil.CheckDirectory(dir)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("the session's directory is gone: %s", s.Dir)
+		return "", fmt.Errorf("the session's directory is gone: %s (if it was moved, resume --cwd DIR continues in the new place)", s.Dir)
 	}
 	return dir, err
 }
