@@ -23,6 +23,7 @@ type cachedFacts struct {
 	ports       cached[[]int]
 	namespace   cached[string]
 	root        cached[bool]
+	tty         cached[string]
 	credentials cached[Credentials]
 	environ     envCache
 	files       openFileCache
@@ -80,6 +81,12 @@ func (k *cachedBackend) pidNamespace(p Process) (string, error) {
 	a, done := k.lock()
 	defer done()
 	return a.namespace.get(p, k.from.pidNamespace)
+}
+
+func (k *cachedBackend) tty(p Process) (string, error) {
+	a, done := k.lock()
+	defer done()
+	return a.tty.get(p, k.from.tty)
 }
 
 func (k *cachedBackend) sharesRoot(p Process) (bool, error) {

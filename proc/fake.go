@@ -12,6 +12,8 @@ type FakeProcess struct {
 	Ports      []int
 	NSPIDs     []int
 	PIDNS      string
+	// TTYPath is the controlling terminal, if TTYDevice is set.
+	TTYPath string
 	// OtherRoot: it has a mount namespace of its own, in which only SharedPaths mean the same as here.
 	OtherRoot   bool
 	SharedPaths []string
@@ -71,6 +73,13 @@ func (f FakeProcess) listenPorts(Process, []string, listenersFunc) ([]int, error
 }
 
 func (f FakeProcess) pidNamespace(Process) (string, error) { return f.PIDNS, f.Err }
+
+func (f FakeProcess) tty(Process) (string, error) {
+	if f.OtherRoot {
+		return "", ErrPathDiffers
+	}
+	return f.TTYPath, f.Err
+}
 
 func (f FakeProcess) sharesRoot(Process) (bool, error) { return !f.OtherRoot, f.Err }
 

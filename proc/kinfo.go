@@ -20,6 +20,7 @@ const (
 	kinfoUser    = 420 // e_ucred.cr_uid, uint32
 	kinfoParent  = 560 // e_ppid, int32
 	kinfoGroup   = 564 // e_pgid, int32
+	kinfoTTY     = 572 // e_tdev, int32; -1 is none
 	kinfoSize    = 648
 )
 
@@ -39,7 +40,7 @@ func parseKinfo(raw []byte) Process {
 	le := binary.LittleEndian
 	number := func(at int) int { return int(int32(le.Uint32(raw[at:]))) }
 	seconds, micros := int64(le.Uint64(raw[kinfoSeconds:])), number(kinfoMicros)
-	return Process{
+	p := Process{
 		ID:      ID{PID: number(kinfoPID), Birth: fmt.Sprintf("%d.%06d", seconds, micros)},
 		Parent:  number(kinfoParent),
 		Group:   number(kinfoGroup),
@@ -48,6 +49,10 @@ func parseKinfo(raw []byte) Process {
 		Name:    cString(raw[kinfoName:kinfoNameEnd]),
 		Started: time.Unix(seconds, int64(micros)*1000).UTC(),
 	}
+	if device := number(kinfoTTY); device > 0 {
+		p.TTYDevice = uint64(device)
+	}
+	return p
 }
 
 // kinfoStateLetter translates p_stat (SIDL to SZOMB, bsd/sys/proc.h) to the letters of [State].

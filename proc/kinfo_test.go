@@ -32,10 +32,12 @@ func structure(size int, fields ...field) []byte {
 	return raw
 }
 
-// The offsets are written out here a second time: XNU's own, not this package's constants.
+// kinfoProc is a process whose controlling terminal is the device 16,3. The offsets are written out here a second time: XNU's own, not
+// this package's constants.
+
 func kinfoProc(pid, parent, group int32, uid uint32, state byte, name string, seconds int64, micros int32) []byte {
 	return structure(648, field{0, seconds}, field{8, micros}, field{36, state}, field{40, pid},
-		field{243, name}, field{420, uid}, field{560, parent}, field{564, group})
+		field{243, name}, field{420, uid}, field{560, parent}, field{564, group}, field{572, int32(16<<24 | 3)})
 }
 
 func TestKinfo(t *testing.T) {
@@ -48,7 +50,7 @@ func TestKinfo(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	want := Process{
-		ID: ID{501, "1795201065.000042"}, Parent: 1, Group: 500, UID: 502, State: 'R', Name: "claude",
+		ID: ID{501, "1795201065.000042"}, Parent: 1, Group: 500, UID: 502, TTYDevice: 16<<24 | 3, State: 'R', Name: "claude",
 		Started: time.Unix(1795201065, 42_000).UTC(),
 	}
 	if got[0] != want {

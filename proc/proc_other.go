@@ -62,6 +62,7 @@ func (unsupported) listenPorts(Process, []string, listenersFunc) ([]int, error) 
 }
 
 func (unsupported) pidNamespace(Process) (string, error)     { return "", ErrUnsupported }
+func (unsupported) tty(Process) (string, error)              { return "", ErrUnsupported }
 func (unsupported) sharesRoot(Process) (bool, error)         { return false, ErrUnsupported }
 func (unsupported) samePath(Process, string) (bool, error)   { return false, ErrUnsupported }
 func (unsupported) credentials(Process) (Credentials, error) { return Credentials{}, ErrUnsupported }

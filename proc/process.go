@@ -17,6 +17,9 @@ type Process struct {
 	// Parent, Group and Session are pids. Parent is 1 (or that of a subreaper) once the real parent has died. Group and
 	// Session are 0 where the system does not provide them (macOS: no Session; other systems: neither).
 	Parent, Group, Session int
+	// TTYDevice is the device number of the controlling terminal, as stat(2) has it; 0 if the process has none. See
+	// [Process.TTY].
+	TTYDevice uint64
 	// UID is the effective user, as ps(1) shows it; -1 if unknown.
 	UID int
 	// State is the state of the main thread, or of another thread if the main thread has ended before the process.
@@ -112,6 +115,15 @@ func (p Process) SamePath(path string) (bool, error) { return p.backend().samePa
 // namespace and our root directory.
 func (p Process) SharesRoot() (bool, error) { return p.backend().sharesRoot(p) }
 
+// TTY returns the path of the controlling terminal, such as /dev/pts/3; "" if the process has none. It fails with
+// [ErrPathDiffers] if the path names another device here, or none: each container numbers its terminals itself.
+func (p Process) TTY() (string, error) {
+	if p.TTYDevice == 0 {
+		return "", nil
+	}
+	return p.backend().tty(p)
+}
+
 // PathInRoot returns a path that names, here, what path names in the root directory of the process (Linux). The process
 // decides what is there: open it as untrusted input.
 func (p Process) PathInRoot(path string) string {
@@ -156,6 +168,8 @@ type backend interface {
 	// that returns the listening sockets of our own network namespace.
 	listenPorts(p Process, names []string, ours listenersFunc) ([]int, error)
 	pidNamespace(Process) (string, error)
+	// tty is asked only for a process with a controlling terminal.
+	tty(Process) (string, error)
 	sharesRoot(Process) (bool, error)
 	samePath(p Process, path string) (bool, error)
 	credentials(Process) (Credentials, error)

@@ -72,7 +72,7 @@ func TestRecordedTree(t *testing.T) {
 	p, _ := table.ByPID(4045)
 	want := Process{
 		ID:    ID{4045, "2d52056f-0000-4000-8000-000000000000/199670"},
-		Ticks: 199670, Parent: 4042, Group: 4042, Session: 4042, UID: os.Geteuid(), State: 'S', Name: "claude",
+		Ticks: 199670, Parent: 4042, Group: 4042, Session: 4042, TTYDevice: ttyDevice(136<<8 | 21), UID: os.Geteuid(), State: 'S', Name: "claude",
 		Exe:     "/opt/agents/node_modules/@anthropic-ai/claude-code/bin/claude.exe",
 		Started: time.Unix(1795201065, 0).UTC().Add(1996700 * time.Millisecond),
 	}

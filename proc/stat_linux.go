@@ -20,6 +20,8 @@ type stat struct {
 	exiting bool
 	// forkNoExec: it was forked and has executed no program since (PF_FORKNOEXEC).
 	forkNoExec bool
+	// tty is the device number of the controlling terminal, as stat(2) has it; 0 if there is none.
+	tty uint64
 }
 
 // Flags of proc_pid_stat(5), from the kernel's include/linux/sched.h.
@@ -70,6 +72,10 @@ func (s *stat) set(field int, text []byte) (err error) {
 		s.group, err = strconv.Atoi(string(text))
 	case 6:
 		s.session, err = strconv.Atoi(string(text))
+	case 7:
+		var device int64 // the kernel prints 32 bits as a signed number
+		device, err = strconv.ParseInt(string(text), 10, 64)
+		s.tty = ttyDevice(uint32(device))
 	case 9:
 		var flags uint64
 		flags, err = strconv.ParseUint(string(text), 10, 64)

@@ -21,6 +21,7 @@ var (
 	_ [0]byte = [eproc + unsafe.Offsetof(unix.Eproc{}.Ucred) + unsafe.Offsetof(unix.Ucred{}.Uid) - kinfoUser]byte{}
 	_ [0]byte = [eproc + unsafe.Offsetof(unix.Eproc{}.Ppid) - kinfoParent]byte{}
 	_ [0]byte = [eproc + unsafe.Offsetof(unix.Eproc{}.Pgid) - kinfoGroup]byte{}
+	_ [0]byte = [eproc + unsafe.Offsetof(unix.Eproc{}.Tdev) - kinfoTTY]byte{}
 	_ [0]byte = [unix.SizeofKinfoProc - kinfoSize]byte{}
 )
 
