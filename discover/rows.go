@@ -130,7 +130,7 @@ func (s *Session) addProcess(table *proc.Table, id proc.ID) {
 	if !ok || slices.ContainsFunc(s.Processes, func(q proc.Process) bool { return q.ID == id }) {
 		return
 	}
-	s.Processes = append(s.Processes, p)
+	s.Processes, s.table = append(s.Processes, p), table
 	slices.SortFunc(s.Processes, func(a, b proc.Process) int {
 		return cmp.Or(cmp.Compare(a.Ticks, b.Ticks), a.Started.Compare(b.Started), cmp.Compare(a.ID.PID, b.ID.PID))
 	})

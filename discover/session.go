@@ -28,6 +28,8 @@ type Session struct {
 	Trust Trust
 	// Evidence is everything that was considered, the accepted evidence first.
 	Evidence []Evidence
+
+	table *proc.Table // has the processes; nil without any
 }
 
 // UnknownSession is a session of which nothing is known, not even a name.

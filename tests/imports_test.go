@@ -65,10 +65,11 @@ type layer struct {
 func layers() []layer {
 	return []layer{
 		{"proc", nil},
+		{"proc/multiplexer", []string{"proc"}},
 		{"discover/native/fsread", nil},
 		{"discover/native/jsonl", nil},
 		{"discover/native/sqlite", []string{"discover/native/fsread"}},
-		{"discover", []string{"discover/native/fsread", "proc"}},
+		{"discover", []string{"discover/native/fsread", "proc", "proc/multiplexer"}},
 		{"discover/native", []string{"discover/native/fsread", "discover/native/jsonl"}},
 		{"discover/ancestry", []string{"discover", "proc"}},
 		{"discover/watch", []string{"discover", "proc"}},
@@ -79,20 +80,21 @@ func layers() []layer {
 		{"discover/<agent>/transcript", []string{"discover", "discover/native", "discover/native/fsread", "discover/native/jsonl"}}, // bytes to records: it opens no file
 		{"discover/agents", []string{"discover", "discover/<agent>"}},
 		{"launch", []string{"discover", "discover/ancestry", "discover/native/fsread", "discover/watch", "lock", "proc", "launch"}},
+		{"launch/attach", []string{"discover/native", "launch", "proc", "proc/multiplexer"}},
 		{"lock", []string{"discover", "discover/ancestry", "discover/native/fsread", "proc"}},
 		{"lock/githooks", []string{"discover/native/fsread", "lock", "proc"}},
 		{"internal/config", []string{"discover/native/fsread"}},
 		{"internal/webhook", nil},
-		{"internal/output", []string{"discover", "discover/search", "discover/watch", "proc"}},
+		{"internal/output", []string{"discover", "discover/search", "discover/watch", "proc", "proc/multiplexer"}},
 		{"internal/export", []string{"discover", "internal/output"}},
 		{"internal/redact", nil},
 		{"internal/terminal", nil},
 		{"internal/cmd", []string{"internal/cmd/<verb>", "internal/cmdutil"}},
 		{"internal/cmd/<verb>", []string{
-			"discover", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc",
+			"discover", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "launch/attach", "lock", "lock/githooks", "proc", "proc/multiplexer",
 		}},
 		{"internal/cmdutil", []string{
-			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/output", "internal/redact", "internal/terminal", "launch", "lock", "proc",
+			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/output", "internal/redact", "internal/terminal", "launch", "launch/attach", "lock", "proc", "proc/multiplexer",
 		}},
 		{".", []string{"internal/cmd", "internal/cmdutil"}},
 	}

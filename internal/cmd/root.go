@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentctl/internal/cmd/attach"
 	"agentctl/internal/cmd/completion"
 	"agentctl/internal/cmd/current"
 	"agentctl/internal/cmd/doctor"
@@ -55,6 +56,7 @@ func Verbs() []cmdutil.Verb {
 		{Name: "launch", New: launch.New},
 		{Name: "resume", New: resume.New, FindsSessions: true},
 		{Name: "send", New: send.New, FindsSessions: true},
+		{Name: "attach", New: attach.New, FindsSessions: true},
 		{Name: "wait", New: wait.New, FindsSessions: true},
 		{Name: "events", New: events.New, FindsSessions: true},
 		{Name: "stop", New: stop.New, FindsSessions: true},

@@ -65,7 +65,7 @@ func TestExitCodes(t *testing.T) {
 		{"top", 2, "hint: did you mean agentctl list --watch?"},
 		{"kill x", 2, "hint: did you mean agentctl stop?"},
 		{"tail x", 2, "hint: did you mean agentctl logs -f?"},
-		{"attach x", 2, "hint: did you mean agentctl resume?"},
+		{"continue x", 2, "hint: did you mean agentctl resume?"},
 		{"stop -f x", 2, "hint: did you mean --force?"},
 		{"list -o json", 2, "hint: did you mean --json?"},
 		{"list -x", 2, "hint: agentctl list --help"},

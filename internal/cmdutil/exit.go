@@ -72,6 +72,11 @@ func NotFoundError(message string) error {
 	return &Failure{status{ExitNotFound, "not_found"}, message, ""}
 }
 
+// UnableError says that the agent, or what it runs in, cannot do what was asked for.
+func UnableError(message, hint string) error {
+	return &Failure{status{ExitUnable, "unsupported"}, message, hint}
+}
+
 // NotInstalledError says that a program is not installed.
 func NotInstalledError(message string) error {
 	return &Failure{status{ExitUnable, "not_installed"}, message, ""}

@@ -14,11 +14,11 @@ import (
 	"agentctl/launch/worktree"
 )
 
-// maxGit bounds the git commands that run at the same time.
-const maxGit = 4
+// maxCommands bounds the commands of git and of multiplexers that run at the same time.
+const maxCommands = 4
 
-// Resources reads the processes of each session of r, and the uncommitted changes in its directory. git runs once per
-// directory, and a failure is reported once.
+// Resources reads the processes of each session of r, the uncommitted changes in its directory, and where its pane is. git runs once per
+// directory, and a failure is reported once. A multiplexer that does not answer is no failure: what the processes show counts then.
 func (f Factory) Resources(ctx context.Context, w *discover.Scanner, r discover.Result) ([]output.Resources, []*discover.Warning) {
 	type answer struct {
 		changes *output.Changes
@@ -26,8 +26,8 @@ func (f Factory) Resources(ctx context.Context, w *discover.Scanner, r discover.
 		told    bool
 	}
 	answers := map[string]*answer{}
-	var git sync.WaitGroup
-	room := make(chan struct{}, maxGit)
+	var commands sync.WaitGroup
+	room := make(chan struct{}, maxCommands)
 	for _, s := range r.Sessions {
 		// A repository's configuration names programs that git runs: none of a place that only others' homes name.
 		if s.Dir == "" || answers[s.Dir] != nil || s.Trust != discover.TrustOurs {
@@ -35,18 +35,28 @@ func (f Factory) Resources(ctx context.Context, w *discover.Scanner, r discover.
 		}
 		a := &answer{}
 		answers[s.Dir] = a
-		git.Go(func() {
+		commands.Go(func() {
 			room <- struct{}{}
 			a.changes, a.err = f.gitChanges(ctx, s.Dir)
 			<-room
 		})
 	}
 	out := make([]output.Resources, len(r.Sessions))
+	guide := f.guide(w)
+	for i, s := range r.Sessions {
+		if pane := s.Pane(); pane != nil && s.Trust == discover.TrustOurs {
+			commands.Go(func() {
+				room <- struct{}{}
+				out[i].Pane, out[i].Located = locate(ctx, guide, *pane)
+				<-room
+			})
+		}
+	}
 	forest := ancestry.NewTrees(w, r, r.Sessions)
 	for i, s := range r.Sessions {
 		out[i].Processes = Processes(forest.Tree(ctx, s))
 	}
-	git.Wait()
+	commands.Wait()
 	var unanswered []*discover.Warning
 	for i, s := range r.Sessions {
 		a := answers[s.Dir]

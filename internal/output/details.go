@@ -66,6 +66,7 @@ func (o TextOptions) details(s discover.Session, r Resources) []detail {
 		{"model", s.Model},
 		{"source", s.Source},
 		{"pid", o.processesText(s)},
+		{"terminal", TerminalText(s.TTY(), r.pane(&s))},
 		{"started", o.timeAndAge(s.Created)},
 		{"active", o.timeAndAge(s.Updated)},
 		{"tokens", tokensText(s.Tokens)},

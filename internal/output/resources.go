@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"agentctl/discover"
+	"agentctl/proc/multiplexer"
 )
 
 // Resources is what a session uses on the machine: processes, orphans, and uncommitted changes in its worktree.
@@ -16,6 +17,17 @@ type Resources struct {
 	// Changes is nil if there is nothing to report; ChangesError says why if git could not be asked.
 	Changes      *Changes
 	ChangesError string
+	// Pane is where the session runs by the word of its multiplexer. It counts only if Located is set; else what its processes show counts.
+	Pane    *multiplexer.Pane
+	Located bool
+}
+
+// pane returns where the session runs; nil if that is not known.
+func (r Resources) pane(s *discover.Session) *multiplexer.Pane {
+	if r.Located {
+		return r.Pane
+	}
+	return s.Pane()
 }
 
 // Process is the JSON object of one process: of the process tree of a session, or an orphan.
@@ -64,6 +76,9 @@ type Quota struct {
 func NewSessionWithResources(s discover.Session, r Resources) Session {
 	out := NewSession(s)
 	out.Processes, out.Orphans, out.Changes = r.Processes, r.Orphans, r.Changes
+	if r.Located {
+		out.Terminal = newTerminal(r.Pane)
+	}
 	return out
 }
 

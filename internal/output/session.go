@@ -15,6 +15,8 @@ type Session struct {
 	PID              int            `json:"pid,omitempty"`
 	PIDs             []int          `json:"pids,omitempty"`
 	ProcessStartedAt string         `json:"processStartedAt,omitempty"`
+	TTY              string         `json:"tty,omitempty"`
+	Terminal         *Terminal      `json:"terminal,omitempty"`
 	StartedAt        string         `json:"startedAt,omitempty"`
 	LastActivityAt   string         `json:"lastActivityAt,omitempty"`
 	StoppedAt        string         `json:"stoppedAt,omitempty"`
@@ -85,6 +87,7 @@ func NewSession(s discover.Session) (out Session) {
 	if len(out.PIDs) == 1 {
 		out.PIDs = nil
 	}
+	out.TTY, out.Terminal = s.TTY(), newTerminal(s.Pane())
 	out.CWD, out.Title, out.Prompt = s.Dir, s.Title, s.Prompt
 	out.Model, out.Branch, out.Version, out.Source = s.Model, s.Branch, s.Version, s.Source
 	out.Tokens, out.Cost, out.Quotas = (*Tokens)(s.Tokens), finite(s.Cost), newQuotas(&s)

@@ -75,6 +75,7 @@ const (
 	rankGroup
 	rankLastWide
 	rankChanges
+	rankTerminal
 	rankAgent
 	rankContext
 	rankWaitingOn

@@ -21,9 +21,10 @@ func WideSessionTable(w io.Writer, sessions []discover.Session, resources []Reso
 	ports := column{title: "PORTS", cell: func(i int) string { return portsText(resources[i].allPorts()) }, dropEarly: rankPorts, preferred: 9}
 	context := column{title: "CONTEXT", cell: func(i int) string { return contextText(sessions[i].Tokens) }, dropEarly: rankContext, alignRight: true}
 	changes := column{title: "CHANGES", cell: func(i int) string { return resources[i].Changes.statusLetters() }, dropEarly: rankChanges}
+	terminal := column{title: "TERMINAL", cell: func(i int) string { return terminalCell(sessions[i].TTY(), resources[i].pane(&sessions[i])) }, dropEarly: rankTerminal, preferred: 12}
 	doing := column{title: "DOING", cell: func(i int) string { return doingText(&sessions[i]) }, dropEarly: rankDoing, preferred: 16}
 	return sessionGrid(
-		sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, cpu, memory, ports, context, changes, doing, c.group, c.dir, c.title,
+		sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, cpu, memory, ports, context, changes, terminal, doing, c.group, c.dir, c.title,
 	).print(w, opts)
 }
 

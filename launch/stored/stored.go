@@ -96,10 +96,10 @@ func CheckSupport(adapters []discover.Adapter, action launch.StoreAction, s disc
 	return err
 }
 
-func commandFor(adapters []discover.Adapter, action launch.StoreAction, s discover.Session, host launch.Environment) (launch.StoreCommand, error) {
+func commandFor(adapters []discover.Adapter, action launch.StoreAction, s discover.Session, host launch.Environment) (launch.Command, error) {
 	a, ok := discover.AdapterWith[launch.StoreManager](adapters, s.Agent)
 	if !ok {
-		return launch.StoreCommand{}, &launch.UnsupportedError{Agent: s.Agent, What: fmt.Sprintf("is not known to have a command for %s", action)}
+		return launch.Command{}, &launch.UnsupportedError{Agent: s.Agent, What: fmt.Sprintf("is not known to have a command for %s", action)}
 	}
 	return a.StoreCommand(action, s, host)
 }
@@ -194,20 +194,13 @@ func (r *run) read(ctx context.Context, s discover.Session) (now discover.Sessio
 }
 
 // checkVersion asks the installed version, once, whether it has the command.
-func (r *run) checkVersion(ctx context.Context, agent discover.Agent, c launch.StoreCommand) error {
+func (r *run) checkVersion(ctx context.Context, agent discover.Agent, c launch.Command) error {
 	key := strings.Join(c.Help, "\x00")
 	err, asked := r.supported[key]
 	if asked || len(c.Help) == 0 {
 		return err
 	}
-	help, failed := r.Host.Output(ctx, c.Dir, c.Env, c.Help...)
-	if !strings.Contains(help, c.HelpHas) {
-		what := fmt.Sprintf("in the installed version has no command %q", strings.TrimSpace(c.HelpHas))
-		if failed != nil {
-			what += fmt.Sprintf(" (%v)", failed)
-		}
-		err = &launch.UnsupportedError{Agent: agent, What: what}
-	}
+	err = c.Supported(ctx, agent, r.Host)
 	r.supported[key] = err
 	return err
 }

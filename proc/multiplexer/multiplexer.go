@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"agentctl/proc"
 )
@@ -35,7 +36,8 @@ type Pane struct {
 	// Session, Window and Pane are the multiplexer's own names or numbers; "" where they are not known or do not exist. They are
 	// those of the start of the pane: its session may have another name by now, and the pane may be in another window.
 	Session, Window, Pane string
-	// Address is where the multiplexer accepts commands, in its own notation; "" where it names none.
+	// Address is where the multiplexer accepts commands, in its own notation: the socket of tmux, WezTerm and kitty, the directory of
+	// screen's sockets, the name of zellij's session. It is "" where the environment does not name it.
 	Address string
 	// TTY is the terminal of the pane.
 	TTY string
@@ -58,7 +60,7 @@ func Find(table *proc.Table, p proc.Process) *Pane {
 	if !ok {
 		return nil
 	}
-	env, err := leader.Env(keys...)
+	env, err := leader.Env(keys()...)
 	if err != nil {
 		return nil
 	}
@@ -71,10 +73,12 @@ func Find(table *proc.Table, p proc.Process) *Pane {
 	return nil
 }
 
-// keys are the variables that are read. They are those of each program when it starts a pane; docs/terminals.md has the sources.
-var keys = []string{
-	"TMUX", "TMUX_PANE", "STY", "WINDOW", "ZELLIJ_SESSION_NAME", "ZELLIJ_PANE_ID", "WEZTERM_PANE", "WEZTERM_UNIX_SOCKET",
-	"KITTY_PID", "KITTY_WINDOW_ID", "KITTY_LISTEN_ON",
+// keys returns the variables that are read: those that each program sets when it starts a pane. docs/terminals.md has the sources.
+func keys() []string {
+	return []string{
+		"TMUX", "TMUX_PANE", "STY", "WINDOW", "SCREENDIR", "ZELLIJ_SESSION_NAME", "ZELLIJ_PANE_ID", "WEZTERM_PANE", "WEZTERM_UNIX_SOCKET",
+		"KITTY_PID", "KITTY_WINDOW_ID", "KITTY_LISTEN_ON",
+	}
 }
 
 // sessionLeader returns the leader of the process's session. Where the system does not name the session, it is the furthest
@@ -117,13 +121,17 @@ func tmux(env map[string]string, server proc.Process) (Pane, bool) {
 	return Pane{Kind: Tmux, Pane: env["TMUX_PANE"], Address: socket}, true
 }
 
-// screen reads STY (pid of the server, a dot, the name of the session) and WINDOW.
+// screen reads STY (pid of the server, a dot, the name of the session), WINDOW, and SCREENDIR, which the user sets and the windows inherit.
 func screen(env map[string]string, server proc.Process) (Pane, bool) {
 	pid, name, ok := strings.Cut(env["STY"], ".")
 	if !ok || !isName(name) || !isPID(pid, server) || !isNumber(env["WINDOW"]) {
 		return Pane{}, false
 	}
-	return Pane{Kind: Screen, Session: env["STY"], Window: env["WINDOW"], Address: pid}, true
+	p := Pane{Kind: Screen, Session: env["STY"], Window: env["WINDOW"]}
+	if dir := env["SCREENDIR"]; filepath.IsAbs(dir) {
+		p.Address = dir
+	}
+	return p, true
 }
 
 // zellij reads ZELLIJ_SESSION_NAME and ZELLIJ_PANE_ID.
@@ -147,12 +155,12 @@ func wezterm(env map[string]string, server proc.Process) (Pane, bool) {
 	return p, true
 }
 
-// kitty reads KITTY_PID, KITTY_WINDOW_ID and KITTY_LISTEN_ON. What kitty calls a window is a pane of one of its tabs.
+// kitty reads KITTY_PID, KITTY_WINDOW_ID and KITTY_LISTEN_ON. What kitty calls a window is a pane of a tab.
 func kitty(env map[string]string, server proc.Process) (Pane, bool) {
 	if id := env["KITTY_WINDOW_ID"]; !isPID(env["KITTY_PID"], server) || !isNumber(id) {
 		return Pane{}, false
 	}
-	p := Pane{Kind: Kitty, Window: env["KITTY_WINDOW_ID"]}
+	p := Pane{Kind: Kitty, Pane: env["KITTY_WINDOW_ID"]}
 	if address := env["KITTY_LISTEN_ON"]; strings.HasPrefix(address, "unix:") {
 		p.Address = address
 	}
@@ -178,4 +186,7 @@ func isNumber(text string) bool {
 // maxName is the longest name of a session that counts, in bytes. screen allows 80, and zellij what fits into the path of a socket.
 const maxName = 255
 
-func isName(text string) bool { return text != "" && len(text) <= maxName }
+// isName reports whether a text can be the name of a session. One that begins as a flag could be taken for one.
+func isName(text string) bool {
+	return text != "" && len(text) <= maxName && text[0] != '-' && !strings.ContainsFunc(text, unicode.IsControl)
+}

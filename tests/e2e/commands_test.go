@@ -70,6 +70,7 @@ func scriptCommands() map[string]command {
 			ts.Check(terminal.Close())
 			ts.Check(os.WriteFile(ts.MkAbs(args[1]), bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")), 0o600))
 		}),
+		"unpacks": withArgs(1, unpacks),
 		// narrow COLUMNS FILE: no line of it is wider.
 		"narrow": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			columns, err := strconv.Atoi(args[0])

@@ -69,7 +69,7 @@ func environ(ts *testscript.TestScript) []string {
 	var out []string
 	for _, key := range []string{
 		"HOME", "PATH", "TZ", "LANG", "TMPDIR", "AGENTCTL_GROUP", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "OPENCODE_DB",
-		"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "NO_COLOR", "TERM", "COLUMNS", "PAGER", "GORACE",
+		"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "NO_COLOR", "TERM", "COLUMNS", "PAGER", "GORACE", "TMUX", "TMUX_PANE",
 	} {
 		if v := ts.Getenv(key); v != "" {
 			out = append(out, key+"="+v)

@@ -104,10 +104,13 @@ func scripts(dir string) testscript.Params {
 		},
 		Cmds: scriptCommands(),
 		Condition: func(name string) (bool, error) {
-			if name != "binds" {
-				return false, fmt.Errorf("unknown condition %q", name)
+			switch name {
+			case "binds":
+				return binds(), nil
+			case "unpackable":
+				return unpackable(), nil
 			}
-			return binds(), nil
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 	}
 }

@@ -1,0 +1,198 @@
+// Package attach is the command attach.
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+	"agentctl/launch"
+	"agentctl/launch/attach"
+	"agentctl/proc"
+	"agentctl/proc/multiplexer"
+)
+
+// New makes the command attach.
+func New(f cmdutil.Factory) *cli.Command {
+	o := &cmdutil.CommonFlags{}
+	return &cli.Command{
+		Usage:     "go to the terminal of a live session",
+		UsageText: "agentctl attach [FLAGS] ID",
+		Description: "attach selects the pane of tmux, screen, zellij, WezTerm or kitty in which the session runs. From outside of that tmux,\n" +
+			"screen or zellij, it replaces itself by that program's client. A session that a background service of its agent runs\n" +
+			"is shown by the agent's client. Where neither is possible, attach fails with exit code 7 and says where the session is.",
+		ArgsUsage: "ID",
+		Flags: []cli.Flag{
+			cmdutil.AdapterFlag(&o.AdapterNames),
+		},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl attach 88d1d394", "agentctl attach pid:4711"),
+		Action: func(c *cli.Context) error {
+			args, err := cmdutil.Arguments(c, 1, "the ID of a session")
+			if err != nil {
+				return err
+			}
+			return run(c.Context, f, args[0], o)
+		},
+	}
+}
+
+func run(ctx context.Context, f cmdutil.Factory, arg string, o *cmdutil.CommonFlags) error {
+	c, err := f.NewCall("attach", o, nil)
+	if err != nil {
+		return err
+	}
+	r, err := c.Find(ctx, arg, discover.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	if len(r.Sessions) > 1 {
+		_ = c.ReportWarnings(r.Warnings) // the error says how it ends
+		return &discover.AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: len(r.Sessions)}
+	}
+	working, stop := cmdutil.Interruptible(ctx)
+	defer stop()
+	t := target{Call: c, session: r.Sessions[0], guide: c.Guide()}
+	if err := t.find(working); err != nil {
+		return err
+	}
+	return t.attach(working, r.Table)
+}
+
+// target is the session to attach to.
+type target struct {
+	*cmdutil.Call
+	session discover.Session
+	guide   attach.Guide
+	// pane is where its process runs; nil if that is not known. paneErr is why its multiplexer could not be asked.
+	pane    *multiplexer.Pane
+	paneErr error
+}
+
+// find checks that the session is live, and finds its pane.
+func (t *target) find(ctx context.Context) error {
+	s := t.session
+	switch {
+	case s.Status == discover.Stopped:
+		return cmdutil.ConflictError(cmdutil.DescribeSession(s)+" is stopped", "agentctl resume "+output.Sanitize(s.ID)+" continues it")
+	case len(s.Processes) == 0:
+		return cmdutil.UnableError("which process runs "+cmdutil.DescribeSession(s)+" is not known", "")
+	}
+	if err := s.CheckTrust("attach"); err != nil {
+		return err
+	}
+	if t.pane = s.Pane(); t.pane == nil {
+		return nil
+	}
+	pane, err := t.guide.Locate(ctx, *t.pane)
+	if errors.Is(err, attach.ErrNotThere) {
+		t.pane = nil
+	} else if err == nil {
+		t.pane = &pane
+	}
+	t.paneErr = err
+	return ctx.Err()
+}
+
+// attach brings the user to the session.
+func (t *target) attach(ctx context.Context, table *proc.Table) error {
+	if !t.Terminal {
+		return t.unable("attach needs a terminal: stdin and stdout are none")
+	}
+	command, ok, err := t.client(ctx)
+	switch {
+	case err != nil:
+		return t.explain(err)
+	case ok:
+		host := launch.NewEnvironment(t.Environ, t.Adapters)
+		return t.Exec(launch.Spec{Args: command.Args, Env: command.Env, Dir: directory(command.Dir)}, host)
+	case t.paneErr != nil:
+		return t.explain(t.paneErr)
+	case t.pane == nil:
+		return t.unable("it runs in no pane of a multiplexer that is known")
+	}
+	var from *multiplexer.Pane
+	if self, ok := table.ByPID(t.PID); ok {
+		from = multiplexer.Find(table, self)
+	}
+	way, err := t.guide.Way(from, *t.pane)
+	if err != nil {
+		return t.explain(err)
+	}
+	return t.follow(ctx, way)
+}
+
+// client returns the command of the agent's own client, if a background service runs the session.
+func (t *target) client(ctx context.Context) (command launch.Command, ok bool, err error) {
+	adapter, ok := discover.AdapterWith[launch.Attacher](t.Adapters, t.session.Agent)
+	if !ok {
+		return command, false, nil
+	}
+	s := t.session
+	s.Processes = slices.DeleteFunc(slices.Clone(s.Processes), func(p proc.Process) bool { return !t.guide.Reachable(p) })
+	if len(s.Processes) == 0 {
+		return command, false, attach.ErrUnreachable
+	}
+	host := launch.NewEnvironment(t.Environ, t.Adapters)
+	command, ok, err = adapter.AttachCommand(ctx, s, host)
+	if err == nil && ok {
+		err = command.Supported(ctx, s.Agent, host)
+	}
+	return command, ok, err
+}
+
+// follow runs the commands that select the pane, and replaces this process by the one that shows it, if there is one.
+func (t *target) follow(ctx context.Context, way attach.Way) error {
+	host := launch.Environment{Environ: attach.Environ(t.Environ, way.Unset)}
+	for _, line := range way.Select {
+		if err := host.Run(ctx, way.Set, line...); err != nil {
+			return err
+		}
+	}
+	if len(way.Attach) == 0 {
+		return nil
+	}
+	return t.Exec(launch.Spec{Args: way.Attach, Env: way.Set, Dir: directory("")}, host)
+}
+
+// directory returns a directory to start a client in: the given one if it exists, else that of this process.
+func directory(dir string) string {
+	if dir != "" && cmdutil.CheckDirectory(dir) == nil {
+		return dir
+	}
+	if here, err := os.Getwd(); err == nil {
+		return here
+	}
+	return "/"
+}
+
+// explain makes an error of something that stands in the way.
+func (t *target) explain(err error) error {
+	if unsupported := (*launch.UnsupportedError)(nil); errors.As(err, &unsupported) {
+		return t.unable(err.Error())
+	}
+	if missing := (*launch.NotInstalledError)(nil); errors.As(err, &missing) {
+		return err
+	}
+	if t.pane == nil {
+		return t.unable(err.Error())
+	}
+	return t.unable(fmt.Sprintf("%s: %v", t.pane.Kind, err))
+}
+
+// unable is the error that says why attach cannot bring the user there, and where the session is.
+func (t *target) unable(why string) error {
+	where := output.TerminalText(t.session.TTY(), t.pane)
+	if where == "" {
+		where = "without a terminal"
+	} else {
+		where = "on " + where
+	}
+	return cmdutil.UnableError(fmt.Sprintf("%s runs %s; %s", cmdutil.DescribeSession(t.session), where, output.Sanitize(why)), "")
+}

@@ -1,0 +1,30 @@
+package cmdutil
+
+import (
+	"context"
+	"errors"
+
+	"agentctl/discover"
+	"agentctl/launch"
+	"agentctl/launch/attach"
+	"agentctl/proc/multiplexer"
+)
+
+// Guide returns what finds panes of terminal multiplexers, and asks only those of our own user.
+func (c *Call) Guide() attach.Guide { return c.guide(c.Scanner) }
+
+func (f Factory) guide(w *discover.Scanner) attach.Guide {
+	return attach.Guide{Host: launch.Environment{Environ: f.Environ}, Reachable: w.Reachable}
+}
+
+// locate asks a multiplexer where a pane is. It returns false if that could not be asked, and no pane if it has none.
+func locate(ctx context.Context, guide attach.Guide, p multiplexer.Pane) (*multiplexer.Pane, bool) {
+	now, err := guide.Locate(ctx, p)
+	switch {
+	case errors.Is(err, attach.ErrNotThere):
+		return nil, true
+	case err != nil:
+		return nil, false
+	}
+	return &now, true
+}

@@ -1,0 +1,103 @@
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"agentctl/tests/debian"
+)
+
+// unpackedPackages returns the programs of Debian that scripts run: jq for the documents' commands, and the multiplexers.
+func unpackedPackages() map[string]debian.Package {
+	return map[string]debian.Package{
+		"jq":     {Name: "jq", Version: "1.6", Files: []string{"usr/bin/jq"}},
+		"screen": {Name: "screen", Version: "4.9.0", Files: []string{"usr/bin/screen"}},
+		"tmux":   {Name: "tmux", Version: "3.3a", Files: []string{"usr/bin/tmux"}},
+	}
+}
+
+// addJQ puts a jq into a directory of PATH if the machine has none. A machine that is not Debian's skips the test then; a CI run fails.
+func addJQ(t *testing.T, dir string) {
+	t.Helper()
+	if _, err := exec.LookPath("jq"); err == nil {
+		return
+	}
+	err := unpack(t.Context(), "jq", dir)
+	switch {
+	case mayBeMissing(err):
+		t.Skipf("the documents' commands need jq: %v", err)
+	case err != nil:
+		t.Fatal(err)
+	}
+}
+
+// mayBeMissing reports whether an error says that this machine, which is none of continuous integration, cannot have the package.
+func mayBeMissing(err error) bool {
+	return errors.Is(err, debian.ErrMissing) && os.Getenv("CI") != "true"
+}
+
+// unpack writes a script with the name of a package into a directory, which runs the package's program with its own libraries.
+func unpack(ctx context.Context, name, dir string) error {
+	p := unpackedPackages()[name]
+	root, err := debian.Ensure(ctx, p)
+	if err != nil {
+		return err
+	}
+	var variables []string
+	for _, v := range root.Environ(nil) {
+		if strings.HasPrefix(v, "LD_LIBRARY_PATH=") {
+			variables = append(variables, "'"+v+"'")
+		}
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec env %s '%s' \"$@\"\n", strings.Join(variables, " "), root.Path(p.Files[0]))
+	return os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755)
+}
+
+// unpacks PACKAGE…: PATH has its program from then on.
+func unpacks(ts *testscript.TestScript, names []string) {
+	dir := filepath.Join(ts.Getenv("WORK"), "unpacked")
+	ts.Check(os.MkdirAll(dir, 0o755))
+	for _, name := range names {
+		ts.Check(unpack(context.Background(), name, dir))
+	}
+	ts.Setenv("PATH", dir+string(os.PathListSeparator)+ts.Getenv("PATH"))
+}
+
+// unpackable reports whether this machine can have the packages. In continuous integration it must, so that no script is skipped.
+func unpackable() bool {
+	for _, p := range unpackedPackages() {
+		if _, err := debian.Ensure(context.Background(), p); mayBeMissing(err) {
+			return false
+		}
+	}
+	return true
+}
+
+// The unpacked programs work, also on a machine that has them.
+func TestUnpackedPrograms(t *testing.T) {
+	dir := t.TempDir()
+	for name, version := range map[string]string{"jq": "--version", "screen": "-v", "tmux": "-V"} {
+		if err := unpack(t.Context(), name, dir); mayBeMissing(err) {
+			t.Skip(err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		out, _ := exec.Command(filepath.Join(dir, name), version).Output() // screen ends with 1
+		if want := unpackedPackages()[name].Version; !strings.Contains(strings.ReplaceAll(string(out), "4.09.00", "4.9.0"), want) {
+			t.Errorf("%s: %q, want version %s", name, out, want)
+		}
+	}
+	cmd := exec.Command(filepath.Join(dir, "jq"), "-r", ".[].id")
+	cmd.Stdin = strings.NewReader(`[{"id": "one"}, {"id": "two"}]`)
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "one\ntwo\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
