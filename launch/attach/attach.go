@@ -23,13 +23,8 @@ import (
 // askTimeout bounds how long a multiplexer may take to answer. tmux answers in milliseconds.
 const askTimeout = 2 * time.Second
 
-// Errors of this package; compare with errors.Is.
-var (
-	// ErrNotThere: the multiplexer has no pane with the terminal of the process.
-	ErrNotThere = errors.New("it has no pane with this terminal any more")
-	// ErrUnreachable: the multiplexer is not asked.
-	ErrUnreachable = errors.New("its process belongs to another user, is in another namespace, or has ended, and is not asked")
-)
+// ErrNotThere: the multiplexer has no pane with the terminal of the process.
+var ErrNotThere = errors.New("it has no pane with this terminal any more")
 
 // Guide finds panes, and the ways to them.
 type Guide struct {
@@ -70,7 +65,7 @@ func driverOf(kind multiplexer.Kind) driver {
 }
 
 // Locate asks the multiplexer where the pane is now, and under which name. Where it cannot be asked, or cannot tell, the pane is
-// returned as it is. Errors: [ErrNotThere], [ErrUnreachable], and those of the multiplexer's command.
+// returned as it is. Errors: [ErrNotThere], [launch.ErrUnreachable], and those of the multiplexer's command.
 func (g Guide) Locate(ctx context.Context, p multiplexer.Pane) (multiplexer.Pane, error) {
 	if err := g.check(p); err != nil {
 		return p, err
@@ -96,11 +91,14 @@ func (g Guide) Way(from *multiplexer.Pane, to multiplexer.Pane) (Way, error) {
 	return w, err
 }
 
-// check reports whether the multiplexer may be asked about the pane.
+// check returns an error unless the pane is still that of the multiplexer, and the multiplexer may be asked.
 func (g Guide) check(p multiplexer.Pane) error {
 	leader, err := proc.Inspect(p.Leader.ID.PID)
-	if err != nil || leader.ID != p.Leader.ID || leader.TTYDevice != p.Leader.TTYDevice || leader.Parent != p.Server.ID.PID || !g.Reachable(p.Server) {
-		return ErrUnreachable
+	switch {
+	case err != nil || leader.ID != p.Leader.ID || leader.TTYDevice != p.Leader.TTYDevice || leader.Parent != p.Server.ID.PID:
+		return ErrNotThere
+	case !g.Reachable(p.Server):
+		return launch.ErrUnreachable
 	}
 	return nil
 }

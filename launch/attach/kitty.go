@@ -3,6 +3,7 @@ package attach
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,7 +27,7 @@ type kittyWindow struct {
 // configuration has allow_remote_control and listen_on.
 func locateKitty(ctx context.Context, g Guide, p multiplexer.Pane) (multiplexer.Pane, error) {
 	if p.Address == "" {
-		return p, fmt.Errorf("kitty listens on no socket (listen_on in kitty.conf): %w", ErrUnreachable)
+		return p, errors.New("it listens on no socket; set listen_on in kitty.conf")
 	}
 	if err := verifySocket(ctx, strings.TrimPrefix(p.Address, "unix:"), p); err != nil {
 		return p, err

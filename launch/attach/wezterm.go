@@ -3,6 +3,7 @@ package attach
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -19,7 +20,7 @@ type wezTermPane struct {
 
 func locateWezTerm(ctx context.Context, g Guide, p multiplexer.Pane) (multiplexer.Pane, error) {
 	if p.Address == "" {
-		return p, fmt.Errorf("WezTerm: the pane does not name the socket: %w", ErrUnreachable)
+		return p, errors.New("the pane does not name the socket")
 	}
 	if err := verifySocket(ctx, p.Address, p); err != nil {
 		return p, err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -69,7 +68,9 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *cmdutil.CommonFl
 type target struct {
 	*cmdutil.Call
 	session discover.Session
-	guide   attach.Guide
+	// reachable is the session with those of its processes that may be sent something.
+	reachable discover.Session
+	guide     attach.Guide
 	// pane is where its process runs; nil if that is not known. paneErr is why its multiplexer could not be asked.
 	pane    *multiplexer.Pane
 	paneErr error
@@ -84,10 +85,14 @@ func (t *target) find(ctx context.Context) error {
 	case len(s.Processes) == 0:
 		return cmdutil.UnableError("which process runs "+cmdutil.DescribeSession(s)+" is not known", "")
 	}
-	if err := s.CheckTrust("attach"); err != nil {
+	var err error
+	switch t.reachable, err = launch.Reachable(t.Scanner, s, "attach"); {
+	case errors.Is(err, launch.ErrUnreachable):
+		return cmdutil.ConflictError(fmt.Sprintf("%s: %v", cmdutil.DescribeSession(s), err), "")
+	case err != nil:
 		return err
 	}
-	if t.pane = s.Pane(); t.pane == nil {
+	if t.pane = t.reachable.Pane(); t.pane == nil {
 		return nil
 	}
 	pane, err := t.guide.Locate(ctx, *t.pane)
@@ -134,15 +139,10 @@ func (t *target) client(ctx context.Context) (command launch.Command, ok bool, e
 	if !ok {
 		return command, false, nil
 	}
-	s := t.session
-	s.Processes = slices.DeleteFunc(slices.Clone(s.Processes), func(p proc.Process) bool { return !t.guide.Reachable(p) })
-	if len(s.Processes) == 0 {
-		return command, false, attach.ErrUnreachable
-	}
 	host := launch.NewEnvironment(t.Environ, t.Adapters)
-	command, ok, err = adapter.AttachCommand(ctx, s, host)
+	command, ok, err = adapter.AttachCommand(ctx, t.reachable, host)
 	if err == nil && ok {
-		err = command.Supported(ctx, s.Agent, host)
+		err = command.Supported(ctx, t.session.Agent, host)
 	}
 	return command, ok, err
 }
