@@ -20,7 +20,7 @@ type Message struct {
 	Text string
 	// Tool is the call, of kind [KindTool].
 	Tool *ToolCall
-	// SentID is the ID that the sender gave a message that came through the agent's own channel for messages; else "".
+	// SentID is the ID that the sender gave a message, where the agent stores one; else "".
 	SentID string `json:",omitzero"`
 	// Model and Tokens are those of the answer that the message is part of. Of an answer that is stored as several
 	// messages, one has the tokens.

@@ -67,6 +67,11 @@ func RunJob(ctx context.Context, cmd *exec.Cmd, ownGroup bool, grace time.Durati
 	if err != nil {
 		return err
 	}
+	return j.WaitContext(ctx, grace)
+}
+
+// WaitContext waits for the command itself, as [Job.Wait] does. If ctx ends first, it ends the whole job, as [RunJob] does.
+func (j *Job) WaitContext(ctx context.Context, grace time.Duration) error {
 	ended := make(chan error, 1)
 	go func() { ended <- j.Wait() }()
 	select {

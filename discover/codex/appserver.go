@@ -11,10 +11,19 @@ import (
 	"agentctl/proc"
 )
 
-// rpcClient is a client of an app-server. It speaks JSON-RPC, one message in each WebSocket message (SEEN 0.169).
+// rpcClient is a client of an app-server. It speaks JSON-RPC (SEEN 0.169).
 type rpcClient struct {
-	*webSocket
+	rpcConn
 	lastID int
+}
+
+// rpcConn is a connection to an app-server.
+type rpcConn interface {
+	// sendMessage sends one message of the protocol.
+	sendMessage(message []byte) error
+	// receive returns the next message. Error: [io.EOF] once the server has ended the connection.
+	receive() ([]byte, error)
+	close()
 }
 
 // connect opens a connection to a server and initializes it.
@@ -23,17 +32,22 @@ func connect(ctx context.Context, path string, server proc.Process) (*rpcClient,
 	if err != nil {
 		return nil, err
 	}
-	c := &rpcClient{webSocket: s}
-	_, err = c.call("initialize", map[string]any{
+	return initialize(s)
+}
+
+// initialize begins the conversation of a client with a server. It closes the connection if that fails.
+func initialize(conn rpcConn) (*rpcClient, error) {
+	c := &rpcClient{rpcConn: conn}
+	_, err := c.call("initialize", map[string]any{
 		"clientInfo": map[string]string{"name": "agentctl", "version": "1"},
-		// without it, the server has no methods for background terminals
+		// without it, the server has no methods for background terminals and queues
 		"capabilities": map[string]bool{"experimentalApi": true},
 	})
 	if err == nil {
 		err = c.write(rpcRequest{Method: "initialized"})
 	}
 	if err != nil {
-		s.close()
+		conn.close()
 		return nil, err
 	}
 	return c, nil
@@ -50,7 +64,7 @@ func (c *rpcClient) write(r rpcRequest) error {
 	if err != nil {
 		return err
 	}
-	return c.send(opText, raw)
+	return c.sendMessage(raw)
 }
 
 // call sends a request and returns the result. Error: *[rpcError] if the server refuses.

@@ -27,6 +27,8 @@ type invocation struct {
 	noThreadHere bool
 	// isDaemon: the server is the daemon that runs the threads of the TUIs of its home.
 	isDaemon bool
+	// isMCP: the server is one of the Model Context Protocol.
+	isMCP bool
 	// dir is the value of -C, session the full ID given to resume, listen the value of --listen.
 	dir, session, listen string
 }
@@ -48,7 +50,7 @@ func parseArgs(args []string) invocation {
 	case "app-server":
 		in.role = serverRole(words[1:])
 	case "mcp-server":
-		in.role = server
+		in.role, in.isMCP = server, true
 	case "remote-control":
 		in.role = helper
 		if in.noDaemon && len(words) == 1 { // its own server, in the foreground (READ 0.169)

@@ -174,6 +174,7 @@ func (s *fakeServer) do(method, id string) json.RawMessage {
 		}})
 	case "turn/interrupt":
 		t.interrupted = true
+	case "turn/start": // begins a turn, or has the one in progress read the message
 	case "thread/backgroundTerminals/list":
 		return marshal(map[string]any{"data": make([]struct{}, t.commands)})
 	case "thread/backgroundTerminals/clean":

@@ -99,6 +99,9 @@ const (
 	opPong         = 10
 )
 
+// sendMessage implements [rpcConn]: one message of the protocol is one message of the WebSocket (SEEN 0.169).
+func (s *webSocket) sendMessage(message []byte) error { return s.send(opText, message) }
+
 // send sends a message in one frame. A client masks its frames (section 5.3).
 func (s *webSocket) send(kind byte, message []byte) error {
 	const final, masked = 0x80, 0x80

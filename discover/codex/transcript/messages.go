@@ -125,10 +125,15 @@ func (b *MessageBuilder) messageID(id string, at int64) string {
 // isReviewCopy reports whether a record inside a review is the reviewer's: it names no thread.
 func (b *MessageBuilder) isReviewCopy(r *Record) bool { return b.inReview && r.Get("thread_id") == nil }
 
+// maxSentID is how many characters of the ID that a client gave its message are kept. Codex's own interface gives UUIDs (SEEN 0.169).
+const maxSentID = 100
+
 // addPrompt adds the user's words, with which a turn begins.
 func (b *MessageBuilder) addPrompt(r *Record, at int64) {
 	b.tokens.clear()
-	b.add(b.newMessage(r, at, discover.RoleUser, discover.KindText, r.Text()))
+	m := b.newMessage(r, at, discover.RoleUser, discover.KindText, r.Text())
+	m.SentID = r.body.Get("client_id").Text(maxSentID)
+	b.add(m)
 	b.rolledBack = max(b.rolledBack-1, 0)
 }
 

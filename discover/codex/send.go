@@ -1,0 +1,135 @@
+package codex
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+	"agentctl/launch"
+	"agentctl/proc"
+)
+
+// firstQueueVersion is the first version that was seen to take messages of other clients and to store their IDs. 0.147 does not.
+func firstQueueVersion() native.Version { return native.Version{0, 149} }
+
+// recipient is a process that runs a thread and takes messages for it.
+type recipient struct {
+	process proc.Process
+	// socket is the app-server's socket. "" says that the process reads the queue of its home.
+	socket string
+}
+
+// findRecipient finds the process that takes the session's messages. Error: [*launch.UnsupportedError].
+func findRecipient(s discover.Session) (recipient, error) {
+	refusal := unsupported("shows no process that takes messages for the session")
+	for _, p := range s.Processes {
+		args, err := p.Args()
+		if err != nil {
+			return recipient{}, fmt.Errorf("reading the command line of %s: %w", p.ID, err)
+		}
+		version := native.ParseVersion(binaryVersion(p.Exe))
+		switch in := parseArgs(args); {
+		case in.role == helper:
+			continue
+		case in.role == exec: // SEEN 0.169: it stores a message that was queued, and cuts the turn in which it would be read
+			refusal = unsupported("exec takes no messages: it ends with its turn. Wait until it has ended (agentctl wait), then continue it (agentctl resume)")
+		case in.isMCP:
+			refusal = unsupported("mcp-server takes no messages that agentctl knows of: its client sends them")
+		case version.Before(firstQueueVersion()):
+			refusal = unsupported(fmt.Sprintf("%s takes no messages: update Codex, then stop the session and resume it (agentctl stop, agentctl resume)", version))
+		default:
+			return recipient{p, serverSocket(p)}, nil
+		}
+	}
+	return recipient{}, refusal
+}
+
+// CheckSend implements [launch.Sender]. Threads of the daemon, of other app-servers and of TUIs take messages.
+func (Adapter) CheckSend(s discover.Session, host launch.Environment) error {
+	to, err := findRecipient(s)
+	if err == nil && to.socket == "" {
+		_, err = queueProgram(host)
+	}
+	return err
+}
+
+// queueProgram returns the installed Codex if it has a queue of messages. Errors: [*launch.NotInstalledError],
+// [*launch.UnsupportedError].
+func queueProgram(host launch.Environment) (installation, error) {
+	program, err := findInstallation(host)
+	if err == nil && program.olderThan(firstQueueVersion()) {
+		err = unsupported(fmt.Sprintf("%s, which is in PATH, has no queue of messages: put the session's version into PATH", program.version))
+	}
+	return program, err
+}
+
+// Send implements [launch.Sender]. An app-server with a socket is sent the message. Every other process takes messages from the queue
+// of its home only, which Codex itself writes.
+func (Adapter) Send(ctx context.Context, s discover.Session, text string, host launch.Environment) (launch.SentMessage, error) {
+	sent := launch.SentMessage{Text: text, ID: "agentctl-" + rand.Text()}
+	to, err := findRecipient(s)
+	if err != nil {
+		return sent, err
+	}
+	var c *rpcClient
+	method := "turn/start"
+	if to.socket != "" {
+		c, err = connect(ctx, to.socket, to.process)
+	} else {
+		c, err = startQueueServer(ctx, s, host)
+		method = "thread/queue/add"
+	}
+	if errors.Is(err, proc.ErrOtherPeer) {
+		return sent, fmt.Errorf("another process than %s listens on %s, and is sent nothing", to.process.ID, to.socket)
+	}
+	if err == nil {
+		defer c.close()
+		err = c.sendMessageTo(s.ID, method, sent)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err() // the connection ends with it
+	}
+	return sent, err
+}
+
+// sendMessageTo sends a message by one of two methods (SEEN 0.149-0.169). turn/start begins a turn in an idle thread; a turn in
+// progress reads the message after the tool that runs. thread/queue/add has the message read in the next turn.
+func (c *rpcClient) sendMessageTo(thread, method string, m launch.SentMessage) error {
+	_, err := c.call(method, map[string]any{
+		"threadId": thread, "clientUserMessageId": m.ID,
+		"input": []any{map[string]string{"type": "text", "text": m.Text}},
+	})
+	return err
+}
+
+// startQueueServer starts an app-server that can write the queue of the session's home. It ends with the connection. `codex queue` does
+// the same, but takes the text from its command line, which others can read, and does not say which ID the message gets.
+func startQueueServer(ctx context.Context, s discover.Session, host launch.Environment) (*rpcClient, error) {
+	program, err := queueProgram(host)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := startStdioServer(ctx, host, s.Home, slices.Concat(program.env, homeEnv(s, host)), program.path)
+	if err != nil {
+		return nil, err
+	}
+	return initialize(conn)
+}
+
+// IsSent implements [launch.Sender]. Codex stores the ID that the client has given its message (SEEN 0.149-0.169).
+func (Adapter) IsSent(m discover.Message, sent launch.SentMessage) bool {
+	return m.Role == discover.RoleUser && sent.ID != "" && m.SentID == sent.ID
+}
+
+// Refusal implements [launch.RefusalReader]. A turn that is interrupted loses the messages that it was to read (SEEN 0.169), but those in
+// the queue stay there. The transcript does not say which of them were lost.
+func (Adapter) Refusal(m discover.Message, _ launch.SentMessage) (text string, dropped bool) {
+	if m.Kind != discover.KindInterruption {
+		return "", false
+	}
+	return "a turn was interrupted meanwhile, and what it had not read may be lost", false
+}

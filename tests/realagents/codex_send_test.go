@@ -1,0 +1,198 @@
+package realagents
+
+import (
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"agentctl/tests/realagents/install"
+	"agentctl/tests/realagents/world"
+)
+
+// sends sends a message and compares the exit code and what is printed on stderr.
+func (c agentctl) sends(code int, say string, args ...string) {
+	c.t.Helper()
+	out, errs, got := c.run(append([]string{"send"}, args...)...)
+	if got != code || strings.Contains(out, "delivered") != (code == 0) || !strings.Contains(errs, say) {
+		c.t.Errorf("send %.80q: exit code %d, want %d\n%s%s", args, got, code, out, errs)
+	}
+}
+
+// count is how often a session was asked a text.
+func count(t *testing.T, w *world.World, id, text string) (n int) {
+	t.Helper()
+	for _, a := range asked(t, w, id) {
+		if a == text {
+			n++
+		}
+	}
+	return n
+}
+
+// TestCodexSend: a thread of the daemon is sent messages over its socket, idle or at work, by several senders; delivered is
+// only what its rollout has.
+func TestCodexSend(t *testing.T) {
+	w := world.New(t)
+	a := w.Codex(install.CodexCurrent)
+	c := agentctlIn(t, w).as(a)
+	tui := a.TUI()
+	tui.Submit("the first")
+	tui.WaitFor("OK: the first")
+	id := codexID(t, w, "the first")
+
+	c.sends(0, "", id, "while idle")
+	tui.WaitFor("OK: while idle")
+
+	big := strings.Repeat("0123456789 ä\n", 30_000)
+	cmd := exec.Command(os.Getenv(binary), "send", id, "-")
+	cmd.Env, cmd.Stdin = a.Environ(), strings.NewReader(big)
+	if out, err := cmd.CombinedOutput(); err != nil || count(t, w, id, strings.TrimSuffix(big, "\n")) != 1 {
+		t.Errorf("%d bytes: %v, %s", len(big), err, out)
+	}
+
+	// A turn in progress reads messages once its tool has ended; two with the same text are two messages.
+	tool := w.Tool(a.Dir())
+	tui.Submit("work [[shell " + tool.Command + "]]")
+	tool.WaitRunning()
+	c.sends(124, "not read within", "--timeout", "1s", id, "a moment later")
+	if count(t, w, id, "a moment later") != 0 {
+		t.Error("it was read while a tool runs")
+	}
+	var senders sync.WaitGroup
+	for range 3 {
+		senders.Go(func() { c.sends(0, "", id, "the same") })
+	}
+	tool.End()
+	senders.Wait()
+	if same, later := count(t, w, id, "the same"), count(t, w, id, "a moment later"); same != 3 || later != 1 {
+		t.Errorf("%d of 3, %d of 1 are stored: %q", same, later, asked(t, w, id)[2:])
+	}
+
+	// A thread that waits for permission reads nothing, and loses what it was sent if its turn is interrupted.
+	tui.Submit("ask [[escalate echo hi]]")
+	tui.WaitFor("Would you like to run the following command?")
+	c.expect([]string{row(id, daemonPID(t, w), "waiting permission")})
+	c.sends(124, "not read within", "--timeout", "1s", id, "into a question")
+	if _, errs, code := c.run("stop", id); code != 0 {
+		t.Errorf("stop: exit code %d\n%s", code, errs)
+	}
+	c.sends(0, "", id, "after it")
+	if count(t, w, id, "into a question") != 0 || count(t, w, id, "after it") != 1 {
+		t.Errorf("stored: %q", asked(t, w, id)[2:])
+	}
+	if row := c.status(id); row.PID != daemonPID(t, w) {
+		t.Errorf("it is run by %d", row.PID)
+	}
+}
+
+// TestCodexSendByQueue: a TUI that runs its own thread takes messages from the queue that Codex keeps; a message to a session
+// that ends before it reads it is not delivered. Runs of exec, and older versions, take none.
+func TestCodexSendByQueue(t *testing.T) {
+	w := world.New(t)
+	a := w.Codex(install.CodexCurrent)
+	c := agentctlIn(t, w).as(a)
+	tui := a.TUI("--no-daemon")
+	tui.Submit("the first")
+	tui.WaitFor("OK: the first")
+	id := codexID(t, w, "the first")
+	var senders sync.WaitGroup
+	big := strings.Repeat("0123456789", 30_000)
+	for _, text := range []string{"the same", "the same", "-"} {
+		senders.Go(func() {
+			cmd := exec.Command(os.Getenv(binary), "send", id, text)
+			cmd.Env, cmd.Stdin = a.Environ(), strings.NewReader(big)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v, %s", text, err, out)
+			}
+		})
+	}
+	senders.Wait()
+	if count(t, w, id, "the same") != 2 || count(t, w, id, big) != 1 {
+		t.Errorf("stored: %.200q", asked(t, w, id))
+	}
+
+	tool := w.Tool(a.Dir())
+	tui.WaitFor("OK: 0123456789")
+	tui.Submit("work [[shell " + tool.Command + "]]")
+	tool.WaitRunning()
+	lost := make(chan struct{})
+	go func() {
+		defer close(lost)
+		c.sends(1, "has ended before it read the message", id, "too late")
+	}()
+	if !poll(func() bool { return strings.Contains(codexQueue(t, w, id), "too late") }) {
+		t.Error("it is not queued")
+	}
+	tui.Kill()
+	<-lost
+	if count(t, w, id, "too late") != 0 {
+		t.Error("it is stored")
+	}
+
+	run := c.launched("codex", "--force", "-p", "a run [[hang]]")
+	before := len(rolloutOf(t, w, run))
+	c.sends(7, "exec takes no messages", run, "to a run")
+	if codexQueue(t, w, run) != "" || len(rolloutOf(t, w, run)) != before {
+		t.Error("it was sent")
+	}
+	if err := syscall.Kill(c.status(run).PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+
+	old := w.Codex(install.CodexOld)
+	screen := old.TUI()
+	screen.Submit("an old one")
+	screen.WaitFor("OK: an old one")
+	c.sends(7, "0.104.0 takes no messages: update Codex", codexID(t, w, "an old one"), "to an old one")
+}
+
+// codexQueue are the messages in Codex's queue for a thread, as JSON.
+func codexQueue(t *testing.T, w *world.World, id string) (texts string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(w.Home, ".codex", "queue_1.sqlite")+"?mode=ro&_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRow("SELECT coalesce(group_concat(payload_json), '') FROM queued_items WHERE thread_id = ?", id).Scan(&texts); err != nil {
+		t.Error(err)
+	}
+	return texts
+}
+
+// TestCodexResumeElsewhere: a session whose directory was renamed continues in the new one, in the same rollout, with its history.
+func TestCodexResumeElsewhere(t *testing.T) {
+	eachCodex(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
+		before, after := w.Dir("before"), a.Dir()+"-after"
+		w.Trust(after)
+		a.In(before).Run("in the old place").Wait()
+		id := codexID(t, w, "in the old place")
+		if err := os.Rename(before, after); err != nil {
+			t.Fatal(err)
+		}
+		if out, errs, code := c.run("resume", id, "go on"); code != 1 || out != "" || !strings.Contains(errs, "--cwd") {
+			t.Errorf("without --cwd: exit code %d, %q\n%s", code, out, errs)
+		}
+		if got := c.printed("resume", id, "--cwd", after, "in the new place [[hang]]"); got != id {
+			t.Errorf("resumed %s as %s", id, got)
+		}
+		if got := asked(t, w, id); !slices.Equal(got, []string{"in the old place", "in the new place [[hang]]"}) {
+			t.Errorf("asked was %q", got)
+		}
+		if s := c.status(id); s.CWD != after || lastSettings(t, w, id).CWD != after {
+			t.Errorf("it works in %s, and its turn in %s", s.CWD, lastSettings(t, w, id).CWD)
+		}
+		if !strings.Contains(string(w.WaitCall("in the new place", 0).Body), "in the old place") {
+			t.Error("the model does not get the history")
+		}
+		if _, errs, code := c.run("stop", id); code != 0 {
+			t.Errorf("stop: exit code %d\n%s", code, errs)
+		}
+	})
+}
