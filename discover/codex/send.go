@@ -51,9 +51,13 @@ func findRecipient(s discover.Session) (recipient, error) {
 // CheckSend implements [launch.Sender]. Threads of the daemon, of other app-servers and of TUIs take messages.
 func (Adapter) CheckSend(s discover.Session, host launch.Environment) error {
 	to, err := findRecipient(s)
-	if err == nil && to.socket == "" {
-		_, err = queueProgram(host)
+	switch {
+	case err != nil || to.socket != "":
+		return err
+	case s.Path == "":
+		return unsupported("queues no message for a session before its first prompt: type it in its terminal")
 	}
+	_, err = queueProgram(host)
 	return err
 }
 

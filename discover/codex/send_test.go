@@ -20,7 +20,7 @@ func withExe(exe string, args ...string) discover.Session {
 	p, _ := proc.NewFakeTable(proc.FakeProcess{
 		Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}, Exe: exe, State: 'S'}, Arguments: append([]string{"codex"}, args...),
 	}).ByPID(7)
-	return discover.Session{Record: &discover.Record{Agent: "codex", ID: someID}, Processes: []proc.Process{p}}
+	return discover.Session{Record: &discover.Record{Agent: "codex", ID: someID, Path: "/stored"}, Processes: []proc.Process{p}}
 }
 
 // installedVersion installs a program whose place tells its version, and returns its directory.
@@ -31,6 +31,8 @@ func installedVersion(t *testing.T, version string) string {
 
 // A session is refused if no process of it takes messages, or the installed Codex cannot queue them.
 func TestCheckSend(t *testing.T) {
+	unprompted := withExe("/bin/codex", "--no-daemon")
+	unprompted.Path = ""
 	current, old := hostWith(installedVersion(t, "0.169.0")), hostWith(installedVersion(t, "0.148.0"))
 	release := func(version string) string { return "/x/releases/" + version + "/bin/codex" }
 	for name, test := range map[string]struct {
@@ -47,6 +49,7 @@ func TestCheckSend(t *testing.T) {
 		"TUI":                {withExe(release("0.149.0")), current, ""},
 		"version unknown":    {withExe("/bin/codex", "--no-daemon"), current, ""},
 		"stdio":              {withExe(release("0.169.0"), "app-server"), current, ""},
+		"nothing stored":     {unprompted, current, "before its first prompt"},
 		"installed is older": {withExe(release("0.169.0"), "--no-daemon"), old, "0.148.0, which is in PATH, has no queue"},
 		"daemon":             {withExe(release("0.169.0"), "app-server", "--listen", "unix:///s"), old, ""},
 	} {

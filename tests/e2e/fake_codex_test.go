@@ -55,6 +55,8 @@ func (c *codex) handle(verb, rest string) (string, error) {
 	switch verb {
 	case "prompt": // TEXT
 		return "", c.prompt(unquoted(rest))
+	case "dequeue": // takes a message from the queue
+		return "", c.takeQueued()
 	case "tool": // COMMAND
 		return "", c.tool(rest)
 	case "ask": // for permission to run COMMAND outside of the sandbox; the call is five seconds old
@@ -97,7 +99,10 @@ func (c *codex) begin(id string) (string, error) {
 	return "id=" + id, nil
 }
 
-func (c *codex) prompt(text string) error {
+func (c *codex) prompt(text string) error { return c.promptOf(uuid(4), text) }
+
+// promptOf begins a turn with a message to which its client has given an ID.
+func (c *codex) promptOf(client, text string) error {
 	if c.now.rollout == nil {
 		if err := c.open(); err != nil {
 			return err
@@ -117,7 +122,7 @@ func (c *codex) prompt(text string) error {
 		{"event_msg", object{
 			"type", "item_completed", "thread_id", c.now.id, "turn_id", c.now.turn,
 			"item",
-			object{"type", "UserMessage", "id", uuid(7), "content", []any{object{"type", "text", "text", text}}},
+			object{"type", "UserMessage", "id", uuid(7), "client_id", client, "content", []any{object{"type", "text", "text", text}}},
 		}},
 	} {
 		if err := c.write(r.kind, r.payload); err != nil {

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	commands := map[string]func(){
 		"agentctl":             func() { os.Exit(cmd.Main(os.Args, cmdutil.NewFactory("v0.0.0-test"))) },
 		"claude":               func() { runFake(newClaude()) },
-		"codex":                func() { manageCodex(); runFake(newCodex()) },
+		"codex":                func() { manageCodex(); serveQueue(); runFake(newCodex()) },
 		"opencode":             func() { manageOpenCode(); runFake(newOpenCode()) },
 		"sample":               func() { runFake(&sample{home: home("", ".sample")}) },
 		"agentctl-with-sample": agentctlWithSample,

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"agentctl/tests/realagents/install"
+	"agentctl/tests/realagents/term"
 	"agentctl/tests/realagents/world"
 )
 
@@ -35,6 +36,21 @@ func count(t *testing.T, w *world.World, id, text string) (n int) {
 	return n
 }
 
+// onlyID is the ID of the only live session, once it has one.
+func (c agentctl) onlyID() (id string) {
+	c.t.Helper()
+	if !poll(func() bool {
+		rows := c.list()
+		if len(rows) == 1 && rows[0].ID != nil {
+			id = *rows[0].ID
+		}
+		return id != ""
+	}) {
+		c.t.Fatal("no session with an ID")
+	}
+	return id
+}
+
 // TestCodexSend: a thread of the daemon is sent messages over its socket, idle or at work, by several senders; delivered is
 // only what its rollout has.
 func TestCodexSend(t *testing.T) {
@@ -42,10 +58,9 @@ func TestCodexSend(t *testing.T) {
 	a := w.Codex(install.CodexCurrent)
 	c := agentctlIn(t, w).as(a)
 	tui := a.TUI()
-	tui.Submit("the first")
+	id := c.onlyID()
+	c.sends(0, "", id, "the first")
 	tui.WaitFor("OK: the first")
-	id := codexID(t, w, "the first")
-
 	c.sends(0, "", id, "while idle")
 	tui.WaitFor("OK: while idle")
 
@@ -98,6 +113,7 @@ func TestCodexSendByQueue(t *testing.T) {
 	a := w.Codex(install.CodexCurrent)
 	c := agentctlIn(t, w).as(a)
 	tui := a.TUI("--no-daemon")
+	c.sends(7, "before its first prompt", c.onlyID(), "too early")
 	tui.Submit("the first")
 	tui.WaitFor("OK: the first")
 	id := codexID(t, w, "the first")
@@ -194,5 +210,55 @@ func TestCodexResumeElsewhere(t *testing.T) {
 		if _, errs, code := c.run("stop", id); code != 0 {
 			t.Errorf("stop: exit code %d\n%s", code, errs)
 		}
+
+		// In a terminal likewise.
+		last := a.Dir() + "-last"
+		w.Trust(last)
+		if err := os.Rename(after, last); err != nil {
+			t.Fatal(err)
+		}
+		waits, submits, end := c.inTerminal(a, "resume", id, "--cwd", last)
+		defer end()
+		waits("in the old place")
+		submits("in the last place")
+		waits("OK: in the last place")
+		if s := c.status(id); s.CWD != last || lastSettings(t, w, id).CWD != last || count(t, w, id, "in the last place") != 1 {
+			t.Errorf("it works in %s, and its turn in %s", s.CWD, lastSettings(t, w, id).CWD)
+		}
 	})
+}
+
+// inTerminal runs the program in a terminal. waits waits until the screen shows a text, submits types one, end ends the program.
+func (c agentctl) inTerminal(a world.Agent, args ...string) (waits, submits func(text string), end func()) {
+	c.t.Helper()
+	cmd := exec.Command(os.Getenv(binary), args...)
+	cmd.Env, cmd.Dir = a.Environ(), "/"
+	terminal, err := term.Start(cmd)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	waits = func(text string) {
+		c.t.Helper()
+		if !poll(func() bool { screen, _ := terminal.Screen(); return term.Contains(screen, text) }) {
+			screen, _ := terminal.Screen()
+			c.t.Fatalf("no %q on the screen:\n%s", text, screen)
+		}
+	}
+	send := func(text string) {
+		c.t.Helper()
+		if err := terminal.Send(text); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	submits = func(text string) {
+		c.t.Helper()
+		send(text)
+		waits(text)
+		send(string(term.Enter))
+	}
+	return waits, submits, func() {
+		terminal.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
 }
