@@ -69,6 +69,7 @@ func TestTurnStart(t *testing.T) {
 		user(1, `"one"`, mode) + user(8, `"[Request interrupted by user]"`, ""):                                     1,
 		user(1, `"one"`, mode) + answer + user(8, `"<local-command-stdout>x</local-command-stdout>"`, ""):           1,
 		user(1, `"one"`, mode) + answer + user(8, `"a caveat"`, `,"isMeta":true`+mode):                              1,
+		user(1, `"one"`, mode) + answer + user(9, `"of a peer"`, `,"isMeta":true,"origin":{"kind":"peer"}`+mode):    9,
 		user(1, `"one"`, mode) + call + user(7, `[{"type":"tool_result","tool_use_id":"t"}]`, "") + answer + answer: 1,
 	} {
 		must(t, os.WriteFile(path, []byte(text), 0o600))

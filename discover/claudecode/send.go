@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,9 +47,10 @@ func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
 			return inbox{}, fmt.Errorf("%s runs the session %s now", p.ID, e.SessionID)
 		case e.MessagingSocket != "":
 			return inbox{p, e.MessagingSocket}, nil
-		case version.Before(native.Version{2, 1, 224}): // SEEN 2.1.224: off unless the vendor's server turns it on; 2.1.260: on
+		case !version.Known(), version.Before(native.Version{2, 1, 224}): // no version: up to 2.1.112. SEEN 2.1.224: off unless the vendor's server turns it on; 2.1.260: on
 			refusal = &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
-				"%s takes no messages: update Claude Code, then stop the session and resume it (agentctl stop, agentctl resume)", e.Version)}
+				"%s takes no messages: update Claude Code, then stop the session and resume it (agentctl stop, agentctl resume)",
+				cmp.Or(e.Version, "in this old version"))}
 		default:
 			refusal = &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
 				"%s listens for no messages in %s: messages between sessions are off in this version or account, or its socket failed. Update Claude Code, then stop the session and resume it",

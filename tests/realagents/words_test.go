@@ -2,6 +2,7 @@ package realagents
 
 import (
 	"bufio"
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"os"
@@ -145,7 +146,7 @@ func claudeWords(t *testing.T, s session) (w words) {
 		if at(r, "isSidechain") == true && s.ParentID == "" || at(r, "isMeta") == true || at(r, "isCompactSummary") == true {
 			continue
 		}
-		if origin := textAt(r, "origin", "kind"); origin != "" && origin != "human" {
+		if origin := cmp.Or(textAt(r, "origin", "kind"), textAt(r, "attachment", "origin", "kind")); origin != "" && origin != "human" {
 			continue
 		}
 		said := texts(at(r, "message", "content"), "text")

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -99,6 +100,38 @@ func TestQueuedPromptsComeWhereTheModelGotThem(t *testing.T) {
 		}
 		if strings.Join(ids, " ") != want {
 			t.Errorf("%q, want %q", ids, want)
+		}
+	}
+}
+
+// TestPeerMessages: a message that came through the socket is one, with its sender's ID, whether it has begun a turn or was given to
+// the model during one. What is only queued is none. The records are those of 2.1.330.
+func TestPeerMessages(t *testing.T) {
+	const origin = `"origin":{"kind":"peer","from":"agentctl:1","verifiedPeerPid":1,"msg_id":"11111111-2222-4333-8444-555555555555"}`
+	queue := `{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-01T00:00:01.000Z","sessionId":"s","content":"hello"}` + "\n"
+	begun := `{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Another Claude session sent a message:\nhello"},"isMeta":true,"uuid":"u","timestamp":"2026-01-01T00:00:02.000Z",` + origin + "}\n"
+	during := `{"parentUuid":"u","isSidechain":false,"attachment":{"type":"queued_command","prompt":"hello","commandMode":"prompt",` + origin + `,"isMeta":true},"type":"attachment","uuid":"v","timestamp":"2026-01-01T00:00:03.000Z"}` + "\n"
+	held := `{"parentUuid":"v","isSidechain":false,"type":"system","subtype":"informational","content":"Held peer message — from x","isMeta":false,"timestamp":"2026-01-01T00:00:04.000Z","uuid":"w","level":"warning"}` + "\n"
+	other := strings.Replace(held, "Held peer message", "Something else", 1)
+	meta := strings.Replace(begun, `"kind":"peer"`, `"kind":"other"`, 1)
+	for _, c := range []struct{ text, want string }{
+		{queue, ""},
+		{begun, "system text 11111111-2222-4333-8444-555555555555 Another Claude session sent a message:\nhello"},
+		{during, "system text 11111111-2222-4333-8444-555555555555 hello"},
+		{held, "system text  Held peer message — from x"},
+		{other, ""},
+		{meta, ""},
+	} {
+		got := ""
+		messages, warned := messagesOf([]byte(c.text))
+		if len(warned) > 0 {
+			t.Fatal(warned)
+		}
+		for _, m := range messages {
+			got += fmt.Sprintf("%s %s %s %s", m.Role, m.Kind, m.SentID, m.Text)
+		}
+		if got != c.want {
+			t.Errorf("%s\n%q, want %q", c.text, got, c.want)
 		}
 	}
 }
