@@ -28,6 +28,8 @@ type Session struct {
 	Trust Trust
 	// Evidence is everything that was considered, the accepted evidence first.
 	Evidence []Evidence
+	// Host is the machine whose agentctl has answered; "" for a session that was read here.
+	Host string
 
 	table *proc.Table // has the processes; nil without any
 }

@@ -83,7 +83,8 @@ func layers() []layer {
 		{"launch/attach", []string{"discover/native", "launch", "proc", "proc/multiplexer"}},
 		{"lock", []string{"discover", "discover/ancestry", "discover/native/fsread", "proc"}},
 		{"lock/githooks", []string{"discover/native/fsread", "lock", "proc"}},
-		{"internal/config", []string{"discover/native/fsread"}},
+		{"internal/config", []string{"discover/native/fsread", "internal/host"}},
+		{"internal/host", nil},
 		{"internal/webhook", nil},
 		{"internal/output", []string{"discover", "discover/search", "discover/watch", "proc", "proc/multiplexer"}},
 		{"internal/export", []string{"discover", "internal/output"}},
@@ -91,10 +92,10 @@ func layers() []layer {
 		{"internal/terminal", nil},
 		{"internal/cmd", []string{"internal/cmd/<verb>", "internal/cmdutil"}},
 		{"internal/cmd/<verb>", []string{
-			"discover", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "launch/attach", "lock", "lock/githooks", "proc", "proc/multiplexer",
+			"discover", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/host", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "launch/attach", "lock", "lock/githooks", "proc", "proc/multiplexer",
 		}},
 		{"internal/cmdutil", []string{
-			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/output", "internal/redact", "internal/terminal", "launch", "launch/attach", "lock", "proc", "proc/multiplexer",
+			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/host", "internal/output", "internal/redact", "internal/terminal", "launch", "launch/attach", "lock", "proc", "proc/multiplexer",
 		}},
 		{".", []string{"internal/cmd", "internal/cmdutil"}},
 	}

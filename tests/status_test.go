@@ -13,11 +13,12 @@ import (
 func TestOneFunctionDecidesStatuses(t *testing.T) {
 	const judge = "discover/status.go: setStatus" // (*Session).setStatus, which applies what statusOf decides
 	others := map[string]string{
-		"internal/output: out":  "what JSON prints",
-		"internal/cmdutil: out": "a lock as JSON prints it",
-		"launch/stop: result":   "the result of a stop",
-		"launch/stored: result": "the result of a removal",
-		"discover: d":           "the decision that statusOf returns",
+		"internal/output: out":     "what JSON prints",
+		"internal/cmdutil: out":    "a lock as JSON prints it",
+		"launch/stop: result":      "the result of a stop",
+		"launch/stored: result":    "the result of a removal",
+		"discover: d":              "the decision that statusOf returns",
+		"internal/output: literal": "what the agentctl of another machine has decided there",
 	}
 	used := map[string]bool{}
 	for _, f := range files(t) {

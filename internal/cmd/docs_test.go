@@ -82,9 +82,18 @@ func TestDocsNameEveryFlag(t *testing.T) {
 		for i := range shared {
 			shared[i], _, _ = strings.Cut(shared[i], " ")
 		}
-		want := slices.DeleteFunc(cmdutil.FlagNames(c), func(n string) bool { return n == "--help" || slices.Contains(shared, n) })
+		onHosts := firstCells(section(text, "Other hosts"))
+		for i := range onHosts {
+			onHosts[i], _, _ = strings.Cut(onHosts[i], " ")
+		}
+		all := slices.DeleteFunc(cmdutil.FlagNames(c), func(n string) bool { return slices.Contains(onHosts, n) })
+		named, _, _ := strings.Cut(section(text, "Other hosts"), "can be for other machines")
+		if takes := len(all) < len(cmdutil.FlagNames(c)); takes != strings.Contains(named, "`"+name+"`") {
+			t.Errorf("%s: whether it takes %v is not what the document says", name, onHosts)
+		}
+		want := slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == "--help" || slices.Contains(shared, n) })
 		verb, _, _ := strings.Cut(name, " ")
-		if takes := len(want) < len(cmdutil.FlagNames(c))-1; takes == regexp.MustCompile("except.*`"+verb+"`").MatchString(section(text, "Whose sessions")) {
+		if takes := len(want) < len(all)-1; takes == regexp.MustCompile("except.*`"+verb+"`").MatchString(section(text, "Whose sessions")) {
 			t.Errorf("%s: whether it takes %v is not what the document says", name, shared)
 		}
 		slices.Sort(got)

@@ -140,10 +140,11 @@ func TestValueOfAFlagAsksForNoJSON(t *testing.T) {
 // Nothing but the reporter writes to stderr, where that would not be JSON with --json.
 func TestOneWriterOfStderr(t *testing.T) {
 	allowed := map[string]string{
-		"../cmdutil/app.go":     "makes the reporter, and names it to the library, which prints nothing there",
-		"../cmdutil/pager.go":   "of the pager, which excludes --json",
-		"lock/command.go":       "of the command that lock runs, which excludes --json",
-		"../cmdutil/confirm.go": "the question on a terminal, which excludes --json",
+		"../cmdutil/app.go":       "makes the reporter, and names it to the library, which prints nothing there",
+		"../cmdutil/pager.go":     "of the pager, which excludes --json",
+		"lock/command.go":         "of the command that lock runs, which excludes --json",
+		"../cmdutil/hosts_run.go": "gives a command that another machine asks for that one's stderr",
+		"../cmdutil/confirm.go":   "the question on a terminal, which excludes --json",
 	}
 	var files []string
 	for _, pattern := range []string{"*.go", "*/*.go", "../cmdutil/*.go", "../cmdutil/*/*.go"} {

@@ -15,6 +15,7 @@ import (
 	"agentctl/internal/cmd/export"
 	"agentctl/internal/cmd/guard"
 	"agentctl/internal/cmd/hooks"
+	"agentctl/internal/cmd/host"
 	"agentctl/internal/cmd/launch"
 	"agentctl/internal/cmd/list"
 	"agentctl/internal/cmd/lock"
@@ -47,19 +48,19 @@ func Run(ctx context.Context, f cmdutil.Factory, args ...string) int {
 // Verbs are all commands, in the order of the help.
 func Verbs() []cmdutil.Verb {
 	return []cmdutil.Verb{
-		{Name: "list", New: list.New, Aliases: []string{"ls", "ps"}, FindsSessions: true},
-		{Name: "status", New: status.New, Aliases: []string{"show"}, FindsSessions: true},
-		{Name: "peek", New: peek.New, FindsSessions: true},
-		{Name: "logs", New: logs.New, FindsSessions: true},
+		{Name: "list", New: list.New, Aliases: []string{"ls", "ps"}, FindsSessions: true, TakesHosts: true},
+		{Name: "status", New: status.New, Aliases: []string{"show"}, FindsSessions: true, TakesHosts: true},
+		{Name: "peek", New: peek.New, FindsSessions: true, TakesHosts: true},
+		{Name: "logs", New: logs.New, FindsSessions: true, TakesHosts: true},
 		{Name: "export", New: export.New, FindsSessions: true},
-		{Name: "search", New: search.New, FindsSessions: true},
-		{Name: "launch", New: launch.New},
+		{Name: "search", New: search.New, FindsSessions: true, TakesHosts: true},
+		{Name: "launch", New: launch.New, TakesHosts: true},
 		{Name: "resume", New: resume.New, FindsSessions: true},
-		{Name: "send", New: send.New, FindsSessions: true},
+		{Name: "send", New: send.New, FindsSessions: true, TakesHosts: true},
 		{Name: "attach", New: attach.New, FindsSessions: true},
-		{Name: "wait", New: wait.New, FindsSessions: true},
-		{Name: "events", New: events.New, FindsSessions: true},
-		{Name: "stop", New: stop.New, FindsSessions: true},
+		{Name: "wait", New: wait.New, FindsSessions: true, TakesHosts: true},
+		{Name: "events", New: events.New, FindsSessions: true, TakesHosts: true},
+		{Name: "stop", New: stop.New, FindsSessions: true, TakesHosts: true},
 		{Name: "current", New: current.New, FindsSessions: true},
 		{Name: "guard", New: guard.New, FindsSessions: true},
 		{Name: "lock", New: lock.New, FindsSessions: true},
@@ -67,16 +68,18 @@ func Verbs() []cmdutil.Verb {
 		{Name: "locks", New: locks.New, FindsSessions: true},
 		{Name: "worktree", New: worktree.New, FindsSessions: true},
 		{Name: "hooks", New: hooks.New},
-		{Name: "usage", New: usage.New, FindsSessions: true},
+		{Name: "usage", New: usage.New, FindsSessions: true, TakesHosts: true},
 		{Name: "du", New: du.New, FindsSessions: true},
 		{Name: "rm", New: rm.New, FindsSessions: true},
 		{Name: "archive", New: rm.NewArchive, FindsSessions: true},
 		{Name: "unarchive", New: rm.NewUnarchive, FindsSessions: true},
-		{Name: "metrics", New: metrics.New, FindsSessions: true},
+		{Name: "metrics", New: metrics.New, FindsSessions: true, TakesHosts: true},
+		{Name: "host", New: host.New},
 		{Name: "doctor", New: doctor.New, FindsSessions: true},
 		{Name: "schema", New: schema.New},
 		{Name: "completion", New: completion.New},
 		{Name: "version", New: version.New},
+		{Name: host.RemoteName, New: host.NewRemote},
 		{Name: "__complete", New: func(f cmdutil.Factory) *cli.Command { return completion.NewComplete(f, Verbs) }},
 	}
 }

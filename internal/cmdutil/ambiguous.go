@@ -27,13 +27,18 @@ func ambiguousHint(e *discover.AmbiguousError) string {
 	var b bytes.Buffer
 	names, shown := ArgumentsFor(e.Candidates), shownCandidates(e)
 	for i, s := range shown {
-		title := output.Truncate(output.Sanitize(cmp.Or(s.Title, s.Prompt)), titleShown)
-		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", output.Sanitize(names[i]), s.Agent, s.Status, title)))
+		fmt.Fprintln(&b, candidateText(s, names[i]))
 	}
 	if more := e.Total - len(shown); more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// candidateText describes a session that an ID may mean, with the argument that means it alone.
+func candidateText(s discover.Session, argument string) string {
+	title := output.Truncate(output.Sanitize(cmp.Or(s.Title, s.Prompt)), titleShown)
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", output.Sanitize(argument), s.Agent, s.Status, title))
 }
 
 // ArgumentsFor returns for each session an argument that means it: its ID; ID@DIR with the session's directory if several

@@ -14,6 +14,7 @@ import (
 func Run(ctx context.Context, f Factory, verbs []Verb, args []string) int {
 	f.Report = NewReporter(f.Stderr)
 	args = VerbFirst(args)
+	f.Hosts = &HostFlags{run: func(ctx context.Context, f Factory, args []string) int { return Run(ctx, f, verbs, args) }}
 	app := NewApp(f, named(verbs, args))
 	arranged, err := ArrangeArgs(app, args)
 	if err != nil {
@@ -21,6 +22,7 @@ func Run(ctx context.Context, f Factory, verbs []Verb, args []string) int {
 		return f.Finish(err)
 	}
 	f.Report.JSON = WantsJSON(arranged)
+	f.Hosts.words = arranged
 	help := &errorKeeper{to: app.Writer}
 	app.Writer = help
 	err = app.RunContext(ctx, append([]string{app.Name}, arranged...))
@@ -94,6 +96,8 @@ type Verb struct {
 	Aliases []string
 	// FindsSessions: the command finds sessions, and takes the flags of [UserFlags].
 	FindsSessions bool
+	// TakesHosts: the command may be for other machines, and takes the flags of [HostFlags].
+	TakesHosts bool
 }
 
 // named returns the verb that a command line names first, or all verbs if it names none. Making all commands with their
@@ -112,9 +116,15 @@ func (v Verb) command(f Factory) *cli.Command {
 	if v.FindsSessions {
 		f.Users = &UserFlags{verb: v.Name}
 	}
+	if f.Hosts == nil { // of an application that is not run
+		f.Hosts = &HostFlags{}
+	}
 	c := v.New(f)
 	if v.FindsSessions {
 		withUsers(c, f.Users)
+	}
+	if v.TakesHosts {
+		withHosts(c, f.Hosts)
 	}
 	c.Name, c.Aliases = v.Name, v.Aliases
 	prepare(c)

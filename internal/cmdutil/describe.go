@@ -53,13 +53,14 @@ func DescribeSession(s discover.Session) string {
 	return fmt.Sprintf("%s (pid %d, since %s)", name, s.Processes[0].ID.PID, FormatTime(s.Processes[0].Started))
 }
 
-// SessionName is the session's ID, else pid:N of its process, else "-".
+// SessionName is the session's ID, H:ID of one on another host, else pid:N of its process, else "-".
 func SessionName(s discover.Session) string {
+	prefix := output.HostPrefix(s.Host)
 	switch {
 	case s.ID != "":
-		return s.ID
+		return prefix + s.ID
 	case len(s.Processes) > 0:
-		return fmt.Sprintf("pid:%d", s.Processes[0].ID.PID)
+		return fmt.Sprintf("%spid:%d", prefix, s.Processes[0].ID.PID)
 	}
-	return "-"
+	return prefix + "-"
 }

@@ -54,7 +54,7 @@ func withoutSyscall(err error) string {
 
 // NewUsageError makes an error in the command line, with what to do about it.
 func NewUsageError(message, hint string) *Failure {
-	return &Failure{status{ExitUsage, "usage"}, message, hint}
+	return &Failure{status{ExitUsage, "usage"}, message, hint, nil}
 }
 
 // UsageError makes a usage error whose hint is the help of the verb. An error among args is printed by [ErrorText].

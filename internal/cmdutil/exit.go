@@ -42,6 +42,8 @@ type status struct {
 type Failure struct {
 	status
 	message, Hint string
+	// candidates are the sessions that an ID may mean on another host.
+	candidates []output.Session
 }
 
 func (f *Failure) Error() string { return f.message }
@@ -55,36 +57,36 @@ var (
 )
 
 // AnswerNo answers a question with no, and a message.
-func AnswerNo(message string) error { return &Failure{status{ExitNo, "no"}, message, ""} }
+func AnswerNo(message string) error { return &Failure{status{ExitNo, "no"}, message, "", nil} }
 
 // ConflictError says that a session, lock or process of another conflicts.
 func ConflictError(message, hint string) error {
-	return &Failure{status{ExitConflict, "conflict"}, message, hint}
+	return &Failure{status{ExitConflict, "conflict"}, message, hint, nil}
 }
 
 // TimeoutError says that something did not happen in time.
 func TimeoutError(message, hint string) error {
-	return &Failure{status{ExitTimeout, "timeout"}, message, hint}
+	return &Failure{status{ExitTimeout, "timeout"}, message, hint, nil}
 }
 
 // NotFoundError says that something named in the command line does not exist.
 func NotFoundError(message string) error {
-	return &Failure{status{ExitNotFound, "not_found"}, message, ""}
+	return &Failure{status{ExitNotFound, "not_found"}, message, "", nil}
 }
 
 // UnableError says that the agent, or what it runs in, cannot do what was asked for.
 func UnableError(message, hint string) error {
-	return &Failure{status{ExitUnable, "unsupported"}, message, hint}
+	return &Failure{status{ExitUnable, "unsupported"}, message, hint, nil}
 }
 
 // NotInstalledError says that a program is not installed.
 func NotInstalledError(message string) error {
-	return &Failure{status{ExitUnable, "not_installed"}, message, ""}
+	return &Failure{status{ExitUnable, "not_installed"}, message, "", nil}
 }
 
 // ExitWith ends with the exit code of a command that was run; nothing is printed about it.
 func ExitWith(code int) error {
-	return &Failure{status{code: code}, fmt.Sprintf("the command ended with exit code %d", code), ""}
+	return &Failure{status{code: code}, fmt.Sprintf("the command ended with exit code %d", code), "", nil}
 }
 
 // ExitCode is the exit code of a command that ends with this error.
@@ -159,6 +161,9 @@ func (f Factory) Finish(err error) int {
 		for _, s := range shownCandidates(ambiguous) {
 			p.Candidates = append(p.Candidates, output.NewSession(s))
 		}
+	}
+	if known := (*Failure)(nil); errors.As(err, &known) {
+		p.Candidates = append(p.Candidates, known.candidates...)
 	}
 	f.Report.fail(p)
 	return e.code

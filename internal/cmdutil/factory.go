@@ -45,6 +45,10 @@ type Factory struct {
 	Exec func(launch.Spec, launch.Environment) error
 	// Users has the flags that say whose sessions to find; nil for a command that finds none.
 	Users *UserFlags
+	// Hosts has the flags that say which machines to ask; nil for a command that asks none.
+	Hosts *HostFlags
+	// Asked: the agentctl of another machine has asked for this command, and reads what it prints.
+	Asked bool
 	// Version is set by the linker; "" if it was not.
 	Version string
 

@@ -65,19 +65,34 @@ func (c *Call) Show(sessions []discover.Session, resources []output.Resources, e
 		if explain {
 			object.Explain = output.Explain(s)
 		}
-		var err error
-		switch {
-		case c.Template != nil:
-			err = c.Template(c.Stdout, object)
-		case asJSON && len(sessions) > 1:
-			err = output.JSONLine(c.Stdout, object)
-		case asJSON:
-			err = output.JSON(c.Stdout, object)
-		default:
-			if i > 0 {
-				fmt.Fprintln(c.Stdout)
-			}
-			err = output.Details(c.Stdout, s, resources[i], explain, c.Style)
+		if err := c.showOne(i, len(sessions), object, s, resources[i], asJSON); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showOne prints the session i of n.
+func (c *Call) showOne(i, n int, object output.Session, s discover.Session, r output.Resources, asJSON bool) error {
+	switch {
+	case c.Template != nil:
+		return c.Template(c.Stdout, object)
+	case asJSON && n > 1:
+		return output.JSONLine(c.Stdout, object)
+	case asJSON:
+		return output.JSON(c.Stdout, object)
+	case i > 0:
+		fmt.Fprintln(c.Stdout)
+	}
+	return output.Details(c.Stdout, s, r, object.Explain, c.Style)
+}
+
+// ShowObjects prints sessions of other hosts in full.
+func (c *Call) ShowObjects(objects []output.Session, asJSON bool) error {
+	for i, object := range objects {
+		s, err := output.ParseSession(&object)
+		if err == nil {
+			err = c.showOne(i, len(objects), object, s, output.ParseResources(&object), asJSON)
 		}
 		if err != nil {
 			return err

@@ -74,6 +74,7 @@ func SessionVars(s discover.Session) []string {
 		EnvVar("AGENTCTL_GROUP", s.Group),
 		EnvVar("AGENTCTL_MODEL", s.Model),
 		EnvVar("AGENTCTL_BRANCH", s.Branch),
+		EnvVar("AGENTCTL_HOST", s.Host),
 	}
 }
 

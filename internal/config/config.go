@@ -23,6 +23,8 @@ type Config struct {
 	Color Color `json:"color"`
 	// Strict: an idle session counts as working in its directory.
 	Strict bool `json:"strict"`
+	// Hosts are the destinations for ssh of other machines, by the names that --host takes.
+	Hosts map[string]string `json:"hosts,omitempty"`
 }
 
 // DefaultSince is the time window of `list -a` if neither the flag nor the file sets one.
@@ -71,16 +73,22 @@ func Load(path, home string, agents []string) (Config, error) {
 }
 
 func (c *Config) decode(text string, agents []string) *Error {
-	var doc, homes map[string]toml.Primitive
+	var doc, homes, hosts map[string]toml.Primitive
 	md, err := toml.Decode(text, &doc)
 	if err != nil {
 		return newError("", err)
 	}
-	keys := map[string]any{"since": &c.Since, "color": &c.Color, "strict": boolValue(&c.Strict), "homes": &homes}
+	keys := map[string]any{"since": &c.Since, "color": &c.Color, "strict": boolValue(&c.Strict), "homes": &homes, "hosts": &hosts}
 	if kind := md.Type("homes"); kind != "Hash" && kind != "" { // dotted keys, as in homes.codex = […], have the type ""
 		keys["homes"] = reject(`want a table [homes] with one list an agent, as in codex = ["/srv/codex"]`)
 	}
-	if err := decodeTable(&md, "", doc, keys); err != nil || homes == nil {
+	if kind := md.Type("hosts"); kind != "Hash" && kind != "" {
+		keys["hosts"] = reject(`want a table [hosts] with one line a host, as in devbox = "ana@devbox.example"`)
+	}
+	if err := decodeTable(&md, "", doc, keys); err != nil {
+		return err
+	}
+	if err := c.decodeHosts(&md, hosts); err != nil || homes == nil {
 		return err
 	}
 	c.Homes = map[string][]string{}
@@ -89,6 +97,20 @@ func (c *Config) decode(text string, agents []string) *Error {
 		lists[name] = dirList(func(list []string) { c.Homes[name] = list })
 	}
 	return decodeTable(&md, "homes.", homes, lists)
+}
+
+// decodeHosts decodes the table [hosts].
+func (c *Config) decodeHosts(md *toml.MetaData, hosts map[string]toml.Primitive) *Error {
+	values := map[string]any{}
+	for name := range hosts {
+		values[name] = hostValue(name, func(destination string) {
+			if c.Hosts == nil {
+				c.Hosts = map[string]string{}
+			}
+			c.Hosts[name] = destination
+		})
+	}
+	return decodeTable(md, "hosts.", hosts, values)
 }
 
 // expandTilde replaces a leading ~ with home, and cleans the path.

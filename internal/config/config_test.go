@@ -74,7 +74,7 @@ func TestLoadErrors(t *testing.T) {
 		line, column int
 		says         string
 	}{
-		{"since = \"7d\"\nsinze = \"7d\"\n", "sinze", 2, 10, "valid keys: color, homes, since, strict"},
+		{"since = \"7d\"\nsinze = \"7d\"\n", "sinze", 2, 10, "valid keys: color, homes, hosts, since, strict"},
 		{"[homes]\ncodecs = [\"/x\"]\n", "homes.codecs", 2, 11, "claude-code, codex, opencode"},
 		{"homes = 3\n", "homes", 1, 9, "want a table"},
 		{"homes.codex = \"/x\"\n", "homes.codex", 1, 16, "want a list"},

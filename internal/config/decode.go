@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"agentctl/internal/host"
 )
 
 // decodeTable decodes a table key by key, so that an error can name the position of its key. A key that is not in
@@ -106,6 +108,24 @@ func dirList(to func([]string)) decoder {
 			dirs = append(dirs, s)
 		}
 		to(dirs)
+		return nil
+	}
+}
+
+// hostValue decodes the destination of a host.
+func hostValue(name string, to func(destination string)) decoder {
+	return func(value any) error {
+		var destination string
+		if err := stringValue(&destination)(value); err != nil {
+			return err
+		}
+		if name == host.Local {
+			return errors.New(`"local" is this machine: use another name`)
+		}
+		if err := errors.Join(host.CheckName(name), host.CheckDestination(destination)); err != nil {
+			return err
+		}
+		to(destination)
 		return nil
 	}
 }

@@ -1,12 +1,16 @@
 package config
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
 	"github.com/BurntSushi/toml"
+
+	"agentctl/discover/native/fsread"
 )
 
 // Price is what the tokens of a model cost, in USD per million. A kind is nil if the file does not name it.
@@ -20,18 +24,22 @@ type Price struct{ In, Out, CacheRead, CacheWrite *float64 }
 //	cache_read = 0.5
 //	cache_write = 6.25
 //
-// Every error is an [*Error].
-func LoadPrices(path string) (map[string]Price, error) {
-	text, err := readFile(path)
+// The path - is stdin. Every error is an [*Error]. text is the file's own, for another machine.
+func LoadPrices(path string, stdin io.Reader) (prices map[string]Price, text []byte, err error) {
+	if path == "-" {
+		text, err = fsread.ReadStream(context.Background(), sizeLimit, func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil })
+	} else {
+		text, err = readFile(path)
+	}
 	if err != nil {
-		return nil, readError(path, err)
+		return nil, nil, readError(path, err)
 	}
 	prices, failed := decodePrices(string(text))
 	if failed != nil {
 		failed.File = path
-		return nil, failed
+		return nil, nil, failed
 	}
-	return prices, nil
+	return prices, text, nil
 }
 
 func decodePrices(text string) (map[string]Price, *Error) {

@@ -21,7 +21,7 @@ func TestLoadPrices(t *testing.T) {
 		if err := os.WriteFile(path, []byte(tc.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := LoadPrices(path)
+		got, _, err := LoadPrices(path, nil)
 		if tc.wrong == "" {
 			if p := got["gpt-5.2"]; err != nil || *p.In != 1.25 || *p.Out != 10 || *p.CacheRead != 0 || p.CacheWrite != nil {
 				t.Errorf("%+v, %v", got, err)
@@ -32,7 +32,7 @@ func TestLoadPrices(t *testing.T) {
 			t.Errorf("%q: %v, want %s", tc.text, err, tc.wrong)
 		}
 	}
-	if _, err := LoadPrices(path + "x"); err == nil {
+	if _, _, err := LoadPrices(path+"x", nil); err == nil {
 		t.Error("a missing file is no error")
 	}
 }

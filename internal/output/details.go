@@ -14,8 +14,8 @@ import (
 )
 
 // Details writes everything that is known of one session as text: one aligned line a fact, then its processes and
-// its orphans, and with explain all evidence that was considered.
-func Details(w io.Writer, s discover.Session, r Resources, explain bool, opts TextOptions) error {
+// its orphans, and if explain is not nil all evidence that was considered.
+func Details(w io.Writer, s discover.Session, r Resources, explain *Explanation, opts TextOptions) error {
 	out := bufio.NewWriter(w)
 	list := opts.details(s, r)
 	width := 0
@@ -41,8 +41,8 @@ func Details(w io.Writer, s discover.Session, r Resources, explain bool, opts Te
 		g := processGrid(r.Orphans, opts)
 		g.write(out, opts.Width)
 	}
-	if explain {
-		Explain(s).write(out)
+	if explain != nil {
+		explain.write(out)
 	}
 	return out.Flush()
 }
@@ -54,6 +54,7 @@ type detail struct{ key, value string }
 func (o TextOptions) details(s discover.Session, r Resources) []detail {
 	list := []detail{
 		{"id", cmp.Or(s.ID, "- (no evidence names the session of this process)")},
+		{"host", s.Host},
 		{"agent", strings.TrimSpace(string(s.Agent) + " " + Sanitize(s.Version))},
 		{"status", statusWithCall(&s)},
 		{"error", s.Error},

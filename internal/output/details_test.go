@@ -15,7 +15,7 @@ import (
 
 func TestDetails(t *testing.T) {
 	var b bytes.Buffer
-	if err := output.Details(&b, completeSession(), exampleResources(), true, output.TextOptions{Now: now, Home: "/home/me"}); err != nil {
+	if err := output.Details(&b, completeSession(), exampleResources(), output.Explain(completeSession()), output.TextOptions{Now: now, Home: "/home/me"}); err != nil {
 		t.Fatal(err)
 	}
 	want := `
@@ -73,7 +73,7 @@ func TestDetailsOfStoppedSession(t *testing.T) {
 	s := stoppedSession()
 	s.Turn = discover.Turn{State: discover.TurnDone, Detail: "tool: old"}
 	var b bytes.Buffer
-	if err := output.Details(&b, s, output.Resources{}, true, output.TextOptions{Now: now, Color: true}); err != nil {
+	if err := output.Details(&b, s, output.Resources{}, output.Explain(s), output.TextOptions{Now: now, Color: true}); err != nil {
 		t.Fatal(err)
 	}
 	got := b.String()
@@ -98,7 +98,7 @@ func FuzzDetails(f *testing.F) {
 		x.Evidence[0].Detail, x.Evidence[1].Why, x.Evidence[0].Kind = s, s, s
 		x.Meta = discover.Facts{{"k" + s, s}}
 		var b bytes.Buffer
-		if err := output.Details(&b, x, output.Resources{}, true, output.TextOptions{Now: now}); err != nil {
+		if err := output.Details(&b, x, output.Resources{}, output.Explain(x), output.TextOptions{Now: now}); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
@@ -203,7 +203,7 @@ func TestFormatJSONEqualsJSONOutput(t *testing.T) {
 
 func TestFormatErrors(t *testing.T) {
 	for template, want := range map[string]string{
-		"{{.sessionId}}":  `no field "sessionId"; valid fields: id, adapter,`,
+		"{{.sessionId}}":  `no field "sessionId"; valid fields: id, host, adapter,`,
 		"{{.tokens.inn}}": `no field "inn"`,
 		"{{.id":           "unclosed action",
 		"id":              "\"id\" contains no field: use a Go template such as '{{.id}}', or the word json",

@@ -24,4 +24,6 @@ type Warning struct {
 	Adapter string `json:"adapter,omitempty"`
 	Path    string `json:"path,omitempty"`
 	Source  string `json:"source,omitempty"`
+	// Host is the machine that it is about; absent for this one.
+	Host string `json:"host,omitempty"`
 }

@@ -22,7 +22,11 @@ func JSONLine(w io.Writer, v any) error { return encode(w, v, "") }
 
 // JSONArray writes an array, each value on its own line.
 func JSONArray[T any](w io.Writer, list []T) error {
-	return JSONArrayFunc(w, list, func(v T) T { return v })
+	objects := make([]any, len(list)) // of one type, so that the encoder is linked once
+	for i := range list {
+		objects[i] = &list[i]
+	}
+	return JSONArrayFunc(w, objects, func(v any) any { return v })
 }
 
 // JSONArrayFunc writes the array of convert(v) for each v of list, as [JSONArray] does. It encodes one batch of

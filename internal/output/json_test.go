@@ -19,7 +19,7 @@ import (
 // The names of the contract are spelled out, so that renaming a struct field fails a test.
 func TestSessionFieldNames(t *testing.T) {
 	want := []string{
-		"id", "adapter", "status", "outcome", "waitingFor", "waitingOn", "error", "pid", "pids", "processStartedAt", "tty", "terminal",
+		"id", "host", "adapter", "status", "outcome", "waitingFor", "waitingOn", "error", "pid", "pids", "processStartedAt", "tty", "terminal",
 		"startedAt", "lastActivityAt", "stoppedAt", "cwd", "title", "prompt", "model", "branch", "version", "source", "tokens", "cost",
 		"group", "parentId", "forkedFrom", "path", "home", "quotas", "changes", "processes", "orphans", "evidence", "meta",
 	}

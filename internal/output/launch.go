@@ -22,6 +22,13 @@ type LaunchResult struct {
 	Answer string `json:"answer,omitempty"`
 }
 
+func (l *LaunchResult) hostPrefix() string {
+	if l.Session == nil {
+		return ""
+	}
+	return HostPrefix(l.Session.Host)
+}
+
 // LaunchTable writes a header, and one row a launch: its name, its session ID or -, its branch and its directory.
 func LaunchTable(w io.Writer, launches []LaunchResult, opts TextOptions) error {
 	fullIDs := make([]SessionID, len(launches))
@@ -40,7 +47,7 @@ func LaunchTable(w io.Writer, launches []LaunchResult, opts TextOptions) error {
 	return newGrid(
 		len(launches),
 		column{title: "NAME", cell: func(i int) string { return Sanitize(launches[i].Name) }, preferred: 20, min: 12},
-		column{title: "ID", cell: func(i int) string { return cmp.Or(ids[i], "-") }},
+		column{title: "ID", cell: func(i int) string { return launches[i].hostPrefix() + cmp.Or(ids[i], "-") }},
 		column{title: "BRANCH", cell: func(i int) string { return Sanitize(launches[i].Branch) }, dropLate: 1, preferred: 24, min: 12},
 		column{title: "DIR", cell: func(i int) string { return Sanitize(dir(launches[i].CWD)) }, keepEnd: true, preferred: 24, min: 12},
 	).print(w, opts)

@@ -11,9 +11,11 @@ type Message struct {
 	ID string `json:"id"`
 	// Session is absent if the command prints the messages of one session only.
 	Session string `json:"session,omitempty"`
-	Role    string `json:"role"`
-	Kind    string `json:"kind"`
-	Time    string `json:"time,omitempty"`
+	// Host is the machine of the session; absent for this one.
+	Host string `json:"host,omitempty"`
+	Role string `json:"role"`
+	Kind string `json:"kind"`
+	Time string `json:"time,omitempty"`
 	// Text is nil if the message is not text.
 	Text   *string   `json:"text,omitempty"`
 	Tool   *ToolCall `json:"tool,omitempty"`

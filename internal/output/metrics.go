@@ -2,6 +2,7 @@ package output
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -10,19 +11,45 @@ import (
 // Metric is a metric with its samples. It is a gauge unless Counter is set. The labels of each sample must be
 // unique.
 type Metric struct {
-	Name, Help string
-	Counter    bool
-	Samples    []Sample
+	Name    string   `json:"name"`
+	Help    string   `json:"help"`
+	Counter bool     `json:"counter,omitempty"`
+	Samples []Sample `json:"samples"`
 }
 
 // Sample is one value of a metric.
 type Sample struct {
-	Labels []Label
-	Value  float64
+	Labels []Label `json:"labels,omitempty"`
+	Value  float64 `json:"value"`
 }
 
 // Label is the name of a dimension and its value.
-type Label struct{ Name, Value string }
+type Label struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// isMetricName reports whether Prometheus takes a name, as that of a metric or of a label.
+func isMetricName(name string) bool {
+	const longest = 128
+	return name != "" && len(name) <= longest && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_0123456789") == "" && (name[0] < '0' || name[0] > '9')
+}
+
+// Check returns an error unless the metric of another agentctl may be printed. It sanitizes the help.
+func (m *Metric) Check() error {
+	if !isMetricName(m.Name) {
+		return fmt.Errorf("no metric: %q", m.Name)
+	}
+	m.Help = Sanitize(m.Help)
+	for _, s := range m.Samples {
+		for _, l := range s.Labels {
+			if !isMetricName(l.Name) || l.Name == "host" {
+				return fmt.Errorf("no label of a metric: %q", l.Name)
+			}
+		}
+	}
+	return nil
+}
 
 // Add adds a sample; labels alternates names and values.
 func (m *Metric) Add(value float64, labels ...string) {

@@ -2,6 +2,7 @@ package output
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"strconv"
 )
@@ -12,6 +13,16 @@ type Orphan struct {
 	Process
 	// SessionID is absent if the environment marker of the agent names a process instead of a session.
 	SessionID *string `json:"sessionId,omitempty"`
+	// Host is the machine on which it runs; absent for this one.
+	Host string `json:"host,omitempty"`
+}
+
+// Check returns an error unless the object of another agentctl may be printed.
+func (o *Orphan) Check() error {
+	if o.Adapter != "" && !isAdapterName(o.Adapter) {
+		return fmt.Errorf("no process of an agent: adapter %q", o.Adapter)
+	}
+	return nil
 }
 
 // OrphanTable writes a header, and one row a process.
@@ -23,7 +34,7 @@ func OrphanTable(w io.Writer, orphans []Orphan, opts TextOptions) error {
 	ids := opts.ShortIDs(fullIDs)
 	return newGrid(
 		len(orphans),
-		column{title: "PID", cell: func(i int) string { return strconv.Itoa(orphans[i].PID) }, alignRight: true},
+		column{title: "PID", cell: func(i int) string { return HostPrefix(orphans[i].Host) + strconv.Itoa(orphans[i].PID) }, alignRight: true},
 		column{title: "PPID", cell: func(i int) string { return strconv.Itoa(orphans[i].PPID) }, dropEarly: 4, alignRight: true},
 		column{title: "AGENT", cell: func(i int) string { return orphans[i].Adapter }, dropLate: 1},
 		column{title: "SESSION", cell: func(i int) string { return cmp.Or(ids[i], "-") }, dropLate: 2},

@@ -37,7 +37,7 @@ func TestChangesText(t *testing.T) {
 func block(t testingT, s discover.Session, m output.Resources) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := output.Details(&b, s, m, false, output.TextOptions{Now: now, Width: 80}); err != nil {
+	if err := output.Details(&b, s, m, nil, output.TextOptions{Now: now, Width: 80}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

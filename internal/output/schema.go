@@ -9,3 +9,6 @@ var schema string
 
 // Schema is the JSON Schema (draft 2020-12) of everything that --json prints.
 func Schema() string { return schema }
+
+// SchemaID is the $id of the schema, without parsing it: a test compares the two.
+func SchemaID() string { return "urn:agentctl:schema:1" }

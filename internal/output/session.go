@@ -6,6 +6,7 @@ import "agentctl/discover"
 // documents them. Unknown facts are omitted, except for id and meta.
 type Session struct {
 	ID               *string        `json:"id"`
+	Host             string         `json:"host,omitempty"`
 	Adapter          string         `json:"adapter"`
 	Status           string         `json:"status"`
 	Outcome          string         `json:"outcome,omitempty"`
@@ -72,6 +73,7 @@ func NewSession(s discover.Session) (out Session) {
 	if s.ID != "" {
 		out.ID = &s.ID
 	}
+	out.Host = s.Host
 	out.Adapter, out.Status, out.Outcome = string(s.Agent), string(s.Status), string(s.Outcome)
 	out.WaitingFor, out.WaitingOn, out.Error = s.WaitingFor, (*WaitingOn)(s.WaitingOn), s.Error
 	out.StartedAt, out.LastActivityAt = Timestamp(s.Created), Timestamp(s.Updated)

@@ -18,6 +18,14 @@ func newSessionID(agent string, id *string) SessionID {
 	return SessionID{agent, *id}
 }
 
+// HostPrefix is what begins the ID of a session on another host, as agentctl takes it: "H:". It is "" for one that was read here.
+func HostPrefix(host string) string {
+	if host == "" {
+		return ""
+	}
+	return host + ":"
+}
+
 // ShortIDs sanitizes IDs for a table. On a terminal it shortens each ID to its shortest prefix that is unique in
 // the table and at least as long as MinShortID requires; equal IDs stay equal. Elsewhere it shortens none.
 func (o TextOptions) ShortIDs(ids []SessionID) []string {

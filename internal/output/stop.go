@@ -2,6 +2,8 @@ package output
 
 // StopResult is the JSON object of one session that stop was asked to end.
 type StopResult struct {
+	// Host is the machine of the session; absent for this one.
+	Host    string   `json:"host,omitempty"`
 	ID      *string  `json:"id"`
 	Adapter string   `json:"adapter"`
 	Result  string   `json:"result"`

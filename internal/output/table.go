@@ -53,7 +53,7 @@ func (o TextOptions) newSessionColumns(sessions []discover.Session) sessionColum
 		return func(i int) string { return text(&sessions[i]) }
 	}
 	return sessionColumns{
-		id:        column{title: "ID", cell: func(i int) string { return cmp.Or(ids[i], "-") }},
+		id:        column{title: "ID", cell: func(i int) string { return HostPrefix(sessions[i].Host) + cmp.Or(ids[i], "-") }},
 		agent:     column{title: "AGENT", cell: func(i int) string { return string(sessions[i].Agent) }, dropEarly: rankAgent},
 		status:    column{title: "STATUS", cell: cell(func(s *discover.Session) string { return Sanitize(statusText(s)) }), colored: o.Color, preferred: 20, min: 12},
 		pid:       column{title: "PID", cell: cell(pidText), dropEarly: rankPID, alignRight: true},

@@ -26,6 +26,8 @@ type Usage struct {
 
 // UsageRow is one row of `usage`, or its total.
 type UsageRow struct {
+	// Host is the machine of a project or a session; absent for this one, and where several machines are added up.
+	Host string `json:"host,omitempty"`
 	// Key is the day, week, month, directory, model, agent or session ID; absent in the total, and where the agent does not say.
 	Key string `json:"key,omitempty"`
 	// Adapter, Title and Project are those of a session.
@@ -46,6 +48,8 @@ type UsageRow struct {
 
 // UsageLimit is the newest word of an agent's provider on a limit.
 type UsageLimit struct {
+	// Host is the machine of the session; absent for this one.
+	Host    string `json:"host,omitempty"`
 	Adapter string `json:"adapter"`
 	// Model is that of the session; it tells the provider of an agent that has several.
 	Model string `json:"model,omitempty"`
@@ -57,6 +61,27 @@ type UsageLimit struct {
 	ResetsAt  string   `json:"resetsAt,omitempty"`
 	Text      string   `json:"text,omitempty"`
 	Time      string   `json:"time,omitempty"`
+}
+
+// Check returns an error unless the object of another agentctl may be printed.
+func (u *Usage) Check() error {
+	for _, row := range u.Rows {
+		if row.Adapter != "" && !isAdapterName(row.Adapter) {
+			return fmt.Errorf("no use of an agent: adapter %q", row.Adapter)
+		}
+	}
+	return nil
+}
+
+// Check returns an error unless the object of another agentctl may be printed.
+func (l *UsageLimit) Check() error {
+	times := timeParser{}
+	times.parse(l.ResetsAt)
+	times.parse(l.Time)
+	if !isAdapterName(l.Adapter) {
+		return fmt.Errorf("no limit of an agent: adapter %q", l.Adapter)
+	}
+	return times.err
 }
 
 // NewUsageLimit returns the object of a limit.
@@ -88,7 +113,7 @@ func UsageTable(w io.Writer, u Usage, opts TextOptions) error {
 		}
 	}
 	for i := range names {
-		names[i] = Sanitize(names[i])
+		names[i] = HostPrefix(u.Rows[i].Host) + Sanitize(names[i])
 	}
 	rows := u.Rows
 	if len(rows) > 1 {
@@ -165,7 +190,7 @@ func usdText(usd *float64, partial bool) string {
 func UsageLimitTable(w io.Writer, limits []UsageLimit, opts TextOptions) error {
 	return newGrid(
 		len(limits),
-		column{title: "AGENT", cell: func(i int) string { return limits[i].Adapter }},
+		column{title: "AGENT", cell: func(i int) string { return HostPrefix(limits[i].Host) + limits[i].Adapter }},
 		column{title: "LIMIT", cell: func(i int) string { return Sanitize(cmp.Or(limits[i].Name, "-")) }, preferred: 20, min: 8},
 		column{title: "USED", cell: func(i int) string { return usedText(limits[i]) }, alignRight: true},
 		column{title: "RESETS", cell: func(i int) string { return opts.resetText(limits[i].ResetsAt) }, preferred: 30, min: 16},

@@ -23,7 +23,7 @@ func TestWaitingOnText(t *testing.T) {
 	}
 	var out strings.Builder
 	s := completeSession()
-	if err := output.Details(&out, s, output.Resources{}, false, output.TextOptions{Now: now}); err != nil || !strings.Contains(out.String(), "waiting (permission): shell: Go on?") {
+	if err := output.Details(&out, s, output.Resources{}, nil, output.TextOptions{Now: now}); err != nil || !strings.Contains(out.String(), "waiting (permission): shell: Go on?") {
 		t.Errorf("%s%v", out.String(), err)
 	}
 }

@@ -145,6 +145,7 @@ func scriptCommands() map[string]command {
 	maps.Copy(all, screenCommands())
 	maps.Copy(all, compressionCommands())
 	maps.Copy(all, interruptCommands())
+	maps.Copy(all, hostCommands())
 	return all
 }
 

@@ -100,6 +100,7 @@ func scripts(dir string) testscript.Params {
 			env.Setenv("GORACE", "atexit_sleep_ms=10") // else each child of a -race run takes a second to end
 			env.Values[fakesKey{}] = newFakes(env)
 			env.Values[screenKey{}] = new(*term.Terminal)
+			env.Values[hostsKey{}] = &machines{uids: map[string]int{}, homes: map[string]string{}}
 			return os.WriteFile(filepath.Join(env.WorkDir, "repo/.git/HEAD"), []byte("ref: refs/heads/main\n"), 0o644)
 		},
 		Cmds: scriptCommands(),
@@ -109,6 +110,8 @@ func scripts(dir string) testscript.Params {
 				return binds(), nil
 			case "unpackable":
 				return unpackable(), nil
+			case "root":
+				return os.Geteuid() == 0, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},

@@ -44,7 +44,7 @@ func TestComplete(t *testing.T) {
 		"launch codex ":          "",
 		"launch --permissions e": "edit",
 		"status --adapter codex": "codex",
-		"status --al":            "--alive --all-users",
+		"status --al":            "--alive --all-users --all-hosts",
 		"status -- --al":         "",
 		"completion ":            "bash zsh fish",
 		"worktree ":              "list clean",

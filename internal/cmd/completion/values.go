@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/await"
+	"agentctl/internal/host"
 	"agentctl/launch"
 )
 
@@ -58,6 +60,8 @@ func valueCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, 
 		return listCandidates(prefix, typed, cmdutil.EventTypes())
 	case "until":
 		return candidatesOf(prefix, await.States()...)
+	case "host":
+		return listCandidates(prefix, typed, hostNames(f))
 	case "role":
 		return candidatesOf(prefix, cmdutil.Roles()...)
 	case "from":
@@ -85,6 +89,15 @@ func valueCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, 
 		return candidatesOf(prefix, groups(ctx, f)...)
 	}
 	return nil
+}
+
+// hostNames returns this machine and the hosts of the configuration.
+func hostNames(f cmdutil.Factory) []string {
+	c, _, err := f.Settings(false)
+	if err != nil {
+		return nil
+	}
+	return append([]string{host.Local}, slices.Sorted(maps.Keys(c.Hosts))...)
 }
 
 // listCandidates completes the last word of a comma-separated list with the words that are not in it yet.

@@ -72,11 +72,11 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
-	filter := discover.SessionFilter{Agents: c.Agents, Subagents: o.children}
-	if filter.Condition, err = o.scope.Match("events"); err != nil {
+	types, err := cmdutil.SplitWords("event type", o.types.Value(), cmdutil.EventTypes())
+	if err != nil {
 		return err
 	}
-	types, err := cmdutil.SplitWords("event type", o.types.Value(), cmdutil.EventTypes())
+	source, err := eventSource(c, o)
 	if err != nil {
 		return err
 	}
@@ -99,17 +99,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if o.quiet {
 		out = io.Discard
 	}
-	watcher := watch.NewFilterWatcher(c.Scanner, filter)
-	first := true
-	err = cmdutil.EachResult(ctx, watcher, func(r discover.Result) (bool, error) {
-		_ = f.ReportWarnings(r.Warnings)
-		events := watcher.Events()
-		if first && !o.initial {
-			events = nil
-		}
-		first = false
-		return true, publish(ctx, out, ofTypes(events, types), c.Template, sinks)
-	})
+	err = source(ctx, func(events []happening) error { return publish(ctx, out, ofTypes(events, types), c.Template, sinks) })
 	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
 		err = cause // the reader has closed the pipe
 	}
@@ -120,25 +110,63 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	return err
 }
 
+// source calls publish with events as they happen, until the context ends or publish fails.
+type source func(ctx context.Context, publish func([]happening) error) error
+
+// happening is an event with its JSON object.
+type happening struct {
+	event  watch.Event
+	object output.Event
+}
+
+// eventSource returns what the events of the flags come from: this machine, or others.
+func eventSource(c *cmdutil.Call, o *options) (source, error) {
+	if c.OnHosts() {
+		return hostsSource(c)
+	}
+	filter := discover.SessionFilter{Agents: c.Agents, Subagents: o.children}
+	var err error
+	if filter.Condition, err = o.scope.Match("events"); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, publish func([]happening) error) error {
+		watcher := watch.NewFilterWatcher(c.Scanner, filter)
+		first := true
+		return cmdutil.EachResult(ctx, watcher, func(r discover.Result) (bool, error) {
+			_ = c.ReportWarnings(r.Warnings)
+			events := watcher.Events()
+			if first && !o.initial {
+				events = nil
+			}
+			first = false
+			var list []happening
+			for _, e := range events {
+				list = append(list, happening{e, output.NewEvent(e)})
+			}
+			return true, publish(list)
+		})
+	}, nil
+}
+
 // ofTypes returns the events of these types; all if types is empty.
-func ofTypes(events []watch.Event, types []string) []watch.Event {
+func ofTypes(events []happening, types []string) []happening {
 	if len(types) == 0 {
 		return events
 	}
-	return slices.DeleteFunc(slices.Clone(events), func(e watch.Event) bool { return !slices.Contains(types, string(e.Type)) })
+	return slices.DeleteFunc(slices.Clone(events), func(h happening) bool { return !slices.Contains(types, h.object.Type) })
 }
 
 // publish prints events, as JSON or by --format, and queues them in the sinks as JSON.
-func publish(ctx context.Context, out io.Writer, events []watch.Event, template func(io.Writer, any) error, sinks []*sink) error {
-	for _, e := range events {
+func publish(ctx context.Context, out io.Writer, events []happening, template func(io.Writer, any) error, sinks []*sink) error {
+	for _, h := range events {
 		var line bytes.Buffer
-		if err := output.JSONLine(&line, output.NewEvent(e)); err != nil {
+		if err := output.JSONLine(&line, h.object); err != nil {
 			return err
 		}
 		printed := line
 		if template != nil {
 			printed = bytes.Buffer{}
-			if err := template(&printed, output.NewEvent(e)); err != nil {
+			if err := template(&printed, h.object); err != nil {
 				return err
 			}
 		}
@@ -146,7 +174,7 @@ func publish(ctx context.Context, out io.Writer, events []watch.Event, template 
 			return err
 		}
 		for _, o := range sinks {
-			o.offer(delivery{e, line.Bytes()})
+			o.offer(delivery{h.event, line.Bytes()})
 		}
 	}
 	return nil

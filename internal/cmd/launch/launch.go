@@ -62,6 +62,9 @@ func agentChoice(names []string) string {
 }
 
 func run(ctx context.Context, f cmdutil.Factory, args, rest []string, o *options) error {
+	if f.OnHosts() {
+		return runOnHost(ctx, f, args, rest, o)
+	}
 	if err := o.Check("launch"); err != nil {
 		return err
 	}

@@ -77,6 +77,9 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
+	if f.OnHosts() {
+		return runHosts(ctx, c, o)
+	}
 	filter, err := selection(c, o)
 	if err != nil {
 		return err
@@ -111,6 +114,10 @@ func printSessions(ctx context.Context, c *cmdutil.Call, list []discover.Session
 	case c.Template != nil:
 		return cmdutil.PrintEach(list, func(s discover.Session) error { return c.Template(c.Stdout, output.NewSession(s)) })
 	}
+	return printSessionTable(ctx, c, list, o)
+}
+
+func printSessionTable(ctx context.Context, c *cmdutil.Call, list []discover.Session, o *options) error {
 	return printTable(ctx, c, len(list), o, func(b *bytes.Buffer) error { return output.SessionTable(b, list, c.Style) })
 }
 
@@ -147,6 +154,19 @@ func delayCollection() {
 
 // selection makes the filter of the flags of list. Stopped sessions, or a window of time, imply --all.
 func selection(c *cmdutil.Call, o *options) (discover.SessionFilter, error) {
+	filter, err := hostSelection(c, o)
+	if err != nil {
+		return filter, err
+	}
+	filter.Condition, err = o.scope.Match("list")
+	if o.Quiet {
+		filter.Condition = withID(filter.Condition)
+	}
+	return filter, err
+}
+
+// hostSelection is selection without what only the machine of the sessions can tell.
+func hostSelection(c *cmdutil.Call, o *options) (discover.SessionFilter, error) {
 	filter := discover.SessionFilter{
 		Agents: c.Agents, IncludeStopped: o.all || o.since != "", Limit: o.limit, Subagents: o.children, Tokens: o.tokens,
 	}
@@ -162,13 +182,7 @@ func selection(c *cmdutil.Call, o *options) (discover.SessionFilter, error) {
 		filter.Statuses = append(filter.Statuses, discover.Status(w))
 		filter.IncludeStopped = filter.IncludeStopped || discover.Status(w) == discover.Stopped
 	}
-	if filter.Since, err = c.SinceTime("list", o.since); err != nil {
-		return filter, err
-	}
-	filter.Condition, err = o.scope.Match("list")
-	if o.Quiet {
-		filter.Condition = withID(filter.Condition)
-	}
+	filter.Since, err = c.SinceTime("list", o.since)
 	return filter, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -33,6 +34,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			&cli.StringFlag{Name: "since", Usage: "count stopped sessions active since `WHEN`, as for list (default: 7d, or the configuration's)", Destination: &o.since},
 			cmdutil.AdapterFlag(&o.AdapterNames),
 			&cli.BoolFlag{Name: "tokens", Usage: "count the tokens of every session; this reads whole files", Destination: &o.tokens},
+			cmdutil.JSONFlag(&o.JSON),
 			&cli.StringFlag{Name: "output", Usage: "write to `FILE` instead of stdout, and replace it atomically", Destination: &o.output},
 		},
 		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl metrics", "agentctl metrics --output /var/lib/node_exporter/textfile/agentctl.prom"),
@@ -47,6 +49,9 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
+	if f.OnHosts() {
+		return runHosts(ctx, c, o)
+	}
 	filter := discover.SessionFilter{Agents: c.Agents, IncludeStopped: true, Subagents: true, Tokens: o.tokens}
 	if filter.Since, err = c.SinceTime("metrics", o.since); err != nil {
 		return err
@@ -59,19 +64,30 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	metrics := collect(f, r, filter, c.Style.Now)
 	took := output.Metric{Name: "agentctl_scan_duration_seconds", Help: "Time that reading the processes and the agents' stores took."}
 	took.Add(time.Since(began).Seconds())
-	var text bytes.Buffer
-	if err := output.Exposition(&text, append(metrics, took)); err != nil {
-		return err
-	}
-	if o.output != "" {
-		err = replace(o.output, text.Bytes())
-	} else {
-		_, err = f.Stdout.Write(text.Bytes())
-	}
-	if err != nil {
+	if err := printMetrics(f, append(metrics, took), o); err != nil {
 		return err
 	}
 	return f.ReportWarnings(r.Warnings)
+}
+
+// printMetrics prints metrics to stdout or a file.
+func printMetrics(f cmdutil.Factory, metrics []output.Metric, o *options) error {
+	var text bytes.Buffer
+	var err error
+	if o.JSON {
+		metrics = slices.DeleteFunc(metrics, func(m output.Metric) bool { return len(m.Samples) == 0 })
+		err = output.JSONArray(&text, metrics)
+	} else {
+		err = output.Exposition(&text, metrics)
+	}
+	switch {
+	case err != nil:
+	case o.output != "":
+		err = replace(o.output, text.Bytes())
+	default:
+		_, err = f.Stdout.Write(text.Bytes())
+	}
+	return err
 }
 
 // replace writes a file atomically, readable for all users. While it is written its name ends in no suffix that a

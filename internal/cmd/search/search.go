@@ -79,6 +79,9 @@ func run(ctx context.Context, f cmdutil.Factory, pattern string, o *options) err
 	if err != nil {
 		return err
 	}
+	if f.OnHosts() {
+		return runHosts(ctx, c, pattern, o)
+	}
 	q, err := query(c, pattern, o)
 	if err != nil {
 		return err
@@ -146,9 +149,10 @@ type searcher struct {
 	options     *options
 	progress    progress
 	endProgress func()
-	sessions    int   // printed
-	partial     error // of what could not be read
-	err         error // of printing
+	object      *output.Session // of another machine: what it has found, as JSON
+	sessions    int             // printed
+	partial     error           // of what could not be read
+	err         error           // of printing
 }
 
 func (s *searcher) warn(list []*discover.Warning) {
@@ -172,14 +176,19 @@ func (s *searcher) visit(f search.Found) (more bool) {
 }
 
 func (s *searcher) print(f search.Found) error {
+	object := s.object
+	if object == nil {
+		found := output.NewFound(f)
+		object = &found
+	}
 	switch {
 	case s.options.Quiet:
-		_, err := fmt.Fprintln(s.Stdout, output.Sanitize(f.ID))
+		_, err := fmt.Fprintln(s.Stdout, output.HostPrefix(f.Host)+output.Sanitize(f.ID))
 		return err
 	case s.options.JSON:
-		return output.JSONLine(s.Stdout, output.NewFound(f))
+		return output.JSONLine(s.Stdout, object)
 	case s.Template != nil:
-		return s.Template(s.Stdout, output.NewFound(f))
+		return s.Template(s.Stdout, *object)
 	}
 	var b strings.Builder
 	if s.sessions > 0 {

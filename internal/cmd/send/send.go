@@ -71,6 +71,9 @@ func run(ctx context.Context, f cmdutil.Factory, arg, text string, o *options) e
 	if err != nil {
 		return err
 	}
+	if f.OnHosts(arg) {
+		return runOnHost(ctx, c, arg, message, o)
+	}
 	session, err := findSession(ctx, c, arg)
 	if err != nil {
 		return err

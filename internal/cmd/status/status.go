@@ -52,6 +52,9 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 	if err != nil {
 		return err
 	}
+	if f.OnHosts(arg) {
+		return runHosts(ctx, c, arg, o)
+	}
 	readOptions := discover.ReadOptions{Full: !o.alive, Tokens: !o.alive}
 	working, done := f.StartQuery(ctx, "looking for "+output.Sanitize(arg))
 	r, err := c.Scanner.Find(working, arg, c.Agents, readOptions)

@@ -50,8 +50,11 @@ func New(f cmdutil.Factory) *cli.Command {
 		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl stop 88d1d394", "agentctl stop --repo . --dry-run", "agentctl stop --idle-for 2h --quiet"),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
-			if err := o.check(args, f.Terminal); err != nil {
+			if err := o.check(args, f.Terminal && !f.OnHosts(args...)); err != nil {
 				return err
+			}
+			if f.OnHosts(args...) {
+				return runHosts(c.Context, f, args, o)
 			}
 			if o.orphans {
 				return runOrphans(c.Context, f, o)

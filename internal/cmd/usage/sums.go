@@ -191,12 +191,7 @@ func (s *sums) report(since, until time.Time) output.Usage {
 	for key, row := range s.rows {
 		u.Rows = append(u.Rows, row.row(key))
 	}
-	slices.SortFunc(u.Rows, func(a, b output.UsageRow) int {
-		if !s.by.ofTime() && a.Tokens.Total != b.Tokens.Total {
-			return cmp.Compare(b.Tokens.Total, a.Tokens.Total)
-		}
-		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Adapter, b.Adapter))
-	})
+	s.by.sort(u.Rows)
 	return u
 }
 

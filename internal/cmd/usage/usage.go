@@ -37,7 +37,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			&cli.StringFlag{Name: "by", Usage: "one row for each `GROUP`: day, week, month, project, model, agent, session", Value: "day", Destination: &o.by},
 			&cli.StringFlag{Name: "since", Usage: "what was used since `WHEN`: 12h, 30d, 2w, a date, a time, all", Value: defaultSince, Destination: &o.since},
 			cmdutil.AdapterFlag(&o.AdapterNames),
-			&cli.StringFlag{Name: "prices", Usage: "also show what the tokens cost by the prices in this TOML `FILE`", Destination: &o.prices},
+			&cli.StringFlag{Name: "prices", Usage: "also show what the tokens cost by the prices in this TOML `FILE`; - reads stdin", Destination: &o.prices},
 			&cli.BoolFlag{Name: "limits", Usage: "show the newest word of each provider on its limits instead", Destination: &o.limits},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
 			cmdutil.FormatFlag(&o.Format, "{{.key}} {{.tokens.total}}"),
@@ -67,9 +67,12 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if !slices.Contains(cmdutil.UsageGroups(), o.by) {
 		return cmdutil.UnknownWord("group", o.by, cmdutil.UsageGroups())
 	}
+	if f.OnHosts() {
+		return runHosts(ctx, c, o)
+	}
 	sum := newSums(group(o.by), c.Style.Now.Location())
 	if o.prices != "" {
-		if sum.prices, err = config.LoadPrices(o.prices); err != nil {
+		if sum.prices, _, err = config.LoadPrices(o.prices, f.Stdin); err != nil {
 			return cmdutil.UsageError("usage", "--prices: %v", err)
 		}
 	}
@@ -129,6 +132,9 @@ func runLimits(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
+	if f.OnHosts() {
+		return runLimitsOnHosts(ctx, c, o)
+	}
 	working, done := c.StartQuery(ctx, "reading the agents' stores")
 	quotas, warnings, err := c.Scanner.ReadQuotas(working, discover.UsageFilter{Agents: c.Agents, Since: since})
 	done()
@@ -139,11 +145,15 @@ func runLimits(ctx context.Context, f cmdutil.Factory, o *options) error {
 	for _, q := range quotas {
 		limits = append(limits, output.NewUsageLimit(q))
 	}
-	if len(limits) == 0 && c.Width > 0 {
-		c.Report.Note("no agent has said anything of its provider's limits since then")
-	}
-	if err := cmdutil.PrintRows(c, limits, o.JSON, output.UsageLimitTable); err != nil {
+	if err := printLimits(c, limits, o); err != nil {
 		return err
 	}
 	return f.ReportWarnings(warnings)
+}
+
+func printLimits(c *cmdutil.Call, limits []output.UsageLimit, o *options) error {
+	if len(limits) == 0 && c.Width > 0 {
+		c.Report.Note("no agent has said anything of its provider's limits since then")
+	}
+	return cmdutil.PrintRows(c, limits, o.JSON, output.UsageLimitTable)
 }

@@ -171,7 +171,7 @@ func TestDocumentedPrices(t *testing.T) {
 	if err := os.WriteFile(path, []byte(m[1]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if prices, err := config.LoadPrices(path); err != nil || len(prices) != 1 {
+	if prices, _, err := config.LoadPrices(path, nil); err != nil || len(prices) != 1 {
 		t.Errorf("%v, %v", prices, err)
 	}
 }

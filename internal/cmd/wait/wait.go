@@ -63,6 +63,9 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	if err != nil {
 		return err
 	}
+	if f.OnHosts(args...) {
+		return runHosts(ctx, c, args, o)
+	}
 	ctx, stop := cmdutil.Interruptible(ctx) // over all steps: a signal between two of them would be lost
 	defer stop()
 	began := time.Now()
@@ -108,13 +111,18 @@ func findSessions(ctx context.Context, c *cmdutil.Call, args []string, o *option
 }
 
 func printArrival(c *cmdutil.Call, s discover.Session, o *options) error {
+	return printObject(c, s, output.NewSession(s), o)
+}
+
+// printObject prints a session that has reached the state; object is what it is as JSON.
+func printObject(c *cmdutil.Call, s discover.Session, object output.Session, o *options) error {
 	switch {
 	case o.Quiet:
 		return nil
 	case o.JSON:
-		return output.JSONLine(c.Stdout, output.NewSession(s))
+		return output.JSONLine(c.Stdout, object)
 	case c.Template != nil:
-		return c.Template(c.Stdout, output.NewSession(s))
+		return c.Template(c.Stdout, object)
 	}
 	words := []string{output.Sanitize(cmdutil.SessionName(s)), string(s.Status)}
 	switch {

@@ -68,8 +68,12 @@ func (s Starter) Start(ctx context.Context, adapter launch.Adapter, r launch.Req
 	if l == nil {
 		return nil, err
 	}
-	if l.Proven && printID && !s.JSON {
+	switch {
+	case !l.Proven || !printID:
+	case !s.JSON:
 		err = errors.Join(err, l.printID())
+	case s.Asked: // who asks is to know it before the connection may end
+		err = errors.Join(err, output.JSONLine(l.Stdout, output.NewSession(l.Session)))
 	}
 	if err == nil {
 		err = cmdutil.Script{Flag: "--on-create", Command: s.onCreate}.Run(ctx, s.Factory, l.Session, nil)

@@ -53,6 +53,9 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if f.OnHosts(arg) {
+		return runOnHost(ctx, c, arg, o)
+	}
 	ctx, stop := cmdutil.Interruptible(ctx) // over all steps: a signal between two of them would be lost
 	defer stop()
 	endProgress := f.Progress("looking for " + output.Sanitize(arg))

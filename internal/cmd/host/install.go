@@ -1,0 +1,122 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/host"
+)
+
+// newInstall makes the command host install.
+func newInstall(f cmdutil.Factory) *cli.Command {
+	var yes bool
+	return &cli.Command{
+		Name:               "install",
+		Usage:              "copy this program to ~/.local/bin of a host of the same platform; asks first",
+		UsageText:          "agentctl host install [FLAGS] HOST",
+		ArgsUsage:          "HOST",
+		Flags:              []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &yes}},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl host install devbox", "agentctl host install --yes ana@ci-3"),
+		Action: func(c *cli.Context) error {
+			args, err := cmdutil.Arguments(c, 1, "the name of a host")
+			if err != nil {
+				return err
+			}
+			if !yes && !f.Terminal {
+				return cmdutil.UsageError("host install", "host install needs --yes when not on a terminal")
+			}
+			return runInstall(c.Context, f, args[0], yes)
+		},
+	}
+}
+
+func runInstall(ctx context.Context, f cmdutil.Factory, name string, yes bool) error {
+	c, err := f.NewCall("host install", &cmdutil.CommonFlags{}, nil)
+	if err != nil {
+		return err
+	}
+	target, err := f.Target(c.Config, name)
+	if err != nil {
+		return err
+	}
+	ssh, err := f.SSH()
+	if err != nil {
+		return err
+	}
+	ctx, end := cmdutil.Interruptible(ctx)
+	defer end()
+	endProgress := f.Progress("asking " + name)
+	platform, err := ssh.Platform(ctx, target.Destination)
+	endProgress()
+	if err != nil {
+		return failed(ctx, f, name, err)
+	}
+	if here := runtime.GOOS + "/" + runtime.GOARCH; platform.Go() != here {
+		return cmdutil.UnableError(
+			fmt.Sprintf("%s is %s, and this program is for %s", name, platform, here),
+			fmt.Sprintf("copy an agentctl for %s to ~/.local/bin there", platform.Go()),
+		)
+	}
+	if !yes {
+		err := f.Confirm(ctx, "copy this program to ~/.local/bin/agentctl of "+name+"?", "nothing was copied", func(io.Writer) error { return nil })
+		if err != nil {
+			return err
+		}
+	}
+	endProgress = f.Progress("copying to " + name)
+	err = copyTo(ctx, f, ssh, target)
+	endProgress()
+	if err != nil {
+		return failed(ctx, f, name, err)
+	}
+	return verify(ctx, f, target)
+}
+
+// copyTo copies this program.
+func copyTo(ctx context.Context, f cmdutil.Factory, ssh host.SSH, t host.Target) error {
+	path, err := f.Executable()
+	if err != nil {
+		return err
+	}
+	program, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer program.Close()
+	info, err := program.Stat()
+	if err != nil {
+		return err
+	}
+	return ssh.Install(ctx, t.Destination, program, info.Size())
+}
+
+// verify asks the program there as every command does, and says which one answers.
+func verify(ctx context.Context, f cmdutil.Factory, t host.Target) error {
+	const limit = 64 << 10
+	answer, _, err := f.AskHost(ctx, t, limit, "version", "--json")
+	if err != nil {
+		return failed(ctx, f, t.Name, err)
+	}
+	here := f.Hello()
+	if answer.Hello != here {
+		f.Warn(fmt.Sprintf("%s: an agentctl %s comes before ~/.local/bin in its PATH, and answers", t.Name, answer.Hello.Version))
+		return cmdutil.ErrPartial
+	}
+	_, err = fmt.Fprintf(f.Stdout, "%s  agentctl %s in ~/.local/bin\n", t.Name, here.Version)
+	return err
+}
+
+// failed reports a host that cannot be asked.
+func failed(ctx context.Context, f cmdutil.Factory, name string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	f.WarnOfHost(name, err)
+	return cmdutil.ErrPartial
+}

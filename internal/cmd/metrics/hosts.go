@@ -1,0 +1,60 @@
+package metrics
+
+import (
+	"context"
+	"slices"
+
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+)
+
+// runHosts prints the metrics of several machines. Each sample has the label host.
+func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
+	calls, err := c.HostCalls(c.Config, nil, nil, false)
+	if err != nil {
+		return err
+	}
+	for i := range calls {
+		calls[i] = calls[i].Without("output") // the file is here
+	}
+	up := output.Metric{Name: "agentctl_host_up", Help: "1 if the host has answered in full."}
+	answered := map[string]bool{}
+	var metrics []output.Metric
+	working, done := c.StartWork(ctx, cmdutil.AskingHosts(calls))
+	partial := cmdutil.EachHost(working, c.Factory, calls, func(host string, m output.Metric) error {
+		if err := m.Check(); err != nil {
+			return cmdutil.Misunderstood(err)
+		}
+		answered[host] = true
+		metrics = merge(metrics, m, host)
+		return nil
+	})
+	done()
+	if cmdutil.ExitCode(partial) == cmdutil.ExitInterrupted {
+		return partial
+	}
+	for _, call := range calls {
+		value := 0.0
+		if answered[call.Target.Name] {
+			value = 1
+		}
+		up.Add(value, "host", call.Target.Name)
+	}
+	if err := printMetrics(c.Factory, append(metrics, up), o); err != nil {
+		return err
+	}
+	return partial
+}
+
+// merge adds the samples of a host's metric to those of the same name.
+func merge(metrics []output.Metric, m output.Metric, host string) []output.Metric {
+	for i := range m.Samples {
+		m.Samples[i].Labels = append([]output.Label{{Name: "host", Value: host}}, m.Samples[i].Labels...)
+	}
+	i := slices.IndexFunc(metrics, func(known output.Metric) bool { return known.Name == m.Name })
+	if i < 0 {
+		return append(metrics, m)
+	}
+	metrics[i].Samples = append(metrics[i].Samples, m.Samples...)
+	return metrics
+}

@@ -1,0 +1,161 @@
+package usage
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/config"
+	"agentctl/internal/output"
+)
+
+// runHosts adds up what the sessions of several machines used.
+func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
+	calls, err := c.HostCalls(c.Config, nil, nil, false)
+	if err != nil {
+		return err
+	}
+	since, err := windowStart(c, o)
+	if err != nil {
+		return err
+	}
+	if o.prices != "" { // the file is here
+		if calls, err = withPrices(c, calls, o.prices); err != nil {
+			return err
+		}
+	}
+	m := merged{by: group(o.by), rows: map[rowOnHost]output.UsageRow{}, unpriced: map[string]bool{}}
+	working, done := c.StartWork(ctx, cmdutil.AskingHosts(calls))
+	partial := cmdutil.EachHost(working, c.Factory, calls, func(host string, u output.Usage) error {
+		if err := u.Check(); err != nil {
+			return cmdutil.Misunderstood(err)
+		}
+		m.add(host, u)
+		return nil
+	})
+	done()
+	if cmdutil.ExitCode(partial) == cmdutil.ExitInterrupted {
+		return partial
+	}
+	u := m.report()
+	u.By, u.Since, u.Until = o.by, output.Timestamp(since), output.Timestamp(c.Style.Now)
+	if err := show(c, u, since, o); err != nil {
+		return err
+	}
+	return partial
+}
+
+// withPrices has each host read the prices of the file here.
+func withPrices(c *cmdutil.Call, calls []cmdutil.HostCall, path string) ([]cmdutil.HostCall, error) {
+	_, text, err := config.LoadPrices(path, c.Stdin)
+	if err != nil {
+		return nil, cmdutil.UsageError("usage", "--prices: %v", err)
+	}
+	for i := range calls {
+		calls[i] = calls[i].Without("prices").With("--prices=-")
+		calls[i].Stdin = text
+	}
+	return calls, nil
+}
+
+// runLimitsOnHosts shows the limits that agents on several machines know of.
+func runLimitsOnHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
+	calls, err := c.HostCalls(c.Config, nil, nil, false)
+	if err != nil {
+		return err
+	}
+	limits := []output.UsageLimit{}
+	working, done := c.StartWork(ctx, cmdutil.AskingHosts(calls))
+	partial := cmdutil.EachHost(working, c.Factory, calls, func(host string, l output.UsageLimit) error {
+		l.Host = host
+		limits = append(limits, l)
+		return cmdutil.Misunderstood(l.Check())
+	})
+	done()
+	if cmdutil.ExitCode(partial) == cmdutil.ExitInterrupted {
+		return partial
+	}
+	slices.SortStableFunc(limits, func(a, b output.UsageLimit) int { return cmdutil.CompareHosts(calls, a.Host, b.Host) })
+	if err := printLimits(c, limits, o); err != nil {
+		return err
+	}
+	return partial
+}
+
+// merged adds up the reports of several machines.
+type merged struct {
+	by       group
+	rows     map[rowOnHost]output.UsageRow
+	total    output.UsageRow
+	unpriced map[string]bool
+}
+
+// rowOnHost identifies a row: a directory and a session are of one machine.
+type rowOnHost struct{ host, adapter, key string }
+
+func (m *merged) add(host string, u output.Usage) {
+	if m.by != byProject && m.by != bySession {
+		host = ""
+	}
+	for _, row := range u.Rows {
+		row.Host = host
+		key := rowOnHost{host, row.Adapter, row.Key}
+		m.rows[key] = addRows(m.rows[key], row)
+	}
+	m.total = addRows(m.total, u.Total)
+	for _, model := range u.UnpricedModels {
+		m.unpriced[model] = true
+	}
+}
+
+// addRows adds up two rows of one key. A row without tokens is none yet, and adds nothing to what is known of the cost.
+func addRows(a, b output.UsageRow) output.UsageRow {
+	out := b
+	if a.Tokens.Total == 0 && a.Sessions == 0 {
+		return out
+	}
+	out.Tokens = output.Tokens{
+		In: a.Tokens.In + b.Tokens.In, Out: a.Tokens.Out + b.Tokens.Out, CacheRead: a.Tokens.CacheRead + b.Tokens.CacheRead,
+		CacheWrite: a.Tokens.CacheWrite + b.Tokens.CacheWrite, Reasoning: a.Tokens.Reasoning + b.Tokens.Reasoning, Total: a.Tokens.Total + b.Tokens.Total,
+	}
+	out.Sessions = a.Sessions + b.Sessions
+	out.Cost, out.CostPartial = addAmounts(a, b, a.Cost, b.Cost, a.CostPartial || b.CostPartial)
+	out.ReckonedCost, out.ReckonedPartial = addAmounts(a, b, a.ReckonedCost, b.ReckonedCost, a.ReckonedPartial || b.ReckonedPartial)
+	return out
+}
+
+// addAmounts adds up two amounts. The sum is partial if one is not known of a row that has tokens.
+func addAmounts(a, b output.UsageRow, x, y *float64, partial bool) (*float64, bool) {
+	switch {
+	case x == nil && y == nil:
+		return nil, false
+	case x == nil:
+		return y, partial || a.Tokens.Total > 0
+	case y == nil:
+		return x, partial || b.Tokens.Total > 0
+	}
+	sum := *x + *y
+	return &sum, partial
+}
+
+// report returns the rows in their order.
+func (m *merged) report() output.Usage {
+	u := output.Usage{Rows: slices.Collect(maps.Values(m.rows)), Total: m.total, UnpricedModels: slices.Sorted(maps.Keys(m.unpriced))}
+	if u.Rows == nil {
+		u.Rows = []output.UsageRow{}
+	}
+	m.by.sort(u.Rows)
+	return u
+}
+
+// sort puts rows in their order: times in theirs, all else by tokens.
+func (g group) sort(rows []output.UsageRow) {
+	slices.SortFunc(rows, func(a, b output.UsageRow) int {
+		if !g.ofTime() && a.Tokens.Total != b.Tokens.Total {
+			return cmp.Compare(b.Tokens.Total, a.Tokens.Total)
+		}
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Adapter, b.Adapter), cmp.Compare(a.Host, b.Host))
+	})
+}

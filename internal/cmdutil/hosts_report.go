@@ -1,0 +1,222 @@
+package cmdutil
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"agentctl/internal/host"
+	"agentctl/internal/output"
+)
+
+const (
+	// maxReport bounds a line that a host prints on stderr, in bytes: an error with the candidates for an ID.
+	maxReport = 1 << 20
+	// maxReports bounds how many of its lines are shown.
+	maxReports = 1000
+)
+
+// hostReports takes what a host prints on stderr: warnings and hints, which it reports, and the error, which it keeps.
+type hostReports struct {
+	factory Factory
+	host    string
+	alone   bool // no other host is asked
+	shown   int
+	failed  *output.Error
+}
+
+// lineWriter calls line with each line. It has no field of a type with many methods: the linker keeps all methods of what is in an interface.
+type lineWriter struct {
+	line func([]byte)
+	rest []byte
+}
+
+// Write implements [io.Writer].
+func (w *lineWriter) Write(text []byte) (int, error) {
+	w.rest = append(w.rest, text...)
+	for {
+		line, rest, found := bytes.Cut(w.rest, []byte("\n"))
+		if !found {
+			if len(w.rest) > maxReport {
+				w.rest = nil // what follows is not JSON, and is dropped
+			}
+			return len(text), nil
+		}
+		w.line(line)
+		w.rest = bytes.Clone(rest)
+	}
+}
+
+func (r *hostReports) line(line []byte) {
+	var d output.Diagnostic
+	if json.Unmarshal(line, &d) != nil {
+		return
+	}
+	if d.Error != nil {
+		r.failed = d.Error
+		return
+	}
+	if r.shown++; r.shown > maxReports {
+		return
+	}
+	switch {
+	case d.Warning != nil:
+		w := *d.Warning
+		w.Host, w.Message = r.host, r.host+": "+w.Message
+		r.factory.Report.warnOnce(w)
+	case d.Hint != "":
+		r.factory.Report.Hint(r.host + ": " + d.Hint)
+	}
+}
+
+// answer is how the call of a host has ended.
+type answer struct {
+	host string
+	code int
+	err  error // nil with [ExitOK]
+	// elsewhere: that the session is not found is an error only if no other host has it.
+	elsewhere bool
+}
+
+// answer returns how the call has ended, and warns of a host that gives no whole answer, with what to do.
+func (r *hostReports) answer(code int, err error) answer {
+	a := answer{host: r.host, code: code}
+	if err != nil {
+		a.err = err
+		if !errors.Is(err, context.Canceled) {
+			r.warnNoAnswer(err)
+			a.code, a.err = ExitPartial, ErrPartial
+		}
+		return a
+	}
+	switch {
+	case code == ExitOK || code == ExitNoReader:
+		a.code = ExitOK
+	case r.failed != nil:
+		a.err = r.failure(code)
+	case code == ExitPartial:
+		a.err = ErrPartial
+	case code == ExitNo:
+		a.err = ErrNo
+	default:
+		a.err = ExitWith(code)
+	}
+	return a
+}
+
+// failure is the error of a host.
+func (r *hostReports) failure(code int) error {
+	f := &Failure{status{exitCode(code), "failed"}, r.failed.Message, r.failed.Hint, nil}
+	if slices.Contains(errorNames(), r.failed.Code) {
+		f.name = r.failed.Code
+	}
+	if f.code == ExitInterrupted { // it was ended there
+		f.code, f.name = ExitFailed, "failed"
+	}
+	f.message = r.host + ": " + f.message
+	var lines []string
+	for _, s := range r.failed.Candidates[:min(len(r.failed.Candidates), maxCandidates)] {
+		s.Host = r.host
+		if session, err := output.ParseSession(&s); err == nil {
+			f.candidates = append(f.candidates, s)
+			lines = append(lines, candidateText(session, r.host+":"+session.ID))
+		}
+	}
+	if len(lines) > 0 && !r.factory.Report.JSON {
+		f.Hint = strings.Join(lines, "\n")
+	} else if f.Hint != "" {
+		f.Hint = "on " + r.host + ": " + f.Hint
+	}
+	return f
+}
+
+// warnNoAnswer reports a host that gives no whole answer, and what to do about it.
+func (r *hostReports) warnNoAnswer(err error) {
+	r.factory.WarnOfHost(r.host, err)
+}
+
+// WarnOfHost reports a host that gives no whole answer, and what to do about it.
+func (f Factory) WarnOfHost(name string, err error) {
+	var (
+		unreachable *host.UnreachableError
+		missing     *host.MissingError
+		version     *host.VersionError
+		cut         *host.CutError
+	)
+	hint := ""
+	switch {
+	case errors.As(err, &unreachable), errors.Is(err, host.ErrSilent):
+		hint = "ssh " + name + " must work without a password, from here"
+	case errors.As(err, &missing), errors.As(err, &version):
+		hint = "agentctl host install " + name + " copies this program there"
+	case errors.As(err, &cut):
+		hint = "what was started there goes on: agentctl list --host " + name
+	}
+	f.Report.warning(output.Warning{Message: name + ": " + ErrorText(err), Host: name})
+	if hint != "" {
+		f.Report.Hint(hint)
+	}
+}
+
+// combine returns the error of a command that has asked several hosts.
+func combine(answers []answer) error {
+	if len(answers) == 1 {
+		return answers[0].err
+	}
+	var failed []answer
+	ok, partial, no := false, false, false
+	for _, a := range answers {
+		switch {
+		case a.err == nil:
+			ok = true
+		case errors.Is(a.err, ErrPartial):
+			partial = true
+		case errors.Is(a.err, ErrNo):
+			no = true
+		default:
+			failed = append(failed, a)
+		}
+	}
+	if ok || no {
+		failed = slices.DeleteFunc(failed, func(a answer) bool { return a.elsewhere && a.code == ExitNotFound })
+	}
+	switch {
+	case len(failed) > 0:
+		return joined(failed)
+	case partial:
+		return ErrPartial
+	case no && !ok:
+		return ErrNo
+	}
+	return nil
+}
+
+// joined is the error of several hosts, with the exit code of the first one.
+func joined(failed []answer) error {
+	first, ok := errors.AsType[*Failure](failed[0].err)
+	if len(failed) == 1 || !ok {
+		return failed[0].err
+	}
+	out := *first
+	for _, a := range failed[1:] {
+		out.message += "; " + ErrorText(a.err)
+	}
+	return &out
+}
+
+// exitCode is a code that this program may end with; of any other one, that of a failure.
+func exitCode(code int) int {
+	known := []int{ExitUsage, ExitNotFound, ExitAmbiguous, ExitConflict, ExitPartial, ExitUnable, ExitNo, ExitTimeout, ExitInterrupted}
+	if slices.Contains(known, code) {
+		return code
+	}
+	return ExitFailed
+}
+
+// errorNames are the names of errors in JSON.
+func errorNames() []string {
+	return []string{"failed", "usage", "not_found", "ambiguous", "conflict", "partial", "not_installed", "unsupported", "no", "timeout"}
+}

@@ -1,0 +1,145 @@
+package cmdutil
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"agentctl/internal/host"
+	"agentctl/launch"
+)
+
+// EachHost asks all hosts at the same time, and calls do with each object that one of them prints, as they come and never twice at a time. It reports
+// warnings, and returns the error of the command: of the only host its own, of several the first one that is not a mere [ErrPartial] or [ErrNo].
+func EachHost[T any](ctx context.Context, f Factory, calls []HostCall, do func(host string, object T) error) error {
+	decode := func(dec *json.Decoder) (any, error) {
+		object := new(T)
+		return object, dec.Decode(object)
+	}
+	return f.eachHost(ctx, calls, decode, func(host string, object any) error { return do(host, *object.(*T)) })
+}
+
+// eachHost is EachHost for all types: the code of the linked program grows with each type of a generic function.
+func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFunc, do func(host string, object any) error) error {
+	working, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	runner, err := f.hostRunner(calls)
+	if err != nil {
+		return err
+	}
+	answers := make([]answer, len(calls))
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	for i, call := range calls {
+		asked.Go(func() {
+			reports := &hostReports{factory: f, host: call.Target.Name, alone: len(calls) == 1}
+			objects := newObjects(decode, func(object any) error {
+				mu.Lock()
+				defer mu.Unlock()
+				err := do(call.Target.Name, object)
+				if bad := (*badAnswer)(nil); err != nil && !errors.As(err, &bad) {
+					cancel(err)
+				}
+				return err
+			})
+			ended, err := runner.run(working, call, host.Output{Stdout: objects.out, Stderr: &lineWriter{line: reports.line}})
+			err = errors.Join(err, objects.finish())
+			if working.Err() != nil {
+				err = working.Err()
+			}
+			answers[i] = reports.answer(ended.Code, err)
+			answers[i].elsewhere = call.elsewhere
+		})
+	}
+	asked.Wait()
+	switch cause := context.Cause(working); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case cause != nil:
+		return cause // of do
+	}
+	return combine(answers)
+}
+
+// hostRunner runs calls.
+type hostRunner struct {
+	factory Factory
+	ssh     host.SSH
+}
+
+func (f Factory) hostRunner(calls []HostCall) (hostRunner, error) {
+	r := hostRunner{factory: f}
+	for _, c := range calls {
+		if c.Target.IsLocal() {
+			continue
+		}
+		var err error
+		r.ssh, err = f.SSH()
+		return r, err
+	}
+	return r, nil
+}
+
+// SSH returns the user's ssh.
+func (f Factory) SSH() (host.SSH, error) {
+	path, err := launch.Environment{Environ: f.Environ}.LookPath("ssh")
+	if err != nil {
+		return host.SSH{}, NotInstalledError("hosts are asked by OpenSSH, and ssh is not in PATH")
+	}
+	return host.SSH{Path: path, Environ: f.Environ}, nil
+}
+
+func (r hostRunner) run(ctx context.Context, call HostCall, to host.Output) (host.Answer, error) {
+	if call.Target.IsLocal() {
+		code := r.factory.serve(ctx, call.request(), to.Stdout, to.Stderr)
+		return host.Answer{Hello: r.factory.Hello(), Code: code}, ctx.Err()
+	}
+	return r.ssh.Run(ctx, call.Target.Destination, call.request(), to)
+}
+
+// AskHost runs a command line on one host, and returns what it prints on stdout, as far as that is no longer than limit.
+func (f Factory) AskHost(ctx context.Context, t host.Target, limit int, args ...string) (host.Answer, []byte, error) {
+	call := HostCall{Target: t, Args: args}
+	runner, err := f.hostRunner([]HostCall{call})
+	if err != nil {
+		return host.Answer{}, nil, err
+	}
+	out := &limitedBuffer{limit: limit}
+	answer, err := runner.run(ctx, call, host.Output{Stdout: out, Stderr: io.Discard})
+	return answer, out.text, err
+}
+
+// limitedBuffer is a buffer that takes so many bytes.
+type limitedBuffer struct {
+	text  []byte
+	limit int
+}
+
+// Write implements [io.Writer].
+func (b *limitedBuffer) Write(text []byte) (int, error) {
+	if len(b.text)+len(text) > b.limit {
+		return 0, &badAnswer{fmt.Errorf("it has more than %d bytes", b.limit)}
+	}
+	b.text = append(b.text, text...)
+	return len(text), nil
+}
+
+// serve runs a request in this process, as the agentctl of another machine asks for it.
+func (f Factory) serve(ctx context.Context, r host.Request, stdout, stderr io.Writer) int {
+	run := f.Hosts.run
+	f.Stdin, f.Stdout, f.Stderr = bytes.NewReader(r.Stdin), stdout, stderr
+	f.Width, f.Height, f.Interactive, f.Terminal, f.Asked = 0, 0, false, false, true
+	f.Users, f.Hosts = nil, nil
+	return run(ctx, f, r.Args)
+}
+
+// Serve answers the agentctl of another machine on stdin and stdout.
+func (f Factory) Serve(ctx context.Context) error {
+	ctx, stop := Interruptible(ctx)
+	defer stop()
+	return host.Serve(ctx, f.Stdin, f.Stdout, f.Hello(), f.serve)
+}

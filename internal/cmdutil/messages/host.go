@@ -1,0 +1,98 @@
+package messages
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"syscall"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/host"
+	"agentctl/internal/output"
+)
+
+// runOnHost prints the messages of a session of another machine.
+func runOnHost(ctx context.Context, c *cmdutil.Call, arg string, o *Options) error {
+	calls, err := c.HostCalls(c.Config, []string{arg}, nil, false)
+	if err != nil {
+		return err
+	}
+	_, id, _ := host.SplitID(arg)
+	p := hostPrinter{printer: &printer{Call: c, options: o}, id: id, seen: map[string]bool{}}
+	ctx, stop := cmdutil.Interruptible(ctx)
+	defer stop()
+	ctx, hangup := cmdutil.CancelOnHangup(ctx, c.Stdout)
+	defer hangup(nil)
+	var text bytes.Buffer
+	p.text = p.transcript(&text)
+	if o.Follow {
+		p.text = p.transcript(cmdutil.ContextWriter{Context: ctx, Out: c.Stdout})
+	}
+	endProgress := c.Progress(cmdutil.AskingHosts(calls))
+	defer endProgress()
+	partial := cmdutil.EachHost(ctx, c.Factory, calls, func(host string, m output.Message) error {
+		endProgress()
+		return p.take(ctx, host, m)
+	})
+	endProgress()
+	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
+		return cause // nobody reads any more
+	}
+	switch {
+	case ctx.Err() != nil, o.Follow:
+		return partial
+	case o.JSON:
+		err = output.JSONArray(c.Stdout, p.all)
+	case o.noPager:
+		_, err = c.Stdout.Write(text.Bytes())
+	default:
+		err = c.Page(ctx, text.Bytes())
+	}
+	if err != nil {
+		return err
+	}
+	return partial
+}
+
+// hostPrinter prints messages that come from another machine.
+type hostPrinter struct {
+	*printer
+	id   string // of the session, or its beginning
+	text *output.Transcript
+	all  []output.Message
+	// seen has the calls that were printed.
+	seen map[string]bool
+}
+
+// take prints a message, or keeps it for the array of --json.
+func (p *hostPrinter) take(ctx context.Context, from string, m output.Message) error {
+	parsed, err := output.ParseMessage(&m)
+	if err != nil {
+		return cmdutil.Misunderstood(err)
+	}
+	m.Host = from
+	switch {
+	case p.options.JSON && p.options.Follow:
+		return output.JSONLine(cmdutil.ContextWriter{Context: ctx, Out: p.Stdout}, m)
+	case p.options.JSON:
+		p.all = append(p.all, m)
+		return nil
+	}
+	session := discover.UnknownSession()
+	entry := output.TranscriptMessage{Message: parsed, CurrentSession: session}
+	if m.Tool != nil {
+		key := m.Session + "\n" + m.ID
+		entry.Changed = p.options.Follow && p.seen[key]
+		entry.CurrentSession.WaitingFor = m.Tool.WaitingFor
+		if len(p.seen) > maxRemembered {
+			clear(p.seen)
+		}
+		p.seen[key] = true
+	}
+	if m.Session != "" && !strings.HasPrefix(m.Session, p.id) {
+		entry.SessionLabel = output.Sanitize(m.Session)
+	}
+	return p.text.Write(entry)
+}

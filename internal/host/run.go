@@ -1,0 +1,151 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// maxBanner bounds what a login shell may print before the answer, in bytes.
+const maxBanner = 256 << 10
+
+// Output takes what a program prints on a host.
+type Output struct{ Stdout, Stderr io.Writer }
+
+// Answer is how a request has ended.
+type Answer struct {
+	// Hello is what the program there says of itself, as far as it has.
+	Hello Hello
+	// Code is its exit code.
+	Code int
+}
+
+// Run runs a request on a host. Errors: [UnreachableError], [MissingError], [VersionError], [CutError],
+// [ErrSilent]; those of the writers and of the context.
+func (s SSH) Run(ctx context.Context, destination string, r Request, to Output) (answer Answer, err error) {
+	marker := newMarker()
+	p, err := s.start(destination, remoteCommand(marker))
+	if err != nil {
+		return answer, err
+	}
+	stop := context.AfterFunc(ctx, p.hangUp)
+	defer stop()
+	var late bool
+	var mu sync.Mutex
+	alarm := time.AfterFunc(answerTime, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		late = true
+		p.hangUp()
+		_ = p.cmd.Process.Kill()
+	})
+	defer alarm.Stop()
+	go func() { _ = send(p.stdin, r) }() // an error shows in what comes back
+	buffered := bufio.NewReader(p.stdout)
+	answer, err = receive(ctx, buffered, marker, r.Schema, to, func() { alarm.Stop() })
+	p.hangUp()
+	if err != nil {
+		_ = p.cmd.Process.Kill()
+	}
+	_, _ = io.Copy(io.Discard, p.stdout)
+	ended := p.wait()
+	mu.Lock()
+	defer mu.Unlock()
+	cut, unanswered := (*CutError)(nil), (*UnreachableError)(nil)
+	switch {
+	case ctx.Err() != nil:
+		return answer, ctx.Err()
+	case late:
+		return answer, ErrSilent
+	case errors.As(err, &unanswered):
+		unanswered.Reason = p.reason(ended)
+	case errors.As(err, &cut) && cut.Reason == "":
+		cut.Reason = p.reason(ended)
+	}
+	return answer, err
+}
+
+func send(w io.Writer, r Request) error {
+	content, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return writeFrame(w, frameRequest, content)
+}
+
+// receive reads an answer. answered is called once it has begun.
+func receive(ctx context.Context, in *bufio.Reader, marker, schema string, to Output, answered func()) (a Answer, err error) {
+	if err := skipBanner(in, marker); err != nil {
+		return a, err
+	}
+	if a.Hello, err = readHello(in); err != nil {
+		return a, err
+	}
+	if a.Hello.Schema != schema {
+		return a, &VersionError{a.Hello, schema}
+	}
+	answered()
+	for {
+		kind, content, err := readFrame(in, maxFrame)
+		switch {
+		case errors.Is(err, errFrame):
+			return a, &CutError{err.Error()}
+		case err != nil:
+			return a, &CutError{}
+		}
+		switch kind {
+		case frameStdout:
+			_, err = to.Stdout.Write(content)
+		case frameStderr:
+			_, err = to.Stderr.Write(content)
+		case frameExit:
+			code, err := strconv.ParseUint(string(content), 10, 8)
+			if err != nil {
+				return a, &CutError{errFrame.Error()}
+			}
+			a.Code = int(code)
+			return a, nil
+		default:
+			err = &CutError{errFrame.Error()}
+		}
+		if err != nil || ctx.Err() != nil {
+			return a, err
+		}
+	}
+}
+
+// skipBanner reads what a login shell prints, up to the line of the marker.
+func skipBanner(in *bufio.Reader, marker string) error {
+	for read := 0; read < maxBanner; {
+		line, err := in.ReadSlice('\n')
+		read += len(line)
+		text, platform, _ := strings.Cut(strings.TrimRight(string(line), "\r\n"), " ")
+		switch {
+		case err == nil && text == marker && platform != "":
+			return &MissingError{platform}
+		case err == nil && text == marker:
+			return nil
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
+			return &UnreachableError{}
+		}
+	}
+	return &CutError{"its login shell prints more than can be an answer"}
+}
+
+// readHello reads which program answers. An older agentctl does not know the command and says nothing.
+func readHello(in *bufio.Reader) (hello Hello, err error) {
+	kind, content, err := readFrame(in, maxFrame)
+	if err == nil && kind == frameHello {
+		err = json.Unmarshal(content, &hello)
+	}
+	if err != nil || kind != frameHello {
+		return Hello{}, &VersionError{}
+	}
+	return hello, nil
+}

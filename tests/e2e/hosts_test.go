@@ -1,0 +1,131 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
+
+	"agentctl/internal/host"
+	"agentctl/internal/output"
+	"agentctl/tests/sshd"
+)
+
+// hostsKey finds a script's machines.
+type hostsKey struct{}
+
+// machines are those of a script.
+type machines struct {
+	world *sshd.World
+	uids  map[string]int
+	homes map[string]string
+}
+
+// firstUID is the user of the first machine; each has another one.
+const firstUID = 2001
+
+// hostCommands are the commands for other machines.
+func hostCommands() map[string]command {
+	return map[string]command{
+		// hosts NAME…: there are these machines, each of another user, and ssh reaches them; NAME=FILE has that login shell.
+		"hosts": withArgs(1, makeHosts),
+		// put HOST PROGRAM…: these programs are in ~/.local/bin of the machine.
+		"put": withArgs(2, func(ts *testscript.TestScript, args []string) {
+			m := machinesOf(ts)
+			for _, name := range args[1:] {
+				path, err := lookPath(ts, name)
+				ts.Check(err)
+				ts.Check(os.Link(path, filepath.Join(m.homes[args[0]], ".local/bin", name)))
+			}
+		}),
+		// start-on HOST NAME PROGRAM ARGS…: as start, by the user of the machine, in its home.
+		"start-on": withArgs(3, func(ts *testscript.TestScript, args []string) {
+			m := machinesOf(ts)
+			home := m.homes[args[0]]
+			cmd := &exec.Cmd{Path: filepath.Join(home, ".local/bin", args[2]), Args: args[2:]}
+			uid := uint32(m.uids[args[0]])
+			old := ts.Getenv("HOME")
+			ts.Setenv("HOME", home)
+			fakesOf(ts).startAs(ts, args[1], cmd, home, &syscall.Credential{Uid: uid, Gid: uid})
+			ts.Setenv("HOME", old)
+			ts.Setenv(args[1], strconv.Itoa(cmd.Process.Pid))
+		}),
+		// cut-off HOST: the newest connection to the machine ends at once.
+		"cut-off": withArgs(1, func(ts *testscript.TestScript, args []string) {
+			pid := machinesOf(ts).world.Connection(args[0])
+			if pid == 0 {
+				ts.Fatalf("there is no connection to %s", args[0])
+			}
+			ts.Check(unix.Kill(-pid, unix.SIGKILL))
+		}),
+		// answers HOST SCHEMA FILE…: the agentctl of the machine is one that answers whatever it is asked with the content of the files, by ".err"
+		// in their name on stderr. A SCHEMA of - is that of this program.
+		"answers": withArgs(2, func(ts *testscript.TestScript, args []string) { answers(ts, args[0], args[1], args[2:]) }),
+	}
+}
+
+func machinesOf(ts *testscript.TestScript) *machines { return ts.Value(hostsKey{}).(*machines) }
+
+func makeHosts(ts *testscript.TestScript, args []string) {
+	m := machinesOf(ts)
+	dir := ts.MkAbs("hosts")
+	ts.Check(os.Mkdir(dir, 0o755))
+	for d := dir; d != "/" && d != os.TempDir(); d = filepath.Dir(d) { // all users may pass
+		ts.Check(os.Chmod(d, 0o711))
+	}
+	var list []sshd.Host
+	for i, arg := range args {
+		name, shell, _ := strings.Cut(arg, "=")
+		if shell != "" {
+			shell = ts.MkAbs(shell)
+			ts.Check(os.Chmod(shell, 0o755))
+		}
+		h := sshd.Host{Name: name, UID: firstUID + i, Home: filepath.Join(dir, name), Shell: shell}
+		list = append(list, h)
+		m.uids[name], m.homes[name] = h.UID, h.Home
+		ts.Setenv("home_"+name, h.Home)
+	}
+	var err error
+	m.world, err = sshd.New(context.Background(), dir, list...)
+	ts.Check(err)
+	ts.Setenv("PATH", m.world.Bin+":"+ts.Getenv("PATH"))
+}
+
+// answers writes an agentctl that says what a test wants.
+func answers(ts *testscript.TestScript, name, schema string, files []string) {
+	if schema == "-" {
+		schema = output.SchemaID()
+	}
+	hello, err := json.Marshal(host.Hello{Schema: schema, Version: "v9.9.9\x1b[2J", OS: "linux", Arch: "amd64"})
+	ts.Check(err)
+	var b strings.Builder
+	frame := func(kind byte, text string) { fmt.Fprintf(&b, "%c %d\n%s", kind, len(text), text) }
+	frame('h', string(hello))
+	for _, file := range files {
+		kind := byte('o')
+		if strings.Contains(file, ".err") {
+			kind = 'e'
+		}
+		text := ts.ReadFile(file)
+		for len(text) > 0 {
+			part := text[:min(len(text), 1<<15)]
+			frame(kind, part)
+			text = text[len(part):]
+		}
+	}
+	frame('x', "0")
+	home := machinesOf(ts).homes[name]
+	ts.Check(os.WriteFile(filepath.Join(home, "answer"), []byte(b.String()), 0o644))
+	program := filepath.Join(home, ".local/bin/agentctl")
+	_ = os.Remove(program)
+	ts.Check(os.WriteFile(program, []byte("#!/bin/sh\nexec cat "+home+"/answer\n"), 0o755))
+	ts.Check(os.Chmod(program, 0o755))
+}
