@@ -129,15 +129,16 @@ func (w *World) clientConfig() string {
 }
 
 func (w *World) passwd() string {
-	text := "root:x:0:0::/root:/bin/sh\nsshd:x:74:74::/run/sshd:/bin/false\n"
+	var text strings.Builder
+	text.WriteString("root:x:0:0::/root:/bin/sh\nsshd:x:74:74::/run/sshd:/bin/false\n")
 	for _, h := range w.hosts {
 		shell := h.Shell
 		if shell == "" {
 			shell = "/bin/sh"
 		}
-		text += fmt.Sprintf("%s:x:%d:%d::%s:%s\n", h.Name, h.UID, h.UID, h.Home, shell)
+		fmt.Fprintf(&text, "%s:x:%d:%d::%s:%s\n", h.Name, h.UID, h.UID, h.Home, shell)
 	}
-	return text
+	return text.String()
 }
 
 // connect is the program that runs one sshd. It notes its process, so that a test can cut the connection.
