@@ -50,9 +50,11 @@ func (s SSH) Run(ctx context.Context, destination string, r Request, to Output) 
 	buffered := bufio.NewReader(p.stdout)
 	answer, err = receive(ctx, buffered, marker, r.Schema, to, func() { alarm.Stop() })
 	p.hangUp()
-	if err != nil {
-		_ = p.cmd.Process.Kill()
+	if err == nil { // the answer is complete, and ssh ends by itself
+		go func() { _ = p.wait() }()
+		return answer, nil
 	}
+	_ = p.cmd.Process.Kill()
 	_, _ = io.Copy(io.Discard, p.stdout)
 	ended := p.wait()
 	mu.Lock()
