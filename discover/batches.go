@@ -65,12 +65,8 @@ func (f *BatchFilter) report(done, total int) {
 // newestEntries lists what is stored, newest first, and counts what is older than the filter asks for.
 func (scan *Scan) newestEntries(ctx context.Context, filter *BatchFilter) (entries []Entry, older int) {
 	found := scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: filter.Subagents} })
-	entries = sortByUpdated(slices.Concat(found...))
-	firstOld := slices.IndexFunc(entries, func(e Entry) bool { return !e.Updated.IsZero() && e.Updated.Before(filter.Since) })
-	if firstOld < 0 || filter.Since.IsZero() {
-		return entries, 0
-	}
-	return entries[:firstOld], len(entries) - firstOld
+	entries, older = dropOlder(slices.Concat(found...), filter.Since)
+	return sortByUpdated(entries), older
 }
 
 // candidates returns the entries whose content may match, one list for each adapter.

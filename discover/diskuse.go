@@ -39,22 +39,31 @@ type DiskFilter struct {
 	Since, Before time.Time
 }
 
-// isBounded reports whether the filter selects sessions.
-func (filter *DiskFilter) isBounded() bool { return !filter.Since.IsZero() || !filter.Before.IsZero() }
-
-// matches reports whether a session passes the filter.
+// matches reports whether a session passes the filter. What belongs to no session is nil.
 func (filter *DiskFilter) matches(r *Record) bool {
+	if r == nil {
+		return filter.Since.IsZero() && filter.Before.IsZero()
+	}
 	last := r.lastActivity()
 	return !last.Before(filter.Since) && (filter.Before.IsZero() || last.Before(filter.Before))
 }
 
-// ReadDisk calls add for everything that the agents' homes have on disk, with the session that it belongs to in the end, nil if
-// that is none. sub: it belongs to a sub-agent of that session. The error is that of the context; what could not be read is in the
-// warnings.
-func (scanner *Scanner) ReadDisk(ctx context.Context, filter DiskFilter, add func(owner *Record, sub bool, u DiskUse)) ([]*Warning, error) {
+// DiskLeftOut is what a [DiskFilter] leaves out.
+type DiskLeftOut struct {
+	// Sessions do not pass the filter. Sub-agents are not counted.
+	Sessions int
+	// Bytes are what these take on disk, with what belongs to no session. Estimated: rows in a database are among them.
+	Bytes     int64
+	Estimated bool
+}
+
+// ReadDisk calls add for everything that the agents' homes have on disk and that passes the filter, with the session that it belongs
+// to in the end, nil if that is none. sub: it belongs to a sub-agent of that session. The error is that of the context; what could not
+// be read is in the warnings.
+func (scanner *Scanner) ReadDisk(ctx context.Context, filter DiskFilter, add func(owner *Record, sub bool, u DiskUse)) (left DiskLeftOut, warnings []*Warning, err error) {
 	scan := scanner.newScan(filter.Agents)
 	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
-		return scan.warnings, err
+		return left, scan.warnings, err
 	}
 	scan.readRecords(ctx, scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: true} }), ReadOptions{AllEntries: true})
 	for i, a := range scan.adapters {
@@ -64,21 +73,29 @@ func (scanner *Scanner) ReadDisk(ctx context.Context, filter DiskFilter, add fun
 		}
 		records := scan.records[i]
 		tops := topSessions(records)
+		for top := range records {
+			if tops[top] == top && !records[top].IsSubagent() && !filter.matches(&records[top]) {
+				left.Sessions++
+			}
+		}
 		for u, err := range reader.ReadDisk(scan.confine(ctx, a.Name()), scan.homes[a.Name()], records) {
 			u.Agent = a.Name()
+			var owner *Record
+			if err == nil && u.Owner >= 0 {
+				owner = &records[tops[u.Owner]]
+			}
 			switch {
 			case err != nil:
 				scan.warn(a.Name(), err)
-			case u.Owner >= 0:
-				if top := tops[u.Owner]; filter.matches(&records[top]) {
-					add(&records[top], top != u.Owner, u)
-				}
-			case !filter.isBounded():
-				add(nil, false, u)
+			case filter.matches(owner):
+				add(owner, owner != nil && tops[u.Owner] != u.Owner, u)
+			default:
+				left.Bytes += u.Bytes
+				left.Estimated = left.Estimated || u.Estimated
 			}
 		}
 	}
-	return scan.warnings, ctx.Err()
+	return left, scan.warnings, ctx.Err()
 }
 
 // topSessions returns, for each record, the index of the session that it works for in the end; its own if that is not stored.

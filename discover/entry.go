@@ -20,6 +20,21 @@ type Entry struct {
 	Parent string
 }
 
+// dropOlder removes, in place, the entries that have not changed since then, and counts them without those that are known to be
+// sub-agents'. It keeps an entry without a time.
+func dropOlder(entries []Entry, since time.Time) (kept []Entry, older int) {
+	kept = slices.DeleteFunc(entries, func(e Entry) bool {
+		if e.Updated.IsZero() || !e.Updated.Before(since) {
+			return false
+		}
+		if e.Parent == "" {
+			older++
+		}
+		return true
+	})
+	return kept, older
+}
+
 // AppendEntry is append for a list that may get long. Its memory doubles, where append's grows by a quarter: what that leaves
 // behind, nobody collects in a call as short as ours.
 func AppendEntry(list []Entry, e Entry) []Entry {

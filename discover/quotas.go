@@ -14,22 +14,22 @@ type StatedQuota struct {
 }
 
 // ReadQuotas returns the newest word on each limit of the agents' providers, by agent and name. An agent that names no limit
-// has one for each model. The error is that of the context; what could not be read is in the warnings.
-func (scanner *Scanner) ReadQuotas(ctx context.Context, filter UsageFilter) ([]StatedQuota, []*Warning, error) {
+// has one for each model. older is how many sessions were not read because of [UsageFilter.Since]. The error is that of the context;
+// what could not be read is in the warnings.
+func (scanner *Scanner) ReadQuotas(ctx context.Context, filter UsageFilter) (quotas []StatedQuota, older int, warnings []*Warning, err error) {
 	scan := scanner.newScan(filter.Agents)
 	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
-		return nil, scan.warnings, err
+		return nil, 0, scan.warnings, err
 	}
-	scan.readRecords(ctx, scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter {
-		return EntryFilter{Since: filter.Since, Subagents: true}
-	}), ReadOptions{Quotas: true})
+	found, older := scan.listSince(ctx, filter.Since)
+	scan.readRecords(ctx, found, ReadOptions{Quotas: true})
 	var all []StatedQuota
 	for _, r := range slices.Concat(scan.records...) {
 		for _, q := range r.Quotas {
 			all = append(all, StatedQuota{q, r.Agent, r.ID, r.Model})
 		}
 	}
-	return newestOfEach(all), scan.warnings, ctx.Err()
+	return newestOfEach(all), older, scan.warnings, ctx.Err()
 }
 
 // newestOfEach returns the newest statement on each limit, in order.

@@ -3,6 +3,7 @@ package discover
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -42,16 +43,23 @@ type UsageFilter struct {
 	Since time.Time
 }
 
+// UsageLeftOut is what [Scanner.ReadUsage] left out because of [UsageFilter.Since].
+type UsageLeftOut struct {
+	// Sessions have not changed since then. They were not read. Sub-agents are not counted where their names tell.
+	Sessions int
+	// Tokens were used earlier, by sessions that have changed since then.
+	Tokens int64
+}
+
 // ReadUsage calls add with what each stored session used, live ones included, from one goroutine. A session that has used
 // nothing since [UsageFilter.Since] is left out. The error is that of the context; what could not be read is in the warnings.
-func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add func(*SessionUsage)) ([]*Warning, error) {
+func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add func(*SessionUsage)) (left UsageLeftOut, warnings []*Warning, err error) {
 	scan := scanner.newScan(filter.Agents)
 	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
-		return scan.warnings, err
+		return left, scan.warnings, err
 	}
-	found := scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter {
-		return EntryFilter{Since: filter.Since, Subagents: true, WithoutTimes: filter.Since.IsZero()}
-	})
+	found, older := scan.listSince(ctx, filter.Since)
+	left.Sessions = older
 	for i, a := range scan.adapters {
 		reader, ok := a.(UsageReader)
 		if !ok || len(found[i]) == 0 {
@@ -62,21 +70,30 @@ func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add f
 				scan.warn(a.Name(), err)
 				continue
 			}
-			if u.Usage = usedSince(u.Usage, filter.Since); len(u.Usage) > 0 {
+			u.Usage = slices.DeleteFunc(u.Usage, func(a Usage) bool {
+				earlier := a.Time.Before(filter.Since)
+				if earlier {
+					left.Tokens += a.Tokens.Total
+				}
+				return earlier
+			})
+			if len(u.Usage) > 0 {
 				add(u)
 			}
 		}
 	}
-	return scan.warnings, ctx.Err()
+	return left, scan.warnings, ctx.Err()
 }
 
-// usedSince removes, in place, what was used before a time.
-func usedSince(all []Usage, since time.Time) []Usage {
-	kept := all[:0]
-	for _, u := range all {
-		if since.IsZero() || !u.Time.Before(since) {
-			kept = append(kept, u)
-		}
+// listSince lists what has changed since then, sub-agents included, and counts the sessions that have not.
+func (scan *Scan) listSince(ctx context.Context, since time.Time) (found [][]Entry, older int) {
+	found = scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter {
+		return EntryFilter{Subagents: true, WithoutTimes: since.IsZero()}
+	})
+	for i := range found {
+		var n int
+		found[i], n = dropOlder(found[i], since)
+		older += n
 	}
-	return kept
+	return found, older
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -76,4 +78,23 @@ func (c *Call) SinceTime(verb, flag string) (time.Time, error) {
 		return at, UsageError(verb, "--since: %v", err)
 	}
 	return at, nil
+}
+
+// HintLeftOut hints at what a time window leaves out, unless all of it is "", and at what includes it.
+func (c *Call) HintLeftOut(includedBy string, what ...string) {
+	what = slices.DeleteFunc(what, func(s string) bool { return s == "" })
+	if len(what) > 0 {
+		c.Report.Hint("left out: " + strings.Join(what, ", ") + "; " + includedBy + " includes everything")
+	}
+}
+
+// OlderSessions describes so many sessions that a time window leaves out; "" for none.
+func OlderSessions(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 older session"
+	}
+	return output.Count(int64(n)) + " older sessions"
 }

@@ -67,7 +67,7 @@ func DiskTable(w io.Writer, u DiskUsage, opts TextOptions) error {
 	}
 	return newGrid(
 		len(rows),
-		column{title: "SIZE", cell: func(i int) string { return rows[i].sizeText() }, alignRight: true},
+		column{title: "SIZE", cell: func(i int) string { return rows[i].SizeText() }, alignRight: true},
 		column{cell: func(i int) string { return percentText(rows[i].Bytes, u.Total.Bytes) }, dropLate: 3},
 		column{title: diskHeader(u.By), cell: func(i int) string { return names[i] }, preferred: 30, min: 10, keepEnd: u.By != "month"},
 		column{title: "AGENT", cell: func(i int) string { return rows[i].Adapter }, dropLate: 4},
@@ -78,8 +78,8 @@ func DiskTable(w io.Writer, u DiskUsage, opts TextOptions) error {
 	).print(w, opts)
 }
 
-// sizeText is the size; "~" marks one that is estimated.
-func (r DiskRow) sizeText() string {
+// SizeText is the size; "~" marks one that is estimated.
+func (r DiskRow) SizeText() string {
 	if r.Estimated {
 		return "~" + ByteSize(r.Bytes)
 	}

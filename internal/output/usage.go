@@ -159,11 +159,16 @@ func Bar(n, most int64, width int) string {
 	return bar
 }
 
-// countText formats a number of tokens with a comma between thousands; "" for none.
+// countText is [Count]; "" for 0.
 func countText(n int64) string {
 	if n == 0 {
 		return ""
 	}
+	return Count(n)
+}
+
+// Count formats a number that is not negative with a comma between thousands.
+func Count(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]

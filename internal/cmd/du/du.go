@@ -4,6 +4,7 @@ package du
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -67,7 +68,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	}
 	sum := newSums(o.by, c.Style.Now.Location())
 	working, done := c.StartQuery(ctx, "adding up the agents' stores")
-	warnings, err := c.Scanner.ReadDisk(working, filter, sum.add)
+	left, warnings, err := c.Scanner.ReadDisk(working, filter, sum.add)
 	done()
 	if err != nil {
 		return err
@@ -75,7 +76,16 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err := show(ctx, c, sum.report(o.limit), o); err != nil {
 		return err
 	}
+	if left != (discover.DiskLeftOut{}) {
+		c.HintLeftOut("du without --since and --older-than", leftOut(left))
+	}
 	return f.ReportWarnings(warnings)
+}
+
+// leftOut describes what --since and --older-than have left out.
+func leftOut(left discover.DiskLeftOut) string {
+	row := output.DiskRow{Bytes: left.Bytes, Estimated: left.Estimated}
+	return fmt.Sprintf("%s of %s other sessions and of what belongs to none", row.SizeText(), output.Count(int64(left.Sessions)))
 }
 
 func show(ctx context.Context, c *cmdutil.Call, u output.DiskUsage, o *options) error {

@@ -21,3 +21,8 @@ func (p *progress) String() string {
 	}
 	return fmt.Sprintf("searched %d of %d sessions", p.searched.Load(), total)
 }
+
+// interrupted describes what was done before an interrupt. Of the sessions that are searched together, all count or none.
+func (p *progress) interrupted() string {
+	return fmt.Sprintf("interrupted: at least %d of %d sessions were searched", p.searched.Load(), p.total.Load())
+}

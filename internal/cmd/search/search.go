@@ -95,10 +95,13 @@ func run(ctx context.Context, f cmdutil.Factory, pattern string, o *options) err
 	older, err := search.Run(working, c.Scanner, q, s.visit, s.warn)
 	s.endProgress()
 	if err = cmp.Or(s.err, err); err != nil {
+		if working.Err() != nil {
+			c.Report.Note(s.progress.interrupted())
+		}
 		return err
 	}
-	if older > 0 && (o.limit == 0 || s.sessions < o.limit) {
-		c.Report.Hint(fmt.Sprintf("older sessions were not searched: %d; --since all searches them", older))
+	if o.limit == 0 || s.sessions < o.limit {
+		c.HintLeftOut("--since all", cmdutil.OlderSessions(older))
 	}
 	switch {
 	case s.partial != nil:

@@ -41,7 +41,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 	}
 	u := m.report()
 	u.By, u.Since, u.Until = o.by, output.Timestamp(since), output.Timestamp(c.Style.Now)
-	if err := show(c, u, since, o); err != nil {
+	if err := show(c, u, o); err != nil {
 		return err
 	}
 	return partial

@@ -81,14 +81,15 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 		return err
 	}
 	working, done := c.StartQuery(ctx, "reading the agents' stores")
-	warnings, err := c.Scanner.ReadUsage(working, discover.UsageFilter{Agents: c.Agents, Since: since}, sum.add)
+	left, warnings, err := c.Scanner.ReadUsage(working, discover.UsageFilter{Agents: c.Agents, Since: since}, sum.add)
 	done()
 	if err != nil {
 		return err
 	}
-	if err := show(c, sum.report(since, c.Style.Now), since, o); err != nil {
+	if err := show(c, sum.report(since, c.Style.Now), o); err != nil {
 		return err
 	}
+	c.HintLeftOut("--since all", cmdutil.OlderSessions(left.Sessions), earlierTokens(left.Tokens))
 	return f.ReportWarnings(warnings)
 }
 
@@ -102,7 +103,15 @@ func windowStart(c *cmdutil.Call, o *options) (time.Time, error) {
 	return at, err
 }
 
-func show(c *cmdutil.Call, u output.Usage, since time.Time, o *options) error {
+// earlierTokens describes what the sessions that are counted used before --since; "" for nothing.
+func earlierTokens(tokens int64) string {
+	if tokens == 0 {
+		return ""
+	}
+	return output.Count(tokens) + " tokens that the others used earlier"
+}
+
+func show(c *cmdutil.Call, u output.Usage, o *options) error {
 	if len(u.UnpricedModels) > 0 {
 		c.Report.Hint("no price for " + output.Sanitize(strings.Join(u.UnpricedModels, ", ")))
 	}
@@ -113,12 +122,9 @@ func show(c *cmdutil.Call, u output.Usage, since time.Time, o *options) error {
 		return cmdutil.PrintEach(u.Rows, func(r output.UsageRow) error { return c.Template(c.Stdout, r) })
 	case len(u.Rows) == 0:
 		if c.Width > 0 {
-			c.Report.Note("nothing was used since then; agentctl usage --since all looks further back")
+			c.Report.Note("nothing was used")
 		}
 		return nil
-	}
-	if c.Width > 0 && !since.IsZero() {
-		c.Report.Note("left out: what was used before " + since.In(c.Style.Now.Location()).Format("2006-01-02 15:04") + "; --since all counts everything")
 	}
 	return output.UsageTable(c.Stdout, u, c.Style)
 }
@@ -136,7 +142,7 @@ func runLimits(ctx context.Context, f cmdutil.Factory, o *options) error {
 		return runLimitsOnHosts(ctx, c, o)
 	}
 	working, done := c.StartQuery(ctx, "reading the agents' stores")
-	quotas, warnings, err := c.Scanner.ReadQuotas(working, discover.UsageFilter{Agents: c.Agents, Since: since})
+	quotas, older, warnings, err := c.Scanner.ReadQuotas(working, discover.UsageFilter{Agents: c.Agents, Since: since})
 	done()
 	if err != nil {
 		return err
@@ -148,12 +154,13 @@ func runLimits(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err := printLimits(c, limits, o); err != nil {
 		return err
 	}
+	c.HintLeftOut("--since all", cmdutil.OlderSessions(older))
 	return f.ReportWarnings(warnings)
 }
 
 func printLimits(c *cmdutil.Call, limits []output.UsageLimit, o *options) error {
 	if len(limits) == 0 && c.Width > 0 {
-		c.Report.Note("no agent has said anything of its provider's limits since then")
+		c.Report.Note("no agent has said anything of its provider's limits")
 	}
 	return cmdutil.PrintRows(c, limits, o.JSON, output.UsageLimitTable)
 }

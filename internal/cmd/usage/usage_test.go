@@ -93,6 +93,22 @@ total 4,000 200 4,200 ≥$2.00 ≥$0.0180 2
 	}
 }
 
+// What the time window leaves out is said in numbers: sessions that were not read, and earlier answers of those that were.
+func TestWhatSinceLeavesOut(t *testing.T) {
+	for args, want := range map[string]string{
+		"":            "hint: left out: 1,050 tokens that the others used earlier; --since all includes everything\n",
+		"--since 2h":  "hint: left out: 2 older sessions, 2,100 tokens that the others used earlier; --since all includes everything\n",
+		"--since 30m": "hint: left out: 4 older sessions, 2,100 tokens that the others used earlier; --since all includes everything\n",
+		"--since all": "",
+	} {
+		f, out := used(t)
+		code := cmd.Run(t.Context(), f, append([]string{"usage", "--by", "session", "--adapter", string(f.Adapters[1].Name())}, strings.Fields(args)...)...)
+		if got := out.Stderr.String(); code != 0 || got != want {
+			t.Errorf("%q: exit %d: %q, want %q", args, code, got, want)
+		}
+	}
+}
+
 // A bar is there on a terminal only.
 func TestBars(t *testing.T) {
 	f, out := used(t)
