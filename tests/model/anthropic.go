@@ -118,7 +118,7 @@ func (anthropic) message(t turn, content []object, stop any) object {
 func usage(out int) object {
 	return object{
 		"input_tokens": 1000, "cache_creation_input_tokens": 7, "cache_read_input_tokens": 11, "output_tokens": out,
-		"service_tier": "standard",
+		"cache_creation": object{"ephemeral_5m_input_tokens": 7, "ephemeral_1h_input_tokens": 0}, "service_tier": "standard",
 	}
 }
 

@@ -143,6 +143,7 @@ func (s *Server) model(name string, a api) http.HandlerFunc {
 		if plan.before != nil && !s.hold(r.Context(), *plan.before, func() {}) {
 			return
 		}
+		w.Header().Set("Request-Id", newID("req_")) // Claude Code stores it with the answer
 		if l, ok := a.(interface{ limits(http.Header, reply) }); ok {
 			l.limits(w.Header(), plan)
 		}

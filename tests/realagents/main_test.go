@@ -26,7 +26,7 @@ func needed() []install.Release {
 	if os.Getenv(newestOnly) != "" {
 		return install.Newest()
 	}
-	return install.Releases()
+	return append(install.Releases(), install.CCUsage())
 }
 
 func run(m *testing.M) int {

@@ -2,6 +2,10 @@ package realagents
 
 import (
 	"encoding/json"
+	"net/url"
+	"os"
+	"os/exec"
+	"syscall"
 	"testing"
 
 	"agentctl/internal/output"
@@ -40,9 +44,35 @@ func served(w *world.World, api string, counts func(model.Request) bool) (answer
 	return answers
 }
 
+// hasEveryKind fails the test unless there are a sub-agent, a summary (compaction) and a session that was resumed.
+func (c agentctl) hasEveryKind() {
+	c.t.Helper()
+	var subagent, summary, resumed bool
+	for _, s := range c.list("-a", "--children") {
+		subagent = subagent || s.ParentID != ""
+		out, _, _ := c.run("logs", "--json", "-n", "0", *s.ID)
+		var messages []output.Message
+		if err := json.Unmarshal([]byte(out), &messages); err != nil {
+			c.t.Fatal(err)
+		}
+		prompts := 0
+		for _, m := range messages {
+			summary = summary || m.Kind == "compaction"
+			if m.Role == "user" {
+				prompts++
+			}
+		}
+		resumed = resumed || prompts > 1
+	}
+	if !subagent || !summary || !resumed {
+		c.t.Errorf("sub-agent %v, summary %v, resumed %v", subagent, summary, resumed)
+	}
+}
+
 // addsUp fails the test unless the total is that of so many answers, and each way to group it has the same total.
 func (c agentctl) addsUp(answers int64, answer output.Tokens) (total output.UsageRow) {
 	c.t.Helper()
+	c.hasEveryKind()
 	for _, by := range []string{"day", "week", "month", "project", "model", "agent", "session"} {
 		u := c.usageOf("--by", by)
 		want := output.Tokens{
@@ -72,10 +102,13 @@ func TestUsageOfClaudeIsWhatTheModelServed(t *testing.T) {
 	trunk := claudeRan(t, a, "/compact", "--resume", claudeTrunk)
 	claudeRan(t, a, "apart", "--resume", claudeTrunk, "--fork-session", "--session-id", claudeFork)
 	answers := served(w, "messages", func(model.Request) bool { return true })
-	total := c.addsUp(answers, output.Tokens{In: 1000, Out: 50, CacheRead: 11, CacheWrite: 7, Total: 1068})
+	answer := output.Tokens{In: 1000, Out: 50, CacheRead: 11, CacheWrite: 7, Total: 1068}
+	total := c.addsUp(answers, answer)
 	if total.Cost == nil || !near(*total.Cost, trunk.Cost) || !total.CostPartial {
 		t.Errorf("cost %v, Claude Code says %v of all but the fork", total.Cost, trunk.Cost)
 	}
+	// The summary is in no transcript.
+	c.compareWithCCUsage("claude", answers-served(w, "messages", func(q model.Request) bool { return q.Side }), answer)
 }
 
 // TestUsageOfCodexIsWhatTheModelServed: with calls of tools, a resume, a fork, a sub-agent and a summary of a full context.
@@ -89,23 +122,84 @@ func TestUsageOfCodexIsWhatTheModelServed(t *testing.T) {
 	a.Run("", "fork", id, "the fork [[text forked]]").Wait()
 	a.Run("above [[agent [[text below]];; text done]]", "--enable", "multi_agent").Wait()
 	a.Run("long [[shell echo one;; shell echo two;; text done]]", "-c", "model_auto_compact_token_limit=900").Wait()
-	c.addsUp(served(w, "responses", func(model.Request) bool { return true }),
-		output.Tokens{In: 400, CacheRead: 600, Out: 50, Reasoning: 10, Total: 1050})
+	answers := served(w, "responses", func(model.Request) bool { return true })
+	answer := output.Tokens{In: 400, CacheRead: 600, Out: 50, Reasoning: 10, Total: 1050}
+	c.addsUp(answers, answer)
+	c.compareWithCCUsage("codex", answers-1, answer) // without that of the fork
 }
 
-// TestUsageOfOpenCodeIsWhatTheModelServed: with a sub-agent, a resume and a fork. OpenCode records no usage of
-// titles.
+// TestUsageOfOpenCodeIsWhatTheModelServed: with a sub-agent, a summary, a resume and a fork. OpenCode records no usage of titles,
+// for which it asks another model.
 func TestUsageOfOpenCodeIsWhatTheModelServed(t *testing.T) {
 	eachOpenCode(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
 		const prompt = "with help [[agent [[shell true]];; text main]]"
 		a.Run(prompt).Wait()
 		id := idOf(t, w, a, prompt)
+		summarise(t, a, id)
 		a.Run("once more", "--session="+id).Wait()
 		a.Run("on a copy", "--session="+id, "--fork").Wait()
-		answers := served(w, "messages", func(q model.Request) bool { return !q.Side })
-		total := c.addsUp(answers, output.Tokens{In: 1000, Out: 50, CacheRead: 11, CacheWrite: 7, Total: answerTokens})
+		answers := served(w, "messages", func(q model.Request) bool { return q.Model == "claude-sonnet-4-5" })
+		if summaries := served(w, "messages", func(q model.Request) bool { return q.Model == "claude-sonnet-4-5" && q.Side }); summaries != 1 {
+			t.Errorf("%d summaries", summaries)
+		}
+		answer := output.Tokens{In: 1000, Out: 50, CacheRead: 11, CacheWrite: 7, Total: answerTokens}
+		total := c.addsUp(answers, answer)
 		if total.Cost == nil || !near(*total.Cost, float64(answers)*answerCost) || total.CostPartial {
 			t.Errorf("cost %v of %d answers", total.Cost, answers)
 		}
+		again := copied(t, a, c)
+		if cost := c.compareWithCCUsage("opencode", answers+again, answer); again == 0 || !near(cost, float64(answers+again)*answerCost) {
+			t.Errorf("ccusage says %v for %d answers and %d copies", cost, answers, again)
+		}
 	})
+}
+
+// summarise does what /compact does in OpenCode's terminal.
+func summarise(t *testing.T, a world.Agent, id string) {
+	t.Helper()
+	server := a.Serve()
+	post(t, serverURL(t, server)+"/session/"+id+"/summarize?directory="+url.QueryEscape(a.Dir()), `{"providerID":"anthropic","modelID":"claude-sonnet-4-5"}`)
+	server.Signal(syscall.SIGTERM)
+	server.Wait()
+}
+
+// copied counts the answers that a fork has taken over, by the agent's own word.
+func copied(t *testing.T, a world.Agent, c agentctl) (answers int64) {
+	t.Helper()
+	for _, s := range c.list("-a") {
+		var e exported
+		if err := json.Unmarshal([]byte(a.Output("export", *s.ID)), &e); err != nil {
+			t.Fatal(err)
+		}
+		all, own, _ := e.spent()
+		answers += (all - own) / answerTokens
+	}
+	return answers
+}
+
+// compareWithCCUsage compares the total of ccusage with that of so many answers. docs/usage.md says why these are more or fewer than
+// the model has given. It returns the cost.
+func (c agentctl) compareWithCCUsage(agent string, answers int64, answer output.Tokens) (cost float64) {
+	c.t.Helper()
+	i, err := install.Find(install.CCUsage())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	cmd := exec.Command(i.Native, agent, "daily", "--offline", "--json")
+	cmd.Env = []string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH")}
+	out, err := cmd.Output()
+	var theirs struct {
+		Totals struct {
+			InputTokens, OutputTokens, CacheReadTokens, CacheCreationTokens int64
+			TotalCost                                                       float64
+		}
+	}
+	if err != nil || json.Unmarshal(out, &theirs) != nil {
+		c.t.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+	got := theirs.Totals
+	if got.InputTokens != answers*answer.In || got.OutputTokens != answers*answer.Out || got.CacheReadTokens != answers*answer.CacheRead || got.CacheCreationTokens != answers*answer.CacheWrite {
+		c.t.Errorf("ccusage: %+v, which are not %d answers of %+v", got, answers, answer)
+	}
+	return got.TotalCost
 }

@@ -35,6 +35,8 @@ func (r Release) packages() []string {
 		return []string{"@anthropic-ai/claude-code@" + r.Version}
 	case Codex:
 		return []string{"@openai/codex@" + r.Version}
+	case ccusageName:
+		return []string{"ccusage@" + r.Version}
 	default:
 		return []string{"opencode-ai@" + r.Version, "opencode-" + platform() + "@" + r.Version, "--omit=optional"}
 	}
@@ -57,6 +59,9 @@ func (r Release) at(dir string) (i Installation, manifest string) {
 		found, _ := filepath.Glob(filepath.Join(modules, "@openai", "codex-"+platform(), "vendor", "*", "*", "codex"))
 		i.Native = filepath.Join(append(found, "missing")[0])
 		i.Shim = []string{filepath.Join(modules, ".bin", "codex")}
+	case ccusageName:
+		manifest = filepath.Join(modules, "ccusage", "package.json")
+		i.Native = filepath.Join(modules, "@ccusage", "ccusage-"+platform(), "bin", "ccusage")
 	default:
 		manifest = filepath.Join(modules, "opencode-ai", "package.json")
 		i.Native = filepath.Join(modules, "opencode-"+platform(), "bin", "opencode")
