@@ -317,6 +317,47 @@ func TestWatcherKnowsWhenTurnsStarted(t *testing.T) {
 	}
 }
 
+// A turn begins in an idle terminal. Either its storage or its process shows that first (SEEN Claude Code 2.1.197 and 2.1.330); in
+// both orders, the first of the two is a change. TestUntilATurnBegins in internal/cmdutil/await shows that a wait then ends well.
+func TestABeginningTurnIsAChangeInBothOrders(t *testing.T) {
+	for name, first := range map[string]struct {
+		stored, shown discover.TurnState
+		status        string
+	}{
+		"storage first": {discover.TurnOpen, discover.TurnDone, "a:idle"},
+		"process first": {discover.TurnDone, discover.TurnOpen, "a:running"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shows := func(turn discover.TurnState) []discover.Claim {
+				c := exactClaim("a", 7)
+				c.Turn = &discover.Turn{State: turn}
+				return []discover.Claim{c}
+			}
+			stored := func(turn discover.TurnState, minute int) []discover.Record {
+				r := record("codex", "a", minute)
+				r.Turn = discover.Turn{State: turn, Began: at(minute)}
+				return []discover.Record{r}
+			}
+			minuteOf := map[discover.TurnState]int{discover.TurnDone: 1, discover.TurnOpen: 2}
+			s := newWatchTest(t, shows(discover.TurnDone), stored(discover.TurnDone, 1)...)
+			s.watch("a")
+			before := s.expectSnapshot("a:idle").Sessions[0]
+			if same := s.expectSnapshot("a:idle").Sessions[0]; Changed(same, before) {
+				t.Errorf("a change without one: %+v", same)
+			}
+			s.claims, s.records = shows(first.shown), stored(first.stored, minuteOf[first.stored])
+			now := s.expectSnapshot(first.status).Sessions[0]
+			if !Changed(now, before) || now.Turn.State != first.stored {
+				t.Errorf("no change: turn %+v, before %+v", now.Turn, before.Turn)
+			}
+			s.claims, s.records = shows(discover.TurnOpen), stored(discover.TurnOpen, 2)
+			if both := s.expectSnapshot("a:running").Sessions[0]; !Changed(both, before) {
+				t.Errorf("no change: %+v", both)
+			}
+		})
+	}
+}
+
 func TestNextEndsWithItsContext(t *testing.T) {
 	s := newWatchTest(t, nil, record("codex", "a", 1))
 	s.watch("a")

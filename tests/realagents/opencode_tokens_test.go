@@ -53,40 +53,33 @@ const (
 	answerCost   = (1000*3 + 7*3.75 + 11*0.3 + 50*15) / 1e6
 )
 
-// TestOpenCodeTokens: "per-session totals …: sub-agents included, forks not counted twice", as the agent itself has them for each
-// session, and as the model has given them in all.
-func TestOpenCodeTokens(t *testing.T) {
-	eachOpenCode(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
-		a.Run("with help [[agent [[shell true]];; text main]]").Wait()
-		id := idOf(t, w, a, "with help [[agent [[shell true]];; text main]]")
-		a.Run("on a copy", "--session="+id, "--fork").Wait()
-
-		var spent, answers int64
-		var cost float64
-		for _, s := range c.list("-a", "--tokens") {
-			spent, cost = spent+s.Tokens.Total, cost+*s.Cost
-			if s.Tokens.Context != answerTokens {
-				t.Errorf("%s: the context is %d", *s.ID, s.Tokens.Context)
-			}
-			if s.Prompt != "a first start" {
-				compareWithExport(t, a, c, s, *s.ID != id)
-			}
+// sessionsAddUp: "per-session totals …: sub-agents included, forks not counted twice", as the agent itself has them for each
+// session, and in all as many answers as the model has given. All sessions but the first start and id are forks; copies is how many
+// answers they have taken over.
+func (c agentctl) sessionsAddUp(a world.Agent, id string, answers int64) (copies int64) {
+	c.t.Helper()
+	var spent int64
+	var cost float64
+	for _, s := range c.list("-a", "--tokens") {
+		spent, cost = spent+s.Tokens.Total, cost+*s.Cost
+		if s.Tokens.Context != answerTokens {
+			c.t.Errorf("%s: the context is %d", *s.ID, s.Tokens.Context)
 		}
-		for _, q := range w.Model.Requests() {
-			if q.API == "messages" && !q.Side {
-				answers++
-			}
+		if s.Prompt != "a first start" {
+			copies += compareWithExport(c.t, a, c, s, *s.ID != id) / answerTokens
 		}
-		if spent != answers*answerTokens || !near(cost, float64(answers)*answerCost) {
-			t.Errorf("in all %d tokens for %g, the model gave %d answers", spent, cost, answers)
-		}
-	})
+	}
+	if spent != answers*answerTokens || !near(cost, float64(answers)*answerCost) {
+		c.t.Errorf("in all %d tokens for %g, the model gave %d answers", spent, cost, answers)
+	}
+	return copies
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-// compareWithExport compares a session, with its sub-agents, with what the agent says of it.
-func compareWithExport(t *testing.T, a world.Agent, c agentctl, s session, isCopy bool) {
+// compareWithExport compares a session, with its sub-agents, with what the agent says of it. It returns the tokens of answers that it
+// has taken over.
+func compareWithExport(t *testing.T, a world.Agent, c agentctl, s session, isCopy bool) (copied int64) {
 	t.Helper()
 	var e exported
 	if err := json.Unmarshal([]byte(a.Output("export", *s.ID)), &e); err != nil {
@@ -96,7 +89,8 @@ func compareWithExport(t *testing.T, a world.Agent, c agentctl, s session, isCop
 	if sum := e.Info.Tokens; sum != nil && sum.total() != all {
 		t.Errorf("%s: the agent's own sum is %d, that of its messages %d", *s.ID, sum.total(), all)
 	}
-	if isCopy != (all > own) || isCopy && own != answerTokens {
+	copied = all - own
+	if isCopy != (copied > 0) || isCopy && own != answerTokens {
 		t.Errorf("%s: %d tokens, %d of them its own", *s.ID, all, own)
 	}
 	for _, sub := range c.list("-a", "--children", "--tokens") {
@@ -108,4 +102,5 @@ func compareWithExport(t *testing.T, a world.Agent, c agentctl, s session, isCop
 	if s.Tokens.Total != own || whole.Tokens.Total != own || !near(*s.Cost, cost) || !near(*whole.Cost, cost) {
 		t.Errorf("%s: %d and %d tokens for %g, the agent says %d for %g", *s.ID, s.Tokens.Total, whole.Tokens.Total, *s.Cost, own, cost)
 	}
+	return copied
 }

@@ -147,9 +147,9 @@ func TestUsageOfOpenCodeIsWhatTheModelServed(t *testing.T) {
 		if total.Cost == nil || !near(*total.Cost, float64(answers)*answerCost) || total.CostPartial {
 			t.Errorf("cost %v of %d answers", total.Cost, answers)
 		}
-		again := copied(t, a, c)
-		if cost := c.compareWithCCUsage("opencode", answers+again, answer); again == 0 || !near(cost, float64(answers+again)*answerCost) {
-			t.Errorf("ccusage says %v for %d answers and %d copies", cost, answers, again)
+		copies := c.sessionsAddUp(a, id, answers)
+		if cost := c.compareWithCCUsage("opencode", answers+copies, answer); copies == 0 || !near(cost, float64(answers+copies)*answerCost) {
+			t.Errorf("ccusage says %v for %d answers and %d copies", cost, answers, copies)
 		}
 	})
 }
@@ -161,20 +161,6 @@ func summarise(t *testing.T, a world.Agent, id string) {
 	post(t, serverURL(t, server)+"/session/"+id+"/summarize?directory="+url.QueryEscape(a.Dir()), `{"providerID":"anthropic","modelID":"claude-sonnet-4-5"}`)
 	server.Signal(syscall.SIGTERM)
 	server.Wait()
-}
-
-// copied counts the answers that a fork has taken over, by the agent's own word.
-func copied(t *testing.T, a world.Agent, c agentctl) (answers int64) {
-	t.Helper()
-	for _, s := range c.list("-a") {
-		var e exported
-		if err := json.Unmarshal([]byte(a.Output("export", *s.ID)), &e); err != nil {
-			t.Fatal(err)
-		}
-		all, own, _ := e.spent()
-		answers += (all - own) / answerTokens
-	}
-	return answers
 }
 
 // compareWithCCUsage compares the total of ccusage with that of so many answers. docs/usage.md says why these are more or fewer than

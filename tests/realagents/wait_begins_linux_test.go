@@ -18,7 +18,8 @@ import (
 // TestWaitForTheBeginningOfATurn: `wait --until any-change` beside an idle terminal ends well when the user asks for the next turn,
 // whether the agent's storage or its registry shows the turn first. Claude Code 2.1.197 stores the prompt 5 to 130 ms before its
 // registry says busy; 2.1.330 does so in some turns. The test suspends the agent between the two, so that nothing else can be read. On a
-// busy machine the registry may be first in every turn; then each turn shows that order only.
+// busy machine the registry may be first in every turn; then each turn shows that order only. TestABeginningTurnIsAChangeInBothOrders in
+// discover/watch shows both, whatever the machine.
 func TestWaitForTheBeginningOfATurn(t *testing.T) {
 	for _, version := range []string{install.ClaudeCurrent, install.ClaudeMain} {
 		t.Run(version, func(t *testing.T) {
