@@ -74,7 +74,7 @@ func (h *homeSessions) loadDatabase(ctx context.Context, path string) error {
 		found = d.loadSessions(append(h.recentIDs(d), h.ids...), discover.ReadOptions{})
 		// The loop appends the sub-agents that a call waits for, and also visits them.
 		for i := 0; i < len(found); i++ {
-			for _, call := range found[i].tail.RunningTools() {
+			for _, call := range found[i].openTools() {
 				known := slices.ContainsFunc(found, func(s session) bool { return s.ID == call.Child })
 				if !known && isSessionID(call.Child) {
 					found = append(found, d.loadSessions([]string{call.Child}, discover.ReadOptions{})...)

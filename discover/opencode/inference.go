@@ -50,7 +50,7 @@ func (scan *processScan) inferredClaims(p *loggedProcess, base discover.Claim) (
 
 // matchesTool reports whether a child of the process runs a command that the session records as running.
 func (scan *processScan) matchesTool(p *loggedProcess, s *session) (match, bool) {
-	for _, call := range s.tail.RunningTools() {
+	for _, call := range s.openTools() {
 		if child, ok := scan.toolChild(p, s, call); ok {
 			return match{"tool-child", fmt.Sprintf("its child %s runs the command that the session records", child.ID)}, true
 		}

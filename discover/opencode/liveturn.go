@@ -25,7 +25,13 @@ func (scan *processScan) liveTurn(p *loggedProcess, s *session, depth int) disco
 			return discover.Turn{State: discover.TurnInterrupted, Began: turn.Began} // otherwise the log would have its beginning by now
 		}
 	}
-	for _, call := range s.tail.RunningTools() {
+	tools := s.tail.RunningTools()
+	if answer := s.tail.OpenAnswer; answer != nil && p.StartedBefore(answer.Turn().Began) {
+		began := turn.Began
+		turn, tools = answer.Turn(), answer.RunningTools()
+		turn.Began = began
+	}
+	for _, call := range tools {
 		if scan.waitsForPermission(p, s, call) {
 			return discover.Turn{
 				State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: call.WaitingOn(), Detail: "tool: " + call.Tool, Began: turn.Began,
@@ -41,6 +47,14 @@ func (scan *processScan) liveTurn(p *loggedProcess, s *session, depth int) disco
 		}
 	}
 	return turn
+}
+
+// openTools returns the tool calls that a live process may be running: those of the last answer, also if the user has sent messages since.
+func (s *session) openTools() []transcript.Part {
+	if s.tail.OpenAnswer != nil {
+		return s.tail.OpenAnswer.RunningTools()
+	}
+	return s.tail.RunningTools()
 }
 
 // waitsForPermission reports whether a tool call waits for permission. A headless run does not ask: it denies. A process that logs its

@@ -2,12 +2,14 @@ package opencode
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -15,7 +17,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentctl/discover"
 	"agentctl/discover/native"
+	"agentctl/launch"
 	"agentctl/proc"
 )
 
@@ -27,10 +31,48 @@ const (
 	defaultUser = "opencode"
 )
 
-// post sends an HTTP request without a body to a server at a port on loopback, and returns the status of the answer. If another process
-// listens there, post sends nothing and returns [proc.ErrOtherPeer]. It does not use net/http, which would add TLS and name resolution to
-// the program.
-func post(ctx context.Context, server proc.Process, port int, path, user, password string) (status int, err error) {
+// request is an HTTP request to a server about one of its sessions.
+type request struct {
+	path   string // with the query
+	body   []byte // JSON; nil for none
+	accept int    // the status of an answer that accepts the request
+	refuse string // what a server does not do that answers with another status, for people
+}
+
+// sessionPath returns the path of a request about a session. The server runs each directory's sessions in an instance of its own, which it
+// finds by the directory; the instance of the session's directory is loaded already. Before 1.2, a request with another directory is
+// lost (SEEN 1.1.65).
+func sessionPath(s discover.Session, action string) string {
+	return "/session/" + url.PathEscape(s.ID) + "/" + action + "?directory=" + url.QueryEscape(s.Dir)
+}
+
+// ask sends the request to each port of the process until one accepts it. A port may belong to something else in the process. If the
+// process listens on another address than loopback, another process may have the port on loopback.
+func (r request) ask(ctx context.Context, server proc.Process, ports []int, host launch.Environment) (accepted bool, err error) {
+	password := host.Getenv(passwordKey)
+	for _, port := range ports {
+		var status int
+		status, err = r.post(ctx, server, port, host.Getenv(usernameKey), password)
+		switch {
+		case errors.Is(err, proc.ErrOtherPeer):
+			err = fmt.Errorf("another process than %s listens on 127.0.0.1:%d, and is not asked", server.ID, port)
+		case err != nil:
+		case status == r.accept:
+			return true, nil
+		case status == 401 && password == "":
+			return false, fmt.Errorf("the server on port %d asks for a password: set %s", port, passwordKey)
+		case status == 401:
+			return false, fmt.Errorf("the server on port %d does not take the password in %s", port, passwordKey)
+		default:
+			err = fmt.Errorf("the server on port %d does not %s: HTTP status %d", port, r.refuse, status)
+		}
+	}
+	return false, err
+}
+
+// post sends the request to a server at a port on loopback, and returns the status of the answer. If another process listens there, post
+// sends nothing and returns [proc.ErrOtherPeer]. It does not use net/http, which would add TLS and name resolution to the program.
+func (r request) post(ctx context.Context, server proc.Process, port int, user, password string) (status int, err error) {
 	conn, err := connect(ctx, port)
 	if err != nil {
 		return 0, err
@@ -40,18 +82,29 @@ func post(ctx context.Context, server proc.Process, port int, path, user, passwo
 		return 0, err
 	}
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
-	request := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\nContent-Length: 0\r\n", path, port)
-	if password != "" {
-		login := cmp.Or(user, defaultUser) + ":" + password
-		request += "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(login)) + "\r\n"
-	}
-	if _, err = io.WriteString(conn, request+"\r\n"); err == nil {
+	if _, err = conn.Write(r.bytes(port, user, password)); err == nil {
 		status, err = readStatus(conn)
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
 	return status, err
+}
+
+// bytes returns the request as it is sent.
+func (r request) bytes(port int, user, password string) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\nContent-Length: %d\r\n", r.path, port, len(r.body))
+	if r.body != nil {
+		b.WriteString("Content-Type: application/json\r\n")
+	}
+	if password != "" {
+		login := cmp.Or(user, defaultUser) + ":" + password
+		b.WriteString("Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(login)) + "\r\n")
+	}
+	b.WriteString("\r\n")
+	b.Write(r.body)
+	return b.Bytes()
 }
 
 // connect connects to a port on loopback.

@@ -2,9 +2,6 @@ package opencode
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net/url"
 	"slices"
 	"syscall"
 
@@ -44,32 +41,8 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.En
 		if s.Status == discover.Idle {
 			return true, nil
 		}
-		return abort(ctx, s, p.Uncached(), ports, host)
+		abort := request{path: sessionPath(s, "abort"), accept: 200, refuse: "abort the turn"}
+		return abort.ask(ctx, p.Uncached(), ports, host)
 	}
 	return false, nil
-}
-
-// abort sends the request to each port of the process until one accepts it. A port may belong to something else in the process. If the
-// process listens on another address than loopback, another process may have the port on loopback.
-func abort(ctx context.Context, s discover.Session, server proc.Process, ports []int, host launch.Environment) (accepted bool, err error) {
-	path := "/session/" + url.PathEscape(s.ID) + "/abort?directory=" + url.QueryEscape(s.Dir)
-	password := host.Getenv(passwordKey)
-	for _, port := range ports {
-		var status int
-		status, err = post(ctx, server, port, path, host.Getenv(usernameKey), password)
-		switch {
-		case errors.Is(err, proc.ErrOtherPeer):
-			err = fmt.Errorf("another process than %s listens on 127.0.0.1:%d, and is not asked", server.ID, port)
-		case err != nil:
-		case status == 200:
-			return true, nil
-		case status == 401 && password == "":
-			return false, fmt.Errorf("the server on port %d asks for a password: set %s", port, passwordKey)
-		case status == 401:
-			return false, fmt.Errorf("the server on port %d does not take the password in %s", port, passwordKey)
-		default:
-			err = fmt.Errorf("the server on port %d does not abort the turn: HTTP status %d", port, status)
-		}
-	}
-	return false, err
 }

@@ -4,8 +4,11 @@ import "time"
 
 // Tail is the last message of a session, with its parts if they tell more about the turn.
 type Tail struct {
-	Last  *Message // nil if there is none
-	parts []Part
+	Last *Message // nil if there is none
+	// OpenAnswer is the tail without the messages that the user has sent during an answer which has not ended; nil if there are none. A
+	// process that was killed leaves its last answer open forever, so it counts only for the process that writes it.
+	OpenAnswer *Tail
+	parts      []Part
 	// active is when the session last changed, by the parts, in milliseconds; 0 if the parts were not read.
 	active int64
 	// unread: the last message, or a part of it, could not be read.
@@ -19,10 +22,31 @@ func ReadTail(rows Rows) (t Tail) {
 		last := parseRow(r, r.JSON())
 		if t.Last = &last; last.needsParts() {
 			t.readParts(rows, r.Updated())
+		} else if last.Role == userRole {
+			t.readOpenAnswer(rows)
 		}
 	}
 	t.unread = rows.Failures() > before
 	return t
+}
+
+// readOpenAnswer reads the answer before the user's last messages. It reads only the heads of these.
+func (t *Tail) readOpenAnswer(rows Rows) {
+	users := 0
+	for r := range rows.Newest(Cursor{}) {
+		if parseRow(r, r.Head()).Role == userRole {
+			if users++; users > maxDelayed {
+				return
+			}
+			continue
+		}
+		answer := parseRow(r, r.JSON())
+		if answer.Role == assistantRole && answer.Completed == 0 && !answer.failed {
+			t.OpenAnswer = &Tail{Last: &answer}
+			t.OpenAnswer.readParts(rows, r.Updated())
+		}
+		return
+	}
 }
 
 // needsParts reports whether the parts of the last message tell more about the turn than the message does.
@@ -52,7 +76,11 @@ func (t *Tail) Updated() time.Time {
 	if t.Last == nil {
 		return time.Time{}
 	}
-	return Time(max(t.Last.Created, t.Last.Completed, t.active))
+	active := t.active
+	if t.OpenAnswer != nil {
+		active = max(active, t.OpenAnswer.active)
+	}
+	return Time(max(t.Last.Created, t.Last.Completed, active))
 }
 
 // RunningTools returns the tool calls of the last message that have not ended.
