@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 )
 
 // MessageReader is implemented by adapters that can read the messages of a session.
@@ -31,6 +32,7 @@ func (scanner *Scanner) MessagesWithin(ctx context.Context, s Session, limit int
 			return
 		}
 		over := false // the following messages are older than the newest turn
+		began := s.openTurnBegan()
 		given := 0
 		for m, err := range t.Messages(confineToSession(ctx, s), *s.Record) {
 			if m.Session == "" {
@@ -41,7 +43,7 @@ func (scanner *Scanner) MessagesWithin(ctx context.Context, s Session, limit int
 				call.State = s.openCall(over)
 				m.Tool = &call
 			}
-			over = over || err == nil && m.endsTurn()
+			over = over || err == nil && m.endsTurn() && (began.IsZero() || !m.Time.After(began))
 			if !yield(m, err) {
 				return
 			}
@@ -70,6 +72,17 @@ func (m Message) Size() int {
 // endsTurn reports whether no call before this message can still run.
 func (m Message) endsTurn() bool {
 	return m.Role == RoleUser && m.Kind == KindText || m.Kind == KindInterruption
+}
+
+// openTurnBegan returns when the turn that a process shows as open began: what the user says during it does not end it. It is zero if
+// no process shows that.
+func (s Session) openTurnBegan() (began time.Time) {
+	for _, e := range s.Evidence {
+		if e.Accepted && e.Turn != nil && (e.Turn.State == TurnOpen || e.Turn.State == TurnWaiting) && s.Status != Stopped {
+			began = e.Turn.Began
+		}
+	}
+	return began
 }
 
 // openCall returns the state of a call without a result. over: a later turn has begun.

@@ -3,8 +3,10 @@ package discover
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // endlessAdapter is an adapter whose transcript has no end.
@@ -42,4 +44,53 @@ func (m Message) toolOutput() string {
 		return ""
 	}
 	return m.Tool.Output
+}
+
+// fixedMessages is an adapter with one transcript, newest first.
+type fixedMessages struct {
+	testAdapter
+	messages []Message
+}
+
+func (m fixedMessages) Messages(context.Context, Record) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		for _, message := range m.messages {
+			if !yield(message, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A message that the user sends during a turn does not end its calls; the prompt of the turn ends those before it.
+func TestMessageDuringATurn(t *testing.T) {
+	at := func(second int64) time.Time { return time.Unix(second, 0) }
+	call := func(second int64) Message {
+		return Message{Role: RoleAssistant, Kind: KindTool, Time: at(second), Tool: &ToolCall{State: ToolOpen}}
+	}
+	said := func(second int64) Message { return Message{Role: RoleUser, Kind: KindText, Time: at(second)} }
+	scanner := newScanner(nil, fixedMessages{testAdapter{agent: Codex}, []Message{said(9), call(6), said(5), call(2)}})
+	r := record(Codex, "s1", 1)
+	shown := Evidence{Accepted: true, Claim: Claim{Turn: &Turn{State: TurnOpen, Began: at(5)}}}
+	for name, c := range map[string]struct {
+		session Session
+		want    []ToolState
+	}{
+		"shown to be open":  {Session{Record: &r, Status: Running, Evidence: []Evidence{shown}}, []ToolState{ToolRunning, ToolInterrupted}},
+		"not shown":         {Session{Record: &r, Status: Running}, []ToolState{ToolInterrupted, ToolInterrupted}},
+		"stopped meanwhile": {Session{Record: &r, Status: Stopped, Evidence: []Evidence{shown}}, []ToolState{ToolInterrupted, ToolInterrupted}},
+	} {
+		var got []ToolState
+		for m, err := range scanner.Messages(t.Context(), c.session) {
+			if err != nil {
+				t.Error(err)
+			}
+			if m.Tool != nil {
+				got = append(got, m.Tool.State)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
 }

@@ -26,10 +26,9 @@ func (scan *processScan) liveTurn(p *loggedProcess, s *session, depth int) disco
 		}
 	}
 	tools := s.tail.RunningTools()
-	if answer := s.tail.OpenAnswer; answer != nil && p.StartedBefore(answer.Turn().Began) {
-		began := turn.Began
+	if answer := s.tail.OpenAnswer; answer != nil && p.StartedBefore(transcript.Time(answer.Last.Created)) {
 		turn, tools = answer.Turn(), answer.RunningTools()
-		turn.Began = began
+		turn.Began = transcript.Time(answer.Last.Created) // the messages since then do not end it
 	}
 	for _, call := range tools {
 		if scan.waitsForPermission(p, s, call) {

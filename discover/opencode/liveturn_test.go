@@ -70,3 +70,34 @@ func TestTurnOfAnotherProcess(t *testing.T) {
 		}
 	}
 }
+
+// A session that waits for the user goes on waiting when it is sent a message. What a process that is gone has left open does not count.
+func TestWaitsDespiteAMessage(t *testing.T) {
+	asked := at(t, "19:20:01")
+	for name, c := range map[string]struct {
+		tool  string
+		start time.Time // of the process
+		want  discover.TurnState
+	}{
+		"question":             {`"question","state":{"status":"running","input":{"questions":[{"question":"Which?"}]}`, asked.Add(-time.Minute), discover.TurnWaiting},
+		"tool":                 {`"grep","state":{"status":"running","input":{}`, asked.Add(-time.Minute), discover.TurnOpen},
+		"an earlier process's": {`"question","state":{"status":"running","input":{"questions":[{"question":"Which?"}]}`, asked.Add(time.Second), discover.TurnNone},
+	} {
+		dir, end := inProgress(t, asked, asked.Add(time.Second), "message=loop session.id=ses_1")
+		execute(t, filepath.Join(dir, "opencode.db"),
+			fmt.Sprintf(`insert into message values ('msg_2', 'ses_1', %[1]d, 0, '{"role":"assistant","time":{"created":%[1]d}}')`, asked.UnixMilli()+5),
+			fmt.Sprintf(`insert into part values ('prt_2', 'msg_2', 0, '{"type":"tool","tool":%s,"time":{"start":%d}}}')`, c.tool, asked.UnixMilli()+6),
+			fmt.Sprintf(`insert into message values ('msg_3', 'ses_1', %[1]d, 0, '{"role":"user","time":{"created":%[1]d}}')`, asked.UnixMilli()+3000))
+		claims := claimed(t, withLog(agent(1, c.start, "serve"), dir, end))[1]
+		if len(claims) != 2 {
+			t.Fatalf("%s: %+v", name, claims)
+		}
+		var got discover.Turn
+		if claims[1].Turn != nil {
+			got = *claims[1].Turn
+		}
+		if c.want == discover.TurnNone && claims[1].Turn != nil || c.want != discover.TurnNone && (got.State != c.want || !got.Began.Equal(asked.Add(5*time.Millisecond))) {
+			t.Errorf("%s: turn %+v, want %v", name, got, c.want)
+		}
+	}
+}

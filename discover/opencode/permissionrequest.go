@@ -44,9 +44,13 @@ func parsePermissionRequest(line []byte) (run string, r permissionRequest) {
 	return run, r
 }
 
+// requestLead is how long before the stored start of its tool call a request may be logged: the tool asks while the agent stores the call
+// (1 ms SEEN 1.18.33). Nobody answers a request, and lets the model call the tool again, within that time.
+const requestLead = 200 * time.Millisecond
+
 // matches reports whether the request may be for a tool call that has not reported so far.
 func (r permissionRequest) matches(call transcript.Part) bool {
-	if call.Started == 0 || r.at.Before(transcript.Time(call.Started)) {
+	if call.Started == 0 || r.at.Before(transcript.Time(call.Started).Add(-requestLead)) {
 		return false
 	}
 	switch r.permission {

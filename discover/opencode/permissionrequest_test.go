@@ -21,14 +21,16 @@ func TestARequestForPermissionIsForACall(t *testing.T) {
 		return transcript.Part{Tool: "bash", Command: command, Started: asked.UnixMilli()}
 	}
 	edit := transcript.Part{Tool: "write", Started: asked.UnixMilli()}
-	later := bash("sleep 33")
-	later.Started++
+	stored, later := bash("sleep 33"), bash("sleep 33") // the request is logged while its call is stored
+	stored.Started++
+	later.Started += requestLead.Milliseconds() + 1
 	for i, c := range []struct {
 		line string
 		part transcript.Part
 		want bool
 	}{
 		{`bash patterns="[\"sleep 33\"]"`, bash("sleep 33"), true},
+		{`bash patterns="[\"sleep 33\"]"`, stored, true},
 		{`bash patterns="[\"sleep 33\"]"`, bash("cd x &&  sleep   33; true"), true},
 		{`bash patterns="[\"sleep 33\",\"touch q\"]"`, bash("sleep 33; touch q"), true},
 		{`bash patterns="[\"sleep 33\",\"touch q\"]"`, bash("sleep 33"), false},

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -39,6 +40,37 @@ func TestTurn(t *testing.T) {
 		tail := ReadTail(s)
 		if got := tail.state(); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// The messages that the user sends during an answer do not hide that it is open.
+func TestOpenAnswer(t *testing.T) {
+	const asked, note = `{"role":"user","time":{"created":1}}`, `{"role":"user","time":{"created":3}}`
+	const asks = `{"type":"tool","tool":"bash","state":{"status":"running","input":{"command":"x"},"time":{"start":2}}}`
+	for name, c := range map[string]struct {
+		answer string
+		notes  int
+		tools  int // of the open answer; -1 for no open answer
+	}{
+		"no note":    {`{"role":"assistant","time":{"created":2}}`, 0, -1},
+		"one":        {`{"role":"assistant","time":{"created":2}}`, 1, 1},
+		"several":    {`{"role":"assistant","time":{"created":2}}`, 3, 1},
+		"too many":   {`{"role":"assistant","time":{"created":2}}`, maxDelayed + 1, -1},
+		"has ended":  {`{"role":"assistant","time":{"created":2,"completed":3}}`, 1, -1},
+		"has failed": {`{"role":"assistant","time":{"created":2},"error":{"name":"APIError"}}`, 1, -1},
+	} {
+		s := memoryRows{newMemoryMessage("msg_000", asked), newMemoryMessage("msg_001", c.answer, asks)}
+		for n := range c.notes {
+			s = append(s, newMemoryMessage(fmt.Sprintf("msg_1%03d", n), note))
+		}
+		tail := ReadTail(s)
+		got := -1
+		if tail.OpenAnswer != nil {
+			got = len(tail.OpenAnswer.RunningTools())
+		}
+		if turn := tail.Turn(); got != c.tools || c.notes > 0 && turn.State != discover.TurnOpen {
+			t.Errorf("%s: the open answer runs %d tools, want %d; turn %+v", name, got, c.tools, turn)
 		}
 	}
 }
