@@ -69,10 +69,13 @@ func (a Agent) Run(prompt string, args ...string) *Process {
 	return a.start(prompt, args)
 }
 
-// Serve starts opencode serve on a free port, which it names on its stdout.
+// Serve starts opencode serve on a free port, unless the arguments name one. It names the port on its stdout.
 func (a Agent) Serve(args ...string) *Process {
 	a.w.t.Helper()
-	return a.start("", slices.Concat([]string{"serve", "--port", "0"}, args))
+	if !slices.Contains(args, "--port") {
+		args = slices.Concat([]string{"--port", "0"}, args)
+	}
+	return a.start("", slices.Concat([]string{"serve"}, args))
 }
 
 // Output runs a short command of the agent to its end and returns its stdout.

@@ -1,0 +1,255 @@
+package realagents
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"agentctl/tests/realagents/install"
+	"agentctl/tests/realagents/world"
+)
+
+// TestOpenCodeTakesMessages by its server: during a turn, while it waits for the user, when it is idle, large ones, several of the
+// same text at once. The user's message is for the agent and the model that the session has. None is lost, and none is called
+// delivered that is not.
+func TestOpenCodeTakesMessages(t *testing.T) {
+	eachOpenCode(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
+		server := a.Serve()
+		base := serverURL(t, server)
+		c.midTurn(w, a, base)
+		c.whileWaiting(a, base, server.PID())
+		id := ask(t, base, a.Dir(), "first")
+		c.expectStatus(id, "idle")
+		c.allAtOnce(w, a, id)
+		c.largeOne(w, a, id)
+
+		suspended := ask(t, base, a.Dir(), "suspended")
+		c.expectStatus(suspended, "idle")
+		server.Signal(syscall.SIGSTOP)
+		if _, errs, code := c.run("send", "--timeout", "2s", suspended, "unheard"); code != 124 || !strings.Contains(errs, "whether the agent has it is not known") {
+			t.Errorf("to a process that does not run: exit code %d\n%s", code, errs)
+		}
+		server.Signal(syscall.SIGCONT)
+		server.Kill()
+		if _, errs, code := c.run("send", id, "too late"); code != 5 || !strings.Contains(errs, "agentctl resume") {
+			t.Errorf("to a stopped session: exit code %d\n%s", code, errs)
+		}
+	})
+}
+
+// delivers sends a message, which must be delivered.
+func (c agentctl) delivers(id, text string) {
+	c.t.Helper()
+	if out, errs, code := c.run("send", id, text); code != 0 || out != id+"  delivered\n" {
+		c.t.Errorf("send %.40q: exit code %d\n%s%s", text, code, out, errs)
+	}
+}
+
+// expectStatus waits until the session has this status.
+func (c agentctl) expectStatus(id, want string) {
+	c.t.Helper()
+	var got string
+	if !poll(func() bool { got = c.status(id).Status; return got == want }) {
+		c.t.Fatalf("%s is %s, not %s", id, got, want)
+	}
+}
+
+// midTurn: the model gets the message with its next call, and the tool goes on meanwhile.
+func (c agentctl) midTurn(w *world.World, a world.Agent, base string) {
+	c.t.Helper()
+	tool := w.Tool(a.Dir())
+	id := ask(c.t, base, a.Dir(), "works [[shell "+tool.Command+"]]")
+	tool.WaitRunning()
+	c.expectStatus(id, "running")
+	c.delivers(id, "a note meanwhile")
+	if out, _, _ := c.run("peek", id); !strings.Contains(out, "running") || !strings.Contains(out, "a note meanwhile") {
+		c.t.Errorf("peek shows no running tool:\n%s", out)
+	}
+	if got := c.status(id); got.Status != "running" || got.Meta.Get("turnDetail") != "tool: bash" {
+		c.t.Errorf("during the turn it is %s, %v", got.Status, got.Meta.Get("turnDetail"))
+	}
+	calls := len(w.Model.Requests())
+	tool.End()
+	c.expectStatus(id, "idle")
+	got := false
+	for _, q := range w.Model.Requests()[calls:] {
+		got = got || strings.Contains(string(q.Body), "a note meanwhile")
+	}
+	if !got {
+		c.t.Error("the model did not get the note")
+	}
+}
+
+// whileWaiting: the question stays open, and is shown as before.
+func (c agentctl) whileWaiting(a world.Agent, base string, pid int) {
+	c.t.Helper()
+	id := ask(c.t, base, a.Dir(), "asks [[question Which color?]]")
+	c.expectStatus(id, "waiting")
+	c.delivers(id, "perhaps blue")
+	got := c.status(id)
+	if on := got.WaitingOn; rowOf(got) != row(id, pid, "waiting question") || on == nil || len(on.Questions) != 1 || on.Questions[0] != "Which color?" {
+		c.t.Errorf("after a message it is %s, and waits on %+v", rowOf(got), on)
+	}
+}
+
+// allAtOnce: several senders of the same text are told apart.
+func (c agentctl) allAtOnce(w *world.World, a world.Agent, id string) {
+	c.t.Helper()
+	const senders = 6
+	ids := make([]string, senders)
+	var all sync.WaitGroup
+	for i := range senders {
+		all.Go(func() {
+			out, errs, code := c.run("send", "--json", id, "the same")
+			_, rest, _ := strings.Cut(out, `"message":{"id":"`)
+			ids[i], _, _ = strings.Cut(rest, `"`)
+			if code != 0 || !strings.HasPrefix(ids[i], "prt_") {
+				c.t.Errorf("sender %d: exit code %d\n%s%s", i, code, out, errs)
+			}
+		})
+	}
+	all.Wait()
+	distinct := map[string]bool{}
+	for _, one := range ids {
+		distinct[one] = true
+	}
+	got := userMessages(c.t, w, a.Version, id)
+	same := 0
+	for _, m := range got {
+		if m.text == "the same" {
+			same++
+		}
+	}
+	if len(distinct) != senders || same != senders {
+		c.t.Errorf("%d messages as %d, of %d senders", same, len(distinct), senders)
+	}
+	c.expectStatus(id, "idle")
+}
+
+// largeOne sends 300 KB by stdin to a session with a mode of work and a model of its own.
+func (c agentctl) largeOne(w *world.World, a world.Agent, id string) {
+	c.t.Helper()
+	text := "a large one " + strings.Repeat("0123456789\n", 300<<10/11) + "\t\"quoted\" \\ <b> \u00e9\U0001f600 end"
+	cmd := exec.Command(os.Getenv(binary), "send", id, "-")
+	cmd.Env, cmd.Dir, cmd.Stdin = append([]string{"HOME=" + c.home}, c.env...), c.dir, strings.NewReader(text+"\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		c.t.Errorf("300 KB: %v\n%s", err, out)
+	}
+	w.WaitCall("a large one", 0)
+	got := userMessages(c.t, w, a.Version, id)
+	if last := got[len(got)-1]; last.text != text || last.agent != "build" || last.model != "anthropic/claude-sonnet-4-5" {
+		c.t.Errorf("it has %d of %d bytes, for %s and %s", len(last.text), len(text), last.agent, last.model)
+	}
+	if _, errs, code := c.run("send", id, "\x1b[2Jgone"); code != 2 || !strings.Contains(errs, "control character") {
+		c.t.Errorf("an escape sequence: exit code %d\n%s", code, errs)
+	}
+}
+
+// TestOpenCodeKeepsTheModeOfASession that is sent a message, instead of the default one.
+func TestOpenCodeKeepsTheModeOfASession(t *testing.T) {
+	eachOpenCode(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
+		a.Run("made", "--agent", "plan", "--model", "anthropic/claude-haiku-4-5").Wait()
+		id := idOf(t, w, a, "made")
+		tui := a.Terminal("--port", "0", "--session", id)
+		tui.WaitFor("OK: made")
+		tui.Submit("in a terminal")
+		w.WaitCall("in a terminal", 0)
+		c.expect([]string{row(id, tui.PID(), "idle")})
+		c.delivers(id, "sent into the terminal")
+		w.WaitCall("sent into the terminal", 0)
+		tui.WaitFor("OK: sent into the terminal")
+		got := userMessages(t, w, a.Version, id)
+		typed, sent := got[len(got)-2], got[len(got)-1]
+		if sent.text != "sent into the terminal" || sent.agent != typed.agent || sent.model != typed.model || sent.model != "anthropic/claude-haiku-4-5" {
+			t.Errorf("typed %+v, sent %+v", typed, sent)
+		}
+	})
+}
+
+// TestOpenCodeTakesNoMessages where it does not listen, or where somebody else does: exit 7 or 1, and nothing is sent.
+func TestOpenCodeTakesNoMessages(t *testing.T) {
+	w := world.New(t)
+	a := w.OpenCode(install.OpenCodeCurrent)
+	a.Run("a first start").Wait()
+	c := agentctlIn(t, w).as(a)
+	refuses := func(id string, want int, says string) {
+		t.Helper()
+		before := len(userMessages(t, w, a.Version, id))
+		if _, errs, code := c.run("send", id, "x"); code != want || !strings.Contains(errs, says) {
+			t.Errorf("exit code %d, want %d and %q\n%s", code, want, says, errs)
+		}
+		if after := len(userMessages(t, w, a.Version, id)); after != before {
+			t.Errorf("%s: %d messages more", says, after-before)
+		}
+	}
+	run := a.Run("headless [[hang]]")
+	w.WaitCall("headless", 0)
+	id := openCodeID(t, w, "headless [[hang]]")
+	c.expect([]string{row(id, run.PID(), "running")})
+	refuses(id, 7, "takes no messages in a headless run")
+	run.Kill()
+
+	tui := a.TUI()
+	tui.Submit("no port")
+	id = openCodeID(t, w, "no port")
+	c.expect([]string{row(id, tui.PID(), "idle")})
+	refuses(id, 7, "opencode --port 0 --session "+id)
+	tui.HangUp()
+	tui.Wait()
+
+	locked := a.With("OPENCODE_SERVER_PASSWORD=secret").Serve()
+	base := strings.Replace(serverURL(t, locked), "http://", "http://opencode:secret@", 1)
+	id = ask(t, base, a.Dir(), "with a password")
+	c.expectStatus(id, "idle")
+	refuses(id, 1, "asks for a password: set OPENCODE_SERVER_PASSWORD")
+	c.env = append(c.env, "OPENCODE_SERVER_PASSWORD=wrong")
+	refuses(id, 1, "does not take the password")
+	c.env = append(c.env, "OPENCODE_SERVER_PASSWORD=secret")
+	c.delivers(id, "with the password")
+	locked.Kill()
+
+	c.strangerHearsNothing(a, refuses)
+}
+
+// strangerHearsNothing: a server that listens on another address, and a stranger on its port on loopback.
+func (c agentctl) strangerHearsNothing(a world.Agent, refuses func(id string, code int, says string)) {
+	c.t.Helper()
+	stranger, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer stranger.Close()
+	heard := make(chan string)
+	go func() {
+		defer close(heard)
+		for {
+			conn, err := stranger.Accept()
+			if err != nil {
+				return
+			}
+			said := make([]byte, 1<<10)
+			if n, _ := conn.Read(said); n > 0 {
+				heard <- string(said[:n])
+			}
+			_ = conn.Close()
+		}
+	}()
+	port := stranger.Addr().(*net.TCPAddr).Port
+	server := a.Serve("--hostname", "127.0.0.2", "--port", fmt.Sprint(port))
+	base := serverURL(c.t, server)
+	if !strings.Contains(base, fmt.Sprintf("127.0.0.2:%d", port)) {
+		c.t.Fatalf("it listens at %s", base)
+	}
+	id := ask(c.t, base, a.Dir(), "elsewhere")
+	c.expectStatus(id, "idle")
+	refuses(id, 1, "another process than pid")
+	_ = stranger.Close()
+	for said := range heard {
+		c.t.Errorf("the stranger hears %q", said)
+	}
+}
