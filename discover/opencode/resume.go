@@ -15,6 +15,12 @@ func (p installation) resume(spec *launch.Spec, r launch.Request, host launch.En
 		return unsupported("of version " + p.versionText() + " cannot go on with a session that an older one keeps in JSON files; " +
 			"versions before 1.2 can, and 1.2 to 1.15 take such sessions over at their first start")
 	}
+	// Since 1.2, the database decides where a session runs. If that directory is gone, the turn fails, also in a copy (SEEN 1.18.33). If it
+	// exists, the turn runs there, and the process never ends. 1.1.65 continues in the directory in which it is started (SEEN).
+	if r.Moved && !p.version.Before(native.Version{1, 2}) {
+		return unsupported("of version " + p.versionText() + " continues a session only in its own directory; to move the session, run in the new one: " +
+			"opencode export " + s.ID + " > FILE && opencode import FILE")
+	}
 	spec.Args = append(spec.Args, "--session="+s.ID)
 	spec.Resumed = true // also for a copy, which has earlier turns too
 	if r.Fork {

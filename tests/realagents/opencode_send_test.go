@@ -23,15 +23,13 @@ func TestOpenCodeTakesMessages(t *testing.T) {
 		base := serverURL(t, server)
 		c.midTurn(w, a, base)
 		c.whileWaiting(a, base, server.PID())
-		id := ask(t, base, a.Dir(), "first")
-		c.expectStatus(id, "idle")
+		id := c.answered(w, a, base, "first")
 		c.allAtOnce(w, a, id)
 		c.largeOne(w, a, id)
 
-		suspended := ask(t, base, a.Dir(), "suspended")
-		c.expectStatus(suspended, "idle")
+		suspended := c.answered(w, a, base, "suspended")
 		server.Signal(syscall.SIGSTOP)
-		if _, errs, code := c.run("send", "--timeout", "2s", suspended, "unheard"); code != 124 || !strings.Contains(errs, "whether the agent has it is not known") {
+		if _, errs, code := c.run("send", "--timeout", "2s", suspended, "unheard"); code != 124 || !strings.Contains(errs, "whether it has the message is not known") {
 			t.Errorf("to a process that does not run: exit code %d\n%s", code, errs)
 		}
 		server.Signal(syscall.SIGCONT)
@@ -50,12 +48,24 @@ func (c agentctl) delivers(id, text string) {
 	}
 }
 
-// expectStatus waits until the session has this status.
+// answered is a session of a server, whose first prompt has been answered.
+func (c agentctl) answered(w *world.World, a world.Agent, base, prompt string) (id string) {
+	c.t.Helper()
+	id = ask(c.t, base, a.Dir(), prompt)
+	w.WaitCall(prompt, 0)
+	c.expectStatus(id, "idle")
+	return id
+}
+
+// expectStatus waits until the session has this status, and the log names it: the agent writes its log a second late.
 func (c agentctl) expectStatus(id, want string) {
 	c.t.Helper()
-	var got string
-	if !poll(func() bool { got = c.status(id).Status; return got == want }) {
-		c.t.Fatalf("%s is %s, not %s", id, got, want)
+	var got session
+	if !poll(func() bool {
+		got = c.status(id)
+		return got.Status == want && got.Evidence != nil && got.Evidence.Strength == "exact"
+	}) {
+		c.t.Fatalf("%s is %s, not %s: %+v", id, got.Status, want, got.Evidence)
 	}
 }
 
@@ -140,7 +150,9 @@ func (c agentctl) largeOne(w *world.World, a world.Agent, id string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		c.t.Errorf("300 KB: %v\n%s", err, out)
 	}
-	w.WaitCall("a large one", 0)
+	if a.Version == install.OpenCodeCurrent {
+		w.WaitCall("a large one", 0)
+	}
 	got := userMessages(c.t, w, a.Version, id)
 	if last := got[len(got)-1]; last.text != text || last.agent != "build" || last.model != "anthropic/claude-sonnet-4-5" {
 		c.t.Errorf("it has %d of %d bytes, for %s and %s", len(last.text), len(text), last.agent, last.model)
@@ -161,8 +173,10 @@ func TestOpenCodeKeepsTheModeOfASession(t *testing.T) {
 		w.WaitCall("in a terminal", 0)
 		c.expect([]string{row(id, tui.PID(), "idle")})
 		c.delivers(id, "sent into the terminal")
-		w.WaitCall("sent into the terminal", 0)
-		tui.WaitFor("OK: sent into the terminal")
+		if a.Version == install.OpenCodeCurrent { // 1.1.65 may leave it without an answer if its last turn has only just ended
+			w.WaitCall("sent into the terminal", 0)
+			tui.WaitFor("OK: sent into the terminal")
+		}
 		got := userMessages(t, w, a.Version, id)
 		typed, sent := got[len(got)-2], got[len(got)-1]
 		if sent.text != "sent into the terminal" || sent.agent != typed.agent || sent.model != typed.model || sent.model != "anthropic/claude-haiku-4-5" {
@@ -204,8 +218,7 @@ func TestOpenCodeTakesNoMessages(t *testing.T) {
 
 	locked := a.With("OPENCODE_SERVER_PASSWORD=secret").Serve()
 	base := strings.Replace(serverURL(t, locked), "http://", "http://opencode:secret@", 1)
-	id = ask(t, base, a.Dir(), "with a password")
-	c.expectStatus(id, "idle")
+	id = c.answered(w, a, base, "with a password")
 	refuses(id, 1, "asks for a password: set OPENCODE_SERVER_PASSWORD")
 	c.env = append(c.env, "OPENCODE_SERVER_PASSWORD=wrong")
 	refuses(id, 1, "does not take the password")
@@ -213,11 +226,11 @@ func TestOpenCodeTakesNoMessages(t *testing.T) {
 	c.delivers(id, "with the password")
 	locked.Kill()
 
-	c.strangerHearsNothing(a, refuses)
+	c.strangerHearsNothing(w, a, refuses)
 }
 
 // strangerHearsNothing: a server that listens on another address, and a stranger on its port on loopback.
-func (c agentctl) strangerHearsNothing(a world.Agent, refuses func(id string, code int, says string)) {
+func (c agentctl) strangerHearsNothing(w *world.World, a world.Agent, refuses func(id string, code int, says string)) {
 	c.t.Helper()
 	stranger, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -245,8 +258,7 @@ func (c agentctl) strangerHearsNothing(a world.Agent, refuses func(id string, co
 	if !strings.Contains(base, fmt.Sprintf("127.0.0.2:%d", port)) {
 		c.t.Fatalf("it listens at %s", base)
 	}
-	id := ask(c.t, base, a.Dir(), "elsewhere")
-	c.expectStatus(id, "idle")
+	id := c.answered(w, a, base, "elsewhere")
 	refuses(id, 1, "another process than pid")
 	_ = stranger.Close()
 	for said := range heard {
