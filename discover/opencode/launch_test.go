@@ -189,6 +189,8 @@ func TestUnsupported(t *testing.T) {
 		{"1.1.65", launch.Request{Resume: legacy}, "", "--model=a/b"},
 		{"1.18.33", launch.Request{Resume: legacy}, "of version 1.18.33 cannot go on with a session that an older one keeps in JSON files", ""},
 		{"of our own", launch.Request{Resume: legacy}, "of version unknown cannot", ""},
+		{"1.1.65", launch.Request{Resume: legacy, Moved: true}, "", "--model=a/b"},
+		{"1.18.33", launch.Request{Resume: resumed(nil), Moved: true}, "opencode export ses_1 > FILE && opencode import FILE", ""},
 	} {
 		host, _ := installed(t, c.version, "opencode.exe", platform())
 		spec, err := New().Spec(c.request, host)

@@ -110,6 +110,42 @@ func TestOpenCodeDoesNotGoOn(t *testing.T) {
 	if _, errs, code := c.run("resume", id, "x"); code != 1 || !strings.Contains(errs, "the session's directory is gone: "+gone) {
 		t.Errorf("of a vanished directory: exit code %d\n%s", code, errs)
 	}
+	moved := w.Dir("moved")
+	if _, errs, code := c.run("resume", "--cwd", moved, id, "x"); code != 7 || !strings.Contains(errs, "opencode export "+id) {
+		t.Errorf("in another directory: exit code %d\n%s", code, errs)
+	}
+	exported := filepath.Join(w.Home, "exported.json") // as the hint says
+	if err := os.WriteFile(exported, []byte(current.In(moved).Output("export", id)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	current.In(moved).Output("import", exported)
+	if again := startedBy(t, c, "resume", id, "goes on [[shell pwd]]"); again != id {
+		t.Errorf("it goes on as %s", again)
+	}
+	if !poll(func() bool { return c.status(id).Status == "stopped" }) {
+		t.Error("the turn does not end")
+	}
+	if out, _, _ := c.run("peek", id); c.status(id).CWD != moved || !strings.Contains(out, "in a directory that goes") || !strings.Contains(out, "done: "+moved) {
+		t.Errorf("it is in %s\n%s", c.status(id).CWD, out)
+	}
+
+	gone = w.Dir("gone too")
+	old.In(gone).Run("in another that goes").Wait()
+	id = jsonOpenCodeID(t, w, "in another that goes")
+	if err := os.Rename(gone, filepath.Join(filepath.Dir(gone), "renamed")); err != nil {
+		t.Fatal(err)
+	}
+	before := agentctlIn(t, w).as(old)
+	if again := startedBy(t, before, "resume", "--cwd", w.Dir("renamed"), id, "goes on [[shell pwd]]"); again != id {
+		t.Errorf("it goes on as %s", again)
+	}
+	if !poll(func() bool {
+		out, _, _ := before.run("peek", id)
+		return strings.Contains(out, "done: "+w.Dir("renamed")) && strings.Contains(out, "in another that goes")
+	}) {
+		out, _, _ := before.run("peek", id)
+		t.Errorf("it does not go on in the new place:\n%s", out)
+	}
 	old.Run("kept in files").Wait()
 	id = jsonOpenCodeID(t, w, "kept in files")
 	if _, errs, code := c.run("resume", id, "x"); code != 7 || !strings.Contains(errs, "keeps in JSON files") {
