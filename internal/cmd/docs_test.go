@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/config"
 	"agentctl/internal/output"
@@ -42,27 +40,12 @@ func firstCells(text string) []string {
 	return out
 }
 
-// leaves are the commands that people see and that do something: those with others below them do not.
-func leaves(commands []*cli.Command) []*cli.Command {
-	var out []*cli.Command
-	for _, c := range commands {
-		switch {
-		case c.Hidden:
-		case len(c.Subcommands) > 0:
-			out = append(out, leaves(c.Subcommands)...)
-		default:
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // docs/cli.md names every flag of every command, in its section, and no other. Those of [cmdutil.UserFlags], which most commands take,
 // have one section, which names the commands that do not take them.
 func TestDocsNameEveryFlag(t *testing.T) {
 	f, _ := cmdtest.New(t)
 	text := cmdtest.Doc(t, "cli.md")
-	for _, c := range leaves(cmdutil.NewApp(f, Verbs()).Commands) {
+	for _, c := range cmdutil.Leaves(cmdutil.NewApp(f, Verbs()).Commands) {
 		name := cmdutil.CommandName(c)
 		body := section(text, name)
 		if body == "" {

@@ -66,7 +66,7 @@ func TestFormatExamples(t *testing.T) {
 		"events": output.Event{}, "locks": output.Lock{}, "search": output.Session{}, "usage": output.UsageRow{}, "du": output.DiskRow{}, "worktree list": output.Worktree{},
 	}
 	f, _ := cmdtest.New(t)
-	for _, c := range leaves(cmdutil.NewApp(f, Verbs()).Commands) {
+	for _, c := range cmdutil.Leaves(cmdutil.NewApp(f, Verbs()).Commands) {
 		i := slices.IndexFunc(c.Flags, func(flag cli.Flag) bool { return slices.Contains(flag.Names(), "format") })
 		if i < 0 {
 			continue

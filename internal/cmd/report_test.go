@@ -51,7 +51,7 @@ func TestStderrIsJSON(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	checked := map[string]bool{}
-	for _, c := range leaves(cmdutil.NewApp(cmdutil.Factory{}, Verbs()).Commands) {
+	for _, c := range cmdutil.Leaves(cmdutil.NewApp(cmdutil.Factory{}, Verbs()).Commands) {
 		for _, tail := range tails {
 			args := strings.Fields(cmdutil.CommandName(c) + " --json " + tail)
 			if takesNothing(c, tail) {

@@ -29,7 +29,7 @@ func New(f cmdutil.Factory) *cli.Command {
 	o := &options{timeout: cmdutil.StopTimeout}
 	return &cli.Command{
 		Usage:     "stop sessions, with the tools that they run",
-		UsageText: "agentctl stop [FLAGS] ID…",
+		UsageText: "agentctl stop [FLAGS] ID…\nagentctl stop [FLAGS] --cwd DIR | --repo DIR | --idle-for D | --older-than D | --group G | --all\nagentctl stop [FLAGS] --orphans",
 		Description: "Without an ID, stop ends the live sessions that match all selection flags. A selection never contains\n" +
 			"the session that stop is called from, sub-agents' sessions or other users' sessions.",
 		ArgsUsage: "ID…",

@@ -16,7 +16,7 @@ func New(f cmdutil.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Usage:              "print the version",
-		UsageText:          "agentctl version [--json]",
+		UsageText:          "agentctl version [FLAGS]",
 		Flags:              []cli.Flag{cmdutil.JSONFlag(&asJSON)},
 		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl version", "agentctl version --json"),
 		Action: func(c *cli.Context) error {

@@ -37,7 +37,7 @@ func newClean(f cmdutil.Factory) *cli.Command {
 		Name:      "clean",
 		Aliases:   []string{"rm"},
 		Usage:     "remove unused worktrees with nothing to lose",
-		UsageText: "agentctl worktree clean [FLAGS] PATH|BRANCH…",
+		UsageText: "agentctl worktree clean [FLAGS] PATH|BRANCH…\nagentctl worktree clean [FLAGS] --group G",
 		ArgsUsage: "WORKTREE…",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "group", Usage: "the worktrees of the launch group `G` (may be repeated)", Destination: &o.groups},

@@ -1,0 +1,105 @@
+package manual
+
+import (
+	"slices"
+	"strings"
+
+	"agentctl/docs"
+)
+
+// Program is the name of the program, and of its first page.
+const Program = "agentctl"
+
+// Command is a command that has a page: its name ("hooks install"), and what it does in a few words.
+type Command struct{ Name, Usage string }
+
+// Page is a page of the manual.
+type Page struct {
+	// Name is the page's name: agentctl, agentctl-launch, agentctl-hooks-install.
+	Name string
+	// usage says in a few words what the command does.
+	usage    string
+	sections []section
+	commands []string // that have a page
+}
+
+// pageName is the name of a command's page.
+func pageName(command string) string {
+	return Program + "-" + strings.ReplaceAll(command, " ", "-")
+}
+
+// Pages returns the manual: the page of the program, whose commands these are, and one for each command that has a section in
+// docs/cli.md.
+func Pages(usage string, commands []Command) []Page {
+	var names []string
+	for _, c := range commands {
+		names = append(names, c.Name)
+	}
+	program := Page{Name: Program, usage: usage, commands: names}
+	var pages []Page
+	list := section{title: "Commands"}
+	parsed := parse(docs.CommandLine)
+	for _, c := range commands {
+		if i := slices.IndexFunc(parsed, func(s section) bool { return s.title == c.Name }); i >= 0 {
+			pages = append(pages, Page{pageName(c.Name), c.Usage, arrange(parsed[i].blocks), names})
+		}
+		list.blocks = append(list.blocks, block{kind: table, rows: [][]string{{"`" + c.Name + "`", c.Usage}}})
+	}
+	for _, s := range parsed {
+		switch {
+		case s.title == "":
+			program.sections = append(program.sections, arrange(s.blocks)...)
+			program.sections = append(program.sections, list)
+		case !slices.Contains(names, s.title):
+			program.sections = append(program.sections, s)
+		}
+	}
+	program.sections = append(program.sections, seeAlso(names...))
+	return append([]Page{program}, pages...)
+}
+
+// Find returns the page of a command; false if it has none.
+func Find(pages []Page, command string) (Page, bool) {
+	i := slices.IndexFunc(pages, func(p Page) bool { return p.Name == pageName(command) || p.Name == command })
+	if i < 0 {
+		return Page{}, false
+	}
+	return pages[i], true
+}
+
+// arrange puts the blocks of a command's section into the sections of a page: the first code block is the synopsis, tables of flags
+// are the options, and what a shell can run are examples.
+func arrange(blocks []block) (out []section) {
+	synopsis, description := section{title: "Synopsis"}, section{title: "Description"}
+	options, examples := section{title: "Options"}, section{title: "Examples"}
+	for _, b := range blocks {
+		switch {
+		case b.kind == code && b.language == "" && len(synopsis.blocks) == 0:
+			synopsis.blocks = append(synopsis.blocks, b)
+		case b.kind == table && b.head[0] == "flag":
+			options.blocks = append(options.blocks, b)
+		case b.kind == code && b.language == "sh":
+			examples.blocks = append(examples.blocks, b)
+		default:
+			description.blocks = append(description.blocks, b)
+		}
+	}
+	for _, s := range []section{synopsis, description, options, examples} {
+		if len(s.blocks) > 0 {
+			out = append(out, s)
+		}
+	}
+	if synopsis.blocks == nil {
+		return out
+	}
+	return append(out, section{title: "Exit status", blocks: []block{{text: "**" + Program + "**(1) lists the exit codes of all commands."}}})
+}
+
+// seeAlso names the pages of commands.
+func seeAlso(commands ...string) section {
+	var names []string
+	for _, c := range commands {
+		names = append(names, "["+c+"](#"+strings.ReplaceAll(c, " ", "-")+")")
+	}
+	return section{title: "See also", blocks: []block{{text: strings.Join(names, ", ")}}}
+}
