@@ -42,8 +42,11 @@ func NewComplete(f cmdutil.Factory, verbs func() []cmdutil.Verb) *cli.Command {
 // zsh words and descriptions come in turn. For fish a word has a tab and its description behind it: one that has a tab itself
 // cannot be offered.
 func complete(ctx context.Context, f cmdutil.Factory, verbs []cmdutil.Verb, shell string, args []string) string {
-	if shell == "bash" {
+	switch shell {
+	case "bash":
 		return completeBash(ctx, f, verbs, args)
+	case "powershell":
+		return completePowerShell(ctx, f, verbs, args)
 	}
 	var b strings.Builder
 	for _, o := range matching(ctx, f, verbs, args) {

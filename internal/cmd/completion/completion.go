@@ -12,12 +12,12 @@ import (
 // New makes the command completion.
 func New(f cmdutil.Factory) *cli.Command {
 	return &cli.Command{
-		Usage:              "print a completion script for bash, zsh or fish",
-		UsageText:          "agentctl completion bash|zsh|fish",
+		Usage:              "print a completion script for bash, zsh, fish or PowerShell",
+		UsageText:          "agentctl completion bash|zsh|fish|powershell",
 		ArgsUsage:          "SHELL",
 		CustomHelpTemplate: cmdutil.HelpTemplate("source <(agentctl completion bash)", "agentctl completion fish | source"),
 		Action: func(c *cli.Context) error {
-			args, err := cmdutil.Arguments(c, 1, "a shell: bash, zsh or fish")
+			args, err := cmdutil.Arguments(c, 1, "a shell: bash, zsh, fish or powershell")
 			if err != nil {
 				return err
 			}
@@ -31,11 +31,11 @@ func New(f cmdutil.Factory) *cli.Command {
 	}
 }
 
-func shells() []string { return []string{"bash", "zsh", "fish"} }
+func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 
 // scripts returns the script of each shell. It gives the words before the cursor, the last one unfinished, to `agentctl
 // __complete SHELL`, and offers the answer in its order, or files if there is none. Inserted words are quoted: by the
-// shell, for bash by agentctl. What agentctl prints is never evaluated.
+// shell, for bash and PowerShell by agentctl. What agentctl prints is never evaluated.
 func scripts() map[string]string {
 	return map[string]string{
 		"bash": `# bash completion for agentctl: source <(agentctl completion bash)
@@ -90,6 +90,23 @@ function __agentctl_ask
     test (count $__agentctl_offers) -gt 0
 end
 complete -c agentctl -n __agentctl_ask -k -f -a '$__agentctl_offers'
+`,
+		"powershell": `# PowerShell completion for agentctl: agentctl completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName agentctl -ScriptBlock {
+    param($typed, $ast, $cursor)
+    $words = @($ast.CommandElements | Where-Object { $_.Extent.StartOffset -lt $cursor } | ForEach-Object {
+        if ($_ -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $_.Value } else { $_.Extent.Text }
+    })
+    $program = $words[0]
+    $before = @($words | Select-Object -Skip 1)
+    if ($typed -ne '' -and $before.Count -gt 0) { $before = @($before | Select-Object -SkipLast 1) }
+    # An argument that is empty is passed on only since PowerShell 7.3: the words are joined by line feeds, with one at the end.
+    $answer = & $program __complete powershell (($before + $typed.Trim("'", '"')) -join "` + "`n" + `") 2>$null | Out-String
+    $records = $answer.TrimEnd("` + "`r`n" + `").Split([char]0)
+    for ($i = 0; $i + 2 -lt $records.Count; $i += 3) {
+        [System.Management.Automation.CompletionResult]::new($records[$i], $records[$i + 1], 'ParameterValue', $records[$i + 2])
+    }
+}
 `,
 	}
 }

@@ -1,0 +1,80 @@
+// Generate writes the man pages and the completion scripts of a release into a directory. They depend on the arguments only.
+//
+//	go run ./tests/packages/generate DIR VERSION UNIX-TIME
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"agentctl/internal/cmd"
+	"agentctl/internal/cmd/help"
+	"agentctl/internal/cmdutil"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 3 {
+		return fmt.Errorf("want DIR VERSION UNIX-TIME, have %q", args)
+	}
+	seconds, err := strconv.ParseInt(args[2], 10, 64)
+	if err != nil {
+		return err
+	}
+	date := time.Unix(seconds, 0).UTC().Format(time.DateOnly)
+	files := map[string]string{}
+	for _, p := range help.Pages(cmdutil.NewApp(cmdutil.Factory{}, cmd.Verbs())) {
+		if files["man/"+p.Name+".1.gz"], err = compressed(p.Man(args[1], date)); err != nil {
+			return err
+		}
+	}
+	for shell, name := range map[string]string{"bash": "agentctl.bash", "zsh": "_agentctl", "fish": "agentctl.fish", "powershell": "agentctl.ps1"} {
+		var script, problems bytes.Buffer
+		f := cmdutil.NewFactory(args[1])
+		f.Stdout, f.Stderr = &script, &problems
+		if cmd.Run(context.Background(), f, "completion", shell) != cmdutil.ExitOK {
+			return fmt.Errorf("completion %s: %s", shell, problems.String())
+		}
+		files["completions/"+name] = script.String()
+	}
+	if err := os.RemoveAll(args[0]); err != nil {
+		return err
+	}
+	for name, text := range files {
+		path := filepath.Join(args[0], name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compressed returns a text as gzip, without a name and a time.
+func compressed(text string) (string, error) {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return "", err
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		return "", err
+	}
+	err = w.Close()
+	return b.String(), err
+}
