@@ -10,7 +10,8 @@ tools=$cache/agentctl-test/tools
 # whatever is being checked, and again for each version of Go: a tool cannot read code newer than itself.
 tool() {
 	local path=${1%@*} version=${1##*@} name dir
-	name=${path##*/}
+	name=${path%/v[0-9]}
+	name=${name##*/}
 	dir=$tools/$name-$version-$(go env GOVERSION)
 	if [ ! -x "$dir/$name" ]; then
 		echo "building $name $version" >&2
