@@ -76,7 +76,9 @@ func (filter *SessionFilter) sortAndLimit(list []Session) []Session {
 }
 
 // Merge returns sessions that were listed on several machines in the filter's order, up to its limit.
-func (filter *SessionFilter) Merge(list []Session) []Session { return filter.sortAndLimit(sorted(list)) }
+func (filter *SessionFilter) Merge(list []Session) []Session {
+	return filter.sortAndLimit(sorted(list))
+}
 
 // List returns the sessions that pass the filter, in its order. The error is nil unless the process table
 // cannot be read; what else could not be read is in the result's warnings.

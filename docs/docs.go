@@ -1,4 +1,4 @@
-// Package docs holds the pages of the documentation that the program itself shows.
+// Package docs holds the page of the documentation that the manual is made of.
 package docs
 
 import _ "embed"

@@ -50,11 +50,13 @@ func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
 		case !version.Known(), version.Before(native.Version{2, 1, 224}): // no version: up to 2.1.112. SEEN 2.1.224: off unless the vendor's server turns it on; 2.1.260: on
 			refusal = &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
 				"%s takes no messages: update Claude Code, then stop the session and resume it (agentctl stop, agentctl resume)",
-				cmp.Or(e.Version, "in this old version"))}
+				cmp.Or(e.Version, "in this old version"),
+			)}
 		default:
 			refusal = &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
 				"%s listens for no messages in %s: messages between sessions are off in this version or account, or its socket failed. Update Claude Code, then stop the session and resume it",
-				e.Version, p.ID)}
+				e.Version, p.ID,
+			)}
 		}
 	}
 	return inbox{}, refusal
@@ -157,7 +159,8 @@ func sentLine(sent launch.SentMessage) ([]byte, error) {
 	}
 	if units > maxSentLine {
 		return nil, &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
-			"takes no message above 1 MiB, and this one has %d characters as JSON: put the text into a file, and send the file's name", units)}
+			"takes no message above 1 MiB, and this one has %d characters as JSON: put the text into a file, and send the file's name", units,
+		)}
 	}
 	return out.Bytes(), nil
 }

@@ -14,7 +14,6 @@ import (
 	"agentctl/internal/cmd/events"
 	"agentctl/internal/cmd/export"
 	"agentctl/internal/cmd/guard"
-	"agentctl/internal/cmd/help"
 	"agentctl/internal/cmd/hooks"
 	"agentctl/internal/cmd/host"
 	"agentctl/internal/cmd/launch"
@@ -80,7 +79,6 @@ func Verbs() []cmdutil.Verb {
 		{Name: "schema", New: schema.New},
 		{Name: "completion", New: completion.New},
 		{Name: "version", New: version.New},
-		{Name: "help", New: func(f cmdutil.Factory) *cli.Command { return help.New(f, Verbs) }},
 		{Name: host.RemoteName, New: host.NewRemote},
 		{Name: "__complete", New: func(f cmdutil.Factory) *cli.Command { return completion.NewComplete(f, Verbs) }},
 	}

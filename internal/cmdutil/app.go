@@ -54,7 +54,6 @@ func NewApp(f Factory, verbs []Verb) *cli.App {
 		ErrWriter:       f.Stderr,
 		HideVersion:     true,
 		HideHelpCommand: true,
-		Flags:           []cli.Flag{cli.HelpFlag}, // the library adds it only where no command has the name help
 		// A directory or a prompt may contain commas.
 		DisableSliceFlagSeparator: true,
 		// The library's own handler would end the process.

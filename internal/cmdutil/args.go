@@ -8,11 +8,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// VerbFirst rewrites "help" to "--help" and "--version" to "version", so that the first word is the verb.
+// VerbFirst rewrites "help VERB" to "VERB --help" and "--version" to "version", so that the first word is the verb.
 func VerbFirst(args []string) []string {
 	switch {
 	case len(args) == 1 && args[0] == "help":
 		return []string{"--help"}
+	case len(args) > 1 && args[0] == "help":
+		return append(args[1:len(args):len(args)], "--help")
 	case len(args) > 0 && args[0] == "--version":
 		return slices.Concat([]string{"version"}, args[1:])
 	}
@@ -57,9 +59,6 @@ func ArrangeArgs(app *cli.App, args []string) ([]string, error) {
 	rest = append(rest, passed...)
 	if slices.Contains(flags, "--help") {
 		rest = nil // the library would take them for help topics
-		if verb.Name == "help" {
-			rest = []string{verb.Name} // without a topic, the library prints the help of the program
-		}
 	}
 	return slices.Concat(names, flags, []string{"--"}, rest), nil
 }
@@ -94,22 +93,6 @@ func descend(verb *cli.Command, words []string) (verbs []*cli.Command, rest []st
 		verbs = append(verbs, verb)
 	}
 	return verbs, words, nil
-}
-
-// FindCommand returns the command that the words name. The error is a usage error.
-func FindCommand(app *cli.App, words []string) (*cli.Command, error) {
-	verb := app.Command(words[0])
-	if verb == nil || verb.Hidden {
-		return nil, unknownCommand(words[0], verbNames(app.Commands))
-	}
-	verbs, rest, err := descend(verb, words[1:])
-	if err != nil {
-		return nil, err
-	}
-	if verb = verbs[len(verbs)-1]; len(rest) > 0 {
-		return nil, UsageError(CommandName(verb), "%s has no command %q", CommandName(verb), rest[0])
-	}
-	return verb, nil
 }
 
 // Leaves returns the visible commands that do something: those with others below them do not.

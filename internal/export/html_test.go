@@ -3,6 +3,8 @@ package export_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -186,4 +188,26 @@ func FuzzHTML(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) { check(t, rendered(t, session(text))) })
+}
+
+// The templates escape each value but the HTML of an answer.
+func TestTemplatesEscape(t *testing.T) {
+	page, err := os.ReadFile("page.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	control := regexp.MustCompile(`^(define|template|if|range|else|end)\b`)
+	raw := 0
+	for _, m := range regexp.MustCompile(`(.?)\{\{(.*?)\}\}`).FindAllStringSubmatch(string(page), -1) {
+		switch action := m[2]; {
+		case control.MatchString(action), strings.HasSuffix(action, " | html") && m[1] != "=":
+		case action == ".Text":
+			raw++
+		default:
+			t.Errorf("{{%s}} is not escaped, or in an attribute without quotes", action)
+		}
+	}
+	if raw != 1 {
+		t.Errorf("%d values are HTML, want that of an answer only", raw)
+	}
 }

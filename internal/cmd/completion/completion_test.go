@@ -46,7 +46,7 @@ func TestComplete(t *testing.T) {
 		"status --adapter codex": "codex",
 		"status --al":            "--alive --all-users --all-hosts",
 		"status -- --al":         "",
-		"completion ":            "bash zsh fish",
+		"completion ":            "bash zsh fish powershell",
 		"worktree ":              "list clean",
 		"worktree clean --del":   "--delete-branch",
 		"hooks run pre-c":        "pre-commit",

@@ -1,4 +1,4 @@
-package help_test
+package main
 
 import (
 	"regexp"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"agentctl/internal/cmd"
-	"agentctl/internal/cmd/help"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/manual"
 	"agentctl/tests/cmdtest"
@@ -16,7 +15,7 @@ import (
 func TestEveryCommandHasAPage(t *testing.T) {
 	f, _ := cmdtest.New(t)
 	app := cmdutil.NewApp(f, cmd.Verbs())
-	pages := help.Pages(app)
+	pages := pages(app)
 	also := regexp.MustCompile(`(?m) +also: .*$`)
 	for _, c := range cmdutil.Leaves(app.Commands) {
 		name := cmdutil.CommandName(c)
@@ -34,30 +33,6 @@ func TestEveryCommandHasAPage(t *testing.T) {
 		}
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), c.Usage) {
 			t.Errorf("%s: no %q", name, c.Usage)
-		}
-	}
-}
-
-func TestHelp(t *testing.T) {
-	for args, want := range map[string]string{
-		"help launch":        "agentctl-launch - start an agent",
-		"help ls":            "agentctl-list - ",
-		"help hooks run":     "agentctl-hooks-run - ",
-		"help hooks":         "agentctl-hooks-uninstall - ",
-		"help agentctl":      "EXIT CODES\n    0       ok\n",
-		"help help":          "agentctl-help - ",
-		"help":               "COMMANDS:\n",
-		"help list --help":   "USAGE:\n   agentctl help [COMMAND]",
-		"help agentctl list": "",
-		"help list x":        "",
-		"help hooks nothing": "",
-		"help lst":           "",
-		"help __complete":    "",
-	} {
-		f, out := cmdtest.New(t)
-		code := cmd.Run(t.Context(), f, strings.Fields(args)...)
-		if got := out.Stdout.String(); !strings.Contains(got, want) || (want == "") != (code == cmdutil.ExitUsage) || want == "" && got != "" {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q", args, code, got, out.Stderr.String())
 		}
 	}
 }
