@@ -28,6 +28,8 @@ type poller struct {
 	scanner *discover.Scanner
 	// watchStarts: the start of an agent's process makes a snapshot due.
 	watchStarts bool
+	// interval is the time between two polls.
+	interval time.Duration
 	// wake makes a snapshot due when it is closed; may be nil.
 	wake <-chan struct{}
 
@@ -58,7 +60,7 @@ type exit struct {
 
 func newPoller(scanner *discover.Scanner, p pace, s system) *poller {
 	return &poller{
-		system: s, pace: p, scanner: scanner, files: map[string]fileStamp{}, processes: map[proc.ID]*exitWatch{},
+		system: s, pace: p, scanner: scanner, interval: pollInterval, files: map[string]fileStamp{}, processes: map[proc.ID]*exitWatch{},
 		exits: make(chan exit),
 	}
 }
@@ -81,7 +83,7 @@ func (p *poller) cost() time.Duration { return p.costClock() - p.costAtBegin }
 
 // wait waits until the next snapshot is due. The error is ctx's.
 func (p *poller) wait(ctx context.Context) error {
-	interval := pollInterval
+	interval := p.interval
 	if p.fixedInterval {
 		interval = p.pause
 	}

@@ -7,6 +7,10 @@ const (
 	// pollInterval is the time between two polls, and the shortest between two snapshots. People perceive a quarter of a second
 	// as immediate.
 	pollInterval = 250 * time.Millisecond
+	// slowPollInterval is the time between two polls of a watcher whose caller draws a screen twice a second, and slowMaxDelay its
+	// longest delay of a snapshot: a hundred sessions at work cost a snapshot each time.
+	slowPollInterval = 500 * time.Millisecond
+	slowMaxDelay     = time.Second
 	// costShare bounds the processor time that snapshots take, to one part in so many: half a percent, so that with the
 	// polls it stays below one.
 	costShare = 200

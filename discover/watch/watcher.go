@@ -95,6 +95,15 @@ func NewLaunchWatcher(scanner *discover.Scanner, agent discover.Agent, ended <-c
 // ReadQuotas has the rows say what their agents know of their providers' limits.
 func (w *Watcher) ReadQuotas() { w.options.Quotas = true }
 
+// PollSlowly has the watcher poll half as often, and a snapshot delayed at most twice as long, for a caller that has other work
+// to do in the same time.
+func (w *Watcher) PollSlowly() {
+	w.poller.interval = slowPollInterval
+	if w.poller.max > 0 {
+		w.poller.max = slowMaxDelay
+	}
+}
+
 // WakeIn has the next [Watcher.Wait] end after this time, if it does not end before.
 func (w *Watcher) WakeIn(d time.Duration) { w.poller.wakeAt(w.poller.now().Add(d)) }
 

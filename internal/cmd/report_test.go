@@ -145,6 +145,7 @@ func TestOneWriterOfStderr(t *testing.T) {
 		"lock/command.go":         "of the command that lock runs, which excludes --json",
 		"../cmdutil/hosts_run.go": "gives a command that another machine asks for that one's stderr",
 		"../cmdutil/confirm.go":   "the question on a terminal, which excludes --json",
+		"top/runner.go":           "of the commands that top runs: into its screen, or in the foreground",
 	}
 	var files []string
 	for _, pattern := range []string{"*.go", "*/*.go", "../cmdutil/*.go", "../cmdutil/*/*.go"} {

@@ -30,6 +30,7 @@ import (
 	"agentctl/internal/cmd/send"
 	"agentctl/internal/cmd/status"
 	"agentctl/internal/cmd/stop"
+	"agentctl/internal/cmd/top"
 	"agentctl/internal/cmd/usage"
 	"agentctl/internal/cmd/version"
 	"agentctl/internal/cmd/wait"
@@ -49,6 +50,7 @@ func Run(ctx context.Context, f cmdutil.Factory, args ...string) int {
 func Verbs() []cmdutil.Verb {
 	return []cmdutil.Verb{
 		{Name: "list", New: list.New, Aliases: []string{"ls", "ps"}, FindsSessions: true, TakesHosts: true},
+		{Name: "top", New: func(f cmdutil.Factory) *cli.Command { return top.New(f, Run) }, FindsSessions: true},
 		{Name: "status", New: status.New, Aliases: []string{"show"}, FindsSessions: true, TakesHosts: true},
 		{Name: "peek", New: peek.New, FindsSessions: true, TakesHosts: true},
 		{Name: "logs", New: logs.New, FindsSessions: true, TakesHosts: true},

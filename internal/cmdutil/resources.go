@@ -37,7 +37,7 @@ func (f Factory) Resources(ctx context.Context, w *discover.Scanner, r discover.
 		answers[s.Dir] = a
 		commands.Go(func() {
 			room <- struct{}{}
-			a.changes, a.err = f.gitChanges(ctx, s.Dir)
+			a.changes, a.err = f.Changes(ctx, s.Dir)
 			<-room
 		})
 	}
@@ -79,8 +79,9 @@ func (f Factory) Resources(ctx context.Context, w *discover.Scanner, r discover.
 // gitTimeout bounds how long git may take to report uncommitted changes.
 const gitTimeout = 2 * time.Second
 
-// gitChanges asks git for the uncommitted changes in a directory, with two processes; nil outside a repository.
-func (f Factory) gitChanges(ctx context.Context, dir string) (*output.Changes, error) {
+// Changes asks git for the uncommitted changes in a directory, with two processes; nil outside a repository. The
+// directory is one of a session whose home is trusted: the configuration of its repository names programs that git runs.
+func (f Factory) Changes(ctx context.Context, dir string) (*output.Changes, error) {
 	limited, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	found, err := worktree.ReadChanges(limited, launch.Environment{Environ: f.Environ}, dir)

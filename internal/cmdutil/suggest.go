@@ -57,7 +57,7 @@ func distance(a, b string) int {
 func otherTools() map[string]string {
 	return map[string]string{
 		"kill": "stop", "rm": "stop", "continue": "resume", "start": "launch", "run": "launch",
-		"tail": "logs -f", "follow": "logs -f", "top": "list --watch", "watch": "list --watch",
+		"tail": "logs -f", "follow": "logs -f", "watch": "list --watch",
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // Frame returns one frame of `list --watch` as at most that many rows: the number of sessions by status, as many
 // sessions as fit, in the given order, and the number of warnings.
 func Frame(sessions []discover.Session, warnings []string, opts TextOptions, rows int) []string {
-	lines := []string{truncate(summary(sessions)+"  ·  "+opts.Now.Format("15:04:05")+"  ·  q quits", opts.Width, false)}
+	lines := []string{truncate(StatusSummary(sessions)+"  ·  "+opts.Now.Format("15:04:05")+"  ·  q quits", opts.Width, false)}
 	var footer []string
 	if n := len(warnings); n > 0 {
 		footer = append(footer, truncate(fmt.Sprintf("%d could not be read: %s", n, Sanitize(warnings[0])), opts.Width, false))
@@ -32,8 +32,8 @@ func Frame(sessions []discover.Session, warnings []string, opts TextOptions, row
 	return slices.Concat(lines, body, footer)
 }
 
-// summary counts the sessions by status.
-func summary(sessions []discover.Session) string {
+// StatusSummary counts the sessions by status.
+func StatusSummary(sessions []discover.Session) string {
 	var parts []string
 	for _, status := range []discover.Status{discover.Waiting, discover.Running, discover.Idle, discover.Unknown, discover.Stopped} {
 		n := 0

@@ -42,13 +42,13 @@ func contextText(t *discover.Tokens) string {
 	case t == nil || t.Context == 0:
 		return ""
 	case t.Window > 0:
-		return fmt.Sprintf("%s %d%%", thousands(t.Context), 100*t.Context/t.Window)
+		return fmt.Sprintf("%s %d%%", Thousands(t.Context), 100*t.Context/t.Window)
 	}
-	return thousands(t.Context)
+	return Thousands(t.Context)
 }
 
-// thousands formats a count: 999, 1.5k, 2.0M.
-func thousands(n int64) string {
+// Thousands formats a count: 999, 1.5k, 2.0M.
+func Thousands(n int64) string {
 	switch {
 	case n < 1000:
 		return fmt.Sprint(n)

@@ -162,4 +162,7 @@ func (t *Transcript) colored(color, text string) string {
 }
 
 // displayWidth is the width of a text, which may contain colours.
-func displayWidth(s string) int { return displaywidth.Options{ControlSequences: true}.String(s) }
+func displayWidth(s string) int { return displayOptions().String(s) }
+
+// displayOptions measure texts that may contain colours.
+func displayOptions() displaywidth.Options { return displaywidth.Options{ControlSequences: true} }

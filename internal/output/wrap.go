@@ -13,6 +13,14 @@ const minWrapWidth = 8
 // tabStop is the distance between tab stops in columns.
 const tabStop = 4
 
+// WrapPlain breaks a line that a command has printed into lines of at most width columns, if it has no colours.
+func WrapPlain(line string, width int) []string {
+	if strings.Contains(line, "\x1b") || displaywidth.String(line) <= width {
+		return []string{line}
+	}
+	return wrap(line, width)
+}
+
 // wrap breaks a line into lines of at most width columns, between words if possible. Continuation lines have the
 // indentation of the first. The line must be sanitized and contain no line break.
 func wrap(line string, width int) (out []string) {

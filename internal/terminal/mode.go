@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,9 +10,13 @@ import (
 )
 
 const (
-	// enterAltScreen switches to the alternate screen, clears it and hides the cursor; leaveAltScreen switches back.
-	enterAltScreen = "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J"
-	leaveAltScreen = "\x1b[?25h\x1b[?1049l"
+	// enterAltScreen switches to the alternate screen, clears it, hides the cursor, has lines cut off at the right edge, and has
+	// what is pasted marked; leaveAltScreen switches back.
+	enterAltScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[H\x1b[2J"
+	leaveAltScreen = "\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l"
+	// resetModes undoes what a program that was killed has left on the terminal: colours, the keypad's and the cursor's modes,
+	// mouse reports, marked pastes, kitty's keyboard protocol.
+	resetModes = "\x1b[0m\x1b[?1l\x1b>\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l\x1b[<u\x1b[?25h\x1b[?7h\x1b[?1049l"
 )
 
 // screenMode is the state of the terminal: its saved mode, and whether ours is active.
@@ -48,6 +53,54 @@ func (m *screenMode) enter() error {
 	}
 	_, err = m.out.WriteString(enterAltScreen)
 	return err
+}
+
+// suspendKey is the key that suspends programs, Ctrl-Z as a rule.
+func (m *screenMode) suspendKey() Key { return Key(m.saved.Cc[unix.VSUSP]) }
+
+// lend restores the terminal, runs a function that may use it, and takes the terminal again. SIGINT is not ours meanwhile: a
+// program in the foreground gets it from the terminal, too. Other signals end the context, and lend returns
+// [context.Canceled].
+func (m *screenMode) lend(ctx context.Context, signals <-chan os.Signal, run func(context.Context)) error {
+	saved := m.saved
+	m.restore()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan any)
+	go func() {
+		defer func() { done <- recover() }()
+		run(ctx)
+	}()
+	var ended error
+	for {
+		select {
+		case panicked := <-done:
+			if panicked != nil {
+				panic(panicked)
+			}
+			if ended != nil || ctx.Err() != nil {
+				return context.Canceled
+			}
+			return m.retake(saved)
+		case sig := <-signals:
+			switch sig {
+			case unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT:
+				ended = context.Canceled
+				cancel()
+			}
+		}
+	}
+}
+
+// retake enters the screen mode after another program has used the terminal, which may have been killed.
+func (m *screenMode) retake(saved unix.Termios) error {
+	if _, err := m.out.WriteString(resetModes); err != nil {
+		return err
+	}
+	if err := retryEINTR(func() error { return unix.IoctlSetTermios(int(m.in.Fd()), setTermios, &saved) }); err != nil {
+		return fmt.Errorf("setting the terminal's mode: %w", err)
+	}
+	return m.enter()
 }
 
 // restore restores the saved mode and the normal screen. It ignores errors: they mean that the terminal is gone.

@@ -3,10 +3,13 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -25,9 +28,25 @@ type Screen struct {
 	Frame func(columns, rows int) []string
 	// Changed requests a redraw. Show returns when it is closed.
 	Changed <-chan struct{}
+	// Interval is how often a frame is drawn if nothing has changed; 0: every second.
+	Interval time.Duration
+	// Typed handles a key; nil: q quits.
+	Typed func(Key) Request
+
+	// drawn are the lines on the terminal, for this size; nil: all lines must be drawn.
+	drawn         []string
+	columns, rows int
 }
 
-// Show draws frames until the user types q or Ctrl-C, or Changed is closed; then it returns nil. It returns
+// Request is what a key asks the screen for; the zero value: for nothing but the next frame.
+type Request struct {
+	Quit bool
+	// Run is run while the terminal has its own mode and screen, for another program that uses it. Its context ends when a
+	// signal ends this program.
+	Run func(context.Context)
+}
+
+// Show draws frames until a key or Ctrl-C quits, or Changed is closed; then it returns nil. It returns
 // [context.Canceled] if SIGTERM, SIGHUP or SIGQUIT arrives, or if the terminal is gone. Ctrl-Z restores the
 // terminal and suspends the process.
 func (s *Screen) Show(ctx context.Context) error {
@@ -43,8 +62,8 @@ func (s *Screen) Show(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer stop()
-	tick := time.NewTicker(redrawInterval)
+	defer func() { stop() }()
+	tick := time.NewTicker(cmp.Or(s.Interval, redrawInterval))
 	defer tick.Stop()
 	for {
 		if err := s.draw(); err != nil {
@@ -62,22 +81,46 @@ func (s *Screen) Show(ctx context.Context) error {
 			if !more {
 				return context.Canceled
 			}
-			switch key {
-			case 'q', 'Q':
-				return nil
-			case m.saved.Cc[unix.VSUSP]:
+			if key == m.suspendKey() {
+				s.drawn = nil
 				m.restore()
 				suspend()
 				if err := m.enter(); err != nil {
 					return err
 				}
+				continue
+			}
+			switch r := s.typed(key); {
+			case r.Quit:
+				return nil
+			case r.Run != nil:
+				s.drawn = nil
+				stop()
+				stop = func() {}
+				if err := m.lend(ctx, signals, r.Run); err != nil {
+					return err
+				}
+				if keys, stop, err = readKeys(s.In); err != nil {
+					return err
+				}
 			}
 		case sig := <-signals:
+			if sig == unix.SIGCONT {
+				s.drawn = nil
+			}
 			if quit, err := m.handleSignal(sig); quit || err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// typed handles a key.
+func (s *Screen) typed(key Key) Request {
+	if s.Typed != nil {
+		return s.Typed(key)
+	}
+	return Request{Quit: key == 'q' || key == 'Q'}
 }
 
 // handledSignals are the signals that Show handles. A signal that was ignored when the program started stays
@@ -125,21 +168,28 @@ func suspend() {
 	}
 }
 
-// draw writes a frame with one write. It clears each line before it writes it: after a line that fills the whole
-// width, the cursor is still on its last character, which a clear would erase.
+// draw writes the lines of a frame that have changed, with one write. It clears a line before it writes it: after a line
+// that fills the whole width, the cursor is still on its last character, which a clear would erase.
 func (s *Screen) draw() error {
 	columns, rows := terminalSize(s.Out)
 	var b strings.Builder
-	b.WriteString("\x1b[H")
-	lines := s.Frame(columns, rows)
-	for i, line := range lines[:min(len(lines), rows)] {
-		if i > 0 {
-			b.WriteString("\r\n")
-		}
-		b.WriteString("\x1b[2K" + line)
+	if s.drawn == nil || columns != s.columns || rows != s.rows {
+		s.drawn, s.columns, s.rows = []string{}, columns, rows
+		b.WriteString("\x1b[H\x1b[2J")
 	}
-	if len(lines) < rows {
-		b.WriteString("\r\n\x1b[J")
+	lines := s.Frame(columns, rows)
+	lines = lines[:min(len(lines), rows)]
+	for i, line := range lines {
+		if i >= len(s.drawn) || s.drawn[i] != line {
+			fmt.Fprintf(&b, "\x1b[%dH\x1b[2K%s", i+1, line)
+		}
+	}
+	if len(lines) < len(s.drawn) {
+		fmt.Fprintf(&b, "\x1b[%dH\x1b[J", len(lines)+1)
+	}
+	s.drawn = slices.Clone(lines)
+	if b.Len() == 0 {
+		return nil
 	}
 	_, err := s.Out.WriteString(b.String())
 	if errors.Is(err, syscall.EIO) { // the terminal is gone

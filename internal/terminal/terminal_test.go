@@ -92,11 +92,17 @@ func (s *fakeTerminal) text() string {
 // waitFor waits until the terminal has printed a text.
 func (s *fakeTerminal) waitFor(text string) {
 	s.t.Helper()
-	for timeout := time.After(time.Minute); !strings.Contains(s.text(), text); {
+	s.waitUntil(text, func(shown string) bool { return strings.Contains(shown, text) })
+}
+
+// waitUntil waits until what the terminal has printed meets a condition.
+func (s *fakeTerminal) waitUntil(what string, met func(string) bool) {
+	s.t.Helper()
+	for timeout := time.After(time.Minute); !met(s.text()); {
 		select {
 		case <-s.updated:
 		case <-timeout:
-			s.t.Fatalf("%q is not in %q", text, s.text())
+			s.t.Fatalf("not %q: %q", what, s.text())
 		}
 	}
 }
@@ -120,17 +126,29 @@ func (s *fakeTerminal) checkRestored() {
 	}
 }
 
+// checkEnd checks that the terminal has its initial mode and screen after another program has had it.
+func (s *fakeTerminal) checkEnd() {
+	s.t.Helper()
+	s.waitUntil("the last screen is left", func(text string) bool { return strings.HasSuffix(text, leaveAltScreen) })
+	if got := s.mode(); got != s.initial {
+		s.t.Errorf("the mode is %+v, was %+v", got, s.initial)
+	}
+	if text := s.text(); strings.Count(text, enterAltScreen) != strings.Count(text, leaveAltScreen) {
+		s.t.Errorf("shown %q", text)
+	}
+}
+
 // Show redraws frames in place, truncated to the screen. q ends it, other keys do not.
 func TestShow(t *testing.T) {
 	s := newTerminal(t)
 	done := make(chan error)
 	go func() { done <- s.screen.Show(t.Context()) }()
-	s.waitFor("\x1b[H\x1b[2Kframe 1 of 20x3\r\n\x1b[2Ktwo\r\n\x1b[2Kthree")
+	s.waitFor("\x1b[H\x1b[2J\x1b[1H\x1b[2Kframe 1 of 20x3\x1b[2H\x1b[2Ktwo\x1b[3H\x1b[2Kthree")
 	if s.mode().Lflag&(unix.ICANON|unix.ECHO) != 0 || s.mode().Lflag&unix.ISIG == 0 {
 		t.Errorf("the mode is %+v", s.mode())
 	}
 	s.change <- struct{}{}
-	s.waitFor("\x1b[H\x1b[2Kframe 2 of")
+	s.waitFor("\x1b[1H\x1b[2Kframe 2 of")
 	s.typeKeys("x")
 	s.waitFor("frame 3 of")
 	s.waitFor("frame 4 of") // redrawn after redrawInterval
@@ -138,8 +156,8 @@ func TestShow(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if strings.Contains(s.text(), "four") {
-		t.Errorf("%q", s.text())
+	if text := s.text(); strings.Contains(text, "four") || strings.Count(text, "two") != 1 {
+		t.Errorf("%q", text)
 	}
 	s.checkRestored()
 }

@@ -45,7 +45,7 @@ type options struct {
 }
 
 func parse(args []string) (o options, err error) {
-	all := []string{"stores", "search", "database", "events", "live"}
+	all := []string{"stores", "search", "database", "events", "top", "live"}
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.IntVar(&o.rounds, "rounds", 15, "how often each command is timed")
 	flags.IntVar(&o.few, "few", 100, "sessions in the small store")
@@ -133,6 +133,7 @@ func (b binaries) measure(w io.Writer, o options, work string, stores []storage)
 		{"search", func() ([]bar, error) { return measureSearch(w, b, o.rounds, stores[1]) }},
 		{"database", func() ([]bar, error) { return measureDatabase(w, b, o.rounds, work) }},
 		{"events", func() ([]bar, error) { return measureEvents(w, b, work, stores[1].home, o.many) }},
+		{"top", func() ([]bar, error) { return measureTop(w, b, work, stores[1].home, o.many) }},
 		{"live", func() ([]bar, error) { return measureLive(w, b, o.rounds, idle, work, stores) }},
 	} {
 		if !slices.Contains(o.parts, part.name) {

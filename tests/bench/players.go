@@ -24,15 +24,23 @@ type cast struct {
 // this returns. Their homes lie below live; their processes name them, so that they are found from any other home.
 // A quiet one writes no more than the beginning.
 func startPlayers(work, live string, quiet bool, agents ...string) (*cast, error) {
+	if quiet {
+		return startCast(players, work, live, quietKey+"=1", agents...)
+	}
+	return startCast(players, work, live, "", agents...)
+}
+
+// startCast is [startPlayers] of another number, with a variable that says how they write; "" for none.
+func startCast(n int, work, live, how string, agents ...string) (*cast, error) {
 	env := []string{
 		"HOME=" + live, "CLAUDE_CONFIG_DIR=" + filepath.Join(live, ".claude"), "CODEX_HOME=" + filepath.Join(live, ".codex"),
 		"XDG_DATA_HOME=" + filepath.Join(live, ".local", "share"),
 	}
-	if quiet {
-		env = append(env, quietKey+"=1")
+	if how != "" {
+		env = append(env, how)
 	}
 	c := &cast{}
-	for i := range players {
+	for i := range n {
 		if err := c.add(work, agents[i%len(agents)], env); err != nil {
 			return nil, errors.Join(err, c.stop())
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -30,6 +31,9 @@ func writers() map[string]func() (writer, error) {
 // quietKey names the variable by which a writer is told to write one record and then no more.
 const quietKey = "AGENTCTL_BENCH_QUIET"
 
+// periodKey names the variable that has the time between two records; without it there are twenty a second.
+const periodKey = "AGENTCTL_BENCH_PERIOD"
+
 // playing plays the agent whose name this program has; played is false if that is none's.
 func playing() (code int, played bool) {
 	begin := writers()[filepath.Base(os.Args[0])]
@@ -43,8 +47,8 @@ func playing() (code int, played bool) {
 	return 0, true
 }
 
-// play begins a session with a record of a turn in progress, prints its ID, and writes twenty such records a second,
-// until stdin ends.
+// play begins a session with a record of a turn in progress, prints its ID, and writes such records, twenty a
+// second or as [periodKey] says, until stdin ends.
 func play(begin func() (writer, error)) error {
 	w, err := begin()
 	if err != nil {
@@ -55,7 +59,11 @@ func play(begin func() (writer, error)) error {
 		defer close(ended)
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	}()
-	next := time.NewTicker(50 * time.Millisecond)
+	period, err := time.ParseDuration(cmp.Or(os.Getenv(periodKey), "50ms"))
+	if err != nil {
+		return err
+	}
+	next := time.NewTicker(period)
 	defer next.Stop()
 	for n := 0; ; n++ {
 		if _, err := fmt.Fprintf(w.file, w.record+"\n", time.Now().UTC().Format(time.RFC3339Nano), n); err != nil {

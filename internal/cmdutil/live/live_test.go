@@ -1,4 +1,4 @@
-package list
+package live
 
 import (
 	"errors"
@@ -11,13 +11,13 @@ import (
 )
 
 // tell is what a watch is told at a time, shows what it shows then.
-func (w *tableState) tell(at time.Time, rows ...discover.Session) {
+func (w *Table) tell(at time.Time, rows ...discover.Session) {
 	w.update(discover.Result{Sessions: rows}, at)
 }
 
-func (w *tableState) shows(at time.Time) string {
+func (w *Table) shows(at time.Time) string {
 	var out []string
-	list, _, _ := w.sessions(at)
+	list, _, _ := w.Sessions(at)
 	for _, s := range list {
 		out = append(out, s.ID+":"+string(s.Status))
 	}
@@ -25,13 +25,13 @@ func (w *tableState) shows(at time.Time) string {
 }
 
 // What stops while it is watched stays for ten minutes, unless it lives again; the first rows are those that need the
-// person, not the newest.
-func TestTableState(t *testing.T) {
+// user.
+func TestTable(t *testing.T) {
 	row := func(id string, status discover.Status, age time.Duration) discover.Session {
 		return discover.Session{Record: &discover.Record{Agent: "codex", ID: id, Updated: cmdtest.Now().Add(-age)}, Status: status}
 	}
-	w := newTableState(0)
-	if _, _, known := w.sessions(cmdtest.Now()); known {
+	w := NewTable()
+	if _, _, known := w.Sessions(cmdtest.Now()); known {
 		t.Error("there is an answer before the first look")
 	}
 	for _, step := range []struct {
@@ -53,32 +53,27 @@ func TestTableState(t *testing.T) {
 		if got := w.shows(at); got != step.want {
 			t.Errorf("after %s: %q, want %q", step.after, got, step.want)
 		}
-		if len(w.changed) != 1 {
+		if len(w.Changed) != 1 {
 			t.Error("nobody is told")
 		}
-	}
-	w = newTableState(1)
-	w.tell(cmdtest.Now(), row("a", discover.Running, 0), row("b", discover.Waiting, time.Hour))
-	if got := w.shows(cmdtest.Now()); got != "b:waiting" {
-		t.Errorf("the first one: %q", got)
 	}
 }
 
 // However the watching ends, that is known once nothing changes any more; a panic goes on where the terminal is given back.
-func TestTableStateEnds(t *testing.T) {
+func TestTableEnds(t *testing.T) {
 	failed := errors.New("failed")
-	w := newTableState(0)
+	w := NewTable()
 	w.run(func() error { return failed })
-	if _, more := <-w.changed; more || !errors.Is(w.wait(), failed) {
+	if _, more := <-w.Changed; more || !errors.Is(w.Wait(), failed) {
 		t.Errorf("%v", w.err)
 	}
-	w = newTableState(0)
+	w = NewTable()
 	w.run(func() error { panic("in the midst") })
-	<-w.changed
+	<-w.Changed
 	defer func() {
-		if text, _ := recover().(string); !strings.HasPrefix(text, "in the midst\n") || !strings.Contains(text, "TestTableStateEnds") {
+		if text, _ := recover().(string); !strings.HasPrefix(text, "in the midst\n") || !strings.Contains(text, "TestTableEnds") {
 			t.Errorf("%q", text)
 		}
 	}()
-	_ = w.wait()
+	_ = w.Wait()
 }

@@ -1,0 +1,251 @@
+package top
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/cmdutil/live"
+	"agentctl/internal/output"
+	"agentctl/internal/terminal"
+	"agentctl/tests/cmdtest"
+)
+
+// screen is a model whose commands are recorded.
+type screen struct {
+	*model
+	t   *testing.T
+	ran chan string
+}
+
+// newScreen returns a model with these rows, which are not updated. A command prints its arguments.
+func newScreen(t *testing.T, sessions ...discover.Session) *screen {
+	f, _ := cmdtest.New(t)
+	call, err := f.NewCall("top", &cmdutil.CommonFlags{NoColor: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &screen{newModel(call, live.NewTable()), t, make(chan string, 8)}
+	m.runner = runner{factory: f, verb: func(_ context.Context, f cmdutil.Factory, args ...string) int {
+		fmt.Fprintf(f.Stdout, "ran %q\n", args)
+		m.ran <- strings.Join(args, " ")
+		return len(args) % 2
+	}}
+	m.ctx, m.start = t.Context(), func(do func()) { go do() }
+	m.known, m.paused = true, true
+	for _, s := range sessions {
+		m.rows = append(m.rows, row{key: keyOf(&s), s: s})
+	}
+	if len(m.rows) > 0 {
+		m.selected = m.rows[0].key
+	}
+	return m
+}
+
+func (m *screen) types(keys ...terminal.Key) (last terminal.Request) {
+	for _, k := range keys {
+		last = m.typed(k)
+	}
+	return last
+}
+
+func (m *screen) typesText(text string) {
+	for _, r := range text {
+		m.typed(terminal.Key(r))
+	}
+}
+
+func (m *screen) shown(columns, rows int) string { return strings.Join(m.frame(columns, rows), "\n") }
+
+// waitFor waits until a frame has a text.
+func (m *screen) waitFor(text string) {
+	m.t.Helper()
+	for timeout := time.After(time.Minute); !strings.Contains(m.shown(120, 40), text); {
+		select {
+		case <-m.changed.c:
+		case <-timeout:
+			m.t.Fatalf("no %q in\n%s", text, m.shown(120, 40))
+		}
+	}
+}
+
+func session(id string, status discover.Status, dir, title string) discover.Session {
+	return discover.Session{Record: &discover.Record{Agent: "codex", ID: id, Path: "/s/" + id, Dir: dir, Title: title, Updated: cmdtest.Now()}, Status: status}
+}
+
+// A frame fits every size, whatever is shown, and no line of it has a control character.
+func TestFrameFits(t *testing.T) {
+	var sessions []discover.Session
+	for i := range 50 {
+		sessions = append(sessions, session(fmt.Sprintf("id-%d", i), discover.Running, "/w/目录", "\x1b[2J\x07漢字 \u202etitle"))
+	}
+	for _, keys := range [][]terminal.Key{{}, {'?'}, {'i'}, {'/', 'x'}, {'K'}, {'m', '漢', terminal.Backspace}, {'s', ' ', ' '}, {terminal.End}} {
+		m := newScreen(t, sessions...)
+		m.types(keys...)
+		for _, size := range [][2]int{{1, 1}, {10, 2}, {60, 15}, {80, 24}, {169, 40}, {170, 40}, {300, 100}} {
+			lines := m.frame(size[0], size[1])
+			if len(lines) != size[1] {
+				t.Errorf("%v %v: %d lines", keys, size, len(lines))
+			}
+			for _, line := range lines {
+				if got := output.FitLine(line, size[0]); strings.TrimRight(got, " ") != strings.TrimRight(line, " ") || strings.ContainsAny(line, "\x1b\x07\u202e") {
+					t.Errorf("%v %v: %q", keys, size, line)
+				}
+			}
+		}
+	}
+}
+
+// Keys move the selection within the rows, and the rows around it are shown.
+func TestMove(t *testing.T) {
+	var sessions []discover.Session
+	for i := range 30 {
+		sessions = append(sessions, session(fmt.Sprintf("id-%02d", i), discover.Running, "/w", fmt.Sprintf("title %02d", i)))
+	}
+	m := newScreen(t, sessions...)
+	for _, step := range []struct {
+		key  terminal.Key
+		want int
+	}{
+		{'k', 0}, {'j', 1}, {terminal.Down, 2}, {'G', 29}, {'j', 29}, {terminal.Up, 28}, {'g', 0}, {terminal.PageDown, 4}, {terminal.PageUp, 0},
+	} {
+		m.shown(100, 12) // nine rows
+		if m.types(step.key); m.index() != step.want {
+			t.Fatalf("%v: row %d, want %d", step.key, m.index(), step.want)
+		}
+		if text := m.shown(100, 12); !strings.Contains(text, "\n>") || !strings.Contains(text, fmt.Sprintf("title %02d", step.want)) {
+			t.Errorf("%v:\n%s", step.key, text)
+		}
+	}
+}
+
+// Stop asks, and is about the marked rows, or the selected one; stopped ones are left out. The report is that of the command.
+func TestStop(t *testing.T) {
+	m := newScreen(t, session("aaaa", discover.Running, "/w", ""), session("bbbb", discover.Stopped, "/w", ""), session("cccc", discover.Idle, "/w", ""))
+	m.types('K', 'n')
+	if text := m.shown(120, 20); !strings.Contains(text, "nothing was done") {
+		t.Error(text)
+	}
+	m.types(terminal.Key(' '), ' ', ' ', 'K')
+	if text := m.shown(120, 20); !strings.HasSuffix(text, "agentctl stop aaaa cccc ? [y/N] ▏") {
+		t.Error(text)
+	}
+	m.types(terminal.PasteBegin, 'y', terminal.PasteEnd) // what is pasted answers no question
+	select {
+	case ran := <-m.ran:
+		t.Error(ran)
+	default:
+	}
+	m.types('y')
+	if ran := <-m.ran; ran != "stop aaaa cccc" {
+		t.Error(ran)
+	}
+	m.waitFor("exit 1")
+	if text := m.shown(120, 40); !strings.Contains(text, "── $ agentctl stop aaaa cccc ─") || !strings.Contains(text, `ran ["stop" "aaaa" "cccc"]`) {
+		t.Error(text)
+	}
+	m.types(terminal.Escape)
+	if text := m.shown(120, 40); strings.Contains(text, "exit 1") {
+		t.Error(text)
+	}
+}
+
+// A message goes to each marked session by a command of its own; its text is never a flag.
+func TestMessage(t *testing.T) {
+	m := newScreen(t, session("aaaa", discover.Running, "/w", ""), session("bbbb", discover.Idle, "/w", ""))
+	m.types(' ', ' ')
+	m.types('m')
+	m.types(terminal.PasteBegin)
+	m.typesText("-x it's\ndone")
+	m.types(terminal.PasteEnd, terminal.Enter)
+	for _, want := range []string{"send -- aaaa -x it's done", "send -- bbbb -x it's done"} {
+		if ran := <-m.ran; ran != want {
+			t.Errorf("%q, want %q", ran, want)
+		}
+	}
+	m.waitFor(`$ agentctl send -- bbbb '-x it'\''s done'`)
+	m.types('m', terminal.Enter)
+	if text := m.shown(120, 40); !strings.Contains(text, "nothing was sent") {
+		t.Error(text)
+	}
+}
+
+// What is pasted into the table does nothing.
+func TestPaste(t *testing.T) {
+	m := newScreen(t, session("aaaa", discover.Running, "/w", ""))
+	m.types(terminal.PasteBegin, 'K', 'y', 'q', terminal.PasteEnd)
+	if text := m.shown(120, 20); m.prompt != nil || !strings.Contains(text, "what is pasted is no command") {
+		t.Error(text)
+	}
+}
+
+// The pane shows what commands print, and asks for it again when the session has changed.
+func TestPane(t *testing.T) {
+	m := newScreen(t, session("aaaa", discover.Running, "/w", ""))
+	m.runner.arguments = []string{"--home", "/h x"}
+	go m.pane.load(t.Context(), m.runner, m.changed.notify)
+	m.types(terminal.Enter)
+	m.waitFor(`ran ["peek" "-n" "50" "aaaa" "--home" "/h x"]`)
+	if ran := <-m.ran; ran != "peek -n 50 aaaa --home /h x" {
+		t.Error(ran)
+	}
+	m.waitFor("peek: $ agentctl peek -n 50 aaaa --home '/h x'")
+	m.rows[0].s.Status = discover.Idle
+	for m.shown(120, 40); len(m.ran) == 0; m.shown(120, 40) {
+		<-time.After(panePause / 10)
+	}
+	m.types('w')
+	m.waitFor(`ran ["worktree" "list" "/w" "--home" "/h x"]`)
+	m.types('w')
+	if text := m.shown(120, 40); strings.Contains(text, "ran") {
+		t.Error(text)
+	}
+}
+
+// A session without an ID is named by its process, one of two with one ID with its directory.
+func TestArguments(t *testing.T) {
+	unnamed := session("", discover.Idle, "/w", "")
+	a, b := session("aaaa", discover.Idle, "/w/a", ""), session("aaaa", discover.Idle, "/w/b", "")
+	b.Record.Path = "/s/other"
+	m := newScreen(t, unnamed, a, b)
+	if got := fmt.Sprint(m.arguments(m.rows)); got != "[- aaaa@/w/a aaaa@/w/b]" {
+		t.Error(got)
+	}
+}
+
+// All words must be there, in whatever case.
+func TestMatches(t *testing.T) {
+	s := session("aaaa", discover.Waiting, "/w/api", "Fix the Tests")
+	s.WaitingOn = &discover.WaitingOn{Tool: "Bash", Brief: "rm -rf build"}
+	for filter, want := range map[string]bool{
+		"": true, "tests FIX": true, "codex waiting": true, "/w/api": true, "rm -rf": true, "aaaa": true, "fix web": false,
+	} {
+		if got := matches(&s, filter); got != want {
+			t.Errorf("%q: %v", filter, got)
+		}
+	}
+}
+
+// Each order has what is most, or first, on top; what is not known comes last.
+func TestOrders(t *testing.T) {
+	n := func(v float64) *float64 { return &v }
+	less := row{s: session("a", discover.Idle, "/a", "")}
+	more := row{s: session("b", discover.Idle, "/b", ""), load: output.Load{CPU: n(3), TokenRate: n(9), Memory: new(int64)}}
+	more.s.Record.Tokens = &discover.Tokens{Context: 1, Window: 2}
+	for _, o := range orders() {
+		switch o.name {
+		case "cpu", "memory", "tokens", "context":
+			if o.compare(more, less) >= 0 {
+				t.Error(o.name)
+			}
+		case "directory":
+			if o.compare(less, more) >= 0 {
+				t.Error(o.name)
+			}
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package top
+
+import "cmp"
+
+// order is a way to sort the rows.
+type order struct {
+	name string
+	// compare is nil for the order in which sessions need the user.
+	compare func(a, b row) int
+}
+
+// orders are all ways, in the order in which s goes through them.
+func orders() []order {
+	most := func(n func(row) float64) func(a, b row) int {
+		return func(a, b row) int { return cmp.Compare(n(b), n(a)) }
+	}
+	return []order{
+		{name: "attention"},
+		{"cpu", most(func(r row) float64 { return value(r.load.CPU) })},
+		{"memory", most(func(r row) float64 { return float64(value(r.load.Memory)) })},
+		{"tokens", most(func(r row) float64 { return value(r.load.TokenRate) })},
+		{"context", most(contextUsed)},
+		{"age", func(a, b row) int { return a.s.Created.Compare(b.s.Created) }},
+		{"agent", func(a, b row) int { return cmp.Compare(a.s.Agent, b.s.Agent) }},
+		{"directory", func(a, b row) int { return cmp.Compare(a.s.Dir, b.s.Dir) }},
+	}
+}
+
+// value is what n points to; less than all values if it is not known.
+func value[N int64 | float64](n *N) N {
+	if n == nil {
+		return -1
+	}
+	return *n
+}
+
+// contextUsed is the share of the context that is used; where the window is not known, less than any.
+func contextUsed(r row) float64 {
+	if t := r.s.Tokens; t != nil && t.Window > 0 {
+		return float64(t.Context) / float64(t.Window)
+	}
+	return -1
+}

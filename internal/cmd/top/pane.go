@@ -1,0 +1,128 @@
+package top
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// view is a content of the pane: commands of this program, whose output is shown one after another.
+type view struct {
+	key, name string
+	// commands are those for a session, by the argument that means it and its directory.
+	commands func(session, dir string) [][]string
+	// general: the commands are about no session.
+	general bool
+	// interval is how often the content is made anew though nothing seems to have changed.
+	interval time.Duration
+	// newestLast: the end of the content is shown.
+	newestLast bool
+	// begin finds the line with which the shown part begins; "" for the first.
+	begin func(line string) bool
+}
+
+// views are the contents by their keys.
+func views() []view {
+	one := func(args ...string) func(string, string) [][]string {
+		return func(session, _ string) [][]string { return [][]string{append(slices.Clone(args), session)} }
+	}
+	return []view{
+		{key: "Enter", name: "peek", commands: one("peek", "-n", "50"), interval: 30 * time.Second, newestLast: true},
+		{key: "i", name: "status", commands: one("status"), interval: 5 * time.Second},
+		{key: "t", name: "processes", commands: one("status"), interval: 3 * time.Second, begin: func(line string) bool { return line == "" }},
+		{key: "e", name: "evidence", commands: one("status", "--explain"), interval: 10 * time.Second, begin: func(line string) bool { return len(line) > 4 && line[:4] == "why:" }},
+		{key: "o", name: "orphans", general: true, interval: 10 * time.Second, commands: func(string, string) [][]string { return [][]string{{"list", "--orphans"}} }},
+		{key: "w", name: "worktrees and locks", interval: 10 * time.Second, commands: func(_, dir string) [][]string {
+			if dir == "" {
+				return [][]string{{"locks"}}
+			}
+			return [][]string{{"locks"}, {"worktree", "list", dir}}
+		}},
+		{key: "u", name: "usage", general: true, interval: time.Minute, commands: func(string, string) [][]string {
+			return [][]string{{"usage", "--since", "7d"}, {"usage", "--limits"}}
+		}},
+	}
+}
+
+// content is what a pane shall show: what of, for which width, and in which state of the session.
+type content struct {
+	view     string
+	commands [][]string
+	width    int
+	state    string
+}
+
+func (c content) same(o content) bool {
+	return c.view == o.view && c.width == o.width && slices.EqualFunc(c.commands, o.commands, slices.Equal[[]string])
+}
+
+// pane is the part of the screen that shows what commands print. Its content is made in the background.
+type pane struct {
+	wake chan struct{}
+
+	mu        sync.Mutex
+	wanted    content
+	loaded    content
+	lines     []string
+	loadedAt  time.Time
+	notBefore time.Time
+}
+
+func newPane() *pane { return &pane{wake: make(chan struct{}, 1)} }
+
+// want asks for a content, and returns what of it is known. known is false before its first lines.
+func (p *pane) want(c content, interval time.Duration, now time.Time) (lines []string, known bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wanted = c
+	fresh := p.loaded.same(c) && p.loaded.state == c.state && now.Sub(p.loadedAt) < interval
+	if !fresh && (!p.loaded.same(c) || !now.Before(p.notBefore)) {
+		select {
+		case p.wake <- struct{}{}:
+		default: // it is asked for already
+		}
+	}
+	return p.lines, p.loaded.same(c)
+}
+
+// load makes the contents that are wanted, until ctx ends.
+func (p *pane) load(ctx context.Context, r runner, changed func()) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.wake:
+		}
+		p.mu.Lock()
+		c := p.wanted
+		p.mu.Unlock()
+		began := time.Now()
+		lines := r.print(ctx, c)
+		took := time.Since(began)
+		p.mu.Lock()
+		p.loaded, p.lines, p.loadedAt = c, lines, time.Now()
+		p.notBefore = p.loadedAt.Add(max(panePause, paneShare*took))
+		p.mu.Unlock()
+		changed()
+	}
+}
+
+// print returns what the commands of a content print, with the command line of each if there are several.
+func (r runner) print(ctx context.Context, c content) (lines []string) {
+	for i, args := range c.commands {
+		if i > 0 {
+			lines = append(lines, "", "$ "+r.commandLine(args))
+		}
+		out, exit := r.capture(ctx, c.width, args)
+		lines = append(lines, out...)
+		switch {
+		case exit != 0:
+			lines = append(lines, fmt.Sprintf("exit %d", exit))
+		case len(out) == 0:
+			lines = append(lines, "nothing")
+		}
+	}
+	return lines
+}

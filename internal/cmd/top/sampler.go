@@ -1,0 +1,197 @@
+package top
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/ancestry"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/cmdutil/live"
+	"agentctl/internal/output"
+)
+
+// sampler measures what the rows use. Nothing of it is kept after the program ends.
+type sampler struct {
+	call  *cmdutil.Call
+	table *live.Table
+
+	// of the goroutine of run
+	trees           map[rowKey][]ancestry.Node
+	treesOf         int
+	treesDue        time.Time
+	tokensOf        int
+	tokensDue       time.Time
+	changesDue      time.Time
+	changesAskedFor map[string]time.Time // by directory: the last activity there that git was asked after
+
+	mu      sync.Mutex
+	rows    map[rowKey]*samples
+	details map[rowKey]details
+	changes map[string]*output.Changes
+}
+
+// details are facts of a session that take reading its whole transcript.
+type details struct {
+	tokens *discover.Tokens
+	quotas []discover.Quota
+}
+
+func newSampler(call *cmdutil.Call, table *live.Table) *sampler {
+	return &sampler{
+		call: call, table: table, changesAskedFor: map[string]time.Time{},
+		rows: map[rowKey]*samples{}, details: map[rowKey]details{}, changes: map[string]*output.Changes{},
+	}
+}
+
+// run takes samples until ctx ends.
+func (s *sampler) run(ctx context.Context) {
+	tick := time.NewTicker(sampleInterval)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if last, updates := s.table.Last(); updates > 0 {
+			s.sample(ctx, last, updates)
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+// sample takes one sample of each kind that is due. updates is the number of the result.
+func (s *sampler) sample(ctx context.Context, r discover.Result, updates int) {
+	now := time.Now()
+	if s.treesOf != updates && !now.Before(s.treesDue) {
+		s.buildTrees(ctx, r)
+		s.treesOf, s.treesDue = updates, time.Now().Add(treeShare*time.Since(now))
+		now = time.Now()
+	}
+	s.sampleProcesses()
+	if s.tokensOf != updates && !now.Before(s.tokensDue) {
+		s.tokensOf = updates
+		s.readDetails(ctx)
+		s.tokensDue = time.Now().Add(costShare * time.Since(now))
+	}
+	s.sampleTokens(r)
+	if !now.Before(s.changesDue) {
+		began := time.Now()
+		if s.readChanges(ctx, r) {
+			s.changesDue = time.Now().Add(max(changesInterval, costShare*time.Since(began)/10))
+		}
+	}
+}
+
+// buildTrees finds the processes of each session.
+func (s *sampler) buildTrees(ctx context.Context, r discover.Result) {
+	forest := ancestry.NewTrees(s.call.Scanner, r, r.Sessions)
+	s.trees = map[rowKey][]ancestry.Node{}
+	for i := range r.Sessions {
+		s.trees[keyOf(&r.Sessions[i])] = forest.Tree(ctx, r.Sessions[i])
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gone := func(k rowKey) bool { _, known := s.trees[k]; return !known }
+	maps.DeleteFunc(s.rows, func(k rowKey, _ *samples) bool { return gone(k) })
+	maps.DeleteFunc(s.details, func(k rowKey, _ details) bool { return gone(k) })
+}
+
+// row returns the samples of a row. s.mu is held.
+func (s *sampler) row(k rowKey) *samples {
+	if s.rows[k] == nil {
+		s.rows[k] = &samples{}
+	}
+	return s.rows[k]
+}
+
+// sampleProcesses reads what the processes of the trees use. Processes that run, or work for, other sessions count there.
+func (s *sampler) sampleProcesses() {
+	for key, tree := range s.trees {
+		used, memory, known := usageSample{}, int64(0), false
+		for _, node := range tree {
+			if len(node.Sessions) > 0 {
+				continue
+			}
+			if u, err := node.Usage(); err == nil {
+				used[node.ID], memory, known = u.CPU, memory+u.Memory, true
+			}
+		}
+		now := time.Now()
+		s.mu.Lock()
+		row := s.row(key)
+		if row.memory = nil; known {
+			row.memory = &memory
+			row.addCPU(now, used)
+		}
+		s.mu.Unlock()
+	}
+}
+
+// readDetails reads the live sessions with their tokens and limits.
+func (s *sampler) readDetails(ctx context.Context) {
+	r, err := s.call.Scanner.List(ctx, discover.SessionFilter{Agents: s.call.Agents, Tokens: true, Full: true})
+	if err != nil {
+		return // the watcher meets the same error, and reports it
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range r.Sessions {
+		s.details[keyOf(&r.Sessions[i])] = details{r.Sessions[i].Tokens, r.Sessions[i].Quotas}
+	}
+}
+
+// sampleTokens adds the known totals to the samples.
+func (s *sampler) sampleTokens(r discover.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	for i := range r.Sessions {
+		if r.Sessions[i].Status == discover.Stopped {
+			continue
+		}
+		key := keyOf(&r.Sessions[i])
+		if t := s.details[key].tokens; t != nil {
+			s.row(key).addTokens(now, t.Total-t.CacheRead)
+		}
+	}
+}
+
+// readChanges asks git for the uncommitted changes in the directories in which something has happened, and reports whether
+// there was one.
+func (s *sampler) readChanges(ctx context.Context, r discover.Result) (asked bool) {
+	for _, session := range r.Sessions {
+		at, known := s.changesAskedFor[session.Dir]
+		if session.Dir == "" || session.Trust != discover.TrustOurs || known && !session.Updated.After(at) {
+			continue
+		}
+		asked, s.changesAskedFor[session.Dir] = true, session.Updated
+		changes, err := s.call.Changes(ctx, session.Dir)
+		if err != nil {
+			changes = nil // status says why
+		}
+		s.mu.Lock()
+		s.changes[session.Dir] = changes
+		s.mu.Unlock()
+	}
+	return asked
+}
+
+// load returns what is known of a row, and the session with its tokens and limits.
+func (s *sampler) load(session discover.Session) (discover.Session, output.Load) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := keyOf(&session)
+	if d, ok := s.details[key]; ok {
+		record := *session.Record
+		record.Tokens, record.Quotas = d.tokens, d.quotas
+		session.Record = &record
+	}
+	load := output.Load{Changes: s.changes[session.Dir]}
+	if row := s.rows[key]; row != nil && session.Status != discover.Stopped {
+		load.CPU, load.Memory, load.TokenRate = row.currentCPU(), row.memory, row.tokenRate()
+		load.CPUHistory, load.TokenHistory = row.cpu, row.perTick
+	}
+	return session, load
+}

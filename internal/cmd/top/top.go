@@ -1,0 +1,89 @@
+// Package top is the command top.
+package top
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/discover/watch"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/cmdutil/live"
+	"agentctl/internal/terminal"
+)
+
+// Verb runs one command line of this program, without the program's name, and returns its exit code.
+type Verb func(ctx context.Context, f cmdutil.Factory, args ...string) int
+
+type options struct {
+	cmdutil.CommonFlags
+	scope cmdutil.Scope
+}
+
+// New makes the command top. Its actions are commands of this program, which run calls.
+func New(f cmdutil.Factory, run Verb) *cli.Command {
+	o := &options{}
+	return &cli.Command{
+		Usage:     "show the live sessions full screen: move, filter, look into one, act on it",
+		UsageText: "agentctl top [FLAGS]",
+		Description: "The table is that of list, updated; the pane below or beside it is what another command prints of the\n" +
+			"selected session. Each action is a command of agentctl, whose command line is shown. ? lists the keys.",
+		Flags: slices.Concat([]cli.Flag{cmdutil.AdapterFlag(&o.AdapterNames)}, o.scope.Flags("only"), []cli.Flag{cmdutil.NoColorFlag(&o.NoColor)}),
+		CustomHelpTemplate: cmdutil.HelpTemplate(
+			"agentctl top", "agentctl top --repo .", "agentctl top --cwd ~/src/api --no-color",
+		),
+		Action: func(c *cli.Context) error { return show(c, f, o, run) },
+	}
+}
+
+func show(c *cli.Context, f cmdutil.Factory, o *options, run Verb) error {
+	in, typed := f.Stdin.(*os.File)
+	out, shown := f.Stdout.(*os.File)
+	if !f.Terminal || !typed || !shown || f.Getenv("TERM") == "dumb" {
+		return cmdutil.NewUsageError("top needs a terminal that can be redrawn", "agentctl list prints the sessions once; agentctl list --watch needs no keys but q")
+	}
+	call, err := f.NewCall("top", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	filter := discover.SessionFilter{Agents: call.Agents, WaitingFirst: true}
+	if filter.Condition, err = o.scope.Match("top"); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(c.Context)
+	defer stop()
+	table := live.NewTable()
+	w := watch.NewFilterWatcher(call.Scanner, filter)
+	w.PollSlowly()
+	table.Watch(ctx, w, f.Now)
+	m := newModel(call, table)
+	m.runner = runner{verb: run, factory: f, arguments: sharedArguments(c), colorless: o.NoColor}
+	beside := startBackground(ctx, m, table)
+	screen := terminal.Screen{In: in, Out: out, Changed: m.changed.c, Interval: drawInterval, Frame: m.frame, Typed: m.typed}
+	err = screen.Show(ctx)
+	stop()
+	beside.wait()
+	if failed := table.Wait(); err == nil && !errors.Is(failed, context.Canceled) {
+		err = failed
+	}
+	if err != nil {
+		return err
+	}
+	last, _ := table.Last()
+	return f.ReportWarnings(last.Warnings)
+}
+
+// sharedArguments are the flags of top that the commands which it runs take too.
+func sharedArguments(c *cli.Context) (args []string) {
+	for _, home := range c.StringSlice("home") {
+		args = append(args, "--home", home)
+	}
+	if c.Bool("all-users") {
+		args = append(args, "--all-users")
+	}
+	return args
+}

@@ -1,0 +1,112 @@
+// Package live keeps the rows of a table that a watcher updates while a screen shows it: what list --watch and top share.
+package live
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/watch"
+	"agentctl/internal/cmdutil"
+)
+
+// Table is the content of the table. The watcher updates it, and the screen reads it.
+type Table struct {
+	// Changed has a value when there is something new. It is closed when the watcher has ended.
+	Changed chan struct{}
+
+	mu      sync.Mutex
+	updates int
+	last    discover.Result
+	// ended are the sessions that have stopped since the start.
+	ended map[discover.Key]discover.Session
+
+	running  sync.WaitGroup
+	err      error
+	panicked any
+}
+
+// NewTable returns a table without a row.
+func NewTable() *Table {
+	return &Table{ended: map[discover.Key]discover.Session{}, Changed: make(chan struct{}, 1)}
+}
+
+// Watch updates the table with the results of a watcher, in a goroutine of its own, until ctx ends.
+func (t *Table) Watch(ctx context.Context, w *watch.Watcher, now func() time.Time) {
+	t.run(func() error {
+		return cmdutil.EachResult(ctx, w, func(r discover.Result) (bool, error) {
+			t.update(r, now())
+			return true, nil
+		})
+	})
+}
+
+// run calls a function in a goroutine of its own. Nothing changes any more after it has ended.
+func (t *Table) run(watch func() error) {
+	t.running.Go(func() {
+		defer close(t.Changed)
+		defer func() {
+			if p := recover(); p != nil {
+				t.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack()) // it is reported after the terminal is restored
+			}
+		}()
+		t.err = watch()
+	})
+}
+
+// Wait waits until the watcher has ended and returns its error. It repeats its panic.
+func (t *Table) Wait() error {
+	t.running.Wait()
+	if t.panicked != nil {
+		panic(t.panicked)
+	}
+	return t.err
+}
+
+// update takes a new result.
+func (t *Table) update(r discover.Result, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.updates, t.last = t.updates+1, r
+	maps.DeleteFunc(t.ended, func(_ discover.Key, s discover.Session) bool { return !s.StoppedRecently(now) })
+	for _, s := range r.Sessions {
+		if delete(t.ended, s.Key()); s.ID != "" && s.StoppedRecently(now) {
+			t.ended[s.Key()] = s
+		}
+	}
+	select {
+	case t.Changed <- struct{}{}:
+	default: // that there is something new is known already
+	}
+}
+
+// Last returns the last result, and how many there were.
+func (t *Table) Last() (last discover.Result, updates int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last, t.updates
+}
+
+// Sessions returns the sessions to show, those that need the user first, and the warnings. known is false before the
+// first result.
+func (t *Table) Sessions(now time.Time) (list []discover.Session, warnings []string, known bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list = slices.Clone(t.last.Sessions)
+	for key, s := range t.ended {
+		listed := slices.ContainsFunc(list, func(o discover.Session) bool { return o.Key() == key })
+		if !listed && s.StoppedRecently(now) {
+			list = append(list, s)
+		}
+	}
+	discover.SortByAttention(list, now)
+	for _, warning := range t.last.Warnings {
+		warnings = append(warnings, warning.Error())
+	}
+	return list, warnings, t.updates > 0
+}

@@ -1,0 +1,209 @@
+package output
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+)
+
+// Load is what a session uses now, and has used since `top` began.
+type Load struct {
+	// CPU is the share of one processor in percent, Memory is in bytes. Nil: not known.
+	CPU    *float64
+	Memory *int64
+	// TokenRate is in tokens a minute, without those that are read from the cache; nil: not known.
+	TokenRate *float64
+	// CPUHistory and TokenHistory are the newest samples, the newest last.
+	CPUHistory, TokenHistory []float64
+	Changes                  *Changes
+	// Selected and Marked rows have a sign before them.
+	Selected, Marked bool
+}
+
+// Ranks of the columns of [TopTable] that are dropped early, the highest first.
+const (
+	_ = iota
+	topRankWaitingOn
+	topRankCPU
+	topRankContext
+	topRankTokens
+	topRankAgent
+	topRankMemory
+	topRankAge
+	topRankChanges
+	topRankLimit
+	topRankCPUHistory
+	topRankTokenHistory
+	topRankID
+)
+
+// TopTable writes the table of `top`: a header, and one row a session, fitted to the width.
+func TopTable(w io.Writer, sessions []discover.Session, loads []Load, opts TextOptions) error {
+	c := opts.newSessionColumns(sessions)
+	c.id.dropEarly, c.agent.dropEarly, c.age.dropEarly, c.waitingOn.dropEarly = topRankID, topRankAgent, topRankAge, topRankWaitingOn
+	for _, narrowed := range []*column{&c.dir, &c.title} {
+		narrowed.preferred = narrowed.min
+	}
+	load := func(text func(Load) string) func(int) string {
+		return func(i int) string { return text(loads[i]) }
+	}
+	return sessionGrid(
+		sessions,
+		column{cell: load(Load.signs)},
+		c.status, c.id, c.agent, c.age,
+		column{title: "CPU", cell: load(func(l Load) string { return cpuShareText(l.CPU) }), dropEarly: topRankCPU, alignRight: true},
+		column{cell: load(func(l Load) string { return Sparkline(l.CPUHistory, fullProcessor) }), dropEarly: topRankCPUHistory},
+		column{title: "MEMORY", cell: load(func(l Load) string { return memoryText(l.Memory) }), dropEarly: topRankMemory, alignRight: true},
+		column{title: "TOK/MIN", cell: load(func(l Load) string { return rateText(l.TokenRate) }), dropEarly: topRankTokens, alignRight: true},
+		column{cell: load(func(l Load) string { return Sparkline(l.TokenHistory, 0) }), dropEarly: topRankTokenHistory},
+		column{title: "CTX", cell: func(i int) string { return contextShare(sessions[i].Tokens) }, dropEarly: topRankContext, alignRight: true},
+		column{title: "LIMIT", cell: func(i int) string { return limitText(sessions[i].Quotas, opts.Now) }, dropEarly: topRankLimit, alignRight: true},
+		column{title: "CHANGES", cell: load(func(l Load) string { return l.Changes.statusLetters() }), dropEarly: topRankChanges},
+		c.waitingOn, c.dir, c.title,
+	).print(w, opts)
+}
+
+// signs are those before a row: > selected, * marked.
+func (l Load) signs() string {
+	signs := []byte("  ")
+	if l.Selected {
+		signs[0] = '>'
+	}
+	if l.Marked {
+		signs[1] = '*'
+	}
+	return string(signs)
+}
+
+// fullProcessor is the use of one processor, in percent.
+const fullProcessor = 100
+
+func cpuShareText(n *float64) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.0f%%", *n)
+}
+
+func rateText(perMinute *float64) string {
+	if perMinute == nil {
+		return ""
+	}
+	return Thousands(int64(*perMinute))
+}
+
+// contextShare is the share of the context window that is used, or the tokens in the context if the window is not known.
+func contextShare(t *discover.Tokens) string {
+	switch {
+	case t == nil || t.Context == 0:
+		return ""
+	case t.Window > 0:
+		return fmt.Sprintf("%d%%", 100*t.Context/t.Window)
+	}
+	return Thousands(t.Context)
+}
+
+// limitText is the use of the provider's limit that is nearest to its end, in percent; of one that is reached, when it resets.
+func limitText(quotas []discover.Quota, now time.Time) string {
+	text, most := "", -1.0
+	for _, q := range quotas {
+		if !q.Resets.IsZero() && !q.Resets.After(now) {
+			continue // it has begun anew
+		}
+		switch used := finite(q.Used); {
+		case q.Reached && !q.Resets.IsZero():
+			return "until " + q.Resets.In(now.Location()).Format("15:04")
+		case q.Reached:
+			return "reached"
+		case used != nil && *used > most:
+			text, most = fmt.Sprintf("%.0f%%", *used), *used
+		}
+	}
+	return text
+}
+
+// Limits describes what the agents last wrote of each of their providers' limits, the newest first, one line a limit.
+func (o TextOptions) Limits(sessions []discover.Session) []string {
+	type limit struct {
+		agent discover.Agent
+		discover.Quota
+	}
+	newest := map[string]limit{}
+	for _, s := range sessions {
+		for _, q := range s.Quotas {
+			key := string(s.Agent) + " " + q.Name
+			if old, ok := newest[key]; !ok || q.Time.After(old.Time) {
+				newest[key] = limit{s.Agent, q}
+			}
+		}
+	}
+	var list []limit
+	for _, l := range newest {
+		list = append(list, l)
+	}
+	slices.SortFunc(list, func(a, b limit) int {
+		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.agent, b.agent), cmp.Compare(a.Name, b.Name))
+	})
+	var lines []string
+	for _, l := range list {
+		lines = append(lines, string(l.agent)+": "+o.quotaText(l.Quota))
+	}
+	return lines
+}
+
+// sparkWidth is how many samples a sparkline shows.
+const sparkWidth = 8
+
+// Sparkline draws the newest samples as bars, with at least this sample as the full height. A sample of 0 has the lowest bar.
+func Sparkline(samples []float64, full float64) string {
+	if len(samples) > sparkWidth {
+		samples = samples[len(samples)-sparkWidth:]
+	}
+	bars := []rune("▁▂▃▄▅▆▇█")
+	for _, n := range samples {
+		full = max(full, n)
+	}
+	var b strings.Builder
+	for _, n := range samples {
+		height := 0
+		if full > 0 && n > 0 {
+			height = min(len(bars)-1, int(n/full*float64(len(bars))))
+		}
+		b.WriteRune(bars[height])
+	}
+	if n := len(samples); n > 0 && n < sparkWidth {
+		return strings.Repeat(" ", sparkWidth-n) + b.String()
+	}
+	return b.String()
+}
+
+// FitLine truncates and pads a line to a display width. The line may have colours.
+func FitLine(line string, width int) string {
+	options := displayOptions()
+	if options.String(line) > width {
+		line = options.TruncateString(line, width, ellipsis(width))
+	}
+	return line + strings.Repeat(" ", max(0, width-options.String(line)))
+}
+
+// WithoutColor removes the colours of a line.
+func WithoutColor(line string) string {
+	if !strings.Contains(line, "\x1b") {
+		return line
+	}
+	var b strings.Builder
+	for len(line) > 0 {
+		if n := escapeSequenceLen(line); n > 0 {
+			line = line[n:]
+			continue
+		}
+		b.WriteByte(line[0])
+		line = line[1:]
+	}
+	return b.String()
+}

@@ -1,0 +1,102 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// While another program has the terminal, the terminal has its own mode; afterwards it has ours, whatever that program has left,
+// and at the end its own again.
+func TestRunHasTheTerminal(t *testing.T) {
+	s := newTerminal(t)
+	seen := make(chan unix.Termios, 1)
+	s.screen.Typed = func(k Key) Request {
+		if k != 'a' {
+			return Request{Quit: k == 'q'}
+		}
+		return Request{Run: func(context.Context) {
+			seen <- s.mode()
+			raw := s.initial
+			raw.Lflag = 0
+			if err := unix.IoctlSetTermios(int(s.screen.In.Fd()), setTermios, &raw); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.screen.Out.WriteString("\x1b[?1003hkilled"); err != nil {
+				t.Error(err)
+			}
+		}}
+	}
+	done := make(chan error)
+	go func() { done <- s.screen.Show(t.Context()) }()
+	s.waitFor("frame 1 of")
+	s.typeKeys("a")
+	if got := <-seen; got != s.initial {
+		t.Errorf("it has %+v, not %+v", got, s.initial)
+	}
+	s.waitFor("killed" + resetModes + enterAltScreen)
+	if s.mode().Lflag&(unix.ICANON|unix.ECHO) != 0 || s.mode().Lflag&unix.ISIG == 0 {
+		t.Errorf("the mode is %+v", s.mode())
+	}
+	s.typeKeys("q")
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	s.checkEnd()
+}
+
+// A signal ends the program that has the terminal, too.
+func TestSignalEndsRun(t *testing.T) {
+	resetIgnoredSignals(t)
+	s := newTerminal(t)
+	began := make(chan struct{})
+	s.screen.Typed = func(Key) Request {
+		return Request{Run: func(ctx context.Context) {
+			close(began)
+			WaitEnter(ctx, s.screen.In)
+		}}
+	}
+	done := make(chan error)
+	go func() { done <- s.screen.Show(t.Context()) }()
+	s.waitFor("frame 1 of")
+	s.typeKeys("a")
+	<-began
+	for _, sig := range []unix.Signal{unix.SIGINT, unix.SIGTERM} { // the first is not ours
+		if err := unix.Kill(os.Getpid(), sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	s.checkEnd()
+}
+
+// A panic of what has the terminal goes on where the terminal is restored.
+func TestRunPanics(t *testing.T) {
+	s := newTerminal(t)
+	s.screen.Typed = func(Key) Request { return Request{Run: func(context.Context) { panic("in the midst") }} }
+	done := make(chan any)
+	go func() {
+		defer func() { done <- recover() }()
+		_ = s.screen.Show(t.Context())
+	}()
+	s.waitFor("frame 1 of")
+	s.typeKeys("a")
+	if p := <-done; p != "in the midst" {
+		t.Errorf("%v", p)
+	}
+	s.checkEnd()
+}
+
+// WaitEnter returns at the end of a line.
+func TestWaitEnter(t *testing.T) {
+	s := newTerminal(t)
+	done := make(chan struct{})
+	go func() { WaitEnter(t.Context(), s.screen.In); close(done) }()
+	s.typeKeys("x\n")
+	<-done
+}

@@ -1,0 +1,91 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// sequenceTimeout is how long the rest of a key's sequence may take to arrive after its first byte. It is longer than the
+// pauses of a slow line, and too short to be felt after ESC itself.
+const sequenceTimeout = 50 * time.Millisecond
+
+// readKeys reads keys from the terminal until stop is called. It closes the channel if the terminal is gone. It
+// polls before each read: a pending read could not be cancelled, and would take a key meant for the next program.
+func readKeys(in *os.File) (keys <-chan Key, stop func(), err error) {
+	stopRead, stopWrite, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	out, quit, done := make(chan Key), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(out)
+		defer stopRead.Close()
+		buf, typed := make([]byte, 256), []byte(nil)
+		for {
+			ready, stopped := waitForKey(in, stopRead, len(typed) > 0)
+			if stopped {
+				return
+			}
+			if ready {
+				n, err := unix.Read(int(in.Fd()), buf)
+				switch {
+				case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
+					continue
+				case err != nil || n == 0:
+					return
+				}
+				typed = append(typed, buf[:n]...)
+			}
+			var list []Key
+			list, typed = decodeKeys(typed, !ready)
+			for _, k := range list {
+				select {
+				case out <- k:
+				case <-quit:
+					return
+				}
+			}
+		}
+	}()
+	return out, func() { close(quit); stopWrite.Close(); <-done }, nil
+}
+
+// waitForKey waits for input; with begun, which says that a sequence has begun, at most [sequenceTimeout]. stopped reports
+// that the write end of stopRead is closed.
+func waitForKey(in, stopRead *os.File, begun bool) (ready, stopped bool) {
+	set := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}, {Fd: int32(stopRead.Fd()), Events: unix.POLLIN}}
+	timeout := -1
+	if begun {
+		timeout = int(sequenceTimeout.Milliseconds())
+	}
+	for {
+		n, err := unix.Poll(set, timeout)
+		if !errors.Is(err, unix.EINTR) {
+			return n > 0, err != nil || set[1].Revents != 0
+		}
+	}
+}
+
+// WaitEnter waits until a line is typed, the terminal is gone, or ctx has ended. It is for a terminal that [Request.Run] uses.
+func WaitEnter(ctx context.Context, in *os.File) {
+	keys, stop, err := readKeys(in)
+	if err != nil {
+		return
+	}
+	defer stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case k, more := <-keys:
+			if !more || k == Enter {
+				return
+			}
+		}
+	}
+}
