@@ -3,7 +3,6 @@ package codex
 import (
 	"bytes"
 	"context"
-	"iter"
 
 	"agentctl/discover"
 	"agentctl/discover/codex/transcript"
@@ -11,8 +10,8 @@ import (
 )
 
 // FilterContent implements [discover.ContentFilter]. It reads whole rollouts, and those that they continue.
-func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) iter.Seq[discover.Entry] {
-	return fsread.FilterParallel(ctx, entries, func(e discover.Entry, buffers *fsread.Buffers) bool { return mayMatch(e.Path, buffers, match) })
+func (Adapter) FilterContent(ctx context.Context, _ []discover.Entry, match func([]byte) bool) func([]discover.Entry) []discover.Entry {
+	return fsread.FilterParallel(ctx, func(e discover.Entry, buffers *fsread.Buffers) bool { return mayMatch(e.Path, buffers, match) })
 }
 
 // mayMatch reports whether a rollout may match, cannot be read, or continues another one.
@@ -35,5 +34,6 @@ func mayMatch(path string, buffers *fsread.Buffers, match func([]byte) bool) boo
 // continuesAnother reports whether the first record of a rollout says that it continues another one.
 func continuesAnother(rollout []byte) bool {
 	first, _, _ := bytes.Cut(rollout, []byte("\n"))
-	return bytes.Contains(first, []byte(`"history_base":{`))
+	r, ok := transcript.Decode(first, "")
+	return ok && transcript.ParseHistoryBase(r.Get("history_base").Object()).ID != ""
 }

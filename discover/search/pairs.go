@@ -1,44 +1,45 @@
 package search
 
-import (
-	"encoding/binary"
-	"iter"
-)
+import "encoding/binary"
 
-// pairs yields the places in a text where two letters or digits may begin, in any case, or a \u escape. It compares eight places at
-// a time, in one pass. A search for single bytes stops at each of them: with it, searching 1.3 GB took a third longer.
-func pairs(text []byte, first, second byte) iter.Seq[int] {
-	const caseBits, highBits, step = 0x2020202020202020, 0x8080808080808080, 8
-	firsts, seconds, backslashes, us := repeat(first|0x20), repeat(second|0x20), repeat('\\'), repeat('u')
-	isPair := func(at int) bool {
-		return text[at]|0x20 == first|0x20 && text[at+1]|0x20 == second|0x20 || text[at] == '\\' && text[at+1] == 'u'
-	}
-	return func(yield func(int) bool) {
-		at := 0
-		for ; at+step < len(text); at += step {
-			window := text[at : at+step+1 : at+step+1]
-			these, next := binary.LittleEndian.Uint64(window), binary.LittleEndian.Uint64(window[1:])
-			inPair := zeros((these|caseBits)^firsts) & zeros((next|caseBits)^seconds)
-			inEscape := zeros(these^backslashes) & zeros(next^us)
-			if (inPair|inEscape)&highBits == 0 {
-				continue
-			}
-			for i := range step {
-				if isPair(at+i) && !yield(at+i) {
-					return
-				}
-			}
+// indexPair returns the first place in a text where two letters or digits stand, each in any case; -1 if there is none. It compares 32
+// places at a time. A search for the rarer of the two with [bytes.IndexByte] stops at each of them: with it, searching 1.3 GB took a
+// third longer, and several times as long for frequent letters.
+func indexPair(text []byte, first, second byte) int {
+	const (
+		ones     = 0x0101010101010101
+		caseless = 0x5f * ones // without the bit of the case, and without the highest bit
+		highBits = 0x80 * ones
+		step     = 32
+	)
+	firsts, seconds := ones*uint64(first), ones*uint64(second)
+	rest := text
+	for ; len(rest) > step; rest = rest[step:] {
+		w := (*[step + 1]byte)(rest)
+		// A byte of these is 0 where a pair begins. Subtracting 1 sets the highest bit of the first such byte.
+		a := ((binary.LittleEndian.Uint64(w[0:]) ^ firsts) | (binary.LittleEndian.Uint64(w[1:]) ^ seconds)) & caseless
+		b := ((binary.LittleEndian.Uint64(w[8:]) ^ firsts) | (binary.LittleEndian.Uint64(w[9:]) ^ seconds)) & caseless
+		c := ((binary.LittleEndian.Uint64(w[16:]) ^ firsts) | (binary.LittleEndian.Uint64(w[17:]) ^ seconds)) & caseless
+		d := ((binary.LittleEndian.Uint64(w[24:]) ^ firsts) | (binary.LittleEndian.Uint64(w[25:]) ^ seconds)) & caseless
+		if ((a-ones)|(b-ones)|(c-ones)|(d-ones))&highBits == 0 {
+			continue
 		}
-		for ; at+1 < len(text); at++ {
-			if isPair(at) && !yield(at) {
-				return
-			}
+		if i := firstPair(w[:], first, second); i >= 0 {
+			return len(text) - len(rest) + i
 		}
 	}
+	if i := firstPair(rest, first, second); i >= 0 {
+		return len(text) - len(rest) + i
+	}
+	return -1
 }
 
-// repeat returns eight times the byte.
-func repeat(b byte) uint64 { return uint64(b) * 0x0101010101010101 }
-
-// zeros returns a number in which the highest bit of each byte is set that is 0 in x, and perhaps of a byte above one that is.
-func zeros(x uint64) uint64 { return (x - 0x0101010101010101) &^ x }
+// firstPair is indexPair for a short text.
+func firstPair(text []byte, first, second byte) int {
+	for i := range len(text) - 1 {
+		if text[i]|0x20 == first|0x20 && text[i+1]|0x20 == second|0x20 {
+			return i
+		}
+	}
+	return -1
+}

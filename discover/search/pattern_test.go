@@ -105,7 +105,7 @@ func TestSkippedTextHasNoMatch(t *testing.T) {
 			"JSON": p.MayMatch([]byte(raw)), "JSON in JSON": p.MayMatch(nested), "text": p.MayMatch([]byte(text)),
 		} {
 			if !got {
-				t.Fatalf("%s: %q is skipped, in which %q (%+v) matches; words %+v", name, text, pattern, o, p.words)
+				t.Fatalf("%s: %q %s is skipped, in which %q (%+v) matches; words %+v", name, text, nested, pattern, o, p.words)
 			}
 		}
 	}

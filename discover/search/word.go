@@ -3,7 +3,6 @@ package search
 import (
 	"regexp/syntax"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,45 +17,44 @@ type word struct {
 	pair int
 }
 
-// MayMatch reports whether a string of this JSON text, once decoded, may have a match. It is true also where a \u escape may
-// stand for a character of a match.
+// MayMatch reports whether a string of this JSON text, once decoded, may have a match. It is true also where a \u escape stands for a
+// character of a word.
 func (p *Pattern) MayMatch(json []byte) bool {
-	return p.words == nil || slices.ContainsFunc(p.words, func(w word) bool { return w.mayBeIn(json) })
+	return p.words == nil || slices.ContainsFunc(p.words, func(w word) bool { return w.isIn(json) }) ||
+		hasEscape(json, func(code rune) bool {
+			return slices.ContainsFunc(p.words, func(w word) bool { return w.mayBeEscapedAs(code) })
+		})
 }
 
-// mayBeIn reports whether a text contains the word, whose characters may be \u escapes.
-func (w *word) mayBeIn(text []byte) bool {
-	for at := range pairs(text, byte(w.runes[w.pair]), byte(w.runes[w.pair+1])) {
-		if text[at] == '\\' && w.pairIsEscapedAt(text[at:]) || w.mayMatchAt(text, at) {
+// isIn reports whether a text contains the word.
+func (w *word) isIn(text []byte) bool {
+	first, second := byte(w.runes[w.pair]), byte(w.runes[w.pair+1])
+	for at := 0; ; at++ {
+		i := indexPair(text[at:], first, second)
+		if i < 0 {
+			return false
+		}
+		if at += i; w.isAround(text[:at], text[at:]) {
 			return true
 		}
 	}
-	return false
 }
 
-// mayMatchAt reports whether a text contains the word with its pair at this place, or the part of it up to an escape.
-func (w *word) mayMatchAt(text []byte, at int) bool {
-	rest := text[at:]
+// isAround reports whether one text ends with the word up to its pair, and the other one begins with the rest of it.
+func (w *word) isAround(before, after []byte) bool {
 	for _, want := range w.runes[w.pair:] {
-		if len(rest) > 0 && rest[0] == '\\' {
-			return len(rest) < len(text)-at // the pair itself is not an escape
-		}
-		r, n := utf8.DecodeRune(rest)
+		r, n := utf8.DecodeRune(after)
 		if !w.same(r, want) {
 			return false
 		}
-		rest = rest[n:]
+		after = after[n:]
 	}
-	rest = text[:at]
 	for _, want := range slices.Backward(w.runes[:w.pair]) {
-		if n := len(rest); n >= escapeSize && rest[n-escapeSize] == '\\' && rest[n-escapeSize+1] == 'u' {
-			return true
-		}
-		r, n := utf8.DecodeLastRune(rest)
+		r, n := utf8.DecodeLastRune(before)
 		if !w.same(r, want) {
 			return false
 		}
-		rest = rest[:len(rest)-n]
+		before = before[:len(before)-n]
 	}
 	return true
 }
@@ -75,18 +73,6 @@ func (w *word) same(r, want rune) bool {
 		}
 	}
 	return false
-}
-
-// escapeSize is the number of bytes of a \u escape.
-const escapeSize = len(`\u0000`)
-
-// pairIsEscapedAt reports whether a text begins with a \u escape of a character of the pair.
-func (w *word) pairIsEscapedAt(text []byte) bool {
-	if len(text) < escapeSize {
-		return false
-	}
-	code, err := strconv.ParseUint(string(text[2:escapeSize]), 16, 16)
-	return err == nil && (w.same(rune(code), w.runes[w.pair]) || w.same(rune(code), w.runes[w.pair+1]))
 }
 
 // requiredWords returns words one of which every match contains; nil if there are none.

@@ -8,7 +8,7 @@ import (
 )
 
 // blockSize is how many bytes of a file [File.Blocks] reads at once.
-const blockSize = 256 << 10
+const blockSize = 128 << 10
 
 // Blocks calls visit with the bytes of the file from its beginning, some whole lines at a time, until visit returns false.
 // Only the last block may end without a newline. Error: [ErrTooLarge] for a line of more than [MaxLine] bytes, after which
