@@ -330,3 +330,23 @@ func TestReadOfBrokenLink(t *testing.T) {
 		t.Errorf("%v, want ErrBrokenLink", err)
 	}
 }
+
+// TestCloseFreesAll: whatever was read, and how far, SQLite agrees to close the connection. Otherwise each would keep its memory.
+func TestCloseFreesAll(t *testing.T) {
+	path := filled(t, 3, "-wal")
+	err := Read(t.Context(), path, func(db *DB) error {
+		table := db.Table("a", "n", "text")
+		for r := range db.Query("select rowid from a") {
+			table.Row(r.Int("rowid")).Bytes("text", 1000)
+			for range db.Query("select n from b") {
+				break
+			}
+			break
+		}
+		table.blobPrefix("text", 0, 10)
+		return db.close()
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -45,6 +45,7 @@ type DB struct {
 	conn           *sqlite3.Conn
 	image          *image
 	budget         *budget
+	statements     []*sqlite3.Stmt // all
 	idleStatements map[string][]*statement
 	blobs          map[column]*sqlite3.Blob
 
@@ -81,21 +82,22 @@ func Open(ctx context.Context, pages io.ReaderAt, size int64) (db *DB, err error
 }
 
 // Close frees what the connection holds.
-func (d *DB) Close() {
+func (d *DB) Close() { _ = d.close() }
+
+// close closes the connection. SQLite refuses that, and keeps its memory, while a statement or a value is open.
+func (d *DB) close() error {
 	defer func() { _ = recover() }() // after an earlier panic; the connection holds nothing but memory
 	readervfs.Delete(d.image.name())
 	if d.conn == nil {
-		return
+		return nil
 	}
 	for _, b := range d.blobs {
 		_ = b.Close()
 	}
-	for _, list := range d.idleStatements {
-		for _, s := range list {
-			_ = s.stmt.Close()
-		}
+	for _, s := range d.statements {
+		_ = s.Close()
 	}
-	_ = d.conn.Close()
+	return d.conn.Close()
 }
 
 // Err returns the failure that ended the reading; nil for none.

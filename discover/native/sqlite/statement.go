@@ -36,6 +36,7 @@ func (d *DB) statement(sql string) (s *statement) {
 		d.fail(err)
 		return nil
 	}
+	d.statements = append(d.statements, stmt)
 	s = &statement{db: d, stmt: stmt, columns: map[string]int{}}
 	for i := range stmt.ColumnCount() {
 		s.columns[stmt.ColumnName(i)] = i
