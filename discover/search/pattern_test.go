@@ -101,11 +101,13 @@ func TestSkippedTextHasNoMatch(t *testing.T) {
 		}
 		matches++
 		nested, _ := json.Marshal(map[string]string{"arguments": raw}) // JSON in a string of JSON
+		before, after := strings.Repeat(`,"\n`, r.IntN(1000)), strings.Repeat("un", r.IntN(50)) // it is found at any place of a longer text
 		for name, got := range map[string]bool{
 			"JSON": p.MayMatch([]byte(raw)), "JSON in JSON": p.MayMatch(nested), "text": p.MayMatch([]byte(text)),
+			"part of a long text": p.MayMatch([]byte(before + raw + after)),
 		} {
 			if !got {
-				t.Fatalf("%s: %q %s is skipped, in which %q (%+v) matches; words %+v", name, text, nested, pattern, o, p.words)
+				t.Fatalf("%s: %q is skipped, in which %q (%+v) matches; words %+v", name, text, pattern, o, p.words)
 			}
 		}
 	}
@@ -178,5 +180,40 @@ func TestRequiredWords(t *testing.T) {
 		if got := strings.Join(words, " "); got != want {
 			t.Errorf("%q: %q, want %q", pattern, got, want)
 		}
+	}
+}
+
+// Pairs and escapes are found wherever they are in a text of any length.
+func TestPairsAndEscapes(t *testing.T) {
+	pairs, escapes := 0, 0
+	for seed := range uint64(4_000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		text := make([]byte, r.IntN(int(1+seed)))
+		for i := range text {
+			text[i] = "ux0\\\xd9\xf8\x18"[r.IntN(7)]
+		}
+		if len(text) > 6 {
+			copy(text[r.IntN(len(text)-2):], "xY")
+			copy(text[r.IntN(len(text)-6):], fmt.Sprintf(`\u%04X`, r.IntN(0x100)))
+		}
+		first, second := "xX"[r.IntN(2)], "yY"[r.IntN(2)]
+		want := firstPair(text, first, second)
+		if got := indexPair(text, first, second); got != want {
+			t.Fatalf("%c%c in %q: %d, want %d", first, second, text, got, want)
+		}
+		code := rune(0x50 + r.IntN(4))
+		has := strings.Contains(string(text), fmt.Sprintf(`\u%04X`, code))
+		if got := hasEscape(text, func(r rune) bool { return r == code }); got != has {
+			t.Fatalf("%x in %q: %v, want %v", code, text, got, has)
+		}
+		if want >= 0 {
+			pairs++
+		}
+		if has {
+			escapes++
+		}
+	}
+	if pairs < 1000 || pairs > 3999 || escapes < 10 {
+		t.Errorf("%d pairs, %d escapes", pairs, escapes)
 	}
 }

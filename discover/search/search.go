@@ -49,21 +49,23 @@ func Run(ctx context.Context, scanner *discover.Scanner, q Query, visit func(Fou
 	})
 }
 
-// searchBatch searches sessions on all processors and visits them in their order.
+// searchBatch searches sessions on all processors and visits them in their order. Few sessions wait to be visited, since what matches
+// in one may take megabytes.
 func (q *Query) searchBatch(ctx context.Context, scanner *discover.Scanner, sessions []discover.Session, visit func(Found) bool) (more bool) {
 	ctx, cancel := context.WithCancel(ctx)
+	next := make(chan int, len(sessions))
 	var workers sync.WaitGroup
 	defer workers.Wait()
+	defer close(next)
 	defer cancel()
 	found := make([]chan Found, len(sessions))
 	for i := range found {
 		found[i] = make(chan Found, 1)
 	}
-	next := make(chan int, len(sessions))
-	for i := range sessions {
+	ahead := 4 * runtime.GOMAXPROCS(0)
+	for i := range min(ahead, len(sessions)) {
 		next <- i
 	}
-	close(next)
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for i := range next {
@@ -71,10 +73,13 @@ func (q *Query) searchBatch(ctx context.Context, scanner *discover.Scanner, sess
 			}
 		})
 	}
-	for _, c := range found {
+	for i, c := range found {
 		f := <-c
 		if ctx.Err() == nil && len(f.Matches)+len(f.Errors) > 0 && !visit(f) {
 			return false
+		}
+		if i+ahead < len(sessions) {
+			next <- i + ahead
 		}
 	}
 	return ctx.Err() == nil

@@ -235,4 +235,3 @@ func (r *recordReader) assemble(c cell) ([]byte, error) {
 	}
 	return r.record, nil
 }
-

@@ -29,7 +29,8 @@ func randomValue(r *rand.Rand) string {
 // change makes a random change of a table.
 func change(t *testing.T, r *rand.Rand, db interface {
 	Exec(query string, args ...any) (sql.Result, error)
-}) {
+},
+) {
 	t.Helper()
 	var err error
 	switch r.IntN(8) {
