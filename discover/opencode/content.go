@@ -69,7 +69,7 @@ func (f *contentFilter) mayMatch(b batch) (found []string) {
 	return found
 }
 
-// worthAll is how many sessions are read at once in the time that one takes alone.
+// worthAll is about how many sessions are read at once in the time that one takes alone. It is an estimate.
 const worthAll = 8
 
 // allMatching returns the sessions of a database of which a part may match. They are not known, nil, if something is damaged, if many

@@ -100,7 +100,7 @@ func TestSkippedTextHasNoMatch(t *testing.T) {
 			continue
 		}
 		matches++
-		nested, _ := json.Marshal(map[string]string{"arguments": raw}) // JSON in a string of JSON
+		nested, _ := json.Marshal(map[string]string{"arguments": raw})                          // JSON in a string of JSON
 		before, after := strings.Repeat(`,"\n`, r.IntN(1000)), strings.Repeat("un", r.IntN(50)) // it is found at any place of a longer text
 		for name, got := range map[string]bool{
 			"JSON": p.MayMatch([]byte(raw)), "JSON in JSON": p.MayMatch(nested), "text": p.MayMatch([]byte(text)),

@@ -28,7 +28,8 @@ var (
 // stored, one after another, each text in one piece. It is called concurrently. A row of more than a megabyte, and one with a null, are
 // returned unseen.
 //
-// FilterRows reads the pages of the table itself, on all processors: SQLite takes seven times as long to hand out all rows. It
+// FilterRows reads the pages of the table itself, on all processors: with SQLite, a search of all rows took 2.4 times
+// as much processor time, on one processor. It
 // decodes nothing, so that no schema can mislead it. It stops with an error, which is not counted as damage, where anything is not as
 // SQLite writes it, or if more than 10,000 rows match. SQLite can still read the rows then.
 func (d *DB) FilterRows(table string, match func(record []byte) bool) (rowids []int64, err error) {
