@@ -3,6 +3,7 @@ package manual
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // font is how a span of a text is printed.
@@ -21,7 +22,9 @@ type span struct {
 }
 
 // inline matches code, a link, bold and italic words, and an anchor.
-var inline = regexp.MustCompile("`([^`]+)`|\\[([^\\]]+)\\]\\(([^)]+)\\)|\\*\\*([^*]+)\\*\\*|\\*([^*\\s][^*]*)\\*|<a id=\"[^\"]*\"></a>")
+var inline = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("`([^`]+)`|\\[([^\\]]+)\\]\\(([^)]+)\\)|\\*\\*([^*]+)\\*\\*|\\*([^*\\s][^*]*)\\*|<a id=\"[^\"]*\"></a>")
+})
 
 // spansOf splits the Markdown of a text. commands are those that have a page: a link to the section of one becomes the name of its page.
 func spansOf(text string, commands []string) (spans []span) {
@@ -31,7 +34,7 @@ func spansOf(text string, commands []string) (spans []span) {
 		}
 	}
 	at := 0
-	for _, m := range inline.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range inline().FindAllStringSubmatchIndex(text, -1) {
 		group := func(n int) string {
 			if m[2*n] < 0 {
 				return ""

@@ -3,6 +3,7 @@ package manual
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // section is what follows a heading of the second level.
@@ -60,7 +61,7 @@ func parse(page string) []section {
 }
 
 // itemStart matches the beginning of an item. Two blanks or more before it nest it in another item.
-var itemStart = regexp.MustCompile(`^( *)(-|\d+\.) +`)
+var itemStart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^( *)(-|\d+\.) +`) })
 
 // parseBlock takes a block from the lines.
 func parseBlock(lines []string) (block, []string) {
@@ -72,7 +73,7 @@ func parseBlock(lines []string) (block, []string) {
 		return parseTable(lines)
 	}
 	b := block{}
-	if m := itemStart.FindStringSubmatch(line); m != nil {
+	if m := itemStart().FindStringSubmatch(line); m != nil {
 		b.kind, b.depth, b.marker = item, len(m[1])/2, m[2]
 		lines = append([]string{line[len(m[0]):]}, lines[1:]...)
 	}
@@ -86,7 +87,7 @@ func parseBlock(lines []string) (block, []string) {
 
 // endsText reports whether a line ends a paragraph or an item before it.
 func endsText(line string) bool {
-	return strings.TrimSpace(line) == "" || itemStart.MatchString(line) ||
+	return strings.TrimSpace(line) == "" || itemStart().MatchString(line) ||
 		strings.HasPrefix(line, "```") || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "#")
 }
 

@@ -77,7 +77,7 @@ func (t *textWriter) hanging(column, width int, term, text string) {
 func (t *textWriter) filled(first, others int, text string) {
 	line := strings.Repeat(" ", first)
 	used, empty := first, true
-	for _, word := range strings.Split(text, " ") {
+	for word := range strings.SplitSeq(text, " ") {
 		n := utf8.RuneCountInString(word)
 		switch {
 		case !empty && used+1+n > t.width:

@@ -21,7 +21,6 @@ type testAdapter struct {
 	id       string
 	path     string
 	strength discover.Strength
-	source   string
 	// homeSeen: only the agent's process names its home.
 	homeSeen bool
 	process  proc.ID
