@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -120,7 +121,15 @@ func TestUsageOfCodexIsWhatTheModelServed(t *testing.T) {
 	id := codexID(t, w, "the first")
 	a.Run("the second", "resume", id, "-").Wait()
 	a.Run("", "fork", id, "the fork [[text forked]]").Wait()
-	a.Run("above [[agent [[text below]];; text done]]", "--enable", "multi_agent").Wait()
+	above := a.Run("above [[agent [[text below]];; hang @recorded;; text done]]", "--enable", "multi_agent")
+	// The end of a run can discard what its sub-agent has not recorded yet.
+	if !poll(func() bool {
+		return slices.ContainsFunc(c.list("-a", "--children", "--tokens"), func(s output.Session) bool { return s.ParentID != "" && s.Tokens != nil && s.Tokens.In > 0 })
+	}) {
+		t.Fatal("the sub-agent has used nothing")
+	}
+	w.Model.Release("recorded")
+	above.Wait()
 	a.Run("long [[shell echo one;; shell echo two;; text done]]", "-c", "model_auto_compact_token_limit=900").Wait()
 	answers := served(w, "responses", func(model.Request) bool { return true })
 	answer := output.Tokens{In: 400, CacheRead: 600, Out: 50, Reasoning: 10, Total: 1050}

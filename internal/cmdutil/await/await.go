@@ -45,7 +45,7 @@ func Until(
 	switch {
 	case working.Err() != nil:
 		return working.Err()
-	case err != nil && errors.Is(context.Cause(limited), errTimeout):
+	case timedOut(limited, err):
 		return cmdutil.TimeoutError(fmt.Sprintf("not %s in time: %s", u.done(), w.missing()), "")
 	case err != nil:
 		return err
@@ -55,6 +55,11 @@ func Until(
 
 // errTimeout is the cause of the context after the timeout.
 var errTimeout = errors.New("time is up")
+
+// timedOut reports whether err is that of the context, which the timeout has canceled.
+func timedOut(limited context.Context, err error) bool {
+	return errors.Is(err, context.Canceled) && errors.Is(context.Cause(limited), errTimeout)
+}
 
 // done names the state in an error.
 func (u State) done() string {

@@ -2,7 +2,6 @@ package await
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -68,7 +67,7 @@ func UntilReset(
 	switch {
 	case working.Err() != nil:
 		return working.Err()
-	case err != nil && errors.Is(context.Cause(limited), errTimeout):
+	case timedOut(limited, err):
 		return cmdutil.TimeoutError("not reset in time: "+strings.Join(missing, ", "), "")
 	}
 	return err
