@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 )
 
 // StatedQuota is what a session's storage says of a limit.
@@ -41,8 +42,9 @@ func newestOfEach(all []StatedQuota) []StatedQuota {
 		}
 		return byName
 	}
-	slices.SortFunc(all, func(a, b StatedQuota) int {
-		return cmp.Or(sameLimit(a, b), b.Time.Compare(a.Time), cmp.Compare(a.Session, b.Session))
+	sort.Slice(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		return cmp.Or(sameLimit(a, b), b.Time.Compare(a.Time), cmp.Compare(a.Session, b.Session)) < 0
 	})
 	return slices.CompactFunc(all, func(a, b StatedQuota) bool { return sameLimit(a, b) == 0 })
 }

@@ -1,8 +1,8 @@
 package discover
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 
 	"agentctl/proc"
 )
@@ -42,7 +42,7 @@ func (cor *correlation) targetsOf(r *Record, sameID []*Record) []target {
 		c := cor.evidence[cor.evidenceByTarget[t][0]].Claim
 		return c.Path != r.Path && (c.Path != "" || bestRecord(c, sameID) != r.Key())
 	})
-	slices.SortFunc(out, func(a, b target) int { return cmp.Compare(a.place, b.place) })
+	sort.Slice(out, func(i, j int) bool { return out[i].place < out[j].place })
 	return out
 }
 

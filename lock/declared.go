@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -139,8 +140,8 @@ func (s Store) read(now time.Time) (c contents, err error) {
 			c.inForce = append(c.inForce, d)
 		}
 	}
-	slices.SortFunc(c.inForce, func(a, b DeclaredLock) int { return a.Since.Compare(b.Since) })
-	slices.SortFunc(c.unreadable, func(a, b DeclaredLock) int { return strings.Compare(a.File, b.File) })
+	sort.Slice(c.inForce, func(i, j int) bool { return c.inForce[i].Since.Before(c.inForce[j].Since) })
+	sort.Slice(c.unreadable, func(i, j int) bool { return c.unreadable[i].File < c.unreadable[j].File })
 	return c, nil
 }
 

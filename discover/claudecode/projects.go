@@ -1,13 +1,12 @@
 package claudecode
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -125,7 +124,7 @@ func (p projects) find(ctx context.Context, id string) (hits []match) {
 		}
 		hits = append(hits, *h)
 	}
-	slices.SortFunc(hits, func(a, b match) int { return cmp.Compare(a.folder, b.folder) })
+	sort.Slice(hits, func(i, j int) bool { return hits[i].folder < hits[j].folder })
 	return hits
 }
 

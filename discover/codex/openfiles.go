@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sort"
 	"strings"
 
 	"agentctl/proc"
@@ -57,7 +58,7 @@ func readOpenFiles(p proc.Process) (openFiles, error) {
 	for _, f := range files {
 		e.add(f)
 	}
-	slices.SortFunc(e.threads, func(a, b threadFiles) int { return strings.Compare(a.id, b.id) })
+	sort.Slice(e.threads, func(i, j int) bool { return e.threads[i].id < e.threads[j].id })
 	return e, err
 }
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -146,8 +146,9 @@ func (o TextOptions) Limits(sessions []discover.Session) []string {
 	for _, l := range newest {
 		list = append(list, l)
 	}
-	slices.SortFunc(list, func(a, b limit) int {
-		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.agent, b.agent), cmp.Compare(a.Name, b.Name))
+	sort.Slice(list, func(i, j int) bool {
+		a, b := list[i], list[j]
+		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.agent, b.agent), cmp.Compare(a.Name, b.Name)) < 0
 	})
 	var lines []string
 	for _, l := range list {

@@ -3,6 +3,7 @@ package stop
 import (
 	"context"
 	"slices"
+	"sort"
 
 	"agentctl/discover"
 	"agentctl/discover/ancestry"
@@ -32,7 +33,7 @@ func FindOrphans(ctx context.Context, scanner *discover.Scanner, selfPID int, ag
 			list = append(list, Orphan{p, x.plan.session})
 		}
 	}
-	slices.SortFunc(list, func(a, b Orphan) int { return a.ID.PID - b.ID.PID })
+	sort.Slice(list, func(i, j int) bool { return list[i].ID.PID < list[j].ID.PID })
 	return list, now, err
 }
 

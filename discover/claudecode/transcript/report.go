@@ -1,9 +1,8 @@
 package transcript
 
 import (
-	"slices"
+	"sort"
 	"strconv"
-	"strings"
 	"time"
 
 	"agentctl/discover/native/jsonl"
@@ -40,7 +39,7 @@ func (g *callUsage) addReport(raw []byte) {
 			r.models = append(r.models, modelReport{string(name), used, float(value.Object().Get("costUSD"))})
 		}
 	}
-	slices.SortFunc(r.models, func(a, b modelReport) int { return strings.Compare(a.name, b.name) })
+	sort.Slice(r.models, func(i, j int) bool { return r.models[i].name < r.models[j].name })
 	last := len(g.reports) - 1
 	switch {
 	case last < 0 || g.keepAll && last+1 < maxReports && g.reports[last].total != r.total:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 
 	"agentctl/discover"
 	"agentctl/discover/watch"
@@ -93,7 +94,7 @@ func nest(family []discover.Session, all []output.Export, i int) output.Export {
 			e.Children = append(e.Children, nest(family, all, n))
 		}
 	}
-	slices.SortStableFunc(e.Children, func(a, b output.Export) int { return cmp.Compare(a.Session.StartedAt, b.Session.StartedAt) })
+	sort.SliceStable(e.Children, func(i, j int) bool { return e.Children[i].Session.StartedAt < e.Children[j].Session.StartedAt })
 	return e
 }
 

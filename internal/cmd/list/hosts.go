@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
+	"sort"
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
@@ -88,7 +88,7 @@ func runOrphansOnHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 	if cmdutil.ExitCode(partial) == cmdutil.ExitInterrupted {
 		return partial
 	}
-	slices.SortStableFunc(found, func(a, b output.Orphan) int { return cmdutil.CompareHosts(calls, a.Host, b.Host) })
+	sort.SliceStable(found, func(i, j int) bool { return cmdutil.CompareHosts(calls, found[i].Host, found[j].Host) < 0 })
 	if o.Quiet {
 		err = cmdutil.PrintEach(found, func(orphan output.Orphan) error {
 			_, err := fmt.Fprintf(c.Stdout, "%s%d\n", output.HostPrefix(orphan.Host), orphan.PID)

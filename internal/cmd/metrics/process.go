@@ -1,8 +1,8 @@
 package metrics
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"strconv"
 
 	"agentctl/discover"
@@ -36,7 +36,7 @@ func measureLive(sessions []discover.Session) []output.Metric {
 			}
 		}
 	}
-	slices.SortFunc(rest, func(a, b agentProcess) int { return cmp.Compare(a.ID.PID, b.ID.PID) })
+	sort.Slice(rest, func(i, j int) bool { return rest[i].ID.PID < rest[j].ID.PID })
 	for _, p := range rest {
 		shared.add([]proc.Process{p.Process}, "adapter", string(p.agent), "pid", strconv.Itoa(p.ID.PID))
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sort"
 
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/config"
@@ -77,7 +78,7 @@ func runLimitsOnHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 	if cmdutil.ExitCode(partial) == cmdutil.ExitInterrupted {
 		return partial
 	}
-	slices.SortStableFunc(limits, func(a, b output.UsageLimit) int { return cmdutil.CompareHosts(calls, a.Host, b.Host) })
+	sort.SliceStable(limits, func(i, j int) bool { return cmdutil.CompareHosts(calls, limits[i].Host, limits[j].Host) < 0 })
 	if err := printLimits(c, limits, o); err != nil {
 		return err
 	}
@@ -152,10 +153,11 @@ func (m *merged) report() output.Usage {
 
 // sort puts rows in their order: times in theirs, all else by tokens.
 func (g group) sort(rows []output.UsageRow) {
-	slices.SortFunc(rows, func(a, b output.UsageRow) int {
+	sort.Slice(rows, func(i, j int) bool {
+		a, b := rows[i], rows[j]
 		if !g.ofTime() && a.Tokens.Total != b.Tokens.Total {
-			return cmp.Compare(b.Tokens.Total, a.Tokens.Total)
+			return a.Tokens.Total > b.Tokens.Total
 		}
-		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Adapter, b.Adapter), cmp.Compare(a.Host, b.Host))
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Adapter, b.Adapter), cmp.Compare(a.Host, b.Host)) < 0
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"sort"
 	"time"
 
 	"agentctl/discover"
@@ -133,7 +134,7 @@ func mergeByTime(lists [][]output.TranscriptMessage) []output.TranscriptMessage 
 			all = append(all, placed{e, at})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b placed) int { return a.at.Compare(b.at) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].at.Before(all[j].at) })
 	out := make([]output.TranscriptMessage, len(all))
 	for i, p := range all {
 		out[i] = p.TranscriptMessage
