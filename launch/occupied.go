@@ -23,9 +23,10 @@ type LiveError struct{ Session discover.Session }
 
 func (e *LiveError) Error() string { return "the session " + e.Session.ID + " is live" }
 
-// lockWorkspace takes the kernel lock of the workspace. It waits for other launches, which hold it until their session is
-// proven; any other holder is an [*OccupiedError].
-func (p *Plan) lockWorkspace(ctx context.Context, w *lock.Workspace) (*lock.Flock, error) {
+// LockWorkspace takes the kernel lock of the workspace. It waits for other calls of this program that hold it for a moment: launches,
+// until their session is proven, and calls that remove sessions. Any other holder, and one of those when ctx has ended, is an
+// [*OccupiedError].
+func LockWorkspace(ctx context.Context, scanner *discover.Scanner, w *lock.Workspace) (*lock.Flock, error) {
 	for {
 		limited, cancel := context.WithTimeout(ctx, lock.FlockTimeout)
 		held, err := lock.FlockWorkspace(limited, w.Top)
@@ -36,21 +37,21 @@ func (p *Plan) lockWorkspace(ctx context.Context, w *lock.Workspace) (*lock.Floc
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return nil, ctx.Err()
 		}
-		table, err := p.Scanner.ReadTable(context.WithoutCancel(ctx))
+		table, err := scanner.ReadTable(context.WithoutCancel(ctx))
 		if err != nil {
 			return nil, err
 		}
 		found := &lock.Conflicts{Workspace: w}
 		found.AddHolders(table, true)
-		self, _ := table.ByPID(p.Scanner.PID)
-		if ctx.Err() != nil || !isLaunch(self, found.Locks[0]) {
+		self, _ := table.ByPID(scanner.PID)
+		if ctx.Err() != nil || !isBrief(self, found.Locks[0]) {
 			return nil, &OccupiedError{Locks: found.Locks, Flocked: true}
 		}
 	}
 }
 
-// isLaunch reports whether this program holds a lock to start an agent. It assumes so if the holder cannot be seen.
-func isLaunch(self proc.Process, l lock.Lock) bool {
+// isBrief reports whether this program holds a lock only for a moment. It assumes so if the holder cannot be seen.
+func isBrief(self proc.Process, l lock.Lock) bool {
 	if len(l.Holders) == 0 {
 		return true
 	}
@@ -62,7 +63,14 @@ func isLaunch(self proc.Process, l lock.Lock) bool {
 	if err != nil || holder.Exe != self.Exe || len(args) < 2 {
 		return false
 	}
-	return l.Shared || args[1] == "launch" || args[1] == "resume" // a shared lock is a check of the lock
+	if l.Shared { // a check of the lock
+		return true
+	}
+	switch args[1] {
+	case "launch", "resume", string(ActionRemove), string(ActionArchive), string(ActionUnarchive):
+		return true
+	}
+	return false
 }
 
 // checkFree returns a [*LiveError] if the session to resume is live, and an [*OccupiedError] if another one works in the

@@ -71,7 +71,7 @@ func (l Planner) Plan(ctx context.Context, a Adapter, r Request) (*Plan, error) 
 	if err != nil || l.Force && r.Resume == nil {
 		return p, err
 	}
-	if p.flock, err = p.lockWorkspace(ctx, workspace); err != nil {
+	if p.flock, err = LockWorkspace(ctx, p.Scanner, workspace); err != nil {
 		return p, err
 	}
 	if err = p.checkFree(ctx, l, workspace); err != nil {

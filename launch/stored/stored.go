@@ -11,6 +11,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/launch"
+	"agentctl/lock"
 )
 
 // commandTimeout is how long a command of an agent may take: several times what the slowest took on a busy machine (2 s).
@@ -138,6 +139,11 @@ func (r *run) session(ctx context.Context, s discover.Session) Result {
 	if err := r.checkVersion(ctx, s.Agent, command); err != nil {
 		return fail(Unsupported, err)
 	}
+	held, err := r.lockWorkspace(ctx, s)
+	if err != nil {
+		return fail(Failed, err)
+	}
+	defer held.Release()
 	now, found, err := r.read(ctx, s) // just before: it may have been resumed
 	switch {
 	case err != nil:
@@ -152,6 +158,20 @@ func (r *run) session(ctx context.Context, s discover.Session) Result {
 	}
 	failed := r.Host.RunIn(ctx, command.Dir, command.Env, command.Args...)
 	return r.verify(ctx, result, failed)
+}
+
+// lockWorkspace keeps launches out of the workspace that the session would be resumed in, and waits for one that has begun. There
+// is no lock, and no error, if the directory is gone, or if a process other than a launch has the lock.
+func (r *run) lockWorkspace(ctx context.Context, s discover.Session) (*lock.Flock, error) {
+	workspace, err := lock.WorkspaceOf(s.Dir)
+	if err != nil {
+		return nil, nil //nolint:nilerror // nothing can be resumed there, either
+	}
+	held, err := launch.LockWorkspace(ctx, r.scanner, workspace)
+	if _, occupied := errors.AsType[*launch.OccupiedError](err); occupied && ctx.Err() == nil {
+		return nil, nil
+	}
+	return held, err
 }
 
 var errGone = errors.New("the session has vanished meanwhile")

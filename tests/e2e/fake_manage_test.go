@@ -10,7 +10,8 @@ import (
 )
 
 // What the agents' commands do to stored sessions: `codex delete|archive|unarchive` of 0.169, `opencode session delete` of 1.18. With
-// OLD_RELEASE there are none, and with IDLE they say that they are done and do nothing.
+// OLD_RELEASE there are none, with IDLE they say that they are done and do nothing, and with SLOW, the name of a FIFO, they make a file
+// with .reached after that name and wait until something opens the FIFO.
 
 // manageCodex carries out a command; it returns if the command line has none.
 func manageCodex() {
@@ -24,6 +25,10 @@ func manageCodex() {
 	if id == "--help" {
 		fmt.Printf("Usage: codex %s [OPTIONS] <SESSION>\n", verb)
 		os.Exit(0)
+	}
+	if fifo := os.Getenv("SLOW"); fifo != "" {
+		_ = os.WriteFile(fifo+".reached", nil, 0o600)
+		_, _ = os.ReadFile(fifo)
 	}
 	active, _ := filepath.Glob(filepath.Join(dir, "sessions/*/*/*/rollout-*-"+id+".jsonl"))
 	archived, _ := filepath.Glob(filepath.Join(dir, "archived_sessions/rollout-*-"+id+".jsonl"))
