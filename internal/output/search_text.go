@@ -107,7 +107,7 @@ func (t *searchText) fitted(line string) string {
 
 // truncated truncates coloured text to a width.
 func (t *searchText) truncated(line string, room int) string {
-	if t.opts.Width == 0 || displayWidth(line) <= room {
+	if t.opts.Width == 0 || DisplayWidth(line) <= room {
 		return line
 	}
 	cut := displaywidth.Options{ControlSequences: true}.TruncateString(line, max(room, 1), "…")

@@ -36,7 +36,7 @@ func TestTopTable(t *testing.T) {
 			t.Errorf("%d columns: %q", width, lines)
 		}
 		for _, line := range lines {
-			if displayWidth(line) > width {
+			if DisplayWidth(line) > width {
 				t.Errorf("%d columns: %q", width, line)
 			}
 		}
@@ -117,7 +117,7 @@ func TestFitLine(t *testing.T) {
 		if got := FitLine(tc.line, tc.width); got != tc.want {
 			t.Errorf("%q in %d: %q, want %q", tc.line, tc.width, got, tc.want)
 		}
-		if got := WithoutColor(FitLine(tc.line, tc.width)); displayWidth(got) != tc.width || strings.Contains(got, "\x1b") {
+		if got := WithoutColor(FitLine(tc.line, tc.width)); DisplayWidth(got) != tc.width || strings.Contains(got, "\x1b") {
 			t.Errorf("%q in %d without colours: %q", tc.line, tc.width, got)
 		}
 	}

@@ -98,7 +98,7 @@ func (t *Transcript) writeHeader(b *strings.Builder, m TranscriptMessage) {
 		words = append(words, t.colored("2", Sanitize(m.Model)))
 	}
 	line := t.sessionLabel(m) + strings.Join(words, columnGap)
-	for t.opts.Width > 0 && len(words) > 1 && displayWidth(line) > t.opts.Width {
+	for t.opts.Width > 0 && len(words) > 1 && DisplayWidth(line) > t.opts.Width {
 		words = words[:len(words)-1]
 		line = t.sessionLabel(m) + strings.Join(words, columnGap)
 	}
@@ -161,8 +161,8 @@ func (t *Transcript) colored(color, text string) string {
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-// displayWidth is the width of a text, which may contain colours.
-func displayWidth(s string) int { return displayOptions().String(s) }
+// DisplayWidth is the width of a text, which may contain colours.
+func DisplayWidth(s string) int { return displayOptions().String(s) }
 
 // displayOptions measure texts that may contain colours.
 func displayOptions() displaywidth.Options { return displaywidth.Options{ControlSequences: true} }

@@ -36,7 +36,7 @@ func (t *Transcript) callLine(m TranscriptMessage, state string) string {
 	}
 	words := []string{cmp.Or(Sanitize(m.Tool.Name), "-"), Sanitize(m.Tool.Brief), state}
 	if t.opts.Width > 0 {
-		t.fitWords(words, t.opts.Width-displayWidth(t.sessionLabel(m))-displaywidth.String(bullet))
+		t.fitWords(words, t.opts.Width-DisplayWidth(t.sessionLabel(m))-displaywidth.String(bullet))
 	}
 	color := stateColor(m.Tool.State)
 	line := t.sessionLabel(m) + t.colored(color, bullet) + words[0]

@@ -1,6 +1,7 @@
 package top
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,38 +19,38 @@ type report struct {
 	running     bool
 }
 
-// act runs commands beside the screen, one after another, and shows in the pane what they print. m.mu is held.
+// act runs commands beside the screen, one after another, and shows in the pane what they print. Other actions may run at the same
+// time: a message waits until it is read. m.mu is held.
 func (m *model) act(commands ...[]string) {
-	if m.report != nil && m.report.running {
-		m.notice = "the last command has not ended yet: " + m.report.commandLine
-		return
+	if !slices.ContainsFunc(m.reports, func(r *report) bool { return r.running }) {
+		m.reports = nil
 	}
-	shown := &report{commandLine: m.runner.commandLine(commands[0]), running: true}
-	m.report, m.scroll = shown, 0
+	m.scroll = 0
+	begin := func(args []string) *report {
+		r := &report{commandLine: m.runner.commandLine(args), running: true}
+		m.reports = append(m.reports, r)
+		return r
+	}
+	shown := begin(commands[0])
 	m.start(func() {
 		for i, args := range commands {
-			line := m.runner.commandLine(args)
+			lines, exit := m.runner.capture(m.ctx, reportWidth, args)
 			m.mu.Lock()
-			shown.commandLine = line
-			if i > 0 {
-				shown.lines = append(shown.lines, "", "$ "+line)
+			shown.lines, shown.running = append(lines, fmt.Sprintf("exit %d", exit)), false
+			if i+1 < len(commands) {
+				shown = begin(commands[i+1])
 			}
 			m.mu.Unlock()
 			m.changed.notify()
-			lines, exit := m.runner.capture(m.ctx, reportWidth, args)
-			m.mu.Lock()
-			shown.lines = append(append(shown.lines, lines...), fmt.Sprintf("exit %d", exit))
-			m.mu.Unlock()
 		}
-		m.mu.Lock()
-		shown.running = false
-		m.mu.Unlock()
-		m.changed.notify()
 	})
 }
 
 // reportWidth is the width for which reports are printed. Their lines are wrapped to the pane when they are drawn.
 const reportWidth = 400
+
+// confirmation ends a question that y answers.
+const confirmation = " ? [y/N] "
 
 // askStop asks whether the targets are to be stopped.
 func (m *model) askStop() {
@@ -59,7 +60,7 @@ func (m *model) askStop() {
 		return
 	}
 	args := append([]string{"stop"}, m.arguments(rows)...)
-	m.prompt = &prompt{label: m.runner.commandLine(args) + " ? [y/N] ", confirm: true, done: func(string) { m.act(args) }}
+	m.prompt = &prompt{label: m.runner.commandLine(args) + confirmation, confirm: true, done: func(string) { m.act(args) }}
 }
 
 // askMessage asks for a message to the targets.
@@ -69,8 +70,12 @@ func (m *model) askMessage() {
 		m.notice = "there is no session to send a message to"
 		return
 	}
-	to := m.arguments(rows)
-	m.prompt = &prompt{label: "message to " + output.Sanitize(strings.Join(to, ", ")) + ": ", done: func(text string) {
+	to, receiver := m.arguments(rows), fmt.Sprintf("%d sessions", len(rows))
+	if len(rows) == 1 {
+		s := rows[0].s
+		receiver = fmt.Sprint(s.Agent, " ", m.call.Style.ShortIDs([]output.SessionID{{Agent: string(s.Agent), ID: cmp.Or(s.ID, to[0])}})[0])
+	}
+	m.prompt = &prompt{label: "message to " + receiver + ": ", done: func(text string) {
 		if strings.TrimSpace(text) == "" {
 			m.notice = "nothing was sent"
 			return

@@ -14,7 +14,8 @@ import (
 const (
 	// besideWidth is the least width of a screen that has the pane beside the table.
 	besideWidth = 170
-	// leastSplit is the least number of lines that table and pane share; from roomy on, the pane has more than half.
+	// leastSplit is the least number of lines that table and pane share. The table has half of them at most; two fifths if there are
+	// roomy lines or more.
 	leastSplit, roomy = 6, 24
 	// limitsHeight is the least height of a screen that shows limits in the header.
 	limitsHeight = 20
@@ -30,7 +31,7 @@ func (m *model) frame(columns, rows int) []string {
 	head, foot := m.header(style, rows), m.footer(columns)
 	body := max(1, rows-len(head)-1)
 	var lines []string
-	switch pane := m.open != "" || m.report != nil; {
+	switch pane := m.open != "" || len(m.reports) > 0; {
 	case m.help:
 		lines = helpLines(columns, body)
 	case !pane:
@@ -46,15 +47,12 @@ func (m *model) frame(columns, rows int) []string {
 	case body < leastSplit:
 		lines = m.paneLines(columns, body)
 	default:
-		below := body / 2
+		most := body - body/2
 		if body >= roomy {
-			below = body * 3 / 5
+			most = body - body*3/5
 		}
-		lines = m.tableLines(style, body-below)
-		for len(lines) < body-below {
-			lines = append(lines, "")
-		}
-		lines = append(lines, m.paneLines(columns, below)...)
+		lines = m.tableLines(style, most)
+		lines = append(lines, m.paneLines(columns, body-len(lines))...)
 	}
 	for len(lines) < body {
 		lines = append(lines, "")
@@ -73,7 +71,7 @@ func at(lines []string, i int) string {
 	return ""
 }
 
-// header has the totals, and where there is room, the limits of the agents' providers.
+// header has the totals, the most important first, and where there is room, the limits of the agents' providers.
 func (m *model) header(style output.TextOptions, rows int) []string {
 	sessions := make([]discover.Session, len(m.rows))
 	rate, cpu := 0.0, 0.0
@@ -97,11 +95,17 @@ func (m *model) header(style output.TextOptions, rows int) []string {
 	if m.order > 0 {
 		parts = append(parts, "by "+orders()[m.order].name)
 	}
-	parts = append(parts, fmt.Sprintf("%.0f%% cpu", cpu), output.Thousands(int64(rate))+" tokens/min")
 	if n := len(m.warnings); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d could not be read", n))
 	}
-	lines := []string{strings.Join(append(parts, style.Now.Format("15:04:05")), "  ·  ")}
+	parts = append(parts, fmt.Sprintf("%.0f%% cpu", cpu), output.Thousands(int64(rate))+" tokens/min", style.Now.Format("15:04:05"))
+	line := parts[0]
+	for _, part := range parts[1:] {
+		if longer := line + "  ·  " + part; output.DisplayWidth(longer) <= style.Width {
+			line = longer
+		}
+	}
+	lines := []string{line}
 	const most = 2
 	if limits := style.Limits(sessions); rows >= limitsHeight {
 		lines = append(lines, limits[:min(len(limits), most)]...)
@@ -119,35 +123,34 @@ func (m *model) footer(columns int) string {
 	}
 	var keys []string
 	for _, b := range bindings() {
-		if b.short != "" {
-			keys = append(keys, b.shown+" "+b.short)
+		if b.footer {
+			keys = append(keys, b.shown+" "+b.name)
 		}
 	}
 	const gap = "  "
-	for len(keys) > 1 && len([]rune(strings.Join(keys, gap))) > columns {
+	for len(keys) > 1 && output.DisplayWidth(strings.Join(keys, gap)) > columns {
 		keys = keys[1:] // ? and q are the last
 	}
 	return strings.Join(keys, gap)
 }
 
-// promptLine shows the end of what is typed if it is too long. The question of a confirmation keeps its end too.
+// promptLine has the label, what is typed, and a cursor. Of what is typed it shows the end if it is too long. The label has half of the
+// line at most, that of a question all of it, and keeps its end.
 func promptLine(p *prompt, columns int) string {
-	const least = 20
-	label := output.Truncate(p.label, max(least, columns/2))
+	const cursor, end = "▏", ": "
+	room, suffix := columns/2, end
 	if p.confirm {
-		label = p.label
-		if end := "… ? [y/N] "; len(label) > columns-1 {
-			label = output.Truncate(strings.TrimSuffix(p.label, " ? [y/N] "), max(1, columns-len(end)-1)) + " ? [y/N] "
-		}
+		room, suffix = columns-1, confirmation
 	}
+	label := output.Truncate(strings.TrimSuffix(p.label, suffix), max(1, room-len(suffix))) + suffix
 	text := output.Sanitize(string(p.text))
 	if strings.HasSuffix(string(p.text), " ") {
 		text += " "
 	}
-	for text != "" && len([]rune(label))+len([]rune(text))+1 > columns {
+	for text != "" && output.DisplayWidth(label+text+cursor) > columns {
 		text = string([]rune(text)[1:])
 	}
-	return label + text + "▏"
+	return label + text + cursor
 }
 
 // tableLines are the header of the table and the rows around the selected one.
@@ -185,6 +188,7 @@ func (m *model) tableLines(style output.TextOptions, height int) []string {
 func (m *model) paneLines(width, height int) []string {
 	title, lines, v := m.paneContent(width)
 	room := max(1, height-1)
+	m.paneRoom = room
 	start := 0
 	if v.begin != nil {
 		start = max(0, slices.IndexFunc(lines, func(line string) bool { return v.begin(output.WithoutColor(line)) }))
@@ -195,33 +199,42 @@ func (m *model) paneLines(width, height int) []string {
 	last := max(0, len(lines)-room)
 	m.scroll = min(max(m.scroll, -start), max(0, last-start))
 	start = min(max(0, start+m.scroll), max(last, start))
-	if more := len(lines) - start - room; more > 0 {
-		title += fmt.Sprintf(" (%d more lines)", more)
+	more := ""
+	if n := len(lines) - start - room; n > 0 {
+		more = fmt.Sprintf(" %d more ──", n)
 	}
-	out := []string{rule(title, width)}
+	out := []string{rule(title, more, width)}
 	for _, line := range lines[start:min(len(lines), start+room)] {
 		out = append(out, output.FitLine(line, width))
 	}
 	return out
 }
 
-// rule is the line above a pane, with its title.
-func rule(title string, width int) string {
-	text := output.Truncate("── "+title+" ", width)
-	return text + strings.Repeat("─", max(0, width-len([]rune(text))))
+// rule is the line above a pane, with its title, and a text at its end.
+func rule(title, end string, width int) string {
+	text := output.Truncate("── "+title, max(0, width-1-output.DisplayWidth(end))) + " "
+	return text + strings.Repeat("─", max(0, width-output.DisplayWidth(text+end))) + end
 }
 
 // paneContent returns the title of the pane, the lines of its content, and its view.
 func (m *model) paneContent(width int) (title string, lines []string, v view) {
-	if r := m.report; r != nil {
-		title = "$ " + r.commandLine
-		for _, line := range r.lines {
-			lines = append(lines, output.WrapPlain(output.WithoutColor(line), width)...)
+	if len(m.reports) > 0 {
+		v.newestLast = true
+		for i, r := range m.reports {
+			if i > 0 {
+				lines = append(lines, "")
+			}
+			if len(m.reports) > 1 {
+				lines = append(lines, output.WrapPlain("$ "+r.commandLine, width)...)
+			}
+			for _, line := range r.lines {
+				lines = append(lines, output.WrapPlain(output.WithoutColor(line), width)...)
+			}
+			if r.running {
+				lines = append(lines, "running …")
+			}
 		}
-		if r.running {
-			lines = append(lines, "running …")
-		}
-		return title, lines, v
+		return "$ " + m.reports[len(m.reports)-1].commandLine, lines, v
 	}
 	all := views()
 	v = all[slices.IndexFunc(all, func(v view) bool { return v.name == m.open })]

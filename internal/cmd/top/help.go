@@ -6,23 +6,25 @@ import (
 	"agentctl/internal/output"
 )
 
-// helpLines list the keys, in as many columns as the height needs and the width has room for.
+// helpLines list the keys, in as many columns as the height needs. Each has its sentence if there is room, else its name.
 func helpLines(width, height int) []string {
-	list := bindings()
-	const keyWidth, gap = 9, 2
-	cells := make([]string, 0, len(list))
-	for _, b := range list {
-		cells = append(cells, output.FitLine(b.shown, keyWidth)+b.long)
-	}
-	columns := (len(cells) + height - 1) / max(1, height)
-	rows := (len(cells) + columns - 1) / columns
-	cell := width/columns - gap
-	lines := make([]string, rows)
-	for i, c := range cells {
-		if i >= rows {
-			lines[i%rows] += strings.Repeat(" ", gap)
+	var list []binding
+	for _, b := range bindings() {
+		if b.shown != "" {
+			list = append(list, b)
 		}
-		lines[i%rows] += output.FitLine(c, cell)
+	}
+	const keyWidth, gap = 9, 2
+	columns := (len(list) + height - 1) / max(1, height)
+	rows := (len(list) + columns - 1) / columns
+	cell := max(0, width/columns-gap)
+	lines := make([]string, rows)
+	for i, b := range list {
+		text := b.long
+		if output.DisplayWidth(text) > cell-keyWidth {
+			text = b.name
+		}
+		lines[i%rows] += output.FitLine(output.FitLine(b.shown, keyWidth)+text, cell) + strings.Repeat(" ", gap)
 	}
 	return lines
 }

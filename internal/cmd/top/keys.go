@@ -9,44 +9,47 @@ import (
 // binding is what a key does.
 type binding struct {
 	keys []terminal.Key
-	// shown are the keys for people; short is what they do in one word, for the last line of the screen; "" where it is not
-	// there.
-	shown, short, long string
-	do                 func(*model) terminal.Request
+	// shown are the keys for people; those with "" are shown with the binding before.
+	shown string
+	// name says in one or two words what they do, long in a sentence.
+	name, long string
+	// footer: the binding is in the last line of the screen.
+	footer bool
+	do     func(*model) terminal.Request
 }
 
 // bindings are all keys, in the order of the help.
 func bindings() []binding {
-	const half = 2
 	simple := func(do func(*model)) func(*model) terminal.Request {
 		return func(m *model) terminal.Request { do(m); return terminal.Request{} }
 	}
+	keys := func(k ...terminal.Key) []terminal.Key { return k }
 	list := []binding{
-		{keys: []terminal.Key{terminal.Up, 'k'}, shown: "↑ k", long: "select the row above", do: simple(func(m *model) { m.move(-1) })},
-		{keys: []terminal.Key{terminal.Down, 'j'}, shown: "↓ j", long: "select the row below", do: simple(func(m *model) { m.move(1) })},
-		{keys: []terminal.Key{terminal.Home, 'g'}, shown: "Home g", long: "select the first row", do: simple(func(m *model) { m.move(-len(m.rows)) })},
-		{keys: []terminal.Key{terminal.End, 'G'}, shown: "End G", long: "select the last row", do: simple(func(m *model) { m.move(len(m.rows)) })},
-		{keys: []terminal.Key{terminal.PageUp, 'b' - 'a' + 1}, shown: "PgUp ^B", long: "scroll the pane back; without one, the table", do: simple(func(m *model) { m.scrollBy(-max(1, m.page/half)) })},
-		{keys: []terminal.Key{terminal.PageDown, 'f' - 'a' + 1}, shown: "PgDn ^F", long: "scroll the pane on; without one, the table", do: simple(func(m *model) { m.scrollBy(max(1, m.page/half)) })},
-		{keys: []terminal.Key{' '}, shown: "space", long: "mark the row, or unmark it: actions are about all marked rows", do: simple((*model).mark)},
-		{keys: []terminal.Key{'/'}, shown: "/", short: "filter", long: "show only rows that have these words", do: simple((*model).askFilter)},
-		{keys: []terminal.Key{'s'}, shown: "s", short: "sort", long: "sort by another column", do: simple((*model).nextOrder)},
-		{keys: []terminal.Key{'p'}, shown: "p", long: "pause: the table stays as it is", do: simple(func(m *model) { m.paused = !m.paused })},
+		{keys(terminal.Up, 'k'), "↑ ↓ j k", "select", "select a row", false, simple(func(m *model) { m.move(-1) })},
+		{keys(terminal.Down, 'j'), "", "", "", false, simple(func(m *model) { m.move(1) })},
+		{keys(terminal.Home, 'g'), "g G", "first, last", "select the first row, the last row; also Home, End", false, simple(func(m *model) { m.move(-len(m.rows)) })},
+		{keys(terminal.End, 'G'), "", "", "", false, simple(func(m *model) { m.move(len(m.rows)) })},
+		{keys(terminal.PageUp, 'b'-'a'+1), "^B ^F", "scroll", "scroll the pane; without one, the table; also PgUp, PgDn", false, simple(func(m *model) { m.scrollBy(-1) })},
+		{keys(terminal.PageDown, 'f'-'a'+1), "", "", "", false, simple(func(m *model) { m.scrollBy(1) })},
+		{keys(' '), "space", "mark", "mark the row, or unmark it: m and K are about all marked rows", false, simple((*model).mark)},
+		{keys('/'), "/", "filter", "show only rows that have these words", true, simple((*model).askFilter)},
+		{keys('s'), "s", "sort", "sort by another column", true, simple((*model).nextOrder)},
+		{keys('p'), "p", "pause", "pause: the table stays as it is", false, simple(func(m *model) { m.paused = !m.paused })},
 	}
 	for _, v := range views() {
-		b := binding{keys: []terminal.Key{terminal.Key(v.key[0])}, shown: v.key, long: "show or hide " + v.name, do: simple(func(m *model) { m.toggle(v.name) })}
+		b := binding{keys(terminal.Key(v.key[0])), v.key, v.name, v.long, false, simple(func(m *model) { m.toggle(v.name) })}
 		if v.key == "Enter" {
-			b.keys, b.short = []terminal.Key{terminal.Enter}, "peek"
+			b.keys, b.footer = keys(terminal.Enter), true
 		}
 		list = append(list, b)
 	}
 	return append(list,
-		binding{keys: []terminal.Key{'a'}, shown: "a", short: "attach", long: "attach to the session where it runs", do: (*model).attach},
-		binding{keys: []terminal.Key{'m'}, shown: "m", short: "message", long: "send the session a message", do: simple((*model).askMessage)},
-		binding{keys: []terminal.Key{'K'}, shown: "K", short: "stop", long: "stop the session; asks first", do: simple((*model).askStop)},
-		binding{keys: []terminal.Key{terminal.Escape}, shown: "Esc", long: "close the pane; then remove the filter and the marks", do: simple((*model).escape)},
-		binding{keys: []terminal.Key{'?', 'h'}, shown: "?", short: "help", long: "show or hide the keys", do: simple(func(m *model) { m.help = !m.help })},
-		binding{keys: []terminal.Key{'q', 'Q'}, shown: "q", short: "quit", long: "quit", do: func(*model) terminal.Request { return terminal.Request{Quit: true} }},
+		binding{keys('a'), "a", "attach", "attach to the session where it runs", true, (*model).attach},
+		binding{keys('m'), "m", "message", "send the session a message", true, simple((*model).askMessage)},
+		binding{keys('K'), "K", "stop", "stop the session; asks first", true, simple((*model).askStop)},
+		binding{keys(terminal.Escape), "Esc", "close", "close the pane; then remove the filter, then the marks", false, simple((*model).escape)},
+		binding{keys('?', 'h'), "?", "help", "show or hide the keys", true, simple(func(m *model) { m.help = !m.help })},
+		binding{keys('q', 'Q'), "q", "quit", "quit; also Ctrl-C", true, func(*model) terminal.Request { return terminal.Request{Quit: true} }},
 	)
 }
 
@@ -95,7 +98,7 @@ func (m *model) nextOrder() {
 // toggle shows a view in the pane, or closes the pane if it shows it.
 func (m *model) toggle(name string) {
 	m.scroll = 0
-	if m.report = nil; m.open == name {
+	if m.reports = nil; m.open == name {
 		name = ""
 	}
 	m.open = name
@@ -104,8 +107,8 @@ func (m *model) toggle(name string) {
 // escape closes what was opened last.
 func (m *model) escape() {
 	switch {
-	case m.report != nil:
-		m.report = nil
+	case len(m.reports) > 0:
+		m.reports = nil
 	case m.open != "":
 		m.open = ""
 	case m.filter != "":
@@ -115,11 +118,12 @@ func (m *model) escape() {
 	}
 }
 
-// scrollBy scrolls the pane, or else the table.
-func (m *model) scrollBy(lines int) {
-	if m.open == "" && m.report == nil {
-		m.move(lines)
+// scrollBy scrolls the pane, or else the table, by half of what is shown, on with 1 and back with -1.
+func (m *model) scrollBy(direction int) {
+	const half = 2
+	if m.open == "" && len(m.reports) == 0 {
+		m.move(direction * max(1, m.page/half))
 		return
 	}
-	m.scroll += lines
+	m.scroll += direction * max(1, m.paneRoom/half)
 }

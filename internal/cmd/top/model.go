@@ -35,13 +35,15 @@ type model struct {
 	filter   string
 	first    int // the first row shown
 	page     int // how many rows were shown last
+	paneRoom int // how many lines of the pane's content were shown last
 
-	open   string // the name of the view in the pane; "" for none
-	report *report
-	scroll int // lines of the pane, from where it begins
-	help   bool
-	prompt *prompt
-	notice string // shown instead of the keys until the next key
+	open string // the name of the view in the pane; "" for none
+	// reports are those of the commands that have acted since the pane had none that ran.
+	reports []*report
+	scroll  int // lines of the pane, from where it begins
+	help    bool
+	prompt  *prompt
+	notice  string // shown instead of the keys until the next key
 }
 
 // row is a session with what is measured of it.

@@ -3,6 +3,7 @@ package top
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,6 +152,80 @@ func TestStop(t *testing.T) {
 	m.types(terminal.Escape)
 	if text := m.shown(120, 40); strings.Contains(text, "exit 1") {
 		t.Error(text)
+	}
+}
+
+// While a message waits to be read, another command acts; the pane shows both.
+func TestTwoActions(t *testing.T) {
+	m := newScreen(t, session("aaaa", discover.Waiting, "/w", ""), session("bbbb", discover.Running, "/w", ""))
+	read := make(chan struct{})
+	m.runner.verb = func(_ context.Context, f cmdutil.Factory, args ...string) int {
+		if args[0] == "send" {
+			<-read
+		}
+		fmt.Fprintf(f.Stdout, "ran %q\n", args)
+		return 0
+	}
+	m.types('m', 'x', terminal.Enter)
+	m.waitFor("running …")
+	m.types('j', 'K', 'y')
+	m.waitFor("exit 0")
+	if text := m.shown(120, 40); !strings.Contains(text, "running …\n\n$ agentctl stop bbbb\nran") {
+		t.Error(text)
+	}
+	close(read)
+	m.waitFor(`ran ["send" "--" "aaaa" "x"]`)
+	m.waitFor("exit 0\n\n$ agentctl stop bbbb")
+	m.types('K', 'y')
+	m.waitFor("exit 0")
+	if text := m.shown(120, 40); strings.Contains(text, "send") {
+		t.Errorf("old reports are left:\n%s", text)
+	}
+}
+
+// The pane begins below the last row, or beside all of them behind a line at one column, however wide the characters are.
+func TestPaneEdges(t *testing.T) {
+	m := newScreen(t, session("aaaa", discover.Running, "/w", "漢字 テスト"), session("bbbb", discover.Idle, "/w", "plain"))
+	m.types('i')
+	lines := m.frame(80, 24)
+	i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "── status: $ agentctl status aaaa ──") })
+	if i != 4 || output.DisplayWidth(lines[i]) != 80 { // totals, header, two rows
+		t.Errorf("the pane begins in line %d:\n%s", i, strings.Join(lines, "\n"))
+	}
+	for _, line := range m.frame(200, 30)[1:29] {
+		if left, _, ok := strings.Cut(line, "│"); !ok || output.DisplayWidth(left) != 121 {
+			t.Errorf("%q", line)
+		}
+	}
+}
+
+// The first line leaves out what there is no room for, the least important first.
+func TestHeader(t *testing.T) {
+	m := newScreen(t, session("aaaa", discover.Running, "/w", ""))
+	m.filter = "漢字"
+	for width, want := range map[int]string{
+		10: "1 running", 40: "1 running  ·  PAUSED  ·  filter: 漢字", 50: "1 running  ·  PAUSED  ·  filter: 漢字  ·  0% cpu",
+	} {
+		if got := m.frame(width, 15)[0]; got != want {
+			t.Errorf("%d: %q, want %q", width, got, want)
+		}
+	}
+}
+
+// What is typed ends before the edge, and the label with its colon or question.
+func TestPromptLine(t *testing.T) {
+	for _, tc := range []struct {
+		p    prompt
+		want string
+	}{
+		{prompt{label: "filter: ", text: []rune("ab ")}, "filter: ab ▏"},
+		{prompt{label: "message to codex 0123456789: ", text: []rune("漢字漢字漢字漢字漢字漢字漢字")}, "message to c…: 字漢字漢字漢字▏"},
+		{prompt{label: "agentctl stop 0123456789 0123456789 ? [y/N] ", confirm: true}, "agentctl stop 01234… ? [y/N] ▏"},
+	} {
+		got := promptLine(&tc.p, 30)
+		if output.DisplayWidth(got) > 30 || got != tc.want {
+			t.Errorf("%q, want %q", got, tc.want)
+		}
 	}
 }
 

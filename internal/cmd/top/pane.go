@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -11,6 +12,8 @@ import (
 // view is a content of the pane: commands of this program, whose output is shown one after another.
 type view struct {
 	key, name string
+	// long says for the help what it shows.
+	long string
 	// commands are those for a session, by the argument that means it and its directory.
 	commands func(session, dir string) [][]string
 	// general: the commands are about no session.
@@ -29,18 +32,18 @@ func views() []view {
 		return func(session, _ string) [][]string { return [][]string{append(slices.Clone(args), session)} }
 	}
 	return []view{
-		{key: "Enter", name: "peek", commands: one("peek", "-n", "50"), interval: 30 * time.Second, newestLast: true},
-		{key: "i", name: "status", commands: one("status"), interval: 5 * time.Second},
-		{key: "t", name: "processes", commands: one("status"), interval: 3 * time.Second, begin: func(line string) bool { return line == "" }},
-		{key: "e", name: "evidence", commands: one("status", "--explain"), interval: 10 * time.Second, begin: func(line string) bool { return len(line) > 4 && line[:4] == "why:" }},
-		{key: "o", name: "orphans", general: true, interval: 10 * time.Second, commands: func(string, string) [][]string { return [][]string{{"list", "--orphans"}} }},
-		{key: "w", name: "worktrees and locks", interval: 10 * time.Second, commands: func(_, dir string) [][]string {
+		{key: "Enter", name: "peek", long: "show or hide its last messages", commands: one("peek", "-n", "50"), interval: 30 * time.Second, newestLast: true},
+		{key: "i", name: "status", long: "show or hide its facts", commands: one("status"), interval: 5 * time.Second},
+		{key: "t", name: "processes", long: "show or hide its processes, with their ports", commands: one("status"), interval: 3 * time.Second, begin: func(line string) bool { return strings.HasPrefix(line, "PID ") }},
+		{key: "e", name: "evidence", long: "show or hide the evidence for its status", commands: one("status", "--explain"), interval: 10 * time.Second, begin: func(line string) bool { return strings.HasPrefix(line, "why:") }},
+		{key: "o", name: "orphans", long: "show or hide what stopped sessions have left running", general: true, interval: 10 * time.Second, commands: func(string, string) [][]string { return [][]string{{"list", "--orphans"}} }},
+		{key: "w", name: "worktrees and locks", long: "show or hide the locks, and the worktrees of its repository", interval: 10 * time.Second, commands: func(_, dir string) [][]string {
 			if dir == "" {
 				return [][]string{{"locks"}}
 			}
 			return [][]string{{"locks"}, {"worktree", "list", dir}}
 		}},
-		{key: "u", name: "usage", general: true, interval: time.Minute, commands: func(string, string) [][]string {
+		{key: "u", name: "usage", long: "show or hide tokens and limits of the last days", general: true, interval: time.Minute, commands: func(string, string) [][]string {
 			return [][]string{{"usage", "--since", "7d"}, {"usage", "--limits"}}
 		}},
 	}

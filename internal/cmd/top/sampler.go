@@ -190,8 +190,10 @@ func (s *sampler) load(session discover.Session) (discover.Session, output.Load)
 	}
 	load := output.Load{Changes: s.changes[session.Dir]}
 	if row := s.rows[key]; row != nil && session.Status != discover.Stopped {
-		load.CPU, load.Memory, load.TokenRate = row.currentCPU(), row.memory, row.tokenRate()
-		load.CPUHistory, load.TokenHistory = row.cpu, row.perTick
+		load.CPU, load.CPUHistory, load.Memory = row.currentCPU(), row.cpu, row.memory
+		if load.TokenRate = row.tokenRate(); load.TokenRate != nil {
+			load.TokenHistory = row.perTick
+		}
 	}
 	return session, load
 }
