@@ -14,11 +14,6 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 	// Functions that open or read by themselves, with the reason.
 	allowed := map[string]string{
 		"internal/cmdutil/agentrun/prompt.go:read":     "the user's own file, which may be a pipe; its reader is fsread.ReadStream",
-		"internal/cmd/host/install.go:copyTo":          "this program, to copy it",
-		"internal/host/install.go:shell":               "this program to a host; the rest of what ssh prints is dropped",
-		"internal/host/run.go:Run":                     "what ssh prints after the answer is dropped",
-		"internal/host/serve.go:Serve":                 "the end of stdin is waited for; what comes is dropped",
-		"internal/host/ssh.go:start":                   "what ssh prints on stderr, of which the end is kept",
 		"internal/terminal/foreground.go:Foreground":   "the terminal, to ask whose it is; nothing is read",
 		"launch/output.go:openOutput":                  "made for writing, where the user says",
 		"launch/execute.go:stdinFile":                  "/dev/null",

@@ -37,14 +37,14 @@ func TestServe(t *testing.T) {
 	})
 	text := "banner m\nm\n" + string(answer)
 	var stdout, stderr bytes.Buffer
-	a, err := receive(t.Context(), bufio.NewReader(strings.NewReader(text)), "m", "s", Output{&stdout, &stderr}, func() {})
+	a, err := receive(bufio.NewReader(strings.NewReader(text)), "m", "s", Output{&stdout, &stderr}, func() {})
 	if err != nil || a.Code != 8 || stdout.String() != long || stderr.String() != "e" {
 		t.Errorf("%+v, %v, %d bytes, %q", a, err, stdout.Len(), stderr.String())
 	}
 	// Without its last frame an answer is cut, wherever that is.
 	for end := strings.Index(text, "o "); end < len(text); end += 1000 {
 		cut := (*CutError)(nil)
-		if _, err := receive(t.Context(), bufio.NewReader(strings.NewReader(text[:end])), "m", "s", Output{io.Discard, io.Discard}, func() {}); !errors.As(err, &cut) {
+		if _, err := receive(bufio.NewReader(strings.NewReader(text[:end])), "m", "s", Output{io.Discard, io.Discard}, func() {}); !errors.As(err, &cut) {
 			t.Fatalf("cut at %d: %v", end, err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestServeOtherContract(t *testing.T) {
 		t.Error("it was run")
 		return 0
 	})
-	_, err := receive(t.Context(), bufio.NewReader(strings.NewReader("m\n"+string(answer))), "m", "other", Output{}, func() {})
+	_, err := receive(bufio.NewReader(strings.NewReader("m\n"+string(answer))), "m", "other", Output{}, func() {})
 	if version := (*VersionError)(nil); !errors.As(err, &version) || version.Hello.Schema != "s" {
 		t.Error(err)
 	}
@@ -84,7 +84,7 @@ func FuzzReceive(f *testing.F) {
 	f.Add([]byte("m\nh 99999999999\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var out bytes.Buffer
-		a, err := receive(t.Context(), bufio.NewReader(bytes.NewReader(text)), "m", "s", Output{&out, &out}, func() {})
+		a, err := receive(bufio.NewReader(bytes.NewReader(text)), "m", "s", Output{&out, &out}, func() {})
 		if out.Len() > len(text) || err != nil && a.Code != 0 {
 			t.Errorf("%+v, %v, %d bytes", a, err, out.Len())
 		}

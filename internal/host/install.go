@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Platform is what uname says of a host, such as "Linux x86_64".
@@ -27,7 +29,7 @@ func (p Platform) Go() string {
 // Platform asks a host for its platform.
 func (s SSH) Platform(ctx context.Context, destination string) (Platform, error) {
 	marker := newMarker()
-	words, err := s.shell(ctx, destination, marker, "echo; echo "+marker+" $(uname -sm)", nil)
+	words, err := s.shell(ctx, destination, marker, "echo; echo "+marker+" $(uname -sm)", nil, answerTime)
 	if err != nil {
 		return "", err
 	}
@@ -39,42 +41,42 @@ func (s SSH) Platform(ctx context.Context, destination string) (Platform, error)
 
 // Install writes a program of so many bytes to ~/.local/bin/agentctl of a host. It is complete and has run under another name before it takes its
 // place.
-func (s SSH) Install(ctx context.Context, destination string, program io.Reader, size int64) error {
+func (s SSH) Install(ctx context.Context, destination string, program *os.File, size int64) error {
 	marker := newMarker()
 	script := "umask 022; d=$HOME/.local/bin; t=$d/." + marker + "; mkdir -p \"$d\" \"$t\" && cat > \"$t/agentctl\" && " +
 		"test \"$(wc -c < \"$t/agentctl\")\" -eq " + strconv.FormatInt(size, 10) + " && chmod 755 \"$t/agentctl\" && \"$t/agentctl\" version >/dev/null && " +
 		"mv -f \"$t/agentctl\" \"$d/agentctl\" && r=done; rm -rf \"$t\"; echo; echo " + marker + " $r"
-	result, err := s.shell(ctx, destination, marker, script, program)
+	result, err := s.shell(ctx, destination, marker, script, program, installTime)
 	if err == nil && result != "done" {
 		return errors.New("the program could not be written to ~/.local/bin there, or does not run")
 	}
 	return err
 }
 
-// shell runs a script of sh on a host and returns what follows the marker. The script has neither single quotes nor line breaks.
-func (s SSH) shell(ctx context.Context, destination, marker, script string, stdin io.Reader) (string, error) {
-	p, err := s.start(destination, "exec sh -c '"+script+"'")
+// shell runs a script of sh on a host and returns what follows the marker. The script has neither single quotes nor line breaks, and reads stdin if
+// that is not nil.
+func (s SSH) shell(ctx context.Context, destination, marker, script string, stdin *os.File, within time.Duration) (string, error) {
+	p, err := s.start(destination, "exec sh -c '"+script+"'", stdin)
 	if err != nil {
 		return "", err
 	}
-	stop := context.AfterFunc(ctx, p.hangUp)
-	defer stop()
-	go func() {
-		if stdin != nil {
-			_, _ = io.Copy(p.stdin, stdin) // an error shows in what comes back
-		}
+	if stdin == nil {
 		_ = p.stdin.Close()
-	}()
+	}
+	defer context.AfterFunc(ctx, p.end)()
+	alarm := time.AfterFunc(within, p.end)
 	answer, found := "", false
 	lines := bufio.NewScanner(io.LimitReader(p.stdout, maxBanner))
-	for lines.Scan() && !found {
+	for !found && lines.Scan() {
 		answer, found = strings.CutPrefix(lines.Text(), marker)
 	}
-	_, _ = io.Copy(io.Discard, p.stdout)
-	ended := p.wait()
+	late := !alarm.Stop()
+	ended := p.finish()
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
+	case !found && late:
+		return "", ErrSilent
 	case !found && lines.Err() != nil:
 		return "", &CutError{fmt.Sprintf("its answer is not understood: %v", lines.Err())}
 	case !found:

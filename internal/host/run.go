@@ -8,7 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,41 +26,34 @@ type Answer struct {
 	Code int
 }
 
-// Run runs a request on a host. Errors: [UnreachableError], [MissingError], [VersionError], [CutError],
-// [ErrSilent]; those of the writers and of the context.
-func (s SSH) Run(ctx context.Context, destination string, r Request, to Output) (answer Answer, err error) {
+// Run runs a request on a host, and returns when its ssh has ended. When ctx ends, the command there is ended, and what it still says is passed on.
+// Errors: [UnreachableError], [MissingError], [VersionError], [CutError], [ErrSilent]; those of the writers and of the context.
+func (s SSH) Run(ctx context.Context, destination string, r Request, to Output) (Answer, error) {
 	marker := newMarker()
-	p, err := s.start(destination, remoteCommand(marker))
+	p, err := s.start(destination, remoteCommand(marker), nil)
 	if err != nil {
-		return answer, err
+		return Answer{}, err
 	}
-	stop := context.AfterFunc(ctx, p.hangUp)
-	defer stop()
-	var late bool
-	var mu sync.Mutex
-	alarm := time.AfterFunc(answerTime, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		late = true
-		p.hangUp()
-		_ = p.cmd.Process.Kill()
+	var answered atomic.Bool
+	stop := context.AfterFunc(ctx, func() {
+		if p.hangUp(); !answered.Load() {
+			p.end()
+		}
 	})
+	defer stop()
+	alarm := time.AfterFunc(answerTime, p.end)
 	defer alarm.Stop()
 	go func() { _ = send(p.stdin, r) }() // an error shows in what comes back
-	buffered := bufio.NewReader(p.stdout)
-	answer, err = receive(ctx, buffered, marker, r.Schema, to, func() { alarm.Stop() })
-	p.hangUp()
-	if err == nil { // the answer is complete, and ssh ends by itself
-		go func() { _ = p.wait() }()
-		return answer, nil
-	}
-	_ = p.cmd.Process.Kill()
-	_, _ = io.Copy(io.Discard, p.stdout)
-	ended := p.wait()
-	mu.Lock()
-	defer mu.Unlock()
+	answer, err := receive(bufio.NewReader(p.stdout), marker, r.Schema, to, func() {
+		answered.Store(true)
+		alarm.Stop()
+	})
+	late := !answered.Load() && !alarm.Stop()
+	ended := p.finish()
 	cut, unanswered := (*CutError)(nil), (*UnreachableError)(nil)
 	switch {
+	case err == nil:
+		return answer, nil
 	case ctx.Err() != nil:
 		return answer, ctx.Err()
 	case late:
@@ -82,7 +75,7 @@ func send(w io.Writer, r Request) error {
 }
 
 // receive reads an answer. answered is called once it has begun.
-func receive(ctx context.Context, in *bufio.Reader, marker, schema string, to Output, answered func()) (a Answer, err error) {
+func receive(in *bufio.Reader, marker, schema string, to Output, answered func()) (a Answer, err error) {
 	if err := skipBanner(in, marker); err != nil {
 		return a, err
 	}
@@ -116,7 +109,7 @@ func receive(ctx context.Context, in *bufio.Reader, marker, schema string, to Ou
 		default:
 			err = &CutError{errFrame.Error()}
 		}
-		if err != nil || ctx.Err() != nil {
+		if err != nil {
 			return a, err
 		}
 	}

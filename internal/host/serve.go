@@ -30,7 +30,7 @@ type Hello struct {
 	Arch    string `json:"arch"`
 }
 
-// Serve answers one request: it says hello, runs the request and sends what that prints. The end of in is the caller's wish to end it.
+// Serve answers one request: it says hello, runs the request and sends what that prints. Whatever follows in in, its end too, is the caller's wish to end it.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, hello Hello, run func(ctx context.Context, r Request, stdout, stderr io.Writer) int) error {
 	buffered := bufio.NewReader(in)
 	kind, content, err := readFrame(buffered, maxRequest)
@@ -53,7 +53,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, hello Hello, run fu
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
-		_, _ = io.Copy(io.Discard, buffered)
+		_, _ = buffered.ReadByte()                           // whatever follows the request ends it, as the end of stdin does
 		cancel(errors.Join(context.Canceled, syscall.EPIPE)) // nobody reads any more
 	}()
 	var mu sync.Mutex

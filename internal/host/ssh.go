@@ -2,10 +2,12 @@ package host
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -30,62 +32,83 @@ func (SSH) flags() []string {
 
 // process is a running ssh.
 type process struct {
-	cmd    *exec.Cmd
-	stdin  io.WriteCloser
-	stdout io.ReadCloser
-	stderr tail
-	read   chan struct{} // closed when stderr is read
-	close  sync.Once
+	ssh         SSH
+	destination string
+	cmd         *exec.Cmd
+	stdin       io.WriteCloser
+	stdout      io.ReadCloser
+	stderr      tail
+	close, stop sync.Once
+	// patience ends ssh some time after [process.hangUp].
+	patience *time.Timer
+	// left is closed if ssh goes on as the master of a connection that others use.
+	left chan struct{}
 }
 
-// start starts ssh with a command for the host's login shell. The command must mean the same in every shell.
-func (s SSH) start(destination, command string) (*process, error) {
-	p := &process{cmd: exec.Command(s.Path, append(s.flags(), "--", destination, command)...), read: make(chan struct{})}
-	p.cmd.Env = s.Environ
+// start starts ssh with a command for the host's login shell. The command must mean the same in every shell. It reads what is written to stdin of the
+// process, or a file.
+func (s SSH) start(destination, command string, stdin *os.File) (p *process, err error) {
+	p = &process{ssh: s, destination: destination, cmd: exec.Command(s.Path, append(s.flags(), "--", destination, command)...), left: make(chan struct{})}
+	p.cmd.Env, p.cmd.Stderr = s.Environ, &p.stderr
+	p.cmd.WaitDelay = stderrTime // a master of a shared connection may keep stderr open
 	// A Ctrl-C of the terminal reaches this program only, which ends the connection in order.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	var err error
-	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+	if stdin != nil {
+		p.cmd.Stdin = stdin
+	} else if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
 	if p.stdout, err = p.cmd.StdoutPipe(); err != nil {
 		return nil, err
 	}
-	stderr, child, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	p.cmd.Stderr = child
-	err = p.cmd.Start()
-	_ = child.Close()
-	if err != nil {
-		_ = stderr.Close()
-		return nil, err
-	}
-	go func() {
-		defer close(p.read)
-		defer stderr.Close()
-		_, _ = io.Copy(&p.stderr, stderr)
-	}()
-	return p, nil
+	return p, p.cmd.Start()
 }
 
-// hangUp tells the other side that nobody listens any more, and kills ssh if that does not end it.
+// hangUp tells the other side that nobody listens any more, and ends ssh if that does not end it.
 func (p *process) hangUp() {
 	p.close.Do(func() {
-		_ = p.stdin.Close()
-		time.AfterFunc(hangUpTime, func() { _ = p.cmd.Process.Kill() })
+		if p.stdin != nil {
+			_ = p.stdin.Close()
+		}
+		p.patience = time.AfterFunc(hangUpTime, p.end)
 	})
 }
 
-// wait waits until ssh has ended. A master of a shared connection may keep stderr open, so that its end is not waited for.
-func (p *process) wait() error {
-	err := p.cmd.Wait()
+// end ends ssh, unless others use its connection, which would end with it: then nothing more is read of it.
+func (p *process) end() {
+	p.stop.Do(func() {
+		if p.isMaster() {
+			close(p.left)
+		} else {
+			_ = p.cmd.Process.Signal(syscall.SIGTERM)
+			time.AfterFunc(hangUpTime, func() { _ = p.cmd.Process.Kill() })
+		}
+		_ = p.stdout.Close()
+	})
+}
+
+// isMaster reports whether the user's configuration has made this ssh the master of a shared connection that stays in the foreground.
+func (p *process) isMaster() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.ssh.Path, "-O", "check", "--", p.destination)
+	cmd.Env, cmd.WaitDelay = p.ssh.Environ, stderrTime
+	said, err := cmd.CombinedOutput()
+	return err == nil && strings.Contains(string(said), "(pid="+strconv.Itoa(p.cmd.Process.Pid)+")")
+}
+
+// finish hangs up, waits until ssh has ended, and returns how. It does not wait for a master that others use.
+func (p *process) finish() error {
+	p.hangUp()
+	defer p.patience.Stop()
+	ended := make(chan error, 1)
+	go func() { ended <- p.cmd.Wait() }()
 	select {
-	case <-p.read:
-	case <-time.After(stderrTime):
+	case err := <-ended:
+		return err
+	case <-p.left:
+		return nil
 	}
-	return err
 }
 
 // reason is the last line that ssh printed on stderr, or the error with which it ended.

@@ -1,5 +1,6 @@
 // Package sshd gives tests other machines: the real sshd of Debian, one for each connection, and the real ssh before it, which reaches these
-// machines only. A machine is a user with a home directory. There is no port: sshd is the ProxyCommand of ssh.
+// machines only. A machine is a user with a home directory. There is no port: sshd is the ProxyCommand of ssh. The environment variable SSH_OPTIONS
+// has options for ssh.
 package sshd
 
 import (
@@ -74,7 +75,7 @@ func New(ctx context.Context, dir string, hosts ...Host) (*World, error) {
 	w.hosts = hosts
 	files := map[string]string{
 		"authorized": string(public), "sshd_config": w.serverConfig(), "ssh_config": w.clientConfig(), "passwd": w.passwd(),
-		"connect": w.connect(sshd), "bin/ssh": "#!/bin/sh\n" + libraries(ssh) + "exec " + ssh.Path("usr/bin/ssh") + " -F " + filepath.Join(dir, "ssh_config") + " \"$@\"\n",
+		"connect": w.connect(sshd), "bin/ssh": "#!/bin/sh\n" + libraries(ssh) + "exec " + ssh.Path("usr/bin/ssh") + " -F " + filepath.Join(dir, "ssh_config") + " $SSH_OPTIONS \"$@\"\n",
 	}
 	for name, text := range files {
 		mode := os.FileMode(0o644)

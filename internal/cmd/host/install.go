@@ -8,7 +8,9 @@ import (
 	"runtime"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/unix"
 
+	"agentctl/discover/native/fsread"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/host"
 )
@@ -84,16 +86,13 @@ func copyTo(ctx context.Context, f cmdutil.Factory, ssh host.SSH, t host.Target)
 	if err != nil {
 		return err
 	}
-	program, err := os.Open(path)
+	fd, info, err := fsread.OpenAt(unix.AT_FDCWD, path, fsread.Follow)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, err)
 	}
+	program := os.NewFile(uintptr(fd), path)
 	defer program.Close()
-	info, err := program.Stat()
-	if err != nil {
-		return err
-	}
-	return ssh.Install(ctx, t.Destination, program, info.Size())
+	return ssh.Install(ctx, t.Destination, program, info.Size)
 }
 
 // verify asks the program there as every command does, and says which one answers.
