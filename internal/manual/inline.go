@@ -21,9 +21,9 @@ type span struct {
 	text string
 }
 
-// inline matches code, a link, bold and italic words, and an anchor.
+// inline matches code, a link, bold and italic words, a key, and an anchor.
 var inline = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("`([^`]+)`|\\[([^\\]]+)\\]\\(([^)]+)\\)|\\*\\*([^*]+)\\*\\*|\\*([^*\\s][^*]*)\\*|<a id=\"[^\"]*\"></a>")
+	return regexp.MustCompile("`([^`]+)`|\\[([^\\]]+)\\]\\(([^)]+)\\)|\\*\\*([^*]+)\\*\\*|\\*([^*\\s][^*]*)\\*|<kbd>([^<]+)</kbd>|<a id=\"[^\"]*\"></a>")
 })
 
 // spansOf splits the Markdown of a text. commands are those that have a page: a link to the section of one becomes the name of its page.
@@ -52,6 +52,8 @@ func spansOf(text string, commands []string) (spans []span) {
 			spans = append(spans, withFont(bold, spansOf(group(4), commands))...)
 		case group(5) != "":
 			add(italic, group(5))
+		case group(6) != "":
+			add(bold, group(6))
 		}
 	}
 	add(roman, text[at:])

@@ -26,7 +26,7 @@ func all(t *testing.T) []Page {
 }
 
 // leftOver matches the Markdown of a text.
-var leftOver = regexp.MustCompile("`[a-z]|\\*\\*|\\]\\(|<a id|\\\\\\||^#")
+var leftOver = regexp.MustCompile("`[a-z]|\\*\\*|\\]\\(|<a id|<kbd|\\\\\\||^#")
 
 // Pages have no Markdown, and no lines that are too long, unless a word or a line of code is.
 func TestText(t *testing.T) {
@@ -58,15 +58,15 @@ func TestPagesAreWhole(t *testing.T) {
 		if !ok {
 			p = pages[0]
 		}
-		man := regexp.MustCompile(`\\f[BIP]`).ReplaceAllString(p.Man("1", "2026-01-31"), "")
+		text, man := p.Text(100), regexp.MustCompile(`\\f[BIP]`).ReplaceAllString(p.Man("1", "2026-01-31"), "")
 		for _, b := range s.blocks {
 			texts := append([]string{b.text}, b.lines...)
 			for _, row := range b.rows {
 				texts = append(texts, row...)
 			}
-			for _, text := range texts {
-				for _, w := range word.FindAllString(plain(spansOf(text, p.commands)), -1) {
-					if !strings.Contains(p.Text(100), w) || !strings.Contains(man, w) {
+			for _, source := range texts {
+				for _, w := range word.FindAllString(plain(spansOf(source, p.commands)), -1) {
+					if !strings.Contains(text, w) || !strings.Contains(man, w) {
 						t.Errorf("%s: no %q", p.Name, w)
 					}
 				}
@@ -77,8 +77,10 @@ func TestPagesAreWhole(t *testing.T) {
 
 func TestMan(t *testing.T) {
 	p := Page{Name: "agentctl-x", usage: "do a thing", commands: []string{"list", "hooks run"}, sections: arrange(parse("```\nagentctl x [-y]\n```\n\n" +
-		"Does *one* thing to `a\\b`: see [list](#list) and [hooks](#hooks-run),\n[RE2](https://example.com/x).\n\n" +
-		"- `.x` is\n  not -y\n  1. one\n- two\n\n| flag | meaning |\n|---|---|\n| `--y A\\|B`, `-y` | it's |\n\n```sh\n.agentctl x -y\n```\n")[0].blocks)}
+		"Does *one* thing to `a\\b`: see [list](#list) and [hooks](#hooks-run),\n[RE2](https://example.com/x). " +
+		"A line does not end with the dot of a sentence that is followed by more. So.\n\n" +
+		"- `.x` is\n  not -y\n  1. one\n- two\n\n| flag | meaning |\n|---|---|\n| `--y A\\|B`, `-y` | it's |\n\n" +
+		"| key | does | undone by |\n|---|---|---|\n| <kbd>x</kbd> | one | <kbd>y</kbd> |\n\n```sh\n.agentctl x -y\n```\n")[0].blocks)}
 	want := `.TH AGENTCTL\-X 1 "2026-01-31" "agentctl 1.2.3"
 .SH NAME
 agentctl\-x \- do a thing
@@ -89,7 +91,9 @@ agentctl x [\-y]
 .EE
 .RE
 .SH DESCRIPTION
-Does \fIone\fP thing to \fBa\eb\fP: see \fBagentctl\-list\fP(1) and \fBagentctl\-hooks\-run\fP(1), RE2 <https://example.com/x>.
+Does \fIone\fP thing to \fBa\eb\fP: see \fBagentctl\-list\fP(1) and
+\fBagentctl\-hooks\-run\fP(1), RE2 <https://example.com/x>. A line does not
+end with the dot of a sentence that is followed by more. So.
 .IP \(bu 3
 \fB.x\fP is not \-y
 .RS
@@ -98,6 +102,9 @@ one
 .RE
 .IP \(bu 3
 two
+.TP
+\fBx\fP
+\fIdoes\fP one; \fIundone by\fP \fBy\fP
 .SH OPTIONS
 .TP
 \fB\-\-y A|B\fP, \fB\-y\fP

@@ -51,7 +51,7 @@ func (t *textWriter) block(b block) {
 			if i > 0 {
 				t.WriteString("\n")
 			}
-			term, text := definition(row)
+			term, text := b.definition(row)
 			t.hanging(indent, tagWidth, t.plain(term), t.plain(text))
 		}
 	case code:

@@ -24,14 +24,14 @@ func (f file) upstream() string {
 	return version
 }
 
-// fetch unpacks a package, and those that it needs and the machine does not have, into a folder.
-func fetch(ctx context.Context, p Package, dir string) error {
-	files, err := missing(ctx, p)
+// fetch unpacks packages, and those that they need, into a folder. Options are apt's own.
+func fetch(ctx context.Context, dir string, packages []Package, options ...string) error {
+	files, err := needed(ctx, packages, options)
 	if err != nil && os.Geteuid() == 0 { // the lists were never read, or are too old
 		if _, err := run(ctx, dir, "apt-get", "update", "-qq"); err != nil {
 			return err
 		}
-		files, err = missing(ctx, p)
+		files, err = needed(ctx, packages, options)
 	}
 	if err != nil {
 		return err
@@ -60,15 +60,20 @@ func fetch(ctx context.Context, p Package, dir string) error {
 	return os.RemoveAll(downloads)
 }
 
-// missing names the package, and those of its dependencies that the machine does not have. The package itself must have the version
-// that is asked for.
-func missing(ctx context.Context, p Package) ([]file, error) {
-	out, err := run(ctx, "", "apt-get", "install", "--reinstall", "--no-install-recommends", "--print-uris", "-qq", "-y", p.Name)
+// needed names the packages, and those of their dependencies that apt finds missing. The packages themselves must have the versions
+// that are asked for.
+func needed(ctx context.Context, packages []Package, options []string) ([]file, error) {
+	args := append([]string{"install", "--reinstall", "--no-install-recommends", "--print-uris", "-qq", "-y"}, options...)
+	versions := map[string][]string{}
+	for _, p := range packages {
+		args = append(args, p.Name)
+		versions[p.Name] = nil
+	}
+	out, err := run(ctx, "", "apt-get", args...)
 	if err != nil {
 		return nil, err
 	}
 	var files []file
-	var have []string
 	for line := range strings.Lines(out) { // 'URI' FILE SIZE HASH
 		fields := strings.Fields(line)
 		if len(fields) < 3 {
@@ -80,12 +85,14 @@ func missing(ctx context.Context, p Package) ([]file, error) {
 		}
 		f := file{parts[0], strings.ReplaceAll(parts[1], "%3a", ":"), parts[2]}
 		files = append(files, f)
-		if f.name == p.Name {
-			have = append(have, f.upstream())
+		if have, ok := versions[f.name]; ok {
+			versions[f.name] = append(have, f.upstream())
 		}
 	}
-	if len(have) != 1 || have[0] != p.Version {
-		return nil, fmt.Errorf("the archive has %s in version %q, the tests need %s", p.Name, have, p.Version)
+	for _, p := range packages {
+		if have := versions[p.Name]; len(have) != 1 || have[0] != p.Version {
+			return nil, fmt.Errorf("the archive has %s in version %q, the tests need %s", p.Name, have, p.Version)
+		}
 	}
 	return files, nil
 }

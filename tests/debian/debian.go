@@ -98,22 +98,30 @@ func with(environ []string, key string, dirs []string) []string {
 func folder() (string, error) { return cache.Root("AGENTCTL_TEST_DEBIAN", "debian") }
 
 // Find returns an unpacked package, or an error that wraps [ErrMissing]. It uses no network.
-func Find(p Package) (Root, error) {
-	dir, err := folder()
-	if err != nil {
-		return "", err
-	}
-	root := filepath.Join(dir, p.String())
-	if err := p.check(root); err != nil {
-		return "", fmt.Errorf("%w: %s (%w); apt-get and the network are needed once, or a folder with the packages in $AGENTCTL_TEST_DEBIAN", ErrMissing, p, err)
-	}
-	return Root(root), nil
-}
+func Find(p Package) (Root, error) { return find(p.String(), p.check) }
 
 // Ensure returns an unpacked package, which it fetches first unless it is there. It needs apt-get and dpkg, and the network. A
 // machine that has never read the lists of packages reads them, if root may.
 func Ensure(ctx context.Context, p Package) (Root, error) {
-	if root, err := Find(p); err == nil {
+	return ensure(p.String(), p.check, func(dir string) error { return fetch(ctx, dir, []Package{p}) })
+}
+
+// find returns a folder of the cache that passes a check.
+func find(name string, check func(dir string) error) (Root, error) {
+	dir, err := folder()
+	if err != nil {
+		return "", err
+	}
+	root := filepath.Join(dir, name)
+	if err := check(root); err != nil {
+		return "", fmt.Errorf("%w: %s (%w); apt-get and the network are needed once, or a folder with the packages in $AGENTCTL_TEST_DEBIAN", ErrMissing, name, err)
+	}
+	return Root(root), nil
+}
+
+// ensure returns a folder of the cache that passes a check, and builds it first unless it is there.
+func ensure(name string, check, build func(dir string) error) (Root, error) {
+	if root, err := find(name, check); err == nil {
 		return root, nil
 	}
 	dir, err := folder()
@@ -122,11 +130,11 @@ func Ensure(ctx context.Context, p Package) (Root, error) {
 	}
 	for _, program := range []string{"apt-get", "dpkg"} {
 		if _, err := exec.LookPath(program); err != nil {
-			return "", fmt.Errorf("%w: %s: %w", ErrMissing, p, err)
+			return "", fmt.Errorf("%w: %s: %w", ErrMissing, name, err)
 		}
 	}
-	if err := cache.Make(dir, p.String(), p.check, func(tmp string) error { return fetch(ctx, p, tmp) }); err != nil {
+	if err := cache.Make(dir, name, check, build); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrMissing, err)
 	}
-	return Find(p)
+	return find(name, check)
 }

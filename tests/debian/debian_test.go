@@ -67,6 +67,34 @@ func TestEnsureUnpacksOnce(t *testing.T) {
 	}
 }
 
+func TestSystem(t *testing.T) {
+	log := archive(t)
+	tool := Package{Name: "tool", Version: "2.0", Files: []string{"usr/bin/tool"}}
+	var roots []Root
+	for range 2 {
+		root, err := System(t.Context(), tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		roots = append(roots, root)
+		for _, name := range []string{"usr/lib/x/libtool.so.1", "var/lib/dpkg/status", "etc/passwd", "proc"} {
+			if _, err := os.Stat(root.Path(name)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	raw, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(raw); roots[0] != roots[1] || strings.Count(got, "\n") != 2 || !strings.Contains(got, " -o Dir::State::status=/dev/null tool\n") {
+		t.Errorf("%q; apt-get was asked %q", roots, got)
+	}
+	if _, err := System(t.Context(), tool, Package{Name: "libtool1", Version: "8"}); !errors.Is(err, ErrMissing) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestAnotherVersionIsRefused(t *testing.T) {
 	archive(t)
 	_, err := Ensure(t.Context(), Package{Name: "tool", Version: "3.0", Files: []string{"usr/bin/tool"}})

@@ -1,0 +1,3 @@
+// Package packages tests the packages of a release as tests/release builds them: their bytes, and what a fresh Debian does with them. It
+// builds for the architecture of this machine only, without network, and twice: from two directories.
+package packages
