@@ -25,19 +25,20 @@ const (
 	topManyLimit = 10.0
 )
 
-// measureTop runs `agentctl top` beside a store: with live sessions that write nothing, and with many that write once a second. It
-// returns the bars of its share of a processor.
+// measureTop runs `agentctl top` beside a store: with live sessions that write nothing, and with many that write once a second, or
+// twenty times. It returns the bars of its share of a processor.
 func measureTop(w io.Writer, b binaries, work, home string, stored int) ([]bar, error) {
 	var bars []bar
-	for _, c := range []struct {
+	for i, c := range []struct {
 		live      int
 		how, what string
 		limit     float64
 	}{
 		{players, quietKey + "=1", "idle", topLimit},
 		{topMany, periodKey + "=1s", "each of which writes once a second", topManyLimit},
+		{topMany, periodKey + "=50ms", "each of which writes twenty times a second", topManyLimit},
 	} {
-		live, err := startCast(c.live, work, filepath.Join(work, fmt.Sprintf("top-%d", c.live)), c.how, "claude", "codex")
+		live, err := startCast(c.live, work, filepath.Join(work, fmt.Sprintf("top-%d", i)), c.how, "claude", "codex")
 		if err != nil {
 			return nil, err
 		}
