@@ -182,7 +182,7 @@ func (c *countingAdapter) Entries(ctx context.Context, homes []discover.Home, q 
 }
 
 // runWatcher watches the system for this long, with one session in process 7 whose file is "/f".
-func runWatcher(t *testing.T, m *fakeSystem, span time.Duration) (c *countingAdapter, events int) {
+func runWatcher(t *testing.T, m *fakeSystem, span time.Duration, configure ...func(*Watcher)) (c *countingAdapter, events int) {
 	c = &countingAdapter{watchTest: newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, record("codex", "a", 1))}
 	scanner := newScanner(func() *proc.Table {
 		m.mu.Lock()
@@ -195,6 +195,9 @@ func runWatcher(t *testing.T, m *fakeSystem, span time.Duration) (c *countingAda
 	defer stop()
 	watcher := newFilterWatcher(scanner, discover.SessionFilter{}, m.system())
 	defer watcher.Close()
+	for _, change := range configure {
+		change(watcher)
+	}
 	for {
 		if _, err := watcher.Next(ctx); err != nil {
 			if !errors.Is(err, context.DeadlineExceeded) {
@@ -222,17 +225,46 @@ func TestPollingAQuietMachineIsCheap(t *testing.T) {
 	})
 }
 
+// busyTime is how long a busy system writes.
+const busyTime = time.Minute
+
+// newBusySystem returns a system on which a file changes all the time.
+func newBusySystem(cost time.Duration) *fakeSystem {
+	m := newFakeSystem(cost)
+	go func() {
+		for time.Since(m.start) < busyTime {
+			m.write("/p/a")
+			<-time.After(30 * time.Millisecond)
+		}
+	}()
+	return m
+}
+
+// A slow watcher reads within 1.5 seconds where snapshots are cheap; they take a sixteenth of the processor where they are not.
+func TestPollingSlowly(t *testing.T) {
+	for cost, most := range map[time.Duration]time.Duration{time.Millisecond: slowMaxDelay, 200 * time.Millisecond: 3200 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newBusySystem(cost)
+			runWatcher(t, m, busyTime, (*Watcher).PollSlowly)
+			for i, at := range m.snapshots[1:] {
+				if after := at - m.snapshots[i]; after > most+slowPollInterval {
+					t.Errorf("%s a snapshot: none between %s and %s", cost, m.snapshots[i], at)
+				}
+			}
+			if n := len(m.snapshots); cost > 100*time.Millisecond && time.Duration(n)*cost > busyTime/slowCostShare+cost {
+				t.Errorf("%d snapshots of %s", n, cost)
+			}
+			synctest.Wait()
+			<-time.After(30 * time.Millisecond)
+		})
+	}
+}
+
 // Whatever a snapshot costs and however much happens, a change is read within a second.
 func TestPollingABusyMachineIsPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newFakeSystem(200 * time.Millisecond)
-		const span = time.Minute
-		go func() {
-			for time.Since(m.start) < span {
-				m.write("/p/a")
-				<-time.After(30 * time.Millisecond)
-			}
-		}()
+		m := newBusySystem(200 * time.Millisecond)
+		const span = busyTime
 		runWatcher(t, m, span)
 		last := time.Duration(0)
 		for _, at := range m.snapshots {

@@ -13,9 +13,9 @@ import (
 // pace is how often snapshots are taken.
 type pace struct {
 	// min is the shortest time between two snapshots. The pause after a snapshot is share times its cost, at most max; 0: no
-	// bound.
-	min, max time.Duration
-	share    time.Duration
+	// bound. max is at least maxShare times the cost.
+	min, max        time.Duration
+	share, maxShare time.Duration
 	// fixedInterval: a snapshot is due after each pause, whether or not a change was seen.
 	fixedInterval bool
 }
@@ -74,7 +74,7 @@ func (p *poller) snapshotBegan() {
 func (p *poller) snapshotEnded() {
 	p.pause = max(p.min, p.share*p.cost())
 	if p.max > 0 {
-		p.pause = min(p.pause, p.max)
+		p.pause = min(p.pause, max(p.max, p.maxShare*p.cost()))
 	}
 }
 

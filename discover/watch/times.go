@@ -11,6 +11,9 @@ const (
 	// longest delay of a snapshot: a hundred sessions at work cost a snapshot each time.
 	slowPollInterval = 500 * time.Millisecond
 	slowMaxDelay     = time.Second
+	// slowCostShare bounds what the snapshots of a slow watcher take, however many sessions are at work, to one part in so many of a
+	// processor: six percent, so that it stays below ten with all else that its caller does. A hundred sessions cost 80 ms.
+	slowCostShare = 16
 	// costShare bounds the processor time that snapshots take, to one part in so many: half a percent, so that with the
 	// polls it stays below one.
 	costShare = 200

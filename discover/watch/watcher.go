@@ -95,12 +95,12 @@ func NewLaunchWatcher(scanner *discover.Scanner, agent discover.Agent, ended <-c
 // ReadQuotas has the rows say what their agents know of their providers' limits.
 func (w *Watcher) ReadQuotas() { w.options.Quotas = true }
 
-// PollSlowly has the watcher poll half as often, and a snapshot delayed at most twice as long, for a caller that has other work
-// to do in the same time.
+// PollSlowly has the watcher poll half as often, and a snapshot delayed at most twice as long, or as long as many sessions at work
+// make necessary, for a caller that has other work to do in the same time.
 func (w *Watcher) PollSlowly() {
 	w.poller.interval = slowPollInterval
 	if w.poller.max > 0 {
-		w.poller.max = slowMaxDelay
+		w.poller.max, w.poller.maxShare = slowMaxDelay, slowCostShare
 	}
 }
 

@@ -17,8 +17,9 @@ import (
 type writer struct {
 	id   string
 	file *os.File
-	// record is a line of the file that goes on with the turn; the time and the line's number are put into it.
-	record string
+	// records are lines of the file that go on with the turn, in turns: a tool call and its result. The time and the call's number are
+	// put into them.
+	records []string
 	// held is what its agent keeps open besides.
 	held []io.Closer
 }
@@ -47,7 +48,7 @@ func playing() (code int, played bool) {
 	return 0, true
 }
 
-// play begins a session with a record of a turn in progress, prints its ID, and writes such records, twenty a
+// play begins a session with a record of a turn in progress, prints its ID, and goes on with the turn, by twenty records a
 // second or as [periodKey] says, until stdin ends.
 func play(begin func() (writer, error)) error {
 	w, err := begin()
@@ -66,7 +67,8 @@ func play(begin func() (writer, error)) error {
 	next := time.NewTicker(period)
 	defer next.Stop()
 	for n := 0; ; n++ {
-		if _, err := fmt.Fprintf(w.file, w.record+"\n", time.Now().UTC().Format(time.RFC3339Nano), n); err != nil {
+		count := len(w.records)
+		if _, err := fmt.Fprintf(w.file, w.records[n%count]+"\n", time.Now().UTC().Format(time.RFC3339Nano), n/count); err != nil {
 			return err
 		}
 		if n == 0 {
@@ -130,7 +132,8 @@ func claudeWriter() (writer, error) {
 	common := fmt.Sprintf(`"isSidechain":false,"cwd":%q,"sessionId":%q,"version":"2.1.197","timestamp":`, cwd, id)
 	_, err = fmt.Fprintf(f, `{"type":"user","message":{"role":"user","content":"go on"},"uuid":"u0",%s"%s"}`+"\n", common, time.Now().UTC().Format(time.RFC3339Nano))
 	record := `{"type":"assistant","message":{"role":"assistant","model":"claude-opus-4-8","content":[{"type":"tool_use","id":"t%[2]d","name":"Bash","input":{"command":"true"}}],"stop_reason":"tool_use"},"uuid":"u%[2]d",` + common + `"%[1]s"}`
-	return writer{id: id, file: f, record: record}, err
+	result := `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t%[2]d","type":"tool_result","content":"ok"}]},"uuid":"r%[2]d",` + common + `"%[1]s"}`
+	return writer{id: id, file: f, records: []string{record, result}}, err
 }
 
 // codexWriter begins a rollout, and keeps it open for writing as Codex does.
@@ -146,7 +149,8 @@ func codexWriter() (writer, error) {
 {"timestamp":%[1]q,"type":"event_msg","payload":{"type":"task_started","turn_id":"1"}}
 `, at, id)
 	record := `{"timestamp":%q,"type":"response_item","payload":{"type":"function_call","name":"exec_command","call_id":"c%d","arguments":"{}"}}`
-	return writer{id: id, file: f, record: record}, err
+	result := `{"timestamp":%q,"type":"response_item","payload":{"type":"function_call_output","call_id":"c%d","output":"ok"}}`
+	return writer{id: id, file: f, records: []string{record, result}}, err
 }
 
 func put(path, text string) error {

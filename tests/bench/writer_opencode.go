@@ -43,5 +43,5 @@ func openCodeWriter() (writer, error) {
 		return writer{}, err
 	}
 	record := "timestamp=%s level=INFO run=" + random[:8] + " message=loop session.id=" + session + " step=%d"
-	return writer{id: session, file: log, record: record, held: []io.Closer{db, port}}, nil
+	return writer{id: session, file: log, records: []string{record}, held: []io.Closer{db, port}}, nil
 }
