@@ -34,6 +34,8 @@ type Host struct {
 	Home string
 	// Shell is the login shell.
 	Shell string
+	// Via is a program and its arguments that run the command of the connection; "" for none.
+	Via string
 }
 
 // World has some machines.
@@ -123,7 +125,7 @@ func (w *World) clientConfig() string {
 		if me, err := user.Current(); err == nil && !root() {
 			name = me.Username // sshd can serve no other
 		}
-		fmt.Fprintf(&b, "Host %s\n  User %s\n  ProxyCommand %s/connect %s %s\n", h.Name, name, w.dir, h.Name, h.Home)
+		fmt.Fprintf(&b, "Host %s\n  User %s\n  ProxyCommand %s %s/connect %s %s\n", h.Name, name, h.Via, w.dir, h.Name, h.Home)
 	}
 	fmt.Fprintf(&b, "Host away\n  HostName 127.0.0.1\n  Port 1\nHost *\n  IdentityFile %s/key\n  IdentitiesOnly yes\n  UserKnownHostsFile %s/known\n  StrictHostKeyChecking accept-new\n", w.dir, w.dir)
 	return b.String()

@@ -10,17 +10,22 @@ import (
 	"agentctl/tests/sshd"
 )
 
+// passable returns a directory that all users may enter.
+func passable(t testing.TB) string {
+	dir := t.TempDir()
+	for d := dir; d != "/" && d != os.TempDir(); d = filepath.Dir(d) {
+		if err := os.Chmod(d, 0o711); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // A command runs on a machine as its user, in its home.
 func TestRun(t *testing.T) {
-	dir := t.TempDir()
-	uid := os.Getuid()
+	dir, uid := passable(t), os.Getuid()
 	if uid == 0 {
 		uid = 2001
-		for d := dir; d != "/" && d != os.TempDir(); d = filepath.Dir(d) {
-			if err := os.Chmod(d, 0o711); err != nil {
-				t.Fatal(err)
-			}
-		}
 	}
 	w, err := sshd.New(t.Context(), dir, sshd.Host{Name: "ana", UID: uid, Home: filepath.Join(dir, "ana")})
 	if err != nil {
