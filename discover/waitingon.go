@@ -22,6 +22,35 @@ type WaitingOn struct {
 	Path string
 	// Questions are those that the call asks, in their order.
 	Questions []string
+	// Diff counts the lines that the call changes; nil where it changes none, or does not say how many.
+	Diff *Diff
+}
+
+// Diff is the number of lines that a call adds and removes.
+type Diff struct {
+	Added int
+	// Removed is nil where the call replaces or deletes a file: what that contains is not in the call.
+	Removed *int
+}
+
+// NewDiff returns the counts of lines; nil if none is known. complete: removed counts all that are removed.
+func NewDiff(added, removed int, complete bool) *Diff {
+	switch {
+	case complete:
+		return &Diff{Added: added, Removed: &removed}
+	case added > 0:
+		return &Diff{Added: added}
+	}
+	return nil
+}
+
+// equal reports whether two calls change as many lines.
+func (d *Diff) equal(e *Diff) bool {
+	if d == nil || e == nil {
+		return d == e
+	}
+	same := d.Removed == e.Removed || d.Removed != nil && e.Removed != nil && *d.Removed == *e.Removed
+	return same && d.Added == e.Added
 }
 
 // NewWaitingOn bounds its texts. A path that no system takes is left out, since a part of it names another file.
@@ -56,5 +85,5 @@ func (w *WaitingOn) equal(o *WaitingOn) bool {
 	if w == nil || o == nil {
 		return w == o
 	}
-	return w.Tool == o.Tool && w.Brief == o.Brief && w.Path == o.Path && slices.Equal(w.Questions, o.Questions)
+	return w.Tool == o.Tool && w.Brief == o.Brief && w.Path == o.Path && slices.Equal(w.Questions, o.Questions) && w.Diff.equal(o.Diff)
 }

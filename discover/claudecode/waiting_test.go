@@ -28,6 +28,10 @@ func TestPermissionCall(t *testing.T) {
 		{"a sub-agent that runs beside others", agent + fetch, rm, ""},
 		{"a long one", call("1", "Bash", `{"command":"`+strings.Repeat("é", 300)+`"}`), "", "Bash: " + strings.Repeat("é", 199) + "… ()"},
 		{"none", "", "", ""},
+		{"an edit", call("1", "Edit", `{"file_path":"/w/a.go","old_string":"a\nb","new_string":"a\nc\nd"}`), "", "Edit: /w/a.go (/w/a.go) +2 -1"},
+		{"an edit of each occurrence", call("1", "Edit", `{"file_path":"/w/a.go","old_string":"a","new_string":"b","replace_all":true}`), "", "Edit: /w/a.go (/w/a.go)"},
+		{"two edits", call("1", "MultiEdit", `{"file_path":"/w/a.go","edits":[{"old_string":"a","new_string":"b"},{"old_string":"c","new_string":""}]}`), "", "MultiEdit: /w/a.go (/w/a.go) +1 -2"},
+		{"a file", call("1", "Write", `{"file_path":"/w/a.go","content":"a\nb\n"}`), "", "Write: /w/a.go (/w/a.go) +2"},
 	} {
 		dir := t.TempDir()
 		path := writeTranscript(t, dir, minimal+c.text)
@@ -44,6 +48,11 @@ func TestPermissionCall(t *testing.T) {
 		got := ""
 		if turn.WaitingOn != nil {
 			got = fmt.Sprintf("%s: %s (%s)", turn.WaitingOn.Tool, turn.WaitingOn.Brief, turn.WaitingOn.Path)
+			if d := turn.WaitingOn.Diff; d != nil {
+				if got += fmt.Sprintf(" +%d", d.Added); d.Removed != nil {
+					got += fmt.Sprintf(" -%d", *d.Removed)
+				}
+			}
 		}
 		if turn.WaitingFor != "permission" || got != c.want {
 			t.Errorf("%s: waiting for %s, %q, want %q", c.name, turn.WaitingFor, got, c.want)

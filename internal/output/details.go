@@ -93,7 +93,7 @@ func (o TextOptions) details(s discover.Session, r Resources) []detail {
 
 // statusWithCall is the status, followed by the tool call that a waiting session needs the user for.
 func statusWithCall(s *discover.Session) string {
-	if on := WaitingOnText(s.WaitingOn); on != "" {
+	if on := WaitingOnText(s); on != "" {
 		return statusText(s) + ": " + on
 	}
 	return statusText(s)

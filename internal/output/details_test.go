@@ -21,7 +21,7 @@ func TestDetails(t *testing.T) {
 	want := `
 id           01a1fa5c-c285-7d91-bd0a-842a7d8b5424
 agent        codex 0.169.0
-status       waiting (permission): shell: Go on?
+status       waiting (permission): shell: Go on? +3 -1
 error        the last turn failed
 doing        tool: shell
 title        mend the parser

@@ -26,7 +26,7 @@ func ParseSession(s *Session) (discover.Session, error) {
 	}
 	out := discover.Session{
 		Record: r, Status: discover.Status(s.Status), Outcome: discover.Outcome(s.Outcome), WaitingFor: s.WaitingFor,
-		WaitingOn: (*discover.WaitingOn)(s.WaitingOn), Error: s.Error, Group: s.Group, Host: s.Host,
+		WaitingOn: s.WaitingOn.parse(), Error: s.Error, Group: s.Group, Host: s.Host,
 	}
 	if s.ID != nil {
 		r.ID = *s.ID

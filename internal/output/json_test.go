@@ -51,7 +51,11 @@ func TestJSONOfCompleteSession(t *testing.T) {
     "path": "/x",
     "questions": [
       "Go on?"
-    ]
+    ],
+    "diff": {
+      "added": 3,
+      "removed": 1
+    }
   },
   "error": "the last turn failed",
   "pid": 4711,

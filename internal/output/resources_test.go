@@ -129,8 +129,8 @@ func TestWideSessionTable(t *testing.T) {
 	machines := []output.Resources{exampleResources(), {Processes: []output.Process{{PID: 99}}, Changes: &output.Changes{}}, {ChangesError: "not known: late"}}
 	for width, want := range map[int]string{
 		0: `
-ID                                    AGENT        STATUS                       PID  AGE  LAST    CPU   MEMORY  PORTS        CONTEXT  CHANGES  DOING          GROUP  DIR     TITLE
-01a1fa5c-c285-7d91-bd0a-842a7d8b5424  codex        waiting (permission)  4711,4712*   2h    1m  3h06m  2.0 GiB  3000,9229  45.2k 22%  3M 1?    shell: Go on?  g-1    ~/repo  mend the parser
+ID                                    AGENT        STATUS                       PID  AGE  LAST    CPU   MEMORY  PORTS        CONTEXT  CHANGES  DOING                GROUP  DIR     TITLE
+01a1fa5c-c285-7d91-bd0a-842a7d8b5424  codex        waiting (permission)  4711,4712*   2h    1m  3h06m  2.0 GiB  3000,9229  45.2k 22%  3M 1?    shell: Go on? +3 -1  g-1    ~/repo  mend the parser
 -                                     opencode     unknown                       99                                                   none
 88d1d394-0000-4000-8000-000000000000  claude-code  stopped                                  2d                                  1.2M
 `,

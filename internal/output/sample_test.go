@@ -32,7 +32,7 @@ func completeSession() discover.Session {
 			},
 			Meta: discover.Facts{{"originator", "codex_exec"}, {"ports", []int{4096}}},
 		},
-		Status: discover.Waiting, WaitingFor: "permission", WaitingOn: &discover.WaitingOn{Tool: "shell", Brief: "make", Path: "/x", Questions: []string{"Go on?"}}, Error: "the last turn failed",
+		Status: discover.Waiting, WaitingFor: "permission", WaitingOn: &discover.WaitingOn{Tool: "shell", Brief: "make", Path: "/x", Questions: []string{"Go on?"}, Diff: &discover.Diff{Added: 3, Removed: new(1)}}, Error: "the last turn failed",
 		Processes: []proc.Process{process, second}, Group: "g-1", Shared: true,
 		Evidence: []discover.Evidence{
 			{Claim: discover.Claim{

@@ -75,7 +75,7 @@ func NewSession(s discover.Session) (out Session) {
 	}
 	out.Host = s.Host
 	out.Adapter, out.Status, out.Outcome = string(s.Agent), string(s.Status), string(s.Outcome)
-	out.WaitingFor, out.WaitingOn, out.Error = s.WaitingFor, (*WaitingOn)(s.WaitingOn), s.Error
+	out.WaitingFor, out.WaitingOn, out.Error = s.WaitingFor, newWaitingOn(s.WaitingOn), s.Error
 	out.StartedAt, out.LastActivityAt = Timestamp(s.Created), Timestamp(s.Updated)
 	if s.Status == discover.Stopped {
 		out.StoppedAt = out.LastActivityAt

@@ -33,8 +33,8 @@ type testingT interface {
 func TestSessionTablePiped(t *testing.T) {
 	got := table(t, output.TextOptions{Home: "/home/me"}, completeSession(), unidentifiedSession(), stoppedSession())
 	want := `
-ID                                    AGENT        STATUS                       PID  AGE  LAST  GROUP  WAITING ON     DIR     TITLE
-01a1fa5c-c285-7d91-bd0a-842a7d8b5424  codex        waiting (permission)  4711,4712*   2h    1m  g-1    shell: Go on?  ~/repo  mend the parser
+ID                                    AGENT        STATUS                       PID  AGE  LAST  GROUP  WAITING ON           DIR     TITLE
+01a1fa5c-c285-7d91-bd0a-842a7d8b5424  codex        waiting (permission)  4711,4712*   2h    1m  g-1    shell: Go on? +3 -1  ~/repo  mend the parser
 -                                     opencode     unknown                       99
 88d1d394-0000-4000-8000-000000000000  claude-code  stopped                                  2d
 `

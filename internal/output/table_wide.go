@@ -33,7 +33,7 @@ func doingText(s *discover.Session) string {
 	if !s.Status.Live() {
 		return ""
 	}
-	return cmp.Or(WaitingOnText(s.WaitingOn), Sanitize(s.Turn.Detail))
+	return cmp.Or(WaitingOnText(s), Sanitize(s.Turn.Detail))
 }
 
 // contextText is the number of tokens in the context, and its share of the context window of the model.

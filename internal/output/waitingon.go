@@ -2,6 +2,7 @@ package output
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"agentctl/discover"
@@ -13,20 +14,59 @@ type WaitingOn struct {
 	Brief     string   `json:"brief,omitempty"`
 	Path      string   `json:"path,omitempty"`
 	Questions []string `json:"questions,omitempty"`
+	Diff      *Diff    `json:"diff,omitempty"`
 }
 
-// WaitingOnText formats the call on one line, such as "Bash: rm -rf build", safe for a terminal; "" for nil.
-func WaitingOnText(on *discover.WaitingOn) string {
+// Diff is the JSON object of the lines that a call adds and removes.
+type Diff struct {
+	Added   int  `json:"added"`
+	Removed *int `json:"removed,omitempty"`
+}
+
+// newWaitingOn converts the call to its JSON object.
+func newWaitingOn(on *discover.WaitingOn) *WaitingOn {
+	if on == nil {
+		return nil
+	}
+	return &WaitingOn{on.Tool, on.Brief, on.Path, on.Questions, (*Diff)(on.Diff)}
+}
+
+// parse converts the JSON object back to the call.
+func (w *WaitingOn) parse() *discover.WaitingOn {
+	if w == nil {
+		return nil
+	}
+	return &discover.WaitingOn{Tool: w.Tool, Brief: w.Brief, Path: w.Path, Questions: w.Questions, Diff: (*discover.Diff)(w.Diff)}
+}
+
+// WaitingOnText formats the call that a session waits on, such as "Bash: rm -rf build" or "Edit: main.go +3 -1", on one line, safe for a
+// terminal; "" if there is none. A file below the session's directory is named from there.
+func WaitingOnText(s *discover.Session) string {
+	on := s.WaitingOn
 	if on == nil {
 		return ""
 	}
-	brief := Sanitize(on.Brief)
+	brief := on.Brief
 	if len(on.Questions) > 0 {
-		brief = Sanitize(strings.Join(on.Questions, " "))
+		brief = strings.Join(on.Questions, " ")
 	}
-	tool := cmp.Or(Sanitize(on.Tool), "-")
-	if brief == "" {
-		return tool
+	if below, ok := strings.CutPrefix(brief, strings.TrimSuffix(s.Dir, "/")+"/"); ok && brief == on.Path && s.Dir != "" {
+		brief = below
 	}
-	return tool + ": " + brief
+	text := cmp.Or(Sanitize(on.Tool), "-")
+	if brief = Sanitize(brief); brief != "" {
+		text += ": " + brief
+	}
+	return text + diffText(on.Diff)
+}
+
+// diffText formats the numbers of lines that are known.
+func diffText(d *discover.Diff) string {
+	switch {
+	case d == nil:
+		return ""
+	case d.Removed == nil:
+		return fmt.Sprintf(" +%d", d.Added)
+	}
+	return fmt.Sprintf(" +%d -%d", d.Added, *d.Removed)
 }

@@ -1,6 +1,7 @@
 package output_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -10,20 +11,39 @@ import (
 
 // The call fits on one line and is sanitized.
 func TestWaitingOnText(t *testing.T) {
+	file := func(name string, diff *discover.Diff) *discover.WaitingOn {
+		return &discover.WaitingOn{Tool: "Edit", Brief: name, Path: name, Diff: diff}
+	}
 	for want, on := range map[string]*discover.WaitingOn{
-		"":                         nil,
-		"Bash: rm -rf build":       {Tool: "Bash", Brief: "rm -rf \x1b[31mbuild\n"},
-		"question: Which? Really?": {Tool: "question", Brief: "Which?", Questions: []string{"Which?", "Really?"}},
-		"Plan":                     {Tool: "Plan"},
-		"-: x":                     {Brief: "x"},
+		"":                            nil,
+		"Bash: rm -rf build":          {Tool: "Bash", Brief: "rm -rf \x1b[31mbuild\n"},
+		"Bash: /w/a/run":              {Tool: "Bash", Brief: "/w/a/run"},
+		"question: Which? Really?":    {Tool: "question", Brief: "Which?", Questions: []string{"Which?", "Really?"}},
+		"Plan":                        {Tool: "Plan"},
+		"-: x":                        {Brief: "x"},
+		"Edit: sub/main.go +3 -0":     file("/w/a/sub/main.go", &discover.Diff{Added: 3, Removed: new(0)}),
+		"Edit: /w/ab/main.go +0 -1":   file("/w/ab/main.go", &discover.Diff{Removed: new(1)}),
+		"Edit: main.go +12":           file("/w/a/main.go", &discover.Diff{Added: 12}),
+		"Edit: /w/a":                  file("/w/a", nil),
+		"Edit: ../main.go":            file("../main.go", nil),
+		"apply_patch: a.go, b.go +12": {Tool: "apply_patch", Brief: "a.go, b.go", Diff: &discover.Diff{Added: 12}},
 	} {
-		if got := output.WaitingOnText(on); got != want {
+		s := discover.Session{Record: &discover.Record{Agent: "claude-code", Dir: "/w/a"}, Status: discover.Waiting, WaitingOn: on}
+		if got := output.WaitingOnText(&s); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+		if object := output.NewSession(s); !roundTrips(&object, s) {
+			t.Errorf("%s: from JSON it is another call", want)
 		}
 	}
 	var out strings.Builder
 	s := completeSession()
-	if err := output.Details(&out, s, output.Resources{}, nil, output.TextOptions{Now: now}); err != nil || !strings.Contains(out.String(), "waiting (permission): shell: Go on?") {
+	if err := output.Details(&out, s, output.Resources{}, nil, output.TextOptions{Now: now}); err != nil || !strings.Contains(out.String(), "waiting (permission): shell: Go on? +3 -1") {
 		t.Errorf("%s%v", out.String(), err)
 	}
+}
+
+func roundTrips(object *output.Session, s discover.Session) bool {
+	got, err := output.ParseSession(object)
+	return err == nil && reflect.DeepEqual(got.WaitingOn, s.WaitingOn)
 }

@@ -6,6 +6,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 )
 
 // questionTool is the tool by which the model asks the user questions.
@@ -22,7 +23,25 @@ type PendingCall struct {
 func waitingOn(b Block) *discover.WaitingOn {
 	input := b.Input.Object()
 	path := cmp.Or(input.Get("notebook_path").Text(discover.PathLimit+1), input.Get("file_path").Text(discover.PathLimit+1))
-	return discover.NewWaitingOn(b.Name, callBrief(input), path, native.Questions(input))
+	on := discover.NewWaitingOn(b.Name, callBrief(input), path, native.Questions(input))
+	on.Diff = callDiff(b.Name, input)
+	return on
+}
+
+// editKeys are the names in the input of Edit, and in the list of MultiEdit.
+var editKeys = native.EditKeys{Old: "old_string", New: "new_string", All: "replace_all"}
+
+// callDiff counts the lines that a call changes; nil for a tool that edits no text, and where the call does not say how many.
+func callDiff(tool string, input jsonl.Object) *discover.Diff {
+	switch tool {
+	case "Edit", "MultiEdit":
+		if added, removed, ok := editKeys.DiffLines(input); ok {
+			return discover.NewDiff(added, removed, true)
+		}
+	case "Write":
+		return discover.NewDiff(native.CountLines(input.Get("content").Text(0)), 0, false)
+	}
+	return nil
 }
 
 // Question returns the pending call by which the model asks the user questions; nil if there is none.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 	"agentctl/discover/native/jsonl"
 )
 
@@ -74,25 +75,9 @@ func commandLine(words []string) string {
 
 // inputBrief is the first line of an input that is not JSON or, of a patch, the files that it changes.
 func inputBrief(text string) string {
-	if files := patchedFiles(text); len(files) > 0 && strings.HasPrefix(strings.TrimSpace(text), patchHeader) {
-		return strings.Join(files, ", ")
+	if p := native.ParsePatch(text); len(p.Files) > 0 && strings.HasPrefix(strings.TrimSpace(text), native.PatchHeader) {
+		return strings.Join(p.Files, ", ")
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return first
-}
-
-// patchHeader is the first line of a patch. A patch may be part of a command.
-const patchHeader = "*** Begin Patch"
-
-// patchedFiles is the files that a patch changes.
-func patchedFiles(text string) (files []string) {
-	_, patch, _ := strings.Cut(text, patchHeader)
-	for line := range strings.Lines(patch) {
-		for _, header := range [...]string{"*** Add File: ", "*** Update File: ", "*** Delete File: "} {
-			if file, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), header); ok {
-				files = append(files, file)
-			}
-		}
-	}
-	return files
 }

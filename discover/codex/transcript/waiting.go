@@ -25,7 +25,7 @@ func mayNeedApproval(r *Record) bool {
 	case "exec_command", "shell_command", "shell":
 		call, _ := ParseToolCall(r)
 		return jsonl.Object(call.Input).Get("sandbox_permissions").Text(80) == "require_escalated" ||
-			strings.Contains(call.Brief, patchHeader)
+			strings.Contains(call.Brief, native.PatchHeader)
 	case "apply_patch":
 		return true
 	}
@@ -54,11 +54,17 @@ func (t *Tail) TurnAt(now time.Time) discover.Turn {
 // newWaitingOn describes the call that the user is asked about. The paths in a patch are relative to the session's directory.
 func newWaitingOn(r *Record) *discover.WaitingOn {
 	call, _ := ParseToolCall(r)
-	path := ""
-	if files := patchedFiles(call.Brief); len(files) == 1 {
-		path = files[0]
-	} else if files := patchedFiles(r.Get("input").Text(0)); len(files) == 1 {
-		path = files[0]
+	patch := native.ParsePatch(call.Brief)
+	if len(patch.Files) == 0 {
+		patch = native.ParsePatch(r.Get("input").Text(0))
 	}
-	return discover.NewWaitingOn(call.Name, call.Brief, path, native.Questions(jsonl.Object(call.Input)))
+	path := ""
+	if len(patch.Files) == 1 {
+		path = patch.Files[0]
+	}
+	on := discover.NewWaitingOn(call.Name, call.Brief, path, native.Questions(jsonl.Object(call.Input)))
+	if len(patch.Files) > 0 {
+		on.Diff = discover.NewDiff(patch.Added, patch.Removed, !patch.DeletesFiles)
+	}
+	return on
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 	"agentctl/discover/native/jsonl"
 )
 
@@ -58,6 +60,9 @@ func brief(call discover.ToolCall) string {
 		if text := o.Get(name).Text(ErrorLimit); text != "" {
 			return text
 		}
+	}
+	if patch := native.ParsePatch(o.Get(patchKey).Text(0)); len(patch.Files) > 0 {
+		return discover.Truncate(strings.Join(patch.Files, ", "), ErrorLimit)
 	}
 	for question := range o.Get("questions").Elements() {
 		return question.Object().Get("question").Text(ErrorLimit)

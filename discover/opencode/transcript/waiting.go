@@ -14,8 +14,36 @@ const questionTool = "question"
 // WaitingOn returns what a tool call asks the user.
 func (p Part) WaitingOn() *discover.WaitingOn {
 	input := jsonl.Object(p.input)
+	path := input.Get("filePath").Text(discover.PathLimit + 1)
+	patch := native.ParsePatch(input.Get(patchKey).Text(0))
+	if len(patch.Files) == 1 {
+		path = patch.Files[0]
+	}
 	call := discover.ToolCall{Name: p.Tool, Input: []byte(p.input)}
-	return discover.NewWaitingOn(p.Tool, brief(call), input.Get("filePath").Text(discover.PathLimit+1), native.Questions(input))
+	on := discover.NewWaitingOn(p.Tool, brief(call), path, native.Questions(input))
+	on.Diff = callDiff(p.Tool, input, patch)
+	return on
+}
+
+// editKeys are the names in the input of edit, and in the list of multiedit.
+var editKeys = native.EditKeys{Old: "oldString", New: "newString", All: "replaceAll"}
+
+// patchKey is the name of the patch in the input of apply_patch, and of patch in older versions.
+const patchKey = "patchText"
+
+// callDiff counts the lines that a call changes; nil for a tool that edits no text, and where the call does not say how many.
+func callDiff(tool string, input jsonl.Object, patch native.Patch) *discover.Diff {
+	switch {
+	case len(patch.Files) > 0:
+		return discover.NewDiff(patch.Added, patch.Removed, !patch.DeletesFiles)
+	case tool == "write":
+		return discover.NewDiff(native.CountLines(input.Get("content").Text(0)), 0, false)
+	case tool == "edit", tool == "multiedit":
+		if added, removed, ok := editKeys.DiffLines(input); ok {
+			return discover.NewDiff(added, removed, true)
+		}
+	}
+	return nil
 }
 
 // reportDelay is how long a tool that reports at once may take for its first report: four seconds SEEN on a busy machine (1.18.33).

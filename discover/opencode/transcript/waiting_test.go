@@ -1,8 +1,11 @@
 package transcript
 
 import (
+	"reflect"
 	"testing"
 	"time"
+
+	"agentctl/discover"
 )
 
 func TestSilentTooLong(t *testing.T) {
@@ -19,6 +22,26 @@ func TestSilentTooLong(t *testing.T) {
 	} {
 		if got := ParsePart([]byte(call)).SilentTooLong(now); got != want {
 			t.Errorf("%s: %v", call, got)
+		}
+	}
+}
+
+// What the user is asked about contains the command, the files with the number of their changed lines, or the questions.
+func TestWaitingOn(t *testing.T) {
+	for call, want := range map[string]discover.WaitingOn{
+		`"tool":"bash","state":{"status":"running","input":{"command":"make","description":"d"}}`:                                     {Tool: "bash", Brief: "make"},
+		`"tool":"edit","state":{"status":"running","input":{"filePath":"/w/a","oldString":"a\nb","newString":"a"}}`:                   {Tool: "edit", Brief: "/w/a", Path: "/w/a", Diff: &discover.Diff{Removed: new(1)}},
+		`"tool":"edit","state":{"status":"running","input":{"filePath":"/w/a","oldString":"","newString":"a"}}`:                       {Tool: "edit", Brief: "/w/a", Path: "/w/a"},
+		`"tool":"edit","state":{"status":"running","input":{"filePath":"/w/a","oldString":"a","newString":"b","replaceAll":true}}`:    {Tool: "edit", Brief: "/w/a", Path: "/w/a"},
+		`"tool":"write","state":{"status":"running","input":{"filePath":"/w/a","content":"a\nb\n"}}`:                                  {Tool: "write", Brief: "/w/a", Path: "/w/a", Diff: &discover.Diff{Added: 2}},
+		`"tool":"apply_patch","state":{"status":"running","input":{"patchText":"*** Begin Patch\n*** Update File: a\n-x\n+y\n+z\n"}}`: {Tool: "apply_patch", Brief: "a", Path: "a", Diff: &discover.Diff{Added: 2, Removed: new(1)}},
+		`"tool":"apply_patch","state":{"status":"running","input":{"patchText":"*** Begin Patch\n*** Add File: a\n+y\n*** Delete File: b\n"}}`: {
+			Tool: "apply_patch", Brief: "a, b", Diff: &discover.Diff{Added: 1},
+		},
+		`"tool":"question","state":{"status":"running","input":{"questions":[{"question":"Which?"}]}}`: {Tool: "question", Brief: "Which?", Questions: []string{"Which?"}},
+	} {
+		if got := ParsePart([]byte(`{"type":"tool",` + call + `}`)).WaitingOn(); !reflect.DeepEqual(*got, want) {
+			t.Errorf("%s: %+v", call, got)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func execute(f cmdutil.Factory, h cmdutil.Script) func(context.Context, delivery
 	return func(ctx context.Context, d delivery) error {
 		s := d.event.Session
 		vars := append(cmdutil.SessionVars(s), "AGENTCTL_EVENT="+string(d.event.Type), "AGENTCTL_STATUS="+string(s.Status),
-			cmdutil.EnvVar("AGENTCTL_WAITING_ON", output.WaitingOnText(s.WaitingOn)))
+			cmdutil.EnvVar("AGENTCTL_WAITING_ON", output.WaitingOnText(&s)))
 		return h.Shell(ctx, f, "", d.line, vars)
 	}
 }

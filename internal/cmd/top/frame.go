@@ -248,7 +248,7 @@ func (m *model) paneContent(width int) (title string, lines []string, v view) {
 		s := m.rows[i].s
 		session, dir = m.arguments(m.rows[i : i+1])[0], s.Dir
 		if !v.general {
-			c.state = fmt.Sprint(s.Status, s.WaitingFor, s.WaitingOn, s.Updated, s.Turn.State)
+			c.state = fmt.Sprint(s.Status, s.WaitingFor, output.WaitingOnText(&s), s.Updated, s.Turn.State)
 		}
 	}
 	c.commands = v.commands(session, dir)

@@ -134,7 +134,7 @@ func (m *model) arguments(rows []row) (args []string) {
 // prompt, model, branch, group, or in what it waits on.
 func matches(s *discover.Session, filter string) bool {
 	text := strings.ToLower(strings.Join([]string{
-		string(s.Agent), s.ID, string(s.Status), s.WaitingFor, s.Dir, s.Title, s.Prompt, s.Model, s.Branch, s.Group, output.WaitingOnText(s.WaitingOn),
+		string(s.Agent), s.ID, string(s.Status), s.WaitingFor, s.Dir, s.Title, s.Prompt, s.Model, s.Branch, s.Group, output.WaitingOnText(s),
 	}, "\n"))
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		if !strings.Contains(text, word) {
