@@ -60,7 +60,7 @@ func (o TextOptions) newSessionColumns(sessions []discover.Session) sessionColum
 		age:       column{title: "AGE", cell: cell(func(s *discover.Session) string { return processAge(s, o.Now) }), dropEarly: rankAge, alignRight: true},
 		last:      column{title: "LAST", cell: func(i int) string { return Age(sessions[i].LastActivity(), o.Now) }, dropEarly: rankLast, alignRight: true},
 		group:     column{title: "GROUP", cell: func(i int) string { return Sanitize(sessions[i].Group) }, dropEarly: rankGroup, preferred: 12},
-		waitingOn: column{title: "WAITING ON", cell: cell(WaitingOnText), dropEarly: rankWaitingOn, preferred: 20, min: 12},
+		waitingOn: column{title: "WAITING ON", cell: cell(WaitingOnText), dropEarly: rankWaitingOn, preferred: 24, min: 12},
 		dir:       column{title: "DIR", cell: func(i int) string { return Sanitize(o.shortDir(sessions[i].Dir)) }, dropLate: 2, keepEnd: true, preferred: 16, min: 12},
 		title:     column{title: "TITLE", cell: func(i int) string { return Sanitize(cmp.Or(sessions[i].Title, sessions[i].Prompt)) }, dropLate: 1, preferred: 20, min: 12},
 	}

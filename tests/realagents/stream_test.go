@@ -80,6 +80,13 @@ func (s *stream) all() []arrival {
 	return slices.Clone(s.events)
 }
 
+// text is what has been printed so far.
+func (s *stream) text() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.lines)
+}
+
 // when waits for an event and returns when it came.
 func (s *stream) when(what string, is func(replay.Event) bool) time.Time {
 	s.t.Helper()

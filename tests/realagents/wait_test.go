@@ -107,7 +107,7 @@ func TestWaitTellsOfALiveTurn(t *testing.T) {
 			c := agentctlIn(t, w)
 			a := w.Release(r)
 			if r.Agent == install.OpenCode { // which asks for nothing else
-				if err := os.WriteFile(filepath.Join(a.Dir(), "opencode.json"), []byte(`{"permission":{"bash":"ask"}}`), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(a.Dir(), "opencode.json"), []byte(`{"permission":{"bash":"ask","edit":"ask"}}`), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -135,6 +135,9 @@ func TestWaitTellsOfALiveTurn(t *testing.T) {
 			if on := c.status(id).WaitingOn; on == nil || on.Brief != "touch q" || !isShell(on.Tool) {
 				t.Errorf("it waits on %+v", on)
 			}
+			asking.HangUp()
+			asking.Wait()
+			asksToEdit(t, c, a)
 		})
 	}
 }
