@@ -94,7 +94,7 @@ func TestASilentCallWaitsOnlyIfItsProcessAsks(t *testing.T) {
 // The summary of a call that writes a file is the path.
 func TestWaitingOnAFile(t *testing.T) {
 	p := transcript.ParsePart([]byte(`{"type":"tool","tool":"write","state":{"status":"running","input":{"content":"x","filePath":"/w/a.go"},"time":{"start":1}}}`))
-	if got, want := p.WaitingOn(), (&discover.WaitingOn{Tool: "write", Brief: "/w/a.go", Path: "/w/a.go"}); !reflect.DeepEqual(got, want) {
+	if got, want := p.WaitingOn(), (&discover.WaitingOn{Tool: "write", Brief: "/w/a.go", Path: "/w/a.go", Diff: &discover.Diff{Added: 1}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -56,7 +56,7 @@ func distance(a, b string) int {
 // otherTools maps commands of other tools to the command of this program that does the same.
 func otherTools() map[string]string {
 	return map[string]string{
-		"kill": "stop", "rm": "stop", "continue": "resume", "start": "launch", "run": "launch",
+		"kill": "stop", "delete": "rm", "continue": "resume", "start": "launch", "run": "launch",
 		"tail": "logs -f", "follow": "logs -f", "watch": "list --watch",
 	}
 }

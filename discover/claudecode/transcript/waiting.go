@@ -28,14 +28,12 @@ func waitingOn(b Block) *discover.WaitingOn {
 	return on
 }
 
-// editKeys are the names in the input of Edit, and in the list of MultiEdit.
-var editKeys = native.EditKeys{Old: "old_string", New: "new_string", All: "replace_all"}
-
 // callDiff counts the lines that a call changes; nil for a tool that edits no text, and where the call does not say how many.
 func callDiff(tool string, input jsonl.Object) *discover.Diff {
 	switch tool {
 	case "Edit", "MultiEdit":
-		if added, removed, ok := editKeys.DiffLines(input); ok {
+		keys := native.EditKeys{Old: "old_string", New: "new_string", All: "replace_all"}
+		if added, removed, ok := keys.DiffLines(input); ok {
 			return discover.NewDiff(added, removed, true)
 		}
 	case "Write":

@@ -25,9 +25,6 @@ func (p Part) WaitingOn() *discover.WaitingOn {
 	return on
 }
 
-// editKeys are the names in the input of edit, and in the list of multiedit.
-var editKeys = native.EditKeys{Old: "oldString", New: "newString", All: "replaceAll"}
-
 // patchKey is the name of the patch in the input of apply_patch, and of patch in older versions.
 const patchKey = "patchText"
 
@@ -39,7 +36,8 @@ func callDiff(tool string, input jsonl.Object, patch native.Patch) *discover.Dif
 	case tool == "write":
 		return discover.NewDiff(native.CountLines(input.Get("content").Text(0)), 0, false)
 	case tool == "edit", tool == "multiedit":
-		if added, removed, ok := editKeys.DiffLines(input); ok {
+		keys := native.EditKeys{Old: "oldString", New: "newString", All: "replaceAll"}
+		if added, removed, ok := keys.DiffLines(input); ok {
 			return discover.NewDiff(added, removed, true)
 		}
 	}
