@@ -61,13 +61,14 @@ func (v *Verification) findByID(ctx context.Context, id string) (discover.Sessio
 
 // turnStored reports whether the storage has the turn that the agent was started for, with its prompt.
 func (v *Verification) turnStored(ctx context.Context, s discover.Session) bool {
-	if s.Path == "" || s.Turn.State == discover.TurnNone || s.Turn.State == discover.TurnUnknown {
+	if s.Path == "" || s.Turn.State == discover.TurnNone {
 		return false
 	}
-	if !v.plan.Spec.Resumed || v.prompted {
-		return true
+	if !v.plan.Spec.Resumed {
+		return s.Turn.State != discover.TurnUnknown
 	}
-	v.prompted = v.promptStored(ctx, s) || s.Turn.Ended() && !s.Turn.Began.Before(v.execution.StartTime)
+	// The state of the turn may stay unknown: old versions record neither its start nor its end.
+	v.prompted = v.prompted || v.promptStored(ctx, s) || s.Turn.Ended() && !s.Turn.Began.Before(v.execution.StartTime)
 	return v.prompted
 }
 

@@ -19,6 +19,7 @@ func TestOptionalInterfaces(t *testing.T) {
 		"MarkerReader":    {agentsWith[discover.MarkerReader](), all},
 		"MarkerMatcher":   {agentsWith[discover.MarkerMatcher](), all},
 		"SubagentTotals":  {agentsWith[discover.SubagentTotals](), all},
+		"FormatChecker":   {agentsWith[discover.FormatChecker](), all},
 		"ContentFilter":   {agentsWith[discover.ContentFilter](), all},
 		"IDMatcher":       {agentsWith[discover.IDMatcher](), all},
 		"IDShortener":     {agentsWith[discover.IDShortener](), all},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -38,6 +39,9 @@ func (l *processScan) liveTurn(x *process, path string) *discover.Turn {
 func (x *process) waitingTurn(ctx context.Context, path string) *discover.Turn {
 	word := x.entry.WaitingFor
 	turn := &discover.Turn{State: discover.TurnWaiting, WaitingFor: word}
+	if strings.HasPrefix(word, "approve ") { // with the name of the tool (SEEN 2.1.132; .170 has "permission prompt")
+		word = "permission prompt"
+	}
 	if word != "permission prompt" && word != "input needed" {
 		return turn
 	}

@@ -59,6 +59,8 @@ func TestWaitingFor(t *testing.T) {
 		{"permission prompt", tool, "permission", "Bash", "sleep 53"},
 		{"permission prompt", question, "question", "AskUserQuestion", asked},
 		{"permission prompt", "", "permission", "", ""},
+		{"approve Bash", tool, "permission", "Bash", "sleep 53"},
+		{"approve AskUserQuestion", question, "question", "AskUserQuestion", asked},
 		{"input needed", question, "question", "AskUserQuestion", asked},
 		{"input needed", tool, "input needed", "", ""},
 		{"dialog open", question, "dialog open", "", ""},

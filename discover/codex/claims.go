@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
 	"agentctl/proc"
 )
 
@@ -151,7 +152,7 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 		claim.Dir = s.newThreadDir(s.Process)
 	}
 	stored = ok && entry.Size > 0
-	if !stored && c.homes.byDir(claim.Home) != nil { // what is stored in an unlisted home is unknown
+	if !stored && c.homes.byDir(claim.Home) != nil || only && s.endsUnrecordedTurn() { // what is stored in an unlisted home is unknown
 		claim.Turn = s.initialTurn()
 	}
 	// The user can check the details with lsof or in /proc/PID/fd.
@@ -232,6 +233,12 @@ func (in invocation) initialTurn() *discover.Turn {
 		return &discover.Turn{State: discover.TurnOpen}
 	}
 	return &discover.Turn{State: discover.TurnNone}
+}
+
+// endsUnrecordedTurn reports whether the process ends with its turn, and is of a version that does not record when a turn begins and
+// ends (SEEN 0.42, 0.80; 0.104 does).
+func (s agentProcess) endsUnrecordedTurn() bool {
+	return s.role == exec && native.ParseVersion(s.claim.Version).Before(native.Version{0, 104, 0})
 }
 
 // newThreadDir is the directory in which the process begins a thread, "" if its clients decide.

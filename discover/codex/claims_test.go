@@ -122,6 +122,17 @@ func TestExecHasTwoExactClaims(t *testing.T) {
 	}
 }
 
+// An exec of a version that does not record its turn is at work as long as it lives, whatever its rollout ends with.
+func TestExecWithoutRecordedTurns(t *testing.T) {
+	for version, turn := range map[string]string{"0.42.0": " open", "0.104.0": ""} {
+		w := newTestHome(t)
+		exe := w.file("node_modules/@openai/codex/vendor/x86_64-unknown-linux-musl/codex/codex", "")
+		w.file("node_modules/@openai/codex/package.json", `{"version":"`+version+`"}`)
+		w.process(8, 1, exe, []string{"exec", "-"}, writing(w.rollout(nameA)))
+		w.expect("pid 8  process exact exec open", "pid 8 "+threadA+" rollout-fd exact exec on-disk"+turn)
+	}
+}
+
 // A process that only reads a rollout, or only opens a lock file, makes no claim on the thread.
 func TestReadersMakeNoClaim(t *testing.T) {
 	w := newTestHome(t)

@@ -27,3 +27,11 @@ func (v Version) Before(w Version) bool { return v.Known() && slices.Compare(v[:
 
 // String returns the version as agents write it.
 func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
+
+// IfNewer returns a version if it is newer than another one, else "".
+func IfNewer(version, than string) string {
+	if ParseVersion(than).Before(ParseVersion(version)) {
+		return version
+	}
+	return ""
+}

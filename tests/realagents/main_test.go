@@ -9,6 +9,7 @@ import (
 
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/sandbox"
+	"agentctl/tests/support/facts"
 )
 
 // TestMain installs the agents and builds the program while there is a network, and runs the tests where there is none,
@@ -23,7 +24,10 @@ const newestOnly = "AGENTCTL_TEST_NEWEST"
 
 // needed are the releases that this run installs.
 func needed() []install.Release {
-	if os.Getenv(newestOnly) != "" {
+	switch asked := os.Getenv(facts.ReleaseVariable); {
+	case asked != "":
+		return []install.Release{install.ParseRelease(asked)}
+	case os.Getenv(newestOnly) != "":
 		return install.Newest()
 	}
 	return append(install.Releases(), install.CCUsage())

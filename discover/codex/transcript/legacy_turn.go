@@ -18,16 +18,20 @@ func (t *NewestTurn) resolveSilentEnd(kind Kind) {
 }
 
 // reachedStart ends the search at the beginning of the file. Versions up to 0.80 record neither the start nor the end of a turn (SEEN
-// 0.42, 0.80). There an answer ends the turn; after anything else it may be in progress, cut off or failed.
+// 0.42, 0.80). There an answer ends the turn; after anything else it may be in progress, cut off or failed. The words of the model
+// alone are no answer: 0.42 stores the item, and the tool calls that may follow, only when their results are there.
 func (t *NewestTurn) reachedStart() {
 	switch {
 	case t.endedSilently:
 		t.endedSilently = false
 	case t.damaged:
 	case t.State != discover.TurnUnknown:
-	case t.lastPart == partOutput:
+	case t.openCall != "":
+		t.setOpen()
+	case t.lastKind == AgentText:
+	case t.lastKind.part() == partOutput:
 		t.State = discover.TurnDone
-	case t.lastPart == partNone:
+	case t.lastKind == Unknown:
 		t.State = discover.TurnNone
 	}
 }

@@ -26,8 +26,8 @@ type NewestTurn struct {
 	approvalSince              time.Time
 	// damaged: a damaged record may have decided, so that nothing older can.
 	damaged bool
-	// lastPart is the part of the newest record of the conversation, for files without any of the above.
-	lastPart conversationPart
+	// lastKind is the kind of the newest record of the conversation, for files without any of the above.
+	lastKind Kind
 }
 
 func (t *NewestTurn) decided() bool {
@@ -40,7 +40,7 @@ func (t *NewestTurn) needs(kind Kind) bool {
 	case TurnStarted, TurnCompleted, TurnAborted, TurnError, ReviewEntered:
 		return !t.decided()
 	}
-	return !t.decided() && (t.endedSilently || t.lastPart == partNone) // any record of the conversation counts
+	return !t.decided() && (t.endedSilently || t.lastKind == Unknown) // any record of the conversation counts
 }
 
 // addDamaged adds a damaged record. A turn that is known to be over stays over, though why it ended may stay unknown.
@@ -68,8 +68,8 @@ func (t *NewestTurn) decide(r *Record) {
 		t.resolveSilentEnd(r.Kind)
 		return
 	}
-	if t.lastPart == partNone {
-		t.lastPart = r.Kind.part()
+	if t.lastKind == Unknown && r.Kind.part() != partNone {
+		t.lastKind = r.Kind
 	}
 	t.trackCalls(r)
 	switch r.Kind {

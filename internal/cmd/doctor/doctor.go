@@ -41,6 +41,7 @@ type agentFindings struct {
 	Adapter  string         `json:"adapter"`
 	Binaries []binary       `json:"binaries"`
 	Homes    []homeFindings `json:"homes"`
+	triedFindings
 }
 
 type processFindings struct {
@@ -82,6 +83,11 @@ func run(ctx context.Context, f cmdutil.Factory, o *cmdutil.CommonFlags) error {
 	for _, w := range found.Warnings {
 		f.Warn(w)
 	}
+	for _, a := range found.Agents {
+		if w := a.warning(a.Adapter); w != "" {
+			f.Warn(w)
+		}
+	}
 	if len(found.Warnings) > 0 {
 		return cmdutil.ErrPartial
 	}
@@ -110,6 +116,8 @@ func examine(ctx context.Context, c *cmdutil.Call) (findings, error) {
 			f.warn(err)
 			agent.Homes = append(agent.Homes, h)
 		}
+		agent.triedFindings, err = examineTried(ctx, c.Scanner, a, live.Sessions)
+		f.warn(err)
 		f.Agents = append(f.Agents, agent)
 	}
 	return f, ctx.Err()

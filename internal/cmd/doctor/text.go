@@ -24,6 +24,9 @@ func (f findings) write(w io.Writer, wanted string, style output.TextOptions) er
 		if len(a.Binaries) == 0 {
 			line("program", "none in PATH")
 		}
+		if a.NewestTried != "" {
+			line("tried", "up to version "+a.NewestTried)
+		}
 		for _, h := range a.Homes {
 			line("home", h.text(style))
 		}

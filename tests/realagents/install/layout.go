@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 )
 
 // Installation is a finished installation of a release.
@@ -25,6 +26,12 @@ func platform() string {
 		arch = runtime.GOARCH
 	}
 	return runtime.GOOS + "-" + arch
+}
+
+// target is a pattern for Rust's name of this machine: x86_64-unknown-linux-musl, aarch64-apple-darwin.
+func target() string {
+	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	return arch + "-*-" + runtime.GOOS + "*"
 }
 
 // packages are the npm packages of a release. OpenCode has a package per platform, libc and processor
@@ -55,9 +62,10 @@ func (r Release) at(dir string) (i Installation, manifest string) {
 		}
 	case Codex:
 		manifest = filepath.Join(modules, "@openai", "codex", "package.json")
-		// "codex/codex" in the older ones, "bin/codex" in the newer
+		// "codex/codex" in the older ones, "bin/codex" in the newer; the oldest have those of all platforms in one package
 		found, _ := filepath.Glob(filepath.Join(modules, "@openai", "codex-"+platform(), "vendor", "*", "*", "codex"))
-		i.Native = filepath.Join(append(found, "missing")[0])
+		all, _ := filepath.Glob(filepath.Join(modules, "@openai", "codex", "vendor", target(), "*", "codex"))
+		i.Native = slices.Concat(found, all, []string{"missing"})[0]
 		i.Shim = []string{filepath.Join(modules, ".bin", "codex")}
 	case ccusageName:
 		manifest = filepath.Join(modules, "ccusage", "package.json")

@@ -1,5 +1,11 @@
 package install
 
+import (
+	"strings"
+
+	"agentctl/discover/native"
+)
+
 // The pinned versions. Each stands for a generation of storage or of process evidence, so that a change here
 // means looking at docs/agents first.
 const (
@@ -37,6 +43,17 @@ type Release struct{ Agent, Version string }
 
 // String is the release's folder name too.
 func (r Release) String() string { return r.Agent + "-" + r.Version }
+
+// ParseRelease parses what [Release.String] returns.
+func ParseRelease(s string) Release {
+	at := strings.LastIndexByte(s, '-')
+	return Release{s[:max(at, 0)], s[at+1:]}
+}
+
+// Before reports whether the release is older than the version.
+func (r Release) Before(version string) bool {
+	return native.ParseVersion(r.Version).Before(native.ParseVersion(version))
+}
 
 // Newest are the newest release of each agent.
 func Newest() []Release { return Releases()[:3] }

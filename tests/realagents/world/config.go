@@ -88,6 +88,9 @@ enabled = false
 [otel]
 exporter = "none"
 metrics_exporter = "none"
+
+[notice.model_migrations]
+"gpt-5.4" = "gpt-5.6-terra"
 `
 
 func (w *World) codexConfigFile() string { return filepath.Join(w.Home, ".codex", "config.toml") }

@@ -41,7 +41,7 @@ func prompts(agent string) []string {
 	case install.ClaudeCode:
 		return []string{"? for shortcuts", "/effort", "auto mode on"}
 	case install.Codex:
-		return []string{"% left", "? for shortcuts", "gpt-5.4 default ·"}
+		return []string{"% left", "? for shortcuts", "gpt-5.4 default ·", "⏎ send"}
 	default:
 		return []string{"Ask anything"}
 	}

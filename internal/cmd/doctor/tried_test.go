@@ -1,0 +1,62 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/tests/cmdtest"
+)
+
+// changingStub is an agent that has changed since it was tried. Each of its live sessions has the same kinds.
+type changingStub struct {
+	cmdtest.Stub
+	version string
+	kinds   []string
+}
+
+func (changingStub) NewestTried() string                        { return "1.2.0" }
+func (s changingStub) UntriedVersion(x discover.Session) string { return s.version }
+func (s changingStub) UnknownKinds(context.Context, discover.Record) ([]string, error) {
+	return s.kinds, nil
+}
+
+// TestDoctorWarnsOfNewerAgents once for each agent, whatever there is to say, and with the exit code 0.
+func TestDoctorWarnsOfNewerAgents(t *testing.T) {
+	for _, x := range []struct {
+		version string
+		kinds   []string
+		want    string
+	}{
+		{},
+		{"1.3.0", nil, "agentctl: warning: codex: a live session runs 1.3.0, and agentctl was tried up to 1.2.0; what it says of them may be incomplete\n"},
+		{"1.3.0", []string{"z\x1b[2J", "a", "a"}, "agentctl: warning: codex: a live session runs 1.3.0, and agentctl was tried up to 1.2.0; " +
+			"live sessions have records of kinds that agentctl does not know: a, z; what it says of them may be incomplete\n"},
+	} {
+		f, out := cmdtest.New(t)
+		f.Adapters[1] = changingStub{f.Adapters[1].(cmdtest.Stub), x.version, x.kinds}
+		doctor := []cmdutil.Verb{{Name: "doctor", New: New}}
+		code := cmdutil.Run(t.Context(), f, doctor, []string{"doctor"})
+		if got := out.Stderr.String(); code != 0 || got != x.want {
+			t.Errorf("exit %d, %q, want %q", code, got, x.want)
+		}
+		if !strings.Contains(out.Stdout.String(), "\n  tried     up to version 1.2.0\n") || strings.Count(out.Stdout.String(), "tried") != 1 {
+			t.Error(out.Stdout.String())
+		}
+		out.Stdout.Reset()
+		cmdutil.Run(t.Context(), f, doctor, []string{"doctor", "--json"})
+		cmdtest.CheckSchema(t, "doctor", out.Stdout.String())
+		var found findings
+		if err := json.Unmarshal(out.Stdout.Bytes(), &found); err != nil {
+			t.Fatal(err)
+		}
+		if got := found.Agents[1]; got.NewestTried != "1.2.0" || x.version != "" && !slices.Equal(got.NewerVersions, []string{x.version}) ||
+			len(got.UnknownKinds) != min(2, len(x.kinds)) || found.Agents[0].NewestTried != "" {
+			t.Errorf("%+v", found.Agents)
+		}
+	}
+}
