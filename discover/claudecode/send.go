@@ -8,11 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
 
 	"agentctl/discover"
 	"agentctl/discover/claudecode/transcript"
@@ -47,7 +48,8 @@ func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
 			return inbox{}, fmt.Errorf("%s runs the session %s now", p.ID, e.SessionID)
 		case e.MessagingSocket != "":
 			return inbox{p, e.MessagingSocket}, nil
-		case !version.Known(), version.Before(native.Version{2, 1, 224}): // no version: up to 2.1.112. SEEN 2.1.224: off unless the vendor's server turns it on; 2.1.260: on
+		// Entries of 2.1.112 and older have no version. SEEN 2.1.224: off unless the vendor's server turns it on; 2.1.260: on.
+		case !version.Known(), version.Before(native.Version{2, 1, 224}):
 			refusal = &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
 				"%s takes no messages: update Claude Code, then stop the session and resume it (agentctl stop, agentctl resume)",
 				cmp.Or(e.Version, "in this old version"),
@@ -90,20 +92,17 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, _ laun
 	} else if info.Mode().Type() != os.ModeSocket {
 		return sent, fmt.Errorf("%s is not a socket", in.socket)
 	}
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "unix", in.socket)
+	conn, err := native.Dial(ctx, in.socket, &unix.SockaddrUnix{Name: in.socket})
 	if err != nil {
-		return sent, err
+		return sent, &os.PathError{Op: "connect to", Path: in.socket, Err: err}
 	}
-	defer c.Close()
-	conn := c.(*net.UnixConn) //nolint:forcetypeassert // of the network "unix"
+	defer conn.Close()
 	if err := in.process.VerifyPeer(ctx, conn); errors.Is(err, proc.ErrOtherPeer) {
 		return sent, fmt.Errorf("another process than %s listens on %s, and is sent nothing", in.process.ID, in.socket)
 	} else if err != nil {
 		return sent, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
 	if err := exchange(conn, line); err != nil {
 		return sent, errors.Join(ctx.Err(), err)
 	}
@@ -111,11 +110,11 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, _ laun
 }
 
 // exchange writes a line and waits until the other end has read it and closes the connection.
-func exchange(conn *net.UnixConn, line []byte) error {
+func exchange(conn *os.File, line []byte) error {
 	if _, err := conn.Write(line); err != nil {
 		return err
 	}
-	if err := conn.CloseWrite(); err != nil {
+	if err := closeWrite(conn); err != nil {
 		return err
 	}
 	for answer := make([]byte, 1<<10); ; { // it answers nothing
@@ -128,7 +127,18 @@ func exchange(conn *net.UnixConn, line []byte) error {
 	}
 }
 
-// senderPrefix begins the address of the sender that the transcript has. It is no address that can be replied to.
+// closeWrite ends what the other end of a connected socket reads.
+func closeWrite(conn *os.File) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) { failed = unix.Shutdown(int(fd), unix.SHUT_WR) })
+	return errors.Join(err, failed)
+}
+
+// senderPrefix begins the sender's address in the transcript. It cannot be replied to.
 const senderPrefix = "agentctl:"
 
 // sentLine returns the line for a message.
