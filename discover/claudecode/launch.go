@@ -14,9 +14,9 @@ import (
 // no command line and is stored unchanged (SEEN 2.1.75–2.1.329). A resumed session runs in the directory that its project
 // folder is named after, with the model and the permission mode that it had.
 func (a Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
-	program, err := host.LookPath(a.Program())
+	program, err := findProgram(host)
 	if err != nil {
-		return launch.Spec{}, &launch.NotInstalledError{Agent: a.Name(), Program: a.Program()}
+		return launch.Spec{}, err
 	}
 	if err := checkInstalled(program); err != nil {
 		return launch.Spec{}, &launch.NotInstalledError{Agent: a.Name(), Program: a.Program(), Err: err}
@@ -32,6 +32,15 @@ func (a Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, e
 	c.addSession(&spec)
 	spec.Args = append(append(spec.Args, c.optionArgs()...), r.Args...)
 	return spec, nil
+}
+
+// findProgram returns the path of the installed Claude Code. Error: [*launch.NotInstalledError].
+func findProgram(host launch.Environment) (string, error) {
+	program, err := host.LookPath(Adapter{}.Program())
+	if err != nil {
+		return "", &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program()}
+	}
+	return program, nil
 }
 
 // argsBuilder builds Claude Code's arguments for a request.

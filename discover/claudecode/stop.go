@@ -30,14 +30,14 @@ func jobOf(s discover.Session) string {
 }
 
 // Interrupt implements [launch.Stopper]. `claude stop` ends a background session for good (SEEN 2.1.329).
-func (a Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.Environment) (bool, error) {
+func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.Environment) (bool, error) {
 	job := jobOf(s)
 	if job == "" {
 		return false, nil
 	}
-	program, err := host.LookPath(a.Program())
+	program, err := findProgram(host)
 	if err != nil {
-		return true, &launch.NotInstalledError{Agent: a.Name(), Program: a.Program()}
+		return true, err
 	}
 	return true, host.Run(ctx, homeEnv(s.Home, host), program, "stop", job)
 }

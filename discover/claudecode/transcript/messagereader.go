@@ -77,6 +77,10 @@ func (s messageRecord) message(block int, w messageText) discover.Message {
 // maxSentID is how many characters of a sender's ID are kept: Claude Code accepts UUIDs only.
 const maxSentID = 100
 
+// fromPeer reports whether a message was not typed but came through Claude Code's socket for messages: from another session, or
+// from another program. Its record has isMeta, but the model answers it as it answers a prompt (SEEN 2.1.224-2.1.330).
+func fromPeer(origin jsonl.Object) bool { return origin.Get("kind").Word("peer") == "peer" }
+
 // texts returns a message for each text block, as classify has it. Empty texts are left out.
 func (s messageRecord) texts(content jsonl.Value, classify func(string) messageText) (messages []discover.Message) {
 	for i, b := range blocks(content) {

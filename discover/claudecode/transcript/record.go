@@ -53,10 +53,6 @@ type rawEnvelope struct {
 	ForkedFrom  jsonl.Value
 }
 
-// fromPeer reports whether a message was not typed but came through Claude Code's socket for messages: from another session, or
-// from another program. Its record is marked as meta, and the model answers it as it answers a prompt (SEEN 2.1.224-2.1.330).
-func fromPeer(origin jsonl.Object) bool { return origin.Get("kind").Word("peer") == "peer" }
-
 // Envelope returns the part that is kept.
 type Envelope struct {
 	Cwd        string
