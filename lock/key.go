@@ -17,9 +17,12 @@ import (
 
 // Key returns the worktree key of a directory: the real path of the top level of the git worktree it lies in, else
 // its own real path. A linked worktree or a submodule below a repository has a key of its own. Symbolic links,
-// relative paths and sub-directories of one worktree all give one key. The error is an [fs.PathError] if dir does
+// relative paths and sub-directories of one worktree all give one key. The error is an [fs.PathError] if dir is "", does
 // not exist, is not a directory or cannot be resolved.
 func Key(dir string) (string, error) {
+	if dir == "" { // the directory of a session that is not known, say; filepath.Abs would return the current one
+		return "", &fs.PathError{Op: "open", Path: `""`, Err: fs.ErrInvalid}
+	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err

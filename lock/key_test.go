@@ -134,4 +134,7 @@ func TestKeyErrors(t *testing.T) {
 	if _, err := lock.Key(filepath.Join(root, "repo", ".git", "HEAD")); !errors.Is(err, syscall.ENOTDIR) {
 		t.Errorf("a file: %v", err)
 	}
+	if key, err := lock.Key(""); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("no directory: %q, %v", key, err)
+	}
 }
