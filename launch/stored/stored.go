@@ -161,7 +161,8 @@ func (r *run) session(ctx context.Context, s discover.Session) Result {
 }
 
 // lockWorkspace keeps launches out of the workspace that the session would be resumed in, and waits for one that has begun. There
-// is no lock, and no error, if the directory is gone, or if a process other than a launch has the lock.
+// is no lock, and no error, if the directory is gone or not known, or if a process that [launch.LockWorkspace] does not wait for has
+// the lock.
 func (r *run) lockWorkspace(ctx context.Context, s discover.Session) (*lock.Flock, error) {
 	workspace, err := lock.WorkspaceOf(s.Dir)
 	if err != nil {
@@ -217,10 +218,9 @@ func (r *run) read(ctx context.Context, s discover.Session) (now discover.Sessio
 func (r *run) checkVersion(ctx context.Context, agent discover.Agent, c launch.Command) error {
 	key := strings.Join(c.Help, "\x00")
 	err, asked := r.supported[key]
-	if asked || len(c.Help) == 0 {
-		return err
+	if !asked {
+		err = c.Supported(ctx, agent, r.Host)
+		r.supported[key] = err
 	}
-	err = c.Supported(ctx, agent, r.Host)
-	r.supported[key] = err
 	return err
 }
