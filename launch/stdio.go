@@ -18,12 +18,13 @@ type StdioServer struct {
 	// Stdin is what it reads from, Stdout what it writes to.
 	Stdin, Stdout *os.File
 
-	stderr fsread.LimitedBuffer // to be read once it has ended
+	stderr fsread.LimitedBuffer // complete once it has ended
 	cancel context.CancelFunc   // ends it
 	ended  chan struct{}
 }
 
-// StartStdioServer starts such a command in a directory, with additional variables. It ends with ctx at the latest.
+// StartStdioServer starts such a command in a directory, with additional variables. It ends with ctx at the latest, as do reading and
+// writing, even if a process that the server has started keeps the other end of a pipe.
 func (h Environment) StartStdioServer(ctx context.Context, dir string, variables []string, args ...string) (*StdioServer, error) {
 	childIn, in, err := os.Pipe()
 	if err != nil {
@@ -48,6 +49,10 @@ func (h Environment) StartStdioServer(ctx context.Context, dir string, variables
 		cancel()
 		return nil, errors.Join(err, in.Close(), out.Close())
 	}
+	context.AfterFunc(ctx, func() {
+		past := time.Unix(1, 0)
+		_ = errors.Join(in.SetDeadline(past), out.SetDeadline(past)) // they may be closed
+	})
 	go func() {
 		defer close(s.ended)
 		_ = job.WaitContext(ctx, runGrace) // its answers say whether it did what was asked
