@@ -28,10 +28,9 @@ var (
 // stored, one after another, each text in one piece. It is called concurrently. A row of more than a megabyte, and one with a null, are
 // returned unseen.
 //
-// FilterRows reads the pages of the table itself, on all processors: with SQLite, a search of all rows took 2.4 times
-// as much processor time, on one processor. It
-// decodes nothing, so that no schema can mislead it. It stops with an error, which is not counted as damage, where anything is not as
-// SQLite writes it, or if more than 10,000 rows match. SQLite can still read the rows then.
+// FilterRows reads the pages of the table itself, on all processors: with SQLite, a search of all rows took 2.4 times as much processor
+// time, on one processor. It decodes nothing, so that no schema can mislead it. It stops with an error, which is not counted as damage,
+// where anything is not as SQLite writes it, or if more than 10,000 rows match. SQLite can still read the rows then.
 func (d *DB) FilterRows(table string, match func(record []byte) bool) (rowids []int64, err error) {
 	var root int64
 	for r := range d.Query(`SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?`, table) {
@@ -122,7 +121,7 @@ type recordReader struct {
 	record []byte
 }
 
-// Sizes of a window, and of its part before the page that is needed: the rest of a long row is often before its leaf.
+// Sizes of a window, and of its part before the page that is needed: the overflow pages of a row are often before its leaf.
 const (
 	windowSize   = 256 << 10
 	windowBefore = 16 << 10
@@ -149,7 +148,7 @@ func (r *recordReader) children(n uint32) ([]uint32, error) {
 	return r.layout.children(r.record)
 }
 
-// page returns a leaf, or a page with a rest of a row. It is valid until the next call.
+// page returns a leaf or an overflow page. It is valid until the next call.
 func (r *recordReader) page(n uint32) ([]byte, error) {
 	at, err := r.offset(n)
 	if err != nil {

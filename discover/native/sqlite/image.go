@@ -21,6 +21,7 @@ const (
 	headerSize = 100
 	pageSizeAt = 16
 	versionsAt = 18 // for writing, for reading: 1 for the rollback mode, 2 for WAL
+	reservedAt = 20 // the bytes at the end of each page that SQLite does not use
 	countAt    = 28 // the size of the database in pages
 	encodingAt = 56
 	utf8Text   = 1 // 0 is in a database without any table
@@ -37,15 +38,20 @@ func newImage(pages io.ReaderAt, size int64) (*image, error) {
 	if code := binary.BigEndian.Uint32(m.header[encodingAt:]); code > utf8Text {
 		return nil, fmt.Errorf("text encoding %d: only UTF-8 is read", code)
 	}
-	pageSize := int64(binary.BigEndian.Uint16(m.header[pageSizeAt:]))
-	if pageSize == 1 {
-		pageSize = 1 << 16
-	}
 	for _, at := range []int{versionsAt, versionsAt + 1} {
 		m.header[at] = min(m.header[at], 1)
 	}
-	binary.BigEndian.PutUint32(m.header[countAt:], uint32(size/max(pageSize, 1)))
+	binary.BigEndian.PutUint32(m.header[countAt:], uint32(size/max(headerPageSize(&m.header), 1)))
 	return m, nil
+}
+
+// headerPageSize returns the size of a page in bytes, as the header of a database has it.
+func headerPageSize(header *[headerSize]byte) int64 {
+	size := int64(binary.BigEndian.Uint16(header[pageSizeAt:]))
+	if size == 1 {
+		return 1 << 16
+	}
+	return size
 }
 
 // name returns the file name for SQLite, which is unique among open ones.

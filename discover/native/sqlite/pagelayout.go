@@ -14,13 +14,9 @@ const (
 	leafPage  = 13
 )
 
-// layout returns the layout of the database.
+// layout returns the layout of the database. It has no pages if the header names no valid size.
 func (m *image) layout() layout {
-	const reservedAt = 20
-	l := layout{pageSize: int64(binary.BigEndian.Uint16(m.header[pageSizeAt:]))}
-	if l.pageSize == 1 {
-		l.pageSize = 1 << 16
-	}
+	l := layout{pageSize: headerPageSize(&m.header)}
 	if validPageSize(l.pageSize) {
 		l.usable, l.count = l.pageSize-int64(m.header[reservedAt]), m.size/l.pageSize
 	}
@@ -67,7 +63,7 @@ type cell struct {
 	rowid    int64
 	size     int64  // of the record
 	local    []byte // the part of the record that is in the leaf
-	overflow uint32 // the page of the rest; 0: there is none
+	overflow uint32 // the first page of the rest; 0 for none
 }
 
 // cell reads the cell of a leaf at the first of these offsets.

@@ -87,7 +87,7 @@ func (s *snapshot) openWAL(ctx context.Context) error {
 
 // readSizes sets the page size and the size of the database, from the log if that has committed frames.
 func (s *snapshot) readSizes() error {
-	var head [100]byte
+	var head [headerSize]byte
 	n, err := s.db.ReadAt(head[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -96,10 +96,7 @@ func (s *snapshot) readSizes() error {
 		return ErrNotDatabase
 	}
 	if n > 0 {
-		if s.pageSize = int64(binary.BigEndian.Uint16(head[16:])); s.pageSize == 1 {
-			s.pageSize = 65536
-		}
-		s.size = s.db.Size()
+		s.pageSize, s.size = headerPageSize(&head), s.db.Size()
 	}
 	if s.wal != nil && s.wal.next > 0 {
 		if n > 0 && s.wal.pageSize != s.pageSize {
