@@ -11,7 +11,7 @@ import (
 	"agentctl/discover"
 )
 
-// Sender is an adapter that knows how a live session of its agent is sent a message. An adapter that is none has no way to.
+// Sender is implemented by adapters that know how a live session of their agent is sent a message.
 type Sender interface {
 	// CheckSend says why a session takes no message now: an [*UnsupportedError] that says why, and what the user can do. It is
 	// nil if the session takes one. It sends nothing.

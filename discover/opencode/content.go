@@ -32,8 +32,8 @@ type contentFilter struct {
 // filteredDatabase is a database whose sessions are filtered.
 type filteredDatabase struct {
 	wanted int             // how many of its sessions are filtered
-	tried  bool            // to read all of its parts at once
-	found  map[string]bool // the sessions of which a part may match; nil: they are not known
+	tried  bool            // all of its parts were read at once, or could not be
+	found  map[string]bool // the sessions of which a part may match; nil if they are not known
 }
 
 // filter returns the entries of which a part may match or cannot be read. In its first call the sessions are read one by one, so that
@@ -69,19 +69,19 @@ func (f *contentFilter) mayMatch(b batch) (found []string) {
 	return found
 }
 
-// worthAll is about how many sessions are read at once in the time that one takes alone. It is an estimate.
+// worthAll is about how many sessions a read of all takes in the time of one that is read alone. It is an estimate.
 const worthAll = 8
 
 // allMatching returns the sessions of a database of which a part may match. They are not known, nil, if something is damaged, if many
 // match, if its writer disturbs the reading, or if the wanted sessions are few of it. Reading them one by one is better then.
 func (f *contentFilter) allMatching(b batchKey, wanted int) (found map[string]bool) {
-	disturbed := false
+	again := false // readDatabase calls the function again after the writer has disturbed it
 	err := readDatabase(f.ctx, b.home, b.path, func(d *database) {
 		found = nil
-		if !disturbed && d.countSessions() <= worthAll*wanted {
+		if !again && d.countSessions() <= worthAll*wanted {
 			found = d.allMatching(f.match)
 		}
-		disturbed = true
+		again = true
 	})
 	if err != nil {
 		return nil

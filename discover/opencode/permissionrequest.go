@@ -45,7 +45,7 @@ func parsePermissionRequest(line []byte) (run string, r permissionRequest) {
 }
 
 // requestLead is how long before the stored start of its tool call a request may be logged: the tool asks while the agent stores the call
-// (1 ms SEEN 1.18.33). Nobody answers a request, and lets the model call the tool again, within that time.
+// (1 ms SEEN 1.18.33). It is shorter than a user takes to answer, and the model to call the tool again.
 const requestLead = 200 * time.Millisecond
 
 // matches reports whether the request may be for a tool call that has not reported so far.

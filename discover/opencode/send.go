@@ -16,8 +16,7 @@ import (
 )
 
 // CheckSend implements [launch.Sender]. A session takes messages from the HTTP server of the process that runs it: `serve`, `web`, `acp`, or
-// a terminal interface that listens. A headless run does not listen; that of
-// 1.0.185 does, but it ends with its turn.
+// a terminal interface that listens. A headless run does not listen; that of 1.0.185 does, but it ends with its turn.
 func (Adapter) CheckSend(s discover.Session, _ launch.Environment) error {
 	switch {
 	case len(s.Processes) == 0:

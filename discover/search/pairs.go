@@ -2,8 +2,8 @@ package search
 
 import "encoding/binary"
 
-// indexPair returns the first place in a text where two letters or digits stand, each in any case; -1 if there is none. It compares 32
-// places at a time. A search for the rarer of the two with [bytes.IndexByte] would stop at each of them.
+// indexPair returns the first place in a text where the letter or digit second follows first, each in any case; -1 if there is none. It
+// compares 32 places at a time. A search for the rarer of the two with [bytes.IndexByte] would stop at each of them.
 func indexPair(text []byte, first, second byte) int {
 	const (
 		ones     = 0x0101010101010101
