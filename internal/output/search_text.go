@@ -42,7 +42,10 @@ type searchText struct {
 
 // writeSession prints the line of the session. Its ID is whole: which other sessions will be printed is not known yet.
 func (t *searchText) writeSession(s *discover.Session) {
-	words := []string{HostPrefix(s.Host) + Sanitize(s.ID), string(s.Agent), statusText(s), Age(s.LastActivity(), t.opts.Now), t.opts.shortDir(s.Dir), Sanitize(cmp.Or(s.Title, s.Prompt))}
+	words := []string{HostPrefix(s.Host) + s.ID, string(s.Agent), statusText(s), Age(s.LastActivity(), t.opts.Now), t.opts.shortDir(s.Dir), cmp.Or(s.Title, s.Prompt)}
+	for i := range words {
+		words[i] = Sanitize(words[i])
+	}
 	line := strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), columnGap)
 	if t.opts.Width > 0 {
 		line = Truncate(line, t.opts.Width)
