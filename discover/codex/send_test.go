@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -117,7 +118,10 @@ func TestSendByQueue(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			bin, out := filepath.Join(home, "bin"), filepath.Join(home, "out")
-			if err := os.WriteFile(installed(t, filepath.Join(bin, "codex")), []byte(strings.Replace(queueServer, "WHAT", test.what, 1)), 0o755); err != nil {
+			syscall.ForkLock.RLock() // a child process that inherits the open file would keep the program from being started
+			err := os.WriteFile(installed(t, filepath.Join(bin, "codex")), []byte(strings.Replace(queueServer, "WHAT", test.what, 1)), 0o755)
+			syscall.ForkLock.RUnlock()
+			if err != nil {
 				t.Fatal(err)
 			}
 			session := withExe("/bin/codex", "--no-daemon")
