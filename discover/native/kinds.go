@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"agentctl/discover/native/fsread"
@@ -27,13 +28,8 @@ const newestRecords = 1 << 20
 
 // Add adds a kind. A record without one is no record, and is not counted.
 func (k *Kinds) Add(kind string) {
-	if kind == "" || len(k.Unknown) == maxUnknown || strings.Contains(k.Known, " "+kind+" ") {
+	if kind == "" || len(k.Unknown) == maxUnknown || strings.Contains(k.Known, " "+kind+" ") || slices.Contains(k.Unknown, kind) {
 		return
-	}
-	for _, u := range k.Unknown {
-		if u == kind {
-			return
-		}
 	}
 	k.Unknown = append(k.Unknown, kind)
 }

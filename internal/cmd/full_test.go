@@ -19,7 +19,7 @@ func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 // Whatever prints fails if that cannot be written: every help, and every command that has an answer without an agent.
 func TestFullDisk(t *testing.T) {
 	lines := []string{
-		"", "help", "--help", "--version", "version", "version --json", "schema", "completion bash", "completion zsh", "completion fish",
+		"", "help", "--help", "--version", "version", "version --json", "schema", "skill", "completion bash", "completion zsh", "completion fish",
 		"doctor", "doctor --json", "metrics", "list", "list --json", "list -a --since all -q", "list --wide", "list --format {{.id}}",
 		"list --orphans --json", "status aaaaaaaa-1", "status aaaaaaaa-1 --json", "status aaaaaaaa-1 --explain", "peek aaaaaaaa-2 --json",
 		"logs aaaaaaaa-2 --json", "current", "current -q", "locks --json", "stop aaaaaaaa-2", "stop aaaaaaaa-2 --json",

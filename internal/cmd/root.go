@@ -28,6 +28,7 @@ import (
 	"agentctl/internal/cmd/schema"
 	"agentctl/internal/cmd/search"
 	"agentctl/internal/cmd/send"
+	"agentctl/internal/cmd/skill"
 	"agentctl/internal/cmd/status"
 	"agentctl/internal/cmd/stop"
 	"agentctl/internal/cmd/top"
@@ -79,6 +80,7 @@ func Verbs() []cmdutil.Verb {
 		{Name: "host", New: host.New},
 		{Name: "doctor", New: doctor.New, FindsSessions: true},
 		{Name: "schema", New: schema.New},
+		{Name: "skill", New: skill.New},
 		{Name: "completion", New: completion.New},
 		{Name: "version", New: version.New},
 		{Name: host.RemoteName, New: host.NewRemote},

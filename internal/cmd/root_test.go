@@ -43,6 +43,7 @@ func TestExitCodes(t *testing.T) {
 		{"current", 0, ""},
 		{"doctor", 0, ""},
 		{"schema", 0, ""},
+		{"skill", 0, ""},
 		{"version", 0, ""},
 		{"--version", 0, ""},
 		{"completion zsh", 0, ""},
@@ -104,6 +105,7 @@ func TestExitCodes(t *testing.T) {
 		{"completion", 2, "needs a shell"},
 		{"completion bsh", 2, "did you mean bash?"},
 		{"schema x", 2, `"x"`},
+		{"skill x", 2, `"x"`},
 		{"doctor x", 2, `"x"`},
 		{"version x", 2, `"x"`},
 
@@ -249,7 +251,7 @@ func (closedPipe) Write([]byte) (int, error) {
 func TestClosedPipe(t *testing.T) {
 	for _, args := range []string{
 		"list", "list --json", "list -q", "list --format {{.id}}", "status aaaaaaaa-1", "status aaaaaaaa-1 --json",
-		"current -q", "doctor", "doctor --json", "schema", "version", "completion fish", "__complete zsh l",
+		"current -q", "doctor", "doctor --json", "schema", "skill", "version", "completion fish", "__complete zsh l",
 	} {
 		f, out := cmdtest.New(t)
 		f.Stdout = closedPipe{}

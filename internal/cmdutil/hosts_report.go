@@ -23,7 +23,6 @@ const (
 type hostReports struct {
 	factory Factory
 	host    string
-	alone   bool // no other host is asked
 	shown   int
 	failed  *output.Error
 }

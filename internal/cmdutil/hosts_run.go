@@ -36,7 +36,7 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 	var asked sync.WaitGroup
 	for i, call := range calls {
 		asked.Go(func() {
-			reports := &hostReports{factory: f, host: call.Target.Name, alone: len(calls) == 1}
+			reports := &hostReports{factory: f, host: call.Target.Name}
 			objects := newObjects(decode, func(object any) error {
 				mu.Lock()
 				defer mu.Unlock()

@@ -65,7 +65,7 @@ type UsageLimit struct {
 
 // Check returns an error unless the object of another agentctl may be printed.
 func (u *Usage) Check() error {
-	for _, row := range u.Rows {
+	for _, row := range append(slices.Clone(u.Rows), u.Total) {
 		if row.Adapter != "" && !isAdapterName(row.Adapter) {
 			return fmt.Errorf("no use of an agent: adapter %q", row.Adapter)
 		}

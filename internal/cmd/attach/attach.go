@@ -2,6 +2,7 @@
 package attach
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,6 +113,8 @@ func (t *target) attach(ctx context.Context, table *proc.Table) error {
 	}
 	command, ok, err := t.client(ctx)
 	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
 	case err != nil:
 		return t.explain(err)
 	case ok:
@@ -152,7 +155,7 @@ func (t *target) follow(ctx context.Context, way attach.Way) error {
 	host := launch.Environment{Environ: attach.Environ(t.Environ, way.Unset)}
 	for _, line := range way.Select {
 		if err := host.Run(ctx, way.Set, line...); err != nil {
-			return err
+			return cmp.Or(ctx.Err(), err)
 		}
 	}
 	if len(way.Attach) == 0 {

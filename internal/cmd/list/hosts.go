@@ -80,9 +80,12 @@ func runOrphansOnHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 	var found []output.Orphan
 	working, done := c.StartWork(ctx, cmdutil.AskingHosts(calls))
 	partial := cmdutil.EachHost(working, c.Factory, calls, func(host string, object output.Orphan) error {
+		if err := object.Check(); err != nil {
+			return cmdutil.Misunderstood(err)
+		}
 		object.Host = host
 		found = append(found, object)
-		return cmdutil.Misunderstood(object.Check())
+		return nil
 	})
 	done()
 	if cmdutil.ExitCode(partial) == cmdutil.ExitInterrupted {

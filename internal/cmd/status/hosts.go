@@ -17,10 +17,12 @@ func runHosts(ctx context.Context, c *cmdutil.Call, arg string, o *options) erro
 	var objects []output.Session
 	working, done := c.StartWork(ctx, cmdutil.AskingHosts(calls))
 	err = cmdutil.EachHost(working, c.Factory, calls, func(host string, object output.Session) error {
+		if _, err := output.ParseSession(&object); err != nil {
+			return cmdutil.Misunderstood(err)
+		}
 		object.Host = host
 		objects = append(objects, object)
-		_, err := output.ParseSession(&object)
-		return cmdutil.Misunderstood(err)
+		return nil
 	})
 	done()
 	if o.alive {

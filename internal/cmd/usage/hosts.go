@@ -70,9 +70,12 @@ func runLimitsOnHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 	limits := []output.UsageLimit{}
 	working, done := c.StartWork(ctx, cmdutil.AskingHosts(calls))
 	partial := cmdutil.EachHost(working, c.Factory, calls, func(host string, l output.UsageLimit) error {
+		if err := l.Check(); err != nil {
+			return cmdutil.Misunderstood(err)
+		}
 		l.Host = host
 		limits = append(limits, l)
-		return cmdutil.Misunderstood(l.Check())
+		return nil
 	})
 	done()
 	if cmdutil.ExitCode(partial) == cmdutil.ExitInterrupted {
