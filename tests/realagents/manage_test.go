@@ -132,7 +132,7 @@ func TestReleasesWithoutCommands(t *testing.T) {
 }
 
 // TestRemovingWritesNothing: whatever is removed or archived, the agent's command does it. With a command that does nothing, no system
-// call changes anything.
+// call changes anything, and the kernel lock of the session's directory is the only one.
 func TestRemovingWritesNothing(t *testing.T) {
 	w := world.New(t)
 	a := w.Codex(install.CodexCurrent)
@@ -154,8 +154,16 @@ func TestRemovingWritesNothing(t *testing.T) {
 		if result.Exit != 1 || !strings.Contains(errs.String(), "has changed nothing") {
 			t.Errorf("%s: exit code %d\n%s", verb, result.Exit, errs.String())
 		}
+		locked := 0
 		for _, call := range result.Changes("/") {
+			if call.Name == "flock" && call.Path == a.Dir() {
+				locked++
+				continue
+			}
 			t.Errorf("%s: %s %s of %s (%d)", verb, call.Name, call.Effect, call.Path, call.Ret)
+		}
+		if locked == 0 {
+			t.Errorf("%s: the session's directory was not locked", verb)
 		}
 	}
 }
