@@ -87,10 +87,7 @@ func TestClaudeSend(t *testing.T) {
 	a := w.Claude(install.ClaudeCurrent)
 	c := agentctlIn(t, w).as(a)
 	tui, id := claudeTUI(t, c, a, "--permission-mode", "manual", "--allowedTools=Bash")
-	out := traced(t, w.Home, []string{"send", id, "untouched [[text it was read]]"})
-	if out != id+"  delivered\n" {
-		t.Errorf("printed %q", out)
-	}
+	c.sendsTraced("", id, "untouched [[text it was read]]")
 	w.WaitCall("untouched", 0)
 	tui.WaitFor("it was read")
 	path := claudeTranscript(t, w, id)

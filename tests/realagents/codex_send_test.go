@@ -59,7 +59,7 @@ func TestCodexSend(t *testing.T) {
 	c := agentctlIn(t, w).as(a)
 	tui := a.TUI()
 	id := c.onlyID()
-	c.sends(0, "", id, "the first")
+	c.sendsTraced("", id, "the first")
 	tui.WaitFor("OK: the first")
 	c.sends(0, "", id, "while idle")
 	tui.WaitFor("OK: while idle")
@@ -117,6 +117,8 @@ func TestCodexSendByQueue(t *testing.T) {
 	tui.Submit("the first")
 	tui.WaitFor("OK: the first")
 	id := codexID(t, w, "the first")
+	c.sendsTraced(a.Native, id, "the second")
+	tui.WaitFor("OK: the second")
 	var senders sync.WaitGroup
 	big := strings.Repeat("0123456789", 30_000)
 	for _, text := range []string{"the same", "the same", "-"} {

@@ -73,7 +73,7 @@ func TestNothingIsWritten(t *testing.T) {
 			{"usage", "--limits"},
 			{"du"},
 		} {
-			out := traced(t, w.Home, args)
+			out := traced(t, []string{"HOME=" + w.Home, "PATH=" + os.Getenv("PATH")}, args...)
 			key := strings.Join(args, " ")
 			sessions := strings.Contains(key, "--json") && args[0] != "doctor" // which counts the machine's processes
 			said := memory.ReplaceAllString(out, "")                           // the kernel may take some away meanwhile
@@ -97,36 +97,76 @@ func TestNothingIsWritten(t *testing.T) {
 	}
 }
 
-// traced is what a command prints that neither writes nor opens secrets. It is run until git has answered it in time, which
-// may take git several tries under the tracer.
-func traced(t *testing.T, home string, args []string) string {
+// traced is what a command prints that neither writes nor opens secrets, nor starts a program that does. It is run until git has
+// answered it in time, which may take git several tries under the tracer.
+func traced(t *testing.T, environ []string, args ...string) string {
+	t.Helper()
+	var out, errs string
+	var result trace.Result
+	poll(func() bool {
+		result, out, errs = traceOnce(t, environ, args)
+		unchanged(t, args, result)
+		return result.Exit != 6 || !strings.Contains(errs, "git takes longer")
+	})
+	if result.Exit == 6 {
+		t.Errorf("%q: exit 6: %s", args, errs)
+	}
+	return out
+}
+
+// traceOnce traces a command once.
+func traceOnce(t *testing.T, environ, args []string) (result trace.Result, stdout, stderr string) {
 	t.Helper()
 	var out, errs strings.Builder
-	var exit int
-	poll(func() bool {
-		out.Reset()
-		errs.Reset()
-		cmd := exec.Command(os.Getenv(binary), args...)
-		cmd.Env, cmd.Stdout, cmd.Stderr = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, &out, &errs
-		result, err := trace.Run(cmd)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, call := range result.Changes("/") {
-			t.Errorf("%q: %s %s of %s (%d)", args, call.Name, call.Effect, call.Path, call.Ret)
-		}
-		for _, path := range trace.Opened(result.Calls) {
-			if name := filepath.Base(path); strings.HasSuffix(name, ".key") || name == "auth.json" || name == ".credentials.json" {
-				t.Errorf("%q opens the secret %s", args, path)
-			}
-		}
-		exit = result.Exit
-		return exit != 6 || !strings.Contains(errs.String(), "git takes longer")
-	})
-	if exit == 6 {
-		t.Errorf("%q: exit 6: %s", args, errs.String())
+	cmd := exec.Command(os.Getenv(binary), args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = environ, &out, &errs
+	result, err := trace.Run(cmd)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out.String()
+	return result, out.String(), errs.String()
+}
+
+// unchanged checks that a command has written nothing and opened no secrets.
+func unchanged(t *testing.T, args []string, result trace.Result) {
+	t.Helper()
+	for _, call := range result.Changes("/") {
+		t.Errorf("%q: %s %s of %s (%d)", args, call.Name, call.Effect, call.Path, call.Ret)
+	}
+	for _, path := range trace.Opened(result.Calls) {
+		if name := filepath.Base(path); strings.HasSuffix(name, ".key") || name == "auth.json" || name == ".credentials.json" {
+			t.Errorf("%q opens the secret %s", args, path)
+		}
+	}
+}
+
+// sendsTraced sends a message, which must be delivered, and checks that agentctl itself writes nothing and opens no secrets, and that
+// it starts only the given program of the agent, if any. What that writes is the agent's.
+func (c agentctl) sendsTraced(starts, id, text string) {
+	c.t.Helper()
+	args := []string{"send", id, text}
+	result, out, errs := traceOnce(c.t, append([]string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH")}, c.env...), args)
+	if result.Exit != 0 || out != id+"  delivered\n" {
+		c.t.Errorf("%q: exit code %d, %s%s", args, result.Exit, out, errs)
+	}
+	own := result.Of(os.Getenv(binary))
+	if len(trace.Opened(own.Calls)) == 0 {
+		c.t.Errorf("%q: no call of agentctl is seen", args)
+	}
+	unchanged(c.t, args, own)
+	started := false
+	for _, call := range result.Calls {
+		if call.Name != "execve" || call.Ret < 0 {
+			continue
+		}
+		if call.Program == os.Getenv(binary) && call.Path != starts { // what the agent's program starts is the agent's too
+			c.t.Errorf("%q starts %s", args, call.Path)
+		}
+		started = started || call.Path == starts
+	}
+	if started != (starts != "") {
+		c.t.Errorf("%q starts %q: %v", args, starts, started)
+	}
 }
 
 // tracedEvents is what a stream of events does until it is interrupted, once it has told something and has watched.

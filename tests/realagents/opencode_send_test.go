@@ -24,6 +24,8 @@ func TestOpenCodeTakesMessages(t *testing.T) {
 		c.midTurn(w, a, base)
 		c.whileWaiting(a, base, server.PID())
 		id := c.answered(w, a, base, "first")
+		c.sendsTraced("", id, "the second")
+		c.expectStatus(id, "idle")
 		c.allAtOnce(w, a, id)
 		c.largeOne(w, a, id)
 

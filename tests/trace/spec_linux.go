@@ -59,6 +59,9 @@ func (t *tracer) enter(pid int, i info) *entry {
 		e.call.Effect = s.effect(e)
 	}
 	e.opens = s.name == "open" || s.name == "openat" || s.name == "openat2"
+	if e.opens || e.call.Effect != "" || s.name == "execve" {
+		e.call.Program, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	}
 	return e
 }
 

@@ -32,6 +32,9 @@ const (
 type Call struct {
 	// PID is the thread that made it.
 	PID int
+	// Program is what the thread ran when it made the call: the real path of the executable. It is set for calls that have an
+	// effect, and for those that open a file or execute a program.
+	Program string
 	// Name as in syscalls(2); "#N" for those that concern no file and are only counted.
 	Name string
 	// Path is absolute: the path argument, or the file behind the descriptor argument, with symbolic links as
@@ -76,6 +79,18 @@ func (r Result) Below(dirs ...string) []Call {
 		}
 	}
 	return out
+}
+
+// Of returns only the calls of which a program is known to have made them.
+func (r Result) Of(program string) Result {
+	calls := r.Calls
+	r.Calls = nil
+	for _, c := range calls {
+		if c.Program == program {
+			r.Calls = append(r.Calls, c)
+		}
+	}
+	return r
 }
 
 // Changes returns the calls that changed or locked something below any of the directories, or tried to, and all

@@ -134,6 +134,34 @@ func TestContextEndsTheCommand(t *testing.T) {
 	}
 }
 
+// A call is of the program that the process runs when it makes the call: also before and after it becomes another one.
+func TestCallsOfAProgram(t *testing.T) {
+	dir := t.TempDir()
+	shell, err := filepath.EvalSymlinks("/bin/sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	touch, err := exec.LookPath("touch")
+	if err == nil {
+		touch, err = filepath.EvalSymlinks(touch)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, exec.Command("/bin/sh", "-c", `: >"$0/a"; touch "$0/b"; exec touch "$0/c"`, dir))
+	for program, want := range map[string][]string{shell: {"a"}, touch: {"b", "c"}, "/other": nil} {
+		var got []string
+		for _, c := range r.Of(program).Changes(dir) {
+			if c.Effect == trace.Create {
+				got = append(got, filepath.Base(c.Path))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s has made %q, want %q", program, got, want)
+		}
+	}
+}
+
 // Tracers wait for their own processes only, whatever else the program starts meanwhile.
 func TestTracersLeaveOtherChildrenAlone(t *testing.T) {
 	var wg sync.WaitGroup
