@@ -94,7 +94,7 @@ func layers() []layer {
 		{"docs", nil},
 		{"internal/cmd", []string{"internal/cmd/<verb>", "internal/cmdutil"}},
 		{"internal/cmd/<verb>", []string{
-			"discover", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/host", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "launch/attach", "lock", "lock/githooks", "proc", "proc/multiplexer",
+			"discover", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/host", "internal/manual", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "launch/attach", "lock", "lock/githooks", "proc", "proc/multiplexer",
 		}},
 		{"internal/cmdutil", []string{
 			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/host", "internal/output", "internal/redact", "internal/terminal", "launch", "launch/attach", "lock", "proc", "proc/multiplexer",

@@ -14,6 +14,7 @@ import (
 	"agentctl/internal/cmd/events"
 	"agentctl/internal/cmd/export"
 	"agentctl/internal/cmd/guard"
+	"agentctl/internal/cmd/help"
 	"agentctl/internal/cmd/hooks"
 	"agentctl/internal/cmd/host"
 	"agentctl/internal/cmd/launch"
@@ -82,6 +83,7 @@ func Verbs() []cmdutil.Verb {
 		{Name: "schema", New: schema.New},
 		{Name: "skill", New: skill.New},
 		{Name: "completion", New: completion.New},
+		{Name: "help", New: func(f cmdutil.Factory) *cli.Command { return help.New(f, Verbs) }},
 		{Name: "version", New: version.New},
 		{Name: host.RemoteName, New: host.NewRemote},
 		{Name: "__complete", New: func(f cmdutil.Factory) *cli.Command { return completion.NewComplete(f, Verbs) }},

@@ -54,6 +54,7 @@ func NewApp(f Factory, verbs []Verb) *cli.App {
 		ErrWriter:       f.Stderr,
 		HideVersion:     true,
 		HideHelpCommand: true,
+		Flags:           []cli.Flag{cli.HelpFlag}, // the library adds it only if no command is named help
 		// A directory or a prompt may contain commas.
 		DisableSliceFlagSeparator: true,
 		// The library's own handler would end the process.

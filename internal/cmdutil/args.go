@@ -8,14 +8,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// VerbFirst rewrites "help VERB" to "VERB --help" and "--version" to "version", so that the first word is the verb.
+// VerbFirst rewrites "--version" to "version", so that the first word is the verb.
 func VerbFirst(args []string) []string {
-	switch {
-	case len(args) == 1 && args[0] == "help":
-		return []string{"--help"}
-	case len(args) > 1 && args[0] == "help":
-		return append(args[1:len(args):len(args)], "--help")
-	case len(args) > 0 && args[0] == "--version":
+	if len(args) > 0 && args[0] == "--version" {
 		return slices.Concat([]string{"version"}, args[1:])
 	}
 	return args
@@ -28,20 +23,14 @@ func ArrangeArgs(app *cli.App, args []string) ([]string, error) {
 	if len(args) == 0 || isHelp(args[0]) {
 		return []string{"--help"}, nil
 	}
-	verb := app.Command(args[0])
-	switch {
-	case verb == nil && strings.HasPrefix(args[0], "-"):
-		return nil, flagFirst(app.Commands, args[0])
-	case verb == nil:
-		return nil, unknownCommand(args[0], verbNames(app.Commands))
-	case verb.SkipFlagParsing:
-		return args, nil
-	}
-	verbs, args, err := descend(verb, args[1:])
+	verbs, rest, err := descend(app, args)
 	if err != nil {
 		return nil, err
 	}
-	verb = verbs[len(verbs)-1]
+	verb := verbs[len(verbs)-1]
+	if verb.SkipFlagParsing {
+		return args, nil
+	}
 	names := []string{}
 	for _, v := range verbs {
 		names = append(names, v.Name)
@@ -49,7 +38,7 @@ func ArrangeArgs(app *cli.App, args []string) ([]string, error) {
 	if len(verb.Subcommands) > 0 {
 		return append(names, "--help"), nil
 	}
-	flags, rest, passed, err := permute(verb, args)
+	flags, rest, passed, err := permute(verb, rest)
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +48,9 @@ func ArrangeArgs(app *cli.App, args []string) ([]string, error) {
 	rest = append(rest, passed...)
 	if slices.Contains(flags, "--help") {
 		rest = nil // the library would take them for help topics
+		if verb.Name == "help" {
+			rest = []string{verb.Name} // else it would show the help of the application
+		}
 	}
 	return slices.Concat(names, flags, []string{"--"}, rest), nil
 }
@@ -77,10 +69,26 @@ func flagFirst(commands []*cli.Command, flag string) error {
 	return NewUsageError("unknown flag "+strconv.Quote(flag), hint)
 }
 
-// descend resolves the subcommands that the words name. verbs is the path to the last one, rest what follows it. It stops
-// where the words ask for help or end.
-func descend(verb *cli.Command, words []string) (verbs []*cli.Command, rest []string, err error) {
-	verbs = []*cli.Command{verb}
+// FindCommand returns the command that the words begin with, or the subcommand, and the words that follow its name.
+func FindCommand(app *cli.App, words []string) (*cli.Command, []string, error) {
+	verbs, rest, err := descend(app, words)
+	if err != nil {
+		return nil, nil, err
+	}
+	return verbs[len(verbs)-1], rest, nil
+}
+
+// descend resolves the command and its subcommands that the words name. verbs is the path to the last one, rest what follows it.
+// It stops where the words ask for help or end.
+func descend(app *cli.App, words []string) (verbs []*cli.Command, rest []string, err error) {
+	verb := app.Command(words[0])
+	switch {
+	case verb == nil && strings.HasPrefix(words[0], "-"):
+		return nil, nil, flagFirst(app.Commands, words[0])
+	case verb == nil:
+		return nil, nil, unknownCommand(words[0], verbNames(app.Commands))
+	}
+	verbs, words = []*cli.Command{verb}, words[1:]
 	for len(verb.Subcommands) > 0 && len(words) > 0 && !isHelp(words[0]) {
 		below := CommandNamed(verb.Subcommands, words[0])
 		switch {

@@ -3,7 +3,6 @@ package manual
 import (
 	"regexp"
 	"strings"
-	"sync"
 )
 
 // font is how a span of a text is printed.
@@ -21,20 +20,28 @@ type span struct {
 	text string
 }
 
-// inline matches code, a link, bold and italic words, a key, and an anchor.
-var inline = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("`([^`]+)`|\\[([^\\]]+)\\]\\(([^)]+)\\)|\\*\\*([^*]+)\\*\\*|\\*([^*\\s][^*]*)\\*|<kbd>([^<]+)</kbd>|<a id=\"[^\"]*\"></a>")
-})
+// markup splits the Markdown of texts into spans.
+type markup struct {
+	// commands are those that have a page: a link to the section of one becomes the name of its page.
+	commands []string
+	inline   *regexp.Regexp
+}
 
-// spansOf splits the Markdown of a text. commands are those that have a page: a link to the section of one becomes the name of its page.
-func spansOf(text string, commands []string) (spans []span) {
+func newMarkup(commands []string) markup {
+	// Code, a link, bold and italic words, a key, and an anchor.
+	const inline = "`([^`]+)`|\\[([^\\]]+)\\]\\(([^)]+)\\)|\\*\\*([^*]+)\\*\\*|\\*([^*\\s][^*]*)\\*|<kbd>([^<]+)</kbd>|<a id=\"[^\"]*\"></a>"
+	return markup{commands, regexp.MustCompile(inline)}
+}
+
+// spans splits the Markdown of a text.
+func (p markup) spans(text string) (spans []span) {
 	add := func(f font, text string) {
 		if text != "" {
 			spans = append(spans, span{f, text})
 		}
 	}
 	at := 0
-	for _, m := range inline().FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range p.inline.FindAllStringSubmatchIndex(text, -1) {
 		group := func(n int) string {
 			if m[2*n] < 0 {
 				return ""
@@ -47,9 +54,9 @@ func spansOf(text string, commands []string) (spans []span) {
 		case group(1) != "":
 			add(bold, group(1))
 		case group(2) != "":
-			spans = append(spans, link(group(2), group(3), commands)...)
+			spans = append(spans, p.link(group(2), group(3))...)
 		case group(4) != "":
-			spans = append(spans, withFont(bold, spansOf(group(4), commands))...)
+			spans = append(spans, withFont(bold, p.spans(group(4)))...)
 		case group(5) != "":
 			add(italic, group(5))
 		case group(6) != "":
@@ -61,10 +68,10 @@ func spansOf(text string, commands []string) (spans []span) {
 }
 
 // link is a link's text. The page of another command is named, and an address on the web follows the text.
-func link(text, target string, commands []string) []span {
-	inner := spansOf(text, commands)
+func (p markup) link(text, target string) []span {
+	inner := p.spans(text)
 	command, internal := strings.CutPrefix(target, "#")
-	for _, c := range commands {
+	for _, c := range p.commands {
 		if internal && strings.ReplaceAll(c, " ", "-") == command {
 			return []span{{bold, pageName(c)}, {roman, "(1)"}}
 		}

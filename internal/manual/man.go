@@ -81,7 +81,7 @@ func (b block) definition(row []string) (term, text string) {
 
 func (p Page) manSpans(text string) string {
 	var b strings.Builder
-	for _, s := range spansOf(text, p.commands) {
+	for _, s := range p.spans(text) {
 		switch s.font {
 		case bold:
 			b.WriteString(`\fB` + manText(s.text) + `\fP`)

@@ -65,7 +65,7 @@ func TestPagesAreWhole(t *testing.T) {
 				texts = append(texts, row...)
 			}
 			for _, source := range texts {
-				for _, w := range word.FindAllString(plain(spansOf(source, p.commands)), -1) {
+				for _, w := range word.FindAllString(plain(p.spans(source)), -1) {
 					if !strings.Contains(text, w) || !strings.Contains(man, w) {
 						t.Errorf("%s: no %q", p.Name, w)
 					}
@@ -76,7 +76,7 @@ func TestPagesAreWhole(t *testing.T) {
 }
 
 func TestMan(t *testing.T) {
-	p := Page{Name: "agentctl-x", usage: "do a thing", commands: []string{"list", "hooks run"}, sections: arrange(parse("```\nagentctl x [-y]\n```\n\n" +
+	p := Page{Name: "agentctl-x", usage: "do a thing", markup: newMarkup([]string{"list", "hooks run"}), sections: arrange(parse("```\nagentctl x [-y]\n```\n\n" +
 		"Does *one* thing to `a\\b`: see [list](#list) and [hooks](#hooks-run),\n[RE2](https://example.com/x). " +
 		"A line does not end with the dot of a sentence that is followed by more. So.\n\n" +
 		"- `.x` is\n  not -y\n  1. one\n- two\n\n| flag | meaning |\n|---|---|\n| `--y A\\|B`, `-y` | it's |\n\n" +

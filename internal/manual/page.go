@@ -20,7 +20,7 @@ type Page struct {
 	// usage says in a few words what the command does.
 	usage    string
 	sections []section
-	commands []string // that have a page
+	markup
 }
 
 // pageName is the name of a command's page.
@@ -35,13 +35,14 @@ func Pages(usage string, commands []Command) []Page {
 	for _, c := range commands {
 		names = append(names, c.Name)
 	}
-	program := Page{Name: Program, usage: usage, commands: names}
+	m := newMarkup(names)
+	program := Page{Name: Program, usage: usage, markup: m}
 	var pages []Page
 	list := section{title: "Commands"}
 	parsed := parse(docs.CommandLine)
 	for _, c := range commands {
 		if i := slices.IndexFunc(parsed, func(s section) bool { return s.title == c.Name }); i >= 0 {
-			pages = append(pages, Page{pageName(c.Name), c.Usage, arrange(parsed[i].blocks), names})
+			pages = append(pages, Page{pageName(c.Name), c.Usage, arrange(parsed[i].blocks), m})
 		}
 		list.blocks = append(list.blocks, block{kind: table, rows: [][]string{{"`" + c.Name + "`", c.Usage}}})
 	}

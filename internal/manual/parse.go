@@ -1,9 +1,7 @@
 package manual
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 )
 
 // section is what follows a heading of the second level.
@@ -60,8 +58,15 @@ func parse(page string) []section {
 	return sections
 }
 
-// itemStart matches the beginning of an item. Two blanks or more before it nest it in another item.
-var itemStart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^( *)(-|\d+\.) +`) })
+// itemStart splits the beginning of an item into its marker and its text. Two blanks before the marker nest it in another item.
+func itemStart(line string) (depth int, marker, text string, ok bool) {
+	rest := strings.TrimLeft(line, " ")
+	depth = (len(line) - len(rest)) / 2
+	marker, text, ok = strings.Cut(rest, " ")
+	number := strings.TrimRight(strings.TrimSuffix(marker, "."), "0123456789")
+	isNumber := number == "" && len(marker) > 1 && strings.HasSuffix(marker, ".")
+	return depth, marker, strings.TrimLeft(text, " "), ok && (marker == "-" || isNumber)
+}
 
 // parseBlock takes a block from the lines.
 func parseBlock(lines []string) (block, []string) {
@@ -73,9 +78,9 @@ func parseBlock(lines []string) (block, []string) {
 		return parseTable(lines)
 	}
 	b := block{}
-	if m := itemStart().FindStringSubmatch(line); m != nil {
-		b.kind, b.depth, b.marker = item, len(m[1])/2, m[2]
-		lines = append([]string{line[len(m[0]):]}, lines[1:]...)
+	if depth, marker, text, ok := itemStart(line); ok {
+		b.kind, b.depth, b.marker = item, depth, marker
+		lines = append([]string{text}, lines[1:]...)
 	}
 	n := 1
 	for n < len(lines) && !endsText(lines[n]) {
@@ -87,7 +92,8 @@ func parseBlock(lines []string) (block, []string) {
 
 // endsText reports whether a line ends a paragraph or an item before it.
 func endsText(line string) bool {
-	return strings.TrimSpace(line) == "" || itemStart().MatchString(line) ||
+	_, _, _, starts := itemStart(line)
+	return strings.TrimSpace(line) == "" || starts ||
 		strings.HasPrefix(line, "```") || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "#")
 }
 

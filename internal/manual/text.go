@@ -61,7 +61,7 @@ func (t *textWriter) block(b block) {
 	}
 }
 
-func (t *textWriter) plain(text string) string { return plain(spansOf(text, t.page.commands)) }
+func (t *textWriter) plain(text string) string { return plain(t.page.spans(text)) }
 
 // hanging writes a term, and its description some columns to the right: on the same line if the term leaves room.
 func (t *textWriter) hanging(column, width int, term, text string) {

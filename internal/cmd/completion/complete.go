@@ -78,8 +78,9 @@ func matching(ctx context.Context, f cmdutil.Factory, verbs []cmdutil.Verb, word
 // candidates returns the words that could replace the last word.
 func candidates(ctx context.Context, f cmdutil.Factory, verbs []cmdutil.Verb, words []string) []candidate {
 	commands := cmdutil.NewApp(f, verbs).Commands
-	if words[0] == "help" && len(words) > 1 {
-		words = words[1:]
+	help := words[0] == "help" && len(words) > 1 && !strings.HasPrefix(words[len(words)-1], "-")
+	if help {
+		words = slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
 	}
 	var verb *cli.Command
 	for ; len(commands) > 0; words = words[1:] {
@@ -93,7 +94,7 @@ func candidates(ctx context.Context, f cmdutil.Factory, verbs []cmdutil.Verb, wo
 			break
 		}
 	}
-	if slices.Contains(words[:len(words)-1], "--") {
+	if help || slices.Contains(words[:len(words)-1], "--") {
 		return nil
 	}
 	if name, prefix, ok := pendingFlag(verb, words); ok {

@@ -14,11 +14,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"agentctl/internal/cmd"
+	"agentctl/internal/cmd/help"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/manual"
 )
 
 func main() {
@@ -38,7 +36,7 @@ func run(args []string) error {
 	}
 	date := time.Unix(seconds, 0).UTC().Format(time.DateOnly)
 	files := map[string]string{}
-	for _, p := range pages(cmdutil.NewApp(cmdutil.Factory{}, cmd.Verbs())) {
+	for _, p := range help.Pages(cmdutil.NewApp(cmdutil.Factory{}, cmd.Verbs())) {
 		if files["man/"+p.Name+".1.gz"], err = compressed(p.Man(args[1], date)); err != nil {
 			return err
 		}
@@ -65,15 +63,6 @@ func run(args []string) error {
 		}
 	}
 	return nil
-}
-
-// pages returns the manual of the commands of an application.
-func pages(app *cli.App) []manual.Page {
-	var commands []manual.Command
-	for _, c := range cmdutil.Leaves(app.Commands) {
-		commands = append(commands, manual.Command{Name: cmdutil.CommandName(c), Usage: c.Usage})
-	}
-	return manual.Pages(app.Usage, commands)
 }
 
 // compressed returns a text as gzip, without a name and a time.

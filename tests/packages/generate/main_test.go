@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"agentctl/internal/cmd"
+	"agentctl/internal/cmd/help"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/manual"
 	"agentctl/tests/cmdtest"
@@ -15,7 +16,7 @@ import (
 func TestEveryCommandHasAPage(t *testing.T) {
 	f, _ := cmdtest.New(t)
 	app := cmdutil.NewApp(f, cmd.Verbs())
-	pages := pages(app)
+	pages := help.Pages(app)
 	also := regexp.MustCompile(`(?m) +also: .*$`)
 	for _, c := range cmdutil.Leaves(app.Commands) {
 		name := cmdutil.CommandName(c)
