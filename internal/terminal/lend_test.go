@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -28,6 +29,9 @@ func TestRunHasTheTerminal(t *testing.T) {
 			if _, err := s.screen.Out.WriteString("\x1b[?1003hkilled"); err != nil {
 				t.Error(err)
 			}
+			if err := unix.SetNonblock(int(s.screen.Out.Fd()), true); err != nil { // as tmux does
+				t.Error(err)
+			}
 		}}
 	}
 	done := make(chan error)
@@ -38,6 +42,9 @@ func TestRunHasTheTerminal(t *testing.T) {
 		t.Errorf("it has %+v, not %+v", got, s.initial)
 	}
 	s.waitFor("killed" + resetModes + enterAltScreen)
+	if flags, err := unix.FcntlInt(s.screen.Out.Fd(), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK != 0 {
+		t.Errorf("the flags are %#x, %v", flags, err)
+	}
 	if s.mode().Lflag&(unix.ICANON|unix.ECHO) != 0 || s.mode().Lflag&unix.ISIG == 0 {
 		t.Errorf("the mode is %+v", s.mode())
 	}
@@ -48,15 +55,20 @@ func TestRunHasTheTerminal(t *testing.T) {
 	s.checkEnd()
 }
 
-// A signal ends the program that has the terminal, too.
+// A signal ends the program that has the terminal, too, whatever that one has left there.
 func TestSignalEndsRun(t *testing.T) {
 	resetIgnoredSignals(t)
 	s := newTerminal(t)
 	began := make(chan struct{})
 	s.screen.Typed = func(Key) Request {
 		return Request{Run: func(ctx context.Context) {
+			raw := s.initial
+			raw.Lflag = unix.ISIG
+			if err := unix.IoctlSetTermios(int(s.screen.In.Fd()), setTermios, &raw); err != nil {
+				t.Error(err)
+			}
 			close(began)
-			WaitEnter(ctx, s.screen.In)
+			<-ctx.Done()
 		}}
 	}
 	done := make(chan error)
@@ -92,11 +104,32 @@ func TestRunPanics(t *testing.T) {
 	s.checkEnd()
 }
 
-// WaitEnter returns at the end of a line.
+// WaitEnter returns at the end of a line, and on Ctrl-C. Its message is there again if something else has reset the terminal meanwhile, and fits one
+// line of it.
 func TestWaitEnter(t *testing.T) {
 	s := newTerminal(t)
 	done := make(chan struct{})
-	go func() { WaitEnter(t.Context(), s.screen.In); close(done) }()
+	wait := func() {
+		WaitEnter(t.Context(), s.screen.In, s.screen.Out, func(columns int) string { return strings.Repeat("w", columns) })
+		done <- struct{}{}
+	}
+	go wait()
+	line := "\r\x1b[K" + strings.Repeat("w", 19)
+	s.waitFor(line)
+	if _, err := s.screen.Out.WriteString(leaveAltScreen); err != nil {
+		t.Fatal(err)
+	}
+	s.waitFor(leaveAltScreen + line)
 	s.typeKeys("x\n")
+	<-done
+	resetIgnoredSignals(t)
+	if _, err := s.screen.Out.WriteString("again"); err != nil {
+		t.Fatal(err)
+	}
+	go wait()
+	s.waitFor("again" + line)
+	if err := unix.Kill(os.Getpid(), unix.SIGINT); err != nil {
+		t.Fatal(err)
+	}
 	<-done
 }

@@ -75,13 +75,16 @@ func (m *screenMode) lend(ctx context.Context, signals <-chan os.Signal, run fun
 	for {
 		select {
 		case panicked := <-done:
-			if panicked != nil {
+			err := m.reset(saved)
+			switch {
+			case panicked != nil:
 				panic(panicked)
-			}
-			if ended != nil || ctx.Err() != nil {
+			case ended != nil || ctx.Err() != nil:
 				return context.Canceled
+			case err != nil:
+				return err
 			}
-			return m.retake(saved)
+			return m.enter()
 		case sig := <-signals:
 			switch sig {
 			case unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT:
@@ -92,15 +95,21 @@ func (m *screenMode) lend(ctx context.Context, signals <-chan os.Signal, run fun
 	}
 }
 
-// retake enters the screen mode after another program has used the terminal, which may have been killed.
-func (m *screenMode) retake(saved unix.Termios) error {
+// reset undoes what another program, which may have been killed, has left on the terminal.
+func (m *screenMode) reset(saved unix.Termios) error {
+	// tmux has its terminal not block (3.3a). A write of ours would then fail where the terminal is slow.
+	for _, f := range []*os.File{m.in, m.out} {
+		if err := unix.SetNonblock(int(f.Fd()), false); err != nil {
+			return fmt.Errorf("setting the terminal's mode: %w", err)
+		}
+	}
 	if _, err := m.out.WriteString(resetModes); err != nil {
 		return err
 	}
 	if err := retryEINTR(func() error { return unix.IoctlSetTermios(int(m.in.Fd()), setTermios, &saved) }); err != nil {
 		return fmt.Errorf("setting the terminal's mode: %w", err)
 	}
-	return m.enter()
+	return nil
 }
 
 // restore restores the saved mode and the normal screen. It ignores errors: they mean that the terminal is gone.

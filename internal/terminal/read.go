@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/signal"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -71,19 +72,34 @@ func waitForKey(in, stopRead *os.File, begun bool) (ready, stopped bool) {
 	}
 }
 
-// WaitEnter waits until a line is typed, the terminal is gone, or ctx has ended. It is for a terminal that [Request.Run] uses.
-func WaitEnter(ctx context.Context, in *os.File) {
+// interruptKey is what Ctrl-C types where the terminal makes no signal of it.
+const interruptKey Key = 'c' - 'a' + 1
+
+// WaitEnter shows a message, made for a number of columns, in the line of the cursor until a line or Ctrl-C is typed, the terminal
+// is gone, or ctx has ended. It is for a terminal that [Request.Run] uses. It writes the message again and again: where a program was
+// killed, another one may reset the terminal later, as the server of tmux does for its client.
+func WaitEnter(ctx context.Context, in, out *os.File, message func(columns int) string) {
 	keys, stop, err := readKeys(in)
 	if err != nil {
 		return
 	}
 	defer stop()
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, unix.SIGINT)
+	defer signal.Stop(interrupts)
+	tick := time.NewTicker(redrawInterval)
+	defer tick.Stop()
 	for {
+		columns, _ := terminalSize(out)
+		_, _ = out.WriteString("\r\x1b[K" + message(columns-1)) // without a terminal there are no keys either
 		select {
 		case <-ctx.Done():
 			return
+		case <-interrupts:
+			return
+		case <-tick.C:
 		case k, more := <-keys:
-			if !more || k == Enter {
+			if !more || k == Enter || k == interruptKey {
 				return
 			}
 		}

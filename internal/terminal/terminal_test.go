@@ -129,7 +129,9 @@ func (s *fakeTerminal) checkRestored() {
 // checkEnd checks that the terminal has its initial mode and screen after another program has had it.
 func (s *fakeTerminal) checkEnd() {
 	s.t.Helper()
-	s.waitUntil("the last screen is left", func(text string) bool { return strings.HasSuffix(text, leaveAltScreen) })
+	s.waitUntil("the last screen is left", func(text string) bool {
+		return strings.HasSuffix(text, leaveAltScreen) || strings.HasSuffix(text, resetModes)
+	})
 	if got := s.mode(); got != s.initial {
 		s.t.Errorf("the mode is %+v, was %+v", got, s.initial)
 	}

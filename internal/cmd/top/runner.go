@@ -88,7 +88,9 @@ func (r runner) foreground(ctx context.Context, args []string) {
 		err = proc.RunJob(ctx, cmd, false, cmdutil.GracePeriod)
 	}
 	if err != nil && ctx.Err() == nil {
-		_, _ = out.WriteString("\n" + r.commandLine(args) + ": " + cmdutil.ErrorText(err) + "\nEnter returns to agentctl top ")
-		terminal.WaitEnter(ctx, in)
+		const end = "; Enter returns to agentctl top "
+		text := r.commandLine(args) + ": " + cmdutil.ErrorText(err)
+		_, _ = out.WriteString("\n")
+		terminal.WaitEnter(ctx, in, out, func(columns int) string { return output.Truncate(text, max(0, columns-len(end))) + end })
 	}
 }
