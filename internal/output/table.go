@@ -55,7 +55,7 @@ func (o TextOptions) newSessionColumns(sessions []discover.Session) sessionColum
 	return sessionColumns{
 		id:        column{title: "ID", cell: func(i int) string { return HostPrefix(sessions[i].Host) + cmp.Or(ids[i], "-") }},
 		agent:     column{title: "AGENT", cell: func(i int) string { return string(sessions[i].Agent) }, dropEarly: rankAgent},
-		status:    column{title: "STATUS", cell: cell(func(s *discover.Session) string { return Sanitize(statusText(s)) }), colored: o.Color, preferred: 20, min: 12},
+		status:    column{title: "STATUS", cell: cell(func(s *discover.Session) string { return Sanitize(statusText(s)) }), colored: o.Color, preferred: longestStatus, min: 12},
 		pid:       column{title: "PID", cell: cell(pidText), dropEarly: rankPID, alignRight: true},
 		age:       column{title: "AGE", cell: cell(func(s *discover.Session) string { return processAge(s, o.Now) }), dropEarly: rankAge, alignRight: true},
 		last:      column{title: "LAST", cell: func(i int) string { return Age(sessions[i].LastActivity(), o.Now) }, dropEarly: rankLast, alignRight: true},
@@ -84,6 +84,9 @@ const (
 	rankPID
 	rankAge
 )
+
+// longestStatus is the width of the longest text of a status in words of this program. An agent's own word for what it waits for may be longer.
+const longestStatus = len("stopped (interrupted)")
 
 // statusText is the status, followed in parentheses by what qualifies it.
 func statusText(s *discover.Session) string {
