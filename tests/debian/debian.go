@@ -94,6 +94,23 @@ func with(environ []string, key string, dirs []string) []string {
 	return append(environ, key+"="+value)
 }
 
+// Tmux is the terminal multiplexer that several tests need.
+func Tmux() Package {
+	return Package{Name: "tmux", Version: "3.3a", Files: []string{"usr/bin/tmux"}}
+}
+
+// Script writes a shell script that runs a program of the package with the package's libraries, which programs that it starts have too.
+func (r Root) Script(path, program string) error {
+	var variables []string
+	for _, v := range r.Environ(nil) {
+		if strings.HasPrefix(v, "LD_LIBRARY_PATH=") {
+			variables = append(variables, "'"+v+"'")
+		}
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec env %s '%s' \"$@\"\n", strings.Join(variables, " "), r.Path(program))
+	return os.WriteFile(path, []byte(script), 0o755)
+}
+
 // folder is the folder of all packages: $AGENTCTL_TEST_DEBIAN, else agentctl-test/debian in the user's cache.
 func folder() (string, error) { return cache.Root("AGENTCTL_TEST_DEBIAN", "debian") }
 

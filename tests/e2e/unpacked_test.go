@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +19,7 @@ func unpackedPackages() map[string]debian.Package {
 	return map[string]debian.Package{
 		"jq":     {Name: "jq", Version: "1.6", Files: []string{"usr/bin/jq"}},
 		"screen": {Name: "screen", Version: "4.9.0", Files: []string{"usr/bin/screen"}},
-		"tmux":   {Name: "tmux", Version: "3.3a", Files: []string{"usr/bin/tmux"}},
+		"tmux":   debian.Tmux(),
 	}
 }
 
@@ -51,14 +50,7 @@ func unpack(ctx context.Context, name, dir string) error {
 	if err != nil {
 		return err
 	}
-	var variables []string
-	for _, v := range root.Environ(nil) {
-		if strings.HasPrefix(v, "LD_LIBRARY_PATH=") {
-			variables = append(variables, "'"+v+"'")
-		}
-	}
-	script := fmt.Sprintf("#!/bin/sh\nexec env %s '%s' \"$@\"\n", strings.Join(variables, " "), root.Path(p.Files[0]))
-	return os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755)
+	return root.Script(filepath.Join(dir, name), p.Files[0])
 }
 
 // unpacks PACKAGE…: PATH has its program from then on.

@@ -7,12 +7,13 @@ import (
 	"os"
 	"testing"
 
+	"agentctl/tests/debian"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/sandbox"
 	"agentctl/tests/support/facts"
 )
 
-// TestMain installs the agents and builds the program while there is a network, and runs the tests where there is none,
+// TestMain installs the agents and tmux, builds the program while there is a network, and runs the tests where there is none,
 // and no agent but theirs: each test in a sandbox of its own, several at a time, unless some are asked for by name.
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -39,6 +40,9 @@ func run(m *testing.M) int {
 			if err := install.Ensure(context.Background(), r); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 			}
+		}
+		if _, err := debian.Ensure(context.Background(), debian.Tmux()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 		}
 		dir, err := os.MkdirTemp("", "agentctl-binary-")
 		if err == nil {

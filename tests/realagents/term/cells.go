@@ -1,0 +1,44 @@
+package term
+
+import (
+	"image/color"
+
+	uv "github.com/charmbracelet/ultraviolet"
+)
+
+// Cell is one cell of the screen.
+type Cell struct {
+	// Text is the character; "" is the rest of a wide character before it.
+	Text string
+	// Foreground and Background are nil where the terminal's own colour is shown.
+	Foreground, Background color.Color
+	Bold, Reverse          bool
+}
+
+// Cells returns the rows of the screen, cell by cell.
+func (t *Terminal) Cells() [][]Cell {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rows := make([][]Cell, t.screen.Height())
+	for y := range rows {
+		rows[y] = make([]Cell, t.screen.Width())
+		for x := 0; x < len(rows[y]); {
+			c, next := t.screen.CellAt(x, y), x+1
+			if c == nil || c.Content == "" {
+				rows[y][x].Text = " "
+			} else {
+				rows[y][x] = Cell{c.Content, c.Style.Fg, c.Style.Bg, c.Style.Attrs&uv.AttrBold != 0, c.Style.Attrs&uv.AttrReverse != 0}
+				next = x + max(1, c.Width)
+			}
+			x = next
+		}
+	}
+	return rows
+}
+
+// Alternate reports whether the alternate screen is shown.
+func (t *Terminal) Alternate() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.screen.IsAltScreen()
+}
