@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"agentctl/discover/native/bytepair"
 )
 
 // word is a run of letters and digits that a match must contain. JSON writes it in one piece: none of its characters has an
@@ -20,21 +22,23 @@ type word struct {
 // MayMatch reports whether a string of this JSON text, once decoded, may have a match. It is true also where a \u escape stands for a
 // character of a word.
 func (p *Pattern) MayMatch(json []byte) bool {
-	return p.words == nil || slices.ContainsFunc(p.words, func(w word) bool { return w.isIn(json) }) ||
-		hasEscape(json, func(code rune) bool {
-			return slices.ContainsFunc(p.words, func(w word) bool { return w.mayBeEscapedAs(code) })
-		})
+	return p.words == nil || slices.ContainsFunc(p.words, func(w word) bool { return w.mayBeIn(json) })
 }
 
-// isIn reports whether a text contains the word.
-func (w *word) isIn(text []byte) bool {
-	first, second := byte(w.runes[w.pair]), byte(w.runes[w.pair+1])
+// caseBit is the bit in which the two cases of an ASCII letter differ.
+const caseBit = 'a' ^ 'A'
+
+// mayBeIn reports whether a text contains the word, or a \u escape of one of its characters.
+func (w *word) mayBeIn(text []byte) bool {
+	pair := bytepair.Pair{First: byte(w.runes[w.pair]), Second: byte(w.runes[w.pair+1]), Ignored: caseBit}
+	escape := bytepair.Pair{First: '\\', Second: 'u'}
 	for at := 0; ; at++ {
-		i := indexPair(text[at:], first, second)
+		i := bytepair.Index(text[at:], pair, escape)
 		if i < 0 {
 			return false
 		}
-		if at += i; w.isAround(text[:at], text[at:]) {
+		at += i
+		if text[at] == escape.First && w.mayBeEscapedAs(escaped(text[at:])) || w.isAround(text[:at], text[at:]) {
 			return true
 		}
 	}

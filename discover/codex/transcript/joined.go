@@ -3,14 +3,16 @@ package transcript
 import (
 	"bytes"
 
+	"agentctl/discover/native/bytepair"
 	"agentctl/discover/native/jsonl"
 )
 
 // JoinsStrings reports whether a message of these records joins several strings to one text: a content or a result of several
 // parts. The block consists of whole lines.
 func JoinsStrings(block []byte) bool {
+	next := bytepair.Pair{First: ',', Second: '{'} // an object after another element
 	for {
-		i := bytes.Index(block, []byte("},{"))
+		i := bytepair.Index(block, next, next)
 		if i < 0 {
 			return false
 		}
