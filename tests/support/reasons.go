@@ -51,10 +51,6 @@ func reasons() []reason {
 			"The start and the end of a turn are not recorded, nor is a tool call before its end: the outcome of a run that was killed is `unknown`.",
 		},
 		{
-			install.Codex, "error", "0.130.0", "0.130.0",
-			"This version records the end of a refused turn like that of one that has ended well, without the error: the outcome is `completed`. A defect that is not mended.",
-		},
-		{
 			install.Codex, "error", "", "0.80.0",
 			"No error is recorded, nor the end of a turn: the outcome of a run that was refused is `unknown`.",
 		},

@@ -49,7 +49,7 @@ func parseRollout(t *testing.T, data []byte) (p parsed) {
 // Any bytes give no panic, a bounded prompt and messages with IDs, and a torn last line changes nothing.
 func FuzzTranscript(f *testing.F) {
 	f.Add(rollout(metaLine, startedLine, contextLine, askedLine, callLine, outputLine, silentLine, settingsLine))
-	f.Add(rollout(metaLine, reviewLine, answerLine, failedLine, timedLine, abortedLine, errorLine, compactLine))
+	f.Add(rollout(metaLine, reviewLine, answerLine, failedLine, timedLine, newerLine, abortedLine, errorLine, compactLine))
 	f.Add([]byte{0, 255, '\n'})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got := parseRollout(t, data)

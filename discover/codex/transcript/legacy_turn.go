@@ -2,7 +2,7 @@ package transcript
 
 import "agentctl/discover"
 
-// noAnswerError is the error of a turn that ended without an answer in a version (up to 0.130) that does not record why.
+// noAnswerError is the error of a turn that ended without an answer in a version (up to 0.143) that does not record why.
 const noAnswerError = "the turn ended without an answer; this version of Codex does not record why"
 
 // resolveSilentEnd decides by an older record whether a turn that ended silently failed: an answer was due and never came.

@@ -18,6 +18,7 @@ const (
 	silentLine   = `{"timestamp":"2026-11-20T19:00:07Z","type":"event_msg","payload":{"type":"task_complete","last_agent_message":null}}`
 	completeLine = `{"timestamp":"2026-11-20T19:00:07Z","type":"event_msg","payload":{"type":"task_complete","last_agent_message":"done"}}`
 	timedLine    = `{"timestamp":"2026-11-20T19:00:07Z","type":"event_msg","payload":{"type":"task_complete","last_agent_message":null,"completed_at":1}}`
+	newerLine    = `{"timestamp":"2026-11-20T19:00:07Z","type":"event_msg","payload":{"type":"task_complete","last_agent_message":null,"started_at":1,"completed_at":1}}`
 	failedLine   = `{"timestamp":"2026-11-20T19:00:07Z","type":"event_msg","payload":{"type":"task_complete","error":{"message":"no key"}}}`
 	abortedLine  = `{"timestamp":"2026-11-20T19:00:07Z","type":"event_msg","payload":{"type":"turn_aborted","reason":"interrupted"}}`
 	errorLine    = `{"timestamp":"2026-11-20T19:00:07Z","type":"event_msg","payload":{"type":"error","message":"gone"}}`

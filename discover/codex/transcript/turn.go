@@ -96,7 +96,7 @@ func (t *NewestTurn) setOpen() {
 }
 
 func (t *NewestTurn) setCompleted(r *Record) {
-	var answer, failed, timed bool
+	var answer, failed, recordsErrors bool
 	for key, value := range r.payload.Members() {
 		switch string(key) {
 		case "error":
@@ -105,15 +105,15 @@ func (t *NewestTurn) setCompleted(r *Record) {
 			}
 		case "last_agent_message":
 			answer = value.Text(1) != ""
-		case "completed_at":
-			timed = true
+		case "started_at": // written since the same version as an error: not by 0.143, by 0.145 (SEEN)
+			recordsErrors = true
 		}
 	}
 	t.State = discover.TurnDone
 	if failed {
 		t.State = discover.TurnFailed
 	}
-	t.endedSilently = !failed && !answer && !timed
+	t.endedSilently = !failed && !answer && !recordsErrors
 }
 
 // trackCalls notes which tool call has no output yet. Calls that are made together are stored
