@@ -103,7 +103,10 @@ func (c agentctl) hasRow(want string, args ...string) func() (bool, string) {
 
 // bare are the arguments by which an agent runs its tools without asking and without a sandbox.
 func bare(a world.Agent) []string {
-	if a.Agent() == install.Codex {
+	switch a.Agent() {
+	case install.ClaudeCode:
+		return []string{"--permission-mode", "default"} // 2.1.300 has a model judge each command by default, and refuses it without a judgement
+	case install.Codex:
 		return []string{"--dangerously-bypass-approvals-and-sandbox"}
 	}
 	return nil
@@ -188,7 +191,7 @@ func (s *support) launched(t *testing.T, w *world.World, a world.Agent, c agentc
 	switch a.Agent() {
 	case install.ClaudeCode:
 		settings := w.Home + "/.claude/settings.json"
-		if err := errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700), os.WriteFile(settings, []byte(`{"permissions":{"allow":["Bash"]}}`), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700), os.WriteFile(settings, []byte(`{"permissions":{"allow":["Bash"],"defaultMode":"default"}}`), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	case install.Codex:
