@@ -42,23 +42,28 @@ func candidateText(s discover.Session, argument string) string {
 }
 
 // ArgumentsFor returns for each session an argument that means it: its ID; ID@DIR with the session's directory if several
-// have that ID; with the agent's home if they share the directory too. It is "" for a session without an ID.
+// have that ID; with the agent's home if they share the directory too. Before it is H: of a session on another host. It is ""
+// for a session without an ID.
 func ArgumentsFor(sessions []discover.Session) []string {
 	ids, places := map[string]int{}, map[string]int{}
+	name := func(s *discover.Session) string { return output.HostPrefix(s.Host) + s.ID }
 	for i := range sessions {
-		ids[sessions[i].ID]++
-		places[sessions[i].ID+"@"+sessions[i].Dir]++
+		id := name(&sessions[i])
+		ids[id]++
+		places[id+"@"+sessions[i].Dir]++
 	}
 	names := make([]string, len(sessions))
 	for i := range sessions {
 		s := &sessions[i]
-		switch place := s.ID + "@" + s.Dir; {
-		case s.ID == "", ids[s.ID] == 1:
-			names[i] = s.ID
+		id := name(s)
+		switch place := id + "@" + s.Dir; {
+		case s.ID == "":
+		case ids[id] == 1:
+			names[i] = id
 		case places[place] == 1:
 			names[i] = place
 		default:
-			names[i] = s.ID + "@" + s.Home
+			names[i] = id + "@" + s.Home
 		}
 	}
 	return names

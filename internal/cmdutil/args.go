@@ -178,6 +178,8 @@ func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []str
 		switch {
 		case f == nil && !long:
 			return nil, nil, unknownShort(CommandName(verb), word, FlagNames(verb))
+		case f == nil && slices.Contains([]string{"host", "all-hosts"}, name):
+			return nil, nil, NewUsageError(CommandName(verb)+" is for this machine only", "ssh HOST "+Program+" "+CommandName(verb)+" runs it there")
 		case f == nil || long && len(name) == 1:
 			return nil, nil, UnknownWord("flag", "--"+name, FlagNames(verb))
 		case !f.TakesValue() && long:

@@ -99,6 +99,18 @@ func (f Factory) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([
 	return calls, nil
 }
 
+// HostCall returns what the host of one session is asked. arg is H:ID, or an ID on the only host of --host.
+func (c *Call) HostCall(arg string, rest ...string) (HostCall, error) {
+	calls, err := c.HostCalls(c.Config, []string{arg}, rest, false)
+	if err != nil {
+		return HostCall{}, err
+	}
+	return calls[0], nil
+}
+
+// ID is the first argument of the call.
+func (c HostCall) ID() string { return c.Args[slices.Index(c.Args, "--")+1] }
+
 // none reports whether no flag names a host.
 func (h *HostFlags) none() bool { return !h.all && len(h.hosts.Value()) == 0 }
 

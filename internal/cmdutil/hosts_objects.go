@@ -1,10 +1,12 @@
 package cmdutil
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 const (
@@ -22,7 +24,7 @@ type objects struct {
 }
 
 // decodeFunc decodes one object.
-type decodeFunc func(*json.Decoder) (any, error)
+type decodeFunc func(*objectReader) (any, error)
 
 func newObjects(decode decodeFunc, do func(any) error) *objects {
 	in, out := io.Pipe()
@@ -50,28 +52,25 @@ type badAnswer struct{ err error }
 
 func (e *badAnswer) Error() string { return "its answer is not understood: " + e.err.Error() }
 
+// decodeObjects calls do with each object of an answer: an array of objects, or one after another.
 func decodeObjects(in io.Reader, decode decodeFunc, do func(any) error) error {
-	budget := &budget{in: in, left: maxObject}
-	dec := json.NewDecoder(budget)
-	array := false
-	total := int64(0)
-	for first := true; ; first = false {
-		if first && opens(dec, budget) {
-			array = true
-		}
-		if array && !dec.More() {
-			_, err := dec.Token()
+	r := newObjectReader(in)
+	array := r.opensArray()
+	for {
+		if array && !r.More() {
+			_, err := r.Token()
 			return unlessEnd(err)
 		}
-		before := dec.InputOffset()
-		object, err := decode(dec)
+		if !array {
+			r.start = r.InputOffset()
+		}
+		object, err := decode(r)
+		if err == nil {
+			err = r.next()
+		}
 		if err != nil {
 			return unlessEnd(err)
 		}
-		if total += dec.InputOffset() - before; array && total > maxArray {
-			return &badAnswer{fmt.Errorf("it has more than %d MB", maxArray>>20)}
-		}
-		budget.left = maxObject
 		if err := do(object); err != nil {
 			return err
 		}
@@ -80,55 +79,69 @@ func decodeObjects(in io.Reader, decode decodeFunc, do func(any) error) error {
 
 // unlessEnd is the error of an answer, nil at its end: that it is whole, the exit code says.
 func unlessEnd(err error) error {
-	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if bad := (*badAnswer)(nil); err == nil || errors.As(err, &bad) {
+		return err
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil
 	}
 	return &badAnswer{err}
 }
 
-// opens reads the bracket that begins an array; false if something else begins.
-func opens(dec *json.Decoder, b *budget) bool {
-	if !b.startsWith('[') {
-		return false
+// objectReader reads the objects of an answer within the bounds.
+type objectReader struct {
+	*json.Decoder
+	budget *budget
+	// start is where what is kept together begins: an array, or one object of a stream.
+	start int64
+}
+
+func newObjectReader(in io.Reader) *objectReader {
+	b := &budget{in: bufio.NewReader(in), left: maxObject}
+	return &objectReader{Decoder: json.NewDecoder(b), budget: b}
+}
+
+// next allows another object, or another part of a long one.
+func (r *objectReader) next() error {
+	if r.InputOffset()-r.start > maxArray {
+		return &badAnswer{fmt.Errorf("it has more than %d MB", maxArray>>20)}
 	}
-	_, err := dec.Token()
-	return err == nil
+	r.budget.left = maxObject
+	return nil
+}
+
+// opensArray reads the bracket that begins an array; false if something else begins.
+func (r *objectReader) opensArray() bool {
+	for ; r.budget.left > 0; r.budget.left-- {
+		c, err := r.budget.in.ReadByte()
+		switch {
+		case err != nil:
+			return false // reading on meets it again
+		case strings.ContainsRune(" \t\r\n", rune(c)):
+			continue
+		}
+		_ = r.budget.in.UnreadByte() // it was just read
+		if c != '[' {
+			return false
+		}
+		_, err = r.Token()
+		return err == nil
+	}
+	return false
 }
 
 // budget is a reader that fails once it has read more than one object may have.
 type budget struct {
-	in    io.Reader
-	left  int64
-	ahead []byte
+	in   *bufio.Reader
+	left int64
 }
 
 // Read implements [io.Reader].
 func (b *budget) Read(p []byte) (int, error) {
-	if len(b.ahead) > 0 {
-		n := copy(p, b.ahead)
-		b.ahead = b.ahead[n:]
-		return n, nil
-	}
 	if b.left <= 0 {
 		return 0, fmt.Errorf("an object has more than %d MB", maxObject>>20)
 	}
 	n, err := b.in.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
 	return n, err
-}
-
-// startsWith reports whether the input begins with a character.
-func (b *budget) startsWith(c byte) bool {
-	first := make([]byte, 1)
-	for {
-		n, err := b.in.Read(first)
-		switch {
-		case n == 0 && err != nil:
-			return false
-		case n == 0 || first[0] == '\n' || first[0] == ' ':
-			continue
-		}
-		b.ahead = first
-		return first[0] == c
-	}
 }

@@ -3,10 +3,10 @@ package cmdutil
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 
 	"agentctl/internal/host"
@@ -16,9 +16,9 @@ import (
 // EachHost asks all hosts at the same time, and calls do with each object that one of them prints, as they come and never twice at a time. It reports
 // warnings, and returns the error of the command: of the only host its own, of several the first one that is not a mere [ErrPartial] or [ErrNo].
 func EachHost[T any](ctx context.Context, f Factory, calls []HostCall, do func(host string, object T) error) error {
-	decode := func(dec *json.Decoder) (any, error) {
+	decode := func(r *objectReader) (any, error) {
 		object := new(T)
-		return object, dec.Decode(object)
+		return object, r.Decode(object)
 	}
 	return f.eachHost(ctx, calls, decode, func(host string, object any) error { return do(host, *object.(*T)) })
 }
@@ -142,4 +142,36 @@ func (f Factory) Serve(ctx context.Context) error {
 	ctx, stop := Interruptible(ctx)
 	defer stop()
 	return host.Serve(ctx, f.Stdin, f.Stdout, f.Hello(), f.serve)
+}
+
+// ServeInTerminal runs a command line that the agentctl of another machine asks for in this terminal.
+func (f Factory) ServeInTerminal(ctx context.Context, word string) error {
+	r, err := host.DecodeWord(word)
+	if err != nil {
+		return err
+	}
+	if here := f.Hello(); r.Schema != here.Schema {
+		f.Warn((&host.VersionError{Hello: here, Wanted: r.Schema}).Error())
+		f.Report.Hint("agentctl host install copies a program to the other machine")
+		return ErrPartial
+	}
+	return ExitWith(f.Hosts.run(ctx, f, r.Args))
+}
+
+// ReplaceByHost replaces this process by ssh, which runs the call on its host in this terminal.
+func (f Factory) ReplaceByHost(call HostCall) error {
+	ssh, err := f.SSH()
+	if err != nil {
+		return err
+	}
+	call = call.Without("json")
+	args, err := ssh.TerminalCommand(call.Target, call.request(), ExitPartial)
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "/"
+	}
+	return f.Exec(launch.Spec{Args: args, Dir: dir}, launch.Environment{Environ: f.Environ})
 }

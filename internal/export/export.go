@@ -39,6 +39,7 @@ func facts(s output.Session) []fact {
 	}
 	all := []fact{
 		{"Session", sessionID(s)},
+		{"Host", s.Host},
 		{"Agent", strings.TrimSpace(s.Adapter + " " + s.Version)},
 		{"Model", s.Model},
 		{"Directory", s.CWD},

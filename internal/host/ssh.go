@@ -21,12 +21,17 @@ type SSH struct {
 	Environ []string
 }
 
-// Flags are what every connection is made with. Nobody is asked for a password, a dead network is noticed within a minute, and the host gets no
-// agent, display or port of this machine. All else is as the user has configured it, a shared connection too.
-func (SSH) flags() []string {
+// flags are what every connection without a terminal is made with: ssh asks for no password.
+func (s SSH) flags() []string {
+	return append([]string{"-T", "-o", "BatchMode=yes", "-o", "EscapeChar=none"}, s.sharedFlags()...)
+}
+
+// sharedFlags are those of all connections. A dead network is noticed within a minute, and the host gets no agent, display or port of this machine.
+// All else is as the user has configured it, a shared connection too.
+func (SSH) sharedFlags() []string {
 	return []string{
-		"-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3",
-		"-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no", "-o", "RemoteCommand=none", "-o", "EscapeChar=none",
+		"-a", "-x", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3",
+		"-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no", "-o", "RemoteCommand=none",
 	}
 }
 
@@ -152,9 +157,12 @@ func (t *tail) lastLine() string {
 // newMarker is a line that ends whatever a login shell prints before the command of ours.
 func newMarker() string { return "agentctl-" + rand.Text() }
 
+// remotePath sets the PATH in which agentctl is found.
+const remotePath = "PATH=$PATH:$HOME/.local/bin; export PATH"
+
 // remoteCommand is the command that runs agentctl on a host. Every login shell takes it the same: in single quotes, without a line break, a
 // backslash or an exclamation mark. A shell that is neither interactive nor a login shell seldom has ~/.local/bin in its PATH.
 func remoteCommand(marker string) string {
-	return "exec sh -c 'PATH=$PATH:$HOME/.local/bin; export PATH; echo; " +
+	return "exec sh -c '" + remotePath + "; echo; " +
 		"command -v agentctl >/dev/null 2>&1 || { echo " + marker + " $(uname -sm); exit 127; }; echo " + marker + "; exec agentctl __remote'"
 }

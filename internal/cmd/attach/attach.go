@@ -27,12 +27,13 @@ func New(f cmdutil.Factory) *cli.Command {
 		UsageText: "agentctl attach [FLAGS] ID",
 		Description: "attach selects the pane of tmux, screen, zellij, WezTerm or kitty in which the session runs. From outside of that tmux,\n" +
 			"screen or zellij, it replaces itself by that program's client. A session that a background service of its agent runs\n" +
-			"is shown by the agent's client. Where neither is possible, attach fails with exit code 7 and says where the session is.",
+			"is shown by the agent's client. Where neither is possible, attach fails with exit code 7 and says where the session is.\n" +
+			"On another host, it replaces itself by ssh, which runs attach there.",
 		ArgsUsage: "ID",
 		Flags: []cli.Flag{
 			cmdutil.AdapterFlag(&o.AdapterNames),
 		},
-		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl attach 88d1d394", "agentctl attach pid:4711"),
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl attach 88d1d394", "agentctl attach pid:4711", "agentctl attach devbox:88d1d394"),
 		Action: func(c *cli.Context) error {
 			args, err := cmdutil.Arguments(c, 1, "the ID of a session")
 			if err != nil {
@@ -47,6 +48,13 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *cmdutil.CommonFl
 	c, err := f.NewCall("attach", o, nil)
 	if err != nil {
 		return err
+	}
+	if f.OnHosts(arg) {
+		call, err := c.HostCall(arg)
+		if err != nil || !call.Target.IsLocal() {
+			return onHost(c, call, err)
+		}
+		arg = call.ID()
 	}
 	r, err := c.Find(ctx, arg, discover.ReadOptions{})
 	if err != nil {
@@ -63,6 +71,17 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *cmdutil.CommonFl
 		return err
 	}
 	return t.attach(working, r.Table)
+}
+
+// onHost attaches to a session of another machine: its agentctl finds and checks it.
+func onHost(c *cmdutil.Call, call cmdutil.HostCall, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case !c.Terminal:
+		return cmdutil.UnableError("attach needs a terminal: stdin and stdout are none", "")
+	}
+	return c.ReplaceByHost(call)
 }
 
 // target is the session to attach to.
@@ -118,8 +137,7 @@ func (t *target) attach(ctx context.Context, table *proc.Table) error {
 	case err != nil:
 		return t.explain(err)
 	case ok:
-		host := launch.NewEnvironment(t.Environ, t.Adapters)
-		return t.Exec(launch.Spec{Args: command.Args, Env: command.Env, Dir: directory(command.Dir)}, host)
+		return t.Exec(launch.Spec{Args: command.Args, Env: command.Env, Dir: directory(command.Dir)}, launch.NewEnvironment(t.Environ, t.Adapters))
 	case t.paneErr != nil:
 		return t.explain(t.paneErr)
 	case t.pane == nil:
@@ -142,26 +160,26 @@ func (t *target) client(ctx context.Context) (command launch.Command, ok bool, e
 	if !ok {
 		return command, false, nil
 	}
-	host := launch.NewEnvironment(t.Environ, t.Adapters)
-	command, ok, err = adapter.AttachCommand(ctx, t.reachable, host)
+	environment := launch.NewEnvironment(t.Environ, t.Adapters)
+	command, ok, err = adapter.AttachCommand(ctx, t.reachable, environment)
 	if err == nil && ok {
-		err = command.Supported(ctx, t.session.Agent, host)
+		err = command.Supported(ctx, t.session.Agent, environment)
 	}
 	return command, ok, err
 }
 
 // follow runs the commands that select the pane, and replaces this process by the one that shows it, if there is one.
 func (t *target) follow(ctx context.Context, way attach.Way) error {
-	host := launch.Environment{Environ: attach.Environ(t.Environ, way.Unset)}
+	environment := launch.Environment{Environ: attach.Environ(t.Environ, way.Unset)}
 	for _, line := range way.Select {
-		if err := host.Run(ctx, way.Set, line...); err != nil {
+		if err := environment.Run(ctx, way.Set, line...); err != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
 	}
 	if len(way.Attach) == 0 {
 		return nil
 	}
-	return t.Exec(launch.Spec{Args: way.Attach, Env: way.Set, Dir: directory("")}, host)
+	return t.Exec(launch.Spec{Args: way.Attach, Env: way.Set, Dir: directory("")}, environment)
 }
 
 // directory returns a directory to start a client in: the given one if it exists, else that of this process.

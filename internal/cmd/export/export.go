@@ -43,7 +43,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "is --as json, also for errors on stderr", Destination: &o.JSON},
 		},
 		CustomHelpTemplate: cmdutil.HelpTemplate(
-			"agentctl export 88d1d394 > session.md", "agentctl export -o session.html --children 88d1d394", "agentctl export 88d1d394 --json | jq -r '.messages[].text'",
+			"agentctl export 88d1d394 > session.md", "agentctl export -o session.html --children devbox:88d1d394", "agentctl export 88d1d394 --json | jq -r '.messages[].text'",
 		),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
@@ -107,27 +107,38 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	if err != nil {
 		return err
 	}
+	if f.OnHosts(args...) {
+		return runHosts(ctx, c, args, o)
+	}
 	exports, warnings, err := gather(ctx, c, args, o)
 	if err != nil {
 		_ = f.ReportWarnings(warnings) // they may be the reason
 		return err
 	}
+	if err := write(ctx, c, exports, o); err != nil {
+		return err
+	}
+	return f.ReportWarnings(warnings)
+}
+
+// write writes the exports to the file or stdout, and says which have no messages.
+func write(ctx context.Context, c *cmdutil.Call, exports []output.Export, o *options) (err error) {
 	if o.file != "" && o.file != "-" {
-		working, done := f.StartWork(ctx, "writing "+output.Sanitize(o.file))
+		working, done := c.StartWork(ctx, "writing "+output.Sanitize(o.file))
 		err = writeFile(working, o.file, func(w io.Writer) error { return render(w, exports, o.as) })
 		done()
 	} else {
-		err = render(f.Stdout, exports, o.as)
+		err = render(c.Stdout, exports, o.as)
 	}
 	if err != nil {
 		return err
 	}
 	for _, e := range exports {
 		if len(e.Messages) == 0 && len(e.Missing) == 0 {
-			f.Report.Note(fmt.Sprintf("%s has no messages", cmp.Or(sessionID(e.Session), "the session")))
+			c.Report.Note(fmt.Sprintf("%s has no messages", cmp.Or(sessionID(e.Session), "the session")))
 		}
 	}
-	return f.ReportWarnings(warnings)
+	return nil
 }
 
 // gather reads all that is exported.
@@ -167,7 +178,7 @@ func sessionID(s output.Session) string {
 	if s.ID == nil {
 		return ""
 	}
-	return *s.ID
+	return output.HostPrefix(s.Host) + *s.ID
 }
 
 func render(w io.Writer, exports []output.Export, as string) error {

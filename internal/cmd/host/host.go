@@ -20,10 +20,15 @@ func New(f cmdutil.Factory) *cli.Command {
 // RemoteName is the command that the agentctl of another machine runs here. People do not call it.
 const RemoteName = "__remote"
 
-// NewRemote makes the command that answers the agentctl of another machine on stdin and stdout.
+// NewRemote makes the command that answers the agentctl of another machine: on stdin and stdout, or, with a request as its argument, in this terminal.
 func NewRemote(f cmdutil.Factory) *cli.Command {
 	return &cli.Command{
 		Hidden: true, SkipFlagParsing: true,
-		Action: func(c *cli.Context) error { return f.Serve(c.Context) },
+		Action: func(c *cli.Context) error {
+			if word := c.Args().First(); word != "" {
+				return f.ServeInTerminal(c.Context, word)
+			}
+			return f.Serve(c.Context)
+		},
 	}
 }

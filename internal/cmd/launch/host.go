@@ -2,11 +2,10 @@ package launch
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"agentctl/internal/cmdutil"
+	"agentctl/internal/cmdutil/agentrun"
 	"agentctl/internal/host"
 	"agentctl/internal/output"
 )
@@ -29,28 +28,21 @@ func runOnHost(ctx context.Context, f cmdutil.Factory, args, rest []string, o *o
 		return cmdutil.UsageError("launch", "launch on a host needs --cwd DIR, a directory there: absolute, or relative to the home directory there")
 	case o.matrix != "":
 		return cmdutil.UsageError("launch", "--matrix and --host cannot be used together; repeat --adapter")
-	case o.Quiet && !o.Wait:
-		return cmdutil.UsageError("launch", "--quiet needs --wait")
 	}
-	call := calls[0].Without("prompt", "p", "prompt-file", "spec", "file", "from").With("--prompt=-")
-	if o.From != "" {
-		name, id, ok := host.SplitID(o.From)
-		switch {
-		case ok && name == call.Target.Name:
-			call = call.With("--from=" + id)
-		case ok:
-			return cmdutil.UsageError("launch", "--from: the session must be on this machine or on %s", call.Target.Name)
-		default:
-			if err := o.ReadFrom(ctx, c, "launch"); err != nil {
-				return err
-			}
-		}
-	}
-	prompt, err := o.Text(ctx, f, "launch", ".")
-	if err != nil {
+	if err := o.CheckFlags("launch"); err != nil {
 		return err
 	}
-	call.Stdin = []byte(prompt)
+	call := calls[0].Without("from")
+	if name, id, ok := host.SplitID(o.From); ok && name == call.Target.Name {
+		call = call.With("--from=" + id)
+	} else if o.From != "" {
+		if err := o.ReadFrom(ctx, c, "launch"); err != nil {
+			return err
+		}
+	}
+	if call, err = o.WithPrompt(ctx, f, "launch", call); err != nil {
+		return err
+	}
 	call.Args = withPassed(call.Args, args, rest)
 	ctx, stop := cmdutil.Interruptible(ctx)
 	defer stop()
@@ -59,7 +51,7 @@ func runOnHost(ctx context.Context, f cmdutil.Factory, args, rest []string, o *o
 	if o.isGroup() {
 		return launchGroupOn(ctx, c, call, o, endProgress)
 	}
-	return launchOn(ctx, c, call, o, endProgress)
+	return agentrun.OnHost(ctx, c, call, &o.Options, endProgress)
 }
 
 // withPassed puts the agent before the flags of a command line, and what goes to the agent behind them.
@@ -70,41 +62,6 @@ func withPassed(words, agent, passed []string) []string {
 		out = append(append(out, "--"), passed...)
 	}
 	return out
-}
-
-// launchOn launches one agent. The session comes as soon as it is proven, and again as it is at the end.
-func launchOn(ctx context.Context, c *cmdutil.Call, call cmdutil.HostCall, o *options, endProgress func()) error {
-	var last *output.Session
-	err := cmdutil.EachHost(ctx, c.Factory, []cmdutil.HostCall{call}, func(host string, object output.Session) error {
-		object.Host = host
-		session, err := output.ParseSession(&object)
-		if err != nil {
-			return cmdutil.Misunderstood(err)
-		}
-		first := last == nil
-		last = &object
-		if !first || o.JSON {
-			return nil
-		}
-		defer c.Report.Pause()()
-		_, err = fmt.Fprintln(c.Stdout, output.Sanitize(cmdutil.SessionName(session)))
-		return err
-	})
-	endProgress()
-	switch {
-	case last == nil:
-	case o.JSON:
-		if err := output.JSON(c.Stdout, *last); err != nil {
-			return err
-		}
-	case o.Wait && !o.Quiet:
-		if text := strings.TrimRight(output.SanitizeLines(last.Answer), "\n"); text != "" {
-			if _, err := fmt.Fprintln(c.Stdout, text); err != nil {
-				return err
-			}
-		}
-	}
-	return err
 }
 
 // launchGroupOn launches several agents, each in a worktree of its own there.

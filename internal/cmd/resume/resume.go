@@ -61,11 +61,21 @@ func New(f cmdutil.Factory) *cli.Command {
 }
 
 func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
-	if err := o.Check("resume"); err != nil {
-		return err
-	}
 	c, err := f.NewCall("resume", &o.CommonFlags, nil)
 	if err != nil {
+		return err
+	}
+	if f.OnHosts(arg) {
+		call, err := c.HostCall(arg)
+		if err != nil {
+			return err
+		}
+		if !call.Target.IsLocal() {
+			return runOnHost(ctx, c, call, o)
+		}
+		arg = call.ID()
+	}
+	if err := o.Check("resume"); err != nil {
 		return err
 	}
 	session, adapter, err := findStored(ctx, c, arg)
@@ -89,6 +99,9 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 	}
 	s := agentrun.Starter{Call: c, Options: &o.Options}
 	if o.None() {
+		if err := o.checkInteractive(f.Terminal); err != nil {
+			return err
+		}
 		req.Interactive = true
 		return interact(ctx, s, adapter, req)
 	}
@@ -147,14 +160,19 @@ func directoryOf(s discover.Session) (string, error) {
 	return dir, err
 }
 
-// interact replaces this process by the agent's terminal interface.
-func interact(ctx context.Context, s agentrun.Starter, adapter launch.Adapter, req launch.Request) error {
+// checkInteractive refuses what the agent's terminal interface cannot have.
+func (o *options) checkInteractive(terminal bool) error {
 	switch {
-	case !s.Terminal:
+	case !terminal:
 		return cmdutil.UsageError("resume", "not a terminal; give a message")
-	case s.JSON || s.Wait || s.Output != "":
+	case o.JSON || o.Wait || o.Output != "":
 		return cmdutil.UsageError("resume", "--json, --wait and --output need a message")
 	}
+	return nil
+}
+
+// interact replaces this process by the agent's terminal interface.
+func interact(ctx context.Context, s agentrun.Starter, adapter launch.Adapter, req launch.Request) error {
 	plan, err := s.Plan(ctx, adapter, req)
 	if err != nil {
 		return err

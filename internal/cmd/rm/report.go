@@ -15,14 +15,23 @@ import (
 
 // printResults prints the results, in the order of the sessions.
 func printResults(f cmdutil.Factory, results []stored.Result, o *options) error {
+	objects, names := make([]output.StoredResult, len(results)), make([]string, len(results))
+	for i, r := range results {
+		objects[i], names[i] = resultObject(r, o.action), cmdutil.SessionName(r.Before)
+	}
+	return printObjects(f, objects, names, o)
+}
+
+// printObjects prints results, of this machine or of others, with the names of their sessions.
+func printObjects(f cmdutil.Factory, results []output.StoredResult, names []string, o *options) error {
 	switch {
 	case o.Quiet:
 		return nil
 	case o.JSON:
-		return output.JSONArrayFunc(f.Stdout, results, func(r stored.Result) output.StoredResult { return resultObject(r, o.action) })
+		return output.JSONArray(f.Stdout, results)
 	}
-	for _, r := range results {
-		if _, err := fmt.Fprintf(f.Stdout, "%s  %s\n", output.Sanitize(cmdutil.SessionName(r.Before)), output.Sanitize(resultText(r, o.action))); err != nil {
+	for i, r := range results {
+		if _, err := fmt.Fprintf(f.Stdout, "%s  %s\n", output.Sanitize(names[i]), output.Sanitize(resultText(r, o.action))); err != nil {
 			return err
 		}
 	}
@@ -36,17 +45,21 @@ func resultObject(r stored.Result, action launch.StoreAction) output.StoredResul
 	if r.Err != nil {
 		out.Message = r.Err.Error()
 	}
-	if r.After != nil {
-		after := output.NewSession(*r.After)
-		out.Session = &after
+	now := r.After
+	if r.Outcome == stored.Planned {
+		now = &r.Before
+	}
+	if now != nil {
+		session := output.NewSession(*now)
+		out.Session = &session
 	}
 	return out
 }
 
 // resultText describes a result on one line.
-func resultText(r stored.Result, action launch.StoreAction) string {
+func resultText(r output.StoredResult, action launch.StoreAction) string {
 	done := map[launch.StoreAction]string{launch.ActionRemove: "removed", launch.ActionArchive: "archived", launch.ActionUnarchive: "brought back"}[action]
-	switch r.Outcome {
+	switch outcome := stored.Outcome(r.Result); outcome {
 	case stored.Done:
 		return done
 	case stored.Planned:
@@ -58,11 +71,14 @@ func resultText(r stored.Result, action launch.StoreAction) string {
 		return "not archived"
 	case stored.Refused, stored.Unsupported, stored.Failed:
 	}
-	return fmt.Sprintf("%s (%v)", r.Outcome, r.Err)
+	return fmt.Sprintf("%s (%s)", r.Result, r.Message)
 }
 
 // commandText is a command as people write it.
 func commandText(args []string) string {
+	if len(args) == 0 { // of another machine
+		return "its agent"
+	}
 	return strings.Join(append([]string{filepath.Base(args[0])}, args[1:]...), " ")
 }
 

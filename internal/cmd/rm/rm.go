@@ -109,6 +109,9 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	if err != nil {
 		return err
 	}
+	if f.OnHosts(args...) {
+		return runHosts(ctx, c, args, o)
+	}
 	ctx, end := cmdutil.Interruptible(ctx) // until the results are printed: a signal between two steps would be lost
 	defer end()
 	do := stored.Options{Action: o.action, DryRun: o.dryRun, Host: launch.NewEnvironment(f.Environ, f.Adapters)}

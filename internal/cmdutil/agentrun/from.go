@@ -1,20 +1,66 @@
 package agentrun
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"errors"
+	"iter"
 	"math"
+	"slices"
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/export"
+	"agentctl/internal/host"
 	"agentctl/internal/output"
 	"agentctl/internal/redact"
 )
 
-// ReadFrom sets the context block of --from: what was said in another session of any agent, without secrets, and no longer than
-// --max-file-size. The session is only read, so that it may be in a home that is not ours.
+// quotedSession is the session of --from with its messages, the newest first.
+type quotedSession struct {
+	session  output.Session
+	messages iter.Seq[output.Message]
+}
+
+// ReadFrom sets the context block of --from: what was said in another session of any agent, on this machine or another one, without secrets, and no
+// longer than --max-file-size.
 func (o *PromptOptions) ReadFrom(ctx context.Context, c *cmdutil.Call, verb string) error {
+	read := o.readHere
+	if _, _, ok := host.SplitID(o.From); ok {
+		read = o.readOnHost
+	}
+	limit := int(min(o.maxFileSize, math.MaxInt32))
+	name, quoted := "", ""
+	err := read(ctx, c, func(q quotedSession) error {
+		redactor := redact.New()
+		session, failed := redact.Value(redactor, q.session)
+		quoted = export.Quote(session, func(yield func(output.Message) bool) {
+			for m := range q.messages {
+				message, err := redact.Value(redactor, m)
+				if err != nil {
+					failed = err
+				}
+				if err != nil || !yield(message) {
+					return
+				}
+			}
+		}, limit)
+		parsed, err := output.ParseSession(&q.session)
+		name = cmdutil.SessionName(parsed)
+		return cmp.Or(failed, err)
+	})
+	switch {
+	case err != nil:
+		return err
+	case quoted == "":
+		return cmdutil.UsageError(verb, "--from: nothing was said in %s", name)
+	}
+	o.quoted = discover.FormatContextFile("session "+name, quoted)
+	return nil
+}
+
+// readHere reads a session of this machine, which may be in a home that is not ours.
+func (o *PromptOptions) readHere(ctx context.Context, c *cmdutil.Call, use func(quotedSession) error) error {
 	r, err := c.Find(ctx, o.From, discover.ReadOptions{})
 	if err != nil {
 		return err
@@ -24,9 +70,7 @@ func (o *PromptOptions) ReadFrom(ctx context.Context, c *cmdutil.Call, verb stri
 	}
 	working, done := c.StartQuery(ctx, "reading "+output.Sanitize(o.From))
 	s := r.Sessions[0]
-	redactor := redact.New()
-	session, failed := redact.Value(redactor, output.NewSession(s))
-	quoted := export.Quote(session, func(yield func(output.Message) bool) {
+	failed := use(quotedSession{output.NewSession(s), func(yield func(output.Message) bool) {
 		if s.Path == "" {
 			return
 		}
@@ -35,26 +79,48 @@ func (o *PromptOptions) ReadFrom(ctx context.Context, c *cmdutil.Call, verb stri
 				r.Warnings = append(r.Warnings, cmdutil.UnreadWarning(s, err))
 				continue
 			}
-			message, err := redact.Value(redactor, output.NewMessage(m, s))
-			if err != nil {
-				failed = err
-			}
-			if err != nil || !yield(message) {
+			if !yield(output.NewMessage(m, s)) {
 				return
 			}
 		}
-	}, int(min(o.maxFileSize, math.MaxInt32)))
+	}})
 	interrupted := working.Err()
 	done()
 	_ = c.ReportWarnings(r.Warnings) // what could be read is handed on
-	switch {
-	case interrupted != nil:
-		return interrupted
-	case failed != nil:
-		return failed
-	case quoted == "":
-		return cmdutil.UsageError(verb, "--from: nothing was said in %s", cmdutil.SessionName(s))
+	return cmp.Or(interrupted, failed)
+}
+
+// readOnHost reads a session of another machine, of which the host exports all but the input and output of tools.
+func (o *PromptOptions) readOnHost(ctx context.Context, c *cmdutil.Call, use func(quotedSession) error) error {
+	call, err := c.HostCall(o.From)
+	if err != nil {
+		return err
 	}
-	o.quoted = discover.FormatContextFile(fmt.Sprintf("session %s", cmdutil.SessionName(s)), quoted)
-	return nil
+	call.Args = []string{"export", "--json", "--tools=brief", "--", call.ID()}
+	working, done := c.StartWork(ctx, "reading "+output.Sanitize(o.From))
+	var exports []output.Export
+	err = cmdutil.EachExport(working, c.Factory, []cmdutil.HostCall{call}, func(_ string, e output.Export) error {
+		exports = append(exports, e)
+		return nil
+	})
+	done()
+	switch partial := errors.Is(err, cmdutil.ErrPartial); {
+	case err != nil && (!partial || len(exports) == 0): // of a session that could be read in part, that is handed on
+		return err
+	case len(exports) != 1:
+		ambiguous := &discover.AmbiguousError{Arg: o.From, Total: len(exports)}
+		for _, e := range exports {
+			s, _ := output.ParseSession(&e.Session) // it was checked when it was read
+			ambiguous.Candidates = append(ambiguous.Candidates, s)
+		}
+		return ambiguous
+	}
+	messages := exports[0].Messages
+	return use(quotedSession{exports[0].Session, func(yield func(output.Message) bool) {
+		for _, m := range slices.Backward(messages) {
+			if !yield(m) {
+				return
+			}
+		}
+	}})
 }

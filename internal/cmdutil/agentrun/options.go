@@ -43,13 +43,18 @@ func (o *Options) Flags() []cli.Flag {
 	}
 }
 
-// Check refuses flags that do not go together.
+// Check refuses flags that do not go together, or that name what does not exist.
 func (o *Options) Check(verb string) error {
 	if o.Output != "" {
 		if err := cmdutil.CheckDirectory(filepath.Dir(o.Output)); err != nil {
 			return cmdutil.UsageError(verb, "--output: %v", err)
 		}
 	}
+	return o.CheckFlags(verb)
+}
+
+// CheckFlags refuses flags that do not go together on any machine.
+func (o *Options) CheckFlags(verb string) error {
 	switch {
 	case !o.Wait && o.Quiet:
 		return cmdutil.UsageError(verb, "--quiet needs --wait")

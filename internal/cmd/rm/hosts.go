@@ -1,0 +1,142 @@
+package rm
+
+import (
+	"context"
+	"io"
+	"slices"
+	"sort"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+	"agentctl/launch/stored"
+)
+
+// runHosts acts on sessions of other machines, by the checks there. It first has each say what it would do, which is what the user is asked about: if an
+// argument means no session, nothing is done anywhere. What a selection then acts on is what was shown.
+func runHosts(ctx context.Context, c *cmdutil.Call, args []string, o *options) error {
+	calls, err := c.HostCalls(c.Config, args, nil, false)
+	if err != nil {
+		return err
+	}
+	ctx, end := cmdutil.Interruptible(ctx)
+	defer end()
+	for i := range calls {
+		calls[i] = calls[i].Without("yes", "dry-run")
+	}
+	planned, failed := askHosts(ctx, c, "looking for the sessions: "+cmdutil.AskingHosts(calls), with(calls, "--dry-run"))
+	if o.dryRun || !mayGoOn(failed, planned, calls, len(args) > 0) {
+		return conclude(c, planned, failed, o)
+	}
+	chosen := sessionsOf(planned)
+	if len(chosen) == 0 {
+		return conclude(c, planned, failed, o)
+	}
+	if w := wordsOf(o.action); !o.yes {
+		err := c.Confirm(ctx, w.question, w.nothing, func(to io.Writer) error { return output.SessionTable(to, chosen, c.Style) })
+		if err != nil {
+			return err
+		}
+	}
+	if len(args) > 0 {
+		calls = slices.DeleteFunc(calls, func(call cmdutil.HostCall) bool { return !answered(planned, call) })
+	} else {
+		calls = only(calls, chosen)
+	}
+	results, acted := askHosts(ctx, c, "running the agents' commands: "+cmdutil.AskingHosts(calls), with(calls, "--yes"))
+	if acted == nil && cmdutil.ExitCode(failed) == cmdutil.ExitPartial { // a host has not answered before
+		acted = failed
+	}
+	return conclude(c, results, acted, o)
+}
+
+// with returns the calls with a flag.
+func with(calls []cmdutil.HostCall, flag string) []cmdutil.HostCall {
+	out := make([]cmdutil.HostCall, len(calls))
+	for i, call := range calls {
+		out[i] = call.With(flag)
+	}
+	return out
+}
+
+// only returns the calls for these sessions, instead of for what the flags select.
+func only(calls []cmdutil.HostCall, sessions []discover.Session) (out []cmdutil.HostCall) {
+	for _, call := range calls {
+		var ids []string
+		for _, s := range sessions {
+			if s.Host == call.Target.Name {
+				ids = append(ids, s.ID)
+			}
+		}
+		if len(ids) > 0 {
+			call = call.Without("older-than", "cwd", "repo", "group")
+			call.Args = append(call.Args, ids...)
+			out = append(out, call)
+		}
+	}
+	return out
+}
+
+// askHosts returns what each host has done or would do, in the order of the hosts.
+func askHosts(ctx context.Context, c *cmdutil.Call, what string, calls []cmdutil.HostCall) ([]output.StoredResult, error) {
+	defer c.Progress(what)()
+	results := []output.StoredResult{}
+	failed := cmdutil.EachHost(ctx, c.Factory, calls, func(host string, r output.StoredResult) error {
+		r.Host = host
+		if r.Session != nil {
+			r.Session.Host = host
+		}
+		results = append(results, r)
+		return cmdutil.Misunderstood(r.Check())
+	})
+	sort.SliceStable(results, func(i, j int) bool { return cmdutil.CompareHosts(calls, results[i].Host, results[j].Host) < 0 })
+	return results, failed
+}
+
+// mayGoOn reports whether each host has found what it was asked for: what it refuses, or an agent cannot do, is left as it is.
+func mayGoOn(failed error, planned []output.StoredResult, calls []cmdutil.HostCall, named bool) bool {
+	switch cmdutil.ExitCode(failed) {
+	case cmdutil.ExitOK, cmdutil.ExitPartial:
+		return true
+	case cmdutil.ExitConflict, cmdutil.ExitUnable:
+		return !named || !slices.ContainsFunc(calls, func(call cmdutil.HostCall) bool { return !answered(planned, call) })
+	}
+	return false
+}
+
+// answered reports whether there are results of the host of a call.
+func answered(results []output.StoredResult, call cmdutil.HostCall) bool {
+	return slices.ContainsFunc(results, func(r output.StoredResult) bool { return r.Host == call.Target.Name })
+}
+
+// sessionsOf returns the sessions that something would be done to.
+func sessionsOf(planned []output.StoredResult) (list []discover.Session) {
+	for _, r := range planned {
+		if r.Session == nil || r.Result != string(stored.Planned) {
+			continue
+		}
+		if s, err := output.ParseSession(r.Session); err == nil { // askHosts has checked it
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// conclude prints the results.
+func conclude(c *cmdutil.Call, results []output.StoredResult, failed error, o *options) error {
+	if len(results) == 0 && failed == nil && !o.Quiet && !o.JSON {
+		c.Report.Note("no stopped session matches")
+	}
+	if code := cmdutil.ExitCode(failed); len(results) > 0 || o.JSON && (code == cmdutil.ExitOK || code == cmdutil.ExitPartial) {
+		names := make([]string, len(results))
+		for i, r := range results {
+			if names[i] = output.HostPrefix(r.Host) + "-"; r.ID != nil {
+				names[i] = output.HostPrefix(r.Host) + *r.ID
+			}
+		}
+		if err := printObjects(c.Factory, results, names, o); err != nil {
+			return err
+		}
+	}
+	return failed
+}

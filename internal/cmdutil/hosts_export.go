@@ -1,0 +1,111 @@
+package cmdutil
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"agentctl/internal/output"
+)
+
+// maxNesting bounds how deep sub-agents of an export are nested.
+const maxNesting = 100
+
+// EachExport is [EachHost] of the exports of sessions. Each message is decoded by itself: a session may be longer than an object may be.
+func EachExport(ctx context.Context, f Factory, calls []HostCall, do func(host string, e output.Export) error) error {
+	decode := func(r *objectReader) (any, error) { return decodeExport(r, 0) }
+	return f.eachHost(ctx, calls, decode, func(host string, object any) error {
+		e := *object.(*output.Export)
+		setHost(&e, host)
+		return do(host, e)
+	})
+}
+
+func setHost(e *output.Export, host string) {
+	e.Session.Host = host
+	for i := range e.Children {
+		setHost(&e.Children[i], host)
+	}
+}
+
+// decodeExport decodes one export, and checks what its texts are made of.
+func decodeExport(r *objectReader, depth int) (*output.Export, error) {
+	e := &output.Export{Messages: []output.Message{}}
+	if depth > maxNesting {
+		return nil, &badAnswer{errors.New("its sub-agents are nested too deep")}
+	}
+	if err := expect(r, '{'); err != nil {
+		return nil, err
+	}
+	for r.More() {
+		key, err := r.Token()
+		if err != nil {
+			return nil, err
+		}
+		switch key {
+		case "session":
+			if err = r.Decode(&e.Session); err == nil {
+				_, err = output.ParseSession(&e.Session)
+				err = Misunderstood(err)
+			}
+		case "messages":
+			err = decodeList(r, func() error { return decodeMessage(r, e) })
+		case "missing":
+			err = r.Decode(&e.Missing)
+		case "children":
+			err = decodeList(r, func() error {
+				child, err := decodeExport(r, depth+1)
+				if err == nil {
+					e.Children = append(e.Children, *child)
+				}
+				return err
+			})
+		default:
+			err = r.Decode(new(json.RawMessage))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if e.Session.Adapter == "" {
+		return nil, &badAnswer{errors.New("no session of an agent: an export without one")}
+	}
+	return e, expect(r, '}')
+}
+
+func decodeMessage(r *objectReader, e *output.Export) error {
+	var m output.Message
+	if err := r.Decode(&m); err != nil {
+		return err
+	}
+	if _, err := output.ParseMessage(&m); err != nil {
+		return Misunderstood(err)
+	}
+	e.Messages = append(e.Messages, m)
+	return nil
+}
+
+// decodeList calls element at each element of an array.
+func decodeList(r *objectReader, element func() error) error {
+	if err := expect(r, '['); err != nil {
+		return err
+	}
+	for r.More() {
+		if err := element(); err != nil {
+			return err
+		}
+		if err := r.next(); err != nil {
+			return err
+		}
+	}
+	return expect(r, ']')
+}
+
+// expect reads a bracket.
+func expect(r *objectReader, want json.Delim) error {
+	token, err := r.Token()
+	if err == nil && token != want {
+		err = &badAnswer{errors.New("no export: something else stands where " + want.String() + " belongs")}
+	}
+	return err
+}
