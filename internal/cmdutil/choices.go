@@ -28,3 +28,6 @@ func UsageGroups() []string {
 
 // DiskGroups are the words that --by of du takes.
 func DiskGroups() []string { return []string{"session", "project", "agent", "month"} }
+
+// Schemas are the words that schema takes.
+func Schemas() []string { return []string{"config"} }

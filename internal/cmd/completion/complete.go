@@ -113,6 +113,8 @@ func argumentCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Comman
 	switch {
 	case verb.Name == "completion":
 		return candidatesOf("", shells()...)
+	case verb.Name == "schema":
+		return candidatesOf("", cmdutil.Schemas()...)
 	case strings.HasPrefix(verb.ArgsUsage, "HOOK ") && first:
 		return candidatesOf("", githooks.Names()...)
 	case verb.ArgsUsage == "WORKTREE…":

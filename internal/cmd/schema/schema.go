@@ -3,21 +3,35 @@ package schema
 
 import (
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/cmdutil"
+	"agentctl/internal/config"
 	"agentctl/internal/output"
 )
 
 // New makes the command schema.
 func New(f cmdutil.Factory) *cli.Command {
 	return &cli.Command{
-		Usage:              "print the JSON Schema of what --json prints",
-		UsageText:          "agentctl schema",
-		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl schema", "agentctl schema > agentctl.schema.json"),
+		Usage:              "print the JSON Schema of what --json prints, or that of the configuration file",
+		UsageText:          "agentctl schema [config]",
+		ArgsUsage:          "SCHEMA",
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl schema > agentctl.schema.json", "agentctl schema config > config.schema.json"),
 		Action: func(c *cli.Context) error {
-			_, err := io.WriteString(f.Stdout, output.Schema())
+			text := output.Schema()
+			if c.NArg() > 0 {
+				args, err := cmdutil.Arguments(c, 1, "")
+				switch {
+				case err != nil:
+					return err
+				case !slices.Contains(cmdutil.Schemas(), args[0]):
+					return cmdutil.UnknownWord("schema", args[0], cmdutil.Schemas())
+				}
+				text = config.Schema(f.AgentNames())
+			}
+			_, err := io.WriteString(f.Stdout, text)
 			return err
 		},
 	}
