@@ -15,17 +15,6 @@ import (
 	"agentctl/tests/realagents/world"
 )
 
-// eachClaude runs the test on the pinned releases of Claude Code, in a world of its own each.
-func eachClaude(t *testing.T, test func(*testing.T, *world.World, world.Agent, agentctl)) {
-	for _, version := range []string{install.ClaudeCurrent, install.ClaudeMain, install.ClaudeNode} {
-		t.Run(version, func(t *testing.T) {
-			w := world.New(t)
-			a := w.Claude(version)
-			test(t, w, a, agentctlIn(t, w).as(a))
-		})
-	}
-}
-
 // claudePrompt is one that a person gave, as Claude Code stored it.
 type claudePrompt struct {
 	Text, Mode, Dir string

@@ -15,17 +15,6 @@ import (
 	"agentctl/tests/realagents/world"
 )
 
-// eachCodex runs the test on both pinned releases of Codex, in a world of its own each.
-func eachCodex(t *testing.T, test func(*testing.T, *world.World, world.Agent, agentctl)) {
-	for _, version := range []string{install.CodexCurrent, install.CodexOld} {
-		t.Run(version, func(t *testing.T) {
-			w := world.New(t)
-			a := w.Codex(version)
-			test(t, w, a, agentctlIn(t, w).as(a))
-		})
-	}
-}
-
 // launched starts an agent and returns the ID that is printed.
 func (c agentctl) launched(args ...string) string {
 	c.t.Helper()

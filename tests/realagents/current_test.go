@@ -16,7 +16,7 @@ func TestAToolKnowsItsSession(t *testing.T) {
 	w := world.New(t)
 	c := agentctlIn(t, w)
 	dir := w.Dir("together")
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		t.Run(r.String(), func(t *testing.T) {
 			a := w.Release(r).In(dir)
 			said := filepath.Join(dir, r.Agent+".said")

@@ -27,7 +27,7 @@ const agentCommits = "git -c user.name=a -c user.email=a@localhost commit -q --a
 // TestCommitsInAGuardedRepository: every agent commits through its tool, in its own session, and is named; a person's commit
 // is refused meanwhile, and told who it is.
 func TestCommitsInAGuardedRepository(t *testing.T) {
-	releases := append(currentReleases(), install.Release{Agent: install.Codex, Version: install.CodexOld})
+	releases := append(install.Newest(), install.Release{Agent: install.Codex, Version: install.CodexOld})
 	for _, r := range releases {
 		t.Run(r.String(), func(t *testing.T) {
 			w := world.New(t)

@@ -86,7 +86,7 @@ func TestKilledIdleTUIIsCompleted(t *testing.T) {
 // TestAKilledTurnIsOverForWhoGoesOn: a session whose turn was killed is opened in a terminal, and waits there for a prompt,
 // whatever its storage has of the turn. Codex's is that of an exec, in a daemon that was there before.
 func TestAKilledTurnIsOverForWhoGoesOn(t *testing.T) {
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		t.Run(r.String(), func(t *testing.T) {
 			w := world.New(t)
 			c := agentctlIn(t, w)

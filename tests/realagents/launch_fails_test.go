@@ -95,7 +95,7 @@ func (c agentctl) runAfterAgent(args ...string) (stdout, stderr string, code int
 
 // releaseOf is the newest of an agent.
 func releaseOf(agent string) install.Release {
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		if r.Agent == agent {
 			return r
 		}

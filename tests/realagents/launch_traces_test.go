@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
 
@@ -21,7 +22,7 @@ import (
 func TestLaunchAndStopLeaveNoTrace(t *testing.T) {
 	w := world.New(t)
 	var agents []world.Agent
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		agents = append(agents, w.Release(r))
 	}
 	c := agentctlIn(t, w).asAll(agents...)

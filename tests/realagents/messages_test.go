@@ -166,7 +166,7 @@ func asText(messages []output.Message) string {
 
 // TestLogsShowSubAgents: "sub-agents with --children", each message with whose it is.
 func TestLogsShowSubAgents(t *testing.T) {
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		t.Run(r.String(), func(t *testing.T) {
 			w := world.New(t)
 			c, a := agentctlIn(t, w), w.Release(r)
@@ -193,7 +193,7 @@ func TestLogsShowSubAgents(t *testing.T) {
 // TestSubAgentsAreFollowed: what a sub-agent says and does is told as it happens, with whose it is, and its own life among the
 // events, if that is asked for.
 func TestSubAgentsAreFollowed(t *testing.T) {
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		t.Run(r.String(), func(t *testing.T) {
 			w := world.New(t)
 			c, a := agentctlIn(t, w), w.Release(r)

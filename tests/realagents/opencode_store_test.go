@@ -15,19 +15,6 @@ import (
 
 // What OpenCode stored is read here without any code of the program under test.
 
-// eachOpenCode runs the test on both generations of OpenCode, each in a world whose store is made: it cannot be made twice
-// at once.
-func eachOpenCode(t *testing.T, test func(*testing.T, *world.World, world.Agent, agentctl)) {
-	for _, version := range []string{install.OpenCodeCurrent, install.OpenCodeJSON} {
-		t.Run(version, func(t *testing.T) {
-			w := world.New(t)
-			a := w.OpenCode(version)
-			a.Run("a first start").Wait()
-			test(t, w, a, agentctlIn(t, w).as(a))
-		})
-	}
-}
-
 // userMessage is what matters of a message of the user, as OpenCode stores it.
 type userMessage struct {
 	text, agent, model string

@@ -29,7 +29,7 @@ func TestOrphans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		t.Run(r.String(), func(t *testing.T) {
 			w := world.New(t)
 			a := w.Release(r)

@@ -17,7 +17,7 @@ import (
 
 // TestResumeReturnsOnceTheMessageIsStored, also on a machine on which that takes long.
 func TestResumeReturnsOnceTheMessageIsStored(t *testing.T) {
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		t.Run(r.Agent, func(t *testing.T) {
 			w := world.New(t)
 			a := w.Release(r)

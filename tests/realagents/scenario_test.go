@@ -13,15 +13,6 @@ import (
 	"agentctl/tests/realagents/world"
 )
 
-// currentReleases are the newest of each agent.
-func currentReleases() []install.Release {
-	return []install.Release{
-		{Agent: install.ClaudeCode, Version: install.ClaudeCurrent},
-		{Agent: install.Codex, Version: install.CodexCurrent},
-		{Agent: install.OpenCode, Version: install.OpenCodeCurrent},
-	}
-}
-
 // stores are the folders that hold an agent's sessions.
 func stores(w *world.World, agent string) string {
 	return filepath.Join(w.Home, map[string]string{
@@ -36,7 +27,7 @@ func TestALostStoreIsNotDeath(t *testing.T) {
 	c := agentctlIn(t, w)
 	var want []string
 	pids := map[string]int{}
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		a := w.Release(r)
 		prompt := "keeps on in " + a.Agent() + " [[hang]]"
 		p := a.Run(prompt)
@@ -45,7 +36,7 @@ func TestALostStoreIsNotDeath(t *testing.T) {
 		pids[r.Agent] = p.PID()
 	}
 	c.expect(want)
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		t.Run(r.Agent, func(t *testing.T) {
 			store := stores(w, r.Agent)
 			if err := os.Rename(store, store+".away"); err != nil {
@@ -72,7 +63,7 @@ func TestALostStoreIsNotDeath(t *testing.T) {
 
 // TestASessionComesBackUnderItsID: S18. One that was stopped and is resumed is running again.
 func TestASessionComesBackUnderItsID(t *testing.T) {
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		t.Run(r.String(), func(t *testing.T) {
 			w := world.New(t)
 			c := agentctlIn(t, w)
@@ -100,7 +91,7 @@ func TestTheAnswerDoesNotDependOnTheSurroundings(t *testing.T) {
 	w := world.New(t)
 	c := agentctlIn(t, w)
 	var want []string
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		a := w.Release(r)
 		prompt := "somewhere in " + a.Agent() + " [[hang]]"
 		p := a.Run(prompt)
@@ -206,7 +197,7 @@ func TestATerminalsDeathMeansNothing(t *testing.T) {
 
 // TestAShellsDeathMeansNothing: the shell that started an agent is killed, the agent is listed live.
 func TestAShellsDeathMeansNothing(t *testing.T) {
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		t.Run(r.String(), func(t *testing.T) {
 			w := world.New(t)
 			a := w.Release(r)

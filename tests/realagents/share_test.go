@@ -22,7 +22,7 @@ import (
 // TestOneOfTwentyLaunches: S23. Of 20 launches into one worktree at once exactly one succeeds, whatever path names it, and
 // once that one is killed there is room again, twice.
 func TestOneOfTwentyLaunches(t *testing.T) {
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		t.Run(r.String(), func(t *testing.T) {
 			w := world.New(t)
 			a := w.Release(r)
@@ -110,7 +110,7 @@ func agentOf(c agentctl) string {
 // each blocks the whole of its own, by whatever directory it works in.
 func TestWorktreesOfOneRepository(t *testing.T) {
 	w := world.New(t)
-	releases := currentReleases()
+	releases := install.Newest()
 	c := agentctlIn(t, w).asAll(w.Release(releases[0]), w.Release(releases[1]), w.Release(releases[2]))
 	main := w.Dir("main")
 	nested, beside := filepath.Join(main, ".trees", "nested"), main+"-beside"
@@ -175,7 +175,7 @@ base_branch = "nowhere"
 func TestMatrix(t *testing.T) {
 	w := world.New(t)
 	var agents []world.Agent
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		agents = append(agents, w.Release(r))
 	}
 	c := agentctlIn(t, w).asAll(agents...)

@@ -1,6 +1,7 @@
 package realagents
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -9,9 +10,27 @@ import (
 	"agentctl/tests/realagents/world"
 )
 
-// eachRelease runs the test on every pinned release, in a world of its own.
+// allReleases is the variable by which tests/run -releases asks for the older pinned releases too.
+const allReleases = "AGENTCTL_TEST_RELEASES"
+
+// tested are the releases of an agent, or of all agents for "", that a test runs on: the current ones, and with [allReleases] the older
+// ones too.
+func tested(agent string) []install.Release {
+	list := install.Newest()
+	if os.Getenv(allReleases) != "" {
+		list = install.Releases()
+	}
+	return slices.DeleteFunc(list, func(r install.Release) bool { return agent != "" && r.Agent != agent })
+}
+
+// eachRelease runs a test on each tested release, in a world of its own.
 func eachRelease(t *testing.T, test func(*testing.T, *world.World, world.Agent)) {
-	for _, r := range install.Releases() {
+	each(t, tested(""), test)
+}
+
+// each runs a test on each of some releases, in a world of its own.
+func each(t *testing.T, releases []install.Release, test func(*testing.T, *world.World, world.Agent)) {
+	for _, r := range releases {
 		t.Run(r.String(), func(t *testing.T) {
 			w := world.New(t)
 			test(t, w, w.Release(r))
@@ -19,12 +38,34 @@ func eachRelease(t *testing.T, test func(*testing.T, *world.World, world.Agent))
 	}
 }
 
+// eachClaude runs a test on the tested releases of Claude Code.
+func eachClaude(t *testing.T, test func(*testing.T, *world.World, world.Agent, agentctl)) {
+	each(t, tested(install.ClaudeCode), func(t *testing.T, w *world.World, a world.Agent) {
+		test(t, w, a, agentctlIn(t, w).as(a))
+	})
+}
+
+// eachCodex runs a test on the tested releases of Codex.
+func eachCodex(t *testing.T, test func(*testing.T, *world.World, world.Agent, agentctl)) {
+	each(t, tested(install.Codex), func(t *testing.T, w *world.World, a world.Agent) {
+		test(t, w, a, agentctlIn(t, w).as(a))
+	})
+}
+
+// eachOpenCode runs a test on the tested releases of OpenCode. Their stores are made before: a store cannot be made twice at once.
+func eachOpenCode(t *testing.T, test func(*testing.T, *world.World, world.Agent, agentctl)) {
+	each(t, tested(install.OpenCode), func(t *testing.T, w *world.World, a world.Agent) {
+		a.Run("a first start").Wait()
+		test(t, w, a, agentctlIn(t, w).as(a))
+	})
+}
+
 // newest reports whether a release is the newest of its agent. What depends on agentctl rather than on the release is shown with
 // fewer repetitions on the others.
-func newest(r install.Release) bool { return slices.Contains(currentReleases(), r) }
+func newest(r install.Release) bool { return slices.Contains(install.Newest(), r) }
 
 func TestHeadlessRunCompletes(t *testing.T) {
-	eachRelease(t, func(t *testing.T, w *world.World, a world.Agent) {
+	each(t, install.Releases(), func(t *testing.T, w *world.World, a world.Agent) {
 		p := a.Run("[[shell echo from-the-tool;; text all is well]]")
 		if code := p.Wait(); code != 0 || !strings.Contains(p.Stdout(), "all is well") {
 			t.Errorf("exit code %d", code)
@@ -34,7 +75,7 @@ func TestHeadlessRunCompletes(t *testing.T) {
 }
 
 func TestMidToolRunIsAlive(t *testing.T) {
-	eachRelease(t, func(t *testing.T, w *world.World, a world.Agent) {
+	each(t, install.Releases(), func(t *testing.T, w *world.World, a world.Agent) {
 		tool := w.Tool(a.Dir())
 		p := a.Run("[[shell " + tool.Command + ";; text all is well]]")
 		tool.WaitRunning()
@@ -49,7 +90,7 @@ func TestMidToolRunIsAlive(t *testing.T) {
 }
 
 func TestTUIAnswers(t *testing.T) {
-	eachRelease(t, func(t *testing.T, w *world.World, a world.Agent) {
+	each(t, install.Releases(), func(t *testing.T, w *world.World, a world.Agent) {
 		tui := a.TUI()
 		tui.Submit("hello you")
 		if a.Release.Version == install.OpenCodeJSON { // whose screen may leave out the answer

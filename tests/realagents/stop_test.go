@@ -77,7 +77,7 @@ func TestStopLeavesNothing(t *testing.T) {
 
 // TestStopOfATerminal ends the agent's own interface with its tool.
 func TestStopOfATerminal(t *testing.T) {
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		if r.Agent == install.Codex {
 			continue // its interface only shows what the daemon runs
 		}

@@ -12,12 +12,17 @@ import (
 	"agentctl/tests/realagents/world"
 )
 
-// generations are sets of all three agents, as one person may have them installed: the newest of each, and the oldest.
+// generations are sets of all three agents, as one person may have them installed: the newest of each, and with [allReleases] the oldest.
 func generations() map[string][]install.Release {
-	return map[string][]install.Release{
-		"current": currentReleases(),
-		"oldest":  {{Agent: install.ClaudeCode, Version: install.ClaudeNode}, {Agent: install.Codex, Version: install.CodexOld}, {Agent: install.OpenCode, Version: install.OpenCodeJSON}},
+	sets := map[string][]install.Release{"current": install.Newest()}
+	if os.Getenv(allReleases) != "" {
+		sets["oldest"] = []install.Release{
+			{Agent: install.ClaudeCode, Version: install.ClaudeNode},
+			{Agent: install.Codex, Version: install.CodexOld},
+			{Agent: install.OpenCode, Version: install.OpenCodeJSON},
+		}
 	}
+	return sets
 }
 
 // TestAllAtOnceInOneDirectory: S21. Six launches of each of the three agents at the same moment and in the same place

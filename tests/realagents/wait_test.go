@@ -101,7 +101,7 @@ func TestWaitTellsHowAHeadlessTurnEnds(t *testing.T) {
 
 // TestWaitTellsOfALiveTurn in a terminal: its end, and that the user is asked for permission.
 func TestWaitTellsOfALiveTurn(t *testing.T) {
-	for _, r := range currentReleases() {
+	for _, r := range install.Newest() {
 		t.Run(r.String(), func(t *testing.T) {
 			w := world.New(t)
 			c := agentctlIn(t, w)
