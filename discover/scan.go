@@ -3,6 +3,8 @@ package discover
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -118,17 +120,31 @@ func (scan *Scan) warn(agent Agent, err error) {
 }
 
 type adapterResult[T any] struct {
-	value T
-	err   error
+	value    T
+	err      error
+	panicked any
 }
 
-// forEachAdapter calls a function with each adapter and its index, concurrently. The results keep the order.
+// forEachAdapter calls a function with each adapter and its index, concurrently. The results keep the order. A panic of the function
+// is repeated in the caller's goroutine: what has changed the terminal, restores it then.
 func forEachAdapter[T any](adapters []Adapter, ask func(int, Adapter) (T, error)) []adapterResult[T] {
 	out := make([]adapterResult[T], len(adapters))
 	var wg sync.WaitGroup
 	for i, a := range adapters {
-		wg.Go(func() { out[i].value, out[i].err = ask(i, a) })
+		wg.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					out[i].panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())
+				}
+			}()
+			out[i].value, out[i].err = ask(i, a)
+		})
 	}
 	wg.Wait()
+	for i := range out {
+		if out[i].panicked != nil {
+			panic(out[i].panicked)
+		}
+	}
 	return out
 }

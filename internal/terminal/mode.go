@@ -86,8 +86,7 @@ func (m *screenMode) lend(ctx context.Context, signals <-chan os.Signal, run fun
 			}
 			return m.enter()
 		case sig := <-signals:
-			switch sig {
-			case unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT:
+			if isFinal(sig) {
 				ended = context.Canceled
 				cancel()
 			}
@@ -119,7 +118,16 @@ func (m *screenMode) restore() {
 	}
 	m.active = false
 	_, _ = m.out.WriteString(leaveAltScreen)
-	_ = retryEINTR(func() error { return unix.IoctlSetTermios(int(m.in.Fd()), setTermios, &m.saved) })
+	m.setSaved(true)
+}
+
+// setSaved sets the saved mode, with drain once the terminal has taken all output. It ignores errors, as restore does.
+func (m *screenMode) setSaved(drain bool) {
+	request := uint(setTermios)
+	if !drain {
+		request = setTermiosNow
+	}
+	_ = retryEINTR(func() error { return unix.IoctlSetTermios(int(m.in.Fd()), request, &m.saved) })
 }
 
 // retryEINTR calls do until it is not interrupted by a signal.

@@ -5,13 +5,11 @@ package terminal
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -36,6 +34,7 @@ type Screen struct {
 	// drawn are the lines on the terminal, for this size; nil: all lines must be drawn.
 	drawn         []string
 	columns, rows int
+	w             *writer
 }
 
 // Request is what a key asks the screen for; the zero value: for nothing but the next frame.
@@ -54,7 +53,8 @@ func (s *Screen) Show(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer m.restore()
+	s.w = newWriter(s.Out)
+	defer s.leave(m)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, handledSignals()...)
 	defer signal.Stop(signals)
@@ -65,11 +65,17 @@ func (s *Screen) Show(ctx context.Context) error {
 	defer func() { stop() }()
 	tick := time.NewTicker(cmp.Or(s.Interval, redrawInterval))
 	defer tick.Stop()
-	for {
-		if err := s.draw(); err != nil {
-			return err
+	for due := true; ; {
+		if due && !s.w.busy {
+			s.draw()
+			due = false
 		}
 		select {
+		case err := <-s.w.done:
+			if s.w.busy = false; err != nil {
+				return writeError(err)
+			}
+			continue
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
@@ -82,10 +88,7 @@ func (s *Screen) Show(ctx context.Context) error {
 				return context.Canceled
 			}
 			if key == m.suspendKey() {
-				s.drawn = nil
-				m.restore()
-				suspend()
-				if err := m.enter(); err != nil {
+				if err := s.suspend(ctx, m, signals); err != nil {
 					return err
 				}
 				continue
@@ -94,10 +97,9 @@ func (s *Screen) Show(ctx context.Context) error {
 			case r.Quit:
 				return nil
 			case r.Run != nil:
-				s.drawn = nil
 				stop()
 				stop = func() {}
-				if err := m.lend(ctx, signals, r.Run); err != nil {
+				if err := s.lend(ctx, m, signals, r.Run); err != nil {
 					return err
 				}
 				if keys, stop, err = readKeys(s.In); err != nil {
@@ -105,13 +107,11 @@ func (s *Screen) Show(ctx context.Context) error {
 				}
 			}
 		case sig := <-signals:
-			if sig == unix.SIGCONT {
-				s.drawn = nil
-			}
-			if quit, err := m.handleSignal(sig); quit || err != nil {
+			if quit, err := s.handleSignal(ctx, m, signals, sig); quit || err != nil {
 				return err
 			}
 		}
+		due = true
 	}
 }
 
@@ -138,16 +138,79 @@ func handledSignals() (list []os.Signal) {
 
 // handleSignal handles a signal, and reports whether Show must return. The next frame shows the effect of the
 // others.
-func (m *screenMode) handleSignal(sig os.Signal) (quit bool, err error) {
-	switch sig {
-	case unix.SIGINT:
+func (s *Screen) handleSignal(ctx context.Context, m *screenMode, signals <-chan os.Signal, sig os.Signal) (quit bool, err error) {
+	switch {
+	case sig == unix.SIGINT:
 		return true, nil
-	case unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT:
+	case isFinal(sig):
 		return true, context.Canceled
-	case unix.SIGCONT: // other programs may have used the terminal meanwhile
+	case sig == unix.SIGCONT: // other programs may have used the terminal meanwhile
+		if err := s.flush(ctx, signals); err != nil {
+			return false, err
+		}
+		s.drawn = nil
 		return false, m.enter()
 	}
 	return false, nil
+}
+
+// isFinal reports whether a signal ends the program.
+func isFinal(sig os.Signal) bool {
+	return sig == unix.SIGTERM || sig == unix.SIGHUP || sig == unix.SIGQUIT
+}
+
+// flush waits until the terminal has taken what was written. It returns [context.Canceled] if a signal ends the program before.
+func (s *Screen) flush(ctx context.Context, signals <-chan os.Signal) error {
+	for s.w.busy {
+		select {
+		case err := <-s.w.done:
+			if s.w.busy = false; err != nil {
+				return writeError(err)
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		case sig := <-signals:
+			if sig == unix.SIGINT || isFinal(sig) {
+				return context.Canceled
+			}
+		}
+	}
+	return nil
+}
+
+// leave restores the terminal at the end, even if it takes no output.
+func (s *Screen) leave(m *screenMode) {
+	defer s.w.close()
+	if !m.active {
+		return
+	}
+	m.active = false
+	taken := s.w.clear()
+	if taken {
+		s.w.write(leaveAltScreen)
+		taken = s.w.clear()
+	}
+	m.setSaved(taken)
+}
+
+// suspend gives the terminal to the shell until the process is continued.
+func (s *Screen) suspend(ctx context.Context, m *screenMode, signals <-chan os.Signal) error {
+	if err := s.flush(ctx, signals); err != nil {
+		return err
+	}
+	s.drawn = nil
+	m.restore()
+	suspend()
+	return m.enter()
+}
+
+// lend gives the terminal to a function until it returns.
+func (s *Screen) lend(ctx context.Context, m *screenMode, signals <-chan os.Signal, run func(context.Context)) error {
+	if err := s.flush(ctx, signals); err != nil {
+		return err
+	}
+	s.drawn = nil
+	return m.lend(ctx, signals, run)
 }
 
 // suspend stops the process group, as Ctrl-Z does in any other program, and returns when it is continued. It sends
@@ -170,7 +233,7 @@ func suspend() {
 
 // draw writes the lines of a frame that have changed, with one write. It clears a line before it writes it: after a line
 // that fills the whole width, the cursor is still on its last character, which a clear would erase.
-func (s *Screen) draw() error {
+func (s *Screen) draw() {
 	columns, rows := terminalSize(s.Out)
 	var b strings.Builder
 	if s.drawn == nil || columns != s.columns || rows != s.rows {
@@ -188,14 +251,9 @@ func (s *Screen) draw() error {
 		fmt.Fprintf(&b, "\x1b[%dH\x1b[J", len(lines)+1)
 	}
 	s.drawn = slices.Clone(lines)
-	if b.Len() == 0 {
-		return nil
+	if b.Len() > 0 {
+		s.w.write(b.String())
 	}
-	_, err := s.Out.WriteString(b.String())
-	if errors.Is(err, syscall.EIO) { // the terminal is gone
-		return context.Canceled
-	}
-	return err
 }
 
 // terminalSize returns the size of the terminal, or 80×24 if it is unknown.

@@ -44,6 +44,8 @@ func screenCommands() map[string]command {
 				ts.Fatalf("%q: %v\n%s", args, err, screen)
 			}
 		}),
+		// hangs-up takes the terminal away.
+		"hangs-up": withArgs(0, func(ts *testscript.TestScript, _ []string) { screenOf(ts).Close() }),
 		// resizes COLUMNS ROWS
 		"resizes": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			columns, err := strconv.Atoi(args[0])
