@@ -48,17 +48,12 @@ func fakesOf(ts *testscript.TestScript) *fakes { return ts.Value(fakesKey{}).(*f
 
 // start runs a program and waits until it takes orders.
 func (c *fakes) start(ts *testscript.TestScript, name string, cmd *exec.Cmd) {
-	c.startAs(ts, name, cmd, ts.MkAbs("."), nil)
-}
-
-// startAs is start in a directory, as another user unless credential is nil.
-func (c *fakes) startAs(ts *testscript.TestScript, name string, cmd *exec.Cmd, dir string, credential *syscall.Credential) {
 	if c.byName[name] != nil {
 		ts.Fatalf("there is a %s already", name)
 	}
-	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	cmd.Dir, cmd.Stderr = ts.MkAbs("."), os.Stderr
 	cmd.Env = environ(ts)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: credential}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	orders, err := cmd.StdinPipe()
 	ts.Check(err)
 	answers, err := cmd.StdoutPipe()

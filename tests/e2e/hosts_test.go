@@ -3,13 +3,14 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
@@ -25,8 +26,18 @@ type hostsKey struct{}
 // machines are those of a script.
 type machines struct {
 	world *sshd.World
-	uids  map[string]int
 	homes map[string]string
+}
+
+// newMachines returns none. They end with the script, after its fakes have.
+func newMachines(env *testscript.Env) *machines {
+	m := &machines{homes: map[string]string{}}
+	env.Defer(func() {
+		if m.world != nil {
+			m.world.Close()
+		}
+	})
+	return m
 }
 
 // firstUID is the user of the first machine; each has another one.
@@ -46,15 +57,15 @@ func hostCommands() map[string]command {
 				ts.Check(os.Link(path, filepath.Join(m.homes[args[0]], ".local/bin", name)))
 			}
 		}),
-		// start-on HOST NAME PROGRAM ARGS…: as start, by the user of the machine, in its home.
+		// start-on HOST NAME PROGRAM ARGS…: as start, on the machine, by its user and in its home.
 		"start-on": withArgs(3, func(ts *testscript.TestScript, args []string) {
 			m := machinesOf(ts)
 			home := m.homes[args[0]]
-			cmd := &exec.Cmd{Path: filepath.Join(home, ".local/bin", args[2]), Args: args[2:]}
-			uid := uint32(m.uids[args[0]])
+			words := slices.Concat(m.world.Enter(args[0]), []string{"sh", "-c", `cd "$HOME" && exec "$@"`, "sh", filepath.Join(home, ".local/bin", args[2])}, args[3:])
+			cmd := exec.Command(words[0], words[1:]...)
 			old := ts.Getenv("HOME")
 			ts.Setenv("HOME", home)
-			fakesOf(ts).startAs(ts, args[1], cmd, home, &syscall.Credential{Uid: uid, Gid: uid})
+			fakesOf(ts).start(ts, args[1], cmd)
 			ts.Setenv("HOME", old)
 			ts.Setenv(args[1], strconv.Itoa(cmd.Process.Pid))
 		}),
@@ -90,13 +101,22 @@ func makeHosts(ts *testscript.TestScript, args []string) {
 		}
 		h := sshd.Host{Name: name, UID: firstUID + i, Home: filepath.Join(dir, name), Shell: shell}
 		list = append(list, h)
-		m.uids[name], m.homes[name] = h.UID, h.Home
+		m.homes[name] = h.Home
 		ts.Setenv("home_"+name, h.Home)
 	}
 	var err error
 	m.world, err = sshd.New(context.Background(), dir, list...)
 	ts.Check(err)
 	ts.Setenv("PATH", m.world.Bin+":"+ts.Getenv("PATH"))
+}
+
+// machinesAllowed reports whether scripts may make machines. In continuous integration an error says why not.
+func machinesAllowed() (bool, error) {
+	err := sshd.Supported()
+	if errors.Is(err, sshd.ErrRefused) && os.Getenv("CI") != "true" {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // answers writes an agentctl that says what a test wants.

@@ -98,9 +98,9 @@ func scripts(dir string) testscript.Params {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", "atexit_sleep_ms=10") // else each child of a -race run takes a second to end
+			env.Values[hostsKey{}] = newMachines(env)
 			env.Values[fakesKey{}] = newFakes(env)
 			env.Values[screenKey{}] = new(*term.Terminal)
-			env.Values[hostsKey{}] = &machines{uids: map[string]int{}, homes: map[string]string{}}
 			return os.WriteFile(filepath.Join(env.WorkDir, "repo/.git/HEAD"), []byte("ref: refs/heads/main\n"), 0o644)
 		},
 		Cmds: scriptCommands(),
@@ -112,6 +112,8 @@ func scripts(dir string) testscript.Params {
 				return unpackable(), nil
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "machines":
+				return machinesAllowed()
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},

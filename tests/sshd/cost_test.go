@@ -75,10 +75,8 @@ type world struct {
 // newWorld makes the hosts near and far, and 20 slow ones.
 func newWorld(b *testing.B) world {
 	b.Helper()
-	dir, uid := passable(b), os.Getuid()
-	if uid == 0 {
-		uid = 2001
-	}
+	sshd.Need(b)
+	dir := passable(b)
 	self, err := os.Executable()
 	if err != nil {
 		b.Fatal(err)
@@ -90,11 +88,12 @@ func newWorld(b *testing.B) world {
 		hosts = append(hosts, sshd.Host{Name: w.slow[i]})
 	}
 	for i := range hosts {
-		hosts[i].UID, hosts[i].Home = uid, filepath.Join(dir, hosts[i].Name)
+		hosts[i].UID, hosts[i].Home = 2001, filepath.Join(dir, hosts[i].Name)
 	}
 	if w.World, err = sshd.New(b.Context(), dir, hosts...); err != nil {
 		b.Fatal(err)
 	}
+	b.Cleanup(w.Close)
 	if out, err := exec.Command("../build", w.agentctl).CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}

@@ -1,6 +1,6 @@
 // Package sshd gives tests other machines: the real sshd of Debian, one for each connection, and the real ssh before it, which reaches these
-// machines only. A machine is a user with a home directory. There is no port: sshd is the ProxyCommand of ssh. The environment variable SSH_OPTIONS
-// has options for ssh.
+// machines only. A machine is a user with a home directory, in namespaces of its own: it has its own processes and its own /etc/passwd. Root is not
+// needed. There is no port: sshd is the ProxyCommand of ssh. The environment variable SSH_OPTIONS has options for ssh.
 package sshd
 
 import (
@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -28,7 +27,7 @@ func packages() (server, client debian.Package) {
 type Host struct {
 	// Name is also that of its user.
 	Name string
-	// UID is the user's; only root can have another one than its own.
+	// UID is the user's on the machine. Where the tests run as root, it is the same outside; else it is the user of the tests outside.
 	UID int
 	// Home is the home directory.
 	Home string
@@ -36,17 +35,19 @@ type Host struct {
 	Shell string
 	// Via is a program and its arguments that run the command of the connection; "" for none.
 	Via string
+	// Mounts are directories that the machine has under another name too, which its user can enter.
+	Mounts map[string]string
 }
 
 // World has some machines.
 type World struct {
 	// Bin has the ssh that reaches them.
-	Bin   string
-	dir   string
-	hosts []Host
+	Bin      string
+	dir      string
+	machines map[string]*machine
 }
 
-// New makes the machines, below a directory of the test's that all users may enter.
+// New makes the machines, below a directory of the test's that all users may enter. [World.Close] ends them.
 func New(ctx context.Context, dir string, hosts ...Host) (*World, error) {
 	server, client := packages()
 	sshd, err := debian.Ensure(ctx, server)
@@ -57,7 +58,7 @@ func New(ctx context.Context, dir string, hosts ...Host) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &World{Bin: filepath.Join(dir, "bin"), dir: dir}
+	w := &World{Bin: filepath.Join(dir, "bin"), dir: dir, machines: map[string]*machine{}}
 	for _, d := range []string{w.Bin, filepath.Join(dir, "pids")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return nil, err
@@ -74,32 +75,74 @@ func New(ctx context.Context, dir string, hosts ...Host) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.hosts = hosts
-	files := map[string]string{
-		"authorized": string(public), "sshd_config": w.serverConfig(), "ssh_config": w.clientConfig(), "passwd": w.passwd(),
-		"connect": w.connect(sshd), "bin/ssh": "#!/bin/sh\n" + libraries(ssh) + "exec " + ssh.Path("usr/bin/ssh") + " -F " + filepath.Join(dir, "ssh_config") + " $SSH_OPTIONS \"$@\"\n",
-	}
-	for name, text := range files {
-		mode := os.FileMode(0o644)
-		if strings.HasPrefix(text, "#!") {
-			mode = 0o755
-		}
-		if err := errors.Join(os.WriteFile(filepath.Join(dir, name), []byte(text), mode), os.Chmod(filepath.Join(dir, name), mode)); err != nil {
-			return nil, err
-		}
-	}
+	err = errors.Join(
+		write(filepath.Join(dir, "authorized"), string(public)), write(filepath.Join(dir, "sshd_config"), w.serverConfig()),
+		write(filepath.Join(dir, "ssh_config"), w.clientConfig(hosts)),
+		write(filepath.Join(w.Bin, "ssh"), "#!/bin/sh\n"+libraries(ssh)+"exec "+ssh.Path("usr/bin/ssh")+" -F "+filepath.Join(dir, "ssh_config")+" $SSH_OPTIONS \"$@\"\n"),
+	)
 	for _, h := range hosts {
-		bin := filepath.Join(h.Home, ".local", "bin")
-		if err := os.MkdirAll(bin, 0o755); err != nil {
-			return nil, err
+		if err == nil {
+			err = w.add(h, sshd)
 		}
-		for _, d := range []string{h.Home, filepath.Join(h.Home, ".local"), bin} {
-			if err := errors.Join(os.Chmod(d, 0o755), os.Chown(d, h.UID, h.UID)); err != nil {
-				return nil, err
-			}
-		}
+	}
+	if err != nil {
+		w.Close()
+		return nil, err
 	}
 	return w, nil
+}
+
+// add makes one machine and the program that connects to it.
+func (w *World) add(h Host, sshd debian.Root) error {
+	bin := filepath.Join(h.Home, ".local", "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return err
+	}
+	hostkey, passwd, mounted := filepath.Join(w.dir, "hostkey-"+h.Name), filepath.Join(w.dir, "passwd-"+h.Name), filepath.Join(w.dir, "sshd-"+h.Name)
+	key, err := os.ReadFile(filepath.Join(w.dir, "hostkey"))
+	err = errors.Join(err, os.WriteFile(hostkey, key, 0o600), write(passwd, h.passwd()))
+	for _, path := range []string{h.Home, filepath.Join(h.Home, ".local"), bin, hostkey} {
+		err = errors.Join(err, os.Chown(path, owner(h.UID), owner(h.UID)))
+	}
+	for _, d := range []string{h.Home, filepath.Join(h.Home, ".local"), bin} {
+		err = errors.Join(err, os.Chmod(d, 0o755))
+	}
+	if err != nil {
+		return err
+	}
+	mounts := map[string]string{string(sshd): mounted}
+	for from, to := range h.Mounts {
+		mounts[from] = to
+	}
+	m, err := startMachine(h.UID, passwd, mounts)
+	if err != nil {
+		return fmt.Errorf("the machine %s: %w", h.Name, err)
+	}
+	w.machines[h.Name] = m
+	// The program notes its process, so that a test can cut the connection.
+	pid := filepath.Join(w.dir, "pids", h.Name)
+	server := strings.Join(m.enter(), " ") + " env " + strings.ReplaceAll(strings.TrimPrefix(libraries(sshd), "export "), "\n", " ") + string(sshd) + "/usr/sbin/sshd"
+	return write(filepath.Join(w.dir, "connect-"+h.Name), "#!/bin/sh\necho $$ >"+pid+".new && mv "+pid+".new "+pid+"\n"+
+		"exec setsid "+strings.ReplaceAll(server, string(sshd), mounted)+" -i -e -f "+w.dir+"/sshd_config -h "+hostkey+" 2>>"+w.dir+"/log\n")
+}
+
+// Close ends the machines and all that runs there.
+func (w *World) Close() {
+	for _, m := range w.machines {
+		m.end()
+	}
+}
+
+// Enter is the beginning of a command line that runs a program on a machine, as its user and in the root directory.
+func (w *World) Enter(name string) []string { return w.machines[name].enter() }
+
+// write writes a file that all may read, and a script that all may run.
+func write(path, text string) error {
+	mode := os.FileMode(0o644)
+	if strings.HasPrefix(text, "#!") {
+		mode = 0o755
+	}
+	return errors.Join(os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode))
 }
 
 // libraries sets the path of a package's libraries, for a program of it alone.
@@ -113,50 +156,28 @@ func libraries(root debian.Root) string {
 }
 
 func (w *World) serverConfig() string {
-	return "HostKey " + w.dir + "/hostkey\nAuthorizedKeysFile " + w.dir + "/authorized\nStrictModes no\nPasswordAuthentication no\n" +
+	return "AuthorizedKeysFile " + w.dir + "/authorized\nStrictModes no\nPasswordAuthentication no\n" +
 		"KbdInteractiveAuthentication no\nPidFile none\nPrintMotd no\nPrintLastLog no\nUsePAM no\n"
 }
 
 // clientConfig reaches the machines, and one that does not exist: away.
-func (w *World) clientConfig() string {
+func (w *World) clientConfig(hosts []Host) string {
 	var b strings.Builder
-	for _, h := range w.hosts {
-		name := h.Name
-		if me, err := user.Current(); err == nil && !root() {
-			name = me.Username // sshd can serve no other
-		}
-		fmt.Fprintf(&b, "Host %s\n  User %s\n  ProxyCommand %s %s/connect %s %s\n", h.Name, name, h.Via, w.dir, h.Name, h.Home)
+	for _, h := range hosts {
+		fmt.Fprintf(&b, "Host %s\n  User %s\n  ProxyCommand %s %s/connect-%s\n", h.Name, h.Name, h.Via, w.dir, h.Name)
 	}
 	fmt.Fprintf(&b, "Host away\n  HostName 127.0.0.1\n  Port 1\nHost *\n  IdentityFile %s/key\n  IdentitiesOnly yes\n  UserKnownHostsFile %s/known\n  StrictHostKeyChecking accept-new\n", w.dir, w.dir)
 	return b.String()
 }
 
-func (w *World) passwd() string {
-	var text strings.Builder
-	text.WriteString("root:x:0:0::/root:/bin/sh\nsshd:x:74:74::/run/sshd:/bin/false\n")
-	for _, h := range w.hosts {
-		shell := h.Shell
-		if shell == "" {
-			shell = "/bin/sh"
-		}
-		fmt.Fprintf(&text, "%s:x:%d:%d::%s:%s\n", h.Name, h.UID, h.UID, h.Home, shell)
+// passwd is /etc/passwd of the machine.
+func (h Host) passwd() string {
+	shell := h.Shell
+	if shell == "" {
+		shell = "/bin/sh"
 	}
-	return text.String()
+	return fmt.Sprintf("root:x:0:0::/root:/bin/sh\n%s:x:%d:%d::%s:%s\n", h.Name, h.UID, h.UID, h.Home, shell)
 }
-
-// connect is the program that runs one sshd. It notes its process, so that a test can cut the connection.
-func (w *World) connect(sshd debian.Root) string {
-	run := "exec " + sshd.Path("usr/sbin/sshd") + " -i -e -f " + w.dir + "/sshd_config 2>>" + w.dir + "/log"
-	text := "#!/bin/sh\necho $$ >" + w.dir + "/pids/$1.new && mv " + w.dir + "/pids/$1.new " + w.dir + "/pids/$1\n"
-	if !root() {
-		return text + libraries(sshd) + "exec setsid " + sshd.Path("usr/sbin/sshd") + " -i -e -f " + w.dir + "/sshd_config -o SetEnv=HOME=$2 2>>" + w.dir + "/log\n"
-	}
-	// Root's sshd wants a user and a directory of the system's, which it gets in a mount namespace.
-	return text + "exec setsid unshare --mount sh -c 'mount --bind " + w.dir + "/passwd /etc/passwd && mount -t tmpfs tmpfs /run && mkdir -p /run/sshd && " +
-		strings.TrimSuffix(strings.ReplaceAll(libraries(sshd), "'", ""), "\n") + "; " + run + "'\n"
-}
-
-func root() bool { return os.Geteuid() == 0 }
 
 // Connection returns the process group of the sshd of the newest connection to a machine, without what it runs for the user; 0 before the first one.
 func (w *World) Connection(name string) int {
