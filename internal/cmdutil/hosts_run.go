@@ -137,11 +137,12 @@ func (f Factory) serve(ctx context.Context, r host.Request, stdout, stderr io.Wr
 	return run(ctx, f, r.Args)
 }
 
-// Serve answers the agentctl of another machine on stdin and stdout.
-func (f Factory) Serve(ctx context.Context) error {
+// Serve answers the agentctl of another machine on stdin and stdout. The request is a word of the command
+// line or, if that is "", on stdin.
+func (f Factory) Serve(ctx context.Context, word string) error {
 	ctx, stop := Interruptible(ctx)
 	defer stop()
-	return host.Serve(ctx, f.Stdin, f.Stdout, f.Hello(), f.serve)
+	return host.Serve(ctx, word, f.Stdin, f.Stdout, f.Hello(), f.serve)
 }
 
 // ServeInTerminal runs a command line that the agentctl of another machine asks for in this terminal.

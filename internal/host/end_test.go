@@ -58,6 +58,8 @@ func TestRunLeavesNoProcess(t *testing.T) {
 		"a whole answer, and no end":    {frames(hello, "ox", "x0") + "exec sleep 600", false, func(err error) bool { return err == nil }},
 		"a whole answer, and much more": {frames(hello, "x0") + "yes", false, func(err error) bool { return err == nil }},
 		"no frames, and no end":         {"echo hello; exec sleep 600", false, func(err error) bool { return errors.As(err, new(*VersionError)) }},
+		"no answer, and it ends":        {"exit 2", false, func(err error) bool { return errors.As(err, new(*VersionError)) }},
+		"no answer, by a lost line":     {"echo 'Connection reset by peer' >&2; exit 255", false, func(err error) bool { return errors.As(err, new(*CutError)) }},
 		"interrupted, and it ends":      {frames(hello, "ox") + "cat >/dev/null\n" + frames("x130"), true, func(err error) bool { return err == nil || errors.Is(err, context.Canceled) }},
 		"interrupted, and no end":       {frames(hello, "ox") + "exec sleep 600", true, func(err error) bool { return errors.Is(err, context.Canceled) }},
 	} {

@@ -17,7 +17,7 @@ func serveOnce(t *testing.T, r Request, run func(context.Context, Request, io.Wr
 	in, caller := io.Pipe()
 	go func() { _ = send(caller, r) }() // stdin stays open
 	var out bytes.Buffer
-	if err := Serve(t.Context(), in, &out, Hello{Schema: "s"}, run); err != nil {
+	if err := Serve(t.Context(), "", in, &out, Hello{Schema: "s"}, run); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -50,6 +50,31 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// A request arrives by the command line as it does by stdin, unless it has input or is long. What is no request runs nothing.
+func TestRequestInCommandLine(t *testing.T) {
+	want := Request{Schema: "s", Args: []string{"search", "--", "it's $(x) `y` \\ ! \n"}}
+	var got Request
+	in, caller := io.Pipe()
+	defer caller.Close() // stdin stays open
+	run := func(_ context.Context, r Request, _, _ io.Writer) int { got = r; return 0 }
+	if err := Serve(t.Context(), want.word(), in, io.Discard, Hello{Schema: "s"}, run); err != nil || !slices.Equal(got.Args, want.Args) {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, r := range []Request{{Args: []string{"send"}, Stdin: []byte("a prompt")}, {Args: []string{strings.Repeat("x", maxWord)}}} {
+		if r.word() != "" {
+			t.Errorf("%.40q goes by the command line", r)
+		}
+	}
+	for _, bad := range []string{"'", "e30=", "bm8gSlNPTg"} {
+		if err := Serve(t.Context(), bad, in, io.Discard, Hello{Schema: "s"}, func(context.Context, Request, io.Writer, io.Writer) int {
+			t.Errorf("%q is run", bad)
+			return 0
+		}); err == nil {
+			t.Errorf("%q is a request", bad)
+		}
+	}
+}
+
 // A request for another contract runs nothing.
 func TestServeOtherContract(t *testing.T) {
 	answer := serveOnce(t, Request{Schema: "other"}, func(context.Context, Request, io.Writer, io.Writer) int {
@@ -68,7 +93,7 @@ func TestServeEndsWithStdin(t *testing.T) {
 	if err := send(&request, Request{Schema: "s"}); err != nil {
 		t.Fatal(err)
 	}
-	err := Serve(t.Context(), &request, &out, Hello{Schema: "s"}, func(ctx context.Context, _ Request, _, _ io.Writer) int {
+	err := Serve(t.Context(), "", &request, &out, Hello{Schema: "s"}, func(ctx context.Context, _ Request, _, _ io.Writer) int {
 		<-ctx.Done()
 		return 130
 	})
@@ -107,7 +132,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	// One pair of single quotes, and nothing that a shell reads within: what sh, bash, zsh, fish and csh take alike.
-	command := remoteCommand(newMarker())
+	command := remoteCommand(newMarker(), Request{Args: []string{"'\\\n!"}}.word())
 	if strings.Count(command, "'") != 2 || strings.ContainsAny(command, "\\\n!") {
 		t.Error(command)
 	}

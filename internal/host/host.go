@@ -27,11 +27,11 @@ func (t Target) IsLocal() bool { return t.Name == Local }
 // maxName bounds the name of a host, in bytes.
 const maxName = 255
 
-// consists reports whether a text is not empty, does not begin with a dash, which ssh would take for a flag, and consists of letters, digits, dots,
-// dashes, underscores and these characters. So it has nothing that a shell, an ID or a list would take for its own.
-func consists(text, of string) bool {
+// hasOnly reports whether a text is not empty, does not begin with a dash, which ssh would take for a flag, and has only letters, digits, dots, dashes,
+// underscores and the characters of special. A shell, an ID or a list gives none of them another meaning.
+func hasOnly(text, special string) bool {
 	for _, r := range text {
-		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-"+of, r) {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-"+special, r) {
 			return false
 		}
 	}
@@ -40,7 +40,7 @@ func consists(text, of string) bool {
 
 // CheckName returns an error unless name may be the name of a host.
 func CheckName(name string) error {
-	if !consists(name, "@+") || name == pidPrefix {
+	if !hasOnly(name, "@+") || name == pidPrefix {
 		return fmt.Errorf("%q is not the name of a host: use a name of ~/.ssh/config, user@host, or a name of [hosts] in the configuration", name)
 	}
 	return nil
@@ -48,7 +48,7 @@ func CheckName(name string) error {
 
 // CheckDestination returns an error unless text may be given to ssh as its destination.
 func CheckDestination(text string) error {
-	if !consists(strings.TrimPrefix(text, "ssh://"), "@+:%[]") {
+	if !hasOnly(strings.TrimPrefix(text, "ssh://"), "@+:%[]") {
 		return fmt.Errorf("%q is not a destination for ssh: use a name of ~/.ssh/config, user@host or ssh://user@host:port", text)
 	}
 	return nil

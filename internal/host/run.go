@@ -30,7 +30,8 @@ type Answer struct {
 // Errors: [UnreachableError], [MissingError], [VersionError], [CutError], [ErrSilent]; those of the writers and of the context.
 func (s SSH) Run(ctx context.Context, destination string, r Request, to Output) (Answer, error) {
 	marker := newMarker()
-	p, err := s.start(destination, remoteCommand(marker), nil)
+	word := r.word()
+	p, err := s.start(destination, remoteCommand(marker, word), nil)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -43,14 +44,16 @@ func (s SSH) Run(ctx context.Context, destination string, r Request, to Output) 
 	defer stop()
 	alarm := time.AfterFunc(answerTime, p.end)
 	defer alarm.Stop()
-	go func() { _ = send(p.stdin, r) }() // an error shows in what comes back
+	if word == "" {
+		go func() { _ = send(p.stdin, r) }() // an error shows in what comes back
+	}
 	answer, err := receive(bufio.NewReader(p.stdout), marker, r.Schema, to, func() {
 		answered.Store(true)
 		alarm.Stop()
 	})
 	late := !answered.Load() && !alarm.Stop()
 	ended := p.finish()
-	cut, unanswered := (*CutError)(nil), (*UnreachableError)(nil)
+	cut, unanswered, version := (*CutError)(nil), (*UnreachableError)(nil), (*VersionError)(nil)
 	switch {
 	case err == nil:
 		return answer, nil
@@ -62,6 +65,8 @@ func (s SSH) Run(ctx context.Context, destination string, r Request, to Output) 
 		unanswered.Reason = p.reason(ended)
 	case errors.As(err, &cut) && cut.Reason == "":
 		cut.Reason = p.reason(ended)
+	case errors.As(err, &version) && version.Hello == Hello{} && isLost(ended):
+		err = &CutError{p.reason(ended)}
 	}
 	return answer, err
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"agentctl/tests/debian"
@@ -11,7 +12,7 @@ import (
 
 // Every login shell runs the command of a host alike, and finds agentctl in ~/.local/bin though it is not in PATH.
 func TestLoginShells(t *testing.T) {
-	home := t.TempDir()
+	home, request := t.TempDir(), strings.Repeat("_-Zz90AB", maxWord/8)
 	bin := filepath.Join(home, ".local/bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		t.Fatal(err)
@@ -35,7 +36,7 @@ func TestLoginShells(t *testing.T) {
 			program, environ = root.Path(program), root.Environ(environ)
 		}
 		run := func() string {
-			cmd := exec.Command(program, "-c", remoteCommand("MARKER"))
+			cmd := exec.Command(program, "-c", remoteCommand("MARKER", request))
 			cmd.Env = environ
 			out, _ := cmd.Output() // its exit code is that of the command
 			return string(out)
@@ -49,10 +50,10 @@ func TestLoginShells(t *testing.T) {
 		if got, want := run(), "\nMARKER "+string(uname); got != want {
 			t.Errorf("%s without agentctl: %q, want %q", program, got, want)
 		}
-		if err := os.WriteFile(agentctl, []byte("#!/bin/sh\necho \"$#\" \"$1\"\n"), 0o755); err != nil {
+		if err := os.WriteFile(agentctl, []byte("#!/bin/sh\necho \"$#\" \"$1\" \"$2\"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := run(), "\nMARKER\n1 __remote\n"; got != want {
+		if got, want := run(), "\nMARKER\n2 __remote "+request+"\n"; got != want {
 			t.Errorf("%s: %q, want %q", program, got, want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -69,7 +70,7 @@ func (s SSH) start(destination, command string, stdin *os.File) (p *process, err
 	return p, p.cmd.Start()
 }
 
-// hangUp tells the other side that nobody listens any more, and ends ssh if that does not end it.
+// hangUp closes the input of the command there, which ends it, and ends ssh if that does not end it.
 func (p *process) hangUp() {
 	p.close.Do(func() {
 		if p.stdin != nil {
@@ -116,6 +117,13 @@ func (p *process) finish() error {
 	}
 }
 
+// isLost reports whether ssh has lost its connection, by its exit code. Else it ends with that of the command.
+func isLost(ended error) bool {
+	const lost = 255
+	exit, ok := errors.AsType[*exec.ExitError](ended)
+	return ok && exit.ExitCode() == lost
+}
+
 // reason is the last line that ssh printed on stderr, or the error with which it ended.
 func (p *process) reason(err error) string {
 	if line := p.stderr.lastLine(); line != "" {
@@ -157,12 +165,18 @@ func (t *tail) lastLine() string {
 // newMarker is a line that ends whatever a login shell prints before the command of ours.
 func newMarker() string { return "agentctl-" + rand.Text() }
 
-// remotePath sets the PATH in which agentctl is found.
+// remotePath sets the PATH in which agentctl is found. A shell that is neither interactive nor a login shell seldom has ~/.local/bin there.
 const remotePath = "PATH=$PATH:$HOME/.local/bin; export PATH"
 
-// remoteCommand is the command that runs agentctl on a host. Every login shell takes it the same: in single quotes, without a line break, a
-// backslash or an exclamation mark. A shell that is neither interactive nor a login shell seldom has ~/.local/bin in its PATH.
-func remoteCommand(marker string) string {
-	return "exec sh -c '" + remotePath + "; echo; " +
-		"command -v agentctl >/dev/null 2>&1 || { echo " + marker + " $(uname -sm); exit 127; }; echo " + marker + "; exec agentctl __remote'"
+// RemoteVerb is the command of agentctl that answers a request, and InTerminal its flag for the request of [SSH.TerminalCommand]. People do not call it.
+const (
+	RemoteVerb = "__remote"
+	InTerminal = "--terminal"
+)
+
+// remoteCommand is the command that runs agentctl on a host, with a request unless word is "": then that comes by stdin. Every login shell takes the
+// command the same: in single quotes, without a line break, a backslash or an exclamation mark.
+func remoteCommand(marker, word string) string {
+	return "exec sh -c '" + remotePath + "; echo; command -v agentctl >/dev/null 2>&1 || { echo " + marker + " $(uname -sm); exit 127; }; " +
+		"echo " + marker + "; exec agentctl " + strings.TrimSpace(RemoteVerb+" "+word) + "'"
 }

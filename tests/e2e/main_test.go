@@ -110,8 +110,6 @@ func scripts(dir string) testscript.Params {
 				return binds(), nil
 			case "unpackable":
 				return unpackable(), nil
-			case "root":
-				return os.Geteuid() == 0, nil
 			case "machines":
 				return machinesAllowed()
 			}

@@ -42,15 +42,18 @@ func as(uid int) []string {
 	return []string{"setpriv", "--reuid", id, "--regid", id, "--clear-groups"}
 }
 
-// firstProcess gives the machine its users and itself no rights. It ignores the end of its children, so that the kernel collects them.
-const firstProcess = `mount --bind "$1" /etc/passwd && echo ready && exec env --ignore-signal=CHLD setpriv --inh-caps=-all --ambient-caps=-all cat`
+// firstProcess gives the machine its users, their groups and its terminals, and itself no rights. It ignores the end of its children, so that the
+// kernel collects them.
+const firstProcess = `mount --bind "$1/passwd" /etc/passwd && mount --bind "$1/group" /etc/group &&
+mount -t devpts -o newinstance,ptmxmode=0666 devpts /dev/pts && mount --bind /dev/pts/ptmx /dev/ptmx &&
+echo ready && exec env --ignore-signal=CHLD setpriv --inh-caps=-all --ambient-caps=-all cat`
 
-// startMachine starts a machine whose user is uid there. The mounts are made by root, before it becomes that user; any other user of the tests can
+// startMachine starts a machine whose user is uid there. The directory etc has its passwd and group. The mounts are made by root, before it becomes that user; any other user of the tests can
 // enter these directories by a link.
-func startMachine(uid int, passwd string, mounts map[string]string) (*machine, error) {
+func startMachine(uid int, etc string, mounts map[string]string) (*machine, error) {
 	args := as(uid)
 	args = append(args, "unshare", "--user", fmt.Sprint("--map-user=", uid), fmt.Sprint("--map-group=", uid), "--keep-caps", "--pid", "--mount", "--fork",
-		"--kill-child", "--mount-proc", "sh", "-c", firstProcess, "machine", passwd)
+		"--kill-child", "--mount-proc", "sh", "-c", firstProcess, "machine", etc)
 	for from, to := range mounts {
 		if os.Geteuid() != 0 {
 			if err := os.Symlink(from, to); err != nil {
@@ -120,7 +123,7 @@ func childOf(parent int) int {
 
 // Supported returns nil if machines can be made here, and an error that wraps [ErrRefused] if the system does not allow it.
 func Supported() error {
-	m, err := startMachine(os.Getuid()+1, "/etc/passwd", nil)
+	m, err := startMachine(os.Getuid()+1, "/etc", nil)
 	if errors.Is(err, exec.ErrNotFound) {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}

@@ -1,5 +1,5 @@
 // Package sshd gives tests other machines: the real sshd of Debian, one for each connection, and the real ssh before it, which reaches these
-// machines only. A machine is a user with a home directory, in namespaces of its own: it has its own processes and its own /etc/passwd. Root is not
+// machines only. A machine is a user with a home directory, in namespaces of its own: it has its own processes, users and terminals. Root is not
 // needed. There is no port: sshd is the ProxyCommand of ssh. The environment variable SSH_OPTIONS has options for ssh.
 package sshd
 
@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,9 +99,10 @@ func (w *World) add(h Host, sshd debian.Root) error {
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		return err
 	}
-	hostkey, passwd, mounted := filepath.Join(w.dir, "hostkey-"+h.Name), filepath.Join(w.dir, "passwd-"+h.Name), filepath.Join(w.dir, "sshd-"+h.Name)
+	hostkey, etc, mounted := filepath.Join(w.dir, "hostkey-"+h.Name), filepath.Join(w.dir, "etc-"+h.Name), filepath.Join(w.dir, "sshd-"+h.Name)
 	key, err := os.ReadFile(filepath.Join(w.dir, "hostkey"))
-	err = errors.Join(err, os.WriteFile(hostkey, key, 0o600), write(passwd, h.passwd()))
+	err = errors.Join(err, os.WriteFile(hostkey, key, 0o600), os.Mkdir(etc, 0o755), write(filepath.Join(etc, "passwd"), h.passwd()),
+		write(filepath.Join(etc, "group"), fmt.Sprintf("%s:x:%d:\n", h.Name, h.UID)))
 	for _, path := range []string{h.Home, filepath.Join(h.Home, ".local"), bin, hostkey} {
 		err = errors.Join(err, os.Chown(path, owner(h.UID), owner(h.UID)))
 	}
@@ -111,10 +113,8 @@ func (w *World) add(h Host, sshd debian.Root) error {
 		return err
 	}
 	mounts := map[string]string{string(sshd): mounted}
-	for from, to := range h.Mounts {
-		mounts[from] = to
-	}
-	m, err := startMachine(h.UID, passwd, mounts)
+	maps.Copy(mounts, h.Mounts)
+	m, err := startMachine(h.UID, etc, mounts)
 	if err != nil {
 		return fmt.Errorf("the machine %s: %w", h.Name, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/cmdutil"
+	"agentctl/internal/host"
 )
 
 // New makes the command host.
@@ -17,18 +18,18 @@ func New(f cmdutil.Factory) *cli.Command {
 	}
 }
 
-// RemoteName is the command that the agentctl of another machine runs here. People do not call it.
-const RemoteName = "__remote"
+// RemoteName is the name of the command that NewRemote makes.
+const RemoteName = host.RemoteVerb
 
-// NewRemote makes the command that answers the agentctl of another machine: on stdin and stdout, or, with a request as its argument, in this terminal.
+// NewRemote makes the command that answers the agentctl of another machine: on stdin and stdout, or in this terminal.
 func NewRemote(f cmdutil.Factory) *cli.Command {
 	return &cli.Command{
 		Hidden: true, SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
-			if word := c.Args().First(); word != "" {
-				return f.ServeInTerminal(c.Context, word)
+			if c.Args().First() == host.InTerminal {
+				return f.ServeInTerminal(c.Context, c.Args().Get(1))
 			}
-			return f.Serve(c.Context)
+			return f.Serve(c.Context, c.Args().First())
 		},
 	}
 }
