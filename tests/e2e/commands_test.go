@@ -154,6 +154,7 @@ func scriptCommands() map[string]command {
 	maps.Copy(all, launchCommands())
 	maps.Copy(all, eventCommands())
 	maps.Copy(all, screenCommands())
+	maps.Copy(all, pictureCommands())
 	maps.Copy(all, compressionCommands())
 	maps.Copy(all, interruptCommands())
 	maps.Copy(all, hostCommands())
