@@ -76,7 +76,7 @@ type world struct {
 func newWorld(b *testing.B) world {
 	b.Helper()
 	sshd.Need(b)
-	dir := passable(b)
+	dir := b.TempDir()
 	self, err := os.Executable()
 	if err != nil {
 		b.Fatal(err)

@@ -11,8 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"agentctl/tests/debian"
 )
@@ -48,8 +50,11 @@ type World struct {
 	machines map[string]*machine
 }
 
-// New makes the machines, below a directory of the test's that all users may enter. [World.Close] ends them.
+// New makes the machines, below a directory of the test's that it lets all users enter. [World.Close] ends them.
 func New(ctx context.Context, dir string, hosts ...Host) (*World, error) {
+	if err := letPass(dir); err != nil {
+		return nil, err
+	}
 	server, client := packages()
 	sshd, err := debian.Ensure(ctx, server)
 	if err != nil {
@@ -93,13 +98,23 @@ func New(ctx context.Context, dir string, hosts ...Host) (*World, error) {
 	return w, nil
 }
 
+// letPass lets all users enter a directory, with those that it is in.
+func letPass(dir string) error {
+	for ; dir != "/" && dir != filepath.Clean(os.TempDir()); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o711); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // add makes one machine and the program that connects to it.
 func (w *World) add(h Host, sshd debian.Root) error {
 	bin := filepath.Join(h.Home, ".local", "bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		return err
 	}
-	hostkey, etc, mounted := filepath.Join(w.dir, "hostkey-"+h.Name), filepath.Join(w.dir, "etc-"+h.Name), filepath.Join(w.dir, "sshd-"+h.Name)
+	hostkey, etc, mounted := w.hostkey(h.Name), filepath.Join(w.dir, "etc-"+h.Name), filepath.Join(w.dir, "sshd-"+h.Name)
 	key, err := os.ReadFile(filepath.Join(w.dir, "hostkey"))
 	err = errors.Join(err, os.WriteFile(hostkey, key, 0o600), os.Mkdir(etc, 0o755), write(filepath.Join(etc, "passwd"), h.passwd()),
 		write(filepath.Join(etc, "group"), fmt.Sprintf("%s:x:%d:\n", h.Name, h.UID)))
@@ -185,6 +200,21 @@ func (w *World) Connection(name string) int {
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	return pid
 }
+
+// CutAll ends all connections to a machine at once. What they run for the user goes on.
+func (w *World) CutAll(name string) error {
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		if words := strings.Split(string(text), "\x00"); filepath.Base(words[0]) == "nsenter" && slices.Contains(words, w.hostkey(name)) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			err = errors.Join(err, syscall.Kill(-pid, syscall.SIGKILL))
+		}
+	}
+	return err
+}
+
+func (w *World) hostkey(name string) string { return filepath.Join(w.dir, "hostkey-"+name) }
 
 // Log is what the servers have printed.
 func (w *World) Log() string {

@@ -34,9 +34,14 @@ func (a Agent) With(env ...string) Agent { a.env = slices.Concat(a.env, env); re
 // Dir is where the agent works.
 func (a Agent) Dir() string { return a.dir }
 
-// command is the agent with arguments, not started. Its process is named by the command's first word, as from
+// command is the name of the agent's command.
+func (a Agent) command() string {
+	return map[string]string{install.ClaudeCode: "claude", install.Codex: "codex", install.OpenCode: "opencode"}[a.Release.Agent]
+}
+
+// line is the agent with arguments, not started. Its process is named by the command's first word, as from
 // a shell.
-func (a Agent) command(ctx context.Context, args ...string) *exec.Cmd {
+func (a Agent) line(ctx context.Context, args ...string) *exec.Cmd {
 	words := []string{a.Native}
 	if a.shim {
 		words = a.Shim
@@ -83,7 +88,7 @@ func (a Agent) Output(args ...string) string {
 	a.w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	cmd := a.command(ctx, args...)
+	cmd := a.line(ctx, args...)
 	out, err := cmd.Output()
 	if err != nil {
 		a.w.t.Fatalf("%s: %v", cmd, err)
@@ -123,7 +128,7 @@ func (w *World) logFile(name string) (*os.File, error) {
 func (a Agent) Environ() []string {
 	a.w.t.Helper()
 	bin := filepath.Join(a.w.base, "bin", a.Release.Agent+"-"+a.Version)
-	name := map[string]string{install.ClaudeCode: "claude", install.Codex: "codex", install.OpenCode: "opencode"}[a.Release.Agent]
+	name := a.command()
 	target := a.Native
 	if len(a.Shim) == 1 {
 		target = a.Shim[0]

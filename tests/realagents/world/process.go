@@ -44,7 +44,7 @@ func (s *started) all() []*Process {
 func (a Agent) start(prompt string, args []string) *Process {
 	w := a.w
 	w.t.Helper()
-	p := &Process{w: w, cmd: a.command(context.Background(), args...), reaped: make(chan struct{})}
+	p := &Process{w: w, cmd: a.line(context.Background(), args...), reaped: make(chan struct{})}
 	w.shared.add(p)
 	in, err := w.stdin(prompt)
 	w.check(err)

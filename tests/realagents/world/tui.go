@@ -20,7 +20,7 @@ type TUI struct {
 func (a Agent) Terminal(args ...string) *TUI {
 	w := a.w
 	w.t.Helper()
-	p := &Process{w: w, cmd: a.command(context.Background(), args...), reaped: make(chan struct{})}
+	p := &Process{w: w, cmd: a.line(context.Background(), args...), reaped: make(chan struct{})}
 	w.shared.add(p)
 	terminal, err := term.Start(p.cmd)
 	w.check(err)
