@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,12 +18,21 @@ type release struct {
 	files []string
 }
 
-// only returns the path of the only file whose name ends with a suffix.
+// allTargets is the environment variable with which all targets of the release are built and tried, as far as this machine can. It takes
+// minutes.
+const allTargets = "AGENTCTL_TEST_ALL_TARGETS"
+
+// native are the patterns of files that are for this machine: Go's name of the architecture, and the one of packages.
+func native() string {
+	return map[string]string{"amd64": `_amd64[._]|x86_64`, "arm64": `_arm64[._]|aarch64`}[runtime.GOARCH]
+}
+
+// only returns the path of the only file for this machine whose name ends with a suffix.
 func (r release) only(t *testing.T, suffix string) string {
 	t.Helper()
 	var found []string
 	for _, name := range r.files {
-		if strings.HasSuffix(name, suffix) {
+		if strings.HasSuffix(name, suffix) && !strings.Contains(name, "darwin") && regexp.MustCompile(native()).MatchString(name) {
 			found = append(found, filepath.Join(r.dir, name))
 		}
 	}
@@ -43,8 +53,10 @@ func build(t *testing.T, source, umask string) release {
 	if !strings.Contains(text, all) {
 		t.Fatalf("%s has no line %q", config, all)
 	}
-	targets := map[string]string{"amd64": "linux_amd64_v1", "arm64": "linux_arm64"}
-	text = strings.Replace(text, all, "    targets: ["+targets[runtime.GOARCH]+"]\n", 1)
+	if os.Getenv(allTargets) == "" {
+		targets := map[string]string{"amd64": "linux_amd64_v1", "arm64": "linux_arm64"}
+		text = strings.Replace(text, all, "    targets: ["+targets[runtime.GOARCH]+"]\n", 1)
+	}
 	check(t, os.WriteFile(config, []byte(text), 0o644))
 	script := `
 umask ` + umask + `

@@ -1,12 +1,7 @@
 package packages
 
 import (
-	"archive/tar"
-	"compress/gzip"
-	"errors"
-	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -103,36 +98,4 @@ func without(lines, others []string) []string {
 	lines = slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
 	slices.Sort(lines)
 	return lines
-}
-
-// The archive has the program, the texts, the pages of the manual and the completion of each shell, below one folder.
-func archive(t *testing.T, r release) {
-	f, err := os.Open(r.only(t, ".tar.gz"))
-	check(t, err)
-	defer f.Close()
-	unpacked, err := gzip.NewReader(f)
-	check(t, err)
-	want := map[string]int64{
-		"agentctl": 0o755, "LICENSE": 0o644, "README.md": 0o644, "CHANGELOG.md": 0o644, "completions/_agentctl": 0o644,
-		"completions/agentctl.bash": 0o644, "completions/agentctl.fish": 0o644, "completions/agentctl.ps1": 0o644,
-	}
-	for _, name := range pages(t) {
-		want["man/man1/"+name+".gz"] = 0o644
-	}
-	root := strings.TrimSuffix(path.Base(f.Name()), ".tar.gz")
-	for entries := tar.NewReader(unpacked); ; {
-		h, err := entries.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		check(t, err)
-		name, _ := strings.CutPrefix(h.Name, root+"/")
-		if mode, ok := want[name]; !ok || mode != h.Mode&0o7777 || h.Uid != 0 || h.Gid != 0 || h.Size == 0 {
-			t.Errorf("%s: mode %o, user %d, group %d, %d bytes; wanted is mode %o (%t)", h.Name, h.Mode, h.Uid, h.Gid, h.Size, mode, ok)
-		}
-		delete(want, name)
-	}
-	if len(want) > 0 {
-		t.Errorf("missing: %v", want)
-	}
 }

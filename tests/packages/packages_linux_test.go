@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -29,16 +30,16 @@ func TestPackages(t *testing.T) {
 	t.Run("bytes", func(t *testing.T) { sameBytes(t, first, build(t, filepath.Join(base, "another directory"), "077")) })
 	t.Run("checksums", func(t *testing.T) { checksums(t, first) })
 	t.Run("sbom", func(t *testing.T) { sbom(t, first) })
-	t.Run("archive", func(t *testing.T) { archive(t, first) })
+	t.Run("archives", func(t *testing.T) { archives(t, first) })
 	t.Run("formula", func(t *testing.T) { formula(t, first, m) })
 	t.Run("manual", func(t *testing.T) { manual(t, first, m) })
 	for name, p := range map[string]format{
 		"deb": {
-			install: "dpkg -i /mnt/*.deb", verify: "dpkg --verify agentctl", remove: "dpkg -P agentctl",
+			install: "dpkg -i /mnt/" + filepath.Base(first.only(t, ".deb")), verify: "dpkg --verify agentctl", remove: "dpkg -P agentctl",
 			own: []string{"/usr/share/zsh/vendor-completions/_agentctl", "/usr/share/doc/agentctl/copyright"},
 		},
 		"rpm": {
-			install: "rpm --dbpath /var/lib/rpm -i /mnt/*.rpm", verify: "rpm --dbpath /var/lib/rpm -V agentctl", remove: "rpm --dbpath /var/lib/rpm -e agentctl",
+			install: "rpm --dbpath /var/lib/rpm -i /mnt/" + filepath.Base(first.only(t, ".rpm")), verify: "rpm --dbpath /var/lib/rpm -V agentctl", remove: "rpm --dbpath /var/lib/rpm -e agentctl",
 			own: []string{"/usr/share/zsh/site-functions/_agentctl", "/usr/share/licenses/agentctl/LICENSE"},
 		},
 	} {
@@ -90,7 +91,7 @@ func sbom(t *testing.T, r release) {
 			t.Errorf("%s: package URL %q", c.Name, c.PURL)
 		}
 	}
-	programs, err := filepath.Glob(filepath.Join(r.dir, "agentctl_linux_*", "agentctl"))
+	programs, err := filepath.Glob(filepath.Join(r.dir, "agentctl_linux_"+runtime.GOARCH+"*", "agentctl"))
 	if err != nil || len(programs) != 1 {
 		t.Fatal(programs, err)
 	}
@@ -111,13 +112,17 @@ func formula(t *testing.T, r release, m machine) {
 		t.Errorf("%s", out)
 	}
 	text := read(t, filepath.Join(r.dir, "homebrew/agentctl.rb"))
-	archive := r.only(t, ".tar.gz")
-	for _, want := range []string{
-		"/" + filepath.Base(archive) + `"`,
-		fmt.Sprintf(`sha256 "%x"`, sha256.Sum256([]byte(read(t, archive)))),
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %s in the formula:\n%s", want, text)
+	for _, name := range r.files {
+		if !strings.HasSuffix(name, ".tar.gz") {
+			continue
+		}
+		for _, want := range []string{
+			"/" + name + `"`,
+			fmt.Sprintf(`sha256 "%x"`, sha256.Sum256([]byte(read(t, filepath.Join(r.dir, name))))),
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %s in the formula:\n%s", want, text)
+			}
 		}
 	}
 }

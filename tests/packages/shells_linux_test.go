@@ -31,7 +31,7 @@ func (s shell) completes(t *testing.T, m machine) {
 	rc := filepath.Join(m.home, s.rc)
 	check(t, os.MkdirAll(filepath.Dir(rc), 0o755))
 	check(t, os.WriteFile(rc, []byte(s.text), 0o644))
-	cmd := m.command(t, append([]string{"sh", "-euc", `dpkg -i /mnt/*.deb >/dev/null; cd; exec "$@"`, "sh"}, s.command...)...)
+	cmd := m.command(t, append([]string{"sh", "-euc", `dpkg -i /mnt/*_"$(dpkg --print-architecture)".deb >/dev/null; cd; exec "$@"`, "sh"}, s.command...)...)
 	terminal, err := term.Start(cmd)
 	check(t, err)
 	defer func() {
