@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -44,6 +46,8 @@ type HostCall struct {
 	Stdin []byte
 	// elsewhere: the session may be on another host that is asked.
 	elsewhere bool
+	// answered is set once the host has answered in full, or will not.
+	answered *atomic.Bool
 }
 
 // OnHosts reports whether the flags or an argument name a host: then the command is for [Factory.HostCalls]. ids are the arguments that may be
@@ -94,7 +98,7 @@ func (f Factory) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([
 			continue // an H:ID names another one
 		}
 		args := slices.Concat(f.Hosts.command(), []string{"--"}, wanted[t.Name], rest)
-		calls = append(calls, HostCall{Target: t, Args: args, elsewhere: anyHost && len(targets) > 1})
+		calls = append(calls, HostCall{Target: t, Args: args, elsewhere: anyHost && len(targets) > 1, answered: new(atomic.Bool)})
 	}
 	return calls, nil
 }
@@ -144,12 +148,12 @@ func targetOf(c config.Config, name string) (host.Target, error) {
 	if err := host.CheckName(name); err != nil {
 		return host.Target{}, NewUsageError("--host: "+err.Error(), "agentctl host check HOST says what is there")
 	}
-	t := host.Target{Name: name, Destination: name}
+	t := host.Target{Name: name, Destination: name, ConnectTimeout: time.Duration(c.ConnectTimeout)}
 	if destination, ok := c.Hosts[name]; ok {
 		t.Destination = destination
 	}
 	if t.IsLocal() {
-		t.Destination = ""
+		t = host.Target{Name: host.Local}
 	}
 	return t, nil
 }
@@ -212,12 +216,24 @@ func (c HostCall) request() host.Request {
 	return host.Request{Schema: output.SchemaID(), Args: c.Args, Stdin: c.Stdin}
 }
 
-// AskingHosts describes the work in the progress line.
-func AskingHosts(calls []HostCall) string {
-	if len(calls) == 1 {
-		return "asking " + calls[0].Target.Name
+// AskingHosts returns a function that describes the work in the progress line, with the hosts that are waited for.
+func AskingHosts(what string, calls []HostCall) func() string {
+	return func() string { return what + " " + unanswered(calls) }
+}
+
+// unanswered names the hosts that have not answered in full.
+func unanswered(calls []HostCall) string {
+	const shown = 5
+	var names []string
+	for _, call := range calls {
+		if call.answered == nil || !call.answered.Load() {
+			names = append(names, call.Target.Name)
+		}
 	}
-	return fmt.Sprintf("asking %d hosts", len(calls))
+	if more := len(names) - shown; more > 0 {
+		return fmt.Sprintf("%s and %d others", strings.Join(names[:shown], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
 
 // CompareHosts orders hosts as they were asked.

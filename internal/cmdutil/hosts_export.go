@@ -11,13 +11,15 @@ import (
 // maxNesting bounds how deep sub-agents of an export are nested.
 const maxNesting = 100
 
-// EachExport is [EachHost] of the exports of sessions. Each message is decoded by itself: a session may be longer than an object may be.
-func EachExport(ctx context.Context, f Factory, calls []HostCall, do func(host string, e output.Export) error) error {
+// GatherExports is [Gather] of the exports of sessions. Each message is decoded by itself: a session may be longer than an object may be.
+func GatherExports(ctx context.Context, c *Call, calls []HostCall, take func(host string, e output.Export) error) error {
 	decode := func(r *objectReader) (any, error) { return decodeExport(r, 0) }
-	return f.eachHost(ctx, calls, decode, func(host string, object any) error {
-		e := *object.(*output.Export)
-		setHost(&e, host)
-		return do(host, e)
+	return c.gather(ctx, calls, func(ctx context.Context) error {
+		return c.eachHost(ctx, calls, decode, func(host string, object any) error {
+			e := *object.(*output.Export)
+			setHost(&e, host)
+			return take(host, e)
+		})
 	})
 }
 

@@ -23,6 +23,24 @@ func EachHost[T any](ctx context.Context, f Factory, calls []HostCall, do func(h
 	return f.eachHost(ctx, calls, decode, func(host string, object any) error { return do(host, *object.(*T)) })
 }
 
+// Gather is [EachHost] for what is printed once all hosts have answered, or the user has interrupted it: then what has come is printed all the same,
+// and stderr says whose answer is missing. The progress line says which hosts are waited for.
+func Gather[T any](ctx context.Context, c *Call, calls []HostCall, take func(host string, object T) error) error {
+	return c.gather(ctx, calls, func(ctx context.Context) error { return EachHost(ctx, c.Factory, calls, take) })
+}
+
+func (c *Call) gather(ctx context.Context, calls []HostCall, ask func(context.Context) error) error {
+	working, done := Interruptible(ctx)
+	defer done()
+	endProgress := c.ProgressOf(AskingHosts("asking", calls))
+	err := ask(working)
+	endProgress()
+	if errors.Is(err, context.Canceled) {
+		c.Report.Note("interrupted: the answer is missing of " + unanswered(calls))
+	}
+	return err
+}
+
 // eachHost is EachHost for all types: the code of the linked program grows with each type of a generic function.
 func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFunc, do func(host string, object any) error) error {
 	working, cancel := context.WithCancelCause(ctx)
@@ -35,6 +53,9 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 	var mu sync.Mutex
 	var asked sync.WaitGroup
 	for i, call := range calls {
+		if call.answered != nil {
+			call.answered.Store(false)
+		}
 		asked.Go(func() {
 			reports := &hostReports{factory: f, host: call.Target.Name}
 			objects := newObjects(decode, func(object any) error {
@@ -52,6 +73,9 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 				err = working.Err()
 			}
 			answers[i] = reports.answer(ended.Code, err)
+			if call.answered != nil && working.Err() == nil {
+				call.answered.Store(true)
+			}
 			answers[i].elsewhere = call.elsewhere
 		})
 	}
@@ -78,19 +102,19 @@ func (f Factory) hostRunner(calls []HostCall) (hostRunner, error) {
 			continue
 		}
 		var err error
-		r.ssh, err = f.SSH()
+		r.ssh, err = f.SSH(c.Target)
 		return r, err
 	}
 	return r, nil
 }
 
-// SSH returns the user's ssh.
-func (f Factory) SSH() (host.SSH, error) {
+// SSH returns the user's ssh, for a host.
+func (f Factory) SSH(t host.Target) (host.SSH, error) {
 	path, err := launch.Environment{Environ: f.Environ}.LookPath("ssh")
 	if err != nil {
 		return host.SSH{}, NotInstalledError("hosts are asked by OpenSSH, and ssh is not in PATH")
 	}
-	return host.SSH{Path: path, Environ: f.Environ}, nil
+	return host.SSH{Path: path, Environ: f.Environ, ConnectTimeout: t.ConnectTimeout}, nil
 }
 
 func (r hostRunner) run(ctx context.Context, call HostCall, to host.Output) (host.Answer, error) {
@@ -161,7 +185,7 @@ func (f Factory) ServeInTerminal(ctx context.Context, word string) error {
 
 // ReplaceByHost replaces this process by ssh, which runs the call on its host in this terminal.
 func (f Factory) ReplaceByHost(call HostCall) error {
-	ssh, err := f.SSH()
+	ssh, err := f.SSH(call.Target)
 	if err != nil {
 		return err
 	}

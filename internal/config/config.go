@@ -23,6 +23,8 @@ type Config struct {
 	Color Color `json:"color"`
 	// Strict: an idle session counts as working in its directory.
 	Strict bool `json:"strict"`
+	// ConnectTimeout is how long ssh may take to reach another machine.
+	ConnectTimeout ConnectTimeout `json:"connectTimeout"`
 	// Hosts are the destinations for ssh of other machines, by the names that --host takes.
 	Hosts map[string]string `json:"hosts,omitempty"`
 }
@@ -48,7 +50,7 @@ func Path(getenv func(string) string) string {
 // Load reads the file at path. If the file does not exist, it returns the defaults. agents are the valid names in
 // [homes]. A leading ~/ in a path stands for home. Every error is an [*Error].
 func Load(path, home string, agents []string) (Config, error) {
-	c := Config{Since: DefaultSince, Color: Auto}
+	c := Config{Since: DefaultSince, Color: Auto, ConnectTimeout: DefaultConnectTimeout}
 	if path == "" {
 		return c, nil
 	}
@@ -78,7 +80,7 @@ func (c *Config) decode(text string, agents []string) *Error {
 	if err != nil {
 		return newError("", err)
 	}
-	keys := map[string]any{"since": &c.Since, "color": &c.Color, "strict": boolValue(&c.Strict), "homes": &homes, "hosts": &hosts}
+	keys := map[string]any{"since": &c.Since, "color": &c.Color, "strict": boolValue(&c.Strict), "connect-timeout": &c.ConnectTimeout, "homes": &homes, "hosts": &hosts}
 	if kind := md.Type("homes"); kind != "Hash" && kind != "" { // dotted keys, as in homes.codex = […], have the type ""
 		keys["homes"] = reject(`want a table [homes] with one list an agent, as in codex = ["/srv/codex"]`)
 	}

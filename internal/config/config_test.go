@@ -31,13 +31,14 @@ func TestLoad(t *testing.T) {
 since = "30d"
 color = "never"
 strict = true
+connect-timeout = "90s"
 
 [homes]
 claude-code = ["~/work/claude", "/srv/claude/"]
 codex = []
 `)
 	want := config.Config{
-		Since: "30d", Color: config.Never, Strict: true,
+		Since: "30d", Color: config.Never, Strict: true, ConnectTimeout: config.ConnectTimeout(90 * time.Second),
 		Homes: map[string][]string{"claude-code": {"/home/me/work/claude", "/srv/claude"}, "codex": {}},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -57,7 +58,7 @@ func TestLoadHomes(t *testing.T) {
 }
 
 func TestLoadDefaults(t *testing.T) {
-	want := config.Config{Since: "7d", Color: config.Auto}
+	want := config.Config{Since: "7d", Color: config.Auto, ConnectTimeout: config.DefaultConnectTimeout}
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "none.toml")} {
 		if got, err := config.Load(path, "", agents); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("Load(%q) = %+v, %v", path, got, err)
@@ -74,7 +75,7 @@ func TestLoadErrors(t *testing.T) {
 		line, column int
 		says         string
 	}{
-		{"since = \"7d\"\nsinze = \"7d\"\n", "sinze", 2, 10, "valid keys: color, homes, hosts, since, strict"},
+		{"since = \"7d\"\nsinze = \"7d\"\n", "sinze", 2, 10, "valid keys: color, connect-timeout, homes, hosts, since, strict"},
 		{"[homes]\ncodecs = [\"/x\"]\n", "homes.codecs", 2, 11, "claude-code, codex, opencode"},
 		{"homes = 3\n", "homes", 1, 9, "want a table"},
 		{"homes.codex = \"/x\"\n", "homes.codex", 1, 16, "want a list"},
@@ -87,6 +88,7 @@ func TestLoadErrors(t *testing.T) {
 		{"\n\nsince = \"soon\"\n", "since", 3, 10, `"soon" is not a valid time`},
 		{"color = \"red\"\n", "color", 1, 10, "auto, always or never"},
 		{"strict = \"yes\"\n", "strict", 1, 11, `"yes" must be true or false`},
+		{"connect-timeout = \"5\"\n", "connect-timeout", 1, 20, "as in 5s or 1m"},
 		{"since = \n", "", 1, 9, "expected value"},
 		{"[homes\n", "", 2, 7, "expected"},
 		{"since = \"\xff\"\n", "", 1, 9, "UTF-8"},

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/BurntSushi/toml"
 	"github.com/google/jsonschema-go/jsonschema"
@@ -65,7 +66,7 @@ func TestSchemaHasEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]any{"since": defaults.Since, "color": defaults.Color, "strict": defaults.Strict} {
+	for key, want := range map[string]any{"since": defaults.Since, "color": defaults.Color, "strict": defaults.Strict, "connect-timeout": time.Duration(defaults.ConnectTimeout).String()} {
 		if got, want := string(s.Properties[key].Default), fmt.Sprintf("%#v", want); got != want {
 			t.Errorf("%s: the schema has the default %s, the code %s", key, got, want)
 		}
@@ -105,6 +106,8 @@ func TestSchemaOfValues(t *testing.T) {
 		"homes.codex = [%q]\n":     {"", "/", "/srv", "~", "~/x", "~ana/x", "srv", "./x", "$HOME/x"},
 		"hosts.ci = %q\n":          {"", "ci", "ana@ci", "ssh://ana@ci:22", "ssh://", "ssh://-x", "-x", "a b", "a;b", "[fe80::1%eth0]", "ci/x", "a,b", strings.Repeat("a", 255)},
 		"[hosts]\n%q = \"box\"\n":  {"", "ci", "ana@ci", "-ci", "c-i", "a b", "a,b", "a:b", "local", "pid", "pids", "locals", strings.Repeat("a", 255), strings.Repeat("a", 256)},
+		"connect-timeout = %q\n":   {"", "s", "0s", "05s", "1s", "5s", "999s", "1000s", "1m", "999m", "1h", "1.5s", "5", "-5s", "+5s", "1m5s", "500ms", "5 s", "5S"},
+		"connect-timeout = %s\n":   {"5", "true", "[]"},
 		"strict = %s\n":            {"true", "false", "1", "[]", `"true"`},
 		"homes = %s\n":             {"{}", "{codex = [1]}", "{codex = {}}", "[]", "true"},
 		"hosts = %s\n":             {"{}", "{ci = 1}", "{ci = [\"ci\"]}", "[]", "[{}]"},

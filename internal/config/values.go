@@ -38,6 +38,27 @@ func (s *Since) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// ConnectTimeout is a whole number of seconds or minutes.
+type ConnectTimeout time.Duration
+
+// DefaultConnectTimeout is the [ConnectTimeout] if the file sets none: several times what a far machine takes.
+const DefaultConnectTimeout = ConnectTimeout(5 * time.Second)
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (t *ConnectTimeout) UnmarshalText(text []byte) error {
+	const longest = len("999s")
+	d, err := time.ParseDuration(string(text))
+	if err != nil || len(text) > longest || text[0] < '1' || text[0] > '9' || d%time.Second != 0 || !strings.ContainsRune("sm", rune(text[len(text)-1])) ||
+		strings.Trim(string(text[:len(text)-1]), "0123456789") != "" {
+		return fmt.Errorf("connect-timeout must be a whole number of seconds or minutes, as in 5s or 1m, not %q", text)
+	}
+	*t = ConnectTimeout(d)
+	return nil
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (t ConnectTimeout) MarshalText() ([]byte, error) { return []byte(time.Duration(t).String()), nil }
+
 // ParseSince returns the start of a time window in UTC: a duration before now (90m, 12h, 30d, 2w), a date
 // (2006-01-02, midnight in the time zone of now), a time (RFC 3339), or "all", which is the zero time.
 func ParseSince(s string, now time.Time) (time.Time, error) {

@@ -5,6 +5,7 @@ package host
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Local is the name of this machine among hosts.
@@ -17,6 +18,8 @@ const pidPrefix = "pid"
 type Target struct {
 	// Name is what the user calls it; [Local] is this machine.
 	Name string
+	// ConnectTimeout is how long ssh may take to reach it, to the second.
+	ConnectTimeout time.Duration
 	// Destination is what ssh is given: a name of its configuration, user@host, or a URI.
 	Destination string
 }

@@ -20,6 +20,8 @@ type SSH struct {
 	// Path is that of the program.
 	Path    string
 	Environ []string
+	// ConnectTimeout is how long it may take to reach a host, to the second.
+	ConnectTimeout time.Duration
 }
 
 // flags are what every connection without a terminal is made with: ssh asks for no password.
@@ -29,9 +31,9 @@ func (s SSH) flags() []string {
 
 // sharedFlags are those of all connections. A dead network is noticed within a minute, and the host gets no agent, display or port of this machine.
 // All else is as the user has configured it, a shared connection too.
-func (SSH) sharedFlags() []string {
+func (s SSH) sharedFlags() []string {
 	return []string{
-		"-a", "-x", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3",
+		"-a", "-x", "-o", "ConnectTimeout=" + strconv.Itoa(max(1, int(s.ConnectTimeout/time.Second))), "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3",
 		"-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no", "-o", "RemoteCommand=none",
 	}
 }

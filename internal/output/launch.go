@@ -7,6 +7,8 @@ import (
 
 // LaunchResult is the JSON object of one launch of a group.
 type LaunchResult struct {
+	// Host is the machine of the session; absent for this one.
+	Host string `json:"host,omitempty"`
 	// Name identifies the launch within its group.
 	Name    string `json:"name"`
 	Adapter string `json:"adapter"`
@@ -20,13 +22,6 @@ type LaunchResult struct {
 	Error   string   `json:"error,omitempty"`
 	// Answer is the answer of the session, as in [Session].
 	Answer string `json:"answer,omitempty"`
-}
-
-func (l *LaunchResult) hostPrefix() string {
-	if l.Session == nil {
-		return ""
-	}
-	return HostPrefix(l.Session.Host)
 }
 
 // LaunchTable writes a header, and one row a launch: its name, its session ID or -, its branch and its directory.
@@ -47,7 +42,7 @@ func LaunchTable(w io.Writer, launches []LaunchResult, opts TextOptions) error {
 	return newGrid(
 		len(launches),
 		column{title: "NAME", cell: func(i int) string { return Sanitize(launches[i].Name) }, preferred: 20, min: 12},
-		column{title: "ID", cell: func(i int) string { return launches[i].hostPrefix() + cmp.Or(ids[i], "-") }},
+		column{title: "ID", cell: func(i int) string { return HostPrefix(launches[i].Host) + cmp.Or(ids[i], "-") }},
 		column{title: "BRANCH", cell: func(i int) string { return Sanitize(launches[i].Branch) }, dropLate: 1, preferred: 24, min: 12},
 		column{title: "DIR", cell: func(i int) string { return Sanitize(dir(launches[i].CWD)) }, keepEnd: true, preferred: 24, min: 12},
 	).print(w, opts)

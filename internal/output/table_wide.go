@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 
 	"agentctl/discover"
 )
@@ -39,18 +38,13 @@ func doingText(s *discover.Session) string {
 
 // contextText is the number of tokens in the context, and its share of the context window of the model.
 func contextText(t *discover.Tokens) string {
-	if t == nil || t.Context == 0 {
+	switch {
+	case t == nil || t.Context == 0:
 		return ""
+	case t.Window > 0:
+		return fmt.Sprintf("%s %d%%", Thousands(t.Context), 100*t.Context/t.Window)
 	}
-	return strings.TrimRight(Thousands(t.Context)+" "+contextShare(t), " ")
-}
-
-// contextShare is the share of the context window that is used, in percent; "" if that is not known.
-func contextShare(t *discover.Tokens) string {
-	if t == nil || t.Context == 0 || t.Window <= 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d%%", 100*t.Context/t.Window)
+	return Thousands(t.Context)
 }
 
 // Thousands formats a count: 999, 1.5k, 2.0M.

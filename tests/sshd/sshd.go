@@ -84,7 +84,7 @@ func New(ctx context.Context, dir string, hosts ...Host) (*World, error) {
 	err = errors.Join(
 		write(filepath.Join(dir, "authorized"), string(public)), write(filepath.Join(dir, "sshd_config"), w.serverConfig()),
 		write(filepath.Join(dir, "ssh_config"), w.clientConfig(hosts)),
-		write(filepath.Join(w.Bin, "ssh"), "#!/bin/sh\n"+libraries(ssh)+"exec "+ssh.Path("usr/bin/ssh")+" -F "+filepath.Join(dir, "ssh_config")+" $SSH_OPTIONS \"$@\"\n"),
+		write(filepath.Join(w.Bin, "ssh"), "#!/bin/sh\n"+libraries(ssh)+"exec "+ssh.Path("usr/bin/ssh")+" -F "+filepath.Join(dir, "ssh_config")+" $SSH_OPTIONS -oConnectTimeout=60 \"$@\"\n"),
 	)
 	for _, h := range hosts {
 		if err == nil {

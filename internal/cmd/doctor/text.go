@@ -48,6 +48,9 @@ func (f findings) write(w io.Writer, wanted string, style output.TextOptions) er
 	line("since", string(f.Config.Since))
 	line("color", string(f.Config.Color))
 	line("strict", fmt.Sprint(f.Config.Strict))
+	for _, name := range slices.Sorted(maps.Keys(f.Config.Hosts)) {
+		line("hosts", name+": "+f.Config.Hosts[name])
+	}
 	for _, agent := range slices.Sorted(maps.Keys(f.Config.Homes)) {
 		line("homes", agent+": "+strings.Join(f.Config.Homes[agent], ", "))
 	}

@@ -27,12 +27,10 @@ func runHosts(ctx context.Context, c *cmdutil.Call, args []string, o *options) e
 		output.Export
 	}
 	var all []hostExport
-	working, done := c.StartWork(ctx, cmdutil.AskingHosts(calls))
-	failed := cmdutil.EachExport(working, c.Factory, calls, func(host string, e output.Export) error {
+	failed := cmdutil.GatherExports(ctx, c, calls, func(host string, e output.Export) error {
 		all = append(all, hostExport{host, e})
 		return nil
 	})
-	done()
 	if len(all) == 0 || failed != nil && cmdutil.ExitCode(failed) != cmdutil.ExitPartial {
 		return failed
 	}

@@ -47,7 +47,7 @@ func runInstall(ctx context.Context, f cmdutil.Factory, name string, yes bool) e
 	if err != nil {
 		return err
 	}
-	ssh, err := f.SSH()
+	ssh, err := f.SSH(target)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func withPassed(words, agent, passed []string) []string {
 func launchGroupOn(ctx context.Context, c *cmdutil.Call, call cmdutil.HostCall, o *options, endProgress func()) error {
 	launches := []output.LaunchResult{}
 	failed := cmdutil.EachHost(ctx, c.Factory, []cmdutil.HostCall{call}, func(host string, l output.LaunchResult) error {
-		if l.Session != nil {
+		if l.Host = host; l.Session != nil {
 			l.Session.Host = host
 			if _, err := output.ParseSession(l.Session); err != nil {
 				return cmdutil.Misunderstood(err)

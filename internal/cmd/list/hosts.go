@@ -2,6 +2,7 @@ package list
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"sort"
@@ -26,10 +27,9 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 			calls[i] = calls[i].Without("n")
 		}
 	}
-	working, done := c.StartWork(ctx, cmdutil.AskingHosts(calls))
 	var sessions []discover.Session
 	objects := map[*discover.Record]output.Session{}
-	partial := cmdutil.EachHost(working, c.Factory, calls, func(host string, object output.Session) error {
+	partial := cmdutil.Gather(ctx, c, calls, func(host string, object output.Session) error {
 		object.Host = host
 		session, err := output.ParseSession(&object)
 		if err == nil && (!o.Quiet || session.ID != "") {
@@ -38,14 +38,10 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 		}
 		return cmdutil.Misunderstood(err)
 	})
-	done()
-	if cmdutil.ExitCode(partial) == cmdutil.ExitInterrupted {
-		return partial
+	if partial != nil && len(sessions) == 0 && !o.JSON {
+		return partial // that there are none is not known
 	}
-	if err := printObjects(ctx, c, filter.Merge(sessions), objects, o); err != nil {
-		return err
-	}
-	return partial
+	return cmp.Or(printObjects(ctx, c, filter.Merge(sessions), objects, o), partial)
 }
 
 // printObjects prints sessions of several machines; objects has what each is as JSON.
@@ -78,8 +74,7 @@ func runOrphansOnHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 		return err
 	}
 	var found []output.Orphan
-	working, done := c.StartWork(ctx, cmdutil.AskingHosts(calls))
-	partial := cmdutil.EachHost(working, c.Factory, calls, func(host string, object output.Orphan) error {
+	partial := cmdutil.Gather(ctx, c, calls, func(host string, object output.Orphan) error {
 		if err := object.Check(); err != nil {
 			return cmdutil.Misunderstood(err)
 		}
@@ -87,10 +82,6 @@ func runOrphansOnHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 		found = append(found, object)
 		return nil
 	})
-	done()
-	if cmdutil.ExitCode(partial) == cmdutil.ExitInterrupted {
-		return partial
-	}
 	sort.SliceStable(found, func(i, j int) bool { return cmdutil.CompareHosts(calls, found[i].Host, found[j].Host) < 0 })
 	if o.Quiet {
 		err = cmdutil.PrintEach(found, func(orphan output.Orphan) error {
@@ -100,8 +91,5 @@ func runOrphansOnHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 	} else {
 		err = cmdutil.PrintRows(c, found, o.JSON, output.OrphanTable)
 	}
-	if err != nil {
-		return err
-	}
-	return partial
+	return cmp.Or(err, partial)
 }

@@ -20,8 +20,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 	up := output.Metric{Name: "agentctl_host_up", Help: "1 if the host has answered in full."}
 	answered := map[string]bool{}
 	var metrics []output.Metric
-	working, done := c.StartWork(ctx, cmdutil.AskingHosts(calls))
-	partial := cmdutil.EachHost(working, c.Factory, calls, func(host string, m output.Metric) error {
+	partial := cmdutil.Gather(ctx, c, calls, func(host string, m output.Metric) error {
 		if err := m.Check(); err != nil {
 			return cmdutil.Misunderstood(err)
 		}
@@ -29,9 +28,8 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 		metrics = merge(metrics, m, host)
 		return nil
 	})
-	done()
 	if cmdutil.ExitCode(partial) == cmdutil.ExitInterrupted {
-		return partial
+		return partial // a collector must not take a part for the whole
 	}
 	for _, call := range calls {
 		value := 0.0

@@ -24,7 +24,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, args []string, o *options) e
 	for i := range calls {
 		calls[i] = calls[i].Without("yes", "dry-run")
 	}
-	planned, failed := askHosts(ctx, c, "looking for the sessions: "+cmdutil.AskingHosts(calls), with(calls, "--dry-run"))
+	planned, failed := askHosts(ctx, c, "looking for the sessions on", with(calls, "--dry-run"))
 	if o.dryRun || !mayGoOn(failed, planned, calls, len(args) > 0) {
 		return conclude(c, planned, failed, o)
 	}
@@ -43,7 +43,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, args []string, o *options) e
 	} else {
 		calls = only(calls, chosen)
 	}
-	results, acted := askHosts(ctx, c, "running the agents' commands: "+cmdutil.AskingHosts(calls), with(calls, "--yes"))
+	results, acted := askHosts(ctx, c, "running the agents' commands on", with(calls, "--yes"))
 	if acted == nil && cmdutil.ExitCode(failed) == cmdutil.ExitPartial { // a host has not answered before
 		acted = failed
 	}
@@ -79,7 +79,7 @@ func only(calls []cmdutil.HostCall, sessions []discover.Session) (out []cmdutil.
 
 // askHosts returns what each host has done or would do, in the order of the hosts.
 func askHosts(ctx context.Context, c *cmdutil.Call, what string, calls []cmdutil.HostCall) ([]output.StoredResult, error) {
-	defer c.Progress(what)()
+	defer c.ProgressOf(cmdutil.AskingHosts(what, calls))()
 	results := []output.StoredResult{}
 	failed := cmdutil.EachHost(ctx, c.Factory, calls, func(host string, r output.StoredResult) error {
 		r.Host = host

@@ -22,17 +22,17 @@ func runHosts(ctx context.Context, c *cmdutil.Call, pattern string, o *options) 
 	if err != nil {
 		return err
 	}
-	s := searcher{Call: c, options: o}
+	s := searcher{Call: c, options: o, endProgress: func() {}} // the other hosts are still searched
 	working, done := cmdutil.Interruptible(ctx)
 	defer done()
-	s.endProgress = c.Progress("searching: " + cmdutil.AskingHosts(calls))
-	defer s.endProgress()
+	defer c.ProgressOf(cmdutil.AskingHosts("searching", calls))()
 	err = cmdutil.EachHost(working, c.Factory, calls, func(host string, object output.Session) error {
 		object.Host = host
 		found, err := output.ParseFound(&object)
 		if err != nil || len(found.Matches) == 0 {
 			return cmdutil.Misunderstood(err)
 		}
+		defer c.Report.Pause()()
 		s.object = &object
 		if !s.visit(found) {
 			if s.err != nil {

@@ -1,8 +1,8 @@
 package status
 
 import (
+	"cmp"
 	"context"
-	"errors"
 
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
@@ -15,8 +15,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, arg string, o *options) erro
 		return err
 	}
 	var objects []output.Session
-	working, done := c.StartWork(ctx, cmdutil.AskingHosts(calls))
-	err = cmdutil.EachHost(working, c.Factory, calls, func(host string, object output.Session) error {
+	failed := cmdutil.Gather(ctx, c, calls, func(host string, object output.Session) error {
 		if _, err := output.ParseSession(&object); err != nil {
 			return cmdutil.Misunderstood(err)
 		}
@@ -24,12 +23,8 @@ func runHosts(ctx context.Context, c *cmdutil.Call, arg string, o *options) erro
 		objects = append(objects, object)
 		return nil
 	})
-	done()
 	if o.alive {
-		return err
+		return failed
 	}
-	if failed := c.ShowObjects(objects, o.JSON); failed != nil {
-		return errors.Join(failed, err)
-	}
-	return err
+	return cmp.Or(c.ShowObjects(objects, o.JSON), failed)
 }

@@ -25,7 +25,7 @@ func runHosts(ctx context.Context, f cmdutil.Factory, args []string, o *options)
 	ctx, end := cmdutil.Interruptible(ctx)
 	defer end()
 	results := []output.StopResult{}
-	endProgress := c.Progress("stopping: " + cmdutil.AskingHosts(calls))
+	endProgress := c.ProgressOf(cmdutil.AskingHosts("stopping on", calls))
 	failed := cmdutil.EachHost(ctx, f, calls, func(host string, r output.StopResult) error {
 		r.Host = host
 		if r.Session != nil {

@@ -11,7 +11,6 @@ import (
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
 	"agentctl/internal/terminal"
-	"agentctl/lock/githooks"
 	"agentctl/proc"
 )
 
@@ -51,7 +50,7 @@ func quoted(word string) string {
 	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
 		return word
 	}
-	return githooks.ShellQuote(word)
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // capture runs a command in this process and returns what it prints for a terminal of this width, and its exit code. Nobody can

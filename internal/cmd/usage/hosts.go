@@ -28,24 +28,19 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 		}
 	}
 	m := merged{by: group(o.by), rows: map[rowOnHost]output.UsageRow{}, unpriced: map[string]bool{}}
-	working, done := c.StartWork(ctx, cmdutil.AskingHosts(calls))
-	partial := cmdutil.EachHost(working, c.Factory, calls, func(host string, u output.Usage) error {
+	partial := cmdutil.Gather(ctx, c, calls, func(host string, u output.Usage) error {
 		if err := u.Check(); err != nil {
 			return cmdutil.Misunderstood(err)
 		}
 		m.add(host, u)
 		return nil
 	})
-	done()
-	if cmdutil.ExitCode(partial) == cmdutil.ExitInterrupted {
-		return partial
-	}
 	u := m.report()
 	u.By, u.Since, u.Until = o.by, output.Timestamp(since), output.Timestamp(c.Style.Now)
-	if err := show(c, u, o); err != nil {
-		return err
+	if partial != nil && len(u.Rows) == 0 && !o.JSON {
+		return partial // that nothing was used is not known
 	}
-	return partial
+	return cmp.Or(show(c, u, o), partial)
 }
 
 // withPrices has each host read the prices of the file here.
@@ -68,8 +63,7 @@ func runLimitsOnHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 		return err
 	}
 	limits := []output.UsageLimit{}
-	working, done := c.StartWork(ctx, cmdutil.AskingHosts(calls))
-	partial := cmdutil.EachHost(working, c.Factory, calls, func(host string, l output.UsageLimit) error {
+	partial := cmdutil.Gather(ctx, c, calls, func(host string, l output.UsageLimit) error {
 		if err := l.Check(); err != nil {
 			return cmdutil.Misunderstood(err)
 		}
@@ -77,15 +71,11 @@ func runLimitsOnHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 		limits = append(limits, l)
 		return nil
 	})
-	done()
-	if cmdutil.ExitCode(partial) == cmdutil.ExitInterrupted {
+	sort.SliceStable(limits, func(i, j int) bool { return cmdutil.CompareHosts(calls, limits[i].Host, limits[j].Host) < 0 })
+	if partial != nil && len(limits) == 0 && !o.JSON {
 		return partial
 	}
-	sort.SliceStable(limits, func(i, j int) bool { return cmdutil.CompareHosts(calls, limits[i].Host, limits[j].Host) < 0 })
-	if err := printLimits(c, limits, o); err != nil {
-		return err
-	}
-	return partial
+	return cmp.Or(printLimits(c, limits, o), partial)
 }
 
 // merged adds up the reports of several machines.

@@ -15,7 +15,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, args []string, o *options) e
 	}
 	ctx, stop := cmdutil.Interruptible(ctx)
 	defer stop()
-	endProgress := c.Progress("waiting: " + cmdutil.AskingHosts(calls))
+	endProgress := c.ProgressOf(cmdutil.AskingHosts("waiting for sessions on", calls))
 	defer endProgress()
 	return cmdutil.EachHost(ctx, c.Factory, calls, func(host string, object output.Session) error {
 		object.Host = host

@@ -97,13 +97,11 @@ func (o *PromptOptions) readOnHost(ctx context.Context, c *cmdutil.Call, use fun
 		return err
 	}
 	call.Args = []string{"export", "--json", "--tools=brief", "--", call.ID()}
-	working, done := c.StartWork(ctx, "reading "+output.Sanitize(o.From))
 	var exports []output.Export
-	err = cmdutil.EachExport(working, c.Factory, []cmdutil.HostCall{call}, func(_ string, e output.Export) error {
+	err = cmdutil.GatherExports(ctx, c, []cmdutil.HostCall{call}, func(_ string, e output.Export) error {
 		exports = append(exports, e)
 		return nil
 	})
-	done()
 	switch partial := errors.Is(err, cmdutil.ErrPartial); {
 	case err != nil && (!partial || len(exports) == 0): // of a session that could be read in part, that is handed on
 		return err

@@ -9,7 +9,6 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/host"
 	"agentctl/internal/output"
 )
 
@@ -19,10 +18,14 @@ func runOnHost(ctx context.Context, c *cmdutil.Call, arg string, o *Options) err
 	if err != nil {
 		return err
 	}
-	_, id, _ := host.SplitID(arg)
-	p := hostPrinter{printer: &printer{Call: c, options: o}, id: id, seen: map[string]bool{}}
 	ctx, stop := cmdutil.Interruptible(ctx)
 	defer stop()
+	p := hostPrinter{printer: &printer{Call: c, options: o}, seen: map[string]bool{}}
+	if o.children && !o.JSON {
+		if p.id, err = requestedID(ctx, c, calls); err != nil {
+			return err
+		}
+	}
 	ctx, hangup := cmdutil.CancelOnHangup(ctx, c.Stdout)
 	defer hangup(nil)
 	var text bytes.Buffer
@@ -30,7 +33,7 @@ func runOnHost(ctx context.Context, c *cmdutil.Call, arg string, o *Options) err
 	if o.Follow {
 		p.text = p.transcript(cmdutil.ContextWriter{Context: ctx, Out: c.Stdout})
 	}
-	endProgress := c.Progress(cmdutil.AskingHosts(calls))
+	endProgress := c.ProgressOf(cmdutil.AskingHosts("asking", calls))
 	defer endProgress()
 	partial := cmdutil.EachHost(ctx, c.Factory, calls, func(host string, m output.Message) error {
 		endProgress()
@@ -38,7 +41,7 @@ func runOnHost(ctx context.Context, c *cmdutil.Call, arg string, o *Options) err
 	})
 	endProgress()
 	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
-		return cause // nobody reads any more
+		return cause // the reader of stdout has closed it
 	}
 	switch {
 	case ctx.Err() != nil, o.Follow:
@@ -56,10 +59,31 @@ func runOnHost(ctx context.Context, c *cmdutil.Call, arg string, o *Options) err
 	return partial
 }
 
+// requestedID returns the ID of the session that the argument of the call means, or its beginning. Which session a process runs, the host says.
+func requestedID(ctx context.Context, c *cmdutil.Call, calls []cmdutil.HostCall) (id string, err error) {
+	id, _, _ = strings.Cut(calls[0].ID(), "@")
+	if !strings.HasPrefix(id, "pid:") {
+		return id, nil
+	}
+	status := calls[0]
+	status.Args = []string{"status", "--json", "--", id}
+	err = cmdutil.Gather(ctx, c, []cmdutil.HostCall{status}, func(_ string, s output.Session) error {
+		if s.ID != nil && s.ParentID == "" {
+			id = *s.ID
+		}
+		return nil
+	})
+	if errors.Is(err, cmdutil.ErrPartial) {
+		err = nil // the messages are asked for all the same, and say what is missing
+	}
+	return id, err
+}
+
 // hostPrinter prints messages that come from another machine.
 type hostPrinter struct {
 	*printer
-	id   string // of the session, or its beginning
+	// id is that of the requested session, or its beginning: with --children, the messages of all others have a label.
+	id   string
 	text *output.Transcript
 	all  []output.Message
 	// seen has the calls that were printed.
@@ -91,7 +115,7 @@ func (p *hostPrinter) take(ctx context.Context, from string, m output.Message) e
 		}
 		p.seen[key] = true
 	}
-	if m.Session != "" && !strings.HasPrefix(m.Session, p.id) {
+	if p.options.children && m.Session != "" && !strings.HasPrefix(m.Session, p.id) {
 		entry.SessionLabel = output.Sanitize(m.Session)
 	}
 	return p.text.Write(entry)
