@@ -15,7 +15,7 @@ func all(t *testing.T) []Page {
 	var commands []Command
 	for _, s := range parse(docs.CommandLine) {
 		if s.title != "" && len(s.blocks) > 0 && s.blocks[0].kind == code && strings.HasPrefix(s.blocks[0].lines[0], Program+" "+s.title) {
-			commands = append(commands, Command{s.title, "does something"})
+			commands = append(commands, Command{Name: s.title, Usage: "does something", Flags: []string{"--home"}})
 		}
 	}
 	pages := Pages("shows something", commands)

@@ -10,8 +10,13 @@ import (
 // Program is the name of the program, and of its first page.
 const Program = "agentctl"
 
-// Command is a command that has a page: its name ("hooks install"), and what it does in a few words.
-type Command struct{ Name, Usage string }
+// Command is a command that has a page.
+type Command struct {
+	// Name is "hooks install", Usage what it does in a few words.
+	Name, Usage string
+	// Flags are its flags as they are typed ("--all", "-a").
+	Flags []string
+}
 
 // Page is a page of the manual.
 type Page struct {
@@ -42,7 +47,8 @@ func Pages(usage string, commands []Command) []Page {
 	parsed := parse(docs.CommandLine)
 	for _, c := range commands {
 		if i := slices.IndexFunc(parsed, func(s section) bool { return s.title == c.Name }); i >= 0 {
-			pages = append(pages, Page{pageName(c.Name), c.Usage, arrange(parsed[i].blocks), m})
+			shared := sharedFlags(parsed, names, c.Flags)
+			pages = append(pages, Page{pageName(c.Name), c.Usage, arrange(slices.Concat(parsed[i].blocks, shared)), m})
 		}
 		list.blocks = append(list.blocks, block{kind: table, rows: [][]string{{"`" + c.Name + "`", c.Usage}}})
 	}
@@ -66,6 +72,25 @@ func Find(pages []Page, command string) (Page, bool) {
 		return Page{}, false
 	}
 	return pages[i], true
+}
+
+// sharedFlags returns the tables of those of a command's flags that a section about several commands has.
+func sharedFlags(sections []section, commands, flags []string) (tables []block) {
+	for _, s := range sections {
+		for _, b := range s.blocks {
+			if b.kind != table || b.head[0] != "flag" || slices.Contains(commands, s.title) {
+				continue
+			}
+			b.rows = slices.DeleteFunc(slices.Clone(b.rows), func(row []string) bool {
+				name, _, _ := strings.Cut(strings.Trim(row[0], "`"), " ")
+				return !slices.Contains(flags, name)
+			})
+			if len(b.rows) > 0 {
+				tables = append(tables, b)
+			}
+		}
+	}
+	return tables
 }
 
 // arrange puts the blocks of a command's section into the sections of a page: the first code block is the synopsis, tables of flags

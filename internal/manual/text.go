@@ -65,7 +65,7 @@ func (t *textWriter) plain(text string) string { return plain(t.page.spans(text)
 
 // hanging writes a term, and its description some columns to the right: on the same line if the term leaves room.
 func (t *textWriter) hanging(column, width int, term, text string) {
-	if n := utf8.RuneCountInString(term); n < width {
+	if n := utf8.RuneCountInString(term); n+1 < width { // with two blanks between them
 		t.filled(column, column+width, term+strings.Repeat("\u00a0", width-n-1)+" "+text)
 		return
 	}

@@ -61,7 +61,7 @@ func TopTable(w io.Writer, sessions []discover.Session, loads []Load, opts TextO
 		column{title: "MEMORY", cell: load(func(l Load) string { return memoryText(l.Memory) }), dropEarly: topRankMemory, alignRight: true},
 		column{title: "TOK/MIN", cell: load(func(l Load) string { return rateText(l.TokenRate) }), dropEarly: topRankTokens, alignRight: true},
 		column{cell: load(func(l Load) string { return Sparkline(l.TokenHistory, 0) }), dropEarly: topRankTokenHistory},
-		column{title: "CTX", cell: func(i int) string { return contextShare(sessions[i].Tokens) }, dropEarly: topRankContext, alignRight: true},
+		column{title: "CTX", cell: func(i int) string { return cmp.Or(contextShare(sessions[i].Tokens), contextText(sessions[i].Tokens)) }, dropEarly: topRankContext, alignRight: true},
 		column{title: "LIMIT", cell: func(i int) string { return limitText(sessions[i].Quotas, opts.Now) }, dropEarly: topRankLimit, alignRight: true},
 		column{title: "CHANGES", cell: load(func(l Load) string { return l.Changes.statusLetters() }), dropEarly: topRankChanges},
 		c.waitingOn, c.dir, c.title,
@@ -95,17 +95,6 @@ func rateText(perMinute *float64) string {
 		return ""
 	}
 	return Thousands(int64(*perMinute))
-}
-
-// contextShare is the share of the context window that is used, or the tokens in the context if the window is not known.
-func contextShare(t *discover.Tokens) string {
-	switch {
-	case t == nil || t.Context == 0:
-		return ""
-	case t.Window > 0:
-		return fmt.Sprintf("%d%%", 100*t.Context/t.Window)
-	}
-	return Thousands(t.Context)
 }
 
 // limitText is the use of the provider's limit that is nearest to its end, in percent; of one that is reached, when it resets.

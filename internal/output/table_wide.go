@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
 
 	"agentctl/discover"
 )
@@ -38,13 +39,18 @@ func doingText(s *discover.Session) string {
 
 // contextText is the number of tokens in the context, and its share of the context window of the model.
 func contextText(t *discover.Tokens) string {
-	switch {
-	case t == nil || t.Context == 0:
+	if t == nil || t.Context == 0 {
 		return ""
-	case t.Window > 0:
-		return fmt.Sprintf("%s %d%%", Thousands(t.Context), 100*t.Context/t.Window)
 	}
-	return Thousands(t.Context)
+	return strings.TrimRight(Thousands(t.Context)+" "+contextShare(t), " ")
+}
+
+// contextShare is the share of the context window that is used, in percent; "" if that is not known.
+func contextShare(t *discover.Tokens) string {
+	if t == nil || t.Context == 0 || t.Window <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d%%", 100*t.Context/t.Window)
 }
 
 // Thousands formats a count: 999, 1.5k, 2.0M.

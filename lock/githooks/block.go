@@ -35,7 +35,7 @@ type block struct {
 // arguments and its stdin alone, and never end it but to stop git.
 func newBlock(hook string, f form, want InstallOptions) block {
 	var b strings.Builder
-	fmt.Fprintf(&b, "agentctl_program=%s\n", shellQuote(want.Program))
+	fmt.Fprintf(&b, "agentctl_program=%s\n", ShellQuote(want.Program))
 	b.WriteString(`[ -x "$agentctl_program" ] || agentctl_program=$(command -v agentctl) || agentctl_program=` + "\n")
 	call, failed := "hooks run "+hook, "case $? in 5 | 6) exit 1 ;; esac"
 	switch hook {
@@ -73,8 +73,8 @@ func (b block) program() string {
 
 func (b block) merges() bool { return strings.Contains(b.body, mergesFlag) }
 
-// shellQuote is one word of a shell.
-func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// ShellQuote returns a text as one word of a POSIX shell.
+func ShellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // parsedBlock is what there is of ours in a file.
 type parsedBlock struct {

@@ -66,7 +66,7 @@ func (r Root) Glob(pattern string) string {
 // Environ adds the package's libraries and programs to an environment.
 func (r Root) Environ(environ []string) []string {
 	var libraries []string
-	for _, pattern := range []string{"usr/lib/*/*.so*", "lib/*/*.so*", "usr/lib/*.so*", "lib/*.so*"} {
+	for _, pattern := range []string{"usr/lib/*/*.so*", "lib/*/*.so*", "usr/lib/*.so*", "lib/*.so*", "usr/lib/*/systemd/*.so*"} {
 		found, _ := filepath.Glob(r.Path(pattern))
 		for _, file := range found {
 			if dir := filepath.Dir(file); !slices.Contains(libraries, dir) {

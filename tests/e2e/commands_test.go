@@ -18,6 +18,8 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/creack/pty"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
@@ -129,6 +131,15 @@ func scriptCommands() map[string]command {
 		}),
 		// valid PART FILE: JSON that the schema's part takes.
 		"valid": withArgs(2, func(ts *testscript.TestScript, args []string) { ts.Check(schema.Check(args[0], ts.ReadFile(args[1]))) }),
+		// prometheus FILE: metrics that Prometheus's parser takes.
+		"prometheus": withArgs(1, func(ts *testscript.TestScript, args []string) {
+			parser := expfmt.NewTextParser(model.LegacyValidation)
+			families, err := parser.TextToMetricFamilies(strings.NewReader(ts.ReadFile(args[0])))
+			ts.Check(err)
+			if len(families) == 0 {
+				ts.Fatalf("%s has no metrics", args[0])
+			}
+		}),
 		// no-control-sequences FILE: nothing in it acts on a terminal.
 		"no-control-sequences": withArgs(1, func(ts *testscript.TestScript, args []string) {
 			for line := range strings.Lines(ts.ReadFile(args[0])) {
@@ -143,6 +154,7 @@ func scriptCommands() map[string]command {
 	maps.Copy(all, launchCommands())
 	maps.Copy(all, eventCommands())
 	maps.Copy(all, screenCommands())
+	maps.Copy(all, pictureCommands())
 	maps.Copy(all, compressionCommands())
 	maps.Copy(all, interruptCommands())
 	maps.Copy(all, hostCommands())

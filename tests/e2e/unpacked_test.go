@@ -14,12 +14,15 @@ import (
 	"agentctl/tests/debian"
 )
 
-// unpackedPackages returns the programs of Debian that scripts run: jq for the documents' commands, and the multiplexers.
+// unpackedPackages returns the packages of Debian whose first program scripts run: those of the documents' commands, and the multiplexers.
 func unpackedPackages() map[string]debian.Package {
 	return map[string]debian.Package{
-		"jq":     {Name: "jq", Version: "1.6", Files: []string{"usr/bin/jq"}},
-		"screen": {Name: "screen", Version: "4.9.0", Files: []string{"usr/bin/screen"}},
-		"tmux":   debian.Tmux(),
+		"fzf":     {Name: "fzf", Version: "0.38.0", Files: []string{"usr/bin/fzf"}},
+		"jq":      {Name: "jq", Version: "1.6", Files: []string{"usr/bin/jq"}},
+		"screen":  {Name: "screen", Version: "4.9.0", Files: []string{"usr/bin/screen"}},
+		"systemd": {Name: "systemd", Version: "252.39", Files: []string{"usr/bin/systemd-analyze", "usr/lib/systemd/user"}},
+		"tmux":    debian.Tmux(),
+		"zsh":     {Name: "zsh", Version: "5.9", Files: []string{"bin/zsh"}},
 	}
 }
 
@@ -29,7 +32,7 @@ func addJQ(t *testing.T, dir string) {
 	if _, err := exec.LookPath("jq"); err == nil {
 		return
 	}
-	err := unpack(t.Context(), "jq", dir)
+	_, err := unpack(t.Context(), "jq", dir)
 	switch {
 	case mayBeMissing(err):
 		t.Skipf("the documents' commands need jq: %v", err)
@@ -44,21 +47,23 @@ func mayBeMissing(err error) bool {
 }
 
 // unpack writes a script with the name of a package into a directory, which runs the package's program with its own libraries.
-func unpack(ctx context.Context, name, dir string) error {
+func unpack(ctx context.Context, name, dir string) (debian.Root, error) {
 	p := unpackedPackages()[name]
 	root, err := debian.Ensure(ctx, p)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return root.Script(filepath.Join(dir, name), p.Files[0])
+	return root, root.Script(filepath.Join(dir, name), p.Files[0])
 }
 
-// unpacks PACKAGE…: PATH has its program from then on.
+// unpacks PACKAGE…: PATH has its program from then on, and $root_PACKAGE is where its files are.
 func unpacks(ts *testscript.TestScript, names []string) {
 	dir := filepath.Join(ts.Getenv("WORK"), "unpacked")
 	ts.Check(os.MkdirAll(dir, 0o755))
 	for _, name := range names {
-		ts.Check(unpack(context.Background(), name, dir))
+		root, err := unpack(context.Background(), name, dir)
+		ts.Check(err)
+		ts.Setenv("root_"+name, string(root))
 	}
 	ts.Setenv("PATH", dir+string(os.PathListSeparator)+ts.Getenv("PATH"))
 }
@@ -76,8 +81,8 @@ func unpackable() bool {
 // The unpacked programs work, also on a machine that has them.
 func TestUnpackedPrograms(t *testing.T) {
 	dir := t.TempDir()
-	for name, version := range map[string]string{"jq": "--version", "screen": "-v", "tmux": "-V"} {
-		if err := unpack(t.Context(), name, dir); mayBeMissing(err) {
+	for name, version := range map[string]string{"fzf": "--version", "jq": "--version", "screen": "-v", "systemd": "--version", "tmux": "-V", "zsh": "--version"} {
+		if _, err := unpack(t.Context(), name, dir); mayBeMissing(err) {
 			t.Skip(err)
 		} else if err != nil {
 			t.Fatal(err)

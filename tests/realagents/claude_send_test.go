@@ -14,6 +14,7 @@ import (
 
 	"agentctl/internal/output"
 	"agentctl/tests/realagents/install"
+	"agentctl/tests/realagents/term"
 	"agentctl/tests/realagents/world"
 )
 
@@ -183,6 +184,8 @@ func TestClaudeSendIsHonest(t *testing.T) {
 	}
 	tui.WaitFor("Held message from another session")
 
+	c.whileAsked(w, a.In(w.Dir("asked")))
+
 	// Another process listens in the place of the session's.
 	socket := claudeSocket(t, w, tui.PID())
 	if err := os.Remove(socket); err != nil {
@@ -195,6 +198,44 @@ func TestClaudeSendIsHonest(t *testing.T) {
 	if heard := d.end(); heard != "" {
 		t.Errorf("another process hears %q", heard)
 	}
+}
+
+// whileAsked: while a session waits for a permission, a message is queued, and the permission stays open. Once the user has refused it,
+// the session reads what was queued.
+func (c agentctl) whileAsked(w *world.World, a world.Agent) {
+	c.t.Helper()
+	c.dir = a.Dir()
+	tui, id := claudeTUI(c.t, c, a, "--permission-mode", "manual")
+	tui.Submit("asks [[shell touch made]]")
+	waits := func() bool {
+		s := c.status(id)
+		return rowOf(s) == row(id, tui.PID(), "waiting permission") && s.WaitingOn != nil && s.WaitingOn.Brief == "touch made"
+	}
+	if !poll(waits) {
+		c.t.Fatalf("it does not wait for a permission, but is %s", rowOf(c.status(id)))
+	}
+	path := claudeTranscript(c.t, w, id)
+	r, errs := c.sendResult(124, "--timeout", "2s", id, "the first while asked")
+	if r.Result != "accepted" || r.Message != nil || !strings.Contains(errs, "not read within 2s: the session is waiting for its user (permission): Bash: touch made") {
+		c.t.Errorf("%+v, %s", r, errs)
+	}
+	var second sync.WaitGroup
+	second.Go(func() { c.sendResult(0, id, "the second while asked") })
+	awaitQueued(c.t, path, "the second while asked")
+	if n := storedMessages(c.t, path, "while asked"); n != 0 || !waits() || !strings.Contains(tui.Screen(), "Do you want to proceed?") {
+		c.t.Errorf("%d are delivered while it is %s\n%s", n, rowOf(c.status(id)), tui.Screen())
+	}
+	tui.Answer("Do you want to proceed?", term.Escape)
+	second.Wait()
+	for _, text := range []string{"the first while asked", "the second while asked"} {
+		if !poll(func() bool { return storedMessages(c.t, path, text) == 1 }) {
+			c.t.Errorf("%q is stored %d times", text, storedMessages(c.t, path, text))
+		}
+	}
+	if _, err := os.Stat(filepath.Join(a.Dir(), "made")); err == nil {
+		c.t.Error("the command has run")
+	}
+	tui.HangUp()
 }
 
 // claudeSocket is where a process listens for messages, as it says itself.

@@ -2,6 +2,7 @@ package realagents
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,6 +71,7 @@ func TestCodexSend(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil || count(t, w, id, strings.TrimSuffix(big, "\n")) != 1 {
 		t.Errorf("%d bytes: %v, %s", len(big), err, out)
 	}
+	c.sendsLiterally(w, id)
 
 	// A turn in progress reads messages once its tool has ended; two with the same text are two messages.
 	tool := w.Tool(a.Dir())
@@ -101,8 +103,57 @@ func TestCodexSend(t *testing.T) {
 	if count(t, w, id, "into a question") != 0 || count(t, w, id, "after it") != 1 {
 		t.Errorf("stored: %q", asked(t, w, id)[2:])
 	}
-	if row := c.status(id); row.PID != daemonPID(t, w) {
+	daemon := daemonPID(t, w)
+	if row := c.status(id); row.PID != daemon {
 		t.Errorf("it is run by %d", row.PID)
+	}
+
+	// The daemon ends before the thread reads a message.
+	tui.WaitFor("OK: after it")
+	tui.Submit("ask again [[escalate echo hi]]")
+	tui.WaitFor("Would you like to run the following command?")
+	send := exec.Command(os.Getenv(binary), "send", id, "to one that ends")
+	var errs strings.Builder
+	send.Env, send.Stderr = a.Environ(), &errs
+	if err := send.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if !poll(func() bool { return watchesProcess(send.Process.Pid) }) {
+		t.Error("send does not wait for the thread")
+	}
+	kill(t, daemon)
+	if err := send.Wait(); send.ProcessState.ExitCode() != 1 || !strings.Contains(errs.String(), "has ended before it read the message: the message was not delivered") {
+		t.Errorf("%v, %s", err, errs.String())
+	}
+	if count(t, w, id, "to one that ends") != 0 {
+		t.Error("it is stored")
+	}
+}
+
+// watchesProcess reports whether a process waits for the end of another one. send does so once the agent has accepted the message.
+func watchesProcess(pid int) bool {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	return slices.ContainsFunc(files, func(file string) bool {
+		name, _ := os.Readlink(file)
+		return name == "anon_inode:[pidfd]" || strings.HasPrefix(name, "pidfd:")
+	})
+}
+
+// sendsLiterally sends what a shell, the agent or a terminal could take for something else: text is stored unchanged, and control
+// characters are refused.
+func (c agentctl) sendsLiterally(w *world.World, id string) {
+	c.t.Helper()
+	text := "/clear @notes.txt \u65e5\U0001f600 \u202e \t<b>&\n! ls\n# x"
+	c.sends(0, "", id, text)
+	if n := count(c.t, w, id, text); n != 1 {
+		c.t.Errorf("%q is stored %d times: %q", text, n, asked(c.t, w, id))
+	}
+	before := len(asked(c.t, w, id))
+	for text, say := range map[string]string{"a\x1b[2J": "U+001B at offset 1", "\x9b1m": "not UTF-8 text at offset 0", "line\rline": "U+000D at offset 4", "b\u0085": "U+0085 at offset 1"} {
+		c.sends(2, say, id, text)
+	}
+	if after := len(asked(c.t, w, id)); after != before {
+		c.t.Errorf("%d messages more", after-before)
 	}
 }
 
@@ -119,8 +170,20 @@ func TestCodexSendByQueue(t *testing.T) {
 	id := codexID(t, w, "the first")
 	c.sendsTraced(a.Native, id, "the second")
 	tui.WaitFor("OK: the second")
+
+	// A session that waits for permission leaves messages in the queue until its turn is over, and the permission open.
+	tui.Submit("ask [[escalate echo hi]]")
+	const question = "Would you like to run the following command?"
+	tui.WaitFor(question)
+	c.sends(124, "not read within 5s: the session is waiting for its user (permission): exec_command: echo hi", "--timeout", "5s", id, "into a question")
+	if count(t, w, id, "into a question") != 0 || !strings.Contains(codexQueue(t, w, id), "into a question") || !strings.Contains(tui.Screen(), question) {
+		t.Errorf("the queue has %s\n%s", codexQueue(t, w, id), tui.Screen())
+	}
+	tui.Answer(question, term.Enter)
+	tui.WaitFor("OK: into a question")
+
 	var senders sync.WaitGroup
-	big := strings.Repeat("0123456789", 30_000)
+	big := strings.Repeat("0123456789 0123456789\n", 15_000) + "end" // in lines: the terminal interface takes a minute to draw a single one
 	for _, text := range []string{"the same", "the same", "-"} {
 		senders.Go(func() {
 			cmd := exec.Command(os.Getenv(binary), "send", id, text)
@@ -135,8 +198,8 @@ func TestCodexSendByQueue(t *testing.T) {
 		t.Errorf("stored: %.200q", asked(t, w, id))
 	}
 
-	tool := w.Tool(a.Dir())
 	tui.WaitFor("OK: 0123456789")
+	tool := w.Tool(a.Dir())
 	tui.Submit("work [[shell " + tool.Command + "]]")
 	tool.WaitRunning()
 	lost := make(chan struct{})

@@ -1,10 +1,14 @@
 package realagents
 
 import (
+	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,7 +26,7 @@ func TestOpenCodeTakesMessages(t *testing.T) {
 		server := a.Serve()
 		base := serverURL(t, server)
 		c.midTurn(w, a, base)
-		c.whileWaiting(a, base, server.PID())
+		c.whileWaiting(w, a, base, server.PID())
 		id := c.answered(w, a, base, "first")
 		c.sendsTraced("", id, "the second")
 		c.expectStatus(id, "idle")
@@ -34,12 +38,50 @@ func TestOpenCodeTakesMessages(t *testing.T) {
 		if _, errs, code := c.run("send", "--timeout", "2s", suspended, "unheard"); code != 124 || !strings.Contains(errs, "whether it has the message is not known") {
 			t.Errorf("to a process that does not run: exit code %d\n%s", code, errs)
 		}
-		server.Signal(syscall.SIGCONT)
-		server.Kill()
+		c.endsMeanwhile(suspended, server, base)
 		if _, errs, code := c.run("send", id, "too late"); code != 5 || !strings.Contains(errs, "agentctl resume") {
 			t.Errorf("to a stopped session: exit code %d\n%s", code, errs)
 		}
 	})
+}
+
+// endsMeanwhile: a server that does not run has not accepted the connection yet when it is killed.
+func (c agentctl) endsMeanwhile(id string, server *world.Process, base string) {
+	c.t.Helper()
+	cmd := exec.Command(os.Getenv(binary), "send", id, "never read")
+	var out strings.Builder
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = append([]string{"HOME=" + c.home}, c.env...), c.dir, &out, &out
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	if !poll(func() bool { return isConnecting(c.t, base) }) {
+		c.t.Error("send does not connect to the server")
+	}
+	server.Kill()
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(out.String(), "the agent has not accepted the message: ") {
+		c.t.Errorf("to a server that is killed: exit code %d\n%s", cmd.ProcessState.ExitCode(), out.String())
+	}
+}
+
+// isConnecting reports whether a client has connected to the server at base, which has not accepted the connection yet.
+func isConnecting(t *testing.T, base string) bool {
+	t.Helper()
+	table, err := os.ReadFile("/proc/net/tcp")
+	at, err2 := url.Parse(base)
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(at.Port())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(table)) {
+		f := strings.Fields(line) // the fields 1, 3 and 9 are the local address, the state and the inode, which is 0 before accept(2)
+		if len(f) > 9 && f[1] == fmt.Sprintf("0100007F:%04X", port) && f[3] == "01" && f[9] == "0" {
+			return true
+		}
+	}
+	return false
 }
 
 // delivers sends a message, which must be delivered.
@@ -97,8 +139,8 @@ func (c agentctl) midTurn(w *world.World, a world.Agent, base string) {
 	}
 }
 
-// whileWaiting: the question stays open, and is shown as before.
-func (c agentctl) whileWaiting(a world.Agent, base string, pid int) {
+// whileWaiting: the question and the permission stay open, and are shown as before.
+func (c agentctl) whileWaiting(w *world.World, a world.Agent, base string, pid int) {
 	c.t.Helper()
 	id := ask(c.t, base, a.Dir(), "asks [[question Which color?]]")
 	c.expectStatus(id, "waiting")
@@ -106,6 +148,21 @@ func (c agentctl) whileWaiting(a world.Agent, base string, pid int) {
 	got := c.status(id)
 	if on := got.WaitingOn; rowOf(got) != row(id, pid, "waiting question") || on == nil || len(on.Questions) != 1 || on.Questions[0] != "Which color?" {
 		c.t.Errorf("after a message it is %s, and waits on %+v", rowOf(got), on)
+	}
+
+	dir := w.Dir("asking")
+	if err := os.WriteFile(filepath.Join(dir, "opencode.json"), []byte(`{"permission":{"bash":"ask"}}`), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	id = ask(c.t, base, dir, "wants [[shell touch made]]")
+	c.expectStatus(id, "waiting")
+	c.delivers(id, "perhaps not")
+	got = c.status(id)
+	if on := got.WaitingOn; rowOf(got) != row(id, pid, "waiting permission") || on == nil || on.Brief != "touch made" {
+		c.t.Errorf("after a message it is %s, and waits on %+v", rowOf(got), on)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "made")); err == nil {
+		c.t.Error("the command has run")
 	}
 }
 

@@ -117,6 +117,29 @@ func (s topScreen) aligned(width int, titles []string, agents ...string) {
 	}
 }
 
+// colored checks the colours of rows cell by cell: the selected one is inverse from edge to edge, the status of one that waits has a
+// background, and nothing else has one.
+func (s topScreen) colored() {
+	s.t.Helper()
+	screen := s.Cells()
+	head := slices.IndexFunc(screen, func(row []term.Cell) bool { return column(row, "STATUS") == 4 })
+	for y, row := range screen {
+		selected, waits := y > head && row[0].Text == ">", y > head && column(row[:5], "w") == 4
+		end := column(row, ")") + 1
+		for x, cell := range row {
+			if cell.Text == "" {
+				continue // the second half of a wide character
+			}
+			if cell.Reverse != selected {
+				s.t.Errorf("line %d, cell %d, %q: inverse: %v", y+1, x+1, cell.Text, cell.Reverse)
+			}
+			if background := cell.Background != nil; background != (waits && !selected && x >= 4 && x < end) {
+				s.t.Errorf("line %d, cell %d, %q: background %v", y+1, x+1, cell.Text, cell.Background)
+			}
+		}
+	}
+}
+
 // framed checks that the pane is beside the table: each line between the totals and the keys has the edge at one column.
 func (s topScreen) framed(edge int) {
 	s.t.Helper()

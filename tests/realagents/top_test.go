@@ -39,6 +39,7 @@ func TestTop(t *testing.T) {
 	top.sees("^  .*running .*codex .*日本語 in Codex")
 	top.sees(`^2 waiting, 1 running`)
 	top.aligned(term.Width, []string{"STATUS", "AGENT", "WAITING ON", "DIR", "TITLE"}, agentsShown(top)...)
+	top.colored()
 
 	// The permission is given in Claude Code's own terminal.
 	mux.answers("claude", "Do you want to proceed?")
@@ -131,10 +132,13 @@ func attaches(t *testing.T, c agentctl, top topScreen, mux tmux, claude world.Ag
 	top.aligned(term.Width, alwaysShown(), install.ClaudeCode)
 
 	inside := topScreen{t, mux.client}
-	mux.window("top", claude.Dir(), os.Getenv(binary), "top")
+	mux.window("top", claude.Dir(), "env", "NO_COLOR=1", os.Getenv(binary), "top")
 	mux.run("select-window", "-t", "top")
 	inside.types("/漢字\r")
 	inside.sees(`^1 idle +· +filter: 漢字`, "opencode")
+	if shown := mux.run("capture-pane", "-e", "-p", "-t", "top"); !strings.Contains(shown, "\n>   idle") || strings.Contains(shown, "\x1b") {
+		t.Errorf("with NO_COLOR: %q", shown)
+	}
 	inside.types("a")
 	inside.sees("It came by top.", "STATUS")
 	if window := mux.run("display-message", "-p", "-t", "work", "#{window_name}"); window != "claude" {

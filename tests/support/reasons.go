@@ -27,6 +27,10 @@ func reasons() []reason {
 			"There is no registry of live processes before 2.1.75, and none of print runs before 2.1.85. The directory and the time of the transcript are all that tie a node process to a session.",
 		},
 		{
+			install.ClaudeCode, "outcome", "", "1.0.128",
+			"An answer is at times stored before it is known why the model stopped, and not corrected: the outcome of such a run is `unknown`. Seen in one of three runs.",
+		},
+		{
 			install.ClaudeCode, "resume", "", "2.1.74",
 			"The turn runs, and the ID stays. But only the directory ties the process to the session, which is no proof: `resume` waits for one, and ends with exit code 124 and the pid.",
 		},

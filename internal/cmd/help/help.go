@@ -94,7 +94,7 @@ func pageNames(app *cli.App, words []string) (names []string, err error) {
 func Pages(app *cli.App) []manual.Page {
 	var commands []manual.Command
 	for _, c := range cmdutil.Leaves(app.Commands) {
-		commands = append(commands, manual.Command{Name: cmdutil.CommandName(c), Usage: c.Usage})
+		commands = append(commands, manual.Command{Name: cmdutil.CommandName(c), Usage: c.Usage, Flags: cmdutil.FlagNames(c)})
 	}
 	return manual.Pages(app.Usage, commands)
 }

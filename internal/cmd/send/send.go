@@ -170,6 +170,9 @@ func resultError(ctx context.Context, r send.Result, o *options) error {
 		text += ": " + output.Sanitize(r.Refusal)
 	case r.Session.Status == discover.Waiting && r.Session.WaitingFor != "":
 		text += ": the session is waiting for its user (" + output.Sanitize(r.Session.WaitingFor) + ")"
+		if on := output.WaitingOnText(&r.Session); on != "" {
+			text += ": " + on
+		}
 	}
 	return cmdutil.TimeoutError(text, "it may still be read; agentctl logs -f shows when")
 }

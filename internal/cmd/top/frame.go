@@ -19,6 +19,8 @@ const (
 	leastSplit, roomy = 6, 24
 	// limitsHeight is the least height of a screen that shows limits in the header.
 	limitsHeight = 20
+	// leastWidth and leastHeight are the size from which on all parts of the screen have room.
+	leastWidth, leastHeight = 60, 15
 )
 
 // frame returns the lines of the screen.
@@ -28,8 +30,8 @@ func (m *model) frame(columns, rows int) []string {
 	m.update()
 	style := m.call.Style
 	style.Width, style.Now = columns, m.call.Now()
-	head, foot := m.header(style, rows), m.footer(columns)
-	body := max(1, rows-len(head)-1)
+	head, foot := m.header(style, rows), m.footer(columns, rows)
+	body := max(0, rows-len(head)-1)
 	var lines []string
 	switch pane := m.open != "" || len(m.reports) > 0; {
 	case m.help:
@@ -113,13 +115,15 @@ func (m *model) header(style output.TextOptions, rows int) []string {
 	return lines
 }
 
-// footer has the prompt, a notice, or the keys.
-func (m *model) footer(columns int) string {
+// footer has the prompt, a notice, that the screen is too small, or the keys.
+func (m *model) footer(columns, rows int) string {
 	switch {
 	case m.prompt != nil && m.prompt.label != "":
 		return promptLine(m.prompt, columns)
 	case m.notice != "":
 		return m.notice
+	case columns < leastWidth || rows < leastHeight:
+		return fmt.Sprintf("%d×%d is too small: top needs %d×%d", columns, rows, leastWidth, leastHeight)
 	}
 	var keys []string
 	for _, b := range bindings() {

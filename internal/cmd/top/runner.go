@@ -11,6 +11,7 @@ import (
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
 	"agentctl/internal/terminal"
+	"agentctl/lock/githooks"
 	"agentctl/proc"
 )
 
@@ -50,7 +51,7 @@ func quoted(word string) string {
 	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
 		return word
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return githooks.ShellQuote(word)
 }
 
 // capture runs a command in this process and returns what it prints for a terminal of this width, and its exit code. Nobody can

@@ -12,7 +12,7 @@ type Cell struct {
 	Text string
 	// Foreground and Background are nil where the terminal's own colour is shown.
 	Foreground, Background color.Color
-	Bold, Reverse          bool
+	Bold, Faint, Reverse   bool
 }
 
 // Cells returns the rows of the screen, cell by cell.
@@ -27,7 +27,8 @@ func (t *Terminal) Cells() [][]Cell {
 			if c == nil || c.Content == "" {
 				rows[y][x].Text = " "
 			} else {
-				rows[y][x] = Cell{c.Content, c.Style.Fg, c.Style.Bg, c.Style.Attrs&uv.AttrBold != 0, c.Style.Attrs&uv.AttrReverse != 0}
+				has := func(attribute uint8) bool { return c.Style.Attrs&attribute != 0 }
+				rows[y][x] = Cell{c.Content, c.Style.Fg, c.Style.Bg, has(uv.AttrBold), has(uv.AttrFaint), has(uv.AttrReverse)}
 				next = x + max(1, c.Width)
 			}
 			x = next
