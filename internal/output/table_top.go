@@ -42,8 +42,9 @@ const (
 	topRankID
 )
 
-// TopTable writes the table of `top`: a header, and one row a session, fitted to the width.
-func TopTable(w io.Writer, sessions []discover.Session, loads []Load, opts TextOptions) error {
+// TopTable writes the table of `top`: a header, and one row a session, fitted to the width. The column with the title keep, by
+// which the rows are sorted, is dropped last.
+func TopTable(w io.Writer, sessions []discover.Session, loads []Load, keep string, opts TextOptions) error {
 	c := opts.newSessionColumns(sessions)
 	c.id.dropEarly, c.agent.dropEarly, c.age.dropEarly, c.waitingOn.dropEarly = topRankID, topRankAgent, topRankAge, topRankWaitingOn
 	for _, narrowed := range []*column{&c.dir, &c.title} {
@@ -52,7 +53,7 @@ func TopTable(w io.Writer, sessions []discover.Session, loads []Load, opts TextO
 	load := func(text func(Load) string) func(int) string {
 		return func(i int) string { return text(loads[i]) }
 	}
-	return sessionGrid(
+	g := sessionGrid(
 		sessions,
 		column{cell: load(Load.signs)},
 		c.status, c.id, c.agent, c.age,
@@ -65,7 +66,13 @@ func TopTable(w io.Writer, sessions []discover.Session, loads []Load, opts TextO
 		column{title: "LIMIT", cell: func(i int) string { return limitText(sessions[i].Quotas, opts.Now) }, dropEarly: topRankLimit, alignRight: true},
 		column{title: "CHANGES", cell: load(func(l Load) string { return l.Changes.statusLetters() }), dropEarly: topRankChanges},
 		c.waitingOn, c.dir, c.title,
-	).print(w, opts)
+	)
+	for i := range g.columns {
+		if g.columns[i].title == keep && keep != "" {
+			g.columns[i].dropEarly, g.columns[i].dropLate = 0, 0
+		}
+	}
+	return g.print(w, opts)
 }
 
 // signs are those before a row: > selected, * marked.

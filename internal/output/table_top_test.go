@@ -28,7 +28,7 @@ func TestTopTable(t *testing.T) {
 	}
 	for width := 10; width <= 300; width++ {
 		var b strings.Builder
-		if err := TopTable(&b, sessions, loads, TextOptions{Width: width, Now: now}); err != nil {
+		if err := TopTable(&b, sessions, loads, "", TextOptions{Width: width, Now: now}); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
@@ -39,6 +39,10 @@ func TestTopTable(t *testing.T) {
 			if DisplayWidth(line) > width {
 				t.Errorf("%d columns: %q", width, line)
 			}
+		}
+		b.Reset()
+		if err := TopTable(&b, sessions, loads, "CPU", TextOptions{Width: width, Now: now}); err != nil || width >= 25 && !strings.Contains(b.String(), " CPU") {
+			t.Errorf("%d columns, sorted by CPU: %q, %v", width, b.String(), err)
 		}
 		if width < 200 {
 			continue

@@ -179,7 +179,7 @@ func (m *model) tableLines(style output.TextOptions, height int) []string {
 		loads[n].Selected, loads[n].Marked = n == i, m.marked[r.key]
 	}
 	var b strings.Builder
-	_ = output.TopTable(&b, sessions, loads, style) // a builder returns no error
+	_ = output.TopTable(&b, sessions, loads, orders()[m.order].column, style) // a builder returns no error
 	all := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if style.Color {
 		all[i+1] = "\x1b[7m" + output.FitLine(output.WithoutColor(all[i+1]), style.Width) + "\x1b[0m"

@@ -62,13 +62,15 @@ func (m *model) typed(key terminal.Key) terminal.Request {
 		m.prompt.typed(m, key)
 		return terminal.Request{}
 	}
-	switch {
-	case key == terminal.PasteBegin:
+	if key == terminal.PasteBegin {
 		m.prompt = &prompt{pasting: true} // what is pasted is no command
 		return terminal.Request{}
-	case m.help && key != 'q':
+	}
+	if m.help {
 		m.help = false
-		return terminal.Request{}
+		if slices.Contains([]terminal.Key{'?', 'h', ' ', terminal.Enter, terminal.Escape}, key) { // they close it; the others do what the help says
+			return terminal.Request{}
+		}
 	}
 	for _, b := range bindings() {
 		if slices.Contains(b.keys, key) {

@@ -305,6 +305,22 @@ func TestMatches(t *testing.T) {
 	}
 }
 
+// The help is closed by what opens and closes other things; any other key closes it and does what the help says.
+func TestHelp(t *testing.T) {
+	m := newScreen(t, session("aaaa", discover.Running, "/w", ""))
+	for key, want := range map[terminal.Key]string{'?': "\n>   running", terminal.Escape: "\n>   running", terminal.Enter: "\n>   running", 't': "── processes: $", 'K': "[y/N]", 's': "sorted by cpu"} {
+		m.open, m.prompt = "", nil
+		m.types('?')
+		if text := m.shown(120, 40); !strings.Contains(text, "show or hide the keys") {
+			t.Error(text)
+		}
+		m.types(key)
+		if text := m.shown(120, 40); strings.Contains(text, "show or hide the keys") || !strings.Contains(text, want) || key == terminal.Enter && strings.Contains(text, "peek:") {
+			t.Errorf("%v:\n%s", key, text)
+		}
+	}
+}
+
 // Each order has what is most, or first, on top; what is not known comes last.
 func TestOrders(t *testing.T) {
 	n := func(v float64) *float64 { return &v }

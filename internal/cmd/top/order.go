@@ -5,6 +5,8 @@ import "cmp"
 // order is a way to sort the rows.
 type order struct {
 	name string
+	// column is the title of the column that it sorts by.
+	column string
 	// compare is nil for the order in which sessions need the user.
 	compare func(a, b row) int
 }
@@ -16,13 +18,13 @@ func orders() []order {
 	}
 	return []order{
 		{name: "attention"},
-		{"cpu", most(func(r row) float64 { return value(r.load.CPU) })},
-		{"memory", most(func(r row) float64 { return float64(value(r.load.Memory)) })},
-		{"tokens", most(func(r row) float64 { return value(r.load.TokenRate) })},
-		{"context", most(contextUsed)},
-		{"age", func(a, b row) int { return a.s.Created.Compare(b.s.Created) }},
-		{"agent", func(a, b row) int { return cmp.Compare(a.s.Agent, b.s.Agent) }},
-		{"directory", func(a, b row) int { return cmp.Compare(a.s.Dir, b.s.Dir) }},
+		{"cpu", "CPU", most(func(r row) float64 { return value(r.load.CPU) })},
+		{"memory", "MEMORY", most(func(r row) float64 { return float64(value(r.load.Memory)) })},
+		{"tokens", "TOK/MIN", most(func(r row) float64 { return value(r.load.TokenRate) })},
+		{"context", "CTX", most(contextUsed)},
+		{"age", "AGE", func(a, b row) int { return a.s.Created.Compare(b.s.Created) }},
+		{"agent", "AGENT", func(a, b row) int { return cmp.Compare(a.s.Agent, b.s.Agent) }},
+		{"directory", "DIR", func(a, b row) int { return cmp.Compare(a.s.Dir, b.s.Dir) }},
 	}
 }
 
