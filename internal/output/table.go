@@ -134,6 +134,9 @@ func (o TextOptions) shortDir(path string) string {
 	return path
 }
 
+// waitingColor is black on yellow: yellow text is unreadable on a white background.
+const waitingColor = "30;43"
+
 // statusColor is the ANSI SGR parameter for the status of a session.
 func statusColor(s *discover.Session) string {
 	switch {
@@ -142,7 +145,7 @@ func statusColor(s *discover.Session) string {
 	case s.Status == discover.Running:
 		return "32" // green
 	case s.Status == discover.Waiting:
-		return "30;43" // black on yellow: yellow text is unreadable on a white background
+		return waitingColor
 	case s.Status == discover.Idle:
 		return "36" // cyan
 	case s.Status == discover.Unknown:

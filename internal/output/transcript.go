@@ -67,7 +67,7 @@ func (t *Transcript) Write(m TranscriptMessage) error {
 func (t *Transcript) WriteWaiting(s discover.Session) error {
 	var b strings.Builder
 	t.writeBlankLine(&b)
-	b.WriteString(t.colored("33", waitingText(s)) + "\n")
+	b.WriteString(t.colored(waitingColor, waitingText(s)) + "\n")
 	return t.flush(&b)
 }
 
@@ -111,7 +111,7 @@ func headerLabel(m discover.Message) (name, color string) {
 	case discover.KindError:
 		return "error", "1;31"
 	case discover.KindInterruption:
-		return "interrupted", "1;33"
+		return "interrupted", "1;35"
 	case discover.KindCompaction:
 		return "compacted", "1;35"
 	}

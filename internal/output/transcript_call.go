@@ -94,9 +94,9 @@ func stateColor(s discover.ToolState) string {
 	case discover.ToolFailed:
 		return "31"
 	case discover.ToolWaiting:
-		return "1;33"
+		return waitingColor
 	case discover.ToolRefused, discover.ToolInterrupted:
-		return "33"
+		return "35"
 	}
 	return "36"
 }

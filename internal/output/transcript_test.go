@@ -248,7 +248,7 @@ func TestTranscriptFitsAndIsSanitized(t *testing.T) {
 			if n := (displaywidth.Options{ControlSequences: true}).String(line); n > columns {
 				t.Fatalf("%q is %d wide", line, n)
 			}
-			for _, color := range []string{"0", "2", "31", "32", "33", "36", "1;32", "1;33"} {
+			for _, color := range []string{"0", "2", "31", "32", "35", "36", "1;32", "30;43"} {
 				line = strings.ReplaceAll(line, "\x1b["+color+"m", "")
 			}
 			if h := unsafeReason(line); h != "" {

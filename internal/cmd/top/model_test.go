@@ -212,6 +212,19 @@ func TestHeader(t *testing.T) {
 	}
 }
 
+// The lines below the first have the newest limits with their resets, where there is room.
+func TestHeaderLimits(t *testing.T) {
+	s := session("aaaa", discover.Running, "/w", "")
+	s.Quotas = []discover.Quota{{Name: "primary", Used: new(83.0), Resets: cmdtest.Now().Add(time.Hour), Time: cmdtest.Now().Add(-time.Minute)}}
+	m := newScreen(t, s)
+	if got, want := m.frame(120, 20)[1], "codex: primary 83% used, resets 2026-11-20 13:00 (in 1h), noted 1m ago"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if text := m.shown(120, 19); strings.Contains(text, "primary") {
+		t.Error(text)
+	}
+}
+
 // What is typed ends before the edge, and the label with its colon or question.
 func TestPromptLine(t *testing.T) {
 	for _, tc := range []struct {
