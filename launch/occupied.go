@@ -50,6 +50,10 @@ func LockWorkspace(ctx context.Context, scanner *discover.Scanner, w *lock.Works
 	}
 }
 
+// remoteVerb is the command that does one of these for the agentctl of another machine. The only command that holds a lock for long, lock, is not for
+// other machines.
+const remoteVerb = "__remote"
+
 // isBrief reports whether this program holds a lock only for a moment. It assumes so if the holder cannot be seen.
 func isBrief(self proc.Process, l lock.Lock) bool {
 	if len(l.Holders) == 0 {
@@ -67,7 +71,7 @@ func isBrief(self proc.Process, l lock.Lock) bool {
 		return true
 	}
 	switch args[1] {
-	case "launch", "resume", string(ActionRemove), string(ActionArchive), string(ActionUnarchive):
+	case "launch", "resume", string(ActionRemove), string(ActionArchive), string(ActionUnarchive), remoteVerb:
 		return true
 	}
 	return false

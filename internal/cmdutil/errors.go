@@ -11,6 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// failed is the name of an error that has no other one.
+const failed = "failed"
+
 // ErrorText is the text of an error without the names of system calls that Go's errors begin with ("lstat /x: no such file
 // or directory").
 func ErrorText(err error) string {
@@ -54,7 +57,7 @@ func withoutSyscall(err error) string {
 
 // NewUsageError makes an error in the command line, with what to do about it.
 func NewUsageError(message, hint string) *Failure {
-	return &Failure{status{ExitUsage, "usage"}, message, hint, nil}
+	return &Failure{errorNamed("usage"), message, hint, nil}
 }
 
 // UsageError makes a usage error whose hint is the help of the verb. An error among args is printed by [ErrorText].

@@ -38,6 +38,33 @@ type status struct {
 	name string
 }
 
+// errorNamed returns the status of an error by its name in JSON; that of a failure if there is no such name.
+func errorNamed(name string) status {
+	for _, s := range errorStatuses() {
+		if s.name == name {
+			return s
+		}
+	}
+	return status{ExitFailed, failed}
+}
+
+// errorStatuses has every error that is printed.
+func errorStatuses() []status {
+	return []status{
+		{ExitFailed, failed},
+		{ExitUsage, "usage"},
+		{ExitNotFound, "not_found"},
+		{ExitAmbiguous, "ambiguous"},
+		{ExitConflict, "conflict"},
+		{ExitPartial, "partial"},
+		{ExitUnable, "not_installed"},
+		{ExitUnable, "unsupported"},
+		{ExitNo, "no"},
+		{ExitTimeout, "timeout"},
+		{ExitInterrupted, "interrupted"},
+	}
+}
+
 // Failure is an error with its exit code and a hint. [classify] has the exit codes of other packages' errors.
 type Failure struct {
 	status
@@ -57,31 +84,31 @@ var (
 )
 
 // AnswerNo answers a question with no, and a message.
-func AnswerNo(message string) error { return &Failure{status{ExitNo, "no"}, message, "", nil} }
+func AnswerNo(message string) error { return &Failure{errorNamed("no"), message, "", nil} }
 
 // ConflictError says that a session, lock or process of another conflicts.
 func ConflictError(message, hint string) error {
-	return &Failure{status{ExitConflict, "conflict"}, message, hint, nil}
+	return &Failure{errorNamed("conflict"), message, hint, nil}
 }
 
 // TimeoutError says that something did not happen in time.
 func TimeoutError(message, hint string) error {
-	return &Failure{status{ExitTimeout, "timeout"}, message, hint, nil}
+	return &Failure{errorNamed("timeout"), message, hint, nil}
 }
 
 // NotFoundError says that something named in the command line does not exist.
 func NotFoundError(message string) error {
-	return &Failure{status{ExitNotFound, "not_found"}, message, "", nil}
+	return &Failure{errorNamed("not_found"), message, "", nil}
 }
 
 // UnableError says that the agent, or what it runs in, cannot do what was asked for.
 func UnableError(message, hint string) error {
-	return &Failure{status{ExitUnable, "unsupported"}, message, hint, nil}
+	return &Failure{errorNamed("unsupported"), message, hint, nil}
 }
 
 // NotInstalledError says that a program is not installed.
 func NotInstalledError(message string) error {
-	return &Failure{status{ExitUnable, "not_installed"}, message, "", nil}
+	return &Failure{errorNamed("not_installed"), message, "", nil}
 }
 
 // ExitWith ends with the exit code of a command that was run; nothing is printed about it.
@@ -113,7 +140,7 @@ func classify(err error) (e status, hint string) {
 	case errors.Is(err, syscall.EPIPE): // the reader has seen enough
 		return status{code: ExitNoReader}, ""
 	case errors.Is(err, context.Canceled):
-		return status{ExitInterrupted, "interrupted"}, ""
+		return errorNamed("interrupted"), ""
 	case errors.Is(err, ErrPartial):
 		return status{code: ExitPartial}, ""
 	case errors.Is(err, ErrNo):
@@ -121,29 +148,29 @@ func classify(err error) (e status, hint string) {
 	case errors.As(err, &known):
 		return known.status, known.Hint
 	case errors.As(err, &conf) && conf.Unreadable:
-		return status{ExitUsage, "usage"}, "check its path, and that it may be read"
+		return errorNamed("usage"), "check its path, and that it may be read"
 	case conf != nil:
-		return status{ExitUsage, "usage"}, "fix or remove the file; docs/cli.md has every key"
+		return errorNamed("usage"), "fix or remove the file; docs/cli.md has every key"
 	case errors.Is(err, worktree.ErrNoWorktree):
-		return status{ExitNotFound, "not_found"}, "agentctl worktree list shows what there is"
+		return errorNamed("not_found"), "agentctl worktree list shows what there is"
 	case errors.As(err, &ambiguous):
-		return status{ExitAmbiguous, "ambiguous"}, ambiguousHint(ambiguous)
+		return errorNamed("ambiguous"), ambiguousHint(ambiguous)
 	case errors.As(err, &missingID) && isNumber(missingID.Arg):
-		return status{ExitNotFound, "not_found"}, "did you mean pid:" + missingID.Arg + "?"
+		return errorNamed("not_found"), "did you mean pid:" + missingID.Arg + "?"
 	case errors.Is(err, discover.ErrNotFound):
-		return status{ExitNotFound, "not_found"}, "agentctl list -a --since all shows every session"
+		return errorNamed("not_found"), "agentctl list -a --since all shows every session"
 	case errors.Is(err, discover.ErrUnreadable):
-		return status{ExitPartial, "partial"}, "the warnings name the file; agentctl doctor checks every store"
+		return errorNamed("partial"), "the warnings name the file; agentctl doctor checks every store"
 	case errors.As(err, &untrusted):
-		return status{ExitConflict, "conflict"}, trustHint(untrusted)
+		return errorNamed("conflict"), trustHint(untrusted)
 	case errors.Is(err, launch.ErrSessionTimeout):
-		return status{ExitTimeout, "timeout"}, ""
+		return errorNamed("timeout"), ""
 	case errors.As(err, &missing):
-		return status{ExitUnable, "not_installed"}, ""
+		return errorNamed("not_installed"), ""
 	case errors.As(err, &unable):
-		return status{ExitUnable, "unsupported"}, ""
+		return errorNamed("unsupported"), ""
 	}
-	return status{ExitFailed, "failed"}, ""
+	return errorNamed(failed), ""
 }
 
 // Finish reports the error that ends the command, if any, and returns the exit code.

@@ -95,7 +95,7 @@ func (r *hostReports) answer(code int, err error) answer {
 	case code == ExitOK || code == ExitNoReader:
 		a.code = ExitOK
 	case r.failed != nil:
-		a.err = r.failure(code)
+		a.err = r.failure()
 	case code == ExitPartial:
 		a.err = ErrPartial
 	case code == ExitNo:
@@ -107,13 +107,10 @@ func (r *hostReports) answer(code int, err error) answer {
 }
 
 // failure is the error of a host.
-func (r *hostReports) failure(code int) error {
-	f := &Failure{status{exitCode(code), "failed"}, r.failed.Message, r.failed.Hint, nil}
-	if slices.Contains(errorNames(), r.failed.Code) {
-		f.name = r.failed.Code
-	}
+func (r *hostReports) failure() error {
+	f := &Failure{errorNamed(r.failed.Code), r.failed.Message, r.failed.Hint, nil}
 	if f.code == ExitInterrupted { // it was ended there
-		f.code, f.name = ExitFailed, "failed"
+		f.status = errorNamed(failed)
 	}
 	f.message = r.host + ": " + f.message
 	var lines []string
@@ -204,18 +201,4 @@ func joined(failed []answer) error {
 		out.message += "; " + ErrorText(a.err)
 	}
 	return &out
-}
-
-// exitCode is a code that this program may end with; of any other one, that of a failure.
-func exitCode(code int) int {
-	known := []int{ExitUsage, ExitNotFound, ExitAmbiguous, ExitConflict, ExitPartial, ExitUnable, ExitNo, ExitTimeout, ExitInterrupted}
-	if slices.Contains(known, code) {
-		return code
-	}
-	return ExitFailed
-}
-
-// errorNames are the names of errors in JSON.
-func errorNames() []string {
-	return []string{"failed", "usage", "not_found", "ambiguous", "conflict", "partial", "not_installed", "unsupported", "no", "timeout"}
 }

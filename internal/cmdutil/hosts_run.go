@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"sync"
 
+	"agentctl/discover/native/fsread"
 	"agentctl/internal/host"
 	"agentctl/launch"
 )
@@ -132,24 +132,12 @@ func (f Factory) AskHost(ctx context.Context, t host.Target, limit int, args ...
 	if err != nil {
 		return host.Answer{}, nil, err
 	}
-	out := &limitedBuffer{limit: limit}
+	out := &fsread.LimitedBuffer{Limit: limit, Strict: true}
 	answer, err := runner.run(ctx, call, host.Output{Stdout: out, Stderr: io.Discard})
-	return answer, out.text, err
-}
-
-// limitedBuffer is a buffer that takes so many bytes.
-type limitedBuffer struct {
-	text  []byte
-	limit int
-}
-
-// Write implements [io.Writer].
-func (b *limitedBuffer) Write(text []byte) (int, error) {
-	if len(b.text)+len(text) > b.limit {
-		return 0, &badAnswer{fmt.Errorf("it has more than %d bytes", b.limit)}
+	if errors.Is(err, fsread.ErrTooLarge) {
+		err = &badAnswer{err}
 	}
-	b.text = append(b.text, text...)
-	return len(text), nil
+	return answer, out.Bytes(), err
 }
 
 // serve runs a request in this process, as the agentctl of another machine asks for it.

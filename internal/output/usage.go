@@ -2,6 +2,7 @@ package output
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -63,14 +64,32 @@ type UsageLimit struct {
 	Time      string   `json:"time,omitempty"`
 }
 
-// Check returns an error unless the object of another agentctl may be printed.
+// Check returns an error unless the object of another agentctl may be printed. No count of tokens is negative, and the total is the sum of the rows.
 func (u *Usage) Check() error {
+	var sum Tokens
 	for _, row := range append(slices.Clone(u.Rows), u.Total) {
-		if row.Adapter != "" && !isAdapterName(row.Adapter) {
+		switch t := row.Tokens; {
+		case row.Adapter != "" && !isAdapterName(row.Adapter):
 			return fmt.Errorf("no use of an agent: adapter %q", row.Adapter)
+		case min(t.In, t.Out, t.CacheRead, t.CacheWrite, t.Reasoning, t.Total, int64(row.Sessions)) < 0:
+			return errors.New("a count of its use is negative")
 		}
 	}
+	for _, row := range u.Rows {
+		sum = sum.Plus(row.Tokens)
+	}
+	if sum != u.Total.Tokens {
+		return errors.New("the total of its use is not the sum of the rows")
+	}
 	return nil
+}
+
+// Plus adds up tokens of two rows of usage, which have no context.
+func (t Tokens) Plus(o Tokens) Tokens {
+	return Tokens{
+		In: t.In + o.In, Out: t.Out + o.Out, CacheRead: t.CacheRead + o.CacheRead, CacheWrite: t.CacheWrite + o.CacheWrite,
+		Reasoning: t.Reasoning + o.Reasoning, Total: t.Total + o.Total,
+	}
 }
 
 // Check returns an error unless the object of another agentctl may be printed.

@@ -65,17 +65,22 @@ func (d fdReader) Read(p []byte) (int, error) {
 	}
 }
 
-// LimitedBuffer is an io.Writer that keeps the first Limit bytes and drops the rest, for the output of a command.
+// LimitedBuffer is an io.Writer that keeps the first Limit bytes, for the output of a command. It drops the rest, or, with Strict, refuses it with
+// [ErrTooLarge], which ends who writes it.
 type LimitedBuffer struct {
 	Limit     int
+	Strict    bool
 	data      []byte
 	truncated bool
 }
 
-// Write accepts all of p.
+// Write accepts all of p, unless the buffer is strict.
 func (b *LimitedBuffer) Write(p []byte) (int, error) {
 	kept := p[:min(len(p), b.Limit-len(b.data))]
 	b.data, b.truncated = append(b.data, kept...), b.truncated || len(kept) < len(p)
+	if b.Strict && b.truncated {
+		return len(kept), tooLarge(int64(b.Limit))
+	}
 	return len(p), nil
 }
 

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -104,7 +103,7 @@ func check(ctx context.Context, f cmdutil.Factory, t host.Target) (output.HostCh
 	}
 	for _, a := range found.Agents {
 		if len(a.Binaries) > 0 {
-			row.Agents = append(row.Agents, output.HostAgent{Adapter: strings.TrimSpace(a.Adapter), Version: cmp.Or(a.Binaries[0].Version)})
+			row.Agents = append(row.Agents, output.HostAgent{Adapter: strings.TrimSpace(a.Adapter), Version: a.Binaries[0].Version})
 		}
 	}
 	return row, nil

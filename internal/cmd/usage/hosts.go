@@ -110,10 +110,7 @@ func addRows(a, b output.UsageRow) output.UsageRow {
 	if a.Tokens.Total == 0 && a.Sessions == 0 {
 		return out
 	}
-	out.Tokens = output.Tokens{
-		In: a.Tokens.In + b.Tokens.In, Out: a.Tokens.Out + b.Tokens.Out, CacheRead: a.Tokens.CacheRead + b.Tokens.CacheRead,
-		CacheWrite: a.Tokens.CacheWrite + b.Tokens.CacheWrite, Reasoning: a.Tokens.Reasoning + b.Tokens.Reasoning, Total: a.Tokens.Total + b.Tokens.Total,
-	}
+	out.Tokens = a.Tokens.Plus(b.Tokens)
 	out.Sessions = a.Sessions + b.Sessions
 	out.Cost, out.CostPartial = addAmounts(a, b, a.Cost, b.Cost, a.CostPartial || b.CostPartial)
 	out.ReckonedCost, out.ReckonedPartial = addAmounts(a, b, a.ReckonedCost, b.ReckonedCost, a.ReckonedPartial || b.ReckonedPartial)
