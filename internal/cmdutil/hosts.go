@@ -48,7 +48,12 @@ type HostCall struct {
 	elsewhere bool
 	// answered is set once the host has answered in full, or will not.
 	answered *atomic.Bool
+	// whole is set once the host has answered, with an answer that is complete and that the contract allows.
+	whole *atomic.Bool
 }
+
+// Whole reports whether the host has answered in full, after [EachHost].
+func (c HostCall) Whole() bool { return c.whole.Load() }
 
 // OnHosts reports whether the flags or an argument name a host: then the command is for [Factory.HostCalls]. ids are the arguments that may be
 // H:ID.
@@ -98,7 +103,7 @@ func (f Factory) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([
 			continue // an H:ID names another one
 		}
 		args := slices.Concat(f.Hosts.command(), []string{"--"}, wanted[t.Name], rest)
-		calls = append(calls, HostCall{Target: t, Args: args, elsewhere: anyHost && len(targets) > 1, answered: new(atomic.Bool)})
+		calls = append(calls, HostCall{Target: t, Args: args, elsewhere: anyHost && len(targets) > 1, answered: new(atomic.Bool), whole: new(atomic.Bool)})
 	}
 	return calls, nil
 }

@@ -73,6 +73,9 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 				err = working.Err()
 			}
 			answers[i] = reports.answer(ended.Code, err)
+			if call.whole != nil {
+				call.whole.Store(err == nil && (ended.Code == ExitOK || ended.Code == ExitPartial))
+			}
 			if call.answered != nil && working.Err() == nil {
 				call.answered.Store(true)
 			}

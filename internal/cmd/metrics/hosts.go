@@ -18,13 +18,11 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 		calls[i] = calls[i].Without("output") // the file is here
 	}
 	up := output.Metric{Name: "agentctl_host_up", Help: "1 if the host has answered in full."}
-	answered := map[string]bool{}
 	var metrics []output.Metric
 	partial := cmdutil.Gather(ctx, c, calls, func(host string, m output.Metric) error {
 		if err := m.Check(); err != nil {
 			return cmdutil.Misunderstood(err)
 		}
-		answered[host] = true
 		metrics = merge(metrics, m, host)
 		return nil
 	})
@@ -33,7 +31,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 	}
 	for _, call := range calls {
 		value := 0.0
-		if answered[call.Target.Name] {
+		if call.Whole() {
 			value = 1
 		}
 		up.Add(value, "host", call.Target.Name)
