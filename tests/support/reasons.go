@@ -28,7 +28,7 @@ func reasons() []reason {
 		},
 		{
 			install.ClaudeCode, "outcome", "", "1.0.128",
-			"An answer is at times stored before it is known why the model stopped, and not corrected: the outcome of such a run is `unknown`. Seen in one of three runs.",
+			"An answer is at times stored before it is known why the model stopped, and not corrected: the outcome of such a run is `unknown`. Seen in one of four runs.",
 		},
 		{
 			install.ClaudeCode, "resume", "", "2.1.74",
