@@ -40,6 +40,13 @@ type RefusalReader interface {
 	Refusal(m discover.Message, sent SentMessage) (text string, dropped bool)
 }
 
+// UnreadReader is implemented by senders whose agent stores a message before the model gets it, and may leave it to the next prompt.
+type UnreadReader interface {
+	// Unread returns why the model may not get the sent message, which the transcript has; "" if it has got it, or gets it in the turn in
+	// progress. s is the session as it is now.
+	Unread(ctx context.Context, s discover.Session, sent SentMessage) (why string, err error)
+}
+
 // maxMessageSize bounds a message in bytes. Adapters refuse what is more than their agent takes.
 const maxMessageSize = 1 << 20
 

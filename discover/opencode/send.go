@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/opencode/transcript"
 	"agentctl/launch"
 	"agentctl/proc"
 )
@@ -62,8 +63,8 @@ type listener struct {
 }
 
 // Send implements [launch.Sender]. The server answers before it has stored the message, and also if it never will, as for an agent that is not
-// configured any more. While a turn is in progress, it stores the message at once, and gives it to the model with the next call. While
-// the session waits for the user, the permission or question stays open (SEEN 1.1.65, 1.18.33).
+// configured any more. While a turn is in progress, it stores the message at once, and gives it to the model with the next call, or leaves it
+// to the next prompt ([transcript.Unread]). While the session waits for the user, the permission or question stays open (SEEN 1.1.65, 1.18.33).
 func (Adapter) Send(ctx context.Context, s discover.Session, text string, host launch.Environment) (launch.SentMessage, error) {
 	listeners, err := listening(s)
 	if err != nil {
@@ -83,6 +84,23 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, host l
 // IsSent implements [launch.Sender]. The agent keeps the ID of the message's only part (SEEN 1.1.65, 1.18.33).
 func (Adapter) IsSent(m discover.Message, sent launch.SentMessage) bool {
 	return m.ID == sent.ID && m.Role == discover.RoleUser
+}
+
+// Unread implements [launch.UnreadReader].
+func (Adapter) Unread(ctx context.Context, s discover.Session, sent launch.SentMessage) (why string, err error) {
+	inTurn := s.Status == discover.Running || s.Status == discover.Waiting
+	unread := false
+	if isLegacyPath(s.Path) {
+		unread = transcript.Unread(newLegacyMessages(ctx, s.Path, s.ID), sent.ID, inTurn)
+	} else if err = readDatabase(ctx, s.Home, s.Path, func(d *database) {
+		unread = transcript.Unread(d.messages(s.ID), sent.ID, inTurn)
+	}); isDamage(err) {
+		err = nil
+	}
+	if err != nil || !unread {
+		return "", err
+	}
+	return "the transcript has it, and the model has not been asked. If a turn was just ending, the agent leaves it to the next prompt", nil
 }
 
 // prompt is the body of a request that sends a message. Without an agent, the server takes the default one; without a model, that of the

@@ -4,7 +4,7 @@ package output
 type SendResult struct {
 	// Result is delivered, accepted, lost, dropped or unknown.
 	Result string `json:"result"`
-	// Refusal is what the agent says of a message that it has not given to the session.
+	// Refusal is what is known of a message that is not delivered.
 	Refusal string  `json:"refusal,omitempty"`
 	Session Session `json:"session"`
 	// Message is the message as the transcript has it.

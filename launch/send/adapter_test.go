@@ -44,8 +44,9 @@ func (s *store) add(m ...discover.Message) {
 // senderAdapter is a testAdapter that takes messages.
 type senderAdapter struct {
 	testAdapter
-	check error
-	send  func(ctx context.Context, s discover.Session, text string) (launch.SentMessage, error)
+	check  error
+	unread string
+	send   func(ctx context.Context, s discover.Session, text string) (launch.SentMessage, error)
 }
 
 func (a senderAdapter) CheckSend(discover.Session, launch.Environment) error { return a.check }
@@ -63,6 +64,10 @@ func (a senderAdapter) Refusal(m discover.Message, _ launch.SentMessage) (text s
 		return m.Text, m.Text == "dropped"
 	}
 	return "", false
+}
+
+func (a senderAdapter) Unread(context.Context, discover.Session, launch.SentMessage) (string, error) {
+	return a.unread, nil
 }
 
 func (testAdapter) Name() discover.Agent { return "testagent" }

@@ -28,11 +28,11 @@ type Delivery string
 
 // The deliveries.
 const (
-	// Delivered: the transcript of the session has it.
+	// Delivered: the transcript of the session has it, and the model has got it or gets it in the turn in progress.
 	Delivered Delivery = "delivered"
-	// Accepted: the agent has accepted it, and the transcript does not have it yet.
+	// Accepted: the agent has accepted it, and has not delivered it yet.
 	Accepted Delivery = "accepted"
-	// Lost: the session has ended, and its transcript does not have it.
+	// Lost: the session has ended before it was delivered.
 	Lost Delivery = "lost"
 	// Dropped: the agent says that the session will never get it.
 	Dropped Delivery = "dropped"
@@ -49,7 +49,8 @@ type Result struct {
 	Sent launch.SentMessage
 	// Message is the message as the transcript has it; nil unless Delivery is Delivered.
 	Message *discover.Message
-	// Refusal is what the agent says of a message that it has not given to the session, in its own words; "" if nothing.
+	// Refusal is what is known of a message that is not delivered: what the agent says of it, in its own words, or what its storage shows;
+	// "" if nothing.
 	Refusal string
 	// Err is why Delivery is Unknown.
 	Err error

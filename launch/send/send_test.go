@@ -20,6 +20,7 @@ func TestDelivery(t *testing.T) {
 		before  []discover.Message
 		sentID  string
 		refusal string       // "dropped" or the notice of a held message
+		unread  string       // why the model may not get what is stored
 		stores  func(*store) // while the agent takes the message
 		later   func(*store) // once it has taken it
 		ends    bool
@@ -40,6 +41,8 @@ func TestDelivery(t *testing.T) {
 		}, timeout: ever, want: Delivered},
 		"ended":           {ends: true, timeout: ever, want: Lost},
 		"stored, ended":   {ends: true, stores: func(s *store) { s.add(userMessage("1", "<from>hi", time.Now())) }, timeout: ever, want: Delivered},
+		"unread":          {unread: "left out", stores: func(s *store) { s.add(userMessage("1", "<from>hi", time.Now())) }, timeout: soon, want: Accepted},
+		"unread, ended":   {ends: true, unread: "left out", stores: func(s *store) { s.add(userMessage("1", "<from>hi", time.Now())) }, timeout: ever, want: Lost},
 		"cannot be read":  {stores: func(s *store) { s.Lock(); s.err = errors.New("damaged"); s.Unlock() }, timeout: soon, want: Unknown},
 		"unreadable, end": {ends: true, stores: func(s *store) { s.Lock(); s.err = errors.New("damaged"); s.Unlock() }, timeout: ever, want: Unknown},
 	} {
@@ -47,6 +50,7 @@ func TestDelivery(t *testing.T) {
 			t.Parallel()
 			id, end := agentProcess(t)
 			a := senderAdapter{testAdapter: testAdapter{id: "a", path: t.TempDir(), strength: discover.Exact, process: id, store: &store{messages: test.before}}}
+			a.unread = test.unread
 			a.send = func(_ context.Context, s discover.Session, text string) (launch.SentMessage, error) {
 				if !s.HasProcess(id) || s.ID != "a" {
 					t.Errorf("sent to %+v", s)
@@ -63,7 +67,7 @@ func TestDelivery(t *testing.T) {
 				return launch.SentMessage{Text: text, ID: test.sentID}, nil
 			}
 			r, err := sent(t, a, "hi", test.timeout)
-			if err != nil || r.Delivery != test.want || (r.Message != nil) != (test.want == Delivered) || r.Refusal != test.refusal {
+			if err != nil || r.Delivery != test.want || (r.Message != nil) != (test.want == Delivered) || r.Refusal != test.refusal+test.unread {
 				t.Errorf("%s, %v, %v; %v", r.Delivery, r.Err, r.Message, err)
 			}
 		})

@@ -63,6 +63,11 @@ func (x *execution) readFinally(ctx context.Context, result *Result) {
 // update reads the transcript of the session as it is now, and reports whether the delivery is final.
 func (x *execution) update(ctx context.Context, result *Result, now discover.Session) (final bool) {
 	found, err := x.find(ctx, now)
+	if reader, ok := x.sender.(launch.UnreadReader); ok && found.message != nil {
+		if found.refusal, err = reader.Unread(ctx, now, x.sent); found.refusal != "" || err != nil {
+			found.message = nil
+		}
+	}
 	result.Session, result.Message, result.Refusal, result.Err = now, found.message, found.refusal, nil
 	switch {
 	case found.message != nil:

@@ -8,12 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
+	"agentctl/tests/model"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
@@ -32,6 +34,7 @@ func TestOpenCodeTakesMessages(t *testing.T) {
 		c.expectStatus(id, "idle")
 		c.allAtOnce(w, a, id)
 		c.largeOne(w, a, id)
+		c.atTheEndOfTurns(w, a, base)
 
 		suspended := c.answered(w, a, base, "suspended")
 		server.Signal(syscall.SIGSTOP)
@@ -174,10 +177,12 @@ func (c agentctl) allAtOnce(w *world.World, a world.Agent, id string) {
 	var all sync.WaitGroup
 	for i := range senders {
 		all.Go(func() {
-			out, errs, code := c.run("send", "--json", id, "the same")
+			out, errs, code := c.run("send", "--timeout", "20s", "--json", id, "the same")
 			_, rest, _ := strings.Cut(out, `"message":{"id":"`)
 			ids[i], _, _ = strings.Cut(rest, `"`)
-			if code != 0 || !strings.HasPrefix(ids[i], "prt_") {
+			if strings.Contains(errs, leftToTheNextPrompt) && code == 124 { // the agent may do that with the last one
+				ids[i] = fmt.Sprint(i)
+			} else if code != 0 || !strings.HasPrefix(ids[i], "prt_") {
 				c.t.Errorf("sender %d: exit code %d\n%s%s", i, code, out, errs)
 			}
 		})
@@ -198,6 +203,42 @@ func (c agentctl) allAtOnce(w *world.World, a world.Agent, id string) {
 		c.t.Errorf("%d messages as %d, of %d senders", same, len(distinct), senders)
 	}
 	c.expectStatus(id, "idle")
+}
+
+// leftToTheNextPrompt is what send says of a message that the agent has stored too late for the turn, and asks the model nothing for.
+const leftToTheNextPrompt = "the transcript has it, and the model has not been asked"
+
+// atTheEndOfTurns sends messages while turns begin and end. The model has got what is delivered. What the agent has only stored is not called
+// delivered, and the model gets it with the next prompt.
+func (c agentctl) atTheEndOfTurns(w *world.World, a world.Agent, base string) {
+	c.t.Helper()
+	id := c.answered(w, a, base, "turns")
+	hasGot := func(text string) bool {
+		return slices.ContainsFunc(w.Model.Requests(), func(q model.Request) bool { return strings.Contains(string(q.Body), text) })
+	}
+	for i := range 3 {
+		prompt, text := fmt.Sprintf("prompt-%d [[delay %dms]]", i, 1+150*i), fmt.Sprintf("message-%d-", i)
+		prompted := make(chan string)
+		go func() {
+			_, errs, _ := c.run("send", "--timeout", "20s", id, prompt)
+			prompted <- errs
+		}()
+		_, errs, code := c.run("send", "--timeout", "5s", id, text)
+		switch {
+		case code == 0 && !poll(func() bool { return hasGot(text) }):
+			c.t.Errorf("%s is delivered, and the model did not get it", text)
+		case code == 124 && strings.Contains(errs, leftToTheNextPrompt):
+			c.t.Logf("%s: %s", text, errs)
+			if stored := userMessages(c.t, w, a.Version, id); !slices.ContainsFunc(stored, func(m userMessage) bool { return m.text == text }) {
+				c.t.Errorf("%s is not stored: %v", text, stored)
+			}
+		case code != 0:
+			c.t.Errorf("exit code %d\n%s", code, errs)
+		}
+		if errs := <-prompted; errs != "" && !strings.Contains(errs, leftToTheNextPrompt) {
+			c.t.Errorf("%s: %s", prompt, errs)
+		}
+	}
 }
 
 // largeOne sends 300 KB by stdin to a session with a mode of work and a model of its own.
@@ -231,10 +272,13 @@ func TestOpenCodeKeepsTheModeOfASession(t *testing.T) {
 		tui.Submit("in a terminal")
 		w.WaitCall("in a terminal", 0)
 		c.expect([]string{row(id, tui.PID(), "idle")})
-		c.delivers(id, "sent into the terminal")
-		if a.Version == install.OpenCodeCurrent { // 1.1.65 may leave it without an answer if its last turn has only just ended
+		_, errs, code := c.run("send", "--timeout", "20s", id, "sent into the terminal")
+		switch {
+		case code == 0:
 			w.WaitCall("sent into the terminal", 0)
 			tui.WaitFor("OK: sent into the terminal")
+		case code != 124 || !strings.Contains(errs, leftToTheNextPrompt): // as may happen if the last turn has only just ended
+			t.Errorf("exit code %d\n%s", code, errs)
 		}
 		got := userMessages(t, w, a.Version, id)
 		typed, sent := got[len(got)-2], got[len(got)-1]

@@ -154,6 +154,9 @@ func resultError(ctx context.Context, r send.Result, o *options) error {
 	case send.Delivered:
 		return nil
 	case send.Lost:
+		if r.Refusal != "" {
+			return fmt.Errorf("%s has ended before it read the message: %s", name, output.Sanitize(r.Refusal))
+		}
 		return fmt.Errorf("%s has ended before it read the message: the message was not delivered", name)
 	case send.Dropped:
 		return fmt.Errorf("%s has dropped the message: %s", name, output.Sanitize(r.Refusal))
