@@ -2,9 +2,9 @@
 // emulator, by that program's own commands.
 //
 // What a process's environment says of its pane is input. Before anything is sent, the multiplexer's process is checked to be our
-// own user's, in our namespaces, and still the one that started the pane's first process. Where the multiplexer can tell which
-// terminal a pane has, its word decides: tmux, WezTerm, kitty. Commands get no text of others but names and numbers, each as an argument of
-// its own.
+// own user's, in our namespaces, and still the one that started the pane's first process. tmux, WezTerm and kitty say which terminal
+// or process a pane has: the pane is found by that, not by the environment. Commands get only names and numbers of what other processes
+// have written, each as a separate argument.
 package attach
 
 import (

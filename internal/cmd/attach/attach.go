@@ -193,7 +193,7 @@ func directory(dir string) string {
 	return "/"
 }
 
-// explain makes an error of something that stands in the way.
+// explain makes an error of a reason why the session cannot be shown.
 func (t *target) explain(err error) error {
 	if unsupported := (*launch.UnsupportedError)(nil); errors.As(err, &unsupported) {
 		return t.unable(err.Error())
