@@ -99,7 +99,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if o.quiet {
 		out = io.Discard
 	}
-	err = source(ctx, func(events []happening) error { return publish(ctx, out, ofTypes(events, types), c.Template, sinks) })
+	err = source(ctx, func(events []eventObject) error { return publish(ctx, out, ofTypes(events, types), c.Template, sinks) })
 	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
 		err = cause // the reader has closed the pipe
 	}
@@ -111,10 +111,10 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 }
 
 // source calls publish with events as they happen, until the context ends or publish fails.
-type source func(ctx context.Context, publish func([]happening) error) error
+type source func(ctx context.Context, publish func([]eventObject) error) error
 
-// happening is an event with its JSON object.
-type happening struct {
+// eventObject is an event with its JSON object.
+type eventObject struct {
 	event  watch.Event
 	object output.Event
 }
@@ -129,7 +129,7 @@ func eventSource(c *cmdutil.Call, o *options) (source, error) {
 	if filter.Condition, err = o.scope.Match("events"); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, publish func([]happening) error) error {
+	return func(ctx context.Context, publish func([]eventObject) error) error {
 		watcher := watch.NewFilterWatcher(c.Scanner, filter)
 		first := true
 		return cmdutil.EachResult(ctx, watcher, func(r discover.Result) (bool, error) {
@@ -139,9 +139,9 @@ func eventSource(c *cmdutil.Call, o *options) (source, error) {
 				events = nil
 			}
 			first = false
-			var list []happening
+			var list []eventObject
 			for _, e := range events {
-				list = append(list, happening{e, output.NewEvent(e)})
+				list = append(list, eventObject{e, output.NewEvent(e)})
 			}
 			return true, publish(list)
 		})
@@ -149,15 +149,15 @@ func eventSource(c *cmdutil.Call, o *options) (source, error) {
 }
 
 // ofTypes returns the events of these types; all if types is empty.
-func ofTypes(events []happening, types []string) []happening {
+func ofTypes(events []eventObject, types []string) []eventObject {
 	if len(types) == 0 {
 		return events
 	}
-	return slices.DeleteFunc(slices.Clone(events), func(h happening) bool { return !slices.Contains(types, h.object.Type) })
+	return slices.DeleteFunc(slices.Clone(events), func(h eventObject) bool { return !slices.Contains(types, h.object.Type) })
 }
 
 // publish prints events, as JSON or by --format, and queues them in the sinks as JSON.
-func publish(ctx context.Context, out io.Writer, events []happening, template func(io.Writer, any) error, sinks []*sink) error {
+func publish(ctx context.Context, out io.Writer, events []eventObject, template func(io.Writer, any) error, sinks []*sink) error {
 	for _, h := range events {
 		var line bytes.Buffer
 		if err := output.JSONLine(&line, h.object); err != nil {

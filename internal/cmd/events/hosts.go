@@ -17,14 +17,14 @@ func hostsSource(c *cmdutil.Call) (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, publish func([]happening) error) error {
+	return func(ctx context.Context, publish func([]eventObject) error) error {
 		return cmdutil.EachHost(ctx, c.Factory, calls, func(host string, object output.Event) error {
 			object.Session.Host = host
 			e, err := parseEvent(object)
 			if err != nil {
 				return cmdutil.Misunderstood(err)
 			}
-			return publish([]happening{{e, object}})
+			return publish([]eventObject{{e, object}})
 		})
 	}, nil
 }
