@@ -2,6 +2,7 @@ package cmdutil
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -28,6 +29,22 @@ type Reporter struct {
 
 // NewReporter makes a reporter that writes to out.
 func NewReporter(out io.Writer) *Reporter { return &Reporter{out: out} }
+
+// WithReports returns a factory that reports nothing on stderr: warn gets the text of each warning and error.
+func (f Factory) WithReports(warn func(text string)) Factory {
+	f.Report = NewReporter(&lineWriter{line: func(line []byte) {
+		var d output.Diagnostic
+		switch {
+		case json.Unmarshal(line, &d) != nil:
+		case d.Warning != nil:
+			warn(d.Warning.Message)
+		case d.Error != nil:
+			warn(d.Error.Message)
+		}
+	}})
+	f.Report.JSON = true
+	return f
+}
 
 // write reports the object with --json, else a line of text.
 func (r *Reporter) write(o output.Diagnostic, prefix, text string) {

@@ -46,3 +46,8 @@ func (h *HostCheck) agentsText() string {
 	}
 	return Sanitize(cmp.Or(strings.Join(out, ", "), "-"))
 }
+
+// SessionRows are all sessions of a table, as the list --watch of another machine gets them whenever one has changed.
+type SessionRows struct {
+	Sessions []Session `json:"sessions"`
+}

@@ -15,7 +15,7 @@ import (
 // only checks that no flags are set besides flag and those named.
 func only(c *cli.Context, flag string, allowed ...string) error {
 	for _, f := range c.Command.Flags {
-		if name := f.Names()[0]; name != flag && c.IsSet(name) && !slices.Contains(allowed, name) && name != "home" && name != "all-users" && (name != "host" && name != "all-hosts" || flag == "watch") {
+		if name := f.Names()[0]; name != flag && c.IsSet(name) && !slices.Contains(allowed, name) && name != "home" && name != "all-users" && name != "host" && name != "all-hosts" {
 			return cmdutil.UsageError(cmdutil.CommandName(c.Command), "%s and %s cannot be used together", cmdutil.FlagText(flag), cmdutil.FlagText(name))
 		}
 	}

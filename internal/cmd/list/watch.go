@@ -1,12 +1,14 @@
 package list
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
 
 	"github.com/urfave/cli/v2"
 
+	"agentctl/discover"
 	"agentctl/discover/watch"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/live"
@@ -16,8 +18,15 @@ import (
 
 // runWatch is list --watch.
 func runWatch(f cmdutil.Factory, c *cli.Context, o *options) error {
-	if err := only(c, "watch", "all", "since", "adapter", "status", "cwd", "repo", "group", "n", "children", "no-color"); err != nil {
+	allowed := []string{"all", "since", "adapter", "status", "cwd", "repo", "group", "n", "children", "no-color"}
+	if f.Asked { // by the list --watch of another machine
+		allowed = append(allowed, "json")
+	}
+	if err := only(c, "watch", allowed...); err != nil {
 		return err
+	}
+	if f.Asked {
+		return streamRows(c.Context, f, o)
 	}
 	in, typed := f.Stdin.(*os.File)
 	out, shown := f.Stdout.(*os.File)
@@ -28,16 +37,12 @@ func runWatch(f cmdutil.Factory, c *cli.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	filter, err := selection(call, o)
-	if err != nil {
-		return err
-	}
-	limit := filter.Limit
-	filter.Limit = 0 // who needs the user is not always the newest
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
-	table := live.NewTable()
-	table.Watch(ctx, watch.NewFilterWatcher(call.Scanner, filter), f.Now)
+	table, limit := live.NewTable(), o.limit // not of the filter: who needs the user is not always the newest
+	if err := fill(ctx, call, table, o); err != nil {
+		return err
+	}
 	screen := terminal.Screen{In: in, Out: out, Changed: table.Changed, Frame: func(columns, rows int) []string {
 		style := call.Style
 		style.Width, style.Now = columns, f.Now()
@@ -60,4 +65,57 @@ func runWatch(f cmdutil.Factory, c *cli.Context, o *options) error {
 	}
 	last, _ := table.Last()
 	return f.ReportWarnings(last.Warnings)
+}
+
+// fill has the table updated by this machine or by others.
+func fill(ctx context.Context, c *cmdutil.Call, table *live.Table, o *options) error {
+	if c.OnHosts() {
+		if _, err := hostSelection(c, o); err != nil {
+			return err
+		}
+		calls, err := c.HostCalls(c.Config, nil, nil, false)
+		if err != nil {
+			return err
+		}
+		for i := range calls {
+			calls[i] = calls[i].Without("n")
+		}
+		table.WatchHosts(ctx, c.Factory, calls, c.Now)
+		return nil
+	}
+	filter, err := selection(c, o)
+	if err != nil {
+		return err
+	}
+	filter.Limit = 0
+	table.Watch(ctx, watch.NewFilterWatcher(c.Scanner, filter), c.Now)
+	return nil
+}
+
+// streamRows prints the sessions for the table of another machine, whenever they have changed.
+func streamRows(ctx context.Context, f cmdutil.Factory, o *options) error {
+	c, err := f.NewCall("list", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	filter, err := selection(c, o)
+	if err != nil {
+		return err
+	}
+	filter.Limit = 0
+	var last []byte
+	return cmdutil.EachResult(ctx, watch.NewFilterWatcher(c.Scanner, filter), func(r discover.Result) (bool, error) {
+		_ = c.ReportWarnings(r.Warnings)
+		rows := output.SessionRows{Sessions: make([]output.Session, len(r.Sessions))}
+		for i, s := range r.Sessions {
+			rows.Sessions[i] = output.NewSession(s)
+		}
+		var line bytes.Buffer
+		if err := output.JSONLine(&line, rows); err != nil || bytes.Equal(line.Bytes(), last) {
+			return true, err
+		}
+		last = line.Bytes()
+		_, err := f.Stdout.Write(last)
+		return true, err
+	})
 }

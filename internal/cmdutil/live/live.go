@@ -24,16 +24,24 @@ type Table struct {
 	updates int
 	last    discover.Result
 	// ended are the sessions that have stopped since the start.
-	ended map[discover.Key]discover.Session
+	ended map[key]discover.Session
 
 	running  sync.WaitGroup
 	err      error
 	panicked any
 }
 
+// key tells the sessions of all machines apart.
+type key struct {
+	host string
+	discover.Key
+}
+
+func keyOf(s *discover.Session) key { return key{s.Host, s.Key()} }
+
 // NewTable returns a table without a row.
 func NewTable() *Table {
-	return &Table{ended: map[discover.Key]discover.Session{}, Changed: make(chan struct{}, 1)}
+	return &Table{ended: map[key]discover.Session{}, Changed: make(chan struct{}, 1)}
 }
 
 // Watch updates the table with the results of a watcher, in a goroutine of its own, until ctx ends.
@@ -73,10 +81,10 @@ func (t *Table) update(r discover.Result, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.updates, t.last = t.updates+1, r
-	maps.DeleteFunc(t.ended, func(_ discover.Key, s discover.Session) bool { return !s.StoppedRecently(now) })
+	maps.DeleteFunc(t.ended, func(_ key, s discover.Session) bool { return !s.StoppedRecently(now) })
 	for _, s := range r.Sessions {
-		if delete(t.ended, s.Key()); s.ID != "" && s.StoppedRecently(now) {
-			t.ended[s.Key()] = s
+		if delete(t.ended, keyOf(&s)); s.ID != "" && s.StoppedRecently(now) {
+			t.ended[keyOf(&s)] = s
 		}
 	}
 	select {
@@ -99,7 +107,7 @@ func (t *Table) Sessions(now time.Time) (list []discover.Session, warnings []str
 	defer t.mu.Unlock()
 	list = slices.Clone(t.last.Sessions)
 	for key, s := range t.ended {
-		listed := slices.ContainsFunc(list, func(o discover.Session) bool { return o.Key() == key })
+		listed := slices.ContainsFunc(list, func(o discover.Session) bool { return keyOf(&o) == key })
 		if !listed && s.StoppedRecently(now) {
 			list = append(list, s)
 		}

@@ -77,3 +77,16 @@ func TestTableEnds(t *testing.T) {
 	}()
 	_ = w.Wait()
 }
+
+// One session in the stores of two machines is two rows.
+func TestTableOfHosts(t *testing.T) {
+	w := NewTable()
+	row := func(host string, status discover.Status) discover.Session {
+		return discover.Session{Record: &discover.Record{Agent: "codex", ID: "a", Updated: cmdtest.Now()}, Status: status, Host: host}
+	}
+	w.tell(cmdtest.Now(), row("x", discover.Running), row("y", discover.Stopped))
+	w.tell(cmdtest.Now(), row("x", discover.Running))
+	if got := w.shows(cmdtest.Now()); got != "a:stopped a:running" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,114 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+)
+
+const (
+	// firstRetry is how long after the end of its connection a host is asked again; each further time in vain doubles that, up to lastRetry: a machine
+	// that sleeps is seen soon after it wakes, and one that is away costs little.
+	firstRetry = time.Second
+	lastRetry  = 30 * time.Second
+)
+
+// hostRows is what one host has shown.
+type hostRows struct {
+	sessions []discover.Session
+	// warnings are what it warns of, and why it shows nothing.
+	warnings []string
+}
+
+// WatchHosts updates the table with what the calls print, each a stream of [output.SessionRows], until ctx ends. Of a host whose connection has ended
+// nothing is known: its rows are gone, the table says why, and it is asked again.
+func (t *Table) WatchHosts(ctx context.Context, f cmdutil.Factory, calls []cmdutil.HostCall, now func() time.Time) {
+	t.run(func() error {
+		h := &hostTable{table: t, now: now, calls: calls, rows: make([]hostRows, len(calls))}
+		var watched sync.WaitGroup
+		for i := range calls {
+			h.rows[i].warnings = []string{"not known yet"}
+			watched.Go(func() { h.watch(ctx, f, i) })
+		}
+		h.set(0, func(*hostRows) {})
+		watched.Wait()
+		return ctx.Err()
+	})
+}
+
+// hostTable has the rows of all hosts.
+type hostTable struct {
+	table *Table
+	now   func() time.Time
+	calls []cmdutil.HostCall
+
+	mu   sync.Mutex
+	rows []hostRows
+}
+
+// set changes the rows of a host, and shows those of all hosts.
+func (h *hostTable) set(i int, change func(*hostRows)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	change(&h.rows[i])
+	var r discover.Result
+	for i, rows := range h.rows {
+		r.Sessions = append(r.Sessions, rows.sessions...)
+		for _, text := range rows.warnings {
+			r.Warnings = append(r.Warnings, &discover.Warning{Path: h.calls[i].Target.Name, Err: errors.New(text)})
+		}
+	}
+	h.table.update(r, h.now())
+}
+
+// watch asks a host until ctx ends.
+func (h *hostTable) watch(ctx context.Context, f cmdutil.Factory, i int) {
+	name := h.calls[i].Target.Name
+	for pause := firstRetry; ctx.Err() == nil; pause = min(2*pause, lastRetry) {
+		var warnings []string
+		reported := f.WithReports(func(text string) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			warnings = append(warnings, strings.TrimPrefix(text, name+": "))
+		})
+		err := cmdutil.EachHost(ctx, reported, h.calls[i:i+1], func(host string, object output.SessionRows) error {
+			sessions, err := parse(host, object.Sessions)
+			if err != nil {
+				return cmdutil.Misunderstood(err)
+			}
+			pause = firstRetry
+			h.set(i, func(r *hostRows) { r.sessions, r.warnings = sessions, slices.Clone(warnings) })
+			return nil
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil || len(warnings) == 0 {
+			warnings = append(warnings, "it has ended")
+		}
+		h.set(i, func(r *hostRows) { r.sessions, r.warnings = nil, warnings })
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+func parse(host string, objects []output.Session) (list []discover.Session, err error) {
+	for i := range objects {
+		objects[i].Host = host
+		s, err := output.ParseSession(&objects[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
