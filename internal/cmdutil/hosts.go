@@ -249,8 +249,8 @@ func CompareHosts(calls []HostCall, a, b string) int {
 	return at(a) - at(b)
 }
 
-// Misunderstood is the error of an object that is not what the contract says; nil if err is.
-func Misunderstood(err error) error {
+// BadAnswer is the error of an object that is not what the contract says; nil if err is.
+func BadAnswer(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -48,7 +48,7 @@ func decodeExport(r *objectReader, depth int) (*output.Export, error) {
 		case "session":
 			if err = r.Decode(&e.Session); err == nil {
 				_, err = output.ParseSession(&e.Session)
-				err = Misunderstood(err)
+				err = BadAnswer(err)
 			}
 		case "messages":
 			err = decodeList(r, func() error { return decodeMessage(r, e) })
@@ -81,7 +81,7 @@ func decodeMessage(r *objectReader, e *output.Export) error {
 		return err
 	}
 	if _, err := output.ParseMessage(&m); err != nil {
-		return Misunderstood(err)
+		return BadAnswer(err)
 	}
 	e.Messages = append(e.Messages, m)
 	return nil

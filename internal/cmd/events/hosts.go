@@ -22,7 +22,7 @@ func hostsSource(c *cmdutil.Call) (source, error) {
 			object.Session.Host = host
 			e, err := parseEvent(object)
 			if err != nil {
-				return cmdutil.Misunderstood(err)
+				return cmdutil.BadAnswer(err)
 			}
 			return publish([]eventObject{{e, object}})
 		})

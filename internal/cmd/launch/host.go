@@ -71,7 +71,7 @@ func launchGroupOn(ctx context.Context, c *cmdutil.Call, call cmdutil.HostCall, 
 		if l.Host = host; l.Session != nil {
 			l.Session.Host = host
 			if _, err := output.ParseSession(l.Session); err != nil {
-				return cmdutil.Misunderstood(err)
+				return cmdutil.BadAnswer(err)
 			}
 		}
 		launches = append(launches, l)

@@ -36,7 +36,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 			sessions = append(sessions, session)
 			objects[session.Record] = object
 		}
-		return cmdutil.Misunderstood(err)
+		return cmdutil.BadAnswer(err)
 	})
 	if partial != nil && len(sessions) == 0 && !o.JSON {
 		return partial // that there are none is not known
@@ -76,7 +76,7 @@ func runOrphansOnHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 	var found []output.Orphan
 	partial := cmdutil.Gather(ctx, c, calls, func(host string, object output.Orphan) error {
 		if err := object.Check(); err != nil {
-			return cmdutil.Misunderstood(err)
+			return cmdutil.BadAnswer(err)
 		}
 		object.Host = host
 		found = append(found, object)

@@ -21,7 +21,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 	var metrics []output.Metric
 	partial := cmdutil.Gather(ctx, c, calls, func(host string, m output.Metric) error {
 		if err := m.Check(); err != nil {
-			return cmdutil.Misunderstood(err)
+			return cmdutil.BadAnswer(err)
 		}
 		metrics = merge(metrics, m, host)
 		return nil

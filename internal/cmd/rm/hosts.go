@@ -87,7 +87,7 @@ func askHosts(ctx context.Context, c *cmdutil.Call, what string, calls []cmdutil
 			r.Session.Host = host
 		}
 		results = append(results, r)
-		return cmdutil.Misunderstood(r.Check())
+		return cmdutil.BadAnswer(r.Check())
 	})
 	sort.SliceStable(results, func(i, j int) bool { return cmdutil.CompareHosts(calls, results[i].Host, results[j].Host) < 0 })
 	return results, failed

@@ -30,7 +30,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, pattern string, o *options) 
 		object.Host = host
 		found, err := output.ParseFound(&object)
 		if err != nil || len(found.Matches) == 0 {
-			return cmdutil.Misunderstood(err)
+			return cmdutil.BadAnswer(err)
 		}
 		defer c.Report.Pause()()
 		s.object = &object

@@ -29,7 +29,7 @@ func runOnHost(ctx context.Context, c *cmdutil.Call, arg string, message launch.
 		session, err := output.ParseSession(&r.Session)
 		switch {
 		case err != nil:
-			return cmdutil.Misunderstood(err)
+			return cmdutil.BadAnswer(err)
 		case o.Quiet:
 			return nil
 		case o.JSON:

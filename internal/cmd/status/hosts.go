@@ -17,7 +17,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, arg string, o *options) erro
 	var objects []output.Session
 	failed := cmdutil.Gather(ctx, c, calls, func(host string, object output.Session) error {
 		if _, err := output.ParseSession(&object); err != nil {
-			return cmdutil.Misunderstood(err)
+			return cmdutil.BadAnswer(err)
 		}
 		object.Host = host
 		objects = append(objects, object)

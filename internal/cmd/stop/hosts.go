@@ -31,7 +31,7 @@ func runHosts(ctx context.Context, f cmdutil.Factory, args []string, o *options)
 		if r.Session != nil {
 			r.Session.Host = host
 			if _, err := output.ParseSession(r.Session); err != nil {
-				return cmdutil.Misunderstood(err)
+				return cmdutil.BadAnswer(err)
 			}
 		}
 		if o.JSON {

@@ -30,7 +30,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 	m := merged{by: group(o.by), rows: map[rowOnHost]output.UsageRow{}, unpriced: map[string]bool{}}
 	partial := cmdutil.Gather(ctx, c, calls, func(host string, u output.Usage) error {
 		if err := u.Check(); err != nil {
-			return cmdutil.Misunderstood(err)
+			return cmdutil.BadAnswer(err)
 		}
 		m.add(host, u)
 		return nil
@@ -65,7 +65,7 @@ func runLimitsOnHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 	limits := []output.UsageLimit{}
 	partial := cmdutil.Gather(ctx, c, calls, func(host string, l output.UsageLimit) error {
 		if err := l.Check(); err != nil {
-			return cmdutil.Misunderstood(err)
+			return cmdutil.BadAnswer(err)
 		}
 		l.Host = host
 		limits = append(limits, l)

@@ -21,7 +21,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, args []string, o *options) e
 		object.Host = host
 		s, err := output.ParseSession(&object)
 		if err != nil {
-			return cmdutil.Misunderstood(err)
+			return cmdutil.BadAnswer(err)
 		}
 		defer c.Report.Pause()()
 		return printObject(c, s, object, o)

@@ -27,7 +27,7 @@ func OnHost(ctx context.Context, c *cmdutil.Call, call cmdutil.HostCall, o *Opti
 		object.Host = host
 		session, err := output.ParseSession(&object)
 		if err != nil {
-			return cmdutil.Misunderstood(err)
+			return cmdutil.BadAnswer(err)
 		}
 		first := last == nil
 		last = &object

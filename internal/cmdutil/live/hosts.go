@@ -81,7 +81,7 @@ func (h *hostTable) watch(ctx context.Context, f cmdutil.Factory, i int) {
 		err := cmdutil.EachHost(ctx, reported, h.calls[i:i+1], func(host string, object output.SessionRows) error {
 			sessions, err := parse(host, object.Sessions)
 			if err != nil {
-				return cmdutil.Misunderstood(err)
+				return cmdutil.BadAnswer(err)
 			}
 			pause = firstRetry
 			h.set(i, func(r *hostRows) { r.sessions, r.warnings = sessions, slices.Clone(warnings) })

@@ -94,7 +94,7 @@ type hostPrinter struct {
 func (p *hostPrinter) take(ctx context.Context, from string, m output.Message) error {
 	parsed, err := output.ParseMessage(&m)
 	if err != nil {
-		return cmdutil.Misunderstood(err)
+		return cmdutil.BadAnswer(err)
 	}
 	m.Host = from
 	switch {
