@@ -47,7 +47,7 @@ func TestComplete(t *testing.T) {
 		"status --al":            "--alive --all-users --all-hosts",
 		"status -- --al":         "",
 		"completion ":            "bash zsh fish powershell",
-		"schema ":               "config",
+		"schema ":                "config",
 		"worktree ":              "list clean",
 		"worktree clean --del":   "--delete-branch",
 		"hooks run pre-c":        "pre-commit",
