@@ -52,7 +52,7 @@ func (w *writer) wait(limit time.Duration) bool {
 	timeout := time.NewTimer(limit)
 	defer timeout.Stop()
 	select {
-	case <-w.done: // what cannot be written is lost: the program ends
+	case <-w.done: //nolint:errcheck // what cannot be written is lost: the program ends
 		w.busy = false
 	case <-timeout.C:
 	}
