@@ -52,7 +52,7 @@ func Run(ctx context.Context, f cmdutil.Factory, args ...string) int {
 func Verbs() []cmdutil.Verb {
 	return []cmdutil.Verb{
 		{Name: "list", New: list.New, Aliases: []string{"ls", "ps"}, FindsSessions: true, TakesHosts: true},
-		{Name: "top", New: func(f cmdutil.Factory) *cli.Command { return top.New(f, Run) }, FindsSessions: true},
+		{Name: "top", New: func(f cmdutil.Factory) *cli.Command { return top.New(f, Run) }, FindsSessions: true, TakesHosts: true},
 		{Name: "status", New: status.New, Aliases: []string{"show"}, FindsSessions: true, TakesHosts: true},
 		{Name: "peek", New: peek.New, FindsSessions: true, TakesHosts: true},
 		{Name: "logs", New: logs.New, FindsSessions: true, TakesHosts: true},

@@ -209,6 +209,12 @@ func (c HostCall) With(flags ...string) HostCall {
 	return c
 }
 
+// As returns the call of another verb with the same flags and arguments.
+func (c HostCall) As(verb string) HostCall {
+	c.Args = append([]string{verb}, c.Args[1:]...)
+	return c
+}
+
 // Hello is what this program says of itself.
 func (f Factory) Hello() host.Hello {
 	info, _ := debug.ReadBuildInfo()

@@ -14,8 +14,8 @@ import (
 func Frame(sessions []discover.Session, warnings []string, opts TextOptions, rows int) []string {
 	lines := []string{truncate(StatusSummary(sessions)+"  ·  "+opts.Now.Format("15:04:05")+"  ·  q quits", opts.Width, false)}
 	var footer []string
-	if n := len(warnings); n > 0 {
-		footer = append(footer, truncate(fmt.Sprintf("%d could not be read: %s", n, Sanitize(warnings[0])), opts.Width, false))
+	if len(warnings) > 0 {
+		footer = append(footer, truncate(WarningLine(warnings), opts.Width, false))
 	}
 	if rows < len(lines)+len(footer)+2 { // the header and a row
 		lines, footer = nil, nil
@@ -30,6 +30,11 @@ func Frame(sessions []discover.Session, warnings []string, opts TextOptions, row
 		body = append(body[:room-1:room-1], truncate(more, opts.Width, false))
 	}
 	return slices.Concat(lines, body, footer)
+}
+
+// WarningLine says how much could not be read, and why the first of it could not.
+func WarningLine(warnings []string) string {
+	return fmt.Sprintf("%d could not be read: %s", len(warnings), Sanitize(warnings[0]))
 }
 
 // StatusSummary counts the sessions by status.

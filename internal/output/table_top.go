@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -46,7 +47,10 @@ const (
 // which the rows are sorted, is dropped last.
 func TopTable(w io.Writer, sessions []discover.Session, loads []Load, keep string, opts TextOptions) error {
 	c := opts.newSessionColumns(sessions)
-	c.id.dropEarly, c.agent.dropEarly, c.age.dropEarly, c.waitingOn.dropEarly = topRankID, topRankAgent, topRankAge, topRankWaitingOn
+	c.agent.dropEarly, c.age.dropEarly, c.waitingOn.dropEarly = topRankAgent, topRankAge, topRankWaitingOn
+	if !slices.ContainsFunc(sessions, func(s discover.Session) bool { return s.Host != "" }) { // else it says where they are
+		c.id.dropEarly = topRankID
+	}
 	for _, narrowed := range []*column{&c.dir, &c.title} {
 		narrowed.preferred = narrowed.min
 	}
@@ -126,15 +130,16 @@ func limitText(quotas []discover.Quota, now time.Time) string {
 // Limits describes what the agents last wrote of each of their providers' limits, the newest first, one line a limit.
 func (o TextOptions) Limits(sessions []discover.Session) []string {
 	type limit struct {
-		agent discover.Agent
+		agent string
 		discover.Quota
 	}
 	newest := map[string]limit{}
 	for _, s := range sessions {
 		for _, q := range s.Quotas {
-			key := string(s.Agent) + " " + q.Name
+			agent := HostPrefix(s.Host) + string(s.Agent)
+			key := agent + " " + q.Name
 			if old, ok := newest[key]; !ok || q.Time.After(old.Time) {
-				newest[key] = limit{s.Agent, q}
+				newest[key] = limit{agent, q}
 			}
 		}
 	}
@@ -148,7 +153,7 @@ func (o TextOptions) Limits(sessions []discover.Session) []string {
 	})
 	var lines []string
 	for _, l := range list {
-		lines = append(lines, string(l.agent)+": "+o.quotaText(l.Quota))
+		lines = append(lines, l.agent+": "+o.quotaText(l.Quota))
 	}
 	return lines
 }

@@ -69,6 +69,14 @@ func runWatch(f cmdutil.Factory, c *cli.Context, o *options) error {
 
 // fill has the table updated by this machine or by others.
 func fill(ctx context.Context, c *cmdutil.Call, table *live.Table, o *options) error {
+	newWatcher := func() (*watch.Watcher, error) {
+		filter, err := selection(c, o)
+		if err != nil {
+			return nil, err
+		}
+		filter.Limit = 0
+		return watch.NewFilterWatcher(c.Scanner, filter), nil
+	}
 	if c.OnHosts() {
 		if _, err := hostSelection(c, o); err != nil {
 			return err
@@ -80,15 +88,14 @@ func fill(ctx context.Context, c *cmdutil.Call, table *live.Table, o *options) e
 		for i := range calls {
 			calls[i] = calls[i].Without("n")
 		}
-		table.WatchHosts(ctx, c.Factory, calls, c.Now)
+		table.WatchHosts(ctx, c.Factory, calls, newWatcher, c.Now)
 		return nil
 	}
-	filter, err := selection(c, o)
+	w, err := newWatcher()
 	if err != nil {
 		return err
 	}
-	filter.Limit = 0
-	table.Watch(ctx, watch.NewFilterWatcher(c.Scanner, filter), c.Now)
+	table.Watch(ctx, w, c.Now)
 	return nil
 }
 

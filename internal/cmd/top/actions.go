@@ -73,7 +73,9 @@ func (m *model) askMessage() {
 	to, receiver := m.arguments(rows), fmt.Sprintf("%d sessions", len(rows))
 	if len(rows) == 1 {
 		s := rows[0].s
-		receiver = fmt.Sprint(s.Agent, " ", m.call.Style.ShortIDs([]output.SessionID{{Agent: string(s.Agent), ID: cmp.Or(s.ID, to[0])}})[0])
+		host := output.HostPrefix(s.Host)
+		id := output.SessionID{Agent: string(s.Agent), ID: cmp.Or(s.ID, strings.TrimPrefix(to[0], host))}
+		receiver = fmt.Sprint(s.Agent, " ", host, m.call.Style.ShortIDs([]output.SessionID{id})[0])
 	}
 	m.prompt = &prompt{label: "message to " + receiver + ": ", done: func(text string) {
 		if strings.TrimSpace(text) == "" {

@@ -76,9 +76,10 @@ func at(lines []string, i int) string {
 // header has the totals, the most important first, and where there is room, the limits of the agents' providers.
 func (m *model) header(style output.TextOptions, rows int) []string {
 	sessions := make([]discover.Session, len(m.rows))
-	rate, cpu := 0.0, 0.0
+	rate, cpu, measured := 0.0, 0.0, true
 	for i, r := range m.rows {
 		sessions[i] = r.s
+		measured = measured && isHere(&r.s)
 		rate, cpu = rate+max(0, value(r.load.TokenRate)), cpu+max(0, value(r.load.CPU))
 	}
 	parts := []string{output.StatusSummary(sessions)}
@@ -97,10 +98,10 @@ func (m *model) header(style output.TextOptions, rows int) []string {
 	if m.order > 0 {
 		parts = append(parts, "by "+orders()[m.order].name)
 	}
-	if n := len(m.warnings); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d could not be read", n))
+	if measured { // the totals of all rows are known
+		parts = append(parts, fmt.Sprintf("%.0f%% cpu", cpu), output.Thousands(int64(rate))+" tokens/min")
 	}
-	parts = append(parts, fmt.Sprintf("%.0f%% cpu", cpu), output.Thousands(int64(rate))+" tokens/min", style.Now.Format("15:04:05"))
+	parts = append(parts, style.Now.Format("15:04:05"))
 	line := parts[0]
 	for _, part := range parts[1:] {
 		if longer := line + "  ·  " + part; output.DisplayWidth(longer) <= style.Width {
@@ -111,6 +112,9 @@ func (m *model) header(style output.TextOptions, rows int) []string {
 	const most = 2
 	if limits := style.Limits(sessions); rows >= limitsHeight {
 		lines = append(lines, limits[:min(len(limits), most)]...)
+	}
+	if len(m.warnings) > 0 && rows >= leastHeight {
+		lines = append(lines, output.WarningLine(m.warnings))
 	}
 	return lines
 }
@@ -165,6 +169,8 @@ func (m *model) tableLines(style output.TextOptions, height int) []string {
 			return nil
 		case m.filter != "":
 			return []string{"no session has these words; Esc removes the filter"}
+		case len(m.warnings) > 0:
+			return []string{"no live session is known"}
 		}
 		return []string{"no live sessions; agentctl list -a shows stopped ones too"}
 	}
@@ -247,15 +253,20 @@ func (m *model) paneContent(width int) (title string, lines []string, v view) {
 		return v.name, []string{"no session is selected"}, v
 	}
 	c := content{view: v.name, width: width}
-	session, dir := "", ""
+	var about subject
 	if i >= 0 {
 		s := m.rows[i].s
-		session, dir = m.arguments(m.rows[i : i+1])[0], s.Dir
+		about = subject{m.arguments(m.rows[i : i+1])[0], s.Dir, m.rows[i].key.host}
 		if !v.general {
 			c.state = fmt.Sprint(s.Status, s.WaitingFor, output.WaitingOnText(&s), s.Updated, s.Turn.State)
 		}
 	}
-	c.commands = v.commands(session, dir)
+	c.commands = v.commands(about)
+	if v.general {
+		for n := range c.commands {
+			c.commands[n] = append(c.commands[n], m.runner.hosts...)
+		}
+	}
 	printed, known := m.pane.want(c, cmp.Or(v.interval, time.Minute), time.Now())
 	if !known {
 		printed = []string{"reading …"}

@@ -131,10 +131,10 @@ func (m *model) arguments(rows []row) (args []string) {
 }
 
 // matches reports whether a session has all words of a filter, in whatever case: in its agent, ID, status, directory, title,
-// prompt, model, branch, group, or in what it waits on.
+// prompt, model, branch, group, host, or in what it waits on.
 func matches(s *discover.Session, filter string) bool {
 	text := strings.ToLower(strings.Join([]string{
-		string(s.Agent), s.ID, string(s.Status), s.WaitingFor, s.Dir, s.Title, s.Prompt, s.Model, s.Branch, s.Group, output.WaitingOnText(s),
+		string(s.Agent), s.ID, string(s.Status), s.WaitingFor, s.Dir, s.Title, s.Prompt, s.Model, s.Branch, s.Group, output.WaitingOnText(s), s.Host,
 	}, "\n"))
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		if !strings.Contains(text, word) {

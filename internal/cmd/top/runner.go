@@ -21,6 +21,8 @@ type runner struct {
 	factory cmdutil.Factory
 	// arguments are added to each command line.
 	arguments []string
+	// hosts are the flags that name the hosts of the table; commands about no session take them.
+	hosts []string
 	// colorless: the commands print no colours.
 	colorless bool
 }

@@ -3,6 +3,7 @@ package top
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,7 +52,7 @@ func (s *sampler) run(ctx context.Context) {
 	tick := time.NewTicker(sampleInterval)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		if last, updates := s.table.Last(); updates > 0 {
+		if last, updates := s.table.Last(); last.Table != nil { // it has none where only other machines are asked
 			s.sample(ctx, last, updates)
 		}
 		select {
@@ -61,8 +62,9 @@ func (s *sampler) run(ctx context.Context) {
 	}
 }
 
-// sample takes one sample of each kind that is due. updates is the number of the result.
+// sample takes one sample of each kind that is due, of the sessions of this machine. updates is the number of the result.
 func (s *sampler) sample(ctx context.Context, r discover.Result, updates int) {
+	r.Sessions = slices.DeleteFunc(slices.Clone(r.Sessions), func(s discover.Session) bool { return !isHere(&s) })
 	now := time.Now()
 	if s.treesOf != updates && !now.Before(s.treesDue) {
 		s.buildTrees(ctx, r)
@@ -178,8 +180,11 @@ func (s *sampler) readChanges(ctx context.Context, r discover.Result) (asked boo
 	return asked
 }
 
-// load returns what is known of a row, and the session with its tokens and limits.
+// load returns what is known of a row, and the session with its tokens and limits. Nothing is measured of a row of another machine.
 func (s *sampler) load(session discover.Session) (discover.Session, output.Load) {
+	if !isHere(&session) {
+		return session, output.Load{}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := keyOf(&session)

@@ -4,22 +4,30 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/internal/host"
 	"agentctl/proc"
 )
 
 // rowKey identifies a row over time. Sessions without an ID are told apart by their process.
 type rowKey struct {
+	host string // "" for this machine
 	discover.Key
 	process proc.ID
 }
 
 func keyOf(s *discover.Session) rowKey {
 	k := rowKey{Key: s.Key()}
+	if !isHere(s) {
+		k.host = s.Host
+	}
 	if s.ID == "" && len(s.Processes) > 0 {
 		k.process = s.Processes[0].ID
 	}
 	return k
 }
+
+// isHere reports whether a session is one of this machine: the pids of all others, and their directories, mean nothing here.
+func isHere(s *discover.Session) bool { return s.Host == "" || s.Host == host.Local }
 
 // keptSamples bounds the samples of one row.
 const keptSamples = 64

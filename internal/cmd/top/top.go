@@ -34,7 +34,7 @@ func New(f cmdutil.Factory, run Verb) *cli.Command {
 			"selected session. Each action is a command of agentctl, whose command line is shown. ? lists the keys.",
 		Flags: slices.Concat([]cli.Flag{cmdutil.AdapterFlag(&o.AdapterNames)}, o.scope.Flags("only"), []cli.Flag{cmdutil.NoColorFlag(&o.NoColor)}),
 		CustomHelpTemplate: cmdutil.HelpTemplate(
-			"agentctl top", "agentctl top --repo .", "agentctl top --cwd ~/src/api --no-color",
+			"agentctl top", "agentctl top --cwd ~/src/api --no-color", "agentctl top --all-hosts",
 		),
 		Action: func(c *cli.Context) error { return show(c, f, o, run) },
 	}
@@ -50,18 +50,14 @@ func show(c *cli.Context, f cmdutil.Factory, o *options, run Verb) error {
 	if err != nil {
 		return err
 	}
-	filter := discover.SessionFilter{Agents: call.Agents, WaitingFirst: true}
-	if filter.Condition, err = o.scope.Match("top"); err != nil {
-		return err
-	}
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
 	table := live.NewTable()
-	w := watch.NewFilterWatcher(call.Scanner, filter)
-	w.PollSlowly()
-	table.Watch(ctx, w, f.Now)
+	if err := fill(ctx, call, table, o); err != nil {
+		return err
+	}
 	m := newModel(call, table)
-	m.runner = runner{verb: run, factory: f, arguments: sharedArguments(c), colorless: o.NoColor}
+	m.runner = runner{verb: run, factory: f, arguments: sharedArguments(c), hosts: hostArguments(c), colorless: o.NoColor}
 	beside := startBackground(ctx, m, table)
 	screen := terminal.Screen{In: in, Out: out, Changed: m.changed.c, Interval: drawInterval, Frame: m.frame, Typed: m.typed}
 	err = screen.Show(ctx)
@@ -75,6 +71,47 @@ func show(c *cli.Context, f cmdutil.Factory, o *options, run Verb) error {
 	}
 	last, _ := table.Last()
 	return f.ReportWarnings(last.Warnings)
+}
+
+// fill has the table updated by this machine or by others.
+func fill(ctx context.Context, c *cmdutil.Call, table *live.Table, o *options) error {
+	newWatcher := func() (*watch.Watcher, error) {
+		match, err := o.scope.Match("top")
+		if err != nil {
+			return nil, err
+		}
+		w := watch.NewFilterWatcher(c.Scanner, discover.SessionFilter{Agents: c.Agents, WaitingFirst: true, Condition: match})
+		w.PollSlowly()
+		return w, nil
+	}
+	if c.OnHosts() {
+		calls, err := c.HostCalls(c.Config, nil, nil, false)
+		if err != nil {
+			return err
+		}
+		for i := range calls {
+			calls[i] = calls[i].As("list").With("--watch")
+		}
+		table.WatchHosts(ctx, c.Factory, calls, newWatcher, c.Now)
+		return nil
+	}
+	w, err := newWatcher()
+	if err != nil {
+		return err
+	}
+	table.Watch(ctx, w, c.Now)
+	return nil
+}
+
+// hostArguments are the flags that name the hosts of the table.
+func hostArguments(c *cli.Context) (args []string) {
+	for _, names := range c.StringSlice("host") {
+		args = append(args, "--host", names)
+	}
+	if c.Bool("all-hosts") {
+		args = append(args, "--all-hosts")
+	}
+	return args
 }
 
 // sharedArguments are the flags of top that the commands which it runs take too.

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 	"agentctl/internal/cmdutil"
+	"agentctl/internal/host"
 	"agentctl/internal/output"
 )
 
@@ -28,10 +30,10 @@ type hostRows struct {
 }
 
 // WatchHosts updates the table with what the calls print, each a stream of [output.SessionRows], until ctx ends. Of a host whose connection has ended
-// nothing is known: its rows are gone, the table says why, and it is asked again.
-func (t *Table) WatchHosts(ctx context.Context, f cmdutil.Factory, calls []cmdutil.HostCall, now func() time.Time) {
+// nothing is known: its rows are gone, the table says why, and it is asked again. If a call is for this machine, the watcher of here follows it instead.
+func (t *Table) WatchHosts(ctx context.Context, f cmdutil.Factory, calls []cmdutil.HostCall, here NewWatcher, now func() time.Time) {
 	t.run(func() error {
-		h := &hostTable{table: t, now: now, calls: calls, rows: make([]hostRows, len(calls))}
+		h := &hostTable{table: t, now: now, calls: calls, newWatcher: here, rows: make([]hostRows, len(calls))}
 		var watched sync.WaitGroup
 		for i := range calls {
 			h.rows[i].warnings = []string{"not known yet"}
@@ -43,14 +45,20 @@ func (t *Table) WatchHosts(ctx context.Context, f cmdutil.Factory, calls []cmdut
 	})
 }
 
+// NewWatcher makes the watcher of this machine's sessions, or says what is wrong with their selection.
+type NewWatcher func() (*watch.Watcher, error)
+
 // hostTable has the rows of all hosts.
 type hostTable struct {
-	table *Table
-	now   func() time.Time
-	calls []cmdutil.HostCall
+	table      *Table
+	now        func() time.Time
+	calls      []cmdutil.HostCall
+	newWatcher NewWatcher
 
 	mu   sync.Mutex
 	rows []hostRows
+	// here is the last result of this machine.
+	here discover.Result
 }
 
 // set changes the rows of a host, and shows those of all hosts.
@@ -58,7 +66,8 @@ func (h *hostTable) set(i int, change func(*hostRows)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	change(&h.rows[i])
-	var r discover.Result
+	r := h.here
+	r.Sessions, r.Warnings = nil, nil
 	for i, rows := range h.rows {
 		r.Sessions = append(r.Sessions, rows.sessions...)
 		for _, text := range rows.warnings {
@@ -78,15 +87,21 @@ func (h *hostTable) watch(ctx context.Context, f cmdutil.Factory, i int) {
 			defer h.mu.Unlock()
 			warnings = append(warnings, strings.TrimPrefix(text, name+": "))
 		})
-		err := cmdutil.EachHost(ctx, reported, h.calls[i:i+1], func(host string, object output.SessionRows) error {
-			sessions, err := parse(host, object.Sessions)
-			if err != nil {
-				return cmdutil.BadAnswer(err)
-			}
-			pause = firstRetry
-			h.set(i, func(r *hostRows) { r.sessions, r.warnings = sessions, slices.Clone(warnings) })
-			return nil
-		})
+		var err error
+		if h.calls[i].Target.IsLocal() {
+			err = h.watchHere(ctx, i)
+			warnings = []string{cmdutil.ErrorText(err)}
+		} else {
+			err = cmdutil.EachHost(ctx, reported, h.calls[i:i+1], func(host string, object output.SessionRows) error {
+				sessions, err := parse(host, object.Sessions)
+				if err != nil {
+					return cmdutil.BadAnswer(err)
+				}
+				pause = firstRetry
+				h.set(i, func(r *hostRows) { r.sessions, r.warnings = sessions, slices.Clone(warnings) })
+				return nil
+			})
+		}
 		if ctx.Err() != nil {
 			return
 		}
@@ -99,6 +114,26 @@ func (h *hostTable) watch(ctx context.Context, f cmdutil.Factory, i int) {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// watchHere follows this machine until ctx ends. Its result has the process table, which no other host can send.
+func (h *hostTable) watchHere(ctx context.Context, i int) error {
+	w, err := h.newWatcher()
+	if err != nil {
+		return err
+	}
+	return cmdutil.EachResult(ctx, w, func(r discover.Result) (bool, error) {
+		sessions := slices.Clone(r.Sessions)
+		for n := range sessions {
+			sessions[n].Host = host.Local
+		}
+		var warnings []string
+		for _, w := range r.Warnings {
+			warnings = append(warnings, w.Error())
+		}
+		h.set(i, func(rows *hostRows) { h.here, rows.sessions, rows.warnings = r, sessions, warnings })
+		return true, nil
+	})
 }
 
 func parse(host string, objects []output.Session) (list []discover.Session, err error) {

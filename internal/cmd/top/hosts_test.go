@@ -1,0 +1,135 @@
+package top
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/output"
+	"agentctl/internal/terminal"
+	"agentctl/proc"
+)
+
+func sessionOf(host string, s discover.Session) discover.Session {
+	s.Host = host
+	return s
+}
+
+// One session in the stores of three machines is three rows. Each command means the session of its row.
+func TestHostArguments(t *testing.T) {
+	s := session("aaaaaaaa", discover.Running, "/w", "")
+	unnamed := sessionOf("ana", session("", discover.Running, "/w", ""))
+	unnamed.Processes = []proc.Process{{ID: proc.ID{PID: 4711}}}
+	m := newScreen(t, sessionOf("ana", s), sessionOf("bob", s), sessionOf("local", s), unnamed)
+	if got := fmt.Sprint(m.arguments(m.rows)); got != "[ana:aaaaaaaa bob:aaaaaaaa local:aaaaaaaa ana:pid:4711]" {
+		t.Error(got)
+	}
+	m.types('j', ' ', ' ', 'K', 'y')
+	if ran := <-m.ran; ran != "stop bob:aaaaaaaa local:aaaaaaaa" {
+		t.Error(ran)
+	}
+	m.types(terminal.Escape, terminal.Escape, 'g', 'm')
+	if text := m.shown(120, 20); !strings.Contains(text, "message to codex ana:aaaaaaaa: ") {
+		t.Error(text)
+	}
+	m.types('x', terminal.Enter)
+	if ran := <-m.ran; ran != "send -- ana:aaaaaaaa x" {
+		t.Error(ran)
+	}
+	m.types(terminal.Escape, 'G', 'm')
+	if text := m.shown(120, 20); !strings.Contains(text, "message to codex ana:pid:4711: ") {
+		t.Error(text)
+	}
+}
+
+// What is about no session is about the hosts of the table. What is for this machine only refuses other hosts by itself.
+func TestHostViews(t *testing.T) {
+	s := session("aaaa", discover.Running, "/w", "")
+	m := newScreen(t, sessionOf("ana", s), sessionOf("local", s))
+	m.runner.hosts = []string{"--host", "local,ana"}
+	go m.pane.load(t.Context(), m.runner, m.changed.notify)
+	for _, step := range []struct {
+		row, key terminal.Key
+		want     []string
+	}{
+		{'g', terminal.Enter, []string{"peek -n 50 ana:aaaa"}},
+		{'g', 't', []string{"status ana:aaaa"}},
+		{'g', 'o', []string{"list --orphans --host local,ana"}},
+		{'g', 'u', []string{"usage --since 7d --host local,ana", "usage --limits --host local,ana"}},
+		{'g', 'w', []string{"locks --host ana", "worktree list --host ana"}},
+		{'G', 'w', []string{"locks", "worktree list /w"}},
+		{'G', terminal.Enter, []string{"peek -n 50 local:aaaa"}},
+	} {
+		m.open = ""
+		m.types(step.row, step.key)
+		m.shown(120, 40)
+		for _, want := range step.want {
+			if ran := <-m.ran; ran != want {
+				t.Errorf("%v: %q, want %q", step.key, ran, want)
+			}
+		}
+		m.waitFor(fmt.Sprintf("ran %q", strings.Fields(step.want[0])))
+	}
+}
+
+// Nothing is measured here for a session of another machine, though a process here has its pid, and even its identity, and though a
+// directory here has its name.
+func TestSamplerOfHosts(t *testing.T) {
+	table, err := proc.ReadTable(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, ok := table.ByPID(os.Getpid())
+	if !ok {
+		t.Fatal("this process is not in the table")
+	}
+	there := session("aaaa", discover.Running, t.TempDir(), "")
+	there.Processes, there.Trust = []proc.Process{self}, discover.TrustOurs
+	here, other := sessionOf("local", there), sessionOf("ana", there)
+	m := newScreen(t)
+	s := m.sampler
+	s.sample(t.Context(), discover.Result{Table: table, Sessions: []discover.Session{other}}, 1)
+	if len(s.trees)+len(s.rows)+len(s.changes)+len(s.changesAskedFor) > 0 {
+		t.Errorf("measured: %v %v %v", s.trees, s.rows, s.changes)
+	}
+	s.treesDue = time.Time{}
+	s.sample(t.Context(), discover.Result{Table: table, Sessions: []discover.Session{other, here}}, 2)
+	s.sampleProcesses()
+	if len(s.trees) != 1 || len(s.rows) != 1 || len(s.changesAskedFor) != 1 {
+		t.Errorf("%d trees, %d rows, %v", len(s.trees), len(s.rows), s.changesAskedFor)
+	}
+	s.details[keyOf(&here)] = details{tokens: &discover.Tokens{Total: 7}}
+	s.changes[there.Dir] = &output.Changes{}
+	if got, load := s.load(here); load.CPU == nil || load.Memory == nil || load.Changes == nil || got.Tokens == nil {
+		t.Errorf("of this machine: %+v", load)
+	}
+	got, load := s.load(other)
+	if load.CPU != nil || load.Memory != nil || load.TokenRate != nil || load.CPUHistory != nil || load.TokenHistory != nil || load.Changes != nil || got.Tokens != nil {
+		t.Errorf("of another machine: %+v %v", load, got.Tokens)
+	}
+}
+
+// The totals are those of all rows, or none; the ID, which says where a session is, stays in a narrow table; the filter takes the host.
+func TestHostFrame(t *testing.T) {
+	s := session("aaaa", discover.Running, "/w", "a title")
+	m := newScreen(t, sessionOf("ana", s), sessionOf("local", s))
+	m.warnings = []string{"away: it cannot be reached", "bare: it has no agentctl"}
+	lines := m.frame(60, 15)
+	if strings.Contains(lines[0], "cpu") || lines[1] != "2 could not be read: away: it cannot be reached" {
+		t.Errorf("%q", lines[:2])
+	}
+	if text := strings.Join(lines, "\n"); !strings.Contains(text, " ana:aaaa ") || !strings.Contains(text, " local:aaaa ") {
+		t.Error(text)
+	}
+	if !matches(&m.rows[0].s, "ana") || matches(&m.rows[1].s, "ana") {
+		t.Error("the filter does not know the host")
+	}
+	m.rows = slices.Delete(m.rows, 0, 2)
+	if text := m.shown(60, 15); strings.Contains(text, "no live sessions") || !strings.Contains(text, "no live session is known") {
+		t.Error(text)
+	}
+}
