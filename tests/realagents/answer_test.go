@@ -31,7 +31,7 @@ func TestAnswerAndLeftBehind(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(a.Dir(), "serve.js"), []byte(server), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			args := []string{"launch", r.Agent, "--wait", "-p", "serves [[shell (setsid " + node + " serve.js </dev/null >/dev/null 2>&1 &);; text It listens now.]]"}
+			args := []string{"launch", r.Agent, "--wait", "-p", "serves [[shell (setsid " + node + " serve.js </dev/null >/dev/null 2>&1 &); until [ -s port ]; do sleep 0.1; done;; text It listens now.]]"}
 			switch r.Agent {
 			case install.ClaudeCode:
 				args = append(args, "--", "--allowedTools=Bash")
