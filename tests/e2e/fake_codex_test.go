@@ -225,7 +225,8 @@ func (c *codex) complete(how object) error {
 		return err
 	}
 	how = append(object{"type", "task_complete", "turn_id", c.now.turn}, how...)
-	return c.write("event_msg", append(how, "completed_at", time.Now().Unix()))
+	now := time.Now().Unix()
+	return c.write("event_msg", append(how, "started_at", now, "completed_at", now))
 }
 
 func (c *codex) write(kind string, payload object) error { return c.writeAt(stamp(), kind, payload) }
