@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"os"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -9,9 +8,7 @@ import (
 
 // TestCredentials compares the namespaces of a process with ours, and reads its user even if the process is not dumpable.
 func TestCredentials(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root makes namespaces and other users")
-	}
+	needRoot(t)
 	for name, test := range map[string]struct {
 		role  string
 		flags uintptr

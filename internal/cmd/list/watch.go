@@ -81,22 +81,8 @@ func fill(ctx context.Context, c *cmdutil.Call, table *live.Table, o *options) e
 		if _, err := hostSelection(c, o); err != nil {
 			return err
 		}
-		calls, err := c.HostCalls(c.Config, nil, nil, false)
-		if err != nil {
-			return err
-		}
-		for i := range calls {
-			calls[i] = calls[i].Without("n")
-		}
-		table.WatchHosts(ctx, c.Factory, calls, newWatcher, c.Now)
-		return nil
 	}
-	w, err := newWatcher()
-	if err != nil {
-		return err
-	}
-	table.Watch(ctx, w, c.Now)
-	return nil
+	return table.Follow(ctx, c, newWatcher, func(call cmdutil.HostCall) cmdutil.HostCall { return call.Without("n") })
 }
 
 // streamRows prints the sessions for the table of another machine, whenever they have changed.

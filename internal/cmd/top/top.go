@@ -84,23 +84,7 @@ func fill(ctx context.Context, c *cmdutil.Call, table *live.Table, o *options) e
 		w.PollSlowly()
 		return w, nil
 	}
-	if c.OnHosts() {
-		calls, err := c.HostCalls(c.Config, nil, nil, false)
-		if err != nil {
-			return err
-		}
-		for i := range calls {
-			calls[i] = calls[i].As("list").With("--watch")
-		}
-		table.WatchHosts(ctx, c.Factory, calls, newWatcher, c.Now)
-		return nil
-	}
-	w, err := newWatcher()
-	if err != nil {
-		return err
-	}
-	table.Watch(ctx, w, c.Now)
-	return nil
+	return table.Follow(ctx, c, newWatcher, func(call cmdutil.HostCall) cmdutil.HostCall { return call.As("list").With("--watch") })
 }
 
 // hostArguments are the flags that name the hosts of the table.

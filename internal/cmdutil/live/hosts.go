@@ -29,9 +29,29 @@ type hostRows struct {
 	warnings []string
 }
 
-// WatchHosts updates the table with what the calls print, each a stream of [output.SessionRows], until ctx ends. Of a host whose connection has ended
+// Follow has the table updated by this machine or, if the flags name hosts, by them. ask makes the call of a host.
+func (t *Table) Follow(ctx context.Context, c *cmdutil.Call, here NewWatcher, ask func(cmdutil.HostCall) cmdutil.HostCall) error {
+	if !c.OnHosts() {
+		w, err := here()
+		if err == nil {
+			t.Watch(ctx, w, c.Now)
+		}
+		return err
+	}
+	calls, err := c.HostCalls(c.Config, nil, nil, false)
+	if err != nil {
+		return err
+	}
+	for i := range calls {
+		calls[i] = ask(calls[i])
+	}
+	t.watchHosts(ctx, c.Factory, calls, here, c.Now)
+	return nil
+}
+
+// watchHosts updates the table with what the calls print, each a stream of [output.SessionRows], until ctx ends. Of a host whose connection has ended
 // nothing is known: its rows are gone, the table says why, and it is asked again. If a call is for this machine, the watcher of here follows it instead.
-func (t *Table) WatchHosts(ctx context.Context, f cmdutil.Factory, calls []cmdutil.HostCall, here NewWatcher, now func() time.Time) {
+func (t *Table) watchHosts(ctx context.Context, f cmdutil.Factory, calls []cmdutil.HostCall, here NewWatcher, now func() time.Time) {
 	t.run(func() error {
 		h := &hostTable{table: t, now: now, calls: calls, newWatcher: here, rows: make([]hostRows, len(calls))}
 		var watched sync.WaitGroup

@@ -108,7 +108,7 @@ func TestWatchHere(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
 		w := NewTable()
-		w.WatchHosts(ctx, f, calls, newWatcher, f.Now)
+		w.watchHosts(ctx, f, calls, newWatcher, f.Now)
 		for range w.Changed {
 			if last, _ := w.Last(); done(last) {
 				stop()
