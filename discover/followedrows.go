@@ -79,7 +79,7 @@ func (scan *Scan) unchangedSinceStop(ctx context.Context, sessions []Session) bo
 	again.readRefs(ctx, homes, refsOf(stopped), ReadOptions{})
 	return !slices.ContainsFunc(slices.Concat(again.records...), func(r Record) bool {
 		return !scan.hasRecord(r.Key()) || slices.ContainsFunc(stopped, func(s Session) bool {
-			return s.Key() == r.Key() && (!s.Turn.equal(r.Turn) || !s.Updated.Equal(r.Updated))
+			return s.Key() == r.Key() && (!s.Turn.endsLike(r.Turn) || !s.Updated.Equal(r.Updated))
 		})
 	})
 }

@@ -106,10 +106,12 @@ func (t Turn) Ended() bool {
 	return t.State == TurnDone || t.State == TurnInterrupted || t.State == TurnFailed
 }
 
-// equal reports whether two readings of a turn are the same.
-func (t Turn) equal(u Turn) bool {
+// endsLike reports whether two readings of a turn are the same. When the turn began does not count: [ReadOptions] decide whether that is
+// read.
+func (t Turn) endsLike(u Turn) bool {
 	same := t.WaitingOn.equal(u.WaitingOn)
 	t.WaitingOn, u.WaitingOn = nil, nil
+	t.Began, u.Began = time.Time{}, time.Time{}
 	return same && t == u
 }
 

@@ -307,6 +307,19 @@ func TestWatcherStopsNothingWithoutAProcessTable(t *testing.T) {
 	s.expectSnapshot("a:unknown")
 }
 
+// A stopped session whose storage does not change is read once, and once more to know that it has not changed.
+func TestSnapshotOfAStoppedSessionIsNotRepeated(t *testing.T) {
+	s := newWatchTest(t, nil, record("codex", "a", 1))
+	s.turnStarts = map[string]time.Time{"a": s.clock}
+	s.watch("a")
+	reads := 0
+	s.onRead = func() { reads++ }
+	s.expectSnapshot("a:stopped")
+	if reads != 2 {
+		t.Errorf("it is read %d times", reads)
+	}
+}
+
 // A watcher reads the start of the newest turn, however long the turn is.
 func TestWatcherKnowsWhenTurnsStarted(t *testing.T) {
 	s := newWatchTest(t, nil, record("codex", "a", 1))
