@@ -12,13 +12,16 @@ import (
 
 // pace is how often snapshots are taken.
 type pace struct {
-	// min is the shortest time between two snapshots. The pause after a snapshot is share times its cost, at most max; 0: no
-	// bound. max is at least maxShare times the cost.
+	// min is the shortest time between two snapshots. The pause after a snapshot is share times its cost, at most max. max is at
+	// least maxShare times the cost.
 	min, max        time.Duration
 	share, maxShare time.Duration
 	// fixedInterval: a snapshot is due after each pause, whether or not a change was seen.
 	fixedInterval bool
 }
+
+// usualPace is that of all watchers but those of a launch.
+func usualPace() pace { return pace{min: pollInterval, max: maxDelay, share: costShare} }
 
 // poller waits until the next snapshot is due: at once when a process has ended, soon when a file has changed or a process
 // has started. A poll reads only the sizes and times of a few files, and the list of pids.
@@ -72,10 +75,7 @@ func (p *poller) snapshotBegan() {
 
 // snapshotEnded sets the pause after the snapshot by its cost.
 func (p *poller) snapshotEnded() {
-	p.pause = max(p.min, p.share*p.cost())
-	if p.max > 0 {
-		p.pause = min(p.pause, max(p.max, p.maxShare*p.cost()))
-	}
+	p.pause = min(max(p.min, p.share*p.cost()), max(p.max, p.maxShare*p.cost()))
 }
 
 // cost returns what the snapshot that began last has cost until now.

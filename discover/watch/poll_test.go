@@ -84,7 +84,7 @@ func (m *fakeSystem) watch(t *testing.T, d time.Duration) {
 	s := discover.Session{Record: &discover.Record{Agent: "codex", Path: "/f"}, Processes: []proc.Process{{ID: proc.ID{PID: 7, Birth: "b"}}}}
 	ctx, stop := context.WithTimeout(t.Context(), d)
 	defer stop()
-	p := newPoller(&discover.Scanner{}, pace{min: pollInterval, share: costShare}, m.system())
+	p := newPoller(&discover.Scanner{}, usualPace(), m.system())
 	defer p.close()
 	for {
 		p.watch(ctx, []discover.Session{s})
@@ -126,7 +126,7 @@ func TestAQuietMachineNeedsFewSnapshots(t *testing.T) {
 	})
 }
 
-// However much is written, snapshots take no more than their share of the CPU.
+// However much is written, cheap snapshots take no more than their share of the CPU, and the others come no more often than they must.
 func TestSnapshotsAreBoundedByTheirCost(t *testing.T) {
 	for _, cost := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 40 * time.Millisecond, 200 * time.Millisecond} {
 		t.Run(fmt.Sprint(cost), func(t *testing.T) {
@@ -142,10 +142,10 @@ func TestSnapshotsAreBoundedByTheirCost(t *testing.T) {
 				m.watch(t, span)
 				synctest.Wait()
 				<-time.After(50 * time.Millisecond) // the writer has ended, too
-				if most := span/costShare + cost; m.cpuTime > most {
+				if most := max(span/costShare, span/maxDelay*cost) + cost; m.cpuTime > most {
 					t.Errorf("%d snapshots took %s of %s, more than %s", len(m.snapshots), m.cpuTime, span, most)
 				}
-				if least := span / max(pollInterval, costShare*cost) / 2; time.Duration(len(m.snapshots)) < least {
+				if least := span / min(maxDelay, max(pollInterval, costShare*cost)) / 2; time.Duration(len(m.snapshots)) < least {
 					t.Errorf("only %d snapshots, want %d", len(m.snapshots), least)
 				}
 			})

@@ -14,11 +14,10 @@ const (
 	// slowCostShare bounds what the snapshots of a slow watcher take, however many sessions are at work, to one part in so many of a
 	// processor: six percent, so that it stays below ten with all else that its caller does. A hundred sessions cost 80 ms.
 	slowCostShare = 16
-	// costShare bounds the processor time that snapshots take, to one part in so many: half a percent, so that with the
-	// polls it stays below one.
+	// costShare bounds the processor time that snapshots of up to maxDelay/costShare take, 2.5 ms, to one part in so many: half a
+	// percent, so that with the polls it stays below one.
 	costShare = 200
-	// maxDelay is the longest time from a change to its snapshot, whatever snapshots cost, for a low-latency watcher and for
-	// events: events are due within a second.
+	// maxDelay is the longest time from a change to its snapshot, whatever snapshots cost: events are due within a second.
 	maxDelay = 500 * time.Millisecond
 	// idleInterval is the longest time between two snapshots, for changes that no file and no process shows.
 	idleInterval = 10 * time.Second

@@ -39,24 +39,16 @@ type run struct {
 }
 
 // NewWatcher watches these sessions. Its snapshots have one row for each, in this order. The end of a process is seen at
-// once, a change in the storage within a second, unless that would take too much processor time. A session keeps its row
-// when it continues in another process, when its file is moved, or when its ID becomes known.
+// once, a change in the storage within a second. A session keeps its row when it continues in another process, when its file
+// is moved, or when its ID becomes known.
 func NewWatcher(scanner *discover.Scanner, sessions []discover.Session) *Watcher {
 	return newWatcher(scanner, sessions, thisSystem())
-}
-
-// NewLowLatencyWatcher is [NewWatcher] for a user who follows a session: the delay of a change is at most half a second,
-// whatever snapshots cost.
-func NewLowLatencyWatcher(scanner *discover.Scanner, sessions []discover.Session) *Watcher {
-	w := newWatcher(scanner, sessions, thisSystem())
-	w.poller.max = maxDelay
-	return w
 }
 
 func newWatcher(scanner *discover.Scanner, sessions []discover.Session, s system) *Watcher {
 	w := &Watcher{
 		scanner: scanner, options: discover.ReadOptions{TurnStart: true}, watched: sessions,
-		poller: newPoller(scanner, pace{min: pollInterval, share: costShare}, s),
+		poller: newPoller(scanner, usualPace(), s),
 	}
 	for _, s := range sessions {
 		w.tracks = append(w.tracks, &track{now: s})
@@ -74,7 +66,7 @@ func NewFilterWatcher(scanner *discover.Scanner, filter discover.SessionFilter) 
 func newFilterWatcher(scanner *discover.Scanner, filter discover.SessionFilter, s system) *Watcher {
 	w := &Watcher{
 		scanner: scanner, options: discover.ReadOptions{Tokens: filter.Tokens}, filter: newFilterState(filter),
-		poller: newPoller(scanner, pace{min: pollInterval, max: maxDelay, share: costShare}, s),
+		poller: newPoller(scanner, usualPace(), s),
 	}
 	w.poller.watchStarts = true
 	return w
@@ -99,9 +91,7 @@ func (w *Watcher) ReadQuotas() { w.options.Quotas = true }
 // make necessary, for a caller that has other work to do in the same time.
 func (w *Watcher) PollSlowly() {
 	w.poller.interval = slowPollInterval
-	if w.poller.max > 0 {
-		w.poller.max, w.poller.maxShare = slowMaxDelay, slowCostShare
-	}
+	w.poller.max, w.poller.maxShare = slowMaxDelay, slowCostShare
 }
 
 // WakeIn has the next [Watcher.Wait] end after this time, if it does not end before.

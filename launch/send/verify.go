@@ -37,7 +37,7 @@ func (p *plan) execute(ctx context.Context, m launch.Message) (*execution, error
 // verify follows the session until its transcript has the message, the session has ended, or ctx ends.
 func (x *execution) verify(ctx context.Context) Result {
 	result := Result{Delivery: Accepted, Session: x.session, Sent: x.sent}
-	watcher := watch.NewLowLatencyWatcher(x.scanner, []discover.Session{x.session})
+	watcher := watch.NewWatcher(x.scanner, []discover.Session{x.session})
 	defer watcher.Close()
 	for {
 		r, err := watcher.Next(ctx)

@@ -87,7 +87,7 @@ func (t *printer) follow(ctx context.Context) error {
 	end := await.NewWaiter(await.Stopped, 1, func(discover.Session) error { return nil })
 	for more := true; more; {
 		more = false
-		err := cmdutil.EachResult(ctx, watch.NewLowLatencyWatcher(t.Scanner, t.sessions), func(r discover.Result) (_ bool, err error) {
+		err := cmdutil.EachResult(ctx, watch.NewWatcher(t.Scanner, t.sessions), func(r discover.Result) (_ bool, err error) {
 			t.sessions = r.Sessions
 			t.unread(r.Warnings)
 			for _, e := range t.next(ctx) {
