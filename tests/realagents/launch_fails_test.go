@@ -32,9 +32,6 @@ func TestAFailedLaunchPrintsWhatIsTrue(t *testing.T) {
 			a := w.Release(releaseOf(f.agent))
 			c := agentctlIn(t, w).as(a)
 			prompt := "fails"
-			if f.agent == install.OpenCode { // its first start makes the store
-				a.Run("a first start").Wait()
-			}
 			if f.agent == install.Codex { // which asks the model for any name
 				prompt = "fails [[error 400]]"
 			}

@@ -20,9 +20,6 @@ import (
 func TestTheIDIsPrintedSoon(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world.World, a world.Agent) {
 		c := agentctlIn(t, w).as(a)
-		if _, errs, code := c.run("launch", a.Agent(), "--wait", "-p", "a first start"); code != 0 {
-			t.Fatalf("exit code %d\n%s", code, errs)
-		}
 		var late, looks []time.Duration
 		for range 3 {
 			id, d := c.lateness(w, a)

@@ -16,8 +16,8 @@ func TestOpenCodeLivesBeforeItsLogSaysSo(t *testing.T) {
 	w := world.New(t)
 	a := w.OpenCode(install.OpenCodeCurrent)
 	c := agentctlIn(t, w).as(a)
-	a.Run("a first start").Wait()
-	old := openCodeID(t, w, "a first start")
+	a.Run("an old one").Wait()
+	old := openCodeID(t, w, "an old one")
 	c.expect(nil)
 
 	server := a.Serve()

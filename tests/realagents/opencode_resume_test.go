@@ -159,7 +159,8 @@ func TestOpenCodeDoesNotGoOn(t *testing.T) {
 // TestOpenCodeGoesOnInATerminal: without a message agentctl becomes the agent's own interface on that session.
 func TestOpenCodeGoesOnInATerminal(t *testing.T) {
 	eachOpenCode(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
-		id := idOf(t, w, a, "a first start")
+		a.Run("a headless run").Wait()
+		id := idOf(t, w, a, "a headless run")
 		cmd := exec.Command(os.Getenv(binary), "resume", id)
 		cmd.Dir, cmd.Env = w.Dir("elsewhere"), c.env
 		terminal, err := term.Start(cmd)
@@ -171,7 +172,7 @@ func TestOpenCodeGoesOnInATerminal(t *testing.T) {
 		var screen string
 		shows := func() bool {
 			screen, _ = terminal.Screen()
-			return term.Contains(screen, "OK: a first start")
+			return term.Contains(screen, "OK: a headless run")
 		}
 		if !poll(shows) { // 1.1.65 draws, once in many starts on a busy machine, nothing until its window changes
 			t.Logf("drawn anew instead of:\n%s", screen)

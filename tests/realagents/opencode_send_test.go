@@ -292,7 +292,6 @@ func TestOpenCodeKeepsTheModeOfASession(t *testing.T) {
 func TestOpenCodeTakesNoMessages(t *testing.T) {
 	w := world.New(t)
 	a := w.OpenCode(install.OpenCodeCurrent)
-	a.Run("a first start").Wait()
 	c := agentctlIn(t, w).as(a)
 	refuses := func(id string, want int, says string) {
 		t.Helper()

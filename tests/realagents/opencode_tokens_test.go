@@ -54,8 +54,8 @@ const (
 )
 
 // sessionsAddUp: "per-session totals …: sub-agents included, forks not counted twice", as the agent itself has them for each
-// session, and in all as many answers as the model has given. All sessions but the first start and id are forks; copies is how many
-// answers they have taken over.
+// session, and in all as many answers as the model has given. All sessions but id are forks; copies is how many answers they have
+// taken over.
 func (c agentctl) sessionsAddUp(a world.Agent, id string, answers int64) (copies int64) {
 	c.t.Helper()
 	var spent int64
@@ -65,9 +65,7 @@ func (c agentctl) sessionsAddUp(a world.Agent, id string, answers int64) (copies
 		if s.Tokens.Context != answerTokens {
 			c.t.Errorf("%s: the context is %d", *s.ID, s.Tokens.Context)
 		}
-		if s.Prompt != "a first start" {
-			copies += compareWithExport(c.t, a, c, s, *s.ID != id) / answerTokens
-		}
+		copies += compareWithExport(c.t, a, c, s, *s.ID != id) / answerTokens
 	}
 	if spent != answers*answerTokens || !near(cost, float64(answers)*answerCost) {
 		c.t.Errorf("in all %d tokens for %g, the model gave %d answers", spent, cost, answers)

@@ -20,7 +20,6 @@ func TestOpenCodeWaitsOnlyWhenItAsks(t *testing.T) {
 	w := world.New(t)
 	a := w.OpenCode(install.OpenCodeCurrent)
 	c := agentctlIn(t, w).as(a)
-	a.Run("a first start").Wait()
 
 	first := w.Tool(a.Dir())
 	runs := "run [[shell " + first.Command + ";; shell sleep 1]]"

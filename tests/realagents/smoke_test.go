@@ -52,10 +52,9 @@ func eachCodex(t *testing.T, test func(*testing.T, *world.World, world.Agent, ag
 	})
 }
 
-// eachOpenCode runs a test on the tested releases of OpenCode. Their stores are made before: a store cannot be made twice at once.
+// eachOpenCode runs a test on the tested releases of OpenCode.
 func eachOpenCode(t *testing.T, test func(*testing.T, *world.World, world.Agent, agentctl)) {
 	each(t, tested(install.OpenCode), func(t *testing.T, w *world.World, a world.Agent) {
-		a.Run("a first start").Wait()
 		test(t, w, a, agentctlIn(t, w).as(a))
 	})
 }

@@ -17,7 +17,6 @@ import (
 func TestHiddenBehindAScript(t *testing.T) {
 	w := world.New(t)
 	claude, codex, opencode := w.Claude(install.ClaudeCurrent), w.Codex(install.CodexCurrent), w.OpenCode(install.OpenCodeCurrent)
-	opencode.Run("a first start").Wait()
 	var want []string
 	for name, a := range map[string]world.Agent{"claude": claude, "codex": codex, "opencode": opencode} {
 		c := agentctlIn(t, w).as(a)

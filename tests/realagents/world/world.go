@@ -130,6 +130,9 @@ func (w *World) agent(name, version, dir string) Agent {
 	i, err := install.Find(install.Release{Agent: name, Version: version})
 	switch {
 	case err == nil:
+		if name == install.OpenCode {
+			w.check(w.giveOpenCodeStore(i))
+		}
 		return Agent{Installation: i, w: w, dir: w.Dir(dir)}
 	case os.Getenv("CI") == "true":
 		w.t.Fatal(err)
