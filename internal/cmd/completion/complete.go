@@ -122,11 +122,11 @@ func argumentCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Comman
 	case verb.Name == "launch" && first:
 		return candidatesOf("", f.AgentNames()...)
 	case verb.Name == "resume" && first, verb.Name == "rm", verb.Name == "archive", verb.Name == "unarchive":
-		return idCandidates(ctx, f, discover.SessionFilter{IncludeStopped: true, Statuses: []discover.Status{discover.Stopped}})
+		return idCandidates(ctx, f, verb, words, discover.SessionFilter{IncludeStopped: true, Statuses: []discover.Status{discover.Stopped}})
 	case verb.ArgsUsage == "ID" && verb.Name != "attach", verb.Name == "export":
-		return idCandidates(ctx, f, discover.SessionFilter{IncludeStopped: true})
+		return idCandidates(ctx, f, verb, words, discover.SessionFilter{IncludeStopped: true})
 	case verb.ArgsUsage == "ID…", verb.Name == "attach", verb.Name == "send" && first: // what is done to live sessions
-		return idCandidates(ctx, f, discover.SessionFilter{})
+		return idCandidates(ctx, f, verb, words, discover.SessionFilter{})
 	}
 	return nil
 }

@@ -20,8 +20,11 @@ import (
 // maxSessions bounds the sessions that are offered, the newest.
 const maxSessions = 200
 
-// idCandidates returns the sessions of a filter, in the order of `list`.
-func idCandidates(ctx context.Context, f cmdutil.Factory, filter discover.SessionFilter) []candidate {
+// idCandidates returns the sessions of a filter, in the order of `list`: those of this machine, or of the host that the words name.
+func idCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, words []string, filter discover.SessionFilter) []candidate {
+	if t, prefix, ok := hostOf(f, verb, words, words[len(words)-1]); ok {
+		return hostCandidates(ctx, f, t, prefix, filter)
+	}
 	filter.Limit = maxSessions
 	sessions := recentSessions(ctx, f, filter)
 	var out []candidate
@@ -65,7 +68,7 @@ func valueCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, 
 	case "role":
 		return candidatesOf(prefix, cmdutil.Roles()...)
 	case "from":
-		list := idCandidates(ctx, f, discover.SessionFilter{IncludeStopped: true})
+		list := idCandidates(ctx, f, verb, []string{typed}, discover.SessionFilter{IncludeStopped: true})
 		for i := range list {
 			list[i].text = prefix + list[i].text
 		}
