@@ -14,7 +14,7 @@ import (
 // packing are the commands that make compressed rollouts.
 func compressionCommands() map[string]command {
 	return map[string]command{
-		// inflate FILE: a compressed rollout takes its place, with gigabytes of records in the middle: it takes seconds to be
+		// inflate FILE: a compressed rollout takes its place, with a gigabyte of records in the middle: it takes a while to be
 		// unpacked, and little room.
 		"inflate": withArgs(1, func(ts *testscript.TestScript, args []string) {
 			path := ts.MkAbs(args[0])
@@ -33,7 +33,7 @@ func compressionCommands() map[string]command {
 }
 
 const (
-	swollen    = 3 << 30
+	swollen    = 1 << 30
 	fillerSize = 4 << 20
 )
 

@@ -97,7 +97,7 @@ func scripts(dir string) testscript.Params {
 			}
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("TZ", "UTC")
-			env.Setenv("GORACE", "atexit_sleep_ms=10") // else each child of a -race run takes a second to end
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each child of a -race run takes a second to end
 			env.Values[hostsKey{}] = newMachines(env)
 			env.Values[fakesKey{}] = newFakes(env)
 			env.Values[screenKey{}] = new(*term.Terminal)

@@ -56,7 +56,7 @@ func newRepository(t *testing.T, programs ...string) *repository {
 	}
 	r.path = strings.Join(append(append([]string{bin}, programs...), os.Getenv("PATH")), ":")
 	r.environ = []string{
-		"HOME=" + r.home, "PATH=" + r.path, "USER=ana", "GIT_CONFIG_NOSYSTEM=1", "GORACE=atexit_sleep_ms=10",
+		"HOME=" + r.home, "PATH=" + r.path, "USER=ana", "GIT_CONFIG_NOSYSTEM=1", "GORACE=atexit_sleep_ms=0",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@a.example", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@a.example",
 	}
 	r.must(root, "git", "init", "-q", "repo")
