@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"agentctl/launch/worktree"
+	"agentctl/tests/extent"
 	"agentctl/tests/trace"
 )
 
@@ -110,12 +111,16 @@ func (s *sandbox) clean(force bool) error {
 	return s.unlocked(func() error { return r.DeleteBranch(s.Context(), "try/g-1/b", o) })
 }
 
-// step is how many changes are left out between two: none, or with -short most.
+// step is from how many changes one is taken: each, if all is asked for.
 func step() int {
-	if testing.Short() {
+	switch {
+	case extent.All():
+		return 1
+	case testing.Short():
 		return 4
+	default:
+		return 3
 	}
-	return 1
 }
 
 // Whenever everything is killed while a worktree is made, the next call makes it, and it can be removed.

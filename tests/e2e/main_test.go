@@ -11,6 +11,7 @@ import (
 
 	"agentctl/internal/cmd"
 	"agentctl/internal/cmdutil"
+	"agentctl/tests/extent"
 	"agentctl/tests/realagents/term"
 	"agentctl/tests/sandbox"
 )
@@ -110,6 +111,8 @@ func scripts(dir string) testscript.Params {
 				return binds(), nil
 			case "unpackable":
 				return unpackable(), nil
+			case "all":
+				return extent.All(), nil
 			case "machines":
 				return machinesAllowed()
 			}

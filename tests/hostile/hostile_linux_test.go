@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"agentctl/tests/extent"
 )
 
 // TestHostile plays the cases: see the package.
@@ -31,6 +33,12 @@ func TestHostile(t *testing.T) {
 		t.Skip("git is not installed")
 	}
 	j := job{Seed: *seed, Count: *number, Only: *only, Kind: *kind, Keep: *keep, Step: max(1, *workers)}
+	if j.Count == 0 {
+		j.Count = 120
+		if extent.All() {
+			j.Count = 240
+		}
+	}
 	if *span > 0 {
 		j.Count = 0
 	}

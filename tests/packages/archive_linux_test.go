@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"agentctl/tests/debian"
+	"agentctl/tests/extent"
 )
 
 // archives checks the archive of each target. With all targets there are those that the release names.
@@ -32,7 +33,7 @@ func archives(t *testing.T, r release) {
 		}
 	}
 	want := []string{"linux_" + runtime.GOARCH}
-	if os.Getenv(allTargets) != "" {
+	if extent.All() {
 		want = []string{"darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64"}
 	}
 	if slices.Sort(targets); !slices.Equal(targets, want) {

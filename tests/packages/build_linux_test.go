@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"agentctl/tests/extent"
 )
 
 // release is what tests/release made: a folder, and the names of the files in it that are published.
@@ -17,10 +19,6 @@ type release struct {
 	dir   string
 	files []string
 }
-
-// allTargets is the environment variable with which all targets of the release are built and tried, as far as this machine can. It takes
-// minutes.
-const allTargets = "AGENTCTL_TEST_ALL_TARGETS"
 
 // native are the patterns of files that are for this machine: Go's name of the architecture, and the one of packages.
 func native() string {
@@ -53,7 +51,7 @@ func build(t *testing.T, source, umask string) release {
 	if !strings.Contains(text, all) {
 		t.Fatalf("%s has no line %q", config, all)
 	}
-	if os.Getenv(allTargets) == "" {
+	if !extent.All() {
 		targets := map[string]string{"amd64": "linux_amd64_v1", "arm64": "linux_arm64"}
 		text = strings.Replace(text, all, "    targets: ["+targets[runtime.GOARCH]+"]\n", 1)
 	}

@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 
+	"agentctl/tests/extent"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
@@ -16,7 +17,11 @@ func TestClaudeTitles(t *testing.T) {
 		"hung up": func(tui *world.TUI) { tui.HangUp() },
 		"killed":  func(tui *world.TUI) { tui.Signal(syscall.SIGKILL) },
 	}
-	for _, version := range []string{install.ClaudeCurrent, install.ClaudeMain} {
+	versions := []string{install.ClaudeCurrent}
+	if extent.All() {
+		versions = append(versions, install.ClaudeMain)
+	}
+	for _, version := range versions {
 		for name, end := range ends {
 			t.Run(version+" "+name, func(t *testing.T) {
 				w := world.New(t)

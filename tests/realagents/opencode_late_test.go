@@ -22,7 +22,7 @@ func TestOpenCodeLivesBeforeItsLogSaysSo(t *testing.T) {
 
 	server := a.Serve()
 	base, query := serverURL(t, server), "?directory="+url.QueryEscape(a.Dir())
-	for n := range 4 {
+	for n := range 2 {
 		id := newSession(t, base, a.Dir())
 		c.lives(id, server.PID(), "idle")
 		text := "served " + strconv.Itoa(n) + " [[hang]]"
@@ -39,7 +39,7 @@ func TestOpenCodeLivesBeforeItsLogSaysSo(t *testing.T) {
 	first := openCodeID(t, w, "tui first")
 	c.livesIn(first, tui.PID())
 	tui.WaitFor("OK: tui first")
-	for n := range 3 {
+	for n := range 2 {
 		tui.Submit("/new")
 		tui.WaitGone("OK: tui")
 		tui.WaitReady()

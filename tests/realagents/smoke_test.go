@@ -1,23 +1,20 @@
 package realagents
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"agentctl/tests/extent"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
 
-// allReleases is the variable by which tests/run -releases asks for the older pinned releases too.
-const allReleases = "AGENTCTL_TEST_RELEASES"
-
-// tested are the releases of an agent, or of all agents for "", that a test runs on: the current ones, and with [allReleases] the older
-// ones too.
+// tested are the releases of an agent, or of all agents for "", that a test runs on: the current ones, and the older ones too if all
+// is asked for.
 func tested(agent string) []install.Release {
 	list := install.Newest()
-	if os.Getenv(allReleases) != "" {
+	if extent.All() {
 		list = install.Releases()
 	}
 	return slices.DeleteFunc(list, func(r install.Release) bool { return agent != "" && r.Agent != agent })
@@ -64,7 +61,7 @@ func eachOpenCode(t *testing.T, test func(*testing.T, *world.World, world.Agent,
 func newest(r install.Release) bool { return slices.Contains(install.Newest(), r) }
 
 func TestHeadlessRunCompletes(t *testing.T) {
-	each(t, install.Releases(), func(t *testing.T, w *world.World, a world.Agent) {
+	eachRelease(t, func(t *testing.T, w *world.World, a world.Agent) {
 		p := a.Run("[[shell echo from-the-tool;; text all is well]]")
 		if code := p.Wait(); code != 0 || !strings.Contains(p.Stdout(), "all is well") {
 			t.Errorf("exit code %d", code)
@@ -74,7 +71,7 @@ func TestHeadlessRunCompletes(t *testing.T) {
 }
 
 func TestMidToolRunIsAlive(t *testing.T) {
-	each(t, install.Releases(), func(t *testing.T, w *world.World, a world.Agent) {
+	eachRelease(t, func(t *testing.T, w *world.World, a world.Agent) {
 		tool := w.Tool(a.Dir())
 		p := a.Run("[[shell " + tool.Command + ";; text all is well]]")
 		tool.WaitRunning()
@@ -89,7 +86,7 @@ func TestMidToolRunIsAlive(t *testing.T) {
 }
 
 func TestTUIAnswers(t *testing.T) {
-	each(t, install.Releases(), func(t *testing.T, w *world.World, a world.Agent) {
+	eachRelease(t, func(t *testing.T, w *world.World, a world.Agent) {
 		tui := a.TUI()
 		tui.Submit("hello you")
 		if a.Release.Version == install.OpenCodeJSON { // whose screen may leave out the answer

@@ -8,14 +8,15 @@ import (
 	"sync"
 	"testing"
 
+	"agentctl/tests/extent"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
 
-// generations are sets of all three agents, as one person may have them installed: the newest of each, and with [allReleases] the oldest.
+// generations are sets of all three agents, as one person may have them installed: the newest of each, and the oldest too if all is asked for.
 func generations() map[string][]install.Release {
 	sets := map[string][]install.Release{"current": install.Newest()}
-	if os.Getenv(allReleases) != "" {
+	if extent.All() {
 		sets["oldest"] = []install.Release{
 			{Agent: install.ClaudeCode, Version: install.ClaudeNode},
 			{Agent: install.Codex, Version: install.CodexOld},
