@@ -34,7 +34,7 @@ func TestHostile(t *testing.T) {
 	}
 	j := job{Seed: *seed, Count: *number, Only: *only, Kind: *kind, Keep: *keep, Step: max(1, *workers)}
 	if j.Count == 0 {
-		j.Count = 120
+		j.Count = 80
 		if extent.All() {
 			j.Count = 240
 		}

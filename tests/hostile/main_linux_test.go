@@ -15,7 +15,7 @@ var (
 	seed    = flag.Uint64("hostile.seed", 0, "the `seed` of all cases (default: 1; with -hostile.for another one each time)")
 	only    = flag.Int("hostile.case", -1, "run this case only, by its `number`")
 	span    = flag.Duration("hostile.for", 0, "run cases for this `time` instead of a fixed number")
-	number  = flag.Int("hostile.n", 0, "the `number` of cases without -hostile.for (default: 120, or 240 if all tests are asked for)")
+	number  = flag.Int("hostile.n", 0, "the `number` of cases without -hostile.for (default: 80, or 240 if all tests are asked for)")
 	kind    = flag.String("hostile.kind", "", "run cases of this `kind` only: store, repository, liar, kill")
 	keep    = flag.String("hostile.keep", "", "keep the directories of failing cases below this `directory`")
 	workers = flag.Int("hostile.workers", 2, "the `number` of cases that run at the same time")
