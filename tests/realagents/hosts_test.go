@@ -182,6 +182,7 @@ func TestHosts(t *testing.T) {
 	h.bob.WaitCall("live on bob", 0)
 	h.seesAll(a, b)
 	h.reads(a, b)
+	h.showsAll(a, b)
 	h.surviveCuts(a, b)
 	h.acts(a)
 }
@@ -231,6 +232,24 @@ func (h *hostsWorld) reads(a, b string) {
 	h.says([]string{`agentctl_sessions{host="ana",adapter="claude-code",status="running"} 1`, `agentctl_host_up{host="bob"} 1`}, "metrics", "--host", "ana,bob")
 	h.does(8, "search", "-l", "--host", "ana,bob", "never said")
 	h.does(124, "wait", a, "--timeout", "1ms")
+}
+
+// showsAll: top shows the sessions of all hosts, and what is said in them.
+func (h *hostsWorld) showsAll(a, b string) {
+	h.t.Helper()
+	dir := h.t.TempDir()
+	top := h.topIn(filepath.Join(dir, "before"), filepath.Join(dir, "after"), "--host", "ana,bob")
+	top.sees(`^2 running`)
+	shortA, shortB := a[:len("ana:12345678")], b[:len("bob:12345678")]
+	top.sees(` running +` + shortA + ` .*claude-code .*live on ana`)
+	top.sees(` running +` + shortB + `.* codex .*live on bob`)
+	top.types("/bob\r")
+	top.sees(`filter: bob`, shortA)
+	top.types("\r")
+	top.sees(`peek: \$ agentctl peek .*` + b)
+	top.sees(`live on bob`)
+	top.types("q")
+	top.sees(`^it ended with 0`)
 }
 
 // surviveCuts: events, wait, logs -f and launch end or go on without the host, and say so; the sessions go on, and are found again.

@@ -18,9 +18,10 @@ type topScreen struct {
 }
 
 // topIn runs `agentctl top` in a shell in a terminal. Before and after it, the shell writes the terminal's modes to files of these names.
-func (c agentctl) topIn(before, after string) topScreen {
+func (c agentctl) topIn(before, after string, flags ...string) topScreen {
 	c.t.Helper()
-	cmd := exec.Command("/bin/sh", "-c", `stty -g >"$0"; "$1" top; stty -g >"$2"; echo it ended with $?; read wait`, before, os.Getenv(binary), after)
+	script := `stty -g >"$0"; after=$1; shift; "$@"; code=$?; stty -g >"$after"; echo it ended with $code; read wait`
+	cmd := exec.Command("/bin/sh", slices.Concat([]string{"-c", script, before, after, os.Getenv(binary), "top"}, flags)...)
 	cmd.Env, cmd.Dir = append(slices.Clone(c.env), "HOME="+c.home), "/"
 	terminal, err := term.Start(cmd)
 	if err != nil {
