@@ -109,7 +109,7 @@ func (t Turn) Ended() bool {
 // endsLike reports whether two readings of a turn are the same. When the turn began does not count: [ReadOptions] decide whether that is
 // read.
 func (t Turn) endsLike(u Turn) bool {
-	same := t.WaitingOn.equal(u.WaitingOn)
+	same := t.WaitingOn.Equal(u.WaitingOn)
 	t.WaitingOn, u.WaitingOn = nil, nil
 	t.Began, u.Began = time.Time{}, time.Time{}
 	return same && t == u

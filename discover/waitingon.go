@@ -80,8 +80,8 @@ func truncateBrief(text string) string {
 	return strings.Clone(text)
 }
 
-// equal reports whether two turns wait for the same call.
-func (w *WaitingOn) equal(o *WaitingOn) bool {
+// Equal reports whether two turns wait for the same call.
+func (w *WaitingOn) Equal(o *WaitingOn) bool {
 	if w == nil || o == nil {
 		return w == o
 	}

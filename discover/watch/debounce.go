@@ -42,6 +42,15 @@ func (t *track) update(row discover.Session, table *proc.Table, switched map[pro
 	t.now, t.stopping = row, time.Time{}
 }
 
+// report notes that the session's events are told. While it waits, the call that it waits on stays known, though a snapshot may not show it.
+func (t *track) report() {
+	reported := t.now
+	if was := t.reported; was != nil && reported.Status == discover.Waiting && reported.WaitingOn == nil {
+		reported.WaitingOn = was.WaitingOn
+	}
+	t.reported = &reported
+}
+
 // hasSession reports whether the row is one of these sessions: by its ID and path or, where its process's session is not
 // known, by the process.
 func hasSession(row discover.Session, sessions []discover.Session) bool {

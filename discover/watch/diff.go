@@ -12,7 +12,7 @@ func diff(was *discover.Session, now discover.Session) (out []EventType) {
 	began := was == nil || was.Status == discover.Stopped && (now.Status.Live() || inLaterTurn(now, *was)) || movedProcess(now, *was)
 	if began {
 		out = append(out, SessionStarted)
-	} else if !stateDiffers(now, *was) && slices.Equal(pids(now), pids(*was)) && now.ID == was.ID &&
+	} else if !stateDiffers(now, *was) && !waitsOnOther(now, *was) && slices.Equal(pids(now), pids(*was)) && now.ID == was.ID &&
 		(now.Status != discover.Idle || !inLaterTurn(now, *was)) {
 		return nil
 	}
@@ -32,6 +32,12 @@ func diff(was *discover.Session, now discover.Session) (out []EventType) {
 		return append(out, SessionStopped)
 	}
 	return append(out, SessionRunning)
+}
+
+// waitsOnOther reports whether a session needs the user for another call than before, or it is known now for which. An agent may show that
+// it waits before its storage says for what.
+func waitsOnOther(s, was discover.Session) bool {
+	return s.WaitingOn != nil && !s.WaitingOn.Equal(was.WaitingOn)
 }
 
 // movedProcess reports whether a live session is run by none of the processes that ran it before.

@@ -43,8 +43,7 @@ func (w *Watcher) Events() (out []Event) {
 		for _, what := range diff(t.reported, t.now) {
 			out = append(out, Event{what, now, t.now})
 		}
-		reported := t.now
-		t.reported = &reported
+		t.report()
 	}
 	return out
 }

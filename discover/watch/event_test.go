@@ -55,6 +55,29 @@ func TestEventsOfASessionsLife(t *testing.T) {
 	s.expectEvents(time.Second, "started:a error:a")
 }
 
+// A session that waits has another event once it is known for what, and when it waits for something else; no other one, though what it
+// waits for is out of sight meanwhile.
+func TestEventsOfASessionThatWaits(t *testing.T) {
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{exactClaim("a", 7)}, record("codex", "a", 0))
+	s.expectEvents(0, "started:a idle:a")
+	for _, step := range []struct {
+		on   *discover.WaitingOn
+		want string
+	}{
+		{nil, "waiting:a"},
+		{&discover.WaitingOn{Tool: "Bash", Brief: "one"}, "waiting:a"},
+		{&discover.WaitingOn{Tool: "Bash", Brief: "one"}, ""},
+		{nil, ""},
+		{&discover.WaitingOn{Tool: "Bash", Brief: "one"}, ""},
+		{&discover.WaitingOn{Tool: "Bash", Brief: "two"}, "waiting:a"},
+	} {
+		s.records[0].Turn = discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: step.on}
+		s.expectEvents(time.Second, step.want)
+	}
+	s.records[0].Turn = discover.Turn{State: discover.TurnDone}
+	s.expectEvents(time.Second, "idle:a")
+}
+
 // A session that the filter excludes has no events, also when it is resumed.
 func TestEventsOfOtherDirectories(t *testing.T) {
 	far, near := record("codex", "far", 0), record("codex", "near", 0)
