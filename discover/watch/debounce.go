@@ -42,7 +42,8 @@ func (t *track) update(row discover.Session, table *proc.Table, switched map[pro
 	t.now, t.stopping = row, time.Time{}
 }
 
-// report notes that the session's events are told. While it waits, the call that it waits on stays known, though a snapshot may not show it.
+// report records that the events of the session are reported. While it waits, the call that it waits on stays known, even if a snapshot
+// does not have it.
 func (t *track) report() {
 	reported := t.now
 	if was := t.reported; was != nil && reported.Status == discover.Waiting && reported.WaitingOn == nil {

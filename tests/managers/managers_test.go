@@ -212,7 +212,7 @@ func newPreCommit(t *testing.T) *repository {
 	t.Helper()
 	root, err := debian.Ensure(t.Context(), debian.Package{Name: "pre-commit", Version: "3.0.4", Files: []string{"usr/bin/pre-commit"}})
 	if err != nil {
-		if _, absent := exec.LookPath("apt-get"); absent != nil {
+		if _, absent := exec.LookPath("apt-get"); absent != nil && os.Getenv("CI") != "true" {
 			t.Skip("pre-commit is brought as a Debian package, and there is no apt-get here")
 		}
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"agentctl/tests/realagents/world"
 )
 
-// hangingPrompts are what people ask; each hangs, so that what runs can be looked at.
+// hangingPrompts are what people ask; each hangs, so that the test can inspect what runs.
 func hangingPrompts() []string {
 	return []string{
 		"-x --help [[hang]]",
@@ -100,7 +100,9 @@ func TestOpenCodeLaunchFails(t *testing.T) {
 			args []string
 		}{
 			{"model", 1, noModel, []string{"-p", "x", "--model", "anthropic/none"}},
+			{"provider", 1, noModel, []string{"-p", "x", "--model", "none/none"}},
 			{"key", 1, "the model answers with status 401", []string{"-p", "[[error 401 authentication_error]]"}},
+			{"request", 1, "the model answers with status 400", []string{"-p", "[[error 400]]"}},
 			{"flag", 1, "it does not understand its arguments", []string{"-p", "x", "--", "--bogus"}},
 			{"configuration", 1, "Configuration is invalid", []string{"-p", "x", "--cwd", invalid}},
 			{"directory", 2, "no such file or directory", []string{"-p", "x", "--cwd", filepath.Join(invalid, "gone")}},

@@ -84,7 +84,7 @@ func occupy(t *testing.T) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var all []*exec.Cmd
-	for range 2 * runtime.NumCPU() {
+	for range 4 * runtime.NumCPU() {
 		cmd := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
 		if err := cmd.Start(); err != nil {
 			cancel()

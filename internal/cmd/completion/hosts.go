@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// hostTime bounds how long a host may take to answer: whoever has pressed Tab waits.
+	// hostTime bounds how long a host may take to answer: the user has pressed Tab and waits.
 	hostTime = 5 * time.Second
 	// maxAnswer bounds the answer of a host, in bytes.
 	maxAnswer = 4 << 20
