@@ -62,7 +62,7 @@ func identityOf(path string) (fileID, error) {
 	if err := unix.Stat(path, &s); err != nil {
 		return fileID{}, pathError("stat", path, err)
 	}
-	return fileID{uint64(s.Dev), s.Ino}, nil //nolint:unconvert // the types differ between architectures
+	return fileID{uint64(s.Dev), s.Ino}, nil
 }
 
 // identity identifies the file that an absolute path names for the process. Absolute symbolic links on the way start at
@@ -82,7 +82,7 @@ func (d pidDir) identity(path string) (fileID, error) {
 	if err := unix.Fstat(fd, &s); err != nil {
 		return fileID{}, pathError("stat", string(d)+"root"+path, err)
 	}
-	return fileID{uint64(s.Dev), s.Ino}, nil //nolint:unconvert // the types differ between architectures
+	return fileID{uint64(s.Dev), s.Ino}, nil
 }
 
 // pathDiffers reports whether path, which was read from a link of the process, names another file here, or none. The

@@ -41,7 +41,7 @@ func readTree(root string) (tree, error) {
 			return fmt.Errorf("lstat %q: %w", path, err)
 		}
 		e := entry{uid: st.Uid, gid: st.Gid, size: st.Size, changed: st.Mtim, inode: st.Ino}
-		e.links = uint64(st.Nlink) //nolint:unconvert // uint32 on arm64
+		e.links = uint64(st.Nlink)
 		info, err := d.Info()
 		if err != nil {
 			return err

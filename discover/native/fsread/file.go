@@ -57,7 +57,7 @@ func (f *File) open(ctx context.Context, path string, links Links) (*File, error
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	id := fileID{uint64(st.Dev), st.Ino} //nolint:unconvert // Dev is an int32 on macOS
+	id := fileID{uint64(st.Dev), st.Ino}
 	*f = File{ctx: ctx, path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}
 	return f, nil
 }

@@ -13,7 +13,7 @@ func inPseudoFS(fd int, st *unix.Stat_t) bool {
 	if err := unix.Fstatfs(fd, &system); err != nil {
 		return false
 	}
-	return isPseudoFS(int64(system.Type)) //nolint:unconvert // the types differ between architectures
+	return isPseudoFS(int64(system.Type))
 }
 
 // inPseudoFSAt is [inPseudoFS] for a name, before the file is opened for reading.
@@ -32,7 +32,7 @@ func inPseudoFSAt(dir int, name string, flags int, st *unix.Stat_t) bool {
 // maybePseudo reports whether a file may be in a pseudo file system: such a file has no size, and its device has no number of
 // its own (major 0). This saves statfs(2) for most files.
 func maybePseudo(st *unix.Stat_t) bool {
-	return st.Size == 0 && unix.Major(uint64(st.Dev)) == 0 //nolint:unconvert // the types differ between architectures
+	return st.Size == 0 && unix.Major(uint64(st.Dev)) == 0
 }
 
 // isPseudoFS reports whether a file system of this type (statfs(2), f_type) stores no files.

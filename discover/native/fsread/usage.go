@@ -22,5 +22,5 @@ func (d *Dir) Usage(name string) (FileUsage, error) {
 	if err != nil {
 		return FileUsage{}, &fs.PathError{Op: "stat", Path: d.path + "/" + name, Err: err}
 	}
-	return FileUsage{Bytes: int64(st.Blocks) * block, Device: uint64(st.Dev), Inode: uint64(st.Ino), Links: uint64(st.Nlink)}, nil //nolint:unconvert // the types differ by system
+	return FileUsage{Bytes: int64(st.Blocks) * block, Device: uint64(st.Dev), Inode: uint64(st.Ino), Links: uint64(st.Nlink)}, nil
 }
