@@ -2,10 +2,12 @@ package debian
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -40,8 +42,7 @@ func fetch(ctx context.Context, dir string, packages []Package, options ...strin
 	if err := os.Mkdir(downloads, 0o755); err != nil {
 		return err
 	}
-	// Root need not become apt's own user, who may not write here.
-	args := []string{"download", "-qq", "-o", "APT::Sandbox::User="}
+	args := slices.Concat([]string{"download", "-qq"}, asRoot(), options)
 	for _, f := range files {
 		args = append(args, f.name+":"+f.architecture+"="+f.version)
 	}
@@ -58,6 +59,54 @@ func fetch(ctx context.Context, dir string, packages []Package, options ...strin
 		}
 	}
 	return os.RemoveAll(downloads)
+}
+
+// asRoot are apt's options for root, who need not become apt's own user: that one may not write into the cache.
+func asRoot() []string { return []string{"-o", "APT::Sandbox::User="} }
+
+// always are apt's options for a machine that has no package, which needs all of them.
+func always() []string { return []string{"-o", "Dir::State::status=/dev/null"} }
+
+// optionsFor are apt's options for the packages of another release, with all that these depend on. It reads the lists of that release into a
+// folder, from where the machine has its own.
+func optionsFor(ctx context.Context, release, folder string) ([]string, error) {
+	from, err := archiveOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sources, lists, cache := filepath.Join(folder, "sources.list"), filepath.Join(folder, "lists"), filepath.Join(folder, "cache")
+	options := slices.Concat(asRoot(), always(), []string{
+		"-o", "Dir::Etc::sourcelist=" + sources, "-o", "Dir::Etc::sourceparts=/dev/null", "-o", "Dir::State::lists=" + lists, "-o", "Dir::Cache=" + cache,
+	})
+	err = errors.Join(
+		os.MkdirAll(filepath.Join(lists, "partial"), 0o755), os.MkdirAll(filepath.Join(cache, "archives", "partial"), 0o755),
+		os.WriteFile(sources, []byte("deb "+from+" "+release+" main\n"), 0o644),
+	)
+	if err == nil {
+		_, err = run(ctx, folder, "apt-get", append([]string{"update", "-qq"}, options...)...)
+	}
+	return options, err
+}
+
+// archiveOf is the address of the archive that the machine's release comes from: one without a suffix, as updates and repairs have it.
+func archiveOf(ctx context.Context) (string, error) {
+	for updated := false; ; updated = true {
+		out, err := run(ctx, "", "apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages")
+		if err != nil {
+			return "", err
+		}
+		for line := range strings.Lines(out) {
+			if fields := strings.Fields(line); len(fields) == 2 && !strings.Contains(fields[1], "-") {
+				return fields[0], nil
+			}
+		}
+		if updated || os.Geteuid() != 0 {
+			return "", errors.New("apt-get names no archive that it has read the lists of")
+		}
+		if _, err := run(ctx, "", "apt-get", "update", "-qq"); err != nil { // they were never read
+			return "", err
+		}
+	}
 }
 
 // needed names the packages, and those of their dependencies that apt finds missing. The packages themselves must have the versions

@@ -34,11 +34,19 @@ type Package struct {
 	// Version is the version that its authors gave it ("5.9"): Debian's revisions of it ("5.9-4+b15") hold repairs only, and
 	// the archive keeps but the newest.
 	Version string
+	// Release is the release of Debian that has this version, "" for the machine's own. A package of another one is unpacked with all
+	// libraries that it needs.
+	Release string
 	// Files must be there once it is unpacked, by their paths below the root.
 	Files []string
 }
 
-func (p Package) String() string { return p.Name + "-" + p.Version }
+func (p Package) String() string {
+	if p.Release != "" {
+		return p.Name + "-" + p.Version + "-" + p.Release
+	}
+	return p.Name + "-" + p.Version
+}
 
 func (p Package) check(dir string) error {
 	for _, name := range p.Files {
@@ -99,15 +107,20 @@ func Tmux() Package {
 	return Package{Name: "tmux", Version: "3.3a", Files: []string{"usr/bin/tmux"}}
 }
 
-// Script writes a shell script that runs a program of the package with the package's libraries, which programs that it starts have too.
+// Script writes a shell script that runs a program of the package with the package's libraries. Programs that it starts have them too,
+// unless they are those of another release, which need a loader of their own.
 func (r Root) Script(path, program string) error {
-	var variables []string
+	var libraries string
 	for _, v := range r.Environ(nil) {
-		if strings.HasPrefix(v, "LD_LIBRARY_PATH=") {
-			variables = append(variables, "'"+v+"'")
+		if value, ok := strings.CutPrefix(v, "LD_LIBRARY_PATH="); ok {
+			libraries = value
 		}
 	}
-	script := fmt.Sprintf("#!/bin/sh\nexec env %s '%s' \"$@\"\n", strings.Join(variables, " "), r.Path(program))
+	words := []string{"env", "LD_LIBRARY_PATH=" + libraries}
+	if loader := r.Glob("usr/lib/*/ld-linux-*.so.*"); loader != "" {
+		words = []string{loader, "--library-path", libraries}
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\"\n", strings.Join(append(words, r.Path(program)), "' '"))
 	return os.WriteFile(path, []byte(script), 0o755)
 }
 
@@ -120,7 +133,16 @@ func Find(p Package) (Root, error) { return find(p.String(), p.check) }
 // Ensure returns an unpacked package, which it fetches first unless it is there. It needs apt-get and dpkg, and the network. A
 // machine that has never read the lists of packages reads them, if root may.
 func Ensure(ctx context.Context, p Package) (Root, error) {
-	return ensure(p.String(), p.check, func(dir string) error { return fetch(ctx, dir, []Package{p}) })
+	return ensure(p.String(), p.check, func(dir string) error {
+		if p.Release == "" {
+			return fetch(ctx, dir, []Package{p})
+		}
+		options, err := optionsFor(ctx, p.Release, filepath.Join(dir, ".apt"))
+		if err != nil {
+			return err
+		}
+		return errors.Join(fetch(ctx, dir, []Package{p}, options...), os.RemoveAll(filepath.Join(dir, ".apt")))
+	})
 }
 
 // find returns a folder of the cache that passes a check.

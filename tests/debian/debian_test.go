@@ -19,6 +19,7 @@ func archive(t *testing.T) (log string) {
 		"apt-get": `#!/bin/sh
 echo "$@" >> ` + log + `
 case $1 in
+indextargets) echo "http://x/debian-security/ old-security"; echo "http://x/debian/ old" ;;
 install) echo "'http://x/tool' tool_1%3a2.0-3+b1_amd64.deb 5 SHA256:0"; echo "'http://x/lib' libtool1_7_amd64.deb 5 SHA256:0" ;;
 download) touch tool.deb libtool1.deb ;;
 esac
@@ -92,6 +93,28 @@ func TestSystem(t *testing.T) {
 	}
 	if _, err := System(t.Context(), tool, Package{Name: "libtool1", Version: "8"}); !errors.Is(err, ErrMissing) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A package of another release comes from the machine's archive, with lists of its own, which are not kept.
+func TestAnotherRelease(t *testing.T) {
+	log := archive(t)
+	root, err := Ensure(t.Context(), Package{Name: "tool", Version: "2.0", Release: "new", Files: []string{"usr/bin/tool"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := strings.Split(string(raw), "\n")
+	for i, verb := range []string{"indextargets", "update", "install", "download"} {
+		if !strings.HasPrefix(asked[i], verb+" ") || i > 0 && !strings.Contains(asked[i], "Dir::State::status=/dev/null -o Dir::Etc::sourcelist=") {
+			t.Errorf("%d: apt-get was asked %q, want %s", i, asked[i], verb)
+		}
+	}
+	if left := root.Glob(".*"); !strings.HasSuffix(string(root), "tool-2.0-new") || left != "" {
+		t.Errorf("%s has %s", root, left)
 	}
 }
 

@@ -17,12 +17,13 @@ import (
 // unpackedPackages returns the packages of Debian whose first program scripts run: those of the documents' commands, and the multiplexers.
 func unpackedPackages() map[string]debian.Package {
 	return map[string]debian.Package{
-		"fzf":     {Name: "fzf", Version: "0.38.0", Files: []string{"usr/bin/fzf"}},
-		"jq":      {Name: "jq", Version: "1.6", Files: []string{"usr/bin/jq"}},
-		"screen":  {Name: "screen", Version: "4.9.0", Files: []string{"usr/bin/screen"}},
-		"systemd": {Name: "systemd", Version: "252.39", Files: []string{"usr/bin/systemd-analyze", "usr/lib/systemd/user"}},
-		"tmux":    debian.Tmux(),
-		"zsh":     {Name: "zsh", Version: "5.9", Files: []string{"bin/zsh"}},
+		"fzf":      {Name: "fzf", Version: "0.38.0", Files: []string{"usr/bin/fzf"}},
+		"jq":       {Name: "jq", Version: "1.6", Files: []string{"usr/bin/jq"}},
+		"screen":   {Name: "screen", Version: "4.9.0", Files: []string{"usr/bin/screen"}},
+		"starship": {Name: "starship", Version: "1.22.1", Release: "trixie", Files: []string{"usr/bin/starship"}},
+		"systemd":  {Name: "systemd", Version: "252.39", Files: []string{"usr/bin/systemd-analyze", "usr/lib/systemd/user"}},
+		"tmux":     debian.Tmux(),
+		"zsh":      {Name: "zsh", Version: "5.9", Files: []string{"bin/zsh"}},
 	}
 }
 
@@ -81,7 +82,7 @@ func unpackable() bool {
 // The unpacked programs work, also on a machine that has them.
 func TestUnpackedPrograms(t *testing.T) {
 	dir := t.TempDir()
-	for name, version := range map[string]string{"fzf": "--version", "jq": "--version", "screen": "-v", "systemd": "--version", "tmux": "-V", "zsh": "--version"} {
+	for name, version := range map[string]string{"fzf": "--version", "jq": "--version", "screen": "-v", "starship": "--version", "systemd": "--version", "tmux": "-V", "zsh": "--version"} {
 		if _, err := unpack(t.Context(), name, dir); mayBeMissing(err) {
 			t.Skip(err)
 		} else if err != nil {
