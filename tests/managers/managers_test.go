@@ -2,7 +2,6 @@ package managers
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 
 	"agentctl/internal/cmd"
 	"agentctl/internal/cmdutil"
-	"agentctl/tests/cache"
+	"agentctl/tests/npm"
 	"agentctl/tests/debian"
 	"agentctl/tests/recipes"
 	"agentctl/tests/sandbox"
@@ -158,32 +157,15 @@ func (r *repository) guarded() {
 // lefthookVersion is the release from npm that is tested.
 const lefthookVersion = "2.2.2"
 
-// npm returns the folder of a package's programs, which it installs into the cache first unless it is there.
-func npm(t *testing.T, name, version string) string {
+// lefthook returns the folder of its program.
+func lefthook(t *testing.T) string {
 	t.Helper()
-	root, err := cache.Root("AGENTCTL_TEST_NPM", "npm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := filepath.Join("node_modules", ".bin")
-	check := func(dir string) error { _, err := os.Stat(filepath.Join(dir, bin, name)); return err }
-	entry := name + "-" + version
-	err = cache.Make(root, entry, check, func(dir string) error {
-		cmd := exec.CommandContext(t.Context(), "npm", "install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund", name+"@"+version)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%w\n%s", err, out)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatalf("%v; npm and the network are needed once, or a folder with %s in $AGENTCTL_TEST_NPM", err, entry)
-	}
-	return filepath.Join(root, entry, bin)
+	return filepath.Dir(npm.Need(t, "lefthook", lefthookVersion, ".bin/lefthook"))
 }
 
 // What is printed for lefthook loads beside a configuration that has the same hook already.
 func TestLefthook(t *testing.T) {
-	r := newRepository(t, npm(t, "lefthook", lefthookVersion))
+	r := newRepository(t, lefthook(t))
 	r.write("lefthook.yml", "pre-commit:\n  commands:\n    own:\n      run: touch own-has-run\npre-push:\n  jobs:\n    - run: \"true\"\nprepare-commit-msg:\n  commands:\n    own:\n      run: \"true\"\n")
 	r.must(r.dir, "lefthook", "install")
 	r.follow("pre-commit", "pre-push", "prepare-commit-msg")
@@ -196,7 +178,7 @@ func TestLefthook(t *testing.T) {
 
 // What the documents print for lefthook is a whole file.
 func TestLefthookDocumented(t *testing.T) {
-	r := newRepository(t, npm(t, "lefthook", lefthookVersion))
+	r := newRepository(t, lefthook(t))
 	r.write("lefthook.yml", "pre-commit:\n  commands:\n    own:\n      run: touch own-has-run\n")
 	r.printed("docs/git-hooks.md:where-they-are-installed/3", "lefthook-local.yml", "")
 	r.must(r.dir, "lefthook", "install")

@@ -1,7 +1,6 @@
 package schema_test
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,43 +8,15 @@ import (
 	"testing"
 
 	"agentctl/internal/config"
-	"agentctl/tests/cache"
+	"agentctl/tests/npm"
 )
 
 // taploVersion is the version on npm of the program by which editors check TOML files.
 const taploVersion = "0.7.0"
 
-// taplo returns the path of taplo's program, which npm installs once into the user's cache.
-func taplo(t *testing.T) string {
-	t.Helper()
-	const program = "node_modules/@taplo/cli/dist/cli.js"
-	root, err := cache.Root("AGENTCTL_TEST_TAPLO", "taplo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	check := func(dir string) error {
-		_, err := os.Stat(filepath.Join(dir, program))
-		return err
-	}
-	err = cache.Make(root, taploVersion, check, func(dir string) error {
-		cmd := exec.CommandContext(t.Context(), "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", dir, "@taplo/cli@"+taploVersion)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return errors.New(string(out))
-		}
-		return nil
-	})
-	switch {
-	case err != nil && os.Getenv("CI") == "true":
-		t.Fatal(err)
-	case err != nil:
-		t.Skip("taplo is not installed: ", err)
-	}
-	return filepath.Join(root, taploVersion, program)
-}
-
 // Taplo finds the schema by the line that docs/cli.md names, accepts the files that agentctl accepts, and refuses each of the others.
 func TestTaplo(t *testing.T) {
-	program := taplo(t)
+	program := npm.Need(t, "@taplo/cli", taploVersion, "@taplo/cli/dist/cli.js")
 	dir := t.TempDir()
 	const schemaLine = "#:schema ./config.schema.json\n"
 	doc, err := os.ReadFile("../../docs/cli.md")
