@@ -11,8 +11,8 @@ import (
 
 	"agentctl/internal/cmd"
 	"agentctl/internal/cmdutil"
-	"agentctl/tests/npm"
 	"agentctl/tests/debian"
+	"agentctl/tests/npm"
 	"agentctl/tests/recipes"
 	"agentctl/tests/sandbox"
 )

@@ -10,10 +10,11 @@ import (
 	"agentctl/tests/debian"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/sandbox"
+	"agentctl/tests/sshd"
 	"agentctl/tests/support/facts"
 )
 
-// TestMain installs the agents and tmux, builds the program while there is a network, and runs the tests where there is none,
+// TestMain installs the agents, tmux and sshd, builds the program while there is a network, and runs the tests where there is none,
 // and no agent but theirs: each test in a sandbox of its own, several at a time, unless some are asked for by name.
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -41,8 +42,10 @@ func run(m *testing.M) int {
 				fmt.Fprintln(os.Stderr, err)
 			}
 		}
-		if _, err := debian.Ensure(context.Background(), debian.Tmux()); err != nil {
-			fmt.Fprintln(os.Stderr, err)
+		for _, p := range append(sshd.Packages(), debian.Tmux()) {
+			if _, err := debian.Ensure(context.Background(), p); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
 		}
 		dir, err := os.MkdirTemp("", "agentctl-binary-")
 		if err == nil {

@@ -19,12 +19,19 @@ import (
 	"agentctl/tests/debian"
 )
 
-// server and client are the packages.
-func packages() (server, client debian.Package) {
-	const version = "9.2p1"
-	return debian.Package{Name: "openssh-server", Version: version, Files: []string{"usr/sbin/sshd"}},
-		debian.Package{Name: "openssh-client", Version: version, Files: []string{"usr/bin/ssh", "usr/bin/ssh-keygen"}}
+// opensshVersion is that of the server and the client.
+const opensshVersion = "9.2p1"
+
+func server() debian.Package {
+	return debian.Package{Name: "openssh-server", Version: opensshVersion, Files: []string{"usr/sbin/sshd"}}
 }
+
+func client() debian.Package {
+	return debian.Package{Name: "openssh-client", Version: opensshVersion, Files: []string{"usr/bin/ssh", "usr/bin/ssh-keygen"}}
+}
+
+// Packages are those that [New] needs, for who calls it where there is no network.
+func Packages() []debian.Package { return []debian.Package{server(), client()} }
 
 // Host is a machine.
 type Host struct {
@@ -55,12 +62,11 @@ func New(ctx context.Context, dir string, hosts ...Host) (*World, error) {
 	if err := letPass(dir); err != nil {
 		return nil, err
 	}
-	server, client := packages()
-	sshd, err := debian.Ensure(ctx, server)
+	sshd, err := debian.Ensure(ctx, server())
 	if err != nil {
 		return nil, err
 	}
-	ssh, err := debian.Ensure(ctx, client)
+	ssh, err := debian.Ensure(ctx, client())
 	if err != nil {
 		return nil, err
 	}

@@ -28,9 +28,6 @@ func (w *World) env(dir string) []string {
 		"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 		"OPENCODE_DISABLE_SHARE=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_EMBEDDED_WEB_UI=1",
 		"OPENCODE_MODELS_PATH=" + w.openCodeModelsFile(),
-		// Claude Code and OpenCode run on Bun. Its last compiler is for programs that run long: without it a start takes a fifth less of a
-		// processor.
-		"BUN_JSC_useFTLJIT=0",
 	}
 }
 
