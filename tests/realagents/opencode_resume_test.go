@@ -31,7 +31,7 @@ func TestOpenCodeGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.expect(nil)
-		age(t, openCodeHome(w))
+		age(t, w.OpenCodeHome())
 
 		c.dir = w.Dir("elsewhere")
 		if again := startedBy(t, c, "resume", id, "--", "--help"); again != id {

@@ -31,7 +31,7 @@ func userMessages(t *testing.T, w *world.World, version, id string) []userMessag
 	if version == install.OpenCodeJSON {
 		return userMessagesInFiles(t, w, id)
 	}
-	db, err := sql.Open("sqlite3", "file:"+openCodeHome(w)+"/opencode.db?mode=ro&_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite3", "file:"+w.OpenCodeHome()+"/opencode.db?mode=ro&_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func userMessages(t *testing.T, w *world.World, version, id string) []userMessag
 
 func userMessagesInFiles(t *testing.T, w *world.World, id string) []userMessage {
 	t.Helper()
-	storage := filepath.Join(openCodeHome(w), "storage")
+	storage := filepath.Join(w.OpenCodeHome(), "storage")
 	var out []userMessage
 	messages, _ := filepath.Glob(filepath.Join(storage, "message", id, "*.json"))
 	for _, path := range messages {
@@ -97,8 +97,6 @@ func appendUser(t *testing.T, list []userMessage, message, part []byte) []userMe
 	}
 	return append(list, userMessage{p.Text, m.Agent, m.Model.ProviderID + "/" + m.Model.ModelID})
 }
-
-func openCodeHome(w *world.World) string { return filepath.Join(w.Home, ".local", "share", "opencode") }
 
 // asStored is a prompt from standard input as OpenCode stores it: the early ones put it on a line of its own.
 func asStored(version, prompt string) string {

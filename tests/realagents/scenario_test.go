@@ -15,9 +15,9 @@ import (
 
 // stores are the folders that hold an agent's sessions.
 func stores(w *world.World, agent string) string {
-	return filepath.Join(w.Home, map[string]string{
-		install.ClaudeCode: ".claude/projects", install.Codex: ".codex/sessions", install.OpenCode: ".local/share/opencode",
-	}[agent])
+	return map[string]string{
+		install.ClaudeCode: filepath.Join(w.Home, ".claude/projects"), install.Codex: filepath.Join(w.Home, ".codex/sessions"), install.OpenCode: w.OpenCodeHome(),
+	}[agent]
 }
 
 // TestALostStoreIsNotDeath: S6 and S15. While an agent's store is away or may not be read, its live session is a row

@@ -61,7 +61,7 @@ func codexID(t *testing.T, w *world.World, prompt string) string {
 // openCodeID is the session in whose database the prompt stands.
 func openCodeID(t *testing.T, w *world.World, prompt string) string {
 	t.Helper()
-	path := filepath.Join(w.Home, ".local", "share", "opencode", "opencode.db")
+	path := filepath.Join(w.OpenCodeHome(), "opencode.db")
 	var id string
 	if !poll(func() bool {
 		db, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&_pragma=busy_timeout(5000)")
@@ -80,7 +80,7 @@ func openCodeID(t *testing.T, w *world.World, prompt string) string {
 // openCodeDir is the directory that the database has for a session.
 func openCodeDir(t *testing.T, w *world.World, id string) (dir string) {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(w.Home, ".local", "share", "opencode", "opencode.db")+"?mode=ro&_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(w.OpenCodeHome(), "opencode.db")+"?mode=ro&_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func openCodeDir(t *testing.T, w *world.World, id string) (dir string) {
 // jsonOpenCodeID is the session in whose message files the prompt stands: part/<message>/<part>.json names it.
 func jsonOpenCodeID(t *testing.T, w *world.World, prompt string) string {
 	t.Helper()
-	path := fileWith(t, filepath.Join(w.Home, ".local", "share", "opencode", "storage", "part"), ".json", prompt)
+	path := fileWith(t, filepath.Join(w.OpenCodeHome(), "storage", "part"), ".json", prompt)
 	var part struct{ SessionID string }
 	raw, err := os.ReadFile(path)
 	if err == nil {

@@ -31,7 +31,7 @@ func (w *World) giveOpenCodeStore(i install.Installation) error {
 	if err := cache.Make(root, name, check, func(dir string) error { return w.makeOpenCodeStore(i, dir) }); err != nil {
 		return err
 	}
-	from, to := openCodeFolder(filepath.Join(root, name)), openCodeFolder(w.Home)
+	from, to := openCodeHome(filepath.Join(root, name)), w.OpenCodeHome()
 	if _, err := os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -48,12 +48,14 @@ func (w *World) makeOpenCodeStore(i install.Installation, home string) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", cmd, err, out)
 	}
-	folder := openCodeFolder(home)
+	folder := openCodeHome(home)
 	return errors.Join(
 		os.RemoveAll(filepath.Join(folder, "log")), os.RemoveAll(filepath.Join(folder, "opencode.db-shm")),
 		os.WriteFile(filepath.Join(home, storeMade), nil, 0o644),
 	)
 }
 
-// openCodeFolder is where OpenCode stores everything, in a home.
-func openCodeFolder(home string) string { return filepath.Join(home, ".local", "share", "opencode") }
+// OpenCodeHome is where OpenCode stores everything.
+func (w *World) OpenCodeHome() string { return openCodeHome(w.Home) }
+
+func openCodeHome(home string) string { return filepath.Join(home, ".local", "share", "opencode") }
