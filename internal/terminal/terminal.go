@@ -5,6 +5,7 @@ package terminal
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -46,18 +47,23 @@ type Request struct {
 }
 
 // Show draws frames until a key or Ctrl-C quits, or Changed is closed; then it returns nil. It returns
-// [context.Canceled] if SIGTERM, SIGHUP or SIGQUIT arrives, or if the terminal is gone. Ctrl-Z restores the
-// terminal and suspends the process.
-func (s *Screen) Show(ctx context.Context) error {
+// [context.Canceled] if SIGTERM, SIGHUP or SIGQUIT arrives, or if the terminal is gone. Then these signals stay without effect: the
+// terminal may be gone before its SIGHUP arrives, and the program has to end with its own exit code. Ctrl-Z restores the terminal and
+// suspends the process.
+func (s *Screen) Show(ctx context.Context) (err error) {
 	m, err := enterScreenMode(s.In, s.Out)
 	if err != nil {
 		return err
 	}
 	s.w = newWriter(s.Out)
-	defer s.leave(m)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, handledSignals()...)
-	defer signal.Stop(signals)
+	defer func() {
+		if !errors.Is(err, context.Canceled) {
+			signal.Stop(signals)
+		}
+	}()
+	defer s.leave(m)
 	keys, stop, err := readKeys(s.In)
 	if err != nil {
 		return err

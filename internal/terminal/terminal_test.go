@@ -201,6 +201,23 @@ func resetIgnoredSignals(t *testing.T) {
 	t.Cleanup(func() { signal.Stop(signals) })
 }
 
+// The SIGHUP of a terminal that is gone may arrive when Show has returned: it does not end the process.
+func TestLateHangUpDoesNotKill(t *testing.T) {
+	s := newTerminal(t)
+	done := make(chan error)
+	go func() { done <- s.screen.Show(t.Context()) }()
+	s.waitFor("frame 1 of")
+	if err := s.master.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+	if err := unix.Kill(os.Getpid(), unix.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestShowRestoresAfterPanic(t *testing.T) {
 	s := newTerminal(t)
 	s.screen.Frame = func(int, int) []string { panic("a frame") }

@@ -145,7 +145,10 @@ func askUntil() command {
 	return withArgs(2, func(ts *testscript.TestScript, args []string) {
 		file := ts.MkAbs(args[1])
 		_ = os.Remove(file)
-		made := func() bool { _, err := os.Stat(file); return err == nil }
+		made := func() bool { // and written: the shell makes it before its command writes
+			info, err := os.Stat(file)
+			return err == nil && info.Size() > 0
+		}
 		for end := time.Now().Add(time.Minute); ; {
 			for _, order := range []string{"prompt go on", "ask"} {
 				fakesOf(ts).tell(ts, args[0], order)
