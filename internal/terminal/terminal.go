@@ -47,9 +47,8 @@ type Request struct {
 }
 
 // Show draws frames until a key or Ctrl-C quits, or Changed is closed; then it returns nil. It returns
-// [context.Canceled] if SIGTERM, SIGHUP or SIGQUIT arrives, or if the terminal is gone. Then these signals stay without effect: the
-// terminal may be gone before its SIGHUP arrives, and the program has to end with its own exit code. Ctrl-Z restores the terminal and
-// suspends the process.
+// [context.Canceled] if SIGTERM, SIGHUP or SIGQUIT arrives, or if the terminal is gone. Then a further SIGHUP has no effect: that
+// of a terminal that is gone may arrive late, and must not change the exit code. Ctrl-Z restores the terminal and suspends the process.
 func (s *Screen) Show(ctx context.Context) (err error) {
 	m, err := enterScreenMode(s.In, s.Out)
 	if err != nil {
@@ -59,9 +58,10 @@ func (s *Screen) Show(ctx context.Context) (err error) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, handledSignals()...)
 	defer func() {
-		if !errors.Is(err, context.Canceled) {
-			signal.Stop(signals)
+		if errors.Is(err, context.Canceled) {
+			signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
 		}
+		signal.Stop(signals)
 	}()
 	defer s.leave(m)
 	keys, stop, err := readKeys(s.In)

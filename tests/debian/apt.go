@@ -64,18 +64,18 @@ func fetch(ctx context.Context, dir string, packages []Package, options ...strin
 // asRoot are apt's options for root, who need not become apt's own user: that one may not write into the cache.
 func asRoot() []string { return []string{"-o", "APT::Sandbox::User="} }
 
-// always are apt's options for a machine that has no package, which needs all of them.
-func always() []string { return []string{"-o", "Dir::State::status=/dev/null"} }
+// noneInstalled are apt's options that treat all packages as missing, so that it names every dependency.
+func noneInstalled() []string { return []string{"-o", "Dir::State::status=/dev/null"} }
 
-// optionsFor are apt's options for the packages of another release, with all that these depend on. It reads the lists of that release into a
-// folder, from where the machine has its own.
+// optionsFor returns apt's options for packages of another release and all their dependencies. It reads the lists of that release into a
+// folder, from the machine's mirror.
 func optionsFor(ctx context.Context, release, folder string) ([]string, error) {
-	from, err := archiveOf(ctx)
+	from, err := mirror(ctx)
 	if err != nil {
 		return nil, err
 	}
 	sources, lists, cache := filepath.Join(folder, "sources.list"), filepath.Join(folder, "lists"), filepath.Join(folder, "cache")
-	options := slices.Concat(asRoot(), always(), []string{
+	options := slices.Concat(asRoot(), noneInstalled(), []string{
 		"-o", "Dir::Etc::sourcelist=" + sources, "-o", "Dir::Etc::sourceparts=/dev/null", "-o", "Dir::State::lists=" + lists, "-o", "Dir::Cache=" + cache,
 	})
 	err = errors.Join(
@@ -88,8 +88,8 @@ func optionsFor(ctx context.Context, release, folder string) ([]string, error) {
 	return options, err
 }
 
-// archiveOf is the address of the archive that the machine's release comes from: one without a suffix, as updates and repairs have it.
-func archiveOf(ctx context.Context) (string, error) {
+// mirror returns the address from which the machine gets its own release. Releases with a suffix are updates and security repairs.
+func mirror(ctx context.Context) (string, error) {
 	for updated := false; ; updated = true {
 		out, err := run(ctx, "", "apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages")
 		if err != nil {
@@ -101,7 +101,7 @@ func archiveOf(ctx context.Context) (string, error) {
 			}
 		}
 		if updated || os.Geteuid() != 0 {
-			return "", errors.New("apt-get names no archive that it has read the lists of")
+			return "", errors.New("apt-get indextargets names no release: run apt-get update as root")
 		}
 		if _, err := run(ctx, "", "apt-get", "update", "-qq"); err != nil { // they were never read
 			return "", err

@@ -25,7 +25,7 @@ func System(ctx context.Context, packages ...Package) (Root, error) {
 		return errors.Join(missing...)
 	}
 	return ensure(fmt.Sprintf("system-%016x", names.Sum64()), check, func(dir string) error {
-		if err := fetch(ctx, dir, packages, always()...); err != nil {
+		if err := fetch(ctx, dir, packages, noneInstalled()...); err != nil {
 			return err
 		}
 		for _, name := range []string{"usr/share/doc", "usr/share/locale", "usr/share/man", "usr/share/info"} {

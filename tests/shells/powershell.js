@@ -1,4 +1,4 @@
-// Prints where a text on stdin is no PowerShell. The argument is the folder of tree-sitter with its grammars.
+// Prints the parts of stdin that do not parse as PowerShell. The argument is the folder of tree-sitter with its grammars.
 const fs = require("fs"), path = require("path")
 const folder = process.argv[2]
 const { Language, Parser } = require(path.join(folder, "tree-sitter.js"))

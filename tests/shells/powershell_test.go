@@ -10,8 +10,8 @@ import (
 	"agentctl/tests/npm"
 )
 
-// TestPowerShellGrammar: the script for PowerShell, which no package of Debian or npm has, is a text of its grammar, by the parser that editors
-// use. What agentctl answers to it is tested in internal/cmd/completion.
+// TestPowerShellGrammar parses the script for PowerShell with the grammar that editors use: no package of Debian or npm has PowerShell
+// itself. What agentctl answers to the script is tested in internal/cmd/completion.
 func TestPowerShellGrammar(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -30,7 +30,7 @@ func client() debian.Package {
 	return debian.Package{Name: "openssh-client", Version: opensshVersion, Files: []string{"usr/bin/ssh", "usr/bin/ssh-keygen"}}
 }
 
-// Packages are those that [New] needs, for who calls it where there is no network.
+// Packages are the packages that [New] needs. Callers that have no network later fetch them before.
 func Packages() []debian.Package { return []debian.Package{server(), client()} }
 
 // Host is a machine.
