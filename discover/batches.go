@@ -102,6 +102,7 @@ func (scanner *Scanner) readBatch(ctx context.Context, homes map[Agent][]Home, e
 	for _, e := range slices.Concat(entries...) {
 		wanted[Key{e.Agent, e.ID, e.Path}] = true
 	}
+	scan.thorough = true
 	scan.readRecords(ctx, entries, ReadOptions{})
 	if _, err := scan.readProcesses(ctx); err != nil {
 		return Result{}, err

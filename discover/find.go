@@ -83,6 +83,7 @@ func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, op
 		return scanner.findPID(ctx, a.pid, agents, options)
 	}
 	scan := scanner.newScan(agents)
+	scan.thorough = true
 	total, err := scan.readMatching(ctx, a, options)
 	if err != nil {
 		return Result{}, err
@@ -201,6 +202,7 @@ func (r Result) requireOne(arg string, total int) (Result, error) {
 
 func (scanner *Scanner) findPID(ctx context.Context, pid int, agents []Agent, options ReadOptions) (Result, error) {
 	scan := scanner.newScan(agents)
+	scan.thorough = true // the process may have any name
 	if err := cmp.Or(scan.readLive(ctx, options), ctx.Err()); err != nil {
 		return Result{}, err
 	}

@@ -10,6 +10,9 @@ import (
 type SessionFilter struct {
 	// IncludeStopped asks for stopped sessions too.
 	IncludeStopped bool
+	// Thorough asks every process of our user for what it holds, as IncludeStopped does. Else live sessions are missing whose
+	// process is not named like its agent and holds no lock. Ask for it before something is done that a live session forbids.
+	Thorough bool
 	// Since leaves out stopped sessions with no activity since then; zero: all of them.
 	Since time.Time
 	// WaitingFirst puts waiting sessions first. The order is else that of [Compare].
@@ -84,6 +87,7 @@ func (filter *SessionFilter) Merge(list []Session) []Session {
 // cannot be read; what else could not be read is in the result's warnings.
 func (scanner *Scanner) List(ctx context.Context, filter SessionFilter) (Result, error) {
 	scan := scanner.newScan(filter.Agents)
+	scan.thorough = filter.Thorough || filter.IncludeStopped
 	if filter.IncludeStopped {
 		return scan.listAll(ctx, filter)
 	}

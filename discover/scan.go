@@ -18,9 +18,12 @@ type Scan struct {
 	table           *proc.Table
 	tableUnreadable bool // the table could not be read and is empty
 	inSandbox       bool // the table shows the inside of an agent's sandbox only
-	homes           map[Agent][]Home
-	extraHomes      map[Agent][]Home // homes of followed sessions, though nothing may name them any more
-	claims          []Claim
+	// thorough: every process of our user is asked for what it holds, not only those that are named like an agent. Without that no
+	// session may be called stopped: an agent can run under any name.
+	thorough   bool
+	homes      map[Agent][]Home
+	extraHomes map[Agent][]Home // homes of followed sessions, though nothing may name them any more
+	claims     []Claim
 
 	records      [][]Record
 	readEntries  [][]Entry    // entries that were read and have no key in readKeys yet
@@ -60,6 +63,9 @@ func (scan *Scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, er
 	} else if scan.inSandbox = scan.scanner.seesSandboxOnly(scan.table); scan.inSandbox {
 		scan.warn("", &Warning{Path: "processes", Err: errInSandbox})
 	}
+	if scan.thorough {
+		scan.table = scan.table.Thorough(scan.isOwn)
+	}
 	fresh = map[Agent][]Home{}
 	for _, a := range scan.adapters {
 		known := scan.homes[a.Name()]
@@ -72,6 +78,9 @@ func (scan *Scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, er
 	}
 	return fresh, nil
 }
+
+// isOwn reports whether a process is one of our user's.
+func (scan *Scan) isOwn(p proc.Process) bool { return p.UID == scan.scanner.UID }
 
 // readLive reads the process table, what the live processes show, and the records of what they claim.
 func (scan *Scan) readLive(ctx context.Context, options ReadOptions) error {

@@ -35,7 +35,7 @@ func Reread(ctx context.Context, scanner *discover.Scanner, before discover.Sess
 	var r discover.Result
 	var err error
 	if agents := []discover.Agent{before.Agent}; before.ID == "" {
-		r, err = scanner.List(ctx, discover.SessionFilter{Agents: agents})
+		r, err = scanner.List(ctx, discover.SessionFilter{Agents: agents, Thorough: true})
 	} else {
 		r, err = scanner.Find(ctx, before.ID, agents, discover.ReadOptions{})
 	}

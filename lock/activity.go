@@ -26,7 +26,7 @@ type Activity struct {
 
 // ReadActivity reads who works where. The scanner knows the process that asks; getenv and now are its environment and clock.
 func ReadActivity(ctx context.Context, scanner *discover.Scanner, getenv func(string) string, now func() time.Time) (*Activity, error) {
-	r, err := scanner.List(ctx, discover.SessionFilter{Subagents: true})
+	r, err := scanner.List(ctx, discover.SessionFilter{Subagents: true, Thorough: true})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,9 @@
 package proc
 
-import "slices"
+import (
+	"os"
+	"slices"
+)
 
 // FakeProcess is one process of a table for tests, with the facts that its methods return.
 type FakeProcess struct {
@@ -36,7 +39,22 @@ func NewFakeTable(facts ...FakeProcess) *Table {
 		p.impl = f
 		list = append(list, p)
 	}
-	return newTable(list)
+	t := newTable(list)
+	t.locks = func() (locks []fileLock) {
+		for _, f := range facts {
+			for _, o := range f.Files {
+				info, err := os.Stat(o.Path)
+				if err != nil || !o.WriteLocked && !o.ReadLocked {
+					continue
+				}
+				if inode, ok := inodeOf(info); ok {
+					locks = append(locks, fileLock{f.ID.PID, inode})
+				}
+			}
+		}
+		return locks
+	}
+	return t
 }
 
 func (f FakeProcess) args(Process) ([]string, error) { return f.Arguments, f.Err }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestWithExeReadsNoOthers(t *testing.T) {
+func TestCandidatesReadsNoOthers(t *testing.T) {
 	root := recorded(t, "testdata/claude-code")
 	if err := os.WriteFile(root+"/4045/stat", []byte("torn"), 0o600); err != nil {
 		t.Fatal(err)
@@ -19,7 +19,7 @@ func TestWithExeReadsNoOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	isNode := func(exe string) bool { return filepath.Base(exe) == "node" }
-	if got := pids(table.WithExe(isNode)); !slices.Contains(got, 28188) || slices.Contains(got, 4045) {
+	if got := pids(table.Candidates(isNode)); !slices.Contains(got, 28188) || slices.Contains(got, 4045) {
 		t.Errorf("runs node: %v", got)
 	}
 	if err := table.Err(); err != nil {

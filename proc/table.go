@@ -21,7 +21,9 @@ type Table struct {
 	byParent  func() []Process // the same, ascending by parent and pid
 	bySession func() []Process // the same, ascending by session and pid
 	hidden    bool
-	match     func(Process) bool // which processes WithExe yields; nil: all
+	locks     func() []fileLock  // read when first needed
+	match     func(Process) bool // which processes Candidates yields; nil: all
+	thorough  func(Process) bool // which processes Candidates yields whatever their names are; nil: none
 }
 
 // Err returns why processes that exist could not be read so far. The table lacks them.
@@ -37,10 +39,12 @@ func (t *Table) Err() error {
 
 // entry is a process of the table.
 type entry struct {
-	pid  int
-	exe  string // "" where it may not be read
-	once sync.Once
-	read func() (Process, error) // nil where it has been read
+	pid int
+	exe string // "" where it may not be read
+	// names returns the short name and the first argument; nil where both have been read.
+	names func() []string
+	once  sync.Once
+	read  func() (Process, error) // nil where it has been read
 	// hasEnv reports whether the process that has this pid now was started with any of the variables. It does not check
 	// the identity; [Table.WithEnv] does that for those that it yields. It is nil where nothing is cheaper than
 	// [Process.Env].
@@ -81,7 +85,7 @@ func newTable(list []Process) *Table {
 
 // tableOf returns a table of entries in ascending order of pids.
 func tableOf(list []entry) *Table {
-	t := &Table{list: list}
+	t := &Table{list: list, locks: func() []fileLock { return nil }}
 	ours := sync.OnceValues(systemListeners)
 	for i := range list {
 		list[i].listeners = ours
@@ -133,28 +137,59 @@ func (t *Table) Len() int { return len(t.all()) }
 // All yields every process, zombies included, by ascending pid.
 func (t *Table) All() iter.Seq[Process] { return slices.Values(t.all()) }
 
-// WithExe yields, by ascending pid, the processes whose binary match accepts by its path, and those whose binary may not
-// be read. No others are read. Processes that were forked and have not executed a program yet ([Process.ForkNoExec]) are
-// left out: such a child of a program with several threads, as agents are, does nothing but prepare that execution, even
-// after its parent has ended.
-func (t *Table) WithExe(match func(exe string) bool) iter.Seq[Process] {
+// Candidates yields, by ascending pid, the processes that may run a certain program: those of which match accepts the path of
+// the binary, the short name or the first argument, those with the given pids, and those whose binary may not be read. In a
+// thorough table it yields all others too that the table is thorough about. No others are read. Names prove nothing: anybody
+// can call a process as he likes, and an agent can be installed under any name.
+//
+// Processes that were forked and have not executed a program yet ([Process.ForkNoExec]) are left out: such a child of a program
+// with several threads, as agents are, does nothing but prepare that execution, even after its parent has ended.
+func (t *Table) Candidates(match func(name string) bool, pids ...int) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
 		for i := range t.list {
 			e := &t.list[i]
-			if e.exe != "" && !match(e.exe) {
+			named := e.exe == "" || match(e.exe) || slices.ContainsFunc(e.otherNames(), match) || slices.Contains(pids, e.pid)
+			if !named && t.thorough == nil {
 				continue
 			}
-			if p, ok := e.process(); ok && !p.ForkNoExec && (t.match == nil || t.match(p)) && !yield(p) {
+			p, ok := e.process()
+			if ok && !p.ForkNoExec && (named || t.thorough(p)) && (t.match == nil || t.match(p)) && !yield(p) {
 				return
 			}
 		}
 	}
 }
 
-// Filter returns a table of the same moment whose [Table.WithExe] yields only the processes that match accepts. All else
-// is as in the whole table.
+// otherNames returns the short name and the first argument of the process. A name that cannot be read is missing.
+func (e *entry) otherNames() []string {
+	if e.names != nil {
+		return e.names()
+	}
+	p, ok := e.process()
+	if !ok {
+		return nil
+	}
+	args, _ := p.Args()
+	return append([]string{p.Name}, args[:min(len(args), 1)]...)
+}
+
+// Thorough returns a table of the same moment whose [Table.Candidates] also yields every process that accept accepts, whatever
+// its names are, unless it has no binary, as a kernel thread.
+func (t *Table) Thorough(accept func(Process) bool) *Table {
+	u := *t
+	u.thorough = func(p Process) bool { return p.Exe != "" && accept(p) }
+	return &u
+}
+
+// IsThorough reports whether the table is one that [Table.Thorough] has returned.
+func (t *Table) IsThorough() bool { return t.thorough != nil }
+
+// Filter returns a table of the same moment whose [Table.Candidates] yields only processes that match accepts. All else is as in
+// the whole table.
 func (t *Table) Filter(match func(Process) bool) *Table {
-	return &Table{list: t.list, all: t.all, byParent: t.byParent, bySession: t.bySession, hidden: t.hidden, match: match}
+	u := *t
+	u.match = match
+	return &u
 }
 
 // WithEnv yields, by ascending pid, the processes that were started with any of the named environment variables. No

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 )
 
 // ReadTable reads the process table. Processes that end meanwhile, or that the system hides (see [Table.Hidden]), are
@@ -43,7 +44,9 @@ func (f *procfs) readTable(ctx context.Context) (*Table, error) {
 			return nil, fmt.Errorf("reading the process table: %w", err)
 		}
 	}
-	return tableOf(list).setHidden(hidden), nil
+	t := tableOf(list).setHidden(hidden)
+	t.locks = sync.OnceValue(f.readLocks)
+	return t, nil
 }
 
 // selfTable returns a table of this process, with the pids of our own pid namespace; it is empty if that cannot be read.
@@ -71,11 +74,12 @@ func (f *procfs) readEntry(e *entry, pid int) (err error) {
 		env, err := f.pid(pid).environ(keys)
 		return err == nil && len(env) > 0
 	}
+	e.names = sync.OnceValue(f.pid(pid).names)
 	if e.exe, _, err = f.pid(pid).readTarget("exe"); err == nil {
 		e.read = func() (Process, error) { return f.process(pid) }
 		return nil
 	}
-	e.exe = ""
+	e.exe, e.names = "", nil
 	e.p, err = f.process(pid)
 	e.ok = err == nil
 	return err

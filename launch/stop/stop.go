@@ -96,7 +96,7 @@ type Result struct {
 // Sessions stops the chosen sessions, all at the same time. Each has its result, in their order. If ctx ends, nothing more
 // is done, and the results say what was. The error is about the process table; nothing was done then.
 func Sessions(ctx context.Context, scanner *discover.Scanner, chosen []discover.Session, o Options) ([]Result, error) {
-	snapshot, err := scanner.List(ctx, discover.SessionFilter{Subagents: true})
+	snapshot, err := scanner.List(ctx, discover.SessionFilter{Subagents: true, Thorough: true})
 	if err != nil {
 		return nil, err
 	}

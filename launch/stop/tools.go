@@ -142,7 +142,7 @@ func (r *run) findRemaining(ctx context.Context) (discover.Result, error) {
 	if r.orphans {
 		return r.findOrphans(ctx)
 	}
-	now, err := r.scanner.List(ctx, discover.SessionFilter{Subagents: true})
+	now, err := r.scanner.List(ctx, discover.SessionFilter{Subagents: true, Thorough: true})
 	if err != nil {
 		return now, err
 	}

@@ -1,0 +1,111 @@
+package proc
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// startAs starts sleep with a first argument, from a copy of the binary at path if that is not "".
+func startAs(t *testing.T, arg0, path string) int {
+	t.Helper()
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if path != "" {
+		raw, err := os.ReadFile(sleep)
+		if err == nil {
+			err = os.WriteFile(path, raw, 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		sleep = path
+	}
+	cmd := &exec.Cmd{Path: sleep, Args: []string{arg0, "1000"}}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return cmd.Process.Pid
+}
+
+// A process is a candidate by its binary's path, its short name or its first argument, by its pid, or in a thorough table.
+func TestCandidates(t *testing.T) {
+	dir := t.TempDir()
+	named := startAs(t, "my-agent", "")
+	binary := startAs(t, "sleep", filepath.Join(dir, "agent-raw"))
+	other := startAs(t, "sleep", "")
+	table, err := ReadTable(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	isAgent := func(name string) bool { return strings.Contains(filepath.Base(name), "agent") }
+	found := pids(table.Candidates(isAgent))
+	if !slices.Contains(found, named) || !slices.Contains(found, binary) || slices.Contains(found, other) {
+		t.Errorf("by name: %v; want %d and %d, not %d", found, named, binary, other)
+	}
+	if found := pids(table.Candidates(isAgent, other)); !slices.Contains(found, other) {
+		t.Errorf("by pid: %v, want %d too", found, other)
+	}
+	all := table.Thorough(func(p Process) bool { return p.UID == os.Geteuid() })
+	if found := pids(all.Candidates(isAgent)); !slices.Contains(found, other) || !slices.Contains(found, named) || slices.Contains(found, 2) {
+		t.Errorf("thorough: %v", found)
+	}
+	if table.IsThorough() || !all.IsThorough() {
+		t.Error("thorough is not told from the rest")
+	}
+}
+
+func TestLockHolders(t *testing.T) {
+	dir := t.TempDir()
+	locked, free := filepath.Join(dir, "locked"), filepath.Join(dir, "free")
+	for _, name := range []string{locked, free} {
+		f, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if name == locked {
+			if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	link := filepath.Join(dir, "hard-link")
+	if err := os.Link(locked, link); err != nil {
+		t.Fatal(err)
+	}
+	table, err := ReadTable(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := table.LockHolders(free, filepath.Join(dir, "none")); len(got) > 0 {
+		t.Errorf("nobody locks it: %v", got)
+	}
+	if got := table.LockHolders(free, link); !slices.Equal(got, []int{os.Getpid()}) {
+		t.Errorf("holders: %v, want %d", got, os.Getpid())
+	}
+}
+
+func TestParseLocks(t *testing.T) {
+	raw := `1: POSIX  ADVISORY  READ  1234 fe:00:10225579 128 128
+1: -> POSIX  ADVISORY  WRITE 77 fe:00:10225579 0 EOF
+2: FLOCK  ADVISORY  WRITE 12783 00:2a:9 0 EOF
+3: OFDLCK ADVISORY  READ  -1 fe:00:3 0 EOF
+4: torn
+`
+	want := []fileLock{{1234, 10225579}, {12783, 9}}
+	if got := parseLocks([]byte(raw)); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

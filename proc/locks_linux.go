@@ -1,0 +1,56 @@
+package proc
+
+import (
+	"bytes"
+	"io/fs"
+	"strconv"
+	"syscall"
+)
+
+// readLocks reads the locks of all processes that are visible here. What cannot be read is left out: locks are a hint where to look.
+func (f *procfs) readLocks() []fileLock {
+	raw, _ := pidDir(f.root + "/").read("locks")
+	return parseLocks(raw)
+}
+
+// parseLocks parses /proc/locks, proc_locks(5): "1: FLOCK  ADVISORY  WRITE 12783 fe:00:10225579 0 EOF". A line with "->" is of a
+// process that waits for a lock.
+func parseLocks(raw []byte) (locks []fileLock) {
+	for line := range bytes.Lines(raw) {
+		f := bytes.Fields(line)
+		if len(f) < 6 || string(f[1]) == "->" {
+			continue
+		}
+		pid, err := strconv.Atoi(string(f[4]))
+		inode, err2 := strconv.ParseUint(string(f[5][bytes.LastIndexByte(f[5], ':')+1:]), 10, 64)
+		if err == nil && err2 == nil && pid > 0 {
+			locks = append(locks, fileLock{pid, inode})
+		}
+	}
+	return locks
+}
+
+func inodeOf(info fs.FileInfo) (uint64, bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return st.Ino, true
+}
+
+// names returns the short name and the first argument.
+func (d pidDir) names() (names []string) {
+	const longest = 4096
+	var buf [longest]byte
+	for _, file := range []string{"comm", "cmdline"} {
+		f, err := d.open(file)
+		if err != nil {
+			continue
+		}
+		n, _ := f.Read(buf[:])
+		f.Close()
+		name, _, _ := bytes.Cut(buf[:n], []byte{0})
+		names = append(names, string(bytes.TrimSuffix(name, []byte{'\n'})))
+	}
+	return names
+}
