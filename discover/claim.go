@@ -63,6 +63,9 @@ type Claim struct {
 	// HideIfUnlinked, on a presence: the process makes no row of its own if no session is linked to it (an idle daemon or
 	// server).
 	HideIfUnlinked bool
+	// NameOnly, on a presence: nothing but the name of the program says that the process is the agent. It is shown, and never
+	// signalled.
+	NameOnly bool
 	// Unreadable, on a presence, says what could not be read of the process (another user's, say). Its row is then
 	// of unknown status.
 	Unreadable string

@@ -72,6 +72,7 @@ func newCorrelation(table *proc.Table, claims []Claim) *correlation {
 func (cor *correlation) addPresence(who agentProcess, c Claim) {
 	if first, ok := cor.presences[who]; ok {
 		first.Shared, first.HideIfUnlinked = first.Shared || c.Shared, first.HideIfUnlinked && c.HideIfUnlinked
+		first.NameOnly = first.NameOnly && c.NameOnly
 		c = first
 	}
 	cor.presences[who] = c

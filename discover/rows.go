@@ -86,9 +86,11 @@ func (cor *correlation) completeSession(s *Session) {
 		s.overlay(c)
 	}
 	for _, c := range accepted {
-		if p := cor.presences[agentProcess{c.Agent, c.Process}]; !p.Shared {
+		p := cor.presences[agentProcess{c.Agent, c.Process}]
+		if !p.Shared {
 			s.Dir = cmp.Or(s.Dir, p.Dir)
 		}
+		s.NameOnly = s.NameOnly || p.NameOnly && c.Strength != Exact
 	}
 	s.dropForeignDir()
 	s.setStatus(&statusInput{stored: s.Turn, claims: accepted, owner: cor.turnOwner(s, accepted), mayBeHidden: cor.processesHidden || ambiguous})
@@ -96,7 +98,7 @@ func (cor *correlation) completeSession(s *Session) {
 
 // unlinkedSession returns the row of a live agent process that no evidence ties to a session.
 func (cor *correlation) unlinkedSession(who agentProcess, c Claim) Session {
-	s := Session{Record: &Record{Agent: who.agent, Home: c.Home}}
+	s := Session{Record: &Record{Agent: who.agent, Home: c.Home}, NameOnly: c.NameOnly}
 	s.overlay(c)
 	s.addProcess(cor.table, who.process)
 	s.dropForeignDir()

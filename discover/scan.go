@@ -64,7 +64,7 @@ func (scan *Scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, er
 		scan.warn("", &Warning{Path: "processes", Err: errInSandbox})
 	}
 	if scan.thorough {
-		scan.table = scan.table.Thorough(scan.isOwn)
+		scan.table = scan.table.Thorough()
 	}
 	fresh = map[Agent][]Home{}
 	for _, a := range scan.adapters {

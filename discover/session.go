@@ -24,6 +24,9 @@ type Session struct {
 	Group string
 	// Shared: the processes serve other sessions as well, or can.
 	Shared bool
+	// NameOnly: nothing but the name and the arguments of a program says that one of the processes is the agent's. It must not be
+	// signalled.
+	NameOnly bool
 	// Trust is how far the session's home is trusted. The zero value is the least.
 	Trust Trust
 	// Evidence is everything that was considered, the accepted evidence first.

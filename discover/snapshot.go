@@ -46,15 +46,21 @@ type StoredRequest struct {
 }
 
 // Snapshot takes a snapshot. The outcome of a stopped session must rest on its last record: Snapshot reads the storage again
-// after the process table without its process, and if the storage has changed, it repeats the whole scan.
+// after the process table without its process, and if the storage has changed, it repeats the whole scan. It repeats the scan
+// thoroughly, too, before it says that a session is stopped.
 func (scanner *Scanner) Snapshot(ctx context.Context, req SnapshotRequest) (Snapshot, error) {
 	const tries = 5 // a stopped session should not change; if one does, the next snapshot has it
 	f := follower{req, slices.Clone(req.Follow)}
-	for n := 1; ; n++ {
+	for n, thorough := 1, false; ; n++ {
 		scan := scanner.newScan(req.Agents)
+		scan.thorough = thorough
 		snap, err := f.snapshot(ctx, scan)
 		if err != nil {
 			return Snapshot{}, err
+		}
+		if hasStopped := slices.ContainsFunc(snap.Followed, func(s Session) bool { return s.Status == Stopped }); hasStopped && !thorough {
+			n, thorough = 0, true
+			continue
 		}
 		unchanged := scan.unchangedSinceStop(ctx, snap.Followed)
 		if err := ctx.Err(); err != nil {

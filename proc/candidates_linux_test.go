@@ -50,16 +50,28 @@ func TestCandidates(t *testing.T) {
 		t.Fatal(err)
 	}
 	isAgent := func(name string) bool { return strings.Contains(filepath.Base(name), "agent") }
-	found := pids(table.Candidates(isAgent))
+	found := pids(table.Candidates(Signs{Name: isAgent}))
 	if !slices.Contains(found, named) || !slices.Contains(found, binary) || slices.Contains(found, other) {
 		t.Errorf("by name: %v; want %d and %d, not %d", found, named, binary, other)
 	}
-	if found := pids(table.Candidates(isAgent, other)); !slices.Contains(found, other) {
+	if found := pids(table.Candidates(Signs{Name: isAgent, PIDs: []int{other}})); !slices.Contains(found, other) {
 		t.Errorf("by pid: %v, want %d too", found, other)
 	}
-	all := table.Thorough(func(p Process) bool { return p.UID == os.Geteuid() })
-	if found := pids(all.Candidates(isAgent)); !slices.Contains(found, other) || !slices.Contains(found, named) || slices.Contains(found, 2) {
-		t.Errorf("thorough: %v", found)
+	// Each test process has its standard input open: the null device.
+	all := table.Thorough()
+	null := Signs{Name: isAgent, File: func(path string) bool { return path == os.DevNull }}
+	if found := pids(all.Candidates(null)); !slices.Contains(found, other) || !slices.Contains(found, named) || slices.Contains(found, 2) {
+		t.Errorf("by an open file: %v", found)
+	}
+	if found := pids(table.Candidates(null)); slices.Contains(found, other) {
+		t.Errorf("a table that is not thorough knows open files: %v", found)
+	}
+	home := Signs{Name: isAgent, Env: []string{"PATH"}}
+	if found := pids(all.Candidates(home)); !slices.Contains(found, other) {
+		t.Errorf("by the environment: %v", found)
+	}
+	if known, unknown := all.Examined(func(p Process) bool { return p.ID.PID == other }); known != 1 || unknown != 0 {
+		t.Errorf("examined: %d and %d not", known, unknown)
 	}
 	if table.IsThorough() || !all.IsThorough() {
 		t.Error("thorough is not told from the rest")

@@ -67,7 +67,7 @@ func marked(t *testing.T, key string) (table *Table, found []int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for p := range table.Candidates(func(string) bool { return true }) {
+	for p := range table.Candidates(Signs{Name: func(string) bool { return true }}) {
 		if env, err := p.Env(key); err == nil && env[key] != "" && p.Alive() {
 			found = append(found, p.ID.PID)
 		}

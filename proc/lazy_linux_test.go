@@ -19,7 +19,7 @@ func TestCandidatesReadsNoOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	isNode := func(exe string) bool { return filepath.Base(exe) == "node" }
-	if got := pids(table.Candidates(isNode)); !slices.Contains(got, 28188) || slices.Contains(got, 4045) {
+	if got := pids(table.Candidates(Signs{Name: isNode})); !slices.Contains(got, 28188) || slices.Contains(got, 4045) {
 		t.Errorf("runs node: %v", got)
 	}
 	if err := table.Err(); err != nil {

@@ -38,6 +38,21 @@ func inodeOf(info fs.FileInfo) (uint64, bool) {
 	return st.Ino, true
 }
 
+// openFileNames returns the names of what the process has open; nil if they may not be read.
+func (d pidDir) openFileNames() []string {
+	fds, err := d.listNumbers("fd")
+	if err != nil {
+		return nil
+	}
+	names := make([]string, 0, len(fds))
+	for _, fd := range fds {
+		if name, err := d.readlink("fd/" + strconv.Itoa(fd)); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // names returns the short name and the first argument.
 func (d pidDir) names() (names []string) {
 	const longest = 4096

@@ -23,7 +23,7 @@ type Table struct {
 	hidden    bool
 	locks     func() []fileLock  // read when first needed
 	match     func(Process) bool // which processes Candidates yields; nil: all
-	thorough  func(Process) bool // which processes Candidates yields whatever their names are; nil: none
+	thorough  *openNames         // nil: the table is not thorough
 }
 
 // Err returns why processes that exist could not be read so far. The table lacks them.
@@ -41,10 +41,11 @@ func (t *Table) Err() error {
 type entry struct {
 	pid int
 	exe string // "" where it may not be read
-	// names returns the short name and the first argument; nil where both have been read.
-	names func() []string
-	once  sync.Once
-	read  func() (Process, error) // nil where it has been read
+	// names returns the short name and the first argument, files the names of what the process has open; nil if they may not be
+	// read. Neither checks the identity: they are signs where to look.
+	names, files func() []string
+	once         sync.Once
+	read         func() (Process, error) // nil where it has been read
 	// hasEnv reports whether the process that has this pid now was started with any of the variables. It does not check
 	// the identity; [Table.WithEnv] does that for those that it yields. It is nil where nothing is cheaper than
 	// [Process.Env].
@@ -79,6 +80,7 @@ func newTable(list []Process) *Table {
 	for i, p := range list {
 		e := &entries[i]
 		e.pid, e.exe, e.p, e.ok = p.ID.PID, p.Exe, p, true
+		e.names, e.files = e.argNames, e.openFileNames
 	}
 	return tableOf(entries)
 }
@@ -137,52 +139,121 @@ func (t *Table) Len() int { return len(t.all()) }
 // All yields every process, zombies included, by ascending pid.
 func (t *Table) All() iter.Seq[Process] { return slices.Values(t.all()) }
 
-// Candidates yields, by ascending pid, the processes that may run a certain program: those of which match accepts the path of
-// the binary, the short name or the first argument, those with the given pids, and those whose binary may not be read. In a
-// thorough table it yields all others too that the table is thorough about. No others are read. Names prove nothing: anybody
-// can call a process as he likes, and an agent can be installed under any name.
-//
-// Processes that were forked and have not executed a program yet ([Process.ForkNoExec]) are left out: such a child of a program
-// with several threads, as agents are, does nothing but prepare that execution, even after its parent has ended.
-func (t *Table) Candidates(match func(name string) bool, pids ...int) iter.Seq[Process] {
+// Signs are what a process can show that makes it worth asking whether it runs a certain program.
+type Signs struct {
+	// Name accepts the path of the binary, the short name or the first argument. Names prove nothing: anybody can call a process as
+	// he likes, and a program can be installed under any name.
+	Name func(string) bool
+	// PIDs are processes that something else points at.
+	PIDs []int
+	// File accepts the path of an open file, Env are variables that the process was started with. Only a thorough table is
+	// asked for them. Either may be nil.
+	File func(path string) bool
+	Env  []string
+}
+
+// Candidates yields, by ascending pid, the processes with any of the signs, and those whose binary may not be read. No others
+// are read. Processes that were forked and have not executed a program yet ([Process.ForkNoExec]) are left out: such a child of
+// a program with several threads, as agents are, does nothing but prepare that execution, even after its parent has ended.
+func (t *Table) Candidates(signs Signs) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
 		for i := range t.list {
 			e := &t.list[i]
-			named := e.exe == "" || match(e.exe) || slices.ContainsFunc(e.otherNames(), match) || slices.Contains(pids, e.pid)
-			if !named && t.thorough == nil {
+			if !e.shows(&signs) && !t.thorough.shows(i, &signs) {
 				continue
 			}
-			p, ok := e.process()
-			if ok && !p.ForkNoExec && (named || t.thorough(p)) && (t.match == nil || t.match(p)) && !yield(p) {
+			if p, ok := e.process(); ok && !p.ForkNoExec && (t.match == nil || t.match(p)) && !yield(p) {
 				return
 			}
 		}
 	}
 }
 
-// otherNames returns the short name and the first argument of the process. A name that cannot be read is missing.
-func (e *entry) otherNames() []string {
-	if e.names != nil {
-		return e.names()
-	}
-	p, ok := e.process()
-	if !ok {
-		return nil
-	}
-	args, _ := p.Args()
-	return append([]string{p.Name}, args[:min(len(args), 1)]...)
+// shows reports whether the process has one of the signs that every table knows.
+func (e *entry) shows(signs *Signs) bool {
+	return e.exe == "" || signs.Name(e.exe) || slices.ContainsFunc(e.names(), signs.Name) || slices.Contains(signs.PIDs, e.pid)
 }
 
-// Thorough returns a table of the same moment whose [Table.Candidates] also yields every process that accept accepts, whatever
-// its names are, unless it has no binary, as a kernel thread.
-func (t *Table) Thorough(accept func(Process) bool) *Table {
+// argNames returns the short name and the first argument of a process that has been read.
+func (e *entry) argNames() []string {
+	args, _ := e.p.Args()
+	return append([]string{e.p.Name}, args[:min(len(args), 1)]...)
+}
+
+// openNames are the paths of what processes have open, and what else only a thorough table knows. nil: the table is not thorough.
+type openNames struct {
+	list []entry
+	// files are the paths of a process's open files, by the index of its entry.
+	files func() [][]string
+}
+
+// Thorough returns a table of the same moment that knows what each process has open and which variables it was started with, as
+// far as that may be read: of the processes of our own user, for anybody but root.
+func (t *Table) Thorough() *Table {
 	u := *t
-	u.thorough = func(p Process) bool { return p.Exe != "" && accept(p) }
+	u.thorough = &openNames{t.list, sync.OnceValue(func() [][]string {
+		files := make([][]string, len(t.list))
+		parallel(len(files), func(i int) {
+			if t.list[i].exe != "" {
+				files[i] = t.list[i].files()
+			}
+		})
+		return files
+	})}
 	return &u
 }
 
 // IsThorough reports whether the table is one that [Table.Thorough] has returned.
 func (t *Table) IsThorough() bool { return t.thorough != nil }
+
+// Examined returns of how many processes that accept accepts a thorough table knows what they have open, and of how many it does
+// not. Threads of the kernel do not count.
+func (t *Table) Examined(accept func(Process) bool) (known, unknown int) {
+	if t.thorough == nil {
+		return 0, 0
+	}
+	for i, files := range t.thorough.files() {
+		if p, ok := t.list[i].process(); t.list[i].exe == "" || !ok || !p.Alive() || !accept(p) {
+			continue
+		}
+		if files == nil {
+			unknown++
+		} else {
+			known++
+		}
+	}
+	return known, unknown
+}
+
+func (o *openNames) shows(i int, signs *Signs) bool {
+	if o == nil {
+		return false
+	}
+	e := &o.list[i]
+	return signs.File != nil && slices.ContainsFunc(o.files()[i], signs.File) ||
+		len(signs.Env) > 0 && e.exe != "" && e.hasAnyEnv(signs.Env)
+}
+
+func (e *entry) hasAnyEnv(keys []string) bool {
+	if e.hasEnv != nil {
+		return e.hasEnv(keys)
+	}
+	env, err := e.p.Env(keys...)
+	return err == nil && len(env) > 0
+}
+
+// openFileNames returns the names of what a process that has been read has open; nil if they may not be read.
+func (e *entry) openFileNames() []string {
+	names := []string{}
+	_, err := e.p.OpenFiles(func(path string) bool {
+		names = append(names, path)
+		return false
+	})
+	if err != nil {
+		return nil
+	}
+	return names
+}
 
 // Filter returns a table of the same moment whose [Table.Candidates] yields only processes that match accepts. All else is as in
 // the whole table.

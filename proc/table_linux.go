@@ -74,12 +74,14 @@ func (f *procfs) readEntry(e *entry, pid int) (err error) {
 		env, err := f.pid(pid).environ(keys)
 		return err == nil && len(env) > 0
 	}
-	e.names = sync.OnceValue(f.pid(pid).names)
+	e.names, e.files = func() []string { return nil }, f.pid(pid).openFileNames
 	if e.exe, _, err = f.pid(pid).readTarget("exe"); err == nil {
+		names := f.pid(pid).names()
+		e.names = func() []string { return names }
 		e.read = func() (Process, error) { return f.process(pid) }
 		return nil
 	}
-	e.exe, e.names = "", nil
+	e.exe = ""
 	e.p, err = f.process(pid)
 	e.ok = err == nil
 	return err

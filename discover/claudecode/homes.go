@@ -21,7 +21,7 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 	for _, dir := range setup.Configured {
 		h.Add(discover.Home{Dir: dir, FromUser: true, Explicit: true})
 	}
-	for p := range table.Candidates(mayBeAgent) {
+	for p := range table.Candidates(proc.Signs{Name: mayBeAgent}) {
 		if p.Alive() && isAgentProcess(p) {
 			dir, _ := processHome(p)
 			h.Add(discover.Home{Dir: dir, NamedBy: []proc.ID{p.ID}})

@@ -43,7 +43,7 @@ type processScan struct {
 // findProcesses finds the processes that may run a session. It leaves out zombies, helpers, and processes that end
 // meanwhile.
 func (l *processScan) findProcesses() {
-	for p := range l.table.Candidates(mayBeAgent) {
+	for p := range l.table.Candidates(proc.Signs{Name: mayBeAgent}) {
 		if !p.Alive() || !isAgentProcess(p) {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 // tell a helper from the others; see [parseArgs].
 func processes(table *proc.Table) iter.Seq[proc.Process] {
 	return func(yield func(proc.Process) bool) {
-		for p := range table.Candidates(isBinary) {
+		for p := range table.Candidates(proc.Signs{Name: isBinary}) {
 			if p.Alive() && isCodex(p) && !isUnexecedFork(table, p) && !yield(p) {
 				return
 			}

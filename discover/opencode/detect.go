@@ -52,7 +52,7 @@ func (Adapter) IsAgentProcess(p proc.Process) bool { return isProgram(p) }
 // processes returns the live processes that may run sessions.
 func processes(table *proc.Table) []process {
 	var out []process
-	for p := range table.Candidates(isProgramName) {
+	for p := range table.Candidates(proc.Signs{Name: isProgramName}) {
 		if p.Alive() && isProgram(p) {
 			if q, ok := inspect(p); ok && !q.isHelper(table) {
 				out = append(out, q)

@@ -91,7 +91,7 @@ func (scan *processScan) mayHaveStarted(p *loggedProcess, s *session) bool {
 
 // hasRunClients reports whether a live process asks a server for headless turns (`run --attach`).
 func (scan *processScan) hasRunClients() bool {
-	for p := range scan.table.Candidates(isProgramName) {
+	for p := range scan.table.Candidates(proc.Signs{Name: isProgramName}) {
 		if args, err := p.Args(); err == nil && len(args) > 0 && isRunClient(p, args[1:]) {
 			return true
 		}

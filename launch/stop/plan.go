@@ -95,6 +95,9 @@ func (r *run) decide(p *plan) *refusal {
 	if n := len(p.session.Processes); n == 0 || p.session.Status == discover.Unknown && n > 1 {
 		return refuseUnknownProcess(p.session, r.snapshot.Table)
 	}
+	if p.session.NameOnly {
+		return refuseNameOnly(p.session)
+	}
 	p.maySignal = r.Force || !p.shared
 	// No request can name a session without an ID.
 	if p.session.ID != "" && p.stopper.NeedsInterrupt(p.request()) {

@@ -17,6 +17,8 @@ type reason string
 const (
 	// unknownProcess: it is not known which process runs the session. Force does not change that.
 	unknownProcess reason = "unknown process"
+	// nameOnly: nothing but its name says that the process is the agent. Force does not change that.
+	nameOnly reason = "name only"
 	// untrustedHome: the agent must be asked to end the session, and its home is not ours.
 	untrustedHome reason = "untrusted home"
 	// unreachableProcess: the agent must be asked, and its process is another user's or in another namespace.
@@ -50,6 +52,11 @@ func refuseUnknownProcess(s discover.Session, table *proc.Table) *refusal {
 		detail += ": it may be " + joinFunc(ids, ", or ", proc.ID.String)
 	}
 	return &refusal{unknownProcess, detail}
+}
+
+// refuseNameOnly refuses to signal a process that may be any program.
+func refuseNameOnly(s discover.Session) *refusal {
+	return &refusal{nameOnly, fmt.Sprintf("nothing but its name says that %s is %s: if it is, end it with kill(1)", s.Processes[0].ID, s.Agent)}
 }
 
 // refuseRequest refuses a session whose agent must be asked and may not be. err is that of [launch.Reachable].

@@ -54,7 +54,7 @@ func (r *Repo) gitRunning(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for p := range table.Candidates(func(exe string) bool { return filepath.Base(exe) == "git" }) {
+	for p := range table.Candidates(proc.Signs{Name: func(name string) bool { return filepath.Base(name) == "git" }}) {
 		args, argsErr := p.Args()
 		if !p.Alive() || errors.Is(argsErr, proc.ErrGone) || argsErr == nil && !slices.Contains(args, "worktree") && !slices.Contains(args, "--hard") {
 			continue

@@ -157,7 +157,7 @@ func (Adapter) Messages(_ context.Context, r discover.Record) iter.Seq2[discover
 // Claims returns a presence for each process of the agent, and exact evidence for each whose pid file is its own.
 func (a Adapter) Claims(_ context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
 	var claims []discover.Claim
-	for p := range table.Candidates(a.MatchesBinary) {
+	for p := range table.Candidates(proc.Signs{Name: a.MatchesBinary}) {
 		dir, _ := p.Cwd() // "" where it may not be read
 		claims = append(claims, discover.Claim{Agent: Name, Process: p.ID, Dir: dir})
 		for _, home := range homes {
