@@ -66,6 +66,7 @@ func (f *BatchFilter) report(done, total int) {
 // newestEntries lists what is stored, newest first, and counts what is older than the filter asks for.
 func (scan *Scan) newestEntries(ctx context.Context, filter *BatchFilter) (entries []Entry, older int) {
 	found := scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: filter.Subagents} })
+	found = scan.dropCopies(ctx, found)
 	entries, older = dropOlder(slices.Concat(found...), filter.Since)
 	return sortByUpdated(entries), older
 }

@@ -13,9 +13,10 @@ import (
 
 // CheckPath returns nil if the path is inside the home. In a home of [TrustOurs] everything does: its owner may keep a part of it
 // on another disk. In any other, no symbolic link may lead out of it, nor be in place of a database that was named: a
-// sandboxed agent could have us read what it may not. Error: [fsread.ErrEscapes]; others where that cannot be told. A path that
-// leads nowhere is kept: its reader says so.
-func (h Home) CheckPath(path string) error {
+// sandboxed agent could have us read what it may not. A link into one of the ours is followed: people share one store among
+// several homes. Error: [fsread.ErrEscapes]; others where that cannot be told. A path that leads nowhere is kept: its reader
+// says so.
+func (h Home) CheckPath(path string, ours ...Home) error {
 	if h.Trust == TrustOurs {
 		return nil
 	}
@@ -36,12 +37,19 @@ func (h Home) CheckPath(path string) error {
 		return nil
 	case err != nil:
 		return err
+	case slices.ContainsFunc(ours, func(o Home) bool { return o.Trust == TrustOurs && !o.FilesOnly && isBelow(real, RealPath(o.Dir)) }):
+		return nil
 	case root != h.Dir && real != filepath.Join(realRoot, filepath.Base(path)):
 		return fsread.ErrEscapes
-	case real != realRoot && !strings.HasPrefix(real, strings.TrimSuffix(realRoot, "/")+"/"):
+	case !isBelow(real, realRoot):
 		return fsread.ErrEscapes
 	}
 	return nil
+}
+
+// isBelow reports whether a path is a directory, or below it. Both have no links in them.
+func isBelow(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // dropOutside removes the entries that lead out of their homes. The error is warnings, one for each file.
@@ -55,7 +63,7 @@ func dropOutside(homes []Home, entries []Entry) ([]Entry, error) {
 		keeps, known := kept[e.Path]
 		if h, ok := homeOf(homes, e.Home, e.Path); !known {
 			keeps = true
-			if err := h.CheckPath(e.Path); ok && err != nil {
+			if err := h.CheckPath(e.Path, homes...); ok && err != nil {
 				keeps, errs = false, append(errs, &Warning{Agent: e.Agent, Path: e.Path, Err: err})
 			}
 			kept[e.Path] = keeps

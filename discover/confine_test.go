@@ -52,12 +52,16 @@ func TestCheckPathRefusesLinksOutOfTheHome(t *testing.T) {
 		t.Errorf("a linked database: %v", err)
 	}
 
-	homes := []Home{{Dir: home, Trust: TrustSeen}, {Dir: other, Trust: TrustOurs}}
+	if err := (Home{Dir: home, Trust: TrustSeen}).CheckPath(home+"/out/b", Home{Dir: other, Trust: TrustOurs}); err != nil {
+		t.Errorf("a link into a home of ours: %v", err)
+	}
+
+	homes := []Home{{Dir: home, Trust: TrustSeen}, {Dir: other, Trust: TrustForeign}, {Dir: dir + "/ours", Trust: TrustOurs}}
 	entries, err := dropOutside(homes, []Entry{
 		{ID: "a", Home: home, Path: home + "/sessions/a"},
 		{ID: "b", Home: home, Path: home + "/out/b"},
 		{ID: "b2", Home: home, Path: home + "/out/b"},
-		{ID: "c", Home: other, Path: other + "/link"},
+		{ID: "c", Home: dir + "/ours", Path: other + "/link"},
 	})
 	if len(entries) != 2 || entries[0].ID != "a" || entries[1].ID != "c" {
 		t.Errorf("%+v", entries)

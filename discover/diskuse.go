@@ -72,13 +72,15 @@ func (scanner *Scanner) ReadDisk(ctx context.Context, filter DiskFilter, add fun
 			continue
 		}
 		records := scan.records[i]
-		tops := topSessions(records)
+		copies := mainRecords(records)
+		tops := topSessions(records, copies)
 		for top := range records {
-			if tops[top] == top && !records[top].IsSubagent() && !filter.matches(&records[top]) {
+			if _, isCopy := copies[records[top].Key()]; tops[top] == top && !isCopy && !records[top].IsSubagent() && !filter.matches(&records[top]) {
 				left.Sessions++
 			}
 		}
-		for u, err := range reader.ReadDisk(scan.confine(ctx, a.Name()), scan.homes[a.Name()], records) {
+		homes := slices.DeleteFunc(slices.Clone(scan.homes[a.Name()]), func(h Home) bool { return !h.FilesOnly && !scan.countsHome(i, h.Dir) })
+		for u, err := range reader.ReadDisk(scan.confine(ctx, a.Name()), homes, records) {
 			u.Agent = a.Name()
 			var owner *Record
 			if err == nil && u.Owner >= 0 {
@@ -88,7 +90,7 @@ func (scanner *Scanner) ReadDisk(ctx context.Context, filter DiskFilter, add fun
 			case err != nil:
 				scan.warn(a.Name(), err)
 			case filter.matches(owner):
-				add(owner, owner != nil && tops[u.Owner] != u.Owner, u)
+				add(owner, owner != nil && records[u.Owner].IsSubagent(), u)
 			default:
 				left.Bytes += u.Bytes
 				left.Estimated = left.Estimated || u.Estimated
@@ -98,11 +100,29 @@ func (scanner *Scanner) ReadDisk(ctx context.Context, filter DiskFilter, add fun
 	return left, scan.warnings, ctx.Err()
 }
 
-// topSessions returns, for each record, the index of the session that it works for in the end; its own if that is not stored.
-func topSessions(records []Record) []int {
+// countsHome reports whether the adapter with this index counts a directory. Several may have it as a home, since --home names one for all
+// agents: then those count it that have sessions there, or else the first.
+func (scan *Scan) countsHome(index int, dir string) bool {
+	stores := func(i int) bool {
+		return slices.ContainsFunc(scan.records[i], func(r Record) bool { return r.Home == dir })
+	}
+	for i, a := range scan.adapters {
+		isHome := slices.ContainsFunc(scan.homes[a.Name()], func(h Home) bool { return h.Dir == dir && !h.FilesOnly })
+		if i != index && isHome && !stores(index) && (stores(i) || i < index) {
+			return false
+		}
+	}
+	return true
+}
+
+// topSessions returns, for each record, the index of the session that it works for in the end; its own if that is not stored. What
+// belongs to a copy belongs to the session.
+func topSessions(records []Record, copies map[Key]Key) []int {
 	byID := map[string]int{}
 	for i, r := range records {
-		byID[r.ID] = i
+		if _, isCopy := copies[r.Key()]; !isCopy {
+			byID[r.ID] = i
+		}
 	}
 	tops := make([]int, len(records))
 	for i := range records {
@@ -114,6 +134,9 @@ func topSessions(records []Record) []int {
 				break
 			}
 			seen, top = append(seen, parent), parent
+		}
+		if _, isCopy := copies[records[top].Key()]; isCopy {
+			top = byID[records[top].ID]
 		}
 		tops[i] = top
 	}

@@ -45,7 +45,7 @@ const maxCandidates = 10
 // argument is a session as the user names it.
 type argument struct {
 	id  string // full ID or prefix
-	dir string // with ID@DIR: the real path of the session's directory, or of its agent's home
+	dir string // with ID@PATH: the real path of the session's directory, of its agent's home, or of its file or database
 	pid int    // with pid:N
 }
 
@@ -177,7 +177,7 @@ func preferExactID(id string, entries []Entry) []Entry {
 // filter returns the sessions that the argument means. An exact ID beats a prefix, and a session beats its sub-agents.
 func (a argument) filter(sessions []Session) []Session {
 	sessions = slices.DeleteFunc(sessions, func(s Session) bool {
-		return s.ID == "" || !strings.HasPrefix(s.ID, a.id) || a.dir != "" && RealPath(s.Dir) != a.dir && RealPath(s.Home) != a.dir
+		return s.ID == "" || !strings.HasPrefix(s.ID, a.id) || !a.isAt(s)
 	})
 	for _, better := range []func(Session) bool{
 		func(s Session) bool { return s.ID == a.id },
@@ -188,6 +188,22 @@ func (a argument) filter(sessions []Session) []Session {
 		}
 	}
 	return sessions
+}
+
+// isAt reports whether the session is where the argument says: in that directory, home or file. Without a place a copy is not meant.
+func (a argument) isAt(s Session) bool {
+	if a.dir == "" {
+		return !s.Copy
+	}
+	if RealPath(s.Dir) == a.dir {
+		return !s.Copy
+	}
+	if RealPath(s.Home) == a.dir || RealPath(s.Path) == a.dir {
+		return true
+	}
+	others, _ := s.Meta.Get(otherPathsKey).([]string)
+	inHome := func(path string) bool { return isBelow(path, a.dir) && len(a.dir) > 1 }
+	return slices.ContainsFunc(others, inHome) || s.ProcessHome() != s.Home && RealPath(s.ProcessHome()) == a.dir
 }
 
 func (r Result) requireOne(arg string, total int) (Result, error) {

@@ -38,7 +38,7 @@ func (filter *SessionFilter) Matches(s *Session) bool {
 	case s.Status == Stopped && !filter.IncludeStopped,
 		s.Status == Stopped && !s.Updated.IsZero() && s.Updated.Before(filter.Since),
 		len(filter.Statuses) > 0 && !slices.Contains(filter.Statuses, s.Status),
-		s.IsSubagent() && !filter.Subagents:
+		s.Copy, s.IsSubagent() && !filter.Subagents:
 		return false
 	}
 	return filter.Condition == nil || filter.Condition(*s)

@@ -116,7 +116,8 @@ func (cor *correlation) unlinkedSession(who agentProcess, c Claim) Session {
 // overlay replaces what was stored by what the live process shows.
 func (s *Session) overlay(c Claim) {
 	s.Source, s.Dir, s.Title = cmp.Or(c.Source, s.Source), cmp.Or(c.Dir, s.Dir), cmp.Or(c.Title, s.Title)
-	s.Version, s.Home = cmp.Or(c.Version, s.Version), cmp.Or(c.Home, s.Home)
+	// The home of the record stays: the process may see the same file through another one.
+	s.Version, s.Home = cmp.Or(c.Version, s.Version), cmp.Or(s.Home, c.Home)
 	s.Shared = s.Shared || c.Shared
 	if c.Turn != nil && c.Turn.State == TurnOpen {
 		s.Turn.Detail = cmp.Or(c.Turn.Detail, s.Turn.Detail)

@@ -102,6 +102,7 @@ func (scan *Scan) readClaims(ctx context.Context) {
 	for i, r := range results {
 		for _, c := range r.value {
 			if scan.isOurs(c) {
+				c.Path = scan.canonicalPath(c)
 				scan.claims = append(scan.claims, c)
 			}
 		}

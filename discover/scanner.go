@@ -37,10 +37,11 @@ type Result struct {
 	SessionsByProcess map[proc.ID][]Key
 }
 
-// ScanLive reads the process table, what the live processes show, and the records of what they claim. Its cost depends on
+// ScanLive reads the process table, what every process of our user shows, and the records of what they claim. Its cost depends on
 // the live processes, not on the size of the stores.
 func (scanner *Scanner) ScanLive(ctx context.Context) (*Scan, error) {
 	s := scanner.newScan(nil)
+	s.thorough = true
 	return s, s.readLive(ctx, ReadOptions{})
 }
 

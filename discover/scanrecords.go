@@ -42,6 +42,7 @@ func (scan *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, filte
 		}
 		entries, err := a.Entries(scan.confine(ctx, a.Name()), homes[a.Name()], filterFor(a.Name()))
 		entries, left := dropOutside(homes[a.Name()], entries)
+		entries = scan.joinEntries(entries)
 		return entries, errors.Join(err, left)
 	})
 	out := make([][]Entry, len(results))

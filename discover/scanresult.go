@@ -34,10 +34,12 @@ func fileExists(r *Record) bool {
 
 // correlate returns the result with its sessions in no order.
 func (scan *Scan) correlate() Result {
+	scan.joinFiles()
 	cor := newCorrelation(scan.table, scan.claims)
 	cor.exists, cor.processesHidden = fileExists, scan.ProcessesHidden()
 	cor.link()
 	sessions := cor.sessions(scan.records)
+	markCopies(sessions)
 	for i := range sessions {
 		scan.setTrust(&sessions[i])
 		sessions[i].Group = groupOf(&sessions[i])

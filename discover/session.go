@@ -29,6 +29,8 @@ type Session struct {
 	NameOnly bool
 	// Trust is how far the session's home is trusted. The zero value is the least.
 	Trust Trust
+	// Copy: it is stored in another file too, which is the session; see docs/design.md.
+	Copy bool
 	// Evidence is everything that was considered, the accepted evidence first.
 	Evidence []Evidence
 	// Host is the machine whose agentctl has answered; "" for a session that was read here.
@@ -55,6 +57,23 @@ func (s Session) LastActivity() time.Time {
 		return s.Processes[0].Started
 	}
 	return at
+}
+
+// ProcessHome is the home as the processes of the session see it, by the best evidence: another name of the session's home, or one
+// that shares its store. It is the session's home where no process runs the session.
+func (s Session) ProcessHome() string {
+	if len(s.Evidence) > 0 && s.Evidence[0].Accepted && s.Evidence[0].Home != "" {
+		return s.Evidence[0].Home
+	}
+	return s.Home
+}
+
+// Argument is what [Scanner.Find] takes for this very session: its ID, with its file or database if that is a copy.
+func (s Session) Argument() string {
+	if s.Copy {
+		return s.ID + "@" + s.Path
+	}
+	return s.ID
 }
 
 // HasProcess reports whether the session is run by the process with this identity.

@@ -90,6 +90,7 @@ func (scan *Scan) listSince(ctx context.Context, since time.Time) (found [][]Ent
 	found = scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter {
 		return EntryFilter{Subagents: true, WithoutTimes: since.IsZero()}
 	})
+	found = scan.dropCopies(ctx, found)
 	for i := range found {
 		var n int
 		found[i], n = dropOlder(found[i], since)

@@ -37,7 +37,7 @@ func Reread(ctx context.Context, scanner *discover.Scanner, before discover.Sess
 	if agents := []discover.Agent{before.Agent}; before.ID == "" {
 		r, err = scanner.List(ctx, discover.SessionFilter{Agents: agents, Thorough: true})
 	} else {
-		r, err = scanner.Find(ctx, before.ID, agents, discover.ReadOptions{})
+		r, err = scanner.Find(ctx, before.Argument(), agents, discover.ReadOptions{})
 	}
 	if s, ok := FindAgain(r.Sessions, before); ok {
 		return s, s.Status != discover.Unknown || len(s.Processes) > 0

@@ -14,9 +14,10 @@ import (
 // databases are nobody's: they have logs and indexes of all threads.
 func (Adapter) ReadDisk(ctx context.Context, homes []discover.Home, records []discover.Record) iter.Seq2[discover.DiskUse, error] {
 	return func(yield func(discover.DiskUse, error) bool) {
+		x := diskReader{yield: yield}
+		x.tree = diskusage.NewTree(ctx, func(path string, err error) { x.emit(discover.DiskUse{}, warn(path, err)) })
 		for _, h := range homes {
-			x := diskReader{yield: yield, home: h.Dir, byID: map[string]int{}}
-			x.tree = diskusage.NewTree(ctx, func(path string, err error) { x.emit(discover.DiskUse{}, warn(path, err)) })
+			x.home, x.byID = h.Dir, map[string]int{}
 			for i, r := range records {
 				if r.Home == h.Dir {
 					x.byID[r.ID] = i

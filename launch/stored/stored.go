@@ -202,7 +202,7 @@ func (r *run) verify(ctx context.Context, result Result, failed error) Result {
 
 // read finds the session again, in whatever file of its home. It is not found only if nothing with its ID is stored there.
 func (r *run) read(ctx context.Context, s discover.Session) (now discover.Session, found bool, err error) {
-	result, err := r.scanner.Find(ctx, s.ID, []discover.Agent{s.Agent}, discover.ReadOptions{})
+	result, err := r.scanner.Find(ctx, s.Argument(), []discover.Agent{s.Agent}, discover.ReadOptions{})
 	for _, o := range result.Sessions {
 		if o.ID == s.ID && (o.Home == s.Home || o.Path == s.Path) {
 			return o, true, nil

@@ -18,7 +18,7 @@ type Use struct {
 // Plus is the sum of two.
 func (u Use) Plus(v Use) Use { return Use{u.Bytes + v.Bytes, u.Files + v.Files} }
 
-// Tree adds up directories. A file with several names counts once.
+// Tree adds up directories. What has several names, or is in several homes by a link, counts once.
 type Tree struct {
 	ctx     context.Context // of the call that the tree lives for
 	counted map[fileID]bool
@@ -50,10 +50,13 @@ func (t *Tree) Visit(path string, visit func(e fsread.DirEntry, path string, use
 		t.failed(path, err)
 		return Use{}
 	}
+	if !t.isNew(own, 0) {
+		return Use{}
+	}
 	t.entries(d, func(e fsread.DirEntry) {
 		visit(e, filepath.Join(path, e.Name()), func() Use { return t.entry(d, e, own.Device, 1) })
 	})
-	return t.count(own, 0)
+	return Use{Bytes: own.Bytes}
 }
 
 // Path counts a file, or a directory with all that is below it.
@@ -72,7 +75,10 @@ func (t *Tree) Path(path string) (u Use) {
 	if below, err := d.OpenDir(filepath.Base(path)); err == nil {
 		defer below.Close()
 		if opened, err := below.Usage("."); err == nil && opened.Inode == own.Inode && opened.Device == own.Device { // else it is a link
-			return t.count(own, 0).Plus(t.below(below, own.Device, 1))
+			if !t.isNew(own, 0) {
+				return Use{}
+			}
+			return Use{Bytes: own.Bytes}.Plus(t.below(below, own.Device, 1))
 		}
 	}
 	return t.count(own, 1)
@@ -100,7 +106,10 @@ func (t *Tree) entry(d *fsread.Dir, e fsread.DirEntry, device uint64, depth int)
 	if !e.IsDir() {
 		return t.count(own, 1)
 	}
-	u := t.count(own, 0)
+	if !t.isNew(own, 0) {
+		return Use{}
+	}
+	u := Use{Bytes: own.Bytes}
 	if own.Device != device || depth > maxDepth {
 		return u
 	}
@@ -121,14 +130,22 @@ func (t *Tree) below(d *fsread.Dir, device uint64, depth int) (u Use) {
 
 // count counts a file that was stated, unless another name of it was.
 func (t *Tree) count(s fsread.FileUsage, files int) Use {
-	if files > 0 && s.Links > 1 {
-		id := fileID{s.Device, s.Inode}
-		if t.counted[id] {
-			return Use{}
-		}
-		t.counted[id] = true
+	if !t.isNew(s, files) {
+		return Use{}
 	}
 	return Use{s.Bytes, files}
+}
+
+// isNew reports whether something was not counted before. files is 0 for a directory. A file with one name is reached once only, as
+// every directory is.
+func (t *Tree) isNew(s fsread.FileUsage, files int) bool {
+	if files > 0 && s.Links < 2 {
+		return true
+	}
+	id := fileID{s.Device, s.Inode}
+	known := t.counted[id]
+	t.counted[id] = true
+	return !known
 }
 
 // failed passes an error on, unless the file has vanished.

@@ -30,7 +30,8 @@ type rootPath struct {
 type confinementKey struct{}
 
 // Confine returns a context with which every path below one of the roots is opened beneath that root: no link may lead
-// out of it, or replace one of its Files. Of nested roots the inner one counts. Of roots with the same path, one with
+// out of it, or replace one of its Files. A link may lead into a root with AllowEscape: what is there is read anyway. The path is
+// then opened beneath that one, so that nobody can change where the link leads in between. Of nested roots the inner one counts. Of roots with the same path, one with
 // AllowEscape counts.
 func Confine(ctx context.Context, roots ...Root) context.Context {
 	if !slices.ContainsFunc(roots, func(r Root) bool { return !r.AllowEscape }) {
@@ -81,10 +82,31 @@ func Confined(ctx context.Context, path string) (p ConfinedPath, ok bool) {
 	c, _ := ctx.Value(confinementKey{}).(confinement)
 	for _, r := range c {
 		if name, below := r.name(path); below {
-			return ConfinedPath{Root: r.dir, Name: name, File: r.file}, !r.allowEscape
+			place := ConfinedPath{Root: r.dir, Name: name, File: r.file}
+			if !r.allowEscape && !r.file {
+				place = c.redirect(path, place)
+			}
+			return place, !r.allowEscape
 		}
 	}
 	return ConfinedPath{}, false
+}
+
+// redirect returns the place that links on the path lead to, if that is below a root with AllowEscape; else the given one.
+func (c confinement) redirect(path string, place ConfinedPath) ConfinedPath {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || real == path {
+		return place
+	}
+	for _, r := range c {
+		if name, below := r.name(real); below {
+			if r.allowEscape && !r.file {
+				return ConfinedPath{Root: r.dir, Name: name}
+			}
+			return place
+		}
+	}
+	return place
 }
 
 // name returns a path relative to the root.
