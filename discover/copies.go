@@ -98,7 +98,7 @@ func (scan *Scan) dropCopies(ctx context.Context, entries [][]Entry) [][]Entry {
 	if len(slices.Concat(shared...)) == 0 {
 		return entries
 	}
-	reading := &Scan{scanner: scan.scanner, adapters: scan.adapters, homes: scan.homes, warningTexts: map[string]bool{}}
+	reading := scan.emptyCopy()
 	reading.readRecords(ctx, shared, ReadOptions{})
 	mains := mainRecords(slices.Concat(reading.records...))
 	for i := range entries {

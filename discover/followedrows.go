@@ -75,7 +75,7 @@ func (scan *Scan) unchangedSinceStop(ctx context.Context, sessions []Session) bo
 			stopped, homes[s.Agent] = append(stopped, s), withHome(homes[s.Agent], s)
 		}
 	}
-	again := &Scan{scanner: scan.scanner, adapters: scan.adapters, warningTexts: map[string]bool{}}
+	again := scan.emptyCopy()
 	again.readRefs(ctx, homes, refsOf(stopped), ReadOptions{})
 	return !slices.ContainsFunc(slices.Concat(again.records...), func(r Record) bool {
 		return !scan.hasRecord(r.Key()) || slices.ContainsFunc(stopped, func(s Session) bool {

@@ -79,6 +79,16 @@ func (scan *Scan) canonicalPath(c Claim) string {
 	return c.Path
 }
 
+// homeOfPath returns the home that the file of a claim is in, by its path: the claim's own, or one that shares its store.
+func (scan *Scan) homeOfPath(c Claim) string {
+	for _, h := range scan.homes[c.Agent] {
+		if !isBelow(c.Path, c.Home) && !h.FilesOnly && isBelow(c.Path, h.Dir) {
+			return h.Dir
+		}
+	}
+	return c.Home
+}
+
 // joinFiles makes one record of those that were read from one file under several names, and lets claims name that record.
 func (scan *Scan) joinFiles() {
 	places := map[recordID][]place{}
@@ -94,11 +104,14 @@ func (scan *Scan) joinFiles() {
 	}
 	for _, c := range scan.claims {
 		if c.Session != "" {
-			add(recordID{c.Agent, c.Session}, place{c.Path, c.Home})
+			add(recordID{c.Agent, c.Session}, place{c.Path, scan.homeOfPath(c)})
 		}
 	}
 	same := scan.findSamePlaces(places)
-	if len(same.main) == 0 {
+	for name, others := range scan.otherPaths {
+		same.others[name] = append(same.others[name], others...)
+	}
+	if len(same.others) == 0 {
 		return
 	}
 	for i, list := range scan.records {
@@ -132,14 +145,14 @@ func (same *samePlaces) joinRecords(list []Record) []Record {
 			r.Path, r.Home = to.path, to.home
 		}
 		if names := same.others[namedFile{r.recordID(), r.Path}]; len(names) > 0 {
-			r.SetMeta(otherPathsKey, slices.Sorted(slices.Values(names)))
+			r.SetMeta(otherPathsKey, slices.Compact(slices.Sorted(slices.Values(names))))
 		}
 		out = append(out, r)
 	}
 	return out
 }
 
-// joinEntries leaves one entry of each file, under the name that counts.
+// joinEntries leaves one entry of each file, under the name that counts, and remembers the others.
 func (scan *Scan) joinEntries(entries []Entry) []Entry {
 	count := make(map[string]int, len(entries))
 	several := false
@@ -158,6 +171,11 @@ func (scan *Scan) joinEntries(entries []Entry) []Entry {
 		}
 	}
 	same := scan.findSamePlaces(places)
+	scan.mu.Lock()
+	defer scan.mu.Unlock()
+	for name, others := range same.others {
+		scan.otherPaths[name] = append(scan.otherPaths[name], others...)
+	}
 	return slices.DeleteFunc(entries, func(e Entry) bool {
 		_, other := same.main[namedFile{recordID{e.Agent, e.ID}, e.Path}]
 		return other

@@ -28,13 +28,15 @@ type Scan struct {
 	records      [][]Record
 	readEntries  [][]Entry    // entries that were read and have no key in readKeys yet
 	readKeys     map[Key]bool // keys of all other entries that were read
+	mu           sync.Mutex
+	otherPaths   map[namedFile][]string // further names of files whose entries were left out
 	warnings     []*Warning
 	warningTexts map[string]bool // texts of warnings, to keep each once
 }
 
 // newScan returns a scan of the agents, all if there are none, with the homes that the environment and the configuration name.
 func (scanner *Scanner) newScan(agents []Agent) *Scan {
-	scan := &Scan{scanner: scanner, homes: map[Agent][]Home{}, extraHomes: map[Agent][]Home{}, warningTexts: map[string]bool{}}
+	scan := &Scan{scanner: scanner, homes: map[Agent][]Home{}, extraHomes: map[Agent][]Home{}, otherPaths: map[namedFile][]string{}, warningTexts: map[string]bool{}}
 	for _, a := range scanner.Adapters {
 		if len(agents) == 0 || slices.Contains(agents, a.Name()) {
 			scan.adapters = append(scan.adapters, a)
@@ -42,6 +44,14 @@ func (scanner *Scanner) newScan(agents []Agent) *Scan {
 		}
 	}
 	return scan
+}
+
+// emptyCopy returns a scan of the same agents and homes that has read nothing.
+func (scan *Scan) emptyCopy() *Scan {
+	return &Scan{
+		scanner: scan.scanner, adapters: scan.adapters, homes: scan.homes, extraHomes: scan.extraHomes,
+		otherPaths: map[namedFile][]string{}, warningTexts: map[string]bool{},
+	}
 }
 
 // errProcessesHidden: a session of another user may run although no process of it is visible.

@@ -55,7 +55,7 @@ func (m testAdapter) Entries(_ context.Context, homes []Home, q EntryFilter) ([]
 		byRef := len(q.Refs) == 0 || slices.ContainsFunc(q.Refs, func(f Ref) bool { return f.ID == r.ID })
 		byHome := m.homes == nil || slices.ContainsFunc(homes, func(h Home) bool { return h.Dir == r.Home })
 		if byRef && byHome && strings.HasPrefix(r.ID, q.ID) && !r.Updated.Before(q.Since) {
-			out = append(out, Entry{Agent: m.agent, ID: r.ID, Path: r.Path, Home: "/h", Updated: r.Updated})
+			out = append(out, Entry{Agent: m.agent, ID: r.ID, Path: r.Path, Home: r.Home, Updated: r.Updated})
 		}
 	}
 	return out, nil

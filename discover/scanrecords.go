@@ -142,8 +142,8 @@ func anyClaim(Claim) bool { return true }
 // homesOfClaim returns the homes in which the session of a claim may be stored: the home that it names, if that is known, or
 // else all.
 func (scan *Scan) homesOfClaim(c Claim) []Home {
-	all := scan.homes[c.Agent]
-	named := slices.DeleteFunc(slices.Clone(all), func(h Home) bool { return h.Dir != c.Home })
+	all, home := scan.homes[c.Agent], scan.homeOfPath(c)
+	named := slices.DeleteFunc(slices.Clone(all), func(h Home) bool { return h.Dir != home })
 	if len(named) > 0 {
 		return named
 	}

@@ -42,15 +42,16 @@ func candidateText(s discover.Session, argument string) string {
 }
 
 // ArgumentsFor returns for each session an argument that means it: its ID; ID@DIR with the session's directory if several
-// have that ID; with the agent's home if they share the directory too. Before it is H: of a session on another host. It is ""
+// have that ID; with the agent's home if they share the directory too, or the session's file if they share that. Before it is H: of a session on another host. It is ""
 // for a session without an ID.
 func ArgumentsFor(sessions []discover.Session) []string {
-	ids, places := map[string]int{}, map[string]int{}
+	ids, places, homes := map[string]int{}, map[string]int{}, map[string]int{}
 	name := func(s *discover.Session) string { return output.HostPrefix(s.Host) + s.ID }
 	for i := range sessions {
 		id := name(&sessions[i])
 		ids[id]++
 		places[id+"@"+sessions[i].Dir]++
+		homes[id+"@"+sessions[i].Home]++
 	}
 	names := make([]string, len(sessions))
 	for i := range sessions {
@@ -62,8 +63,10 @@ func ArgumentsFor(sessions []discover.Session) []string {
 			names[i] = id
 		case places[place] == 1:
 			names[i] = place
-		default:
+		case homes[id+"@"+s.Home] == 1:
 			names[i] = id + "@" + s.Home
+		default:
+			names[i] = id + "@" + s.Path
 		}
 	}
 	return names
