@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // PatternOptions say how the text of a pattern is understood.
@@ -20,8 +21,9 @@ type PatternOptions struct {
 
 // Pattern is a compiled search pattern.
 type Pattern struct {
-	re    *regexp.Regexp
-	group int // of re that is the match
+	// first finds the first match in a text. next finds another one in the rest of it, which begins with the character before the
+	// place where the search goes on: ^, \b and \B look at it. The match is group 1.
+	first, next *regexp.Regexp
 	// words: every match contains at least one of them. nil: no such word is known, and nothing can be skipped.
 	words []word
 }
@@ -44,12 +46,16 @@ func Compile(text string, o PatternOptions) (*Pattern, error) {
 		}
 	}
 	p := &Pattern{words: requiredWords(tree.Simplify())}
+	text = "(" + text + ")"
 	if o.Words {
-		p.group = 1
 		const edge = `[^\pL\pN_]`
-		text = `(?:\A|` + edge + `)(` + text + `)(?:\z|` + edge + `)`
+		text = `(?:\A|` + edge + `)` + text + `(?:\z|` + edge + `)`
 	}
-	p.re, err = regexp.Compile("(?m:" + text + ")")
+	text = "(?m:" + text + ")"
+	if p.first, err = regexp.Compile(text); err != nil {
+		return nil, err
+	}
+	p.next, err = regexp.Compile(`\A(?s:..*?)` + text)
 	return p, err
 }
 
@@ -69,17 +75,20 @@ func (p *Pattern) Find(text string) (spans []Span) {
 	if !p.MayMatch([]byte(text)) {
 		return nil
 	}
-	for from := 0; from <= len(text); {
-		at := p.re.FindStringSubmatchIndex(text[from:])
+	re, from := p.first, 0
+	for {
+		at := re.FindStringSubmatchIndex(text[from:])
 		if at == nil {
-			break
+			return spans
 		}
-		s := Span{from + at[2*p.group], from + at[2*p.group+1]}
-		if from = s.End; s.Start == s.End {
-			from++
-			continue
+		s := Span{from + at[2], from + at[3]}
+		if s.Start < s.End {
+			spans = append(spans, s)
+			_, n := utf8.DecodeLastRuneInString(text[s.Start:s.End])
+			from = s.End - n
+		} else {
+			from = s.End // the next match begins behind the next character
 		}
-		spans = append(spans, s)
+		re = p.next
 	}
-	return spans
 }

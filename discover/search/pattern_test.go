@@ -92,7 +92,7 @@ func TestSkippedTextHasNoMatch(t *testing.T) {
 		if err := json.Unmarshal([]byte(raw), &decoded); err != nil || decoded != text {
 			t.Fatalf("%s: %q, %v", raw, decoded, err)
 		}
-		everything := Pattern{re: p.re, group: p.group} // without words nothing is skipped
+		everything := Pattern{first: p.first, next: p.next} // without words nothing is skipped
 		if len(everything.Find(text)) == 0 {
 			if !p.MayMatch([]byte(raw)) {
 				skipped++
@@ -153,6 +153,15 @@ func TestSpans(t *testing.T) {
 		{"^b", "a\nb", "[{2 3}]", PatternOptions{}},
 		{"a.b", "a\nb", "[]", PatternOptions{}},
 		{`a\nb`, "a\nb", "[{0 3}]", PatternOptions{}},
+		{"^a", "aa b", "[{0 1}]", PatternOptions{}},
+		{"^a", "aa\na", "[{0 1} {3 4}]", PatternOptions{}},
+		{`\Aa`, "aaa", "[{0 1}]", PatternOptions{}},
+		{`\ba`, "aa a", "[{0 1} {3 4}]", PatternOptions{}},
+		{`\Ba`, "aaa", "[{1 2} {2 3}]", PatternOptions{}},
+		{"x*^a", "aa", "[{0 1}]", PatternOptions{}},
+		{"^", "a\nb", "[]", PatternOptions{}},
+		{"é|^b", "ébéb", "[{0 2} {3 5}]", PatternOptions{}},
+		{"(?:^.)?foo", "foo foo", "[{0 3} {4 7}]", PatternOptions{Words: true}},
 	} {
 		p, err := Compile(c.pattern, c.o)
 		if err != nil {
@@ -161,6 +170,32 @@ func TestSpans(t *testing.T) {
 		if got := fmt.Sprint(p.Find(c.text)); got != c.want {
 			t.Errorf("%q %+v in %q: %s, want %s", c.pattern, c.o, c.text, got, c.want)
 		}
+	}
+}
+
+// The matches are those of package regexp, but for the empty ones.
+func TestSpansAreThoseOfRegexp(t *testing.T) {
+	matches := 0
+	for seed := range uint64(6_000) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		p, err := Compile(randomPattern(r, 2), PatternOptions{IgnoreCase: r.IntN(3) == 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Repeat(randomText(r, 6), 1+r.IntN(3))
+		var want []Span
+		for _, at := range p.first.FindAllStringIndex(text, -1) {
+			if at[0] < at[1] {
+				want = append(want, Span{at[0], at[1]})
+			}
+		}
+		if got := p.Find(text); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("%v in %q: %v, want %v", p.first, text, got, want)
+		}
+		matches += len(want)
+	}
+	if matches < 300 {
+		t.Errorf("only %d matches", matches)
 	}
 }
 

@@ -128,7 +128,7 @@ func TestSearchFindsWhatDecodingFinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := found(t, scanner, Query{Pattern: p})
-		want := found(t, scanner, Query{Pattern: &Pattern{re: p.re, group: p.group}})
+		want := found(t, scanner, Query{Pattern: &Pattern{first: p.first, next: p.next}})
 		if !slices.Equal(got, want) {
 			t.Fatalf("%q %+v: found %d, want %d\n%q\n%q", pattern, o, len(got), len(want), got, want)
 		}
