@@ -86,6 +86,25 @@ func TestChildren(t *testing.T) {
 	}
 }
 
+// Each session of a circle of parents is in the export once, the one that was asked for at the top.
+func TestCircleOfParents(t *testing.T) {
+	for name, parents := range map[string]map[string]string{
+		"two sessions": {"aaaaaaaa-2": "eeeeeeee-1"}, "its own parent": {"aaaaaaaa-2": "aaaaaaaa-2"},
+	} {
+		f, out := cmdtest.WithMessages(t)
+		records := f.Adapters[1].(cmdtest.Stub).Records
+		for i, r := range records {
+			if parent, ok := parents[r.ID]; ok {
+				records[i].Parent = parent
+			}
+		}
+		stdout, stderr, exit := exported(t, f, out, "aaaaaaaa-2", "--children")
+		if exit != 0 || !strings.HasPrefix(stdout, "# title of aaaaaaaa-2\n") || strings.Count(stdout, "title of aaaaaaaa-2") != 1 || strings.Count(stdout, "title of eeeeeeee-1") != 1 {
+			t.Errorf("%s: exit %d\n%s%s", name, exit, stdout, stderr)
+		}
+	}
+}
+
 // What cannot be read is said in the export and on stderr.
 func TestWhatIsMissingIsSaid(t *testing.T) {
 	f, out := cmdtest.WithMessages(t)

@@ -66,7 +66,7 @@ func (r *reader) read(ctx context.Context, sessions []discover.Session) ([]outpu
 				return nil, cmp.Or(ctx.Err(), err)
 			}
 		}
-		exports = append(exports, nest(family, all, 0))
+		exports = append(exports, nest(family, all, 0, make([]bool, len(family))))
 	}
 	return exports, nil
 }
@@ -87,11 +87,13 @@ func (r *reader) family(ctx context.Context, s discover.Session) ([]discover.Ses
 }
 
 // nest returns a session with its sub-agents' sessions, each below the one that started it, in the order in which they began.
-func nest(family []discover.Session, all []output.Export, i int) output.Export {
+// Stored parents may form a circle: a session that is placed already is left out.
+func nest(family []discover.Session, all []output.Export, i int, placed []bool) output.Export {
+	placed[i] = true
 	e := all[i]
 	for n, s := range family {
-		if n != i && s.IsSubagent() && s.Parent == family[i].ID && s.ID != family[i].ID {
-			e.Children = append(e.Children, nest(family, all, n))
+		if !placed[n] && s.IsSubagent() && s.Parent == family[i].ID {
+			e.Children = append(e.Children, nest(family, all, n, placed))
 		}
 	}
 	sort.SliceStable(e.Children, func(i, j int) bool { return e.Children[i].Session.StartedAt < e.Children[j].Session.StartedAt })
