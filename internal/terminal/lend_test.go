@@ -87,6 +87,34 @@ func TestSignalEndsRun(t *testing.T) {
 	s.checkEnd()
 }
 
+// If the keyboard cannot be opened again after another program has had the terminal, Show returns the error and restores the
+// terminal.
+func TestKeyboardCannotBeOpenedAgain(t *testing.T) {
+	s := newTerminal(t)
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) })
+	s.screen.Typed = func(Key) Request {
+		return Request{Run: func(context.Context) {
+			none := limit
+			none.Cur = 0 // no further file
+			if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
+				t.Error(err)
+			}
+		}}
+	}
+	done := make(chan error)
+	go func() { done <- s.screen.Show(t.Context()) }()
+	s.waitFor("frame 1 of")
+	s.typeKeys("a")
+	if err := <-done; !errors.Is(err, unix.EMFILE) {
+		t.Errorf("%v, want %v", err, unix.EMFILE)
+	}
+	s.checkEnd()
+}
+
 // A panic of what has the terminal goes on where the terminal is restored.
 func TestRunPanics(t *testing.T) {
 	s := newTerminal(t)

@@ -68,7 +68,11 @@ func (s *Screen) Show(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { stop() }()
+	defer func() {
+		if stop != nil { // keys are read
+			stop()
+		}
+	}()
 	tick := time.NewTicker(cmp.Or(s.Interval, redrawInterval))
 	defer tick.Stop()
 	for due := true; ; {
@@ -104,7 +108,7 @@ func (s *Screen) Show(ctx context.Context) (err error) {
 				return nil
 			case r.Run != nil:
 				stop()
-				stop = func() {}
+				stop = nil
 				if err := s.lend(ctx, m, signals, r.Run); err != nil {
 					return err
 				}
