@@ -45,7 +45,7 @@ func (m *screenMode) enter() error {
 	}
 	now.Lflag &^= unix.ICANON | unix.ECHO
 	now.Cc[unix.VMIN], now.Cc[unix.VTIME] = 1, 0
-	now.Cc[unix.VSUSP] = 0 // delivered as a key, so that the terminal can be restored first
+	now.Cc[unix.VSUSP] = disabledChar // delivered as a key, so that the terminal can be restored first
 	m.active = true
 	if err := retryEINTR(func() error { return unix.IoctlSetTermios(int(m.in.Fd()), setTermios, now) }); err != nil {
 		m.restore()
@@ -55,8 +55,11 @@ func (m *screenMode) enter() error {
 	return err
 }
 
-// suspendKey is the key that suspends programs, Ctrl-Z as a rule.
-func (m *screenMode) suspendKey() Key { return Key(m.saved.Cc[unix.VSUSP]) }
+// isSuspendKey reports whether a key suspends programs, as Ctrl-Z does as a rule. A terminal may have no such key.
+func (m *screenMode) isSuspendKey(k Key) bool {
+	c := m.saved.Cc[unix.VSUSP]
+	return c != disabledChar && k == Key(c)
+}
 
 // lend restores the terminal, runs a function that may use it, and takes the terminal again. SIGINT is not ours meanwhile: a
 // program in the foreground gets it from the terminal, too. Other signals end the context, and lend returns

@@ -97,7 +97,7 @@ func (s *Screen) Show(ctx context.Context) (err error) {
 			if !more {
 				return context.Canceled
 			}
-			if key == m.suspendKey() {
+			if m.isSuspendKey(key) {
 				if err := s.suspend(ctx, m, signals); err != nil {
 					return err
 				}

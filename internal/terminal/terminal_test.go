@@ -258,6 +258,36 @@ func TestShowContinuesAfterSIGCONT(t *testing.T) {
 	}
 }
 
+// Where the terminal has no key that suspends programs, none does.
+func TestSuspendKey(t *testing.T) {
+	s := newTerminal(t)
+	for _, c := range []struct {
+		susp byte // the terminal's control character
+		key  Key
+		want bool
+	}{
+		{'z' - 'a' + 1, 'z' - 'a' + 1, true}, {'z' - 'a' + 1, 0, false}, {'y' - 'a' + 1, 'y' - 'a' + 1, true},
+		{disabledChar, disabledChar, false}, {disabledChar, 0, false},
+	} {
+		now := s.mode()
+		now.Cc[unix.VSUSP] = c.susp
+		if err := unix.IoctlSetTermios(int(s.master.Fd()), setTermios, &now); err != nil {
+			t.Fatal(err)
+		}
+		m, err := enterScreenMode(s.screen.In, s.screen.Out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.isSuspendKey(c.key); got != c.want {
+			t.Errorf("with %#x, the key %#x suspends: %v", c.susp, c.key, got)
+		}
+		if got := s.mode().Cc[unix.VSUSP]; got != disabledChar {
+			t.Errorf("the terminal suspends on %#x", got)
+		}
+		m.restore()
+	}
+}
+
 func TestShowWithoutTerminal(t *testing.T) {
 	f, err := os.Open(os.DevNull)
 	if err != nil {

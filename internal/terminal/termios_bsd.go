@@ -8,6 +8,8 @@ const (
 	getTermios    = unix.TIOCGETA
 	setTermios    = unix.TIOCSETAW // after pending output is written
 	setTermiosNow = unix.TIOCSETA
+	// disabledChar is a control character that no key types (_POSIX_VDISABLE).
+	disabledChar = 0xff
 )
 
 // discardOutput throws away what the terminal has not taken, and lets writes go on that Ctrl-S has stopped.

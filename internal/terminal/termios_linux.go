@@ -6,6 +6,8 @@ const (
 	getTermios    = unix.TCGETS
 	setTermios    = unix.TCSETSW // after pending output is written
 	setTermiosNow = unix.TCSETS
+	// disabledChar is a control character that no key types (_POSIX_VDISABLE).
+	disabledChar = 0
 )
 
 // discardOutput throws away what the terminal has not taken, and lets writes go on that Ctrl-S or a full buffer has stopped. The
