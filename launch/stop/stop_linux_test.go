@@ -214,13 +214,40 @@ func TestAgentThatEndsLateIsReportedStopped(t *testing.T) {
 	}
 }
 
-// asNobody is the process that the test stops as the user nobody.
-const asNobody = "STOP_TEST_AS_NOBODY"
-
-// The test runs itself again as the user nobody, who may not signal root's process.
+// The user nobody may not signal root's processes.
 func TestAnotherUsersAgentIsNotSignalled(t *testing.T) {
-	if pid, err := strconv.Atoi(os.Getenv(asNobody)); err == nil {
-		stopAsNobody(t, pid)
+	asNobody(t, func(p proc.Process) {
+		before := discover.Session{Record: &discover.Record{Agent: "testagent", ID: "a", Path: "/h/a"}, Status: discover.Unknown, Processes: []proc.Process{p}}
+		r := newFixture(t).stopSessions(t.Context(), []discover.Session{before})[0]
+		if r.Outcome != Failed || !strings.Contains(r.Message, "belongs to user 0") || len(r.Signalled) > 0 {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// Nobody waits for the end of a tool that may not be signalled.
+func TestAnotherUsersToolIsNotAwaited(t *testing.T) {
+	asNobody(t, func(p proc.Process) {
+		limited, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		x, signals := &execution{}, &toolSignals{sent: map[proc.ID]bool{}, skip: map[proc.ID]bool{}, killAt: time.Now().Add(time.Hour)}
+		(&run{}).signalTools(limited, []tool{{p, []*execution{x}}}, signals)
+		if limited.Err() != nil || len(x.signalled) > 0 || !signals.skip[p.ID] {
+			t.Errorf("%v: signalled %v, not signalled any more %v", limited.Err(), x.signalled, signals.skip)
+		}
+	})
+}
+
+// asNobody runs the test again as the user nobody, who calls check with a process of root.
+func asNobody(t *testing.T, check func(proc.Process)) {
+	t.Helper()
+	const nobody, key = 65534, "STOP_TEST_AS_NOBODY"
+	if pid, err := strconv.Atoi(os.Getenv(key)); err == nil {
+		p, err := proc.Inspect(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(p)
 		return
 	}
 	if os.Getuid() != 0 {
@@ -230,27 +257,16 @@ func TestAnotherUsersAgentIsNotSignalled(t *testing.T) {
 		t.Skip("needs root, to be another user")
 	}
 	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}})
-	const nobody = 65534
-	cmd := exec.Command("/proc/self/exe", "-test.run=^TestAnotherUsersAgentIsNotSignalled$", "-test.v")
-	cmd.Env = append(os.Environ(), asNobody+"="+strconv.Itoa(c.byName["agent"].ID.PID))
+	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), key+"="+strconv.Itoa(c.byName["agent"].ID.PID))
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "--- PASS") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	check(t, c, Result{}, "", "agent", "agent")
-}
-
-func stopAsNobody(t *testing.T, pid int) {
-	p, err := proc.Inspect(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := discover.Session{Record: &discover.Record{Agent: "testagent", ID: "a", Path: "/h/a"}, Status: discover.Unknown, Processes: []proc.Process{p}}
-	r := newFixture(t).stopSessions(t.Context(), []discover.Session{before})[0]
-	if r.Outcome != Failed || !strings.Contains(r.Message, "belongs to user 0") || len(r.Signalled) > 0 {
-		t.Errorf("%+v", r)
+	if got := c.alive("agent"); got != "agent" {
+		t.Error("the process has ended")
 	}
 }
 

@@ -67,11 +67,12 @@ func (r *run) signalTools(ctx context.Context, tools []tool, signals *toolSignal
 		signals.sent[p.ID] = true
 		h, err := proc.Open(p.ID)
 		if err == nil {
-			handles = append(handles, h)
+			defer h.Close()
 			err = sendSignal(h, p.Process, sig)
 		}
 		switch {
 		case err == nil:
+			handles = append(handles, h)
 			for _, x := range p.of {
 				x.signalled = append(x.signalled, SentSignal{p.ID, sig, RoleTool})
 			}
@@ -83,7 +84,6 @@ func (r *run) signalTools(ctx context.Context, tools []tool, signals *toolSignal
 	defer cancel()
 	for _, h := range handles {
 		_ = h.Wait(limited) // the next search shows whether it is gone
-		_ = h.Close()       // nothing is lost
 	}
 	for _, p := range tools {
 		signals.skip[p.ID] = signals.skip[p.ID] || r.neverKill()
