@@ -31,8 +31,9 @@ type correlation struct {
 	targetsByID       map[recordID][]target
 	evidenceByProcess map[agentProcess][]int    // of live processes only
 	accepted          map[agentProcess][]target // what was decided
-	// processesHidden: processes are out of sight that may run any session.
-	processesHidden bool
+	// hidden says why processes that may run any session are out of sight; "" if they are not. absence is what was searched.
+	hidden  string
+	absence absence
 	// exists reports whether a record's file still exists; nil: all do.
 	exists func(*Record) bool
 }

@@ -2,6 +2,7 @@ package discover
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"agentctl/proc"
@@ -49,14 +50,20 @@ func (f *follower) findRow(s Session, rows []Session) (Session, bool) {
 // it lives and is not known to run another session. A session whose ID was never known ends when its process runs known
 // sessions only, and keeps its processes, since nothing else identifies it.
 func (s Session) asMissing(r Result, blind bool) Session {
-	unsure := func(p proc.Process) bool {
+	unsure := slices.IndexFunc(s.Processes, func(p proc.Process) bool {
 		_, lives := r.Table.Find(p.ID)
 		return lives && !slices.ContainsFunc(r.Sessions, func(o Session) bool { return o.ID != "" && o.HasProcess(p.ID) })
+	})
+	facts := statusInput{stored: s.Turn, vanished: true}
+	switch {
+	case blind:
+		facts.hidden = tableUnreadable
+	case s.ID != "" && unsure >= 0:
+		facts.hidden = fmt.Sprintf("process %d, which ran it, lives, and shows no other session", s.Processes[unsure].ID.PID)
 	}
-	facts := statusInput{stored: s.Turn, vanished: true, mayBeHidden: blind || s.ID != "" && slices.ContainsFunc(s.Processes, unsure)}
 	s.Evidence = nil
 	s.setStatus(&facts)
-	if !facts.mayBeHidden && s.ID != "" {
+	if facts.hidden == "" && s.ID != "" {
 		s.Processes = nil
 	}
 	return s

@@ -73,13 +73,13 @@ func (cor *correlation) completeSession(s *Session) {
 		return compareClaims(a.Claim, b.Claim)
 	})
 	var accepted []Claim
-	ambiguous := false
+	hidden := cor.hidden
 	for _, e := range s.Evidence {
 		if e.Accepted {
 			accepted = append(accepted, e.Claim)
 			s.addProcess(cor.table, e.Process)
 		} else if _, alive := cor.table.Find(e.Process); alive && (e.Additional || len(cor.accepted[agentProcess{e.Agent, e.Process}]) == 0) {
-			ambiguous = true
+			hidden = cmp.Or(hidden, "process "+pidText(e.Claim)+" may ("+e.Why+")")
 		}
 	}
 	for _, c := range slices.Backward(accepted) { // the strongest last, so that it prevails
@@ -93,7 +93,7 @@ func (cor *correlation) completeSession(s *Session) {
 		s.NameOnly = s.NameOnly || p.NameOnly && c.Strength != Exact
 	}
 	s.dropForeignDir()
-	s.setStatus(&statusInput{stored: s.Turn, claims: accepted, owner: cor.turnOwner(s, accepted), mayBeHidden: cor.processesHidden || ambiguous})
+	s.setStatus(&statusInput{stored: s.Turn, claims: accepted, owner: cor.turnOwner(s, accepted), hidden: hidden, absence: cor.absence})
 }
 
 // unlinkedSession returns the row of a live agent process that no evidence ties to a session.

@@ -23,7 +23,21 @@ func (scan *Scan) filteredResult(filter *SessionFilter) Result {
 }
 
 // ProcessesHidden reports whether processes are out of sight, so that stopped sessions cannot be told from live ones.
-func (scan *Scan) ProcessesHidden() bool { return scan.tableUnreadable || scan.inSandbox }
+func (scan *Scan) ProcessesHidden() bool { return scan.hidden() != "" }
+
+// hidden says why processes are out of sight; "" if they are not.
+func (scan *Scan) hidden() string {
+	switch {
+	case scan.tableUnreadable:
+		return tableUnreadable
+	case scan.inSandbox:
+		return errInSandbox.Error()
+	}
+	return ""
+}
+
+// tableUnreadable is why any process may run a session.
+const tableUnreadable = "the processes cannot be read"
 
 // fileExists reports whether the file of a record still exists. Claude Code renames its transcript when a session goes to a
 // worktree (2.1.330), Codex its rollout when one is archived.
@@ -36,7 +50,7 @@ func fileExists(r *Record) bool {
 func (scan *Scan) correlate() Result {
 	scan.joinFiles()
 	cor := newCorrelation(scan.table, scan.claims)
-	cor.exists, cor.processesHidden = fileExists, scan.ProcessesHidden()
+	cor.exists, cor.hidden = fileExists, scan.hidden()
 	cor.link()
 	sessions := cor.sessions(scan.records)
 	markCopies(sessions)

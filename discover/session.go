@@ -18,6 +18,8 @@ type Session struct {
 	// WaitingOn is the call that needs the user; nil unless waiting, or where it is not known.
 	WaitingOn *WaitingOn
 	Error     string // the agent's own text, when the last turn failed; on live rows too
+	// Reason is why it has its status, as a sentence.
+	Reason string
 	// Processes run the session now, oldest first; more than one where the agent allows it.
 	Processes []proc.Process
 	// Group is the launch group, from the live process's environment or the recorded branch.

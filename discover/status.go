@@ -38,9 +38,11 @@ type statusInput struct {
 	claims []Claim
 	// owner is what is known of the process that the stored turn belongs to.
 	owner turnOwner
-	// mayBeHidden: a process may run the session although no claim is accepted, because processes are out of sight or because
-	// what they show fits several sessions.
-	mayBeHidden bool
+	// hidden says why a process may run the session although no claim is accepted: processes are out of sight, or what they show
+	// fits several sessions. "" if none may.
+	hidden string
+	// absence is what was searched for processes that run the session.
+	absence absence
 	// debounce is what a watcher knows of an earlier snapshot; the zero value without a watcher.
 	debounce StopDebounce
 }
@@ -52,6 +54,8 @@ type statusDecision struct {
 	WaitingFor string
 	WaitingOn  *WaitingOn
 	Error      string
+	// Reason is why the session has this status, as a sentence.
+	Reason string
 	// turn is the stored turn, corrected for ownership.
 	turn Turn
 	// stopPending: the session seems to have stopped and is not believed to have, so that all of it stays as it was.
@@ -62,28 +66,37 @@ type statusDecision struct {
 // storage says, unless a process that may run it is out of sight. A session with a live process is never stopped, however its
 // turn ended.
 func statusOf(in *statusInput) statusDecision {
-	d := statusDecision{turn: in.owner.correct(in.stored)}
+	turn, why := in.owner.correct(in.stored)
+	d := statusDecision{turn: turn}
 	switch {
 	case len(in.claims) > 0:
-		d.setLive(in)
-	case in.mayBeHidden:
-		d.Status = Unknown
+		d.setLive(in, why)
+	case in.hidden != "":
+		d.Status, d.Reason = Unknown, "whether a process runs it is not known: "+in.hidden
 	case in.debounce.pending():
 		return statusDecision{stopPending: true}
 	default:
-		d.setStopped(in.vanished)
+		d.setStopped(in)
 	}
 	return d
 }
 
-// setLive decides for a session that live processes run: by what they show of the turn, or else by the stored turn.
-func (d *statusDecision) setLive(in *statusInput) {
-	if slices.ContainsFunc(in.claims, func(c Claim) bool { return c.Unreadable != "" }) {
-		d.Status = Unknown
+// setLive decides for a session that live processes run: by what they show of the turn, or else by the stored turn. why says what
+// the stored turn is.
+func (d *statusDecision) setLive(in *statusInput, why string) {
+	live := liveText(in.claims)
+	if i := slices.IndexFunc(in.claims, func(c Claim) bool { return c.Unreadable != "" }); i >= 0 {
+		d.Status, d.Reason = Unknown, live+"; what process "+pidText(in.claims[i])+" does is not known: "+in.claims[i].Unreadable
 		return
 	}
-	fallback := in.owner.substitute(d.turn)
-	turn := mostUrgent(fallback, in.claims)
+	fallback, why := in.owner.substitute(d.turn, why)
+	turn := fallback
+	if shown := mostUrgent(in.claims); shown != nil {
+		turn = *shown.Turn
+		d.Reason = live + shownText(in.claims, shown, fallback)
+	} else {
+		d.Reason = live + "; " + why
+	}
 	d.Status = Idle
 	switch turn.State {
 	case TurnWaiting:
@@ -99,11 +112,13 @@ func (d *statusDecision) setLive(in *statusInput) {
 }
 
 // setStopped decides for a session that no process runs.
-func (d *statusDecision) setStopped(vanished bool) {
+func (d *statusDecision) setStopped(in *statusInput) {
 	d.Status, d.Outcome = Stopped, OutcomeUnknown
-	if vanished {
+	if in.vanished {
+		d.Reason = in.absence.text() + "; its storage does not have it any more"
 		return
 	}
+	d.Reason = in.absence.text() + "; " + d.turn.lastText()
 	switch d.turn.State {
 	case TurnDone:
 		d.Outcome = Completed
@@ -114,15 +129,14 @@ func (d *statusDecision) setStopped(vanished bool) {
 	}
 }
 
-// mostUrgent returns the most urgent of the turns that processes show, or the fallback if they show none.
-func mostUrgent(fallback Turn, claims []Claim) Turn {
-	turn, shown := fallback, false
-	for _, c := range claims {
-		if c.Turn != nil && (!shown || urgency(c.Turn.State) > urgency(turn.State)) {
-			turn, shown = *c.Turn, true
+// mostUrgent returns the claim that shows the most urgent turn; nil if none shows any.
+func mostUrgent(claims []Claim) (shown *Claim) {
+	for i, c := range claims {
+		if c.Turn != nil && (shown == nil || urgency(c.Turn.State) > urgency(shown.Turn.State)) {
+			shown = &claims[i]
 		}
 	}
-	return turn
+	return shown
 }
 
 // urgency ranks the turns that several claims show of one session: a turn that waits for the user, then one in progress, then
@@ -151,7 +165,7 @@ func (d StopDebounce) pending() bool { return d.ProcessLives && (d.Headless || !
 func (s *Session) setStatus(in *statusInput) {
 	d := statusOf(in)
 	s.Status, s.Outcome, s.Error = d.Status, d.Outcome, d.Error
-	s.WaitingFor, s.WaitingOn = d.WaitingFor, d.WaitingOn
+	s.WaitingFor, s.WaitingOn, s.Reason = d.WaitingFor, d.WaitingOn, d.Reason
 	if len(in.claims) > 0 { // the record is then a copy
 		s.Turn = d.turn
 	}

@@ -1,6 +1,11 @@
 package discover
 
-import "testing"
+import (
+	"testing"
+	"time"
+
+	"agentctl/proc"
+)
 
 func TestStatusOfTheTurnAndTheClaims(t *testing.T) {
 	shows := func(s TurnState) []Claim { return []Claim{{Turn: &Turn{State: s, WaitingFor: "permission"}}} }
@@ -32,7 +37,7 @@ func TestStatusOfTheTurnAndTheClaims(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := statusOf(&statusInput{stored: c.stored, claims: c.live})
-			if c.want.turn = c.stored; got != c.want {
+			if c.want.turn, c.want.Reason = c.stored, got.Reason; got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})
@@ -49,9 +54,9 @@ func TestStatusOfAllFacts(t *testing.T) {
 		want  statusDecision
 	}{
 		"nothing names it any more":              {statusInput{stored: done, vanished: true}, gone},
-		"nothing names it, processes are hidden": {statusInput{stored: done, vanished: true, mayBeHidden: true}, unknown},
-		"processes are hidden":                   {statusInput{stored: done, mayBeHidden: true}, unknown},
-		"processes are hidden, its own is not":   {statusInput{stored: done, claims: silent, mayBeHidden: true}, statusDecision{Status: Idle, turn: done}},
+		"nothing names it, processes are hidden": {statusInput{stored: done, vanished: true, hidden: "x"}, unknown},
+		"processes are hidden":                   {statusInput{stored: done, hidden: "x"}, unknown},
+		"processes are hidden, its own is not":   {statusInput{stored: done, claims: silent, hidden: "x"}, statusDecision{Status: Idle, turn: done}},
 		"its process cannot be read":             {statusInput{stored: done, claims: []Claim{{Unreadable: "x"}}}, unknown},
 		"the turn was cut": {
 			statusInput{stored: open, claims: silent, owner: turnOwner{ownerEnded: true}},
@@ -72,9 +77,102 @@ func TestStatusOfAllFacts(t *testing.T) {
 		"it seemed so, and is there again": {statusInput{stored: done, claims: silent, debounce: StopDebounce{ProcessLives: true}}, statusDecision{Status: Idle, turn: done}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := statusOf(&c.facts); got != c.want {
+			got := statusOf(&c.facts)
+			if c.want.Reason = got.Reason; got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
+			if (got.Reason == "") != got.stopPending {
+				t.Errorf("the reason is %q", got.Reason)
+			}
 		})
+	}
+}
+
+// The reason is that of the status: the process that decides it, and what storage says only where that decides.
+func TestReasons(t *testing.T) {
+	claim := func(pid int, shown ...TurnState) Claim {
+		c := Claim{Process: proc.ID{PID: pid}, Session: "a"}
+		for _, s := range shown {
+			c.Turn = &Turn{State: s}
+		}
+		return c
+	}
+	agent := Claim{Process: proc.ID{PID: 7}} // of which no session is known
+	idle, unreadable := agent, agent
+	idle.Turn, unreadable.Unreadable = &Turn{State: TurnNone}, "its open files: permission denied"
+	open, done, failed := Turn{State: TurnOpen}, Turn{State: TurnDone}, Turn{State: TurnFailed, Error: "x"}
+	inferred := Turn{State: TurnWaiting, WaitingFor: "permission", SilentSince: time.Unix(1, 0)}
+	for _, c := range []struct {
+		in     statusInput
+		status Status
+		want   string
+	}{
+		{statusInput{stored: done}, Stopped, "no live process runs it; by its storage the last turn has ended"},
+		{statusInput{stored: open}, Stopped, "no live process runs it; by its storage the last turn was in progress, so it was cut short"},
+		{statusInput{stored: inferred}, Stopped, "no live process runs it; by its storage the last turn was blocked on the user, so it was cut short"},
+		{statusInput{stored: Turn{State: TurnNone}}, Stopped, "no live process runs it; by its storage nothing was asked"},
+		{statusInput{}, Stopped, "no live process runs it; its storage does not say how the last turn ended"},
+		{statusInput{stored: done, vanished: true}, Stopped, "no live process runs it; its storage does not have it any more"},
+		{
+			statusInput{stored: done, absence: absence{searched: 412}}, Stopped,
+			"no live process runs it: none of 412 processes that were looked into shows it; by its storage the last turn has ended",
+		},
+		{
+			statusInput{stored: failed, absence: absence{searched: 412, unreadable: 3}}, Stopped,
+			"no live process runs it: none of 412 processes that were looked into shows it, and 3 could not be looked into; by its storage the last turn has failed",
+		},
+		{
+			statusInput{stored: done, hidden: errInSandbox.Error()}, Unknown,
+			"whether a process runs it is not known: inside an agent's sandbox other sessions cannot be seen",
+		},
+		{statusInput{stored: done, debounce: StopDebounce{ProcessLives: true}}, "", ""}, // all stays as it was
+		{statusInput{stored: done, claims: []Claim{claim(1)}}, Idle, "process 1 is live; by its storage the newest turn has ended"},
+		{statusInput{claims: []Claim{claim(1)}}, Running, "process 1 is live; nothing says whether its newest turn has ended"},
+		{statusInput{stored: Turn{State: TurnNone}, claims: []Claim{claim(1)}}, Idle, "process 1 is live; nothing was asked yet"},
+		{statusInput{stored: done, claims: []Claim{claim(1, TurnOpen)}}, Running, "process 1 is live and shows that the turn is in progress"},
+		{statusInput{stored: done, claims: []Claim{claim(1), claim(1, TurnOpen)}}, Running, "process 1 is live and shows that the turn is in progress"},
+		{
+			statusInput{stored: failed, claims: []Claim{claim(1, TurnDone)}}, Idle,
+			"process 1 is live and shows that the turn has ended; by its storage it has failed",
+		},
+		{
+			statusInput{stored: done, claims: []Claim{claim(1, TurnDone), claim(2, TurnWaiting)}}, Waiting,
+			"processes 1, 2 are live; process 2 shows that the turn is blocked on the user",
+		},
+		{
+			statusInput{stored: done, claims: []Claim{claim(1), claim(2)}}, Idle,
+			"processes 1, 2 are live; by its storage the newest turn has ended",
+		},
+		{
+			statusInput{stored: open, claims: []Claim{claim(1)}, owner: turnOwner{ownerEnded: true}}, Idle,
+			"process 1 is live; the turn that its storage has is older than the process: it was cut short when an earlier process ended",
+		},
+		{statusInput{stored: done, claims: []Claim{claim(1)}, owner: turnOwner{ownerEnded: true}}, Idle, "process 1 is live; by its storage the newest turn has ended"},
+		{
+			statusInput{stored: inferred, claims: []Claim{claim(1)}}, Waiting,
+			"process 1 is live; its storage has no result of the last tool call, and no command of that call runs: it waits for permission",
+		},
+		{
+			statusInput{stored: inferred, claims: []Claim{claim(1)}, owner: turnOwner{childStarted: true}}, Running,
+			"process 1 is live; its storage has no result of the last tool call, and the process has started a child since: the turn is in progress",
+		},
+		{
+			statusInput{stored: done, claims: []Claim{claim(1)}, owner: turnOwner{processTurns: []processTurn{{open, true}}}}, Running,
+			"process 1 is live; its storage does not have the turn of this process yet, which is in progress",
+		},
+		{
+			statusInput{stored: Turn{State: TurnNone}, claims: []Claim{claim(1)}, owner: turnOwner{processTurns: []processTurn{{Turn{State: TurnNone}, false}}}}, Idle,
+			"process 1 is live; nothing was asked yet",
+		},
+		{statusInput{claims: []Claim{agent}}, Running, "process 7 is live, and nothing names its session; nothing says whether its newest turn has ended"},
+		{statusInput{claims: []Claim{idle}}, Idle, "process 7 is live, and nothing names its session; it shows that the turn has not begun"},
+		{
+			statusInput{claims: []Claim{unreadable}}, Unknown,
+			"process 7 is live, and nothing names its session; what process 7 does is not known: its open files: permission denied",
+		},
+	} {
+		if got := statusOf(&c.in); got.Reason != c.want || got.Status != c.status {
+			t.Errorf("%s because %s\nwant %s because %s", got.Status, got.Reason, c.status, c.want)
+		}
 	}
 }

@@ -24,26 +24,31 @@ type processTurn struct {
 	replaces bool
 }
 
-// correct returns the stored turn as the processes show it: interrupted if its process has ended; open if it seemed to wait for
-// permission and a child of the process has started since.
-func (o *turnOwner) correct(stored Turn) Turn {
+// correct returns the stored turn as the processes show it, and says why it is so: interrupted if its process has ended; open if it
+// seemed to wait for permission and a child of the process has started since.
+func (o *turnOwner) correct(stored Turn) (turn Turn, why string) {
 	switch {
 	case o.ownerEnded && (stored.State == TurnOpen || stored.State == TurnWaiting):
-		return Turn{State: TurnInterrupted, Began: stored.Began}
+		return Turn{State: TurnInterrupted, Began: stored.Began},
+			"the turn that its storage has is older than the process: it was cut short when an earlier process ended"
 	case o.childStarted:
-		return Turn{State: TurnOpen, Detail: stored.Detail, Began: stored.Began, Headless: stored.Headless}
+		return Turn{State: TurnOpen, Detail: stored.Detail, Began: stored.Began, Headless: stored.Headless},
+			"its storage has no result of the last tool call, and the process has started a child since: the turn is in progress"
 	}
-	return stored
+	return stored, stored.newestText()
 }
 
-// substitute returns the turn of a process where storage does not have it yet, or else the stored turn.
-func (o *turnOwner) substitute(turn Turn) Turn {
+// substitute returns the turn of a process where storage does not have it yet, or else the stored turn, with the reason.
+func (o *turnOwner) substitute(turn Turn, why string) (Turn, string) {
 	for _, own := range o.processTurns {
 		if turn.State == TurnNone || own.replaces {
 			turn = own.Turn
+			if why = turn.newestText(); turn.State != TurnNone {
+				why = "its storage does not have the turn of this process yet, which " + turn.State.phrase()
+			}
 		}
 	}
-	return turn
+	return turn, why
 }
 
 // turnOwner finds out which process the session's stored turn belongs to.

@@ -56,7 +56,7 @@ PID    AGE    CPU   MEMORY  PORTS      PROCESS
 4740                                   sshd
 total       3h06m  2.0 GiB
 
-why: process 4711, 4712 is live and shows that the turn is blocked on the user
+why: processes 4711, 4712 are live; process 4711 shows that the turn is blocked on the user
 evidence considered:
   + pid 4711  exact writer-lock: /home/me/.codex/thread-writer-locks/x.lock
       it shows the turn: waiting
@@ -94,7 +94,7 @@ func FuzzDetails(f *testing.F) {
 	f.Add("a\nid  b\x1b[2J\u202e")
 	f.Fuzz(func(t *testing.T, s string) {
 		x := completeSession()
-		x.ID, x.Title, x.Error, x.Dir, x.Branch, x.Version, x.Group = s, s, s, s, s, s, s
+		x.ID, x.Title, x.Error, x.Dir, x.Branch, x.Version, x.Group, x.Reason = s, s, s, s, s, s, s, s
 		x.Evidence[0].Detail, x.Evidence[1].Why, x.Evidence[0].Kind = s, s, s
 		x.Meta = discover.Facts{{"k" + s, s}}
 		var b bytes.Buffer

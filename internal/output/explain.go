@@ -3,7 +3,6 @@ package output
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"agentctl/discover"
 )
@@ -32,8 +31,7 @@ type ConsideredEvidence struct {
 
 // Explain describes the evidence about a session.
 func Explain(s discover.Session) *Explanation {
-	x := &Explanation{Verdict: verdict(s), Considered: []ConsideredEvidence{}}
-	x.Turn, _ = turnText(s.Turn.State)
+	x := &Explanation{Verdict: s.Reason, Turn: turnWord(s.Turn.State), Considered: []ConsideredEvidence{}}
 	for _, e := range s.Evidence {
 		c := ConsideredEvidence{
 			PID: e.Process.PID, Strength: e.Strength.String(), Kind: evidenceKind(e), Detail: evidenceDetail(e),
@@ -43,56 +41,30 @@ func Explain(s discover.Session) *Explanation {
 			c.Detail = e.Unreadable
 		}
 		if e.Claim.Turn != nil {
-			c.Turn, _ = turnText(e.Claim.Turn.State)
+			c.Turn = turnWord(e.Claim.Turn.State)
 		}
 		x.Considered = append(x.Considered, c)
 	}
 	return x
 }
 
-// verdict describes how the status was decided. It decides nothing itself.
-func verdict(s discover.Session) string {
-	_, stored := turnText(s.Turn.State)
-	switch s.Status {
-	case discover.Stopped:
-		return "no live process runs it; by its storage the last turn " + stored
-	case discover.Unknown:
-		return "whether a process runs it is not known: see the evidence considered"
-	}
-	var pids []string
-	for _, p := range s.Processes {
-		pids = append(pids, fmt.Sprint(p.ID.PID))
-	}
-	processes := "process " + strings.Join(pids, ", ")
-	for _, e := range s.Evidence {
-		if e.Accepted && e.Claim.Turn != nil {
-			_, shown := turnText(e.Claim.Turn.State)
-			return fmt.Sprintf("%s is live and shows that the turn %s", processes, shown)
-		}
-	}
-	if !s.Turn.SilentSince.IsZero() {
-		return processes + " is live; its storage has no result of the last tool call, and no command of that call runs: it waits for permission"
-	}
-	return fmt.Sprintf("%s is live; its newest turn %s", processes, stored)
-}
-
-// turnText returns the state of a turn as a word, for JSON, and as the predicate of a sentence.
-func turnText(t discover.TurnState) (word, phrase string) {
+// turnWord returns the state of a turn as a word.
+func turnWord(t discover.TurnState) string {
 	switch t {
 	case discover.TurnNone:
-		return "none", "has not begun"
+		return "none"
 	case discover.TurnOpen:
-		return "open", "is in progress"
+		return "open"
 	case discover.TurnWaiting:
-		return "waiting", "is blocked on the user"
+		return "waiting"
 	case discover.TurnDone:
-		return "done", "has ended"
+		return "done"
 	case discover.TurnInterrupted:
-		return "interrupted", "was cut short"
+		return "interrupted"
 	case discover.TurnFailed:
-		return "failed", "has failed"
+		return "failed"
 	}
-	return "unknown", "is not known"
+	return "unknown"
 }
 
 // write prints the explanation, as status --explain does below the details.

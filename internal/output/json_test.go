@@ -171,7 +171,7 @@ func TestJSONOfCompleteSession(t *testing.T) {
     "turnDetail": "tool: shell"
   },
   "explain": {
-    "verdict": "process 4711, 4712 is live and shows that the turn is blocked on the user",
+    "verdict": "processes 4711, 4712 are live; process 4711 shows that the turn is blocked on the user",
     "turn": "waiting",
     "considered": [
       {

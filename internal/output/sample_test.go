@@ -33,6 +33,7 @@ func completeSession() discover.Session {
 			Meta: discover.Facts{{"originator", "codex_exec"}, {"ports", []int{4096}}},
 		},
 		Status: discover.Waiting, WaitingFor: "permission", WaitingOn: &discover.WaitingOn{Tool: "shell", Brief: "make", Path: "/x", Questions: []string{"Go on?"}, Diff: &discover.Diff{Added: 3, Removed: new(1)}}, Error: "the last turn failed",
+		Reason:    "processes 4711, 4712 are live; process 4711 shows that the turn is blocked on the user",
 		Processes: []proc.Process{process, second}, Group: "g-1", Shared: true,
 		Evidence: []discover.Evidence{
 			{Claim: discover.Claim{
@@ -50,6 +51,7 @@ func stoppedSession() discover.Session {
 		Record:  &discover.Record{Agent: "claude-code", ID: "88d1d394-0000-4000-8000-000000000000", Updated: now.Add(-49 * time.Hour)},
 		Status:  discover.Stopped,
 		Outcome: discover.Completed,
+		Reason:  "no live process runs it; by its storage the last turn has ended",
 	}
 }
 
@@ -58,6 +60,7 @@ func unidentifiedSession() discover.Session {
 	process := proc.Process{ID: proc.ID{PID: 99, Birth: "b/9"}}
 	return discover.Session{
 		Record: &discover.Record{Agent: "opencode"}, Status: discover.Unknown, Processes: []proc.Process{process},
+		Reason: "process 99 is live, and nothing names its session; what process 99 does is not known: open files: permission denied",
 		Evidence: []discover.Evidence{{
 			Claim: discover.Claim{Process: process.ID, Unreadable: "open files: permission denied"}, Accepted: true, Why: "a live process",
 		}},

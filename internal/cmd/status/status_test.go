@@ -131,3 +131,29 @@ func TestStatusOfProcess(t *testing.T) {
 		t.Errorf("two blocks: %s", out.Stdout.String())
 	}
 }
+
+// The reason is that of the status, whichever process decides it.
+func TestExplain(t *testing.T) {
+	f, out := cmdtest.New(t)
+	s := f.Adapters[1].(cmdtest.Stub)
+	r, p := s.Records[1], s.ClaimList[0].Process
+	claim := func(pid int, strength discover.Strength, turn discover.TurnState) discover.Claim {
+		c := discover.Claim{
+			Agent: "codex", Process: p, Home: s.Home, Session: r.ID, Path: r.Path, Strength: strength, Kind: "writer-lock", Turn: &discover.Turn{State: turn},
+		}
+		c.Process.PID = pid
+		return c
+	}
+	for want, claims := range map[string][]discover.Claim{
+		"why: processes 10, 12 are live; process 12 shows that the turn is blocked on the user\n":                      {claim(10, discover.Exact, discover.TurnDone), claim(12, discover.Exact, discover.TurnWaiting)},
+		"why: whether a process runs it is not known: process 13 may (ambiguous: several processes fit the session)\n": {claim(13, discover.Weak, discover.TurnDone), claim(14, discover.Weak, discover.TurnDone)},
+	} {
+		out.Stdout.Reset()
+		s.ClaimList = claims
+		f := cmdtest.WithChildren(f)
+		f.Adapters = []discover.Adapter{s}
+		if cmd.Run(t.Context(), f, "status", r.ID, "--explain"); !strings.Contains(out.Stdout.String(), want) {
+			t.Errorf("not %q:\n%s%s", want, out.Stdout.String(), out.Stderr.String())
+		}
+	}
+}
