@@ -92,6 +92,9 @@ func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, op
 		return isStoreWarning(warning) && scan.mayHaveID(warning.Agent, a.id)
 	})
 	scan.readClaims(ctx)
+	if options.Full {
+		scan.absence = absenceIn(scan.table, scanner.UID)
+	}
 	// Only records with this ID are read, but all claims count: claims of other sessions can decide about this one.
 	scan.readClaimedRecords(ctx, options, func(c Claim) bool { return strings.HasPrefix(c.Session, a.id) })
 	if err := ctx.Err(); err != nil {

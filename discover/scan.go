@@ -21,6 +21,7 @@ type Scan struct {
 	// thorough: every process of our user is asked for what it holds, not only those that are named like an agent. Without that no
 	// session may be called stopped: an agent can run under any name.
 	thorough   bool
+	absence    absence // what the thorough search has searched, where it was counted
 	homes      map[Agent][]Home
 	extraHomes map[Agent][]Home // homes of followed sessions, though nothing may name them any more
 	claims     []Claim

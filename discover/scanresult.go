@@ -50,7 +50,7 @@ func fileExists(r *Record) bool {
 func (scan *Scan) correlate() Result {
 	scan.joinFiles()
 	cor := newCorrelation(scan.table, scan.claims)
-	cor.exists, cor.hidden = fileExists, scan.hidden()
+	cor.exists, cor.hidden, cor.absence = fileExists, scan.hidden(), scan.absence
 	cor.link()
 	sessions := cor.sessions(scan.records)
 	markCopies(sessions)

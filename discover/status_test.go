@@ -115,11 +115,11 @@ func TestReasons(t *testing.T) {
 		{statusInput{stored: done, vanished: true}, Stopped, "no live process runs it; its storage does not have it any more"},
 		{
 			statusInput{stored: done, absence: absence{searched: 412}}, Stopped,
-			"no live process runs it: none of 412 processes that were looked into shows it; by its storage the last turn has ended",
+			"no live process runs it: none of 412 processes that were searched shows it; by its storage the last turn has ended",
 		},
 		{
 			statusInput{stored: failed, absence: absence{searched: 412, unreadable: 3}}, Stopped,
-			"no live process runs it: none of 412 processes that were looked into shows it, and 3 could not be looked into; by its storage the last turn has failed",
+			"no live process runs it: none of 412 processes that were searched shows it, and 3 could not be searched; by its storage the last turn has failed",
 		},
 		{
 			statusInput{stored: done, hidden: errInSandbox.Error()}, Unknown,

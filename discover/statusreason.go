@@ -4,22 +4,30 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"agentctl/proc"
 )
 
-// absence is what was searched before a session is called stopped. The zero value: only the processes that are named like its agent.
+// absence is what was searched before a session is called stopped. The zero value: it was not counted.
 type absence struct {
-	// searched is how many processes were asked for what they hold; unreadable is how many of our user's could not be.
+	// searched is how many of our user's processes were asked for what they hold; unreadable is how many could not be.
 	searched, unreadable int
+}
+
+// absenceIn counts the user's processes in a thorough table. It reads all of them, so only the explanation of one session is worth it.
+func absenceIn(table *proc.Table, uid int) (a absence) {
+	a.searched, a.unreadable = table.Examined(func(p proc.Process) bool { return p.UID == uid })
+	return a
 }
 
 // text says what the search has found: nothing.
 func (a absence) text() string {
 	text := "no live process runs it"
 	if a.searched > 0 {
-		text += ": none of " + strconv.Itoa(a.searched) + " processes that were looked into shows it"
+		text += ": none of " + strconv.Itoa(a.searched) + " processes that were searched shows it"
 	}
 	if a.unreadable > 0 {
-		text += ", and " + strconv.Itoa(a.unreadable) + " could not be looked into"
+		text += ", and " + strconv.Itoa(a.unreadable) + " could not be searched"
 	}
 	return text
 }
