@@ -37,7 +37,7 @@ func newFakes(env *testscript.Env) *fakes {
 			a.collect()
 			_ = a.cmd.Wait() // closes the pipes; that it was collected is no news
 		}
-		if err := errors.Join(killLaunched(), endBackground()); err != nil {
+		if err := errors.Join(killLaunched(), killChildren()); err != nil {
 			env.T().Fatal(err)
 		}
 	})

@@ -153,9 +153,9 @@ func killLaunched() error {
 	}
 }
 
-// endBackground kills what a failed script leaves running in the background: testscript interrupts a command, but not what the command
-// has started, and waits for both without a timeout.
-func endBackground() error {
+// killChildren kills all processes below this one: what a failed script leaves running in the background, or what a step that hangs waits for.
+// testscript interrupts a command, but not what the command has started, and waits for both without a timeout.
+func killChildren() error {
 	for {
 		table, err := proc.ReadTable(context.Background())
 		if err != nil {
