@@ -30,6 +30,10 @@ func TestLoginShells(t *testing.T) {
 		program, environ := shell.program, []string{"HOME=" + home, "PATH=/usr/bin:/bin"}
 		if shell.of.Name != "" {
 			root, err := debian.Ensure(t.Context(), shell.of)
+			if debian.MayBeMissing(err) {
+				t.Log(err)
+				continue
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

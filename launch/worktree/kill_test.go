@@ -113,14 +113,10 @@ func (s *sandbox) clean(force bool) error {
 
 // step is from how many changes one is taken: each, if all is asked for.
 func step() int {
-	switch {
-	case extent.All():
+	if extent.All() {
 		return 1
-	case testing.Short():
-		return 4
-	default:
-		return 3
 	}
+	return 5
 }
 
 // Whenever everything is killed while a worktree is made, the next call makes it, and it can be removed.

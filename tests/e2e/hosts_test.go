@@ -17,6 +17,7 @@ import (
 
 	"agentctl/internal/host"
 	"agentctl/internal/output"
+	"agentctl/tests/extent"
 	"agentctl/tests/sshd"
 )
 
@@ -110,7 +111,7 @@ func makeHosts(ts *testscript.TestScript, args []string) {
 // machinesAllowed reports whether scripts may make machines. In continuous integration an error says why not.
 func machinesAllowed() (bool, error) {
 	err := sshd.Supported()
-	if errors.Is(err, sshd.ErrRefused) && os.Getenv("CI") != "true" {
+	if errors.Is(err, sshd.ErrRefused) && (extent.Hermetic() || os.Getenv("CI") != "true") {
 		return false, nil
 	}
 	return err == nil, err

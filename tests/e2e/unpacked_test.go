@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,16 +34,11 @@ func addJQ(t *testing.T, dir string) {
 	}
 	_, err := unpack(t.Context(), "jq", dir)
 	switch {
-	case mayBeMissing(err):
+	case debian.MayBeMissing(err):
 		t.Skipf("the documents' commands need jq: %v", err)
 	case err != nil:
 		t.Fatal(err)
 	}
-}
-
-// mayBeMissing reports whether an error says that this machine, which is none of continuous integration, cannot have the package.
-func mayBeMissing(err error) bool {
-	return errors.Is(err, debian.ErrMissing) && os.Getenv("CI") != "true"
 }
 
 // unpack writes a script with the name of a package into a directory, which runs the package's program with its own libraries.
@@ -69,10 +63,10 @@ func unpacks(ts *testscript.TestScript, names []string) {
 	ts.Setenv("PATH", dir+string(os.PathListSeparator)+ts.Getenv("PATH"))
 }
 
-// unpackable reports whether this machine can have the packages. In continuous integration it must, so that no script is skipped.
+// unpackable reports whether this machine can have the packages.
 func unpackable() bool {
 	for _, p := range unpackedPackages() {
-		if _, err := debian.Ensure(context.Background(), p); mayBeMissing(err) {
+		if _, err := debian.Ensure(context.Background(), p); debian.MayBeMissing(err) {
 			return false
 		}
 	}
@@ -83,7 +77,7 @@ func unpackable() bool {
 func TestUnpackedPrograms(t *testing.T) {
 	dir := t.TempDir()
 	for name, version := range map[string]string{"fzf": "--version", "jq": "--version", "screen": "-v", "starship": "--version", "systemd": "--version", "tmux": "-V", "zsh": "--version"} {
-		if _, err := unpack(t.Context(), name, dir); mayBeMissing(err) {
+		if _, err := unpack(t.Context(), name, dir); debian.MayBeMissing(err) {
 			t.Skip(err)
 		} else if err != nil {
 			t.Fatal(err)

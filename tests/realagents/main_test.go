@@ -36,7 +36,7 @@ func needed() []install.Release {
 }
 
 func run(m *testing.M) int {
-	if !sandbox.Inside() && os.Getenv(binary) == "" && !testing.Short() {
+	if !sandbox.Inside() && os.Getenv(binary) == "" {
 		for _, r := range needed() {
 			if err := install.Ensure(context.Background(), r); err != nil {
 				fmt.Fprintln(os.Stderr, err)

@@ -31,12 +31,9 @@ type World struct {
 	trusted map[string]bool
 }
 
-// New makes a world that ends with the test. Under -short it skips the test: real agents take a while.
+// New makes a world that ends with the test.
 func New(t testing.TB) *World {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("real agents take a while")
-	}
 	w := &World{t: t, shared: &started{}, trusted: map[string]bool{}}
 	base, err := os.MkdirTemp("", "agentctl-world-")
 	if err == nil {
