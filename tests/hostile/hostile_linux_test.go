@@ -1,251 +1,303 @@
 package hostile
 
 import (
-	"bufio"
+	"database/sql"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
-	"maps"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
-	"agentctl/tests/extent"
+	_ "github.com/ncruces/go-sqlite3/driver"
+
+	"agentctl/tests/sandbox"
 )
 
-// TestHostile plays the cases: see the package.
-func TestHostile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes a minute of both processors")
+var (
+	seed = flag.Uint64("hostile.seed", 1, "the `seed` of all cases (with -hostile.for another one each time)")
+	only = flag.Int("hostile.case", -1, "run this case only, by its `number`")
+	span = flag.Duration("hostile.for", 0, "run cases for this `time` instead of 40")
+)
+
+// cases is the number of cases without -hostile.for.
+const cases = 40
+
+func TestMain(m *testing.M) {
+	if code, ran := sandbox.Enter(sandbox.Processes | sandbox.Network); ran {
+		os.Exit(code)
 	}
-	if _, err := exec.LookPath("git"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("git is not installed")
-	}
-	j := job{Seed: *seed, Count: *number, Only: *only, Kind: *kind, Keep: *keep, Step: max(1, *workers)}
-	if j.Count == 0 {
-		j.Count = 80
-		if extent.All() {
-			j.Count = 240
-		}
-	}
-	if *span > 0 {
-		j.Count = 0
-	}
-	if j.Seed == 0 {
-		j.Seed = 1
-		if *span > 0 {
-			j.Seed = rand.Uint64()
-		}
-	}
-	if j.Only >= 0 {
-		j.Step = 1
-	}
-	build(t, &j)
-	if *span > 0 {
-		j.End = time.Now().Add(*span)
-	}
-	t.Logf("-hostile.seed %d", j.Seed)
-	begun := time.Now()
-	var sum figures
-	var wg sync.WaitGroup
-	for n := range j.Step {
-		wg.Go(func() {
-			j := j
-			j.First = n
-			if err := sum.collect(j, t); err != nil {
-				t.Errorf("worker %d: %v", n, err)
-			}
-		})
-	}
-	wg.Wait()
-	t.Logf("%s\n%s", time.Since(begun).Round(time.Second), sum.text())
-	if len(sum.leftOut) > 0 && os.Getenv("CI") == "true" && os.Geteuid() == 0 {
-		t.Errorf("left out: %v", sum.leftOut)
-	}
+	os.Exit(m.Run())
 }
 
-// build makes what all workers share: the programs, and the undamaged stores.
-func build(t *testing.T, j *job) {
+// TestHostile reads homes whose stores are damaged in one to four places.
+func TestHostile(t *testing.T) {
+	agentctl := build(t)
+	homes := makeHomes(t)
+	var before [][]row
+	for _, home := range homes {
+		before = append(before, survey(t, agentctl, home))
+	}
+	if *span > 0 {
+		*seed = rand.Uint64()
+	}
+	end := time.Now().Add(*span)
+	n := 0
+	for ; *span > 0 && time.Now().Before(end) || *span == 0 && n < cases; n++ {
+		number := n
+		if *only >= 0 {
+			number, n = *only, cases
+		}
+		r := rand.New(rand.NewPCG(*seed, uint64(number)))
+		of := r.IntN(len(homes))
+		c := &trial{T: t, Rand: r, agentctl: agentctl, name: fmt.Sprintf("-hostile.seed %d -hostile.case %d", *seed, number), stored: before[of]}
+		c.play(homes[of])
+	}
+	t.Logf("-hostile.seed %d, %d cases", *seed, n)
+}
+
+// build builds agentctl as it is released.
+func build(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "hostile-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	// Whoever is played as another user must reach what is here.
-	for _, sub := range []string{"", "cases", "bases", "agents"} {
-		if err := errors.Join(os.MkdirAll(filepath.Join(dir, sub), 0o755), os.Chmod(filepath.Join(dir, sub), 0o755)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	j.Dir, j.Bases, j.Agents, j.Binary = filepath.Join(dir, "cases"), filepath.Join(dir, "bases"), filepath.Join(dir, "agents"), filepath.Join(dir, "agentctl")
-	if out, err := exec.Command("../build", j.Binary).CombinedOutput(); err != nil {
+	bin := filepath.Join(t.TempDir(), "agentctl")
+	if out, err := exec.Command("../build", bin).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if err := errors.Join(makeFakes(filepath.Join(j.Agents, "fake")), makeLiars(j.Agents)); err != nil {
-		t.Fatal(err)
-	}
-	if err := makeBases(j.Bases); err != nil {
-		t.Fatal(err)
-	}
-	if j.Mounts, err = os.Readlink("/proc/self/ns/mnt"); err != nil {
-		t.Fatal(err)
-	}
-	if j.Keep != "" {
-		if err := os.MkdirAll(j.Keep, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return bin
 }
 
-// makeFakes makes the scripted agents of the end-to-end tests.
-func makeFakes(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+// captured is the number of homes that are made of captured stores; each holds a part of them, of all three agents.
+const captured = 4
+
+// makeHomes makes the undamaged homes.
+func makeHomes(t *testing.T) (homes []string) {
+	t.Helper()
+	for n := range captured {
+		home := t.TempDir()
+		for agent, pattern := range map[string]string{
+			".claude": "../../discover/claudecode/testdata/fixtures/[0-9]*", ".codex": "../../discover/codex/testdata/[0-9]*",
+		} {
+			stores, err := filepath.Glob(pattern)
+			if err != nil || len(stores) < captured {
+				t.Fatalf("%s: %d captured stores (%v)", pattern, len(stores), err)
+			}
+			for i := n; i < len(stores); i += captured {
+				copyTree(t, stores[i], filepath.Join(home, agent))
+			}
+		}
+		const from = "../../discover/opencode/testdata/"
+		to := filepath.Join(home, ".local/share/opencode")
+		switch n {
+		case 0:
+			restore(t, from+"dumps/family.sql", to)
+		case 1:
+			copyTree(t, from+"raw-tui-permission-pending", to)
+		case 2:
+			copyTree(t, from+"json-1.1.65-said", to)
+		default:
+			restore(t, from+"dumps/resume.sql", to)
+		}
+		homes = append(homes, home)
 	}
-	program := filepath.Join(dir, "e2e.test")
-	if out, err := exec.Command("go", "test", "-c", "-o", program, "../e2e").CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
-	for _, name := range []string{"claude", "codex", "opencode"} {
-		if err := os.Link(program, filepath.Join(dir, name)); err != nil {
+	return homes
+}
+
+// restore makes OpenCode's database of a dump.
+func restore(t *testing.T, dump, to string) {
+	t.Helper()
+	script, err := os.ReadFile(dump)
+	check(t, err)
+	check(t, os.MkdirAll(to, 0o755))
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(to, "opencode.db")+"?_pragma=journal_mode(wal)&_pragma=foreign_keys(off)")
+	check(t, err)
+	db.SetMaxOpenConns(1)
+	_, err = db.Exec(string(script))
+	check(t, errors.Join(err, db.Close()))
+}
+
+// copyTree copies directories, regular files and links, with the times of files.
+func copyTree(t *testing.T, from, to string) {
+	t.Helper()
+	check(t, filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// figures are the sums of all outcomes.
-type figures struct {
-	mu                     sync.Mutex
-	cases, runs            map[string]int
-	mutations, kills, lies int
-	leftOut, failures      map[string]int
-	seeds                  map[string]int // the first case of a class of failures
-	slowest, largest       run
-}
-
-// collect runs a worker and adds up its outcomes.
-func (f *figures) collect(j job, t *testing.T) error {
-	raw, err := json.Marshal(j)
-	if err != nil {
-		return err
-	}
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), roleVariable+"=worker", jobVariable+"="+string(raw))
-	cmd.Stderr = os.Stderr
-	// It is to end with us; the kernel goes by the thread that started it.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	played := 0
-	for lines := bufio.NewReader(out); ; played++ {
-		line, err := lines.ReadBytes('\n')
+		rel, _ := filepath.Rel(from, path)
+		info, err := d.Info()
 		if err != nil {
-			break
+			return err
 		}
-		var o outcome
-		if err := json.Unmarshal(line, &o); err != nil {
-			return errors.Join(fmt.Errorf("%w in %.200q", err, line), cmd.Process.Kill(), cmd.Wait())
+		target := filepath.Join(to, rel)
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(target, 0o755)
+		case info.Mode()&fs.ModeSymlink != 0:
+			link, err := os.Readlink(path)
+			return errors.Join(err, os.Symlink(link, target))
+		case !info.Mode().IsRegular():
+			return nil
 		}
-		f.add(o)
-		for _, x := range o.Failures {
-			t.Errorf("-hostile.seed %d -hostile.case %d%s: %s: %s\n%s", j.Seed, o.Case, kindFlag(j.Kind), x.Class, x.Detail, strings.Join(o.What, "\n"))
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
 		}
-	}
-	if played == 0 {
-		err = errors.New("no case was played")
-	}
-	return errors.Join(err, cmd.Wait())
+		return errors.Join(os.WriteFile(target, raw, info.Mode().Perm()), os.Chtimes(target, info.ModTime(), info.ModTime()))
+	}))
 }
 
-func kindFlag(kind string) string {
-	if kind == "" {
-		return ""
-	}
-	return " -hostile.kind " + kind
+// row is what is read of a row of list --json.
+type row struct {
+	ID            *string
+	Adapter, Path string
 }
 
-func (f *figures) add(o outcome) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.cases == nil {
-		f.cases, f.runs, f.leftOut, f.failures, f.seeds = map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+// survey lists what an undamaged home holds; paths are below it.
+func survey(t *testing.T, agentctl, home string) (rows []row) {
+	t.Helper()
+	cmd := exec.Command(agentctl, "list", "-a", "--since", "all", "--children", "--json")
+	cmd.Env = environment(home)
+	out, err := cmd.Output()
+	check(t, err)
+	check(t, json.Unmarshal(out, &rows))
+	if len(rows) < 5 {
+		t.Fatalf("only %d sessions in an undamaged home", len(rows))
 	}
-	f.cases[o.Kind]++
-	for verb, n := range o.Runs {
-		f.runs[verb] += n
+	for i := range rows {
+		rows[i].Path = strings.TrimPrefix(rows[i].Path, home+"/")
 	}
-	f.mutations += o.Mutations
-	f.kills += o.Kills
-	f.lies += o.Lies
-	for _, what := range o.LeftOut {
-		f.leftOut[what]++
-	}
-	for _, x := range o.Failures {
-		f.failures[x.Class]++
-		if _, ok := f.seeds[x.Class]; !ok {
-			f.seeds[x.Class] = o.Case
+	return rows
+}
+
+func environment(home string) []string {
+	return []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TZ=UTC", "LANG=C.UTF-8", "TERM=dumb"}
+}
+
+// trial is one case as it is played.
+type trial struct {
+	*testing.T
+	*rand.Rand
+	agentctl, name, home string
+	stored               []row
+	done                 []string        // the damages
+	touched              map[string]bool // paths below home that are not what they were
+}
+
+// fail reports what must not happen, with what was done before.
+func (c *trial) fail(format string, args ...any) {
+	c.Helper()
+	c.Errorf("%s: %s\n%s", c.name, fmt.Sprintf(format, args...), strings.Join(c.done, "\n"))
+}
+
+// play damages a copy of a home, and reads it.
+func (c *trial) play(home string) {
+	c.Helper()
+	dir, err := os.MkdirTemp("", "hostile-")
+	check(c.T, err)
+	defer os.RemoveAll(dir)
+	c.home, c.touched = filepath.Join(dir, "home"), map[string]bool{}
+	copyTree(c.T, home, c.home)
+	for range 1 + c.IntN(4) {
+		if err := c.damage(); err != nil {
+			c.done = append(c.done, err.Error()) // what was damaged before is in the way
 		}
 	}
-	if o.Slowest.Took > f.slowest.Took {
-		f.slowest = o.Slowest
+	before := c.tree()
+	c.lost(c.run("list", "-a", "--since", "all", "--children", "--json"))
+	for range 5 {
+		c.run(c.reader()...)
 	}
-	if o.Largest.RSS > f.largest.RSS {
-		f.largest = o.Largest
+	if after := c.tree(); !slices.Equal(before, after) {
+		c.fail("the home is not what it was:\n%q\n%q", before, after)
 	}
 }
 
-// text is what a person reads of the figures.
-func (f *figures) text() string {
-	total := 0
-	for _, n := range f.runs {
-		total += n
+// reader is one of the command lines that only read.
+func (c *trial) reader() []string {
+	lines := []string{
+		"list --json", "list -a --since all", "list -a --since all --tokens --json", "list -a --wide", "list -a -n 3 --json", "list --cwd HOME -a --json",
+		"list -a --since all --format {{.id}}{{.title}}{{.prompt}}{{.cwd}}", "status ID", "status ID --json --explain", "status ID --explain",
+		"peek ID", "peek ID --json -n 0 --tools --children", "export ID", "export ID --json --children", "export ID --tools full", "export ID --as html --children",
+		"logs ID --tools --children", "logs ID --json -n 0", "search --since all -m 3 the", "search --since all --children --json -m 1 -C 1 -n 5 .",
+		"search -l --since all -w no-such-word", "usage --since all", "usage --since all --by session --json", "usage --limits --since all --json",
+		"du --json", "du --by month --json", "doctor --json", "metrics --tokens", "stop ID --dry-run --json", "rm ID --dry-run", "rm --older-than 1d --dry-run --json",
+		"wait ID --timeout 1s --json", "guard HOME --json", "locks --json", "list --orphans --json", "__complete status ",
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "cases: %s\nmutations: %d, lies: %d, kills: %d\nruns: %d (%s)\n", counts(f.cases), f.mutations, f.lies, f.kills, total, counts(f.runs))
-	fmt.Fprintf(&b, "slowest run: %s, %s\n", f.slowest.Took.Round(time.Millisecond), strings.Join(quoted(f.slowest.Args), " "))
-	if f.largest.RSS > 0 {
-		fmt.Fprintf(&b, "most resident memory: %d MB, %s\n", f.largest.RSS>>20, strings.Join(quoted(f.largest.Args), " "))
-	} else {
-		fmt.Fprintf(&b, "most resident memory: less than the tests themselves take\n")
+	args := strings.Split(lines[c.IntN(len(lines))], " ")
+	for i, word := range args {
+		switch word {
+		case "ID":
+			if args[i] = "none"; len(c.stored) > 0 {
+				if id := c.stored[c.IntN(len(c.stored))].ID; id != nil {
+					args[i] = *id
+				}
+			}
+		case "HOME":
+			args[i] = c.home
+		}
 	}
-	fmt.Fprintf(&b, "left out: %s\nfailures: %s\n", counts(f.leftOut), counts(f.failures))
-	for _, class := range slices.Sorted(maps.Keys(f.seeds)) {
-		fmt.Fprintf(&b, "first %s: case %d\n", class, f.seeds[class])
-	}
-	return b.String()
+	return args
 }
 
-func counts(m map[string]int) string {
-	var out []string
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		out = append(out, fmt.Sprintf("%s %d", key, m[key]))
+// lost checks that each session is listed whose file is as it was. OpenCode's share one.
+func (c *trial) lost(out string) {
+	var rows []row
+	if json.Unmarshal([]byte(out), &rows) != nil {
+		return // run has said so
 	}
-	if len(out) == 0 {
-		return "none"
+	for _, s := range c.stored {
+		if s.ID == nil || c.damaged(s.Path) || s.Adapter == "opencode" && c.damagedBelow(".local") {
+			continue
+		}
+		if !slices.ContainsFunc(rows, func(r row) bool { return r.ID != nil && *r.ID == *s.ID && r.Adapter == s.Adapter }) {
+			c.fail("%s of %s is not listed, and its file is as it was: %s", *s.ID, s.Adapter, s.Path)
+		}
 	}
-	return strings.Join(out, ", ")
+}
+
+// damaged reports whether a path, or what lies above it, was touched.
+func (c *trial) damaged(path string) bool {
+	for ; path != "." && path != "/"; path = filepath.Dir(path) {
+		if c.touched[path] {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *trial) damagedBelow(dir string) bool {
+	for path := range c.touched {
+		if strings.HasPrefix(path, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// tree describes all that lies below the home: names, kinds, modes, sizes, times.
+func (c *trial) tree() (list []string) {
+	check(c.T, filepath.WalkDir(c.home, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := os.Lstat(path)
+		if err == nil {
+			list = append(list, fmt.Sprintf("%q %s %d %s", path, info.Mode(), info.Size(), info.ModTime()))
+		}
+		return err
+	}))
+	return list
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -43,8 +43,6 @@ type Host struct {
 	Home string
 	// Shell is the login shell.
 	Shell string
-	// Via is a program and its arguments that run the command of the connection; "" for none.
-	Via string
 	// Mounts are directories that the machine has under another name too, which its user can enter.
 	Mounts map[string]string
 }
@@ -186,7 +184,7 @@ func (w *World) serverConfig() string {
 func (w *World) clientConfig(hosts []Host) string {
 	var b strings.Builder
 	for _, h := range hosts {
-		fmt.Fprintf(&b, "Host %s\n  User %s\n  ProxyCommand %s %s/connect-%s\n", h.Name, h.Name, h.Via, w.dir, h.Name)
+		fmt.Fprintf(&b, "Host %s\n  User %s\n  ProxyCommand %s/connect-%s\n", h.Name, h.Name, w.dir, h.Name)
 	}
 	fmt.Fprintf(&b, "Host away\n  HostName 127.0.0.1\n  Port 1\nHost *\n  IdentityFile %s/key\n  IdentitiesOnly yes\n  UserKnownHostsFile %s/known\n  StrictHostKeyChecking accept-new\n", w.dir, w.dir)
 	return b.String()

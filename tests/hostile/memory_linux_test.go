@@ -1,6 +1,4 @@
-//go:build linux && (amd64 || arm64)
-
-package main
+package hostile
 
 import (
 	"bytes"
@@ -37,10 +35,7 @@ const (
 
 // A store of files that are as large as they can be, each in its own way, is read below 300 MB.
 func TestMemoryIsBounded(t *testing.T) {
-	bin := filepath.Join(t.TempDir(), "agentctl")
-	if out, err := exec.Command("../build", bin).CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
+	bin := build(t)
 	for name, test := range map[string]struct {
 		make func(t *testing.T, home string)
 		args []string
