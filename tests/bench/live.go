@@ -1,142 +1,162 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"path/filepath"
-	"slices"
+	"syscall"
+	"time"
 
-	"agentctl/tests/store/generate"
+	"github.com/creack/pty"
+
+	"agentctl/proc"
 	"agentctl/tests/trace"
 )
 
-// A list of ten live sessions beside liveOthers processes takes liveLimit times as long as a hello world at most, and with
-// any store liveSpread of what it takes with the smallest; beside liveMany processes livePart of the time of ps.
-const (
-	liveOthers = 500
-	liveLimit  = 12
-	liveSpread = 1.2
-	liveMany   = 2000
-	livePart   = 0.3
-)
+// players is how many sessions live where live ones are measured.
+const players = 10
 
-// measureLive times and counts a list of sessions of all agents, which live in homes of their own, with one store after
-// the other as the caller's home; then, beside more processes, as ps does. There are idle processes already.
-func measureLive(w io.Writer, b binaries, rounds, idle int, work string, stores []storage) ([]bar, error) {
-	live, err := startLive(work, filepath.Join(work, "live"))
+// measureLive measures a list of sessions that live in homes of their own, with one store after the other as the caller's home.
+func measureLive(b binaries, rounds int, dir string, homes []home) ([]*work, error) {
+	stop, err := startPlayers(dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := crowd(idle, liveOthers); err != nil {
+	list := func(h home) job { return job{h.dir, []string{b.agentctl, "list"}, 0} }
+	few, many := list(homes[0]), list(homes[1])
+	if err := checkLive(b, many.home); err != nil {
+		return nil, errors.Join(err, stop())
+	}
+	rows := []*work{
+		{what: fmt.Sprintf("`list`, %d live of %d processes ÷ hello world", players, idle), limit: 15, job: many, yardstick: job{argv: []string{b.hello}}},
+		{what: fmt.Sprintf("… with %d sessions stored ÷ with %d", len(homes[1].sessions), len(homes[0].sessions)), limit: 1.2, job: many, yardstick: few},
+	}
+	measure(rounds, rows)
+	for _, verb := range []string{"events", "top"} {
+		share, err := share(job{many.home, []string{b.agentctl, verb}, 0})
+		if err != nil {
+			return nil, errors.Join(err, stop())
+		}
+		rows = append(rows, &work{what: fmt.Sprintf("`%s`, idle, %d live, %d stored: %% of a processor", verb, players, len(homes[1].sessions)), limit: 2, value: share})
+	}
+	return rows, stop()
+}
+
+// checkLive fails unless all players are listed at work.
+func checkLive(b binaries, home string) error {
+	out, err := job{home, []string{b.agentctl, "list", "--json"}, 0}.command().Output()
+	var rows []struct{ Status string }
+	if err == nil {
+		err = json.Unmarshal(out, &rows)
+	}
+	running := 0
+	for _, r := range rows {
+		if r.Status == "running" {
+			running++
+		}
+	}
+	if err == nil && running != players {
+		err = fmt.Errorf("%d of %d players are listed as running:\n%s", running, players, out)
+	}
+	return err
+}
+
+// share runs a command in a terminal for a while and returns what share of a processor it takes once it has begun, in percent.
+func share(j job) (float64, error) {
+	const begin, span = 5 * time.Second, 40 * time.Second
+	cmd := j.command()
+	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 160, Rows: 50})
+	if err != nil {
+		return 0, err
+	}
+	defer terminal.Close()
+	go func() { _, _ = io.Copy(io.Discard, terminal) }() // its error is how a terminal ends
+	<-time.After(begin)
+	began, before := time.Now(), used(cmd)
+	<-time.After(span)
+	spent, took := used(cmd)-before, time.Since(began)
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	_ = cmd.Wait()
+	if before == 0 || spent < 0 {
+		return 0, fmt.Errorf("%q has ended: %s", j.argv, cmd.ProcessState)
+	}
+	return 100 * spent.Seconds() / took.Seconds(), nil
+}
+
+// used is the processor time of a command that runs; 0: not known.
+func used(cmd *exec.Cmd) time.Duration {
+	p, err := proc.Inspect(cmd.Process.Pid)
+	if err != nil {
+		return 0
+	}
+	u, _ := p.Usage()
+	return u.CPU
+}
+
+// measureRest measures what is no time: memory, and the size of the binary.
+func measureRest(b binaries, dir, home string) ([]*work, error) {
+	info, err := os.Stat(b.agentctl)
+	if err != nil {
 		return nil, err
 	}
-	few := []*job{{name: hello, argv: []string{b.hello}}}
-	var calls []int
-	for _, s := range stores {
-		traced, err := live.listed(b.agentctl, s.home)
+	r, err := trace.Run(job{home, []string{b.agentctl, "list", "-a", "--since", "all", "--json"}, 0}.command())
+	if err != nil {
+		return nil, err
+	}
+	return []*work{
+		{what: "`list -a --since all --json`, MB resident", limit: 128, value: float64(r.PeakRSS) / 1e6},
+		{what: "the binary, MB", limit: 26, value: float64(info.Size()) / 1e6},
+	}, nil
+}
+
+// startPlayers starts this program under the names of agents in turn, each with a session of its own that has begun when
+// this returns. Their homes lie below dir; their processes name them, so that they are found from any other home.
+func startPlayers(dir string) (stop func() error, err error) {
+	var ends []func() error
+	stop = func() (err error) {
+		for _, end := range ends {
+			err = errors.Join(err, end())
+		}
+		return err
+	}
+	for i := range players {
+		path := filepath.Join(dir, []string{"claude", "codex"}[i%2])
+		if i < 2 { // what runs tells by its file's name which agent it is
+			self, err := os.Executable()
+			if err != nil {
+				return nil, err
+			}
+			raw, err := os.ReadFile(self)
+			if err != nil {
+				return nil, err
+			}
+			if err := os.WriteFile(path, raw, 0o700); err != nil {
+				return nil, err
+			}
+		}
+		cmd := exec.Command(path)
+		home := filepath.Join(dir, "live")
+		cmd.Env, cmd.Dir, cmd.Stderr = []string{"HOME=" + home, "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"), "CODEX_HOME=" + filepath.Join(home, ".codex")}, dir, os.Stderr
+		out, err := cmd.StdoutPipe()
 		if err != nil {
 			return nil, err
 		}
-		calls = append(calls, onFiles(traced))
-		few = append(few, &job{name: listLive, sessions: len(s.sessions), argv: []string{b.agentctl, "list"}, home: s.home, yardstick: hello})
-	}
-	measure(rounds, few)
-	if err := crowd(liveOthers, liveMany); err != nil {
-		return nil, err
-	}
-	most := few[len(few)-1]
-	many := []*job{
-		{name: ps, argv: psArgs()},
-		{name: listMany, sessions: most.sessions, argv: most.argv, home: most.home, yardstick: ps},
-	}
-	measure(rounds, many)
-	_, err = live.listed(b.agentctl, most.home) // they have lived all the time
-	return liveBars(few, many, calls), errors.Join(err, live.stop(), printTable(w, slices.Concat(few, many)))
-}
-
-// startLive starts players of all agents that write nothing, beside sessions of OpenCode's that do not live.
-func startLive(work, home string) (*cast, error) {
-	o := generate.Defaults()
-	o.Sessions, o.Only = 100, "opencode"
-	if _, err := generate.Store(home, o); err != nil {
-		return nil, err
-	}
-	return startPlayers(work, home, true, "claude", "codex", "opencode")
-}
-
-// listed has agentctl list what lives, and returns the calls that took. It fails unless there are the players' sessions,
-// each at work in its player's process, and no others.
-func (c *cast) listed(agentctl, home string) ([]trace.Call, error) {
-	j := job{argv: []string{agentctl, "list", "--json"}, home: home}
-	cmd := j.command()
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	r, err := trace.Run(cmd)
-	if err != nil {
-		return nil, err
-	}
-	if r.Exit != 0 || stderr.Len() > 0 {
-		return nil, fmt.Errorf("agentctl list: exit %d\n%s", r.Exit, stderr.String())
-	}
-	return r.Calls, c.check(stdout.Bytes())
-}
-
-// onFiles counts the calls that are about a file.
-func onFiles(calls []trace.Call) (n int) {
-	for _, call := range calls {
-		if call.Path != "" {
-			n++
+		alive, err := cmd.StdinPipe()
+		if err != nil {
+			return nil, err
+		}
+		if err := cmd.Start(); err != nil {
+			return nil, err
+		}
+		ends = append(ends, func() error { return errors.Join(alive.Close(), cmd.Wait()) })
+		var id string
+		if _, err := fmt.Fscanln(out, &id); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s begins no session: %w", path, err), stop())
 		}
 	}
-	return n
-}
-
-// check compares a list in JSON with what is played.
-func (c *cast) check(list []byte) error {
-	type row struct {
-		ID, Status string
-		PID        int
-	}
-	var rows []row
-	if err := json.Unmarshal(list, &rows); err != nil {
-		return fmt.Errorf("agentctl list: %w\n%s", err, list)
-	}
-	for i, id := range c.ids {
-		if want := (row{id, "running", c.running[i].Process.Pid}); !slices.Contains(rows, want) {
-			return fmt.Errorf("agentctl list: no %+v (%s) in\n%s", want, filepath.Base(c.running[i].Path), list)
-		}
-	}
-	if len(rows) != len(c.ids) {
-		return fmt.Errorf("agentctl list: %d live, want %d:\n%s", len(rows), len(c.ids), list)
-	}
-	return nil
-}
-
-// liveBars are those of the same list with each store, the smallest first, and beside ps. few begins with the hello world;
-// calls are those on files with each store.
-func liveBars(few, many []*job, calls []int) []bar {
-	least, most := few[1], few[len(few)-1]
-	return []bar{
-		ratio(fmt.Sprintf("`list`, %d live of %d processes ÷ hello world", players, liveOthers), most, few[0], liveLimit),
-		{
-			what:     fmt.Sprintf("… with %d sessions stored ÷ with %d", most.sessions, least.sessions),
-			measured: turnwise(most, least), limit: liveSpread, known: most.failure == "" && least.failure == "",
-		},
-		{what: "… calls on files, the most − the least", measured: float64(slices.Max(calls) - slices.Min(calls)), known: true},
-		ratio(fmt.Sprintf("`list` ÷ `ps`, %d processes", liveMany), many[1], many[0], livePart),
-	}
-}
-
-// turnwise is how many times as long as another job of the same turns one takes: the median of the turns' own ratios, so
-// that what else goes on in a turn is the same for both.
-func turnwise(j, other *job) float64 {
-	n := min(len(j.times), len(other.times)) // a round may time one of them more often
-	ratios := make([]float64, n)
-	for i := range n {
-		ratios[i] = float64(j.times[i]) / float64(other.times[i])
-	}
-	return median(ratios)
+	return stop, nil
 }
