@@ -134,9 +134,6 @@ func (r Root) Script(path, program string) error {
 // folder is the folder of all packages: $AGENTCTL_TEST_DEBIAN, else agentctl-test/debian in the user's cache.
 func folder() (string, error) { return cache.Root("AGENTCTL_TEST_DEBIAN", "debian") }
 
-// Find returns an unpacked package, or an error that wraps [ErrMissing]. It uses no network.
-func Find(p Package) (Root, error) { return find(p.String(), p.check) }
-
 // Ensure returns an unpacked package, which it fetches first unless it is there. It needs apt-get and dpkg, and the network. A
 // machine that has never read the lists of packages reads them, if root may.
 func Ensure(ctx context.Context, p Package) (Root, error) {

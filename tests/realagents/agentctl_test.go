@@ -38,12 +38,7 @@ type agentctl struct {
 	dir  string   // where it runs; "" is here
 }
 
-// At the end of the test, with the agents still there, all that they have stored is looked at.
-func agentctlIn(t *testing.T, w *world.World) agentctl {
-	c := agentctl{t: t, home: w.Home}
-	t.Cleanup(c.showsTheLastWords)
-	return c
-}
+func agentctlIn(t *testing.T, w *world.World) agentctl { return agentctl{t: t, home: w.Home} }
 
 // as is the program as a person runs it who has this release installed, in the directory that the agent works in.
 func (c agentctl) as(a world.Agent) agentctl {

@@ -3,8 +3,6 @@ package realagents
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -135,72 +133,4 @@ func living(pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	i := strings.LastIndexByte(string(raw), ')')
 	return err == nil && i > 0 && !strings.HasPrefix(string(raw[i:]), ") Z") && !strings.HasPrefix(string(raw[i:]), ") X")
-}
-
-// TestAWrappersDeathMeansNothing: S7. The launcher is killed, the agent lives and is listed live.
-func TestAWrappersDeathMeansNothing(t *testing.T) {
-	ran, outlived := 0, 0
-	eachRelease(t, func(t *testing.T, w *world.World, a world.Agent) {
-		ran++
-		if a.Shim != nil && outlives(t, w, a, "its launcher") {
-			outlived++
-		}
-	})
-	if ran > 0 && outlived == 0 {
-		t.Error("no release has a launcher that stays")
-	}
-}
-
-// outlives starts an agent below another process and kills that one: the agent lives and is listed live. It reports
-// whether there was another one: a launcher may replace itself with the agent.
-func outlives(t *testing.T, w *world.World, a world.Agent, what string) bool {
-	t.Helper()
-	c := agentctlIn(t, w)
-	p := a.ViaShim().Run("outlives [[hang]]")
-	w.WaitCall("outlives", 0)
-	want := []string{row(idOf(t, w, a, "outlives [[hang]]"), p.PID(), "running")}
-	c.expect(want)
-	if p.ShimPID() == p.PID() {
-		return false
-	}
-	if err := syscall.Kill(p.ShimPID(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	p.Wait()
-	if got := rowsOf(c.list()); !slices.Equal(got, want) {
-		t.Errorf("after the death of %s: %q, want %q", what, got, want)
-	}
-	return true
-}
-
-// TestDecoysAreNotAgents: S25. A process that has only the name or the arguments of an agent is never listed.
-func TestDecoysAreNotAgents(t *testing.T) {
-	w := world.New(t)
-	c := agentctlIn(t, w)
-	a := w.Claude(install.ClaudeCurrent)
-	p := a.Run("quick answer")
-	p.Wait()
-	id := claudeID(t, w, "quick answer")
-	for _, name := range []string{"vim agentctl-daemon.md", "claude", "codex exec resume " + id, "opencode run -s " + id} {
-		cmd := exec.Command("sleep", "1000", "claude", "--resume", id)
-		cmd.Args = []string{name, "1000"}
-		cmd.Env = []string{"HOME=" + w.Home}
-		cmd.Dir = a.Dir()
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if !living(cmd.Process.Pid) {
-				t.Errorf("the decoy %q is dead", name)
-			}
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-		}()
-	}
-	if rows := c.list(); len(rows) != 0 {
-		t.Errorf("decoys are listed: %q", rowsOf(rows))
-	}
-	if got := rowOf(c.status(id)); got != row(id, 0, "stopped completed") {
-		t.Errorf("a decoy revives a session: %s", got)
-	}
 }

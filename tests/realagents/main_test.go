@@ -32,7 +32,7 @@ func needed() []install.Release {
 	case os.Getenv(newestOnly) != "":
 		return install.Newest()
 	}
-	return append(install.Releases(), install.CCUsage())
+	return install.Releases()
 }
 
 func run(m *testing.M) int {

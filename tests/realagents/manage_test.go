@@ -108,29 +108,6 @@ func TestOpenCodeRemoves(t *testing.T) {
 	c.gone(lives)
 }
 
-// TestReleasesWithoutCommands: the commands are missing in older releases, and Claude Code has none: nothing is done.
-func TestReleasesWithoutCommands(t *testing.T) {
-	for _, r := range []install.Release{
-		{Agent: install.ClaudeCode, Version: install.ClaudeCurrent},
-		{Agent: install.Codex, Version: install.CodexOld},
-		{Agent: install.OpenCode, Version: install.OpenCodeJSON},
-	} {
-		t.Run(r.String(), func(t *testing.T) {
-			w := world.New(t)
-			a := w.Release(r)
-			c := agentctlIn(t, w).as(a)
-			a.Run("keep this").Wait()
-			id := idOf(t, w, a, "keep this")
-			for _, verb := range []string{"rm", "archive"} {
-				if _, errs, code := c.run(verb, "--yes", id); code != 7 {
-					t.Errorf("%s: exit code %d\n%s", verb, code, errs)
-				}
-			}
-			c.status(id)
-		})
-	}
-}
-
 // TestRemovingWritesNothing: whatever is removed or archived, the agent's command does it. With a command that does nothing, no system
 // call changes anything, and the kernel lock of the session's directory is the only one.
 func TestRemovingWritesNothing(t *testing.T) {

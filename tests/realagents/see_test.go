@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"agentctl/tests/realagents/install"
@@ -37,6 +38,34 @@ func listedAsTheyAre(t *testing.T, w *world.World, c agentctl, want []string) {
 		}
 	}
 	compareWithClaude(t, w, rows)
+}
+
+// TestSessionsAreListedAsTheyAre has the three agents do at once what a person has them do: headless, in terminals, behind a daemon and
+// behind a server. The list is the truth, and after a kill -9 of all none is live.
+func TestSessionsAreListedAsTheyAre(t *testing.T) {
+	w := world.New(t)
+	c := agentctlIn(t, w)
+	rows := slices.Concat(startClaude(t, w), startOpenCode(t, w), startCodex(t, w)) // last: it unloads a thread that nobody looks at after a minute
+	listedAsTheyAre(t, w, c, slices.Clone(rows))
+	var pids []int
+	for _, row := range rows {
+		var id string
+		var pid int
+		if _, err := fmt.Sscanf(row, "%s pid %d", &id, &pid); err == nil && pid > 0 && !slices.Contains(pids, pid) {
+			pids = append(pids, pid)
+		}
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+	}
+	if !poll(func() bool { return !slices.ContainsFunc(pids, living) }) { // until then it is right that they run
+		t.Errorf("%v have not all ended", pids)
+	}
+	if left := c.list(); len(left) > 0 {
+		t.Errorf("after kill -9: %q", rowsOf(left))
+	}
 }
 
 func startClaude(t *testing.T, w *world.World) []string {

@@ -101,34 +101,3 @@ func TestStopOfATerminal(t *testing.T) {
 	}
 }
 
-// TestStopSparesANestedAgent: a session has started another agent, which carries its marks and has a tool that does, too.
-// Each is stopped without the other.
-func TestStopSparesANestedAgent(t *testing.T) {
-	w := world.New(t)
-	outer, inner := w.Claude(install.ClaudeCurrent), w.Codex(install.CodexCurrent)
-	c := agentctlIn(t, w)
-	innerTool, outerTool := w.Tool(outer.Dir()), w.Tool(outer.Dir())
-	if err := os.WriteFile(filepath.Join(outer.Dir(), "inner"), []byte("inner [[shell "+innerTool.Command+"]]"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	outer.Run("outer [[shell (setsid " + inner.Native + " exec --json - <inner >inner.out 2>&1 &) ; " + outerTool.Command + "]]")
-	innerTool.WaitRunning()
-	outerTool.WaitRunning()
-	outerID, innerID := claudeID(t, w, "outer [["), codexID(t, w, "inner [[")
-
-	if s := c.stopped(outerID); s.Result != "stopped" {
-		t.Errorf("%+v", s)
-	}
-	if got := c.status(innerID).Status; got != "running" {
-		t.Errorf("the inner session is %s", got)
-	}
-	if commandLineWith(waits(outerTool)) != "" || commandLineWith("head\x00-n\x001\x00"+waits(innerTool)) == "" {
-		t.Errorf("there are left\n%s", strings.Join(inhabitants(w.Home), "\n"))
-	}
-	if s := c.stopped(innerID); s.Result != "stopped" {
-		t.Errorf("%+v", s)
-	}
-	if left := inhabitants(w.Home); len(left) > 0 {
-		t.Errorf("there are left\n%s", strings.Join(left, "\n"))
-	}
-}

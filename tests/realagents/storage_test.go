@@ -77,20 +77,6 @@ func openCodeID(t *testing.T, w *world.World, prompt string) string {
 	return id
 }
 
-// openCodeDir is the directory that the database has for a session.
-func openCodeDir(t *testing.T, w *world.World, id string) (dir string) {
-	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(w.OpenCodeHome(), "opencode.db")+"?mode=ro&_pragma=busy_timeout(5000)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if err := db.QueryRow(`select directory from session where id = ?`, id).Scan(&dir); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // jsonOpenCodeID is the session in whose message files the prompt stands: part/<message>/<part>.json names it.
 func jsonOpenCodeID(t *testing.T, w *world.World, prompt string) string {
 	t.Helper()

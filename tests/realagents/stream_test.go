@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -80,13 +79,6 @@ func (s *stream) all() []arrival {
 	return slices.Clone(s.events)
 }
 
-// text is what has been printed so far.
-func (s *stream) text() []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.lines)
-}
-
 // when waits for an event and returns when it came.
 func (s *stream) when(what string, is func(replay.Event) bool) time.Time {
 	s.t.Helper()
@@ -102,59 +94,6 @@ func (s *stream) when(what string, is func(replay.Event) bool) time.Time {
 		s.t.Fatalf("no event: %s\n%s", what, s.lines)
 	}
 	return at
-}
-
-// turns is how long after the last record that a session was told to idle.
-func (s *stream) turns() (out []time.Duration) {
-	seen := map[string]bool{}
-	for _, a := range s.all() {
-		if a.Session.ID == nil {
-			continue
-		}
-		if a.Type == "session.idle" && seen[*a.Session.ID] && !a.Session.LastActivityAt.IsZero() { // not what was there already when it was found
-			late := a.at.Sub(a.Session.LastActivityAt)
-			if out = append(out, late); late > time.Second {
-				s.t.Logf("%s: idle %s after its last record\n%s", *a.Session.ID, late, s.about(*a.Session.ID))
-			}
-		}
-		seen[*a.Session.ID] = a.Type == "session.running"
-	}
-	return out
-}
-
-// about is what was told of a session.
-func (s *stream) about(id string) string {
-	var out []string
-	for line := range bytes.Lines(s.lines) {
-		if bytes.Contains(line, []byte(`"sessionId":"`+id+`"`)) {
-			out = append(out, string(line))
-		}
-	}
-	return strings.Join(out, "")
-}
-
-// replayed waits until whoever believes the events knows what list says, and checks that each of them follows the rules.
-func (s *stream) replayed(c agentctl) {
-	s.t.Helper()
-	var wrong []string
-	good := poll(func() bool {
-		var events []replay.Event
-		for _, a := range s.all() {
-			events = append(events, a.Event)
-		}
-		states, err := replay.Replay(events)
-		if err != nil {
-			s.t.Fatalf("%v\n%s", err, s.lines)
-		}
-		list, _, _ := c.run("list", "-a", "--json")
-		if wrong, err = replay.Differs(states, []byte(list)); err != nil {
-			s.t.Fatal(err)
-		}
-		return len(wrong) == 0
-	})
-	if !good {
-		s.t.Errorf("%q", wrong)
-	}
 }
 
 // interrupt ends it as Ctrl-C does.

@@ -3,8 +3,6 @@ package realagents
 import (
 	"encoding/json"
 	"net/url"
-	"os"
-	"os/exec"
 	"slices"
 	"syscall"
 	"testing"
@@ -45,35 +43,9 @@ func served(w *world.World, api string, counts func(model.Request) bool) (answer
 	return answers
 }
 
-// hasEveryKind fails the test unless there are a sub-agent, a summary (compaction) and a session that was resumed.
-func (c agentctl) hasEveryKind() {
-	c.t.Helper()
-	var subagent, summary, resumed bool
-	for _, s := range c.list("-a", "--children") {
-		subagent = subagent || s.ParentID != ""
-		out, _, _ := c.run("logs", "--json", "-n", "0", *s.ID)
-		var messages []output.Message
-		if err := json.Unmarshal([]byte(out), &messages); err != nil {
-			c.t.Fatal(err)
-		}
-		prompts := 0
-		for _, m := range messages {
-			summary = summary || m.Kind == "compaction"
-			if m.Role == "user" {
-				prompts++
-			}
-		}
-		resumed = resumed || prompts > 1
-	}
-	if !subagent || !summary || !resumed {
-		c.t.Errorf("sub-agent %v, summary %v, resumed %v", subagent, summary, resumed)
-	}
-}
-
 // addsUp fails the test unless the total is that of so many answers, and each way to group it has the same total.
 func (c agentctl) addsUp(answers int64, answer output.Tokens) (total output.UsageRow) {
 	c.t.Helper()
-	c.hasEveryKind()
 	for _, by := range []string{"day", "week", "month", "project", "model", "agent", "session"} {
 		u := c.usageOf("--by", by)
 		want := output.Tokens{
@@ -108,8 +80,6 @@ func TestUsageOfClaudeIsWhatTheModelServed(t *testing.T) {
 	if total.Cost == nil || !near(*total.Cost, trunk.Cost) || !total.CostPartial {
 		t.Errorf("cost %v, Claude Code says %v of all but the fork", total.Cost, trunk.Cost)
 	}
-	// The summary is in no transcript.
-	c.compareWithCCUsage("claude", answer, answers-served(w, "messages", func(q model.Request) bool { return q.Side }))
 }
 
 // TestUsageOfCodexIsWhatTheModelServed: with calls of tools, a resume, a fork, a sub-agent and a summary of a full context.
@@ -134,7 +104,6 @@ func TestUsageOfCodexIsWhatTheModelServed(t *testing.T) {
 	answers := served(w, "responses", func(model.Request) bool { return true })
 	answer := output.Tokens{In: 400, CacheRead: 600, Out: 50, Reasoning: 10, Total: 1050}
 	c.addsUp(answers, answer)
-	c.compareWithCCUsage("codex", answer, answers-1, answers-2) // without that of the fork, and now and then that of the sub-agent
 }
 
 // TestUsageOfOpenCodeIsWhatTheModelServed: with a sub-agent, a summary, a resume and a fork. OpenCode records no usage of titles,
@@ -156,10 +125,7 @@ func TestUsageOfOpenCodeIsWhatTheModelServed(t *testing.T) {
 		if total.Cost == nil || !near(*total.Cost, float64(answers)*answerCost) || total.CostPartial {
 			t.Errorf("cost %v of %d answers", total.Cost, answers)
 		}
-		copies := c.sessionsAddUp(a, id, answers)
-		if cost := c.compareWithCCUsage("opencode", answer, answers+copies); copies == 0 || !near(cost, float64(answers+copies)*answerCost) {
-			t.Errorf("ccusage says %v for %d answers and %d copies", cost, answers, copies)
-		}
+		c.sessionsAddUp(a, id, answers)
 	})
 }
 
@@ -170,33 +136,4 @@ func summarise(t *testing.T, a world.Agent, id string) {
 	post(t, serverURL(t, server)+"/session/"+id+"/summarize?directory="+url.QueryEscape(a.Dir()), `{"providerID":"anthropic","modelID":"claude-sonnet-4-5"}`)
 	server.Signal(syscall.SIGTERM)
 	server.Wait()
-}
-
-// compareWithCCUsage compares the total of ccusage with that of one of these numbers of answers. docs/usage.md says why these are more
-// or fewer than the model has given. It returns the cost.
-func (c agentctl) compareWithCCUsage(agent string, answer output.Tokens, answers ...int64) (cost float64) {
-	c.t.Helper()
-	i, err := install.Find(install.CCUsage())
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	cmd := exec.Command(i.Native, agent, "daily", "--offline", "--json")
-	cmd.Env = []string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH")}
-	out, err := cmd.Output()
-	var theirs struct {
-		Totals struct {
-			InputTokens, OutputTokens, CacheReadTokens, CacheCreationTokens int64
-			TotalCost                                                       float64
-		}
-	}
-	if err != nil || json.Unmarshal(out, &theirs) != nil {
-		c.t.Fatalf("%s: %v\n%s", cmd, err, out)
-	}
-	got := theirs.Totals
-	if !slices.ContainsFunc(answers, func(n int64) bool {
-		return got.InputTokens == n*answer.In && got.OutputTokens == n*answer.Out && got.CacheReadTokens == n*answer.CacheRead && got.CacheCreationTokens == n*answer.CacheWrite
-	}) {
-		c.t.Errorf("ccusage: %+v, which are not %v answers of %+v", got, answers, answer)
-	}
-	return got.TotalCost
 }

@@ -137,7 +137,7 @@ func TestWaitTellsOfALiveTurn(t *testing.T) {
 			}
 			asking.HangUp()
 			asking.Wait()
-			asksToEdit(t, c, a)
+			asksToEdit(t, w, c, a)
 		})
 	}
 }

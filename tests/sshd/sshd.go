@@ -7,14 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"agentctl/tests/debian"
 )
@@ -43,8 +40,6 @@ type Host struct {
 	Home string
 	// Shell is the login shell.
 	Shell string
-	// Mounts are directories that the machine has under another name too, which its user can enter.
-	Mounts map[string]string
 }
 
 // World has some machines.
@@ -131,9 +126,7 @@ func (w *World) add(h Host, sshd debian.Root) error {
 	if err != nil {
 		return err
 	}
-	mounts := map[string]string{string(sshd): mounted}
-	maps.Copy(mounts, h.Mounts)
-	m, err := startMachine(h.UID, etc, mounts)
+	m, err := startMachine(h.UID, etc, map[string]string{string(sshd): mounted})
 	if err != nil {
 		return fmt.Errorf("the machine %s: %w", h.Name, err)
 	}
@@ -204,19 +197,6 @@ func (w *World) Connection(name string) int {
 	text, _ := os.ReadFile(filepath.Join(w.dir, "pids", name))
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	return pid
-}
-
-// CutAll ends all connections to a machine at once. What they run for the user goes on.
-func (w *World) CutAll(name string) error {
-	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range files {
-		text, _ := os.ReadFile(file)
-		if words := strings.Split(string(text), "\x00"); filepath.Base(words[0]) == "nsenter" && slices.Contains(words, w.hostkey(name)) {
-			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			err = errors.Join(err, syscall.Kill(-pid, syscall.SIGKILL))
-		}
-	}
-	return err
 }
 
 func (w *World) hostkey(name string) string { return filepath.Join(w.dir, "hostkey-"+name) }

@@ -58,10 +58,6 @@ func npm(ctx context.Context, r Release, dir string) error {
 	if r.Agent == ClaudeCode && exists(script) {
 		return run(ctx, dir, "node", script)
 	}
-	if r.Agent == ccusageName { // its launcher would do that, at each start
-		i, _ := r.at(dir)
-		return os.Chmod(i.Native, 0o755)
-	}
 	return nil
 }
 

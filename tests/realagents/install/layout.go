@@ -42,8 +42,6 @@ func (r Release) packages() []string {
 		return []string{"@anthropic-ai/claude-code@" + r.Version}
 	case Codex:
 		return []string{"@openai/codex@" + r.Version}
-	case ccusageName:
-		return []string{"ccusage@" + r.Version}
 	default:
 		return []string{"opencode-ai@" + r.Version, "opencode-" + platform() + "@" + r.Version, "--omit=optional"}
 	}
@@ -67,9 +65,6 @@ func (r Release) at(dir string) (i Installation, manifest string) {
 		all, _ := filepath.Glob(filepath.Join(modules, "@openai", "codex", "vendor", target(), "*", "codex"))
 		i.Native = slices.Concat(found, all, []string{"missing"})[0]
 		i.Shim = []string{filepath.Join(modules, ".bin", "codex")}
-	case ccusageName:
-		manifest = filepath.Join(modules, "ccusage", "package.json")
-		i.Native = filepath.Join(modules, "@ccusage", "ccusage-"+platform(), "bin", "ccusage")
 	default:
 		manifest = filepath.Join(modules, "opencode-ai", "package.json")
 		i.Native = filepath.Join(modules, "opencode-"+platform(), "bin", "opencode")

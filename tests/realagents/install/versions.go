@@ -32,12 +32,6 @@ const (
 	OpenCode   = "opencode"
 )
 
-// ccusageName is the name of ccusage's package.
-const ccusageName = "ccusage"
-
-// CCUsage is no agent: it is the program that adds up the usage of all three, and with which ours is compared.
-func CCUsage() Release { return Release{ccusageName, "20.0.24"} }
-
 // Release is one version of one agent.
 type Release struct{ Agent, Version string }
 

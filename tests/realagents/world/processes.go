@@ -51,21 +51,6 @@ func livesIn(pid int, home string) bool {
 	return err == nil && slices.Contains(strings.Split(string(raw), "\x00"), "HOME="+home) && alive(pid)
 }
 
-// agentBelow waits for a descendant of pid that runs the program.
-func (w *World) agentBelow(pid int, program string) (found int) {
-	w.t.Helper()
-	want, err := filepath.EvalSymlinks(program)
-	w.check(err)
-	w.waitUntil("the agent behind its launcher", func() bool {
-		found = below(pid, func(pid int) bool {
-			exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-			return sameFile(exe, want)
-		})
-		return found != 0
-	})
-	return found
-}
-
 // below is the first descendant that matches, 0 if there is none.
 func below(root int, match func(pid int) bool) int {
 	family := map[int]bool{root: true}
