@@ -100,4 +100,3 @@ func TestStopOfATerminal(t *testing.T) {
 		})
 	}
 }
-
