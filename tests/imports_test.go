@@ -66,7 +66,6 @@ func layers() []layer {
 	return []layer{
 		{"proc", nil},
 		{"proc/multiplexer", []string{"proc"}},
-		{"discover/native/bytepair", nil},
 		{"discover/native/fsread", nil},
 		{"discover/native/jsonl", nil},
 		{"discover/native/sqlite", []string{"discover/native/fsread"}},
@@ -74,11 +73,11 @@ func layers() []layer {
 		{"discover/native", []string{"discover/native/fsread", "discover/native/jsonl"}},
 		{"discover/ancestry", []string{"discover", "proc"}},
 		{"discover/watch", []string{"discover", "proc"}},
-		{"discover/search", []string{"discover", "discover/native/bytepair"}},
+		{"discover/search", []string{"discover"}},
 		{"discover/<agent>", []string{
 			"discover", "discover/native", "discover/native/fsread", "discover/native/jsonl", "discover/native/sqlite", "launch", "proc",
 		}},
-		{"discover/<agent>/transcript", []string{"discover", "discover/native", "discover/native/bytepair", "discover/native/fsread", "discover/native/jsonl"}}, // bytes to records: it opens no file
+		{"discover/<agent>/transcript", []string{"discover", "discover/native", "discover/native/fsread", "discover/native/jsonl"}}, // bytes to records: it opens no file
 		{"discover/agents", []string{"discover", "discover/<agent>"}},
 		{"launch", []string{"discover", "discover/ancestry", "discover/native/fsread", "discover/watch", "lock", "proc", "launch"}},
 		{"launch/attach", []string{"discover/native", "launch", "proc", "proc/multiplexer"}},

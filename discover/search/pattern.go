@@ -24,7 +24,7 @@ type Pattern struct {
 	// first finds the first match in a text. next finds another one in the rest of it, which begins with the character before the
 	// place where the search goes on: ^, \b and \B look at it. The match is group 1.
 	first, next *regexp.Regexp
-	// words: every match contains at least one of them. nil: no such word is known, and nothing can be skipped.
+	// words: every match contains at least one of them, in any case. nil: no such word is known, and nothing can be skipped.
 	words []word
 }
 

@@ -1,90 +1,99 @@
 package search
 
 import (
+	"bytes"
 	"regexp/syntax"
-	"slices"
+	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"agentctl/discover/native/bytepair"
 )
 
-// word is a run of letters and digits that a match must contain. JSON writes it in one piece: none of its characters has an
-// escape of its own, except a \u escape.
-type word struct {
-	runes []rune
-	fold  bool // in any case
-	// pair is the index of the first of two characters of the word that are probably the rarest ones. Each form of them is one byte.
-	pair int
-}
-
-// MayMatch reports whether a string of this JSON text, once decoded, may have a match. It is true also where a \u escape stands for a
-// character of a word.
+// MayMatch reports whether a string of this JSON text, once decoded, may have a match. It ignores the case of letters. It is true also
+// where a character that a word can have is written as an escape.
 func (p *Pattern) MayMatch(json []byte) bool {
-	return p.words == nil || slices.ContainsFunc(p.words, func(w word) bool { return w.mayBeIn(json) })
-}
-
-// caseBit is the bit in which the two cases of an ASCII letter differ.
-const caseBit = 'a' ^ 'A'
-
-// mayBeIn reports whether a text contains the word, or a \u escape of one of its characters.
-func (w *word) mayBeIn(text []byte) bool {
-	pair := bytepair.Pair{First: byte(w.runes[w.pair]), Second: byte(w.runes[w.pair+1]), Ignored: caseBit}
-	escape := bytepair.Pair{First: '\\', Second: 'u'}
-	for at := 0; ; at++ {
-		i := bytepair.Index(text[at:], pair, escape)
-		if i < 0 {
-			return false
-		}
-		at += i
-		if text[at] == escape.First && w.mayBeEscapedAs(escaped(text[at:])) || w.isAround(text[:at], text[at:]) {
+	if p.words == nil {
+		return true
+	}
+	for _, w := range p.words {
+		if w.isIn(json) {
 			return true
 		}
 	}
+	return hasEscape(json)
 }
 
-// isAround reports whether one text ends with the word up to its pair, and the other one begins with the rest of it.
-func (w *word) isAround(before, after []byte) bool {
-	for _, want := range w.runes[w.pair:] {
-		r, n := utf8.DecodeRune(after)
-		if !w.same(r, want) {
-			return false
-		}
-		after = after[n:]
-	}
-	for _, want := range slices.Backward(w.runes[:w.pair]) {
-		r, n := utf8.DecodeLastRune(before)
-		if !w.same(r, want) {
-			return false
-		}
-		before = before[:len(before)-n]
-	}
-	return true
+// word is a run of ASCII letters and digits, in lower case. JSON writes it in one piece, except for \u escapes.
+type word struct {
+	text []byte
+	// rarest is the index of the character that is probably the rarest one.
+	rarest int
 }
 
-// same reports whether a character of a text matches one of the word.
-func (w *word) same(r, want rune) bool {
-	if r == want || !w.fold {
-		return r == want
+func newWord(text string) word {
+	// Letters and digits, those first that occur most often in transcripts.
+	const byFrequency = "etrnsaioclduf1p0y2b4h3g5m6789wxvkqjz"
+	w := word{text: []byte(strings.ToLower(text))}
+	for i, c := range w.text {
+		if strings.IndexByte(byFrequency, c) > strings.IndexByte(byFrequency, w.text[w.rarest]) {
+			w.rarest = i
+		}
 	}
-	if r < utf8.RuneSelf && want < utf8.RuneSelf {
-		return unicode.ToLower(r) == unicode.ToLower(want)
+	return w
+}
+
+// isIn reports whether a text may contain the word in any case. To find one character is much faster than to find a text in any case.
+func (w word) isIn(text []byte) bool {
+	rarest := w.text[w.rarest:][:1]
+	for _, c := range [][]byte{rarest, bytes.ToUpper(rarest)} {
+		for at := 0; ; at++ {
+			i := bytes.IndexByte(text[at:], c[0])
+			if i < 0 {
+				break
+			}
+			at += i
+			begin := at - w.rarest
+			if end := begin + len(w.text); begin >= 0 && end <= len(text) && bytes.EqualFold(text[begin:end], w.text) {
+				return true
+			}
+		}
 	}
-	for f := unicode.SimpleFold(want); f != want; f = unicode.SimpleFold(f) {
-		if r == f {
+	has := func(ascii byte, other rune) bool {
+		return bytes.IndexByte(w.text, ascii) >= 0 && bytes.ContainsRune(text, other)
+	}
+	return has('s', longS) || has('k', kelvin)
+}
+
+// Letters outside of ASCII that are other cases of ASCII letters.
+const (
+	longS  = '\u017f' // of s
+	kelvin = '\u212a' // of k
+)
+
+// hasEscape reports whether a text has a \u escape of a character that a word can have.
+func hasEscape(text []byte) bool {
+	for {
+		_, rest, found := bytes.Cut(text, []byte(`\u`))
+		if !found {
+			return false
+		}
+		code, err := strconv.ParseUint(string(rest[:min(4, len(rest))]), 16, 16)
+		if r := rune(code); err == nil && (isWordCharacter(r) || r == longS || r == kelvin) {
 			return true
 		}
+		text = rest
 	}
-	return false
 }
 
-// requiredWords returns words one of which every match contains; nil if there are none.
+// isWordCharacter reports whether a character is an ASCII letter or digit.
+func isWordCharacter(r rune) bool {
+	return '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
+}
+
+// requiredWords returns words one of which every match contains, in any case; nil if there are none.
 func requiredWords(re *syntax.Regexp) []word {
 	switch re.Op {
 	case syntax.OpLiteral:
-		if w, ok := longestWord(re.Rune, re.Flags&syntax.FoldCase != 0); ok {
-			return []word{w}
+		if text := longestWord(string(re.Rune)); len(text) > 1 {
+			return []word{newWord(text)}
 		}
 	case syntax.OpCapture, syntax.OpPlus:
 		return requiredWords(re.Sub[0])
@@ -118,44 +127,19 @@ func requiredWords(re *syntax.Regexp) []word {
 func shortest(words []word) int {
 	n := 0
 	for _, w := range words {
-		if n == 0 || len(w.runes) < n {
-			n = len(w.runes)
+		if n == 0 || len(w.text) < n {
+			n = len(w.text)
 		}
 	}
 	return n
 }
 
-// longestWord returns the longest word in a text that has a pair.
-func longestWord(text []rune, fold bool) (best word, ok bool) {
-	isSeparator := func(r rune) bool {
-		return r == unicode.ReplacementChar || !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}
-	for _, part := range strings.FieldsFunc(string(text), isSeparator) {
-		w := word{runes: []rune(part), fold: fold}
-		if w.choosePair() && len(w.runes) > len(best.runes) {
-			best, ok = w, true
+// longestWord returns the longest run of ASCII letters and digits in a text.
+func longestWord(text string) (longest string) {
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return !isWordCharacter(r) }) {
+		if len(part) > len(longest) {
+			longest = part
 		}
 	}
-	return best, ok
-}
-
-// byFrequency are letters and digits, those first that occur most often in transcripts.
-const byFrequency = "etrnsaioclduf1p0y2b4h3g5m6789wxvkqjz"
-
-// choosePair chooses the pair. It is not ok if there is none: with fold, k and s have forms of several bytes.
-func (w *word) choosePair() (ok bool) {
-	rank := func(r rune) int {
-		if w.fold && strings.ContainsRune("kKsS", r) {
-			return -1
-		}
-		return strings.IndexRune(byFrequency, unicode.ToLower(r))
-	}
-	best := -1
-	for i := range len(w.runes) - 1 {
-		first, second := rank(w.runes[i]), rank(w.runes[i+1])
-		if both := first + second; first >= 0 && second >= 0 && both > best {
-			best, ok, w.pair = both, true, i
-		}
-	}
-	return ok
+	return longest
 }

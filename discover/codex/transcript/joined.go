@@ -3,16 +3,14 @@ package transcript
 import (
 	"bytes"
 
-	"agentctl/discover/native/bytepair"
 	"agentctl/discover/native/jsonl"
 )
 
 // JoinsStrings reports whether a message of these records joins several strings to one text: a content or a result of several
 // parts. The block consists of whole lines.
 func JoinsStrings(block []byte) bool {
-	next := bytepair.Pair{First: ',', Second: '{'} // an object after another element
 	for {
-		i := bytepair.Index(block, next, next)
+		i := bytes.Index(block, []byte(`,{`)) // an object after another element
 		if i < 0 {
 			return false
 		}

@@ -1,5 +1,0 @@
-//go:build !amd64
-
-package bytepair
-
-func indexAVX2(*byte, int, *Pair, *Pair) int { panic("unreachable") }
