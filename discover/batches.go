@@ -36,11 +36,10 @@ func (scanner *Scanner) ListBatches(ctx context.Context, filter BatchFilter, vis
 		return older, ctx.Err()
 	}
 	total := len(entries)
-	candidates := scan.contentFilter(ctx, entries, filter.MayMatch)
 	for size := firstBatchSize; len(entries) > 0 && ctx.Err() == nil; size = min(2*size, maxBatchSize) {
 		filter.report(total-len(entries), total)
 		n := min(size, len(entries))
-		batch := candidates(entries[:n])
+		batch := scan.filterContent(ctx, entries[:n], filter.MayMatch)
 		entries = entries[n:]
 		if len(slices.Concat(batch...)) == 0 {
 			continue
@@ -71,28 +70,20 @@ func (scan *Scan) newestEntries(ctx context.Context, filter *BatchFilter) (entri
 	return sortByUpdated(entries), older
 }
 
-// contentFilter returns a function that returns those of some entries whose content may match, one list for each adapter.
-func (scan *Scan) contentFilter(ctx context.Context, entries []Entry, mayMatch func([]byte) bool) func(some []Entry) [][]Entry {
-	filters := make([]func([]Entry) []Entry, len(scan.adapters))
-	if mayMatch != nil {
-		byAgent := scan.splitByAgent(entries)
-		for i, a := range scan.adapters {
-			if filter, ok := a.(ContentFilter); ok && len(byAgent[i]) > 0 {
-				filters[i] = filter.FilterContent(scan.confine(ctx, a.Name()), byAgent[i], mayMatch)
-			}
-		}
-	}
-	return func(some []Entry) [][]Entry {
-		byAgent := scan.splitByAgent(some)
-		var wg sync.WaitGroup
-		for i, filter := range filters {
-			if filter != nil && len(byAgent[i]) > 0 {
-				wg.Go(func() { byAgent[i] = filter(byAgent[i]) })
-			}
-		}
-		wg.Wait()
+// filterContent returns those of the entries whose content may match, one list for each adapter.
+func (scan *Scan) filterContent(ctx context.Context, entries []Entry, mayMatch func([]byte) bool) [][]Entry {
+	byAgent := scan.splitByAgent(entries)
+	if mayMatch == nil {
 		return byAgent
 	}
+	var wg sync.WaitGroup
+	for i, a := range scan.adapters {
+		if filter, ok := a.(ContentFilter); ok && len(byAgent[i]) > 0 {
+			wg.Go(func() { byAgent[i] = filter.FilterContent(scan.confine(ctx, a.Name()), byAgent[i], mayMatch) })
+		}
+	}
+	wg.Wait()
+	return byAgent
 }
 
 // readBatch returns the sessions of the entries that pass the filter.

@@ -10,8 +10,8 @@ import (
 )
 
 // FilterContent implements [discover.ContentFilter]. It reads whole rollouts, and those that they continue.
-func (Adapter) FilterContent(ctx context.Context, _ []discover.Entry, match func([]byte) bool) func([]discover.Entry) []discover.Entry {
-	return fsread.FilterParallel(ctx, func(e discover.Entry, buffers *fsread.Buffers) bool { return mayMatch(e.Path, buffers, match) })
+func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
+	return fsread.FilterParallel(ctx, func(e discover.Entry, buffers *fsread.Buffers) bool { return mayMatch(e.Path, buffers, match) })(entries)
 }
 
 // mayMatch reports whether a rollout may match, cannot be read, or continues another one.

@@ -21,7 +21,6 @@ const (
 	headerSize = 100
 	pageSizeAt = 16
 	versionsAt = 18 // for writing, for reading: 1 for the rollback mode, 2 for WAL
-	reservedAt = 20 // the bytes at the end of each page that SQLite does not use
 	countAt    = 28 // the size of the database in pages
 	encodingAt = 56
 	utf8Text   = 1 // 0 is in a database without any table

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"agentctl/discover/native/fsread"
@@ -39,8 +37,6 @@ type snapshot struct {
 	taken    time.Time
 	// used are the pages read so far, by offset; ahead are pages that were read before they were requested.
 	used     []int64
-	usedFull atomic.Bool // used has as many as are kept
-	usedMu   sync.Mutex  // guards used while ReadAt is called concurrently
 	ahead    map[int64][]byte
 }
 
@@ -129,7 +125,7 @@ func (s *snapshot) checkJournal() error {
 }
 
 // ReadAt implements io.ReaderAt over the committed pages. Pages that are contiguous in one file are read with one system
-// call. It may be called concurrently.
+// call.
 func (s *snapshot) ReadAt(p []byte, off int64) (int, error) {
 	n := 0
 	for n < len(p) {
@@ -164,15 +160,9 @@ func (s *snapshot) readRun(p []byte, at int64) (int, error) {
 }
 
 func (s *snapshot) noteUsed(page int64) {
-	if s.usedFull.Load() {
-		return
-	}
-	s.usedMu.Lock()
-	defer s.usedMu.Unlock()
 	if len(s.used) < maxReadAhead {
 		s.used = append(s.used, page)
 	}
-	s.usedFull.Store(len(s.used) >= maxReadAhead)
 }
 
 // locate returns the file and the offset of the newest content of the page at an offset.
@@ -198,7 +188,6 @@ func (s *snapshot) readAhead(pages []int64) (bool, error) {
 		}
 	}
 	s.ahead, s.used = ahead, nil
-	s.usedFull.Store(false)
 	return s.intact()
 }
 
