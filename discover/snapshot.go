@@ -51,14 +51,16 @@ type StoredRequest struct {
 func (scanner *Scanner) Snapshot(ctx context.Context, req SnapshotRequest) (Snapshot, error) {
 	const tries = 5 // a stopped session should not change; if one does, the next snapshot has it
 	f := follower{req, slices.Clone(req.Follow)}
-	for n, thorough := 1, false; ; n++ {
+	isStopped := func(s Session) bool { return s.Status == Stopped }
+	thorough := req.Stored != nil || slices.ContainsFunc(req.Follow, isStopped)
+	for n := 1; ; n++ {
 		scan := scanner.newScan(req.Agents)
 		scan.thorough = thorough
 		snap, err := f.snapshot(ctx, scan)
 		if err != nil {
 			return Snapshot{}, err
 		}
-		if hasStopped := slices.ContainsFunc(snap.Followed, func(s Session) bool { return s.Status == Stopped }); hasStopped && !thorough {
+		if !thorough && slices.ContainsFunc(snap.Followed, isStopped) {
 			n, thorough = 0, true
 			continue
 		}

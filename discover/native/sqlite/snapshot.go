@@ -36,8 +36,8 @@ type snapshot struct {
 	size     int64
 	taken    time.Time
 	// used are the pages read so far, by offset; ahead are pages that were read before they were requested.
-	used     []int64
-	ahead    map[int64][]byte
+	used  []int64
+	ahead map[int64][]byte
 }
 
 // openSnapshot opens the database at path. An empty database has size 0.
