@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -262,33 +261,4 @@ func TestUnexpectedContent(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Reading leaves the store as it was, byte for byte.
-func TestReadingChangesNothing(t *testing.T) {
-	dir := home(t, "03-tui-live-clear-resume-compact-subagent-2.1.197")
-	before := contents(t, dir)
-	records(t, dir, discover.EntryFilter{Subagents: true}, discover.ReadOptions{Full: true, Tokens: true})
-	claims(t, dir, native329(23113, 80645, dir, "/srv/claude-lab/w/tui1"))
-	if !bytes.Equal(before, contents(t, dir)) {
-		t.Error("the store changed")
-	}
-}
-
-func contents(t *testing.T, dir string) []byte {
-	t.Helper()
-	var all bytes.Buffer
-	must(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(&all, path, info.Mode(), info.Size(), info.ModTime())
-		if info.Mode().IsRegular() {
-			raw, err := os.ReadFile(path)
-			all.Write(raw)
-			return err
-		}
-		return nil
-	}))
-	return all.Bytes()
 }

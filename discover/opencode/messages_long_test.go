@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"database/sql"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	"agentctl/discover"
-	"agentctl/discover/native/sqlite"
 	"agentctl/discover/opencode/transcript"
 )
 
@@ -65,70 +63,10 @@ func addTurns(t testing.TB, path string, from, n, output int) {
 	}
 }
 
-// extend extends a database to a size by a hole at its end.
-func extend(t testing.TB, path string, size int64) {
-	t.Helper()
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var pages [4]byte
-	binary.BigEndian.PutUint32(pages[:], uint32(size/4096)) // the size in pages (fileformat2, 1.3.8)
-	if err := f.Truncate(size); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteAt(pages[:], 28); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // counted counts the bytes that are read.
 type counted struct {
 	*os.File
 	bytes int
-}
-
-func (c *counted) ReadAt(p []byte, off int64) (int, error) {
-	n, err := c.File.ReadAt(p, off)
-	c.bytes += n
-	return n, err
-}
-
-// The bytes read for the newest messages do not depend on the size of the database, here 1 GB.
-func TestMessagesCost(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "opencode.db")
-	execute(t, path, transcriptSchema...)
-	addTurns(t, path, 0, 3000, 2000)
-	extend(t, path, 1<<30)
-	addTurns(t, path, 3000, 1000, 2000)
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || info.Size() <= 1<<30 {
-		t.Fatalf("%d bytes, %v", info.Size(), err)
-	}
-	c := &counted{File: f}
-	db, err := sqlite.Open(t.Context(), c, info.Size())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	st, err := newDatabase("", path, db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := (&messageBatch{}).next(st.messages(longSession), firstBatch)
-	if db.Err() != nil || len(g.items) < 20 || g.items[0].Text != "answer 3999" {
-		t.Fatalf("%d messages, %v", len(g.items), db.Err())
-	}
-	t.Logf("%d bytes of %d", c.bytes, info.Size())
-	if c.bytes > 512<<10 {
-		t.Errorf("%d bytes of %d were read", c.bytes, info.Size())
-	}
 }
 
 // All batches together have the same messages, wherever a batch ends.
@@ -166,33 +104,6 @@ func TestMessagesInBatches(t *testing.T) {
 	for i, s := range one {
 		if s.ID != list[i].ID || (s.Tokens == nil) != (list[i].Tokens == nil) {
 			t.Fatalf("message %d: %+v, want %+v", i, s, list[i])
-		}
-	}
-}
-
-// Only the files of the messages that the caller takes are read, and of one more.
-func TestLegacyMessagesCost(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "storage")
-	r := discover.Record{ID: longSession, Path: filepath.Join(mkdir(t, filepath.Join(dir, "session", "global")), longSession+".json")}
-	messages := mkdir(t, filepath.Join(dir, "message", longSession))
-	const all, taken = 1000, 20
-	for i := range all {
-		id := fmt.Sprintf("msg_%08d", i)
-		if i < all-taken-1 {
-			writeFile(t, filepath.Join(messages, id+".json"), []byte("who reads this is told so"))
-			continue
-		}
-		role := []string{"user", "assistant"}[i%2]
-		writeFile(t, filepath.Join(messages, id+".json"), fmt.Appendf(nil, `{"id":%q,"role":%q,"time":{"created":%d}}`, id, role, i+1))
-		writeFile(t, filepath.Join(mkdir(t, filepath.Join(dir, "part", id)), "prt_1.json"), fmt.Appendf(nil, `{"type":"text","text":"text %d"}`, i))
-	}
-	n := 0
-	for m, err := range New().Messages(t.Context(), r) {
-		if want := fmt.Sprint("text ", all-1-n); err != nil || m.Text != want {
-			t.Fatalf("%q, %v, want %q", m.Text, err, want)
-		}
-		if n++; n == taken {
-			break
 		}
 	}
 }

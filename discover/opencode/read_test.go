@@ -48,29 +48,6 @@ func TestReadCaptured(t *testing.T) {
 	}
 }
 
-// A field that is not requested is absent, and the others are the same.
-func TestReadCheaply(t *testing.T) {
-	for _, dir := range []string{restore(t, "multi-run-midturn"), restore(t, "family"), capture(t, "json-1.1.65-family"), restore(t, "mig_1.2.1"), capture(t, "json-1.1.65-run-finished")} {
-		cheap, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		full, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, whole)
-		if err != nil || len(full) != len(cheap) {
-			t.Fatalf("%d records, %d cheap ones, %v", len(full), len(cheap), err)
-		}
-		for i, c := range cheap {
-			f := full[i]
-			if c.ID != f.ID || c.Turn != f.Turn || c.Prompt != f.Prompt || !c.Updated.Equal(f.Updated) || c.Model != f.Model {
-				t.Errorf("cheap %+v\nfull %+v", c, f)
-			}
-			if c.Tokens != nil && c.Tokens.Total != f.Tokens.Total {
-				t.Errorf("%s: tokens %+v, %+v", c.ID, c.Tokens, f.Tokens)
-			}
-		}
-	}
-}
-
 func TestEntriesByQuery(t *testing.T) {
 	dir := restore(t, "multi-run-midturn")
 	all, err := New().Entries(t.Context(), homeOf(dir), discover.EntryFilter{Subagents: true})

@@ -144,28 +144,3 @@ func FuzzProcessLog(f *testing.F) {
 		}
 	})
 }
-
-// A log is read back at most [maxCreatorSearch] bytes if only the creators of sessions are needed, and else to the start of the process.
-func TestAnOldSilentProcessDoesNotHaveTheLogReadWhole(t *testing.T) {
-	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	id := func(n int) string { return fmt.Sprintf("ses_%026d", n) }
-	var text strings.Builder
-	lines := 0
-	for ; text.Len() < 3*maxCreatorSearch; lines++ {
-		fmt.Fprintf(&text, "timestamp=%s level=INFO run=aaaaaaaa message=created id=%s\n",
-			start.Add(time.Duration(lines)*time.Second).Format("2006-01-02T15:04:05.000Z07:00"), id(lines))
-	}
-	for name, c := range map[string]struct {
-		runs  map[string]time.Time
-		whole bool
-	}{
-		"silent": {map[string]time.Time{"": start}, false},
-		"named":  {map[string]time.Time{"": start, "aaaaaaaa": start}, true},
-	} {
-		_, all, err := readLogEvents(fsread.NewMemoryFile("log", []byte(text.String()), start), c.runs)
-		made := all.creators
-		if err != nil || made[id(lines-1)] != "aaaaaaaa" || (made[id(0)] != "") != c.whole {
-			t.Errorf("%s: %d of %d sessions, %v", name, len(made), lines, err)
-		}
-	}
-}

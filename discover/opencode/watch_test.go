@@ -72,3 +72,9 @@ func TestWatchPathsBehindPrompts(t *testing.T) {
 		t.Errorf("%s is among %q", messages[0], got)
 	}
 }
+
+func sortedGlob(pattern string) []string {
+	paths, _ := filepath.Glob(pattern)
+	slices.Sort(paths)
+	return paths
+}

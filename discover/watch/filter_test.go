@@ -209,22 +209,6 @@ func runWatcher(t *testing.T, m *fakeSystem, span time.Duration, configure ...fu
 	}
 }
 
-// On a machine on which nothing happens there is one snapshot in each idleInterval. Each searches the stores once for what is new.
-func TestPollingAQuietMachineIsCheap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const minutes = 10
-		m := newFakeSystem(time.Millisecond)
-		c, events := runWatcher(t, m, minutes*time.Minute)
-		const most = minutes*int(time.Minute/idleInterval) + 4 // the first one and those after it
-		if n := len(m.snapshots); n > most || n < most-10 || c.whole > n || c.single > n {
-			t.Errorf("%d snapshots, want %d; all sessions were searched %d times, the session %d times", n, most, c.whole, c.single)
-		}
-		if events != 2 {
-			t.Errorf("%d events", events)
-		}
-	})
-}
-
 // busyTime is how long a busy system writes.
 const busyTime = time.Minute
 
@@ -238,26 +222,6 @@ func newBusySystem(cost time.Duration) *fakeSystem {
 		}
 	}()
 	return m
-}
-
-// A slow watcher reads within 1.5 seconds where snapshots are cheap; they take a sixteenth of the processor where they are not.
-func TestPollingSlowly(t *testing.T) {
-	for cost, most := range map[time.Duration]time.Duration{time.Millisecond: slowMaxDelay, 200 * time.Millisecond: 3200 * time.Millisecond} {
-		synctest.Test(t, func(t *testing.T) {
-			m := newBusySystem(cost)
-			runWatcher(t, m, busyTime, (*Watcher).PollSlowly)
-			for i, at := range m.snapshots[1:] {
-				if after := at - m.snapshots[i]; after > most+slowPollInterval {
-					t.Errorf("%s a snapshot: none between %s and %s", cost, m.snapshots[i], at)
-				}
-			}
-			if n := len(m.snapshots); cost > 100*time.Millisecond && time.Duration(n)*cost > busyTime/slowCostShare+cost {
-				t.Errorf("%d snapshots of %s", n, cost)
-			}
-			synctest.Wait()
-			<-time.After(30 * time.Millisecond)
-		})
-	}
 }
 
 // Whatever a snapshot costs and however much happens, a change is read within a second.

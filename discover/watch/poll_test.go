@@ -3,7 +3,6 @@ package watch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -115,44 +114,6 @@ func (m *fakeSystem) snapshotsBetween(from, to time.Duration) (n int) {
 	return n
 }
 
-func TestAQuietMachineNeedsFewSnapshots(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newFakeSystem(time.Millisecond)
-		m.watch(t, time.Minute)
-		// The first, those after the change, and one each idleInterval.
-		if n := len(m.snapshots); n < 7 || n > 9 {
-			t.Errorf("%d snapshots: %v", n, m.snapshots)
-		}
-	})
-}
-
-// However much is written, cheap snapshots take no more than their share of the CPU, and the others come no more often than they must.
-func TestSnapshotsAreBoundedByTheirCost(t *testing.T) {
-	for _, cost := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 40 * time.Millisecond, 200 * time.Millisecond} {
-		t.Run(fmt.Sprint(cost), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				m := newFakeSystem(cost)
-				const span = 5 * time.Minute
-				go func() {
-					for time.Since(m.start) < span {
-						m.write("/f")
-						<-time.After(50 * time.Millisecond)
-					}
-				}()
-				m.watch(t, span)
-				synctest.Wait()
-				<-time.After(50 * time.Millisecond) // the writer has ended, too
-				if most := max(span/costShare, span/maxDelay*cost) + cost; m.cpuTime > most {
-					t.Errorf("%d snapshots took %s of %s, more than %s", len(m.snapshots), m.cpuTime, span, most)
-				}
-				if least := span / min(maxDelay, max(pollInterval, costShare*cost)) / 2; time.Duration(len(m.snapshots)) < least {
-					t.Errorf("only %d snapshots, want %d", len(m.snapshots), least)
-				}
-			})
-		})
-	}
-}
-
 func TestAProcessExitTriggersASnapshotAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newFakeSystem(100 * time.Millisecond) // an expensive snapshot, but an exit does not wait
@@ -175,20 +136,6 @@ func TestAProcessThatCannotBeWaitedForIsPolled(t *testing.T) {
 		m.watch(t, 9*time.Second)
 		if m.snapshotsBetween(end, end+pollInterval) != 1 {
 			t.Errorf("no snapshot after %s: %v", end, m.snapshots)
-		}
-	})
-}
-
-func TestAChangeTriggersThreeSnapshots(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newFakeSystem(time.Millisecond)
-		const change = 25*time.Second + 60*time.Millisecond
-		time.AfterFunc(change, func() { m.write("/f") })
-		m.watch(t, 33*time.Second)
-		for _, after := range afterChange() {
-			if m.snapshotsBetween(change+after, change+after+2*pollInterval) != 1 {
-				t.Errorf("no snapshot %s after the change at %s: %v", after, change, m.snapshots)
-			}
 		}
 	})
 }

@@ -105,20 +105,6 @@ func newWatchTest(t *testing.T, claims []discover.Claim, records ...discover.Rec
 
 func withOpenTurn(r discover.Record) discover.Record { r.Turn.State = discover.TurnOpen; return r }
 
-func TestSnapshotKeepsTheOrderAndReadsNothingElse(t *testing.T) {
-	var opened []string
-	s := newWatchTest(t, []discover.Claim{exactClaim("b", 7), exactClaim("x", 8)}, record("codex", "a", 1), withOpenTurn(record("codex", "b", 2)), record("codex", "x", 3))
-	s.opened = &opened
-	s.watch("b", "a")
-	opened = nil
-	s.expectSnapshot("b:running a:stopped")
-	if slices.Contains(opened, "x") {
-		t.Errorf("read: %v", opened)
-	}
-	s.records[1] = record("codex", "b", 4)
-	s.expectSnapshot("b:idle a:stopped")
-}
-
 func TestWatcherFollowsASessionAcrossProcesses(t *testing.T) {
 	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, record("codex", "a", 1))
 	s.watch("a")
@@ -305,19 +291,6 @@ func TestWatcherStopsNothingWithoutAProcessTable(t *testing.T) {
 	s.expectSnapshot("a:unknown")
 	s.records = nil
 	s.expectSnapshot("a:unknown")
-}
-
-// A stopped session whose storage does not change is read once, and once more to know that it has not changed.
-func TestSnapshotOfAStoppedSessionIsNotRepeated(t *testing.T) {
-	s := newWatchTest(t, nil, record("codex", "a", 1))
-	s.turnStarts = map[string]time.Time{"a": s.clock}
-	s.watch("a")
-	reads := 0
-	s.onRead = func() { reads++ }
-	s.expectSnapshot("a:stopped")
-	if reads != 2 {
-		t.Errorf("it is read %d times", reads)
-	}
 }
 
 // A watcher reads the start of the newest turn, however long the turn is.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"reflect"
@@ -255,7 +256,7 @@ func TestJSONArray(t *testing.T) {
 
 // An array that is encoded in parallel equals its elements encoded one by one.
 func TestJSONArrayKeepsOrder(t *testing.T) {
-	list := manySessions()[:1000]
+	list := manySessions()
 	var got, want bytes.Buffer
 	for i, s := range list {
 		want.WriteString(map[bool]string{true: "[\n", false: ",\n"}[i == 0])
@@ -282,7 +283,7 @@ func (c *closedPipe) Write(p []byte) (int, error) {
 
 func TestJSONArrayStopsOnWriteError(t *testing.T) {
 	for after := range 5 {
-		if err := output.JSONArrayFunc(&closedPipe{after}, manySessions()[:1000], output.NewSession); !errors.Is(err, io.ErrClosedPipe) {
+		if err := output.JSONArrayFunc(&closedPipe{after}, manySessions(), output.NewSession); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("after %d writes: %v", after, err)
 		}
 	}
@@ -318,4 +319,14 @@ func dropLayout(r rune) rune {
 		return -1
 	}
 	return r
+}
+
+// manySessions returns sessions as a heavy user has after some years.
+func manySessions() []discover.Session {
+	list := make([]discover.Session, 1000)
+	for i := range list {
+		list[i] = completeSession()
+		list[i].ID = fmt.Sprintf("%08x-c285-7d91-bd0a-842a7d8b5424", i*7919)
+	}
+	return list
 }

@@ -73,15 +73,6 @@ ID        STATUS        TITLE
 	}
 }
 
-// The colours are readable on any background.
-func TestTableColours(t *testing.T) {
-	waiting := completeSession()
-	waiting.Error = ""
-	if got := table(t, output.TextOptions{Width: 200, Color: true}, waiting); !strings.Contains(got, "\x1b[30;43mwaiting (permission)\x1b[0m") {
-		t.Errorf("%q", got)
-	}
-}
-
 // The table of launches fits the terminal, and is not truncated in a pipe.
 func TestLaunchTable(t *testing.T) {
 	id := "01a1fa5c-c285-7d91-bd0a-842a7d8b5424"

@@ -54,46 +54,6 @@ func (c *processes) kill(name string) {
 	}
 }
 
-// Orphans are found by their markers and by descent. Processes of a live session, a live nested agent and its descendants, and
-// unrelated processes are none.
-func TestOrphansAreFoundAndEnded(t *testing.T) {
-	c := start(
-		t,
-		testProcess{Name: "agent", Sessions: []string{"a"}, SessionMarker: "a", PIDMarker: true, Children: []testProcess{
-			{Name: "tool", Setsid: true, Children: []testProcess{{Name: "its-child"}}},
-			{Name: "daemon", Detached: true},
-			{Name: "inner", Detached: true, Sessions: []string{"i"}, SessionMarker: "i", PIDMarker: true, Children: []testProcess{
-				{Name: "inner-tool"}, {Name: "inner-daemon", Detached: true},
-			}},
-			{Name: "plain", Detached: true, Sessions: []string{"p"}, Children: []testProcess{{Name: "plain-tool", Children: []testProcess{{Name: "plain-deep"}}}}},
-		}},
-		testProcess{Name: "living", Sessions: []string{"b"}, SessionMarker: "b", Children: []testProcess{{Name: "living-tool"}, {Name: "living-daemon", Detached: true}}},
-		testProcess{Name: "bystander"},
-	)
-	const all = "agent tool its-child daemon inner inner-tool inner-daemon plain plain-tool plain-deep living living-tool living-daemon bystander"
-	s := newFixture(t)
-	if got := s.orphans(c, all); got != "" {
-		t.Errorf("while the session lives: %q", got)
-	}
-	c.kill("agent")
-	if got, want := s.orphans(c, all), "tool its-child daemon"; got != want {
-		t.Errorf("found %q, want %q", got, want)
-	}
-	s.DryRun = true
-	if r := s.endOrphans(); r.Outcome != Planned || strings.Count(r.Message, "SIGTERM to pid ") != 3 {
-		t.Errorf("planned: %+v", r)
-	}
-	s.DryRun = false
-	r := s.endOrphans()
-	check(t, c, r, AlreadyStopped, all, strings.ReplaceAll(strings.TrimPrefix(all, "agent tool its-child daemon "), "  ", " "))
-	if got := sentTo(r, RoleTool); len(got) != 3 || slices.Contains(got, unix.SIGKILL) || r.Before.ID != "a" {
-		t.Errorf("%+v", r)
-	}
-	if got := s.orphans(c, all); got != "" {
-		t.Errorf("afterwards: %q", got)
-	}
-}
-
 // An orphan that ignores SIGTERM is killed only with force.
 func TestOrphanThatIgnoresSIGTERM(t *testing.T) {
 	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, SessionMarker: "a", Children: []testProcess{

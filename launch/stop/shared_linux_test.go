@@ -49,16 +49,6 @@ func TestNestedAgentsAreStoppedTogether(t *testing.T) {
 	check(t, c, r[1], Stopped, nested, "")
 }
 
-// The processes above this one are spared, although they are tools of the session.
-func TestAncestorsOfSelfAreSpared(t *testing.T) {
-	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, SessionMarker: "a", Children: []testProcess{
-		{Name: "shell", Setsid: true, Children: []testProcess{{Name: "self"}, {Name: "sibling"}}},
-	}})
-	s := newFixture(t)
-	s.SelfPID = c.byName["self"].ID.PID
-	check(t, c, s.stop("a")[0], Stopped, "agent shell self sibling", "shell self")
-}
-
 // two is one process of two sessions, each with a tool.
 func sharedServer() testProcess {
 	return testProcess{Name: "server", Sessions: []string{"a", "b"}, PIDMarker: true, Children: []testProcess{
@@ -68,18 +58,6 @@ func sharedServer() testProcess {
 }
 
 const both = "server launcher-a tool-a launcher-b tool-b"
-
-func TestSharedProcessIsNotSignalled(t *testing.T) {
-	c := start(t, sharedServer())
-	s := newFixture(t)
-	r := s.stop("a")[0]
-	check(t, c, r, Refused, both, both)
-	if !strings.Contains(r.Message, c.byName["server"].ID.String()+" also runs b") || len(r.Signalled) > 0 {
-		t.Errorf("%+v", r)
-	}
-	s.Force = true
-	check(t, c, s.stop("a")[0], Stopped, both, "")
-}
 
 func TestProcessOfSeveralChosenSessionsIsSignalledOnce(t *testing.T) {
 	c := start(t, sharedServer())

@@ -17,47 +17,6 @@ import (
 	"agentctl/proc"
 )
 
-// TestToolsEndWithTheirSession: F26. All processes that the session has started end with it, detached ones too; others do not.
-func TestToolsEndWithTheirSession(t *testing.T) {
-	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, SessionMarker: "a", PIDMarker: true, Children: []testProcess{
-		{Name: "tool", Setsid: true, Children: []testProcess{{Name: "its-child"}, {Name: "its-daemon", Detached: true}}},
-		{Name: "server"},
-		{Name: "daemon", Detached: true, Children: []testProcess{{Name: "its-own"}}},
-	}}, testProcess{Name: "bystander"})
-	r := newFixture(t).stop("a")[0]
-	check(t, c, r, Stopped, "agent tool its-child its-daemon server daemon its-own bystander", "bystander")
-	if got := sentTo(r, RoleAgent); !slices.Equal(got, []syscall.Signal{unix.SIGTERM}) {
-		t.Errorf("the agent was sent %v", got)
-	}
-	if got := sentTo(r, RoleTool); len(got) != 6 || slices.Contains(got, unix.SIGKILL) || len(r.Survived) > 0 {
-		t.Errorf("the tools were sent %v; %v survived", got, r.Survived)
-	}
-	if r.After == nil || r.After.Status != discover.Stopped || r.Before.Status != discover.Running {
-		t.Errorf("before %+v, after %+v", r.Before, r.After)
-	}
-	if again := newFixture(t).stop("a")[0]; again.Outcome != AlreadyStopped || len(again.Signalled) > 0 {
-		t.Errorf("a second time: %+v", again)
-	}
-}
-
-// TestAgentThatIgnoresSignalsIsReportedRunning: S8, F23. Its tools are left alone. Force kills it.
-func TestAgentThatIgnoresSignalsIsReportedRunning(t *testing.T) {
-	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, Ignores: []syscall.Signal{unix.SIGTERM}, Children: []testProcess{{Name: "tool", Setsid: true}}})
-	s := newFixture(t)
-	s.Timeout = 200 * time.Millisecond
-	r := s.stop("a")[0]
-	check(t, c, r, Running, "agent tool", "agent tool")
-	if !slices.Equal(r.Survived, []proc.ID{c.byName["agent"].ID}) || r.After.Status != discover.Running {
-		t.Errorf("%+v", r)
-	}
-	s.Force = true
-	r = s.stop("a")[0]
-	check(t, c, r, Stopped, "agent tool", "")
-	if got := sentTo(r, RoleAgent); !slices.Equal(got, []syscall.Signal{unix.SIGTERM, unix.SIGKILL}) {
-		t.Errorf("with force it was sent %v", got)
-	}
-}
-
 func TestGentlestSignalFirst(t *testing.T) {
 	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, Ignores: []syscall.Signal{unix.SIGINT}})
 	s := newFixture(t)
@@ -123,17 +82,6 @@ func TestAmbiguousSessionIsRefused(t *testing.T) {
 		if pid := c.byName[name].ID.String(); !strings.Contains(r.Message, pid) {
 			t.Errorf("%q does not name %s", r.Message, pid)
 		}
-	}
-}
-
-func TestDryRunSendsNothing(t *testing.T) {
-	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, Children: []testProcess{{Name: "tool"}}})
-	s := newFixture(t)
-	s.DryRun = true
-	r := s.stop("a")[0]
-	check(t, c, r, Planned, "agent tool", "agent tool")
-	if r.Message != "SIGTERM to "+c.byName["agent"].ID.String() || len(r.Signalled) > 0 {
-		t.Errorf("%+v", r)
 	}
 }
 

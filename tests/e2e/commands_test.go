@@ -159,8 +159,6 @@ func scriptCommands() map[string]command {
 	maps.Copy(all, eventCommands())
 	maps.Copy(all, screenCommands())
 	maps.Copy(all, pictureCommands())
-	maps.Copy(all, compressionCommands())
-	maps.Copy(all, interruptCommands())
 	maps.Copy(all, hostCommands())
 	return all
 }

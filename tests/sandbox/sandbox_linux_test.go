@@ -1,17 +1,11 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // eachSet runs the test with each of the things that a system may grant alone.
@@ -28,19 +22,6 @@ func TestExitCodes(t *testing.T) {
 		}
 		if code := start(t, "die", set).code(); code != 1 {
 			t.Errorf("the program is killed, the sandbox ends with %d", code)
-		}
-	})
-}
-
-func TestSignalsReachTheProgram(t *testing.T) {
-	eachSet(t, func(t *testing.T, set Set) {
-		n := start(t, "heed", set)
-		n.waitReady(t)
-		if err := n.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
-		if code := n.code(); code != 9 {
-			t.Errorf("exit code %d", code)
 		}
 	})
 }
@@ -69,19 +50,6 @@ func TestNothingIsLeft(t *testing.T) {
 	})
 }
 
-// TestRefusal has the system allow no pid namespace: there is a network, still.
-func TestRefusal(t *testing.T) {
-	refuse := []string{"unshare", "--user", "--map-root-user", "/bin/sh", "-c", `echo 0 > /proc/sys/user/max_pid_namespaces && exec "$@"`, "sh"}
-	if out, err := exec.Command(refuse[0], append(refuse[1:], "true")...).CombinedOutput(); err != nil {
-		t.Skipf("this system cannot be made to refuse: %v: %s", err, out)
-	}
-	n := start(t, "tell", Processes|Network, refuse...)
-	said := n.rest(t)
-	if code, right := n.code(), fmt.Sprintf("%s %d", stageDone, Network); code != 0 || said != right {
-		t.Errorf("exit code %d, %q, want %q", code, said, right)
-	}
-}
-
 // A fresh process table holds the process that collects orphans, and the program.
 func TestOnlyOurOwnProcessesAreSeen(t *testing.T) {
 	n := start(t, "look", Processes)
@@ -90,52 +58,6 @@ func TestOnlyOurOwnProcessesAreSeen(t *testing.T) {
 	}
 	if code := n.code(); code != 0 {
 		t.Errorf("exit code %d", code)
-	}
-}
-
-// Orphans do not stay as zombies; who started a process gets its exit code.
-func TestOrphansAreCollected(t *testing.T) {
-	if !Inside() {
-		t.Skip("this system allows no sandbox")
-	}
-	release, held, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release.Close()
-	defer held.Close()
-	var exit *exec.ExitError
-	cmd := exec.Command("/bin/sh", "-c", "head -c 1 <&3 >/dev/null 2>&1 & echo $!; exit 5")
-	cmd.ExtraFiles = []*os.File{release}
-	out, err := cmd.Output()
-	if !errors.As(err, &exit) || exit.ExitCode() != 5 {
-		t.Fatalf("%v, want exit code 5", err)
-	}
-	orphan, err := strconv.Atoi(strings.TrimSpace(string(out)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fd, err := unix.PidfdOpen(orphan, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Close(fd)
-	if parent := parentOf(fmt.Sprintf("/proc/%d", orphan)); parent != os.Getppid() {
-		t.Errorf("the orphan's parent is %d, ours %d", parent, os.Getppid())
-	}
-	if _, err := held.WriteString("x"); err != nil {
-		t.Fatal(err)
-	}
-	// A zombie still takes signals; only who collects it knows when it is gone.
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); ; <-tick.C {
-		if errors.Is(unix.PidfdSendSignal(fd, 0, nil, 0), unix.ESRCH) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the orphan is not collected")
-		}
 	}
 }
 

@@ -110,20 +110,6 @@ func (r Result) Changes(dirs ...string) []Call {
 	return out
 }
 
-// BytesRead sums what the calls read from files, in bytes.
-func BytesRead(calls []Call) int64 {
-	var n int64
-	for _, c := range calls {
-		switch c.Name {
-		case "read", "pread64", "readv", "preadv", "preadv2":
-			if c.Path != "" && c.Ret > 0 {
-				n += c.Ret
-			}
-		}
-	}
-	return n
-}
-
 // Opened returns the distinct files and directories that were opened, in order.
 func Opened(calls []Call) []string {
 	var out []string

@@ -4,7 +4,6 @@ package trace_test
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,72 +67,6 @@ func TestEveryChangeIsSeenAndReadingIsNone(t *testing.T) {
 	}
 }
 
-func TestReadingIsCounted(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	const size = 300_000
-	if err := os.WriteFile(dir+"/big", bytes.Repeat([]byte("x"), size), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	cmd := exec.Command("cat", dir+"/big")
-	cmd.Stdout = &out
-	r := run(t, cmd)
-	if out.Len() != size {
-		t.Errorf("the traced command put out %d bytes", out.Len())
-	}
-	calls := r.Below(dir)
-	if n := trace.BytesRead(calls); n != size {
-		t.Errorf("%d bytes read, want %d", n, size)
-	}
-	if got := trace.Opened(calls); !slices.Equal(got, []string{dir + "/big"}) {
-		t.Errorf("opened %q", got)
-	}
-	if r.PeakRSS < 100<<10 || r.PeakRSS > 1<<30 {
-		t.Errorf("peak of resident memory: %d bytes", r.PeakRSS)
-	}
-}
-
-func TestExitStatus(t *testing.T) {
-	for _, c := range []struct {
-		script string
-		exit   int
-	}{{"exit 0", 0}, {"exit 7", 7}, {"kill -KILL $$", 128 + 9}, {"(exit 3) & exit 4", 4}, {"kill -STOP $$; exit 5", 5}} { // the last: a tracer restarts what a signal stopped
-		cmd := exec.Command("/bin/sh", "-c", c.script)
-		if r := run(t, cmd); r.Exit != c.exit {
-			t.Errorf("%s: exit %d, want %d", c.script, r.Exit, c.exit)
-		}
-	}
-}
-
-func TestCommandThatCannotStart(t *testing.T) {
-	if _, err := trace.Run(exec.Command(t.TempDir() + "/missing")); err == nil {
-		t.Error("no error")
-	}
-}
-
-func TestContextEndsTheCommand(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	in, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", "echo started; exec sleep 1000")
-	cmd.Stdout = out
-	go func() {
-		_, _ = in.Read(make([]byte, 1))
-		cancel()
-	}()
-	r, _ := trace.Run(cmd)
-	out.Close()
-	if r.Exit != 128+9 {
-		t.Errorf("exit %d", r.Exit)
-	}
-}
-
 // A call is of the program that the process runs when it makes the call: also before and after it becomes another one.
 func TestCallsOfAProgram(t *testing.T) {
 	dir := t.TempDir()
@@ -182,14 +115,6 @@ func TestTracersLeaveOtherChildrenAlone(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-func TestCountIsTheSameTwice(t *testing.T) {
-	dir := t.TempDir()
-	count := func() int { return len(run(t, exec.Command("ls", dir)).Calls) }
-	if a, b := count(), count(); a != b || a < 20 {
-		t.Errorf("%d and %d calls", a, b)
-	}
 }
 
 // Who is killed at a call has not made it; who is not goes on.

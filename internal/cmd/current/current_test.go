@@ -1,25 +1,11 @@
 package current_test
 
 import (
-	"strings"
 	"testing"
 
 	"agentctl/internal/cmd"
 	"agentctl/tests/cmdtest"
 )
-
-// Neither whether a session lives, nor which one this is, takes a look at processes.
-func TestAliveAndCurrentShowNoProcesses(t *testing.T) {
-	f, out := cmdtest.New(t)
-	f = cmdtest.WithChildren(f)
-	if got := cmd.Run(t.Context(), f, "status", "aaaaaaaa-1", "--alive"); got != 0 || out.Stdout.Len() > 0 {
-		t.Errorf("exit %d: %s", got, out.Stdout.String())
-	}
-	f.PID = 12
-	if got := cmd.Run(t.Context(), f, "current", "--json"); got != 0 || strings.Contains(out.Stdout.String(), "processes") {
-		t.Errorf("exit %d: %s", got, out.Stdout.String())
-	}
-}
 
 func TestCurrent(t *testing.T) {
 	for pid, tc := range map[int]struct {

@@ -1,7 +1,6 @@
 package status_test
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"strings"
@@ -9,37 +8,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmd"
-	"agentctl/internal/output"
 	"agentctl/tests/cmdtest"
 )
-
-func TestStatusShowsProcesses(t *testing.T) {
-	f, out := cmdtest.New(t)
-	if got := cmd.Run(t.Context(), cmdtest.WithChildren(f), "status", "aaaaaaaa-1", "--json"); got != 0 {
-		t.Fatalf("exit %d: %s", got, out.Stderr.String())
-	}
-	cmdtest.CheckSchema(t, "session", out.Stdout.String())
-	var s output.Session
-	if err := json.Unmarshal(out.Stdout.Bytes(), &s); err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, p := range s.Processes {
-		text, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, string(text))
-	}
-	want := `{"pid":10,"ppid":1,"name":"","startedAt":"2026-11-20T11:00:00.000Z","cpu":0,"memory":0}
-{"pid":11,"ppid":10,"name":"","command":"sh -c ` + strings.Repeat("é", 193) + `…","startedAt":"2026-11-20T11:00:00.000Z","cpu":0.1,"memory":1048576}
-{"pid":12,"ppid":11,"name":"","command":"server --port 3000","startedAt":"2026-11-20T11:00:00.000Z","cpu":90,"memory":3145728,"ports":[3000]}
-{"pid":13,"ppid":10,"name":"sudo","startedAt":"2026-11-20T11:00:00.000Z"}
-{"pid":14,"ppid":13,"name":"","startedAt":"2026-11-20T11:00:00.000Z","adapter":"codex","sessions":["aaaaaaaa-2"]}`
-	if got := strings.Join(got, "\n"); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
 
 // A finished session that has left changes behind says so; with none there, or no repository, there is nothing to say.
 func TestStatusShowsChanges(t *testing.T) {

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package e2e_test
-
-func interruptCommands() map[string]command { return nil }
