@@ -15,8 +15,8 @@ import (
 // ErrMissing: the release is not installed.
 var ErrMissing = errors.New("not installed")
 
-// Root is the folder of all installations: $AGENTCTL_TEST_AGENTS, else agentctl-test/agents in the user's cache.
-func Root() (string, error) { return cache.Root("AGENTCTL_TEST_AGENTS", "agents") }
+// Root is the folder of all installations: $AGENTCTL_TEST_AGENTS, else agentctl-test/agents-with-scripts in the user's cache.
+func Root() (string, error) { return cache.Root("AGENTCTL_TEST_AGENTS", "agents-with-scripts") }
 
 // Find returns a finished installation, or an error that wraps [ErrMissing]. It uses no network.
 func Find(r Release) (Installation, error) {
@@ -44,21 +44,12 @@ func Ensure(ctx context.Context, r Release) error {
 	return cache.Make(root, r.String(), check, func(dir string) error { return npm(ctx, r, dir) })
 }
 
-// npm fetches the packages without running their scripts; Claude Code's own, which only links its program
-// into place, is run by hand.
+// npm installs the package as users do: its scripts decide where the agent's program is.
 func npm(ctx context.Context, r Release, dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"private":true}`), 0o644); err != nil {
 		return err
 	}
-	args := append([]string{"install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact", "--prefix", dir}, r.packages()...)
-	if err := run(ctx, dir, "npm", args...); err != nil {
-		return err
-	}
-	script := filepath.Join(dir, "node_modules", "@anthropic-ai", "claude-code", "install.cjs")
-	if r.Agent == ClaudeCode && exists(script) {
-		return run(ctx, dir, "node", script)
-	}
-	return nil
+	return run(ctx, dir, "npm", "install", "--ignore-scripts=false", "--no-audit", "--no-fund", "--save-exact", "--prefix", dir, r.pkg())
 }
 
 func run(ctx context.Context, dir, name string, args ...string) error {

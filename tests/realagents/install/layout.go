@@ -34,17 +34,10 @@ func target() string {
 	return arch + "-*-" + runtime.GOOS + "*"
 }
 
-// packages are the npm packages of a release. OpenCode has a package per platform, libc and processor
-// generation, several of which fit; the others choose by themselves.
-func (r Release) packages() []string {
-	switch r.Agent {
-	case ClaudeCode:
-		return []string{"@anthropic-ai/claude-code@" + r.Version}
-	case Codex:
-		return []string{"@openai/codex@" + r.Version}
-	default:
-		return []string{"opencode-ai@" + r.Version, "opencode-" + platform() + "@" + r.Version, "--omit=optional"}
-	}
+// pkg is the npm package of a release, with its version.
+func (r Release) pkg() string {
+	names := map[string]string{ClaudeCode: "@anthropic-ai/claude-code", Codex: "@openai/codex", OpenCode: "opencode-ai"}
+	return names[r.Agent] + "@" + r.Version
 }
 
 // at describes the installation of r below dir, whether it is finished or not.
@@ -66,11 +59,15 @@ func (r Release) at(dir string) (i Installation, manifest string) {
 		i.Native = slices.Concat(found, all, []string{"missing"})[0]
 		i.Shim = []string{filepath.Join(modules, ".bin", "codex")}
 	default:
-		manifest = filepath.Join(modules, "opencode-ai", "package.json")
-		i.Native = filepath.Join(modules, "opencode-"+platform(), "bin", "opencode")
-		// a script in the older ones; in the newer the agent's own place, which only npm's scripts would fill
-		if shim := filepath.Join(modules, "opencode-ai", "bin", "opencode"); exists(shim) {
-			i.Shim = []string{shim}
+		pkg := filepath.Join(modules, "opencode-ai")
+		manifest = filepath.Join(pkg, "package.json")
+		i.Native = filepath.Join(modules, ".bin", "opencode") // since 1.15.3, npm's script puts the agent itself there
+		if exists(filepath.Join(pkg, "bin", "opencode")) {    // up to 1.15.0, a launcher of what the script has put beside it
+			i.Shim = []string{i.Native}
+			i.Native = filepath.Join(pkg, "bin", ".opencode")
+			if !exists(i.Native) { // before 1.2
+				i.Native = filepath.Join(modules, "opencode-"+platform(), "bin", "opencode")
+			}
 		}
 	}
 	return i, manifest

@@ -21,7 +21,9 @@ const (
 	CodexOld = "0.104.0"
 	// OpenCodeCurrent has a SQLite store and one shared log.
 	OpenCodeCurrent = "1.18.33"
-	// OpenCodeJSON is the last one that stores JSON files; each process has a log of its own.
+	// OpenCodeLauncher is the oldest supported one: npm's command is a launcher, and each process has a log of its own.
+	OpenCodeLauncher = "1.14.41"
+	// OpenCodeJSON is the last one that stores JSON files.
 	OpenCodeJSON = "1.1.65"
 )
 
@@ -61,6 +63,7 @@ func Releases() []Release {
 		{ClaudeCode, ClaudeMain},
 		{ClaudeCode, ClaudeNode},
 		{Codex, CodexOld},
+		{OpenCode, OpenCodeLauncher},
 		{OpenCode, OpenCodeJSON},
 	}
 }
