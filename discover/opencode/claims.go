@@ -57,7 +57,7 @@ func (p *loggedProcess) presence(base discover.Claim, prompted bool) discover.Cl
 	c := base
 	c.Strength, c.Kind, c.Dir = discover.Exact, "process", p.dir
 	c.Detail = "runs " + proc.ProgramName(p.Exe) + ", as " + p.mode.source()
-	c.HideIfUnlinked, c.Unreadable = p.mode == modeServer, p.unreadable
+	c.HideIfUnlinked, c.Unreadable, c.NameOnly = p.mode == modeServer, p.unreadable, p.nameOnly()
 	switch {
 	case p.mode == modeTUI && p.unreadable == "" && p.stored.listed() && !prompted:
 		c.Turn = &discover.Turn{State: discover.TurnNone} // it may show a session, but got no prompt
@@ -81,6 +81,9 @@ func (scan *processScan) exactClaims(p *loggedProcess, base discover.Claim) (cla
 	if len(claims) == 0 && p.mode == modeRun && p.session != "" {
 		c := base
 		c.Kind, c.Detail = "argv", "-s "+p.session
+		if p.nameOnly() {
+			c.Strength = discover.Strong // its arguments are whatever its starter likes
+		}
 		claims = scan.addSubAgents(scan.addClaim(claims, c, p, p.session), p)
 	}
 	return claims

@@ -161,11 +161,11 @@ func TestNoSessionProcesses(t *testing.T) {
 	bun.Environ["BUN_BE_BUN"] = "1"
 	zombie := withLog(agent(21, start, "run", "x"), dir, 20219)
 	zombie.State = 'Z'
-	node := withLog(agent(22, start, "run", "x"), dir, 20219)
-	node.Exe = "/usr/bin/node"
+	launcher := agent(22, start, "/opt/node_modules/.bin/opencode", "run", "x")
+	launcher.Name, launcher.Exe, launcher.Arguments[0] = "node", "/usr/bin/node", "node"
 	gone := withLog(agent(23, start, "run", "x"), dir, 20219)
 	gone.Err = proc.ErrGone
-	processes := []proc.FakeProcess{bun, zombie, node, gone}
+	processes := []proc.FakeProcess{bun, zombie, launcher, gone}
 	for i, args := range [][]string{
 		{"run", "--attach", "http://127.0.0.1:4096", "hi"},
 		{"attach", "http://127.0.0.1:4096"},

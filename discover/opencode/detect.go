@@ -2,8 +2,10 @@ package opencode
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,8 +29,11 @@ type process struct {
 	unreadable string
 }
 
-// isProgram reports whether a process runs the agent's binary. npm's launcher before 1.15 does not count: it is a node process that can die
-// alone (SEEN 1.1.65).
+// mayBeProgram reports whether a process is worth a look: a path, a short name or a first argument has the agent's word in it.
+func mayBeProgram(name string) bool { return strings.Contains(name, "opencode") }
+
+// isProgram reports whether the name of a process's binary is the agent's own. A name proves nothing; see [holdsStore]. npm's launcher up to
+// 1.15.0 does not count: it is a node process that can die alone (SEEN 1.14.41).
 func isProgram(p proc.Process) bool {
 	if p.Exe == "" {
 		return isProgramName(p.Name) // another user's process
@@ -36,25 +41,64 @@ func isProgram(p proc.Process) bool {
 	return isProgramName(p.Exe)
 }
 
-// isProgramName reports whether an executable may be the agent's. opencode-cli is the server of the desktop application, in versions that
-// did not run it in their own process.
+// isProgramName reports whether a binary has one of the agent's own names. Behind npm's launcher it is .opencode. opencode-cli is the server
+// of the desktop application, in versions that did not run it in their own process.
 func isProgramName(exe string) bool {
 	switch proc.ProgramName(exe) {
-	case "opencode", "opencode.exe", "opencode-cli", "opencode2":
+	case "opencode", ".opencode", "opencode.exe", "opencode-cli", "opencode2":
 		return true
 	}
 	return false
 }
 
+// printLogs is the option with which a headless run or a server of 1.14.41 opens no log (SEEN).
+const printLogs = "--print-logs"
+
+// holdsStore reports whether a process holds what only the agent holds, whatever its program is called: a database and a log, both open for
+// writing (SEEN 1.14.41, 1.15.0, 1.18.33). The database alone is no evidence: sqlite3 opens it so even to read.
+func holdsStore(files []proc.OpenFile, args []string) bool {
+	database, log := false, slices.Contains(args, printLogs)
+	for _, f := range files {
+		database = database || f.Writable && isDatabase(f.Path)
+		log = log || f.Writable && isLog(f.Path)
+	}
+	return database && log
+}
+
 // IsAgentProcess implements [discover.MarkerReader].
-func (Adapter) IsAgentProcess(p proc.Process) bool { return isProgram(p) }
+func (Adapter) IsAgentProcess(p proc.Process) bool {
+	if isProgram(p) {
+		return true
+	}
+	files, err := p.OpenFiles(isEvidenceFile)
+	if err != nil || len(files) == 0 {
+		return false
+	}
+	args, _ := p.Args()
+	return holdsStore(files, args)
+}
+
+// candidates yields the processes that may be the agent's: by a name, by an open file, or by a lock on a database of the homes. SQLite holds
+// one as long as it has the database open (SEEN 1.14.41, 1.15.0, 1.18.33).
+func candidates(table *proc.Table, homes []discover.Home) iter.Seq[proc.Process] {
+	var locked []string
+	for _, h := range homes {
+		databases, _ := listDatabases(context.Background(), h) // Entries reports what cannot be read
+		for _, path := range databases {
+			locked = append(locked, path, path+"-shm")
+		}
+	}
+	return table.Candidates(proc.Signs{
+		Name: mayBeProgram, PIDs: table.LockHolders(locked...), File: func(path string) bool { return isDatabase(path) || isLog(path) },
+	})
+}
 
 // processes returns the live processes that may run sessions.
-func processes(table *proc.Table) []process {
+func processes(table *proc.Table, homes []discover.Home) []process {
 	var out []process
-	for p := range table.Candidates(proc.Signs{Name: isProgramName}) {
-		if p.Alive() && isProgram(p) {
-			if q, ok := inspect(p); ok && !q.isHelper(table) {
+	for p := range candidates(table, homes) {
+		if p.Alive() {
+			if q, ok := inspect(p); ok && q.mode != modeNone && !q.isHelper(table) {
 				out = append(out, q)
 			}
 		}
@@ -62,9 +106,15 @@ func processes(table *proc.Table) []process {
 	return out
 }
 
-// inspect reads what a process shows. ok is false if the process runs no sessions or has ended.
-func inspect(p proc.Process) (process, bool) {
-	q := process{Process: p}
+// inspect reads what a process shows. ok is false if the process is not the agent's or has ended.
+func inspect(p proc.Process) (q process, ok bool) {
+	q.Process = p
+	files, filesErr := p.OpenFiles(isEvidenceFile)
+	named := isProgram(p)
+	if errors.Is(filesErr, proc.ErrGone) || !named && len(files) == 0 {
+		return q, false
+	}
+	q.files = files
 	args, err := p.Args()
 	if errors.Is(err, proc.ErrGone) {
 		return q, false
@@ -72,15 +122,14 @@ func inspect(p proc.Process) (process, bool) {
 	if err == nil && len(args) > 0 {
 		q.args = args[1:]
 	}
-	if q.commandLine = parseArgs(q.args); q.mode == modeNone {
+	if !named && !holdsStore(files, q.args) {
 		return q, false
 	}
 	env, envErr := discover.Environ(p, dataKey, homeKey, dbKey, bunKey)
-	files, filesErr := p.OpenFiles(isEvidenceFile)
-	if errors.Is(envErr, proc.ErrGone) || errors.Is(filesErr, proc.ErrGone) || env[bunKey] == "1" {
+	if errors.Is(envErr, proc.ErrGone) || env[bunKey] == "1" {
 		return q, false
 	}
-	q.files = files
+	q.commandLine = parseArgs(q.args)
 	q.dir, _ = p.Cwd() // "" if it cannot be read
 	q.dataDir = cmp.Or(dataDir(env[dataKey], env[homeKey]), dataDirOfLog(files))
 	if same, err := p.SamePath(q.dataDir); err == nil && !same && q.dataDir != "" {
@@ -94,6 +143,12 @@ func inspect(p proc.Process) (process, bool) {
 		q.unreadable = "its environment and open files: " + reason(err)
 	}
 	return q, true
+}
+
+// nameOnly reports whether nothing but the program's name says that the process is the agent's. It has opened neither a database nor a log:
+// it has just started, or is another program of that name.
+func (p process) nameOnly() bool {
+	return !slices.ContainsFunc(p.files, func(f proc.OpenFile) bool { return f.Writable && (isDatabase(f.Path) || isLog(f.Path)) })
 }
 
 // isHelper reports whether the process is a helper that the agent has started itself, without a shell between. The agent starts no
@@ -121,8 +176,10 @@ func reason(err error) string {
 
 // isEvidenceFile reports whether an open file may be evidence: a database, a log, or the output for a launcher.
 func isEvidenceFile(path string) bool {
-	return strings.HasSuffix(path, ".db") || isLog(path) || isAnonymousFile(path)
+	return isDatabase(path) || isLog(path) || isAnonymousFile(path)
 }
+
+func isDatabase(path string) bool { return strings.HasSuffix(path, ".db") }
 
 // isLog reports whether a file is a log of the agent: since 1.17 log/opencode.log of all processes, before that a file of one process, such
 // as log/2026-11-20T192147.log.
@@ -137,7 +194,7 @@ func isSharedLog(path string) bool { return filepath.Base(path) == "opencode.log
 func (p process) databases() []string {
 	var out []string
 	for _, f := range p.files {
-		if strings.HasSuffix(f.Path, ".db") && !f.Deleted && !f.PathDiffers {
+		if isDatabase(f.Path) && !f.Deleted && !f.PathDiffers {
 			out = append(out, f.Path)
 		}
 	}

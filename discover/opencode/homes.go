@@ -36,7 +36,7 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 		}
 		h.add(discover.Home{Dir: path, FromUser: true, Explicit: true})
 	}
-	for _, p := range processes(table) {
+	for _, p := range processes(table, h.list) {
 		by := []proc.ID{p.ID}
 		h.add(discover.Home{Dir: p.dataDir, NamedBy: by})
 		for _, db := range p.databases() {
@@ -48,7 +48,7 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 }
 
 // IsStoreFile implements [discover.FileStore].
-func (Adapter) IsStoreFile(path string) bool { return strings.HasSuffix(path, ".db") }
+func (Adapter) IsStoreFile(path string) bool { return isDatabase(path) }
 
 // homes is a set of homes. A folder with several names is one home, with the first of the names.
 type homes struct {

@@ -49,7 +49,7 @@ func newProcessScan(ctx context.Context, table *proc.Table, homes []discover.Hom
 		scan.homes[h.Dir].homes = append(scan.homes[h.Dir].homes, h)
 		names[discover.RealPath(h.Dir)] = h.Dir
 	}
-	for _, found := range processes(table) {
+	for _, found := range processes(table, homes) {
 		p := &loggedProcess{process: found, home: found.dataDir}
 		if scan.homes[p.home] == nil && !p.foreign { // a home may have it under another name
 			p.home = cmp.Or(names[discover.RealPath(p.home)], p.home)

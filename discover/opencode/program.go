@@ -18,7 +18,7 @@ import (
 // Program implements [discover.ProgramNamer].
 func (Adapter) Program() string { return "opencode" }
 
-// binKey is the variable that tells npm's launcher, in versions before 1.15, which binary to run.
+// binKey is the variable that tells npm's launcher, in versions up to 1.15.0, which binary to run.
 const binKey = "OPENCODE_BIN_PATH"
 
 // installation is the binary to start.
@@ -27,9 +27,9 @@ type installation struct {
 	version native.Version // zero if its place does not show it
 }
 
-// findInstallation finds the agent's own binary. The program in npm's package opencode-ai may be another one: before 1.15, a launcher that
-// runs the binary as a child process; later, a placeholder that the package's install script replaces. Then findInstallation searches for
-// the binary of the platform's package, as the launcher does.
+// findInstallation finds the agent's own binary. The program in npm's package opencode-ai may be another one: up to 1.15.0, a launcher that
+// runs the binary as a child process; later, a placeholder that the package's install script replaces. Then findInstallation searches where
+// the launcher does: for what the install script has put beside it, and for the binary of the platform's package.
 func findInstallation(host launch.Environment) (installation, error) {
 	name := Adapter{}.Program()
 	path, err := host.LookPath(name)
@@ -43,7 +43,8 @@ func findInstallation(host launch.Environment) (installation, error) {
 	if set := host.Getenv(binKey); set != "" && filepath.Ext(real) == "" {
 		return installation{set, versionOf(set)}, nil
 	}
-	for _, candidate := range nativeBinaries(filepath.Dir(real)) {
+	candidates := append([]string{filepath.Join(filepath.Dir(real), ".opencode")}, nativeBinaries(filepath.Dir(real))...)
+	for _, candidate := range candidates {
 		if isBinary(candidate) {
 			return installation{candidate, versionOf(candidate)}, nil
 		}

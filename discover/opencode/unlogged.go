@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/proc"
 )
 
 // OpenCode 1.17 and later collects the lines of its log for a second before it writes them (READ 1.18.33: a batched logger; SEEN: up to two
@@ -91,15 +90,13 @@ func (scan *processScan) mayHaveStarted(p *loggedProcess, s *session) bool {
 
 // hasRunClients reports whether a live process asks a server for headless turns (`run --attach`).
 func (scan *processScan) hasRunClients() bool {
-	for p := range scan.table.Candidates(proc.Signs{Name: isProgramName}) {
-		if args, err := p.Args(); err == nil && len(args) > 0 && isRunClient(p, args[1:]) {
+	for p := range candidates(scan.table, nil) {
+		if !p.Alive() {
+			continue
+		}
+		if q, ok := inspect(p); ok && q.name == "run" && q.mode == modeNone {
 			return true
 		}
 	}
 	return false
-}
-
-func isRunClient(p proc.Process, args []string) bool {
-	c := parseArgs(args)
-	return p.Alive() && isProgram(p) && c.name == "run" && c.mode == modeNone
 }

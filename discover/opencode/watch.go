@@ -30,4 +30,4 @@ func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 }
 
 // MatchesBinary implements [discover.PathWatcher].
-func (Adapter) MatchesBinary(exe string) bool { return isProgramName(exe) }
+func (Adapter) MatchesBinary(exe string) bool { return mayBeProgram(exe) }
