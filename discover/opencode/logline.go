@@ -20,7 +20,8 @@ type logLine struct {
 // logEvent is what a line of the log says of a session.
 type logEvent struct {
 	at time.Time
-	// ended: the turn ended ("exiting loop", "cancel"). Any other event means that a turn may be in progress.
+	// ended: the turn ended ("exiting loop", "cancel", or an error of "process", as one that was aborted). Any other event means that a turn may
+	// be in progress.
 	ended bool
 	// retryError is the error of the API after which the agent waits to try again.
 	retryError string
@@ -65,12 +66,13 @@ func parseLogLine(line []byte) logLine {
 	}
 	out := logLine{logEvent: logEvent{at: at}}
 	var message string
+	isError := false
 	for key, value := range fields(string(line)) {
 		switch key {
 		case "run":
 			out.run = value
 		case "level":
-			out.isInfo = value == "INFO"
+			out.isInfo, isError = value == "INFO", value == "ERROR"
 		case "message":
 			message = value
 		case "session.id", "sessionID":
@@ -93,7 +95,7 @@ func parseLogLine(line []byte) logLine {
 	if !isSessionID(out.session) {
 		out.session, out.created = "", false
 	}
-	out.ended = message == "exiting loop" || message == "cancel"
+	out.ended = message == "exiting loop" || message == "cancel" || message == "process" && isError
 	return out
 }
 

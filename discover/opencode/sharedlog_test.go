@@ -18,19 +18,21 @@ func TestParseLogLine(t *testing.T) {
 		session string
 		over    bool
 	}{
-		lineStart + "message=loop session.id=" + id + " step=0":                                     {id, false},
-		lineStart + `message="exiting loop" session.id=` + id:                                       {id, true},
-		lineStart + "message=cancel session.id=" + id:                                               {id, true},
-		lineStart + "message=created id=" + id + ` slug=x parentID=undefined title="t"`:             {id, false},
-		lineStart + "message=asking id=" + id:                                                       {"", false},
-		lineStart + "message=created id=per_1 parentID=" + id:                                       {"", false},
-		lineStart + `message=x title="a session.id=` + id + ` b"`:                                   {"", false},
-		lineStart + `message=x error="a \" session.id=` + id + `" step=1`:                           {"", false},
-		lineStart + `message="session.id=` + id + ``:                                                {"", false},
-		lineStart + "message=loop session.id=../../etc step=0":                                      {"", false},
-		"    at run (session.id=" + id + ")":                                                        {"", false},
-		`{"run":"e5f72788","session.id":"` + id + `"}`:                                              {"", false},
-		lineStart + "message=stream providerID=anthropic session.id=" + id + " small=false agent=x": {id, false},
+		lineStart + "message=loop session.id=" + id + " step=0":                                                {id, false},
+		strings.Replace(lineStart, "INFO", "ERROR", 1) + `message=process session.id=` + id + ` error=Aborted`: {id, true},
+		lineStart + `message=process session.id=` + id:                                                         {id, false},
+		lineStart + `message="exiting loop" session.id=` + id:                                                  {id, true},
+		lineStart + "message=cancel session.id=" + id:                                                          {id, true},
+		lineStart + "message=created id=" + id + ` slug=x parentID=undefined title="t"`:                        {id, false},
+		lineStart + "message=asking id=" + id:                                                                  {"", false},
+		lineStart + "message=created id=per_1 parentID=" + id:                                                  {"", false},
+		lineStart + `message=x title="a session.id=` + id + ` b"`:                                              {"", false},
+		lineStart + `message=x error="a \" session.id=` + id + `" step=1`:                                      {"", false},
+		lineStart + `message="session.id=` + id + ``:                                                           {"", false},
+		lineStart + "message=loop session.id=../../etc step=0":                                                 {"", false},
+		"    at run (session.id=" + id + ")":                                                                   {"", false},
+		`{"run":"e5f72788","session.id":"` + id + `"}`:                                                         {"", false},
+		lineStart + "message=stream providerID=anthropic session.id=" + id + " small=false agent=x":            {id, false},
 	} {
 		got := parseLogLine([]byte(line))
 		if got.session != want.session || got.ended != want.over {

@@ -8,7 +8,10 @@ type Tail struct {
 	// OpenAnswer is the tail without the messages that the user has sent during an answer which has not ended; nil if there are none. A
 	// process that was killed leaves its last answer open forever, so it counts only for the process that writes it.
 	OpenAnswer *Tail
-	parts      []Part
+	// endedBy is the tail without the messages that the user has sent during an answer which has ended the turn: it failed, was aborted, or the
+	// user refused a call of it. The agent leaves these messages to the next prompt (SEEN, READ 1.18.33). It is nil if there are none.
+	endedBy *Tail
+	parts   []Part
 	// active is when the session last changed, by the parts, in milliseconds; 0 if the parts were not read.
 	active int64
 	// unread: the last message, or a part of it, could not be read.
@@ -23,15 +26,16 @@ func ReadTail(rows Rows) (t Tail) {
 		if t.Last = &last; last.needsParts() {
 			t.readParts(rows, r.Updated())
 		} else if last.Role == userRole {
-			t.readOpenAnswer(rows)
+			t.readAnswerBefore(rows, max(last.Created, r.Updated()))
 		}
 	}
 	t.unread = rows.Failures() > before
 	return t
 }
 
-// readOpenAnswer reads the answer before the user's last messages. It reads only the heads of these.
-func (t *Tail) readOpenAnswer(rows Rows) {
+// readAnswerBefore reads the answer before the user's last messages, the newest of which was stored at the given time. It reads only the
+// heads of these.
+func (t *Tail) readAnswerBefore(rows Rows, stored int64) {
 	users := 0
 	for r := range rows.Newest(Cursor{}) {
 		if parseRow(r, r.Head()).Role == userRole {
@@ -41,13 +45,24 @@ func (t *Tail) readOpenAnswer(rows Rows) {
 			continue
 		}
 		answer := parseRow(r, r.JSON())
-		if answer.Role == assistantRole && answer.Completed == 0 && !answer.failed {
-			t.OpenAnswer = &Tail{Last: &answer}
-			t.OpenAnswer.readParts(rows, r.Updated())
+		if answer.Role != assistantRole || answer.Completed == 0 && answer.failed || answer.Completed > 0 && answer.Completed < stored {
+			return
+		}
+		before := &Tail{Last: &answer}
+		if answer.needsParts() {
+			before.readParts(rows, r.Updated())
+		}
+		if answer.Completed == 0 {
+			t.OpenAnswer = before
+		} else if before.ended() {
+			t.endedBy = before
 		}
 		return
 	}
 }
+
+// ended reports whether the agent goes on after a completed answer only if it is asked again, whatever the user has sent during the answer.
+func (t *Tail) ended() bool { return t.Last.failed || t.refused() }
 
 // needsParts reports whether the parts of the last message tell more about the turn than the message does.
 func (m *Message) needsParts() bool {
@@ -79,6 +94,9 @@ func (t *Tail) Updated() time.Time {
 	active := t.active
 	if t.OpenAnswer != nil {
 		active = max(active, t.OpenAnswer.active)
+	}
+	if t.endedBy != nil {
+		active = max(active, t.endedBy.Last.Completed)
 	}
 	return Time(max(t.Last.Created, t.Last.Completed, active))
 }

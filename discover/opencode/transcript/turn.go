@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +45,8 @@ func (t *Tail) state() discover.Turn {
 	switch last := t.Last; {
 	case last == nil:
 		return discover.Turn{State: discover.TurnNone}
+	case t.endedBy != nil:
+		return t.endedBy.state()
 	case last.Role == userRole:
 		return discover.Turn{State: discover.TurnOpen, Detail: "model"}
 	case last.Role != assistantRole:
@@ -56,13 +59,15 @@ func (t *Tail) state() discover.Turn {
 		return openTurn(t.parts)
 	case last.finishReason != finishToolCalls:
 		return discover.Turn{State: discover.TurnDone}
-	}
-	for _, p := range t.parts {
-		if isRefusal(p.errText) && !strings.Contains(p.errText, withFeedback) {
-			return discover.Turn{State: discover.TurnInterrupted}
-		}
+	case t.refused():
+		return discover.Turn{State: discover.TurnInterrupted}
 	}
 	return discover.Turn{State: discover.TurnOpen, Detail: "model"}
+}
+
+// refused reports whether the user refused a tool call of the last message.
+func (t *Tail) refused() bool {
+	return slices.ContainsFunc(t.parts, func(p Part) bool { return isRefusal(p.errText) && !strings.Contains(p.errText, withFeedback) })
 }
 
 // failure returns why the message failed.

@@ -44,6 +44,37 @@ func TestTurn(t *testing.T) {
 	}
 }
 
+// A message that the user sends during an answer is left to the next prompt if that answer ends the turn.
+func TestMessageSentDuringTheLastAnswer(t *testing.T) {
+	const aborted = `{"role":"assistant","time":{"created":2,"completed":5},"error":{"name":"MessageAbortedError","data":{"message":"Aborted"}}}`
+	const called = `{"role":"assistant","finish":"tool-calls","time":{"created":2,"completed":5}}`
+	const dismissed = `{"type":"tool","tool":"question","state":{"status":"error","error":"The user dismissed this question"}}`
+	for name, c := range map[string]struct {
+		answer, part string
+		sent         int // when the newest message was sent
+		want         discover.Turn
+	}{
+		"aborted":   {aborted, "", 4, discover.Turn{State: discover.TurnInterrupted}},
+		"dismissed": {called, dismissed, 4, discover.Turn{State: discover.TurnInterrupted}},
+		"failed": {
+			`{"role":"assistant","time":{"created":2,"completed":5},"error":{"name":"APIError","data":{"message":"no"}}}`, "", 4,
+			discover.Turn{State: discover.TurnFailed, Error: "no"},
+		},
+		"prompted after an abort":   {aborted, "", 6, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
+		"prompted after a refusal":  {called, dismissed, 6, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
+		"during a call that worked": {called, `{"type":"tool","tool":"bash","state":{"status":"completed"}}`, 4, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
+		"during the last words":     {`{"role":"assistant","finish":"stop","time":{"created":2,"completed":5}}`, "", 4, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
+	} {
+		user := func(at int) string { return fmt.Sprintf(`{"role":"user","time":{"created":%d}}`, at) }
+		tail := ReadTail(memoryRows{
+			newMemoryMessage("msg_1", user(1)), newMemoryMessage("msg_2", c.answer, c.part), newMemoryMessage("msg_3", user(3)), newMemoryMessage("msg_4", user(c.sent)),
+		})
+		if got := tail.state(); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
 // The messages that the user sends during an answer do not hide that it is open.
 func TestOpenAnswer(t *testing.T) {
 	const asked, note = `{"role":"user","time":{"created":1}}`, `{"role":"user","time":{"created":3}}`
