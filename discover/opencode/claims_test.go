@@ -154,6 +154,33 @@ func TestProcessInContainer(t *testing.T) {
 	}
 }
 
+// A claim names the database that the process has open, not one with a copy of the session beside it.
+func TestCopyInAnotherDatabase(t *testing.T) {
+	dir := restore(t, "fdpos")
+	writer := withLog(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
+	raw, err := os.ReadFile(filepath.Join(dir, "opencode.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"opencode-stable.db", "opencode_backup.db"} {
+		writeFile(t, filepath.Join(dir, name), raw)
+	}
+	linked := filepath.Join(t.TempDir(), "linked")
+	if err := os.Symlink(dir, linked); err != nil {
+		t.Fatal(err)
+	}
+	for open, want := range map[string]string{
+		filepath.Join(dir, "opencode.db"): "opencode.db", filepath.Join(dir, "opencode-stable.db"): "opencode-stable.db", filepath.Join(linked, "opencode.db"): "opencode.db",
+	} {
+		writer.Files[0].Path = open
+		for _, c := range claimed(t, writer)[1] {
+			if c.Session != "" && c.Path != filepath.Join(dir, want) {
+				t.Errorf("has %s open: %s of %s", open, c.Session, c.Path)
+			}
+		}
+	}
+}
+
 func TestNoSessionProcesses(t *testing.T) {
 	dir := restore(t, "fdpos")
 	start := at(t, "19:26:50")

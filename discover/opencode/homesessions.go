@@ -3,6 +3,7 @@ package opencode
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,8 @@ type homeSessions struct {
 	readLegacy  bool            // one of them has no database open: its session is in JSON files
 	recentSince time.Time       // any session that began or got a prompt since then is read; none if it is zero
 	sessions    map[string]*session
+	databases   []string   // their paths
+	loaded      []*session // with the copies of a session in other databases
 	// failed: something could not be read, so that a session that is missing here may exist.
 	failed bool
 }
@@ -56,7 +59,7 @@ func (h *homeSessions) load(ctx context.Context) error {
 	var errs []error
 	for _, home := range h.homes {
 		databases, err := listDatabases(ctx, home)
-		errs = append(errs, err)
+		errs, h.databases = append(errs, err), append(h.databases, databases...)
 		for _, path := range databases {
 			err := warningUnlessGone(path, h.loadDatabase(ctx, path))
 			h.failed, errs = h.failed || err != nil, append(errs, err)
@@ -141,11 +144,44 @@ func (h *homeSessions) loadLegacyFiles(ctx context.Context, home discover.Home) 
 	return err
 }
 
-// add adds a session, unless there is one with its ID: databases are read before files.
+// add adds a session. Of those with one ID the first counts: databases are read before files.
 func (h *homeSessions) add(s *session) {
+	h.loaded = append(h.loaded, s)
 	if h.sessions[s.ID] == nil {
 		h.sessions[s.ID] = s
 	}
+}
+
+// openedBy returns the sessions in the databases of the folder that a process has open, which are all that it can run; all sessions if it
+// has none of them open. Another database may have a copy of a session.
+func (h *homeSessions) openedBy(p *loggedProcess) *homeSessions {
+	if len(h.databases) < 2 {
+		return h
+	}
+	open := slices.DeleteFunc(slices.Clone(h.databases), func(path string) bool {
+		return !slices.ContainsFunc(p.databases(), func(o string) bool { return sameFile(o, path) })
+	})
+	if len(open) == 0 {
+		return h
+	}
+	own := *h
+	own.sessions, own.loaded = map[string]*session{}, nil
+	for _, s := range h.loaded {
+		if slices.Contains(open, s.Path) {
+			own.add(s)
+		}
+	}
+	return &own
+}
+
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // children returns the sessions that work as sub-agents for the given one, sorted by ID. For "", it returns the sessions without a parent.

@@ -107,6 +107,9 @@ func (scan *processScan) load(ctx context.Context) {
 	for _, dir := range slices.Sorted(maps.Keys(scan.homes)) {
 		scan.warnings = append(scan.warnings, scan.homes[dir].load(ctx))
 	}
+	for _, p := range scan.processes {
+		p.stored = p.stored.openedBy(p)
+	}
 }
 
 func (scan *processScan) warn(path string, err error) {
