@@ -38,9 +38,14 @@ var tagged = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(<[a-z][\w-]*[\s>]|# AGENTS\.md|\[Request interrupted by user)`)
 })
 
+// teamMessage is what Claude Code puts around what a member of a team is told.
+var teamMessage = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`</?teammate-message[^>]*>`)
+})
+
 // realText is a user text without what agents put there themselves; "" if nothing is left.
 func realText(s string) string {
-	s = strings.TrimSpace(reminder().ReplaceAllString(s, ""))
+	s = strings.TrimSpace(teamMessage().ReplaceAllString(reminder().ReplaceAllString(s, ""), ""))
 	if tagged().MatchString(s) {
 		return ""
 	}

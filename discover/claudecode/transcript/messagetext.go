@@ -29,6 +29,9 @@ func parseTagged(text string) (w messageText, ok bool) {
 	if strings.HasPrefix(text, interruptedPrefix) && strings.HasSuffix(text, "]") && !strings.Contains(text, "\n") {
 		return messageText{discover.RoleSystem, discover.KindInterruption, text}, true
 	}
+	if told, ok := teamText(text); ok {
+		return systemText(told), true
+	}
 	name, ok := tagName(text)
 	if !ok {
 		return messageText{}, false
@@ -56,6 +59,35 @@ func parseTagged(text string) (w messageText, ok bool) {
 		return messageText{}, strings.HasSuffix(strings.TrimSpace(text), "</"+name+">")
 	}
 	return messageText{}, false
+}
+
+// What a member of a team, or its lead, is told by another one is a user record: elements with the name of the sender, for the lead
+// after an introduction and before a notice (SEEN 2.1.332). It has no origin.
+const (
+	teamIntroduction = "Another Claude session sent a message:\n"
+	teamElement      = "<teammate-message "
+)
+
+// isTeamText reports whether a text is what a member of a team was told by another one, by its beginning.
+func isTeamText(text string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(strings.TrimSpace(text), teamIntroduction), teamElement)
+}
+
+// teamText returns what a member of a team was told by another one. ok is false for other texts.
+func teamText(text string) (told string, ok bool) {
+	if !isTeamText(text) {
+		return "", false
+	}
+	var parts []string
+	for {
+		_, rest, found := strings.Cut(text, teamElement)
+		_, rest, opened := strings.Cut(rest, ">")
+		content, rest, closed := strings.Cut(rest, "</teammate-message>")
+		if !found || !opened || !closed {
+			return cmp.Or(strings.Join(parts, "\n\n"), text), true
+		}
+		parts, text = append(parts, strings.TrimSpace(content)), rest
+	}
 }
 
 // tagName returns the name of the element that a text begins with.

@@ -32,11 +32,31 @@ func TestUserText(t *testing.T) {
 		{"<local-command-stdout>Set model to x</local-command-stdout>", "", systemText("Set model to x")},
 		{"<task-notification>\n<task-id>1</task-id>\n<summary>It is done</summary>\n</task-notification>", "task-notification", systemText("It is done")},
 		{"a message of another session", "peer", systemText("a message of another session")},
+		{"<teammate-message teammate_id=\"team-lead\" summary=\"s\">\ndo this\n</teammate-message>", "", systemText("do this")},
+		{fromMate, "", systemText("{\"type\":\"idle_notification\"}\n\nand this")},
+		{"<teammate-message teammate_id=\"team-lead\">torn", "", systemText("<teammate-message teammate_id=\"team-lead\">torn")},
+		{teamIntroduction + "says my screen", "human", user(teamIntroduction + "says my screen")},
 		{"[Request interrupted by user]", "", messageText{discover.RoleSystem, discover.KindInterruption, "[Request interrupted by user]"}},
 		{"[Request interrupted by user] was on my screen", "", user("[Request interrupted by user] was on my screen")},
 	} {
 		if got := userText(c.text, c.origin); got != c.want {
 			t.Errorf("%q of %q: %+v", c.text, c.origin, got)
+		}
+	}
+}
+
+// fromMate is what the lead of a team is told by a member that has said something and become idle.
+const fromMate = teamIntroduction + "<teammate-message teammate_id=\"mate\" color=\"blue\">\n{\"type\":\"idle_notification\"}\n</teammate-message>\n" +
+	"<teammate-message teammate_id=\"mate\">and this</teammate-message>\n\nThis came from another Claude session — not typed by your user."
+
+// What a member of a team is told is no prompt of the user's.
+func TestTeamMessageIsNoPrompt(t *testing.T) {
+	for text, want := range map[string]string{
+		fromMate: "", strings.TrimPrefix(fromMate, teamIntroduction): "", teamIntroduction + "so it says": teamIntroduction + "so it says",
+	} {
+		l, _ := ParseRecord([]byte(`{"type":"user","message":{"content":` + asJSON(t, text) + `}}`))
+		if got, _ := PromptOf(&l); got != want {
+			t.Errorf("%q: prompt %q", text, got)
 		}
 	}
 }

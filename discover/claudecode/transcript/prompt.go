@@ -30,7 +30,7 @@ func PromptOf(l *Record) (prompt string, command bool) {
 			return "", false
 		case pasted && text != "":
 			return cut(text), false
-		case b.Type != "text" || text == "" || strings.HasPrefix(text, interruptedPrefix):
+		case b.Type != "text" || text == "" || strings.HasPrefix(text, interruptedPrefix) || isTeamText(text):
 		case !startsWithTag(text):
 			return cut(text), false
 		case strings.HasPrefix(text, "<bash-input>"):

@@ -50,6 +50,8 @@ type rawEnvelope struct {
 	GitBranch   jsonl.Value
 	Entrypoint  jsonl.Value
 	SessionKind jsonl.Value // "bg": a background session (2.1.197)
+	TeamName    jsonl.Value // of a team's member with a process of its own, with AgentName, its name
+	AgentName   jsonl.Value
 	ForkedFrom  jsonl.Value
 }
 
@@ -62,6 +64,8 @@ type Envelope struct {
 	Entrypoint string
 	Background bool   // the session was in the background then
 	ForkedFrom string // the session that /branch copied the record from
+	// Team and Member are the names of the team that the session's process is a member of, and its own there.
+	Team, Member string
 }
 
 // Envelope is the envelope's.
@@ -69,7 +73,7 @@ func (e *rawEnvelope) Envelope(texts *jsonl.Interner) Envelope {
 	p := Envelope{
 		Cwd: texts.Intern(e.Cwd), Version: texts.Intern(e.Version), GitBranch: texts.Intern(e.GitBranch),
 		Entrypoint: texts.Intern(e.Entrypoint), ForkedFrom: texts.Intern(e.ForkedFrom),
-		Background: e.SessionKind.Word("bg") == "bg",
+		Background: e.SessionKind.Word("bg") == "bg", Team: texts.Intern(e.TeamName), Member: texts.Intern(e.AgentName),
 	}
 	if e.IsSidechain {
 		p.Parent = texts.Intern(e.SessionID)
@@ -160,6 +164,10 @@ func (l *Record) set(key []byte, v jsonl.Value) (length int) {
 		l.Entrypoint = v
 	case "sessionKind":
 		l.SessionKind = v
+	case "teamName":
+		l.TeamName = v
+	case "agentName":
+		l.AgentName = v
 	case "forkedFrom":
 		l.ForkedFrom = v.Object().Get("sessionId")
 	case "permissionMode":
