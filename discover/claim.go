@@ -49,9 +49,9 @@ type Claim struct {
 
 	// Turn is what the process shows of the turn right now; nil where only the storage tells. It beats the record's.
 	Turn *Turn
-	// Source, Dir, Title and Version fill a row that has no record (yet), and beat the record's while the process
+	// Source, Dir, Title, Version, Parent and Team fill a row that has no record (yet), and beat the record's while the process
 	// lives: they are what is running now.
-	Source, Dir, Title, Version string
+	Source, Dir, Title, Version, Parent, Team string
 	// Additional: the process may run the session besides others, so that evidence for one says nothing against another.
 	Additional bool
 	// Alternative is what may have run the session instead, where that leaves no trace. The claim then shows that the session

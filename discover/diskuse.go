@@ -128,7 +128,7 @@ func topSessions(records []Record, copies map[Key]Key) []int {
 	for i := range records {
 		seen := []int{i}
 		top := i
-		for records[top].Parent != "" {
+		for records[top].IsSubagent() {
 			parent, ok := byID[records[top].Parent]
 			if !ok || slices.Contains(seen, parent) {
 				break

@@ -45,6 +45,9 @@ type Record struct {
 	Parent string
 	// Sub: this is a sub-agent's session, though the agent may not have recorded whose.
 	Sub bool `json:",omitzero"`
+	// Team is the name of the team that the session is a member of. Its Parent, which leads the team, has started a process for it,
+	// with a terminal of its own: it is no sub-agent. The user sees it, and can speak to it, as with any other session.
+	Team string `json:",omitempty"`
 	// ForkedFrom is the id of the session this one was copied from.
 	ForkedFrom string
 	// Archived: the user put the session away in the agent.
@@ -147,7 +150,7 @@ type Key struct {
 func (r Record) Key() Key { return Key{r.Agent, r.ID, r.Path} }
 
 // IsSubagent reports whether this is a sub-agent's session, which is hidden unless asked for.
-func (r Record) IsSubagent() bool { return r.Sub || r.Parent != "" }
+func (r Record) IsSubagent() bool { return r.Sub || r.Parent != "" && r.Team == "" }
 
 // lastActivity returns the time of the newest record, or else of the first.
 func (r *Record) lastActivity() time.Time {

@@ -118,6 +118,7 @@ func (s *Session) overlay(c Claim) {
 	s.Source, s.Dir, s.Title = cmp.Or(c.Source, s.Source), cmp.Or(c.Dir, s.Dir), cmp.Or(c.Title, s.Title)
 	// The home of the record stays: the process may see the same file through another one.
 	s.Version, s.Home = cmp.Or(c.Version, s.Version), cmp.Or(s.Home, c.Home)
+	s.Parent, s.Team = cmp.Or(c.Parent, s.Parent), cmp.Or(c.Team, s.Team)
 	s.Shared = s.Shared || c.Shared
 	if c.Turn != nil && c.Turn.State == TurnOpen {
 		s.Turn.Detail = cmp.Or(c.Turn.Detail, s.Turn.Detail)

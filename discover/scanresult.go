@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -56,7 +57,7 @@ func (scan *Scan) correlate() Result {
 	markCopies(sessions)
 	for i := range sessions {
 		scan.setTrust(&sessions[i])
-		sessions[i].Group = groupOf(&sessions[i])
+		sessions[i].Group = cmp.Or(groupOf(&sessions[i]), sessions[i].Team)
 	}
 	agents := map[proc.ID]bool{}
 	for _, c := range scan.claims {

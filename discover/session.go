@@ -22,7 +22,7 @@ type Session struct {
 	Reason string
 	// Processes run the session now, oldest first; more than one where the agent allows it.
 	Processes []proc.Process
-	// Group is the launch group, from the live process's environment or the recorded branch.
+	// Group is the launch group, from the live process's environment or the recorded branch, else the session's team.
 	Group string
 	// Shared: the processes serve other sessions as well, or can.
 	Shared bool

@@ -12,7 +12,7 @@ const PathLimit = 4096
 // TruncateTexts truncates the texts that are longer than a record may hold. A reader calls it before it reads the next record.
 func (r *Record) TruncateTexts() {
 	texts := []*string{
-		&r.Dir, &r.Title, &r.Prompt, &r.Model, &r.Branch, &r.Version, &r.Source, &r.Parent, &r.ForkedFrom,
+		&r.Dir, &r.Title, &r.Prompt, &r.Model, &r.Branch, &r.Version, &r.Source, &r.Parent, &r.Team, &r.ForkedFrom,
 		&r.Turn.WaitingFor, &r.Turn.Error, &r.Turn.Detail,
 	}
 	for i := range r.Quotas {

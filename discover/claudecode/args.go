@@ -19,6 +19,8 @@ type cmdline struct {
 	// session and resume are the IDs given with --session-id and --resume. fork: the session is a copy of the resumed one.
 	session, resume string
 	fork            bool
+	// team and member: the process is a member of a team of agents, with a terminal of its own. parent is the session that leads it.
+	team, member, parent string
 }
 
 // Subcommands that run no session, as in `claude --help` of 2.1.197, 2.1.329 and 2.1.330, and `claude daemon`.
@@ -35,7 +37,8 @@ const (
 		"--effort --environment --fallback-model --input-format --json-schema --max-budget-usd --max-turns --model " +
 		"--name -n --output-format --permission-mode --permission-prompt-tool --permission-prompts --plugin-dir " +
 		"--plugin-url --remote-control-session-name-prefix --resume -r --session-id --setting-sources --settings " +
-		"--system-prompt --system-prompt-file --system-prompt-snapshot --worktree -w --debug -d --from-pr --teleport "
+		"--system-prompt --system-prompt-file --system-prompt-snapshot --worktree -w --debug -d --from-pr --teleport " +
+		"--agent-id --agent-name --team-name --agent-color --agent-type --parent-session-id --lead-verify-key --teammate-mode "
 	listFlags = " --add-dir --allowedTools --allowed-tools --betas --disallowedTools --disallowed-tools --file " +
 		"--mcp-config --tools "
 )
@@ -44,7 +47,7 @@ func containsWord(set, word string) bool {
 	return strings.Contains(set, " "+word+" ") && !strings.Contains(word, " ")
 }
 
-// readCmdline reads the command line of a process that isAgentProcess has accepted.
+// readCmdline reads the command line of a process that may be Claude Code.
 func readCmdline(p proc.Process) cmdline {
 	args, err := p.Args()
 	if err != nil || len(args) == 0 {
@@ -95,11 +98,20 @@ func (c *cmdline) set(flag, value string) {
 		c.resume = value
 	case "--fork-session":
 		c.fork = true
+	case "--team-name":
+		c.team = value
+	case "--agent-name":
+		c.member = value
+	case "--parent-session-id":
+		c.parent = value
 	case "--bg-pty-host":
 		c.host = true
 	}
 	c.helper = c.helper || containsWord(helperFlags, flag)
 }
+
+// isMember reports whether the process is a member of a team, which another session leads.
+func (c cmdline) isMember() bool { return c.team != "" && c.member != "" && isUUID(c.parent) }
 
 // namedSession returns the session that the command line names, or "".
 func (c cmdline) namedSession() string {

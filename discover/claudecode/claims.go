@@ -19,6 +19,8 @@ import (
 //   - "tool-call" (exact): a sub-agent whose result the session waits for
 //   - "sub-agent" (exact): a sub-agent that has not ended, by its transcript and metadata
 //   - "history" (strong): the commands typed since the registered session lead to the session, in versions whose registry entry keeps the first one
+//   - "team" (exact): a sub-agent that the session's team has as a member
+//   - "team" (strong): the transcript of a team's member, by its names for both
 //   - "tool-env" (strong): a command of the process was started for the session
 //   - "argv" (strong in print mode, weak for a TUI, which may have changed its session since)
 //   - "cwd" (weak): the transcript was written in the process's directory
@@ -30,24 +32,31 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 	l.findProcesses()
 	var claims []discover.Claim
 	for _, x := range l.processes {
-		claims = append(claims, x.processClaim())
-		if x.otherRoot != "" {
-			claims = append(claims, slices.DeleteFunc(l.claimsWithoutRegistry(x), func(c discover.Claim) bool { return l.isStored(c.Session) })...)
-			continue
-		}
-		switch {
-		case x.registered() && keepsFirstSession(x.entry.Version):
-			claims = append(claims, l.legacyClaims(x)...)
-		case x.registered():
-			c := l.registryClaim(x)
-			children, err := x.subagentClaims(ctx, c)
-			claims = append(append(claims, c), children...)
-			l.warnings = append(l.warnings, err)
-		case x.unreadable == "":
-			claims = append(claims, l.claimsWithoutRegistry(x)...)
-		}
+		claims = append(append(claims, x.processClaim()), l.sessionClaims(x)...)
 	}
 	return claims, errors.Join(append(l.warnings, ctx.Err())...)
+}
+
+// sessionClaims returns the claims about the sessions that a process runs.
+func (l *processScan) sessionClaims(x *process) []discover.Claim {
+	switch {
+	case x.otherRoot != "":
+		return slices.DeleteFunc(l.claimsWithoutRegistry(x), func(c discover.Claim) bool { return l.isStored(c.Session) })
+	case x.registered() && keepsFirstSession(x.entry.Version):
+		return l.legacyClaims(x)
+	case x.registered():
+		return l.withSubagents(x, l.registryClaim(x))
+	case x.unreadable == "":
+		return l.claimsWithoutRegistry(x)
+	}
+	return nil
+}
+
+// withSubagents returns a claim, followed by those for the sub-agents of its session.
+func (l *processScan) withSubagents(x *process, c discover.Claim) []discover.Claim {
+	children, err := x.subagentClaims(l.ctx, c)
+	l.warnings = append(l.warnings, err)
+	return append([]discover.Claim{c}, children...)
 }
 
 // isStored reports whether one of the homes has a session with this ID. A process whose config folder is in another root
@@ -67,9 +76,12 @@ func (l *processScan) registryClaim(x *process) discover.Claim {
 }
 
 // claimsWithoutRegistry returns claims for a process without a registry entry: before it registers (a dialog is open), if
-// it never does (before 2.1.75, print mode before 2.1.85, a TUI inside of another session), or if the file was lost. Only
-// the best kind of evidence is used.
+// it never does (before 2.1.75, print mode before 2.1.85, a TUI inside of another session, a member of a team), or if the file
+// was lost. Only the best kind of evidence is used.
 func (l *processScan) claimsWithoutRegistry(x *process) []discover.Claim {
+	if x.cmdline.isMember() {
+		return l.memberClaim(x)
+	}
 	if c, ok := l.toolEnvClaim(x); ok {
 		return []discover.Claim{c}
 	}

@@ -3,6 +3,7 @@ package claudecode
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -15,8 +16,23 @@ func (Adapter) IsAgentProcess(p proc.Process) bool { return isAgentProcess(p) }
 // MatchesBinary reports whether a binary can be this agent's.
 func (Adapter) MatchesBinary(exe string) bool { return mayBeAgent(exe) }
 
-// isAgentProcess reports whether p runs Claude Code, as a session or as a helper. The binary decides, never a word in the
-// command line: editors and shells have such words too.
+// mayBeAgent reports whether a process with this name may run Claude Code. The name is the path of its binary, its short name or
+// its first argument.
+func mayBeAgent(name string) bool {
+	return isInterpreter(name) || isNative(name) || strings.Contains(path.Base(name), "claude")
+}
+
+// mentionsAgent reports whether one of the names of a process says that it may run Claude Code, such as claude-raw.
+func mentionsAgent(p proc.Process) bool {
+	args, _ := p.Args()
+	return slices.ContainsFunc(append(args[:min(len(args), 1):1], p.Exe, p.Name), func(name string) bool {
+		return !isInterpreter(name) && mayBeAgent(name)
+	})
+}
+
+// isAgentProcess reports whether p runs Claude Code by its name, as a session or as a helper. The binary decides, never a word
+// in the command line: editors and shells have such words too. A program under another name is found by what it has written into
+// the home, see [processScan.inspect].
 //
 //   - native builds (2.1.113 and later): .../claude, .../bin/claude.exe, or .../claude/versions/2.1.197
 //   - node builds (up to 2.1.112): node or bun, which either calls itself "claude" (once it is up) or runs cli.js
@@ -31,9 +47,6 @@ func isAgentProcess(p proc.Process) bool {
 	}
 	return isNative(p.Exe) && !isEmbeddedTool(p)
 }
-
-// mayBeAgent reports whether a binary can be Claude Code's.
-func mayBeAgent(exe string) bool { return isInterpreter(exe) || isNative(exe) }
 
 func isNative(exe string) bool {
 	return isClaudeName(proc.ProgramName(exe)) ||

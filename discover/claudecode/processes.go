@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"agentctl/discover"
@@ -25,6 +26,8 @@ type process struct {
 	// is "".
 	entry registryEntry
 	proof string
+	// hasKey: the process has made a key file in its home.
+	hasKey bool
 	// unreadable is the reason if nothing more can be learnt of the process.
 	unreadable string
 }
@@ -33,40 +36,69 @@ func (p *process) registered() bool { return p.entry.path != "" }
 
 // processScan is one reading of the live processes.
 type processScan struct {
-	ctx       context.Context // a scan lives as long as one call
-	table     *proc.Table
-	homes     []discover.Home
-	processes []*process
-	warnings  []error
+	ctx   context.Context // a scan lives as long as one call
+	table *proc.Table
+	homes []discover.Home
+	// registries are those of the homes.
+	registries []registry
+	processes  []*process
+	warnings   []error
 }
 
 // findProcesses finds the processes that may run a session. It leaves out zombies, helpers, and processes that end
 // meanwhile.
 func (l *processScan) findProcesses() {
-	for p := range l.table.Candidates(proc.Signs{Name: mayBeAgent}) {
-		if !p.Alive() || !isAgentProcess(p) {
-			continue
+	var registered []int
+	for _, h := range l.homes {
+		r, err := listRegistry(l.ctx, h.Dir)
+		if err != nil {
+			l.warnings = append(l.warnings, err)
 		}
-		x := &process{Process: p, cmdline: readCmdline(p)}
-		home, err := processHome(p)
-		if hasEnded(err) {
-			continue
-		}
-		x.home = l.homeName(home)
-		l.findRegistryEntry(x)
-		if shared, err := x.SharesRoot(); x.home == "" && err == nil && !shared {
-			x.otherRoot = x.PathInRoot("") // its sessions may have the same IDs as ours
-		}
-		if l.runsSession(x) {
-			if err != nil && !x.registered() {
-				x.unreadable = "its environment: " + cause(err).Error()
-			}
-			if x.dir = x.entry.Cwd; x.dir == "" {
-				x.dir, _ = x.Cwd()
-			}
+		l.registries = append(l.registries, r)
+		registered = slices.AppendSeq(slices.AppendSeq(registered, maps.Keys(r.entries)), maps.Keys(r.keys))
+	}
+	for p := range l.table.Candidates(proc.Signs{Name: mayBeAgent, PIDs: registered}) {
+		if x := l.inspect(p); x != nil && l.runsSession(x) {
 			l.processes = append(l.processes, x)
 		}
 	}
+}
+
+// inspect returns what a process shows; nil if it does not run Claude Code, or has ended. A program of another name, which any
+// process of the table can be, runs it if the process has registered, or is a member of a team, which does not register.
+func (l *processScan) inspect(p proc.Process) *process {
+	named := isAgentProcess(p)
+	if !p.Alive() || !named && (!l.isListed(p) || isEmbeddedTool(p)) {
+		return nil
+	}
+	x := &process{Process: p, cmdline: readCmdline(p)}
+	home, err := processHome(p)
+	if hasEnded(err) {
+		return nil
+	}
+	x.home = l.homeName(home)
+	l.findRegistryEntry(x)
+	l.findKey(x)
+	switch {
+	case named, x.registered():
+	case !x.hasKey, !x.cmdline.isMember() && !mentionsAgent(p):
+		return nil
+	}
+	if shared, err := x.SharesRoot(); x.home == "" && err == nil && !shared {
+		x.otherRoot = x.PathInRoot("") // its sessions may have the same IDs as ours
+	}
+	if err != nil && !x.registered() {
+		x.unreadable = "its environment: " + cause(err).Error()
+	}
+	if x.dir = x.entry.Cwd; x.dir == "" {
+		x.dir, _ = x.Cwd()
+	}
+	return x
+}
+
+// isListed reports whether a file in one of the homes is named after the process.
+func (l *processScan) isListed(p proc.Process) bool {
+	return slices.ContainsFunc(l.registries, func(r registry) bool { return r.entries[p.ID.PID] || r.keys[p.ID.PID] != "" })
 }
 
 // hasEnded reports whether a reading failed because the process has just ended, not because it is forbidden or unsupported.
@@ -89,25 +121,50 @@ func (l *processScan) homeName(dir string) string {
 	return ""
 }
 
-// findRegistryEntry finds the registry entry of the process: in its home or, if that is not known, in any. In a container
-// the entry is named by the PID that the process has there.
+// findRegistryEntry finds the registry entry of the process: in its home or, if there is none, in any. A home that is shown may be
+// another name of the process's own, or have the same sessions folder. In a container the entry is named by the PID that the process
+// has there.
 func (l *processScan) findRegistryEntry(x *process) {
 	pid := namespacePID(x.Process)
-	homes := []discover.Home{{Dir: x.home}}
-	if x.home == "" {
-		homes = l.homes
-	}
-	for _, home := range homes {
-		e, err := readRegistryEntry(l.ctx, home.Dir, pid)
+	var errs []error
+	for _, i := range l.homesOf(x) {
+		if !l.registries[i].mayHaveEntry(pid) {
+			continue
+		}
+		home := l.homes[i].Dir
+		e, err := readRegistryEntry(l.ctx, home, pid)
 		if errors.Is(err, errNoRegistryEntry) {
 			continue
 		}
 		if err != nil {
-			l.warnings = append(l.warnings, warning(registryPath(home.Dir, pid), cause(err)))
+			errs = append(errs, warning(registryPath(home, pid), cause(err)))
 			continue
 		}
-		if proof, err := e.validate(x.Process, pid); err == nil {
-			x.entry, x.proof, x.home = e, proof, home.Dir
+		if proof, err := e.validate(x.Process, pid); err == nil && e.confirmedBy(x.Process) {
+			x.entry, x.proof, x.home = e, proof, home
+			return
+		}
+	}
+	l.warnings = append(l.warnings, errs...)
+}
+
+// homesOf returns the indices of the homes that may have files of the process, its own first.
+func (l *processScan) homesOf(x *process) (indices []int) {
+	for i, h := range l.homes {
+		if h.Dir == x.home {
+			indices = slices.Insert(indices, 0, i)
+		} else {
+			indices = append(indices, i)
+		}
+	}
+	return indices
+}
+
+// findKey finds the key file of the process. One that is not in its own home counts only if its own is not known.
+func (l *processScan) findKey(x *process) {
+	for _, i := range l.homesOf(x) {
+		if (x.home == "" || x.home == l.homes[i].Dir) && l.registries[i].hasKeyOf(x.Process, namespacePID(x.Process)) {
+			x.hasKey, x.home = true, l.homes[i].Dir
 			return
 		}
 	}
@@ -122,8 +179,8 @@ func (l *processScan) runsSession(x *process) bool {
 		spare := e.Spare || e.Kind == "bg" && e.Status == "idle" && isSpare(l.ctx, x.home, e.Cwd, e.SessionID)
 		return e.Kind != "daemon" && e.Kind != "daemon-worker" && !spare && e.ParkedJobID == ""
 	}
-	if x.cmdline.helper {
-		return false
+	if x.cmdline.helper || x.cmdline.isMember() {
+		return !x.cmdline.helper
 	}
 	parent, ok := l.table.ByPID(x.Parent)
 	if !ok || !isAgentProcess(parent) {
@@ -160,6 +217,9 @@ func (x *process) newClaim() discover.Claim {
 	if x.entry.NameSource != "derived" && x.entry.Name != x.entry.JobID { // a background session is named after its job until it gets a name
 		c.Title = x.entry.Name
 	}
+	if x.cmdline.isMember() {
+		c.Parent, c.Team = x.cmdline.parent, x.cmdline.team
+	}
 	if x.entry.Status == "shell" {
 		c.Meta = c.Meta.With("backgroundShell", true)
 	}
@@ -192,5 +252,9 @@ func (x *process) processClaim() discover.Claim {
 		c.Detail = fmt.Sprintf("%s is called %s", x.ID, x.Name)
 	}
 	c.Unreadable = x.unreadable
+	c.NameOnly = !x.registered() && !x.hasKey
+	if x.cmdline.isMember() {
+		c.Title = x.cmdline.member // a transcript may have another one
+	}
 	return c
 }

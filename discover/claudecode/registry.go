@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"agentctl/discover"
 	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
@@ -74,7 +77,71 @@ func readRegistryEntry(ctx context.Context, home string, pid int) (registryEntry
 }
 
 func registryPath(home string, pid int) string {
-	return filepath.Join(home, "sessions", strconv.Itoa(pid)+".json")
+	return filepath.Join(home, sessionsName, strconv.Itoa(pid)+".json")
+}
+
+// sessionsName is the folder of the registry entries. A process begins with a key file there, <pid>.<64 hexadecimal digits>.key,
+// as soon as it has its home: before it asks anything of the user (SEEN 2.1.329-2.1.332). A member of a team with a terminal of its
+// own has nothing else. The file contains a secret and is never opened; its name and its time are evidence.
+const (
+	sessionsName = "sessions"
+	keySuffix    = ".key"
+)
+
+// registry is what the names of the files in the sessions folder of a home say. A pid is that which the process has in its own
+// namespace.
+type registry struct {
+	entries map[int]bool
+	keys    map[int]string // the path of the key file
+	// partial: the folder has more files than are listed, or they could not be listed.
+	partial bool
+}
+
+// registryLimit bounds the files that are listed of a folder. Claude Code removes those of processes that have ended.
+const registryLimit = 10_000
+
+// listRegistry lists the sessions folder of a home. A missing folder is empty. The error is a warning.
+func listRegistry(ctx context.Context, home string) (r registry, err error) {
+	r = registry{entries: map[int]bool{}, keys: map[int]string{}}
+	path := filepath.Join(home, sessionsName)
+	dir, err := fsread.OpenDir(ctx, path)
+	if fsread.IsNotExist(err) {
+		return r, nil
+	}
+	if r.partial = true; err != nil {
+		return r, warning(path, cause(err))
+	}
+	defer dir.Close()
+	n := 0
+	for file, err := range dir.AllEntries(nil) {
+		if n++; err == nil && n > registryLimit {
+			err = fmt.Errorf("more than %d files", registryLimit)
+		}
+		if err != nil {
+			return r, warning(path, cause(err))
+		}
+		number, rest, _ := strings.Cut(file.Name(), ".")
+		pid, err := strconv.Atoi(number)
+		switch {
+		case err != nil || pid <= 0:
+		case rest == "json":
+			r.entries[pid] = true
+		case strings.HasSuffix("."+rest, keySuffix):
+			r.keys[pid] = filepath.Join(path, file.Name())
+		}
+	}
+	r.partial = false
+	return r, nil
+}
+
+// mayHaveEntry reports whether there may be an entry for a pid.
+func (r registry) mayHaveEntry(pid int) bool { return r.entries[pid] || r.partial }
+
+// hasKeyOf reports whether the process has made a key file: there is one with its pid that is not older than the process. pid is
+// its PID in its own namespace. In another namespace, a process with the same PID may have made it.
+func (r registry) hasKeyOf(p proc.Process, pid int) bool {
+	info, err := os.Lstat(r.keys[pid])
+	return err == nil && p.StartedBefore(info.ModTime())
 }
 
 func parseRegistryEntry(raw []byte) (registryEntry, error) {
@@ -90,8 +157,20 @@ func parseRegistryEntry(raw []byte) (registryEntry, error) {
 	return e, nil
 }
 
-// validate returns how the entry is known to be p's, or an error that says why it is another process's. p must be accepted
-// by isAgentProcess; pid is its PID in its own namespace.
+// confirmedBy reports whether something beside the pid and the start shows that p has written the entry: its name, its arguments,
+// or its working directory, which it changes together with the entry (SEEN 2.1.332). If nothing does, the process has executed
+// another program since, or the entry is forged.
+func (e registryEntry) confirmedBy(p proc.Process) bool {
+	if isAgentProcess(p) || mentionsAgent(p) {
+		return true
+	}
+	args, _ := p.Args()
+	dir, err := p.Cwd()
+	return e.ProcStart != "" && (slices.Contains(args, e.SessionID) || err == nil && e.Cwd != "" && dir == discover.RealPath(e.Cwd))
+}
+
+// validate returns how the entry is known to be p's, or an error that says why it is another process's. pid is its PID in its own
+// namespace.
 func (e registryEntry) validate(p proc.Process, pid int) (proof string, err error) {
 	if e.PID != pid {
 		return "", fmt.Errorf("it names pid %d", e.PID)

@@ -21,7 +21,7 @@ func TestStaleRegistryEntryIsNoEvidence(t *testing.T) {
 	cwd := "/srv/claude-lab/w/st_KILL"
 	owner := native329(569, 110454, dir, cwd)
 	innocent := owner
-	innocent.Name, innocent.Exe, innocent.Arguments = "sleep", "/usr/bin/sleep", []string{"claude", "--resume", tui1}
+	innocent.Name, innocent.Exe, innocent.Arguments, innocent.WorkingDir = "sleep", "/usr/bin/sleep", []string{"sleep", "9", tui1}, "/"
 	zombie := owner
 	zombie.State = 'Z'
 	for name, f := range map[string]proc.FakeProcess{

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"agentctl/discover"
 	"agentctl/discover/claudecode/transcript"
@@ -35,9 +36,18 @@ type subagentMeta struct {
 	RequestShape string `json:"requestShape"`
 	Finished     bool   `json:"finished"`
 	Stopped      bool   `json:"stoppedByUser"`
+	// TaskKind is [taskInProcess] for a member of a team. Then Name and TeamName are the names of both.
+	TaskKind string `json:"taskKind"`
+	Name     string `json:"name"`
+	TeamName string `json:"teamName"`
 	// WorktreeBranch is the branch of the worktree that was made for the sub-agent. Its records name the session's branch
 	// (2.1.197).
 	WorktreeBranch string `json:"worktreeBranch"`
+}
+
+// isMember reports whether the sub-agent is a member of a team. Its file does not record its end.
+func (a subagentMeta) isMember() bool {
+	return a.TaskKind == taskInProcess && a.Name != "" && a.TeamName != ""
 }
 
 // mayBeOpen reports whether the file would record the sub-agent's end, and does not.
@@ -98,7 +108,9 @@ func describeSubagent(ctx context.Context, r *discover.Record, continued bool) e
 		}
 	}
 	a, err := readSubagentMeta(ctx, r.Path, func() bool { return continued })
-	r.Title = cmp.Or(r.Title, a.Description)
+	if r.Title = cmp.Or(r.Title, a.Description); a.isMember() {
+		r.Sub, r.Team, r.Title = true, a.TeamName, a.Name
+	}
 	r.Branch = cmp.Or(a.WorktreeBranch, r.Branch)
 	r.SetMeta("agentType", a.AgentType)
 	r.SetMeta("workflow", workflowRun(r.Path))
@@ -106,7 +118,7 @@ func describeSubagent(ctx context.Context, r *discover.Record, continued bool) e
 }
 
 // subagentClaims returns claims for the sub-agents that a session runs in its process: those whose call has no result yet,
-// and background ones, whose call gets its result at once, that have not ended. Errors are warnings, joined.
+// background ones, whose call gets its result at once, that have not ended, and members of its team. Errors are warnings, joined.
 func (x *process) subagentClaims(ctx context.Context, parent discover.Claim) (claims []discover.Claim, err error) {
 	if parent.Path == "" {
 		return nil, nil
@@ -116,13 +128,23 @@ func (x *process) subagentClaims(ctx context.Context, parent discover.Claim) (cl
 		return nil, err
 	}
 	calls := pendingSubagentCalls(ctx, parent)
+	team := sync.OnceValue(func() *team { return x.readTeam(ctx) })
 	for _, b := range subagents {
 		c := x.newClaim()
 		c.Session, _, _ = sessionOfPath(b.path)
 		c.Path, c.Title, c.Strength = b.path, "", discover.Exact
-		c.Dir = "" // its transcript has its own, which may be a worktree made for it
+		c.Parent, c.Team = "", "" // those of its session
+		c.Dir = ""                // its transcript has its own, which may be a worktree made for it
 		c.Turn = &discover.Turn{State: discover.TurnOpen}
 		switch {
+		case b.isMember() && team() != nil:
+			if newestMember(subagents, b) != b.path || !team().hasInProcess(b.Name) {
+				continue // it was sent away
+			}
+			c.Kind, c.Detail = "team", fmt.Sprintf("%s is a member of the team %s of session %s", b.Name, b.TeamName, parent.Session)
+			if !x.hasOpenTurn(ctx, b.path) {
+				c.Turn = nil // it waits for what the others have to say
+			}
 		case calls[b.ToolUseID]:
 			c.Kind, c.Detail = "tool-call", fmt.Sprintf("session %s waits for its call %s", parent.Session, b.ToolUseID)
 		case mayBeActive(b.path, b.subagentMeta) && x.hasOpenTurn(ctx, b.path):

@@ -15,7 +15,7 @@ import (
 type Metadata [metadataFields]*string
 
 const (
-	customTitle = iota // the user's
+	CustomTitle = iota // the title that the user has given
 	aiTitle
 	RelocatedDir   // the directory that the session was moved to
 	WorktreeBranch // the branch of the worktree that Claude Code made for the session; "" once the session has left it
@@ -33,7 +33,7 @@ func (n *Metadata) Get(kind int) string {
 }
 
 // Title returns the user's title, else the agent's.
-func (n *Metadata) Title() string { return cmp.Or(n.Get(customTitle), n.Get(aiTitle)) }
+func (n *Metadata) Title() string { return cmp.Or(n.Get(CustomTitle), n.Get(aiTitle)) }
 
 // CostUSD returns the cost; nil if none is recorded.
 func (n *Metadata) CostUSD() *float64 {
@@ -48,7 +48,7 @@ func (n *Metadata) CostUSD() *float64 {
 func metadataField(kind []byte) (field int, key string) {
 	switch string(kind) {
 	case "custom-title":
-		return customTitle, "customTitle"
+		return CustomTitle, "customTitle"
 	case "ai-title":
 		return aiTitle, "aiTitle"
 	case "relocated":
@@ -75,7 +75,7 @@ func (n *Metadata) add(kind, raw []byte, newest bool) {
 	text := v.Text(0)
 	known := text != ""
 	switch field {
-	case customTitle, aiTitle:
+	case CustomTitle, aiTitle:
 		known = true
 	case WorktreeBranch:
 		text, known = v.Object().Get("worktreeBranch").Text(0), v != nil

@@ -76,7 +76,7 @@ func countTokens(f cmdutil.Factory, agents []discover.Agent, sessions []discover
 		var dollars float64
 		var stated, priced int
 		for _, s := range sessions {
-			if s.Agent != agent || inclusive && s.Parent != "" {
+			if s.Agent != agent || inclusive && s.IsSubagent() {
 				continue
 			}
 			if t := s.Tokens; t != nil {

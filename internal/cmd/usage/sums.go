@@ -96,7 +96,7 @@ func (s *sums) keyOf(u *discover.SessionUsage) rowKey {
 		return rowKey{text: string(u.Agent)}
 	}
 	key := rowKey{u.Agent, u.ID}
-	if u.Parent != "" {
+	if u.IsSubagent() && u.Parent != "" {
 		s.parents[key] = rowKey{u.Agent, u.Parent}
 	}
 	row := s.row(key)
