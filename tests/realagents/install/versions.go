@@ -10,7 +10,7 @@ import (
 // means looking at docs/agents first.
 const (
 	// ClaudeCurrent is the newest Claude Code: status in the registry of headless runs too.
-	ClaudeCurrent = "2.1.330"
+	ClaudeCurrent = "2.1.332"
 	// ClaudeMain is the version that the documented facts were taken from.
 	ClaudeMain = "2.1.197"
 	// ClaudeNode is the last one that runs on node: its registry has no start time and no status.
