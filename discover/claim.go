@@ -52,6 +52,9 @@ type Claim struct {
 	// Source, Dir, Title, Version, Parent and Team fill a row that has no record (yet), and beat the record's while the process
 	// lives: they are what is running now.
 	Source, Dir, Title, Version, Parent, Team string
+	// Client: the process shows the session to a user, and another process, a server, runs it. Such a claim
+	// links only where a process runs the session. A session may have several clients.
+	Client bool
 	// Additional: the process may run the session besides others, so that evidence for one says nothing against another.
 	Additional bool
 	// Alternative is what may have run the session instead, where that leaves no trace. The claim then shows that the session

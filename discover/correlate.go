@@ -15,7 +15,8 @@ import (
 // links; exact claims always do, so one process may run many sessions and one session may have several processes;
 // a strong claim links where nothing exact speaks of its process or its session and no other process claims the
 // session as strongly; a weak claim links only where both sides are left with that one choice, and that of a process
-// that may run more sessions where the session is. What is ambiguous is shown as such, on the session and on the process.
+// that may run more sessions where the session is. A claim of a client, which shows what
+// another process runs, says nothing against other claims of that session. What is ambiguous is shown as such, on the session and on the process.
 func Correlate(table *proc.Table, claims []Claim, records ...[]Record) []Session {
 	cor := newCorrelation(table, claims)
 	cor.link()
@@ -31,6 +32,7 @@ type correlation struct {
 	targetsByID       map[recordID][]target
 	evidenceByProcess map[agentProcess][]int    // of live processes only
 	accepted          map[agentProcess][]target // what was decided
+	acceptedClients   map[agentProcess][]target // the same for claims of clients
 	// hidden says why processes that may run any session are out of sight; "" if they are not. absence is what was searched.
 	hidden  string
 	absence absence
@@ -43,6 +45,7 @@ func newCorrelation(table *proc.Table, claims []Claim) *correlation {
 	cor := &correlation{
 		table: table, presences: map[agentProcess]Claim{}, evidenceByTarget: map[target][]int{},
 		targetsByID: map[recordID][]target{}, evidenceByProcess: map[agentProcess][]int{}, accepted: map[agentProcess][]target{},
+		acceptedClients: map[agentProcess][]target{},
 	}
 	for _, c := range slices.SortedFunc(slices.Values(claims), compareClaims) {
 		_, live := table.Find(c.Process)
@@ -88,7 +91,7 @@ func compareClaims(a, b Claim) int {
 		cmp.Compare(a.Session, b.Session), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Home, b.Home),
 		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail),
 		cmp.Compare(a.Source, b.Source), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Unreadable, b.Unreadable),
-		cmp.Compare(a.Alternative, b.Alternative), compareBool(a.Additional, b.Additional),
+		cmp.Compare(a.Alternative, b.Alternative), compareBool(a.Additional, b.Additional), compareBool(a.Client, b.Client),
 	)
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"agentctl/proc"
 )
 
 // ErrNotFound: no session has that ID.
@@ -226,7 +228,7 @@ func (scanner *Scanner) findPID(ctx context.Context, pid int, agents []Agent, op
 		return Result{}, err
 	}
 	r := scan.Result()
-	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !s.HasPID(pid) })
+	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !s.RunByOrShownIn(pid) })
 	if len(r.Sessions) == 0 {
 		r = scan.addForeignProcess(ctx, r, pid)
 	}
@@ -237,11 +239,11 @@ func (scanner *Scanner) findPID(ctx context.Context, pid int, agents []Agent, op
 }
 
 // HasPID reports whether a process with this pid runs the session.
-func (s Session) HasPID(pid int) bool {
-	for _, p := range s.Processes {
-		if p.ID.PID == pid {
-			return true
-		}
-	}
-	return false
+func (s Session) HasPID(pid int) bool { return containsPID(s.Processes, pid) }
+
+// RunByOrShownIn reports whether a process with this pid runs the session, or is a client that shows it.
+func (s Session) RunByOrShownIn(pid int) bool { return containsPID(s.AllProcesses(), pid) }
+
+func containsPID(list []proc.Process, pid int) bool {
+	return slices.ContainsFunc(list, func(p proc.Process) bool { return p.ID.PID == pid })
 }

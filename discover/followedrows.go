@@ -30,7 +30,7 @@ func (f *follower) findRow(s Session, rows []Session) (Session, bool) {
 	for _, r := range rows {
 		same := r.ID == s.ID
 		if s.ID == "" {
-			same = !r.IsSubagent() && slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return r.HasProcess(p.ID) })
+			same = !r.IsSubagent() && slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return r.RunByOrShownIn(p.ID.PID) })
 		}
 		other := slices.ContainsFunc(f.sessions, func(o Session) bool { return o.ID != "" && o.Key() == r.Key() })
 		if r.Agent == s.Agent && same && !other {
@@ -64,7 +64,7 @@ func (s Session) asMissing(r Result, blind bool) Session {
 	s.Evidence = nil
 	s.setStatus(&facts)
 	if facts.hidden == "" && s.ID != "" {
-		s.Processes = nil
+		s.Processes, s.Clients = nil, nil
 	}
 	return s
 }

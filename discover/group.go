@@ -26,7 +26,7 @@ func Environ(p proc.Process, keys ...string) (map[string]string, error) {
 
 // groupOf returns a session's launch group: from its live process, or else from its branch.
 func groupOf(s *Session) string {
-	for _, p := range s.Processes {
+	for _, p := range s.AllProcesses() {
 		if env, err := p.Env(GroupEnv); err == nil && env[GroupEnv] != "" {
 			return env[GroupEnv]
 		}

@@ -22,7 +22,7 @@ func (cor *correlation) sessions(records [][]Record) []Session {
 		}
 	}
 	for who, c := range cor.presences {
-		if len(cor.accepted[who]) == 0 && !c.HideIfUnlinked {
+		if len(cor.accepted[who])+len(cor.acceptedClients[who]) == 0 && !c.HideIfUnlinked {
 			rows = append(rows, cor.unlinkedSession(who, c))
 		}
 	}
@@ -75,7 +75,11 @@ func (cor *correlation) completeSession(s *Session) {
 	var accepted []Claim
 	hidden := cor.hidden
 	for _, e := range s.Evidence {
-		if e.Accepted {
+		if e.Client {
+			if e.Accepted {
+				s.addClient(cor, e.Claim)
+			}
+		} else if e.Accepted {
 			accepted = append(accepted, e.Claim)
 			s.addProcess(cor.table, e.Process)
 		} else if _, alive := cor.table.Find(e.Process); alive && (e.Additional || len(cor.accepted[agentProcess{e.Agent, e.Process}]) == 0) {
@@ -128,14 +132,26 @@ func (s *Session) overlay(c Claim) {
 	}
 }
 
-// addProcess adds a process, if it is new, and keeps the oldest first.
+// addProcess adds a process that runs the session.
 func (s *Session) addProcess(table *proc.Table, id proc.ID) {
+	s.Processes, s.table = withProcess(s.Processes, table, id), table
+}
+
+// addClient adds a client, and what it shows of the session, unless storage or the process that runs the session says it.
+func (s *Session) addClient(cor *correlation, c Claim) {
+	s.Clients, s.table = withProcess(s.Clients, cor.table, c.Process), cor.table
+	s.Dir, s.Source = cmp.Or(s.Dir, cor.presences[agentProcess{c.Agent, c.Process}].Dir), cmp.Or(s.Source, c.Source)
+}
+
+// withProcess returns the list with a process, if it is new, and the oldest first.
+func withProcess(list []proc.Process, table *proc.Table, id proc.ID) []proc.Process {
 	p, ok := table.Find(id)
-	if !ok || slices.ContainsFunc(s.Processes, func(q proc.Process) bool { return q.ID == id }) {
-		return
+	if !ok || slices.ContainsFunc(list, func(q proc.Process) bool { return q.ID == id }) {
+		return list
 	}
-	s.Processes, s.table = append(s.Processes, p), table
-	slices.SortFunc(s.Processes, func(a, b proc.Process) int {
+	list = append(list, p)
+	slices.SortFunc(list, func(a, b proc.Process) int {
 		return cmp.Or(cmp.Compare(a.Ticks, b.Ticks), a.Started.Compare(b.Started), cmp.Compare(a.ID.PID, b.ID.PID))
 	})
+	return list
 }

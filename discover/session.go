@@ -22,6 +22,9 @@ type Session struct {
 	Reason string
 	// Processes run the session now, oldest first; more than one where the agent allows it.
 	Processes []proc.Process
+	// Clients show the session to a user while Processes run it: the terminals of a server's session, oldest first, as far as
+	// evidence ties them to it.
+	Clients []proc.Process
 	// Group is the launch group, from the live process's environment or the recorded branch, else the session's team.
 	Group string
 	// Shared: the processes serve other sessions as well, or can.
@@ -52,13 +55,41 @@ type Evidence struct {
 	Why string
 }
 
-// LastActivity returns the time of the newest record, or else of the start of the session or its process.
-func (s Session) LastActivity() time.Time {
-	at := s.lastActivity()
-	if at.IsZero() && len(s.Processes) > 0 {
-		return s.Processes[0].Started
+// AllProcesses returns the session's processes as a user meets them: first the clients that show it, then those that run it.
+func (s Session) AllProcesses() []proc.Process { return slices.Concat(s.Clients, s.Processes) }
+
+// ProcessStarted returns when the first of [Session.AllProcesses] started; the zero time if that is not known.
+func (s Session) ProcessStarted() time.Time {
+	all := s.AllProcesses()
+	if len(all) == 0 {
+		return time.Time{}
 	}
-	return at
+	return all[0].Started
+}
+
+// LastActivity returns the time of the newest record, or else of the start of the session or its process. The age of a server says
+// nothing about one of its sessions.
+func (s Session) LastActivity() time.Time {
+	if at := s.lastActivity(); !at.IsZero() || s.Shared && s.ID != "" && len(s.Clients) == 0 {
+		return at
+	}
+	return s.ProcessStarted()
+}
+
+// Released reports whether the session is only kept in the memory of a server: it is in no turn, and no client is known to show it.
+func (s Session) Released() bool {
+	return s.Status == Idle && s.Shared && len(s.Clients) == 0 && !s.mayHaveClients()
+}
+
+// mayHaveClients reports whether a live client may show the session, although other evidence fits as well.
+func (s Session) mayHaveClients() bool {
+	return slices.ContainsFunc(s.Evidence, func(e Evidence) bool {
+		if s.table == nil || !e.Client || e.Accepted {
+			return false
+		}
+		_, live := s.table.Find(e.Process)
+		return live
+	})
 }
 
 // ProcessHome is the home as the processes of the session see it, by the best evidence: another name of the session's home, or one
@@ -140,8 +171,9 @@ func ContainsSession(list []Session, s Session) bool {
 }
 
 func (s Session) pid() int {
-	if len(s.Processes) == 0 {
+	all := s.AllProcesses()
+	if len(all) == 0 {
 		return 0
 	}
-	return s.Processes[0].ID.PID
+	return all[0].ID.PID
 }

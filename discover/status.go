@@ -179,7 +179,7 @@ func (s *Session) StopConfirmed(before StopDebounce) bool {
 // Vanished returns the session as it is when neither storage nor a process names it any more: stopped, with an unknown
 // outcome.
 func (s Session) Vanished() Session {
-	s.Processes, s.Evidence, s.Shared = nil, nil, false
+	s.Processes, s.Clients, s.Evidence, s.Shared = nil, nil, nil, false
 	s.setStatus(&statusInput{stored: s.Turn, vanished: true})
 	return s
 }

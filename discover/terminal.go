@@ -27,7 +27,7 @@ func (s Session) terminalProcess() (p proc.Process, path string) {
 	if s.Host != "" {
 		return p, "" // its pids are another machine's
 	}
-	for _, p := range s.Processes {
+	for _, p := range s.AllProcesses() {
 		if path, err := p.TTY(); err == nil && path != "" {
 			return p, path
 		}

@@ -190,7 +190,7 @@ func (p *poller) watch(ctx context.Context, sessions []discover.Session) {
 				files[path], p.lastChange = p.stamp(path), p.now()
 			}
 		}
-		for _, q := range s.Processes {
+		for _, q := range s.AllProcesses() {
 			if processes[q.ID] = p.processes[q.ID]; processes[q.ID] == nil {
 				processes[q.ID] = p.waitFor(ctx, q.ID)
 				p.processes[q.ID] = processes[q.ID]

@@ -47,10 +47,11 @@ func DescribeSession(s discover.Session) string {
 	if s.ID != "" {
 		name = fmt.Sprintf("%s %s", s.Agent, output.Sanitize(s.ID))
 	}
-	if len(s.Processes) == 0 {
+	all := s.AllProcesses()
+	if len(all) == 0 {
 		return name
 	}
-	return fmt.Sprintf("%s (pid %d, since %s)", name, s.Processes[0].ID.PID, FormatTime(s.Processes[0].Started))
+	return fmt.Sprintf("%s (pid %d, since %s)", name, all[0].ID.PID, FormatTime(all[0].Started))
 }
 
 // SessionName is the session's ID, H:ID of one on another host, else pid:N of its process, else "-".

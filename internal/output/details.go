@@ -101,7 +101,7 @@ func statusWithCall(s *discover.Session) string {
 
 func (o TextOptions) processesText(s discover.Session) string {
 	var out []string
-	for _, p := range s.Processes {
+	for _, p := range s.AllProcesses() {
 		text := fmt.Sprint(p.ID.PID)
 		if !p.Started.IsZero() {
 			text += ", since " + o.timeAndAge(p.Started)

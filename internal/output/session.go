@@ -80,11 +80,11 @@ func NewSession(s discover.Session) (out Session) {
 	if s.Status == discover.Stopped {
 		out.StoppedAt = out.LastActivityAt
 	}
-	for _, p := range s.Processes {
+	for _, p := range s.AllProcesses() {
 		out.PIDs = append(out.PIDs, p.ID.PID)
 	}
 	if len(out.PIDs) > 0 {
-		out.PID, out.ProcessStartedAt = out.PIDs[0], Timestamp(s.Processes[0].Started)
+		out.PID, out.ProcessStartedAt = out.PIDs[0], Timestamp(s.AllProcesses()[0].Started)
 	}
 	if len(out.PIDs) == 1 {
 		out.PIDs = nil

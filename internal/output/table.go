@@ -104,7 +104,7 @@ func statusText(s *discover.Session) string {
 // pidText lists the pids; "*" marks a process that serves other sessions too.
 func pidText(s *discover.Session) string {
 	var pids []string
-	for _, p := range s.Processes {
+	for _, p := range s.AllProcesses() {
 		pids = append(pids, fmt.Sprint(p.ID.PID))
 	}
 	text := strings.Join(pids, ",")
@@ -114,12 +114,9 @@ func pidText(s *discover.Session) string {
 	return text
 }
 
-// processAge is the age of the first process, or "" if there is none.
+// processAge is the age of the process that the session is shown by, "" if it is not known.
 func processAge(s *discover.Session, now time.Time) string {
-	if len(s.Processes) == 0 {
-		return ""
-	}
-	return Age(s.Processes[0].Started, now)
+	return Age(s.ProcessStarted(), now)
 }
 
 // shortDir replaces the home directory with ~, if it is a whole prefix of path elements.

@@ -17,15 +17,15 @@ type selection struct {
 // matches checks the conditions on time. The idle time counts from the last activity, the age from the start of the
 // process: the session may have been resumed.
 func (o *selection) matches(s discover.Session, now time.Time) bool {
-	if o.idleFor > 0 && (s.Status != discover.Idle || now.Sub(s.LastActivity()) < o.idleFor) {
+	if o.idleFor > 0 && (s.Status != discover.Idle || (s.LastActivity().IsZero() || now.Sub(s.LastActivity()) < o.idleFor)) {
 		return false
 	}
 	if o.olderThan == 0 {
 		return true
 	}
 	began := s.Created
-	if len(s.Processes) > 0 && !s.Processes[0].Started.IsZero() {
-		began = s.Processes[0].Started
+	if at := s.ProcessStarted(); !at.IsZero() {
+		began = at
 	}
 	return !began.IsZero() && now.Sub(began) >= o.olderThan
 }
