@@ -78,18 +78,17 @@ func (s Session) LastActivity() time.Time {
 
 // Released reports whether the session is only kept in the memory of a server: it is in no turn, and no client is known to show it.
 func (s Session) Released() bool {
-	return s.Status == Idle && s.Shared && len(s.Clients) == 0 && !s.mayHaveClients()
+	return s.Status == Idle && s.Shared && len(s.Clients)+len(s.PossibleClients()) == 0
 }
 
-// mayHaveClients reports whether a live client may show the session, although other evidence fits as well.
-func (s Session) mayHaveClients() bool {
-	return slices.ContainsFunc(s.Evidence, func(e Evidence) bool {
-		if s.table == nil || !e.Client || e.Accepted {
-			return false
+// PossibleClients returns the live clients that show either this session or another one.
+func (s Session) PossibleClients() (list []proc.Process) {
+	for _, e := range s.Evidence {
+		if e.Client && !e.Accepted && s.table != nil {
+			list = withProcess(list, s.table, e.Process)
 		}
-		_, live := s.table.Find(e.Process)
-		return live
-	})
+	}
+	return list
 }
 
 // ProcessHome is the home as the processes of the session see it, by the best evidence: another name of the session's home, or one

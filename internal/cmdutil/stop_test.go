@@ -12,7 +12,7 @@ func TestStopError(t *testing.T) {
 		return stop.Result{Before: discover.UnknownSession(), Outcome: o, Message: "m"}
 	}
 	for want, of := range map[int][]stop.Outcome{
-		0: {stop.Stopped, stop.AlreadyStopped, stop.Interrupted, stop.Planned},
+		0: {stop.Stopped, stop.AlreadyStopped, stop.Released, stop.Planned},
 		5: {stop.Stopped, stop.Refused},
 		1: {stop.Refused, stop.Running, stop.Stopped},
 	} {

@@ -54,10 +54,15 @@ func (a testAdapter) Homes(_ discover.HomeSources, table *proc.Table) []discover
 func (a testAdapter) Claims(_ context.Context, table *proc.Table, _ []discover.Home) (claims []discover.Claim, err error) {
 	for p := range table.All() {
 		found, ok := a.testProcess(p)
+		base := discover.Claim{Agent: a.Name(), Process: p.ID, Home: "/h"}
+		for _, id := range found.Shows {
+			c := base
+			c.Session, c.Path, c.Strength, c.Kind, c.Client = id, "/h/"+id, discover.Weak, "args", true
+			claims = append(claims, c)
+		}
 		if !ok || found.Sessions == nil {
 			continue
 		}
-		base := discover.Claim{Agent: a.Name(), Process: p.ID, Home: "/h"}
 		claims = append(claims, base)
 		for _, id := range found.Sessions {
 			c := base

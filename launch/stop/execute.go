@@ -2,6 +2,7 @@ package stop
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -16,7 +17,9 @@ type execution struct {
 	*run
 	plan   *plan
 	agents []*agentProcess
-	search *toolSearch
+	// clients are the processes that show the session, which another process runs.
+	clients []*agentProcess
+	search  *toolSearch
 	// request is what became of the request to the agent. interrupted: the session has ended, or is idle in its shared process,
 	// because of it.
 	request     Request
@@ -38,6 +41,9 @@ func (r *run) newExecution(p *plan) *execution {
 	x := &execution{run: r, plan: p}
 	for _, process := range p.session.Processes {
 		x.agents = append(x.agents, r.agentProcess(process, p.signals))
+	}
+	for _, process := range p.clients {
+		x.clients = append(x.clients, r.agentProcess(process, p.signals))
 	}
 	x.search = &toolSearch{r, p, x.agents}
 	r.executions = append(r.executions, x)
@@ -80,6 +86,7 @@ func (x *execution) endSession(ctx context.Context) error {
 	case x.interrupted && !x.plan.shared:
 		x.awaitExit(ctx)
 	case x.interrupted:
+		return x.release(ctx)
 	case x.Force:
 		x.signalAll(ctx)
 	case err != nil && x.plan.shared:
@@ -91,6 +98,30 @@ func (x *execution) endSession(ctx context.Context) error {
 		x.signalAll(ctx)
 	default:
 		return x.plan.refuseShared() // the agent has found no way to end this one
+	}
+	return nil
+}
+
+// release ends the clients of a session that is in no turn any more, and asks the agent to close the session. It waits until the
+// session has ended, if the agent closes it.
+func (x *execution) release(ctx context.Context) error {
+	signalTogether(ctx, x.clients)
+	if slices.ContainsFunc(x.clients, func(c *agentProcess) bool { return !c.gone.Load() }) {
+		return nil // the verification shows it
+	}
+	limited, cancel := context.WithTimeout(ctx, x.Timeout)
+	defer cancel()
+	session, err := launch.Reachable(x.scanner, x.plan.request(), "stop") // again, because the plan is older
+	if err != nil {
+		return err
+	}
+	unloads, err := x.plan.releaser.Unload(limited, session, x.Host)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		return fmt.Errorf("its turn is over, and the request to close it failed: %w", err)
+	case unloads:
+		x.poll(limited, func(now discover.Session, known bool) bool { return known && now.Status == discover.Stopped })
 	}
 	return nil
 }
@@ -125,17 +156,22 @@ func (x *execution) awaitExit(ctx context.Context) {
 // signalAll ends the session's processes, all at the same time. Then it waits until no process shows the session: a child
 // between fork and exec is a copy of its parent, with the same files open.
 func (x *execution) signalAll(ctx context.Context) {
-	var wg sync.WaitGroup
-	for _, a := range x.agents {
-		wg.Go(func() { a.end(ctx) })
-	}
-	wg.Wait()
+	signalTogether(ctx, slices.Concat(x.agents, x.clients))
 	if !x.exited() {
 		return
 	}
 	limited, cancel := context.WithTimeout(ctx, toolGracePeriod)
 	defer cancel()
 	x.poll(limited, func(now discover.Session, known bool) bool { return !known || now.Status == discover.Stopped })
+}
+
+// signalTogether ends processes, all at the same time.
+func signalTogether(ctx context.Context, list []*agentProcess) {
+	var wg sync.WaitGroup
+	for _, a := range list {
+		wg.Go(func() { a.end(ctx) })
+	}
+	wg.Wait()
 }
 
 // exited reports whether the session had processes and all of them have ended.

@@ -28,7 +28,10 @@ type plan struct {
 	// session is the session as the snapshot has it.
 	session discover.Session
 	stopper launch.Stopper
-	action  action
+	// releaser finds the clients of a session that a server runs, which are ended with it.
+	releaser launch.Releaser
+	clients  []proc.Process
+	action   action
 	// refusal is nil unless action is actionRefuse.
 	refusal *refusal
 	// others are the sessions that run in the same processes and were not chosen. shared: there are such sessions, or the
@@ -59,7 +62,7 @@ func (r *run) plan(ctx context.Context, chosen []discover.Session) []*plan {
 	trees := ancestry.NewTrees(r.scanner, r.snapshot, chosen)
 	var plans []*plan
 	for _, session := range chosen {
-		p := r.newPlan(session, chosen, r.stopperOf(session.Agent))
+		p := r.newPlan(ctx, session, chosen, r.stopperOf(session.Agent))
 		if p.action == actionEnd {
 			left, unclear := trees.LeftBehind(ctx, session)
 			p.older = processSet(slices.Concat(left, unclear))
@@ -71,8 +74,8 @@ func (r *run) plan(ctx context.Context, chosen []discover.Session) []*plan {
 }
 
 // newPlan decides what is done about a session of the snapshot. chosen are all that are to be stopped.
-func (r *run) newPlan(session discover.Session, chosen []discover.Session, stopper launch.Stopper) *plan {
-	p := &plan{session: session, stopper: stopper, signals: stopper.StopSignals(), force: r.Force}
+func (r *run) newPlan(ctx context.Context, session discover.Session, chosen []discover.Session, stopper launch.Stopper) *plan {
+	p := &plan{session: session, stopper: stopper, releaser: releaserOf(stopper), signals: stopper.StopSignals(), force: r.Force}
 	if len(p.signals) == 0 {
 		p.signals = defaultStopper{}.StopSignals()
 	}
@@ -84,14 +87,14 @@ func (r *run) newPlan(session discover.Session, chosen []discover.Session, stopp
 	p.shared = session.Shared || len(p.others) > 0
 	if session.Status == discover.Stopped {
 		p.action = actionNone
-	} else if p.refusal = r.decide(p); p.refusal != nil {
+	} else if p.refusal = r.decide(ctx, p); p.refusal != nil {
 		p.action = actionRefuse
 	}
 	return p
 }
 
 // decide decides how a live session is ended, or why not.
-func (r *run) decide(p *plan) *refusal {
+func (r *run) decide(ctx context.Context, p *plan) *refusal {
 	if n := len(p.session.Processes); n == 0 || p.session.Status == discover.Unknown && n > 1 {
 		return refuseUnknownProcess(p.session, r.snapshot.Table)
 	}
@@ -109,6 +112,26 @@ func (r *run) decide(p *plan) *refusal {
 	}
 	if !p.asks && !p.maySignal {
 		return p.refuseShared()
+	}
+	if p.asks && p.shared {
+		return r.decideClients(ctx, p)
+	}
+	return nil
+}
+
+// decideClients decides which clients of a session in a shared process are ended: those that show it. Others are ended only by force.
+func (r *run) decideClients(ctx context.Context, p *plan) *refusal {
+	limited, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	sure, possible, err := p.releaser.FindClients(limited, p.request(), r.Host)
+	p.clients = sure
+	switch {
+	case r.Force:
+		p.clients = slices.Concat(sure, possible)
+	case err != nil:
+		return &refusal{unknownClients, fmt.Sprintf("which terminals show it cannot be found: %v; --force asks the agent all the same", err)}
+	case len(possible) > 0:
+		return refuseUnknownClients(possible)
 	}
 	return nil
 }
@@ -142,9 +165,9 @@ func (p *plan) describe() string {
 	})
 	switch {
 	case p.asks && !p.maySignal:
-		text = fmt.Sprintf("will ask the agent to end the turn; %s goes on for its other sessions", p.session.Processes[0].ID)
+		text = fmt.Sprintf("will ask the agent to end the turn%s; %s goes on for its other sessions", p.describeClients(), p.session.Processes[0].ID)
 	case p.asks && p.force:
-		text = "will ask the agent to end it; if it does not, " + text
+		text = "will ask the agent to end it" + p.describeClients() + "; if it does not, " + text
 	case p.asks:
 		text = "will ask the agent to end it"
 	}
@@ -155,6 +178,24 @@ func (p *plan) describe() string {
 		text += fmt.Sprintf("; then %s, left behind before the session was resumed", describeSIGTERM(p.leftBehind))
 	}
 	return text
+}
+
+// describeClients says which clients would be ended.
+func (p *plan) describeClients() string {
+	if len(p.clients) == 0 {
+		return ""
+	}
+	return ", and send " + joinFunc(p.clients, ", ", func(client proc.Process) string {
+		return fmt.Sprintf("%s to %s, which shows it", signalName(p.signals[0]), describeTerminal(client))
+	})
+}
+
+// describeTerminal names a process and its terminal.
+func describeTerminal(p proc.Process) string {
+	if tty, err := p.TTY(); err == nil && tty != "" {
+		return fmt.Sprintf("%s (%s)", p.ID, tty)
+	}
+	return p.ID.String()
 }
 
 // describeSIGTERM says which processes would get a SIGTERM.

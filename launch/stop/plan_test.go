@@ -94,7 +94,7 @@ func TestPlanDecidesBeforeAnythingIsSent(t *testing.T) {
 				Options: Options{Force: test.force}, scanner: &discover.Scanner{UID: os.Geteuid()},
 				snapshot: discover.Result{Sessions: []discover.Session{other, test.session, sub}, Table: proc.EmptyTable()},
 			}
-			p := r.newPlan(test.session, append(test.chosen, test.session), test.stopper)
+			p := r.newPlan(t.Context(), test.session, append(test.chosen, test.session), test.stopper)
 			want := test.action
 			if test.reason != "" {
 				want = actionRefuse

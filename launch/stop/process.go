@@ -113,7 +113,7 @@ func (a *agentProcess) signal(ctx context.Context, h *proc.Handle, sig syscall.S
 		a.fail(err)
 		return true
 	}
-	a.sent = append(a.sent, SentSignal{a.process.ID, sig, RoleAgent})
+	a.sent = append(a.sent, SentSignal{Process: a.process.ID, Signal: sig})
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	a.wait(limited, h)

@@ -25,6 +25,8 @@ const (
 	unreachableProcess reason = "unreachable process"
 	// sharedProcess: the process serves other sessions, and the agent cannot end one of them.
 	sharedProcess reason = "shared process"
+	// unknownClients: it is not known which terminals show the session, and they would have to be ended.
+	unknownClients reason = "unknown clients"
 	// requestFailed: the process serves other sessions, and the request to end this one could not be made or was not accepted.
 	requestFailed reason = "request failed"
 )
@@ -57,6 +59,12 @@ func refuseUnknownProcess(s discover.Session, table *proc.Table) *refusal {
 // refuseNameOnly refuses to signal a process that may be any program.
 func refuseNameOnly(s discover.Session) *refusal {
 	return &refusal{nameOnly, fmt.Sprintf("nothing but its name says that %s is %s: if it is, end it with kill(1)", s.Processes[0].ID, s.Agent)}
+}
+
+// refuseUnknownClients names the clients that show either the session or another one.
+func refuseUnknownClients(possible []proc.Process) *refusal {
+	return &refusal{unknownClients, fmt.Sprintf("it may be shown in %s, which may show another session: quit it there, or --force ends %s",
+		joinFunc(possible, ", or ", describeTerminal), map[bool]string{true: "that process", false: "all of them"}[len(possible) == 1])}
 }
 
 // refuseRequest refuses a session whose agent must be asked and may not be. err is that of [launch.Reachable].

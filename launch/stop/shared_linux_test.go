@@ -80,12 +80,64 @@ func TestInterruptedSessionOfSharedProcess(t *testing.T) {
 		return true, nil
 	}
 	r := s.stop("a")[0]
-	check(t, c, r, Interrupted, both, "server launcher-a launcher-b tool-b")
+	check(t, c, r, Released, both, "server launcher-a launcher-b tool-b")
 	if got := sentTo(r, RoleTool); !slices.Equal(got, []syscall.Signal{unix.SIGTERM}) || len(r.Survived) > 0 {
 		t.Errorf("%+v", r)
 	}
 	if r.After.Status != discover.Idle {
 		t.Errorf("it is %s", r.After.Status)
+	}
+}
+
+// withClients is a server of the sessions a and b, and processes that show each session of theirs.
+func withClients(clients ...testProcess) []testProcess {
+	return append(clients, testProcess{Name: "server", Sessions: []string{"a", "b"}})
+}
+
+// accepting has the agent interrupt any session.
+func (s *fixture) accepting() {
+	s.interrupt = func(context.Context, discover.Session) (bool, error) {
+		s.idle.Store(true)
+		return true, nil
+	}
+}
+
+// The clients that show a session of a shared process are ended with it; those that show another session are not.
+func TestClientsAreEnded(t *testing.T) {
+	c := start(t, withClients(testProcess{Name: "one", Shows: []string{"a"}}, testProcess{Name: "two", Shows: []string{"a"}}, testProcess{Name: "other", Shows: []string{"b"}})...)
+	s := newFixture(t)
+	s.accepting()
+	r := s.stop("a")[0]
+	check(t, c, r, Released, "one two other server", "other server")
+	if got := sentTo(r, RoleClient); len(got) != 2 || len(sentTo(r, RoleAgent)) > 0 || len(r.Before.Clients) != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A client that shows one session or another is ended by force only.
+func TestClientsThatMayShowAnotherSession(t *testing.T) {
+	c := start(t, withClients(testProcess{Name: "one", Shows: []string{"a", "b"}})...)
+	s := newFixture(t)
+	s.accepting()
+	r := s.stop("a")[0]
+	check(t, c, r, Refused, "one server", "one server")
+	if one := c.byName["one"].ID.String(); !strings.Contains(r.Message, "it may be shown in "+one) {
+		t.Errorf("%+v", r)
+	}
+	s.Force = true
+	check(t, c, s.stop("a")[0], Released, "one server", "server")
+}
+
+// While a client lives, its session is not released.
+func TestClientThatDoesNotEnd(t *testing.T) {
+	c := start(t, withClients(testProcess{Name: "one", Shows: []string{"a"}, Ignores: []syscall.Signal{unix.SIGTERM}})...)
+	s := newFixture(t)
+	s.accepting()
+	s.Timeout = 100 * time.Millisecond
+	r := s.stop("a")[0]
+	check(t, c, r, Running, "one server", "one server")
+	if !slices.Equal(r.Survived, []proc.ID{c.byName["one"].ID}) {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -6,7 +6,7 @@
 // verification reads the session again, finds it by its identity, and gives the result.
 //
 // An execution has steps. If the session's process serves other sessions, or would be started again, the agent is asked to
-// interrupt the session. Otherwise the descendants of the process are recorded, the process gets the agent's stop
+// interrupt the session; then the clients that show it are ended, and the agent is asked to close it. Otherwise the descendants of the process are recorded, the process gets the agent's stop
 // signals, and once it has ended, the tools that it leaves behind are ended. Every process is signalled through a handle
 // of its identity, so no signal reaches another process that has got its pid.
 package stop
@@ -46,8 +46,8 @@ const (
 	Stopped Outcome = "stopped"
 	// AlreadyStopped: no process ran it.
 	AlreadyStopped Outcome = "already_stopped"
-	// Interrupted: its turn is over and its tools are gone; the process serves other sessions, or waits for them.
-	Interrupted Outcome = "interrupted"
+	// Released: it is in no turn, no client shows it and its tools are gone; a process that serves other sessions too keeps it open.
+	Released Outcome = "released"
 	// Running: it still runs.
 	Running Outcome = "running"
 	// Refused: it was not done, because it is not known which process runs the session, because the agent must not be asked, or
@@ -64,8 +64,9 @@ type Role string
 
 // The roles.
 const (
-	RoleAgent Role = "agent"
-	RoleTool  Role = "tool"
+	RoleAgent  Role = "agent"
+	RoleClient Role = "client" // it shows the session, which another process runs
+	RoleTool   Role = "tool"
 )
 
 // SentSignal is a signal that was sent.
@@ -137,6 +138,25 @@ func (r *run) each(do func(int, *execution)) {
 		wg.Go(func() { do(i, x) })
 	}
 	wg.Wait()
+}
+
+// releaserOf returns a stopper as a [launch.Releaser], or [defaultReleaser].
+func releaserOf(stopper launch.Stopper) launch.Releaser {
+	if releaser, ok := stopper.(launch.Releaser); ok {
+		return releaser
+	}
+	return defaultReleaser{}
+}
+
+// defaultReleaser is for agents that show by their claims alone which clients a session has.
+type defaultReleaser struct{}
+
+func (defaultReleaser) FindClients(_ context.Context, s discover.Session, _ launch.Environment) (sure, possible []proc.Process, err error) {
+	return s.Clients, s.PossibleClients(), nil
+}
+
+func (defaultReleaser) Unload(context.Context, discover.Session, launch.Environment) (bool, error) {
+	return false, nil
 }
 
 // stopperOf returns the agent's adapter as a stopper, or [defaultStopper].

@@ -22,6 +22,8 @@ type testProcess struct {
 	Name string
 	// Sessions are the sessions that it runs as an agent; nil if it is no agent.
 	Sessions []string
+	// Shows are the sessions of which it shows one, as a client.
+	Shows []string
 	// Children are the processes it starts.
 	Children []testProcess
 	// Dir is its working directory; "" is the one it was started in.

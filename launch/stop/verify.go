@@ -46,8 +46,13 @@ func (v verification) result(x *execution) Result {
 	if v.known && (v.session.ID != "" || v.session.Status != discover.Stopped) {
 		result.After = &v.session
 	}
-	for _, a := range x.agents {
-		result.Signalled = append(result.Signalled, a.sent...)
+	for _, a := range slices.Concat(x.clients, x.agents) {
+		for _, s := range a.sent {
+			if s.Role = RoleAgent; slices.Contains(x.clients, a) {
+				s.Role = RoleClient
+			}
+			result.Signalled = append(result.Signalled, s)
+		}
 		if len(a.sent) > 0 && !a.gone.Load() {
 			result.Survived = append(result.Survived, a.process.ID)
 		}
@@ -88,15 +93,23 @@ func (v verification) outcome(x *execution, agentsLeft, signalled bool) (Outcome
 		return Failed, fmt.Sprintf("it is %s, but %s", status, describeRunning(x.remaining))
 	case stopped:
 		return Stopped, ""
-	case idle && x.plan.shared:
-		return Interrupted, fmt.Sprintf("it stays open in %s", v.session.Processes[0].ID)
+	case idle && x.plan.shared && len(v.clients()) == 0:
+		return Released, fmt.Sprintf("%s keeps it open; no terminal shows it", v.session.Processes[0].ID)
+	case idle && x.plan.shared && !agentsLeft:
+		return Running, "its turn is over, but it is still shown in " + joinFunc(v.clients(), ", or ", describeTerminal) +
+			": quit it there, or stop it again"
 	}
 	return Running, v.describeRunning(x, signalled)
 }
 
+// clients are the processes that show the session, or may.
+func (v verification) clients() []proc.Process {
+	return slices.Concat(v.session.Clients, v.session.PossibleClients())
+}
+
 // signalError is why a process could not be signalled, nil if all that live could.
 func (x *execution) signalError() error {
-	for _, a := range x.agents {
+	for _, a := range slices.Concat(x.clients, x.agents) {
 		if a.err != nil && !a.gone.Load() {
 			return a.err
 		}

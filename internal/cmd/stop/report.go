@@ -62,7 +62,7 @@ func outcomeText(o stop.Outcome) string {
 		return "would be stopped"
 	case stop.Refused:
 		return "refused"
-	case stop.Stopped, stop.Interrupted, stop.Failed:
+	case stop.Stopped, stop.Released, stop.Failed:
 	}
 	return string(o)
 }
@@ -93,7 +93,7 @@ func details(r stop.Result) []string {
 	ended := map[int]bool{}
 	for _, s := range r.Signalled {
 		switch {
-		case s.Role == stop.RoleAgent:
+		case s.Role != stop.RoleTool:
 			out = append(out, fmt.Sprintf("%s to %s", unix.SignalName(s.Signal), s.Process))
 		case !slices.Contains(r.Survived, s.Process):
 			ended[s.Process.PID] = true

@@ -15,7 +15,7 @@ import (
 type State string
 
 const (
-	Stopped   State = "stopped"    // its process has ended, or serves it no longer
+	Stopped   State = "stopped"    // its process has ended, serves it no longer, or only keeps it open ([discover.Session.Released])
 	Idle      State = "idle"       // the turn is over
 	Waiting   State = "waiting"    // the user is needed: asked something, or the turn is over
 	AnyChange State = "any-change" // whatever makes an event of it
@@ -77,7 +77,7 @@ func (a *awaited) reached(u State) bool {
 	case a.now.Status == discover.Waiting:
 		return u == Waiting
 	}
-	return a.now.Status == discover.Idle && u != Stopped && a.turnOver()
+	return a.now.Status == discover.Idle && (u != Stopped || a.now.Released()) && a.turnOver()
 }
 
 // turnOver reports whether an idle session's turn has ended, as far as storage tells within watch.TurnEndDelay.

@@ -12,11 +12,12 @@ import (
 	"agentctl/tests/cmdtest"
 )
 
-// seen is a session as a look shows it: "status/outcome/turn", the latter two as they apply.
+// seen is a session as a look shows it: "status/outcome/turn", the latter two as they apply; "server-" if a server runs it.
 func seen(words string) discover.Session {
 	part := append(strings.Split(words, "/"), "", "")
+	status, server := strings.CutPrefix(part[0], "server-")
 	s := discover.Session{
-		Record: &discover.Record{ID: "a"}, Status: discover.Status(part[0]), Outcome: discover.Outcome(part[1]),
+		Record: &discover.Record{ID: "a"}, Status: discover.Status(status), Outcome: discover.Outcome(part[1]), Shared: server,
 	}
 	s.Turn.State = map[string]discover.TurnState{
 		"": discover.TurnDone, "none": discover.TurnNone, "open": discover.TurnOpen, "cut": discover.TurnInterrupted,
@@ -36,6 +37,8 @@ func TestStates(t *testing.T) {
 	}{
 		{Stopped, "running waiting idle unknown", false},
 		{Stopped, "running stopped", true},
+		{Stopped, "server-running", false},
+		{Stopped, "server-running server-idle", true},
 		{Idle, "running waiting unknown", false},
 		{Idle, "running idle", true},
 		{Idle, "stopped", true},
