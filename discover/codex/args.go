@@ -25,12 +25,14 @@ type invocation struct {
 	noDaemon bool
 	// noThreadHere: the process runs no thread. It is a client of a remote server (--remote), or prints help.
 	noThreadHere bool
+	// overview: the TUI begins with the list of all sessions.
+	overview bool
 	// isDaemon: the server is the daemon that runs the threads of the TUIs of its home.
 	isDaemon bool
 	// isMCP: the server is one of the Model Context Protocol.
 	isMCP bool
-	// dir is the value of -C, session the full ID given to resume, listen the value of --listen.
-	dir, session, listen string
+	// dir is the value of -C, session the full ID given to resume, listen the value of --listen, remote that of --remote.
+	dir, session, listen, remote string
 }
 
 // parseArgs parses a command line as Codex does. The first word that is neither an option nor the value of one is the command. If
@@ -61,7 +63,7 @@ func parseArgs(args []string) invocation {
 		"cloud-tasks", "exec-server", "execpolicy", "features", "help", "responses-api-proxy", "stdio-to-uds":
 		in.role = helper
 	default:
-		in.role = tui
+		in.role, in.overview = tui, command == "agents"
 	}
 	if in.noThreadHere {
 		in.role = helper
@@ -75,8 +77,23 @@ func parseArgs(args []string) invocation {
 // isToolName reports whether the binary was started under the name of a tool. It then acts as that tool: it runs a command in the
 // sandbox, or applies a patch.
 func isToolName(arg0 string) bool {
-	base := filepath.Base(arg0)
-	return strings.HasPrefix(base, "codex-") && !isBinary(base) || base == "apply_patch" || base == "applypatch"
+	switch filepath.Base(arg0) {
+	case sandboxName, "codex-execve-wrapper", "codex-code-mode-host", "apply_patch", "applypatch":
+		return true
+	}
+	return false
+}
+
+// roleOfProgram is the role of a program that is not Codex's command line and runs its threads: codex-acp serves an editor. It is helper
+// for all others, whose arguments tell.
+func roleOfProgram(name string) role {
+	switch base := filepath.Base(name); {
+	case strings.HasPrefix(base, "codex-acp"), strings.HasPrefix(base, "codex-app-server"), strings.HasPrefix(base, "codex-mcp-server"):
+		return server
+	case strings.HasPrefix(base, "codex-exec"):
+		return exec
+	}
+	return helper
 }
 
 // serverRole is the role of `codex app-server` with these words: a server, or a helper for one.
@@ -130,7 +147,9 @@ func (in *invocation) setOption(option, value string) {
 		in.noDaemon = true
 	case "--managed-daemon":
 		in.isDaemon = true
-	case "--remote", "-h", "--help", "-V", "--version":
+	case "--remote":
+		in.remote, in.noThreadHere = value, true
+	case "-h", "--help", "-V", "--version":
 		in.noThreadHere = true
 	default:
 		in.noThreadHere = in.noThreadHere || strings.HasPrefix(option, "--codex-run-as-")

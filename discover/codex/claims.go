@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -15,18 +16,20 @@ import (
 // Claims returns what the live Codex processes show: one presence claim for each process that runs threads or may run one, and up to
 // two pieces of exact evidence for each thread, the lock that the process holds and the rollout that it has open for writing. A
 // process with neither is an ephemeral run, a run in its first moments, a TUI of a version without locks that nothing was typed into,
-// or an exec in its last moments (see exitingexec.go). Clients of the daemon, helpers and short commands make no claim.
+// or an exec in its last moments (see exitingexec.go). A terminal that is a client of the daemon makes a presence claim, and claims to
+// show one of the daemon's threads (see clients.go). Clients of other servers, helpers and short commands make no claim.
 func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.Home) ([]discover.Claim, error) {
 	c := claimBuilder{adapter: a, ctx: ctx}
 	for _, h := range list {
 		c.homes.Add(h)
 	}
-	for p := range processes(table) {
+	for p := range candidates(table, list) {
 		if err := ctx.Err(); err != nil {
 			return c.claims, err
 		}
 		c.addProcess(table, p)
 	}
+	c.addClients()
 	return c.claims, nil
 }
 
@@ -35,6 +38,8 @@ type claimBuilder struct {
 	ctx     context.Context // of the call that the builder lives for
 	homes   homeFinder
 	claims  []discover.Claim
+	clients []client       // terminals of the daemons
+	served  []servedThread // threads that daemons run
 }
 
 // agentProcess is a Codex process with what all its claims have in common.
@@ -42,29 +47,54 @@ type agentProcess struct {
 	proc.Process
 	invocation
 	claim discover.Claim
+	// ofHome: it has a file of a home open, so that more than its name says that it is Codex's.
+	ofHome bool
 }
 
 // addProcess adds the claims of one process.
 func (c *claimBuilder) addProcess(table *proc.Table, p proc.Process) {
-	args, err := p.Args()
-	if errors.Is(err, proc.ErrGone) {
+	args, argsErr := p.Args()
+	files, own, err := inspect(p)
+	if !own || errors.Is(argsErr, proc.ErrGone) || errors.Is(err, proc.ErrGone) {
 		return
 	}
 	var in invocation
-	if err == nil {
-		if in = parseArgs(args); in.role == helper {
+	if argsErr == nil {
+		in = invocationOf(p, args)
+	}
+	if in.role == helper && argsErr == nil {
+		if len(files.threads) == 0 {
 			return
 		}
+		in.role = server // a command that holds a thread for a moment, or a tool that has inherited it
 	}
-	files, err := readOpenFiles(p)
 	client := func() bool { return in.role == tui && !in.noDaemon && daemonRuns(table, p) }
+	s := c.newAgentProcess(p, in)
+	s.ofHome = files.ofHome || err != nil
 	switch {
-	case errors.Is(err, proc.ErrGone):
 	case err != nil && !client():
-		c.addUnreadable(c.newAgentProcess(p, in), err)
-	case err == nil && (len(files.threads) > 0 || in.mayRunThreads(files, client)):
-		c.addThreads(c.newAgentProcess(p, in), files)
+		c.addUnreadable(s, err)
+	case err != nil:
+	case len(files.threads) > 0 || in.mayRunThreads(files, client):
+		c.addThreads(s, files)
+	default:
+		c.addClient(s)
 	}
+}
+
+// invocationOf is the command line of a process of Codex's. Where the program has a name that is not Codex's, its arguments may mean
+// anything: without a terminal it is no terminal interface, but a server for whoever started it.
+func invocationOf(p proc.Process, args []string) invocation {
+	if r := roleOfProgram(cmp.Or(p.Exe, p.Name)); r != helper {
+		return invocation{role: r, isMCP: strings.Contains(filepath.Base(p.Exe), "mcp")}
+	}
+	in := parseArgs(args)
+	if in.role == tui && !isCodex(p) {
+		if tty, err := p.TTY(); err == nil && tty == "" {
+			in.role = server
+		}
+	}
+	return in
 }
 
 func (c *claimBuilder) newAgentProcess(p proc.Process, in invocation) agentProcess {
@@ -78,7 +108,7 @@ func (c *claimBuilder) newAgentProcess(p proc.Process, in invocation) agentProce
 	if p.State.Stopped() {
 		claim.Meta = discover.Facts{{"suspended", true}}
 	}
-	return agentProcess{p, in, claim}
+	return agentProcess{Process: p, invocation: in, claim: claim}
 }
 
 func (c *claimBuilder) addThreads(s agentProcess, files openFiles) {
@@ -132,7 +162,7 @@ func (s agentProcess) presenceClaim() discover.Claim {
 	claim.Strength, claim.Kind = discover.Exact, "process"
 	claim.Detail = fmt.Sprintf("runs %s", cmp.Or(s.Exe, s.Name))
 	claim.Source, claim.Dir, claim.Turn = s.sourceName(), s.newThreadDir(s.Process), s.initialTurn()
-	claim.HideIfUnlinked = s.role == server
+	claim.HideIfUnlinked, claim.NameOnly = s.role == server, !s.ofHome
 	return claim
 }
 
@@ -156,6 +186,9 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 		claim.Turn = s.initialTurn()
 	}
 	// The user can check the details with lsof or in /proc/PID/fd.
+	if s.isDaemon {
+		c.addServed(s, claim, t, entry)
+	}
 	if f := t.lock; f != nil {
 		claim.Kind, claim.Detail = "writer-lock", fmt.Sprintf("holds an exclusive flock on %s (fd %d)", f.Path, f.FD)
 		claims = append(claims, claim)
@@ -259,9 +292,9 @@ func (in invocation) newThreadDir(p proc.Process) string {
 // daemonRuns reports whether the daemon that runs the threads of the TUIs of p's home is alive.
 func daemonRuns(table *proc.Table, p proc.Process) bool {
 	home := discover.RealPath(processHome(p))
-	for q := range processes(table) {
+	for q := range table.Candidates(proc.Signs{Name: mentionsCodex}) {
 		args, err := q.Args()
-		if err == nil && parseArgs(args).isDaemon && q.UID == p.UID && discover.RealPath(processHome(q)) == home {
+		if err == nil && q.Alive() && isCodex(q) && parseArgs(args).isDaemon && q.UID == p.UID && discover.RealPath(processHome(q)) == home {
 			return true
 		}
 	}

@@ -23,16 +23,21 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 	for _, dir := range setup.Configured {
 		h.Add(discover.Home{Dir: dir, FromUser: true, Explicit: true})
 	}
-	for p := range processes(table) {
+	for p := range candidates(table, h.List()) {
+		files, own, _ := inspect(p) // Claims reports what cannot be read
+		if !own {
+			continue
+		}
 		by := []proc.ID{p.ID}
 		h.Add(discover.Home{Dir: processHome(p), NamedBy: by})
-		files, _ := p.OpenFiles(isThreadFile) // Claims reports what cannot be read
-		for _, f := range files {
-			if f.PathDiffers {
-				continue
-			}
-			if _, _, ok := h.homeOfFile(f.Path); !ok {
-				h.Add(discover.Home{Dir: homeOfPath(f.Path), NamedBy: by})
+		for _, t := range files.threads {
+			for _, f := range []*proc.OpenFile{t.lock, t.rollout} {
+				if f == nil || f.PathDiffers {
+					continue
+				}
+				if _, _, ok := h.homeOfFile(f.Path); !ok {
+					h.Add(discover.Home{Dir: homeOfPath(f.Path), NamedBy: by})
+				}
 			}
 		}
 	}

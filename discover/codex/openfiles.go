@@ -37,6 +37,16 @@ type openFiles struct {
 	// historyDB: the process has the database of the threads' messages open. It opens it with its first thread, just after it has
 	// taken the thread's lock, and keeps it open until it ends (SEEN 0.169).
 	historyDB bool
+	// ofHome: it has a file of a home open that only Codex keeps open. A client of the daemon has its own lock among them.
+	ofHome bool
+}
+
+// isHomeFile reports whether a path is that of a file that every Codex process has open while it runs: its databases, the lock of its
+// directory of links (SEEN 0.130–0.171), or the log of a TUI (SEEN 0.104).
+func isHomeFile(path string) bool {
+	base := filepath.Base(path)
+	return strings.HasSuffix(base, ".sqlite") && (strings.HasPrefix(base, "state_") || strings.HasPrefix(base, "logs_")) ||
+		base == ".lock" && strings.HasPrefix(filepath.Base(filepath.Dir(path)), "codex-arg0") || base == "codex-tui.log"
 }
 
 // threadFiles is the evidence for one thread: the lock that the process holds, the rollout that it writes, or both.
@@ -52,12 +62,13 @@ func readOpenFiles(p proc.Process) (openFiles, error) {
 			e.descriptorsNamed = true
 			e.watchesFiles = e.watchesFiles || name == "inotify"
 		}
-		e.historyDB = e.historyDB || isHistoryDB(filepath.Base(path))
+		e.historyDB, e.ofHome = e.historyDB || isHistoryDB(filepath.Base(path)), e.ofHome || isHomeFile(path)
 		return isThreadFile(path)
 	})
 	for _, f := range files {
 		e.add(f)
 	}
+	e.ofHome = e.ofHome || len(e.threads) > 0
 	sort.Slice(e.threads, func(i, j int) bool { return e.threads[i].id < e.threads[j].id })
 	return e, err
 }

@@ -30,4 +30,4 @@ func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
 }
 
 // MatchesBinary reports whether a binary can be this agent's.
-func (Adapter) MatchesBinary(exe string) bool { return isBinary(exe) }
+func (Adapter) MatchesBinary(exe string) bool { return mentionsCodex(exe) }
