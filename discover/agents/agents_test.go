@@ -24,25 +24,25 @@ func TestEveryAgentIsWatched(t *testing.T) {
 	}
 }
 
-// A program is known under every name that it is installed by: npm's, that of a release's archive, Nix's behind a script.
+// A process that begins is looked at under every name that an agent is installed by: npm's, that of a release's archive, Nix's behind a
+// script, a wrapper's.
 func TestEveryAgentKnowsItsPrograms(t *testing.T) {
 	programs := map[string]discover.Agent{
-		"/opt/x/bin/claude.exe":                             "claude-code",
-		"/home/u/.local/share/claude/versions/2.1.330":      "claude-code",
-		"/nix/store/0a-claude-code/bin/.claude-wrapped":     "claude-code",
-		"/nix/store/0a-claude-code/bin/.claude-wrapped_":    "claude-code",
-		"/opt/x/codex-aarch64-apple-darwin":                 "codex",
-		"/nix/store/0a-codex/bin/.codex-wrapped":            "codex",
-		"/opt/x/bin/opencode2":                              "opencode",
-		"/opt/x/bin/opencode.exe":                           "opencode",
-		"/Applications/OpenCode.app/Contents/opencode-cli":  "opencode",
-		"/nix/store/0a-opencode/bin/.opencode-wrapped":      "opencode",
-		"/home/u/bin/claude-wrapped":                        "",
-		"/home/u/codex-notes":                               "",
-		"/Applications/Claude.app/Contents/MacOS/Claude":    "",
-		"/Applications/OpenCode.app/Contents/OpenCode":      "",
-		"/nix/store/0a-opencode-theme/bin/.vim-wrapped":     "",
-		"/nix/store/0a-claude-code/bin/.claude-wrapped.old": "",
+		"/opt/x/bin/claude.exe":                            "claude-code",
+		"/home/u/.local/share/claude/versions/2.1.330":     "claude-code",
+		"/nix/store/0a-claude-code/bin/.claude-wrapped":    "claude-code",
+		"/nix/store/0a-claude-code/bin/.claude-wrapped_":   "claude-code",
+		"/opt/x/codex-aarch64-apple-darwin":                "codex",
+		"/nix/store/0a-codex/bin/.codex-wrapped":           "codex",
+		"/opt/x/bin/opencode2":                             "opencode",
+		"/opt/x/bin/opencode.exe":                          "opencode",
+		"/Applications/OpenCode.app/Contents/opencode-cli": "opencode",
+		"/nix/store/0a-opencode/bin/.opencode-wrapped":     "opencode",
+		"/home/u/bin/claude-raw":                           "claude-code",
+		"/home/u/bin/codex-acp":                            "codex",
+		"/Applications/Claude.app/Contents/MacOS/Claude":   "",
+		"/Applications/OpenCode.app/Contents/OpenCode":     "",
+		"/nix/store/0a-vim/bin/.vim-wrapped":               "",
 	}
 	for path, want := range programs {
 		for _, a := range All() {
