@@ -23,6 +23,20 @@ type namedFile struct {
 	path string
 }
 
+// MayBeSame reports whether two rows may be one session: they have one ID, and one file under whatever name. Where the file of one is not
+// known they may.
+func (s Session) MayBeSame(o Session) bool {
+	if s.Agent != o.Agent || s.ID == "" || s.ID != o.ID {
+		return false
+	}
+	if s.Path == "" || o.Path == "" || s.Path == o.Path {
+		return true
+	}
+	a, errA := os.Stat(s.Path)
+	b, errB := os.Stat(o.Path)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
 // findSamePlaces compares the places of each session by device and inode. It opens nothing. Sessions with one place cost nothing.
 func (scan *Scan) findSamePlaces(places map[recordID][]place) samePlaces {
 	same := samePlaces{main: map[namedFile]place{}, others: map[namedFile][]string{}}

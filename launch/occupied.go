@@ -99,7 +99,7 @@ func (p *Plan) checkResumable() error {
 		return nil
 	}
 	for _, s := range p.Activity.Sessions {
-		if s.Key() == p.Request.Resume.Key() && s.Status.Live() {
+		if s.MayBeSame(*p.Request.Resume) && s.Status.Live() {
 			return &LiveError{s}
 		}
 	}
