@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"agentctl/discover"
-	"agentctl/proc"
 )
 
 func TestTheEnvironmentHasNoMarkersOfAgents(t *testing.T) {
@@ -42,56 +41,6 @@ func TestLookPath(t *testing.T) {
 	}
 	if _, err := h.LookPath("none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
-	}
-}
-
-// The child has nothing of ours but its environment.
-func TestStartDetaches(t *testing.T) {
-	p := puppets{store: t.TempDir()}
-	c := stage(t, p, "run a", never)
-	table, err := proc.ReadTable(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, ok := table.Find(c.Process.ID)
-	if !ok || x.Session != x.ID.PID || x.Group != x.ID.PID {
-		t.Errorf("%+v", x)
-	}
-	files, err := x.OpenFiles(func(string) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		if f.FD <= 2 && !f.Deleted || f.FD > 2 && strings.HasPrefix(f.Path, "pipe:") {
-			t.Errorf("fd %d is %s", f.FD, f.Path)
-		}
-	}
-	env, err := x.Env("PWD")
-	dir, err2 := x.Cwd()
-	if err != nil || err2 != nil || env["PWD"] != dir {
-		t.Errorf("PWD %q, at work in %q: %v, %v", env["PWD"], dir, err, err2)
-	}
-}
-
-func TestStartKeepsOutput(t *testing.T) {
-	p := puppets{store: t.TempDir()}
-	path := filepath.Join(t.TempDir(), "out")
-	write(path, "before\n")
-	spec, err := p.Spec(Request{Prompt: "print one\ncomplain two\nprint three\n", Dir: t.TempDir()}, Environment{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := (&Plan{Spec: spec, Environment: Environment{os.Environ()}}).Execute(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-c.Done()
-	if o := c.readOutput(); string(o.Stdout) != "one\ntwo\nthree\n" || string(o.Stderr) != string(o.Stdout) {
-		t.Errorf("%q, %q", o.Stdout, o.Stderr)
-	}
-	c.Close()
-	if text, err := os.ReadFile(path); string(text) != "before\none\ntwo\nthree\n" {
-		t.Errorf("%q, %v", text, err)
 	}
 }
 

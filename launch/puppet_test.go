@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -34,9 +33,6 @@ func TestMain(m *testing.M) {
 // failed stands in the storage of a session whose turn has failed.
 const failed = "failed"
 
-// asked is what is stored of a session whose turn has begun.
-const asked = "asked"
-
 // began stands before the time in the storage of a session whose turn has begun without its prompt.
 const began = "began "
 
@@ -54,12 +50,6 @@ func perform(store string) {
 			write(filepath.Join(store, rest+".session"), time.Now().Format(time.RFC3339Nano))
 		case "fail": // ID: its turn has failed, by the storage
 			write(filepath.Join(store, rest+".session"), failed)
-		case "ask": // ID: its turn has begun, and nothing of an answer is in storage
-			write(filepath.Join(store, rest+".session"), asked)
-		case "signal":
-			_ = unix.Kill(os.Getpid(), unix.SIGKILL)
-		case "print":
-			fmt.Println(rest)
 		case "complain":
 			fmt.Fprintln(os.Stderr, rest)
 		case "await": // GATE: block until somebody opens it
@@ -70,16 +60,6 @@ func perform(store string) {
 			var pipe [2]int
 			if err := unix.Pipe(pipe[:]); err == nil {
 				_, _ = unix.Read(pipe[0], make([]byte, 1))
-			}
-		case "shim": // the rest of the prompt is another process's, whose parent this one is
-			rest := ""
-			for lines.Scan() {
-				rest += lines.Text() + "\n"
-			}
-			cmd := exec.Command(os.Args[0])
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(rest), os.Stdout, os.Stderr
-			if err := cmd.Run(); err != nil {
-				os.Exit(1)
 			}
 		case "exit":
 			code, _ := strconv.Atoi(rest)
@@ -180,9 +160,7 @@ func (p puppets) Read(_ context.Context, entries []discover.Entry, _ discover.Re
 			text, err := os.ReadFile(e.Path)
 			r := discover.Record{Agent: "puppet", ID: e.ID, Path: e.Path, Home: e.Home}
 			r.Turn.State = discover.TurnFailed
-			if err == nil && string(text) == asked {
-				r.Turn = discover.Turn{State: discover.TurnOpen, Unanswered: true}
-			} else if err == nil && string(text) != failed {
+			if err == nil && string(text) != failed {
 				r.Updated, err = time.Parse(time.RFC3339Nano, strings.TrimPrefix(string(text), began))
 				r.Turn = discover.Turn{State: discover.TurnOpen, Began: r.Updated}
 			}

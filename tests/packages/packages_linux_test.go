@@ -45,9 +45,6 @@ func TestPackages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { p.works(t, m) })
 	}
-	for name, s := range shells() {
-		t.Run(name, func(t *testing.T) { s.completes(t, m) })
-	}
 }
 
 func sameBytes(t *testing.T, a, b release) {
