@@ -11,6 +11,8 @@ import (
 type Usage struct {
 	// Time is when the agent recorded it, UTC; zero if not known.
 	Time time.Time
+	// From is set where the agent states a total only: it was used at some time between From and Time.
+	From time.Time
 	// Model is the model that answered; "" if not known.
 	Model string
 	// Tokens are disjoint, whatever the agent's own way to count: In is without what was read from the cache and written to

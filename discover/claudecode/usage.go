@@ -46,6 +46,11 @@ func (x *reader) readUsage(e discover.Entry, buffers *fsread.Buffers, u *session
 	t.KeepAnswers()
 	if ok, err = x.readSession(e, buffers, &u.Record, &t); ok && u.Tokens != nil {
 		u.answers = t.Answers()
+		for i := range u.answers {
+			if a := &u.answers[i]; !a.Recorded() && a.Tokens.Total > 0 {
+				a.From = u.Created
+			}
+		}
 	}
 	return ok, err
 }

@@ -193,8 +193,8 @@ func TestAnswersAddUpToTokens(t *testing.T) {
 	}
 }
 
-// What only the agent's report has counts by its model, when the report was written; the answers that no report has have no
-// cost so far.
+// What only the agent's reports have counts by its model, at an unknown time of the session; if a report lacks a recorded answer, by no
+// model. Costs count when they were reported; the answers that no report has have no cost so far.
 func TestAnswersAndReports(t *testing.T) {
 	const lines = `{"type":"assistant","message":{"id":"1","model":"a","usage":{"input_tokens":60,"output_tokens":1}},"timestamp":"2026-01-01T23:59:59.000Z","cwd":"/w"}
 {"type":"cost-state","totalCostUSD":1.5,"modelUsage":{"a":{"inputTokens":60,"outputTokens":1,"costUSD":1},"b":{"inputTokens":7,"costUSD":0.5}}}
@@ -203,22 +203,41 @@ func TestAnswersAndReports(t *testing.T) {
 {"type":"cost-state","totalCostUSD":2.5,"modelUsage":{"a":{"inputTokens":120,"outputTokens":2,"costUSD":2},"b":{"inputTokens":7,"costUSD":0.5}}}
 {"type":"assistant","message":{"id":"3","model":"a","usage":{"input_tokens":5}},"timestamp":"2026-01-03T00:00:01.000Z","cwd":"/w"}
 `
-	path := filepath.Join(t.TempDir(), "projects", "-w", tui1+transcriptSuffix)
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, []byte(lines), 0o600))
-	var got []string
-	for u, err := range (Adapter{}).ReadUsage(t.Context(), []discover.Entry{{Agent: agentName, ID: tui1, Path: path}}) {
-		must(t, err)
-		for _, a := range u.Usage {
-			got = append(got, fmt.Sprintf("%s %s in %d cost %g %v", a.Time.Format("02"), a.Model, a.Tokens.In, a.Cost, a.CostKnown))
+	killed := strings.Replace(lines, `"a":{"inputTokens":120,"outputTokens":2,"costUSD":2}`, `"a":{"inputTokens":80,"outputTokens":2,"costUSD":2}`, 1)
+	less := strings.Replace(lines, `"totalCostUSD":1.5,"modelUsage":{"a":{"inputTokens":60,"outputTokens":1,"costUSD":1}`, `"totalCostUSD":3.5,"modelUsage":{"a":{"inputTokens":60,"outputTokens":1,"costUSD":3}`, 2)
+	for name, c := range map[string]struct {
+		lines string
+		want  []string
+	}{
+		"reports of all": {lines, []string{
+			"01 a in 0 cost 1 true", "01 a in 60 cost 0 true", "01 b in 0 cost 0.5 true", "01 to 02 b in 7 cost 0 true",
+			"02 a in 0 cost 1 true", "02 a in 60 cost 0 true", "03 a in 5 cost 0 false",
+		}},
+		"a report without the answers of a process that was killed": {killed, []string{
+			"01 a in 0 cost 1 true", "01 a in 60 cost 0 false", "01 b in 0 cost 0.5 true", "02 a in 0 cost 1 true", "02 a in 60 cost 0 false", "03 a in 5 cost 0 false",
+		}},
+		"a report with a higher cost than a later one": {less, []string{
+			"01 a in 0 cost 2 true", "01 a in 60 cost 0 true", "01 b in 0 cost 0.5 true", "01 to 02 b in 7 cost 0 true", "02 a in 60 cost 0 true", "03 a in 5 cost 0 false",
+		}},
+	} {
+		path := filepath.Join(t.TempDir(), "projects", "-w", tui1+transcriptSuffix)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(c.lines), 0o600))
+		var got []string
+		for u, err := range (Adapter{}).ReadUsage(t.Context(), []discover.Entry{{Agent: agentName, ID: tui1, Path: path}}) {
+			must(t, err)
+			for _, a := range u.Usage {
+				when := a.Time.Format("02")
+				if !a.From.IsZero() {
+					when = a.From.Format("02") + " to " + when
+				}
+				got = append(got, fmt.Sprintf("%s %s in %d cost %g %v", when, a.Model, a.Tokens.In, a.Cost, a.CostKnown))
+			}
 		}
-	}
-	slices.Sort(got)
-	want := []string{
-		"01 a in 0 cost 1 true", "01 a in 60 cost 0 true", "01 b in 7 cost 0.5 true",
-		"02 a in 0 cost 1 true", "02 a in 60 cost 0 true", "03 a in 5 cost 0 false",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+		slices.Sort(got)
+		slices.Sort(c.want)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n%q, want\n%q", name, got, c.want)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -18,8 +17,7 @@ type threadUsage struct {
 	warnings error
 }
 
-// ReadUsage reads whole rollouts. Each thread has its own tokens, without those of sub-agents. What the totals have and no answer
-// in a rollout, as in the dropped middle of a compressed one, counts when the thread was last used.
+// ReadUsage reads whole rollouts. Each thread has its own tokens, without those of sub-agents.
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
 	return func(yield func(*discover.SessionUsage, error) bool) {
 		for u, err := range fsread.ReadParallel(ctx, entries, readUsage) {
@@ -49,12 +47,13 @@ func readUsage(e discover.Entry, buffers *fsread.Buffers, u *threadUsage) (ok bo
 		return true, err
 	}
 	for _, a := range answers {
-		u.Usage = append(u.Usage, discover.Usage{Time: a.Time, Model: cmp.Or(a.Model, t.Model), Tokens: disjoint(a.Tokens)})
+		u.Usage = append(u.Usage, discover.Usage{Time: a.Time, From: a.From, Model: a.Model, Tokens: disjoint(a.Tokens)})
 	}
 	return true, nil
 }
 
-// threadAnswers returns the answers in all rollouts of a thread. Their sum is that of the thread's tokens.
+// threadAnswers returns the answers in all rollouts of a thread, and in one more what only the thread's total has, as of the dropped
+// middle of a compressed rollout. Their sum is that of the thread's tokens.
 func threadAnswers(t *storedThread, e discover.Entry, buffers *fsread.Buffers) (all []transcript.Answer, err error) {
 	rollouts := []discover.Entry{e}
 	if segmentOf(e) != "" {
@@ -75,7 +74,7 @@ func threadAnswers(t *storedThread, e discover.Entry, buffers *fsread.Buffers) (
 		all, rest = all[:0], *t.Tokens
 	}
 	if transcript.InAndOut(rest) > 0 {
-		all = append(all, transcript.Answer{Time: t.Updated, Tokens: rest})
+		all = append(all, transcript.Answer{From: t.Created, Time: t.Updated, Tokens: rest})
 	}
 	return all, nil
 }

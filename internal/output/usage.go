@@ -29,7 +29,7 @@ type Usage struct {
 type UsageRow struct {
 	// Host is the machine of a project or a session; absent for this one, and where several machines are added up.
 	Host string `json:"host,omitempty"`
-	// Key is the day, week, month, directory, model, agent or session ID; absent in the total, and where the agent does not say.
+	// Key is the day, week, month, directory, model, agent or session ID; absent in the total, and in the row of what no agent has said that of.
 	Key string `json:"key,omitempty"`
 	// Adapter, Title and Project are those of a session.
 	Adapter string `json:"adapter,omitempty"`
@@ -121,7 +121,7 @@ func UsageTable(w io.Writer, u Usage, opts TextOptions) error {
 	}
 	names := make([]string, len(u.Rows))
 	for i, r := range u.Rows {
-		names[i] = cmp.Or(r.Key, "-")
+		names[i] = cmp.Or(r.Key, "other")
 	}
 	switch u.By {
 	case "session":

@@ -1,6 +1,9 @@
 package transcript
 
 import (
+	"slices"
+	"time"
+
 	"agentctl/discover"
 	"agentctl/discover/native/jsonl"
 )
@@ -18,8 +21,8 @@ func (a *Answer) Recorded() bool { return a.CallID != CallID{} }
 // read.
 func (t *Totals) KeepAnswers() { t.calls.keepAll, t.calls.models = true, &jsonl.Interner{} }
 
-// Answers returns what was used when, and by which model. Their sum is that of [Totals.Tokens]. The tokens of calls that are
-// not recorded, and all costs, count at the time of the newest call before the agent reported them.
+// Answers returns what was used when, and by which model. Their sum is that of [Totals.Tokens]. What only the agent's reports have has
+// no CallID: tokens were used before Time, and a cost was reported then.
 func (t *Totals) Answers() []Answer {
 	if t.calls.overflow || len(t.calls.calls) == 0 {
 		return nil
@@ -29,99 +32,80 @@ func (t *Totals) Answers() []Answer {
 
 func (g *callUsage) answers() []Answer {
 	all := make([]Answer, 0, len(g.calls))
-	recorded := make([]map[string]Usage, len(g.reports)) // what the calls between a report and the one before it used, by model
-	for i := range recorded {
-		recorded[i] = map[string]Usage{}
-	}
-	costKnown := g.costComplete()
 	for id, s := range g.calls {
-		i := g.reportAfter(s.at)
-		all = append(all, Answer{id, discover.Usage{Time: s.at, Model: s.model, Tokens: s.answerTokens(), CostKnown: costKnown && i < len(g.reports)}})
-		if i < len(g.reports) {
-			sum := recorded[i][s.model]
-			sum.add(s.Usage)
-			recorded[i][s.model] = sum
-		}
+		all = append(all, Answer{id, discover.Usage{Time: s.at, Model: s.model, Tokens: s.answerTokens()}})
 	}
-	return append(all, g.unrecorded(recorded)...)
-}
-
-// costComplete reports whether the cost in the newest report is that of all calls before it. A process that was killed reports
-// nothing, and its calls are not in any later report.
-func (g *callUsage) costComplete() bool {
-	var before Usage
-	for _, s := range g.calls {
-		if g.reportAfter(s.at) < len(g.reports) {
-			before.add(s.Usage)
-		}
-	}
-	last := len(g.reports) - 1
-	return last >= 0 && g.reports[last].complete && before.max(g.reports[last].total) == g.reports[last].total
-}
-
-// unrecorded returns what the reports have besides the recorded calls, and the costs.
-func (g *callUsage) unrecorded(recorded []map[string]Usage) (out []Answer) {
 	if len(g.reports) == 0 {
-		return nil
+		return all
 	}
 	newest := g.reports[len(g.reports)-1]
-	var before, given Usage       // by the recorded calls, and besides them, up to a report
-	calls := map[string]Usage{}   // before, by model
-	models := map[string]Usage{}  // given, by model
-	costs := map[string]float64{} // given, by model
-	cost := 0.0                   // given
-	all := sumOf(recorded...)     // by the recorded calls before the newest report
-	final := all.max(newest.total).minus(all)
-	for i, r := range g.reports {
-		for name, used := range recorded[i] {
-			before.add(used)
-			sum := calls[name]
-			sum.add(used)
-			calls[name] = sum
+	var recorded Usage // by the calls before the newest report
+	byModel := map[string]Usage{}
+	for _, s := range g.calls {
+		if g.isReported(s.at) {
+			recorded.add(s.Usage)
+			sum := byModel[s.model]
+			sum.add(s.Usage)
+			byModel[s.model] = sum
 		}
-		rest := given.max(r.total.minus(before)).min(final).minus(given)
-		restCost := min(max(cost, r.cost), newest.cost) - cost
-		if i == len(g.reports)-1 {
-			rest, restCost = final.minus(given), newest.cost-cost
-		}
-		given.add(rest)
-		cost += restCost
-		at := r.at
-		if at.IsZero() {
-			at = r.resumed
-		}
-		add := func(model string, used Usage, usd float64) {
-			if used != (Usage{}) || usd > 0 {
-				out = append(out, Answer{Usage: discover.Usage{Time: at, Model: model, Tokens: used.answerTokens(), Cost: usd, CostKnown: true}})
-			}
-		}
-		for _, m := range r.models {
-			had := models[m.name]
-			expected := calls[m.name]
-			expected.add(had)
-			part := m.minus(expected).max(Usage{}).min(rest)
-			usd := min(max(m.cost-costs[m.name], 0), restCost)
-			add(m.name, part, usd)
-			rest, restCost = rest.minus(part), restCost-usd
-			had.add(part)
-			models[m.name], costs[m.name] = had, costs[m.name]+usd
-		}
-		const dust = 1e-9 // USD, of rounding
-		if restCost < dust {
-			restCost = 0
-		}
-		add("", rest, restCost)
 	}
-	return out
+	// A process that was killed reports nothing, and the cost of its calls is not in any later report.
+	costKnown := newest.complete && recorded.max(newest.total) == newest.total
+	for i := range all {
+		all[i].CostKnown = costKnown && g.isReported(all[i].Time)
+	}
+	for model, used := range newest.unrecorded(recorded, byModel) {
+		if used != (Usage{}) {
+			all = append(all, Answer{Usage: discover.Usage{Time: newest.time(), Model: model, Tokens: used.answerTokens(), CostKnown: costKnown}})
+		}
+	}
+	return append(all, g.costs()...)
 }
 
-func sumOf(maps ...map[string]Usage) (sum Usage) {
-	for _, m := range maps {
-		for _, u := range m {
-			sum.add(u)
+// isReported reports whether the newest report was written after a call of this time.
+func (g *callUsage) isReported(at time.Time) bool { return g.reportAfter(at) < len(g.reports) }
+
+// unrecorded returns the tokens that a report has besides the recorded calls before it: of each model, unless the report lacks some of
+// a model's.
+func (r *report) unrecorded(recorded Usage, byModel map[string]Usage) map[string]Usage {
+	rest := map[string]Usage{"": recorded.max(r.total).minus(recorded)}
+	ofModels, sum := map[string]Usage{}, Usage{}
+	for _, m := range r.models {
+		more := m.minus(byModel[m.name])
+		if more.min(Usage{}) != (Usage{}) {
+			return rest
+		}
+		ofModels[m.name] = more
+		sum.add(more)
+	}
+	if sum != rest[""] { // it lacks a model
+		return rest
+	}
+	return ofModels
+}
+
+// costs returns what each report adds to the costs in the one before, at the time of the report. Of a report that states more than
+// a later one, what the later one states counts.
+func (g *callUsage) costs() (out []Answer) {
+	stated := make([]map[string]float64, len(g.reports))
+	for i, r := range slices.Backward(g.reports) {
+		stated[i] = r.costs()
+		for model, usd := range stated[i] {
+			if i+1 < len(stated) {
+				stated[i][model] = min(usd, stated[i+1][model])
+			}
 		}
 	}
-	return sum
+	var before map[string]float64
+	for i, costs := range stated {
+		for model, usd := range costs {
+			if added := usd - before[model]; added > 0 {
+				out = append(out, Answer{Usage: discover.Usage{Time: g.reports[i].time(), Model: model, Cost: added, CostKnown: true}})
+			}
+		}
+		before = costs
+	}
+	return out
 }
 
 // answerTokens converts u for a [discover.Usage].

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"sort"
 	"strconv"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 // report is what the agent reports of a session when a process of it ends: the sum over all its processes so far.
 type report struct {
 	total    Usage
-	models   []modelReport // by name; with keepAll
+	models   []modelReport // with keepAll
 	cost     float64       // USD
 	complete bool          // cost is that of all calls
 	at       time.Time     // the time of the newest call before it; zero if there is none
@@ -39,7 +38,6 @@ func (g *callUsage) addReport(raw []byte) {
 			r.models = append(r.models, modelReport{string(name), used, float(value.Object().Get("costUSD"))})
 		}
 	}
-	sort.Slice(r.models, func(i, j int) bool { return r.models[i].name < r.models[j].name })
 	last := len(g.reports) - 1
 	switch {
 	case last < 0 || g.keepAll && last+1 < maxReports && g.reports[last].total != r.total:
@@ -50,6 +48,31 @@ func (g *callUsage) addReport(raw []byte) {
 		}
 		g.reports[last] = r
 	}
+}
+
+// time returns when the report was written, as far as the calls around it tell.
+func (r *report) time() time.Time {
+	if r.at.IsZero() {
+		return r.resumed
+	}
+	return r.at
+}
+
+// costs returns the cost of each model, and under "" what the report states besides; all of it if the models have more.
+func (r *report) costs() map[string]float64 {
+	const rounding = 1e-9 // USD
+	costs, rest := map[string]float64{}, r.cost
+	for _, m := range r.models {
+		costs[m.name] += m.cost
+		rest -= m.cost
+	}
+	switch {
+	case rest < -rounding:
+		return map[string]float64{"": r.cost}
+	case rest > rounding:
+		costs[""] += rest
+	}
+	return costs
 }
 
 // float parses a number; anything else is 0.

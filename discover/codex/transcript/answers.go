@@ -10,9 +10,10 @@ import (
 
 // Answer is what an answer used, as Codex counts it: input includes what was read from the cache, output the reasoning.
 type Answer struct {
-	Time   time.Time
-	Model  string // "" if the rollout does not say
-	Tokens discover.Tokens
+	// Time is when it was recorded. With From it is what only the total has, and was used between the two.
+	Time, From time.Time
+	Model      string // "" if the rollout does not say
+	Tokens     discover.Tokens
 }
 
 // Answers are the answers of a rollout, by both of the totals that Codex records; see [Totals].
@@ -68,7 +69,7 @@ func (x *answerReader) addLine(l fsread.Line) bool {
 	case r.Kind == TurnContext && r.Complete(l.Bytes):
 		x.model = r.Get("model").Text(0)
 	case r.Kind == TokenUsageRecord && r.Complete(l.Bytes):
-		x.records.add(Answer{r.Time(), x.model, parseTokens(r.Get("usage").Object())})
+		x.records.add(Answer{Time: r.Time(), Model: x.model, Tokens: parseTokens(r.Get("usage").Object())})
 	case r.Kind == TokenCount && r.Complete(l.Bytes):
 		x.addCount(&r, r.Get("info").Object())
 	}
@@ -84,7 +85,7 @@ func (x *answerReader) addCount(r *Record, info jsonl.Object) {
 	total := parseTokens(info.Get("total_token_usage").Object())
 	used := SubtractTokens(total, x.count)
 	if InAndOut(total) > 0 {
-		x.counts.add(Answer{r.Time(), x.model, used})
+		x.counts.add(Answer{Time: r.Time(), Model: x.model, Tokens: used})
 	}
 	x.count = total
 }

@@ -145,8 +145,11 @@ func (m *merged) report() output.Usage {
 func (g group) sort(rows []output.UsageRow) {
 	sort.Slice(rows, func(i, j int) bool {
 		a, b := rows[i], rows[j]
-		if !g.ofTime() && a.Tokens.Total != b.Tokens.Total {
+		switch {
+		case !g.ofTime() && a.Tokens.Total != b.Tokens.Total:
 			return a.Tokens.Total > b.Tokens.Total
+		case (a.Key == "") != (b.Key == ""):
+			return b.Key == ""
 		}
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Adapter, b.Adapter), cmp.Compare(a.Host, b.Host)) < 0
 	})

@@ -104,15 +104,24 @@ func (s *sums) keyOf(u *discover.SessionUsage) rowKey {
 	return key
 }
 
-// answerKey returns the row of an answer: its time or its model.
+// answerKey returns the row of an answer: its time or its model; "" where that is not known.
 func (s *sums) answerKey(a discover.Usage) string {
-	if s.by == byModel {
+	key := s.timeKey(a.Time)
+	switch {
+	case s.by == byModel:
 		return a.Model
-	}
-	if a.Time.IsZero() {
+	case !a.From.IsZero() && s.timeKey(a.From) != key:
 		return ""
 	}
-	switch local := a.Time.In(s.zone); s.by {
+	return key
+}
+
+// timeKey returns the row of a time; "" for none.
+func (s *sums) timeKey(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	switch local := t.In(s.zone); s.by {
 	case byWeek:
 		year, week := local.ISOWeek()
 		return fmt.Sprintf("%04d-W%02d", year, week)

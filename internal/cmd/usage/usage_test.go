@@ -93,6 +93,39 @@ total 4,000 200 4,200 ≥$2.00 ≥$0.0180 2
 	}
 }
 
+// What an agent states in total only is in the row of a time if it was used in that time, and of a model if the agent says which. All
+// else is one row.
+func TestOther(t *testing.T) {
+	f, out := used(t)
+	s := f.Adapters[1].(cmdtest.Stub)
+	today, yesterday := answer("", time.Minute), answer("", time.Minute)
+	today.From, yesterday.From = cmdtest.Now().Add(-time.Hour), cmdtest.Now().Add(-3*time.Hour)
+	s.Answers = map[string][]discover.Usage{"aaaaaaaa-1": {answer("opus", time.Hour), today, yesterday}}
+	f.Adapters[1] = s
+	for args, want := range map[string]string{
+		"--by day": `DAY IN OUT TOTAL SESSIONS
+2026-11-21 2,000 100 2,100 1
+other 1,000 50 1,050 1
+total 3,000 150 3,150 1
+`,
+		"--by month": `MONTH IN OUT TOTAL SESSIONS
+2026-11 3,000 150 3,150 1
+`,
+		"--by model": `MODEL IN OUT TOTAL SESSIONS
+other 2,000 100 2,100 1
+opus 1,000 50 1,050 1
+total 3,000 150 3,150 1
+`,
+		"--by day --since 2026-11-21 --format {{.key}}={{.tokens.total}}": "2026-11-21=2100\n=1050\n",
+	} {
+		out.Stdout.Reset()
+		cmd.Run(t.Context(), f, append([]string{"usage", "--adapter", string(s.Agent)}, strings.Fields(args)...)...)
+		if got := regexp.MustCompile(` +`).ReplaceAllString(out.Stdout.String(), " "); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s%s", args, got, want, out.Stderr.String())
+		}
+	}
+}
+
 // What the time window leaves out is said in numbers: sessions that were not read, and earlier answers of those that were.
 func TestWhatSinceLeavesOut(t *testing.T) {
 	for args, want := range map[string]string{
