@@ -23,7 +23,6 @@ import (
 	"agentctl/internal/cmd/locks"
 	"agentctl/internal/cmd/logs"
 	"agentctl/internal/cmd/metrics"
-	"agentctl/internal/cmd/peek"
 	"agentctl/internal/cmd/resume"
 	"agentctl/internal/cmd/rm"
 	"agentctl/internal/cmd/schema"
@@ -54,7 +53,7 @@ func Verbs() []cmdutil.Verb {
 		{Name: "list", New: list.New, Aliases: []string{"ls", "ps"}, FindsSessions: true, TakesHosts: true},
 		{Name: "top", New: func(f cmdutil.Factory) *cli.Command { return top.New(f, Run) }, FindsSessions: true, TakesHosts: true},
 		{Name: "status", New: status.New, Aliases: []string{"show"}, FindsSessions: true, TakesHosts: true},
-		{Name: "peek", New: peek.New, FindsSessions: true, TakesHosts: true},
+		{Name: "peek", New: logs.NewPeek, FindsSessions: true, TakesHosts: true},
 		{Name: "logs", New: logs.New, FindsSessions: true, TakesHosts: true},
 		{Name: "export", New: export.New, FindsSessions: true, TakesHosts: true},
 		{Name: "search", New: search.New, FindsSessions: true, TakesHosts: true},

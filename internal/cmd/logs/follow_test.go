@@ -1,4 +1,4 @@
-package messages
+package logs
 
 import (
 	"context"
@@ -50,7 +50,7 @@ func TestSubAgentsThatBeginAreFollowed(t *testing.T) {
 				s.ClaimList = nil
 			}
 		}}}
-		o := &Options{Verb: "logs", Limit: 1, Follow: true, children: true, CommonFlags: cmdutil.CommonFlags{JSON: true}}
+		o := &options{verb: "logs", limit: 1, follow: true, children: true, CommonFlags: cmdutil.CommonFlags{JSON: true}}
 		world := f.NewScanner(nil)
 		r, err := world.Find(t.Context(), "aaaaaaaa-1", nil, discover.ReadOptions{})
 		if err != nil {

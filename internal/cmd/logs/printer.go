@@ -1,4 +1,4 @@
-package messages
+package logs
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 // printer is one run of peek or logs.
 type printer struct {
 	*cmdutil.Call
-	options *Options
+	options *options
 	// endProgress ends the progress line.
 	endProgress func()
 	partial     error // of what could not be read
@@ -63,7 +63,7 @@ func (t *printer) messages(ctx context.Context, s discover.Session) iter.Seq2[di
 func (t *printer) next(ctx context.Context) []output.TranscriptMessage {
 	first := t.trackers == nil
 	more := 0
-	if t.options.Follow {
+	if t.options.follow {
 		more = overlap
 	}
 	var lists [][]output.TranscriptMessage
@@ -73,7 +73,7 @@ func (t *printer) next(ctx context.Context) []output.TranscriptMessage {
 		}
 		var list []update
 		if first {
-			list = t.trackers[i].last(t.messages(ctx, s), t.options.Limit, more, t.warnUnread(s))
+			list = t.trackers[i].last(t.messages(ctx, s), t.options.limit, more, t.warnUnread(s))
 		} else {
 			list = t.trackers[i].poll(t.messages(ctx, s), t.warnUnread(s))
 		}
@@ -84,7 +84,7 @@ func (t *printer) next(ctx context.Context) []output.TranscriptMessage {
 		lists = append(lists, entries)
 	}
 	all := mergeByTime(lists)
-	if n := t.options.Limit; first && n > 0 && len(all) > n {
+	if n := t.options.limit; first && n > 0 && len(all) > n {
 		all = all[len(all)-n:]
 	}
 	return all
@@ -93,7 +93,7 @@ func (t *printer) next(ctx context.Context) []output.TranscriptMessage {
 // transcript returns a writer of messages as text.
 func (t *printer) transcript(out io.Writer) *output.Transcript {
 	return output.NewTranscript(out, output.TranscriptOptions{
-		TextOptions: t.Style, ShowAge: !t.options.Follow, ShowTools: t.options.tools, Full: t.options.whole,
+		TextOptions: t.Style, ShowAge: !t.options.follow, ShowTools: t.options.tools, Full: t.options.whole,
 	})
 }
 

@@ -1,4 +1,4 @@
-package peek_test
+package logs_test
 
 import (
 	"encoding/json"

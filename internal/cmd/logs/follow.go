@@ -1,4 +1,4 @@
-package messages
+package logs
 
 import (
 	"bytes"

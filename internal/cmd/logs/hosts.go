@@ -1,4 +1,4 @@
-package messages
+package logs
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 )
 
 // runOnHost prints the messages of a session of another machine.
-func runOnHost(ctx context.Context, c *cmdutil.Call, arg string, o *Options) error {
+func runOnHost(ctx context.Context, c *cmdutil.Call, arg string, o *options) error {
 	calls, err := c.HostCalls(c.Config, []string{arg}, nil, false)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func runOnHost(ctx context.Context, c *cmdutil.Call, arg string, o *Options) err
 	defer hangup(nil)
 	var text bytes.Buffer
 	p.text = p.transcript(&text)
-	if o.Follow {
+	if o.follow {
 		p.text = p.transcript(cmdutil.ContextWriter{Context: ctx, Out: c.Stdout})
 	}
 	endProgress := c.ProgressOf(cmdutil.AskingHosts("asking", calls))
@@ -44,7 +44,7 @@ func runOnHost(ctx context.Context, c *cmdutil.Call, arg string, o *Options) err
 		return cause // the reader of stdout has closed it
 	}
 	switch {
-	case ctx.Err() != nil, o.Follow:
+	case ctx.Err() != nil, o.follow:
 		return partial
 	case o.JSON:
 		err = output.JSONArray(c.Stdout, p.all)
@@ -98,7 +98,7 @@ func (p *hostPrinter) take(ctx context.Context, from string, m output.Message) e
 	}
 	m.Host = from
 	switch {
-	case p.options.JSON && p.options.Follow:
+	case p.options.JSON && p.options.follow:
 		return output.JSONLine(cmdutil.ContextWriter{Context: ctx, Out: p.Stdout}, m)
 	case p.options.JSON:
 		p.all = append(p.all, m)
@@ -108,7 +108,7 @@ func (p *hostPrinter) take(ctx context.Context, from string, m output.Message) e
 	entry := output.TranscriptMessage{Message: parsed, CurrentSession: session}
 	if m.Tool != nil {
 		key := m.Session + "\n" + m.ID
-		entry.Changed = p.options.Follow && p.seen[key]
+		entry.Changed = p.options.follow && p.seen[key]
 		entry.CurrentSession.WaitingFor = m.Tool.WaitingFor
 		if len(p.seen) > maxRemembered {
 			clear(p.seen)
