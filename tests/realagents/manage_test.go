@@ -30,7 +30,7 @@ func (c agentctl) does(args ...string) string {
 	return out
 }
 
-// TestCodexRemoves: archived, brought back and removed by Codex itself, with the sub-agent; a live thread never is.
+// TestCodexRemoves: archived, unarchived and removed by Codex itself, with the sub-agent; a live thread never is.
 func TestCodexRemoves(t *testing.T) {
 	w := world.New(t)
 	a := w.Codex(install.CodexCurrent)
@@ -47,7 +47,7 @@ func TestCodexRemoves(t *testing.T) {
 	}
 	c.does("unarchive", "--yes", id)
 	if s := c.status(id); strings.Contains(s.Path, "archived_sessions") {
-		t.Errorf("brought back to %s", s.Path)
+		t.Errorf("unarchived to %s", s.Path)
 	}
 
 	a.Run("the origin").Wait()

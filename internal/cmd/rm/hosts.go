@@ -33,7 +33,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, args []string, o *options) e
 		return conclude(c, planned, failed, o)
 	}
 	if w := wordsOf(o.action); !o.yes {
-		err := c.Confirm(ctx, w.question, w.nothing, func(to io.Writer) error { return output.SessionTable(to, chosen, c.Style) })
+		err := c.Confirm(ctx, w.question, "nothing was "+w.done, func(to io.Writer) error { return output.SessionTable(to, chosen, c.Style) })
 		if err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func resultObject(r stored.Result, action launch.StoreAction) output.StoredResul
 
 // resultText describes a result on one line.
 func resultText(r output.StoredResult, action launch.StoreAction) string {
-	done := map[launch.StoreAction]string{launch.ActionRemove: "removed", launch.ActionArchive: "archived", launch.ActionUnarchive: "brought back"}[action]
+	done := wordsOf(action).done
 	switch outcome := stored.Outcome(r.Result); outcome {
 	case stored.Done:
 		return done

@@ -26,30 +26,28 @@ type options struct {
 
 // words are the texts that differ between the commands.
 type words struct {
-	usage, description, question, nothing string
-	examples                              []string
+	usage, description string
+	question           string // that the user is asked
+	done               string // what becomes of a session
+	examples           []string
 }
 
 func wordsOf(action launch.StoreAction) words {
-	switch action {
-	case launch.ActionArchive:
-		return words{
-			"put stopped sessions away, by their agents' own commands", "An archived session is not removed; unarchive brings it back.",
-			"archive these?", "nothing was archived",
+	return map[launch.StoreAction]words{
+		launch.ActionRemove: {
+			"remove stopped sessions, by their agents' own commands",
+			"A removed session, with its sub-agents, cannot be restored. agentctl itself deletes nothing.", "remove these for ever?", "removed",
+			[]string{"agentctl rm 88d1d394", "agentctl rm --older-than 90d --dry-run", "agentctl rm --older-than 90d --yes"},
+		},
+		launch.ActionArchive: {
+			"put stopped sessions away, by their agents' own commands", "An archived session is not removed; unarchive restores it.", "archive these?", "archived",
 			[]string{"agentctl archive 88d1d394", "agentctl archive --older-than 30d --dry-run"},
-		}
-	case launch.ActionUnarchive:
-		return words{
-			"bring archived sessions back, by their agents' own commands", "Few agents have a command for it.",
-			"bring these back?", "nothing was brought back",
+		},
+		launch.ActionUnarchive: {
+			"restore archived sessions, by their agents' own commands", "Few agents have a command for it.", "unarchive these?", "unarchived",
 			[]string{"agentctl unarchive 88d1d394", "agentctl unarchive --dry-run 88d1d394"},
-		}
-	}
-	return words{
-		"remove stopped sessions, by their agents' own commands", "A removed session, with its sub-agents, cannot be brought back. agentctl itself deletes nothing.",
-		"remove these for ever?", "nothing was removed",
-		[]string{"agentctl rm 88d1d394", "agentctl rm --older-than 90d --dry-run", "agentctl rm --older-than 90d --yes"},
-	}
+		},
+	}[action]
 }
 
 // New makes the command rm.
@@ -123,7 +121,7 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 		f.Report.Note("no stopped session matches")
 	}
 	if w := wordsOf(o.action); !o.yes && !o.dryRun && len(chosen) > 0 {
-		err := f.Confirm(ctx, w.question, w.nothing, func(to io.Writer) error { return output.SessionTable(to, chosen, c.Style) })
+		err := f.Confirm(ctx, w.question, "nothing was "+w.done, func(to io.Writer) error { return output.SessionTable(to, chosen, c.Style) })
 		if err != nil {
 			return err
 		}
