@@ -69,7 +69,7 @@ func layers() []layer {
 		{"discover/native/fsread", nil},
 		{"discover/native/jsonl", nil},
 		{"discover/native/sqlite", []string{"discover/native/fsread"}},
-		{"discover", []string{"discover/native/fsread", "proc", "proc/multiplexer"}},
+		{"discover", []string{"discover/native", "discover/native/fsread", "discover/native/jsonl", "proc", "proc/multiplexer"}},
 		{"discover/native", []string{"discover/native/fsread", "discover/native/jsonl"}},
 		{"discover/ancestry", []string{"discover", "proc"}},
 		{"discover/watch", []string{"discover", "proc"}},

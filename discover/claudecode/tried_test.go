@@ -19,7 +19,7 @@ func TestKindsAreKnown(t *testing.T) {
 			return err
 		}
 		n++
-		unknown, err := New().UnknownKinds(t.Context(), discover.Record{Path: path})
+		unknown, err := New().Tried().UnknownKinds(t.Context(), discover.Record{Path: path})
 		if len(unknown) > 0 {
 			t.Errorf("%s: %q", path, unknown)
 		}
@@ -35,7 +35,7 @@ func TestUnknownKinds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.jsonl")
 	text := `{"type":"thought"}` + "\n" + `{"type":"user"}` + "\n{}\nnull\n" + `{"type":"thought"}` + "\n" + `{"type":"newer"}` + "\n" + `{"type":"torn"}`
 	must(t, os.WriteFile(path, []byte(text), 0o600))
-	got, err := New().UnknownKinds(t.Context(), discover.Record{Path: path})
+	got, err := New().Tried().UnknownKinds(t.Context(), discover.Record{Path: path})
 	if want := []string{"newer", "thought"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
@@ -44,16 +44,16 @@ func TestUnknownKinds(t *testing.T) {
 		text += `{"type":"kind` + string(rune('a'+i%26)) + `"}` + "\n"
 	}
 	must(t, os.WriteFile(path, []byte(text), 0o600))
-	if got, err := New().UnknownKinds(t.Context(), discover.Record{Path: path}); err != nil || len(got) != 8 {
+	if got, err := New().Tried().UnknownKinds(t.Context(), discover.Record{Path: path}); err != nil || len(got) != 8 {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := New().UnknownKinds(t.Context(), discover.Record{Path: t.TempDir()}); err == nil {
+	if _, err := New().Tried().UnknownKinds(t.Context(), discover.Record{Path: t.TempDir()}); err == nil {
 		t.Error("a directory is no transcript")
 	}
 }
 
-// TestUntriedVersion: the program that runs counts before the version in the transcript.
-func TestUntriedVersion(t *testing.T) {
+// TestNewerVersion: the program that runs counts before the version in the transcript.
+func TestNewerVersion(t *testing.T) {
 	for _, x := range []struct{ recorded, exe, want string }{
 		{newestTried, "/usr/bin/node", ""},
 		{"2.1.9999", "/usr/bin/node", "2.1.9999"},
@@ -67,7 +67,7 @@ func TestUntriedVersion(t *testing.T) {
 			must(t, os.WriteFile(x.exe, nil, 0o700))
 		}
 		s := discover.Session{Record: &discover.Record{Version: x.recorded}, Processes: []proc.Process{{Exe: x.exe}}}
-		if got := New().UntriedVersion(s); got != x.want {
+		if got := New().Tried().NewerVersion(s); got != x.want {
 			t.Errorf("%+v: %q", x, got)
 		}
 	}

@@ -20,7 +20,7 @@ func TestKindsAreKnown(t *testing.T) {
 			return err
 		}
 		n++
-		unknown, err := New().UnknownKinds(t.Context(), discover.Record{Path: path})
+		unknown, err := New().Tried().UnknownKinds(t.Context(), discover.Record{Path: path})
 		if len(unknown) > 0 {
 			t.Errorf("%s: %q", path, unknown)
 		}
@@ -41,19 +41,19 @@ func TestUnknownKinds(t *testing.T) {
 	if err := os.WriteFile(path, rollout(lines...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := New().UnknownKinds(t.Context(), discover.Record{Path: path})
+	got, err := New().Tried().UnknownKinds(t.Context(), discover.Record{Path: path})
 	if want := []string{"newer", "response_item/thought", "event_msg/turn_paused"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 	for _, gone := range []string{path + "x", path + ".zst"} {
-		if got, err := New().UnknownKinds(t.Context(), discover.Record{Path: gone}); err != nil || got != nil {
+		if got, err := New().Tried().UnknownKinds(t.Context(), discover.Record{Path: gone}); err != nil || got != nil {
 			t.Errorf("%s: %q, %v", gone, got, err)
 		}
 	}
 }
 
-// TestUntriedVersion: the process's program counts before the version that created the thread.
-func TestUntriedVersion(t *testing.T) {
+// TestNewerVersion: the process's program counts before the version that created the thread.
+func TestNewerVersion(t *testing.T) {
 	session := func(created, exe string) discover.Session {
 		return discover.Session{Record: &discover.Record{Version: created}, Processes: []proc.Process{{Exe: exe}}}
 	}
@@ -66,7 +66,7 @@ func TestUntriedVersion(t *testing.T) {
 		{"", "", ""},
 		{"999.0.0", strings.Replace(daemon, "999", "0", 1), ""},
 	} {
-		if got := New().UntriedVersion(session(x.created, x.exe)); got != x.want {
+		if got := New().Tried().NewerVersion(session(x.created, x.exe)); got != x.want {
 			t.Errorf("%+v: %q", x, got)
 		}
 	}

@@ -25,8 +25,13 @@ func (v Version) Known() bool { return v != Version{} }
 // Before reports whether the version is known and older than w.
 func (v Version) Before(w Version) bool { return v.Known() && slices.Compare(v[:], w[:]) < 0 }
 
-// String returns the version as agents write it.
-func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
+// String returns the version as agents write it; "" if it is unknown.
+func (v Version) String() string {
+	if !v.Known() {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2])
+}
 
 // IfNewer returns a version if it is newer than another one, else "".
 func IfNewer(version, than string) string {

@@ -20,7 +20,7 @@ func TestKindsAreKnown(t *testing.T) {
 		}
 		for _, r := range records {
 			n++
-			if unknown, err := New().UnknownKinds(t.Context(), r); err != nil || len(unknown) > 0 {
+			if unknown, err := New().Tried().UnknownKinds(t.Context(), r); err != nil || len(unknown) > 0 {
 				t.Errorf("%s in %s: %q, %v", r.ID, dir, unknown, err)
 			}
 		}
@@ -47,7 +47,7 @@ func TestUnknownKinds(t *testing.T) {
 	}
 	var all []string
 	for _, r := range records {
-		unknown, err := New().UnknownKinds(t.Context(), r)
+		unknown, err := New().Tried().UnknownKinds(t.Context(), r)
 		if err != nil {
 			t.Error(err)
 		}
@@ -56,13 +56,13 @@ func TestUnknownKinds(t *testing.T) {
 	if !slices.Contains(all, "vision") || len(slices.Compact(slices.Sorted(slices.Values(all)))) != 1 {
 		t.Errorf("%q", all)
 	}
-	if got, err := New().UnknownKinds(t.Context(), discover.Record{ID: "ses_x", Home: dir, Path: filepath.Join(dir, "gone.db")}); err != nil || got != nil {
+	if got, err := New().Tried().UnknownKinds(t.Context(), discover.Record{ID: "ses_x", Home: dir, Path: filepath.Join(dir, "gone.db")}); err != nil || got != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }
 
-// TestUntriedVersion: the process's program counts before the version that created the session.
-func TestUntriedVersion(t *testing.T) {
+// TestNewerVersion: the process's program counts before the version that created the session.
+func TestNewerVersion(t *testing.T) {
 	exe := filepath.Join(t.TempDir(), "opencode-linux-x64", "bin", "opencode")
 	writeFile(t, filepath.Join(mkdir(t, filepath.Dir(filepath.Dir(exe))), "package.json"), []byte(`{"name":"opencode-linux-x64","version":"99.0.1"}`))
 	for _, x := range []struct{ created, exe, want string }{
@@ -72,7 +72,7 @@ func TestUntriedVersion(t *testing.T) {
 		{"", "", ""},
 	} {
 		s := discover.Session{Record: &discover.Record{Version: x.created}, Processes: []proc.Process{{Exe: x.exe}}}
-		if got := New().UntriedVersion(s); got != x.want {
+		if got := New().Tried().NewerVersion(s); got != x.want {
 			t.Errorf("%+v: %q", x, got)
 		}
 	}

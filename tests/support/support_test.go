@@ -41,8 +41,8 @@ func TestNewestTried(t *testing.T) {
 	n := 0
 	for agent, c := range discover.AdaptersWith[discover.FormatChecker](adapters.All()) {
 		n++
-		if rows := p.of(string(agent)); len(rows) == 0 || rows[0].Version != c.NewestTried() {
-			t.Errorf("%s: the page has %v, newestTried in discover is %s", agent, rows, c.NewestTried())
+		if rows := p.of(string(agent)); len(rows) == 0 || rows[0].Version != c.Tried().Newest {
+			t.Errorf("%s: the page has %v, newestTried in discover is %s", agent, rows, c.Tried().Newest)
 		}
 	}
 	if n != len(agents()) {

@@ -25,12 +25,13 @@ func examineTried(ctx context.Context, scanner *discover.Scanner, a discover.Ada
 	if !ok {
 		return t, nil
 	}
-	t.NewestTried = c.NewestTried()
+	tried := c.Tried()
+	t.NewestTried = tried.Newest
 	for _, s := range live {
 		if s.Agent != a.Name() || s.Status == discover.Stopped {
 			continue
 		}
-		if v := c.UntriedVersion(s); v != "" {
+		if v := tried.NewerVersion(s); v != "" {
 			t.NewerVersions = append(t.NewerVersions, v)
 		}
 		kinds, unread := scanner.UnknownKinds(ctx, s)

@@ -19,10 +19,11 @@ type changingStub struct {
 	kinds   []string
 }
 
-func (changingStub) NewestTried() string                        { return "1.2.0" }
-func (s changingStub) UntriedVersion(x discover.Session) string { return s.version }
-func (s changingStub) UnknownKinds(context.Context, discover.Record) ([]string, error) {
-	return s.kinds, nil
+func (s changingStub) Tried() discover.Tried {
+	return discover.Tried{
+		Newest: "1.2.0", ProgramVersion: func(string) string { return s.version },
+		UnknownKinds: func(context.Context, discover.Record) ([]string, error) { return s.kinds, nil },
+	}
 }
 
 // TestDoctorWarnsOfNewerAgents once for each agent, whatever there is to say, and with the exit code 0.
