@@ -14,12 +14,12 @@ import (
 	"agentctl/tests/realagents/world"
 )
 
-// TestOpenCodeUnderAnyName: behind npm's launcher, which runs .opencode, and installed as oc, a session that works is live in every
+// TestOpenCodeUnderAnyName: as .opencode, which npm's launcher runs, and installed as oc, a session that works is live in every
 // answer, and nothing is done that a live session forbids.
 func TestOpenCodeUnderAnyName(t *testing.T) {
 	for name, agent := range map[string]func(*world.World) world.Agent{
-		"launcher": func(w *world.World) world.Agent { return w.OpenCode(install.OpenCodeLauncher).ViaShim() },
-		"oc":       func(w *world.World) world.Agent { return called(t, w.OpenCode(install.OpenCodeCurrent), "oc") },
+		".opencode": func(w *world.World) world.Agent { return w.OpenCode(install.OpenCodeLauncher) },
+		"oc":        func(w *world.World) world.Agent { return called(t, w.OpenCode(install.OpenCodeCurrent), "oc") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := world.New(t)
@@ -53,18 +53,22 @@ func TestOpenCodeUnderAnyName(t *testing.T) {
 	}
 }
 
-// called is the agent installed under another name.
+// called is the agent installed under another name, as a hard link beside it.
 func called(t *testing.T, a world.Agent, name string) world.Agent {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
 	program, err := filepath.EvalSymlinks(a.Native)
-	if err == nil {
-		err = os.Link(program, path)
-	}
 	if err != nil {
-		copyProgram(t, program, path) // on another disk
+		t.Fatal(err)
 	}
-	a.Native, a.Shim = path, nil
+	dir, err := os.MkdirTemp(filepath.Dir(program), "renamed-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	a.Native, a.Shim = filepath.Join(dir, name), nil
+	if err := os.Link(program, a.Native); err != nil {
+		t.Fatal(err)
+	}
 	return a
 }
 
