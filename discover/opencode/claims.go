@@ -17,7 +17,8 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 	scan.load(ctx)
 	var claims []discover.Claim
 	for _, p := range scan.processes {
-		claims = append(claims, scan.claims(p)...)
+		own := scan.claims(p)
+		claims = append(append(claims, own...), scan.clientClaims(p, own)...)
 	}
 	return claims, scan.err()
 }

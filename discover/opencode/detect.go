@@ -14,7 +14,7 @@ import (
 	"agentctl/proc"
 )
 
-// process is a live process of the agent that may run sessions.
+// process is a live process of the agent.
 type process struct {
 	proc.Process
 	commandLine
@@ -55,14 +55,15 @@ func isProgramName(exe string) bool {
 const printLogs = "--print-logs"
 
 // holdsStore reports whether a process holds what only the agent holds, whatever its program is called: a database and a log, both open for
-// writing (SEEN 1.14.41, 1.15.0, 1.18.33). The database alone is no evidence: sqlite3 opens it so even to read.
+// writing (SEEN 1.14.41, 1.15.0, 1.18.33). The database alone is no evidence: sqlite3 opens it so even to read. A client of a server has no
+// database (SEEN 1.18.33).
 func holdsStore(files []proc.OpenFile, args []string) bool {
 	database, log := false, slices.Contains(args, printLogs)
 	for _, f := range files {
 		database = database || f.Writable && isDatabase(f.Path)
 		log = log || f.Writable && isLog(f.Path)
 	}
-	return database && log
+	return log && (database || parseArgs(args).name == attachCommand)
 }
 
 // IsAgentProcess implements [discover.MarkerReader].
@@ -74,8 +75,8 @@ func (Adapter) IsAgentProcess(p proc.Process) bool {
 	if err != nil || len(files) == 0 {
 		return false
 	}
-	args, _ := p.Args()
-	return holdsStore(files, args)
+	args, err := p.Args()
+	return err == nil && len(args) > 0 && holdsStore(files, args[1:])
 }
 
 // candidates yields the processes that may be the agent's: by a name, by an open file, or by a lock on a database of the homes. SQLite holds
@@ -93,17 +94,21 @@ func candidates(table *proc.Table, homes []discover.Home) iter.Seq[proc.Process]
 	})
 }
 
-// processes returns the live processes that may run sessions.
-func processes(table *proc.Table, homes []discover.Home) []process {
-	var out []process
+// processes returns the live processes that may run sessions, and the clients that show those of a server.
+func processes(table *proc.Table, homes []discover.Home) (run, clients []process) {
 	for p := range candidates(table, homes) {
-		if p.Alive() {
-			if q, ok := inspect(p); ok && q.mode != modeNone && !q.isHelper(table) {
-				out = append(out, q)
-			}
+		if !p.Alive() {
+			continue
+		}
+		switch q, ok := inspect(p); {
+		case !ok || q.isHelper(table):
+		case q.mode != modeNone:
+			run = append(run, q)
+		case q.name == attachCommand:
+			clients = append(clients, q)
 		}
 	}
-	return out
+	return run, clients
 }
 
 // inspect reads what a process shows. ok is false if the process is not the agent's or has ended.

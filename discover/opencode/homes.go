@@ -36,7 +36,8 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 		}
 		h.add(discover.Home{Dir: path, FromUser: true, Explicit: true})
 	}
-	for _, p := range processes(table, h.list) {
+	run, _ := processes(table, h.list)
+	for _, p := range run {
 		by := []proc.ID{p.ID}
 		h.add(discover.Home{Dir: p.dataDir, NamedBy: by})
 		for _, db := range p.databases() {

@@ -18,6 +18,7 @@ type processScan struct {
 	table     *proc.Table
 	now       time.Time
 	processes []*loggedProcess
+	clients   []process
 	homes     map[string]*homeSessions // by directory
 	warnings  []error                  // nil for what could be read
 }
@@ -49,7 +50,9 @@ func newProcessScan(ctx context.Context, table *proc.Table, homes []discover.Hom
 		scan.homes[h.Dir].homes = append(scan.homes[h.Dir].homes, h)
 		names[discover.RealPath(h.Dir)] = h.Dir
 	}
-	for _, found := range processes(table, homes) {
+	run, clients := processes(table, homes)
+	scan.clients = clients
+	for _, found := range run {
 		p := &loggedProcess{process: found, home: found.dataDir}
 		if scan.homes[p.home] == nil && !p.foreign { // a home may have it under another name
 			p.home = cmp.Or(names[discover.RealPath(p.home)], p.home)

@@ -1,6 +1,7 @@
 package realagents
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -81,4 +82,31 @@ func TestOpenCodeServerGoesOn(t *testing.T) {
 	if !server.Alive() {
 		t.Error("the server is dead")
 	}
+}
+
+// TestOpenCodeReleasesASession: a server keeps a session that is in no turn. It is stopped once no terminal shows it: the one that does is
+// ended, and one that may show another session is not.
+func TestOpenCodeReleasesASession(t *testing.T) {
+	w := world.New(t)
+	a := w.OpenCode(install.OpenCodeCurrent)
+	c := agentctlIn(t, w).as(a)
+	server := a.Serve()
+	base := serverURL(t, server)
+	id, other := c.answered(w, a, base, "one"), c.answered(w, a, base, "two")
+	if out, errs, code := c.run("wait", id, "--timeout", "1m"); code != 0 {
+		t.Errorf("wait: exit code %d\n%s%s", code, out, errs)
+	}
+	shows := a.Terminal("attach", base, "--session", id)
+	shows.WaitFor("one")
+	c.expect([]string{row(id, shows.PID(), "idle"), row(other, server.PID(), "idle")})
+	roams := a.TUI("attach", base)
+	if out, errs, code := c.run("stop", id); code == 0 || !strings.Contains(out+errs, fmt.Sprintf("may be shown in pid %d", roams.PID())) {
+		t.Errorf("stop of one that may be shown elsewhere: exit code %d\n%s%s", code, out, errs)
+	}
+	roams.Kill()
+	if out, errs, code := c.run("stop", id); code != 0 || !strings.Contains(out, "released") {
+		t.Errorf("stop: exit code %d\n%s%s", code, out, errs)
+	}
+	shows.Wait()
+	c.expect([]string{row(id, server.PID(), "idle"), row(other, server.PID(), "idle")})
 }
