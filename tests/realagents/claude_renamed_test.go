@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,8 +22,11 @@ func rename(t *testing.T, program, name string) string {
 		t.Fatal(err)
 	}
 	renamed := filepath.Join(t.TempDir(), name)
-	if err := os.Link(program, renamed); err != nil {
-		copyProgram(t, program, renamed) // on another disk
+	if err = os.Link(program, renamed); err != nil { // on another disk
+		err = exec.Command("cp", "-p", program, renamed).Run()
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	return renamed
 }
