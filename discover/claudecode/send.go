@@ -34,7 +34,7 @@ func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
 	refusal := error(&launch.UnsupportedError{Agent: agentName, What: "has registered no process for the session: it takes no messages (a session inside of another one, or a version before 2.1.224)"})
 	for _, p := range s.Processes {
 		pid := namespacePID(p)
-		e, err := readRegistryEntry(ctx, s.Home, pid)
+		e, err := readRegistryEntry(ctx, s.ProcessHome(), pid)
 		if errors.Is(err, errNoRegistryEntry) {
 			continue
 		}
@@ -43,7 +43,7 @@ func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
 		}
 		switch version := native.ParseVersion(e.Version); {
 		case err != nil:
-			return inbox{}, fmt.Errorf("%s: %w", registryPath(s.Home, pid), err)
+			return inbox{}, fmt.Errorf("%s: %w", registryPath(s.ProcessHome(), pid), err)
 		case e.SessionID != s.ID:
 			return inbox{}, fmt.Errorf("%s runs the session %s now", p.ID, e.SessionID)
 		case e.MessagingSocket != "":

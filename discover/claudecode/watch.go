@@ -21,7 +21,7 @@ func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 		files = append(files, listSubagentFiles(ctx, transcript).folders...) // unreadable folders are skipped
 	}
 	for _, p := range s.Processes {
-		files = append(files, registryPath(s.Home, namespacePID(p)))
+		files = append(files, registryPath(s.ProcessHome(), namespacePID(p)))
 	}
 	return files
 }
