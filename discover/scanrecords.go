@@ -41,7 +41,8 @@ func (scan *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, filte
 			return nil, nil
 		}
 		entries, err := a.Entries(scan.confine(ctx, a.Name()), homes[a.Name()], filterFor(a.Name()))
-		entries, left := dropOutside(homes[a.Name()], entries)
+		// A link out of one of these homes may lead into another one.
+		entries, left := dropOutside(slices.Concat(homes[a.Name()], scan.homes[a.Name()]), entries)
 		entries = scan.joinEntries(entries)
 		return entries, errors.Join(err, left)
 	})

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"agentctl/tests/realagents/install"
@@ -42,9 +41,14 @@ func TestClaudeProfileThatSharesItsStore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := a.With("CLAUDE_CONFIG_DIR="+profile).Run("the second turn [[hang]]", "--resume", id)
+			config, err := os.ReadFile(filepath.Join(w.Home, ".claude.json"))
+			if err = errors.Join(err, os.WriteFile(filepath.Join(profile, ".claude.json"), config, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			tui := a.With("CLAUDE_CONFIG_DIR="+profile).TUI("--resume", id)
+			tui.Submit("the second turn [[hang @end]]")
 			w.WaitCall("the second turn", 0)
-			want := []string{row(id, p.PID(), "running")}
+			want := []string{row(id, tui.PID(), "running")}
 			for _, args := range [][]string{nil, {"-a"}, {"-a", "--home", profile}} {
 				if s := c.expect(want, args...); s[0].Home != home && args == nil {
 					t.Errorf("it is shown in %s", s[0].Home)
@@ -65,15 +69,17 @@ func TestClaudeProfileThatSharesItsStore(t *testing.T) {
 					t.Errorf("%q: exit code %d, %s%s", q.args, code, out, errs)
 				}
 			}
-			if _, errs, code := c.run("send", id, "a message on the way"); code != 0 {
-				t.Errorf("send: exit code %d, %s", code, errs)
+			w.Model.Release("end")
+			c.expect([]string{row(id, tui.PID(), "idle")})
+			for _, args := range [][]string{{"send", id, "a message [[text received]]"}, {"stop", id}} {
+				if out, errs, code := c.run(args...); code != 0 {
+					t.Errorf("%q: exit code %d, %s%s", args, code, out, errs)
+				}
 			}
-			if out, errs, code := c.run("stop", id); code != 0 || living(p.PID()) {
-				t.Errorf("stop: exit code %d, %s%s", code, out, errs)
+			if living(tui.PID()) {
+				t.Error("it is alive after stop")
 			}
-			if got := rowsOf(c.list("-a")); !slices.Equal(got, []string{row(id, 0, "stopped interrupted")}) {
-				t.Errorf("at the end: %q", got)
-			}
+			c.expect([]string{row(id, 0, "stopped completed")}, "-a")
 		})
 	}
 }
