@@ -1,0 +1,199 @@
+package realagents
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/tests/debian"
+	"agentctl/tests/model"
+	"agentctl/tests/realagents/install"
+	"agentctl/tests/realagents/term"
+	"agentctl/tests/realagents/world"
+)
+
+// teamEnv makes Claude Code name sub-agents members of a team that have names.
+const teamEnv = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"
+
+// leadPrompt makes a session start a member "mate" of its team, which is told so much.
+func leadPrompt(t *testing.T, told string) string {
+	t.Helper()
+	call, err := json.Marshal(map[string]string{"description": "part one", "prompt": told, "name": "mate"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "lead them [[tool Agent " + string(call) + ";; text lead has spoken]]"
+}
+
+// waitTold waits until the model was asked by the member that was told so.
+func waitTold(t *testing.T, w *world.World, told string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	if _, err := w.Model.WaitRequest(ctx, func(q model.Request) bool { return !q.Side && strings.HasPrefix(q.Prompt, told) }); err != nil {
+		t.Fatalf("waiting for %q: %v", told, err)
+	}
+}
+
+// pane runs an agent in a window of tmux, which the agent can use, too. It returns a function that runs a command of tmux.
+func pane(t *testing.T, a world.Agent, env []string, args ...string) func(...string) string {
+	t.Helper()
+	root, err := debian.Ensure(t.Context(), debian.Tmux())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	program, socket := filepath.Join(bin, "tmux"), filepath.Join(bin, "socket")
+	if err := root.Script(program, debian.Tmux().Files[0]); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command(program, append([]string{"-u", "-S", socket}, args...)...)
+		cmd.Env = env
+		for i, variable := range env {
+			if path, ok := strings.CutPrefix(variable, "PATH="); ok {
+				env[i] = "PATH=" + bin + ":" + strings.TrimPrefix(path, bin+":")
+			}
+		}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("tmux %q: %v\n%s", args, err, out)
+		}
+		return strings.TrimRight(string(out), "\n")
+	}
+	run(append([]string{"-f", os.DevNull, "new-session", "-d", "-x", "180", "-y", "50", "-s", "work", "-c", a.Dir(), a.Native}, args...)...)
+	return run
+}
+
+// TestClaudeTeamInTmux: a member of a team in a pane of its own is a session of its own. It does not register.
+func TestClaudeTeamInTmux(t *testing.T) {
+	w := world.New(t)
+	a := w.Claude(install.ClaudeCurrent)
+	c := agentctlIn(t, w).as(a)
+	tmux := pane(t, a, append(a.Environ(), teamEnv), "--teammate-mode", "tmux", "--permission-mode", "default", "--allowedTools=Bash,Agent")
+	shows := func(text string) {
+		t.Helper()
+		screen := ""
+		if !poll(func() bool { screen = tmux("capture-pane", "-p", "-t", "work:0.0"); return term.Contains(screen, text) }) {
+			t.Fatalf("no %q on the screen:\n%s", text, screen)
+		}
+	}
+	shows("? for shortcuts")
+	prompt := leadPrompt(t, "begin with this [[hang @mate]]")
+	tmux("send-keys", "-t", "work:0.0", "-l", prompt)
+	shows("lead has spoken]]")
+	tmux("send-keys", "-t", "work:0.0", "Enter")
+	waitTold(t, w, "begin with this")
+	lead := claudeID(t, w, "lead them")
+
+	var mate session
+	is := func(when, status string) {
+		t.Helper()
+		var rows []session
+		if !poll(func() bool {
+			rows = c.list()
+			mate = session{}
+			for _, s := range rows {
+				if s.Title == "mate" {
+					mate = s
+				}
+			}
+			return len(rows) == 2 && mate.ID != nil && mate.Status == status
+		}) {
+			t.Fatalf("%s, the rows are %q", when, rowsOf(rows))
+		}
+	}
+	is("at work", "running")
+	if mate.ParentID != lead || mate.Group != "session-"+lead[:8] || mate.Prompt != "" || mate.PID == c.status(lead).PID {
+		t.Errorf("the member is %+v", mate)
+	}
+	if got := textsOf(c.peek(*mate.ID), "user"); len(got) > 0 {
+		t.Errorf("the user is said to have said %q", got)
+	}
+	for _, q := range []struct {
+		code int
+		args []string
+	}{
+		{0, []string{"status", "--alive", *mate.ID}},
+		{124, []string{"wait", *mate.ID, "--until", "idle", "--timeout", "1s"}},
+		{5, []string{"resume", *mate.ID, "another turn"}},
+		{5, []string{"guard", a.Dir()}},
+	} {
+		if out, errs, code := c.run(q.args...); code != q.code {
+			t.Errorf("%q: exit code %d, %s%s", q.args, code, out, errs)
+		}
+	}
+	w.Model.Release("mate")
+	is("after its turn", "idle")
+	shows("@mate finished") // the lead was told, and has answered
+	if !poll(func() bool { return c.status(lead).Status == "idle" }) {
+		t.Errorf("the lead is %s", rowOf(c.status(lead)))
+	}
+	if s := c.status(lead); s.Meta.Get("turns") != float64(1) || !slices.Equal(textsOf(c.peek(lead), "user"), []string{prompt}) {
+		t.Errorf("the user is said to have asked the lead %v times, %q", s.Meta.Get("turns"), textsOf(c.peek(lead), "user"))
+	}
+	if out, errs, code := c.run("search", "begin with this", "--role", "user", "--json"); code != 0 || strings.Contains(out, *mate.ID) {
+		t.Errorf("search: exit code %d, %s%s", code, out, errs)
+	}
+	if out, errs, code := c.run("stop", *mate.ID); code != 0 || living(mate.PID) {
+		t.Errorf("stop: exit code %d, %s%s", code, out, errs)
+	}
+	if s := c.status(*mate.ID); rowOf(s) != row(*mate.ID, 0, "stopped completed") || s.Title != "mate" {
+		t.Errorf("the member has become %s", rowOf(s))
+	}
+	if s := c.status(lead); s.Status != "idle" {
+		t.Errorf("after the member, the lead is %s", rowOf(s))
+	}
+}
+
+// TestClaudeTeamInTheProcess: a member without a pane is a sub-agent that stays, idle, until it is sent away.
+func TestClaudeTeamInTheProcess(t *testing.T) {
+	w := world.New(t)
+	a := w.Claude(install.ClaudeCurrent)
+	c := agentctlIn(t, w).as(a)
+	tui := a.With(teamEnv).TUI("--teammate-mode", "in-process", "--permission-mode", "default", "--allowedTools=Bash,Agent,ToolSearch,TaskStop")
+	tui.Submit(leadPrompt(t, "begin with this [[hang @mate]]"))
+	waitTold(t, w, "begin with this")
+	lead := claudeID(t, w, "lead them")
+	var mate session
+	is := func(when, want string, args ...string) {
+		t.Helper()
+		var rows []session
+		if !poll(func() bool {
+			mate = session{}
+			rows = c.list(append(args, "--children")...)
+			for _, s := range rows {
+				if s.ParentID == lead {
+					mate = s
+				}
+			}
+			return mate.ID != nil && rowOf(mate) == row(*mate.ID, mate.PID, want)
+		}) {
+			t.Fatalf("%s, the rows are %q", when, rowsOf(rows))
+		}
+	}
+	is("at work", "running")
+	if mate.Title != "mate" || mate.PID != tui.PID() || mate.Group != "session-"+lead[:8] {
+		t.Errorf("the member is %+v", mate)
+	}
+	w.Model.Release("mate")
+	tui.WaitFor("@mate finished")
+	is("after its turn", "idle")
+	if got := rowsOf(c.list("-a")); !slices.Equal(got, []string{row(lead, tui.PID(), "idle")}) {
+		t.Errorf("without --children: %q", got)
+	}
+	if out, errs, code := c.run("wait", *mate.ID, "--until", "stopped", "--timeout", "1s"); code != 124 {
+		t.Errorf("wait: exit code %d, %s%s", code, out, errs)
+	}
+	tui.Submit(`load it [[tool ToolSearch {"query":"select:TaskStop","max_results":1}]]`)
+	tui.WaitFor("Tool loaded")
+	tui.Submit(`send it away [[tool TaskStop {"task_id":"mate@session-` + lead[:8] + `"};; text it has gone away]]`)
+	is("sent away", "stopped completed", "-a")
+}
