@@ -70,6 +70,9 @@ func (cor *correlation) completeSession(s *Session) {
 		if a.Accepted != b.Accepted {
 			return map[bool]int{true: -1, false: 1}[a.Accepted]
 		}
+		if a.Client != b.Client {
+			return compareBool(a.Client, b.Client)
+		}
 		return compareClaims(a.Claim, b.Claim)
 	})
 	var accepted []Claim

@@ -74,18 +74,27 @@ func (c *rpcClient) call(method string, params any) (jsonl.Object, error) {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
 	for {
-		raw, err := c.receive()
+		answer, err := c.receiveObject()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", method, err)
 		}
-		answer := jsonl.Object(raw)
-		if !answer.Complete() || answer.Get("method") != nil || answer.Get("id").Int() != int64(c.lastID) {
+		if answer.Get("method") != nil || answer.Get("id").Int() != int64(c.lastID) {
 			continue // a notification, or a request for another client
 		}
 		if problem := answer.Get("error"); problem != nil {
 			return nil, &rpcError{method, problem.Object().Get("message").Text(errorLimit)}
 		}
 		return answer.Get("result").Object(), nil
+	}
+}
+
+// receiveObject returns the next message that is a complete object.
+func (c *rpcClient) receiveObject() (jsonl.Object, error) {
+	for {
+		raw, err := c.receive()
+		if o := jsonl.Object(raw); err != nil || o.Complete() {
+			return o, err
+		}
 	}
 }
 
@@ -96,17 +105,16 @@ func (r *rpcError) Error() string { return fmt.Sprintf("%s: %s", r.method, r.mes
 
 // loadedThread is a thread in a server's memory.
 type loadedThread struct {
-	id, root, parent string
-	active           bool
+	id, root, parent  string
+	active, ephemeral bool
 }
 
-// threadTree returns the loaded threads of a session, itself first. It returns none if the session is not loaded.
-func (c *rpcClient) threadTree(id string) ([]loadedThread, error) {
+// loadedThreads returns all threads that the server has loaded.
+func (c *rpcClient) loadedThreads() (all []loadedThread, err error) {
 	list, err := c.call("thread/loaded/list", struct{}{})
 	if err != nil {
 		return nil, err
 	}
-	var all []loadedThread
 	for v := range list.Get("data").Elements() {
 		t, err := c.readThread(v.Text(0))
 		if r := (*rpcError)(nil); errors.As(err, &r) {
@@ -116,6 +124,15 @@ func (c *rpcClient) threadTree(id string) ([]loadedThread, error) {
 			return nil, err
 		}
 		all = append(all, t)
+	}
+	return all, nil
+}
+
+// threadTree returns the loaded threads of a session, itself first. It returns none if the session is not loaded.
+func (c *rpcClient) threadTree(id string) ([]loadedThread, error) {
+	all, err := c.loadedThreads()
+	if err != nil {
+		return nil, err
 	}
 	i := slices.IndexFunc(all, func(t loadedThread) bool { return t.id == id })
 	if i < 0 {
@@ -142,6 +159,6 @@ func (c *rpcClient) readThread(id string) (loadedThread, error) {
 	t := result.Get("thread").Object()
 	return loadedThread{
 		id: id, root: t.Get("sessionId").Text(0), parent: t.Get("parentThreadId").Text(0),
-		active: t.Get("status").Object().Get("type").Text(0) == "active",
+		active: t.Get("status").Object().Get("type").Text(0) == "active", ephemeral: string(t.Get("ephemeral").Raw()) == "true",
 	}, nil
 }

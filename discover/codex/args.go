@@ -25,6 +25,8 @@ type invocation struct {
 	noDaemon bool
 	// noThreadHere: the process runs no thread. It is a client of a remote server (--remote), or prints help.
 	noThreadHere bool
+	// remoteTUI: the process is a TUI that shows the threads of a server that its arguments name.
+	remoteTUI bool
 	// overview: the TUI begins with the list of all sessions.
 	overview bool
 	// isDaemon: the server is the daemon that runs the threads of the TUIs of its home.
@@ -66,6 +68,7 @@ func parseArgs(args []string) invocation {
 		in.role, in.overview = tui, command == "agents"
 	}
 	if in.noThreadHere {
+		in.remoteTUI = in.role == tui && in.remote != ""
 		in.role = helper
 	}
 	if i := slices.Index(words, "resume"); i >= 0 && i < 2 && i+1 < len(words) && transcript.IsThreadID(words[i+1]) {

@@ -3,11 +3,13 @@ package codex
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/proc"
@@ -28,6 +30,8 @@ type testHome struct {
 	t     *testing.T
 	home  string
 	facts []proc.FakeProcess
+	// thorough: the table is asked for what all processes have open. configured: the user names the home.
+	thorough, configured bool
 }
 
 func newTestHome(t *testing.T) *testHome {
@@ -63,7 +67,7 @@ func (w *testHome) process(pid, parent int, exe string, args []string, files ...
 			ID: proc.ID{PID: pid, Birth: "boot/1"}, Parent: parent, UID: 1000, State: 'S', Name: filepath.Base(exe), Exe: exe,
 		},
 		Arguments: append([]string{exe}, args...), WorkingDir: "/w", Environ: map[string]string{"CODEX_HOME": w.home},
-		Files: append(files, proc.OpenFile{Path: eventpoll}),
+		Files: append(files, proc.OpenFile{Path: eventpoll}, logDB),
 	})
 	return &w.facts[len(w.facts)-1]
 }
@@ -71,7 +75,14 @@ func (w *testHome) process(pid, parent int, exe string, args []string, files ...
 func (w *testHome) claims() []discover.Claim {
 	w.t.Helper()
 	table := proc.NewFakeTable(w.facts...)
-	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, table)
+	if w.thorough {
+		table = table.Thorough()
+	}
+	sources := discover.HomeSources{Getenv: func(string) string { return "" }}
+	if w.configured {
+		sources.Configured = []string{w.home}
+	}
+	homes := New().Homes(sources, table)
 	claims, err := New().Claims(w.t.Context(), table, homes)
 	if err != nil {
 		w.t.Error(err)
@@ -84,12 +95,15 @@ func describe(claims []discover.Claim) []string {
 	out := []string{}
 	for _, c := range claims {
 		words := []string{c.Process.String(), c.Session, c.Kind, c.Strength.String(), c.Source}
-		for word, is := range map[string]bool{"shared": c.Shared, "empty": c.HideIfUnlinked, "on-disk": c.Path != "", "unreadable": c.Unreadable != ""} {
+		for word, is := range map[string]bool{"shared": c.Shared, "empty": c.HideIfUnlinked, "on-disk": c.Path != "", "unreadable": c.Unreadable != "", "client": c.Client} {
 			if is {
 				words = append(words, word)
 			}
 		}
 		slices.Sort(words[5:])
+		if c.NameOnly {
+			words = append(words, "name-only")
+		}
 		if c.Turn != nil {
 			words = append(words, map[discover.TurnState]string{discover.TurnOpen: "open", discover.TurnNone: "none"}[c.Turn.State])
 		}
@@ -104,6 +118,9 @@ func (w *testHome) expect(want ...string) {
 		w.t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
 }
+
+// logDB is a file that every Codex process has open from its first moments on.
+var logDB = proc.OpenFile{Path: "/h/.codex/logs_2.sqlite"}
 
 func writing(path string) proc.OpenFile { return proc.OpenFile{FD: 41, Path: path, Writable: true} }
 
@@ -143,7 +160,7 @@ func TestReadersMakeNoClaim(t *testing.T) {
 	w.expect("pid 8  process exact exec open")
 }
 
-// The daemon claims the threads of its clients; the clients make no claim.
+// The daemon claims the threads of its clients; a client is a process that shows one, or a row of its own.
 func TestDaemonAndItsClients(t *testing.T) {
 	w := newTestHome(t)
 	daemon := filepath.Join(w.home, "packages/app-server-daemon/releases/0.169.0-x86_64-unknown-linux-musl/bin/codex")
@@ -154,27 +171,29 @@ func TestDaemonAndItsClients(t *testing.T) {
 	w.process(9, 1, npmExe, []string{"resume", threadA})
 	w.expect("pid 6  process exact tui empty shared none",
 		"pid 6 "+threadA+" writer-lock exact  on-disk shared", "pid 6 "+threadA+" rollout-fd exact  on-disk shared",
-		"pid 6 "+threadB+" writer-lock exact tui shared none")
+		"pid 6 "+threadB+" writer-lock exact tui shared none",
+		"pid 5  process exact tui none", "pid 9  process exact tui empty none",
+		"pid 9 "+threadA+" argv weak tui client on-disk")
 	for _, c := range w.claims() {
-		if c.Version != "0.169.0" || c.Dir != "" {
+		if c.Process.PID == 6 && (c.Version != "0.169.0" || c.Dir != "") {
 			t.Errorf("claim %+v", c)
 		}
 	}
 }
 
-// A TUI without a thread makes a presence claim only if it watches files: then it runs its threads itself.
+// A TUI without a thread that watches files runs its threads itself. Any other is a client of the daemon, which may not run yet.
 func TestTUIWithoutThreads(t *testing.T) {
 	for name, test := range map[string]struct {
 		args  []string
 		files []proc.OpenFile
 		want  []string
 	}{
-		"client of the daemon":              {nil, nil, []string{}},
+		"client of the daemon":              {nil, nil, []string{"pid 8  process exact tui none"}},
 		"its own, before the first prompt":  {nil, []proc.OpenFile{{Path: inotify}}, []string{"pid 8  process exact tui none"}},
 		"told to run its own":               {[]string{"--no-daemon"}, nil, []string{"pid 8  process exact tui none"}},
 		"client of another server":          {[]string{"--remote", "ws://127.0.0.1:1"}, []proc.OpenFile{{Path: inotify}}, []string{}},
 		"resuming, before it has the lock":  {[]string{"--no-daemon", "resume", threadA}, nil, []string{"pid 8  process exact tui none", "pid 8 " + threadA + " argv weak "}},
-		"the overview, the daemon's client": {[]string{"agents"}, nil, []string{}},
+		"the overview, the daemon's client": {[]string{"agents"}, nil, []string{"pid 8  process exact tui empty none"}},
 		"the overview, with its own":        {[]string{"agents", "--no-daemon"}, nil, []string{"pid 8  process exact tui none"}},
 		"a server in the foreground":        {[]string{"remote-control", "--no-daemon"}, nil, []string{"pid 8  process exact  empty shared none"}},
 		"who starts the daemon":             {[]string{"remote-control", "start"}, nil, []string{}},
@@ -191,10 +210,10 @@ func TestTUIWithoutThreads(t *testing.T) {
 // Where the kernel does not name descriptors, a TUI is a client if its home has a daemon.
 func TestTUIWhereDescriptorsHaveNoNames(t *testing.T) {
 	w := newTestHome(t)
-	w.process(8, 1, npmExe, nil).Files = nil
+	w.process(8, 1, npmExe, nil).Files = []proc.OpenFile{logDB}
 	w.expect("pid 8  process exact tui none")
 	w.process(9, 1, npmExe, []string{"app-server", "--managed-daemon"})
-	w.expect("pid 9  process exact tui empty shared none")
+	w.expect("pid 9  process exact tui empty shared none", "pid 8  process exact tui none")
 }
 
 // Helpers, short commands and tools make no claim.
@@ -208,8 +227,9 @@ func TestHelpersMakeNoClaim(t *testing.T) {
 	w.process(11, 8, "/opt/npm/bin/codex-code-mode-host", []string{"--listen", "grpc+stdio://"})
 	w.process(12, 1, npmExe, []string{"exec", "x"}, w.lock(threadB)).State = 'Z'
 	w.process(13, 1, "/usr/bin/vim", []string{"codex", "exec"})
-	w.process(14, 1, "/usr/bin/sleep", []string{"exec", "resume", threadA}).Name = "codex"
-	for pid, command := range []string{"login", "mcp", "queue", "archive", "features", "--version", "agents", "completion"} {
+	p := w.process(14, 1, "/usr/bin/sleep", []string{"exec", "resume", threadA})
+	p.Name, p.Files = "codex", nil
+	for pid, command := range []string{"login", "mcp", "queue", "archive", "features", "--version", "completion"} {
 		w.process(20+pid, 1, npmExe, []string{command})
 	}
 	w.expect("pid 8  process exact exec open", "pid 8 "+threadA+" writer-lock exact exec on-disk",
@@ -241,7 +261,7 @@ func TestSubagentOfAnExecWithoutRecords(t *testing.T) {
 		"pid 9 " + threadB + " writer-lock exact tui none",
 	}
 	w.expect(want...)
-	p.Files = nil
+	p.Files = []proc.OpenFile{logDB}
 	empty := writing(w.file("sessions/2026/11/20/"+nameB, ""))
 	w.facts[0].Files = append(w.facts[0].Files, empty)
 	w.expect(append(want[:3], "pid 9  process exact tui none")...)
@@ -298,5 +318,180 @@ func TestClaimsEndWithTheContext(t *testing.T) {
 	defer cancel()
 	if _, err := New().Claims(ctx, proc.NewFakeTable(w.facts...), nil); !errors.Is(err, ctx.Err()) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// What holds a lock or writes a rollout is Codex's, whatever its program is called. Its role is that of its arguments, unless the name says
+// another one; without a terminal it is no terminal interface.
+func TestEvidenceComesBeforeNames(t *testing.T) {
+	for exe, test := range map[string]struct {
+		args     []string
+		presence string
+	}{
+		"/nix/store/x/bin/codex-raw":         {[]string{"exec", "hi"}, "exact exec open"},
+		"/nix/store/x/bin/.codex-unwrapped":  {[]string{"exec", "hi"}, "exact exec open"},
+		"/opt/my-codex":                      {[]string{"exec", "hi"}, "exact exec open"},
+		"/opt/npm/bin/codex-acp":             {nil, "exact  empty shared none"},
+		"/usr/local/bin/foo":                 {[]string{"exec", "hi"}, "exact exec open"},
+		"/usr/local/bin/bar":                 {nil, "exact  empty shared none"},
+		"/usr/local/bin/codex-linux-sandbox": {[]string{"--", "bash"}, "exact  empty shared none"},
+	} {
+		t.Run(filepath.Base(exe), func(t *testing.T) {
+			w := newTestHome(t)
+			rollout := writing(w.rollout(nameA))
+			w.process(8, 1, exe, test.args, rollout)
+			w.thorough = true
+			got := w.claims()
+			if len(got) != 2 || got[1].Session != threadA || got[1].Path != rollout.Path || got[1].Strength != discover.Exact || got[0].NameOnly {
+				t.Fatalf("got %v", describe(got))
+			}
+			if text := describe(got)[0]; text != "pid 8  process "+test.presence {
+				t.Errorf("presence %q, want %q", text, test.presence)
+			}
+			// In the quick table, a lock of a known home is enough.
+			w.thorough, w.configured = false, true
+			w.facts[0].Files, w.facts[0].Environ = []proc.OpenFile{w.lock(threadA)}, nil
+			if got := w.claims(); len(got) != 2 || got[1].Kind != "writer-lock" {
+				t.Errorf("with a lock: %v", describe(got))
+			}
+		})
+	}
+}
+
+// A name that mentions Codex makes no claim without a file that only Codex has open, and those who read make none at all.
+func TestNamesWithoutEvidence(t *testing.T) {
+	w := newTestHome(t)
+	w.thorough = true
+	rollout := proc.OpenFile{Path: w.rollout(nameA)}
+	w.process(8, 1, "/opt/codex-raw", nil).Files = nil
+	w.process(9, 1, "/usr/bin/tail", []string{"-f", nameA}, rollout)
+	w.process(10, 1, "/usr/bin/sqlite3", []string{"state_5.sqlite"})
+	w.process(11, 1, "/opt/codex-viewer", nil).Files = []proc.OpenFile{rollout}
+	w.expect()
+	p := w.process(12, 1, "/opt/codex-raw", nil)
+	p.TTYPath, p.TTYDevice = "/dev/pts/3", 1
+	w.process(13, 1, "/usr/local/bin/codex", []string{"-c", "work"}).Files = nil // a shell
+	w.expect("pid 13  process exact tui name-only none", "pid 12  process exact tui none")
+}
+
+// clientsTest has a daemon with threads, and terminals; times are in seconds after the daemon's start.
+type clientsTest struct {
+	*testHome
+	began time.Time
+}
+
+func newClientsTest(t *testing.T) *clientsTest {
+	c := &clientsTest{testHome: newTestHome(t), began: time.Now().Add(-time.Hour)}
+	c.process(100, 1, npmExe, []string{"app-server", "--listen", "unix://", "--managed-daemon"})
+	c.at(0, 0)
+	return c
+}
+
+// at sets the start of a process.
+func (c *clientsTest) at(process int, seconds float64) {
+	p := &c.facts[process].Process
+	p.Started = c.began.Add(time.Duration(seconds * float64(time.Second)))
+}
+
+// thread adds a thread that the daemon has loaded.
+func (c *clientsTest) thread(id string, seconds float64) {
+	c.t.Helper()
+	f := c.lock(id)
+	at := c.began.Add(time.Duration(seconds * float64(time.Second)))
+	if err := os.Chtimes(f.Path, at, at); err != nil {
+		c.t.Fatal(err)
+	}
+	c.facts[0].Files = append(c.facts[0].Files, f)
+}
+
+// terminal adds a terminal, which has had a thread if it listens.
+func (c *clientsTest) terminal(pid int, seconds float64, listens bool, args ...string) {
+	p := c.process(pid, 1, npmExe, args)
+	if listens {
+		p.Ports = []int{40000 + pid}
+	}
+	c.at(len(c.facts)-1, seconds)
+}
+
+// shown returns which terminals show which thread, as the correlation decides: "THREAD by pid pid", "pid alone" for rows of their own.
+func (c *clientsTest) shown() (out []string) {
+	for _, s := range discover.Correlate(proc.NewFakeTable(c.facts...), c.claims()) {
+		text := map[string]string{threadA: "A", threadB: "B", threadC: "C"}[s.ID] + " by"
+		for _, p := range s.Clients {
+			text += fmt.Sprint(" ", p.ID.PID)
+		}
+		if s.ID == "" {
+			text = fmt.Sprint(s.Processes[0].ID.PID, " alone")
+		}
+		if len(s.PossibleClients()) > 0 {
+			text += " perhaps"
+		}
+		out = append(out, text)
+	}
+	slices.Sort(out)
+	return out
+}
+
+const threadC = "01a1fa61-035d-7f13-870e-9f68aa312f77"
+
+// A terminal shows the thread that the daemon has loaded as it started, or since, if only one fits.
+func TestClientsOfTheDaemon(t *testing.T) {
+	for name, test := range map[string]struct {
+		set  func(*clientsTest)
+		want []string
+	}{
+		"one": {func(c *clientsTest) {
+			c.terminal(8, -5, true)
+			c.thread(threadA, 3)
+		}, []string{"A by 8"}},
+		"two in one directory": {func(c *clientsTest) {
+			c.terminal(8, 10, true)
+			c.terminal(9, 100, true)
+			c.thread(threadA, 11)
+			c.thread(threadB, 101)
+		}, []string{"A by 8", "B by 9"}},
+		"before its first thread": {func(c *clientsTest) {
+			c.terminal(8, 10, true)
+			c.terminal(9, 100, false)
+			c.thread(threadA, 11)
+		}, []string{"9 alone", "A by 8"}},
+		"started at the same time": {func(c *clientsTest) {
+			c.terminal(8, 10, true)
+			c.terminal(9, 10.2, true)
+			c.thread(threadA, 11)
+			c.thread(threadB, 11.1)
+		}, []string{"A by perhaps", "B by perhaps"}},
+		"another thread was begun, and the first of its terminal is loaded still": {func(c *clientsTest) {
+			c.terminal(8, 10, true)
+			c.terminal(9, 100, true)
+			c.thread(threadA, 11)
+			c.thread(threadB, 101)
+			c.thread(threadC, 200)
+		}, []string{"A by perhaps", "B by perhaps", "C by perhaps"}},
+		"another thread was begun in the first": {func(c *clientsTest) {
+			c.terminal(8, 10, true)
+			c.terminal(9, 100, true)
+			c.thread(threadB, 101)
+			c.thread(threadC, 200)
+		}, []string{"B by 9", "C by 8"}},
+		"a thread that was resumed": {func(c *clientsTest) {
+			c.terminal(8, 10, true)
+			c.terminal(9, 12, true, "resume", threadB)
+			c.terminal(10, 14, false, "resume", threadB)
+			c.thread(threadA, 11)
+			c.thread(threadB, 100)
+		}, []string{"A by 8", "B by 9 10"}},
+		"older than all threads": {func(c *clientsTest) {
+			c.thread(threadA, 11)
+			c.terminal(8, 500, true)
+		}, []string{"8 alone", "A by"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClientsTest(t)
+			test.set(c)
+			if got := c.shown(); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,9 @@ type client struct {
 	agentProcess
 	// listens: it serves tools to a thread, on a TCP port of its own. It does so from its first thread on (SEEN 0.160–0.171).
 	listens bool
+	// fits are the threads that it may show, kind and detail say why it is the only one.
+	fits         []servedThread
+	kind, detail string
 }
 
 // servedThread is a thread that a daemon runs.
@@ -30,7 +34,7 @@ type servedThread struct {
 // addClient adds a terminal that is a client of the daemon.
 func (c *claimBuilder) addClient(s agentProcess) {
 	ports, err := s.ListenPorts()
-	c.clients = append(c.clients, client{s, err == nil && len(ports) > 0})
+	c.clients = append(c.clients, client{agentProcess: s, listens: err == nil && len(ports) > 0})
 }
 
 // addServed adds a thread of a daemon. The daemon creates the thread's lock file when it loads the thread and removes it when it
@@ -45,62 +49,124 @@ func (c *claimBuilder) addServed(s agentProcess, claim discover.Claim, t threadF
 	c.served = append(c.served, thread)
 }
 
-// addClients adds the claims of the terminals that are clients of daemons. Nothing that can be read here says which thread a terminal shows.
-// But a terminal that has a thread has had the daemon load one since it started. Where that leaves one thread for a terminal, the
-// terminal claims it; else it claims all of them, and the correlation shows that it is ambiguous. The last terminals come first: they
-// have the fewest to choose from.
+// startupTime is how long a terminal may take to have its first thread loaded: the first one copies the daemon's program and starts it (SEEN
+// 0.171: 14 s on a busy machine). A terminal that asks something first may take longer.
+const startupTime = 20 * time.Second
+
+// addClients adds the claims of the terminals that are clients of daemons. Nothing that can be read here says which thread a terminal
+// shows. But it has had the daemon load one, most often as it started, and the daemon unloads a thread soon after its last terminal has
+// left it. A terminal claims the threads that fit; if several do, the correlation shows that it is ambiguous.
 func (c *claimBuilder) addClients() {
-	slices.SortStableFunc(c.clients, func(a, b client) int { return b.PreciseStart().Compare(a.PreciseStart()) })
-	taken := map[string]bool{}
+	free := slices.DeleteFunc(slices.Clone(c.served), c.isForOthers)
+	for i := range c.clients {
+		if t := &c.clients[i]; t.session != "" {
+			t.fits = t.servedTo(c.served, func(s servedThread) bool { return s.claim.Session == t.session })
+			t.kind, t.detail = "argv", "its command line resumes the session"
+			free = without(free, t.fits)
+		}
+	}
+	free = c.match(free, func(t client, s servedThread) bool {
+		return t.StartedBefore(s.loaded) && !t.StartedBefore(s.loaded.Add(-startupTime)) && c.mayBegin(t, s)
+	})
+	free = c.match(free, client.mayHaveLoaded)
 	for _, t := range c.clients {
-		var fits []servedThread
-		kind, detail := "birth", "the daemon has loaded the session since this terminal started, and no other that fits"
-		if t.session != "" {
-			kind, detail = "argv", "its command line resumes the session"
-			fits = c.servedTo(t, func(s servedThread) bool { return s.claim.Session == t.session })
-		} else if t.listens {
-			fits = c.servedTo(t, func(s servedThread) bool {
-				return !taken[s.claim.Session] && (s.loaded.IsZero() || t.StartedBefore(s.loaded))
-			})
-			if len(fits) > 1 {
-				fits = c.narrow(t, fits)
+		claims := t.claimsFor(t.fits)
+		if t.listens && t.session == "" {
+			others := t.claimsFor(t.servedTo(free, func(s servedThread) bool { return t.mayHaveLoaded(s) }))
+			for i := range others {
+				others[i].Alternative = "another terminal may show it, or none"
 			}
+			claims = append(claims, others...)
 		}
 		presence := t.presenceClaim()
-		presence.HideIfUnlinked = len(fits) > 0 || t.overview // the thread's row is there
-		c.claims = append(c.claims, presence)
-		for _, s := range fits {
-			taken[s.claim.Session] = taken[s.claim.Session] || len(fits) == 1 && kind == "birth"
-			claim := t.claim
-			claim.Session, claim.Path, claim.Home, claim.Dir = s.claim.Session, s.claim.Path, s.claim.Home, s.claim.Dir
-			claim.Strength, claim.Kind, claim.Detail, claim.Client, claim.Source = discover.Weak, kind, detail, true, t.sourceName()
-			c.claims = append(c.claims, claim)
-		}
+		presence.HideIfUnlinked = len(claims) > 0 || t.overview // the thread's row is there
+		c.claims = append(append(c.claims, presence), claims...)
 	}
 }
 
-// servedTo returns the threads of the daemon of a terminal's home that fit.
-func (c *claimBuilder) servedTo(t client, fits func(servedThread) bool) (list []servedThread) {
-	for _, s := range c.served {
+// match gives terminals that have a thread, and of which it is not known which, the one that fits. It does so again for the terminals that
+// are left with fewer. A terminal that none or several fit gets none. It returns the threads that are left.
+func (c *claimBuilder) match(free []servedThread, fits func(client, servedThread) bool) []servedThread {
+	for again := true; again; {
+		again = false
+		for i := range c.clients {
+			t := &c.clients[i]
+			if !t.listens || len(t.fits) > 0 || t.session != "" {
+				continue
+			}
+			found := t.servedTo(free, func(s servedThread) bool { return fits(*t, s) })
+			rivals := slices.ContainsFunc(c.clients, func(o client) bool {
+				return o.ID != t.ID && o.listens && len(o.fits) == 0 && o.session == "" && len(found) == 1 &&
+					slices.Equal(ids(o.servedTo(free, func(s servedThread) bool { return fits(o, s) })), ids(found))
+			})
+			if len(found) == 1 && !rivals {
+				t.fits, again = found, true
+				t.kind, t.detail = "birth", "the daemon has loaded the session since this terminal started, and no other one that fits"
+				free = without(free, found)
+			}
+		}
+	}
+	return free
+}
+
+// without returns the threads that are not among others.
+func without(list, others []servedThread) []servedThread {
+	return slices.DeleteFunc(slices.Clone(list), func(s servedThread) bool { return slices.Contains(ids(others), s.claim.Session) })
+}
+
+func ids(list []servedThread) (ids []string) {
+	for _, s := range list {
+		ids = append(ids, s.claim.Session)
+	}
+	return ids
+}
+
+// mayHaveLoaded reports whether the daemon has loaded a thread since the terminal started, as far as that is known.
+func (t client) mayHaveLoaded(s servedThread) bool {
+	return s.loaded.IsZero() || t.StartedBefore(s.loaded)
+}
+
+// claimsFor returns a terminal's claims to show the threads.
+func (t client) claimsFor(list []servedThread) (claims []discover.Claim) {
+	for _, s := range list {
+		claim := t.claim
+		claim.Session, claim.Path, claim.Home, claim.Dir = s.claim.Session, s.claim.Path, s.claim.Home, s.claim.Dir
+		claim.Strength, claim.Client, claim.Source = discover.Weak, true, t.sourceName()
+		claim.Kind, claim.Detail = cmp.Or(t.kind, "birth"), cmp.Or(t.detail, "the daemon has loaded the session since this terminal started")
+		claims = append(claims, claim)
+	}
+	return claims
+}
+
+// servedTo returns the threads that the daemon of the terminal's home runs and that fit.
+func (t client) servedTo(list []servedThread, fits func(servedThread) bool) (found []servedThread) {
+	for _, s := range list {
 		if s.daemon.UID == t.UID && s.claim.Home == t.claim.Home && fits(s) {
-			list = append(list, s)
+			found = append(found, s)
 		}
 	}
-	return list
+	return found
 }
 
-// narrow leaves out the threads that a terminal did not begin by what is stored: sub-agents, and threads in another directory, unless
-// that is a worktree of Codex's own.
-func (c *claimBuilder) narrow(t client, list []servedThread) []servedThread {
-	dir := discover.RealPath(t.newThreadDir(t.Process))
-	return slices.DeleteFunc(list, func(s servedThread) bool {
-		var r storedThread
-		if s.entry.Size == 0 {
-			return false
-		}
-		ok, err := r.read(s.entry, discover.ReadOptions{}, fsread.NewBuffers(c.ctx))
-		return err == nil && ok && (r.IsSubagent() || discover.RealPath(r.Dir) != dir && !isBelow(r.Dir, filepath.Join(s.claim.Home, worktreesDir)))
-	})
+// isForOthers reports whether a thread was begun for somebody else than a terminal, by what is stored: a sub-agent, or one of `exec --remote`.
+func (c *claimBuilder) isForOthers(s servedThread) bool {
+	r, ok := c.record(s)
+	return ok && (r.IsSubagent() || r.Source != "tui")
+}
+
+// mayBegin reports whether a terminal may have begun a thread in its directory, or in a worktree that Codex has made.
+func (c *claimBuilder) mayBegin(t client, s servedThread) bool {
+	r, ok := c.record(s)
+	return !ok || isBelow(r.Dir, filepath.Join(s.claim.Home, worktreesDir)) || discover.RealPath(r.Dir) == discover.RealPath(t.newThreadDir(t.Process))
+}
+
+// record is what is stored of a thread, if anything is. It is read only where there are terminals to tell apart.
+func (c *claimBuilder) record(s servedThread) (r storedThread, ok bool) {
+	if s.entry.Size == 0 || len(c.clients) == 0 {
+		return r, false
+	}
+	ok, err := r.read(s.entry, discover.ReadOptions{}, fsread.NewBuffers(c.ctx))
+	return r, ok && err == nil
 }
 
 // worktreesDir is the directory of a home in which Codex makes worktrees for threads (SEEN 0.169).

@@ -18,6 +18,10 @@ type verification struct {
 	known   bool
 	// cancelled: the caller's context had ended.
 	cancelled bool
+	// clients show the session still, or may, of those whose turn was interrupted in a shared process; clientsErr says why they are not
+	// known.
+	clients    []proc.Process
+	clientsErr error
 }
 
 // verify reads all sessions again, at the same time.
@@ -30,6 +34,9 @@ func (r *run) verify(ctx context.Context) []verification {
 			last, cancel := finalContext(ctx)
 			defer cancel()
 			v.session, v.known = launch.Reread(last, r.scanner, x.plan.session)
+		}
+		if v.known && x.interrupted && x.plan.shared && v.session.Status == discover.Idle && !v.cancelled {
+			v.findClients(ctx, x)
 		}
 	})
 	return out
@@ -93,18 +100,28 @@ func (v verification) outcome(x *execution, agentsLeft, signalled bool) (Outcome
 		return Failed, fmt.Sprintf("it is %s, but %s", status, describeRunning(x.remaining))
 	case stopped:
 		return Stopped, ""
-	case idle && x.plan.shared && len(v.clients()) == 0:
+	case idle && x.plan.shared && v.clientsErr != nil:
+		return Failed, fmt.Sprintf("its turn is over, and which terminals show it cannot be found: %v", v.clientsErr)
+	case idle && x.plan.shared && len(v.clients) == 0:
 		return Released, fmt.Sprintf("%s keeps it open; no terminal shows it", v.session.Processes[0].ID)
 	case idle && x.plan.shared && !agentsLeft:
-		return Running, "its turn is over, but it is still shown in " + joinFunc(v.clients(), ", or ", describeTerminal) +
+		return Running, "its turn is over, but it is still shown in " + joinFunc(v.clients, ", or ", describeTerminal) +
 			": quit it there, or stop it again"
 	}
 	return Running, v.describeRunning(x, signalled)
 }
 
-// clients are the processes that show the session, or may.
-func (v verification) clients() []proc.Process {
-	return slices.Concat(v.session.Clients, v.session.PossibleClients())
+// findClients finds the processes that show the session, or may.
+func (v *verification) findClients(ctx context.Context, x *execution) {
+	limited, cancel := context.WithTimeout(ctx, x.Timeout)
+	defer cancel()
+	session, err := launch.Reachable(x.scanner, v.session, "stop")
+	if err == nil {
+		var sure, possible []proc.Process
+		sure, possible, err = x.plan.releaser.FindClients(limited, session, x.Host)
+		v.clients = slices.Concat(sure, possible)
+	}
+	v.clientsErr = err
 }
 
 // signalError is why a process could not be signalled, nil if all that live could.
