@@ -98,7 +98,8 @@ func TestReasons(t *testing.T) {
 		return c
 	}
 	agent := Claim{Process: proc.ID{PID: 7}} // of which no session is known
-	idle, unreadable := agent, agent
+	idle, unreadable, named := agent, agent, agent
+	named.NameOnly = true
 	idle.Turn, unreadable.Unreadable = &Turn{State: TurnNone}, "its open files: permission denied"
 	open, done, failed := Turn{State: TurnOpen}, Turn{State: TurnDone}, Turn{State: TurnFailed, Error: "x"}
 	inferred := Turn{State: TurnWaiting, WaitingFor: "permission", SilentSince: time.Unix(1, 0)}
@@ -165,6 +166,10 @@ func TestReasons(t *testing.T) {
 			"process 1 is live; nothing was asked yet",
 		},
 		{statusInput{claims: []Claim{agent}}, Running, "process 7 is live, and nothing names its session; nothing says whether its newest turn has ended"},
+		{
+			statusInput{claims: []Claim{named}}, Running,
+			"process 7 is live, only its name says that it is the agent, and nothing names its session; nothing says whether its newest turn has ended",
+		},
 		{statusInput{claims: []Claim{idle}}, Idle, "process 7 is live, and nothing names its session; it shows that the turn has not begun"},
 		{
 			statusInput{claims: []Claim{unreadable}}, Unknown,

@@ -39,7 +39,10 @@ func liveText(claims []Claim) string {
 	if len(pids) > 1 {
 		text = "processes " + strings.Join(pids, ", ") + " are live"
 	}
-	if claims[0].Session == "" {
+	switch c := claims[0]; {
+	case c.Session == "" && c.NameOnly:
+		text += ", only its name says that it is the agent, and nothing names its session"
+	case c.Session == "":
 		text += ", and nothing names its session"
 	}
 	return text
