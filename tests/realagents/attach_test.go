@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -115,7 +116,7 @@ func TestAttachOpenCodeServer(t *testing.T) {
 	if line := commandOf(cmd.Process.Pid); !strings.Contains(line, " attach http://127.0.0.1:") {
 		t.Errorf("agentctl became %q", line)
 	}
-	if s := c.status(id); s.PID != server.PID() {
-		t.Errorf("attached: %s", rowOf(s))
+	if s := c.status(id); !slices.Equal(s.PIDs, []int{cmd.Process.Pid, server.PID()}) {
+		t.Errorf("attached: %s, shown and run by %d", rowOf(s), s.PIDs)
 	}
 }
