@@ -20,8 +20,6 @@ func idOf(t *testing.T, w *world.World, a world.Agent, prompt string) string {
 		return claudeID(t, w, prompt)
 	case a.Agent() == install.Codex:
 		return codexID(t, w, prompt)
-	case a.Before("1.2.0"): // which keeps a database
-		return jsonOpenCodeID(t, w, prompt)
 	}
 	return openCodeID(t, w, prompt)
 }

@@ -18,7 +18,7 @@ import (
 // answer, and nothing is done that a live session forbids.
 func TestOpenCodeUnderAnyName(t *testing.T) {
 	for name, agent := range map[string]func(*world.World) world.Agent{
-		".opencode": func(w *world.World) world.Agent { return w.OpenCode(install.OpenCodeLauncher) },
+		".opencode": func(w *world.World) world.Agent { return w.OpenCode(install.OpenCodeOld) },
 		"oc":        func(w *world.World) world.Agent { return called(t, w.OpenCode(install.OpenCodeCurrent), "oc") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestOpenCodeUnderAnyName(t *testing.T) {
 					t.Errorf("%q: exit code %d\n%s%s", args, code, out, errs)
 				}
 			}
-			if s := c.status(id); s.Status != "running" || len(userMessages(t, w, a.Version, id)) != 1 {
+			if s := c.status(id); s.Status != "running" || len(userMessages(t, w, id)) != 1 {
 				t.Errorf("afterwards: %s", rowOf(s))
 			}
 			stopsWith(t, c, id, tool)
@@ -142,7 +142,7 @@ func TestOpenCodeLeavesAMessageUnread(t *testing.T) {
 func (c agentctl) rests(w *world.World, id string, pid, messages int) {
 	c.t.Helper()
 	c.expect([]string{row(id, pid, "idle")})
-	if n := len(userMessages(c.t, w, install.OpenCodeCurrent, id)); n != messages {
+	if n := len(userMessages(c.t, w, id)); n != messages {
 		c.t.Errorf("%d messages of the user, want %d", n, messages)
 	}
 	for _, args := range [][]string{{"guard"}, {"wait", id, "--until", "idle", "--timeout", "1m"}} {

@@ -50,8 +50,8 @@ func TestOpenCodeLaunchesAtOnce(t *testing.T) {
 		all.Wait()
 		var want, pids []string
 		for i, prompt := range prompts {
-			got := userMessages(t, w, a.Version, ids[i])
-			if len(got) != 1 || got[0].text != asStored(a.Version, prompt) {
+			got := userMessages(t, w, ids[i])
+			if len(got) != 1 || got[0].text != prompt {
 				t.Errorf("session %q of prompt %d holds %.200q", ids[i], i, got)
 				continue
 			}
@@ -86,9 +86,6 @@ func commandLineWith(text string) string {
 func TestOpenCodeLaunchFails(t *testing.T) {
 	eachOpenCode(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
 		noModel := "Unexpected server error. Check server logs for details. (err_" // as it prints it
-		if a.Version == install.OpenCodeJSON {
-			noModel = "Model not found: "
-		}
 		invalid := w.Dir("invalid")
 		if err := os.WriteFile(filepath.Join(invalid, "opencode.json"), []byte(`{"model": 5}`), 0o600); err != nil {
 			t.Fatal(err)
@@ -108,10 +105,6 @@ func TestOpenCodeLaunchFails(t *testing.T) {
 			{"directory", 2, "no such file or directory", []string{"-p", "x", "--cwd", filepath.Join(invalid, "gone")}},
 		} {
 			out, errs, code := c.run(append([]string{"launch", "opencode"}, f.args...)...)
-			// What 1.1.65 prints into a file just before it ends is lost now and then on a busy machine; its exit code is not.
-			for tries := 1; a.Version == install.OpenCodeJSON && code == f.code && strings.Contains(errs, "it did not say why") && tries < 10; tries++ {
-				out, errs, code = c.run(append([]string{"launch", "opencode"}, f.args...)...)
-			}
 			if code != f.code || !strings.Contains(errs, f.says) {
 				t.Errorf("%s: exit code %d, %q\n%s", f.name, code, out, errs)
 			}
@@ -180,12 +173,6 @@ func TestOpenCodePermissions(t *testing.T) {
 				"write": `tool write {"filePath":"` + made + `","content":"x"}`, "shell": "shell echo > made.txt",
 			}[f.tool]
 			out, errs, code := c.run("launch", "opencode", "--cwd", dir, "--permissions", f.permissions, "-p", "["+"["+step+"]]")
-			if f.permissions == "full" && a.Version == install.OpenCodeJSON {
-				if code != 7 || !strings.Contains(errs, "has no mode without approvals") {
-					t.Errorf("%s: exit code %d\n%s", name, code, errs)
-				}
-				continue
-			}
 			id := started(t, out, errs, code)
 			if !poll(func() bool { return c.status(id).Status == "stopped" }) {
 				t.Fatalf("%s: it does not end", name)

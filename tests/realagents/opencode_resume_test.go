@@ -1,6 +1,7 @@
 package realagents
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -40,8 +41,8 @@ func TestOpenCodeGoesOn(t *testing.T) {
 		if !poll(func() bool { return c.status(id).Status == "stopped" }) {
 			t.Fatal("the turn does not end")
 		}
-		want := userMessage{asStored(a.Version, "--help"), "plan", "anthropic/claude-haiku-4-5"}
-		got := userMessages(t, w, a.Version, id)
+		want := userMessage{"--help", "plan", "anthropic/claude-haiku-4-5"}
+		got := userMessages(t, w, id)
 		if len(got) != 2 || got[1] != want {
 			t.Errorf("its messages are %+v, the second was %+v", got, want)
 		}
@@ -79,15 +80,15 @@ func onceAtATime(t *testing.T, w *world.World, a world.Agent, c agentctl, id str
 	if slices.Sort(codes); !slices.Equal(codes, []int{0, 5}) {
 		t.Errorf("two at once: exit codes %d", codes)
 	}
-	if n := len(userMessages(t, w, a.Version, id)); n != 3 {
+	if n := len(userMessages(t, w, id)); n != 3 {
 		t.Errorf("%d messages, not 3", n)
 	}
 	if _, errs, code := c.run("resume", id, "x"); code != 5 || !strings.Contains(errs, "is live") {
 		t.Errorf("of a live session: exit code %d\n%s", code, errs)
 	}
 	fork := startedBy(t, c, "resume", "--fork", "--force", id, "a copy [[hang]]")
-	got := userMessages(t, w, a.Version, fork)
-	if fork == id || len(got) != 4 || got[3].text != asStored(a.Version, "a copy [[hang]]") {
+	got := userMessages(t, w, fork)
+	if fork == id || len(got) != 4 || got[3].text != "a copy [[hang]]" {
 		t.Errorf("the copy of %s is %s, its messages %+v", id, fork, got)
 	}
 	c.expect([]string{row(id, c.status(id).PID, "running"), row(fork, c.status(fork).PID, "running")})
@@ -96,7 +97,7 @@ func onceAtATime(t *testing.T, w *world.World, a world.Agent, c agentctl, id str
 // TestOpenCodeDoesNotGoOn with what is not there.
 func TestOpenCodeDoesNotGoOn(t *testing.T) {
 	w := world.New(t)
-	old, current := w.OpenCode(install.OpenCodeJSON), w.OpenCode(install.OpenCodeCurrent)
+	current := w.OpenCode(install.OpenCodeCurrent)
 	c := agentctlIn(t, w).as(current)
 	if _, errs, code := c.run("resume", "ses_00000000000000000000000000", "x"); code != 3 {
 		t.Errorf("of an unknown session: exit code %d\n%s", code, errs)
@@ -128,32 +129,6 @@ func TestOpenCodeDoesNotGoOn(t *testing.T) {
 	if out, _, _ := c.run("peek", id); c.status(id).CWD != moved || !strings.Contains(out, "in a directory that goes") || !strings.Contains(out, "done: "+moved) {
 		t.Errorf("it is in %s\n%s", c.status(id).CWD, out)
 	}
-
-	gone = w.Dir("gone too")
-	old.In(gone).Run("in another that goes").Wait()
-	id = jsonOpenCodeID(t, w, "in another that goes")
-	if err := os.Rename(gone, filepath.Join(filepath.Dir(gone), "renamed")); err != nil {
-		t.Fatal(err)
-	}
-	before := agentctlIn(t, w).as(old)
-	if again := startedBy(t, before, "resume", "--cwd", w.Dir("renamed"), id, "goes on [[shell pwd]]"); again != id {
-		t.Errorf("it goes on as %s", again)
-	}
-	if !poll(func() bool {
-		out, _, _ := before.run("peek", id)
-		return strings.Contains(out, "done: "+w.Dir("renamed")) && strings.Contains(out, "in another that goes")
-	}) {
-		out, _, _ := before.run("peek", id)
-		t.Errorf("it does not go on in the new place:\n%s", out)
-	}
-	old.Run("kept in files").Wait()
-	id = jsonOpenCodeID(t, w, "kept in files")
-	if _, errs, code := c.run("resume", id, "x"); code != 7 || !strings.Contains(errs, "keeps in JSON files") {
-		t.Errorf("of a session of %s with %s: exit code %d\n%s", install.OpenCodeJSON, install.OpenCodeCurrent, code, errs)
-	}
-	if n := len(userMessages(t, w, install.OpenCodeJSON, id)); n != 1 {
-		t.Errorf("%d messages, not 1", n)
-	}
 }
 
 // TestOpenCodeGoesOnInATerminal: without a message agentctl becomes the agent's own interface on that session.
@@ -169,19 +144,11 @@ func TestOpenCodeGoesOnInATerminal(t *testing.T) {
 		}
 		defer terminal.Close()
 		c.expect([]string{row(id, cmd.Process.Pid, "idle")})
-		var screen string
-		shows := func() bool {
-			screen, _ = terminal.Screen()
-			return term.Contains(screen, "OK: a headless run")
-		}
-		if !poll(shows) { // 1.1.65 draws, once in many starts on a busy machine, nothing until its window changes
-			t.Logf("drawn anew instead of:\n%s", screen)
-			if err := terminal.Resize(term.Width-1, term.Height-1); err != nil {
-				t.Error(err)
-			}
-			if !poll(shows) {
-				t.Errorf("the screen does not show the session:\n%s", screen)
-			}
+		limited, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := terminal.WaitFor(limited, "OK: a headless run"); err != nil {
+			screen, _ := terminal.Screen()
+			t.Errorf("the screen does not show the session: %v\n%s", err, screen)
 		}
 	})
 }

@@ -192,7 +192,7 @@ func (c agentctl) allAtOnce(w *world.World, a world.Agent, id string) {
 	for _, one := range ids {
 		distinct[one] = true
 	}
-	got := userMessages(c.t, w, a.Version, id)
+	got := userMessages(c.t, w, id)
 	same := 0
 	for _, m := range got {
 		if m.text == "the same" {
@@ -229,7 +229,7 @@ func (c agentctl) atTheEndOfTurns(w *world.World, a world.Agent, base string) {
 			c.t.Errorf("%s is delivered, and the model did not get it", text)
 		case code == 124 && strings.Contains(errs, leftToTheNextPrompt):
 			c.t.Logf("%s: %s", text, errs)
-			if stored := userMessages(c.t, w, a.Version, id); !slices.ContainsFunc(stored, func(m userMessage) bool { return m.text == text }) {
+			if stored := userMessages(c.t, w, id); !slices.ContainsFunc(stored, func(m userMessage) bool { return m.text == text }) {
 				c.t.Errorf("%s is not stored: %v", text, stored)
 			}
 		case code != 0:
@@ -253,7 +253,7 @@ func (c agentctl) largeOne(w *world.World, a world.Agent, id string) {
 	if a.Version == install.OpenCodeCurrent {
 		w.WaitCall("a large one", 0)
 	}
-	got := userMessages(c.t, w, a.Version, id)
+	got := userMessages(c.t, w, id)
 	if last := got[len(got)-1]; last.text != text || last.agent != "build" || last.model != "anthropic/claude-sonnet-4-5" {
 		c.t.Errorf("it has %d of %d bytes, for %s and %s", len(last.text), len(text), last.agent, last.model)
 	}
@@ -280,7 +280,7 @@ func TestOpenCodeKeepsTheModeOfASession(t *testing.T) {
 		case code != 124 || !strings.Contains(errs, leftToTheNextPrompt): // as may happen if the last turn has only just ended
 			t.Errorf("exit code %d\n%s", code, errs)
 		}
-		got := userMessages(t, w, a.Version, id)
+		got := userMessages(t, w, id)
 		typed, sent := got[len(got)-2], got[len(got)-1]
 		if sent.text != "sent into the terminal" || sent.agent != typed.agent || sent.model != typed.model || sent.model != "anthropic/claude-haiku-4-5" {
 			t.Errorf("typed %+v, sent %+v", typed, sent)
@@ -295,11 +295,11 @@ func TestOpenCodeTakesNoMessages(t *testing.T) {
 	c := agentctlIn(t, w).as(a)
 	refuses := func(id string, want int, says string) {
 		t.Helper()
-		before := len(userMessages(t, w, a.Version, id))
+		before := len(userMessages(t, w, id))
 		if _, errs, code := c.run("send", id, "x"); code != want || !strings.Contains(errs, says) {
 			t.Errorf("exit code %d, want %d and %q\n%s", code, want, says, errs)
 		}
-		if after := len(userMessages(t, w, a.Version, id)); after != before {
+		if after := len(userMessages(t, w, id)); after != before {
 			t.Errorf("%s: %d messages more", says, after-before)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
 
@@ -26,11 +25,8 @@ type storedMessage struct {
 }
 
 // userMessages are those of a session, the oldest first.
-func userMessages(t *testing.T, w *world.World, version, id string) []userMessage {
+func userMessages(t *testing.T, w *world.World, id string) []userMessage {
 	t.Helper()
-	if version == install.OpenCodeJSON {
-		return userMessagesInFiles(t, w, id)
-	}
 	db, err := sql.Open("sqlite3", "file:"+w.OpenCodeHome()+"/opencode.db?mode=ro&_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
@@ -53,35 +49,6 @@ func userMessages(t *testing.T, w *world.World, version, id string) []userMessag
 	return out
 }
 
-func userMessagesInFiles(t *testing.T, w *world.World, id string) []userMessage {
-	t.Helper()
-	storage := filepath.Join(w.OpenCodeHome(), "storage")
-	var out []userMessage
-	messages, _ := filepath.Glob(filepath.Join(storage, "message", id, "*.json"))
-	for _, path := range messages {
-		message := readWhole(t, path)
-		parts, _ := filepath.Glob(filepath.Join(storage, "part", strings.TrimSuffix(filepath.Base(path), ".json"), "*.json"))
-		var part []byte
-		if len(parts) > 0 {
-			part = readWhole(t, parts[0])
-		}
-		out = appendUser(t, out, message, part)
-	}
-	return out
-}
-
-// readWhole reads a JSON file that may be written at this very moment.
-func readWhole(t *testing.T, path string) (raw []byte) {
-	t.Helper()
-	if !poll(func() bool {
-		raw, _ = os.ReadFile(path)
-		return json.Valid(raw)
-	}) {
-		t.Fatalf("%s holds no JSON: %q", path, raw)
-	}
-	return raw
-}
-
 func appendUser(t *testing.T, list []userMessage, message, part []byte) []userMessage {
 	t.Helper()
 	var m storedMessage
@@ -96,14 +63,6 @@ func appendUser(t *testing.T, list []userMessage, message, part []byte) []userMe
 		t.Fatalf("%v: %.200q", err, part)
 	}
 	return append(list, userMessage{p.Text, m.Agent, m.Model.ProviderID + "/" + m.Model.ModelID})
-}
-
-// asStored is a prompt from standard input as OpenCode stores it: the early ones put it on a line of its own.
-func asStored(version, prompt string) string {
-	if version == install.OpenCodeJSON {
-		return "\n" + prompt
-	}
-	return prompt
 }
 
 // started is the ID that a launch or resume printed, alone on a line.

@@ -50,7 +50,7 @@ func TestStopLeavesNothing(t *testing.T) {
 		tool := w.Tool(a.Dir())
 		seconds := fmt.Sprint(1e6 + float64(os.Getpid()))
 		tree := fmt.Sprintf("sleep %[1]s & setsid sleep %[1]s & env -i sh -c 'sleep %[1]s & exec sleep %[1]s' & ", seconds)
-		if marks := a.Release.Version != install.OpenCodeJSON && a.Release.Version != install.ClaudeNode; marks {
+		if marks := a.Release.Version != install.ClaudeNode; marks {
 			tree += "(setsid sleep " + seconds + " &) ; "
 		}
 		prompt := "ends [[shell " + tree + tool.Command + "]]"

@@ -3,7 +3,6 @@ package realagents
 import (
 	"bytes"
 	"database/sql"
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -75,19 +74,4 @@ func openCodeID(t *testing.T, w *world.World, prompt string) string {
 		t.Fatalf("no message in %s holds %q", path, prompt)
 	}
 	return id
-}
-
-// jsonOpenCodeID is the session in whose message files the prompt stands: part/<message>/<part>.json names it.
-func jsonOpenCodeID(t *testing.T, w *world.World, prompt string) string {
-	t.Helper()
-	path := fileWith(t, filepath.Join(w.OpenCodeHome(), "storage", "part"), ".json", prompt)
-	var part struct{ SessionID string }
-	raw, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(raw, &part)
-	}
-	if err != nil || part.SessionID == "" {
-		t.Fatalf("%s names no session: %v", path, err)
-	}
-	return part.SessionID
 }

@@ -20,7 +20,7 @@ func generations() map[string][]install.Release {
 		sets["oldest"] = []install.Release{
 			{Agent: install.ClaudeCode, Version: install.ClaudeNode},
 			{Agent: install.Codex, Version: install.CodexOld},
-			{Agent: install.OpenCode, Version: install.OpenCodeJSON},
+			{Agent: install.OpenCode, Version: install.OpenCodeOld},
 		}
 	}
 	return sets

@@ -62,19 +62,17 @@ func TestEnsureInstallsOnce(t *testing.T) {
 	}
 }
 
-// Behind npm's launcher, the program is what the install script has put beside it, else that of the platform's package.
+// Behind npm's launcher, the program is what the install script has put beside it.
 func TestLauncher(t *testing.T) {
-	for _, place := range []string{"opencode-ai/bin/.opencode", "opencode-" + platform() + "/bin/opencode"} {
-		root, _ := fakeNPM(t, smallest, place)
-		r := Release{OpenCode, "9.9.9"}
-		if err := Ensure(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
-		modules := filepath.Join(root, r.String(), "node_modules")
-		i, err := Find(r)
-		if err != nil || i.Native != filepath.Join(modules, place) || !slices.Equal(i.Shim, []string{filepath.Join(modules, ".bin", "opencode")}) {
-			t.Errorf("%s: %+v, %v", place, i, err)
-		}
+	root, _ := fakeNPM(t, smallest, "opencode-ai/bin/.opencode")
+	r := Release{OpenCode, "9.9.9"}
+	if err := Ensure(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	modules := filepath.Join(root, r.String(), "node_modules")
+	i, err := Find(r)
+	if err != nil || i.Native != filepath.Join(modules, "opencode-ai", "bin", ".opencode") || !slices.Equal(i.Shim, []string{filepath.Join(modules, ".bin", "opencode")}) {
+		t.Errorf("%+v, %v", i, err)
 	}
 }
 

@@ -65,9 +65,6 @@ func (r Release) at(dir string) (i Installation, manifest string) {
 		if exists(filepath.Join(pkg, "bin", "opencode")) {    // up to 1.15.0, a launcher of what the script has put beside it
 			i.Shim = []string{i.Native}
 			i.Native = filepath.Join(pkg, "bin", ".opencode")
-			if !exists(i.Native) { // before 1.2
-				i.Native = filepath.Join(modules, "opencode-"+platform(), "bin", "opencode")
-			}
 		}
 	}
 	return i, manifest

@@ -21,10 +21,8 @@ const (
 	CodexOld = "0.104.0"
 	// OpenCodeCurrent has a SQLite store and one shared log.
 	OpenCodeCurrent = "1.18.33"
-	// OpenCodeLauncher is the oldest supported one: npm's command is a launcher, and each process has a log of its own.
-	OpenCodeLauncher = "1.14.41"
-	// OpenCodeJSON is the last one that stores JSON files.
-	OpenCodeJSON = "1.1.65"
+	// OpenCodeOld is the oldest supported one: npm's command is a launcher, and each process has a log of its own.
+	OpenCodeOld = "1.14.41"
 )
 
 // The agents, as agentctl names them.
@@ -63,7 +61,6 @@ func Releases() []Release {
 		{ClaudeCode, ClaudeMain},
 		{ClaudeCode, ClaudeNode},
 		{Codex, CodexOld},
-		{OpenCode, OpenCodeLauncher},
-		{OpenCode, OpenCodeJSON},
+		{OpenCode, OpenCodeOld},
 	}
 }
