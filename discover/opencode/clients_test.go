@@ -25,11 +25,16 @@ func TestClientsOfAServer(t *testing.T) {
 		"another one":    {"20:00:00", []string{"attach", "http://127.0.0.1:4096", "-s", other}, false},
 		"another before": {"19:26:51", []string{"attach", "http://127.0.0.1:4096", "-s", other}, true},
 		"another server": {"20:00:00", []string{"attach", "http://127.0.0.1:4097"}, false},
+		"not open":       {"20:00:00", []string{"attach", "http://127.0.0.1:4096"}, false},
 		"a run":          {"20:00:00", []string{"run", "--attach", "http://127.0.0.1:4096", "hi"}, false},
 	} {
 		client := withLog(agent(2, at(t, c.started), c.args...), dir, 0)
-		client.Name, client.Exe = "oc", "/srv/bin/oc"
 		client.Files = client.Files[1:] // a client has no database
+		if name == "not open" {
+			client.Files = nil
+		} else {
+			client.Name, client.Exe = "oc", "/srv/bin/oc"
+		}
 		table := proc.NewFakeTable(server, client).Thorough()
 		claims, err := New().Claims(t.Context(), table, homeOf(dir))
 		if err != nil {

@@ -56,7 +56,7 @@ const printLogs = "--print-logs"
 
 // holdsStore reports whether a process holds what only the agent holds, whatever its program is called: a database and a log, both open for
 // writing (SEEN 1.14.41, 1.15.0, 1.18.33). The database alone is no evidence: sqlite3 opens it so even to read. A client of a server has no
-// database (SEEN 1.18.33).
+// database (SEEN 1.14.41, 1.18.33).
 func holdsStore(files []proc.OpenFile, args []string) bool {
 	database, log := false, slices.Contains(args, printLogs)
 	for _, f := range files {
@@ -81,10 +81,10 @@ func (Adapter) IsAgentProcess(p proc.Process) bool {
 
 // candidates yields the processes that may be the agent's: by a name, by an open file, or by a lock on a database of the homes. SQLite holds
 // one as long as it has the database open (SEEN 1.14.41, 1.15.0, 1.18.33).
-func candidates(table *proc.Table, homes []discover.Home) iter.Seq[proc.Process] {
+func candidates(ctx context.Context, table *proc.Table, homes []discover.Home) iter.Seq[proc.Process] {
 	var locked []string
 	for _, h := range homes {
-		databases, _ := listDatabases(context.Background(), h) // Entries reports what cannot be read
+		databases, _ := listDatabases(ctx, h) // Entries reports what cannot be read
 		for _, path := range databases {
 			locked = append(locked, path, path+"-shm")
 		}
@@ -95,8 +95,8 @@ func candidates(table *proc.Table, homes []discover.Home) iter.Seq[proc.Process]
 }
 
 // processes returns the live processes that may run sessions, and the clients that show those of a server.
-func processes(table *proc.Table, homes []discover.Home) (run, clients []process) {
-	for p := range candidates(table, homes) {
+func processes(ctx context.Context, table *proc.Table, homes []discover.Home) (run, clients []process) {
+	for p := range candidates(ctx, table, homes) {
 		if !p.Alive() {
 			continue
 		}
@@ -104,7 +104,7 @@ func processes(table *proc.Table, homes []discover.Home) (run, clients []process
 		case !ok || q.isHelper(table):
 		case q.mode != modeNone:
 			run = append(run, q)
-		case q.name == attachCommand:
+		case q.name == attachCommand && holdsStore(q.files, q.args): // else it may be another program of that name
 			clients = append(clients, q)
 		}
 	}

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +37,7 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 		}
 		h.add(discover.Home{Dir: path, FromUser: true, Explicit: true})
 	}
-	run, _ := processes(table, h.list)
+	run, _ := processes(context.Background(), table, h.list)
 	for _, p := range run {
 		by := []proc.ID{p.ID}
 		h.add(discover.Home{Dir: p.dataDir, NamedBy: by})

@@ -50,7 +50,7 @@ func newProcessScan(ctx context.Context, table *proc.Table, homes []discover.Hom
 		scan.homes[h.Dir].homes = append(scan.homes[h.Dir].homes, h)
 		names[discover.RealPath(h.Dir)] = h.Dir
 	}
-	run, clients := processes(table, homes)
+	run, clients := processes(ctx, table, homes)
 	scan.clients = clients
 	for _, found := range run {
 		p := &loggedProcess{process: found, home: found.dataDir}

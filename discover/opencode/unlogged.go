@@ -90,7 +90,7 @@ func (scan *processScan) mayHaveStarted(p *loggedProcess, s *session) bool {
 
 // hasRunClients reports whether a live process asks a server for headless turns (`run --attach`).
 func (scan *processScan) hasRunClients() bool {
-	for p := range candidates(scan.table, nil) {
+	for p := range candidates(scan.ctx, scan.table, nil) {
 		if !p.Alive() {
 			continue
 		}
