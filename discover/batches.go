@@ -104,6 +104,13 @@ func (scanner *Scanner) readBatch(ctx context.Context, homes map[Agent][]Home, e
 	r := scan.Result()
 	allFilter := *filter
 	allFilter.IncludeStopped, allFilter.Limit = true, 0
-	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !wanted[s.Key()] })
+	// A process may run another copy of a session than the one that was chosen by what is stored.
+	runs := map[recordID]bool{}
+	for _, s := range r.Sessions {
+		if s.Copy && wanted[s.Key()] {
+			runs[s.recordID()] = true
+		}
+	}
+	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !wanted[s.Key()] && !runs[s.recordID()] })
 	return allFilter.Apply(r), ctx.Err()
 }

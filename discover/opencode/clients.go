@@ -75,4 +75,6 @@ func (Adapter) FindClients(_ context.Context, s discover.Session, _ launch.Envir
 }
 
 // Unload implements [launch.Releaser]. A server keeps its sessions.
-func (Adapter) Unload(context.Context, discover.Session, launch.Environment) (bool, error) { return false, nil }
+func (Adapter) Unload(context.Context, discover.Session, launch.Environment) (bool, error) {
+	return false, nil
+}

@@ -1,6 +1,9 @@
 package realagents
 
 import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,6 +102,54 @@ func TestReadersOfOpenCodesDatabase(t *testing.T) {
 	want := []string{row(id, 0, "stopped interrupted")}
 	if !poll(func() bool { return slices.Equal(rowsOf(c.list("-a")), want) }) {
 		t.Errorf("%q, want %q", rowsOf(c.list("-a")), want)
+	}
+}
+
+// TestOpenCodeDatabasesWithOneSession: a copy of the database beside it, under the name of another channel, makes no second session. The
+// session is the one in the database that the process has open.
+func TestOpenCodeDatabasesWithOneSession(t *testing.T) {
+	w := world.New(t)
+	a := w.OpenCode(install.OpenCodeCurrent)
+	c := agentctlIn(t, w).as(a)
+	tui := a.TUI()
+	tui.Submit("before the copy")
+	tui.WaitFor("OK: before the copy")
+	id := idOf(t, w, a, "before the copy")
+	c.expect([]string{row(id, tui.PID(), "idle")})
+	own, backup := filepath.Join(w.OpenCodeHome(), "opencode.db"), filepath.Join(w.OpenCodeHome(), "opencode-backup.db")
+	copyDatabase(t, own, backup)
+	c.expect([]string{row(id, tui.PID(), "idle")}, "-a")
+	if s := c.status(id); s.Path != own || fmt.Sprint(s.Meta.Get("copies")) != "["+backup+"]" {
+		t.Errorf("in %s, copies %v", s.Path, s.Meta.Get("copies"))
+	}
+	if s := c.status(id + "@" + backup); s.Path != backup || s.Status != "stopped" {
+		t.Errorf("the copy: %s in %s", rowOf(s), s.Path)
+	}
+	var usage struct {
+		Total struct{ Sessions int }
+	}
+	out, errs, code := c.run("usage", "--json")
+	if err := json.Unmarshal([]byte(out), &usage); err != nil || code != 0 || usage.Total.Sessions != 1 {
+		t.Errorf("usage of %d sessions, %v, exit code %d\n%s", usage.Total.Sessions, err, code, errs)
+	}
+	if out := c.does("search", "-l", "before the copy"); out != id+"\n" {
+		t.Errorf("search: %q", out)
+	}
+	tui.HangUp()
+	tui.Wait()
+	c.expect([]string{row(id, 0, "stopped completed")}, "-a")
+}
+
+// copyDatabase copies a database that is in use.
+func copyDatabase(t *testing.T, from, to string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+from+"?mode=ro&_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("VACUUM INTO ?", to); err != nil {
+		t.Fatal(err)
 	}
 }
 
