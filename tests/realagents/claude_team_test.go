@@ -133,9 +133,13 @@ func TestClaudeTeamInTmux(t *testing.T) {
 	w.Model.Release("mate")
 	is("after its turn", "idle")
 	shows("@mate finished") // the lead was told, and has answered
-	if !poll(func() bool { return c.status(lead).Status == "idle" }) {
-		t.Errorf("the lead is %s", rowOf(c.status(lead)))
+	isIdle := func(when string) {
+		t.Helper()
+		if !poll(func() bool { return c.status(lead).Status == "idle" }) {
+			t.Errorf("%s, the lead is %s", when, rowOf(c.status(lead)))
+		}
 	}
+	isIdle("after the member's turn")
 	if s := c.status(lead); s.Meta.Get("turns") != float64(1) || !slices.Equal(textsOf(c.peek(lead), "user"), []string{prompt}) {
 		t.Errorf("the user is said to have asked the lead %v times, %q", s.Meta.Get("turns"), textsOf(c.peek(lead), "user"))
 	}
@@ -148,9 +152,7 @@ func TestClaudeTeamInTmux(t *testing.T) {
 	if s := c.status(*mate.ID); rowOf(s) != row(*mate.ID, 0, "stopped completed") || s.Title != "mate" {
 		t.Errorf("the member has become %s", rowOf(s))
 	}
-	if s := c.status(lead); s.Status != "idle" {
-		t.Errorf("after the member, the lead is %s", rowOf(s))
-	}
+	isIdle("without the member")
 }
 
 // TestClaudeTeamInTheProcess: a member without a pane is a sub-agent that stays, idle, until it is sent away.
@@ -186,9 +188,7 @@ func TestClaudeTeamInTheProcess(t *testing.T) {
 	w.Model.Release("mate")
 	tui.WaitFor("@mate finished")
 	is("after its turn", "idle")
-	if got := rowsOf(c.list("-a")); !slices.Equal(got, []string{row(lead, tui.PID(), "idle")}) {
-		t.Errorf("without --children: %q", got)
-	}
+	c.expect([]string{row(lead, tui.PID(), "idle")}, "-a")
 	if out, errs, code := c.run("wait", *mate.ID, "--until", "stopped", "--timeout", "1s"); code != 124 {
 		t.Errorf("wait: exit code %d, %s%s", code, out, errs)
 	}
