@@ -32,7 +32,8 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 	l.findProcesses()
 	var claims []discover.Claim
 	for _, x := range l.processes {
-		claims = append(append(claims, x.processClaim()), l.sessionClaims(x)...)
+		found := l.sessionClaims(x)
+		claims = append(append(claims, x.processClaim(found)), found...)
 	}
 	return claims, errors.Join(append(l.warnings, ctx.Err())...)
 }

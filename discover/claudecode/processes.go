@@ -243,8 +243,8 @@ func (x *process) source() string {
 	return ""
 }
 
-// processClaim returns the claim that the process is alive.
-func (x *process) processClaim() discover.Claim {
+// processClaim returns the claim that the process is alive. sessions are the claims about its sessions.
+func (x *process) processClaim(sessions []discover.Claim) discover.Claim {
 	c := x.newClaim()
 	c.Strength, c.Kind = discover.Exact, "process"
 	c.Detail = fmt.Sprintf("%s runs %s", x.ID, x.Exe)
@@ -252,7 +252,8 @@ func (x *process) processClaim() discover.Claim {
 		c.Detail = fmt.Sprintf("%s is called %s", x.ID, x.Name)
 	}
 	c.Unreadable = x.unreadable
-	c.NameOnly = !x.registered() && !x.hasKey
+	isTeam := func(s discover.Claim) bool { return s.Kind == teamKind }
+	c.NameOnly = !x.registered() && !x.hasKey && !slices.ContainsFunc(sessions, isTeam) // before 2.1.300 a member has no key
 	if x.cmdline.isMember() {
 		c.Title = x.cmdline.member // a transcript may have another one
 	}

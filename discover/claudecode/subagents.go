@@ -141,7 +141,7 @@ func (x *process) subagentClaims(ctx context.Context, parent discover.Claim) (cl
 			if newestMember(subagents, b) != b.path || !team().hasInProcess(b.Name) {
 				continue // it was sent away
 			}
-			c.Kind, c.Detail = "team", fmt.Sprintf("%s is a member of the team %s of session %s", b.Name, b.TeamName, parent.Session)
+			c.Kind, c.Detail = teamKind, fmt.Sprintf("%s is a member of the team %s of session %s", b.Name, b.TeamName, parent.Session)
 			if !x.hasOpenTurn(ctx, b.path) {
 				c.Turn = nil // it waits for what the others have to say
 			}

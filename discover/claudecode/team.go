@@ -39,6 +39,8 @@ const (
 	teamLimit = 1 << 20
 	// teamsLimit bounds the teams that are read in search of one. Those of killed processes stay.
 	teamsLimit = 100
+	// teamKind is the kind of the evidence that a team gives.
+	teamKind = "team"
 	// taskInProcess is the kind of sub-agent that is a member of a team.
 	taskInProcess = "in_process_teammate"
 	// inProcess is the backend of such a member.
@@ -100,7 +102,7 @@ func (l *processScan) memberClaim(x *process) []discover.Claim {
 		head, err := readHead(l.ctx, t.Path)
 		if err == nil && head.First.Team == x.cmdline.team && head.First.Member == x.cmdline.member {
 			detail := "its records are those of " + x.cmdline.member + " of the team " + x.cmdline.team
-			return l.withSubagents(x, l.sessionClaim(x, t.ID, t.Path, discover.Strong, "team", detail))
+			return l.withSubagents(x, l.sessionClaim(x, t.ID, t.Path, discover.Strong, teamKind, detail))
 		}
 	}
 	return nil

@@ -66,6 +66,14 @@ func TestTeamMemberInATerminal(t *testing.T) {
 		c := got[len(got)-1]
 		return len(got) == 2 && c.Session == mate && c.Path == path && c.Strength == discover.Strong && c.Parent == lead && c.Turn == nil
 	})
+	// 2.1.197 has no key.
+	must(t, os.RemoveAll(filepath.Join(dir, sessionsName)))
+	if got := claims(t, dir, f); len(got) != 2 || got[0].NameOnly || got[1].Session != mate {
+		t.Errorf("without a key: %+v", got)
+	}
+	if got := claims(t, dir, renamed); len(got) != 0 {
+		t.Errorf("under another name, without a key: %+v", got)
+	}
 	// It is no sub-agent, and what the lead has told it is not the user's.
 	all, _ := records(t, dir, discover.EntryFilter{ID: mate}, discover.ReadOptions{Full: true})
 	if len(all) != 1 || all[0].IsSubagent() || all[0].Team != teamName || all[0].Title != "mate" || all[0].Prompt != "" || all[0].Meta.Get("turns") != 0 {
