@@ -32,9 +32,9 @@ func (Adapter) FindClients(ctx context.Context, s discover.Session, _ launch.Env
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := connect(ctx, path, server)
+	c, err := ask(ctx, path, server)
 	if err != nil {
-		return nil, nil, fmt.Errorf("asking the app-server at %s: %w", path, err)
+		return nil, nil, err
 	}
 	defer c.close()
 	loaded, err := c.threadsByPort()
@@ -122,7 +122,7 @@ func (Adapter) Unload(ctx context.Context, s discover.Session, _ launch.Environm
 	if info, err := os.Stat(s.Path); err != nil || info.Size() == 0 {
 		return false, nil
 	}
-	c, err := connect(ctx, serverSocket(server), server)
+	c, err := ask(ctx, serverSocket(server), server)
 	if err != nil {
 		return false, err
 	}

@@ -36,15 +36,24 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, _ launch.Envir
 	}
 	server := s.Processes[i]
 	path := serverSocket(server)
-	c, err := connect(ctx, path, server)
-	if errors.Is(err, proc.ErrOtherPeer) {
-		return false, fmt.Errorf("another process than %s listens on %s, and is not asked", server.ID, path)
-	}
+	c, err := ask(ctx, path, server)
 	if err != nil {
-		return false, fmt.Errorf("asking the app-server at %s: %w", path, err)
+		return false, err
 	}
 	defer c.close()
 	return c.interruptTree(ctx, s.ID)
+}
+
+// ask opens a connection to a server. The error says whom it was for.
+func ask(ctx context.Context, path string, server proc.Process) (*rpcClient, error) {
+	c, err := connect(ctx, path, server)
+	switch {
+	case errors.Is(err, proc.ErrOtherPeer):
+		return nil, fmt.Errorf("another process than %s listens on %s, and is not asked", server.ID, path)
+	case err != nil:
+		return nil, fmt.Errorf("asking the app-server at %s: %w", path, err)
+	}
+	return c, nil
 }
 
 // controlSocket is the socket of a home's daemon, a link into a directory for sockets (SEEN 0.169).

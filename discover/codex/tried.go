@@ -6,7 +6,7 @@ import (
 )
 
 // newestTried is the newest version in docs/support.md.
-const newestTried = "0.169.0"
+const newestTried = "0.171.0"
 
 // Tried implements [discover.FormatChecker]. A rollout that is being written is not compressed.
 func (Adapter) Tried() discover.Tried {

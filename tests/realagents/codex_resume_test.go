@@ -241,10 +241,6 @@ func TestCodexResumeInTerminal(t *testing.T) {
 		if got := lastSettings(t, w, id); !same(got, want) {
 			t.Errorf("it goes on with %+v, want %+v", got, want)
 		}
-		pid := cmd.Process.Pid
-		if a.Version == install.CodexCurrent {
-			pid = daemonPID(t, w)
-		}
-		c.expect([]string{row(id, pid, "idle")})
+		c.expect([]string{row(id, cmd.Process.Pid, "idle")})
 	})
 }

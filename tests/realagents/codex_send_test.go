@@ -94,18 +94,19 @@ func TestCodexSend(t *testing.T) {
 	// A thread that waits for permission reads nothing, and loses what it was sent if its turn is interrupted.
 	tui.Submit("ask [[escalate echo hi]]")
 	tui.WaitFor("Would you like to run the following command?")
-	c.expect([]string{row(id, daemonPID(t, w), "waiting permission")})
+	c.expect([]string{row(id, tui.PID(), "waiting permission")})
 	c.sends(124, "not read within", "--timeout", "1s", id, "into a question")
 	if _, errs, code := c.run("stop", id); code != 0 {
 		t.Errorf("stop: exit code %d\n%s", code, errs)
 	}
+	tui = a.TUI("resume", id)
 	c.sends(0, "", id, "after it")
 	if count(t, w, id, "into a question") != 0 || count(t, w, id, "after it") != 1 {
 		t.Errorf("stored: %q", asked(t, w, id)[2:])
 	}
 	daemon := daemonPID(t, w)
-	if row := c.status(id); row.PID != daemon {
-		t.Errorf("it is run by %d", row.PID)
+	if row := c.status(id); row.PID != tui.PID() {
+		t.Errorf("it is shown by %d", row.PID)
 	}
 
 	// The daemon ends before the thread reads a message.

@@ -64,7 +64,7 @@ func TestKilledIdleTUIIsCompleted(t *testing.T) {
 		if a.Release.Version == install.CodexCurrent {
 			pid = daemonPID(t, w)
 		}
-		c.expect([]string{row(id, pid, "idle")})
+		c.expect([]string{row(id, tui.PID(), "idle")})
 		// A turn ends before all of it is in the storage, and a kill in between cuts it.
 		fileWith(t, stores(w, a.Agent()), "", endOfTurn(a.Agent()))
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
@@ -106,9 +106,6 @@ func TestAKilledTurnIsOverForWhoGoesOn(t *testing.T) {
 			}[r.Agent]...)
 			tui.WaitFor("cut short")
 			pid := tui.PID()
-			if r.Agent == install.Codex {
-				pid = daemonPID(t, w)
-			}
 			if !poll(func() bool { return rowOf(c.status(id)) == row(id, pid, "idle") }) {
 				t.Errorf("it waits for a prompt in process %d, and status says %s", pid, rowOf(c.status(id)))
 			}

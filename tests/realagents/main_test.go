@@ -32,7 +32,7 @@ func needed() []install.Release {
 	case os.Getenv(newestOnly) != "":
 		return install.Newest()
 	}
-	return install.Releases()
+	return append(install.Releases(), install.CodexACP())
 }
 
 func run(m *testing.M) int {

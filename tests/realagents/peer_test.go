@@ -135,7 +135,7 @@ func TestCodexsDaemonAloneIsAsked(t *testing.T) {
 	if heard := d.end(); heard != "" {
 		t.Errorf("another process hears %q", heard)
 	}
-	if got := rowOf(c.status(id)); got != row(id, daemon, "running") {
+	if got := rowOf(c.status(id)); got != row(id, tui.PID(), "running") {
 		t.Errorf("it is %s", got)
 	}
 
@@ -145,7 +145,7 @@ func TestCodexsDaemonAloneIsAsked(t *testing.T) {
 	if out, errs, code := c.run("stop", id); code != 0 {
 		t.Errorf("stop: exit code %d, %s%s", code, out, errs)
 	}
-	if got := rowOf(c.status(id)); got != row(id, daemon, "idle") {
+	if got := rowOf(c.status(id)); got != row(id, 0, "stopped interrupted") || !living(daemon) {
 		t.Errorf("afterwards: %s", got)
 	}
 }

@@ -23,9 +23,10 @@ func TestATerminalsDeathMeansNothing(t *testing.T) {
 	tui := w.Codex(install.CodexCurrent).TUI()
 	tui.Submit("outlives its terminal [[hang]]")
 	w.WaitCall("outlives its terminal", 0)
-	want := []string{row(codexID(t, w, "outlives its terminal"), daemonPID(t, w), "running")}
-	c.expect(want)
+	id := codexID(t, w, "outlives its terminal")
+	c.expect([]string{row(id, tui.PID(), "running")})
 	tui.Kill()
+	want := []string{row(id, daemonPID(t, w), "running")}
 	if got := rowsOf(c.list()); !slices.Equal(got, want) {
 		t.Errorf("after the terminal's death: %q, want %q", got, want)
 	}

@@ -129,7 +129,7 @@ func startCodex(t *testing.T, w *world.World) []string {
 
 	return []string{
 		row(codexID(t, w, "exec [[hang]]"), exec.PID(), "running"),
-		row(codexID(t, w, "behind the daemon"), daemonPID(t, w), "idle"),
+		row(codexID(t, w, "behind the daemon"), tui.PID(), "idle"),
 		row(codexID(t, w, "first thread"), own.PID(), "idle"),
 		row(codexID(t, w, "second thread"), own.PID(), "running"),
 	}

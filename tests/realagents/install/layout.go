@@ -36,7 +36,7 @@ func target() string {
 
 // pkg is the npm package of a release, with its version.
 func (r Release) pkg() string {
-	names := map[string]string{ClaudeCode: "@anthropic-ai/claude-code", Codex: "@openai/codex", OpenCode: "opencode-ai"}
+	names := map[string]string{ClaudeCode: "@anthropic-ai/claude-code", Codex: "@openai/codex", codexACP: "@zed-industries/codex-acp", OpenCode: "opencode-ai"}
 	return names[r.Agent] + "@" + r.Version
 }
 
@@ -58,6 +58,9 @@ func (r Release) at(dir string) (i Installation, manifest string) {
 		all, _ := filepath.Glob(filepath.Join(modules, "@openai", "codex", "vendor", target(), "*", "codex"))
 		i.Native = slices.Concat(found, all, []string{"missing"})[0]
 		i.Shim = []string{filepath.Join(modules, ".bin", "codex")}
+	case codexACP:
+		manifest = filepath.Join(modules, "@zed-industries", "codex-acp", "package.json")
+		i.Native = filepath.Join(modules, "@zed-industries", "codex-acp-"+platform(), "bin", "codex-acp")
 	default:
 		pkg := filepath.Join(modules, "opencode-ai")
 		manifest = filepath.Join(pkg, "package.json")

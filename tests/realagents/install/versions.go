@@ -16,7 +16,7 @@ const (
 	// ClaudeNode is the last one that runs on node: its registry has no start time and no status.
 	ClaudeNode = "2.1.112"
 	// CodexCurrent has writer locks and a daemon behind its TUI.
-	CodexCurrent = "0.169.0"
+	CodexCurrent = "0.171.0"
 	// CodexOld has neither, and the older rollout dialect.
 	CodexOld = "0.104.0"
 	// OpenCodeCurrent has a SQLite store and one shared log.
@@ -48,6 +48,11 @@ func ParseRelease(s string) Release {
 func (r Release) Before(version string) bool {
 	return native.ParseVersion(r.Version).Before(native.ParseVersion(version))
 }
+
+// CodexACP is not Codex's command line: editors run it, and it runs Codex's sessions with Codex's own code (0.137).
+func CodexACP() Release { return Release{codexACP, "0.16.0"} }
+
+const codexACP = "codex-acp"
 
 // Newest are the newest release of each agent.
 func Newest() []Release { return Releases()[:3] }
