@@ -1,6 +1,10 @@
 package discover
 
-import "agentctl/proc"
+import (
+	"time"
+
+	"agentctl/proc"
+)
 
 // Strength is how sure a claim is.
 type Strength uint8
@@ -49,6 +53,9 @@ type Claim struct {
 
 	// Turn is what the process shows of the turn right now; nil where only the storage tells. It beats the record's.
 	Turn *Turn
+	// Since is when the process began to run the session, zero where that is not known: a turn that began before is another
+	// process's, however old this one is.
+	Since time.Time
 	// Source, Dir, Title, Version, Parent and Team fill a row that has no record (yet), and beat the record's while the process
 	// lives: they are what is running now.
 	Source, Dir, Title, Version, Parent, Team string

@@ -87,9 +87,12 @@ func (cor *correlation) allProcesses(claims []Claim, holds func(proc.Process, Cl
 	return true
 }
 
-// isForeignTurn reports whether a turn belongs to another process by its record: to a headless run, which the claim's process is
-// not.
+// isForeignTurn reports whether a turn belongs to another process than the claim's: it began before this one ran the session, or, where
+// that is not known, it is by its record a headless run's.
 func (cor *correlation) isForeignTurn(t Turn, c Claim) bool {
+	if !c.Since.IsZero() && !t.Began.IsZero() {
+		return t.Began.Before(c.Since)
+	}
 	return t.Headless && !isHeadlessSource(cor.presences[agentProcess{c.Agent, c.Process}].Source)
 }
 

@@ -23,6 +23,7 @@ func TestATurnEndsWithItsProcess(t *testing.T) {
 	}
 	run, nothing := &Turn{State: TurnOpen}, &Turn{State: TurnNone}
 	shows := func(c Claim, state TurnState) Claim { c.Turn = &Turn{State: state}; return c }
+	since := func(c Claim, seconds int64) Claim { c.Since = time.Unix(seconds, 0); return c }
 	open, asked, done := Turn{State: TurnOpen, Began: began}, Turn{State: TurnWaiting, WaitingFor: "question", Began: began}, Turn{State: TurnDone, Began: began}
 	undated, headless := Turn{State: TurnOpen}, Turn{State: TurnOpen, Began: began, Headless: true}
 	for name, test := range map[string]struct {
@@ -47,6 +48,8 @@ func TestATurnEndsWithItsProcess(t *testing.T) {
 		"over, a run's sub-agent":    {done, true, []Claim{presence(late, run, false), claim(late)}, Idle, TurnDone},
 		"a run's, in that run":       {headless, false, []Claim{presence(early, run, false), claim(early)}, Running, TurnOpen},
 		"a run's, in a server":       {headless, false, []Claim{presence(early, nothing, true), claim(early)}, Idle, TurnInterrupted},
+		"a run's, asked of a server": {headless, false, []Claim{presence(early, nothing, true), since(claim(early), 1400)}, Running, TurnOpen},
+		"before a server has it":     {open, false, []Claim{presence(early, nothing, true), since(claim(early), 1600)}, Idle, TurnInterrupted},
 		"a run's, in a server, asks": {headless, false, []Claim{presence(early, nothing, true), shows(claim(early), TurnWaiting)}, Waiting, TurnInterrupted},
 	} {
 		in := input{

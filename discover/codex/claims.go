@@ -175,6 +175,9 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 	if !known {
 		return nil, false
 	}
+	if s.role != exec { // an exec runs its thread from its start to its end
+		claim.Since = c.loaded(s, t, claim.Home)
+	}
 	if only || !ok {
 		claim.Source = s.sourceName() // of several threads, some may be sub-agents: their records say so
 	}
@@ -187,7 +190,7 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 	}
 	// The user can check the details with lsof or in /proc/PID/fd.
 	if s.isDaemon {
-		c.addServed(s, claim, t, entry)
+		c.addServed(s, claim, entry)
 	}
 	if f := t.lock; f != nil {
 		claim.Kind, claim.Detail = "writer-lock", fmt.Sprintf("holds an exclusive flock on %s (fd %d)", f.Path, f.FD)

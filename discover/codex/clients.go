@@ -27,8 +27,6 @@ type servedThread struct {
 	daemon agentProcess
 	claim  discover.Claim // names the thread as the daemon's claims do
 	entry  discover.Entry // zero while nothing is stored
-	// loaded is when the daemon loaded the thread; zero if that is not known.
-	loaded time.Time
 }
 
 // addClient adds a terminal that is a client of the daemon.
@@ -37,16 +35,22 @@ func (c *claimBuilder) addClient(s agentProcess) {
 	c.clients = append(c.clients, client{agentProcess: s, listens: err == nil && len(ports) > 0})
 }
 
-// addServed adds a thread of a daemon. The daemon creates the thread's lock file when it loads the thread and removes it when it
-// unloads the thread (SEEN 0.169–0.171), so that its time tells when that was. A file that a killed daemon left behind is older than the present one.
-func (c *claimBuilder) addServed(s agentProcess, claim discover.Claim, t threadFiles, entry discover.Entry) {
-	thread := servedThread{daemon: s, claim: claim, entry: entry}
-	if t.lock != nil && c.homes.byDir(claim.Home) != nil && !t.lock.PathDiffers {
-		if info, err := os.Lstat(t.lock.Path); err == nil && s.StartedBefore(info.ModTime()) {
-			thread.loaded = info.ModTime()
-		}
+// addServed adds a thread of a daemon.
+func (c *claimBuilder) addServed(s agentProcess, claim discover.Claim, entry discover.Entry) {
+	c.served = append(c.served, servedThread{daemon: s, claim: claim, entry: entry})
+}
+
+// loaded is when a process loaded a thread, zero if that is not known. It creates the thread's lock file then, and removes it when it unloads
+// the thread (SEEN 0.160–0.171). A file that a killed process left behind is older than the present one.
+func (c *claimBuilder) loaded(s agentProcess, t threadFiles, home string) time.Time {
+	if t.lock == nil || t.lock.PathDiffers || c.homes.byDir(home) == nil {
+		return time.Time{}
 	}
-	c.served = append(c.served, thread)
+	info, err := os.Lstat(t.lock.Path)
+	if err != nil || !s.StartedBefore(info.ModTime()) {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // startupTime is how long a terminal may take to have its first thread loaded: the first one copies the daemon's program and starts it (SEEN
@@ -66,7 +70,7 @@ func (c *claimBuilder) addClients() {
 		}
 	}
 	free = c.match(free, func(t client, s servedThread) bool {
-		return t.StartedBefore(s.loaded) && !t.StartedBefore(s.loaded.Add(-startupTime)) && c.mayBegin(t, s)
+		return t.StartedBefore(s.claim.Since) && !t.StartedBefore(s.claim.Since.Add(-startupTime)) && c.mayBegin(t, s)
 	})
 	free = c.match(free, client.mayHaveLoaded)
 	for _, t := range c.clients {
@@ -123,7 +127,7 @@ func ids(list []servedThread) (ids []string) {
 
 // mayHaveLoaded reports whether the daemon has loaded a thread since the terminal started, as far as that is known.
 func (t client) mayHaveLoaded(s servedThread) bool {
-	return s.loaded.IsZero() || t.StartedBefore(s.loaded)
+	return s.claim.Since.IsZero() || t.StartedBefore(s.claim.Since)
 }
 
 // claimsFor returns a terminal's claims to show the threads.
@@ -151,7 +155,7 @@ func (t client) servedTo(list []servedThread, fits func(servedThread) bool) (fou
 // isForOthers reports whether a thread was begun for somebody else than a terminal, by what is stored: a sub-agent, or one of `exec --remote`.
 func (c *claimBuilder) isForOthers(s servedThread) bool {
 	r, ok := c.record(s)
-	return ok && (r.IsSubagent() || r.Source != "tui")
+	return ok && (r.IsSubagent() || r.Source != "tui" || r.Turn.Headless)
 }
 
 // mayBegin reports whether a terminal may have begun a thread in its directory, or in a worktree that Codex has made.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"agentctl/tests/realagents/install"
@@ -63,7 +64,7 @@ func TestCodexStop(t *testing.T) {
 	})
 }
 
-// TestCodexStopInDaemon: a thread is ended, with its sub-agent and their tools; the daemon, its other thread and that
+// TestCodexStopInDaemon: a thread is ended, with its terminal, its sub-agent and their tools; the daemon, its other thread and that
 // one's tool go on.
 func TestCodexStopInDaemon(t *testing.T) {
 	w := world.New(t)
@@ -81,7 +82,7 @@ func TestCodexStopInDaemon(t *testing.T) {
 
 	daemon := daemonPID(t, w)
 	staying, going := codexID(t, w, "stays [["), codexID(t, w, "goes [[")
-	c.expect([]string{row(staying, daemon, "running"), row(going, daemon, "running")})
+	c.expect([]string{row(staying, stays.PID(), "running"), row(going, goes.PID(), "running")})
 	before := toolsOf(staying)
 	if len(toolsOf(going)) == 0 || len(before) == 0 {
 		t.Fatal("no tool is seen to run")
@@ -95,32 +96,27 @@ func TestCodexStopInDaemon(t *testing.T) {
 	if left := toolsOf(going); len(left) > 0 {
 		t.Errorf("tools %v are left", left)
 	}
-	if got := rowOf(c.status(going)); got != row(going, daemon, "idle") {
+	if got := rowOf(c.status(going)); got != row(going, 0, "stopped interrupted") || living(goes.PID()) {
 		t.Errorf("after stop: %s", got)
 	}
 	children := 0
-	for _, s := range c.list("--children") {
+	for _, s := range c.list("-a", "--children") {
 		if s.ParentID == going {
 			children++
-			if s.Status != "idle" {
-				t.Errorf("its sub-agent: %s", rowOf(s))
+			if s.Status != "stopped" || strings.Contains(s.Path, "archived_sessions") {
+				t.Errorf("its sub-agent: %s in %s", rowOf(s), s.Path)
 			}
 		}
 	}
 	if children != 1 {
 		t.Errorf("%d sub-agents, want 1", children)
 	}
-	if got := rowOf(c.status(staying)); got != row(staying, daemon, "running") || !slices.Equal(toolsOf(staying), before) {
+	if got := rowOf(c.status(staying)); got != row(staying, stays.PID(), "running") || !slices.Equal(toolsOf(staying), before) {
 		t.Errorf("the other thread: %s, tools %v, before %v", got, toolsOf(staying), before)
 	}
-	goes.WaitFor("Conversation interrupted")
-	goes.Submit("and on")
-	goes.WaitFor("OK: and on")
-
-	// Stopped again it is idle, and there is nothing to do.
-	if out, errs, code := c.run("stop", going); code != 0 {
-		t.Errorf("stop of an idle thread: exit code %d, %s%s", code, out, errs)
-	}
+	again := a.TUI("resume", going)
+	again.Submit("and on")
+	again.WaitFor("OK: and on")
 	if !living(daemon) {
 		t.Error("the daemon is dead")
 	}
