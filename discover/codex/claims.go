@@ -17,7 +17,7 @@ import (
 // two pieces of exact evidence for each thread, the lock that the process holds and the rollout that it has open for writing. A
 // process with neither is an ephemeral run, a run in its first moments, a TUI of a version without locks that nothing was typed into,
 // or an exec in its last moments (see exitingexec.go). A terminal that is a client of the daemon makes a presence claim, and claims to
-// show one of the daemon's threads (see clients.go). Clients of other servers, helpers and short commands make no claim.
+// show one of the daemon's threads (see clients.go). Helpers and short commands make no claim.
 func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.Home) ([]discover.Claim, error) {
 	c := claimBuilder{adapter: a, ctx: ctx}
 	for _, h := range list {
@@ -63,6 +63,13 @@ func (c *claimBuilder) addProcess(table *proc.Table, p proc.Process) {
 		in = invocationOf(p, args)
 	}
 	if in.role == helper && argsErr == nil {
+		if in.remoteTUI && err == nil {
+			in.role = tui
+			s := c.newAgentProcess(p, in)
+			s.ofHome = files.ofHome
+			c.addClient(s)
+			return
+		}
 		if len(files.threads) == 0 {
 			return
 		}
@@ -189,7 +196,7 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 		claim.Turn = s.initialTurn()
 	}
 	// The user can check the details with lsof or in /proc/PID/fd.
-	if s.isDaemon {
+	if s.role == server {
 		c.addServed(s, claim, entry)
 	}
 	if f := t.lock; f != nil {

@@ -481,6 +481,12 @@ func TestClientsOfTheDaemon(t *testing.T) {
 			c.thread(threadA, 11)
 			c.thread(threadB, 100)
 		}, []string{"A by 8", "B by 9 10"}},
+		"a client by its arguments": {func(c *clientsTest) {
+			c.terminal(8, 10, true)
+			c.thread(threadA, 11)
+			c.terminal(9, 12, false, "resume", "--remote", "unix:///s", threadA)
+			c.terminal(10, 13, false, "--remote", "ws://far.example:1")
+		}, []string{"A by 8 9"}},
 		"older than all threads": {func(c *clientsTest) {
 			c.thread(threadA, 11)
 			c.terminal(8, 500, true)

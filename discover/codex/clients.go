@@ -12,7 +12,7 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// client is a terminal interface that shows threads of the daemon of its home.
+// client is a terminal interface that shows threads of the daemon of its home, or of the server that its arguments name (--remote).
 type client struct {
 	agentProcess
 	// listens: it serves tools to a thread, on a TCP port of its own. It does so from its first thread on (SEEN 0.160–0.171).
@@ -22,22 +22,22 @@ type client struct {
 	kind, detail string
 }
 
-// servedThread is a thread that a daemon runs.
+// servedThread is a thread that a daemon or another server runs.
 type servedThread struct {
-	daemon agentProcess
+	server agentProcess
 	claim  discover.Claim // names the thread as the daemon's claims do
 	entry  discover.Entry // zero while nothing is stored
 }
 
-// addClient adds a terminal that is a client of the daemon.
+// addClient adds a terminal that is a client of a server.
 func (c *claimBuilder) addClient(s agentProcess) {
 	ports, err := s.ListenPorts()
-	c.clients = append(c.clients, client{agentProcess: s, listens: err == nil && len(ports) > 0})
+	c.clients = append(c.clients, client{agentProcess: s, listens: err == nil && len(ports) > 0 && !s.remoteTUI})
 }
 
-// addServed adds a thread of a daemon.
+// addServed adds a thread of a server.
 func (c *claimBuilder) addServed(s agentProcess, claim discover.Claim, entry discover.Entry) {
-	c.served = append(c.served, servedThread{daemon: s, claim: claim, entry: entry})
+	c.served = append(c.served, servedThread{server: s, claim: claim, entry: entry})
 }
 
 // loaded is when a process loaded a thread, zero if that is not known. It creates the thread's lock file then, and removes it when it unloads
@@ -61,12 +61,12 @@ const startupTime = 20 * time.Second
 // shows. But it has had the daemon load one, most often as it started, and the daemon unloads a thread soon after its last terminal has
 // left it. A terminal claims the threads that fit; if several do, the correlation shows that it is ambiguous.
 func (c *claimBuilder) addClients() {
-	free := slices.DeleteFunc(slices.Clone(c.served), c.isForOthers)
+	free := slices.DeleteFunc(slices.Clone(c.served), func(s servedThread) bool { return !s.server.isDaemon || c.isForOthers(s) })
 	for i := range c.clients {
 		if t := &c.clients[i]; t.session != "" {
 			t.fits = t.servedTo(c.served, func(s servedThread) bool { return s.claim.Session == t.session })
 			t.kind, t.detail = "argv", "its command line resumes the session"
-			free = without(free, t.fits)
+			free = without(free, t.servedTo(t.fits, t.mayHaveLoaded)) // one that was loaded before was loaded for another terminal
 		}
 	}
 	free = c.match(free, func(t client, s servedThread) bool {
@@ -81,6 +81,9 @@ func (c *claimBuilder) addClients() {
 				others[i].Alternative = "another terminal may show it, or none"
 			}
 			claims = append(claims, others...)
+		}
+		if t.remoteTUI && len(claims) == 0 {
+			continue // what it shows may run on another machine
 		}
 		presence := t.presenceClaim()
 		presence.HideIfUnlinked = len(claims) > 0 || t.overview // the thread's row is there
@@ -142,10 +145,10 @@ func (t client) claimsFor(list []servedThread) (claims []discover.Claim) {
 	return claims
 }
 
-// servedTo returns the threads that the daemon of the terminal's home runs and that fit.
+// servedTo returns the threads that servers of the terminal's home run and that fit.
 func (t client) servedTo(list []servedThread, fits func(servedThread) bool) (found []servedThread) {
 	for _, s := range list {
-		if s.daemon.UID == t.UID && s.claim.Home == t.claim.Home && fits(s) {
+		if s.server.UID == t.UID && s.claim.Home == t.claim.Home && fits(s) {
 			found = append(found, s)
 		}
 	}
