@@ -481,6 +481,10 @@ func TestClientsOfTheDaemon(t *testing.T) {
 			c.thread(threadA, 11)
 			c.thread(threadB, 100)
 		}, []string{"A by 8", "B by 9 10"}},
+		"a resumed thread was left for another": {func(c *clientsTest) {
+			c.terminal(8, 10, true, "resume", threadB)
+			c.thread(threadA, 100)
+		}, []string{"A by 8"}},
 		"a client by its arguments": {func(c *clientsTest) {
 			c.terminal(8, 10, true)
 			c.thread(threadA, 11)

@@ -65,6 +65,10 @@ func (c *claimBuilder) addClients() {
 	for i := range c.clients {
 		if t := &c.clients[i]; t.session != "" {
 			t.fits = t.servedTo(c.served, func(s servedThread) bool { return s.claim.Session == t.session })
+			if len(t.fits) == 0 {
+				t.session = "" // it shows another one by now, or none
+				continue
+			}
 			t.kind, t.detail = "argv", "its command line resumes the session"
 			free = without(free, t.servedTo(t.fits, t.mayHaveLoaded)) // one that was loaded before was loaded for another terminal
 		}
