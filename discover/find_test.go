@@ -29,41 +29,6 @@ func (m idAdapter) Entries(ctx context.Context, homes []Home, q EntryFilter) ([]
 	return m.testAdapter.Entries(ctx, homes, q)
 }
 
-func TestFindSearchesFirstTheAgentOfTheIDsShape(t *testing.T) {
-	var codex, claude int
-	given := record(Codex, "b111", 1) // of the other agent's shape
-	both := record(ClaudeCode, "a222", 2)
-	both.Path = "/c/a222"
-	scanner := newScanner(
-		func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) },
-		idAdapter{testAdapter{agent: Codex, records: []Record{record(Codex, "a111", 1), record(Codex, "a222", 2), given}}, "a", &codex},
-		idAdapter{testAdapter{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1), both}}, "b", &claude},
-	)
-	for _, c := range []struct {
-		arg           string
-		agent         Agent
-		codex, claude int
-	}{
-		{"a111", Codex, 1, 0},
-		{"b222", ClaudeCode, 0, 1},
-		{"b111", Codex, 1, 1}, // not where it would have been made
-		{"a11", Codex, 1, 1},  // no full id
-		{"a222", Codex, 1, 0},
-	} {
-		codex, claude = 0, 0
-		r, err := scanner.Find(t.Context(), c.arg, nil, ReadOptions{})
-		if err != nil || len(r.Sessions) != 1 || r.Sessions[0].Agent != c.agent || len(r.Warnings) > 0 {
-			t.Errorf("%s: %+v, %v; want one of %s", c.arg, r, err, c.agent)
-		}
-		if codex != c.codex || claude != c.claude {
-			t.Errorf("%s: asked codex %d and claude-code %d times, want %d and %d", c.arg, codex, claude, c.codex, c.claude)
-		}
-	}
-	if _, err := scanner.Find(t.Context(), "a333", nil, ReadOptions{}); !errors.Is(err, ErrNotFound) || codex == 0 || claude == 0 {
-		t.Errorf("%v, want not found, after both were asked", err)
-	}
-}
-
 func TestFindFindsALiveSessionWithAnIDOfAnotherShape(t *testing.T) {
 	stored, live := record(ClaudeCode, "a111", 1), exactClaim("a111", 7)
 	stored.Path = "/c/a111"

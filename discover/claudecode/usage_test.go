@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,63 +11,6 @@ import (
 
 	"agentctl/discover"
 )
-
-// distinctUsage adds up the distinct answers in all transcripts of a store, as an independent reader.
-func distinctUsage(t *testing.T, store string) (in, out int64) {
-	t.Helper()
-	seen := map[string][2]int64{}
-	for _, path := range transcripts(t) {
-		if !strings.Contains(path, store) {
-			continue
-		}
-		raw, err := os.ReadFile(path)
-		must(t, err)
-		for line := range bytes.Lines(raw) {
-			var r struct {
-				Type      string
-				Timestamp string
-				Message   struct {
-					ID, Model string
-					Usage     struct {
-						In  int64 `json:"input_tokens"`
-						Out int64 `json:"output_tokens"`
-					}
-				}
-			}
-			must(t, json.Unmarshal(line, &r))
-			if r.Type == "assistant" && r.Message.Model != "<synthetic>" {
-				use, id := [2]int64{r.Message.Usage.In, r.Message.Usage.Out}, r.Message.ID
-				if use[0] >= seen[id][0] { // a fork's copy of an aborted answer has zeros
-					seen[id] = use
-				}
-			}
-		}
-	}
-	for _, use := range seen {
-		in, out = in+use[0], out+use[1]
-	}
-	return in, out
-}
-
-// The sessions of a store use together what its distinct answers used: a fork's copies do not count twice.
-func TestForksAreNotCountedTwice(t *testing.T) {
-	for _, store := range []string{
-		"08-fork-name-same-id-two-projects-2.1.197", "22-tui-branch-fork-refused-2.1.197",
-		"27-tui-branch-fork-refused-2.1.112", "09-two-processes-one-session-2.1.197",
-	} {
-		wantIn, wantOut := distinctUsage(t, store)
-		all, _ := records(t, home(t, store), discover.EntryFilter{}, discover.ReadOptions{Tokens: true})
-		var in, out int64
-		for _, r := range all {
-			if r.Tokens != nil {
-				in, out = in+r.Tokens.In, out+r.Tokens.Out
-			}
-		}
-		if in != wantIn || out != wantOut || len(all) == 0 {
-			t.Errorf("%s: %d sessions used %d and %d, their distinct answers %d and %d", store, len(all), in, out, wantIn, wantOut)
-		}
-	}
-}
 
 // The figures that Claude Code reports, which include calls for titles and summaries, count for a session. Those of a fork
 // include the session that it was made of, and do not count.

@@ -9,10 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -125,38 +123,6 @@ func TestDecompressionBomb(t *testing.T) {
 	}
 }
 
-// readHeadAndTail keeps whole lines in order: all of the first bytes and all of the last ones.
-func TestReadHeadAndTail(t *testing.T) {
-	const head, tail = 100, 200
-	for n := range 200 {
-		var lines []string
-		for i := range n {
-			lines = append(lines, fmt.Sprintf("line %d %s\n", i, strings.Repeat("x", i*7%23)))
-		}
-		data := strings.Join(lines, "")
-		kept, g, err := readHeadAndTail(iotest.HalfReader(strings.NewReader(data)), head, tail, int64(len(data)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := 0
-		for _, l := range bytes.SplitAfter(kept, []byte("\n")) {
-			if len(l) == 0 {
-				continue
-			}
-			i := slices.Index(lines[at:], string(l))
-			if i < 0 {
-				t.Fatalf("%d lines: %q is none, or out of order", n, l)
-			}
-			at += i + 1
-		}
-		before, after := string(kept[:g.start]), string(kept[g.start:])
-		if len(after) < min(len(data), tail/2) || !strings.HasSuffix(data, after) || !strings.HasPrefix(data, before) ||
-			g.original(g.start)+int64(len(after)) != int64(len(data)) || g.kept(int64(len(data))) != int64(len(kept)) {
-			t.Fatalf("%d lines: kept %q, with the gap %+v", n, kept, g)
-		}
-	}
-}
-
 // Records before the gap do not decide on the newest turn.
 func TestGapHidesAnOlderTurn(t *testing.T) {
 	filler := strings.Repeat(answerLine+"\n", 4000)
@@ -170,22 +136,6 @@ func TestGapHidesAnOlderTurn(t *testing.T) {
 	var r storedThread
 	if err := r.readFile(f, f.Size()-g.start, e, discover.ReadOptions{Full: true}); err != nil || r.Turn.State != discover.TurnUnknown || r.Prompt != "do it" {
 		t.Errorf("record %+v, %v", r, err)
-	}
-}
-
-// To find the parent thread of a compressed rollout, only its beginning is decompressed: damage behind it does not matter. A first record
-// that is longer than usual is decompressed further.
-func TestOriginOfACompressedRollout(t *testing.T) {
-	for name, instructions := range map[string]int{"short": 0, "long": 3 * 24 << 10} {
-		meta := strings.NewReplacer(someID, threadB, `"cwd":"/w"`, `"instructions":"`+strings.Repeat("x", instructions)+`","cwd":"/w","parent_thread_id":"`+threadA+`"`)
-		packed := compress(t, append(rollout(meta.Replace(metaLine)), make([]byte, 80<<20)...))
-		w := newTestHome(t)
-		path := w.file("sessions/2026/11/20/"+strings.Replace(nameB, plainExt, compressedExt, 1), string(packed))
-		var got storedThread
-		ok, err := readOrigin(discover.Entry{ID: threadB, Path: path, Home: w.home}, fsread.NewBuffers(t.Context()), &got)
-		if !ok || err != nil || got.startedBy != threadA {
-			t.Errorf("%s: %v, %v, it works for %q", name, ok, err, got.startedBy)
-		}
 	}
 }
 

@@ -1,10 +1,7 @@
 package codex
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"agentctl/discover"
@@ -61,41 +58,5 @@ func TestTokensOfTheTotalOnly(t *testing.T) {
 	want := transcript.Answer{From: thread.Created, Time: thread.Updated, Tokens: discover.Tokens{In: 100}}
 	if err != nil || len(all) != len(known)+1 || all[len(known)] != want {
 		t.Errorf("%v: %+v, want %+v at the end", err, all, want)
-	}
-}
-
-// A compressed rollout has the same answers as the plain one.
-func TestAnswersOfCompressedRollouts(t *testing.T) {
-	paths, _ := filepath.Glob("testdata/*/sessions/*/*/*/*.jsonl")
-	compared := 0
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got [2]string
-		for i, ext := range []string{plainExt, compressedExt} {
-			w := newTestHome(t)
-			content := data
-			if ext == compressedExt {
-				content = compress(t, data)
-			}
-			w.file("sessions/2026/11/20/"+strings.Replace(filepath.Base(path), plainExt, ext, 1), string(content))
-			entries, _ := New().Entries(t.Context(), []discover.Home{{Dir: w.home}}, discover.EntryFilter{Subagents: true})
-			for u, err := range New().ReadUsage(t.Context(), entries) {
-				if err == nil {
-					got[i] += fmt.Sprint(u.Usage)
-				}
-			}
-		}
-		if got[0] != got[1] {
-			t.Errorf("%s:\nplain      %s\ncompressed %s", path, got[0], got[1])
-		}
-		if got[0] != "" {
-			compared++
-		}
-	}
-	if compared < 20 {
-		t.Errorf("%d rollouts were compared", compared)
 	}
 }

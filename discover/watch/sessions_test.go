@@ -134,28 +134,6 @@ func TestWatcherWakesInTime(t *testing.T) {
 	}
 }
 
-// A session that its live process no longer shows has stopped only after the debounce. A headless process ends with its session.
-func TestWatcherDebouncesAStopWhileTheProcessLives(t *testing.T) {
-	for source, believed := range map[string]string{"tui": "a:stopped", "exec": "a:running", "print": "a:running", "run": "a:running"} {
-		r := withOpenTurn(record("codex", "a", 1))
-		r.Source = source
-		s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, r)
-		s.watch("a")
-		s.expectSnapshot("a:running")
-		s.claims = []discover.Claim{presence(7)}
-		s.expectSnapshot("a:running")
-		if due := s.watcher.poller.wakeTime; !due.Equal(s.clock.Add(stopDebounce)) {
-			t.Errorf("%s: another snapshot is due at %v, want %v", source, due, s.clock.Add(stopDebounce))
-		}
-		s.clock = s.clock.Add(stopDebounce)
-		s.expectSnapshot(believed)
-		s.clock = s.clock.Add(time.Hour)
-		s.expectSnapshot(believed)
-		s.processes = nil
-		s.expectSnapshot("a:stopped")
-	}
-}
-
 // The end of a turn that is written between the reading of the storage and the death of the process counts.
 func TestOutcomeRestsOnTheLastRecord(t *testing.T) {
 	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, withOpenTurn(record("codex", "a", 1)))
@@ -246,42 +224,6 @@ func TestASessionWithTheSameIDIsAnotherSession(t *testing.T) {
 	s.expectSnapshot("a:idle")
 	s.claims, s.processes = []discover.Claim{claim}, s.processes[:1]
 	s.expectSnapshot("a:stopped")
-}
-
-func TestWatcherWhenASessionIDBecomesKnown(t *testing.T) {
-	s := newWatchTest(t, []discover.Claim{{Agent: "codex", Process: proc.ID{PID: 7, Birth: "now"}}}, withOpenTurn(record("codex", "a", 1)))
-	s.watch("pid:7")
-	s.expectSnapshot(":running")
-	s.claims = append(s.claims, exactClaim("a", 7))
-	s.expectSnapshot("a:running")
-	s.claims, s.processes = nil, nil
-	s.expectSnapshot("a:stopped")
-
-	s = newWatchTest(t, []discover.Claim{{Agent: "codex", Process: proc.ID{PID: 7, Birth: "now"}}})
-	s.watch("pid:7")
-	s.processes = nil
-	if r := s.expectSnapshot(":stopped"); r.Sessions[0].Outcome != discover.OutcomeUnknown {
-		t.Errorf("%+v", r.Sessions[0])
-	}
-}
-
-// S6: while its store is missing, the status of a session is unknown until its process has ended.
-func TestWatcherSurvivesAMissingStore(t *testing.T) {
-	records := []discover.Record{withOpenTurn(record("codex", "a", 1))}
-	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, records...)
-	s.watch("a")
-	s.records, s.claims = nil, []discover.Claim{{Agent: "codex", Process: proc.ID{PID: 7, Birth: "now"}}}
-	s.expectSnapshot("a:unknown")
-	s.records, s.claims = records, []discover.Claim{exactClaim("a", 7)}
-	s.expectSnapshot("a:running")
-	s.records, s.processes = nil, nil
-	if r := s.expectSnapshot("a:stopped"); r.Sessions[0].Outcome != discover.OutcomeUnknown || len(r.Sessions[0].Processes) > 0 {
-		t.Errorf("%+v", r.Sessions[0])
-	}
-	s.records = records
-	if r := s.expectSnapshot("a:stopped"); r.Sessions[0].Outcome != discover.Interrupted {
-		t.Errorf("%+v", r.Sessions[0])
-	}
 }
 
 func TestWatcherStopsNothingWithoutAProcessTable(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -113,51 +112,4 @@ func TestKeyboardCannotBeOpenedAgain(t *testing.T) {
 		t.Errorf("%v, want %v", err, unix.EMFILE)
 	}
 	s.checkEnd()
-}
-
-// A panic of what has the terminal goes on where the terminal is restored.
-func TestRunPanics(t *testing.T) {
-	s := newTerminal(t)
-	s.screen.Typed = func(Key) Request { return Request{Run: func(context.Context) { panic("in the midst") }} }
-	done := make(chan any)
-	go func() {
-		defer func() { done <- recover() }()
-		_ = s.screen.Show(t.Context())
-	}()
-	s.waitFor("frame 1 of")
-	s.typeKeys("a")
-	if p := <-done; p != "in the midst" {
-		t.Errorf("%v", p)
-	}
-	s.checkEnd()
-}
-
-// WaitEnter returns at the end of a line, and on Ctrl-C. Its message is there again if something else has reset the terminal meanwhile, and fits one
-// line of it.
-func TestWaitEnter(t *testing.T) {
-	s := newTerminal(t)
-	done := make(chan struct{})
-	wait := func() {
-		WaitEnter(t.Context(), s.screen.In, s.screen.Out, func(columns int) string { return strings.Repeat("w", columns) })
-		done <- struct{}{}
-	}
-	go wait()
-	line := "\r\x1b[K" + strings.Repeat("w", 19)
-	s.waitFor(line)
-	if _, err := s.screen.Out.WriteString(leaveAltScreen); err != nil {
-		t.Fatal(err)
-	}
-	s.waitFor(leaveAltScreen + line)
-	s.typeKeys("x\n")
-	<-done
-	resetIgnoredSignals(t)
-	if _, err := s.screen.Out.WriteString("again"); err != nil {
-		t.Fatal(err)
-	}
-	go wait()
-	s.waitFor("again" + line)
-	if err := unix.Kill(os.Getpid(), unix.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	<-done
 }

@@ -46,29 +46,6 @@ func (c agentctl) as(a world.Agent) agentctl {
 	return c
 }
 
-// asAll is the program as a person runs it who has all these releases installed.
-func (c agentctl) asAll(agents ...world.Agent) agentctl {
-	c = c.as(agents[0])
-	for _, a := range agents[1:] {
-		for _, variable := range a.Environ() {
-			if path, ok := strings.CutPrefix(variable, "PATH="); ok {
-				bin, _, _ := strings.Cut(path, ":")
-				c.env = append(c.env, "PATH="+bin+":"+c.path())
-			}
-		}
-	}
-	return c
-}
-
-func (c agentctl) path() (path string) {
-	for _, variable := range c.env {
-		if p, ok := strings.CutPrefix(variable, "PATH="); ok {
-			path = p
-		}
-	}
-	return path
-}
-
 // session is a row as the program prints it.
 type session = output.Session
 
@@ -179,3 +156,15 @@ func (c agentctl) expect(want []string, args ...string) []session {
 // poll asks until the answer is yes, for as long as a very busy machine may need. Between two asks it lets the agents
 // have the processor.
 func poll(ask func() bool) bool { return world.Poll(time.Minute, ask) }
+
+// runAmongMany is run for a launch beside others. Of many at once, one of OpenCode may wait too long for the others to write, and end with
+// that (SEEN 1.18.33): then it is launched again.
+func (c agentctl) runAmongMany(args ...string) (stdout, stderr string, code int) {
+	c.t.Helper()
+	for {
+		stdout, stderr, code = c.run(args...)
+		if code != 1 || !strings.Contains(stderr, "opencode failed") || !strings.Contains(stderr, "database is locked") {
+			return stdout, stderr, code
+		}
+	}
+}

@@ -25,27 +25,6 @@ func exported(t *testing.T, f cmdutil.Factory, out *cmdtest.Output, args ...stri
 	return out.Stdout.String(), out.Stderr.String(), exit
 }
 
-func TestMarkdown(t *testing.T) {
-	f, out := cmdtest.WithMessages(t)
-	stdout, stderr, exit := exported(t, f, out, "dddddddd")
-	want := "# title of dddddddd\n\n- Session: `dddddddd`\n- Agent: `codex`\n- Directory: `/w/d`\n- Last activity: `2026-10-21 12:00:00 UTC`\n" +
-		"- Status: `stopped, completed`\n\n## User · 2026-11-20 11:59:00 UTC\n\n> go\n\n## Assistant · 2026-11-20 11:59:00 UTC\n\n**Bash** `sleep 9` — cut\n\n"
-	if stdout != want || stderr != "" || exit != 0 {
-		t.Errorf("exit %d\n%s%s", exit, stdout, stderr)
-	}
-	stdout, _, _ = exported(t, f, out, "dddddddd", "--tools", "full")
-	if !strings.Contains(stdout, "— cut\n\nInput:\n\n```text\ncommand: sleep 9\n```\n") {
-		t.Error(stdout)
-	}
-	if stdout, _, _ = exported(t, f, out, "dddddddd", "--tools=none"); strings.Contains(stdout, "Bash") {
-		t.Error(stdout)
-	}
-	// What would control a terminal is left out.
-	if stdout, _, _ = exported(t, f, out, "aaaaaaaa-1"); !strings.Contains(stdout, "> I run\n> them.\n") {
-		t.Error(stdout)
-	}
-}
-
 func TestJSON(t *testing.T) {
 	f, out := cmdtest.WithMessages(t)
 	stdout, stderr, exit := exported(t, f, out, "aaaaaaaa-2", "--json", "--children")
@@ -69,20 +48,6 @@ func TestJSON(t *testing.T) {
 	cmdtest.CheckSchema(t, "export", stdout)
 	if exit != 0 || !strings.Contains(stderr, "cccccccc has no messages") {
 		t.Errorf("exit %d\n%s%s", exit, stdout, stderr)
-	}
-}
-
-// The sub-agents stand where they began, below the session that started them.
-func TestChildren(t *testing.T) {
-	f, out := cmdtest.WithMessages(t)
-	stdout, _, exit := exported(t, f, out, "aaaaaaaa-2", "--children")
-	at := 0
-	for _, want := range []string{"# title of aaaaaaaa-2", "> one", "\n## Sub-agent: title of eeeeeeee-1", "> two", "> three", "\n### Sub-agent: title of eeeeeeee-2", "> five", "> four"} {
-		i := strings.Index(stdout[at:], want)
-		if i < 0 {
-			t.Fatalf("%q does not follow (exit %d) in\n%s", want, exit, stdout)
-		}
-		at += i
 	}
 }
 

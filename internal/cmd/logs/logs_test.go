@@ -22,50 +22,6 @@ func peeked(t *testing.T, f cmdutil.Factory, out *cmdtest.Output, words string) 
 	return out.Stdout.String(), out.Stderr.String(), exit
 }
 
-func TestPeek(t *testing.T) {
-	f, out := cmdtest.WithMessages(t)
-	running := `user  2026-11-20 11:00:00 (1h ago)
-  make the tests pass
-
-assistant  2026-11-20 11:10:00 (50m ago)
-  I run
-  them.
-⏺ Bash  npm test  running
-`
-	parts := strings.SplitAfter(running, "\n\n")
-	for words, want := range map[string]struct {
-		stdout, stderr string
-		exit           int
-	}{
-		"peek aaaaaaaa-1":                       {stdout: running},
-		"logs pid:10":                           {stdout: running},
-		"peek aaaaaaaa-1 -n 2":                  {stdout: parts[1]},
-		"peek -n0 aaaaaaaa-1":                   {stdout: running},
-		"peek aaaaaaaa-1 --tools -n1":           {stdout: "assistant  2026-11-20 11:11:00 (49m ago)  claude-opus-4-8\n⏺ Bash  npm test  running\n    input\n      command: npm test\n"},
-		"peek dddddddd -n1":                     {stdout: "assistant  2026-11-20 11:59:00 (1m ago)  claude-opus-4-8\n⏺ Bash  sleep 9  cut\n"},
-		"peek cccccccc@/w/a":                    {stderr: "agentctl: cccccccc has no messages\n"},
-		"peek cccccccc@/w/a --json":             {stdout: "[]\n", stderr: `{"hint":"cccccccc has no messages"}` + "\n"},
-		"peek pid:20":                           {stderr: "agentctl: pid:20 has nothing stored yet\n"},
-		"peek pid:20 --json":                    {stdout: "[]\n", stderr: `{"hint":"pid:20 has nothing stored yet"}` + "\n"},
-		"logs -f aaaaaaaa-2":                    {stdout: "user  2026-11-20 11:51:00\n  one\n\nassistant  2026-11-20 11:54:00\n  four\n"},
-		"logs -f dddddddd --json -n1":           {stdout: `{"id":"y","role":"assistant","kind":"tool","time":"2026-11-20T11:59:00.000Z","tool":{"id":"y","name":"Bash","brief":"sleep 9","input":{"command":"sleep 9"},"state":"cut"},"model":"claude-opus-4-8","tokens":{"in":100,"out":20,"cacheRead":11,"cacheWrite":7,"reasoning":0,"total":138}}` + "\n"},
-		"logs -f cccccccc@/w/b":                 {stderr: "agentctl: error: the last turn of cccccccc was cut\n", exit: 1},
-		"peek aaaaaaaa -n1":                     {exit: 4},
-		"peek nothing":                          {exit: 3},
-		"peek aaaaaaaa-1 -n -1":                 {exit: 2},
-		"peek aaaaaaaa-1 -f":                    {exit: 2},
-		"peek":                                  {exit: 2},
-		"peek a b":                              {exit: 2},
-		"logs x --adapter nobody":               {exit: 2},
-		"logs aaaaaaaa-1 --adapter claude-code": {exit: 3},
-	} {
-		stdout, stderr, exit := peeked(t, f, out, words)
-		if exit != want.exit || stdout != want.stdout || exit < 2 && stderr != want.stderr {
-			t.Errorf("%s: exit %d\n%s%s", words, exit, stdout, stderr)
-		}
-	}
-}
-
 // The example in docs/json.md is what a session that waits looks like.
 func TestPeekAsJSON(t *testing.T) {
 	f, out := cmdtest.WithMessages(t)

@@ -3,7 +3,6 @@ package top
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,36 +45,6 @@ func TestHostArguments(t *testing.T) {
 	}
 }
 
-// What is about no session is about the hosts of the table. What is for this machine only refuses other hosts by itself.
-func TestHostViews(t *testing.T) {
-	s := session("aaaa", discover.Running, "/w", "")
-	m := newScreen(t, sessionOf("ana", s), sessionOf("local", s))
-	m.runner.hosts = []string{"--host", "local,ana"}
-	go m.pane.load(t.Context(), m.runner, m.changed.notify)
-	for _, step := range []struct {
-		row, key terminal.Key
-		want     []string
-	}{
-		{'g', terminal.Enter, []string{"peek -n 50 ana:aaaa"}},
-		{'g', 't', []string{"status ana:aaaa"}},
-		{'g', 'o', []string{"list --orphans --host local,ana"}},
-		{'g', 'u', []string{"usage --since 7d --host local,ana", "usage --limits --host local,ana"}},
-		{'g', 'w', []string{"locks --host ana", "worktree list --host ana"}},
-		{'G', 'w', []string{"locks", "worktree list /w"}},
-		{'G', terminal.Enter, []string{"peek -n 50 local:aaaa"}},
-	} {
-		m.open = ""
-		m.types(step.row, step.key)
-		m.shown(120, 40)
-		for _, want := range step.want {
-			if ran := <-m.ran; ran != want {
-				t.Errorf("%v: %q, want %q", step.key, ran, want)
-			}
-		}
-		m.waitFor(fmt.Sprintf("ran %q", strings.Fields(step.want[0])))
-	}
-}
-
 // Nothing is measured here for a session of another machine, though a process here has its pid, and even its identity, and though a
 // directory here has its name.
 func TestSamplerOfHosts(t *testing.T) {
@@ -110,26 +79,5 @@ func TestSamplerOfHosts(t *testing.T) {
 	got, load := s.load(other)
 	if load.CPU != nil || load.Memory != nil || load.TokenRate != nil || load.CPUHistory != nil || load.TokenHistory != nil || load.Changes != nil || got.Tokens != nil {
 		t.Errorf("of another machine: %+v %v", load, got.Tokens)
-	}
-}
-
-// The totals are those of all rows, or none; the ID, which says where a session is, stays in a narrow table; the filter takes the host.
-func TestHostFrame(t *testing.T) {
-	s := session("aaaa", discover.Running, "/w", "a title")
-	m := newScreen(t, sessionOf("ana", s), sessionOf("local", s))
-	m.warnings = []string{"away: it cannot be reached", "bare: it has no agentctl"}
-	lines := m.frame(60, 15)
-	if strings.Contains(lines[0], "cpu") || lines[1] != "2 could not be read: away: it cannot be reached" {
-		t.Errorf("%q", lines[:2])
-	}
-	if text := strings.Join(lines, "\n"); !strings.Contains(text, " ana:aaaa ") || !strings.Contains(text, " local:aaaa ") {
-		t.Error(text)
-	}
-	if !matches(&m.rows[0].s, "ana") || matches(&m.rows[1].s, "ana") {
-		t.Error("the filter does not know the host")
-	}
-	m.rows = slices.Delete(m.rows, 0, 2)
-	if text := m.shown(60, 15); strings.Contains(text, "no live sessions") || !strings.Contains(text, "no live session is known") {
-		t.Error(text)
 	}
 }

@@ -18,9 +18,6 @@ var sources embed.FS
 // list is the file beside the homes that holds the sessions of a cached store. It is written last.
 const list = "sessions.json"
 
-// measured is from how many sessions on a store is one that time is measured with.
-const measured = 1000
-
 // Cached makes a store below dir unless it is there already from an earlier call with the same options, and returns
 // its place. Nobody may change it.
 func Cached(dir string, o Options) (path string, sessions []Session, err error) {
@@ -57,11 +54,6 @@ func Cached(dir string, o Options) (path string, sessions []Session, err error) 
 	}
 	if err := os.WriteFile(filepath.Join(unfinished, list), raw, 0o644); err != nil {
 		return "", nil, err
-	}
-	if o.Sessions >= measured {
-		if err := settle(unfinished); err != nil {
-			return "", nil, err
-		}
 	}
 	return path, sessions, os.Rename(unfinished, path)
 }
