@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -120,43 +119,5 @@ func TestOneOfManyDeclares(t *testing.T) {
 	wg.Wait()
 	if won.Load() != 1 {
 		t.Errorf("%d have won", won.Load())
-	}
-}
-
-// One bad file is named, and hides no other.
-func TestDeclaredBadFiles(t *testing.T) {
-	s := Store{t.TempDir()}
-	for name, text := range map[string]string{
-		"torn.toml":     "directory = \"/a",
-		"odd.toml":      "directory = \"/a\"\nwhy = \"x\"\n",
-		"relative.toml": "directory = \"a\"\n",
-		"good.toml":     "directory = \"/a\"\nby = \"x\"\nsince = 2026-01-01T00:00:00Z\n",
-		".draft-1":      "direc",
-	} {
-		if err := os.WriteFile(filepath.Join(s.Dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	list, err := s.List(noon)
-	if len(list) != 1 || list[0].By != "x" || err == nil {
-		t.Fatalf("%+v, %v", list, err)
-	}
-	for _, name := range []string{"torn.toml", "odd.toml", "relative.toml"} {
-		if !strings.Contains(err.Error(), name) {
-			t.Errorf("%s is not named: %v", name, err)
-		}
-	}
-	if strings.Contains(err.Error(), "draft") {
-		t.Error(err)
-	}
-	// Whoever was killed while writing is cleaned up after.
-	if err := os.Chtimes(filepath.Join(s.Dir, ".draft-1"), noon, noon); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Declare(t.Context(), workspace(t, t.TempDir()), DeclaredLock{Dir: "/b", Since: noon}, noon.Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if drafts, _ := filepath.Glob(filepath.Join(s.Dir, ".draft-*")); len(drafts) != 0 {
-		t.Errorf("left: %v", drafts)
 	}
 }

@@ -1,13 +1,11 @@
 package lock
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -98,39 +96,4 @@ func TestOneHolder(t *testing.T) {
 	if files, err := os.ReadDir(top); err != nil || len(files) != 2 {
 		t.Errorf("holding has left something behind: %v, %v", files, err)
 	}
-}
-
-// However its holder ends, the lock is free.
-func TestTheDeadHoldNothing(t *testing.T) {
-	top, sub, _ := worktree(t)
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), holderKey+"="+sub)
-	if _, err := cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
-		t.Fatal(line, err)
-	}
-	if _, err := FlockWorkspace(over(), top); !errors.Is(err, ErrFlocked) {
-		t.Error(err)
-	}
-	waiting := make(chan error)
-	go func() {
-		_, err := FlockWorkspace(context.Background(), top)
-		waiting <- err
-	}()
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-waiting; err != nil {
-		t.Error(err)
-	}
-	_ = cmd.Wait()
 }

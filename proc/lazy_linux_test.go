@@ -2,7 +2,6 @@ package proc
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,31 +26,6 @@ func TestCandidatesReadsNoOthers(t *testing.T) {
 	}
 	if table.LoadAll(); table.Err() == nil || !strings.Contains(table.Err().Error(), "4045/stat") {
 		t.Errorf("all were asked for: %v", table.Err())
-	}
-}
-
-// TestLoadAllKeepsProcessesThatEndLater: a process that was read stays in the table; one that was not is no longer there.
-func TestLoadAllKeepsProcessesThatEndLater(t *testing.T) {
-	for _, complete := range []bool{true, false} {
-		cmd := exec.Command("sleep", "1000")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		table, err := ReadTable(t.Context())
-		if err == nil && complete {
-			table.LoadAll()
-		}
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p, ok := table.ByPID(cmd.Process.Pid); ok != complete || ok && p.Parent != os.Getpid() {
-			t.Errorf("complete %v: found %v, %+v", complete, ok, p)
-		}
-		if got := slices.Contains(pids(table.Children(os.Getpid())), cmd.Process.Pid); got != complete || table.Err() != nil {
-			t.Errorf("complete %v: a child %v, %v", complete, got, table.Err())
-		}
 	}
 }
 

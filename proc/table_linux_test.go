@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -213,14 +212,6 @@ func TestMainThreadEndedFirst(t *testing.T) {
 	}
 	if p = inspect(t, c.Process.Pid); p.Alive() {
 		t.Errorf("after its end: %+v", p)
-	}
-}
-
-func TestListIsAscending(t *testing.T) {
-	table := take(t)
-	list := pids(table.All())
-	if !slices.IsSorted(list) || len(list) != table.Len() || len(list) < 2 {
-		t.Errorf("%v", list)
 	}
 }
 

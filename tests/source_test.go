@@ -159,32 +159,3 @@ func TestNobodyElseExits(t *testing.T) {
 		}
 	}
 }
-
-func TestFilesAndFunctionsAreSmall(t *testing.T) {
-	var lengths, functions []int
-	for _, f := range files(t) {
-		if f.lines > 400 {
-			t.Errorf("%s has %d lines, more than 400", f.path, f.lines)
-		}
-		if f.isTest() {
-			continue
-		}
-		lengths = append(lengths, f.lines)
-		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
-				functions = append(functions, f.fset.Position(fn.End()).Line-f.fset.Position(fn.Pos()).Line+1)
-			}
-		}
-	}
-	slices.Sort(lengths)
-	slices.Sort(functions)
-	median, long := lengths[len(lengths)/2], functions[len(functions)*9/10]
-	t.Logf("%d files, median %d lines; %d functions, median %d lines, nine in ten at most %d",
-		len(lengths), median, len(functions), functions[len(functions)/2], long)
-	if median > 130 {
-		t.Errorf("the median file has %d lines, more than 130", median)
-	}
-	if long > 50 {
-		t.Errorf("one function in ten has more than %d lines, which is more than 50", long)
-	}
-}

@@ -55,8 +55,4 @@ func eachOpenCode(t *testing.T, test func(*testing.T, *world.World, world.Agent,
 	})
 }
 
-// newest reports whether a release is the newest of its agent. What depends on agentctl rather than on the release is shown with
-// fewer repetitions on the others.
-func newest(r install.Release) bool { return slices.Contains(install.Newest(), r) }
-
 func sorted(s []string) []string { slices.Sort(s); return s }

@@ -74,29 +74,3 @@ func TestStopLeavesNothing(t *testing.T) {
 		}
 	})
 }
-
-// TestStopOfATerminal ends the agent's own interface with its tool.
-func TestStopOfATerminal(t *testing.T) {
-	for _, r := range install.Newest() {
-		if r.Agent == install.Codex {
-			continue // its interface only shows what the daemon runs
-		}
-		t.Run(r.String(), func(t *testing.T) {
-			w := world.New(t)
-			a := w.Release(r)
-			c := agentctlIn(t, w)
-			tool := w.Tool(a.Dir())
-			tui := a.TUI()
-			tui.Submit("in a terminal [[shell " + tool.Command + "]]")
-			tool.WaitRunning()
-			id := idOf(t, w, a, "in a terminal")
-			c.expect([]string{row(id, tui.PID(), "running")})
-			if s := c.stopped(id); s.Result != "stopped" {
-				t.Errorf("%+v", s)
-			}
-			if left := inhabitants(w.Home); len(left) > 0 {
-				t.Errorf("there are left\n%s", strings.Join(left, "\n"))
-			}
-		})
-	}
-}

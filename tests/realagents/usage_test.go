@@ -3,13 +3,11 @@ package realagents
 import (
 	"encoding/json"
 	"net/url"
-	"slices"
 	"syscall"
 	"testing"
 
 	"agentctl/internal/output"
 	"agentctl/tests/model"
-	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
 
@@ -63,47 +61,6 @@ func (c agentctl) addsUp(answers int64, answer output.Tokens) (total output.Usag
 		total = u.Total
 	}
 	return total
-}
-
-// TestUsageOfClaudeIsWhatTheModelServed: with calls of tools, a resume with a sub-agent, a summary, titles and a fork.
-func TestUsageOfClaudeIsWhatTheModelServed(t *testing.T) {
-	w := world.New(t)
-	a := w.Claude(install.ClaudeCurrent)
-	c := agentctlIn(t, w).as(a)
-	claudeRan(t, a, "count [[shell echo hi]]", "--session-id", claudeTrunk)
-	claudeRan(t, a, "more [[agent do it [[shell echo sub]]]]", "--resume", claudeTrunk)
-	trunk := claudeRan(t, a, "/compact", "--resume", claudeTrunk)
-	claudeRan(t, a, "apart", "--resume", claudeTrunk, "--fork-session", "--session-id", claudeFork)
-	answers := served(w, "messages", func(model.Request) bool { return true })
-	answer := output.Tokens{In: 1000, Out: 50, CacheRead: 11, CacheWrite: 7, Total: 1068}
-	total := c.addsUp(answers, answer)
-	if total.Cost == nil || !near(*total.Cost, trunk.Cost) || !total.CostPartial {
-		t.Errorf("cost %v, Claude Code says %v of all but the fork", total.Cost, trunk.Cost)
-	}
-}
-
-// TestUsageOfCodexIsWhatTheModelServed: with calls of tools, a resume, a fork, a sub-agent and a summary of a full context.
-func TestUsageOfCodexIsWhatTheModelServed(t *testing.T) {
-	w := world.New(t)
-	a := w.Codex(install.CodexCurrent)
-	c := agentctlIn(t, w).as(a)
-	a.Run("the first [[shell echo one;; text done]]").Wait()
-	id := codexID(t, w, "the first")
-	a.Run("the second", "resume", id, "-").Wait()
-	a.Run("", "fork", id, "the fork [[text forked]]").Wait()
-	above := a.Run("above [[agent [[text below]];; hang @recorded;; text done]]", "--enable", "multi_agent")
-	// The end of a run can discard what its sub-agent has not recorded yet.
-	if !poll(func() bool {
-		return slices.ContainsFunc(c.list("-a", "--children", "--tokens"), func(s output.Session) bool { return s.ParentID != "" && s.Tokens != nil && s.Tokens.In > 0 })
-	}) {
-		t.Fatal("the sub-agent has used nothing")
-	}
-	w.Model.Release("recorded")
-	above.Wait()
-	a.Run("long [[shell echo one;; shell echo two;; text done]]", "-c", "model_auto_compact_token_limit=900").Wait()
-	answers := served(w, "responses", func(model.Request) bool { return true })
-	answer := output.Tokens{In: 400, CacheRead: 600, Out: 50, Reasoning: 10, Total: 1050}
-	c.addsUp(answers, answer)
 }
 
 // TestUsageOfOpenCodeIsWhatTheModelServed: with a sub-agent, a summary, a resume and a fork. OpenCode records no usage of titles,

@@ -2,13 +2,10 @@ package top
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"agentctl/discover"
-	"agentctl/internal/output"
 	"agentctl/internal/terminal"
 )
 
@@ -25,71 +22,6 @@ func manyKinds() (list []discover.Session) {
 		list = append(list, s)
 	}
 	return list
-}
-
-// sgr finds the sequences that set colours and attributes.
-func sgr() *regexp.Regexp { return regexp.MustCompile("\x1b\\[([0-9;]*)m") }
-
-// No colour has a meaning of its own: without colours, each line is the same but for the sequences. The colours are readable on light
-// and on dark backgrounds: none is black, white or yellow, unless it has a background of its own.
-func TestColors(t *testing.T) {
-	for _, keys := range [][]terminal.Key{nil, {' ', 'j'}, {'i'}, {'?'}, {'K'}, {'/', 'x'}} {
-		for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
-			plain, colored := newScreen(t, manyKinds()...), newScreen(t, manyKinds()...)
-			colored.call.Style.Color = true
-			plain.types(keys...)
-			colored.types(keys...)
-			want, got := plain.frame(size[0], size[1]), colored.frame(size[0], size[1])
-			text := strings.Join(got, "\n")
-			for i := range got {
-				got[i] = strings.TrimRight(output.WithoutColor(got[i]), " ")
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%v %v:\n%s\nwithout colours:\n%s", keys, size, strings.Join(got, "\n"), strings.Join(want, "\n"))
-			}
-			for _, found := range sgr().FindAllStringSubmatch(text, -1) {
-				if !slices.Contains([]string{"", "0", "1", "2", "7", "31", "32", "35", "36", "30;43"}, found[1]) {
-					t.Errorf("%v: colour %q", keys, found[1])
-				}
-			}
-		}
-	}
-	shown := newScreen(t, manyKinds()...).shown(200, 50)
-	for _, want := range []string{"\n>   waiting (permission)", "running", "idle", "stopped (error)", "unknown"} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("no %q in\n%s", want, shown)
-		}
-	}
-}
-
-// The columns of the table begin at one place in all rows, however wide the characters before them are.
-func TestWideCharacters(t *testing.T) {
-	for _, width := range []int{60, 80, 150, 300} {
-		lines := newScreen(t, manyKinds()...).frame(width, 20)[1:7]
-		for _, title := range []string{"DIR", "TITLE"} {
-			before, _, found := strings.Cut(lines[0], title)
-			if !found {
-				t.Errorf("%d columns: no column %s", width, title)
-				continue
-			}
-			at := output.DisplayWidth(before)
-			for _, line := range lines[1:] {
-				if !beginsAt(line, at) {
-					t.Errorf("%d columns, %s at %d: %q", width, title, at, line)
-				}
-			}
-		}
-	}
-}
-
-// beginsAt reports whether a text begins at this place of a line, after two blanks.
-func beginsAt(line string, at int) bool {
-	for i, r := range line {
-		if output.DisplayWidth(line[:i]) == at && strings.HasSuffix(line[:i], "  ") && r != ' ' {
-			return true
-		}
-	}
-	return false
 }
 
 // A screen that is too small for all parts says so, and still answers.

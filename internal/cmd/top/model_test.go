@@ -54,25 +54,7 @@ func (m *screen) types(keys ...terminal.Key) (last terminal.Request) {
 	return last
 }
 
-func (m *screen) typesText(text string) {
-	for _, r := range text {
-		m.typed(terminal.Key(r))
-	}
-}
-
 func (m *screen) shown(columns, rows int) string { return strings.Join(m.frame(columns, rows), "\n") }
-
-// waitFor waits until a frame has a text.
-func (m *screen) waitFor(text string) {
-	m.t.Helper()
-	for timeout := time.After(time.Minute); !strings.Contains(m.shown(120, 40), text); {
-		select {
-		case <-m.changed.c:
-		case <-timeout:
-			m.t.Fatalf("no %q in\n%s", text, m.shown(120, 40))
-		}
-	}
-}
 
 func session(id string, status discover.Status, dir, title string) discover.Session {
 	return discover.Session{Record: &discover.Record{Agent: "codex", ID: id, Path: "/s/" + id, Dir: dir, Title: title, Updated: cmdtest.Now()}, Status: status}
@@ -121,65 +103,6 @@ func TestMove(t *testing.T) {
 		if text := m.shown(100, 12); !strings.Contains(text, "\n>") || !strings.Contains(text, fmt.Sprintf("title %02d", step.want)) {
 			t.Errorf("%v:\n%s", step.key, text)
 		}
-	}
-}
-
-// Stop asks, and is about the marked rows, or the selected one; stopped ones are left out. The report is that of the command.
-func TestStop(t *testing.T) {
-	m := newScreen(t, session("aaaa", discover.Running, "/w", ""), session("bbbb", discover.Stopped, "/w", ""), session("cccc", discover.Idle, "/w", ""))
-	m.types('K', 'n')
-	if text := m.shown(120, 20); !strings.Contains(text, "nothing was done") {
-		t.Error(text)
-	}
-	m.types(terminal.Key(' '), ' ', ' ', 'K')
-	if text := m.shown(120, 20); !strings.HasSuffix(text, "agentctl stop aaaa cccc ? [y/N] ▏") {
-		t.Error(text)
-	}
-	m.types(terminal.PasteBegin, 'y', terminal.PasteEnd) // what is pasted answers no question
-	select {
-	case ran := <-m.ran:
-		t.Error(ran)
-	default:
-	}
-	m.types('y')
-	if ran := <-m.ran; ran != "stop aaaa cccc" {
-		t.Error(ran)
-	}
-	m.waitFor("exit 1")
-	if text := m.shown(120, 40); !strings.Contains(text, "── $ agentctl stop aaaa cccc ─") || !strings.Contains(text, `ran ["stop" "aaaa" "cccc"]`) {
-		t.Error(text)
-	}
-	m.types(terminal.Escape)
-	if text := m.shown(120, 40); strings.Contains(text, "exit 1") {
-		t.Error(text)
-	}
-}
-
-// While a message waits to be read, another command acts; the pane shows both.
-func TestTwoActions(t *testing.T) {
-	m := newScreen(t, session("aaaa", discover.Waiting, "/w", ""), session("bbbb", discover.Running, "/w", ""))
-	read := make(chan struct{})
-	m.runner.verb = func(_ context.Context, f cmdutil.Factory, args ...string) int {
-		if args[0] == "send" {
-			<-read
-		}
-		fmt.Fprintf(f.Stdout, "ran %q\n", args)
-		return 0
-	}
-	m.types('m', 'x', terminal.Enter)
-	m.waitFor("running …")
-	m.types('j', 'K', 'y')
-	m.waitFor("exit 0")
-	if text := m.shown(120, 40); !strings.Contains(text, "running …\n\n$ agentctl stop bbbb\nran") {
-		t.Error(text)
-	}
-	close(read)
-	m.waitFor(`ran ["send" "--" "aaaa" "x"]`)
-	m.waitFor("exit 0\n\n$ agentctl stop bbbb")
-	m.types('K', 'y')
-	m.waitFor("exit 0")
-	if text := m.shown(120, 40); strings.Contains(text, "send") {
-		t.Errorf("old reports are left:\n%s", text)
 	}
 }
 
@@ -242,54 +165,11 @@ func TestPromptLine(t *testing.T) {
 	}
 }
 
-// A message goes to each marked session by a command of its own; its text is never a flag.
-func TestMessage(t *testing.T) {
-	m := newScreen(t, session("aaaa", discover.Running, "/w", ""), session("bbbb", discover.Idle, "/w", ""))
-	m.types(' ', ' ')
-	m.types('m')
-	m.types(terminal.PasteBegin)
-	m.typesText("-x it's\ndone")
-	m.types(terminal.PasteEnd, terminal.Enter)
-	for _, want := range []string{"send -- aaaa -x it's done", "send -- bbbb -x it's done"} {
-		if ran := <-m.ran; ran != want {
-			t.Errorf("%q, want %q", ran, want)
-		}
-	}
-	m.waitFor(`$ agentctl send -- bbbb '-x it'\''s done'`)
-	m.types('m', terminal.Enter)
-	if text := m.shown(120, 40); !strings.Contains(text, "nothing was sent") {
-		t.Error(text)
-	}
-}
-
 // What is pasted into the table does nothing.
 func TestPaste(t *testing.T) {
 	m := newScreen(t, session("aaaa", discover.Running, "/w", ""))
 	m.types(terminal.PasteBegin, 'K', 'y', 'q', terminal.PasteEnd)
 	if text := m.shown(120, 20); m.prompt != nil || !strings.Contains(text, "what is pasted is no command") {
-		t.Error(text)
-	}
-}
-
-// The pane shows what commands print, and asks for it again when the session has changed.
-func TestPane(t *testing.T) {
-	m := newScreen(t, session("aaaa", discover.Running, "/w", ""))
-	m.runner.arguments = []string{"--home", "/h x"}
-	go m.pane.load(t.Context(), m.runner, m.changed.notify)
-	m.types(terminal.Enter)
-	m.waitFor(`ran ["peek" "-n" "50" "aaaa" "--home" "/h x"]`)
-	if ran := <-m.ran; ran != "peek -n 50 aaaa --home /h x" {
-		t.Error(ran)
-	}
-	m.waitFor("peek: $ agentctl peek -n 50 aaaa --home '/h x'")
-	m.rows[0].s.Status = discover.Idle
-	for m.shown(120, 40); len(m.ran) == 0; m.shown(120, 40) {
-		<-time.After(panePause / 10)
-	}
-	m.types('w')
-	m.waitFor(`ran ["worktree" "list" "/w" "--home" "/h x"]`)
-	m.types('w')
-	if text := m.shown(120, 40); strings.Contains(text, "ran") {
 		t.Error(text)
 	}
 }

@@ -15,15 +15,10 @@ import (
 // changed copy.
 type Agent struct {
 	install.Installation
-	w    *World
-	dir  string
-	env  []string // beside the world's
-	shim bool
+	w   *World
+	dir string
+	env []string // beside the world's
 }
-
-// ViaShim is the agent started through its launcher, as from npm. Where npm's command is the agent itself (Shim is
-// nil), that is what is started.
-func (a Agent) ViaShim() Agent { a.shim = a.Shim != nil; return a }
 
 // In is the agent at work in another directory; use [World.Dir] for one that it trusts.
 func (a Agent) In(dir string) Agent { a.dir = dir; return a }
@@ -42,11 +37,7 @@ func (a Agent) command() string {
 // line is the agent with arguments, not started. Its process is named by the command's first word, as from
 // a shell.
 func (a Agent) line(ctx context.Context, args ...string) *exec.Cmd {
-	words := []string{a.Native}
-	if a.shim {
-		words = a.Shim
-	}
-	cmd := exec.CommandContext(ctx, words[0], slices.Concat(words[1:], args)...)
+	cmd := exec.CommandContext(ctx, a.Native, args...)
 	cmd.Dir, cmd.Env = a.dir, slices.Concat(a.w.env(a.dir), a.env)
 	return cmd
 }

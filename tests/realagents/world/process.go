@@ -58,12 +58,12 @@ func (a Agent) start(prompt string, args []string) *Process {
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, out, errs
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	w.check(p.cmd.Start())
-	p.begin(a)
+	p.begin()
 	return p
 }
 
 // begin watches a started command and finds the agent's own process behind a launcher.
-func (p *Process) begin(a Agent) {
+func (p *Process) begin() {
 	p.w.t.Helper()
 	go func() {
 		_ = p.cmd.Wait()
@@ -71,16 +71,10 @@ func (p *Process) begin(a Agent) {
 		close(p.reaped)
 	}()
 	p.pid = p.cmd.Process.Pid
-	if a.shim {
-		p.pid = p.w.agentBelow(p.cmd.Process.Pid, a.Native)
-	}
 }
 
 // PID is the process that runs the agent itself, behind whatever launcher.
 func (p *Process) PID() int { return p.pid }
-
-// ShimPID is the process that was started: the launcher's, if there is one.
-func (p *Process) ShimPID() int { return p.cmd.Process.Pid }
 
 // Alive reports whether the agent itself runs; a zombie does not.
 func (p *Process) Alive() bool { return alive(p.pid) }
@@ -96,13 +90,6 @@ func (p *Process) Kill() {
 	p.w.t.Helper()
 	p.Signal(syscall.SIGKILL)
 	p.w.waitUntil("the end of the process", func() bool { return !p.Alive() })
-}
-
-// KillShim ends the launcher alone, at once, and returns when it is gone.
-func (p *Process) KillShim() {
-	p.w.t.Helper()
-	p.w.check(p.cmd.Process.Kill())
-	<-p.reaped
 }
 
 // Wait returns the exit code of the started process, -1 for a signal.

@@ -51,47 +51,6 @@ func livesIn(pid int, home string) bool {
 	return err == nil && slices.Contains(strings.Split(string(raw), "\x00"), "HOME="+home) && alive(pid)
 }
 
-// agentBelow waits for a descendant of pid that runs the program.
-func (w *World) agentBelow(pid int, program string) (found int) {
-	w.t.Helper()
-	want, err := filepath.EvalSymlinks(program)
-	w.check(err)
-	w.waitUntil("the agent behind its launcher", func() bool {
-		found = below(pid, func(pid int) bool {
-			exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-			return sameFile(exe, want)
-		})
-		return found != 0
-	})
-	return found
-}
-
-// below is the first descendant that matches, 0 if there is none.
-func below(root int, match func(pid int) bool) int {
-	family := map[int]bool{root: true}
-	for grew := true; grew; {
-		grew = false
-		for _, pid := range pids() {
-			_, parent := stat(pid)
-			if family[pid] || !family[parent] {
-				continue
-			}
-			if match(pid) {
-				return pid
-			}
-			family[pid], grew = true, true
-		}
-	}
-	return 0
-}
-
-// sameFile also knows a program by one of its hard links.
-func sameFile(a, b string) bool {
-	x, err1 := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && os.SameFile(x, y)
-}
-
 // Poll asks again and again, where nothing tells: of what other programs store, and of processes that are not our
 // children. Between two asks it leaves the processor to those who are waited for, four times as long as an ask takes. It
 // reports whether the answer was yes before patience ran out.

@@ -24,7 +24,7 @@ func (a Agent) Terminal(args ...string) *TUI {
 	w.shared.add(p)
 	terminal, err := term.Start(p.cmd)
 	w.check(err)
-	p.begin(a)
+	p.begin()
 	tui := &TUI{Process: p, agent: a.Agent(), term: terminal}
 	w.t.Cleanup(func() {
 		if w.t.Failed() {
