@@ -1,12 +1,12 @@
 package lock
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
-	"golang.org/x/sys/unix"
 
 	"agentctl/discover/native/fsread"
 )
@@ -163,11 +162,10 @@ func load(path string) DeclaredLock {
 }
 
 func readFile(path string) ([]byte, error) {
-	fd, _, err := fsread.OpenAt(unix.AT_FDCWD, path, fsread.NoFollow)
+	f, _, err := fsread.OpenFile(context.Background(), path, fsread.NoFollow)
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), path)
 	defer f.Close()
 	return fsread.ReadAll(f, fileLimit)
 }

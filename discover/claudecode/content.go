@@ -11,15 +11,15 @@ import (
 
 // FilterContent implements [discover.ContentFilter]. It reads whole transcripts. A prompt with pasted text joins strings.
 func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
-	return fsread.FilterParallel(ctx, func(e discover.Entry, buffers *fsread.Buffers) bool { return mayMatch(e.Path, buffers, match) })(entries)
+	return fsread.FilterParallel(ctx, entries, func(ctx context.Context, e discover.Entry) bool { return mayMatch(ctx, e.Path, match) })
 }
 
 // mayMatch reports whether a transcript may match or cannot be read.
-func mayMatch(path string, buffers *fsread.Buffers, match func([]byte) bool) (found bool) {
+func mayMatch(ctx context.Context, path string, match func([]byte) bool) (found bool) {
 	if path == "" {
 		return true
 	}
-	f, err := buffers.OpenIn(path)
+	f, err := fsread.Open(ctx, path)
 	if err != nil {
 		return true
 	}

@@ -2,13 +2,13 @@ package claudecode
 
 import (
 	"context"
+	"io/fs"
 	"iter"
 	"path/filepath"
 	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native/diskusage"
-	"agentctl/discover/native/fsread"
 )
 
 // ReadDisk counts a session's transcript, its folder beside that, and whatever the folders of the home have under its ID: file
@@ -75,7 +75,7 @@ func (x *diskReader) readHome(home string, records []discover.Record) {
 	}, x.add)
 	projects := filepath.Join(home, projectsName)
 	var rest diskusage.Use
-	rest = rest.Plus(x.tree.Visit(projects, func(e fsread.DirEntry, path string, use func() diskusage.Use) {
+	rest = rest.Plus(x.tree.Visit(projects, func(e fs.DirEntry, path string, use func() diskusage.Use) {
 		if e.IsDir() && !x.stopped {
 			rest = rest.Plus(x.readProject(path))
 		} else {
@@ -87,7 +87,7 @@ func (x *diskReader) readHome(home string, records []discover.Record) {
 
 // readProject counts a project folder, and returns what belongs to no session.
 func (x *diskReader) readProject(dir string) (rest diskusage.Use) {
-	contents := listProject(dir, fsread.NewBuffers(x.ctx))
+	contents := listProject(x.ctx, dir)
 	parents := map[string]int{} // of sub-agents up to 2.0.x, by path
 	for session, paths := range contents.subagents {
 		if i, ok := x.byPath[filepath.Join(dir, session+transcriptSuffix)]; ok {
@@ -96,7 +96,7 @@ func (x *diskReader) readProject(dir string) (rest diskusage.Use) {
 			}
 		}
 	}
-	own := x.tree.Visit(dir, func(e fsread.DirEntry, path string, use func() diskusage.Use) {
+	own := x.tree.Visit(dir, func(e fs.DirEntry, path string, use func() diskusage.Use) {
 		if i, ok := parents[path]; ok {
 			x.add(i, subagentsKind, path, use())
 		} else if i, ok := x.byPath[path]; ok {
@@ -112,7 +112,7 @@ func (x *diskReader) readProject(dir string) (rest diskusage.Use) {
 
 // readSessionDir counts the folder of a session beside its transcript.
 func (x *diskReader) readSessionDir(owner int, dir string) {
-	own := x.tree.Visit(dir, func(e fsread.DirEntry, path string, use func() diskusage.Use) {
+	own := x.tree.Visit(dir, func(e fs.DirEntry, path string, use func() diskusage.Use) {
 		kind := strings.ReplaceAll(e.Name(), "-", " ")
 		if e.Name() == subagentsName {
 			kind = subagentsKind

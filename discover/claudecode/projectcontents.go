@@ -20,30 +20,25 @@ type projectContents struct {
 // listProjects lists the project folders of the entries, each once.
 func listProjects(ctx context.Context, entries []discover.Entry) map[string]projectContents {
 	all := map[string]projectContents{}
-	scratch := fsread.NewBuffers(ctx)
 	for _, e := range entries {
 		dir := filepath.Dir(e.Path)
 		if _, listed := all[dir]; !listed && !isSubagent(e.ID) {
-			all[dir] = listProject(dir, scratch)
+			all[dir] = listProject(ctx, dir)
 		}
 	}
 	return all
 }
 
-func listProject(dir string, s *fsread.Buffers) (found projectContents) {
-	d, err := fsread.OpenDir(s.Context(), dir)
+func listProject(ctx context.Context, dir string) (found projectContents) {
+	entries, err := fsread.ReadDir(ctx, dir)
 	if fsread.IsNotExist(err) {
 		return projectContents{}
 	}
 	if err != nil {
 		return projectContents{failed: dir, err: err}
 	}
-	defer d.Close()
 	found = projectContents{folders: map[string]bool{}, subagents: map[string][]string{}}
-	for n, err := range d.AllEntries(s) {
-		if err != nil {
-			return projectContents{failed: dir, err: err}
-		}
+	for _, n := range entries {
 		if !n.Type().IsRegular() { // a link may lead to a folder
 			found.folders[n.Name()] = true
 		}
@@ -51,7 +46,7 @@ func listProject(dir string, s *fsread.Buffers) (found projectContents) {
 			continue
 		}
 		path := filepath.Join(dir, n.Name())
-		session, err := firstSession(path, s)
+		session, err := firstSession(ctx, path)
 		if err != nil && !fsread.IsNotExist(err) {
 			return projectContents{failed: path, err: err}
 		}
@@ -61,8 +56,8 @@ func listProject(dir string, s *fsread.Buffers) (found projectContents) {
 }
 
 // firstSession returns the session that the first record of a transcript names.
-func firstSession(path string, buffers *fsread.Buffers) (id string, err error) {
-	f, err := buffers.Open(path)
+func firstSession(ctx context.Context, path string) (id string, err error) {
+	f, err := fsread.Open(ctx, path)
 	if err != nil {
 		return "", err
 	}

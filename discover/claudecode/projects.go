@@ -72,11 +72,11 @@ func openProjects(ctx context.Context, home string) (p projects, err error) {
 		return p, warning(root, cause(err))
 	}
 	var errs []error
-	for n, err := range p.dir.AllEntries(nil) {
-		if err != nil {
-			errs = append(errs, warning(root, cause(err)))
-			break
-		}
+	entries, err := p.dir.Entries()
+	if err != nil {
+		errs = append(errs, warning(root, cause(err)))
+	}
+	for _, n := range entries {
 		ok := n.IsDir()
 		// The slug of an absolute path begins with a dash; other files are not Claude Code's.
 		if !ok && (n.Type() == fs.ModeSymlink || strings.HasPrefix(n.Name(), "-")) {
@@ -113,7 +113,7 @@ type match struct {
 // find returns the folders with a transcript of the session, sorted by name. It does not list them.
 func (p projects) find(ctx context.Context, id string) (hits []match) {
 	file := id + transcriptSuffix
-	stat := func(folder string, _ *fsread.Buffers, h *match) (bool, error) {
+	stat := func(_ context.Context, folder string, h *match) (bool, error) {
 		h.folder = folder
 		h.info, h.err = p.dir.Stat(folder + "/" + file)
 		return !fsread.IsNotExist(h.err), nil
@@ -158,7 +158,7 @@ func projectDirs(ctx context.Context, home, dir string) []string {
 }
 
 // readDir lists a folder. A missing folder is empty.
-func readDir(ctx context.Context, dir string) ([]fsread.DirEntry, error) {
+func readDir(ctx context.Context, dir string) ([]fs.DirEntry, error) {
 	d, err := fsread.OpenDir(ctx, dir)
 	if fsread.IsNotExist(err) {
 		return nil, nil

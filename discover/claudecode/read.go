@@ -84,13 +84,13 @@ func newReader(ctx context.Context, entries []discover.Entry, options discover.R
 
 // read reads one session. There is neither a record nor an error if the file holds none, or is gone, and both if a part
 // could not be read. Errors are warnings.
-func (x *reader) read(e discover.Entry, scratch *fsread.Buffers, r *discover.Record) (ok bool, err error) {
-	return x.readSession(e, scratch, r, &transcript.Totals{})
+func (x *reader) read(ctx context.Context, e discover.Entry, r *discover.Record) (ok bool, err error) {
+	return x.readSession(ctx, e, r, &transcript.Totals{})
 }
 
 // readSession is read with the totals that a transcript is read into as a whole.
-func (x *reader) readSession(e discover.Entry, scratch *fsread.Buffers, r *discover.Record, t *transcript.Totals) (ok bool, err error) {
-	f, err := scratch.OpenIn(e.Path)
+func (x *reader) readSession(ctx context.Context, e discover.Entry, r *discover.Record, t *transcript.Totals) (ok bool, err error) {
+	f, err := fsread.Open(ctx, e.Path)
 	if fsread.IsNotExist(err) {
 		return false, nil
 	}
@@ -146,8 +146,7 @@ func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript
 	if tail.Last.Background { // also after its job was removed (claude rm)
 		r.Source = "bg"
 	}
-	texts := head.Strings
-	r.Meta = discover.Facts{{"entrypoint", texts.Value(entrypoint)}, {projectMeta, texts.Value(projectOf(e))}, {"continuedIn", metadata.Get(transcript.ContinuedIn)}}.WithoutEmpty()
+	r.Meta = discover.Facts{{"entrypoint", entrypoint}, {projectMeta, projectOf(e)}, {"continuedIn", metadata.Get(transcript.ContinuedIn)}}.WithoutEmpty()
 	if head.Forked() {
 		r.Created = head.ForkCreated()
 		moveSharedCost(r)

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
 )
 
 // readBytes reads one transcript of this content.
@@ -24,7 +23,7 @@ func readFile(t testing.TB, dir, path string) (discover.Record, bool) {
 	var r discover.Record
 	x := reader{options: discover.ReadOptions{Full: true}, whole: true}
 	e := discover.Entry{Agent: "claude-code", ID: alive, Path: path, Home: dir}
-	ok, err := x.read(e, new(fsread.Buffers), &r)
+	ok, err := x.read(t.Context(), e, &r)
 	if !errors.Is(err, errNoRecords) {
 		must(t, err)
 	}

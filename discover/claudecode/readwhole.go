@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"cmp"
+	"context"
 	"path/filepath"
 	"slices"
 
@@ -28,7 +29,7 @@ func (x *reader) readWhole(r *discover.Record, e discover.Entry, f *fsread.File,
 	}
 	fillTotals(r, t)
 	if !t.Sidechain {
-		if err := readSubagents(t, r, x.projects[filepath.Dir(r.Path)], f.Buffers()); err != nil {
+		if err := readSubagents(f.Context(), t, r, x.projects[filepath.Dir(r.Path)]); err != nil {
 			return err
 		}
 	}
@@ -68,13 +69,13 @@ func moveSharedCost(r *discover.Record) {
 
 // readSubagents adds the transcripts of the session's sub-agents: those below its folder and, up to 2.0.x, those in its project
 // folder.
-func readSubagents(t *transcript.Totals, r *discover.Record, project projectContents, buffers *fsread.Buffers) error {
+func readSubagents(ctx context.Context, t *transcript.Totals, r *discover.Record, project projectContents) error {
 	if project.err != nil {
 		return asWarning(project.failed, project.err)
 	}
 	paths := slices.Clone(project.subagents[r.ID])
 	if project.folders[r.ID] {
-		below := listSubagentFiles(buffers.Context(), r.Path)
+		below := listSubagentFiles(ctx, r.Path)
 		if below.err != nil {
 			return asWarning(below.failed, below.err)
 		}
@@ -85,19 +86,18 @@ func readSubagents(t *transcript.Totals, r *discover.Record, project projectCont
 		}
 	}
 	for _, path := range paths {
-		if err := readSubagent(t, path, buffers); err != nil && !fsread.IsNotExist(err) {
+		if err := readSubagent(ctx, t, path); err != nil && !fsread.IsNotExist(err) {
 			return asWarning(path, err)
 		}
 	}
 	return nil
 }
 
-func readSubagent(t *transcript.Totals, path string, buffers *fsread.Buffers) error {
-	f, err := buffers.Open(path)
+func readSubagent(ctx context.Context, t *transcript.Totals, path string) error {
+	f, err := fsread.Open(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	f.UseBuffers(buffers)
 	return t.ReadSubagent(f)
 }

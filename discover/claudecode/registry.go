@@ -104,22 +104,15 @@ const registryLimit = 10_000
 func listRegistry(ctx context.Context, home string) (r registry, err error) {
 	r = registry{entries: map[int]bool{}, keys: map[int]string{}}
 	path := filepath.Join(home, sessionsName)
-	dir, err := fsread.OpenDir(ctx, path)
+	files, err := fsread.ReadDir(ctx, path)
 	if fsread.IsNotExist(err) {
 		return r, nil
 	}
-	if r.partial = true; err != nil {
-		return r, warning(path, cause(err))
+	if len(files) > registryLimit {
+		files, err = files[:registryLimit], fmt.Errorf("more than %d files", registryLimit)
 	}
-	defer dir.Close()
-	n := 0
-	for file, err := range dir.AllEntries(nil) {
-		if n++; err == nil && n > registryLimit {
-			err = fmt.Errorf("more than %d files", registryLimit)
-		}
-		if err != nil {
-			return r, warning(path, cause(err))
-		}
+	r.partial = err != nil
+	for _, file := range files {
 		number, rest, _ := strings.Cut(file.Name(), ".")
 		pid, err := strconv.Atoi(number)
 		switch {
@@ -130,7 +123,9 @@ func listRegistry(ctx context.Context, home string) (r registry, err error) {
 			r.keys[pid] = filepath.Join(path, file.Name())
 		}
 	}
-	r.partial = false
+	if r.partial {
+		return r, warning(path, cause(err))
+	}
 	return r, nil
 }
 

@@ -31,7 +31,6 @@ type search struct {
 	ctx context.Context // a search lives as long as one call
 	discover.EntryFilter
 	home     string
-	buffers  *fsread.Buffers // nil: none are shared
 	found    []discover.Entry
 	warnings []error
 }
@@ -69,14 +68,12 @@ func (s *search) searchHome(home discover.Home) {
 
 // listAll adds the sessions of all project folders, which are listed in parallel.
 func (s *search) listAll(in projects) {
-	list := func(folder string, buffers *fsread.Buffers, l *search) (bool, error) {
-		room := fsread.Reuse[[]discover.Entry](buffers)
-		*l = search{ctx: s.ctx, EntryFilter: s.EntryFilter, home: s.home, buffers: buffers, found: (*room)[:0]}
+	list := func(ctx context.Context, folder string, l *search) (bool, error) {
+		*l = search{ctx: ctx, EntryFilter: s.EntryFilter, home: s.home}
 		l.listBelow(in.dir, folder)
 		if s.Subagents {
 			l.keepNewestTranscripts()
 		}
-		*room, l.found = l.found, slices.Clone(l.found)
 		return true, nil
 	}
 	found := [][]discover.Entry{s.found}
@@ -180,10 +177,12 @@ func (s *search) listOpened(d *fsread.Dir, err error) {
 	}
 	defer d.Close()
 	within := enclosingSubagentDir(d.Path()) != ""
-	for n, err := range d.AllEntries(s.buffers) {
+	entries, err := d.Entries()
+	if err != nil {
+		s.warnSkipped(err)
+	}
+	for _, n := range entries {
 		switch {
-		case err != nil:
-			s.warnSkipped(err)
 		case within && n.IsDir():
 			s.listBelow(d, n.Name())
 		case s.wantsSubagents() && s.Parents == nil && n.IsDir() && isUUID(n.Name()):
@@ -202,7 +201,7 @@ func (s *search) warnSkipped(err error) {
 }
 
 // addListed adds a file of a folder if it is a transcript and asked for.
-func (s *search) addListed(d *fsread.Dir, n fsread.DirEntry) {
+func (s *search) addListed(d *fsread.Dir, n fs.DirEntry) {
 	id, ok := idOfFile(n.Name())
 	if !ok || isSubagent(id) && !s.Subagents || s.Parents != nil && !isSubagent(id) {
 		return

@@ -41,10 +41,10 @@ func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq
 }
 
 // readUsage reads what a session used. There is nothing where its tokens are not known.
-func (x *reader) readUsage(e discover.Entry, buffers *fsread.Buffers, u *sessionUsage) (ok bool, err error) {
+func (x *reader) readUsage(ctx context.Context, e discover.Entry, u *sessionUsage) (ok bool, err error) {
 	var t transcript.Totals
 	t.KeepAnswers()
-	if ok, err = x.readSession(e, buffers, &u.Record, &t); ok && u.Tokens != nil {
+	if ok, err = x.readSession(ctx, e, &u.Record, &t); ok && u.Tokens != nil {
 		u.answers = t.Answers()
 		for i := range u.answers {
 			if a := &u.answers[i]; !a.Recorded() && a.Tokens.Total > 0 {

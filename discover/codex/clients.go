@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
 )
 
 // client is a terminal interface that shows threads of the daemon of its home, or of the server that its arguments name (--remote).
@@ -176,7 +175,7 @@ func (c *claimBuilder) record(s servedThread) (r storedThread, ok bool) {
 	if s.entry.Size == 0 || len(c.clients) == 0 {
 		return r, false
 	}
-	ok, err := r.read(s.entry, discover.ReadOptions{}, fsread.NewBuffers(c.ctx))
+	ok, err := r.read(c.ctx, s.entry, discover.ReadOptions{})
 	return r, ok && err == nil
 }
 

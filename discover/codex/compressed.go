@@ -64,9 +64,9 @@ func decompress(f *fsread.File) (_ *fsread.File, g gap, err error) {
 	return f, g, err
 }
 
-// openRollout opens a rollout, compressed or not, for the call that buffers belongs to.
-func openRollout(path string, buffers *fsread.Buffers) (*fsread.File, gap, error) {
-	f, err := buffers.Open(path)
+// openRollout opens a rollout, compressed or not, for the call of ctx.
+func openRollout(ctx context.Context, path string) (*fsread.File, gap, error) {
+	f, err := fsread.Open(ctx, path)
 	if err != nil || !strings.HasSuffix(path, compressedExt) {
 		return f, gap{}, err
 	}
@@ -74,8 +74,8 @@ func openRollout(path string, buffers *fsread.Buffers) (*fsread.File, gap, error
 }
 
 // openHead is openRollout for a caller that reads no more than the first n bytes. Only these are decompressed.
-func openHead(path string, n int64, buffers *fsread.Buffers) (*fsread.File, error) {
-	f, err := buffers.Open(path)
+func openHead(ctx context.Context, path string, n int64) (*fsread.File, error) {
+	f, err := fsread.Open(ctx, path)
 	if err != nil || !strings.HasSuffix(path, compressedExt) {
 		return f, err
 	}

@@ -11,17 +11,16 @@ import (
 
 // FilterContent implements [discover.ContentFilter]. It reads whole rollouts, and those that they continue.
 func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
-	return fsread.FilterParallel(ctx, func(e discover.Entry, buffers *fsread.Buffers) bool { return mayMatch(e.Path, buffers, match) })(entries)
+	return fsread.FilterParallel(ctx, entries, func(ctx context.Context, e discover.Entry) bool { return mayMatch(ctx, e.Path, match) })
 }
 
 // mayMatch reports whether a rollout may match, cannot be read, or continues another one.
-func mayMatch(path string, buffers *fsread.Buffers, match func([]byte) bool) bool {
-	f, g, err := openRollout(path, buffers)
+func mayMatch(ctx context.Context, path string, match func([]byte) bool) bool {
+	f, g, err := openRollout(ctx, path)
 	if err != nil || g.size > 0 {
 		return true // the later reading of the messages reports what is left out
 	}
 	defer f.Close()
-	f.UseBuffers(buffers)
 	begin, found := true, false
 	err = f.Blocks(func(b []byte) bool {
 		found = begin && continuesAnother(b) || match(b) || transcript.JoinsStrings(b)

@@ -2,12 +2,12 @@ package codex
 
 import (
 	"context"
+	"io/fs"
 	"iter"
 	"path/filepath"
 
 	"agentctl/discover"
 	"agentctl/discover/native/diskusage"
-	"agentctl/discover/native/fsread"
 )
 
 // ReadDisk counts all rollouts of a thread, and whatever the folders of the home have under its ID, such as shell snapshots. The
@@ -69,7 +69,7 @@ const dateDepth = 3
 
 // readRollouts counts a directory of rollouts, and returns what belongs to no thread.
 func (x *diskReader) readRollouts(dir string, depth int) (rest diskusage.Use) {
-	own := x.tree.Visit(dir, func(e fsread.DirEntry, path string, use func() diskusage.Use) {
+	own := x.tree.Visit(dir, func(e fs.DirEntry, path string, use func() diskusage.Use) {
 		name, isRollout := parseRolloutName(e.Name())
 		i, known := x.byID[name.id]
 		switch {

@@ -3,6 +3,7 @@ package codex
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -38,7 +39,7 @@ func (c *claimBuilder) addEndedExec(s agentProcess, files openFiles) {
 			continue
 		}
 		var r storedThread
-		ok, err := r.read(e, discover.ReadOptions{}, fsread.NewBuffers(c.ctx))
+		ok, err := r.read(c.ctx, e, discover.ReadOptions{})
 		if err != nil || !ok || r.Source != "exec" || r.IsSubagent() || discover.RealPath(r.Dir) != dir || !r.Turn.Ended() {
 			continue
 		}
@@ -53,7 +54,7 @@ func (c *claimBuilder) addEndedExec(s agentProcess, files openFiles) {
 // hasHistoryDB reports whether a process that runs a thread in this home has the database of the threads' messages open.
 func hasHistoryDB(ctx context.Context, home string) bool {
 	names, _ := fsread.ReadDir(ctx, home)
-	return slices.ContainsFunc(names, func(n fsread.DirEntry) bool { return isHistoryDB(n.Name()) })
+	return slices.ContainsFunc(names, func(n fs.DirEntry) bool { return isHistoryDB(n.Name()) })
 }
 
 // mayHaveWritten reports whether the process has written enough bytes to have written the rollout, as far as the system counts them.

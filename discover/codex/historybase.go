@@ -52,16 +52,16 @@ const maxBases = 16
 
 // inheritSettings completes the tail of a rollout from the rollouts that it continues. A segment that begins with an edited prompt may
 // contain neither the settings of a turn nor a token count.
-func inheritSettings(t *transcript.Tail, home string, h transcript.HistoryBase, buffers *fsread.Buffers) error {
+func inheritSettings(ctx context.Context, t *transcript.Tail, home string, h transcript.HistoryBase) error {
 	for range maxBases {
 		if h.ID == "" || h.EndByte <= 0 || t.Settings != (transcript.Settings{}) && t.Usage.Context > 0 {
 			return nil
 		}
-		path, err := findRollout(buffers.Context(), home, h.ID)
+		path, err := findRollout(ctx, home, h.ID)
 		if err != nil {
 			return nil //nolint:nilerr // deleted: the newer rollout has all that is left
 		}
-		if h, err = inheritFrom(t, path, h, buffers); err != nil {
+		if h, err = inheritFrom(ctx, t, path, h); err != nil {
 			return warn(path, err)
 		}
 	}
@@ -69,8 +69,8 @@ func inheritSettings(t *transcript.Tail, home string, h transcript.HistoryBase, 
 }
 
 // inheritFrom completes the tail from one rollout, up to the place where it was left. It returns what that rollout continues.
-func inheritFrom(t *transcript.Tail, path string, h transcript.HistoryBase, buffers *fsread.Buffers) (transcript.HistoryBase, error) {
-	f, g, err := openRollout(path, buffers)
+func inheritFrom(ctx context.Context, t *transcript.Tail, path string, h transcript.HistoryBase) (transcript.HistoryBase, error) {
+	f, g, err := openRollout(ctx, path)
 	if fsread.IsNotExist(err) {
 		return transcript.HistoryBase{}, nil
 	}

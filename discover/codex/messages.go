@@ -54,18 +54,17 @@ type messageReader struct {
 
 	longLine bool  // the next newer line is too long to be read
 	longEnd  int64 // the offset at which that line ends
-	buffers  *fsread.Buffers
 }
 
 func newMessageReader(ctx context.Context, r discover.Record, yield func(discover.Message, error) bool) *messageReader {
-	m := &messageReader{ctx: ctx, buffers: fsread.NewBuffers(ctx), yield: yield, session: r.ID, home: r.Home}
+	m := &messageReader{ctx: ctx, yield: yield, session: r.ID, home: r.Home}
 	m.builder = transcript.NewMessageBuilder(r.Model, m.emit, m.recordID)
 	return m
 }
 
 // readSegment yields the messages of one segment and returns the one that it continues.
 func (m *messageReader) readSegment(s segment, newest bool) segment {
-	f, g, err := openRollout(s.path, m.buffers)
+	f, g, err := openRollout(m.ctx, s.path)
 	if fsread.IsNotExist(err) && newest {
 		return segment{} // moved or compressed meanwhile: the next snapshot finds it
 	}
@@ -74,7 +73,6 @@ func (m *messageReader) readSegment(s segment, newest bool) segment {
 		return segment{}
 	}
 	defer f.Close()
-	f.UseBuffers(m.buffers)
 	return m.readFile(f, g, s, newest)
 }
 

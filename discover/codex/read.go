@@ -31,8 +31,8 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, options disco
 				return
 			}
 		}
-		threads := fsread.ReadParallel(ctx, entries, func(e discover.Entry, buffers *fsread.Buffers, t *storedThread) (bool, error) {
-			ok, err := t.read(e, options, buffers)
+		threads := fsread.ReadParallel(ctx, entries, func(ctx context.Context, e discover.Entry, t *storedThread) (bool, error) {
+			ok, err := t.read(ctx, e, options)
 			t.Title = titles[e.Home][t.ID]
 			t.TruncateTexts()
 			return ok, err
@@ -63,18 +63,18 @@ type storedThread struct {
 }
 
 // read reads a thread from its rollout. If that is damaged, it reads what another rollout of the thread has in common with it.
-func (t *storedThread) read(e discover.Entry, options discover.ReadOptions, buffers *fsread.Buffers) (ok bool, err error) {
-	if ok, err = t.readEntry(e, options, buffers); err == nil || buffers.Context().Err() != nil {
+func (t *storedThread) read(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
+	if ok, err = t.readEntry(ctx, e, options); err == nil || ctx.Err() != nil {
 		return ok, err
 	}
-	return t.readAlternative(e, err, buffers)
+	return t.readAlternative(ctx, e, err)
 }
 
 // readEntry reads one rollout. It is not ok if the file vanished, or was moved or compressed meanwhile: the next snapshot finds it.
-func (t *storedThread) readEntry(e discover.Entry, options discover.ReadOptions, buffers *fsread.Buffers) (ok bool, err error) {
+func (t *storedThread) readEntry(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
 	end := int64(transcript.TailLimit)
 	t.reset(e)
-	f, err := buffers.OpenIn(e.Path)
+	f, err := fsread.Open(ctx, e.Path)
 	if err == nil && strings.HasSuffix(e.Path, compressedExt) {
 		var g gap
 		if f, g, err = decompress(f); err == nil {
@@ -88,7 +88,6 @@ func (t *storedThread) readEntry(e discover.Entry, options discover.ReadOptions,
 		return false, warn(e.Path, err)
 	}
 	defer f.Close()
-	f.UseBuffers(buffers)
 	if err := t.readFile(f, end, e, options); err != nil {
 		t.reset(e)
 		return false, warn(e.Path, err)
@@ -112,7 +111,7 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, opt
 	head, err := transcript.ReadHead(f, e.ID, (*transcript.Head).Complete)
 	if name, ok := parseRolloutName(filepath.Base(e.Path)); ok && err == nil && name.segment != "" {
 		head.Segment = name.segment
-		err = t.completeHead(&head, e, f.CallBuffers())
+		err = t.completeHead(f.Context(), &head, e)
 	}
 	if err != nil {
 		return err
@@ -127,7 +126,7 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, opt
 		return err
 	}
 	if h := head.Meta.HistoryBase; h.ID != "" && (tail.Settings == transcript.Settings{} || all && !tail.Usage.Any) {
-		t.addWarning(inheritSettings(&tail, e.Home, h, f.CallBuffers()))
+		t.addWarning(inheritSettings(f.Context(), &tail, e.Home, h))
 	}
 	fillRecord(&t.Record, &head, &tail)
 	t.startedBy, t.tokensUnknown = head.Meta.StarterID(), !tail.Usage.Final

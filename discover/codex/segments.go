@@ -19,14 +19,14 @@ var errOtherThread = errors.New("its first record names another thread than the 
 
 // completeHead completes the head of a rollout that begins with an edited prompt: the time of creation and the first prompt are in the
 // thread's first rollout. If that cannot be read, a warning names it, and the prompt of this rollout stays.
-func (t *storedThread) completeHead(h *transcript.Head, e discover.Entry, buffers *fsread.Buffers) error {
+func (t *storedThread) completeHead(ctx context.Context, h *transcript.Head, e discover.Entry) error {
 	if h.Meta.Found && h.ThreadID() != e.ID {
 		return errOtherThread
 	}
 	var first transcript.Head
-	path, err := findRollout(buffers.Context(), e.Home, e.ID)
+	path, err := findRollout(ctx, e.Home, e.ID)
 	if err == nil {
-		first, err = firstHead(path, e.ID, buffers)
+		first, err = firstHead(ctx, path, e.ID)
 	}
 	switch {
 	case fsread.IsNotExist(err), errors.Is(err, errNoRollout): // deleted: this rollout has all that is left
@@ -37,12 +37,12 @@ func (t *storedThread) completeHead(h *transcript.Head, e discover.Entry, buffer
 		h.Meta.Created = first.Meta.Created
 		h.Prompt, h.Review = first.Prompt, first.Review
 	}
-	return buffers.Context().Err()
+	return ctx.Err()
 }
 
 // firstHead reads the beginning of a thread's first rollout.
-func firstHead(path, id string, buffers *fsread.Buffers) (transcript.Head, error) {
-	f, err := openHead(path, transcript.HeadLimit, buffers)
+func firstHead(ctx context.Context, path, id string) (transcript.Head, error) {
+	f, err := openHead(ctx, path, transcript.HeadLimit)
 	if err != nil {
 		return transcript.Head{}, err
 	}
@@ -61,9 +61,9 @@ func segmentHead(f *fsread.File, id string) (transcript.Head, error) {
 
 // readAlternative reads a thread whose rollout is damaged from the preferred one of its other rollouts. The newest turn and the tokens
 // stay unknown: only the damaged rollout has them.
-func (t *storedThread) readAlternative(e discover.Entry, damage error, buffers *fsread.Buffers) (ok bool, err error) {
-	for _, other := range otherRollouts(buffers.Context(), e) {
-		if ok, err := t.readEntry(other, discover.ReadOptions{}, buffers); !ok || err != nil || t.ID != e.ID {
+func (t *storedThread) readAlternative(ctx context.Context, e discover.Entry, damage error) (ok bool, err error) {
+	for _, other := range otherRollouts(ctx, e) {
+		if ok, err := t.readEntry(ctx, other, discover.ReadOptions{}); !ok || err != nil || t.ID != e.ID {
 			continue
 		}
 		t.Path, t.Archived, t.Turn, t.Tokens, t.tokensUnknown = e.Path, isArchived(e.Path), discover.Turn{}, nil, true

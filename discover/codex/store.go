@@ -46,8 +46,6 @@ type homeScan struct {
 	found       []discover.Entry
 	byID        map[string]int // indexes of found
 	errs        []error
-
-	buffers fsread.Buffers
 }
 
 // exists reports whether the home exists and can be read. If named, a home that does not exist is an error.
@@ -172,11 +170,11 @@ func (s *homeScan) walkDir(path, date string, depth int, in dayRange, match func
 		return
 	}
 	defer d.Close()
-	for n, err := range d.AllEntries(&s.buffers) {
-		if err != nil {
-			s.addError(path, err)
-			return
-		}
+	entries, err := d.Entries()
+	if err != nil {
+		s.addError(path, err)
+	}
+	for _, n := range entries {
 		name := n.Name()
 		if depth == len("YMD") {
 			if r, ok := parseRolloutName(name); ok && match(r) {

@@ -76,7 +76,7 @@ func (f *subagentTree) add(ctx context.Context, t *storedThread, err error) {
 	if err != nil {
 		f.errs = append(f.errs, err)
 		var first storedThread
-		ok, _ := readOrigin(discover.Entry{ID: t.ID, Path: t.Path, Home: f.home}, fsread.NewBuffers(ctx), &first)
+		ok, _ := readOrigin(ctx, discover.Entry{ID: t.ID, Path: t.Path, Home: f.home}, &first)
 		if at, dated := transcript.ThreadCreated(t.ID); !ok && dated {
 			f.unreadable = append(f.unreadable, at)
 		}
@@ -92,8 +92,8 @@ func (f *subagentTree) add(ctx context.Context, t *storedThread, err error) {
 // search finds the sub-agents of the threads, and theirs, among the threads that began while one of them was active. It reads only the
 // first record of a rollout until the parent thread is known.
 func (f *subagentTree) search(ctx context.Context) {
-	whole := func(e discover.Entry, buffers *fsread.Buffers, t *storedThread) (bool, error) {
-		return t.read(e, discover.ReadOptions{Tokens: true}, buffers)
+	whole := func(ctx context.Context, e discover.Entry, t *storedThread) (bool, error) {
+		return t.read(ctx, e, discover.ReadOptions{Tokens: true})
 	}
 	var others []*storedThread // sub-agents of threads that are not in the tree so far
 	for {
@@ -158,9 +158,9 @@ func (f *subagentTree) candidates(ctx context.Context) []discover.Entry {
 }
 
 // readOrigin reads which thread started a thread, and nothing else.
-func readOrigin(e discover.Entry, buffers *fsread.Buffers, t *storedThread) (ok bool, err error) {
+func readOrigin(ctx context.Context, e discover.Entry, t *storedThread) (ok bool, err error) {
 	t.reset(e)
-	m, changed, err := readFirstRecord(e, buffers)
+	m, changed, err := readFirstRecord(ctx, e)
 	if fsread.IsNotExist(err) {
 		return false, nil
 	}
@@ -175,8 +175,8 @@ func readOrigin(e discover.Entry, buffers *fsread.Buffers, t *storedThread) (ok 
 const firstPage = 4 << 10
 
 // readFirstRecord reads as much of a rollout's first record as contains the parent thread. changed is the file's modification time.
-func readFirstRecord(e discover.Entry, buffers *fsread.Buffers) (m transcript.Meta, changed time.Time, err error) {
-	f, err := openHead(e.Path, firstPage, buffers)
+func readFirstRecord(ctx context.Context, e discover.Entry) (m transcript.Meta, changed time.Time, err error) {
+	f, err := openHead(ctx, e.Path, firstPage)
 	if err != nil {
 		return m, changed, err
 	}
@@ -185,7 +185,7 @@ func readFirstRecord(e discover.Entry, buffers *fsread.Buffers) (m transcript.Me
 	if err := f.Close(); ok || err != nil {
 		return m, changed, err
 	}
-	if f, err = openHead(e.Path, transcript.HeadLimit, buffers); err != nil {
+	if f, err = openHead(ctx, e.Path, transcript.HeadLimit); err != nil {
 		return m, changed, err
 	}
 	defer f.Close()

@@ -42,7 +42,7 @@ func threadTokens(f *fsread.File, u transcript.Usage, h *transcript.Head, path, 
 
 // rolloutTokens is what was used in another rollout of the thread whose newest one is open.
 func rolloutTokens(newest *fsread.File, path, id string) (discover.Tokens, error) {
-	f, _, err := openRollout(path, newest.CallBuffers())
+	f, _, err := openRollout(newest.Context(), path)
 	if err != nil {
 		return discover.Tokens{}, err
 	}

@@ -32,9 +32,9 @@ func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq
 }
 
 // readUsage reads what one thread used. There is nothing where its tokens are not known.
-func readUsage(e discover.Entry, buffers *fsread.Buffers, u *threadUsage) (ok bool, err error) {
+func readUsage(ctx context.Context, e discover.Entry, u *threadUsage) (ok bool, err error) {
 	var t storedThread
-	if ok, err = t.read(e, discover.ReadOptions{Tokens: true}, buffers); !ok || err != nil {
+	if ok, err = t.read(ctx, e, discover.ReadOptions{Tokens: true}); !ok || err != nil {
 		return ok, err
 	}
 	u.Record, u.warnings = t.Record, t.warnings
@@ -42,7 +42,7 @@ func readUsage(e discover.Entry, buffers *fsread.Buffers, u *threadUsage) (ok bo
 	if t.Tokens == nil {
 		return true, nil
 	}
-	answers, err := threadAnswers(&t, e, buffers)
+	answers, err := threadAnswers(ctx, &t, e)
 	if err != nil {
 		return true, err
 	}
@@ -54,16 +54,16 @@ func readUsage(e discover.Entry, buffers *fsread.Buffers, u *threadUsage) (ok bo
 
 // threadAnswers returns the answers in all rollouts of a thread, and in one more what only the thread's total has, as of the dropped
 // middle of a compressed rollout. Their sum is that of the thread's tokens.
-func threadAnswers(t *storedThread, e discover.Entry, buffers *fsread.Buffers) (all []transcript.Answer, err error) {
+func threadAnswers(ctx context.Context, t *storedThread, e discover.Entry) (all []transcript.Answer, err error) {
 	rollouts := []discover.Entry{e}
 	if segmentOf(e) != "" {
-		if rollouts, err = allRollouts(buffers.Context(), e.Home, e.ID, t.fileTime); err != nil {
+		if rollouts, err = allRollouts(ctx, e.Home, e.ID, t.fileTime); err != nil {
 			return nil, err
 		}
 	}
 	var sum discover.Tokens
 	for _, rollout := range rollouts {
-		answers, used, err := rolloutAnswers(rollout.Path, e.ID, buffers)
+		answers, used, err := rolloutAnswers(ctx, rollout.Path, e.ID)
 		if err != nil {
 			return nil, warn(rollout.Path, fmt.Errorf("when the session's tokens were used is unknown: %w", fsread.WithoutPath(rollout.Path, err)))
 		}
@@ -80,13 +80,12 @@ func threadAnswers(t *storedThread, e discover.Entry, buffers *fsread.Buffers) (
 }
 
 // rolloutAnswers returns the answers in one rollout, and their sum.
-func rolloutAnswers(path, id string, buffers *fsread.Buffers) ([]transcript.Answer, discover.Tokens, error) {
-	f, _, err := openRollout(path, buffers)
+func rolloutAnswers(ctx context.Context, path, id string) ([]transcript.Answer, discover.Tokens, error) {
+	f, _, err := openRollout(ctx, path)
 	if err != nil {
 		return nil, discover.Tokens{}, err
 	}
 	defer f.Close()
-	f.UseBuffers(buffers)
 	head, err := segmentHead(f, id)
 	if name, ok := parseRolloutName(filepath.Base(path)); ok && err == nil {
 		head.Segment = name.segment

@@ -6,7 +6,6 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/codex/transcript"
-	"agentctl/discover/native/fsread"
 )
 
 // The single answers of each thread add up to its own tokens, in all stores: forks, edited prompts, both dialects.
@@ -44,17 +43,16 @@ func TestAnswersAddUpToTokens(t *testing.T) {
 // What only the total of a thread has was used by no known model, at no known time of the thread.
 func TestTokensOfTheTotalOnly(t *testing.T) {
 	entries, _ := New().Entries(t.Context(), []discover.Home{{Dir: "testdata/03-exec-tool-call"}}, discover.EntryFilter{})
-	buffers := fsread.NewBuffers(t.Context())
 	var thread storedThread
-	if ok, err := thread.read(entries[0], discover.ReadOptions{Tokens: true}, buffers); !ok || err != nil {
+	if ok, err := thread.read(t.Context(), entries[0], discover.ReadOptions{Tokens: true}); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	known, err := threadAnswers(&thread, entries[0], buffers)
+	known, err := threadAnswers(t.Context(), &thread, entries[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	thread.Tokens.In += 100
-	all, err := threadAnswers(&thread, entries[0], buffers)
+	all, err := threadAnswers(t.Context(), &thread, entries[0])
 	want := transcript.Answer{From: thread.Created, Time: thread.Updated, Tokens: discover.Tokens{In: 100}}
 	if err != nil || len(all) != len(known)+1 || all[len(known)] != want {
 		t.Errorf("%v: %+v, want %+v at the end", err, all, want)

@@ -8,16 +8,3 @@
 // Imports go one way: native may import fsread and jsonl, sqlite imports fsread, and fsread and jsonl import none of them. No
 // package here knows an agent.
 package native
-
-import (
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
-)
-
-// InternerOf returns the interner that b keeps from one file to the next; nil where b is nil.
-func InternerOf(b *fsread.Buffers) *jsonl.Interner {
-	if b == nil {
-		return nil
-	}
-	return fsread.Reuse[jsonl.Interner](b)
-}

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"context"
+	"io/fs"
 	"iter"
 	"path/filepath"
 	"slices"
@@ -127,11 +128,11 @@ func (x *diskReader) readFiles(storage string) {
 	}
 	for _, kind := range []string{"session", "message", "part", "session_diff"} {
 		dir := filepath.Join(storage, kind)
-		rest = rest.Plus(x.tree.Visit(dir, func(e fsread.DirEntry, path string, use func() diskusage.Use) {
+		rest = rest.Plus(x.tree.Visit(dir, func(e fs.DirEntry, path string, use func() diskusage.Use) {
 			i, known := x.byID[strings.TrimSuffix(e.Name(), ".json")]
 			switch kind {
 			case "session":
-				rest = rest.Plus(x.tree.Visit(path, func(e fsread.DirEntry, path string, use func() diskusage.Use) {
+				rest = rest.Plus(x.tree.Visit(path, func(e fs.DirEntry, path string, use func() diskusage.Use) {
 					i, known := x.byID[strings.TrimSuffix(e.Name(), ".json")]
 					keep(i, known, "session", path, use)
 				}))
@@ -149,7 +150,7 @@ func (x *diskReader) readFiles(storage string) {
 			keep(i, known, strings.ReplaceAll(kind, "_", " ")+"s", path, use)
 		}))
 	}
-	others := x.tree.Visit(storage, func(e fsread.DirEntry, _ string, use func() diskusage.Use) {
+	others := x.tree.Visit(storage, func(e fs.DirEntry, _ string, use func() diskusage.Use) {
 		if !slices.Contains([]string{"session", "message", "part", "session_diff"}, e.Name()) {
 			rest = rest.Plus(use())
 		}

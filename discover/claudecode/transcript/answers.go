@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/jsonl"
 )
 
 // Answer is what a call of the model used, or several that only the agent's reports have.
@@ -19,7 +18,7 @@ func (a *Answer) Recorded() bool { return a.CallID != CallID{} }
 
 // KeepAnswers has [Totals.Answers] return what was used when, and by which model. It is to be called before the transcript is
 // read.
-func (t *Totals) KeepAnswers() { t.calls.keepAll, t.calls.models = true, &jsonl.Interner{} }
+func (t *Totals) KeepAnswers() { t.calls.keepAll = true }
 
 // Answers returns what was used when, and by which model. Their sum is that of [Totals.Tokens]. What only the agent's reports have has
 // no CallID: tokens were used before Time, and a cost was reported then.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"time"
 
-	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
 )
@@ -27,7 +26,6 @@ const (
 
 // Head is what the beginning of a transcript says.
 type Head struct {
-	Strings *jsonl.Interner
 	Created time.Time
 	// First is of the first record with a directory. HasMessage: there is a user or an assistant record. Of the first such
 	// record, Sidechain says that it is a sub-agent's, and Continued that it follows a record of another file.
@@ -48,8 +46,6 @@ func (s *Head) Prompt() string { return cmp.Or(s.typed, s.Command) }
 
 // Read reads f from its beginning until the first prompt and a directory are known.
 func (s *Head) Read(f *fsread.File) error {
-	s.Strings = native.InternerOf(f.Buffers())
-	f.Expect(usualPrompt)
 	_, err := f.Forward(0, TurnReach, func(l fsread.Line) bool {
 		s.add(l.Bytes)
 		known := s.HasMessage && s.First.Cwd != ""
@@ -87,7 +83,7 @@ func (s *Head) add(raw []byte) {
 	}
 	s.known = s.known || l.Type != ""
 	if s.First.Cwd == "" {
-		s.First = l.Envelope(s.Strings)
+		s.First = l.Envelope()
 	}
 	if !s.fork.started {
 		s.fork.started, s.firstTime = true, l.Timestamp.Time()
@@ -100,7 +96,7 @@ func (s *Head) add(raw []byte) {
 		s.Continued = l.ParentUUID.Text(0) != ""
 	}
 	if s.Model == "" && l.Type == "assistant" && !l.synthetic() {
-		s.Model = s.Strings.Intern(l.Model)
+		s.Model = l.Model.Text(0)
 	}
 	prompt, command := PromptOf(&l)
 	if command {
@@ -140,7 +136,6 @@ func SourceOf(entrypoint string) string {
 
 // FirstSession returns the session that the first record names.
 func FirstSession(f *fsread.File) (id string, err error) {
-	f.Expect(usualPrompt)
 	_, err = f.Forward(0, 0, func(l fsread.Line) bool {
 		record, _ := ParseRecord(l.Bytes)
 		id = record.SessionID.Text(0)

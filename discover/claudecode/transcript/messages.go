@@ -12,9 +12,6 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// firstChunk is the size of the first read from the end, in bytes.
-const firstChunk = 32 << 10
-
 var errDamaged = errors.New("damaged")
 
 // Messages yields the messages of a transcript, newest first. sidechain says that it is a sub-agent's. An error stands for
@@ -41,7 +38,6 @@ type backwardReader struct {
 
 // readAll yields all messages until the caller stops.
 func (t *backwardReader) readAll() {
-	t.file.Expect(firstChunk)
 	whole, err := t.file.Backward(0, t.line)
 	if whole {
 		t.skipTooLong(0)

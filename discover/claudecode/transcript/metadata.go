@@ -102,8 +102,6 @@ func (n *Metadata) FillFrom(older *Metadata) {
 const (
 	restateReach  = 32 << 10
 	MetadataReach = 64 << 10
-	// usualMetadata is the size of the first read for metadata.
-	usualMetadata = 20 << 10
 )
 
 // exitMark is the last-prompt record that Claude Code wrote when it left the transcript: the newest one, followed by
@@ -200,7 +198,6 @@ func (s *Tail) ReadMetadata(f *fsread.File) error {
 		return nil
 	}
 	rest := f.Head(s.from)
-	rest.Expect(usualMetadata)
 	_, err := rest.Backward(s.from-begin, func(l fsread.Line) bool {
 		kind := metadataType(l.Bytes)
 		s.Metadata.add(kind, l.Bytes, false)

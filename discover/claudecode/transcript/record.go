@@ -69,14 +69,14 @@ type Envelope struct {
 }
 
 // Envelope is the envelope's.
-func (e *rawEnvelope) Envelope(texts *jsonl.Interner) Envelope {
+func (e *rawEnvelope) Envelope() Envelope {
 	p := Envelope{
-		Cwd: texts.Intern(e.Cwd), Version: texts.Intern(e.Version), GitBranch: texts.Intern(e.GitBranch),
-		Entrypoint: texts.Intern(e.Entrypoint), ForkedFrom: texts.Intern(e.ForkedFrom),
-		Background: e.SessionKind.Word("bg") == "bg", Team: texts.Intern(e.TeamName), Member: texts.Intern(e.AgentName),
+		Cwd: e.Cwd.Text(0), Version: e.Version.Text(0), GitBranch: e.GitBranch.Text(0),
+		Entrypoint: e.Entrypoint.Text(0), ForkedFrom: e.ForkedFrom.Text(0),
+		Background: e.SessionKind.Word("bg") == "bg", Team: e.TeamName.Text(0), Member: e.AgentName.Text(0),
 	}
 	if e.IsSidechain {
-		p.Parent = texts.Intern(e.SessionID)
+		p.Parent = e.SessionID.Text(0)
 	}
 	return p
 }

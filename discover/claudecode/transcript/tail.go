@@ -6,14 +6,12 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
 )
 
 // Tail is what the end of a transcript says.
 type Tail struct {
-	texts         *jsonl.Interner
 	Sidechain     bool     // it is a sub-agent's transcript: sidechain records count
 	Last          Envelope // of the newest record that has one
 	Updated       time.Time
@@ -30,12 +28,10 @@ type Tail struct {
 
 // Read reads backwards as far as necessary. For most transcripts, the first read is enough.
 func (s *Tail) Read(f *fsread.File) (err error) {
-	s.texts = native.InternerOf(f.Buffers())
 	reach := int64(TurnReach)
 	if s.NeedTurnStart {
 		reach = f.Size()
 	}
-	f.Expect(usualTurn)
 	s.from = f.Size()
 	s.Whole, err = f.Backward(reach, func(l fsread.Line) bool {
 		if s.from = l.Offset; !l.Cut {
@@ -89,13 +85,13 @@ func (s *Tail) add(line fsread.Line) {
 		return
 	}
 	if s.Last.Cwd == "" {
-		s.Last = l.Envelope(s.texts)
+		s.Last = l.Envelope()
 	}
 	if l.IsSidechain != s.Sidechain {
 		return
 	}
 	if s.Model == "" && l.Type == "assistant" && !l.synthetic() {
-		s.Model = s.texts.Intern(l.Model)
+		s.Model = l.Model.Text(0)
 	}
 	if !s.Turn.complete() || l.Type == "user" {
 		s.Turn.add(&l)

@@ -31,12 +31,8 @@ type Totals struct {
 	cwd     string // the newest record's directory
 }
 
-// wholeChunk is the first read of a file that is read whole, in bytes.
-const wholeChunk = 128 << 10
-
 // Read reads the session's transcript.
 func (t *Totals) Read(f *fsread.File) error {
-	f.Expect(wholeChunk)
 	_, err := f.Forward(0, 0, t.add)
 	return err
 }
@@ -143,7 +139,6 @@ func (t *Totals) addDirectory(l *Record) {
 
 // ReadSubagent adds the answers in a sub-agent's transcript.
 func (t *Totals) ReadSubagent(f *fsread.File) error {
-	f.Expect(wholeChunk)
 	_, err := f.Forward(0, 0, func(l fsread.Line) bool {
 		leading := leadingType(l.Bytes)
 		if l.Cut || leading == "attachment" || leading == "user" || metadataType(l.Bytes) != nil {

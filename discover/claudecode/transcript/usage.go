@@ -11,8 +11,7 @@ import (
 // callUsage adds up what the calls of the model in a session used: the recorded calls, and the totals that the agent
 // reports, which include calls that are not recorded (for titles, for summaries).
 type callUsage struct {
-	keepAll  bool            // all reports and the models of the calls are kept, for answers
-	models   *jsonl.Interner // with keepAll
+	keepAll  bool // all reports and the models of the calls are kept, for answers
 	calls    map[CallID]timedUsage
 	idBytes  int       // the bytes of all CallIDs
 	overflow bool      // there are more calls than the bounds allow
@@ -56,7 +55,7 @@ func (g *callUsage) add(c CallID, s timedUsage) {
 func (g *callUsage) addAnswer(l *Record, used Usage) {
 	s := timedUsage{Usage: used, at: l.Timestamp.Time()}
 	if g.keepAll {
-		s.model = g.models.Intern(l.Model)
+		s.model = l.Model.Text(0)
 	}
 	g.add(l.CallID(), s)
 }

@@ -25,10 +25,6 @@ type Head struct {
 // Complete reports whether all that the beginning of a rollout can contain is known.
 func (h *Head) Complete() bool { return h.Prompt != "" && h.Meta.Found }
 
-// expectedPrompt is the number of bytes within which most rollouts have the first prompt. It follows the agent's instructions, at
-// 11 to 24 KB.
-const expectedPrompt = 24 << 10
-
 // ErrNoMeta is the error of a file with complete lines of which none is the first record of a rollout.
 var ErrNoMeta = errors.New("no session_meta record: this is no rollout of Codex, or a damaged one")
 
@@ -36,7 +32,6 @@ var ErrNoMeta = errors.New("no session_meta record: this is no rollout of Codex,
 // just being written, or that a crash cut off: its Meta is not found, which is no error. Error: [ErrNoMeta].
 func ReadHead(f *fsread.File, id string, enough func(*Head) bool) (h Head, err error) {
 	h.FileID = id
-	f.Expect(expectedPrompt)
 	_, err = f.Forward(0, HeadLimit, func(l fsread.Line) bool {
 		h.addLine(l)
 		return !enough(&h)

@@ -25,15 +25,10 @@ type Tail struct {
 // TailOptions is what is read besides the turn and its settings: the token totals, however far back they are final, and the quotas.
 type TailOptions struct{ Tokens, Quotas bool }
 
-// expectedTurn is the number of bytes of the first read. The settings of the newest turn are mostly further back, at its beginning:
-// turns are of any length, and reading more bytes costs more than reading again.
-const expectedTurn = 14 << 10
-
 // ReadTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known, but no more than the last
 // end bytes.
 func ReadTail(f *fsread.File, end int64, id string, options TailOptions) (t Tail, err error) {
 	t.thread, t.TailOptions, t.Usage.wantQuotas = id, options, options.Quotas
-	f.Expect(expectedTurn)
 	whole, err := f.Backward(end, t.addLine)
 	if whole {
 		t.newest.reachedStart()

@@ -3,6 +3,7 @@ package diskusage
 
 import (
 	"context"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -38,7 +39,7 @@ const maxDepth = 64
 
 // Visit calls visit for each entry of a directory, which a link may lead to; use counts an entry with all that is below it. Visit
 // returns what the directory itself takes. One that does not exist has no entries.
-func (t *Tree) Visit(path string, visit func(e fsread.DirEntry, path string, use func() Use)) Use {
+func (t *Tree) Visit(path string, visit func(e fs.DirEntry, path string, use func() Use)) Use {
 	d, err := fsread.OpenDir(t.ctx, path)
 	if err != nil {
 		t.failed(path, err)
@@ -53,7 +54,7 @@ func (t *Tree) Visit(path string, visit func(e fsread.DirEntry, path string, use
 	if !t.isNew(own, 0) {
 		return Use{}
 	}
-	t.entries(d, func(e fsread.DirEntry) {
+	t.entries(d, func(e fs.DirEntry) {
 		visit(e, filepath.Join(path, e.Name()), func() Use { return t.entry(d, e, own.Device, 1) })
 	})
 	return Use{Bytes: own.Bytes}
@@ -85,7 +86,7 @@ func (t *Tree) Path(path string) (u Use) {
 }
 
 // entries calls visit for each entry of an open directory.
-func (t *Tree) entries(d *fsread.Dir, visit func(fsread.DirEntry)) {
+func (t *Tree) entries(d *fsread.Dir, visit func(fs.DirEntry)) {
 	all, err := d.Entries()
 	t.failed(d.Path(), err)
 	for _, e := range all {
@@ -97,7 +98,7 @@ func (t *Tree) entries(d *fsread.Dir, visit func(fsread.DirEntry)) {
 }
 
 // entry counts an entry of an open directory. A directory of another file system counts by itself.
-func (t *Tree) entry(d *fsread.Dir, e fsread.DirEntry, device uint64, depth int) Use {
+func (t *Tree) entry(d *fsread.Dir, e fs.DirEntry, device uint64, depth int) Use {
 	own, err := d.Usage(e.Name())
 	if err != nil {
 		t.failed(filepath.Join(d.Path(), e.Name()), err)
@@ -124,7 +125,7 @@ func (t *Tree) entry(d *fsread.Dir, e fsread.DirEntry, device uint64, depth int)
 
 // below counts all that is in an open directory.
 func (t *Tree) below(d *fsread.Dir, device uint64, depth int) (u Use) {
-	t.entries(d, func(e fsread.DirEntry) { u = u.Plus(t.entry(d, e, device, depth)) })
+	t.entries(d, func(e fs.DirEntry) { u = u.Plus(t.entry(d, e, device, depth)) })
 	return u
 }
 
@@ -165,12 +166,12 @@ func (t *Tree) Home(dir string, skip func(name string) bool, owner func(folder, 
 		}
 		rest[name] = rest[name].Plus(u)
 	}
-	own := t.Visit(dir, func(e fsread.DirEntry, path string, use func() Use) {
+	own := t.Visit(dir, func(e fs.DirEntry, path string, use func() Use) {
 		name := e.Name()
 		switch {
 		case skip(name):
 		case e.IsDir():
-			keep(name, t.Visit(path, func(below fsread.DirEntry, place string, use func() Use) {
+			keep(name, t.Visit(path, func(below fs.DirEntry, place string, use func() Use) {
 				if i, ok := owner(name, below.Name()); ok {
 					add(i, name, place, use())
 					return

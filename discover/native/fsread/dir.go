@@ -3,20 +3,21 @@ package fsread
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
-	"iter"
+	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Dir is an open directory. Its entries are read and stated relative to it, so that a concurrent rename of a parent
-// cannot mix two trees.
+// Dir is an open directory.
 type Dir struct {
 	ctx  context.Context // of the call that opened it
 	path string
-	fd   int
+	file *os.File
 }
 
 // FileInfo is what [Dir.Stat] returns of a file.
@@ -25,21 +26,6 @@ type FileInfo struct {
 	ModTime time.Time
 }
 
-// DirEntry is one entry of a directory.
-type DirEntry struct {
-	name string
-	mode fs.FileMode // the type bits
-}
-
-// Name returns the name of the entry, without its directory.
-func (n DirEntry) Name() string { return n.name }
-
-// Type returns the type bits: 0 for a regular file.
-func (n DirEntry) Type() fs.FileMode { return n.mode }
-
-// IsDir reports whether the entry is a directory; a link to one is not.
-func (n DirEntry) IsDir() bool { return n.mode.IsDir() }
-
 // ErrBrokenLink is returned for a link whose target does not exist, such as one to a disk that is not mounted.
 // [IsNotExist] is false for it, since the target may exist later.
 var ErrBrokenLink = errors.New("a symbolic link is broken")
@@ -47,11 +33,25 @@ var ErrBrokenLink = errors.New("a symbolic link is broken")
 // OpenDir opens a directory. Links are followed, since people link ~/.claude to other disks, but not out of the root that
 // ctx confines the path to; see [Confine].
 func OpenDir(ctx context.Context, path string) (*Dir, error) {
-	return openDir(ctx, unix.AT_FDCWD, path, path)
+	const flags = os.O_RDONLY | unix.O_DIRECTORY | unix.O_NONBLOCK
+	open, name := os.OpenFile, path
+	if place, ok := Confined(ctx, path); ok {
+		root, err := os.OpenRoot(place.Root)
+		if err != nil {
+			return nil, openError(path, err)
+		}
+		defer root.Close()
+		open, name = root.OpenFile, place.Name
+	}
+	f, err := open(name, flags, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: explainNotExist(path, cause(err))}
+	}
+	return &Dir{ctx, path, f}, nil
 }
 
 // ReadDir returns the entries of a directory; see [OpenDir] and [Dir.Entries].
-func ReadDir(ctx context.Context, path string) ([]DirEntry, error) {
+func ReadDir(ctx context.Context, path string) ([]fs.DirEntry, error) {
 	d, err := OpenDir(ctx, path)
 	if err != nil {
 		return nil, err
@@ -61,78 +61,90 @@ func ReadDir(ctx context.Context, path string) ([]DirEntry, error) {
 }
 
 // OpenDir opens a directory below this one, as the function [OpenDir] does.
-func (d *Dir) OpenDir(name string) (*Dir, error) { return openDir(d.ctx, d.fd, name, d.path+"/"+name) }
-
-// openDir opens a name in an open directory; path is the path of the directory to open.
-func openDir(ctx context.Context, in int, name, path string) (*Dir, error) {
-	place, ok := Confined(ctx, path)
-	fd, err := retry(func() (int, error) {
-		if ok {
-			return OpenDirBeneath(place.Root, place.Name)
-		}
-		return unix.Openat(in, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
-	})
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: explainNotExist(path, err)}
-	}
-	return &Dir{ctx: ctx, path: path, fd: fd}, nil
-}
+func (d *Dir) OpenDir(name string) (*Dir, error) { return OpenDir(d.ctx, d.path+"/"+name) }
 
 // Path returns the path that the directory was opened by.
 func (d *Dir) Path() string { return d.path }
 
 // Close closes the directory.
-func (d *Dir) Close() error { return unix.Close(d.fd) }
+func (d *Dir) Close() error { return d.file.Close() }
 
-// Entries returns all entries in directory order. Their types come with the listing, except on file systems that have
-// none there; then each entry is stated. The entries before an error are returned with it.
-func (d *Dir) Entries() (names []DirEntry, err error) {
-	for n, err := range d.AllEntries(nil) {
-		if err != nil {
-			return names, err
-		}
-		names = append(names, n)
+// maxEntries is the most entries of a directory that are read.
+const maxEntries = 1 << 18
+
+// Entries returns the entries in directory order. The entries before an error are returned with it; it is [ErrTooLarge] if there are
+// more than 262,143.
+func (d *Dir) Entries() ([]fs.DirEntry, error) {
+	entries, err := d.file.ReadDir(maxEntries)
+	if errors.Is(err, io.EOF) { // it is empty
+		err = nil
 	}
-	return names, nil
+	if len(entries) == maxEntries {
+		err = ErrTooLarge
+	}
+	if err != nil {
+		err = &fs.PathError{Op: "list", Path: d.path, Err: WithoutPath(d.path, err)}
+	}
+	return entries, err
 }
 
-// AllEntries yields the entries one by one. It reads into s, for callers that read many directories. An error is the last
-// value.
-func (d *Dir) AllEntries(s *Buffers) iter.Seq2[DirEntry, error] {
-	return func(yield func(DirEntry, error) bool) {
-		room := s.takeDirents()
-		defer func() { s.returnDirents(room) }()
-		d.readEntries(&room, func(n DirEntry, err error) bool {
-			if err != nil {
-				err = &fs.PathError{Op: "list", Path: d.path, Err: err}
-			}
-			return yield(n, err)
-		})
+// lstat states a name in the directory, without following a link in its last element.
+func (d *Dir) lstat(name string) (fs.FileInfo, error) {
+	path := d.path + "/" + name
+	place, ok := Confined(d.ctx, path)
+	if !ok {
+		return os.Lstat(path)
 	}
+	root, err := os.OpenRoot(place.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.Lstat(place.Name)
 }
 
 // Stat states a regular file of the directory, or of a directory below it; anything else is [ErrNotRegular].
 func (d *Dir) Stat(name string) (FileInfo, error) {
-	var st unix.Stat_t
-	err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
-	switch {
-	case IsNotExist(err):
-		return FileInfo{}, err // without a path: it is frequent, and no caller reports it
-	case err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG:
-		err = ErrNotRegular
-	case err == nil:
-		return FileInfo{Size: st.Size, ModTime: modTime(&st)}, nil
+	info, err := d.lstat(name)
+	if err != nil {
+		return FileInfo{}, err
 	}
-	return FileInfo{}, &fs.PathError{Op: "stat", Path: d.path + "/" + name, Err: err}
+	if !info.Mode().IsRegular() {
+		return FileInfo{}, &fs.PathError{Op: "stat", Path: d.path + "/" + name, Err: ErrNotRegular}
+	}
+	return FileInfo{Size: info.Size(), ModTime: info.ModTime().UTC()}, nil
 }
 
 // StatEntry states an entry if it must: if the listing shows a regular file and the caller needs neither its time nor its
 // size (timed is false), it makes no system call and returns a zero FileInfo.
-func (d *Dir) StatEntry(n DirEntry, timed bool) (FileInfo, error) {
-	if !timed && n.mode.IsRegular() {
+func (d *Dir) StatEntry(n fs.DirEntry, timed bool) (FileInfo, error) {
+	if !timed && n.Type().IsRegular() {
 		return FileInfo{}, nil
 	}
-	return d.Stat(n.name)
+	return d.Stat(n.Name())
+}
+
+// FileUsage is what a file of any type takes on disk.
+type FileUsage struct {
+	// Bytes are allocated; a sparse file has fewer than its size.
+	Bytes int64
+	// Device and Inode identify it. Links is the number of its names.
+	Device, Inode, Links uint64
+}
+
+// Usage states an entry of the directory, without following a link; "." is the directory itself.
+func (d *Dir) Usage(name string) (FileUsage, error) {
+	const block = 512 // bytes, whatever the file system's own block size
+	state := func() (fs.FileInfo, error) { return d.lstat(name) }
+	if name == "." {
+		state = d.file.Stat
+	}
+	info, err := state()
+	if err != nil {
+		return FileUsage{}, err
+	}
+	st, _ := info.Sys().(*syscall.Stat_t)
+	return FileUsage{Bytes: int64(st.Blocks) * block, Device: uint64(st.Dev), Inode: uint64(st.Ino), Links: uint64(st.Nlink)}, nil
 }
 
 // explainNotExist returns the reason why path does not exist: [ErrBrokenLink] if a link on the way to it is broken, else

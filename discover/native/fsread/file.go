@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // File is a regular file opened for reading. Its size is the size at the moment of opening: what is appended later is not
@@ -16,50 +15,27 @@ import (
 type File struct {
 	ctx     context.Context // a file is read within one call
 	path    string
-	fd      int // -1: the file is in memory
+	file    *os.File // nil: the file is in memory
+	info    fs.FileInfo
 	size    int64
 	mod     time.Time
-	id      fileID
 	content []byte // of a file in memory
-
-	release      func()   // releases large memory; nil: none is held
-	callBuffers  *Buffers // those that f was opened with; nil: none
-	buffers      *Buffers // nil: f has memory of its own
-	expectedRead int64    // size of the first read of lines; 0: unknown
+	release func() // releases large memory; nil: none is held
 }
-
-// fileID distinguishes two files that had one name.
-type fileID struct{ device, inode uint64 }
 
 // Open opens a regular file. It does not follow a link in the last element, does not block and creates nothing. Reads of
 // the file fail when ctx ends. The file is opened beneath the root that ctx confines the path to; see [Confine].
-func Open(ctx context.Context, path string) (*File, error) {
-	return new(File).open(ctx, path, NoFollow)
-}
+func Open(ctx context.Context, path string) (*File, error) { return open(ctx, path, NoFollow) }
 
 // OpenLink is [Open] for a path whose last element may be a link, such as /proc/PID/fd/N.
-func OpenLink(ctx context.Context, path string) (*File, error) {
-	return new(File).open(ctx, path, Follow)
-}
+func OpenLink(ctx context.Context, path string) (*File, error) { return open(ctx, path, Follow) }
 
-// open opens a file as f, and returns f.
-func (f *File) open(ctx context.Context, path string, links Links) (*File, error) {
-	var (
-		fd  int
-		st  unix.Stat_t
-		err error
-	)
-	if p, ok := Confined(ctx, path); ok {
-		fd, st, err = OpenBeneath(p.Root, p.Name, links)
-	} else {
-		fd, st, err = OpenAt(unix.AT_FDCWD, path, links)
-	}
+func open(ctx context.Context, path string, links Links) (*File, error) {
+	f, info, err := OpenFile(ctx, path, links)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		return nil, err
 	}
-	id := fileID{uint64(st.Dev), st.Ino}
-	*f = File{ctx: ctx, path: path, fd: fd, size: st.Size, mod: modTime(&st), id: id}
-	return f, nil
+	return &File{ctx: ctx, path: path, file: f, info: info, size: info.Size(), mod: info.ModTime().UTC()}, nil
 }
 
 // WithContext makes reads of the file fail when ctx ends. It changes f and returns it.
@@ -75,7 +51,7 @@ func (f *File) Context() context.Context { return f.ctx }
 func (f *File) Path() string { return f.path }
 
 // SameFile reports whether f and g are one file, by device and inode.
-func (f *File) SameFile(g *File) bool { return f.id == g.id }
+func (f *File) SameFile(g *File) bool { return os.SameFile(f.info, g.info) }
 
 // Size returns the file's size in bytes when it was opened.
 func (f *File) Size() int64 { return f.size }
@@ -88,22 +64,22 @@ func (f *File) Close() error {
 	if f.release != nil {
 		f.release()
 	}
-	if f.fd < 0 {
+	if f.file == nil {
 		return nil
 	}
-	return unix.Close(f.fd)
+	return f.file.Close()
 }
 
 // NewMemoryFile returns a file with this content, which is read without system calls.
 func NewMemoryFile(path string, data []byte, mod time.Time) *File {
-	return &File{ctx: context.Background(), path: path, fd: -1, size: int64(len(data)), mod: mod, content: data}
+	return &File{ctx: context.Background(), path: path, size: int64(len(data)), mod: mod, content: data}
 }
 
 // WithContent returns a file like f with another content, such as the uncompressed one. Closing it calls release and
 // leaves f open.
 func (f *File) WithContent(content []byte, release func()) *File {
 	with := NewMemoryFile(f.path, content, f.mod)
-	with.callBuffers, with.release = f.callBuffers, release
+	with.ctx, with.release = f.ctx, release
 	return with
 }
 
@@ -116,31 +92,15 @@ func (f *File) Head(n int64) *File {
 
 // ReadAt implements io.ReaderAt. If the file has shrunk meanwhile, it returns io.EOF early.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
-	if f.fd >= 0 {
-		return f.pread(p, off)
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if f.file != nil {
+		return f.file.ReadAt(p, off)
 	}
 	n := copy(p, f.content[min(off, int64(len(f.content))):])
 	if n < len(p) {
 		return n, io.EOF
-	}
-	return n, nil
-}
-
-// pread reads from the open file.
-func (f *File) pread(p []byte, off int64) (int, error) {
-	n := 0
-	for n < len(p) {
-		if err := f.ctx.Err(); err != nil {
-			return n, err
-		}
-		m, err := retry(func() (int, error) { return unix.Pread(f.fd, p[n:], off+int64(n)) })
-		if err != nil {
-			return n, &fs.PathError{Op: "read", Path: f.path, Err: err}
-		}
-		if m == 0 {
-			return n, io.EOF
-		}
-		n += m
 	}
 	return n, nil
 }
@@ -168,19 +128,4 @@ func readFile(ctx context.Context, path string, limit int64) (data []byte, modif
 		return nil, f.mod, err
 	}
 	return buf[:n], f.mod, nil
-}
-
-// modTime returns the modification time in a state.
-func modTime(st *unix.Stat_t) time.Time {
-	sec, nsec := st.Mtim.Unix()
-	return time.Unix(sec, nsec).UTC()
-}
-
-func retry[T any](call func() (T, error)) (T, error) {
-	for {
-		v, err := call()
-		if !errors.Is(err, unix.EINTR) {
-			return v, err
-		}
-	}
 }

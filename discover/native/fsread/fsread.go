@@ -6,16 +6,17 @@
 // it is read, as in /proc, is no regular file here, whatever its mode says. Every read has a bound in bytes, and a read that
 // can wait ends with its context.
 //
-// [File] reads lines from either end of a file, [Dir] lists a directory with few system calls, and [ReadParallel] reads many files
-// on several goroutines, each with its own [Buffers].
+// [File] reads lines from either end of a file, [Dir] lists a directory, and [ReadParallel] reads many files on several goroutines.
 package fsread
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -37,77 +38,116 @@ const (
 	Follow   Links = true
 )
 
-// OpenAt opens the regular file of a name in an open directory (unix.AT_FDCWD: the current one) for reading, and returns
-// its state. It never blocks. Errors are [ErrNotRegular] and those of the system, without a path.
+// ErrEscapes is returned for a path that a link leads out of the directory that it must stay in. An absolute link always
+// does.
+var ErrEscapes = errors.New("a link leads out of the home, which only a process names")
+
+// OpenFile opens the regular file at path for reading, beneath the root that ctx confines the path to; see [Confine]. It never blocks.
+// Errors are [fs.PathError]s: [ErrNotRegular], [ErrEscapes] and those of the system.
 //
 // The type is checked before and after the open, since another process can replace the file in between. Another regular
 // file is accepted, since writers rename new versions over old ones. Anything else is closed unread; O_NONBLOCK and
 // O_NOCTTY keep even that open from blocking or from acquiring a terminal.
-func OpenAt(dir int, name string, links Links) (fd int, st unix.Stat_t, err error) {
-	at, flags := unix.AT_SYMLINK_NOFOLLOW, unix.O_NOFOLLOW
-	if links == Follow {
-		at, flags = 0, 0
-	}
-	if err := unix.Fstatat(dir, name, &st, at); err != nil {
-		return -1, st, err
-	}
-	if !regular(&st) || inPseudoFSAt(dir, name, flags, &st) {
-		return -1, st, ErrNotRegular
-	}
-	for {
-		fd, err = unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY|flags, 0)
-		if !errors.Is(err, unix.EINTR) {
-			break
+func OpenFile(ctx context.Context, path string, links Links) (*os.File, fs.FileInfo, error) {
+	d := directory{lstat: os.Lstat, stat: os.Stat, open: os.OpenFile}
+	name := path
+	if p, ok := Confined(ctx, path); ok {
+		root, err := os.OpenRoot(p.Root)
+		if err != nil {
+			return nil, nil, openError(path, err)
 		}
+		defer root.Close()
+		d, name = directory{lstat: root.Lstat, stat: root.Stat, open: root.OpenFile}, p.Name
 	}
-	switch {
-	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENXIO):
-		return -1, st, ErrNotRegular
-	case err != nil:
-		return -1, st, err
+	f, info, err := d.openRegular(name, path, links)
+	if err != nil {
+		return nil, nil, openError(path, err)
 	}
-	if err = unix.Fstat(fd, &st); err == nil && (!regular(&st) || inPseudoFS(fd, &st)) {
+	return f, info, nil
+}
+
+// directory is how names are opened: anywhere, or beneath an [os.Root].
+type directory struct {
+	lstat, stat func(string) (fs.FileInfo, error)
+	open        func(string, int, fs.FileMode) (*os.File, error)
+}
+
+func (d directory) openRegular(name, path string, links Links) (*os.File, fs.FileInfo, error) {
+	state, flags := d.lstat, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY
+	if links == Follow {
+		state = d.stat
+	} else {
+		flags |= unix.O_NOFOLLOW
+	}
+	info, err := state(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() || inPseudoFS(path, info) {
+		return nil, nil, ErrNotRegular
+	}
+	f, err := d.open(name, flags, 0)
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) {
 		err = ErrNotRegular
 	}
 	if err != nil {
-		_ = unix.Close(fd)
-		return -1, st, err
+		return nil, nil, err
 	}
-	return fd, st, nil
+	info, err = f.Stat()
+	if err == nil && (!info.Mode().IsRegular() || inPseudoFS(path, info)) {
+		err = ErrNotRegular
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
 }
 
-func regular(st *unix.Stat_t) bool { return st.Mode&unix.S_IFMT == unix.S_IFREG }
+// openError returns the error of opening path.
+func openError(path string, err error) error {
+	return &fs.PathError{Op: "open", Path: path, Err: cause(err)}
+}
+
+// cause returns the cause of an error of package os: an errno, [ErrNotRegular], or [ErrEscapes] of an [os.Root].
+func cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	_, ofSystem := errors.AsType[syscall.Errno](err)
+	switch {
+	case ofSystem, errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid), errors.Is(err, ErrNotRegular):
+		return err
+	}
+	return ErrEscapes
+}
 
 // ReadFile returns the content of the regular file at path, which has at most limit bytes. Links are followed. Errors,
 // [ErrNotRegular] and [ErrTooLarge] included, are [fs.PathError]s.
 func ReadFile(path string, limit int64) ([]byte, error) {
-	fd, st, err := OpenAt(unix.AT_FDCWD, path, Follow)
+	f, info, err := OpenFile(context.Background(), path, Follow)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		return nil, err
 	}
-	defer unix.Close(fd)
-	if st.Size > limit {
+	defer f.Close()
+	if info.Size() > limit {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: tooLarge(limit)}
 	}
-	data, err := ReadAll(fdReader(fd), limit)
+	data, err := ReadAll(f, limit)
 	if err != nil {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+		return nil, &fs.PathError{Op: "read", Path: path, Err: WithoutPath(path, err)}
 	}
 	return data, nil
 }
 
 // ReadHead returns the first n bytes, or fewer, of the regular file at path. Links are followed.
 func ReadHead(path string, n int) ([]byte, error) {
-	fd, _, err := OpenAt(unix.AT_FDCWD, path, Follow)
+	f, _, err := OpenFile(context.Background(), path, Follow)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		return nil, err
 	}
-	defer unix.Close(fd)
-	data, err := io.ReadAll(io.LimitReader(fdReader(fd), int64(n)))
-	if err != nil {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
-	}
-	return data, nil
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, int64(n)))
 }
 
 // OpenDirFile opens the directory at path as an [os.File], for example to lock it. Links are followed. With O_DIRECTORY

@@ -7,29 +7,55 @@ import "context"
 // sixteen readers allocate as much each.
 const largeThreshold = 1 << 20
 
-// largeMemory is the lock that a reader of a call holds while it has large memory.
-type largeMemory struct{ slot chan struct{} }
+// reader is one of the goroutines of [ReadParallel].
+type reader struct {
+	large chan struct{} // the lock of the call: who has sent to it has large memory
+	depth int           // how often this reader has acquired it
+	buf   []byte        // what the last file was read into; nil while it is in use
+}
 
-func newLargeMemory() *largeMemory { return &largeMemory{make(chan struct{}, 1)} }
+// readerKey is the context key of a goroutine's *reader.
+type readerKey struct{}
+
+func readerOf(ctx context.Context) *reader {
+	r, _ := ctx.Value(readerKey{}).(*reader)
+	return r
+}
+
+// takeBuffer returns the memory that the last file of the reader was read into. New memory for each file would cost half as much as
+// reading it.
+func (f *File) takeBuffer() (buf []byte) {
+	if r := readerOf(f.ctx); r != nil {
+		buf, r.buf = r.buf, nil
+	}
+	return buf
+}
+
+// returnBuffer keeps memory for the next file, unless it is large.
+func (f *File) returnBuffer(buf []byte) {
+	if r := readerOf(f.ctx); r != nil && cap(buf) <= largeThreshold {
+		r.buf = buf
+	}
+}
 
 // AcquireLarge waits until no other reader of the call has large memory, and locks others out until release is called. It
-// may be called again by the goroutine that holds the lock. The error is that of the call's context.
+// may be called again by the reader that holds the lock. The error is that of the call's context.
 func (f *File) AcquireLarge() (release func(), err error) {
-	s := f.callBuffers
-	if s == nil || s.large == nil {
+	r := readerOf(f.ctx)
+	if r == nil {
 		return func() {}, nil
 	}
-	if s.largeDepth == 0 {
+	if r.depth == 0 {
 		select {
-		case s.large.slot <- struct{}{}:
-		case <-s.context().Done():
-			return nil, context.Cause(s.context())
+		case r.large <- struct{}{}:
+		case <-f.ctx.Done():
+			return nil, context.Cause(f.ctx)
 		}
 	}
-	s.largeDepth++
+	r.depth++
 	return func() {
-		if s.largeDepth--; s.largeDepth == 0 {
-			<-s.large.slot
+		if r.depth--; r.depth == 0 {
+			<-r.large
 		}
 	}, nil
 }

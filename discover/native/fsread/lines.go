@@ -24,50 +24,37 @@ type Line struct {
 	Buffered bool
 }
 
-// Bounds of a read in bytes, unless [File.Expect] says otherwise. Larger reads are no faster, and take memory.
+// Bounds of a read in bytes. Larger reads are no faster, and take memory.
 const (
-	firstChunk   = 16 << 10
-	minNextChunk = 8 << 10 // after the first read
-	maxChunk     = 128 << 10
-	// pageSize is the unit of the page cache.
-	pageSize = 4 << 10
+	firstChunk = 8 << 10
+	maxChunk   = 128 << 10
 )
 
-// Expect sets how many bytes from either end the caller will probably need. The first read is of that size, except for a
-// part of a page that it would begin in; each further read is a quarter of all before. Bytes that are not in the page
-// cache cost more than system calls: a page of them as much as four.
-func (f *File) Expect(n int64) { f.expectedRead = n }
+// maxSkipped is how many bytes of a line that is longer than [MaxLine] are read for its end. A sparse file can have a hole of terabytes.
+const maxSkipped = 128 << 20
 
 // chunk returns the size of the next read after so many bytes.
-func (f *File) chunk(read int64) int64 {
-	switch {
-	case f.expectedRead == 0:
-		return min(max(firstChunk, read), maxChunk)
-	case read == 0, f.expectedRead >= maxChunk: // the latter where the whole file is read
-		return min(f.expectedRead, maxChunk)
-	}
-	return min(max(minNextChunk, read/4), maxChunk)
-}
+func chunk(read int64) int64 { return min(max(firstChunk, read), maxChunk) }
 
 // Forward calls visit with each terminated line from an offset on, until visit returns false, the file ends, or limit
 // bytes are read (0: no limit). An unterminated last line is left out: its writer has not finished it. It reports whether
-// visit got everything up to the end.
+// visit got everything up to the end. Error: [ErrTooLarge] if a line does not end within 128 MB, and those of reading.
 func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, err error) {
 	end := f.size
 	if limit > 0 && from+limit < end {
 		end = from + limit
 	}
 	var (
-		buf   = f.takeBuffer()[:0] // starts with the first byte of the current line, which is at offset start
-		start = from
-		pos   = from
-		skip  bool // inside a line that was truncated
+		buf     = f.takeBuffer()[:0] // starts with the first byte of the current line, which is at offset start
+		start   = from
+		pos     = from
+		skipped int64 // bytes of a line that was cut
 	)
 	held := largeLease{file: f}
 	defer held.release()
 	defer func() { f.returnBuffer(buf) }()
 	for pos < end {
-		n := min(f.chunk(pos-from), end-pos)
+		n := min(chunk(pos-from), end-pos)
 		fresh := len(buf)
 		if err := held.ensure(fresh + int(n)); err != nil {
 			return false, err
@@ -88,8 +75,8 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 			}
 			line := Line{Bytes: buf[used : at+i], Offset: start + int64(used)}
 			used = at + i + 1
-			if skip {
-				skip = false
+			if skipped > 0 {
+				skipped = 0
 				continue
 			}
 			if !visit(line) {
@@ -98,23 +85,19 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 		}
 		start += int64(used)
 		buf = buf[:copy(buf, buf[used:])]
-		if skip {
+		if skipped == 0 && len(buf) > MaxLine && !visit(Line{Bytes: buf[:MaxLine], Offset: start, Cut: true}) {
+			return false, nil
+		}
+		if skipped > 0 || len(buf) > MaxLine {
+			skipped += int64(len(buf))
 			start += int64(len(buf))
 			buf = buf[:0]
-		} else if len(buf) > MaxLine {
-			if !visit(Line{Bytes: buf[:MaxLine], Offset: start, Cut: true}) {
-				return false, nil
-			}
-			skip = true
-			start += int64(len(buf))
-			buf = buf[:0]
+		}
+		if skipped > maxSkipped {
+			return false, tooLarge(maxSkipped)
 		}
 		if m == 0 {
 			break
-		}
-		if skip { // a hole has no newline
-			pos = min(f.holeEnd(pos), end)
-			start = pos
 		}
 	}
 	return pos >= f.size, nil
@@ -122,31 +105,26 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 
 // Backward calls visit with each terminated line, the last one first, until visit returns false, the beginning is
 // reached, or limit bytes are read (0: no limit). An unterminated last line is left out. It reports whether visit got
-// everything down to the beginning. The cost depends on how many lines visit takes, not on the size of the file.
+// everything down to the beginning. The cost depends on how many lines visit takes, not on the size of the file. Errors are those of
+// [File.Forward].
 func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err error) {
 	var (
-		w     = newBackwardBuffer(f.takeBuffer()) // bytes from pos to the end of the current line, its newline excluded
-		pos   = f.size
-		stop  = int64(0)
-		begun bool // a newline was seen: what precedes it is a terminated line
-		skip  bool // inside a line that was truncated
+		w       = newBackwardBuffer(f.takeBuffer()) // bytes from pos to the end of the current line, its newline excluded
+		pos     = f.size
+		stop    = int64(0)
+		begun   bool  // a newline was seen: what precedes it is a terminated line
+		skipped int64 // bytes of a line that was cut, or that has no end
 
-		newlines = f.takeNewlines()
+		newlines []int
 	)
 	held := largeLease{file: f}
 	defer held.release()
-	defer func() {
-		f.returnBuffer(w.buf)
-		f.returnNewlines(newlines)
-	}()
+	defer func() { f.returnBuffer(w.buf) }()
 	if limit > 0 && f.size-limit > stop {
 		stop = f.size - limit
 	}
 	for pos > stop {
-		n := int(min(f.chunk(f.size-pos), pos-stop))
-		if part := int(pos-int64(n)) % pageSize; part > 0 && pageSize-part < n && f.expectedRead > 0 {
-			n -= pageSize - part // of a page that is mostly not needed: it costs as much as a whole one
-		}
+		n := int(min(chunk(f.size-pos), pos-stop))
 		if err := held.ensure(w.len() + n); err != nil {
 			return false, err
 		}
@@ -159,29 +137,28 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 		pos -= int64(n)
 		newlines = appendNewlines(newlines[:0], fresh)
 		for k, i := range slices.Backward(newlines) {
-			if begun && !skip && !visit(Line{Bytes: w.bytes()[i+1:], Offset: pos + int64(i) + 1, Buffered: k > 0 || pos == 0}) {
+			if begun && skipped == 0 && !visit(Line{Bytes: w.bytes()[i+1:], Offset: pos + int64(i) + 1, Buffered: k > 0 || pos == 0}) {
 				return false, nil
 			}
-			begun, skip = true, false
+			begun, skipped = true, 0
 			w.end = w.start + i
 		}
-		if !begun || skip {
-			w.clear()
-		} else if over := w.len() - MaxLine; over > 0 {
-			if !visit(Line{Bytes: w.bytes()[over:], Offset: pos + int64(over), Cut: true}) {
-				return false, nil
-			}
-			skip = true
+		over := w.len() - MaxLine
+		if begun && skipped == 0 && over > 0 && !visit(Line{Bytes: w.bytes()[over:], Offset: pos + int64(over), Cut: true}) {
+			return false, nil
+		}
+		if !begun || skipped > 0 || over > 0 {
+			skipped += int64(w.len())
 			w.clear()
 		}
-		if skip || !begun { // a hole has no newline
-			pos = max(f.holeStart(pos), stop)
+		if skipped > maxSkipped {
+			return false, tooLarge(maxSkipped)
 		}
 	}
 	if pos > 0 {
 		return false, nil
 	}
-	if begun && !skip && !visit(Line{Bytes: w.bytes(), Offset: 0}) {
+	if begun && skipped == 0 && !visit(Line{Bytes: w.bytes(), Offset: 0}) {
 		return false, nil
 	}
 	return true, nil

@@ -16,7 +16,7 @@ func TestReadParallelYieldsEveryItemOnce(t *testing.T) {
 			items[i] = i
 		}
 		seen, faults := map[int]int{}, 0
-		for v, err := range ReadParallel(t.Context(), items, func(i int, _ *Buffers, v *int) (bool, error) {
+		for v, err := range ReadParallel(t.Context(), items, func(_ context.Context, i int, v *int) (bool, error) {
 			if i%10 == 3 {
 				return false, errors.New("fault")
 			}
@@ -43,7 +43,7 @@ func TestReadParallelYieldsEveryItemOnce(t *testing.T) {
 func TestReadParallelLeavesNoGoroutine(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	items := make([]int, 1000)
-	read := func(int, *Buffers, *int) (bool, error) { return true, nil }
+	read := func(context.Context, int, *int) (bool, error) { return true, nil }
 	for _, err := range ReadParallel(t.Context(), items, read) {
 		if err != nil {
 			t.Error(err)

@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
 // TestPseudoFilesAreNotOpened: files that the kernel makes are refused though they are regular by their mode: by name, by
@@ -25,8 +23,9 @@ func TestPseudoFilesAreNotOpened(t *testing.T) {
 			t.Errorf("the beginning of %s: %v", path, err)
 		}
 	}
-	if fd, _, err := OpenBeneath("/proc/self", "limits", NoFollow); !errors.Is(err, ErrNotRegular) {
-		t.Errorf("beneath: %d, %v", fd, err)
+	confined := Confine(t.Context(), Root{Dir: "/proc/self"})
+	if _, err := Open(confined, "/proc/self/limits"); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("beneath: %v", err)
 	}
 	// A path through /proc that leads to a stored file is a name of that file.
 	f, err := os.Create(filepath.Join(t.TempDir(), "stored"))
@@ -34,9 +33,9 @@ func TestPseudoFilesAreNotOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	fd, _, err := OpenAt(unix.AT_FDCWD, filepath.Join("/proc/self/root", f.Name()), NoFollow)
+	stored, err := Open(t.Context(), filepath.Join("/proc/self/root", f.Name()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = unix.Close(fd)
+	_ = stored.Close()
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/sys/unix"
 
 	"agentctl/discover/native/fsread"
 	"agentctl/internal/cmdutil"
@@ -86,13 +84,12 @@ func copyTo(ctx context.Context, f cmdutil.Factory, ssh host.SSH, t host.Target)
 	if err != nil {
 		return err
 	}
-	fd, info, err := fsread.OpenAt(unix.AT_FDCWD, path, fsread.Follow)
+	program, info, err := fsread.OpenFile(ctx, path, fsread.Follow)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return err
 	}
-	program := os.NewFile(uintptr(fd), path)
 	defer program.Close()
-	return ssh.Install(ctx, t.Destination, program, info.Size)
+	return ssh.Install(ctx, t.Destination, program, info.Size())
 }
 
 // verify asks the program there as every command does, and says which one answers.
