@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -185,13 +186,16 @@ type openNames struct {
 	list []entry
 	// files are the paths of a process's open files, by the index of its entry.
 	files func() [][]string
+	mu    sync.Mutex
+	// withEnv are the answers whether a process was started with any of some variables, by their names and the index of the entry.
+	withEnv map[string][]bool
 }
 
 // Thorough returns a table of the same moment that knows what each process has open and which variables it was started with, as
 // far as that may be read: of the processes of our own user, for anybody but root.
 func (t *Table) Thorough() *Table {
 	u := *t
-	u.thorough = &openNames{t.list, sync.OnceValue(func() [][]string {
+	u.thorough = &openNames{list: t.list, withEnv: map[string][]bool{}, files: sync.OnceValue(func() [][]string {
 		files := make([][]string, len(t.list))
 		parallel(len(files), func(i int) {
 			if t.list[i].exe != "" {
@@ -229,9 +233,21 @@ func (o *openNames) shows(i int, signs *Signs) bool {
 	if o == nil {
 		return false
 	}
-	e := &o.list[i]
-	return signs.File != nil && slices.ContainsFunc(o.files()[i], signs.File) ||
-		len(signs.Env) > 0 && e.exe != "" && e.hasAnyEnv(signs.Env)
+	return signs.File != nil && slices.ContainsFunc(o.files()[i], signs.File) || len(signs.Env) > 0 && o.hasEnv(signs.Env)[i]
+}
+
+// hasEnv returns which processes were started with any of the variables.
+func (o *openNames) hasEnv(keys []string) []bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	name := strings.Join(keys, "\x00")
+	answers, known := o.withEnv[name]
+	if !known {
+		answers = make([]bool, len(o.list))
+		parallel(len(answers), func(i int) { answers[i] = o.list[i].exe != "" && o.list[i].hasAnyEnv(keys) })
+		o.withEnv[name] = answers
+	}
+	return answers
 }
 
 func (e *entry) hasAnyEnv(keys []string) bool {
