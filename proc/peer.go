@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"syscall"
 	"time"
@@ -22,6 +23,24 @@ const (
 	// may run other processes in between.
 	acceptTimeout = time.Second
 )
+
+// Dial connects to a Unix socket of the process, or to a port at which it listens. Error: [ErrOtherPeer] if another process does; it is
+// sent nothing. See [Process.VerifyPeer].
+func (p Process) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	err = errors.ErrUnsupported
+	if socket, ok := conn.(syscall.Conn); ok {
+		err = p.VerifyPeer(ctx, socket)
+	}
+	if err != nil {
+		_ = conn.Close() // never used
+		return nil, err
+	}
+	return conn, nil
+}
 
 // VerifyPeer waits until the process holds the other end of conn, a connected TCP or Unix socket of this process. Write
 // nothing to the connection before it returns nil. A port or a socket name is no proof: another process may listen on

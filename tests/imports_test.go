@@ -112,10 +112,11 @@ func outside() map[string][]string {
 		"github.com/klauspost/compress": {"discover/<agent>"},
 		"github.com/mitchellh/go-ps":    {"proc"},
 		"github.com/yuin/goldmark":      nil,
-		"html/template":                 nil,                            // 190 KB, and 90 allocations at each start
-		"github.com/prometheus":         nil,                            // tests hold our metrics against its parser
-		"net/http":                      {"launch", "discover/<agent>"}, // never to read: an OpenCode server is asked to abort a turn
-		"golang.org/x/net":              nil,                            // tests parse our pages with it
+		"html/template":                 nil,                                      // 190 KB, and 90 allocations at each start
+		"github.com/prometheus":         nil,                                      // tests hold our metrics against its parser
+		"net/http":                      {"discover/<agent>", "internal/webhook"}, // never to read: a server of OpenCode or Codex is asked to act
+		"github.com/coder/websocket":    {"discover/<agent>"},
+		"golang.org/x/net":              nil, // tests parse our pages with it
 		"log":                           nil,
 	}
 }

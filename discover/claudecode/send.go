@@ -8,12 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"golang.org/x/sys/unix"
 
 	"agentctl/discover"
 	"agentctl/discover/claudecode/transcript"
@@ -92,16 +91,14 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, _ laun
 	} else if info.Mode().Type() != os.ModeSocket {
 		return sent, fmt.Errorf("%s is not a socket", in.socket)
 	}
-	conn, err := native.Dial(ctx, in.socket, &unix.SockaddrUnix{Name: in.socket})
-	if err != nil {
-		return sent, &os.PathError{Op: "connect to", Path: in.socket, Err: err}
-	}
-	defer conn.Close()
-	if err := in.process.VerifyPeer(ctx, conn); errors.Is(err, proc.ErrOtherPeer) {
+	conn, err := in.process.Dial(ctx, "unix", in.socket)
+	if errors.Is(err, proc.ErrOtherPeer) {
 		return sent, fmt.Errorf("another process than %s listens on %s, and is sent nothing", in.process.ID, in.socket)
-	} else if err != nil {
+	}
+	if err != nil {
 		return sent, err
 	}
+	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
 	if err := exchange(conn, line); err != nil {
 		return sent, errors.Join(ctx.Err(), err)
@@ -110,12 +107,14 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, _ laun
 }
 
 // exchange writes a line and waits until the other end has read it and closes the connection.
-func exchange(conn *os.File, line []byte) error {
+func exchange(conn net.Conn, line []byte) error {
 	if _, err := conn.Write(line); err != nil {
 		return err
 	}
-	if err := closeWrite(conn); err != nil {
-		return err
+	if socket, ok := conn.(*net.UnixConn); ok {
+		if err := socket.CloseWrite(); err != nil {
+			return err
+		}
 	}
 	for answer := make([]byte, 1<<10); ; { // it answers nothing
 		switch _, err := conn.Read(answer); {
@@ -125,17 +124,6 @@ func exchange(conn *os.File, line []byte) error {
 			return err
 		}
 	}
-}
-
-// closeWrite ends what the other end of a connected socket reads.
-func closeWrite(conn *os.File) error {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var failed error
-	err = raw.Control(func(fd uintptr) { failed = unix.Shutdown(int(fd), unix.SHUT_WR) })
-	return errors.Join(err, failed)
 }
 
 // senderPrefix begins the sender's address in the transcript. It cannot be replied to.

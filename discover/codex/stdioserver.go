@@ -16,6 +16,8 @@ type stdioServer struct {
 	lines *bufio.Reader
 }
 
+var errMessageTooLong = errors.New("a message is longer than is read")
+
 // startStdioServer starts the program as an app-server in a directory, with additional variables.
 func startStdioServer(ctx context.Context, host launch.Environment, dir string, variables []string, program string) (stdioServer, error) {
 	s, err := host.StartStdioServer(ctx, dir, variables, program, "app-server")

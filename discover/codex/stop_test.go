@@ -1,10 +1,7 @@
 package codex
 
 import (
-	"bufio"
-	"encoding/binary"
 	"encoding/json"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -13,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/coder/websocket"
 
 	"agentctl/discover"
 	"agentctl/launch"
@@ -56,32 +55,24 @@ func startServer(t *testing.T, threads ...*fakeThread) *fakeServer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go s.serve(conn)
-		}
-	}()
+	go func() { _ = http.Serve(l, http.HandlerFunc(s.serve)) }() //nolint:gosec // it ends with the listener
 	return s
 }
 
-func (s *fakeServer) serve(conn net.Conn) {
-	defer conn.Close()
-	in := bufio.NewReader(conn)
-	if _, err := http.ReadRequest(in); err != nil {
+func (s *fakeServer) serve(w http.ResponseWriter, r *http.Request) {
+	conn, err := websocket.Accept(w, r, nil)
+	if err != nil {
 		return
 	}
-	_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n")
+	defer conn.CloseNow()
+	ctx := r.Context()
 	for {
 		var q struct {
 			ID     int
 			Method string
 			Params struct{ ThreadID, TurnID string }
 		}
-		if json.Unmarshal(readMaskedMessage(in), &q) != nil {
+		if _, message, err := conn.Read(ctx); err != nil || json.Unmarshal(message, &q) != nil {
 			return
 		}
 		if q.ID == 0 {
@@ -93,42 +84,8 @@ func (s *fakeServer) serve(conn net.Conn) {
 		}
 		note := `{"method":"thread/status/changed","params":{"id":` + "1" + `}}`
 		raw, _ := json.Marshal(map[string]any{"id": q.ID, key: value})
-		_, _ = conn.Write(slices.Concat(serverFrame(0x89, "are you there"), serverFrame(0x81, note), serverFrame(0x01, string(raw[:1])), serverFrame(0x80, string(raw[1:]))))
-	}
-}
-
-// serverFrame is a frame as a server sends it. Only frames of data may have a length of 16 bits.
-func serverFrame(head byte, payload string) []byte {
-	if head&0x0f >= opClose {
-		return append([]byte{head, byte(len(payload))}, payload...)
-	}
-	return append(binary.BigEndian.AppendUint16([]byte{head, 126}, uint16(len(payload))), payload...)
-}
-
-// readMaskedMessage reads a client's message. It skips the answers to pings.
-func readMaskedMessage(in *bufio.Reader) []byte {
-	for {
-		var head [2]byte
-		if _, err := io.ReadFull(in, head[:]); err != nil || head[1]&0x80 == 0 {
-			return nil
-		}
-		n := int(head[1] & 0x7f)
-		if n == 126 {
-			var long [2]byte
-			_, _ = io.ReadFull(in, long[:])
-			n = int(binary.BigEndian.Uint16(long[:]))
-		}
-		masked := make([]byte, 4+n)
-		if _, err := io.ReadFull(in, masked); err != nil {
-			return nil
-		}
-		message := masked[4:]
-		for i := range message {
-			message[i] ^= masked[i%4]
-		}
-		if head[0] == 0x81 {
-			return message
-		}
+		_ = conn.Write(ctx, websocket.MessageText, []byte(note))
+		_ = conn.Write(ctx, websocket.MessageText, raw)
 	}
 }
 

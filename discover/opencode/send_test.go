@@ -88,7 +88,7 @@ func TestSendReturnsTheReason(t *testing.T) {
 		{"another password", []int{status(401)}, passwordKey + "=x", "does not take the password"},
 		{"no such session", []int{status(404)}, "", "does not take the message: HTTP status 404"},
 		{"an answer that says nothing", []int{status(200)}, "", "does not take the message: HTTP status 200"},
-		{"nothing", []int{1}, "", "connect 127.0.0.1:1: connection refused"},
+		{"nothing", []int{1}, "", "127.0.0.1:1: connect: connection refused"},
 	} {
 		_, err := New().Send(t.Context(), receiving(t, modeServer, c.ports...), "x", launch.Environment{Environ: []string{c.set}})
 		if err == nil || !strings.Contains(err.Error(), c.says) {

@@ -1,24 +1,15 @@
 package opencode
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
+	"net/http"
 	"net/url"
-	"os"
-	"strconv"
-	"strings"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 	"agentctl/launch"
 	"agentctl/proc"
 )
@@ -71,64 +62,23 @@ func (r request) ask(ctx context.Context, server proc.Process, ports []int, host
 }
 
 // post sends the request to a server at a port on loopback, and returns the status of the answer. If another process listens there, post
-// sends nothing and returns [proc.ErrOtherPeer]. It does not use net/http, which would add TLS and name resolution to the program.
+// sends nothing and returns [proc.ErrOtherPeer].
 func (r request) post(ctx context.Context, server proc.Process, port int, user, password string) (status int, err error) {
-	conn, err := connect(ctx, port)
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d%s", port, r.path), bytes.NewReader(r.body))
 	if err != nil {
 		return 0, err
 	}
-	defer conn.Close()
-	if err := server.VerifyPeer(ctx, conn); err != nil {
-		return 0, err
-	}
-	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
-	if _, err = conn.Write(r.bytes(port, user, password)); err == nil {
-		status, err = readStatus(conn)
-	}
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	return status, err
-}
-
-// bytes returns the request as it is sent.
-func (r request) bytes(port int, user, password string) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\nContent-Length: %d\r\n", r.path, port, len(r.body))
 	if r.body != nil {
-		b.WriteString("Content-Type: application/json\r\n")
+		q.Header.Set("Content-Type", "application/json")
 	}
 	if password != "" {
-		login := cmp.Or(user, defaultUser) + ":" + password
-		b.WriteString("Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(login)) + "\r\n")
+		q.SetBasicAuth(cmp.Or(user, defaultUser), password)
 	}
-	b.WriteString("\r\n")
-	b.Write(r.body)
-	return b.Bytes()
-}
-
-// connect connects to a port on loopback.
-func connect(ctx context.Context, port int) (*os.File, error) {
-	name := fmt.Sprintf("127.0.0.1:%d", port)
-	conn, err := native.Dial(ctx, name, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
+	const maxHeader = 64 << 10
+	transport := &http.Transport{DialContext: server.Dial, DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeader}
+	answer, err := transport.RoundTrip(q) // follows no redirection
 	if err != nil {
-		return nil, &os.PathError{Op: "connect", Path: name, Err: err}
+		return 0, err
 	}
-	return conn, nil
-}
-
-// readStatus reads the first line of an answer.
-func readStatus(r io.Reader) (int, error) {
-	const most = 1 << 10
-	line, err := bufio.NewReader(io.LimitReader(r, most)).ReadString('\n')
-	version, rest, _ := strings.Cut(line, " ")
-	code, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	status, bad := strconv.Atoi(code)
-	if !strings.HasPrefix(version, "HTTP/1.") || bad != nil || len(code) != 3 {
-		if err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
-		}
-		return 0, fmt.Errorf("no HTTP answer: %q", line)
-	}
-	return status, nil
+	return answer.StatusCode, answer.Body.Close()
 }

@@ -3,15 +3,11 @@ package webhook
 import (
 	"bytes"
 	"context"
-	"encoding/pem"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -38,21 +34,14 @@ func respondWith(status int) (http.HandlerFunc, *[]request) {
 	}, &got
 }
 
-func newEndpoint(t *testing.T, url string) Endpoint {
-	t.Helper()
-	curl, err := exec.LookPath("curl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Endpoint{URL: url, Secret: []byte("geheim"), Curl: curl, Environ: []string{"HOME=" + t.TempDir()}}
-}
+func newEndpoint(url string) Endpoint { return Endpoint{URL: url, Secret: []byte("geheim")} }
 
 // A body of any bytes arrives unchanged, with its signature.
 func TestPostSendsBodyAndSignature(t *testing.T) {
 	handler, got := respondWith(http.StatusNoContent)
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	e := newEndpoint(t, server.URL+"/hook?a=[1]&b={x,y}")
+	e := newEndpoint(server.URL + "/hook?a=[1]&b={x,y}")
 	bodies := []string{
 		`{"a":"\"quoted\" \\ \u001b[31m @file =x # no comment"}`, "{\n\t\"ä\": \"\U0001F600\"\r\n}", strings.Repeat("x", 300_000), "",
 	}
@@ -96,7 +85,7 @@ func TestPostStatus(t *testing.T) {
 	for status, temporary := range map[int]bool{201: false, 301: false, 307: false, 400: false, 404: false, 408: true, 429: true, 500: true, 503: true} {
 		handler, got := respondWith(status)
 		server := httptest.NewServer(handler)
-		err := newEndpoint(t, server.URL).Post(t.Context(), "x", []byte("{}"))
+		err := newEndpoint(server.URL).Post(t.Context(), "x", []byte("{}"))
 		server.Close()
 		statusError, ok := errors.AsType[*StatusError](err)
 		if (status < 300) != (err == nil) || ok && statusError.Status != status || err != nil && isTemporary(err) != temporary {
@@ -113,18 +102,12 @@ func TestPostVerifiesCertificate(t *testing.T) {
 	handler, got := respondWith(http.StatusOK)
 	server := httptest.NewTLSServer(handler)
 	defer server.Close()
-	e := newEndpoint(t, server.URL)
+	e := newEndpoint(server.URL)
 	if err := e.Post(t.Context(), "x", []byte("{}")); err == nil || !strings.Contains(err.Error(), "certificate") || !isTemporary(err) {
 		t.Errorf("%v", err)
 	}
-	file := filepath.Join(t.TempDir(), "roots.pem")
-	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(file, block, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	e.Environ = append(e.Environ, "CURL_CA_BUNDLE="+file)
-	if err := e.Post(t.Context(), "x", []byte("{}")); err != nil || len(*got) != 1 {
-		t.Errorf("%v, %d requests", err, len(*got))
+	if len(*got) > 0 {
+		t.Errorf("%d requests", len(*got))
 	}
 }
 
@@ -133,7 +116,7 @@ func TestPostConnectionRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newEndpoint(t, "http://"+l.Addr().String())
+	e := newEndpoint("http://" + l.Addr().String())
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +132,7 @@ func TestPostEndsWithContext(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { stop(); <-release }))
 	defer server.Close()
 	defer close(release)
-	if err := newEndpoint(t, server.URL).Post(ctx, "x", []byte("{}")); !errors.Is(err, context.Canceled) {
+	if err := newEndpoint(server.URL).Post(ctx, "x", []byte("{}")); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
-	"agentctl/discover/native"
 	"agentctl/proc/multiplexer"
 )
 
@@ -72,13 +69,9 @@ func wayTmux(g Guide, to multiplexer.Pane, inside bool) (w Way, err error) {
 // verifySocket fails unless the multiplexer's process itself listens on a Unix socket: the environment of the pane names it.
 // A name that begins with @ is that of an abstract socket.
 func verifySocket(ctx context.Context, name string, p multiplexer.Pane) error {
-	conn, err := native.Dial(ctx, name, &unix.SockaddrUnix{Name: name})
+	conn, err := p.Server.Dial(ctx, "unix", name)
 	if err != nil {
-		return fmt.Errorf("connecting to %s: %w", name, err)
-	}
-	defer conn.Close()
-	if err := p.Server.VerifyPeer(ctx, conn); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return nil
+	return conn.Close()
 }

@@ -2,13 +2,10 @@ package events
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
 	"agentctl/internal/webhook"
-	"agentctl/launch"
 )
 
 // execute returns a function that runs a script for each event, in the current directory: the session's may be gone.
@@ -29,17 +26,8 @@ func poster(f cmdutil.Factory, o *options) (func(context.Context, delivery) erro
 	if err := webhook.CheckURL(o.webhook); err != nil {
 		return nil, cmdutil.UsageError("events", "--webhook: %v", err)
 	}
-	curl, err := launch.Environment{Environ: f.Environ}.LookPath("curl")
-	if err != nil {
-		return nil, cmdutil.NotInstalledError("--webhook needs curl, which is not in PATH")
-	}
-	w := webhook.Endpoint{URL: o.webhook, Secret: []byte(f.Getenv(o.secretEnv)), Curl: curl, Environ: without(f.Environ, o.secretEnv)}
+	w := webhook.Endpoint{URL: o.webhook, Secret: []byte(f.Getenv(o.secretEnv))}
 	return func(ctx context.Context, d delivery) error {
 		return webhook.Retry(ctx, func() error { return w.Post(ctx, string(d.event.Type), d.line) })
 	}, nil
-}
-
-// without returns an environment without a variable.
-func without(environ []string, key string) []string {
-	return slices.DeleteFunc(slices.Clone(environ), func(variable string) bool { return strings.HasPrefix(variable, key+"=") })
 }

@@ -45,7 +45,7 @@ func New(f cmdutil.Factory) *cli.Command {
 		}, o.scope.Flags("only"), []cli.Flag{
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
 			&cli.StringFlag{Name: "exec", Usage: "run the shell command `CMD` for each event, with the event on its stdin", Destination: &o.script},
-			&cli.StringFlag{Name: "webhook", Usage: "post each event to `URL`, signed if there is a secret; needs curl", Destination: &o.webhook},
+			&cli.StringFlag{Name: "webhook", Usage: "post each event to `URL`, signed if there is a secret", Destination: &o.webhook},
 			&cli.StringFlag{Name: "secret-env", Usage: "read the secret from the environment variable `NAME`", Value: secretKey, Destination: &o.secretEnv},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no events; use it with --exec or --webhook", Destination: &o.quiet},
 			cmdutil.FormatFlag(&o.Format, "{{.type}} {{.session.id}}"),

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -84,7 +83,7 @@ func TestSinkThatHangs(t *testing.T) {
 	})
 }
 
-// A webhook gets the line, signed by the secret of the environment, which curl itself does not get.
+// A webhook gets the line, signed by the secret of the environment.
 func TestAnEventIsPosted(t *testing.T) {
 	got := make(chan string, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -93,7 +92,6 @@ func TestAnEventIsPosted(t *testing.T) {
 	}))
 	defer server.Close()
 	f, _ := cmdtest.New(t)
-	f.Environ = os.Environ()
 	f = cmdtest.Setenv(f, "OURS", "geheim")
 	post, err := poster(f, &options{webhook: server.URL, secretEnv: "OURS"})
 	if err != nil {
@@ -108,7 +106,7 @@ func TestAnEventIsPosted(t *testing.T) {
 	}
 }
 
-// A script is told of the event; a secret of the webhook's is not in the environment of what posts.
+// A script is told of the event.
 func TestAnEventIsExecuted(t *testing.T) {
 	f, out := cmdtest.New(t)
 	f.Environ = []string{"PATH=/bin:/usr/bin", "SECRET=s"}
@@ -117,9 +115,6 @@ func TestAnEventIsExecuted(t *testing.T) {
 	script := cmdutil.Script{Flag: "--exec", Command: `echo $AGENTCTL_EVENT $AGENTCTL_STATUS $AGENTCTL_SESSION_ID; cat`}
 	if err := execute(f, script)(t.Context(), d); err != nil || out.Stderr.String() != "session.idle idle 7\n7" {
 		t.Errorf("%q, %v", out.Stderr.String(), err)
-	}
-	if kept := without(f.Environ, "SECRET"); !slices.Equal(kept, f.Environ[:1]) {
-		t.Errorf("%v", kept)
 	}
 	if !strings.Contains(output.Schema(), string(d.event.Type)) {
 		t.Errorf("the schema does not have %s", d.event.Type)
