@@ -37,19 +37,27 @@ func (d pidDir) listenPorts(names []string, ours listenersFunc) ([]int, error) {
 	return slices.Compact(ports), nil
 }
 
-// listeners yields the listening TCP sockets of the network namespace of the process. For our own namespace, sock_diag(7)
-// returns just those; for the files under /proc/net the kernel scans a table of some hundred thousand slots, which takes
-// milliseconds.
+// listeners yields the listening TCP sockets of the network namespace of the process.
 func (d pidDir) listeners(ours listenersFunc, yield func(port int, inode uint64)) error {
 	theirs, err := d.readlink("ns/net")
-	if own, ownErr := (d + "../self/").readlink("ns/net"); err == nil && ownErr == nil && own == theirs {
-		if found, err := ours(); err == nil { // not every kernel and sandbox has sock_diag
-			for _, l := range found {
-				yield(l.port, l.inode)
-			}
-			return nil
-		}
+	if own, ownErr := (d + "../self/").readlink("ns/net"); err != nil || ownErr != nil || own != theirs {
+		return d.readListeners(yield)
 	}
+	found, err := ours()
+	for _, l := range found {
+		yield(l.port, l.inode)
+	}
+	return err
+}
+
+// systemListeners returns those of our own network namespace, those of other users included.
+func systemListeners() (all []listener, err error) {
+	err = pidDir("/proc/self/").readListeners(func(port int, inode uint64) { all = append(all, listener{port, inode}) })
+	return all, err
+}
+
+// readListeners yields the listening TCP sockets in the files of the process.
+func (d pidDir) readListeners(yield func(port int, inode uint64)) error {
 	for _, name := range []string{"net/tcp", "net/tcp6"} {
 		f, err := d.open(name)
 		if errors.Is(err, fs.ErrNotExist) { // a kernel without IPv6

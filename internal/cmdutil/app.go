@@ -4,18 +4,16 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 )
 
-// Run runs one command line, without the program's name, and returns the exit code. It makes only the command that the
-// command line names.
+// Run runs one command line, without the program's name, and returns the exit code.
 func Run(ctx context.Context, f Factory, verbs []Verb, args []string) int {
 	f.Report = NewReporter(f.Stderr)
 	args = VerbFirst(args)
 	f.Hosts = &HostFlags{run: func(ctx context.Context, f Factory, args []string) int { return Run(ctx, f, verbs, args) }}
-	app := NewApp(f, named(verbs, args))
+	app := NewApp(f, verbs)
 	arranged, err := ArrangeArgs(app, args)
 	if err != nil {
 		f.Report.JSON = WantsJSON(args)
@@ -90,7 +88,7 @@ func prepare(c *cli.Command) {
 	}
 }
 
-// Verb is a command that is not made yet: its names and its constructor.
+// Verb is a command: its names and its constructor.
 type Verb struct {
 	Name    string
 	New     func(Factory) *cli.Command
@@ -99,17 +97,6 @@ type Verb struct {
 	FindsSessions bool
 	// TakesHosts: the command may be for other machines, and takes the flags of [HostFlags].
 	TakesHosts bool
-}
-
-// named returns the verb that a command line names first, or all verbs if it names none. Making all commands with their
-// flags would cost a twentieth of each start, and the library's pass over them more.
-func named(all []Verb, args []string) []Verb {
-	for i, v := range all {
-		if len(args) > 0 && (v.Name == args[0] || slices.Contains(v.Aliases, args[0])) {
-			return all[i : i+1]
-		}
-	}
-	return all
 }
 
 // command makes the command.

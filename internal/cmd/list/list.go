@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"runtime"
-	"runtime/debug"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -87,9 +85,6 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if o.wide {
 		return runWide(ctx, c, filter, o)
 	}
-	if o.all {
-		delayCollection()
-	}
 	r, err := c.List(ctx, "reading the agents' stores", filter)
 	if err != nil {
 		return err
@@ -142,14 +137,6 @@ func printTable(ctx context.Context, c *cmdutil.Call, n int, o *options, draw fu
 		return err
 	}
 	return c.Page(ctx, b.Bytes())
-}
-
-// delayCollection delays the first garbage collection until the heap has 64 MB instead of 4: ten thousand sessions take
-// no more. Later collections run as usual. Without it list -a of 10,000 sessions takes 13 % longer.
-func delayCollection() {
-	const percent = 1600 // of the 4 MB that the runtime begins with
-	usual := debug.SetGCPercent(percent)
-	runtime.AddCleanup(new(*int), func(usual int) { debug.SetGCPercent(usual) }, usual)
 }
 
 // selection makes the filter of the flags of list. Stopped sessions, or a window of time, imply --all.
