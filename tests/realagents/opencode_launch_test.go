@@ -51,7 +51,7 @@ func TestOpenCodeLaunchesAtOnce(t *testing.T) {
 		var want, pids []string
 		for i, prompt := range prompts {
 			got := userMessages(t, w, ids[i])
-			if len(got) != 1 || got[0].text != prompt {
+			if len(got) != 1 || got[0].text != asStored(a.Version, prompt) {
 				t.Errorf("session %q of prompt %d holds %.200q", ids[i], i, got)
 				continue
 			}
@@ -86,6 +86,9 @@ func commandLineWith(text string) string {
 func TestOpenCodeLaunchFails(t *testing.T) {
 	eachOpenCode(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
 		noModel := "Unexpected server error. Check server logs for details. (err_" // as it prints it
+		if a.Version == install.OpenCodeOld {
+			noModel = "Model not found: "
+		}
 		invalid := w.Dir("invalid")
 		if err := os.WriteFile(filepath.Join(invalid, "opencode.json"), []byte(`{"model": 5}`), 0o600); err != nil {
 			t.Fatal(err)

@@ -41,7 +41,7 @@ func TestOpenCodeGoesOn(t *testing.T) {
 		if !poll(func() bool { return c.status(id).Status == "stopped" }) {
 			t.Fatal("the turn does not end")
 		}
-		want := userMessage{"--help", "plan", "anthropic/claude-haiku-4-5"}
+		want := userMessage{asStored(a.Version, "--help"), "plan", "anthropic/claude-haiku-4-5"}
 		got := userMessages(t, w, id)
 		if len(got) != 2 || got[1] != want {
 			t.Errorf("its messages are %+v, the second was %+v", got, want)
@@ -88,7 +88,7 @@ func onceAtATime(t *testing.T, w *world.World, a world.Agent, c agentctl, id str
 	}
 	fork := startedBy(t, c, "resume", "--fork", "--force", id, "a copy [[hang]]")
 	got := userMessages(t, w, fork)
-	if fork == id || len(got) != 4 || got[3].text != "a copy [[hang]]" {
+	if fork == id || len(got) != 4 || got[3].text != asStored(a.Version, "a copy [[hang]]") {
 		t.Errorf("the copy of %s is %s, its messages %+v", id, fork, got)
 	}
 	c.expect([]string{row(id, c.status(id).PID, "running"), row(fork, c.status(fork).PID, "running")})

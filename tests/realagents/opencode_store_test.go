@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
 
@@ -63,6 +64,14 @@ func appendUser(t *testing.T, list []userMessage, message, part []byte) []userMe
 		t.Fatalf("%v: %.200q", err, part)
 	}
 	return append(list, userMessage{p.Text, m.Agent, m.Model.ProviderID + "/" + m.Model.ModelID})
+}
+
+// asStored is a prompt from standard input as OpenCode stores it: the old ones put it on a line of its own.
+func asStored(version, prompt string) string {
+	if version == install.OpenCodeOld {
+		return "\n" + prompt
+	}
+	return prompt
 }
 
 // started is the ID that a launch or resume printed, alone on a line.
