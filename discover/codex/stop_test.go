@@ -2,6 +2,7 @@ package codex
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -30,6 +31,8 @@ type fakeThread struct {
 	looks            int // until it is idle, once interrupted
 	interrupted      bool
 	commands         int
+	archived         bool
+	port             int // of the terminal that has loaded it
 }
 
 // fakeServer answers as the daemon does (SEEN 0.169).
@@ -84,6 +87,13 @@ func (s *fakeServer) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		note := `{"method":"thread/status/changed","params":{"id":` + "1" + `}}`
 		raw, _ := json.Marshal(map[string]any{"id": q.ID, key: value})
+		if q.Method == "thread/archive" {
+			for _, t := range s.threads {
+				if t.archived {
+					_ = conn.Write(ctx, websocket.MessageText, []byte(`{"method":"thread/archived","params":{"threadId":"`+t.ID+`"}}`))
+				}
+			}
+		}
 		_ = conn.Write(ctx, websocket.MessageText, []byte(note))
 		_ = conn.Write(ctx, websocket.MessageText, raw)
 	}
@@ -131,6 +141,17 @@ func (s *fakeServer) do(method, id string) json.RawMessage {
 		}})
 	case "turn/interrupt":
 		t.interrupted = true
+	case "thread/archive": // with its sub-agents
+		for _, o := range s.threads {
+			o.archived = o.archived || o == t || o.Root == t.ID
+		}
+	case "thread/unarchive":
+		if !t.archived {
+			return marshal("no archived rollout found for thread id " + id)
+		}
+		t.archived = false
+	case "mcpServerStatus/list":
+		return marshal(map[string]any{"data": []any{map[string]string{"name": tuiServer, "httpOrigin": fmt.Sprint("http://127.0.0.1:", t.port)}}})
 	case "turn/start": // begins a turn, or has the one in progress read the message
 	case "thread/backgroundTerminals/list":
 		return marshal(map[string]any{"data": make([]struct{}, t.commands)})
