@@ -72,7 +72,7 @@ func (a *Activity) FindConflicts(w *Workspace, strict bool) (*Conflicts, error) 
 func (a *Activity) SessionsBelow(path string) []discover.Session {
 	return slices.DeleteFunc(slices.Clone(a.Sessions), func(s discover.Session) bool {
 		dirs := []string{SessionDir(s)}
-		for _, p := range s.Processes {
+		for _, p := range s.AllProcesses() {
 			if dir, err := p.Uncached().Cwd(); err == nil {
 				dirs = append(dirs, dir)
 			}

@@ -41,8 +41,8 @@ func (l Lock) Since() time.Time {
 		return l.Declared.Since
 	case len(l.Holders) > 0:
 		return l.Holders[0].Started
-	case l.Session != nil && len(l.Session.Processes) > 0:
-		return l.Session.Processes[0].Started
+	case l.Session != nil:
+		return l.Session.ProcessStarted()
 	}
 	return time.Time{}
 }

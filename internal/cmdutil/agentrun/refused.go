@@ -21,7 +21,10 @@ func refusal(err error) error {
 	case errors.As(err, &live):
 		s := live.Session
 		hint := "wait for it, stop it, or continue a copy: --fork"
-		if s.Shared && s.Status == discover.Idle { // it does not go away when it is stopped
+		switch {
+		case len(s.Clients) > 0:
+			hint = fmt.Sprintf("talk to it in its terminal (pid %d), stop it, or continue a copy: --fork", s.Clients[0].ID.PID)
+		case s.Shared && s.Status == discover.Idle: // it does not go away when it is stopped
 			hint = fmt.Sprintf("pid %d keeps it open: talk to it there, wait --until stopped, or continue a copy: --fork", s.Processes[0].ID.PID)
 		}
 		return cmdutil.ConflictError(fmt.Sprintf("%s is live (%s)", cmdutil.DescribeSession(s), s.Status), hint)
