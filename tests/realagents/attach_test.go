@@ -83,17 +83,18 @@ func TestAttachCodexInItsDaemon(t *testing.T) {
 	first.Submit("in the daemon [[text It works here.]]")
 	first.WaitFor("It works here.")
 	id := codexID(t, w, "in the daemon [[text")
-	pid := c.status(id).PID
-	if pid == first.PID() {
-		t.Fatal("no daemon runs it")
-	}
+	c.expect([]string{row(id, first.PID(), "idle")})
 	for _, hungUp := range []bool{false, true} {
 		terminal, cmd := c.attach(id, "It works here.")
 		if line := commandOf(cmd.Process.Pid); !strings.Contains(line, " resume --remote unix://") {
 			t.Errorf("agentctl became %q", line)
 		}
-		if s := c.status(id); s.PID != pid || s.Status != "idle" {
-			t.Errorf("attached, hung up %v: %s", hungUp, rowOf(s))
+		want := []int{first.PID(), cmd.Process.Pid, daemonPID(t, w)}
+		if hungUp {
+			want = want[1:]
+		}
+		if s := c.status(id); !slices.Equal(s.PIDs, want) || s.Status != "idle" {
+			t.Errorf("attached, hung up %v: %s, processes %v, want %v", hungUp, rowOf(s), s.PIDs, want)
 		}
 		terminal.Close()
 		if !hungUp {

@@ -100,6 +100,7 @@ func TestCodexSend(t *testing.T) {
 		t.Errorf("stop: exit code %d\n%s", code, errs)
 	}
 	tui = a.TUI("resume", id)
+	c.expect([]string{row(id, tui.PID(), "idle")})
 	c.sends(0, "", id, "after it")
 	if count(t, w, id, "into a question") != 0 || count(t, w, id, "after it") != 1 {
 		t.Errorf("stored: %q", asked(t, w, id)[2:])

@@ -246,13 +246,6 @@ func (s *support) inTerminal(t *testing.T, w *world.World, a world.Agent, c agen
 	submit(w, tui, "in a terminal")
 	id := idOf(t, w, a, "in a terminal")
 	pid := tui.PID()
-	if raw, err := os.ReadFile(w.Home + "/.codex/app-server-daemon/daemon.pid"); err == nil {
-		var daemon struct{ PID int }
-		if err := json.Unmarshal(raw, &daemon); err != nil {
-			t.Fatal(err)
-		}
-		pid = daemon.PID
-	}
 	s.becomes("idle", c.hasRow(row(id, pid, "idle")))
 
 	poll(func() bool { // OpenCode writes its log a second late
