@@ -143,7 +143,7 @@ func TestCodexStopAmbiguousTerminal(t *testing.T) {
 	tui.Press(term.Enter)
 	tui.WaitGone("OK: the first of two")
 	tui.WaitReady()
-	tui.Submit("the second of two [[hang]]")
+	submit(w, tui, "the second of two [[hang]]") // an Enter in its first moments is lost
 	w.WaitCall("the second of two", 0)
 	id := codexID(t, w, "the second of two")
 	out, errs, code := c.run("stop", id)

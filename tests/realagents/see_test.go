@@ -124,7 +124,7 @@ func startCodex(t *testing.T, w *world.World) []string {
 	own.Press(term.Enter)
 	own.WaitGone("OK: first thread")
 	own.WaitReady()
-	own.Submit("second thread [[hang]]")
+	submit(w, own, "second thread [[hang]]") // an Enter in its first moments is lost
 	w.WaitCall("second thread", 0)
 
 	return []string{
