@@ -45,7 +45,7 @@ type Record struct {
 	Parent string
 	// Sub: this is a sub-agent's session, though the agent may not have recorded whose.
 	Sub bool `json:",omitzero"`
-	// Team is the name of the team that the session is a member of. Its Parent, which leads the team, has started a process for it,
+	// Team is the name of the team of agents that the session is in. Its Parent, which leads the team, has started a process for it,
 	// with a terminal of its own: it is no sub-agent. The user sees it, and can speak to it, as with any other session.
 	Team string `json:",omitempty"`
 	// ForkedFrom is the id of the session this one was copied from.

@@ -19,8 +19,8 @@ type cmdline struct {
 	// session and resume are the IDs given with --session-id and --resume. fork: the session is a copy of the resumed one.
 	session, resume string
 	fork            bool
-	// team and member: the process is a member of a team of agents, with a terminal of its own. parent is the session that leads it.
-	team, member, parent string
+	// team and teammate: the process is a teammate, with a terminal of its own. parent is the session that leads the team.
+	team, teammate, parent string
 }
 
 // Subcommands that run no session, as in `claude --help` of 2.1.197, 2.1.329 and 2.1.330, and `claude daemon`.
@@ -101,7 +101,7 @@ func (c *cmdline) set(flag, value string) {
 	case "--team-name":
 		c.team = value
 	case "--agent-name":
-		c.member = value
+		c.teammate = value
 	case "--parent-session-id":
 		c.parent = value
 	case "--bg-pty-host":
@@ -110,8 +110,8 @@ func (c *cmdline) set(flag, value string) {
 	c.helper = c.helper || containsWord(helperFlags, flag)
 }
 
-// isMember reports whether the process is a member of a team, which another session leads.
-func (c cmdline) isMember() bool { return c.team != "" && c.member != "" && isUUID(c.parent) }
+// isTeammate reports whether the process is a teammate, which another session leads.
+func (c cmdline) isTeammate() bool { return c.team != "" && c.teammate != "" && isUUID(c.parent) }
 
 // namedSession returns the session that the command line names, or "".
 func (c cmdline) namedSession() string {

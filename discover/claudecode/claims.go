@@ -19,8 +19,8 @@ import (
 //   - "tool-call" (exact): a sub-agent whose result the session waits for
 //   - "sub-agent" (exact): a sub-agent that has not ended, by its transcript and metadata
 //   - "history" (strong): the commands typed since the registered session lead to the session, in versions whose registry entry keeps the first one
-//   - "team" (exact): a sub-agent that the session's team has as a member
-//   - "team" (strong): the transcript of a team's member, by its names for both
+//   - "team" (exact): a sub-agent that is a teammate in the session's team
+//   - "team" (strong): the transcript of a teammate, by its names for both
 //   - "tool-env" (strong): a command of the process was started for the session
 //   - "argv" (strong in print mode, weak for a TUI, which may have changed its session since)
 //   - "cwd" (weak): the transcript was written in the process's directory
@@ -77,11 +77,11 @@ func (l *processScan) registryClaim(x *process) discover.Claim {
 }
 
 // claimsWithoutRegistry returns claims for a process without a registry entry: before it registers (a dialog is open), if
-// it never does (before 2.1.75, print mode before 2.1.85, a TUI inside of another session, a member of a team), or if the file
+// it never does (before 2.1.75, print mode before 2.1.85, a TUI inside of another session, a teammate), or if the file
 // was lost. Only the best kind of evidence is used.
 func (l *processScan) claimsWithoutRegistry(x *process) []discover.Claim {
-	if x.cmdline.isMember() {
-		return l.memberClaim(x)
+	if x.cmdline.isTeammate() {
+		return l.teammateClaim(x)
 	}
 	if c, ok := l.toolEnvClaim(x); ok {
 		return []discover.Claim{c}

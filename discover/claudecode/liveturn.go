@@ -17,7 +17,7 @@ func (l *processScan) liveTurn(x *process, path string) *discover.Turn {
 	source := x.source()
 	switch status := x.entry.Status; {
 	case status == "busy" && source == "tui" && path != "" && x.readTeam(l.ctx).hasTerminals():
-		return nil // it is busy as long as the team has such members, whatever they do (SEEN 2.1.332)
+		return nil // it is busy as long as there are such teammates, whatever they do (SEEN 2.1.332)
 	case status == "busy":
 		return &discover.Turn{State: discover.TurnOpen}
 	case status == "waiting":

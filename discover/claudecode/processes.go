@@ -65,7 +65,7 @@ func (l *processScan) findProcesses() {
 }
 
 // inspect returns what a process shows; nil if it does not run Claude Code, or has ended. A program of another name, which any
-// process of the table can be, runs it if the process has registered, or is a member of a team, which does not register.
+// process of the table can be, runs it if the process has registered, or is a teammate, which does not register.
 func (l *processScan) inspect(p proc.Process) *process {
 	named := isAgentProcess(p)
 	if !p.Alive() || !named && (!l.isListed(p) || isEmbeddedTool(p)) {
@@ -81,7 +81,7 @@ func (l *processScan) inspect(p proc.Process) *process {
 	l.findKey(x)
 	switch {
 	case named, x.registered():
-	case !x.hasKey, !x.cmdline.isMember() && !mentionsAgent(p):
+	case !x.hasKey, !x.cmdline.isTeammate() && !mentionsAgent(p):
 		return nil
 	}
 	if shared, err := x.SharesRoot(); x.home == "" && err == nil && !shared {
@@ -179,7 +179,7 @@ func (l *processScan) runsSession(x *process) bool {
 		spare := e.Spare || e.Kind == "bg" && e.Status == "idle" && isSpare(l.ctx, x.home, e.Cwd, e.SessionID)
 		return e.Kind != "daemon" && e.Kind != "daemon-worker" && !spare && e.ParkedJobID == ""
 	}
-	if x.cmdline.helper || x.cmdline.isMember() {
+	if x.cmdline.helper || x.cmdline.isTeammate() {
 		return !x.cmdline.helper
 	}
 	parent, ok := l.table.ByPID(x.Parent)
@@ -217,7 +217,7 @@ func (x *process) newClaim() discover.Claim {
 	if x.entry.NameSource != "derived" && x.entry.Name != x.entry.JobID { // a background session is named after its job until it gets a name
 		c.Title = x.entry.Name
 	}
-	if x.cmdline.isMember() {
+	if x.cmdline.isTeammate() {
 		c.Parent, c.Team = x.cmdline.parent, x.cmdline.team
 	}
 	if x.entry.Status == "shell" {
@@ -253,9 +253,9 @@ func (x *process) processClaim(sessions []discover.Claim) discover.Claim {
 	}
 	c.Unreadable = x.unreadable
 	isTeam := func(s discover.Claim) bool { return s.Kind == teamKind }
-	c.NameOnly = !x.registered() && !x.hasKey && !slices.ContainsFunc(sessions, isTeam) // before 2.1.300 a member has no key
-	if x.cmdline.isMember() {
-		c.Title = x.cmdline.member // a transcript may have another one
+	c.NameOnly = !x.registered() && !x.hasKey && !slices.ContainsFunc(sessions, isTeam) // before 2.1.300 a teammate has no key
+	if x.cmdline.isTeammate() {
+		c.Title = x.cmdline.teammate // a transcript may have another one
 	}
 	return c
 }

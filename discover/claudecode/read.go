@@ -151,8 +151,8 @@ func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript
 		r.Created = head.ForkCreated()
 		moveSharedCost(r)
 	}
-	if member := tail.Last; member.Team != "" && member.Member != "" {
-		r.Team, r.Title = member.Team, cmp.Or(metadata.Get(transcript.CustomTitle), member.Member)
+	if last := tail.Last; last.Team != "" && last.Teammate != "" {
+		r.Team, r.Title = last.Team, cmp.Or(metadata.Get(transcript.CustomTitle), last.Teammate)
 	}
 	if tail.Sidechain {
 		r.Parent = cmp.Or(r.Parent, head.First.Parent)

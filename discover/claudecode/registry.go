@@ -81,7 +81,7 @@ func registryPath(home string, pid int) string {
 }
 
 // sessionsName is the folder of the registry entries. A process begins with a key file there, <pid>.<64 hexadecimal digits>.key,
-// as soon as it has its home: before it asks anything of the user (SEEN 2.1.329-2.1.332). A member of a team with a terminal of its
+// as soon as it has its home: before it asks anything of the user (SEEN 2.1.329-2.1.332). A teammate with a terminal of its
 // own has nothing else. The file contains a secret and is never opened; its name and its time are evidence.
 const (
 	sessionsName = "sessions"

@@ -30,7 +30,7 @@ type inbox struct {
 // findInbox finds the process that listens for the session's messages, by what the processes register now. The error says why
 // there is none: an [*launch.UnsupportedError], or what could not be read.
 func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
-	refusal := error(&launch.UnsupportedError{Agent: agentName, What: "has registered no process for the session: it takes no messages (a session inside of another one, a member of a team, or a version before 2.1.224)"})
+	refusal := error(&launch.UnsupportedError{Agent: agentName, What: "has registered no process for the session: it takes no messages (a session inside of another one, a teammate, or a version before 2.1.224)"})
 	for _, p := range s.Processes {
 		pid := namespacePID(p)
 		e, err := readRegistryEntry(ctx, s.ProcessHome(), pid)

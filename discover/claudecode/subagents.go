@@ -36,7 +36,7 @@ type subagentMeta struct {
 	RequestShape string `json:"requestShape"`
 	Finished     bool   `json:"finished"`
 	Stopped      bool   `json:"stoppedByUser"`
-	// TaskKind is [taskInProcess] for a member of a team. Then Name and TeamName are the names of both.
+	// TaskKind is [taskInProcess] for a teammate. Then Name and TeamName are the names of both.
 	TaskKind string `json:"taskKind"`
 	Name     string `json:"name"`
 	TeamName string `json:"teamName"`
@@ -45,8 +45,8 @@ type subagentMeta struct {
 	WorktreeBranch string `json:"worktreeBranch"`
 }
 
-// isMember reports whether the sub-agent is a member of a team. Its file does not record its end.
-func (a subagentMeta) isMember() bool {
+// isTeammate reports whether the sub-agent is a teammate. Its file does not record its end.
+func (a subagentMeta) isTeammate() bool {
 	return a.TaskKind == taskInProcess && a.Name != "" && a.TeamName != ""
 }
 
@@ -108,7 +108,7 @@ func describeSubagent(ctx context.Context, r *discover.Record, continued bool) e
 		}
 	}
 	a, err := readSubagentMeta(ctx, r.Path, func() bool { return continued })
-	if r.Title = cmp.Or(r.Title, a.Description); a.isMember() {
+	if r.Title = cmp.Or(r.Title, a.Description); a.isTeammate() {
 		r.Sub, r.Team, r.Title = true, a.TeamName, a.Name
 	}
 	r.Branch = cmp.Or(a.WorktreeBranch, r.Branch)
@@ -118,7 +118,7 @@ func describeSubagent(ctx context.Context, r *discover.Record, continued bool) e
 }
 
 // subagentClaims returns claims for the sub-agents that a session runs in its process: those whose call has no result yet,
-// background ones, whose call gets its result at once, that have not ended, and members of its team. Errors are warnings, joined.
+// background ones, whose call gets its result at once, that have not ended, and teammates. Errors are warnings, joined.
 func (x *process) subagentClaims(ctx context.Context, parent discover.Claim) (claims []discover.Claim, err error) {
 	if parent.Path == "" {
 		return nil, nil
@@ -137,11 +137,11 @@ func (x *process) subagentClaims(ctx context.Context, parent discover.Claim) (cl
 		c.Dir = ""                // its transcript has its own, which may be a worktree made for it
 		c.Turn = &discover.Turn{State: discover.TurnOpen}
 		switch {
-		case b.isMember() && team() != nil:
-			if newestMember(subagents, b) != b.path || !team().hasInProcess(b.Name) {
+		case b.isTeammate() && team() != nil:
+			if newestTeammate(subagents, b) != b.path || !team().hasInProcess(b.Name) {
 				continue // it was sent away
 			}
-			c.Kind, c.Detail = teamKind, fmt.Sprintf("%s is a member of the team %s of session %s", b.Name, b.TeamName, parent.Session)
+			c.Kind, c.Detail = teamKind, fmt.Sprintf("%s is a teammate in the team %s of session %s", b.Name, b.TeamName, parent.Session)
 			if !x.hasOpenTurn(ctx, b.path) {
 				c.Turn = nil // it waits for what the others have to say
 			}

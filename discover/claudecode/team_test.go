@@ -17,8 +17,8 @@ const (
 	mate     = "34ec97dd-7851-48bc-9196-abb079c99c8f"
 )
 
-// memberRecords are the records of a team's member: what it was told and, if it has answered, what it said.
-func memberRecords(at time.Time, id string, sidechain, answered bool) string {
+// teammateRecords are the records of a teammate: what it was told and, if it has answered, what it said.
+func teammateRecords(at time.Time, id string, sidechain, answered bool) string {
 	envelope := fmt.Sprintf(`"isSidechain":%t,"timestamp":%q,"cwd":"/w","sessionId":%q,"version":"2.1.332","entrypoint":"cli"`, sidechain, at.UTC().Format(time.RFC3339Nano), id)
 	if !sidechain {
 		envelope += fmt.Sprintf(`,"teamName":%q,"agentName":"mate"`, teamName)
@@ -37,8 +37,8 @@ func writeAt(t *testing.T, path, text string, at time.Time) {
 	must(t, os.Chtimes(path, at, at))
 }
 
-// A member of a team in a pane of tmux has no registry entry. Its command line and its records name it.
-func TestTeamMemberInATerminal(t *testing.T) {
+// A teammate in a pane of tmux has no registry entry. Its command line and its records name it.
+func TestTeammateInATerminal(t *testing.T) {
 	dir := t.TempDir()
 	f := native329(500, 5000, dir, "/w", "--agent-id", "mate@"+teamName, "--agent-name", "mate", "--team-name", teamName,
 		"--agent-color", "blue", "--parent-session-id", lead, "--permission-mode", "default")
@@ -57,11 +57,11 @@ func TestTeamMemberInATerminal(t *testing.T) {
 	}
 	both("before its first turn", func(got []discover.Claim) bool { return len(got) == 1 })
 	path := transcriptPath(dir, "/w", mate)
-	writeAt(t, path, memberRecords(f.Started, mate, false, true), f.Started.Add(-time.Second))
-	both("an earlier member of its name", func(got []discover.Claim) bool { return len(got) == 1 })
+	writeAt(t, path, teammateRecords(f.Started, mate, false, true), f.Started.Add(-time.Second))
+	both("an earlier teammate of its name", func(got []discover.Claim) bool { return len(got) == 1 })
 	writeAt(t, transcriptPath(dir, "/w", alive), minimal, f.Started.Add(time.Hour))
 	at := f.Started.Add(time.Minute)
-	writeAt(t, path, memberRecords(at, mate, false, true), at)
+	writeAt(t, path, teammateRecords(at, mate, false, true), at)
 	both("idle", func(got []discover.Claim) bool {
 		c := got[len(got)-1]
 		return len(got) == 2 && c.Session == mate && c.Path == path && c.Strength == discover.Strong && c.Parent == lead && c.Turn == nil
@@ -81,8 +81,8 @@ func TestTeamMemberInATerminal(t *testing.T) {
 	}
 }
 
-// A member that is a sub-agent is alive as long as the team has it: its metadata file does not record its end.
-func TestTeamMemberInTheProcess(t *testing.T) {
+// A teammate that is a sub-agent is alive as long as the team has it: its metadata file does not record its end.
+func TestTeammateInTheProcess(t *testing.T) {
 	dir := t.TempDir()
 	f := native329(500, 5000, dir, "/w")
 	f.Environ = map[string]string{configKey: dir}
@@ -92,20 +92,20 @@ func TestTeamMemberInTheProcess(t *testing.T) {
 	writeAt(t, session, minimal, at)
 	write := func(id string, answered bool, at time.Time) string {
 		path := filepath.Join(subagentDir(session), id+transcriptSuffix)
-		writeAt(t, path, memberRecords(at, lead, true, answered), at)
+		writeAt(t, path, teammateRecords(at, lead, true, answered), at)
 		writeAt(t, metaPath(path), fmt.Sprintf(`{"agentType":"mate","description":"do part one","name":"mate","requestShape":"background","taskKind":%q,"teamName":%q}`, taskInProcess, teamName), at)
 		return path
 	}
-	team := func(pid int, ticks string, members ...string) {
+	team := func(pid int, ticks string, teammates ...string) {
 		text := ""
-		for _, m := range append([]string{"team-lead"}, members...) {
+		for _, m := range append([]string{"team-lead"}, teammates...) {
 			text += fmt.Sprintf(`,{"name":%q,"backendType":"in-process"}`, m)
 		}
 		writeAt(t, filepath.Join(dir, teamsName, teamName, teamConfig), fmt.Sprintf(
 			`{"name":%q,"leadSessionId":%q,"leadProcess":{"pid":%d,"procStart":%q},"members":[%s]}`, teamName, alive, pid, ticks, text[1:],
 		), at)
 	}
-	members := func() (out []discover.Claim) {
+	teammates := func() (out []discover.Claim) {
 		for _, c := range sessions(claims(t, dir, f)) {
 			if c.Session != lead {
 				out = append(out, c)
@@ -116,11 +116,11 @@ func TestTeamMemberInTheProcess(t *testing.T) {
 	write("agent-amate-00", true, at) // has been sent away
 	path := write("agent-amate-01", false, at.Add(time.Minute))
 	team(500, "5000", "mate")
-	if got := members(); len(got) != 1 || got[0].Path != path || got[0].Kind != "team" || got[0].Strength != discover.Exact || got[0].Turn == nil || got[0].Turn.State != discover.TurnOpen {
+	if got := teammates(); len(got) != 1 || got[0].Path != path || got[0].Kind != "team" || got[0].Strength != discover.Exact || got[0].Turn == nil || got[0].Turn.State != discover.TurnOpen {
 		t.Errorf("at work: %+v", got)
 	}
 	write("agent-amate-01", true, at.Add(time.Minute))
-	if got := members(); len(got) != 1 || got[0].Path != path || got[0].Turn != nil {
+	if got := teammates(); len(got) != 1 || got[0].Path != path || got[0].Turn != nil {
 		t.Errorf("idle: %+v", got)
 	}
 	all, _ := records(t, dir, discover.EntryFilter{ID: "agent-amate-01", Subagents: true}, discover.ReadOptions{})
@@ -133,13 +133,13 @@ func TestTeamMemberInTheProcess(t *testing.T) {
 		"the team of an earlier process": func() { team(500, "4999", "mate") },
 		"no team":                        func() { must(t, os.RemoveAll(filepath.Join(dir, teamsName))) },
 	} {
-		if write(); len(members()) != 0 {
-			t.Errorf("%s: %+v", when, members())
+		if write(); len(teammates()) != 0 {
+			t.Errorf("%s: %+v", when, teammates())
 		}
 	}
 }
 
-// A session that leads a team with members in terminals says that it is busy, whatever it does. Its transcript tells.
+// A session that leads a team with teammates in terminals says that it is busy, whatever it does. Its transcript tells.
 func TestLeadOfATeamIsNotAlwaysBusy(t *testing.T) {
 	dir := t.TempDir()
 	f := native329(500, 5000, dir, "/w")

@@ -38,7 +38,7 @@ var tagged = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(<[a-z][\w-]*[\s>]|# AGENTS\.md|\[Request interrupted by user)`)
 })
 
-// teamMessage is what Claude Code puts around what a member of a team is told.
+// teamMessage is what Claude Code puts around what a teammate is told.
 var teamMessage = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`</?teammate-message[^>]*>`)
 })

@@ -18,10 +18,10 @@ import (
 	"agentctl/tests/realagents/world"
 )
 
-// teamEnv makes Claude Code name sub-agents members of a team that have names.
+// teamEnv makes Claude Code name sub-agents teammates that have names.
 const teamEnv = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"
 
-// leadPrompt makes a session start a member "mate" of its team, which is told so much.
+// leadPrompt makes a session start a teammate, "mate", which is told so much.
 func leadPrompt(t *testing.T, told string) string {
 	t.Helper()
 	call, err := json.Marshal(map[string]string{"description": "part one", "prompt": told, "name": "mate"})
@@ -31,7 +31,7 @@ func leadPrompt(t *testing.T, told string) string {
 	return "lead them [[tool Agent " + string(call) + ";; text lead has spoken]]"
 }
 
-// waitTold waits until the model was asked by the member that was told so.
+// waitTold waits until the model was asked by the teammate that was told so.
 func waitTold(t *testing.T, w *world.World, told string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -72,7 +72,7 @@ func pane(t *testing.T, a world.Agent, env []string, args ...string) func(...str
 	return run
 }
 
-// TestClaudeTeamInTmux: a member of a team in a pane of its own is a session of its own. It does not register.
+// TestClaudeTeamInTmux: a teammate in a pane of its own is a session of its own. It does not register.
 func TestClaudeTeamInTmux(t *testing.T) {
 	w := world.New(t)
 	a := w.Claude(install.ClaudeCurrent)
@@ -112,7 +112,7 @@ func TestClaudeTeamInTmux(t *testing.T) {
 	}
 	is("at work", "running")
 	if mate.ParentID != lead || mate.Group != "session-"+lead[:8] || mate.Prompt != "" || mate.PID == c.status(lead).PID {
-		t.Errorf("the member is %+v", mate)
+		t.Errorf("the teammate is %+v", mate)
 	}
 	if got := textsOf(c.peek(*mate.ID), "user"); len(got) > 0 {
 		t.Errorf("the user is said to have said %q", got)
@@ -139,7 +139,7 @@ func TestClaudeTeamInTmux(t *testing.T) {
 			t.Errorf("%s, the lead is %s", when, rowOf(c.status(lead)))
 		}
 	}
-	isIdle("after the member's turn")
+	isIdle("after the teammate's turn")
 	if s := c.status(lead); s.Meta.Get("turns") != float64(1) || !slices.Equal(textsOf(c.peek(lead), "user"), []string{prompt}) {
 		t.Errorf("the user is said to have asked the lead %v times, %q", s.Meta.Get("turns"), textsOf(c.peek(lead), "user"))
 	}
@@ -150,12 +150,12 @@ func TestClaudeTeamInTmux(t *testing.T) {
 		t.Errorf("stop: exit code %d, %s%s", code, out, errs)
 	}
 	if s := c.status(*mate.ID); rowOf(s) != row(*mate.ID, 0, "stopped completed") || s.Title != "mate" {
-		t.Errorf("the member has become %s", rowOf(s))
+		t.Errorf("the teammate has become %s", rowOf(s))
 	}
-	isIdle("without the member")
+	isIdle("without the teammate")
 }
 
-// TestClaudeTeamInTheProcess: a member without a pane is a sub-agent that stays, idle, until it is sent away.
+// TestClaudeTeamInTheProcess: a teammate without a pane is a sub-agent that stays, idle, until it is sent away.
 func TestClaudeTeamInTheProcess(t *testing.T) {
 	w := world.New(t)
 	a := w.Claude(install.ClaudeCurrent)
@@ -183,7 +183,7 @@ func TestClaudeTeamInTheProcess(t *testing.T) {
 	}
 	is("at work", "running")
 	if mate.Title != "mate" || mate.PID != tui.PID() || mate.Group != "session-"+lead[:8] {
-		t.Errorf("the member is %+v", mate)
+		t.Errorf("the teammate is %+v", mate)
 	}
 	w.Model.Release("mate")
 	tui.WaitFor("@mate finished")

@@ -61,19 +61,19 @@ func parseTagged(text string) (w messageText, ok bool) {
 	return messageText{}, false
 }
 
-// What a member of a team, or its lead, is told by another one is a user record: elements with the name of the sender, for the lead
+// What a teammate, or its lead, is told by another one is a user record: elements with the name of the sender, for the lead
 // after an introduction and before a notice (SEEN 2.1.332). It has no origin.
 const (
 	teamIntroduction = "Another Claude session sent a message:\n"
 	teamElement      = "<teammate-message "
 )
 
-// isTeamText reports whether a text is what a member of a team was told by another one, by its beginning.
+// isTeamText reports whether a text is what a teammate was told by another one, by its beginning.
 func isTeamText(text string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(strings.TrimSpace(text), teamIntroduction), teamElement)
 }
 
-// teamText returns what a member of a team was told by another one. ok is false for other texts.
+// teamText returns what a teammate was told by another one. ok is false for other texts.
 func teamText(text string) (told string, ok bool) {
 	if !isTeamText(text) {
 		return "", false

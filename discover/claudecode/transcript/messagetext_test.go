@@ -45,11 +45,11 @@ func TestUserText(t *testing.T) {
 	}
 }
 
-// fromMate is what the lead of a team is told by a member that has said something and become idle.
+// fromMate is what the lead of a team is told by a teammate that has said something and become idle.
 const fromMate = teamIntroduction + "<teammate-message teammate_id=\"mate\" color=\"blue\">\n{\"type\":\"idle_notification\"}\n</teammate-message>\n" +
 	"<teammate-message teammate_id=\"mate\">and this</teammate-message>\n\nThis came from another Claude session — not typed by your user."
 
-// What a member of a team is told is no prompt of the user's.
+// What a teammate is told is no prompt of the user's.
 func TestTeamMessageIsNoPrompt(t *testing.T) {
 	for text, want := range map[string]string{
 		fromMate: "", strings.TrimPrefix(fromMate, teamIntroduction): "", teamIntroduction + "so it says": teamIntroduction + "so it says",

@@ -50,7 +50,7 @@ type rawEnvelope struct {
 	GitBranch   jsonl.Value
 	Entrypoint  jsonl.Value
 	SessionKind jsonl.Value // "bg": a background session (2.1.197)
-	TeamName    jsonl.Value // of a team's member with a process of its own, with AgentName, its name
+	TeamName    jsonl.Value // of a teammate with a process of its own, with AgentName, its name
 	AgentName   jsonl.Value
 	ForkedFrom  jsonl.Value
 }
@@ -64,8 +64,8 @@ type Envelope struct {
 	Entrypoint string
 	Background bool   // the session was in the background then
 	ForkedFrom string // the session that /branch copied the record from
-	// Team and Member are the names of the team that the session's process is a member of, and its own there.
-	Team, Member string
+	// Team and Teammate are the names of a team and of the teammate in it that the session's process is.
+	Team, Teammate string
 }
 
 // Envelope is the envelope's.
@@ -73,7 +73,7 @@ func (e *rawEnvelope) Envelope() Envelope {
 	p := Envelope{
 		Cwd: e.Cwd.Text(0), Version: e.Version.Text(0), GitBranch: e.GitBranch.Text(0),
 		Entrypoint: e.Entrypoint.Text(0), ForkedFrom: e.ForkedFrom.Text(0),
-		Background: e.SessionKind.Word("bg") == "bg", Team: e.TeamName.Text(0), Member: e.AgentName.Text(0),
+		Background: e.SessionKind.Word("bg") == "bg", Team: e.TeamName.Text(0), Teammate: e.AgentName.Text(0),
 	}
 	if e.IsSidechain {
 		p.Parent = e.SessionID.Text(0)
