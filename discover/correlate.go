@@ -90,7 +90,8 @@ func compareClaims(a, b Claim) int {
 		cmp.Compare(b.Strength, a.Strength),
 		cmp.Compare(a.Session, b.Session), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Home, b.Home),
 		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail),
-		cmp.Compare(a.Source, b.Source), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Unreadable, b.Unreadable),
+		cmp.Compare(a.Source, b.Source), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Parent, b.Parent), cmp.Compare(a.Team, b.Team),
+		cmp.Compare(a.Unreadable, b.Unreadable),
 		cmp.Compare(a.Alternative, b.Alternative), compareBool(a.Additional, b.Additional), compareBool(a.Client, b.Client), a.Since.Compare(b.Since),
 	)
 }

@@ -352,6 +352,27 @@ func TestAPresenceSuppliesWhatIsNotStoredYet(t *testing.T) {
 	}
 }
 
+// A teammate with a terminal of its own has a parent and is no sub-agent, before it is stored and after.
+func TestATeammateIsNoSubagent(t *testing.T) {
+	p := fakeProcess(100, "now", 'S')
+	presence := Claim{Agent: ClaudeCode, Process: p.ID, Strength: Exact, Kind: "process", Title: "mate", Parent: "lead", Team: "team"}
+	running := presence
+	running.Session, running.Path, running.Title = "a", "/h/1", ""
+	record := Record{Agent: ClaudeCode, ID: "a", Path: "/h/1", Title: "mate", Team: "team"}
+	for name, in := range map[string]input{
+		"not stored": {[]proc.FakeProcess{p}, []Claim{presence}, nil},
+		"stored":     {[]proc.FakeProcess{p}, []Claim{presence, running}, []Record{record}},
+	} {
+		got := in.correlate()
+		if len(got) != 1 || got[0].Parent != "lead" || got[0].Team != "team" || got[0].Title != "mate" || got[0].IsSubagent() {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if record.Sub = true; !record.IsSubagent() {
+		t.Error("one in the process of its session is a sub-agent")
+	}
+}
+
 // S11: ten thousand processes have the pid, but not the birth, that a claim names.
 func TestRecycledPIDsAreRefused(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
