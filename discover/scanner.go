@@ -25,8 +25,7 @@ type Result struct {
 	Sessions []Session
 	// Warnings name the stores, files and processes that could not be read.
 	Warnings []*Warning
-	// Table is the process table that the statuses rest on. Details that were not needed may not be read yet
-	// ([proc.Table.LoadAll]).
+	// Table is the process table that the statuses rest on.
 	Table *proc.Table
 	// ProcessesUnknown: the process table could not be read, and is empty.
 	ProcessesUnknown bool

@@ -41,7 +41,6 @@ func verified[T any](p Process, read func(pid int) (T, error)) (T, error) {
 func (xnu) args(p Process) ([]string, error) {
 	return verified(p, func(pid int) ([]string, error) {
 		a, err := readProcargs(pid)
-		defer clear(a.environ)
 		for len(a.args) > 0 && a.args[len(a.args)-1] == "" {
 			a.args = a.args[:len(a.args)-1]
 		}
@@ -54,7 +53,6 @@ func (xnu) cwd(p Process) (string, error) { return verified(p, cwd) }
 func (xnu) env(p Process, keys []string) (map[string]string, error) {
 	return verified(p, func(pid int) (map[string]string, error) {
 		a, err := readProcargs(pid)
-		defer clear(a.environ)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +74,7 @@ func (xnu) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
 	})
 }
 
-func (xnu) listenPorts(p Process, _ []string, _ listenersFunc) ([]int, error) {
+func (xnu) listenPorts(p Process, _ listenersFunc) ([]int, error) {
 	return verified(p, func(pid int) ([]int, error) {
 		var ports []int
 		err := eachFD(pid, fdSocket, flavorFDSocket, socketSize, func(_ int, raw []byte) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,7 +23,7 @@ func verified[T any](f *procfs, p Process, read func(pidDir) (T, error)) (T, err
 		return none, ErrGone
 	}
 	if errors.Is(failed, unix.ESRCH) {
-		return none, ErrGone // its main thread has released its memory: the process is ending, though other threads still run
+		return none, ErrGone // it has released its memory: the process is ending
 	}
 	if failed != nil {
 		return none, failed
@@ -42,27 +41,29 @@ func (f *procfs) checkAlive(d pidDir, id ID) error {
 	if err != nil {
 		return err
 	}
-	if m.processID(s) != id || d.withThreadState(s).state.Dead() {
+	if m.processID(s) != id || s.state.Dead() {
 		return ErrGone
 	}
 	return nil
 }
 
 func (f *procfs) args(p Process) ([]string, error) {
-	return verified(f, p, pidDir.args)
+	return verified(f, p, func(d pidDir) ([]string, error) {
+		raw, err := d.read("cmdline")
+		if raw = bytes.TrimRight(raw, "\x00"); len(raw) == 0 { // one that was cleared still has as many bytes
+			return nil, err
+		}
+		return strings.Split(string(raw), "\x00"), err
+	})
 }
 
 func (f *procfs) cwd(p Process) (string, error) {
 	return verified(f, p, func(d pidDir) (string, error) {
-		for {
-			path, deleted, err := d.readTarget("cwd")
-			if err != nil || !d.pathDiffers("cwd", path, deleted) {
-				return path, err
-			}
-			if again, gone, err := d.readTarget("cwd"); err == nil && again == path && gone == deleted {
-				return "", pathError("readlink", string(d)+"cwd", ErrPathDiffers)
-			}
+		path, deleted, err := d.readTarget("cwd")
+		if err == nil && d.pathDiffers("cwd", path, deleted) {
+			return "", pathError("readlink", string(d)+"cwd", ErrPathDiffers)
 		}
+		return path, err
 	})
 }
 
@@ -84,36 +85,12 @@ func (f *procfs) openFiles(p Process, match func(string) bool) ([]OpenFile, erro
 	return verified(f, p, func(d pidDir) ([]OpenFile, error) { return d.openFiles(match) })
 }
 
-func (f *procfs) listenPorts(p Process, names []string, ours listenersFunc) ([]int, error) {
-	return verified(f, p, func(d pidDir) ([]int, error) { return d.listenPorts(names, ours) })
+func (f *procfs) listenPorts(p Process, ours listenersFunc) ([]int, error) {
+	return verified(f, p, func(d pidDir) ([]int, error) { return d.listenPorts(ours) })
 }
 
 func (f *procfs) pidNamespace(p Process) (string, error) {
 	return verified(f, p, func(d pidDir) (string, error) { return d.readlink("ns/pid") })
-}
-
-// args returns the arguments. A process that is about to execute a program has none for a moment, since the kernel shows
-// the new binary first: then args reads again, for up to 10 ms. A process that has cleared its arguments still has as
-// many bytes.
-func (d pidDir) args() ([]string, error) {
-	const pause, tries = time.Millisecond, 10
-	for n := 1; ; n++ {
-		raw, err := d.read("cmdline")
-		if len(raw) == 0 && err == nil && n < tries && d.hasProgram() {
-			<-time.After(pause)
-			continue
-		}
-		if raw = bytes.TrimRight(raw, "\x00"); len(raw) == 0 {
-			return nil, err
-		}
-		return strings.Split(string(raw), "\x00"), err
-	}
-}
-
-// hasProgram reports whether the process has a binary: kernel threads and dead processes have none.
-func (d pidDir) hasProgram() bool {
-	_, err := d.readlink("exe")
-	return err == nil
 }
 
 func (d pidDir) openFiles(match func(string) bool) ([]OpenFile, error) {

@@ -82,7 +82,6 @@ func TestOpenFiles(t *testing.T) {
 	hold("shared", os.O_RDONLY, 0, lock(unix.LOCK_SH))
 	hold("locked", os.O_RDWR, 0, lock(unix.LOCK_EX))
 	hold("removed", os.O_RDWR, 0, func(f *os.File) error { return os.Remove(f.Name()) })
-	hold("called (deleted)", os.O_RDWR, 0)
 	modify := func(name string, change func(*OpenFile)) { o := want[name]; change(&o); want[name] = o }
 	modify("shared", func(o *OpenFile) { o.ReadLocked = true })
 	modify("locked", func(o *OpenFile) { o.WriteLocked = true })
@@ -133,8 +132,7 @@ func TestReusedDescriptor(t *testing.T) {
 	}
 }
 
-// TestAnotherMountNamespace: a path may name another file in another mount namespace. The suffix " (deleted)" is kept if
-// it is part of a name.
+// TestAnotherMountNamespace: a path may name another file in another mount namespace.
 func TestAnotherMountNamespace(t *testing.T) {
 	needRoot(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -142,7 +140,7 @@ func TestAnotherMountNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	private, shared := filepath.Join(dir, "private"), filepath.Join(dir, "shared")
-	marked := filepath.Join(private, "called (deleted)")
+	marked := filepath.Join(private, "called")
 	for _, d := range []string{marked, shared} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -301,39 +299,4 @@ func TestHiddenProcesses(t *testing.T) {
 func TestRecycledPIDInTheKernel(t *testing.T) {
 	needRoot(t)
 	start(t, "recycle", flags(unix.CLONE_NEWPID|unix.CLONE_NEWNS))
-}
-
-// asksListeners is a process that notes what it is told of the machine's listeners.
-type asksListeners struct {
-	FakeProcess
-	told *[][]listener
-}
-
-func (l asksListeners) listenPorts(_ Process, _ []string, ours listenersFunc) ([]int, error) {
-	list, err := ours()
-	*l.told = append(*l.told, list)
-	return nil, err
-}
-
-// TestListenersAreReadOnce: the processes of one table share the kernel's list of listening sockets, which grows with
-// their number.
-func TestListenersAreReadOnce(t *testing.T) {
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	var told [][]listener
-	var list []Process
-	for pid := range 3 {
-		list = append(list, Process{ID: ID{PID: pid + 1}, impl: asksListeners{told: &told}})
-	}
-	for p := range newTable(list).All() {
-		if _, err := p.ListenPorts(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(told) != 3 || len(told[0]) == 0 || &told[0][0] != &told[1][0] || &told[0][0] != &told[2][0] {
-		t.Errorf("each was asked about anew: %v", told)
-	}
 }

@@ -38,8 +38,8 @@ func (d Descendants) Expand(table *Table, exclude func(Process) bool) {
 			if m.Session != m.ID.PID || m.Session == 0 {
 				continue
 			}
-			for p := range table.inSession(m.Session) {
-				if p.Alive() && d.inLedSession(table, p) && d.Includes(table, p, exclude) {
+			for p := range table.All() {
+				if p.Session == m.Session && p.Alive() && d.inLedSession(table, p) && d.Includes(table, p, exclude) {
 					add(p)
 				}
 			}

@@ -37,6 +37,9 @@ func NewFakeTable(facts ...FakeProcess) *Table {
 	for _, f := range facts {
 		p := f.Process
 		p.impl = f
+		if len(f.Arguments) > 0 {
+			p.arg0 = f.Arguments[0]
+		}
 		list = append(list, p)
 	}
 	t := newTable(list)
@@ -86,7 +89,7 @@ func (f FakeProcess) openFiles(_ Process, match func(string) bool) ([]OpenFile, 
 	return out, f.Err
 }
 
-func (f FakeProcess) listenPorts(Process, []string, listenersFunc) ([]int, error) {
+func (f FakeProcess) listenPorts(Process, listenersFunc) ([]int, error) {
 	return f.Ports, f.Err
 }
 

@@ -10,7 +10,7 @@ import (
 //
 //   - Linux 5.3 and newer: a pidfd, which the kernel binds to the process itself.
 //   - macOS has no such thing. The start time is compared again immediately before each signal.
-//   - Elsewhere, and on older Linux, [Open] fails with [ErrUnsupported].
+//   - On older Linux, [Open] fails with [ErrUnsupported].
 type Handle struct{ ref processRef }
 
 // Open returns a handle of a live process; the caller closes it. It returns [ErrGone] if the process has ended, as a

@@ -105,9 +105,6 @@ func (j *Job) Signal(sig syscall.Signal) {
 	byAge := func(a, b Process) int { return cmp.Or(cmp.Compare(a.Ticks, b.Ticks), cmp.Compare(a.ID.PID, b.ID.PID)) }
 	for _, p := range slices.SortedFunc(maps.Values(j.members()), byAge) {
 		h, err := Open(p.ID)
-		if errors.Is(err, ErrUnsupported) && p.ID == j.id {
-			_ = j.cmd.Process.Signal(sig)
-		}
 		if err != nil {
 			continue
 		}

@@ -53,19 +53,15 @@ func (d pidDir) openFileNames() []string {
 	return names
 }
 
-// names returns the short name and the first argument.
-func (d pidDir) names() (names []string) {
-	const longest = 4096
-	var buf [longest]byte
-	for _, file := range []string{"comm", "cmdline"} {
-		f, err := d.open(file)
-		if err != nil {
-			continue
-		}
-		n, _ := f.Read(buf[:])
-		f.Close()
-		name, _, _ := bytes.Cut(buf[:n], []byte{0})
-		names = append(names, string(bytes.TrimSuffix(name, []byte{'\n'})))
+// firstArg returns the first argument; "" if it may not be read.
+func (d pidDir) firstArg() string {
+	f, err := d.open("cmdline")
+	if err != nil {
+		return ""
 	}
-	return names
+	defer f.Close()
+	var buf [4096]byte // more than the longest path
+	n, _ := f.Read(buf[:])
+	arg, _, _ := bytes.Cut(buf[:n], []byte{0})
+	return string(arg)
 }

@@ -23,7 +23,6 @@ func roles() map[string]func() error {
 		"wait":            roleWait,
 		"burn":            roleBurn,
 		"write":           roleWrite,
-		"without-leader":  roleWithoutLeader,
 		"nobody":          roleNobody,
 		"hiding":          roleHiding,
 		"hidepid":         roleHidepid,

@@ -47,44 +47,13 @@ func (d pidDir) read(name string) ([]byte, error) {
 func readLimited(f *os.File) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxArguments)) }
 
 // readlink reads a symbolic link.
-func (d pidDir) readlink(name string) (string, error) {
-	var usual [256]byte // one for the longest possible path would need a larger stack
-	buf := usual[:]
-	path := string(d) + name
-	n, err := unix.Readlink(path, buf)
-	if err == nil && n == len(buf) {
-		buf = make([]byte, unix.PathMax)
-		n, err = unix.Readlink(path, buf)
-	}
-	if err == nil && n == len(buf) {
-		err = unix.ENAMETOOLONG
-	}
-	if err != nil {
-		return "", pathError("readlink", path, err)
-	}
-	return string(buf[:n]), nil
-}
+func (d pidDir) readlink(name string) (string, error) { return os.Readlink(string(d) + name) }
 
-// readTarget reads a link to a file without the suffix " (deleted)", by which the kernel marks a removed file. A file may
-// really have such a name: then the file of the full name is that very file.
+// readTarget reads a link to a file without the suffix " (deleted)", by which the kernel marks a removed file.
 func (d pidDir) readTarget(name string) (path string, deleted bool, err error) {
 	link, err := d.readlink(name)
-	path, marked := strings.CutSuffix(link, " (deleted)")
-	if err != nil || !marked {
-		return link, false, err
-	}
-	var file unix.Stat_t
-	if unix.Stat(string(d)+name, &file) != nil {
-		return path, true, nil
-	}
-	for _, printed := range []string{link, string(d) + "root" + link} { // in its root, for another mount namespace such as a container's
-		var named unix.Stat_t
-		err := unix.Lstat(printed, &named)
-		if err == nil && named.Dev == file.Dev && named.Ino == file.Ino {
-			return link, false, nil
-		}
-	}
-	return path, true, nil
+	path, deleted = strings.CutSuffix(link, " (deleted)")
+	return path, deleted, err
 }
 
 // listNumbers returns the entries of a directory whose names are numbers, ascending: processes, threads, descriptors.

@@ -11,21 +11,18 @@ import (
 	"strings"
 )
 
-// listenPorts matches the sockets of the process with the listening ones of its network namespace. names are those of its
-// descriptors; nil if they are still to be read.
-func (d pidDir) listenPorts(names []string, ours listenersFunc) ([]int, error) {
-	if names == nil {
-		var err error
-		if names, err = d.descriptors(); err != nil {
-			return nil, err
-		}
+// listenPorts matches the sockets of the process with the listening ones of its network namespace.
+func (d pidDir) listenPorts(ours listenersFunc) ([]int, error) {
+	names, err := d.descriptors()
+	if err != nil {
+		return nil, err
 	}
 	own := socketInodes(names)
 	if len(own) == 0 {
 		return nil, nil
 	}
 	var ports []int
-	err := d.listeners(ours, func(port int, inode uint64) {
+	err = d.listeners(ours, func(port int, inode uint64) {
 		if own[inode] {
 			ports = append(ports, port)
 		}

@@ -33,8 +33,6 @@ type ID struct {
 	//   - Linux: boot id and start time in clock ticks of 10 ms (/proc/PID/stat field 22). Two processes are confused
 	//     only if the kernel assigns a pid twice within one tick.
 	//   - macOS: start time in seconds and microseconds (kinfo_proc p_starttime).
-	//   - Elsewhere the start time is unknown. Birth is new with every reading, so that two readings never match, not
-	//     even of the same process.
 	Birth string
 }
 

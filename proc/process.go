@@ -7,22 +7,21 @@ import (
 	"time"
 )
 
-// Process is one process of a [Table]. Its fields were read with the table; its methods read more from the kernel on
-// demand. Each method checks that the pid still belongs to this process, and returns [ErrGone] if not. The table caches
-// each answer, errors included, for all copies of the process; see [Process.Uncached].
+// Process is one process of a [Table]. Its fields were read with the table; its methods read more from the kernel when
+// they are called. Each method checks that the pid still belongs to this process, and returns [ErrGone] if not.
 type Process struct {
 	ID ID
 	// Ticks is the start time in clock ticks (10 ms) since boot, as agents record it (Linux; 0 elsewhere).
 	Ticks uint64
-	// Parent, Group and Session are pids. Parent is 1 (or that of a subreaper) once the real parent has died. Group and
-	// Session are 0 where the system does not provide them (macOS: no Session; other systems: neither).
+	// Parent, Group and Session are pids. Parent is 1 (or that of a subreaper) once the real parent has died. Session
+	// is 0 on macOS.
 	Parent, Group, Session int
 	// TTYDevice is the device number of the controlling terminal, as stat(2) has it; 0 if the process has none. See
 	// [Process.TTY].
 	TTYDevice uint64
 	// UID is the effective user, as ps(1) shows it; -1 if unknown.
 	UID int
-	// State is the state of the main thread, or of another thread if the main thread has ended before the process.
+	// State is the state of the main thread.
 	State State
 	// Name is the kernel's short name (Linux comm, at most 15 bytes; macOS at most 16); any byte may occur in it.
 	Name string
@@ -39,6 +38,7 @@ type Process struct {
 	Started time.Time
 
 	preciseStart time.Time
+	arg0         string // the first argument, a hint as Name is
 	impl         backend
 }
 
@@ -62,11 +62,11 @@ func (p Process) StartedBefore(t time.Time) bool {
 // Alive reports whether the process was running when the table was read. A zombie was not.
 func (p Process) Alive() bool { return !p.State.Dead() }
 
-// Uncached returns the process without the cache of its table: its methods read from the kernel when they are called. Use
+// Uncached returns the process without the list of listening sockets that its table has read: [Process.ListenPorts] reads it anew. Use
 // it before acting on an answer.
 func (p Process) Uncached() Process {
-	if k, ok := p.impl.(*cachedBackend); ok {
-		p.impl = k.from
+	if b, ok := p.impl.(*tableBackend); ok {
+		p.impl = b.backend
 	}
 	return p
 }
@@ -93,7 +93,7 @@ func (p Process) OpenFiles(match func(path string) bool) ([]OpenFile, error) {
 
 // ListenPorts returns the TCP ports that the process listens on, ascending.
 func (p Process) ListenPorts() ([]int, error) {
-	return p.backend().listenPorts(p, nil, systemListeners)
+	return p.backend().listenPorts(p, systemListeners)
 }
 
 // NamespacePIDs returns the pid of the process in each pid namespace, from ours to its own: the last one is what
@@ -164,9 +164,8 @@ type backend interface {
 	cwd(Process) (string, error)
 	env(Process, []string) (map[string]string, error)
 	openFiles(Process, func(string) bool) ([]OpenFile, error)
-	// listenPorts gets the names of the descriptors, as openFiles passes them to match, if they are known, and a function
-	// that returns the listening sockets of our own network namespace.
-	listenPorts(p Process, names []string, ours listenersFunc) ([]int, error)
+	// listenPorts gets a function that returns the listening sockets of our own network namespace.
+	listenPorts(p Process, ours listenersFunc) ([]int, error)
 	pidNamespace(Process) (string, error)
 	// tty is asked only for a process with a controlling terminal.
 	tty(Process) (string, error)

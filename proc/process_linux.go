@@ -45,7 +45,7 @@ func (f *procfs) process(pid int) (Process, error) {
 	}
 	// Another user's binary may not be read, and a kernel thread has none.
 	if exe, deleted, err := d.readTarget("exe"); err == nil {
-		p.Exe, p.Deleted = exe, deleted
+		p.Exe, p.Deleted, p.arg0 = exe, deleted, d.firstArg()
 	}
 	raw, err := readLimited(line)
 	if err != nil {
@@ -55,7 +55,7 @@ func (f *procfs) process(pid int) (Process, error) {
 	if err != nil {
 		return Process{}, pathError("parse", string(d)+"stat", err)
 	}
-	return p.with(m, d.withThreadState(s)), nil
+	return p.with(m, s), nil
 }
 
 func (p Process) with(m bootInfo, s stat) Process {
@@ -72,27 +72,6 @@ func (p Process) with(m bootInfo, s stat) Process {
 
 func (m bootInfo) processID(s stat) ID {
 	return ID{PID: s.pid, Birth: m.id + "/" + strconv.FormatUint(s.ticks, 10)}
-}
-
-// withThreadState corrects the state of a process whose main thread has ended. While other threads run, the process is
-// alive although the kernel calls it a zombie: it gets their state. If none runs, it is dead although the kernel may not
-// call it a zombie yet: a killed process may take a while to release its memory.
-func (d pidDir) withThreadState(s stat) stat {
-	if !s.ended() {
-		return s
-	}
-	threads, _ := d.listNumbers("task") // fails once it is collected: then it is dead indeed
-	for _, id := range threads {
-		t, err := d.stat("task/" + strconv.Itoa(id) + "/stat")
-		if err == nil && !t.ended() {
-			s.state = t.state
-			return s
-		}
-	}
-	if !s.state.Dead() {
-		s.state = 'X'
-	}
-	return s
 }
 
 func (d pidDir) stat(name string) (stat, error) {

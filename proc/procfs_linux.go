@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -63,21 +62,14 @@ func readBootInfo(root string) (bootInfo, error) {
 	return m, err
 }
 
-// exactBootTime returns the wall-clock time of tick 0, computed from the present clocks. The clocks are read one after
-// the other; of three tries, the one that took the least time counts. The result may be too early, but not too late.
-func exactBootTime() (zero time.Time) {
-	least := time.Duration(math.MaxInt64)
-	for range 3 {
-		began := time.Now()
-		var since unix.Timespec // boot, suspension included, as the ticks are counted
-		if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &since); err != nil {
-			return time.Time{}
-		}
-		if took := time.Since(began); took < least {
-			least, zero = took, began.Add(-time.Duration(since.Nano())).UTC().Round(0)
-		}
+// exactBootTime returns the wall-clock time of tick 0, computed from the present clocks.
+func exactBootTime() time.Time {
+	began := time.Now()
+	var since unix.Timespec // boot, suspension included, as the ticks are counted
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &since); err != nil {
+		return time.Time{}
 	}
-	return zero
+	return began.Add(-time.Duration(since.Nano())).UTC().Round(0)
 }
 
 // checkNamespace returns ErrNamespace if the proc file system is that of another pid namespace than ours.

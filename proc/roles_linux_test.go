@@ -7,31 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
-
-// roleWithoutLeader is a process whose main thread ends while another one waits for the end of input.
-func roleWithoutLeader() error {
-	runtime.LockOSThread()
-	if unix.Gettid() != os.Getpid() { // Go moved us off the main thread: begin again on a new one
-		return syscall.Exec("/proc/self/exe", os.Args, os.Environ())
-	}
-	go func() {
-		stat := "/proc/" + strconv.Itoa(os.Getpid()) + "/stat"
-		for raw := []byte(nil); !strings.Contains(string(raw), ") Z "); {
-			raw, _ = os.ReadFile(stat)
-		}
-		_ = roleWait()
-		os.Exit(0)
-	}()
-	_, _, err := syscall.Syscall(unix.SYS_EXIT, 0, 0, 0) // of this thread, not of the process
-	return err
-}
 
 // becomeNobody gives up all privileges.
 func becomeNobody() error {
@@ -91,7 +72,7 @@ const elsewhereKey = "PROC_TEST_ELSEWHERE"
 // and one in the directory beside it, which it shares with us.
 func roleElsewhere() error {
 	dir := os.Getenv(elsewhereKey)
-	private, marked := filepath.Join(dir, "private"), filepath.Join(dir, "private", "called (deleted)")
+	private, marked := filepath.Join(dir, "private"), filepath.Join(dir, "private", "called")
 	open := func(path string) func() error {
 		return func() error {
 			_, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT, 0o600) // stays open to the end

@@ -15,9 +15,6 @@ type stat struct {
 	ticks                       uint64
 	// cpuTicks is the processor time of the thread group (below task/: of the thread) in user and kernel mode, in ticks.
 	cpuTicks uint64
-	// exiting: it executes no more instructions of its program, though the kernel does not call it a zombie yet
-	// (PF_EXITING).
-	exiting bool
 	// forkNoExec: it was forked and has executed no program since (PF_FORKNOEXEC).
 	forkNoExec bool
 	// tty is the device number of the controlling terminal, as stat(2) has it; 0 if there is none.
@@ -56,9 +53,6 @@ func parseStat(line []byte) (stat, error) {
 	return s, nil
 }
 
-// ended reports whether this thread will execute no more instructions of its program.
-func (s *stat) ended() bool { return s.state.Dead() || s.exiting }
-
 func (s *stat) set(field int, text []byte) (err error) {
 	switch field {
 	case 3:
@@ -79,7 +73,10 @@ func (s *stat) set(field int, text []byte) (err error) {
 	case 9:
 		var flags uint64
 		flags, err = strconv.ParseUint(string(text), 10, 64)
-		s.exiting, s.forkNoExec = flags&pfExiting != 0, flags&pfForkNoExec != 0
+		s.forkNoExec = flags&pfForkNoExec != 0
+		if flags&pfExiting != 0 && !s.state.Dead() { // it executes no more instructions, though the kernel does not call it a zombie yet
+			s.state = 'X'
+		}
 	case 14, 15:
 		var ticks uint64
 		ticks, err = strconv.ParseUint(string(text), 10, 64)

@@ -2,123 +2,56 @@ package proc
 
 import (
 	"cmp"
-	"errors"
 	"iter"
 	"slices"
-	"sort"
-	"strings"
 	"sync"
-	"sync/atomic"
 )
 
-// Table is a snapshot of the process table. [ReadTable] reads which processes there are and which binary each one runs.
-// On Linux the rest of a process is read when it is first needed, and then cached: reading everything takes four times as
-// long, and most of it is never needed. A process that has ended by then is no longer in the table; [Table.Err] returns
-// why others could not be read. [Table.LoadAll] reads everything at once. The answers of a process's methods are cached
-// as well; see [Process.Uncached].
+// Table is a snapshot of the process table: which processes there are, and the fields of each [Process].
 type Table struct {
-	list      []entry          // ascending by pid
-	all       func() []Process // ascending by pid; read when first needed
-	byParent  func() []Process // the same, ascending by parent and pid
-	bySession func() []Process // the same, ascending by session and pid
-	hidden    bool
-	locks     func() []fileLock  // read when first needed
-	match     func(Process) bool // which processes Candidates yields; nil: all
-	thorough  *openNames         // nil: the table is not thorough
+	list   []Process // ascending by pid
+	err    error
+	hidden bool
+	locks  func() []fileLock  // read when first needed
+	match  func(Process) bool // which processes Candidates yields; nil: all
+	files  func() [][]string  // the paths of each process's open files; nil: the table is not thorough
+	hints  hints
 }
 
-// Err returns why processes that exist could not be read so far. The table lacks them.
-func (t *Table) Err() error {
-	var errs []error
-	for i := range t.list {
-		if err := t.list[i].err.Load(); err != nil {
-			errs = append(errs, *err)
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// entry is a process of the table.
-type entry struct {
-	pid int
-	exe string // "" where it may not be read
-	// names returns the short name and the first argument, files the names of what the process has open; nil if they may not be
-	// read. Neither checks the identity: they are signs where to look.
-	names, files func() []string
-	once         sync.Once
-	read         func() (Process, error) // nil where it has been read
-	// hasEnv reports whether the process that has this pid now was started with any of the variables. It does not check
-	// the identity; [Table.WithEnv] does that for those that it yields. It is nil where nothing is cheaper than
-	// [Process.Env].
-	hasEnv    func(keys []string) bool
+// tableBackend reads the listening sockets of the machine once for all processes of a table: for each list, the kernel scans a large
+// table.
+type tableBackend struct {
+	backend
 	listeners listenersFunc
-	p         Process
-	ok        bool // the process was read
-	err       atomic.Pointer[error]
 }
 
-// process reads the process unless that was done before.
-func (e *entry) process() (Process, bool) {
-	e.once.Do(func() {
-		if e.read != nil {
-			p, err := e.read()
-			if e.p, e.ok = p, err == nil; err != nil && !errors.Is(err, ErrGone) {
-				e.err.Store(&err)
-			}
-		}
-		e.p.impl = newCachedBackend(e.p.backend(), e.listeners)
-	})
-	return e.p, e.ok
+func (b *tableBackend) listenPorts(p Process, _ listenersFunc) ([]int, error) {
+	return b.backend.listenPorts(p, b.listeners)
 }
+
+// hints are signs where to look, read without a check of the identity.
+type hints interface {
+	// openNames returns the names of what the process has open; nil if they may not be read.
+	openNames(Process) []string
+	// hasEnv reports whether the process was started with any of the variables.
+	hasEnv(p Process, keys []string) bool
+}
+
+// Err returns why processes that exist could not be read. The table lacks them.
+func (t *Table) Err() error { return t.err }
 
 // EmptyTable returns a table without processes.
 func EmptyTable() *Table { return newTable(nil) }
 
-// newTable returns a table of processes that have been read.
+// newTable returns a table of processes.
 func newTable(list []Process) *Table {
-	entries := make([]entry, len(list))
 	slices.SortFunc(list, func(a, b Process) int { return cmp.Compare(a.ID.PID, b.ID.PID) })
-	for i, p := range list {
-		e := &entries[i]
-		e.pid, e.exe, e.p, e.ok = p.ID.PID, p.Exe, p, true
-		e.names, e.files = e.argNames, e.openFileNames
-	}
-	return tableOf(entries)
-}
-
-// tableOf returns a table of entries in ascending order of pids.
-func tableOf(list []entry) *Table {
-	t := &Table{list: list, locks: func() []fileLock { return nil }}
 	ours := sync.OnceValues(systemListeners)
 	for i := range list {
-		list[i].listeners = ours
+		list[i].impl = &tableBackend{list[i].backend(), ours}
 	}
-	t.all = sync.OnceValue(func() []Process {
-		parallel(len(list), func(i int) { list[i].process() })
-		out := make([]Process, 0, len(list))
-		for i := range list {
-			if p, ok := list[i].process(); ok {
-				out = append(out, p)
-			}
-		}
-		return out
-	})
-	t.byParent = sync.OnceValue(func() []Process {
-		order := slices.Clone(t.all())
-		slices.SortStableFunc(order, func(a, b Process) int { return cmp.Compare(a.Parent, b.Parent) })
-		return order
-	})
-	t.bySession = sync.OnceValue(func() []Process {
-		order := slices.Clone(t.all())
-		slices.SortStableFunc(order, func(a, b Process) int { return cmp.Compare(a.Session, b.Session) })
-		return order
-	})
-	return t
+	return &Table{list: list, locks: func() []fileLock { return nil }, hints: verifiedHints{}}
 }
-
-// LoadAll reads what has not been read so far. Call it before a change that would be visible in what is read later: a
-// process gets another parent when its own ends, for example.
-func (t *Table) LoadAll() { t.all() }
 
 // setHidden records that the system hides processes: some could not be read, or process 1, which always runs, was not
 // listed.
@@ -129,16 +62,16 @@ func (t *Table) setHidden(denied bool) *Table {
 }
 
 // Hidden reports whether the system hides processes of other users, so that the table lacks processes that run (Linux:
-// /proc mounted with hidepid; BSD: a jail or see_other_uids). The signs are processes that are listed but may not be
+// /proc mounted with hidepid). The signs are processes that are listed but may not be
 // read, and a missing process 1. Without either sign it is not noticed (hidepid=invisible in a container whose process 1
 // is ours).
 func (t *Table) Hidden() bool { return t.hidden }
 
 // Len returns the number of processes.
-func (t *Table) Len() int { return len(t.all()) }
+func (t *Table) Len() int { return len(t.list) }
 
 // All yields every process, zombies included, by ascending pid.
-func (t *Table) All() iter.Seq[Process] { return slices.Values(t.all()) }
+func (t *Table) All() iter.Seq[Process] { return slices.Values(t.list) }
 
 // Signs are what a process can show that makes it worth asking whether it runs a certain program.
 type Signs struct {
@@ -153,17 +86,13 @@ type Signs struct {
 	Env  []string
 }
 
-// Candidates yields, by ascending pid, the processes with any of the signs, and those whose binary may not be read. No others
-// are read. Processes that were forked and have not executed a program yet ([Process.ForkNoExec]) are left out: such a child of
-// a program with several threads, as agents are, does nothing but prepare that execution, even after its parent has ended.
+// Candidates yields, by ascending pid, the processes with any of the signs, and those whose binary may not be read. Processes that
+// were forked and have not executed a program yet ([Process.ForkNoExec]) are left out: such a child of a program with several
+// threads, as agents are, does nothing but prepare that execution, even after its parent has ended.
 func (t *Table) Candidates(signs Signs) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
-		for i := range t.list {
-			e := &t.list[i]
-			if !e.shows(&signs) && !t.thorough.shows(i, &signs) {
-				continue
-			}
-			if p, ok := e.process(); ok && !p.ForkNoExec && (t.match == nil || t.match(p)) && !yield(p) {
+		for i, p := range t.list {
+			if (p.shows(signs) || t.showsThoroughly(i, signs)) && !p.ForkNoExec && (t.match == nil || t.match(p)) && !yield(p) {
 				return
 			}
 		}
@@ -171,97 +100,59 @@ func (t *Table) Candidates(signs Signs) iter.Seq[Process] {
 }
 
 // shows reports whether the process has one of the signs that every table knows.
-func (e *entry) shows(signs *Signs) bool {
-	return e.exe == "" || signs.Name(e.exe) || slices.ContainsFunc(e.names(), signs.Name) || slices.Contains(signs.PIDs, e.pid)
+func (p Process) shows(signs Signs) bool {
+	return p.Exe == "" || slices.ContainsFunc([]string{p.Exe, p.Name, p.arg0}, signs.Name) || slices.Contains(signs.PIDs, p.ID.PID)
 }
 
-// argNames returns the short name and the first argument of a process that has been read.
-func (e *entry) argNames() []string {
-	args, _ := e.p.Args()
-	return append([]string{e.p.Name}, args[:min(len(args), 1)]...)
-}
-
-// openNames are the paths of what processes have open, and what else only a thorough table knows. nil: the table is not thorough.
-type openNames struct {
-	list []entry
-	// files are the paths of a process's open files, by the index of its entry.
-	files func() [][]string
-	mu    sync.Mutex
-	// withEnv are the answers whether a process was started with any of some variables, by their names and the index of the entry.
-	withEnv map[string][]bool
+// showsThoroughly reports whether a process has one of the signs that only a thorough table knows.
+func (t *Table) showsThoroughly(i int, signs Signs) bool {
+	return t.files != nil && (signs.File != nil && slices.ContainsFunc(t.files()[i], signs.File) ||
+		len(signs.Env) > 0 && t.hints.hasEnv(t.list[i], signs.Env))
 }
 
 // Thorough returns a table of the same moment that knows what each process has open and which variables it was started with, as
 // far as that may be read: of the processes of our own user, for anybody but root.
 func (t *Table) Thorough() *Table {
 	u := *t
-	u.thorough = &openNames{list: t.list, withEnv: map[string][]bool{}, files: sync.OnceValue(func() [][]string {
+	u.files = sync.OnceValue(func() [][]string {
 		files := make([][]string, len(t.list))
-		parallel(len(files), func(i int) {
-			if t.list[i].exe != "" {
-				files[i] = t.list[i].files()
+		for i, p := range t.list {
+			if p.Exe != "" {
+				files[i] = t.hints.openNames(p)
 			}
-		})
+		}
 		return files
-	})}
+	})
 	return &u
 }
 
 // IsThorough reports whether the table is one that [Table.Thorough] has returned.
-func (t *Table) IsThorough() bool { return t.thorough != nil }
+func (t *Table) IsThorough() bool { return t.files != nil }
 
 // Examined returns of how many processes that accept accepts a thorough table knows what they have open, and of how many it does
 // not. Threads of the kernel do not count.
 func (t *Table) Examined(accept func(Process) bool) (known, unknown int) {
-	if t.thorough == nil {
+	if t.files == nil {
 		return 0, 0
 	}
-	for i, files := range t.thorough.files() {
-		if p, ok := t.list[i].process(); t.list[i].exe == "" || !ok || !p.Alive() || !accept(p) {
-			continue
-		}
-		if files == nil {
+	for i, files := range t.files() {
+		switch p := t.list[i]; {
+		case p.Exe == "" || !p.Alive() || !accept(p):
+		case files == nil:
 			unknown++
-		} else {
+		default:
 			known++
 		}
 	}
 	return known, unknown
 }
 
-func (o *openNames) shows(i int, signs *Signs) bool {
-	if o == nil {
-		return false
-	}
-	return signs.File != nil && slices.ContainsFunc(o.files()[i], signs.File) || len(signs.Env) > 0 && o.hasEnv(signs.Env)[i]
-}
+// verifiedHints asks the processes themselves, where nothing is cheaper.
+type verifiedHints struct{}
 
-// hasEnv returns which processes were started with any of the variables.
-func (o *openNames) hasEnv(keys []string) []bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	name := strings.Join(keys, "\x00")
-	answers, known := o.withEnv[name]
-	if !known {
-		answers = make([]bool, len(o.list))
-		parallel(len(answers), func(i int) { answers[i] = o.list[i].exe != "" && o.list[i].hasAnyEnv(keys) })
-		o.withEnv[name] = answers
-	}
-	return answers
-}
-
-func (e *entry) hasAnyEnv(keys []string) bool {
-	if e.hasEnv != nil {
-		return e.hasEnv(keys)
-	}
-	env, err := e.p.Env(keys...)
-	return err == nil && len(env) > 0
-}
-
-// openFileNames returns the names of what a process that has been read has open; nil if they may not be read.
-func (e *entry) openFileNames() []string {
+func (verifiedHints) openNames(p Process) []string {
 	names := []string{}
-	_, err := e.p.OpenFiles(func(path string) bool {
+	_, err := p.OpenFiles(func(path string) bool {
 		names = append(names, path)
 		return false
 	})
@@ -269,6 +160,11 @@ func (e *entry) openFileNames() []string {
 		return nil
 	}
 	return names
+}
+
+func (verifiedHints) hasEnv(p Process, keys []string) bool {
+	env, err := p.Env(keys...)
+	return err == nil && len(env) > 0
 }
 
 // Filter returns a table of the same moment whose [Table.Candidates] yields only processes that match accepts. All else is as in
@@ -279,20 +175,12 @@ func (t *Table) Filter(match func(Process) bool) *Table {
 	return &u
 }
 
-// WithEnv yields, by ascending pid, the processes that were started with any of the named environment variables. No
-// others are read. A process whose environment may not be read is left out.
+// WithEnv yields, by ascending pid, the processes that were started with any of the named environment variables. A process whose
+// environment may not be read is left out.
 func (t *Table) WithEnv(keys ...string) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
-		for i := range t.list {
-			e := &t.list[i]
-			if e.hasEnv != nil && !e.hasEnv(keys) {
-				continue
-			}
-			p, ok := e.process()
-			if !ok {
-				continue
-			}
-			if env, err := p.Env(keys...); err == nil && len(env) > 0 && !yield(p) {
+		for _, p := range t.list {
+			if t.hints.hasEnv(p, keys) && verifiedHints.hasEnv(verifiedHints{}, p, keys) && !yield(p) {
 				return
 			}
 		}
@@ -311,11 +199,11 @@ func (t *Table) Find(id ID) (Process, bool) {
 
 // ByPID returns the process that had this pid when the table was read, a zombie included.
 func (t *Table) ByPID(pid int) (Process, bool) {
-	i := sort.Search(len(t.list), func(i int) bool { return t.list[i].pid >= pid })
-	if i == len(t.list) || t.list[i].pid != pid {
+	i, ok := slices.BinarySearchFunc(t.list, pid, func(p Process, pid int) int { return cmp.Compare(p.ID.PID, pid) })
+	if !ok {
 		return Process{}, false
 	}
-	return t.list[i].process()
+	return t.list[i], true
 }
 
 // Ancestors yields the parent of pid, its parent, and so on up to the first process.
@@ -335,27 +223,9 @@ func (t *Table) Ancestors(pid int) iter.Seq[Process] {
 // Children yields the direct children of pid by ascending pid.
 func (t *Table) Children(pid int) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
-		order := t.byParent()
-		from, _ := slices.BinarySearchFunc(order, pid, func(p Process, pid int) int { return cmp.Compare(p.Parent, pid) })
 		parent, known := t.ByPID(pid)
-		for _, p := range order[from:] {
-			if p.Parent != pid {
-				return
-			}
-			if p.ID.PID != pid && (!known || canBeParent(parent, p)) && !yield(p) {
-				return
-			}
-		}
-	}
-}
-
-// inSession yields the processes of a session (setsid(2)) by ascending pid.
-func (t *Table) inSession(session int) iter.Seq[Process] {
-	return func(yield func(Process) bool) {
-		order := t.bySession()
-		from, _ := slices.BinarySearchFunc(order, session, func(p Process, session int) int { return cmp.Compare(p.Session, session) })
-		for _, p := range order[from:] {
-			if p.Session != session || !yield(p) {
+		for i := range t.list {
+			if p := &t.list[i]; p.Parent == pid && p.ID.PID != pid && (!known || canBeParent(parent, *p)) && !yield(*p) {
 				return
 			}
 		}

@@ -37,7 +37,11 @@ func ReadTable(ctx context.Context) (*Table, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		before[i].Exe, before[i].Deleted = exe(before[i].ID.PID)
+		p := &before[i]
+		p.Exe, p.Deleted = exe(p.ID.PID)
+		if a, err := readProcargs(p.ID.PID); err == nil && len(a.args) > 0 {
+			p.arg0 = a.args[0]
+		}
 	}
 	// A path that was read between two moments at which the pid had the same birth belongs to that process.
 	after, err := kinfos("kern.proc.all")
@@ -51,7 +55,7 @@ func ReadTable(ctx context.Context) (*Table, error) {
 	list := after[:0]
 	for _, p := range after {
 		if was, ok := seen[p.ID]; ok {
-			p.Exe, p.Deleted = was.Exe, was.Deleted
+			p.Exe, p.Deleted, p.arg0 = was.Exe, was.Deleted, was.arg0
 			list = append(list, p)
 		}
 	}
@@ -113,9 +117,18 @@ func exe(pid int) (file string, deleted bool) {
 		return "", false
 	}
 	a, err := readProcargs(pid)
-	defer clear(a.environ)
 	if err != nil || !path.IsAbs(a.exec) {
 		return "", false
 	}
 	return a.exec, true
+}
+
+// listBinaries returns the binaries of all processes by pid; "" where one may not be read.
+func listBinaries() (map[int]string, error) {
+	list, err := kinfos("kern.proc.all")
+	binaries := map[int]string{}
+	for _, p := range list {
+		binaries[p.ID.PID], _ = exe(p.ID.PID)
+	}
+	return binaries, err
 }

@@ -27,25 +27,24 @@ func (f *procfs) readTable(ctx context.Context) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the process table: %w", err)
 	}
-	list := make([]entry, len(pids))
-	errs := make([]error, len(pids))
-	parallel(len(pids), func(i int) {
-		if errs[i] = ctx.Err(); errs[i] == nil {
-			errs[i] = f.readEntry(&list[i], pids[i])
-		}
-	})
+	list := make([]Process, 0, len(pids))
+	var unread []error
 	hidden := false
-	for _, err := range errs {
-		switch {
-		case err == nil, errors.Is(err, ErrGone):
+	for _, pid := range pids {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		switch p, err := f.process(pid); {
+		case err == nil:
+			list = append(list, p)
 		case denied(err):
 			hidden = true
-		default:
-			return nil, fmt.Errorf("reading the process table: %w", err)
+		case !errors.Is(err, ErrGone):
+			unread = append(unread, err)
 		}
 	}
-	t := tableOf(list).setHidden(hidden)
-	t.locks = sync.OnceValue(f.readLocks)
+	t := newTable(list).setHidden(hidden)
+	t.err, t.hints, t.locks = errors.Join(unread...), f, sync.OnceValue(f.readLocks)
 	return t, nil
 }
 
@@ -66,23 +65,20 @@ func (f *procfs) selfTable() *Table {
 	return newTable([]Process{p.with(m, s)})
 }
 
-// readEntry fills the entry of a process: with its binary alone if that may be read, else with everything. If another
-// process has the pid by the time the rest is read, it is read with its own binary.
-func (f *procfs) readEntry(e *entry, pid int) (err error) {
-	e.pid = pid
-	e.hasEnv = func(keys []string) bool {
-		env, err := f.pid(pid).environ(keys)
-		return err == nil && len(env) > 0
+// listBinaries returns the binaries of all processes by pid; "" where one may not be read.
+func listBinaries() (map[int]string, error) {
+	f := mount(systemRoot)
+	pids, err := pidDir(f.root + "/").listNumbers("")
+	binaries := map[int]string{}
+	for _, pid := range pids {
+		binaries[pid], _, _ = f.pid(pid).readTarget("exe")
 	}
-	e.names, e.files = func() []string { return nil }, f.pid(pid).openFileNames
-	if e.exe, _, err = f.pid(pid).readTarget("exe"); err == nil {
-		names := f.pid(pid).names()
-		e.names = func() []string { return names }
-		e.read = func() (Process, error) { return f.process(pid) }
-		return nil
-	}
-	e.exe = ""
-	e.p, err = f.process(pid)
-	e.ok = err == nil
-	return err
+	return binaries, err
+}
+
+func (f *procfs) openNames(p Process) []string { return f.pid(p.ID.PID).openFileNames() }
+
+func (f *procfs) hasEnv(p Process, keys []string) bool {
+	env, err := f.pid(p.ID.PID).environ(keys)
+	return err == nil && len(env) > 0
 }

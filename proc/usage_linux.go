@@ -34,33 +34,15 @@ func (f *procfs) bytesWritten(p Process) (int64, error) {
 	})
 }
 
-// resident returns the resident memory in bytes. The kernel shows none for a main thread that has ended; then it is read
-// from another thread.
+// resident returns the resident memory in bytes.
 func (d pidDir) resident() (int64, error) {
-	n, err := d.statm("statm")
-	if err != nil || n > 0 {
-		return n, err
-	}
-	threads, err := d.listNumbers("task")
-	if err != nil {
-		return 0, orGone(err)
-	}
-	for _, id := range threads {
-		if n, err := d.statm("task/" + strconv.Itoa(id) + "/statm"); err == nil && n > 0 {
-			return n, nil
-		}
-	}
-	return 0, nil // a kernel thread has none
-}
-
-func (d pidDir) statm(name string) (int64, error) {
-	raw, err := d.read(name)
+	raw, err := d.read("statm")
 	if err != nil {
 		return 0, orGone(err)
 	}
 	pages, err := parseStatm(raw)
 	if err != nil {
-		return 0, pathError("parse", string(d)+name, err)
+		return 0, pathError("parse", string(d)+"statm", err)
 	}
 	return pages * int64(os.Getpagesize()), nil
 }

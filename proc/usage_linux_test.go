@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -83,17 +82,6 @@ func TestUsageOfKnownBurn(t *testing.T) {
 	}
 	if got, err := p.Usage(); !errors.Is(err, ErrGone) || got != (Usage{}) {
 		t.Errorf("after its end: %+v, %v", got, err)
-	}
-}
-
-// TestUsageWithoutMainThread: the kernel shows no memory for it, but the process has some.
-func TestUsageWithoutMainThread(t *testing.T) {
-	p := inspect(t, start(t, "without-leader").Process.Pid)
-	if raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.ID.PID), "statm")); err != nil || !strings.HasPrefix(string(raw), "0 0 ") {
-		t.Fatalf("%q, %v", raw, err)
-	}
-	if got, err := p.Usage(); err != nil || got.Memory < 1<<20 {
-		t.Errorf("%+v, %v", got, err)
 	}
 }
 

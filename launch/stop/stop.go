@@ -101,7 +101,6 @@ func Sessions(ctx context.Context, scanner *discover.Scanner, chosen []discover.
 	if err != nil {
 		return nil, err
 	}
-	snapshot.Table.LoadAll() // before anything ends
 	r := &run{Options: o, scanner: scanner, snapshot: snapshot, agents: map[proc.ID]*agentProcess{}}
 	plans := r.plan(ctx, chosen)
 	var results []Result
