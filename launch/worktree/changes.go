@@ -39,7 +39,7 @@ func ReadChanges(ctx context.Context, host launch.Environment, dir string) (*Cha
 		return nil, nil
 	}
 	// No transport is allowed: git would fetch what a partial clone lacks.
-	r := &Repo{program: program, dir: dir, readOnly: true, environ: append(gitEnviron(host.Environ), "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=")}
+	r := &Repo{program: program, dir: dir, environ: append(gitEnviron(host.Environ), "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=")}
 	r.options = []string{"-c", "core.fsmonitor=", "-c", "core.hooksPath=" + os.DevNull}
 	var out string
 	if err = r.refuseFilters(ctx); err == nil {

@@ -5,16 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"time"
 
 	"agentctl/discover/native/fsread"
-	"agentctl/launch"
 	"agentctl/proc"
 )
 
@@ -63,18 +59,18 @@ func (r *Repo) run(ctx context.Context, dir string, args []string) (string, erro
 	argv := slices.Concat([]string{"-C", dir, "--no-optional-locks"}, r.options, args)
 	cmd := exec.Command(r.program, argv...)
 	cmd.Env = r.environ
-	run := runToFiles
-	if r.readOnly {
-		run = runToPipes
-	}
-	out, words, failed, err := run(ctx, cmd)
+	stdout, stderr := fsread.LimitedBuffer{Limit: outputLimit}, fsread.LimitedBuffer{Limit: outputLimit}
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = time.Second // for what a hook leaves running
+	err := proc.RunJob(ctx, cmd, true, cleanupTimeout)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case err != nil, failed == nil:
-		return out, err
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		return "", &gitError{args[0], errorMessage(string(stderr.Bytes()), err), err}
 	}
-	return "", &gitError{args[0], errorMessage(words, failed), failed}
+	out, err := stdout.Whole()
+	return string(out), err
 }
 
 // cleanupTimeout is how long git may take to undo what it has begun, before it is killed with its children.
@@ -83,46 +79,9 @@ const cleanupTimeout = 10 * time.Second
 // outputLimit bounds the output of git, in bytes. The names of a million files are shorter.
 const outputLimit = 64 << 20
 
-// runToFiles runs a command whose output goes to files, so that a process that a hook leaves running does not keep a pipe
-// open. failed is the error of the command.
-func runToFiles(ctx context.Context, cmd *exec.Cmd) (out, words string, failed, err error) {
-	stdout, err := launch.AnonymousFile("stdout")
-	if err != nil {
-		return "", "", nil, err
-	}
-	defer stdout.Close()
-	stderr, err := launch.AnonymousFile("stderr")
-	if err != nil {
-		return "", "", nil, err
-	}
-	defer stderr.Close()
-	cmd.Stdout, cmd.Stderr = stdout, stderr
-	failed = proc.RunJob(ctx, cmd, true, cleanupTimeout)
-	if out, err = readOutput(stdout); err == nil {
-		words, err = readOutput(stderr)
-	}
-	return out, words, failed, err
-}
-
-// runToPipes runs a command that leaves no process running. No file is written.
-func runToPipes(ctx context.Context, cmd *exec.Cmd) (out, words string, failed, err error) {
-	stdout, stderr := fsread.LimitedBuffer{Limit: outputLimit}, fsread.LimitedBuffer{Limit: outputLimit}
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = time.Second // for children that outlive git
-	failed = proc.RunJob(ctx, cmd, true, time.Second)
-	text, err := stdout.Whole()
-	return string(text), string(stderr.Bytes()), failed, err
-}
-
 // Output runs a git command in the directory that [Open] was given, and returns what it prints. Errors are those of git.
 func (r *Repo) Output(ctx context.Context, args ...string) (string, error) {
 	return r.git(ctx, r.dir, args...)
-}
-
-// readOutput returns all that a process has written to a file.
-func readOutput(f *os.File) (string, error) {
-	text, err := fsread.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64), outputLimit)
-	return string(text), err
 }
 
 // errorMessage returns the errors that git printed; without one, all that it printed, or else how it ended.

@@ -47,13 +47,12 @@ func (w Worktree) Incomplete() bool { return w.Locked && w.LockReason == initial
 
 // Repo is a git repository.
 type Repo struct {
-	program  string        // path of git
-	environ  []string      // environment of git
-	options  []string      // of every call
-	readOnly bool          // not even a temporary file is written
-	dir      string        // the directory that was given: in one of the worktrees
-	common   string        // git's directory, which all worktrees share
-	timeout  time.Duration // of commands that read only git's files; 0 is readTimeout
+	program string        // path of git
+	environ []string      // environment of git
+	options []string      // of every call
+	dir     string        // the directory that was given: in one of the worktrees
+	common  string        // git's directory, which all worktrees share
+	timeout time.Duration // of commands that read only git's files; 0 is readTimeout
 }
 
 // Errors of [Open].
