@@ -1,7 +1,6 @@
 package ancestry
 
 import (
-	"context"
 	"slices"
 
 	"agentctl/discover"
@@ -10,7 +9,7 @@ import (
 
 // LeftBehind returns the processes that an earlier process of a live session has left behind, such as a server that the
 // session started before it crashed and was resumed. They belong to the session. What such a process has started is not in
-// the list. unclear are those that may belong to another session with the same ID.
+// the list.
 //
 // A process is left behind if
 //   - it is older than every process that runs the session, has the same user, and is no agent,
@@ -18,28 +17,27 @@ import (
 //   - the agent's process that the marker names has ended,
 //   - none of its ancestors is an agent, and none of the session's processes descends from it,
 //   - no other live process of the agent can have started it before that went on to another session.
-func (t *Trees) LeftBehind(ctx context.Context, s discover.Session) (left, unclear []proc.Process) {
-	if t.result.Table == nil || len(s.Processes) == 0 || s.ID == "" {
-		return nil, nil
+func (t *Trees) LeftBehind(s discover.Session) (left []proc.Process) {
+	if t.result.Table == nil || len(s.Processes) == 0 || s.ID == "" || HasLiveTwin(t.result, s) {
+		return nil
 	}
-	var sameID []discover.Session
-	searched := false
-	for _, p := range t.detached.candidates(s) {
-		if seen := func(q proc.Process) bool { return q.ID == p.ID }; slices.ContainsFunc(left, seen) ||
-			slices.ContainsFunc(unclear, seen) || !Predates(p, s) || !t.isLeftBehind(s, p) {
-			continue
-		}
-		if !searched {
-			sameID, searched = SameIDSessions(ctx, t.scanner, s), true
-		}
-		switch fits, sole := Belongs(t.scanner, t.result.Table, p, s, sameID); {
-		case fits && sole:
+	for _, p := range t.candidates(s) {
+		if Predates(p, s) && t.isLeftBehind(s, p) {
 			left = append(left, p)
-		case fits:
-			unclear = append(unclear, p)
 		}
 	}
-	return left, unclear
+	return left
+}
+
+// HasLiveTwin reports whether another live session has the ID of s, in another directory or home. Then an environment marker, which
+// names a session by its ID alone, does not say whose a process is.
+func HasLiveTwin(r discover.Result, s discover.Session) bool {
+	for p, keys := range r.SessionsByProcess {
+		if !s.HasProcess(p) && slices.ContainsFunc(keys, func(k discover.Key) bool { return k.Agent == s.Agent && k.ID == s.ID && k != s.Key() }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Predates reports whether a process is older than every process that runs the session.
@@ -47,7 +45,7 @@ func Predates(p proc.Process, s discover.Session) bool {
 	return !slices.ContainsFunc(s.Processes, func(q proc.Process) bool { return p.Ticks >= q.Ticks })
 }
 
-// isLeftBehind is the rule of [Trees.LeftBehind] without the check of other sessions with the same ID.
+// isLeftBehind is the rule of [Trees.LeftBehind] for a process that predates the session's.
 func (t *Trees) isLeftBehind(s discover.Session, p proc.Process) bool {
 	table, markers := t.result.Table, readMarkers(t.scanner, p)
 	if len(markers) != 1 || !markers[0].names(s) {

@@ -18,8 +18,10 @@ func TestLeftBehind(t *testing.T) {
 	named := func(f proc.FakeProcess) proc.FakeProcess { f.Name = "agent"; return f }
 	of := func(f proc.FakeProcess, uid int) proc.FakeProcess { f.UID = uid; return f }
 	in := func(f proc.FakeProcess, dir string) proc.FakeProcess { f.WorkingDir = dir; return f }
+	twin := exactClaim("one", 45)
+	twin.Path = "/q/one"
 	copies := []discover.Record{record(Codex, "one", 1)}
-	copies[0].Path, copies[0].Dir = "/q/one", "/elsewhere"
+	copies[0].Path, copies[0].Dir = twin.Path, "/elsewhere"
 	for name, test := range map[string]struct {
 		machine []proc.FakeProcess
 		records []discover.Record
@@ -40,13 +42,11 @@ func TestLeftBehind(t *testing.T) {
 		"above the session's process":        {[]proc.FakeProcess{process(90, 1, "MARK=one")}, nil, "100"},
 		"what another may have taken along":  {[]proc.FakeProcess{process(50, 1, "MARK=one MARK_LASTS=1")}, nil, "100"},
 		"what no other can have taken along": {[]proc.FakeProcess{process(35, 1, "MARK=one MARK_LASTS=1")}, nil, "100 35"},
-		"one ID twice, in its directory":     {[]proc.FakeProcess{in(process(50, 1, "MARK=one"), "/w")}, copies, "100 50"},
-		"one ID twice, in the other's":       {[]proc.FakeProcess{in(process(50, 1, "MARK=one"), "/elsewhere")}, copies, "100"},
-		"one ID twice, in neither's":         {[]proc.FakeProcess{in(process(50, 1, "MARK=one"), "/x")}, copies, "100"},
+		"one ID twice, the other live":       {[]proc.FakeProcess{process(50, 1, "MARK=one"), process(45, 1, "")}, copies, "100"},
 	} {
 		m := machine(append([]proc.FakeProcess{process(1, 0, ""), in(process(other, 1, ""), "/w"), process(session, 90, "")}, test.machine...))
 		one := testAdapter{
-			agent: Codex, claims: []discover.Claim{exactClaim("one", session), exactClaim("two", other)},
+			agent: Codex, claims: []discover.Claim{exactClaim("one", session), exactClaim("two", other), twin},
 			records: append([]discover.Record{record(Codex, "one", 1), record(Codex, "two", 1)}, test.records...),
 		}
 		if got := m.tree(t, "pid:100", marking{one}, otherMark{testAdapter{agent: OpenCode}}); got != test.want {

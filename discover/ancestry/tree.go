@@ -2,7 +2,6 @@ package ancestry
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"agentctl/discover"
@@ -25,7 +24,7 @@ type Node struct {
 type Trees struct {
 	scanner  *discover.Scanner
 	result   discover.Result
-	detached detachedProcesses
+	detached []detachedProcess
 }
 
 // NewTrees returns the trees of these sessions of r.
@@ -41,7 +40,7 @@ func NewTrees(scanner *discover.Scanner, r discover.Result, sessions []discover.
 // the session of the kernel, and by the agent's environment marker, which outlives both. Of an agent that was started from
 // within, and of what a shared process does for another session, only the top is included. What an earlier process of the
 // session has left behind comes last ([Trees.LeftBehind]).
-func (t *Trees) Tree(ctx context.Context, s discover.Session) []Node {
+func (t *Trees) Tree(s discover.Session) []Node {
 	if len(s.Processes) == 0 || t.result.Table == nil {
 		return nil
 	}
@@ -55,7 +54,7 @@ func (t *Trees) Tree(ctx context.Context, s discover.Session) []Node {
 	}
 	b.members.Expand(b.result.Table, b.isForeign)
 	b.addDetached()
-	b.addLeftBehind(ctx)
+	b.addLeftBehind()
 	return b.nodes()
 }
 
@@ -133,7 +132,7 @@ func (t *treeBuilder) addDetached() {
 			below = append(below, p)
 		}
 	}
-	for _, p := range t.detached.candidates(t.session) {
+	for _, p := range t.candidates(t.session) {
 		if _, known := t.members[p.ID]; known || t.isForeign(p) || p.UID != oldest.UID || p.Ticks < oldest.Ticks {
 			continue
 		}
@@ -146,9 +145,8 @@ func (t *treeBuilder) addDetached() {
 }
 
 // addLeftBehind adds what an earlier process of the session has left behind, and what descends from that.
-func (t *treeBuilder) addLeftBehind(ctx context.Context) {
-	left, _ := t.LeftBehind(ctx, t.session)
-	for _, p := range left {
+func (t *treeBuilder) addLeftBehind() {
+	for _, p := range t.LeftBehind(t.session) {
 		t.members[p.ID] = p
 	}
 	t.members.Expand(t.result.Table, t.isForeign)

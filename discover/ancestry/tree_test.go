@@ -37,7 +37,7 @@ func (m machine) tree(t *testing.T, of string, adapters ...discover.Adapter) str
 		t.Fatal(err)
 	}
 	var out []string
-	for _, b := range NewTrees(scanner, r, r.Sessions[:1]).Tree(t.Context(), r.Sessions[0]) {
+	for _, b := range NewTrees(scanner, r, r.Sessions[:1]).Tree(r.Sessions[0]) {
 		text := strings.Repeat("-", b.Depth) + fmt.Sprint(b.ID.PID)
 		for _, k := range b.Sessions {
 			text += "=" + k.ID

@@ -54,7 +54,7 @@ func (f Factory) Resources(ctx context.Context, w *discover.Scanner, r discover.
 	}
 	forest := ancestry.NewTrees(w, r, r.Sessions)
 	for i, s := range r.Sessions {
-		out[i].Processes = Processes(forest.Tree(ctx, s))
+		out[i].Processes = Processes(forest.Tree(s))
 	}
 	commands.Wait()
 	var unanswered []*discover.Warning

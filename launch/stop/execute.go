@@ -30,10 +30,6 @@ type execution struct {
 	signalled []SentSignal
 	// remaining are the tools that lived at the last scan.
 	remaining []proc.Process
-	// sameID are the other sessions with this ID, once they were read; unclear are processes that may be theirs.
-	sameID     []discover.Session
-	sameIDRead bool
-	unclear    []proc.ID
 }
 
 // newExecution adds the execution of a plan.

@@ -46,8 +46,7 @@ type plan struct {
 	signals []syscall.Signal
 	// leftBehind are processes that an earlier process of the session has left behind, with their descendants.
 	leftBehind []proc.ID
-	// older are all processes that may be left behind: leftBehind without descendants, and those that may belong to another
-	// session with this ID.
+	// older is leftBehind without descendants.
 	older proc.Descendants
 }
 
@@ -64,8 +63,8 @@ func (r *run) plan(ctx context.Context, chosen []discover.Session) []*plan {
 	for _, session := range chosen {
 		p := r.newPlan(ctx, session, chosen, r.stopperOf(session.Agent))
 		if p.action == actionEnd {
-			left, unclear := trees.LeftBehind(ctx, session)
-			p.older = processSet(slices.Concat(left, unclear))
+			left := trees.LeftBehind(session)
+			p.older = processSet(left)
 			p.leftBehind = idsOf(r.newToolSearch(p).remaining(r.snapshot, processSet(left)))
 		}
 		plans = append(plans, p)

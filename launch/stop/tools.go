@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/ancestry"
 	"agentctl/proc"
 )
 
@@ -148,32 +147,8 @@ func (r *run) findRemaining(ctx context.Context) (discover.Result, error) {
 	}
 	for _, x := range r.executions {
 		if x.isOver() {
-			x.readSameID(ctx)
-			x.remaining = x.search.tools(now, x.owns)
+			x.remaining = x.search.tools(now)
 		}
 	}
 	return now, nil
-}
-
-// readSameID reads the other sessions with the session's ID, once.
-func (x *execution) readSameID(ctx context.Context) {
-	if x.sameIDRead || x.plan.session.ID == "" {
-		return
-	}
-	x.sameID = ancestry.SameIDSessions(ctx, x.scanner, x.plan.session)
-	x.sameIDRead = ctx.Err() == nil
-}
-
-// owns reports whether a process with the session's marker is this session's and not that of another session with this ID.
-// A process that fits several is recorded as unclear, and left.
-func (x *execution) owns(now discover.Result, p proc.Process) bool {
-	// Of sessions that the same call has ended, it does not matter whose a process is.
-	others := slices.DeleteFunc(slices.Clone(x.sameID), func(s discover.Session) bool {
-		return slices.ContainsFunc(x.executions, func(o *execution) bool { return o.plan.session.Key() == s.Key() && o.isOver() })
-	})
-	fits, sole := ancestry.Belongs(x.scanner, now.Table, p, x.plan.session, others)
-	if fits && !sole && !slices.Contains(x.unclear, p.ID) {
-		x.unclear = append(x.unclear, p.ID)
-	}
-	return sole
 }

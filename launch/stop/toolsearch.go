@@ -32,8 +32,8 @@ func (r *run) newToolSearch(p *plan) *toolSearch {
 
 // tools returns the live processes that provably belong to the session, which is over: the descendants that its processes were
 // seen to have while they were alive, the processes whose environment names the session, and the descendants of both.
-// owns decides whose a process is where other sessions have the same ID.
-func (s *toolSearch) tools(now discover.Result, owns func(discover.Result, proc.Process) bool) []proc.Process {
+// Where another live session has the same ID, the environment proves nothing.
+func (s *toolSearch) tools(now discover.Result) []proc.Process {
 	roots := proc.Descendants{}
 	if allGone(s.agents) {
 		for _, a := range s.agents {
@@ -44,10 +44,11 @@ func (s *toolSearch) tools(now discover.Result, owns func(discover.Result, proc.
 		}
 	}
 	otherAgent, users := s.otherAgent(now), s.users(now.Table)
-	for p := range now.Table.All() {
-		if p.Alive() && !otherAgent(p) && users[p.UID] && s.hasMarker(p) &&
-			(roots[p.ID].ID == p.ID || !s.isOlder(p) && owns(now, p)) {
-			roots[p.ID] = p
+	if !ancestry.HasLiveTwin(now, s.plan.session) {
+		for p := range now.Table.All() {
+			if p.Alive() && !otherAgent(p) && users[p.UID] && s.hasMarker(p) && !s.isOlder(p) {
+				roots[p.ID] = p
+			}
 		}
 	}
 	return s.remaining(now, roots)

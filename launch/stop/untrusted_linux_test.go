@@ -3,11 +3,9 @@ package stop
 import (
 	"context"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
 
 	"agentctl/discover"
 )
@@ -61,31 +59,5 @@ func TestUntrustedAgentIsNotAsked(t *testing.T) {
 				t.Errorf("asked %d times", asked)
 			}
 		})
-	}
-}
-
-// With one ID in two directories, a process whose marker names it is ended with the session that it can be tied to, and left
-// if it may be the other's.
-func TestMarkerOfAnIDInTwoDirectories(t *testing.T) {
-	here, there, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
-	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, SessionMarker: "a", Children: []testProcess{
-		{Name: "child", Setsid: true, Dir: there},
-		{Name: "here", Detached: true, Dir: here},
-		{Name: "there", Detached: true, Dir: there},
-		{Name: "elsewhere", Detached: true, Dir: elsewhere},
-	}})
-	s := newFixture(t)
-	s.dir, s.otherDirs = here, []string{there}
-	r, err := s.scanner().List(t.Context(), discover.SessionFilter{})
-	if err != nil || len(r.Sessions) != 1 {
-		t.Fatalf("%+v, %v", r.Sessions, err)
-	}
-	got := s.stopSessions(t.Context(), r.Sessions)[0]
-	check(t, c, got, Stopped, "agent child here there elsewhere", "there elsewhere")
-	if !strings.Contains(got.Message, "left "+c.byName["elsewhere"].ID.String()+": it may be of another session") {
-		t.Errorf("the message is %q", got.Message)
-	}
-	if !slices.Contains(sentTo(got, RoleTool), unix.SIGTERM) {
-		t.Errorf("%+v", got.Signalled)
 	}
 }

@@ -80,7 +80,6 @@ func (v verification) result(x *execution) Result {
 	default:
 		result.Outcome, result.Message = v.outcome(x, agentsLeft, len(result.Signalled) > 0)
 	}
-	result.Message = x.addUnclear(result.Message)
 	return result
 }
 
@@ -168,19 +167,6 @@ func (x *execution) remainingTools() (Outcome, string) {
 		return Failed, fmt.Sprintf("%s after %s; --force kills", describeRunning(x.remaining), x.Timeout)
 	}
 	return AlreadyStopped, describeRunning(x.remaining) + "; --force ends what it has left behind"
-}
-
-// addUnclear says which processes were left because they may be another session's.
-func (x *execution) addUnclear(message string) string {
-	left := slices.DeleteFunc(slices.Clone(x.unclear), func(id proc.ID) bool { return !isAlive(id) })
-	if len(left) == 0 {
-		return message
-	}
-	text := fmt.Sprintf("left %s: it may be of another session with this ID", joinFunc(left, ", ", proc.ID.String))
-	if message != "" {
-		text = message + "; " + text
-	}
-	return text
 }
 
 func describeRunning(list []proc.Process) string {

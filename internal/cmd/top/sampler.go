@@ -91,7 +91,7 @@ func (s *sampler) buildTrees(ctx context.Context, r discover.Result) {
 	forest := ancestry.NewTrees(s.call.Scanner, r, r.Sessions)
 	s.trees = map[rowKey][]ancestry.Node{}
 	for i := range r.Sessions {
-		s.trees[keyOf(&r.Sessions[i])] = forest.Tree(ctx, r.Sessions[i])
+		s.trees[keyOf(&r.Sessions[i])] = forest.Tree(r.Sessions[i])
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
