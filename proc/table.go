@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -14,7 +15,7 @@ type Table struct {
 	hidden bool
 	locks  func() []fileLock  // read when first needed
 	match  func(Process) bool // which processes Candidates yields; nil: all
-	files  func() [][]string  // the paths of each process's open files; nil: the table is not thorough
+	known  *contents          // nil: the table is not thorough
 	hints  hints
 }
 
@@ -106,15 +107,37 @@ func (p Process) shows(signs Signs) bool {
 
 // showsThoroughly reports whether a process has one of the signs that only a thorough table knows.
 func (t *Table) showsThoroughly(i int, signs Signs) bool {
-	return t.files != nil && (signs.File != nil && slices.ContainsFunc(t.files()[i], signs.File) ||
-		len(signs.Env) > 0 && t.hints.hasEnv(t.list[i], signs.Env))
+	return t.known != nil && (signs.File != nil && slices.ContainsFunc(t.known.files()[i], signs.File) ||
+		len(signs.Env) > 0 && t.hasEnv(signs.Env)[i])
+}
+
+// contents is what only a thorough table knows of its processes, by their index.
+type contents struct {
+	files   func() [][]string // the paths of open files; nil where they may not be read
+	mu      sync.Mutex
+	withEnv map[string][]bool // whether a process was started with any of some variables, by their names
+}
+
+// hasEnv returns which processes were started with any of the variables, as read once.
+func (t *Table) hasEnv(keys []string) []bool {
+	t.known.mu.Lock()
+	defer t.known.mu.Unlock()
+	name := strings.Join(keys, "\x00")
+	answers, known := t.known.withEnv[name]
+	if !known {
+		for _, p := range t.list {
+			answers = append(answers, p.Exe != "" && t.hints.hasEnv(p, keys))
+		}
+		t.known.withEnv[name] = answers
+	}
+	return answers
 }
 
 // Thorough returns a table of the same moment that knows what each process has open and which variables it was started with, as
 // far as that may be read: of the processes of our own user, for anybody but root.
 func (t *Table) Thorough() *Table {
 	u := *t
-	u.files = sync.OnceValue(func() [][]string {
+	u.known = &contents{withEnv: map[string][]bool{}, files: sync.OnceValue(func() [][]string {
 		files := make([][]string, len(t.list))
 		for i, p := range t.list {
 			if p.Exe != "" {
@@ -122,20 +145,20 @@ func (t *Table) Thorough() *Table {
 			}
 		}
 		return files
-	})
+	})}
 	return &u
 }
 
 // IsThorough reports whether the table is one that [Table.Thorough] has returned.
-func (t *Table) IsThorough() bool { return t.files != nil }
+func (t *Table) IsThorough() bool { return t.known != nil }
 
 // Examined returns of how many processes that accept accepts a thorough table knows what they have open, and of how many it does
 // not. Threads of the kernel do not count.
 func (t *Table) Examined(accept func(Process) bool) (known, unknown int) {
-	if t.files == nil {
+	if t.known == nil {
 		return 0, 0
 	}
-	for i, files := range t.files() {
+	for i, files := range t.known.files() {
 		switch p := t.list[i]; {
 		case p.Exe == "" || !p.Alive() || !accept(p):
 		case files == nil:
