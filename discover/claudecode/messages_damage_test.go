@@ -37,26 +37,6 @@ const (
 	longTUI    = "03-*/projects/*/" + tui1 + transcriptSuffix
 )
 
-// An unfinished last line changes nothing before it.
-func TestMessagesOfATornTranscript(t *testing.T) {
-	content := transcriptOf(t, "16-*-2.1.112/projects/*/dd1c*"+transcriptSuffix)
-	complete := map[int]string{} // by length
-	for n := range len(content) + 1 {
-		if whole := asIfComplete(content[:n]); len(whole) == n {
-			messages, _ := readMessagesOf(t, t.TempDir(), whole)
-			complete[n] = asJSON(t, messages)
-		}
-	}
-	path := writeTranscript(t, t.TempDir(), string(content))
-	for n := len(content); n >= 0; n-- {
-		must(t, os.Truncate(path, int64(n)))
-		got, warned := readMessages(t, path)
-		if want := complete[len(asIfComplete(content[:n]))]; asJSON(t, got) != want || len(warned) > 0 {
-			t.Fatalf("%d bytes: %v, got %s\nwant %s", n, warned, asJSON(t, got), want)
-		}
-	}
-}
-
 // A message keeps its ID while the transcript grows, and its call gets a result.
 func TestMessagesKeepTheirIDs(t *testing.T) {
 	for _, pattern := range []string{outOfOrder, longTUI} {

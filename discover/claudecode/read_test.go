@@ -50,32 +50,6 @@ func stored(r discover.Record) discover.Record {
 	return r
 }
 
-// An unfinished last line changes nothing before it.
-func TestTornAtEveryByte(t *testing.T) {
-	dir := t.TempDir()
-	for _, fixture := range []string{"01-print-2.1.197", "16-tui-clear-stale-id-2.1.112"} {
-		files, err := filepath.Glob(filepath.Join(fixtures, fixture, "projects/*/*"+transcriptSuffix))
-		must(t, err)
-		content, err := os.ReadFile(files[0])
-		must(t, err)
-		complete := map[int]string{} // by length
-		for n := range len(content) + 1 {
-			if whole := asIfComplete(content[:n]); len(whole) == n {
-				r, ok := readBytes(t, dir, whole)
-				complete[n] = summary(t, r, ok)
-			}
-		}
-		path := writeTranscript(t, dir, string(content))
-		for n := len(content); n >= 0; n-- {
-			must(t, os.Truncate(path, int64(n)))
-			r, ok := readFile(t, dir, path)
-			if got, want := summary(t, r, ok), complete[len(asIfComplete(content[:n]))]; got != want {
-				t.Fatalf("%s, %d bytes: got %s\nwant %s", fixture, n, got, want)
-			}
-		}
-	}
-}
-
 // The first prompt and the time of creation do not change when the transcript grows.
 func TestGrowingTranscriptKeepsItsBeginning(t *testing.T) {
 	dir := t.TempDir()

@@ -38,36 +38,6 @@ func readMessages(t testing.TB, data []byte, id string) (list []string, warnings
 	return list, warnings
 }
 
-// A rollout cut off at any byte has the messages that it has when cut off after its last complete line. Older messages keep their IDs when
-// newer ones are added.
-func TestMessagesTornAtEveryByte(t *testing.T) {
-	for _, pattern := range []string{
-		"20-v0.42.0/*/*/*/*/*", "29-v0.104.0-fork/*/*/*/*/*5c30*", "36-tools/*/*/*/*/*00e5*", "35-limits/*/*/*/*/*67b0*",
-	} {
-		paths, err := filepath.Glob(filepath.Join("testdata", pattern))
-		if err != nil || len(paths) != 1 {
-			t.Fatalf("%s: %v, %v", pattern, paths, err)
-		}
-		data, err := os.ReadFile(paths[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		name, _ := parseRolloutName(filepath.Base(paths[0]))
-		var last, ids []string
-		for n := 1; n <= len(data); n++ {
-			got, warnings := readMessages(t, data[:n], name.id)
-			if whole := data[n-1] == '\n' || n == 1; !whole && !slices.Equal(got, last) || warnings > 0 {
-				t.Fatalf("%s cut at %d: got %s, want %s; %d warnings", pattern, n, got, last, warnings)
-			}
-			now := idsOf(t, got)
-			if len(now) < len(ids) || !slices.Equal(now[len(now)-len(ids):], ids) {
-				t.Fatalf("%s cut at %d: ids were %v, are %v", pattern, n, ids, now)
-			}
-			last, ids = got, now
-		}
-	}
-}
-
 func idsOf(t testing.TB, list []string) (ids []string) {
 	t.Helper()
 	for _, text := range list {

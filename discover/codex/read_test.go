@@ -30,33 +30,6 @@ func parse(t testing.TB, data []byte, id string) (string, error) {
 	return string(text), nil
 }
 
-// A rollout cut off at any byte gives the record that it gives when cut off after its last complete line.
-func TestTornAtEveryByte(t *testing.T) {
-	for _, dir := range []string{"20-v0.42.0", "23-v0.130.0", "06-exec-sigkill", "07-exec-http401"} {
-		paths, err := filepath.Glob(filepath.Join("testdata", dir, "sessions/*/*/*/*"))
-		if err != nil || len(paths) != 1 {
-			t.Fatalf("%s: %v, %v", dir, paths, err)
-		}
-		data, err := os.ReadFile(paths[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		name, _ := parseRolloutName(filepath.Base(paths[0]))
-		var last string
-		for n := 1; n <= len(data); n++ {
-			got, err := parse(t, data[:n], name.id)
-			if err != nil {
-				t.Fatalf("%s cut at %d: %v", dir, n, err)
-			}
-			if data[n-1] == '\n' || n == 1 {
-				last = got
-			} else if got != last {
-				t.Fatalf("%s cut at %d: got %s, want %s", dir, n, got, last)
-			}
-		}
-	}
-}
-
 // Any bytes give no panic, no other thread's ID and bounded texts, and a torn last line changes nothing.
 func FuzzRollout(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/*/sessions/*/*/*/*.jsonl")

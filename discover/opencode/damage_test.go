@@ -110,36 +110,6 @@ func missing(t *testing.T, homes []discover.Home, id string, page int) {
 	}
 }
 
-// The messages on undamaged pages are shown.
-func TestMessagesWithDamagedPage(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "opencode.db")
-	execute(t, path, append([]string{fmt.Sprint("pragma page_size=", damagedPage)}, transcriptSchema...)...)
-	addTurns(t, path, 0, 30, 100)
-	r := discover.Record{ID: longSession, Path: path}
-	before, _ := messagesOf(t, r)
-	whole, err := os.ReadFile(path)
-	must(t, err)
-	less := 0
-	for page := 2; page <= len(whole)/damagedPage; page++ {
-		writeFile(t, path, damage(whole, page))
-		after, errs := messagesOf(t, r)
-		if len(after) < len(before) {
-			less++
-			if len(errs) == 0 {
-				t.Errorf("page %d: %d messages of %d, and no word of it", page, len(after), len(before))
-			}
-		}
-		for _, m := range after {
-			if !slices.ContainsFunc(before, func(b discover.Message) bool { return b.ID == m.ID && b.Text == m.Text }) {
-				t.Errorf("page %d: it says now %+v", page, m)
-			}
-		}
-	}
-	if less < 10 {
-		t.Errorf("only %d pages are missed", less)
-	}
-}
-
 // A record is small, whatever its row contains.
 func TestRecordsAreSmall(t *testing.T) {
 	dir := restore(t, "archived")
@@ -157,21 +127,5 @@ func TestRecordsAreSmall(t *testing.T) {
 		if size := len(fmt.Sprintf("%+v", r)); size > 32<<10 {
 			t.Errorf("a record of %d bytes", size)
 		}
-	}
-}
-
-// The reading of a database whose pages refer to each other in a cycle ends.
-func TestCircularPages(t *testing.T) {
-	path := storeToDamage(t, 60)
-	raw, err := os.ReadFile(path)
-	must(t, err)
-	for page := 2; page <= len(raw)/damagedPage; page++ {
-		if p := raw[(page-1)*damagedPage:]; p[0] == 5 || p[0] == 2 { // an inner page, whose last child becomes itself
-			p[8], p[9], p[10], p[11] = 0, 0, byte(page>>8), byte(page)
-		}
-	}
-	writeFile(t, path, raw)
-	if _, err := readRecords(t, homeOf(filepath.Dir(path)), discover.EntryFilter{}, discover.ReadOptions{Tokens: true}); err == nil {
-		t.Error("no word of it")
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/opencode/transcript"
 )
 
 // The records of every captured database are those in the golden files.
@@ -196,21 +195,6 @@ func TestNegativeCounts(t *testing.T) {
 	for _, r := range records {
 		if r.Tokens == nil || r.Tokens.In != 0 || r.Tokens.Out != 0 || r.Tokens.Reasoning != 7 {
 			t.Errorf("%+v", r.Tokens)
-		}
-	}
-}
-
-// Reading a column of any size takes bounded memory.
-func TestLongTexts(t *testing.T) {
-	dir := restore(t, "archived")
-	execute(t, filepath.Join(dir, "opencode.db"), "update session set title = hex(zeroblob(100000)), directory = hex(zeroblob(100000)), model = hex(zeroblob(100000))")
-	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{}, whole)
-	if err != nil || len(records) == 0 {
-		t.Fatalf("%d records, %v", len(records), err)
-	}
-	for _, r := range records {
-		if len(r.Title) > transcript.PathLimit || len(r.Title) < 1000 || len(r.Dir) > transcript.PathLimit || len(r.Dir) < 1000 {
-			t.Errorf("a title of %d and a directory of %d", len(r.Title), len(r.Dir))
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
@@ -97,18 +96,6 @@ func TestSendReturnsTheReason(t *testing.T) {
 	}
 	if _, err := New().Send(t.Context(), receiving(t, modeServer, status(404), status(204)), "x", launch.Environment{}); err != nil {
 		t.Errorf("at the second port: %v", err)
-	}
-}
-
-// Another process that listens on the port is sent nothing.
-func TestSendSendsNothingToAnotherProcess(t *testing.T) {
-	port := server(t, func(http.ResponseWriter, *http.Request) { t.Error("it is asked") })
-	f := agent(70, at(t, "10:00:00"), "serve")
-	f.Ports, f.PeerPID = []int{port}, os.Getppid()
-	s := receiving(t, modeServer, port)
-	s.Processes[0], _ = proc.NewFakeTable(f).ByPID(70)
-	if _, err := New().Send(t.Context(), s, "x", launch.Environment{}); err == nil || !strings.Contains(err.Error(), "another process than pid 70 listens") {
-		t.Errorf("%v", err)
 	}
 }
 

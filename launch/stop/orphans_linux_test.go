@@ -61,7 +61,7 @@ func TestOrphanThatIgnoresSIGTERM(t *testing.T) {
 	}})
 	s := newFixture(t)
 	c.kill("agent")
-	s.Timeout = 100 * time.Millisecond
+	s.Timeout = time.Second
 	r := s.endOrphans()
 	check(t, c, r, Failed, "tool other", "tool")
 	if !slices.Equal(r.Survived, []proc.ID{c.byName["tool"].ID}) || !strings.Contains(r.Message, "--force kills") ||

@@ -162,7 +162,7 @@ func TestRequestInVain(t *testing.T) {
 			s := newFixture(t)
 			s.test = strings.TrimSuffix(s.test, s.test[strings.Index(s.test, "/"):]) + s.test[len(t.Name()):]
 			s.interrupt = func(ctx context.Context, _ discover.Session) (bool, error) { return test.interrupt(ctx) }
-			s.Timeout = 200 * time.Millisecond
+			s.Timeout = time.Second
 			r := s.stop("a")[0]
 			check(t, c, r, test.outcome, both, both)
 			if !strings.Contains(r.Message, test.says) || r.Request != test.request || len(r.Signalled) > 0 {

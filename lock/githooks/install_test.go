@@ -93,33 +93,6 @@ func TestInstallAndUninstall(t *testing.T) {
 	}
 }
 
-// The program's exit code decides: 5 and 6 stop git, whatever else goes wrong does not.
-func TestExitCodes(t *testing.T) {
-	s := newSandbox(t)
-	s.install("repo")
-	s.git("", "init", "-q", "--bare", "far.git")
-	s.git("repo", "checkout", "-qb", "other")
-	s.git("repo", "commit", "-qm", "other", "--allow-empty")
-	s.git("repo", "checkout", "-q", "main")
-	s.git("repo", "commit", "-qm", "main", "--allow-empty")
-	for code, stops := range map[string]bool{"0": false, "1": false, "2": false, "5": true, "6": true, "126": false, "130": false, "$$; kill -9 $$": false} {
-		s.code(code)
-		for _, command := range [][]string{
-			{"commit", "-qm", "text", "--allow-empty"}, {"rebase", "-q", "--force-rebase", "other"}, {"push", "-q", "-f", "../far.git", "HEAD:refs/heads/new"},
-		} {
-			out, err := s.try("repo", command...)
-			if (err != nil) != stops {
-				t.Errorf("exit %s, git %v: %v\n%s", code, command, err, out)
-			}
-		}
-		s.git("repo", "checkout", "-q", "other")
-		s.git("repo", "checkout", "-q", "main")
-		if got := s.called(); !strings.Contains(got, "hooks run pre-rebase") || !strings.Contains(got, "hooks run post-checkout") {
-			t.Errorf("exit %s: called %s", code, got)
-		}
-	}
-}
-
 // The hook finds agentctl where it was installed, else along PATH, else it lets git go on without a word.
 func TestWhereTheProgramIs(t *testing.T) {
 	s := newSandbox(t)

@@ -76,16 +76,6 @@ func (c agentctl) list(args ...string) []session {
 	return c.rows(out)
 }
 
-// listAnyway returns the rows even where something could not be read.
-func (c agentctl) listAnyway() []session {
-	c.t.Helper()
-	out, errs, code := c.run("list", "--json")
-	if code != 0 && code != 6 {
-		c.t.Fatalf("list: exit code %d\n%s", code, errs)
-	}
-	return c.rows(out)
-}
-
 func (c agentctl) rows(out string) []session {
 	c.t.Helper()
 	var rows []session

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"agentctl/tests/realagents/install"
@@ -111,39 +110,6 @@ func runsClaude(pid int, a world.Agent) bool {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	native, _ := filepath.EvalSymlinks(a.Native)
 	return err == nil && (exe == native || a.Version == install.ClaudeNode && filepath.Base(exe) == "node")
-}
-
-// TestClaudeAtOnce: S21. Each of four launches gets its own ID and its own process.
-func TestClaudeAtOnce(t *testing.T) {
-	eachClaude(t, func(t *testing.T, w *world.World, _ world.Agent, c agentctl) {
-		const all = 4
-		var ids [all]string
-		var group sync.WaitGroup
-		for i := range ids {
-			group.Go(func() {
-				out, errs, code := c.run("launch", "claude-code", "--force", "-p", fmt.Sprintf("number %d [[hang]]", i))
-				if ids[i] = strings.TrimSpace(out); code != 0 {
-					t.Errorf("launch: exit code %d\n%s", code, errs)
-				}
-			})
-		}
-		group.Wait()
-		var pids []int
-		for i, id := range ids {
-			w.WaitCall(fmt.Sprintf("number %d", i), 0)
-			if got := claudeID(t, w, fmt.Sprintf("number %d [[hang]]", i)); got != id {
-				t.Errorf("prompt %d is in %s, printed was %s", i, got, id)
-			}
-			s := c.status(id)
-			if s.Status != "running" || slices.Contains(pids, s.PID) {
-				t.Errorf("%s, beside %v", rowOf(s), pids)
-			}
-			pids = append(pids, s.PID)
-		}
-		if rows := c.list(); len(rows) != all {
-			t.Errorf("the list has %q", rowsOf(rows))
-		}
-	})
 }
 
 // TestClaudeLaunchFails: each failure is reported with the agent's own words, and leaves nothing that lives.

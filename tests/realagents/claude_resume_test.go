@@ -80,34 +80,6 @@ func kill(t *testing.T, pid int) {
 	}
 }
 
-// TestClaudeResumeRefused: what cannot go on is said, and nothing is started.
-func TestClaudeResumeRefused(t *testing.T) {
-	w := world.New(t)
-	a := w.Claude(install.ClaudeCurrent)
-	c := agentctlIn(t, w).as(a)
-	gone := a.In(w.Dir("gone"))
-	id := agentctlIn(t, w).as(gone).launched("claude-code", "-p", "soon without a home")
-	c.expect([]string{row(id, 0, "stopped completed")}, "-a")
-	if err := os.RemoveAll(gone.Dir()); err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range []struct {
-		id    string
-		code  int
-		words string
-	}{
-		{id, 1, "the session's directory is gone: " + gone.Dir()},
-		{"479c58fd-bac9-45a8-9895-8d4f68f8467f", 3, "no such session"},
-	} {
-		if out, errs, code := c.run("resume", f.id, "go on"); code != f.code || !strings.Contains(errs, f.words) || out != "" {
-			t.Errorf("exit code %d, want %d with %q: %s%s", code, f.code, f.words, out, errs)
-		}
-	}
-	if rows := rowsOf(c.list()); len(rows) > 0 {
-		t.Errorf("there is %q", rows)
-	}
-}
-
 // TestClaudeFork: the copy goes on under an ID of its own, and the session stays as it is, even while it lives.
 func TestClaudeFork(t *testing.T) {
 	eachClaude(t, func(t *testing.T, w *world.World, _ world.Agent, c agentctl) {
@@ -127,28 +99,6 @@ func TestClaudeFork(t *testing.T) {
 			t.Errorf("the copy is %s", rowOf(s))
 		}
 	})
-}
-
-// TestClaudeResumedTwice: of two at once, one goes on and the other one is told.
-func TestClaudeResumedTwice(t *testing.T) {
-	w := world.New(t)
-	a := w.Claude(install.ClaudeCurrent)
-	c := agentctlIn(t, w).as(a)
-	id := c.launched("claude-code", "-p", "the first turn")
-	c.expect([]string{row(id, 0, "stopped completed")}, "-a")
-	codes := make(chan int)
-	for range 2 {
-		go func() {
-			_, _, code := c.run("resume", "--force", id, "me [[hang]]")
-			codes <- code
-		}()
-	}
-	if got := []int{<-codes, <-codes}; !slices.Contains(got, 0) || !slices.Contains(got, 5) {
-		t.Errorf("exit codes %v", got)
-	}
-	if s := c.list(); len(s) != 1 || *s[0].ID != id || len(claudePrompts(t, w, id, 2)) != 2 {
-		t.Errorf("%q, %q", rowsOf(s), claudePrompts(t, w, id, 2))
-	}
 }
 
 // TestClaudeResumedElsewhere: one that was resumed from another directory by a release that allows it goes on in the

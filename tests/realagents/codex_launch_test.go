@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"agentctl/tests/realagents/install"
@@ -115,35 +114,6 @@ func TestCodexLaunch(t *testing.T) {
 		}
 		if rows := rowsOf(c.list()); len(rows) > 0 {
 			t.Errorf("still live: %q", rows)
-		}
-	})
-}
-
-// TestCodexAtOnce: S21. Each of eight launches gets its own ID and its own process.
-func TestCodexAtOnce(t *testing.T) {
-	eachCodex(t, func(t *testing.T, w *world.World, _ world.Agent, c agentctl) {
-		const all = 8
-		var ids [all]string
-		var group sync.WaitGroup
-		for i := range ids {
-			group.Go(func() {
-				out, errs, code := c.run("launch", "codex", "--force", "-p", fmt.Sprintf("number %d [[hang]]", i))
-				if ids[i] = strings.TrimSpace(out); code != 0 {
-					t.Errorf("launch: exit code %d\n%s", code, errs)
-				}
-			})
-		}
-		group.Wait()
-		var pids []int
-		for i, id := range ids {
-			if got := codexID(t, w, fmt.Sprintf("number %d [[hang]]", i)); got != id {
-				t.Errorf("launch %d printed %s, its session is %s", i, id, got)
-			}
-			pids = append(pids, c.status(id).PID)
-		}
-		slices.Sort(pids)
-		if pids[0] == 0 || len(slices.Compact(pids)) != all {
-			t.Errorf("pids %v", pids)
 		}
 	})
 }

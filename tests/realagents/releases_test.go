@@ -54,5 +54,3 @@ func eachOpenCode(t *testing.T, test func(*testing.T, *world.World, world.Agent,
 		test(t, w, a, agentctlIn(t, w).as(a))
 	})
 }
-
-func sorted(s []string) []string { slices.Sort(s); return s }
