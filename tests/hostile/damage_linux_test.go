@@ -295,7 +295,11 @@ func inside(r *rand.Rand, v any) any {
 // other is a JSON value of any kind; texts are such as act on who prints, splits, quotes or expands them without care.
 func other(r *rand.Rand) any {
 	list := []any{
-		nil, true, []any{}, map[string]any{}, []any{nil}, json.Number("-1"), json.Number("1e308"), json.Number("9223372036854775807"), json.Number("18446744073709551616"),
+		nil, true,
+		[]any{},
+		map[string]any{},
+		[]any{nil},
+		json.Number("-1"), json.Number("1e308"), json.Number("9223372036854775807"), json.Number("18446744073709551616"),
 		json.Number("1" + strings.Repeat("0", 300)), "\x1b[2J\x1b]0;owned\x07", "\u009b2J", "a\rb\bc\x7f", "\u202eevil\u2066x\u2069", "line\nagentctl: error: forged\n",
 		"$(touch x)`touch x`", "{{.}}{{call .}}", "%s%n", "--help", "../../../../etc/passwd", "/dev/zero", "/proc/1/root", "\x00", "\ud7ff\uffff", "", "e" + strings.Repeat("\u0301", 2000),
 		"日本語😀", strings.Repeat("A", 1<<20), strings.Repeat("[", 50_000), "9999999999999999999999999",
