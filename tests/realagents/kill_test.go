@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
@@ -77,43 +76,6 @@ func TestKilledIdleTUIIsCompleted(t *testing.T) {
 			t.Errorf("after kill -9: %s", got)
 		}
 	})
-}
-
-// TestAKilledTurnIsOverForWhoGoesOn: a session whose turn was killed is opened in a terminal, and waits there for a prompt,
-// whatever its storage has of the turn. Codex's is that of an exec, in a daemon that was there before.
-func TestAKilledTurnIsOverForWhoGoesOn(t *testing.T) {
-	for _, r := range install.Newest() {
-		t.Run(r.String(), func(t *testing.T) {
-			w := world.New(t)
-			c := agentctlIn(t, w)
-			a := w.Release(r)
-			if r.Agent == install.Codex {
-				a.TUI()
-			}
-			run := a.Run("cut short [[hang]]")
-			w.WaitCall("cut short", 0)
-			id := idOf(t, w, a, "cut short [[hang]]")
-			run.Kill()
-			// Who wrote within the fineness of the clocks, the one or the other, nobody can tell.
-			if !poll(func() bool {
-				last, err := time.Parse(time.RFC3339, c.status(id).LastActivityAt)
-				return err == nil && time.Since(last) > 200*time.Millisecond
-			}) {
-				t.Fatal("what was killed goes on writing")
-			}
-			tui := a.Terminal(map[string][]string{
-				install.ClaudeCode: {"--resume", id}, install.Codex: {"resume", id}, install.OpenCode: {"-s", id},
-			}[r.Agent]...)
-			tui.WaitFor("cut short")
-			pid := tui.PID()
-			if !poll(func() bool { return rowOf(c.status(id)) == row(id, pid, "idle") }) {
-				t.Errorf("it waits for a prompt in process %d, and status says %s", pid, rowOf(c.status(id)))
-			}
-			if _, errs, code := c.run("guard", a.Dir()); code != 0 {
-				t.Errorf("guard: exit code %d\n%s", code, errs)
-			}
-		})
-	}
 }
 
 // endOfTurn is what an agent writes into its storage when a turn has ended well.

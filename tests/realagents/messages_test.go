@@ -227,37 +227,3 @@ func helped(w *world.World) (tui *world.TUI, tool *world.Tool) {
 	tui.WaitFor("from above")
 	return tui, tool
 }
-
-// TestABackgroundSubAgent of Claude Code works on while its session has answered already, and stops when the user stops it.
-func TestABackgroundSubAgent(t *testing.T) {
-	w := world.New(t)
-	c := agentctlIn(t, w)
-	tui, _ := helped(w)
-	id := claudeID(t, w, "has help")
-	var child session
-	below := func() bool {
-		var rows []session
-		out, _, _ := c.run("list", "-a", "--children", "--json")
-		if err := json.Unmarshal([]byte(out), &rows); err != nil {
-			t.Error(err)
-		}
-		i := slices.IndexFunc(rows, func(s session) bool { return s.ParentID == id })
-		if i >= 0 {
-			child = rows[i]
-		}
-		return i >= 0
-	}
-	if !poll(func() bool { return below() && child.Status == "running" && child.PID == tui.PID() }) {
-		t.Errorf("the sub-agent at work is %s", rowOf(child))
-	}
-	if !poll(func() bool { // it asks once whether that is meant
-		tui.Press("\x18")
-		tui.Press("\x0b")
-		return below() && child.Status == "stopped"
-	}) {
-		t.Errorf("the sub-agent that was stopped is %s\n%s", rowOf(child), tui.Screen())
-	}
-	if child.Outcome != "interrupted" || c.status(id).PID != tui.PID() {
-		t.Errorf("the sub-agent that was stopped is %s, its session %s", rowOf(child), rowOf(c.status(id)))
-	}
-}

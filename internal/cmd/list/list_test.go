@@ -12,19 +12,6 @@ import (
 	"agentctl/tests/cmdtest"
 )
 
-// A table that is longer than the terminal goes through the pager.
-func TestLongListIsPaged(t *testing.T) {
-	for args, want := range map[string]bool{
-		"list -a --since all": true, "list -a --wide": true, "list": false, "list -a --no-pager": false, "list -a -q": false, "list -a --json": false,
-	} {
-		f, out := cmdtest.New(t)
-		f.Width, f.Height, f.Environ = 80, 4, []string{"PATH=/usr/bin:/bin", "PAGER=sed 's/^/paged /'"}
-		if got := cmd.Run(t.Context(), f, strings.Fields(args)...); got != 0 || strings.HasPrefix(out.Stdout.String(), "paged ID") != want {
-			t.Errorf("%s: exit %d\n%s%s", args, got, out.Stdout.String(), out.Stderr.String())
-		}
-	}
-}
-
 // In the table the sessions that wait for the user come first, and -n keeps them; other output keeps the order of activity.
 func TestListWaitingFirst(t *testing.T) {
 	for args, want := range map[string]int{

@@ -1,17 +1,12 @@
 package live
 
 import (
-	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/watch"
-	"agentctl/internal/cmdutil"
-	"agentctl/internal/host"
 	"agentctl/tests/cmdtest"
 )
 
@@ -81,57 +76,4 @@ func TestTableEnds(t *testing.T) {
 		}
 	}()
 	_ = w.Wait()
-}
-
-// One session in the stores of two machines is two rows.
-func TestTableOfHosts(t *testing.T) {
-	w := NewTable()
-	row := func(host string, status discover.Status) discover.Session {
-		return discover.Session{Record: &discover.Record{Agent: "codex", ID: "a", Updated: cmdtest.Now()}, Status: status, Host: host}
-	}
-	w.tell(cmdtest.Now(), row("x", discover.Running), row("y", discover.Stopped))
-	w.tell(cmdtest.Now(), row("x", discover.Running))
-	if got := w.shows(cmdtest.Now()); got != "a:stopped a:running" {
-		t.Error(got)
-	}
-}
-
-// This machine as one of the hosts is followed in this process: the result has its process table. What is wrong with the selection is a warning.
-func TestWatchHere(t *testing.T) {
-	f, _ := cmdtest.New(t)
-	c, err := f.NewCall("list", &cmdutil.CommonFlags{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	calls := []cmdutil.HostCall{{Target: host.Target{Name: host.Local}}}
-	shown := func(newWatcher NewWatcher, done func(discover.Result) bool) discover.Result {
-		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-		defer stop()
-		w := NewTable()
-		w.watchHosts(ctx, f, calls, newWatcher, f.Now)
-		for range w.Changed {
-			if last, _ := w.Last(); done(last) {
-				stop()
-			}
-		}
-		if err := w.Wait(); !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-		last, _ := w.Last()
-		return last
-	}
-	r := shown(func() (*watch.Watcher, error) {
-		return watch.NewFilterWatcher(c.Scanner, discover.SessionFilter{}), nil
-	}, func(r discover.Result) bool { return r.Table != nil })
-	if len(r.Sessions) == 0 || slices.ContainsFunc(r.Sessions, func(s discover.Session) bool {
-		return s.Host != host.Local || len(s.Processes) == 0 || s.Processes[0].ID.Birth == ""
-	}) {
-		t.Errorf("%+v", r.Sessions)
-	}
-	r = shown(func() (*watch.Watcher, error) { return nil, errors.New("no such directory") }, func(r discover.Result) bool {
-		return len(r.Warnings) == 1 && r.Warnings[0].Error() == "local: no such directory"
-	})
-	if len(r.Sessions) > 0 || r.Table != nil {
-		t.Errorf("%+v", r)
-	}
 }
