@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"agentctl/internal/output"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
@@ -47,7 +48,8 @@ func TestWaitTellsOfALiveTurn(t *testing.T) {
 			w.WaitCall("asks", 0) // from now on it is not idle
 			id = idOf(t, w, a, prompt)
 			c.waits(id+"  waiting  permission", id, "--until", "waiting")
-			if on := c.status(id).WaitingOn; on == nil || on.Brief != "touch q" || !isShell(on.Tool) {
+			var on *output.WaitingOn // the call may be stored a moment later
+			if !poll(func() bool { on = c.status(id).WaitingOn; return on != nil && on.Brief == "touch q" && isShell(on.Tool) }) {
 				t.Errorf("it waits on %+v", on)
 			}
 			asking.HangUp()
