@@ -49,7 +49,10 @@ func TestWaitTellsOfALiveTurn(t *testing.T) {
 			id = idOf(t, w, a, prompt)
 			c.waits(id+"  waiting  permission", id, "--until", "waiting")
 			var on *output.WaitingOn // the call may be stored a moment later
-			if !poll(func() bool { on = c.status(id).WaitingOn; return on != nil && on.Brief == "touch q" && isShell(on.Tool) }) {
+			if !poll(func() bool {
+				on = c.status(id).WaitingOn
+				return on != nil && on.Brief == "touch q" && isShell(on.Tool)
+			}) {
 				t.Errorf("it waits on %+v", on)
 			}
 			asking.HangUp()
