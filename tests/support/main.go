@@ -1,6 +1,6 @@
 // Command support tries agentctl with versions of the real agents and writes what it has seen into docs/support.md:
 //
-//	go run ./tests/support -claude 2.1.332,2.1.300 -codex 0.169.0 -opencode 1.18.33
+//	go run ./tests/support -claude 2.1.332,2.1.300 -codex 0.171.0 -opencode 1.18.33
 //
 // It installs each version from npm, runs TestSupport of tests/realagents with it, one version after another, and replaces its row;
 // the rows of other versions stay. Without versions it writes the page anew, as after a change of the explanations.
