@@ -82,7 +82,7 @@ func (w *Watcher) snapshotAll(ctx context.Context) (discover.Result, error) {
 		return discover.Result{}, err
 	}
 	if search.due {
-		filter.searched, filter.due = now, now.Add(max(idleInterval, costShare*w.poller.cost()))
+		filter.searched, filter.due = now, now.Add(max(idleInterval, costShare*w.poller.took()))
 	}
 	w.applySnapshot(&snap, now)
 	w.trackNewRows(&snap, search, now)

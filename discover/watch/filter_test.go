@@ -182,22 +182,17 @@ func (c *countingAdapter) Entries(ctx context.Context, homes []discover.Home, q 
 }
 
 // runWatcher watches the system for this long, with one session in process 7 whose file is "/f".
-func runWatcher(t *testing.T, m *fakeSystem, span time.Duration, configure ...func(*Watcher)) (c *countingAdapter, events int) {
+func runWatcher(t *testing.T, m *fakeSystem, span time.Duration) (c *countingAdapter, events int) {
 	c = &countingAdapter{watchTest: newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, record("codex", "a", 1))}
 	scanner := newScanner(func() *proc.Table {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.cpuTime += m.cost
 		m.snapshots = append(m.snapshots, time.Since(m.start))
+		<-time.After(m.cost)
 		return proc.NewFakeTable(c.processes...)
 	}, c)
 	ctx, stop := context.WithTimeout(t.Context(), span)
 	defer stop()
 	watcher := newFilterWatcher(scanner, discover.SessionFilter{}, m.system())
 	defer watcher.Close()
-	for _, change := range configure {
-		change(watcher)
-	}
 	for {
 		if _, err := watcher.Next(ctx); err != nil {
 			if !errors.Is(err, context.DeadlineExceeded) {

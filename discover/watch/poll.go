@@ -12,10 +12,8 @@ import (
 
 // pace is how often snapshots are taken.
 type pace struct {
-	// min is the shortest time between two snapshots. The pause after a snapshot is share times its cost, at most max. max is at
-	// least maxShare times the cost.
-	min, max        time.Duration
-	share, maxShare time.Duration
+	// min is the shortest time between two snapshots. The pause after a snapshot is share times what it took, at most max.
+	min, max, share time.Duration
 	// fixedInterval: a snapshot is due after each pause, whether or not a change was seen.
 	fixedInterval bool
 }
@@ -31,59 +29,43 @@ type poller struct {
 	scanner *discover.Scanner
 	// watchStarts: the start of an agent's process makes a snapshot due.
 	watchStarts bool
-	// interval is the time between two polls.
-	interval time.Duration
 	// wake makes a snapshot due when it is closed; may be nil.
 	wake <-chan struct{}
 
 	files map[string]fileStamp
-	// processes are waited for until they end. Where the system cannot wait for one, it is polled.
-	processes   map[proc.ID]*exitWatch
-	exits       chan exit
-	taken       time.Time // when the last snapshot began
-	costAtBegin time.Duration
-	pause       time.Duration
-	lastChange  time.Time // when the last change was seen
-	wakeTime    time.Time // when another snapshot is wanted, whatever changes; zero: whenever
+	// processes are waited for until they end.
+	processes  map[proc.ID]*exitWatch
+	exits      chan struct{}
+	taken      time.Time // when the last snapshot began
+	pause      time.Duration
+	lastChange time.Time // when the last change was seen
+	wakeTime   time.Time // when another snapshot is wanted, whatever changes; zero: whenever
 }
 
 // exitWatch waits for the end of a process.
 type exitWatch struct {
 	stop context.CancelFunc
 	done chan struct{}
-	// poll: the system cannot wait for its end, so each poll checks it.
-	poll bool
-}
-
-// exit is the end of a process, or why it cannot be waited for.
-type exit struct {
-	process proc.ID
-	err     error
 }
 
 func newPoller(scanner *discover.Scanner, p pace, s system) *poller {
 	return &poller{
-		system: s, pace: p, scanner: scanner, interval: pollInterval, files: map[string]fileStamp{}, processes: map[proc.ID]*exitWatch{},
-		exits: make(chan exit),
+		system: s, pace: p, scanner: scanner, files: map[string]fileStamp{}, processes: map[proc.ID]*exitWatch{}, exits: make(chan struct{}),
 	}
 }
 
-// snapshotBegan starts the measurement of a snapshot's cost.
-func (p *poller) snapshotBegan() {
-	p.costAtBegin, p.taken, p.wakeTime = p.costClock(), p.now(), time.Time{}
-}
+// snapshotBegan starts the measurement of how long a snapshot takes.
+func (p *poller) snapshotBegan() { p.taken, p.wakeTime = p.now(), time.Time{} }
 
-// snapshotEnded sets the pause after the snapshot by its cost.
-func (p *poller) snapshotEnded() {
-	p.pause = min(max(p.min, p.share*p.cost()), max(p.max, p.maxShare*p.cost()))
-}
+// snapshotEnded sets the pause after the snapshot by how long it took.
+func (p *poller) snapshotEnded() { p.pause = min(max(p.min, p.share*p.took()), p.max) }
 
-// cost returns what the snapshot that began last has cost until now.
-func (p *poller) cost() time.Duration { return p.costClock() - p.costAtBegin }
+// took returns how long the snapshot that began last has taken until now.
+func (p *poller) took() time.Duration { return p.now().Sub(p.taken) }
 
 // wait waits until the next snapshot is due. The error is ctx's.
 func (p *poller) wait(ctx context.Context) error {
-	interval := p.interval
+	interval := pollInterval
 	if p.fixedInterval {
 		interval = p.pause
 	}
@@ -97,11 +79,10 @@ func (p *poller) wait(ctx context.Context) error {
 			next.Stop()
 			p.wake = nil
 			return nil
-		case e := <-p.exits:
+		case <-p.exits:
 			next.Stop()
-			if p.exited(e) {
-				return nil
-			}
+			p.lastChange = p.now()
+			return nil
 		case now := <-next.C:
 			if p.fixedInterval {
 				return nil
@@ -136,18 +117,6 @@ func (p *poller) wakeAt(at time.Time) {
 	}
 }
 
-// exited reports whether the process has ended. One that cannot be waited for is polled from now on.
-func (p *poller) exited(e exit) bool {
-	if e.err == nil || errors.Is(e.err, proc.ErrGone) {
-		p.lastChange = p.now()
-		return true
-	}
-	if w := p.processes[e.process]; w != nil {
-		w.poll = true
-	}
-	return false
-}
-
 // agentStarted reports whether a process has started that may be an agent. Where the system cannot list processes, the idle
 // interval bounds the delay.
 func (p *poller) agentStarted() bool {
@@ -158,16 +127,11 @@ func (p *poller) agentStarted() bool {
 	return slices.ContainsFunc(binaries, p.scanner.MatchesBinary)
 }
 
-// poll reports whether a file has changed, or a polled process has ended.
+// poll reports whether a file has changed.
 func (p *poller) poll() (changed bool) {
 	for path, old := range p.files {
 		if now := p.stamp(path); now != old {
 			p.files[path], changed = now, true
-		}
-	}
-	for id, w := range p.processes {
-		if w.poll && !p.alive(id) {
-			w.poll, changed = false, true
 		}
 	}
 	return changed
@@ -211,9 +175,11 @@ func (p *poller) waitFor(ctx context.Context, id proc.ID) *exitWatch {
 	w := &exitWatch{stop: stop, done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
-		err := p.ended(ctx, id)
+		if err := p.ended(ctx, id); err != nil && !errors.Is(err, proc.ErrGone) {
+			return // the idle interval bounds the delay
+		}
 		select {
-		case p.exits <- exit{id, err}:
+		case p.exits <- struct{}{}:
 		case <-ctx.Done():
 		}
 	}()

@@ -14,18 +14,15 @@ import (
 	"agentctl/proc"
 )
 
-// fakeSystem is a system whose files change and whose processes end when a test says so, and on which each snapshot takes CPU
+// fakeSystem is a system whose files change and whose processes end when a test says so, and on which each snapshot takes
 // time.
 type fakeSystem struct {
-	mu    sync.Mutex
-	files map[string]fileStamp
-	exits map[proc.ID]chan struct{}
-	// exitsUnsupported: the system cannot wait for the end of a process.
-	exitsUnsupported bool
-	cost             time.Duration // of a snapshot
-	cpuTime          time.Duration
-	snapshots        []time.Duration // when, since the start
-	start            time.Time
+	mu        sync.Mutex
+	files     map[string]fileStamp
+	exits     map[proc.ID]chan struct{}
+	cost      time.Duration   // of a snapshot
+	snapshots []time.Duration // when, since the start
+	start     time.Time
 }
 
 func newFakeSystem(cost time.Duration) *fakeSystem {
@@ -52,9 +49,6 @@ func (m *fakeSystem) exitOf(id proc.ID) chan struct{} {
 func (m *fakeSystem) system() system {
 	return system{
 		ended: func(ctx context.Context, id proc.ID) error {
-			if m.exitsUnsupported {
-				return proc.ErrUnsupported
-			}
 			select {
 			case <-m.exitOf(id):
 				return nil
@@ -62,18 +56,9 @@ func (m *fakeSystem) system() system {
 				return ctx.Err()
 			}
 		},
-		alive: func(id proc.ID) bool {
-			select {
-			case <-m.exitOf(id):
-				return false
-			default:
-				return true
-			}
-		},
 		stamp:           func(path string) fileStamp { m.mu.Lock(); defer m.mu.Unlock(); return m.files[path] },
 		now:             time.Now,
 		startedBinaries: func() ([]string, error) { return nil, nil },
-		costClock:       func() time.Duration { m.mu.Lock(); defer m.mu.Unlock(); return m.cpuTime },
 	}
 }
 
@@ -96,10 +81,8 @@ func (m *fakeSystem) watch(t *testing.T, d time.Duration) {
 			}
 		}
 		p.snapshotBegan()
-		m.mu.Lock()
-		m.cpuTime += m.cost
 		m.snapshots = append(m.snapshots, time.Since(m.start))
-		m.mu.Unlock()
+		<-time.After(m.cost)
 		p.snapshotEnded()
 	}
 }
@@ -122,20 +105,6 @@ func TestAProcessExitTriggersASnapshotAtOnce(t *testing.T) {
 		m.watch(t, 9*time.Second)
 		if m.snapshotsBetween(end, end) != 1 {
 			t.Errorf("no snapshot at %s: %v", end, m.snapshots)
-		}
-	})
-}
-
-// A process that the system cannot wait for is polled.
-func TestAProcessThatCannotBeWaitedForIsPolled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newFakeSystem(time.Millisecond)
-		m.exitsUnsupported = true
-		const end = 7*time.Second + 100*time.Millisecond
-		time.AfterFunc(end, func() { close(m.exitOf(proc.ID{PID: 7, Birth: "b"})) })
-		m.watch(t, 9*time.Second)
-		if m.snapshotsBetween(end, end+pollInterval) != 1 {
-			t.Errorf("no snapshot after %s: %v", end, m.snapshots)
 		}
 	})
 }

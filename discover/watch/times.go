@@ -7,14 +7,7 @@ const (
 	// pollInterval is the time between two polls, and the shortest between two snapshots. People perceive a quarter of a second
 	// as immediate.
 	pollInterval = 250 * time.Millisecond
-	// slowPollInterval is the time between two polls of a watcher whose caller draws a screen twice a second, and slowMaxDelay its
-	// longest delay of a snapshot: a hundred sessions at work cost a snapshot each time.
-	slowPollInterval = 500 * time.Millisecond
-	slowMaxDelay     = time.Second
-	// slowCostShare bounds what the snapshots of a slow watcher take, however many sessions are at work, to one part in so many of a
-	// processor: six percent, so that it stays below ten with all else that its caller does. A hundred sessions cost 80 ms.
-	slowCostShare = 16
-	// costShare bounds the processor time that snapshots of up to maxDelay/costShare take, 2.5 ms, to one part in so many: half a
+	// costShare bounds the time that snapshots of up to maxDelay/costShare take, 2.5 ms, to one part in so many: half a
 	// percent, so that with the polls it stays below one.
 	costShare = 200
 	// maxDelay is the longest time from a change to its snapshot, whatever snapshots cost: events are due within a second.

@@ -75,9 +75,7 @@ func newFilterWatcher(scanner *discover.Scanner, filter discover.SessionFilter, 
 // NewLaunchWatcher watches the live sessions of an agent that was just started, at short intervals. A snapshot is due at once
 // when the channel is closed.
 func NewLaunchWatcher(scanner *discover.Scanner, agent discover.Agent, ended <-chan struct{}) *Watcher {
-	s := thisSystem()
-	s.costClock = elapsed()
-	w := newFilterWatcher(scanner, discover.SessionFilter{Agents: []discover.Agent{agent}}, s)
+	w := NewFilterWatcher(scanner, discover.SessionFilter{Agents: []discover.Agent{agent}})
 	w.filter.liveOnly = true
 	w.poller.pace = pace{min: launchMin, max: launchMax, share: launchShare, fixedInterval: true}
 	w.poller.wake = ended
@@ -86,13 +84,6 @@ func NewLaunchWatcher(scanner *discover.Scanner, agent discover.Agent, ended <-c
 
 // ReadQuotas has the rows say what their agents know of their providers' limits.
 func (w *Watcher) ReadQuotas() { w.options.Quotas = true }
-
-// PollSlowly has the watcher poll half as often, and a snapshot delayed at most twice as long, or as long as many sessions at work
-// make necessary, for a caller that has other work to do in the same time.
-func (w *Watcher) PollSlowly() {
-	w.poller.interval = slowPollInterval
-	w.poller.max, w.poller.maxShare = slowMaxDelay, slowCostShare
-}
 
 // WakeIn has the next [Watcher.Wait] end after this time, if it does not end before.
 func (w *Watcher) WakeIn(d time.Duration) { w.poller.wakeAt(w.poller.now().Add(d)) }

@@ -80,9 +80,7 @@ func fill(ctx context.Context, c *cmdutil.Call, table *live.Table, o *options) e
 		if err != nil {
 			return nil, err
 		}
-		w := watch.NewFilterWatcher(c.Scanner, discover.SessionFilter{Agents: c.Agents, WaitingFirst: true, Condition: match})
-		w.PollSlowly()
-		return w, nil
+		return watch.NewFilterWatcher(c.Scanner, discover.SessionFilter{Agents: c.Agents, WaitingFirst: true, Condition: match}), nil
 	}
 	return table.Follow(ctx, c, newWatcher, func(call cmdutil.HostCall) cmdutil.HostCall { return call.As("list").With("--watch") })
 }
