@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"time"
 
 	"agentctl/discover/native/fsread"
@@ -29,10 +28,9 @@ const (
 // calls. A database that does not exist is fs.ErrNotExist. An empty one has no tables. Another kind of file is
 // [ErrNotDatabase].
 func Read(ctx context.Context, path string, read func(*DB) error) error {
-	var pages []int64
 	wait, began := minBackoff, time.Now()
 	for n := 1; ; n++ {
-		used, intact, err := readOnce(ctx, path, pages, read)
+		intact, err := readOnce(ctx, path, read)
 		if intact {
 			return err
 		}
@@ -45,7 +43,6 @@ func Read(ctx context.Context, path string, read func(*DB) error) error {
 			}
 			return fmt.Errorf("%s: not read in %d attempts: %w", path, n, err)
 		}
-		pages = mergePages(pages, used)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -55,40 +52,25 @@ func Read(ctx context.Context, path string, read func(*DB) error) error {
 	}
 }
 
-// readOnce calls read once. It returns the pages that were used, and whether the outcome, an error included, is what the
-// database really holds. The pages of an earlier attempt are read ahead, which is quick: if they are intact and no others
-// are needed, a writer cannot disturb the query any more, however long it takes.
-func readOnce(ctx context.Context, path string, pages []int64, read func(*DB) error) (used []int64, intact bool, err error) {
+// readOnce calls read once. It returns whether the outcome, an error included, is what the database really holds.
+func readOnce(ctx context.Context, path string, read func(*DB) error) (intact bool, err error) {
 	s, err := openSnapshot(ctx, path)
 	if errors.Is(err, errJournal) {
-		return nil, false, err
+		return false, err
 	}
 	if err != nil {
-		return nil, true, err
+		return true, err
 	}
 	defer s.close()
-	if len(pages) > 0 {
-		if intact, err := s.readAhead(pages); !intact {
-			return nil, err != nil, err
-		}
-	}
 	err = s.readRows(ctx, path, read)
-	if len(s.used) == 0 {
-		return s.used, true, err
+	if !s.used {
+		return true, err
 	}
 	intact, unknown := s.intact()
 	if unknown != nil || !intact { // what was read, an error included, may be of two moments
 		err = unknown
 	}
-	return s.used, intact || unknown != nil, err
-}
-
-// mergePages adds the new pages.
-func mergePages(pages, used []int64) []int64 {
-	pages = append(pages, used...)
-	slices.Sort(pages)
-	pages = slices.Compact(pages)
-	return pages[:min(len(pages), maxReadAhead)]
+	return intact || unknown != nil, err
 }
 
 // readRows opens the snapshot and calls read. A failure of the database takes precedence over the error of read.

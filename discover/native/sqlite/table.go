@@ -94,25 +94,14 @@ func (t *Table) blob(column string, rowid, limit int64) (value []byte) {
 	return value
 }
 
-// column is one column of a table.
-type column struct{ table, name string }
-
-// readBlobAt opens a long value and calls read. It reuses the handle of another row of that column if there is one.
+// readBlobAt opens a long value and calls read.
 func (t *Table) readBlobAt(name string, rowid int64, read func(*sqlite3.Blob) error) {
 	defer func() { t.db.fail(recovered(recover())) }()
-	key := column{t.name, name}
-	blob, err := t.db.blobs[key], error(nil)
-	if blob != nil {
-		err = blob.Reopen(rowid)
-	} else if blob, err = t.db.conn.OpenBlob("main", t.name, name, rowid, false); err == nil {
-		t.db.blobs[key] = blob
-	}
+	blob, err := t.db.conn.OpenBlob("main", t.name, name, rowid, false)
 	if err == nil {
+		t.db.blob = blob
 		err = read(blob)
-	}
-	if err != nil && blob != nil { // the handle is unusable
-		_ = blob.Close()
-		delete(t.db.blobs, key)
+		t.db.closeBlob()
 	}
 	t.db.fail(err)
 }
