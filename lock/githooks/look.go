@@ -155,31 +155,30 @@ func (f *hookFile) setInstalled() {
 // advise says what the user can add to a hook that is not ours to write, unless it is there already.
 func (p *HooksDir) advise(f *hookFile, m manager) error {
 	f.Manager = m.name
-	path, add := m.advice(p, f.Name)
+	files, advice := m.advice(p, f.Name)
 	call := []byte("agentctl hooks run " + f.Name)
-	if shared := filepath.Join(p.top, m.shared); m.shared != "" && p.top != "" {
-		if text, err := fsread.ReadFile(shared, hookLimit); err == nil && bytes.Contains(text, call) {
-			f.State, f.Reason = Manual, shared+" calls agentctl"
+	f.Advice = advice
+	for _, path := range files {
+		text, err := fsread.ReadFile(path, hookLimit)
+		switch {
+		case err == nil && bytes.Contains(text, call):
+			f.State, f.Reason, f.Advice = Manual, path+" calls agentctl", ""
 			return nil
+		case err == nil || errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, fsread.ErrNotRegular), errors.Is(err, fsread.ErrTooLarge):
+			if path == files[0] {
+				f.Advice = fmt.Sprintf("%s cannot be read as a hook (%v): move it away first", path, cause(err))
+			}
+		case errors.Is(err, errNotDir):
+			f.Advice = fmt.Sprintf("git runs no hooks at all: %s is not a directory; ", p.dir)
+			if strings.Contains(p.notWritable, "core.hooksPath") {
+				f.Advice += "unset core.hooksPath first"
+			} else {
+				f.Advice += "move it away first"
+			}
+		default:
+			return err
 		}
-	}
-	text, err := fsread.ReadFile(path, hookLimit)
-	switch {
-	case err == nil && bytes.Contains(text, call):
-		f.State, f.Reason = Manual, path+" calls agentctl"
-	case errors.Is(err, fsread.ErrNotRegular), errors.Is(err, fsread.ErrTooLarge):
-		f.Advice = fmt.Sprintf("%s cannot be read as a hook (%v): move it away first", path, cause(err))
-	case errors.Is(err, errNotDir):
-		f.Advice = fmt.Sprintf("git runs no hooks at all: %s is not a directory; ", p.dir)
-		if strings.Contains(p.notWritable, "core.hooksPath") {
-			f.Advice += "unset core.hooksPath first"
-		} else {
-			f.Advice += "move it away first"
-		}
-	case err == nil || errors.Is(err, fs.ErrNotExist):
-		f.Advice = fmt.Sprintf("add to %s: %s", path, add)
-	default:
-		return err
 	}
 	return nil
 }

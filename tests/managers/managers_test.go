@@ -1,11 +1,9 @@
 package managers
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -86,43 +84,6 @@ func (r *repository) write(name, text string) {
 	}
 }
 
-// follow adds the lines that hooks install prints for hooks to the files that it names.
-func (r *repository) follow(hooks ...string) {
-	r.Helper()
-	out, err := r.run(r.dir, "agentctl", "hooks", "install")
-	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 5 {
-		r.Fatalf("%v\n%s", err, out)
-	}
-	added := 0
-	for line := range strings.Lines(out) {
-		file, text, ok := strings.Cut(strings.TrimPrefix(line, "hint: "), ": ")
-		file, named := strings.CutPrefix(file, "add to ")
-		if !ok || !named || !slices.ContainsFunc(hooks, func(h string) bool { return strings.Contains(text, "hooks run "+h) }) {
-			continue
-		}
-		old, err := os.ReadFile(file)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			r.Fatal(err)
-		}
-		if err := os.WriteFile(file, append(old, text...), 0o600); err != nil {
-			r.Fatal(err)
-		}
-		added++
-	}
-	if added != len(hooks) {
-		r.Fatalf("%d lines for %v:\n%s", added, hooks, out)
-	}
-	status := r.must(r.dir, "agentctl", "hooks", "status")
-	for _, h := range hooks {
-		if !strings.Contains(status, h+" ") || !slices.ContainsFunc(strings.Split(status, "\n"), func(line string) bool {
-			f := strings.Fields(line)
-			return len(f) > 1 && f[0] == h && f[1] == "manual"
-		}) {
-			r.Errorf("%s is not manual:\n%s", h, status)
-		}
-	}
-}
-
 // printed writes a block of the documents to a file, below what the file has.
 func (r *repository) printed(id, name, above string) {
 	r.Helper()
@@ -163,19 +124,6 @@ func lefthook(t *testing.T) string {
 	return filepath.Dir(npm.Need(t, "lefthook", lefthookVersion, ".bin/lefthook"))
 }
 
-// What is printed for lefthook loads beside a configuration that has the same hook already.
-func TestLefthook(t *testing.T) {
-	r := newRepository(t, lefthook(t))
-	r.write("lefthook.yml", "pre-commit:\n  commands:\n    own:\n      run: touch own-has-run\npre-push:\n  jobs:\n    - run: \"true\"\nprepare-commit-msg:\n  commands:\n    own:\n      run: \"true\"\n")
-	r.must(r.dir, "lefthook", "install")
-	r.follow("pre-commit", "pre-push", "prepare-commit-msg")
-	r.must(r.dir, "lefthook", "validate")
-	r.guarded()
-	if _, err := os.Stat(filepath.Join(r.dir, "own-has-run")); err != nil {
-		t.Errorf("the hook of the repository's own does not run any more: %v", err)
-	}
-}
-
 // What the documents print for lefthook is a whole file.
 func TestLefthookDocumented(t *testing.T) {
 	r := newRepository(t, lefthook(t))
@@ -209,19 +157,6 @@ func TestPreCommitDocumented(t *testing.T) {
 	r := newPreCommit(t)
 	r.printed("docs/git-hooks.md:where-they-are-installed/4", ".pre-commit-config.yaml", "repos:\n")
 	r.must(r.dir, "pre-commit", "install")
-	r.must(r.dir, "pre-commit", "validate-config")
-	r.must(r.dir, "git", "add", ".pre-commit-config.yaml")
-	r.guarded()
-}
-
-// What is printed for pre-commit loads.
-func TestPreCommit(t *testing.T) {
-	r := newPreCommit(t)
-	r.write(".pre-commit-config.yaml", "repos:\n")
-	for _, hook := range []string{"pre-commit", "pre-push"} {
-		r.must(r.dir, "pre-commit", "install", "-t", hook)
-	}
-	r.follow("pre-commit", "pre-push")
 	r.must(r.dir, "pre-commit", "validate-config")
 	r.must(r.dir, "git", "add", ".pre-commit-config.yaml")
 	r.guarded()
