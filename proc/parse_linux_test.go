@@ -32,7 +32,7 @@ func FuzzStat(f *testing.F) {
 		if state <= ' ' || state > '~' || state == ')' {
 			state = 'S'
 		}
-		want := stat{number, number + 1, number + 2, number + 3, State(state), name, ticks, 269 + 49, ticks%3 == 1, unix.Mkdev(136, 21)}
+		want := stat{number, number + 1, number + 2, number + 3, State(state), name, ticks, 269 + 49, 6, ticks%3 == 1, unix.Mkdev(136, 21)}
 		if got, err := parseStat([]byte(statLine(want))); err != nil || got != want {
 			t.Errorf("got %+v, want %+v, %v", got, want, err)
 		}
@@ -44,7 +44,7 @@ func FuzzStat(f *testing.F) {
 
 // TestStatTornAnywhere: no truncated line is accepted.
 func TestStatTornAnywhere(t *testing.T) {
-	want := stat{4045, 4042, 4042, 4042, 'S', "cl) S 1 (aude", 199670, 269 + 49, false, unix.Mkdev(136, 21)}
+	want := stat{4045, 4042, 4042, 4042, 'S', "cl) S 1 (aude", 199670, 269 + 49, 6, false, unix.Mkdev(136, 21)}
 	line := statLine(want)
 	for n := range strings.Index(line, "199670") {
 		if got, err := parseStat([]byte(line[:n])); err == nil {

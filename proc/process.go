@@ -39,6 +39,7 @@ type Process struct {
 
 	preciseStart time.Time
 	arg0         string // the first argument, a hint as Name is
+	threads      int    // how many threads it has; 0 if unknown
 	impl         backend
 }
 

@@ -61,6 +61,7 @@ func (f *procfs) process(pid int) (Process, error) {
 func (p Process) with(m bootInfo, s stat) Process {
 	p.ID, p.Ticks, p.Name, p.State = m.processID(s), s.ticks, s.name, s.state
 	p.Parent, p.Group, p.Session, p.ForkNoExec, p.TTYDevice = s.parent, s.group, s.session, s.forkNoExec, s.tty
+	p.threads = s.threads
 	if !m.time.IsZero() {
 		p.Started = m.time.Add(time.Duration(s.ticks) * (time.Second / clockTicks))
 	}

@@ -15,6 +15,8 @@ type stat struct {
 	ticks                       uint64
 	// cpuTicks is the processor time of the thread group (below task/: of the thread) in user and kernel mode, in ticks.
 	cpuTicks uint64
+	// threads is how many threads it has.
+	threads int
 	// forkNoExec: it was forked and has executed no program since (PF_FORKNOEXEC).
 	forkNoExec bool
 	// tty is the device number of the controlling terminal, as stat(2) has it; 0 if there is none.
@@ -81,6 +83,8 @@ func (s *stat) set(field int, text []byte) (err error) {
 		var ticks uint64
 		ticks, err = strconv.ParseUint(string(text), 10, 64)
 		s.cpuTicks += ticks
+	case 20:
+		s.threads, err = strconv.Atoi(string(text))
 	case 22:
 		s.ticks, err = strconv.ParseUint(string(text), 10, 64)
 	}

@@ -125,9 +125,8 @@ func (t *Table) hasEnv(keys []string) []bool {
 	name := strings.Join(keys, "\x00")
 	answers, known := t.known.withEnv[name]
 	if !known {
-		for _, p := range t.list {
-			answers = append(answers, p.Exe != "" && t.hints.hasEnv(p, keys))
-		}
+		answers = make([]bool, len(t.list))
+		parallel(len(answers), func(i int) { answers[i] = t.list[i].mayRunSessions() && t.hints.hasEnv(t.list[i], keys) })
 		t.known.withEnv[name] = answers
 	}
 	return answers
@@ -139,15 +138,19 @@ func (t *Table) Thorough() *Table {
 	u := *t
 	u.known = &contents{withEnv: map[string][]bool{}, files: sync.OnceValue(func() [][]string {
 		files := make([][]string, len(t.list))
-		for i, p := range t.list {
-			if p.Exe != "" {
-				files[i] = t.hints.openNames(p)
+		parallel(len(files), func(i int) {
+			if files[i] = []string{}; t.list[i].mayRunSessions() {
+				files[i] = t.hints.openNames(t.list[i])
 			}
-		}
+		})
 		return files
 	})}
 	return &u
 }
+
+// mayRunSessions reports whether a thorough table looks into a process: threads of the kernel have no binary, and the run-time systems of
+// agents (tokio, Bun) have several threads from their first moment on (SEEN: four at least). Half of all processes have one.
+func (p Process) mayRunSessions() bool { return p.Exe != "" && p.threads != 1 }
 
 // IsThorough reports whether the table is one that [Table.Thorough] has returned.
 func (t *Table) IsThorough() bool { return t.known != nil }

@@ -27,14 +27,20 @@ func (f *procfs) readTable(ctx context.Context) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the process table: %w", err)
 	}
+	read, errs := make([]Process, len(pids)), make([]error, len(pids))
+	parallel(len(pids), func(i int) {
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			read[i], errs[i] = f.process(pids[i])
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	list := make([]Process, 0, len(pids))
 	var unread []error
 	hidden := false
-	for _, pid := range pids {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		switch p, err := f.process(pid); {
+	for i, p := range read {
+		switch err := errs[i]; {
 		case err == nil:
 			list = append(list, p)
 		case denied(err):
