@@ -1,8 +1,10 @@
 package proc
 
 import (
+	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 )
 
 // fileLock is a lock on a file, and the process that took it.
@@ -33,4 +35,12 @@ func (t *Table) LockHolders(files ...string) (pids []int) {
 		}
 	}
 	return pids
+}
+
+func inodeOf(info fs.FileInfo) (uint64, bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return st.Ino, true
 }

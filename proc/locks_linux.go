@@ -2,9 +2,7 @@ package proc
 
 import (
 	"bytes"
-	"io/fs"
 	"strconv"
-	"syscall"
 )
 
 // readLocks reads the locks of all processes that are visible here. What cannot be read is left out: locks are a hint where to look.
@@ -28,14 +26,6 @@ func parseLocks(raw []byte) (locks []fileLock) {
 		}
 	}
 	return locks
-}
-
-func inodeOf(info fs.FileInfo) (uint64, bool) {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0, false
-	}
-	return st.Ino, true
 }
 
 // openFileNames returns the names of what the process has open; nil if they may not be read.

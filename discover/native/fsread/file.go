@@ -38,12 +38,6 @@ func open(ctx context.Context, path string, links Links) (*File, error) {
 	return &File{ctx: ctx, path: path, file: f, info: info, size: info.Size(), mod: info.ModTime().UTC()}, nil
 }
 
-// WithContext makes reads of the file fail when ctx ends. It changes f and returns it.
-func (f *File) WithContext(ctx context.Context) *File {
-	f.ctx = ctx
-	return f
-}
-
 // Context returns the context that reads of the file end with.
 func (f *File) Context() context.Context { return f.ctx }
 

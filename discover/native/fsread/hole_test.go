@@ -72,7 +72,7 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 		"backward": func(v func(Line) bool) (bool, error) { return f.Backward(0, v) },
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		f.WithContext(ctx)
+		f.ctx = ctx
 		lines := 0
 		whole, err := read(func(Line) bool {
 			lines++
