@@ -120,7 +120,7 @@ func TestOneReaderAtATimeHasLargeMemory(t *testing.T) {
 	large := make(chan struct{}, 1)
 	one, two := NewMemoryFile("", nil, time.Time{}), NewMemoryFile("", nil, time.Time{})
 	for _, f := range []*File{one, two} {
-		f.WithContext(context.WithValue(ctx, readerKey{}, &reader{large: large}))
+		f.ctx = context.WithValue(ctx, readerKey{}, &reader{large: large})
 	}
 	if _, err := one.AcquireLarge(); err != nil {
 		t.Fatal(err)
