@@ -51,9 +51,7 @@ func (r *Repo) undoAdd(ctx context.Context, want CreateOptions, failed error) er
 	if exit, ok := errors.AsType[*exec.ExitError](failed); ok && exit.ExitCode() == 128 {
 		return nil
 	}
-	err := r.prune(ctx)
-	list, listErr := r.List(ctx)
-	err = errors.Join(err, listErr)
+	list, err := r.List(ctx)
 	for _, w := range list {
 		if w.Path == want.Dir && !w.Main {
 			err = errors.Join(err, r.removeIncomplete(ctx, w))

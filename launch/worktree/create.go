@@ -61,9 +61,6 @@ func (r *Repo) Create(ctx context.Context, want CreateOptions) (CreateResult, er
 		return CreateResult{}, err
 	}
 	defer held.Release()
-	if err := r.prune(ctx); err != nil {
-		return CreateResult{}, err
-	}
 	there, err := r.checkTarget(ctx, want)
 	if err != nil {
 		return CreateResult{}, err

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -122,35 +120,5 @@ func TestOnlyLockLeft(t *testing.T) {
 	}
 	if s.names("x") != ".git a dir mine" {
 		t.Error(s.names("x"))
-	}
-}
-
-// What has no mark of git's making is left alone, and so is what somebody has put where a worktree was to be.
-func TestSweepLeavesOthers(t *testing.T) {
-	s := newSandbox(t)
-	r := s.open("repo")
-	s.create(r, "gone", "gone")
-	s.create(r, "kept", "kept")
-	s.remove("gone")
-	s.git("", "init", "-q", "theirs")
-	worktrees := s.path("repo/.git/worktrees")
-	s.write("repo/.git/worktrees/a/locked", "by hand")                // leads nowhere, but a person has locked it
-	s.write("repo/.git/worktrees/b/gitdir", s.path("theirs/.git"))    // a repository is there now
-	s.write("repo/.git/worktrees/b/locked", "initializing")           //
-	s.write("repo/.git/worktrees/c/gitdir", s.path("kept/.git")+"\n") // another worktree is there now
-	s.write("repo/.git/worktrees/c/locked", "")
-	s.write("repo/.git/worktrees/d/gitdir", "") // nothing is lost with these
-	s.write("repo/.git/worktrees/e/locked", "initializing")
-	if err := r.Prune(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.names("repo/.git/worktrees"); got != "a gone kept" {
-		t.Errorf("%s has %s", filepath.Base(worktrees), got)
-	}
-	if s.git("theirs", "status", "--porcelain") != "" || s.git("kept", "status", "--porcelain") != "" {
-		t.Error("what was there has changed")
-	}
-	if got := s.at(r, "gone"); !got.Prunable || !strings.HasPrefix(got.PruneReason, "gitdir file points") {
-		t.Errorf("%+v", got)
 	}
 }

@@ -32,11 +32,6 @@ func (r *Repo) Remove(ctx context.Context, w Worktree, o RemoveOptions) error {
 		return err
 	}
 	defer held.Release()
-	if !o.DryRun {
-		if err := r.prune(ctx); err != nil {
-			return err
-		}
-	}
 	w, stage, err := r.checkRemovable(ctx, w.Path, o)
 	if err != nil || o.DryRun {
 		return err

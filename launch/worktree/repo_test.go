@@ -1,8 +1,6 @@
 package worktree_test
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,34 +14,12 @@ import (
 	sandboxed "agentctl/tests/sandbox"
 )
 
-// helperKey makes the test's own program do what a person asks agentctl to do, so that it can be killed.
-const helperKey = "WORKTREE_TEST_DO"
-
 func TestMain(m *testing.M) {
-	if what := os.Getenv(helperKey); what != "" {
-		os.Exit(help(what, os.Args[1], os.Args[2]))
-	}
 	// A git at work elsewhere on the machine, of which it cannot be told where, would be taken for one at work here.
 	if code, ran := sandboxed.Enter(sandboxed.Processes); ran {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())
-}
-
-// help creates or removes the worktree at dir, which is on branch b.
-func help(what, repo, dir string) int {
-	ctx := context.Background()
-	r, err := worktree.Open(ctx, launch.Environment{Environ: os.Environ()}, repo)
-	if err == nil && what == "create" {
-		_, err = r.Create(ctx, worktree.CreateOptions{Dir: dir, Branch: "try/g-1/b"})
-	} else if err == nil {
-		err = r.Remove(ctx, worktree.Worktree{Path: dir}, worktree.RemoveOptions{DeleteBranch: true})
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
 }
 
 // sandbox is a directory with a repository "repo" in it: branch main, one commit with the files a, dir/b.

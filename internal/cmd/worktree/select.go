@@ -50,12 +50,9 @@ func findRemovals(ctx context.Context, f cmdutil.Factory, args []string, o *clea
 	return out, nil
 }
 
-// openRepository opens a repository, removes what an interrupted git left of worktrees, and lists its worktrees.
-func openRepository(ctx context.Context, f cmdutil.Factory, dir string, o *cleanOptions) (*worktree.Repo, []worktree.Worktree, error) {
+// openRepository opens a repository and lists its worktrees.
+func openRepository(ctx context.Context, f cmdutil.Factory, dir string) (*worktree.Repo, []worktree.Worktree, error) {
 	repo, err := f.OpenRepository(ctx, "worktree clean", dir)
-	if err == nil && !o.dryRun {
-		err = repo.Prune(ctx)
-	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,12 +63,12 @@ func openRepository(ctx context.Context, f cmdutil.Factory, dir string, o *clean
 // findRemoval finds a worktree by its path or branch. A path names its own repository, unless --repo does.
 func findRemoval(ctx context.Context, f cmdutil.Factory, arg string, o *cleanOptions) (removal, error) {
 	if o.repo == "" && cmdutil.CheckDirectory(arg) == nil {
-		repo, list, err := openRepository(ctx, f, arg, o)
+		repo, list, err := openRepository(ctx, f, arg)
 		if w, ok := worktree.FindByPath(list, arg); err == nil && ok {
 			return unambiguous(arg, list, removal{Worktree: w, repo: repo})
 		}
 	}
-	repo, list, err := openRepository(ctx, f, cmp.Or(o.repo, "."), o)
+	repo, list, err := openRepository(ctx, f, cmp.Or(o.repo, "."))
 	if err != nil {
 		return removal{}, err
 	}
@@ -103,7 +100,7 @@ func unambiguous(arg string, list []worktree.Worktree, c removal) (removal, erro
 // findGroup finds the worktrees of a launch group; with --delete-branch also its branches that no worktree has checked
 // out.
 func findGroup(ctx context.Context, f cmdutil.Factory, group string, o *cleanOptions) ([]removal, error) {
-	repo, list, err := openRepository(ctx, f, cmp.Or(o.repo, "."), o)
+	repo, list, err := openRepository(ctx, f, cmp.Or(o.repo, "."))
 	if err != nil {
 		return nil, err
 	}
