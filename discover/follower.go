@@ -28,15 +28,6 @@ func (f *follower) snapshot(ctx context.Context, scan *Scan) (Snapshot, error) {
 func (f *follower) readStored(ctx context.Context, scan *Scan) {
 	filterFor := func(Agent) EntryFilter { return EntryFilter{Since: f.Stored.Since, Subagents: f.Stored.Subagents} }
 	entries := scan.listEntries(ctx, f.knownHomes(scan), filterFor)
-	if f.Stored.NeedsTurnStart != nil {
-		again := make([][]Entry, len(entries))
-		for i := range entries {
-			again[i] = slices.DeleteFunc(slices.Clone(entries[i]), func(e Entry) bool { return !f.Stored.NeedsTurnStart(e) })
-		}
-		options := f.Options
-		options.TurnStart = true
-		scan.readRecords(ctx, again, options)
-	}
 	scan.readRecords(ctx, entries, f.Options)
 }
 

@@ -40,9 +40,6 @@ type StoredRequest struct {
 	Since time.Time
 	// Subagents asks for sub-agents' sessions too.
 	Subagents bool
-	// NeedsTurnStart reports whether it must be known of a session when its newest turn was asked for, even where that stands far
-	// back; nil: of none.
-	NeedsTurnStart func(Entry) bool
 }
 
 // Snapshot takes a snapshot. The outcome of a stopped session must rest on its last record: Snapshot reads the storage again

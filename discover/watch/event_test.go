@@ -128,24 +128,6 @@ func TestEventsOfATurnAfterOneWithUnknownStart(t *testing.T) {
 	s.expectEvents(idleInterval, "")
 }
 
-// A stopped session that was run again between two snapshots is reported, although the starts of its turns are far back in the file.
-// A title that is written late is no turn.
-func TestEventsOfALongTurnAfterALongTurn(t *testing.T) {
-	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{exactClaim("a", 7)}, record("codex", "a", 0))
-	s.turnStarts = map[string]time.Time{"a": s.clock}
-	s.records[0] = s.now(s.records[0])
-	s.expectEvents(0, "started:a idle:a")
-	s.processes = s.processes[1:]
-	s.expectEvents(time.Second, "stopped:a")
-	s.clock = s.clock.Add(time.Second)
-	s.records[0] = s.now(s.records[0])
-	s.expectEvents(idleInterval, "")
-	s.clock = s.clock.Add(time.Second)
-	s.turnStarts["a"], s.records[0] = s.clock, s.now(s.records[0])
-	s.expectEvents(idleInterval, "started:a stopped:a")
-	s.expectEvents(idleInterval, "")
-}
-
 func TestEventsOfAProcessWithoutASessionID(t *testing.T) {
 	s := newFilterTest(t, discover.SessionFilter{}, nil)
 	s.expectEvents(0, "")

@@ -70,9 +70,6 @@ func (w *Watcher) snapshotAll(ctx context.Context) (discover.Result, error) {
 	req := discover.SnapshotRequest{Agents: filter.Agents, Options: w.options, Follow: w.sessions(), AllLive: true, ExtraHomes: filter.homes}
 	if search.due {
 		req.Stored = &discover.StoredRequest{Since: search.since, Subagents: filter.Subagents}
-		if len(filter.stopped) > 0 {
-			req.Stored.NeedsTurnStart = w.mayRunAgain
-		}
 		if filter.IncludeStopped {
 			req.Stored.Since = filter.Since
 		}
@@ -182,14 +179,6 @@ func (w *Watcher) mayStillRun(snap *discover.Snapshot, row discover.Session, now
 	w.filter.unclaimed[row.Key()] = since
 	w.searchBy(since.Add(enough))
 	return true
-}
-
-// mayRunAgain reports whether a session that stopped of late may have another turn in storage. A file is mostly a little
-// younger than its last record, so these few sessions are read each time.
-func (w *Watcher) mayRunAgain(e discover.Entry) bool {
-	old, ok := w.filter.stopped[discover.Key{Agent: e.Agent, ID: e.ID, Path: e.Path}]
-	tracked := func(t *track) bool { return t.now.Key() == old.Key() }
-	return ok && e.Updated.After(old.Updated) && !slices.ContainsFunc(w.tracks, tracked)
 }
 
 // searchBy schedules a search of the stores for this time, if none is due before.
