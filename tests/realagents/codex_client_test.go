@@ -31,9 +31,9 @@ func TestCodexTerminalsHaveRows(t *testing.T) {
 		t.Errorf("the first moments: %+v", s)
 	}
 	first.WaitReady()
-	second := a.TUI()
 	first.Submit("said in the first")
 	first.WaitFor("OK: said in the first")
+	second := a.TUI() // of two that start before the daemon has loaded a thread, nothing says whose is whose
 	second.Submit("said in the second")
 	second.WaitFor("OK: said in the second")
 
@@ -63,9 +63,10 @@ func TestCodexStopTerminal(t *testing.T) {
 	w := world.New(t)
 	a := w.Codex(install.CodexCurrent)
 	c := agentctlIn(t, w).as(a)
-	stays, goes := a.TUI(), a.TUI()
+	stays := a.TUI()
 	stays.Submit("this one stays")
 	stays.WaitFor("OK: this one stays")
+	goes := a.TUI()
 	goes.Submit("this one goes")
 	goes.WaitFor("OK: this one goes")
 	staying, going, daemon := codexID(t, w, "this one stays"), codexID(t, w, "this one goes"), daemonPID(t, w)
