@@ -45,7 +45,7 @@ func TestCodexTerminalsHaveRows(t *testing.T) {
 	ttys := map[string]bool{}
 	for _, s := range c.expect(rows, "--cwd", a.Dir()) {
 		tui := want[*s.ID]
-		if !slices.Equal(s.PIDs, []int{tui.PID(), daemonPID(t, w)}) || s.CWD != a.Dir() || s.Evidence.Kind != "writer-lock" {
+		if !slices.Equal(s.PIDs, []int{tui.PID(), daemonPID(t, w)}) || s.CWD != a.Dir() || s.Evidence.Strength != "exact" {
 			t.Errorf("%+v, evidence %+v", s, s.Evidence)
 		}
 		ttys[s.TTY] = true
