@@ -47,7 +47,7 @@ func TestSessionsAreListedAsTheyAre(t *testing.T) {
 	c := agentctlIn(t, w)
 	rows := slices.Concat(startClaude(t, w), startOpenCode(t, w), startCodex(t, w)) // last: it unloads a thread that nobody looks at after a minute
 	listedAsTheyAre(t, w, c, slices.Clone(rows))
-	var pids []int
+	pids := []int{daemonPID(t, w)} // which runs what a terminal shows
 	for _, row := range rows {
 		var id string
 		var pid int
