@@ -52,6 +52,9 @@ func (cor *correlation) appendUnstored(rows []Session, t target) []Session {
 	}
 	c := evidence[0]
 	s := Session{Record: &Record{Agent: t.agent, ID: t.id, Path: c.Path, Home: c.Home}, Evidence: evidence}
+	if slices.ContainsFunc(evidence, func(e Evidence) bool { return e.Accepted && e.Claim.Turn != nil && e.Claim.Turn.State == TurnNone }) {
+		s.Turn.State = TurnNone // nothing is stored because nothing was asked for
+	}
 	cor.completeSession(&s)
 	return append(rows, s)
 }
