@@ -86,13 +86,12 @@ func (scan *Scan) filterContent(ctx context.Context, entries []Entry, mayMatch f
 	return byAgent
 }
 
-// readBatch returns the sessions of the entries that pass the filter.
 func (scanner *Scanner) readBatch(ctx context.Context, homes map[Agent][]Home, entries [][]Entry, filter *SessionFilter) (Result, error) {
 	scan := scanner.newScan(filter.Agents)
 	maps.Copy(scan.homes, homes)
 	wanted := map[Key]bool{}
 	for _, e := range slices.Concat(entries...) {
-		wanted[Key{e.Agent, e.ID, e.Path}] = true
+		wanted[e.key()] = true
 	}
 	scan.thorough = true
 	scan.readRecords(ctx, entries, ReadOptions{})

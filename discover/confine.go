@@ -86,15 +86,13 @@ func Confine(ctx context.Context, homes []Home) context.Context {
 	return fsread.Confine(ctx, roots...)
 }
 
-// confine is [Confine] to all homes of the agent that the scan reads.
 func (scan *Scan) confine(ctx context.Context, agent Agent) context.Context {
 	return Confine(ctx, slices.Concat(scan.homes[agent], scan.extraHomes[agent]))
 }
 
-// confineToSession is [Confine] to the home of a session.
 func confineToSession(ctx context.Context, s Session) context.Context {
 	h := Home{Dir: s.Home, Trust: s.Trust}
-	if rel, err := filepath.Rel(s.Home, s.Path); s.Path != "" && (err != nil || !filepath.IsLocal(rel)) {
+	if s.isOutsideHome() {
 		h.Files = []string{s.Path}
 	}
 	return Confine(ctx, []Home{h})

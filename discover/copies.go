@@ -52,12 +52,8 @@ func (c storedCopy) betterThan(o storedCopy, first bool) bool {
 // markCopies sets [Session.Copy], and names the copies in the session that they are copies of.
 func markCopies(sessions []Session) {
 	byID := map[recordID][]int{}
-	count := make(map[string]int, len(sessions))
 	for i := range sessions {
-		count[sessions[i].ID]++
-	}
-	for i := range sessions {
-		if s := &sessions[i]; s.ID != "" && s.Path != "" && count[s.ID] > 1 {
+		if s := &sessions[i]; s.ID != "" && s.Path != "" {
 			byID[s.recordID()] = append(byID[s.recordID()], i)
 		}
 	}
@@ -103,7 +99,7 @@ func (scan *Scan) dropCopies(ctx context.Context, entries [][]Entry) [][]Entry {
 	mains := mainRecords(slices.Concat(reading.records...))
 	for i := range entries {
 		entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool {
-			_, isCopy := mains[Key{e.Agent, e.ID, e.Path}]
+			_, isCopy := mains[e.key()]
 			return isCopy
 		})
 	}

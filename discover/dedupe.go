@@ -15,24 +15,10 @@ type recordID struct {
 // twice the newer one stays. Of records in several files those stay whose file exists, unless none does: a session that moves
 // while it is read is found in both places.
 func dedupe(lists [][]Record, exists func(*Record) bool) (rows []*Record, several map[recordID][]*Record) {
-	n := 0
-	for _, list := range lists {
-		n += len(list)
-	}
-	count := make(map[string]int, n)
+	several = map[recordID][]*Record{}
 	for _, list := range lists {
 		for i := range list {
-			count[list[i].ID]++
-		}
-	}
-	rows, several = make([]*Record, 0, n), map[recordID][]*Record{}
-	for _, list := range lists {
-		for i := range list {
-			if r := &list[i]; count[r.ID] == 1 {
-				rows = append(rows, r)
-			} else {
-				several[r.recordID()] = append(several[r.recordID()], r)
-			}
+			several[list[i].recordID()] = append(several[list[i].recordID()], &list[i])
 		}
 	}
 	for key, same := range several {
@@ -43,8 +29,10 @@ func dedupe(lists [][]Record, exists func(*Record) bool) (rows []*Record, severa
 		if exists != nil && len(same) > 1 && slices.ContainsFunc(same, exists) {
 			same = slices.DeleteFunc(same, func(r *Record) bool { return !exists(r) })
 		}
-		several[key] = same
 		rows = append(rows, same...)
+		if several[key] = same; len(same) == 1 {
+			delete(several, key)
+		}
 	}
 	return rows, several
 }

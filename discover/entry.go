@@ -20,6 +20,8 @@ type Entry struct {
 	Parent string
 }
 
+func (e Entry) key() Key { return Key{e.Agent, e.ID, e.Path} }
+
 // dropOlder removes, in place, the entries that have not changed since then, and counts them without those that are known to be
 // sub-agents'. It keeps an entry without a time.
 func dropOlder(entries []Entry, since time.Time) (kept []Entry, older int) {
@@ -33,21 +35,4 @@ func dropOlder(entries []Entry, since time.Time) (kept []Entry, older int) {
 		return true
 	})
 	return kept, older
-}
-
-// AppendEntry is append for a list that may get long. Its memory doubles, where append's grows by a quarter: what that leaves
-// behind, nobody collects in a call as short as ours.
-func AppendEntry(list []Entry, e Entry) []Entry {
-	if len(list) == cap(list) {
-		list = slices.Grow(list, max(1, len(list)))
-	}
-	return append(list, e)
-}
-
-// AppendEntries is append that copies nothing to an empty list.
-func AppendEntries(list, more []Entry) []Entry {
-	if len(list) == 0 {
-		return more
-	}
-	return append(list, more...)
 }

@@ -30,74 +30,42 @@ func (f Facts) Get(name string) any {
 	return nil
 }
 
-// WithoutEmpty returns a copy without empty values, which are "" and nil, in order. Of several facts with one name the last
+// WithoutEmpty returns the facts without empty values, which are "" and nil, in order. Of several facts with one name the last
 // counts.
-func (f Facts) WithoutEmpty() Facts {
-	n := 0
+func (f Facts) WithoutEmpty() (out Facts) {
 	for _, fact := range f {
-		if known(fact.Value) {
-			n++
-		}
-	}
-	out := make(Facts, 0, n)
-	for _, fact := range f {
-		if known(fact.Value) {
-			out = out.put(fact)
-		}
+		out = out.With(fact.Name, fact.Value)
 	}
 	return out
 }
 
 // With returns the facts with one more, or with another value of that name. An empty value adds nothing.
 func (f Facts) With(name string, value any) Facts {
-	if !known(value) {
+	if value == nil || value == "" {
 		return f
 	}
-	out := make(Facts, len(f), len(f)+1)
-	copy(out, f)
-	return out.put(Fact{name, value})
-}
-
-func known(value any) bool { return value != nil && value != "" }
-
-// put inserts the fact in order, in place if there is room.
-func (f Facts) put(fact Fact) Facts {
-	if len(f) == 0 || f[len(f)-1].Name < fact.Name { // as nearly always
-		return append(f, fact)
-	}
-	at, found := slices.BinarySearchFunc(f, fact.Name, func(f Fact, name string) int { return strings.Compare(f.Name, name) })
+	out := slices.Clone(f)
+	at, found := slices.BinarySearchFunc(out, name, func(f Fact, name string) int { return strings.Compare(f.Name, name) })
 	if found {
-		f[at] = fact
-		return f
+		out[at].Value = value
+		return out
 	}
-	return slices.Insert(f, at, fact)
+	return slices.Insert(out, at, Fact{name, value})
 }
 
-// MarshalJSON writes an object, as of a map with these facts: {} if there are none. What HTML would take for markup is left
-// to the encoder that asks for it.
+// MarshalJSON writes an object: {} if there are no facts. What HTML would take for markup is left to the encoder that asks for it.
 func (f Facts) MarshalJSON() ([]byte, error) {
+	members := make(map[string]any, len(f))
+	for _, fact := range f {
+		members[fact.Name] = fact.Value
+	}
 	var b bytes.Buffer
-	b.Grow(256) // suffices for most
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	b.WriteByte('{')
-	for i := range f {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := enc.Encode(&f[i].Name); err != nil {
-			return nil, err
-		}
-		b.WriteByte(':')
-		if err := enc.Encode(f[i].Value); err != nil {
-			return nil, err
-		}
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	err := enc.Encode(members)
+	return b.Bytes(), err
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
 func (f *Facts) UnmarshalJSON(text []byte) error {
 	var members map[string]any
 	if err := json.Unmarshal(text, &members); err != nil {

@@ -23,7 +23,6 @@ type NotFoundError struct{ Arg string }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("%v: %s", ErrNotFound, e.Arg) }
 
-// Unwrap returns [ErrNotFound].
 func (e *NotFoundError) Unwrap() error { return ErrNotFound }
 
 // ErrUnreadable: what is stored of the session cannot be read, or something in which it may be stored.
@@ -90,8 +89,10 @@ func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, op
 	if err != nil {
 		return Result{}, err
 	}
-	unread := slices.ContainsFunc(scan.warnings, func(warning *Warning) bool {
-		return isStoreWarning(warning) && scan.mayHaveID(warning.Agent, a.id)
+	makers := scan.agentsByIDShape(a.id)
+	// Only what may be the session is read, so that the session may be in a store that could not be read.
+	unread := slices.ContainsFunc(scan.warnings, func(w *Warning) bool {
+		return w.Agent != "" && !errors.Is(w, fs.ErrNotExist) && (len(makers) == 0 || slices.Contains(makers, w.Agent))
 	})
 	scan.readClaims(ctx)
 	if options.Full {
@@ -113,12 +114,6 @@ func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, op
 	return r, fmt.Errorf("no session %s in what can be read; where it may be stored %w", arg, ErrUnreadable)
 }
 
-// mayHaveID reports whether an agent may have made an ID: one of those whose shape it has, or any if there is none.
-func (scan *Scan) mayHaveID(agent Agent, id string) bool {
-	makers := scan.agentsByIDShape(id)
-	return len(makers) == 0 || slices.Contains(makers, agent)
-}
-
 // agentsByIDShape returns the agents whose IDs have the shape of this full ID.
 func (scan *Scan) agentsByIDShape(id string) (agents []Agent) {
 	for agent, m := range AdaptersWith[IDMatcher](scan.adapters) {
@@ -128,10 +123,6 @@ func (scan *Scan) agentsByIDShape(id string) (agents []Agent) {
 	}
 	return agents
 }
-
-// isStoreWarning reports whether a warning is about an existing store. [Scan.readMatching] reads only what may be the session
-// that it searches for, so the session may be in what could not be read.
-func isStoreWarning(w *Warning) bool { return w.Agent != "" && !errors.Is(w, fs.ErrNotExist) }
 
 // readMatching reads the stored sessions that the argument may mean, and then the process table. It returns how many there
 // are. Of very many it reads some.
@@ -197,10 +188,7 @@ func (a argument) filter(sessions []Session) []Session {
 
 // isAt reports whether the session is where the argument says: in that directory, home or file. Without a place a copy is not meant.
 func (a argument) isAt(s Session) bool {
-	if a.dir == "" {
-		return !s.Copy
-	}
-	if RealPath(s.Dir) == a.dir {
+	if a.dir == "" || RealPath(s.Dir) == a.dir {
 		return !s.Copy
 	}
 	if RealPath(s.Home) == a.dir || RealPath(s.Path) == a.dir {

@@ -8,7 +8,6 @@ import (
 	"agentctl/proc"
 )
 
-// rowsOf returns one row for each session.
 func (f *follower) rowsOf(r Result, blind bool) []Session {
 	rows := make([]Session, len(f.sessions))
 	for i, s := range f.sessions {
@@ -76,7 +75,7 @@ func (scan *Scan) unchangedSinceStop(ctx context.Context, sessions []Session) bo
 	homes := map[Agent][]Home{}
 	for _, s := range sessions {
 		if s.Status == Stopped && s.ID != "" {
-			if !scan.hasRecord(s.Key()) {
+			if !scan.readKeys[s.Key()] {
 				s = s.withPath("") // the record may have been written just before the stop
 			}
 			stopped, homes[s.Agent] = append(stopped, s), withHome(homes[s.Agent], s)
@@ -85,7 +84,7 @@ func (scan *Scan) unchangedSinceStop(ctx context.Context, sessions []Session) bo
 	again := scan.emptyCopy()
 	again.readRefs(ctx, homes, refsOf(stopped), ReadOptions{})
 	return !slices.ContainsFunc(slices.Concat(again.records...), func(r Record) bool {
-		return !scan.hasRecord(r.Key()) || slices.ContainsFunc(stopped, func(s Session) bool {
+		return !scan.readKeys[r.Key()] || slices.ContainsFunc(stopped, func(s Session) bool {
 			return s.Key() == r.Key() && (!s.Turn.endsLike(r.Turn) || !s.Updated.Equal(r.Updated))
 		})
 	})

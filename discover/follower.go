@@ -2,7 +2,6 @@ package discover
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 )
 
@@ -54,7 +53,7 @@ func (f *follower) readSessions(ctx context.Context, scan *Scan) error {
 	}
 	scan.extraHomes = homes
 	scan.readRefs(ctx, homes, refsOf(f.sessions), f.Options)
-	moved := slices.DeleteFunc(slices.Clone(f.sessions), func(s Session) bool { return s.Path == "" || scan.hasRecord(s.Key()) })
+	moved := slices.DeleteFunc(slices.Clone(f.sessions), func(s Session) bool { return s.Path == "" || scan.readKeys[s.Key()] })
 	for i := range moved {
 		moved[i] = moved[i].withPath("")
 	}
@@ -90,7 +89,6 @@ func (f *follower) isAbout(c Claim) bool {
 	})
 }
 
-// withPath returns the session with another path.
 func (s Session) withPath(path string) Session {
 	moved := *s.Record
 	moved.Path = path
@@ -113,8 +111,7 @@ func withHome(homes []Home, s Session) []Home {
 		seenIn, _ := s.Meta.Get(seenInKey).(int)
 		homes = append(homes, Home{Dir: s.Home, Trust: s.Trust, SeenInPID: seenIn})
 	}
-	if rel, err := filepath.Rel(s.Home, s.Path); s.Path != "" && (err != nil || !filepath.IsLocal(rel)) &&
-		!slices.Contains(homes[i].Files, s.Path) {
+	if s.isOutsideHome() && !slices.Contains(homes[i].Files, s.Path) {
 		homes[i].Files = append(homes[i].Files, s.Path)
 	}
 	return homes

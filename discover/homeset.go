@@ -16,7 +16,6 @@ type HomeSet struct {
 // List returns the homes in the order in which they were added.
 func (s *HomeSet) List() []Home { return s.list }
 
-// RealPath returns the real path of the home with this index.
 func (s *HomeSet) RealPath(i int) string { return s.real[i] }
 
 // Add adds a home; one without a folder is none.

@@ -62,7 +62,7 @@ func (cor *correlation) accept(who agentProcess, index int, why string) {
 func (cor *correlation) objection(who agentProcess, c Claim) string {
 	accepted, t, strength := cor.acceptedOf(c.Client)[who], c.target(), c.Strength
 	switch {
-	case c.Client && !cor.isRun(t):
+	case c.Client && !cor.claimedAbove(t, 0):
 		return "no process is known to run the session"
 	case strength == Exact:
 		return ""
@@ -84,11 +84,6 @@ func (cor *correlation) objection(who agentProcess, c Claim) string {
 
 // shared reports whether the process serves many sessions, so that evidence for one says nothing against another.
 func (cor *correlation) shared(who agentProcess) bool { return cor.presences[who].Shared }
-
-// isRun reports whether an accepted claim says that a process runs the session.
-func (cor *correlation) isRun(t target) bool {
-	return slices.ContainsFunc(cor.evidenceByTarget[t], func(i int) bool { return cor.evidence[i].Accepted && !cor.evidence[i].Client })
-}
 
 // claimedAbove reports whether an accepted claim of more than this strength says that a process runs the session.
 func (cor *correlation) claimedAbove(t target, strength Strength) bool {

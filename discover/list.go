@@ -32,7 +32,6 @@ type SessionFilter struct {
 	Full bool
 }
 
-// Matches reports whether a session passes the filter.
 func (filter *SessionFilter) Matches(s *Session) bool {
 	switch {
 	case s.Status == Stopped && !filter.IncludeStopped,
@@ -46,24 +45,8 @@ func (filter *SessionFilter) Matches(s *Session) bool {
 
 // Apply returns r with the sessions that pass the filter. Those of r must be in the order of [Compare].
 func (filter *SessionFilter) Apply(r Result) Result {
-	r.Sessions = filter.sortAndLimit(filter.matching(r.Sessions))
+	r.Sessions = filter.sortAndLimit(slices.DeleteFunc(r.Sessions, func(s Session) bool { return !filter.Matches(&s) }))
 	return r
-}
-
-// matching returns the sessions that pass the filter, in place. Sessions are large: none is moved before the first is left out.
-func (filter *SessionFilter) matching(list []Session) []Session {
-	n := 0
-	for i := range list {
-		if !filter.Matches(&list[i]) {
-			continue
-		}
-		if i > n {
-			list[n] = list[i]
-		}
-		n++
-	}
-	clear(list[n:])
-	return list[:n]
 }
 
 // sortAndLimit puts waiting sessions first if WaitingFirst is set, and keeps the first ones, up to the limit. The list must be in the
@@ -94,7 +77,7 @@ func (scanner *Scanner) List(ctx context.Context, filter SessionFilter) (Result,
 	if err := scan.readLive(ctx, ReadOptions{Tokens: filter.Tokens, Full: filter.Full}); err != nil {
 		return Result{}, err
 	}
-	return scan.filteredResult(&filter), ctx.Err()
+	return filter.Apply(scan.Result()), ctx.Err()
 }
 
 // listAll reads the storage first and the processes second, so that a session that lives throughout never looks stopped. It
@@ -125,7 +108,7 @@ func (scan *Scan) listAll(ctx context.Context, filter SessionFilter) (Result, er
 		}
 		scan.readClaims(ctx)
 		scan.readClaimedRecords(ctx, options, anyClaim)
-		r := scan.filteredResult(&filter)
+		r := filter.Apply(scan.Result())
 		if ctx.Err() != nil || len(rest) == 0 || len(r.Sessions) >= filter.Limit {
 			return r, ctx.Err()
 		}

@@ -8,10 +8,8 @@ import (
 // Compare orders sessions for people: live ones first, then by newest activity; what is left is ordered by name so
 // that two scans of the same state give the same list.
 func Compare(a, b Session) int {
-	if a.Status.Live() != b.Status.Live() {
-		return map[bool]int{true: -1, false: 1}[a.Status.Live()]
-	}
 	return cmp.Or(
+		compareBool(!a.Status.Live(), !b.Status.Live()),
 		b.LastActivity().Compare(a.LastActivity()),
 		cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Path, b.Path), cmp.Compare(a.pid(), b.pid()),
 	)

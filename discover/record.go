@@ -6,7 +6,10 @@
 // is written.
 package discover
 
-import "time"
+import (
+	"path/filepath"
+	"time"
+)
 
 // Agent names a coding agent as users and JSON do. Each has a folder below this one, which holds all that is known of it.
 type Agent string
@@ -104,7 +107,6 @@ type Turn struct {
 	Headless bool `json:",omitzero"`
 }
 
-// Ended reports whether the turn has ended.
 func (t Turn) Ended() bool {
 	return t.State == TurnDone || t.State == TurnInterrupted || t.State == TurnFailed
 }
@@ -122,6 +124,14 @@ func (t Turn) endsLike(u Turn) bool {
 // takes, where the agent states it; Total is the agent's own total where it has one, else the sum.
 type Tokens struct {
 	In, Out, CacheRead, CacheWrite, Reasoning, Total, Context, Window int64
+}
+
+// Plus adds up what was used. What two sessions have in their contexts is no sum.
+func (t Tokens) Plus(o Tokens) Tokens {
+	return Tokens{
+		In: t.In + o.In, Out: t.Out + o.Out, CacheRead: t.CacheRead + o.CacheRead, CacheWrite: t.CacheWrite + o.CacheWrite,
+		Reasoning: t.Reasoning + o.Reasoning, Total: t.Total + o.Total,
+	}
 }
 
 // Quota is a limit of the agent's provider, as the agent recorded it.
@@ -151,6 +161,12 @@ func (r Record) Key() Key { return Key{r.Agent, r.ID, r.Path} }
 
 // IsSubagent reports whether this is a sub-agent's session, which is hidden unless asked for.
 func (r Record) IsSubagent() bool { return r.Sub || r.Parent != "" && r.Team == "" }
+
+// isOutsideHome reports whether the record's file is not below its home.
+func (r *Record) isOutsideHome() bool {
+	rel, err := filepath.Rel(r.Home, r.Path)
+	return r.Path != "" && (err != nil || !filepath.IsLocal(rel))
+}
 
 // lastActivity returns the time of the newest record, or else of the first.
 func (r *Record) lastActivity() time.Time {

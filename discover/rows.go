@@ -59,7 +59,6 @@ func (cor *correlation) appendUnstored(rows []Session, t target) []Session {
 	return append(rows, s)
 }
 
-// evidenceOf returns the evidence that names a target.
 func (cor *correlation) evidenceOf(t target) (evidence []Evidence) {
 	for _, i := range cor.evidenceByTarget[t] {
 		evidence = append(evidence, cor.evidence[i])
@@ -70,13 +69,7 @@ func (cor *correlation) evidenceOf(t target) (evidence []Evidence) {
 // completeSession makes a session of its record and the evidence about it.
 func (cor *correlation) completeSession(s *Session) {
 	slices.SortStableFunc(s.Evidence, func(a, b Evidence) int {
-		if a.Accepted != b.Accepted {
-			return map[bool]int{true: -1, false: 1}[a.Accepted]
-		}
-		if a.Client != b.Client {
-			return compareBool(a.Client, b.Client)
-		}
-		return compareClaims(a.Claim, b.Claim)
+		return cmp.Or(compareBool(!a.Accepted, !b.Accepted), compareBool(a.Client, b.Client), compareClaims(a.Claim, b.Claim))
 	})
 	var accepted []Claim
 	hidden := cor.hidden
@@ -138,7 +131,6 @@ func (s *Session) overlay(c Claim) {
 	}
 }
 
-// addProcess adds a process that runs the session.
 func (s *Session) addProcess(table *proc.Table, id proc.ID) {
 	s.Processes, s.table = withProcess(s.Processes, table, id), table
 }

@@ -168,21 +168,10 @@ func (same *samePlaces) joinRecords(list []Record) []Record {
 
 // joinEntries leaves one entry of each file, under the name that counts, and remembers the others.
 func (scan *Scan) joinEntries(entries []Entry) []Entry {
-	count := make(map[string]int, len(entries))
-	several := false
-	for _, e := range entries {
-		count[e.ID]++
-		several = several || count[e.ID] > 1
-	}
-	if !several {
-		return entries
-	}
 	places := map[recordID][]place{}
 	for _, e := range entries {
-		if count[e.ID] > 1 {
-			id := recordID{e.Agent, e.ID}
-			places[id] = append(places[id], place{e.Path, e.Home})
-		}
+		id := recordID{e.Agent, e.ID}
+		places[id] = append(places[id], place{e.Path, e.Home})
 	}
 	same := scan.findSamePlaces(places)
 	scan.mu.Lock()

@@ -27,8 +27,7 @@ type Scan struct {
 	claims     []Claim
 
 	records      [][]Record
-	readEntries  [][]Entry    // entries that were read and have no key in readKeys yet
-	readKeys     map[Key]bool // keys of all other entries that were read
+	readKeys     map[Key]bool // of the entries that were read
 	mu           sync.Mutex
 	otherPaths   map[namedFile][]string // further names of files whose entries were left out
 	warnings     []*Warning
@@ -37,7 +36,7 @@ type Scan struct {
 
 // newScan returns a scan of the agents, all if there are none, with the homes that the environment and the configuration name.
 func (scanner *Scanner) newScan(agents []Agent) *Scan {
-	scan := &Scan{scanner: scanner, homes: map[Agent][]Home{}, extraHomes: map[Agent][]Home{}, otherPaths: map[namedFile][]string{}, warningTexts: map[string]bool{}}
+	scan := &Scan{scanner: scanner, homes: map[Agent][]Home{}, extraHomes: map[Agent][]Home{}, readKeys: map[Key]bool{}, otherPaths: map[namedFile][]string{}, warningTexts: map[string]bool{}}
 	for _, a := range scanner.Adapters {
 		if len(agents) == 0 || slices.Contains(agents, a.Name()) {
 			scan.adapters = append(scan.adapters, a)
@@ -51,7 +50,7 @@ func (scanner *Scanner) newScan(agents []Agent) *Scan {
 func (scan *Scan) emptyCopy() *Scan {
 	return &Scan{
 		scanner: scan.scanner, adapters: scan.adapters, homes: scan.homes, extraHomes: scan.extraHomes,
-		otherPaths: map[namedFile][]string{}, warningTexts: map[string]bool{},
+		readKeys: map[Key]bool{}, otherPaths: map[namedFile][]string{}, warningTexts: map[string]bool{},
 	}
 }
 
@@ -89,9 +88,6 @@ func (scan *Scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, er
 	}
 	return fresh, nil
 }
-
-// isOwn reports whether a process is one of our user's.
-func (scan *Scan) isOwn(p proc.Process) bool { return p.UID == scan.scanner.UID }
 
 // readLive reads the process table, what the live processes show, and the records of what they claim.
 func (scan *Scan) readLive(ctx context.Context, options ReadOptions) error {

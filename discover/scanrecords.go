@@ -60,7 +60,6 @@ func sortByUpdated(entries []Entry) []Entry {
 	return entries
 }
 
-// splitByAgent returns one list of entries for each adapter.
 func (scan *Scan) splitByAgent(entries []Entry) [][]Entry {
 	out := make([][]Entry, len(scan.adapters))
 	for _, e := range entries {
@@ -72,12 +71,12 @@ func (scan *Scan) splitByAgent(entries []Entry) [][]Entry {
 
 // readRecords adds the records of the entries, one list for each adapter. Entries that were read before are left out.
 func (scan *Scan) readRecords(ctx context.Context, entries [][]Entry, options ReadOptions) {
-	if len(scan.readKeys)+len(scan.readEntries) > 0 {
-		for i := range entries {
-			entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return scan.hasRecord(Key{e.Agent, e.ID, e.Path}) })
-		}
+	for i := range entries {
+		entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return scan.readKeys[e.key()] })
 	}
-	scan.readEntries = append(scan.readEntries, entries...)
+	for _, e := range slices.Concat(entries...) {
+		scan.readKeys[e.key()] = true
+	}
 	results := forEachAdapter(scan.adapters, func(i int, a Adapter) (records []Record, err error) {
 		if len(entries[i]) == 0 {
 			return nil, nil
@@ -99,32 +98,13 @@ func (scan *Scan) readRecords(ctx context.Context, entries [][]Entry, options Re
 	}
 }
 
-// hasRecord reports whether an entry with this key was read. It builds the index when it is first called: most scans never
-// need one.
-func (scan *Scan) hasRecord(key Key) bool {
-	if len(scan.readKeys) == 0 { // mostly the index is built once, of all entries: growing would take twice the memory
-		n := 0
-		for _, entries := range scan.readEntries {
-			n += len(entries)
-		}
-		scan.readKeys = make(map[Key]bool, n)
-	}
-	for _, entries := range scan.readEntries {
-		for _, e := range entries {
-			scan.readKeys[Key{e.Agent, e.ID, e.Path}] = true
-		}
-	}
-	scan.readEntries = nil
-	return scan.readKeys[key]
-}
-
 // readClaimedRecords adds the records of the sessions that the wanted claims name, however old they are. A claim without a
 // path has no record: its adapter has just searched for one.
 func (scan *Scan) readClaimedRecords(ctx context.Context, options ReadOptions, wanted func(Claim) bool) {
 	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
 	for _, c := range scan.claims {
 		ref := Ref{c.Session, c.Path}
-		if c.Path != "" && wanted(c) && !scan.hasRecord(Key{c.Agent, c.Session, c.Path}) &&
+		if c.Path != "" && wanted(c) && !scan.readKeys[Key{c.Agent, c.Session, c.Path}] &&
 			!slices.Contains(refs[c.Agent], ref) {
 			refs[c.Agent] = append(refs[c.Agent], ref)
 			for _, h := range scan.homesOfClaim(c) {

@@ -9,20 +9,6 @@ import (
 	"agentctl/proc"
 )
 
-// Result correlates what was read. The sessions are in order.
-func (scan *Scan) Result() Result {
-	r := scan.correlate()
-	scan.sortSessions(r.Sessions)
-	return r
-}
-
-// filteredResult returns the result with the sessions that match the filter. It sorts no others.
-func (scan *Scan) filteredResult(filter *SessionFilter) Result {
-	r := scan.correlate()
-	r.Sessions = filter.sortAndLimit(scan.sortSessions(filter.matching(r.Sessions)))
-	return r
-}
-
 // ProcessesHidden reports whether processes are out of sight, so that stopped sessions cannot be told from live ones.
 func (scan *Scan) ProcessesHidden() bool { return scan.hidden() != "" }
 
@@ -47,8 +33,8 @@ func fileExists(r *Record) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// correlate returns the result with its sessions in no order.
-func (scan *Scan) correlate() Result {
+// Result correlates what was read. The sessions are in order.
+func (scan *Scan) Result() Result {
 	scan.joinFiles()
 	cor := newCorrelation(scan.table, scan.claims)
 	cor.exists, cor.hidden, cor.absence = fileExists, scan.hidden(), scan.absence
@@ -66,7 +52,7 @@ func (scan *Scan) correlate() Result {
 		}
 	}
 	return Result{
-		Sessions: sessions, Warnings: scan.warnings, Table: scan.table, ProcessesUnknown: scan.tableUnreadable,
+		Sessions: scan.sortSessions(sessions), Warnings: scan.warnings, Table: scan.table, ProcessesUnknown: scan.tableUnreadable,
 		AgentProcesses: agents, SessionsByProcess: sessionsByProcess(sessions),
 	}
 }

@@ -60,11 +60,10 @@ func (s Session) AllProcesses() []proc.Process { return slices.Concat(s.Clients,
 
 // ProcessStarted returns when the first of [Session.AllProcesses] started; the zero time if that is not known.
 func (s Session) ProcessStarted() time.Time {
-	all := s.AllProcesses()
-	if len(all) == 0 {
-		return time.Time{}
+	for _, p := range s.AllProcesses() {
+		return p.Started
 	}
-	return all[0].Started
+	return time.Time{}
 }
 
 // LastActivity returns the time of the newest record, or else of the start of the session or its process. The age of a server says
@@ -118,7 +117,6 @@ func (s Session) SharesProcess(o Session) bool {
 	return slices.ContainsFunc(o.Processes, func(p proc.Process) bool { return s.HasProcess(p.ID) })
 }
 
-// RunByAny reports whether one of these processes runs the session.
 func (s Session) RunByAny(processes iter.Seq[proc.Process]) bool {
 	for p := range processes {
 		if s.HasPID(p.ID.PID) {
@@ -170,9 +168,8 @@ func ContainsSession(list []Session, s Session) bool {
 }
 
 func (s Session) pid() int {
-	all := s.AllProcesses()
-	if len(all) == 0 {
-		return 0
+	for _, p := range s.AllProcesses() {
+		return p.ID.PID
 	}
-	return all[0].ID.PID
+	return 0
 }

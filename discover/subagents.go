@@ -55,7 +55,7 @@ func (f *SubagentTracker) readSubagents(ctx context.Context, scan *Scan, parents
 	filter := func(Agent) EntryFilter { return EntryFilter{Parents: refs, Subagents: true} }
 	entries := scan.listEntries(ctx, map[Agent][]Home{agent: homes}, filter)
 	for i := range entries {
-		entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return f.seen[Key{e.Agent, e.ID, e.Path}] })
+		entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return f.seen[e.key()] })
 	}
 	from := len(scan.records)
 	scan.readRecords(ctx, entries, ReadOptions{})

@@ -2,7 +2,6 @@ package discover
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"agentctl/proc"
@@ -136,7 +135,6 @@ func homeOf(homes []Home, dir, path string) (Home, bool) {
 	return found, ok
 }
 
-// setTrust sets the trust of a session's home.
 func (scan *Scan) setTrust(s *Session) {
 	h, ok := homeOf(scan.homes[s.Agent], s.Home, s.Path)
 	if !ok {
@@ -170,10 +168,10 @@ func (e *UntrustedError) Error() string {
 
 // Home returns what the user has to name to allow the action: the session's home, or a database outside of it.
 func (e *UntrustedError) Home() string {
-	if rel, err := filepath.Rel(e.Session.Home, e.Session.Path); e.Session.Path == "" || err == nil && filepath.IsLocal(rel) {
-		return e.Session.Home
+	if e.Session.isOutsideHome() {
+		return e.Session.Path
 	}
-	return e.Session.Path
+	return e.Session.Home
 }
 
 // CheckTrust returns an [*UntrustedError] if the session's agent must not be used to act on it: by commands with the paths of

@@ -28,7 +28,7 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, filter discov
 		if s.exists(h.Explicit) {
 			s.list(filter)
 		}
-		found, errs = discover.AppendEntries(found, s.found), append(errs, s.errs...)
+		found, errs = append(found, s.found...), append(errs, s.errs...)
 	}
 	if err := ctx.Err(); err != nil {
 		errs = append(errs, err)
@@ -215,7 +215,7 @@ func (s *homeScan) addFile(path, id string, info fsread.FileInfo, err error) {
 		s.byID = map[string]int{}
 	}
 	s.byID[id] = len(s.found)
-	s.found = discover.AppendEntry(s.found, e)
+	s.found = append(s.found, e)
 }
 
 // preferred reports whether a is to be read rather than b, another rollout of the same thread. Codex prefers a plain file to a

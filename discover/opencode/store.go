@@ -16,7 +16,7 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.En
 	var errs []error
 	for _, home := range homes {
 		found, err := homeEntries(ctx, home, q)
-		out, errs = discover.AppendEntries(out, found), append(errs, err)
+		out, errs = append(out, found...), append(errs, err)
 	}
 	return out, errors.Join(errs...)
 }
@@ -30,11 +30,11 @@ func homeEntries(ctx context.Context, home discover.Home, q discover.EntryFilter
 	var all []discover.Entry
 	for _, path := range databases {
 		found, err := databaseEntries(ctx, home, path, q)
-		all, errs = discover.AppendEntries(all, found), append(errs, warningUnlessGone(path, err))
+		all, errs = append(all, found...), append(errs, warningUnlessGone(path, err))
 	}
 	files, err := legacyEntries(ctx, home, q)
 	errs = append(errs, err)
-	all = discover.AppendEntries(all, notMigrated(files, all))
+	all = append(all, notMigrated(files, all)...)
 	return slices.DeleteFunc(all, func(e discover.Entry) bool { return !matches(q, e) }), errors.Join(errs...)
 }
 
@@ -62,7 +62,7 @@ func databaseEntries(ctx context.Context, home discover.Home, path string, q dis
 			case s.unreadable && q.Refs == nil && q.ID == "":
 				d.damage.unreadable = append(d.damage.unreadable, s.id)
 			default:
-				out = discover.AppendEntry(out, discover.Entry{
+				out = append(out, discover.Entry{
 					Agent: agentName, Path: path, Home: home.Dir, ID: s.id, Parent: s.parent, Updated: transcript.Time(s.updated),
 				})
 			}

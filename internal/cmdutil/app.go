@@ -88,7 +88,7 @@ func prepare(c *cli.Command) {
 	}
 }
 
-// Verb is a command: its names and its constructor.
+// Verb is the names and the constructor of a command.
 type Verb struct {
 	Name    string
 	New     func(Factory) *cli.Command
@@ -99,7 +99,6 @@ type Verb struct {
 	TakesHosts bool
 }
 
-// command makes the command.
 func (v Verb) command(f Factory) *cli.Command {
 	if v.FindsSessions {
 		f.Users = &UserFlags{verb: v.Name}
@@ -112,7 +111,7 @@ func (v Verb) command(f Factory) *cli.Command {
 		withUsers(c, f.Users)
 	}
 	if v.TakesHosts {
-		withHosts(c, f.Hosts)
+		c.Flags = append(c.Flags, f.Hosts.flags()...)
 	}
 	c.Name, c.Aliases = v.Name, v.Aliases
 	prepare(c)

@@ -1,6 +1,7 @@
 package cmdutil
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,6 +176,7 @@ func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []str
 			name, value, joined = strings.Cut(letters, "=")
 		}
 		f := FlagOf(verb, name)
+		optional, _ := f.(*OptionalValueFlag)
 		switch {
 		case f == nil && !long:
 			return nil, nil, unknownShort(CommandName(verb), word, FlagNames(verb))
@@ -190,8 +192,8 @@ func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []str
 		case joined && !long:
 			return append(flags, "-"+name+"="+strings.TrimPrefix(value, "=")), next, nil
 		case joined:
-		case hasDefault(f) && (len(next) == 0 || strings.HasPrefix(next[0], "-")):
-			value = f.(*OptionalValueFlag).Default
+		case optional != nil && (len(next) == 0 || strings.HasPrefix(next[0], "-")):
+			value = optional.Default
 		case len(next) > 0:
 			value, next = next[0], next[1:]
 		}
@@ -201,12 +203,6 @@ func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []str
 		return append(flags, FlagText(name)+"="+value), next, nil
 	}
 	return flags, next, nil
-}
-
-// hasDefault reports whether the flag's value may be left out.
-func hasDefault(f cli.Flag) bool {
-	_, ok := f.(*OptionalValueFlag)
-	return ok
 }
 
 // FlagOf returns a command's flag of that name, without its dashes; nil if there is none.
@@ -241,7 +237,8 @@ func OptionalDir(c *cli.Context) (string, error) {
 	case 1:
 		return args[0], nil
 	}
-	return "", UsageError(c.Command.Name, "%s does not take the argument %q", c.Command.Name, args[1])
+	verb := CommandName(c.Command)
+	return "", UsageError(verb, "%s does not take the argument %q", verb, args[1])
 }
 
 // SplitPassed splits the arguments at the --. rest, what is passed on, is nil if there is no --.
@@ -250,6 +247,17 @@ func SplitPassed(args []string) (own, rest []string) {
 		return args[:i], args[i+1:]
 	}
 	return args, nil
+}
+
+// WithArgument is the action of a command that takes exactly one argument; what names it in the error.
+func WithArgument(what string, run func(ctx context.Context, arg string) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		args, err := Arguments(c, 1, what)
+		if err != nil {
+			return err
+		}
+		return run(c.Context, args[0])
+	}
 }
 
 // Arguments returns the arguments of a command that takes exactly want of them; what names them in the error.

@@ -52,14 +52,14 @@ func (f Factory) NewCall(verb string, o *CommonFlags, object any) (*Call, error)
 
 // List lists the sessions of a filter; what names the work in the progress line.
 func (c *Call) List(ctx context.Context, what string, filter discover.SessionFilter) (discover.Result, error) {
-	working, done := c.StartQuery(ctx, what)
+	working, done := c.StartWork(ctx, what)
 	defer done()
 	return c.Scanner.List(working, filter)
 }
 
 // Find finds the sessions that an argument means. If it fails, it reports the warnings, which may be the reason.
 func (c *Call) Find(ctx context.Context, arg string, options discover.ReadOptions) (discover.Result, error) {
-	working, done := c.StartQuery(ctx, "looking for "+output.Sanitize(arg))
+	working, done := c.StartWork(ctx, "looking for "+output.Sanitize(arg))
 	defer done()
 	r, err := c.Scanner.Find(working, arg, c.Agents, options)
 	if working.Err() != nil {
@@ -69,6 +69,19 @@ func (c *Call) Find(ctx context.Context, arg string, options discover.ReadOption
 		_ = c.ReportWarnings(r.Warnings)
 	}
 	return r, err
+}
+
+// FindOne is [Call.Find] of an argument that must mean one session, as pid:N may not.
+func (c *Call) FindOne(ctx context.Context, arg string, options discover.ReadOptions) (discover.Session, discover.Result, error) {
+	r, err := c.Find(ctx, arg, options)
+	if err != nil {
+		return discover.Session{}, r, err
+	}
+	if len(r.Sessions) > 1 {
+		_ = c.ReportWarnings(r.Warnings) // the error says how it ends
+		return discover.Session{}, r, &discover.AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: len(r.Sessions)}
+	}
+	return r.Sessions[0], r, nil
 }
 
 // SinceTime returns the time of --since, or of the configuration.

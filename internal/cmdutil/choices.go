@@ -5,7 +5,6 @@ import (
 	"agentctl/discover/watch"
 )
 
-// EventTypes returns the words that --type takes.
 func EventTypes() []string {
 	return []string{
 		string(watch.SessionStarted), string(watch.SessionRunning), string(watch.SessionWaiting),
@@ -21,7 +20,6 @@ func Statuses() []string {
 	}
 }
 
-// UsageGroups are the words that --by of usage takes.
 func UsageGroups() []string {
 	return []string{"day", "week", "month", "project", "model", "agent", "session"}
 }
@@ -29,5 +27,4 @@ func UsageGroups() []string {
 // DiskGroups are the words that --by of du takes.
 func DiskGroups() []string { return []string{"session", "project", "agent", "month"} }
 
-// Schemas are the words that schema takes.
 func Schemas() []string { return []string{"config"} }

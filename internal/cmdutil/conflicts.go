@@ -9,7 +9,7 @@ import (
 
 // Activity reads who works where, as this command sees it; what names the work in the progress line.
 func (c *Call) Activity(ctx context.Context, what string) (*lock.Activity, error) {
-	working, done := c.StartQuery(ctx, what)
+	working, done := c.StartWork(ctx, what)
 	defer done()
 	return lock.ReadActivity(working, c.Scanner, c.Getenv, c.Now)
 }

@@ -39,7 +39,7 @@ func DescribeLock(l lock.Lock) string {
 }
 
 // FormatTime formats a time for a message, in the local zone, as tables do.
-func FormatTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
+func FormatTime(t time.Time) string { return t.Local().Format(time.DateTime) }
 
 // DescribeSession names a session in a message: agent, ID, pid and start time.
 func DescribeSession(s discover.Session) string {

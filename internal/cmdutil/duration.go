@@ -27,7 +27,6 @@ func LimitFlag(name, usage string, to *time.Duration) cli.Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Value: &durationValue{to: to, zeroAllowed: true}}
 }
 
-// Set implements [cli.Generic].
 func (s *durationValue) Set(text string) error {
 	d, ok := config.ParseDuration(text)
 	if !ok || d < 0 || d == 0 && !s.zeroAllowed {

@@ -26,7 +26,6 @@ func ErrorText(err error) string {
 	return text
 }
 
-// causes returns an error and all errors that it wraps.
 func causes(err error) []error {
 	out := []error{err}
 	switch e := err.(type) { //nolint:errorlint // it is walked by hand, each error by itself

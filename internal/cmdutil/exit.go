@@ -48,7 +48,6 @@ func errorNamed(name string) status {
 	return status{ExitFailed, failed}
 }
 
-// errorStatuses has every error that is printed.
 func errorStatuses() []status {
 	return []status{
 		{ExitFailed, failed},
@@ -83,7 +82,6 @@ var (
 	ErrNo = errors.New("no")
 )
 
-// AnswerNo answers a question with no, and a message.
 func AnswerNo(message string) error { return &Failure{errorNamed("no"), message, "", nil} }
 
 // ConflictError says that a session, lock or process of another conflicts.
@@ -106,7 +104,6 @@ func UnableError(message, hint string) error {
 	return &Failure{errorNamed("unsupported"), message, hint, nil}
 }
 
-// NotInstalledError says that a program is not installed.
 func NotInstalledError(message string) error {
 	return &Failure{errorNamed("not_installed"), message, "", nil}
 }
@@ -211,7 +208,6 @@ func WantsJSON(args []string) bool {
 	})
 }
 
-// Warn reports a warning.
 func (f Factory) Warn(message string) { f.Report.warning(output.Warning{Message: message}) }
 
 // ReportWarnings reports warnings, each once per command. It returns [ErrPartial] if there are any.
@@ -225,7 +221,6 @@ func (f Factory) ReportWarnings(warnings []*discover.Warning) error {
 	return nil
 }
 
-// UnreadWarning makes a warning of an error in reading a session.
 func UnreadWarning(s discover.Session, err error) *discover.Warning {
 	if w, ok := errors.AsType[*discover.Warning](err); ok {
 		return w

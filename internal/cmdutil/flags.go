@@ -23,12 +23,10 @@ func FormatFlag(to *string, example string) cli.Flag {
 // formatJSON is the --format that asks for what --json prints.
 const formatJSON = "json"
 
-// JSONFlag is --json.
 func JSONFlag(to *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print JSON (agentctl schema)", Destination: to}
 }
 
-// NoColorFlag is --no-color.
 func NoColorFlag(to *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "no-color", Usage: "print no colours", Destination: to}
 }

@@ -34,9 +34,6 @@ func (h *HostFlags) flags() []cli.Flag {
 	}
 }
 
-// withHosts adds the flags of [HostFlags] to a command.
-func withHosts(c *cli.Command, h *HostFlags) { c.Flags = append(c.Flags, h.flags()...) }
-
 // HostCall is what one host is asked.
 type HostCall struct {
 	Target host.Target
@@ -222,7 +219,6 @@ func (f Factory) Hello() host.Hello {
 	return host.Hello{Schema: output.SchemaID(), Version: b.Version, OS: b.OS, Arch: b.Arch}
 }
 
-// request returns the request of a call.
 func (c HostCall) request() host.Request {
 	return host.Request{Schema: output.SchemaID(), Args: c.Args, Stdin: c.Stdin}
 }

@@ -87,7 +87,6 @@ func decodeMessage(r *objectReader, e *output.Export) error {
 	return nil
 }
 
-// decodeList calls element at each element of an array.
 func decodeList(r *objectReader, element func() error) error {
 	if err := expect(r, '['); err != nil {
 		return err
@@ -103,7 +102,6 @@ func decodeList(r *objectReader, element func() error) error {
 	return expect(r, ']')
 }
 
-// expect reads a bracket.
 func expect(r *objectReader, want json.Delim) error {
 	token, err := r.Token()
 	if err == nil && token != want {

@@ -136,7 +136,6 @@ type budget struct {
 	left int64
 }
 
-// Read implements [io.Reader].
 func (b *budget) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, fmt.Errorf("an object has more than %d MB", maxObject>>20)

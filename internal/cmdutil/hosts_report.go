@@ -1,7 +1,6 @@
 package cmdutil
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,28 +24,6 @@ type hostReports struct {
 	host    string
 	shown   int
 	failed  *output.Error
-}
-
-// lineWriter calls line with each line. It has no field of a type with many methods: the linker keeps all methods of what is in an interface.
-type lineWriter struct {
-	line func([]byte)
-	rest []byte
-}
-
-// Write implements [io.Writer].
-func (w *lineWriter) Write(text []byte) (int, error) {
-	w.rest = append(w.rest, text...)
-	for {
-		line, rest, found := bytes.Cut(w.rest, []byte("\n"))
-		if !found {
-			if len(w.rest) > maxReport {
-				w.rest = nil // what follows is not JSON, and is dropped
-			}
-			return len(text), nil
-		}
-		w.line(line)
-		w.rest = bytes.Clone(rest)
-	}
 }
 
 func (r *hostReports) line(line []byte) {
@@ -106,7 +83,6 @@ func (r *hostReports) answer(code int, err error) answer {
 	return a
 }
 
-// failure is the error of a host.
 func (r *hostReports) failure() error {
 	f := &Failure{errorNamed(r.failed.Code), r.failed.Message, r.failed.Hint, nil}
 	if f.code == ExitInterrupted { // it was ended there

@@ -67,7 +67,7 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 				}
 				return err
 			})
-			ended, err := runner.run(working, call, host.Output{Stdout: objects.out, Stderr: &lineWriter{line: reports.line}})
+			ended, err := runner.run(working, call, host.Output{Stdout: objects.out, Stderr: &lineWriter{limit: maxReport, line: reports.line}})
 			err = errors.Join(err, objects.finish())
 			if working.Err() != nil {
 				err = working.Err()

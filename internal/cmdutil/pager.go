@@ -13,10 +13,10 @@ import (
 
 // Page prints a text that is for people: into a terminal by way of a pager if it has more lines than that. It returns
 // when the pager has ended, however much of the text that has read. What the user types is the pager's, Ctrl-C too;
-// other signals end it.
-func (f Factory) Page(ctx context.Context, text []byte) error {
+// other signals end it. With noPager it prints the text itself.
+func (f Factory) Page(ctx context.Context, text []byte, noPager bool) error {
 	pager := f.pager()
-	if f.Width == 0 || pager == "" || bytes.Count(text, []byte("\n")) < f.Height {
+	if noPager || f.Width == 0 || pager == "" || bytes.Count(text, []byte("\n")) < f.Height {
 		_, err := f.Stdout.Write(text)
 		return err
 	}

@@ -11,9 +11,7 @@ import (
 )
 
 // Guide returns what finds panes of terminal multiplexers, and asks only those of our own user.
-func (c *Call) Guide() attach.Guide { return c.guide(c.Scanner) }
-
-func (f Factory) guide(w *discover.Scanner) attach.Guide {
+func (f Factory) Guide(w *discover.Scanner) attach.Guide {
 	return attach.Guide{Host: launch.Environment{Environ: f.Environ}, Reachable: w.Reachable}
 }
 

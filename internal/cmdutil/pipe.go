@@ -18,7 +18,6 @@ type ContextWriter struct {
 	Out     io.Writer
 }
 
-// Write implements [io.Writer].
 func (i ContextWriter) Write(text []byte) (int, error) {
 	done := make(chan error, 1)
 	kept := bytes.Clone(text) // it is written still when we have given up

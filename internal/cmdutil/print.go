@@ -10,7 +10,6 @@ import (
 	"agentctl/lock"
 )
 
-// PrintRows prints the rows of a list as JSON, by --format, or as a table.
 func PrintRows[T any](c *Call, rows []T, asJSON bool, table func(io.Writer, []T, output.TextOptions) error) error {
 	switch {
 	case asJSON:
@@ -72,7 +71,6 @@ func (c *Call) Show(sessions []discover.Session, resources []output.Resources, e
 	return nil
 }
 
-// showOne prints the session i of n.
 func (c *Call) showOne(i, n int, object output.Session, s discover.Session, r output.Resources, asJSON bool) error {
 	switch {
 	case c.Template != nil:
@@ -101,7 +99,6 @@ func (c *Call) ShowObjects(objects []output.Session, asJSON bool) error {
 	return nil
 }
 
-// PrintLocks prints locks as a table, as JSON, or as --format says.
 func (c *Call) PrintLocks(list []lock.Lock, asJSON bool) error {
 	objects := make([]output.Lock, 0, len(list))
 	for _, l := range list {

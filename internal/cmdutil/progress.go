@@ -20,35 +20,6 @@ func (f Factory) StartWork(ctx context.Context, what string) (working context.Co
 	return working, func() { endProgress(); stop() }
 }
 
-// StartQuery is StartWork for work that changes nothing: see [interruptibleLater].
-func (f Factory) StartQuery(ctx context.Context, what string) (working context.Context, done func()) {
-	working, stop := interruptibleLater(ctx)
-	endProgress := f.Progress(what)
-	return working, func() { endProgress(); stop() }
-}
-
-// interruptibleLater is [Interruptible] after a delay. Handling signals takes a thread of its own and a switch to it for
-// each signal: a tenth of the time of a usual query. Until then signals end the process by default; a query leaves nothing
-// behind that would have to be reported.
-func interruptibleLater(ctx context.Context) (working context.Context, stop func()) {
-	const later = progressDelay / 2 // not in the midst of a look
-	working, cancel := context.WithCancelCause(ctx)
-	ended := make(chan struct{})
-	timer := time.AfterFunc(later, func() {
-		defer close(ended)
-		signalled, stop := Interruptible(working)
-		defer stop()
-		<-signalled.Done()
-		cancel(context.Cause(signalled))
-	})
-	return working, sync.OnceFunc(func() {
-		cancel(nil)
-		if !timer.Stop() {
-			<-ended
-		}
-	})
-}
-
 // Interruptible cancels the context on SIGINT, SIGTERM and SIGHUP; the cause names the signal. So a command can report
 // the state that it leaves. After stop the signals end the process by default again. A SIGHUP that was ignored at the
 // start (nohup) stays ignored.

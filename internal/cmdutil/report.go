@@ -27,12 +27,11 @@ type Reporter struct {
 	warned map[string]bool
 }
 
-// NewReporter makes a reporter that writes to out.
 func NewReporter(out io.Writer) *Reporter { return &Reporter{out: out} }
 
 // WithReports returns a factory that reports nothing on stderr: warn gets the text of each warning and error.
 func (f Factory) WithReports(warn func(text string)) Factory {
-	f.Report = NewReporter(&lineWriter{line: func(line []byte) {
+	f.Report = NewReporter(&lineWriter{limit: maxReport, line: func(line []byte) {
 		var d output.Diagnostic
 		switch {
 		case json.Unmarshal(line, &d) != nil:
@@ -89,7 +88,6 @@ func (r *Reporter) warnOnce(n output.Warning) {
 	}
 }
 
-// Hint reports advice.
 func (r *Reporter) Hint(text string) { r.write(output.Diagnostic{Hint: text}, "hint: ", text) }
 
 // Note reports something that is neither wrong nor advice, such as what goes on after an interrupt.
@@ -141,40 +139,32 @@ func (r *Reporter) script(flag string) (out io.Writer, ended func()) {
 	if !r.JSON {
 		return r.out, resume
 	}
-	w := &scriptWriter{report: r, flag: flag}
-	return w, func() { w.flush(); resume() }
-}
-
-// scriptWriter reports each line that a script prints.
-type scriptWriter struct {
-	report *Reporter
-	flag   string
-	rest   []byte
+	w := &lineWriter{limit: maxScriptLine, line: func(line []byte) {
+		if len(line) > 0 {
+			r.warning(output.Warning{Message: string(line), Source: flag})
+		}
+	}}
+	return w, func() { w.line(w.rest); resume() }
 }
 
 // maxScriptLine bounds an unfinished line in memory, in bytes.
 const maxScriptLine = 64 << 10
 
-// Write implements [io.Writer].
-func (w *scriptWriter) Write(text []byte) (int, error) {
+// lineWriter calls line with each line that is written. A longer one than limit comes in parts.
+type lineWriter struct {
+	line  func([]byte)
+	limit int
+	rest  []byte
+}
+
+func (w *lineWriter) Write(text []byte) (int, error) {
 	w.rest = append(w.rest, text...)
 	for {
 		line, rest, found := bytes.Cut(w.rest, []byte("\n"))
-		if !found && len(line) < maxScriptLine {
+		if !found && len(line) < w.limit {
 			return len(text), nil
 		}
 		w.line(line)
-		w.rest = rest
-	}
-}
-
-func (w *scriptWriter) flush() {
-	w.line(w.rest)
-	w.rest = nil
-}
-
-func (w *scriptWriter) line(line []byte) {
-	if len(line) > 0 {
-		w.report.warning(output.Warning{Message: string(line), Source: w.flag})
+		w.rest = bytes.Clone(rest)
 	}
 }

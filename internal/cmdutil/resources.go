@@ -42,7 +42,7 @@ func (f Factory) Resources(ctx context.Context, w *discover.Scanner, r discover.
 		})
 	}
 	out := make([]output.Resources, len(r.Sessions))
-	guide := f.guide(w)
+	guide := f.Guide(w)
 	for i, s := range r.Sessions {
 		if pane := s.Pane(); pane != nil && s.Trust == discover.TrustOurs {
 			commands.Go(func() {

@@ -103,7 +103,6 @@ func (f Factory) OtherUsers(r discover.Result, s discover.Session) bool {
 	return ok && self.UID != 0 && len(s.Processes) > 0 && s.Processes[0].UID != self.UID
 }
 
-// Roles are the words that --role takes.
 func Roles() []string {
 	return []string{string(search.User), string(search.Assistant), string(search.Tool)}
 }

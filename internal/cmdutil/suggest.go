@@ -67,7 +67,6 @@ func isNumber(word string) bool {
 	return err == nil && n > 0
 }
 
-// unknownCommand makes the usage error for an unknown command.
 func unknownCommand(word string, known []string) error {
 	hint := Program + " --help lists the commands"
 	if other, ok := otherTools()[word]; ok {

@@ -101,7 +101,6 @@ func (c *Config) decode(text string, agents []string) *Error {
 	return decodeTable(&md, "homes.", homes, lists)
 }
 
-// decodeHosts decodes the table [hosts].
 func (c *Config) decodeHosts(md *toml.MetaData, hosts map[string]toml.Primitive) *Error {
 	values := map[string]any{}
 	for name := range hosts {

@@ -32,7 +32,6 @@ func decodeTable(md *toml.MetaData, prefix string, table map[string]toml.Primiti
 // but not to its own errors about wrong types.
 type decoder func(value any) error
 
-// UnmarshalTOML implements [toml.Unmarshaler].
 func (d decoder) UnmarshalTOML(value any) error { return d(value) }
 
 // reject returns a decoder that fails with a message.
@@ -63,7 +62,6 @@ func stringValue(to *string) decoder {
 	}
 }
 
-// stringList decodes a string, or a list of strings.
 func stringList(to *[]string) decoder {
 	return func(value any) error {
 		list, ok := value.([]any)
@@ -112,7 +110,6 @@ func dirList(to func([]string)) decoder {
 	}
 }
 
-// hostValue decodes the destination of a host.
 func hostValue(name string, to func(destination string)) decoder {
 	return func(value any) error {
 		var destination string

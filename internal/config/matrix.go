@@ -35,18 +35,11 @@ type MatrixRow struct {
 // agents are the valid values of adapter. A leading ~/ in cwd stands for home. Every error is an [*Error].
 func LoadMatrix(path, home string, agents []string) (Matrix, error) {
 	var m Matrix
-	text, err := readFile(path)
-	if err != nil {
-		return m, readError(path, err)
-	}
-	if err := m.decode(string(text), agents); err != nil {
-		err.File = path
-		return m, err
-	}
+	err := load(path, func(text string) *Error { return m.decode(text, agents) })
 	if _, tilde := cutTilde(m.Dir); tilde {
 		m.Dir = expandTilde(m.Dir, home)
 	}
-	return m, nil
+	return m, err
 }
 
 func (m *Matrix) decode(text string, agents []string) *Error {

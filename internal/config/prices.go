@@ -35,11 +35,7 @@ func LoadPrices(path string, stdin io.Reader) (prices map[string]Price, text []b
 		return nil, nil, readError(path, err)
 	}
 	prices, failed := decodePrices(string(text))
-	if failed != nil {
-		failed.File = path
-		return nil, nil, failed
-	}
-	return prices, text, nil
+	return prices, text, named(path, failed)
 }
 
 func decodePrices(text string) (map[string]Price, *Error) {

@@ -27,6 +27,24 @@ func readFile(path string) ([]byte, error) {
 	return text, err
 }
 
+// load reads and decodes a file.
+func load(path string, decode func(text string) *Error) error {
+	text, err := readFile(path)
+	if err != nil {
+		return readError(path, err)
+	}
+	return named(path, decode(string(text)))
+}
+
+// named sets the file of an error; nil if there is none.
+func named(path string, err *Error) error {
+	if err == nil {
+		return nil
+	}
+	err.File = path
+	return err
+}
+
 // readError is the error for a file that cannot be read.
 func readError(path string, err error) *Error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {

@@ -69,7 +69,6 @@ type frameWriter struct {
 	kind frameKind
 }
 
-// Write implements [io.Writer].
 func (w frameWriter) Write(text []byte) (n int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -24,7 +24,6 @@ type Target struct {
 	Destination string
 }
 
-// IsLocal reports whether the target is this machine.
 func (t Target) IsLocal() bool { return t.Name == Local }
 
 // maxName bounds the name of a host, in bytes.

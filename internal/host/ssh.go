@@ -146,7 +146,6 @@ type tail struct {
 // tailSize is how much of stderr is kept, in bytes.
 const tailSize = 4 << 10
 
-// Write implements [io.Writer].
 func (t *tail) Write(text []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

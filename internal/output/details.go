@@ -33,13 +33,11 @@ func Details(w io.Writer, s discover.Session, r Resources, explain *Explanation,
 	}
 	if len(r.Processes) > 0 {
 		out.WriteByte('\n')
-		g := processGrid(r.Processes, opts)
-		g.write(out, opts.Width)
+		_ = processGrid(r.Processes, opts).print(out, opts) // out keeps the error
 	}
 	if len(r.Orphans) > 0 {
 		out.WriteString("\norphans, which the session left behind:\n")
-		g := processGrid(r.Orphans, opts)
-		g.write(out, opts.Width)
+		_ = processGrid(r.Orphans, opts).print(out, opts)
 	}
 	if explain != nil {
 		explain.write(out)

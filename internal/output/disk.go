@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // DiskUsage is the JSON object of `du`.
@@ -45,11 +46,7 @@ type DiskPart struct {
 
 // DiskTable writes a header, one row for each of the report's, and the total.
 func DiskTable(w io.Writer, u DiskUsage, opts TextOptions) error {
-	fullIDs := make([]SessionID, len(u.Rows))
-	for i, r := range u.Rows {
-		fullIDs[i] = SessionID{r.Adapter, r.Key}
-	}
-	names := opts.ShortIDs(fullIDs)
+	names := shortIDsOf(opts, u.Rows, func(r DiskRow) SessionID { return SessionID{r.Adapter, r.Key} })
 	for i, r := range u.Rows {
 		switch {
 		case r.Key == "":
@@ -69,7 +66,7 @@ func DiskTable(w io.Writer, u DiskUsage, opts TextOptions) error {
 		len(rows),
 		column{title: "SIZE", cell: func(i int) string { return rows[i].SizeText() }, alignRight: true},
 		column{cell: func(i int) string { return percentText(rows[i].Bytes, u.Total.Bytes) }, dropLate: 3},
-		column{title: diskHeader(u.By), cell: func(i int) string { return names[i] }, preferred: 30, min: 10, keepEnd: u.By != "month"},
+		column{title: strings.ToUpper(u.By), cell: func(i int) string { return names[i] }, preferred: 30, min: 10, keepEnd: u.By != "month"},
 		column{title: "AGENT", cell: func(i int) string { return rows[i].Adapter }, dropLate: 4},
 		column{title: "SESSIONS", cell: func(i int) string { return rows[i].sessionsText(u.By) }, dropEarly: 2, alignRight: true},
 		column{title: "LAST", cell: func(i int) string { return ageText(rows[i].LastActivityAt, opts.Now) }, dropEarly: 1, alignRight: true},
@@ -94,18 +91,6 @@ func (r DiskRow) sessionsText(by string) string {
 	return strconv.Itoa(r.Sessions)
 }
 
-func diskHeader(by string) string {
-	switch by {
-	case "agent":
-		return "AGENT"
-	case "month":
-		return "MONTH"
-	case "project":
-		return "PROJECT"
-	}
-	return "SESSION"
-}
-
 func percentText(n, all int64) string {
 	if all <= 0 {
 		return ""
@@ -115,19 +100,16 @@ func percentText(n, all int64) string {
 
 // partsText names the largest parts.
 func partsText(parts []DiskPart) string {
-	text := ""
 	const most = 2
-	for _, p := range parts[:min(most, len(parts))] {
-		if text != "" {
-			text += ", "
-		}
-		text += p.Kind + " " + ByteSize(p.Bytes)
-	}
-	if len(parts) > most {
-		text += ", …"
-	}
 	if len(parts) == 1 {
 		return parts[0].Kind
 	}
-	return text
+	var texts []string
+	for _, p := range parts[:min(most, len(parts))] {
+		texts = append(texts, p.Kind+" "+ByteSize(p.Bytes))
+	}
+	if len(parts) > most {
+		texts = append(texts, "…")
+	}
+	return strings.Join(texts, ", ")
 }

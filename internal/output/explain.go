@@ -48,7 +48,6 @@ func Explain(s discover.Session) *Explanation {
 	return x
 }
 
-// turnWord returns the state of a turn as a word.
 func turnWord(t discover.TurnState) string {
 	switch t {
 	case discover.TurnNone:

@@ -2,7 +2,6 @@ package output
 
 import (
 	"bufio"
-	"bytes"
 	"io"
 )
 
@@ -78,10 +77,7 @@ func writeList[T any](b *bufio.Writer, list []T, lineBreak string, write func(*b
 }
 
 func writeValue[T any](b *bufio.Writer, v T) error {
-	var line bytes.Buffer
-	if err := JSONLine(&line, v); err != nil {
-		return err
-	}
-	_, err := b.Write(bytes.TrimSuffix(line.Bytes(), []byte("\n")))
+	text, err := marshal(v, "")
+	b.Write(text)
 	return err
 }

@@ -114,11 +114,6 @@ func (e *FormatError) Error() string {
 	return "--format: " + strings.TrimPrefix(e.err.Error(), "template: ")
 }
 
-// SessionFields returns the names of the fields of a session, in the order of [Session].
-func SessionFields() []string {
-	return fieldNames(reflect.TypeFor[Session]())
-}
-
 // fieldNames returns the names of the fields that a template may use.
 func fieldNames(t reflect.Type) []string {
 	var out []string
@@ -232,7 +227,6 @@ func (f *Format) jsonText(v any) (string, error) {
 	return string(text), err
 }
 
-// ageText is the [Age] of a JSON timestamp.
 func ageText(timestamp any, now time.Time) string {
 	t, err := time.Parse(time.RFC3339, fmt.Sprint(timestamp))
 	if err != nil {

@@ -37,7 +37,6 @@ func WarningLine(warnings []string) string {
 	return fmt.Sprintf("%d could not be read: %s", len(warnings), Sanitize(warnings[0]))
 }
 
-// StatusSummary counts the sessions by status.
 func StatusSummary(sessions []discover.Session) string {
 	var parts []string
 	for _, status := range []discover.Status{discover.Waiting, discover.Running, discover.Idle, discover.Unknown, discover.Stopped} {

@@ -60,7 +60,6 @@ func ParseSession(s *Session) (discover.Session, error) {
 	return out, times.err
 }
 
-// parseMeta sets the facts, and what [newMeta] has added to them.
 func parseMeta(out *discover.Session, meta discover.Facts) {
 	for _, f := range meta {
 		switch yes, _ := f.Value.(bool); f.Name {

@@ -40,7 +40,6 @@ type grid struct {
 	color func(row int) string
 }
 
-// newGrid returns the grid of a table.
 func newGrid(rows int, columns ...column) *grid {
 	for i := range columns {
 		c := &columns[i]
@@ -52,18 +51,12 @@ func newGrid(rows int, columns ...column) *grid {
 	return &grid{columns: columns, rows: rows}
 }
 
-// print writes the grid, fitted to the width of the terminal.
-func (g *grid) print(w io.Writer, opts TextOptions) error {
-	out := bufio.NewWriter(w)
-	g.write(out, opts.Width)
-	return out.Flush()
-}
-
 // columnGap separates two columns.
 const columnGap = "  "
 
-// write prints the grid; a width of 0 is unlimited. Columns that are empty in all rows are left out.
-func (g *grid) write(out *bufio.Writer, width int) {
+// print writes the grid, fitted to the width of the terminal. Columns that are empty in all rows are left out.
+func (g *grid) print(w io.Writer, opts TextOptions) error {
+	out, width := bufio.NewWriter(w), opts.Width
 	g.measure()
 	if width > 0 {
 		g.fit(width)
@@ -76,6 +69,7 @@ func (g *grid) write(out *bufio.Writer, width int) {
 		}
 		g.writeLine(out, width, func(c *column) string { return c.cells[row] }, color)
 	}
+	return out.Flush()
 }
 
 // measure computes the natural width of each column, and removes empty columns.

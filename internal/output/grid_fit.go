@@ -34,7 +34,6 @@ func (g *grid) dropColumn(rank func(*column) int) bool {
 	return true
 }
 
-// totalWidth is the width of the grid if each column has the width that size returns.
 func (g *grid) totalWidth(size func(*column) int) int {
 	n := len(columnGap) * (len(g.columns) - 1)
 	for i := range g.columns {

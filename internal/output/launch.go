@@ -26,13 +26,12 @@ type LaunchResult struct {
 
 // LaunchTable writes a header, and one row a launch: its name, its session ID or -, its branch and its directory.
 func LaunchTable(w io.Writer, launches []LaunchResult, opts TextOptions) error {
-	fullIDs := make([]SessionID, len(launches))
-	for i, l := range launches {
-		if l.Session != nil {
-			fullIDs[i] = newSessionID(l.Adapter, l.Session.ID)
+	ids := shortIDsOf(opts, launches, func(l LaunchResult) SessionID {
+		if l.Session == nil {
+			return SessionID{}
 		}
-	}
-	ids := opts.ShortIDs(fullIDs)
+		return newSessionID(l.Adapter, l.Session.ID)
+	})
 	dir := func(dir string) string {
 		if opts.Width > 0 {
 			return opts.shortDir(dir)

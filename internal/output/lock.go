@@ -30,11 +30,7 @@ type Lock struct {
 
 // LockTable writes a header, and one row a lock.
 func LockTable(w io.Writer, locks []Lock, opts TextOptions) error {
-	fullIDs := make([]SessionID, len(locks))
-	for i, l := range locks {
-		fullIDs[i] = newSessionID(l.Adapter, l.SessionID)
-	}
-	ids := opts.ShortIDs(fullIDs)
+	ids := shortIDsOf(opts, locks, func(l Lock) SessionID { return newSessionID(l.Adapter, l.SessionID) })
 	return newGrid(
 		len(locks),
 		column{title: "DIR", cell: func(i int) string { return Sanitize(opts.shortDir(locks[i].Directory)) }, keepEnd: true, preferred: 20, min: 12},

@@ -27,11 +27,7 @@ func (o *Orphan) Check() error {
 
 // OrphanTable writes a header, and one row a process.
 func OrphanTable(w io.Writer, orphans []Orphan, opts TextOptions) error {
-	fullIDs := make([]SessionID, len(orphans))
-	for i, o := range orphans {
-		fullIDs[i] = newSessionID(o.Adapter, o.SessionID)
-	}
-	ids := opts.ShortIDs(fullIDs)
+	ids := shortIDsOf(opts, orphans, func(o Orphan) SessionID { return newSessionID(o.Adapter, o.SessionID) })
 	return newGrid(
 		len(orphans),
 		column{title: "PID", cell: func(i int) string { return HostPrefix(orphans[i].Host) + strconv.Itoa(orphans[i].PID) }, alignRight: true},

@@ -72,7 +72,6 @@ type Quota struct {
 	Time     string   `json:"time,omitempty"`
 }
 
-// NewSessionWithResources is [NewSession] with the resources that the session uses.
 func NewSessionWithResources(s discover.Session, r Resources) Session {
 	out := NewSession(s)
 	out.Processes, out.Orphans, out.Changes = r.Processes, r.Orphans, r.Changes

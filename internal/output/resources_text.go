@@ -14,13 +14,9 @@ import (
 
 // processGrid lays out a process tree: children indented below their parent, and the totals in the last row.
 func processGrid(processes []Process, opts TextOptions) *grid {
-	texts := make([]string, len(processes))
+	rows, pids, texts := processes, make([]string, len(processes)), make([]string, len(processes))
 	for i, p := range processes {
-		texts[i] = p.text(opts)
-	}
-	rows, pids := processes, make([]string, len(processes))
-	for i, p := range processes {
-		pids[i] = strconv.Itoa(p.PID)
+		pids[i], texts[i] = strconv.Itoa(p.PID), p.text(opts)
 	}
 	if len(processes) > 1 {
 		all := Resources{Processes: processes}

@@ -47,10 +47,7 @@ func (t *searchText) writeSession(s *discover.Session) {
 		words[i] = Sanitize(words[i])
 	}
 	line := strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), columnGap)
-	if t.opts.Width > 0 {
-		line = Truncate(line, t.opts.Width)
-	}
-	t.b.WriteString(t.colored("1", line) + "\n")
+	t.b.WriteString(t.colored("1", t.fitted(line)) + "\n")
 }
 
 // writeContext prints messages around a match, each once, on one line.
@@ -68,7 +65,6 @@ func (t *searchText) writeContext(messages []discover.Message) {
 	}
 }
 
-// writeLine prints a line of a message with its matches.
 func (t *searchText) writeLine(m discover.Message, spans []search.FieldSpan) {
 	text := spans[0].Text
 	begin, end := lineAround(text, spans[0].Start)

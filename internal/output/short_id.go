@@ -49,7 +49,11 @@ func (o TextOptions) ShortIDs(ids []SessionID) []string {
 		prefixLen[id] = n
 	}
 	for i, id := range out {
-		n := min(len(id), max(prefixLen[id], o.minIDLength(ids[i])))
+		least := discover.MinShortID
+		if o.MinShortID != nil {
+			least = o.MinShortID(ids[i].Agent, ids[i].ID)
+		}
+		n := min(len(id), max(prefixLen[id], least))
 		for n < len(id) && !utf8.RuneStart(id[n]) {
 			n++
 		}
@@ -58,12 +62,13 @@ func (o TextOptions) ShortIDs(ids []SessionID) []string {
 	return out
 }
 
-// minIDLength is the minimum length of a shortened ID.
-func (o TextOptions) minIDLength(id SessionID) int {
-	if o.MinShortID == nil {
-		return discover.MinShortID
+// shortIDsOf are the [TextOptions.ShortIDs] of the rows of a table.
+func shortIDsOf[T any](o TextOptions, rows []T, id func(T) SessionID) []string {
+	ids := make([]SessionID, len(rows))
+	for i, row := range rows {
+		ids[i] = id(row)
 	}
-	return o.MinShortID(id.Agent, id.ID)
+	return o.ShortIDs(ids)
 }
 
 // commonPrefixLen is the length of the common prefix in bytes.

@@ -32,7 +32,6 @@ func SessionTable(w io.Writer, sessions []discover.Session, opts TextOptions) er
 	return sessionGrid(sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, c.group, c.waitingOn, c.dir, c.title).print(w, opts)
 }
 
-// sessionGrid returns the grid of columns with one row for each session.
 func sessionGrid(sessions []discover.Session, columns ...column) *grid {
 	g := newGrid(len(sessions), columns...)
 	g.color = func(i int) string { return statusColor(&sessions[i]) }
@@ -44,11 +43,7 @@ type sessionColumns struct{ id, agent, status, pid, age, last, group, waitingOn,
 
 // newSessionColumns builds the columns for these sessions.
 func (o TextOptions) newSessionColumns(sessions []discover.Session) sessionColumns {
-	fullIDs := make([]SessionID, len(sessions))
-	for i := range sessions {
-		fullIDs[i] = SessionID{string(sessions[i].Agent), sessions[i].ID}
-	}
-	ids := o.ShortIDs(fullIDs)
+	ids := shortIDsOf(o, sessions, func(s discover.Session) SessionID { return SessionID{string(s.Agent), s.ID} })
 	cell := func(text func(s *discover.Session) string) func(int) string {
 		return func(i int) string { return text(&sessions[i]) }
 	}
@@ -57,7 +52,7 @@ func (o TextOptions) newSessionColumns(sessions []discover.Session) sessionColum
 		agent:     column{title: "AGENT", cell: func(i int) string { return string(sessions[i].Agent) }, dropEarly: rankAgent},
 		status:    column{title: "STATUS", cell: cell(func(s *discover.Session) string { return Sanitize(statusText(s)) }), colored: o.Color, preferred: longestStatus, min: 12},
 		pid:       column{title: "PID", cell: cell(pidText), dropEarly: rankPID, alignRight: true},
-		age:       column{title: "AGE", cell: cell(func(s *discover.Session) string { return processAge(s, o.Now) }), dropEarly: rankAge, alignRight: true},
+		age:       column{title: "AGE", cell: func(i int) string { return Age(sessions[i].ProcessStarted(), o.Now) }, dropEarly: rankAge, alignRight: true},
 		last:      column{title: "LAST", cell: func(i int) string { return Age(sessions[i].LastActivity(), o.Now) }, dropEarly: rankLast, alignRight: true},
 		group:     column{title: "GROUP", cell: func(i int) string { return Sanitize(sessions[i].Group) }, dropEarly: rankGroup, preferred: 12},
 		waitingOn: column{title: "WAITING ON", cell: cell(WaitingOnText), dropEarly: rankWaitingOn, preferred: 24, min: 12},
@@ -112,11 +107,6 @@ func pidText(s *discover.Session) string {
 		text += "*"
 	}
 	return text
-}
-
-// processAge is the age of the process that the session is shown by, "" if it is not known.
-func processAge(s *discover.Session, now time.Time) string {
-	return Age(s.ProcessStarted(), now)
 }
 
 // shortDir replaces the home directory with ~, if it is a whole prefix of path elements.

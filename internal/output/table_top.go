@@ -193,7 +193,6 @@ func FitLine(line string, width int) string {
 	return line + strings.Repeat(" ", max(0, width-options.String(line)))
 }
 
-// WithoutColor removes the colours of a line.
 func WithoutColor(line string) string {
 	if !strings.Contains(line, "\x1b") {
 		return line

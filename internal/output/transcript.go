@@ -32,7 +32,6 @@ type TranscriptOptions struct {
 	Full bool
 }
 
-// NewTranscript returns a Transcript that writes to out.
 func NewTranscript(out io.Writer, opts TranscriptOptions) *Transcript {
 	return &Transcript{opts: opts, out: out, lastModels: map[string]string{}}
 }
@@ -105,7 +104,6 @@ func (t *Transcript) writeHeader(b *strings.Builder, m TranscriptMessage) {
 	b.WriteString(line + "\n")
 }
 
-// headerLabel is the label of a message and its colour.
 func headerLabel(m discover.Message) (name, color string) {
 	switch m.Kind {
 	case discover.KindError:

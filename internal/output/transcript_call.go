@@ -27,7 +27,6 @@ func (t *Transcript) writeOutput(b *strings.Builder, m TranscriptMessage) {
 	}
 }
 
-// callLine formats a tool call and its state on one line.
 func (t *Transcript) callLine(m TranscriptMessage, state string) string {
 	if m.Tool.State == discover.ToolFailed && !t.opts.ShowTools {
 		if why := Sanitize(firstLine(m.Tool.Output)); why != "" {

@@ -84,13 +84,8 @@ func (u *Usage) Check() error {
 	return nil
 }
 
-// Plus adds up tokens of two rows of usage, which have no context.
-func (t Tokens) Plus(o Tokens) Tokens {
-	return Tokens{
-		In: t.In + o.In, Out: t.Out + o.Out, CacheRead: t.CacheRead + o.CacheRead, CacheWrite: t.CacheWrite + o.CacheWrite,
-		Reasoning: t.Reasoning + o.Reasoning, Total: t.Total + o.Total,
-	}
-}
+// Plus is [discover.Tokens.Plus].
+func (t Tokens) Plus(o Tokens) Tokens { return Tokens(discover.Tokens(t).Plus(discover.Tokens(o))) }
 
 // Check returns an error unless the object of another agentctl may be printed.
 func (l *UsageLimit) Check() error {
@@ -103,7 +98,6 @@ func (l *UsageLimit) Check() error {
 	return times.err
 }
 
-// NewUsageLimit returns the object of a limit.
 func NewUsageLimit(q discover.StatedQuota) UsageLimit {
 	return UsageLimit{
 		Adapter: string(q.Agent), Model: q.Model, SessionID: q.Session, Name: q.Name, Used: finite(q.Used), Reached: q.Reached,
@@ -114,25 +108,18 @@ func NewUsageLimit(q discover.StatedQuota) UsageLimit {
 // UsageTable writes a header, one row for each of the report's, and the total. On a terminal each row has a bar.
 func UsageTable(w io.Writer, u Usage, opts TextOptions) error {
 	most := int64(0)
-	fullIDs := make([]SessionID, len(u.Rows))
-	for i, r := range u.Rows {
-		most = max(most, r.Tokens.Total)
-		fullIDs[i] = SessionID{r.Adapter, r.Key}
-	}
+	ids := shortIDsOf(opts, u.Rows, func(r UsageRow) SessionID { return SessionID{r.Adapter, r.Key} })
 	names := make([]string, len(u.Rows))
 	for i, r := range u.Rows {
-		names[i] = cmp.Or(r.Key, "other")
-	}
-	switch u.By {
-	case "session":
-		names = opts.ShortIDs(fullIDs)
-	case "project":
-		for i := range names {
-			names[i] = opts.shortDir(names[i])
+		most = max(most, r.Tokens.Total)
+		name := cmp.Or(r.Key, "other")
+		switch u.By {
+		case "session":
+			name = ids[i]
+		case "project":
+			name = opts.shortDir(name)
 		}
-	}
-	for i := range names {
-		names[i] = HostPrefix(u.Rows[i].Host) + Sanitize(names[i])
+		names[i] = HostPrefix(r.Host) + Sanitize(name)
 	}
 	rows := u.Rows
 	if len(rows) > 1 {

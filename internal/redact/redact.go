@@ -24,7 +24,6 @@ type compiledRule struct {
 	re *regexp.Regexp
 }
 
-// New makes a Redactor.
 func New() *Redactor {
 	r := &Redactor{}
 	for _, rule := range rules() {
@@ -42,7 +41,6 @@ func (r *Redactor) Text(s string) string {
 	return s
 }
 
-// replace replaces what the rule finds.
 func (c *compiledRule) replace(s string) string {
 	if !c.mayMatch(s) {
 		return s

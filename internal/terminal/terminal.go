@@ -125,7 +125,6 @@ func (s *Screen) Show(ctx context.Context) (err error) {
 	}
 }
 
-// typed handles a key.
 func (s *Screen) typed(key Key) Request {
 	if s.Typed != nil {
 		return s.Typed(key)

@@ -19,7 +19,6 @@ import (
 	"agentctl/proc/multiplexer"
 )
 
-// New makes the command attach.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &cmdutil.CommonFlags{}
 	return &cli.Command{
@@ -34,13 +33,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			cmdutil.AdapterFlag(&o.AdapterNames),
 		},
 		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl attach 88d1d394", "agentctl attach pid:4711", "agentctl attach devbox:88d1d394"),
-		Action: func(c *cli.Context) error {
-			args, err := cmdutil.Arguments(c, 1, "the ID of a session")
-			if err != nil {
-				return err
-			}
-			return run(c.Context, f, args[0], o)
-		},
+		Action:             cmdutil.WithArgument("the ID of a session", func(ctx context.Context, arg string) error { return run(ctx, f, arg, o) }),
 	}
 }
 
@@ -56,17 +49,13 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *cmdutil.CommonFl
 		}
 		arg = call.ID()
 	}
-	r, err := c.Find(ctx, arg, discover.ReadOptions{})
+	session, r, err := c.FindOne(ctx, arg, discover.ReadOptions{})
 	if err != nil {
 		return err
 	}
-	if len(r.Sessions) > 1 {
-		_ = c.ReportWarnings(r.Warnings) // the error says how it ends
-		return &discover.AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: len(r.Sessions)}
-	}
 	working, stop := cmdutil.Interruptible(ctx)
 	defer stop()
-	t := target{Call: c, session: r.Sessions[0], guide: c.Guide()}
+	t := target{Call: c, session: session, guide: c.Guide(c.Scanner)}
 	if err := t.find(working); err != nil {
 		return err
 	}

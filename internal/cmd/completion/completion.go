@@ -2,6 +2,7 @@
 package completion
 
 import (
+	"context"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -9,25 +10,20 @@ import (
 	"agentctl/internal/cmdutil"
 )
 
-// New makes the command completion.
 func New(f cmdutil.Factory) *cli.Command {
 	return &cli.Command{
 		Usage:              "print a completion script for bash, zsh, fish or PowerShell",
 		UsageText:          "agentctl completion bash|zsh|fish|powershell",
 		ArgsUsage:          "SHELL",
 		CustomHelpTemplate: cmdutil.HelpTemplate("source <(agentctl completion bash)", "agentctl completion fish | source"),
-		Action: func(c *cli.Context) error {
-			args, err := cmdutil.Arguments(c, 1, "a shell: bash, zsh, fish or powershell")
-			if err != nil {
-				return err
-			}
-			script, ok := scripts()[args[0]]
+		Action: cmdutil.WithArgument("a shell: bash, zsh, fish or powershell", func(_ context.Context, shell string) error {
+			script, ok := scripts()[shell]
 			if !ok {
-				return cmdutil.UnknownWord("shell", args[0], shells())
+				return cmdutil.UnknownWord("shell", shell, shells())
 			}
-			_, err = io.WriteString(f.Stdout, script)
+			_, err := io.WriteString(f.Stdout, script)
 			return err
-		},
+		}),
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"agentctl/internal/output"
 )
 
-// New makes the command current.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &cmdutil.CommonFlags{}
 	return &cli.Command{
@@ -26,9 +25,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			cmdutil.NoColorFlag(&o.NoColor),
 		},
 		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl current", "agentctl current --quiet"),
-		Action: func(c *cli.Context) error {
-			return run(c.Context, f, o)
-		},
+		Action:             func(c *cli.Context) error { return run(c.Context, f, o) },
 	}
 }
 
@@ -37,7 +34,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *cmdutil.CommonFlags) error {
 	if err != nil {
 		return err
 	}
-	working, done := f.StartQuery(ctx, "looking for the session around")
+	working, done := f.StartWork(ctx, "looking for the session around")
 	r, err := ancestry.Current(working, call.Scanner, f.PID, f.Getenv)
 	if working.Err() != nil {
 		err = working.Err()

@@ -15,7 +15,6 @@ import (
 	"agentctl/proc"
 )
 
-// New makes the command doctor.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &cmdutil.CommonFlags{}
 	return &cli.Command{
@@ -23,9 +22,7 @@ func New(f cmdutil.Factory) *cli.Command {
 		UsageText:          "agentctl doctor [FLAGS]",
 		Flags:              []cli.Flag{cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor)},
 		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl doctor", "agentctl doctor --json"),
-		Action: func(c *cli.Context) error {
-			return run(c.Context, f, o)
-		},
+		Action:             func(c *cli.Context) error { return run(c.Context, f, o) },
 	}
 }
 
@@ -66,7 +63,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *cmdutil.CommonFlags) error {
 	if err != nil {
 		return err
 	}
-	working, done := f.StartQuery(ctx, "examining the agents' stores")
+	working, done := f.StartWork(ctx, "examining the agents' stores")
 	found, err := examine(working, c)
 	done()
 	if err != nil {
@@ -103,8 +100,10 @@ func examine(ctx context.Context, c *cmdutil.Call) (findings, error) {
 	}
 	f.Processes = processesOf(live)
 	if !live.ProcessesUnknown {
-		f.Processes.CrossCheck, err = crossCheckProcesses(c.Factory, live.Table)
-		f.warn(err)
+		compared, differences, err := c.CrossCheck(live.Table)
+		if f.warn(err); err == nil {
+			f.Processes.CrossCheck = &crossCheck{compared, append([]proc.Difference{}, differences...)}
+		}
 	}
 	for _, w := range live.Warnings {
 		f.warn(w)
@@ -156,16 +155,6 @@ func processesOf(live discover.Result) processFindings {
 	return p
 }
 
-// crossCheckProcesses compares the process table with that of go-ps.
-func crossCheckProcesses(f cmdutil.Factory, table *proc.Table) (*crossCheck, error) {
-	compared, differences, err := f.CrossCheck(table)
-	if err != nil {
-		return nil, err
-	}
-	return &crossCheck{compared, append([]proc.Difference{}, differences...)}, nil
-}
-
-// plural is a count with its noun.
 func plural(n int, noun string) string {
 	if n == 1 {
 		return fmt.Sprintf("1 %s", noun)

@@ -19,7 +19,6 @@ type triedFindings struct {
 	UnknownKinds []string `json:"unknownKinds,omitempty"`
 }
 
-// examineTried examines the live sessions of an agent.
 func examineTried(ctx context.Context, scanner *discover.Scanner, a discover.Adapter, live []discover.Session) (t triedFindings, err error) {
 	c, ok := a.(discover.FormatChecker)
 	if !ok {

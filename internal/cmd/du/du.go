@@ -23,7 +23,6 @@ type options struct {
 	noPager   bool
 }
 
-// New makes the command du.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{}
 	return &cli.Command{
@@ -67,7 +66,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 		filter.Before = c.Style.Now.Add(-o.olderThan)
 	}
 	sum := newSums(o.by, c.Style.Now.Location())
-	working, done := c.StartQuery(ctx, "adding up the agents' stores")
+	working, done := c.StartWork(ctx, "adding up the agents' stores")
 	left, warnings, err := c.Scanner.ReadDisk(working, filter, sum.add)
 	done()
 	if err != nil {
@@ -101,9 +100,5 @@ func show(ctx context.Context, c *cmdutil.Call, u output.DiskUsage, o *options) 
 	if err := output.DiskTable(&b, u, c.Style); err != nil {
 		return err
 	}
-	if o.noPager {
-		_, err := c.Stdout.Write(b.Bytes())
-		return err
-	}
-	return c.Page(ctx, b.Bytes())
+	return c.Page(ctx, b.Bytes(), o.noPager)
 }

@@ -46,7 +46,6 @@ func (s *sums) add(owner *discover.Record, sub bool, u discover.DiskUse) {
 	s.total.add(owner, "", u)
 }
 
-// row returns the row of something.
 func (s *sums) row(owner *discover.Record, u discover.DiskUse) *sum {
 	var key rowKey
 	var first output.DiskRow

@@ -30,7 +30,6 @@ type options struct {
 // secretKey is the default of --secret-env, the variable with the webhook's secret.
 const secretKey = "AGENTCTL_WEBHOOK_SECRET"
 
-// New makes the command events.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{}
 	return &cli.Command{

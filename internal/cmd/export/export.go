@@ -4,7 +4,6 @@ package export
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -24,7 +23,6 @@ type options struct {
 	children, noRedact bool
 }
 
-// New makes the command export.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{}
 	return &cli.Command{
@@ -135,17 +133,20 @@ func write(ctx context.Context, c *cmdutil.Call, exports []output.Export, o *opt
 	}
 	for _, e := range exports {
 		if len(e.Messages) == 0 && len(e.Missing) == 0 {
-			c.Report.Note(fmt.Sprintf("%s has no messages", cmp.Or(sessionID(e.Session), "the session")))
+			name := "the session"
+			if e.Session.ID != nil {
+				name = output.HostPrefix(e.Session.Host) + *e.Session.ID
+			}
+			c.Report.Note(name + " has no messages")
 		}
 	}
 	return nil
 }
 
-// gather reads all that is exported.
 func gather(ctx context.Context, c *cmdutil.Call, args []string, o *options) ([]output.Export, []*discover.Warning, error) {
 	working, done := c.StartWork(ctx, "reading "+output.Sanitize(strings.Join(args, " ")))
 	defer done()
-	found, err := find(working, c, args)
+	found, err := c.FindAll(working, args)
 	if err == nil && o.file != "" {
 		err = checkTarget(working, c, o.file, found.Sessions)
 	}
@@ -155,30 +156,6 @@ func gather(ctx context.Context, c *cmdutil.Call, args []string, o *options) ([]
 		exports, err = r.read(working, found.Sessions)
 	}
 	return exports, r.warnings, cmp.Or(working.Err(), err)
-}
-
-// find finds the sessions of all arguments, each once.
-func find(ctx context.Context, c *cmdutil.Call, args []string) (all discover.Result, err error) {
-	for _, arg := range args {
-		r, err := c.Scanner.Find(ctx, arg, c.Agents, discover.ReadOptions{})
-		all.Warnings = append(all.Warnings, r.Warnings...)
-		if err != nil {
-			return all, err
-		}
-		for _, s := range r.Sessions {
-			if !slices.ContainsFunc(all.Sessions, func(o discover.Session) bool { return o.Key() == s.Key() }) {
-				all.Sessions = append(all.Sessions, s)
-			}
-		}
-	}
-	return all, nil
-}
-
-func sessionID(s output.Session) string {
-	if s.ID == nil {
-		return ""
-	}
-	return output.HostPrefix(s.Host) + *s.ID
 }
 
 func render(w io.Writer, exports []output.Export, as string) error {

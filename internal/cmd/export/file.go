@@ -86,7 +86,7 @@ func writeFile(ctx context.Context, name string, write func(io.Writer) error) er
 	if err != nil {
 		return cmdutil.UsageError("export", "-o: %v", err)
 	}
-	err = write(contextWriter{ctx, f})
+	err = write(cmdutil.ContextWriter{Context: ctx, Out: f})
 	err = errors.Join(err, f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), name)
@@ -95,18 +95,4 @@ func writeFile(ctx context.Context, name string, write func(io.Writer) error) er
 		_ = os.Remove(f.Name()) // best effort
 	}
 	return err
-}
-
-// contextWriter is a file that takes nothing once the context has ended.
-type contextWriter struct {
-	ctx context.Context
-	*os.File
-}
-
-// Write implements [io.Writer].
-func (w contextWriter) Write(text []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return w.File.Write(text)
 }

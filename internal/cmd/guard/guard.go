@@ -7,7 +7,6 @@ import (
 	"agentctl/internal/cmdutil"
 )
 
-// New makes the command guard.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &cmdutil.GuardOptions{}
 	return &cli.Command{

@@ -12,7 +12,6 @@ import (
 	"agentctl/internal/manual"
 )
 
-// New makes the command help. verbs returns all commands.
 func New(f cmdutil.Factory, verbs func() []cmdutil.Verb) *cli.Command {
 	var noPager bool
 	return &cli.Command{
@@ -26,11 +25,7 @@ func New(f cmdutil.Factory, verbs func() []cmdutil.Verb) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if noPager {
-				_, err := f.Stdout.Write(text)
-				return err
-			}
-			return f.Page(c.Context, text)
+			return f.Page(c.Context, text, noPager)
 		},
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"agentctl/lock/githooks"
 )
 
-// New makes the command hooks.
 func New(f cmdutil.Factory) *cli.Command {
 	return &cli.Command{
 		Usage:              "install git hooks that guard a worktree and name the session in commits",
@@ -25,7 +24,11 @@ func New(f cmdutil.Factory) *cli.Command {
 		CustomHelpTemplate: cmdutil.GroupHelpTemplate("agentctl hooks install", "agentctl hooks status"),
 		Subcommands: []*cli.Command{
 			newChange(f, "install", "install agentctl in the git hooks of a repository", func(ctx context.Context, p *githooks.HooksDir, o *options) ([]githooks.Hook, error) {
-				return hooksInstall(ctx, f, p, o)
+				path, err := programPath(f)
+				if err != nil {
+					return nil, err
+				}
+				return p.Install(ctx, githooks.InstallOptions{Program: path, Merges: o.merges})
 			}, "agentctl hooks install", "agentctl hooks install --repo ~/src/api --trailer-merges"),
 			newChange(f, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *githooks.HooksDir, _ *options) ([]githooks.Hook, error) {
 				return p.Uninstall(ctx)
@@ -44,7 +47,6 @@ type options struct {
 	merges bool
 }
 
-// newChange makes a subcommand that calls do and prints the hooks that do returns.
 func newChange(f cmdutil.Factory, name, usage string, do func(context.Context, *githooks.HooksDir, *options) ([]githooks.Hook, error), examples ...string) *cli.Command {
 	o := &options{}
 	flags := []cli.Flag{
@@ -98,14 +100,6 @@ func runChange(ctx context.Context, f cmdutil.Factory, verb string, o *options, 
 		})
 	}
 	return cmdutil.PrintRows(c, out, o.JSON, output.GitHookTable)
-}
-
-func hooksInstall(ctx context.Context, f cmdutil.Factory, place *githooks.HooksDir, o *options) ([]githooks.Hook, error) {
-	path, err := programPath(f)
-	if err != nil {
-		return nil, err
-	}
-	return place.Install(ctx, githooks.InstallOptions{Program: path, Merges: o.merges})
 }
 
 // programPath is the path of this program for the hooks: its name in PATH if that leads to it, since an update replaces

@@ -15,7 +15,6 @@ import (
 	"agentctl/internal/output"
 )
 
-// newCheck makes the command host check.
 func newCheck(f cmdutil.Factory) *cli.Command {
 	o := &cmdutil.CommonFlags{}
 	return &cli.Command{
@@ -80,7 +79,6 @@ func runCheck(ctx context.Context, f cmdutil.Factory, names []string, o *cmdutil
 // maxDoctor bounds the answer of doctor, in bytes.
 const maxDoctor = 4 << 20
 
-// check asks one host what it has.
 func check(ctx context.Context, f cmdutil.Factory, t host.Target) (output.HostCheck, error) {
 	row := output.HostCheck{Host: t.Name, Destination: t.Destination, Agents: []output.HostAgent{}}
 	answer, text, err := f.AskHost(ctx, t, maxDoctor, "doctor", "--json")

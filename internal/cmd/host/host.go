@@ -8,7 +8,6 @@ import (
 	"agentctl/internal/host"
 )
 
-// New makes the command host.
 func New(f cmdutil.Factory) *cli.Command {
 	return &cli.Command{
 		Usage:              "show what is on other machines, and copy agentctl there",

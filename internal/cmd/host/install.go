@@ -13,7 +13,6 @@ import (
 	"agentctl/internal/host"
 )
 
-// newInstall makes the command host install.
 func newInstall(f cmdutil.Factory) *cli.Command {
 	var yes bool
 	return &cli.Command{
@@ -23,16 +22,12 @@ func newInstall(f cmdutil.Factory) *cli.Command {
 		ArgsUsage:          "HOST",
 		Flags:              []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &yes}},
 		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl host install devbox", "agentctl host install --yes ana@ci-3"),
-		Action: func(c *cli.Context) error {
-			args, err := cmdutil.Arguments(c, 1, "the name of a host")
-			if err != nil {
-				return err
-			}
+		Action: cmdutil.WithArgument("the name of a host", func(ctx context.Context, name string) error {
 			if !yes && !f.Terminal {
 				return cmdutil.UsageError("host install", "host install needs --yes when not on a terminal")
 			}
-			return runInstall(c.Context, f, args[0], yes)
-		},
+			return runInstall(ctx, f, name, yes)
+		}),
 	}
 }
 

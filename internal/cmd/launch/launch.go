@@ -21,7 +21,6 @@ type options struct {
 	vars             cli.StringSlice
 }
 
-// New makes the command launch.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{}
 	return &cli.Command{

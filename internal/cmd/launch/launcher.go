@@ -50,7 +50,6 @@ func (l *launcher) openRepository(ctx context.Context) (err error) {
 	return err
 }
 
-// launchOne launches one agent.
 func (l *launcher) launchOne(ctx context.Context, m launch.Member) error {
 	return l.StartOne(ctx, m.Adapter.Name(), func(ctx context.Context) (*agentrun.Launched, error) {
 		if err := l.openRepository(ctx); err != nil {
@@ -72,7 +71,6 @@ type placed struct {
 	worktree worktree.CreateResult
 }
 
-// place makes the worktree of a member.
 func (l *launcher) place(ctx context.Context, m launch.Member) (placed, error) {
 	p := placed{Member: m, dir: l.request.Dir}
 	if l.repo == nil {

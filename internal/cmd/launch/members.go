@@ -39,18 +39,15 @@ func (o *agentOptions) flags() []cli.Flag {
 // flagFunc is a flag whose values a function takes.
 type flagFunc func(string) error
 
-// Set implements [cli.Generic].
 func (f flagFunc) Set(value string) error { return f(value) }
 
 func (f flagFunc) String() string { return "" }
 
-// addAdapter takes --adapter.
 func (o *agentOptions) addAdapter(agent string) error {
 	o.chosen = append(o.chosen, choice{agent: agent})
 	return nil
 }
 
-// setModel takes --model.
 func (o *agentOptions) setModel(model string) error {
 	of := &o.model
 	if last := len(o.chosen) - 1; last >= 0 {

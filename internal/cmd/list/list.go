@@ -23,7 +23,6 @@ type options struct {
 	statuses                                             cli.StringSlice
 }
 
-// New makes the command list.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{}
 	return &cli.Command{
@@ -132,11 +131,7 @@ func printTable(ctx context.Context, c *cmdutil.Call, n int, o *options, draw fu
 	if err := draw(&b); err != nil {
 		return err
 	}
-	if o.noPager {
-		_, err := c.Stdout.Write(b.Bytes())
-		return err
-	}
-	return c.Page(ctx, b.Bytes())
+	return c.Page(ctx, b.Bytes(), o.noPager)
 }
 
 // selection makes the filter of the flags of list. Stopped sessions, or a window of time, imply --all.
@@ -146,8 +141,8 @@ func selection(c *cmdutil.Call, o *options) (discover.SessionFilter, error) {
 		return filter, err
 	}
 	filter.Condition, err = o.scope.Match("list")
-	if o.Quiet {
-		filter.Condition = withID(filter.Condition)
+	if match := filter.Condition; o.Quiet {
+		filter.Condition = func(s discover.Session) bool { return s.ID != "" && (match == nil || match(s)) }
 	}
 	return filter, err
 }
@@ -171,9 +166,4 @@ func hostSelection(c *cmdutil.Call, o *options) (discover.SessionFilter, error) 
 	}
 	filter.Since, err = c.SinceTime("list", o.since)
 	return filter, err
-}
-
-// withID returns a condition that only sessions with an ID meet, and the given one; and may be nil.
-func withID(and func(discover.Session) bool) func(discover.Session) bool {
-	return func(s discover.Session) bool { return s.ID != "" && (and == nil || and(s)) }
 }

@@ -22,7 +22,6 @@ func only(c *cli.Context, flag string, allowed ...string) error {
 	return nil
 }
 
-// runOrphans is list --orphans.
 func runOrphans(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if o.JSON && o.Quiet {
 		return cmdutil.UsageError("list", "--json and --quiet cannot be used together")
@@ -34,7 +33,7 @@ func runOrphans(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if f.OnHosts() {
 		return runOrphansOnHosts(ctx, c, o)
 	}
-	working, done := f.StartQuery(ctx, "reading the processes")
+	working, done := f.StartWork(ctx, "reading the processes")
 	found, r, err := stop.FindOrphans(working, c.Scanner, f.PID, c.Agents)
 	done()
 	if err != nil {

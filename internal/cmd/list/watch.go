@@ -3,8 +3,6 @@ package list
 import (
 	"bytes"
 	"context"
-	"errors"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,7 +14,6 @@ import (
 	"agentctl/internal/terminal"
 )
 
-// runWatch is list --watch.
 func runWatch(f cmdutil.Factory, c *cli.Context, o *options) error {
 	allowed := []string{"all", "since", "adapter", "status", "cwd", "repo", "group", "n", "children", "no-color"}
 	if f.Asked { // by the list --watch of another machine
@@ -28,9 +25,8 @@ func runWatch(f cmdutil.Factory, c *cli.Context, o *options) error {
 	if f.Asked {
 		return streamRows(c.Context, f, o)
 	}
-	in, typed := f.Stdin.(*os.File)
-	out, shown := f.Stdout.(*os.File)
-	if !f.Terminal || !typed || !shown || f.Getenv("TERM") == "dumb" {
+	in, out, ok := live.Terminal(f)
+	if !ok {
 		return cmdutil.NewUsageError("--watch needs a terminal that can be redrawn", "agentctl events prints what changes, line by line")
 	}
 	call, err := f.NewCall("list", &o.CommonFlags, nil)
@@ -57,14 +53,7 @@ func runWatch(f cmdutil.Factory, c *cli.Context, o *options) error {
 	}}
 	err = screen.Show(ctx)
 	stop()
-	if failed := table.Wait(); err == nil && !errors.Is(failed, context.Canceled) {
-		err = failed
-	}
-	if err != nil {
-		return err
-	}
-	last, _ := table.Last()
-	return f.ReportWarnings(last.Warnings)
+	return table.Finish(f, err)
 }
 
 // fill has the table updated by this machine or by others.

@@ -12,7 +12,7 @@ import (
 // runWide lists with the resources of each session. Token counts are always read.
 func runWide(ctx context.Context, c *cmdutil.Call, filter discover.SessionFilter, o *options) error {
 	filter.Tokens, filter.Full = true, true
-	working, done := c.StartQuery(ctx, "reading the agents' stores")
+	working, done := c.StartWork(ctx, "reading the agents' stores")
 	r, err := c.Scanner.List(working, filter)
 	var resources []output.Resources
 	var unanswered []*discover.Warning

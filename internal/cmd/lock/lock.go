@@ -21,7 +21,6 @@ type options struct {
 	force, json bool
 }
 
-// New makes the command lock.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{}
 	return &cli.Command{

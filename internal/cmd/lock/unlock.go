@@ -18,7 +18,6 @@ type unlockOptions struct {
 	force bool
 }
 
-// NewUnlock makes the command unlock.
 func NewUnlock(f cmdutil.Factory) *cli.Command {
 	o := &unlockOptions{}
 	return &cli.Command{

@@ -10,7 +10,6 @@ import (
 	"agentctl/internal/output"
 )
 
-// New makes the command locks.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &cmdutil.CommonFlags{}
 	return &cli.Command{
@@ -18,9 +17,7 @@ func New(f cmdutil.Factory) *cli.Command {
 		UsageText:          "agentctl locks [FLAGS]",
 		Flags:              []cli.Flag{cmdutil.FormatFlag(&o.Format, "{{.type}} {{.directory}}"), cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor)},
 		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl locks", "agentctl locks --json"),
-		Action: func(c *cli.Context) error {
-			return run(c.Context, f, o)
-		},
+		Action:             func(c *cli.Context) error { return run(c.Context, f, o) },
 	}
 }
 

@@ -69,11 +69,7 @@ func (t *printer) print(ctx context.Context, entries []output.TranscriptMessage)
 			return err
 		}
 	}
-	if t.options.noPager {
-		_, err := t.Stdout.Write(b.Bytes())
-		return err
-	}
-	return t.Page(ctx, b.Bytes())
+	return t.Page(ctx, b.Bytes(), t.options.noPager)
 }
 
 // follow prints the last messages of a session, then each new one, until the session stops.
@@ -115,7 +111,6 @@ func (t *printer) follow(ctx context.Context) error {
 	return t.partial
 }
 
-// writer returns a function that prints one message.
 func (t *printer) writer(ctx context.Context) func(output.TranscriptMessage) error {
 	out := cmdutil.ContextWriter{Context: ctx, Out: t.Stdout}
 	if t.options.JSON {

@@ -48,10 +48,8 @@ func runOnHost(ctx context.Context, c *cmdutil.Call, arg string, o *options) err
 		return partial
 	case o.JSON:
 		err = output.JSONArray(c.Stdout, p.all)
-	case o.noPager:
-		_, err = c.Stdout.Write(text.Bytes())
 	default:
-		err = c.Page(ctx, text.Bytes())
+		err = c.Page(ctx, text.Bytes(), o.noPager)
 	}
 	if err != nil {
 		return err

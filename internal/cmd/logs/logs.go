@@ -18,7 +18,6 @@ type options struct {
 	follow, tools, children, whole, noPager bool
 }
 
-// New makes the command logs.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{verb: "logs", limit: 50}
 	c := newCommand(f, o, "show the messages of a session; with -f, follow it until it stops", "agentctl logs -f 88d1d394", "agentctl logs -n 0 --tools 88d1d394")
@@ -48,16 +47,12 @@ func newCommand(f cmdutil.Factory, o *options, usage string, examples ...string)
 			cmdutil.JSONFlag(&o.JSON),
 			cmdutil.NoColorFlag(&o.NoColor),
 		},
-		Action: func(c *cli.Context) error {
-			args, err := cmdutil.Arguments(c, 1, "the ID of a session")
-			if err != nil {
-				return err
-			}
+		Action: cmdutil.WithArgument("the ID of a session", func(ctx context.Context, arg string) error {
 			if o.limit < 0 {
 				return cmdutil.UsageError(o.verb, "-n must be 0 or more")
 			}
-			return run(c.Context, f, args[0], o)
-		},
+			return run(ctx, f, arg, o)
+		}),
 		CustomHelpTemplate: cmdutil.HelpTemplate(examples...),
 	}
 }

@@ -90,14 +90,12 @@ func (t *printer) next(ctx context.Context) []output.TranscriptMessage {
 	return all
 }
 
-// transcript returns a writer of messages as text.
 func (t *printer) transcript(out io.Writer) *output.Transcript {
 	return output.NewTranscript(out, output.TranscriptOptions{
 		TextOptions: t.Style, ShowAge: !t.options.follow, ShowTools: t.options.tools, Full: t.options.whole,
 	})
 }
 
-// entry makes the printed form of a message.
 func (t *printer) entry(n update, s discover.Session) output.TranscriptMessage {
 	e := output.TranscriptMessage{Message: n.Message, CurrentSession: s, Changed: n.changed}
 	if !t.options.children {

@@ -56,7 +56,7 @@ func (t *tracker) last(messages iter.Seq2[discover.Message, error], n, more int,
 			failed(err)
 			continue
 		}
-		if held += size(m); held > transcriptLimit && len(last) > 0 {
+		if held += m.Size(); held > transcriptLimit && len(last) > 0 {
 			failed(fmt.Errorf("older messages are left out: the newest %d take up %d MB already", len(last), transcriptLimit>>20))
 			t.complete = false
 			break
@@ -76,15 +76,6 @@ func (t *tracker) last(messages iter.Seq2[discover.Message, error], n, more int,
 
 // transcriptLimit bounds the messages in memory, in bytes.
 const transcriptLimit = 48 << 20
-
-// size is about how many bytes a message takes in memory.
-func size(m discover.Message) int {
-	n := len(m.Text)
-	if m.Tool != nil {
-		n += len(m.Tool.Input) + len(m.Tool.Brief) + len(m.Tool.Output)
-	}
-	return n
-}
 
 // remember stores the state of a message.
 func (t *tracker) remember(m discover.Message) {

@@ -25,7 +25,6 @@ type options struct {
 	vars       cli.StringSlice
 }
 
-// New makes the command resume.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{}
 	return &cli.Command{
@@ -115,15 +114,10 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 
 // findStored finds the session to resume, and reads it in full.
 func findStored(ctx context.Context, c *cmdutil.Call, arg string) (discover.Session, launch.Adapter, error) {
-	r, err := c.Find(ctx, arg, discover.ReadOptions{Full: true})
+	session, _, err := c.FindOne(ctx, arg, discover.ReadOptions{Full: true})
 	if err != nil {
-		return discover.Session{}, nil, err
+		return session, nil, err
 	}
-	if len(r.Sessions) > 1 {
-		_ = c.ReportWarnings(r.Warnings) // the error says how it ends
-		return discover.Session{}, nil, &discover.AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: len(r.Sessions)}
-	}
-	session := r.Sessions[0]
 	adapter, err := agentrun.Adapter(c.Factory, string(session.Agent))
 	if err != nil {
 		return session, nil, err
@@ -142,11 +136,6 @@ func chooseDir(s discover.Session, flag string) (string, error) {
 	if flag != "" {
 		return cmdutil.WorkDir("resume", flag)
 	}
-	return directoryOf(s)
-}
-
-// directoryOf resolves the directory that a session worked in.
-func directoryOf(s discover.Session) (string, error) {
 	if s.Dir == "" {
 		return "", fmt.Errorf("%s does not say which directory the session worked in; give --cwd DIR", s.Path)
 	}

@@ -50,7 +50,6 @@ func runHosts(ctx context.Context, c *cmdutil.Call, args []string, o *options) e
 	return conclude(c, results, acted, o)
 }
 
-// with returns the calls with a flag.
 func with(calls []cmdutil.HostCall, flag string) []cmdutil.HostCall {
 	out := make([]cmdutil.HostCall, len(calls))
 	for i, call := range calls {
@@ -104,7 +103,6 @@ func mayGoOn(failed error, planned []output.StoredResult, calls []cmdutil.HostCa
 	return false
 }
 
-// answered reports whether there are results of the host of a call.
 func answered(results []output.StoredResult, call cmdutil.HostCall) bool {
 	return slices.ContainsFunc(results, func(r output.StoredResult) bool { return r.Host == call.Target.Name })
 }
@@ -122,7 +120,6 @@ func sessionsOf(planned []output.StoredResult) (list []discover.Session) {
 	return list
 }
 
-// conclude prints the results.
 func conclude(c *cmdutil.Call, results []output.StoredResult, failed error, o *options) error {
 	if len(results) == 0 && failed == nil && !o.Quiet && !o.JSON {
 		c.Report.Note("no stopped session matches")

@@ -56,7 +56,6 @@ func resultObject(r stored.Result, action launch.StoreAction) output.StoredResul
 	return out
 }
 
-// resultText describes a result on one line.
 func resultText(r output.StoredResult, action launch.StoreAction) string {
 	done := wordsOf(action).done
 	switch outcome := stored.Outcome(r.Result); outcome {
@@ -74,7 +73,6 @@ func resultText(r output.StoredResult, action launch.StoreAction) string {
 	return fmt.Sprintf("%s (%s)", r.Result, r.Message)
 }
 
-// commandText is a command as people write it.
 func commandText(args []string) string {
 	if len(args) == 0 { // of another machine
 		return "its agent"

@@ -50,14 +50,10 @@ func wordsOf(action launch.StoreAction) words {
 	}[action]
 }
 
-// New makes the command rm.
-func New(f cmdutil.Factory) *cli.Command { return newCommand(f, launch.ActionRemove) }
-
-// NewArchive makes the command archive.
-func NewArchive(f cmdutil.Factory) *cli.Command { return newCommand(f, launch.ActionArchive) }
-
-// NewUnarchive makes the command unarchive.
-func NewUnarchive(f cmdutil.Factory) *cli.Command { return newCommand(f, launch.ActionUnarchive) }
+// New returns the constructor of the command for an action.
+func New(action launch.StoreAction) func(cmdutil.Factory) *cli.Command {
+	return func(f cmdutil.Factory) *cli.Command { return newCommand(f, action) }
+}
 
 func newCommand(f cmdutil.Factory, action launch.StoreAction) *cli.Command {
 	o, w := &options{action: action}, wordsOf(action)

@@ -12,7 +12,6 @@ import (
 	"agentctl/internal/output"
 )
 
-// New makes the command schema.
 func New(f cmdutil.Factory) *cli.Command {
 	return &cli.Command{
 		Usage:              "print the JSON Schema of what --json prints, or that of the configuration file",

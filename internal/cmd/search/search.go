@@ -30,7 +30,6 @@ type options struct {
 // defaultSince is the time window without --since.
 const defaultSince = "30d"
 
-// New makes the command search.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{}
 	return &cli.Command{
@@ -64,13 +63,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			"agentctl search -F --role user --since all 'TODO: parser'",
 			"agentctl search -l migrate | fzf --preview 'agentctl peek {}'",
 		),
-		Action: func(c *cli.Context) error {
-			args, err := cmdutil.Arguments(c, 1, "a pattern")
-			if err != nil {
-				return err
-			}
-			return run(c.Context, f, args[0], o)
-		},
+		Action: cmdutil.WithArgument("a pattern", func(ctx context.Context, pattern string) error { return run(ctx, f, pattern, o) }),
 	}
 }
 
@@ -112,7 +105,6 @@ func run(ctx context.Context, f cmdutil.Factory, pattern string, o *options) err
 	return nil
 }
 
-// query makes the query of the flags.
 func query(c *cmdutil.Call, pattern string, o *options) (q search.Query, err error) {
 	switch {
 	case pattern == "":

@@ -30,7 +30,6 @@ const defaultTimeout = time.Minute
 // readLimit bounds what is read from stdin, in bytes. [launch.NewMessage] has the limit of a message, and says so.
 const readLimit = 16 << 20
 
-// New makes the command send.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{timeout: defaultTimeout}
 	return &cli.Command{
@@ -74,10 +73,11 @@ func run(ctx context.Context, f cmdutil.Factory, arg, text string, o *options) e
 	if f.OnHosts(arg) {
 		return runOnHost(ctx, c, arg, message, o)
 	}
-	session, err := findSession(ctx, c, arg)
+	session, found, err := c.FindOne(ctx, arg, discover.ReadOptions{})
 	if err != nil {
 		return err
 	}
+	_ = c.ReportWarnings(found.Warnings) // the session is read again
 	ctx, end := cmdutil.Interruptible(ctx)
 	defer end()
 	endProgress := c.Progress("waiting until the session has read the message")
@@ -111,19 +111,6 @@ func readMessage(ctx context.Context, f cmdutil.Factory, text string) (launch.Me
 		return message, cmdutil.UsageError("send", "%v", err)
 	}
 	return message, nil
-}
-
-// findSession finds the one session that the argument means.
-func findSession(ctx context.Context, c *cmdutil.Call, arg string) (discover.Session, error) {
-	r, err := c.Find(ctx, arg, discover.ReadOptions{})
-	if err != nil {
-		return discover.Session{}, err
-	}
-	_ = c.ReportWarnings(r.Warnings) // the session is read again
-	if len(r.Sessions) > 1 {
-		return discover.Session{}, &discover.AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: len(r.Sessions)}
-	}
-	return r.Sessions[0], nil
 }
 
 // sendError returns the error of a message that was not accepted.

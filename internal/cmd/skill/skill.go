@@ -13,7 +13,6 @@ import (
 //go:embed SKILL.md
 var text string
 
-// New makes the command skill.
 func New(f cmdutil.Factory) *cli.Command {
 	return &cli.Command{
 		Usage:              "print a SKILL.md by which an agent learns to use agentctl",

@@ -16,7 +16,6 @@ type options struct {
 	explain, alive bool
 }
 
-// New makes the command status.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{}
 	return &cli.Command{
@@ -34,16 +33,12 @@ func New(f cmdutil.Factory) *cli.Command {
 			cmdutil.NoColorFlag(&o.NoColor),
 		},
 		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl status 88d1d394", "agentctl status pid:4711 --explain", "agentctl status 88d1d394 --alive"),
-		Action: func(c *cli.Context) error {
-			args, err := cmdutil.Arguments(c, 1, "the ID of a session")
-			if err != nil {
-				return err
-			}
+		Action: cmdutil.WithArgument("the ID of a session", func(ctx context.Context, arg string) error {
 			if o.alive && o.explain {
 				return cmdutil.UsageError("status", "--alive prints nothing, so there is nothing to explain")
 			}
-			return run(c.Context, f, args[0], o)
-		},
+			return run(ctx, f, arg, o)
+		}),
 	}
 }
 
@@ -56,7 +51,7 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 		return runHosts(ctx, c, arg, o)
 	}
 	readOptions := discover.ReadOptions{Full: !o.alive, Tokens: !o.alive}
-	working, done := f.StartQuery(ctx, "looking for "+output.Sanitize(arg))
+	working, done := f.StartWork(ctx, "looking for "+output.Sanitize(arg))
 	r, err := c.Scanner.Find(working, arg, c.Agents, readOptions)
 	var machines []output.Resources
 	var unanswered []*discover.Warning

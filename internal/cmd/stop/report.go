@@ -51,7 +51,6 @@ func resultObject(r stop.Result) output.StopResult {
 	return out
 }
 
-// outcomeText describes an outcome.
 func outcomeText(o stop.Outcome) string {
 	switch o {
 	case stop.AlreadyStopped:

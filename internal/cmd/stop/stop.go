@@ -24,7 +24,6 @@ type options struct {
 	timeout                     time.Duration
 }
 
-// New makes the command stop.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{timeout: cmdutil.StopTimeout}
 	return &cli.Command{
@@ -112,7 +111,6 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 // nothingStopped is the error after a no.
 const nothingStopped = "nothing was stopped"
 
-// runOrphans is stop --orphans.
 func runOrphans(ctx context.Context, f cmdutil.Factory, o *options) error {
 	c, err := f.NewCall("stop", &o.CommonFlags, nil)
 	if err != nil {

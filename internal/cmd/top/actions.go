@@ -63,7 +63,6 @@ func (m *model) askStop() {
 	m.prompt = &prompt{label: m.runner.commandLine(args) + confirmation, confirm: true, done: func(string) { m.act(args) }}
 }
 
-// askMessage asks for a message to the targets.
 func (m *model) askMessage() {
 	rows := m.targets()
 	if len(rows) == 0 {

@@ -81,7 +81,6 @@ func (s *signal) notify() {
 	}
 }
 
-// end ends the screen.
 func (s *signal) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

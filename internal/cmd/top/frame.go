@@ -226,7 +226,6 @@ func rule(title, end string, width int) string {
 	return text + strings.Repeat("─", max(0, width-output.DisplayWidth(text+end))) + end
 }
 
-// paneContent returns the title of the pane, the lines of its content, and its view.
 func (m *model) paneContent(width int) (title string, lines []string, v view) {
 	if len(m.reports) > 0 {
 		v.newestLast = true

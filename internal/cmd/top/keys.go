@@ -53,7 +53,6 @@ func bindings() []binding {
 	)
 }
 
-// typed handles a key.
 func (m *model) typed(key terminal.Key) terminal.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -21,7 +21,12 @@ func orders() []order {
 		{"cpu", "CPU", most(func(r row) float64 { return value(r.load.CPU) })},
 		{"memory", "MEMORY", most(func(r row) float64 { return float64(value(r.load.Memory)) })},
 		{"tokens", "TOK/MIN", most(func(r row) float64 { return value(r.load.TokenRate) })},
-		{"context", "CTX", most(contextUsed)},
+		{"context", "CTX", most(func(r row) float64 {
+			if t := r.s.Tokens; t != nil && t.Window > 0 {
+				return float64(t.Context) / float64(t.Window)
+			}
+			return -1 // less than any that is known
+		})},
 		{"age", "AGE", func(a, b row) int { return a.s.Created.Compare(b.s.Created) }},
 		{"agent", "AGENT", func(a, b row) int { return cmp.Compare(a.s.Agent, b.s.Agent) }},
 		{"directory", "DIR", func(a, b row) int { return cmp.Compare(a.s.Dir, b.s.Dir) }},
@@ -34,12 +39,4 @@ func value[N int64 | float64](n *N) N {
 		return -1
 	}
 	return *n
-}
-
-// contextUsed is the share of the context that is used; where the window is not known, less than any.
-func contextUsed(r row) float64 {
-	if t := r.s.Tokens; t != nil && t.Window > 0 {
-		return float64(t.Context) / float64(t.Window)
-	}
-	return -1
 }

@@ -3,8 +3,6 @@ package top
 
 import (
 	"context"
-	"errors"
-	"os"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -41,9 +39,8 @@ func New(f cmdutil.Factory, run Verb) *cli.Command {
 }
 
 func show(c *cli.Context, f cmdutil.Factory, o *options, run Verb) error {
-	in, typed := f.Stdin.(*os.File)
-	out, shown := f.Stdout.(*os.File)
-	if !f.Terminal || !typed || !shown || f.Getenv("TERM") == "dumb" {
+	in, out, ok := live.Terminal(f)
+	if !ok {
 		return cmdutil.NewUsageError("top needs a terminal that can be redrawn", "agentctl list prints the sessions once; agentctl list --watch needs no keys but q")
 	}
 	call, err := f.NewCall("top", &o.CommonFlags, nil)
@@ -57,20 +54,13 @@ func show(c *cli.Context, f cmdutil.Factory, o *options, run Verb) error {
 		return err
 	}
 	m := newModel(call, table)
-	m.runner = runner{verb: run, factory: f, arguments: sharedArguments(c), hosts: hostArguments(c), colorless: o.NoColor}
+	m.runner = runner{verb: run, factory: f, arguments: flagsOf(c, "home", "all-users"), hosts: flagsOf(c, "host", "all-hosts"), colorless: o.NoColor}
 	beside := startBackground(ctx, m, table)
 	screen := terminal.Screen{In: in, Out: out, Changed: m.changed.c, Interval: drawInterval, Frame: m.frame, Typed: m.typed}
 	err = screen.Show(ctx)
 	stop()
 	beside.wait()
-	if failed := table.Wait(); err == nil && !errors.Is(failed, context.Canceled) {
-		err = failed
-	}
-	if err != nil {
-		return err
-	}
-	last, _ := table.Last()
-	return f.ReportWarnings(last.Warnings)
+	return table.Finish(f, err)
 }
 
 // fill has the table updated by this machine or by others.
@@ -85,24 +75,13 @@ func fill(ctx context.Context, c *cmdutil.Call, table *live.Table, o *options) e
 	return table.Follow(ctx, c, newWatcher, func(call cmdutil.HostCall) cmdutil.HostCall { return call.As("list").With("--watch") })
 }
 
-// hostArguments are the flags that name the hosts of the table.
-func hostArguments(c *cli.Context) (args []string) {
-	for _, names := range c.StringSlice("host") {
-		args = append(args, "--host", names)
+// flagsOf are the flags of top with a value or none, of those named, as arguments of another command.
+func flagsOf(c *cli.Context, list, boolean string) (args []string) {
+	for _, value := range c.StringSlice(list) {
+		args = append(args, "--"+list, value)
 	}
-	if c.Bool("all-hosts") {
-		args = append(args, "--all-hosts")
-	}
-	return args
-}
-
-// sharedArguments are the flags of top that the commands which it runs take too.
-func sharedArguments(c *cli.Context) (args []string) {
-	for _, home := range c.StringSlice("home") {
-		args = append(args, "--home", home)
-	}
-	if c.Bool("all-users") {
-		args = append(args, "--all-users")
+	if c.Bool(boolean) {
+		args = append(args, "--"+boolean)
 	}
 	return args
 }

@@ -26,7 +26,6 @@ const (
 	bySession group = "session"
 )
 
-// ofTime reports whether rows are times.
 func (g group) ofTime() bool { return g == byDay || g == byWeek || g == byMonth }
 
 // sums adds up what sessions used.
@@ -63,7 +62,6 @@ func newSums(by group, zone *time.Location) *sums {
 	}
 }
 
-// add adds what a session used.
 func (s *sums) add(u *discover.SessionUsage) {
 	seen := map[*sum]bool{&s.total: true}
 	if !u.IsSubagent() {
@@ -87,7 +85,6 @@ func (s *sums) add(u *discover.SessionUsage) {
 	}
 }
 
-// keyOf returns the row of a session.
 func (s *sums) keyOf(u *discover.SessionUsage) rowKey {
 	switch s.by {
 	case byProject:
@@ -141,9 +138,8 @@ func (s *sums) row(key rowKey) *sum {
 	return row
 }
 
-// addAnswer adds what an answer used.
 func (s *sums) addAnswer(to *sum, a discover.Usage) {
-	to.tokens = addTokens(to.tokens, a.Tokens)
+	to.tokens = to.tokens.Plus(a.Tokens)
 	to.cost += a.Cost
 	to.hasCost = to.hasCost || a.CostKnown
 	to.hasUnknown = to.hasUnknown || !a.CostKnown && a.Tokens.Total > 0
@@ -156,13 +152,6 @@ func (s *sums) addAnswer(to *sum, a discover.Usage) {
 		return
 	}
 	to.reckoned, to.hasPrice = to.reckoned+usd, true
-}
-
-func addTokens(a, b discover.Tokens) discover.Tokens {
-	return discover.Tokens{
-		In: a.In + b.In, Out: a.Out + b.Out, CacheRead: a.CacheRead + b.CacheRead, CacheWrite: a.CacheWrite + b.CacheWrite,
-		Reasoning: a.Reasoning + b.Reasoning, Total: a.Total + b.Total,
-	}
 }
 
 // mergeSubagents adds the rows of sub-agents to those of the sessions that they work for in the end.
@@ -184,7 +173,7 @@ func (s *sums) mergeSubagents() {
 }
 
 func (r *sum) merge(o *sum) {
-	r.tokens = addTokens(r.tokens, o.tokens)
+	r.tokens = r.tokens.Plus(o.tokens)
 	r.cost, r.reckoned = r.cost+o.cost, r.reckoned+o.reckoned
 	r.hasCost, r.hasUnknown = r.hasCost || o.hasCost, r.hasUnknown || o.hasUnknown
 	r.hasPrice, r.hasNone = r.hasPrice || o.hasPrice, r.hasNone || o.hasNone

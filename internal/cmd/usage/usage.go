@@ -25,7 +25,6 @@ type options struct {
 // defaultSince is the time window without --since.
 const defaultSince = "30d"
 
-// New makes the command usage.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{}
 	return &cli.Command{
@@ -80,7 +79,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
-	working, done := c.StartQuery(ctx, "reading the agents' stores")
+	working, done := c.StartWork(ctx, "reading the agents' stores")
 	left, warnings, err := c.Scanner.ReadUsage(working, discover.UsageFilter{Agents: c.Agents, Since: since}, sum.add)
 	done()
 	if err != nil {
@@ -89,7 +88,11 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err := show(c, sum.report(since, c.Style.Now), o); err != nil {
 		return err
 	}
-	c.HintLeftOut("--since all", cmdutil.OlderSessions(left.Sessions), earlierTokens(left.Tokens))
+	earlier := ""
+	if left.Tokens > 0 {
+		earlier = output.Count(left.Tokens) + " tokens that the others used earlier"
+	}
+	c.HintLeftOut("--since all", cmdutil.OlderSessions(left.Sessions), earlier)
 	return f.ReportWarnings(warnings)
 }
 
@@ -101,14 +104,6 @@ func windowStart(c *cmdutil.Call, o *options) (time.Time, error) {
 		at = time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, local.Location()).UTC()
 	}
 	return at, err
-}
-
-// earlierTokens describes what the sessions that are counted used before --since; "" for nothing.
-func earlierTokens(tokens int64) string {
-	if tokens == 0 {
-		return ""
-	}
-	return output.Count(tokens) + " tokens that the others used earlier"
 }
 
 func show(c *cmdutil.Call, u output.Usage, o *options) error {
@@ -141,7 +136,7 @@ func runLimits(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if f.OnHosts() {
 		return runLimitsOnHosts(ctx, c, o)
 	}
-	working, done := c.StartQuery(ctx, "reading the agents' stores")
+	working, done := c.StartWork(ctx, "reading the agents' stores")
 	quotas, older, warnings, err := c.Scanner.ReadQuotas(working, discover.UsageFilter{Agents: c.Agents, Since: since})
 	done()
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"agentctl/internal/output"
 )
 
-// New makes the command version.
 func New(f cmdutil.Factory) *cli.Command {
 	var asJSON bool
 	return &cli.Command{

@@ -24,7 +24,6 @@ type options struct {
 	timeout time.Duration
 }
 
-// New makes the command wait.
 func New(f cmdutil.Factory) *cli.Command {
 	o := &options{}
 	return &cli.Command{

@@ -18,12 +18,6 @@ import (
 	"agentctl/lock"
 )
 
-// exists reports whether path exists.
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
 type cleanOptions struct {
 	cmdutil.CommonFlags
 	repo                  string
@@ -102,7 +96,7 @@ func (cl *cleaner) clean(ctx context.Context, c removal) error {
 	if c.Path == "" {
 		return c.repo.DeleteBranch(ctx, c.Branch, how)
 	}
-	if exists(c.Path) && !c.Main {
+	if _, err := os.Lstat(c.Path); err == nil && !c.Main {
 		now, cancel := context.WithCancel(ctx)
 		cancel() // it is free, or it is not
 		held, err := lock.FlockWorkspace(now, c.Path)

@@ -23,13 +23,9 @@ func newList(f cmdutil.Factory) *cli.Command {
 		Flags:              []cli.Flag{cmdutil.FormatFlag(&o.Format, "{{.branch}} {{.path}}"), cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor)},
 		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl worktree list", "agentctl worktree list ~/src/api --json"),
 		Action: func(c *cli.Context) error {
-			dir := "."
-			if c.Args().Present() {
-				args, err := cmdutil.Arguments(c, 1, "")
-				if err != nil {
-					return err
-				}
-				dir = args[0]
+			dir, err := cmdutil.OptionalDir(c)
+			if err != nil {
+				return err
 			}
 			return runList(c.Context, f, dir, o)
 		},
@@ -41,7 +37,7 @@ func runList(ctx context.Context, f cmdutil.Factory, dir string, o *cmdutil.Comm
 	if err != nil {
 		return err
 	}
-	working, done := f.StartQuery(ctx, "reading the repository")
+	working, done := f.StartWork(ctx, "reading the repository")
 	defer done()
 	repo, err := f.OpenRepository(working, "worktree list", dir)
 	if err != nil {

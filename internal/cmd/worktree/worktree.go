@@ -7,7 +7,6 @@ import (
 	"agentctl/internal/cmdutil"
 )
 
-// New makes the command worktree.
 func New(f cmdutil.Factory) *cli.Command {
 	return &cli.Command{
 		Usage:              "list git worktrees with the sessions in them, and remove unused ones",

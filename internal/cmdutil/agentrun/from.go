@@ -61,15 +61,11 @@ func (o *PromptOptions) ReadFrom(ctx context.Context, c *cmdutil.Call, verb stri
 
 // readHere reads a session of this machine, which may be in a home that is not ours.
 func (o *PromptOptions) readHere(ctx context.Context, c *cmdutil.Call, use func(quotedSession) error) error {
-	r, err := c.Find(ctx, o.From, discover.ReadOptions{})
+	s, r, err := c.FindOne(ctx, o.From, discover.ReadOptions{})
 	if err != nil {
 		return err
 	}
-	if len(r.Sessions) != 1 {
-		return &discover.AmbiguousError{Arg: o.From, Candidates: r.Sessions, Total: len(r.Sessions)}
-	}
-	working, done := c.StartQuery(ctx, "reading "+output.Sanitize(o.From))
-	s := r.Sessions[0]
+	working, done := c.StartWork(ctx, "reading "+output.Sanitize(o.From))
 	failed := use(quotedSession{output.NewSession(s), func(yield func(output.Message) bool) {
 		if s.Path == "" {
 			return

@@ -80,7 +80,6 @@ func Adapter(f cmdutil.Factory, name string) (launch.Adapter, error) {
 	return nil, &launch.UnsupportedError{Agent: discover.Agent(name), What: "cannot be launched"}
 }
 
-// Permitted parses --permissions.
 func (o *Options) Permitted(verb string) (launch.Permissions, error) {
 	p := launch.Permissions(o.permissions)
 	switch p {

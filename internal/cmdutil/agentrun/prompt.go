@@ -33,7 +33,6 @@ const defaultMaxFileSize = 51200
 // promptLimit bounds the prompt, and each context file whatever --max-file-size says, in bytes. No model reads as much.
 const promptLimit = 16 << 20
 
-// Flags returns the flags that make up the prompt.
 func (o *PromptOptions) Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Usage: "the prompt `TEXT`; - reads it from stdin", Destination: &o.Prompt},

@@ -19,33 +19,13 @@ import (
 func Until(
 	ctx context.Context, c *cmdutil.Call, sessions []discover.Session, u State, timeout time.Duration, arrived func(discover.Session) error,
 ) error {
-	working, stop := cmdutil.Interruptible(ctx)
-	defer stop()
-	limited, cancel := context.WithCancelCause(working)
-	defer cancel(nil)
-	endProgress := c.Progress("waiting")
-	defer func() { endProgress() }()
-	w := NewWaiter(u, len(sessions), func(s discover.Session) error {
-		endProgress()
-		defer func() { endProgress = c.Progress("waiting") }()
-		return arrived(s)
-	})
-	var alarm *time.Timer
-	err := cmdutil.EachResult(limited, watch.NewWatcher(c.Scanner, sessions), func(r discover.Result) (bool, error) {
-		_ = c.ReportWarnings(r.Warnings) // it may still be read
-		if alarm == nil && timeout > 0 {
-			alarm = time.AfterFunc(timeout, func() { cancel(errTimeout) })
-		}
+	w := NewWaiter(u, len(sessions), nil)
+	late, err := follow(ctx, c, watch.NewWatcher(c.Scanner, sessions), timeout, arrived, func(r discover.Result, arrived func(discover.Session) error) (bool, error) {
+		w.reached = arrived
 		return w.Update(r.Sessions)
 	})
-	if alarm != nil {
-		alarm.Stop()
-	}
-	endProgress()
 	switch {
-	case working.Err() != nil:
-		return working.Err()
-	case timedOut(limited, err):
+	case late:
 		return cmdutil.TimeoutError(fmt.Sprintf("not %s in time: %s", u.done(), w.missing()), "")
 	case err != nil:
 		return err
@@ -56,9 +36,40 @@ func Until(
 // errTimeout is the cause of the context after the timeout.
 var errTimeout = errors.New("time is up")
 
-// timedOut reports whether err is that of the context, which the timeout has canceled.
-func timedOut(limited context.Context, err error) bool {
-	return errors.Is(err, context.Canceled) && errors.Is(context.Cause(limited), errTimeout)
+// follow calls step with each result of a watcher until step reports that nothing is left to wait for. late: the timeout was over
+// before. What step calls arrived with is given to arrived while no progress is shown.
+func follow(
+	ctx context.Context, c *cmdutil.Call, watcher *watch.Watcher, timeout time.Duration, arrived func(discover.Session) error,
+	step func(r discover.Result, arrived func(discover.Session) error) (more bool, err error),
+) (late bool, err error) {
+	working, stop := cmdutil.Interruptible(ctx)
+	defer stop()
+	limited, cancel := context.WithCancelCause(working)
+	defer cancel(nil)
+	endProgress := c.Progress("waiting")
+	defer func() { endProgress() }()
+	var alarm *time.Timer
+	err = cmdutil.EachResult(limited, watcher, func(r discover.Result) (bool, error) {
+		_ = c.ReportWarnings(r.Warnings) // it may still be read
+		if alarm == nil && timeout > 0 {
+			alarm = time.AfterFunc(timeout, func() { cancel(errTimeout) })
+		}
+		return step(r, func(s discover.Session) error {
+			endProgress()
+			defer func() { endProgress = c.Progress("waiting") }()
+			return arrived(s)
+		})
+	})
+	if alarm != nil {
+		alarm.Stop()
+	}
+	switch {
+	case working.Err() != nil:
+		return false, working.Err()
+	case errors.Is(err, context.Canceled) && errors.Is(context.Cause(limited), errTimeout):
+		return true, nil
+	}
+	return false, err
 }
 
 // done names the state in an error.

@@ -21,27 +21,11 @@ const longestSleep = time.Minute
 func UntilReset(
 	ctx context.Context, c *cmdutil.Call, sessions []discover.Session, timeout time.Duration, arrived func(discover.Session) error,
 ) error {
-	working, stop := cmdutil.Interruptible(ctx)
-	defer stop()
-	limited, cancel := context.WithCancelCause(working)
-	defer cancel(nil)
-	var alarm *time.Timer
-	defer func() {
-		if alarm != nil {
-			alarm.Stop()
-		}
-	}()
-	endProgress := c.Progress("waiting")
-	defer func() { endProgress() }()
 	done := make([]bool, len(sessions))
 	var missing []string
 	watcher := watch.NewWatcher(c.Scanner, sessions)
 	watcher.ReadQuotas()
-	err := cmdutil.EachResult(limited, watcher, func(r discover.Result) (bool, error) {
-		_ = c.ReportWarnings(r.Warnings) // it may still be read
-		if alarm == nil && timeout > 0 {
-			alarm = time.AfterFunc(timeout, func() { cancel(errTimeout) })
-		}
+	late, err := follow(ctx, c, watcher, timeout, arrived, func(r discover.Result, arrived func(discover.Session) error) (bool, error) {
 		now := c.Now()
 		missing = missing[:0]
 		for i, s := range r.Sessions {
@@ -52,11 +36,9 @@ func UntilReset(
 				return false, err
 			case at.IsZero():
 				done[i] = true
-				endProgress()
 				if err := arrived(s); err != nil {
 					return false, err
 				}
-				endProgress = c.Progress("waiting")
 			default:
 				missing = append(missing, fmt.Sprintf("%s (in %s)", cmdutil.SessionName(s), at.Sub(now).Round(time.Second)))
 				watcher.WakeIn(min(at.Sub(now), longestSleep))
@@ -64,10 +46,7 @@ func UntilReset(
 		}
 		return len(missing) > 0, nil
 	})
-	switch {
-	case working.Err() != nil:
-		return working.Err()
-	case timedOut(limited, err):
+	if late {
 		return cmdutil.TimeoutError("not reset in time: "+strings.Join(missing, ", "), "")
 	}
 	return err

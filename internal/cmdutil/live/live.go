@@ -3,8 +3,10 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -44,6 +46,34 @@ func NewTable() *Table {
 	return &Table{ended: map[key]discover.Session{}, Changed: make(chan struct{}, 1)}
 }
 
+// Terminal returns the terminal that a table can be drawn on; false if there is none.
+func Terminal(f cmdutil.Factory) (in, out *os.File, ok bool) {
+	in, typed := f.Stdin.(*os.File)
+	out, shown := f.Stdout.(*os.File)
+	return in, out, f.Terminal && typed && shown && f.Getenv("TERM") != "dumb"
+}
+
+// Wait waits until the watcher has ended and returns its error. It repeats its panic.
+func (t *Table) Wait() error {
+	t.running.Wait()
+	if t.panicked != nil {
+		panic(t.panicked)
+	}
+	return t.err
+}
+
+// Finish waits until the watcher has ended. It returns shown, the error of the screen, or else that of the watcher, or of what could
+// not be read last.
+func (t *Table) Finish(f cmdutil.Factory, shown error) error {
+	if err := t.Wait(); shown == nil && !errors.Is(err, context.Canceled) {
+		shown = err
+	}
+	if shown != nil {
+		return shown
+	}
+	return f.ReportWarnings(t.last.Warnings)
+}
+
 // Watch updates the table with the results of a watcher, in a goroutine of its own, until ctx ends.
 func (t *Table) Watch(ctx context.Context, w *watch.Watcher, now func() time.Time) {
 	t.run(func() error {
@@ -67,16 +97,6 @@ func (t *Table) run(watch func() error) {
 	})
 }
 
-// Wait waits until the watcher has ended and returns its error. It repeats its panic.
-func (t *Table) Wait() error {
-	t.running.Wait()
-	if t.panicked != nil {
-		panic(t.panicked)
-	}
-	return t.err
-}
-
-// update takes a new result.
 func (t *Table) update(r discover.Result, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
