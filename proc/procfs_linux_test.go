@@ -83,7 +83,7 @@ func TestRecordedTree(t *testing.T) {
 	if dir, err := p.Cwd(); err != nil || dir != "/srv/claude-lab/w/alive" {
 		t.Errorf("directory %q, %v", dir, err)
 	}
-	p.impl, p.arg0 = nil, ""
+	p.impl, p.arg0, p.threads = nil, "", 0
 	if p != want {
 		t.Errorf("got %+v, want %+v", p, want)
 	}
