@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -124,3 +125,9 @@ func parseTask(raw []byte, frequency uint64) (Usage, error) {
 }
 
 func tooShort(got, want int) error { return fmt.Errorf("%d bytes from the kernel, want %d", got, want) }
+
+// cString returns the bytes of a character array before its first NUL.
+func cString(array []byte) string {
+	text, _, _ := bytes.Cut(array, []byte{0})
+	return string(text)
+}

@@ -1,12 +1,37 @@
 package proc
 
 import (
+	"bytes"
+	"encoding/binary"
 	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 )
+
+// field is bytes at an offset of a structure of the kernel.
+type field struct {
+	at    int
+	value any // of fixed size, little-endian; or a string
+}
+
+// structure makes a structure of the given size, filled with a byte that is not zero where no field is.
+func structure(size int, fields ...field) []byte {
+	raw := bytes.Repeat([]byte{0xEE}, size)
+	for _, f := range fields {
+		if text, ok := f.value.(string); ok {
+			copy(raw[f.at:], text+"\x00")
+			continue
+		}
+		value, err := binary.Append(nil, binary.LittleEndian, f.value)
+		if err != nil {
+			panic(err)
+		}
+		copy(raw[f.at:], value)
+	}
+	return raw
+}
 
 func TestFDs(t *testing.T) {
 	raw := slices.Concat(structure(8, field{0, int32(3)}, field{4, uint32(1)}), structure(8, field{0, int32(20)}, field{4, uint32(2)}))

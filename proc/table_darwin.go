@@ -5,27 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"unsafe"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// The offsets of kinfo.go hold: each line fails to compile if its difference is not zero.
-var (
-	_ [0]byte = [unsafe.Offsetof(unix.ExternProc{}.P_stat) - kinfoState]byte{}
-	_ [0]byte = [unsafe.Offsetof(unix.ExternProc{}.P_pid) - kinfoPID]byte{}
-	_ [0]byte = [unsafe.Offsetof(unix.ExternProc{}.P_comm) - kinfoName]byte{}
-	_ [0]byte = [kinfoNameEnd - kinfoName - len(unix.ExternProc{}.P_comm)]byte{}
-	_ [0]byte = [unsafe.Offsetof(unix.ExternProc{}.P_starttime) - kinfoSeconds]byte{}
-	_ [0]byte = [unsafe.Offsetof(unix.Timeval{}.Usec) - kinfoMicros]byte{}
-	_ [0]byte = [eproc + unsafe.Offsetof(unix.Eproc{}.Ucred) + unsafe.Offsetof(unix.Ucred{}.Uid) - kinfoUser]byte{}
-	_ [0]byte = [eproc + unsafe.Offsetof(unix.Eproc{}.Ppid) - kinfoParent]byte{}
-	_ [0]byte = [eproc + unsafe.Offsetof(unix.Eproc{}.Pgid) - kinfoGroup]byte{}
-	_ [0]byte = [eproc + unsafe.Offsetof(unix.Eproc{}.Tdev) - kinfoTTY]byte{}
-	_ [0]byte = [unix.SizeofKinfoProc - kinfoSize]byte{}
-)
-
-const eproc = unsafe.Offsetof(unix.KinfoProc{}.Eproc)
 
 // ReadTable reads the process table. Processes that start or end meanwhile are left out.
 func ReadTable(ctx context.Context) (*Table, error) {
@@ -91,21 +74,40 @@ func kinfoOf(pid int) (Process, error) {
 	return list[0], nil
 }
 
-// kinfos repeats the call while the table outgrows the buffer.
+// kinfos returns processes without their binaries.
 func kinfos(name string, args ...int) ([]Process, error) {
-	for {
-		raw, err := unix.SysctlRaw(name, args...)
-		if errors.Is(err, unix.ENOMEM) {
-			continue
-		}
-		if errors.Is(err, unix.ESRCH) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("sysctl %s: %w", name, err)
-		}
-		return parseKinfos(raw)
+	raw, err := unix.SysctlKinfoProcSlice(name, args...)
+	if errors.Is(err, unix.ESRCH) {
+		return nil, nil
 	}
+	if err != nil {
+		return nil, fmt.Errorf("sysctl %s: %w", name, err)
+	}
+	var list []Process
+	for i := range raw {
+		list = append(list, processOf(&raw[i]))
+	}
+	return list, nil
+}
+
+func processOf(k *unix.KinfoProc) Process {
+	start := k.Proc.P_starttime
+	p := Process{
+		ID:      ID{PID: int(k.Proc.P_pid), Birth: fmt.Sprintf("%d.%06d", start.Sec, start.Usec)},
+		Parent:  int(k.Eproc.Ppid),
+		Group:   int(k.Eproc.Pgid),
+		UID:     int(k.Eproc.Ucred.Uid),
+		Name:    cString(k.Proc.P_comm[:]),
+		Started: time.Unix(start.Sec, int64(start.Usec)*1000).UTC(),
+	}
+	const letters = "\x00IRSTZ" // of [State], by p_stat (SIDL to SZOMB, bsd/sys/proc.h)
+	if stat := int(k.Proc.P_stat); stat >= 0 && stat < len(letters) {
+		p.State = State(letters[stat])
+	}
+	if k.Eproc.Tdev > 0 { // -1 is none
+		p.TTYDevice = uint64(k.Eproc.Tdev)
+	}
+	return p
 }
 
 // exe returns the path of the running binary. The kernel has none for a removed binary; then it is the path that was
