@@ -168,12 +168,6 @@ type MarkerMatcher interface {
 	HasMarker(p proc.Process, s Session) bool
 }
 
-// HomeResolver is implemented by adapters that can tell an agent's home by the environment of a process that the agent has started.
-type HomeResolver interface {
-	// HomeOf is the home, "" where it cannot be told.
-	HomeOf(proc.Process) string
-}
-
 // SubagentTotals is implemented by adapters whose totals of a session, tokens and cost, can have those of its sub-agents in them.
 type SubagentTotals interface {
 	// IncludesSubagents reports whether they have where so much was asked for.

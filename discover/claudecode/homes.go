@@ -63,9 +63,3 @@ func processHome(p proc.Process) (string, error) {
 	}
 	return discover.ProcessDir(p, configDir(env[configKey], env[homeKey]))
 }
-
-// HomeOf implements [discover.HomeResolver]. Tools inherit the agent's variables.
-func (Adapter) HomeOf(p proc.Process) string {
-	dir, _ := processHome(p) // an unreadable environment means that it is unknown
-	return dir
-}

@@ -68,9 +68,6 @@ func processHome(p proc.Process) string {
 	return dir
 }
 
-// HomeOf implements [discover.HomeResolver]. Tools inherit the environment of their agent.
-func (Adapter) HomeOf(p proc.Process) string { return processHome(p) }
-
 // homeOfPath is the home that contains a lock or rollout of this path, "" if the path is not that of one.
 func homeOfPath(file string) string {
 	dir := filepath.Dir(file)
