@@ -40,7 +40,7 @@ func TestStartMonitor(t *testing.T) {
 	if fresh := call(t, &r); !slices.Contains(fresh, sh) || slices.Contains(fresh, self) {
 		t.Errorf("%v", fresh)
 	}
-	for range 3 {
+	for range newCalls {
 		if fresh := call(t, &r); slices.Contains(fresh, sh) {
 			t.Errorf("once more: %v", fresh)
 		}
@@ -52,7 +52,7 @@ func TestStartMonitor(t *testing.T) {
 		runtime.Gosched()
 	}
 	told := 0
-	for range 3 {
+	for range newCalls {
 		if slices.Contains(call(t, &r), sleep) {
 			told++
 		}

@@ -125,12 +125,14 @@ func exe(pid int) (file string, deleted bool) {
 	return a.exec, true
 }
 
-// listBinaries returns the binaries of all processes by pid; "" where one may not be read.
-func listBinaries() (map[int]string, error) {
+// listPIDs returns all processes. binary reads the path of the binary of one; it is "" where that may not be read.
+func listPIDs() (pids []int, binary func(pid int) string, err error) {
 	list, err := kinfos("kern.proc.all")
-	binaries := map[int]string{}
 	for _, p := range list {
-		binaries[p.ID.PID], _ = exe(p.ID.PID)
+		pids = append(pids, p.ID.PID)
 	}
-	return binaries, err
+	return pids, func(pid int) string {
+		path, _ := exe(pid)
+		return path
+	}, err
 }

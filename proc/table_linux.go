@@ -71,15 +71,14 @@ func (f *procfs) selfTable() *Table {
 	return newTable([]Process{p.with(m, s)})
 }
 
-// listBinaries returns the binaries of all processes by pid; "" where one may not be read.
-func listBinaries() (map[int]string, error) {
+// listPIDs returns all processes. binary reads the path of the binary of one; it is "" where that may not be read.
+func listPIDs() (pids []int, binary func(pid int) string, err error) {
 	f := mount(systemRoot)
-	pids, err := pidDir(f.root + "/").listNumbers("")
-	binaries := map[int]string{}
-	for _, pid := range pids {
-		binaries[pid], _, _ = f.pid(pid).readTarget("exe")
-	}
-	return binaries, err
+	pids, err = pidDir(f.root + "/").listNumbers("")
+	return pids, func(pid int) string {
+		path, _, _ := f.pid(pid).readTarget("exe")
+		return path
+	}, err
 }
 
 func (f *procfs) openNames(p Process) []string { return f.pid(p.ID.PID).openFileNames() }
