@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -53,10 +52,7 @@ func (xnu) cwd(p Process) (string, error) { return verified(p, cwd) }
 func (xnu) env(p Process, keys []string) (map[string]string, error) {
 	return verified(p, func(pid int) (map[string]string, error) {
 		a, err := readProcargs(pid)
-		if err != nil {
-			return nil, err
-		}
-		return selectEnv(bytes.NewReader(a.environ), keys)
+		return selectEnv(a.environ, keys), err
 	})
 }
 

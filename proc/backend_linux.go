@@ -73,12 +73,11 @@ func (f *procfs) env(p Process, keys []string) (map[string]string, error) {
 
 // environ returns the named variables of the environment.
 func (d pidDir) environ(keys []string) (map[string]string, error) {
-	environ, err := d.open("environ")
+	raw, err := d.read("environ")
 	if err != nil {
 		return nil, err
 	}
-	defer environ.Close()
-	return selectEnv(environ, keys)
+	return selectEnv(raw, keys), nil
 }
 
 func (f *procfs) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {

@@ -2,7 +2,6 @@ package proc
 
 import (
 	"bytes"
-	"io"
 	"slices"
 )
 
@@ -12,17 +11,13 @@ const maxArguments = 6 << 20
 
 // selectEnv returns the named variables of an environment, which is NUL-terminated "KEY=value" strings. The first of two
 // equal keys counts, as for getenv(3).
-func selectEnv(environ io.Reader, keys []string) (map[string]string, error) {
-	raw, err := io.ReadAll(io.LimitReader(environ, maxArguments))
-	if err != nil {
-		return nil, err
-	}
+func selectEnv(environ []byte, keys []string) map[string]string {
 	found := map[string]string{}
-	for variable := range bytes.SplitSeq(raw, []byte{0}) {
+	for variable := range bytes.SplitSeq(environ, []byte{0}) {
 		key, value, ok := bytes.Cut(variable, []byte{'='})
 		if _, twice := found[string(key)]; ok && !twice && slices.Contains(keys, string(key)) {
 			found[string(key)] = string(value)
 		}
 	}
-	return found, nil
+	return found
 }
