@@ -67,15 +67,8 @@ func NewWaitingOn(tool, brief, path string, questions []string) *WaitingOn {
 
 // truncateBrief returns a copy of at most [BriefLimit] characters of a text.
 func truncateBrief(text string) string {
-	count := 0
-	last := 0 // where the last character that may stay begins
-	for i := range text {
-		if count == BriefLimit-1 {
-			last = i
-		}
-		if count++; count > BriefLimit {
-			return text[:last] + "…"
-		}
+	if len(Truncate(text, BriefLimit)) < len(text) {
+		return Truncate(text, BriefLimit-1) + "…"
 	}
 	return strings.Clone(text)
 }

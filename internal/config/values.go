@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -94,15 +95,10 @@ func parseWholeUnits(s string) (time.Duration, bool) {
 	}
 	digits := strings.TrimRight(s, "mhdw")
 	unit, ok := units[s[len(digits):]]
-	if !ok || digits == "" || len(digits) > 6 {
+	const bits = 20 // six digits
+	n, err := strconv.ParseUint(digits, 10, bits)
+	if !ok || err != nil {
 		return 0, false
-	}
-	n := 0
-	for _, r := range digits {
-		if r < '0' || r > '9' {
-			return 0, false
-		}
-		n = n*10 + int(r-'0')
 	}
 	if d := time.Duration(n) * unit; d/unit == time.Duration(n) {
 		return d, true

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 )
 
@@ -34,49 +35,35 @@ func ExportJSON(w io.Writer, sessions []Export) error {
 
 func writeExport(b *bufio.Writer, e Export, lineBreak string) error {
 	b.WriteString(`{"session":`)
-	if err := writeValue(b, e.Session); err != nil {
-		return err
+	err := writeValue(b, e.Session)
+	list := func(n int, element func(i int) error) {
+		for i := range n {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(lineBreak)
+			err = cmp.Or(err, element(i))
+		}
+		if n > 0 {
+			b.WriteString(lineBreak)
+		}
+		b.WriteByte(']')
 	}
 	b.WriteString("," + lineBreak + `"messages":[`)
-	if err := writeList(b, e.Messages, lineBreak, writeValue); err != nil {
-		return err
-	}
-	b.WriteString("]")
+	list(len(e.Messages), func(i int) error { return writeValue(b, e.Messages[i]) })
 	if len(e.Missing) > 0 {
 		b.WriteString("," + lineBreak + `"missing":`)
-		if err := writeValue(b, e.Missing); err != nil {
-			return err
-		}
+		err = cmp.Or(err, writeValue(b, e.Missing))
 	}
 	if len(e.Children) > 0 {
 		b.WriteString("," + lineBreak + `"children":[`)
-		write := func(b *bufio.Writer, e Export) error { return writeExport(b, e, lineBreak) }
-		if err := writeList(b, e.Children, lineBreak, write); err != nil {
-			return err
-		}
-		b.WriteString("]")
+		list(len(e.Children), func(i int) error { return writeExport(b, e.Children[i], lineBreak) })
 	}
-	b.WriteString("}")
-	return nil
+	b.WriteByte('}')
+	return err
 }
 
-func writeList[T any](b *bufio.Writer, list []T, lineBreak string, write func(*bufio.Writer, T) error) error {
-	for i, v := range list {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(lineBreak)
-		if err := write(b, v); err != nil {
-			return err
-		}
-	}
-	if len(list) > 0 {
-		b.WriteString(lineBreak)
-	}
-	return nil
-}
-
-func writeValue[T any](b *bufio.Writer, v T) error {
+func writeValue(b *bufio.Writer, v any) error {
 	text, err := marshal(v, "")
 	b.Write(text)
 	return err

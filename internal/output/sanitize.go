@@ -13,9 +13,6 @@ import (
 // with one blank, and each byte that is not UTF-8 with U+FFFD. It is idempotent: Sanitize(Sanitize(s)) ==
 // Sanitize(s).
 func Sanitize(s string) string {
-	if isPlainASCII(s) {
-		return s
-	}
 	var b strings.Builder
 	blank := false // white space precedes the next character
 	for r := range safeRunes(s) {
@@ -90,17 +87,6 @@ func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
 // isJoinable reports whether r may be next to a joiner. In Latin text a joiner can only hide something.
 func isJoinable(r rune) bool {
 	return r > unicode.MaxLatin1 && !unicode.Is(unicode.Latin, r) && !unicode.IsSpace(r)
-}
-
-// isPlainASCII reports whether s is printable ASCII with single blanks between its words, as most text is.
-func isPlainASCII(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if c < ' ' || c > '~' || c == ' ' && (i == 0 || i == len(s)-1 || s[i+1] == ' ') {
-			return false
-		}
-	}
-	return true
 }
 
 // isUnsafe reports whether a character must not reach a terminal, because it has an effect instead of a glyph or

@@ -99,12 +99,10 @@ func printSessions(ctx context.Context, c *cmdutil.Call, list []discover.Session
 	case o.JSON:
 		return output.JSONArrayFunc(c.Stdout, list, output.NewSession)
 	case o.Quiet:
-		for _, s := range list {
-			if _, err := fmt.Fprintln(c.Stdout, output.Sanitize(s.ID)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return cmdutil.PrintEach(list, func(s discover.Session) error {
+			_, err := fmt.Fprintln(c.Stdout, output.Sanitize(s.ID))
+			return err
+		})
 	case c.Template != nil:
 		return cmdutil.PrintEach(list, func(s discover.Session) error { return c.Template(c.Stdout, output.NewSession(s)) })
 	}
