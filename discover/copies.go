@@ -85,7 +85,7 @@ func markCopies(sessions []Session) {
 func (scan *Scan) dropCopies(ctx context.Context, entries [][]Entry) [][]Entry {
 	shared := make([][]Entry, len(entries))
 	for i, list := range entries {
-		count := make(map[string]int, len(list))
+		count := map[string]int{}
 		for _, e := range list {
 			count[e.ID]++
 		}

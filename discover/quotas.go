@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sort"
 )
 
 // StatedQuota is what a session's storage says of a limit.
@@ -42,9 +41,8 @@ func newestOfEach(all []StatedQuota) []StatedQuota {
 		}
 		return byName
 	}
-	sort.Slice(all, func(i, j int) bool {
-		a, b := all[i], all[j]
-		return cmp.Or(sameLimit(a, b), b.Time.Compare(a.Time), cmp.Compare(a.Session, b.Session)) < 0
+	slices.SortFunc(all, func(a, b StatedQuota) int {
+		return cmp.Or(sameLimit(a, b), b.Time.Compare(a.Time), cmp.Compare(a.Session, b.Session))
 	})
 	return slices.CompactFunc(all, func(a, b StatedQuota) bool { return sameLimit(a, b) == 0 })
 }

@@ -37,7 +37,6 @@ import (
 	"agentctl/internal/cmd/wait"
 	"agentctl/internal/cmd/worktree"
 	"agentctl/internal/cmdutil"
-	agentlaunch "agentctl/launch"
 )
 
 // Main runs one command line, the program's name first, and returns the exit code.
@@ -74,9 +73,9 @@ func Verbs() []cmdutil.Verb {
 		{Name: "hooks", New: hooks.New},
 		{Name: "usage", New: usage.New, FindsSessions: true, TakesHosts: true},
 		{Name: "du", New: du.New, FindsSessions: true},
-		{Name: "rm", New: rm.New(agentlaunch.ActionRemove), FindsSessions: true, TakesHosts: true},
-		{Name: "archive", New: rm.New(agentlaunch.ActionArchive), FindsSessions: true, TakesHosts: true},
-		{Name: "unarchive", New: rm.New(agentlaunch.ActionUnarchive), FindsSessions: true, TakesHosts: true},
+		{Name: "rm", New: rm.New, FindsSessions: true, TakesHosts: true},
+		{Name: "archive", New: rm.NewArchive, FindsSessions: true, TakesHosts: true},
+		{Name: "unarchive", New: rm.NewUnarchive, FindsSessions: true, TakesHosts: true},
 		{Name: "metrics", New: metrics.New, FindsSessions: true, TakesHosts: true},
 		{Name: "host", New: host.New},
 		{Name: "doctor", New: doctor.New, FindsSessions: true},

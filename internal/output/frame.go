@@ -39,14 +39,12 @@ func WarningLine(warnings []string) string {
 
 func StatusSummary(sessions []discover.Session) string {
 	var parts []string
+	count := map[discover.Status]int{}
+	for _, s := range sessions {
+		count[s.Status]++
+	}
 	for _, status := range []discover.Status{discover.Waiting, discover.Running, discover.Idle, discover.Unknown, discover.Stopped} {
-		n := 0
-		for _, s := range sessions {
-			if s.Status == status {
-				n++
-			}
-		}
-		if n > 0 {
+		if n := count[status]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}
 	}

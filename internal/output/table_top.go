@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -143,16 +143,10 @@ func (o TextOptions) Limits(sessions []discover.Session) []string {
 			}
 		}
 	}
-	var list []limit
-	for _, l := range newest {
-		list = append(list, l)
-	}
-	sort.Slice(list, func(i, j int) bool {
-		a, b := list[i], list[j]
-		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.agent, b.agent), cmp.Compare(a.Name, b.Name)) < 0
-	})
 	var lines []string
-	for _, l := range list {
+	for _, l := range slices.SortedFunc(maps.Values(newest), func(a, b limit) int {
+		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.agent, b.agent), cmp.Compare(a.Name, b.Name))
+	}) {
 		lines = append(lines, l.agent+": "+o.quotaText(l.Quota))
 	}
 	return lines
@@ -194,9 +188,6 @@ func FitLine(line string, width int) string {
 }
 
 func WithoutColor(line string) string {
-	if !strings.Contains(line, "\x1b") {
-		return line
-	}
 	var b strings.Builder
 	for len(line) > 0 {
 		if n := escapeSequenceLen(line); n > 0 {

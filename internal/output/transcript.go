@@ -96,12 +96,11 @@ func (t *Transcript) writeHeader(b *strings.Builder, m TranscriptMessage) {
 		t.lastModels[m.Session] = m.Model
 		words = append(words, t.colored("2", Sanitize(m.Model)))
 	}
-	line := t.sessionLabel(m) + strings.Join(words, columnGap)
-	for t.opts.Width > 0 && len(words) > 1 && DisplayWidth(line) > t.opts.Width {
+	line := func() string { return t.sessionLabel(m) + strings.Join(words, columnGap) }
+	for t.opts.Width > 0 && len(words) > 1 && DisplayWidth(line()) > t.opts.Width {
 		words = words[:len(words)-1]
-		line = t.sessionLabel(m) + strings.Join(words, columnGap)
 	}
-	b.WriteString(line + "\n")
+	b.WriteString(line() + "\n")
 }
 
 func headerLabel(m discover.Message) (name, color string) {

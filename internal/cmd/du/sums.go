@@ -2,7 +2,7 @@ package du
 
 import (
 	"cmp"
-	"sort"
+	"slices"
 	"time"
 
 	"agentctl/discover"
@@ -104,9 +104,8 @@ func (s *sums) report(limit int) output.DiskUsage {
 	for _, row := range s.rows {
 		u.Rows = append(u.Rows, row.row())
 	}
-	sort.Slice(u.Rows, func(i, j int) bool {
-		a, b := u.Rows[i], u.Rows[j]
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Path, b.Path)) < 0
+	slices.SortFunc(u.Rows, func(a, b output.DiskRow) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Path, b.Path))
 	})
 	if limit > 0 && len(u.Rows) > limit {
 		u.Rows = u.Rows[:limit]
@@ -120,9 +119,8 @@ func (r *sum) row() output.DiskRow {
 	for _, p := range r.parts {
 		out.Parts = append(out.Parts, *p)
 	}
-	sort.Slice(out.Parts, func(i, j int) bool {
-		a, b := out.Parts[i], out.Parts[j]
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Kind, b.Kind)) < 0
+	slices.SortFunc(out.Parts, func(a, b output.DiskPart) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Kind, b.Kind))
 	})
 	return out
 }

@@ -50,10 +50,11 @@ func wordsOf(action launch.StoreAction) words {
 	}[action]
 }
 
-// New returns the constructor of the command for an action.
-func New(action launch.StoreAction) func(cmdutil.Factory) *cli.Command {
-	return func(f cmdutil.Factory) *cli.Command { return newCommand(f, action) }
-}
+func New(f cmdutil.Factory) *cli.Command { return newCommand(f, launch.ActionRemove) }
+
+func NewArchive(f cmdutil.Factory) *cli.Command { return newCommand(f, launch.ActionArchive) }
+
+func NewUnarchive(f cmdutil.Factory) *cli.Command { return newCommand(f, launch.ActionUnarchive) }
 
 func newCommand(f cmdutil.Factory, action launch.StoreAction) *cli.Command {
 	o, w := &options{action: action}, wordsOf(action)
