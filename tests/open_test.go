@@ -22,7 +22,6 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 		"lock/githooks/trailer.go:endLine":             "for writing; git made it, and it was read as a regular file before",
 		"lock/githooks/write.go:replaceFile":           "made for writing, O_EXCL",
 		"proc/piddir_linux.go:open":                    "the kernel's own files, below /proc/PID",
-		"proc/environ.go:selectEnv":                    "the environment of a process, as the kernel has it; bounded",
 		"proc/piddir_linux.go:readLimited":             "the kernel's own files, below /proc/PID; bounded",
 		"proc/paths_linux.go:identity":                 "O_PATH: the file is not opened, only named",
 	}
