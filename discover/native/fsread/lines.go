@@ -45,13 +45,14 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 		end = from + limit
 	}
 	var (
-		buf     []byte // starts with the first byte of the current line, which is at offset start
+		buf     = f.takeBuffer()[:0] // starts with the first byte of the current line, which is at offset start
 		start   = from
 		pos     = from
 		skipped int64 // bytes of a line that was cut
 	)
 	held := largeLease{file: f}
 	defer held.release()
+	defer func() { f.returnBuffer(buf) }()
 	for pos < end {
 		n := min(chunk(pos-from), end-pos)
 		fresh := len(buf)
@@ -108,45 +109,47 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 // [File.Forward].
 func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err error) {
 	var (
-		buf     []byte // bytes from pos to the end of the current line, its newline excluded
+		w       = newBackwardBuffer(f.takeBuffer()) // bytes from pos to the end of the current line, its newline excluded
 		pos     = f.size
 		stop    = int64(0)
 		begun   bool  // a newline was seen: what precedes it is a terminated line
 		skipped int64 // bytes of a line that was cut, or that has no end
+
+		newlines []int
 	)
 	held := largeLease{file: f}
 	defer held.release()
+	defer func() { f.returnBuffer(w.buf) }()
 	if limit > 0 && f.size-limit > stop {
 		stop = f.size - limit
 	}
 	for pos > stop {
 		n := int(min(chunk(f.size-pos), pos-stop))
-		if err := held.ensure(n + len(buf)); err != nil {
+		if err := held.ensure(w.len() + n); err != nil {
 			return false, err
 		}
-		fresh := make([]byte, n, n+len(buf))
+		fresh := w.prepend(n)
 		if m, err := f.ReadAt(fresh, pos-int64(n)); err != nil && !errors.Is(err, io.EOF) {
 			return false, err
 		} else if m < n { // it has shrunk: what is left may end in the middle of a line
 			return false, nil
 		}
 		pos -= int64(n)
-		buf = append(fresh, buf...)
-		for i := bytes.LastIndexByte(fresh, '\n'); i >= 0; {
-			before := bytes.LastIndexByte(fresh[:i], '\n')
-			if begun && skipped == 0 && !visit(Line{Bytes: buf[i+1:], Offset: pos + int64(i) + 1, Buffered: before >= 0 || pos == 0}) {
+		newlines = appendNewlines(newlines[:0], fresh)
+		for k, i := range slices.Backward(newlines) {
+			if begun && skipped == 0 && !visit(Line{Bytes: w.bytes()[i+1:], Offset: pos + int64(i) + 1, Buffered: k > 0 || pos == 0}) {
 				return false, nil
 			}
 			begun, skipped = true, 0
-			buf, i = buf[:i], before
+			w.end = w.start + i
 		}
-		over := len(buf) - MaxLine
-		if begun && skipped == 0 && over > 0 && !visit(Line{Bytes: buf[over:], Offset: pos + int64(over), Cut: true}) {
+		over := w.len() - MaxLine
+		if begun && skipped == 0 && over > 0 && !visit(Line{Bytes: w.bytes()[over:], Offset: pos + int64(over), Cut: true}) {
 			return false, nil
 		}
 		if !begun || skipped > 0 || over > 0 {
-			skipped += int64(len(buf))
-			buf = nil
+			skipped += int64(w.len())
+			w.clear()
 		}
 		if skipped > maxSkipped {
 			return false, tooLarge(maxSkipped)
@@ -155,8 +158,52 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 	if pos > 0 {
 		return false, nil
 	}
-	if begun && skipped == 0 && !visit(Line{Bytes: buf, Offset: 0}) {
+	if begun && skipped == 0 && !visit(Line{Bytes: w.bytes(), Offset: 0}) {
 		return false, nil
 	}
 	return true, nil
+}
+
+// appendNewlines appends the positions of the newlines of b. Searching forward is many times faster than
+// bytes.LastIndexByte.
+func appendNewlines(at []int, b []byte) []int {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(b[i:], '\n')
+		if n < 0 {
+			return at
+		}
+		i += n
+		at = append(at, i)
+	}
+}
+
+// backwardBuffer is a part of a file that grows towards the beginning of the file.
+type backwardBuffer struct {
+	buf        []byte
+	start, end int // what it holds is buf[start:end]
+}
+
+func newBackwardBuffer(buf []byte) backwardBuffer {
+	w := backwardBuffer{buf: buf[:cap(buf)]}
+	w.clear()
+	return w
+}
+
+func (w *backwardBuffer) bytes() []byte { return w.buf[w.start:w.end] }
+func (w *backwardBuffer) len() int      { return w.end - w.start }
+func (w *backwardBuffer) clear()        { w.start, w.end = len(w.buf), len(w.buf) }
+
+// prepend makes room for n bytes before the content, and returns it to be filled.
+func (w *backwardBuffer) prepend(n int) []byte {
+	if w.start < n {
+		to := w.buf
+		if need := n + w.len(); need > len(to) {
+			to = make([]byte, max(need, 2*len(to)))
+		}
+		held := w.bytes()
+		copy(to[len(to)-len(held):], held)
+		w.buf, w.start, w.end = to, len(to)-len(held), len(to)
+	}
+	w.start -= n
+	return w.buf[w.start : w.start+n]
 }
