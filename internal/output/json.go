@@ -30,14 +30,17 @@ func JSONArrayFunc[S, T any](w io.Writer, list []S, convert func(S) T) error {
 		return err
 	}
 	out := bufio.NewWriter(w)
+	var b bytes.Buffer
+	enc := newEncoder(&b)
 	separator := "[\n"
 	for _, v := range list {
-		text, err := marshal(convert(v), "")
-		if err != nil {
+		b.Reset()
+		value := convert(v)
+		if err := enc.Encode(&value); err != nil {
 			return err
 		}
 		out.WriteString(separator)
-		out.Write(text)
+		out.Write(escape(bytes.TrimSuffix(b.Bytes(), []byte("\n"))))
 		separator = ",\n"
 	}
 	out.WriteString("\n]\n")
@@ -55,13 +58,18 @@ func encode(w io.Writer, v any, indent string) error {
 
 func marshal(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
+	enc := newEncoder(&b)
 	enc.SetIndent("", indent)
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
 	return escape(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
+
+func newEncoder(b *bytes.Buffer) *json.Encoder {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	return enc
 }
 
 // escape replaces each character that a terminal would interpret with its \u escape, and bytes that are not UTF-8
