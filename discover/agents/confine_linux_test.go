@@ -128,7 +128,7 @@ func claudeHome(t *testing.T) home {
 	const id, parts = "11111111-1111-4111-8111-111111111111", "projects/-w/11111111-1111-4111-8111-111111111111/subagents"
 	h := home{agent: agent("claude-code"), dir: filepath.Join(t.TempDir(), "claude")}
 	record := func(more, kind, role string) string {
-		return fmt.Sprintf(`{"parentUuid":null,%s"cwd":"/w","sessionId":"%s","version":"2.1.120","type":"%s","message":{"role":"%[3]s","content":"%s"},`+
+		return fmt.Sprintf(`{"parentUuid":null,%s"cwd":"/w","sessionId":"%s","version":"2.1.197","type":"%s","message":{"role":"%[3]s","content":"%s"},`+
 			`"uuid":"2","timestamp":"2026-01-02T03:04:05.000Z"}`+"\n", more, id, kind, role)
 	}
 	put(t, h.dir, map[string]string{
@@ -137,22 +137,19 @@ func claudeHome(t *testing.T) home {
 		parts + "/agent-abc.meta.json":       `{"agentType":"x","requestShape":"background"}`,
 		parts + "/workflows/r/agent-d.jsonl": record(`"isSidechain":true,"agentId":"d",`, "user", "look"),
 		"jobs/11111111/state.json":           `{"sessionId":"` + id + `","state":"done"}`,
-		"sessions/77.json": `{"pid":77,"sessionId":"` + id + `","cwd":"/w","startedAt":1767323045000,"procStart":"700","version":"2.1.120",` +
+		"sessions/77.json": `{"pid":77,"sessionId":"` + id + `","cwd":"/w","startedAt":1767323045000,"procStart":"700","version":"2.1.197",` +
 			`"entrypoint":"cli","status":"waiting","waitingFor":"permission prompt"}`,
-		"history.jsonl": `{"display":"/clear","sessionId":"` + id + `","timestamp":1767323045000}` + "\n",
 	})
-	// Another session, written later, for which the history is asked.
-	put(t, h.dir, map[string]string{"projects/-w/33333333-3333-4333-8333-333333333333.jsonl": record(`"isSidechain":false,`, "user", "<command-name>/clear</command-name>")})
 	h.process = proc.FakeProcess{
 		Process: proc.Process{
 			ID: proc.ID{PID: 77, Birth: "b"}, Ticks: 700, Parent: 1, Group: 77, Session: 77, State: 'S',
-			Started: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Name: "claude", Exe: "/home/u/.local/share/claude/versions/2.1.120",
+			Started: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Name: "claude", Exe: "/home/u/.local/share/claude/versions/2.1.197",
 		},
 		WorkingDir: "/w", Arguments: []string{"claude"}, Environ: map[string]string{"CLAUDE_CONFIG_DIR": h.dir},
 	}
 	h.read = []string{
 		"projects", "projects/-w", "projects/-w/" + id, parts, parts + "/agent-abc.jsonl", parts + "/agent-abc.meta.json", parts + "/workflows",
-		"jobs", "jobs/11111111/state.json", "sessions", "sessions/77.json", "history.jsonl",
+		"jobs", "jobs/11111111/state.json", "sessions", "sessions/77.json",
 	}
 	return h
 }

@@ -1,14 +1,12 @@
 package claudecode
 
 import (
-	"path"
 	"strings"
 
 	"agentctl/proc"
 )
 
-// cmdline is what a command line says of a Claude Code process. It is a hint: node builds wipe theirs, and /clear and
-// /resume change a TUI's session later.
+// cmdline is what a command line says of a Claude Code process. It is a hint: /clear and /resume change a TUI's session later.
 type cmdline struct {
 	// helper: the process runs no session (a subcommand, the background daemon and its hosts, --version, --bg).
 	helper bool
@@ -53,11 +51,7 @@ func readCmdline(p proc.Process) cmdline {
 	if err != nil || len(args) == 0 {
 		return cmdline{}
 	}
-	rest := args[1:]
-	if isNodeBuild(p) && path.Base(args[0]) != "claude" {
-		rest = argsAfterScript(args)
-	}
-	return parseCmdline(rest)
+	return parseCmdline(args[1:])
 }
 
 func parseCmdline(args []string) (c cmdline) {

@@ -43,9 +43,9 @@ func listJobs(ctx context.Context, entries []discover.Entry) (all backgroundJobs
 	return all, errs
 }
 
-// describe marks the record of a background session and adds what its job file says: how the session ended only if the
-// transcript cannot tell, since the file is often wrong while a session lives ("working" though the session is idle;
-// 2.1.197, 2.1.329). If the file cannot be read, the record stays as it is. The error is a warning.
+// describe marks the record of a background session and adds the name of its job. The state that the file has is often wrong
+// ("working" though the session is idle; 2.1.197, 2.1.329): the transcript tells. If the file cannot be read, the record
+// stays as it is. The error is a warning.
 func (j backgroundJobs) describe(ctx context.Context, r *discover.Record) error {
 	if !j[r.Home][jobIDOf(r.ID)] {
 		return nil
@@ -57,8 +57,6 @@ func (j backgroundJobs) describe(ctx context.Context, r *discover.Record) error 
 	}
 	var job struct {
 		SessionID string `json:"sessionId"`
-		State     string `json:"state"` // working, blocked, done, failed, stopped, crashed
-		Detail    string `json:"detail"`
 		Name      string `json:"name"`
 	}
 	if err == nil {
@@ -70,16 +68,5 @@ func (j backgroundJobs) describe(ctx context.Context, r *discover.Record) error 
 	r.Source = "bg"
 	r.Title = cmp.Or(r.Title, job.Name)
 	r.SetMeta(jobMeta, jobIDOf(r.ID))
-	if s := r.Turn.State; s != discover.TurnUnknown && s != discover.TurnNone {
-		return nil
-	}
-	switch job.State {
-	case "done":
-		r.Turn = discover.Turn{State: discover.TurnDone}
-	case "failed":
-		r.Turn = discover.Turn{State: discover.TurnFailed, Error: job.Detail}
-	case "stopped", "crashed":
-		r.Turn = discover.Turn{State: discover.TurnInterrupted}
-	}
 	return nil
 }

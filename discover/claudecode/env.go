@@ -8,8 +8,8 @@ import (
 	"agentctl/proc"
 )
 
-// The variables that Claude Code sets for the commands, hooks and MCP servers that it starts (the session ID since 2.1.119;
-// the PID since 2.1.329, not in 2.1.197).
+// The variables that Claude Code sets for the commands, hooks and MCP servers that it starts (the PID
+// since 2.1.329, not in 2.1.197).
 const (
 	markerKey  = "CLAUDECODE"
 	sessionKey = "CLAUDE_CODE_SESSION_ID"

@@ -63,8 +63,8 @@ func (c argsBuilder) check() error {
 		return c.unsupported("reads no prompt above %d MB, and this one has more than %d characters: put the text in a file and name it in the prompt",
 			promptLimit>>20, promptLimit)
 	}
-	if c.Name != "" && c.version.Before(native.Version{2, 1, 76}) {
-		return c.unsupported("%s cannot name a session at its start: update it, or leave out --name", c.version)
+	if c.version.Before(native.ParseVersion(oldestSupported)) {
+		return c.unsupported("%s is older than supported (%s): update", c.version, oldestSupported)
 	}
 	if err := c.checkMove(); err != nil {
 		return err

@@ -19,9 +19,6 @@ func installed(t *testing.T, release string, variables ...string) (host launch.E
 	root := t.TempDir()
 	pkg := filepath.Join(root, "node_modules", "@anthropic-ai", "claude-code")
 	file := filepath.Join(pkg, "bin", "claude.exe")
-	if native.ParseVersion(release).Before(native.Version{2, 1, 113}) {
-		file = filepath.Join(pkg, "cli.js")
-	}
 	manifest := `{"name":"@anthropic-ai/claude-code","version":"` + release + `"}`
 	must(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	must(t, os.WriteFile(filepath.Join(pkg, "package.json"), []byte(manifest), 0o600))
@@ -78,8 +75,6 @@ func TestSpecOfAResume(t *testing.T) {
 		want, dir    string
 	}{
 		{"2.1.329", "", session, launch.Request{}, "-p --resume SELF --permission-mode=plan", project},
-		{"2.1.112", "", session, launch.Request{}, "-p --resume SELF --model=m --permission-mode=plan", project},
-		{"2.1.112", "CLAUDE_CODE_USE_BEDROCK=1", session, launch.Request{}, "-p --resume SELF --permission-mode=plan", project},
 		{"2.1.329", "ANTHROPIC_MODEL=x", session, launch.Request{}, "-p --resume SELF --model=m --permission-mode=plan", project},
 		{"2.1.329", "", session, launch.Request{Model: "n", Permissions: launch.PermissionsEdit}, "-p --resume SELF --model=n --permission-mode=acceptEdits", project},
 		{"2.1.329", "", session, launch.Request{Args: []string{"--settings=x"}}, "-p --resume SELF --settings=x", project},
@@ -87,7 +82,7 @@ func TestSpecOfAResume(t *testing.T) {
 		{"2.1.329", "", session, launch.Request{Fork: true}, "-p --resume SELF --fork-session --session-id ID --permission-mode=plan", project},
 		{"2.1.329", "", session, launch.Request{Moved: true}, "-p --resume PATH --permission-mode=plan", "/w/now"},
 		{"2.1.197", "", session, launch.Request{Moved: true, Interactive: true}, "--resume PATH --permission-mode=plan", "/w/now"},
-		{"2.1.112", "", session, launch.Request{Moved: true, Fork: true}, "-p --resume PATH --fork-session --session-id ID --model=m --permission-mode=plan", "/w/now"},
+		{"2.1.132", "", session, launch.Request{Moved: true, Fork: true}, "-p --resume PATH --fork-session --session-id ID --permission-mode=plan", "/w/now"},
 		{"2.1.329", "", gone, launch.Request{}, "-p --resume PATH", "/w/now"},
 		{"2.1.329", "", other, launch.Request{}, "-p --resume SELF", "/w/now"},
 		{"2.1.329", "CLAUDE_CONFIG_DIR=/elsewhere", other, launch.Request{}, "-p --resume SELF", "/w/now"},
@@ -126,11 +121,11 @@ func TestSpecRefuses(t *testing.T) {
 		request launch.Request
 		ok      bool
 	}{
-		{"2.1.75", launch.Request{Name: "n"}, false},
-		{"2.1.112", launch.Request{Moved: true, Resume: &moved}, false},
-		{"2.1.112", launch.Request{Moved: true, Fork: true, Resume: &moved}, true},
+		{"2.1.131", launch.Request{}, false},
+		{oldestSupported, launch.Request{}, true},
+		{"2.1.132", launch.Request{Moved: true, Resume: &moved}, false},
+		{"2.1.132", launch.Request{Moved: true, Fork: true, Resume: &moved}, true},
 		{"2.1.197", launch.Request{Moved: true, Resume: &moved}, true},
-		{"2.1.112", launch.Request{Name: "n"}, true},
 		{"2.1.329", launch.Request{Args: []string{"--session-id", "x"}}, false},
 		{"2.1.329", launch.Request{Args: []string{"--resume=x"}}, false},
 		{"2.1.329", launch.Request{Prompt: strings.Repeat("x", promptLimit)}, true},

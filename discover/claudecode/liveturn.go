@@ -3,9 +3,7 @@ package claudecode
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/claudecode/transcript"
@@ -13,25 +11,21 @@ import (
 )
 
 // liveTurn returns what the process itself shows of its turn; nil if only the transcript tells.
-func (l *processScan) liveTurn(x *process, path string) *discover.Turn {
+func (x *process) liveTurn(ctx context.Context, path string) *discover.Turn {
 	source := x.source()
 	switch status := x.entry.Status; {
-	case status == "busy" && source == "tui" && path != "" && x.readTeam(l.ctx).hasTerminals():
+	case status == "busy" && source == "tui" && path != "" && x.readTeam(ctx).hasTerminals():
 		return nil // it is busy as long as there are such teammates, whatever they do (SEEN 2.1.332)
 	case status == "busy":
 		return &discover.Turn{State: discover.TurnOpen}
 	case status == "waiting":
-		return x.waitingTurn(l.ctx, path)
+		return x.waitingTurn(ctx, path)
 	case source == "print" && !x.cmdline.stream: // the process ends with its turn, and is "idle" before the turn begins (2.1.329)
 		return &discover.Turn{State: discover.TurnOpen}
 	case status == "idle", status == "shell":
 		return &discover.Turn{State: discover.TurnDone}
-	}
-	switch {
 	case source == "tui" && path == "" && x.registered(): // a TUI creates its transcript at the first prompt
 		return &discover.Turn{State: discover.TurnNone}
-	case source == "tui":
-		return l.inferWaiting(x, path)
 	}
 	return nil
 }
@@ -59,30 +53,6 @@ func (x *process) waitingTurn(ctx context.Context, path string) *discover.Turn {
 	return turn
 }
 
-// inferWaiting returns a waiting turn if the user is being asked, for versions whose registry has no status (before
-// 2.1.119). A pending call of a tool that starts a command, or is done at once, waits for permission if no command was
-// started for a while.
-func (l *processScan) inferWaiting(x *process, path string) *discover.Turn {
-	tail, err := readTail(l.ctx, path)
-	if err != nil || tail.Turn.Result(true).State != discover.TurnOpen || len(tail.Turn.Pending) == 0 {
-		return nil
-	}
-	if !x.StartedBefore(tail.Updated) { // another process, which was killed, made the call
-		return nil
-	}
-	if question := tail.Turn.Question(); question != nil {
-		return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", WaitingOn: question}
-	}
-	const grace = time.Second // more than between the record of a call and the start of its command
-	if slices.ContainsFunc(tail.Turn.Pending, func(c transcript.PendingCall) bool { return !transcript.RunsAlone(c.Name) }) {
-		return nil
-	}
-	if len(l.toolCommands(x)) > 0 || time.Since(tail.Updated) < grace {
-		return nil
-	}
-	return &discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: x.permissionCall(l.ctx, &tail.Turn, path)}
-}
-
 // permissionCall returns the call that the user is asked about in a turn that waits for permission; nil if it may be one of
 // several. Calls that run alone are made one after the other, so the first one without a result is asked about. If the only
 // pending call is a sub-agent's, the sub-agent's call counts.
@@ -105,6 +75,17 @@ func (x *process) permissionCall(ctx context.Context, s *transcript.Turn, path s
 		}
 	}
 	return nil
+}
+
+// readHead reads the beginning of a transcript.
+func readHead(ctx context.Context, path string) (head transcript.Head, err error) {
+	f, err := fsread.Open(ctx, path)
+	if err != nil {
+		return head, err
+	}
+	defer f.Close()
+	err = head.Read(f)
+	return head, err
 }
 
 // readTail reads the end of the transcript of a session or sub-agent.

@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/proc"
 )
 
 // Every status that real registry entries had over time is understood.
@@ -27,7 +25,7 @@ func TestStatusOfRealEntries(t *testing.T) {
 		must(t, err)
 		e.path = "x"
 		x := &process{entry: e}
-		turn := (&processScan{ctx: t.Context()}).liveTurn(x, "")
+		turn := x.liveTurn(t.Context(), "")
 		state, known := want[e.Status]
 		if !known {
 			state = discover.TurnNone // just registered: a TUI that was asked nothing
@@ -74,60 +72,6 @@ func TestWaitingFor(t *testing.T) {
 		}
 		if on := turn.WaitingOn; c.on == "AskUserQuestion" && (on == nil || len(on.Questions) != 1 || on.Questions[0] != asked) {
 			t.Errorf("%q: questions of %+v", c.word, on)
-		}
-	}
-}
-
-// Before 2.1.119 the registry has no status: a command that was called and is not running waits for permission.
-func TestPermissionWithoutStatus(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		lines transcriptLines
-		child bool
-		heir  bool // of a process that was killed
-		age   time.Duration
-		want  string // waiting for
-	}{
-		{"called long ago", transcriptLines{}.calls("1", "Bash"), false, false, time.Hour, "permission"},
-		{"runs", transcriptLines{}.calls("1", "Bash"), true, false, time.Hour, ""},
-		{"called this moment", transcriptLines{}.calls("1", "Bash"), false, false, -time.Hour, ""},
-		{"a tool that runs inside", transcriptLines{}.calls("1", "Task"), false, false, time.Hour, ""},
-		{"two tools, one inside", transcriptLines{}.calls("1", "Bash").calls("2", "WebFetch"), false, false, time.Hour, ""},
-		{"a question", transcriptLines{}.calls("1", "AskUserQuestion"), false, false, time.Hour, "question"},
-		{"called before the process began", transcriptLines{}.calls("1", "Bash"), false, true, time.Hour, ""},
-		{"a question from before", transcriptLines{}.calls("1", "AskUserQuestion"), false, true, time.Hour, ""},
-		{"answered", transcriptLines{}.calls("1", "Bash").answers("1"), false, false, time.Hour, ""},
-		{"idle", transcriptLines{}.says(`"end_turn"`), false, false, time.Hour, ""},
-	} {
-		dir := t.TempDir()
-		now := time.Now().Add(-c.age).UTC().Format("2006-01-02T15:04:05.000Z")
-		var lines []string
-		for i, l := range c.lines {
-			lines = append(lines, strings.Replace(l, fmt.Sprintf("2026-01-01T00:00:%02d.000Z", i), now, 1))
-		}
-		writeTranscript(t, dir, minimal+strings.Join(lines, "\n")+"\n")
-		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"kind":"interactive"`, alive))
-		own := node112(300, 1000, dir, "/w")
-		own.Environ = map[string]string{configKey: dir}
-		if c.heir {
-			own.Started = time.Now().Add(-time.Minute)
-		}
-		table := []proc.FakeProcess{own}
-		if c.child {
-			tool := process0(301, 1001, dir, "/w")
-			tool.Name, tool.Exe, tool.Parent = "bash", "/bin/bash", 300
-			table = append(table, tool)
-		}
-		got := sessions(claims(t, dir, table...))
-		if len(got) != 1 {
-			t.Fatalf("%s: %+v", c.name, got)
-		}
-		waiting := ""
-		if turn := got[0].Turn; turn != nil && turn.State == discover.TurnWaiting {
-			waiting = turn.WaitingFor
-		}
-		if waiting != c.want {
-			t.Errorf("%s: waiting for %q, want %q", c.name, waiting, c.want)
 		}
 	}
 }
@@ -230,29 +174,15 @@ func TestSubagentInTheBackground(t *testing.T) {
 	}
 }
 
-// A background session's job file says how the session ended if the transcript does not, and is ignored otherwise.
+// A background session's job file names the session until it has another name.
 func TestBackgroundJob(t *testing.T) {
-	unknown := strings.Join(transcriptLines{}.note(`{"parentUuid":null,"isSidechain":false,"type":"user","message":{"content":"x"},"isMeta":true,"timestamp":"2026-01-01T00:00:01.000Z","cwd":"/w"}`), "\n") + "\n"
-	for _, c := range []struct {
-		content, state string
-		want           discover.TurnState
-	}{
-		{unknown, "failed", discover.TurnFailed},
-		{unknown, "done", discover.TurnDone},
-		{unknown, "crashed", discover.TurnInterrupted},
-		{unknown, "working", discover.TurnNone},
-		{minimal, "done", discover.TurnOpen},
-	} {
-		dir := t.TempDir()
-		writeTranscript(t, dir, c.content)
-		job := filepath.Join(dir, "jobs", alive[:jobIDLen])
-		must(t, os.MkdirAll(job, 0o700))
-		state, err := json.Marshal(map[string]string{"sessionId": alive, "state": c.state, "detail": "why", "name": "job"})
-		must(t, err)
-		must(t, os.WriteFile(filepath.Join(job, "state.json"), state, 0o600))
-		got, _ := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
-		if len(got) != 1 || got[0].Turn.State != c.want || got[0].Source != "bg" || got[0].Meta.Get("jobId") != alive[:jobIDLen] || got[0].Title != "job" {
-			t.Errorf("%s: %+v", c.state, got)
-		}
+	dir := t.TempDir()
+	writeTranscript(t, dir, minimal)
+	job := filepath.Join(dir, "jobs", alive[:jobIDLen])
+	must(t, os.MkdirAll(job, 0o700))
+	must(t, os.WriteFile(filepath.Join(job, "state.json"), fmt.Appendf(nil, `{"sessionId":%q,"state":"done","name":"job"}`, alive), 0o600))
+	got, _ := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
+	if len(got) != 1 || got[0].Turn.State != discover.TurnOpen || got[0].Source != "bg" || got[0].Meta.Get("jobId") != alive[:jobIDLen] || got[0].Title != "job" {
+		t.Errorf("%+v", got)
 	}
 }

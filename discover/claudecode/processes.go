@@ -11,6 +11,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/claudecode/transcript"
+	"agentctl/discover/native"
 	"agentctl/proc"
 )
 
@@ -28,8 +29,9 @@ type process struct {
 	proof string
 	// hasKey: the process has made a key file in its home.
 	hasKey bool
-	// unreadable is the reason if nothing more can be learnt of the process.
+	// unreadable is the reason if nothing more can be learnt of the process; outdated: its version is not supported.
 	unreadable string
+	outdated   bool
 }
 
 func (p *process) registered() bool { return p.entry.path != "" }
@@ -90,10 +92,22 @@ func (l *processScan) inspect(p proc.Process) *process {
 	if err != nil && !x.registered() {
 		x.unreadable = "its environment: " + cause(err).Error()
 	}
+	x.checkVersion()
 	if x.dir = x.entry.Cwd; x.dir == "" {
 		x.dir, _ = x.Cwd()
 	}
 	return x
+}
+
+// checkVersion marks a process of a version that is not supported: by its registry entry, else by the place of its program.
+func (x *process) checkVersion() {
+	version := native.ParseVersion(x.entry.Version)
+	if !x.registered() {
+		version = installedVersion(x.Exe)
+	}
+	if x.outdated = isNodeBuild(x.Process) || version.Before(native.ParseVersion(oldestSupported)); x.outdated {
+		x.unreadable = cmp.Or(version.String(), "a node build") + " is older than supported (" + oldestSupported + "): update"
+	}
 }
 
 // isListed reports whether a file in one of the homes is named after the process.
@@ -172,8 +186,7 @@ func (l *processScan) findKey(x *process) {
 
 // runsSession tells sessions from Claude Code's many helpers. A registry entry decides: a spare process keeps its command
 // line when it becomes a session, and may register before; a terminal whose session has moved to the background no longer
-// runs it. Without an entry, the command line decides, and a process that Claude Code itself started (an MCP server, whose
-// command line a node build has wiped) is a helper.
+// runs it. Without an entry, the command line decides, and a process that Claude Code itself started is a helper.
 func (l *processScan) runsSession(x *process) bool {
 	if e := x.entry; x.registered() {
 		spare := e.Spare || e.Kind == "bg" && e.Status == "idle" && isSpare(l.ctx, x.home, e.Cwd, e.SessionID)
@@ -196,23 +209,11 @@ func isSpare(ctx context.Context, home, dir, id string) bool {
 	return home != "" && !isFile(jobPath(home, id)) && findTranscript(ctx, home, dir, id) == ""
 }
 
-// toolCommands returns the commands that a session runs, newest last. Claude Code starts each in a kernel session of its
-// own.
-func (l *processScan) toolCommands(x *process) (out []proc.Process) {
-	for c := range l.table.Children(x.ID.PID) {
-		if c.Alive() && c.Session == c.ID.PID {
-			out = append(out, c)
-		}
-	}
-	slices.SortFunc(out, func(a, b proc.Process) int { return int(int64(a.Ticks) - int64(b.Ticks)) })
-	return out
-}
-
 // newClaim returns a claim with what is known of the process; the session is still missing.
 func (x *process) newClaim() discover.Claim {
 	c := discover.Claim{
 		Agent: agentName, Process: x.ID, Home: cmp.Or(x.home, x.otherRoot), Dir: x.dir, Version: x.entry.Version,
-		Source: x.source(), Meta: discover.Facts{{jobMeta, x.entry.JobID}}.WithoutEmpty(),
+		Source: x.source(), Unreadable: x.unreadable, Meta: discover.Facts{{jobMeta, x.entry.JobID}}.WithoutEmpty(),
 	}
 	if x.entry.NameSource != "derived" && x.entry.Name != x.entry.JobID { // a background session is named after its job until it gets a name
 		c.Title = x.entry.Name
@@ -237,10 +238,10 @@ func (x *process) source() string {
 		return transcript.SourceOf(x.entry.Entrypoint)
 	case x.cmdline.print:
 		return "print"
-	case x.registered() || !isNodeBuild(x.Process): // 2.1.75 to 2.1.80 registered TUIs only
-		return "tui"
+	case isNodeBuild(x.Process): // it has wiped its command line
+		return ""
 	}
-	return ""
+	return "tui"
 }
 
 // processClaim returns the claim that the process is alive. sessions are the claims about its sessions.
@@ -251,7 +252,6 @@ func (x *process) processClaim(sessions []discover.Claim) discover.Claim {
 	if x.Exe == "" {
 		c.Detail = fmt.Sprintf("%s is called %s", x.ID, x.Name)
 	}
-	c.Unreadable = x.unreadable
 	isTeam := func(s discover.Claim) bool { return s.Kind == teamKind }
 	c.NameOnly = !x.registered() && !x.hasKey && !slices.ContainsFunc(sessions, isTeam) // before 2.1.300 a teammate has no key
 	if x.cmdline.isTeammate() {

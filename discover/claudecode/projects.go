@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-	"strconv"
 	"strings"
 	"unicode/utf16"
 
@@ -139,24 +138,6 @@ func isExternalLink(ctx context.Context, root, link string) (bool, error) {
 	return filepath.Dir(discover.RealPath(link)) != discover.RealPath(root), nil
 }
 
-// projectDirs returns the project folders that may have the sessions of a directory. There is one; for a very long path,
-// all with the same beginning count, because node builds hash the rest in another way.
-func projectDirs(ctx context.Context, home, dir string) []string {
-	name := slug(dir)
-	if len(name) <= slugLimit {
-		return []string{filepath.Join(projectsDir(home), name)}
-	}
-	var out []string
-	projects, _ := openProjects(ctx, home)
-	defer projects.close()
-	for _, folder := range projects.folders {
-		if strings.HasPrefix(folder, name[:slugLimit]+"-") {
-			out = append(out, filepath.Join(projectsDir(home), folder))
-		}
-	}
-	return out
-}
-
 // readDir lists a folder. A missing folder is empty.
 func readDir(ctx context.Context, dir string) ([]fs.DirEntry, error) {
 	d, err := fsread.OpenDir(ctx, dir)
@@ -174,33 +155,28 @@ func readDir(ctx context.Context, dir string) ([]fs.DirEntry, error) {
 const slugLimit = 200
 
 // slug returns the name of a directory's project folder: every UTF-16 unit of its real path but A-Z, a-z, 0-9 becomes a
-// dash. Several directories have the same slug, so it is never decoded (SEEN 2.1.75–2.1.329).
+// dash. Several directories have the same slug, so it is never decoded (SEEN 2.1.75–2.1.329). Of a very long one, only the beginning
+// is returned: the hash that follows differs between builds.
 func slug(dir string) string {
-	units := utf16.Encode([]rune(dir))
 	var b strings.Builder
-	hash := int32(0)
-	for _, u := range units {
-		hash = hash<<5 - hash + int32(u)
-		if u < 128 && isAlphanumeric(byte(u)) {
+	for _, u := range utf16.Encode([]rune(dir)) {
+		switch {
+		case b.Len() == slugLimit:
+			return b.String() + "-"
+		case u < 128 && isAlphanumeric(byte(u)):
 			b.WriteByte(byte(u))
-		} else {
+		default:
 			b.WriteByte('-')
 		}
 	}
-	if b.Len() <= slugLimit {
-		return b.String()
-	}
-	return b.String()[:slugLimit] + "-" + strconv.FormatUint(uint64(abs(int64(hash))), 36)
+	return b.String()
 }
 
-// isSlugOf reports whether a project folder of this name is a directory's. The hash in the name of a very long one differs
-// between builds.
+// isSlugOf reports whether a project folder of this name is a directory's.
 func isSlugOf(project, dir string) bool {
 	name := slug(dir)
-	return name == project || len(name) > slugLimit && strings.HasPrefix(project, name[:slugLimit+1])
+	return name == project || len(name) > slugLimit && strings.HasPrefix(project, name)
 }
-
-func abs(n int64) int64 { return max(n, -n) }
 
 func isAlphanumeric(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'

@@ -19,13 +19,11 @@ import (
 )
 
 // registryEntry is what a process says of itself in sessions/<pid>.json. The file is removed at a normal exit and left
-// behind by a SIGKILL, so it counts only after validate. Fields by version: pid, sessionId, cwd and startedAt since 2.1.75;
-// kind and entrypoint .85; version .116; procStart .118; status .119 (print mode: .280); name .197; pidDomain .260.
+// behind by a SIGKILL, so it counts only after validate. Since 2.1.197 it has a name, since 2.1.280 in print mode a status.
 type registryEntry struct {
 	PID       int    `json:"pid"`
 	SessionID string `json:"sessionId"`
 	Cwd       string `json:"cwd"`
-	StartedAt int64  `json:"startedAt"` // milliseconds; when the process registered, not when it started
 	// ProcStart is field 22 of /proc/PID/stat on Linux, what `ps -o lstart=` prints in UTC on macOS.
 	ProcStart  string `json:"procStart"`
 	Version    string `json:"version"`
@@ -44,7 +42,6 @@ type registryEntry struct {
 
 	Status     string `json:"status"` // busy, waiting, idle, shell
 	WaitingFor string `json:"waitingFor"`
-	PIDDomain  string `json:"pidDomain"` // linux:<machine id>:pid:[<namespace>]
 
 	path string
 }
@@ -161,7 +158,7 @@ func (e registryEntry) confirmedBy(p proc.Process) bool {
 	}
 	args, _ := p.Args()
 	dir, err := p.Cwd()
-	return e.ProcStart != "" && (slices.Contains(args, e.SessionID) || err == nil && e.Cwd != "" && dir == discover.RealPath(e.Cwd))
+	return slices.Contains(args, e.SessionID) || err == nil && e.Cwd != "" && dir == discover.RealPath(e.Cwd)
 }
 
 // validate returns how the entry is known to be p's, or an error that says why it is another process's. pid is its PID in its own
@@ -170,19 +167,8 @@ func (e registryEntry) validate(p proc.Process, pid int) (proof string, err erro
 	if e.PID != pid {
 		return "", fmt.Errorf("it names pid %d", e.PID)
 	}
-	if err := e.checkPIDDomain(p); err != nil {
-		return "", err
-	}
 	if p.Started.IsZero() {
 		return "", errors.New("when the process started is not known")
-	}
-	if e.ProcStart == "" {
-		// A process with a reused PID started after the dead one had registered. There is no bound in the other direction:
-		// registering waits for dialogs.
-		if registered := time.UnixMilli(e.StartedAt); p.Started.After(registered.Add(2 * time.Second)) {
-			return "", fmt.Errorf("it was written at %s, before the process started", registered.UTC().Format(time.RFC3339))
-		}
-		return "registered after the process started", nil
 	}
 	if ticks, err := strconv.ParseUint(e.ProcStart, 10, 64); err == nil {
 		if ticks != p.Ticks {
@@ -192,32 +178,4 @@ func (e registryEntry) validate(p proc.Process, pid int) (proof string, err erro
 		return "", fmt.Errorf("procStart %q is not the process's %q", e.ProcStart, start)
 	}
 	return "procStart " + e.ProcStart + " matches", nil
-}
-
-// checkPIDDomain rejects an entry of another PID namespace, or of another machine that shares the home folder.
-func (e registryEntry) checkPIDDomain(p proc.Process) error {
-	machine, namespace, ok := strings.Cut(strings.TrimPrefix(e.PIDDomain, "linux:"), ":pid:")
-	if !ok {
-		return nil
-	}
-	current, err := p.PIDNamespace()
-	if err != nil {
-		return nil // procStart decides
-	}
-	if "pid:"+namespace != current {
-		return fmt.Errorf("it belongs to namespace pid:%s", namespace)
-	}
-	if id := machineID(); id != "" && machine != "" && id != machine && namespacePID(p) == p.ID.PID {
-		return errors.New("it belongs to another machine")
-	}
-	return nil
-}
-
-func machineID() string {
-	const longest = 4 << 10
-	raw, err := fsread.ReadFile("/etc/machine-id", longest)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(raw))
 }

@@ -54,13 +54,13 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// checkMove returns an error for a version that would not continue the session itself: 2.1.112 continues a copy of it, under the
-// same ID, in the new directory's project.
+// checkMove returns an error for a version that may not continue the session itself, but a copy of it, under the same ID, in the new
+// directory's project. 2.1.112 does that, 2.1.197 does not.
 func (c argsBuilder) checkMove() error {
 	if !c.leavesProject() || c.Fork || !c.version.Before(native.Version{2, 1, 197}) {
 		return nil
 	}
-	return c.unsupported("%s does not continue a session in another directory, but a copy with the same ID: update Claude Code, or use --fork", c.version)
+	return c.unsupported("%s may not continue a session in another directory, but a copy with the same ID: update Claude Code, or use --fork", c.version)
 }
 
 // homeEnv returns the variable that leads to this config folder, if the environment leads to another one.
@@ -71,19 +71,16 @@ func homeEnv(home string, host launch.Environment) []string {
 	return []string{configKey + "=" + home}
 }
 
-// model returns the requested model, else the one that a resumed session had if Claude Code does not continue with it
-// itself: before 2.1.113 (2.1.112 forgets it, 2.1.197 does not), or if ANTHROPIC_MODEL is set. Storage has the name that
-// the API answers with, which providers other than Anthropic do not accept.
+// model returns the requested model, else the one that a resumed session had if ANTHROPIC_MODEL is set: Claude Code does not continue
+// with it then. Storage has the name that the API answers with, which providers other than Anthropic do not accept.
 func (c argsBuilder) model() string {
-	if c.Model != "" || c.Resume == nil {
+	if c.Model != "" || c.Resume == nil || c.host.Getenv("ANTHROPIC_MODEL") == "" {
 		return c.Model
 	}
-	forgets := c.version.Before(native.Version{2, 1, 113}) || c.host.Getenv("ANTHROPIC_MODEL") != ""
 	for _, provider := range []string{"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {
-		forgets = forgets && c.host.Getenv(provider) == ""
-	}
-	if !forgets {
-		return ""
+		if c.host.Getenv(provider) != "" {
+			return ""
+		}
 	}
 	return c.Resume.Model
 }

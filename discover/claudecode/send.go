@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +15,6 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/claudecode/transcript"
-	"agentctl/discover/native"
 	"agentctl/launch"
 	"agentctl/proc"
 )
@@ -30,7 +28,7 @@ type inbox struct {
 // findInbox finds the process that listens for the session's messages, by what the processes register now. The error says why
 // there is none: an [*launch.UnsupportedError], or what could not be read.
 func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
-	refusal := error(&launch.UnsupportedError{Agent: agentName, What: "has registered no process for the session: it takes no messages (a session inside of another one, a teammate, or a version before 2.1.224)"})
+	refusal := error(&launch.UnsupportedError{Agent: agentName, What: "has registered no process for the session: it takes no messages (a session inside of another one, or a teammate)"})
 	for _, p := range s.Processes {
 		pid := namespacePID(p)
 		e, err := readRegistryEntry(ctx, s.ProcessHome(), pid)
@@ -40,23 +38,17 @@ func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
 		if err == nil {
 			_, err = e.validate(p, pid)
 		}
-		switch version := native.ParseVersion(e.Version); {
+		switch {
 		case err != nil:
 			return inbox{}, fmt.Errorf("%s: %w", registryPath(s.ProcessHome(), pid), err)
 		case e.SessionID != s.ID:
 			return inbox{}, fmt.Errorf("%s runs the session %s now", p.ID, e.SessionID)
 		case e.MessagingSocket != "":
 			return inbox{p, e.MessagingSocket}, nil
-		// Entries of 2.1.112 and older have no version. SEEN 2.1.224: off unless the vendor's server turns it on; 2.1.260: on.
-		case !version.Known(), version.Before(native.Version{2, 1, 224}):
+		default: // SEEN before 2.1.224: none; 2.1.224: off unless the vendor's server turns it on; 2.1.260: on
 			refusal = &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
-				"%s takes no messages: update Claude Code, then stop the session and resume it (agentctl stop, agentctl resume)",
-				cmp.Or(e.Version, "in this old version"),
-			)}
-		default:
-			refusal = &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
-				"%s listens for no messages in %s: messages between sessions are off in this version or account, or its socket failed. Update Claude Code, then stop the session and resume it",
-				e.Version, p.ID,
+				"%s takes no messages: update Claude Code, then stop the session and resume it (agentctl stop, agentctl resume). If it is the newest version, messages are off there, or its socket failed",
+				e.Version,
 			)}
 		}
 	}

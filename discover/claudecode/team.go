@@ -102,9 +102,14 @@ func newestTeammate(all []storedSubagent, m storedSubagent) (path string) {
 // whose records name the team and the teammate, and which was written last since the process started. There is none before its first
 // turn.
 func (l *processScan) teammateClaim(x *process) []discover.Claim {
-	found := l.transcriptsOf(x, x.dir)
-	slices.SortFunc(found, func(a, b discover.Entry) int { return b.Updated.Compare(a.Updated) })
-	for _, t := range found {
+	if x.home == "" || x.dir == "" {
+		return nil
+	}
+	s := search{ctx: l.ctx}
+	s.list(filepath.Dir(transcriptPath(x.home, x.dir, "")))
+	l.warnings = append(l.warnings, s.warnings...)
+	slices.SortFunc(s.found, func(a, b discover.Entry) int { return b.Updated.Compare(a.Updated) })
+	for _, t := range s.found {
 		if !x.StartedBefore(t.Updated) {
 			break
 		}

@@ -5,10 +5,14 @@ import (
 	"agentctl/discover/claudecode/transcript"
 )
 
-// newestTried is the newest version in docs/support.md.
-const newestTried = "2.1.332"
+const (
+	// newestTried is the newest version in docs/support.md.
+	newestTried = "2.1.332"
+	// oldestSupported is the oldest version whose processes are understood, half a year old. Stored sessions of older ones are read.
+	oldestSupported = "2.1.132"
+)
 
-// Tried implements [discover.FormatChecker]. The program of a node build is node, whose place does not show the version.
+// Tried implements [discover.FormatChecker].
 func (Adapter) Tried() discover.Tried {
 	return discover.Tried{
 		Newest: newestTried, ProgramVersion: func(path string) string { return installedVersion(path).String() },

@@ -10,11 +10,11 @@ import (
 )
 
 // WatchPaths returns the paths that change with a session: its transcript; the project folder, where another session may
-// begin; the folders of its sub-agents; a sub-agent's metadata, which records its end; the file of its team; the registry entries of its
-// processes; and the history of typed commands, by which early versions show a /clear.
+// begin; the folders of its sub-agents; a sub-agent's metadata, which records its end; the file of its team; and the registry entries of its
+// processes.
 func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 	transcript := cmp.Or(s.Path, transcriptPath(s.Home, s.Dir, s.ID))
-	files := []string{transcript, filepath.Dir(transcript), historyPath(s.Home)}
+	files := []string{transcript, filepath.Dir(transcript)}
 	if base := strings.TrimSuffix(transcript, transcriptSuffix); isSubagent(s.ID) {
 		files = append(files, base+metaSuffix)
 	} else {

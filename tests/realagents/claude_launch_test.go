@@ -105,11 +105,11 @@ func TestClaudeLaunch(t *testing.T) {
 	})
 }
 
-// runsClaude reports whether a process runs the release: its program, or node, which hides what it runs.
+// runsClaude reports whether a process runs the release's program.
 func runsClaude(pid int, a world.Agent) bool {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	native, _ := filepath.EvalSymlinks(a.Native)
-	return err == nil && (exe == native || a.Version == install.ClaudeNode && filepath.Base(exe) == "node")
+	return err == nil && exe == native
 }
 
 // TestClaudeLaunchFails: each failure is reported with the agent's own words, and leaves nothing that lives.

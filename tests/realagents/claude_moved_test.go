@@ -1,18 +1,16 @@
 package realagents
 
 import (
-	"maps"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
 
 // TestClaudeResumeMoved: a session whose directory was renamed goes on in the new one, with its history, and from then on without
-// --cwd. 2.1.112 would make a second session with the same ID: it is refused, and copies with --fork.
+// --cwd.
 func TestClaudeResumeMoved(t *testing.T) {
 	eachClaude(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
 		old := a.In(w.Dir("old"))
@@ -27,37 +25,27 @@ func TestClaudeResumeMoved(t *testing.T) {
 			t.Errorf("exit code %d, %s", code, errs)
 		}
 		path := claudeTranscript(t, w, id)
-		if a.Version == install.ClaudeNode {
-			before := photograph(t, w.Home)
-			if out, errs, code := c.run("resume", id, "--cwd", moved, "go on"); code != 7 || !strings.Contains(errs, "a copy with the same ID: update Claude Code, or use --fork") {
-				t.Errorf("exit code %d, %s%s", code, out, errs)
-			}
-			if after := photograph(t, w.Home); !maps.Equal(before, after) {
-				t.Error("a refused resume has changed something")
-			}
-		} else {
-			if again := c.resumed(id, "--cwd", moved, "the second turn [[text here]]"); again != id {
-				t.Errorf("resume printed %s", again)
-			}
-			q := w.WaitCall("the second turn", 0)
-			if !strings.Contains(string(q.Body), "the first turn") {
-				t.Error("the model does not get the history")
-			}
-			c.expect([]string{row(id, 0, "stopped completed")}, "-a")
-			if s := c.status(id); s.CWD != moved {
-				t.Errorf("it works in %s", s.CWD)
-			}
-			c.resumed(id, "the third turn") // the new place is known now
-			want := []string{old.Dir(), moved, moved}
-			var dirs []string
-			for _, p := range claudePrompts(t, w, id, 3) {
-				dirs = append(dirs, p.Dir)
-			}
-			if !slices.Equal(dirs, want) {
-				t.Errorf("the turns are in %q, want %q", dirs, want)
-			}
-			c.expect([]string{row(id, 0, "stopped completed")}, "-a")
+		if again := c.resumed(id, "--cwd", moved, "the second turn [[text here]]"); again != id {
+			t.Errorf("resume printed %s", again)
 		}
+		q := w.WaitCall("the second turn", 0)
+		if !strings.Contains(string(q.Body), "the first turn") {
+			t.Error("the model does not get the history")
+		}
+		c.expect([]string{row(id, 0, "stopped completed")}, "-a")
+		if s := c.status(id); s.CWD != moved {
+			t.Errorf("it works in %s", s.CWD)
+		}
+		c.resumed(id, "the third turn") // the new place is known now
+		want := []string{old.Dir(), moved, moved}
+		var dirs []string
+		for _, p := range claudePrompts(t, w, id, 3) {
+			dirs = append(dirs, p.Dir)
+		}
+		if !slices.Equal(dirs, want) {
+			t.Errorf("the turns are in %q, want %q", dirs, want)
+		}
+		c.expect([]string{row(id, 0, "stopped completed")}, "-a")
 		before, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -164,18 +164,14 @@ func TestClaudeLimit(t *testing.T) {
 // TestClaudeTokensOfOlderReleases: those state nothing in their storage; the answers there add up to what they say of
 // their runs.
 func TestClaudeTokensOfOlderReleases(t *testing.T) {
-	for _, version := range []string{install.ClaudeMain, install.ClaudeNode} {
-		t.Run(version, func(t *testing.T) {
-			w := world.New(t)
-			a := w.Claude(version)
-			c := agentctlIn(t, w).as(a)
-			trunk := claudeRan(t, a, "count [[shell echo hi]]", "--session-id", claudeTrunk)
-			fork := claudeRan(t, a, "apart", "--resume", claudeTrunk, "--fork-session", "--session-id", claudeFork)
-			for id, r := range map[string]claudeResult{claudeTrunk: trunk, claudeFork: fork} {
-				if got := claudeTokensOf(t, c.status(id)); got != r.usage() {
-					t.Errorf("of %s: %v, Claude Code says %v", id, got, r.usage())
-				}
-			}
-		})
+	w := world.New(t)
+	a := w.Claude(install.ClaudeMain)
+	c := agentctlIn(t, w).as(a)
+	trunk := claudeRan(t, a, "count [[shell echo hi]]", "--session-id", claudeTrunk)
+	fork := claudeRan(t, a, "apart", "--resume", claudeTrunk, "--fork-session", "--session-id", claudeFork)
+	for id, r := range map[string]claudeResult{claudeTrunk: trunk, claudeFork: fork} {
+		if got := claudeTokensOf(t, c.status(id)); got != r.usage() {
+			t.Errorf("of %s: %v, Claude Code says %v", id, got, r.usage())
+		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"agentctl/internal/output"
-	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
 
@@ -50,9 +49,7 @@ func TestStopLeavesNothing(t *testing.T) {
 		tool := w.Tool(a.Dir())
 		seconds := fmt.Sprint(1e6 + float64(os.Getpid()))
 		tree := fmt.Sprintf("sleep %[1]s & setsid sleep %[1]s & env -i sh -c 'sleep %[1]s & exec sleep %[1]s' & ", seconds)
-		if marks := a.Release.Version != install.ClaudeNode; marks {
-			tree += "(setsid sleep " + seconds + " &) ; "
-		}
+		tree += "(setsid sleep " + seconds + " &) ; "
 		prompt := "ends [[shell " + tree + tool.Command + "]]"
 		p := a.Run(prompt)
 		tool.WaitRunning()

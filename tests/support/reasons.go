@@ -23,27 +23,7 @@ func (why reason) explains(r install.Release, fact string) bool {
 func reasons() []reason {
 	return []reason{
 		{
-			install.ClaudeCode, "evidence", "", "2.1.75",
-			"There is no registry of live processes before 2.1.75, and none of print runs before 2.1.85. The directory and the time of the transcript are all that tie a node process to a session.",
-		},
-		{
-			install.ClaudeCode, "outcome", "", "1.0.128",
-			"An answer is at times stored before it is known why the model stopped, and not corrected: the outcome of such a run is `unknown`. Seen in one of four runs.",
-		},
-		{
-			install.ClaudeCode, "resume", "", "2.1.74",
-			"The turn runs, and the ID stays. But only the directory ties the process to the session, which is no proof: `resume` waits for one, and ends with exit code 124 and the pid.",
-		},
-		{
-			install.ClaudeCode, "waiting", "", "2.1.74",
-			"The session is listed as `running`: which process runs it is not sure, so that its open call is not taken for a question to its user.",
-		},
-		{
-			install.ClaudeCode, "send", "", "2.1.74",
-			"Which process runs the session is not sure (exit code 5). These versions take no messages anyway.",
-		},
-		{
-			install.ClaudeCode, "send", "2.1.75", "2.1.223",
+			install.ClaudeCode, "send", "", "2.1.223",
 			"These versions listen for no messages (exit code 7): update Claude Code.",
 		},
 		{

@@ -56,15 +56,15 @@ func (s *Turn) Question() *discover.WaitingOn {
 // several.
 func (s *Turn) PermissionCall() *PendingCall {
 	several := len(s.Pending) > 1
-	if len(s.Pending) == 0 || several && slices.ContainsFunc(s.Pending, func(c PendingCall) bool { return !RunsAlone(c.Name) }) {
+	if len(s.Pending) == 0 || several && slices.ContainsFunc(s.Pending, func(c PendingCall) bool { return !runsAlone(c.Name) }) {
 		return nil
 	}
 	return &s.Pending[len(s.Pending)-1] // the newest call is first
 }
 
-// RunsAlone reports whether a call of this tool is asked about, and carried out, before the next call of the same message.
+// runsAlone reports whether a call of this tool is asked about, and carried out, before the next call of the same message.
 // Commands that only read may run in parallel; permission is not asked for them.
-func RunsAlone(tool string) bool {
+func runsAlone(tool string) bool {
 	switch tool {
 	case "Bash", "Edit", "Write", "MultiEdit", "NotebookEdit", "ExitPlanMode":
 		return true

@@ -13,8 +13,6 @@ const (
 	ClaudeCurrent = "2.1.332"
 	// ClaudeMain is the version that the documented facts were taken from.
 	ClaudeMain = "2.1.197"
-	// ClaudeNode is the last one that runs on node: its registry has no start time and no status.
-	ClaudeNode = "2.1.112"
 	// CodexCurrent has writer locks and a daemon behind its TUI.
 	CodexCurrent = "0.171.0"
 	// CodexOld has neither, and the older rollout dialect.
@@ -64,7 +62,6 @@ func Releases() []Release {
 		{Codex, CodexCurrent},
 		{OpenCode, OpenCodeCurrent},
 		{ClaudeCode, ClaudeMain},
-		{ClaudeCode, ClaudeNode},
 		{Codex, CodexOld},
 		{OpenCode, OpenCodeOld},
 	}
