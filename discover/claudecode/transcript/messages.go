@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -9,7 +8,6 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
 )
 
 var errDamaged = errors.New("damaged")
@@ -29,11 +27,10 @@ type backwardReader struct {
 	yield func(discover.Message, error) bool
 
 	messageReader
-	order      messageOrder
-	tooLong    bool // the line before was too long to be read whole
-	callFailed bool // that line has the mark of a failed call
-	damaged    bool // the line before was damaged
-	stopped    bool // the caller wants no more
+	order   messageOrder
+	tooLong bool // the line before was too long to be read whole
+	damaged bool // the line before was damaged
+	stopped bool // the caller wants no more
 }
 
 // readAll yields all messages until the caller stops.
@@ -53,7 +50,7 @@ func (t *backwardReader) line(l fsread.Line) bool {
 	end := l.Offset + int64(len(l.Bytes))
 	t.skipTooLong(end + 1)
 	if l.Cut {
-		t.tooLong, t.callFailed = true, hasErrorMark(l.Bytes)
+		t.tooLong = true
 		return !t.stopped
 	}
 	messages, ok := t.read(l)
@@ -84,27 +81,10 @@ func (t *backwardReader) warn(err error) {
 	t.stopped = t.stopped || !t.yield(discover.Message{}, err)
 }
 
-// skipTooLong warns of the line before if it was too long to be shown. start is its offset, now known. Metadata is never
-// shown. If the line is a tool's result, its call has ended.
+// skipTooLong warns of the line before if it was too long to be shown. start is its offset, now known.
 func (t *backwardReader) skipTooLong(start int64) {
-	if !t.tooLong {
-		return
+	if t.tooLong {
+		t.warn(fmt.Errorf("a record at byte %d is not shown: more than %d MiB", start, fsread.MaxLine>>20))
 	}
 	t.tooLong = false
-	head := make([]byte, longLineHead)
-	n, _ := t.file.ReadAt(head, start)
-	if head = head[:n]; metadataType(head) != nil || isAttachment(head) {
-		return
-	}
-	const key = `"tool_use_id":`
-	if at := bytes.Index(head, []byte(key)); at >= 0 {
-		t.results.store(jsonl.Value(head[at+len(key):]).Text(0), toolResult{state: toolState(t.callFailed, "")})
-	}
-	t.warn(fmt.Errorf("a record at byte %d is not shown: more than %d MiB", start, fsread.MaxLine>>20))
 }
-
-// longLineHead is how much of a line's beginning shows what it is, in bytes.
-const longLineHead = 4 << 10
-
-// hasErrorMark reports whether a record has the mark of a failed call. In strings, the quotes are escaped.
-func hasErrorMark(raw []byte) bool { return bytes.Contains(raw, []byte(`"is_error":true`)) }
