@@ -28,12 +28,11 @@ func (m mode) source() string {
 // commandLine is a parsed command line of the agent.
 type commandLine struct {
 	mode       mode
-	name       string // the subcommand
-	session    string // of -s, unless --fork makes a copy of it
-	resumes    bool   // -c or -s without --fork: the session may be older than the process
-	v2Service  bool   // the background service of OpenCode 2
-	title      string
-	promptArgs []string // the prompt of run
+	name       string   // the subcommand
+	session    string   // of -s, unless --fork makes a copy of it
+	resumes    bool     // -c or -s without --fork: the session may be older than the process
+	v2Service  bool     // the background service of OpenCode 2
+	promptArgs []string // the prompt of run, or the URL of attach
 }
 
 // commandMode returns the mode of a subcommand (SEEN 1.18.33 --help; with the names in older versions).
@@ -88,8 +87,6 @@ func parseArgs(args []string) commandLine {
 		switch option {
 		case "-s", "--session":
 			c.session = value
-		case "--title":
-			c.title = value
 		case "-c", "--continue":
 			c.resumes = true
 		case "--fork":

@@ -15,7 +15,7 @@ func TestParseArgs(t *testing.T) {
 		"-c --fork":                          {mode: modeTUI},
 		"-m a/b run -s " + id + " hi there":  {mode: modeRun, name: "run", session: id, resumes: true, promptArgs: []string{"hi", "there"}},
 		"run --session=" + id + " --fork x":  {mode: modeRun, name: "run", promptArgs: []string{"x"}},
-		"run --title T -f a.txt x -- --help": {mode: modeRun, name: "run", title: "T", promptArgs: []string{"x", "--help"}},
+		"run --title T -f a.txt x -- --help": {mode: modeRun, name: "run", promptArgs: []string{"x", "--help"}},
 		"run --log-level ERROR x":            {mode: modeRun, name: "run", promptArgs: []string{"x"}},
 		"--print-logs serve --port 1":        {mode: modeServer, name: "serve"},
 		"serve --service":                    {mode: modeServer, name: "serve", v2Service: true},

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -39,13 +40,12 @@ func (scan *processScan) claims(p *loggedProcess) []discover.Claim {
 	if p.mode == modeServer {
 		base.Meta = base.Meta.With("command", p.name)
 	}
-	if p.v2Service {
-		return []discover.Claim{v2ServiceClaim(base)}
+	if base.Unreadable = p.unsupported; p.v2Service {
+		c := p.presence(base, true)
+		c.Dir = "" // its sessions run in any directory
+		return []discover.Claim{c}
 	}
-	claims := scan.exactClaims(p, base)
-	if len(claims) == 0 && p.mode != modeServer {
-		claims = scan.inferredClaims(p, base)
-	}
+	claims := scan.namedClaims(p, base)
 	prompted := len(p.sessions) > 0 || !p.hasLog && len(claims) > 0
 	if unlogged := scan.unloggedClaims(p, base, claims); len(unlogged) > 0 {
 		claims, prompted = append(claims, unlogged...), true
@@ -58,9 +58,11 @@ func (p *loggedProcess) presence(base discover.Claim, prompted bool) discover.Cl
 	c := base
 	c.Strength, c.Kind, c.Dir = discover.Exact, "process", p.dir
 	c.Detail = "runs " + proc.ProgramName(p.Exe) + ", as " + p.mode.source()
-	c.HideIfUnlinked, c.Unreadable, c.NameOnly = p.mode == modeServer, p.unreadable, p.nameOnly()
+	c.Unreadable = cmp.Or(p.unsupported, p.unreadable)
+	c.HideIfUnlinked, c.NameOnly = p.mode == modeServer && p.unsupported == "", p.nameOnly()
 	switch {
-	case p.mode == modeTUI && p.unreadable == "" && p.stored.listed() && !prompted:
+	case c.Unreadable != "":
+	case p.mode == modeTUI && p.stored.listed() && !prompted:
 		c.Turn = &discover.Turn{State: discover.TurnNone} // it may show a session, but got no prompt
 	case p.mode == modeRun: // its turn begins and ends with the process
 		c.Turn = &discover.Turn{State: discover.TurnOpen}
@@ -68,8 +70,9 @@ func (p *loggedProcess) presence(base discover.Claim, prompted bool) discover.Cl
 	return c
 }
 
-// exactClaims returns the claims by the log or the output of a process, else by the arguments of a headless process.
-func (scan *processScan) exactClaims(p *loggedProcess, base discover.Claim) (claims []discover.Claim) {
+// namedClaims returns the claims by the log or the output of a process, else by its arguments. In a terminal interface, the user may have
+// opened another session since.
+func (scan *processScan) namedClaims(p *loggedProcess, base discover.Claim) (claims []discover.Claim) {
 	base.Strength = discover.Exact
 	for _, id := range slices.Sorted(maps.Keys(p.sessions)) {
 		c := base
@@ -79,11 +82,11 @@ func (scan *processScan) exactClaims(p *loggedProcess, base discover.Claim) (cla
 	if p.logKind == "output" {
 		claims = scan.addSubAgents(claims, p)
 	}
-	if len(claims) == 0 && p.mode == modeRun && p.session != "" {
+	if len(claims) == 0 && p.mode != modeServer && p.session != "" {
 		c := base
 		c.Kind, c.Detail = "argv", "-s "+p.session
-		if p.nameOnly() {
-			c.Strength = discover.Strong // its arguments are whatever its starter likes
+		if p.mode == modeTUI || p.nameOnly() { // then its arguments are whatever its starter likes
+			c.Strength = discover.Strong
 		}
 		claims = scan.addSubAgents(scan.addClaim(claims, c, p, p.session), p)
 	}

@@ -27,6 +27,8 @@ type process struct {
 	foreign bool
 	// unreadable is the reason why evidence is missing, such as another user's process.
 	unreadable string
+	// unsupported is the reason why nothing is known of what the process does.
+	unsupported string
 }
 
 // mayBeProgram reports whether a process is worth a look: a path, a short name or a first argument has the agent's word in it.
@@ -41,11 +43,10 @@ func isProgram(p proc.Process) bool {
 	return isProgramName(p.Exe)
 }
 
-// isProgramName reports whether a binary has one of the agent's own names. Behind npm's launcher it is .opencode. opencode-cli is the server
-// of the desktop application, in versions that did not run it in their own process.
+// isProgramName reports whether a binary has one of the agent's own names. Behind npm's launcher it is .opencode.
 func isProgramName(exe string) bool {
 	switch proc.ProgramName(exe) {
-	case "opencode", ".opencode", "opencode.exe", "opencode-cli", "opencode2":
+	case "opencode", ".opencode", "opencode.exe":
 		return true
 	}
 	return false
@@ -143,6 +144,9 @@ func inspect(p proc.Process) (q process, ok bool) {
 	}
 	if db := databasePath(q.dataDir, env[dbKey]); db != "" && !q.foreign {
 		q.files = append(q.files, proc.OpenFile{Path: db})
+	}
+	if q.unsupported = belowFloor(versionOf(p.Exe)); q.v2Service {
+		q.unsupported = "it is the background service of OpenCode 2, whose sessions agentctl does not know how to read yet"
 	}
 	if err := cmp.Or(envErr, filesErr); err != nil && !errors.Is(err, proc.ErrUnsupported) {
 		q.unreadable = "its environment and open files: " + reason(err)

@@ -7,7 +7,7 @@ import (
 // Spec implements [launch.Adapter]. It starts `opencode run` with the prompt on standard input, or the terminal interface. The ID of a new
 // session is not known beforehand: the agent makes it.
 //
-// The agent takes its directory from PWD (SEEN 1.1.65, 1.18.33), so --dir is not needed, which not all versions have.
+// The agent takes its directory from PWD (SEEN 1.14.41, 1.18.33).
 func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
 	p, err := findInstallation(host)
 	if err != nil {
@@ -22,7 +22,7 @@ func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, err
 		spec.Args = append(spec.Args, "run", "--format", "json")
 	}
 	if r.Resume != nil {
-		if err := p.resume(&spec, r, host); err != nil {
+		if err := resume(&spec, r, host); err != nil {
 			return launch.Spec{}, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,59 +12,47 @@ import (
 	"agentctl/launch"
 )
 
-// installed makes an installation as npm does, with a launcher or a placeholder in PATH and the binary in the platform's package. It returns
-// an environment with that PATH.
-func installed(t *testing.T, version, program string, binaries ...string) (host launch.Environment, modules string) {
+// installed makes an installation as npm does: a launcher or a placeholder in PATH, which hasBinary puts the agent itself beside (the launcher)
+// or in the place of (the placeholder). It returns an environment with that PATH.
+func installed(t *testing.T, version, program string, hasBinary bool) (host launch.Environment, modules string) {
 	t.Helper()
 	root := t.TempDir()
 	modules = filepath.Join(root, "node_modules")
-	write := func(size int, text string, path ...string) string {
-		name := filepath.Join(append([]string{modules}, path...)...)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(name, int64(max(size, len(text)))); err != nil {
-			t.Fatal(err)
-		}
-		return name
-	}
-	target := write(0, "#!/usr/bin/env node\n", "opencode-ai", "bin", program)
-	write(0, `{"name":"opencode-ai","version":"`+version+`"}`, "opencode-ai", "package.json")
-	for _, name := range binaries {
-		write(2<<20, "", name, "bin", "opencode")
-		write(0, `{"name":"`+name+`","version":"`+version+`"}`, name, "package.json")
+	dir := mkdir(t, filepath.Join(modules, "opencode-ai", "bin"))
+	binary, target := filepath.Join(dir, program), filepath.Join(dir, program)
+	if program == "opencode" {
+		binary = filepath.Join(dir, ".opencode")
 	}
 	bin := filepath.Join(root, "bin")
-	if err := errors.Join(os.Mkdir(bin, 0o755), os.Symlink(target, filepath.Join(bin, "opencode"))); err != nil {
+	if err := errors.Join(
+		os.WriteFile(target, []byte("#!/usr/bin/env node\n"), 0o755),
+		os.WriteFile(filepath.Join(modules, "opencode-ai", "package.json"), []byte(`{"name":"opencode-ai","version":"`+version+`"}`), 0o644),
+		os.Mkdir(bin, 0o755), os.Symlink(target, filepath.Join(bin, "opencode")),
+	); err != nil {
 		t.Fatal(err)
+	}
+	if hasBinary {
+		if err := os.WriteFile(binary, make([]byte, 2<<20), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return launch.Environment{Environ: []string{"PATH=" + bin, "HOME=/home/one"}}, modules
 }
 
-// platform returns the name of this platform's package.
-func platform() string {
-	return "opencode-" + runtime.GOOS + "-" + strings.ReplaceAll(runtime.GOARCH, "amd64", "x64")
-}
-
 func TestTheBinaryBehindTheLauncherIsRun(t *testing.T) {
-	for program, binary := range map[string]string{"opencode": platform(), "opencode.exe": platform() + "-baseline"} {
-		host, modules := installed(t, "1.1.65", program, binary)
-		spec, err := New().Spec(launch.Request{Prompt: "x", Dir: "/srv"}, host)
-		if want := filepath.Join(modules, binary, "bin", "opencode"); err != nil || spec.Args[0] != want {
-			t.Errorf("%s: %q, %v, want %s", program, spec.Args, err, want)
-		}
+	host, modules := installed(t, "1.14.41", "opencode", true)
+	spec, err := New().Spec(launch.Request{Prompt: "x", Dir: "/srv"}, host)
+	if want := filepath.Join(modules, "opencode-ai", "bin", ".opencode"); err != nil || spec.Args[0] != want {
+		t.Errorf("%q, %v, want %s", spec.Args, err, want)
 	}
 }
 
 func TestWithoutABinary(t *testing.T) {
-	host, _ := installed(t, "1.1.65", "opencode")
+	host, _ := installed(t, "1.14.41", "opencode", false)
 	if spec, err := New().Spec(launch.Request{}, host); err != nil || filepath.Base(filepath.Dir(spec.Args[0])) != "bin" {
 		t.Errorf("the launcher says why itself: %q, %v", spec.Args, err)
 	}
-	host, _ = installed(t, "1.18.33", "opencode.exe")
+	host, _ = installed(t, "1.18.33", "opencode.exe", false)
 	var missing *launch.NotInstalledError
 	if _, err := New().Spec(launch.Request{}, host); !errors.As(err, &missing) || !strings.Contains(err.Error(), "node postinstall.mjs") {
 		t.Errorf("a stand-in: %v", err)
@@ -88,7 +75,7 @@ func resumed(change func(*discover.Session)) *discover.Session {
 
 // A request becomes arguments and variables.
 func TestSpec(t *testing.T) {
-	host, _ := installed(t, "1.18.33", "opencode.exe", platform())
+	host, _ := installed(t, "1.18.33", "opencode.exe", true)
 	other := func(s *discover.Session) {
 		s.Home, s.Path, s.Source, s.Meta = "/data/opencode", "/data/opencode/opencode-dev.db", "", nil
 	}
@@ -180,19 +167,15 @@ func TestUnsupported(t *testing.T) {
 		says    string
 		words   string // in a version that can
 	}{
-		{"1.1.65", launch.Request{Permissions: launch.PermissionsFull}, "has no mode without approvals", ""},
-		{"1.3.2", launch.Request{Permissions: launch.PermissionsFull}, "has no mode without approvals", ""},
+		{"1.13.9", launch.Request{}, "1.13.9 is older than supported (1.14): update", ""},
 		{"1.17.0", launch.Request{Permissions: launch.PermissionsFull}, "", "--dangerously-skip-permissions"},
 		{"1.17.0", launch.Request{Permissions: launch.PermissionsFull, Interactive: true}, "in a terminal", ""},
 		{"1.18.33", launch.Request{Permissions: launch.PermissionsFull}, "", "--auto"},
 		{"of our own", launch.Request{Permissions: launch.PermissionsFull}, "", "--auto"},
-		{"1.1.65", launch.Request{Resume: legacy}, "", "--model=a/b"},
-		{"1.18.33", launch.Request{Resume: legacy}, "of version 1.18.33 cannot go on with a session that an older one keeps in JSON files", ""},
-		{"of our own", launch.Request{Resume: legacy}, "of version unknown cannot", ""},
-		{"1.1.65", launch.Request{Resume: legacy, Moved: true}, "", "--model=a/b"},
+		{"1.18.33", launch.Request{Resume: legacy}, "cannot go on with a session in JSON files", ""},
 		{"1.18.33", launch.Request{Resume: resumed(nil), Moved: true}, "opencode export ses_1 > FILE && opencode import FILE", ""},
 	} {
-		host, _ := installed(t, c.version, "opencode.exe", platform())
+		host, _ := installed(t, c.version, "opencode.exe", true)
 		spec, err := New().Spec(c.request, host)
 		var cannot *launch.UnsupportedError
 		switch {

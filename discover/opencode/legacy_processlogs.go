@@ -2,9 +2,11 @@ package opencode
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
+	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
 	"agentctl/proc"
@@ -16,6 +18,7 @@ type processLogs struct {
 	sessions []string
 	// starts is the number of first lines, which each process writes once. matching is the number of those with the process's own arguments.
 	starts, matching int
+	version          native.Version // of the process
 }
 
 // exclusive reports whether only the process wrote the logs. Processes that start in the same second share a file, and truncate it (SEEN
@@ -41,6 +44,9 @@ func (scan *processScan) readProcessLogs(p *loggedProcess) {
 		}
 	}
 	if !logs.exclusive() {
+		return
+	}
+	if p.unsupported = cmp.Or(p.unsupported, belowFloor(logs.version)); p.unsupported != "" {
 		return
 	}
 	p.hasLog, p.logKind = true, "log-file"
@@ -69,9 +75,9 @@ func (scan *processScan) sharesLog(p *loggedProcess, f proc.OpenFile) bool {
 // read adds what a log says, and reports whether the log names a session.
 func (l *processLogs) read(log *fsread.File, args []string) (named bool, err error) {
 	_, err = log.Forward(0, maxLog, func(line fsread.Line) bool {
-		if logged, ok := startArgs(line.Bytes); ok {
+		if version, logged, ok := parseStart(line.Bytes); ok {
 			if l.starts++; equalArgs(logged, args) {
-				l.matching++
+				l.matching, l.version = l.matching+1, version
 			}
 		}
 		if id := processLogSession(line.Bytes); id != "" {
@@ -85,13 +91,12 @@ func (l *processLogs) read(log *fsread.File, args []string) (named bool, err err
 	return named, err
 }
 
-// startArgs returns the arguments in the first line of a process: `… service=default version=1.1.65 args=["run","hi"] opencode`.
-func startArgs(line []byte) (args jsonl.Value, ok bool) {
-	if !bytes.Contains(line, []byte(" service=default version=")) {
-		return nil, false
-	}
-	_, list, ok := bytes.Cut(line, []byte(" args="))
-	return jsonl.Value(list), ok
+// parseStart returns the version and the arguments in the first line of a process: `… service=default version=1.14.41 args=["run","hi"]
+// process_role=main run_id=… opencode`.
+func parseStart(line []byte) (version native.Version, args jsonl.Value, ok bool) {
+	_, rest, _ := bytes.Cut(line, []byte(" service=default version="))
+	number, list, ok := bytes.Cut(rest, []byte(" args="))
+	return native.ParseVersion(string(number)), jsonl.Value(list), ok
 }
 
 func equalArgs(list jsonl.Value, args []string) bool {

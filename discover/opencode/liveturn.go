@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"slices"
+	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/opencode/transcript"
@@ -70,10 +71,28 @@ func (scan *processScan) waitsForPermission(p *loggedProcess, s *session, call t
 	return silent && !scan.toolRuns(p, s, call)
 }
 
+// toolRuns reports whether the command of a tool call runs, although the call has not reported so far. It is a child of the agent:
+// `/bin/bash -c COMMAND`, or COMMAND if the shell called exec.
+func (scan *processScan) toolRuns(p *loggedProcess, s *session, call transcript.Part) bool {
+	if call.Command == "" {
+		return false
+	}
+	for child := range scan.table.Children(p.ID.PID) {
+		args, err := child.Args()
+		if !child.Alive() || err != nil || !slices.Contains(args, call.Command) && strings.Join(args, " ") != call.Command {
+			continue
+		}
+		if dir, err := child.Cwd(); err == nil && discover.RealPath(dir) == discover.RealPath(s.Dir) {
+			return true
+		}
+	}
+	return false
+}
+
 // isOnlyCandidate reports whether no other process can have started the newest turn of a session that the log names.
 func (scan *processScan) isOnlyCandidate(p *loggedProcess, id string) bool {
 	return !slices.ContainsFunc(scan.processes, func(other *loggedProcess) bool {
 		_, named := other.sessions[id]
-		return other != p && other.home == p.home && (named || other.session == id || other.needsInference())
+		return other != p && other.home == p.home && (named || other.session == id || other.isUnlogged())
 	})
 }

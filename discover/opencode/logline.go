@@ -12,7 +12,6 @@ import (
 // logLine is a line of the shared log.
 type logLine struct {
 	run, session string
-	created      bool // the run created the session
 	isInfo       bool // its level is INFO, as that of requests for permission
 	logEvent
 }
@@ -79,7 +78,7 @@ func parseLogLine(line []byte) logLine {
 			out.session = value
 		case "id":
 			if message == "created" {
-				out.session, out.created = value, true
+				out.session = value
 			}
 		case "small":
 			out.auxiliary = value == "true"
@@ -93,7 +92,7 @@ func parseLogLine(line []byte) logLine {
 		}
 	}
 	if !isSessionID(out.session) {
-		out.session, out.created = "", false
+		out.session = ""
 	}
 	out.ended = message == "exiting loop" || message == "cancel" || message == "process" && isError
 	return out

@@ -11,8 +11,7 @@ import (
 )
 
 // ParseOutput implements [launch.Adapter]. `run --format json` prints a JSON object for each event, with the ID of its session. The first
-// event is the model's answer or its failure. An error event ends the run, before 1.17 with exit status 0 (SEEN 1.1.65, 1.18.33). A retry
-// prints nothing.
+// event is the model's answer or its failure. An error event ends the run (SEEN 1.18.33). A retry prints nothing.
 func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 	var parsed launch.ParsedOutput
 	for line := range bytes.Lines(o.Stdout) {
@@ -26,7 +25,7 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 		}
 	}
 	if parsed.Error == "" {
-		parsed.Error = cmp.Or(stderrError(o.Stderr), helpError(o.Stderr), helpError(o.Stdout))
+		parsed.Error = cmp.Or(stderrError(o.Stderr), helpError(o.Stderr))
 	}
 	return parsed
 }
@@ -41,7 +40,7 @@ func eventError(e jsonl.Object) string {
 	return text
 }
 
-// errorPrefix begins an error message, in red (SEEN 1.1.65, 1.18.33).
+// errorPrefix begins an error message, in red (SEEN 1.18.33).
 const errorPrefix = "\x1b[91m\x1b[1mError: \x1b[0m"
 
 // stderrError returns the last error message.
@@ -54,7 +53,7 @@ func stderrError(stderr []byte) string {
 }
 
 // helpError returns an error if the text is the agent's help. The agent prints it, without a reason, if it does not understand its
-// arguments (SEEN 1.1.65 on stdout, 1.18.33 on stderr).
+// arguments (SEEN 1.18.33).
 func helpError(text []byte) string {
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("opencode run [message..]")) {
 		return ""

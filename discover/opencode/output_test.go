@@ -7,7 +7,7 @@ import (
 	"agentctl/launch"
 )
 
-// These are outputs of 1.1.65 and 1.18.33.
+// These are outputs of 1.18.33.
 func TestParseOutput(t *testing.T) {
 	const (
 		step    = `{"type":"step_start","timestamp":1795222482129,"sessionID":"ses_e0466da6bffe0gBsbSC3BXIGZw","part":{"id":"prt_1","sessionID":"ses_other"}}` + "\n"
@@ -30,8 +30,7 @@ func TestParseOutput(t *testing.T) {
 			"", "\n\x1b[91m\x1b[1mError: \x1b[0mConfiguration is invalid at /x/opencode.json\n↳ Expected string\n",
 			launch.ParsedOutput{Error: "Configuration is invalid at /x/opencode.json\n↳ Expected string"},
 		},
-		"a bad flag":        {"", "opencode run [message..]\n\nrun opencode with a message\n", launch.ParsedOutput{Error: "it does not understand its arguments, and printed its help"}},
-		"a bad flag, early": {"opencode run [message..]\n\nrun opencode with a message\n", "", launch.ParsedOutput{Error: "it does not understand its arguments, and printed its help"}},
+		"a bad flag": {"", "opencode run [message..]\n\nrun opencode with a message\n", launch.ParsedOutput{Error: "it does not understand its arguments, and printed its help"}},
 	} {
 		if got := New().ParseOutput(launch.Output{Stdout: []byte(c.out), Stderr: []byte(c.errs)}); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)

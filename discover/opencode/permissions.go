@@ -10,7 +10,7 @@ import (
 )
 
 // permissionKey is the variable with permissions, as JSON, that override those of the configuration files. The agent merges the objects;
-// of the rules for a tool, the last one that matches counts (SEEN 1.1.65, 1.18.33).
+// of the rules for a tool, the last one that matches counts (SEEN 1.18.33).
 const permissionKey = "OPENCODE_PERMISSION"
 
 const (
@@ -42,16 +42,14 @@ func permissionEnv(r launch.Request, host launch.Environment) []string {
 }
 
 // skipApprovals returns the option for the mode without approvals: --auto (SEEN 1.18.33), or in older versions
-// --dangerously-skip-permissions (SEEN 1.14.41, 1.15.13, 1.17.0; not in 1.3.2). 1.18.33 accepts both; its terminal interface has only
+// --dangerously-skip-permissions (SEEN 1.14.41, 1.15.13, 1.17.0). 1.18.33 accepts both; its terminal interface has only
 // --auto. Rules that deny still apply.
 func (p installation) skipApprovals(r launch.Request) ([]string, error) {
 	switch {
 	case r.Permissions != launch.PermissionsFull:
 		return nil, nil
 	case r.Interactive && p.version.Before(native.Version{1, 18, 33}):
-		return nil, unsupported("of version " + p.versionText() + " has no mode without approvals in a terminal; it asks there")
-	case p.version.Before(native.Version{1, 3, 3}):
-		return nil, unsupported("of version " + p.versionText() + " has no mode without approvals; use --permissions edit, or a newer one")
+		return nil, unsupported("of version " + p.version.String() + " has no mode without approvals in a terminal; it asks there")
 	case p.version.Before(native.Version{1, 18, 33}):
 		return []string{"--dangerously-skip-permissions"}, nil
 	}

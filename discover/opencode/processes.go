@@ -73,18 +73,6 @@ func (p *loggedProcess) addSessions(sessions map[string]logEvent) {
 	maps.Copy(p.sessions, sessions)
 }
 
-// createdByAnother reports whether the log says that another process created the session.
-func (p *loggedProcess) createdByAnother(id string) bool {
-	run, ok := p.history.creators[id]
-	return ok && run != p.run
-}
-
-// needsInference reports whether the process may run a session of any age that its log does not name. That is so if it logs only errors, or
-// if other processes write its log too (before 1.17).
-func (p *loggedProcess) needsInference() bool {
-	return len(p.sessions) == 0 && (p.mode == modeRun || p.mode == modeTUI && !p.hasLog)
-}
-
 // load reads the sessions that the evidence names, and those that the processes may run.
 func (scan *processScan) load(ctx context.Context) {
 	for _, p := range scan.processes {
@@ -100,11 +88,8 @@ func (scan *processScan) load(ctx context.Context) {
 		if !p.stored.listed() {
 			continue
 		}
-		if p.needsInference() {
-			p.stored.addProcess(p)
-		}
-		if p.delaysLog() {
-			p.stored.recentSince = scan.now.Add(-maxFlushDelay)
+		if since := scan.unloggedSince(p); !since.IsZero() {
+			p.stored.addRecent(since)
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(scan.homes)) {

@@ -4,21 +4,19 @@ import (
 	"path/filepath"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 	"agentctl/launch"
 )
 
 // resume changes the spec so that the agent resumes the session, or a copy of it.
-func (p installation) resume(spec *launch.Spec, r launch.Request, host launch.Environment) error {
+func resume(spec *launch.Spec, r launch.Request, host launch.Environment) error {
 	s := r.Resume
-	if s.Meta.Get("legacy") == true && !p.version.Before(native.Version{1, 2}) {
-		return unsupported("of version " + p.versionText() + " cannot go on with a session that an older one keeps in JSON files; " +
-			"versions before 1.2 can, and 1.2 to 1.15 take such sessions over at their first start")
+	if s.Meta.Get("legacy") == true {
+		return unsupported("cannot go on with a session in JSON files of older versions; versions up to 1.15 take such sessions over at their first start")
 	}
-	// Since 1.2, the database decides where a session runs. If that directory is gone, the turn fails, also in a copy (SEEN 1.18.33). If it
-	// exists, the turn runs there, and the process never ends. 1.1.65 continues in the directory in which it is started (SEEN).
-	if r.Moved && !p.version.Before(native.Version{1, 2}) {
-		return unsupported("of version " + p.versionText() + " continues a session only in its own directory; to move the session, run in the new one: " +
+	// The database decides where a session runs. If that directory is gone, the turn fails, also in a copy (SEEN 1.18.33). If it exists, the
+	// turn runs there, and the process never ends.
+	if r.Moved {
+		return unsupported("continues a session only in its own directory; to move the session, run in the new one: " +
 			"opencode export " + s.ID + " > FILE && opencode import FILE")
 	}
 	spec.Args = append(spec.Args, "--session="+s.ID)
@@ -53,7 +51,7 @@ func storeEnv(s *discover.Session, host launch.Environment) []string {
 }
 
 // modelOf returns the requested model, else the session's last one. `run -s` forgets the model if the configuration names one for the
-// agent, and it forgets the agent and the variant (READ 1.1.65, 1.18.33).
+// agent, and it forgets the agent and the variant (READ 1.18.33).
 func modelOf(r launch.Request) string {
 	if r.Model == "" && r.Resume != nil {
 		return r.Resume.Model

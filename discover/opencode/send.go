@@ -17,7 +17,7 @@ import (
 )
 
 // CheckSend implements [launch.Sender]. A session takes messages from the HTTP server of the process that runs it: `serve`, `web`, `acp`, or
-// a terminal interface that listens. A headless run does not listen; that of 1.0.185 does, but it ends with its turn.
+// a terminal interface that listens. A headless run does not listen.
 func (Adapter) CheckSend(s discover.Session, _ launch.Environment) error {
 	switch {
 	case len(s.Processes) == 0:
@@ -64,7 +64,7 @@ type listener struct {
 
 // Send implements [launch.Sender]. The server answers before it has stored the message, and also if it never will, as for an agent that is not
 // configured any more. While a turn is in progress, it stores the message at once, and gives it to the model with the next call, or leaves it
-// to the next prompt ([transcript.Unread]). While the session waits for the user, the permission or question stays open (SEEN 1.1.65, 1.18.33).
+// to the next prompt ([transcript.Unread]). While the session waits for the user, the permission or question stays open (SEEN 1.18.33).
 func (Adapter) Send(ctx context.Context, s discover.Session, text string, host launch.Environment) (launch.SentMessage, error) {
 	listeners, err := listening(s)
 	if err != nil {
@@ -81,7 +81,7 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, host l
 	return launch.SentMessage{}, errors.Join(ctx.Err(), err)
 }
 
-// IsSent implements [launch.Sender]. The agent keeps the ID of the message's only part (SEEN 1.1.65, 1.18.33).
+// IsSent implements [launch.Sender]. The agent keeps the ID of the message's only part (SEEN 1.18.33).
 func (Adapter) IsSent(m discover.Message, sent launch.SentMessage) bool {
 	return m.ID == sent.ID && m.Role == discover.RoleUser
 }
@@ -90,9 +90,7 @@ func (Adapter) IsSent(m discover.Message, sent launch.SentMessage) bool {
 func (Adapter) Unread(ctx context.Context, s discover.Session, sent launch.SentMessage) (why string, err error) {
 	inTurn := s.Status == discover.Running || s.Status == discover.Waiting
 	unread := false
-	if isLegacyPath(s.Path) {
-		unread = transcript.Unread(newLegacyMessages(ctx, s.Path, s.ID), sent.ID, inTurn)
-	} else if err = readDatabase(ctx, s.Home, s.Path, func(d *database) {
+	if err = readDatabase(ctx, s.Home, s.Path, func(d *database) {
 		unread = transcript.Unread(d.messages(s.ID), sent.ID, inTurn)
 	}); isDamage(err) {
 		err = nil

@@ -17,8 +17,8 @@ import (
 const (
 	maxLastLines = 1 << 20
 	maxLog       = 256 << 20
-	// maxCreatorSearch is how far back a log is read only for which run created which session: a process that writes nothing may be days old.
-	maxCreatorSearch = 2 << 20
+	// maxSilentSearch is how far back a log is read only for which runs had which sessions: a process that writes nothing may be days old.
+	maxSilentSearch = 2 << 20
 	// clockSlack is how far the time in a line and the start time of a process may differ. The latter is exact to a second.
 	clockSlack = 5 * time.Second
 	// maxLogDelay is longer than any line was late (SEEN 1.18.33: two seconds).
@@ -126,8 +126,7 @@ func lastRun(log *fsread.File, offset int64) (run string, at time.Time, err erro
 
 // logHistory is what a log says of all sessions and runs.
 type logHistory struct {
-	creators map[string]string  // by session, the run that created it
-	newest   map[string]logLine // by session, the newest line about it
+	newest map[string]logLine // by session, the newest line about it
 	// requests are the requests of each run for permission, newest first. A run that logs requests has an entry, even if it has made none.
 	requests map[string][]permissionRequest
 }
@@ -135,7 +134,7 @@ type logHistory struct {
 // readLogEvents reads a log back to the oldest start of the runs' processes. events has the newest event of each session, by run and session.
 func readLogEvents(log *fsread.File, runs map[string]time.Time) (events map[string]map[string]logEvent, history logHistory, err error) {
 	events = map[string]map[string]logEvent{}
-	history = logHistory{creators: map[string]string{}, newest: map[string]logLine{}, requests: map[string][]permissionRequest{}}
+	history = logHistory{newest: map[string]logLine{}, requests: map[string][]permissionRequest{}}
 	named, silent := time.Now(), time.Now() // the oldest start of a process with a run, and of one that has written nothing
 	for run, started := range runs {
 		events[run] = map[string]logEvent{}
@@ -149,7 +148,7 @@ func readLogEvents(log *fsread.File, runs map[string]time.Time) (events map[stri
 	}
 	_, err = log.Backward(maxLog, func(l fsread.Line) bool {
 		oldest := named
-		if silent.Before(named) && log.Size()-l.Offset <= maxCreatorSearch {
+		if silent.Before(named) && log.Size()-l.Offset <= maxSilentSearch {
 			oldest = silent
 		}
 		if at := lineTime(l.Bytes); !at.IsZero() && at.Before(oldest.Add(-clockSlack)) {
@@ -178,9 +177,6 @@ func readLogEvents(log *fsread.File, runs map[string]time.Time) (events map[stri
 func (h *logHistory) add(line logLine) {
 	if _, ok := h.requests[line.run]; !ok && line.isInfo {
 		h.requests[line.run] = nil
-	}
-	if line.created {
-		h.creators[line.session] = line.run
 	}
 	if line.session != "" && line.at.After(h.newest[line.session].at) {
 		h.newest[line.session] = line

@@ -105,10 +105,10 @@ func TestProcessLogSession(t *testing.T) {
 	}
 }
 
-func TestStartArgs(t *testing.T) {
-	line := []byte(`INFO  2026-11-20T19:21:49 +327ms service=default version=1.1.65 args=["run","a \"b\""] opencode`)
-	v, ok := startArgs(line)
-	if !ok || !equalArgs(v, []string{"run", `a "b"`}) || equalArgs(v, []string{"run"}) || equalArgs(v, []string{"run", "x"}) {
+func TestParseStart(t *testing.T) {
+	line := []byte(`INFO  2026-11-20T19:21:49 +327ms service=default version=1.14.41 args=["run","a \"b\""] process_role=main opencode`)
+	version, v, ok := parseStart(line)
+	if !ok || version.String() != "1.14.41" || !equalArgs(v, []string{"run", `a "b"`}) || equalArgs(v, []string{"run"}) || equalArgs(v, []string{"run", "x"}) {
 		t.Errorf("%s, %v", v, ok)
 	}
 }

@@ -18,9 +18,6 @@ func (Adapter) Tried() discover.Tried {
 }
 
 func unknownKinds(ctx context.Context, r discover.Record) (unknown []string, err error) {
-	if isLegacyPath(r.Path) {
-		return transcript.UnknownPartTypes(newLegacyMessages(ctx, r.Path, r.ID)), nil
-	}
 	err = readDatabase(ctx, r.Home, r.Path, func(d *database) { unknown = transcript.UnknownPartTypes(d.messages(r.ID)) })
 	return unknown, warningUnlessGone(r.Path, err)
 }

@@ -29,9 +29,6 @@ func TestKindsAreKnown(t *testing.T) {
 	for _, d := range dumps {
 		check(restore(t, strings.TrimSuffix(filepath.Base(d), ".sql")))
 	}
-	for _, name := range []string{"json-1.1.65-family", "json-1.1.65-said"} {
-		check(capture(t, name))
-	}
 	if n < 15 {
 		t.Errorf("%d sessions", n)
 	}

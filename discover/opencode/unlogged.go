@@ -19,10 +19,26 @@ const (
 	flushSlack = 2 * time.Second
 )
 
-// delaysLog reports whether the process may run sessions that the log does not name yet. A headless run has only one session, for which
-// there is other evidence.
-func (p *loggedProcess) delaysLog() bool {
-	return p.mode != modeRun && p.writesSharedLog && !p.foreign
+// maxStartup is how long a headless process may take to store its session (4.3 s SEEN on a busy machine).
+const maxStartup = 30 * time.Second
+
+// isUnlogged reports whether the log names no session of a process that may run one. It has logged nothing so far, logs only errors, or
+// shares its log with another process (before 1.17).
+func (p *loggedProcess) isUnlogged() bool {
+	return len(p.sessions) == 0 && (p.mode == modeRun || p.mode == modeTUI && !p.hasLog)
+}
+
+// unloggedSince returns since when the process may have begun or continued sessions that the log does not name; zero if it cannot have. A
+// headless run has only one session.
+func (scan *processScan) unloggedSince(p *loggedProcess) time.Time {
+	switch {
+	case p.foreign:
+	case p.isUnlogged():
+		return p.Started.Add(-clockSlack)
+	case p.mode != modeRun && p.writesSharedLog:
+		return scan.now.Add(-maxFlushDelay)
+	}
+	return time.Time{}
 }
 
 // lastStart returns when the newest turn began, or else when the session was created.
@@ -36,25 +52,24 @@ func (s *session) lastStart() time.Time {
 // inFirstRun reports whether the newest turn is the one for which `opencode run` created the session.
 func (s *session) inFirstRun() bool { return s.headless && s.lastStart().Sub(s.Created) < flushSlack }
 
-// unloggedClaims returns claims for the sessions that the process may have begun or continued since it last wrote its log. They are weak:
+// unloggedClaims returns claims for the sessions that the process may have begun or continued without a line in the log. They are weak:
 // another process may have, or one that ended before it wrote its log. The sub-agents of claimed sessions are claimed too.
 func (scan *processScan) unloggedClaims(p *loggedProcess, base discover.Claim, logged []discover.Claim) []discover.Claim {
-	if !p.delaysLog() {
+	if scan.unloggedSince(p).IsZero() || p.mode == modeRun && len(logged) > 0 {
 		return nil
 	}
-	base.Additional = true
+	base.Additional = p.mode != modeRun
 	all := slices.Clip(logged)
 	for _, s := range p.stored.children("") {
-		if isClaimed(all, s.ID) || !scan.mayBeUnlogged(p, s) || !scan.mayHaveStarted(p, s) {
-			continue
+		if !isClaimed(all, s.ID) && scan.mayBeUnlogged(p, s) && scan.mayHaveStarted(p, s) {
+			c := base
+			c.Strength, c.Kind = discover.Weak, "log-late"
+			c.Detail = fmt.Sprintf("begun at %s, after what the process last wrote into its log", s.lastStart().Format(time.RFC3339Nano))
+			if s.inFirstRun() && p.mode == modeServer {
+				c.Alternative = "a headless run that is gone may have begun it"
+			}
+			all = scan.addClaim(all, c, p, s.ID)
 		}
-		c := base
-		c.Strength, c.Kind = discover.Weak, "log-late"
-		c.Detail = fmt.Sprintf("begun at %s, after what the process last wrote into its log", s.lastStart().Format(time.RFC3339Nano))
-		if s.inFirstRun() && p.mode == modeServer && !scan.hasRunClients() {
-			c.Alternative = "a headless run that is gone may have begun it"
-		}
-		all = scan.addClaim(all, c, p, s.ID)
 	}
 	for i := 0; i < len(all); i++ {
 		for _, s := range p.stored.children(all[i].Session) {
@@ -73,30 +88,21 @@ func (scan *processScan) mayBeUnlogged(p *loggedProcess, s *session) bool {
 	began := s.lastStart()
 	newest, logged := p.history.newest[s.ID]
 	isOthers := logged && newest.run != p.run && !newest.at.Before(began.Add(-flushSlack))
-	return p.StartedBefore(began) && scan.now.Sub(began) < maxFlushDelay && !p.lastFlush.After(began.Add(flushSlack)) && !isOthers
+	return p.StartedBefore(began) && began.After(scan.unloggedSince(p)) && !p.lastFlush.After(began.Add(flushSlack)) && !isOthers
 }
 
 // mayHaveStarted reports whether the process may have started the session's newest turn, by the kind of both and the directory. A terminal
 // interface runs the sessions of its directory, but not the first turn of one that `opencode run` created. A server runs sessions of any
 // directory, unless a live headless run fits the session.
 func (scan *processScan) mayHaveStarted(p *loggedProcess, s *session) bool {
-	if p.mode == modeTUI {
-		return p.dir != "" && discover.RealPath(p.dir) == discover.RealPath(s.Dir) && !s.inFirstRun()
+	inDir := p.dir != "" && discover.RealPath(p.dir) == discover.RealPath(s.Dir)
+	switch p.mode {
+	case modeTUI:
+		return inDir && !s.inFirstRun()
+	case modeRun:
+		return inDir && (p.resumes || s.inFirstRun() && p.StartedBefore(s.Created) && s.Created.Before(p.PreciseStart().Add(maxStartup)))
 	}
 	return !slices.ContainsFunc(scan.processes, func(run *loggedProcess) bool {
-		return run.mode == modeRun && run.home == p.home && s.inFirstRun() && run.needsInference() && run.fits(s)
+		return run.mode == modeRun && run.isUnlogged() && run.home == p.home && scan.mayBeUnlogged(run, s) && scan.mayHaveStarted(run, s)
 	})
-}
-
-// hasRunClients reports whether a live process asks a server for headless turns (`run --attach`).
-func (scan *processScan) hasRunClients() bool {
-	for p := range candidates(scan.ctx, scan.table, nil) {
-		if !p.Alive() {
-			continue
-		}
-		if q, ok := inspect(p); ok && q.name == "run" && q.mode == modeNone {
-			return true
-		}
-	}
-	return false
 }

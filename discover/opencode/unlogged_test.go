@@ -144,8 +144,6 @@ func TestWhoBeganASessionIsAmbiguous(t *testing.T) {
 	l.execute(`update session set permission = '[{"permission":"question","action":"deny","pattern":"*"}]'`)
 	l.expect(discover.Stopped, 0, l.process(1)) // no terminal interface creates such a session
 	l.expect(discover.Unknown, 0, l.process(2, "serve"))
-	client := agent(3, time.Now().Add(-time.Minute), "run", "--attach", "http://127.0.0.1:4096", "hi")
-	l.expect(discover.Idle, 2, l.process(2, "serve"), client)
 	run := silent(agent(4, time.Now().Add(-10*time.Second), "run", "-f", "x"), l.dir)
 	l.expect(discover.Running, 4, l.process(2, "serve"), run)
 }

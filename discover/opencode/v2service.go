@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	"agentctl/discover"
 	"agentctl/discover/native/sqlite"
 )
 
@@ -26,12 +25,4 @@ func hasV2Sessions(db *sqlite.DB, tables []string) bool {
 		}
 	}
 	return false
-}
-
-// v2ServiceClaim returns the presence of the background service, whose sessions and directories are unknown.
-func v2ServiceClaim(base discover.Claim) discover.Claim {
-	c := base
-	c.Strength, c.Kind, c.Detail = discover.Exact, "process", "the background service of OpenCode 2"
-	c.Unreadable = "it is the background service of OpenCode 2, whose sessions agentctl does not know how to read yet"
-	return c
 }

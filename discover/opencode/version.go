@@ -10,6 +10,17 @@ import (
 	"agentctl/discover/opencode/transcript"
 )
 
+// oldestSupported is the oldest version whose processes agentctl looks into, launches and resumes. It reads what older ones have stored.
+const oldestSupported = "1.14"
+
+// belowFloor returns why a version is not supported; "" if it is, or is unknown.
+func belowFloor(v native.Version) string {
+	if !v.Before(native.ParseVersion(oldestSupported)) {
+		return ""
+	}
+	return v.String() + " is older than supported (" + oldestSupported + "): update"
+}
+
 // manifestLimit bounds package.json, in bytes.
 const manifestLimit = 1 << 20
 
@@ -21,12 +32,4 @@ func versionOf(path string) native.Version {
 		return native.Version{}
 	}
 	return native.ParseVersion(manifest.Get("version").Text(transcript.NameLimit))
-}
-
-// versionText returns the version for messages.
-func (p installation) versionText() string {
-	if !p.version.Known() {
-		return "unknown"
-	}
-	return p.version.String()
 }

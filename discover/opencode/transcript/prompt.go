@@ -34,14 +34,3 @@ func unquoteArg(text string) string {
 	}
 	return out.String() // the text was cut before the closing quote
 }
-
-// QuoteArgs joins arguments as `opencode run` does for the prompt that it stores.
-func QuoteArgs(args []string) string {
-	out := make([]string, len(args))
-	for i, arg := range args {
-		if out[i] = arg; strings.Contains(arg, " ") {
-			out[i] = `"` + strings.ReplaceAll(arg, `"`, `\"`) + `"`
-		}
-	}
-	return strings.Join(out, " ")
-}

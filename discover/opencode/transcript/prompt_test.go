@@ -17,9 +17,6 @@ func TestPrompt(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", stored, got, want)
 		}
 	}
-	if got := QuoteArgs([]string{"fix", `the "big" bug`, "now"}); got != `fix "the \"big\" bug" now` {
-		t.Errorf("got %s", got)
-	}
 	if got := Prompt(`"` + strings.Repeat("ä ", 250)); len([]rune(got)) != discover.PromptLimit {
 		t.Errorf("%d characters", len([]rune(got)))
 	}

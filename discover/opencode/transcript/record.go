@@ -80,9 +80,6 @@ func ParseMessage(data []byte) (m Message) {
 	return m
 }
 
-// FromUser reports whether the user wrote the message.
-func (m Message) FromUser() bool { return m.Role == userRole }
-
 // parseRow parses a message. The row knows its ID and, in a database, its time.
 func parseRow(r Row, data []byte) Message {
 	m := ParseMessage(data)
