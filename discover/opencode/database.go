@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -18,7 +19,6 @@ type database struct {
 	db                                    *sqlite.DB
 	sessionTable, messageTable, partTable *sqlite.Table
 	hasV2                                 bool // it has sessions of OpenCode 2 too
-	damage                                damageError
 }
 
 // columns returns the columns of a table that are read. Older versions lack some: agent and model came with 1.14, cost and tokens with 1.15
@@ -38,7 +38,7 @@ func columns(table string) []string {
 }
 
 // readDatabase calls read with the database at path. If a writer disturbs the reading, it calls read again, which must then drop the earlier
-// results. It does not call read if there are no tables. The results are valid if the error is nil or a [*damageError].
+// results. It does not call read if there are no tables. The results are valid if the error is nil or a [damageError].
 func readDatabase(ctx context.Context, home, path string, read func(*database)) error {
 	return sqlite.Read(ctx, path, func(db *sqlite.DB) error {
 		d, err := newDatabase(home, path, db)
@@ -47,11 +47,22 @@ func readDatabase(ctx context.Context, home, path string, read func(*database)) 
 		}
 		read(d)
 		if n, cause := db.Damage(); n > 0 {
-			d.damage.cause = cause
-			return &d.damage
+			return damageError{cause}
 		}
 		return nil
 	})
+}
+
+// damageError reports that a part of a database could not be read. The rest was.
+type damageError struct{ error }
+
+// Unwrap returns the first cause.
+func (e damageError) Unwrap() error { return e.error }
+
+// isDamage reports whether the results of a [readDatabase] that returned this error are valid.
+func isDamage(err error) bool {
+	_, ok := errors.AsType[damageError](err)
+	return ok
 }
 
 // newDatabase finds the tables. The database is nil if there are none.

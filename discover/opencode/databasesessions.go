@@ -8,26 +8,21 @@ import (
 	"agentctl/discover/opencode/transcript"
 )
 
-// sessions yields the sessions with these IDs, and counts as damage those that cannot be read, or only in part.
+// sessions yields the sessions with these IDs.
 func (d *database) sessions(ids []string, options discover.ReadOptions) iter.Seq[*session] {
 	return func(yield func(*session) bool) {
 		parents := d.haveSubAgents(ids)
 		for _, e := range d.withIDs(ids) {
 			r := d.sessionTable.Row(e.rowid)
 			if r == nil {
-				d.damage.unreadable = append(d.damage.unreadable, e.id)
 				continue
 			}
-			before := d.Failures()
 			s := newSession(d.home, d.path, parseSessionRow(r))
 			if !isSessionID(s.ID) {
 				continue
 			}
 			s.hasSubAgents = parents[s.ID]
 			d.fill(&s, options)
-			if d.Failures() > before {
-				d.damage.partial = append(d.damage.partial, s.ID)
-			}
 			if !yield(&s) {
 				return
 			}

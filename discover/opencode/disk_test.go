@@ -33,20 +33,4 @@ func TestDiskUseOfRows(t *testing.T) {
 	if rest <= 0 {
 		t.Error("the database has nothing left")
 	}
-	// A table of parts that do not name their session, as long as their messages do.
-	execute(t, filepath.Join(dir, "opencode.db"), "drop index if exists part_session_idx", "alter table part rename column session_id to other")
-	again := map[string]int64{}
-	for u, err := range (Adapter{}).ReadDisk(t.Context(), homeOf(dir), records) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if u.Owner >= 0 && u.Estimated {
-			again[records[u.Owner].ID] += u.Bytes
-		}
-	}
-	for id, n := range rows {
-		if again[id] != n {
-			t.Errorf("%s: %d bytes by way of the messages, want %d", id, again[id], n)
-		}
-	}
 }

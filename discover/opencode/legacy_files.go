@@ -16,29 +16,19 @@ import (
 // maxLegacyFile is the most bytes of a JSON file that are read.
 const maxLegacyFile = 16 << 20
 
-// legacyFolders returns the folders with the files of sessions. Before 1.2, each session, message and part was a JSON file, in one of two
-// layouts:
-//
-//	1.0–1.1  storage/session/<project>/ses_X.json, storage/message/ses_X/msg_Y.json, storage/part/msg_Y/prt_Z.json
-//	0.5      project/<slug>/storage/session/info/ses_X.json, …/message/ses_X/msg_Y.json, …/part/ses_X/msg_Y/prt_Z.json
-//
-// 1.2 to 1.15 copied them into the database and left them where they were. 1.17 and later do not read them.
-func legacyFolders(ctx context.Context, home string) ([]string, error) {
-	var out []string
-	var errs []error
-	under := func(dir string, more ...string) {
-		names, err := fsread.ReadDir(ctx, dir)
-		errs = append(errs, warningUnlessGone(dir, err))
-		for _, e := range names {
-			if !strings.HasPrefix(e.Name(), ".") { // opening what is no folder fails later
-				out = append(out, filepath.Join(append([]string{dir, e.Name()}, more...)...))
-			}
+// legacyFolders returns the folders with the files of sessions. Before 1.2, each session, message and part was a JSON file:
+// storage/session/<project>/ses_X.json, storage/message/ses_X/msg_Y.json, storage/part/msg_Y/prt_Z.json. 1.2 to 1.15 copied them into the
+// database and left them where they were. 1.17 and later do not read them.
+func legacyFolders(ctx context.Context, home string) (folders []string, err error) {
+	dir := filepath.Join(home, "storage", "session")
+	names, err := fsread.ReadDir(ctx, dir)
+	for _, e := range names {
+		if !strings.HasPrefix(e.Name(), ".") { // opening what is no folder fails later
+			folders = append(folders, filepath.Join(dir, e.Name()))
 		}
 	}
-	under(filepath.Join(home, "storage", "session"))
-	under(filepath.Join(home, "project"), "storage", "session", "info")
-	slices.Sort(out)
-	return out, errors.Join(errs...)
+	slices.Sort(folders)
+	return folders, warningUnlessGone(dir, err)
 }
 
 // legacyEntries lists the sessions in JSON files. It looks up the sessions that the filter names by name, and lists the folders only

@@ -42,32 +42,6 @@ func TestLegacyTornFiles(t *testing.T) {
 	}
 }
 
-// A session that was continued in another directory works there, although its file names the old one (1.1.65). The newest answer names it,
-// also if the user has sent a message since.
-func TestLegacyWorkingDir(t *testing.T) {
-	dir := capture(t, "json-1.1.65-run-finished")
-	messages := filepath.Join(dir, "storage", "message", oldSession)
-	file := filepath.Join(messages, oldMessage+".json")
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	is := func(when, want string) {
-		t.Helper()
-		for _, ask := range []discover.ReadOptions{{}, {Full: true}} {
-			records, err := readRecords(t, homeOf(dir), discover.EntryFilter{ID: oldSession}, ask)
-			if err != nil || len(records) != 1 || records[0].Dir != want {
-				t.Errorf("%s: %+v, %v", when, records, err)
-			}
-		}
-	}
-	is("at first", "/srv/opencode-lab/proj/git1")
-	writeFile(t, file, bytes.Replace(raw, []byte(`"cwd": "/srv/opencode-lab/proj/git1"`), []byte(`"cwd": "/srv/elsewhere"`), 1))
-	is("elsewhere", "/srv/elsewhere")
-	writeFile(t, filepath.Join(messages, "msg_1fa7.json"), []byte(`{"id":"msg_1fa7","role":"user","time":{"created":1763666552000}}`))
-	is("asked again", "/srv/elsewhere")
-}
-
 func TestLegacyUnreadableFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(t *testing.T, path string) error

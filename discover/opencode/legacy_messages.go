@@ -22,13 +22,9 @@ type legacyMessages struct {
 
 // newLegacyMessages derives the folders of a session's messages and parts from the path of the session's file.
 func newLegacyMessages(ctx context.Context, path, id string) *legacyMessages {
-	folder := filepath.Dir(path)
-	root, parts := filepath.Dir(filepath.Dir(folder)), "part"
-	if filepath.Base(folder) == "info" { // 0.5
-		root, parts = filepath.Dir(folder), filepath.Join("part", id)
-	}
+	root := filepath.Dir(filepath.Dir(filepath.Dir(path)))
 	return &legacyMessages{
-		ctx: ctx, dir: filepath.Join(root, "message", id), partFolder: filepath.Join(root, parts), warned: map[string]bool{},
+		ctx: ctx, dir: filepath.Join(root, "message", id), partFolder: filepath.Join(root, "part"), warned: map[string]bool{},
 	}
 }
 

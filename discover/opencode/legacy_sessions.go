@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -29,7 +28,6 @@ func readLegacySession(ctx context.Context, home, path string, options discover.
 	s.SetMeta("legacy", true)
 	messages := newLegacyMessages(ctx, path, id)
 	s.fill(messages, options)
-	s.Dir = cmp.Or(transcript.WorkingDir(messages), s.Dir) // the file names the directory that the session began in
 	return &s, errors.Join(messages.errs...)
 }
 

@@ -8,6 +8,9 @@ import (
 	"agentctl/discover/opencode/transcript"
 )
 
+// maxDepth is how deep sub-agents of sub-agents are followed.
+const maxDepth = 4
+
 // liveTurn returns the stored turn of a session, corrected by what its process shows. If the turn is older than the process, it was another
 // process's, and this one shows nothing of it.
 func (scan *processScan) liveTurn(p *loggedProcess, s *session, depth int) discover.Turn {
@@ -22,8 +25,6 @@ func (scan *processScan) liveTurn(p *loggedProcess, s *session, depth int) disco
 			return discover.Turn{State: discover.TurnDone, Detail: "the log says that the turn ended", Began: turn.Began}
 		case isCurrent && last.retryError != "":
 			turn.Detail = "retrying: " + last.retryError
-		case last.ended && last.at.Before(turn.Began) && scan.now.Sub(turn.Began) > maxLogDelay && scan.isOnlyCandidate(p, s.ID):
-			return discover.Turn{State: discover.TurnInterrupted, Began: turn.Began} // otherwise the log would have its beginning by now
 		}
 	}
 	tools := s.tail.RunningTools()
@@ -87,12 +88,4 @@ func (scan *processScan) toolRuns(p *loggedProcess, s *session, call transcript.
 		}
 	}
 	return false
-}
-
-// isOnlyCandidate reports whether no other process can have started the newest turn of a session that the log names.
-func (scan *processScan) isOnlyCandidate(p *loggedProcess, id string) bool {
-	return !slices.ContainsFunc(scan.processes, func(other *loggedProcess) bool {
-		_, named := other.sessions[id]
-		return other != p && other.home == p.home && (named || other.session == id || other.isUnlogged())
-	})
 }

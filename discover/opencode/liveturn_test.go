@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/proc"
 )
 
 // inProgress makes a data folder with one session, whose turn began at a time and has not ended, and a log with a line about it of the run
@@ -33,41 +32,6 @@ func TestRetrying(t *testing.T) {
 	claims := claimed(t, withLog(agent(1, asked.Add(-time.Minute), "run", "x"), dir, end))[1]
 	if len(claims) != 2 || claims[1].Turn == nil || claims[1].Turn.State != discover.TurnOpen || claims[1].Turn.Detail != "retrying: status 429" {
 		t.Errorf("claims %+v", claims)
-	}
-}
-
-// If the log of the only process does not have the beginning of a turn, a process that is gone has begun it.
-func TestTurnOfAnotherProcess(t *testing.T) {
-	const ended = `message="exiting loop" session.id=ses_1`
-	old, fresh := time.Now().Add(-time.Hour), time.Now().Add(-maxLogDelay/2)
-	for name, test := range map[string]struct {
-		prompted time.Time
-		logged   time.Duration // after the prompt
-		line     string
-		others   [][]string // the arguments of other processes
-		over     bool
-	}{
-		"another process's":        {old, -time.Minute, ended, nil, true},
-		"may be logged later":      {fresh, -time.Minute, ended, nil, false},
-		"its own":                  {old, time.Second, "message=loop session.id=ses_1", nil, false},
-		"prompted during a turn":   {old, -time.Minute, "message=loop session.id=ses_1", nil, false},
-		"a live process's":         {old, -time.Minute, ended, [][]string{{"-s", "ses_1"}}, false},
-		"perhaps a live process's": {old, -time.Minute, ended, [][]string{{"run", "-c", "x"}}, false},
-	} {
-		dir, end := inProgress(t, test.prompted, test.prompted.Add(test.logged), test.line)
-		processes := []proc.FakeProcess{withLog(agent(1, test.prompted.Add(-time.Hour)), dir, end)}
-		elsewhere := withLog(agent(9, test.prompted.Add(-time.Minute), "run", "x"), mkdir(t, filepath.Join(t.TempDir(), "opencode")), 0)
-		processes = append(processes, elsewhere)
-		for i, args := range test.others {
-			processes = append(processes, withLog(agent(10+i, test.prompted.Add(-time.Minute), args...), dir, 0))
-		}
-		claims := claimed(t, processes...)[1]
-		if len(claims) != 2 {
-			t.Fatalf("%s: %+v", name, claims)
-		}
-		if over := claims[1].Turn != nil && claims[1].Turn.State == discover.TurnInterrupted; over != test.over {
-			t.Errorf("%s: %+v", name, claims[1].Turn)
-		}
 	}
 }
 

@@ -35,7 +35,7 @@ func captured(t testing.TB) map[string]func() (dir string) {
 	}
 	for _, name := range []string{
 		"raw-tui-permission-pending", "json-1.1.65-run-finished", "json-1.1.65-run-midturn-then-killed",
-		"json-0.5.29-provider-init-error", "json-1.1.65-family", "json-1.1.65-said",
+		"json-1.1.65-family", "json-1.1.65-said",
 	} {
 		out[name] = func() string { return capture(t, name) }
 	}

@@ -64,7 +64,7 @@ func batches(entries []discover.Entry) (out []batch) {
 	return out
 }
 
-// read reads the sessions of a batch, and the sub-agents that they wait for. Its errors are warnings. A session that has vanished is left
+// read reads the sessions of a batch. Its errors are warnings. A session that has vanished is left
 // out without one.
 func (b batch) read(ctx context.Context, options discover.ReadOptions, subAgents *legacySubAgents) (records []discover.Record, err error) {
 	if b.isLegacy() {
@@ -81,7 +81,6 @@ func (b batch) read(ctx context.Context, options discover.ReadOptions, subAgents
 	ok, err := b.readDatabase(ctx, func(d *database) {
 		records = make([]discover.Record, 0, len(b.ids))
 		for s := range d.sessions(b.ids, options) {
-			s.inheritWaiting(d, maxDepth)
 			s.TruncateTexts()
 			records = append(records, s.Record)
 		}

@@ -34,7 +34,7 @@ func TestReadDumps(t *testing.T) {
 func TestReadCaptured(t *testing.T) {
 	for _, name := range []string{
 		"raw-tui-permission-pending", "json-1.1.65-run-finished", "json-1.1.65-run-midturn-then-killed",
-		"json-0.5.29-provider-init-error", "json-1.1.65-family", "json-1.1.65-said",
+		"json-1.1.65-family", "json-1.1.65-said",
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := capture(t, name)

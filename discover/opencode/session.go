@@ -55,7 +55,6 @@ func (s *session) fill(rows transcript.Rows, options discover.ReadOptions) {
 	if last == nil {
 		return
 	}
-	s.Dir = cmp.Or(s.Dir, last.Dir)
 	if last.Agent != compactionAgent {
 		s.fillModel(last)
 	}

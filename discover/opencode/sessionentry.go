@@ -11,12 +11,11 @@ import (
 	"agentctl/discover/opencode/transcript"
 )
 
-// sessionEntry is a session in a list. If its row cannot be read, the ID is from an index.
+// sessionEntry is a session in a list. If its row cannot be read, only its ID is known, from an index.
 type sessionEntry struct {
 	rowid      int64
 	id, parent string
 	updated    int64
-	unreadable bool
 }
 
 func newSessionEntry(rowid int64, r *sqlite.Row) sessionEntry {
@@ -56,37 +55,23 @@ func (d *database) subAgentsOf(parents []discover.Ref) (found []sessionEntry) {
 
 // withIDPrefix returns the sessions whose IDs have a prefix.
 func (d *database) withIDPrefix(prefix string) (found []sessionEntry) {
-	before := d.Failures()
 	for r := range d.db.Query(`SELECT rowid, id FROM session WHERE id >= ? AND id < ?`, prefix, prefix+"~") {
-		found = append(found, d.readEntry(newSessionEntry(r.Int("rowid"), r)))
-	}
-	if d.Failures() > before {
-		found = slices.DeleteFunc(d.allSessions(), func(e sessionEntry) bool { return !strings.HasPrefix(e.id, prefix) })
+		e := newSessionEntry(r.Int("rowid"), r)
+		if row := d.sessionTable.Row(e.rowid); row != nil {
+			e = newSessionEntry(e.rowid, row)
+		}
+		found = append(found, e)
 	}
 	return found
 }
 
-// readEntry completes an entry from an index by the session's row.
-func (d *database) readEntry(e sessionEntry) sessionEntry {
-	if r := d.sessionTable.Row(e.rowid); r != nil {
-		return newSessionEntry(e.rowid, r)
-	}
-	e.unreadable = true
-	return e
-}
-
-// withIDs returns the sessions with these IDs, each once, in the order of the table: neighbours share pages. If the index is damaged, it
-// searches the table itself.
+// withIDs returns the sessions with these IDs, each once, in the order of the table: neighbours share pages.
 func (d *database) withIDs(ids []string) []sessionEntry {
-	before := d.Failures()
 	found := make([]sessionEntry, 0, len(ids))
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
 		for r := range d.db.Query(`SELECT rowid, id FROM session WHERE id = ? ORDER BY rowid LIMIT 1`, id) {
 			found = append(found, newSessionEntry(r.Int("rowid"), r))
 		}
-	}
-	if d.Failures() > before {
-		found = slices.DeleteFunc(d.allSessions(), func(e sessionEntry) bool { return !slices.Contains(ids, e.id) })
 	}
 	slices.SortFunc(found, func(a, b sessionEntry) int { return cmp.Compare(a.rowid, b.rowid) })
 	return found
@@ -94,11 +79,10 @@ func (d *database) withIDs(ids []string) []sessionEntry {
 
 var errDuplicateRow = errors.New("a table has a row twice")
 
-// allSessions returns all sessions. If the table is damaged, it also reads the table backwards, and the index of the primary key in both
-// directions. A damaged page ends a pass, so that each pass misses what is behind the page; all passes together miss only the page.
+// allSessions returns all sessions. A damaged page ends the list.
 func (d *database) allSessions() (found []sessionEntry) {
 	columns := slices.DeleteFunc([]string{"id", "parent_id", "time_updated"}, func(name string) bool { return !d.sessionTable.Has(name) })
-	before, seen := d.Failures(), map[int64]bool{}
+	seen := map[int64]bool{}
 	for r := range d.db.Query(`SELECT rowid, ` + strings.Join(columns, `, `) + ` FROM session ORDER BY rowid`) {
 		e := newSessionEntry(r.Int("rowid"), r)
 		if seen[e.rowid] {
@@ -106,16 +90,6 @@ func (d *database) allSessions() (found []sessionEntry) {
 			break
 		}
 		seen[e.rowid], found = true, append(found, e)
-	}
-	if d.Failures() == before {
-		return found
-	}
-	for _, pass := range []string{`ORDER BY rowid DESC`, `ORDER BY id`, `ORDER BY id DESC`} {
-		for r := range d.db.Query(`SELECT rowid, id FROM session ` + pass) {
-			if e := newSessionEntry(r.Int("rowid"), r); !seen[e.rowid] {
-				seen[e.rowid], found = true, append(found, d.readEntry(e))
-			}
-		}
 	}
 	return found
 }

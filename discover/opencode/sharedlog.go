@@ -21,8 +21,6 @@ const (
 	maxSilentSearch = 2 << 20
 	// clockSlack is how far the time in a line and the start time of a process may differ. The latter is exact to a second.
 	clockSlack = 5 * time.Second
-	// maxLogDelay is longer than any line was late (SEEN 1.18.33: two seconds).
-	maxLogDelay = 30 * time.Second
 )
 
 // logHandle is a shared log that one process has open.

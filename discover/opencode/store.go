@@ -50,18 +50,13 @@ func notMigrated(files, migrated []discover.Entry) []discover.Entry {
 	return slices.DeleteFunc(files, func(e discover.Entry) bool { return known[e.ID] })
 }
 
-// databaseEntries lists the sessions of a database. A session that cannot be read is an entry only if the filter names it. Otherwise the
-// error names it: without a time, nobody would read the entry.
+// databaseEntries lists the sessions of a database.
 func databaseEntries(ctx context.Context, home discover.Home, path string, q discover.EntryFilter) (out []discover.Entry, err error) {
 	hasV2 := false
 	err = readDatabase(ctx, home.Dir, path, func(d *database) {
 		out, hasV2 = nil, d.hasV2
 		for _, s := range d.listSessions(q) {
-			switch {
-			case !isSessionID(s.id):
-			case s.unreadable && q.Refs == nil && q.ID == "":
-				d.damage.unreadable = append(d.damage.unreadable, s.id)
-			default:
+			if isSessionID(s.id) {
 				out = append(out, discover.Entry{
 					Agent: agentName, Path: path, Home: home.Dir, ID: s.id, Parent: s.parent, Updated: transcript.Time(s.updated),
 				})

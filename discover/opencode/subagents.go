@@ -55,24 +55,3 @@ func (d *database) subAgentUsage(session string, all bool) (sum transcript.Usage
 	}
 	return sum
 }
-
-// maxDepth is how deep sub-agents of sub-agents are followed.
-const maxDepth = 4
-
-// inheritWaiting sets the turn to waiting if a sub-agent waits for the user: the session waits for the sub-agent.
-func (s *session) inheritWaiting(d *database, depth int) {
-	for _, p := range s.tail.RunningTools() {
-		if !isSessionID(p.Child) || depth == 0 {
-			continue
-		}
-		children := d.loadSessions([]string{p.Child}, discover.ReadOptions{})
-		if len(children) == 0 {
-			return
-		}
-		children[0].inheritWaiting(d, depth-1)
-		if began := s.Turn.Began; children[0].Turn.State == discover.TurnWaiting {
-			s.Turn = children[0].Turn
-			s.Turn.Began = began
-		}
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"agentctl/discover"
@@ -114,7 +113,7 @@ func TestTotals(t *testing.T) {
 				t.Fatal(err)
 			}
 			own, parents := map[string]spent{}, map[string]string{}
-			if !strings.HasPrefix(name, "json-0.5") && name != "raw-tui-permission-pending" {
+			if name != "raw-tui-permission-pending" {
 				own, parents = spentIn(t, dir)
 			}
 			for _, r := range records {

@@ -79,9 +79,6 @@ func (b *messageBuilder) part(id string, o jsonl.Object) (m Item, ok bool) {
 		return b.newItem(id, discover.KindText, 0, o.Get("prompt").Text(0)), true
 	case "compaction":
 		return b.newItem(id, discover.KindCompaction, 0, ""), b.ID != b.summaryOf
-	case "retry":
-		at := o.Get("time").Object().Get("created").Int()
-		return b.newItem(id, discover.KindError, at, errorText(o.Get("error").Object())), true
 	}
 	return m, false
 }

@@ -72,7 +72,7 @@ func partType(o jsonl.Object) string { return o.Get("type").Text(NameLimit) }
 // isHiddenType reports whether parts of a type are never shown.
 func isHiddenType(kind string) bool {
 	switch kind {
-	case "", "text", "tool", "subtask", "compaction", "retry":
+	case "", "text", "tool", "subtask", "compaction":
 		return false
 	}
 	return true

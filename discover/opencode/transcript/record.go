@@ -23,7 +23,7 @@ type Message struct {
 	errStatus          int64 // the HTTP status of the provider
 	provider           string
 	Model              string // with the provider
-	Agent, Dir         string
+	Agent              string
 	Variant            string // of the model
 	parentID           string // the user's message that an answer belongs to
 	tokens             discover.Tokens
@@ -61,8 +61,6 @@ func ParseMessage(data []byte) (m Message) {
 			m.summary = strings.HasPrefix(string(v), "true")
 		case "time":
 			m.Created, m.Completed = o.Get("created").Int(), o.Get("completed").Int()
-		case "path":
-			m.Dir = o.Get("cwd").Text(PathLimit)
 		case "model":
 			m.provider, m.Model = o.Get("providerID").Text(NameLimit), o.Get("modelID").Text(NameLimit)
 			m.Variant = cmp.Or(o.Get("variant").Text(NameLimit), m.Variant)

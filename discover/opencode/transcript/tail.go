@@ -112,13 +112,3 @@ func (t *Tail) RunningTools() (running []Part) {
 	}
 	return running
 }
-
-// WorkingDir returns the working directory of the newest answer; "" if there is none. The user's messages do not have it.
-func WorkingDir(rows Rows) string {
-	for r := range rows.Newest(Cursor{}) {
-		if m := ParseMessage(r.JSON()); m.Role == assistantRole {
-			return m.Dir
-		}
-	}
-	return ""
-}
