@@ -12,7 +12,7 @@ import (
 )
 
 // AttachCommand implements [launch.Attacher]. `opencode attach` shows a session of a server (`serve`, `web`, `acp`) over HTTP (SEEN
-// 1.18.33; 1.1.65 has the command too). It takes the password from OPENCODE_SERVER_PASSWORD.
+// 1.18.33). It takes the password from OPENCODE_SERVER_PASSWORD.
 func (Adapter) AttachCommand(ctx context.Context, s discover.Session, host launch.Environment) (c launch.Command, ok bool, err error) {
 	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool {
 		args, err := p.Args()

@@ -42,15 +42,6 @@ func (m *databaseMessages) Newest(before transcript.Cursor) iter.Seq[transcript.
 	return m.query(&m.message, older, m.session, before.Time, before.Message)
 }
 
-// Last implements [transcript.Rows].
-func (m *databaseMessages) Last() transcript.Row {
-	for r := range m.rows(m.messageTable, `SELECT rowid FROM message WHERE session_id = ?`+newestFirst+` LIMIT 1`, m.session) {
-		m.message.Row = r
-		return &m.message
-	}
-	return nil
-}
-
 // Parts implements [transcript.Rows].
 func (m *databaseMessages) Parts(message string) iter.Seq[transcript.Row] {
 	return m.query(&m.part, `SELECT rowid FROM part WHERE message_id = ? ORDER BY id`, message)

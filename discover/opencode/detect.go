@@ -161,8 +161,7 @@ func (p process) nameOnly() bool {
 }
 
 // isHelper reports whether the process is a helper that the agent has started itself, without a shell between. The agent starts no
-// terminal interface. But it runs `opencode pm ls -g` for two seconds (SEEN 1.1.65), because its own binary is also the package manager
-// bun. A child that was forked and has not called exec yet has its parent's arguments and open files.
+// terminal interface, but its own binary is also the package manager bun (`opencode pm ls -g`, SEEN before 1.14). A child that was forked and has not called exec yet has its parent's arguments and open files.
 func (p process) isHelper(table *proc.Table) bool {
 	parent, ok := table.ByPID(p.Parent)
 	if !ok || !parent.Alive() || !isProgram(parent) {

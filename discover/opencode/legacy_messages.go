@@ -38,14 +38,6 @@ func (l *legacyMessages) Newest(before transcript.Cursor) iter.Seq[transcript.Ro
 	return l.rows(l.dir, messagePrefix, newestBefore(before.Message))
 }
 
-// Last implements [transcript.Rows].
-func (l *legacyMessages) Last() transcript.Row {
-	for r := range l.Newest(transcript.Cursor{}) {
-		return r
-	}
-	return nil
-}
-
 // Parts implements [transcript.Rows].
 func (l *legacyMessages) Parts(message string) iter.Seq[transcript.Row] {
 	return l.rows(l.partDir(message), partPrefix, oldestFirst)

@@ -13,7 +13,7 @@ import (
 )
 
 // processLogs is what the logs of one process (before 1.17) say together. A terminal interface may have two: its worker thread opens a log
-// that is named after the second in which the thread begins (SEEN 1.1.65).
+// that is named after the second in which the thread begins (SEEN 1.14.41).
 type processLogs struct {
 	sessions []string
 	// starts is the number of first lines, which each process writes once. matching is the number of those with the process's own arguments.
@@ -22,7 +22,7 @@ type processLogs struct {
 }
 
 // exclusive reports whether only the process wrote the logs. Processes that start in the same second share a file, and truncate it (SEEN
-// 1.1.65).
+// 1.14.41).
 func (l *processLogs) exclusive() bool { return l.starts == 1 && l.matching == 1 }
 
 // readProcessLogs reads the logs of a process. If another process writes one of them too, none of them counts: the session may be the

@@ -3,7 +3,6 @@ package opencode
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"time"
 
 	"agentctl/discover/opencode/transcript"
@@ -17,7 +16,6 @@ import (
 type permissionRequest struct {
 	at         time.Time
 	permission string
-	patterns   string // a JSON array with its quotes escaped again, and without the escapes in its strings
 }
 
 // maxRequests is how many requests of each run are kept, the newest ones.
@@ -37,8 +35,6 @@ func parsePermissionRequest(line []byte) (run string, r permissionRequest) {
 			run = value
 		case "permission":
 			r.permission = value
-		case "patterns":
-			r.patterns = value
 		}
 	}
 	return run, r
@@ -58,22 +54,6 @@ func (r permissionRequest) matches(call transcript.Part) bool {
 		return true
 	case "edit":
 		return slices.Contains([]string{"edit", "write", "patch", "multiedit", "apply_patch"}, call.Tool)
-	case "bash":
-		return call.Tool == "bash" && r.matchesCommand(call.Command)
 	}
 	return r.permission == call.Tool
-}
-
-// matchesCommand reports whether all commands that the request names are in a command line.
-func (r permissionRequest) matchesCommand(command string) bool {
-	plain := func(text string) string {
-		return strings.Join(strings.Fields(strings.NewReplacer(`\`, "", `"`, "").Replace(text)), " ")
-	}
-	list := strings.TrimSuffix(strings.TrimPrefix(r.patterns, `[\"`), `\"]`)
-	for pattern := range strings.SplitSeq(list, `\",\"`) {
-		if !strings.Contains(plain(command), plain(pattern)) {
-			return false
-		}
-	}
-	return true
 }

@@ -31,8 +31,7 @@ type request struct {
 }
 
 // sessionPath returns the path of a request about a session. The server runs each directory's sessions in an instance of its own, which it
-// finds by the directory; the instance of the session's directory is loaded already. Before 1.2, a request with another directory is
-// lost (SEEN 1.1.65).
+// finds by the directory; the instance of the session's directory is loaded already.
 func sessionPath(s discover.Session, action string) string {
 	return "/session/" + url.PathEscape(s.ID) + "/" + action + "?directory=" + url.QueryEscape(s.Dir)
 }

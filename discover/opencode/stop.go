@@ -11,10 +11,9 @@ import (
 )
 
 // StopSignals implements [launch.Stopper]. At SIGTERM, the terminal interface aborts its turns, ends their tools and exits. `run` and
-// servers die of it without doing that (SEEN 1.18.33). If a tool runs, the terminal interface of 1.1.65 only restores the screen at the
-// first SIGTERM, and dies of the second.
+// servers die of it without doing that (SEEN 1.14.41, 1.18.33).
 func (Adapter) StopSignals() []syscall.Signal {
-	return []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM}
+	return []syscall.Signal{syscall.SIGTERM}
 }
 
 // NeedsInterrupt implements [launch.Stopper]. A process that may run several sessions must be asked if it listens, or if its ports cannot

@@ -6,7 +6,7 @@ import (
 )
 
 // StoreCommand implements [launch.StoreManager]. `opencode session delete` also removes the session's sub-agents, from any
-// directory (SEEN 1.18.33; 1.1.65 has no such command).
+// directory (SEEN 1.18.33).
 func (Adapter) StoreCommand(action launch.StoreAction, s discover.Session, host launch.Environment) (launch.Command, error) {
 	switch {
 	case action != launch.ActionRemove:

@@ -9,8 +9,6 @@ type Rows interface {
 	Oldest() iter.Seq[Row]
 	// Newest yields the messages that are older than the cursor's, from the newest on; all of them for the zero cursor.
 	Newest(before Cursor) iter.Seq[Row]
-	// Last returns the newest message; nil if there is none.
-	Last() Row
 	// Parts yields the parts of a message, from the oldest on.
 	Parts(message string) iter.Seq[Row]
 	// PartsBefore yields the parts of the cursor's message that are older than its part, from the newest on.

@@ -67,11 +67,4 @@ func (s memoryRows) Newest(before Cursor) iter.Seq[Row] { return s.before(before
 func (s memoryRows) Parts(message string) iter.Seq[Row] { return s.partsOf(message).oldest() }
 func (s memoryRows) PartsBefore(c Cursor) iter.Seq[Row] { return s.partsOf(c.Message).before(c.Part) }
 
-func (s memoryRows) Last() Row {
-	for r := range s.before("") {
-		return r
-	}
-	return nil
-}
-
 func (s memoryRows) Failures() int { return 0 }

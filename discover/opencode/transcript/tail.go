@@ -21,13 +21,14 @@ type Tail struct {
 // ReadTail reads the last message.
 func ReadTail(rows Rows) (t Tail) {
 	before := rows.Failures()
-	if r := rows.Last(); r != nil {
+	for r := range rows.Newest(Cursor{}) {
 		last := parseRow(r, r.JSON())
 		if t.Last = &last; last.needsParts() {
 			t.readParts(rows, r.Updated())
 		} else if last.Role == userRole {
 			t.readAnswerBefore(rows, max(last.Created, r.Updated()))
 		}
+		break
 	}
 	t.unread = rows.Failures() > before
 	return t
