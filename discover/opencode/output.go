@@ -11,7 +11,8 @@ import (
 )
 
 // ParseOutput implements [launch.Adapter]. `run --format json` prints a JSON object for each event, with the ID of its session. The first
-// event is the model's answer or its failure. An error event ends the run (SEEN 1.18.33). A retry prints nothing.
+// event is the model's answer or its failure. An error event ends the run, before 1.17 with exit status 0. A retry
+// prints nothing.
 func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 	var parsed launch.ParsedOutput
 	for line := range bytes.Lines(o.Stdout) {
