@@ -11,9 +11,9 @@ import (
 )
 
 // StopSignals implements [launch.Stopper]. At SIGTERM, the terminal interface aborts its turns, ends their tools and exits. `run` and
-// servers die of it without doing that (SEEN 1.14.41, 1.18.33).
+// servers die of it without doing that (SEEN 1.18.33). If a tool runs, the terminal interface of 1.14.41 needs a second one (SEEN).
 func (Adapter) StopSignals() []syscall.Signal {
-	return []syscall.Signal{syscall.SIGTERM}
+	return []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM}
 }
 
 // NeedsInterrupt implements [launch.Stopper]. A process that may run several sessions must be asked if it listens, or if its ports cannot
