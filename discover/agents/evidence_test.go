@@ -160,7 +160,7 @@ func TestWhatIsHeldIsLive(t *testing.T) {
 			a, _ := discover.AdapterWith[launch.Adapter](All(), "codex")
 			session.Dir = dir
 			plan, err := launch.Planner{
-				Scanner: w.scanner(), Getenv: w.scanner().HomeSources("codex").Getenv, Environ: []string{"PATH=" + fakeProgram(t, dir)}, Now: time.Now, Force: true,
+				Scanner: w.scanner(), Getenv: w.scanner().HomeSources("codex").Getenv, Environ: []string{"PATH=" + fakeProgram(t, dir), "CODEX_HOME=" + w.homes[0]}, Now: time.Now, Force: true,
 			}.Plan(context.Background(), a, launch.Request{Resume: &session, Dir: dir, Prompt: "go on"})
 			plan.Release()
 			if _, live := errors.AsType[*launch.LiveError](err); live != w.held[i] {

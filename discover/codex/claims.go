@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -124,7 +125,7 @@ func (c *claimBuilder) addThreads(s agentProcess, files openFiles) {
 	var storedClaims, otherClaims []discover.Claim // of threads with records, and without
 	for _, t := range threads {
 		claims, stored := c.threadClaims(s, t, len(threads) == 1)
-		if stored {
+		if stored || t.hasRecords() {
 			storedClaims = append(storedClaims, claims...)
 		} else {
 			otherClaims = append(otherClaims, claims...)
@@ -139,6 +140,15 @@ func (c *claimBuilder) addThreads(s agentProcess, files openFiles) {
 		c.addArgvClaim(s)
 		c.addEndedExec(s, files)
 	}
+}
+
+// hasRecords reports whether the rollout that the process writes has records, wherever it is.
+func (t threadFiles) hasRecords() bool {
+	if t.rollout == nil {
+		return false
+	}
+	info, err := os.Stat(cmp.Or(t.rollout.Proc, t.rollout.Path))
+	return err == nil && info.Size() > 0
 }
 
 // addUnreadable adds the claims of a process whose open files cannot be read.
