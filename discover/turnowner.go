@@ -91,7 +91,8 @@ func (cor *correlation) allProcesses(claims []Claim, holds func(proc.Process, Cl
 // that is not known, it is by its record a headless run's.
 func (cor *correlation) isForeignTurn(t Turn, c Claim) bool {
 	if !c.Since.IsZero() && !t.Began.IsZero() {
-		return t.Began.Before(c.Since)
+		const blur = 50 * time.Millisecond // records have milliseconds, and a turn can begin with its session
+		return t.Began.Before(c.Since.Add(-blur))
 	}
 	return t.Headless && !isHeadlessSource(cor.presences[agentProcess{c.Agent, c.Process}].Source)
 }

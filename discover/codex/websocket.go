@@ -42,7 +42,15 @@ func (s *webSocket) close() { _ = s.conn.CloseNow() } // all has been read and w
 
 // sendMessage implements [rpcConn]: one message of the protocol is one message of the WebSocket (SEEN 0.169).
 func (s *webSocket) sendMessage(message []byte) error {
-	return s.conn.Write(s.ctx, websocket.MessageText, message)
+	return s.orEnd(s.conn.Write(s.ctx, websocket.MessageText, message))
+}
+
+// orEnd returns why the context has ended, if it has: the library then closes the connection, and may report that.
+func (s *webSocket) orEnd(err error) error {
+	if err != nil && s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	return err
 }
 
 // receive returns the next message. Error: [io.EOF] once the server has closed the connection.
@@ -51,5 +59,5 @@ func (s *webSocket) receive() ([]byte, error) {
 	if websocket.CloseStatus(err) != -1 || errors.Is(err, io.EOF) {
 		err = io.EOF
 	}
-	return message, err
+	return message, s.orEnd(err)
 }

@@ -28,7 +28,7 @@ func TestPage(t *testing.T) {
 	if want, err := p.text(reasons()); err != nil || text != want {
 		t.Errorf("go run ./tests/support writes it anew: %v", err)
 	}
-	for agent, least := range map[string]int{install.ClaudeCode: 8, install.Codex: 6, install.OpenCode: 5} {
+	for agent, least := range map[string]int{install.ClaudeCode: 7, install.Codex: 6, install.OpenCode: 5} {
 		if n := len(p.of(agent)); n < least {
 			t.Errorf("%s: %d versions, want %d", agent, n, least)
 		}
