@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -8,6 +9,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 var errDamaged = errors.New("damaged")
@@ -27,10 +29,11 @@ type backwardReader struct {
 	yield func(discover.Message, error) bool
 
 	messageReader
-	order   messageOrder
-	tooLong bool // the line before was too long to be read whole
-	damaged bool // the line before was damaged
-	stopped bool // the caller wants no more
+	order      messageOrder
+	tooLong    bool // the line before was too long to be read whole
+	callFailed bool // that line has the mark of a failed call
+	damaged    bool // the line before was damaged
+	stopped    bool // the caller wants no more
 }
 
 // readAll yields all messages until the caller stops.
@@ -50,7 +53,7 @@ func (t *backwardReader) line(l fsread.Line) bool {
 	end := l.Offset + int64(len(l.Bytes))
 	t.skipTooLong(end + 1)
 	if l.Cut {
-		t.tooLong = true
+		t.tooLong, t.callFailed = true, hasErrorMark(l.Bytes)
 		return !t.stopped
 	}
 	messages, ok := t.read(l)
@@ -81,10 +84,27 @@ func (t *backwardReader) warn(err error) {
 	t.stopped = t.stopped || !t.yield(discover.Message{}, err)
 }
 
-// skipTooLong warns of the line before if it was too long to be shown. start is its offset, now known.
+// skipTooLong warns of the line before if it was too long to be shown. start is its offset, now known. Metadata is never
+// shown. If the line is a tool's result, its call has ended.
 func (t *backwardReader) skipTooLong(start int64) {
-	if t.tooLong {
-		t.warn(fmt.Errorf("a record at byte %d is not shown: more than %d MiB", start, fsread.MaxLine>>20))
+	if !t.tooLong {
+		return
 	}
 	t.tooLong = false
+	head := make([]byte, longLineHead)
+	n, _ := t.file.ReadAt(head, start)
+	if head = head[:n]; metadataType(head) != nil || isAttachment(head) {
+		return
+	}
+	const key = `"tool_use_id":`
+	if at := bytes.Index(head, []byte(key)); at >= 0 {
+		t.results.store(jsonl.Value(head[at+len(key):]).Text(0), toolResult{state: toolState(t.callFailed, "")})
+	}
+	t.warn(fmt.Errorf("a record at byte %d is not shown: more than %d MiB", start, fsread.MaxLine>>20))
 }
+
+// longLineHead is how much of a line's beginning shows what it is, in bytes.
+const longLineHead = 4 << 10
+
+// hasErrorMark reports whether a record has the mark of a failed call. In strings, the quotes are escaped.
+func hasErrorMark(raw []byte) bool { return bytes.Contains(raw, []byte(`"is_error":true`)) }
