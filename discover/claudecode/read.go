@@ -31,7 +31,12 @@ import (
 //   - projectPath (Full): the directory that the project folder is named after, if the session has moved to another since
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
-		x := newReader(ctx, entries, options)
+		x, unlisted := newReader(ctx, entries, options)
+		for _, err := range unlisted {
+			if !yield(discover.Record{}, err) {
+				return
+			}
+		}
 		for r, err := range fsread.ReadParallel(ctx, entries, x.read) {
 			if err != nil && !yield(discover.Record{}, err) || r.ID != "" && !yield(*r, nil) {
 				return
@@ -61,16 +66,20 @@ var errNoRecords = errors.New("no transcript, or a damaged one: no message can b
 // reader is the state of one call of Read.
 type reader struct {
 	options  discover.ReadOptions
-	whole    bool                       // read transcripts whole
+	whole    bool // read transcripts whole
+	jobs     backgroundJobs
 	projects map[string]projectContents // by project folder
 }
 
-func newReader(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) *reader {
+// newReader returns a reader of the entries. The errors are warnings about files beside the transcripts.
+func newReader(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) (*reader, []error) {
 	x := &reader{options: options, whole: options.Tokens || options.Full || options.Quotas}
+	var unlisted []error
+	x.jobs, unlisted = listJobs(ctx, entries)
 	if x.whole {
 		x.projects = listProjects(ctx, entries)
 	}
-	return x
+	return x, unlisted
 }
 
 // read reads one session. There is neither a record nor an error if the file holds none, or is gone, and both if a part
@@ -106,9 +115,7 @@ func (x *reader) readSession(ctx context.Context, e discover.Entry, r *discover.
 		err = tail.ReadMetadata(f)
 		err = cmp.Or(err, fill(r, e, f, &head, &tail))
 	}
-	if r.Source == "bg" {
-		err = cmp.Or(err, describeJob(f.Context(), r))
-	}
+	err = cmp.Or(err, x.jobs.describe(f.Context(), r))
 	r.TruncateTexts()
 	return true, asWarning(e.Path, err)
 }

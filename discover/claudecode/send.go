@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"agentctl/discover"
 	"agentctl/discover/claudecode/transcript"
@@ -60,8 +61,8 @@ func (Adapter) CheckSend(s discover.Session, _ launch.Environment) error {
 	return err
 }
 
-// maxSentLine is the longest line that a session reads from its socket: in UTF-16 units with its end (READ 2.1.224-2.1.330), of which there
-// are no more than bytes. It closes the connection, without an answer, on a longer one.
+// maxSentLine is the longest line that a session reads from its socket, in UTF-16 units with its end (READ 2.1.224-2.1.330). It
+// closes the connection, without an answer, on a longer one.
 const maxSentLine = 1 << 20
 
 // Send implements [launch.Sender]. It writes one line to the session's socket, and returns when the session has read all of it.
@@ -138,9 +139,17 @@ func sentLine(sent launch.SentMessage) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.Len() > maxSentLine {
+	units := 0
+	for raw := out.Bytes(); len(raw) > 0; {
+		r, n := utf8.DecodeRune(raw)
+		raw = raw[n:]
+		if units++; r >= 0x10000 {
+			units++
+		}
+	}
+	if units > maxSentLine {
 		return nil, &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
-			"takes no message above 1 MiB, and this one has %d bytes as JSON: put the text into a file, and send the file's name", out.Len(),
+			"takes no message above 1 MiB, and this one has %d characters as JSON: put the text into a file, and send the file's name", units,
 		)}
 	}
 	return out.Bytes(), nil
