@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -104,4 +105,21 @@ func TestProcessBeforeItRegisters(t *testing.T) {
 	check("a key of an earlier process", true, 0)
 	writeKey(t, dir, 300, f.Started.Add(time.Second))
 	check("its key", false, 1)
+}
+
+// A folder with very many files is listed in part, and says so. A process with the agent's name is found all the same.
+func TestRegistryIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, sessionsName)
+	must(t, os.MkdirAll(folder, 0o700))
+	for i := range registryLimit {
+		must(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("left-%d", i)), nil, 0o600))
+	}
+	f := native329(300, 1000, dir, "/w")
+	f.Environ = map[string]string{configKey: dir}
+	writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.332"`, alive))
+	got, err := New().Claims(context.Background(), proc.NewFakeTable(f), []discover.Home{{Dir: dir}})
+	if n := len(warningsIn(t, err)); n != 1 || len(got) != 2 {
+		t.Errorf("%d warnings, claims %+v", n, got)
+	}
 }

@@ -142,7 +142,7 @@ func (l *processScan) findRegistryEntry(x *process) {
 	pid := namespacePID(x.Process)
 	var errs []error
 	for _, i := range l.homesOf(x) {
-		if !l.registries[i].entries[pid] {
+		if !l.registries[i].mayHaveEntry(pid) {
 			continue
 		}
 		home := l.homes[i].Dir

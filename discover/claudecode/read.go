@@ -101,6 +101,7 @@ func (x *reader) readSession(ctx context.Context, e discover.Entry, r *discover.
 	var head transcript.Head
 	tail := transcript.Tail{Sidechain: isSubagent(e.ID), NeedTurnStart: x.options.TurnStart}
 	if err = head.Read(f); err == nil {
+		tail.PrintPrompt = head.PrintPrompt()
 		err = tail.Read(f)
 	}
 	if err == nil && !head.HasMessage && !head.Readable(f) {
@@ -155,7 +156,7 @@ func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript
 	}
 	if tail.Sidechain {
 		r.Parent = cmp.Or(r.Parent, head.First.Parent)
-		return describeSubagent(f.Context(), r)
+		return describeSubagent(f.Context(), r, head.Continued)
 	}
 	return nil
 }

@@ -90,7 +90,12 @@ const (
 type registry struct {
 	entries map[int]bool
 	keys    map[int]string // the path of the key file
+	// partial: the folder has more files than are listed, or they could not be listed.
+	partial bool
 }
+
+// registryLimit bounds the files that are listed of a folder. Claude Code removes those of processes that have ended.
+const registryLimit = 10_000
 
 // listRegistry lists the sessions folder of a home. A missing folder is empty. The error is a warning.
 func listRegistry(ctx context.Context, home string) (r registry, err error) {
@@ -100,9 +105,10 @@ func listRegistry(ctx context.Context, home string) (r registry, err error) {
 	if fsread.IsNotExist(err) {
 		return r, nil
 	}
-	if err != nil {
-		return r, warning(path, cause(err))
+	if len(files) > registryLimit {
+		files, err = files[:registryLimit], fmt.Errorf("more than %d files", registryLimit)
 	}
+	r.partial = err != nil
 	for _, file := range files {
 		number, rest, _ := strings.Cut(file.Name(), ".")
 		pid, err := strconv.Atoi(number)
@@ -114,8 +120,14 @@ func listRegistry(ctx context.Context, home string) (r registry, err error) {
 			r.keys[pid] = filepath.Join(path, file.Name())
 		}
 	}
+	if r.partial {
+		return r, warning(path, cause(err))
+	}
 	return r, nil
 }
+
+// mayHaveEntry reports whether there may be an entry for a pid.
+func (r registry) mayHaveEntry(pid int) bool { return r.entries[pid] || r.partial }
 
 // hasKeyOf reports whether the process has made a key file: there is one with its pid that is not older than the process. pid is
 // its PID in its own namespace. In another namespace, a process with the same PID may have made it.

@@ -71,6 +71,9 @@ func (s *search) listAll(in projects) {
 	list := func(ctx context.Context, folder string, l *search) (bool, error) {
 		*l = search{ctx: ctx, EntryFilter: s.EntryFilter, home: s.home}
 		l.listBelow(in.dir, folder)
+		if s.Subagents {
+			l.keepNewestTranscripts()
+		}
 		return true, nil
 	}
 	found := [][]discover.Entry{s.found}
@@ -91,7 +94,7 @@ func (s *search) addRefsWithPath() (all bool) {
 			all = false
 			continue
 		}
-		dir, name := filepath.Split(ref.Path)
+		dir, name := filepath.Split(newestTranscript(s.ctx, ref.Path))
 		if rel, err := filepath.Rel(projectsDir(s.home), ref.Path); err == nil && filepath.IsLocal(rel) {
 			s.addPath(filepath.Clean(dir), name)
 		}

@@ -1,11 +1,15 @@
 package claudecode
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"agentctl/discover"
 )
 
 // subagentDir returns the folder of the sub-agents of the session with this transcript. Claude Code itself reads it and the
@@ -71,6 +75,82 @@ func listSubagentFiles(ctx context.Context, transcript string) subagentFiles {
 // isSubagentTranscript reports whether a file name is that of a sub-agent's transcript.
 func isSubagentTranscript(name string) bool {
 	return isSubagent(name) && strings.HasSuffix(name, transcriptSuffix)
+}
+
+// A background sub-agent outlives the session that started it. When its process changes to another session (/clear,
+// /resume), the rest of its conversation is stored in that session's folder, in a file of the same name that begins in the
+// middle. /clear puts a copy of the metadata there at once, /resume does not (SEEN 2.1.329).
+
+// otherTranscripts returns the other files of a sub-agent's conversation, newest first; none if it is beside the sessions'
+// transcripts.
+func otherTranscripts(ctx context.Context, transcript string) (paths []string) {
+	top := enclosingSubagentDir(transcript)
+	if top == "" {
+		return nil
+	}
+	sessionDir := filepath.Dir(top)
+	project, below := filepath.Dir(sessionDir), strings.TrimPrefix(transcript, sessionDir)
+	folders, _ := readDir(ctx, project)
+	for _, n := range folders {
+		path := filepath.Join(project, n.Name(), below)
+		if n.IsDir() && isUUID(n.Name()) && n.Name() != filepath.Base(sessionDir) && isFile(path) {
+			paths = append(paths, path)
+		}
+	}
+	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(modTime(b).Compare(modTime(a)), cmp.Compare(a, b)) })
+	return paths
+}
+
+// newestTranscript returns the file that a sub-agent's conversation continues in; for any other session, its only one.
+func newestTranscript(ctx context.Context, transcript string) string {
+	if !isSubagent(filepath.Base(transcript)) {
+		return transcript
+	}
+	if others := otherTranscripts(ctx, transcript); len(others) > 0 && modTime(others[0]).After(modTime(transcript)) {
+		return others[0]
+	}
+	return transcript
+}
+
+// carriedOver returns the newest transcript of a sub-agent that has only metadata in the folder of its process's session
+// and has not ended.
+func carriedOver(ctx context.Context, transcript string) storedSubagent {
+	if a, _ := readMetaFile(ctx, transcript); a.mayBeOpen() {
+		if others := otherTranscripts(ctx, transcript); len(others) > 0 {
+			return storedSubagent{others[0], a}
+		}
+	}
+	return storedSubagent{}
+}
+
+// keepNewestTranscripts keeps, of each sub-agent that was found in several sessions' folders, the file that was written
+// last.
+func (s *search) keepNewestTranscripts() {
+	at := map[string]int{}
+	found := s.found[:0]
+	for _, e := range s.found {
+		i, again := at[e.ID]
+		switch {
+		case e.Parent == "":
+		case !again:
+			at[e.ID] = len(found)
+		case modified(e).After(modified(found[i])):
+			found[i] = e
+			continue
+		default:
+			continue
+		}
+		found = append(found, e)
+	}
+	s.found = found
+}
+
+// modified returns when the entry's file was written last, also if the search did not read it.
+func modified(e discover.Entry) time.Time {
+	if !e.Updated.IsZero() {
+		return e.Updated
+	}
+	return modTime(e.Path)
 }
 
 // modTime returns when a file was written last; zero if it cannot be read.

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -54,14 +56,20 @@ func (a subagentMeta) mayBeOpen() bool { return a.RequestShape != "" && !a.Finis
 // subagentMetaLimit bounds the file, in bytes; real ones have about 100.
 const subagentMetaLimit = 64 << 10
 
-// readSubagentMeta returns the metadata of a sub-agent, which may be missing. The error is a warning.
-func readSubagentMeta(ctx context.Context, transcript string) (a subagentMeta, err error) {
-	raw, err := fsread.ReadComplete(ctx, metaPath(transcript), subagentMetaLimit, json.Valid)
-	if fsread.IsNotExist(err) {
-		return a, nil
+// readSubagentMeta returns the metadata of a sub-agent, which may be missing. If it is, and continued reports that the
+// conversation began in another file, it may be beside that one. The error is a warning.
+func readSubagentMeta(ctx context.Context, transcript string, continued func() bool) (subagentMeta, error) {
+	a, err := readMetaFile(ctx, transcript)
+	if fsread.IsNotExist(err) && continued() {
+		for _, path := range otherTranscripts(ctx, transcript) {
+			if a, err = readMetaFile(ctx, path); !fsread.IsNotExist(err) {
+				transcript = path
+				break
+			}
+		}
 	}
-	if err == nil {
-		err = unmarshal(raw, &a)
+	if fsread.IsNotExist(err) {
+		return subagentMeta{}, nil
 	}
 	return a, asWarning(metaPath(transcript), err)
 }
@@ -69,6 +77,15 @@ func readSubagentMeta(ctx context.Context, transcript string) (a subagentMeta, e
 // metaPath returns the path of the metadata of the sub-agent with this transcript.
 func metaPath(transcript string) string {
 	return strings.TrimSuffix(transcript, transcriptSuffix) + metaSuffix
+}
+
+// readMetaFile reads the metadata of the sub-agent with this transcript.
+func readMetaFile(ctx context.Context, transcript string) (a subagentMeta, err error) {
+	raw, err := fsread.ReadComplete(ctx, metaPath(transcript), subagentMetaLimit, json.Valid)
+	if err == nil {
+		err = unmarshal(raw, &a)
+	}
+	return a, err
 }
 
 // unmarshal parses a small JSON file. A value of an unexpected type is left out; the others count.
@@ -81,8 +98,16 @@ func unmarshal(raw []byte, into any) error {
 }
 
 // describeSubagent adds the metadata of a sub-agent to its record. The error is a warning.
-func describeSubagent(ctx context.Context, r *discover.Record) error {
-	a, err := readSubagentMeta(ctx, r.Path)
+func describeSubagent(ctx context.Context, r *discover.Record, continued bool) error {
+	if continued { // the file that it began in may be gone, or be all that is readable
+		for _, path := range otherTranscripts(ctx, r.Path) {
+			if head, err := readHead(ctx, path); err == nil && head.HasMessage && !head.Continued {
+				r.Prompt, r.Created = head.Prompt(), head.Created
+				break
+			}
+		}
+	}
+	a, err := readSubagentMeta(ctx, r.Path, func() bool { return continued })
 	if r.Title = cmp.Or(r.Title, a.Description); a.isTeammate() {
 		r.Sub, r.Team, r.Title = true, a.TeamName, a.Name
 	}
@@ -142,9 +167,25 @@ type storedSubagent struct {
 // it started. Older ones, of which a session may have thousands, are not opened. Errors are warnings, joined: a sub-agent
 // whose metadata cannot be read counts without it.
 func (x *process) startedSubagents(ctx context.Context, transcript string) (found []storedSubagent, err error) {
+	stored := map[string]bool{}                                     // by transcript; false: there is only metadata
 	for _, path := range listSubagentFiles(ctx, transcript).files { // unreadable folders are skipped
-		if isSubagentTranscript(filepath.Base(path)) && x.wroteTo(path) {
-			a, wrong := readSubagentMeta(ctx, path)
+		id, isNote := strings.CutSuffix(path, metaSuffix)
+		switch {
+		case isNote:
+			if _, known := stored[id+transcriptSuffix]; !known {
+				stored[id+transcriptSuffix] = false
+			}
+		case isSubagentTranscript(filepath.Base(path)):
+			stored[path] = true
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(stored)) {
+		if !stored[path] {
+			if b := carriedOver(ctx, path); b.path != "" && x.wroteTo(b.path) {
+				found = append(found, b)
+			}
+		} else if x.wroteTo(path) {
+			a, wrong := readSubagentMeta(ctx, path, func() bool { head, err := readHead(ctx, path); return err == nil && head.Continued })
 			err, found = errors.Join(err, wrong), append(found, storedSubagent{path, a})
 		}
 	}

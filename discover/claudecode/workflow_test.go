@@ -91,3 +91,22 @@ func TestWorkflow(t *testing.T) {
 		}
 	}
 }
+
+// A workflow's sub-agent that was carried over to another session is at the same place there, and is one session.
+func TestWorkflowCarriedOver(t *testing.T) {
+	const left = "10000000-0000-4000-8000-000000000000"
+	dir := t.TempDir()
+	project := filepath.Dir(writeTranscript(t, dir, minimal))
+	record := `{"parentUuid":null,"isSidechain":true,"type":"user","message":{"role":"user","content":"look"},"timestamp":"2026-11-22T10:00:00Z","cwd":"/w"}` + "\n"
+	place := func(session string) string {
+		return filepath.Join(project, session, subagentsName, "workflows", "wf_1", "agent-a1"+transcriptSuffix)
+	}
+	for session, age := range map[string]time.Duration{left: time.Hour, alive: time.Minute} {
+		must(t, os.MkdirAll(filepath.Dir(place(session)), 0o700))
+		must(t, os.WriteFile(place(session), []byte(record), 0o600))
+		must(t, os.Chtimes(place(session), time.Time{}, time.Now().Add(-age)))
+	}
+	if found, _ := records(t, dir, discover.EntryFilter{ID: "agent-a1", Subagents: true}, discover.ReadOptions{}); len(found) != 1 || found[0].Path != place(alive) {
+		t.Errorf("%+v", found)
+	}
+}

@@ -28,9 +28,9 @@ const (
 type Head struct {
 	Created time.Time
 	// First is of the first record with a directory. HasMessage: there is a user or an assistant record. Of the first such
-	// record, Sidechain says that it is a sub-agent's.
-	First                 Envelope
-	HasMessage, Sidechain bool
+	// record, Sidechain says that it is a sub-agent's, and Continued that it follows a record of another file.
+	First                            Envelope
+	HasMessage, Sidechain, Continued bool
 	// lines counts the lines read. known: one of them is a record. damaged: one of them is no JSON object.
 	lines          int
 	known, damaged bool
@@ -93,6 +93,7 @@ func (s *Head) add(raw []byte) {
 	}
 	if !s.HasMessage {
 		s.HasMessage, s.Sidechain = true, l.IsSidechain
+		s.Continued = l.ParentUUID.Text(0) != ""
 	}
 	if s.Model == "" && l.Type == "assistant" && !l.synthetic() {
 		s.Model = l.Model.Text(0)
@@ -108,7 +109,7 @@ func (s *Head) add(raw []byte) {
 // date takes the time of the first record that has one, and of metadata that dates the session.
 func (s *Head) date(kind, raw []byte) {
 	dates := s.fork.datesSession(kind)
-	if !dates && !s.Created.IsZero() {
+	if !dates && (!s.Created.IsZero() || hasNoTimestamp(kind)) {
 		return
 	}
 	made := TimeOf(raw)

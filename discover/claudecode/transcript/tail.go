@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -17,9 +18,12 @@ type Tail struct {
 	Model         string
 	Turn          Turn
 	Metadata      Metadata
-	from          int64 // the offset of the oldest line that was read
-	NeedTurnStart bool  // read back to the beginning of the turn, however far that is
-	Whole         bool  // the whole file was read
+	exit          exitMark
+	restated      restatement
+	PrintPrompt   string // the first prompt where a print run began the transcript
+	from          int64  // the offset of the oldest line that was read
+	NeedTurnStart bool   // read back to the beginning of the turn, however far that is
+	Whole         bool   // the whole file was read
 }
 
 // Read reads backwards as far as necessary. For most transcripts, the first read is enough.
@@ -52,14 +56,25 @@ func (s *Tail) Read(f *fsread.File) (err error) {
 func (s *Tail) add(line fsread.Line) {
 	raw := line.Bytes
 	kind := metadataType(raw)
-	if at := TimeOf(raw); at.After(s.Updated) { // records are not quite in the order of time
-		s.Updated = at
+	s.restated.add(kind, raw)
+	var stamp jsonl.Value
+	if !hasNoTimestamp(kind) {
+		stamp = timestampNearEnd(raw)
+		if stamp == nil && !(s.Turn.complete() && isToolResult(raw)) { // then a slow search is not worth it
+			stamp = timestampFromStart(raw)
+		}
+		if at := stamp.Time(); at.After(s.Updated) { // records are not quite in the order of time
+			s.Updated = at
+		}
 	}
 	if kind != nil {
 		s.Metadata.add(kind, raw, false)
+		if string(kind) == "last-prompt" && s.Last.Cwd == "" {
+			s.exit.add(line, s.PrintPrompt)
+		}
 		return
 	}
-	if s.Turn.complete() && !s.Turn.state.Began.IsZero() && s.Model != "" || isAttachment(raw) {
+	if s.Turn.complete() && !s.mayMatter(raw, stamp) || isAttachment(raw) {
 		return
 	}
 	l, ok := ParseRecord(raw)
@@ -81,6 +96,13 @@ func (s *Tail) add(line fsread.Line) {
 	if !s.Turn.complete() || l.Type == "user" {
 		s.Turn.add(&l)
 	}
+}
+
+// mayMatter reports whether a record with this time may tell the model, or when the turn began, where that is not known
+// yet.
+func (s *Tail) mayMatter(raw []byte, stamp jsonl.Value) bool {
+	return s.needsTurnStart() || s.Turn.state.Began.IsZero() && isPrompt(stamp) ||
+		s.Model == "" && bytes.Contains(raw, []byte(`"model":"`))
 }
 
 // inProgress reports whether the turn has no end, and when it began is not known.
