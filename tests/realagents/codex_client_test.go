@@ -139,6 +139,10 @@ func TestCodexStopAmbiguousTerminal(t *testing.T) {
 	tui := a.TUI()
 	tui.Submit("the first of two")
 	tui.WaitFor("OK: the first of two")
+	// The command is refused until the turn has ended, which the screen does not show.
+	if _, errs, code := c.run("wait", codexID(t, w, "the first of two"), "--until", "idle", "--timeout", "2m"); code != 0 {
+		t.Fatalf("wait: exit code %d, %s", code, errs)
+	}
 	tui.Submit("/new")
 	tui.WaitFor("Use current Git worktree")
 	tui.Press(term.Enter)
