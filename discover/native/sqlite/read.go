@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"agentctl/discover/native/fsread"
@@ -28,9 +29,10 @@ const (
 // calls. A database that does not exist is fs.ErrNotExist. An empty one has no tables. Another kind of file is
 // [ErrNotDatabase].
 func Read(ctx context.Context, path string, read func(*DB) error) error {
+	var pages []int64
 	wait, began := minBackoff, time.Now()
 	for n := 1; ; n++ {
-		intact, err := readOnce(ctx, path, read)
+		used, intact, err := readOnce(ctx, path, pages, read)
 		if intact {
 			return err
 		}
@@ -43,6 +45,7 @@ func Read(ctx context.Context, path string, read func(*DB) error) error {
 			}
 			return fmt.Errorf("%s: not read in %d attempts: %w", path, n, err)
 		}
+		pages = mergePages(pages, used)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -52,25 +55,40 @@ func Read(ctx context.Context, path string, read func(*DB) error) error {
 	}
 }
 
-// readOnce calls read once. It returns whether the outcome, an error included, is what the database really holds.
-func readOnce(ctx context.Context, path string, read func(*DB) error) (intact bool, err error) {
+// readOnce calls read once. It returns the pages that were used, and whether the outcome, an error included, is what the
+// database really holds. The pages of an earlier attempt are read ahead, which is quick: if they are intact and no others
+// are needed, a writer cannot disturb the query any more, however long it takes.
+func readOnce(ctx context.Context, path string, pages []int64, read func(*DB) error) (used []int64, intact bool, err error) {
 	s, err := openSnapshot(ctx, path)
 	if errors.Is(err, errJournal) {
-		return false, err
+		return nil, false, err
 	}
 	if err != nil {
-		return true, err
+		return nil, true, err
 	}
 	defer s.close()
+	if len(pages) > 0 {
+		if intact, err := s.readAhead(pages); !intact {
+			return nil, err != nil, err
+		}
+	}
 	err = s.readRows(ctx, path, read)
-	if !s.used {
-		return true, err
+	if len(s.used) == 0 {
+		return s.used, true, err
 	}
 	intact, unknown := s.intact()
 	if unknown != nil || !intact { // what was read, an error included, may be of two moments
 		err = unknown
 	}
-	return intact || unknown != nil, err
+	return s.used, intact || unknown != nil, err
+}
+
+// mergePages adds the new pages.
+func mergePages(pages, used []int64) []int64 {
+	pages = append(pages, used...)
+	slices.Sort(pages)
+	pages = slices.Compact(pages)
+	return pages[:min(len(pages), maxReadAhead)]
 }
 
 // readRows opens the snapshot and calls read. A failure of the database takes precedence over the error of read.

@@ -19,6 +19,9 @@ var ErrNotDatabase = errors.New("not an SQLite database")
 // found only by writing to it.
 var errJournal = errors.New("an unfinished transaction stands in its rollback journal")
 
+// maxReadAhead is the most pages that are read ahead: 16 MB of the usual size.
+const maxReadAhead = 4096
+
 const sqliteMagic = "SQLite format 3\x00"
 
 // snapshot is a database overlaid with the committed part of its write-ahead log, as of the moment it was opened. It is
@@ -32,7 +35,9 @@ type snapshot struct {
 	pageSize int64
 	size     int64
 	taken    time.Time
-	used     bool // a page was read
+	// used are the pages read so far, by offset; ahead are pages that were read before they were requested.
+	used  []int64
+	ahead map[int64][]byte
 }
 
 // openSnapshot opens the database at path. An empty database has size 0.
@@ -119,21 +124,45 @@ func (s *snapshot) checkJournal() error {
 	return nil
 }
 
-// ReadAt implements io.ReaderAt over the committed pages.
-func (s *snapshot) ReadAt(p []byte, off int64) (n int, err error) {
-	s.used = true
-	for n < len(p) && err == nil {
+// ReadAt implements io.ReaderAt over the committed pages. Pages that are contiguous in one file are read with one system
+// call.
+func (s *snapshot) ReadAt(p []byte, off int64) (int, error) {
+	n := 0
+	for n < len(p) {
 		at := off + int64(n)
 		if at >= s.size {
 			return n, io.EOF
 		}
-		start := at - at%s.pageSize
-		file, from := s.locate(start)
-		var got int
-		got, err = file.ReadAt(p[n:min(int64(len(p)), start+s.pageSize-off)], from+at-start)
-		n += got
+		got, err := s.readRun(p[n:min(int64(len(p)), s.size-off)], at)
+		if n += got; err != nil {
+			return n, err
+		}
 	}
-	return n, err
+	return n, nil
+}
+
+// readRun reads from an offset on, as far as the pages are contiguous in one file.
+func (s *snapshot) readRun(p []byte, at int64) (int, error) {
+	start := at - at%s.pageSize
+	if page, ok := s.ahead[start]; ok {
+		return copy(p, page[at-start:]), nil
+	}
+	s.noteUsed(start)
+	file, from := s.locate(start)
+	end := start + s.pageSize
+	for ; end < at+int64(len(p)) && s.ahead[end] == nil; end += s.pageSize {
+		if next, off := s.locate(end); next != file || off != from+end-start {
+			break
+		}
+		s.noteUsed(end)
+	}
+	return file.ReadAt(p[:min(int64(len(p)), end-at)], from+at-start)
+}
+
+func (s *snapshot) noteUsed(page int64) {
+	if len(s.used) < maxReadAhead {
+		s.used = append(s.used, page)
+	}
 }
 
 // locate returns the file and the offset of the newest content of the page at an offset.
@@ -144,6 +173,22 @@ func (s *snapshot) locate(page int64) (f *fsread.File, off int64) {
 		}
 	}
 	return s.db, page
+}
+
+// readAhead reads pages in advance, and reports whether they are intact, or why that is unknown.
+func (s *snapshot) readAhead(pages []int64) (bool, error) {
+	ahead := make(map[int64][]byte, len(pages))
+	for _, start := range pages {
+		page := make([]byte, s.pageSize)
+		if start%s.pageSize != 0 || start >= s.size {
+			continue
+		}
+		if _, err := s.readRun(page, start); err == nil {
+			ahead[start] = page
+		}
+	}
+	s.ahead, s.used = ahead, nil
+	return s.intact()
 }
 
 // intact reports whether everything read so far belongs to the moment at which the snapshot was opened. The error is why

@@ -47,7 +47,7 @@ type DB struct {
 	budget         *budget
 	statements     []*sqlite3.Stmt // all
 	idleStatements map[string][]*statement
-	blob           *sqlite3.Blob // the open one; nil: none
+	blobs          map[column]*sqlite3.Blob
 
 	err     error
 	damages int
@@ -63,7 +63,7 @@ func Open(ctx context.Context, pages io.ReaderAt, size int64) (db *DB, err error
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{image: img, budget: &budget{Context: ctx}, idleStatements: map[string][]*statement{}}
+	d := &DB{image: img, budget: &budget{Context: ctx}, idleStatements: map[string][]*statement{}, blobs: map[column]*sqlite3.Blob{}}
 	readervfs.Create(img.name(), img)
 	defer func() {
 		err = d.explain(cmp.Or(err, recovered(recover())))
@@ -91,18 +91,13 @@ func (d *DB) close() error {
 	if d.conn == nil {
 		return nil
 	}
-	d.closeBlob()
+	for _, b := range d.blobs {
+		_ = b.Close()
+	}
 	for _, s := range d.statements {
 		_ = s.Close()
 	}
 	return d.conn.Close()
-}
-
-func (d *DB) closeBlob() {
-	if d.blob != nil {
-		_ = d.blob.Close()
-		d.blob = nil
-	}
 }
 
 // Err returns the failure that ended the reading; nil for none.

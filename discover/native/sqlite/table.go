@@ -94,14 +94,25 @@ func (t *Table) blob(column string, rowid, limit int64) (value []byte) {
 	return value
 }
 
-// readBlobAt opens a long value and calls read.
+// column is one column of a table.
+type column struct{ table, name string }
+
+// readBlobAt opens a long value and calls read. It reuses the handle of another row of that column if there is one.
 func (t *Table) readBlobAt(name string, rowid int64, read func(*sqlite3.Blob) error) {
 	defer func() { t.db.fail(recovered(recover())) }()
-	blob, err := t.db.conn.OpenBlob("main", t.name, name, rowid, false)
+	key := column{t.name, name}
+	blob, err := t.db.blobs[key], error(nil)
+	if blob != nil {
+		err = blob.Reopen(rowid)
+	} else if blob, err = t.db.conn.OpenBlob("main", t.name, name, rowid, false); err == nil {
+		t.db.blobs[key] = blob
+	}
 	if err == nil {
-		t.db.blob = blob
 		err = read(blob)
-		t.db.closeBlob()
+	}
+	if err != nil && blob != nil { // the handle is unusable
+		_ = blob.Close()
+		delete(t.db.blobs, key)
 	}
 	t.db.fail(err)
 }
