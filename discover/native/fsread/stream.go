@@ -2,10 +2,7 @@ package fsread
 
 import (
 	"context"
-	"errors"
 	"io"
-
-	"golang.org/x/sys/unix"
 )
 
 // ReadAll reads r to its end. It returns [ErrTooLarge] if there are more than limit bytes, of which it reads one. Memory
@@ -44,24 +41,6 @@ func ReadStream(ctx context.Context, limit int64, open func() (io.ReadCloser, er
 		return got.data, got.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	}
-}
-
-// fdReader reads an open file from its file position.
-type fdReader int
-
-func (d fdReader) Read(p []byte) (int, error) {
-	for {
-		n, err := unix.Read(int(d), p)
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return 0, err
-		case n == 0 && len(p) > 0:
-			return 0, io.EOF
-		default:
-			return n, nil
-		}
 	}
 }
 
