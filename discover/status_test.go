@@ -115,15 +115,18 @@ func TestReasons(t *testing.T) {
 		{statusInput{}, Stopped, "no live process runs it; its storage does not say how the last turn ended"},
 		{statusInput{stored: done, vanished: true}, Stopped, "no live process runs it; its storage does not have it any more"},
 		{
-			statusInput{stored: done, absence: absence{searched: 412}}, Stopped,
+			statusInput{stored: done, absence: absence{searched: 412}},
+			Stopped,
 			"no live process runs it: none of 412 processes that were searched shows it; by its storage the last turn has ended",
 		},
 		{
-			statusInput{stored: failed, absence: absence{searched: 412, unreadable: 3}}, Stopped,
+			statusInput{stored: failed, absence: absence{searched: 412, unreadable: 3}},
+			Stopped,
 			"no live process runs it: none of 412 processes that were searched shows it, and 3 could not be searched; by its storage the last turn has failed",
 		},
 		{
-			statusInput{stored: done, hidden: errInSandbox.Error()}, Unknown,
+			statusInput{stored: done, hidden: errInSandbox.Error()},
+			Unknown,
 			"whether a process runs it is not known: inside an agent's sandbox other sessions cannot be seen",
 		},
 		{statusInput{stored: done, debounce: StopDebounce{ProcessLives: true}}, "", ""}, // all stays as it was
@@ -133,46 +136,56 @@ func TestReasons(t *testing.T) {
 		{statusInput{stored: done, claims: []Claim{claim(1, TurnOpen)}}, Running, "process 1 is live and shows that the turn is in progress"},
 		{statusInput{stored: done, claims: []Claim{claim(1), claim(1, TurnOpen)}}, Running, "process 1 is live and shows that the turn is in progress"},
 		{
-			statusInput{stored: failed, claims: []Claim{claim(1, TurnDone)}}, Idle,
+			statusInput{stored: failed, claims: []Claim{claim(1, TurnDone)}},
+			Idle,
 			"process 1 is live and shows that the turn has ended; by its storage it has failed",
 		},
 		{
-			statusInput{stored: done, claims: []Claim{claim(1, TurnDone), claim(2, TurnWaiting)}}, Waiting,
+			statusInput{stored: done, claims: []Claim{claim(1, TurnDone), claim(2, TurnWaiting)}},
+			Waiting,
 			"processes 1, 2 are live; process 2 shows that the turn is blocked on the user",
 		},
 		{
-			statusInput{stored: done, claims: []Claim{claim(1), claim(2)}}, Idle,
+			statusInput{stored: done, claims: []Claim{claim(1), claim(2)}},
+			Idle,
 			"processes 1, 2 are live; by its storage the newest turn has ended",
 		},
 		{
-			statusInput{stored: open, claims: []Claim{claim(1)}, owner: turnOwner{ownerEnded: true}}, Idle,
+			statusInput{stored: open, claims: []Claim{claim(1)}, owner: turnOwner{ownerEnded: true}},
+			Idle,
 			"process 1 is live; the turn that its storage has is older than the process: it was cut short when an earlier process ended",
 		},
 		{statusInput{stored: done, claims: []Claim{claim(1)}, owner: turnOwner{ownerEnded: true}}, Idle, "process 1 is live; by its storage the newest turn has ended"},
 		{
-			statusInput{stored: inferred, claims: []Claim{claim(1)}}, Waiting,
+			statusInput{stored: inferred, claims: []Claim{claim(1)}},
+			Waiting,
 			"process 1 is live; its storage has no result of the last tool call, and no command of that call runs: it waits for permission",
 		},
 		{
-			statusInput{stored: inferred, claims: []Claim{claim(1)}, owner: turnOwner{childStarted: true}}, Running,
+			statusInput{stored: inferred, claims: []Claim{claim(1)}, owner: turnOwner{childStarted: true}},
+			Running,
 			"process 1 is live; its storage has no result of the last tool call, and the process has started a child since: the turn is in progress",
 		},
 		{
-			statusInput{stored: done, claims: []Claim{claim(1)}, owner: turnOwner{processTurns: []processTurn{{open, true}}}}, Running,
+			statusInput{stored: done, claims: []Claim{claim(1)}, owner: turnOwner{processTurns: []processTurn{{open, true}}}},
+			Running,
 			"process 1 is live; its storage does not have the turn of this process yet, which is in progress",
 		},
 		{
-			statusInput{stored: Turn{State: TurnNone}, claims: []Claim{claim(1)}, owner: turnOwner{processTurns: []processTurn{{Turn{State: TurnNone}, false}}}}, Idle,
+			statusInput{stored: Turn{State: TurnNone}, claims: []Claim{claim(1)}, owner: turnOwner{processTurns: []processTurn{{Turn{State: TurnNone}, false}}}},
+			Idle,
 			"process 1 is live; nothing was asked yet",
 		},
 		{statusInput{claims: []Claim{agent}}, Running, "process 7 is live, and nothing names its session; nothing says whether its newest turn has ended"},
 		{
-			statusInput{claims: []Claim{named}}, Running,
+			statusInput{claims: []Claim{named}},
+			Running,
 			"process 7 is live, only its name says that it is the agent, and nothing names its session; nothing says whether its newest turn has ended",
 		},
 		{statusInput{claims: []Claim{idle}}, Idle, "process 7 is live, and nothing names its session; it shows that the turn has not begun"},
 		{
-			statusInput{claims: []Claim{unreadable}}, Unknown,
+			statusInput{claims: []Claim{unreadable}},
+			Unknown,
 			"process 7 is live, and nothing names its session; what process 7 does is not known: its open files: permission denied",
 		},
 	} {

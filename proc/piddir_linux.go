@@ -33,6 +33,10 @@ func (d pidDir) open(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
+// maxArguments is the most bytes that are read of a command line or an environment. Linux allows 6 MiB for both together
+// (execve(2)). What is longer is not what the process was started with.
+const maxArguments = 6 << 20
+
 // read reads a file, at most [maxArguments] bytes.
 func (d pidDir) read(name string) ([]byte, error) {
 	f, err := d.open(name)

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"agentctl/discover"
 )
@@ -62,18 +61,5 @@ func TestMessagesOfRealStores(t *testing.T) {
 	}
 	for store, text := range all {
 		goldenText(t, filepath.Join("testdata/messages", store+".txt"), text)
-	}
-}
-
-// oracleRecord is a record as an independent reader parses it.
-type oracleRecord struct {
-	Type, UUID                                                       string
-	Timestamp                                                        time.Time
-	IsSidechain, IsMeta, IsCompactSummary, IsVisibleInTranscriptOnly bool
-	IsAPIErrorMessage                                                bool `json:"isApiErrorMessage"`
-	Origin                                                           struct{ Kind string }
-	Message                                                          struct {
-		Model   string
-		Content json.RawMessage
 	}
 }

@@ -67,7 +67,7 @@ func (s *fakeServer) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }()
 	ctx := r.Context()
 	for {
 		var q struct {

@@ -3,7 +3,6 @@ package opencode
 import (
 	"database/sql"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,12 +60,6 @@ func addTurns(t testing.TB, path string, from, n, output int) {
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// counted counts the bytes that are read.
-type counted struct {
-	*os.File
-	bytes int
 }
 
 // All batches together have the same messages, wherever a batch ends.

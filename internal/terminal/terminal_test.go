@@ -266,8 +266,11 @@ func TestSuspendKey(t *testing.T) {
 		key  Key
 		want bool
 	}{
-		{'z' - 'a' + 1, 'z' - 'a' + 1, true}, {'z' - 'a' + 1, 0, false}, {'y' - 'a' + 1, 'y' - 'a' + 1, true},
-		{disabledChar, disabledChar, false}, {disabledChar, 0, false},
+		{'z' - 'a' + 1, 'z' - 'a' + 1, true},
+		{'z' - 'a' + 1, 0, false},
+		{'y' - 'a' + 1, 'y' - 'a' + 1, true},
+		{disabledChar, disabledChar, false},
+		{disabledChar, 0, false},
 	} {
 		now := s.mode()
 		now.Cc[unix.VSUSP] = c.susp

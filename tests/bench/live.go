@@ -98,7 +98,7 @@ func used(cmd *exec.Cmd) time.Duration {
 }
 
 // measureRest measures what is no time: memory, and the size of the binary.
-func measureRest(b binaries, dir, home string) ([]*work, error) {
+func measureRest(b binaries, home string) ([]*work, error) {
 	info, err := os.Stat(b.agentctl)
 	if err != nil {
 		return nil, err

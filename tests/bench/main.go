@@ -86,7 +86,7 @@ func run() error {
 		return err
 	}
 	list = append(list, live...)
-	other, err := measureRest(bins, dir, homes[1].dir)
+	other, err := measureRest(bins, homes[1].dir)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func playing() (code int, played bool) {
 		return 1, true
 	}
 	defer file.Close()
-	fmt.Println(id)
+	_, _ = fmt.Fprintln(os.Stdout, id)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	return 0, true
 }

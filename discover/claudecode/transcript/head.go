@@ -18,10 +18,6 @@ const (
 	modelReach = 256 << 10
 	// turnStartReach, from the end, is for the time when a turn in progress began.
 	turnStartReach = 64 << 10
-	// usualTurn, from the end, is enough for the newest turn of most transcripts.
-	usualTurn = 8 << 10
-	// usualPrompt, from the start, is enough for the first prompt of most transcripts.
-	usualPrompt = 4 << 10
 )
 
 // Head is what the beginning of a transcript says.

@@ -63,11 +63,13 @@ const waitingResults = 64
 // FilterParallel returns those of some items that keep returns true for, in any order. It calls keep on a few goroutines. Once ctx ends
 // it returns what it has.
 func FilterParallel[T any](ctx context.Context, items []T, keep func(context.Context, T) bool) (kept []T) {
-	for item := range ReadParallel(ctx, items, func(ctx context.Context, item T, into *T) (bool, error) {
+	for item, err := range ReadParallel(ctx, items, func(ctx context.Context, item T, into *T) (bool, error) {
 		*into = item
 		return keep(ctx, item), nil
 	}) {
-		kept = append(kept, *item)
+		if err == nil { // keep has none
+			kept = append(kept, *item)
+		}
 	}
 	return kept
 }

@@ -18,7 +18,6 @@ import (
 // script is a transcript that a test writes, oldest message first.
 type script struct {
 	messages []discover.Message
-	away     []discover.Message
 	read     int // messages that were read so far
 	// broken is why all but the last few messages cannot be read.
 	broken error

@@ -67,7 +67,7 @@ func (s *sampler) sample(ctx context.Context, r discover.Result, updates int) {
 	r.Sessions = slices.DeleteFunc(slices.Clone(r.Sessions), func(s discover.Session) bool { return !isHere(&s) })
 	now := time.Now()
 	if s.treesOf != updates && !now.Before(s.treesDue) {
-		s.buildTrees(ctx, r)
+		s.buildTrees(r)
 		s.treesOf, s.treesDue = updates, time.Now().Add(treeShare*time.Since(now))
 		now = time.Now()
 	}
@@ -87,7 +87,7 @@ func (s *sampler) sample(ctx context.Context, r discover.Result, updates int) {
 }
 
 // buildTrees finds the processes of each session.
-func (s *sampler) buildTrees(ctx context.Context, r discover.Result) {
+func (s *sampler) buildTrees(r discover.Result) {
 	forest := ancestry.NewTrees(s.call.Scanner, r, r.Sessions)
 	s.trees = map[rowKey][]ancestry.Node{}
 	for i := range r.Sessions {
