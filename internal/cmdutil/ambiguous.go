@@ -17,17 +17,23 @@ const titleShown = 60
 // live sessions.
 const maxCandidates = 10
 
-// shownCandidates returns the first maxCandidates candidates.
-func shownCandidates(e *discover.AmbiguousError) []discover.Session {
-	return e.Candidates[:min(len(e.Candidates), maxCandidates)]
+// AmbiguousOnHost is the error of an argument that means several sessions of another machine.
+func AmbiguousOnHost(arg string, sessions []output.Session) error {
+	var lines []string
+	for i, name := range ArgumentsFor(sessions) {
+		lines = append(lines, candidateText(&sessions[i], name))
+	}
+	text := (&discover.AmbiguousError{Arg: arg, Total: len(sessions)}).Error()
+	return &Failure{errorNamed("ambiguous"), text, strings.Join(lines, "\n"), sessions}
 }
 
 // ambiguousHint lists the candidates, one a line, each by an argument that means it alone.
 func ambiguousHint(e *discover.AmbiguousError) string {
 	var b bytes.Buffer
-	names, shown := ArgumentsFor(e.Candidates), shownCandidates(e)
-	for i, s := range shown {
-		fmt.Fprintln(&b, candidateText(s, names[i]))
+	objects := SessionObjects(e.Candidates)
+	names, shown := ArgumentsFor(objects), objects[:min(len(objects), maxCandidates)]
+	for i := range shown {
+		fmt.Fprintln(&b, candidateText(&shown[i], names[i]))
 	}
 	if more := e.Total - len(shown); more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)
@@ -36,29 +42,29 @@ func ambiguousHint(e *discover.AmbiguousError) string {
 }
 
 // candidateText describes a session that an ID may mean, with the argument that means it alone.
-func candidateText(s discover.Session, argument string) string {
+func candidateText(s *output.Session, argument string) string {
 	title := output.Truncate(output.Sanitize(cmp.Or(s.Title, s.Prompt)), titleShown)
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", output.Sanitize(argument), s.Agent, s.Status, title))
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", output.Sanitize(argument), s.Adapter, s.Status, title))
 }
 
 // ArgumentsFor returns for each session an argument that means it: its ID; ID@DIR with the session's directory if several
 // have that ID; with the agent's home if they share the directory too, or the session's file if they share that. Before it is H: of a session on another host. It is ""
 // for a session without an ID.
-func ArgumentsFor(sessions []discover.Session) []string {
+func ArgumentsFor(sessions []output.Session) []string {
 	ids, places, homes := map[string]int{}, map[string]int{}, map[string]int{}
-	name := func(s *discover.Session) string { return output.HostPrefix(s.Host) + s.ID }
+	name := (*output.Session).Name
 	for i := range sessions {
 		id := name(&sessions[i])
 		ids[id]++
-		places[id+"@"+sessions[i].Dir]++
+		places[id+"@"+sessions[i].CWD]++
 		homes[id+"@"+sessions[i].Home]++
 	}
 	names := make([]string, len(sessions))
 	for i := range sessions {
 		s := &sessions[i]
 		id := name(s)
-		switch place := id + "@" + s.Dir; {
-		case s.ID == "":
+		switch place := id + "@" + s.CWD; {
+		case s.ID == nil:
 		case ids[id] == 1:
 			names[i] = id
 		case places[place] == 1:

@@ -22,6 +22,8 @@ type Call struct {
 	Scanner *discover.Scanner
 	// Agents are those of --adapter; empty for all.
 	Agents []discover.Agent
+	// JSON and Quiet are the flags --json and --quiet.
+	JSON, Quiet bool
 	// Template prints an object by --format; nil without it.
 	Template func(w io.Writer, object any) error
 }
@@ -32,7 +34,7 @@ func (f Factory) NewCall(verb string, o *CommonFlags, object any) (*Call, error)
 	if o.Quiet && o.JSON {
 		return nil, UsageError(verb, "--quiet and --json cannot be used together")
 	}
-	c := &Call{Factory: f}
+	c := &Call{Factory: f, Quiet: o.Quiet}
 	var err error
 	if c.Config, c.Style, err = f.Settings(o.NoColor); err != nil {
 		return nil, err
@@ -43,6 +45,7 @@ func (f Factory) NewCall(verb string, o *CommonFlags, object any) (*Call, error)
 	if c.Template, err = f.template(verb, &o.Format, &o.JSON, object); err != nil {
 		return nil, err
 	}
+	c.JSON = o.JSON // or --format json
 	if c.Agents, err = f.ChosenAgents(o.AdapterNames.Value()); err != nil {
 		return nil, err
 	}

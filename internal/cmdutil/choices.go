@@ -1,16 +1,6 @@
 package cmdutil
 
-import (
-	"agentctl/discover"
-	"agentctl/discover/watch"
-)
-
-func EventTypes() []string {
-	return []string{
-		string(watch.SessionStarted), string(watch.SessionRunning), string(watch.SessionWaiting),
-		string(watch.SessionIdle), string(watch.SessionError), string(watch.SessionStopped),
-	}
-}
+import "agentctl/discover"
 
 // Statuses are the words that --status takes.
 func Statuses() []string {

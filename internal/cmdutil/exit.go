@@ -182,9 +182,7 @@ func (f Factory) Finish(err error) int {
 	}
 	if ambiguous := (*discover.AmbiguousError)(nil); f.Report.JSON && errors.As(err, &ambiguous) {
 		p.Hint = "use more of the ID, or ID@DIR with the session's directory or its agent's home"
-		for _, s := range shownCandidates(ambiguous) {
-			p.Candidates = append(p.Candidates, output.NewSession(s))
-		}
+		p.Candidates = SessionObjects(ambiguous.Candidates[:min(len(ambiguous.Candidates), maxCandidates)])
 	}
 	if known := (*Failure)(nil); errors.As(err, &known) {
 		p.Candidates = append(p.Candidates, known.candidates...)

@@ -12,22 +12,15 @@ import (
 const maxNesting = 100
 
 // GatherExports is [Gather] of the exports of sessions. Each message is decoded by itself: a session may be longer than an object may be.
-func GatherExports(ctx context.Context, c *Call, calls []HostCall, take func(host string, e output.Export) error) error {
+func GatherExports(ctx context.Context, c *Call, calls []HostCall, take func(e output.Export) error) error {
 	decode := func(r *objectReader) (any, error) { return decodeExport(r, 0) }
 	return c.gather(ctx, calls, func(ctx context.Context) error {
 		return c.eachHost(ctx, calls, decode, func(host string, object any) error {
-			e := *object.(*output.Export)
-			setHost(&e, host)
-			return take(host, e)
+			e := object.(*output.Export)
+			e.SetHost(host)
+			return take(*e)
 		})
 	})
-}
-
-func setHost(e *output.Export, host string) {
-	e.Session.Host = host
-	for i := range e.Children {
-		setHost(&e.Children[i], host)
-	}
 }
 
 // decodeExport decodes one export, and checks what its texts are made of.
@@ -47,8 +40,7 @@ func decodeExport(r *objectReader, depth int) (*output.Export, error) {
 		switch key {
 		case "session":
 			if err = r.Decode(&e.Session); err == nil {
-				_, err = output.ParseSession(&e.Session)
-				err = BadAnswer(err)
+				err = BadAnswer(e.Session.Check())
 			}
 		case "messages":
 			err = decodeList(r, func() error { return decodeMessage(r, e) })
@@ -80,7 +72,7 @@ func decodeMessage(r *objectReader, e *output.Export) error {
 	if err := r.Decode(&m); err != nil {
 		return err
 	}
-	if _, err := output.ParseMessage(&m); err != nil {
+	if err := m.Check(); err != nil {
 		return BadAnswer(err)
 	}
 	e.Messages = append(e.Messages, m)

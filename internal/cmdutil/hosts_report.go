@@ -48,8 +48,8 @@ func (r *hostReports) line(line []byte) {
 	}
 }
 
-// answer is how the call of a host has ended.
-type answer struct {
+// hostEnd is how the call of a host has ended.
+type hostEnd struct {
 	host string
 	code int
 	err  error // nil with [ExitOK]
@@ -58,8 +58,8 @@ type answer struct {
 }
 
 // answer returns how the call has ended, and warns of a host that gives no whole answer, with what to do.
-func (r *hostReports) answer(code int, err error) answer {
-	a := answer{host: r.host, code: code}
+func (r *hostReports) answer(code int, err error) hostEnd {
+	a := hostEnd{host: r.host, code: code}
 	if err != nil {
 		a.err = err
 		if !errors.Is(err, context.Canceled) {
@@ -92,9 +92,9 @@ func (r *hostReports) failure() error {
 	var lines []string
 	for _, s := range r.failed.Candidates[:min(len(r.failed.Candidates), maxCandidates)] {
 		s.Host = r.host
-		if session, err := output.ParseSession(&s); err == nil {
+		if s.Check() == nil {
 			f.candidates = append(f.candidates, s)
-			lines = append(lines, candidateText(session, r.host+":"+session.ID))
+			lines = append(lines, candidateText(&s, s.Name()))
 		}
 	}
 	if len(lines) > 0 && !r.factory.Report.JSON {
@@ -134,11 +134,11 @@ func (f Factory) WarnOfHost(name string, err error) {
 }
 
 // combine returns the error of a command that has asked several hosts.
-func combine(answers []answer) error {
+func combine(answers []hostEnd) error {
 	if len(answers) == 1 {
 		return answers[0].err
 	}
-	var failed []answer
+	var failed []hostEnd
 	ok, partial, no := false, false, false
 	for _, a := range answers {
 		switch {
@@ -153,7 +153,7 @@ func combine(answers []answer) error {
 		}
 	}
 	if ok || no {
-		failed = slices.DeleteFunc(failed, func(a answer) bool { return a.elsewhere && a.code == ExitNotFound })
+		failed = slices.DeleteFunc(failed, func(a hostEnd) bool { return a.elsewhere && a.code == ExitNotFound })
 	}
 	switch {
 	case len(failed) > 0:
@@ -167,7 +167,7 @@ func combine(answers []answer) error {
 }
 
 // joined is the error of several hosts, with the exit code of the first one.
-func joined(failed []answer) error {
+func joined(failed []hostEnd) error {
 	first, ok := errors.AsType[*Failure](failed[0].err)
 	if len(failed) == 1 || !ok {
 		return failed[0].err

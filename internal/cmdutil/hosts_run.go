@@ -10,23 +10,40 @@ import (
 
 	"agentctl/discover/native/fsread"
 	"agentctl/internal/host"
+	"agentctl/internal/output"
 	"agentctl/launch"
 )
 
 // EachHost asks all hosts at the same time, and calls do with each object that one of them prints, as they come and never twice at a time. It reports
 // warnings, and returns the error of the command: of the only host its own, of several the first one that is not a mere [ErrPartial] or [ErrNo].
-func EachHost[T any](ctx context.Context, f Factory, calls []HostCall, do func(host string, object T) error) error {
+func EachHost[T any, P answer[T]](ctx context.Context, f Factory, calls []HostCall, do func(object T) error) error {
+	return eachHost[T, P](ctx, f, calls, func(_ string, object T) error { return do(object) })
+}
+
+func eachHost[T any, P answer[T]](ctx context.Context, f Factory, calls []HostCall, do func(host string, object T) error) error {
 	decode := func(r *objectReader) (any, error) {
 		object := new(T)
-		return object, r.Decode(object)
+		if err := r.Decode(object); err != nil {
+			return nil, err
+		}
+		return object, BadAnswer(P(object).Check())
 	}
-	return f.eachHost(ctx, calls, decode, func(host string, object any) error { return do(host, *object.(*T)) })
+	return f.eachHost(ctx, calls, decode, func(host string, object any) error {
+		P(object.(*T)).SetHost(host)
+		return do(host, *object.(*T))
+	})
+}
+
+// answer is a pointer to an object that the agentctl of another machine may print.
+type answer[T any] interface {
+	*T
+	output.Answer
 }
 
 // Gather is [EachHost] for what is printed once all hosts have answered, or the user has interrupted it: then what has come is printed all the same,
 // and stderr says whose answer is missing. The progress line says which hosts are waited for.
-func Gather[T any](ctx context.Context, c *Call, calls []HostCall, take func(host string, object T) error) error {
-	return c.gather(ctx, calls, func(ctx context.Context) error { return EachHost(ctx, c.Factory, calls, take) })
+func Gather[T any, P answer[T]](ctx context.Context, c *Call, calls []HostCall, take func(object T) error) error {
+	return c.gather(ctx, calls, func(ctx context.Context) error { return EachHost[T, P](ctx, c.Factory, calls, take) })
 }
 
 func (c *Call) gather(ctx context.Context, calls []HostCall, ask func(context.Context) error) error {
@@ -49,7 +66,7 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 	if err != nil {
 		return err
 	}
-	answers := make([]answer, len(calls))
+	ends := make([]hostEnd, len(calls))
 	var mu sync.Mutex
 	var asked sync.WaitGroup
 	for i, call := range calls {
@@ -72,14 +89,14 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 			if working.Err() != nil {
 				err = working.Err()
 			}
-			answers[i] = reports.answer(ended.Code, err)
+			ends[i] = reports.answer(ended.Code, err)
 			if call.whole != nil {
 				call.whole.Store(err == nil && (ended.Code == ExitOK || ended.Code == ExitPartial))
 			}
 			if call.answered != nil && working.Err() == nil {
 				call.answered.Store(true)
 			}
-			answers[i].elsewhere = call.elsewhere
+			ends[i].elsewhere = call.elsewhere
 		})
 	}
 	asked.Wait()
@@ -89,7 +106,7 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 	case cause != nil:
 		return cause // of do
 	}
-	return combine(answers)
+	return combine(ends)
 }
 
 // hostRunner runs calls.

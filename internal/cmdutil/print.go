@@ -10,9 +10,10 @@ import (
 	"agentctl/lock"
 )
 
-func PrintRows[T any](c *Call, rows []T, asJSON bool, table func(io.Writer, []T, output.TextOptions) error) error {
+// PrintRows prints objects: as a JSON array, by --format, or as a table, which has no header if it has no rows.
+func PrintRows[T any](c *Call, rows []T, table func(io.Writer, []T, output.TextOptions) error) error {
 	switch {
-	case asJSON:
+	case c.JSON:
 		return output.JSONArray(c.Stdout, rows)
 	case c.Template != nil:
 		return PrintEach(rows, func(row T) error { return c.Template(c.Stdout, row) })
@@ -58,39 +59,21 @@ func (f Factory) template(verb string, text *string, asJSON *bool, of any) (func
 }
 
 // Show prints sessions in full: one, or all those of a process.
-func (c *Call) Show(sessions []discover.Session, resources []output.Resources, explain, asJSON bool) error {
-	for i, s := range sessions {
-		object := output.NewSessionWithResources(s, resources[i])
-		if explain {
-			object.Explain = output.Explain(s)
+func (c *Call) Show(sessions []output.Session) error {
+	for i := range sessions {
+		if i > 0 && !c.JSON && c.Template == nil {
+			fmt.Fprintln(c.Stdout)
 		}
-		if err := c.showOne(i, len(sessions), object, s, resources[i], asJSON); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *Call) showOne(i, n int, object output.Session, s discover.Session, r output.Resources, asJSON bool) error {
-	switch {
-	case c.Template != nil:
-		return c.Template(c.Stdout, object)
-	case asJSON && n > 1:
-		return output.JSONLine(c.Stdout, object)
-	case asJSON:
-		return output.JSON(c.Stdout, object)
-	case i > 0:
-		fmt.Fprintln(c.Stdout)
-	}
-	return output.Details(c.Stdout, s, r, object.Explain, c.Style)
-}
-
-// ShowObjects prints sessions of other hosts in full.
-func (c *Call) ShowObjects(objects []output.Session, asJSON bool) error {
-	for i, object := range objects {
-		s, err := output.ParseSession(&object)
-		if err == nil {
-			err = c.showOne(i, len(objects), object, s, output.ParseResources(&object), asJSON)
+		var err error
+		switch {
+		case c.Template != nil:
+			err = c.Template(c.Stdout, sessions[i])
+		case c.JSON && len(sessions) > 1:
+			err = output.JSONLine(c.Stdout, sessions[i])
+		case c.JSON:
+			err = output.JSON(c.Stdout, sessions[i])
+		default:
+			err = output.Details(c.Stdout, &sessions[i], c.Style)
 		}
 		if err != nil {
 			return err
@@ -99,12 +82,21 @@ func (c *Call) ShowObjects(objects []output.Session, asJSON bool) error {
 	return nil
 }
 
-func (c *Call) PrintLocks(list []lock.Lock, asJSON bool) error {
+// SessionObjects converts sessions to their JSON objects.
+func SessionObjects(sessions []discover.Session) []output.Session {
+	out := make([]output.Session, len(sessions))
+	for i, s := range sessions {
+		out[i] = output.NewSession(s)
+	}
+	return out
+}
+
+func (c *Call) PrintLocks(list []lock.Lock) error {
 	objects := make([]output.Lock, 0, len(list))
 	for _, l := range list {
 		objects = append(objects, lockObject(l))
 	}
-	return PrintRows(c, objects, asJSON, output.LockTable)
+	return PrintRows(c, objects, output.LockTable)
 }
 
 func lockObject(l lock.Lock) output.Lock {

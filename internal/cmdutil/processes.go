@@ -15,7 +15,7 @@ func Processes(tree []ancestry.Node) []output.Process {
 	var out []output.Process
 	for _, b := range tree {
 		p := output.Process{
-			PID: b.ID.PID, PPID: b.Parent, Name: b.Name, StartedAt: output.Timestamp(b.Started), Depth: b.Depth, Shared: b.Shared,
+			PID: b.ID.PID, PPID: b.Parent, Name: b.Name, StartedAt: output.Timestamp(b.Started), Shared: b.Shared,
 		}
 		args, err := b.Args()
 		if errors.Is(err, proc.ErrGone) {

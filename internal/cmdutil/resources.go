@@ -17,9 +17,10 @@ import (
 // maxCommands bounds the commands of git and of multiplexers that run at the same time.
 const maxCommands = 4
 
-// Resources reads the processes of each session of r, the uncommitted changes in its directory, and where its pane is. git runs once per
-// directory, and a failure is reported once. A multiplexer that does not answer is no failure: what the processes show counts then.
-func (f Factory) Resources(ctx context.Context, w *discover.Scanner, r discover.Result) ([]output.Resources, []*discover.Warning) {
+// SessionsWithResources returns the objects of the sessions of r, each with its processes, the uncommitted changes in its directory, and
+// where its pane is. git runs once per directory, and a failure is reported once. A multiplexer that does not answer is no failure: what the
+// processes show counts then.
+func (f Factory) SessionsWithResources(ctx context.Context, w *discover.Scanner, r discover.Result) ([]output.Session, []*discover.Warning) {
 	type answer struct {
 		changes *output.Changes
 		err     error
@@ -41,13 +42,15 @@ func (f Factory) Resources(ctx context.Context, w *discover.Scanner, r discover.
 			<-room
 		})
 	}
-	out := make([]output.Resources, len(r.Sessions))
+	out := SessionObjects(r.Sessions)
 	guide := f.Guide(w)
 	for i, s := range r.Sessions {
 		if pane := s.Pane(); pane != nil && s.Trust == discover.TrustOurs {
 			commands.Go(func() {
 				room <- struct{}{}
-				out[i].Pane, out[i].Located = locate(ctx, guide, *pane)
+				if found, located := locate(ctx, guide, *pane); located {
+					out[i].Terminal = output.NewTerminal(found)
+				}
 				<-room
 			})
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/internal/output"
 	"agentctl/internal/terminal"
 	"agentctl/proc"
 )
@@ -36,7 +37,7 @@ func (h Script) Run(ctx context.Context, f Factory, s discover.Session, exit *in
 	if h.Command == "" {
 		return nil
 	}
-	vars := append(SessionVars(s), EnvVar("PWD", s.Dir))
+	vars := append(SessionVars(output.NewSession(s)), EnvVar("PWD", s.Dir))
 	if exit != nil {
 		vars = append(vars, "AGENTCTL_EXIT_CODE="+strconv.Itoa(*exit))
 	}
@@ -66,11 +67,15 @@ func (h Script) Shell(ctx context.Context, f Factory, dir string, stdin []byte, 
 }
 
 // SessionVars describe a session in environment variables; a variable is empty if its value is not known.
-func SessionVars(s discover.Session) []string {
+func SessionVars(s output.Session) []string {
+	id := ""
+	if s.ID != nil {
+		id = *s.ID
+	}
 	return []string{
-		EnvVar("AGENTCTL_SESSION_ID", s.ID),
-		EnvVar("AGENTCTL_ADAPTER", string(s.Agent)),
-		EnvVar("AGENTCTL_CWD", s.Dir),
+		EnvVar("AGENTCTL_SESSION_ID", id),
+		EnvVar("AGENTCTL_ADAPTER", s.Adapter),
+		EnvVar("AGENTCTL_CWD", s.CWD),
 		EnvVar("AGENTCTL_GROUP", s.Group),
 		EnvVar("AGENTCTL_MODEL", s.Model),
 		EnvVar("AGENTCTL_BRANCH", s.Branch),

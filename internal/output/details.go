@@ -7,17 +7,16 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
-
-	"agentctl/discover"
 )
 
-// Details writes everything that is known of one session as text: one aligned line a fact, then its processes and
-// its orphans, and if explain is not nil all evidence that was considered.
-func Details(w io.Writer, s discover.Session, r Resources, explain *Explanation, opts TextOptions) error {
+// Details writes everything that is known of one session as text: one aligned line a fact, then its processes, its
+// orphans, and the evidence that was considered.
+func Details(w io.Writer, s *Session, opts TextOptions) error {
 	out := bufio.NewWriter(w)
-	list := opts.details(s, r)
+	list := opts.details(s)
 	width := 0
 	for _, d := range list {
 		width = max(width, len(d.key))
@@ -25,22 +24,22 @@ func Details(w io.Writer, s discover.Session, r Resources, explain *Explanation,
 	for _, d := range list {
 		text := Sanitize(d.value)
 		if d.key == "status" && opts.Color {
-			text = "\x1b[" + statusColor(&s) + "m" + text + "\x1b[0m"
+			text = "\x1b[" + statusColor(s) + "m" + text + "\x1b[0m"
 		}
 		if text != "" {
 			fmt.Fprintf(out, "%-*s  %s\n", width, d.key, text)
 		}
 	}
-	if len(r.Processes) > 0 {
+	if len(s.Processes) > 0 {
 		out.WriteByte('\n')
-		_ = processGrid(r.Processes, opts).print(out, opts) // out keeps the error
+		_ = processGrid(s.Processes, opts).print(out, opts) // out keeps the error
 	}
-	if len(r.Orphans) > 0 {
+	if len(s.Orphans) > 0 {
 		out.WriteString("\norphans, which the session left behind:\n")
-		_ = processGrid(r.Orphans, opts).print(out, opts)
+		_ = processGrid(s.Orphans, opts).print(out, opts)
 	}
-	if explain != nil {
-		explain.write(out)
+	if s.Explain != nil {
+		s.Explain.write(out)
 	}
 	return out.Flush()
 }
@@ -49,39 +48,43 @@ func Details(w io.Writer, s discover.Session, r Resources, explain *Explanation,
 type detail struct{ key, value string }
 
 // details returns the lines in the order in which they are printed. Lines without a value are not printed.
-func (o TextOptions) details(s discover.Session, r Resources) []detail {
+func (o TextOptions) details(s *Session) []detail {
+	id := "- (no evidence names the session of this process)"
+	if s.ID != nil {
+		id = *s.ID
+	}
 	list := []detail{
-		{"id", cmp.Or(s.ID, "- (no evidence names the session of this process)")},
+		{"id", id},
 		{"host", s.Host},
-		{"agent", strings.TrimSpace(string(s.Agent) + " " + Sanitize(s.Version))},
-		{"status", statusWithCall(&s)},
+		{"agent", strings.TrimSpace(s.Adapter + " " + Sanitize(s.Version))},
+		{"status", statusWithCall(s)},
 		{"error", s.Error},
-		{"doing", s.Turn.Detail},
+		{"doing", s.turnDetail()},
 		{"title", s.Title},
 		{"prompt", s.Prompt},
-		{"dir", o.shortDir(s.Dir)},
+		{"dir", o.shortDir(s.CWD)},
 		{"branch", s.Branch},
-		{"changes", r.changesText()},
+		{"changes", s.changesText()},
 		{"model", s.Model},
 		{"source", s.Source},
 		{"pid", o.processesText(s)},
-		{"terminal", TerminalText(s.TTY(), r.pane(&s))},
-		{"started", o.timeAndAge(s.Created)},
-		{"active", o.timeAndAge(s.Updated)},
+		{"terminal", TerminalText(s.TTY, s.Terminal)},
+		{"started", o.timeAndAge(s.StartedAt)},
+		{"active", o.timeAndAge(s.LastActivityAt)},
 		{"tokens", tokensText(s.Tokens)},
 		{"cost", costText(finite(s.Cost))},
 		{"quota", o.quotasText(s.Quotas)},
 		{"group", s.Group},
-		{"parent", s.Parent},
+		{"parent", s.ParentID},
 		{"forked from", s.ForkedFrom},
 		{"stored in", o.shortDir(s.Path)},
 		{"home", o.shortDir(s.Home)},
-		{"evidence", evidenceText(s)},
+		{"evidence", evidenceText(s.Evidence)},
 	}
-	if !s.Status.Live() {
+	if !s.Live() {
 		list = slices.DeleteFunc(list, func(d detail) bool { return d.key == "doing" })
 	}
-	for _, f := range newMeta(&s) {
+	for _, f := range s.Meta {
 		if f.Name != "turnDetail" { // printed as "doing"
 			list = append(list, detail{Sanitize(f.Name), metaText(f.Value)})
 		}
@@ -90,33 +93,38 @@ func (o TextOptions) details(s discover.Session, r Resources) []detail {
 }
 
 // statusWithCall is the status, followed by the tool call that a waiting session needs the user for.
-func statusWithCall(s *discover.Session) string {
+func statusWithCall(s *Session) string {
 	if on := WaitingOnText(s); on != "" {
 		return statusText(s) + ": " + on
 	}
 	return statusText(s)
 }
 
-func (o TextOptions) processesText(s discover.Session) string {
+func (o TextOptions) processesText(s *Session) string {
+	started := map[int]string{s.PID: s.ProcessStartedAt}
+	for _, p := range s.Processes {
+		started[p.PID] = p.StartedAt
+	}
 	var out []string
-	for _, p := range s.AllProcesses() {
-		text := fmt.Sprint(p.ID.PID)
-		if !p.Started.IsZero() {
-			text += ", since " + o.timeAndAge(p.Started)
+	for _, pid := range s.AllPIDs() {
+		text := strconv.Itoa(pid)
+		if since := o.timeAndAge(started[pid]); since != "" {
+			text += ", since " + since
 		}
 		out = append(out, text)
 	}
 	return strings.Join(out, "; ")
 }
 
-func (o TextOptions) timeAndAge(t time.Time) string {
-	if t.IsZero() {
+func (o TextOptions) timeAndAge(timestamp string) string {
+	t, ok := parseTimestamp(timestamp)
+	if !ok {
 		return ""
 	}
 	return fmt.Sprintf("%s (%s ago)", t.In(o.Now.Location()).Format(time.DateTime), Age(t, o.Now))
 }
 
-func tokensText(t *discover.Tokens) string {
+func tokensText(t *Tokens) string {
 	if t == nil {
 		return ""
 	}
@@ -143,7 +151,7 @@ func tokensText(t *discover.Tokens) string {
 	return cmp.Or(strings.Join(out, ", "), "0")
 }
 
-func (o TextOptions) quotasText(quotas []discover.Quota) string {
+func (o TextOptions) quotasText(quotas []Quota) string {
 	var out []string
 	for _, q := range quotas {
 		out = append(out, o.quotaText(q))
@@ -158,8 +166,7 @@ func costText(usd *float64) string {
 	return fmt.Sprintf("$%.4f", *usd)
 }
 
-func evidenceText(s discover.Session) string {
-	e := newEvidence(&s)
+func evidenceText(e *Evidence) string {
 	if e == nil {
 		return ""
 	}

@@ -15,7 +15,9 @@ import (
 
 func TestDetails(t *testing.T) {
 	var b bytes.Buffer
-	if err := output.Details(&b, completeSession(), exampleResources(), output.Explain(completeSession()), output.TextOptions{Now: now, Home: "/home/me"}); err != nil {
+	object := exampleObject()
+	object.Explain = output.Explain(completeSession())
+	if err := output.Details(&b, &object, output.TextOptions{Now: now, Home: "/home/me"}); err != nil {
 		t.Fatal(err)
 	}
 	want := `
@@ -31,7 +33,7 @@ branch       main
 changes      3 changed, 1 untracked, 2 ahead of origin/main
 model        gpt-5.5
 source       exec
-pid          4711, since 2026-11-20 10:00:00 (2h ago); 4712, since 2026-11-20 11:00:00 (1h ago)
+pid          4711, since 2026-11-20 10:00:00 (2h ago); 4712
 started      2026-11-20 09:00:00 (3h ago)
 active       2026-11-20 11:58:30 (1m ago)
 tokens       1 in, 2 out, 3 cache read, 4 cache write, 5 reasoning, 6 total, 7 context
@@ -73,7 +75,9 @@ func TestDetailsOfStoppedSession(t *testing.T) {
 	s := stoppedSession()
 	s.Turn = discover.Turn{State: discover.TurnDone, Detail: "tool: old"}
 	var b bytes.Buffer
-	if err := output.Details(&b, s, output.Resources{}, output.Explain(s), output.TextOptions{Now: now, Color: true}); err != nil {
+	object := output.NewSession(s)
+	object.Explain = output.Explain(s)
+	if err := output.Details(&b, &object, output.TextOptions{Now: now, Color: true}); err != nil {
 		t.Fatal(err)
 	}
 	got := b.String()
@@ -98,7 +102,9 @@ func FuzzDetails(f *testing.F) {
 		x.Evidence[0].Detail, x.Evidence[1].Why, x.Evidence[0].Kind = s, s, s
 		x.Meta = discover.Facts{{"k" + s, s}}
 		var b bytes.Buffer
-		if err := output.Details(&b, x, output.Resources{}, output.Explain(x), output.TextOptions{Now: now}); err != nil {
+		object := output.NewSession(x)
+		object.Explain = output.Explain(x)
+		if err := output.Details(&b, &object, output.TextOptions{Now: now}); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
@@ -178,7 +184,7 @@ func TestFormat(t *testing.T) {
 // {{json .}} prints what --json prints, for every type of object.
 func TestFormatJSONEqualsJSONOutput(t *testing.T) {
 	for _, object := range []any{
-		output.NewSession(completeSession()), output.NewSession(stoppedSession()), output.NewSession(unidentifiedSession()), output.NewSessionWithResources(completeSession(), exampleResources()),
+		output.NewSession(completeSession()), output.NewSession(stoppedSession()), output.NewSession(unidentifiedSession()), exampleObject(),
 		output.Lock{Directory: "/a", Kind: "held", PID: 1},
 		output.Worktree{Path: "/a", Sessions: []output.Session{output.NewSession(stoppedSession())}},
 		output.Event{Type: "session.idle", Session: output.NewSession(stoppedSession())},

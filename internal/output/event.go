@@ -13,6 +13,13 @@ type Event struct {
 	Session   Session `json:"session"`
 }
 
+// EventTypes are the types of events.
+func EventTypes() []string {
+	return []string{
+		string(watch.SessionStarted), string(watch.SessionRunning), string(watch.SessionWaiting), string(watch.SessionIdle), string(watch.SessionError), string(watch.SessionStopped),
+	}
+}
+
 // NewEvent converts an event to its JSON object.
 func NewEvent(e watch.Event) Event {
 	s, time := NewSession(e.Session), Timestamp(e.Time)

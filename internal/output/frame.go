@@ -11,7 +11,7 @@ import (
 
 // Frame returns one frame of `list --watch` as at most that many rows: the number of sessions by status, as many
 // sessions as fit, in the given order, and the number of warnings.
-func Frame(sessions []discover.Session, warnings []string, opts TextOptions, rows int) []string {
+func Frame(sessions []Session, warnings []string, opts TextOptions, rows int) []string {
 	lines := []string{truncate(StatusSummary(sessions)+"  ·  "+opts.Now.Format("15:04:05")+"  ·  q quits", opts.Width, false)}
 	var footer []string
 	if len(warnings) > 0 {
@@ -37,14 +37,14 @@ func WarningLine(warnings []string) string {
 	return fmt.Sprintf("%d could not be read: %s", len(warnings), Sanitize(warnings[0]))
 }
 
-func StatusSummary(sessions []discover.Session) string {
+func StatusSummary(sessions []Session) string {
 	var parts []string
-	count := map[discover.Status]int{}
+	count := map[string]int{}
 	for _, s := range sessions {
 		count[s.Status]++
 	}
 	for _, status := range []discover.Status{discover.Waiting, discover.Running, discover.Idle, discover.Unknown, discover.Stopped} {
-		if n := count[status]; n > 0 {
+		if n := count[string(status)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}
 	}

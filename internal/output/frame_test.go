@@ -14,11 +14,11 @@ import (
 
 // A frame fits a screen of any size, and says how many rows are omitted.
 func TestFrame(t *testing.T) {
-	var sessions []discover.Session
+	var sessions []output.Session
 	for i, status := range []discover.Status{discover.Waiting, discover.Running, discover.Running, discover.Idle, discover.Stopped} {
-		sessions = append(sessions, discover.Session{
+		sessions = append(sessions, objectsOf(discover.Session{
 			Record: &discover.Record{Agent: "codex", ID: fmt.Sprintf("%08d-x", i), Title: "日本語 \x1b[2J title"}, Status: status,
-		})
+		})...)
 	}
 	look := output.TextOptions{Width: 70, Now: time.Date(2026, 11, 20, 12, 34, 56, 0, time.UTC)}
 	want := `1 waiting, 2 running, 1 idle, 1 stopped  ·  12:34:56  ·  q quits

@@ -36,6 +36,25 @@ type ToolCall struct {
 	WaitingFor string `json:"waitingFor,omitempty"`
 }
 
+// SetHost sets the machine of a message that another agentctl has printed.
+func (m *Message) SetHost(host string) { m.Host = host }
+
+// text is the text of the message; "" of one that has none.
+func (m *Message) text() string {
+	if m.Text == nil {
+		return ""
+	}
+	return *m.Text
+}
+
+// output is what the call has returned so far.
+func (c *ToolCall) output() string {
+	if c.Output == nil {
+		return ""
+	}
+	return *c.Output
+}
+
 // NewMessage converts a message of session s to its JSON object.
 func NewMessage(m discover.Message, s discover.Session) Message {
 	out := Message{

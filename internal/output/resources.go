@@ -4,31 +4,7 @@ import (
 	"math"
 
 	"agentctl/discover"
-	"agentctl/proc/multiplexer"
 )
-
-// Resources is what a session uses on the machine: processes, orphans, and uncommitted changes in its worktree.
-// None of it comes from the storage of the agent.
-type Resources struct {
-	// Processes is the process tree of the session, each parent before its children.
-	Processes []Process
-	// Orphans are the processes that a stopped session left running.
-	Orphans []Process
-	// Changes is nil if there is nothing to report; ChangesError says why if git could not be asked.
-	Changes      *Changes
-	ChangesError string
-	// Pane is where the session runs by the word of its multiplexer. It counts only if Located is set; else what its processes show counts.
-	Pane    *multiplexer.Pane
-	Located bool
-}
-
-// pane returns where the session runs; nil if that is not known.
-func (r Resources) pane(s *discover.Session) *multiplexer.Pane {
-	if r.Located {
-		return r.Pane
-	}
-	return s.Pane()
-}
 
 // Process is the JSON object of one process: of the process tree of a session, or an orphan.
 type Process struct {
@@ -48,9 +24,18 @@ type Process struct {
 	// with those.
 	Adapter  string   `json:"adapter,omitempty"`
 	Sessions []string `json:"sessions,omitempty"`
+}
 
-	// Depth is the distance to the root of the tree.
-	Depth int `json:"-"`
+// depths returns the distance of each process to the root of its tree. A parent stands before its children.
+func depths(processes []Process) []int {
+	out, byPID := make([]int, len(processes)), map[int]int{}
+	for i, p := range processes {
+		if above, ok := byPID[p.PPID]; ok {
+			out[i] = above + 1
+		}
+		byPID[p.PID] = out[i]
+	}
+	return out
 }
 
 // Changes counts the uncommitted files of a worktree, and the commits ahead of and behind its upstream.
@@ -70,15 +55,6 @@ type Quota struct {
 	ResetsAt string   `json:"resetsAt,omitempty"`
 	Text     string   `json:"text,omitempty"`
 	Time     string   `json:"time,omitempty"`
-}
-
-func NewSessionWithResources(s discover.Session, r Resources) Session {
-	out := NewSession(s)
-	out.Processes, out.Orphans, out.Changes = r.Processes, r.Orphans, r.Changes
-	if r.Located {
-		out.Terminal = newTerminal(r.Pane)
-	}
-	return out
 }
 
 func newQuotas(s *discover.Session) []Quota {

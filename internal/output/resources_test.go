@@ -19,7 +19,7 @@ import (
 
 func TestChangesText(t *testing.T) {
 	zero, one := 0, 1
-	for want, m := range map[string]output.Resources{
+	for want, m := range map[string]output.Session{
 		"":                                     {},
 		"changes    none\n":                    {Changes: &output.Changes{}},
 		"changes    2 untracked\n":             {Changes: &output.Changes{Untracked: 2}},
@@ -34,10 +34,13 @@ func TestChangesText(t *testing.T) {
 	}
 }
 
-func block(t testingT, s discover.Session, m output.Resources) string {
+// block is what is printed of a session with these resources.
+func block(t testingT, session discover.Session, m output.Session) string {
 	t.Helper()
+	s := output.NewSession(session)
+	s.Processes, s.Changes, s.ChangesError = m.Processes, m.Changes, m.ChangesError
 	var b bytes.Buffer
-	if err := output.Details(&b, s, m, nil, output.TextOptions{Now: now, Width: 80}); err != nil {
+	if err := output.Details(&b, &s, output.TextOptions{Now: now, Width: 80}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -45,11 +48,11 @@ func block(t testingT, s discover.Session, m output.Resources) string {
 
 // A single process has no total row, and unknown values are empty.
 func TestProcessGridTotal(t *testing.T) {
-	got := block(t, stoppedSession(), output.Resources{Processes: []output.Process{{PID: 7, Name: "codex"}}})
+	got := block(t, stoppedSession(), output.Session{Processes: []output.Process{{PID: 7, Name: "codex"}}})
 	if !strings.HasSuffix(got, "\n\nPID  PROCESS\n7    codex\n") {
 		t.Errorf("%q", got)
 	}
-	got = block(t, stoppedSession(), output.Resources{Processes: []output.Process{{PID: 7, Name: "codex", Adapter: "codex"}, {PID: 8, Command: "/a/b/x y"}}})
+	got = block(t, stoppedSession(), output.Session{Processes: []output.Process{{PID: 7, Name: "codex", Adapter: "codex"}, {PID: 8, Command: "/a/b/x y"}}})
 	if !strings.HasSuffix(got, "\n\nPID    PROCESS\n7      codex (codex session)\n8      x y\ntotal\n") {
 		t.Errorf("%q", got)
 	}
@@ -59,8 +62,8 @@ func TestProcessGridTotal(t *testing.T) {
 func TestProcessGridIsSanitized(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nasty := rapid.StringOf(rapid.SampledFrom([]rune("a \x1b[2J]\a\u009b\u202e日\n\x00")))
-		m := output.Resources{Processes: []output.Process{{
-			PID: 7, Name: nasty.Draw(t, "name"), Command: nasty.Draw(t, "command"), Depth: rapid.IntRange(0, 3).Draw(t, "depth"),
+		m := output.Session{Processes: []output.Process{{
+			PID: 7, Name: nasty.Draw(t, "name"), Command: nasty.Draw(t, "command"),
 			Adapter: nasty.Draw(t, "adapter"), Sessions: []string{nasty.Draw(t, "session")},
 		}}, ChangesError: nasty.Draw(t, "why")}
 		s := stoppedSession()
@@ -84,7 +87,7 @@ func TestQuotaWithoutNumber(t *testing.T) {
 	if q := output.NewSession(s).Quotas; len(q) != 1 || q[0] != (output.Quota{Name: "weekly", ResetsAt: "2026-11-22T14:00:00.000Z"}) {
 		t.Errorf("%+v", q)
 	}
-	if got := block(t, s, output.Resources{}); !strings.Contains(got, "  weekly resets 2026-11-22 14:00 (in 2d)\n") {
+	if got := block(t, s, output.Session{}); !strings.Contains(got, "  weekly resets 2026-11-22 14:00 (in 2d)\n") {
 		t.Error(got)
 	}
 }
@@ -110,7 +113,7 @@ func TestResourcesEqualDocsExample(t *testing.T) {
 	if err := json.Unmarshal([]byte(example), &written); err != nil {
 		t.Fatal(err, example)
 	}
-	if err := json.Unmarshal([]byte(text(t, output.NewSessionWithResources(completeSession(), exampleResources()))), &printed); err != nil {
+	if err := json.Unmarshal([]byte(text(t, exampleObject())), &printed); err != nil {
 		t.Fatal(err)
 	}
 	printed.Quotas = printed.Quotas[:1]
@@ -126,7 +129,9 @@ func TestWideSessionTable(t *testing.T) {
 	one.Tokens.Context, one.Tokens.Window = 45_250, 200_000
 	two.Tokens = &discover.Tokens{Context: 1_250_000}
 	list := []discover.Session{one, three, two}
-	machines := []output.Resources{exampleResources(), {Processes: []output.Process{{PID: 99}}, Changes: &output.Changes{}}, {ChangesError: "not known: late"}}
+	objects := objectsOf(list...)
+	objects[0].Processes, objects[0].Changes = exampleObject().Processes, exampleObject().Changes
+	objects[1].Processes, objects[1].Changes, objects[2].ChangesError = []output.Process{{PID: 99}}, &output.Changes{}, "not known: late"
 	for width, want := range map[int]string{
 		0: `
 ID                                    AGENT        STATUS                       PID  AGE  LAST    CPU   MEMORY  PORTS        CONTEXT  CHANGES  DOING                GROUP  DIR     TITLE
@@ -142,7 +147,7 @@ ID        AGENT        STATUS          LAST    CPU   MEMORY  CHANGES  GROUP  DIR
 `,
 	} {
 		var b bytes.Buffer
-		if err := output.WideSessionTable(&b, list, machines, output.TextOptions{Width: width, Now: now, Home: "/home/me"}); err != nil {
+		if err := output.WideSessionTable(&b, objects, output.TextOptions{Width: width, Now: now, Home: "/home/me"}); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.String(); got != want[1:] {

@@ -8,19 +8,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"agentctl/discover"
 )
 
 // processGrid lays out a process tree: children indented below their parent, and the totals in the last row.
 func processGrid(processes []Process, opts TextOptions) *grid {
 	rows, pids, texts := processes, make([]string, len(processes)), make([]string, len(processes))
-	for i, p := range processes {
-		pids[i], texts[i] = strconv.Itoa(p.PID), p.text(opts)
+	for i, depth := range depths(processes) {
+		pids[i], texts[i] = strconv.Itoa(processes[i].PID), strings.Repeat("  ", depth)+processes[i].text(opts)
 	}
 	if len(processes) > 1 {
-		all := Resources{Processes: processes}
-		rows = append(slices.Clone(processes), Process{CPU: all.totalCPU(), Memory: all.totalMemory()})
+		rows = append(slices.Clone(processes), Process{CPU: totalCPU(processes), Memory: totalMemory(processes)})
 		pids, texts = append(pids, "total"), append(texts, "")
 	}
 	return newGrid(
@@ -35,7 +32,7 @@ func processGrid(processes []Process, opts TextOptions) *grid {
 }
 
 func (p Process) text(opts TextOptions) string {
-	text := strings.Repeat("  ", p.Depth) + p.command(opts)
+	text := p.command(opts)
 	switch {
 	case p.Adapter != "":
 		text += " " + Sanitize(fmt.Sprintf("(%s %s)", p.Adapter, cmp.Or(strings.Join(p.Sessions, ", "), "session")))
@@ -55,24 +52,24 @@ func (p Process) command(opts TextOptions) string {
 }
 
 // totalCPU is the processor time of all processes in seconds; nil if none is known.
-func (r Resources) totalCPU() (sum *float64) {
-	for _, p := range r.Processes {
+func totalCPU(processes []Process) (sum *float64) {
+	for _, p := range processes {
 		sum = addKnown(sum, p.CPU)
 	}
 	return sum
 }
 
 // totalMemory is the memory of all processes in bytes. Memory that processes share counts once for each.
-func (r Resources) totalMemory() (sum *int64) {
-	for _, p := range r.Processes {
+func totalMemory(processes []Process) (sum *int64) {
+	for _, p := range processes {
 		sum = addKnown(sum, p.Memory)
 	}
 	return sum
 }
 
 // allPorts are the ports of all processes, ascending. Several processes may listen on one port.
-func (r Resources) allPorts() (all []int) {
-	for _, p := range r.Processes {
+func allPorts(processes []Process) (all []int) {
+	for _, p := range processes {
 		all = append(all, p.Ports...)
 	}
 	slices.Sort(all)
@@ -127,10 +124,10 @@ func portsText(ports []int) string {
 }
 
 // changesText describes the uncommitted changes, or why they are not known.
-func (r Resources) changesText() string {
-	c := r.Changes
+func (s *Session) changesText() string {
+	c := s.Changes
 	if c == nil {
-		return r.ChangesError
+		return s.ChangesError
 	}
 	parts := []string{c.countsText("%d changed", "%d untracked", ", ")}
 	for _, n := range []struct {
@@ -157,7 +154,7 @@ func (c *Changes) countsText(changed, untracked, separator string) string {
 }
 
 // quotaText describes a usage limit as the agent recorded it.
-func (o TextOptions) quotaText(q discover.Quota) string {
+func (o TextOptions) quotaText(q Quota) string {
 	var parts []string
 	if used := finite(q.Used); used != nil {
 		parts = append(parts, fmt.Sprintf("%.3g%% used", *used))
@@ -165,8 +162,8 @@ func (o TextOptions) quotaText(q discover.Quota) string {
 	if q.Reached {
 		parts = append(parts, "reached")
 	}
-	if at := q.Resets; !at.IsZero() {
-		clock := o.localTime(Timestamp(at))
+	if at, ok := parseTimestamp(q.ResetsAt); ok {
+		clock := o.localTime(q.ResetsAt)
 		if at.After(o.Now) {
 			parts = append(parts, fmt.Sprintf("resets %s (in %s)", clock, Age(o.Now, at)))
 		} else {
@@ -176,8 +173,8 @@ func (o TextOptions) quotaText(q discover.Quota) string {
 	if text := Sanitize(q.Text); text != "" {
 		parts = append(parts, text)
 	}
-	if !q.Time.IsZero() {
-		parts = append(parts, fmt.Sprintf("noted %s ago", Age(q.Time, o.Now)))
+	if q.Time != "" {
+		parts = append(parts, "noted "+o.agoText(q.Time))
 	}
 	return strings.TrimSpace(Sanitize(q.Name) + " " + strings.Join(parts, ", "))
 }

@@ -67,19 +67,27 @@ func unidentifiedSession() discover.Session {
 	}
 }
 
-// exampleResources are those of a session that runs a server and another agent, and has changed files.
-func exampleResources() output.Resources {
+// exampleObject is the complete session; it runs a server and another agent, and has changed files.
+func exampleObject() output.Session {
 	tenth, minutes, hours := 0.1, 72.5, 3*3600+300.0
 	small, large, huge := int64(512), int64(4<<20+100), int64(1<<31)
 	ahead, behind := 2, 0
-	return output.Resources{
-		Processes: []output.Process{
-			{PID: 4711, PPID: 4700, Name: "codex", Command: "codex exec", StartedAt: output.Timestamp(now.Add(-2 * time.Hour)), CPU: &hours, Memory: &huge, Shared: true},
-			{PID: 4720, PPID: 4711, Name: "bash", Command: "bash -c 'npm run dev\n\x1b[2J'", StartedAt: output.Timestamp(now.Add(-time.Minute)), CPU: &tenth, Memory: &small, Depth: 1},
-			{PID: 4723, PPID: 4720, Name: "node", StartedAt: output.Timestamp(now), CPU: &minutes, Memory: &large, Ports: []int{3000, 9229}, Depth: 2},
-			{PID: 4730, PPID: 4711, Name: "claude", Command: "claude", Depth: 1, Adapter: "claude-code", Sessions: []string{"88d1d394-0000-4000-8000-000000000000"}},
-			{PID: 4740, PPID: 1, Name: "sshd"},
-		},
-		Changes: &output.Changes{Changed: 3, Untracked: 1, Upstream: "origin/main", Ahead: &ahead, Behind: &behind},
+	s := output.NewSession(completeSession())
+	s.Changes = &output.Changes{Changed: 3, Untracked: 1, Upstream: "origin/main", Ahead: &ahead, Behind: &behind}
+	s.Processes = []output.Process{
+		{PID: 4711, PPID: 4700, Name: "codex", Command: "codex exec", StartedAt: output.Timestamp(now.Add(-2 * time.Hour)), CPU: &hours, Memory: &huge, Shared: true},
+		{PID: 4720, PPID: 4711, Name: "bash", Command: "bash -c 'npm run dev\n\x1b[2J'", StartedAt: output.Timestamp(now.Add(-time.Minute)), CPU: &tenth, Memory: &small},
+		{PID: 4723, PPID: 4720, Name: "node", StartedAt: output.Timestamp(now), CPU: &minutes, Memory: &large, Ports: []int{3000, 9229}},
+		{PID: 4730, PPID: 4711, Name: "claude", Command: "claude", Adapter: "claude-code", Sessions: []string{"88d1d394-0000-4000-8000-000000000000"}},
+		{PID: 4740, PPID: 1, Name: "sshd"},
 	}
+	return s
+}
+
+// objectsOf are the JSON objects of sessions.
+func objectsOf(sessions ...discover.Session) (out []output.Session) {
+	for _, s := range sessions {
+		out = append(out, output.NewSession(s))
+	}
+	return out
 }

@@ -18,7 +18,7 @@ import (
 func TestSchemaAcceptsOutput(t *testing.T) {
 	for _, s := range []discover.Session{completeSession(), stoppedSession(), unidentifiedSession()} {
 		for _, explain := range []*output.Explanation{nil, output.Explain(s)} {
-			object := output.NewSessionWithResources(s, exampleResources())
+			object := output.NewSession(s)
 			object.Explain = explain
 			if err := schema.Check("session", text(t, object)); err != nil {
 				t.Errorf("%s: %v", text(t, object), err)

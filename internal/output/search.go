@@ -20,9 +20,11 @@ type SearchSpan struct {
 	In string `json:"in"`
 	// Text is what matches.
 	Text string `json:"text"`
-	// Start and End count characters of the message's text or of the output of its call. They are absent for an input.
-	Start *int `json:"start,omitempty"`
-	End   *int `json:"end,omitempty"`
+	// Start and End count characters of the message's text or of the output of its call. They are absent for an input, of which Line is the
+	// line that the match begins in.
+	Start *int   `json:"start,omitempty"`
+	End   *int   `json:"end,omitempty"`
+	Line  string `json:"line,omitempty"`
 }
 
 // NewFound converts a session and what was found in it to its JSON object.
@@ -52,10 +54,13 @@ func newFoundMessage(m discover.Message, s discover.Session) Message {
 
 func newSearchSpan(s search.FieldSpan) SearchSpan {
 	out := SearchSpan{In: string(s.Field), Text: s.Text[s.Start:s.End]}
-	if s.Field != search.FieldInput {
-		start := len([]rune(s.Text[:s.Start]))
-		end := start + len([]rune(out.Text))
-		out.Start, out.End = &start, &end
+	if s.Field == search.FieldInput {
+		begin, end := lineAround(s.Text, s.Start)
+		out.Line = s.Text[begin:end]
+		return out
 	}
+	start := len([]rune(s.Text[:s.Start]))
+	end := start + len([]rune(out.Text))
+	out.Start, out.End = &start, &end
 	return out
 }

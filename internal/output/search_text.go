@@ -6,27 +6,24 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
-
-	"agentctl/discover"
-	"agentctl/discover/search"
 )
 
 // SearchText writes what was found in a session: a line for the session, then each line of a message in which something
 // matches, with the messages around it.
-func SearchText(b *strings.Builder, f search.Found, opts TextOptions) {
+func SearchText(b *strings.Builder, s *Session, opts TextOptions) {
 	t := searchText{Transcript: NewTranscript(b, TranscriptOptions{TextOptions: opts}), b: b, done: map[string]bool{}}
-	for _, m := range f.Matches {
-		t.done[m.ID] = true // it is printed as a match only
+	for _, m := range s.Matches {
+		t.done[m.Message.ID] = true // it is printed as a match only
 	}
-	t.writeSession(&f.Session)
-	for _, m := range f.Matches {
+	t.writeSession(s)
+	for _, m := range s.Matches {
 		t.writeContext(m.Before)
-		for lines := m.Spans; len(lines) > 0; {
+		for lines := m.placed(); len(lines) > 0; {
 			n := 1
 			for n < len(lines) && onOneLine(lines[0], lines[n]) {
 				n++
 			}
-			t.writeLine(m.Message, lines[:n])
+			t.writeLine(&m.Message, lines[:n])
 			lines = lines[n:]
 		}
 		t.writeContext(m.After)
@@ -41,8 +38,8 @@ type searchText struct {
 }
 
 // writeSession prints the line of the session. Its ID is whole: which other sessions will be printed is not known yet.
-func (t *searchText) writeSession(s *discover.Session) {
-	words := []string{HostPrefix(s.Host) + s.ID, string(s.Agent), statusText(s), Age(s.LastActivity(), t.opts.Now), t.opts.shortDir(s.Dir), cmp.Or(s.Title, s.Prompt)}
+func (t *searchText) writeSession(s *Session) {
+	words := []string{s.Name(), s.Adapter, statusText(s), Age(s.lastActivity(), t.opts.Now), t.opts.shortDir(s.CWD), cmp.Or(s.Title, s.Prompt)}
 	for i := range words {
 		words[i] = Sanitize(words[i])
 	}
@@ -51,13 +48,14 @@ func (t *searchText) writeSession(s *discover.Session) {
 }
 
 // writeContext prints messages around a match, each once, on one line.
-func (t *searchText) writeContext(messages []discover.Message) {
-	for _, m := range messages {
+func (t *searchText) writeContext(messages []Message) {
+	for i := range messages {
+		m := &messages[i]
 		if t.done[m.ID] {
 			continue
 		}
 		t.done[m.ID] = true
-		text := firstLine(strings.TrimSpace(m.Text))
+		text := firstLine(strings.TrimSpace(m.text()))
 		if m.Tool != nil {
 			text = m.Tool.Brief
 		}
@@ -65,30 +63,30 @@ func (t *searchText) writeContext(messages []discover.Message) {
 	}
 }
 
-func (t *searchText) writeLine(m discover.Message, spans []search.FieldSpan) {
-	text := spans[0].Text
-	begin, end := lineAround(text, spans[0].Start)
+func (t *searchText) writeLine(m *Message, spans []placedSpan) {
+	text := spans[0].text
+	begin, end := lineAround(text, spans[0].start)
 	label := t.label(m)
 	_, color := headerLabel(m)
 	room := t.opts.Width - displaywidth.String(label)
 	var line strings.Builder
 	at := begin
 	for i, s := range spans {
-		before, match := printable(text[at:s.Start]), printable(text[s.Start:min(s.End, end)])
+		before, match := printable(text[at:s.start]), printable(text[s.start:min(s.end, end)])
 		if i == 0 && t.opts.Width > 0 { // the first match must be seen
 			if most := max(room-displaywidth.String(match), 0) / 2; displaywidth.String(before) > most {
 				before = truncate(before, most, true)
 			}
 		}
 		line.WriteString(before + t.colored("1;31", match))
-		at = min(s.End, end)
+		at = min(s.end, end)
 	}
 	line.WriteString(printable(text[at:end]))
 	t.b.WriteString(t.colored(color, label) + t.truncated(line.String(), room) + "\n")
 }
 
 // label is what a line begins with: the time, and who wrote the message.
-func (t *searchText) label(m discover.Message) string {
+func (t *searchText) label(m *Message) string {
 	name, _ := headerLabel(m)
 	if m.Tool != nil {
 		name = cmp.Or(Sanitize(m.Tool.Name), "-")
@@ -117,8 +115,40 @@ func (t *searchText) truncated(line string, room int) string {
 }
 
 // onOneLine reports whether two matches are on one line of one text.
-func onOneLine(a, b search.FieldSpan) bool {
-	return a.Field == b.Field && a.Text == b.Text && a.Start <= b.Start && !strings.ContainsAny(a.Text[a.Start:b.Start], "\n\r")
+func onOneLine(a, b placedSpan) bool {
+	return a.text == b.text && a.start <= b.start && !strings.ContainsAny(a.text[a.start:b.start], "\n\r")
+}
+
+// placedSpan is a match as a part of a text, in bytes.
+type placedSpan struct {
+	text       string
+	start, end int
+}
+
+// placed returns the matches in their texts; in the line of an input, or alone where their place is not known.
+func (m *SearchMatch) placed() (out []placedSpan) {
+	text := m.Message.text()
+	if m.Message.Tool != nil {
+		text = m.Message.Tool.output()
+	}
+	runes := []rune(text)
+	for i, s := range m.Spans {
+		from := 0 // in the line of an input: behind the match before
+		if i > 0 && m.Spans[i-1].Line == s.Line {
+			from = min(out[i-1].end, len(s.Line))
+		}
+		match, _, _ := strings.Cut(s.Text, "\n")
+		switch at := strings.Index(s.Line[from:], match); {
+		case s.Start != nil && s.End != nil && 0 <= *s.Start && *s.Start <= *s.End && *s.End <= len(runes):
+			start := len(string(runes[:*s.Start]))
+			out = append(out, placedSpan{text, start, start + len(string(runes[*s.Start:*s.End]))})
+		case at >= 0 && s.Line != "":
+			out = append(out, placedSpan{s.Line, from + at, from + at + len(match)})
+		default:
+			out = append(out, placedSpan{s.Text, 0, len(s.Text)})
+		}
+	}
+	return out
 }
 
 // lineAround returns the line of a text that contains an offset.

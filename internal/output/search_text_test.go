@@ -16,7 +16,8 @@ func TestSearchTextIsSanitized(t *testing.T) {
 		Status: discover.Waiting, WaitingFor: "permission" + hostile,
 	}}
 	var b strings.Builder
-	SearchText(&b, f, TextOptions{})
+	found := NewFound(f)
+	SearchText(&b, &found, TextOptions{})
 	text := strings.TrimSuffix(b.String(), "\n")
 	if strings.ContainsAny(text, "\x1b\a\n") || !strings.Contains(text, "/dir") || !strings.Contains(text, "(permission") {
 		t.Errorf("%q", text)

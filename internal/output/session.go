@@ -1,6 +1,11 @@
 package output
 
-import "agentctl/discover"
+import (
+	"strconv"
+	"time"
+
+	"agentctl/discover"
+)
 
 // Session is the JSON object of a session, the same for every command. Its field names are stable; docs/json.md
 // documents them. Unknown facts are omitted, except for id and meta.
@@ -37,6 +42,7 @@ type Session struct {
 	Home             string         `json:"home,omitempty"`
 	Quotas           []Quota        `json:"quotas,omitempty"`
 	Changes          *Changes       `json:"changes,omitempty"`
+	ChangesError     string         `json:"changesError,omitempty"`
 	Processes        []Process      `json:"processes,omitempty"`
 	Orphans          []Process      `json:"orphans,omitempty"`
 	Evidence         *Evidence      `json:"evidence,omitempty"`
@@ -89,7 +95,7 @@ func NewSession(s discover.Session) (out Session) {
 	if len(out.PIDs) == 1 {
 		out.PIDs = nil
 	}
-	out.TTY, out.Terminal = s.TTY(), newTerminal(s.Pane())
+	out.TTY, out.Terminal = s.TTY(), NewTerminal(s.Pane())
 	out.CWD, out.Title, out.Prompt = s.Dir, s.Title, s.Prompt
 	out.Model, out.Branch, out.Version, out.Source = s.Model, s.Branch, s.Version, s.Source
 	out.Tokens, out.Cost, out.Quotas = (*Tokens)(s.Tokens), finite(s.Cost), newQuotas(&s)
@@ -147,4 +153,92 @@ func newMeta(s *discover.Session) discover.Facts {
 		meta = meta.With("turnDetail", s.Turn.Detail)
 	}
 	return meta
+}
+
+// SetHost sets the machine of a session that another agentctl has printed.
+func (s *Session) SetHost(host string) { s.Host = host }
+
+// Live reports whether a process runs the session, as far as is known.
+func (s *Session) Live() bool { return discover.Status(s.Status).Live() }
+
+// AllPIDs returns the pids of its processes, the first one first.
+func (s *Session) AllPIDs() []int {
+	if len(s.PIDs) == 0 && s.PID != 0 {
+		return []int{s.PID}
+	}
+	return s.PIDs
+}
+
+// Name is the session's ID, H:ID of one on another host, else pid:N of its process, else "-". It may contain what a terminal interprets.
+func (s *Session) Name() string {
+	switch {
+	case s.ID != nil:
+		return HostPrefix(s.Host) + *s.ID
+	case s.PID != 0:
+		return HostPrefix(s.Host) + "pid:" + strconv.Itoa(s.PID)
+	}
+	return HostPrefix(s.Host) + "-"
+}
+
+// is reports whether a fact of meta is true.
+func (s *Session) is(fact string) bool { return s.Meta.Get(fact) == true }
+
+// turnDetail is what the turn is doing, in the agent's words.
+func (s *Session) turnDetail() string {
+	text, _ := s.Meta.Get("turnDetail").(string)
+	return text
+}
+
+// lastActivity is [discover.Session.LastActivity].
+func (s *Session) lastActivity() time.Time {
+	for _, text := range []string{s.LastActivityAt, s.StartedAt} {
+		if at, ok := parseTimestamp(text); ok {
+			return at
+		}
+	}
+	if s.is("shared") && s.ID != nil { // the age of a server says nothing about one of its sessions
+		return time.Time{}
+	}
+	at, _ := parseTimestamp(s.ProcessStartedAt)
+	return at
+}
+
+// facts returns the session with what sessions are ordered by.
+func (s *Session) facts() discover.Session {
+	r := &discover.Record{Agent: discover.Agent(s.Adapter), Path: s.Path, Updated: s.lastActivity()}
+	r.Created, _ = parseTimestamp(s.StartedAt)
+	if s.ID != nil {
+		r.ID = *s.ID
+	}
+	return discover.Session{Record: r, Status: discover.Status(s.Status), Outcome: discover.Outcome(s.Outcome), Error: s.Error}
+}
+
+// StoppedRecently is [discover.Session.StoppedRecently].
+func (s *Session) StoppedRecently(now time.Time) bool { return s.facts().StoppedRecently(now) }
+
+// SortByAttention is [discover.SortByAttention], in place.
+func SortByAttention(sessions []Session, now time.Time) {
+	copy(sessions, reordered(sessions, func(list []discover.Session) []discover.Session {
+		discover.SortByAttention(list, now)
+		return list
+	}))
+}
+
+// Merge is [discover.SessionFilter.Merge].
+func Merge(sessions []Session, filter discover.SessionFilter) []Session {
+	return reordered(sessions, filter.Merge)
+}
+
+// reordered returns the sessions in the order into which their facts are put, as far as order keeps them.
+func reordered(sessions []Session, order func([]discover.Session) []discover.Session) []Session {
+	list, byRecord := make([]discover.Session, len(sessions)), map[*discover.Record]Session{}
+	for i := range sessions {
+		list[i] = sessions[i].facts()
+		byRecord[list[i].Record] = sessions[i]
+	}
+	var out []Session
+	for _, s := range order(list) {
+		out = append(out, byRecord[s.Record])
+	}
+	return out
 }

@@ -29,8 +29,7 @@ func (r *StoredResult) Check() error {
 		return fmt.Errorf("no result of a session: adapter %q, result %q", r.Adapter, r.Result)
 	}
 	if r.Session != nil {
-		_, err := ParseSession(r.Session)
-		return err
+		return r.Session.Check()
 	}
 	return nil
 }

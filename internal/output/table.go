@@ -27,12 +27,12 @@ type TextOptions struct {
 }
 
 // SessionTable writes a header, and one row a session, fitted to the width.
-func SessionTable(w io.Writer, sessions []discover.Session, opts TextOptions) error {
+func SessionTable(w io.Writer, sessions []Session, opts TextOptions) error {
 	c := opts.newSessionColumns(sessions)
 	return sessionGrid(sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, c.group, c.waitingOn, c.dir, c.title).print(w, opts)
 }
 
-func sessionGrid(sessions []discover.Session, columns ...column) *grid {
+func sessionGrid(sessions []Session, columns ...column) *grid {
 	g := newGrid(len(sessions), columns...)
 	g.color = func(i int) string { return statusColor(&sessions[i]) }
 	return g
@@ -42,21 +42,21 @@ func sessionGrid(sessions []discover.Session, columns ...column) *grid {
 type sessionColumns struct{ id, agent, status, pid, age, last, group, waitingOn, dir, title column }
 
 // newSessionColumns builds the columns for these sessions.
-func (o TextOptions) newSessionColumns(sessions []discover.Session) sessionColumns {
-	ids := shortIDsOf(o, sessions, func(s discover.Session) SessionID { return SessionID{string(s.Agent), s.ID} })
-	cell := func(text func(s *discover.Session) string) func(int) string {
+func (o TextOptions) newSessionColumns(sessions []Session) sessionColumns {
+	ids := shortIDsOf(o, sessions, func(s Session) SessionID { return newSessionID(s.Adapter, s.ID) })
+	cell := func(text func(s *Session) string) func(int) string {
 		return func(i int) string { return text(&sessions[i]) }
 	}
 	return sessionColumns{
 		id:        column{title: "ID", cell: func(i int) string { return HostPrefix(sessions[i].Host) + cmp.Or(ids[i], "-") }},
-		agent:     column{title: "AGENT", cell: func(i int) string { return string(sessions[i].Agent) }, dropEarly: rankAgent},
-		status:    column{title: "STATUS", cell: cell(func(s *discover.Session) string { return Sanitize(statusText(s)) }), colored: o.Color, preferred: longestStatus, min: 12},
+		agent:     column{title: "AGENT", cell: func(i int) string { return sessions[i].Adapter }, dropEarly: rankAgent},
+		status:    column{title: "STATUS", cell: cell(func(s *Session) string { return Sanitize(statusText(s)) }), colored: o.Color, preferred: longestStatus, min: 12},
 		pid:       column{title: "PID", cell: cell(pidText), dropEarly: rankPID, alignRight: true},
-		age:       column{title: "AGE", cell: func(i int) string { return Age(sessions[i].ProcessStarted(), o.Now) }, dropEarly: rankAge, alignRight: true},
-		last:      column{title: "LAST", cell: func(i int) string { return Age(sessions[i].LastActivity(), o.Now) }, dropEarly: rankLast, alignRight: true},
+		age:       column{title: "AGE", cell: func(i int) string { return ageText(sessions[i].ProcessStartedAt, o.Now) }, dropEarly: rankAge, alignRight: true},
+		last:      column{title: "LAST", cell: func(i int) string { return Age(sessions[i].lastActivity(), o.Now) }, dropEarly: rankLast, alignRight: true},
 		group:     column{title: "GROUP", cell: func(i int) string { return Sanitize(sessions[i].Group) }, dropEarly: rankGroup, preferred: 12},
 		waitingOn: column{title: "WAITING ON", cell: cell(WaitingOnText), dropEarly: rankWaitingOn, preferred: 24, min: 12},
-		dir:       column{title: "DIR", cell: func(i int) string { return Sanitize(o.shortDir(sessions[i].Dir)) }, dropLate: 2, keepEnd: true, preferred: 16, min: 12},
+		dir:       column{title: "DIR", cell: func(i int) string { return Sanitize(o.shortDir(sessions[i].CWD)) }, dropLate: 2, keepEnd: true, preferred: 16, min: 12},
 		title:     column{title: "TITLE", cell: func(i int) string { return Sanitize(cmp.Or(sessions[i].Title, sessions[i].Prompt)) }, dropLate: 1, preferred: 20, min: 12},
 	}
 }
@@ -84,26 +84,26 @@ const (
 const longestStatus = len("stopped (interrupted)")
 
 // statusText is the status, followed in parentheses by what qualifies it.
-func statusText(s *discover.Session) string {
+func statusText(s *Session) string {
 	switch {
-	case s.Status == discover.Waiting && s.WaitingFor != "":
-		return string(s.Status) + " (" + s.WaitingFor + ")"
-	case s.Outcome != "" && s.Outcome != discover.Completed:
-		return string(s.Status) + " (" + string(s.Outcome) + ")"
-	case s.Status.Live() && s.Error != "":
-		return string(s.Status) + " (error)"
+	case s.Status == string(discover.Waiting) && s.WaitingFor != "":
+		return s.Status + " (" + s.WaitingFor + ")"
+	case s.Outcome != "" && s.Outcome != string(discover.Completed):
+		return s.Status + " (" + s.Outcome + ")"
+	case s.Live() && s.Error != "":
+		return s.Status + " (error)"
 	}
-	return string(s.Status)
+	return s.Status
 }
 
 // pidText lists the pids; "*" marks a process that serves other sessions too.
-func pidText(s *discover.Session) string {
+func pidText(s *Session) string {
 	var pids []string
-	for _, p := range s.AllProcesses() {
-		pids = append(pids, fmt.Sprint(p.ID.PID))
+	for _, pid := range s.AllPIDs() {
+		pids = append(pids, fmt.Sprint(pid))
 	}
 	text := strings.Join(pids, ",")
-	if s.Shared && text != "" {
+	if s.is("shared") && text != "" {
 		text += "*"
 	}
 	return text
@@ -125,17 +125,17 @@ func (o TextOptions) shortDir(path string) string {
 const waitingColor = "30;43"
 
 // statusColor is the ANSI SGR parameter for the status of a session.
-func statusColor(s *discover.Session) string {
-	switch {
-	case s.Outcome == discover.Failed, s.Error != "":
+func statusColor(s *Session) string {
+	switch status := discover.Status(s.Status); {
+	case s.Outcome == string(discover.Failed), s.Error != "":
 		return "31" // red
-	case s.Status == discover.Running:
+	case status == discover.Running:
 		return "32" // green
-	case s.Status == discover.Waiting:
+	case status == discover.Waiting:
 		return waitingColor
-	case s.Status == discover.Idle:
+	case status == discover.Idle:
 		return "36" // cyan
-	case s.Status == discover.Unknown:
+	case status == discover.Unknown:
 		return "35" // magenta
 	}
 	return "2" // faint

@@ -19,7 +19,7 @@ func table(t testingT, look output.TextOptions, list ...discover.Session) string
 	t.Helper()
 	look.Now = now
 	var b bytes.Buffer
-	if err := output.SessionTable(&b, list, look); err != nil {
+	if err := output.SessionTable(&b, objectsOf(list...), look); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"agentctl/discover"
 )
 
 // Load is what a session uses now, and has used since `top` began.
@@ -45,10 +43,10 @@ const (
 
 // TopTable writes the table of `top`: a header, and one row a session, fitted to the width. The column with the title keep, by
 // which the rows are sorted, is dropped last.
-func TopTable(w io.Writer, sessions []discover.Session, loads []Load, keep string, opts TextOptions) error {
+func TopTable(w io.Writer, sessions []Session, loads []Load, keep string, opts TextOptions) error {
 	c := opts.newSessionColumns(sessions)
 	c.agent.dropEarly, c.age.dropEarly, c.waitingOn.dropEarly = topRankAgent, topRankAge, topRankWaitingOn
-	if !slices.ContainsFunc(sessions, func(s discover.Session) bool { return s.Host != "" }) { // else it says where they are
+	if !slices.ContainsFunc(sessions, func(s Session) bool { return s.Host != "" }) { // else it says where they are
 		c.id.dropEarly = topRankID
 	}
 	for _, narrowed := range []*column{&c.dir, &c.title} {
@@ -109,15 +107,16 @@ func rateText(perMinute *float64) string {
 }
 
 // limitText is the use of the provider's limit that is nearest to its end, in percent; of one that is reached, when it resets.
-func limitText(quotas []discover.Quota, now time.Time) string {
+func limitText(quotas []Quota, now time.Time) string {
 	text, most := "", -1.0
 	for _, q := range quotas {
-		if !q.Resets.IsZero() && !q.Resets.After(now) {
+		resets, known := parseTimestamp(q.ResetsAt)
+		if known && !resets.After(now) {
 			continue // it has begun anew
 		}
 		switch used := finite(q.Used); {
-		case q.Reached && !q.Resets.IsZero():
-			return "until " + q.Resets.In(now.Location()).Format("15:04")
+		case q.Reached && known:
+			return "until " + resets.In(now.Location()).Format("15:04")
 		case q.Reached:
 			return "reached"
 		case used != nil && *used > most:
@@ -128,24 +127,24 @@ func limitText(quotas []discover.Quota, now time.Time) string {
 }
 
 // Limits describes what the agents last wrote of each of their providers' limits, the newest first, one line a limit.
-func (o TextOptions) Limits(sessions []discover.Session) []string {
+func (o TextOptions) Limits(sessions []Session) []string {
 	type limit struct {
 		agent string
-		discover.Quota
+		Quota
 	}
 	newest := map[string]limit{}
 	for _, s := range sessions {
 		for _, q := range s.Quotas {
-			agent := HostPrefix(s.Host) + string(s.Agent)
+			agent := HostPrefix(s.Host) + s.Adapter
 			key := agent + " " + q.Name
-			if old, ok := newest[key]; !ok || q.Time.After(old.Time) {
+			if old, ok := newest[key]; !ok || q.Time > old.Time {
 				newest[key] = limit{agent, q}
 			}
 		}
 	}
 	var lines []string
 	for _, l := range slices.SortedFunc(maps.Values(newest), func(a, b limit) int {
-		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.agent, b.agent), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.agent, b.agent), cmp.Compare(a.Name, b.Name))
 	}) {
 		lines = append(lines, l.agent+": "+o.quotaText(l.Quota))
 	}

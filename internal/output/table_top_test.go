@@ -12,7 +12,8 @@ import (
 // character of a session pass.
 func TestTopTable(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	sessions := []discover.Session{
+	var sessions []Session
+	for _, s := range []discover.Session{
 		{
 			Record: &discover.Record{
 				Agent: "codex", ID: "01a211a3-30aa-7000-8000-000000000000", Dir: "/w/a", Title: "漢字 \x1b[31mred\x07", Tokens: &discover.Tokens{Context: 50, Window: 200},
@@ -21,6 +22,8 @@ func TestTopTable(t *testing.T) {
 			Status: discover.Waiting, WaitingFor: "permission", WaitingOn: &discover.WaitingOn{Tool: "Bash", Brief: "rm\x1b]0;x\x07 -rf"},
 		},
 		{Record: &discover.Record{Agent: "opencode", ID: "ses_1", Dir: "/w/b", Tokens: &discover.Tokens{Context: 1500}}, Status: discover.Running},
+	} {
+		sessions = append(sessions, NewSession(s))
 	}
 	loads := []Load{
 		{Selected: true, CPU: new(12.4), Memory: new(int64(1 << 20)), TokenRate: new(1500.0), CPUHistory: []float64{0, 50, 100}, TokenHistory: []float64{0, 8}, Changes: &Changes{Changed: 2}},
@@ -77,14 +80,14 @@ func TestSparkline(t *testing.T) {
 func TestLimitText(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for _, tc := range []struct {
-		quotas []discover.Quota
+		quotas []Quota
 		want   string
 	}{
 		{nil, ""},
-		{[]discover.Quota{{Used: new(10.0)}, {Used: new(90.0)}}, "90%"},
-		{[]discover.Quota{{Used: new(90.0)}, {Reached: true, Resets: now.Add(time.Hour)}}, "until 13:00"},
-		{[]discover.Quota{{Reached: true}}, "reached"},
-		{[]discover.Quota{{Reached: true, Resets: now.Add(-time.Hour)}}, ""},
+		{[]Quota{{Used: new(10.0)}, {Used: new(90.0)}}, "90%"},
+		{[]Quota{{Used: new(90.0)}, {Reached: true, ResetsAt: Timestamp(now.Add(time.Hour))}}, "until 13:00"},
+		{[]Quota{{Reached: true}}, "reached"},
+		{[]Quota{{Reached: true, ResetsAt: Timestamp(now.Add(-time.Hour))}}, ""},
 	} {
 		if got := limitText(tc.quotas, now); got != tc.want {
 			t.Errorf("%+v: %q, want %q", tc.quotas, got, tc.want)
@@ -95,10 +98,10 @@ func TestLimitText(t *testing.T) {
 // Each limit is there once, as it was noted last.
 func TestLimits(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	session := func(age time.Duration, used float64) discover.Session {
-		return discover.Session{Record: &discover.Record{Agent: "codex", Quotas: []discover.Quota{{Name: "primary", Used: &used, Time: now.Add(-age)}}}}
+	session := func(age time.Duration, used float64) Session {
+		return Session{Adapter: "codex", Quotas: []Quota{{Name: "primary", Used: &used, Time: Timestamp(now.Add(-age))}}}
 	}
-	got := TextOptions{Now: now}.Limits([]discover.Session{session(time.Hour, 10), session(time.Minute, 20), session(2*time.Hour, 30)})
+	got := TextOptions{Now: now}.Limits([]Session{session(time.Hour, 10), session(time.Minute, 20), session(2*time.Hour, 30)})
 	if want := "codex: primary 20% used, noted 1m ago"; len(got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)
 	}

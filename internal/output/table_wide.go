@@ -5,24 +5,22 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"agentctl/discover"
 )
 
-// WideSessionTable is [SessionTable] with the resources of each session, in the order of the sessions. If the
+// WideSessionTable is [SessionTable] with the resources of each session. If the
 // terminal is too narrow, it drops columns by the ranks in table.go.
-func WideSessionTable(w io.Writer, sessions []discover.Session, resources []Resources, opts TextOptions) error {
+func WideSessionTable(w io.Writer, sessions []Session, opts TextOptions) error {
 	c := opts.newSessionColumns(sessions)
 	for _, narrowed := range []*column{&c.status, &c.dir, &c.title} {
 		narrowed.preferred = narrowed.min
 	}
 	c.last.dropEarly = rankLastWide
-	cpu := column{title: "CPU", cell: func(i int) string { return cpuText(resources[i].totalCPU()) }, dropEarly: rankCPU, alignRight: true}
-	memory := column{title: "MEMORY", cell: func(i int) string { return memoryText(resources[i].totalMemory()) }, dropEarly: rankMemory, alignRight: true}
-	ports := column{title: "PORTS", cell: func(i int) string { return portsText(resources[i].allPorts()) }, dropEarly: rankPorts, preferred: 9}
+	cpu := column{title: "CPU", cell: func(i int) string { return cpuText(totalCPU(sessions[i].Processes)) }, dropEarly: rankCPU, alignRight: true}
+	memory := column{title: "MEMORY", cell: func(i int) string { return memoryText(totalMemory(sessions[i].Processes)) }, dropEarly: rankMemory, alignRight: true}
+	ports := column{title: "PORTS", cell: func(i int) string { return portsText(allPorts(sessions[i].Processes)) }, dropEarly: rankPorts, preferred: 9}
 	context := column{title: "CONTEXT", cell: func(i int) string { return contextText(sessions[i].Tokens) }, dropEarly: rankContext, alignRight: true}
-	changes := column{title: "CHANGES", cell: func(i int) string { return resources[i].Changes.statusLetters() }, dropEarly: rankChanges}
-	terminal := column{title: "TERMINAL", cell: func(i int) string { return terminalCell(sessions[i].TTY(), resources[i].pane(&sessions[i])) }, dropEarly: rankTerminal, preferred: 12}
+	changes := column{title: "CHANGES", cell: func(i int) string { return sessions[i].Changes.statusLetters() }, dropEarly: rankChanges}
+	terminal := column{title: "TERMINAL", cell: func(i int) string { return terminalCell(&sessions[i]) }, dropEarly: rankTerminal, preferred: 12}
 	doing := column{title: "DOING", cell: func(i int) string { return doingText(&sessions[i]) }, dropEarly: rankDoing, preferred: 16}
 	return sessionGrid(
 		sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, cpu, memory, ports, context, changes, terminal, doing, c.group, c.dir, c.title,
@@ -30,15 +28,15 @@ func WideSessionTable(w io.Writer, sessions []discover.Session, resources []Reso
 }
 
 // doingText is what the turn of a live session waits for, or else is at.
-func doingText(s *discover.Session) string {
-	if !s.Status.Live() {
+func doingText(s *Session) string {
+	if !s.Live() {
 		return ""
 	}
-	return cmp.Or(WaitingOnText(s), Sanitize(s.Turn.Detail))
+	return cmp.Or(WaitingOnText(s), Sanitize(s.turnDetail()))
 }
 
 // contextText is the number of tokens in the context, and its share of the context window of the model.
-func contextText(t *discover.Tokens) string {
+func contextText(t *Tokens) string {
 	if t == nil || t.Context == 0 {
 		return ""
 	}
@@ -46,7 +44,7 @@ func contextText(t *discover.Tokens) string {
 }
 
 // contextShare is the share of the context window that is used, in percent; "" if that is not known.
-func contextShare(t *discover.Tokens) string {
+func contextShare(t *Tokens) string {
 	if t == nil || t.Context == 0 || t.Window <= 0 {
 		return ""
 	}

@@ -14,7 +14,8 @@ type Terminal struct {
 	Pane    string `json:"pane,omitempty"`
 }
 
-func newTerminal(p *multiplexer.Pane) *Terminal {
+// NewTerminal converts the pane to its JSON object; nil for none.
+func NewTerminal(p *multiplexer.Pane) *Terminal {
 	if p == nil {
 		return nil
 	}
@@ -23,34 +24,34 @@ func newTerminal(p *multiplexer.Pane) *Terminal {
 
 // TerminalText says on one line where a process runs, such as "/dev/pts/3, tmux work:2 %5", safe for a terminal; "" if it has no
 // terminal.
-func TerminalText(tty string, p *multiplexer.Pane) string {
-	if p == nil {
+func TerminalText(tty string, t *Terminal) string {
+	if t == nil {
 		return Sanitize(tty)
 	}
-	return Sanitize(tty + ", " + paneText(p))
+	return Sanitize(tty + ", " + t.text())
 }
 
-// paneText names the pane: the kind, the session and window with a colon between them, and the pane.
-func paneText(p *multiplexer.Pane) string {
-	words := []string{string(p.Kind)}
+// text names the pane: the kind, the session and window with a colon between them, and the pane.
+func (t *Terminal) text() string {
+	words := []string{t.Kind}
 	switch {
-	case p.Session != "" && p.Window != "":
-		words = append(words, p.Session+":"+p.Window)
-	case p.Session != "":
-		words = append(words, p.Session)
-	case p.Window != "":
-		words = append(words, p.Window)
+	case t.Session != "" && t.Window != "":
+		words = append(words, t.Session+":"+t.Window)
+	case t.Session != "":
+		words = append(words, t.Session)
+	case t.Window != "":
+		words = append(words, t.Window)
 	}
-	if p.Pane != "" {
-		words = append(words, p.Pane)
+	if t.Pane != "" {
+		words = append(words, t.Pane)
 	}
 	return Sanitize(strings.Join(words, " "))
 }
 
 // terminalCell is the pane, or else the terminal without /dev/.
-func terminalCell(tty string, p *multiplexer.Pane) string {
-	if p != nil {
-		return paneText(p)
+func terminalCell(s *Session) string {
+	if s.Terminal != nil {
+		return s.Terminal.text()
 	}
-	return Sanitize(strings.TrimPrefix(tty, "/dev/"))
+	return Sanitize(strings.TrimPrefix(s.TTY, "/dev/"))
 }

@@ -36,10 +36,9 @@ func NewTranscript(out io.Writer, opts TranscriptOptions) *Transcript {
 	return &Transcript{opts: opts, out: out, lastModels: map[string]string{}}
 }
 
-// TranscriptMessage is a message, with the current state of its session.
+// TranscriptMessage is a message, with how it is shown.
 type TranscriptMessage struct {
-	discover.Message
-	CurrentSession discover.Session
+	Message
 	// SessionLabel names the session in front of the message; "" if there is only one session.
 	SessionLabel string
 	// Changed: the message was printed before, and has changed since.
@@ -54,7 +53,7 @@ func (t *Transcript) Write(m TranscriptMessage) error {
 		t.writeHeader(&b, m)
 		t.writeText(&b, m)
 	case m.Changed:
-		b.WriteString(t.callLine(m, cmp.Or(stateText(m), string(m.Tool.State))))
+		b.WriteString(t.callLine(m, cmp.Or(stateText(m.Tool), m.Tool.State)))
 		t.writeOutput(&b, m)
 	default:
 		t.writeCall(&b, m)
@@ -63,10 +62,10 @@ func (t *Transcript) Write(m TranscriptMessage) error {
 }
 
 // WriteWaiting ends a transcript whose messages do not show what the session waits for.
-func (t *Transcript) WriteWaiting(s discover.Session) error {
+func (t *Transcript) WriteWaiting(s *Session) error {
 	var b strings.Builder
 	t.writeBlankLine(&b)
-	b.WriteString(t.colored(waitingColor, waitingText(s)) + "\n")
+	b.WriteString(t.colored(waitingColor, waitingText(s.WaitingFor)) + "\n")
 	return t.flush(&b)
 }
 
@@ -86,7 +85,7 @@ func (t *Transcript) writeBlankLine(b *strings.Builder) {
 // writeHeader prints the role, the time, and the model if it has changed.
 func (t *Transcript) writeHeader(b *strings.Builder, m TranscriptMessage) {
 	t.writeBlankLine(b)
-	name, color := headerLabel(m.Message)
+	name, color := headerLabel(&m.Message)
 	t.lastHeader = m.SessionLabel + "\n" + name
 	words := []string{t.colored(color, name)}
 	if at := t.timeText(m.Time); at != "" {
@@ -103,8 +102,8 @@ func (t *Transcript) writeHeader(b *strings.Builder, m TranscriptMessage) {
 	b.WriteString(line() + "\n")
 }
 
-func headerLabel(m discover.Message) (name, color string) {
-	switch m.Kind {
+func headerLabel(m *Message) (name, color string) {
+	switch discover.MessageKind(m.Kind) {
 	case discover.KindError:
 		return "error", "1;31"
 	case discover.KindInterruption:
@@ -112,21 +111,22 @@ func headerLabel(m discover.Message) (name, color string) {
 	case discover.KindCompaction:
 		return "compacted", "1;35"
 	}
-	switch m.Role {
+	switch discover.Role(m.Role) {
 	case discover.RoleUser:
-		return string(m.Role), "1;36"
+		return m.Role, "1;36"
 	case discover.RoleAssistant:
-		return string(m.Role), "1;32"
+		return m.Role, "1;32"
 	}
-	return string(m.Role), "2"
+	return m.Role, "2"
 }
 
-func (t *Transcript) timeText(at time.Time) string {
+func (t *Transcript) timeText(timestamp string) string {
+	at, ok := parseTimestamp(timestamp)
 	switch {
-	case at.IsZero():
+	case !ok:
 		return ""
 	case t.opts.ShowAge:
-		return t.opts.timeAndAge(at)
+		return t.opts.timeAndAge(timestamp)
 	}
 	return at.In(t.opts.Now.Location()).Format(time.DateTime)
 }
@@ -140,14 +140,14 @@ func (t *Transcript) sessionLabel(m TranscriptMessage) string {
 
 // writeText prints the text of a message. The summary of a compaction is long and may be truncated.
 func (t *Transcript) writeText(b *strings.Builder, m TranscriptMessage) {
-	if name, _ := headerLabel(m.Message); m.Text == "" || m.Text == name { // the header says it all
+	if name, _ := headerLabel(&m.Message); m.text() == "" || m.text() == name { // the header says it all
 		return
 	}
 	limit := 0
-	if m.Kind == discover.KindCompaction {
+	if m.Kind == string(discover.KindCompaction) {
 		limit = t.maxLines()
 	}
-	t.writeLines(b, m.Text, "  ", limit)
+	t.writeLines(b, m.text(), "  ", limit)
 }
 
 // colored adds a colour to a text, if colours are enabled.

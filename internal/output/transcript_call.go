@@ -11,10 +11,10 @@ import (
 
 // writeCall prints a tool call: one line, and its input and output with ShowTools.
 func (t *Transcript) writeCall(b *strings.Builder, m TranscriptMessage) {
-	if name, _ := headerLabel(m.Message); t.lastHeader != m.SessionLabel+"\n"+name {
+	if name, _ := headerLabel(&m.Message); t.lastHeader != m.SessionLabel+"\n"+name {
 		t.writeHeader(b, m)
 	}
-	b.WriteString(t.callLine(m, stateText(m)))
+	b.WriteString(t.callLine(m, stateText(m.Tool)))
 	if t.opts.ShowTools {
 		t.writeSection(b, "input", InputText(m.Tool.Input))
 	}
@@ -23,13 +23,13 @@ func (t *Transcript) writeCall(b *strings.Builder, m TranscriptMessage) {
 
 func (t *Transcript) writeOutput(b *strings.Builder, m TranscriptMessage) {
 	if t.opts.ShowTools {
-		t.writeSection(b, "output", m.Tool.Output)
+		t.writeSection(b, "output", m.Tool.output())
 	}
 }
 
 func (t *Transcript) callLine(m TranscriptMessage, state string) string {
-	if m.Tool.State == discover.ToolFailed && !t.opts.ShowTools {
-		if why := Sanitize(firstLine(m.Tool.Output)); why != "" {
+	if m.Tool.State == string(discover.ToolFailed) && !t.opts.ShowTools {
+		if why := Sanitize(firstLine(m.Tool.output())); why != "" {
 			state += ": " + why
 		}
 	}
@@ -69,25 +69,25 @@ func (t *Transcript) fitWords(words []string, columns int) {
 }
 
 // stateText is the state of a call; "" for one that is done.
-func stateText(m TranscriptMessage) string {
-	switch m.Tool.State {
+func stateText(c *ToolCall) string {
+	switch discover.ToolState(c.State) {
 	case discover.ToolDone:
 		return ""
 	case discover.ToolWaiting:
-		return waitingText(m.CurrentSession)
+		return waitingText(c.WaitingFor)
 	}
-	return string(m.Tool.State)
+	return c.State
 }
 
-func waitingText(s discover.Session) string {
-	if s.WaitingFor == "" {
+func waitingText(reason string) string {
+	if reason == "" {
 		return "waiting"
 	}
-	return "waiting for " + Sanitize(s.WaitingFor)
+	return "waiting for " + Sanitize(reason)
 }
 
-func stateColor(s discover.ToolState) string {
-	switch s {
+func stateColor(state string) string {
+	switch discover.ToolState(state) {
 	case discover.ToolDone:
 		return "32"
 	case discover.ToolFailed:

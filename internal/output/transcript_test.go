@@ -56,7 +56,7 @@ func transcript(t *testing.T, look output.TranscriptOptions, messages ...discove
 	var b bytes.Buffer
 	tr := output.NewTranscript(&b, look)
 	for _, m := range messages {
-		if err := tr.Write(output.TranscriptMessage{Message: m, CurrentSession: completeSession()}); err != nil {
+		if err := tr.Write(output.TranscriptMessage{Message: output.NewMessage(m, completeSession())}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -178,7 +178,7 @@ func TestTranscriptChangedMessages(t *testing.T) {
 	tr := output.NewTranscript(&b, output.TranscriptOptions{TextOptions: output.TextOptions{Now: now}, ShowTools: true})
 	s := completeSession()
 	write := func(again bool, m discover.Message, whose string) {
-		if err := tr.Write(output.TranscriptMessage{Message: m, CurrentSession: s, SessionLabel: whose, Changed: again}); err != nil {
+		if err := tr.Write(output.TranscriptMessage{Message: output.NewMessage(m, s), SessionLabel: whose, Changed: again}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -188,7 +188,7 @@ func TestTranscriptChangedMessages(t *testing.T) {
 	write(true, toolCall("a", discover.ToolDone, "out", time.Minute), "")
 	write(true, toolCall("b", discover.ToolFailed, "no", time.Minute), "kid")
 	write(true, textMessage(discover.RoleAssistant, discover.KindText, "more of it", time.Minute), "")
-	if err := tr.WriteWaiting(s); err != nil {
+	if err := tr.WriteWaiting(&objectsOf(s)[0]); err != nil {
 		t.Fatal(err)
 	}
 	want := `
@@ -239,7 +239,7 @@ func TestTranscriptFitsAndIsSanitized(t *testing.T) {
 			TextOptions: output.TextOptions{Now: now, Width: columns, Color: true}, ShowTools: rapid.Bool().Draw(t, "tools"),
 		})
 		for _, message := range []discover.Message{m, c} {
-			if err := tr.Write(output.TranscriptMessage{Message: message, CurrentSession: s, SessionLabel: "kid-1234"}); err != nil {
+			if err := tr.Write(output.TranscriptMessage{Message: output.NewMessage(message, s), SessionLabel: "kid-1234"}); err != nil {
 				t.Fatal(err)
 			}
 		}

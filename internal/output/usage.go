@@ -89,13 +89,10 @@ func (t Tokens) Plus(o Tokens) Tokens { return Tokens(discover.Tokens(t).Plus(di
 
 // Check returns an error unless the object of another agentctl may be printed.
 func (l *UsageLimit) Check() error {
-	times := timeParser{}
-	times.parse(l.ResetsAt)
-	times.parse(l.Time)
 	if !isAdapterName(l.Adapter) {
 		return fmt.Errorf("no limit of an agent: adapter %q", l.Adapter)
 	}
-	return times.err
+	return checkTimes(l.ResetsAt, l.Time)
 }
 
 func NewUsageLimit(q discover.StatedQuota) UsageLimit {

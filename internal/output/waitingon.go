@@ -31,17 +31,9 @@ func newWaitingOn(on *discover.WaitingOn) *WaitingOn {
 	return &WaitingOn{on.Tool, on.Brief, on.Path, on.Questions, (*Diff)(on.Diff)}
 }
 
-// parse converts the JSON object back to the call.
-func (w *WaitingOn) parse() *discover.WaitingOn {
-	if w == nil {
-		return nil
-	}
-	return &discover.WaitingOn{Tool: w.Tool, Brief: w.Brief, Path: w.Path, Questions: w.Questions, Diff: (*discover.Diff)(w.Diff)}
-}
-
 // WaitingOnText formats the call that a session waits on, such as "Bash: rm -rf build" or "Edit: main.go +3 -1", on one line, safe for a
 // terminal; "" if there is none. A file below the session's directory is named from there.
-func WaitingOnText(s *discover.Session) string {
+func WaitingOnText(s *Session) string {
 	on := s.WaitingOn
 	if on == nil {
 		return ""
@@ -50,7 +42,7 @@ func WaitingOnText(s *discover.Session) string {
 	if len(on.Questions) > 0 {
 		brief = strings.Join(on.Questions, " ")
 	}
-	if below, ok := strings.CutPrefix(brief, strings.TrimSuffix(s.Dir, "/")+"/"); ok && brief == on.Path && s.Dir != "" {
+	if below, ok := strings.CutPrefix(brief, strings.TrimSuffix(s.CWD, "/")+"/"); ok && brief == on.Path && s.CWD != "" {
 		brief = below
 	}
 	text := cmp.Or(Sanitize(on.Tool), "-")
@@ -61,7 +53,7 @@ func WaitingOnText(s *discover.Session) string {
 }
 
 // diffText formats the numbers of lines that are known.
-func diffText(d *discover.Diff) string {
+func diffText(d *Diff) string {
 	switch {
 	case d == nil:
 		return ""

@@ -198,7 +198,7 @@ func (t *target) explain(err error) error {
 
 // unable is the error that says why attach cannot bring the user there, and where the session is.
 func (t *target) unable(why string) error {
-	where := output.TerminalText(t.session.TTY(), t.pane)
+	where := output.TerminalText(t.session.TTY(), output.NewTerminal(t.pane))
 	if where == "" {
 		where = "without a terminal"
 	} else {

@@ -1,10 +1,8 @@
 package completion
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -73,9 +71,9 @@ func hostCandidates(ctx context.Context, f cmdutil.Factory, t host.Target, prefi
 		return nil
 	}
 	var out []candidate
-	for _, s := range sessions {
+	for i, s := range sessions {
 		if s.ID != nil {
-			out = append(out, candidate{prefix + *s.ID, fmt.Sprintf("%s %s: %s", s.Adapter, s.Status, cmp.Or(s.Title, s.Prompt, s.CWD))})
+			out = append(out, sessionCandidate(prefix+*s.ID, &sessions[i]))
 		}
 	}
 	return out

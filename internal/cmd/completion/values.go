@@ -14,6 +14,7 @@ import (
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/await"
 	"agentctl/internal/host"
+	"agentctl/internal/output"
 	"agentctl/launch"
 )
 
@@ -26,14 +27,18 @@ func idCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, wor
 		return hostCandidates(ctx, f, t, prefix, filter)
 	}
 	filter.Limit = maxSessions
-	sessions := recentSessions(ctx, f, filter)
+	sessions := cmdutil.SessionObjects(recentSessions(ctx, f, filter))
 	var out []candidate
 	for i, name := range cmdutil.ArgumentsFor(sessions) {
-		if s := sessions[i]; name != "" {
-			out = append(out, candidate{name, fmt.Sprintf("%s %s: %s", s.Agent, s.Status, cmp.Or(s.Title, s.Prompt, s.Dir))})
+		if name != "" {
+			out = append(out, sessionCandidate(name, &sessions[i]))
 		}
 	}
 	return out
+}
+
+func sessionCandidate(name string, s *output.Session) candidate {
+	return candidate{name, fmt.Sprintf("%s %s: %s", s.Adapter, s.Status, cmp.Or(s.Title, s.Prompt, s.CWD))}
 }
 
 // recentSessions returns the sessions of a filter since the time of the configuration; none if they cannot be read.
@@ -60,7 +65,7 @@ func valueCandidates(ctx context.Context, f cmdutil.Factory, verb *cli.Command, 
 	case "status":
 		return listCandidates(prefix, typed, cmdutil.Statuses())
 	case "type":
-		return listCandidates(prefix, typed, cmdutil.EventTypes())
+		return listCandidates(prefix, typed, output.EventTypes())
 	case "until":
 		return candidatesOf(prefix, await.States()...)
 	case "host":

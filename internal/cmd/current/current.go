@@ -48,7 +48,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *cmdutil.CommonFlags) error {
 		return err
 	}
 	if !o.Quiet {
-		err = call.Show(r.Sessions, make([]output.Resources, len(r.Sessions)), false, o.JSON)
+		err = call.Show(cmdutil.SessionObjects(r.Sessions))
 	} else if id := r.Sessions[0].ID; id != "" {
 		_, err = fmt.Fprintln(f.Stdout, output.Sanitize(id))
 	} else {

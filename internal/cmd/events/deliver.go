@@ -12,7 +12,7 @@ import (
 func execute(f cmdutil.Factory, h cmdutil.Script) func(context.Context, delivery) error {
 	return func(ctx context.Context, d delivery) error {
 		s := d.event.Session
-		vars := append(cmdutil.SessionVars(s), "AGENTCTL_EVENT="+string(d.event.Type), "AGENTCTL_STATUS="+string(s.Status),
+		vars := append(cmdutil.SessionVars(s), "AGENTCTL_EVENT="+d.event.Type, "AGENTCTL_STATUS="+s.Status,
 			cmdutil.EnvVar("AGENTCTL_WAITING_ON", output.WaitingOnText(&s)))
 		return h.Shell(ctx, f, "", d.line, vars)
 	}
@@ -28,6 +28,6 @@ func poster(f cmdutil.Factory, o *options) (func(context.Context, delivery) erro
 	}
 	w := webhook.Endpoint{URL: o.webhook, Secret: []byte(f.Getenv(o.secretEnv))}
 	return func(ctx context.Context, d delivery) error {
-		return webhook.Retry(ctx, func() error { return w.Post(ctx, string(d.event.Type), d.line) })
+		return webhook.Retry(ctx, func() error { return w.Post(ctx, d.event.Type, d.line) })
 	}, nil
 }

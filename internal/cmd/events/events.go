@@ -71,11 +71,11 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
-	types, err := cmdutil.SplitWords("event type", o.types.Value(), cmdutil.EventTypes())
+	types, err := cmdutil.SplitWords("event type", o.types.Value(), output.EventTypes())
 	if err != nil {
 		return err
 	}
-	source, err := eventSource(c, o)
+	calls, err := c.Calls(nil, nil, false)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,12 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if o.quiet {
 		out = io.Discard
 	}
-	err = source(ctx, func(events []eventObject) error { return publish(ctx, out, ofTypes(events, types), c.Template, sinks) })
+	err = follow(ctx, c, o, calls, func(e output.Event) error {
+		if len(types) > 0 && !slices.Contains(types, e.Type) {
+			return nil
+		}
+		return publish(ctx, out, e, c.Template, sinks)
+	})
 	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
 		err = cause // the reader has closed the pipe
 	}
@@ -109,72 +114,52 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	return err
 }
 
-// source calls publish with events as they happen, until the context ends or publish fails.
-type source func(ctx context.Context, publish func([]eventObject) error) error
-
-// eventObject is an event with its JSON object.
-type eventObject struct {
-	event  watch.Event
-	object output.Event
-}
-
-// eventSource returns what the events of the flags come from: this machine, or others.
-func eventSource(c *cmdutil.Call, o *options) (source, error) {
-	if c.OnHosts() {
-		return hostsSource(c)
+// follow calls publish with the events of this machine or of the calls as they happen, until the context ends, all connections have, or
+// publish fails.
+func follow(ctx context.Context, c *cmdutil.Call, o *options, calls []cmdutil.HostCall, publish func(output.Event) error) error {
+	if calls != nil {
+		return cmdutil.EachHost(ctx, c.Factory, calls, publish)
 	}
 	filter := discover.SessionFilter{Agents: c.Agents, Subagents: o.children}
 	var err error
 	if filter.Condition, err = o.scope.Match("events"); err != nil {
-		return nil, err
+		return err
 	}
-	return func(ctx context.Context, publish func([]eventObject) error) error {
-		watcher := watch.NewFilterWatcher(c.Scanner, filter)
-		first := true
-		return cmdutil.EachResult(ctx, watcher, func(r discover.Result) (bool, error) {
-			_ = c.ReportWarnings(r.Warnings)
-			events := watcher.Events()
+	watcher := watch.NewFilterWatcher(c.Scanner, filter)
+	first := true
+	return cmdutil.EachResult(ctx, watcher, func(r discover.Result) (bool, error) {
+		_ = c.ReportWarnings(r.Warnings)
+		for _, e := range watcher.Events() {
 			if first && !o.initial {
-				events = nil
+				break
 			}
-			first = false
-			var list []eventObject
-			for _, e := range events {
-				list = append(list, eventObject{e, output.NewEvent(e)})
+			if err := publish(output.NewEvent(e)); err != nil {
+				return false, err
 			}
-			return true, publish(list)
-		})
-	}, nil
+		}
+		first = false
+		return true, nil
+	})
 }
 
-// ofTypes returns the events of these types; all if types is empty.
-func ofTypes(events []eventObject, types []string) []eventObject {
-	if len(types) == 0 {
-		return events
+// publish prints an event, as JSON or by --format, and queues it in the sinks as JSON.
+func publish(ctx context.Context, out io.Writer, e output.Event, template func(io.Writer, any) error, sinks []*sink) error {
+	var line bytes.Buffer
+	if err := output.JSONLine(&line, e); err != nil {
+		return err
 	}
-	return slices.DeleteFunc(slices.Clone(events), func(h eventObject) bool { return !slices.Contains(types, h.object.Type) })
-}
-
-// publish prints events, as JSON or by --format, and queues them in the sinks as JSON.
-func publish(ctx context.Context, out io.Writer, events []eventObject, template func(io.Writer, any) error, sinks []*sink) error {
-	for _, h := range events {
-		var line bytes.Buffer
-		if err := output.JSONLine(&line, h.object); err != nil {
+	printed := line
+	if template != nil {
+		printed = bytes.Buffer{}
+		if err := template(&printed, e); err != nil {
 			return err
 		}
-		printed := line
-		if template != nil {
-			printed = bytes.Buffer{}
-			if err := template(&printed, h.object); err != nil {
-				return err
-			}
-		}
-		if _, err := (cmdutil.ContextWriter{Context: ctx, Out: out}).Write(printed.Bytes()); err != nil {
-			return err
-		}
-		for _, o := range sinks {
-			o.offer(delivery{h.event, line.Bytes()})
-		}
+	}
+	if _, err := (cmdutil.ContextWriter{Context: ctx, Out: out}).Write(printed.Bytes()); err != nil {
+		return err
+	}
+	for _, o := range sinks {
+		o.offer(delivery{e, line.Bytes()})
 	}
 	return nil
 }

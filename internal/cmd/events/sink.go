@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync"
 
-	"agentctl/discover/watch"
 	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
 )
 
 // queueSize bounds the events that wait for delivery.
@@ -14,7 +14,7 @@ const queueSize = 1000
 
 // delivery is an event with its line of JSON.
 type delivery struct {
-	event watch.Event
+	event output.Event
 	line  []byte
 }
 
@@ -44,7 +44,7 @@ func newSink(ctx context.Context, f cmdutil.Factory, flag string, deliver func(c
 					return
 				}
 				if err != nil {
-					f.Warn(fmt.Sprintf("%s: %s of %s: %v", flag, d.event.Type, cmdutil.SessionName(d.event.Session), err))
+					f.Warn(fmt.Sprintf("%s: %s of %s: %v", flag, d.event.Type, d.event.Session.Name(), err))
 				}
 			case <-ctx.Done():
 				return

@@ -25,7 +25,7 @@ import (
 func nth(i int) delivery {
 	s := discover.UnknownSession()
 	s.ID = fmt.Sprint(i)
-	return delivery{watch.Event{Type: watch.SessionIdle, Session: s}, []byte(s.ID)}
+	return delivery{output.NewEvent(watch.Event{Type: watch.SessionIdle, Session: s}), []byte(s.ID)}
 }
 
 // An outlet delivers in order, says what failed, and goes on.
@@ -111,12 +111,12 @@ func TestAnEventIsExecuted(t *testing.T) {
 	f, out := cmdtest.New(t)
 	f.Environ = []string{"PATH=/bin:/usr/bin", "SECRET=s"}
 	d := nth(7)
-	d.event.Session.Status = discover.Idle
+	d.event.Session.Status = string(discover.Idle)
 	script := cmdutil.Script{Flag: "--exec", Command: `echo $AGENTCTL_EVENT $AGENTCTL_STATUS $AGENTCTL_SESSION_ID; cat`}
 	if err := execute(f, script)(t.Context(), d); err != nil || out.Stderr.String() != "session.idle idle 7\n7" {
 		t.Errorf("%q, %v", out.Stderr.String(), err)
 	}
-	if !strings.Contains(output.Schema(), string(d.event.Type)) {
+	if !strings.Contains(output.Schema(), d.event.Type) {
 		t.Errorf("the schema does not have %s", d.event.Type)
 	}
 }

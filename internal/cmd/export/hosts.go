@@ -22,23 +22,17 @@ func runHosts(ctx context.Context, c *cmdutil.Call, args []string, o *options) e
 			return err
 		}
 	}
-	type hostExport struct {
-		host string
-		output.Export
-	}
-	var all []hostExport
-	failed := cmdutil.GatherExports(ctx, c, calls, func(host string, e output.Export) error {
-		all = append(all, hostExport{host, e})
+	var exports []output.Export
+	failed := cmdutil.GatherExports(ctx, c, calls, func(e output.Export) error {
+		exports = append(exports, e)
 		return nil
 	})
-	if len(all) == 0 || failed != nil && cmdutil.ExitCode(failed) != cmdutil.ExitPartial {
+	if len(exports) == 0 || failed != nil && cmdutil.ExitCode(failed) != cmdutil.ExitPartial {
 		return failed
 	}
-	sort.SliceStable(all, func(i, j int) bool { return cmdutil.CompareHosts(calls, all[i].host, all[j].host) < 0 })
-	exports := make([]output.Export, len(all))
-	for i, e := range all {
-		exports[i] = e.Export
-	}
+	sort.SliceStable(exports, func(i, j int) bool {
+		return cmdutil.CompareHosts(calls, exports[i].Session.Host, exports[j].Session.Host) < 0
+	})
 	if err := write(ctx, c, exports, o); err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func runChange(ctx context.Context, f cmdutil.Factory, verb string, o *options, 
 			Original: h.Original, Manager: h.Manager, Reason: h.Reason, Advice: h.Advice, Changed: h.Changed,
 		})
 	}
-	return cmdutil.PrintRows(c, out, o.JSON, output.GitHookTable)
+	return cmdutil.PrintRows(c, out, output.GitHookTable)
 }
 
 // programPath is the path of this program for the hooks: its name in PATH if that leads to it, since an update replaces

@@ -64,7 +64,7 @@ func runCheck(ctx context.Context, f cmdutil.Factory, names []string, o *cmdutil
 	if err != nil {
 		return err
 	}
-	if err := cmdutil.PrintRows(c, rows, o.JSON, output.HostTable); err != nil {
+	if err := cmdutil.PrintRows(c, rows, output.HostTable); err != nil {
 		return err
 	}
 	for i, failed := range failures {

@@ -67,13 +67,7 @@ func withPassed(words, agent, passed []string) []string {
 // launchGroupOn launches several agents, each in a worktree of its own there.
 func launchGroupOn(ctx context.Context, c *cmdutil.Call, call cmdutil.HostCall, o *options, endProgress func()) error {
 	launches := []output.LaunchResult{}
-	failed := cmdutil.EachHost(ctx, c.Factory, []cmdutil.HostCall{call}, func(host string, l output.LaunchResult) error {
-		if l.Host = host; l.Session != nil {
-			l.Session.Host = host
-			if _, err := output.ParseSession(l.Session); err != nil {
-				return cmdutil.BadAnswer(err)
-			}
-		}
+	failed := cmdutil.EachHost(ctx, c.Factory, []cmdutil.HostCall{call}, func(l output.LaunchResult) error {
 		launches = append(launches, l)
 		return nil
 	})

@@ -4,7 +4,6 @@ package list
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -74,79 +73,76 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
-	if f.OnHosts() {
-		return runHosts(ctx, c, o)
-	}
 	filter, err := selection(c, o)
 	if err != nil {
 		return err
 	}
-	if o.wide {
-		return runWide(ctx, c, filter, o)
-	}
-	r, err := c.List(ctx, "reading the agents' stores", filter)
+	calls, err := c.Calls(nil, nil, false)
 	if err != nil {
 		return err
 	}
-	if err := printSessions(ctx, c, r.Sessions, o); err != nil {
+	if filter.WaitingFirst { // the newest ones that a host would choose need not have those that wait
+		for i := range calls {
+			calls[i] = calls[i].Without("n")
+		}
+	}
+	sessions, after, err := cmdutil.Collect(ctx, c, calls, func(ctx context.Context) ([]output.Session, []*discover.Warning, error) {
+		return localSessions(ctx, c, filter, o.wide)
+	})
+	if err != nil {
 		return err
 	}
-	return f.ReportWarnings(r.Warnings)
-}
-
-func printSessions(ctx context.Context, c *cmdutil.Call, list []discover.Session, o *options) error {
-	switch {
-	case o.JSON:
-		return output.JSONArrayFunc(c.Stdout, list, output.NewSession)
-	case o.Quiet:
-		return cmdutil.PrintEach(list, func(s discover.Session) error {
-			_, err := fmt.Fprintln(c.Stdout, output.Sanitize(s.ID))
-			return err
-		})
-	case c.Template != nil:
-		return cmdutil.PrintEach(list, func(s discover.Session) error { return c.Template(c.Stdout, output.NewSession(s)) })
+	if calls != nil {
+		sessions = output.Merge(sessions, filter)
 	}
-	return printSessionTable(ctx, c, list, o)
+	if o.Quiet {
+		sessions = slices.DeleteFunc(sessions, func(s output.Session) bool { return s.ID == nil })
+	}
+	if err := c.PrintSessions(sessions, func() error { return printTable(ctx, c, sessions, o) }); err != nil {
+		return err
+	}
+	return after()
 }
 
-func printSessionTable(ctx context.Context, c *cmdutil.Call, list []discover.Session, o *options) error {
-	return printTable(ctx, c, len(list), o, func(b *bytes.Buffer) error { return output.SessionTable(b, list, c.Style) })
+// localSessions lists the sessions of this machine. With wide, each has its resources, and token counts are always read.
+func localSessions(ctx context.Context, c *cmdutil.Call, filter discover.SessionFilter, wide bool) ([]output.Session, []*discover.Warning, error) {
+	working, done := c.StartWork(ctx, "reading the agents' stores")
+	defer done()
+	filter.Tokens, filter.Full = filter.Tokens || wide, filter.Full || wide
+	r, err := c.Scanner.List(working, filter)
+	if err != nil || !wide {
+		return cmdutil.SessionObjects(r.Sessions), r.Warnings, err
+	}
+	sessions, unanswered := c.SessionsWithResources(working, c.Scanner, r)
+	return sessions, append(r.Warnings, unanswered...), working.Err()
 }
 
-// printTable prints n rows as text; through the pager if they are longer than the terminal.
-func printTable(ctx context.Context, c *cmdutil.Call, n int, o *options, draw func(*bytes.Buffer) error) error {
-	if n == 0 && c.Width > 0 {
-		what := "no live sessions; agentctl list -a shows stopped ones too"
-		if o.all {
-			what = "no sessions; agentctl list -a --since all looks further back"
+// printTable prints the table of sessions; through the pager if it is longer than the terminal.
+func printTable(ctx context.Context, c *cmdutil.Call, sessions []output.Session, o *options) error {
+	if len(sessions) == 0 {
+		if c.Width > 0 {
+			what := "no live sessions; agentctl list -a shows stopped ones too"
+			if o.all {
+				what = "no sessions; agentctl list -a --since all looks further back"
+			}
+			c.Report.Note(what)
 		}
-		c.Report.Note(what)
-	}
-	if n == 0 {
 		return nil
 	}
+	draw := output.SessionTable
+	if o.wide {
+		draw = output.WideSessionTable
+	}
 	var b bytes.Buffer
-	if err := draw(&b); err != nil {
+	if err := draw(&b, sessions, c.Style); err != nil {
 		return err
 	}
 	return c.Page(ctx, b.Bytes(), o.noPager)
 }
 
-// selection makes the filter of the flags of list. Stopped sessions, or a window of time, imply --all.
+// selection makes the filter of the flags. Stopped sessions, or a window of time, imply --all. Which directories --cwd and --repo mean, only
+// the machine of the sessions can tell.
 func selection(c *cmdutil.Call, o *options) (discover.SessionFilter, error) {
-	filter, err := hostSelection(c, o)
-	if err != nil {
-		return filter, err
-	}
-	filter.Condition, err = o.scope.Match("list")
-	if match := filter.Condition; o.Quiet {
-		filter.Condition = func(s discover.Session) bool { return s.ID != "" && (match == nil || match(s)) }
-	}
-	return filter, err
-}
-
-// hostSelection is selection without what only the machine of the sessions can tell.
-func hostSelection(c *cmdutil.Call, o *options) (discover.SessionFilter, error) {
 	filter := discover.SessionFilter{
 		Agents: c.Agents, IncludeStopped: o.all || o.since != "", Limit: o.limit, Subagents: o.children, Tokens: o.tokens,
 	}
@@ -162,6 +158,12 @@ func hostSelection(c *cmdutil.Call, o *options) (discover.SessionFilter, error) 
 		filter.Statuses = append(filter.Statuses, discover.Status(w))
 		filter.IncludeStopped = filter.IncludeStopped || discover.Status(w) == discover.Stopped
 	}
-	filter.Since, err = c.SinceTime("list", o.since)
+	if filter.Since, err = c.SinceTime("list", o.since); err != nil || c.OnHosts() {
+		return filter, err
+	}
+	filter.Condition, err = o.scope.Match("list")
+	if match := filter.Condition; o.Quiet {
+		filter.Condition = func(s discover.Session) bool { return s.ID != "" && (match == nil || match(s)) }
+	}
 	return filter, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
 	"agentctl/launch/stop"
@@ -30,30 +31,32 @@ func runOrphans(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
-	if f.OnHosts() {
-		return runOrphansOnHosts(ctx, c, o)
+	calls, err := c.Calls(nil, nil, false)
+	if err != nil {
+		return err
 	}
-	working, done := f.StartWork(ctx, "reading the processes")
-	found, r, err := stop.FindOrphans(working, c.Scanner, f.PID, c.Agents)
-	done()
+	orphans, after, err := cmdutil.Collect(ctx, c, calls, func(ctx context.Context) ([]output.Orphan, []*discover.Warning, error) {
+		working, done := f.StartWork(ctx, "reading the processes")
+		defer done()
+		found, r, err := stop.FindOrphans(working, c.Scanner, f.PID, c.Agents)
+		return cmdutil.OrphanObjects(found), r.Warnings, err
+	})
 	if err != nil {
 		return err
 	}
 	switch {
-	case o.JSON:
-		err = output.JSONArray(f.Stdout, cmdutil.OrphanObjects(found))
 	case o.Quiet:
-		err = cmdutil.PrintEach(found, func(orphan stop.Orphan) error {
-			_, err := fmt.Fprintln(f.Stdout, orphan.ID.PID)
+		err = cmdutil.PrintEach(orphans, func(orphan output.Orphan) error {
+			_, err := fmt.Fprintf(f.Stdout, "%s%d\n", output.HostPrefix(orphan.Host), orphan.PID)
 			return err
 		})
-	case len(found) > 0:
-		err = output.OrphanTable(f.Stdout, cmdutil.OrphanObjects(found), c.Style)
-	case f.Width > 0:
+	case len(orphans) == 0 && !o.JSON && f.Width > 0:
 		f.Report.Note("no orphaned processes found")
+	default:
+		err = cmdutil.PrintRows(c, orphans, output.OrphanTable)
 	}
 	if err != nil {
 		return err
 	}
-	return f.ReportWarnings(r.Warnings)
+	return after()
 }

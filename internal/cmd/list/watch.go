@@ -67,7 +67,7 @@ func fill(ctx context.Context, c *cmdutil.Call, table *live.Table, o *options) e
 		return watch.NewFilterWatcher(c.Scanner, filter), nil
 	}
 	if c.OnHosts() {
-		if _, err := hostSelection(c, o); err != nil {
+		if _, err := selection(c, o); err != nil {
 			return err
 		}
 	}
@@ -88,10 +88,7 @@ func streamRows(ctx context.Context, f cmdutil.Factory, o *options) error {
 	var last []byte
 	return cmdutil.EachResult(ctx, watch.NewFilterWatcher(c.Scanner, filter), func(r discover.Result) (bool, error) {
 		_ = c.ReportWarnings(r.Warnings)
-		rows := output.SessionRows{Sessions: make([]output.Session, len(r.Sessions))}
-		for i, s := range r.Sessions {
-			rows.Sessions[i] = output.NewSession(s)
-		}
+		rows := output.SessionRows{Sessions: cmdutil.SessionObjects(r.Sessions)}
 		var line bytes.Buffer
 		if err := output.JSONLine(&line, rows); err != nil || bytes.Equal(line.Bytes(), last) {
 			return true, err

@@ -48,7 +48,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			if err != nil {
 				return err
 			}
-			call, err := f.NewCall("lock", &cmdutil.CommonFlags{}, nil)
+			call, err := f.NewCall("lock", &cmdutil.CommonFlags{JSON: o.json}, nil)
 			if err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ func declare(ctx context.Context, c *cmdutil.Call, workspaces []*lock.Workspace,
 	}
 	unseen := c.WarnIfBlind(activity)
 	if o.json {
-		err = c.PrintLocks(locks, true)
+		err = c.PrintLocks(locks)
 	}
 	return cmp.Or(err, unseen)
 }

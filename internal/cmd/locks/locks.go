@@ -31,7 +31,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *cmdutil.CommonFlags) error {
 		return err
 	}
 	list, bad := activity.List(c.Config.Strict)
-	if err := c.PrintLocks(list, o.JSON); err != nil {
+	if err := c.PrintLocks(list); err != nil {
 		return err
 	}
 	err = f.ReportWarnings(activity.Warnings)

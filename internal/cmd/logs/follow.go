@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,7 @@ import (
 )
 
 // once prints the last messages of a session.
-func (t *printer) once(ctx context.Context) error {
+func (t *reader) once(ctx context.Context) error {
 	more, err := t.addSubagents(ctx)
 	if err == nil && more { // sub-agents are judged together
 		err = cmdutil.EachResult(ctx, watch.NewWatcher(t.Scanner, t.sessions), func(r discover.Result) (bool, error) {
@@ -42,7 +41,7 @@ func (t *printer) once(ctx context.Context) error {
 }
 
 // reportEmpty says why nothing is printed.
-func (t *printer) reportEmpty() {
+func (t *reader) reportEmpty() {
 	s := t.sessions[0]
 	what := "has no messages"
 	if s.Path == "" {
@@ -51,35 +50,28 @@ func (t *printer) reportEmpty() {
 	t.Report.Note(fmt.Sprintf("%s %s", cmdutil.SessionName(s), what))
 }
 
-func (t *printer) print(ctx context.Context, entries []output.TranscriptMessage) error {
-	if t.options.JSON {
-		return output.JSONArrayFunc(t.Stdout, entries, func(e output.TranscriptMessage) output.Message { return output.NewMessage(e.Message, e.CurrentSession) })
-	}
-	var b bytes.Buffer
-	text := t.transcript(&b)
+func (t *reader) print(ctx context.Context, entries []output.TranscriptMessage) error {
 	for _, e := range entries {
-		if err := text.Write(e); err != nil {
+		if err := t.take(ctx, e); err != nil {
 			return err
 		}
 	}
-	s := t.sessions[0]
-	shown := slices.ContainsFunc(entries, func(e output.TranscriptMessage) bool { return e.Tool != nil && e.Tool.State == discover.ToolWaiting })
-	if s.Status == discover.Waiting && !shown {
-		if err := text.WriteWaiting(s); err != nil {
+	if s := t.sessions[0]; s.Status == discover.Waiting && !t.options.JSON && !slices.ContainsFunc(entries, isWaiting) {
+		object := output.NewSession(s)
+		if err := t.write.WriteWaiting(&object); err != nil {
 			return err
 		}
 	}
-	return t.Page(ctx, b.Bytes(), t.options.noPager)
+	return t.finish(ctx)
 }
 
 // follow prints the last messages of a session, then each new one, until the session stops.
-func (t *printer) follow(ctx context.Context) error {
+func (t *reader) follow(ctx context.Context) error {
 	if _, err := t.addSubagents(ctx); err != nil {
 		return err
 	}
-	ctx, hangup := cmdutil.CancelOnHangup(ctx, t.Stdout)
-	defer hangup(nil)
-	write := t.writer(ctx)
+	ctx, stop := t.following(ctx)
+	defer stop()
 	end := await.NewWaiter(await.Stopped, 1, func(discover.Session) error { return nil })
 	for more := true; more; {
 		more = false
@@ -88,7 +80,7 @@ func (t *printer) follow(ctx context.Context) error {
 			t.unread(r.Warnings)
 			for _, e := range t.next(ctx) {
 				t.endProgress()
-				if err := write(e); err != nil {
+				if err := t.take(ctx, e); err != nil {
 					return false, err
 				}
 			}
@@ -109,14 +101,4 @@ func (t *printer) follow(ctx context.Context) error {
 		return err
 	}
 	return t.partial
-}
-
-func (t *printer) writer(ctx context.Context) func(output.TranscriptMessage) error {
-	out := cmdutil.ContextWriter{Context: ctx, Out: t.Stdout}
-	if t.options.JSON {
-		return func(e output.TranscriptMessage) error {
-			return output.JSONLine(out, output.NewMessage(e.Message, e.CurrentSession))
-		}
-	}
-	return t.transcript(out).Write
 }

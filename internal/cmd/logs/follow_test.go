@@ -56,8 +56,8 @@ func TestSubAgentsThatBeginAreFollowed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (&printer{
-			Call: &cmdutil.Call{Factory: f, Scanner: world}, options: o, endProgress: func() {}, sessions: r.Sessions, subagents: world.TrackSubagents(),
+		if err := (&reader{
+			printer: newPrinter(&cmdutil.Call{Factory: f, Scanner: world}, o), endProgress: func() {}, sessions: r.Sessions, subagents: world.TrackSubagents(),
 		}).follow(t.Context()); err != nil {
 			t.Error(err)
 		}

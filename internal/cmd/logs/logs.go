@@ -62,11 +62,16 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 	if err != nil {
 		return err
 	}
-	if f.OnHosts(arg) {
-		return runOnHost(ctx, c, arg, o)
+	calls, err := c.Calls([]string{arg}, nil, false)
+	if err != nil {
+		return err
 	}
 	ctx, stop := cmdutil.Interruptible(ctx) // over all steps: a signal between two of them would be lost
 	defer stop()
+	p := newPrinter(c, o)
+	if calls != nil {
+		return p.fromHost(ctx, calls)
+	}
 	endProgress := f.Progress("looking for " + output.Sanitize(arg))
 	defer endProgress()
 	r, err := c.Scanner.Find(ctx, arg, c.Agents, discover.ReadOptions{})
@@ -81,7 +86,7 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 		_ = f.ReportWarnings(r.Warnings) // the error says how it ends
 		return err
 	}
-	t := &printer{Call: c, options: o, endProgress: endProgress, sessions: r.Sessions, subagents: c.Scanner.TrackSubagents()}
+	t := &reader{printer: p, endProgress: endProgress, sessions: r.Sessions, subagents: c.Scanner.TrackSubagents()}
 	t.unread(r.Warnings)
 	if o.follow {
 		return t.follow(ctx)

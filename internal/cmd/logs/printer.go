@@ -1,141 +1,132 @@
 package logs
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
-	"iter"
-	"slices"
-	"sort"
-	"time"
+	"strings"
+	"syscall"
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
 )
 
-// printer is one run of peek or logs.
+// printer prints messages, of this machine or another one: as text through the pager or as a JSON array, or with --follow each as it comes.
 type printer struct {
 	*cmdutil.Call
 	options *options
-	// endProgress ends the progress line.
-	endProgress func()
-	partial     error // of what could not be read
-	// sessions are those whose messages are printed, the requested one first, then its sub-agents'; trackers has the
-	// state of each.
-	sessions  []discover.Session
-	trackers  []*tracker
-	subagents *discover.SubagentTracker
+	text    bytes.Buffer
+	write   *output.Transcript
+	all     []output.Message
 }
 
-// unread reports warnings; the command ends as partial.
-func (t *printer) unread(list []*discover.Warning) {
-	if err := t.ReportWarnings(list); err != nil {
-		t.partial = err
-	}
+func newPrinter(c *cmdutil.Call, o *options) *printer {
+	p := &printer{Call: c, options: o, all: []output.Message{}}
+	p.writeTo(&p.text)
+	return p
 }
 
-// warnUnread returns a function that reports an error in reading a session's transcript.
-func (t *printer) warnUnread(s discover.Session) func(error) {
-	return func(err error) { t.unread([]*discover.Warning{cmdutil.UnreadWarning(s, err)}) }
-}
-
-// addSubagents adds new sub-agents' sessions with --children, and reports whether there are any.
-func (t *printer) addSubagents(ctx context.Context) (more bool, err error) {
-	if !t.options.children {
-		return false, nil
-	}
-	before := len(t.sessions)
-	all, warnings, err := t.subagents.Update(ctx, t.sessions)
-	t.unread(warnings)
-	t.sessions = all
-	return len(all) > before, err
-}
-
-// messages returns the stored messages of a session, the newest first.
-func (t *printer) messages(ctx context.Context, s discover.Session) iter.Seq2[discover.Message, error] {
-	if s.Path == "" {
-		return func(func(discover.Message, error) bool) {}
-	}
-	return t.Scanner.Messages(ctx, s)
-}
-
-// next returns what is new: first the last messages of all sessions, then the messages since.
-func (t *printer) next(ctx context.Context) []output.TranscriptMessage {
-	first := t.trackers == nil
-	more := 0
-	if t.options.follow {
-		more = overlap
-	}
-	var lists [][]output.TranscriptMessage
-	for i, s := range t.sessions {
-		if i == len(t.trackers) { // it has just begun
-			t.trackers = append(t.trackers, newTracker(t.options.JSON))
-		}
-		var list []update
-		if first {
-			list = t.trackers[i].last(t.messages(ctx, s), t.options.limit, more, t.warnUnread(s))
-		} else {
-			list = t.trackers[i].poll(t.messages(ctx, s), t.warnUnread(s))
-		}
-		var entries []output.TranscriptMessage
-		for _, n := range list {
-			entries = append(entries, t.entry(n, s))
-		}
-		lists = append(lists, entries)
-	}
-	all := mergeByTime(lists)
-	if n := t.options.limit; first && n > 0 && len(all) > n {
-		all = all[len(all)-n:]
-	}
-	return all
-}
-
-func (t *printer) transcript(out io.Writer) *output.Transcript {
-	return output.NewTranscript(out, output.TranscriptOptions{
-		TextOptions: t.Style, ShowAge: !t.options.follow, ShowTools: t.options.tools, Full: t.options.whole,
+func (p *printer) writeTo(out io.Writer) {
+	p.write = output.NewTranscript(out, output.TranscriptOptions{
+		TextOptions: p.Style, ShowAge: !p.options.follow, ShowTools: p.options.tools, Full: p.options.whole,
 	})
 }
 
-func (t *printer) entry(n update, s discover.Session) output.TranscriptMessage {
-	e := output.TranscriptMessage{Message: n.Message, CurrentSession: s, Changed: n.changed}
-	if !t.options.children {
-		e.Session = ""
-	} else if s.Key() != t.sessions[0].Key() {
-		e.SessionLabel = t.nameOf(s)
-	}
-	return e
+// follow has messages printed as they come. Once the reader of stdout has closed it, the context ends.
+func (p *printer) following(ctx context.Context) (context.Context, func()) {
+	ctx, hangup := cmdutil.CancelOnHangup(ctx, p.Stdout)
+	p.writeTo(cmdutil.ContextWriter{Context: ctx, Out: p.Stdout})
+	return ctx, func() { hangup(nil) }
 }
 
-// nameOf names the sub-agent of a message: its ID, on a terminal a unique prefix of it.
-func (t *printer) nameOf(s discover.Session) string {
-	var ids []output.SessionID
-	for _, o := range t.sessions {
-		ids = append(ids, output.SessionID{Agent: string(o.Agent), ID: o.ID})
+// take prints a message, or keeps it for [printer.finish].
+func (p *printer) take(ctx context.Context, m output.TranscriptMessage) error {
+	switch {
+	case p.options.JSON && p.options.follow:
+		return output.JSONLine(cmdutil.ContextWriter{Context: ctx, Out: p.Stdout}, m.Message)
+	case p.options.JSON:
+		p.all = append(p.all, m.Message)
+		return nil
 	}
-	i := slices.IndexFunc(t.sessions, func(o discover.Session) bool { return o.Key() == s.Key() })
-	return t.Style.ShortIDs(ids)[i]
+	return p.write.Write(m)
 }
 
-// mergeByTime merges the messages of several sessions by time. The order within a session stays.
-func mergeByTime(lists [][]output.TranscriptMessage) []output.TranscriptMessage {
-	type placed struct {
-		output.TranscriptMessage
-		at time.Time
+// finish prints what was kept.
+func (p *printer) finish(ctx context.Context) error {
+	if p.options.JSON {
+		return output.JSONArray(p.Stdout, p.all)
 	}
-	var all []placed
-	for _, list := range lists {
-		var at time.Time
-		for _, e := range list {
-			if e.Time.After(at) {
-				at = e.Time
-			}
-			all = append(all, placed{e, at})
+	return p.Page(ctx, p.text.Bytes(), p.options.noPager)
+}
+
+// fromHost prints the messages of a session of another machine.
+func (p *printer) fromHost(ctx context.Context, calls []cmdutil.HostCall) error {
+	id := ""
+	if p.options.children && !p.options.JSON {
+		var err error
+		if id, err = requestedID(ctx, p.Call, calls); err != nil {
+			return err
 		}
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].at.Before(all[j].at) })
-	out := make([]output.TranscriptMessage, len(all))
-	for i, p := range all {
-		out[i] = p.TranscriptMessage
+	if p.options.follow {
+		var end func()
+		ctx, end = p.following(ctx)
+		defer end()
 	}
-	return out
+	endProgress := p.ProgressOf(cmdutil.AskingHosts("asking", calls))
+	defer endProgress()
+	seen := map[string]bool{} // calls that were printed
+	failed := cmdutil.EachHost(ctx, p.Factory, calls, func(m output.Message) error {
+		endProgress()
+		entry := output.TranscriptMessage{Message: m}
+		if m.Tool != nil && p.options.follow {
+			key := m.Session + "\n" + m.ID
+			if len(seen) > maxRemembered {
+				clear(seen)
+			}
+			entry.Changed, seen[key] = seen[key], true
+		}
+		if p.options.children && m.Session != "" && !strings.HasPrefix(m.Session, id) {
+			entry.SessionLabel = output.Sanitize(m.Session)
+		}
+		return p.take(ctx, entry)
+	})
+	endProgress()
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, syscall.EPIPE):
+		return cause // the reader of stdout has closed it
+	case ctx.Err() != nil, p.options.follow:
+		return failed
+	}
+	if err := p.finish(ctx); err != nil {
+		return err
+	}
+	return failed
+}
+
+// requestedID returns the ID of the session that the argument of the call means, or its beginning. Which session a process runs, the host says.
+func requestedID(ctx context.Context, c *cmdutil.Call, calls []cmdutil.HostCall) (id string, err error) {
+	id, _, _ = strings.Cut(calls[0].ID(), "@")
+	if !strings.HasPrefix(id, "pid:") {
+		return id, nil
+	}
+	status := calls[0]
+	status.Args = []string{"status", "--json", "--", id}
+	err = cmdutil.Gather(ctx, c, []cmdutil.HostCall{status}, func(s output.Session) error {
+		if s.ID != nil && s.ParentID == "" {
+			id = *s.ID
+		}
+		return nil
+	})
+	if errors.Is(err, cmdutil.ErrPartial) {
+		err = nil // the messages are asked for all the same, and say what is missing
+	}
+	return id, err
+}
+
+// isWaiting reports whether a message is the call that waits for the user.
+func isWaiting(m output.TranscriptMessage) bool {
+	return m.Tool != nil && m.Tool.State == string(discover.ToolWaiting)
 }

@@ -19,11 +19,8 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 	}
 	up := output.Metric{Name: "agentctl_host_up", Help: "1 if the host has answered in full."}
 	var metrics []output.Metric
-	partial := cmdutil.Gather(ctx, c, calls, func(host string, m output.Metric) error {
-		if err := m.Check(); err != nil {
-			return cmdutil.BadAnswer(err)
-		}
-		metrics = merge(metrics, m, host)
+	partial := cmdutil.Gather(ctx, c, calls, func(m output.Metric) error {
+		metrics = merge(metrics, m)
 		return nil
 	})
 	if cmdutil.ExitCode(partial) == cmdutil.ExitInterrupted {
@@ -43,10 +40,7 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 }
 
 // merge adds the samples of a host's metric to those of the same name.
-func merge(metrics []output.Metric, m output.Metric, host string) []output.Metric {
-	for i := range m.Samples {
-		m.Samples[i].Labels = append([]output.Label{{Name: "host", Value: host}}, m.Samples[i].Labels...)
-	}
+func merge(metrics []output.Metric, m output.Metric) []output.Metric {
 	i := slices.IndexFunc(metrics, func(known output.Metric) bool { return known.Name == m.Name })
 	if i < 0 {
 		return append(metrics, m)

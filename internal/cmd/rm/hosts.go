@@ -2,11 +2,9 @@ package rm
 
 import (
 	"context"
-	"io"
 	"slices"
 	"sort"
 
-	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
 	"agentctl/launch/stored"
@@ -28,13 +26,12 @@ func runHosts(ctx context.Context, c *cmdutil.Call, args []string, o *options) e
 	if o.dryRun || !mayGoOn(failed, planned, calls, len(args) > 0) {
 		return conclude(c, planned, failed, o)
 	}
-	chosen := sessionsOf(planned)
+	chosen := plannedSessions(planned)
 	if len(chosen) == 0 {
 		return conclude(c, planned, failed, o)
 	}
-	if w := wordsOf(o.action); !o.yes {
-		err := c.Confirm(ctx, w.question, "nothing was "+w.done, func(to io.Writer) error { return output.SessionTable(to, chosen, c.Style) })
-		if err != nil {
+	if !o.yes {
+		if err := confirm(ctx, c, chosen, o); err != nil {
 			return err
 		}
 	}
@@ -59,12 +56,12 @@ func with(calls []cmdutil.HostCall, flag string) []cmdutil.HostCall {
 }
 
 // only returns the calls for these sessions, instead of for what the flags select.
-func only(calls []cmdutil.HostCall, sessions []discover.Session) (out []cmdutil.HostCall) {
+func only(calls []cmdutil.HostCall, sessions []output.Session) (out []cmdutil.HostCall) {
 	for _, call := range calls {
 		var ids []string
 		for _, s := range sessions {
-			if s.Host == call.Target.Name {
-				ids = append(ids, s.ID)
+			if s.Host == call.Target.Name && s.ID != nil {
+				ids = append(ids, *s.ID)
 			}
 		}
 		if len(ids) > 0 {
@@ -80,13 +77,9 @@ func only(calls []cmdutil.HostCall, sessions []discover.Session) (out []cmdutil.
 func askHosts(ctx context.Context, c *cmdutil.Call, what string, calls []cmdutil.HostCall) ([]output.StoredResult, error) {
 	defer c.ProgressOf(cmdutil.AskingHosts(what, calls))()
 	results := []output.StoredResult{}
-	failed := cmdutil.EachHost(ctx, c.Factory, calls, func(host string, r output.StoredResult) error {
-		r.Host = host
-		if r.Session != nil {
-			r.Session.Host = host
-		}
+	failed := cmdutil.EachHost(ctx, c.Factory, calls, func(r output.StoredResult) error {
 		results = append(results, r)
-		return cmdutil.BadAnswer(r.Check())
+		return nil
 	})
 	sort.SliceStable(results, func(i, j int) bool { return cmdutil.CompareHosts(calls, results[i].Host, results[j].Host) < 0 })
 	return results, failed
@@ -107,14 +100,11 @@ func answered(results []output.StoredResult, call cmdutil.HostCall) bool {
 	return slices.ContainsFunc(results, func(r output.StoredResult) bool { return r.Host == call.Target.Name })
 }
 
-// sessionsOf returns the sessions that something would be done to.
-func sessionsOf(planned []output.StoredResult) (list []discover.Session) {
+// plannedSessions returns the sessions that something would be done to.
+func plannedSessions(planned []output.StoredResult) (list []output.Session) {
 	for _, r := range planned {
-		if r.Session == nil || r.Result != string(stored.Planned) {
-			continue
-		}
-		if s, err := output.ParseSession(r.Session); err == nil { // askHosts has checked it
-			list = append(list, s)
+		if r.Session != nil && r.Result == string(stored.Planned) {
+			list = append(list, *r.Session)
 		}
 	}
 	return list
@@ -125,13 +115,7 @@ func conclude(c *cmdutil.Call, results []output.StoredResult, failed error, o *o
 		c.Report.Note("no stopped session matches")
 	}
 	if code := cmdutil.ExitCode(failed); len(results) > 0 || o.JSON && (code == cmdutil.ExitOK || code == cmdutil.ExitPartial) {
-		names := make([]string, len(results))
-		for i, r := range results {
-			if names[i] = output.HostPrefix(r.Host) + "-"; r.ID != nil {
-				names[i] = output.HostPrefix(r.Host) + *r.ID
-			}
-		}
-		if err := printObjects(c.Factory, results, names, o); err != nil {
+		if err := printResults(c, results); err != nil {
 			return err
 		}
 	}

@@ -14,24 +14,19 @@ import (
 )
 
 // printResults prints the results, in the order of the sessions.
-func printResults(f cmdutil.Factory, results []stored.Result, o *options) error {
-	objects, names := make([]output.StoredResult, len(results)), make([]string, len(results))
-	for i, r := range results {
-		objects[i], names[i] = resultObject(r, o.action), cmdutil.SessionName(r.Before)
-	}
-	return printObjects(f, objects, names, o)
-}
-
-// printObjects prints results, of this machine or of others, with the names of their sessions.
-func printObjects(f cmdutil.Factory, results []output.StoredResult, names []string, o *options) error {
+func printResults(c *cmdutil.Call, results []output.StoredResult) error {
 	switch {
-	case o.Quiet:
+	case c.Quiet:
 		return nil
-	case o.JSON:
-		return output.JSONArray(f.Stdout, results)
+	case c.JSON:
+		return output.JSONArray(c.Stdout, results)
 	}
-	for i, r := range results {
-		if _, err := fmt.Fprintf(f.Stdout, "%s  %s\n", output.Sanitize(names[i]), output.Sanitize(resultText(r, o.action))); err != nil {
+	for _, r := range results {
+		name := "-"
+		if r.ID != nil {
+			name = *r.ID
+		}
+		if _, err := fmt.Fprintf(c.Stdout, "%s%s  %s\n", output.HostPrefix(r.Host), output.Sanitize(name), output.Sanitize(resultText(&r))); err != nil {
 			return err
 		}
 	}
@@ -56,7 +51,8 @@ func resultObject(r stored.Result, action launch.StoreAction) output.StoredResul
 	return out
 }
 
-func resultText(r output.StoredResult, action launch.StoreAction) string {
+func resultText(r *output.StoredResult) string {
+	action := launch.StoreAction(r.Action)
 	done := wordsOf(action).done
 	switch outcome := stored.Outcome(r.Result); outcome {
 	case stored.Done:

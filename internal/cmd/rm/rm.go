@@ -117,9 +117,8 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	if len(chosen) == 0 && !o.Quiet && !o.JSON {
 		f.Report.Note("no stopped session matches")
 	}
-	if w := wordsOf(o.action); !o.yes && !o.dryRun && len(chosen) > 0 {
-		err := f.Confirm(ctx, w.question, "nothing was "+w.done, func(to io.Writer) error { return output.SessionTable(to, chosen, c.Style) })
-		if err != nil {
+	if !o.yes && !o.dryRun && len(chosen) > 0 {
+		if err := confirm(ctx, c, cmdutil.SessionObjects(chosen), o); err != nil {
 			return err
 		}
 	}
@@ -127,7 +126,11 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	results := stored.Sessions(ctx, c.Scanner, chosen, do)
 	interrupted := ctx.Err()
 	endProgress()
-	if err := printResults(f, results, o); err != nil {
+	objects := make([]output.StoredResult, len(results))
+	for i, r := range results {
+		objects[i] = resultObject(r, o.action)
+	}
+	if err := printResults(c, objects); err != nil {
 		return err
 	}
 	if interrupted != nil {
@@ -137,6 +140,12 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 		return err
 	}
 	return partial
+}
+
+// confirm asks whether these sessions are meant.
+func confirm(ctx context.Context, c *cmdutil.Call, chosen []output.Session, o *options) error {
+	w := wordsOf(o.action)
+	return c.Confirm(ctx, w.question, "nothing was "+w.done, func(to io.Writer) error { return output.SessionTable(to, chosen, c.Style) })
 }
 
 // findSessions finds the sessions of the arguments or the selection. If one of the arguments means none, nothing is done.

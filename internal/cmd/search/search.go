@@ -4,6 +4,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -72,20 +73,24 @@ func run(ctx context.Context, f cmdutil.Factory, pattern string, o *options) err
 	if err != nil {
 		return err
 	}
-	if f.OnHosts() {
-		return runHosts(ctx, c, pattern, o)
-	}
 	q, err := query(c, pattern, o)
+	if err != nil {
+		return err
+	}
+	calls, err := c.Calls(nil, []string{pattern}, false)
 	if err != nil {
 		return err
 	}
 	s := searcher{Call: c, options: o}
 	working, done := cmdutil.Interruptible(ctx)
 	defer done()
+	if calls != nil {
+		return s.runHosts(working, calls)
+	}
 	q.Progress = s.progress.set
 	s.endProgress = f.ProgressOf(s.progress.String)
 	defer s.endProgress()
-	older, err := search.Run(working, c.Scanner, q, s.visit, s.warn)
+	older, err := search.Run(working, c.Scanner, q, s.visitFound, s.warn)
 	s.endProgress()
 	if err = cmp.Or(s.err, err); err != nil {
 		if working.Err() != nil {
@@ -134,8 +139,30 @@ func query(c *cmdutil.Call, pattern string, o *options) (q search.Query, err err
 	if q.Sessions.Since, err = c.SinceTime("search", o.since); err != nil {
 		return q, err
 	}
-	q.Sessions.Condition, err = o.scope.Match("search")
+	if !c.OnHosts() { // directories are the host's
+		q.Sessions.Condition, err = o.scope.Match("search")
+	}
 	return q, err
+}
+
+// errEnough ends a search that has found as much as it may print.
+var errEnough = errors.New("enough was found")
+
+// runHosts prints what each host has found as it comes.
+func (s *searcher) runHosts(ctx context.Context, calls []cmdutil.HostCall) error {
+	s.endProgress = func() {} // the other hosts are still searched
+	defer s.ProgressOf(cmdutil.AskingHosts("searching", calls))()
+	err := cmdutil.EachHost(ctx, s.Factory, calls, func(found output.Session) error {
+		defer s.Report.Pause()()
+		if !s.visit(&found) {
+			return cmp.Or(s.err, errEnough)
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
 }
 
 // searcher prints what is found.
@@ -144,10 +171,9 @@ type searcher struct {
 	options     *options
 	progress    progress
 	endProgress func()
-	object      *output.Session // of another machine: what it has found, as JSON
-	sessions    int             // printed
-	partial     error           // of what could not be read
-	err         error           // of printing
+	sessions    int   // printed
+	partial     error // of what could not be read
+	err         error // of printing
 }
 
 func (s *searcher) warn(list []*discover.Warning) {
@@ -156,40 +182,41 @@ func (s *searcher) warn(list []*discover.Warning) {
 	}
 }
 
-// visit prints a session and reports whether more are wanted.
-func (s *searcher) visit(f search.Found) (more bool) {
+// visitFound reports what could not be searched of a session, and visits it.
+func (s *searcher) visitFound(f search.Found) (more bool) {
 	for _, err := range f.Errors {
 		s.warn([]*discover.Warning{cmdutil.UnreadWarning(f.Session, err)})
 	}
-	if len(f.Matches) == 0 {
+	found := output.NewFound(f)
+	return s.visit(&found)
+}
+
+// visit prints a session and reports whether more are wanted.
+func (s *searcher) visit(found *output.Session) (more bool) {
+	if len(found.Matches) == 0 {
 		return true
 	}
 	s.endProgress()
-	s.err = s.print(f)
+	s.err = s.print(found)
 	s.sessions++
 	return s.err == nil && s.sessions != s.options.limit
 }
 
-func (s *searcher) print(f search.Found) error {
-	object := s.object
-	if object == nil {
-		found := output.NewFound(f)
-		object = &found
-	}
+func (s *searcher) print(found *output.Session) error {
 	switch {
 	case s.options.Quiet:
-		_, err := fmt.Fprintln(s.Stdout, output.HostPrefix(f.Host)+output.Sanitize(f.ID))
+		_, err := fmt.Fprintln(s.Stdout, output.Sanitize(found.Name()))
 		return err
 	case s.options.JSON:
-		return output.JSONLine(s.Stdout, object)
+		return output.JSONLine(s.Stdout, found)
 	case s.Template != nil:
-		return s.Template(s.Stdout, *object)
+		return s.Template(s.Stdout, *found)
 	}
 	var b strings.Builder
 	if s.sessions > 0 {
 		b.WriteByte('\n')
 	}
-	output.SearchText(&b, f, s.Style)
+	output.SearchText(&b, found, s.Style)
 	_, err := io.WriteString(s.Stdout, b.String())
 	return err
 }

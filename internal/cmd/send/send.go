@@ -70,8 +70,12 @@ func run(ctx context.Context, f cmdutil.Factory, arg, text string, o *options) e
 	if err != nil {
 		return err
 	}
-	if f.OnHosts(arg) {
-		return runOnHost(ctx, c, arg, message, o)
+	calls, err := c.Calls([]string{arg}, []string{"-"}, false)
+	if err != nil {
+		return err
+	}
+	if calls != nil {
+		return sendOnHost(ctx, c, calls, message)
 	}
 	session, found, err := c.FindOne(ctx, arg, discover.ReadOptions{})
 	if err != nil {
@@ -86,10 +90,48 @@ func run(ctx context.Context, f cmdutil.Factory, arg, text string, o *options) e
 	if err != nil {
 		return sendError(arg, session, err)
 	}
-	if err := printResult(c, result, o); err != nil {
+	if err := printResult(c, resultObject(result)); err != nil {
 		return err
 	}
 	return resultError(ctx, result, o)
+}
+
+// sendOnHost gives the message to a session of another machine, whose agentctl reads it from stdin.
+func sendOnHost(ctx context.Context, c *cmdutil.Call, calls []cmdutil.HostCall, message launch.Message) error {
+	for i := range calls {
+		calls[i].Stdin = []byte(message.Text())
+	}
+	ctx, end := cmdutil.Interruptible(ctx)
+	defer end()
+	endProgress := c.Progress("waiting until the session has read the message")
+	defer endProgress()
+	return cmdutil.EachHost(ctx, c.Factory, calls, func(r output.SendResult) error {
+		endProgress()
+		return printResult(c, r)
+	})
+}
+
+func resultObject(r send.Result) output.SendResult {
+	out := output.SendResult{Result: string(r.Delivery), Refusal: r.Refusal, Session: output.NewSession(r.Session)}
+	if r.Message != nil {
+		m := output.NewMessage(*r.Message, r.Session)
+		out.Message = &m
+	}
+	return out
+}
+
+// printResult prints what became of a message that was accepted. Of one that is not delivered, the error says it.
+func printResult(c *cmdutil.Call, r output.SendResult) error {
+	switch {
+	case c.Quiet:
+		return nil
+	case c.JSON:
+		return output.JSONLine(c.Stdout, r)
+	case r.Result != string(send.Delivered):
+		return nil
+	}
+	_, err := fmt.Fprintf(c.Stdout, "%s  delivered\n", output.Sanitize(r.Session.Name()))
+	return err
 }
 
 // readMessage returns the message of the argument, or of stdin.
@@ -160,7 +202,8 @@ func resultError(ctx context.Context, r send.Result, o *options) error {
 		text += ": " + output.Sanitize(r.Refusal)
 	case r.Session.Status == discover.Waiting && r.Session.WaitingFor != "":
 		text += ": the session is waiting for its user (" + output.Sanitize(r.Session.WaitingFor) + ")"
-		if on := output.WaitingOnText(&r.Session); on != "" {
+		object := output.NewSession(r.Session)
+		if on := output.WaitingOnText(&object); on != "" {
 			text += ": " + on
 		}
 	}

@@ -15,15 +15,15 @@ import (
 // addOrphans adds the processes that stopped sessions of r have left behind, by the rule of list --orphans. It reads
 // the environments of all processes, so it does so only if a session is stopped. Of the warnings of this scan, which
 // reads other sessions too, it returns only those of the process table.
-func addOrphans(ctx context.Context, f cmdutil.Factory, scanner *discover.Scanner, r discover.Result, machines []output.Resources) []*discover.Warning {
+func addOrphans(ctx context.Context, c *cmdutil.Call, r discover.Result, sessions []output.Session) []*discover.Warning {
 	// The environments alone are cheap to ask, and as a rule say that there are none.
 	known := r.Table != nil && !r.Table.Hidden()
 	if !slices.ContainsFunc(r.Sessions, func(s discover.Session) bool {
-		return s.Status == discover.Stopped && (!known || ancestry.HasMarkedProcess(scanner, r.Table, s))
+		return s.Status == discover.Stopped && (!known || ancestry.HasMarkedProcess(c.Scanner, r.Table, s))
 	}) {
 		return nil
 	}
-	found, scan, err := stop.FindOrphans(ctx, scanner, f.PID, nil)
+	found, scan, err := stop.FindOrphans(ctx, c.Scanner, c.PID, nil)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil // the caller's own error
@@ -33,7 +33,7 @@ func addOrphans(ctx context.Context, f cmdutil.Factory, scanner *discover.Scanne
 	for i, s := range r.Sessions {
 		for _, orphan := range found {
 			if s.Status == discover.Stopped && orphan.Session.Key() == s.Key() {
-				machines[i].Orphans = append(machines[i].Orphans, cmdutil.Processes([]ancestry.Node{{Process: orphan.Process}})...)
+				sessions[i].Orphans = append(sessions[i].Orphans, cmdutil.Processes([]ancestry.Node{{Process: orphan.Process}})...)
 			}
 		}
 	}

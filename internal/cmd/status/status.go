@@ -47,33 +47,47 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 	if err != nil {
 		return err
 	}
-	if f.OnHosts(arg) {
-		return runHosts(ctx, c, arg, o)
-	}
-	readOptions := discover.ReadOptions{Full: !o.alive, Tokens: !o.alive}
-	working, done := f.StartWork(ctx, "looking for "+output.Sanitize(arg))
-	r, err := c.Scanner.Find(working, arg, c.Agents, readOptions)
-	var machines []output.Resources
-	var unanswered []*discover.Warning
-	if err == nil && !o.alive {
-		machines, unanswered = f.Resources(working, c.Scanner, r)
-		unanswered = append(unanswered, addOrphans(working, f, c.Scanner, r, machines)...)
-	}
-	if working.Err() != nil {
-		err = working.Err()
-	}
-	done()
+	calls, err := c.Calls([]string{arg}, nil, true)
 	if err != nil {
-		_ = f.ReportWarnings(r.Warnings) // the error says how it ends
 		return err
 	}
-	if o.alive {
+	if o.alive && calls == nil {
+		r, err := c.Find(ctx, arg, discover.ReadOptions{})
+		if err != nil {
+			return err
+		}
 		return alive(f, r)
 	}
-	if err := c.Show(r.Sessions, machines, o.explain, o.JSON); err != nil {
+	sessions, after, err := cmdutil.Collect(ctx, c, calls, func(ctx context.Context) ([]output.Session, []*discover.Warning, error) {
+		return localSessions(ctx, c, arg, o.explain)
+	})
+	if err != nil {
 		return err
 	}
-	return f.ReportWarnings(append(r.Warnings, unanswered...))
+	if !o.alive {
+		if err := c.Show(sessions); err != nil {
+			return err
+		}
+	}
+	return after()
+}
+
+// localSessions returns the sessions of this machine that an argument means, with all that is known of them.
+func localSessions(ctx context.Context, c *cmdutil.Call, arg string, explain bool) ([]output.Session, []*discover.Warning, error) {
+	r, err := c.Find(ctx, arg, discover.ReadOptions{Full: true, Tokens: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	working, done := c.StartWork(ctx, "reading the processes of "+output.Sanitize(arg))
+	defer done()
+	sessions, unanswered := c.SessionsWithResources(working, c.Scanner, r)
+	unanswered = append(unanswered, addOrphans(working, c, r, sessions)...)
+	for i, s := range r.Sessions {
+		if explain {
+			sessions[i].Explain = output.Explain(s)
+		}
+	}
+	return sessions, append(r.Warnings, unanswered...), working.Err()
 }
 
 // alive answers by the exit code. An unknown status is neither yes nor no.

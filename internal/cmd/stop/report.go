@@ -3,6 +3,7 @@ package stop
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -13,26 +14,41 @@ import (
 	"agentctl/launch/stop"
 )
 
-// printStops prints the results, in the order of the sessions.
-func printStops(f cmdutil.Factory, results []stop.Result, o *options) error {
+// printer prints the results, or keeps them for the array of --json.
+type printer struct {
+	*cmdutil.Call
+	results []output.StopResult
+}
+
+func (p *printer) print(r output.StopResult) error {
 	switch {
-	case o.Quiet:
+	case p.JSON:
+		p.results = append(p.results, r)
 		return nil
-	case o.JSON:
-		return output.JSONArrayFunc(f.Stdout, results, resultObject)
+	case p.Quiet:
+		return nil
 	}
-	for _, r := range results {
-		what := fmt.Sprintf("%s (%s)", outcomeText(r.Outcome), strings.Join(details(r), "; "))
-		if _, err := fmt.Fprintf(f.Stdout, "%s  %s\n", output.Sanitize(cmdutil.SessionName(r.Before)), output.Sanitize(strings.TrimSuffix(what, " ()"))); err != nil {
-			return err
-		}
+	defer p.Report.Pause()()
+	text := fmt.Sprintf("%s (%s)", outcomeText(stop.Outcome(r.Result)), strings.Join(details(&r), "; "))
+	_, err := fmt.Fprintf(p.Stdout, "%s  %s\n", output.Sanitize(name(&r)), output.Sanitize(strings.TrimSuffix(text, " ()")))
+	return err
+}
+
+// name is the session's, by its ID or a process.
+func name(r *output.StopResult) string {
+	switch {
+	case r.ID != nil:
+		return output.HostPrefix(r.Host) + *r.ID
+	case r.PID != 0:
+		return output.HostPrefix(r.Host) + "pid:" + strconv.Itoa(r.PID)
 	}
-	return nil
+	return output.HostPrefix(r.Host) + "-"
 }
 
 func resultObject(r stop.Result) output.StopResult {
+	before := output.NewSession(r.Before)
 	out := output.StopResult{
-		ID: output.NewSession(r.Before).ID, Adapter: string(r.Before.Agent), Result: string(r.Outcome), Message: r.Message, Request: string(r.Request),
+		ID: before.ID, PID: before.PID, Adapter: before.Adapter, StatusBefore: before.Status, Result: string(r.Outcome), Message: r.Message, Request: string(r.Request),
 		Signalled: []output.Signal{}, Survived: []int{},
 	}
 	if r.After != nil {
@@ -67,24 +83,26 @@ func outcomeText(o stop.Outcome) string {
 }
 
 // requestText describes a request that the agent has not accepted, if the message does not.
-func requestText(r stop.Result) string {
-	switch {
-	case r.Request == stop.RequestUnanswered && r.Outcome != stop.Running:
+func requestText(r *output.StopResult) string {
+	outcome := stop.Outcome(r.Result)
+	switch request := stop.Request(r.Request); {
+	case request == stop.RequestUnanswered && outcome != stop.Running:
 		return "the agent did not answer the request to end it"
-	case r.Request == stop.RequestFailed && r.Outcome != stop.Refused && r.Outcome != stop.Failed:
+	case request == stop.RequestFailed && outcome != stop.Refused && outcome != stop.Failed:
 		return "the agent did not accept the request to end it"
 	}
 	return ""
 }
 
 // details describe the status before, a request in vain, the signals, and the message of a result.
-func details(r stop.Result) []string {
+func details(r *output.StopResult) []string {
 	var out []string
-	switch {
-	case (r.Outcome == stop.Planned || r.Outcome == stop.Refused) && r.Before.Status != discover.Stopped:
-		out = append(out, string(r.Before.Status))
-	case r.Before.Status != discover.Stopped:
-		out = append(out, "was "+string(r.Before.Status))
+	switch outcome := stop.Outcome(r.Result); {
+	case r.StatusBefore == "" || r.StatusBefore == string(discover.Stopped):
+	case outcome == stop.Planned, outcome == stop.Refused:
+		out = append(out, r.StatusBefore)
+	default:
+		out = append(out, "was "+r.StatusBefore)
 	}
 	if text := requestText(r); text != "" {
 		out = append(out, text)
@@ -92,10 +110,10 @@ func details(r stop.Result) []string {
 	ended := map[int]bool{}
 	for _, s := range r.Signalled {
 		switch {
-		case s.Role != stop.RoleTool:
-			out = append(out, fmt.Sprintf("%s to %s", unix.SignalName(s.Signal), s.Process))
-		case !slices.Contains(r.Survived, s.Process):
-			ended[s.Process.PID] = true
+		case s.Role != string(stop.RoleTool):
+			out = append(out, fmt.Sprintf("%s to pid %d", s.Signal, s.PID))
+		case !slices.Contains(r.Survived, s.PID):
+			ended[s.PID] = true
 		}
 	}
 	switch len(ended) {
@@ -106,13 +124,13 @@ func details(r stop.Result) []string {
 		out = append(out, fmt.Sprintf("%d tools ended", len(ended)))
 	}
 	var left []string
-	for _, p := range r.LeftBehind {
-		if ended[p.PID] {
-			left = append(left, p.String())
+	for _, pid := range r.LeftBehind {
+		if ended[pid] {
+			left = append(left, fmt.Sprintf("pid %d", pid))
 		}
 	}
 	if len(left) > 0 {
-		out = append(out, fmt.Sprintf("left behind before the session was resumed: %s", strings.Join(left, ", ")))
+		out = append(out, "left behind before the session was resumed: "+strings.Join(left, ", "))
 	}
 	if r.Message != "" {
 		out = append(out, r.Message)

@@ -52,12 +52,6 @@ func New(f cmdutil.Factory) *cli.Command {
 			if err := o.check(args, f.Terminal && !f.OnHosts(args...)); err != nil {
 				return err
 			}
-			if f.OnHosts(args...) {
-				return runHosts(c.Context, f, args, o)
-			}
-			if o.orphans {
-				return runOrphans(c.Context, f, o)
-			}
 			return run(c.Context, f, args, o)
 		},
 	}
@@ -87,71 +81,97 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	if err != nil {
 		return err
 	}
-	ctx, end := cmdutil.Interruptible(ctx) // until the results are printed: a signal between two steps would be lost
-	defer end()
-	chosen, partial, err := findSessions(ctx, c, args, o)
+	calls, err := c.Calls(args, nil, false)
 	if err != nil {
 		return err
 	}
-	if len(chosen) == 0 && !o.Quiet && !o.JSON {
-		f.Report.Note("no live session matches")
+	ctx, end := cmdutil.Interruptible(ctx) // until the results are printed: a signal between two steps would be lost
+	defer end()
+	p := printer{Call: c, results: []output.StopResult{}}
+	var failed error
+	switch {
+	case calls != nil: // each host stops its own, by its own check of their identity
+		endProgress := c.ProgressOf(cmdutil.AskingHosts("stopping on", calls))
+		failed = cmdutil.EachHost(ctx, f, calls, p.print)
+		endProgress()
+	case o.orphans:
+		failed, err = p.endOrphans(ctx, o)
+	default:
+		failed, err = p.stopSessions(ctx, args, o)
 	}
-	if o.all && !o.yes && !o.dryRun && len(chosen) > 0 {
-		err := f.Confirm(ctx, "stop these?", nothingStopped, func(w io.Writer) error { return output.SessionTable(w, chosen, c.Style) })
-		if err != nil {
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		if err := output.JSONArray(c.Stdout, p.results); err != nil {
 			return err
 		}
 	}
-	return endAll(ctx, c, o, func() (results []stop.Result, unread, err error) {
-		results, err = stop.Sessions(ctx, c.Scanner, chosen, o.stopOptions(f))
-		return results, partial, err
-	})
+	return failed
 }
 
 // nothingStopped is the error after a no.
 const nothingStopped = "nothing was stopped"
 
-func runOrphans(ctx context.Context, f cmdutil.Factory, o *options) error {
-	c, err := f.NewCall("stop", &o.CommonFlags, nil)
+// stopSessions stops the sessions of the arguments or the selection. An err has stopped none.
+func (p *printer) stopSessions(ctx context.Context, args []string, o *options) (failed, err error) {
+	chosen, partial, err := findSessions(ctx, p.Call, args, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ctx, end := cmdutil.Interruptible(ctx)
-	defer end()
-	if !o.yes && !o.dryRun {
-		found, _, err := stop.FindOrphans(ctx, c.Scanner, f.PID, c.Agents)
+	if len(chosen) == 0 && !p.Quiet && !p.JSON {
+		p.Report.Note("no live session matches")
+	}
+	if o.all && !o.yes && !o.dryRun && len(chosen) > 0 {
+		err := p.Confirm(ctx, "stop these?", nothingStopped, func(w io.Writer) error {
+			return output.SessionTable(w, cmdutil.SessionObjects(chosen), p.Style)
+		})
 		if err != nil {
-			return err
-		}
-		if len(found) > 0 {
-			err = f.Confirm(ctx, "end these?", nothingStopped, func(w io.Writer) error { return output.OrphanTable(w, cmdutil.OrphanObjects(found), c.Style) })
-		}
-		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return endAll(ctx, c, o, func() (results []stop.Result, partial, err error) {
-		results, r, err := stop.EndOrphans(ctx, c.Scanner, o.stopOptions(f), c.Agents)
-		return results, f.ReportWarnings(r.Warnings), err
+	return p.end(ctx, func() (results []stop.Result, unread, err error) {
+		results, err = stop.Sessions(ctx, p.Scanner, chosen, o.stopOptions(p.Factory))
+		return results, partial, err
 	})
 }
 
-// endAll ends processes and prints the results. partial is the error of warnings.
-func endAll(ctx context.Context, c *cmdutil.Call, o *options, end func() (results []stop.Result, partial, err error)) error {
-	endProgress := c.Progress("stopping")
+// endOrphans ends what stopped sessions have left behind.
+func (p *printer) endOrphans(ctx context.Context, o *options) (failed, err error) {
+	if !o.yes && !o.dryRun {
+		found, _, err := stop.FindOrphans(ctx, p.Scanner, p.PID, p.Agents)
+		if err == nil && len(found) > 0 {
+			err = p.Confirm(ctx, "end these?", nothingStopped, func(w io.Writer) error { return output.OrphanTable(w, cmdutil.OrphanObjects(found), p.Style) })
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	failed, err = p.end(ctx, func() (results []stop.Result, partial, err error) {
+		results, r, err := stop.EndOrphans(ctx, p.Scanner, o.stopOptions(p.Factory), p.Agents)
+		if err == nil && len(results) == 0 && !p.Quiet && !p.JSON {
+			p.Report.Note("no orphaned processes found")
+		}
+		return results, p.ReportWarnings(r.Warnings), err
+	})
+	return failed, err
+}
+
+// end ends processes and prints the results. partial is the error of warnings.
+func (p *printer) end(ctx context.Context, end func() (results []stop.Result, partial, err error)) (failed, err error) {
+	endProgress := p.Progress("stopping")
 	results, partial, err := end()
 	interrupted := ctx.Err()
 	endProgress()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if o.orphans && len(results) == 0 && !o.Quiet && !o.JSON {
-		c.Report.Note("no orphaned processes found")
+	for _, r := range results {
+		if err := p.print(resultObject(r)); err != nil {
+			return nil, err
+		}
 	}
-	if err := printStops(c.Factory, results, o); err != nil {
-		return err
-	}
-	return cmp.Or(interrupted, cmdutil.StopError(results), partial)
+	return cmp.Or(interrupted, cmdutil.StopError(results), partial), nil
 }
 
 // stopOptions says how to end processes.

@@ -1,7 +1,6 @@
 package top
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -54,7 +53,7 @@ const confirmation = " ? [y/N] "
 
 // askStop asks whether the targets are to be stopped.
 func (m *model) askStop() {
-	rows := slices.DeleteFunc(slices.Clone(m.targets()), func(r row) bool { return r.s.Status == discover.Stopped })
+	rows := slices.DeleteFunc(slices.Clone(m.targets()), func(r row) bool { return r.s.Status == string(discover.Stopped) })
 	if len(rows) == 0 {
 		m.notice = "there is no live session to stop"
 		return
@@ -73,8 +72,8 @@ func (m *model) askMessage() {
 	if len(rows) == 1 {
 		s := rows[0].s
 		host := output.HostPrefix(s.Host)
-		id := output.SessionID{Agent: string(s.Agent), ID: cmp.Or(s.ID, strings.TrimPrefix(to[0], host))}
-		receiver = fmt.Sprint(s.Agent, " ", host, m.call.Style.ShortIDs([]output.SessionID{id})[0])
+		id := output.SessionID{Agent: s.Adapter, ID: strings.TrimPrefix(s.Name(), host)}
+		receiver = fmt.Sprint(s.Adapter, " ", host, m.call.Style.ShortIDs([]output.SessionID{id})[0])
 	}
 	m.prompt = &prompt{label: "message to " + receiver + ": ", done: func(text string) {
 		if strings.TrimSpace(text) == "" {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"agentctl/discover"
 	"agentctl/internal/output"
 )
 
@@ -75,11 +74,11 @@ func at(lines []string, i int) string {
 
 // header has the totals, the most important first, and where there is room, the limits of the agents' providers.
 func (m *model) header(style output.TextOptions, rows int) []string {
-	sessions := make([]discover.Session, len(m.rows))
+	sessions := make([]output.Session, len(m.rows))
 	rate, cpu, measured := 0.0, 0.0, true
 	for i, r := range m.rows {
 		sessions[i] = r.s
-		measured = measured && isHere(&r.s)
+		measured = measured && isHere(r.s.Host)
 		rate, cpu = rate+max(0, value(r.load.TokenRate)), cpu+max(0, value(r.load.CPU))
 	}
 	parts := []string{output.StatusSummary(sessions)}
@@ -179,7 +178,7 @@ func (m *model) tableLines(style output.TextOptions, height int) []string {
 	i := max(0, m.index())
 	m.first = min(max(m.first, i-room+1), i, max(0, len(m.rows)-room))
 	m.first = max(m.first, 0)
-	sessions, loads := make([]discover.Session, len(m.rows)), make([]output.Load, len(m.rows))
+	sessions, loads := make([]output.Session, len(m.rows)), make([]output.Load, len(m.rows))
 	for n, r := range m.rows {
 		sessions[n], loads[n] = r.s, r.load
 		loads[n].Selected, loads[n].Marked = n == i, m.marked[r.key]
@@ -255,9 +254,9 @@ func (m *model) paneContent(width int) (title string, lines []string, v view) {
 	var about subject
 	if i >= 0 {
 		s := m.rows[i].s
-		about = subject{m.arguments(m.rows[i : i+1])[0], s.Dir, m.rows[i].key.host}
+		about = subject{m.arguments(m.rows[i : i+1])[0], s.CWD, m.rows[i].key.host}
 		if !v.general {
-			c.state = fmt.Sprint(s.Status, s.WaitingFor, output.WaitingOnText(&s), s.Updated, s.Turn.State)
+			c.state = fmt.Sprint(s.Status, s.WaitingFor, output.WaitingOnText(&s), s.LastActivityAt)
 		}
 	}
 	c.commands = v.commands(about)

@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"agentctl/discover"
 	"agentctl/internal/output"
@@ -58,26 +57,20 @@ func TestSamplerOfHosts(t *testing.T) {
 	}
 	there := session("aaaa", discover.Running, t.TempDir(), "")
 	there.Processes, there.Trust = []proc.Process{self}, discover.TrustOurs
-	here, other := sessionOf("local", there), sessionOf("ana", there)
-	m := newScreen(t)
-	s := m.sampler
-	s.sample(t.Context(), discover.Result{Table: table, Sessions: []discover.Session{other}}, 1)
-	if len(s.trees)+len(s.rows)+len(s.changes)+len(s.changesAskedFor) > 0 {
-		t.Errorf("measured: %v %v %v", s.trees, s.rows, s.changes)
-	}
-	s.treesDue = time.Time{}
-	s.sample(t.Context(), discover.Result{Table: table, Sessions: []discover.Session{other, here}}, 2)
+	here, other := output.NewSession(sessionOf("local", there)), output.NewSession(sessionOf("ana", there))
+	s := newScreen(t).sampler
+	s.sample(t.Context(), discover.Result{Table: table, Sessions: []discover.Session{there}}, 1)
 	s.sampleProcesses()
 	if len(s.trees) != 1 || len(s.rows) != 1 || len(s.changesAskedFor) != 1 {
 		t.Errorf("%d trees, %d rows, %v", len(s.trees), len(s.rows), s.changesAskedFor)
 	}
-	s.details[keyOf(&here)] = details{tokens: &discover.Tokens{Total: 7}}
+	s.details[keyOf(&here)] = output.Session{Tokens: &output.Tokens{Total: 7}}
 	s.changes[there.Dir] = &output.Changes{}
-	if got, load := s.load(here); load.CPU == nil || load.Memory == nil || load.Changes == nil || got.Tokens == nil {
+	if load := s.load(&here); load.CPU == nil || load.Memory == nil || load.Changes == nil || here.Tokens == nil {
 		t.Errorf("of this machine: %+v", load)
 	}
-	got, load := s.load(other)
-	if load.CPU != nil || load.Memory != nil || load.TokenRate != nil || load.CPUHistory != nil || load.TokenHistory != nil || load.Changes != nil || got.Tokens != nil {
-		t.Errorf("of another machine: %+v %v", load, got.Tokens)
+	load := s.load(&other)
+	if load.CPU != nil || load.Memory != nil || load.TokenRate != nil || load.CPUHistory != nil || load.TokenHistory != nil || load.Changes != nil || other.Tokens != nil {
+		t.Errorf("of another machine: %+v %v", load, other.Tokens)
 	}
 }

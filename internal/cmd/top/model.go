@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/live"
 	"agentctl/internal/output"
@@ -49,7 +48,7 @@ type model struct {
 // row is a session with what is measured of it.
 type row struct {
 	key  rowKey
-	s    discover.Session
+	s    output.Session
 	load output.Load
 }
 
@@ -65,12 +64,12 @@ func (m *model) update() {
 	if m.paused && m.known {
 		return
 	}
-	var sessions []discover.Session
+	var sessions []output.Session
 	sessions, m.warnings, m.known = m.table.Sessions(m.call.Now())
 	at := m.index()
 	all := make([]row, 0, len(sessions))
 	for _, s := range sessions {
-		s, load := m.sampler.load(s)
+		load := m.sampler.load(&s)
 		all = append(all, row{keyOf(&s), s, load})
 	}
 	for k := range m.marked {
@@ -114,7 +113,7 @@ func (m *model) targets() (list []row) {
 
 // arguments are those that mean the sessions of these rows alone: IDs, or pid:N of a session without one.
 func (m *model) arguments(rows []row) (args []string) {
-	all := make([]discover.Session, len(m.rows))
+	all := make([]output.Session, len(m.rows))
 	for i, r := range m.rows {
 		all[i] = r.s
 	}
@@ -122,7 +121,7 @@ func (m *model) arguments(rows []row) (args []string) {
 	for _, r := range rows {
 		i := slices.IndexFunc(m.rows, func(o row) bool { return o.key == r.key })
 		if i < 0 || names[i] == "" {
-			args = append(args, cmdutil.SessionName(r.s))
+			args = append(args, r.s.Name())
 			continue
 		}
 		args = append(args, names[i])
@@ -132,9 +131,9 @@ func (m *model) arguments(rows []row) (args []string) {
 
 // matches reports whether a session has all words of a filter, in whatever case: in its agent, ID, status, directory, title,
 // prompt, model, branch, group, host, or in what it waits on.
-func matches(s *discover.Session, filter string) bool {
+func matches(s *output.Session, filter string) bool {
 	text := strings.ToLower(strings.Join([]string{
-		string(s.Agent), s.ID, string(s.Status), s.WaitingFor, s.Dir, s.Title, s.Prompt, s.Model, s.Branch, s.Group, output.WaitingOnText(s), s.Host,
+		s.Adapter, s.Name(), s.Status, s.WaitingFor, s.CWD, s.Title, s.Prompt, s.Model, s.Branch, s.Group, output.WaitingOnText(s), s.Host,
 	}, "\n"))
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		if !strings.Contains(text, word) {

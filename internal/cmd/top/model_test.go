@@ -38,7 +38,7 @@ func newScreen(t *testing.T, sessions ...discover.Session) *screen {
 	}}
 	m.ctx, m.start = t.Context(), func(do func()) { go do() }
 	m.known, m.paused = true, true
-	for _, s := range sessions {
+	for _, s := range cmdutil.SessionObjects(sessions) {
 		m.rows = append(m.rows, row{key: keyOf(&s), s: s})
 	}
 	if len(m.rows) > 0 {
@@ -189,10 +189,11 @@ func TestArguments(t *testing.T) {
 func TestMatches(t *testing.T) {
 	s := session("aaaa", discover.Waiting, "/w/api", "Fix the Tests")
 	s.WaitingOn = &discover.WaitingOn{Tool: "Bash", Brief: "rm -rf build"}
+	object := output.NewSession(s)
 	for filter, want := range map[string]bool{
 		"": true, "tests FIX": true, "codex waiting": true, "/w/api": true, "rm -rf": true, "aaaa": true, "fix web": false,
 	} {
-		if got := matches(&s, filter); got != want {
+		if got := matches(&object, filter); got != want {
 			t.Errorf("%q: %v", filter, got)
 		}
 	}
@@ -217,9 +218,9 @@ func TestHelp(t *testing.T) {
 // Each order has what is most, or first, on top; what is not known comes last.
 func TestOrders(t *testing.T) {
 	n := func(v float64) *float64 { return &v }
-	less := row{s: session("a", discover.Idle, "/a", "")}
-	more := row{s: session("b", discover.Idle, "/b", ""), load: output.Load{CPU: n(3), TokenRate: n(9), Memory: new(int64)}}
-	more.s.Record.Tokens = &discover.Tokens{Context: 1, Window: 2}
+	less := row{s: output.NewSession(session("a", discover.Idle, "/a", ""))}
+	more := row{s: output.NewSession(session("b", discover.Idle, "/b", "")), load: output.Load{CPU: n(3), TokenRate: n(9), Memory: new(int64)}}
+	more.s.Tokens = &output.Tokens{Context: 1, Window: 2}
 	for _, o := range orders() {
 		switch o.name {
 		case "cpu", "memory", "tokens", "context":

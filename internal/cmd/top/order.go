@@ -27,9 +27,9 @@ func orders() []order {
 			}
 			return -1 // less than any that is known
 		})},
-		{"age", "AGE", func(a, b row) int { return a.s.Created.Compare(b.s.Created) }},
-		{"agent", "AGENT", func(a, b row) int { return cmp.Compare(a.s.Agent, b.s.Agent) }},
-		{"directory", "DIR", func(a, b row) int { return cmp.Compare(a.s.Dir, b.s.Dir) }},
+		{"age", "AGE", func(a, b row) int { return cmp.Compare(a.s.StartedAt, b.s.StartedAt) }},
+		{"agent", "AGENT", func(a, b row) int { return cmp.Compare(a.s.Adapter, b.s.Adapter) }},
+		{"directory", "DIR", func(a, b row) int { return cmp.Compare(a.s.CWD, b.s.CWD) }},
 	}
 }
 

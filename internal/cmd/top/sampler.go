@@ -3,7 +3,6 @@ package top
 import (
 	"context"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -30,20 +29,14 @@ type sampler struct {
 
 	mu      sync.Mutex
 	rows    map[rowKey]*samples
-	details map[rowKey]details
+	details map[rowKey]output.Session // with facts that take reading a whole transcript
 	changes map[string]*output.Changes
-}
-
-// details are facts of a session that take reading its whole transcript.
-type details struct {
-	tokens *discover.Tokens
-	quotas []discover.Quota
 }
 
 func newSampler(call *cmdutil.Call, table *live.Table) *sampler {
 	return &sampler{
 		call: call, table: table, changesAskedFor: map[string]time.Time{},
-		rows: map[rowKey]*samples{}, details: map[rowKey]details{}, changes: map[string]*output.Changes{},
+		rows: map[rowKey]*samples{}, details: map[rowKey]output.Session{}, changes: map[string]*output.Changes{},
 	}
 }
 
@@ -64,7 +57,6 @@ func (s *sampler) run(ctx context.Context) {
 
 // sample takes one sample of each kind that is due, of the sessions of this machine. updates is the number of the result.
 func (s *sampler) sample(ctx context.Context, r discover.Result, updates int) {
-	r.Sessions = slices.DeleteFunc(slices.Clone(r.Sessions), func(s discover.Session) bool { return !isHere(&s) })
 	now := time.Now()
 	if s.treesOf != updates && !now.Before(s.treesDue) {
 		s.buildTrees(r)
@@ -91,13 +83,13 @@ func (s *sampler) buildTrees(r discover.Result) {
 	forest := ancestry.NewTrees(s.call.Scanner, r, r.Sessions)
 	s.trees = map[rowKey][]ancestry.Node{}
 	for i := range r.Sessions {
-		s.trees[keyOf(&r.Sessions[i])] = forest.Tree(r.Sessions[i])
+		s.trees[keyHere(&r.Sessions[i])] = forest.Tree(r.Sessions[i])
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	gone := func(k rowKey) bool { _, known := s.trees[k]; return !known }
 	maps.DeleteFunc(s.rows, func(k rowKey, _ *samples) bool { return gone(k) })
-	maps.DeleteFunc(s.details, func(k rowKey, _ details) bool { return gone(k) })
+	maps.DeleteFunc(s.details, func(k rowKey, _ output.Session) bool { return gone(k) })
 }
 
 // row returns the samples of a row. s.mu is held.
@@ -140,7 +132,7 @@ func (s *sampler) readDetails(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range r.Sessions {
-		s.details[keyOf(&r.Sessions[i])] = details{r.Sessions[i].Tokens, r.Sessions[i].Quotas}
+		s.details[keyHere(&r.Sessions[i])] = output.NewSession(r.Sessions[i])
 	}
 }
 
@@ -153,8 +145,8 @@ func (s *sampler) sampleTokens(r discover.Result) {
 		if r.Sessions[i].Status == discover.Stopped {
 			continue
 		}
-		key := keyOf(&r.Sessions[i])
-		if t := s.details[key].tokens; t != nil {
+		key := keyHere(&r.Sessions[i])
+		if t := s.details[key].Tokens; t != nil {
 			s.row(key).addTokens(now, t.Total-t.CacheRead)
 		}
 	}
@@ -180,25 +172,23 @@ func (s *sampler) readChanges(ctx context.Context, r discover.Result) (asked boo
 	return asked
 }
 
-// load returns what is known of a row, and the session with its tokens and limits. Nothing is measured of a row of another machine.
-func (s *sampler) load(session discover.Session) (discover.Session, output.Load) {
-	if !isHere(&session) {
-		return session, output.Load{}
+// load returns what is known of a row, and sets the tokens and limits of its session. Nothing is measured of a row of another machine.
+func (s *sampler) load(session *output.Session) output.Load {
+	if !isHere(session.Host) {
+		return output.Load{}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := keyOf(&session)
+	key := keyOf(session)
 	if d, ok := s.details[key]; ok {
-		record := *session.Record
-		record.Tokens, record.Quotas = d.tokens, d.quotas
-		session.Record = &record
+		session.Tokens, session.Quotas = d.Tokens, d.Quotas
 	}
-	load := output.Load{Changes: s.changes[session.Dir]}
-	if row := s.rows[key]; row != nil && session.Status != discover.Stopped {
+	load := output.Load{Changes: s.changes[session.CWD]}
+	if row := s.rows[key]; row != nil && session.Status != string(discover.Stopped) {
 		load.CPU, load.CPUHistory, load.Memory = row.currentCPU(), row.cpu, row.memory
 		if load.TokenRate = row.tokenRate(); load.TokenRate != nil {
 			load.TokenHistory = row.perTick
 		}
 	}
-	return session, load
+	return load
 }

@@ -1,33 +1,46 @@
 package top
 
 import (
+	"fmt"
 	"time"
 
 	"agentctl/discover"
 	"agentctl/internal/host"
+	"agentctl/internal/output"
 	"agentctl/proc"
 )
 
 // rowKey identifies a row over time. Sessions without an ID are told apart by their process.
 type rowKey struct {
-	host string // "" for this machine
-	discover.Key
-	process proc.ID
+	host            string // "" for this machine
+	agent, id, path string
+	process         string
 }
 
-func keyOf(s *discover.Session) rowKey {
-	k := rowKey{Key: s.Key()}
-	if !isHere(s) {
+func keyOf(s *output.Session) rowKey {
+	k := rowKey{agent: s.Adapter, path: s.Path}
+	if !isHere(s.Host) {
 		k.host = s.Host
 	}
-	if s.ID == "" && len(s.Processes) > 0 {
-		k.process = s.Processes[0].ID
+	if s.ID != nil {
+		k.id = *s.ID
+	} else {
+		k.process = fmt.Sprint(s.PID, s.ProcessStartedAt)
 	}
 	return k
 }
 
-// isHere reports whether a session is one of this machine: the pids of all others, and their directories, mean nothing here.
-func isHere(s *discover.Session) bool { return s.Host == "" || s.Host == host.Local }
+// keyHere is the key of a session of this machine.
+func keyHere(s *discover.Session) rowKey {
+	k := rowKey{agent: string(s.Agent), id: s.ID, path: s.Path}
+	if all := s.AllProcesses(); s.ID == "" && len(all) > 0 {
+		k.process = fmt.Sprint(all[0].ID.PID, output.Timestamp(all[0].Started))
+	}
+	return k
+}
+
+// isHere reports whether the sessions of a host are those of this machine: the pids of all others, and their directories, mean nothing here.
+func isHere(name string) bool { return name == "" || name == host.Local }
 
 // keptSamples bounds the samples of one row.
 const keptSamples = 64

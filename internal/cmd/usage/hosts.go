@@ -28,11 +28,8 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 		}
 	}
 	m := merged{by: group(o.by), rows: map[rowOnHost]output.UsageRow{}, unpriced: map[string]bool{}}
-	partial := cmdutil.Gather(ctx, c, calls, func(host string, u output.Usage) error {
-		if err := u.Check(); err != nil {
-			return cmdutil.BadAnswer(err)
-		}
-		m.add(host, u)
+	partial := cmdutil.Gather(ctx, c, calls, func(u output.Usage) error {
+		m.add(u)
 		return nil
 	})
 	u := m.report()
@@ -56,28 +53,6 @@ func withPrices(c *cmdutil.Call, calls []cmdutil.HostCall, path string) ([]cmdut
 	return calls, nil
 }
 
-// runLimitsOnHosts shows the limits that agents on several machines know of.
-func runLimitsOnHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
-	calls, err := c.HostCalls(c.Config, nil, nil, false)
-	if err != nil {
-		return err
-	}
-	limits := []output.UsageLimit{}
-	partial := cmdutil.Gather(ctx, c, calls, func(host string, l output.UsageLimit) error {
-		if err := l.Check(); err != nil {
-			return cmdutil.BadAnswer(err)
-		}
-		l.Host = host
-		limits = append(limits, l)
-		return nil
-	})
-	sort.SliceStable(limits, func(i, j int) bool { return cmdutil.CompareHosts(calls, limits[i].Host, limits[j].Host) < 0 })
-	if partial != nil && len(limits) == 0 && !o.JSON {
-		return partial
-	}
-	return cmp.Or(printLimits(c, limits, o), partial)
-}
-
 // merged adds up the reports of several machines.
 type merged struct {
 	by       group
@@ -89,13 +64,9 @@ type merged struct {
 // rowOnHost identifies a row: a directory and a session are of one machine.
 type rowOnHost struct{ host, adapter, key string }
 
-func (m *merged) add(host string, u output.Usage) {
-	if m.by != byProject && m.by != bySession {
-		host = ""
-	}
+func (m *merged) add(u output.Usage) {
 	for _, row := range u.Rows {
-		row.Host = host
-		key := rowOnHost{host, row.Adapter, row.Key}
+		key := rowOnHost{row.Host, row.Adapter, row.Key}
 		m.rows[key] = addRows(m.rows[key], row)
 	}
 	m.total = addRows(m.total, u.Total)

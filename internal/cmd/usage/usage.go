@@ -133,29 +133,30 @@ func runLimits(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
-	if f.OnHosts() {
-		return runLimitsOnHosts(ctx, c, o)
-	}
-	working, done := c.StartWork(ctx, "reading the agents' stores")
-	quotas, older, warnings, err := c.Scanner.ReadQuotas(working, discover.UsageFilter{Agents: c.Agents, Since: since})
-	done()
+	calls, err := c.Calls(nil, nil, false)
 	if err != nil {
 		return err
 	}
-	limits := make([]output.UsageLimit, 0, len(quotas))
-	for _, q := range quotas {
-		limits = append(limits, output.NewUsageLimit(q))
-	}
-	if err := printLimits(c, limits, o); err != nil {
+	older := 0
+	limits, after, err := cmdutil.Collect(ctx, c, calls, func(ctx context.Context) (limits []output.UsageLimit, warnings []*discover.Warning, err error) {
+		working, done := c.StartWork(ctx, "reading the agents' stores")
+		defer done()
+		var quotas []discover.StatedQuota
+		quotas, older, warnings, err = c.Scanner.ReadQuotas(working, discover.UsageFilter{Agents: c.Agents, Since: since})
+		for _, q := range quotas {
+			limits = append(limits, output.NewUsageLimit(q))
+		}
+		return limits, warnings, err
+	})
+	if err != nil {
 		return err
 	}
-	c.HintLeftOut("--since all", cmdutil.OlderSessions(older))
-	return f.ReportWarnings(warnings)
-}
-
-func printLimits(c *cmdutil.Call, limits []output.UsageLimit, o *options) error {
 	if len(limits) == 0 && c.Width > 0 {
 		c.Report.Note("no agent has said anything of its provider's limits")
 	}
-	return cmdutil.PrintRows(c, limits, o.JSON, output.UsageLimitTable)
+	if err := cmdutil.PrintRows(c, limits, output.UsageLimitTable); err != nil {
+		return err
+	}
+	c.HintLeftOut("--since all", cmdutil.OlderSessions(older))
+	return after()
 }

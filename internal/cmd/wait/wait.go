@@ -62,11 +62,20 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	if err != nil {
 		return err
 	}
-	if f.OnHosts(args...) {
-		return runHosts(ctx, c, args, o)
+	calls, err := c.Calls(args, nil, false)
+	if err != nil {
+		return err
 	}
 	ctx, stop := cmdutil.Interruptible(ctx) // over all steps: a signal between two of them would be lost
 	defer stop()
+	if calls != nil {
+		defer c.ProgressOf(cmdutil.AskingHosts("waiting for sessions on", calls))()
+		return cmdutil.EachHost(ctx, c.Factory, calls, func(s output.Session) error {
+			defer c.Report.Pause()()
+			return printArrival(c, s)
+		})
+	}
+	arrived := func(s discover.Session) error { return printArrival(c, output.NewSession(s)) }
 	began := time.Now()
 	endProgress := f.Progress("looking for the sessions")
 	found, err := findSessions(ctx, c, args, o)
@@ -89,9 +98,9 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 		timeout = max(timeout-time.Since(began), 1)
 	}
 	if await.State(o.until) == await.Reset {
-		return await.UntilReset(ctx, c, found.Sessions, timeout, func(s discover.Session) error { return printArrival(c, s, o) })
+		return await.UntilReset(ctx, c, found.Sessions, timeout, arrived)
 	}
-	return await.Until(ctx, c, found.Sessions, await.State(o.until), timeout, func(s discover.Session) error { return printArrival(c, s, o) })
+	return await.Until(ctx, c, found.Sessions, await.State(o.until), timeout, arrived)
 }
 
 // findSessions finds the sessions of the arguments or the selection. A selection has live sessions only, without
@@ -109,24 +118,20 @@ func findSessions(ctx context.Context, c *cmdutil.Call, args []string, o *option
 	return r, err
 }
 
-func printArrival(c *cmdutil.Call, s discover.Session, o *options) error {
-	return printObject(c, s, output.NewSession(s), o)
-}
-
-// printObject prints a session that has reached the state; object is what it is as JSON.
-func printObject(c *cmdutil.Call, s discover.Session, object output.Session, o *options) error {
+// printArrival prints a session that has reached the state.
+func printArrival(c *cmdutil.Call, s output.Session) error {
 	switch {
-	case o.Quiet:
+	case c.Quiet:
 		return nil
-	case o.JSON:
-		return output.JSONLine(c.Stdout, object)
+	case c.JSON:
+		return output.JSONLine(c.Stdout, s)
 	case c.Template != nil:
-		return c.Template(c.Stdout, object)
+		return c.Template(c.Stdout, s)
 	}
-	words := []string{output.Sanitize(cmdutil.SessionName(s)), string(s.Status)}
+	words := []string{output.Sanitize(s.Name()), s.Status}
 	switch {
 	case s.Outcome != "":
-		words = append(words, string(s.Outcome))
+		words = append(words, s.Outcome)
 	case s.WaitingFor != "":
 		words = append(words, output.Sanitize(s.WaitingFor))
 	case s.Error != "":

@@ -56,7 +56,7 @@ func runList(ctx context.Context, f cmdutil.Factory, dir string, o *cmdutil.Comm
 	for _, w := range list {
 		out = append(out, worktreeObject(w, r.Sessions))
 	}
-	if err := cmdutil.PrintRows(c, out, o.JSON, output.WorktreeTable); err != nil {
+	if err := cmdutil.PrintRows(c, out, output.WorktreeTable); err != nil {
 		return err
 	}
 	return f.ReportWarnings(r.Warnings)

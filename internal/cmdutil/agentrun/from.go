@@ -45,9 +45,8 @@ func (o *PromptOptions) ReadFrom(ctx context.Context, c *cmdutil.Call, verb stri
 				}
 			}
 		}, limit)
-		parsed, err := output.ParseSession(&q.session)
-		name = cmdutil.SessionName(parsed)
-		return cmp.Or(failed, err)
+		name = q.session.Name()
+		return failed
 	})
 	switch {
 	case err != nil:
@@ -94,7 +93,7 @@ func (o *PromptOptions) readOnHost(ctx context.Context, c *cmdutil.Call, use fun
 	}
 	call.Args = []string{"export", "--json", "--tools=brief", "--", call.ID()}
 	var exports []output.Export
-	err = cmdutil.GatherExports(ctx, c, []cmdutil.HostCall{call}, func(_ string, e output.Export) error {
+	err = cmdutil.GatherExports(ctx, c, []cmdutil.HostCall{call}, func(e output.Export) error {
 		exports = append(exports, e)
 		return nil
 	})
@@ -102,12 +101,11 @@ func (o *PromptOptions) readOnHost(ctx context.Context, c *cmdutil.Call, use fun
 	case err != nil && (!partial || len(exports) == 0): // of a session that could be read in part, that is handed on
 		return err
 	case len(exports) != 1:
-		ambiguous := &discover.AmbiguousError{Arg: o.From, Total: len(exports)}
-		for _, e := range exports {
-			s, _ := output.ParseSession(&e.Session) // it was checked when it was read
-			ambiguous.Candidates = append(ambiguous.Candidates, s)
+		sessions := make([]output.Session, len(exports))
+		for i, e := range exports {
+			sessions[i] = e.Session
 		}
-		return ambiguous
+		return cmdutil.AmbiguousOnHost(o.From, sessions)
 	}
 	messages := exports[0].Messages
 	return use(quotedSession{exports[0].Session, func(yield func(output.Message) bool) {

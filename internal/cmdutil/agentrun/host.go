@@ -23,19 +23,14 @@ func (o *PromptOptions) WithPrompt(ctx context.Context, f cmdutil.Factory, verb 
 // OnHost starts an agent on another machine. The session comes as soon as it is proven, and again as it is at the end.
 func OnHost(ctx context.Context, c *cmdutil.Call, call cmdutil.HostCall, o *Options, endProgress func()) error {
 	var last *output.Session
-	err := cmdutil.EachHost(ctx, c.Factory, []cmdutil.HostCall{call}, func(host string, object output.Session) error {
-		object.Host = host
-		session, err := output.ParseSession(&object)
-		if err != nil {
-			return cmdutil.BadAnswer(err)
-		}
+	err := cmdutil.EachHost(ctx, c.Factory, []cmdutil.HostCall{call}, func(object output.Session) error {
 		first := last == nil
 		last = &object
 		if !first || o.JSON {
 			return nil
 		}
 		defer c.Report.Pause()()
-		_, err = fmt.Fprintln(c.Stdout, output.Sanitize(cmdutil.SessionName(session)))
+		_, err := fmt.Fprintln(c.Stdout, output.Sanitize(object.Name()))
 		return err
 	})
 	endProgress()

@@ -24,7 +24,7 @@ const (
 
 // hostRows is what one host has shown.
 type hostRows struct {
-	sessions []discover.Session
+	sessions []output.Session
 	// warnings are what it warns of, and why it shows nothing.
 	warnings []string
 }
@@ -86,15 +86,15 @@ func (h *hostTable) set(i int, change func(*hostRows)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	change(&h.rows[i])
-	r := h.here
-	r.Sessions, r.Warnings = nil, nil
+	var sessions []output.Session
+	var warnings []*discover.Warning
 	for i, rows := range h.rows {
-		r.Sessions = append(r.Sessions, rows.sessions...)
+		sessions = append(sessions, rows.sessions...)
 		for _, text := range rows.warnings {
-			r.Warnings = append(r.Warnings, &discover.Warning{Path: h.calls[i].Target.Name, Err: errors.New(text)})
+			warnings = append(warnings, &discover.Warning{Path: h.calls[i].Target.Name, Err: errors.New(text)})
 		}
 	}
-	h.table.update(r, h.now())
+	h.table.update(h.here, sessions, warnings, h.now())
 }
 
 // watch asks a host until ctx ends.
@@ -112,13 +112,9 @@ func (h *hostTable) watch(ctx context.Context, f cmdutil.Factory, i int) {
 			err = h.watchHere(ctx, i)
 			warnings = []string{cmdutil.ErrorText(err)}
 		} else {
-			err = cmdutil.EachHost(ctx, reported, h.calls[i:i+1], func(host string, object output.SessionRows) error {
-				sessions, err := parse(host, object.Sessions)
-				if err != nil {
-					return cmdutil.BadAnswer(err)
-				}
+			err = cmdutil.EachHost(ctx, reported, h.calls[i:i+1], func(rows output.SessionRows) error {
 				pause = firstRetry
-				h.set(i, func(r *hostRows) { r.sessions, r.warnings = sessions, slices.Clone(warnings) })
+				h.set(i, func(r *hostRows) { r.sessions, r.warnings = rows.Sessions, slices.Clone(warnings) })
 				return nil
 			})
 		}
@@ -143,27 +139,13 @@ func (h *hostTable) watchHere(ctx context.Context, i int) error {
 		return err
 	}
 	return cmdutil.EachResult(ctx, w, func(r discover.Result) (bool, error) {
-		sessions := slices.Clone(r.Sessions)
-		for n := range sessions {
-			sessions[n].Host = host.Local
-		}
+		rows := output.SessionRows{Sessions: cmdutil.SessionObjects(r.Sessions)}
+		rows.SetHost(host.Local)
 		var warnings []string
 		for _, w := range r.Warnings {
 			warnings = append(warnings, w.Error())
 		}
-		h.set(i, func(rows *hostRows) { h.here, rows.sessions, rows.warnings = r, sessions, warnings })
+		h.set(i, func(of *hostRows) { h.here, of.sessions, of.warnings = r, rows.Sessions, warnings })
 		return true, nil
 	})
-}
-
-func parse(host string, objects []output.Session) (list []discover.Session, err error) {
-	for i := range objects {
-		objects[i].Host = host
-		s, err := output.ParseSession(&objects[i])
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, s)
-	}
-	return list, nil
 }

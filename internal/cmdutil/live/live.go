@@ -15,6 +15,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/watch"
 	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
 )
 
 // Table is the content of the table. The watcher updates it, and the screen reads it.
@@ -24,9 +25,12 @@ type Table struct {
 
 	mu      sync.Mutex
 	updates int
-	last    discover.Result
+	// last is the last result of this machine, sessions and warnings are those of all machines.
+	last     discover.Result
+	sessions []output.Session
+	warnings []*discover.Warning
 	// ended are the sessions that have stopped since the start.
-	ended map[key]discover.Session
+	ended map[key]output.Session
 
 	running  sync.WaitGroup
 	err      error
@@ -34,16 +38,19 @@ type Table struct {
 }
 
 // key tells the sessions of all machines apart.
-type key struct {
-	host string
-	discover.Key
-}
+type key struct{ host, agent, id, path string }
 
-func keyOf(s *discover.Session) key { return key{s.Host, s.Key()} }
+func keyOf(s *output.Session) key {
+	k := key{host: s.Host, agent: s.Adapter, path: s.Path}
+	if s.ID != nil {
+		k.id = *s.ID
+	}
+	return k
+}
 
 // NewTable returns a table without a row.
 func NewTable() *Table {
-	return &Table{ended: map[key]discover.Session{}, Changed: make(chan struct{}, 1)}
+	return &Table{ended: map[key]output.Session{}, Changed: make(chan struct{}, 1)}
 }
 
 // Terminal returns the terminal that a table can be drawn on; false if there is none.
@@ -71,14 +78,14 @@ func (t *Table) Finish(f cmdutil.Factory, shown error) error {
 	if shown != nil {
 		return shown
 	}
-	return f.ReportWarnings(t.last.Warnings)
+	return f.ReportWarnings(t.warnings)
 }
 
 // Watch updates the table with the results of a watcher, in a goroutine of its own, until ctx ends.
 func (t *Table) Watch(ctx context.Context, w *watch.Watcher, now func() time.Time) {
 	t.run(func() error {
 		return cmdutil.EachResult(ctx, w, func(r discover.Result) (bool, error) {
-			t.update(r, now())
+			t.update(r, cmdutil.SessionObjects(r.Sessions), r.Warnings, now())
 			return true, nil
 		})
 	})
@@ -97,13 +104,13 @@ func (t *Table) run(watch func() error) {
 	})
 }
 
-func (t *Table) update(r discover.Result, now time.Time) {
+func (t *Table) update(last discover.Result, sessions []output.Session, warnings []*discover.Warning, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.updates, t.last = t.updates+1, r
-	maps.DeleteFunc(t.ended, func(_ key, s discover.Session) bool { return !s.StoppedRecently(now) })
-	for _, s := range r.Sessions {
-		if delete(t.ended, keyOf(&s)); s.ID != "" && s.StoppedRecently(now) {
+	t.updates, t.last, t.sessions, t.warnings = t.updates+1, last, sessions, warnings
+	maps.DeleteFunc(t.ended, func(_ key, s output.Session) bool { return !s.StoppedRecently(now) })
+	for _, s := range sessions {
+		if delete(t.ended, keyOf(&s)); s.ID != nil && s.StoppedRecently(now) {
 			t.ended[keyOf(&s)] = s
 		}
 	}
@@ -113,7 +120,7 @@ func (t *Table) update(r discover.Result, now time.Time) {
 	}
 }
 
-// Last returns the last result, and how many there were.
+// Last returns the last result of this machine, and how many updates there were.
 func (t *Table) Last() (last discover.Result, updates int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -122,18 +129,18 @@ func (t *Table) Last() (last discover.Result, updates int) {
 
 // Sessions returns the sessions to show, those that need the user first, and the warnings. known is false before the
 // first result.
-func (t *Table) Sessions(now time.Time) (list []discover.Session, warnings []string, known bool) {
+func (t *Table) Sessions(now time.Time) (list []output.Session, warnings []string, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list = slices.Clone(t.last.Sessions)
+	list = slices.Clone(t.sessions)
 	for key, s := range t.ended {
-		listed := slices.ContainsFunc(list, func(o discover.Session) bool { return keyOf(&o) == key })
+		listed := slices.ContainsFunc(list, func(o output.Session) bool { return keyOf(&o) == key })
 		if !listed && s.StoppedRecently(now) {
 			list = append(list, s)
 		}
 	}
-	discover.SortByAttention(list, now)
-	for _, warning := range t.last.Warnings {
+	output.SortByAttention(list, now)
+	for _, warning := range t.warnings {
 		warnings = append(warnings, warning.Error())
 	}
 	return list, warnings, t.updates > 0

@@ -7,19 +7,20 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/internal/cmdutil"
 	"agentctl/tests/cmdtest"
 )
 
 // tell is what a watch is told at a time, shows what it shows then.
 func (w *Table) tell(at time.Time, rows ...discover.Session) {
-	w.update(discover.Result{Sessions: rows}, at)
+	w.update(discover.Result{}, cmdutil.SessionObjects(rows), nil, at)
 }
 
 func (w *Table) shows(at time.Time) string {
 	var out []string
 	list, _, _ := w.Sessions(at)
 	for _, s := range list {
-		out = append(out, s.ID+":"+string(s.Status))
+		out = append(out, s.Name()+":"+s.Status)
 	}
 	return strings.Join(out, " ")
 }
