@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"agentctl/discover"
 )
 
 // The user is asked about one call at a time. The call is named only if it is certain which one it is.
@@ -56,6 +59,55 @@ func TestPermissionCall(t *testing.T) {
 		}
 		if turn.WaitingFor != "permission" || got != c.want {
 			t.Errorf("%s: waiting for %s, %q, want %q", c.name, turn.WaitingFor, got, c.want)
+		}
+	}
+}
+
+// A TUI's first write may put any of the records of the first turn before the prompt (SEEN 2.1.197, a Read and an Edit): the call
+// without a result is pending wherever it is, and the one with a result is done.
+func TestFirstWriteOutOfOrder(t *testing.T) {
+	at := func(n int, parent, fields string) string {
+		return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,%s,"uuid":"u%d","timestamp":"2026-11-26T19:04:38.%03dZ","cwd":"/w","version":"2.1.197","entrypoint":"cli"}`+"\n", parent, fields, n, n)
+	}
+	says := func(n int, id, stop, block string) string {
+		return at(n, fmt.Sprintf(`"u%d"`, n-1), fmt.Sprintf(`"message":{"id":%q,"model":"m","content":[%s],"stop_reason":%q},"type":"assistant"`, id, block, stop))
+	}
+	prompt := at(0, "null", `"type":"user","message":{"role":"user","content":"edit it"}`)
+	const text = `{"type":"text","text":"I use a tool."}`
+	first := []string{
+		says(1, "msg_1", "tool_use", text),
+		says(2, "msg_1", "tool_use", `{"type":"tool_use","id":"toolu_1","name":"Read","input":{"file_path":"/w/a"}}`),
+		at(3, `"u2"`, `"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_1","type":"tool_result","content":"1"}]}`),
+	}
+	asking := append(slices.Clone(first), says(4, "msg_2", "tool_use", text),
+		says(5, "msg_2", "tool_use", `{"type":"tool_use","id":"toolu_2","name":"Edit","input":{"file_path":"/w/a","old_string":"a","new_string":"b"}}`))
+	for _, c := range []struct {
+		records []string
+		state   discover.TurnState
+		detail  string
+	}{
+		{asking, discover.TurnOpen, "tool: Edit"}, {first, discover.TurnOpen, ""}, {append(first, says(4, "msg_2", "end_turn", text)), discover.TurnDone, ""},
+	} {
+		for end := range len(c.records) + 1 {
+			for begin := range end {
+				before, rest := c.records[begin:end], append(slices.Clone(c.records[:begin]), c.records[end:]...)
+				dir := t.TempDir()
+				path := writeTranscript(t, dir, strings.Join(append(append(slices.Clone(before), prompt), rest...), ""))
+				tail, err := readTail(t.Context(), path)
+				must(t, err)
+				if turn := tail.Turn.Result(true); turn.State != c.state || turn.Detail != c.detail {
+					t.Errorf("%d to %d of %d first: turn %+v", begin, end, len(c.records), turn)
+				}
+				if call := tail.Turn.PermissionCall(); (call != nil) != (c.detail != "") || call != nil && call.Name != "Edit" {
+					t.Errorf("%d to %d of %d first: permission for %+v", begin, end, len(c.records), call)
+				}
+				messages, _ := readMessages(t, path)
+				for _, m := range messages {
+					if m.Tool != nil && m.Tool.Name == "Read" && m.Tool.State != discover.ToolDone {
+						t.Errorf("%d to %d of %d first: %+v", begin, end, len(c.records), m.Tool)
+					}
+				}
+			}
 		}
 	}
 }

@@ -61,6 +61,11 @@ func (t *backwardReader) line(l fsread.Line) bool {
 		t.warn(fmt.Errorf("a record that ends at byte %d is not shown: %w", end, errDamaged))
 	}
 	t.damaged = !ok
+	for _, w := range t.order.waiting { // a result may come late, see messageOrder
+		if w.Tool != nil {
+			t.results.complete(w.Tool)
+		}
+	}
 	t.emit(t.order.add(messages, writtenAt(l.Bytes)))
 	return !t.stopped && t.file.Context().Err() == nil
 }

@@ -36,6 +36,7 @@ func (s *Tail) Read(f *fsread.File) (err error) {
 	s.Whole, err = f.Backward(reach, func(l fsread.Line) bool {
 		if s.from = l.Offset; !l.Cut {
 			s.add(l)
+			s.Turn.afterFirst = s.Turn.afterFirst || bytes.HasPrefix(l.Bytes, []byte(`{"parentUuid":null,`))
 		}
 		switch behind := f.Size() - l.Offset; {
 		case s.needsTurnStart():

@@ -60,10 +60,15 @@ func (r *toolResults) find(call string) (o toolResult, ok bool) {
 func (r *toolResults) call(b Block) *discover.ToolCall {
 	input := b.Input.Raw()
 	c := &discover.ToolCall{ID: b.ID, Name: b.Name, Input: validJSON(input), Brief: callBrief(input), State: discover.ToolOpen}
-	if o, ok := r.find(b.ID); ok {
+	r.complete(c)
+	return c
+}
+
+// complete adds the result of a call, if there is one by now.
+func (r *toolResults) complete(c *discover.ToolCall) {
+	if o, ok := r.find(c.ID); ok && c.State == discover.ToolOpen {
 		c.Output, c.State = o.output, o.state
 	}
-	return c
 }
 
 // toolState returns how a call ended. That the user refused or interrupted it is known only from the text that Claude Code

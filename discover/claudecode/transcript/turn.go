@@ -21,31 +21,35 @@ type Turn struct {
 	ended   bool // a turn_duration was read: the turn has ended, how is not known yet
 	stopped bool // a record was read that proves that no turn was running
 	shell   bool // the newest prompt is a "!" command, and the record before it was not read yet
-	// firstPrompt is the time of a conversation's first prompt. A TUI's first write may put the answer before the prompt,
-	// so a record before it in the file that has a later time follows it.
-	firstPrompt string
-	// answered has the tool calls with a result. Pending has those without, newest first.
+	// afterFirst: what comes next is before the conversation's first record in the file. newest is the newest time so far. A
+	// TUI's first write may begin with any of the answers to the first prompt and of the tools' results (SEEN 2.1.197), so a
+	// record there that is later than all others is the newest one.
+	afterFirst bool
+	newest     string
+	// calls has the tool calls of the newest message, newest first, but for those that were known to have a result; answered
+	// has those with a result, wherever that is.
+	message       string // the ID of the newest message
+	calls         []PendingCall
 	answered      map[string]bool
-	Pending       []PendingCall
-	callsComplete bool // all tool calls of the newest message were read
-	hasCalls      bool
+	callsComplete bool // all calls were read
 }
 
 // complete reports whether older records cannot change anything.
 func (s *Turn) complete() bool {
-	return s.decided && s.callsComplete && s.firstPrompt == "" && !s.shell
+	return s.decided && s.callsComplete && !s.afterFirst && !s.shell
 }
 
 func (s *Turn) add(l *Record) {
-	if s.firstPrompt != "" {
+	at := l.Timestamp.Text(0)
+	if s.afterFirst {
 		if !l.IsMessage() && l.Subtype != "turn_duration" {
 			return
 		}
-		if l.Timestamp.Text(0) > s.firstPrompt {
-			*s = Turn{state: discover.Turn{Began: s.state.Began}}
+		if s.afterFirst = false; at > s.newest && !hasBlock(l.Content, "tool_result") {
+			*s = Turn{answered: s.answered, state: discover.Turn{Began: s.state.Began}}
 		}
-		s.firstPrompt = ""
 	}
+	s.newest = max(s.newest, at)
 	if s.shell && s.decided {
 		if s.shell = false; l.isCaveat() {
 			*s = Turn{stopped: true, ended: s.ended, state: discover.Turn{Began: s.state.Began}}
@@ -106,7 +110,6 @@ func (s *Turn) user(l *Record) {
 		return
 	}
 	text := strings.TrimSpace(textOf(l.Content, textStartLimit))
-	counts := !s.callsComplete && !s.hasCalls
 	result := false
 	for _, b := range blocks(l.Content) {
 		if b.Type != "tool_result" {
@@ -115,15 +118,14 @@ func (s *Turn) user(l *Record) {
 		if s.answered == nil {
 			s.answered = map[string]bool{}
 		}
-		result, s.answered[b.ToolUseID] = true, counts
+		result, s.answered[b.ToolUseID] = true, true
 	}
 	if !result {
 		s.setStart(l, text)
 	}
-	answers := result && counts
 	switch {
 	case s.decided:
-		s.callsComplete = s.callsComplete || !answers
+		s.callsComplete = s.callsComplete || !result
 	case strings.HasPrefix(text, interruptedPrefix):
 		s.decide(discover.TurnInterrupted)
 	case isShellOutput(text):
@@ -131,14 +133,9 @@ func (s *Turn) user(l *Record) {
 	case isLocalOutput(text):
 		s.stopped = true
 	case strings.HasPrefix(text, "<local-command-"), s.stopped && !s.shell && isLocalInput(text):
-	case answers:
-		s.open()
 	default:
 		s.open()
-		s.callsComplete = true
-		if l.ParentUUID.Text(0) == "" && !s.ended && !s.stopped {
-			s.firstPrompt = l.Timestamp.Text(0)
-		}
+		s.callsComplete = s.callsComplete || !result
 	}
 }
 
@@ -191,19 +188,24 @@ func (s *Turn) decide(state discover.TurnState) {
 	s.state.State, s.decided, s.callsComplete = state, true, true
 }
 
-// addCalls adds the tool calls of the newest message that have no result. A message with several calls is several records.
+// addCalls adds the tool calls of the newest message. A message with several calls is several records.
 func (s *Turn) addCalls(l *Record) {
-	if s.callsComplete {
+	if s.message == "" {
+		s.message = l.ID.Text(0)
+	}
+	if s.callsComplete = s.callsComplete || l.ID.Text(0) != s.message; s.callsComplete {
 		return
 	}
 	for _, b := range blocks(l.Content) {
-		if b.Type == "tool_use" {
-			s.hasCalls = true
-			if !s.answered[b.ID] {
-				s.Pending = append(s.Pending, PendingCall{b.ID, b.Name, waitingOn(b)})
-			}
+		if b.Type == "tool_use" && !s.answered[b.ID] {
+			s.calls = append(s.calls, PendingCall{b.ID, b.Name, waitingOn(b)})
 		}
 	}
+}
+
+// Pending returns the tool calls without a result, newest first.
+func (s *Turn) Pending() []PendingCall {
+	return slices.DeleteFunc(slices.Clone(s.calls), func(c PendingCall) bool { return s.answered[c.ID] })
 }
 
 // Result returns the state of the turn. whole says that the transcript was read from its beginning.
@@ -215,9 +217,9 @@ func (s *Turn) Result(whole bool) discover.Turn {
 	case whole:
 		s.state.State = discover.TurnNone
 	}
-	if len(s.Pending) > 0 && s.state.State == discover.TurnOpen {
+	if pending := s.Pending(); len(pending) > 0 && s.state.State == discover.TurnOpen {
 		var tools []string
-		for _, call := range slices.Backward(s.Pending) {
+		for _, call := range slices.Backward(pending) {
 			tools = append(tools, call.Name)
 		}
 		s.state.Detail = "tool: " + strings.Join(tools, ", ")
