@@ -2,6 +2,7 @@ package discover
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"time"
@@ -9,7 +10,9 @@ import (
 	"agentctl/proc"
 )
 
-// Adapter is everything that the rest of the program knows of one agent.
+// Adapter is everything that reading needs to know of one agent. What starts, ends and messages its sessions is in launch.Adapter,
+// which the agents' packages implement. An adapter embeds [Defaults], which has all methods below the first group: for an agent that
+// needs none of them.
 type Adapter interface {
 	Name() Agent
 	// Homes returns the agent's data roots, each with where it comes from: the default one or what the environment names,
@@ -21,38 +24,6 @@ type Adapter interface {
 	// Its cost depends on how many processes there are, never on the size of the store. Errors are [Warning]s, joined; the
 	// claims are valid all the same.
 	Claims(context.Context, *proc.Table, []Home) ([]Claim, error)
-	Store
-}
-
-// AdaptersWith yields the adapters that implement T, one of the optional interfaces, with their agents.
-func AdaptersWith[T any](adapters []Adapter) iter.Seq2[Agent, T] {
-	return func(yield func(Agent, T) bool) {
-		for _, a := range adapters {
-			if t, ok := a.(T); ok && !yield(a.Name(), t) {
-				return
-			}
-		}
-	}
-}
-
-// AdapterWith returns the adapter of an agent as T, one of the optional interfaces; false if it does not implement it.
-func AdapterWith[T any](adapters []Adapter, agent Agent) (T, bool) {
-	for name, t := range AdaptersWith[T](adapters) {
-		if name == agent {
-			return t, true
-		}
-	}
-	var none T
-	return none, false
-}
-
-// ShortNamer is implemented by adapters whose agent has a shorter name than its own, for worktrees and branches.
-type ShortNamer interface {
-	ShortName() string
-}
-
-// Store reads an agent's storage, and never changes a byte of it.
-type Store interface {
 	// Entries lists what is stored, by name and time; it opens no session file. Errors are [Warning]s, joined;
 	// the entries are valid all the same. A home that does not exist holds nothing and is no error, unless it was
 	// asked for by name.
@@ -60,6 +31,169 @@ type Store interface {
 	// Read yields the records of the entries, in any order, as ReadOptions asks. An entry that turns out to be no
 	// session yields nothing; one that cannot be read yields a [Warning]. What has vanished is no error.
 	Read(context.Context, []Entry, ReadOptions) iter.Seq2[Record, error]
+
+	// Messages yields a stored session's messages, the newest first, each as complete as the storage has it now; of
+	// messages that are recorded more than once, one. The cost depends on how many are taken, not on how long the session
+	// is. What cannot be read yields a [Warning], and what can be read after it follows. Sub-agents' messages are those of
+	// their own sessions. The state of a call without a result is [ToolOpen].
+	Messages(context.Context, Record) iter.Seq2[Message, error]
+	// FilterContent returns those of the entries, in any order, whose messages may contain what is searched for. match gets the JSON text
+	// of messages as it is stored, in pieces of any length, with or without other stored bytes around them. It reports whether a string of
+	// the piece, once decoded, may contain a certain word. FilterContent also returns a session if one of its messages is made of several
+	// stored strings, since a match may span them, and a session that it cannot read: the later reading of its messages reports why. match
+	// is called concurrently.
+	FilterContent(ctx context.Context, entries []Entry, match func(json []byte) bool) []Entry
+	// ReadUsage yields what the sessions of these entries used, in any order. Each answer counts once: not again in a fork,
+	// and that of a sub-agent either for itself or for the session that it works for. A SessionUsage is valid until the next.
+	// Errors are [Warning]s; with one, the usage of the session that it is about may be missing.
+	ReadUsage(context.Context, []Entry) iter.Seq2[*SessionUsage, error]
+	// IncludesSubagents reports whether the totals of a session, tokens and cost, have those of its sub-agents in them, where so much
+	// was asked for.
+	IncludesSubagents(ReadOptions) bool
+	// ReadDisk yields what is stored in these homes, each byte once. The records are all that is stored there. A directory that
+	// a link leads to is not followed, except for the homes and their folders. Errors are [Warning]s.
+	ReadDisk(context.Context, []Home, []Record) iter.Seq2[DiskUse, error]
+
+	// WatchPaths returns the paths of files and folders whose size, time or existence changes whenever the storage of a session, or what
+	// its live process says of itself, does. What is missing here is seen late, not never.
+	WatchPaths(context.Context, Session) []string
+	// MatchesBinary reports whether a binary can be the agent's, so that a snapshot is worth it when a process of it has begun.
+	MatchesBinary(exe string) bool
+	// IsAgentProcess reports whether a process is the agent's own program, in whatever role: a daemon or a client that runs no
+	// session has the marks of whoever started it, and is no tool.
+	IsAgentProcess(proc.Process) bool
+	// ReadMarker reads the agent's marker in an environment, as the agent sets it for its tools and hooks.
+	ReadMarker(getenv func(string) string) (marker EnvMarker, ok bool)
+	// MarkerKeys are the environment variables that ReadMarker reads.
+	MarkerKeys() []string
+	// HasMarker reports whether the environment of p says that it was started by the session, or by one of the session's
+	// processes. The session may be one that has just ended; its processes are those it had.
+	HasMarker(p proc.Process, s Session) bool
+	// IsSandbox reports whether a process is a sandbox of the agent that may hide every other process: it has the mark of the tool that
+	// it was made for.
+	IsSandbox(proc.Process) bool
+	// InSandbox reports whether an environment is that of a command in such a sandbox.
+	InSandbox(getenv func(string) string) bool
+
+	// Program is the name of the agent's program in PATH, "" if it is not known.
+	Program() string
+	// ShortName is a shorter name than the agent's own, for worktrees and branches; "" if it has none.
+	ShortName() string
+	// MatchesID reports whether a full ID has the shape of the agent's own. It says only where to look first: an agent may have been
+	// given an ID of any shape.
+	MatchesID(id string) bool
+	// ShortID is the least number of characters by which an ID means one session in the whole store, for all practical
+	// purposes: where IDs begin with the time, as many as hold it to the millisecond.
+	ShortID(id string) int
+	// IsStoreFile reports whether a file of any place may hold sessions, by its name. It may then be named as a home is.
+	IsStoreFile(path string) bool
+	// Tried is what the adapter was tried with.
+	Tried() Tried
+}
+
+// Defaults has the methods of [Adapter] that not every agent needs.
+type Defaults struct{}
+
+// Messages yields a warning: the agent's messages cannot be read.
+func (Defaults) Messages(_ context.Context, r Record) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		yield(Message{}, &Warning{Agent: r.Agent, Path: r.Path, Err: errors.New("its transcripts cannot be read")})
+	}
+}
+
+// FilterContent rules nothing out.
+func (Defaults) FilterContent(_ context.Context, entries []Entry, _ func([]byte) bool) []Entry {
+	return entries
+}
+
+// ReadUsage yields nothing.
+func (Defaults) ReadUsage(context.Context, []Entry) iter.Seq2[*SessionUsage, error] {
+	return func(func(*SessionUsage, error) bool) {}
+}
+
+// IncludesSubagents is false: totals are a session's own.
+func (Defaults) IncludesSubagents(ReadOptions) bool { return false }
+
+// ReadDisk yields nothing.
+func (Defaults) ReadDisk(context.Context, []Home, []Record) iter.Seq2[DiskUse, error] {
+	return func(func(DiskUse, error) bool) {}
+}
+
+// WatchPaths returns the session's file.
+func (Defaults) WatchPaths(_ context.Context, s Session) []string {
+	if s.Path == "" {
+		return nil
+	}
+	return []string{s.Path}
+}
+
+// MatchesBinary is false: a new process is seen late.
+func (Defaults) MatchesBinary(string) bool { return false }
+
+// IsAgentProcess is false.
+func (Defaults) IsAgentProcess(proc.Process) bool { return false }
+
+// ReadMarker finds none.
+func (Defaults) ReadMarker(func(string) string) (EnvMarker, bool) { return EnvMarker{}, false }
+
+// MarkerKeys returns none.
+func (Defaults) MarkerKeys() []string { return nil }
+
+// HasMarker is false.
+func (Defaults) HasMarker(proc.Process, Session) bool { return false }
+
+// IsSandbox is false.
+func (Defaults) IsSandbox(proc.Process) bool { return false }
+
+// InSandbox is false.
+func (Defaults) InSandbox(func(string) string) bool { return false }
+
+// Program is not known.
+func (Defaults) Program() string { return "" }
+
+// ShortName is the agent's own name.
+func (Defaults) ShortName() string { return "" }
+
+// MatchesID is false.
+func (Defaults) MatchesID(string) bool { return false }
+
+// ShortID is enough for random IDs.
+func (Defaults) ShortID(string) int { return MinShortID }
+
+// IsStoreFile is false.
+func (Defaults) IsStoreFile(string) bool { return false }
+
+// Tried knows no version.
+func (Defaults) Tried() Tried { return Tried{} }
+
+// MinShortID is how many characters a shortened ID has at least: those of a random UUID that make it one of four billion.
+const MinShortID = 8
+
+// AdapterOf returns the adapter of an agent. Where there is none, it is one that finds nothing.
+func AdapterOf(adapters []Adapter, agent Agent) Adapter {
+	i := slices.IndexFunc(adapters, func(a Adapter) bool { return a.Name() == agent })
+	if i < 0 {
+		return noAdapter{agent: agent}
+	}
+	return adapters[i]
+}
+
+// noAdapter stands for an agent that has no adapter.
+type noAdapter struct {
+	Defaults
+	agent Agent
+}
+
+func (n noAdapter) Name() Agent { return n.agent }
+
+func (noAdapter) Homes(HomeSources, *proc.Table) []Home { return nil }
+
+func (noAdapter) Claims(context.Context, *proc.Table, []Home) ([]Claim, error) { return nil, nil }
+
+func (noAdapter) Entries(context.Context, []Home, EntryFilter) ([]Entry, error) { return nil, nil }
+
+func (noAdapter) Read(context.Context, []Entry, ReadOptions) iter.Seq2[Record, error] {
+	return func(func(Record, error) bool) {}
 }
 
 // HomeSources is where an adapter may look for homes.
@@ -148,81 +282,4 @@ type EnvMarker struct {
 	PID int
 	// OutlivesSession: a process with the marker may also serve the sessions that the agent's process goes on to.
 	OutlivesSession bool
-}
-
-// MarkerReader is implemented by adapters whose agent sets environment markers for the processes that it starts.
-type MarkerReader interface {
-	// ReadMarker reads the agent's marker in an environment, as the agent sets it for its tools and hooks.
-	ReadMarker(getenv func(string) string) (marker EnvMarker, ok bool)
-	// MarkerKeys are the environment variables that ReadMarker reads.
-	MarkerKeys() []string
-	// IsAgentProcess reports whether a process is the agent's own program, in whatever role: a daemon or a client that runs no
-	// session has the marks of whoever started it, and is no tool.
-	IsAgentProcess(proc.Process) bool
-}
-
-// MarkerMatcher is implemented by adapters that can match a process with a session by its environment marker.
-type MarkerMatcher interface {
-	// HasMarker reports whether the environment of p says that it was started by the session, or by one of the session's
-	// processes. The session may be one that has just ended; its processes are those it had.
-	HasMarker(p proc.Process, s Session) bool
-}
-
-// SubagentTotals is implemented by adapters whose totals of a session, tokens and cost, can have those of its sub-agents in them.
-type SubagentTotals interface {
-	// IncludesSubagents reports whether they have where so much was asked for.
-	IncludesSubagents(ReadOptions) bool
-}
-
-// Sandboxer is implemented by adapters whose agent runs its tools in a sandbox that may hide every other process.
-type Sandboxer interface {
-	MarkerReader
-	// IsSandbox reports whether a process is such a sandbox: it has the mark of the tool that it was made for.
-	IsSandbox(proc.Process) bool
-}
-
-// SandboxDetector is implemented by adapters whose agent marks the environment of what it runs in a sandbox.
-type SandboxDetector interface {
-	MarkerReader
-	// InSandbox reports whether an environment is that of a command in such a sandbox.
-	InSandbox(getenv func(string) string) bool
-}
-
-// PathWatcher is implemented by adapters that know which files and folders change when a session of theirs does.
-type PathWatcher interface {
-	// WatchPaths returns their paths: those whose size, time or existence changes whenever the storage, or what a live process
-	// says of itself, does. What is missing here is seen late, not never.
-	WatchPaths(context.Context, Session) []string
-	// MatchesBinary reports whether a binary can be the agent's, so that a snapshot is worth it when a process of it has begun.
-	MatchesBinary(exe string) bool
-}
-
-// IDMatcher is implemented by adapters whose agent gives its sessions ids of a shape of their own.
-type IDMatcher interface {
-	// MatchesID reports whether a full id has that shape. It says only where to look first: an agent may have been given
-	// an id of any shape.
-	MatchesID(id string) bool
-}
-
-// IDShortener is implemented by adapters that know how many of the first characters of an ID identify it among the agent's
-// IDs. The default is [MinShortID].
-type IDShortener interface {
-	// ShortID is the least number of characters by which an ID means one session in the whole store, for all practical
-	// purposes: where IDs begin with the time, as many as hold it to the millisecond.
-	ShortID(id string) int
-}
-
-// MinShortID is how many characters a shortened ID has at least: those of a random UUID that make it one of four billion.
-const MinShortID = 8
-
-// FileStore is implemented by adapters whose agent can keep its sessions in a file of any place.
-type FileStore interface {
-	// IsStoreFile reports whether a file may be one, by its name. It may then be named as a home is.
-	IsStoreFile(path string) bool
-}
-
-// ProgramNamer is implemented by adapters that know under which name their agent's program is installed.
-type ProgramNamer interface {
-	// Program is the name to look for in PATH.
-	Program() string
 }

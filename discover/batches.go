@@ -10,7 +10,7 @@ import (
 // BatchFilter selects what [Scanner.ListBatches] lists.
 type BatchFilter struct {
 	SessionFilter
-	// MayMatch, if not nil, rules sessions out before their records are read: see [ContentFilter].
+	// MayMatch, if not nil, rules sessions out before their records are read: see [Adapter].
 	MayMatch func(json []byte) bool
 	// Progress, if not nil, is called before each batch and at the end: how many sessions the list is done with, of how many.
 	Progress func(done, total int)
@@ -78,8 +78,8 @@ func (scan *Scan) filterContent(ctx context.Context, entries []Entry, mayMatch f
 	}
 	var wg sync.WaitGroup
 	for i, a := range scan.adapters {
-		if filter, ok := a.(ContentFilter); ok && len(byAgent[i]) > 0 {
-			wg.Go(func() { byAgent[i] = filter.FilterContent(scan.confine(ctx, a.Name()), byAgent[i], mayMatch) })
+		if len(byAgent[i]) > 0 {
+			wg.Go(func() { byAgent[i] = a.FilterContent(scan.confine(ctx, a.Name()), byAgent[i], mayMatch) })
 		}
 	}
 	wg.Wait()

@@ -2,7 +2,6 @@ package discover
 
 import (
 	"context"
-	"iter"
 	"slices"
 	"time"
 )
@@ -22,13 +21,6 @@ type DiskUse struct {
 	Estimated bool
 	// Files is how many files these are.
 	Files int
-}
-
-// DiskReader is implemented by adapters that know what belongs to a session on disk.
-type DiskReader interface {
-	// ReadDisk yields what is stored in these homes, each byte once. The records are all that is stored there. A directory that
-	// a link leads to is not followed, except for the homes and their folders. Errors are [Warning]s.
-	ReadDisk(context.Context, []Home, []Record) iter.Seq2[DiskUse, error]
 }
 
 // DiskFilter selects what [Scanner.ReadDisk] reads.
@@ -67,10 +59,6 @@ func (scanner *Scanner) ReadDisk(ctx context.Context, filter DiskFilter, add fun
 	}
 	scan.readRecords(ctx, scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: true} }), ReadOptions{AllEntries: true})
 	for i, a := range scan.adapters {
-		reader, ok := a.(DiskReader)
-		if !ok {
-			continue
-		}
 		records := scan.records[i]
 		copies := mainRecords(records)
 		tops := topSessions(records, copies)
@@ -80,7 +68,7 @@ func (scanner *Scanner) ReadDisk(ctx context.Context, filter DiskFilter, add fun
 			}
 		}
 		homes := slices.DeleteFunc(slices.Clone(scan.homes[a.Name()]), func(h Home) bool { return !h.FilesOnly && !scan.countsHome(i, h.Dir) })
-		for u, err := range reader.ReadDisk(scan.confine(ctx, a.Name()), homes, records) {
+		for u, err := range a.ReadDisk(scan.confine(ctx, a.Name()), homes, records) {
 			u.Agent = a.Name()
 			var owner *Record
 			if err == nil && u.Owner >= 0 {

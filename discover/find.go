@@ -116,9 +116,9 @@ func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, op
 
 // agentsByIDShape returns the agents whose IDs have the shape of this full ID.
 func (scan *Scan) agentsByIDShape(id string) (agents []Agent) {
-	for agent, m := range AdaptersWith[IDMatcher](scan.adapters) {
-		if m.MatchesID(id) {
-			agents = append(agents, agent)
+	for _, a := range scan.adapters {
+		if a.MatchesID(id) {
+			agents = append(agents, a.Name())
 		}
 	}
 	return agents

@@ -7,16 +7,7 @@ import (
 	"time"
 )
 
-// MessageReader is implemented by adapters that can read the messages of a session.
-type MessageReader interface {
-	// Messages yields a stored session's messages, the newest first, each as complete as the storage has it now; of
-	// messages that are recorded more than once, one. The cost depends on how many are taken, not on how long the session
-	// is. What cannot be read yields a [Warning], and what can be read after it follows. Sub-agents' messages are those of
-	// their own sessions. The state of a call without a result is [ToolOpen].
-	Messages(context.Context, Record) iter.Seq2[Message, error]
-}
-
-// Messages yields the messages of a session, the newest first, as [MessageReader] does. It sets the state of calls without a
+// Messages yields the messages of a session, the newest first, as [Adapter] does. It sets the state of calls without a
 // result by the session's status. Of a very long transcript it yields the newest part, and a warning.
 func (scanner *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Message, error] {
 	return scanner.MessagesWithin(ctx, s, maxMessageBytes)
@@ -26,15 +17,11 @@ func (scanner *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Messa
 // left out.
 func (scanner *Scanner) MessagesWithin(ctx context.Context, s Session, limit int) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
-		t, ok := AdapterWith[MessageReader](scanner.Adapters, s.Agent)
-		if !ok {
-			yield(Message{}, &Warning{Agent: s.Agent, Path: s.Path, Err: fmt.Errorf("its transcripts cannot be read")})
-			return
-		}
+		adapter := AdapterOf(scanner.Adapters, s.Agent)
 		over := false // the following messages are older than the newest turn
 		began := s.openTurnBegan()
 		given := 0
-		for m, err := range t.Messages(confineToSession(ctx, s), *s.Record) {
+		for m, err := range adapter.Messages(confineToSession(ctx, s), *s.Record) {
 			if m.Session == "" {
 				m.Session = s.ID
 			}

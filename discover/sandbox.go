@@ -2,6 +2,7 @@ package discover
 
 import (
 	"errors"
+	"slices"
 
 	"agentctl/proc"
 )
@@ -28,20 +29,15 @@ func (scanner *Scanner) seesSandboxOnly(table *proc.Table) bool {
 
 // IsAgent reports whether a process is an agent's program, one that runs no session included.
 func (scanner *Scanner) IsAgent(p proc.Process) bool {
-	for _, m := range AdaptersWith[MarkerReader](scanner.Adapters) {
-		if m.IsAgentProcess(p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(scanner.Adapters, func(a Adapter) bool { return a.IsAgentProcess(p) })
 }
 
 // EnclosingSandboxAgent returns the agent in whose sandbox an environment is, "" if it is in none. environment returns the
 // environment to ask each agent with; nil: that agent is not asked.
 func (scanner *Scanner) EnclosingSandboxAgent(environment func(Agent) func(string) string) Agent {
-	for agent, d := range AdaptersWith[SandboxDetector](scanner.Adapters) {
-		if getenv := environment(agent); getenv != nil && d.InSandbox(getenv) {
-			return agent
+	for _, a := range scanner.Adapters {
+		if getenv := environment(a.Name()); getenv != nil && a.InSandbox(getenv) {
+			return a.Name()
 		}
 	}
 	return ""
@@ -49,9 +45,9 @@ func (scanner *Scanner) EnclosingSandboxAgent(environment func(Agent) func(strin
 
 // SandboxAgent returns the agent whose sandbox a process is, "" if it is none.
 func (scanner *Scanner) SandboxAgent(p proc.Process) Agent {
-	for agent, s := range AdaptersWith[Sandboxer](scanner.Adapters) {
-		if s.IsSandbox(p) {
-			return agent
+	for _, a := range scanner.Adapters {
+		if a.IsSandbox(p) {
+			return a.Name()
 		}
 	}
 	return ""

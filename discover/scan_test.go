@@ -15,6 +15,7 @@ import (
 
 // testAdapter is an adapter whose storage and claims are fields.
 type testAdapter struct {
+	Defaults
 	homes   []Home // without them, one of ours
 	agent   Agent
 	claims  []Claim

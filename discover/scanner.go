@@ -2,6 +2,7 @@ package discover
 
 import (
 	"context"
+	"slices"
 
 	"agentctl/proc"
 )
@@ -46,12 +47,7 @@ func (scanner *Scanner) ScanLive(ctx context.Context) (*Scan, error) {
 
 // MatchesBinary reports whether a binary can be an agent's.
 func (scanner *Scanner) MatchesBinary(exe string) bool {
-	for _, a := range AdaptersWith[PathWatcher](scanner.Adapters) {
-		if a.MatchesBinary(exe) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(scanner.Adapters, func(a Adapter) bool { return a.MatchesBinary(exe) })
 }
 
 // WatchPaths returns the files and folders that change with a session. There are none for a process with a foreign home,
@@ -60,11 +56,5 @@ func (scanner *Scanner) WatchPaths(ctx context.Context, s Session) []string {
 	if s.Path == "" && s.Trust == TrustForeign {
 		return nil
 	}
-	if a, ok := AdapterWith[PathWatcher](scanner.Adapters, s.Agent); ok {
-		return a.WatchPaths(confineToSession(ctx, s), s)
-	}
-	if s.Path == "" {
-		return nil
-	}
-	return []string{s.Path}
+	return AdapterOf(scanner.Adapters, s.Agent).WatchPaths(confineToSession(ctx, s), s)
 }

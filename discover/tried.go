@@ -9,10 +9,7 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// FormatChecker is implemented by adapters that can tell whether their agent has changed since they were tried with it.
-type FormatChecker interface{ Tried() Tried }
-
-// Tried is what an adapter was tried with.
+// Tried is what an adapter was tried with. The zero value: nothing is known of that.
 type Tried struct {
 	// Newest is the newest version of the agent in docs/support.md.
 	Newest string
@@ -48,9 +45,9 @@ func UnknownLineKinds(known string, kindOf func(jsonl.Object) string) func(conte
 // UnknownKinds returns the kinds that the session's adapter does not know among the session's newest records. The error is a
 // [Warning].
 func (scanner *Scanner) UnknownKinds(ctx context.Context, s Session) ([]string, error) {
-	c, ok := AdapterWith[FormatChecker](scanner.Adapters, s.Agent)
-	if !ok || s.Path == "" {
+	tried := AdapterOf(scanner.Adapters, s.Agent).Tried()
+	if s.Path == "" || tried.UnknownKinds == nil {
 		return nil, nil
 	}
-	return c.Tried().UnknownKinds(confineToSession(ctx, s), *s.Record)
+	return tried.UnknownKinds(confineToSession(ctx, s), *s.Record)
 }

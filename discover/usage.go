@@ -2,7 +2,6 @@ package discover
 
 import (
 	"context"
-	"iter"
 	"slices"
 	"time"
 )
@@ -27,14 +26,6 @@ type Usage struct {
 type SessionUsage struct {
 	Record
 	Usage []Usage
-}
-
-// UsageReader is implemented by adapters that can tell when, and by which model, tokens were used.
-type UsageReader interface {
-	// ReadUsage yields what the sessions of these entries used, in any order. Each answer counts once: not again in a fork,
-	// and that of a sub-agent either for itself or for the session that it works for. A SessionUsage is valid until the next.
-	// Errors are [Warning]s; with one, the usage of the session that it is about may be missing.
-	ReadUsage(context.Context, []Entry) iter.Seq2[*SessionUsage, error]
 }
 
 // UsageFilter selects what [Scanner.ReadUsage] reads.
@@ -63,11 +54,10 @@ func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add f
 	found, older := scan.listSince(ctx, filter.Since)
 	left.Sessions = older
 	for i, a := range scan.adapters {
-		reader, ok := a.(UsageReader)
-		if !ok || len(found[i]) == 0 {
+		if len(found[i]) == 0 {
 			continue
 		}
-		for u, err := range reader.ReadUsage(scan.confine(ctx, a.Name()), found[i]) {
+		for u, err := range a.ReadUsage(scan.confine(ctx, a.Name()), found[i]) {
 			if err != nil {
 				scan.warn(a.Name(), err)
 				continue

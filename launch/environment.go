@@ -21,9 +21,7 @@ type Environment struct {
 func NewEnvironment(environ []string, agents []discover.Adapter, set ...string) Environment {
 	var markers []string
 	for _, a := range agents {
-		if a, ok := a.(Adapter); ok {
-			markers = append(markers, a.ScrubbedEnv()...)
-		}
+		markers = append(markers, AdapterOf(agents, a.Name()).ScrubbedEnv()...)
 	}
 	kept := slices.DeleteFunc(slices.Clone(environ), func(variable string) bool {
 		key, _, _ := strings.Cut(variable, "=")

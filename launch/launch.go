@@ -13,18 +13,6 @@ import (
 	"agentctl/discover"
 )
 
-// Adapter is an adapter whose agent can be started. Its methods start nothing and write nothing.
-type Adapter interface {
-	discover.Adapter
-	// Spec returns how the agent is started for the request. Errors: [*NotInstalledError], [*UnsupportedError].
-	Spec(Request, Environment) (Spec, error)
-	// ParseOutput parses what the agent's process has printed.
-	ParseOutput(Output) ParsedOutput
-	// ScrubbedEnv returns the environment variables by which the agent marks the processes that it starts. A * at the end matches
-	// any rest of the name. The user's settings are not among them.
-	ScrubbedEnv() []string
-}
-
 // Request is what the user asks for: a new session, or one more turn of a stopped one.
 type Request struct {
 	// Prompt is "" only for an interactive resume.
@@ -75,12 +63,6 @@ type Spec struct {
 	Resumed bool
 	// Hint tells the user how the request was carried out, if that may surprise; else "".
 	Hint string
-}
-
-// Hinter is implemented by adapters of agents of which only the session that has begun shows how the request was carried out.
-type Hinter interface {
-	// Hint tells the user, in one line, what may surprise; "" if nothing does, or if the session does not show it.
-	Hint(r Request, begun discover.Session) string
 }
 
 // ParsedOutput is what an agent's output says.

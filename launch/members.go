@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -18,11 +19,6 @@ type Member struct {
 	Branch, Base string
 	// Name is the member's own name within the group; see [NameMembers].
 	Name string
-}
-
-// ModelFamilies is implemented by adapters whose agent runs models of families with short names, for worktrees and branches.
-type ModelFamilies interface {
-	ModelFamilies() []string
 }
 
 // NameMembers gives each member its name: the agent's, with the model's if the agent occurs twice, and a number if that is
@@ -49,10 +45,7 @@ func NameMembers(members []Member) {
 
 // ShortName is the agent's name for a branch.
 func (m Member) ShortName() string {
-	if a, ok := m.Adapter.(discover.ShortNamer); ok {
-		return a.ShortName()
-	}
-	return string(m.Adapter.Name())
+	return cmp.Or(m.Adapter.ShortName(), string(m.Adapter.Name()))
 }
 
 // shortModel is a model's name for a branch: its family's, or the last part of its own; "" if the member has none.
@@ -60,11 +53,9 @@ func (m Member) shortModel() string {
 	if m.Model == "" {
 		return ""
 	}
-	if a, ok := m.Adapter.(ModelFamilies); ok {
-		for _, family := range a.ModelFamilies() {
-			if strings.Contains(m.Model, family) {
-				return family
-			}
+	for _, family := range m.Adapter.ModelFamilies() {
+		if strings.Contains(m.Model, family) {
+			return family
 		}
 	}
 	short := strings.Map(func(r rune) rune {

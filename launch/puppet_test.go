@@ -109,6 +109,7 @@ func exists(path string) bool {
 
 // puppets is the adapter of the puppets of one store.
 type puppets struct {
+	Defaults
 	store  string
 	chosen string // the ID that Spec chooses
 	resume bool

@@ -134,10 +134,9 @@ func (v *Verification) Refresh(ctx context.Context, options discover.ReadOptions
 // Hint tells the user how the request was carried out, if that may surprise; else it is "". If only the session shows it, the
 // session is read again: what the turn may do is stored after the session has appeared.
 func (v *Verification) Hint(ctx context.Context) string {
-	h, ok := v.plan.Agent.(Hinter)
-	if !ok || v.Session.ID == "" || v.plan.Request.Permissions != PermissionsOwn {
+	if v.Session.ID == "" || v.plan.Request.Permissions != PermissionsOwn {
 		return v.plan.Spec.Hint
 	}
 	v.Refresh(ctx, discover.ReadOptions{})
-	return cmp.Or(v.plan.Spec.Hint, h.Hint(v.plan.Request, v.Session))
+	return cmp.Or(v.plan.Spec.Hint, v.plan.Agent.Hint(v.plan.Request, v.Session))
 }

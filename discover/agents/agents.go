@@ -6,9 +6,14 @@ import (
 	"agentctl/discover/claudecode"
 	"agentctl/discover/codex"
 	"agentctl/discover/opencode"
+	"agentctl/launch"
 )
 
 // All returns the readers of all agents.
 func All() []discover.Adapter {
-	return []discover.Adapter{claudecode.New(), codex.New(), opencode.New()}
+	var all []discover.Adapter
+	for _, a := range []launch.Adapter{claudecode.New(), codex.New(), opencode.New()} {
+		all = append(all, a)
+	}
+	return all
 }

@@ -9,16 +9,10 @@ import (
 // Changes of every agent's sessions are noticed soon: not to know what to watch for is no error, but late.
 func TestEveryAgentIsWatched(t *testing.T) {
 	for _, a := range All() {
-		w, ok := a.(discover.PathWatcher)
-		if !ok {
-			t.Errorf("%s does not say what to watch", a.Name())
-			continue
-		}
-		if files := w.WatchPaths(t.Context(), discover.Session{Record: &discover.Record{Agent: a.Name(), Home: "/h"}}); len(files) == 0 {
+		if files := a.WatchPaths(t.Context(), discover.Session{Record: &discover.Record{Agent: a.Name(), Home: "/h"}}); len(files) == 0 {
 			t.Errorf("%s: nothing tells that a process without a session begins one", a.Name())
 		}
-		p, ok := a.(discover.ProgramNamer)
-		if !ok || !w.MatchesBinary("/usr/bin/"+p.Program()) || w.MatchesBinary("/usr/bin/sh") {
+		if a.Program() == "" || !a.MatchesBinary("/usr/bin/"+a.Program()) || a.MatchesBinary("/usr/bin/sh") {
 			t.Errorf("%s does not know its own program", a.Name())
 		}
 	}
@@ -46,7 +40,7 @@ func TestEveryAgentKnowsItsPrograms(t *testing.T) {
 	}
 	for path, want := range programs {
 		for _, a := range All() {
-			if got := a.(discover.PathWatcher).MatchesBinary(path); got != (a.Name() == want) {
+			if got := a.MatchesBinary(path); got != (a.Name() == want) {
 				t.Errorf("%s: %s says %t", path, a.Name(), got)
 			}
 		}

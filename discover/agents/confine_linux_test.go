@@ -119,7 +119,7 @@ func (h home) readAll(t *testing.T, trust discover.Trust, entries []discover.Ent
 		for _, err := range w.Messages(t.Context(), s) {
 			_ = err
 		}
-		_ = h.agent.(discover.PathWatcher).WatchPaths(ctx, s)
+		_ = h.agent.WatchPaths(ctx, s)
 	}
 }
 

@@ -55,7 +55,7 @@ func TestDiskUseIsThatOfTheHome(t *testing.T) {
 			}
 			var sum int64
 			has := map[string]bool{}
-			for u, err := range a.(discover.DiskReader).ReadDisk(t.Context(), home, records) {
+			for u, err := range a.ReadDisk(t.Context(), home, records) {
 				if err != nil {
 					t.Errorf("%s: %v", dir, err)
 					continue

@@ -157,7 +157,7 @@ func TestWhatIsHeldIsLive(t *testing.T) {
 			}
 			session := found.Sessions[0]
 			session.Status = discover.Stopped // as an earlier look may have had it
-			a, _ := discover.AdapterWith[launch.Adapter](All(), "codex")
+			a := launch.AdapterOf(All(), "codex")
 			session.Dir = dir
 			plan, err := launch.Planner{
 				Scanner: w.scanner(), Getenv: w.scanner().HomeSources("codex").Getenv, Environ: []string{"PATH=" + fakeProgram(t, dir), "CODEX_HOME=" + w.homes[0]}, Now: time.Now, Force: true,

@@ -60,9 +60,9 @@ func sessionsOf(r discover.Result, pid int) []discover.Session {
 
 // chooseByMarker returns the session that the environment names; without a marker, the sessions that are no sub-agent's.
 func chooseByMarker(scanner *discover.Scanner, sessions []discover.Session, getenv func(string) string) []discover.Session {
-	for agent, m := range discover.AdaptersWith[discover.MarkerReader](scanner.Adapters) {
-		marker, ok := m.ReadMarker(getenv)
-		i := slices.IndexFunc(sessions, func(s discover.Session) bool { return s.Agent == agent && s.ID == marker.Session })
+	for _, a := range scanner.Adapters {
+		marker, ok := a.ReadMarker(getenv)
+		i := slices.IndexFunc(sessions, func(s discover.Session) bool { return s.Agent == a.Name() && s.ID == marker.Session })
 		if ok && marker.Session != "" && i >= 0 {
 			return sessions[i : i+1]
 		}
@@ -126,11 +126,7 @@ func sandboxClaim(scanner *discover.Scanner, p proc.Process, getenv func(string)
 func markerClaim(
 	scanner *discover.Scanner, agent discover.Agent, p proc.Process, getenv func(string) string, kind, detail string,
 ) (discover.Claim, bool) {
-	m, ok := discover.AdapterWith[discover.MarkerReader](scanner.Adapters, agent)
-	if !ok {
-		return discover.Claim{}, false
-	}
-	marker, ok := m.ReadMarker(getenv)
+	marker, ok := discover.AdapterOf(scanner.Adapters, agent).ReadMarker(getenv)
 	return discover.Claim{
 		Agent: agent, Process: p.ID, Session: marker.Session, Strength: discover.Strong, Kind: kind, Detail: detail,
 		Turn: &discover.Turn{State: discover.TurnOpen}, // the process is a tool call of it that runs

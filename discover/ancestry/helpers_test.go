@@ -15,6 +15,7 @@ import (
 
 // testAdapter is an adapter whose storage and claims are fields.
 type testAdapter struct {
+	discover.Defaults
 	homes   []discover.Home // without them, one of ours
 	agent   discover.Agent
 	claims  []discover.Claim

@@ -25,8 +25,8 @@ func (m agentMarker) names(s discover.Session) bool {
 
 // markerKeys returns the environment variables that hold the markers of all agents.
 func markerKeys(scanner *discover.Scanner) (keys []string) {
-	for _, m := range discover.AdaptersWith[discover.MarkerReader](scanner.Adapters) {
-		keys = append(keys, m.MarkerKeys()...)
+	for _, a := range scanner.Adapters {
+		keys = append(keys, a.MarkerKeys()...)
 	}
 	return keys
 }
@@ -38,9 +38,9 @@ func readMarkers(scanner *discover.Scanner, p proc.Process) (markers []agentMark
 	if err != nil || len(env) == 0 {
 		return nil
 	}
-	for agent, m := range discover.AdaptersWith[discover.MarkerReader](scanner.Adapters) {
-		if marker, ok := m.ReadMarker(func(key string) string { return env[key] }); ok {
-			markers = append(markers, agentMarker{marker, agent})
+	for _, a := range scanner.Adapters {
+		if marker, ok := a.ReadMarker(func(key string) string { return env[key] }); ok {
+			markers = append(markers, agentMarker{marker, a.Name()})
 		}
 	}
 	return markers

@@ -160,8 +160,7 @@ func (t *treeBuilder) isMarkedByAny(p proc.Process, agents []proc.Process) bool 
 
 // hasMarker reports whether the environment of p says that it was started for the session, or by one of the processes.
 func (t *treeBuilder) hasMarker(p proc.Process, k discover.Key, processes ...proc.Process) bool {
-	m, ok := discover.AdapterWith[discover.MarkerMatcher](t.scanner.Adapters, k.Agent)
-	return ok && m.HasMarker(p, discover.Session{Record: &discover.Record{Agent: k.Agent, ID: k.ID}, Processes: processes})
+	return discover.AdapterOf(t.scanner.Adapters, k.Agent).HasMarker(p, discover.Session{Record: &discover.Record{Agent: k.Agent, ID: k.ID}, Processes: processes})
 }
 
 // nodes returns the processes in order: each before those that it has started, siblings by pid.

@@ -6,11 +6,13 @@
 // sessions/<pid>.json, a registry entry, which counts only if that process is Claude Code and started when the entry says.
 package claudecode
 
-import "agentctl/discover"
+import (
+	"agentctl/discover"
+	"agentctl/launch"
+)
 
-// Adapter is Claude Code's [discover.Adapter], and also its [discover.MarkerReader], [launch.Adapter] and [launch.Stopper].
-// It holds no state.
-type Adapter struct{}
+// Adapter is Claude Code's [launch.Adapter]. It holds no state.
+type Adapter struct{ launch.Defaults }
 
 // New returns the adapter.
 func New() Adapter { return Adapter{} }

@@ -12,10 +12,11 @@ import (
 	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
+	"agentctl/launch"
 )
 
-// Adapter implements [discover.Adapter] for Codex. It has no state.
-type Adapter struct{}
+// Adapter implements [launch.Adapter] for Codex. It has no state.
+type Adapter struct{ launch.Defaults }
 
 // New returns the adapter for Codex.
 func New() Adapter { return Adapter{} }

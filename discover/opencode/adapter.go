@@ -10,10 +10,11 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/opencode/transcript"
+	"agentctl/launch"
 )
 
-// Adapter implements [discover.Adapter] for OpenCode. It has no state.
-type Adapter struct{}
+// Adapter implements [launch.Adapter] for OpenCode. It has no state.
+type Adapter struct{ launch.Defaults }
 
 // New returns the adapter for OpenCode.
 func New() Adapter { return Adapter{} }

@@ -29,8 +29,5 @@ func (f Factory) Settings(noColor bool) (c config.Config, style output.TextOptio
 
 // shortID is the least length of a prefix of an agent's ID.
 func (f Factory) shortID(agent, id string) int {
-	if a, ok := discover.AdapterWith[discover.IDShortener](f.Adapters, discover.Agent(agent)); ok {
-		return a.ShortID(id)
-	}
-	return discover.MinShortID
+	return discover.AdapterOf(f.Adapters, discover.Agent(agent)).ShortID(id)
 }

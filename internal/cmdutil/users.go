@@ -42,7 +42,7 @@ func (u *UserFlags) addHomes(adapters []discover.Adapter, configured map[string]
 		}
 		taken := false
 		for _, a := range adapters {
-			if f, ok := a.(discover.FileStore); info.IsDir() || ok && info.Mode().IsRegular() && f.IsStoreFile(path) {
+			if info.IsDir() || info.Mode().IsRegular() && a.IsStoreFile(path) {
 				all[string(a.Name())] = append(all[string(a.Name())], path)
 				taken = true
 			}

@@ -16,7 +16,7 @@ import (
 type plan struct {
 	scanner *discover.Scanner
 	host    launch.Environment
-	sender  launch.Sender
+	sender  launch.Adapter
 	// session is the session as it was read just before, with the processes that may be sent something.
 	session discover.Session
 }
@@ -65,12 +65,8 @@ func newPlan(ctx context.Context, scanner *discover.Scanner, chosen discover.Ses
 	if p.session, err = recipients(scanner, now); err != nil {
 		return nil, err
 	}
-	s, ok := discover.AdapterWith[launch.Sender](scanner.Adapters, now.Agent)
-	if !ok {
-		return nil, &launch.UnsupportedError{Agent: now.Agent, What: "has no way to take a message that agentctl knows of"}
-	}
-	p.sender = s
-	return p, s.CheckSend(p.session, host)
+	p.sender = launch.AdapterOf(scanner.Adapters, now.Agent)
+	return p, p.sender.CheckSend(p.session, host)
 }
 
 // recipients returns the session with the processes that a message may be sent to. Weak evidence is not enough: a message to

@@ -63,8 +63,8 @@ func (x *execution) readFinally(ctx context.Context, result *Result) {
 // update reads the transcript of the session as it is now, and reports whether the delivery is final.
 func (x *execution) update(ctx context.Context, result *Result, now discover.Session) (final bool) {
 	found, err := x.find(ctx, now)
-	if reader, ok := x.sender.(launch.UnreadReader); ok && found.message != nil {
-		if found.refusal, err = reader.Unread(ctx, now, x.sent); found.refusal != "" || err != nil {
+	if found.message != nil {
+		if found.refusal, err = x.sender.Unread(ctx, now, x.sent); found.refusal != "" || err != nil {
 			found.message = nil
 		}
 	}
@@ -100,7 +100,6 @@ func (x *execution) find(ctx context.Context, s discover.Session) (found finding
 	if s.Path == "" {
 		return found, nil // nothing is stored yet
 	}
-	refusals, _ := x.sender.(launch.RefusalReader)
 	oldest := x.began.Add(-disorder)
 	n := 0
 	for m, err := range x.scanner.Messages(ctx, s) {
@@ -113,8 +112,8 @@ func (x *execution) find(ctx context.Context, s discover.Session) (found finding
 			return found, nil
 		case (x.sent.ID != "" || isNew) && x.sender.IsSent(m, x.sent):
 			return finding{message: &m}, nil
-		case refusals != nil && isNew && found.refusal == "":
-			found.refusal, found.dropped = refusals.Refusal(m, x.sent)
+		case isNew && found.refusal == "":
+			found.refusal, found.dropped = x.sender.Refusal(m, x.sent)
 		}
 	}
 	return found, nil

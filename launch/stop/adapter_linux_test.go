@@ -22,6 +22,7 @@ import (
 
 // testAdapter is the adapter of the tests' agent. Every session that it is asked for is stored.
 type testAdapter struct {
+	launch.Defaults
 	// test is the test whose processes it sees.
 	test    string
 	signals []syscall.Signal
@@ -119,7 +120,18 @@ func (a testAdapter) Read(_ context.Context, entries []discover.Entry, _ discove
 	}
 }
 
-func (a testAdapter) StopSignals() []syscall.Signal { return a.signals }
+func (testAdapter) Spec(launch.Request, launch.Environment) (launch.Spec, error) { panic("not used") }
+
+func (testAdapter) ParseOutput(launch.Output) launch.ParsedOutput { panic("not used") }
+
+func (testAdapter) ScrubbedEnv() []string { return nil }
+
+func (a testAdapter) StopSignals() []syscall.Signal {
+	if a.signals == nil {
+		return a.Defaults.StopSignals()
+	}
+	return a.signals
+}
 
 func (a testAdapter) NeedsInterrupt(discover.Session) bool { return a.interrupt != nil }
 

@@ -111,7 +111,7 @@ func (x *execution) release(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	unloads, err := x.plan.releaser.Unload(limited, session, x.Host)
+	unloads, err := x.plan.adapter.Unload(limited, session, x.Host)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:

@@ -27,11 +27,9 @@ const (
 type plan struct {
 	// session is the session as the snapshot has it.
 	session discover.Session
-	stopper launch.Stopper
-	// releaser finds the clients of a session that a server runs, which are ended with it.
-	releaser launch.Releaser
-	clients  []proc.Process
-	action   action
+	adapter launch.Adapter
+	clients []proc.Process
+	action  action
 	// refusal is nil unless action is actionRefuse.
 	refusal *refusal
 	// others are the sessions that run in the same processes and were not chosen. shared: there are such sessions, or the
@@ -61,7 +59,7 @@ func (r *run) plan(ctx context.Context, chosen []discover.Session) []*plan {
 	trees := ancestry.NewTrees(r.scanner, r.snapshot, chosen)
 	var plans []*plan
 	for _, session := range chosen {
-		p := r.newPlan(ctx, session, chosen, r.stopperOf(session.Agent))
+		p := r.newPlan(ctx, session, chosen, r.adapterOf(session.Agent))
 		if p.action == actionEnd {
 			left := trees.LeftBehind(session)
 			p.older = processSet(left)
@@ -73,11 +71,8 @@ func (r *run) plan(ctx context.Context, chosen []discover.Session) []*plan {
 }
 
 // newPlan decides what is done about a session of the snapshot. chosen are all that are to be stopped.
-func (r *run) newPlan(ctx context.Context, session discover.Session, chosen []discover.Session, stopper launch.Stopper) *plan {
-	p := &plan{session: session, stopper: stopper, releaser: releaserOf(stopper), signals: stopper.StopSignals(), force: r.Force}
-	if len(p.signals) == 0 {
-		p.signals = defaultStopper{}.StopSignals()
-	}
+func (r *run) newPlan(ctx context.Context, session discover.Session, chosen []discover.Session, adapter launch.Adapter) *plan {
+	p := &plan{session: session, adapter: adapter, signals: adapter.StopSignals(), force: r.Force}
 	p.others = slices.DeleteFunc(slices.Clone(r.snapshot.Sessions), func(o discover.Session) bool {
 		// A sub-agent's session belongs to the process that runs it; it has no process of its own.
 		return o.IsSubagent() || launch.IsSameRow(o, session) || !o.SharesProcess(session) ||
@@ -102,7 +97,7 @@ func (r *run) decide(ctx context.Context, p *plan) *refusal {
 	}
 	p.maySignal = r.Force || !p.shared
 	// No request can name a session without an ID.
-	if p.session.ID != "" && p.stopper.NeedsInterrupt(p.request()) {
+	if p.session.ID != "" && p.adapter.NeedsInterrupt(p.request()) {
 		_, err := launch.Reachable(r.scanner, p.request(), "stop")
 		p.asks = err == nil
 		if err != nil && !r.Force {
@@ -122,7 +117,7 @@ func (r *run) decide(ctx context.Context, p *plan) *refusal {
 func (r *run) decideClients(ctx context.Context, p *plan) *refusal {
 	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	sure, possible, err := p.releaser.FindClients(limited, p.request(), r.Host)
+	sure, possible, err := p.adapter.FindClients(limited, p.request(), r.Host)
 	p.clients = sure
 	switch {
 	case r.Force:
@@ -135,7 +130,7 @@ func (r *run) decideClients(ctx context.Context, p *plan) *refusal {
 	return nil
 }
 
-// request is the session as the agent's stopper is to see it.
+// request is the session as the agent's adapter is to see it.
 func (p *plan) request() discover.Session {
 	s := p.session
 	s.Shared = p.shared

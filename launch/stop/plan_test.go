@@ -19,10 +19,10 @@ func session(id, path string, status discover.Status, pids ...int) discover.Sess
 	return s
 }
 
-// askedStopper is the stopper of an agent that must be asked to end a session.
-type askedStopper struct{ defaultStopper }
+// askedAdapter is the adapter of an agent that must be asked to end a session.
+type askedAdapter struct{ launch.Adapter }
 
-func (askedStopper) NeedsInterrupt(discover.Session) bool { return true }
+func (askedAdapter) NeedsInterrupt(discover.Session) bool { return true }
 
 // ours is the session in a home of ours.
 func ours(s discover.Session) discover.Session {
@@ -44,12 +44,13 @@ func TestPlanDecidesBeforeAnythingIsSent(t *testing.T) {
 	}
 	reachable := session("a", "/a", discover.Running, 1)
 	reachable.Processes[0] = self
+	none := launch.AdapterOf(nil, "testagent")
 	beside := session("beside", "/beside", discover.Running, 1)
 	other := session("other", "/other", discover.Running, 1)
 	for name, test := range map[string]struct {
 		session discover.Session
 		chosen  []discover.Session
-		stopper launch.Stopper
+		adapter launch.Adapter
 		force   bool
 		reason  reason // "" if it is not refused
 		says    string // in the refusal
@@ -71,22 +72,22 @@ func TestPlanDecidesBeforeAnythingIsSent(t *testing.T) {
 			session: shared(session("a", "/a", discover.Running, 1)), reason: sharedProcess, says: "pid 1 also runs other; --force ends",
 		},
 		"shared, with force":                {session: session("a", "/a", discover.Running, 1), force: true, maySignal: true},
-		"shared, and the agent can end one": {session: ours(shared(reachable)), stopper: askedStopper{}, asks: true},
-		"the agent must be asked":           {session: ours(reachable), stopper: askedStopper{}, asks: true, maySignal: true},
+		"shared, and the agent can end one": {session: ours(shared(reachable)), adapter: askedAdapter{none}, asks: true},
+		"the agent must be asked":           {session: ours(reachable), adapter: askedAdapter{none}, asks: true, maySignal: true},
 		"the agent must be asked, in a home that is not ours": {
-			session: reachable, stopper: askedStopper{}, reason: untrustedHome, says: "--force ends its processes",
+			session: reachable, adapter: askedAdapter{none}, reason: untrustedHome, says: "--force ends its processes",
 		},
 		"the agent must be asked, and cannot be": {
-			session: ours(session("a", "/a", discover.Running, 2)), stopper: askedStopper{}, reason: unreachableProcess, says: "--force ends its processes",
+			session: ours(session("a", "/a", discover.Running, 2)), adapter: askedAdapter{none}, reason: unreachableProcess, says: "--force ends its processes",
 		},
-		"the agent cannot be asked, with force":    {session: reachable, stopper: askedStopper{}, force: true, maySignal: true},
-		"without an ID, no request can name it":    {session: ours(session("", "", discover.Idle, 2)), stopper: askedStopper{}, maySignal: true},
+		"the agent cannot be asked, with force":    {session: reachable, adapter: askedAdapter{none}, force: true, maySignal: true},
+		"without an ID, no request can name it":    {session: ours(session("", "", discover.Idle, 2)), adapter: askedAdapter{none}, maySignal: true},
 		"both sessions of a process were chosen":   {session: session("a", "/a", discover.Running, 1), chosen: []discover.Session{beside, other}, maySignal: true},
 		"its sub-agent in the process is no other": {session: session("parent", "/p", discover.Running, 4), maySignal: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if test.stopper == nil {
-				test.stopper = defaultStopper{}
+			if test.adapter == nil {
+				test.adapter = none
 			}
 			sub := session("sub", "/sub", discover.Running, 4)
 			sub.Parent = "parent"
@@ -94,7 +95,7 @@ func TestPlanDecidesBeforeAnythingIsSent(t *testing.T) {
 				Options: Options{Force: test.force}, scanner: &discover.Scanner{UID: os.Geteuid()},
 				snapshot: discover.Result{Sessions: []discover.Session{other, test.session, sub}, Table: proc.EmptyTable()},
 			}
-			p := r.newPlan(t.Context(), test.session, append(test.chosen, test.session), test.stopper)
+			p := r.newPlan(t.Context(), test.session, append(test.chosen, test.session), test.adapter)
 			want := test.action
 			if test.reason != "" {
 				want = actionRefuse

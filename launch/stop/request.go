@@ -37,7 +37,7 @@ func (x *execution) interrupt(ctx context.Context) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, x.Timeout)
 	defer cancel()
-	accepted, err := x.plan.stopper.Interrupt(limited, session, x.Host)
+	accepted, err := x.plan.adapter.Interrupt(limited, session, x.Host)
 	switch {
 	case err != nil && limited.Err() != nil:
 		x.request = RequestUnanswered

@@ -139,42 +139,7 @@ func (r *run) each(do func(int, *execution)) {
 	wg.Wait()
 }
 
-// releaserOf returns a stopper as a [launch.Releaser], or [defaultReleaser].
-func releaserOf(stopper launch.Stopper) launch.Releaser {
-	if releaser, ok := stopper.(launch.Releaser); ok {
-		return releaser
-	}
-	return defaultReleaser{}
+// adapterOf returns the adapter of an agent.
+func (r *run) adapterOf(agent discover.Agent) launch.Adapter {
+	return launch.AdapterOf(r.scanner.Adapters, agent)
 }
-
-// defaultReleaser is for agents that show by their claims alone which clients a session has.
-type defaultReleaser struct{}
-
-func (defaultReleaser) FindClients(_ context.Context, s discover.Session, _ launch.Environment) (sure, possible []proc.Process, err error) {
-	return s.Clients, s.PossibleClients(), nil
-}
-
-func (defaultReleaser) Unload(context.Context, discover.Session, launch.Environment) (bool, error) {
-	return false, nil
-}
-
-// stopperOf returns the agent's adapter as a stopper, or [defaultStopper].
-func (r *run) stopperOf(name discover.Agent) launch.Stopper {
-	if st, ok := discover.AdapterWith[launch.Stopper](r.scanner.Adapters, name); ok {
-		return st
-	}
-	return defaultStopper{}
-}
-
-// defaultStopper stops an agent whose adapter is no [launch.Stopper]: by SIGTERM.
-type defaultStopper struct{}
-
-func (defaultStopper) StopSignals() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM} }
-
-func (defaultStopper) NeedsInterrupt(discover.Session) bool { return false }
-
-func (defaultStopper) Interrupt(context.Context, discover.Session, launch.Environment) (bool, error) {
-	return false, nil
-}
-
-func (defaultStopper) HasMarker(proc.Process, discover.Session) bool { return false }

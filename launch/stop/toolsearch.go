@@ -99,7 +99,7 @@ func (s *toolSearch) hasMarker(p proc.Process) bool {
 	if !allGone(s.agents) {
 		session.Processes = nil
 	}
-	return s.plan.stopper.HasMarker(p, session)
+	return s.plan.adapter.HasMarker(p, session)
 }
 
 // isOlder reports whether a process with the session's marker is older than the session's processes, but was not left behind
@@ -149,7 +149,7 @@ func addWithAncestors(set map[proc.ID]bool, table *proc.Table, p proc.Process) {
 
 // nestedSession is a live session that was started from within another one.
 type nestedSession struct {
-	launch.Stopper
+	launch.Adapter
 	session discover.Session
 }
 
@@ -162,7 +162,7 @@ func (s *toolSearch) nested(now discover.Result, roots proc.Descendants, otherAg
 			}
 			outside := func(q proc.Process) bool { return q.ID != p.ID && otherAgent(q) }
 			if otherAgent(p) && (roots.Includes(now.Table, p, outside) || s.hasMarker(p)) {
-				out = append(out, nestedSession{s.stopperOf(session.Agent), session})
+				out = append(out, nestedSession{s.adapterOf(session.Agent), session})
 			}
 		}
 	}

@@ -117,7 +117,7 @@ func (v *verification) findClients(ctx context.Context, x *execution) {
 	session, err := launch.Reachable(x.scanner, v.session, "stop")
 	if err == nil {
 		var sure, possible []proc.Process
-		sure, possible, err = x.plan.releaser.FindClients(limited, session, x.Host)
+		sure, possible, err = x.plan.adapter.FindClients(limited, session, x.Host)
 		v.clients = slices.Concat(sure, possible)
 	}
 	v.clientsErr = err

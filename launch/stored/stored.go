@@ -98,11 +98,7 @@ func CheckSupport(adapters []discover.Adapter, action launch.StoreAction, s disc
 }
 
 func commandFor(adapters []discover.Adapter, action launch.StoreAction, s discover.Session, host launch.Environment) (launch.Command, error) {
-	a, ok := discover.AdapterWith[launch.StoreManager](adapters, s.Agent)
-	if !ok {
-		return launch.Command{}, &launch.UnsupportedError{Agent: s.Agent, What: fmt.Sprintf("is not known to have a command for %s", action)}
-	}
-	return a.StoreCommand(action, s, host)
+	return launch.AdapterOf(adapters, s.Agent).StoreCommand(action, s, host)
 }
 
 // run is one call of [Sessions].

@@ -21,6 +21,7 @@ func Now() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
 // Stub is an agent whose store and processes are made up.
 type Stub struct {
+	discover.Defaults
 	Agent     discover.Agent
 	Bin       string
 	Home      string

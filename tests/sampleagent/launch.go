@@ -1,18 +1,16 @@
 package sampleagent
 
 import (
-	"context"
 	"crypto/rand"
 	"slices"
 	"strings"
-	"syscall"
 
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/proc"
 )
 
-// Spec implements [launch.Adapter]: the agent takes the ID of a new session on its command line, and its prompt on stdin.
+// Spec: the agent takes the ID of a new session on its command line, and its prompt on stdin.
 func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
 	program, err := host.LookPath(string(Name))
 	if err != nil {
@@ -31,27 +29,16 @@ func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, err
 	return spec, nil
 }
 
-// ParseOutput implements [launch.Adapter]: an error is the last line on stderr.
+// ParseOutput: an error is the last line on stderr.
 func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 	lines := strings.Split(strings.TrimSpace(string(o.Stderr)), "\n")
 	return launch.ParsedOutput{Error: lines[len(lines)-1]}
 }
 
-// ScrubbedEnv implements [launch.Adapter].
+// ScrubbedEnv is the marker.
 func (Adapter) ScrubbedEnv() []string { return []string{EnvSession} }
 
-// StopSignals implements [launch.Stopper]: the agent removes its pid file and ends.
-func (Adapter) StopSignals() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM} }
-
-// NeedsInterrupt implements [launch.Stopper]: a signal is always right.
-func (Adapter) NeedsInterrupt(discover.Session) bool { return false }
-
-// Interrupt implements [launch.Stopper]: there is no other way.
-func (Adapter) Interrupt(context.Context, discover.Session, launch.Environment) (bool, error) {
-	return false, nil
-}
-
-// HasMarker implements [launch.Stopper].
+// HasMarker compares the marker with the ID.
 func (Adapter) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env(EnvSession)
 	return err == nil && s.ID != "" && env[EnvSession] == s.ID

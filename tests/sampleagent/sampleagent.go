@@ -19,6 +19,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
+	"agentctl/launch"
 	"agentctl/proc"
 )
 
@@ -31,8 +32,8 @@ const EnvSession = "SAMPLE_SESSION"
 // limit is the most bytes that are read of a file.
 const limit = 1 << 20
 
-// Adapter implements [discover.Adapter] and the optional interfaces that most agents need.
-type Adapter struct{}
+// Adapter implements [launch.Adapter]. What the agent cannot do is in the defaults.
+type Adapter struct{ launch.Defaults }
 
 // Name is the agent's name.
 func (Adapter) Name() discover.Agent { return Name }
@@ -179,12 +180,12 @@ func (a Adapter) Claims(_ context.Context, table *proc.Table, homes []discover.H
 	return claims, nil
 }
 
-// WatchPaths implements [discover.PathWatcher]: the transcript, and the folder in which pid files come and go.
+// WatchPaths returns the transcript, and the folder in which pid files come and go.
 func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
 	return []string{s.Path, filepath.Join(s.Home, "run")}
 }
 
-// MatchesBinary implements [discover.PathWatcher].
+// MatchesBinary is by the name of the program.
 func (Adapter) MatchesBinary(exe string) bool { return proc.ProgramName(exe) == string(Name) }
 
 // warning says what could not be read.

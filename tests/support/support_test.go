@@ -4,7 +4,6 @@ import (
 	"os"
 	"testing"
 
-	"agentctl/discover"
 	adapters "agentctl/discover/agents"
 	"agentctl/tests/realagents/install"
 )
@@ -39,10 +38,10 @@ func TestPage(t *testing.T) {
 func TestNewestTried(t *testing.T) {
 	p, _ := readPage(t)
 	n := 0
-	for agent, c := range discover.AdaptersWith[discover.FormatChecker](adapters.All()) {
+	for _, a := range adapters.All() {
 		n++
-		if rows := p.of(string(agent)); len(rows) == 0 || rows[0].Version != c.Tried().Newest {
-			t.Errorf("%s: the page has %v, newestTried in discover is %s", agent, rows, c.Tried().Newest)
+		if rows := p.of(string(a.Name())); len(rows) == 0 || rows[0].Version != a.Tried().Newest {
+			t.Errorf("%s: the page has %v, newestTried in discover is %s", a.Name(), rows, a.Tried().Newest)
 		}
 	}
 	if n != len(agents()) {

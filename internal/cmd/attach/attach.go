@@ -145,12 +145,8 @@ func (t *target) attach(ctx context.Context, table *proc.Table) error {
 
 // client returns the command of the agent's own client, if a background service runs the session.
 func (t *target) client(ctx context.Context) (command launch.Command, ok bool, err error) {
-	adapter, ok := discover.AdapterWith[launch.Attacher](t.Adapters, t.session.Agent)
-	if !ok {
-		return command, false, nil
-	}
 	environment := launch.NewEnvironment(t.Environ, t.Adapters)
-	command, ok, err = adapter.AttachCommand(ctx, t.reachable, environment)
+	command, ok, err = launch.AdapterOf(t.Adapters, t.session.Agent).AttachCommand(ctx, t.reachable, environment)
 	if err == nil && ok {
 		err = command.Supported(ctx, t.session.Agent, environment)
 	}

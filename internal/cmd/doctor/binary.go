@@ -22,13 +22,12 @@ type binary struct {
 // binaries finds an agent's programs in PATH, the one that a shell would run first. A file with two names counts once.
 func binaries(f cmdutil.Factory, a discover.Adapter) []binary {
 	list := []binary{}
-	p, ok := a.(discover.ProgramNamer)
-	if !ok {
+	if a.Program() == "" {
 		return list
 	}
 	seen := map[string]bool{}
 	for _, dir := range filepath.SplitList(f.Getenv("PATH")) {
-		path := filepath.Join(dir, p.Program())
+		path := filepath.Join(dir, a.Program())
 		info, err := os.Stat(path)
 		if !filepath.IsAbs(path) || err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
 			continue

@@ -20,11 +20,10 @@ type triedFindings struct {
 }
 
 func examineTried(ctx context.Context, scanner *discover.Scanner, a discover.Adapter, live []discover.Session) (t triedFindings, err error) {
-	c, ok := a.(discover.FormatChecker)
-	if !ok {
+	tried := a.Tried()
+	if tried.Newest == "" {
 		return t, nil
 	}
-	tried := c.Tried()
 	t.NewestTried = tried.Newest
 	for _, s := range live {
 		if s.Agent != a.Name() || s.Status == discover.Stopped {

@@ -70,8 +70,7 @@ func countTokens(f cmdutil.Factory, agents []discover.Agent, sessions []discover
 	cost := output.Metric{Name: "agentctl_cost_dollars", Help: "Cost in US dollars, the agents' own figures" + known}
 	counted := output.Metric{Name: "agentctl_tokens_sessions", Help: "Sessions, sub-agents' too, whose tokens are counted in agentctl_tokens."}
 	for _, agent := range agents {
-		in, inclusive := discover.AdapterWith[discover.SubagentTotals](f.Adapters, agent)
-		inclusive = inclusive && in.IncludesSubagents(readOptions)
+		inclusive := discover.AdapterOf(f.Adapters, agent).IncludesSubagents(readOptions)
 		var sum discover.Tokens
 		var dollars float64
 		var stated, priced int

@@ -2,7 +2,6 @@ package agentrun
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -72,12 +71,7 @@ func Adapter(f cmdutil.Factory, name string) (launch.Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	for agent, a := range discover.AdaptersWith[launch.Adapter](f.Adapters) {
-		if slices.Contains(chosen, agent) {
-			return a, nil
-		}
-	}
-	return nil, &launch.UnsupportedError{Agent: discover.Agent(name), What: "cannot be launched"}
+	return launch.AdapterOf(f.Adapters, chosen[0]), nil
 }
 
 func (o *Options) Permitted(verb string) (launch.Permissions, error) {
