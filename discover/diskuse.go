@@ -2,8 +2,12 @@ package discover
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"time"
+
+	"agentctl/discover/native/diskusage"
+	"agentctl/discover/native/fsread"
 )
 
 // DiskUse is what something of an agent takes on disk.
@@ -22,6 +26,46 @@ type DiskUse struct {
 	// Files is how many files these are.
 	Files int
 }
+
+// DiskCounter counts what the homes of an agent have on disk.
+type DiskCounter struct {
+	*diskusage.Tree
+	// Home is the home that is counted, and Stopped is set once no more is wanted.
+	Home    Home
+	Stopped bool
+	emit    func(DiskUse, error)
+}
+
+// CountDisk returns the sequence of [Adapter.ReadDisk]. It calls count for each home, which adds what is there.
+func CountDisk(ctx context.Context, agent Agent, homes []Home, count func(*DiskCounter)) iter.Seq2[DiskUse, error] {
+	return func(yield func(DiskUse, error) bool) {
+		c := &DiskCounter{}
+		c.emit = func(u DiskUse, err error) { c.Stopped = c.Stopped || !yield(u, err) }
+		c.Tree = diskusage.NewTree(ctx, func(path string, err error) {
+			c.emit(DiskUse{}, &Warning{Agent: agent, Path: path, Err: fsread.WithoutPath(path, err)})
+		})
+		for _, c.Home = range homes {
+			if count(c); c.Stopped {
+				return
+			}
+		}
+	}
+}
+
+// Add adds what a path takes, if it takes anything.
+func (c *DiskCounter) Add(owner int, kind, path string, u diskusage.Use) {
+	if u != (diskusage.Use{}) {
+		c.emit(DiskUse{Owner: owner, Home: c.Home.Dir, Path: path, Kind: kind, Bytes: u.Bytes, Files: u.Files}, nil)
+	}
+}
+
+// AddEstimate adds the bytes that rows of a session take in a database.
+func (c *DiskCounter) AddEstimate(owner int, path string, bytes int64) {
+	c.emit(DiskUse{Owner: owner, Home: c.Home.Dir, Path: path, Kind: "database rows", Bytes: bytes, Estimated: true}, nil)
+}
+
+// Warn adds a warning.
+func (c *DiskCounter) Warn(warning error) { c.emit(DiskUse{}, warning) }
 
 // DiskFilter selects what [Scanner.ReadDisk] reads.
 type DiskFilter struct {

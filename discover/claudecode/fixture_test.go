@@ -135,7 +135,7 @@ func process0(pid int, ticks uint64, home, cwd string) proc.FakeProcess {
 			Parent: 1, Group: pid, Session: pid, State: 'S', Started: bootTime.Add(time.Duration(ticks) * 10 * time.Millisecond),
 		},
 		WorkingDir: cwd,
-		Environ:    map[string]string{homeKey: strings.TrimSuffix(home, "/.claude")},
+		Environ:    map[string]string{"HOME": strings.TrimSuffix(home, "/.claude")},
 		PIDNS:      "pid:[4026531836]",
 	}
 }

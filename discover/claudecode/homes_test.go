@@ -15,10 +15,10 @@ func TestHomes(t *testing.T) {
 	real := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(real, link))
-	env := map[string]string{homeKey: "/home/u", configKey: link}
+	env := map[string]string{"HOME": "/home/u", configKey: link}
 	table := proc.NewFakeTable(native329(1, 1, "/home/v/.claude", "/w"), native329(2, 2, "/home/v/.claude", "/w"), func() proc.FakeProcess {
 		f := native329(3, 3, "", "/w")
-		f.Environ = map[string]string{homeKey: "/home/x", configKey: "conf"}
+		f.Environ = map[string]string{"HOME": "/home/x", configKey: "conf"}
 		return f
 	}())
 	setup := discover.HomeSources{Getenv: func(k string) string { return env[k] }, Configured: []string{real, "/etc/claude"}}

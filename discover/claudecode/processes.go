@@ -74,7 +74,7 @@ func (l *processScan) inspect(p proc.Process) *process {
 		return nil
 	}
 	x := &process{Process: p, cmdline: readCmdline(p)}
-	home, err := processHome(p)
+	home, err := homeVariables().OfProcess(p)
 	if hasEnded(err) {
 		return nil
 	}

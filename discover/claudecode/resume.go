@@ -65,7 +65,7 @@ func (c argsBuilder) checkMove() error {
 
 // homeEnv returns the variable that leads to this config folder, if the environment leads to another one.
 func homeEnv(home string, host launch.Environment) []string {
-	if home == "" || discover.RealPath(home) == discover.RealPath(configDir(host.Getenv(configKey), host.Getenv(homeKey))) {
+	if home == "" || discover.RealPath(home) == discover.RealPath(homeVariables().Dir(host.Getenv)) {
 		return nil
 	}
 	return []string{configKey + "=" + home}

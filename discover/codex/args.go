@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentctl/discover"
 	"agentctl/discover/codex/transcript"
 )
 
@@ -43,7 +44,16 @@ func parseArgs(args []string) invocation {
 	if len(args) == 0 || isToolName(args[0]) {
 		return invocation{}
 	}
-	in, words := splitOptions(args[1:])
+	a := syntax().Parse(args[1:])
+	in := invocation{
+		noDaemon: a.Has("--no-daemon"), isDaemon: a.Has("--managed-daemon"),
+		dir: a.Value("-C", "--cd"), listen: a.Value("--listen"), remote: a.Value("--remote"),
+		noThreadHere: a.Has("--remote", "-h", "--help", "-V", "--version"),
+	}
+	for option := range a.Options {
+		in.noThreadHere = in.noThreadHere || strings.HasPrefix(option, "--codex-run-as-")
+	}
+	words := a.Words
 	command := ""
 	if len(words) > 0 {
 		command = words[0]
@@ -109,52 +119,12 @@ func serverRole(words []string) role {
 	return server
 }
 
-// takesValue reports whether an option takes the next word as its value.
-func takesValue(option string) bool {
-	switch option {
-	case "-c", "--config", "--enable", "--disable", "--remote", "--remote-auth-token-env", "-i", "--image", "-m", "--model",
-		"--local-provider", "-p", "--profile", "-s", "--sandbox", "-C", "--cd", "--add-dir", "-a", "--ask-for-approval",
-		"--thread-source", "--cyber-access-program", "--output-schema", "--color", "-o", "--output-last-message", "--listen",
-		"--startup-client-info", "--cloud-skills-snapshot", "--code-mode-host", "--session-source", "--base", "--commit",
-		"--title":
-		return true
-	}
-	return false
-}
-
-// splitOptions reads the options that matter and returns the words that are neither options nor their values. It stops at "--",
-// after which the prompt follows.
-func splitOptions(args []string) (in invocation, words []string) {
-	for i := 0; i < len(args) && args[i] != "--"; i++ {
-		if !strings.HasPrefix(args[i], "-") || args[i] == "-" {
-			words = append(words, args[i])
-			continue
-		}
-		name, value, joined := strings.Cut(args[i], "=")
-		if !joined && takesValue(name) && i+1 < len(args) {
-			i++
-			value = args[i]
-		}
-		in.setOption(name, value)
-	}
-	return in, words
-}
-
-func (in *invocation) setOption(option, value string) {
-	switch option {
-	case "-C", "--cd":
-		in.dir = value
-	case "--listen":
-		in.listen = value
-	case "--no-daemon":
-		in.noDaemon = true
-	case "--managed-daemon":
-		in.isDaemon = true
-	case "--remote":
-		in.remote, in.noThreadHere = value, true
-	case "-h", "--help", "-V", "--version":
-		in.noThreadHere = true
-	default:
-		in.noThreadHere = in.noThreadHere || strings.HasPrefix(option, "--codex-run-as-")
+// syntax is that of the command line.
+func syntax() discover.Syntax {
+	return discover.Syntax{
+		Values: "-c --config --enable --disable --remote --remote-auth-token-env -i --image -m --model --local-provider -p --profile " +
+			"-s --sandbox -C --cd --add-dir -a --ask-for-approval --thread-source --cyber-access-program --output-schema --color " +
+			"-o --output-last-message --listen --startup-client-info --cloud-skills-snapshot --code-mode-host --session-source " +
+			"--base --commit --title",
 	}
 }

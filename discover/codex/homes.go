@@ -8,21 +8,15 @@ import (
 	"agentctl/proc"
 )
 
-// The variables that name a home: $CODEX_HOME, else $HOME/.codex.
-const (
-	codexHomeKey = "CODEX_HOME"
-	userHomeKey  = "HOME"
-	defaultHome  = ".codex"
-)
+// homeVariables name a home.
+func homeVariables() discover.HomeVariables {
+	return discover.HomeVariables{Key: "CODEX_HOME", Default: ".codex"}
+}
 
 // Homes returns the homes of this environment and of the configuration, those that the environments of live Codex processes name,
 // and those of the files that live Codex processes have open.
 func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
-	var h homeFinder
-	h.Add(discover.Home{Dir: homeFromEnv(setup.Getenv(codexHomeKey), setup.Getenv(userHomeKey)), FromUser: true})
-	for _, dir := range setup.Configured {
-		h.Add(discover.Home{Dir: dir, FromUser: true, Explicit: true})
-	}
+	h := homeFinder{homeVariables().Named(setup)}
 	for p := range candidates(table, h.List()) {
 		files, own, _ := inspect(p) // Claims reports what cannot be read
 		if !own {
@@ -44,27 +38,10 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 	return h.List()
 }
 
-func homeFromEnv(codexHome, userHome string) string {
-	switch {
-	case codexHome != "":
-		return codexHome
-	case userHome != "":
-		return filepath.Join(userHome, defaultHome)
-	}
-	return ""
-}
-
 // processHome is the home that a process was started with. It is "" where that cannot be known: for another user's process, and where
 // the process's mount namespace has another directory under the home's path.
 func processHome(p proc.Process) string {
-	env, err := discover.Environ(p, codexHomeKey, userHomeKey)
-	if err != nil {
-		return ""
-	}
-	dir, err := discover.ProcessDir(p, homeFromEnv(env[codexHomeKey], env[userHomeKey]))
-	if err != nil {
-		return ""
-	}
+	dir, _ := homeVariables().OfProcess(p)
 	return dir
 }
 

@@ -34,10 +34,10 @@ func firstExecForkVersion() native.Version { return native.Version{0, 147} }
 
 // homeEnv sets the session's home if it is not the one that Codex would use.
 func homeEnv(s discover.Session, host launch.Environment) []string {
-	if s.Home == "" || discover.RealPath(s.Home) == discover.RealPath(homeFromEnv(host.Getenv(codexHomeKey), host.Getenv(userHomeKey))) {
+	if s.Home == "" || discover.RealPath(s.Home) == discover.RealPath(homeVariables().Dir(host.Getenv)) {
 		return nil
 	}
-	return []string{codexHomeKey + "=" + s.Home}
+	return []string{homeVariables().Key + "=" + s.Home}
 }
 
 // settingsArgs are the options for model and permissions. `codex exec` forgets the model, the provider and the sandbox of a session that

@@ -1,6 +1,6 @@
 package opencode
 
-import "strings"
+import "agentctl/discover"
 
 // mode is the kind of process that a command line starts.
 type mode uint8
@@ -49,61 +49,30 @@ func commandMode(name string) (m mode, known bool) {
 	return modeTUI, false
 }
 
-// takesValue reports whether the argument after an option is its value.
-func takesValue(option string) bool {
-	switch option {
-	case "-m", "--model", "-s", "--session", "--prompt", "--agent", "--port", "--hostname", "--log-level", "--title",
-		"--format", "--variant", "-f", "--file", "--attach", "--dir", "--command", "--cors", "--mdns-domain",
-		"-p", "--password", "-u", "--username", "--replay-limit", "--cwd":
-		return true
+// syntax is that of the command line.
+func syntax() discover.Syntax {
+	return discover.Syntax{
+		Values: "-m --model -s --session --prompt --agent --port --hostname --log-level --title --format --variant -f --file --attach --dir " +
+			"--command --cors --mdns-domain -p --password -u --username --replay-limit --cwd",
 	}
-	return false
 }
 
 // parseArgs parses the arguments after the program's name.
 func parseArgs(args []string) commandLine {
-	c := commandLine{mode: modeTUI}
-	fork, client, named := false, false, false
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		if arg == "--" {
-			c.promptArgs = append(c.promptArgs, args[i+1:]...)
-			break
+	a := syntax().Parse(args)
+	c := commandLine{mode: modeTUI, session: a.Value("-s", "--session"), promptArgs: a.Rest}
+	if len(a.Words) > 0 {
+		if m, known := commandMode(a.Words[0]); known {
+			c.mode, c.name = m, a.Words[0]
 		}
-		if !strings.HasPrefix(arg, "-") || arg == "-" {
-			if named {
-				c.promptArgs = append(c.promptArgs, arg)
-			} else if m, known := commandMode(arg); known {
-				c.mode, c.name = m, arg
-			}
-			named = true
-			continue
-		}
-		option, value, inline := strings.Cut(arg, "=")
-		if !inline && takesValue(option) && i+1 < len(args) {
-			i++
-			value = args[i]
-		}
-		switch option {
-		case "-s", "--session":
-			c.session = value
-		case "-c", "--continue":
-			c.resumes = true
-		case "--fork":
-			fork = true
-		case "--attach":
-			client = true
-		case v2ServiceFlag:
-			c.v2Service = true
-		case "-h", "--help", "-v", "--version", "--get-yargs-completions":
-			client = true
-		}
+		c.promptArgs = append(a.Words[1:], a.Rest...)
 	}
-	if client {
+	if a.Has("--attach", "-h", "--help", "-v", "--version", "--get-yargs-completions") {
 		c.mode = modeNone
 	}
-	c.v2Service = c.v2Service && c.mode == modeServer
-	c.resumes = (c.resumes || c.session != "") && !fork
+	fork := a.Has("--fork")
+	c.v2Service = c.mode == modeServer && a.Has(v2ServiceFlag)
+	c.resumes = (c.session != "" || a.Has("-c", "--continue")) && !fork
 	if fork || !isSessionID(c.session) {
 		c.session = ""
 	}

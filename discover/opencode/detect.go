@@ -131,13 +131,13 @@ func inspect(p proc.Process) (q process, ok bool) {
 	if !named && !holdsStore(files, q.args) {
 		return q, false
 	}
-	env, envErr := discover.Environ(p, dataKey, homeKey, dbKey, bunKey)
+	env, envErr := discover.Environ(p, dataKey, "HOME", dbKey, bunKey)
 	if errors.Is(envErr, proc.ErrGone) || env[bunKey] == "1" {
 		return q, false
 	}
 	q.commandLine = parseArgs(q.args)
 	q.dir, _ = p.Cwd() // "" if it cannot be read
-	q.dataDir = cmp.Or(dataDir(env[dataKey], env[homeKey]), dataDirOfLog(files))
+	q.dataDir = cmp.Or(homeVariables().Dir(func(key string) string { return env[key] }), dataDirOfLog(files))
 	if same, err := p.SamePath(q.dataDir); err == nil && !same && q.dataDir != "" {
 		q.foreign = true
 		q.dataDir = cmp.Or(dataDirOfLog(files), p.PathInRoot(q.dataDir))

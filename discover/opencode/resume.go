@@ -34,7 +34,7 @@ func resume(spec *launch.Spec, r launch.Request, host launch.Environment) error 
 func storeEnv(s *discover.Session, host launch.Environment) []string {
 	var env []string
 	dir, base := filepath.Split(s.Home)
-	if home := dataDir(host.Getenv(dataKey), host.Getenv(homeKey)); base == "opencode" && discover.RealPath(home) != discover.RealPath(s.Home) {
+	if home := homeVariables().Dir(host.Getenv); base == "opencode" && discover.RealPath(home) != discover.RealPath(s.Home) {
 		env = append(env, dataKey+"="+filepath.Clean(dir))
 	}
 	if filepath.Ext(s.Path) != ".db" {
