@@ -5,7 +5,6 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"agentctl/discover/opencode/transcript"
 )
@@ -72,20 +71,21 @@ func newestBefore(name string) func(sorted []string) []string {
 func (l *legacyMessages) rows(dir, prefix string, order func(sorted []string) []string) iter.Seq[transcript.Row] {
 	return func(yield func(transcript.Row) bool) {
 		names, err := listJSONNames(l.ctx, dir, prefix)
-		if err != nil && !yield(&legacyRow{path: dir, loaded: true, err: l.warn(dir, err)}) {
+		if err != nil && !yield(legacyRow("", nil, l.warn(dir, err))) {
 			return
 		}
 		for _, name := range order(names) {
-			if l.ctx.Err() != nil || !yield(l.row(dir, name)) {
+			path := filepath.Join(dir, name+".json")
+			data, err := readLegacyFile(l.ctx, path)
+			if l.ctx.Err() != nil || !yield(legacyRow(name, data, l.warn(path, warningUnlessGone(path, err)))) {
 				return
 			}
 		}
 	}
 }
 
-// row returns the row of a file.
-func (l *legacyMessages) row(dir, name string) *legacyRow {
-	return &legacyRow{messages: l, path: filepath.Join(dir, name+".json")}
+func legacyRow(id string, data []byte, err error) transcript.Row {
+	return transcript.Row{ID: id, Head: data, Read: func() ([]byte, error) { return data, err }}
 }
 
 // warn counts a failure, and keeps one warning for each path. It returns the warning, which may be nil.
@@ -98,31 +98,4 @@ func (l *legacyMessages) warn(path string, err error) error {
 		l.warned[path], l.errs = true, append(l.errs, err)
 	}
 	return err
-}
-
-// legacyRow implements [transcript.Row] for a file with a message or a part. It reads the file when its content is first needed.
-type legacyRow struct {
-	messages *legacyMessages
-	path     string
-	loaded   bool
-	data     []byte
-	err      error
-}
-
-func (r *legacyRow) ID() string         { return strings.TrimSuffix(filepath.Base(r.path), ".json") }
-func (r *legacyRow) Created() int64     { return 0 }
-func (r *legacyRow) Updated() int64     { return 0 }
-func (r *legacyRow) Head() []byte       { return r.JSON() }
-func (r *legacyRow) Check([]byte) error { return r.err }
-
-// JSON implements [transcript.Row].
-func (r *legacyRow) JSON() []byte {
-	if !r.loaded {
-		r.loaded = true
-		var err error
-		if r.data, err = readLegacyFile(r.messages.ctx, r.path); err != nil {
-			r.err = r.messages.warn(r.path, warningUnlessGone(r.path, err))
-		}
-	}
-	return r.data
 }

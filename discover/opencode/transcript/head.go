@@ -14,12 +14,12 @@ type Head struct {
 func ReadHead(rows Rows) (h Head) {
 	for m := range rows.Oldest() {
 		if h.FirstCreated == 0 {
-			h.FirstCreated = m.Created()
+			h.FirstCreated = m.Created
 		}
-		if jsonl.Object(m.JSON()).Get("role").Text(NameLimit) != userRole {
+		if jsonl.Object(m.Head).Get("role").Text(NameLimit) != userRole {
 			continue
 		}
-		for r := range rows.Parts(m.ID()) {
+		for r := range rows.Parts(m.ID) {
 			if p := ParsePart(r.JSON()); p.isPrompt() {
 				h.FirstPrompt = p.text
 				return h

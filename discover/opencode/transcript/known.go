@@ -16,13 +16,13 @@ func UnknownPartTypes(rows Rows) []string {
 	kinds := native.Kinds{Known: knownPartTypes}
 	var messages []string
 	for m := range rows.Newest(Cursor{}) {
-		if messages = append(messages, m.ID()); len(messages) == newestMessages {
+		if messages = append(messages, m.ID); len(messages) == newestMessages {
 			break
 		}
 	}
 	for _, m := range messages {
 		for p := range rows.Parts(m) {
-			kinds.Add(partType(jsonl.Object(p.Head())))
+			kinds.Add(partType(jsonl.Object(p.Head)))
 		}
 	}
 	return kinds.Unknown

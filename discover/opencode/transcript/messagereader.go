@@ -38,15 +38,15 @@ func (r *MessageReader) Read(rows Rows, visit func(Item) bool) (done bool) {
 
 // readMessage begins a message. It reads only the head of the user's messages: they may contain whole files that changed.
 func (r *MessageReader) readMessage(rows Rows, row Row, visit func(Item) bool) bool {
-	m := parseRow(row, row.Head())
+	m := parseRow(row, row.Head)
 	var warning error
 	if m.Role != userRole {
-		data := row.JSON()
+		var data []byte
+		data, warning = row.Read()
 		m = parseRow(row, data)
 		r.Bytes += len(data)
-		warning = row.Check(data)
 	}
-	r.cursor = Cursor{Time: row.Created(), Message: m.ID, Part: afterAllParts}
+	r.cursor = Cursor{Time: row.Created, Message: m.ID, Part: afterAllParts}
 	r.builder.begin(m, rows)
 	if warning != nil && !visit(Item{Err: warning}) {
 		return false
@@ -61,8 +61,8 @@ func (r *MessageReader) readParts(rows Rows, visit func(Item) bool) bool {
 		return true
 	}
 	for row := range rows.PartsBefore(r.cursor) {
-		r.cursor.Part = row.ID()
-		if isHiddenType(partType(jsonl.Object(row.Head()))) {
+		r.cursor.Part = row.ID
+		if isHiddenType(partType(jsonl.Object(row.Head))) {
 			continue
 		}
 		if item, ok := r.readPart(row); ok && !visit(item) {
@@ -75,11 +75,10 @@ func (r *MessageReader) readParts(rows Rows, visit func(Item) bool) bool {
 
 // readPart makes a message of a part. A part whose end is missing is only a warning.
 func (r *MessageReader) readPart(row Row) (item Item, ok bool) {
-	data := row.JSON()
+	data, err := row.Read()
 	r.Bytes += len(data)
-	if !jsonl.Object(data).Complete() {
-		err := row.Check(data)
+	if err != nil || data == nil {
 		return Item{Err: err}, err != nil
 	}
-	return r.builder.part(row.ID(), data)
+	return r.builder.part(row.ID, data)
 }

@@ -81,7 +81,7 @@ func ParseMessage(data []byte) (m Message) {
 // parseRow parses a message. The row knows its ID and, in a database, its time.
 func parseRow(r Row, data []byte) Message {
 	m := ParseMessage(data)
-	m.ID, m.Created = r.ID(), cmp.Or(r.Created(), m.Created)
+	m.ID, m.Created = r.ID, cmp.Or(r.Created, m.Created)
 	return m
 }
 

@@ -18,17 +18,21 @@ type Rows interface {
 }
 
 // Row is a stored message, or a stored part of one. It is valid until the next row of its kind is read.
-type Row interface {
-	ID() string
+type Row struct {
+	ID string
 	// Created and Updated are in milliseconds since 1970, and 0 if only the JSON has times.
-	Created() int64
-	Updated() int64
-	// Head returns the beginning of the JSON, which shows what kind of row it is. It reads no more than that if storage allows it.
-	Head() []byte
-	// JSON returns the whole JSON; nil if it cannot be read or is too large.
-	JSON() []byte
-	// Check returns a warning if JSON returned nil, or only a part of an object. A row that has vanished needs none.
-	Check(json []byte) error
+	Created, Updated int64
+	// Head is the beginning of the JSON, which shows what kind of row it is.
+	Head []byte
+	// Read returns the whole JSON; nil if it cannot be read or is too large. The error is a warning about JSON that is missing or incomplete; a
+	// row that has vanished needs none.
+	Read func() ([]byte, error)
+}
+
+// JSON returns the whole JSON; nil if it cannot be read.
+func (r Row) JSON() []byte {
+	data, _ := r.Read()
+	return data
 }
 
 // Cursor is a place among the messages of a session, or among the parts of one.

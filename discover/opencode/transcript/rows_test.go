@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"agentctl/discover/native/jsonl"
 )
 
 // memoryRows is a [Rows] of messages, oldest first.
@@ -26,17 +28,20 @@ func newMemoryMessage(id, json string, parts ...string) memoryRow {
 	return r
 }
 
-func (r memoryRow) ID() string         { return r.id }
-func (r memoryRow) Created() int64     { return 0 }
-func (r memoryRow) Updated() int64     { return 0 }
-func (r memoryRow) Head() []byte       { return r.json }
-func (r memoryRow) JSON() []byte       { return r.json }
-func (r memoryRow) Check([]byte) error { return nil }
+// row returns the row as the reader sees it. A part whose end is missing has no JSON.
+func (r memoryRow) row() Row {
+	return Row{ID: r.id, Head: r.json, Read: func() ([]byte, error) {
+		if strings.HasPrefix(r.id, "prt_") && !jsonl.Object(r.json).Complete() {
+			return nil, nil
+		}
+		return r.json, nil
+	}}
+}
 
 func (s memoryRows) oldest() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
 		for _, r := range s {
-			if !yield(r) {
+			if !yield(r.row()) {
 				return
 			}
 		}
@@ -46,7 +51,7 @@ func (s memoryRows) oldest() iter.Seq[Row] {
 func (s memoryRows) before(id string) iter.Seq[Row] {
 	return func(yield func(Row) bool) {
 		for _, r := range slices.Backward(s) {
-			if (id == "" || r.id < id) && !yield(r) {
+			if (id == "" || r.id < id) && !yield(r.row()) {
 				return
 			}
 		}

@@ -24,9 +24,9 @@ func ReadTail(rows Rows) (t Tail) {
 	for r := range rows.Newest(Cursor{}) {
 		last := parseRow(r, r.JSON())
 		if t.Last = &last; last.needsParts() {
-			t.readParts(rows, r.Updated())
+			t.readParts(rows, r.Updated)
 		} else if last.Role == userRole {
-			t.readAnswerBefore(rows, max(last.Created, r.Updated()))
+			t.readAnswerBefore(rows, max(last.Created, r.Updated))
 		}
 		break
 	}
@@ -39,7 +39,7 @@ func ReadTail(rows Rows) (t Tail) {
 func (t *Tail) readAnswerBefore(rows Rows, stored int64) {
 	users := 0
 	for r := range rows.Newest(Cursor{}) {
-		if parseRow(r, r.Head()).Role == userRole {
+		if parseRow(r, r.Head).Role == userRole {
 			if users++; users > maxDelayed {
 				return
 			}
@@ -51,7 +51,7 @@ func (t *Tail) readAnswerBefore(rows Rows, stored int64) {
 		}
 		before := &Tail{Last: &answer}
 		if answer.needsParts() {
-			before.readParts(rows, r.Updated())
+			before.readParts(rows, r.Updated)
 		}
 		if answer.Completed == 0 {
 			t.OpenAnswer = before
@@ -81,7 +81,7 @@ func (t *Tail) readParts(rows Rows, updated int64) {
 		p := ParsePart(data)
 		t.parts = append(t.parts, p)
 		t.active = max(t.active, p.Started)
-		if at := r.Updated(); at > updated {
+		if at := r.Updated; at > updated {
 			t.active = max(t.active, at)
 		}
 	}

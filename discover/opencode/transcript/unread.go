@@ -44,7 +44,7 @@ func Unread(rows Rows, part string, inTurn bool) bool {
 // hasPart reports whether a message has the part with this ID.
 func hasPart(rows Rows, message, part string) bool {
 	for r := range rows.Parts(message) {
-		if r.ID() == part {
+		if r.ID == part {
 			return true
 		}
 	}

@@ -45,7 +45,7 @@ func parseTokens(o jsonl.Object) discover.Tokens {
 func answersSince(rows Rows, since int64) iter.Seq[Message] {
 	return func(yield func(Message) bool) {
 		for r := range rows.Newest(Cursor{}) {
-			if at := r.Created(); at > 0 && at < since {
+			if at := r.Created; at > 0 && at < since {
 				return
 			}
 			if m := readAnswer(r); m.Role == assistantRole && m.Created >= since && !yield(m) {
@@ -100,7 +100,7 @@ func (m *Message) ContextSize() int64 {
 
 // readAnswer reads a message of the model, and of the user's messages only the head: they may contain whole files that changed.
 func readAnswer(r Row) Message {
-	if role := jsonl.Object(r.Head()).Get("role"); role.Text(NameLimit) == userRole {
+	if role := jsonl.Object(r.Head).Get("role"); role.Text(NameLimit) == userRole {
 		return Message{}
 	}
 	return parseRow(r, r.JSON())
