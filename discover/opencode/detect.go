@@ -154,6 +154,9 @@ func inspect(p proc.Process) (q process, ok bool) {
 	return q, true
 }
 
+// isOutdated reports whether the process is of a version below the floor.
+func (p process) isOutdated() bool { return p.unsupported != "" && !p.v2Service }
+
 // nameOnly reports whether nothing but the program's name says that the process is the agent's. It has opened neither a database nor a log:
 // it has just started, or is another program of that name.
 func (p process) nameOnly() bool {

@@ -20,6 +20,8 @@ type homeSessions struct {
 	sessions    map[string]*session
 	databases   []string   // their paths
 	loaded      []*session // with the copies of a session in other databases
+	// legacy: the sessions in JSON files are read too. Only a process that is older than supported can run one.
+	legacy bool
 	// failed: something could not be read, so that a session that is missing here may exist.
 	failed bool
 }
@@ -58,6 +60,9 @@ func (h *homeSessions) load(ctx context.Context) error {
 			err := warningUnlessGone(path, h.loadDatabase(ctx, path))
 			h.failed, errs = h.failed || err != nil, append(errs, err)
 		}
+		if h.legacy {
+			errs = append(errs, h.loadLegacy(ctx, home))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -86,6 +91,22 @@ func (h *homeSessions) loadDatabase(ctx context.Context, path string) error {
 		}
 	}
 	return err
+}
+
+// loadLegacy reads the sessions in JSON files.
+func (h *homeSessions) loadLegacy(ctx context.Context, home discover.Home) error {
+	entries, err := legacyEntries(ctx, home, discover.EntryFilter{})
+	errs := []error{err}
+	for _, e := range entries {
+		if e.Updated.Before(h.recentSince) && !slices.Contains(h.ids, e.ID) {
+			continue
+		}
+		s, err := readLegacySession(ctx, h.dir, e.Path, discover.ReadOptions{})
+		if errs = append(errs, err); s != nil {
+			h.add(s)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // add adds a session. Of those with one ID the first counts.

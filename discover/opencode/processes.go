@@ -91,6 +91,7 @@ func (scan *processScan) load(ctx context.Context) {
 		if since := scan.unloggedSince(p); !since.IsZero() {
 			p.stored.addRecent(since)
 		}
+		p.stored.legacy = p.stored.legacy || p.isOutdated()
 	}
 	for _, dir := range slices.Sorted(maps.Keys(scan.homes)) {
 		scan.warnings = append(scan.warnings, scan.homes[dir].load(ctx))

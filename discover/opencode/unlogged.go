@@ -29,11 +29,11 @@ func (p *loggedProcess) isUnlogged() bool {
 }
 
 // unloggedSince returns since when the process may have begun or continued sessions that the log does not name; zero if it cannot have. A
-// headless run has only one session.
+// headless run has only one session. The log of a version that is not supported says nothing.
 func (scan *processScan) unloggedSince(p *loggedProcess) time.Time {
 	switch {
 	case p.foreign:
-	case p.isUnlogged():
+	case p.isUnlogged(), p.isOutdated():
 		return p.Started.Add(-clockSlack)
 	case p.mode != modeRun && p.writesSharedLog:
 		return scan.now.Add(-maxFlushDelay)
