@@ -24,6 +24,9 @@ const agentName discover.Agent = "opencode"
 // Name returns the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return agentName }
 
+// IncludesSubagents implements [discover.SubagentTotals].
+func (Adapter) IncludesSubagents(discover.ReadOptions) bool { return true }
+
 // ShortID implements [discover.IDShortener]. A session's ID begins with the time.
 func (Adapter) ShortID(string) int { return len(sessionPrefix) + transcript.IDTimeBits/4 }
 

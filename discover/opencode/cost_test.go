@@ -18,15 +18,9 @@ func TestCostOfModelWithoutPriceIsUnknown(t *testing.T) {
 		{transcript.Usage{Tokens: tokens}, true, false},
 		{transcript.Usage{Tokens: tokens, Cost: 0.25}, true, true},
 	} {
-		s := &session{}
-		s.setUsage(tc.usage)
-		if (s.Tokens != nil) != tc.tokens || (s.Cost != nil) != tc.cost {
-			t.Errorf("%+v: tokens %v, cost %v", tc.usage, s.Tokens, s.Cost)
+		s := &session{used: tc.usage}
+		if r := s.record(); (r.Tokens != nil) != tc.tokens || (r.Cost != nil) != tc.cost {
+			t.Errorf("%+v: tokens %v, cost %v", tc.usage, r.Tokens, r.Cost)
 		}
-	}
-	s := &session{}
-	s.setUsage(transcript.Usage{Tokens: tokens})
-	if s.addUsage(transcript.Usage{Tokens: tokens, Cost: 0.5}); s.Cost == nil || *s.Cost != 0.5 || s.Tokens.Total != 2*tokens.Total {
-		t.Errorf("with a sub-agent: %v %v", s.Tokens, s.Cost)
 	}
 }

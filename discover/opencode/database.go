@@ -21,22 +21,6 @@ type database struct {
 	hasV2                                 bool // it has sessions of OpenCode 2 too
 }
 
-// columns returns the columns of a table that are read. Older versions lack some: agent and model came with 1.14, cost and tokens with 1.15
-// (SEEN). No version removed any.
-func columns(table string) []string {
-	switch table {
-	case "session":
-		return []string{
-			"id", "parent_id", "project_id", "slug", "directory", "title", "version", "permission", "agent", "model",
-			"time_created", "time_updated", "time_archived", "cost",
-			"tokens_input", "tokens_output", "tokens_reasoning", "tokens_cache_read", "tokens_cache_write",
-		}
-	case "message":
-		return []string{"id", "session_id", "time_created", "time_updated", "data"}
-	}
-	return []string{"id", "message_id", "time_updated", "data"}
-}
-
 // readDatabase calls read with the database at path. If a writer disturbs the reading, it calls read again, which must then drop the earlier
 // results. It does not call read if there are no tables. The results are valid if the error is nil or a [damageError].
 func readDatabase(ctx context.Context, home, path string, read func(*database)) error {
@@ -73,16 +57,23 @@ func newDatabase(home, path string, db *sqlite.DB) (*database, error) {
 	}
 	d := &database{home: home, path: path, db: db, hasV2: hasV2Sessions(db, tables)}
 	// A database without these tables is another program's, or incomplete. A view is no table.
-	for name, to := range map[string]**sqlite.Table{"session": &d.sessionTable, "message": &d.messageTable, "part": &d.partTable} {
+	for _, name := range []string{"session", "message", "part"} {
 		switch {
 		case slices.Contains(tables, name):
-			*to = db.Table(name, columns(name)...)
 		case d.hasV2:
 			return nil, errV2Sessions
 		default:
 			return nil, fmt.Errorf("no database of sessions: no such table: %s", name)
 		}
 	}
+	// Older versions lack some columns: agent and model came with 1.14, cost and tokens with 1.15 (SEEN). No version removed any.
+	d.sessionTable = db.Table(
+		"session", "id", "parent_id", "project_id", "slug", "directory", "title", "version", "permission", "agent", "model",
+		"time_created", "time_updated", "time_archived", "cost",
+		"tokens_input", "tokens_output", "tokens_reasoning", "tokens_cache_read", "tokens_cache_write",
+	)
+	d.messageTable = db.Table("message", "id", "session_id", "time_created", "time_updated", "data")
+	d.partTable = db.Table("part", "id", "message_id", "time_updated", "data")
 	return d, nil
 }
 

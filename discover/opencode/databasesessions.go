@@ -2,48 +2,110 @@ package opencode
 
 import (
 	"iter"
+	"slices"
 
 	"agentctl/discover"
 	"agentctl/discover/native/sqlite"
 	"agentctl/discover/opencode/transcript"
 )
 
-// sessions yields the sessions with these IDs.
+// entries returns the sessions that may match the filter. It applies only what keys can answer, and [matches] the rest: a session that
+// is too old for the filter must be found here too, because its JSON file must not be listed instead.
+func (d *database) entries(q discover.EntryFilter) (found []discover.Entry) {
+	add := func(where string, args ...any) {
+		for r := range d.db.Query(`SELECT id, parent_id, time_updated FROM session `+where, args...) {
+			if id := r.Text("id", transcript.NameLimit); isSessionID(id) {
+				found = append(found, discover.Entry{
+					Agent: agentName, Path: d.path, Home: d.home, ID: id, Parent: r.Text("parent_id", transcript.NameLimit),
+					Updated: transcript.Time(r.Int("time_updated")),
+				})
+			}
+		}
+	}
+	switch {
+	case q.Parents != nil:
+		for _, p := range q.Parents {
+			if p.Path == d.path {
+				add(`WHERE parent_id = ? ORDER BY rowid`, p.ID)
+			}
+		}
+	case q.Refs != nil:
+		asked := map[string]bool{}
+		for _, r := range q.Refs {
+			if !asked[r.ID] {
+				add(`WHERE id = ?`, r.ID)
+			}
+			asked[r.ID] = true
+		}
+	case q.ID != "":
+		add(`WHERE id >= ? AND id < ?`, q.ID, q.ID+"~")
+	default:
+		add(`ORDER BY rowid`)
+	}
+	return found
+}
+
+// sessions yields the sessions with these IDs, each once, in the order of the table: neighbours share pages. Their usage includes that of
+// their sub-agents.
 func (d *database) sessions(ids []string, options discover.ReadOptions) iter.Seq[*session] {
 	return func(yield func(*session) bool) {
-		parents := d.haveSubAgents(ids)
-		for _, e := range d.withIDs(ids) {
-			r := d.sessionTable.Row(e.rowid)
+		parents := d.parents(ids)
+		for _, rowid := range d.rowids(ids) {
+			r := d.sessionTable.Row(rowid)
 			if r == nil {
 				continue
 			}
-			s := newSession(d.home, d.path, parseSessionRow(r))
-			if !isSessionID(s.ID) {
+			m := parseSessionRow(r)
+			if !isSessionID(m.ID) {
 				continue
 			}
-			s.hasSubAgents = parents[s.ID]
-			d.fill(&s, options)
-			if !yield(&s) {
+			s := newSession(d.home, d.path, m, d.messages(m.ID), options)
+			if parents[m.ID] && s.usageKnown {
+				s.used.Add(d.subAgentUsage(m.ID, options.Tokens || options.Full))
+			}
+			if !yield(s) {
 				return
 			}
 		}
 	}
 }
 
-// fill adds what the messages say, and the usage of sub-agents if the session's own usage is known.
-func (d *database) fill(s *session, options discover.ReadOptions) {
-	s.fill(d.messages(s.ID), options)
-	if all := options.Tokens || options.Full; s.hasSubAgents && (all || s.Tokens != nil) {
-		s.addUsage(d.subAgentUsage(s.ID, all))
+// rowids returns the places of the sessions with these IDs in the table, sorted.
+func (d *database) rowids(ids []string) (rowids []int64) {
+	for _, id := range ids {
+		for r := range d.db.Query(`SELECT rowid FROM session WHERE id = ? ORDER BY rowid LIMIT 1`, id) {
+			rowids = append(rowids, r.Int("rowid"))
+		}
 	}
+	slices.Sort(rowids)
+	return slices.Compact(rowids)
 }
 
-// loadSessions returns the sessions with these IDs.
-func (d *database) loadSessions(ids []string, options discover.ReadOptions) (loaded []session) {
-	for s := range d.sessions(ids, options) {
-		loaded = append(loaded, *s)
+// parents returns, in one query, which of the sessions have sub-agents with sessions of their own. The set may have others too.
+func (d *database) parents(ids []string) map[string]bool {
+	if len(ids) == 0 {
+		return nil
 	}
-	return loaded
+	parents := map[string]bool{}
+	for _, id := range d.ids(`SELECT DISTINCT parent_id AS id FROM session WHERE parent_id BETWEEN ? AND ?`, slices.Min(ids), slices.Max(ids)) {
+		parents[id] = true
+	}
+	return parents
+}
+
+// subAgentUsage adds up the usage of a session's sub-agents, of their sub-agents and so on, each once.
+func (d *database) subAgentUsage(session string, all bool) (sum transcript.Usage) {
+	const family = `WITH RECURSIVE family(id) AS (
+			VALUES (?) UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id)
+		SELECT session.rowid AS rowid FROM session JOIN family USING (id) WHERE id <> ?`
+	for r := range d.rows(d.sessionTable, family, session, session) {
+		u := storedUsage(r)
+		if u.Tokens.Total == 0 && all {
+			u = transcript.ReadUsage(d.messages(r.Text("id", transcript.NameLimit)), r.Int("time_created"))
+		}
+		sum.Add(u)
+	}
+	return sum
 }
 
 // maxRowJSON is the most bytes of the JSON in a session row that are read.

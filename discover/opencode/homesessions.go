@@ -68,26 +68,26 @@ func (h *homeSessions) load(ctx context.Context) error {
 }
 
 func (h *homeSessions) loadDatabase(ctx context.Context, path string) error {
-	var found []session
+	var found []*session
 	err := readDatabase(ctx, h.dir, path, func(d *database) {
 		ids := slices.Clone(h.ids)
 		if !h.recentSince.IsZero() {
 			ids = append(ids, d.idsSince(h.recentSince)...)
 		}
-		found = d.loadSessions(ids, discover.ReadOptions{})
+		found = slices.Collect(d.sessions(ids, discover.ReadOptions{}))
 		// The loop appends the sub-agents that a call waits for, and also visits them.
 		for i := 0; i < len(found); i++ {
 			for _, call := range found[i].openTools() {
-				known := slices.ContainsFunc(found, func(s session) bool { return s.ID == call.Child })
+				known := slices.ContainsFunc(found, func(s *session) bool { return s.ID == call.Child })
 				if !known && isSessionID(call.Child) {
-					found = append(found, d.loadSessions([]string{call.Child}, discover.ReadOptions{})...)
+					found = slices.AppendSeq(found, d.sessions([]string{call.Child}, discover.ReadOptions{}))
 				}
 			}
 		}
 	})
 	if err == nil || isDamage(err) {
-		for i := range found {
-			h.add(&found[i])
+		for _, s := range found {
+			h.add(s)
 		}
 	}
 	return err

@@ -24,11 +24,10 @@ func readLegacySession(ctx context.Context, home, path string, options discover.
 	if m.ID != id {
 		return nil, newWarning(path, errWrongID)
 	}
-	s := newSession(home, path, m)
-	s.SetMeta("legacy", true)
 	messages := newLegacyMessages(ctx, path, id)
-	s.fill(messages, options)
-	return &s, errors.Join(messages.errs...)
+	s := newSession(home, path, m, messages, options)
+	s.SetMeta("legacy", true)
+	return s, errors.Join(messages.errs...)
 }
 
 var errWrongID = errors.New("not the session that its name says")

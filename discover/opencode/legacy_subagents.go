@@ -3,8 +3,6 @@ package opencode
 import (
 	"context"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/opencode/transcript"
@@ -13,49 +11,47 @@ import (
 // legacySubAgents finds the sub-agents' sessions that are in JSON files. Only such a file itself names the session's parent, so all files
 // of a folder are read, once for all sessions in it.
 type legacySubAgents struct {
-	folders map[string]map[string][]string // the files of a session's sub-agents, by folder and session
+	files map[string]map[string][]string // by folder and parent
 }
 
-// files returns the files of a session's sub-agents. Files that cannot be read are left out: the list of all sessions has their warnings.
-func (l *legacySubAgents) files(ctx context.Context, folder, session string) []string {
-	if l.folders[folder] == nil {
-		if l.folders == nil {
-			l.folders = map[string]map[string][]string{}
-		}
-		byParent := map[string][]string{}
+// of returns the files of a session's sub-agents, of their sub-agents and so on, each once. Files that cannot be read are left out: the list
+// of all sessions has their warnings.
+func (l *legacySubAgents) of(ctx context.Context, folder, session string) (family []string) {
+	if l.files == nil {
+		l.files = map[string]map[string][]string{}
+	}
+	if l.files[folder] == nil {
+		l.files[folder] = map[string][]string{}
 		names, _ := listJSONNames(ctx, folder, sessionPrefix)
 		for _, name := range names {
-			path := filepath.Join(folder, name+".json")
-			if data, err := readLegacyFile(ctx, path); err == nil {
+			if data, err := readLegacyFile(ctx, filepath.Join(folder, name+".json")); err == nil {
 				parent := transcript.ParseLegacyMetadata(data).Parent
-				byParent[parent] = append(byParent[parent], path)
+				l.files[folder][parent] = append(l.files[folder][parent], name)
 			}
 		}
-		l.folders[folder] = byParent
 	}
-	return l.folders[folder][session]
+	seen := map[string]bool{session: true} // a damaged store may have a cycle
+	for next := []string{session}; len(next) > 0; next = next[1:] {
+		for _, id := range l.files[folder][next[0]] {
+			if !seen[id] {
+				seen[id], next, family = true, append(next, id), append(family, id)
+			}
+		}
+	}
+	return family
 }
 
-// addUsage adds the usage of a session's sub-agents, of their sub-agents and so on. If one of them cannot be read, the sum is unknown.
+// addUsage adds the usage of a session's sub-agents. If one of them cannot be read, the sum is unknown.
 func (l *legacySubAgents) addUsage(ctx context.Context, s *session) {
-	var sum transcript.Usage
-	seen := []string{s.ID}
-	for i := 0; i < len(seen); i++ {
-		for _, path := range l.files(ctx, filepath.Dir(s.Path), seen[i]) {
-			id := strings.TrimSuffix(filepath.Base(path), ".json")
-			if slices.Contains(seen, id) {
-				continue // a damaged store may have a cycle
-			}
-			seen = append(seen, id)
-			child, err := readLegacySession(ctx, s.Home, path, discover.ReadOptions{Tokens: true})
-			if err != nil {
-				s.Tokens, s.Cost = nil, nil
-				return
-			}
-			if child != nil {
-				sum.Add(child.usage())
-			}
+	folder := filepath.Dir(s.Path)
+	for _, id := range l.of(ctx, folder, s.ID) {
+		child, err := readLegacySession(ctx, s.Home, filepath.Join(folder, id+".json"), discover.ReadOptions{Tokens: true})
+		if err != nil {
+			s.used, s.contextSize = transcript.Usage{}, 0
+			return
+		}
+		if child != nil {
+			s.used.Add(child.used)
 		}
 	}
-	s.addUsage(sum)
 }

@@ -20,7 +20,7 @@ func (scan *processScan) liveTurn(p *loggedProcess, s *session, depth int) disco
 		return turn
 	}
 	if last := p.sessions[s.ID]; s.tail.Last != nil {
-		switch isCurrent := last.at.After(s.lastCreated()); {
+		switch isCurrent := last.at.After(transcript.Time(s.tail.Last.Created)); {
 		case isCurrent && last.ended:
 			return discover.Turn{State: discover.TurnDone, Detail: "the log says that the turn ended", Began: turn.Began}
 		case isCurrent && last.retryError != "":
@@ -48,14 +48,6 @@ func (scan *processScan) liveTurn(p *loggedProcess, s *session, depth int) disco
 		}
 	}
 	return turn
-}
-
-// openTools returns the tool calls that a live process may be running: those of the last answer, also if the user has sent messages since.
-func (s *session) openTools() []transcript.Part {
-	if s.tail.OpenAnswer != nil {
-		return s.tail.OpenAnswer.RunningTools()
-	}
-	return s.tail.RunningTools()
 }
 
 // waitsForPermission reports whether a tool call waits for permission. A headless run does not ask: it denies. A process that logs its

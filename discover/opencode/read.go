@@ -75,14 +75,12 @@ func (b batch) read(ctx context.Context, options discover.ReadOptions, subAgents
 		if options.Tokens || options.Full {
 			subAgents.addUsage(ctx, s)
 		}
-		s.TruncateTexts()
-		return []discover.Record{s.Record}, err
+		return []discover.Record{s.record()}, err
 	}
 	ok, err := b.readDatabase(ctx, func(d *database) {
 		records = make([]discover.Record, 0, len(b.ids))
 		for s := range d.sessions(b.ids, options) {
-			s.TruncateTexts()
-			records = append(records, s.Record)
+			records = append(records, s.record())
 		}
 	})
 	if !ok {

@@ -166,10 +166,10 @@ func TestSeveralDatabases(t *testing.T) {
 func TestReadOddSchema(t *testing.T) {
 	dir := mkdir(t, filepath.Join(t.TempDir(), "opencode"))
 	execute(t, filepath.Join(dir, "opencode.db"),
-		"create table session(id text primary key, title, time_created, time_updated, cost)",
+		"create table session(id text primary key, parent_id, title, time_created, time_updated, cost)",
 		"create table message(id text primary key, session_id text, time_created, time_updated, data)",
 		"create table part(id text primary key, message_id text, time_updated, data)",
-		"insert into session values ('ses_1', x'ff00', 'soon', null, 'much'), ('ses_2', 12, 1795202766525, 1795202766526.5, 1), ('../etc', '', 1, 1, 0)",
+		"insert into session values ('ses_1', null, x'ff00', 'soon', null, 'much'), ('ses_2', null, 12, 1795202766525, 1795202766526.5, 1), ('../etc', null, '', 1, 1, 0)",
 		"insert into message values ('msg_1', 'ses_2', 5, 6, 'no json'), ('msg_2', 'ses_1', 'x', null, '{\"role\":\"user\"}')",
 		"insert into part values ('prt_1', 'msg_2', 1, '[1,2'), ('prt_2', 'msg_2', 1, '{\"type\":\"text\",\"text\":\"hi\",\"synthetic\":true}'), ('prt_3', 'msg_2', 1, '{\"type\":\"text\",\"text\":\"ho\"}')")
 	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{}, whole)

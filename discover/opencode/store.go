@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/opencode/transcript"
 )
 
 // Entries implements [discover.Adapter]. It lists the sessions of all databases, and those in JSON files that are in no database.
@@ -54,14 +53,7 @@ func notMigrated(files, migrated []discover.Entry) []discover.Entry {
 func databaseEntries(ctx context.Context, home discover.Home, path string, q discover.EntryFilter) (out []discover.Entry, err error) {
 	hasV2 := false
 	err = readDatabase(ctx, home.Dir, path, func(d *database) {
-		out, hasV2 = nil, d.hasV2
-		for _, s := range d.listSessions(q) {
-			if isSessionID(s.id) {
-				out = append(out, discover.Entry{
-					Agent: agentName, Path: path, Home: home.Dir, ID: s.id, Parent: s.parent, Updated: transcript.Time(s.updated),
-				})
-			}
-		}
+		out, hasV2 = d.entries(q), d.hasV2
 	})
 	if err == nil && hasV2 && q.Refs == nil && q.Parents == nil {
 		err = errV2Sessions

@@ -41,17 +41,6 @@ func (scan *processScan) unloggedSince(p *loggedProcess) time.Time {
 	return time.Time{}
 }
 
-// lastStart returns when the newest turn began, or else when the session was created.
-func (s *session) lastStart() time.Time {
-	if s.Turn.Began.After(s.Created) {
-		return s.Turn.Began
-	}
-	return s.Created
-}
-
-// inFirstRun reports whether the newest turn is the one for which `opencode run` created the session.
-func (s *session) inFirstRun() bool { return s.headless && s.lastStart().Sub(s.Created) < flushSlack }
-
 // unloggedClaims returns claims for the sessions that the process may have begun or continued without a line in the log. They are weak:
 // another process may have, or one that ended before it wrote its log. The sub-agents of claimed sessions are claimed too.
 func (scan *processScan) unloggedClaims(p *loggedProcess, base discover.Claim, logged []discover.Claim) []discover.Claim {

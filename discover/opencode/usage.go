@@ -17,9 +17,8 @@ func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq
 // readUsage reads what the sessions of a batch used, as [batch.read] reads their records. It leaves out sessions without answers.
 func (b batch) readUsage(ctx context.Context) (used []*discover.SessionUsage, err error) {
 	add := func(s *session, rows transcript.Rows) {
-		s.TruncateTexts()
 		if answers := transcript.ReadAnswers(rows, s.Created.UnixMilli()); len(answers) > 0 {
-			used = append(used, &discover.SessionUsage{Record: s.Record, Usage: answers})
+			used = append(used, &discover.SessionUsage{Record: s.record(), Usage: answers})
 		}
 	}
 	if b.isLegacy() {

@@ -15,15 +15,9 @@ type Usage struct {
 	Cost   float64
 }
 
-// Add adds other usage. The size of the context stays.
+// Add adds other usage.
 func (u *Usage) Add(v Usage) {
-	u.Cost += v.Cost
-	u.Tokens.In += v.Tokens.In
-	u.Tokens.Out += v.Tokens.Out
-	u.Tokens.Reasoning += v.Tokens.Reasoning
-	u.Tokens.CacheRead += v.Tokens.CacheRead
-	u.Tokens.CacheWrite += v.Tokens.CacheWrite
-	u.Tokens.Total += v.Tokens.Total
+	u.Tokens, u.Cost = u.Tokens.Plus(v.Tokens), u.Cost+v.Cost
 }
 
 // SumTokens sets the total to the sum of the others.
