@@ -10,14 +10,13 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
 	"agentctl/proc"
 )
 
 // Claims returns what the live Codex processes show: one presence claim for each process that runs threads or may run one, and up to
 // two pieces of exact evidence for each thread, the lock that the process holds and the rollout that it has open for writing. A
-// process with neither is an ephemeral run, a run in its first moments, a TUI of a version without locks that nothing was typed into,
-// or an exec in its last moments (see exitingexec.go). A terminal that is a client of the daemon makes a presence claim, and claims to
+// process with neither is an ephemeral run, a run in its first or last moments, or a TUI of a version without locks that nothing was
+// typed into. A terminal that is a client of the daemon makes a presence claim, and claims to
 // show one of the daemon's threads (see clients.go). Helpers and short commands make no claim.
 func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.Home) ([]discover.Claim, error) {
 	c := claimBuilder{adapter: a, ctx: ctx}
@@ -79,9 +78,13 @@ func (c *claimBuilder) addProcess(table *proc.Table, p proc.Process) {
 	client := func() bool { return in.role == tui && !in.noDaemon && daemonRuns(table, p) }
 	s := c.newAgentProcess(p, in)
 	s.ofHome = files.ofHome || err != nil
+	outdated := belowFloor(s.claim.Version)
 	switch {
+	case outdated != "":
+		c.addUnreadable(s, outdated)
+		c.addOutdatedThreads(s, files, outdated)
 	case err != nil && !client():
-		c.addUnreadable(s, err)
+		c.addUnreadable(s, fmt.Sprintf("its open files: %v", err))
 	case err != nil:
 	case len(files.threads) > 0 || in.mayRunThreads(files, client):
 		c.addThreads(s, files)
@@ -138,7 +141,6 @@ func (c *claimBuilder) addThreads(s agentProcess, files openFiles) {
 	}
 	if len(threads) == 0 {
 		c.addArgvClaim(s)
-		c.addEndedExec(s, files)
 	}
 }
 
@@ -151,13 +153,23 @@ func (t threadFiles) hasRecords() bool {
 	return err == nil && info.Size() > 0
 }
 
-// addUnreadable adds the claims of a process whose open files cannot be read.
-func (c *claimBuilder) addUnreadable(s agentProcess, err error) {
+// addUnreadable adds the claims of a process that is not looked into.
+func (c *claimBuilder) addUnreadable(s agentProcess, why string) {
 	claim := s.presenceClaim()
-	claim.Unreadable = fmt.Sprintf("its open files: %v", err)
-	claim.HideIfUnlinked = false
+	claim.Unreadable, claim.HideIfUnlinked = why, false
 	c.claims = append(c.claims, claim)
 	c.addArgvClaim(s)
+}
+
+// addOutdatedThreads adds the threads whose rollouts a process of a version that is not supported has open for writing.
+func (c *claimBuilder) addOutdatedThreads(s agentProcess, files openFiles, why string) {
+	for _, t := range files.threads {
+		claims, _ := c.threadClaims(s, t, true)
+		for _, claim := range claims {
+			claim.Strength, claim.Unreadable = discover.Weak, why
+			c.claims = append(c.claims, claim)
+		}
+	}
 }
 
 // mayRunThreads reports whether a process without a thread's files may run one. Where the descriptors of a TUI do not show whether it
@@ -202,7 +214,7 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 		claim.Dir = s.newThreadDir(s.Process)
 	}
 	stored = ok && entry.Size > 0
-	if !stored && c.homes.byDir(claim.Home) != nil || only && s.endsUnrecordedTurn() { // what is stored in an unlisted home is unknown
+	if !stored && c.homes.byDir(claim.Home) != nil { // what is stored in an unlisted home is unknown
 		claim.Turn = s.initialTurn()
 	}
 	// The user can check the details with lsof or in /proc/PID/fd.
@@ -286,12 +298,6 @@ func (in invocation) initialTurn() *discover.Turn {
 		return &discover.Turn{State: discover.TurnOpen}
 	}
 	return &discover.Turn{State: discover.TurnNone}
-}
-
-// endsUnrecordedTurn reports whether the process ends with its turn, and is of a version that does not record when a turn begins and
-// ends (SEEN 0.42, 0.80; 0.104 does).
-func (s agentProcess) endsUnrecordedTurn() bool {
-	return s.role == exec && native.ParseVersion(s.claim.Version).Before(native.Version{0, 104, 0})
 }
 
 // newThreadDir is the directory in which the process begins a thread, "" if its clients decide.

@@ -137,14 +137,26 @@ func TestExecHasTwoExactClaims(t *testing.T) {
 	}
 }
 
-// An exec of a version that does not record its turn is at work as long as it lives, whatever its rollout ends with.
-func TestExecWithoutRecordedTurns(t *testing.T) {
-	for version, turn := range map[string]string{"0.42.0": " open", "0.104.0": ""} {
+// A process of a version below the floor is a row that says so, and its rollout ties no session to it for sure.
+func TestBelowFloor(t *testing.T) {
+	for version, want := range map[string][]string{
+		"0.129.0": {"pid 8  process exact exec unreadable open", "pid 8 " + threadA + " rollout-fd weak exec on-disk unreadable"},
+		"0.130.0": {"pid 8  process exact exec open", "pid 8 " + threadA + " rollout-fd exact exec on-disk"},
+	} {
 		w := newTestHome(t)
 		exe := w.file("node_modules/@openai/codex/vendor/x86_64-unknown-linux-musl/codex/codex", "")
 		w.file("node_modules/@openai/codex/package.json", `{"version":"`+version+`"}`)
-		w.process(8, 1, exe, []string{"exec", "-"}, writing(w.rollout(nameA)))
-		w.expect("pid 8  process exact exec open", "pid 8 "+threadA+" rollout-fd exact exec on-disk"+turn)
+		path := w.file("sessions/2026/11/20/"+nameA, strings.ReplaceAll(string(rollout(metaLine, startedLine, contextLine)), someID, threadA))
+		w.process(8, 1, exe, []string{"exec", "-"}, writing(path))
+		w.expect(want...)
+		sessions := discover.Correlate(proc.NewFakeTable(w.facts...), w.claims(), readHome(t, w.home, discover.ReadOptions{}))
+		below := version == "0.129.0"
+		if len(sessions) != 1 || (sessions[0].Status == discover.Unknown) != below || len(sessions[0].Processes) != 1 {
+			t.Errorf("%s: %+v", version, sessions)
+		}
+		if why := w.claims()[0].Unreadable; below != (why == "0.129.0 is older than supported (0.130): update") {
+			t.Errorf("%s: %q", version, why)
+		}
 	}
 }
 

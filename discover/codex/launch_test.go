@@ -2,6 +2,7 @@ package codex
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,7 +91,7 @@ func TestUnsupported(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "vendor", targetTriple(), "codex", "codex")
 	installed(t, old)
-	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"name":"x","version":"0.104.0-linux-x64"}`), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"name":"x","version":"0.146.0-linux-x64"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	archived := stoppedSession(nil)
@@ -109,6 +110,12 @@ func TestUnsupported(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for version, want := range map[string]string{"0.129.0": "0.129.0 is older than supported (0.130): update", "0.130.0": "<nil>"} {
+		_, err := New().Spec(launch.Request{}, hostWith(installedVersion(t, version)))
+		if !strings.HasSuffix(fmt.Sprint(err), want) {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
 	_, err := New().Spec(launch.Request{}, hostWith(t.TempDir()))
 	if e := (*launch.NotInstalledError)(nil); !errors.As(err, &e) {
 		t.Errorf("without codex: %v", err)
@@ -118,7 +125,7 @@ func TestUnsupported(t *testing.T) {
 // A version without a daemon forgets the settings of a session in its terminal interface: they are passed again.
 func TestInteractiveBeforeDaemon(t *testing.T) {
 	r := launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "read-only"}}), Interactive: true}
-	for version, want := range map[string]string{"0.104.0": "-m gpt -s read-only", "0.169.0": "", "": ""} {
+	for version, want := range map[string]string{"0.155.0": "-m gpt -s read-only", "0.169.0": "", "": ""} {
 		if flags, err := settingsArgs(r, installation{version: version}); err != nil || strings.Join(flags, " ") != want {
 			t.Errorf("%s: %q, %v", version, flags, err)
 		}
@@ -172,7 +179,7 @@ func TestFindProgram(t *testing.T) {
 }
 
 func TestOlderThan(t *testing.T) {
-	for version, want := range map[string]bool{"0.104.0": true, "0.146.9": true, "0.147": false, "0.147.0": false, "0.169.0": false, "1.0.0": false, "": false, "x.y.z": false} {
+	for version, want := range map[string]bool{"0.146.9": true, "0.147": false, "0.147.0": false, "0.169.0": false, "1.0.0": false, "": false, "x.y.z": false} {
 		if (installation{version: version}).olderThan(firstExecForkVersion()) != want {
 			t.Errorf("%q: older %t", version, !want)
 		}

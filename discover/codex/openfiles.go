@@ -20,12 +20,6 @@ func isThreadFile(path string) bool {
 	return ok && filepath.Base(filepath.Dir(path)) == locksDir
 }
 
-// isHistoryDB reports whether a file of a home is the database of the threads' messages: thread_history_1.sqlite in 0.169, absent
-// before 0.150. The number changes with what it contains.
-func isHistoryDB(name string) bool {
-	return strings.HasPrefix(name, "thread_history_") && strings.HasSuffix(name, ".sqlite")
-}
-
 // openFiles is what a process's descriptors show.
 type openFiles struct {
 	threads []threadFiles // by ID
@@ -34,19 +28,16 @@ type openFiles struct {
 	watchesFiles bool
 	// descriptorsNamed: the kernel names descriptors that are not files, so that a missing inotify descriptor means something.
 	descriptorsNamed bool
-	// historyDB: the process has the database of the threads' messages open. It opens it with its first thread, just after it has
-	// taken the thread's lock, and keeps it open until it ends (SEEN 0.169).
-	historyDB bool
 	// ofHome: it has a file of a home open that only Codex keeps open. A client of the daemon has its own lock among them.
 	ofHome bool
 }
 
-// isHomeFile reports whether a path is that of a file that every Codex process has open while it runs: its databases, the lock of its
-// directory of links (SEEN 0.130–0.171), or the log of a TUI (SEEN 0.104).
+// isHomeFile reports whether a path is that of a file that every Codex process has open while it runs: its databases, or the lock of its
+// directory of links (SEEN 0.130–0.171).
 func isHomeFile(path string) bool {
 	base := filepath.Base(path)
 	return strings.HasSuffix(base, ".sqlite") && (strings.HasPrefix(base, "state_") || strings.HasPrefix(base, "logs_")) ||
-		base == ".lock" && strings.HasPrefix(filepath.Base(filepath.Dir(path)), "codex-arg0") || base == "codex-tui.log"
+		base == ".lock" && strings.HasPrefix(filepath.Base(filepath.Dir(path)), "codex-arg0")
 }
 
 // threadFiles is the evidence for one thread: the lock that the process holds, the rollout that it writes, or both.
@@ -62,7 +53,7 @@ func readOpenFiles(p proc.Process) (openFiles, error) {
 			e.descriptorsNamed = true
 			e.watchesFiles = e.watchesFiles || name == "inotify"
 		}
-		e.historyDB, e.ofHome = e.historyDB || isHistoryDB(filepath.Base(path)), e.ofHome || isHomeFile(path)
+		e.ofHome = e.ofHome || isHomeFile(path)
 		return isThreadFile(path)
 	})
 	for _, f := range files {

@@ -39,10 +39,14 @@ func findInstallation(host launch.Environment) (installation, error) {
 	if err != nil {
 		return installation{}, &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program(), Err: err}
 	}
-	if p, ok := npmInstallation(real, host); ok {
-		return p, nil
+	p, ok := npmInstallation(real, host)
+	if !ok {
+		p = installation{path: path, version: binaryVersion(real)}
 	}
-	return installation{path: path, version: binaryVersion(real)}, nil
+	if why := belowFloor(p.version); why != "" {
+		return p, unsupported(why)
+	}
+	return p, nil
 }
 
 // targetTriple is the platform as the binary's directories name it.

@@ -232,7 +232,7 @@ func TestCodexSendByQueue(t *testing.T) {
 	screen := old.TUI()
 	screen.Submit("an old one")
 	screen.WaitFor("OK: an old one")
-	c.sends(7, "0.104.0 takes no messages: update Codex", codexID(t, w, "an old one"), "to an old one")
+	c.sends(7, "0.130.0 takes no messages: update Codex", codexID(t, w, "an old one"), "to an old one")
 }
 
 // codexQueue are the messages in Codex's queue for a thread, as JSON.

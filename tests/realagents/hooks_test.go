@@ -37,7 +37,7 @@ func TestCommitsInAGuardedRepository(t *testing.T) {
 				t.Fatalf("exit code %d\n%s", code, errs)
 			}
 			var args []string
-			if r.Version == install.CodexCurrent { // its sandbox cannot write to .git; that of 0.104 can
+			if r.Version == install.CodexCurrent { // its sandbox cannot write to .git; that of 0.130 can
 				args = []string{"--dangerously-bypass-approvals-and-sandbox"}
 			}
 			tool := w.Tool(a.Dir())

@@ -233,9 +233,6 @@ func (s *support) inTerminal(t *testing.T, w *world.World, a world.Agent, c agen
 		args = []string{"--permission-mode", "default"} // newer ones would decide by themselves
 	case install.Codex:
 		prompt = "asks [[escalate touch q]]"
-		if a.Before("0.80.0") { // whose model asks for that in other words
-			args, prompt = []string{"--ask-for-approval", "untrusted"}, "asks [[shell touch q]]"
-		}
 	case install.OpenCode: // which asks for nothing else, and listens only if told to
 		args = []string{"--port", "0"}
 		if err := os.WriteFile(a.Dir()+"/opencode.json", []byte(`{"permission":{"bash":"ask"}}`), 0o600); err != nil {

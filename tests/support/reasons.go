@@ -27,22 +27,6 @@ func reasons() []reason {
 			"These versions listen for no messages (exit code 7): update Claude Code.",
 		},
 		{
-			install.Codex, "messages", "", "0.79.0",
-			"The tool call is stored when its result is there, and not shown before that. The prompt and the answer are shown.",
-		},
-		{
-			install.Codex, "outcome", "", "0.79.0",
-			"The start and the end of a turn are not recorded, nor is a tool call before its end: the outcome of a run that was killed is `unknown`.",
-		},
-		{
-			install.Codex, "error", "", "0.80.0",
-			"No error is recorded, nor the end of a turn: the outcome of a run that was refused is `unknown`.",
-		},
-		{
-			install.Codex, "waiting", "", "0.79.0",
-			"The call that needs permission is stored when it has been answered. Until then the session is listed as `running`.",
-		},
-		{
 			install.Codex, "send", "", "0.147.0",
 			"These versions take no messages (exit code 7): update Codex.",
 		},

@@ -15,8 +15,8 @@ const (
 	ClaudeMain = "2.1.197"
 	// CodexCurrent has writer locks and a daemon behind its TUI.
 	CodexCurrent = "0.171.0"
-	// CodexOld has neither, and the older rollout dialect.
-	CodexOld = "0.104.0"
+	// CodexOld is the oldest supported one: it has neither, and the older rollout dialect.
+	CodexOld = "0.130.0"
 	// OpenCodeCurrent has a SQLite store and one shared log.
 	OpenCodeCurrent = "1.18.33"
 	// OpenCodeOld is the oldest supported one: npm's command is a launcher, and each process has a log of its own.
