@@ -23,8 +23,6 @@ type FakeProcess struct {
 	// Unshared are the other namespaces that it does not share with us.
 	Unshared      Namespaces
 	ResourceUsage Usage
-	// WrittenBytes is how many bytes it has written; zero stands for a system that does not count them.
-	WrittenBytes int64
 	// PeerPID is the pid of a real process that has the other ends of connections in its place; see [Process.VerifyPeer].
 	PeerPID int
 	// Err is returned by every method, as for a process of another user.
@@ -135,11 +133,4 @@ func (f FakeProcess) peer(_ Process, c connection) (peer, error) {
 		return peerPending, err
 	}
 	return real.backend().peer(real, c)
-}
-
-func (f FakeProcess) bytesWritten(Process) (int64, error) {
-	if f.Err == nil && f.WrittenBytes == 0 {
-		return 0, ErrUnsupported
-	}
-	return f.WrittenBytes, f.Err
 }

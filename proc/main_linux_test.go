@@ -22,7 +22,6 @@ func roles() map[string]func() error {
 	return map[string]func() error{
 		"wait":            roleWait,
 		"burn":            roleBurn,
-		"write":           roleWrite,
 		"nobody":          roleNobody,
 		"hiding":          roleHiding,
 		"hidepid":         roleHidepid,

@@ -174,7 +174,6 @@ type backend interface {
 	samePath(p Process, path string) (bool, error)
 	credentials(Process) (Credentials, error)
 	usage(Process) (Usage, error)
-	bytesWritten(Process) (int64, error)
 	peer(Process, connection) (peer, error)
 }
 
@@ -195,10 +194,6 @@ type Usage struct {
 // Usage returns what the process uses (Linux: /proc/PID/stat and statm; macOS: proc_info's PROC_PIDTASKINFO). On macOS
 // only processes of the same user can be read.
 func (p Process) Usage() (Usage, error) { return p.backend().usage(p) }
-
-// BytesWritten returns how many bytes the process has written, into whatever it was (Linux: wchar of /proc/PID/io;
-// [ErrUnsupported] elsewhere). The process cannot have written a file that is longer.
-func (p Process) BytesWritten() (int64, error) { return p.backend().bytesWritten(p) }
 
 // ProgramName returns the name of a program from the path of its file, or from the kernel's short name: the part after
 // the last slash. It undoes the wrapping of Nix, which hides a program behind a script of its name and calls it

@@ -6,8 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (xnu) bytesWritten(Process) (int64, error) { return 0, ErrUnsupported }
-
 func (xnu) usage(p Process) (Usage, error) {
 	return verified(p, func(pid int) (Usage, error) {
 		frequency, err := unix.SysctlUint64("hw.tbfrequency") // 10⁹ on Intel, 24·10⁶ on Apple's own

@@ -19,21 +19,6 @@ func (f *procfs) usage(p Process) (Usage, error) {
 	})
 }
 
-func (f *procfs) bytesWritten(p Process) (int64, error) {
-	return verified(f, p, func(d pidDir) (int64, error) {
-		raw, err := d.read("io")
-		if err != nil {
-			return 0, orGone(err)
-		}
-		for line := range bytes.Lines(raw) {
-			if n, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("wchar: ")); ok {
-				return strconv.ParseInt(string(n), 10, 64)
-			}
-		}
-		return 0, ErrUnsupported // a kernel that does not count
-	})
-}
-
 // resident returns the resident memory in bytes.
 func (d pidDir) resident() (int64, error) {
 	raw, err := d.read("statm")

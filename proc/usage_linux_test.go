@@ -3,7 +3,6 @@ package proc
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -34,28 +33,6 @@ func roleBurn() error {
 	err := roleWait()
 	runtime.KeepAlive(held)
 	return err
-}
-
-// roleWrite writes a number of bytes and prints that number; the printed line is included.
-func roleWrite() error {
-	if err := os.WriteFile(os.DevNull, make([]byte, 1<<20), 0o600); err != nil {
-		return err
-	}
-	fmt.Println("written")
-	return roleWait()
-}
-
-func TestBytesWritten(t *testing.T) {
-	c := start(t, "write")
-	p := inspect(t, c.Process.Pid)
-	got, err := p.BytesWritten()
-	if err != nil || got < 1<<20 || got > 1<<20+4096 {
-		t.Errorf("%d bytes written, %v; want a little over %d", got, err, 1<<20)
-	}
-	c.end(t)
-	if _, err := p.BytesWritten(); !errors.Is(err, ErrGone) {
-		t.Errorf("of one that is gone: %v", err)
-	}
 }
 
 // TestUsageOfKnownBurn: the result is between what the child counted before and what the kernel counted at its end.
