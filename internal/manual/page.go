@@ -1,6 +1,11 @@
+// Package manual makes the pages of the manual from docs/cli.md: in Markdown, of which a release makes man pages, and as text.
+//
+// The Markdown is a subset: paragraphs, tables, lists, code blocks, one empty line before and after each; in texts code, bold and italic
+// words, links and anchors.
 package manual
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,11 +26,14 @@ type Command struct {
 // Page is a page of the manual.
 type Page struct {
 	// Name is the page's name: agentctl, agentctl-launch, agentctl-hooks-install.
-	Name string
-	// usage says in a few words what the command does.
-	usage    string
+	Name     string
 	sections []section
-	markup
+}
+
+// section is a heading and the blocks of Markdown below it.
+type section struct {
+	title  string
+	blocks []string
 }
 
 // pageName is the name of a command's page.
@@ -40,30 +48,32 @@ func Pages(usage string, commands []Command) []Page {
 	for _, c := range commands {
 		names = append(names, c.Name)
 	}
-	m := newMarkup(names)
-	program := Page{Name: Program, usage: usage, markup: m}
+	parsed := parse(docs.CommandLine, names)
 	var pages []Page
-	list := section{title: "Commands"}
-	parsed := parse(docs.CommandLine)
+	var list, seeAlso []string
 	for _, c := range commands {
 		if i := slices.IndexFunc(parsed, func(s section) bool { return s.title == c.Name }); i >= 0 {
-			shared := sharedFlags(parsed, names, c.Flags)
-			pages = append(pages, Page{pageName(c.Name), c.Usage, arrange(slices.Concat(parsed[i].blocks, shared)), m})
+			pages = append(pages, newPage(pageName(c.Name), c.Usage, arrange(slices.Concat(parsed[i].blocks, sharedFlags(parsed, names, c.Flags)))))
 		}
-		list.blocks = append(list.blocks, block{kind: table, rows: [][]string{{"`" + c.Name + "`", c.Usage}}})
+		list = append(list, "`"+c.Name+"`\n: "+c.Usage)
+		seeAlso = append(seeAlso, pageReference(pageName(c.Name)))
 	}
-	for _, s := range parsed {
-		switch {
-		case s.title == "":
-			program.sections = append(program.sections, arrange(s.blocks)...)
-			program.sections = append(program.sections, list)
-		case !slices.Contains(names, s.title):
-			program.sections = append(program.sections, s)
+	program := arrange(parsed[0].blocks)
+	program = append(program, section{"Commands", []string{strings.Join(list, "\n\n")}})
+	for _, s := range parsed[1:] {
+		if !slices.Contains(names, s.title) {
+			program = append(program, section{s.title, defineAll(s.blocks)})
 		}
 	}
-	program.sections = append(program.sections, seeAlso(names...))
-	return append([]Page{program}, pages...)
+	program = append(program, section{"See also", []string{strings.Join(seeAlso, ", ")}})
+	return append([]Page{newPage(Program, usage, program)}, pages...)
 }
+
+func newPage(name, usage string, sections []section) Page {
+	return Page{name, append([]section{{"Name", []string{name + " - " + usage}}}, sections...)}
+}
+
+func pageReference(page string) string { return "**" + page + "**(1)" }
 
 // Find returns the page of a command; false if it has none.
 func Find(pages []Page, command string) (Page, bool) {
@@ -74,19 +84,82 @@ func Find(pages []Page, command string) (Page, bool) {
 	return pages[i], true
 }
 
+// Markdown returns the page with headings of the second level, and terms with definitions instead of tables.
+func (p Page) Markdown() string {
+	var b strings.Builder
+	for _, s := range p.sections {
+		b.WriteString("## " + strings.ToUpper(s.title) + "\n\n" + strings.Join(s.blocks, "\n\n") + "\n\n")
+	}
+	return b.String()
+}
+
+// parse splits a document into its sections, and rewrites its links: one to the section of a command names its page. The first section
+// has no title: it is what precedes the first heading of the second level.
+func parse(document string, commands []string) []section {
+	pages := map[string]string{}
+	for _, c := range commands {
+		pages["#"+strings.ReplaceAll(c, " ", "-")] = pageName(c)
+	}
+	document = regexp.MustCompile(`<a id="[^"]*"></a>|</?kbd>`).ReplaceAllStringFunc(document, func(tag string) string {
+		if strings.HasSuffix(tag, "kbd>") {
+			return "**"
+		}
+		return ""
+	})
+	link := regexp.MustCompile(`\[([^\]]+)\]\(([^)]+)\)`)
+	document = link.ReplaceAllStringFunc(document, func(text string) string {
+		m := link.FindStringSubmatch(text)
+		switch page := pages[m[2]]; {
+		case page != "":
+			return pageReference(page)
+		case strings.HasPrefix(m[2], "https://"):
+			return m[1] + " <" + m[2] + ">"
+		}
+		return m[1]
+	})
+	var sections []section
+	for _, text := range strings.Split(document, "\n## ") {
+		title, rest, _ := strings.Cut(text, "\n")
+		if strings.HasPrefix(title, "# ") {
+			title = ""
+		}
+		sections = append(sections, section{title, splitBlocks(rest)})
+	}
+	return sections
+}
+
+// splitBlocks splits a section at its empty lines, but for those in code.
+func splitBlocks(text string) (blocks []string) {
+	block, inCode := "", false
+	for line := range strings.Lines(text + "\n\n") {
+		if strings.HasPrefix(line, "```") {
+			inCode = !inCode
+		}
+		if line != "\n" || inCode {
+			block += line
+		} else if block != "" {
+			blocks, block = append(blocks, strings.TrimSuffix(block, "\n")), ""
+		}
+	}
+	return blocks
+}
+
+const flagTable = "| flag |"
+
 // sharedFlags returns the tables of those of a command's flags that a section about several commands has.
-func sharedFlags(sections []section, commands, flags []string) (tables []block) {
+func sharedFlags(sections []section, commands, flags []string) (tables []string) {
 	for _, s := range sections {
-		for _, b := range s.blocks {
-			if b.kind != table || b.head[0] != "flag" || slices.Contains(commands, s.title) {
+		for _, block := range s.blocks {
+			if !strings.HasPrefix(block, flagTable) || slices.Contains(commands, s.title) {
 				continue
 			}
-			b.rows = slices.DeleteFunc(slices.Clone(b.rows), func(row []string) bool {
-				name, _, _ := strings.Cut(strings.Trim(row[0], "`"), " ")
+			lines := strings.Split(block, "\n")
+			rows := slices.DeleteFunc(lines[2:], func(row string) bool {
+				name := strings.FieldsFunc(row, func(r rune) bool { return strings.ContainsRune("| `", r) })[0]
 				return !slices.Contains(flags, name)
 			})
-			if len(b.rows) > 0 {
-				tables = append(tables, b)
+			if len(rows) > 0 {
+				tables = append(tables, strings.Join(append(lines[:2:2], rows...), "\n"))
 			}
 		}
 	}
@@ -95,37 +168,73 @@ func sharedFlags(sections []section, commands, flags []string) (tables []block) 
 
 // arrange puts the blocks of a command's section into the sections of a page: the first code block is the synopsis, tables of flags
 // are the options, and what a shell can run are examples.
-func arrange(blocks []block) (out []section) {
+func arrange(blocks []string) (out []section) {
 	synopsis, description := section{title: "Synopsis"}, section{title: "Description"}
 	options, examples := section{title: "Options"}, section{title: "Examples"}
 	for _, b := range blocks {
+		to := &description
 		switch {
-		case b.kind == code && b.language == "" && len(synopsis.blocks) == 0:
-			synopsis.blocks = append(synopsis.blocks, b)
-		case b.kind == table && b.head[0] == "flag":
-			options.blocks = append(options.blocks, b)
-		case b.kind == code && b.language == "sh":
-			examples.blocks = append(examples.blocks, b)
-		default:
-			description.blocks = append(description.blocks, b)
+		case strings.HasPrefix(b, "```\n") && synopsis.blocks == nil:
+			to = &synopsis
+		case strings.HasPrefix(b, flagTable):
+			to = &options
+		case strings.HasPrefix(b, "```sh\n"):
+			to = &examples
 		}
+		to.blocks = append(to.blocks, b)
 	}
 	for _, s := range []section{synopsis, description, options, examples} {
 		if len(s.blocks) > 0 {
-			out = append(out, s)
+			out = append(out, section{s.title, defineAll(s.blocks)})
 		}
 	}
-	if synopsis.blocks == nil {
-		return out
+	if synopsis.blocks != nil {
+		out = append(out, section{"Exit status", []string{pageReference(Program) + " lists the exit codes of all commands."}})
 	}
-	return append(out, section{title: "Exit status", blocks: []block{{text: "**" + Program + "**(1) lists the exit codes of all commands."}}})
+	return out
 }
 
-// seeAlso names the pages of commands.
-func seeAlso(commands ...string) section {
-	var names []string
-	for _, c := range commands {
-		names = append(names, "["+c+"](#"+strings.ReplaceAll(c, " ", "-")+")")
+// defineAll replaces tables: each row becomes a term and its definition. The last cell is the definition if it is the meaning of the
+// others; else all cells but the first one are, each with its heading.
+func defineAll(blocks []string) (out []string) {
+	for _, block := range blocks {
+		if strings.HasPrefix(block, "|") {
+			lines := strings.Split(block, "\n")
+			head := cellsOf(lines[0])
+			var definitions []string
+			for _, line := range lines[2:] {
+				definitions = append(definitions, definition(head, cellsOf(line)))
+			}
+			block = strings.Join(definitions, "\n\n")
+		}
+		out = append(out, block)
 	}
-	return section{title: "See also", blocks: []block{{text: strings.Join(names, ", ")}}}
+	return out
+}
+
+func definition(head, row []string) string {
+	term, last := row[0], len(row)-1
+	if last == 1 || head[last] == "meaning" {
+		for _, cell := range row[1:last] {
+			if cell != "" {
+				term += " (" + cell + ")"
+			}
+		}
+		return term + "\n: " + row[last]
+	}
+	var parts []string
+	for i, cell := range row[1:] {
+		parts = append(parts, "*"+head[i+1]+"* "+cell)
+	}
+	return term + "\n: " + strings.Join(parts, "; ")
+}
+
+// cellsOf splits a row. A | in a cell has a backslash before it.
+func cellsOf(row string) []string {
+	const escaped = "\x00"
+	cells := strings.Split(strings.ReplaceAll(strings.Trim(row, "| "), `\|`, escaped), "|")
+	for i := range cells {
+		cells[i] = strings.TrimSpace(strings.ReplaceAll(cells[i], escaped, "|"))
+	}
+	return cells
 }

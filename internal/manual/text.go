@@ -1,93 +1,106 @@
 package manual
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"agentctl/internal/output"
 )
 
 // Columns of a page as text.
 const (
 	indent    = 4
-	tagWidth  = 8 // a shorter term has its description on the same line
+	termWidth = 8 // a shorter term has its definition on the same line
 	itemWidth = 3
 	minWidth  = 40
 )
 
+// textWriter writes lines of at most width columns.
+type textWriter struct {
+	strings.Builder
+	width        int
+	bold, markup *regexp.Regexp // markup: of code and italic words
+}
+
 // Text returns the page as text for a terminal of this width, in columns.
 func (p Page) Text(width int) string {
-	t := textWriter{page: p, width: max(width, minWidth)}
-	t.WriteString("NAME\n")
-	t.filled(indent, indent, p.Name+" - "+p.usage)
-	for _, s := range p.sections {
-		t.WriteString("\n" + strings.ToUpper(s.title) + "\n")
-		for i, b := range s.blocks {
-			if i > 0 && (b.kind != item || s.blocks[i-1].kind != item) && !b.compact() {
+	t := textWriter{width: max(width, minWidth), bold: regexp.MustCompile(`\*\*([^*]+)\*\*`), markup: regexp.MustCompile("`([^`]+)`|\\*([^*\\s][^*]*)\\*")}
+	for i, s := range p.sections {
+		if i > 0 {
+			t.WriteString("\n")
+		}
+		t.WriteString(strings.ToUpper(s.title) + "\n")
+		for i, block := range s.blocks {
+			if i > 0 {
 				t.WriteString("\n")
 			}
-			t.block(b)
+			t.block(block)
 		}
 	}
 	return t.String()
 }
 
-// compact reports whether a block has no empty line before it.
-func (b block) compact() bool { return b.kind == table && b.head == nil }
-
-// textWriter writes lines of at most width columns.
-type textWriter struct {
-	strings.Builder
-	page  Page
-	width int
-}
-
-func (t *textWriter) block(b block) {
-	switch b.kind {
-	case paragraph:
-		t.filled(indent, indent, t.plain(b.text))
-	case item:
-		t.hanging(indent+b.depth*itemWidth, itemWidth, b.marker, t.plain(b.text))
-	case table:
-		for i, row := range b.rows {
-			if i > 0 {
-				t.WriteString("\n")
-			}
-			term, text := b.definition(row)
-			t.hanging(indent, tagWidth, t.plain(term), t.plain(text))
-		}
-	case code:
-		for _, line := range b.lines {
+func (t *textWriter) block(block string) {
+	lines := strings.Split(block, "\n")
+	if strings.HasPrefix(block, "```") {
+		for _, line := range lines[1 : len(lines)-1] {
 			t.WriteString(strings.TrimRight(strings.Repeat(" ", 2*indent)+line, " ") + "\n")
 		}
-	}
-}
-
-func (t *textWriter) plain(text string) string { return plain(t.page.spans(text)) }
-
-// hanging writes a term, and its description some columns to the right: on the same line if the term leaves room.
-func (t *textWriter) hanging(column, width int, term, text string) {
-	if n := utf8.RuneCountInString(term); n+1 < width { // with two blanks between them
-		t.filled(column, column+width, term+strings.Repeat("\u00a0", width-n-1)+" "+text)
 		return
 	}
-	t.filled(column, column+width, term)
-	t.filled(column+width, column+width, text)
+	var depth int
+	var marker string // of the item that the lines belong to
+	var words []string
+	end := func() {
+		if len(words) > 0 {
+			t.hanging(indent+depth*itemWidth, min(itemWidth*len(marker), itemWidth), marker, strings.Join(words, " "))
+		}
+		words = nil
+	}
+	for i, line := range lines {
+		definition, ok := strings.CutPrefix(line, ": ")
+		d, m, text, isItem := cutItem(line)
+		switch {
+		case ok:
+			t.hanging(indent, termWidth, words[0], definition)
+			words = nil
+		case line == "":
+			t.WriteString("\n")
+		case isItem && (i == 0 || marker != ""):
+			end()
+			depth, marker, words = d, m, []string{text}
+		default:
+			words = append(words, strings.TrimSpace(line))
+		}
+	}
+	end()
 }
 
-// filled writes a text in lines: the first one begins at a column, the others at another one.
-func (t *textWriter) filled(first, others int, text string) {
-	line := strings.Repeat(" ", first)
-	used, empty := first, true
-	for word := range strings.SplitSeq(text, " ") {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case !empty && used+1+n > t.width:
-			t.WriteString(line + "\n")
-			line, used = strings.Repeat(" ", others), others
-		case !empty:
-			line += " "
-			used++
-		}
-		line, used, empty = line+strings.ReplaceAll(word, "\u00a0", " "), used+n, false
+// cutItem splits the first line of an item of a list. Two blanks before the marker nest it in another item.
+func cutItem(line string) (depth int, marker, text string, ok bool) {
+	rest := strings.TrimLeft(line, " ")
+	marker, text, ok = strings.Cut(rest, " ")
+	number, isNumber := strings.CutSuffix(marker, ".")
+	isNumber = isNumber && number != "" && strings.Trim(number, "0123456789") == ""
+	return (len(line) - len(rest)) / 2, marker, text, ok && (marker == "-" || isNumber)
+}
+
+// plain returns a text without its markup.
+func (t *textWriter) plain(text string) string {
+	return t.markup.ReplaceAllString(t.bold.ReplaceAllString(text, "$1"), "$1$2")
+}
+
+// hanging writes a term, and its description some columns to the right: on the same line if the term leaves
+// room for two blanks, and if it is the marker of an item.
+func (t *textWriter) hanging(column, width int, term, text string) {
+	term = t.plain(term)
+	n := utf8.RuneCountInString(term)
+	if n > len("1.") && n+1 >= width {
+		t.hanging(column, 0, "", term)
+		term, n = "", 0
 	}
-	t.WriteString(line + "\n")
+	lines := output.WrapPlain(strings.Repeat(" ", column+width)+t.plain(text), t.width)
+	lines[0] = strings.Repeat(" ", column) + term + lines[0][column+n:]
+	t.WriteString(strings.Join(lines, "\n") + "\n")
 }

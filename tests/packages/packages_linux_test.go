@@ -136,7 +136,7 @@ func pages(t *testing.T) []string {
 	return out
 }
 
-// Each page is without a fault that mandoc finds, and without one of style.
+// Each page is without an error that mandoc finds.
 func manual(t *testing.T, r release, m machine) {
 	dir := filepath.Join(m.home, "pages")
 	check(t, os.Mkdir(dir, 0o755))
@@ -149,8 +149,8 @@ func manual(t *testing.T, r release, m machine) {
 	}
 	// A page with a fault shows that faults are found.
 	check(t, os.WriteFile(filepath.Join(dir, "x.1"), bytes.Repeat([]byte(".XX y\n"), 2), 0o644))
-	out := m.sh(t, "mandoc -T lint /root/pages/agentctl*.1; ! mandoc -T lint /root/pages/x.1 >/dev/null")
+	out := m.sh(t, "mandoc -T lint -W error /root/pages/agentctl*.1; ! mandoc -T lint -W error /root/pages/x.1 >/dev/null")
 	if out != "" {
-		t.Errorf("mandoc -T lint:\n%s", out)
+		t.Errorf("mandoc -T lint -W error:\n%s", out)
 	}
 }

@@ -12,11 +12,15 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/cpuguy83/go-md2man/v2/md2man"
 
 	"agentctl/internal/cmd"
 	"agentctl/internal/cmd/help"
 	"agentctl/internal/cmdutil"
+	"agentctl/internal/manual"
 )
 
 func main() {
@@ -36,8 +40,11 @@ func run(args []string) error {
 	}
 	date := time.Unix(seconds, 0).UTC().Format(time.DateOnly)
 	files := map[string]string{}
+	minus := strings.NewReplacer(`\-`, `\-`, "-", `\-`) // groff prints a - alone as a hyphen, which no shell takes for a minus
 	for _, p := range help.Pages(cmdutil.NewApp(cmdutil.Factory{}, cmd.Verbs())) {
-		if files["man/"+p.Name+".1.gz"], err = compressed(p.Man(args[1], date)); err != nil {
+		title := fmt.Sprintf("%% %s 1 %q %q\n\n", strings.ToUpper(p.Name), date, manual.Program+" "+args[1])
+		page := minus.Replace(string(md2man.Render([]byte(title + p.Markdown()))))
+		if files["man/"+p.Name+".1.gz"], err = compressed(page); err != nil {
 			return err
 		}
 	}
