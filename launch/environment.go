@@ -1,13 +1,21 @@
 package launch
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/native/fsread"
+	"agentctl/proc"
 )
 
 // Environment is the environment that an agent runs in.
@@ -59,4 +67,119 @@ func (h Environment) LookPath(program string) (string, error) {
 		}
 	}
 	return "", &fs.PathError{Op: "find in PATH", Path: program, Err: fs.ErrNotExist}
+}
+
+// Run runs a short command of an agent to its end, with additional variables. The error has what the command printed.
+func (h Environment) Run(ctx context.Context, variables []string, args ...string) error {
+	return h.RunIn(ctx, "", variables, args...)
+}
+
+// RunIn is [Environment.Run] in a directory; "" is that of this process.
+func (h Environment) RunIn(ctx context.Context, dir string, variables []string, args ...string) error {
+	_, err := h.Output(ctx, dir, variables, args...)
+	return err
+}
+
+// Output is [Environment.RunIn] and returns what the command printed, on stdout and stderr.
+func (h Environment) Output(ctx context.Context, dir string, variables []string, args ...string) (string, error) {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = slices.Concat(h.Environ, variables)
+	if cmd.Dir = dir; dir != "" {
+		cmd.Env = append(cmd.Env, "PWD="+dir) // some believe it more than the kernel
+	}
+	out := fsread.LimitedBuffer{Limit: 64 << 10}
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = time.Second
+	if err := proc.RunJob(ctx, cmd, true, runGrace); err != nil {
+		words := append([]string{filepath.Base(args[0])}, args[1:]...)
+		return string(out.Bytes()), fmt.Errorf("%s: %w: %s", strings.Join(words, " "), err, bytes.TrimSpace(out.Bytes()))
+	}
+	return string(out.Bytes()), nil
+}
+
+// Command is a command of an agent.
+type Command struct {
+	// Args is the command line; Args[0] is the absolute path of the program. Env are variables that it needs besides.
+	Args, Env []string
+	// Dir is the directory that it runs in.
+	Dir string
+	// Help is the command line that prints the command's help. Versions that have the command print HelpHas.
+	Help    []string
+	HelpHas string
+}
+
+// Supported asks the installed version of the agent whether it has the command. Error: [*UnsupportedError].
+func (c Command) Supported(ctx context.Context, agent discover.Agent, host Environment) error {
+	if len(c.Help) == 0 {
+		return nil
+	}
+	help, err := host.Output(ctx, c.Dir, c.Env, c.Help...)
+	if strings.Contains(help, c.HelpHas) {
+		return nil
+	}
+	what := fmt.Sprintf("in the installed version has no command %q", strings.TrimSpace(c.HelpHas))
+	if err != nil {
+		what += fmt.Sprintf(" (%v)", err)
+	}
+	return &UnsupportedError{Agent: agent, What: what}
+}
+
+// StdioServer is a command of an agent that answers on its stdout what it is asked on its stdin, and ends when its stdin ends.
+type StdioServer struct {
+	// Stdin is what it reads from, Stdout what it writes to.
+	Stdin, Stdout *os.File
+
+	stderr fsread.LimitedBuffer // complete once it has ended
+	cancel context.CancelFunc   // ends it
+	ended  chan struct{}
+}
+
+// StartStdioServer starts such a command in a directory, with additional variables. It ends with ctx at the latest, as do reading and
+// writing, even if a process that the server has started keeps the other end of a pipe.
+func (h Environment) StartStdioServer(ctx context.Context, dir string, variables []string, args ...string) (*StdioServer, error) {
+	childIn, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer childIn.Close()
+	out, childOut, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	defer childOut.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	s := &StdioServer{
+		Stdin: in, Stdout: out,
+		stderr: fsread.LimitedBuffer{Limit: 64 << 10}, cancel: cancel, ended: make(chan struct{}),
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env, cmd.Dir, cmd.WaitDelay = slices.Concat(h.Environ, variables, []string{"PWD=" + dir}), dir, runGrace
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, &s.stderr
+	job, err := proc.StartJob(cmd, true)
+	if err != nil {
+		cancel()
+		return nil, errors.Join(err, in.Close(), out.Close())
+	}
+	context.AfterFunc(ctx, func() {
+		past := time.Unix(1, 0)
+		_ = errors.Join(in.SetDeadline(past), out.SetDeadline(past)) // they may be closed
+	})
+	go func() {
+		defer close(s.ended)
+		_ = job.WaitContext(ctx, runGrace) // its answers say whether it did what was asked
+	}()
+	return s, nil
+}
+
+// Close ends the server, and returns when it is gone. The result is what it has written to its stderr.
+func (s *StdioServer) Close() []byte {
+	_ = s.Stdin.Close()
+	select {
+	case <-s.ended:
+	case <-time.After(runGrace):
+	}
+	s.cancel()
+	<-s.ended
+	_ = s.Stdout.Close()
+	return bytes.TrimSpace(s.stderr.Bytes())
 }

@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -8,6 +10,9 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
 
@@ -141,4 +146,129 @@ func stdinFile(text string) (*os.File, error) {
 		return nil, fmt.Errorf("keeping the prompt for the agent: %w", err)
 	}
 	return f, nil
+}
+
+// Exec replaces this process by the agent's program, in our terminal. The kernel lock of a plan ends with this program's
+// image. Exec returns only if it fails.
+func Exec(spec Spec, host Environment) error {
+	if err := os.Chdir(spec.Dir); err != nil {
+		return err
+	}
+	if err := syscall.Exec(spec.Args[0], spec.Args, spec.environ(host)); err != nil {
+		return &os.PathError{Op: "exec", Path: spec.Args[0], Err: err}
+	}
+	return nil
+}
+
+// environ is the whole environment of the agent. It is told its directory, too: some believe that more than the kernel.
+func (s Spec) environ(host Environment) []string {
+	env := append([]string(nil), host.Environ...)
+	return append(append(env, s.Env...), "PWD="+s.Dir)
+}
+
+// Output is what a process has printed: the beginning and the end of each stream. Most streams are short enough to be complete.
+type Output struct {
+	Stdout, Stderr []byte
+}
+
+// A stream that is longer than both limits together lacks its middle.
+const (
+	headLimit = 64 << 10
+	tailLimit = 1 << 20
+)
+
+// outputFile is a file that a process writes to, and the offset at which the process began.
+type outputFile struct {
+	file   *os.File
+	offset int64
+}
+
+// openOutput makes the files that the process writes to. Both streams go to the end of the named file, in the order they
+// are written.
+func (x *Execution) openOutput(path string) (err error) {
+	if path != "" {
+		if x.stdout.file, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600); err != nil {
+			return err
+		}
+		x.stdout.offset, err = x.stdout.file.Seek(0, io.SeekEnd)
+		x.stderr = x.stdout
+		return err
+	}
+	if x.stdout.file, err = AnonymousFile("stdout"); err != nil {
+		return err
+	}
+	if x.stderr.file, err = AnonymousFile("stderr"); err != nil {
+		x.stdout.close()
+	}
+	return err
+}
+
+func (c outputFile) close() {
+	if c.file != nil {
+		_ = c.file.Close() // nothing was written here; one file of both streams is closed twice
+	}
+}
+
+// readOutput returns what the process has printed so far. What cannot be read is missing.
+func (x *Execution) readOutput() Output {
+	o := Output{Stdout: x.stdout.read()}
+	if o.Stderr = o.Stdout; x.stderr.file != x.stdout.file {
+		o.Stderr = x.stderr.read()
+	}
+	return o
+}
+
+func (c outputFile) read() []byte {
+	info, err := c.file.Stat()
+	if err != nil {
+		return nil
+	}
+	size := info.Size() - c.offset
+	if size <= headLimit+tailLimit {
+		return c.section(0, size)
+	}
+	return append(c.section(0, headLimit), c.section(size-tailLimit, tailLimit)...)
+}
+
+func (c outputFile) section(from, size int64) []byte {
+	text, _ := fsread.ReadAll(io.NewSectionReader(c.file, c.offset+from, max(size, 0)), headLimit+tailLimit)
+	return text
+}
+
+// KillTree kills the process and all that it has started, and returns when none of it is left.
+func (x *Execution) KillTree(ctx context.Context) error {
+	for {
+		table, err := proc.ReadTable(ctx)
+		if err != nil {
+			return err
+		}
+		left := 0
+		for p := range table.All() {
+			if p.Alive() && x.isDescendant(table, p) {
+				left++
+				err = errors.Join(err, killProcess(ctx, p.ID))
+			}
+		}
+		if left == 0 || err != nil {
+			return err
+		}
+	}
+}
+
+// killProcess kills one process and waits until it is gone.
+func killProcess(ctx context.Context, id proc.ID) error {
+	h, err := proc.Open(id)
+	if err == nil {
+		err = h.Signal(unix.SIGKILL)
+	}
+	if err == nil {
+		err = h.Wait(ctx)
+	}
+	if h != nil {
+		err = errors.Join(err, h.Close())
+	}
+	if errors.Is(err, proc.ErrGone) {
+		return nil
+	}
+	return err
 }

@@ -1,11 +1,18 @@
 package launch
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"agentctl/discover"
 	"agentctl/lock"
+	"agentctl/proc"
 )
 
 // Planner makes the plans of one caller's launches.
@@ -84,4 +91,159 @@ func (l Planner) Plan(ctx context.Context, a Adapter, r Request) (*Plan, error) 
 func (p *Plan) Release() {
 	p.flock.Release()
 	p.flock = nil
+}
+
+// OccupiedError says that sessions or locks keep the agent out of its workspace.
+type OccupiedError struct {
+	Locks []lock.Lock
+	// Flocked: the lock is a kernel lock, of a process that is no launch or has not released it in time.
+	Flocked bool
+}
+
+func (e *OccupiedError) Error() string { return e.Locks[0].Dir + " is not free" }
+
+// LiveError says that the session to resume is live.
+type LiveError struct{ Session discover.Session }
+
+func (e *LiveError) Error() string { return "the session " + e.Session.ID + " is live" }
+
+// LockWorkspace takes the kernel lock of the workspace. It waits for other calls of this program that hold it for a moment: launches,
+// until their session is proven, and calls that remove sessions. Any other holder, and one of those when ctx has ended, is an
+// [*OccupiedError].
+func LockWorkspace(ctx context.Context, scanner *discover.Scanner, w *lock.Workspace) (*lock.Flock, error) {
+	for {
+		limited, cancel := context.WithTimeout(ctx, lock.FlockTimeout)
+		held, err := lock.FlockWorkspace(limited, w.Top)
+		cancel()
+		if !errors.Is(err, lock.ErrFlocked) {
+			return held, err
+		}
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, ctx.Err()
+		}
+		table, err := scanner.ReadTable(context.WithoutCancel(ctx))
+		if err != nil {
+			return nil, err
+		}
+		found := &lock.Conflicts{Workspace: w}
+		found.AddHolders(table, true)
+		self, _ := table.ByPID(scanner.PID)
+		if ctx.Err() != nil || !isBrief(self, found.Locks[0]) {
+			return nil, &OccupiedError{Locks: found.Locks, Flocked: true}
+		}
+	}
+}
+
+// remoteVerb is the command that does one of these for the agentctl of another machine. The only command that holds a lock for long, lock, is not for
+// other machines.
+const remoteVerb = "__remote"
+
+// isBrief reports whether this program holds a lock only for a moment. It assumes so if the holder cannot be seen.
+func isBrief(self proc.Process, l lock.Lock) bool {
+	if len(l.Holders) == 0 {
+		return true
+	}
+	holder := l.Holders[0]
+	args, err := holder.Args()
+	if errors.Is(err, proc.ErrGone) || err == nil && len(args) == 0 {
+		return true // it has ended, and holds nothing
+	}
+	if err != nil || holder.Exe != self.Exe || len(args) < 2 {
+		return false
+	}
+	if l.Shared { // a check of the lock
+		return true
+	}
+	switch args[1] {
+	case "launch", "resume", string(ActionRemove), string(ActionArchive), string(ActionUnarchive), remoteVerb:
+		return true
+	}
+	return false
+}
+
+// checkFree returns a [*LiveError] if the session to resume is live, and an [*OccupiedError] if another one works in the
+// workspace or somebody has locked it, be it the caller.
+func (p *Plan) checkFree(ctx context.Context, l Planner, w *lock.Workspace) (err error) {
+	if p.Activity, err = lock.ReadActivity(ctx, p.Scanner, l.Getenv, l.Now); err != nil {
+		return err
+	}
+	if err := p.checkResumable(); err != nil || l.Force {
+		return err
+	}
+	p.Conflicts, p.UnreadLocks = p.Activity.FindConflicts(w, l.Strict)
+	if all := p.Conflicts.All(); len(all) > 0 {
+		return &OccupiedError{Locks: all}
+	}
+	return nil
+}
+
+// checkResumable returns a [*LiveError] if the session to resume is live.
+func (p *Plan) checkResumable() error {
+	if p.Request.Resume == nil || p.Request.Fork {
+		return nil
+	}
+	for _, s := range p.Activity.Sessions {
+		if s.MayBeSame(*p.Request.Resume) && s.Status.Live() {
+			return &LiveError{s}
+		}
+	}
+	return nil
+}
+
+// Member is one agent to launch: the only one, or a member of a group.
+type Member struct {
+	Adapter Adapter
+	// Model is the agent's own name of a model; "" leaves it to the agent.
+	Model string
+	// Branch is the branch of its worktree, Base where a new branch starts; "" where the group decides.
+	Branch, Base string
+	// Name is the member's own name within the group; see [NameMembers].
+	Name string
+}
+
+// NameMembers gives each member its name: the agent's, with the model's if the agent occurs twice, and a number if that is
+// still ambiguous.
+func NameMembers(members []Member) {
+	times := map[discover.Agent]int{}
+	for _, m := range members {
+		times[m.Adapter.Name()]++
+	}
+	var taken []string
+	for i := range members {
+		m := &members[i]
+		name := m.ShortName()
+		if model := m.shortModel(); times[m.Adapter.Name()] > 1 && model != "" {
+			name += "-" + model
+		}
+		m.Name = name
+		for n := 2; slices.Contains(taken, m.Name); n++ {
+			m.Name = fmt.Sprintf("%s-%d", name, n)
+		}
+		taken = append(taken, m.Name)
+	}
+}
+
+// ShortName is the agent's name for a branch.
+func (m Member) ShortName() string {
+	return cmp.Or(m.Adapter.ShortName(), string(m.Adapter.Name()))
+}
+
+// shortModel is a model's name for a branch: its family's, or the last part of its own; "" if the member has none.
+func (m Member) shortModel() string {
+	if m.Model == "" {
+		return ""
+	}
+	for _, family := range m.Adapter.ModelFamilies() {
+		if strings.Contains(m.Model, family) {
+			return family
+		}
+	}
+	short := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		}
+		return '-'
+	}, path.Base(m.Model))
+	return strings.Trim(short, "-")
 }

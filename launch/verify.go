@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -139,4 +142,154 @@ func (v *Verification) Hint(ctx context.Context) string {
 	}
 	v.Refresh(ctx, discover.ReadOptions{})
 	return cmp.Or(v.plan.Spec.Hint, v.plan.Agent.Hint(v.plan.Request, v.Session))
+}
+
+// ownSessions returns the rows, with and without an ID, of what was started.
+func (v *Verification) ownSessions(r discover.Result) []discover.Session {
+	return slices.DeleteFunc(r.Sessions, func(s discover.Session) bool {
+		for _, p := range s.Processes {
+			if v.execution.isDescendant(r.Table, p) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// provenSession returns the session among the rows of what was started: the one whose ID was known before, or that the agent's
+// output or exact evidence names. If there is none, a record of a new session with the ID that was chosen for it, or that the
+// agent has printed, is proof: no other process knows the ID, and some agents leave no better proof.
+func (v *Verification) provenSession(ctx context.Context, own []discover.Session) (discover.Session, bool) {
+	chosen, said := v.plan.Spec.ID, ""
+	if chosen == "" {
+		said = v.plan.Agent.ParseOutput(v.execution.readOutput()).ID
+	}
+	id := cmp.Or(chosen, said)
+	var found []discover.Session
+	for _, s := range own {
+		// A command line with the ID that we chose is no proof: the agent may not have taken it.
+		proven := s.HasExactEvidence() || said != "" || chosen != "" && s.Path != ""
+		if s.ID != "" && s.ID == cmp.Or(id, s.ID) && proven {
+			found = append(found, s)
+		}
+	}
+	if len(found) == 1 {
+		return found[0], true
+	}
+	if v.plan.Spec.Resumed {
+		return discover.Session{}, false
+	}
+	s, ok := v.findByID(ctx, id)
+	return s, ok && s.Path != ""
+}
+
+// findByID finds a session of the agent that is stored or live.
+func (v *Verification) findByID(ctx context.Context, id string) (discover.Session, bool) {
+	if id == "" {
+		return discover.Session{}, false
+	}
+	r, err := v.plan.Scanner.Find(ctx, id, []discover.Agent{v.plan.Agent.Name()}, discover.ReadOptions{TurnStart: true})
+	if err != nil || len(r.Sessions) != 1 || r.Sessions[0].ID != id {
+		return discover.Session{}, false
+	}
+	return r.Sessions[0], true
+}
+
+// turnStored reports whether the storage has the turn that the agent was started for, with its prompt.
+func (v *Verification) turnStored(ctx context.Context, s discover.Session) bool {
+	if s.Path == "" || s.Turn.State == discover.TurnNone {
+		return false
+	}
+	if !v.plan.Spec.Resumed {
+		return s.Turn.State != discover.TurnUnknown
+	}
+	// The state of the turn may stay unknown: old versions record neither its start nor its end.
+	v.prompted = v.prompted || v.promptStored(ctx, s) || s.Turn.Ended() && !s.Turn.Began.Before(v.execution.StartTime)
+	return v.prompted
+}
+
+// promptStored reports whether the storage has a message of the user that is newer than the start. The time at which a turn
+// began is no proof: Codex stores it before the prompt, and what Claude Code stores first may be no message.
+func (v *Verification) promptStored(ctx context.Context, s discover.Session) bool {
+	const most = 100 // messages of the new turn that may be stored by now
+	n := 0
+	for m, err := range v.plan.Scanner.Messages(ctx, s) {
+		if n++; n > most || err != nil {
+			return false
+		}
+		if m.Role == discover.RoleUser && m.Kind == discover.KindText && !m.Time.Before(v.execution.StartTime) {
+			return true
+		}
+	}
+	return false
+}
+
+// AgentFailedError says that the agent ended before its session was proven, or with an error while it was.
+type AgentFailedError struct {
+	Agent discover.Agent
+	Exit  ExitStatus
+	// Message is the agent's own words, "" if it printed none.
+	Message string
+	// Session is the session as far as it is in storage; nil if it is not.
+	Session *discover.Session
+}
+
+func (e *AgentFailedError) Error() string {
+	what := fmt.Sprintf("%s failed (%s)", e.Agent, e.Exit)
+	switch {
+	case e.Exit == ExitStatus{} && e.Session == nil:
+		what = fmt.Sprintf("%s ended without a session", e.Agent)
+	case e.Exit == ExitStatus{}: // as if nothing had been wrong
+		what = fmt.Sprintf("%s failed", e.Agent)
+	}
+	return what + ": " + cmp.Or(e.Message, "it did not say why")
+}
+
+// Failure returns an [*AgentFailedError] if the process has ended and the agent has failed, nil otherwise.
+func (v *Verification) Failure(ctx context.Context) error {
+	if !v.execution.HasEnded() {
+		return nil
+	}
+	_, err := v.exitFailure(ctx)
+	return err
+}
+
+// exitFailure returns the session of a process that has ended, nil if there is none in storage, and an [*AgentFailedError] if
+// the agent has failed.
+func (v *Verification) exitFailure(ctx context.Context) (*discover.Session, error) {
+	said := v.plan.Agent.ParseOutput(v.execution.readOutput())
+	s, ok := v.findByID(ctx, cmp.Or(v.plan.Spec.ID, said.ID, v.Session.ID))
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var stored *discover.Session
+	if ok {
+		stored = &s
+	}
+	// An agent may say that it failed and end as if it had not (OpenCode 1.1.65), and what it said may be lost.
+	failed := v.execution.ExitStatus() != ExitStatus{} || said.Error != "" || !ok || v.plan.Spec.Resumed && !v.turnStored(ctx, s) ||
+		s.Turn.State == discover.TurnFailed || s.Turn.Unanswered
+	if !failed {
+		return stored, nil
+	}
+	e := &AgentFailedError{Agent: v.plan.Agent.Name(), Exit: v.execution.ExitStatus(), Message: said.Error, Session: stored}
+	if ok && v.turnStored(ctx, s) {
+		// What the agent stored as its turn's error beats what else it printed: warnings, of a model's age say.
+		e.Message = cmp.Or(e.Message, s.Error)
+	}
+	e.Message = cmp.Or(e.Message, outputTail(v.execution.readOutput()))
+	return stored, e
+}
+
+// outputTail returns the end of what a process printed, of stderr if there is anything.
+func outputTail(o Output) string {
+	const most = 1000
+	text := strings.TrimSpace(string(o.Stderr))
+	if text == "" {
+		text = strings.TrimSpace(string(o.Stdout))
+	}
+	if len(text) > most {
+		text = "…" + text[len(text)-most:]
+	}
+	return text
 }

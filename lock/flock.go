@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
 	"agentctl/discover/native/fsread"
+	"agentctl/proc"
 )
 
 // ErrFlocked says that another process holds the directory.
@@ -72,4 +76,124 @@ func (h *Flock) Release() {
 	if h != nil {
 		h.dir.Close()
 	}
+}
+
+// FlockTimeout is how long to wait for the lock of a workspace: a launch or a check holds it for a moment only.
+const FlockTimeout = time.Second
+
+// changeTimeout is how long other processes may take to change a directory: each needs milliseconds, unless the disk is slow.
+const changeTimeout = 10 * time.Second
+
+// FlockDirTimeout takes the exclusive lock of a directory that several processes change one after the other. It waits until ctx
+// ends, whose error it returns, and for ten seconds at most: then the error names the directory.
+func FlockDirTimeout(ctx context.Context, dir string) (*Flock, error) {
+	return flockDirTimeout(ctx, dir, changeTimeout)
+}
+
+func flockDirTimeout(ctx context.Context, dir string, timeout time.Duration) (*Flock, error) {
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	held, err := FlockDir(limited, dir)
+	switch {
+	case !errors.Is(err, ErrFlocked):
+		return held, err
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, fmt.Errorf("locking %s: another process has had it locked for %v (see lsof %[1]s); end that process and try again", dir, timeout)
+}
+
+// isFlocked reports whether a process holds the workspace ([FlockWorkspace]). The check shares the lock for a moment; a process
+// that takes the lock at that moment tries again.
+func (w *Workspace) isFlocked() (bool, error) {
+	f, err := fsread.OpenDirFile(w.Top)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
+}
+
+// flockedDir is a directory with a kernel lock (flock(2)), and the processes that have it open with that lock, the oldest first.
+// All but the first have inherited the lock.
+type flockedDir struct {
+	// Dir is a path of the directory. If only the process has a path of it, Dir is below the process's root.
+	Dir string
+	// Shared: several processes can have such a lock at once. It conflicts only with an exclusive lock.
+	Shared    bool
+	Processes []proc.Process
+
+	info os.FileInfo
+}
+
+// isFlockedDir reports whether the directory is the top of the workspace, by whatever name.
+func (w *Workspace) isFlockedDir(h flockedDir) bool {
+	return w.info != nil && os.SameFile(w.info, h.info)
+}
+
+// flockedDirs returns the locked directories, as far as the kernel shows them (Linux: those of our own processes; for root, of all).
+func flockedDirs(table *proc.Table) []flockedDir {
+	var out []flockedDir
+	for p := range table.All() {
+		if !p.Alive() {
+			continue
+		}
+		match := isDir
+		if shared, err := p.SharesRoot(); err == nil && !shared {
+			match = filepath.IsAbs // its paths mean something else here
+		}
+		files, err := p.Uncached().OpenFiles(match) // locks may have changed since the cached reading
+		if err != nil {
+			continue // another user's process, or it has ended
+		}
+		for _, f := range files {
+			if f.WriteLocked || f.ReadLocked {
+				out = addHolder(out, f, p)
+			}
+		}
+	}
+	for _, h := range out {
+		slices.SortStableFunc(h.Processes, func(a, b proc.Process) int { return a.Started.Compare(b.Started) })
+	}
+	return out
+}
+
+// addHolder adds a process that has a directory locked.
+func addHolder(list []flockedDir, f proc.OpenFile, p proc.Process) []flockedDir {
+	path := f.Proc
+	if path == "" {
+		path = f.Path
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return list // it was closed, or is no directory
+	}
+	i := slices.IndexFunc(list, func(h flockedDir) bool { return h.Shared == !f.WriteLocked && os.SameFile(h.info, info) })
+	if i < 0 {
+		h := flockedDir{Dir: f.Path, Shared: !f.WriteLocked, info: info}
+		if f.PathDiffers {
+			h.Dir = p.PathInRoot(f.Path)
+		}
+		i, list = len(list), append(list, h)
+	}
+	if !f.PathDiffers {
+		list[i].Dir = f.Path
+	}
+	if !slices.ContainsFunc(list[i].Processes, func(q proc.Process) bool { return q.ID == p.ID }) {
+		list[i].Processes = append(list[i].Processes, p)
+	}
+	return list
+}
+
+// isDir reports whether an open file's name is a directory's.
+func isDir(path string) bool {
+	if !filepath.IsAbs(path) {
+		return false // a socket or a pipe
+	}
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().Type() == fs.ModeDir
 }

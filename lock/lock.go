@@ -1,11 +1,147 @@
+// Package lock decides who keeps whom out of a directory.
+//
+// Its basis is the worktree key: agents work side by side in git worktrees, so two directories conflict if and only if they
+// have the same key. An [Activity] has the locks in force and the conflicts that a caller meets: live sessions, kernel locks
+// and declared locks.
 package lock
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
+
+// Key returns the worktree key of a directory: the real path of the top level of the git worktree it lies in, else
+// its own real path. A linked worktree or a submodule below a repository has a key of its own. Symbolic links,
+// relative paths and sub-directories of one worktree all give one key. The error is an [fs.PathError] if dir is "", does
+// not exist, is not a directory or cannot be resolved.
+func Key(dir string) (string, error) {
+	if dir == "" { // the directory of a session that is not known, say; filepath.Abs would return the current one
+		return "", &fs.PathError{Op: "open", Path: `""`, Err: fs.ErrInvalid}
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		return "", &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
+	for top := real; ; top = filepath.Dir(top) {
+		if isTop(top) {
+			return top, nil
+		}
+		if top == filepath.Dir(top) {
+			return real, nil
+		}
+	}
+}
+
+// isTop reports whether dir is the top level of a worktree, by git's own rule (gitrepository-layout(5)): its .git is
+// a repository – a directory with a HEAD – or a file that names one, as linked worktrees and submodules have.
+func isTop(dir string) bool {
+	git := filepath.Join(dir, ".git")
+	if _, err := os.Lstat(filepath.Join(git, "HEAD")); err == nil {
+		return true
+	} else if !errors.Is(err, syscall.ENOTDIR) {
+		return false
+	}
+	return namesRepository(git)
+}
+
+// namesRepository reports whether the regular file at path begins as a git link does.
+func namesRepository(path string) bool {
+	const want = "gitdir: "
+	begin, err := fsread.ReadHead(path, len(want))
+	return err == nil && string(begin) == want
+}
+
+// Resolve returns an absolute path without symbolic links, as far as it exists. A relative one stays as it is.
+func Resolve(path string) string {
+	for dir := path; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, path[len(dir):])
+		}
+		if dir == "/" {
+			break
+		}
+	}
+	return path
+}
+
+// Within reports whether a path is dir or lies below it, by their names. Nothing lies in "".
+func Within(path, dir string) bool {
+	return dir != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/"))
+}
+
+// Workspace is a git worktree, or a directory outside of any: the unit in which sessions and users conflict. It is identified
+// by device and inode, so that bind mounts of one directory are one workspace. It caches answers for the time of one command,
+// and is for one goroutine.
+type Workspace struct {
+	// Top is its key; see [Key].
+	Top      string
+	info     os.FileInfo
+	contains map[string]bool
+}
+
+// WorkspaceOf returns the workspace that contains dir. Errors are those of [Key].
+func WorkspaceOf(dir string) (*Workspace, error) {
+	top, err := Key(dir)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(top)
+	if err != nil {
+		return nil, err
+	}
+	return &Workspace{Top: top, info: info, contains: map[string]bool{}}, nil
+}
+
+// MissingWorkspace returns the workspace whose top was a directory that is gone. Only its path identifies it.
+func MissingWorkspace(dir string) (*Workspace, error) {
+	top, err := filepath.Abs(dir)
+	return &Workspace{Top: top, contains: map[string]bool{}}, err
+}
+
+// Contains reports whether dir is in this workspace. A directory that is gone is in it only if it was the top.
+func (w *Workspace) Contains(dir string) bool {
+	if dir == "" {
+		return false
+	}
+	has, known := w.contains[dir]
+	if !known {
+		has = w.resolvesTo(dir)
+		w.contains[dir] = has
+	}
+	return has
+}
+
+func (w *Workspace) resolvesTo(dir string) bool {
+	top, err := Key(dir)
+	if err != nil {
+		return filepath.Clean(dir) == w.Top
+	}
+	if top == w.Top {
+		return true
+	}
+	info, err := os.Stat(top)
+	return err == nil && os.SameFile(info, w.info)
+}
 
 // Kind says what makes a lock.
 type Kind string

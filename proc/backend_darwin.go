@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -126,3 +129,58 @@ func eachFD(pid, kind, flavor, size int, use func(number int, raw []byte) error)
 
 // listener is not used: each process is asked for its own ports.
 type listener struct{}
+
+// tty searches /dev, as ttyname(3) does.
+func (xnu) tty(p Process) (string, error) {
+	entries, err := os.ReadDir("/dev")
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		var here unix.Stat_t
+		path := filepath.Join("/dev", e.Name())
+		if strings.HasPrefix(e.Name(), "tty") && unix.Stat(path, &here) == nil && here.Mode&unix.S_IFMT == unix.S_IFCHR && uint64(uint32(here.Rdev)) == p.TTYDevice {
+			return path, nil
+		}
+	}
+	return "", ErrPathDiffers
+}
+
+func (xnu) usage(p Process) (Usage, error) {
+	return verified(p, func(pid int) (Usage, error) {
+		frequency, err := unix.SysctlUint64("hw.tbfrequency") // 10⁹ on Intel, 24·10⁶ on Apple's own
+		if err != nil {
+			return Usage{}, fmt.Errorf("hw.tbfrequency: %w", err)
+		}
+		raw, err := procInfo(callPIDInfo, pid, flavorTask, 0, make([]byte, taskSize))
+		if err != nil {
+			return Usage{}, fmt.Errorf("usage of process %d: %w", pid, err)
+		}
+		return parseTask(raw, frequency)
+	})
+}
+
+func (xnu) peer(p Process, c connection) (peer, error) {
+	return verified(p, func(pid int) (peer, error) {
+		if c.local() {
+			listens, err := unix.GetsockoptInt(c.fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+			if err != nil {
+				return peerPending, err
+			}
+			cred, err := unix.GetsockoptXucred(c.fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+			if err != nil {
+				return peerPending, err
+			}
+			return comparePeer(p, listens, int(cred.Uid)), nil
+		}
+		by := peerOther // macOS lists the sockets of one process only, so that peerPending cannot be told apart
+		err := eachFD(pid, fdSocket, flavorFDSocket, socketSize, func(_ int, raw []byte) error {
+			local, remote, err := parseEnds(raw)
+			if local == c.theirs && remote == c.ours {
+				by = peerProcess
+			}
+			return err
+		})
+		return by, err
+	})
+}

@@ -3,8 +3,10 @@ package proc
 import (
 	"bytes"
 	"errors"
+	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -138,4 +140,171 @@ func (d pidDir) openFile(fd int, match func(string) bool) (OpenFile, bool, error
 		FD: fd, Path: path, Deleted: deleted, PathDiffers: elsewhere, Proc: string(d) + name,
 		Writable: info.writable, Offset: info.offset, WriteLocked: info.writeLocked, ReadLocked: info.readLocked,
 	}, again == path, err
+}
+
+func (f *procfs) credentials(p Process) (Credentials, error) {
+	return verified(f, p, func(d pidDir) (Credentials, error) {
+		s, err := d.status()
+		if err != nil {
+			return Credentials{}, err
+		}
+		if s.nsPIDs == nil { // a kernel without pid namespaces
+			s.nsPIDs = []int{p.ID.PID}
+		}
+		return Credentials{UID: s.uid, PIDs: s.nsPIDs, Unshared: d.unshared(pidDir(f.root + "/self/"))}, nil
+	})
+}
+
+// unshared returns the namespaces that two processes do not share.
+func (d pidDir) unshared(self pidDir) (apart Namespaces) {
+	for name, kind := range map[string]Namespaces{
+		"ns/user": UserNamespace, "ns/pid": PIDNamespace, "ns/net": NetworkNamespace,
+	} {
+		own, err := self.readlink(name)
+		if errors.Is(err, unix.ENOENT) {
+			continue // a kernel without this kind
+		}
+		theirs, theirErr := d.readlink(name)
+		if err != nil || theirErr != nil || own != theirs {
+			apart |= kind
+		}
+	}
+	if shared, err := d.sharesRoot(); err != nil || !shared {
+		apart |= MountNamespace
+	}
+	return apart
+}
+
+func (f *procfs) usage(p Process) (Usage, error) {
+	return verified(f, p, func(d pidDir) (Usage, error) {
+		s, err := d.stat("stat")
+		if err != nil {
+			return Usage{}, err
+		}
+		memory, err := d.resident()
+		return Usage{CPU: time.Duration(s.cpuTicks) * (time.Second / clockTicks), Memory: memory}, err
+	})
+}
+
+// resident returns the resident memory in bytes.
+func (d pidDir) resident() (int64, error) {
+	raw, err := d.read("statm")
+	if err != nil {
+		return 0, orGone(err)
+	}
+	pages, err := parseStatm(raw)
+	if err != nil {
+		return 0, pathError("parse", string(d)+"statm", err)
+	}
+	return pages * int64(os.Getpagesize()), nil
+}
+
+// parseStatm returns the resident pages, the second number of proc_pid_statm(5).
+func parseStatm(raw []byte) (int64, error) {
+	_, rest, ok := bytes.Cut(raw, []byte{' '})
+	resident, _, more := bytes.Cut(rest, []byte{' '})
+	if !ok || !more {
+		return 0, errors.New("no resident pages in it")
+	}
+	return strconv.ParseInt(string(resident), 10, 64)
+}
+
+// Major numbers of terminals, from the kernel's Documentation/admin-guide/devices.txt.
+const (
+	ttyMajor     = 4   // virtual consoles, and serial ports from minor 64 on
+	ptyMajor     = 136 // the first of the pseudoterminals' numbers
+	ptyMajors    = 8
+	ptysPerMajor = 256
+	firstSerial  = 64
+)
+
+// ttyDevice converts field 7 of /proc/PID/stat, in which the kernel encodes a device number in 32 bits (new_encode_dev), to
+// the device number that stat(2) returns.
+func ttyDevice(encoded uint32) uint64 {
+	if encoded == 0 {
+		return 0
+	}
+	return unix.Mkdev(encoded>>8&0xfff, encoded&0xff|encoded>>12&0xfff00)
+}
+
+// ttyName returns the usual path of a terminal; "" for a kind of terminal that is not known.
+func ttyName(device uint64) string {
+	major, minor := unix.Major(device), unix.Minor(device)
+	switch {
+	case major >= ptyMajor && major < ptyMajor+ptyMajors:
+		return "/dev/pts/" + strconv.FormatUint(uint64(major-ptyMajor)*ptysPerMajor+uint64(minor), 10)
+	case major == ttyMajor && minor < firstSerial:
+		return "/dev/tty" + strconv.FormatUint(uint64(minor), 10)
+	case major == ttyMajor:
+		return "/dev/ttyS" + strconv.FormatUint(uint64(minor-firstSerial), 10)
+	}
+	return ""
+}
+
+// tty: see [Process.TTY].
+func (f *procfs) tty(p Process) (string, error) {
+	name := ttyName(p.TTYDevice)
+	if name == "" {
+		return "", ErrUnsupported
+	}
+	shared, err := f.sharesRoot(p)
+	if err != nil {
+		return "", err
+	}
+	var here unix.Stat_t
+	if !shared || unix.Stat(name, &here) != nil || here.Mode&unix.S_IFMT != unix.S_IFCHR || here.Rdev != p.TTYDevice {
+		return "", ErrPathDiffers
+	}
+	return name, nil
+}
+
+// readLocks reads the locks of all processes that are visible here. What cannot be read is left out: locks are a hint where to look.
+func (f *procfs) readLocks() []fileLock {
+	raw, _ := pidDir(f.root + "/").read("locks")
+	return parseLocks(raw)
+}
+
+// parseLocks parses /proc/locks, proc_locks(5): "1: FLOCK  ADVISORY  WRITE 12783 fe:00:10225579 0 EOF". A line with "->" is of a
+// process that waits for a lock.
+func parseLocks(raw []byte) (locks []fileLock) {
+	for line := range bytes.Lines(raw) {
+		f := bytes.Fields(line)
+		if len(f) < 6 || string(f[1]) == "->" {
+			continue
+		}
+		pid, err := strconv.Atoi(string(f[4]))
+		inode, err2 := strconv.ParseUint(string(f[5][bytes.LastIndexByte(f[5], ':')+1:]), 10, 64)
+		if err == nil && err2 == nil && pid > 0 {
+			locks = append(locks, fileLock{pid, inode})
+		}
+	}
+	return locks
+}
+
+// openFileNames returns the names of what the process has open; nil if they may not be read.
+func (d pidDir) openFileNames() []string {
+	fds, err := d.listNumbers("fd")
+	if err != nil {
+		return nil
+	}
+	names := make([]string, 0, len(fds))
+	for _, fd := range fds {
+		if name, err := d.readlink("fd/" + strconv.Itoa(fd)); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// firstArg returns the first argument; "" if it may not be read.
+func (d pidDir) firstArg() string {
+	f, err := d.open("cmdline")
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	var buf [4096]byte // more than the longest path
+	n, _ := f.Read(buf[:])
+	arg, _, _ := bytes.Cut(buf[:n], []byte{0})
+	return string(arg)
 }

@@ -1,7 +1,9 @@
 package proc
 
 import (
+	"bytes"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -207,4 +209,47 @@ func ProgramName(path string) string {
 		return base
 	}
 	return name[:at]
+}
+
+// Namespaces is a set of kinds of namespaces (Linux; other systems have none).
+type Namespaces uint8
+
+// Each kind of namespace gives a meaning to one kind of fact about a process.
+const (
+	// UserNamespace: user IDs.
+	UserNamespace Namespaces = 1 << iota
+	// PIDNamespace: pids.
+	PIDNamespace
+	// MountNamespace: paths. A process with another root directory than ours counts as in another mount namespace.
+	MountNamespace
+	// NetworkNamespace: ports.
+	NetworkNamespace
+)
+
+// Credentials are the user of a process and its namespaces: whether its user IDs, pids, paths and ports mean the same
+// here.
+type Credentials struct {
+	// UID is the effective user, read together with the namespaces.
+	UID int
+	// PIDs are its pids in each pid namespace from ours to its own; see [Process.NamespacePIDs].
+	PIDs []int
+	// Unshared are the namespaces that the process does not share with us, and those for which that is unknown.
+	Unshared Namespaces
+}
+
+// Credentials reads the user and the namespaces of the process. If the namespaces may not be read, all of them count as
+// unshared.
+func (p Process) Credentials() (Credentials, error) { return p.backend().credentials(p) }
+
+// selectEnv returns the named variables of an environment, which is NUL-terminated "KEY=value" strings. The first of two
+// equal keys counts, as for getenv(3).
+func selectEnv(environ []byte, keys []string) map[string]string {
+	found := map[string]string{}
+	for variable := range bytes.SplitSeq(environ, []byte{0}) {
+		key, value, ok := bytes.Cut(variable, []byte{'='})
+		if _, twice := found[string(key)]; ok && !twice && slices.Contains(keys, string(key)) {
+			found[string(key)] = string(value)
+		}
+	}
+	return found
 }

@@ -2,10 +2,17 @@ package proc
 
 import (
 	"cmp"
+	"io/fs"
 	"iter"
+	"maps"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Table is a snapshot of the process table: which processes there are, and the fields of each [Process].
@@ -263,4 +270,172 @@ func (t *Table) Children(pid int) iter.Seq[Process] {
 // than its child.
 func canBeParent(parent, child Process) bool {
 	return parent.ID.PID != child.ID.PID && (parent.Ticks == 0 || child.Ticks == 0 || parent.Ticks <= child.Ticks)
+}
+
+// Descendants is a set of processes that grows by their descendants.
+type Descendants map[ID]Process
+
+// Expand adds the descendants of the members that the table has: by parent, and by the session that a member leads, which
+// no process can join from outside. Processes for which exclude is true are left out together with their descendants.
+func (d Descendants) Expand(table *Table, exclude func(Process) bool) {
+	seen := maps.Clone(d) // members and dead processes whose children were added, or are queued
+	queue := slices.Collect(maps.Values(d))
+	add := func(p Process) {
+		if _, done := seen[p.ID]; done || exclude(p) {
+			return
+		}
+		seen[p.ID] = p
+		queue = append(queue, p)
+		if p.Alive() {
+			d[p.ID] = p
+		}
+	}
+	for len(queue) > 0 {
+		for len(queue) > 0 {
+			parent := queue[len(queue)-1]
+			queue = queue[:len(queue)-1]
+			if now, there := table.ByPID(parent.ID.PID); !there || now.ID != parent.ID {
+				continue // another process has its pid
+			}
+			for p := range table.Children(parent.ID.PID) {
+				add(p)
+			}
+		}
+		for _, m := range slices.Collect(maps.Values(d)) {
+			if m.Session != m.ID.PID || m.Session == 0 {
+				continue
+			}
+			for p := range table.All() {
+				if p.Session == m.Session && p.Alive() && d.inLedSession(table, p) && d.Includes(table, p, exclude) {
+					add(p)
+				}
+			}
+		}
+	}
+}
+
+// Includes reports whether p descends from a member. The nearest of its ancestors that is a member, or for which exclude
+// is true, decides.
+func (d Descendants) Includes(table *Table, p Process, exclude func(Process) bool) bool {
+	for a := range table.Ancestors(p.ID.PID) {
+		if _, known := d[a.ID]; known {
+			return true
+		}
+		if exclude(a) {
+			return false
+		}
+	}
+	return d.inLedSession(table, p)
+}
+
+// inLedSession reports whether p is in a session that a member leads or led. A session ID is not reused while the session
+// has a process, so a younger process can be in it only by descent.
+func (d Descendants) inLedSession(table *Table, p Process) bool {
+	if p.Session == 0 || p.Session == p.ID.PID {
+		return false
+	}
+	leader, there := table.ByPID(p.Session)
+	for _, m := range d {
+		if m.ID.PID == p.Session && m.Session == m.ID.PID && m.Ticks <= p.Ticks && (!there || leader.ID == m.ID) {
+			return true
+		}
+	}
+	return false
+}
+
+// StartMonitor notices processes that start and processes that execute another program. The zero StartMonitor knows no
+// process. It is for one goroutine.
+type StartMonitor struct {
+	known map[int]knownProcess
+	calls int
+}
+
+// knownProcess is a process as of the last call.
+type knownProcess struct {
+	exe       string
+	firstSeen int // the call that first listed it
+}
+
+// newCalls is for how many calls a process counts as new: most processes that execute another program do so soon after their start.
+// Every so many calls, the binaries of all processes are read.
+const newCalls = 8
+
+// Poll returns the binaries of the processes that have started since the last call, and of those that have executed another
+// program. For a process that is not new, the latter is noticed some calls late. The first call returns the binaries of all
+// processes. Binaries that may not be read are left out. Poll fails if the process table cannot be read.
+func (m *StartMonitor) Poll() (started []string, err error) {
+	pids, binary, err := listPIDs()
+	if err != nil {
+		return nil, err
+	}
+	m.calls++
+	now := make(map[int]knownProcess, len(pids))
+	for _, pid := range pids {
+		p, known := m.known[pid]
+		if !known {
+			p.firstSeen = m.calls
+		}
+		if m.calls-p.firstSeen < newCalls || m.calls%newCalls == 0 {
+			if exe := binary(pid); exe != "" && exe != p.exe {
+				p.exe = exe
+				started = append(started, exe)
+			}
+		}
+		now[pid] = p
+	}
+	m.known = now
+	return started, nil
+}
+
+// parallel calls work for each index below n, on all processors: a live list among 500 processes is half as long.
+func parallel(n int, work func(i int)) {
+	var group errgroup.Group
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		group.Go(func() error {
+			for i := w; i < n; i += workers {
+				work(i)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // no work fails
+}
+
+// fileLock is a lock on a file, and the process that took it.
+type fileLock struct {
+	pid   int
+	inode uint64
+}
+
+// LockHolders returns the pids of the processes that may hold a lock on one of the files, of whatever kind it is. It opens none of
+// the files. It compares inodes only, since the kernel does not name the device of a lock as stat(2) does on every file system:
+// look at what the process has open. A lock that was taken by a process which has ended, and left to another one, is not found.
+// The result is empty on systems that do not list their locks.
+func (t *Table) LockHolders(files ...string) (pids []int) {
+	locks := t.locks()
+	if len(locks) == 0 {
+		return nil
+	}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			continue
+		}
+		inode, ok := inodeOf(info)
+		for _, l := range locks {
+			if ok && l.inode == inode && !slices.Contains(pids, l.pid) {
+				pids = append(pids, l.pid)
+			}
+		}
+	}
+	return pids
+}
+
+func inodeOf(info fs.FileInfo) (uint64, bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return st.Ino, true
 }

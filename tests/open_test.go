@@ -15,14 +15,14 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 	allowed := map[string]string{
 		"internal/cmdutil/agentrun/prompt.go:read":     "the user's own file, which may be a pipe; its reader is fsread.ReadStream",
 		"internal/terminal/foreground.go:Foreground":   "the terminal, to ask whose it is; nothing is read",
-		"launch/output.go:openOutput":                  "made for writing, where the user says",
+		"launch/execute.go:openOutput":                 "made for writing, where the user says",
 		"launch/execute.go:stdinFile":                  "/dev/null",
 		"launch/anonymous_linux.go:AnonymousFile":      "made for writing, without a name",
 		"launch/worktree/incomplete.go:restoreGitFile": "made for writing, O_EXCL",
 		"lock/githooks/trailer.go:endLine":             "for writing; git made it, and it was read as a regular file before",
-		"lock/githooks/write.go:replaceFile":           "made for writing, O_EXCL",
-		"proc/piddir_linux.go:open":                    "the kernel's own files, below /proc/PID",
-		"proc/piddir_linux.go:readLimited":             "the kernel's own files, below /proc/PID; bounded",
+		"lock/githooks/change.go:replaceFile":          "made for writing, O_EXCL",
+		"proc/procfs_linux.go:open":                    "the kernel's own files, below /proc/PID",
+		"proc/procfs_linux.go:readLimited":             "the kernel's own files, below /proc/PID; bounded",
 		"proc/paths_linux.go:identity":                 "O_PATH: the file is not opened, only named",
 	}
 	banned := []string{

@@ -3,11 +3,14 @@ package stop
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"syscall"
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/ancestry"
+	"agentctl/launch"
 	"agentctl/proc"
 )
 
@@ -151,4 +154,168 @@ func (r *run) findRemaining(ctx context.Context) (discover.Result, error) {
 		}
 	}
 	return now, nil
+}
+
+// toolSearch finds the processes of a snapshot that belong to one session. It never finds
+//   - another agent, its ancestors and its descendants,
+//   - a process whose environment names another agent's session,
+//   - this process and its ancestors,
+//   - another user's process.
+type toolSearch struct {
+	*run
+	plan   *plan
+	agents []*agentProcess
+}
+
+// newToolSearch is a search before anything was done.
+func (r *run) newToolSearch(p *plan) *toolSearch {
+	s := &toolSearch{run: r, plan: p}
+	for _, process := range p.session.Processes {
+		s.agents = append(s.agents, r.newAgentProcess(process, p.signals))
+	}
+	return s
+}
+
+// tools returns the live processes that provably belong to the session, which is over: the descendants that its processes were
+// seen to have while they were alive, the processes whose environment names the session, and the descendants of both.
+// Where another live session has the same ID, the environment proves nothing.
+func (s *toolSearch) tools(now discover.Result) []proc.Process {
+	roots := proc.Descendants{}
+	if allGone(s.agents) {
+		for _, a := range s.agents {
+			maps.Copy(roots, a.descendants)
+			if a.process.Session == a.process.ID.PID {
+				roots[a.process.ID] = a.process // for what is in the kernel session that it led
+			}
+		}
+	}
+	otherAgent, users := s.otherAgent(now), s.users(now.Table)
+	if !ancestry.HasLiveTwin(now, s.plan.session) {
+		for p := range now.Table.All() {
+			if p.Alive() && !otherAgent(p) && users[p.UID] && s.hasMarker(p) && !s.isOlder(p) {
+				roots[p.ID] = p
+			}
+		}
+	}
+	return s.remaining(now, roots)
+}
+
+// remaining returns the live processes among the roots and their descendants, but for those that belong to others as well.
+func (s *toolSearch) remaining(now discover.Result, roots proc.Descendants) (out []proc.Process) {
+	otherAgent, users := s.otherAgent(now), s.users(now.Table)
+	roots.Expand(now.Table, otherAgent)
+	spared := s.spared(now, roots, otherAgent)
+	for p := range now.Table.All() {
+		if _, found := roots[p.ID]; found && p.Alive() && users[p.UID] && !spared(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// otherAgent returns a function that reports whether a process is an agent that does not run the session: an agent below the
+// session is a session of its own. The agents above the session do not make its tools theirs.
+func (s *toolSearch) otherAgent(now discover.Result) func(proc.Process) bool {
+	return func(p proc.Process) bool {
+		return now.AgentProcesses[p.ID] && !slices.ContainsFunc(s.agents, func(a *agentProcess) bool {
+			return a.ancestors[p.ID] || a.process.ID == p.ID && a.gone.Load()
+		})
+	}
+}
+
+// users are the users whose processes may be ended: those that ran the session, or ours.
+func (s *toolSearch) users(table *proc.Table) map[int]bool {
+	users := map[int]bool{}
+	for _, a := range s.agents {
+		users[a.process.UID] = true
+	}
+	if self, ok := table.ByPID(s.SelfPID); ok && len(users) == 0 {
+		users[self.UID] = true
+	}
+	return users
+}
+
+// hasMarker reports whether the environment of p says that p is the session's. While the session's process lives, it has tools
+// of this and of other sessions; then only the session's ID counts.
+func (s *toolSearch) hasMarker(p proc.Process) bool {
+	session := s.plan.session
+	if session.ID == "" {
+		session.Record = &discover.Record{ID: "\x00"} // what no environment can hold
+	}
+	if !allGone(s.agents) {
+		session.Processes = nil
+	}
+	return s.plan.adapter.HasMarker(p, session)
+}
+
+// isOlder reports whether a process with the session's marker is older than the session's processes, but was not left behind
+// by an earlier one.
+func (s *toolSearch) isOlder(p proc.Process) bool {
+	if _, left := s.plan.older[p.ID]; left || len(s.plan.session.Processes) == 0 {
+		return false
+	}
+	return ancestry.Predates(p, s.plan.session)
+}
+
+// spared returns a function that reports whether a process belongs to others as well.
+func (s *toolSearch) spared(now discover.Result, roots proc.Descendants, otherAgent func(proc.Process) bool) func(proc.Process) bool {
+	kept := map[proc.ID]bool{}
+	if self, ok := now.Table.ByPID(s.SelfPID); ok {
+		addWithAncestors(kept, now.Table, self)
+	}
+	for id := range now.AgentProcesses {
+		if p, ok := now.Table.Find(id); ok && otherAgent(p) {
+			addWithAncestors(kept, now.Table, p)
+		}
+	}
+	nested := s.nested(now, roots, otherAgent)
+	return func(p proc.Process) bool {
+		if kept[p.ID] {
+			return true
+		}
+		for a := range now.Table.Ancestors(p.ID.PID) {
+			if s.plan.session.HasProcess(a.ID) {
+				break
+			}
+			if otherAgent(a) {
+				return true
+			}
+		}
+		return slices.ContainsFunc(nested, func(n nestedSession) bool { return n.HasMarker(p, n.session) })
+	}
+}
+
+// addWithAncestors adds a process and its ancestors: a shell or a launcher that ends would take it along.
+func addWithAncestors(set map[proc.ID]bool, table *proc.Table, p proc.Process) {
+	set[p.ID] = true
+	for a := range table.Ancestors(p.ID.PID) {
+		set[a.ID] = true
+	}
+}
+
+// nestedSession is a live session that was started from within another one.
+type nestedSession struct {
+	launch.Adapter
+	session discover.Session
+}
+
+// nested returns the live sessions that were started from within this one. Their tools have this session's markers, too.
+func (s *toolSearch) nested(now discover.Result, roots proc.Descendants, otherAgent func(proc.Process) bool) (out []nestedSession) {
+	for _, session := range now.Sessions {
+		for _, p := range session.Processes {
+			if s.plan.session.HasProcess(p.ID) {
+				continue
+			}
+			outside := func(q proc.Process) bool { return q.ID != p.ID && otherAgent(q) }
+			if otherAgent(p) && (roots.Includes(now.Table, p, outside) || s.hasMarker(p)) {
+				out = append(out, nestedSession{s.adapterOf(session.Agent), session})
+			}
+		}
+	}
+	return out
+}
+
+// allGone reports whether there were processes and all of them have ended.
+func allGone(agents []*agentProcess) bool {
+	return len(agents) > 0 && !slices.ContainsFunc(agents, func(a *agentProcess) bool { return !a.gone.Load() })
 }

@@ -1,13 +1,17 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
+	"agentctl/discover"
+	"agentctl/launch"
 	"agentctl/lock"
 )
 
@@ -180,4 +184,121 @@ func (r *Repo) resolveCommit(ctx context.Context, dir, name string) (string, err
 		return "", fmt.Errorf("%s: %w", name, ErrNoCommit)
 	}
 	return strings.TrimSpace(out), err
+}
+
+// add runs git to create the worktree, and undoes what git has done if that fails.
+func (r *Repo) add(ctx context.Context, want CreateOptions, newBranch bool, base string) (CreateResult, error) {
+	args := []string{"worktree", "add", want.Dir, want.Branch}
+	if newBranch {
+		args = []string{"worktree", "add", "-b", want.Branch, want.Dir, base}
+	}
+	above := missingDirs(filepath.Dir(want.Dir))
+	_, err := r.git(ctx, r.common, args...)
+	if err != nil {
+		undone := r.undoAdd(context.WithoutCancel(ctx), want, err)
+		if newBranch {
+			undone = errors.Join(undone, r.undoBranch(context.WithoutCancel(ctx), want.Branch, base))
+		}
+		for _, dir := range above {
+			_ = os.Remove(dir) // fails if another process has put a file there
+		}
+		return CreateResult{}, errors.Join(err, undone)
+	}
+	list, err := r.List(ctx)
+	for _, w := range list {
+		if w.Path == want.Dir {
+			return CreateResult{w, true, newBranch}, err
+		}
+	}
+	return CreateResult{}, errors.Join(err, ErrNoWorktree)
+}
+
+// missingDirs returns the directories that do not exist on the way to dir, dir first.
+func missingDirs(dir string) []string {
+	var out []string
+	for ; !exists(dir); dir = filepath.Dir(dir) {
+		out = append(out, dir)
+	}
+	return out
+}
+
+// undoAdd removes the worktree that git leaves when a hook fails or git is killed. If git itself gives up (exit status 128), it
+// has removed what it created; what exists then was created by others.
+func (r *Repo) undoAdd(ctx context.Context, want CreateOptions, failed error) error {
+	if exit, ok := errors.AsType[*exec.ExitError](failed); ok && exit.ExitCode() == 128 {
+		return nil
+	}
+	list, err := r.List(ctx)
+	for _, w := range list {
+		if w.Path == want.Dir && !w.Main {
+			err = errors.Join(err, r.removeIncomplete(ctx, w))
+		}
+	}
+	if exists(want.Dir) && !isEmptyDir(want.Dir) {
+		err = errors.Join(err, fmt.Errorf("%s is left behind", want.Dir))
+	}
+	return err
+}
+
+// undoBranch deletes the branch that was created, if it has no new commit.
+func (r *Repo) undoBranch(ctx context.Context, branch, base string) error {
+	head, err := r.resolveCommit(ctx, r.common, "refs/heads/"+branch)
+	if errors.Is(err, ErrNoCommit) || err == nil && head != base {
+		return nil
+	}
+	if err == nil {
+		_, err = r.git(ctx, r.common, "branch", "-D", "--end-of-options", branch)
+	}
+	return err
+}
+
+// Group is a launch group whose members work in worktrees of their own.
+type Group struct {
+	Name string
+	// NameInDir: the directory of a worktree contains the name of the group if its branch does not.
+	NameInDir bool
+}
+
+// options returns how the worktree of a member is created.
+func (g Group) options(main Worktree, m launch.Member) CreateOptions {
+	want := CreateOptions{Branch: cmp.Or(m.Branch, GroupBranch(g.Name, m.Name)), Base: m.Base}
+	want.Dir = DefaultDir(main, want.Branch)
+	if g.NameInDir && discover.GroupOfBranch(want.Branch) == "" {
+		want.Dir = GroupDir(main, g.Name, want.Branch)
+	}
+	return want
+}
+
+// CreateForMember creates the worktree of a member, or returns the existing one; see [Repo.Create]. workDir is the directory that
+// the agent works in: the one that corresponds to dir, if dir is in another worktree of the repository, else the top.
+func (r *Repo) CreateForMember(ctx context.Context, g Group, m launch.Member, dir string) (w CreateResult, workDir string, err error) {
+	list, err := r.List(ctx)
+	if err != nil {
+		return w, "", err
+	}
+	if w, err = r.Create(ctx, g.options(list[0], m)); err != nil {
+		return w, "", err
+	}
+	return w, correspondingDir(w.Path, dir, list), nil
+}
+
+// correspondingDir returns the directory in a new worktree that corresponds to one in another worktree; the top if
+// there is none.
+func correspondingDir(top, dir string, list []Worktree) string {
+	workspace, err := lock.WorkspaceOf(dir)
+	if err != nil {
+		return top
+	}
+	if _, ok := FindByPath(list, workspace.Top); !ok {
+		return top
+	}
+	rel, err := filepath.Rel(workspace.Top, dir)
+	if err != nil {
+		return top
+	}
+	corresponding := filepath.Join(top, rel)
+	if info, err := os.Stat(corresponding); err != nil || !info.IsDir() {
+		return top
+	}
+	return corresponding
 }

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -132,4 +136,188 @@ func (r *Repo) branchLosses(ctx context.Context, branch string, force bool) erro
 func (r *Repo) Branches(ctx context.Context, group string) ([]string, error) {
 	out, err := r.git(ctx, r.common, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/"+strings.TrimSuffix(GroupBranch(group, ""), "/"))
 	return strings.Fields(out), err
+}
+
+// ReasonCode is the kind of a reason.
+type ReasonCode string
+
+// Why a worktree is not removed. Force overrides those marked "forced".
+const (
+	ReasonMain       ReasonCode = "main"
+	ReasonLocked     ReasonCode = "locked"
+	ReasonCreating   ReasonCode = "making" // git is creating it
+	ReasonNested     ReasonCode = "nested" // another worktree is in it
+	ReasonSession    ReasonCode = "session"
+	ReasonFlock      ReasonCode = "held"       // by another process, such as a launch
+	ReasonDeclared   ReasonCode = "declared"   // there is a declared lock
+	ReasonDirty      ReasonCode = "dirty"      // forced
+	ReasonUnmerged   ReasonCode = "unmerged"   // forced
+	ReasonSubmodules ReasonCode = "submodules" // forced
+	ReasonBroken     ReasonCode = "broken"     // forced
+)
+
+// Reason is why a worktree was not removed.
+type Reason struct {
+	Code ReasonCode
+	Text string // for messages
+}
+
+// ForceOverrides reports whether force overrides the reason.
+func (r Reason) ForceOverrides() bool {
+	switch r.Code {
+	case ReasonDirty, ReasonUnmerged, ReasonSubmodules, ReasonBroken:
+		return true
+	}
+	return false
+}
+
+// RefusedError says why a worktree or branch was not removed. Nothing was changed.
+type RefusedError struct {
+	Path    string
+	Reasons []Reason
+}
+
+func (e *RefusedError) Error() string {
+	var texts []string
+	for _, r := range e.Reasons {
+		texts = append(texts, r.Text)
+	}
+	return e.Path + ": " + strings.Join(texts, "; ")
+}
+
+// refusal returns a [*RefusedError], nil if there are no reasons.
+func refusal(path string, reasons []Reason) error {
+	if len(reasons) == 0 {
+		return nil
+	}
+	return &RefusedError{path, reasons}
+}
+
+// blockingReasons returns the reasons against removing w that force does not override.
+func blockingReasons(w Worktree, all []Worktree) []Reason {
+	var out []Reason
+	if w.Main {
+		out = append(out, Reason{ReasonMain, "it is the repository's main worktree"})
+	}
+	if w.Locked && !w.Incomplete() {
+		text := "it is locked"
+		if w.LockReason != "" {
+			text += ": " + w.LockReason
+		}
+		out = append(out, Reason{ReasonLocked, text})
+	}
+	for _, other := range all {
+		if strings.HasPrefix(other.Path, w.Path+"/") {
+			out = append(out, Reason{ReasonNested, "another worktree lies in it: " + other.Path})
+		}
+	}
+	return out
+}
+
+// lossReasons returns the reasons against removing w that are about what would be lost. Commits are lost with their branch, or,
+// without a branch, with the worktree. Stashes are not lost: all worktrees share them.
+func (r *Repo) lossReasons(ctx context.Context, w Worktree, at createStage, deleteBranch bool) ([]Reason, error) {
+	var commits []Reason
+	if deleteBranch || w.Branch == "" {
+		n, err := r.countUnmerged(ctx, w.Head, w.Branch)
+		if err != nil {
+			return nil, err
+		}
+		commits = unmergedReasons(n)
+	}
+	if at == interrupted || w.Bare || !exists(w.Path) {
+		return commits, nil // its files, if any, are those that git had written when it was killed
+	}
+	linked, err := r.isWorktreeTop(ctx, w.Path)
+	if err != nil {
+		return nil, err
+	}
+	if !linked {
+		return append(commits, Reason{ReasonBroken, "its .git is missing or belongs to another worktree, so git cannot say what is in it"}), nil
+	}
+	modules, err := r.submoduleReasons(ctx, w.Path)
+	if err != nil {
+		return nil, err
+	}
+	status, err := r.git(ctx, w.Path, "status", "--porcelain=v2", "-z", "--untracked-files=normal", "--ignore-submodules=none")
+	return slices.Concat(dirtyReasons(status), commits, modules), err
+}
+
+func dirtyReasons(status string) []Reason {
+	var c Changes
+	c.countFiles(status)
+	var files []string
+	if c.Changed > 0 {
+		files = append(files, plural(c.Changed, "changed file"))
+	}
+	if c.Untracked > 0 {
+		files = append(files, plural(c.Untracked, "untracked file"))
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	return []Reason{{ReasonDirty, "it has " + strings.Join(files, " and ")}}
+}
+
+func unmergedReasons(commits int) []Reason {
+	if commits == 0 {
+		return nil
+	}
+	return []Reason{{ReasonUnmerged, plural(commits, "commit") + " on no other branch, remote branch or tag"}}
+}
+
+// submoduleReasons returns a reason if the worktree contains repositories of submodules, which have commits of their own.
+func (r *Repo) submoduleReasons(ctx context.Context, path string) ([]Reason, error) {
+	modules, err := r.git(ctx, path, "rev-parse", "--path-format=absolute", "--git-path", "modules")
+	if err != nil {
+		return nil, err
+	}
+	inside, err := os.ReadDir(strings.TrimSuffix(modules, "\n"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil || len(inside) == 0:
+		return nil, err
+	}
+	return []Reason{{ReasonSubmodules, "it holds the repositories of its submodules"}}, nil
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// isWorktreeTop reports whether git takes a directory for the top of a worktree of this repository. Without its .git, the
+// directory is a part of a worktree above it, if there is one.
+func (r *Repo) isWorktreeTop(ctx context.Context, path string) (bool, error) {
+	out, err := r.git(ctx, path, "rev-parse", "--show-cdup", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return false, ctx.Err() // it is in no repository
+	}
+	common, top := strings.CutPrefix(strings.TrimSuffix(out, "\n"), "\n")
+	real, err := filepath.EvalSymlinks(common)
+	return top && err == nil && real == r.common, nil
+}
+
+// countUnmerged counts the commits of head that are on no other branch than this one.
+func (r *Repo) countUnmerged(ctx context.Context, head, branch string) (int, error) {
+	if head == "" {
+		return 0, nil
+	}
+	args := []string{"rev-list", "--count", head, "--not"}
+	if branch != "" {
+		args = append(args, "--exclude="+branch)
+	}
+	out, err := r.git(ctx, r.common, append(args, "--branches", "--remotes", "--tags")...)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(out))
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

@@ -7,12 +7,15 @@ package worktree
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/lock"
 )
@@ -96,4 +99,129 @@ func (r *Repo) lock(ctx context.Context) (*lock.Flock, error) {
 func isNoRepository(err error) bool {
 	failed, ok := errors.AsType[*gitError](err)
 	return ok && strings.Contains(failed.message, "not a git repository")
+}
+
+// List returns all worktrees of the repository in git's order, the main one first.
+func (r *Repo) List(ctx context.Context) ([]Worktree, error) {
+	out, err := r.git(ctx, r.common, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, err
+	}
+	list := parseList(out)
+	if len(list) > 0 {
+		err = r.fixSubmodulePath(ctx, &list[0])
+	}
+	return list, err
+}
+
+// textLimit bounds the path of a worktree and each reason, in characters. Git prints its files at any size; no system has
+// longer paths.
+const textLimit = discover.PathLimit
+
+// parseList parses records of NUL-terminated lines. An empty line ends each record.
+func parseList(out string) []Worktree {
+	var list []Worktree
+	begun := false
+	for line := range strings.SplitSeq(out, "\x00") {
+		if line == "" {
+			begun = false
+			continue
+		}
+		key, value, _ := strings.Cut(line, " ")
+		if !begun {
+			list = append(list, Worktree{Main: len(list) == 0})
+			begun = true
+		}
+		list[len(list)-1].set(key, value)
+	}
+	return list
+}
+
+func (w *Worktree) set(key, value string) {
+	switch key {
+	case "worktree":
+		w.Path = discover.Truncate(value, textLimit)
+	case "HEAD":
+		if strings.Trim(value, "0") != "" {
+			w.Head = value
+		}
+	case "branch":
+		w.Branch = strings.TrimPrefix(value, "refs/heads/")
+	case "bare":
+		w.Bare = true
+	case "detached":
+		w.Detached = true
+	case "locked":
+		w.Locked, w.LockReason = true, discover.Truncate(value, textLimit)
+	case "prunable":
+		w.Prunable, w.PruneReason = true, discover.Truncate(value, textLimit)
+	}
+}
+
+// fixSubmodulePath sets the path of a submodule's main worktree. Git (2.39) lists the submodule's git directory instead.
+func (r *Repo) fixSubmodulePath(ctx context.Context, main *Worktree) error {
+	if main.Bare || main.Path != r.common {
+		return nil
+	}
+	top, err := r.git(ctx, r.common, "rev-parse", "--show-toplevel")
+	if err == nil {
+		main.Path = strings.TrimSuffix(top, "\n")
+	}
+	return err
+}
+
+// FindByPath returns the worktree whose top directory is at path, by whatever name.
+func FindByPath(list []Worktree, path string) (Worktree, bool) {
+	name, err := resolveDir(path)
+	if err != nil {
+		return Worktree{}, false
+	}
+	target, err := filepath.EvalSymlinks(name)
+	for _, w := range list {
+		if w.Path == name || err == nil && w.Path == target {
+			return w, true
+		}
+	}
+	return Worktree{}, false
+}
+
+// FindByBranch returns the worktree that a branch is checked out in.
+func FindByBranch(list []Worktree, branch string) (Worktree, bool) {
+	for _, w := range list {
+		if w.Branch == branch && branch != "" {
+			return w, true
+		}
+	}
+	return Worktree{}, false
+}
+
+// DefaultDir returns the default directory of a branch's worktree: beside the main worktree, with its name and that of the
+// branch, a - for each /. Two branches may have one directory; [Repo.Create] refuses the second.
+func DefaultDir(main Worktree, branch string) string {
+	return basePath(main) + "-" + strings.ReplaceAll(branch, "/", "-")
+}
+
+// GroupDir is [DefaultDir] for a member of a launch group whose branch does not name the group, so that the directory does.
+func GroupDir(main Worktree, group, branch string) string {
+	return discover.GroupWorktreeDir(basePath(main), group, branch)
+}
+
+// basePath returns the path of the main worktree, without the .git of a bare repository's.
+func basePath(main Worktree) string {
+	if name, ok := strings.CutSuffix(main.Path, ".git"); ok && main.Bare && !strings.HasSuffix(name, "/") {
+		return name
+	}
+	return main.Path
+}
+
+// NewGroupID makes the ID of a launch group: g- and six random hexadecimal digits.
+func NewGroupID() string {
+	var b [3]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "g-" + hex.EncodeToString(b[:])
+}
+
+// GroupBranch returns the branch of a member of a launch group. [discover.GroupOfBranch] reads it.
+func GroupBranch(group, name string) string {
+	return discover.GroupBranchPrefix + group + "/" + name
 }
