@@ -31,18 +31,18 @@ func NewEnvironment(environ []string, agents []discover.Adapter, set ...string) 
 	for _, a := range agents {
 		markers = append(markers, AdapterOf(agents, a.Name()).ScrubbedEnv()...)
 	}
-	kept := slices.DeleteFunc(slices.Clone(environ), func(variable string) bool {
-		key, _, _ := strings.Cut(variable, "=")
-		return slices.ContainsFunc(markers, func(m string) bool { return matchesPattern(m, key) })
-	})
-	return Environment{append(kept, set...)}
+	return Environment{append(Environment{environ}.Without(markers).Environ, set...)}
 }
 
-func matchesPattern(marker, key string) bool {
-	if prefix, open := strings.CutSuffix(marker, "*"); open {
-		return strings.HasPrefix(key, prefix)
-	}
-	return key == marker
+// Without returns the environment without some variables. A * at the end of a name matches any rest.
+func (h Environment) Without(names []string) Environment {
+	return Environment{slices.DeleteFunc(slices.Clone(h.Environ), func(variable string) bool {
+		key, _, _ := strings.Cut(variable, "=")
+		return slices.ContainsFunc(names, func(name string) bool {
+			prefix, open := strings.CutSuffix(name, "*")
+			return key == name || open && strings.HasPrefix(key, prefix)
+		})
+	})}
 }
 
 // Getenv returns a variable of the environment, "" if it is not set.
@@ -69,18 +69,8 @@ func (h Environment) LookPath(program string) (string, error) {
 	return "", &fs.PathError{Op: "find in PATH", Path: program, Err: fs.ErrNotExist}
 }
 
-// Run runs a short command of an agent to its end, with additional variables. The error has what the command printed.
-func (h Environment) Run(ctx context.Context, variables []string, args ...string) error {
-	return h.RunIn(ctx, "", variables, args...)
-}
-
-// RunIn is [Environment.Run] in a directory; "" is that of this process.
-func (h Environment) RunIn(ctx context.Context, dir string, variables []string, args ...string) error {
-	_, err := h.Output(ctx, dir, variables, args...)
-	return err
-}
-
-// Output is [Environment.RunIn] and returns what the command printed, on stdout and stderr.
+// Output runs a short command to its end, with additional variables, in a directory; "" is that of this process. It returns what the
+// command printed, on stdout and stderr, which the error has too.
 func (h Environment) Output(ctx context.Context, dir string, variables []string, args ...string) (string, error) {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = slices.Concat(h.Environ, variables)

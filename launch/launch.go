@@ -5,6 +5,9 @@
 // same way for all agents. [Execution.Verify] watches the process table and the agent's storage, through the same
 // [discover.Scanner] that every other verb asks, until it is proven which session the started process runs. This package
 // writes no files, except the agent's output: to an unnamed file, or to the one that the caller names.
+//
+// [SendMessage] gives a live session a message, [Guide] finds the way to its terminal, and [ManageStored] removes and archives
+// stored sessions.
 package launch
 
 import (
@@ -112,4 +115,15 @@ const (
 	timeoutFactor = 3
 	// runGrace is how long a short command of an agent may take to end after its context has ended.
 	runGrace = 2 * time.Second
+	// storeCommandTimeout is how long a command of an agent may take to remove or archive a session: several times what the slowest
+	// took on a busy machine (2 s).
+	storeCommandTimeout = time.Minute
+	// askTimeout bounds how long a multiplexer may take to answer. tmux answers in milliseconds.
+	askTimeout = 2 * time.Second
+	// messageDisorder is how far the times of stored messages may be out of order.
+	messageDisorder = time.Minute
+	// maxNewMessages is how many messages may be newer than a send: more than any agent stores in the time that is waited.
+	maxNewMessages = 10_000
+	// finalReadTimeout bounds the last read of the transcript after the time to send has run out.
+	finalReadTimeout = 2 * time.Second
 )

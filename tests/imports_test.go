@@ -79,8 +79,7 @@ func layers() []layer {
 		}},
 		{"discover/<agent>/transcript", []string{"discover", "discover/native", "discover/native/fsread", "discover/native/jsonl"}}, // bytes to records: it opens no file
 		{"discover/agents", []string{"discover", "discover/<agent>"}},
-		{"launch", []string{"discover", "discover/ancestry", "discover/native/fsread", "discover/watch", "lock", "proc", "launch"}},
-		{"launch/attach", []string{"discover/native", "launch", "proc", "proc/multiplexer"}},
+		{"launch", []string{"discover", "discover/ancestry", "discover/native/fsread", "discover/watch", "lock", "proc", "proc/multiplexer", "launch"}},
 		{"lock", []string{"discover", "discover/ancestry", "discover/native/fsread", "proc"}},
 		{"lock/githooks", []string{"discover/native/fsread", "lock", "proc"}},
 		{"internal/config", []string{"discover/native/fsread", "internal/host"}},
@@ -94,10 +93,10 @@ func layers() []layer {
 		{"docs", nil},
 		{"internal/cmd", []string{"internal/cmd/<verb>", "internal/cmdutil"}},
 		{"internal/cmd/<verb>", []string{
-			"discover", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/host", "internal/manual", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "launch/attach", "lock", "lock/githooks", "proc", "proc/multiplexer",
+			"discover", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/host", "internal/manual", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc", "proc/multiplexer",
 		}},
 		{"internal/cmdutil", []string{
-			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/host", "internal/output", "internal/redact", "internal/terminal", "launch", "launch/attach", "lock", "proc", "proc/multiplexer",
+			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/host", "internal/output", "internal/redact", "internal/terminal", "launch", "lock", "proc", "proc/multiplexer",
 		}},
 		{".", []string{"internal/cmd", "internal/cmdutil"}},
 	}

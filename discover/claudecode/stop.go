@@ -39,5 +39,6 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.En
 	if err != nil {
 		return true, err
 	}
-	return true, host.Run(ctx, homeEnv(s.Home, host), program, "stop", job)
+	_, err = host.Output(ctx, "", homeEnv(s.Home, host), program, "stop", job)
+	return true, err
 }

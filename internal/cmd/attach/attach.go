@@ -14,7 +14,6 @@ import (
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
 	"agentctl/launch"
-	"agentctl/launch/attach"
 	"agentctl/proc"
 	"agentctl/proc/multiplexer"
 )
@@ -79,7 +78,7 @@ type target struct {
 	session discover.Session
 	// reachable is the session with those of its processes that may be sent something.
 	reachable discover.Session
-	guide     attach.Guide
+	guide     launch.Guide
 	// pane is where its process runs; nil if that is not known. paneErr is why its multiplexer could not be asked.
 	pane    *multiplexer.Pane
 	paneErr error
@@ -105,7 +104,7 @@ func (t *target) find(ctx context.Context) error {
 		return nil
 	}
 	pane, err := t.guide.Locate(ctx, *t.pane)
-	if errors.Is(err, attach.ErrNotThere) {
+	if errors.Is(err, launch.ErrNoPane) {
 		t.pane = nil
 	} else if err == nil {
 		t.pane = &pane
@@ -153,15 +152,13 @@ func (t *target) client(ctx context.Context) (command launch.Command, ok bool, e
 	return command, ok, err
 }
 
-// follow runs the commands that select the pane, and replaces this process by the one that shows it, if there is one.
-func (t *target) follow(ctx context.Context, way attach.Way) error {
-	environment := launch.Environment{Environ: attach.Environ(t.Environ, way.Unset)}
-	for _, line := range way.Select {
-		if err := environment.Run(ctx, way.Set, line...); err != nil {
+// follow runs the command that selects the pane, or replaces this process by the one that shows it.
+func (t *target) follow(ctx context.Context, way launch.Way) error {
+	environment := launch.Environment{Environ: t.Environ}.Without(way.Unset)
+	if len(way.Select) > 0 {
+		if _, err := environment.Output(ctx, "", way.Set, way.Select...); err != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
-	}
-	if len(way.Attach) == 0 {
 		return nil
 	}
 	return t.Exec(launch.Spec{Args: way.Attach, Env: way.Set, Dir: directory("")}, environment)

@@ -7,7 +7,7 @@ import (
 
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
-	"agentctl/launch/stored"
+	"agentctl/launch"
 )
 
 // runHosts acts on sessions of other machines, by the checks there. It first has each say what it would do, which is what the user is asked about: if an
@@ -103,7 +103,7 @@ func answered(results []output.StoredResult, call cmdutil.HostCall) bool {
 // plannedSessions returns the sessions that something would be done to.
 func plannedSessions(planned []output.StoredResult) (list []output.Session) {
 	for _, r := range planned {
-		if r.Session != nil && r.Result == string(stored.Planned) {
+		if r.Session != nil && r.Result == string(launch.StorePlanned) {
 			list = append(list, *r.Session)
 		}
 	}

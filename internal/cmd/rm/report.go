@@ -10,7 +10,6 @@ import (
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
 	"agentctl/launch"
-	"agentctl/launch/stored"
 )
 
 // printResults prints the results, in the order of the sessions.
@@ -33,7 +32,7 @@ func printResults(c *cmdutil.Call, results []output.StoredResult) error {
 	return nil
 }
 
-func resultObject(r stored.Result, action launch.StoreAction) output.StoredResult {
+func resultObject(r launch.StoreResult, action launch.StoreAction) output.StoredResult {
 	out := output.StoredResult{
 		ID: output.NewSession(r.Before).ID, Adapter: string(r.Before.Agent), Action: string(action), Result: string(r.Outcome), Command: r.Command,
 	}
@@ -41,7 +40,7 @@ func resultObject(r stored.Result, action launch.StoreAction) output.StoredResul
 		out.Message = r.Err.Error()
 	}
 	now := r.After
-	if r.Outcome == stored.Planned {
+	if r.Outcome == launch.StorePlanned {
 		now = &r.Before
 	}
 	if now != nil {
@@ -54,17 +53,17 @@ func resultObject(r stored.Result, action launch.StoreAction) output.StoredResul
 func resultText(r *output.StoredResult) string {
 	action := launch.StoreAction(r.Action)
 	done := wordsOf(action).done
-	switch outcome := stored.Outcome(r.Result); outcome {
-	case stored.Done:
+	switch outcome := launch.StoreOutcome(r.Result); outcome {
+	case launch.StoreDone:
 		return done
-	case stored.Planned:
+	case launch.StorePlanned:
 		return fmt.Sprintf("would be %s by %s", done, commandText(r.Command))
-	case stored.Unneeded:
+	case launch.StoreUnneeded:
 		if action == launch.ActionArchive {
 			return "archived already"
 		}
 		return "not archived"
-	case stored.Refused, stored.Unsupported, stored.Failed:
+	case launch.StoreRefused, launch.StoreUnsupported, launch.StoreFailed:
 	}
 	return fmt.Sprintf("%s (%s)", r.Result, r.Message)
 }
@@ -78,22 +77,22 @@ func commandText(args []string) string {
 
 // resultError returns the error of the results: a failure if one failed, else a conflict if one was refused, else that an agent
 // has no command for it.
-func resultError(results []stored.Result) error {
-	texts := map[stored.Outcome][]string{}
+func resultError(results []launch.StoreResult) error {
+	texts := map[launch.StoreOutcome][]string{}
 	var unsupported error
 	for _, r := range results {
 		if r.Err != nil {
 			texts[r.Outcome] = append(texts[r.Outcome], fmt.Sprintf("%s: %v", cmdutil.DescribeSession(r.Before), r.Err))
 		}
-		if r.Outcome == stored.Unsupported {
+		if r.Outcome == launch.StoreUnsupported {
 			unsupported = cmp.Or(unsupported, r.Err)
 		}
 	}
 	switch {
-	case len(texts[stored.Failed]) > 0:
-		return errors.New(strings.Join(texts[stored.Failed], "; "))
-	case len(texts[stored.Refused]) > 0:
-		return cmdutil.ConflictError(strings.Join(texts[stored.Refused], "; "), "agentctl stop ends live sessions")
+	case len(texts[launch.StoreFailed]) > 0:
+		return errors.New(strings.Join(texts[launch.StoreFailed], "; "))
+	case len(texts[launch.StoreRefused]) > 0:
+		return cmdutil.ConflictError(strings.Join(texts[launch.StoreRefused], "; "), "agentctl stop ends live sessions")
 	}
 	return unsupported
 }

@@ -13,7 +13,6 @@ import (
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
 	"agentctl/launch"
-	"agentctl/launch/stored"
 )
 
 type options struct {
@@ -109,7 +108,7 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	}
 	ctx, end := cmdutil.Interruptible(ctx) // until the results are printed: a signal between two steps would be lost
 	defer end()
-	do := stored.Options{Action: o.action, DryRun: o.dryRun, Host: launch.NewEnvironment(f.Environ, f.Adapters)}
+	do := launch.StoreOptions{Action: o.action, DryRun: o.dryRun, Host: launch.NewEnvironment(f.Environ, f.Adapters)}
 	chosen, partial, err := findSessions(ctx, c, args, o, do)
 	if err != nil {
 		return err
@@ -123,7 +122,7 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 		}
 	}
 	endProgress := c.Progress("running the agents' commands")
-	results := stored.Sessions(ctx, c.Scanner, chosen, do)
+	results := launch.ManageStored(ctx, c.Scanner, chosen, do)
 	interrupted := ctx.Err()
 	endProgress()
 	objects := make([]output.StoredResult, len(results))
@@ -149,7 +148,7 @@ func confirm(ctx context.Context, c *cmdutil.Call, chosen []output.Session, o *o
 }
 
 // findSessions finds the sessions of the arguments or the selection. If one of the arguments means none, nothing is done.
-func findSessions(ctx context.Context, c *cmdutil.Call, args []string, o *options, do stored.Options) (chosen []discover.Session, partial, err error) {
+func findSessions(ctx context.Context, c *cmdutil.Call, args []string, o *options, do launch.StoreOptions) (chosen []discover.Session, partial, err error) {
 	endProgress := c.Progress("looking for the sessions")
 	defer endProgress()
 	if len(args) > 0 {
@@ -168,7 +167,7 @@ func findSessions(ctx context.Context, c *cmdutil.Call, args []string, o *option
 		if s.Status != discover.Stopped || archived || last.IsZero() || c.Now().Sub(last) < o.olderThan || c.OtherUsers(r, s) || s.Trust != discover.TrustOurs {
 			continue
 		}
-		if err := stored.CheckSupport(c.Adapters, o.action, s, do.Host); err != nil {
+		if err := launch.CheckStoreAction(c.Adapters, s, do); err != nil {
 			if text := err.Error(); !hinted[text] && !o.Quiet {
 				hinted[text] = true
 				c.Report.Hint("left out: " + output.Sanitize(text))

@@ -15,7 +15,6 @@ import (
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
 	"agentctl/launch"
-	"agentctl/launch/send"
 )
 
 type options struct {
@@ -27,7 +26,7 @@ type options struct {
 // of tools, many of which take no longer.
 const defaultTimeout = time.Minute
 
-// readLimit bounds what is read from stdin, in bytes. [launch.NewMessage] has the limit of a message, and says so.
+// readLimit bounds what is read from stdin, in bytes. [launch.CheckMessage] has the limit of a message, and says so.
 const readLimit = 16 << 20
 
 func New(f cmdutil.Factory) *cli.Command {
@@ -85,7 +84,7 @@ func run(ctx context.Context, f cmdutil.Factory, arg, text string, o *options) e
 	ctx, end := cmdutil.Interruptible(ctx)
 	defer end()
 	endProgress := c.Progress("waiting until the session has read the message")
-	result, err := send.ToSession(ctx, c.Scanner, session, message, send.Options{Timeout: o.timeout, Host: launch.NewEnvironment(f.Environ, f.Adapters)})
+	result, err := launch.SendMessage(ctx, c.Scanner, session, message, launch.SendOptions{Timeout: o.timeout, Host: launch.NewEnvironment(f.Environ, f.Adapters)})
 	endProgress()
 	if err != nil {
 		return sendError(arg, session, err)
@@ -97,9 +96,9 @@ func run(ctx context.Context, f cmdutil.Factory, arg, text string, o *options) e
 }
 
 // sendOnHost gives the message to a session of another machine, whose agentctl reads it from stdin.
-func sendOnHost(ctx context.Context, c *cmdutil.Call, calls []cmdutil.HostCall, message launch.Message) error {
+func sendOnHost(ctx context.Context, c *cmdutil.Call, calls []cmdutil.HostCall, message string) error {
 	for i := range calls {
-		calls[i].Stdin = []byte(message.Text())
+		calls[i].Stdin = []byte(message)
 	}
 	ctx, end := cmdutil.Interruptible(ctx)
 	defer end()
@@ -111,7 +110,7 @@ func sendOnHost(ctx context.Context, c *cmdutil.Call, calls []cmdutil.HostCall, 
 	})
 }
 
-func resultObject(r send.Result) output.SendResult {
+func resultObject(r launch.SendResult) output.SendResult {
 	out := output.SendResult{Result: string(r.Delivery), Refusal: r.Refusal, Session: output.NewSession(r.Session)}
 	if r.Message != nil {
 		m := output.NewMessage(*r.Message, r.Session)
@@ -127,7 +126,7 @@ func printResult(c *cmdutil.Call, r output.SendResult) error {
 		return nil
 	case c.JSON:
 		return output.JSONLine(c.Stdout, r)
-	case r.Result != string(send.Delivered):
+	case r.Result != string(launch.Delivered):
 		return nil
 	}
 	_, err := fmt.Fprintf(c.Stdout, "%s  delivered\n", output.Sanitize(r.Session.Name()))
@@ -135,20 +134,20 @@ func printResult(c *cmdutil.Call, r output.SendResult) error {
 }
 
 // readMessage returns the message of the argument, or of stdin.
-func readMessage(ctx context.Context, f cmdutil.Factory, text string) (launch.Message, error) {
+func readMessage(ctx context.Context, f cmdutil.Factory, text string) (string, error) {
 	if text == "-" {
 		read, err := fsread.ReadStream(ctx, readLimit, func() (io.ReadCloser, error) { return io.NopCloser(f.Stdin), nil })
 		switch {
 		case ctx.Err() != nil:
-			return launch.Message{}, ctx.Err()
+			return "", ctx.Err()
 		case errors.Is(err, fsread.ErrTooLarge):
-			return launch.Message{}, cmdutil.UsageError("send", "the message on stdin has more than %d MiB: give a shorter one", readLimit>>20)
+			return "", cmdutil.UsageError("send", "the message on stdin has more than %d MiB: give a shorter one", readLimit>>20)
 		case err != nil:
-			return launch.Message{}, fmt.Errorf("reading the message from stdin: %w", err)
+			return "", fmt.Errorf("reading the message from stdin: %w", err)
 		}
 		text = string(read)
 	}
-	message, err := launch.NewMessage(text)
+	message, err := launch.CheckMessage(text)
 	if err != nil {
 		return message, cmdutil.UsageError("send", "%v", err)
 	}
@@ -158,9 +157,9 @@ func readMessage(ctx context.Context, f cmdutil.Factory, text string) (launch.Me
 // sendError returns the error of a message that was not accepted.
 func sendError(arg string, s discover.Session, err error) error {
 	var (
-		stopped  *send.StoppedError
-		unclear  *send.UnclearError
-		rejected *send.RejectedError
+		stopped  *launch.StoppedError
+		unclear  *launch.UnclearError
+		rejected *launch.RejectedError
 	)
 	text := fmt.Sprintf("%s: %s", cmdutil.DescribeSession(s), output.Sanitize(cmdutil.ErrorText(err)))
 	switch {
@@ -177,21 +176,21 @@ func sendError(arg string, s discover.Session, err error) error {
 }
 
 // resultError returns the error of a message that was accepted.
-func resultError(ctx context.Context, r send.Result, o *options) error {
+func resultError(ctx context.Context, r launch.SendResult, o *options) error {
 	name := cmdutil.DescribeSession(r.Session)
 	switch r.Delivery {
-	case send.Delivered:
+	case launch.Delivered:
 		return nil
-	case send.Lost:
+	case launch.Lost:
 		if r.Refusal != "" {
 			return fmt.Errorf("%s has ended before it read the message: %s", name, output.Sanitize(r.Refusal))
 		}
 		return fmt.Errorf("%s has ended before it read the message: the message was not delivered", name)
-	case send.Dropped:
+	case launch.Dropped:
 		return fmt.Errorf("%s has dropped the message: %s", name, output.Sanitize(r.Refusal))
-	case send.Unknown:
+	case launch.DeliveryUnknown:
 		return fmt.Errorf("%s: the message was handed over, and whether the session has read it is not known: %w", name, r.Err)
-	case send.Accepted:
+	case launch.Accepted:
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestNewMessage(t *testing.T) {
+func TestCheckMessage(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\tb\nc\r\n\n":                "",
 		"日本語 \U0001f600 \u202e \ufffd": "",
@@ -20,10 +20,10 @@ func TestNewMessage(t *testing.T) {
 		"\u009b":                       "U+009B",
 		"a\xff":                        "not UTF-8 text at offset 1",
 	} {
-		m, err := NewMessage(text)
+		got, err := CheckMessage(text)
 		switch {
-		case want == "" && (err != nil || m.Text() != strings.TrimRight(text, "\r\n")):
-			t.Errorf("%.20q: %.20q, %v", text, m.Text(), err)
+		case want == "" && (err != nil || got != strings.TrimRight(text, "\r\n")):
+			t.Errorf("%.20q: %.20q, %v", text, got, err)
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%.20q: %v", text, err)
 		}

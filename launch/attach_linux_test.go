@@ -1,4 +1,4 @@
-package attach
+package launch
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/launch"
 	"agentctl/proc"
 	"agentctl/proc/multiplexer"
 )
@@ -25,7 +24,7 @@ type fixture struct {
 func newFixture(t *testing.T, kind multiplexer.Kind, program, answer string) fixture {
 	t.Helper()
 	dir := t.TempDir()
-	f := fixture{Guide{launch.Environment{Environ: []string{"PATH=" + dir + ":/usr/bin:/bin"}}, func(proc.Process) bool { return true }}, multiplexer.Pane{Kind: kind}, dir}
+	f := fixture{Guide{Environment{Environ: []string{"PATH=" + dir + ":/usr/bin:/bin"}}, func(proc.Process) bool { return true }}, multiplexer.Pane{Kind: kind}, dir}
 	listener, err := net.Listen("unix", filepath.Join(dir, "socket"))
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +63,7 @@ func (f fixture) asked(t *testing.T) string {
 // lines joins the command lines of a way, with the names of the programs alone.
 func lines(f fixture, w Way) string {
 	var out []string
-	for _, line := range append(w.Select, w.Attach) {
+	for _, line := range [][]string{w.Select, w.Attach} {
 		if len(line) > 0 {
 			out = append(out, strings.Join(append([]string{filepath.Base(line[0])}, line[1:]...), " "))
 		}
@@ -81,7 +80,7 @@ func TestWezTerm(t *testing.T) {
 	}{
 		"by its terminal": {`[{"tab_id":1,"pane_id":5,"workspace":"w","tty_name":"/dev/pts/3"},{"tab_id":2,"pane_id":6,"workspace":"w","tty_name":"/dev/pts/7"}]`, "w:2 6", nil},
 		"by its number":   {`[{"tab_id":1,"pane_id":5,"workspace":"default"}]`, "default:1 5", nil},
-		"elsewhere":       {`[{"tab_id":1,"pane_id":5,"workspace":"w","tty_name":"/dev/pts/3"}]`, ":  5", ErrNotThere},
+		"elsewhere":       {`[{"tab_id":1,"pane_id":5,"workspace":"w","tty_name":"/dev/pts/3"}]`, ":  5", ErrNoPane},
 	} {
 		f := newFixture(t, multiplexer.WezTerm, "wezterm", test.answer)
 		f.Pane.Pane = "5"
@@ -113,7 +112,7 @@ func TestKitty(t *testing.T) {
 		}
 	}
 	answer("1")
-	if got, err := f.Locate(t.Context(), f.Pane); !errors.Is(err, ErrNotThere) {
+	if got, err := f.Locate(t.Context(), f.Pane); !errors.Is(err, ErrNoPane) {
 		t.Errorf("with another process: %+v, %v", got, err)
 	}
 	answer(strings.TrimPrefix(f.Leader.ID.String(), "pid "))
@@ -148,7 +147,7 @@ func TestZellij(t *testing.T) {
 
 // Nothing is asked of a process that is not ours, of one that is no longer the one, nor of another that listens on the socket.
 func TestNotAsked(t *testing.T) {
-	f := newFixture(t, multiplexer.Tmux, "tmux", "/dev/pts/7 $0 @0 1 %1 0 work")
+	f := newFixture(t, multiplexer.Tmux, "tmux", "/dev/pts/7 0 1 %1 work")
 	if got, err := f.Locate(t.Context(), f.Pane); err != nil || got.Session != "work" {
 		t.Fatalf("%+v, %v", got, err)
 	}
