@@ -73,7 +73,7 @@ func sharesNamespaces(p proc.Process) bool {
 // Reachable reports whether a process may be sent something: it is our own user's, and its paths and ports are ours. It is
 // asked anew, since this is for those who are about to act.
 func (scanner *Scanner) Reachable(p proc.Process) bool {
-	s, err := p.Uncached().Credentials()
+	s, err := p.Credentials()
 	return err == nil && s.UID == scanner.UID && s.Unshared == 0
 }
 

@@ -74,7 +74,7 @@ func (a *Activity) SessionsBelow(path string) []discover.Session {
 	return slices.DeleteFunc(slices.Clone(a.Sessions), func(s discover.Session) bool {
 		dirs := []string{SessionDir(s)}
 		for _, p := range s.AllProcesses() {
-			if dir, err := p.Uncached().Cwd(); err == nil {
+			if dir, err := p.Cwd(); err == nil {
 				dirs = append(dirs, dir)
 			}
 		}

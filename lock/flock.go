@@ -146,7 +146,7 @@ func flockedDirs(table *proc.Table) []flockedDir {
 		if shared, err := p.SharesRoot(); err == nil && !shared {
 			match = filepath.IsAbs // its paths mean something else here
 		}
-		files, err := p.Uncached().OpenFiles(match) // locks may have changed since the cached reading
+		files, err := p.OpenFiles(match)
 		if err != nil {
 			continue // another user's process, or it has ended
 		}

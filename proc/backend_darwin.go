@@ -12,9 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemListeners is not used: each process is asked for its own ports.
-func systemListeners() ([]listener, error) { return nil, ErrUnsupported }
-
 func system() backend { return xnu{} }
 
 // xnu is the backend of the macOS kernel.
@@ -73,7 +70,7 @@ func (xnu) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
 	})
 }
 
-func (xnu) listenPorts(p Process, _ listenersFunc) ([]int, error) {
+func (xnu) listenPorts(p Process) ([]int, error) {
 	return verified(p, func(pid int) ([]int, error) {
 		var ports []int
 		err := eachFD(pid, fdSocket, flavorFDSocket, socketSize, func(_ int, raw []byte) error {
@@ -91,10 +88,6 @@ func (xnu) listenPorts(p Process, _ listenersFunc) ([]int, error) {
 // credentials: macOS has no namespaces.
 func (xnu) credentials(p Process) (Credentials, error) {
 	return verified(p, func(pid int) (Credentials, error) { return Credentials{UID: p.UID, PIDs: []int{pid}}, nil })
-}
-
-func (xnu) pidNamespace(p Process) (string, error) {
-	return verified(p, func(int) (string, error) { return "", nil })
 }
 
 // There is one mount namespace. chroot(2) is not taken into account: no agent runs so.
@@ -126,9 +119,6 @@ func eachFD(pid, kind, flavor, size int, use func(number int, raw []byte) error)
 	}
 	return nil
 }
-
-// listener is not used: each process is asked for its own ports.
-type listener struct{}
 
 // tty searches /dev, as ttyname(3) does.
 func (xnu) tty(p Process) (string, error) {

@@ -86,13 +86,7 @@ func (f *procfs) openFiles(p Process, match func(string) bool) ([]OpenFile, erro
 	return verified(f, p, func(d pidDir) ([]OpenFile, error) { return d.openFiles(match) })
 }
 
-func (f *procfs) listenPorts(p Process, ours listenersFunc) ([]int, error) {
-	return verified(f, p, func(d pidDir) ([]int, error) { return d.listenPorts(ours) })
-}
-
-func (f *procfs) pidNamespace(p Process) (string, error) {
-	return verified(f, p, func(d pidDir) (string, error) { return d.readlink("ns/pid") })
-}
+func (f *procfs) listenPorts(p Process) ([]int, error) { return verified(f, p, pidDir.listenPorts) }
 
 func (d pidDir) openFiles(match func(string) bool) ([]OpenFile, error) {
 	fds, err := d.listNumbers("fd")

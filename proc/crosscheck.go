@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	ps "github.com/mitchellh/go-ps"
@@ -30,27 +31,25 @@ func CrossCheck(t *Table) (compared int, differences []Difference, err error) {
 		return 0, nil, fmt.Errorf("go-ps: reading the process table: %w", err)
 	}
 	theirs := make(map[int]ps.Process, len(list))
-	pids := make([]int, 0, len(list))
+	pids := map[int]bool{}
 	for _, p := range list {
-		theirs[p.Pid()] = p
-		pids = append(pids, p.Pid())
+		theirs[p.Pid()], pids[p.Pid()] = p, true
 	}
 	for p := range t.All() {
-		if theirs[p.ID.PID] == nil {
-			pids = append(pids, p.ID.PID)
-		}
+		pids[p.ID.PID] = true
 	}
-	slices.Sort(pids)
-	for _, pid := range pids {
-		ours, ok := t.ByPID(pid)
-		d := difference(pid, ours, ok, theirs[pid])
-		for range crossCheckTries {
-			if d == nil {
-				break
-			}
-			if d, err = inspectBoth(pid); err != nil {
+	for _, pid := range slices.Sorted(maps.Keys(pids)) {
+		ours, listed := t.ByPID(pid)
+		d := difference(pid, ours, listed, theirs[pid])
+		for try := 0; d != nil && try < crossCheckTries; try++ {
+			if ours, err = Inspect(pid); err != nil && !errors.Is(err, ErrGone) {
 				return 0, nil, err
 			}
+			their, readErr := ps.FindProcess(pid)
+			if readErr != nil { // of one that it cannot parse, or that ends meanwhile
+				their = nil
+			}
+			d = difference(pid, ours, err == nil, their)
 		}
 		if d != nil {
 			differences = append(differences, *d)
@@ -59,25 +58,12 @@ func CrossCheck(t *Table) (compared int, differences []Difference, err error) {
 	return len(pids), differences, nil
 }
 
-// inspectBoth reads one process with both and returns how they differ, nil if they agree.
-func inspectBoth(pid int) (*Difference, error) {
-	ours, err := Inspect(pid)
-	if err != nil && !errors.Is(err, ErrGone) {
-		return nil, err
-	}
-	their, findErr := ps.FindProcess(pid)
-	if findErr != nil {
-		their = nil // go-ps reports a process that it cannot parse, and one that ends meanwhile, as an error
-	}
-	return difference(pid, ours, err == nil, their), nil
-}
-
-// difference compares what both say of a process; ok and their != nil report whether each lists it.
-func difference(pid int, ours Process, ok bool, their ps.Process) *Difference {
+// difference compares what both say of a process; listed and their != nil report whether each has it.
+func difference(pid int, ours Process, listed bool, their ps.Process) *Difference {
 	switch {
-	case !ok && their == nil:
+	case !listed && their == nil:
 		return nil
-	case !ok:
+	case !listed:
 		return &Difference{pid, their.Executable(), "missing in agentctl"}
 	case their == nil:
 		return &Difference{pid, ours.Name, "missing in go-ps"}

@@ -14,7 +14,6 @@ type FakeProcess struct {
 	Files      []OpenFile
 	Ports      []int
 	NSPIDs     []int
-	PIDNS      string
 	// TTYPath is the controlling terminal, if TTYDevice is set.
 	TTYPath string
 	// OtherRoot: it has a mount namespace of its own, in which only SharedPaths mean the same as here.
@@ -87,11 +86,7 @@ func (f FakeProcess) openFiles(_ Process, match func(string) bool) ([]OpenFile, 
 	return out, f.Err
 }
 
-func (f FakeProcess) listenPorts(Process, listenersFunc) ([]int, error) {
-	return f.Ports, f.Err
-}
-
-func (f FakeProcess) pidNamespace(Process) (string, error) { return f.PIDNS, f.Err }
+func (f FakeProcess) listenPorts(Process) ([]int, error) { return f.Ports, f.Err }
 
 func (f FakeProcess) tty(Process) (string, error) {
 	if f.OtherRoot {

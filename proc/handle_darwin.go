@@ -11,52 +11,61 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processRef is an ID that is checked again before each use.
-type processRef struct {
+// Handle refers to one process: an ID that is checked again before each use. See the documentation for Linux.
+type Handle struct {
 	id     ID
-	closed *atomic.Bool
+	closed atomic.Bool
 }
 
-func newProcessRef(id ID) (processRef, error) {
-	p := processRef{id, new(atomic.Bool)}
-	return p, p.checkAlive()
+// Open returns a handle of a live process, else [ErrGone].
+func Open(id ID) (*Handle, error) {
+	h := &Handle{id: id}
+	if err := h.checkAlive(); err != nil {
+		return nil, err
+	}
+	return h, nil
 }
 
-func (p processRef) close() error {
-	if p.closed.Swap(true) {
+// Close releases the handle.
+func (h *Handle) Close() error {
+	if h.closed.Swap(true) {
 		return os.ErrClosed
 	}
 	return nil
 }
 
-func (p processRef) checkAlive() error {
-	if p.closed.Load() {
+func (h *Handle) checkAlive() error {
+	if h.closed.Load() {
 		return os.ErrClosed
 	}
-	now, err := Inspect(p.id.PID)
+	if h.id.PID <= 0 {
+		return ErrGone
+	}
+	now, err := Inspect(h.id.PID)
 	if err != nil {
 		return err
 	}
-	if now.ID != p.id || !now.Alive() {
+	if now.ID != h.id || !now.Alive() {
 		return ErrGone
 	}
 	return nil
 }
 
-func (p processRef) signal(sig syscall.Signal) error {
-	if err := p.checkAlive(); err != nil {
+// Signal sends sig to the process, not to its group.
+func (h *Handle) Signal(sig syscall.Signal) error {
+	if err := h.checkAlive(); err != nil {
 		return err
 	}
-	err := unix.Kill(p.id.PID, sig)
+	err := unix.Kill(h.id.PID, sig)
 	if errors.Is(err, unix.ESRCH) {
 		return ErrGone
 	}
 	return err
 }
 
-// wait blocks in a kqueue(2) until the process exits or ctx ends, which triggers an event of our own.
-func (p processRef) wait(ctx context.Context) error {
-	if p.closed.Load() {
+// Wait blocks in a kqueue(2) until the process exits or ctx ends, which triggers an event of our own.
+func (h *Handle) Wait(ctx context.Context) error {
+	if h.closed.Load() {
 		return os.ErrClosed
 	}
 	queue, err := unix.Kqueue()
@@ -64,7 +73,7 @@ func (p processRef) wait(ctx context.Context) error {
 		return fmt.Errorf("kqueue: %w", err)
 	}
 	defer unix.Close(queue)
-	exit := unix.Kevent_t{Ident: uint64(p.id.PID), Filter: unix.EVFILT_PROC, Flags: unix.EV_ADD | unix.EV_ONESHOT, Fflags: unix.NOTE_EXIT}
+	exit := unix.Kevent_t{Ident: uint64(h.id.PID), Filter: unix.EVFILT_PROC, Flags: unix.EV_ADD | unix.EV_ONESHOT, Fflags: unix.NOTE_EXIT}
 	wake := unix.Kevent_t{Filter: unix.EVFILT_USER, Flags: unix.EV_ADD | unix.EV_CLEAR}
 	if err := change(queue, wake); err != nil {
 		return err
@@ -75,7 +84,7 @@ func (p processRef) wait(ctx context.Context) error {
 		return err
 	}
 	// The kqueue watches the pid. If another process has it by now, this one ended before.
-	if err := p.checkAlive(); errors.Is(err, ErrGone) {
+	if err := h.checkAlive(); errors.Is(err, ErrGone) {
 		return nil
 	} else if err != nil {
 		return err

@@ -12,35 +12,47 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processRef is a pidfd, pidfd_open(2).
-type processRef struct{ pidfd *os.File }
+// Handle refers to one process, so that a signal cannot reach another process that reuses its pid. It is safe for use by
+// several goroutines.
+//
+//   - Linux 5.3 and newer: a pidfd, pidfd_open(2), which the kernel binds to the process itself.
+//   - macOS has no such thing. The start time is compared again immediately before each signal.
+//   - On older Linux, [Open] fails with [ErrUnsupported].
+type Handle struct{ pidfd *os.File }
 
-// newProcessRef opens the pidfd before it compares the birth: from then on the pid, the birth and the pidfd belong to one
-// process.
-func newProcessRef(id ID) (processRef, error) {
+// Open returns a handle of a live process; the caller closes it. It returns [ErrGone] if the process has ended, as a
+// zombie has, or if another process has its pid.
+func Open(id ID) (*Handle, error) {
+	if id.PID <= 0 {
+		return nil, ErrGone
+	}
 	fd, err := unix.PidfdOpen(id.PID, 0)
 	switch {
 	case err == nil:
 	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOENT): // the latter two: a thread
-		return processRef{}, ErrGone
+		return nil, ErrGone
 	case errors.Is(err, unix.ENOSYS):
-		return processRef{}, fmt.Errorf("pidfd_open: %w", ErrUnsupported)
+		return nil, fmt.Errorf("pidfd_open: %w", ErrUnsupported)
 	default:
-		return processRef{}, fmt.Errorf("pidfd_open %d: %w", id.PID, err)
+		return nil, fmt.Errorf("pidfd_open %d: %w", id.PID, err)
 	}
-	p := processRef{os.NewFile(uintptr(fd), "pidfd")}
+	h := &Handle{os.NewFile(uintptr(fd), "pidfd")}
+	// From here on the pidfd and the pid belong to one process, whose birth is compared.
 	if now, err := Inspect(id.PID); err != nil || now.ID != id || !now.Alive() {
-		_ = p.close()
-		return processRef{}, cmp.Or(err, ErrGone)
+		_ = h.Close()
+		return nil, cmp.Or(err, ErrGone)
 	}
-	return p, nil
+	return h, nil
 }
 
-func (p processRef) close() error { return p.pidfd.Close() }
+// Close releases the handle.
+func (h *Handle) Close() error { return h.pidfd.Close() }
 
-// signal checks first whether the process has ended, since the kernel accepts signals to a zombie.
-func (p processRef) signal(sig syscall.Signal) error {
-	return p.control(func(fd int) error {
+// Signal sends sig to the process, not to its group. It returns [ErrGone] if the process has ended, as a zombie has,
+// fs.ErrPermission if it may not be signalled, and os.ErrClosed after Close. It checks first whether the process has ended, since
+// the kernel accepts signals to a zombie.
+func (h *Handle) Signal(sig syscall.Signal) error {
+	return h.control(func(fd int) error {
 		gone, err := ended(fd)
 		if err != nil {
 			return err
@@ -56,10 +68,11 @@ func (p processRef) signal(sig syscall.Signal) error {
 	})
 }
 
-// wait gives a copy of the pidfd to Go's poller, so that no thread blocks. When ctx ends, the read deadline of the copy
-// wakes it.
-func (p processRef) wait(ctx context.Context) error {
-	watch, err := p.watch()
+// Wait returns nil once the process has ended, even if its parent has not waited for it, and the error of ctx if that
+// ends first. It does not poll, and the process need not be a child. Close does not end a call of Wait. A copy of the pidfd is given
+// to Go's poller, so that no thread blocks. When ctx ends, the read deadline of the copy wakes it.
+func (h *Handle) Wait(ctx context.Context) error {
+	watch, err := h.watch()
 	if err != nil {
 		return err
 	}
@@ -81,9 +94,9 @@ func (p processRef) wait(ctx context.Context) error {
 }
 
 // watch copies the pidfd, so that each wait has a deadline of its own, and makes the copy non-blocking for the poller.
-func (p processRef) watch() (*os.File, error) {
+func (h *Handle) watch() (*os.File, error) {
 	var watch *os.File
-	err := p.control(func(fd int) error {
+	err := h.control(func(fd int) error {
 		dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 		if err != nil {
 			return fmt.Errorf("copying a pidfd: %w", err)
@@ -99,8 +112,8 @@ func (p processRef) watch() (*os.File, error) {
 }
 
 // control calls use with the pidfd, which cannot be closed meanwhile.
-func (p processRef) control(use func(fd int) error) error {
-	conn, err := p.pidfd.SyscallConn()
+func (h *Handle) control(use func(fd int) error) error {
+	conn, err := h.pidfd.SyscallConn()
 	if err != nil {
 		return err
 	}

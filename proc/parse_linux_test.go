@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,49 +104,42 @@ func FuzzFdinfo(f *testing.F) {
 	})
 }
 
-// FuzzListener: a line gives its port and inode if and only if its socket listens.
-func FuzzListener(f *testing.F) {
-	f.Add("0100007F", uint16(4096), byte(0x0A), uint64(31497), []byte("  sl  local_address rem_address   st"))
-	f.Add("00000000000000000000000001000000", uint16(80), byte(0x01), uint64(1), []byte("0: : : 0A : : 0 0 0 1"))
-	f.Fuzz(func(t *testing.T, address string, port uint16, state byte, inode uint64, junk []byte) {
-		address = strings.Join(strings.Fields(address), "")
-		line := fmt.Sprintf("   0: %s:%04X 00000000:0000 %02X 00000000:00000000 00:00000000 00000000  1000        0 %d 1 0000000000000000 100 0 0 10 0", address, port, state, inode)
-		gotPort, gotInode, ok := parseListener([]byte(line))
-		if ok != (state == 0x0A) || ok && (gotPort != int(port) || gotInode != inode) {
-			t.Errorf("%q: %d, %d, %v", line, gotPort, gotInode, ok)
+// FuzzTCPSocket: a line gives the ends, the inode and whether the socket listens.
+func FuzzTCPSocket(f *testing.F) {
+	f.Add(uint16(4096), byte(0x0A), uint64(31497), []byte("  sl  local_address rem_address   st"))
+	f.Add(uint16(80), byte(0x01), uint64(1), []byte("0: : : 0A : : 0 0 0 1"))
+	f.Fuzz(func(t *testing.T, port uint16, state byte, inode uint64, junk []byte) {
+		line := fmt.Sprintf("   0: 0100007F:%04X 00000000:0000 %02X 00000000:00000000 00:00000000 00000000  1000        0 %d 1 0", port, state, inode)
+		want := tcpSocket{netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port), netip.MustParseAddrPort("0.0.0.0:0"), state == 0x0A, inode}
+		if got, ok := parseTCPSocket([]byte(line)); !ok || got != want {
+			t.Errorf("%q: %+v, %v", line, got, ok)
 		}
-		if port, _, ok := parseListener(junk); ok && (port < 0 || port > 65535) {
-			t.Errorf("from %q: port %d", junk, port)
+		if s, ok := parseTCPSocket(junk); ok && !s.local.IsValid() {
+			t.Errorf("from %q: %+v", junk, s)
 		}
 	})
 }
 
-func TestListening(t *testing.T) {
-	table := "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n" +
-		"   0: 0100007F:1000 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 7 1 0\n" +
-		"   1: 0100007F:1001 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 8 1 0\n" +
-		"   2: 0100007F:1002 0100007F:1000 01 00000000:00000000 00:00000000 00000000  1000        0 9 1 0\n"
-	var got []listener
-	err := listening(strings.NewReader(table), func(port int, inode uint64) { got = append(got, listener{port, inode}) })
-	if err != nil || !slices.Equal(got, []listener{{0x1000, 7}, {0x1001, 8}}) {
-		t.Errorf("%v, %v", got, err)
-	}
-}
-
-// TestListenersByFiles: for a process in another network namespace, the files below its /proc/PID/net are read.
-func TestListenersByFiles(t *testing.T) {
+// TestTCPSockets: the files below /proc/PID/net are read, those of IPv6 too if there are any.
+func TestTCPSockets(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "7", "net"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	line := "   0: 0100007F:1000 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 7 1 0\n"
-	if err := os.WriteFile(filepath.Join(dir, "7", "net", "tcp"), []byte(line), 0o600); err != nil {
+	lines := "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n" +
+		"   0: 0100007F:1000 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 7 1 0\n" +
+		"   2: 0100007F:1002 0100007F:1000 01 00000000:00000000 00:00000000 00000000  1000        0 9 1 0\n"
+	if err := os.WriteFile(filepath.Join(dir, "7", "net", "tcp"), []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var got []listener
-	err := pidDir(dir+"/7/").listeners(systemListeners, func(port int, inode uint64) { got = append(got, listener{port, inode}) })
-	if err != nil || !slices.Equal(got, []listener{{0x1000, 7}}) {
-		t.Errorf("%v, %v", got, err)
+	var got []uint64
+	for s, err := range pidDir(dir + "/7/").tcpSockets() {
+		if got = append(got, s.inode); err != nil || s.listens != (s.inode == 7) {
+			t.Errorf("%+v, %v", s, err)
+		}
+	}
+	if !slices.Equal(got, []uint64{7, 9}) {
+		t.Errorf("%v", got)
 	}
 }
 

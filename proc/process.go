@@ -65,15 +65,6 @@ func (p Process) StartedBefore(t time.Time) bool {
 // Alive reports whether the process was running when the table was read. A zombie was not.
 func (p Process) Alive() bool { return !p.State.Dead() }
 
-// Uncached returns the process without the list of listening sockets that its table has read: [Process.ListenPorts] reads it anew. Use
-// it before acting on an answer.
-func (p Process) Uncached() Process {
-	if b, ok := p.impl.(*tableBackend); ok {
-		p.impl = b.backend
-	}
-	return p
-}
-
 // Args returns the command line. Agents may rewrite it, so it is a hint, not evidence. Empty arguments at its end are
 // omitted, since a rewritten command line is padded with them. It is empty for kernel threads.
 func (p Process) Args() ([]string, error) { return p.backend().args(p) }
@@ -95,9 +86,7 @@ func (p Process) OpenFiles(match func(path string) bool) ([]OpenFile, error) {
 }
 
 // ListenPorts returns the TCP ports that the process listens on, ascending.
-func (p Process) ListenPorts() ([]int, error) {
-	return p.backend().listenPorts(p, systemListeners)
-}
+func (p Process) ListenPorts() ([]int, error) { return p.backend().listenPorts(p) }
 
 // NamespacePIDs returns the pid of the process in each pid namespace, from ours to its own: the last one is what
 // getpid(2) returns in the process. Outside of containers it has one element.
@@ -105,9 +94,6 @@ func (p Process) NamespacePIDs() ([]int, error) {
 	s, err := p.Credentials()
 	return s.PIDs, err
 }
-
-// PIDNamespace returns the name of the pid namespace, such as "pid:[4026531836]"; "" on systems without pid namespaces.
-func (p Process) PIDNamespace() (string, error) { return p.backend().pidNamespace(p) }
 
 // SamePath reports whether an absolute path names the same file for the process as for this one. If the process has a
 // mount namespace or root directory of its own, device and inode are compared. A path that names no file for one of them
@@ -167,9 +153,7 @@ type backend interface {
 	cwd(Process) (string, error)
 	env(Process, []string) (map[string]string, error)
 	openFiles(Process, func(string) bool) ([]OpenFile, error)
-	// listenPorts gets a function that returns the listening sockets of our own network namespace.
-	listenPorts(p Process, ours listenersFunc) ([]int, error)
-	pidNamespace(Process) (string, error)
+	listenPorts(Process) ([]int, error)
 	// tty is asked only for a process with a controlling terminal.
 	tty(Process) (string, error)
 	sharesRoot(Process) (bool, error)
@@ -178,10 +162,6 @@ type backend interface {
 	usage(Process) (Usage, error)
 	peer(Process, connection) (peer, error)
 }
-
-// listenersFunc returns the listening sockets of our own network namespace. The processes of a table share one answer,
-// since each answer has the sockets of all processes.
-type listenersFunc func() ([]listener, error)
 
 // Usage is what a process uses at the moment of the call.
 type Usage struct {

@@ -26,17 +26,6 @@ type Table struct {
 	hints  hints
 }
 
-// tableBackend reads the listening sockets of the machine once for all processes of a table: for each list, the kernel scans a large
-// table.
-type tableBackend struct {
-	backend
-	listeners listenersFunc
-}
-
-func (b *tableBackend) listenPorts(p Process, _ listenersFunc) ([]int, error) {
-	return b.backend.listenPorts(p, b.listeners)
-}
-
 // hints are signs where to look, read without a check of the identity.
 type hints interface {
 	// openNames returns the names of what the process has open; nil if they may not be read.
@@ -54,10 +43,6 @@ func EmptyTable() *Table { return newTable(nil) }
 // newTable returns a table of processes.
 func newTable(list []Process) *Table {
 	slices.SortFunc(list, func(a, b Process) int { return cmp.Compare(a.ID.PID, b.ID.PID) })
-	ours := sync.OnceValues(systemListeners)
-	for i := range list {
-		list[i].impl = &tableBackend{list[i].backend(), ours}
-	}
 	return &Table{list: list, locks: func() []fileLock { return nil }, hints: verifiedHints{}}
 }
 

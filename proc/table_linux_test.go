@@ -73,7 +73,6 @@ func mustAllBeGone(t *testing.T, p Process) {
 		"OpenFiles":     func() error { _, err := p.OpenFiles(func(string) bool { return true }); return err },
 		"ListenPorts":   func() error { _, err := p.ListenPorts(); return err },
 		"NamespacePIDs": func() error { _, err := p.NamespacePIDs(); return err },
-		"PIDNamespace":  func() error { _, err := p.PIDNamespace(); return err },
 		"Open":          func() error { _, err := Open(p.ID); return err },
 	}
 	for name, ask := range questions {

@@ -136,7 +136,6 @@ func process0(pid int, ticks uint64, home, cwd string) proc.FakeProcess {
 		},
 		WorkingDir: cwd,
 		Environ:    map[string]string{"HOME": strings.TrimSuffix(home, "/.claude")},
-		PIDNS:      "pid:[4026531836]",
 	}
 }
 

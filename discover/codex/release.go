@@ -43,7 +43,7 @@ func (Adapter) FindClients(ctx context.Context, s discover.Session, _ launch.Env
 	}
 	for _, t := range terminalsOf(table, server, path) {
 		var has []string
-		ports, err := t.Uncached().ListenPorts()
+		ports, err := t.ListenPorts()
 		for _, port := range ports {
 			has = append(has, loaded[port]...)
 		}

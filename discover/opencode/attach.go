@@ -21,7 +21,7 @@ func (Adapter) AttachCommand(ctx context.Context, s discover.Session, host launc
 	if i < 0 {
 		return c, false, nil
 	}
-	server := s.Processes[i].Uncached() // another process may have the port by now
+	server := s.Processes[i]
 	port, err := serverPort(ctx, server)
 	if err != nil {
 		return c, true, unsupported(fmt.Sprintf("runs the session in a server that its client cannot reach: %v", err))

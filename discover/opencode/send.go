@@ -41,7 +41,6 @@ func runsElsewhere(s discover.Session) bool {
 // listening returns the processes of the session that listen.
 func listening(s discover.Session) (listeners []listener, err error) {
 	for _, p := range s.Processes {
-		p = p.Uncached() // another process may have the port by now
 		ports, err := p.ListenPorts()
 		if err != nil {
 			return nil, unsupported("takes messages only where it listens, and the ports of " + p.ID.String() + " cannot be read: " + reason(err))

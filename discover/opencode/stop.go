@@ -20,7 +20,7 @@ func (Adapter) StopSignals() []syscall.Signal {
 // be read.
 func (Adapter) NeedsInterrupt(s discover.Session) bool {
 	return s.Shared && slices.ContainsFunc(s.Processes, func(p proc.Process) bool {
-		ports, err := p.Uncached().ListenPorts()
+		ports, err := p.ListenPorts()
 		return err != nil || len(ports) > 0
 	})
 }
@@ -33,7 +33,7 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.En
 		return false, nil
 	}
 	for _, p := range s.Processes {
-		ports, err := p.Uncached().ListenPorts() // another process may have the port by now
+		ports, err := p.ListenPorts()
 		if err != nil || len(ports) == 0 {
 			continue
 		}
@@ -41,7 +41,7 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.En
 			return true, nil
 		}
 		abort := request{path: sessionPath(s, "abort"), accept: 200, refuse: "abort the turn"}
-		return abort.ask(ctx, p.Uncached(), ports, host)
+		return abort.ask(ctx, p, ports, host)
 	}
 	return false, nil
 }
