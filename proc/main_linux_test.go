@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,6 +22,7 @@ const roleKey = "PROC_TEST_ROLE"
 func roles() map[string]func() error {
 	return map[string]func() error{
 		"wait":            roleWait,
+		"headless":        roleHeadless,
 		"burn":            roleBurn,
 		"nobody":          roleNobody,
 		"hiding":          roleHiding,
@@ -31,6 +33,23 @@ func roles() map[string]func() error {
 		"recycle":         roleRecycle,
 		"other-namespace": roleOtherNamespace,
 	}
+}
+
+// init keeps the main goroutine on the main thread, for the role whose main thread ends.
+func init() {
+	if os.Getenv(roleKey) == "headless" {
+		runtime.LockOSThread()
+	}
+}
+
+// roleHeadless lives on after its main thread has ended.
+func roleHeadless() error {
+	go func() {
+		_ = roleWait()
+		os.Exit(0)
+	}()
+	_, _, err := unix.Syscall(unix.SYS_EXIT, 0, 0, 0)
+	return err
 }
 
 func TestMain(m *testing.M) {

@@ -23,7 +23,7 @@ type Process struct {
 	TTYDevice uint64
 	// UID is the effective user, as ps(1) shows it; -1 if unknown.
 	UID int
-	// State is the state of the main thread.
+	// State is the state of the main thread, or of another one once that has ended.
 	State State
 	// Name is the kernel's short name (Linux comm, at most 15 bytes; macOS at most 16); any byte may occur in it.
 	Name string

@@ -151,10 +151,17 @@ func readLimited(f *os.File) ([]byte, error) { return io.ReadAll(io.LimitReader(
 // readlink reads a symbolic link.
 func (d pidDir) readlink(name string) (string, error) { return os.Readlink(string(d) + name) }
 
-// readTarget reads a link to a file without the suffix " (deleted)", by which the kernel marks a removed file.
+// readTarget reads a link to a file without the suffix " (deleted)", by which the kernel marks a removed file. The name of a file that
+// exists may end so, too.
 func (d pidDir) readTarget(name string) (path string, deleted bool, err error) {
 	link, err := d.readlink(name)
 	path, deleted = strings.CutSuffix(link, " (deleted)")
+	if deleted {
+		file, err := identityOf(string(d) + name)
+		if named, namedErr := identityOf(link); err == nil && namedErr == nil && file == named {
+			return link, false, nil
+		}
+	}
 	return path, deleted, err
 }
 

@@ -140,7 +140,22 @@ func (f *procfs) process(pid int) (Process, error) {
 	if err != nil {
 		return Process{}, pathError("parse", string(d)+"stat", err)
 	}
+	s.state = d.liveState(s)
 	return p.with(m, s), nil
+}
+
+// liveState returns the state of a process: that of its main thread, but if that has ended and another thread lives, the other's.
+func (d pidDir) liveState(s stat) State {
+	if !s.state.Dead() || s.threads <= 1 {
+		return s.state
+	}
+	tids, _ := d.listNumbers("task") // none are left if it cannot be read
+	for _, tid := range tids {
+		if t, err := d.stat("task/" + strconv.Itoa(tid) + "/stat"); err == nil && !t.state.Dead() {
+			return t.state
+		}
+	}
+	return s.state
 }
 
 func (p Process) with(m bootInfo, s stat) Process {

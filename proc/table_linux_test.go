@@ -7,8 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -83,7 +85,7 @@ func mustAllBeGone(t *testing.T, p Process) {
 }
 
 func TestAnyNameAndPath(t *testing.T) {
-	for _, name := range []string{"a) R 1 9", ")", "(sd-pam)", "two\nlines", "tab\there", "naïve", "not\xffutf8"} {
+	for _, name := range []string{"a) R 1 9", ")", "(sd-pam)", "two\nlines", "tab\there", "naïve", "not\xffutf8", "x (deleted)"} {
 		t.Run(strconv.Quote(name), func(t *testing.T) {
 			path := copyOfMe(t, name)
 			c := start(t, "wait", func(c *exec.Cmd) { c.Path = path })
@@ -121,6 +123,37 @@ func copyOfMe(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestMainThreadEnded: a process whose main thread has ended lives as long as another thread does.
+func TestMainThreadEnded(t *testing.T) {
+	c := start(t, "headless")
+	p := inspect(t, c.Process.Pid)
+	for deadline := time.Now().Add(10 * time.Second); !mainThreadEnded(t, p) && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	p = inspect(t, c.Process.Pid)
+	if _, found := take(t).Find(p.ID); !mainThreadEnded(t, p) || !p.Alive() || !found {
+		t.Fatalf("%+v, found %v", p, found)
+	}
+	h, err := Open(p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if err := h.Signal(0); err != nil {
+		t.Error(err)
+	}
+	c.end(t)
+	if _, err := Inspect(p.ID.PID); !errors.Is(err, ErrGone) {
+		t.Errorf("after its end: %v", err)
+	}
+}
+
+func mainThreadEnded(t *testing.T, p Process) bool {
+	t.Helper()
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(p.ID.PID) + "/stat")
+	return err == nil && strings.Contains(string(raw), ") Z ")
 }
 
 func TestThreadIsNoProcess(t *testing.T) {
