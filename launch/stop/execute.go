@@ -24,7 +24,7 @@ type execution struct {
 	// because of it.
 	request     Request
 	interrupted bool
-	// err is why the session was not ended, nil if nothing was in the way; a [*refusal] if it was refused.
+	// err is why the session was not ended, nil if nothing was in the way; a [refusal] if it was refused.
 	err error
 	// signalled are the signals to tools.
 	signalled []SentSignal
@@ -52,7 +52,7 @@ func (r *run) execute(ctx context.Context, plans []*plan) []verification {
 		r.newExecution(p)
 	}
 	r.each(func(_ int, x *execution) {
-		if x.plan.action == actionEnd {
+		if x.plan.ends() {
 			x.err = x.endSession(ctx)
 		}
 	})
@@ -65,7 +65,7 @@ func (r *run) execute(ctx context.Context, plans []*plan) []verification {
 	}
 }
 
-// endSession ends the session, but for its tools. The error says why not; it is a [*refusal] if the agent has not accepted the
+// endSession ends the session, but for its tools. The error says why not; it is a [refusal] if the agent has not accepted the
 // request to end one of several sessions. If ctx ends there is no error: the verification shows what became of the session.
 func (x *execution) endSession(ctx context.Context) error {
 	for _, a := range x.agents {
@@ -175,19 +175,13 @@ func (x *execution) exited() bool { return allGone(x.agents) }
 
 // isOver reports whether the session has ended, so that none of its tools is to be left.
 func (x *execution) isOver() bool {
-	switch x.plan.action {
-	case actionNone:
-		return true
-	case actionEnd:
-		return x.err == nil && (x.interrupted || x.exited())
-	}
-	return false
+	return x.plan.stopped || x.plan.ends() && x.err == nil && (x.interrupted || x.exited())
 }
 
 // endedLate reports whether an agent's process has ended that was alive when tools were last searched: a signalled process may
 // end after the wait for it.
 func (x *execution) endedLate() bool {
-	return x.plan.action == actionEnd && x.err == nil &&
+	return x.plan.ends() && x.err == nil &&
 		slices.ContainsFunc(x.agents, func(a *agentProcess) bool { return !a.gone.Load() && !isAlive(a.process.ID) })
 }
 

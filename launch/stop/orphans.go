@@ -107,7 +107,7 @@ func (r *run) orphanExecution(session discover.Session) *execution {
 	if i >= 0 {
 		return r.executions[i]
 	}
-	p := &plan{session: session, adapter: r.adapterOf(session.Agent), action: actionNone}
+	p := &plan{session: session, adapter: r.adapterOf(session.Agent), stopped: true}
 	x := &execution{run: r, plan: p, search: &toolSearch{run: r, plan: p}}
 	r.executions = append(r.executions, x)
 	return x

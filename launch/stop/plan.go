@@ -15,15 +15,6 @@ import (
 	"agentctl/proc"
 )
 
-// action is what a plan does about a session.
-type action uint8
-
-const (
-	actionEnd    action = iota // end the session and its tools
-	actionNone                 // no process runs it; with [Options.Force] its tools are ended
-	actionRefuse               // nothing, for the plan's reason
-)
-
 // plan says what will be done about one session, and why. It is made from a snapshot and never changes. It refuses whatever is
 // known to be in the way before anything is sent; the execution refuses only what the agent's answer shows.
 type plan struct {
@@ -31,9 +22,9 @@ type plan struct {
 	session discover.Session
 	adapter launch.Adapter
 	clients []proc.Process
-	action  action
-	// refusal is nil unless action is actionRefuse.
-	refusal *refusal
+	// stopped: no process runs it; with [Options.Force] its tools are ended. refusal is why nothing is done; nil if nothing is in the way.
+	stopped bool
+	refusal error
 	// others are the sessions that run in the same processes and were not chosen. shared: there are such sessions, or the
 	// agent says so.
 	others []discover.Session
@@ -62,7 +53,7 @@ func (r *run) plan(ctx context.Context, chosen []discover.Session) []*plan {
 	var plans []*plan
 	for _, session := range chosen {
 		p := r.newPlan(ctx, session, chosen, r.adapterOf(session.Agent))
-		if p.action == actionEnd {
+		if p.ends() {
 			left := trees.LeftBehind(session)
 			p.older = processSet(left)
 			p.leftBehind = idsOf(r.newToolSearch(p).remaining(r.snapshot, processSet(left)))
@@ -81,21 +72,22 @@ func (r *run) newPlan(ctx context.Context, session discover.Session, chosen []di
 			slices.ContainsFunc(chosen, func(c discover.Session) bool { return launch.IsSameRow(o, c) })
 	})
 	p.shared = session.Shared || len(p.others) > 0
-	if session.Status == discover.Stopped {
-		p.action = actionNone
-	} else if p.refusal = r.decide(ctx, p); p.refusal != nil {
-		p.action = actionRefuse
+	if p.stopped = session.Status == discover.Stopped; !p.stopped {
+		p.refusal = r.decide(ctx, p)
 	}
 	return p
 }
 
+// ends reports whether the session and its tools are to be ended.
+func (p *plan) ends() bool { return !p.stopped && p.refusal == nil }
+
 // decide decides how a live session is ended, or why not.
-func (r *run) decide(ctx context.Context, p *plan) *refusal {
+func (r *run) decide(ctx context.Context, p *plan) error {
 	if n := len(p.session.Processes); n == 0 || p.session.Status == discover.Unknown && n > 1 {
 		return refuseUnknownProcess(p.session, r.snapshot.Table)
 	}
-	if p.session.NameOnly {
-		return refuseNameOnly(p.session)
+	if p.session.NameOnly { // the process may be any program
+		return refusal(fmt.Sprintf("nothing but its name says that %s is %s: if it is, end it with kill(1)", p.session.Processes[0].ID, p.session.Agent))
 	}
 	p.maySignal = r.Force || !p.shared
 	// No request can name a session without an ID.
@@ -116,7 +108,7 @@ func (r *run) decide(ctx context.Context, p *plan) *refusal {
 }
 
 // decideClients decides which clients of a session in a shared process are ended: those that show it. Others are ended only by force.
-func (r *run) decideClients(ctx context.Context, p *plan) *refusal {
+func (r *run) decideClients(ctx context.Context, p *plan) error {
 	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 	sure, possible, err := p.adapter.FindClients(limited, p.request(), r.Host)
@@ -125,7 +117,7 @@ func (r *run) decideClients(ctx context.Context, p *plan) *refusal {
 	case r.Force:
 		p.clients = slices.Concat(sure, possible)
 	case err != nil:
-		return &refusal{unknownClients, fmt.Sprintf("which terminals show it cannot be found: %v; --force asks the agent all the same", err)}
+		return refusal(fmt.Sprintf("which terminals show it cannot be found: %v; --force asks the agent all the same", err))
 	case len(possible) > 0:
 		return refuseUnknownClients(possible)
 	}
@@ -142,12 +134,12 @@ func (p *plan) request() discover.Session {
 // preview is the result of a plan that is not carried out.
 func (p *plan) preview() Result {
 	result := Result{Before: p.session, LeftBehind: p.leftBehind}
-	switch p.action {
-	case actionNone:
+	switch {
+	case p.stopped:
 		result.Outcome = AlreadyStopped
-	case actionRefuse:
+	case p.refusal != nil:
 		result.Outcome, result.Message = Refused, p.refusal.Error()
-	case actionEnd:
+	default:
 		after := p.request()
 		result.Outcome, result.Message, result.After = Planned, p.describe(), &after
 	}
@@ -250,38 +242,15 @@ func isAlive(id proc.ID) bool {
 	return err == nil && now.ID == id && now.Alive() || err != nil && !errors.Is(err, proc.ErrGone)
 }
 
-// reason is why a session is refused. The plan decides all reasons, except [requestFailed] and the [sharedProcess] of an agent that
-// found no way to end one session: the execution finds these.
-type reason string
+// refusal is the decision not to end a session: the reason, for the user. The plan decides all reasons, except that a request to end one
+// of several sessions was not accepted, and that the agent found no way to end one: the execution finds these. Force does not override
+// that it is not known which process runs the session, or that only its name says that it is the agent.
+type refusal string
 
-const (
-	// unknownProcess: it is not known which process runs the session. Force does not change that.
-	unknownProcess reason = "unknown process"
-	// nameOnly: nothing but its name says that the process is the agent. Force does not change that.
-	nameOnly reason = "name only"
-	// untrustedHome: the agent must be asked to end the session, and its home is not ours.
-	untrustedHome reason = "untrusted home"
-	// unreachableProcess: the agent must be asked, and its process is another user's or in another namespace.
-	unreachableProcess reason = "unreachable process"
-	// sharedProcess: the process serves other sessions, and the agent cannot end one of them.
-	sharedProcess reason = "shared process"
-	// unknownClients: it is not known which terminals show the session, and they would have to be ended.
-	unknownClients reason = "unknown clients"
-	// requestFailed: the process serves other sessions, and the request to end this one could not be made or was not accepted.
-	requestFailed reason = "request failed"
-)
-
-// refusal is the decision not to end a session.
-type refusal struct {
-	reason reason
-	// detail is the message for the user.
-	detail string
-}
-
-func (r *refusal) Error() string { return r.detail }
+func (r refusal) Error() string { return string(r) }
 
 // refuseUnknownProcess names the live processes that may run the session.
-func refuseUnknownProcess(s discover.Session, table *proc.Table) *refusal {
+func refuseUnknownProcess(s discover.Session, table *proc.Table) refusal {
 	var ids []proc.ID
 	for _, e := range s.Evidence {
 		p, ok := table.Find(e.Process)
@@ -293,45 +262,37 @@ func refuseUnknownProcess(s discover.Session, table *proc.Table) *refusal {
 	if len(ids) > 0 {
 		detail += ": it may be " + joinFunc(ids, ", or ", proc.ID.String)
 	}
-	return &refusal{unknownProcess, detail}
-}
-
-// refuseNameOnly refuses to signal a process that may be any program.
-func refuseNameOnly(s discover.Session) *refusal {
-	return &refusal{nameOnly, fmt.Sprintf("nothing but its name says that %s is %s: if it is, end it with kill(1)", s.Processes[0].ID, s.Agent)}
+	return refusal(detail)
 }
 
 // refuseUnknownClients names the clients that show either the session or another one.
-func refuseUnknownClients(possible []proc.Process) *refusal {
-	return &refusal{unknownClients, fmt.Sprintf("it may be shown in %s, which may show another session: quit it there, or --force ends %s",
-		joinFunc(possible, ", or ", describeTerminal), map[bool]string{true: "that process", false: "all of them"}[len(possible) == 1])}
+func refuseUnknownClients(possible []proc.Process) refusal {
+	return refusal(fmt.Sprintf("it may be shown in %s, which may show another session: quit it there, or --force ends %s",
+		joinFunc(possible, ", or ", describeTerminal), map[bool]string{true: "that process", false: "all of them"}[len(possible) == 1]))
 }
 
 // refuseRequest refuses a session whose agent must be asked and may not be. err is that of [launch.Reachable].
-func refuseRequest(err error) *refusal {
-	untrusted, ok := errors.AsType[*discover.UntrustedError](err)
-	switch {
-	case !ok:
-		return &refusal{unreachableProcess, fmt.Sprintf("%v; --force ends its processes", err)}
-	case untrusted.Session.Trust == discover.TrustSeen:
-		return &refusal{untrustedHome, fmt.Sprintf("%v (--home %s); --force ends its processes", err, untrusted.Home())}
+func refuseRequest(err error) refusal {
+	hint := ""
+	if untrusted, ok := errors.AsType[*discover.UntrustedError](err); ok && untrusted.Session.Trust == discover.TrustSeen {
+		hint = fmt.Sprintf(" (--home %s)", untrusted.Home())
 	}
-	return &refusal{untrustedHome, fmt.Sprintf("%v; --force ends its processes", err)}
+	return refusal(fmt.Sprintf("%v%s; --force ends its processes", err, hint))
 }
 
 // refuseShared refuses to signal processes that serve other sessions. To choose those sessions too helps only if all of them
 // are known.
-func (p *plan) refuseShared() *refusal {
+func (p *plan) refuseShared() refusal {
 	advice := "stop them together, or --force ends the process"
 	if p.session.Shared {
 		advice = "--force ends the process"
 	}
-	return &refusal{sharedProcess, p.describeShared() + "; " + advice}
+	return refusal(p.describeShared() + "; " + advice)
 }
 
 // refuseAfterRequest refuses to signal processes that serve other sessions after the agent has not accepted a request.
-func (p *plan) refuseAfterRequest(err error) *refusal {
-	return &refusal{requestFailed, fmt.Sprintf("%s, and %v; --force ends the process", p.describeShared(), err)}
+func (p *plan) refuseAfterRequest(err error) refusal {
+	return refusal(fmt.Sprintf("%s, and %v; --force ends the process", p.describeShared(), err))
 }
 
 // describeShared says which other sessions the processes of the session serve.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -64,6 +65,7 @@ func TestMain(m *testing.M) {
 
 // run is what the process does. It prints "NAME PID" once it has started its children. With one more argument, it exits instead.
 func (p testProcess) run() {
+	time.AfterFunc(10*time.Minute, func() { os.Exit(1) }) // a test run that is killed leaves the process behind
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	if p.Dir != "" && os.Args[0] == argPrefix+" "+p.Name {

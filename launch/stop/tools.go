@@ -117,7 +117,7 @@ func (r *run) findTools(ctx context.Context, skip map[proc.ID]bool) []tool {
 	}
 	found := map[proc.ID]*tool{}
 	for _, x := range over {
-		if x.plan.action == actionNone && !r.Force && !r.orphans {
+		if x.plan.stopped && !r.Force && !r.orphans {
 			continue
 		}
 		for _, p := range x.remaining {

@@ -68,13 +68,13 @@ func (v verification) result(x *execution) Result {
 	result.Signalled = append(result.Signalled, x.signalled...)
 	result.Survived = append(result.Survived, idsOf(x.remaining)...)
 	switch {
-	case x.plan.action == actionRefuse:
+	case x.plan.refusal != nil:
 		result.Outcome, result.Message = Refused, x.plan.refusal.Error()
-	case x.plan.action == actionNone:
+	case x.plan.stopped:
 		result.Outcome, result.Message = x.remainingTools()
 	case x.err != nil:
 		result.Outcome, result.Message = Failed, x.err.Error()
-		if _, refused := errors.AsType[*refusal](x.err); refused {
+		if _, refused := errors.AsType[refusal](x.err); refused {
 			result.Outcome = Refused
 		}
 	default:
