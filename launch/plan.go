@@ -134,11 +134,8 @@ func LockWorkspace(ctx context.Context, scanner *discover.Scanner, w *lock.Works
 	}
 }
 
-// remoteVerb is the command that does one of these for the agentctl of another machine. The only command that holds a lock for long, lock, is not for
-// other machines.
-const remoteVerb = "__remote"
-
-// isBrief reports whether this program holds a lock only for a moment. It assumes so if the holder cannot be seen.
+// isBrief reports whether this program holds a lock only for a moment, as all of its commands do but `lock`, and that to check one. It
+// assumes so if the holder cannot be seen.
 func isBrief(self proc.Process, l lock.Lock) bool {
 	if len(l.Holders) == 0 {
 		return true
@@ -148,17 +145,7 @@ func isBrief(self proc.Process, l lock.Lock) bool {
 	if errors.Is(err, proc.ErrGone) || err == nil && len(args) == 0 {
 		return true // it has ended, and holds nothing
 	}
-	if err != nil || holder.Exe != self.Exe || len(args) < 2 {
-		return false
-	}
-	if l.Shared { // a check of the lock
-		return true
-	}
-	switch args[1] {
-	case "launch", "resume", string(ActionRemove), string(ActionArchive), string(ActionUnarchive), remoteVerb:
-		return true
-	}
-	return false
+	return err == nil && holder.Exe == self.Exe && (l.Shared || !slices.Contains(args, "lock"))
 }
 
 // checkFree returns a [*LiveError] if the session to resume is live, and an [*OccupiedError] if another one works in the

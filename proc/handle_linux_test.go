@@ -97,37 +97,6 @@ func TestClosedHandle(t *testing.T) {
 	}
 }
 
-func TestOpenLeaksNoDescriptor(t *testing.T) {
-	me := inspect(t, os.Getpid())
-	count := func() int {
-		fds, err := mount("/proc").pid(os.Getpid()).listNumbers("fd")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(fds)
-	}
-	cycle := func() {
-		hold(t, me.ID).Close()
-		_, _ = Open(ID{PID: me.ID.PID, Birth: "other"})
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_ = hold(t, me.ID).Wait(ctx)
-	}
-	cycle() // Go's poller makes its own descriptors at first use
-	before := count()
-	h := hold(t, me.ID)
-	for range 100 {
-		_, _ = Open(ID{PID: me.ID.PID, Birth: "other"})
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_ = h.Wait(ctx)
-	}
-	h.Close()
-	if after := count(); after != before {
-		t.Errorf("%d descriptors before, %d after", before, after)
-	}
-}
-
 // TestNoRecycledPIDIsAccepted makes 12,000 identities that differ from a living process's only in the birth.
 func TestNoRecycledPIDIsAccepted(t *testing.T) {
 	seed := rand.Uint64()

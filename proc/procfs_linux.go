@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// procfs is a mounted proc(5) file system, or a recorded one in a test.
+// procfs is a mounted proc(5) file system.
 type procfs struct {
 	root string
 	boot func() (bootInfo, error) // read once: a procfs lives as long as one table
@@ -29,7 +29,7 @@ type bootInfo struct {
 	id string
 	// time is the wall clock at tick 0, in whole seconds; zero where /proc/stat is hidden (subset=pid).
 	time time.Time
-	// exactTime is the same by the clocks of this moment; zero for a recorded file system.
+	// exactTime is the same by the clocks of this moment.
 	exactTime time.Time
 }
 
@@ -57,11 +57,7 @@ func readBootInfo(root string) (bootInfo, error) {
 		return bootInfo{}, err
 	}
 	booted, err := parseBootTime(stat)
-	m := bootInfo{id: strings.TrimSpace(string(boot)), time: booted}
-	if root == systemRoot {
-		m.exactTime = exactBootTime()
-	}
-	return m, err
+	return bootInfo{id: strings.TrimSpace(string(boot)), time: booted, exactTime: exactBootTime()}, err
 }
 
 // exactBootTime returns the wall-clock time of tick 0, computed from the present clocks.
