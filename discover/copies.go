@@ -21,32 +21,20 @@ type storedCopy struct {
 
 // mainCopies returns for each of several files with one ID the index of the one that is the session: its own, unless it is a copy.
 func mainCopies(list []storedCopy) []int {
+	best := map[int64]int{} // by the time of creation
+	for i, c := range list {
+		created := c.created.UnixNano()
+		if o, ok := best[created]; !ok || c.live && !list[o].live || c.live == list[o].live && c.last.After(list[o].last) {
+			best[created] = i
+		}
+	}
 	mains := make([]int, len(list))
 	for i, c := range list {
-		mains[i] = i
-		if c.live || c.created.IsZero() {
-			continue
+		if mains[i] = i; !c.live && !c.created.IsZero() {
+			mains[i] = best[c.created.UnixNano()]
 		}
-		best := i
-		for j, o := range list {
-			if j != i && o.created.Equal(c.created) && o.betterThan(list[best], j < best) {
-				best = j
-			}
-		}
-		mains[i] = best
 	}
 	return mains
-}
-
-// betterThan reports whether c is the session rather than o. first: of two that are alike c comes first.
-func (c storedCopy) betterThan(o storedCopy, first bool) bool {
-	switch {
-	case c.live != o.live:
-		return c.live
-	case !c.last.Equal(o.last):
-		return c.last.After(o.last)
-	}
-	return first
 }
 
 // markCopies sets [Session.Copy], and names the copies in the session that they are copies of.

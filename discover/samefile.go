@@ -1,23 +1,13 @@
 package discover
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
 )
 
-// place is where a session is stored: one of the names of its file or database, and the home that the name is in.
-type place struct{ path, home string }
-
-// samePlaces says which names lead to one file: one transcript seen through two homes, links or names is one session.
-type samePlaces struct {
-	// main is the name that counts for each other name of a session's file: that of the home named first, ours before those that
-	// only processes name.
-	main map[namedFile]place
-	// others are the names that do not count, by the one that does.
-	others map[namedFile][]string
-}
-
+// namedFile is one of the names of a session's file or database: one transcript seen through two homes, links or names is one session.
 type namedFile struct {
 	recordID
 	path string
@@ -37,40 +27,63 @@ func (s Session) MayBeSame(o Session) bool {
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// findSamePlaces compares the places of each session by device and inode. It opens nothing. Sessions with one place cost nothing.
-func (scan *Scan) findSamePlaces(places map[recordID][]place) samePlaces {
-	same := samePlaces{main: map[namedFile]place{}, others: map[namedFile][]string{}}
-	for id, list := range places {
-		if len(list) < 2 {
-			continue
-		}
-		slices.SortStableFunc(list, func(a, b place) int { return scan.homeRank(id.agent, a) - scan.homeRank(id.agent, b) })
-		infos := make([]os.FileInfo, len(list))
-		for i, p := range list {
-			infos[i], _ = os.Stat(p.path) // what cannot be looked at is a file of its own
-			first := slices.IndexFunc(infos[:i], func(o os.FileInfo) bool { return o != nil && infos[i] != nil && os.SameFile(o, infos[i]) })
-			if first >= 0 && list[first].path != p.path {
-				key := namedFile{id, list[first].path}
-				same.main[namedFile{id, p.path}] = list[first]
-				same.others[key] = append(same.others[key], p.path)
-			}
+// addName adds a name of a session's file. Of several names of one file, by device and inode, the first counts. It opens nothing, and an ID
+// with one name costs nothing.
+func (scan *Scan) addName(id recordID, path string, stat func(string) os.FileInfo) {
+	if path == "" || slices.Contains(scan.names[id], path) {
+		return
+	}
+	for _, first := range scan.names[id] {
+		if a, b := stat(first), stat(path); a != nil && b != nil && os.SameFile(a, b) {
+			scan.firstNames[namedFile{id, path}] = first
+			scan.otherNames[namedFile{id, first}] = append(scan.otherNames[namedFile{id, first}], path)
+			return
 		}
 	}
-	return same
+	scan.names[id] = append(scan.names[id], path)
 }
 
-// homeRank orders homes: ours before those that only processes name, then as they were named.
-func (scan *Scan) homeRank(agent Agent, p place) int {
-	homes := scan.homes[agent]
-	h, ok := homeOf(homes, p.home, p.path)
-	i := slices.IndexFunc(homes, h.same)
-	if !ok || i < 0 {
-		return 2 * len(homes)
+// statOnce returns a function that states each path once. What cannot be looked at is a file of its own.
+func statOnce() func(string) os.FileInfo {
+	known := map[string]os.FileInfo{}
+	return func(path string) os.FileInfo {
+		info, ok := known[path]
+		if !ok {
+			info, _ = os.Stat(path)
+			known[path] = info
+		}
+		return info
 	}
-	if h.Trust != TrustOurs {
-		i += len(homes)
+}
+
+// joinEntries leaves one entry of each file, under the name that counts: that in the home that is named first, ours before those that only
+// processes name.
+func (scan *Scan) joinEntries(entries []Entry) []Entry {
+	byID := map[recordID][]Entry{}
+	for _, e := range entries {
+		id := recordID{e.Agent, e.ID}
+		byID[id] = append(byID[id], e)
 	}
-	return i
+	stat := statOnce()
+	for id, list := range byID {
+		if len(list) > 1 {
+			slices.SortStableFunc(list, func(a, b Entry) int { return scan.homeRank(a) - scan.homeRank(b) })
+		}
+		for _, e := range list {
+			scan.addName(id, e.Path, stat)
+		}
+	}
+	return slices.DeleteFunc(entries, func(e Entry) bool { return scan.firstNames[namedFile{recordID{e.Agent, e.ID}, e.Path}] != "" })
+}
+
+// homeRank orders homes as they are named, which is ours before those that only processes name.
+func (scan *Scan) homeRank(e Entry) int {
+	homes := scan.homes[e.Agent]
+	h, ok := homeOf(homes, e.Home, e.Path)
+	if !ok {
+		return len(homes)
+	}
+	return slices.IndexFunc(homes, h.same)
 }
 
 // canonicalPath returns the name of a session's file in the first of the homes that share the store of the claim's home; the claim's own
@@ -80,15 +93,15 @@ func (scan *Scan) canonicalPath(c Claim) string {
 	if c.Session == "" || c.Path == "" || err != nil || !filepath.IsLocal(rel) {
 		return c.Path
 	}
-	id := recordID{c.Agent, c.Session}
-	places := []place{{c.Path, c.Home}}
+	stat := statOnce()
 	for _, h := range scan.homes[c.Agent] {
-		if !h.FilesOnly && h.Dir != c.Home {
-			places = append(places, place{filepath.Join(h.Dir, rel), h.Dir})
+		if h.Dir == c.Home {
+			break
 		}
-	}
-	if to, ok := scan.findSamePlaces(map[recordID][]place{id: places}).main[namedFile{id, c.Path}]; ok {
-		return to.path
+		path := filepath.Join(h.Dir, rel)
+		if a, b := stat(path), stat(c.Path); !h.FilesOnly && a != nil && b != nil && os.SameFile(a, b) {
+			return path
+		}
 	}
 	return c.Path
 }
@@ -103,84 +116,29 @@ func (scan *Scan) homeOfPath(c Claim) string {
 	return c.Home
 }
 
-// joinFiles makes one record of those that were read from one file under several names, and lets claims name that record.
-func (scan *Scan) joinFiles() {
-	places := map[recordID][]place{}
-	add := func(id recordID, p place) {
-		if p.path != "" && !slices.ContainsFunc(places[id], func(o place) bool { return o.path == p.path }) {
-			places[id] = append(places[id], p)
-		}
-	}
-	for _, list := range scan.records {
-		for i := range list {
-			add(list[i].recordID(), place{list[i].Path, list[i].Home})
-		}
-	}
-	for _, c := range scan.claims {
-		if c.Session != "" {
-			add(recordID{c.Agent, c.Session}, place{c.Path, scan.homeOfPath(c)})
-		}
-	}
-	same := scan.findSamePlaces(places)
-	for name, others := range scan.otherPaths {
-		same.others[name] = append(same.others[name], others...)
-	}
-	if len(same.others) == 0 {
-		return
-	}
-	for i, list := range scan.records {
-		scan.records[i] = same.joinRecords(list)
-	}
-	for i := range scan.claims {
-		c := &scan.claims[i]
-		if to, ok := same.main[namedFile{recordID{c.Agent, c.Session}, c.Path}]; ok {
-			c.Path = to.path
-		}
-	}
-}
-
 // otherPathsKey is the fact with the other names of a session's file.
 const otherPathsKey = "otherPaths"
 
-// joinRecords leaves one record of each file, under the name that counts.
-func (same *samePlaces) joinRecords(list []Record) []Record {
-	read := map[namedFile]bool{}
-	for i := range list {
-		read[namedFile{list[i].recordID(), list[i].Path}] = true
+// joinNames lets the claims name the records by the names that count, and the records have the other names of their files.
+func (scan *Scan) joinNames() {
+	stat := statOnce()
+	for i := range scan.claims {
+		c := &scan.claims[i]
+		id := recordID{c.Agent, c.Session}
+		if c.Session == "" {
+			continue
+		}
+		scan.addName(id, c.Path, stat)
+		c.Path = cmp.Or(scan.firstNames[namedFile{id, c.Path}], c.Path)
 	}
-	out := list[:0:0]
-	for _, r := range list {
-		if to, ok := same.main[namedFile{r.recordID(), r.Path}]; ok {
-			key := namedFile{r.recordID(), to.path}
-			if read[key] {
-				continue
+	if len(scan.otherNames) == 0 {
+		return
+	}
+	for _, list := range scan.records {
+		for i := range list {
+			if names := scan.otherNames[namedFile{list[i].recordID(), list[i].Path}]; len(names) > 0 {
+				list[i].SetMeta(otherPathsKey, slices.Compact(slices.Sorted(slices.Values(names))))
 			}
-			read[key] = true
-			r.Path, r.Home = to.path, to.home
 		}
-		if names := same.others[namedFile{r.recordID(), r.Path}]; len(names) > 0 {
-			r.SetMeta(otherPathsKey, slices.Compact(slices.Sorted(slices.Values(names))))
-		}
-		out = append(out, r)
 	}
-	return out
-}
-
-// joinEntries leaves one entry of each file, under the name that counts, and remembers the others.
-func (scan *Scan) joinEntries(entries []Entry) []Entry {
-	places := map[recordID][]place{}
-	for _, e := range entries {
-		id := recordID{e.Agent, e.ID}
-		places[id] = append(places[id], place{e.Path, e.Home})
-	}
-	same := scan.findSamePlaces(places)
-	scan.mu.Lock()
-	defer scan.mu.Unlock()
-	for name, others := range same.others {
-		scan.otherPaths[name] = append(scan.otherPaths[name], others...)
-	}
-	return slices.DeleteFunc(entries, func(e Entry) bool {
-		_, other := same.main[namedFile{recordID{e.Agent, e.ID}, e.Path}]
-		return other
-	})
 }

@@ -27,16 +27,17 @@ type Scan struct {
 	claims     []Claim
 
 	records      [][]Record
-	readKeys     map[Key]bool // of the entries that were read
-	mu           sync.Mutex
-	otherPaths   map[namedFile][]string // further names of files whose entries were left out
+	readKeys     map[Key]bool           // of the entries that were read
+	names        map[recordID][]string  // the first names of the files with an ID
+	firstNames   map[namedFile]string   // of files by their other names
+	otherNames   map[namedFile][]string // of files by their first names
 	warnings     []*Warning
 	warningTexts map[string]bool // texts of warnings, to keep each once
 }
 
 // newScan returns a scan of the agents, all if there are none, with the homes that the environment and the configuration name.
 func (scanner *Scanner) newScan(agents []Agent) *Scan {
-	scan := &Scan{scanner: scanner, homes: map[Agent][]Home{}, extraHomes: map[Agent][]Home{}, readKeys: map[Key]bool{}, otherPaths: map[namedFile][]string{}, warningTexts: map[string]bool{}}
+	scan := (&Scan{scanner: scanner, homes: map[Agent][]Home{}, extraHomes: map[Agent][]Home{}}).emptyCopy()
 	for _, a := range scanner.Adapters {
 		if len(agents) == 0 || slices.Contains(agents, a.Name()) {
 			scan.adapters = append(scan.adapters, a)
@@ -50,7 +51,8 @@ func (scanner *Scanner) newScan(agents []Agent) *Scan {
 func (scan *Scan) emptyCopy() *Scan {
 	return &Scan{
 		scanner: scan.scanner, adapters: scan.adapters, homes: scan.homes, extraHomes: scan.extraHomes,
-		readKeys: map[Key]bool{}, otherPaths: map[namedFile][]string{}, warningTexts: map[string]bool{},
+		readKeys: map[Key]bool{}, names: map[recordID][]string{}, firstNames: map[namedFile]string{}, otherNames: map[namedFile][]string{},
+		warningTexts: map[string]bool{},
 	}
 }
 

@@ -43,12 +43,11 @@ func (scan *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, filte
 		entries, err := a.Entries(scan.confine(ctx, a.Name()), homes[a.Name()], filterFor(a.Name()))
 		// A link out of one of these homes may lead into another one.
 		entries, left := dropOutside(slices.Concat(homes[a.Name()], scan.homes[a.Name()]), entries)
-		entries = scan.joinEntries(entries)
 		return entries, errors.Join(err, left)
 	})
 	out := make([][]Entry, len(results))
 	for i, r := range results {
-		out[i] = r.value
+		out[i] = scan.joinEntries(r.value)
 		scan.warn(scan.adapters[i].Name(), r.err)
 	}
 	return out

@@ -35,7 +35,7 @@ func fileExists(r *Record) bool {
 
 // Result correlates what was read. The sessions are in order.
 func (scan *Scan) Result() Result {
-	scan.joinFiles()
+	scan.joinNames()
 	cor := newCorrelation(scan.table, scan.claims)
 	cor.exists, cor.hidden, cor.absence = fileExists, scan.hidden(), scan.absence
 	cor.link()

@@ -44,7 +44,7 @@ type StoredRequest struct {
 
 // Snapshot takes a snapshot. The outcome of a stopped session must rest on its last record: Snapshot reads the storage again
 // after the process table without its process, and if the storage has changed, it repeats the whole scan. It repeats the scan
-// thoroughly, too, before it says that a session is stopped.
+// thoroughly, too, before it says that a session is stopped, or that nobody shows a session that a server keeps open.
 func (scanner *Scanner) Snapshot(ctx context.Context, req SnapshotRequest) (Snapshot, error) {
 	const tries = 5 // a stopped session should not change; if one does, the next snapshot has it
 	f := follower{req, slices.Clone(req.Follow)}
@@ -57,7 +57,7 @@ func (scanner *Scanner) Snapshot(ctx context.Context, req SnapshotRequest) (Snap
 		if err != nil {
 			return Snapshot{}, err
 		}
-		if !thorough && slices.ContainsFunc(snap.Followed, isStopped) {
+		if !thorough && slices.ContainsFunc(snap.Followed, func(s Session) bool { return isStopped(s) || !req.AllLive && s.Released() }) {
 			n, thorough = 0, true
 			continue
 		}
