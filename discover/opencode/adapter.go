@@ -9,7 +9,6 @@ package opencode
 import (
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
-	"agentctl/discover/opencode/transcript"
 	"agentctl/launch"
 )
 
@@ -28,7 +27,7 @@ func (Adapter) Name() discover.Agent { return agentName }
 func (Adapter) IncludesSubagents(discover.ReadOptions) bool { return true }
 
 // ShortID implements [discover.IDShortener]. A session's ID begins with the time.
-func (Adapter) ShortID(string) int { return len(sessionPrefix) + transcript.IDTimeBits/4 }
+func (Adapter) ShortID(string) int { return len(sessionPrefix) + idTimeBits/4 }
 
 // MatchesID implements [discover.IDMatcher].
 func (Adapter) MatchesID(id string) bool { return isSessionID(id) && len(id) == idLength }

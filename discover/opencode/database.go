@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"agentctl/discover/native/sqlite"
-	"agentctl/discover/opencode/transcript"
 )
 
 // database is a database of sessions at one moment. Its methods return no errors. They leave out what is damaged; the connection counts it,
@@ -91,7 +90,7 @@ func (d *database) rows(table *sqlite.Table, statement string, args ...any) iter
 // ids returns the session IDs that a statement finds.
 func (d *database) ids(statement string, args ...any) (out []string) {
 	for r := range d.db.Query(statement, args...) {
-		out = append(out, r.Text("id", transcript.NameLimit))
+		out = append(out, r.Text("id", nameLimit))
 	}
 	return out
 }

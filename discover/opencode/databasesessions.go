@@ -6,7 +6,6 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native/sqlite"
-	"agentctl/discover/opencode/transcript"
 )
 
 // entries returns the sessions that may match the filter. It applies only what keys can answer, and [matches] the rest: a session that
@@ -14,10 +13,10 @@ import (
 func (d *database) entries(q discover.EntryFilter) (found []discover.Entry) {
 	add := func(where string, args ...any) {
 		for r := range d.db.Query(`SELECT id, parent_id, time_updated FROM session `+where, args...) {
-			if id := r.Text("id", transcript.NameLimit); isSessionID(id) {
+			if id := r.Text("id", nameLimit); isSessionID(id) {
 				found = append(found, discover.Entry{
-					Agent: agentName, Path: d.path, Home: d.home, ID: id, Parent: r.Text("parent_id", transcript.NameLimit),
-					Updated: transcript.Time(r.Int("time_updated")),
+					Agent: agentName, Path: d.path, Home: d.home, ID: id, Parent: r.Text("parent_id", nameLimit),
+					Updated: fromMillis(r.Int("time_updated")),
 				})
 			}
 		}
@@ -94,14 +93,14 @@ func (d *database) parents(ids []string) map[string]bool {
 }
 
 // subAgentUsage adds up the usage of a session's sub-agents, of their sub-agents and so on, each once.
-func (d *database) subAgentUsage(session string, all bool) (sum transcript.Usage) {
+func (d *database) subAgentUsage(session string, all bool) (sum usage) {
 	const family = `WITH RECURSIVE family(id) AS (
 			VALUES (?) UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id)
 		SELECT session.rowid AS rowid FROM session JOIN family USING (id) WHERE id <> ?`
 	for r := range d.rows(d.sessionTable, family, session, session) {
 		u := storedUsage(r)
 		if u.Tokens.Total == 0 && all {
-			u = transcript.ReadUsage(d.messages(r.Text("id", transcript.NameLimit)), r.Int("time_created"))
+			u = readUsage(d.messages(r.Text("id", nameLimit)), r.Int("time_created"))
 		}
 		sum.Add(u)
 	}
@@ -112,24 +111,24 @@ func (d *database) subAgentUsage(session string, all bool) (sum transcript.Usage
 const maxRowJSON = 65536
 
 // parseSessionRow reads a row of the session table.
-func parseSessionRow(r *sqlite.Row) transcript.Metadata {
-	text := func(column string) string { return r.Text(column, transcript.NameLimit) }
-	m := transcript.Metadata{
+func parseSessionRow(r *sqlite.Row) metadata {
+	text := func(column string) string { return r.Text(column, nameLimit) }
+	m := metadata{
 		ID: text("id"), Parent: text("parent_id"), ProjectID: text("project_id"), Slug: text("slug"), Agent: text("agent"), Version: text("version"),
-		Dir: r.Text("directory", transcript.PathLimit), Title: transcript.ParseTitle(r.Text("title", transcript.PathLimit)),
-		Headless: transcript.IsHeadlessPermission(r.Text("permission", maxRowJSON)), Archived: r.Int("time_archived") > 0,
+		Dir: r.Text("directory", pathLimit), Title: parseTitle(r.Text("title", pathLimit)),
+		Headless: isHeadlessPermission(r.Text("permission", maxRowJSON)), Archived: r.Int("time_archived") > 0,
 		Created: r.Int("time_created"), Updated: r.Int("time_updated"), Usage: storedUsage(r),
 	}
-	m.Model, m.Variant = transcript.ParseModel(r.Bytes("model", maxRowJSON))
+	m.Model, m.Variant = parseModel(r.Bytes("model", maxRowJSON))
 	return m
 }
 
 // storedUsage reads the sum that the agent keeps with a session (1.15 and later; a migration added it to older sessions). It is the sum
 // of the session's own messages: without those that the user undid, and without sub-agents. In a copy (`--fork`), it includes what was
 // copied (SEEN 1.18.33).
-func storedUsage(r *sqlite.Row) transcript.Usage {
+func storedUsage(r *sqlite.Row) usage {
 	count := func(column string) int64 { return max(r.Int(column), 0) }
-	return transcript.Usage{Cost: r.Real("cost"), Tokens: transcript.SumTokens(discover.Tokens{
+	return usage{Cost: r.Real("cost"), Tokens: sumTokens(discover.Tokens{
 		In: count("tokens_input"), Out: count("tokens_output"), Reasoning: count("tokens_reasoning"),
 		CacheRead: count("tokens_cache_read"), CacheWrite: count("tokens_cache_write"),
 	})}

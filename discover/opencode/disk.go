@@ -8,7 +8,6 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native/diskusage"
-	"agentctl/discover/opencode/transcript"
 )
 
 // ReadDisk implements [discover.DiskReader]. It counts, as an estimate, the bytes of a session's messages and their parts in a database. The
@@ -75,7 +74,7 @@ func (d *database) rowBytes() map[string]int64 {
 		`SELECT session_id AS id, sum(octet_length(data)) AS bytes FROM part GROUP BY session_id`,
 	} {
 		for r := range d.db.Query(query) {
-			sums[r.Text("id", transcript.NameLimit)] += r.Int("bytes")
+			sums[r.Text("id", nameLimit)] += r.Int("bytes")
 		}
 	}
 	return sums

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"agentctl/discover/opencode/transcript"
 )
 
 // Prefixes of IDs.
@@ -38,7 +36,7 @@ func isSessionIDPrefix(s string) bool {
 }
 
 // idTime is a time as message IDs contain it. Session IDs contain its complement, so that they sort newest first.
-func idTime(t time.Time) uint64 { return uint64(t.UnixMilli()) << 12 & transcript.IDTimeMask }
+func idTime(t time.Time) uint64 { return uint64(t.UnixMilli()) << 12 & idTimeMask }
 
 // idRange is a range of IDs: from ≤ ID < to.
 type idRange struct{ from, to string }
@@ -54,12 +52,12 @@ func idRanges(prefix string, from, to uint64) []idRange {
 
 // sessionIDsSince returns the IDs of the sessions that began at or after t.
 func sessionIDsSince(t time.Time) []idRange {
-	last := ^idTime(t) & transcript.IDTimeMask
-	return idRanges(sessionPrefix, (last-transcript.IDTimeMask/2)&transcript.IDTimeMask, last)
+	last := ^idTime(t) & idTimeMask
+	return idRanges(sessionPrefix, (last-idTimeMask/2)&idTimeMask, last)
 }
 
 // messageIDsSince returns the IDs of the messages that were made at or after t.
 func messageIDsSince(t time.Time) []idRange {
 	first := idTime(t)
-	return idRanges(messagePrefix, first, (first+transcript.IDTimeMask/2)&transcript.IDTimeMask)
+	return idRanges(messagePrefix, first, (first+idTimeMask/2)&idTimeMask)
 }

@@ -5,11 +5,9 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
-
-	"agentctl/discover/opencode/transcript"
 )
 
-// legacyMessages implements [transcript.Rows] for a session in JSON files. Their names are IDs, which sort by time.
+// legacyMessages implements [rowReader] for a session in JSON files. Their names are IDs, which sort by time.
 type legacyMessages struct {
 	ctx        context.Context // of the call that it lives for
 	dir        string          // of the messages
@@ -27,27 +25,27 @@ func newLegacyMessages(ctx context.Context, path, id string) *legacyMessages {
 	}
 }
 
-// Oldest implements [transcript.Rows].
-func (l *legacyMessages) Oldest() iter.Seq[transcript.Row] {
+// Oldest implements [rowReader].
+func (l *legacyMessages) Oldest() iter.Seq[storedRow] {
 	return l.rows(l.dir, messagePrefix, oldestFirst)
 }
 
-// Newest implements [transcript.Rows].
-func (l *legacyMessages) Newest(before transcript.Cursor) iter.Seq[transcript.Row] {
+// Newest implements [rowReader].
+func (l *legacyMessages) Newest(before cursor) iter.Seq[storedRow] {
 	return l.rows(l.dir, messagePrefix, newestBefore(before.Message))
 }
 
-// Parts implements [transcript.Rows].
-func (l *legacyMessages) Parts(message string) iter.Seq[transcript.Row] {
+// Parts implements [rowReader].
+func (l *legacyMessages) Parts(message string) iter.Seq[storedRow] {
 	return l.rows(l.partDir(message), partPrefix, oldestFirst)
 }
 
-// PartsBefore implements [transcript.Rows].
-func (l *legacyMessages) PartsBefore(c transcript.Cursor) iter.Seq[transcript.Row] {
+// PartsBefore implements [rowReader].
+func (l *legacyMessages) PartsBefore(c cursor) iter.Seq[storedRow] {
 	return l.rows(l.partDir(c.Message), partPrefix, newestBefore(c.Part))
 }
 
-// Failures implements [transcript.Rows].
+// Failures implements [rowReader].
 func (l *legacyMessages) Failures() int { return l.failures }
 
 // partDir returns the folder of a message's parts.
@@ -68,8 +66,8 @@ func newestBefore(name string) func(sorted []string) []string {
 }
 
 // rows yields the files of a folder in an order. A folder that cannot be listed is one row that cannot be read.
-func (l *legacyMessages) rows(dir, prefix string, order func(sorted []string) []string) iter.Seq[transcript.Row] {
-	return func(yield func(transcript.Row) bool) {
+func (l *legacyMessages) rows(dir, prefix string, order func(sorted []string) []string) iter.Seq[storedRow] {
+	return func(yield func(storedRow) bool) {
 		names, err := listJSONNames(l.ctx, dir, prefix)
 		if err != nil && !yield(legacyRow("", nil, l.warn(dir, err))) {
 			return
@@ -84,8 +82,8 @@ func (l *legacyMessages) rows(dir, prefix string, order func(sorted []string) []
 	}
 }
 
-func legacyRow(id string, data []byte, err error) transcript.Row {
-	return transcript.Row{ID: id, Head: data, Read: func() ([]byte, error) { return data, err }}
+func legacyRow(id string, data []byte, err error) storedRow {
+	return storedRow{ID: id, head: data, Read: func() ([]byte, error) { return data, err }}
 }
 
 // warn counts a failure, and keeps one warning for each path. It returns the warning, which may be nil.

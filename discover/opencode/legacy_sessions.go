@@ -9,7 +9,6 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
-	"agentctl/discover/opencode/transcript"
 )
 
 // readLegacySession reads one session of JSON files; nil if it has vanished. Its errors are warnings. The session is read also if there
@@ -20,7 +19,7 @@ func readLegacySession(ctx context.Context, home, path string, options discover.
 	if err != nil {
 		return nil, warningUnlessGone(path, err)
 	}
-	m := transcript.ParseLegacyMetadata(data)
+	m := parseLegacyMetadata(data)
 	if m.ID != id {
 		return nil, newWarning(path, errWrongID)
 	}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"agentctl/discover"
-	"agentctl/discover/opencode/transcript"
 )
 
 // legacySubAgents finds the sub-agents' sessions that are in JSON files. Only such a file itself names the session's parent, so all files
@@ -25,7 +24,7 @@ func (l *legacySubAgents) of(ctx context.Context, folder, session string) (famil
 		names, _ := listJSONNames(ctx, folder, sessionPrefix)
 		for _, name := range names {
 			if data, err := readLegacyFile(ctx, filepath.Join(folder, name+".json")); err == nil {
-				parent := transcript.ParseLegacyMetadata(data).Parent
+				parent := parseLegacyMetadata(data).Parent
 				l.files[folder][parent] = append(l.files[folder][parent], name)
 			}
 		}
@@ -47,7 +46,7 @@ func (l *legacySubAgents) addUsage(ctx context.Context, s *session) {
 	for _, id := range l.of(ctx, folder, s.ID) {
 		child, err := readLegacySession(ctx, s.Home, filepath.Join(folder, id+".json"), discover.ReadOptions{Tokens: true})
 		if err != nil {
-			s.used, s.contextSize = transcript.Usage{}, 0
+			s.used, s.contextSize = usage{}, 0
 			return
 		}
 		if child != nil {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/opencode/transcript"
 )
 
 // maxDepth is how deep sub-agents of sub-agents are followed.
@@ -20,7 +19,7 @@ func (scan *processScan) liveTurn(p *loggedProcess, s *session, depth int) disco
 		return turn
 	}
 	if last := p.sessions[s.ID]; s.tail.Last != nil {
-		switch isCurrent := last.at.After(transcript.Time(s.tail.Last.Created)); {
+		switch isCurrent := last.at.After(fromMillis(s.tail.Last.Created)); {
 		case isCurrent && last.ended:
 			return discover.Turn{State: discover.TurnDone, Detail: "the log says that the turn ended", Began: turn.Began}
 		case isCurrent && last.retryError != "":
@@ -28,9 +27,9 @@ func (scan *processScan) liveTurn(p *loggedProcess, s *session, depth int) disco
 		}
 	}
 	tools := s.tail.RunningTools()
-	if answer := s.tail.OpenAnswer; answer != nil && p.StartedBefore(transcript.Time(answer.Last.Created)) {
+	if answer := s.tail.OpenAnswer; answer != nil && p.StartedBefore(fromMillis(answer.Last.Created)) {
 		turn, tools = answer.Turn(), answer.RunningTools()
-		turn.Began = transcript.Time(answer.Last.Created) // the messages since then do not end it
+		turn.Began = fromMillis(answer.Last.Created) // the messages since then do not end it
 	}
 	for _, call := range tools {
 		if scan.waitsForPermission(p, s, call) {
@@ -52,7 +51,7 @@ func (scan *processScan) liveTurn(p *loggedProcess, s *session, depth int) disco
 
 // waitsForPermission reports whether a tool call waits for permission. A headless run does not ask: it denies. A process that logs its
 // requests must have logged one for the call. For other processes, only the silence of the call shows it.
-func (scan *processScan) waitsForPermission(p *loggedProcess, s *session, call transcript.Part) bool {
+func (scan *processScan) waitsForPermission(p *loggedProcess, s *session, call part) bool {
 	if p.mode == modeRun {
 		return false
 	}
@@ -66,7 +65,7 @@ func (scan *processScan) waitsForPermission(p *loggedProcess, s *session, call t
 
 // toolRuns reports whether the command of a tool call runs, although the call has not reported so far. It is a child of the agent:
 // `/bin/bash -c COMMAND`, or COMMAND if the shell called exec.
-func (scan *processScan) toolRuns(p *loggedProcess, s *session, call transcript.Part) bool {
+func (scan *processScan) toolRuns(p *loggedProcess, s *session, call part) bool {
 	if call.Command == "" {
 		return false
 	}

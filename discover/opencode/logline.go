@@ -98,8 +98,8 @@ func parseLogLine(line []byte) logLine {
 	return out
 }
 
-// errorLimit is how many characters of an API error are kept.
-const errorLimit = 200
+// retryErrorLimit is how many characters of an API error are kept.
+const retryErrorLimit = 200
 
 // apiError returns the text of an API error, without its name and without escapes.
 func apiError(text string) string {
@@ -107,7 +107,7 @@ func apiError(text string) string {
 	if !ok || strings.Contains(name, " ") {
 		message = text
 	}
-	return discover.Truncate(strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ").Replace(message), errorLimit)
+	return discover.Truncate(strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ").Replace(message), retryErrorLimit)
 }
 
 // fields yields the key=value pairs of a line. A value with spaces is quoted, with \" for a quote.

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"agentctl/discover"
-	"agentctl/discover/opencode/transcript"
 )
 
 const longSession = "ses_long0000000000000000000000"
@@ -80,7 +79,7 @@ func TestMessagesInBatches(t *testing.T) {
 		}
 	}
 	// Again, in batches of one message.
-	var one []transcript.Item
+	var one []transcriptItem
 	err := readDatabase(t.Context(), "", path, func(st *database) {
 		one = nil
 		var last messageBatch

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"agentctl/discover/native/jsonl"
-	"agentctl/discover/opencode/transcript"
 	"agentctl/launch"
 )
 
@@ -21,7 +20,7 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 			continue
 		}
 		parsed.ID = cmp.Or(parsed.ID, id)
-		if e := jsonl.Object(line); e.Get("type").Text(transcript.NameLimit) == "error" {
+		if e := jsonl.Object(line); e.Get("type").Text(nameLimit) == "error" {
 			parsed.Error = cmp.Or(eventError(e.Get("error").Object()), parsed.Error)
 		}
 	}
@@ -34,8 +33,8 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 // eventError returns the text of an error event, with its reference to the agent's log.
 func eventError(e jsonl.Object) string {
 	data := e.Get("data").Object()
-	text := cmp.Or(data.Get("message").Text(transcript.ErrorLimit), e.Get("name").Text(transcript.NameLimit))
-	if ref := data.Get("ref").Text(transcript.NameLimit); ref != "" {
+	text := cmp.Or(data.Get("message").Text(errorLimit), e.Get("name").Text(nameLimit))
+	if ref := data.Get("ref").Text(nameLimit); ref != "" {
 		text += " (" + ref + ")"
 	}
 	return text
@@ -50,7 +49,7 @@ func stderrError(stderr []byte) string {
 	if i := bytes.LastIndex(after, []byte(errorPrefix)); i >= 0 {
 		after = after[i+len(errorPrefix):]
 	}
-	return strings.TrimSpace(string(after[:min(len(after), transcript.ErrorLimit)]))
+	return strings.TrimSpace(string(after[:min(len(after), errorLimit)]))
 }
 
 // helpError returns an error if the text is the agent's help. The agent prints it, without a reason, if it does not understand its

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"time"
-
-	"agentctl/discover/opencode/transcript"
 )
 
 // permissionRequest is a line of the shared log about a request for permission, such as
@@ -45,8 +43,8 @@ func parsePermissionRequest(line []byte) (run string, r permissionRequest) {
 const requestLead = 200 * time.Millisecond
 
 // matches reports whether the request may be for a tool call that has not reported so far.
-func (r permissionRequest) matches(call transcript.Part) bool {
-	if call.Started == 0 || r.at.Before(transcript.Time(call.Started).Add(-requestLead)) {
+func (r permissionRequest) matches(call part) bool {
+	if call.Started == 0 || r.at.Before(fromMillis(call.Started).Add(-requestLead)) {
 		return false
 	}
 	switch r.permission {

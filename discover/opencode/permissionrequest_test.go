@@ -9,19 +9,18 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/opencode/transcript"
 )
 
 const requestLine = lineStart + "message=asking id=per_1fa677ca6001SK5QCYOjgbhRYQ permission="
 
 func TestARequestForPermissionIsForACall(t *testing.T) {
 	asked := lineTime([]byte(lineStart))
-	call := func(tool string, later time.Duration) transcript.Part {
-		return transcript.Part{Tool: tool, Started: asked.Add(later).UnixMilli()}
+	call := func(tool string, later time.Duration) part {
+		return part{Tool: tool, Started: asked.Add(later).UnixMilli()}
 	}
 	for i, c := range []struct {
 		line string
-		part transcript.Part
+		part part
 		want bool
 	}{
 		{`bash patterns="[\"sleep 33\"]"`, call("bash", 0), true},
@@ -83,7 +82,7 @@ func TestASilentCallWaitsOnlyIfItsProcessAsks(t *testing.T) {
 
 // The summary of a call that writes a file is the path.
 func TestWaitingOnAFile(t *testing.T) {
-	p := transcript.ParsePart([]byte(`{"type":"tool","tool":"write","state":{"status":"running","input":{"content":"x","filePath":"/w/a.go"},"time":{"start":1}}}`))
+	p := parsePart([]byte(`{"type":"tool","tool":"write","state":{"status":"running","input":{"content":"x","filePath":"/w/a.go"},"time":{"start":1}}}`))
 	if got, want := p.WaitingOn(), (&discover.WaitingOn{Tool: "write", Brief: "/w/a.go", Path: "/w/a.go", Diff: &discover.Diff{Added: 1}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}

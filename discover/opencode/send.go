@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/opencode/transcript"
 	"agentctl/launch"
 	"agentctl/proc"
 )
@@ -63,7 +62,7 @@ type listener struct {
 
 // Send implements [launch.Sender]. The server answers before it has stored the message, and also if it never will, as for an agent that is not
 // configured any more. While a turn is in progress, it stores the message at once, and gives it to the model with the next call, or leaves it
-// to the next prompt ([transcript.Unread]). While the session waits for the user, the permission or question stays open (SEEN 1.18.33).
+// to the next prompt ([isUnread]). While the session waits for the user, the permission or question stays open (SEEN 1.18.33).
 func (Adapter) Send(ctx context.Context, s discover.Session, text string, host launch.Environment) (launch.SentMessage, error) {
 	listeners, err := listening(s)
 	if err != nil {
@@ -90,7 +89,7 @@ func (Adapter) Unread(ctx context.Context, s discover.Session, sent launch.SentM
 	inTurn := s.Status == discover.Running || s.Status == discover.Waiting
 	unread := false
 	if err = readDatabase(ctx, s.Home, s.Path, func(d *database) {
-		unread = transcript.Unread(d.messages(s.ID), sent.ID, inTurn)
+		unread = isUnread(d.messages(s.ID), sent.ID, inTurn)
 	}); isDamage(err) {
 		err = nil
 	}

@@ -5,18 +5,17 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/opencode/transcript"
 )
 
 // session is one stored session: its record, and what claims need to know beside it.
 type session struct {
 	discover.Record
-	head transcript.Head
-	tail transcript.Tail
+	head head
+	tail tail
 	// headless: `opencode run` made the session.
 	headless bool
 	// used is what the session's answers took, and contextSize the tokens in its context. Without usageKnown, neither was read.
-	used        transcript.Usage
+	used        usage
 	contextSize int64
 	usageKnown  bool
 }
@@ -28,13 +27,13 @@ type session struct {
 //   - slug: the agent's readable name of the session
 //   - variant: of the model, unless it is the default
 //   - legacy: true if the session is in JSON files, which 1.17 and later neither list nor resume
-func newSession(home, path string, m transcript.Metadata, rows transcript.Rows, options discover.ReadOptions) *session {
-	s := &session{headless: m.Headless, head: transcript.ReadHead(rows), tail: transcript.ReadTail(rows)}
+func newSession(home, path string, m metadata, rows rowReader, options discover.ReadOptions) *session {
+	s := &session{headless: m.Headless, head: readHead(rows), tail: readTail(rows)}
 	s.Record = discover.Record{
 		Agent: agentName, ID: m.ID, Path: path, Home: home, Dir: m.Dir, Title: m.Title, Version: m.Version, Model: m.Model,
-		Created: transcript.Time(m.Created), Updated: transcript.Time(cmp.Or(m.Updated, m.Created)), Parent: m.Parent, Archived: m.Archived,
+		Created: fromMillis(m.Created), Updated: fromMillis(cmp.Or(m.Updated, m.Created)), Parent: m.Parent, Archived: m.Archived,
 		Meta:   discover.Facts{{"agent", m.Agent}, {"projectID", m.ProjectID}, {"slug", m.Slug}, {"variant", m.Variant}}.WithoutEmpty(),
-		Prompt: transcript.Prompt(s.head.FirstPrompt), Turn: s.tail.Turn(),
+		Prompt: promptText(s.head.FirstPrompt), Turn: s.tail.Turn(),
 	}
 	if s.headless {
 		s.Source = modeRun.source()
@@ -57,7 +56,7 @@ const compactionAgent = "compaction"
 
 // setModel sets the model, its variant and the agent of the last message. Before 1.14, only the user's messages name the variant
 // (SEEN 1.1.65).
-func (s *session) setModel(last *transcript.Message) {
+func (s *session) setModel(last *storedMessage) {
 	s.Model = cmp.Or(last.Model, s.Model)
 	for _, fact := range []struct{ name, value string }{{"agent", last.Agent}, {"variant", last.Variant}} {
 		if fact.value != "" && s.Meta.Get(fact.name) != fact.value {
@@ -68,23 +67,23 @@ func (s *session) setModel(last *transcript.Message) {
 
 // setUsage sets the usage of the session's own answers: the sum that the agent keeps. The sum of a copy includes the answers that were
 // copied, which the other session has in its own sum. Without a sum, and for a copy, only all messages together tell the usage.
-func (s *session) setUsage(m transcript.Metadata, rows transcript.Rows, all bool) {
+func (s *session) setUsage(m metadata, rows rowReader, all bool) {
 	isCopy := s.head.FirstCreated > 0 && s.head.FirstCreated < m.Created
 	hasSum := m.Usage.Tokens.Total > 0 && !isCopy
 	if s.usageKnown = all || hasSum; !s.usageKnown {
 		return
 	}
 	if s.used = m.Usage; !hasSum {
-		s.used = transcript.ReadUsage(rows, m.Created)
+		s.used = readUsage(rows, m.Created)
 	}
 	if all {
-		s.contextSize = transcript.ReadContext(rows)
+		s.contextSize = readContext(rows)
 	} else if s.tail.Last != nil {
 		s.contextSize = s.tail.Last.ContextSize()
 	}
 }
 
-// record returns the record, with the usage. A cost of 0 for answers that took tokens is unknown: see [transcript.Usage].
+// record returns the record, with the usage. A cost of 0 for answers that took tokens is unknown: see [usage].
 func (s *session) record() discover.Record {
 	if t, cost := s.used.Tokens, s.used.Cost; t.Total > 0 || s.contextSize > 0 {
 		t.Context = s.contextSize
@@ -108,7 +107,7 @@ func (s *session) lastStart() time.Time {
 func (s *session) inFirstRun() bool { return s.headless && s.lastStart().Sub(s.Created) < flushSlack }
 
 // openTools returns the tool calls that a live process may be running: those of the last answer, also if the user has sent messages since.
-func (s *session) openTools() []transcript.Part {
+func (s *session) openTools() []part {
 	if s.tail.OpenAnswer != nil {
 		return s.tail.OpenAnswer.RunningTools()
 	}

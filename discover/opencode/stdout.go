@@ -9,7 +9,6 @@ import (
 
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
-	"agentctl/discover/opencode/transcript"
 	"agentctl/proc"
 )
 
@@ -69,7 +68,7 @@ func eventSessionID(line []byte) string {
 	if !e.Complete() {
 		return ""
 	}
-	if id := e.Get("sessionID").Text(transcript.NameLimit); isSessionID(id) {
+	if id := e.Get("sessionID").Text(nameLimit); isSessionID(id) {
 		return id
 	}
 	return ""

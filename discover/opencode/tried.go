@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"agentctl/discover"
-	"agentctl/discover/opencode/transcript"
 )
 
 // newestTried is the newest version in docs/support.md.
@@ -18,6 +17,6 @@ func (Adapter) Tried() discover.Tried {
 }
 
 func unknownKinds(ctx context.Context, r discover.Record) (unknown []string, err error) {
-	err = readDatabase(ctx, r.Home, r.Path, func(d *database) { unknown = transcript.UnknownPartTypes(d.messages(r.ID)) })
+	err = readDatabase(ctx, r.Home, r.Path, func(d *database) { unknown = unknownPartTypes(d.messages(r.ID)) })
 	return unknown, warningUnlessGone(r.Path, err)
 }

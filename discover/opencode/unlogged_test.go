@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/opencode/transcript"
 	"agentctl/proc"
 )
 
@@ -26,7 +25,7 @@ func newLateStore(t *testing.T, ago time.Duration) *lateStore {
 	t.Helper()
 	l := &lateStore{t: t, dir: restore(t, "tui-perm-pending"), begun: time.Now().Add(-ago), offsets: map[int]int64{}}
 	old := sessions(claimed(t, silent(agent(1, at(t, "19:20:30")), unloggedIn(t, l.dir)))[1])[0]
-	l.id = fmt.Sprintf("%s%012x%s", sessionPrefix, ^idTime(l.begun)&transcript.IDTimeMask, "aaaaaaaaaaaaaa")
+	l.id = fmt.Sprintf("%s%012x%s", sessionPrefix, ^idTime(l.begun)&idTimeMask, "aaaaaaaaaaaaaa")
 	l.execute(
 		fmt.Sprintf("update session set id = '%s', time_created = %d where id = '%s'", l.id, l.begun.UnixMilli(), old),
 		fmt.Sprintf("update message set session_id = '%s' where session_id = '%s'", l.id, old),

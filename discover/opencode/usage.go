@@ -6,7 +6,6 @@ import (
 	"iter"
 
 	"agentctl/discover"
-	"agentctl/discover/opencode/transcript"
 )
 
 // ReadUsage implements [discover.UsageReader]. It reads all messages of the sessions. The answers of a sub-agent are in its own session.
@@ -16,8 +15,8 @@ func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq
 
 // readUsage reads what the sessions of a batch used, as [batch.read] reads their records. It leaves out sessions without answers.
 func (b batch) readUsage(ctx context.Context) (used []*discover.SessionUsage, err error) {
-	add := func(s *session, rows transcript.Rows) {
-		if answers := transcript.ReadAnswers(rows, s.Created.UnixMilli()); len(answers) > 0 {
+	add := func(s *session, rows rowReader) {
+		if answers := readAnswers(rows, s.Created.UnixMilli()); len(answers) > 0 {
 			used = append(used, &discover.SessionUsage{Record: s.record(), Usage: answers})
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
-	"agentctl/discover/opencode/transcript"
 )
 
 // oldestSupported is the oldest version whose processes agentctl looks into, launches and resumes. It reads what older ones have stored.
@@ -28,8 +27,8 @@ const manifestLimit = 1 << 20
 func versionOf(path string) native.Version {
 	data, err := fsread.ReadFileNoFollow(filepath.Join(filepath.Dir(filepath.Dir(path)), "package.json"), manifestLimit)
 	manifest := jsonl.Object(data)
-	if err != nil || !strings.HasPrefix(manifest.Get("name").Text(transcript.NameLimit), "opencode-") {
+	if err != nil || !strings.HasPrefix(manifest.Get("name").Text(nameLimit), "opencode-") {
 		return native.Version{}
 	}
-	return native.ParseVersion(manifest.Get("version").Text(transcript.NameLimit))
+	return native.ParseVersion(manifest.Get("version").Text(nameLimit))
 }

@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"reflect"
@@ -20,7 +20,7 @@ func TestSilentTooLong(t *testing.T) {
 		`{"type":"tool","tool":"webfetch","state":{"status":"running","time":{"start":800000}}}`:           true,
 		`{"type":"tool","tool":"myserver_search","state":{"status":"running","time":{"start":1}}}`:         false,
 	} {
-		if got := ParsePart([]byte(call)).SilentTooLong(now); got != want {
+		if got := parsePart([]byte(call)).SilentTooLong(now); got != want {
 			t.Errorf("%s: %v", call, got)
 		}
 	}
@@ -40,7 +40,7 @@ func TestWaitingOn(t *testing.T) {
 		},
 		`"tool":"question","state":{"status":"running","input":{"questions":[{"question":"Which?"}]}}`: {Tool: "question", Brief: "Which?", Questions: []string{"Which?"}},
 	} {
-		if got := ParsePart([]byte(`{"type":"tool",` + call + `}`)).WaitingOn(); !reflect.DeepEqual(*got, want) {
+		if got := parsePart([]byte(`{"type":"tool",` + call + `}`)).WaitingOn(); !reflect.DeepEqual(*got, want) {
 			t.Errorf("%s: %+v", call, got)
 		}
 	}

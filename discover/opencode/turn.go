@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"cmp"
@@ -30,7 +30,7 @@ func isRefusal(text string) bool {
 }
 
 // Turn returns the newest turn, as far as storage shows it. It is unknown if the last message could not be read.
-func (t *Tail) Turn() (turn discover.Turn) {
+func (t *tail) Turn() (turn discover.Turn) {
 	if !t.unread {
 		turn = t.state()
 	}
@@ -41,7 +41,7 @@ func (t *Tail) Turn() (turn discover.Turn) {
 
 // state derives the turn from the last message and its parts. Earlier messages do not count: what a killed process left open there
 // stays open forever.
-func (t *Tail) state() discover.Turn {
+func (t *tail) state() discover.Turn {
 	switch last := t.Last; {
 	case last == nil:
 		return discover.Turn{State: discover.TurnNone}
@@ -66,17 +66,17 @@ func (t *Tail) state() discover.Turn {
 }
 
 // refused reports whether the user refused a tool call of the last message.
-func (t *Tail) refused() bool {
-	return slices.ContainsFunc(t.parts, func(p Part) bool { return isRefusal(p.errText) && !strings.Contains(p.errText, withFeedback) })
+func (t *tail) refused() bool {
+	return slices.ContainsFunc(t.parts, func(p part) bool { return isRefusal(p.errText) && !strings.Contains(p.errText, withFeedback) })
 }
 
 // failure returns why the message failed.
-func (m *Message) failure() string {
-	return discover.Truncate(cmp.Or(m.errText, m.errName), ErrorLimit)
+func (m *storedMessage) failure() string {
+	return discover.Truncate(cmp.Or(m.errText, m.errName), errorLimit)
 }
 
 // openTurn returns a turn that has not ended, by its running tool calls.
-func openTurn(parts []Part) discover.Turn {
+func openTurn(parts []part) discover.Turn {
 	turn := discover.Turn{State: discover.TurnOpen, Detail: "model"}
 	for _, p := range parts {
 		if !p.running() {
@@ -91,19 +91,19 @@ func openTurn(parts []Part) discover.Turn {
 }
 
 // turnStart returns when the prompt of the turn was submitted. The ID of an answer's parent, the prompt, contains that time.
-func (t *Tail) turnStart() time.Time {
+func (t *tail) turnStart() time.Time {
 	switch last := t.Last; {
 	case last == nil:
 		return time.Time{}
 	case last.Role == userRole:
-		return Time(last.Created)
+		return fromMillis(last.Created)
 	default:
-		return Time(messageIDTime(last.parentID, last.Created))
+		return fromMillis(messageIDTime(last.parentID, last.Created))
 	}
 }
 
 // unanswered reports whether the model has not begun to answer. The agent stores its message before it asks the model, and the first
 // part of that message when the model begins to answer (SEEN 1.1.65, 1.18.33).
-func (t *Tail) unanswered() bool {
+func (t *tail) unanswered() bool {
 	return t.Last.Role == userRole || t.Last.Completed == 0 && len(t.parts) == 0
 }

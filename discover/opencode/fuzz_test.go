@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"encoding/json"
@@ -15,25 +15,25 @@ import (
 
 // parsed is all that this package reads of a session.
 type parsed struct {
-	head     Head
+	head     head
 	turn     discover.Turn
 	updated  time.Time
-	running  []Part
+	running  []part
 	quotas   []discover.Quota
-	usage    Usage
+	usage    usage
 	context  int64
-	messages []Item
+	messages []transcriptItem
 }
 
 // parse reads all. It stops and continues the reading of messages after each batch of the given size.
-func parse(s Rows, batch int) (p parsed) {
-	tail := ReadTail(s)
-	p.head, p.turn, p.updated, p.running, p.quotas = ReadHead(s), tail.Turn(), tail.Updated(), tail.RunningTools(), tail.Quotas()
-	p.usage, p.context = ReadUsage(s, 0), ReadContext(s)
-	var reader MessageReader
+func parse(s rowReader, batch int) (p parsed) {
+	tail := readTail(s)
+	p.head, p.turn, p.updated, p.running, p.quotas = readHead(s), tail.Turn(), tail.Updated(), tail.RunningTools(), tail.Quotas()
+	p.usage, p.context = readUsage(s, 0), readContext(s)
+	var reader messageReader
 	for done := false; !done; {
 		n := 0
-		done = reader.Read(s, func(m Item) bool {
+		done = reader.Read(s, func(m transcriptItem) bool {
 			p.messages = append(p.messages, m)
 			n++
 			return n < batch
@@ -46,7 +46,7 @@ func parse(s Rows, batch int) (p parsed) {
 // reading of messages stops and continues. A part whose end is missing is no message.
 func FuzzTranscript(f *testing.F) {
 	const answer = `{"role":"assistant","time":{"created":5,"completed":9},"modelID":"m","providerID":"p","parentID":"msg_1","tokens":{"input":3},"error":{"name":"X","data":{"message":"y"}}}`
-	parts, err := filepath.Glob("../testdata/json-1.1.65-family/storage/part/*/*.json")
+	parts, err := filepath.Glob("testdata/json-1.1.65-family/storage/part/*/*.json")
 	if err != nil || len(parts) == 0 {
 		f.Fatal(parts, err)
 	}
@@ -70,7 +70,7 @@ func FuzzTranscript(f *testing.F) {
 		if one := parse(s, 1); !reflect.DeepEqual(got, one) {
 			t.Errorf("in batches of one: %+v\nat once: %+v", one, got)
 		}
-		if got.head.FirstPrompt != "do it" || len([]rune(got.turn.Error)) > ErrorLimit {
+		if got.head.FirstPrompt != "do it" || len([]rune(got.turn.Error)) > errorLimit {
 			t.Errorf("%+v", got)
 		}
 		for i, m := range got.messages {

@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"cmp"
@@ -15,10 +15,10 @@ const (
 // Quotas returns the limit for which the provider refused the newest request; none otherwise. Only an error that ends the turn is
 // stored: 402 is (SEEN 1.1.65, 1.18.33). After 429, OpenCode tries again forever, or until the user aborts it, and stores nothing (SEEN
 // both). No reliable source has the time at which the limit resets.
-func (t *Tail) Quotas() []discover.Quota {
+func (t *tail) Quotas() []discover.Quota {
 	m := t.Last
 	if m == nil || !m.failed || m.errStatus != paymentRequired && m.errStatus != tooManyRequests {
 		return nil
 	}
-	return []discover.Quota{{Reached: true, Text: t.Turn().Error, Time: Time(cmp.Or(m.Completed, m.Created))}}
+	return []discover.Quota{{Reached: true, Text: t.Turn().Error, Time: fromMillis(cmp.Or(m.Completed, m.Created))}}
 }

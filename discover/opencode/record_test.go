@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"bytes"
@@ -15,13 +15,13 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte(`{"role":"assistant","time":{"created":1,"completed":2},"finish":"stop","error":{"name":"x","data":{"message":"y"}}}`))
 	f.Add([]byte(`{"type":"tool","tool":"bash","state":{"status":"running","input":{"command":"x"},"time":{"start":1}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, p := ParseMessage(data), ParsePart(data)
+		m, p := parseMessage(data), parsePart(data)
 		if !jsonl.Object(data).Complete() {
 			return
 		}
 		more := append(bytes.Clone(data), `{"role":"user","finish":"torn","tool":"torn","type":"torn","state":{"status":"torn`...)
-		if ParseMessage(more) != m || ParsePart(more) != p {
-			t.Errorf("%q: followed by another %+v %+v, alone %+v %+v", data, ParseMessage(more), ParsePart(more), m, p)
+		if parseMessage(more) != m || parsePart(more) != p {
+			t.Errorf("%q: followed by another %+v %+v, alone %+v %+v", data, parseMessage(more), parsePart(more), m, p)
 		}
 	})
 }
@@ -32,7 +32,7 @@ func TestParsePartContextFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := ParsePart([]byte(`{"type":"text","text":` + string(text) + `}`)); p.text != "make it so" {
+	if p := parsePart([]byte(`{"type":"text","text":` + string(text) + `}`)); p.text != "make it so" {
 		t.Errorf("%.80q", p.text)
 	}
 }

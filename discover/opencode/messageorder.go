@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"iter"
@@ -10,10 +10,10 @@ import (
 // maxDelayed is the largest number of the user's messages that are held back at a time.
 const maxDelayed = 100
 
-// InTimeOrder sorts messages, given newest first in the order of storage, by time. A message that the user sends during an answer is
-// stored after the whole answer. InTimeOrder holds the user's messages back until it reaches an older part of an answer. The agent writes
+// inTimeOrder sorts messages, given newest first in the order of storage, by time. A message that the user sends during an answer is
+// stored after the whole answer. inTimeOrder holds the user's messages back until it reaches an older part of an answer. The agent writes
 // one answer at a time, so a message can only be inside of the last answer that began before it.
-func InTimeOrder(items iter.Seq[Item]) iter.Seq2[discover.Message, error] {
+func inTimeOrder(items iter.Seq[transcriptItem]) iter.Seq2[discover.Message, error] {
 	return func(yield func(discover.Message, error) bool) {
 		var held []discover.Message // the user's, newest first
 		release := func(since time.Time) bool {

@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"strconv"
@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// IDTimeBits is the size of the time in an ID: milliseconds times 4096 plus a counter, cut to 48 bits, which repeat every 795 days.
-// Message IDs contain that number in hexadecimal, session IDs its complement.
+// idTimeBits is the size of the time in an ID: milliseconds times 4096 plus a counter, cut to 48 bits, which repeat every 795 days.
+// storedMessage IDs contain that number in hexadecimal, session IDs its complement.
 const (
-	IDTimeBits = 48
-	IDTimeMask = 1<<IDTimeBits - 1
+	idTimeBits = 48
+	idTimeMask = 1<<idTimeBits - 1
 )
 
 // messageIDTime returns the time in a message's ID, in milliseconds; 0 if there is none. An ID has only the lower bits of a time. The result
@@ -19,22 +19,22 @@ const (
 func messageIDTime(id string, before int64) int64 {
 	const month = 31 * 24 * int64(time.Hour/time.Millisecond)
 	rest, ok := strings.CutPrefix(id, "msg_")
-	if !ok || len(rest) < IDTimeBits/4 {
+	if !ok || len(rest) < idTimeBits/4 {
 		return 0
 	}
-	counted, err := strconv.ParseUint(rest[:IDTimeBits/4], 16, IDTimeBits)
+	counted, err := strconv.ParseUint(rest[:idTimeBits/4], 16, idTimeBits)
 	if err != nil {
 		return 0
 	}
-	since := int64((uint64(before) - counted>>12) & (IDTimeMask >> 12))
+	since := int64((uint64(before) - counted>>12) & (idTimeMask >> 12))
 	if since > month {
 		return before
 	}
 	return before - since
 }
 
-// Time converts milliseconds since 1970; zero for 0 and less.
-func Time(ms int64) time.Time {
+// fromMillis converts milliseconds since 1970; zero for 0 and less.
+func fromMillis(ms int64) time.Time {
 	if ms <= 0 {
 		return time.Time{}
 	}

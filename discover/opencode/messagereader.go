@@ -1,29 +1,29 @@
-package transcript
+package opencode
 
 import (
 	"agentctl/discover"
 	"agentctl/discover/native/jsonl"
 )
 
-// Item is a message in the order of storage, or a warning about what could not be read there.
-type Item struct {
+// transcriptItem is a message in the order of storage, or a warning about what could not be read there.
+type transcriptItem struct {
 	discover.Message
 	Err    error
 	answer string // the ID of the answer that the message is a part of; "" for the user's messages
 }
 
-// MessageReader reads the messages of a session from the newest to the oldest. A copy of it continues where the original was when it
+// messageReader reads the messages of a session from the newest to the oldest. A copy of it continues where the original was when it
 // was copied.
-type MessageReader struct {
+type messageReader struct {
 	builder messageBuilder
-	cursor  Cursor // the message and part that were read last
+	cursor  cursor // the message and part that were read last
 	// Bytes is how much JSON was read so far.
 	Bytes int
 }
 
 // Read visits the messages that it has not read so far, down to the oldest or until visit returns false. done is true if there are no
 // others.
-func (r *MessageReader) Read(rows Rows, visit func(Item) bool) (done bool) {
+func (r *messageReader) Read(rows rowReader, visit func(transcriptItem) bool) (done bool) {
 	messages := rows.Newest(r.cursor)
 	if !r.readParts(rows, visit) {
 		return false
@@ -37,8 +37,8 @@ func (r *MessageReader) Read(rows Rows, visit func(Item) bool) (done bool) {
 }
 
 // readMessage begins a message. It reads only the head of the user's messages: they may contain whole files that changed.
-func (r *MessageReader) readMessage(rows Rows, row Row, visit func(Item) bool) bool {
-	m := parseRow(row, row.Head)
+func (r *messageReader) readMessage(rows rowReader, row storedRow, visit func(transcriptItem) bool) bool {
+	m := parseRow(row, row.head)
 	var warning error
 	if m.Role != userRole {
 		var data []byte
@@ -46,9 +46,9 @@ func (r *MessageReader) readMessage(rows Rows, row Row, visit func(Item) bool) b
 		m = parseRow(row, data)
 		r.Bytes += len(data)
 	}
-	r.cursor = Cursor{Time: row.Created, Message: m.ID, Part: afterAllParts}
+	r.cursor = cursor{Time: row.Created, Message: m.ID, Part: afterAllParts}
 	r.builder.begin(m, rows)
-	if warning != nil && !visit(Item{Err: warning}) {
+	if warning != nil && !visit(transcriptItem{Err: warning}) {
 		return false
 	}
 	failure, failed := r.builder.failure()
@@ -56,13 +56,13 @@ func (r *MessageReader) readMessage(rows Rows, row Row, visit func(Item) bool) b
 }
 
 // readParts reads the parts of the current message that are older than the cursor.
-func (r *MessageReader) readParts(rows Rows, visit func(Item) bool) bool {
+func (r *messageReader) readParts(rows rowReader, visit func(transcriptItem) bool) bool {
 	if r.cursor.Part == "" || !r.builder.isConversation() {
 		return true
 	}
 	for row := range rows.PartsBefore(r.cursor) {
 		r.cursor.Part = row.ID
-		if isHiddenType(partType(jsonl.Object(row.Head))) {
+		if isHiddenType(partType(jsonl.Object(row.head))) {
 			continue
 		}
 		if item, ok := r.readPart(row); ok && !visit(item) {
@@ -74,11 +74,11 @@ func (r *MessageReader) readParts(rows Rows, visit func(Item) bool) bool {
 }
 
 // readPart makes a message of a part. A part whose end is missing is only a warning.
-func (r *MessageReader) readPart(row Row) (item Item, ok bool) {
+func (r *messageReader) readPart(row storedRow) (item transcriptItem, ok bool) {
 	data, err := row.Read()
 	r.Bytes += len(data)
 	if err != nil || data == nil {
-		return Item{Err: err}, err != nil
+		return transcriptItem{Err: err}, err != nil
 	}
 	return r.builder.part(row.ID, data)
 }

@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import "testing"
 
@@ -33,7 +33,7 @@ func TestUnread(t *testing.T) {
 		"older than the answered one":  {memoryRows{user("msg_5"), user("msg_6"), answer("msg_7", "msg_6", stop)}, true, false},
 		"not stored":                   {memoryRows{user("msg_1"), answer("msg_2", "msg_1", stop)}, false, false},
 	} {
-		if got := Unread(c.rows, "prt_5_0", !c.idle); got != c.unread {
+		if got := isUnread(c.rows, "prt_5_0", !c.idle); got != c.unread {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

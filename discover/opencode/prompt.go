@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 	"agentctl/discover"
 )
 
-// Prompt returns a record's prompt, from the first text that the user wrote.
-func Prompt(text string) string {
+// promptText returns a record's prompt, from the first text that the user wrote.
+func promptText(text string) string {
 	return discover.Truncate(unquoteArg(text), discover.PromptLimit)
 }
 

@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"bytes"
@@ -12,11 +12,11 @@ import (
 )
 
 // tool makes a message of a tool call. One part has the call and its result.
-func (b *messageBuilder) tool(id string, o jsonl.Object) Item {
-	call := discover.ToolCall{ID: o.Get("callID").Text(NameLimit), Name: o.Get("tool").Text(NameLimit)}
+func (b *messageBuilder) tool(id string, o jsonl.Object) transcriptItem {
+	call := discover.ToolCall{ID: o.Get("callID").Text(nameLimit), Name: o.Get("tool").Text(nameLimit)}
 	state := o.Get("state").Object()
 	parseCallState(&call, state)
-	call.Brief = cmp.Or(brief(call), state.Get("title").Text(ErrorLimit))
+	call.Brief = cmp.Or(brief(call), state.Get("title").Text(errorLimit))
 	m := b.newItem(id, discover.KindTool, state.Get("time").Object().Get("start").Int(), "")
 	m.Tool = &call
 	return m
@@ -26,7 +26,7 @@ func (b *messageBuilder) tool(id string, o jsonl.Object) Item {
 // output of a running shell command so far.
 func parseCallState(call *discover.ToolCall, o jsonl.Object) {
 	call.Input = rawJSON(o.Get("input"))
-	switch o.Get("status").Text(NameLimit) {
+	switch o.Get("status").Text(nameLimit) {
 	case "completed":
 		call.State, call.Output = discover.ToolDone, o.Get("output").Text(0)
 	case "error":
@@ -57,15 +57,15 @@ func brief(call discover.ToolCall) string {
 	}
 	o := jsonl.Object(call.Input)
 	for _, name := range names {
-		if text := o.Get(name).Text(ErrorLimit); text != "" {
+		if text := o.Get(name).Text(errorLimit); text != "" {
 			return text
 		}
 	}
 	if patch := native.ParsePatch(o.Get(patchKey).Text(0)); len(patch.Files) > 0 {
-		return discover.Truncate(strings.Join(patch.Files, ", "), ErrorLimit)
+		return discover.Truncate(strings.Join(patch.Files, ", "), errorLimit)
 	}
 	for question := range o.Get("questions").Elements() {
-		return question.Object().Get("question").Text(ErrorLimit)
+		return question.Object().Get("question").Text(errorLimit)
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// memoryRows is a [Rows] of messages, oldest first.
+// memoryRows is a [rowReader] of messages, oldest first.
 type memoryRows []memoryRow
 
-// memoryRow is a [Row] with its parts.
+// memoryRow is a [storedRow] with its parts.
 type memoryRow struct {
 	id    string
 	json  []byte
@@ -29,8 +29,8 @@ func newMemoryMessage(id, json string, parts ...string) memoryRow {
 }
 
 // row returns the row as the reader sees it. A part whose end is missing has no JSON.
-func (r memoryRow) row() Row {
-	return Row{ID: r.id, Head: r.json, Read: func() ([]byte, error) {
+func (r memoryRow) row() storedRow {
+	return storedRow{ID: r.id, head: r.json, Read: func() ([]byte, error) {
 		if strings.HasPrefix(r.id, "prt_") && !jsonl.Object(r.json).Complete() {
 			return nil, nil
 		}
@@ -38,8 +38,8 @@ func (r memoryRow) row() Row {
 	}}
 }
 
-func (s memoryRows) oldest() iter.Seq[Row] {
-	return func(yield func(Row) bool) {
+func (s memoryRows) oldest() iter.Seq[storedRow] {
+	return func(yield func(storedRow) bool) {
 		for _, r := range s {
 			if !yield(r.row()) {
 				return
@@ -48,8 +48,8 @@ func (s memoryRows) oldest() iter.Seq[Row] {
 	}
 }
 
-func (s memoryRows) before(id string) iter.Seq[Row] {
-	return func(yield func(Row) bool) {
+func (s memoryRows) before(id string) iter.Seq[storedRow] {
+	return func(yield func(storedRow) bool) {
 		for _, r := range slices.Backward(s) {
 			if (id == "" || r.id < id) && !yield(r.row()) {
 				return
@@ -67,9 +67,11 @@ func (s memoryRows) partsOf(message string) memoryRows {
 	return nil
 }
 
-func (s memoryRows) Oldest() iter.Seq[Row]              { return s.oldest() }
-func (s memoryRows) Newest(before Cursor) iter.Seq[Row] { return s.before(before.Message) }
-func (s memoryRows) Parts(message string) iter.Seq[Row] { return s.partsOf(message).oldest() }
-func (s memoryRows) PartsBefore(c Cursor) iter.Seq[Row] { return s.partsOf(c.Message).before(c.Part) }
+func (s memoryRows) Oldest() iter.Seq[storedRow]              { return s.oldest() }
+func (s memoryRows) Newest(before cursor) iter.Seq[storedRow] { return s.before(before.Message) }
+func (s memoryRows) Parts(message string) iter.Seq[storedRow] { return s.partsOf(message).oldest() }
+func (s memoryRows) PartsBefore(c cursor) iter.Seq[storedRow] {
+	return s.partsOf(c.Message).before(c.Part)
+}
 
 func (s memoryRows) Failures() int { return 0 }

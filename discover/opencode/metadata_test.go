@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ func TestParseTitle(t *testing.T) {
 		"New session - of mine":                            "New session - of mine",
 		"Fix the parser":                                   "Fix the parser",
 	} {
-		if got := ParseTitle(stored); got != want {
+		if got := parseTitle(stored); got != want {
 			t.Errorf("%q is %q, want %q", stored, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"cmp"
@@ -10,25 +10,25 @@ import (
 // messageBuilder makes the messages of `logs` from stored messages and their parts, from the newest to the oldest. Each part that
 // belongs to the conversation becomes one, and so does the error of an answer.
 type messageBuilder struct {
-	Message             // whose parts follow
-	counted      bool   // its tokens are in a newer part's message
-	shellCommand bool   // an answer that no model wrote: it has the user's own command
-	summaryOf    string // the message that requested the newest compaction
+	storedMessage        // whose parts follow
+	counted       bool   // its tokens are in a newer part's message
+	shellCommand  bool   // an answer that no model wrote: it has the user's own command
+	summaryOf     string // the message that requested the newest compaction
 }
 
 // begin begins a message. It searches the message's parent for a shell note only if no model seems to have written the message.
-func (b *messageBuilder) begin(m Message, rows Rows) {
+func (b *messageBuilder) begin(m storedMessage, rows rowReader) {
 	if b.summary {
 		b.summaryOf = b.parentID
 	}
-	b.Message, b.counted = m, false
+	b.storedMessage, b.counted = m, false
 	b.shellCommand = m.Role == assistantRole && m.finishReason == "" && m.tokens.Total == 0 && m.parentID != "" && hasShellNote(rows, m.parentID)
 }
 
 // hasShellNote reports whether the first part of a message is a shell note.
-func hasShellNote(rows Rows, message string) bool {
+func hasShellNote(rows rowReader, message string) bool {
 	for r := range rows.Parts(message) {
-		return ParsePart(r.JSON()).isShellNote()
+		return parsePart(r.JSON()).isShellNote()
 	}
 	return false
 }
@@ -37,8 +37,8 @@ func hasShellNote(rows Rows, message string) bool {
 func (b *messageBuilder) isConversation() bool { return b.Role == userRole || b.Role == assistantRole }
 
 // newItem makes a message of the current one, or of a part of it. The newest part of an answer has its tokens.
-func (b *messageBuilder) newItem(id string, kind discover.MessageKind, at int64, text string) Item {
-	m := Item{Message: discover.Message{ID: id, Role: discover.RoleUser, Kind: kind, Time: Time(cmp.Or(at, b.Created)), Text: text}}
+func (b *messageBuilder) newItem(id string, kind discover.MessageKind, at int64, text string) transcriptItem {
+	m := transcriptItem{Message: discover.Message{ID: id, Role: discover.RoleUser, Kind: kind, Time: fromMillis(cmp.Or(at, b.Created)), Text: text}}
 	if b.Role == assistantRole {
 		m.answer = b.ID
 		if b.shellCommand {
@@ -57,7 +57,7 @@ func (b *messageBuilder) newItem(id string, kind discover.MessageKind, at int64,
 }
 
 // failure returns the error or the interruption that ended an answer.
-func (b *messageBuilder) failure() (m Item, ok bool) {
+func (b *messageBuilder) failure() (m transcriptItem, ok bool) {
 	if !b.failed {
 		return m, false
 	}
@@ -69,7 +69,7 @@ func (b *messageBuilder) failure() (m Item, ok bool) {
 }
 
 // part makes a message of a part. Thoughts, steps, snapshots, patches and attachments make none, and neither do texts that the agent added.
-func (b *messageBuilder) part(id string, o jsonl.Object) (m Item, ok bool) {
+func (b *messageBuilder) part(id string, o jsonl.Object) (m transcriptItem, ok bool) {
 	switch partType(o) {
 	case "text":
 		return b.text(id, o)
@@ -84,7 +84,7 @@ func (b *messageBuilder) part(id string, o jsonl.Object) (m Item, ok bool) {
 }
 
 // text makes a message of a text. An empty text makes none: 1.1.65 stores a text while it grows, 1.18.33 only when it is complete (SEEN).
-func (b *messageBuilder) text(id string, o jsonl.Object) (m Item, ok bool) {
+func (b *messageBuilder) text(id string, o jsonl.Object) (m transcriptItem, ok bool) {
 	for _, hidden := range [...]string{"synthetic", "ignored"} {
 		if string(o.Get(hidden).Raw()) == "true" {
 			return m, false

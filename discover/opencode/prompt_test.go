@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"strings"
@@ -13,11 +13,11 @@ func TestPrompt(t *testing.T) {
 		`"say \"hi\" to it"`: `say "hi" to it`, `fix "the bug"`: `fix "the bug"`, `"a b" "c d"`: `"a b" "c d"`,
 		`"`: "", `""`: "", "\"a b\"\nfrom stdin": "\"a b\"\nfrom stdin",
 	} {
-		if got := Prompt(stored); got != want {
+		if got := promptText(stored); got != want {
 			t.Errorf("%q: got %q, want %q", stored, got, want)
 		}
 	}
-	if got := Prompt(`"` + strings.Repeat("ä ", 250)); len([]rune(got)) != discover.PromptLimit {
+	if got := promptText(`"` + strings.Repeat("ä ", 250)); len([]rune(got)) != discover.PromptLimit {
 		t.Errorf("%d characters", len([]rune(got)))
 	}
 }

@@ -1,6 +1,6 @@
 // Package transcript parses what OpenCode stores of a session: its metadata, its messages and their parts. It derives the newest
-// turn, the usage and the messages of `logs`. It opens no file and no database: callers pass JSON, or a [Rows] that reads one session.
-package transcript
+// turn, the usage and the messages of `logs`. It opens no file and no database: callers pass JSON, or a [rowReader] that reads one session.
+package opencode
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Message is a stored message without its parts. Times are in milliseconds since 1970.
-type Message struct {
+// storedMessage is a stored message without its parts. Times are in milliseconds since 1970.
+type storedMessage struct {
 	ID                 string
 	Role               string
 	Created, Completed int64
@@ -37,39 +37,39 @@ const (
 	assistantRole = "assistant"
 )
 
-// ParseMessage parses the JSON of a message.
-func ParseMessage(data []byte) (m Message) {
+// parseMessage parses the JSON of a message.
+func parseMessage(data []byte) (m storedMessage) {
 	for key, v := range jsonl.Object(data).Members() {
 		switch o := v.Object(); string(key) {
 		case "id":
-			m.ID = v.Text(NameLimit)
+			m.ID = v.Text(nameLimit)
 		case "role":
-			m.Role = v.Text(NameLimit)
+			m.Role = v.Text(nameLimit)
 		case "finish":
-			m.finishReason = v.Text(NameLimit)
+			m.finishReason = v.Text(nameLimit)
 		case "agent":
-			m.Agent = v.Text(NameLimit)
+			m.Agent = v.Text(nameLimit)
 		case "variant":
-			m.Variant = v.Text(NameLimit)
+			m.Variant = v.Text(nameLimit)
 		case "parentID":
-			m.parentID = v.Text(NameLimit)
+			m.parentID = v.Text(nameLimit)
 		case "modelID":
-			m.Model = v.Text(NameLimit)
+			m.Model = v.Text(nameLimit)
 		case "providerID":
-			m.provider = v.Text(NameLimit)
+			m.provider = v.Text(nameLimit)
 		case "summary": // an object in the user's messages
 			m.summary = strings.HasPrefix(string(v), "true")
 		case "time":
 			m.Created, m.Completed = o.Get("created").Int(), o.Get("completed").Int()
 		case "model":
-			m.provider, m.Model = o.Get("providerID").Text(NameLimit), o.Get("modelID").Text(NameLimit)
-			m.Variant = cmp.Or(o.Get("variant").Text(NameLimit), m.Variant)
+			m.provider, m.Model = o.Get("providerID").Text(nameLimit), o.Get("modelID").Text(nameLimit)
+			m.Variant = cmp.Or(o.Get("variant").Text(nameLimit), m.Variant)
 		case "tokens":
 			m.tokens = parseTokens(o)
 		case "cost":
 			m.cost = number(v)
 		case "error":
-			if m.errName = o.Get("name").Text(NameLimit); m.errName != "" {
+			if m.errName = o.Get("name").Text(nameLimit); m.errName != "" {
 				m.failed, m.errText, m.errStatus = true, errorText(o), o.Get("data").Object().Get("statusCode").Int()
 			}
 		}
@@ -79,8 +79,8 @@ func ParseMessage(data []byte) (m Message) {
 }
 
 // parseRow parses a message. The row knows its ID and, in a database, its time.
-func parseRow(r Row, data []byte) Message {
-	m := ParseMessage(data)
+func parseRow(r storedRow, data []byte) storedMessage {
+	m := parseMessage(data)
 	m.ID, m.Created = r.ID, cmp.Or(r.Created, m.Created)
 	return m
 }

@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"fmt"
@@ -37,7 +37,7 @@ func TestTurn(t *testing.T) {
 		if c.message != "" {
 			s = append(s, newMemoryMessage("msg_1", c.message, c.parts...))
 		}
-		tail := ReadTail(s)
+		tail := readTail(s)
 		if got := tail.state(); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
 		}
@@ -66,7 +66,7 @@ func TestMessageSentDuringTheLastAnswer(t *testing.T) {
 		"during the last words":     {`{"role":"assistant","finish":"stop","time":{"created":2,"completed":5}}`, "", 4, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
 	} {
 		user := func(at int) string { return fmt.Sprintf(`{"role":"user","time":{"created":%d}}`, at) }
-		tail := ReadTail(memoryRows{
+		tail := readTail(memoryRows{
 			newMemoryMessage("msg_1", user(1)), newMemoryMessage("msg_2", c.answer, c.part), newMemoryMessage("msg_3", user(3)), newMemoryMessage("msg_4", user(c.sent)),
 		})
 		if got := tail.state(); !reflect.DeepEqual(got, c.want) {
@@ -95,7 +95,7 @@ func TestOpenAnswer(t *testing.T) {
 		for n := range c.notes {
 			s = append(s, newMemoryMessage(fmt.Sprintf("msg_1%03d", n), note))
 		}
-		tail := ReadTail(s)
+		tail := readTail(s)
 		got := -1
 		if tail.OpenAnswer != nil {
 			got = len(tail.OpenAnswer.RunningTools())

@@ -1,27 +1,27 @@
-package transcript
+package opencode
 
 import "agentctl/discover/native/jsonl"
 
-// ParseLegacyMetadata parses the JSON file of a session (before 1.2).
-func ParseLegacyMetadata(data []byte) (m Metadata) {
+// parseLegacyMetadata parses the JSON file of a session (before 1.2).
+func parseLegacyMetadata(data []byte) (m metadata) {
 	for key, v := range jsonl.Object(data).Members() {
 		switch string(key) {
 		case "id":
-			m.ID = v.Text(NameLimit)
+			m.ID = v.Text(nameLimit)
 		case "title":
-			m.Title = ParseTitle(v.Text(PathLimit))
+			m.Title = parseTitle(v.Text(pathLimit))
 		case "version":
-			m.Version = v.Text(NameLimit)
+			m.Version = v.Text(nameLimit)
 		case "directory":
-			m.Dir = v.Text(PathLimit)
+			m.Dir = v.Text(pathLimit)
 		case "parentID":
-			m.Parent = v.Text(NameLimit)
+			m.Parent = v.Text(nameLimit)
 		case "permission":
-			m.Headless = IsHeadlessPermission(string(v.Raw()))
+			m.Headless = isHeadlessPermission(string(v.Raw()))
 		case "slug":
-			m.Slug = v.Text(NameLimit)
+			m.Slug = v.Text(nameLimit)
 		case "projectID":
-			m.ProjectID = v.Text(NameLimit)
+			m.ProjectID = v.Text(nameLimit)
 		case "time":
 			o := v.Object()
 			m.Created, m.Updated = o.Get("created").Int(), o.Get("updated").Int()

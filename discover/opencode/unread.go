@@ -1,20 +1,20 @@
-package transcript
+package opencode
 
-// maxUnreadRows bounds how many messages [Unread] reads: the newest ones.
+// maxUnreadRows bounds how many messages [isUnread] reads: the newest ones.
 const maxUnreadRows = 200
 
-// Unread reports whether the model may never get a stored message of the user, which has the part with this ID. inTurn: a process works on
+// isUnread reports whether the model may never get a stored message of the user, which has the part with this ID. inTurn: a process works on
 // the session, or waits for the user.
 //
 // At the beginning of each step of a turn, the agent reads the messages, and stores the answer below the newest one of the user. It leaves
 // a message that is stored later to the next prompt: 1.1.65 if the step is the last one (SEEN, READ), 1.18.33 if that step has ended
 // too, and the turn is about to (READ).
-func Unread(rows Rows, part string, inTurn bool) bool {
+func isUnread(rows rowReader, part string, inTurn bool) bool {
 	answered := map[string]bool{} // the messages of the user that have an answer
-	var last *Message             // the newest answer
+	var last *storedMessage       // the newest answer
 	isBefore := false             // it began before the message was stored
 	found, n := false, 0
-	for r := range rows.Newest(Cursor{}) {
+	for r := range rows.Newest(cursor{}) {
 		m := parseRow(r, r.JSON())
 		if n++; n > maxUnreadRows {
 			return false
@@ -42,7 +42,7 @@ func Unread(rows Rows, part string, inTurn bool) bool {
 }
 
 // hasPart reports whether a message has the part with this ID.
-func hasPart(rows Rows, message, part string) bool {
+func hasPart(rows rowReader, message, part string) bool {
 	for r := range rows.Parts(message) {
 		if r.ID == part {
 			return true

@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"fmt"
@@ -16,15 +16,15 @@ import (
 // Messages that the user sends while the agent answers are where they were sent.
 func TestInTimeOrder(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		var store []Item // oldest first, answers and prompts by when they began
+		var store []transcriptItem // oldest first, answers and prompts by when they began
 		var want []discover.Message
 		clock := int64(0)
 		tick := func() time.Time {
 			clock += rapid.Int64Range(1, 3).Draw(r, "tick")
 			return time.UnixMilli(clock)
 		}
-		say := func(answer string) Item {
-			s := Item{Message: discover.Message{ID: fmt.Sprint(len(want)), Time: tick()}, answer: answer}
+		say := func(answer string) transcriptItem {
+			s := transcriptItem{Message: discover.Message{ID: fmt.Sprint(len(want)), Time: tick()}, answer: answer}
 			want = append(want, s.Message)
 			return s
 		}
@@ -32,7 +32,7 @@ func TestInTimeOrder(t *testing.T) {
 			for range rapid.IntRange(0, 3).Draw(r, "prompts before") {
 				store = append(store, say(""))
 			}
-			var parts, meanwhile []Item
+			var parts, meanwhile []transcriptItem
 			for range rapid.IntRange(0, 4).Draw(r, "parts") {
 				parts = append(parts, say(fmt.Sprint("answer ", n)))
 				for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(r, "prompts meanwhile") {
@@ -42,14 +42,14 @@ func TestInTimeOrder(t *testing.T) {
 			store = append(append(store, parts...), meanwhile...)
 		}
 		var got []discover.Message
-		backwards := func(yield func(Item) bool) {
+		backwards := func(yield func(transcriptItem) bool) {
 			for _, s := range slices.Backward(store) {
 				if !yield(s) {
 					return
 				}
 			}
 		}
-		for m, err := range InTimeOrder(iter.Seq[Item](backwards)) {
+		for m, err := range inTimeOrder(iter.Seq[transcriptItem](backwards)) {
 			if err != nil {
 				r.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package transcript
+package opencode
 
 import (
 	"time"
@@ -12,7 +12,7 @@ import (
 const questionTool = "question"
 
 // WaitingOn returns what a tool call asks the user.
-func (p Part) WaitingOn() *discover.WaitingOn {
+func (p part) WaitingOn() *discover.WaitingOn {
 	input := jsonl.Object(p.input)
 	path := input.Get("filePath").Text(discover.PathLimit + 1)
 	patch := native.ParsePatch(input.Get(patchKey).Text(0))
@@ -61,20 +61,20 @@ func maxSilence(tool string) (longest time.Duration, bounded bool) {
 }
 
 // ReportsAtOnce reports whether the tool is one that reports as soon as it runs.
-func (p Part) ReportsAtOnce() bool {
+func (p part) ReportsAtOnce() bool {
 	longest, bounded := maxSilence(p.Tool)
 	return bounded && longest <= reportDelay
 }
 
 // Silent reports whether the tool call has not reported so far, although its tool must within a bounded time.
-func (p Part) Silent() bool {
+func (p part) Silent() bool {
 	_, bounded := maxSilence(p.Tool)
 	return bounded && p.running() && !p.hasMetadata && p.Started > 0
 }
 
 // SilentTooLong reports whether the tool call has been silent for longer than its tool may run in silence. Use it only if nothing else
 // shows whether the call waits: a machine may be busier than any that was seen.
-func (p Part) SilentTooLong(now time.Time) bool {
+func (p part) SilentTooLong(now time.Time) bool {
 	longest, _ := maxSilence(p.Tool)
-	return p.Silent() && now.Sub(Time(p.Started)) > longest
+	return p.Silent() && now.Sub(fromMillis(p.Started)) > longest
 }
