@@ -1,6 +1,10 @@
 package opencode
 
-import "agentctl/discover"
+import (
+	"slices"
+
+	"agentctl/discover"
+)
 
 // mode is the kind of process that a command line starts.
 type mode uint8
@@ -65,7 +69,7 @@ func parseArgs(args []string) commandLine {
 		if m, known := commandMode(a.Words[0]); known {
 			c.mode, c.name = m, a.Words[0]
 		}
-		c.promptArgs = append(a.Words[1:], a.Rest...)
+		c.promptArgs = slices.Concat(a.Words[1:], a.Rest)
 	}
 	if a.Has("--attach", "-h", "--help", "-v", "--version", "--get-yargs-completions") {
 		c.mode = modeNone
