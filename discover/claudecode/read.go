@@ -101,7 +101,6 @@ func (x *reader) readSession(ctx context.Context, e discover.Entry, r *discover.
 	var head transcript.Head
 	tail := transcript.Tail{Sidechain: isSubagent(e.ID), NeedTurnStart: x.options.TurnStart}
 	if err = head.Read(f); err == nil {
-		tail.PrintPrompt = head.PrintPrompt()
 		err = tail.Read(f)
 	}
 	if err == nil && !head.HasMessage && !head.Readable(f) {
@@ -113,8 +112,7 @@ func (x *reader) readSession(ctx context.Context, e discover.Entry, r *discover.
 	if x.whole {
 		err = x.readWhole(r, e, f, &head, &tail, t)
 	} else {
-		err = tail.ReadMetadata(f)
-		err = cmp.Or(err, fill(r, e, f, &head, &tail))
+		err = fill(r, e, f, &head, &tail)
 	}
 	err = cmp.Or(err, x.jobs.describe(f.Context(), r))
 	r.TruncateTexts()

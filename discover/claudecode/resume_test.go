@@ -88,10 +88,11 @@ func TestTurnStartOfALongTurn(t *testing.T) {
 	record := func(second int, kind, content string) string {
 		return fmt.Sprintf(`{"parentUuid":"p","isSidechain":false,"type":"%s","message":{"role":"%s","model":"m","content":%s,"stop_reason":"end_turn"},"timestamp":"2026-01-01T00:00:%02d.000Z","cwd":"/w"}`+"\n", kind, kind, content, second)
 	}
-	for _, length := range []int{2 * transcript.MetadataReach, 2 * transcript.TurnReach} {
-		answer := `[{"type":"text","text":"` + strings.Repeat("a", transcript.MetadataReach) + `"}]`
+	const part = 64 << 10
+	for _, length := range []int{2 * part, 2 * transcript.TurnReach} {
+		answer := `[{"type":"text","text":"` + strings.Repeat("a", part) + `"}]`
 		text := record(1, "user", `"one"`) + record(2, "assistant", answer) + record(3, "user", `"two"`) +
-			strings.Repeat(record(4, "assistant", answer), length/transcript.MetadataReach)
+			strings.Repeat(record(4, "assistant", answer), length/part)
 		must(t, os.WriteFile(path, []byte(text), 0o600))
 		for want, second := range map[discover.ReadOptions]int{{}: 0, {TurnStart: true}: 3} {
 			got, _ := records(t, dir, discover.EntryFilter{}, want)

@@ -18,6 +18,9 @@ const (
 	modelReach = 256 << 10
 	// turnStartReach, from the end, is for the time when a turn in progress began.
 	turnStartReach = 64 << 10
+	// metadataReach, from the end, is for metadata. Claude Code writes all of it anew whenever it has written 32 KB, and when it
+	// leaves a transcript. It does not search farther back than 64 KB itself (READ 2.1.197, 2.1.330; SEEN in both).
+	metadataReach = 64 << 10
 )
 
 // Head is what the beginning of a transcript says.
@@ -105,7 +108,7 @@ func (s *Head) add(raw []byte) {
 // date takes the time of the first record that has one, and of metadata that dates the session.
 func (s *Head) date(kind, raw []byte) {
 	dates := s.fork.datesSession(kind)
-	if !dates && (!s.Created.IsZero() || hasNoTimestamp(kind)) {
+	if !dates && !s.Created.IsZero() {
 		return
 	}
 	made := TimeOf(raw)

@@ -1,12 +1,9 @@
 package transcript
 
 import (
-	"bytes"
 	"cmp"
 	"strconv"
-	"strings"
 
-	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
 )
 
@@ -96,113 +93,5 @@ func (n *Metadata) FillFrom(older *Metadata) {
 	}
 }
 
-// How far from the end metadata is, in bytes. Claude Code writes all its metadata anew whenever it has written 32 KB. When
-// it leaves a transcript, it writes anew what is not in the last 32 KB as it is now (READ 2.1.197, 2.1.330; SEEN in both).
-// It does not search farther back than 64 KB itself.
-const (
-	restateReach  = 32 << 10
-	MetadataReach = 64 << 10
-)
-
-// exitMark is the last-prompt record that Claude Code wrote when it left the transcript: the newest one, followed by
-// nothing but metadata.
-type exitMark struct {
-	offset       int64
-	ok           bool
-	singlePrompt bool // its prompt is the first one: there was only one print run
-}
-
-// add takes a last-prompt record, newest first. first is the prompt of the print run that began the transcript, "" if none
-// did.
-func (e *exitMark) add(l fsread.Line, first string) {
-	raw := l.Bytes
-	if e.ok || isCheckpoint(raw) {
-		return
-	}
-	e.ok, e.offset = true, l.Offset
-	if first == "" {
-		return
-	}
-	const more = "…"
-	last, isCut := strings.CutSuffix(jsonl.Object(raw).Get("lastPrompt").Text(0), more)
-	e.singlePrompt = first == last || isCut && strings.HasPrefix(first, last)
-}
-
 // printEntrypoint is the entrypoint of print mode (-p).
 const printEntrypoint = "sdk-cli"
-
-// PrintPrompt returns the first prompt as last-prompt records have it, on one line, if a print run began the transcript;
-// else "".
-func (s *Head) PrintPrompt() string {
-	if s.First.Entrypoint != printEntrypoint {
-		return ""
-	}
-	prompt := s.Prompt()
-	if strings.IndexByte(prompt, '\n') < 0 {
-		return prompt
-	}
-	return strings.ReplaceAll(prompt, "\n", " ")
-}
-
-// restatement finds, newest line first, the place where Claude Code wrote all its metadata anew in the middle of a turn,
-// having written 32 KB since the last time. Such a block is complete, unlike those that it writes when it begins or ends.
-// Older metadata does not count.
-type restatement struct {
-	next      [512]byte // the beginning of the conversation record that follows
-	size      int
-	modelCall bool // what follows is the record of a call of the model instead
-	all       bool
-}
-
-func (s *restatement) add(kind, raw []byte) {
-	switch string(kind) {
-	case "":
-		s.size, s.modelCall = copy(s.next[:], raw), false
-	case "api-request", "api-request-shape", "api-request-blob":
-		s.modelCall = true
-	case "last-prompt": // the first record of each block
-		s.all = s.all || (s.modelCall || inTurn(s.next[:s.size])) && !isCheckpoint(raw)
-	case "custom-title", "ai-title", "agent-name", "agent-color", "agent-setting", "tag", "relocated", "mode", "permission-mode",
-		"atis-latch", "isolation-latch", "worktree-state":
-	default:
-		s.size, s.modelCall = 0, false
-	}
-}
-
-// inTurn reports whether a record with this beginning continues a turn: an answer, or a tool's result.
-func inTurn(begin []byte) bool {
-	return bytes.Contains(begin, []byte(`"role":"assistant"`)) || isToolResult(begin)
-}
-
-// isCheckpoint reports whether a last-prompt record only marks a place in the conversation.
-func isCheckpoint(raw []byte) bool {
-	const behind = 200 // of the record: its members after the prompt
-	return bytes.Contains(raw[max(0, len(raw)-behind):], []byte(`"explicit":true`))
-}
-
-// metadataComplete reports whether all metadata that counts was read: sub-agents have none of their own, and a single print
-// run gets its title, if any, at its beginning.
-func (s *Tail) metadataComplete() bool {
-	return s.Whole || s.Sidechain || s.restated.all || s.exit.singlePrompt && s.Last.Entrypoint == printEntrypoint
-}
-
-// ReadMetadata reads the metadata before the records that Read has read.
-func (s *Tail) ReadMetadata(f *fsread.File) error {
-	const page = 4 << 10
-	begin := f.Size() - MetadataReach
-	if s.exit.ok {
-		begin = s.exit.offset - restateReach
-	}
-	begin = max(0, begin) &^ (page - 1) // reading part of a page costs as much as all of it
-	if s.metadataComplete() || begin >= s.from {
-		return nil
-	}
-	rest := f.Head(s.from)
-	_, err := rest.Backward(s.from-begin, func(l fsread.Line) bool {
-		kind := metadataType(l.Bytes)
-		s.Metadata.add(kind, l.Bytes, false)
-		s.restated.add(kind, l.Bytes)
-		return !s.restated.all
-	})
-	return err
-}

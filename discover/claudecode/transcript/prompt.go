@@ -45,26 +45,11 @@ func PromptOf(l *Record) (prompt string, command bool) {
 // textStart returns the beginning of a text, as far as needed for a prompt, without white space around it and without the
 // tags of pasted text.
 func textStart(v jsonl.Value) (text string, pasted bool) {
-	if text, ok := plainTextStart(v); ok {
-		return text, false
-	}
 	if text = v.Text(promptReadLimit); discover.HasContextFile(text) {
 		text = cut(discover.StripContextFiles(v.Text(0)))
 	}
 	text, pasted = stripPasteTags(text, len(text) >= promptReadLimit && utf8.RuneCountInString(text) == promptReadLimit)
 	return strings.TrimSpace(text), pasted
-}
-
-// plainTextStart returns the beginning of a text without a tag, as most are, and reads no more than is kept. ok is false if
-// a tag is possible.
-func plainTextStart(v jsonl.Value) (text string, ok bool) {
-	if len(v) < 2 || v[1] <= ' ' || v[1] == '\\' || v[1] >= utf8.RuneSelf { // white space or a non-ASCII character
-		return "", false
-	}
-	read := v.Text(discover.PromptLimit)
-	text = strings.TrimSpace(read)
-	ends := text == read || utf8.RuneCountInString(read) < discover.PromptLimit
-	return text, ends && !discover.HasContextFile(text) && strings.IndexByte(text, '<') < 0
 }
 
 // startsWithTag reports whether a text begins with "<", a lower-case letter, then letters, digits, "_" or "-", then white

@@ -2,19 +2,17 @@ package transcript
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"agentctl/discover"
 )
 
-// legacyLimitNotice begins the notice of 1.x that a limit was reached. The time when the limit ends follows, in seconds
-// since 1970.
-const legacyLimitNotice = "Claude AI usage limit reached|"
-
 // quotaOf returns what an error in place of an answer says of a limit; nil if it has another cause. 2.1.329 records the end
 // of the limit in members of their own. The text of newer notices has only a time of day, which is not interpreted.
 func quotaOf(l *Record) *discover.Quota {
+	if l.Error.Text(0) != "rate_limit" {
+		return nil
+	}
 	limits := l.QuotaLimits.Object()
 	q := &discover.Quota{
 		Name: limits.Get("rateLimitType").Text(0), Reached: true, Resets: unixSeconds(limits.Get("resetsAt").Raw()),
@@ -22,13 +20,6 @@ func quotaOf(l *Record) *discover.Quota {
 	}
 	if l.QuotaLimits != nil {
 		q.Reached = limits.Get("status").Text(0) == "rejected"
-	}
-	end, old := strings.CutPrefix(q.Text, legacyLimitNotice)
-	if old && q.Resets.IsZero() {
-		q.Resets = unixSeconds([]byte(end))
-	}
-	if !old && l.Error.Text(0) != "rate_limit" {
-		return nil
 	}
 	return q
 }

@@ -264,9 +264,3 @@ func leadingType(raw []byte) string {
 func isAttachment(raw []byte) bool {
 	return bytes.Contains(raw[:min(len(raw), 160)], []byte(`,"attachment":{`))
 }
-
-// isToolResult reports, by its first bytes, whether a record is a tool's result, as most user records are. It may miss
-// some.
-func isToolResult(raw []byte) bool {
-	return bytes.Contains(raw[:min(len(raw), 512)], []byte(`"type":"tool_result"`))
-}

@@ -18,23 +18,18 @@ type Tail struct {
 	Model         string
 	Turn          Turn
 	Metadata      Metadata
-	exit          exitMark
-	restated      restatement
-	PrintPrompt   string // the first prompt where a print run began the transcript
-	from          int64  // the offset of the oldest line that was read
-	NeedTurnStart bool   // read back to the beginning of the turn, however far that is
-	Whole         bool   // the whole file was read
+	NeedTurnStart bool // read back to the beginning of the turn, however far that is
+	Whole         bool // the whole file was read
 }
 
-// Read reads backwards as far as necessary. For most transcripts, the first read is enough.
+// Read reads backwards as far as necessary.
 func (s *Tail) Read(f *fsread.File) (err error) {
 	reach := int64(TurnReach)
 	if s.NeedTurnStart {
 		reach = f.Size()
 	}
-	s.from = f.Size()
 	s.Whole, err = f.Backward(reach, func(l fsread.Line) bool {
-		if s.from = l.Offset; !l.Cut {
+		if !l.Cut {
 			s.add(l)
 			s.Turn.afterFirst = s.Turn.afterFirst || bytes.HasPrefix(l.Bytes, []byte(`{"parentUuid":null,`))
 		}
@@ -47,6 +42,8 @@ func (s *Tail) Read(f *fsread.File) (err error) {
 			return behind < modelReach
 		case s.inProgress():
 			return behind < turnStartReach
+		case !s.Sidechain: // sub-agents have no metadata of their own
+			return behind < metadataReach
 		default:
 			return l.Buffered
 		}
@@ -57,25 +54,16 @@ func (s *Tail) Read(f *fsread.File) (err error) {
 func (s *Tail) add(line fsread.Line) {
 	raw := line.Bytes
 	kind := metadataType(raw)
-	s.restated.add(kind, raw)
-	var stamp jsonl.Value
-	if !hasNoTimestamp(kind) {
-		stamp = timestampNearEnd(raw)
-		if stamp == nil && !(s.Turn.complete() && isToolResult(raw)) { // then a slow search is not worth it
-			stamp = timestampFromStart(raw)
-		}
-		if at := stamp.Time(); at.After(s.Updated) { // records are not quite in the order of time
-			s.Updated = at
-		}
-	}
 	if kind != nil {
 		s.Metadata.add(kind, raw, false)
-		if string(kind) == "last-prompt" && s.Last.Cwd == "" {
-			s.exit.add(line, s.PrintPrompt)
-		}
+	}
+	if s.Turn.complete() && !s.mayMatter(raw) {
 		return
 	}
-	if s.Turn.complete() && !s.mayMatter(raw, stamp) || isAttachment(raw) {
+	if at := TimeOf(raw); at.After(s.Updated) { // records are not quite in the order of time
+		s.Updated = at
+	}
+	if kind != nil || isAttachment(raw) {
 		return
 	}
 	l, ok := ParseRecord(raw)
@@ -99,11 +87,11 @@ func (s *Tail) add(line fsread.Line) {
 	}
 }
 
-// mayMatter reports whether a record with this time may tell the model, or when the turn began, where that is not known
-// yet.
-func (s *Tail) mayMatter(raw []byte, stamp jsonl.Value) bool {
-	return s.needsTurnStart() || s.Turn.state.Began.IsZero() && isPrompt(stamp) ||
-		s.Model == "" && bytes.Contains(raw, []byte(`"model":"`))
+// mayMatter reports whether a record may tell the model, or when the turn began, where that is not known yet. Of all records,
+// prompts have a permission mode, near the end (SEEN 2.1.75–2.1.330; slash commands may have none).
+func (s *Tail) mayMatter(raw []byte) bool {
+	return s.Model == "" || s.needsTurnStart() ||
+		s.Turn.state.Began.IsZero() && bytes.Contains(raw[max(0, len(raw)-512):], []byte(`"permissionMode":"`))
 }
 
 // inProgress reports whether the turn has no end, and when it began is not known.
