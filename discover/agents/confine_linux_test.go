@@ -132,7 +132,7 @@ func claudeHome(t *testing.T) home {
 			`"uuid":"2","timestamp":"2026-01-02T03:04:05.000Z"}`+"\n", more, id, kind, role)
 	}
 	put(t, h.dir, map[string]string{
-		"projects/-w/" + id + ".jsonl":       record(`"isSidechain":false,`, "user", "mend it"),
+		"projects/-w/" + id + ".jsonl":       record(`"isSidechain":false,"sessionKind":"bg",`, "user", "mend it"),
 		parts + "/agent-abc.jsonl":           record(`"isSidechain":true,"agentId":"abc",`, "user", "look"),
 		parts + "/agent-abc.meta.json":       `{"agentType":"x","requestShape":"background"}`,
 		parts + "/workflows/r/agent-d.jsonl": record(`"isSidechain":true,"agentId":"d",`, "user", "look"),

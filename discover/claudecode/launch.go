@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf16"
 
 	"agentctl/discover/native"
 	"agentctl/launch"
@@ -50,17 +49,14 @@ type argsBuilder struct {
 	version native.Version // the installed version; zero if not known, then taken for a current one
 }
 
-// promptLimit is the longest prompt that print mode reads from stdin, in UTF-16 units (2.1.197, 2.1.329).
+// promptLimit is the longest prompt that print mode reads from stdin: in UTF-16 units (2.1.197, 2.1.329), of which there are no more than
+// bytes.
 const promptLimit = 10 << 20
 
 // check returns an error if Claude Code cannot do what is requested.
 func (c argsBuilder) check() error {
-	units := 0
-	for _, r := range c.Prompt {
-		units += utf16.RuneLen(r)
-	}
-	if units > promptLimit {
-		return c.unsupported("reads no prompt above %d MB, and this one has more than %d characters: put the text in a file and name it in the prompt",
+	if len(c.Prompt) > promptLimit {
+		return c.unsupported("reads no prompt above %d MB, and this one has more than %d bytes: put the text in a file and name it in the prompt",
 			promptLimit>>20, promptLimit)
 	}
 	if c.version.Before(native.ParseVersion(oldestSupported)) {

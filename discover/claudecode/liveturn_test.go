@@ -177,7 +177,7 @@ func TestSubagentInTheBackground(t *testing.T) {
 // A background session's job file names the session until it has another name.
 func TestBackgroundJob(t *testing.T) {
 	dir := t.TempDir()
-	writeTranscript(t, dir, minimal)
+	writeTranscript(t, dir, strings.ReplaceAll(minimal, `"cwd":`, `"sessionKind":"bg","cwd":`))
 	job := filepath.Join(dir, "jobs", alive[:jobIDLen])
 	must(t, os.MkdirAll(job, 0o700))
 	must(t, os.WriteFile(filepath.Join(job, "state.json"), fmt.Appendf(nil, `{"sessionId":%q,"state":"done","name":"job"}`, alive), 0o600))

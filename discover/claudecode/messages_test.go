@@ -63,3 +63,12 @@ func TestMessagesOfRealStores(t *testing.T) {
 		goldenText(t, filepath.Join("testdata/messages", store+".txt"), text)
 	}
 }
+
+// Some models number their calls anew in each answer: a result is that of the call before it.
+func TestCallsNumberedAnew(t *testing.T) {
+	lines := transcriptLines{}.prompt("do it").calls("0", "Read").answers("0").calls("0", "Bash")
+	messages, _ := readMessages(t, writeTranscript(t, t.TempDir(), strings.Join(lines, "\n")+"\n"))
+	if len(messages) != 3 || messages[0].Tool.State != discover.ToolOpen || messages[1].Tool.State != discover.ToolDone {
+		t.Errorf("%s", asJSON(t, messages))
+	}
+}

@@ -11,7 +11,6 @@ import (
 
 // projectContents is what a project folder has besides transcripts of sessions.
 type projectContents struct {
-	folders   map[string]bool     // the names of all folders; a link may lead to one
 	subagents map[string][]string // transcripts of sub-agents (up to 2.0.x), by the session that their first record names
 	failed    string              // the path that could not be read; err is the reason
 	err       error
@@ -37,11 +36,8 @@ func listProject(ctx context.Context, dir string) (found projectContents) {
 	if err != nil {
 		return projectContents{failed: dir, err: err}
 	}
-	found = projectContents{folders: map[string]bool{}, subagents: map[string][]string{}}
+	found = projectContents{subagents: map[string][]string{}}
 	for _, n := range entries {
-		if !n.Type().IsRegular() { // a link may lead to a folder
-			found.folders[n.Name()] = true
-		}
 		if !isSubagentTranscript(n.Name()) {
 			continue
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"agentctl/discover"
 	"agentctl/discover/native/fsread"
 )
 
@@ -58,9 +57,8 @@ type projects struct {
 	folders []string
 }
 
-// openProjects lists a home's project folders; there are none before anything was stored. A link counts if it leads out of
-// the store: inside, every session would be found twice. Errors are warnings, joined. The caller closes the projects even
-// if there is an error.
+// openProjects lists a home's project folders; there are none before anything was stored. Errors are warnings, joined. The caller closes the
+// projects even if there is an error.
 func openProjects(ctx context.Context, home string) (p projects, err error) {
 	root := projectsDir(home)
 	p.dir, err = fsread.OpenDir(ctx, root)
@@ -70,25 +68,26 @@ func openProjects(ctx context.Context, home string) (p projects, err error) {
 	if err != nil {
 		return p, warning(root, cause(err))
 	}
-	var errs []error
 	entries, err := p.dir.Entries()
 	if err != nil {
-		errs = append(errs, warning(root, cause(err)))
+		err = warning(root, cause(err))
 	}
 	for _, n := range entries {
 		ok := n.IsDir()
-		// The slug of an absolute path begins with a dash; other files are not Claude Code's.
-		if !ok && (n.Type() == fs.ModeSymlink || strings.HasPrefix(n.Name(), "-")) {
+		if n.Type() == fs.ModeSymlink {
 			path := root + "/" + n.Name()
-			if ok, err = isExternalLink(ctx, root, path); err != nil {
-				errs = append(errs, warning(path, cause(err)))
+			d, broken := fsread.OpenDir(ctx, path)
+			if ok = broken == nil; ok {
+				_ = d.Close()
+			} else {
+				err = errors.Join(err, warning(path, cause(broken)))
 			}
 		}
 		if ok {
 			p.folders = append(p.folders, n.Name())
 		}
 	}
-	return p, errors.Join(errs...)
+	return p, err
 }
 
 func (p projects) close() {
@@ -125,17 +124,6 @@ func (p projects) find(ctx context.Context, id string) (hits []match) {
 	}
 	sort.Slice(hits, func(i, j int) bool { return hits[i].folder < hits[j].folder })
 	return hits
-}
-
-// isExternalLink reports whether link, in place of a project folder, leads to a folder outside of the store. It is an error
-// if it is no folder at all.
-func isExternalLink(ctx context.Context, root, link string) (bool, error) {
-	d, err := fsread.OpenDir(ctx, link)
-	if err != nil {
-		return false, err
-	}
-	_ = d.Close()
-	return filepath.Dir(discover.RealPath(link)) != discover.RealPath(root), nil
 }
 
 // readDir lists a folder. A missing folder is empty.

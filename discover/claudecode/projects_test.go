@@ -56,7 +56,6 @@ func TestLinkedProjectFolder(t *testing.T) {
 	writeTranscript(t, dir, minimal)
 	must(t, os.WriteFile(filepath.Join(elsewhere, numbered(1)+transcriptSuffix), []byte(minimal), 0o600))
 	must(t, os.Symlink(elsewhere, filepath.Join(projectsDir(dir), "-outside")))
-	must(t, os.Symlink("-w", filepath.Join(projectsDir(dir), "-inside")))
 	if got := entryIDs(t, dir, discover.EntryFilter{}); !slices.Equal(got, []string{numbered(1), alive}) {
 		t.Errorf("entries %v", got)
 	}

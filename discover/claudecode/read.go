@@ -31,12 +31,7 @@ import (
 //   - projectPath (Full): the directory that the project folder is named after, if the session has moved to another since
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
-		x, unlisted := newReader(ctx, entries, options)
-		for _, err := range unlisted {
-			if !yield(discover.Record{}, err) {
-				return
-			}
-		}
+		x := newReader(ctx, entries, options)
 		for r, err := range fsread.ReadParallel(ctx, entries, x.read) {
 			if err != nil && !yield(discover.Record{}, err) || r.ID != "" && !yield(*r, nil) {
 				return
@@ -66,20 +61,16 @@ var errNoRecords = errors.New("no transcript, or a damaged one: no message can b
 // reader is the state of one call of Read.
 type reader struct {
 	options  discover.ReadOptions
-	whole    bool // read transcripts whole
-	jobs     backgroundJobs
+	whole    bool                       // read transcripts whole
 	projects map[string]projectContents // by project folder
 }
 
-// newReader returns a reader of the entries. The errors are warnings about files beside the transcripts.
-func newReader(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) (*reader, []error) {
+func newReader(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) *reader {
 	x := &reader{options: options, whole: options.Tokens || options.Full || options.Quotas}
-	var unlisted []error
-	x.jobs, unlisted = listJobs(ctx, entries)
 	if x.whole {
 		x.projects = listProjects(ctx, entries)
 	}
-	return x, unlisted
+	return x
 }
 
 // read reads one session. There is neither a record nor an error if the file holds none, or is gone, and both if a part
@@ -114,7 +105,9 @@ func (x *reader) readSession(ctx context.Context, e discover.Entry, r *discover.
 	} else {
 		err = fill(r, e, f, &head, &tail)
 	}
-	err = cmp.Or(err, x.jobs.describe(f.Context(), r))
+	if r.Source == "bg" {
+		err = cmp.Or(err, describeJob(f.Context(), r))
+	}
 	r.TruncateTexts()
 	return true, asWarning(e.Path, err)
 }

@@ -74,15 +74,13 @@ func readSubagents(ctx context.Context, t *transcript.Totals, r *discover.Record
 		return asWarning(project.failed, project.err)
 	}
 	paths := slices.Clone(project.subagents[r.ID])
-	if project.folders[r.ID] {
-		below := listSubagentFiles(ctx, r.Path)
-		if below.err != nil {
-			return asWarning(below.failed, below.err)
-		}
-		for _, path := range below.files {
-			if isSubagentTranscript(filepath.Base(path)) {
-				paths = append(paths, path)
-			}
+	below := listSubagentFiles(ctx, r.Path)
+	if below.err != nil {
+		return asWarning(below.failed, below.err)
+	}
+	for _, path := range below.files {
+		if isSubagentTranscript(filepath.Base(path)) {
+			paths = append(paths, path)
 		}
 	}
 	for _, path := range paths {

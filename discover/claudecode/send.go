@@ -11,7 +11,6 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"agentctl/discover"
 	"agentctl/discover/claudecode/transcript"
@@ -61,8 +60,8 @@ func (Adapter) CheckSend(s discover.Session, _ launch.Environment) error {
 	return err
 }
 
-// maxSentLine is the longest line that a session reads from its socket, in UTF-16 units with its end (READ 2.1.224-2.1.330). It
-// closes the connection, without an answer, on a longer one.
+// maxSentLine is the longest line that a session reads from its socket: in UTF-16 units with its end (READ 2.1.224-2.1.330), of which there
+// are no more than bytes. It closes the connection, without an answer, on a longer one.
 const maxSentLine = 1 << 20
 
 // Send implements [launch.Sender]. It writes one line to the session's socket, and returns when the session has read all of it.
@@ -139,17 +138,9 @@ func sentLine(sent launch.SentMessage) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	units := 0
-	for raw := out.Bytes(); len(raw) > 0; {
-		r, n := utf8.DecodeRune(raw)
-		raw = raw[n:]
-		if units++; r >= 0x10000 {
-			units++
-		}
-	}
-	if units > maxSentLine {
+	if out.Len() > maxSentLine {
 		return nil, &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
-			"takes no message above 1 MiB, and this one has %d characters as JSON: put the text into a file, and send the file's name", units,
+			"takes no message above 1 MiB, and this one has %d bytes as JSON: put the text into a file, and send the file's name", out.Len(),
 		)}
 	}
 	return out.Bytes(), nil

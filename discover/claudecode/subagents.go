@@ -202,7 +202,7 @@ func pendingSubagentCalls(ctx context.Context, parent discover.Claim) map[string
 		return nil // Read reports it
 	}
 	calls := map[string]bool{}
-	for _, b := range tail.Turn.Pending() {
+	for _, b := range tail.Turn.Pending {
 		if transcript.IsSubagentTool(b.Name) {
 			calls[b.ID] = true
 		}

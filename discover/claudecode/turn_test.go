@@ -70,6 +70,7 @@ func TestTurn(t *testing.T) {
 		{"two calls, one answered", asked.calls("1", "Bash").calls("2", "Edit").answers("2"), discover.TurnOpen, "tool: Bash"},
 		{"calls answered", asked.calls("1", "Bash").answers("1"), discover.TurnOpen, ""},
 		{"only the last message's calls count", asked.calls("0", "Read").prompt("again").calls("1", "Bash"), discover.TurnOpen, "tool: Bash"},
+		{"calls numbered anew in each answer", asked.calls("0", "Read").answers("0").calls("0", "Bash"), discover.TurnOpen, "tool: Bash"},
 		{"TUI, over", done.system("turn_duration"), discover.TurnDone, ""},
 		{"failed", failed, discover.TurnFailed, ""},
 		{"TUI, failed", failed.system("turn_duration"), discover.TurnFailed, ""},

@@ -22,12 +22,7 @@ type sessionUsage struct {
 // entries, its own. A transcript that was copied to another folder counts once.
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
 	return func(yield func(*discover.SessionUsage, error) bool) {
-		x, unlisted := newReader(ctx, entries, discover.ReadOptions{Tokens: true})
-		for _, err := range unlisted {
-			if !yield(nil, err) {
-				return
-			}
-		}
+		x := newReader(ctx, entries, discover.ReadOptions{Tokens: true})
 		calls := newCallSet()
 		for u, err := range fsread.ReadParallel(ctx, x.withoutCounted(entries), x.readUsage) {
 			if err != nil && !yield(nil, err) {

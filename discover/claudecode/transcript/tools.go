@@ -10,11 +10,11 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// toolResults holds the results of tool calls until the calls are read: from the end of a transcript, the result comes
-// first. The oldest are dropped, so that results without a call take bounded memory.
+// toolResults holds the results of tool calls until the calls are read: from the end of a transcript, the result comes first. All are
+// dropped when they are too many, so that results without a call take bounded memory.
 type toolResults struct {
-	current, previous map[string]toolResult // by call
-	size              int                   // of the outputs held, in bytes
+	byCall map[string]toolResult
+	size   int // of the outputs held, in bytes
 }
 
 type toolResult struct {
@@ -22,37 +22,38 @@ type toolResult struct {
 	state  discover.ToolState
 }
 
-// The number of results, and of bytes of their outputs, after which older ones are dropped.
+// The number of results, and of bytes of their outputs, after which they are dropped.
 const (
-	maxResults     = 2048
+	maxResults     = 4096
 	maxOutputBytes = fsread.MaxLine
 )
 
-// add stores a block that is a tool's result.
-func (r *toolResults) add(b Block) {
-	if strings.HasSuffix(b.Type, "tool_result") {
-		output := outputOf(b.Content)
-		r.store(b.ToolUseID, toolResult{output, toolState(b.IsError, output)})
+// resultOf returns a block that is a tool's result as such.
+func resultOf(b Block) (o toolResult, ok bool) {
+	if !strings.HasSuffix(b.Type, "tool_result") {
+		return o, false
 	}
+	output := textOf(b.Content, 0) // of texts and images
+	return toolResult{output, toolState(b.IsError, output)}, true
 }
 
 // store stores a result. Of several results of one call, the newest, which comes first, counts.
 func (r *toolResults) store(call string, o toolResult) {
-	if _, ok := r.find(call); ok {
+	if _, ok := r.byCall[call]; ok {
 		return
 	}
-	if r.current == nil || len(r.current) >= maxResults || r.size >= maxOutputBytes {
-		r.previous, r.current, r.size = r.current, map[string]toolResult{}, 0
+	if r.byCall == nil || len(r.byCall) >= maxResults || r.size >= maxOutputBytes {
+		r.byCall, r.size = map[string]toolResult{}, 0
 	}
-	r.current[call] = o
+	r.byCall[call] = o
 	r.size += len(o.output)
 }
 
-// find returns the result of a call.
-func (r *toolResults) find(call string) (o toolResult, ok bool) {
-	if o, ok = r.current[call]; !ok {
-		o, ok = r.previous[call]
-	}
+// take returns the result of a call, which is no other call's: some models number their calls anew in each answer.
+func (r *toolResults) take(call string) (o toolResult, ok bool) {
+	o, ok = r.byCall[call]
+	delete(r.byCall, call)
+	r.size -= len(o.output)
 	return o, ok
 }
 
@@ -60,15 +61,10 @@ func (r *toolResults) find(call string) (o toolResult, ok bool) {
 func (r *toolResults) call(b Block) *discover.ToolCall {
 	input := b.Input.Raw()
 	c := &discover.ToolCall{ID: b.ID, Name: b.Name, Input: validJSON(input), Brief: callBrief(input), State: discover.ToolOpen}
-	r.complete(c)
-	return c
-}
-
-// complete adds the result of a call, if there is one by now.
-func (r *toolResults) complete(c *discover.ToolCall) {
-	if o, ok := r.find(c.ID); ok && c.State == discover.ToolOpen {
+	if o, ok := r.take(b.ID); ok {
 		c.Output, c.State = o.output, o.state
 	}
+	return c
 }
 
 // toolState returns how a call ended. That the user refused or interrupted it is known only from the text that Claude Code
@@ -84,9 +80,6 @@ func toolState(isError bool, output string) discover.ToolState {
 	}
 	return discover.ToolFailed
 }
-
-// outputOf returns the text of a result, which may be a list of texts and images.
-func outputOf(content jsonl.Value) string { return textOf(content, 0) }
 
 // validJSON returns a JSON value as it is stored, or the JSON string of what is not valid JSON.
 func validJSON(raw []byte) json.RawMessage {

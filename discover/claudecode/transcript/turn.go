@@ -26,12 +26,12 @@ type Turn struct {
 	// record there that is later than all others is the newest one.
 	afterFirst bool
 	newest     string
-	// calls has the tool calls of the newest message, newest first, but for those that were known to have a result; answered
-	// has those with a result, wherever that is.
-	message       string // the ID of the newest message
-	calls         []PendingCall
+	// Pending has the tool calls of the newest message without a result, newest first; answered those with one. A result belongs
+	// to a call before it: some models number their calls anew in each answer.
+	Pending       []PendingCall
 	answered      map[string]bool
-	callsComplete bool // all calls were read
+	message       string // the ID of the newest message
+	callsComplete bool   // all its calls were read
 }
 
 // complete reports whether older records cannot change anything.
@@ -119,6 +119,7 @@ func (s *Turn) user(l *Record) {
 			s.answered = map[string]bool{}
 		}
 		result, s.answered[b.ToolUseID] = true, true
+		s.Pending = slices.DeleteFunc(s.Pending, func(c PendingCall) bool { return c.ID == b.ToolUseID && c.at <= l.Timestamp.Text(0) })
 	}
 	if !result {
 		s.setStart(l, text)
@@ -198,14 +199,9 @@ func (s *Turn) addCalls(l *Record) {
 	}
 	for _, b := range blocks(l.Content) {
 		if b.Type == "tool_use" && !s.answered[b.ID] {
-			s.calls = append(s.calls, PendingCall{b.ID, b.Name, waitingOn(b)})
+			s.Pending = append(s.Pending, PendingCall{ID: b.ID, Name: b.Name, WaitingOn: waitingOn(b), at: l.Timestamp.Text(0)})
 		}
 	}
-}
-
-// Pending returns the tool calls without a result, newest first.
-func (s *Turn) Pending() []PendingCall {
-	return slices.DeleteFunc(slices.Clone(s.calls), func(c PendingCall) bool { return s.answered[c.ID] })
 }
 
 // Result returns the state of the turn. whole says that the transcript was read from its beginning.
@@ -217,9 +213,9 @@ func (s *Turn) Result(whole bool) discover.Turn {
 	case whole:
 		s.state.State = discover.TurnNone
 	}
-	if pending := s.Pending(); len(pending) > 0 && s.state.State == discover.TurnOpen {
+	if len(s.Pending) > 0 && s.state.State == discover.TurnOpen {
 		var tools []string
-		for _, call := range slices.Backward(pending) {
+		for _, call := range slices.Backward(s.Pending) {
 			tools = append(tools, call.Name)
 		}
 		s.state.Detail = "tool: " + strings.Join(tools, ", ")

@@ -17,6 +17,7 @@ type PendingCall struct {
 	ID, Name string
 	// WaitingOn is what the user is shown when asked about the call.
 	WaitingOn *discover.WaitingOn
+	at        string // its time
 }
 
 // waitingOn describes the call that a block makes, for the user who is asked about it.
@@ -44,7 +45,7 @@ func callDiff(tool string, input jsonl.Object) *discover.Diff {
 
 // Question returns the pending call by which the model asks the user questions; nil if there is none.
 func (s *Turn) Question() *discover.WaitingOn {
-	for _, call := range s.Pending() {
+	for _, call := range s.Pending {
 		if call.Name == questionTool {
 			return call.WaitingOn
 		}
@@ -55,12 +56,11 @@ func (s *Turn) Question() *discover.WaitingOn {
 // PermissionCall returns the only pending call that permission can be asked for; nil if there is none, or if there are
 // several.
 func (s *Turn) PermissionCall() *PendingCall {
-	pending := s.Pending()
-	several := len(pending) > 1
-	if len(pending) == 0 || several && slices.ContainsFunc(pending, func(c PendingCall) bool { return !runsAlone(c.Name) }) {
+	several := len(s.Pending) > 1
+	if len(s.Pending) == 0 || several && slices.ContainsFunc(s.Pending, func(c PendingCall) bool { return !runsAlone(c.Name) }) {
 		return nil
 	}
-	return &pending[len(pending)-1] // the newest call is first
+	return &s.Pending[len(s.Pending)-1] // the newest call is first
 }
 
 // runsAlone reports whether a call of this tool is asked about, and carried out, before the next call of the same message.
