@@ -4,11 +4,20 @@
 package config
 
 import (
+	_ "embed" // for go:embed
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"agentctl/internal/host"
 )
 
 // Config holds the settings of the file, or their defaults.
@@ -29,9 +38,6 @@ type Config struct {
 	Hosts map[string]string `json:"hosts,omitempty"`
 }
 
-// DefaultSince is the time window of `list -a` if neither the flag nor the file sets one.
-const DefaultSince Since = "7d"
-
 // Path returns the path of the configuration file: agentctl/config.toml below $XDG_CONFIG_HOME, or below ~/.config
 // if that variable is not an absolute path (XDG Base Directory Specification). It returns "" if the home directory
 // is unknown.
@@ -50,47 +56,40 @@ func Path(getenv func(string) string) string {
 // Load reads the file at path. If the file does not exist, it returns the defaults. agents are the valid names in
 // [homes]. A leading ~/ in a path stands for home. Every error is an [*Error].
 func Load(path, home string, agents []string) (Config, error) {
-	c := Config{Since: DefaultSince, Color: Auto, ConnectTimeout: DefaultConnectTimeout}
-	if path == "" {
+	c := Config{Since: "7d", Color: Auto, ConnectTimeout: DefaultConnectTimeout}
+	if _, err := os.Lstat(path); path == "" || errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
-	text, err := readFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
-	}
-	if err != nil {
-		return c, readError(path, err)
-	}
-	c.File = path
-	if err := c.decode(string(text), agents); err != nil {
-		err.File = path
-		return c, err
-	}
+	_, err := load(path, nil, func(md *toml.MetaData, doc table) *Error { return c.decode(md, doc, agents) })
 	for _, list := range c.Homes {
 		for i := range list {
-			list[i] = expandTilde(list[i], home)
+			list[i] = filepath.Clean(expandTilde(list[i], home))
 		}
 	}
-	return c, nil
+	c.File = path
+	return c, err
 }
 
-func (c *Config) decode(text string, agents []string) *Error {
-	var doc, homes, hosts map[string]toml.Primitive
-	md, err := toml.Decode(text, &doc)
+func (c *Config) decode(md *toml.MetaData, doc table, agents []string) *Error {
+	var homes, hosts table
+	err := decodeTable(md, "", doc, map[string]any{
+		"since": &c.Since, "color": &c.Color, "strict": boolValue(&c.Strict), "connect-timeout": &c.ConnectTimeout,
+		"homes": tableValue(md, "homes", &homes, `want a table [homes] with one list an agent, as in codex = ["/srv/codex"]`),
+		"hosts": tableValue(md, "hosts", &hosts, `want a table [hosts] with one line a host, as in devbox = "ana@devbox.example"`),
+	})
 	if err != nil {
-		return newError("", err)
-	}
-	keys := map[string]any{"since": &c.Since, "color": &c.Color, "strict": boolValue(&c.Strict), "connect-timeout": &c.ConnectTimeout, "homes": &homes, "hosts": &hosts}
-	if kind := md.Type("homes"); kind != "Hash" && kind != "" { // dotted keys, as in homes.codex = […], have the type ""
-		keys["homes"] = reject(`want a table [homes] with one list an agent, as in codex = ["/srv/codex"]`)
-	}
-	if kind := md.Type("hosts"); kind != "Hash" && kind != "" {
-		keys["hosts"] = reject(`want a table [hosts] with one line a host, as in devbox = "ana@devbox.example"`)
-	}
-	if err := decodeTable(&md, "", doc, keys); err != nil {
 		return err
 	}
-	if err := c.decodeHosts(&md, hosts); err != nil || homes == nil {
+	destinations := map[string]any{}
+	for name := range hosts {
+		destinations[name] = hostValue(name, func(destination string) {
+			if c.Hosts == nil {
+				c.Hosts = map[string]string{}
+			}
+			c.Hosts[name] = destination
+		})
+	}
+	if err := decodeTable(md, "hosts.", hosts, destinations); err != nil || homes == nil {
 		return err
 	}
 	c.Homes = map[string][]string{}
@@ -98,26 +97,150 @@ func (c *Config) decode(text string, agents []string) *Error {
 	for _, name := range agents {
 		lists[name] = dirList(func(list []string) { c.Homes[name] = list })
 	}
-	return decodeTable(&md, "homes.", homes, lists)
+	return decodeTable(md, "homes.", homes, lists)
 }
 
-func (c *Config) decodeHosts(md *toml.MetaData, hosts map[string]toml.Primitive) *Error {
-	values := map[string]any{}
-	for name := range hosts {
-		values[name] = hostValue(name, func(destination string) {
-			if c.Hosts == nil {
-				c.Hosts = map[string]string{}
+// dirList decodes a list of absolute directories.
+func dirList(to func([]string)) decoder {
+	return func(value any) error {
+		list, ok := value.([]any)
+		if !ok {
+			return errors.New(`want a list of directories, as in ["/srv/agents/home"]`)
+		}
+		dirs := []string{}
+		for _, v := range list {
+			dir, _ := v.(string)
+			if !filepath.IsAbs(expandTilde(dir, "/")) {
+				return fmt.Errorf("%s is not an absolute directory (a leading ~/ is your home)", quote(v))
 			}
-			c.Hosts[name] = destination
-		})
+			dirs = append(dirs, dir)
+		}
+		to(dirs)
+		return nil
 	}
-	return decodeTable(md, "hosts.", hosts, values)
 }
 
-// expandTilde replaces a leading ~ with home, and cleans the path.
-func expandTilde(path, home string) string {
-	if rest, ok := cutTilde(path); ok && home != "" {
-		return filepath.Join(home, rest)
+func hostValue(name string, to func(destination string)) decoder {
+	return func(value any) error {
+		var destination string
+		if err := stringValue(&destination)(value); err != nil {
+			return err
+		}
+		if name == host.Local {
+			return errors.New(`"local" is this machine: use another name`)
+		}
+		if err := errors.Join(host.CheckName(name), host.CheckDestination(destination)); err != nil {
+			return err
+		}
+		to(destination)
+		return nil
 	}
-	return filepath.Clean(path)
+}
+
+// expandTilde replaces a leading ~ with home, if that is known.
+func expandTilde(path, home string) string {
+	if home != "" && (path == "~" || strings.HasPrefix(path, "~/")) {
+		return filepath.Join(home, path[1:])
+	}
+	return path
+}
+
+// Color says when output is coloured.
+type Color string
+
+// The values of the key color.
+const (
+	Auto   Color = "auto"   // on a terminal that supports colours
+	Always Color = "always" // into pipes and files too
+	Never  Color = "never"
+)
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (c *Color) UnmarshalText(text []byte) error {
+	switch *c = Color(text); *c {
+	case Auto, Always, Never:
+		return nil
+	}
+	return fmt.Errorf("color must be auto, always or never, not %q", text)
+}
+
+// ConnectTimeout is a whole number of seconds or minutes.
+type ConnectTimeout time.Duration
+
+// DefaultConnectTimeout is the [ConnectTimeout] if the file sets none: several times what a far machine takes.
+const DefaultConnectTimeout = ConnectTimeout(5 * time.Second)
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (t *ConnectTimeout) UnmarshalText(text []byte) error {
+	if !regexp.MustCompile(`^[1-9][0-9]{0,2}[sm]$`).Match(text) {
+		return fmt.Errorf("connect-timeout must be a whole number of seconds or minutes, as in 5s or 1m, not %q", text)
+	}
+	d, err := time.ParseDuration(string(text))
+	*t = ConnectTimeout(d)
+	return err
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (t ConnectTimeout) MarshalText() ([]byte, error) { return []byte(time.Duration(t).String()), nil }
+
+// Since is a time window in the syntax of [ParseSince].
+type Since string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Since) UnmarshalText(text []byte) error {
+	*s = Since(text)
+	_, err := ParseSince(string(text), time.Now())
+	return err
+}
+
+// ParseSince returns the start of a time window in UTC: a duration before now (90m, 12h, 30d, 2w), a date
+// (2006-01-02, midnight in the time zone of now), a time (RFC 3339), or "all", which is the zero time.
+func ParseSince(s string, now time.Time) (time.Time, error) {
+	if s == "all" {
+		return time.Time{}, nil
+	}
+	if t, err := time.ParseInLocation(time.DateOnly, s, now.Location()); err == nil {
+		return t.UTC(), nil
+	}
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t.UTC(), nil
+	}
+	if d, ok := parseWholeUnits(s); ok {
+		return now.Add(-d).UTC(), nil
+	}
+	return time.Time{}, fmt.Errorf("%q is not a valid time; use 90m, 12h, 30d, 2w, 2006-01-31, 2006-01-31T15:04:05Z or all", s)
+}
+
+// ParseDuration parses a duration in the syntax of Go (90s, 1h30m), or a whole number of days of 24 hours or of
+// weeks (2d, 1w).
+func ParseDuration(s string) (time.Duration, bool) {
+	if d, ok := parseWholeUnits(s); ok {
+		return d, true
+	}
+	d, err := time.ParseDuration(s)
+	return d, err == nil
+}
+
+// parseWholeUnits parses a whole number of minutes, hours, days of 24 hours, or weeks.
+func parseWholeUnits(s string) (time.Duration, bool) {
+	digits := strings.TrimRight(s, "mhdw")
+	unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[s[len(digits):]]
+	const bits = 20 // six digits
+	n, err := strconv.ParseUint(digits, 10, bits)
+	d := time.Duration(n) * unit
+	return d, err == nil && unit > 0 && d/unit == time.Duration(n)
+}
+
+// schema is maintained by hand, without the agents. Tests compare it with what Load accepts.
+//
+//go:embed schema.json
+var schema string
+
+// Schema is the JSON Schema (draft-07, which editors know best) of the configuration file. agents are the valid names in [homes].
+func Schema(agents []string) string {
+	var homes []string
+	for _, name := range agents {
+		homes = append(homes, `"`+name+`": {"$ref": "#/definitions/directories"}`)
+	}
+	return strings.Replace(schema, `"properties": {}`, `"properties": {`+strings.Join(homes, ", ")+`}`, 1)
 }

@@ -3,6 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/BurntSushi/toml"
 )
@@ -33,27 +35,19 @@ type MatrixRow struct {
 //	base_branch = "main"
 //
 // agents are the valid values of adapter. A leading ~/ in cwd stands for home. Every error is an [*Error].
-func LoadMatrix(path, home string, agents []string) (Matrix, error) {
-	var m Matrix
-	err := load(path, func(text string) *Error { return m.decode(text, agents) })
-	if _, tilde := cutTilde(m.Dir); tilde {
-		m.Dir = expandTilde(m.Dir, home)
-	}
+func LoadMatrix(path, home string, agents []string) (m Matrix, err error) {
+	_, err = load(path, nil, func(md *toml.MetaData, doc table) *Error { return m.decode(md, doc, agents) })
+	m.Dir = expandTilde(m.Dir, home)
 	return m, err
 }
 
-func (m *Matrix) decode(text string, agents []string) *Error {
-	var doc map[string]toml.Primitive
-	md, err := toml.Decode(text, &doc)
-	if err != nil {
-		return newError("", err)
-	}
-	var rows []map[string]toml.Primitive
+func (m *Matrix) decode(md *toml.MetaData, doc table, agents []string) *Error {
+	var rows []table
 	keys := map[string]any{"prompt": stringValue(&m.Prompt), "cwd": stringValue(&m.Dir), "spec": stringValue(&m.Spec), "matrix": &rows}
 	if md.IsDefined("matrix") && md.Type("matrix") != "ArrayHash" {
 		keys["matrix"] = reject("want entries that begin with [[matrix]], one a launch")
 	}
-	if err := decodeTable(&md, "", doc, keys); err != nil {
+	if err := decodeTable(md, "", doc, keys); err != nil {
 		return err
 	}
 	if len(rows) == 0 {
@@ -62,7 +56,7 @@ func (m *Matrix) decode(text string, agents []string) *Error {
 	for i, row := range rows {
 		r := MatrixRow{}
 		name := fmt.Sprintf("matrix[%d].", i+1)
-		if err := decodeTable(&md, name, row, map[string]any{
+		if err := decodeTable(md, name, row, map[string]any{
 			"adapter": oneOf(&r.Agent, agents), "model": stringList(&r.Models), "branch": stringValue(&r.Branch), "base_branch": stringValue(&r.Base),
 		}); err != nil {
 			return err
@@ -73,4 +67,32 @@ func (m *Matrix) decode(text string, agents []string) *Error {
 		m.Rows = append(m.Rows, r)
 	}
 	return nil
+}
+
+// stringList decodes a string or a list of strings, none of them empty.
+func stringList(to *[]string) decoder {
+	return func(value any) error {
+		list, ok := value.([]any)
+		if !ok {
+			list = []any{value}
+		}
+		*to = make([]string, len(list))
+		for i, v := range list {
+			if err := stringValue(&(*to)[i])(v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// oneOf decodes one of several strings.
+func oneOf(to *string, valid []string) decoder {
+	return func(value any) error {
+		*to, _ = value.(string)
+		if !slices.Contains(valid, *to) {
+			return fmt.Errorf("must be %s, not %s", strings.Join(valid, " or "), quote(value))
+		}
+		return nil
+	}
 }

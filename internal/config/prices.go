@@ -1,7 +1,6 @@
 package config
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,8 +8,6 @@ import (
 	"slices"
 
 	"github.com/BurntSushi/toml"
-
-	"agentctl/discover/native/fsread"
 )
 
 // Price is what the tokens of a model cost, in USD per million. A kind is nil if the file does not name it.
@@ -26,45 +23,33 @@ type Price struct{ In, Out, CacheRead, CacheWrite *float64 }
 //
 // The path - is stdin. Every error is an [*Error]. text is the file's own, for another machine.
 func LoadPrices(path string, stdin io.Reader) (prices map[string]Price, text []byte, err error) {
-	if path == "-" {
-		text, err = fsread.ReadStream(context.Background(), sizeLimit, func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil })
-	} else {
-		text, err = readFile(path)
+	if path != "-" {
+		stdin = nil
 	}
-	if err != nil {
-		return nil, nil, readError(path, err)
-	}
-	prices, failed := decodePrices(string(text))
-	return prices, text, named(path, failed)
-}
-
-func decodePrices(text string) (map[string]Price, *Error) {
-	var models map[string]toml.Primitive
-	md, err := toml.Decode(text, &models)
-	if err != nil {
-		return nil, newError("", err)
-	}
-	if len(models) == 0 {
-		return nil, newError("", errors.New(`there is no model; want a table for each, such as ["MODEL"], with in and out`))
-	}
-	out := map[string]Price{}
-	for _, name := range slices.Sorted(maps.Keys(models)) {
-		var p Price
-		var table map[string]toml.Primitive
-		if md.Type(name) != "Hash" {
-			return nil, newError(name, errors.New(`want a table, as in ["`+name+`"]`))
+	prices = map[string]Price{}
+	text, err = load(path, stdin, func(md *toml.MetaData, models table) *Error {
+		if len(models) == 0 {
+			return newError("", errors.New(`there is no model; want a table for each, such as ["MODEL"], with in and out`))
 		}
-		if err := md.PrimitiveDecode(models[name], &table); err != nil {
-			return nil, newError(name, err)
+		for _, name := range slices.Sorted(maps.Keys(models)) {
+			var p Price
+			var kinds table
+			if md.Type(name) != "Hash" {
+				return newError(name, errors.New(`want a table, as in ["`+name+`"]`))
+			}
+			if err := md.PrimitiveDecode(models[name], &kinds); err != nil {
+				return newError(name, err)
+			}
+			if err := decodeTable(md, name+".", kinds, map[string]any{
+				"in": priceValue(&p.In), "out": priceValue(&p.Out), "cache_read": priceValue(&p.CacheRead), "cache_write": priceValue(&p.CacheWrite),
+			}); err != nil {
+				return err
+			}
+			prices[name] = p
 		}
-		if err := decodeTable(&md, name+".", table, map[string]any{
-			"in": priceValue(&p.In), "out": priceValue(&p.Out), "cache_read": priceValue(&p.CacheRead), "cache_write": priceValue(&p.CacheWrite),
-		}); err != nil {
-			return nil, err
-		}
-		out[name] = p
-	}
-	return out, nil
+		return nil
+	})
+	return prices, text, err
 }
 
 // priceValue decodes a number that is not negative.
