@@ -6,6 +6,7 @@ package redact
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,106 +17,120 @@ import (
 const Mark = "[redacted]"
 
 // Redactor replaces secrets. It may be used by one goroutine at a time.
-type Redactor struct{ rules []compiledRule }
-
-// compiledRule is a rule that compiles its expression when a text first has one of its keywords.
-type compiledRule struct {
-	rule
-	re *regexp.Regexp
+type Redactor struct {
+	rules                                []rule
+	keyBegin, keyEnd, base64, jsonString *regexp.Regexp
 }
 
 func New() *Redactor {
-	r := &Redactor{}
-	for _, rule := range rules() {
-		r.rules = append(r.rules, compiledRule{rule: rule})
+	return &Redactor{
+		rules:      rules(),
+		keyBegin:   regexp.MustCompile(`-----BEGIN [^-\n]{0,64}PRIVATE KEY[^-\n]{0,64}-----`),
+		keyEnd:     regexp.MustCompile(`-----END (?:[^-\n]{0,64}-----)?`),
+		base64:     regexp.MustCompile(`^(?:(?:\s|\\[nr]|\d+[→:|\t])*[A-Za-z0-9+/=]{16,})+`), // lines, which may be numbered
+		jsonString: regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"`),
 	}
-	return r
 }
 
 // Text returns a text without secrets.
 func (r *Redactor) Text(s string) string {
-	s = privateKeys(s)
+	s = r.privateKeys(s)
 	for i := range r.rules {
 		s = r.rules[i].replace(s)
 	}
 	return s
 }
 
-func (c *compiledRule) replace(s string) string {
-	if !c.mayMatch(s) {
+// replace replaces what the rule finds: its first group, or all of it if there is no group.
+func (c *rule) replace(s string) string {
+	mayMatch := func(s string) bool {
+		return slices.ContainsFunc(c.keywords, func(word string) bool { return strings.Contains(s, word) })
+	}
+	if !mayMatch(s) {
 		return s
 	}
-	if c.re == nil {
-		c.re = regexp.MustCompile(c.pattern)
+	if c.compiled == nil {
+		c.compiled = regexp.MustCompile(c.pattern)
 	}
 	var b strings.Builder
 	for line := range strings.Lines(s) {
-		c.replaceInLine(&b, line)
+		done := 0
+		if mayMatch(line) {
+			for _, m := range c.compiled.FindAllStringSubmatchIndex(line, -1) {
+				from, to := m[len(m)-2], m[len(m)-1]
+				if found := line[from:to]; !c.mixed || strings.ContainsFunc(found, unicode.IsLetter) && strings.ContainsFunc(found, unicode.IsDigit) {
+					b.WriteString(line[done:from] + Mark)
+					done = to
+				}
+			}
+		}
+		b.WriteString(line[done:])
 	}
 	return b.String()
 }
 
-func (c *compiledRule) mayMatch(s string) bool {
-	return slices.ContainsFunc(c.keywords, func(word string) bool { return strings.Contains(s, word) })
-}
-
-// replaceInLine writes a line without what the rule finds: its first group, or all of it if there is no group.
-func (c *compiledRule) replaceInLine(b *strings.Builder, line string) {
-	done := 0
-	if c.mayMatch(line) {
-		for _, m := range c.re.FindAllStringSubmatchIndex(line, -1) {
-			from, to := m[len(m)-2], m[len(m)-1]
-			if c.mixed && !isMixed(line[from:to]) {
-				continue
-			}
-			b.WriteString(line[done:from] + Mark)
-			done = to
+// privateKeys replaces private keys in PEM. A block without an end is replaced as far as it consists of base64. It is no rule, since
+// a regular expression would search for the end of each block up to the end of the text.
+func (r *Redactor) privateKeys(s string) string {
+	var b strings.Builder
+	ends := true
+	for {
+		begin := r.keyBegin.FindStringIndex(s)
+		if begin == nil {
+			return b.String() + s
+		}
+		b.WriteString(s[:begin[0]])
+		label, body := s[begin[0]:begin[1]], s[begin[1]:]
+		var end []int
+		if ends {
+			end = r.keyEnd.FindStringIndex(body)
+			ends = end != nil
+		}
+		if !ends {
+			end = r.base64.FindStringIndex(body)
+		}
+		if end == nil { // it is only spoken of
+			b.WriteString(label)
+			s = body
+		} else {
+			b.WriteString(Mark)
+			s = body[end[1]:]
 		}
 	}
-	b.WriteString(line[done:])
 }
 
-// isMixed reports whether a text has letters and digits: most names and most numbers have not.
-func isMixed(s string) bool {
-	return strings.ContainsFunc(s, unicode.IsLetter) && strings.ContainsFunc(s, unicode.IsDigit)
-}
-
-// JSON returns a JSON text whose strings, at any place, have no secrets. It returns the same text if it
-// finds none. What is not in strings is unchanged.
+// JSON returns a JSON text whose strings, at any place, have no secrets. What is not in strings is unchanged.
 func (r *Redactor) JSON(text []byte) []byte {
-	var out []byte
-	done := 0
-	for i := bytes.IndexByte(text, '"'); i >= 0 && i < len(text); {
-		end := stringEnd(text, i)
+	return r.jsonString.ReplaceAllFunc(text, func(quoted []byte) []byte {
 		var s string
-		if err := json.Unmarshal(text[i:end], &s); err == nil {
-			if clean := r.Text(s); clean != s {
-				quoted, _ := json.Marshal(clean) // of a string there is no error
-				out = append(append(out, text[done:i]...), quoted...)
-				done = end
-			}
+		if json.Unmarshal(quoted, &s) != nil {
+			return quoted
 		}
-		next := bytes.IndexByte(text[end:], '"')
-		if next < 0 {
-			break
+		clean := r.Text(s)
+		if clean == s {
+			return quoted
 		}
-		i = end + next
-	}
-	if done == 0 {
-		return text
-	}
-	return append(out, text[done:]...)
+		out, _ := json.Marshal(clean) // of a string there is no error
+		return out
+	})
 }
 
-// stringEnd returns the end of the JSON string that begins at i.
-func stringEnd(text []byte, i int) int {
-	for i++; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
+// Value returns a value that marshals to JSON and back, without secrets in any of its texts. With r nil it returns the value itself.
+func Value[T any](r *Redactor, v T) (T, error) {
+	if r == nil {
+		return v, nil
 	}
-	return len(text)
+	text, err := json.Marshal(v)
+	if err != nil {
+		return v, fmt.Errorf("redacting: %w", err)
+	}
+	clean := r.JSON(text)
+	if bytes.Equal(clean, text) {
+		return v, nil
+	}
+	var out T
+	if err := json.Unmarshal(clean, &out); err != nil {
+		return out, fmt.Errorf("redacting: %w", err)
+	}
+	return out, nil
 }

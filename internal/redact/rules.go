@@ -1,5 +1,7 @@
 package redact
 
+import "regexp"
+
 // rule describes one shape of a secret.
 type rule struct {
 	// name is the rule of gitleaks (config/gitleaks.toml) that has this shape, or describes it.
@@ -10,6 +12,8 @@ type rule struct {
 	pattern string
 	// mixed: only what has letters and digits is replaced.
 	mixed bool
+	// compiled is the pattern; nil until a text has one of the keywords.
+	compiled *regexp.Regexp
 }
 
 // rules returns all rules but that of private keys, which need no keyword. The order matters where one key is the prefix of another.
