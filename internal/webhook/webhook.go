@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -26,24 +27,16 @@ type Endpoint struct {
 func CheckURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
-	case err != nil:
-		return errors.New("must be an http or https URL")
-	case u.Scheme != "http" && u.Scheme != "https":
+	case err != nil, u.Scheme != "http" && u.Scheme != "https":
 		return errors.New("must be an http or https URL")
 	case u.Host == "":
 		return errors.New("must name a host")
-	case len(address) > maxURLLen:
-		return errors.New("it is too long")
 	}
 	return nil
 }
 
-const (
-	// maxURLLen is the maximum length of a URL in bytes: most servers accept no more.
-	maxURLLen = 8192
-	// postTimeout limits one post.
-	postTimeout = 10 * time.Second
-)
+// postTimeout limits one post.
+const postTimeout = 10 * time.Second
 
 // Post sends one body. Any status from 200 to 299 is success; redirects are not followed. The error is a
 // [*StatusError], the error of the context, or why there was no response.
@@ -93,4 +86,27 @@ func (e *StatusError) Error() string {
 		return fmt.Sprintf("status %d; redirections are not followed", e.Status)
 	}
 	return fmt.Sprintf("status %d", e.Status)
+}
+
+// Retry calls post until it succeeds, fails with a permanent error, or has failed seven times in about a minute. It returns the error of
+// the last attempt, or that of the context.
+func Retry(ctx context.Context, post func() error) error {
+	for delay := time.Second; ; delay *= 2 {
+		err := post()
+		if err == nil || !isTemporary(err) || ctx.Err() != nil || delay > time.Minute {
+			return err
+		}
+		select {
+		case <-time.After(delay):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// isTemporary reports whether a retry may succeed: after a network error, a server error, or a status that asks to
+// try later.
+func isTemporary(err error) bool {
+	status, ok := errors.AsType[*StatusError](err)
+	return !ok || status.Status >= 500 || slices.Contains([]int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}, status.Status)
 }
