@@ -22,8 +22,6 @@ import (
 type Format struct {
 	template   *template.Template
 	objectType reflect.Type
-	// jsonObjects has the JSON objects of the value that is being printed, by the addresses of their template data.
-	jsonObjects map[uintptr]any
 }
 
 // ParseFormat parses a template for objects of the type of object, a struct of this package such as [Session]. A
@@ -35,9 +33,9 @@ func ParseFormat(text string, now func() time.Time, object any) (*Format, error)
 	case !strings.Contains(text, "{{"):
 		return nil, fmt.Errorf("--format: %q contains no field: use a Go template such as '{{.%s}}', or the word json", text, fieldNames(reflect.TypeOf(object))[0])
 	}
-	f := &Format{objectType: reflect.TypeOf(object), jsonObjects: map[uintptr]any{}}
+	f := &Format{objectType: reflect.TypeOf(object)}
 	t, err := template.New("format").Option("missingkey=error").Funcs(template.FuncMap{
-		"json":     f.jsonText,
+		"json":     jsonText,
 		"age":      func(timestamp any) string { return ageText(timestamp, now()) },
 		"truncate": func(n int, v any) string { return displaywidth.TruncateString(fmt.Sprint(v), n, "…") },
 	}).Parse(expandEscapes(text))
@@ -82,11 +80,18 @@ func (e *unknownFieldError) Error() string {
 // Write prints one object, followed by a line break. The object has the type given to [ParseFormat]. Its texts are
 // sanitized.
 func (f *Format) Write(w io.Writer, object any) error {
-	clear(f.jsonObjects)
-	fields, err := f.newTemplateData(object)
+	text, err := json.Marshal(object)
 	if err != nil {
 		return err
 	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var values map[string]any
+	if err := dec.Decode(&values); err != nil {
+		return err
+	}
+	fields := emptyData(f.objectType)
+	fields.fill(values)
 	var b bytes.Buffer
 	if err := f.execute(&b, fields); err != nil {
 		return err
@@ -130,7 +135,7 @@ func isVerbSpecific(name string) bool {
 	return name == "explain" || name == "answer" || name == "matches"
 }
 
-// templateData is what a template sees of an object. Unknown facts are empty.
+// templateData is what a template sees of an object. Unknown facts are empty. The member without a name is the JSON object.
 type templateData map[string]any
 
 // emptyData has every field of a type, empty.
@@ -157,38 +162,20 @@ func emptyData(t reflect.Type) templateData {
 	return m
 }
 
-// newTemplateData returns the sanitized JSON of an object, with empty values for the fields that the JSON lacks.
-// It records the objects for [Format.jsonText].
-func (f *Format) newTemplateData(object any) (templateData, error) {
-	text, err := json.Marshal(object)
-	if err != nil {
-		return nil, err
-	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	var values map[string]any
-	if err := dec.Decode(&values); err != nil {
-		return nil, err
-	}
-	m := emptyData(f.objectType)
-	f.fill(m, values)
-	return m, nil
-}
-
-// fill replaces empty fields with the values that are known.
-func (f *Format) fill(m templateData, values map[string]any) {
-	f.jsonObjects[reflect.ValueOf(m).Pointer()] = values
+// fill replaces empty fields with the sanitized values that are known.
+func (d templateData) fill(values map[string]any) {
 	for name, v := range values {
 		object, isObject := v.(map[string]any)
-		inner, hasFields := m[name].(templateData)
+		inner, hasFields := d[name].(templateData)
 		switch {
 		case v == nil:
 		case isObject && hasFields:
-			f.fill(inner, object)
+			inner.fill(object)
 		default:
-			m[name] = sanitizeValue(v)
+			d[name] = sanitizeValue(v)
 		}
 	}
+	d[""] = values
 }
 
 // sanitizeValue sanitizes every text in v, and makes numbers comparable in templates.
@@ -219,9 +206,9 @@ func sanitizeValue(v any) any {
 }
 
 // jsonText returns v as --json prints it: of an object, only the fields that are known.
-func (f *Format) jsonText(v any) (string, error) {
-	if m, ok := v.(templateData); ok {
-		v = f.jsonObjects[reflect.ValueOf(m).Pointer()]
+func jsonText(v any) (string, error) {
+	if d, ok := v.(templateData); ok {
+		v = d[""]
 	}
 	text, err := marshal(v, "")
 	return string(text), err

@@ -3,9 +3,10 @@ package output
 import (
 	"cmp"
 	"iter"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Sanitize makes untrusted text safe for one line of a terminal. It removes control characters, whole escape
@@ -48,25 +49,30 @@ func SanitizeLines(s string) string {
 	return b.String()
 }
 
+// WithoutColor returns a text without its escape sequences.
+func WithoutColor(s string) string {
+	const c1 = 0xc2 // the first byte of an 8-bit control character
+	if strings.IndexByte(s, 0x1b) < 0 && strings.IndexByte(s, c1) < 0 {
+		return s
+	}
+	return escapeSequences().ReplaceAllString(s, "")
+}
+
+// escapeSequences matches escape sequences (ECMA-48): CSI with its parameters, a control string (OSC, DCS, APC, PM, SOS) up to its
+// terminator, or a two-character sequence, each in its 7-bit or its 8-bit form. An unterminated sequence ends before the next control
+// character, which may begin another sequence, and an unterminated string at the end of its line, so that it cannot hide the rest of the text.
+var escapeSequences = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?:\x1b\\[|\u009b)[ -?]*[@-~]?" +
+		"|(?:\x1b[\\]P_^X]|[\u009d\u0090\u009f\u009e\u0098])[^\a\u009c\x1b\n\r]*(?:[\a\u009c]|\x1b\\\\)?" +
+		"|\x1b[ -~]?|[\u0080-\u009f]")
+})
+
 // safeRunes yields the printable characters of s, and its white space unchanged. It yields a joiner only between
 // two characters that it can join.
 func safeRunes(s string) iter.Seq[rune] {
 	return func(yield func(rune) bool) {
-		var last, pending rune // the last character yielded; a joiner that waits for the next character
-		for len(s) > 0 {
-			if c := s[0]; ' ' <= c && c <= '~' { // fast path: most text is ASCII
-				if !yield(rune(c)) {
-					return
-				}
-				s, pending, last = s[1:], 0, rune(c)
-				continue
-			}
-			if n := escapeSequenceLen(s); n > 0 {
-				s = s[n:]
-				continue
-			}
-			r, size := utf8.DecodeRuneInString(s) // U+FFFD for an invalid byte
-			s = s[size:]
+		var last, pending rune              // the last character yielded; a joiner that waits for the next character
+		for _, r := range WithoutColor(s) { // U+FFFD for an invalid byte
 			switch {
 			case isJoiner(r):
 				pending = cmp.Or(pending, r)
@@ -90,86 +96,16 @@ func isJoinable(r rune) bool {
 }
 
 // isUnsafe reports whether a character must not reach a terminal, because it has an effect instead of a glyph or
-// hides text.
+// hides text: controls, formats (bidi, zero width, soft hyphen, tags), separators, private use, invisible fillers and variants.
 func isUnsafe(r rune) bool {
-	switch {
-	case unicode.IsControl(r), // C0, DEL, C1
-		unicode.Is(unicode.Cf, r),                            // bidi, zero width, soft hyphen, tags, BOM
-		unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r), // line and paragraph separators
-		unicode.Is(unicode.Co, r), unicode.Is(unicode.Cs, r),
-		unicode.Is(unicode.Noncharacter_Code_Point, r),
-		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r),              // invisible fillers
-		unicode.Is(unicode.Variation_Selector, r) && r != emojiVariantSelector: // invisible as well
-		return true
+	if r < unicode.MaxASCII {
+		return r < ' '
 	}
-	return false
+	return unicode.In(
+		r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs, unicode.Noncharacter_Code_Point,
+		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector,
+	) && r != emojiVariantSelector
 }
 
 // emojiVariantSelector selects the emoji form, which is wider, of the character before it.
 const emojiVariantSelector = '\ufe0f'
-
-// escapeSequenceLen returns the length of the escape sequence at the start of s (ECMA-48), or 0 if there is none:
-// CSI with its parameters, a control string (OSC, DCS, APC, PM, SOS) up to its terminator, or a two-character
-// sequence, each in its 7-bit or its 8-bit form. An unterminated sequence ends at the end of the text, or before
-// the next control character, which may begin another sequence.
-func escapeSequenceLen(s string) int {
-	kind, start, ok := parseIntroducer(s)
-	if !ok {
-		return 0
-	}
-	switch kind {
-	case '[':
-		return controlSequenceLen(s, start)
-	case ']', 'P', '_', '^', 'X':
-		return controlStringLen(s, start)
-	}
-	return start
-}
-
-// parseIntroducer returns the kind of the sequence, as the second character of its 7-bit form, and the offset of
-// its content.
-func parseIntroducer(s string) (kind rune, start int, ok bool) {
-	r, size := utf8.DecodeRuneInString(s)
-	if r == '\x1b' {
-		next, n := utf8.DecodeRuneInString(s[size:])
-		if next < 0x20 || next > 0x7e {
-			return 0, size, true // a lone ESC
-		}
-		return next, size + n, true
-	}
-	if r >= 0x80 && r <= 0x9f {
-		return r - 0x40, size, true
-	}
-	return 0, 0, false
-}
-
-// controlSequenceLen returns the end of a CSI sequence: parameter bytes 0x20–0x3f, then one final byte 0x40–0x7e.
-func controlSequenceLen(s string, i int) int {
-	for ; i < len(s); i++ {
-		switch c := s[i]; {
-		case c >= 0x40 && c <= 0x7e:
-			return i + 1
-		case c < 0x20 || c > 0x7e:
-			return i
-		}
-	}
-	return i
-}
-
-// controlStringLen returns the end of a control string: BEL or ST. An unterminated string ends at the end of its
-// line, so that it cannot hide the rest of the text.
-func controlStringLen(s string, i int) int {
-	for i < len(s) {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == '\a', r == 0x9c:
-			return i + size
-		case r == '\x1b' && strings.HasPrefix(s[i+size:], `\`):
-			return i + size + 1
-		case r == '\x1b', r == '\n', r == '\r':
-			return i
-		}
-		i += size
-	}
-	return i
-}

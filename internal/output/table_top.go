@@ -185,16 +185,3 @@ func FitLine(line string, width int) string {
 	}
 	return line + strings.Repeat(" ", max(0, width-options.String(line)))
 }
-
-func WithoutColor(line string) string {
-	var b strings.Builder
-	for len(line) > 0 {
-		if n := escapeSequenceLen(line); n > 0 {
-			line = line[n:]
-			continue
-		}
-		b.WriteByte(line[0])
-		line = line[1:]
-	}
-	return b.String()
-}
