@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"agentctl/internal/output"
+	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
 
@@ -46,16 +47,47 @@ func (c agentctl) as(a world.Agent) agentctl {
 	return c
 }
 
+// newest is a world with the newest release of an agent.
+func newest(t *testing.T, agent string) (*world.World, world.Agent, agentctl) {
+	t.Helper()
+	for _, r := range install.Newest() {
+		if r.Agent == agent {
+			w := world.New(t)
+			a := w.Release(r)
+			return w, a, agentctlIn(t, w).as(a)
+		}
+	}
+	t.Fatal("no agent is called", agent)
+	return nil, world.Agent{}, agentctl{}
+}
+
+// eachAgent runs a test on the newest release of each agent.
+func eachAgent(t *testing.T, test func(*testing.T, *world.World, world.Agent, agentctl)) {
+	for _, r := range install.Newest() {
+		t.Run(r.String(), func(t *testing.T) {
+			w, a, c := newest(t, r.Agent)
+			test(t, w, a, c)
+		})
+	}
+}
+
 // session is a row as the program prints it.
 type session = output.Session
+
+// command is the program with arguments, not started.
+func (c agentctl) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Getenv(binary), args...)
+	cmd.Env = append([]string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH")}, c.env...)
+	cmd.Dir = c.dir
+	return cmd
+}
 
 // run returns what the program prints, and its exit code.
 func (c agentctl) run(args ...string) (stdout, stderr string, code int) {
 	c.t.Helper()
 	var out, errs bytes.Buffer
-	cmd := exec.Command(os.Getenv(binary), args...)
-	cmd.Env = append([]string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH")}, c.env...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, &out, &errs
+	cmd := c.command(args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) {
@@ -66,37 +98,85 @@ func (c agentctl) run(args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), code
 }
 
-// list returns the rows of this world: the machine may run other agents.
-func (c agentctl) list(args ...string) []session {
+// exits runs a command that must end with this code and say this.
+func (c agentctl) exits(code int, say string, args ...string) (stdout string) {
 	c.t.Helper()
-	out, errs, code := c.run(append([]string{"list", "--json"}, args...)...)
-	if code != 0 {
-		c.t.Fatalf("list %q: exit code %d\n%s", args, code, errs)
+	out, errs, got := c.run(args...)
+	if got != code || !strings.Contains(out+errs, say) {
+		c.t.Errorf("agentctl %.200q: exit code %d, want %d and %q\n%.500s%s", args, got, code, say, out, errs)
 	}
-	return c.rows(out)
+	return out
 }
 
-func (c agentctl) rows(out string) []session {
+// does runs a command that must succeed.
+func (c agentctl) does(args ...string) string {
 	c.t.Helper()
-	var rows []session
-	if err := json.Unmarshal([]byte(out), &rows); err != nil {
-		c.t.Fatalf("%v\n%s", err, out)
+	return c.exits(0, "", args...)
+}
+
+// answer runs a command that must succeed, and decodes the JSON that it prints.
+func (c agentctl) answer(to any, args ...string) {
+	c.t.Helper()
+	out, errs, code := c.run(append(args, "--json")...)
+	if err := json.Unmarshal([]byte(out), to); err != nil || code != 0 {
+		c.t.Fatalf("agentctl %q: exit code %d, %v\n%s%s", args, code, err, out, errs)
 	}
+}
+
+// list returns the rows of this world: the machine may run other agents.
+func (c agentctl) list(args ...string) (rows []session) {
+	c.t.Helper()
+	c.answer(&rows, append([]string{"list"}, args...)...)
 	return slices.DeleteFunc(rows, func(r session) bool { return !strings.HasPrefix(r.Home, c.home) })
 }
 
 // status returns one session.
-func (c agentctl) status(args ...string) session {
+func (c agentctl) status(args ...string) (row session) {
 	c.t.Helper()
-	out, errs, code := c.run(append([]string{"status", "--json"}, args...)...)
-	if code != 0 {
-		c.t.Fatalf("status %q: exit code %d\n%s", args, code, errs)
-	}
-	var row session
-	if err := json.Unmarshal([]byte(out), &row); err != nil {
-		c.t.Fatalf("status %q: %v\n%s", args, err, out)
-	}
+	c.answer(&row, append([]string{"status"}, args...)...)
 	return row
+}
+
+// peek returns the last messages of a session.
+func (c agentctl) peek(id string, flags ...string) (messages []output.Message) {
+	c.t.Helper()
+	c.answer(&messages, append([]string{"peek", id}, flags...)...)
+	return messages
+}
+
+// printed runs a command that prints an ID and nothing else.
+func (c agentctl) printed(args ...string) string {
+	c.t.Helper()
+	out, errs, code := c.run(args...)
+	id, rest, _ := strings.Cut(out, "\n")
+	if code != 0 || id == "" || rest != "" {
+		c.t.Fatalf("agentctl %.200q: exit code %d, printed %q\n%s", args, code, out, errs)
+	}
+	return id
+}
+
+// launched starts an agent and returns the ID that is printed.
+func (c agentctl) launched(args ...string) string {
+	c.t.Helper()
+	return c.printed(append([]string{"launch"}, args...)...)
+}
+
+// resumed continues a session from a directory that is not its own, and returns the ID that is printed.
+func (c agentctl) resumed(args ...string) string {
+	c.t.Helper()
+	c.dir = c.t.TempDir()
+	return c.printed(append([]string{"resume"}, args...)...)
+}
+
+// stopped stops a session and returns what is said of it.
+func (c agentctl) stopped(args ...string) output.StopResult {
+	c.t.Helper()
+	var list []output.StopResult
+	c.answer(&list, append([]string{"stop"}, args...)...)
+	if len(list) != 1 {
+		c.t.Fatalf("stop %q: %+v", args, list)
+	}
+	return list[0]
 }
 
 // row is what a test expects of a session: id, process and status in one line.
@@ -143,18 +223,21 @@ func (c agentctl) expect(want []string, args ...string) []session {
 	return got
 }
 
+// onlyID is the ID of the only live session, once it has one.
+func (c agentctl) onlyID() (id string) {
+	c.t.Helper()
+	if !poll(func() bool {
+		rows := c.list()
+		if len(rows) == 1 && rows[0].ID != nil {
+			id = *rows[0].ID
+		}
+		return id != ""
+	}) {
+		c.t.Fatalf("no session with an ID among %q", rowsOf(c.list()))
+	}
+	return id
+}
+
 // poll asks until the answer is yes, for as long as a very busy machine may need. Between two asks it lets the agents
 // have the processor.
-func poll(ask func() bool) bool { return world.Poll(time.Minute, ask) }
-
-// runAmongMany is run for a launch beside others. Of many at once, one of OpenCode may wait too long for the others to write, and end with
-// that (SEEN 1.18.33): then it is launched again.
-func (c agentctl) runAmongMany(args ...string) (stdout, stderr string, code int) {
-	c.t.Helper()
-	for {
-		stdout, stderr, code = c.run(args...)
-		if code != 1 || !strings.Contains(stderr, "opencode failed") || !strings.Contains(stderr, "database is locked") {
-			return stdout, stderr, code
-		}
-	}
-}
+func poll(ask func() bool) bool { return world.Poll(2*time.Minute, ask) }

@@ -16,10 +16,6 @@ import (
 	"time"
 )
 
-// crash is what Bun (1.3.9, in OpenCode 1.1.65, is one) prints when it falls over a fault of its own, as it does now and
-// then while it starts. It tells nothing of what is tested here.
-const crash = "oh no: Bun has crashed. This indicates a bug in Bun"
-
 // apart runs every test as a process of its own, as many at a time as there are processors, and returns the exit code.
 // Agents wait much of their time, and a test that sees the whole machine has to be alone in its sandbox, not in time.
 func apart() int {
@@ -46,12 +42,6 @@ func apart() int {
 			for name := range queue {
 				began := time.Now()
 				out, used, err := one(ctx, name)
-				for again := 0; err != nil && again < 2 && bytes.Contains(out, []byte(crash)); again++ {
-					said.Lock()
-					fmt.Printf("%s\n%s: an agent's runtime has crashed, once more\n", bytes.TrimSpace(out), name)
-					said.Unlock()
-					out, used, err = one(ctx, name)
-				}
 				said.Lock()
 				if err != nil {
 					failed++

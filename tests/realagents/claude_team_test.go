@@ -74,9 +74,7 @@ func pane(t *testing.T, a world.Agent, env []string, args ...string) func(...str
 
 // TestClaudeTeamInTmux: a teammate in a pane of its own is a session of its own. It does not register.
 func TestClaudeTeamInTmux(t *testing.T) {
-	w := world.New(t)
-	a := w.Claude(install.ClaudeCurrent)
-	c := agentctlIn(t, w).as(a)
+	w, a, c := newest(t, install.ClaudeCode)
 	tmux := pane(t, a, append(a.Environ(), teamEnv), "--teammate-mode", "tmux", "--permission-mode", "default", "--allowedTools=Bash,Agent")
 	shows := func(text string) {
 		t.Helper()
@@ -117,19 +115,10 @@ func TestClaudeTeamInTmux(t *testing.T) {
 	if got := textsOf(c.peek(*mate.ID), "user"); len(got) > 0 {
 		t.Errorf("the user is said to have said %q", got)
 	}
-	for _, q := range []struct {
-		code int
-		args []string
-	}{
-		{0, []string{"status", "--alive", *mate.ID}},
-		{124, []string{"wait", *mate.ID, "--until", "idle", "--timeout", "1s"}},
-		{5, []string{"resume", *mate.ID, "another turn"}},
-		{5, []string{"guard", a.Dir()}},
-	} {
-		if out, errs, code := c.run(q.args...); code != q.code {
-			t.Errorf("%q: exit code %d, %s%s", q.args, code, out, errs)
-		}
-	}
+	c.does("status", "--alive", *mate.ID)
+	c.exits(124, "", "wait", *mate.ID, "--until", "idle", "--timeout", "1s")
+	c.exits(5, "", "resume", *mate.ID, "another turn")
+	c.exits(5, "", "guard", a.Dir())
 	w.Model.Release("mate")
 	is("after its turn", "idle")
 	shows("@mate finished") // the lead was told, and has answered
@@ -143,11 +132,11 @@ func TestClaudeTeamInTmux(t *testing.T) {
 	if s := c.status(lead); s.Meta.Get("turns") != float64(1) || !slices.Equal(textsOf(c.peek(lead), "user"), []string{prompt}) {
 		t.Errorf("the user is said to have asked the lead %v times, %q", s.Meta.Get("turns"), textsOf(c.peek(lead), "user"))
 	}
-	if out, errs, code := c.run("search", "begin with this", "--role", "user", "--json"); code != 0 || strings.Contains(out, *mate.ID) {
-		t.Errorf("search: exit code %d, %s%s", code, out, errs)
+	if out := c.does("search", "begin with this", "--role", "user", "--json"); strings.Contains(out, *mate.ID) {
+		t.Errorf("search: %s", out)
 	}
-	if out, errs, code := c.run("stop", *mate.ID); code != 0 || living(mate.PID) {
-		t.Errorf("stop: exit code %d, %s%s", code, out, errs)
+	if c.does("stop", *mate.ID); living(mate.PID) {
+		t.Error("it is alive after stop")
 	}
 	if s := c.status(*mate.ID); rowOf(s) != row(*mate.ID, 0, "stopped completed") || s.Title != "mate" {
 		t.Errorf("the teammate has become %s", rowOf(s))
@@ -157,9 +146,7 @@ func TestClaudeTeamInTmux(t *testing.T) {
 
 // TestClaudeTeamInTheProcess: a teammate without a pane is a sub-agent that stays, idle, until it is sent away.
 func TestClaudeTeamInTheProcess(t *testing.T) {
-	w := world.New(t)
-	a := w.Claude(install.ClaudeCurrent)
-	c := agentctlIn(t, w).as(a)
+	w, a, c := newest(t, install.ClaudeCode)
 	tui := a.With(teamEnv).TUI("--teammate-mode", "in-process", "--permission-mode", "default", "--allowedTools=Bash,Agent,ToolSearch,TaskStop")
 	tui.Submit(leadPrompt(t, "begin with this [[hang @mate]]"))
 	waitTold(t, w, "begin with this")
@@ -189,9 +176,7 @@ func TestClaudeTeamInTheProcess(t *testing.T) {
 	tui.WaitFor("@mate finished")
 	is("after its turn", "idle")
 	c.expect([]string{row(lead, tui.PID(), "idle")}, "-a")
-	if out, errs, code := c.run("wait", *mate.ID, "--until", "stopped", "--timeout", "1s"); code != 124 {
-		t.Errorf("wait: exit code %d, %s%s", code, out, errs)
-	}
+	c.exits(124, "", "wait", *mate.ID, "--until", "stopped", "--timeout", "1s")
 	tui.Submit(`load it [[tool ToolSearch {"query":"select:TaskStop","max_results":1}]]`)
 	tui.WaitFor("Tool loaded")
 	tui.Submit(`send it away [[tool TaskStop {"task_id":"mate@session-` + lead[:8] + `"};; text it has gone away]]`)

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"agentctl/tests/debian"
+	"agentctl/tests/extent"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/sandbox"
-	"agentctl/tests/sshd"
 	"agentctl/tests/support/facts"
 )
 
-// TestMain installs the agents, tmux and sshd, builds the program while there is a network, and runs the tests where there is none,
+// TestMain installs the agents and tmux, builds the program while there is a network, and runs the tests where there is none,
 // and no agent but theirs: each test in a sandbox of its own, several at a time, unless some are asked for by name.
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -32,7 +32,11 @@ func needed() []install.Release {
 	case os.Getenv(newestOnly) != "":
 		return install.Newest()
 	}
-	return append(install.Releases(), install.CodexACP())
+	releases := install.Newest()
+	if extent.All() {
+		releases = install.Releases()
+	}
+	return append(releases, install.CodexACP())
 }
 
 func run(m *testing.M) int {
@@ -42,10 +46,8 @@ func run(m *testing.M) int {
 				fmt.Fprintln(os.Stderr, err)
 			}
 		}
-		for _, p := range append(sshd.Packages(), debian.Tmux()) {
-			if _, err := debian.Ensure(context.Background(), p); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-			}
+		if _, err := debian.Ensure(context.Background(), debian.Tmux()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 		}
 		dir, err := os.MkdirTemp("", "agentctl-binary-")
 		if err == nil {

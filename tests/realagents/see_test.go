@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +13,6 @@ import (
 	"testing"
 
 	"agentctl/tests/realagents/install"
-	"agentctl/tests/realagents/term"
 	"agentctl/tests/realagents/world"
 )
 
@@ -30,9 +27,7 @@ func listedAsTheyAre(t *testing.T, w *world.World, c agentctl, want []string) {
 		if r.ID == nil {
 			continue
 		}
-		if out, errs, code := c.run("status", *r.ID, "--explain"); code != 0 || !strings.Contains(out, r.Evidence.Kind) {
-			t.Errorf("status %s --explain: exit code %d, does not name %q\n%s%s", *r.ID, code, r.Evidence.Kind, out, errs)
-		}
+		c.exits(0, r.Evidence.Kind, "status", *r.ID, "--explain")
 		if got := rowOf(c.status(*r.ID)); got != rowOf(r) {
 			t.Errorf("status says %q, list says %q", got, rowOf(r))
 		}
@@ -41,17 +36,26 @@ func listedAsTheyAre(t *testing.T, w *world.World, c agentctl, want []string) {
 }
 
 // TestSessionsAreListedAsTheyAre has the three agents do at once what a person has them do: headless, in terminals, behind a daemon and
-// behind a server. The list is the truth, and after a kill -9 of all none is live.
+// behind a server. The list is the truth. After a kill -9 of all none is live, whatever files they leave: what had ended is completed, and what
+// had not is interrupted.
 func TestSessionsAreListedAsTheyAre(t *testing.T) {
 	w := world.New(t)
 	c := agentctlIn(t, w)
-	rows := slices.Concat(startClaude(t, w), startOpenCode(t, w), startCodex(t, w)) // last: it unloads a thread that nobody looks at after a minute
+	rows := slices.Concat(startClaude(t, w), startOpenCode(t, w), startCodex(t, w, c)) // last: it unloads a thread that nobody looks at after a minute
 	listedAsTheyAre(t, w, c, slices.Clone(rows))
 	pids := []int{daemonPID(t, w)} // which runs what a terminal shows
-	for _, row := range rows {
-		var id string
+	var after []string
+	for _, r := range rows {
+		var id, status string
 		var pid int
-		if _, err := fmt.Sscanf(row, "%s pid %d", &id, &pid); err == nil && pid > 0 && !slices.Contains(pids, pid) {
+		if _, err := fmt.Sscanf(r, "%s pid %d %s", &id, &pid, &status); err != nil {
+			t.Fatal(r, err)
+		}
+		after = append(after, row(id, 0, map[string]string{"idle": "stopped completed"}[status]))
+		if status != "idle" {
+			after[len(after)-1] = row(id, 0, "stopped interrupted")
+		}
+		if !slices.Contains(pids, pid) {
 			pids = append(pids, pid)
 		}
 	}
@@ -66,30 +70,36 @@ func TestSessionsAreListedAsTheyAre(t *testing.T) {
 	if left := c.list(); len(left) > 0 {
 		t.Errorf("after kill -9: %q", rowsOf(left))
 	}
+	all := rowsOf(c.list("-a"))
+	for _, r := range after {
+		if !slices.Contains(all, r) {
+			t.Errorf("after kill -9, list -a has no %q:\n%s", r, strings.Join(all, "\n"))
+		}
+	}
 }
 
 func startClaude(t *testing.T, w *world.World) []string {
 	t.Helper()
-	main, current := w.Claude(install.ClaudeMain), w.Claude(install.ClaudeCurrent)
+	a := w.Claude(install.ClaudeCurrent)
 	id := func(n int) string { return fmt.Sprintf("%08d-0000-4000-8000-000000000000", n) }
 
-	tool := w.Tool(main.Dir())
-	print := main.Run("one [[shell "+tool.Command+"]]", "--session-id", id(1))
+	tool := w.Tool(a.Dir())
+	print := a.Run("one [[shell "+tool.Command+"]]", "--session-id", id(1))
 	tool.WaitRunning()
 
-	idle := current.TUI("--session-id", id(2))
+	idle := a.TUI("--session-id", id(2))
 	idle.Submit("two is idle")
 	idle.WaitFor("OK: two is idle")
 
-	permission := main.TUI("--session-id", id(3))
-	permission.Submit("three [[shell touch q]]")
+	permission := a.TUI("--session-id", id(3), "--permission-mode", "manual")
+	permission.Submit("three [[shell echo > q]]")
 	permission.WaitFor("Do you want to proceed?")
 
-	busy := current.TUI("--session-id", id(4))
+	busy := a.TUI("--session-id", id(4))
 	busy.Submit("four [[hang]]")
 	w.WaitCall("four", 0)
 
-	cleared := current.TUI("--session-id", id(5))
+	cleared := a.TUI("--session-id", id(5))
 	cleared.Submit("five before clear")
 	cleared.WaitFor("OK: five before clear")
 	cleared.Submit("/clear")
@@ -106,7 +116,7 @@ func startClaude(t *testing.T, w *world.World) []string {
 	}
 }
 
-func startCodex(t *testing.T, w *world.World) []string {
+func startCodex(t *testing.T, w *world.World, c agentctl) []string {
 	t.Helper()
 	codex := w.Codex(install.CodexCurrent)
 	exec := codex.Run("exec [[hang]]")
@@ -118,14 +128,8 @@ func startCodex(t *testing.T, w *world.World) []string {
 
 	own := codex.TUI("--no-daemon")
 	own.Submit("first thread")
-	own.WaitFor("Worked for") // until then there is no /new
-	own.Submit("/new")
-	own.WaitFor("Use current Git worktree")
-	own.Press(term.Enter)
-	own.WaitGone("OK: first thread")
-	own.WaitReady()
-	submit(w, own, "second thread [[hang]]") // an Enter in its first moments is lost
-	w.WaitCall("second thread", 0)
+	own.WaitFor("OK: first thread")
+	newThread(t, w, c, own, "first thread", "second thread [[hang]]")
 
 	return []string{
 		row(codexID(t, w, "exec [[hang]]"), exec.PID(), "running"),
@@ -133,20 +137,6 @@ func startCodex(t *testing.T, w *world.World) []string {
 		row(codexID(t, w, "first thread"), own.PID(), "idle"),
 		row(codexID(t, w, "second thread"), own.PID(), "running"),
 	}
-}
-
-// daemonPID is what Codex itself says of the daemon behind its TUIs.
-func daemonPID(t *testing.T, w *world.World) int {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(w.Home, ".codex", "app-server-daemon", "daemon.pid"))
-	var daemon struct{ PID int }
-	if err == nil {
-		err = json.Unmarshal(raw, &daemon)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return daemon.PID
 }
 
 func startOpenCode(t *testing.T, w *world.World) []string {
@@ -197,16 +187,22 @@ func serverURL(t *testing.T, server *world.Process) string {
 	return url
 }
 
+// newSession makes a session on an OpenCode server, without a prompt.
+func newSession(t *testing.T, base, dir string) string {
+	t.Helper()
+	var session struct{ ID string }
+	if err := json.Unmarshal(post(t, base+"/session?directory="+url.QueryEscape(dir), "{}"), &session); err != nil || session.ID == "" {
+		t.Fatalf("no session: %v", err)
+	}
+	return session.ID
+}
+
 // ask makes a session on an OpenCode server and sends it a prompt.
 func ask(t *testing.T, base, dir, prompt string) string {
 	t.Helper()
-	query := "?directory=" + url.QueryEscape(dir)
-	var session struct{ ID string }
-	if err := json.Unmarshal(post(t, base+"/session"+query, "{}"), &session); err != nil || session.ID == "" {
-		t.Fatalf("no session: %v", err)
-	}
-	post(t, base+"/session/"+session.ID+"/prompt_async"+query, `{"parts":[{"type":"text","text":`+strconv.Quote(prompt)+`}]}`)
-	return session.ID
+	id := newSession(t, base, dir)
+	post(t, base+"/session/"+id+"/prompt_async?directory="+url.QueryEscape(dir), `{"parts":[{"type":"text","text":`+strconv.Quote(prompt)+`}]}`)
+	return id
 }
 
 func post(t *testing.T, url, body string) []byte {

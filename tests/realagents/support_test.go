@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"agentctl/tests/extent"
 	"agentctl/tests/model"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/term"
@@ -25,23 +26,32 @@ type support struct {
 	seen    map[string]facts.Seen
 }
 
-// TestSupport tries what docs/support.md lists with one release, and prints what it has seen, a line of JSON for each fact. The
-// release is the one that tests/support names, else one that starts fast, of which docs/support.md must say the same.
+// TestSupport tries what docs/support.md lists, and prints what it has seen, a line of JSON for each fact. The release is the one that
+// tests/support names, else the newest of each agent, and with -all the older ones too: of those docs/support.md must say the same.
 func TestSupport(t *testing.T) {
-	asked := os.Getenv(facts.ReleaseVariable)
-	s := &support{release: install.Release{Agent: install.Codex, Version: install.CodexOld}, seen: map[string]facts.Seen{}}
-	if asked != "" {
-		s.release = install.ParseRelease(asked)
+	releases := install.Newest()
+	switch asked := os.Getenv(facts.ReleaseVariable); {
+	case asked != "":
+		releases = []install.Release{install.ParseRelease(asked)}
+	case extent.All():
+		releases = install.Releases()
 	}
+	for _, r := range releases {
+		t.Run(r.String(), func(t *testing.T) { trySupport(t, r, os.Getenv(facts.ReleaseVariable) == "") })
+	}
+}
+
+func trySupport(t *testing.T, r install.Release, compare bool) {
+	s := &support{release: r, seen: map[string]facts.Seen{}}
 	for _, try := range []func(*testing.T, *world.World, world.Agent, agentctl){s.headless, s.launched, s.inTerminal} {
 		t.Run("", func(t *testing.T) {
 			w := world.New(t)
-			a := w.Release(s.release)
-			try(t, w, a, agentctl{t: t, home: w.Home}.as(a))
+			a := w.Release(r)
+			try(t, w, a, agentctlIn(t, w).as(a))
 		})
 	}
 	if len(s.seen) == 0 && !t.Failed() {
-		t.Skip("the agent is not installed, or -short") // as each part was
+		t.Skip("the agent is not installed") // as each part was
 	}
 	var results []string
 	for _, f := range facts.All() {
@@ -49,7 +59,7 @@ func TestSupport(t *testing.T) {
 		if !ok {
 			seen = facts.Seen{Result: "no", Why: "what precedes it has failed"}
 		}
-		seen.Agent, seen.Version, seen.Fact = s.release.Agent, s.release.Version, f.Name
+		seen.Agent, seen.Version, seen.Fact = r.Agent, r.Version, f.Name
 		line, err := json.Marshal(seen)
 		if err != nil {
 			t.Fatal(err)
@@ -57,8 +67,8 @@ func TestSupport(t *testing.T) {
 		fmt.Println(string(line))
 		results = append(results, seen.Result)
 	}
-	if got := strings.Join(results, " | "); asked == "" && documented(t, s.release) != got {
-		t.Errorf("%s: seen is %q, docs/support.md has %q", s.release, got, documented(t, s.release))
+	if got := strings.Join(results, " | "); compare && documented(t, r) != got {
+		t.Errorf("seen is %q, docs/support.md has %q", got, documented(t, r))
 	}
 }
 
@@ -152,7 +162,7 @@ func (s *support) headless(t *testing.T, w *world.World, a world.Agent, c agentc
 		return got.Outcome == "error", fmt.Sprintf("%s, %q", rowOf(got), got.Error)
 	})
 
-	tool = w.Tool(a.Dir()) // the oldest versions of Claude Code store nothing before the first answer
+	tool = w.Tool(a.Dir())
 	killed := a.Run("killed [[shell "+tool.Command+"]]", bare(a)...)
 	tool.WaitRunning()
 	id = idOf(t, w, a, "killed [[")
@@ -165,12 +175,7 @@ func (s *support) headless(t *testing.T, w *world.World, a world.Agent, c agentc
 // tokens compares a session's tokens with what the model counted for its answers. Claude Code may count what it asks beside the
 // turn, too, and states what it counts.
 func (s *support) tokens(w *world.World, c agentctl, p *world.Process, id string) {
-	var answers int64
-	for _, q := range w.Model.Requests() {
-		if (q.API == "messages" || q.API == "responses") && !q.Side { // with those of sub-agents that Claude Code 2.0 starts by itself
-			answers++
-		}
-	}
+	answers := served(w, func(q model.Request) bool { return !q.Side })
 	got := c.status(id).Tokens
 	if got == nil {
 		s.is("tokens", false, "none")

@@ -2,95 +2,289 @@ package realagents
 
 import (
 	"encoding/json"
+	"maps"
+	"math"
 	"net/url"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"agentctl/internal/output"
 	"agentctl/tests/model"
+	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
 
-// usageOf is what the program says was used, in rows.
-func (c agentctl) usageOf(args ...string) (u output.Usage) {
-	c.t.Helper()
-	out, errs, code := c.run(append([]string{"usage", "--json"}, args...)...)
-	if code != 0 || json.Unmarshal([]byte(out), &u) != nil {
-		c.t.Fatalf("usage %q: exit code %d\n%s%s", args, code, out, errs)
-	}
-	return u
-}
-
-// limits is what the program says of the providers' limits.
-func (c agentctl) limits() (list []output.UsageLimit) {
-	c.t.Helper()
-	out, errs, code := c.run("usage", "--limits", "--json")
-	if code != 0 || json.Unmarshal([]byte(out), &list) != nil {
-		c.t.Fatalf("usage --limits: exit code %d\n%s%s", code, out, errs)
-	}
-	return list
-}
-
 // served counts the answers that the model has given with a usage.
-func served(w *world.World, api string, counts func(model.Request) bool) (answers int64) {
+func served(w *world.World, counts func(model.Request) bool) (answers int64) {
 	for _, q := range w.Model.Requests() {
-		if q.API == api && counts(q) {
+		if (q.API == "messages" || q.API == "responses") && counts(q) {
 			answers++
 		}
 	}
 	return answers
 }
 
-// addsUp fails the test unless the total is that of so many answers, and each way to group it has the same total.
-func (c agentctl) addsUp(answers int64, answer output.Tokens) (total output.UsageRow) {
-	c.t.Helper()
-	for _, by := range []string{"day", "week", "month", "project", "model", "agent", "session"} {
-		u := c.usageOf("--by", by)
-		want := output.Tokens{
-			In: answers * answer.In, Out: answers * answer.Out, CacheRead: answers * answer.CacheRead, CacheWrite: answers * answer.CacheWrite,
-			Reasoning: answers * answer.Reasoning, Total: answers * answer.Total,
-		}
-		var rows output.Tokens
-		for _, r := range u.Rows {
-			rows.In, rows.Out, rows.Total = rows.In+r.Tokens.In, rows.Out+r.Tokens.Out, rows.Total+r.Tokens.Total
-			rows.CacheRead, rows.CacheWrite, rows.Reasoning = rows.CacheRead+r.Tokens.CacheRead, rows.CacheWrite+r.Tokens.CacheWrite, rows.Reasoning+r.Tokens.Reasoning
-		}
-		if u.Total.Tokens != want || rows != want {
-			c.t.Errorf("by %s: %+v in all, %+v in %d rows; the model served %+v in %d answers", by, u.Total.Tokens, rows, len(u.Rows), want, answers)
-		}
-		total = u.Total
-	}
-	return total
-}
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-// TestUsageOfOpenCodeIsWhatTheModelServed: with a sub-agent, a summary, a resume and a fork. OpenCode records no usage of titles,
+// What an answer of the model takes, and what OpenCode reckons for it.
+const (
+	answerTokens = 1000 + 7 + 11 + 50
+	answerCost   = (1000*3 + 7*3.75 + 11*0.3 + 50*15) / 1e6
+)
+
+// Usage is what the model served, however it is grouped, with a sub-agent, a summary, a resume and a fork. OpenCode records no usage of titles,
 // for which it asks another model.
 func TestUsageOfOpenCodeIsWhatTheModelServed(t *testing.T) {
-	eachOpenCode(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
-		const prompt = "with help [[agent [[shell true]];; text main]]"
-		a.Run(prompt).Wait()
-		id := idOf(t, w, a, prompt)
-		summarise(t, a, id)
-		a.Run("once more", "--session="+id).Wait()
-		a.Run("on a copy", "--session="+id, "--fork").Wait()
-		answers := served(w, "messages", func(q model.Request) bool { return q.Model == "claude-sonnet-4-5" })
-		if summaries := served(w, "messages", func(q model.Request) bool { return q.Model == "claude-sonnet-4-5" && q.Side }); summaries != 1 {
-			t.Errorf("%d summaries", summaries)
-		}
-		answer := output.Tokens{In: 1000, Out: 50, CacheRead: 11, CacheWrite: 7, Total: answerTokens}
-		total := c.addsUp(answers, answer)
-		if total.Cost == nil || !near(*total.Cost, float64(answers)*answerCost) || total.CostPartial {
-			t.Errorf("cost %v of %d answers", total.Cost, answers)
-		}
-		c.sessionsAddUp(a, id, answers)
-	})
-}
-
-// summarise does what /compact does in OpenCode's terminal.
-func summarise(t *testing.T, a world.Agent, id string) {
-	t.Helper()
-	server := a.Serve()
+	w, a, c := newest(t, install.OpenCode)
+	const prompt = "with help [[agent [[shell true]];; text main]]"
+	a.Run(prompt).Wait()
+	id := openCodeID(t, w, prompt)
+	server := a.Serve() // what /compact does
 	post(t, serverURL(t, server)+"/session/"+id+"/summarize?directory="+url.QueryEscape(a.Dir()), `{"providerID":"anthropic","modelID":"claude-sonnet-4-5"}`)
 	server.Signal(syscall.SIGTERM)
 	server.Wait()
+	a.Run("once more", "--session="+id).Wait()
+	a.Run("on a copy", "--session="+id, "--fork").Wait()
+	n := served(w, func(q model.Request) bool { return q.Model == "claude-sonnet-4-5" })
+	if summaries := served(w, func(q model.Request) bool { return q.Model == "claude-sonnet-4-5" && q.Side }); summaries != 1 {
+		t.Errorf("%d summaries", summaries)
+	}
+	want := output.Tokens{In: 1000 * n, Out: 50 * n, CacheRead: 11 * n, CacheWrite: 7 * n, Total: answerTokens * n}
+	for _, by := range []string{"day", "project", "model", "agent", "session"} {
+		var u output.Usage
+		c.answer(&u, "usage", "--by", by)
+		var rows int64
+		for _, r := range u.Rows {
+			rows += r.Tokens.Total
+		}
+		if u.Total.Tokens != want || rows != want.Total || u.Total.Cost == nil || !near(*u.Total.Cost, float64(n)*answerCost) || u.Total.CostPartial {
+			t.Errorf("by %s: %+v in all, %d in rows; the model served %+v in %d answers", by, u.Total, rows, want, n)
+		}
+	}
+	var sum int64
+	for _, s := range c.list("-a", "--tokens") {
+		if sum += s.Tokens.Total; s.Tokens.Context != answerTokens {
+			t.Errorf("%s: the context is %d", *s.ID, s.Tokens.Context)
+		}
+	}
+	if sum != want.Total {
+		t.Errorf("the sessions have %d tokens, the model served %d", sum, want.Total)
+	}
+}
+
+// claudeResult is what Claude Code says of a headless run when it ends.
+type claudeResult struct {
+	Type  string
+	Usage struct { // of this run
+		In         int64 `json:"input_tokens"`
+		Out        int64 `json:"output_tokens"`
+		CacheRead  int64 `json:"cache_read_input_tokens"`
+		CacheWrite int64 `json:"cache_creation_input_tokens"`
+	}
+	Cost       float64                     `json:"total_cost_usd"`
+	ModelUsage map[string]claudeModelUsage // by model; of a session since 2.1.280, of the run before
+}
+
+type claudeModelUsage struct{ InputTokens, OutputTokens, CacheReadInputTokens, CacheCreationInputTokens int64 }
+
+// claudeFigures are in, out, read from the cache and written to it.
+type claudeFigures [4]int64
+
+func (r claudeResult) usage() claudeFigures {
+	return claudeFigures{r.Usage.In, r.Usage.Out, r.Usage.CacheRead, r.Usage.CacheWrite}
+}
+
+func (r claudeResult) session() (sum claudeFigures) {
+	for u := range maps.Values(r.ModelUsage) {
+		for i, n := range []int64{u.InputTokens, u.OutputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens} {
+			sum[i] += n
+		}
+	}
+	return sum
+}
+
+// lastResult waits for the end of a run and returns its last word. There is one more for each sub-agent that has outlasted the answer.
+func lastResult(t *testing.T, p *world.Process) (last claudeResult) {
+	t.Helper()
+	p.Wait()
+	for line := range strings.Lines(p.Stdout()) {
+		var r claudeResult
+		if err := json.Unmarshal([]byte(line), &r); err == nil && r.Type == "result" {
+			last = r
+		}
+	}
+	if last.Type == "" {
+		t.Fatalf("no result in\n%s", p.Stdout())
+	}
+	return last
+}
+
+func claudeTokensOf(t *testing.T, s session) claudeFigures {
+	t.Helper()
+	if s.Tokens == nil {
+		t.Fatalf("no tokens of %s", *s.ID)
+	}
+	return claudeFigures{s.Tokens.In, s.Tokens.Out, s.Tokens.CacheRead, s.Tokens.CacheWrite}
+}
+
+// Tokens and cost are Claude Code's own figures, with sub-agents and summaries; what a fork was made of is not counted again.
+func TestClaudeTokens(t *testing.T) {
+	const trunkID, forkID = "11111111-0000-4000-8000-000000000000", "22222222-0000-4000-8000-000000000000"
+	_, a, c := newest(t, install.ClaudeCode)
+	agrees := func(what string, r claudeResult) {
+		t.Helper()
+		s := c.status(trunkID)
+		if got := claudeTokensOf(t, s); got != r.session() || s.Cost == nil || !near(*s.Cost, r.Cost) {
+			t.Errorf("%s: %v and cost %v, Claude Code says %v and %v", what, got, s.Cost, r.session(), r.Cost)
+		}
+	}
+	ran := func(prompt string, args ...string) claudeResult { return lastResult(t, a.Run(prompt, args...)) }
+	agrees("calls of tools", ran("count [[shell echo hi]]", "--session-id", trunkID))
+	agrees("resumed, with a sub-agent", ran("more [[agent do it [[shell echo sub]]]]", "--resume", trunkID))
+	trunk := ran("/compact", "--resume", trunkID)
+	agrees("summarised", trunk)
+	fork := ran("apart", "--resume", trunkID, "--fork-session", "--session-id", forkID)
+	s := c.status(forkID)
+	if got := claudeTokensOf(t, s); got != fork.usage() || s.Cost != nil {
+		t.Errorf("of the fork: %v and cost %v, Claude Code says %v", got, s.Cost, fork.usage())
+	}
+	agrees("forked", trunk)
+}
+
+// A limit that is reached is told of, and when it ends.
+func TestClaudeLimit(t *testing.T) {
+	w, a, c := newest(t, install.ClaudeCode)
+	began := time.Now()
+	a.With("ANTHROPIC_API_KEY=", "CLAUDE_CODE_OAUTH_TOKEN=no-real-token").Run("too much [[error 429]]").Wait() // as with a subscription
+	id := claudeID(t, w, "too much")
+	q := c.status(id).Quotas
+	if len(q) != 1 || !q[0].Reached || q[0].Name != "five_hour" || !strings.HasPrefix(q[0].Text, "You've hit your ") {
+		t.Fatalf("quotas %+v", q)
+	}
+	if ends, err := time.Parse(time.RFC3339, q[0].ResetsAt); err != nil || ends.Before(began.Add(30*time.Minute)) || ends.After(time.Now().Add(time.Hour+time.Second)) {
+		t.Errorf("the limit ends at %q", q[0].ResetsAt)
+	}
+	c.exits(124, "not reset in time", "wait", "--until", "reset", "--timeout", "1ms", id)
+}
+
+// printedUsage is what a run of codex exec says at its end that its thread has used.
+func printedUsage(t *testing.T, p *world.Process) (used output.Tokens) {
+	t.Helper()
+	p.Wait()
+	for line := range strings.Lines(p.Stdout()) {
+		var event struct {
+			Type  string
+			Usage struct {
+				In     int64 `json:"input_tokens"`
+				Cached int64 `json:"cached_input_tokens"`
+				Out    int64 `json:"output_tokens"`
+			}
+		}
+		if json.Unmarshal([]byte(line), &event) == nil && event.Type == "turn.completed" {
+			used.In, used.CacheRead, used.Out = event.Usage.In, event.Usage.Cached, event.Usage.Out
+		}
+	}
+	if used.Out == 0 {
+		t.Fatalf("no usage is printed:\n%s\n%s", p.Stdout(), p.Stderr())
+	}
+	return used
+}
+
+// A session's tokens are what Codex itself says, forks are not counted twice, and what a killed turn had used counts.
+func TestCodexTokens(t *testing.T) {
+	w, a, c := newest(t, install.Codex)
+	uses := func(id string) output.Tokens {
+		t.Helper()
+		if s := c.status(id); s.Tokens != nil {
+			return *s.Tokens
+		}
+		return output.Tokens{}
+	}
+	want := printedUsage(t, a.Run("the first [[shell echo one;; text done]]"))
+	id := codexID(t, w, "the first")
+	got := uses(id)
+	if got.In != want.In || got.Out != want.Out || got.CacheRead != want.CacheRead || got.Total != want.In+want.Out {
+		t.Errorf("tokens %+v, the agent says %+v", got, want)
+	}
+	if got.Context <= 0 || got.Context >= got.Total || got.Window < 100_000 {
+		t.Errorf("context %d of %d after two answers with %d tokens", got.Context, got.Window, got.Total)
+	}
+	all := printedUsage(t, a.Run("", "fork", id, "the fork [[text forked]]"))
+	if own, sum := uses(codexID(t, w, "the fork")), uses(id); own.In+sum.In != all.In || own.Out+sum.Out != all.Out {
+		t.Errorf("the fork has used %+v, its parent %+v; the agent says %+v of both", own, sum, all)
+	}
+	killed := a.Run("the second [[shell sleep 300]]", "resume", id, "-")
+	if !poll(func() bool { return uses(id).In > got.In }) {
+		t.Fatalf("the second turn has used nothing: %+v", uses(id))
+	}
+	killed.Kill()
+	got = uses(id)
+	a.Run("the third [[text done]]", "resume", id, "-").Wait()
+	if now := uses(id); now.In != got.In+want.In/2 || now.Out != got.Out+want.Out/2 {
+		t.Errorf("%+v, before the last answer %+v", now, got)
+	}
+}
+
+// A session's tokens include those of its sub-agents, as the model gave them to both; without --tokens they are the session's own.
+func TestCodexTokensOfSubAgents(t *testing.T) {
+	w, a, c := newest(t, install.Codex)
+	p := a.Run("above [[agent [[text below]];; hang @go;; text done]]", "--enable", "multi_agent")
+	rows := func(args ...string) (boss, kid output.Tokens) {
+		for _, s := range c.list(append([]string{"-a", "--children"}, args...)...) {
+			switch {
+			case s.Tokens == nil:
+			case s.ParentID != "":
+				kid = *s.Tokens
+			default:
+				boss = *s.Tokens
+			}
+		}
+		return boss, kid
+	}
+	if !poll(func() bool { _, kid := rows("--tokens"); return kid.In > 0 }) {
+		t.Fatal("the sub-agent has used nothing")
+	}
+	w.Model.Release("go")
+	p.Wait()
+	answers := served(w, func(q model.Request) bool { return !q.Side })
+	boss, kid := rows("--tokens")
+	own, _ := rows()
+	if boss.In != 1000*answers || boss.Total != 1050*answers || own.In+kid.In != boss.In || kid.In == 0 {
+		t.Errorf("tokens %+v, its own %+v, its sub-agent's %+v, of %d answers", boss, own, kid, answers)
+	}
+	if got := c.status(codexID(t, w, "above [[")).Tokens; *got != boss {
+		t.Errorf("status: %+v, list: %+v", got, boss)
+	}
+}
+
+// How much of what is allowed is used, until when, and that it was refused for it.
+func TestCodexQuotas(t *testing.T) {
+	w, a, c := newest(t, install.Codex)
+	a.Run("well within").Wait()
+	a.Run("too much [[error 429 usage_limit_reached]]").Wait()
+	for prompt, used := range map[string]float64{"well within": 12.5, "too much": 100} {
+		id := codexID(t, w, prompt)
+		s := c.status(id)
+		if len(s.Quotas) != 1 {
+			t.Fatalf("%s: quotas %+v", prompt, s.Quotas)
+		}
+		q, reached := s.Quotas[0], used == 100
+		if q.Used == nil || *q.Used != used || q.Reached != reached || strings.Contains(q.Text, "usage limit") != reached {
+			t.Errorf("%s: quota %+v", prompt, q)
+		}
+		if reset, err := time.Parse(time.RFC3339, q.ResetsAt); err != nil || time.Until(reset) > time.Hour || time.Until(reset) < 30*time.Minute {
+			t.Errorf("%s: it begins anew at %q: %v", prompt, q.ResetsAt, err)
+		}
+		c.exits(map[bool]int{true: 124}[reached], "", "wait", "--until", "reset", "--timeout", "1ms", id)
+	}
+	var limits []output.UsageLimit
+	c.answer(&limits, "usage", "--limits")
+	if !slices.ContainsFunc(limits, func(l output.UsageLimit) bool {
+		return l.Name == "primary" && l.Used != nil && *l.Used == 100 && l.SessionID == codexID(t, w, "too much")
+	}) {
+		t.Errorf("the newest words on the limits are %+v", limits)
+	}
 }

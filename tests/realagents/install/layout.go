@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 )
 
 // Installation is a finished installation of a release.
@@ -28,12 +27,6 @@ func platform() string {
 	return runtime.GOOS + "-" + arch
 }
 
-// target is a pattern for Rust's name of this machine: x86_64-unknown-linux-musl, aarch64-apple-darwin.
-func target() string {
-	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
-	return arch + "-*-" + runtime.GOOS + "*"
-}
-
 // pkg is the npm package of a release, with its version.
 func (r Release) pkg() string {
 	names := map[string]string{ClaudeCode: "@anthropic-ai/claude-code", Codex: "@openai/codex", codexACP: "@zed-industries/codex-acp", OpenCode: "opencode-ai"}
@@ -53,10 +46,9 @@ func (r Release) at(dir string) (i Installation, manifest string) {
 		}
 	case Codex:
 		manifest = filepath.Join(modules, "@openai", "codex", "package.json")
-		// "codex/codex" in the older ones, "bin/codex" in the newer; the oldest have those of all platforms in one package
+		// "codex/codex" in the older ones, "bin/codex" in the newer
 		found, _ := filepath.Glob(filepath.Join(modules, "@openai", "codex-"+platform(), "vendor", "*", "*", "codex"))
-		all, _ := filepath.Glob(filepath.Join(modules, "@openai", "codex", "vendor", target(), "*", "codex"))
-		i.Native = slices.Concat(found, all, []string{"missing"})[0]
+		i.Native = append(found, "missing")[0]
 		i.Shim = []string{filepath.Join(modules, ".bin", "codex")}
 	case codexACP:
 		manifest = filepath.Join(modules, "@zed-industries", "codex-acp", "package.json")

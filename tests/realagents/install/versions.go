@@ -1,18 +1,14 @@
 package install
 
-import (
-	"strings"
-
-	"agentctl/discover/native"
-)
+import "strings"
 
 // The pinned versions. Each stands for a generation of storage or of process evidence, so that a change here
 // means looking at docs/agents first.
 const (
 	// ClaudeCurrent is the newest Claude Code: status in the registry of headless runs too.
 	ClaudeCurrent = "2.1.332"
-	// ClaudeMain is the version that the documented facts were taken from.
-	ClaudeMain = "2.1.197"
+	// ClaudeOld is the version that many documented facts were taken from.
+	ClaudeOld = "2.1.197"
 	// CodexCurrent has writer locks and a daemon behind its TUI.
 	CodexCurrent = "0.171.0"
 	// CodexOld is the oldest supported one: it has neither, and the older rollout dialect.
@@ -42,11 +38,6 @@ func ParseRelease(s string) Release {
 	return Release{s[:max(at, 0)], s[at+1:]}
 }
 
-// Before reports whether the release is older than the version.
-func (r Release) Before(version string) bool {
-	return native.ParseVersion(r.Version).Before(native.ParseVersion(version))
-}
-
 // CodexACP is not Codex's command line: editors run it, and it runs Codex's sessions with Codex's own code (0.137).
 func CodexACP() Release { return Release{codexACP, "0.16.0"} }
 
@@ -61,7 +52,7 @@ func Releases() []Release {
 		{ClaudeCode, ClaudeCurrent},
 		{Codex, CodexCurrent},
 		{OpenCode, OpenCodeCurrent},
-		{ClaudeCode, ClaudeMain},
+		{ClaudeCode, ClaudeOld},
 		{Codex, CodexOld},
 		{OpenCode, OpenCodeOld},
 	}

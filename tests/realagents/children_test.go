@@ -1,0 +1,242 @@
+package realagents
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/internal/output"
+	"agentctl/tests/realagents/install"
+	"agentctl/tests/realagents/world"
+)
+
+func asText(messages []output.Message) string {
+	text, _ := json.MarshalIndent(messages, "", " ") // it was JSON before
+	return string(text)
+}
+
+// textsOf are what a role has said.
+func textsOf(messages []output.Message, role string) (texts []string) {
+	for _, m := range messages {
+		if m.Role == role && m.Kind == "text" {
+			texts = append(texts, *m.Text)
+		}
+	}
+	return texts
+}
+
+// follower is an `agentctl logs --follow` beside the test.
+type follower struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	lines *bufio.Scanner
+	told  []output.Message
+}
+
+func (c agentctl) follows(id string, flags ...string) *follower {
+	c.t.Helper()
+	f := &follower{t: c.t, cmd: c.command(append([]string{"logs", "-f", "--json", id}, flags...)...)}
+	f.cmd.Stderr = os.Stderr
+	out, err := f.cmd.StdoutPipe()
+	if err == nil {
+		err = f.cmd.Start()
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { _ = f.cmd.Process.Kill(); _ = f.cmd.Wait() }) // it has ended, if all went well
+	f.lines = bufio.NewScanner(out)
+	f.lines.Buffer(nil, 1<<20)
+	return f
+}
+
+// until reads what is told up to the message that is good, or up to the end, and reports whether there is one.
+func (f *follower) until(good func(output.Message) bool) bool {
+	f.t.Helper()
+	for f.lines.Scan() {
+		var m output.Message
+		if err := json.Unmarshal(f.lines.Bytes(), &m); err != nil {
+			f.t.Fatalf("%v\n%s", err, f.lines.Text())
+		}
+		if f.told = append(f.told, m); good(m) {
+			return true
+		}
+	}
+	return false
+}
+
+// What a session and its sub-agent say and do is told as it happens, with whose it is, up to the end.
+func TestSubAgentsAreFollowed(t *testing.T) {
+	eachAgent(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
+		tool, own := w.Tool(a.Dir()), w.Tool(a.Dir())
+		p := a.Run("has help [[agent do it [[shell " + tool.Command + "]];; shell " + own.Command + ";; text all is well]]")
+		tool.WaitRunning()
+		id := idOf(t, w, a, "has help")
+		f := c.follows(id, "--children")
+		var below string
+		if !f.until(func(m output.Message) bool {
+			below = m.Session
+			return m.Session != id && m.Tool != nil && strings.Contains(m.Tool.Brief, tool.Command)
+		}) {
+			t.Fatalf("it ends too soon: %s", asText(f.told))
+		}
+		if s := c.status(below); s.Status != "running" || s.PID != p.PID() {
+			t.Errorf("the sub-agent at work is %s, of process %d", rowOf(s), p.PID())
+		}
+		tool.End()
+		own.WaitRunning()
+		own.End()
+		p.Wait()
+		f.until(func(output.Message) bool { return false })
+		if err := f.cmd.Wait(); err != nil {
+			t.Errorf("logs -f: %v", err)
+		}
+		if !slices.ContainsFunc(f.told, func(m output.Message) bool {
+			return m.Session == id && m.Tool != nil && strings.Contains(m.Tool.Brief, own.Command)
+		}) || !slices.Contains(textsOf(f.told, "assistant"), "all is well") {
+			t.Errorf("not told of the session's own: %s", asText(f.told))
+		}
+	})
+}
+
+// A sub-agent that works in the background goes on when its terminal turns to another session, and stays one session, whose file is then
+// another one.
+func TestASubAgentIsBroughtAlong(t *testing.T) {
+	w, a, c := newest(t, install.ClaudeCode)
+	tool := w.Tool(a.Dir())
+	tui := a.TUI("--permission-mode", "default", "--allowedTools=Bash,Agent")
+	tui.Submit("has help [[agent do it [[shell " + tool.Command + "]];; text from above]]")
+	tool.WaitRunning()
+	tui.WaitFor("from above")
+	first := claudeID(t, w, "has help")
+	is := func(when, status string, pid int) (sub session) {
+		t.Helper()
+		if !poll(func() bool {
+			below := slices.DeleteFunc(c.list("-a", "--children"), func(s session) bool { return s.ID == nil || !strings.HasPrefix(*s.ID, "agent-") })
+			if len(below) == 1 {
+				sub = below[0]
+			}
+			return len(below) == 1 && rowOf(sub) == row(*sub.ID, pid, status)
+		}) {
+			t.Fatalf("%s, the sub-agent is %s, of %s", when, rowOf(sub), sub.ParentID)
+		}
+		return sub
+	}
+	begun := is("before", "running", tui.PID())
+	tui.Submit("/clear")
+	tui.WaitGone("from above")
+	if !poll(func() bool { return c.status(first).Status == "stopped" }) {
+		t.Fatalf("the session that was left is %s", rowOf(c.status(first)))
+	}
+	is("after /clear", "running", tui.PID())
+	tool.End()
+	sub := is("at the end", "stopped completed", 0)
+	if *sub.ID != *begun.ID || sub.ParentID == first || sub.Prompt != begun.Prompt || sub.Title != begun.Title || sub.StartedAt != begun.StartedAt {
+		t.Errorf("the sub-agent has become %+v\nof %+v", sub, begun)
+	}
+}
+
+// A sub-agent in a worktree that was made for it is at work there, and in nobody's way but there.
+func TestASubAgentInAWorktree(t *testing.T) {
+	w, a, c := newest(t, install.ClaudeCode)
+	tool := w.Tool(a.Dir())
+	call, err := json.Marshal(map[string]string{
+		"description": "apart", "prompt": "do it [[shell " + os.Getenv(binary) + " guard && cd " + a.Dir() + " && " + tool.Command + "]]",
+		"subagent_type": "general-purpose", "isolation": "worktree",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := a.Run("has help [[tool Agent "+string(call)+";; text from above]]", "--allowedTools=Bash,Agent")
+	tool.WaitRunning() // the guard has let it pass
+	var sub session
+	if !poll(func() bool {
+		sub = c.childOf(claudeID(t, w, "has help"))
+		return sub.Status == "running" && sub.CWD != a.Dir() && sub.Branch != ""
+	}) || sub.PID != p.PID() || !strings.HasPrefix(sub.CWD, a.Dir()+"/.claude/worktrees/") || sub.Branch != "worktree-"+filepath.Base(sub.CWD) {
+		t.Errorf("the sub-agent is %s in %s on %s", rowOf(sub), sub.CWD, sub.Branch)
+	}
+	c.exits(5, "", "guard", sub.CWD)
+	tool.End()
+	p.Wait()
+}
+
+// childOf is the sub-agent of a session.
+func (c agentctl) childOf(id string, args ...string) (sub session) {
+	c.t.Helper()
+	for _, s := range c.list(append(args, "--children")...) {
+		if s.ParentID == id {
+			sub = s
+		}
+	}
+	return sub
+}
+
+// The left arrow key makes a background session of a terminal's, and the terminal shows the list of them, for which a further process is held
+// ready.
+func TestASessionMovesToTheBackground(t *testing.T) {
+	w, a, c := newest(t, install.ClaudeCode)
+	tui := a.TUI("--permission-mode", "default")
+	tui.Submit("moves away [[hang @end]]")
+	w.WaitCall("moves away", 0)
+	id := claudeID(t, w, "moves away")
+	c.expect([]string{row(id, tui.PID(), "running")})
+	tui.Press("\x1b[D")
+	tui.WaitFor("moved to the background")
+	var left session
+	if !poll(func() bool {
+		left = c.status(id)
+		return left.Status == "stopped" && left.Meta.Get("continuedIn") != nil
+	}) {
+		t.Fatalf("the session that was left is %s, %v", rowOf(left), left.Meta)
+	}
+	moved, _ := left.Meta.Get("continuedIn").(string)
+	is := func(status string) {
+		t.Helper()
+		var rows []session
+		if !poll(func() bool {
+			rows = c.list()
+			return len(rows) == 1 && rows[0].ID != nil && *rows[0].ID == moved && rows[0].Status == status && rows[0].PID != tui.PID()
+		}) {
+			t.Fatalf("listed are %q", rowsOf(rows))
+		}
+	}
+	is("running")
+	w.Model.Release("end")
+	is("idle")
+}
+
+// A workflow has sub-agents work for it: each is a session of its own, and what they use is the session's.
+func TestAWorkflow(t *testing.T) {
+	w, a, c := newest(t, install.ClaudeCode)
+	tool := w.Tool(a.Dir())
+	call, err := json.Marshal(map[string]string{"script": "export const meta = {name: 'wf', description: 'some work'}\n" +
+		"return await agent('inner words [[shell " + tool.Command + "]]', {label: 'one'})\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := a.Run("has it done [[tool Workflow "+string(call)+";; text from above]]", "--allowedTools=Bash,Workflow")
+	tool.WaitRunning()
+	id := claudeID(t, w, "has it done")
+	var sub session
+	if !poll(func() bool { sub = c.childOf(id); return sub.ID != nil }) || rowOf(sub) != row(*sub.ID, p.PID(), "running") {
+		t.Fatalf("the sub-agent at work is %s", rowOf(sub))
+	}
+	c.exits(5, "", "guard", a.Dir())
+	tool.End()
+	result := lastResult(t, p)
+	if sub = c.childOf(id, "-a"); rowOf(sub) != row(*sub.ID, 0, "stopped completed") {
+		t.Errorf("the sub-agent is %s in the end", rowOf(sub))
+	}
+	if got := claudeTokensOf(t, c.status(id)); got != result.session() || got == result.usage() {
+		t.Errorf("the session has used %v, by the agent's own word %v", got, result.session())
+	}
+	if n := len(c.peek(id, "--children")); n <= len(c.peek(id)) {
+		t.Errorf("what the sub-agent says is not among the %d messages", n)
+	}
+}
