@@ -72,7 +72,8 @@ func scriptCommands() map[string]command {
 			ts.Check(terminal.Close())
 			ts.Check(os.WriteFile(ts.MkAbs(args[1]), bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")), 0o600))
 		}),
-		"unpacks": withArgs(1, unpacks),
+		"unpacks":  withArgs(1, unpacks),
+		"installs": withArgs(1, installs),
 		// narrow COLUMNS FILE: no line of it is wider on a terminal. What is cleared again, such as the progress of a slow machine, is not on it.
 		"narrow": withArgs(2, func(ts *testscript.TestScript, args []string) {
 			columns, err := strconv.Atoi(args[0])

@@ -131,6 +131,8 @@ func scripts(dir string) testscript.Params {
 				return binds(), nil
 			case "unpackable":
 				return unpackable(), nil
+			case "installable":
+				return installable(), nil
 			case "all":
 				return extent.All(), nil
 			case "machines":

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"agentctl/tests/recipes"
 )
 
 // recipeScripts are the scripts that run what README.md and docs/*.md print.
@@ -73,7 +71,7 @@ func TestRecipes(t *testing.T) {
 // code of each. OLD stands for the example's own values.
 func recipe(root string) command {
 	return withArgs(2, func(ts *testscript.TestScript, args []string) {
-		b, err := recipes.Find(root, args[0])
+		b, err := findBlock(root, args[0])
 		ts.Check(err)
 		var script strings.Builder
 		single := ts.Getenv("lines_" + args[0])
@@ -106,7 +104,7 @@ func replaced(text string, args []string) (string, []string) {
 // line ID TEXT [OLD=NEW…]: $line is the command of a block that contains the text; recipe leaves it out from then on.
 func recipeLine(root string) command {
 	return withArgs(2, func(ts *testscript.TestScript, args []string) {
-		b, err := recipes.Find(root, args[0])
+		b, err := findBlock(root, args[0])
 		ts.Check(err)
 		found, err := b.Line(args[1])
 		ts.Check(err)
@@ -119,7 +117,7 @@ func recipeLine(root string) command {
 // copied ID PATH [OLD=NEW…]: writes a block to a file.
 func recipeFile(root string) command {
 	return withArgs(2, func(ts *testscript.TestScript, args []string) {
-		b, err := recipes.Find(root, args[0])
+		b, err := findBlock(root, args[0])
 		ts.Check(err)
 		text, _ := replaced(b.Text, args[2:])
 		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
@@ -187,7 +185,7 @@ func stub() command {
 
 // TestEveryRecipeIsRun holds the scripts against the documents: no block, and no line of one, is left out.
 func TestEveryRecipeIsRun(t *testing.T) {
-	blocks, err := recipes.Read(moduleRoot)
+	blocks, err := readBlocks(moduleRoot)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,4 @@
-// Package recipes reads the commands and files that README.md and the documents in docs print, for the tests that run them as they
-// are printed.
-package recipes
+package e2e_test
 
 import (
 	"errors"
@@ -10,8 +8,8 @@ import (
 	"strings"
 )
 
-// Block is a fenced block of a document that a reader is meant to copy.
-type Block struct {
+// documentBlock is a fenced block of a document that a reader is meant to copy.
+type documentBlock struct {
 	// ID names the block: the document, the heading above it as in a link, and its number below that heading ("docs/cli.md:list/1").
 	ID string
 	// Language is what follows the fence: "sh", "toml", "yaml", or "console" for a shell session whose commands begin with "$ ".
@@ -21,7 +19,7 @@ type Block struct {
 }
 
 // Commands are the command lines of a shell's block, without those that hold a comment only.
-func (b Block) Commands() []string {
+func (b documentBlock) Commands() []string {
 	var out []string
 	for line := range strings.Lines(b.Text) {
 		line = strings.TrimSuffix(line, "\n")
@@ -39,7 +37,7 @@ func (b Block) Commands() []string {
 }
 
 // Line is the only command of the block that contains a text.
-func (b Block) Line(text string) (string, error) {
+func (b documentBlock) Line(text string) (string, error) {
 	found := ""
 	for _, line := range b.Commands() {
 		if !strings.Contains(line, text) {
@@ -56,14 +54,14 @@ func (b Block) Line(text string) (string, error) {
 	return found, nil
 }
 
-// Read returns the blocks of README.md and docs/*.md below root, the module's folder. It leaves out usage lines and sample output
+// readBlocks returns the blocks of README.md and docs/*.md below root, the module's folder. It leaves out usage lines and sample output
 // (no language and no "$ "), and JSON, which other tests hold against the schema.
-func Read(root string) ([]Block, error) {
+func readBlocks(root string) ([]documentBlock, error) {
 	names, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {
 		return nil, err
 	}
-	var out []Block
+	var out []documentBlock
 	for _, name := range append([]string{filepath.Join(root, "README.md")}, names...) {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -73,7 +71,7 @@ func Read(root string) ([]Block, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := parse(filepath.ToSlash(document), string(text))
+		found, err := parseBlocks(filepath.ToSlash(document), string(text))
 		if err != nil {
 			return nil, err
 		}
@@ -85,29 +83,29 @@ func Read(root string) ([]Block, error) {
 	return out, nil
 }
 
-// Find returns the block with an ID.
-func Find(root, id string) (Block, error) {
-	blocks, err := Read(root)
+// findBlock returns the block with an ID.
+func findBlock(root, id string) (documentBlock, error) {
+	blocks, err := readBlocks(root)
 	if err != nil {
-		return Block{}, err
+		return documentBlock{}, err
 	}
 	for _, b := range blocks {
 		if b.ID == id {
 			return b, nil
 		}
 	}
-	return Block{}, fmt.Errorf("no document has the block %s", id)
+	return documentBlock{}, fmt.Errorf("no document has the block %s", id)
 }
 
-func parse(document, text string) ([]Block, error) {
-	var out []Block
+func parseBlocks(document, text string) ([]documentBlock, error) {
+	var out []documentBlock
 	heading, count, open := "", 0, false
-	var current Block
+	var current documentBlock
 	for line := range strings.Lines(text) {
 		fence, isFence := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "```")
 		switch {
 		case isFence && !open:
-			current, open = Block{Language: fence}, true
+			current, open = documentBlock{Language: fence}, true
 		case isFence:
 			open = false
 			if current.Language == "" && strings.HasPrefix(current.Text, "$ ") {
@@ -122,7 +120,7 @@ func parse(document, text string) ([]Block, error) {
 		case open:
 			current.Text += line
 		case strings.HasPrefix(line, "#"):
-			heading, count = anchor(line), 0
+			heading, count = headingAnchor(line), 0
 		}
 	}
 	if open {
@@ -131,8 +129,8 @@ func parse(document, text string) ([]Block, error) {
 	return out, nil
 }
 
-// anchor is the name that a link to a heading has.
-func anchor(heading string) string {
+// headingAnchor is the name that a link to a heading has.
+func headingAnchor(heading string) string {
 	words := strings.ToLower(strings.TrimSpace(strings.TrimLeft(heading, "#")))
 	return strings.Map(func(r rune) rune {
 		switch {
