@@ -1,8 +1,15 @@
 package terminal
 
 import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
 )
 
 // Key is a key that was typed: a character, a control character, or one of the named keys.
@@ -90,30 +97,111 @@ func decodeSequence(typed []byte, all bool) (Key, int) {
 // named returns the key of a sequence: its parameters, of which the first counts, and its last character (xterm, VT220).
 func named(parameters string, final byte) Key {
 	number, _, _ := strings.Cut(parameters, ";")
-	switch final {
-	case 'A':
-		return Up
-	case 'B':
-		return Down
-	case 'C':
-		return Right
-	case 'D':
-		return Left
-	case 'H':
-		return Home
-	case 'F':
-		return End
-	case '~':
-		if k, ok := numbered()[number]; ok {
-			return k
-		}
+	if final != '~' {
+		number = ""
 	}
-	return Unknown
+	k, ok := map[string]Key{
+		"A": Up, "B": Down, "C": Right, "D": Left, "H": Home, "F": End, "1~": Home, "7~": Home, "4~": End, "8~": End, "3~": Delete,
+		"5~": PageUp, "6~": PageDown, "200~": PasteBegin, "201~": PasteEnd,
+	}[number+string(final)]
+	if !ok {
+		return Unknown
+	}
+	return k
 }
 
-// numbered are the keys of sequences that end with a tilde, by their number.
-func numbered() map[string]Key {
-	return map[string]Key{
-		"1": Home, "7": Home, "4": End, "8": End, "3": Delete, "5": PageUp, "6": PageDown, "200": PasteBegin, "201": PasteEnd,
+// sequenceTimeout is how long the rest of a key's sequence may take to arrive after its first byte. It is longer than the
+// pauses of a slow line, and too short to be felt after ESC itself.
+const sequenceTimeout = 50 * time.Millisecond
+
+// readKeys reads keys from the terminal until stop is called. It closes the channel if the terminal is gone. It
+// polls before each read: a pending read could not be cancelled, and would take a key meant for the next program.
+func readKeys(in *os.File) (keys <-chan Key, stop func(), err error) {
+	stopRead, stopWrite, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	out, quit, done := make(chan Key), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(out)
+		defer stopRead.Close()
+		buf, typed := make([]byte, 256), []byte(nil)
+		for {
+			ready, stopped := waitForKey(in, stopRead, len(typed) > 0)
+			if stopped {
+				return
+			}
+			if ready {
+				n, err := unix.Read(int(in.Fd()), buf)
+				switch {
+				case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
+					continue
+				case err != nil || n == 0:
+					return
+				}
+				typed = append(typed, buf[:n]...)
+			}
+			var list []Key
+			list, typed = decodeKeys(typed, !ready)
+			for _, k := range list {
+				select {
+				case out <- k:
+				case <-quit:
+					return
+				}
+			}
+		}
+	}()
+	return out, func() { close(quit); stopWrite.Close(); <-done }, nil
+}
+
+// waitForKey waits for input; with begun, which says that a sequence has begun, at most [sequenceTimeout]. stopped reports
+// that the write end of stopRead is closed.
+func waitForKey(in, stopRead *os.File, begun bool) (ready, stopped bool) {
+	set := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}, {Fd: int32(stopRead.Fd()), Events: unix.POLLIN}}
+	timeout := -1
+	if begun {
+		timeout = int(sequenceTimeout.Milliseconds())
+	}
+	for {
+		n, err := unix.Poll(set, timeout)
+		if !errors.Is(err, unix.EINTR) {
+			return n > 0, err != nil || set[1].Revents != 0
+		}
+	}
+}
+
+// interruptKey is what Ctrl-C types where the terminal makes no signal of it.
+const interruptKey Key = 'c' - 'a' + 1
+
+// WaitEnter shows a message, made for a number of columns, in the line of the cursor until a line or Ctrl-C is typed, the terminal
+// is gone, or ctx has ended. It is for a terminal that [Request.Run] uses. It writes the message again and again: where a program was
+// killed, another one may reset the terminal later, as the server of tmux does for its client.
+func WaitEnter(ctx context.Context, in, out *os.File, message func(columns int) string) {
+	keys, stop, err := readKeys(in)
+	if err != nil {
+		return
+	}
+	defer stop()
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, unix.SIGINT)
+	defer signal.Stop(interrupts)
+	tick := time.NewTicker(redrawInterval)
+	defer tick.Stop()
+	for {
+		columns, _ := terminalSize(out)
+		_, _ = out.WriteString("\r\x1b[K" + message(columns-1)) // without a terminal there are no keys either
+		select {
+		case <-ctx.Done():
+			return
+		case <-interrupts:
+			return
+		case <-tick.C:
+		case k, more := <-keys:
+			if !more || k == Enter || k == interruptKey {
+				return
+			}
+		}
 	}
 }

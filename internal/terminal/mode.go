@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,12 +27,6 @@ type screenMode struct {
 	active  bool
 }
 
-// enterScreenMode saves the mode of the terminal and enters ours.
-func enterScreenMode(in, out *os.File) (*screenMode, error) {
-	m := &screenMode{in: in, out: out}
-	return m, m.enter()
-}
-
 // enter disables line buffering and echo, and switches to the alternate screen. Keys that generate signals still
 // do, except Ctrl-Z. If our mode is active already, enter sets it again: a shell that used the terminal meanwhile
 // may have changed it.
@@ -47,9 +42,9 @@ func (m *screenMode) enter() error {
 	now.Cc[unix.VMIN], now.Cc[unix.VTIME] = 1, 0
 	now.Cc[unix.VSUSP] = disabledChar // delivered as a key, so that the terminal can be restored first
 	m.active = true
-	if err := retryEINTR(func() error { return unix.IoctlSetTermios(int(m.in.Fd()), setTermios, now) }); err != nil {
+	if err := m.set(setTermios, now); err != nil {
 		m.restore()
-		return fmt.Errorf("setting the terminal's mode: %w", err)
+		return err
 	}
 	_, err = m.out.WriteString(enterAltScreen)
 	return err
@@ -65,32 +60,23 @@ func (m *screenMode) isSuspendKey(k Key) bool {
 // program in the foreground gets it from the terminal, too. Other signals end the context, and lend returns
 // [context.Canceled].
 func (m *screenMode) lend(ctx context.Context, signals <-chan os.Signal, run func(context.Context)) error {
-	saved := m.saved
 	m.restore()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	done := make(chan any)
+	done := make(chan struct{})
 	go func() {
-		defer func() { done <- recover() }()
+		defer close(done)
 		run(ctx)
 	}()
-	var ended error
 	for {
 		select {
-		case panicked := <-done:
-			err := m.reset(saved)
-			switch {
-			case panicked != nil:
-				panic(panicked)
-			case ended != nil || ctx.Err() != nil:
-				return context.Canceled
-			case err != nil:
-				return err
+		case <-done:
+			if err := m.reset(); ctx.Err() != nil || err != nil {
+				return cmp.Or(ctx.Err(), err)
 			}
 			return m.enter()
 		case sig := <-signals:
 			if isFinal(sig) {
-				ended = context.Canceled
 				cancel()
 			}
 		}
@@ -98,7 +84,7 @@ func (m *screenMode) lend(ctx context.Context, signals <-chan os.Signal, run fun
 }
 
 // reset undoes what another program, which may have been killed, has left on the terminal.
-func (m *screenMode) reset(saved unix.Termios) error {
+func (m *screenMode) reset() error {
 	// tmux has its terminal not block (3.3a). A write of ours would then fail where the terminal is slow.
 	for _, f := range []*os.File{m.in, m.out} {
 		if err := unix.SetNonblock(int(f.Fd()), false); err != nil {
@@ -108,10 +94,20 @@ func (m *screenMode) reset(saved unix.Termios) error {
 	if _, err := m.out.WriteString(resetModes); err != nil {
 		return err
 	}
-	if err := retryEINTR(func() error { return unix.IoctlSetTermios(int(m.in.Fd()), setTermios, &saved) }); err != nil {
-		return fmt.Errorf("setting the terminal's mode: %w", err)
+	return m.set(setTermios, &m.saved)
+}
+
+// set sets a mode; a signal may interrupt the call.
+func (m *screenMode) set(request uint, mode *unix.Termios) error {
+	for {
+		err := unix.IoctlSetTermios(int(m.in.Fd()), request, mode)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, unix.EINTR):
+			return fmt.Errorf("setting the terminal's mode: %w", err)
+		}
 	}
-	return nil
 }
 
 // restore restores the saved mode and the normal screen. It ignores errors: they mean that the terminal is gone.
@@ -121,23 +117,17 @@ func (m *screenMode) restore() {
 	}
 	m.active = false
 	_, _ = m.out.WriteString(leaveAltScreen)
-	m.setSaved(true)
+	_ = m.set(setTermios, &m.saved)
 }
 
-// setSaved sets the saved mode, with drain once the terminal has taken all output. It ignores errors, as restore does.
-func (m *screenMode) setSaved(drain bool) {
-	request := uint(setTermios)
-	if !drain {
-		request = setTermiosNow
+// Foreground reports whether our process group is the foreground process group of the terminal. If so, Ctrl-C and
+// Ctrl-Z signal us and every process of the group.
+func Foreground() bool {
+	tty, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
 	}
-	_ = retryEINTR(func() error { return unix.IoctlSetTermios(int(m.in.Fd()), request, &m.saved) })
-}
-
-// retryEINTR calls do until it is not interrupted by a signal.
-func retryEINTR(do func() error) error {
-	for {
-		if err := do(); !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
+	defer tty.Close()
+	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
 }

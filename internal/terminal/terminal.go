@@ -35,7 +35,9 @@ type Screen struct {
 	// drawn are the lines on the terminal, for this size; nil: all lines must be drawn.
 	drawn         []string
 	columns, rows int
+	m             screenMode
 	w             *writer
+	signals       chan os.Signal
 }
 
 // Request is what a key asks the screen for; the zero value: for nothing but the next frame.
@@ -50,20 +52,20 @@ type Request struct {
 // [context.Canceled] if SIGTERM, SIGHUP or SIGQUIT arrives, or if the terminal is gone. Then a further SIGHUP has no effect: that
 // of a terminal that is gone may arrive late, and must not change the exit code. Ctrl-Z restores the terminal and suspends the process.
 func (s *Screen) Show(ctx context.Context) (err error) {
-	m, err := enterScreenMode(s.In, s.Out)
-	if err != nil {
+	s.m = screenMode{in: s.In, out: s.Out}
+	if err := s.m.enter(); err != nil {
 		return err
 	}
 	s.w = newWriter(s.Out)
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, handledSignals()...)
+	s.signals = make(chan os.Signal, 8)
+	signal.Notify(s.signals, handledSignals()...)
 	defer func() {
 		if errors.Is(err, context.Canceled) {
 			signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
 		}
-		signal.Stop(signals)
+		signal.Stop(s.signals)
 	}()
-	defer s.leave(m)
+	defer s.leave()
 	keys, stop, err := readKeys(s.In)
 	if err != nil {
 		return err
@@ -97,39 +99,49 @@ func (s *Screen) Show(ctx context.Context) (err error) {
 			if !more {
 				return context.Canceled
 			}
-			if m.isSuspendKey(key) {
-				if err := s.suspend(ctx, m, signals); err != nil {
+			if s.m.isSuspendKey(key) {
+				if err := s.suspend(ctx); err != nil {
 					return err
 				}
 				continue
 			}
-			switch r := s.typed(key); {
+			r := Request{Quit: key == 'q' || key == 'Q'}
+			if s.Typed != nil {
+				r = s.Typed(key)
+			}
+			switch {
 			case r.Quit:
 				return nil
 			case r.Run != nil:
 				stop()
 				stop = nil
-				if err := s.lend(ctx, m, signals, r.Run); err != nil {
+				if err := s.flush(ctx); err != nil {
+					return err
+				}
+				if err := s.m.lend(ctx, s.signals, r.Run); err != nil {
 					return err
 				}
 				if keys, stop, err = readKeys(s.In); err != nil {
 					return err
 				}
 			}
-		case sig := <-signals:
-			if quit, err := s.handleSignal(ctx, m, signals, sig); quit || err != nil {
-				return err
+		case sig := <-s.signals:
+			switch {
+			case sig == unix.SIGINT:
+				return nil
+			case isFinal(sig):
+				return context.Canceled
+			case sig == unix.SIGCONT: // other programs may have used the terminal meanwhile
+				if err := s.flush(ctx); err != nil {
+					return err
+				}
+				if err := s.m.enter(); err != nil {
+					return err
+				}
 			}
 		}
 		due = true
 	}
-}
-
-func (s *Screen) typed(key Key) Request {
-	if s.Typed != nil {
-		return s.Typed(key)
-	}
-	return Request{Quit: key == 'q' || key == 'Q'}
 }
 
 // handledSignals are the signals that Show handles. A signal that was ignored when the program started stays
@@ -145,31 +157,14 @@ func handledSignals() (list []os.Signal) {
 	return list
 }
 
-// handleSignal handles a signal, and reports whether Show must return. The next frame shows the effect of the
-// others.
-func (s *Screen) handleSignal(ctx context.Context, m *screenMode, signals <-chan os.Signal, sig os.Signal) (quit bool, err error) {
-	switch {
-	case sig == unix.SIGINT:
-		return true, nil
-	case isFinal(sig):
-		return true, context.Canceled
-	case sig == unix.SIGCONT: // other programs may have used the terminal meanwhile
-		if err := s.flush(ctx, signals); err != nil {
-			return false, err
-		}
-		s.drawn = nil
-		return false, m.enter()
-	}
-	return false, nil
-}
-
 // isFinal reports whether a signal ends the program.
 func isFinal(sig os.Signal) bool {
 	return sig == unix.SIGTERM || sig == unix.SIGHUP || sig == unix.SIGQUIT
 }
 
-// flush waits until the terminal has taken what was written. It returns [context.Canceled] if a signal ends the program before.
-func (s *Screen) flush(ctx context.Context, signals <-chan os.Signal) error {
+// flush waits until the terminal has taken what was written, and has the next frame drawn whole. It returns [context.Canceled] if a
+// signal ends the program before.
+func (s *Screen) flush(ctx context.Context) error {
 	for s.w.busy {
 		select {
 		case err := <-s.w.done:
@@ -178,48 +173,43 @@ func (s *Screen) flush(ctx context.Context, signals <-chan os.Signal) error {
 			}
 		case <-ctx.Done():
 			return ctx.Err()
-		case sig := <-signals:
+		case sig := <-s.signals:
 			if sig == unix.SIGINT || isFinal(sig) {
 				return context.Canceled
 			}
 		}
 	}
+	s.drawn = nil
 	return nil
 }
 
-// leave restores the terminal at the end, even if it takes no output.
-func (s *Screen) leave(m *screenMode) {
+// leave restores the terminal at the end, even if it takes no output. It ignores errors: they mean that the terminal is gone.
+func (s *Screen) leave() {
 	defer s.w.close()
-	if !m.active {
+	if !s.m.active {
 		return
 	}
-	m.active = false
+	s.m.active = false
 	taken := s.w.clear()
 	if taken {
 		s.w.write(leaveAltScreen)
 		taken = s.w.clear()
 	}
-	m.setSaved(taken)
+	request := uint(setTermios)
+	if !taken {
+		request = setTermiosNow
+	}
+	_ = s.m.set(request, &s.m.saved)
 }
 
 // suspend gives the terminal to the shell until the process is continued.
-func (s *Screen) suspend(ctx context.Context, m *screenMode, signals <-chan os.Signal) error {
-	if err := s.flush(ctx, signals); err != nil {
+func (s *Screen) suspend(ctx context.Context) error {
+	if err := s.flush(ctx); err != nil {
 		return err
 	}
-	s.drawn = nil
-	m.restore()
+	s.m.restore()
 	suspend()
-	return m.enter()
-}
-
-// lend gives the terminal to a function until it returns.
-func (s *Screen) lend(ctx context.Context, m *screenMode, signals <-chan os.Signal, run func(context.Context)) error {
-	if err := s.flush(ctx, signals); err != nil {
-		return err
-	}
-	s.drawn = nil
-	return m.lend(ctx, signals, run)
+	return s.m.enter()
 }
 
 // suspend stops the process group, as Ctrl-Z does in any other program, and returns when it is continued. It sends

@@ -282,8 +282,8 @@ func TestSuspendKey(t *testing.T) {
 		if err := unix.IoctlSetTermios(int(s.master.Fd()), setTermios, &now); err != nil {
 			t.Fatal(err)
 		}
-		m, err := enterScreenMode(s.screen.In, s.screen.Out)
-		if err != nil {
+		m := screenMode{in: s.screen.In, out: s.screen.Out}
+		if err := m.enter(); err != nil {
 			t.Fatal(err)
 		}
 		if got := m.isSuspendKey(c.key); got != c.want {
