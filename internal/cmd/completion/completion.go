@@ -2,12 +2,16 @@
 package completion
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"strings"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
 )
 
 func New(f cmdutil.Factory) *cli.Command {
@@ -26,6 +30,61 @@ func New(f cmdutil.Factory) *cli.Command {
 		}),
 	}
 }
+
+// NewComplete makes the hidden command that the completion scripts call: `agentctl __complete SHELL …`. The form of the
+// further arguments depends on the shell (see [completer.complete]). It prints the candidates, and never fails: a command line
+// that cannot be completed has none.
+func NewComplete(f cmdutil.Factory, verbs func() []cmdutil.Verb) *cli.Command {
+	return &cli.Command{
+		Hidden:          true,
+		SkipFlagParsing: true,
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			if len(args) == 0 {
+				return nil
+			}
+			_, err := io.WriteString(f.Stdout, completer{c.Context, f, verbs()}.complete(args[0], args[1:]))
+			return err
+		},
+	}
+}
+
+// complete answers the completion script of a shell. Every record ends with a NUL.
+//
+// Zsh and fish give the words up to the cursor without their quotes, the last one unfinished, and quote what they insert. For
+// zsh words and descriptions come in turn. For fish a word has a tab and its description behind it. PowerShell gives the words in one
+// argument with a line feed between them, since versions before 7.3 do not pass on an empty argument, and is given the text to
+// insert, the word and its description in turn: it inserts the text as it is, so it is quoted here, as for bash (see [bashRequest]).
+func (c completer) complete(shell string, args []string) string {
+	words := args
+	var record func(word, about string) string
+	switch shell {
+	case "bash":
+		words, record = bashRequest(args)
+	case "zsh":
+		record = func(word, about string) string { return word + "\x00" + about + "\x00" }
+	case "fish":
+		record = func(word, about string) string { return strings.TrimSuffix(word+"\t"+about, "\t") + "\x00" }
+	case "powershell":
+		words = strings.Split(strings.Join(args, "\n"), "\n")
+		record = func(word, about string) string { // an empty text of a result is an error in PowerShell
+			return powerShellQuoted(word) + "\x00" + word + "\x00" + cmp.Or(about, word) + "\x00"
+		}
+	}
+	if record == nil || len(words) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, o := range c.candidates(words) {
+		if strings.HasPrefix(o.text, words[len(words)-1]) && strings.IndexFunc(o.text, unprintable) < 0 {
+			b.WriteString(record(o.text, output.Sanitize(o.description)))
+		}
+	}
+	return b.String()
+}
+
+// unprintable reports whether a word with this character is not offered: only some shells could insert it.
+func unprintable(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) }
 
 func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 

@@ -100,12 +100,9 @@ func TestCompleteBash(t *testing.T) {
 		{"agentctl", "agentctl"}:                                    "",
 		{"agentctl list --sta", "something else"}:                   "",
 		{"agentctl list --sta", "t list --sta"}:                     "",
-		{`agentctl completion $'\x62a`, `a`}:                        "",
-		{`agentctl completion $'\142a`, `\142a`}:                    "bash\x00\x00",
 		{"agentctl list --cwd 'a b' --until x --status w", "w"}:     "waiting\x00\x00",
 		{`agentctl list --cwd "a \" b" --cwd a\ b --status w`, "w"}: "waiting\x00\x00",
 		{"agentctl list --cwd 'it'\\''s' --status w", "w"}:          "waiting\x00\x00",
-		{`agentctl list --cwd $'it\'s' --status ""w`, "w"}:          "waiting\x00\x00",
 	} {
 		f, out := cmdtest.New(t)
 		if cmd.Run(t.Context(), f, "__complete", "bash", line[0], line[1]); out.Stdout.String() != want {
@@ -147,5 +144,25 @@ func TestCompleteWorktrees(t *testing.T) {
 	f, out := cmdtest.InRepository(t)
 	if cmd.Run(t.Context(), f, "__complete", "zsh", "worktree", "clean", ""); !strings.HasPrefix(out.Stdout.String(), "fix\x00") || strings.Count(out.Stdout.String(), "\x00") != 2 {
 		t.Errorf("%q", out.Stdout.String())
+	}
+}
+
+// The words come in one argument, and the answer has three texts for each candidate, none of them empty.
+func TestCompletePowerShell(t *testing.T) {
+	for typed, want := range map[string]string{
+		"li":                  "list",
+		"completion\npower":   "powershell",
+		"list\n--status\nrun": "running",
+		"list\n--nothing":     "",
+	} {
+		f, out := cmdtest.New(t)
+		cmd.Run(t.Context(), f, "__complete", "powershell", typed)
+		records := strings.Split(out.Stdout.String(), "\x00")
+		if want == "" && len(records) == 1 {
+			continue
+		}
+		if len(records)%3 != 1 || records[0] != want || records[1] != want || records[2] == "" {
+			t.Errorf("%q: %q, want %s", typed, records, want)
+		}
 	}
 }

