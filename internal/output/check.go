@@ -31,7 +31,7 @@ func isWord[W ~string](word string, known ...W) bool { return slices.Contains(kn
 // checkTimes returns an error unless all are absent, or times.
 func checkTimes(timestamps ...string) error {
 	for _, text := range timestamps {
-		if _, ok := parseTimestamp(text); !ok && text != "" {
+		if _, ok := ParseTimestamp(text); !ok && text != "" {
 			return fmt.Errorf("%q is not a time", text)
 		}
 	}
@@ -154,4 +154,73 @@ func (e *Export) SetHost(host string) {
 	for i := range e.Children {
 		e.Children[i].SetHost(host)
 	}
+}
+
+// Check returns an error unless the object of another agentctl may be printed.
+func (o *Orphan) Check() error {
+	if o.Adapter != "" && !isAdapterName(o.Adapter) {
+		return fmt.Errorf("no process of an agent: adapter %q", o.Adapter)
+	}
+	return nil
+}
+
+// Check returns an error unless the object of another agentctl may be printed. No count of tokens is negative, and the total is the sum of the rows.
+func (u *Usage) Check() error {
+	var sum Tokens
+	for _, row := range append(slices.Clone(u.Rows), u.Total) {
+		switch t := row.Tokens; {
+		case row.Adapter != "" && !isAdapterName(row.Adapter):
+			return fmt.Errorf("no use of an agent: adapter %q", row.Adapter)
+		case min(t.In, t.Out, t.CacheRead, t.CacheWrite, t.Reasoning, t.Total, int64(row.Sessions)) < 0:
+			return errors.New("a count of its use is negative")
+		}
+	}
+	for _, row := range u.Rows {
+		sum = sum.Plus(row.Tokens)
+	}
+	if sum != u.Total.Tokens {
+		return errors.New("the total of its use is not the sum of the rows")
+	}
+	return nil
+}
+
+// Check returns an error unless the object of another agentctl may be printed.
+func (l *UsageLimit) Check() error {
+	if !isAdapterName(l.Adapter) {
+		return fmt.Errorf("no limit of an agent: adapter %q", l.Adapter)
+	}
+	return checkTimes(l.ResetsAt, l.Time)
+}
+
+// isMetricName reports whether Prometheus takes a name, as that of a metric or of a label.
+func isMetricName(name string) bool {
+	const longest = 128
+	return name != "" && len(name) <= longest && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_0123456789") == "" && (name[0] < '0' || name[0] > '9')
+}
+
+// Check returns an error unless the metric of another agentctl may be printed.
+func (m *Metric) Check() error {
+	if !isMetricName(m.Name) {
+		return fmt.Errorf("no metric: %q", m.Name)
+	}
+	for _, s := range m.Samples {
+		for _, l := range s.Labels {
+			if !isMetricName(l.Name) || l.Name == "host" {
+				return fmt.Errorf("no label of a metric: %q", l.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// Check returns an error unless the object of another agentctl may be printed.
+func (r *StoredResult) Check() error {
+	results := []string{"done", "planned", "unneeded", "refused", "unsupported", "failed"}
+	if !isAdapterName(r.Adapter) || !slices.Contains(results, r.Result) {
+		return fmt.Errorf("no result of a session: adapter %q, result %q", r.Adapter, r.Result)
+	}
+	if r.Session != nil {
+		return r.Session.Check()
+	}
+	return nil
 }

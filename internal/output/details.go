@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Details writes everything that is known of one session as text: one aligned line a fact, then its processes, its
@@ -39,7 +39,7 @@ func Details(w io.Writer, s *Session, opts TextOptions) error {
 		_ = processGrid(s.Orphans, opts).print(out, opts)
 	}
 	if s.Explain != nil {
-		s.Explain.write(out)
+		writeExplanation(out, s.Explain)
 	}
 	return out.Flush()
 }
@@ -59,12 +59,12 @@ func (o TextOptions) details(s *Session) []detail {
 		{"agent", strings.TrimSpace(s.Adapter + " " + Sanitize(s.Version))},
 		{"status", statusWithCall(s)},
 		{"error", s.Error},
-		{"doing", s.turnDetail()},
+		{"doing", s.TurnDetail()},
 		{"title", s.Title},
 		{"prompt", s.Prompt},
 		{"dir", o.shortDir(s.CWD)},
 		{"branch", s.Branch},
-		{"changes", s.changesText()},
+		{"changes", changesText(s)},
 		{"model", s.Model},
 		{"source", s.Source},
 		{"pid", o.processesText(s)},
@@ -72,7 +72,7 @@ func (o TextOptions) details(s *Session) []detail {
 		{"started", o.timeAndAge(s.StartedAt)},
 		{"active", o.timeAndAge(s.LastActivityAt)},
 		{"tokens", tokensText(s.Tokens)},
-		{"cost", costText(finite(s.Cost))},
+		{"cost", costText(s.Cost)},
 		{"quota", o.quotasText(s.Quotas)},
 		{"group", s.Group},
 		{"parent", s.ParentID},
@@ -114,14 +114,6 @@ func (o TextOptions) processesText(s *Session) string {
 		out = append(out, text)
 	}
 	return strings.Join(out, "; ")
-}
-
-func (o TextOptions) timeAndAge(timestamp string) string {
-	t, ok := parseTimestamp(timestamp)
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("%s (%s ago)", t.In(o.Now.Location()).Format(time.DateTime), Age(t, o.Now))
 }
 
 func tokensText(t *Tokens) string {
@@ -182,4 +174,167 @@ func metaText(v any) string {
 		return fmt.Sprint(v)
 	}
 	return string(b)
+}
+
+// writeExplanation prints the explanation, as status --explain does below the details.
+func writeExplanation(w io.Writer, x *Explanation) {
+	fmt.Fprintf(w, "\nwhy: %s\n", Sanitize(x.Verdict))
+	if len(x.Considered) == 0 {
+		fmt.Fprintln(w, "no process gives any evidence of it")
+		return
+	}
+	fmt.Fprintln(w, "evidence considered:")
+	for _, c := range x.Considered {
+		mark := "-"
+		if c.Accepted {
+			mark = "+"
+		}
+		fmt.Fprintf(w, "  %s pid %d  %s %s: %s\n", mark, c.PID, c.Strength, Sanitize(c.Kind), Sanitize(c.Detail))
+		if c.Turn != "" {
+			fmt.Fprintf(w, "      it shows the turn: %s\n", c.Turn)
+		}
+		fmt.Fprintf(w, "      %s\n", Sanitize(c.Why))
+	}
+}
+
+// TerminalText says on one line where a process runs, such as "/dev/pts/3, tmux work:2 %5", safe for a terminal; "" if it has no
+// terminal.
+func TerminalText(tty string, t *Terminal) string {
+	if t == nil {
+		return Sanitize(tty)
+	}
+	return Sanitize(tty + ", " + terminalName(t))
+}
+
+// terminalName names the pane: the kind, the session and window with a colon between them, and the pane.
+func terminalName(t *Terminal) string {
+	words := []string{t.Kind}
+	switch {
+	case t.Session != "" && t.Window != "":
+		words = append(words, t.Session+":"+t.Window)
+	case t.Session != "":
+		words = append(words, t.Session)
+	case t.Window != "":
+		words = append(words, t.Window)
+	}
+	if t.Pane != "" {
+		words = append(words, t.Pane)
+	}
+	return Sanitize(strings.Join(words, " "))
+}
+
+// processGrid lays out a process tree: children indented below their parent, and the totals in the last row.
+func processGrid(processes []Process, opts TextOptions) *grid {
+	rows, pids, texts := processes, make([]string, len(processes)), make([]string, len(processes))
+	for i, depth := range depths(processes) {
+		pids[i], texts[i] = strconv.Itoa(processes[i].PID), strings.Repeat("  ", depth)+processText(processes[i], opts)
+	}
+	if len(processes) > 1 {
+		rows = append(slices.Clone(processes), Process{CPU: totalCPU(processes), Memory: totalMemory(processes)})
+		pids, texts = append(pids, "total"), append(texts, "")
+	}
+	return newGrid(
+		len(rows),
+		column{title: "PID", cell: func(i int) string { return pids[i] }},
+		column{title: "AGE", cell: func(i int) string { return ageText(rows[i].StartedAt, opts.Now) }, dropLate: 2, alignRight: true},
+		column{title: "CPU", cell: func(i int) string { return cpuText(rows[i].CPU) }, alignRight: true},
+		column{title: "MEMORY", cell: func(i int) string { return memoryText(rows[i].Memory) }, alignRight: true},
+		column{title: "PORTS", cell: func(i int) string { return portsText(rows[i].Ports) }, dropLate: 1},
+		column{title: "PROCESS", cell: func(i int) string { return texts[i] }},
+	)
+}
+
+// depths returns the distance of each process to the root of its tree. A parent stands before its children.
+func depths(processes []Process) []int {
+	out, byPID := make([]int, len(processes)), map[int]int{}
+	for i, p := range processes {
+		if above, ok := byPID[p.PPID]; ok {
+			out[i] = above + 1
+		}
+		byPID[p.PID] = out[i]
+	}
+	return out
+}
+
+func processText(p Process, opts TextOptions) string {
+	text := commandText(p, opts)
+	switch {
+	case p.Adapter != "":
+		text += " " + Sanitize(fmt.Sprintf("(%s %s)", p.Adapter, cmp.Or(strings.Join(p.Sessions, ", "), "session")))
+	case p.Shared:
+		text += " (shared)"
+	}
+	return text
+}
+
+// commandText is the command line. On a terminal the program is shown without its directory.
+func commandText(p Process, opts TextOptions) string {
+	line := p.Command
+	if program, rest, _ := strings.Cut(line, " "); opts.Width > 0 && filepath.IsAbs(program) {
+		line = filepath.Base(program) + " " + rest
+	}
+	return cmp.Or(Sanitize(line), Sanitize(p.Name))
+}
+
+// totalCPU is the processor time of all processes in seconds; nil if none is known.
+func totalCPU(processes []Process) (sum *float64) {
+	for _, p := range processes {
+		sum = addKnown(sum, p.CPU)
+	}
+	return sum
+}
+
+// totalMemory is the memory of all processes in bytes. Memory that processes share counts once for each.
+func totalMemory(processes []Process) (sum *int64) {
+	for _, p := range processes {
+		sum = addKnown(sum, p.Memory)
+	}
+	return sum
+}
+
+// allPorts are the ports of all processes, ascending. Several processes may listen on one port.
+func allPorts(processes []Process) (all []int) {
+	for _, p := range processes {
+		all = append(all, p.Ports...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func addKnown[N int64 | float64](sum, n *N) *N {
+	if sum == nil || n == nil {
+		return cmp.Or(sum, n)
+	}
+	total := *sum + *n
+	return &total
+}
+
+// changesText describes the uncommitted changes, or why they are not known.
+func changesText(s *Session) string {
+	c := s.Changes
+	if c == nil {
+		return s.ChangesError
+	}
+	parts := []string{countsText(c, "%d changed", "%d untracked", ", ")}
+	for _, n := range []struct {
+		commits *int
+		word    string
+	}{{c.Ahead, "ahead of"}, {c.Behind, "behind"}} {
+		if n.commits != nil && *n.commits > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s %s", *n.commits, n.word, c.Upstream))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// countsText formats the numbers of changed and of untracked files with the given format strings.
+func countsText(c *Changes, changed, untracked, separator string) string {
+	var parts []string
+	if c.Changed > 0 {
+		parts = append(parts, fmt.Sprintf(changed, c.Changed))
+	}
+	if c.Untracked > 0 {
+		parts = append(parts, fmt.Sprintf(untracked, c.Untracked))
+	}
+	return cmp.Or(strings.Join(parts, separator), "none")
 }

@@ -1,11 +1,6 @@
 package output
 
-import (
-	"fmt"
-	"io"
-
-	"agentctl/discover"
-)
+import "agentctl/discover"
 
 // Explanation says why a session has its status, and lists all evidence about it.
 type Explanation struct {
@@ -64,25 +59,4 @@ func turnWord(t discover.TurnState) string {
 		return "failed"
 	}
 	return "unknown"
-}
-
-// write prints the explanation, as status --explain does below the details.
-func (x *Explanation) write(w io.Writer) {
-	fmt.Fprintf(w, "\nwhy: %s\n", Sanitize(x.Verdict))
-	if len(x.Considered) == 0 {
-		fmt.Fprintln(w, "no process gives any evidence of it")
-		return
-	}
-	fmt.Fprintln(w, "evidence considered:")
-	for _, c := range x.Considered {
-		mark := "-"
-		if c.Accepted {
-			mark = "+"
-		}
-		fmt.Fprintf(w, "  %s pid %d  %s %s: %s\n", mark, c.PID, c.Strength, Sanitize(c.Kind), Sanitize(c.Detail))
-		if c.Turn != "" {
-			fmt.Fprintf(w, "      it shows the turn: %s\n", c.Turn)
-		}
-		fmt.Fprintf(w, "      %s\n", Sanitize(c.Why))
-	}
 }

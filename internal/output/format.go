@@ -213,11 +213,3 @@ func jsonText(v any) (string, error) {
 	text, err := marshal(v, "")
 	return string(text), err
 }
-
-func ageText(timestamp any, now time.Time) string {
-	t, err := time.Parse(time.RFC3339, fmt.Sprint(timestamp))
-	if err != nil {
-		return ""
-	}
-	return Age(t, now)
-}

@@ -174,37 +174,3 @@ func (g *grid) writeLine(out *bufio.Writer, width int, cell func(*column) string
 	}
 	out.WriteByte('\n')
 }
-
-// Truncate shortens s to a display width; an ellipsis at its end replaces what is cut off.
-func Truncate(s string, width int) string { return truncate(s, width, false) }
-
-// truncate is [Truncate]. With keepEnd, it keeps the end of s and puts the ellipsis at the beginning.
-func truncate(s string, width int, keepEnd bool) string {
-	if displaywidth.String(s) <= width {
-		return s
-	}
-	if !keepEnd {
-		return strings.TrimRight(displaywidth.TruncateString(s, width, ellipsis(width)), " ")
-	}
-	var starts []int // offsets of the grapheme clusters
-	g := displaywidth.StringGraphemes(s)
-	for at := 0; g.Next(); at += len(g.Value()) {
-		starts = append(starts, at)
-	}
-	best := ellipsis(width)
-	for _, at := range slices.Backward(starts) {
-		if displaywidth.String("…"+s[at:]) > width {
-			break
-		}
-		best = "…" + s[at:]
-	}
-	return best
-}
-
-// ellipsis replaces the text that is cut off, if there is room for it.
-func ellipsis(width int) string {
-	if width < 1 {
-		return ""
-	}
-	return "…"
-}

@@ -3,6 +3,7 @@ package output
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -111,4 +112,57 @@ func appendEscape(b []byte, r rune) []byte {
 // needsEscape reports whether a character affects the text around it instead of being displayed.
 func needsEscape(r rune) bool {
 	return isUnsafe(r) && !isJoiner(r) && !unicode.Is(unicode.Variation_Selector, r)
+}
+
+// ExportJSON writes each session as one object: a single one with a line for each message, several with a line for each session.
+// It writes one message after the other, because a session may take up a hundred megabytes.
+func ExportJSON(w io.Writer, sessions []Export) error {
+	b := bufio.NewWriterSize(w, 64<<10)
+	lineBreak := "\n"
+	if len(sessions) > 1 {
+		lineBreak = ""
+	}
+	for _, e := range sessions {
+		if err := writeExport(b, e, lineBreak); err != nil {
+			return err
+		}
+		b.WriteByte('\n')
+	}
+	return b.Flush()
+}
+
+func writeExport(b *bufio.Writer, e Export, lineBreak string) error {
+	b.WriteString(`{"session":`)
+	err := writeValue(b, e.Session)
+	list := func(n int, element func(i int) error) {
+		for i := range n {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(lineBreak)
+			err = cmp.Or(err, element(i))
+		}
+		if n > 0 {
+			b.WriteString(lineBreak)
+		}
+		b.WriteByte(']')
+	}
+	b.WriteString("," + lineBreak + `"messages":[`)
+	list(len(e.Messages), func(i int) error { return writeValue(b, e.Messages[i]) })
+	if len(e.Missing) > 0 {
+		b.WriteString("," + lineBreak + `"missing":`)
+		err = cmp.Or(err, writeValue(b, e.Missing))
+	}
+	if len(e.Children) > 0 {
+		b.WriteString("," + lineBreak + `"children":[`)
+		list(len(e.Children), func(i int) error { return writeExport(b, e.Children[i], lineBreak) })
+	}
+	b.WriteByte('}')
+	return err
+}
+
+func writeValue(b *bufio.Writer, v any) error {
+	text, err := marshal(v, "")
+	b.Write(text)
+	return err
 }

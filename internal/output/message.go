@@ -39,16 +39,16 @@ type ToolCall struct {
 // SetHost sets the machine of a message that another agentctl has printed.
 func (m *Message) SetHost(host string) { m.Host = host }
 
-// text is the text of the message; "" of one that has none.
-func (m *Message) text() string {
+// Content is the text of the message; "" of one that has none.
+func (m *Message) Content() string {
 	if m.Text == nil {
 		return ""
 	}
 	return *m.Text
 }
 
-// output is what the call has returned so far.
-func (c *ToolCall) output() string {
+// Result is what the call has returned so far.
+func (c *ToolCall) Result() string {
 	if c.Output == nil {
 		return ""
 	}
@@ -94,4 +94,14 @@ func validJSON(raw json.RawMessage) json.RawMessage {
 		return nil // cannot happen: a string always encodes
 	}
 	return text
+}
+
+// Export is the JSON object of a session with all of its messages, the oldest first.
+type Export struct {
+	Session  Session   `json:"session"`
+	Messages []Message `json:"messages"`
+	// Missing says what could not be read or was left out, the newest first.
+	Missing []string `json:"missing,omitempty"`
+	// Children are the sub-agents' sessions, in the order in which they began.
+	Children []Export `json:"children,omitempty"`
 }

@@ -53,7 +53,7 @@ func TestExposition(t *testing.T) {
 	})
 }
 
-// Labels are escaped by the format, and sanitized.
+// Texts are escaped by the format, and sanitized.
 func TestExpositionEscapes(t *testing.T) {
 	m := output.Metric{Name: "m", Help: "one\\two\nthree"}
 	m.Add(1234567890, "l", "a\"b\\c\nd\x1b[2Je")
@@ -62,7 +62,7 @@ func TestExpositionEscapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := slices.Collect(strings.Lines(out.String()))
-	want := []string{"# HELP m one\\\\two\\nthree\n", "# TYPE m gauge\n", "m{l=\"a\\\"b\\\\c de\"} 1234567890\n"}
+	want := []string{"# HELP m one\\\\two three\n", "# TYPE m gauge\n", "m{l=\"a\\\"b\\\\c de\"} 1234567890\n"}
 	if !slices.Equal(lines, want) {
 		t.Errorf("%q", lines)
 	}

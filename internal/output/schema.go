@@ -1,6 +1,6 @@
 package output
 
-import _ "embed" // for go:embed
+import _ "embed"
 
 // schema is maintained by hand. Tests compare it with the structs and with real output.
 //

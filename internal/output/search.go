@@ -1,6 +1,8 @@
 package output
 
 import (
+	"strings"
+
 	"agentctl/discover"
 	"agentctl/discover/search"
 )
@@ -55,7 +57,7 @@ func newFoundMessage(m discover.Message, s discover.Session) Message {
 func newSearchSpan(s search.FieldSpan) SearchSpan {
 	out := SearchSpan{In: string(s.Field), Text: s.Text[s.Start:s.End]}
 	if s.Field == search.FieldInput {
-		begin, end := lineAround(s.Text, s.Start)
+		begin, end := LineAround(s.Text, s.Start)
 		out.Line = s.Text[begin:end]
 		return out
 	}
@@ -63,4 +65,13 @@ func newSearchSpan(s search.FieldSpan) SearchSpan {
 	end := start + len([]rune(out.Text))
 	out.Start, out.End = &start, &end
 	return out
+}
+
+// LineAround returns the line of a text that contains an offset.
+func LineAround(text string, at int) (begin, end int) {
+	begin = strings.LastIndexAny(text[:at], "\n\r") + 1
+	if end = strings.IndexAny(text[at:], "\n\r"); end < 0 {
+		return begin, len(text)
+	}
+	return begin, at + end
 }

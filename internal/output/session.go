@@ -1,10 +1,12 @@
 package output
 
 import (
+	"math"
 	"strconv"
 	"time"
 
 	"agentctl/discover"
+	"agentctl/proc/multiplexer"
 )
 
 // Session is the JSON object of a session, the same for every command. Its field names are stable; docs/json.md
@@ -67,11 +69,47 @@ type Tokens struct {
 	Window     int64 `json:"window,omitempty"`
 }
 
+// Plus is [discover.Tokens.Plus].
+func (t Tokens) Plus(o Tokens) Tokens { return Tokens(discover.Tokens(t).Plus(discover.Tokens(o))) }
+
 // Evidence is the evidence on which the status rests.
 type Evidence struct {
 	Strength string `json:"strength"`
 	Kind     string `json:"kind"`
 	Detail   string `json:"detail"`
+}
+
+// WaitingOn is the JSON object of the tool call that a waiting session needs the user for.
+type WaitingOn struct {
+	Tool      string   `json:"tool"`
+	Brief     string   `json:"brief,omitempty"`
+	Path      string   `json:"path,omitempty"`
+	Questions []string `json:"questions,omitempty"`
+	Diff      *Diff    `json:"diff,omitempty"`
+}
+
+// Diff is the JSON object of the lines that a call adds and removes.
+type Diff struct {
+	Added   int  `json:"added"`
+	Removed *int `json:"removed,omitempty"`
+}
+
+// Terminal is the JSON object of the pane of a terminal multiplexer, or of the window of a terminal emulator.
+type Terminal struct {
+	Kind    string `json:"kind"`
+	Session string `json:"session,omitempty"`
+	Window  string `json:"window,omitempty"`
+	Pane    string `json:"pane,omitempty"`
+}
+
+// Quota is a usage limit of the agent's provider, as the agent recorded it.
+type Quota struct {
+	Name     string   `json:"name,omitempty"`
+	Used     *float64 `json:"used,omitempty"`
+	Reached  bool     `json:"reached,omitempty"`
+	ResetsAt string   `json:"resetsAt,omitempty"`
+	Text     string   `json:"text,omitempty"`
+	Time     string   `json:"time,omitempty"`
 }
 
 // NewSession converts a session to its JSON object.
@@ -155,6 +193,40 @@ func newMeta(s *discover.Session) discover.Facts {
 	return meta
 }
 
+// newWaitingOn converts the call to its JSON object.
+func newWaitingOn(on *discover.WaitingOn) *WaitingOn {
+	if on == nil {
+		return nil
+	}
+	return &WaitingOn{on.Tool, on.Brief, on.Path, on.Questions, (*Diff)(on.Diff)}
+}
+
+// NewTerminal converts the pane to its JSON object; nil for none.
+func NewTerminal(p *multiplexer.Pane) *Terminal {
+	if p == nil {
+		return nil
+	}
+	return &Terminal{string(p.Kind), p.Session, p.Window, p.Pane}
+}
+
+func newQuotas(s *discover.Session) []Quota {
+	var out []Quota
+	for _, q := range s.Quotas {
+		out = append(out, Quota{
+			Name: q.Name, Used: finite(q.Used), Reached: q.Reached, ResetsAt: Timestamp(q.Resets), Text: q.Text, Time: Timestamp(q.Time),
+		})
+	}
+	return out
+}
+
+// finite returns nil for a number that JSON cannot express.
+func finite(n *float64) *float64 {
+	if n == nil || math.IsInf(*n, 0) || math.IsNaN(*n) {
+		return nil
+	}
+	return n
+}
+
 // SetHost sets the machine of a session that another agentctl has printed.
 func (s *Session) SetHost(host string) { s.Host = host }
 
@@ -180,33 +252,41 @@ func (s *Session) Name() string {
 	return HostPrefix(s.Host) + "-"
 }
 
-// is reports whether a fact of meta is true.
-func (s *Session) is(fact string) bool { return s.Meta.Get(fact) == true }
+// HostPrefix is what begins the ID of a session on another host, as agentctl takes it: "H:". It is "" for one that was read here.
+func HostPrefix(host string) string {
+	if host == "" {
+		return ""
+	}
+	return host + ":"
+}
 
-// turnDetail is what the turn is doing, in the agent's words.
-func (s *Session) turnDetail() string {
+// Has reports whether a fact of meta is true.
+func (s *Session) Has(fact string) bool { return s.Meta.Get(fact) == true }
+
+// TurnDetail is what the turn is doing, in the agent's words.
+func (s *Session) TurnDetail() string {
 	text, _ := s.Meta.Get("turnDetail").(string)
 	return text
 }
 
-// lastActivity is [discover.Session.LastActivity].
-func (s *Session) lastActivity() time.Time {
+// LastActivity is [discover.Session.LastActivity].
+func (s *Session) LastActivity() time.Time {
 	for _, text := range []string{s.LastActivityAt, s.StartedAt} {
-		if at, ok := parseTimestamp(text); ok {
+		if at, ok := ParseTimestamp(text); ok {
 			return at
 		}
 	}
-	if s.is("shared") && s.ID != nil { // the age of a server says nothing about one of its sessions
+	if s.Has("shared") && s.ID != nil { // the age of a server says nothing about one of its sessions
 		return time.Time{}
 	}
-	at, _ := parseTimestamp(s.ProcessStartedAt)
+	at, _ := ParseTimestamp(s.ProcessStartedAt)
 	return at
 }
 
 // facts returns the session with what sessions are ordered by.
 func (s *Session) facts() discover.Session {
-	r := &discover.Record{Agent: discover.Agent(s.Adapter), Path: s.Path, Updated: s.lastActivity()}
-	r.Created, _ = parseTimestamp(s.StartedAt)
+	r := &discover.Record{Agent: discover.Agent(s.Adapter), Path: s.Path, Updated: s.LastActivity()}
+	r.Created, _ = ParseTimestamp(s.StartedAt)
 	if s.ID != nil {
 		r.ID = *s.ID
 	}

@@ -1,7 +1,10 @@
 package output
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -121,7 +124,7 @@ func headerLabel(m *Message) (name, color string) {
 }
 
 func (t *Transcript) timeText(timestamp string) string {
-	at, ok := parseTimestamp(timestamp)
+	at, ok := ParseTimestamp(timestamp)
 	switch {
 	case !ok:
 		return ""
@@ -140,14 +143,14 @@ func (t *Transcript) sessionLabel(m TranscriptMessage) string {
 
 // writeText prints the text of a message. The summary of a compaction is long and may be truncated.
 func (t *Transcript) writeText(b *strings.Builder, m TranscriptMessage) {
-	if name, _ := headerLabel(&m.Message); m.text() == "" || m.text() == name { // the header says it all
+	if name, _ := headerLabel(&m.Message); m.Content() == "" || m.Content() == name { // the header says it all
 		return
 	}
 	limit := 0
 	if m.Kind == string(discover.KindCompaction) {
 		limit = t.maxLines()
 	}
-	t.writeLines(b, m.text(), "  ", limit)
+	t.writeLines(b, m.Content(), "  ", limit)
 }
 
 // colored adds a colour to a text, if colours are enabled.
@@ -158,8 +161,172 @@ func (t *Transcript) colored(color, text string) string {
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-// DisplayWidth is the width of a text, which may contain colours.
-func DisplayWidth(s string) int { return displayOptions().String(s) }
+// writeCall prints a tool call: one line, and its input and output with ShowTools.
+func (t *Transcript) writeCall(b *strings.Builder, m TranscriptMessage) {
+	if name, _ := headerLabel(&m.Message); t.lastHeader != m.SessionLabel+"\n"+name {
+		t.writeHeader(b, m)
+	}
+	b.WriteString(t.callLine(m, stateText(m.Tool)))
+	if t.opts.ShowTools {
+		t.writeSection(b, "input", InputText(m.Tool.Input))
+	}
+	t.writeOutput(b, m)
+}
 
-// displayOptions measure texts that may contain colours.
-func displayOptions() displaywidth.Options { return displaywidth.Options{ControlSequences: true} }
+func (t *Transcript) writeOutput(b *strings.Builder, m TranscriptMessage) {
+	if t.opts.ShowTools {
+		t.writeSection(b, "output", m.Tool.Result())
+	}
+}
+
+func (t *Transcript) callLine(m TranscriptMessage, state string) string {
+	if m.Tool.State == string(discover.ToolFailed) && !t.opts.ShowTools {
+		if why := Sanitize(firstLine(m.Tool.Result())); why != "" {
+			state += ": " + why
+		}
+	}
+	words := []string{cmp.Or(Sanitize(m.Tool.Name), "-"), Sanitize(m.Tool.Brief), state}
+	if t.opts.Width > 0 {
+		t.fitWords(words, t.opts.Width-DisplayWidth(t.sessionLabel(m))-displaywidth.String(bullet))
+	}
+	color := stateColor(m.Tool.State)
+	line := t.sessionLabel(m) + t.colored(color, bullet) + words[0]
+	if words[1] != "" {
+		line += columnGap + words[1]
+	}
+	if words[2] != "" {
+		line += columnGap + t.colored(color, words[2])
+	}
+	return line + "\n"
+}
+
+// bullet begins the line of a tool call.
+const bullet = "⏺ "
+
+// fitWords truncates the three words of a call line to a width: first the brief, then the state,
+// then the name of the tool.
+func (t *Transcript) fitWords(words []string, columns int) {
+	excess := -columns - len(columnGap)
+	for _, w := range words {
+		if w != "" {
+			excess += displaywidth.String(w) + len(columnGap)
+		}
+	}
+	for _, part := range []struct{ word, min int }{{1, 12}, {2, 12}, {0, 8}, {1, 4}, {2, 7}, {0, 4}} {
+		if w := displaywidth.String(words[part.word]); excess > 0 && w > part.min {
+			words[part.word] = truncate(words[part.word], max(part.min, w-excess), false)
+			excess -= w - displaywidth.String(words[part.word])
+		}
+	}
+}
+
+// stateText is the state of a call; "" for one that is done.
+func stateText(c *ToolCall) string {
+	switch discover.ToolState(c.State) {
+	case discover.ToolDone:
+		return ""
+	case discover.ToolWaiting:
+		return waitingText(c.WaitingFor)
+	}
+	return c.State
+}
+
+func waitingText(reason string) string {
+	if reason == "" {
+		return "waiting"
+	}
+	return "waiting for " + Sanitize(reason)
+}
+
+func stateColor(state string) string {
+	switch discover.ToolState(state) {
+	case discover.ToolDone:
+		return "32"
+	case discover.ToolFailed:
+		return "31"
+	case discover.ToolWaiting:
+		return waitingColor
+	case discover.ToolRefused, discover.ToolInterrupted:
+		return "35"
+	}
+	return "36"
+}
+
+// maxSectionLines is the number of lines at which inputs, outputs and briefs are truncated.
+const maxSectionLines = 10
+
+// maxLines is the number of lines of such a text that are printed; 0: all.
+func (t *Transcript) maxLines() int {
+	if t.opts.Full || t.opts.Width == 0 {
+		return 0
+	}
+	return maxSectionLines
+}
+
+// writeSection prints the input or the output of a tool under its name.
+func (t *Transcript) writeSection(b *strings.Builder, name, text string) {
+	if text == "" {
+		return
+	}
+	b.WriteString("    " + t.colored("2", name) + "\n")
+	t.writeLines(b, text, "      ", t.maxLines())
+}
+
+// writeLines prints a text, indented and wrapped. After limit lines it prints how much is omitted; 0 is no limit.
+func (t *Transcript) writeLines(b *strings.Builder, text, indent string, limit int) {
+	rest := strings.Split(strings.TrimRight(SanitizeLines(text), "\n"), "\n")
+	for n := 0; len(rest) > 0; rest = rest[1:] {
+		parts := []string{rest[0]}
+		if t.opts.Width > 0 {
+			parts = wrap(rest[0], t.opts.Width-len(indent))
+		}
+		for i, part := range parts {
+			if limit > 0 && n == limit {
+				b.WriteString(indent + t.colored("2", omittedText(parts[i:], rest)) + "\n")
+				return
+			}
+			b.WriteString(strings.TrimRight(indent+part, " ") + "\n")
+			n++
+		}
+	}
+}
+
+// omittedText says how much of a text is omitted: a number of lines, or the rest of the last line.
+func omittedText(parts, lines []string) string {
+	if n := len(lines); n > 1 {
+		return fmt.Sprintf("… %d more lines", n)
+	}
+	return fmt.Sprintf("… %d more characters", len([]rune(strings.Join(parts, " "))))
+}
+
+// InputText formats the input of a tool: one line a member of a JSON object, and texts of several lines below
+// their names.
+func InputText(raw json.RawMessage) string {
+	var b strings.Builder
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return valueText(raw)
+	}
+	for dec.More() {
+		var value json.RawMessage
+		name, err := dec.Token()
+		if err != nil || dec.Decode(&value) != nil {
+			return valueText(raw)
+		}
+		text := strings.TrimRight(valueText(value), "\n")
+		if strings.Contains(text, "\n") {
+			text = "\n  " + strings.ReplaceAll(text, "\n", "\n  ")
+		}
+		fmt.Fprintf(&b, "%v: %s\n", name, text)
+	}
+	return b.String()
+}
+
+// valueText is a JSON string without quotes, or any other value as JSON.
+func valueText(raw json.RawMessage) string {
+	var text *string
+	if json.Unmarshal(raw, &text) == nil && text != nil {
+		return *text
+	}
+	return string(raw)
+}

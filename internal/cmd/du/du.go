@@ -84,7 +84,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 // leftOut describes what --since and --older-than have left out.
 func leftOut(left discover.DiskLeftOut) string {
 	row := output.DiskRow{Bytes: left.Bytes, Estimated: left.Estimated}
-	return fmt.Sprintf("%s of %s other sessions and of what belongs to none", row.SizeText(), output.Count(int64(left.Sessions)))
+	return fmt.Sprintf("%s of %s other sessions and of what belongs to none", output.SizeText(row), output.Count(int64(left.Sessions)))
 }
 
 func show(ctx context.Context, c *cmdutil.Call, u output.DiskUsage, o *options) error {

@@ -16,9 +16,9 @@ func SearchText(b *strings.Builder, s *Session, opts TextOptions) {
 		t.done[m.Message.ID] = true // it is printed as a match only
 	}
 	t.writeSession(s)
-	for _, m := range s.Matches {
+	for i, m := range s.Matches {
 		t.writeContext(m.Before)
-		for lines := m.placed(); len(lines) > 0; {
+		for lines := placedSpans(&s.Matches[i]); len(lines) > 0; {
 			n := 1
 			for n < len(lines) && onOneLine(lines[0], lines[n]) {
 				n++
@@ -39,7 +39,7 @@ type searchText struct {
 
 // writeSession prints the line of the session. Its ID is whole: which other sessions will be printed is not known yet.
 func (t *searchText) writeSession(s *Session) {
-	words := []string{s.Name(), s.Adapter, statusText(s), Age(s.lastActivity(), t.opts.Now), t.opts.shortDir(s.CWD), cmp.Or(s.Title, s.Prompt)}
+	words := []string{s.Name(), s.Adapter, statusText(s), Age(s.LastActivity(), t.opts.Now), t.opts.shortDir(s.CWD), cmp.Or(s.Title, s.Prompt)}
 	for i := range words {
 		words[i] = Sanitize(words[i])
 	}
@@ -55,7 +55,7 @@ func (t *searchText) writeContext(messages []Message) {
 			continue
 		}
 		t.done[m.ID] = true
-		text := firstLine(strings.TrimSpace(m.text()))
+		text := firstLine(strings.TrimSpace(m.Content()))
 		if m.Tool != nil {
 			text = m.Tool.Brief
 		}
@@ -65,7 +65,7 @@ func (t *searchText) writeContext(messages []Message) {
 
 func (t *searchText) writeLine(m *Message, spans []placedSpan) {
 	text := spans[0].text
-	begin, end := lineAround(text, spans[0].start)
+	begin, end := LineAround(text, spans[0].start)
 	label := t.label(m)
 	_, color := headerLabel(m)
 	room := t.opts.Width - displaywidth.String(label)
@@ -125,11 +125,11 @@ type placedSpan struct {
 	start, end int
 }
 
-// placed returns the matches in their texts; in the line of an input, or alone where their place is not known.
-func (m *SearchMatch) placed() (out []placedSpan) {
-	text := m.Message.text()
+// placedSpans returns the matches in their texts; in the line of an input, or alone where their place is not known.
+func placedSpans(m *SearchMatch) (out []placedSpan) {
+	text := m.Message.Content()
 	if m.Message.Tool != nil {
-		text = m.Message.Tool.output()
+		text = m.Message.Tool.Result()
 	}
 	runes := []rune(text)
 	for i, s := range m.Spans {
@@ -149,15 +149,6 @@ func (m *SearchMatch) placed() (out []placedSpan) {
 		}
 	}
 	return out
-}
-
-// lineAround returns the line of a text that contains an offset.
-func lineAround(text string, at int) (begin, end int) {
-	begin = strings.LastIndexAny(text[:at], "\n\r") + 1
-	if end = strings.IndexAny(text[at:], "\n\r"); end < 0 {
-		return begin, len(text)
-	}
-	return begin, at + end
 }
 
 // printable removes from a part of a line what a terminal would interpret.

@@ -1,11 +1,5 @@
 package output
 
-import (
-	"math"
-
-	"agentctl/discover"
-)
-
 // Process is the JSON object of one process: of the process tree of a session, or an orphan.
 type Process struct {
 	PID       int    `json:"pid"`
@@ -26,18 +20,6 @@ type Process struct {
 	Sessions []string `json:"sessions,omitempty"`
 }
 
-// depths returns the distance of each process to the root of its tree. A parent stands before its children.
-func depths(processes []Process) []int {
-	out, byPID := make([]int, len(processes)), map[int]int{}
-	for i, p := range processes {
-		if above, ok := byPID[p.PPID]; ok {
-			out[i] = above + 1
-		}
-		byPID[p.PID] = out[i]
-	}
-	return out
-}
-
 // Changes counts the uncommitted files of a worktree, and the commits ahead of and behind its upstream.
 type Changes struct {
 	Changed   int    `json:"changed"`
@@ -47,30 +29,12 @@ type Changes struct {
 	Behind    *int   `json:"behind,omitempty"`
 }
 
-// Quota is a usage limit of the agent's provider, as the agent recorded it.
-type Quota struct {
-	Name     string   `json:"name,omitempty"`
-	Used     *float64 `json:"used,omitempty"`
-	Reached  bool     `json:"reached,omitempty"`
-	ResetsAt string   `json:"resetsAt,omitempty"`
-	Text     string   `json:"text,omitempty"`
-	Time     string   `json:"time,omitempty"`
-}
-
-func newQuotas(s *discover.Session) []Quota {
-	var out []Quota
-	for _, q := range s.Quotas {
-		out = append(out, Quota{
-			Name: q.Name, Used: finite(q.Used), Reached: q.Reached, ResetsAt: Timestamp(q.Resets), Text: q.Text, Time: Timestamp(q.Time),
-		})
-	}
-	return out
-}
-
-// finite returns nil for a number that JSON cannot express.
-func finite(n *float64) *float64 {
-	if n == nil || math.IsInf(*n, 0) || math.IsNaN(*n) {
-		return nil
-	}
-	return n
+// Orphan is the JSON object of one process that a stopped session left running, as list --orphans --json prints
+// it. Adapter and SessionID name the session.
+type Orphan struct {
+	Process
+	// SessionID is absent if the environment marker of the agent names a process instead of a session.
+	SessionID *string `json:"sessionId,omitempty"`
+	// Host is the machine on which it runs; absent for this one.
+	Host string `json:"host,omitempty"`
 }

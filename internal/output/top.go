@@ -10,20 +10,6 @@ import (
 	"time"
 )
 
-// Load is what a session uses now, and has used since `top` began.
-type Load struct {
-	// CPU is the share of one processor in percent, Memory is in bytes. Nil: not known.
-	CPU    *float64
-	Memory *int64
-	// TokenRate is in tokens a minute, without those that are read from the cache; nil: not known.
-	TokenRate *float64
-	// CPUHistory and TokenHistory are the newest samples, the newest last.
-	CPUHistory, TokenHistory []float64
-	Changes                  *Changes
-	// Selected and Marked rows have a sign before them.
-	Selected, Marked bool
-}
-
 // Ranks of the columns of [TopTable] that are dropped early, the highest first.
 const (
 	_ = iota
@@ -40,6 +26,20 @@ const (
 	topRankTokenHistory
 	topRankID
 )
+
+// Load is what a session uses now, and has used since `top` began.
+type Load struct {
+	// CPU is the share of one processor in percent, Memory is in bytes. Nil: not known.
+	CPU    *float64
+	Memory *int64
+	// TokenRate is in tokens a minute, without those that are read from the cache; nil: not known.
+	TokenRate *float64
+	// CPUHistory and TokenHistory are the newest samples, the newest last.
+	CPUHistory, TokenHistory []float64
+	Changes                  *Changes
+	// Selected and Marked rows have a sign before them.
+	Selected, Marked bool
+}
 
 // TopTable writes the table of `top`: a header, and one row a session, fitted to the width. The column with the title keep, by
 // which the rows are sorted, is dropped last.
@@ -66,7 +66,7 @@ func TopTable(w io.Writer, sessions []Session, loads []Load, keep string, opts T
 		column{cell: load(func(l Load) string { return Sparkline(l.TokenHistory, 0) }), dropEarly: topRankTokenHistory},
 		column{title: "CTX", cell: func(i int) string { return cmp.Or(contextShare(sessions[i].Tokens), contextText(sessions[i].Tokens)) }, dropEarly: topRankContext, alignRight: true},
 		column{title: "LIMIT", cell: func(i int) string { return limitText(sessions[i].Quotas, opts.Now) }, dropEarly: topRankLimit, alignRight: true},
-		column{title: "CHANGES", cell: load(func(l Load) string { return l.Changes.statusLetters() }), dropEarly: topRankChanges},
+		column{title: "CHANGES", cell: load(func(l Load) string { return statusLetters(l.Changes) }), dropEarly: topRankChanges},
 		c.waitingOn, c.dir, c.title,
 	)
 	for i := range g.columns {
@@ -110,11 +110,11 @@ func rateText(perMinute *float64) string {
 func limitText(quotas []Quota, now time.Time) string {
 	text, most := "", -1.0
 	for _, q := range quotas {
-		resets, known := parseTimestamp(q.ResetsAt)
+		resets, known := ParseTimestamp(q.ResetsAt)
 		if known && !resets.After(now) {
 			continue // it has begun anew
 		}
-		switch used := finite(q.Used); {
+		switch used := q.Used; {
 		case q.Reached && known:
 			return "until " + resets.In(now.Location()).Format("15:04")
 		case q.Reached:
@@ -175,13 +175,4 @@ func Sparkline(samples []float64, full float64) string {
 		return strings.Repeat(" ", sparkWidth-n) + b.String()
 	}
 	return b.String()
-}
-
-// FitLine truncates and pads a line to a display width. The line may have colours.
-func FitLine(line string, width int) string {
-	options := displayOptions()
-	if options.String(line) > width {
-		line = options.TruncateString(line, width, ellipsis(width))
-	}
-	return line + strings.Repeat(" ", max(0, width-options.String(line)))
 }
