@@ -71,19 +71,8 @@ func (x *diskReader) readHome(home string, records []discover.Record) {
 
 // readProject counts a project folder, and returns what belongs to no session.
 func (x *diskReader) readProject(dir string) (rest diskusage.Use) {
-	contents := listProject(x.ctx, dir)
-	parents := map[string]int{} // of sub-agents up to 2.0.x, by path
-	for session, paths := range contents.subagents {
-		if i, ok := x.byPath[filepath.Join(dir, session+transcriptSuffix)]; ok {
-			for _, path := range paths {
-				parents[path] = i
-			}
-		}
-	}
 	own := x.Visit(dir, func(e fs.DirEntry, path string, use func() diskusage.Use) {
-		if i, ok := parents[path]; ok {
-			x.Add(i, subagentsKind, path, use())
-		} else if i, ok := x.byPath[path]; ok {
+		if i, ok := x.byPath[path]; ok {
 			x.Add(i, "transcript", path, use())
 		} else if i, ok := x.byPath[path+transcriptSuffix]; ok && e.IsDir() {
 			x.readSessionDir(i, path)

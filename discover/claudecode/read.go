@@ -31,7 +31,7 @@ import (
 //   - projectPath (Full): the directory that the project folder is named after, if the session has moved to another since
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
-		x := newReader(ctx, entries, options)
+		x := reader{options}
 		for r, err := range fsread.ReadParallel(ctx, entries, x.read) {
 			if err != nil && !yield(discover.Record{}, err) || r.ID != "" && !yield(*r, nil) {
 				return
@@ -58,29 +58,19 @@ const (
 
 var errNoRecords = errors.New("no transcript, or a damaged one: no message can be found in it")
 
-// reader is the state of one call of Read.
+// reader is one call of Read.
 type reader struct {
-	options  discover.ReadOptions
-	whole    bool                       // read transcripts whole
-	projects map[string]projectContents // by project folder
-}
-
-func newReader(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) *reader {
-	x := &reader{options: options, whole: options.Tokens || options.Full || options.Quotas}
-	if x.whole {
-		x.projects = listProjects(ctx, entries)
-	}
-	return x
+	discover.ReadOptions
 }
 
 // read reads one session. There is neither a record nor an error if the file holds none, or is gone, and both if a part
 // could not be read. Errors are warnings.
-func (x *reader) read(ctx context.Context, e discover.Entry, r *discover.Record) (ok bool, err error) {
+func (x reader) read(ctx context.Context, e discover.Entry, r *discover.Record) (ok bool, err error) {
 	return x.readSession(ctx, e, r, &transcript.Totals{})
 }
 
 // readSession is read with the totals that a transcript is read into as a whole.
-func (x *reader) readSession(ctx context.Context, e discover.Entry, r *discover.Record, t *transcript.Totals) (ok bool, err error) {
+func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.Record, t *transcript.Totals) (ok bool, err error) {
 	f, err := fsread.Open(ctx, e.Path)
 	if fsread.IsNotExist(err) {
 		return false, nil
@@ -90,7 +80,7 @@ func (x *reader) readSession(ctx context.Context, e discover.Entry, r *discover.
 	}
 	defer f.Close()
 	var head transcript.Head
-	tail := transcript.Tail{Sidechain: isSubagent(e.ID), NeedTurnStart: x.options.TurnStart}
+	tail := transcript.Tail{Sidechain: isSubagent(e.ID), NeedTurnStart: x.TurnStart}
 	if err = head.Read(f); err == nil {
 		err = tail.Read(f)
 	}
@@ -100,7 +90,7 @@ func (x *reader) readSession(ctx context.Context, e discover.Entry, r *discover.
 	if err != nil || !head.HasMessage || head.Sidechain != tail.Sidechain {
 		return false, asWarning(e.Path, err)
 	}
-	if x.whole {
+	if x.Tokens || x.Full || x.Quotas {
 		err = x.readWhole(r, e, f, &head, &tail, t)
 	} else {
 		err = fill(r, e, f, &head, &tail)

@@ -21,7 +21,7 @@ func readBytes(t testing.TB, dir string, content []byte) (discover.Record, bool)
 func readFile(t testing.TB, dir, path string) (discover.Record, bool) {
 	t.Helper()
 	var r discover.Record
-	x := reader{options: discover.ReadOptions{Full: true}, whole: true}
+	x := reader{discover.ReadOptions{Full: true}}
 	e := discover.Entry{Agent: "claude-code", ID: alive, Path: path, Home: dir}
 	ok, err := x.read(t.Context(), e, &r)
 	if !errors.Is(err, errNoRecords) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
-	"slices"
 
 	"agentctl/discover"
 	"agentctl/discover/claudecode/transcript"
@@ -12,9 +11,9 @@ import (
 )
 
 // readWhole fills the record of a transcript that is read whole. Tokens stay unknown where a part cannot be read.
-func (x *reader) readWhole(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript.Head, tail *transcript.Tail, t *transcript.Totals) error {
-	t.Sidechain, t.Full = tail.Sidechain, x.options.Full
-	if (x.options.Full || x.options.Quotas) && !t.Sidechain {
+func (x reader) readWhole(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript.Head, tail *transcript.Tail, t *transcript.Totals) error {
+	t.Sidechain, t.Full = tail.Sidechain, x.Full
+	if (x.Full || x.Quotas) && !t.Sidechain {
 		if project := projectOf(e); project != "" {
 			t.IsProjectDir = func(dir string) bool { return isSlugOf(project, dir) }
 		}
@@ -29,7 +28,7 @@ func (x *reader) readWhole(r *discover.Record, e discover.Entry, f *fsread.File,
 	}
 	fillTotals(r, t)
 	if !t.Sidechain {
-		if err := readSubagents(f.Context(), t, r, x.projects[filepath.Dir(r.Path)]); err != nil {
+		if err := readSubagents(f.Context(), t, r.Path); err != nil {
 			return err
 		}
 	}
@@ -67,23 +66,16 @@ func moveSharedCost(r *discover.Record) {
 	}
 }
 
-// readSubagents adds the transcripts of the session's sub-agents: those below its folder and, up to 2.0.x, those in its project
-// folder.
-func readSubagents(ctx context.Context, t *transcript.Totals, r *discover.Record, project projectContents) error {
-	if project.err != nil {
-		return asWarning(project.failed, project.err)
-	}
-	paths := slices.Clone(project.subagents[r.ID])
-	below := listSubagentFiles(ctx, r.Path)
+// readSubagents adds the transcripts of the sub-agents of the session with this transcript.
+func readSubagents(ctx context.Context, t *transcript.Totals, path string) error {
+	below := listSubagentFiles(ctx, path)
 	if below.err != nil {
 		return asWarning(below.failed, below.err)
 	}
 	for _, path := range below.files {
-		if isSubagentTranscript(filepath.Base(path)) {
-			paths = append(paths, path)
+		if !isSubagentTranscript(filepath.Base(path)) {
+			continue
 		}
-	}
-	for _, path := range paths {
 		if err := readSubagent(ctx, t, path); err != nil && !fsread.IsNotExist(err) {
 			return asWarning(path, err)
 		}

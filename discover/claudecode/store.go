@@ -70,7 +70,7 @@ func (s *search) searchHome(home discover.Home) {
 func (s *search) listAll(in projects) {
 	list := func(ctx context.Context, folder string, l *search) (bool, error) {
 		*l = search{ctx: ctx, EntryFilter: s.EntryFilter, home: s.home}
-		l.listBelow(in.dir, folder)
+		l.list(in.dir.Path() + "/" + folder)
 		if s.Subagents {
 			l.keepNewestTranscripts()
 		}
@@ -161,16 +161,6 @@ func (s *search) addOrWarn(path, id, parent string, info fsread.FileInfo, err er
 // list adds the sessions of a project folder, or of a folder of sub-agents.
 func (s *search) list(dir string) {
 	d, err := fsread.OpenDir(s.ctx, dir)
-	s.listOpened(d, err)
-}
-
-// listBelow lists a folder below an open one.
-func (s *search) listBelow(in *fsread.Dir, name string) {
-	d, err := in.OpenDir(name)
-	s.listOpened(d, err)
-}
-
-func (s *search) listOpened(d *fsread.Dir, err error) {
 	if err != nil {
 		s.warnSkipped(err)
 		return
@@ -184,9 +174,9 @@ func (s *search) listOpened(d *fsread.Dir, err error) {
 	for _, n := range entries {
 		switch {
 		case within && n.IsDir():
-			s.listBelow(d, n.Name())
+			s.list(d.Path() + "/" + n.Name())
 		case s.wantsSubagents() && s.Parents == nil && n.IsDir() && isUUID(n.Name()):
-			s.listBelow(d, n.Name()+"/"+subagentsName)
+			s.list(d.Path() + "/" + n.Name() + "/" + subagentsName)
 		case strings.HasPrefix(n.Name(), s.ID): // the name of a transcript begins with its session's ID
 			s.addListed(d, n)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"hash/maphash"
 	"iter"
-	"path/filepath"
 	"slices"
 
 	"agentctl/discover"
@@ -22,9 +21,9 @@ type sessionUsage struct {
 // entries, its own. A transcript that was copied to another folder counts once.
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
 	return func(yield func(*discover.SessionUsage, error) bool) {
-		x := newReader(ctx, entries, discover.ReadOptions{Tokens: true})
+		x := reader{discover.ReadOptions{Tokens: true}}
 		calls := newCallSet()
-		for u, err := range fsread.ReadParallel(ctx, x.withoutCounted(entries), x.readUsage) {
+		for u, err := range fsread.ReadParallel(ctx, withoutCounted(entries), x.readUsage) {
 			if err != nil && !yield(nil, err) {
 				return
 			}
@@ -36,9 +35,8 @@ func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq
 }
 
 // readUsage reads what a session used. There is nothing where its tokens are not known.
-func (x *reader) readUsage(ctx context.Context, e discover.Entry, u *sessionUsage) (ok bool, err error) {
+func (x reader) readUsage(ctx context.Context, e discover.Entry, u *sessionUsage) (ok bool, err error) {
 	var t transcript.Totals
-	t.KeepAnswers()
 	if ok, err = x.readSession(ctx, e, &u.Record, &t); ok && u.Tokens != nil {
 		u.answers = t.Answers()
 		for i := range u.answers {
@@ -51,24 +49,15 @@ func (x *reader) readUsage(ctx context.Context, e discover.Entry, u *sessionUsag
 }
 
 // withoutCounted returns the entries without the sub-agents whose tokens are counted with their session's.
-func (x *reader) withoutCounted(entries []discover.Entry) []discover.Entry {
-	type session struct{ dir, id string }
-	sessions, counted := map[session]bool{}, map[string]bool{}
+func withoutCounted(entries []discover.Entry) []discover.Entry {
+	sessions := map[string]bool{} // by the folder of their sub-agents
 	for _, e := range entries {
-		if dir := filepath.Dir(e.Path); !isSubagent(e.ID) {
-			sessions[session{dir, e.ID}] = true
-			for _, path := range x.projects[dir].subagents[e.ID] {
-				counted[path] = true
-			}
+		if !isSubagent(e.ID) {
+			sessions[subagentDir(e.Path)] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(entries), func(e discover.Entry) bool {
-		if !isSubagent(e.ID) {
-			return false
-		}
-		top := enclosingSubagentDir(e.Path)
-		folder := filepath.Dir(top)
-		return counted[e.Path] || top != "" && sessions[session{filepath.Dir(folder), filepath.Base(folder)}]
+		return isSubagent(e.ID) && sessions[enclosingSubagentDir(e.Path)]
 	})
 }
 

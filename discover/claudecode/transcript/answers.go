@@ -1,9 +1,6 @@
 package transcript
 
 import (
-	"slices"
-	"time"
-
 	"agentctl/discover"
 )
 
@@ -15,10 +12,6 @@ type Answer struct {
 
 // Recorded reports whether the answer is a recorded call.
 func (a *Answer) Recorded() bool { return a.CallID != CallID{} }
-
-// KeepAnswers has [Totals.Answers] return what was used when, and by which model. It is to be called before the transcript is
-// read.
-func (t *Totals) KeepAnswers() { t.calls.keepAll = true }
 
 // Answers returns what was used when, and by which model. Their sum is that of [Totals.Tokens]. What only the agent's reports have has
 // no CallID: tokens were used before Time, and a cost was reported then.
@@ -37,7 +30,7 @@ func (g *callUsage) answers() []Answer {
 	if len(g.reports) == 0 {
 		return all
 	}
-	newest := g.reports[len(g.reports)-1]
+	newest := g.lastReport()
 	var recorded Usage // by the calls before the newest report
 	byModel := map[string]Usage{}
 	for _, s := range g.calls {
@@ -61,20 +54,17 @@ func (g *callUsage) answers() []Answer {
 	return append(all, g.costs()...)
 }
 
-// isReported reports whether the newest report was written after a call of this time.
-func (g *callUsage) isReported(at time.Time) bool { return g.reportAfter(at) < len(g.reports) }
-
 // unrecorded returns the tokens that a report has besides the recorded calls before it: of each model, unless the report lacks some of
 // a model's.
 func (r *report) unrecorded(recorded Usage, byModel map[string]Usage) map[string]Usage {
 	rest := map[string]Usage{"": recorded.max(r.total).minus(recorded)}
 	ofModels, sum := map[string]Usage{}, Usage{}
-	for _, m := range r.models {
-		more := m.minus(byModel[m.name])
-		if more.min(Usage{}) != (Usage{}) {
+	for model, m := range r.models {
+		more := m.minus(byModel[model])
+		if more.max(Usage{}) != more {
 			return rest
 		}
-		ofModels[m.name] = more
+		ofModels[model] = more
 		sum.add(more)
 	}
 	if sum != rest[""] { // it lacks a model
@@ -83,26 +73,24 @@ func (r *report) unrecorded(recorded Usage, byModel map[string]Usage) map[string
 	return ofModels
 }
 
-// costs returns what each report adds to the costs in the one before, at the time of the report. Of a report that states more than
-// a later one, what the later one states counts.
+// costs returns what each report adds to the costs in the ones before, at the time of the report: of each model, and of none what the
+// report states besides.
 func (g *callUsage) costs() (out []Answer) {
-	stated := make([]map[string]float64, len(g.reports))
-	for i, r := range slices.Backward(g.reports) {
-		stated[i] = r.costs()
-		for model, usd := range stated[i] {
-			if i+1 < len(stated) {
-				stated[i][model] = min(usd, stated[i+1][model])
+	const rounding = 1e-9 // USD
+	before := map[string]float64{}
+	for _, r := range g.reports {
+		rest := r.cost
+		add := func(model string, usd float64) {
+			if added := usd - before[model]; added > rounding {
+				before[model] = usd
+				out = append(out, Answer{Usage: discover.Usage{Time: r.time(), Model: model, Cost: added, CostKnown: true}})
 			}
 		}
-	}
-	var before map[string]float64
-	for i, costs := range stated {
-		for model, usd := range costs {
-			if added := usd - before[model]; added > 0 {
-				out = append(out, Answer{Usage: discover.Usage{Time: g.reports[i].time(), Model: model, Cost: added, CostKnown: true}})
-			}
+		for model, m := range r.models {
+			add(model, m.cost)
+			rest -= m.cost
 		}
-		before = costs
+		add("", rest)
 	}
 	return out
 }

@@ -132,13 +132,3 @@ func SourceOf(entrypoint string) string {
 	}
 	return entrypoint
 }
-
-// FirstSession returns the session that the first record names.
-func FirstSession(f *fsread.File) (id string, err error) {
-	_, err = f.Forward(0, 0, func(l fsread.Line) bool {
-		record, _ := ParseRecord(l.Bytes)
-		id = record.SessionID.Text(0)
-		return false
-	})
-	return id, err
-}

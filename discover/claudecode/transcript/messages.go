@@ -33,7 +33,7 @@ type messageReader struct {
 	sidechain bool // sidechain records count: it is a sub-agent's transcript
 	order     messageOrder
 	results   toolResults
-	answers   recentAnswers
+	counted   CallID // the call of the model whose tokens the last answer had
 	// boundary is the record before the newest summary: both belong to the same compaction.
 	boundary string
 	// interruptedAnswer is the ID of the answer that the user interrupted: its tool calls were running.
@@ -253,15 +253,24 @@ func isQueued(raw []byte) bool {
 }
 
 func (t *messageReader) assistant(s messageRecord) (messages []discover.Message) {
-	answer := t.answers.find(&s.Record)
 	for i, b := range blocks(s.Content) {
 		t.addResult(s, b)
 		if m, ok := t.blockMessage(s, i, b); ok {
-			m.Tokens = answer.tokens()
+			m.Tokens = t.tokens(&s.Record)
 			messages = append(messages, m)
 		}
 	}
 	return messages
+}
+
+// tokens returns those of an answer once: an answer is several records, of which the newest has the final usage.
+func (t *messageReader) tokens(l *Record) *discover.Tokens {
+	used, ok := l.AnswerUsage()
+	if id := l.CallID(); !ok || id == t.counted && id != (CallID{}) {
+		return nil
+	}
+	t.counted = l.CallID()
+	return used.Tokens()
 }
 
 // blockMessage returns the message of one block of an answer: the model's, or Claude Code's in place of one.

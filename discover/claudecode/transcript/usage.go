@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"slices"
 	"time"
 
 	"agentctl/discover"
@@ -11,19 +10,18 @@ import (
 // callUsage adds up what the calls of the model in a session used: the recorded calls, and the totals that the agent
 // reports, which include calls that are not recorded (for titles, for summaries).
 type callUsage struct {
-	keepAll  bool // all reports and the models of the calls are kept, for answers
 	calls    map[CallID]timedUsage
 	idBytes  int       // the bytes of all CallIDs
 	overflow bool      // there are more calls than the bounds allow
 	newest   time.Time // the time of the newest call
-	reports  []report  // the totals that the agent reported (cost-state, since 2.1.280), oldest first; without keepAll the newest only
+	reports  []report  // the totals that the agent reported (cost-state, since 2.1.280), oldest first
 }
 
 // timedUsage is what a call used, and when it was recorded.
 type timedUsage struct {
 	Usage
 	at    time.Time
-	model string // with keepAll
+	model string
 }
 
 // maxCalls and maxCallIDBytes bound the calls of one session and the bytes of their IDs: some 70 MB in all.
@@ -53,11 +51,7 @@ func (g *callUsage) add(c CallID, s timedUsage) {
 
 // addAnswer takes what an answer used.
 func (g *callUsage) addAnswer(l *Record, used Usage) {
-	s := timedUsage{Usage: used, at: l.Timestamp.Time()}
-	if g.keepAll {
-		s.model = l.Model.Text(0)
-	}
-	g.add(l.CallID(), s)
+	g.add(l.CallID(), timedUsage{used, l.Timestamp.Time(), l.Model.Text(0)})
 }
 
 // sum returns the total. ok is false if nothing is known. A killed process reports nothing, and the next one continues from
@@ -65,14 +59,14 @@ func (g *callUsage) addAnswer(l *Record, used Usage) {
 func (g *callUsage) sum() (sum Usage, ok bool) {
 	var before Usage
 	for _, s := range g.calls {
-		if g.reportAfter(s.at) < len(g.reports) {
+		if g.isReported(s.at) {
 			before.add(s.Usage)
 		} else {
 			sum.add(s.Usage)
 		}
 	}
-	if len(g.reports) > 0 {
-		before = before.max(g.reports[len(g.reports)-1].total)
+	if last := g.lastReport(); last != nil {
+		before = before.max(last.total)
 	}
 	sum.add(before)
 	return sum, len(g.calls) > 0
@@ -91,14 +85,6 @@ func (u Usage) max(v Usage) Usage {
 	return Usage{
 		max(u.In, v.In), max(u.Out, v.Out), max(u.CacheRead, v.CacheRead), max(u.CacheWrite, v.CacheWrite),
 		max(u.Reasoning, v.Reasoning),
-	}
-}
-
-// min returns the smaller value of each figure.
-func (u Usage) min(v Usage) Usage {
-	return Usage{
-		min(u.In, v.In), min(u.Out, v.Out), min(u.CacheRead, v.CacheRead), min(u.CacheWrite, v.CacheWrite),
-		min(u.Reasoning, v.Reasoning),
 	}
 }
 
@@ -123,46 +109,8 @@ func compactedUsage(raw []byte) Usage {
 	return Usage{In: jsonl.Object(raw).Get("compactMetadata").Object().Get("postTokens").Int()}
 }
 
-// recentAnswers holds the newest answers, to yield the tokens of each once: an answer is stored as several records, of
-// which the newest has the final usage.
-type recentAnswers struct {
-	recent [8]modelAnswer // few records of other answers are between those of one
-	next   int
-}
-
-type modelAnswer struct {
-	CallID
-	usage    Usage
-	reported bool
-}
-
 // CallID identifies a call of the model.
 type CallID struct{ message, request string }
-
-// find returns the answer that a record is part of; nil if the model did not write the record.
-func (a *recentAnswers) find(l *Record) *modelAnswer {
-	used, ok := l.AnswerUsage()
-	if !ok {
-		return nil
-	}
-	c := l.CallID()
-	i := slices.IndexFunc(a.recent[:], func(x modelAnswer) bool { return x.CallID == c })
-	if i < 0 {
-		i = a.next
-		a.next = (i + 1) % len(a.recent)
-		a.recent[i] = modelAnswer{CallID: c, usage: used}
-	}
-	return &a.recent[i]
-}
-
-// tokens returns the tokens of the answer the first time, then nil.
-func (x *modelAnswer) tokens() *discover.Tokens {
-	if x == nil || x.reported {
-		return nil
-	}
-	x.reported = true
-	return x.usage.Tokens()
-}
 
 // CallID identifies the call that a record is part of.
 func (l *Record) CallID() CallID { return CallID{l.ID.Text(0), l.RequestID.Text(0)} }
