@@ -14,7 +14,7 @@ import (
 // ReadDisk counts a session's transcript, its folder beside that, and whatever the folders of the home have under its ID: file
 // history, debug logs, todos, tasks.
 func (Adapter) ReadDisk(ctx context.Context, homes []discover.Home, records []discover.Record) iter.Seq2[discover.DiskUse, error] {
-	x := diskReader{ctx: ctx, byPath: map[string]int{}}
+	x := diskReader{byPath: map[string]int{}}
 	for i, r := range records {
 		x.byPath[r.Path] = i
 	}
@@ -27,8 +27,7 @@ func (Adapter) ReadDisk(ctx context.Context, homes []discover.Home, records []di
 // diskReader is one call of ReadDisk.
 type diskReader struct {
 	*discover.DiskCounter
-	ctx    context.Context // of the call
-	byPath map[string]int  // the record with this transcript
+	byPath map[string]int // the record with this transcript
 }
 
 // readHome counts one home. Of several sessions with one ID, the first has what the folders of the home have under it.
