@@ -2,8 +2,19 @@ package claudecode
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"unicode/utf16"
 
 	"agentctl/discover"
+	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 	"agentctl/proc"
 )
 
@@ -38,4 +49,213 @@ func hasRegistered(p proc.Process, home string) bool {
 	}
 	_, err = e.validate(p, pid)
 	return err == nil && e.confirmedBy(p)
+}
+
+// transcriptSuffix is the suffix of a transcript's name.
+const transcriptSuffix = ".jsonl"
+
+func projectsDir(home string) string { return filepath.Join(home, projectsName) }
+
+const projectsName = "projects"
+
+// transcriptPath returns where Claude Code creates the transcript of a session in a directory.
+func transcriptPath(home, dir, id string) string {
+	return filepath.Join(projectsDir(home), slug(dir), id+transcriptSuffix)
+}
+
+// findTranscript returns the path of a session's transcript, "" if there is none or several. The project folder of dir
+// comes first, since two projects may have a session with the same ID. A session that was resumed in another directory
+// stays in its first project (2.1.329).
+func findTranscript(ctx context.Context, home, dir, id string) string {
+	if first := transcriptPath(home, dir, id); isFile(first) {
+		return first
+	}
+	projects, _ := openProjects(ctx, home)
+	defer projects.close()
+	found := ""
+	for _, hit := range projects.find(ctx, id) {
+		if hit.err == nil {
+			if found != "" {
+				return "" // several: it is not known which is meant
+			}
+			found = projects.path(hit.folder, id)
+		}
+	}
+	return found
+}
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// projects are the opened project folders of a home.
+type projects struct {
+	dir     *fsread.Dir // nil where there are none
+	folders []string
+}
+
+// openProjects lists a home's project folders; there are none before anything was stored. Errors are warnings, joined. The caller closes the
+// projects even if there is an error.
+func openProjects(ctx context.Context, home string) (p projects, err error) {
+	root := projectsDir(home)
+	p.dir, err = fsread.OpenDir(ctx, root)
+	if fsread.IsNotExist(err) {
+		return p, nil
+	}
+	if err != nil {
+		return p, warning(root, cause(err))
+	}
+	entries, err := p.dir.Entries()
+	if err != nil {
+		err = warning(root, cause(err))
+	}
+	for _, n := range entries {
+		ok := n.IsDir()
+		if n.Type() == fs.ModeSymlink {
+			path := root + "/" + n.Name()
+			d, broken := fsread.OpenDir(ctx, path)
+			if ok = broken == nil; ok {
+				_ = d.Close()
+			} else {
+				err = errors.Join(err, warning(path, cause(broken)))
+			}
+		}
+		if ok {
+			p.folders = append(p.folders, n.Name())
+		}
+	}
+	return p, err
+}
+
+func (p projects) close() {
+	if p.dir != nil {
+		_ = p.dir.Close()
+	}
+}
+
+// path returns the path of a session's transcript in this folder.
+func (p projects) path(folder, id string) string {
+	return p.dir.Path() + "/" + folder + "/" + id + transcriptSuffix
+}
+
+// match is a project folder with a transcript of the session, or one that could not be read: err is the reason.
+type match struct {
+	folder string
+	info   fsread.FileInfo
+	err    error
+}
+
+// find returns the folders with a transcript of the session, sorted by name. It does not list them.
+func (p projects) find(ctx context.Context, id string) (hits []match) {
+	file := id + transcriptSuffix
+	stat := func(_ context.Context, folder string, h *match) (bool, error) {
+		h.folder = folder
+		h.info, h.err = p.dir.Stat(folder + "/" + file)
+		return !fsread.IsNotExist(h.err), nil
+	}
+	for h, err := range fsread.ReadParallel(ctx, p.folders, stat) {
+		if err != nil {
+			h.err = err
+		}
+		hits = append(hits, *h)
+	}
+	sort.Slice(hits, func(i, j int) bool { return hits[i].folder < hits[j].folder })
+	return hits
+}
+
+// readDir lists a folder. A missing folder is empty.
+func readDir(ctx context.Context, dir string) ([]fs.DirEntry, error) {
+	d, err := fsread.OpenDir(ctx, dir)
+	if fsread.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.Entries()
+}
+
+// slugLimit is the length to which a slug is cut; then a hash follows.
+const slugLimit = 200
+
+// slug returns the name of a directory's project folder: every UTF-16 unit of its real path but A-Z, a-z, 0-9 becomes a
+// dash. Several directories have the same slug, so it is never decoded (SEEN 2.1.75–2.1.329). Of a very long one, only the beginning
+// is returned: the hash that follows differs between builds.
+func slug(dir string) string {
+	var b strings.Builder
+	for _, u := range utf16.Encode([]rune(dir)) {
+		switch {
+		case b.Len() == slugLimit:
+			return b.String() + "-"
+		case u < 128 && isAlphanumeric(byte(u)):
+			b.WriteByte(byte(u))
+		default:
+			b.WriteByte('-')
+		}
+	}
+	return b.String()
+}
+
+// isSlugOf reports whether a project folder of this name is a directory's.
+func isSlugOf(project, dir string) bool {
+	name := slug(dir)
+	return name == project || len(name) > slugLimit && strings.HasPrefix(project, name)
+}
+
+func isAlphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// MatchesID reports whether an ID is a random UUID (version 4), as Claude Code makes them (SEEN 2.0–2.1.329). With
+// --session-id a session may get any UUID.
+func (Adapter) MatchesID(id string) bool { return isUUID(id) && id[versionAt] == '4' }
+
+// ShortID implements [discover.IDShortener]. A sub-agent's ID is "agent-", mostly an "a", and random hexadecimal digits.
+func (Adapter) ShortID(id string) int {
+	if isSubagent(id) {
+		return len(agentPrefix) + 1 + discover.MinShortID
+	}
+	return native.ShortUUIDLen(id)
+}
+
+// isUUID reports whether s has the form of a session ID: 8-4-4-4-12 lower- or upper-case hexadecimal digits.
+func isUUID(s string) bool { return len(s) == uuidLen && beginsUUID(s) }
+
+// The length of a UUID, and the index of its version.
+const (
+	uuidLen   = native.UUIDLen
+	versionAt = 14
+)
+
+// beginsUUID reports whether a session ID can begin with s.
+func beginsUUID(s string) bool { return native.IsUUIDPrefix(s, true) }
+
+// isSubagent reports whether a session ID is a sub-agent's.
+func isSubagent(id string) bool { return strings.HasPrefix(id, agentPrefix) }
+
+// sessionOfPath returns the ID of the session whose transcript has this path, and its parent if the path shows it.
+func sessionOfPath(path string) (id, parent string, ok bool) {
+	if id, ok = idOfFile(path[strings.LastIndexByte(path, '/')+1:]); ok {
+		parent = parentOf(path)
+	}
+	return id, parent, ok
+}
+
+// idOfFile returns the ID of the session whose transcript has this file name.
+func idOfFile(name string) (id string, ok bool) {
+	id, ok = strings.CutSuffix(name, transcriptSuffix)
+	if !ok || !isUUID(id) && (!isSubagent(id) || len(id) == len(agentPrefix)) {
+		return "", false
+	}
+	return id, true
+}
+
+// newUUID makes a random UUID (version 4, RFC 9562), like Claude Code's IDs.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0F|0x40, b[8]&0x3F|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"agentctl/discover"
@@ -56,6 +58,80 @@ func TestUnusableHomes(t *testing.T) {
 			if len(entries) > 0 || len(warningsIn(t, err)) != c.warned {
 				t.Errorf("%+v, %+v: %v, %v", c.home, q, entries, err)
 			}
+		}
+	}
+}
+
+func TestSlug(t *testing.T) {
+	long := "/" + strings.Repeat("a", 300)
+	for dir, want := range map[string]string{
+		"/tmp/slug/a.b_c": "-tmp-slug-a-b-c", "/x/Ünïcödé-日本": "-x--n-c-d----", "/e😀x": "-e--x", "": "",
+		long: "-" + strings.Repeat("a", 199) + "-",
+	} {
+		if got := slug(dir); got != want {
+			t.Errorf("slug(%q) = %q, want %q", dir, got, want)
+		}
+	}
+}
+
+// The project folder of a very long path ends with a hash.
+func TestIsSlugOf(t *testing.T) {
+	long := "/" + strings.Repeat("a", 300)
+	for project, want := range map[string]bool{slug(long) + "zzzz": true, "-w": false, slug(long)[1:]: false} {
+		if isSlugOf(project, long) != want {
+			t.Errorf("%s: %v", project, !want)
+		}
+	}
+}
+
+// A session whose process has changed its directory is found in its first project. If two projects have the session,
+// neither is taken.
+func TestFindTranscript(t *testing.T) {
+	dir := t.TempDir()
+	path := writeTranscript(t, dir, minimal)
+	if got := findTranscript(t.Context(), dir, "/w/elsewhere", alive); got != path {
+		t.Errorf("from elsewhere: %q", got)
+	}
+	second := transcriptPath(dir, "/v", alive)
+	must(t, os.MkdirAll(filepath.Dir(second), 0o700))
+	must(t, os.WriteFile(second, []byte(minimal), 0o600))
+	if got := findTranscript(t.Context(), dir, "/v", alive); got != second {
+		t.Errorf("in its directory: %q", got)
+	}
+	if got := findTranscript(t.Context(), dir, "/w/elsewhere", alive); got != "" {
+		t.Errorf("ambiguous: %q", got)
+	}
+}
+
+func TestLinkedProjectFolder(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	writeTranscript(t, dir, minimal)
+	must(t, os.WriteFile(filepath.Join(elsewhere, numbered(1)+transcriptSuffix), []byte(minimal), 0o600))
+	must(t, os.Symlink(elsewhere, filepath.Join(projectsDir(dir), "-outside")))
+	if got := entryIDs(t, dir, discover.EntryFilter{}); !slices.Equal(got, []string{numbered(1), alive}) {
+		t.Errorf("entries %v", got)
+	}
+}
+
+func TestMatchesID(t *testing.T) {
+	for id, want := range map[string]bool{
+		"479c58fd-bac9-45a8-9895-8d4f68f8467f": true,
+		"019de2f3-58ba-72f7-ab7d-7c60e9d8dc8f": false, // version 7, as Codex makes them
+		"479c58fd-bac9-45a8-9895-8d4f68f8467":  false,
+		"479c58fd":                             false,
+		"":                                     false,
+	} {
+		if got := New().MatchesID(id); got != want {
+			t.Errorf("%q: %v", id, got)
+		}
+	}
+}
+
+// Session IDs are random; those of sub-agents are after a prefix.
+func TestShortID(t *testing.T) {
+	for id, want := range map[string]int{"479c58fd-bac9-45a8-9895-8d4f68f8467f": 8, "agent-a0123456789abcdef": len("agent-a01234567"), "agent-01234567": 15} {
+		if got := New().ShortID(id); got != want {
+			t.Errorf("%q: %d, want %d", id, got, want)
 		}
 	}
 }

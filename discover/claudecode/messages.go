@@ -1,12 +1,19 @@
 package claudecode
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"iter"
+	"slices"
+	"strings"
+	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/claudecode/transcript"
 	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // Messages implements [discover.MessageReader]. It reads the transcript from its end. Which records become which messages is
@@ -22,7 +29,7 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 			return
 		}
 		defer f.Close()
-		for m, err := range transcript.Messages(f, isSubagent(r.ID)) {
+		for m, err := range messagesIn(f, isSubagent(r.ID)) {
 			if err != nil {
 				err = warning(r.Path, cause(err))
 			}
@@ -31,4 +38,360 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 			}
 		}
 	}
+}
+
+var errDamaged = errors.New("damaged")
+
+// messagesIn yields the messages of a transcript, newest first. sidechain says that it is a sub-agent's. An error stands for
+// a record that is not shown or, where the file cannot be read, for all older ones.
+func messagesIn(f *fsread.File, sidechain bool) iter.Seq2[discover.Message, error] {
+	return func(yield func(discover.Message, error) bool) {
+		t := messageReader{file: f, yield: yield, sidechain: sidechain}
+		t.readAll()
+	}
+}
+
+// messageReader turns records, from the newest to the oldest, into messages. It keeps what older records need of newer ones.
+type messageReader struct {
+	file      *fsread.File
+	yield     func(discover.Message, error) bool
+	sidechain bool // sidechain records count: it is a sub-agent's transcript
+	order     messageOrder
+	results   toolResults
+	counted   callID // the call of the model whose tokens the last answer had
+	// boundary is the record before the newest summary: both belong to the same compaction.
+	boundary string
+	// interruptedAnswer is the ID of the answer that the user interrupted: its tool calls were running.
+	interruptedAnswer string
+	tooLong           bool // the line before was too long to be read whole
+	damaged           bool // the line before was damaged
+	stopped           bool // the caller wants no more
+}
+
+// readAll yields all messages until the caller stops.
+func (t *messageReader) readAll() {
+	whole, err := t.file.Backward(0, t.line)
+	if whole {
+		t.skipTooLong(0)
+	}
+	if err != nil {
+		t.warn(err)
+	}
+	t.emit(t.order.flush())
+}
+
+// line takes the next line and reports whether to go on.
+func (t *messageReader) line(l fsread.Line) bool {
+	end := l.Offset + int64(len(l.Bytes))
+	t.skipTooLong(end + 1)
+	if l.Cut {
+		t.tooLong = true
+		return !t.stopped
+	}
+	messages, ok := t.read(l)
+	if !ok && !t.damaged {
+		t.warn(fmt.Errorf("a record that ends at byte %d is not shown: %w", end, errDamaged))
+	}
+	t.damaged = !ok
+	t.emit(t.order.add(messages, writtenAt(l.Bytes)))
+	return !t.stopped && t.file.Context().Err() == nil
+}
+
+// writtenAt returns when a record was written; zero for metadata, and for a prompt that was queued during a turn: its time
+// is when it was typed, but it was written when the model got it.
+func writtenAt(raw []byte) time.Time {
+	if metadataType(raw) != nil || isQueued(raw) {
+		return time.Time{}
+	}
+	return timeOf(raw)
+}
+
+func (t *messageReader) emit(messages []discover.Message) {
+	for _, m := range messages {
+		t.stopped = t.stopped || !t.yield(m, nil)
+	}
+}
+
+func (t *messageReader) warn(err error) {
+	t.stopped = t.stopped || !t.yield(discover.Message{}, err)
+}
+
+// skipTooLong warns of the line before if it was too long to be shown. start is its offset, now known.
+func (t *messageReader) skipTooLong(start int64) {
+	if t.tooLong {
+		t.warn(fmt.Errorf("a record at byte %d is not shown: more than %d MiB", start, fsread.MaxLine>>20))
+	}
+	t.tooLong = false
+}
+
+// messageRecord is a record that messages are made of.
+type messageRecord struct {
+	rawRecord
+	id     string       // of its first message; the others get the index of their block as well
+	origin jsonl.Object // of a user record, or of a prompt that was queued during a turn
+}
+
+// read returns the messages of one line, newest first. ok is false if the line is damaged.
+func (t *messageReader) read(l fsread.Line) (messages []discover.Message, ok bool) {
+	if metadataType(l.Bytes) != nil || isAttachment(l.Bytes) && !isQueued(l.Bytes) {
+		return nil, true
+	}
+	record, ok := parseRecord(l.Bytes)
+	if !ok {
+		return nil, !jsonl.Damaged(l.Bytes)
+	}
+	if record.IsSidechain != t.sidechain {
+		return nil, true
+	}
+	s := messageRecord{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", l.Offset)), record.Origin}
+	switch s.Type {
+	case "user":
+		messages = t.user(s)
+	case "assistant":
+		messages = t.assistant(s)
+	case "system":
+		messages = t.system(s)
+	case "attachment":
+		queued := s.Attachment.Object()
+		s.origin = queued.Get("origin").Object()
+		messages = s.userMessages(queued.Get("prompt"))
+	}
+	slices.Reverse(messages)
+	return messages, true
+}
+
+// message returns a message for the record's block with this index.
+func (s messageRecord) message(block int, w messageText) discover.Message {
+	m := discover.Message{ID: s.id, Time: s.Timestamp.Time(), Role: w.role, Kind: w.kind, Text: w.text}
+	if fromPeer(s.origin) {
+		m.SentID = s.origin.Get("msg_id").Text(maxSentID)
+	}
+	if w.role == discover.RoleAssistant && !s.synthetic() {
+		m.Model = s.Model.Text(0)
+	}
+	if block > 0 {
+		m.ID = fmt.Sprintf("%s/%d", s.id, block)
+	}
+	return m
+}
+
+// maxSentID is how many characters of a sender's ID are kept: Claude Code accepts UUIDs only.
+const maxSentID = 100
+
+// fromPeer reports whether a message was not typed but came through Claude Code's socket for messages: from another session, or
+// from another program. Its record has isMeta, but the model answers it as it answers a prompt (SEEN 2.1.224-2.1.330).
+func fromPeer(origin jsonl.Object) bool { return origin.Get("kind").Word("peer") == "peer" }
+
+// texts returns a message for each text block, as classify has it. Empty texts are left out.
+func (s messageRecord) texts(content jsonl.Value, classify func(string) messageText) (messages []discover.Message) {
+	for i, b := range blocks(content) {
+		if b.Type != "text" {
+			continue
+		}
+		if w := classify(b.Text.Text(0)); w.text != "" {
+			messages = append(messages, s.message(i, w))
+		}
+	}
+	return messages
+}
+
+// userMessages returns the messages of a user record's content.
+func (s messageRecord) userMessages(content jsonl.Value) []discover.Message {
+	from := s.origin.Get("kind").Text(0)
+	return s.texts(content, func(text string) messageText { return userText(text, from) })
+}
+
+func (t *messageReader) user(s messageRecord) []discover.Message {
+	for _, b := range blocks(s.Content) {
+		t.addResult(s, b)
+	}
+	t.interruptedAnswer = cmp.Or(s.Interrupted.Text(0), t.interruptedAnswer)
+	switch {
+	case s.IsMeta && !fromPeer(s.origin):
+		return nil
+	case s.IsCompactSummary:
+		t.boundary = s.ParentUUID.Text(0)
+		return []discover.Message{s.message(0, messageText{discover.RoleSystem, discover.KindCompaction, textOf(s.Content, 0)})}
+	case s.IsTranscriptOnly:
+		return nil
+	}
+	return s.userMessages(s.Content)
+}
+
+// addResult takes a block that is a tool's result. Its call is mostly before it in the file, but may have been read already, see
+// messageOrder.
+func (t *messageReader) addResult(s messageRecord, b block) {
+	o, ok := resultOf(b)
+	if !ok {
+		return
+	}
+	for _, w := range t.order.waiting {
+		if c := w.Tool; c != nil && c.ID == b.ToolUseID && c.State == discover.ToolOpen && !w.Time.After(s.Timestamp.Time()) {
+			c.Output, c.State = o.output, o.state
+			return
+		}
+	}
+	t.results.store(b.ToolUseID, o)
+}
+
+// userText classifies a text of a user record with this origin: mostly, the user typed it.
+func userText(text, origin string) messageText {
+	text, pasted := stripPasteTags(text, false)
+	switch w, ok := parseTagged(text); {
+	case ok && !pasted:
+		return w
+	case origin == "" || origin == "human":
+		return messageText{discover.RoleUser, discover.KindText, text}
+	}
+	return systemText(text)
+}
+
+// What Claude Code writes if it does not give the model a message that came through its socket (SEEN 2.1.330): it asks the user
+// first, or drops it.
+const (
+	heldPrefix    = "Held peer message"
+	droppedPrefix = "Dropped a peer message"
+)
+
+func (t *messageReader) system(s messageRecord) []discover.Message {
+	switch s.Subtype {
+	case "local_command":
+		return s.texts(s.SystemContent, func(text string) messageText { w, _ := parseTagged(text); return w })
+	case "compact_boundary":
+		if s.id != t.boundary {
+			return []discover.Message{s.message(0, messageText{role: discover.RoleSystem, kind: discover.KindCompaction})}
+		}
+	case "informational":
+		if text := s.SystemContent.Text(0); beginsWith(text, heldPrefix, droppedPrefix) {
+			return []discover.Message{s.message(0, systemText(text))}
+		}
+	case "api_error":
+		return []discover.Message{s.message(0, errorText(apiError(s.Error.Raw())))}
+	}
+	return nil
+}
+
+// isQueued reports whether a record is a prompt, or the notice of a finished task, that arrived during a turn and was given
+// to the model.
+func isQueued(raw []byte) bool {
+	return bytes.Contains(raw[:min(len(raw), 400)], []byte(`"type":"queued_command"`))
+}
+
+func (t *messageReader) assistant(s messageRecord) (messages []discover.Message) {
+	for i, b := range blocks(s.Content) {
+		t.addResult(s, b)
+		if m, ok := t.blockMessage(s, i, b); ok {
+			m.Tokens = t.tokens(&s.rawRecord)
+			messages = append(messages, m)
+		}
+	}
+	return messages
+}
+
+// tokens returns those of an answer once: an answer is several records, of which the newest has the final usage.
+func (t *messageReader) tokens(l *rawRecord) *discover.Tokens {
+	used, ok := l.AnswerUsage()
+	if id := l.callID(); !ok || id == t.counted && id != (callID{}) {
+		return nil
+	}
+	t.counted = l.callID()
+	return used.Tokens()
+}
+
+// blockMessage returns the message of one block of an answer: the model's, or Claude Code's in place of one.
+func (t *messageReader) blockMessage(s messageRecord, i int, b block) (m discover.Message, ok bool) {
+	switch {
+	case strings.HasSuffix(b.Type, "tool_use"):
+		m = s.message(i, messageText{role: discover.RoleAssistant, kind: discover.KindTool})
+		m.Tool = t.results.call(b)
+		if m.Tool.State == discover.ToolRefused && s.ID.Text(0) == t.interruptedAnswer {
+			m.Tool.State = discover.ToolInterrupted
+		}
+		if b.ID != "" {
+			m.ID = b.ID
+		}
+		return m, true
+	case b.Type != "text":
+		return m, false
+	}
+	w := messageText{discover.RoleAssistant, discover.KindText, b.Text.Text(0)}
+	if s.IsAPIErrorMessage {
+		w = errorText(w.text)
+	} else if w.text == noContent || s.synthetic() && w.text == noResponse {
+		return m, false
+	}
+	return s.message(i, w), w.text != ""
+}
+
+// Texts that Claude Code writes in place of an answer. Its own screen does not show them.
+const (
+	noContent  = "(no content)"
+	noResponse = "No response requested."
+)
+
+// messageOrder sorts messages, given newest record first, by time. Records are nearly sorted: a TUI's first write may put
+// an answer before its prompt; the prompt of a compaction follows it, and so does what a compaction preserved in a fork. So
+// messageOrder holds a message back until it has seen some more records and these are clearly older.
+type messageOrder struct {
+	waiting []bufferedMessage // the newest first
+	last    time.Time         // the time of the newest line read
+	read    int               // the number of records read
+}
+
+type bufferedMessage struct {
+	discover.Message
+	time time.Time
+	read int
+}
+
+const (
+	// writeSkew is more than the difference between the times of records of one write.
+	writeSkew = 2 * time.Second
+	// minWaiting and maxWaiting are how many records a message is held back for. The maximum bounds memory where a clock
+	// was set back.
+	minWaiting, maxWaiting = 8, 32
+)
+
+// add takes the messages of a record with this time and returns those that need not wait longer, newest first. If the time
+// is zero, the messages belong right before the record that follows them in the file.
+func (s *messageOrder) add(messages []discover.Message, at time.Time) (ready []discover.Message) {
+	s.read++
+	if !at.IsZero() {
+		s.last = at
+	} else if at = s.last; at.IsZero() {
+		at = maxTime()
+	}
+	for _, m := range messages {
+		i := len(s.waiting) // of two with the same time, the one read first is newer
+		for i > 0 && s.waiting[i-1].time.Before(at) {
+			i--
+		}
+		s.waiting = slices.Insert(s.waiting, i, bufferedMessage{m, at, s.read})
+	}
+	for len(s.waiting) > 0 && (s.isNewest(s.waiting[0]) || s.overdue()) {
+		ready = append(ready, s.waiting[0].Message)
+		s.waiting = s.waiting[1:]
+	}
+	return ready
+}
+
+// maxTime is later than the time of any record.
+func maxTime() time.Time { return time.Unix(1<<40, 0) }
+
+// isNewest reports whether no newer message can follow.
+func (s *messageOrder) isNewest(w bufferedMessage) bool {
+	return s.read-w.read >= minWaiting && w.time.Sub(s.last) > writeSkew
+}
+
+// overdue reports whether a message was held back for the maximum.
+func (s *messageOrder) overdue() bool {
+	return slices.ContainsFunc(s.waiting, func(w bufferedMessage) bool { return s.read-w.read >= maxWaiting })
+}
+
+// flush returns the messages that are still held back, newest first.
+func (s *messageOrder) flush() (rest []discover.Message) {
+	for _, w := range s.waiting {
+		rest = append(rest, w.Message)
+	}
+	return rest
 }

@@ -1,14 +1,19 @@
 package claudecode
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/native/fsread"
 )
 
 // readMessages reads all messages of a transcript, newest first, and the warnings.
@@ -70,5 +75,106 @@ func TestCallsNumberedAnew(t *testing.T) {
 	messages, _ := readMessages(t, writeTranscript(t, t.TempDir(), strings.Join(lines, "\n")+"\n"))
 	if len(messages) != 3 || messages[0].Tool.State != discover.ToolOpen || messages[1].Tool.State != discover.ToolDone {
 		t.Errorf("%s", asJSON(t, messages))
+	}
+}
+
+// messagesOf returns the messages of a transcript with this content, the newest first, and the errors.
+func messagesOf(content []byte) (messages []discover.Message, errs []error) {
+	for m, err := range messagesIn(fsread.NewMemoryFile("memory", content, time.Time{}), false) {
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		messages = append(messages, m)
+	}
+	return messages, errs
+}
+
+// An unfinished last line changes nothing before it, and messages come newest first.
+func FuzzMessages(f *testing.F) {
+	must(f, filepath.WalkDir(fixtures, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".jsonl" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if len(content) < 8_000 {
+			f.Add(content)
+		}
+		return err
+	}))
+	f.Add([]byte(aCall + fmt.Sprintf(aResult, "x") + aPrompt))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		got, warned := messagesOf(content)
+		if want, _ := messagesOf(asIfComplete(content)); asJSON(t, got) != asJSON(t, want) {
+			t.Fatalf("torn %s\ncomplete %s", asJSON(t, got), asJSON(t, want))
+		}
+		inOrder, last := true, time.Time{}
+		for line := range bytes.Lines(asIfComplete(content)) {
+			at := timeOf(bytes.TrimSuffix(line, []byte{'\n'}))
+			inOrder = inOrder && !at.IsZero() && !at.Before(last)
+			last = at
+		}
+		for i, m := range got {
+			if m.ID == "" || m.Role == "" || (m.Tool == nil) == (m.Kind == discover.KindTool) {
+				t.Fatalf("%+v", m)
+			}
+			if inOrder && len(warned) == 0 && i > 0 && m.Time.After(got[i-1].Time) {
+				t.Fatalf("%s before %s", got[i-1].Time, m.Time)
+			}
+		}
+	})
+}
+
+// Messages of records that are nearly sorted come sorted.
+func TestMessageOrder(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, far := range []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Minute} {
+		var s messageOrder
+		var got []discover.Message
+		const n = 1000
+		for i := range n { // each fourth record stands three places later than it should
+			place := n - i
+			switch i % 4 {
+			case 0:
+				place -= 3
+			default:
+				place++
+			}
+			at := begin.Add(time.Duration(place) * far)
+			got = append(got, s.add([]discover.Message{{Time: at}}, at)...)
+			if len(s.waiting) > maxWaiting {
+				t.Fatalf("%d messages wait", len(s.waiting))
+			}
+		}
+		got = append(got, s.flush()...)
+		for i := range got[1:] {
+			if got[i].Time.Before(got[i+1].Time) {
+				t.Fatalf("%s apart, at %d: %s before %s", far, i, got[i].Time, got[i+1].Time)
+			}
+		}
+		if len(got) != n {
+			t.Errorf("%d messages", len(got))
+		}
+	}
+}
+
+// Results without a call take bounded memory.
+func TestResultsAreBounded(t *testing.T) {
+	var r toolResults
+	for i := range 10 * maxResults {
+		r.store(fmt.Sprint(i), toolResult{output: strings.Repeat("x", i%100)})
+	}
+	if n := len(r.byCall); n > maxResults {
+		t.Errorf("%d results are held", n)
+	}
+	output := strings.Repeat("x", fsread.MaxLine/2)
+	for i := range 100 {
+		r.store(fmt.Sprint("large", i), toolResult{output: output})
+	}
+	if n := len(r.byCall); n > 3 {
+		t.Errorf("%d large results are held", n)
+	}
+	if _, ok := r.take("large99"); !ok {
+		t.Error("the last result is lost")
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/claudecode/transcript"
 	"agentctl/launch"
 	"agentctl/proc"
 )
@@ -156,9 +155,9 @@ func (Adapter) IsSent(m discover.Message, sent launch.SentMessage) bool {
 func (Adapter) Refusal(m discover.Message, sent launch.SentMessage) (text string, dropped bool) {
 	switch {
 	case m.Role != discover.RoleSystem:
-	case strings.HasPrefix(m.Text, transcript.HeldPrefix) && strings.Contains(m.Text, fmt.Sprintf("[verified pid %d]", os.Getpid())):
+	case strings.HasPrefix(m.Text, heldPrefix) && strings.Contains(m.Text, fmt.Sprintf("[verified pid %d]", os.Getpid())):
 		return m.Text, false
-	case strings.HasPrefix(m.Text, transcript.DroppedPrefix) && strings.Contains(m.Text, senderPrefix+sent.ID):
+	case strings.HasPrefix(m.Text, droppedPrefix) && strings.Contains(m.Text, senderPrefix+sent.ID):
 		return m.Text, true
 	}
 	return "", false

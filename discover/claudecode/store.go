@@ -1,6 +1,8 @@
 package claudecode
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -223,4 +225,46 @@ func cause(err error) error {
 		return p.Err
 	}
 	return err
+}
+
+// FilterContent implements [discover.ContentFilter]. It reads whole transcripts. A prompt with pasted text joins strings.
+func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
+	return fsread.FilterParallel(ctx, entries, func(ctx context.Context, e discover.Entry) bool { return mayMatch(ctx, e.Path, match) })
+}
+
+// mayMatch reports whether a transcript may match or cannot be read.
+func mayMatch(ctx context.Context, path string, match func([]byte) bool) (found bool) {
+	if path == "" {
+		return true
+	}
+	f, err := fsread.Open(ctx, path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	err = f.Blocks(func(b []byte) bool {
+		found = match(b) || bytes.Contains(b, []byte(pasteTag))
+		return !found
+	})
+	return found || err != nil
+}
+
+// WatchPaths returns the paths that change with a session: its transcript; the project folder, where another session may
+// begin; the folders of its sub-agents; a sub-agent's metadata, which records its end; the file of its team; and the registry entries of its
+// processes.
+func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
+	transcript := cmp.Or(s.Path, transcriptPath(s.Home, s.Dir, s.ID))
+	files := []string{transcript, filepath.Dir(transcript)}
+	if base := strings.TrimSuffix(transcript, transcriptSuffix); isSubagent(s.ID) {
+		files = append(files, base+metaSuffix)
+	} else {
+		files = append(files, listSubagentFiles(ctx, transcript).folders...) // unreadable folders are skipped
+	}
+	if filepath.IsLocal(s.Team) {
+		files = append(files, filepath.Join(s.ProcessHome(), teamsName, s.Team, teamConfig))
+	}
+	for _, p := range s.Processes {
+		files = append(files, registryPath(s.ProcessHome(), namespacePID(p)))
+	}
+	return files
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/claudecode/transcript"
 	"agentctl/discover/native/fsread"
 )
 
@@ -194,7 +193,7 @@ func TestDamagedTranscripts(t *testing.T) {
 		"binary": {"\x7fELF\x00\xff", true}, "binary with lines": {"\x00\n\xff\n", true},
 		"another program's": {"{}\n{\"a\":1}\n", true}, "deep": {strings.Repeat(`{"a":`, 50_000) + "\n", true},
 		"damaged prompt": {`{"type":"summary","summary":"x"}` + "\n" + strings.TrimSuffix(minimal, "}\n") + "\n", true},
-		"endless line":   {`{"type":"user",` + strings.Repeat(" ", transcript.TurnReach), true},
+		"endless line":   {`{"type":"user",` + strings.Repeat(" ", turnReach), true},
 	} {
 		dir := t.TempDir()
 		path := writeTranscript(t, dir, c.content)

@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"agentctl/discover"
-	"agentctl/discover/claudecode/transcript"
 	"agentctl/discover/native/fsread"
 )
 
@@ -203,7 +202,7 @@ func pendingSubagentCalls(ctx context.Context, parent discover.Claim) map[string
 	}
 	calls := map[string]bool{}
 	for _, b := range tail.Turn.Pending {
-		if transcript.IsSubagentTool(b.Name) {
+		if isSubagentTool(b.Name) {
 			calls[b.ID] = true
 		}
 	}

@@ -5,16 +5,18 @@ import (
 	"hash/maphash"
 	"iter"
 	"slices"
+	"strconv"
+	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/claudecode/transcript"
 	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // sessionUsage is what a session used, and its answers.
 type sessionUsage struct {
 	discover.SessionUsage
-	answers []transcript.Answer
+	answers []answer
 }
 
 // ReadUsage reads whole transcripts. What sub-agents used is that of their session; of one whose session is not among the
@@ -36,7 +38,7 @@ func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq
 
 // readUsage reads what a session used. There is nothing where its tokens are not known.
 func (x reader) readUsage(ctx context.Context, e discover.Entry, u *sessionUsage) (ok bool, err error) {
-	var t transcript.Totals
+	var t totalsReader
 	if ok, err = x.readSession(ctx, e, &u.Record, &t); ok && u.Tokens != nil {
 		u.answers = t.Answers()
 		for i := range u.answers {
@@ -70,10 +72,10 @@ type callSet struct {
 func newCallSet() *callSet { return &callSet{maphash.MakeSeed(), map[uint64]struct{}{}} }
 
 // addNew appends the answers that are new to the set. What only reports have is new if a recorded call is.
-func (s *callSet) addNew(to []discover.Usage, answers []transcript.Answer) []discover.Usage {
+func (s *callSet) addNew(to []discover.Usage, answers []answer) []discover.Usage {
 	for _, a := range answers {
 		if a.Recorded() {
-			key := maphash.Comparable(s.seed, a.CallID)
+			key := maphash.Comparable(s.seed, a.callID)
 			if _, again := s.known[key]; again {
 				continue
 			}
@@ -84,4 +86,181 @@ func (s *callSet) addNew(to []discover.Usage, answers []transcript.Answer) []dis
 		to = append(to, a.Usage)
 	}
 	return to
+}
+
+// answer is what a call of the model used, or several that only the agent's reports have.
+type answer struct {
+	callID // of a recorded call
+	discover.Usage
+}
+
+// Recorded reports whether the answer is a recorded call.
+func (a *answer) Recorded() bool { return a.callID != callID{} }
+
+// Answers returns what was used when, and by which model. Their sum is that of [totalsReader.Tokens]. What only the agent's reports have has
+// no callID: tokens were used before Time, and a cost was reported then.
+func (t *totalsReader) Answers() []answer {
+	if t.calls.overflow || len(t.calls.calls) == 0 {
+		return nil
+	}
+	return t.calls.answers()
+}
+
+func (g *callUsage) answers() []answer {
+	all := make([]answer, 0, len(g.calls))
+	for id, s := range g.calls {
+		all = append(all, answer{id, discover.Usage{Time: s.at, Model: s.model, Tokens: s.answerTokens()}})
+	}
+	if len(g.reports) == 0 {
+		return all
+	}
+	newest := g.lastReport()
+	var recorded tokenCounts // by the calls before the newest report
+	byModel := map[string]tokenCounts{}
+	for _, s := range g.calls {
+		if g.isReported(s.at) {
+			recorded.add(s.tokenCounts)
+			sum := byModel[s.model]
+			sum.add(s.tokenCounts)
+			byModel[s.model] = sum
+		}
+	}
+	// A process that was killed reports nothing, and the cost of its calls is not in any later report.
+	costKnown := newest.complete && recorded.max(newest.total) == newest.total
+	for i := range all {
+		all[i].CostKnown = costKnown && g.isReported(all[i].Time)
+	}
+	for model, used := range newest.unrecorded(recorded, byModel) {
+		if used != (tokenCounts{}) {
+			all = append(all, answer{Usage: discover.Usage{Time: newest.time(), Model: model, Tokens: used.answerTokens(), CostKnown: costKnown}})
+		}
+	}
+	return append(all, g.costs()...)
+}
+
+// unrecorded returns the tokens that a report has besides the recorded calls before it: of each model, unless the report lacks some of
+// a model's.
+func (r *report) unrecorded(recorded tokenCounts, byModel map[string]tokenCounts) map[string]tokenCounts {
+	rest := map[string]tokenCounts{"": recorded.max(r.total).minus(recorded)}
+	ofModels, sum := map[string]tokenCounts{}, tokenCounts{}
+	for model, m := range r.models {
+		more := m.minus(byModel[model])
+		if more.max(tokenCounts{}) != more {
+			return rest
+		}
+		ofModels[model] = more
+		sum.add(more)
+	}
+	if sum != rest[""] { // it lacks a model
+		return rest
+	}
+	return ofModels
+}
+
+// costs returns what each report adds to the costs in the ones before, at the time of the report: of each model, and of none what the
+// report states besides.
+func (g *callUsage) costs() (out []answer) {
+	const rounding = 1e-9 // USD
+	before := map[string]float64{}
+	for _, r := range g.reports {
+		rest := r.cost
+		add := func(model string, usd float64) {
+			if added := usd - before[model]; added > rounding {
+				before[model] = usd
+				out = append(out, answer{Usage: discover.Usage{Time: r.time(), Model: model, Cost: added, CostKnown: true}})
+			}
+		}
+		for model, m := range r.models {
+			add(model, m.cost)
+			rest -= m.cost
+		}
+		add("", rest)
+	}
+	return out
+}
+
+// answerTokens converts u for a [discover.Usage].
+func (u tokenCounts) answerTokens() discover.Tokens {
+	t := *u.Tokens()
+	t.Context = 0
+	return t
+}
+
+// report is what the agent reports of a session when a process of it ends: the sum over all its processes so far.
+type report struct {
+	total    tokenCounts
+	models   map[string]modelReport
+	cost     float64   // USD
+	complete bool      // cost is that of all calls
+	at       time.Time // the time of the newest call before it; zero if there is none
+	resumed  time.Time // the time of the first record after it; zero if there is none
+}
+
+// modelReport is the part of a model.
+type modelReport struct {
+	tokenCounts
+	cost float64
+}
+
+// maxReports bounds the reports of one session that are kept. Of more, the newest replaces the one before it.
+const maxReports = 256
+
+// addReport takes a total that the agent reports.
+func (g *callUsage) addReport(raw []byte) {
+	o := jsonl.Object(raw)
+	r := report{at: g.newest, cost: float(o.Get("totalCostUSD")), complete: !isTrue(o.Get("hasUnknownModelCost")), models: map[string]modelReport{}}
+	for name, value := range o.Get("modelUsage").Object().Members() {
+		m := modelReport{usageOf(value.Object()), float(value.Object().Get("costUSD"))}
+		r.total.add(m.tokenCounts)
+		r.models[string(name)] = m
+	}
+	last := g.lastReport()
+	if last != nil && last.total == r.total { // written anew
+		r.at = last.at
+	} else if last == nil || len(g.reports) < maxReports {
+		g.reports = append(g.reports, r)
+		return
+	}
+	*last = r
+}
+
+// lastReport returns the newest report; nil if there is none.
+func (g *callUsage) lastReport() *report {
+	if len(g.reports) == 0 {
+		return nil
+	}
+	return &g.reports[len(g.reports)-1]
+}
+
+// time returns when the report was written, as far as the calls around it tell.
+func (r *report) time() time.Time {
+	if r.at.IsZero() {
+		return r.resumed
+	}
+	return r.at
+}
+
+// float parses a number; anything else is 0.
+func float(v jsonl.Value) float64 {
+	f, _ := strconv.ParseFloat(string(v.Raw()), 64)
+	return f
+}
+
+// recordTime takes the time of a record.
+func (g *callUsage) recordTime(at jsonl.Value) {
+	if g.needsTime() {
+		g.lastReport().resumed = at.Time()
+	}
+}
+
+// needsTime reports whether the time of the next record matters.
+func (g *callUsage) needsTime() bool {
+	last := g.lastReport()
+	return last != nil && last.resumed.IsZero()
+}
+
+// isReported reports whether the newest report was written after a call of this time.
+func (g *callUsage) isReported(at time.Time) bool {
+	last := g.lastReport()
+	return last != nil && (last.resumed.IsZero() || at.Before(last.resumed))
 }

@@ -2,12 +2,15 @@ package claudecode
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"agentctl/discover"
 )
@@ -176,6 +179,47 @@ func TestAnswersAndReports(t *testing.T) {
 		slices.Sort(c.want)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%q, want\n%q", name, got, c.want)
+		}
+	}
+}
+
+// Calls beyond the bound leave the session's tokens unknown, with an error. A call that is known is still replaced.
+func TestCallsAreBounded(t *testing.T) {
+	var g callUsage
+	for i := range maxCalls {
+		g.add(callID{message: strconv.Itoa(i)}, timedUsage{tokenCounts: tokenCounts{In: 1}})
+	}
+	g.add(callID{message: "0"}, timedUsage{tokenCounts: tokenCounts{In: 2}})
+	if sum, ok := g.sum(); g.overflow || !ok || sum.In != maxCalls+1 {
+		t.Fatalf("sum %+v, full %v", sum, g.overflow)
+	}
+	g.add(callID{message: "one more"}, timedUsage{tokenCounts: tokenCounts{In: 9}})
+	tokens, err := (&totalsReader{calls: g}).Tokens()
+	if len(g.calls) != maxCalls || !errors.Is(err, errTooManyCalls) || tokens != nil {
+		t.Errorf("%d calls, %v, tokens %v", len(g.calls), err, tokens)
+	}
+}
+
+// A record has the newest notice of a rate limit or quota, with the time of its reset if that is stored.
+func TestQuotas(t *testing.T) {
+	for store, want := range map[string]discover.Quota{
+		"25-limit-retry-2.1.329": {
+			Name: "five_hour", Reached: true, Resets: time.Unix(1795306876, 0).UTC(),
+			Text: "You've hit your 5-hour limit · resets 12:21am (UTC)", Time: time.Date(2026, 11, 21, 21, 21, 16, 918e6, time.UTC),
+		},
+		"26-limit-2.1.197": {
+			Reached: true,
+			Text:    "You've hit your session limit · resets 12:21am (UTC)", Time: time.Date(2026, 11, 21, 21, 21, 20, 311e6, time.UTC),
+		},
+	} {
+		all, _ := records(t, home(t, store), discover.EntryFilter{}, discover.ReadOptions{Full: true})
+		for _, r := range all {
+			switch limited := r.ID[0] == '1'; {
+			case !limited && r.Quotas != nil: // an overloaded server is no limit of one's own
+				t.Errorf("%s: %s: %+v", store, r.ID, r.Quotas)
+			case limited && (len(r.Quotas) != 1 || r.Quotas[0] != want):
+				t.Errorf("%s: %+v, want %+v", store, r.Quotas, want)
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"agentctl/discover"
 	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 )
@@ -55,4 +56,19 @@ func installedVersion(program string) native.Version {
 		}
 	}
 	return native.Version{}
+}
+
+const (
+	// newestTried is the newest version in docs/support.md.
+	newestTried = "2.1.332"
+	// oldestSupported is the oldest version whose processes are understood, half a year old. Stored sessions of older ones are read.
+	oldestSupported = "2.1.132"
+)
+
+// Tried implements [discover.FormatChecker].
+func (Adapter) Tried() discover.Tried {
+	return discover.Tried{
+		Newest: newestTried, ProgramVersion: func(path string) string { return installedVersion(path).String() },
+		UnknownKinds: discover.UnknownLineKinds(knownTypes, typeOf),
+	}
 }

@@ -1,13 +1,16 @@
 package claudecode
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/claudecode/transcript"
+	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // liveTurn returns what the process itself shows of its turn; nil if only the transcript tells.
@@ -56,12 +59,12 @@ func (x *process) waitingTurn(ctx context.Context, path string) *discover.Turn {
 // permissionCall returns the call that the user is asked about in a turn that waits for permission; nil if it may be one of
 // several. Calls that run alone are made one after the other, so the first one without a result is asked about. If the only
 // pending call is a sub-agent's, the sub-agent's call counts.
-func (x *process) permissionCall(ctx context.Context, s *transcript.Turn, path string) *discover.WaitingOn {
+func (x *process) permissionCall(ctx context.Context, s *turnReader, path string) *discover.WaitingOn {
 	call := s.PermissionCall()
 	if call == nil {
 		return nil
 	}
-	if !transcript.IsSubagentTool(call.Name) {
+	if !isSubagentTool(call.Name) {
 		return call.WaitingOn
 	}
 	subagents, _ := x.startedSubagents(ctx, path) // Read reports what cannot be read
@@ -70,7 +73,7 @@ func (x *process) permissionCall(ctx context.Context, s *transcript.Turn, path s
 			continue
 		}
 		tail, err := readTail(ctx, b.path)
-		if call := tail.Turn.PermissionCall(); err == nil && call != nil && !transcript.IsSubagentTool(call.Name) {
+		if call := tail.Turn.PermissionCall(); err == nil && call != nil && !isSubagentTool(call.Name) {
 			return call.WaitingOn
 		}
 	}
@@ -78,7 +81,7 @@ func (x *process) permissionCall(ctx context.Context, s *transcript.Turn, path s
 }
 
 // readHead reads the beginning of a transcript.
-func readHead(ctx context.Context, path string) (head transcript.Head, err error) {
+func readHead(ctx context.Context, path string) (head headReader, err error) {
 	f, err := fsread.Open(ctx, path)
 	if err != nil {
 		return head, err
@@ -89,7 +92,7 @@ func readHead(ctx context.Context, path string) (head transcript.Head, err error
 }
 
 // readTail reads the end of the transcript of a session or sub-agent.
-func readTail(ctx context.Context, path string) (tail transcript.Tail, err error) {
+func readTail(ctx context.Context, path string) (tail tailReader, err error) {
 	tail.Sidechain = isSubagent(filepath.Base(path))
 	f, err := fsread.Open(ctx, path)
 	if err != nil {
@@ -99,3 +102,70 @@ func readTail(ctx context.Context, path string) (tail transcript.Tail, err error
 	err = tail.Read(f)
 	return tail, err
 }
+
+// questionTool is the tool by which the model asks the user questions.
+const questionTool = "AskUserQuestion"
+
+// pendingCall is a tool call without a result.
+type pendingCall struct {
+	ID, Name string
+	// WaitingOn is what the user is shown when asked about the call.
+	WaitingOn *discover.WaitingOn
+	at        string // its time
+}
+
+// waitingOn describes the call that a block makes, for the user who is asked about it.
+func waitingOn(b block) *discover.WaitingOn {
+	input := b.Input.Object()
+	path := cmp.Or(input.Get("notebook_path").Text(discover.PathLimit+1), input.Get("file_path").Text(discover.PathLimit+1))
+	on := discover.NewWaitingOn(b.Name, callBrief(input), path, native.Questions(input))
+	on.Diff = callDiff(b.Name, input)
+	return on
+}
+
+// callDiff counts the lines that a call changes; nil for a tool that edits no text, and where the call does not say how many.
+func callDiff(tool string, input jsonl.Object) *discover.Diff {
+	switch tool {
+	case "Edit", "MultiEdit":
+		keys := native.EditKeys{Old: "old_string", New: "new_string", All: "replace_all"}
+		if added, removed, ok := keys.DiffLines(input); ok {
+			return discover.NewDiff(added, removed, true)
+		}
+	case "Write":
+		return discover.NewDiff(native.CountLines(input.Get("content").Text(0)), 0, false)
+	}
+	return nil
+}
+
+// Question returns the pending call by which the model asks the user questions; nil if there is none.
+func (s *turnReader) Question() *discover.WaitingOn {
+	for _, call := range s.Pending {
+		if call.Name == questionTool {
+			return call.WaitingOn
+		}
+	}
+	return nil
+}
+
+// PermissionCall returns the only pending call that permission can be asked for; nil if there is none, or if there are
+// several.
+func (s *turnReader) PermissionCall() *pendingCall {
+	several := len(s.Pending) > 1
+	if len(s.Pending) == 0 || several && slices.ContainsFunc(s.Pending, func(c pendingCall) bool { return !runsAlone(c.Name) }) {
+		return nil
+	}
+	return &s.Pending[len(s.Pending)-1] // the newest call is first
+}
+
+// runsAlone reports whether a call of this tool is asked about, and carried out, before the next call of the same message.
+// Commands that only read may run in parallel; permission is not asked for them.
+func runsAlone(tool string) bool {
+	switch tool {
+	case "Bash", "Edit", "Write", "MultiEdit", "NotebookEdit", "ExitPlanMode":
+		return true
+	}
+	return false
+}
+
+// isSubagentTool reports whether a tool starts a sub-agent. Task is the older name of Agent.
+func isSubagentTool(name string) bool { return name == "Agent" || name == "Task" }

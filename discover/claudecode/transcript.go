@@ -1,22 +1,17 @@
-// Package transcript reads Claude Code's transcripts: what their records say of a session, of its newest turn, of the tokens that
-// it used, and which messages they are. It opens no file: callers hand it opened ones, whose content it does not trust.
-//
-//   - [Head] is the beginning: the first prompt, and when the session was created
-//   - [Tail] is the end: the newest turn, the title and other metadata
-//   - [Totals] is the whole: tokens, and what else only all records tell
-//   - [Messages] yields the messages from the end
-package transcript
+package claudecode
 
 import (
 	"bytes"
+	"time"
 
+	"agentctl/discover/native"
 	"agentctl/discover/native/jsonl"
 )
 
-// Record is what this package reads of one record. Conversation records (user, assistant, system, attachment) have an
+// rawRecord is what this package reads of one record. Conversation records (user, assistant, system, attachment) have an
 // envelope. All others are metadata of the session, mostly without a time and a directory. Values are valid as long as the
 // line that they were parsed from.
-type Record struct {
+type rawRecord struct {
 	Type, Subtype string
 	rawEnvelope
 	apiMessage
@@ -55,8 +50,8 @@ type rawEnvelope struct {
 	ForkedFrom  jsonl.Value
 }
 
-// Envelope returns the part that is kept.
-type Envelope struct {
+// envelope returns the part that is kept.
+type envelope struct {
 	Cwd        string
 	Parent     string // of a sub-agent's record: the session that the sub-agent works for
 	Version    string
@@ -68,9 +63,9 @@ type Envelope struct {
 	Team, Teammate string
 }
 
-// Envelope is the envelope's.
-func (e *rawEnvelope) Envelope() Envelope {
-	p := Envelope{
+// envelope is the envelope's.
+func (e *rawEnvelope) envelope() envelope {
+	p := envelope{
 		Cwd: e.Cwd.Text(0), Version: e.Version.Text(0), GitBranch: e.GitBranch.Text(0),
 		Entrypoint: e.Entrypoint.Text(0), ForkedFrom: e.ForkedFrom.Text(0),
 		Background: e.SessionKind.Word("bg") == "bg", Team: e.TeamName.Text(0), Teammate: e.AgentName.Text(0),
@@ -89,8 +84,8 @@ type apiMessage struct {
 	Content, usageValue jsonl.Value
 }
 
-// Usage is what the model's API counted for one call, in tokens.
-type Usage struct{ In, Out, CacheRead, CacheWrite, Reasoning int64 }
+// tokenCounts is what the model's API counted for one call, in tokens.
+type tokenCounts struct{ In, Out, CacheRead, CacheWrite, Reasoning int64 }
 
 // synthetic is the model of messages that Claude Code wrote itself.
 const synthetic = "<synthetic>"
@@ -101,18 +96,18 @@ func (m *apiMessage) synthetic() bool {
 	return len(v) > 1 && (v[1] == synthetic[0] || v[1] == '\\') && v.Text(0) == synthetic
 }
 
-// ParseRecord parses one line. ok is false if the line is no complete JSON object. A value of an unexpected type is left
+// parseRecord parses one line. ok is false if the line is no complete JSON object. A value of an unexpected type is left
 // out; the others count.
-func ParseRecord(raw []byte) (l Record, ok bool) {
+func parseRecord(raw []byte) (l rawRecord, ok bool) {
 	if jsonl.Object(raw).Scan(l.set) {
 		return l, true
 	}
-	return Record{}, false
+	return rawRecord{}, false
 }
 
 // set takes one member and returns its length if parsing has shown it, else 0. All names are in one switch, which the
 // compiler decides by a few comparisons.
-func (l *Record) set(key []byte, v jsonl.Value) (length int) {
+func (l *rawRecord) set(key []byte, v jsonl.Value) (length int) {
 	switch string(key) {
 	case "type":
 		l.Type = v.Word("user", "assistant", "system", "attachment")
@@ -197,10 +192,10 @@ func parseMessage(o jsonl.Object) (m apiMessage, length int) {
 }
 
 // usage returns what the message says that it used.
-func (m *apiMessage) usage() Usage { return usageOf(m.usageValue.Object()) }
+func (m *apiMessage) usage() tokenCounts { return usageOf(m.usageValue.Object()) }
 
 // usageOf reads what the API counted for a call, or what the agent reports for a model.
-func usageOf(o jsonl.Object) (u Usage) {
+func usageOf(o jsonl.Object) (u tokenCounts) {
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "input_tokens", "inputTokens":
@@ -223,7 +218,7 @@ func usageOf(o jsonl.Object) (u Usage) {
 func isTrue(v jsonl.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
 
 // IsMessage reports whether the line is a user or an assistant record.
-func (l *Record) IsMessage() bool { return l.Type == "user" || l.Type == "assistant" }
+func (l *rawRecord) IsMessage() bool { return l.Type == "user" || l.Type == "assistant" }
 
 // metadataType returns the type of a metadata record: one whose first key is its type and which is no conversation record;
 // nil for others. It does not parse the record, which may have megabytes.
@@ -264,3 +259,31 @@ func leadingType(raw []byte) string {
 func isAttachment(raw []byte) bool {
 	return bytes.Contains(raw[:min(len(raw), 160)], []byte(`,"attachment":{`))
 }
+
+// timeOf returns the time of a record: that of its envelope, or that of the snapshot in a file-history-snapshot. Times inside of other
+// members, such as a tool's result, may be anything. It is zero if there is none.
+func timeOf(raw []byte) time.Time {
+	var stamp jsonl.Value
+	for key, v := range jsonl.Object(raw).Members() {
+		switch string(key) {
+		case "timestamp":
+			return v.Time()
+		case "snapshot":
+			stamp = v.Object().Get("timestamp")
+		}
+	}
+	return stamp.Time()
+}
+
+// knownTypes are the types of records that Claude Code writes (READ 2.1.332, in the table by which it stores them), those that only
+// older versions wrote included. Most are metadata that this package does not read.
+const knownTypes = " user assistant system attachment progress summary queue-operation" +
+	" custom-title ai-title agent-name agent-color agent-setting tag last-prompt pr-link frame-link" +
+	" mode permission-mode memory-mode repl-mode dev-mods isolation-latch atis-latch session-owner host-row" +
+	" worktree-state relocated bridge-session continued-in derived-from ended-by-model resume-head-vouch explicit" +
+	" file-history-snapshot file-history-delta attribution-snapshot content-replacement fork-context-ref observer-ref" +
+	" cost-state tools-used data-flow-records data-flow-incomplete history-suppression hybrid-organization" +
+	" api-request api-request-shape api-request-blob api-request-resumed artifact-comment-monitor artifact-autoreact-ledger "
+
+// typeOf returns the type of a record.
+func typeOf(record jsonl.Object) string { return native.Kind(record.Get("type")) }

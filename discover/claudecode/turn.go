@@ -1,4 +1,4 @@
-package transcript
+package claudecode
 
 import (
 	"slices"
@@ -8,13 +8,13 @@ import (
 	"agentctl/discover/native"
 )
 
-// Turn determines the state of the newest turn from the conversation records, newest first. Of sidechain records, only
+// turnReader determines the state of the newest turn from the conversation records, newest first. Of sidechain records, only
 // those of the sub-agent in question may be given.
 //
 // Most records outside of a turn are ignored. But the output of a local command, and a message that Claude Code wrote
 // itself after a resume, prove that no turn was running: a turn that looks open before them was interrupted. The output of
 // a "!" command is a prompt that the model answers, unless a caveat precedes it: then it is such an output.
-type Turn struct {
+type turnReader struct {
 	state   discover.Turn
 	decided bool
 
@@ -28,31 +28,31 @@ type Turn struct {
 	newest     string
 	// Pending has the tool calls of the newest message without a result, newest first; answered those with one. A result belongs
 	// to a call before it: some models number their calls anew in each answer.
-	Pending       []PendingCall
+	Pending       []pendingCall
 	answered      map[string]bool
 	message       string // the ID of the newest message
 	callsComplete bool   // all its calls were read
 }
 
 // complete reports whether older records cannot change anything.
-func (s *Turn) complete() bool {
+func (s *turnReader) complete() bool {
 	return s.decided && s.callsComplete && !s.afterFirst && !s.shell
 }
 
-func (s *Turn) add(l *Record) {
+func (s *turnReader) add(l *rawRecord) {
 	at := l.Timestamp.Text(0)
 	if s.afterFirst {
 		if !l.IsMessage() && l.Subtype != "turn_duration" {
 			return
 		}
 		if s.afterFirst = false; at > s.newest && !hasBlock(l.Content, "tool_result") {
-			*s = Turn{answered: s.answered, state: discover.Turn{Began: s.state.Began}}
+			*s = turnReader{answered: s.answered, state: discover.Turn{Began: s.state.Began}}
 		}
 	}
 	s.newest = max(s.newest, at)
 	if s.shell && s.decided {
 		if s.shell = false; l.isCaveat() {
-			*s = Turn{stopped: true, ended: s.ended, state: discover.Turn{Began: s.state.Began}}
+			*s = turnReader{stopped: true, ended: s.ended, state: discover.Turn{Began: s.state.Began}}
 		}
 	}
 	switch l.Type {
@@ -68,13 +68,13 @@ func (s *Turn) add(l *Record) {
 
 // addDamaged takes a damaged record. It may have been the one that decides, so the state is unknown, unless the turn is
 // known to have ended.
-func (s *Turn) addDamaged() {
+func (s *turnReader) addDamaged() {
 	if !s.decided && !s.ended && !s.stopped {
 		s.decide(discover.TurnUnknown)
 	}
 }
 
-func (s *Turn) assistant(l *Record) {
+func (s *turnReader) assistant(l *rawRecord) {
 	fromModel := !l.IsAPIErrorMessage && !l.synthetic()
 	if fromModel && !s.decided && l.ends() { // as most do; the content does not matter
 		s.decide(discover.TurnDone)
@@ -105,7 +105,7 @@ func (m *apiMessage) ends() bool {
 	return false
 }
 
-func (s *Turn) user(l *Record) {
+func (s *turnReader) user(l *rawRecord) {
 	if l.IsMeta && !fromPeer(l.Origin) || l.IsCompactSummary || l.IsTranscriptOnly {
 		return
 	}
@@ -119,7 +119,7 @@ func (s *Turn) user(l *Record) {
 			s.answered = map[string]bool{}
 		}
 		result, s.answered[b.ToolUseID] = true, true
-		s.Pending = slices.DeleteFunc(s.Pending, func(c PendingCall) bool { return c.ID == b.ToolUseID && c.at <= l.Timestamp.Text(0) })
+		s.Pending = slices.DeleteFunc(s.Pending, func(c pendingCall) bool { return c.ID == b.ToolUseID && c.at <= l.Timestamp.Text(0) })
 	}
 	if !result {
 		s.setStart(l, text)
@@ -141,7 +141,7 @@ func (s *Turn) user(l *Record) {
 }
 
 // setStart sets when the turn began: the time of the newest prompt.
-func (s *Turn) setStart(l *Record, text string) {
+func (s *turnReader) setStart(l *rawRecord, text string) {
 	if s.state.Began.IsZero() && !beginsWith(text, interruptedPrefix, "<local-command-") && !isShellOutput(text) {
 		s.state.Began = l.Timestamp.Time()
 	}
@@ -168,13 +168,13 @@ func beginsWith(text string, prefixes ...string) bool {
 // isCaveat reports whether a record is the note that the model is not to answer what follows: the output of most slash
 // commands, and of a "!" command up to 2.1.112, or where the settings say so or it was interrupted (SEEN 2.1.112, 2.1.197,
 // 2.1.330).
-func (l *Record) isCaveat() bool {
+func (l *rawRecord) isCaveat() bool {
 	text := strings.TrimSpace(textOf(l.Content, textStartLimit))
 	return l.Type == "user" && l.IsMeta && beginsWith(text, "<local-command-caveat>", "Caveat: ")
 }
 
 // open decides for a turn without an end of its own.
-func (s *Turn) open() {
+func (s *turnReader) open() {
 	switch {
 	case s.ended:
 		s.decide(discover.TurnDone)
@@ -185,12 +185,12 @@ func (s *Turn) open() {
 	}
 }
 
-func (s *Turn) decide(state discover.TurnState) {
+func (s *turnReader) decide(state discover.TurnState) {
 	s.state.State, s.decided, s.callsComplete = state, true, true
 }
 
 // addCalls adds the tool calls of the newest message. A message with several calls is several records.
-func (s *Turn) addCalls(l *Record) {
+func (s *turnReader) addCalls(l *rawRecord) {
 	if s.message == "" {
 		s.message = l.ID.Text(0)
 	}
@@ -199,13 +199,13 @@ func (s *Turn) addCalls(l *Record) {
 	}
 	for _, b := range blocks(l.Content) {
 		if b.Type == "tool_use" && !s.answered[b.ID] {
-			s.Pending = append(s.Pending, PendingCall{ID: b.ID, Name: b.Name, WaitingOn: waitingOn(b), at: l.Timestamp.Text(0)})
+			s.Pending = append(s.Pending, pendingCall{ID: b.ID, Name: b.Name, WaitingOn: waitingOn(b), at: l.Timestamp.Text(0)})
 		}
 	}
 }
 
 // Result returns the state of the turn. whole says that the transcript was read from its beginning.
-func (s *Turn) Result(whole bool) discover.Turn {
+func (s *turnReader) Result(whole bool) discover.Turn {
 	switch {
 	case s.decided:
 	case s.ended:

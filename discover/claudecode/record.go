@@ -3,12 +3,13 @@ package claudecode
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
+	"path/filepath"
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/claudecode/transcript"
 	"agentctl/discover/native/fsread"
 )
 
@@ -66,11 +67,11 @@ type reader struct {
 // read reads one session. There is neither a record nor an error if the file holds none, or is gone, and both if a part
 // could not be read. Errors are warnings.
 func (x reader) read(ctx context.Context, e discover.Entry, r *discover.Record) (ok bool, err error) {
-	return x.readSession(ctx, e, r, &transcript.Totals{})
+	return x.readSession(ctx, e, r, &totalsReader{})
 }
 
 // readSession is read with the totals that a transcript is read into as a whole.
-func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.Record, t *transcript.Totals) (ok bool, err error) {
+func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.Record, t *totalsReader) (ok bool, err error) {
 	f, err := fsread.Open(ctx, e.Path)
 	if fsread.IsNotExist(err) {
 		return false, nil
@@ -79,8 +80,8 @@ func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.R
 		return false, asWarning(e.Path, err)
 	}
 	defer f.Close()
-	var head transcript.Head
-	tail := transcript.Tail{Sidechain: isSubagent(e.ID), NeedTurnStart: x.TurnStart}
+	var head headReader
+	tail := tailReader{Sidechain: isSubagent(e.ID), NeedTurnStart: x.TurnStart}
 	if err = head.Read(f); err == nil {
 		err = tail.Read(f)
 	}
@@ -103,12 +104,12 @@ func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.R
 }
 
 // fill makes the record from the head and the tail. Its error is a warning about files beside the transcript.
-func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript.Head, tail *transcript.Tail) error {
+func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *headReader, tail *tailReader) error {
 	metadata := &tail.Metadata
 	metadata.FillFrom(&head.Metadata)
 	*r = discover.Record{
 		Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home, Parent: e.Parent,
-		Dir:     cmp.Or(metadata.Get(transcript.RelocatedDir), tail.Last.Cwd, head.First.Cwd),
+		Dir:     cmp.Or(metadata.Get(relocatedDir), tail.Last.Cwd, head.First.Cwd),
 		Title:   metadata.Title(),
 		Prompt:  head.Prompt(),
 		Model:   cmp.Or(tail.Model, head.Model),
@@ -121,19 +122,19 @@ func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *transcript
 		r.Updated = f.ModTime()
 	}
 	entrypoint := cmp.Or(tail.Last.Entrypoint, head.First.Entrypoint)
-	if r.Source = transcript.SourceOf(entrypoint); r.Source == entrypoint {
+	if r.Source = sourceOf(entrypoint); r.Source == entrypoint {
 		entrypoint = ""
 	}
 	if tail.Last.Background { // also after its job was removed (claude rm)
 		r.Source = "bg"
 	}
-	r.Meta = discover.Facts{{"entrypoint", entrypoint}, {projectMeta, projectOf(e)}, {"continuedIn", metadata.Get(transcript.ContinuedIn)}}.WithoutEmpty()
+	r.Meta = discover.Facts{{"entrypoint", entrypoint}, {projectMeta, projectOf(e)}, {"continuedIn", metadata.Get(continuedIn)}}.WithoutEmpty()
 	if head.Forked() {
 		r.Created = head.ForkCreated()
 		moveSharedCost(r)
 	}
 	if last := tail.Last; last.Team != "" && last.Teammate != "" {
-		r.Team, r.Title = last.Team, cmp.Or(metadata.Get(transcript.CustomTitle), last.Teammate)
+		r.Team, r.Title = last.Team, cmp.Or(metadata.Get(customTitle), last.Teammate)
 	}
 	if tail.Sidechain {
 		r.Parent = cmp.Or(r.Parent, head.First.Parent)
@@ -151,4 +152,120 @@ func projectOf(e discover.Entry) string {
 		return ""
 	}
 	return folder
+}
+
+// readWhole fills the record of a transcript that is read whole. Tokens stay unknown where a part cannot be read.
+func (x reader) readWhole(r *discover.Record, e discover.Entry, f *fsread.File, head *headReader, tail *tailReader, t *totalsReader) error {
+	t.Sidechain, t.Full = tail.Sidechain, x.Full
+	if (x.Full || x.Quotas) && !t.Sidechain {
+		if project := projectOf(e); project != "" {
+			t.IsProjectDir = func(dir string) bool { return isSlugOf(project, dir) }
+		}
+	}
+	err := t.Read(f)
+	if err == nil {
+		tail.Metadata = t.Metadata
+	}
+	unknown := fill(r, e, f, head, tail)
+	if err != nil {
+		return err
+	}
+	fillTotals(r, t)
+	if !t.Sidechain {
+		if err := readSubagents(f.Context(), t, r.Path); err != nil {
+			return err
+		}
+	}
+	if r.Tokens, err = t.Tokens(); err != nil {
+		return err
+	}
+	return unknown
+}
+
+// fillTotals adds what only a whole transcript says, except for the tokens.
+func fillTotals(r *discover.Record, t *totalsReader) {
+	if origin, ok := t.Fork(); ok {
+		moveSharedCost(r)
+		r.ForkedFrom = cmp.Or(r.ForkedFrom, origin)
+	}
+	if t.Quota != nil {
+		r.Quotas = []discover.Quota{*t.Quota}
+	}
+	if !t.Full {
+		return
+	}
+	r.SetMeta("turns", t.Turns)
+	r.SetMeta(modeMeta, t.PermissionMode)
+	if t.Dir != r.Dir {
+		r.SetMeta(dirMeta, t.Dir)
+	}
+}
+
+// moveSharedCost moves the cost of a fork to the Meta key costWithOrigin: the agent's figure includes the cost of the session
+// that the fork was made of (2.1.329; not of a /branch).
+func moveSharedCost(r *discover.Record) {
+	if r.Cost != nil {
+		r.SetMeta("costWithOrigin", *r.Cost)
+		r.Cost = nil
+	}
+}
+
+// readSubagents adds the transcripts of the sub-agents of the session with this transcript.
+func readSubagents(ctx context.Context, t *totalsReader, path string) error {
+	below := listSubagentFiles(ctx, path)
+	if below.err != nil {
+		return asWarning(below.failed, below.err)
+	}
+	for _, path := range below.files {
+		if !isSubagentTranscript(filepath.Base(path)) {
+			continue
+		}
+		if err := readSubagent(ctx, t, path); err != nil && !fsread.IsNotExist(err) {
+			return asWarning(path, err)
+		}
+	}
+	return nil
+}
+
+func readSubagent(ctx context.Context, t *totalsReader, path string) error {
+	f, err := fsread.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return t.ReadSubagent(f)
+}
+
+// jobLimit bounds jobs/<short>/state.json, in bytes; real ones have about 1,000.
+const jobLimit = 1 << 20
+
+// jobIDLen is how many characters of a session ID name its background job.
+const jobIDLen = 8
+
+func jobIDOf(id string) string { return id[:min(len(id), jobIDLen)] }
+
+func jobPath(home, id string) string { return filepath.Join(home, "jobs", jobIDOf(id), "state.json") }
+
+// describeJob adds what the file of a background session's job says of it: its name. The state that the file has is often wrong ("working"
+// though the session is idle; 2.1.197, 2.1.329): the transcript tells. If the file cannot be read, the record stays as it is. The error is
+// a warning.
+func describeJob(ctx context.Context, r *discover.Record) error {
+	path := jobPath(r.Home, r.ID)
+	raw, err := fsread.ReadComplete(ctx, path, jobLimit, json.Valid)
+	if fsread.IsNotExist(err) {
+		return nil
+	}
+	var job struct {
+		SessionID string `json:"sessionId"`
+		Name      string `json:"name"`
+	}
+	if err == nil {
+		err = unmarshal(raw, &job)
+	}
+	if err != nil || job.SessionID != r.ID {
+		return asWarning(path, err)
+	}
+	r.Title = cmp.Or(r.Title, job.Name)
+	r.SetMeta(jobMeta, jobIDOf(r.ID))
+	return nil
 }

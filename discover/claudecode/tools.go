@@ -1,14 +1,89 @@
-package transcript
+package claudecode
 
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
 )
+
+// block is one block of a message's content.
+type block struct {
+	Type      string // text, tool_use, tool_result, thinking, image, …
+	ID        string // of a tool_use
+	Name      string // of its tool
+	ToolUseID string // of a tool_result
+	IsError   bool   // of a tool_result
+	Text      jsonl.Value
+	Input     jsonl.Value // of a tool_use
+	Content   jsonl.Value // of a tool_result: a string or a list of blocks
+}
+
+// blocks yields the blocks of a content with their indexes. A content that is a string is one block of text.
+func blocks(content jsonl.Value) iter.Seq2[int, block] {
+	return func(yield func(int, block) bool) {
+		if len(content) > 0 && content[0] == '"' {
+			yield(0, block{Type: "text", Text: content})
+			return
+		}
+		i := 0
+		for v := range content.Elements() {
+			if !yield(i, parseBlock(v.Object())) {
+				return
+			}
+			i++
+		}
+	}
+}
+
+func parseBlock(o jsonl.Object) (b block) {
+	for key, v := range o.Members() {
+		switch string(key) {
+		case "type":
+			b.Type = v.Word("text", "tool_use", "tool_result", "thinking")
+		case "id":
+			b.ID = v.Text(0)
+		case "name":
+			b.Name = v.Text(0)
+		case "tool_use_id":
+			b.ToolUseID = v.Text(0)
+		case "is_error":
+			b.IsError = isTrue(v)
+		case "text":
+			b.Text = v
+		case "input":
+			b.Input = v
+		case "content":
+			b.Content = v
+		}
+	}
+	return b
+}
+
+// hasBlock reports whether a content has a block of this type.
+func hasBlock(content jsonl.Value, kind string) bool {
+	for _, b := range blocks(content) {
+		if b.Type == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// textOf joins the texts of a content, each cut to limit characters (0: no limit).
+func textOf(content jsonl.Value, limit int) string {
+	var parts []string
+	for _, b := range blocks(content) {
+		if b.Type == "text" {
+			parts = append(parts, b.Text.Text(limit))
+		}
+	}
+	return strings.Join(parts, "\n")
+}
 
 // toolResults holds the results of tool calls until the calls are read: from the end of a transcript, the result comes first. All are
 // dropped when they are too many, so that results without a call take bounded memory.
@@ -29,7 +104,7 @@ const (
 )
 
 // resultOf returns a block that is a tool's result as such.
-func resultOf(b Block) (o toolResult, ok bool) {
+func resultOf(b block) (o toolResult, ok bool) {
 	if !strings.HasSuffix(b.Type, "tool_result") {
 		return o, false
 	}
@@ -58,7 +133,7 @@ func (r *toolResults) take(call string) (o toolResult, ok bool) {
 }
 
 // call returns the call that a block makes, with its result if there is one.
-func (r *toolResults) call(b Block) *discover.ToolCall {
+func (r *toolResults) call(b block) *discover.ToolCall {
 	input := b.Input.Raw()
 	c := &discover.ToolCall{ID: b.ID, Name: b.Name, Input: validJSON(input), Brief: callBrief(input), State: discover.ToolOpen}
 	if o, ok := r.take(b.ID); ok {

@@ -1,0 +1,253 @@
+package claudecode
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"agentctl/discover"
+	"agentctl/discover/native/jsonl"
+)
+
+// interruptedPrefix begins the user record that Claude Code writes when the user interrupts a turn.
+const interruptedPrefix = "[Request interrupted by user"
+
+// promptReadLimit is how many characters of a text are read to find a prompt: more than are kept, since tags and white
+// space may precede it.
+const promptReadLimit = 4 * discover.PromptLimit
+
+// promptOf returns what the user typed, by Claude Code's own rule for naming sessions (2.1.197): texts that begin with a
+// tag are Claude Code's own. command reports that it is a slash command, which names a session only if nothing else was
+// typed.
+func promptOf(l *rawRecord) (prompt string, command bool) {
+	if l.Type != "user" || l.IsMeta || l.IsCompactSummary {
+		return "", false
+	}
+	for _, b := range blocks(l.Content) {
+		text, pasted := textStart(b.Text)
+		switch {
+		case b.Type == "tool_result":
+			return "", false
+		case pasted && text != "":
+			return cut(text), false
+		case b.Type != "text" || text == "" || strings.HasPrefix(text, interruptedPrefix) || isTeamText(text):
+		case !startsWithTag(text):
+			return cut(text), false
+		case strings.HasPrefix(text, "<bash-input>"):
+			return cut("! " + tag(text, "bash-input")), false
+		case tag(text, "command-name") != "":
+			return cut(strings.TrimSpace(tag(text, "command-name") + " " + tag(text, "command-args"))), true
+		}
+	}
+	return "", false
+}
+
+// textStart returns the beginning of a text, as far as needed for a prompt, without white space around it and without the
+// tags of pasted text.
+func textStart(v jsonl.Value) (text string, pasted bool) {
+	if text = v.Text(promptReadLimit); discover.HasContextFile(text) {
+		text = cut(discover.StripContextFiles(v.Text(0)))
+	}
+	text, pasted = stripPasteTags(text, len(text) >= promptReadLimit && utf8.RuneCountInString(text) == promptReadLimit)
+	return strings.TrimSpace(text), pasted
+}
+
+// startsWithTag reports whether a text begins with "<", a lower-case letter, then letters, digits, "_" or "-", then white
+// space or ">".
+func startsWithTag(s string) bool {
+	if len(s) < 2 || s[0] != '<' || s[1] < 'a' || s[1] > 'z' {
+		return false
+	}
+	rest := strings.TrimLeftFunc(s[1:], func(r rune) bool {
+		return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r == '_' || r == '-'
+	})
+	return rest != "" && strings.ContainsRune("> \t\r\n", rune(rest[0]))
+}
+
+// tag returns the content of the first <name> element, trimmed.
+func tag(s, name string) string { return strings.TrimSpace(inner(s, name)) }
+
+// inner returns the content of the first <name> element.
+func inner(s, name string) string {
+	_, rest, _ := strings.Cut(s, "<"+name+">")
+	content, _, ok := strings.Cut(rest, "</"+name+">")
+	if !ok {
+		return ""
+	}
+	return content
+}
+
+// cut shortens a text to [discover.PromptLimit] characters.
+func cut(s string) string { return discover.Truncate(s, discover.PromptLimit) }
+
+// messageText is a text with its role and kind. An empty text is not shown.
+type messageText struct {
+	role discover.Role
+	kind discover.MessageKind
+	text string
+}
+
+// systemText is a text of Claude Code itself.
+func systemText(text string) messageText {
+	return messageText{discover.RoleSystem, discover.KindText, text}
+}
+
+func errorText(text string) messageText {
+	return messageText{discover.RoleSystem, discover.KindError, text}
+}
+
+// parseTagged classifies a text that Claude Code wrote in tags, or as a fixed phrase. ok is false for other texts.
+func parseTagged(text string) (w messageText, ok bool) {
+	if strings.HasPrefix(text, interruptedPrefix) && strings.HasSuffix(text, "]") && !strings.Contains(text, "\n") {
+		return messageText{discover.RoleSystem, discover.KindInterruption, text}, true
+	}
+	if told, ok := teamText(text); ok {
+		return systemText(told), true
+	}
+	name, ok := tagName(text)
+	if !ok {
+		return messageText{}, false
+	}
+	typed := func(text string) messageText { return messageText{discover.RoleUser, discover.KindText, text} }
+	switch name {
+	case "command-name", "command-message":
+		command := strings.TrimSpace(tag(text, "command-name") + " " + tag(text, "command-args"))
+		return typed(command), command != ""
+	case "bash-input":
+		return typed("! " + tag(text, name)), true
+	case "user-memory-input":
+		return typed("# " + tag(text, name)), true
+	case "local-command-stdout", "local-command-stderr":
+		return systemText(inner(text, name)), true
+	case "bash-stdout", "bash-stderr":
+		out, errs := inner(text, "bash-stdout"), inner(text, "bash-stderr")
+		if out != "" && errs != "" && !strings.HasSuffix(out, "\n") {
+			out += "\n"
+		}
+		return systemText(out + errs), true
+	case "task-notification":
+		return systemText(cmp.Or(tag(text, "summary"), text)), true
+	case "local-command-caveat", "system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics":
+		return messageText{}, strings.HasSuffix(strings.TrimSpace(text), "</"+name+">")
+	}
+	return messageText{}, false
+}
+
+// What a teammate, or its lead, is told by another one is a user record: elements with the name of the sender, for the lead
+// after an introduction and before a notice (SEEN 2.1.332). It has no origin.
+const (
+	teamIntroduction = "Another Claude session sent a message:\n"
+	teamElement      = "<teammate-message "
+)
+
+// isTeamText reports whether a text is what a teammate was told by another one, by its beginning.
+func isTeamText(text string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(strings.TrimSpace(text), teamIntroduction), teamElement)
+}
+
+// teamText returns what a teammate was told by another one. ok is false for other texts.
+func teamText(text string) (told string, ok bool) {
+	if !isTeamText(text) {
+		return "", false
+	}
+	var parts []string
+	for {
+		_, rest, found := strings.Cut(text, teamElement)
+		_, rest, opened := strings.Cut(rest, ">")
+		content, rest, closed := strings.Cut(rest, "</teammate-message>")
+		if !found || !opened || !closed {
+			return cmp.Or(strings.Join(parts, "\n\n"), text), true
+		}
+		parts, text = append(parts, strings.TrimSpace(content)), rest
+	}
+}
+
+// tagName returns the name of the element that a text begins with.
+func tagName(text string) (name string, ok bool) {
+	text = strings.TrimLeft(text, " \t\r\n")
+	if !startsWithTag(text) {
+		return "", false
+	}
+	name, _, ok = strings.Cut(text[1:], ">")
+	return name, ok
+}
+
+// apiError returns what the API, or its client library, said of a failed attempt.
+func apiError(raw []byte) string {
+	var e struct {
+		Formatted, Message string
+		Status             json.RawMessage
+		Error              struct {
+			Message string
+			Error   struct{ Message string }
+		}
+	}
+	_ = json.Unmarshal(raw, &e) // members that do not parse stay empty
+	status := "API error"
+	if e.Status != nil {
+		status += " " + string(e.Status)
+	}
+	return cmp.Or(e.Formatted, e.Message, e.Error.Error.Message, e.Error.Message, status)
+}
+
+// What the user pastes into a TUI, if it is long or has several lines, is stored between tags, so that the model can tell
+// it from what was typed. The digits are random, one number per process (SEEN 2.1.329, 2.1.330; 2.1.197 stores pasted text
+// like typed text):
+//
+//	look at this: \n\n<pasted_content id="3754">\nline\nline\n</pasted_content id="3754">\n\n and say why
+const (
+	// pasteTag begins such a text.
+	pasteTag   = "<pasted_content"
+	pasteBegin = pasteTag + ` id="`
+	pasteEnd   = `</pasted_content id="`
+	pasteID    = 4 // hexadecimal digits
+	pasteClose = "\">\n"
+)
+
+// stripPasteTags removes these tags and the line ends that Claude Code adds around them, by its own rule, so that the
+// user's prompt is left. pasted reports whether there were any tags. more says that the text was cut, so that an end tag
+// may be missing.
+func stripPasteTags(text string, more bool) (prompt string, pasted bool) {
+	before, body, rest, ok := cutPaste(text, more)
+	if !ok {
+		return text, false
+	}
+	var whole strings.Builder
+	for ; ok; before, body, rest, ok = cutPaste(rest, more) {
+		whole.WriteString(before)
+		whole.WriteString(body)
+	}
+	whole.WriteString(before)
+	return whole.String(), true
+}
+
+// cutPaste finds the first pasted text. Without one, before is the whole text.
+func cutPaste(text string, more bool) (before, body, after string, ok bool) {
+	for at := 0; ; {
+		i := strings.Index(text[at:], pasteBegin)
+		if i < 0 {
+			return text, "", "", false
+		}
+		begin := at + i
+		at = begin + len(pasteBegin)
+		id, content, ok := strings.Cut(text[at:], pasteClose)
+		if !ok || !isPasteID(id) {
+			continue
+		}
+		before = trimLines(text[:begin], strings.TrimSuffix)
+		end := "\n" + pasteEnd + id + `">`
+		if body, after, ok = strings.Cut("\n"+content, end); !ok && !more {
+			return text, "", "", false
+		}
+		return before, strings.TrimPrefix(body, "\n"), trimLines(after, strings.TrimPrefix), true
+	}
+}
+
+func isPasteID(id string) bool {
+	return len(id) == pasteID && strings.Trim(id, "0123456789abcdef") == ""
+}
+
+// trimLines removes up to two line ends.
+func trimLines(s string, trim func(s, end string) string) string { return trim(trim(s, "\n"), "\n") }

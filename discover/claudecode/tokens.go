@@ -1,0 +1,298 @@
+package claudecode
+
+import (
+	"cmp"
+	"errors"
+	"strconv"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
+)
+
+// totalsReader is what only a whole transcript tells: the tokens that a session used, and with Full the rest as well. One message of
+// the API is written as several records with the same usage, the last of which is complete, so the last one of each message and
+// request counts (SEEN in all versions). Answers that a fork copied do not count.
+type totalsReader struct {
+	Sidechain bool // it is a sub-agent's transcript
+	Full      bool // more than tokens is asked for
+	// IsProjectDir reports whether the session's project folder is that of a directory; nil where Dir, Quota and PermissionMode
+	// are not asked for.
+	IsProjectDir func(dir string) bool
+
+	Metadata       metadataValues
+	Turns          int             // prompts
+	Quota          *discover.Quota // the newest
+	Dir            string          // the newest directory that the project folder is that of
+	PermissionMode string          // of the newest prompt, or chosen since
+
+	calls   callUsage
+	fork    forkDetector
+	context tokenCounts // of the newest main-chain message
+	cwd     string      // the newest record's directory
+}
+
+// Read reads the session's transcript.
+func (t *totalsReader) Read(f *fsread.File) error {
+	_, err := f.Forward(0, 0, t.add)
+	return err
+}
+
+// Fork reports whether the transcript has answers that --fork-session copied, and the session that they were copied from where
+// they name it (2.1.329). What the agent reports as the session's usage has that session's part in it then, and no longer counts.
+func (t *totalsReader) Fork() (origin string, ok bool) {
+	if t.fork.unmarked {
+		t.calls.reports = nil
+	}
+	return t.fork.origin, t.fork.unmarked
+}
+
+// errTooManyCalls is the error of a transcript with more calls of the model than are counted.
+var errTooManyCalls = errors.New("its tokens are not known: it has more calls of the model than are counted")
+
+// Tokens returns the sum; nil before the first answer, when nothing is known, which is not 0.
+func (t *totalsReader) Tokens() (*discover.Tokens, error) {
+	if t.calls.overflow {
+		return nil, errTooManyCalls
+	}
+	sum, ok := t.calls.sum()
+	if !ok {
+		return nil, nil
+	}
+	tokens := sum.Tokens()
+	tokens.Context = t.context.contextSize()
+	return tokens, nil
+}
+
+// add takes the next record.
+func (t *totalsReader) add(l fsread.Line) bool {
+	if kind := metadataType(l.Bytes); kind != nil {
+		t.addMetadata(kind, l.Bytes)
+		return true
+	}
+	leading := leadingType(l.Bytes)
+	if l.Cut || leading == "attachment" {
+		return true
+	}
+	// Tool results are most of a transcript and tell nothing but that the session went on. Not parsing them saves a sixth of the
+	// time of `list --tokens`.
+	if !t.Full && leading == "user" && !t.calls.needsTime() {
+		t.fork.started = true
+		return true
+	}
+	record, ok := parseRecord(l.Bytes)
+	if !ok {
+		return true
+	}
+	mainChain := record.IsSidechain == t.Sidechain
+	if mainChain && t.IsProjectDir != nil {
+		t.addDirectory(&record)
+	}
+	copied := t.fork.isCopy(&record)
+	t.calls.recordTime(record.Timestamp)
+	switch record.Type {
+	case "user":
+		if prompt, command := promptOf(&record); prompt != "" && !command && mainChain {
+			t.Turns++
+		}
+	case "assistant":
+		if used, ok := record.AnswerUsage(); ok {
+			if !copied {
+				t.calls.addAnswer(&record, used)
+			}
+			if mainChain {
+				t.context = used
+			}
+		}
+		if t.IsProjectDir != nil && record.IsAPIErrorMessage && !copied {
+			t.Quota = cmp.Or(quotaOf(&record), t.Quota)
+		}
+	case "system":
+		if record.Subtype == "compact_boundary" && mainChain {
+			t.context = compactedUsage(l.Bytes)
+		}
+	}
+	return true
+}
+
+func (t *totalsReader) addMetadata(kind, raw []byte) {
+	t.Metadata.add(kind, raw, true)
+	if t.fork.datesSession(kind) {
+		t.fork.addTime(timeOf(raw))
+	}
+	if string(kind) == "cost-state" {
+		t.calls.addReport(raw)
+	}
+	if t.IsProjectDir != nil && string(kind) == "permission-mode" {
+		t.PermissionMode = cmp.Or(jsonl.Object(raw).Get("permissionMode").Text(0), t.PermissionMode)
+	}
+}
+
+// addDirectory takes the directory that a record was written in, and the permission mode of its prompt.
+func (t *totalsReader) addDirectory(l *rawRecord) {
+	t.PermissionMode = cmp.Or(l.PermissionMode, t.PermissionMode)
+	if cwd := l.Cwd.Text(0); cwd != "" && cwd != t.cwd {
+		if t.cwd = cwd; t.IsProjectDir(cwd) {
+			t.Dir = cwd
+		}
+	}
+}
+
+// ReadSubagent adds the answers in a sub-agent's transcript.
+func (t *totalsReader) ReadSubagent(f *fsread.File) error {
+	_, err := f.Forward(0, 0, func(l fsread.Line) bool {
+		leading := leadingType(l.Bytes)
+		if l.Cut || leading == "attachment" || leading == "user" || metadataType(l.Bytes) != nil {
+			return true
+		}
+		record, _ := parseRecord(l.Bytes)
+		if used, ok := record.AnswerUsage(); ok {
+			t.calls.addAnswer(&record, used)
+		}
+		return true
+	})
+	return err
+}
+
+// callUsage adds up what the calls of the model in a session used: the recorded calls, and the totals that the agent
+// reports, which include calls that are not recorded (for titles, for summaries).
+type callUsage struct {
+	calls    map[callID]timedUsage
+	idBytes  int       // the bytes of all CallIDs
+	overflow bool      // there are more calls than the bounds allow
+	newest   time.Time // the time of the newest call
+	reports  []report  // the totals that the agent reported (cost-state, since 2.1.280), oldest first
+}
+
+// timedUsage is what a call used, and when it was recorded.
+type timedUsage struct {
+	tokenCounts
+	at    time.Time
+	model string
+}
+
+// maxCalls and maxCallIDBytes bound the calls of one session and the bytes of their IDs: some 70 MB in all.
+const (
+	maxCalls       = 1 << 18
+	maxCallIDBytes = 32 << 20
+)
+
+// add takes what a call used. It replaces an earlier record of the same call.
+func (g *callUsage) add(c callID, s timedUsage) {
+	if g.calls == nil {
+		g.calls = map[callID]timedUsage{}
+	}
+	if s.at.After(g.newest) {
+		g.newest = s.at
+	}
+	before := len(g.calls)
+	g.calls[c] = s
+	if len(g.calls) == before {
+		return
+	}
+	if g.idBytes += len(c.message) + len(c.request); len(g.calls) > maxCalls || g.idBytes > maxCallIDBytes {
+		delete(g.calls, c)
+		g.overflow = true
+	}
+}
+
+// addAnswer takes what an answer used.
+func (g *callUsage) addAnswer(l *rawRecord, used tokenCounts) {
+	g.add(l.callID(), timedUsage{used, l.Timestamp.Time(), l.Model.Text(0)})
+}
+
+// sum returns the total. ok is false if nothing is known. A killed process reports nothing, and the next one continues from
+// the last report; so of the calls before a report, their sum counts if it is larger than the report.
+func (g *callUsage) sum() (sum tokenCounts, ok bool) {
+	var before tokenCounts
+	for _, s := range g.calls {
+		if g.isReported(s.at) {
+			before.add(s.tokenCounts)
+		} else {
+			sum.add(s.tokenCounts)
+		}
+	}
+	if last := g.lastReport(); last != nil {
+		before = before.max(last.total)
+	}
+	sum.add(before)
+	return sum, len(g.calls) > 0
+}
+
+func (u *tokenCounts) add(v tokenCounts) {
+	u.In += v.In
+	u.Out += v.Out
+	u.CacheRead += v.CacheRead
+	u.CacheWrite += v.CacheWrite
+	u.Reasoning += v.Reasoning
+}
+
+// max returns the larger value of each figure.
+func (u tokenCounts) max(v tokenCounts) tokenCounts {
+	return tokenCounts{
+		max(u.In, v.In), max(u.Out, v.Out), max(u.CacheRead, v.CacheRead), max(u.CacheWrite, v.CacheWrite),
+		max(u.Reasoning, v.Reasoning),
+	}
+}
+
+// minus returns the difference of each figure.
+func (u tokenCounts) minus(v tokenCounts) tokenCounts {
+	return tokenCounts{u.In - v.In, u.Out - v.Out, u.CacheRead - v.CacheRead, u.CacheWrite - v.CacheWrite, u.Reasoning - v.Reasoning}
+}
+
+// contextSize is the size of the context of a call.
+func (u tokenCounts) contextSize() int64 { return u.In + u.CacheRead + u.CacheWrite }
+
+// Tokens converts u.
+func (u tokenCounts) Tokens() *discover.Tokens {
+	return &discover.Tokens{
+		In: u.In, Out: u.Out, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
+		Total: u.contextSize() + u.Out, Context: u.contextSize(),
+	}
+}
+
+// compactedUsage returns the context after a compaction as the agent reports it; zero if it does not.
+func compactedUsage(raw []byte) tokenCounts {
+	return tokenCounts{In: jsonl.Object(raw).Get("compactMetadata").Object().Get("postTokens").Int()}
+}
+
+// callID identifies a call of the model.
+type callID struct{ message, request string }
+
+// callID identifies the call that a record is part of.
+func (l *rawRecord) callID() callID { return callID{l.ID.Text(0), l.RequestID.Text(0)} }
+
+// AnswerUsage returns what an answer of the model used. ok is false for other records, and without a usage.
+func (l *rawRecord) AnswerUsage() (used tokenCounts, ok bool) {
+	if l.Type == "assistant" && !l.synthetic() {
+		used = l.usage()
+	}
+	return used, used != tokenCounts{}
+}
+
+// quotaOf returns what an error in place of an answer says of a limit; nil if it has another cause. 2.1.329 records the end
+// of the limit in members of their own. The text of newer notices has only a time of day, which is not interpreted.
+func quotaOf(l *rawRecord) *discover.Quota {
+	if l.Error.Text(0) != "rate_limit" {
+		return nil
+	}
+	limits := l.QuotaLimits.Object()
+	q := &discover.Quota{
+		Name: limits.Get("rateLimitType").Text(0), Reached: true, Resets: unixSeconds(limits.Get("resetsAt").Raw()),
+		Text: textOf(l.Content, 0), Time: l.Timestamp.Time(),
+	}
+	if l.QuotaLimits != nil {
+		q.Reached = limits.Get("status").Text(0) == "rejected"
+	}
+	return q
+}
+
+// unixSeconds converts seconds since 1970; anything else becomes the zero time.
+func unixSeconds(digits []byte) time.Time {
+	n, err := strconv.ParseInt(string(digits), 10, 64)
+	if err != nil || n <= 0 || n > 1<<33 {
+		return time.Time{}
+	}
+	return time.Unix(n, 0).UTC()
+}
