@@ -7,6 +7,9 @@
 package claudecode
 
 import (
+	"errors"
+	"io/fs"
+
 	"agentctl/discover"
 	"agentctl/launch"
 )
@@ -31,9 +34,20 @@ func (Adapter) ShortName() string { return "cc" }
 // IncludesSubagents implements [discover.SubagentTotals].
 func (Adapter) IncludesSubagents(discover.ReadOptions) bool { return true }
 
-// warning makes the error by which this package reports what it could not read.
+// warning makes the error by which this package reports what it could not read: err, unless it is nil or a warning already.
 func warning(path string, err error) error {
-	return &discover.Warning{Agent: agentName, Path: path, Err: err}
+	if _, ok := errors.AsType[*discover.Warning](err); ok || err == nil {
+		return err
+	}
+	return &discover.Warning{Agent: agentName, Path: path, Err: cause(err)}
+}
+
+// cause returns the error without the path, which a warning has already.
+func cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
 }
 
 // StoreCommand implements [launch.StoreManager]: Claude Code has no such commands (2.1.330).

@@ -12,12 +12,8 @@ import (
 const (
 	// promptReach, from the start, is for the first prompt. A first message is found behind it, too.
 	promptReach = 256 << 10
-	// turnReach, from the end, is for the newest turn.
+	// turnReach, from the end, is for the newest turn and the model.
 	turnReach = 8 << 20
-	// modelReach, from the end, is for the model, once the turn is known.
-	modelReach = 256 << 10
-	// turnStartReach, from the end, is for the time when a turn in progress began.
-	turnStartReach = 64 << 10
 	// metadataReach, from the end, is for metadata. Claude Code writes all of it anew whenever it has written 32 KB, and when it
 	// leaves a transcript. It does not search farther back than 64 KB itself (READ 2.1.197, 2.1.330; SEEN in both).
 	metadataReach = 64 << 10

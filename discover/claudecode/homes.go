@@ -104,11 +104,11 @@ func openProjects(ctx context.Context, home string) (p projects, err error) {
 		return p, nil
 	}
 	if err != nil {
-		return p, warning(root, cause(err))
+		return p, warning(root, err)
 	}
 	entries, err := p.dir.Entries()
 	if err != nil {
-		err = warning(root, cause(err))
+		err = warning(root, err)
 	}
 	for _, n := range entries {
 		ok := n.IsDir()
@@ -118,7 +118,7 @@ func openProjects(ctx context.Context, home string) (p projects, err error) {
 			if ok = broken == nil; ok {
 				_ = d.Close()
 			} else {
-				err = errors.Join(err, warning(path, cause(broken)))
+				err = errors.Join(err, warning(path, broken))
 			}
 		}
 		if ok {

@@ -25,13 +25,13 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 		}
 		f, err := fsread.Open(ctx, r.Path)
 		if err != nil {
-			yield(discover.Message{}, warning(r.Path, cause(err)))
+			yield(discover.Message{}, warning(r.Path, err))
 			return
 		}
 		defer f.Close()
 		for m, err := range messagesIn(f, isSubagent(r.ID)) {
 			if err != nil {
-				err = warning(r.Path, cause(err))
+				err = warning(r.Path, err)
 			}
 			if !yield(m, err) {
 				return
@@ -236,7 +236,7 @@ func (t *messageReader) addResult(s messageRecord, b block) {
 
 // userText classifies a text of a user record with this origin: mostly, the user typed it.
 func userText(text, origin string) messageText {
-	text, pasted := stripPasteTags(text, false)
+	text, pasted := stripPasteTags(text)
 	switch w, ok := parseTagged(text); {
 	case ok && !pasted:
 		return w
@@ -331,61 +331,40 @@ const (
 
 // messageOrder sorts messages, given newest record first, by time. Records are nearly sorted: a TUI's first write may put
 // an answer before its prompt; the prompt of a compaction follows it, and so does what a compaction preserved in a fork. So
-// messageOrder holds a message back until it has seen some more records and these are clearly older.
+// messageOrder holds messages back until it has some more of them.
 type messageOrder struct {
 	waiting []bufferedMessage // the newest first
 	last    time.Time         // the time of the newest line read
-	read    int               // the number of records read
 }
 
 type bufferedMessage struct {
 	discover.Message
 	time time.Time
-	read int
 }
 
-const (
-	// writeSkew is more than the difference between the times of records of one write.
-	writeSkew = 2 * time.Second
-	// minWaiting and maxWaiting are how many records a message is held back for. The maximum bounds memory where a clock
-	// was set back.
-	minWaiting, maxWaiting = 8, 32
-)
+// maxWaiting is how many messages are held back.
+const maxWaiting = 32
 
 // add takes the messages of a record with this time and returns those that need not wait longer, newest first. If the time
 // is zero, the messages belong right before the record that follows them in the file.
 func (s *messageOrder) add(messages []discover.Message, at time.Time) (ready []discover.Message) {
-	s.read++
 	if !at.IsZero() {
 		s.last = at
 	} else if at = s.last; at.IsZero() {
-		at = maxTime()
+		at = time.Unix(1<<40, 0) // later than any record
 	}
 	for _, m := range messages {
 		i := len(s.waiting) // of two with the same time, the one read first is newer
 		for i > 0 && s.waiting[i-1].time.Before(at) {
 			i--
 		}
-		s.waiting = slices.Insert(s.waiting, i, bufferedMessage{m, at, s.read})
+		s.waiting = slices.Insert(s.waiting, i, bufferedMessage{m, at})
 	}
-	for len(s.waiting) > 0 && (s.isNewest(s.waiting[0]) || s.overdue()) {
+	for len(s.waiting) > maxWaiting {
 		ready = append(ready, s.waiting[0].Message)
 		s.waiting = s.waiting[1:]
 	}
 	return ready
-}
-
-// maxTime is later than the time of any record.
-func maxTime() time.Time { return time.Unix(1<<40, 0) }
-
-// isNewest reports whether no newer message can follow.
-func (s *messageOrder) isNewest(w bufferedMessage) bool {
-	return s.read-w.read >= minWaiting && w.time.Sub(s.last) > writeSkew
-}
-
-// overdue reports whether a message was held back for the maximum.
-func (s *messageOrder) overdue() bool {
-	return slices.ContainsFunc(s.waiting, func(w bufferedMessage) bool { return s.read-w.read >= maxWaiting })
 }
 
 // flush returns the messages that are still held back, newest first.

@@ -152,7 +152,7 @@ func (l *processScan) findRegistryEntry(x *process) {
 			continue
 		}
 		if err != nil {
-			errs = append(errs, warning(registryPath(home, pid), cause(err)))
+			errs = append(errs, warning(registryPath(home, pid), err))
 			continue
 		}
 		if proof, err := e.validate(x.Process, pid); err == nil && e.confirmedBy(x.Process) {

@@ -14,10 +14,6 @@ import (
 // interruptedPrefix begins the user record that Claude Code writes when the user interrupts a turn.
 const interruptedPrefix = "[Request interrupted by user"
 
-// promptReadLimit is how many characters of a text are read to find a prompt: more than are kept, since tags and white
-// space may precede it.
-const promptReadLimit = 4 * discover.PromptLimit
-
 // promptOf returns what the user typed, by Claude Code's own rule for naming sessions (2.1.197): texts that begin with a
 // tag are Claude Code's own. command reports that it is a slash command, which names a session only if nothing else was
 // typed.
@@ -26,7 +22,7 @@ func promptOf(l *rawRecord) (prompt string, command bool) {
 		return "", false
 	}
 	for _, b := range blocks(l.Content) {
-		text, pasted := textStart(b.Text)
+		text, pasted := typedText(b.Text)
 		switch {
 		case b.Type == "tool_result":
 			return "", false
@@ -44,13 +40,9 @@ func promptOf(l *rawRecord) (prompt string, command bool) {
 	return "", false
 }
 
-// textStart returns the beginning of a text, as far as needed for a prompt, without white space around it and without the
-// tags of pasted text.
-func textStart(v jsonl.Value) (text string, pasted bool) {
-	if text = v.Text(promptReadLimit); discover.HasContextFile(text) {
-		text = cut(discover.StripContextFiles(v.Text(0)))
-	}
-	text, pasted = stripPasteTags(text, len(text) >= promptReadLimit && utf8.RuneCountInString(text) == promptReadLimit)
+// typedText returns a text without white space around it, without the tags of pasted text, and without the files before it.
+func typedText(v jsonl.Value) (text string, pasted bool) {
+	text, pasted = stripPasteTags(discover.StripContextFiles(v.Text(0)))
 	return strings.TrimSpace(text), pasted
 }
 
@@ -207,41 +199,26 @@ const (
 )
 
 // stripPasteTags removes these tags and the line ends that Claude Code adds around them, by its own rule, so that the
-// user's prompt is left. pasted reports whether there were any tags. more says that the text was cut, so that an end tag
-// may be missing.
-func stripPasteTags(text string, more bool) (prompt string, pasted bool) {
-	before, body, rest, ok := cutPaste(text, more)
-	if !ok {
-		return text, false
-	}
+// user's prompt is left. pasted reports whether there were any tags.
+func stripPasteTags(text string) (prompt string, pasted bool) {
 	var whole strings.Builder
-	for ; ok; before, body, rest, ok = cutPaste(rest, more) {
-		whole.WriteString(before)
-		whole.WriteString(body)
-	}
-	whole.WriteString(before)
-	return whole.String(), true
-}
-
-// cutPaste finds the first pasted text. Without one, before is the whole text.
-func cutPaste(text string, more bool) (before, body, after string, ok bool) {
-	for at := 0; ; {
-		i := strings.Index(text[at:], pasteBegin)
-		if i < 0 {
-			return text, "", "", false
-		}
-		begin := at + i
-		at = begin + len(pasteBegin)
-		id, content, ok := strings.Cut(text[at:], pasteClose)
-		if !ok || !isPasteID(id) {
+	for {
+		before, rest, ok := strings.Cut(text, pasteBegin)
+		id := rest[:min(len(rest), pasteID)]
+		content, opened := strings.CutPrefix(rest[len(id):], pasteClose)
+		if ok && !(opened && isPasteID(id)) {
+			whole.WriteString(before + pasteBegin)
+			text = rest
 			continue
 		}
-		before = trimLines(text[:begin], strings.TrimSuffix)
-		end := "\n" + pasteEnd + id + `">`
-		if body, after, ok = strings.Cut("\n"+content, end); !ok && !more {
-			return text, "", "", false
+		body, after, closed := strings.Cut("\n"+content, "\n"+pasteEnd+id+`">`)
+		if !ok || !closed {
+			return whole.String() + text, pasted
 		}
-		return before, strings.TrimPrefix(body, "\n"), trimLines(after, strings.TrimPrefix), true
+		pasted = true
+		whole.WriteString(trimLines(before, strings.TrimSuffix))
+		whole.WriteString(strings.TrimPrefix(body, "\n"))
+		text = trimLines(after, strings.TrimPrefix)
 	}
 }
 

@@ -161,25 +161,23 @@ func TestStripPasteTags(t *testing.T) {
 	const begin, end = "<pasted_content id=\"3754\">\n", "\n</pasted_content id=\"3754\">"
 	for _, c := range []struct {
 		text, want string
-		more       bool
 	}{
-		{"\n\n" + begin + "a\nb" + end + "\n", "a\nb", false},
-		{begin + "a\nb" + end, "a\nb", false}, // given while a turn was in progress
-		{"before \n\n" + begin + "a\nb" + end + "\n\n after", "before a\nb after", false},
-		{"\n\n" + begin + "a" + end + "\n\n" + begin + "b" + end + "\n", "ab", false},
-		{"\n\n" + begin + "\n\na\n\n" + end + "\n\n\n\nafter", "\n\na\n\n\n\nafter", false},
-		{"x\n\n" + begin + end[1:] + "\n", "x", false},
-		{"\n\n" + begin + "a\n" + begin + "b" + end + "\n", "a\n" + begin + "b", false},
-		{"\n\n" + begin + strings.Repeat("a", 700), strings.Repeat("a", 700), true},
+		{"\n\n" + begin + "a\nb" + end + "\n", "a\nb"},
+		{begin + "a\nb" + end, "a\nb"}, // given while a turn was in progress
+		{"before \n\n" + begin + "a\nb" + end + "\n\n after", "before a\nb after"},
+		{"\n\n" + begin + "a" + end + "\n\n" + begin + "b" + end + "\n", "ab"},
+		{"\n\n" + begin + "\n\na\n\n" + end + "\n\n\n\nafter", "\n\na\n\n\n\nafter"},
+		{"x\n\n" + begin + end[1:] + "\n", "x"},
+		{"\n\n" + begin + "a\n" + begin + "b" + end + "\n", "a\n" + begin + "b"},
 		// No pastes.
-		{"", "", false},
-		{"\n\n" + begin + "a", "\n\n" + begin + "a", false},
-		{begin + "a\n</pasted_content id=\"3755\">", begin + "a\n</pasted_content id=\"3755\">", false},
-		{"<pasted_content id=\"37\">\na" + end, "<pasted_content id=\"37\">\na" + end, false},
-		{"<pasted_content id=\"WXYZ\">\na", "<pasted_content id=\"WXYZ\">\na", true},
-		{"what is <pasted_content id=\"3754\"> for?", "what is <pasted_content id=\"3754\"> for?", false},
+		{"", ""},
+		{"\n\n" + begin + "a", "\n\n" + begin + "a"},
+		{begin + "a\n</pasted_content id=\"3755\">", begin + "a\n</pasted_content id=\"3755\">"},
+		{"<pasted_content id=\"37\">\na" + end, "<pasted_content id=\"37\">\na" + end},
+		{"<pasted_content id=\"WXYZ\">\na", "<pasted_content id=\"WXYZ\">\na"},
+		{"what is <pasted_content id=\"3754\"> for?", "what is <pasted_content id=\"3754\"> for?"},
 	} {
-		if got, pasted := stripPasteTags(c.text, c.more); got != c.want || pasted != (c.want != c.text) {
+		if got, pasted := stripPasteTags(c.text); got != c.want || pasted != (c.want != c.text) {
 			t.Errorf("%q: %q, %v", c.text, got, pasted)
 		}
 	}
@@ -240,14 +238,6 @@ func FuzzPrompt(f *testing.F) {
 		}
 		if strings.HasPrefix(prompt, interruptedPrefix) || strings.HasPrefix(prompt, "<command-name>") {
 			t.Fatalf("%q is nobody's prompt", prompt)
-		}
-		for _, b := range blocks(l.Content) {
-			read := b.Text.Text(promptReadLimit)
-			want, _ := stripPasteTags(read, len([]rune(read)) == promptReadLimit)
-			want = strings.TrimSpace(want)
-			if got, _ := textStart(b.Text); cut(got) != cut(want) || startsWithTag(got) != startsWithTag(want) {
-				t.Fatalf("%q begins with %q, not %q", words, want, got)
-			}
 		}
 	})
 }

@@ -41,14 +41,6 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, options disco
 	}
 }
 
-// asWarning makes err a warning about the file at path, unless it is already one.
-func asWarning(path string, err error) error {
-	if _, ok := errors.AsType[*discover.Warning](err); ok || err == nil {
-		return err
-	}
-	return warning(path, cause(err))
-}
-
 // The Meta keys that resume and stop need.
 const (
 	projectMeta = "projectDir"
@@ -77,7 +69,7 @@ func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.R
 		return false, nil
 	}
 	if err != nil {
-		return false, asWarning(e.Path, err)
+		return false, warning(e.Path, err)
 	}
 	defer f.Close()
 	var head headReader
@@ -89,7 +81,7 @@ func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.R
 		err = errNoRecords
 	}
 	if err != nil || !head.HasMessage || head.Sidechain != tail.Sidechain {
-		return false, asWarning(e.Path, err)
+		return false, warning(e.Path, err)
 	}
 	if x.Tokens || x.Full || x.Quotas {
 		err = x.readWhole(r, e, f, &head, &tail, t)
@@ -100,7 +92,30 @@ func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.R
 		err = cmp.Or(err, describeJob(f.Context(), r))
 	}
 	r.TruncateTexts()
-	return true, asWarning(e.Path, err)
+	return true, warning(e.Path, err)
+}
+
+// readHead reads the beginning of a transcript.
+func readHead(ctx context.Context, path string) (head headReader, err error) {
+	f, err := fsread.Open(ctx, path)
+	if err != nil {
+		return head, err
+	}
+	defer f.Close()
+	err = head.Read(f)
+	return head, err
+}
+
+// readTail reads the end of the transcript of a session or sub-agent.
+func readTail(ctx context.Context, path string) (tail tailReader, err error) {
+	tail.Sidechain = isSubagent(filepath.Base(path))
+	f, err := fsread.Open(ctx, path)
+	if err != nil {
+		return tail, err
+	}
+	defer f.Close()
+	err = tail.Read(f)
+	return tail, err
 }
 
 // fill makes the record from the head and the tail. Its error is a warning about files beside the transcript.
@@ -158,9 +173,7 @@ func projectOf(e discover.Entry) string {
 func (x reader) readWhole(r *discover.Record, e discover.Entry, f *fsread.File, head *headReader, tail *tailReader, t *totalsReader) error {
 	t.Sidechain, t.Full = tail.Sidechain, x.Full
 	if (x.Full || x.Quotas) && !t.Sidechain {
-		if project := projectOf(e); project != "" {
-			t.IsProjectDir = func(dir string) bool { return isSlugOf(project, dir) }
-		}
+		t.Project = projectOf(e)
 	}
 	err := t.Read(f)
 	if err == nil {
@@ -214,14 +227,14 @@ func moveSharedCost(r *discover.Record) {
 func readSubagents(ctx context.Context, t *totalsReader, path string) error {
 	below := listSubagentFiles(ctx, path)
 	if below.err != nil {
-		return asWarning(below.failed, below.err)
+		return warning(below.failed, below.err)
 	}
 	for _, path := range below.files {
 		if !isSubagentTranscript(filepath.Base(path)) {
 			continue
 		}
 		if err := readSubagent(ctx, t, path); err != nil && !fsread.IsNotExist(err) {
-			return asWarning(path, err)
+			return warning(path, err)
 		}
 	}
 	return nil
@@ -263,7 +276,7 @@ func describeJob(ctx context.Context, r *discover.Record) error {
 		err = unmarshal(raw, &job)
 	}
 	if err != nil || job.SessionID != r.ID {
-		return asWarning(path, err)
+		return warning(path, err)
 	}
 	r.Title = cmp.Or(r.Title, job.Name)
 	r.SetMeta(jobMeta, jobIDOf(r.ID))

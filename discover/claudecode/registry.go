@@ -121,7 +121,7 @@ func listRegistry(ctx context.Context, home string) (r registry, err error) {
 		}
 	}
 	if r.partial {
-		return r, warning(path, cause(err))
+		return r, warning(path, err)
 	}
 	return r, nil
 }

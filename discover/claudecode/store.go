@@ -73,9 +73,6 @@ func (s *search) listAll(in projects) {
 	list := func(ctx context.Context, folder string, l *search) (bool, error) {
 		*l = search{ctx: ctx, EntryFilter: s.EntryFilter, home: s.home}
 		l.list(in.dir.Path() + "/" + folder)
-		if s.Subagents {
-			l.keepNewestTranscripts()
-		}
 		return true, nil
 	}
 	found := [][]discover.Entry{s.found}
@@ -154,7 +151,7 @@ func (s *search) addOrWarn(path, id, parent string, info fsread.FileInfo, err er
 	switch {
 	case fsread.IsNotExist(err):
 	case err != nil:
-		s.warn(path, cause(err))
+		s.warn(path, err)
 	default:
 		s.add(path, id, parent, info)
 	}
@@ -217,14 +214,6 @@ func (s *search) add(path, id, parent string, info fsread.FileInfo) {
 		Agent: agentName, ID: id, Path: path, Home: s.home,
 		Updated: info.ModTime, Size: info.Size, Parent: parent,
 	})
-}
-
-// cause returns the error without the path, which a warning has already.
-func cause(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
-	}
-	return err
 }
 
 // FilterContent implements [discover.ContentFilter]. It reads whole transcripts. A prompt with pasted text joins strings.

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"agentctl/discover"
 )
 
 // subagentDir returns the folder of the sub-agents of the session with this transcript. Claude Code itself reads it and the
@@ -121,36 +119,6 @@ func carriedOver(ctx context.Context, transcript string) storedSubagent {
 		}
 	}
 	return storedSubagent{}
-}
-
-// keepNewestTranscripts keeps, of each sub-agent that was found in several sessions' folders, the file that was written
-// last.
-func (s *search) keepNewestTranscripts() {
-	at := map[string]int{}
-	found := s.found[:0]
-	for _, e := range s.found {
-		i, again := at[e.ID]
-		switch {
-		case e.Parent == "":
-		case !again:
-			at[e.ID] = len(found)
-		case modified(e).After(modified(found[i])):
-			found[i] = e
-			continue
-		default:
-			continue
-		}
-		found = append(found, e)
-	}
-	s.found = found
-}
-
-// modified returns when the entry's file was written last, also if the search did not read it.
-func modified(e discover.Entry) time.Time {
-	if !e.Updated.IsZero() {
-		return e.Updated
-	}
-	return modTime(e.Path)
 }
 
 // modTime returns when a file was written last; zero if it cannot be read.

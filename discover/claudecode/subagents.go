@@ -70,7 +70,7 @@ func readSubagentMeta(ctx context.Context, transcript string, continued func() b
 	if fsread.IsNotExist(err) {
 		return subagentMeta{}, nil
 	}
-	return a, asWarning(metaPath(transcript), err)
+	return a, warning(metaPath(transcript), err)
 }
 
 // metaPath returns the path of the metadata of the sub-agent with this transcript.

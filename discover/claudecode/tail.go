@@ -35,20 +35,8 @@ func (s *tailReader) Read(f *fsread.File) (err error) {
 			s.add(l)
 			s.Turn.afterFirst = s.Turn.afterFirst || bytes.HasPrefix(l.Bytes, []byte(`{"parentUuid":null,`))
 		}
-		switch behind := f.Size() - l.Offset; {
-		case s.needsTurnStart():
-			return true
-		case !s.Turn.complete():
-			return behind < turnReach
-		case s.Model == "":
-			return behind < modelReach
-		case s.inProgress():
-			return behind < turnStartReach
-		case !s.Sidechain: // sub-agents have no metadata of their own
-			return behind < metadataReach
-		default:
-			return l.Buffered
-		}
+		behind := f.Size() - l.Offset
+		return behind < metadataReach || s.needsTurnStart() || (!s.Turn.complete() || s.Model == "") && behind < turnReach
 	})
 	return err
 }
@@ -94,11 +82,6 @@ func (s *tailReader) add(line fsread.Line) {
 func (s *tailReader) mayMatter(raw []byte) bool {
 	return s.Model == "" || s.needsTurnStart() ||
 		s.Turn.state.Began.IsZero() && bytes.Contains(raw[max(0, len(raw)-512):], []byte(`"permissionMode":"`))
-}
-
-// inProgress reports whether the turn has no end, and when it began is not known.
-func (s *tailReader) inProgress() bool {
-	return s.Turn.state.State == discover.TurnOpen && s.Turn.state.Began.IsZero()
 }
 
 // needsTurnStart reports whether the caller asked when the turn began, and that is not known.

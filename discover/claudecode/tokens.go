@@ -17,9 +17,8 @@ import (
 type totalsReader struct {
 	Sidechain bool // it is a sub-agent's transcript
 	Full      bool // more than tokens is asked for
-	// IsProjectDir reports whether the session's project folder is that of a directory; nil where Dir, Quota and PermissionMode
-	// are not asked for.
-	IsProjectDir func(dir string) bool
+	// Project is the name of the session's project folder; "" where Dir, Quota and PermissionMode are not asked for.
+	Project string
 
 	Metadata       metadataValues
 	Turns          int             // prompts
@@ -86,7 +85,7 @@ func (t *totalsReader) add(l fsread.Line) bool {
 		return true
 	}
 	mainChain := record.IsSidechain == t.Sidechain
-	if mainChain && t.IsProjectDir != nil {
+	if mainChain && t.Project != "" {
 		t.addDirectory(&record)
 	}
 	copied := t.fork.isCopy(&record)
@@ -105,7 +104,7 @@ func (t *totalsReader) add(l fsread.Line) bool {
 				t.context = used
 			}
 		}
-		if t.IsProjectDir != nil && record.IsAPIErrorMessage && !copied {
+		if t.Project != "" && record.IsAPIErrorMessage && !copied {
 			t.Quota = cmp.Or(quotaOf(&record), t.Quota)
 		}
 	case "system":
@@ -124,7 +123,7 @@ func (t *totalsReader) addMetadata(kind, raw []byte) {
 	if string(kind) == "cost-state" {
 		t.calls.addReport(raw)
 	}
-	if t.IsProjectDir != nil && string(kind) == "permission-mode" {
+	if t.Project != "" && string(kind) == "permission-mode" {
 		t.PermissionMode = cmp.Or(jsonl.Object(raw).Get("permissionMode").Text(0), t.PermissionMode)
 	}
 }
@@ -133,7 +132,7 @@ func (t *totalsReader) addMetadata(kind, raw []byte) {
 func (t *totalsReader) addDirectory(l *rawRecord) {
 	t.PermissionMode = cmp.Or(l.PermissionMode, t.PermissionMode)
 	if cwd := l.Cwd.Text(0); cwd != "" && cwd != t.cwd {
-		if t.cwd = cwd; t.IsProjectDir(cwd) {
+		if t.cwd = cwd; isSlugOf(t.Project, cwd) {
 			t.Dir = cwd
 		}
 	}
@@ -159,7 +158,6 @@ func (t *totalsReader) ReadSubagent(f *fsread.File) error {
 // reports, which include calls that are not recorded (for titles, for summaries).
 type callUsage struct {
 	calls    map[callID]timedUsage
-	idBytes  int       // the bytes of all CallIDs
 	overflow bool      // there are more calls than the bounds allow
 	newest   time.Time // the time of the newest call
 	reports  []report  // the totals that the agent reported (cost-state, since 2.1.280), oldest first
@@ -172,34 +170,26 @@ type timedUsage struct {
 	model string
 }
 
-// maxCalls and maxCallIDBytes bound the calls of one session and the bytes of their IDs: some 70 MB in all.
+// maxCalls bounds the calls of one session, and maxCallID the characters of an ID that are kept: 100 MB in all.
 const (
-	maxCalls       = 1 << 18
-	maxCallIDBytes = 32 << 20
+	maxCalls  = 1 << 18
+	maxCallID = 100
 )
 
-// add takes what a call used. It replaces an earlier record of the same call.
-func (g *callUsage) add(c callID, s timedUsage) {
+// addAnswer takes what an answer used. It replaces an earlier record of the same call.
+func (g *callUsage) addAnswer(l *rawRecord, used tokenCounts) {
+	call, at := l.callID(), l.Timestamp.Time()
+	if at.After(g.newest) {
+		g.newest = at
+	}
 	if g.calls == nil {
 		g.calls = map[callID]timedUsage{}
 	}
-	if s.at.After(g.newest) {
-		g.newest = s.at
-	}
-	before := len(g.calls)
-	g.calls[c] = s
-	if len(g.calls) == before {
+	if _, known := g.calls[call]; !known && len(g.calls) == maxCalls {
+		g.overflow = true
 		return
 	}
-	if g.idBytes += len(c.message) + len(c.request); len(g.calls) > maxCalls || g.idBytes > maxCallIDBytes {
-		delete(g.calls, c)
-		g.overflow = true
-	}
-}
-
-// addAnswer takes what an answer used.
-func (g *callUsage) addAnswer(l *rawRecord, used tokenCounts) {
-	g.add(l.callID(), timedUsage{used, l.Timestamp.Time(), l.Model.Text(0)})
+	g.calls[call] = timedUsage{used, at, l.Model.Text(maxCallID)}
 }
 
 // sum returns the total. ok is false if nothing is known. A killed process reports nothing, and the next one continues from
@@ -261,7 +251,7 @@ func compactedUsage(raw []byte) tokenCounts {
 type callID struct{ message, request string }
 
 // callID identifies the call that a record is part of.
-func (l *rawRecord) callID() callID { return callID{l.ID.Text(0), l.RequestID.Text(0)} }
+func (l *rawRecord) callID() callID { return callID{l.ID.Text(maxCallID), l.RequestID.Text(maxCallID)} }
 
 // AnswerUsage returns what an answer of the model used. ok is false for other records, and without a usage.
 func (l *rawRecord) AnswerUsage() (used tokenCounts, ok bool) {

@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"context"
-	"hash/maphash"
 	"iter"
 	"slices"
 	"strconv"
@@ -24,12 +23,12 @@ type sessionUsage struct {
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
 	return func(yield func(*discover.SessionUsage, error) bool) {
 		x := reader{discover.ReadOptions{Tokens: true}}
-		calls := newCallSet()
+		known := map[callID]bool{} // the calls that were yielded
 		for u, err := range fsread.ReadParallel(ctx, withoutCounted(entries), x.readUsage) {
 			if err != nil && !yield(nil, err) {
 				return
 			}
-			if u.Usage = calls.addNew(u.Usage[:0], u.answers); len(u.Usage) > 0 && !yield(&u.SessionUsage, nil) {
+			if u.Usage = addNew(u.Usage[:0], u.answers, known); len(u.Usage) > 0 && !yield(&u.SessionUsage, nil) {
 				return
 			}
 		}
@@ -63,23 +62,14 @@ func withoutCounted(entries []discover.Entry) []discover.Entry {
 	})
 }
 
-// callSet is a set of calls of the model, by their hashes: a store may have a million.
-type callSet struct {
-	seed  maphash.Seed
-	known map[uint64]struct{}
-}
-
-func newCallSet() *callSet { return &callSet{maphash.MakeSeed(), map[uint64]struct{}{}} }
-
-// addNew appends the answers that are new to the set. What only reports have is new if a recorded call is.
-func (s *callSet) addNew(to []discover.Usage, answers []answer) []discover.Usage {
+// addNew appends the answers that are not known yet. What only reports have is new if a recorded call is.
+func addNew(to []discover.Usage, answers []answer, known map[callID]bool) []discover.Usage {
 	for _, a := range answers {
 		if a.Recorded() {
-			key := maphash.Comparable(s.seed, a.callID)
-			if _, again := s.known[key]; again {
+			if known[a.callID] {
 				continue
 			}
-			s.known[key] = struct{}{}
+			known[a.callID] = true
 		} else if len(to) == 0 {
 			return nil
 		}

@@ -186,14 +186,18 @@ func TestAnswersAndReports(t *testing.T) {
 // Calls beyond the bound leave the session's tokens unknown, with an error. A call that is known is still replaced.
 func TestCallsAreBounded(t *testing.T) {
 	var g callUsage
-	for i := range maxCalls {
-		g.add(callID{message: strconv.Itoa(i)}, timedUsage{tokenCounts: tokenCounts{In: 1}})
+	add := func(id string, in int64) {
+		l, _ := parseRecord([]byte(`{"message":{"id":"` + id + `"}}`))
+		g.addAnswer(&l, tokenCounts{In: in})
 	}
-	g.add(callID{message: "0"}, timedUsage{tokenCounts: tokenCounts{In: 2}})
+	for i := range maxCalls {
+		add(strconv.Itoa(i), 1)
+	}
+	add("0", 2)
 	if sum, ok := g.sum(); g.overflow || !ok || sum.In != maxCalls+1 {
 		t.Fatalf("sum %+v, full %v", sum, g.overflow)
 	}
-	g.add(callID{message: "one more"}, timedUsage{tokenCounts: tokenCounts{In: 9}})
+	add("one more", 9)
 	tokens, err := (&totalsReader{calls: g}).Tokens()
 	if len(g.calls) != maxCalls || !errors.Is(err, errTooManyCalls) || tokens != nil {
 		t.Errorf("%d calls, %v, tokens %v", len(g.calls), err, tokens)

@@ -3,13 +3,11 @@ package claudecode
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
-	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
 )
 
@@ -78,29 +76,6 @@ func (x *process) permissionCall(ctx context.Context, s *turnReader, path string
 		}
 	}
 	return nil
-}
-
-// readHead reads the beginning of a transcript.
-func readHead(ctx context.Context, path string) (head headReader, err error) {
-	f, err := fsread.Open(ctx, path)
-	if err != nil {
-		return head, err
-	}
-	defer f.Close()
-	err = head.Read(f)
-	return head, err
-}
-
-// readTail reads the end of the transcript of a session or sub-agent.
-func readTail(ctx context.Context, path string) (tail tailReader, err error) {
-	tail.Sidechain = isSubagent(filepath.Base(path))
-	f, err := fsread.Open(ctx, path)
-	if err != nil {
-		return tail, err
-	}
-	defer f.Close()
-	err = tail.Read(f)
-	return tail, err
 }
 
 // questionTool is the tool by which the model asks the user questions.
