@@ -102,7 +102,7 @@ func (c *Conflicts) AddHolders(table *proc.Table, shared bool) {
 	l := Lock{Kind: KindFlock, Dir: c.Workspace.Top}
 	for _, d := range flockedDirs(table) {
 		if c.Workspace.isFlockedDir(d) && (shared || !d.Shared) {
-			l.Holders, l.Shared = append(l.Holders, d.Processes...), d.Shared
+			l.Holders, l.Shared = append(l.Holders, d.Holders...), d.Shared
 		}
 	}
 	c.Locks = append(c.Locks, l)
@@ -140,9 +140,7 @@ func (a *Activity) List(strict bool) ([]Lock, error) {
 		list = append(list, Lock{Kind: KindSession, Dir: dir, Session: &s})
 	}
 	flocked := flockedDirs(a.Table)
-	for _, d := range flocked {
-		list = append(list, Lock{Kind: KindFlock, Dir: d.Dir, Holders: d.Processes, Shared: d.Shared})
-	}
+	list = append(list, flocked...)
 	declared, err := a.store.List(a.now())
 	for _, d := range declared {
 		list = append(list, Lock{Kind: KindDeclared, Dir: d.Dir, Declared: &d})
@@ -179,8 +177,8 @@ func workspacesOf(sessions []discover.Session, declared []DeclaredLock) (out []*
 
 // hiddenLocks returns the locks of a workspace that no list has: one held by a process that cannot be seen, and declared ones
 // whose file cannot be read.
-func (a *Activity) hiddenLocks(w *Workspace, flocked []flockedDir) (out []Lock) {
-	seen := slices.ContainsFunc(flocked, func(d flockedDir) bool { return !d.Shared && w.isFlockedDir(d) })
+func (a *Activity) hiddenLocks(w *Workspace, flocked []Lock) (out []Lock) {
+	seen := slices.ContainsFunc(flocked, func(d Lock) bool { return !d.Shared && w.isFlockedDir(d) })
 	if held, err := w.isFlocked(); err == nil && held && !seen {
 		out = append(out, Lock{Kind: KindFlock, Dir: w.Top})
 	}

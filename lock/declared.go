@@ -2,6 +2,7 @@ package lock
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -141,8 +141,8 @@ func (s Store) read(now time.Time) (c contents, err error) {
 			c.inForce = append(c.inForce, d)
 		}
 	}
-	sort.Slice(c.inForce, func(i, j int) bool { return c.inForce[i].Since.Before(c.inForce[j].Since) })
-	sort.Slice(c.unreadable, func(i, j int) bool { return c.unreadable[i].File < c.unreadable[j].File })
+	slices.SortFunc(c.inForce, func(a, b DeclaredLock) int { return a.Since.Compare(b.Since) })
+	slices.SortFunc(c.unreadable, func(a, b DeclaredLock) int { return cmp.Compare(a.File, b.File) })
 	return c, nil
 }
 
@@ -150,26 +150,21 @@ func (s Store) read(now time.Time) (c contents, err error) {
 // agentctl makes none, and its target may be anybody's.
 func load(path string) DeclaredLock {
 	d := DeclaredLock{File: path}
-	text, err := readFile(path)
+	f, _, err := fsread.OpenFile(context.Background(), path, fsread.NoFollow)
 	if err == nil {
-		err = d.decode(string(text))
+		defer f.Close()
+		var text []byte
+		if text, err = fsread.ReadAll(f, fileLimit); err == nil {
+			err = d.decode(string(text))
+		}
+	}
+	if about, ok := errors.AsType[*fs.PathError](err); ok {
+		err = about.Err
 	}
 	if err != nil {
-		if about := (*fs.PathError)(nil); errors.As(err, &about) {
-			err = about.Err
-		}
 		d.ReadErr = fmt.Errorf("the lock in %s cannot be read: %w", path, err)
 	}
 	return d
-}
-
-func readFile(path string) ([]byte, error) {
-	f, _, err := fsread.OpenFile(context.Background(), path, fsread.NoFollow)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return fsread.ReadAll(f, fileLimit)
 }
 
 func (d *DeclaredLock) decode(text string) error {

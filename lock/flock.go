@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,26 +119,15 @@ func (w *Workspace) isFlocked() (bool, error) {
 	return false, err
 }
 
-// flockedDir is a directory with a kernel lock (flock(2)), and the processes that have it open with that lock, the oldest first.
-// All but the first have inherited the lock.
-type flockedDir struct {
-	// Dir is a path of the directory. If only the process has a path of it, Dir is below the process's root.
-	Dir string
-	// Shared: several processes can have such a lock at once. It conflicts only with an exclusive lock.
-	Shared    bool
-	Processes []proc.Process
-
-	info os.FileInfo
+// isFlockedDir reports whether a lock is on the top of the workspace, by whatever name.
+func (w *Workspace) isFlockedDir(l Lock) bool {
+	return w.info != nil && os.SameFile(w.info, l.info)
 }
 
-// isFlockedDir reports whether the directory is the top of the workspace, by whatever name.
-func (w *Workspace) isFlockedDir(h flockedDir) bool {
-	return w.info != nil && os.SameFile(w.info, h.info)
-}
-
-// flockedDirs returns the locked directories, as far as the kernel shows them (Linux: those of our own processes; for root, of all).
-func flockedDirs(table *proc.Table) []flockedDir {
-	var out []flockedDir
+// flockedDirs returns the kernel locks on directories, as far as the kernel shows them (Linux: those of our own processes; for root, of
+// all).
+func flockedDirs(table *proc.Table) []Lock {
+	var out []Lock
 	for p := range table.All() {
 		if !p.Alive() {
 			continue
@@ -156,35 +146,27 @@ func flockedDirs(table *proc.Table) []flockedDir {
 			}
 		}
 	}
-	for _, h := range out {
-		slices.SortStableFunc(h.Processes, func(a, b proc.Process) int { return a.Started.Compare(b.Started) })
+	for _, l := range out {
+		slices.SortStableFunc(l.Holders, func(a, b proc.Process) int { return a.Started.Compare(b.Started) })
 	}
 	return out
 }
 
 // addHolder adds a process that has a directory locked.
-func addHolder(list []flockedDir, f proc.OpenFile, p proc.Process) []flockedDir {
-	path := f.Proc
-	if path == "" {
-		path = f.Path
-	}
-	info, err := os.Stat(path)
+func addHolder(list []Lock, f proc.OpenFile, p proc.Process) []Lock {
+	info, err := os.Stat(cmp.Or(f.Proc, f.Path))
 	if err != nil || !info.IsDir() {
 		return list // it was closed, or is no directory
 	}
-	i := slices.IndexFunc(list, func(h flockedDir) bool { return h.Shared == !f.WriteLocked && os.SameFile(h.info, info) })
+	i := slices.IndexFunc(list, func(l Lock) bool { return l.Shared == !f.WriteLocked && os.SameFile(l.info, info) })
 	if i < 0 {
-		h := flockedDir{Dir: f.Path, Shared: !f.WriteLocked, info: info}
-		if f.PathDiffers {
-			h.Dir = p.PathInRoot(f.Path)
-		}
-		i, list = len(list), append(list, h)
+		i, list = len(list), append(list, Lock{Kind: KindFlock, Dir: p.PathInRoot(f.Path), Shared: !f.WriteLocked, info: info})
 	}
 	if !f.PathDiffers {
 		list[i].Dir = f.Path
 	}
-	if !slices.ContainsFunc(list[i].Processes, func(q proc.Process) bool { return q.ID == p.ID }) {
-		list[i].Processes = append(list[i].Processes, p)
+	if !slices.ContainsFunc(list[i].Holders, func(q proc.Process) bool { return q.ID == p.ID }) {
+		list[i].Holders = append(list[i].Holders, p)
 	}
 	return list
 }

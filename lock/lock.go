@@ -159,15 +159,17 @@ const (
 // Lock is one lock in force.
 type Lock struct {
 	Kind Kind
-	// Dir is the top of the workspace.
+	// Dir is the top of the workspace. For [KindFlock] it is a path of the directory, below the root of a holder if only that has one.
 	Dir string
 	// Session is set for [KindSession], Declared for [KindDeclared]. Holders are the processes of a [KindFlock], the oldest first,
-	// as far as they can be seen.
+	// as far as they can be seen: all but the first have inherited it.
 	Session *discover.Session
 	Holders []proc.Process
 	// Shared is for [KindFlock]: it conflicts only with an exclusive lock.
 	Shared   bool
 	Declared *DeclaredLock
+
+	info os.FileInfo // of the directory of a [KindFlock]
 }
 
 // Since returns when the lock came into force, the zero time if that is unknown. For a session it is the start of its process.

@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -186,32 +187,17 @@ func (f *procfs) usage(p Process) (Usage, error) {
 		if err != nil {
 			return Usage{}, err
 		}
-		memory, err := d.resident()
-		return Usage{CPU: time.Duration(s.cpuTicks) * (time.Second / clockTicks), Memory: memory}, err
+		raw, err := d.read("statm")
+		if err != nil {
+			return Usage{}, orGone(err)
+		}
+		// The second number of proc_pid_statm(5) is the resident pages.
+		var size, resident int64
+		if _, err := fmt.Sscan(string(raw), &size, &resident); err != nil {
+			return Usage{}, pathError("parse", string(d)+"statm", err)
+		}
+		return Usage{CPU: time.Duration(s.cpuTicks) * (time.Second / clockTicks), Memory: resident * int64(os.Getpagesize())}, nil
 	})
-}
-
-// resident returns the resident memory in bytes.
-func (d pidDir) resident() (int64, error) {
-	raw, err := d.read("statm")
-	if err != nil {
-		return 0, orGone(err)
-	}
-	pages, err := parseStatm(raw)
-	if err != nil {
-		return 0, pathError("parse", string(d)+"statm", err)
-	}
-	return pages * int64(os.Getpagesize()), nil
-}
-
-// parseStatm returns the resident pages, the second number of proc_pid_statm(5).
-func parseStatm(raw []byte) (int64, error) {
-	_, rest, ok := bytes.Cut(raw, []byte{' '})
-	resident, _, more := bytes.Cut(rest, []byte{' '})
-	if !ok || !more {
-		return 0, errors.New("no resident pages in it")
-	}
-	return strconv.ParseInt(string(resident), 10, 64)
 }
 
 // Major numbers of terminals, from the kernel's Documentation/admin-guide/devices.txt.

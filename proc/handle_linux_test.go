@@ -3,10 +3,7 @@ package proc
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"os"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -94,64 +91,5 @@ func TestClosedHandle(t *testing.T) {
 	}
 	if err := h.Close(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("close: %v", err)
-	}
-}
-
-// TestNoRecycledPIDIsAccepted makes 12,000 identities that differ from a living process's only in the birth.
-func TestNoRecycledPIDIsAccepted(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	for range 4 {
-		start(t, "wait")
-	}
-	table := take(t)
-	var living []Process
-	for p := range table.All() {
-		if h, err := Open(p.ID); err == nil {
-			living = append(living, p)
-			h.Close()
-		}
-	}
-	for range 12_000 {
-		p := living[random.IntN(len(living))]
-		recycled := ID{p.ID.PID, otherBirth(random, p, living)}
-		if recycled == p.ID {
-			t.Fatalf("made no other birth of %+v", p)
-		}
-		if q, ok := table.Find(recycled); ok {
-			t.Fatalf("the table finds %+v for %+v", q, recycled)
-		}
-		if _, err := Open(recycled); !errors.Is(err, ErrGone) {
-			t.Fatalf("Open(%+v): %v", recycled, err)
-		}
-		p.ID = recycled
-		if _, err := p.NamespacePIDs(); !errors.Is(err, ErrGone) {
-			t.Fatalf("asking %+v: %v", recycled, err)
-		}
-	}
-}
-
-// otherBirth is that of an earlier or later process with the pid, of another boot, of another process, or torn.
-func otherBirth(random *rand.Rand, p Process, living []Process) string {
-	boot, _, _ := strings.Cut(p.ID.Birth, "/")
-	for {
-		ticks := p.Ticks
-		switch random.IntN(5) {
-		case 0:
-			ticks -= 1 + random.Uint64N(p.Ticks+1)
-		case 1:
-			ticks += 1 + random.Uint64N(1<<20)
-		case 2:
-			boot = "00000000-0000-4000-8000-" + strconv.FormatUint(1<<47|random.Uint64N(1<<47), 16)
-		case 3:
-			if other := living[random.IntN(len(living))]; other.ID.Birth != p.ID.Birth {
-				return other.ID.Birth
-			}
-			continue
-		case 4:
-			return p.ID.Birth[:random.IntN(len(p.ID.Birth))]
-		}
-		return boot + "/" + strconv.FormatUint(ticks, 10)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -60,20 +59,4 @@ func TestUsageOfKnownBurn(t *testing.T) {
 	if got, err := p.Usage(); !errors.Is(err, ErrGone) || got != (Usage{}) {
 		t.Errorf("after its end: %+v, %v", got, err)
 	}
-}
-
-// FuzzStatm: the second number is returned, and anything that is not a number is an error.
-func FuzzStatm(f *testing.F) {
-	f.Add(int64(4415), []byte("1 2"))
-	f.Add(int64(0), []byte("1 x 3"))
-	f.Fuzz(func(t *testing.T, pages int64, junk []byte) {
-		if got, err := parseStatm(fmt.Appendf(nil, "73345 %d 1024 12 0 5120 0\n", pages)); err != nil || got != pages {
-			t.Errorf("%d, want %d, %v", got, pages, err)
-		}
-		if got, err := parseStatm(junk); err == nil {
-			if second, _ := strconv.ParseInt(strings.Split(string(junk), " ")[1], 10, 64); second != got {
-				t.Errorf("from %q: %d", junk, got)
-			}
-		}
-	})
 }

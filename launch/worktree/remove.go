@@ -44,7 +44,7 @@ func (r *Repo) Remove(ctx context.Context, w Worktree, o RemoveOptions) error {
 		return err
 	}
 	if o.DeleteBranch && w.Branch != "" {
-		return r.deleteBranch(ctx, w.Branch, o.Force)
+		return r.deleteBranch(ctx, w.Branch, o)
 	}
 	return nil
 }
@@ -105,31 +105,29 @@ func (r *Repo) DeleteBranch(ctx context.Context, branch string, o RemoveOptions)
 		return err
 	}
 	defer held.Release()
-	if o.DryRun {
-		return r.branchLosses(ctx, branch, o.Force)
-	}
-	return r.deleteBranch(ctx, branch, o.Force)
+	return r.deleteBranch(ctx, branch, o)
 }
 
 // deleteBranch deletes a branch that no worktree has checked out, so that it gets no commit after the check.
-func (r *Repo) deleteBranch(ctx context.Context, branch string, force bool) error {
-	if err := r.branchLosses(ctx, branch, force); err != nil {
-		return err
-	}
-	_, err := r.git(ctx, r.common, "branch", "-D", "--end-of-options", branch)
-	return err
-}
-
-func (r *Repo) branchLosses(ctx context.Context, branch string, force bool) error {
+func (r *Repo) deleteBranch(ctx context.Context, branch string, o RemoveOptions) error {
 	head, err := r.resolveCommit(ctx, r.common, "refs/heads/"+branch)
 	if err != nil {
 		return err
 	}
-	n, err := r.countUnmerged(ctx, head, branch)
-	if err != nil || force {
-		return err
+	if !o.Force {
+		reasons, err := r.unmergedReasons(ctx, head, branch)
+		if err == nil {
+			err = refusal("branch "+branch, reasons)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return refusal("branch "+branch, unmergedReasons(n))
+	if o.DryRun {
+		return nil
+	}
+	_, err = r.git(ctx, r.common, "branch", "-D", "--end-of-options", branch)
+	return err
 }
 
 // Branches returns the branches of a launch group, also those that no worktree has checked out.
@@ -164,11 +162,7 @@ type Reason struct {
 
 // ForceOverrides reports whether force overrides the reason.
 func (r Reason) ForceOverrides() bool {
-	switch r.Code {
-	case ReasonDirty, ReasonUnmerged, ReasonSubmodules, ReasonBroken:
-		return true
-	}
-	return false
+	return slices.Contains([]ReasonCode{ReasonDirty, ReasonUnmerged, ReasonSubmodules, ReasonBroken}, r.Code)
 }
 
 // RefusedError says why a worktree or branch was not removed. Nothing was changed.
@@ -216,34 +210,25 @@ func blockingReasons(w Worktree, all []Worktree) []Reason {
 
 // lossReasons returns the reasons against removing w that are about what would be lost. Commits are lost with their branch, or,
 // without a branch, with the worktree. Stashes are not lost: all worktrees share them.
-func (r *Repo) lossReasons(ctx context.Context, w Worktree, at createStage, deleteBranch bool) ([]Reason, error) {
-	var commits []Reason
+func (r *Repo) lossReasons(ctx context.Context, w Worktree, at createStage, deleteBranch bool) (reasons []Reason, err error) {
 	if deleteBranch || w.Branch == "" {
-		n, err := r.countUnmerged(ctx, w.Head, w.Branch)
-		if err != nil {
+		if reasons, err = r.unmergedReasons(ctx, w.Head, w.Branch); err != nil {
 			return nil, err
 		}
-		commits = unmergedReasons(n)
 	}
 	if at == interrupted || w.Bare || !exists(w.Path) {
-		return commits, nil // its files, if any, are those that git had written when it was killed
+		return reasons, nil // its files, if any, are those that git had written when it was killed
 	}
-	linked, err := r.isWorktreeTop(ctx, w.Path)
-	if err != nil {
+	switch linked, err := r.isWorktreeTop(ctx, w.Path); {
+	case err != nil:
 		return nil, err
-	}
-	if !linked {
-		return append(commits, Reason{ReasonBroken, "its .git is missing or belongs to another worktree, so git cannot say what is in it"}), nil
-	}
-	modules, err := r.submoduleReasons(ctx, w.Path)
-	if err != nil {
-		return nil, err
+	case !linked:
+		return append(reasons, Reason{ReasonBroken, "its .git is missing or belongs to another worktree, so git cannot say what is in it"}), nil
 	}
 	status, err := r.git(ctx, w.Path, "status", "--porcelain=v2", "-z", "--untracked-files=normal", "--ignore-submodules=none")
-	return slices.Concat(dirtyReasons(status), commits, modules), err
-}
-
-func dirtyReasons(status string) []Reason {
+	if err != nil {
+		return nil, err
+	}
 	var c Changes
 	c.countFiles(status)
 	var files []string
@@ -253,17 +238,11 @@ func dirtyReasons(status string) []Reason {
 	if c.Untracked > 0 {
 		files = append(files, plural(c.Untracked, "untracked file"))
 	}
-	if len(files) == 0 {
-		return nil
+	if len(files) > 0 {
+		reasons = slices.Insert(reasons, 0, Reason{ReasonDirty, "it has " + strings.Join(files, " and ")})
 	}
-	return []Reason{{ReasonDirty, "it has " + strings.Join(files, " and ")}}
-}
-
-func unmergedReasons(commits int) []Reason {
-	if commits == 0 {
-		return nil
-	}
-	return []Reason{{ReasonUnmerged, plural(commits, "commit") + " on no other branch, remote branch or tag"}}
+	modules, err := r.submoduleReasons(ctx, w.Path)
+	return append(reasons, modules...), err
 }
 
 // submoduleReasons returns a reason if the worktree contains repositories of submodules, which have commits of their own.
@@ -301,10 +280,10 @@ func (r *Repo) isWorktreeTop(ctx context.Context, path string) (bool, error) {
 	return top && err == nil && real == r.common, nil
 }
 
-// countUnmerged counts the commits of head that are on no other branch than this one.
-func (r *Repo) countUnmerged(ctx context.Context, head, branch string) (int, error) {
+// unmergedReasons returns a reason if head has commits that are on no other branch than this one, nor on a remote branch or tag.
+func (r *Repo) unmergedReasons(ctx context.Context, head, branch string) ([]Reason, error) {
 	if head == "" {
-		return 0, nil
+		return nil, nil
 	}
 	args := []string{"rev-list", "--count", head, "--not"}
 	if branch != "" {
@@ -312,9 +291,13 @@ func (r *Repo) countUnmerged(ctx context.Context, head, branch string) (int, err
 	}
 	out, err := r.git(ctx, r.common, append(args, "--branches", "--remotes", "--tags")...)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return strconv.Atoi(strings.TrimSpace(out))
+	n, err := strconv.Atoi(strings.TrimSpace(out))
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	return []Reason{{ReasonUnmerged, plural(n, "commit") + " on no other branch, remote branch or tag"}}, nil
 }
 
 func exists(path string) bool {
