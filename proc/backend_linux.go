@@ -82,16 +82,10 @@ func (f *procfs) cwd(p Process) (string, error) {
 }
 
 func (f *procfs) env(p Process, keys []string) (map[string]string, error) {
-	return verified(f, p, func(d pidDir) (map[string]string, error) { return d.environ(keys) })
-}
-
-// environ returns the named variables of the environment.
-func (d pidDir) environ(keys []string) (map[string]string, error) {
-	raw, err := d.read("environ")
-	if err != nil {
-		return nil, err
-	}
-	return selectEnv(raw, keys), nil
+	return verified(f, p, func(d pidDir) (map[string]string, error) {
+		raw, err := d.read("environ")
+		return selectEnv(raw, keys), err
+	})
 }
 
 func (f *procfs) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
@@ -270,21 +264,6 @@ func parseLocks(raw []byte) (locks []fileLock) {
 		}
 	}
 	return locks
-}
-
-// openFileNames returns the names of what the process has open; nil if they may not be read.
-func (d pidDir) openFileNames() []string {
-	fds, err := d.listNumbers("fd")
-	if err != nil {
-		return nil
-	}
-	names := make([]string, 0, len(fds))
-	for _, fd := range fds {
-		if name, err := d.readlink("fd/" + strconv.Itoa(fd)); err == nil {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // firstArg returns the first argument; "" if it may not be read.

@@ -65,7 +65,7 @@ func (t *Table) hasEnv(keys []string) []bool {
 	answers, known := t.known.withEnv[name]
 	if !known {
 		answers = make([]bool, len(t.list))
-		parallel(len(answers), func(i int) { answers[i] = t.list[i].isExamined() && t.hints.hasEnv(t.list[i], keys) })
+		parallel(len(answers), func(i int) { answers[i] = t.list[i].isExamined() && t.list[i].hasEnv(keys) })
 		t.known.withEnv[name] = answers
 	}
 	return answers
@@ -79,7 +79,7 @@ func (t *Table) Thorough() *Table {
 		files := make([][]string, len(t.list))
 		parallel(len(files), func(i int) {
 			if files[i] = []string{}; t.list[i].isExamined() {
-				files[i] = t.hints.openNames(t.list[i])
+				files[i] = t.list[i].openNames()
 			}
 		})
 		return files
@@ -113,10 +113,8 @@ func (t *Table) Examined(accept func(Process) bool) (known, unknown int) {
 	return known, unknown
 }
 
-// verifiedHints asks the processes themselves, where nothing is cheaper.
-type verifiedHints struct{}
-
-func (verifiedHints) openNames(p Process) []string {
+// openNames returns the names of what the process has open; nil if they may not be read.
+func (p Process) openNames() []string {
 	names := []string{}
 	_, err := p.OpenFiles(func(path string) bool {
 		names = append(names, path)
@@ -128,7 +126,8 @@ func (verifiedHints) openNames(p Process) []string {
 	return names
 }
 
-func (verifiedHints) hasEnv(p Process, keys []string) bool {
+// hasEnv reports whether the process was started with any of the variables.
+func (p Process) hasEnv(keys []string) bool {
 	env, err := p.Env(keys...)
 	return err == nil && len(env) > 0
 }
@@ -146,19 +145,11 @@ func (t *Table) Filter(match func(Process) bool) *Table {
 func (t *Table) WithEnv(keys ...string) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
 		for _, p := range t.list {
-			if t.hints.hasEnv(p, keys) && verifiedHints.hasEnv(verifiedHints{}, p, keys) && !yield(p) {
+			if p.hasEnv(keys) && !yield(p) {
 				return
 			}
 		}
 	}
-}
-
-// hints are signs where to look, read without a check of the identity.
-type hints interface {
-	// openNames returns the names of what the process has open; nil if they may not be read.
-	openNames(Process) []string
-	// hasEnv reports whether the process was started with any of the variables.
-	hasEnv(p Process, keys []string) bool
 }
 
 // fileLock is a lock on a file, and the process that took it.

@@ -15,7 +15,6 @@ type Table struct {
 	locks  func() []fileLock  // read when first needed
 	match  func(Process) bool // which processes Candidates yields; nil: all
 	known  *contents          // nil: the table is not thorough
-	hints  hints
 }
 
 // Err returns why processes that exist could not be read. The table lacks them.
@@ -27,7 +26,7 @@ func EmptyTable() *Table { return newTable(nil) }
 // newTable returns a table of processes.
 func newTable(list []Process) *Table {
 	slices.SortFunc(list, func(a, b Process) int { return cmp.Compare(a.ID.PID, b.ID.PID) })
-	return &Table{list: list, locks: func() []fileLock { return nil }, hints: verifiedHints{}}
+	return &Table{list: list, locks: func() []fileLock { return nil }}
 }
 
 // setHidden records that the system hides processes: some could not be read, or process 1, which always runs, was not

@@ -54,7 +54,7 @@ func (f *procfs) readTable(ctx context.Context) (*Table, error) {
 		}
 	}
 	t := newTable(list).setHidden(hidden)
-	t.err, t.hints, t.locks = errors.Join(unread...), f, sync.OnceValue(f.readLocks)
+	t.err, t.locks = errors.Join(unread...), sync.OnceValue(f.readLocks)
 	return t, nil
 }
 
@@ -83,13 +83,6 @@ func listPIDs() (pids []int, binary func(pid int) string, err error) {
 		path, _, _ := f.pid(pid).readTarget("exe")
 		return path
 	}, err
-}
-
-func (f *procfs) openNames(p Process) []string { return f.pid(p.ID.PID).openFileNames() }
-
-func (f *procfs) hasEnv(p Process, keys []string) bool {
-	env, err := f.pid(p.ID.PID).environ(keys)
-	return err == nil && len(env) > 0
 }
 
 // clockTicks is USER_HZ: the kernel's ABI fixes it at 100 on every architecture that Go supports.

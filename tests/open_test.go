@@ -23,7 +23,7 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 		"lock/githooks/change.go:replaceFile":          "made for writing, O_EXCL",
 		"proc/procfs_linux.go:open":                    "the kernel's own files, below /proc/PID",
 		"proc/procfs_linux.go:readLimited":             "the kernel's own files, below /proc/PID; bounded",
-		"proc/paths_linux.go:identity":                 "O_PATH: the file is not opened, only named",
+		"proc/procfs_linux.go:identity":                "O_PATH: the file is not opened, only named",
 	}
 	banned := []string{
 		"os.Open", "os.OpenFile", "os.ReadFile", "os.DirFS", "os.OpenInRoot", "os.OpenRoot", "io.ReadAll", "io.Copy",

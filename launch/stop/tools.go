@@ -115,25 +115,17 @@ func (r *run) findTools(ctx context.Context, skip map[proc.ID]bool) []tool {
 	if err != nil {
 		return nil
 	}
-	found := map[proc.ID]*tool{}
-	for _, x := range over {
-		if x.plan.stopped && !r.Force && !r.orphans {
-			continue
-		}
-		for _, p := range x.remaining {
-			if skip[p.ID] {
-				continue
-			}
-			if found[p.ID] == nil {
-				found[p.ID] = &tool{Process: p}
-			}
-			found[p.ID].of = append(found[p.ID].of, x)
-		}
-	}
 	var out []tool
 	for p := range now.Table.All() {
-		if f := found[p.ID]; f != nil {
-			out = append(out, *f)
+		var of []*execution
+		for _, x := range over {
+			ends := !x.plan.stopped || r.Force || r.orphans
+			if ends && slices.ContainsFunc(x.remaining, func(q proc.Process) bool { return q.ID == p.ID }) {
+				of = append(of, x)
+			}
+		}
+		if len(of) > 0 && !skip[p.ID] {
+			out = append(out, tool{p, of})
 		}
 	}
 	return out
