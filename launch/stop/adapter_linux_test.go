@@ -30,8 +30,6 @@ type testAdapter struct {
 	interrupt func(context.Context, discover.Session) (bool, error)
 	// idle: no turn is in progress.
 	idle *atomic.Bool
-	// homeSeen: only the agents' processes name their home.
-	homeSeen bool
 	// dir is the sessions' directory; otherDirs are directories that have a session of each ID as well.
 	dir       string
 	otherDirs []string
@@ -39,17 +37,8 @@ type testAdapter struct {
 
 func (testAdapter) Name() discover.Agent { return "testagent" }
 
-func (a testAdapter) Homes(_ discover.HomeSources, table *proc.Table) []discover.Home {
-	if !a.homeSeen {
-		return []discover.Home{{Dir: "/h", FromUser: true}}
-	}
-	h := discover.Home{Dir: "/h"}
-	for p := range table.All() {
-		if _, ok := a.testProcess(p); ok {
-			h.NamedBy = append(h.NamedBy, p.ID)
-		}
-	}
-	return []discover.Home{h}
+func (testAdapter) Homes(discover.HomeSources, *proc.Table) []discover.Home {
+	return []discover.Home{{Dir: "/h", FromUser: true}}
 }
 
 func (a testAdapter) Claims(_ context.Context, table *proc.Table, _ []discover.Home) (claims []discover.Claim, err error) {

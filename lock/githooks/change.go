@@ -7,13 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"agentctl/lock"
 )
-
-// errNotDir: a part of a path is a file; core.hooksPath may name one, such as /dev/null.
-const errNotDir = syscall.ENOTDIR
 
 // Install puts our lines into all hooks, or writes them anew where they are other ones. If a hook is not ours to write,
 // unless it calls agentctl already, or is not as we wrote it, nothing is done: [*RefusedError]. Each hook changes as a

@@ -142,7 +142,7 @@ func Open(ctx context.Context, git GitRunner) (*HooksDir, error) {
 		}
 	}
 	if info, err := os.Stat(p.dir); p.notWritable == "" && err == nil && !info.IsDir() {
-		p.notWritable = fmt.Sprintf("%s is %s, not a directory", p.dir, fileKind(info.Mode()))
+		p.notWritable = p.dir + " is not a directory"
 	}
 	return p, nil
 }

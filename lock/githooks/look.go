@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"agentctl/discover/native/fsread"
 )
@@ -16,12 +17,12 @@ import (
 // hookFile is a hook as it is on disk.
 type hookFile struct {
 	Hook
-	exists   bool
-	mode     fs.FileMode
-	text     string
-	tooLarge bool        // too large to be read
-	block    parsedBlock // if there is something of ours that is whole
-	intact   bool
+	exists bool
+	mode   fs.FileMode
+	text   string
+	unread string      // why there is no text, if the file is no hook to be read
+	block  parsedBlock // if there is something of ours that is whole
+	intact bool
 }
 
 // Status returns all hooks. Errors are those of reading files.
@@ -56,23 +57,29 @@ func (p *HooksDir) readHooks() ([]*hookFile, error) {
 // read reads the file. What is not a regular file has no text.
 func (f *hookFile) read() error {
 	info, err := os.Lstat(f.Path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // core.hooksPath may be /dev/null
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	f.exists, f.mode = true, info.Mode()
-	if !f.mode.IsRegular() {
-		return nil
+	if f.mode.Type() == fs.ModeSymlink {
+		to, err := os.Readlink(f.Path)
+		f.unread = fmt.Sprintf("%s is a link to %s", f.Path, to)
+		return err
 	}
 	text, err := fsread.ReadFile(f.Path, hookLimit)
-	if errors.Is(err, fsread.ErrTooLarge) {
-		f.tooLarge = true
-		return nil
+	switch {
+	case errors.Is(err, fsread.ErrNotRegular):
+		f.unread = f.Path + " is not a regular file"
+	case errors.Is(err, fsread.ErrTooLarge):
+		f.unread = fmt.Sprintf("%s has more than %d MiB", f.Path, hookLimit>>20)
+	default:
+		f.text = string(text)
+		return err
 	}
-	f.text = string(text)
-	return err
+	return nil
 }
 
 // classify decides how a hook stands.
@@ -86,14 +93,9 @@ func (p *HooksDir) classify(f *hookFile) error {
 	manager := managerOf(p.dir, text)
 	switch {
 	case p.notWritable != "":
-		f.setForeign(p.notWritable)
-	case f.exists && f.mode.Type() == fs.ModeSymlink:
-		to, _ := os.Readlink(f.Path)
-		f.setForeign(fmt.Sprintf("%s is a link to %s", f.Path, to))
-	case f.exists && !f.mode.IsRegular():
-		f.setForeign(fmt.Sprintf("%s is %s, not a regular file", f.Path, fileKind(f.mode)))
-	case f.tooLarge:
-		f.setForeign(fmt.Sprintf("%s has more than %d MiB", f.Path, hookLimit>>20))
+		f.State, f.Reason = Foreign, p.notWritable
+	case f.unread != "":
+		f.State, f.Reason = Foreign, f.unread
 	case broken:
 		f.State, f.Reason = Modified, fmt.Sprintf("somebody has changed agentctl's lines in %s", f.Path)
 		f.Advice = "remove them by hand, with the lines that enclose them, and install again"
@@ -105,7 +107,7 @@ func (p *HooksDir) classify(f *hookFile) error {
 		f.State = Installed
 		f.setInstalled()
 	case manager.name != "":
-		f.setForeign(fmt.Sprintf("%s is made by %s", f.Path, manager.name))
+		f.State, f.Reason = Foreign, fmt.Sprintf("%s is made by %s", f.Path, manager.name)
 	}
 	if f.State == Foreign {
 		return p.advise(f, manager)
@@ -115,31 +117,6 @@ func (p *HooksDir) classify(f *hookFile) error {
 
 // hookLimit bounds the size of a hook, in bytes. Some hooks are programs.
 const hookLimit = 64 << 20
-
-// fileKind names what stands in place of a hook.
-func fileKind(mode fs.FileMode) string {
-	switch mode.Type() {
-	case fs.ModeNamedPipe:
-		return "a FIFO"
-	case fs.ModeSocket:
-		return "a socket"
-	case fs.ModeDir:
-		return "a directory"
-	case 0:
-		return "a file"
-	}
-	return "a device"
-}
-
-// cause is err without the path, which its reader knows.
-func cause(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
-	}
-	return err
-}
-
-func (f *hookFile) setForeign(why string) { f.State, f.Reason = Foreign, why }
 
 func (f *hookFile) setInstalled() {
 	f.Program, f.Merges = f.block.program(), f.block.merges()
@@ -167,9 +144,12 @@ func (p *HooksDir) advise(f *hookFile, m manager) error {
 		case err == nil || errors.Is(err, fs.ErrNotExist):
 		case errors.Is(err, fsread.ErrNotRegular), errors.Is(err, fsread.ErrTooLarge):
 			if path == files[0] {
-				f.Advice = fmt.Sprintf("%s cannot be read as a hook (%v): move it away first", path, cause(err))
+				if about, ok := errors.AsType[*fs.PathError](err); ok {
+					err = about.Err
+				}
+				f.Advice = fmt.Sprintf("%s cannot be read as a hook (%v): move it away first", path, err)
 			}
-		case errors.Is(err, errNotDir):
+		case errors.Is(err, syscall.ENOTDIR):
 			f.Advice = fmt.Sprintf("git runs no hooks at all: %s is not a directory; ", p.dir)
 			if strings.Contains(p.notWritable, "core.hooksPath") {
 				f.Advice += "unset core.hooksPath first"
