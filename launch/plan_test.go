@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,5 +78,97 @@ func TestADeclaredLockRefusesAPlan(t *testing.T) {
 	l.Force = true
 	if plan, err := l.Plan(t.Context(), puppets{}, Request{Dir: dir}); err != nil || plan.Conflicts != nil {
 		t.Errorf("forced: %v", err)
+	}
+}
+
+// A live session is not resumed, but it can be copied.
+func TestLiveSessionsAreNotResumed(t *testing.T) {
+	for name, test := range map[string]struct {
+		status        discover.Status
+		fork, refused bool
+	}{
+		"running":         {discover.Running, false, true},
+		"idle":            {discover.Idle, false, true},
+		"stopped":         {discover.Stopped, false, false},
+		"running, a copy": {discover.Running, true, false},
+	} {
+		s := discover.Session{Record: &discover.Record{Agent: "puppet", ID: "a"}, Status: test.status}
+		other := discover.Session{Record: &discover.Record{Agent: "puppet", ID: "b"}, Status: discover.Running}
+		p := &Plan{
+			Request:  Request{Resume: &s, Fork: test.fork},
+			Activity: &lock.Activity{Result: discover.Result{Sessions: []discover.Session{other, s}}},
+		}
+		err := p.checkResumable()
+		live := (*LiveError)(nil)
+		if errors.As(err, &live) != test.refused || live != nil && live.Session.ID != "a" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A holder of a lock is waited for if it runs this program, by a command that holds one only for a moment.
+func TestBriefHolders(t *testing.T) {
+	dir := t.TempDir()
+	for verb, brief := range map[string]bool{"launch": true, "rm": true, "lock": false} {
+		if err := os.WriteFile(filepath.Join(dir, verb), []byte("echo ready\nread line\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		// sh runs the script of that name in the directory: its arguments are those of this program.
+		cmd := &exec.Cmd{Path: "/bin/sh", Args: []string{"agentctl", verb}, Dir: dir}
+		in, inErr := cmd.StdinPipe()
+		out, outErr := cmd.StdoutPipe()
+		if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
+			t.Fatal(err)
+		}
+		_, readErr := out.Read(make([]byte, 1))
+		table, err := proc.ReadTable(t.Context())
+		if err := errors.Join(readErr, err); err != nil {
+			t.Fatal(err)
+		}
+		holder, _ := table.ByPID(cmd.Process.Pid)
+		held := lock.Lock{Holders: []proc.Process{holder}}
+		if isBrief(proc.Process{Exe: holder.Exe}, held) != brief {
+			t.Errorf("%s: want %v", verb, brief)
+		}
+		if isBrief(proc.Process{Exe: "/bin/other"}, held) {
+			t.Errorf("%s of another program is brief", verb)
+		}
+		_ = in.Close()
+		_ = cmd.Wait()
+	}
+}
+
+// family is an adapter whose agent has a short name and models of a family.
+type family struct{ puppets }
+
+func (family) Name() discover.Agent    { return "known-agent" }
+func (family) ShortName() string       { return "ka" }
+func (family) ModelFamilies() []string { return []string{"grand"} }
+
+func TestMembersHaveDistinctNames(t *testing.T) {
+	adapters := map[string]Adapter{"known-agent": family{}, "puppet": puppets{}}
+	for given, want := range map[string]string{
+		"known-agent puppet":                                   "ka puppet",
+		"known-agent:grand-4 puppet":                           "ka puppet",
+		"known-agent:grand-4 known-agent:tiny":                 "ka-grand ka-tiny",
+		"known-agent:grand-4 known-agent:x/grand-5":            "ka-grand ka-grand-2",
+		"puppet:maker/grand-4.5 puppet:plain":                  "puppet-grand-4-5 puppet-plain",
+		"puppet puppet puppet:a":                               "puppet puppet-2 puppet-a",
+		"puppet:(odd) puppet:_odd_ puppet:/":                   "puppet-odd puppet-odd-2 puppet",
+		"known-agent:grand-4 known-agent:grand-4 puppet:grand": "ka-grand ka-grand-2 puppet",
+	} {
+		var members []Member
+		for word := range strings.FieldsSeq(given) {
+			agent, model, _ := strings.Cut(word, ":")
+			members = append(members, Member{Adapter: adapters[agent], Model: model})
+		}
+		NameMembers(members)
+		var got []string
+		for _, m := range members {
+			got = append(got, m.Name)
+		}
+		if !slices.Equal(got, strings.Fields(want)) {
+			t.Errorf("%s: %q, want %s", given, got, want)
+		}
 	}
 }

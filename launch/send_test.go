@@ -1,8 +1,16 @@
 package launch
 
 import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"agentctl/discover"
 )
 
 func TestCheckMessage(t *testing.T) {
@@ -27,5 +35,72 @@ func TestCheckMessage(t *testing.T) {
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%.20q: %v", text, err)
 		}
+	}
+}
+
+func TestTheEnvironmentHasNoMarkersOfAgents(t *testing.T) {
+	h := NewEnvironment([]string{"A=1", "PUPPET=x", "PUPPET_MARK_PID=3", "PUPPET_HOME=/h", "A=2"}, []discover.Adapter{puppets{}}, "B=3", "PUPPET=mine")
+	if want := []string{"A=1", "PUPPET_HOME=/h", "A=2", "B=3", "PUPPET=mine"}; !slices.Equal(h.Environ, want) {
+		t.Errorf("%q", h.Environ)
+	}
+	if h.Getenv("A") != "2" || h.Getenv("PUPPET") != "mine" || h.Getenv("C") != "" {
+		t.Errorf("%q", h.Environ)
+	}
+}
+
+func TestLookPath(t *testing.T) {
+	one, two := t.TempDir(), t.TempDir()
+	for path, mode := range map[string]fs.FileMode{one + "/agent": 0o644, two + "/agent": 0o755, two + "/other": 0o755} {
+		if err := os.WriteFile(path, nil, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(one+"/other", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h := Environment{[]string{"PATH=" + one + "::" + two}}
+	for _, name := range []string{"agent", "other"} {
+		if path, err := h.LookPath(name); err != nil || path != filepath.Join(two, name) {
+			t.Errorf("%s: %s, %v", name, path, err)
+		}
+	}
+	if _, err := h.LookPath("none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/broken", []byte("nonsense"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range []Spec{
+		{Args: []string{dir + "/missing"}, Dir: dir},
+		{Args: []string{dir + "/broken"}, Dir: dir},
+		{Args: []string{self()}, Dir: dir + "/missing"},
+	} {
+		if c, err := (&Plan{Spec: spec, Environment: Environment{os.Environ()}}).Execute(""); err == nil {
+			t.Errorf("%q has started", spec.Args)
+			_ = c.KillTree(context.Background())
+		}
+	}
+	if _, err := (&Plan{Spec: Spec{Args: []string{self()}, Dir: dir}}).Execute(dir); err == nil {
+		t.Error("a directory was taken for an output file")
+	}
+}
+
+// Of an endless output the beginning and the end are read.
+func TestOutputIsBounded(t *testing.T) {
+	f, err := AnonymousFile("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString("first\n" + strings.Repeat("x", 3<<20) + "\nlast\n"); err != nil {
+		t.Fatal(err)
+	}
+	got := string(outputFile{file: f}.read())
+	if len(got) != headLimit+tailLimit || !strings.HasPrefix(got, "first\n") || !strings.HasSuffix(got, "\nlast\n") {
+		t.Errorf("%d bytes", len(got))
 	}
 }

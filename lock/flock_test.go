@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // holderKey makes the test's own program hold the directory that it names, until it is killed.
@@ -95,5 +96,59 @@ func TestOneHolder(t *testing.T) {
 	}
 	if files, err := os.ReadDir(top); err != nil || len(files) != 2 {
 		t.Errorf("holding has left something behind: %v, %v", files, err)
+	}
+}
+
+// Whoever waits for a turn that another process never ends is told the directory in time, and goes at the first interrupt.
+func TestAWaitForATurnEnds(t *testing.T) {
+	dir := t.TempDir()
+	other, err := FlockWorkspace(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := flockDirTimeout(t.Context(), dir, time.Millisecond); err == nil || !strings.Contains(err.Error(), dir+": another process") {
+		t.Errorf("after the timeout: %v", err)
+	}
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	if _, err := FlockDirTimeout(interrupted, dir); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	if err := (Store{Dir: dir}).Remove(interrupted, time.Time{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a store, interrupted: %v", err)
+	}
+	other.Release()
+	mine, err := FlockDirTimeout(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine.Release()
+}
+
+func TestResolve(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(top, filepath.Join(top, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"": "", ".": ".", "link/x": "link/x", "/": "/", "/none/x": "/none/x",
+		top + "/link": top, top + "/link/none/x": top + "/none/x", top + "/none": top + "/none",
+	} {
+		if got := Resolve(path); got != want {
+			t.Errorf("%q: %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestWithin(t *testing.T) {
+	for paths, want := range map[[2]string]bool{
+		{"/a/b", "/a"}: true, {"/a", "/a"}: true, {"/ab", "/a"}: false, {"/a", "/a/b"}: false, {"/a", "/"}: true, {"/a", ""}: false,
+	} {
+		if got := Within(paths[0], paths[1]); got != want {
+			t.Errorf("%q: %v", paths, got)
+		}
 	}
 }

@@ -2,16 +2,21 @@ package proc
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 )
 
@@ -292,4 +297,126 @@ func TestHiddenProcesses(t *testing.T) {
 func TestRecycledPIDInTheKernel(t *testing.T) {
 	needRoot(t)
 	start(t, "recycle", flags(unix.CLONE_NEWPID|unix.CLONE_NEWNS))
+}
+
+// TestCredentials compares the namespaces of a process with ours, and reads its user even if the process is not dumpable.
+func TestCredentials(t *testing.T) {
+	needRoot(t)
+	for name, test := range map[string]struct {
+		role  string
+		flags uintptr
+		uid   int
+		apart Namespaces
+	}{
+		"ours":                 {"wait", 0, 0, 0},
+		"mounts of its own":    {"wait", unix.CLONE_NEWNS, 0, MountNamespace},
+		"a network of its own": {"wait", unix.CLONE_NEWNET, 0, NetworkNamespace},
+		"pids of its own":      {"wait", unix.CLONE_NEWPID, 0, PIDNamespace},
+		"another user, hiding": {"hiding", 0, 65534, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := start(t, test.role, flags(test.flags))
+			p := inspect(t, c.Process.Pid)
+			s, err := p.Credentials()
+			if err != nil || s.UID != test.uid || s.Unshared != test.apart {
+				t.Errorf("user %d, apart %b, %v; want %d, %b", s.UID, s.Unshared, err, test.uid, test.apart)
+			}
+		})
+	}
+}
+
+// A process has the terminal that its session took, and none without one.
+func TestTTY(t *testing.T) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	path := slave.Name()
+	for want, attr := range map[string]*syscall.SysProcAttr{
+		path: {Setsid: true, Setctty: true}, "": {Setsid: true},
+	} {
+		cmd := exec.Command("cat")
+		cmd.SysProcAttr = attr
+		cmd.Stdin, cmd.Stdout = slave, slave
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		p, err := Inspect(cmd.Process.Pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.TTY(); err != nil || got != want {
+			t.Errorf("got %q, %v; want %q", got, err, want)
+		}
+		if want != "" {
+			p.TTYDevice = ttyDevice(143<<8 | 255) // a device that its path does not name: no machine has so many terminals
+			if got, err := p.TTY(); !errors.Is(err, ErrPathDiffers) || got != "" {
+				t.Errorf("of another device: %q, %v", got, err)
+			}
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+}
+
+func TestTTYName(t *testing.T) {
+	for device, want := range map[uint64]string{
+		ttyDevice(136<<8 | 21): "/dev/pts/21", ttyDevice(137<<8 | 1): "/dev/pts/257", ttyDevice(136<<8 | 1<<20): "/dev/pts/256",
+		ttyDevice(4<<8 | 1): "/dev/tty1", ttyDevice(4<<8 | 65): "/dev/ttyS1", ttyDevice(204<<8 | 64): "", ttyDevice(0): "",
+	} {
+		if got := ttyName(device); got != want {
+			t.Errorf("%x: got %q, want %q", device, got, want)
+		}
+	}
+}
+
+const burnMemory = 64 << 20
+
+// roleBurn has used processor time and memory, says how much time by the kernel's own account, and waits.
+func roleBurn() error {
+	held := make([]byte, burnMemory)
+	var used time.Duration
+	for used < 200*time.Millisecond {
+		for i := range held {
+			held[i]++
+		}
+		var own unix.Rusage
+		if err := unix.Getrusage(unix.RUSAGE_SELF, &own); err != nil {
+			return err
+		}
+		used = time.Duration(own.Utime.Nano() + own.Stime.Nano())
+	}
+	fmt.Println(used.Nanoseconds())
+	err := roleWait()
+	runtime.KeepAlive(held)
+	return err
+}
+
+// TestUsageOfKnownBurn: the result is between what the child counted before and what the kernel counted at its end.
+func TestUsageOfKnownBurn(t *testing.T) {
+	c := start(t, "burn")
+	said, err := strconv.ParseInt(c.said, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := inspect(t, c.Process.Pid)
+	got, err := p.Usage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.end(t)
+	state := c.ProcessState
+	atLeast, atMost := time.Duration(said)-2*time.Second/clockTicks, state.UserTime()+state.SystemTime() // each of two numbers is cut
+	if got.CPU < atLeast || got.CPU > atMost {
+		t.Errorf("%v of processor time, not in %v to %v", got.CPU, atLeast, atMost)
+	}
+	peak := state.SysUsage().(*syscall.Rusage).Maxrss << 10
+	if got.Memory < burnMemory*7/8 || got.Memory > peak*9/8 { // the kernel's own counts differ a little
+		t.Errorf("%d bytes of memory, not in %d to %d", got.Memory, burnMemory, peak)
+	}
+	if got, err := p.Usage(); !errors.Is(err, ErrGone) || got != (Usage{}) {
+		t.Errorf("after its end: %+v, %v", got, err)
+	}
 }

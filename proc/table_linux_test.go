@@ -1,11 +1,15 @@
 package proc
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -226,4 +230,186 @@ func TestKernelThread(t *testing.T) {
 			t.Errorf("%+v: arguments %q, %v", p, args, err)
 		}
 	}
+}
+
+// TestProcessThatExecutedAnotherProgram: a process that has executed another program since the table was read returns no
+// facts for the earlier one.
+func TestProcessThatExecutedAnotherProgram(t *testing.T) {
+	for range 20 {
+		becomesAnother(t)
+	}
+}
+
+func becomesAnother(t *testing.T) {
+	cmd := exec.Command("/bin/sh", "-c", "read x; exec sleep 1000")
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	before := inspect(t, cmd.Process.Pid)
+	if _, err := in.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	now := before
+	for now.Exe == before.Exe {
+		now = inspect(t, cmd.Process.Pid)
+	}
+	if now.ID != before.ID {
+		t.Fatalf("%v is not %v", now.ID, before.ID)
+	}
+	if args, err := before.Args(); !errors.Is(err, ErrGone) {
+		t.Errorf("arguments %q, %v", args, err)
+	}
+	if _, err := before.Cwd(); !errors.Is(err, ErrGone) {
+		t.Errorf("directory: %v", err)
+	}
+	if used, err := before.Usage(); !errors.Is(err, ErrGone) {
+		t.Errorf("usage %+v, %v", used, err)
+	}
+}
+
+// TestForkNoExec: a subshell is a fork that has executed nothing. It does not count as running the shell, whether its
+// parent is alive or not.
+func TestForkNoExec(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "(read line; echo heard; read line); echo never")
+	const mark = "AGENTCTL_TEST_COPY"
+	cmd.Env = append(os.Environ(), mark+"=1")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := bufio.NewReader(pipe)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	parent := cmd.Process.Pid
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = in.Close() // the copy reads it, and ends
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait()
+	}()
+	if _, err := io.WriteString(in, "\n"); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := out.ReadString('\n'); line != "heard\n" {
+		t.Fatal(line, err)
+	}
+	table, running := marked(t, mark)
+	children := pids(table.Children(parent))
+	if len(children) != 1 || !slices.Equal(running, []int{parent}) {
+		t.Errorf("beside its parent %d, which has the children %v: %v", parent, children, running)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if shell, ok := table.ByPID(parent); ok {
+		if h, err := Open(shell.ID); err == nil {
+			_ = h.Wait(t.Context()) // it stays, as a zombie
+			_ = h.Close()
+		}
+	}
+	table, running = marked(t, mark)
+	if copied, ok := table.ByPID(children[0]); !ok || !copied.Alive() || len(running) > 0 {
+		t.Errorf("the copy %+v without its parent: %v run", copied, running)
+	}
+}
+
+// marked are the processes whose environment has the key, of those that run a program for their own sake.
+func marked(t *testing.T, key string) (table *Table, found []int) {
+	t.Helper()
+	table, err := ReadTable(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range table.Candidates(Signs{Name: func(string) bool { return true }}) {
+		if env, err := p.Env(key); err == nil && env[key] != "" && p.Alive() {
+			found = append(found, p.ID.PID)
+		}
+	}
+	return table, found
+}
+
+// TestStartMonitor: a process is returned once when it starts, and once more when it executes another program.
+func TestStartMonitor(t *testing.T) {
+	var r StartMonitor
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := call(t, &r); !slices.Contains(all, self) {
+		t.Errorf("we are not among all: %v", all)
+	}
+	sh := copyOf(t, "/bin/sh", "its-own-shell")
+	sleep := copyOf(t, "/bin/sleep", "its-own-sleep")
+	cmd := exec.Command(sh, "-c", "echo; read x; exec "+sleep+" 1000")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	if _, err := out.Read(make([]byte, 1)); err != nil { // it runs
+		t.Fatal(err)
+	}
+	if fresh := call(t, &r); !slices.Contains(fresh, sh) || slices.Contains(fresh, self) {
+		t.Errorf("%v", fresh)
+	}
+	for range newCalls {
+		if fresh := call(t, &r); slices.Contains(fresh, sh) {
+			t.Errorf("once more: %v", fresh)
+		}
+	}
+	if _, err := in.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	for inspect(t, cmd.Process.Pid).Exe != sleep {
+		runtime.Gosched()
+	}
+	told := 0
+	for range newCalls {
+		if slices.Contains(call(t, &r), sleep) {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("another program: told %d times", told)
+	}
+}
+
+func call(t *testing.T, r *StartMonitor) []string {
+	t.Helper()
+	fresh, err := r.Poll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fresh
+}
+
+// copyOf is a program under another name, so that nobody else runs it.
+func copyOf(t *testing.T, program, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, raw, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
