@@ -19,7 +19,6 @@ type execution struct {
 	agents []*agentProcess
 	// clients are the processes that show the session, which another process runs.
 	clients []*agentProcess
-	search  *toolSearch
 	// request is what became of the request to the agent. interrupted: the session has ended, or is idle in its shared process,
 	// because of it.
 	request     Request
@@ -41,16 +40,12 @@ func (r *run) newExecution(p *plan) *execution {
 	for _, process := range p.clients {
 		x.clients = append(x.clients, r.agentProcess(process, p.signals))
 	}
-	x.search = &toolSearch{r, p, x.agents}
 	r.executions = append(r.executions, x)
 	return x
 }
 
 // execute carries out the plans, and verifies each: until no process has ended after its tools were last searched.
-func (r *run) execute(ctx context.Context, plans []*plan) []verification {
-	for _, p := range plans {
-		r.newExecution(p)
-	}
+func (r *run) execute(ctx context.Context) []verification {
 	r.each(func(_ int, x *execution) {
 		if x.plan.ends() {
 			x.err = x.endSession(ctx)

@@ -88,7 +88,7 @@ func (r *run) findOrphans(ctx context.Context) (discover.Result, error) {
 		roots[x][m.ID], owners[m.ID] = m.Process, x
 	}
 	for _, x := range r.executions {
-		x.remaining = slices.DeleteFunc(x.search.remaining(now, roots[x]), func(p proc.Process) bool {
+		x.remaining = slices.DeleteFunc(x.toolsAmong(now, roots[x]), func(p proc.Process) bool {
 			return others[p.ID] || owners[p.ID] != nil && owners[p.ID] != x
 		})
 		for _, p := range x.remaining {
@@ -108,7 +108,7 @@ func (r *run) orphanExecution(session discover.Session) *execution {
 		return r.executions[i]
 	}
 	p := &plan{session: session, adapter: r.adapterOf(session.Agent), stopped: true}
-	x := &execution{run: r, plan: p, search: &toolSearch{run: r, plan: p}}
+	x := &execution{run: r, plan: p}
 	r.executions = append(r.executions, x)
 	return x
 }

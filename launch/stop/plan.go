@@ -41,26 +41,24 @@ type plan struct {
 	older proc.Descendants
 }
 
-// plan makes the plans for the chosen sessions, each as the snapshot has it: a session may have been chosen a while ago, and
+// planAll makes the plans for the chosen sessions, each as the snapshot has it: a session may have been chosen a while ago, and
 // its process may be another session's by now.
-func (r *run) plan(ctx context.Context, chosen []discover.Session) []*plan {
+func (r *run) planAll(ctx context.Context, chosen []discover.Session) {
 	chosen = slices.Clone(chosen)
 	for i, session := range chosen {
 		chosen[i] = r.refresh(session)
 	}
 	// Afterwards nothing shows that a process was older than the session's processes.
 	trees := ancestry.NewTrees(r.scanner, r.snapshot, chosen)
-	var plans []*plan
 	for _, session := range chosen {
 		p := r.newPlan(ctx, session, chosen, r.adapterOf(session.Agent))
+		x := r.newExecution(p)
 		if p.ends() {
 			left := trees.LeftBehind(session)
 			p.older = processSet(left)
-			p.leftBehind = idsOf(r.newToolSearch(p).remaining(r.snapshot, processSet(left)))
+			p.leftBehind = idsOf(x.toolsAmong(r.snapshot, processSet(left)))
 		}
-		plans = append(plans, p)
 	}
-	return plans
 }
 
 // newPlan decides what is done about a session of the snapshot. chosen are all that are to be stopped.

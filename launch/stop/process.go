@@ -36,20 +36,17 @@ type agentProcess struct {
 	err    error // why it cannot be signalled
 }
 
-func (r *run) newAgentProcess(p proc.Process, signals []syscall.Signal) *agentProcess {
+// agentProcess returns the one value that stands for a process.
+func (r *run) agentProcess(p proc.Process, signals []syscall.Signal) *agentProcess {
+	if a := r.agents[p.ID]; a != nil {
+		return a
+	}
 	a := &agentProcess{run: r, process: p, signals: signals, descendants: proc.Descendants{}, ancestors: map[proc.ID]bool{}}
 	for above := range r.snapshot.Table.Ancestors(p.ID.PID) {
 		a.ancestors[above.ID] = true
 	}
+	r.agents[p.ID] = a
 	return a
-}
-
-// agentProcess returns the one value that stands for a process.
-func (r *run) agentProcess(p proc.Process, signals []syscall.Signal) *agentProcess {
-	if r.agents[p.ID] == nil {
-		r.agents[p.ID] = r.newAgentProcess(p, signals)
-	}
-	return r.agents[p.ID]
 }
 
 // end sends the signals one after the other and waits after each, until the process has ended.

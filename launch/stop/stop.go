@@ -102,15 +102,15 @@ func Sessions(ctx context.Context, scanner *discover.Scanner, chosen []discover.
 		return nil, err
 	}
 	r := &run{Options: o, scanner: scanner, snapshot: snapshot, agents: map[proc.ID]*agentProcess{}}
-	plans := r.plan(ctx, chosen)
+	r.planAll(ctx, chosen)
 	var results []Result
 	if o.DryRun {
-		for _, p := range plans {
-			results = append(results, p.preview())
+		for _, x := range r.executions {
+			results = append(results, x.plan.preview())
 		}
 		return results, nil
 	}
-	verified := r.execute(ctx, plans)
+	verified := r.execute(ctx)
 	for i, x := range r.executions {
 		results = append(results, verified[i].result(x))
 	}

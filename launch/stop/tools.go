@@ -142,61 +142,45 @@ func (r *run) findRemaining(ctx context.Context) (discover.Result, error) {
 	}
 	for _, x := range r.executions {
 		if x.isOver() {
-			x.remaining = x.search.tools(now)
+			x.remaining = x.tools(now)
 		}
 	}
 	return now, nil
 }
 
-// toolSearch finds the processes of a snapshot that belong to one session. It never finds
+// tools returns the live processes that provably belong to the session, which is over: the descendants that its processes were
+// seen to have while they were alive, the processes whose environment names the session, and the descendants of both.
+// Where another live session has the same ID, the environment proves nothing. The result never has
 //   - another agent, its ancestors and its descendants,
 //   - a process whose environment names another agent's session,
 //   - this process and its ancestors,
 //   - another user's process.
-type toolSearch struct {
-	*run
-	plan   *plan
-	agents []*agentProcess
-}
-
-// newToolSearch is a search before anything was done.
-func (r *run) newToolSearch(p *plan) *toolSearch {
-	s := &toolSearch{run: r, plan: p}
-	for _, process := range p.session.Processes {
-		s.agents = append(s.agents, r.newAgentProcess(process, p.signals))
-	}
-	return s
-}
-
-// tools returns the live processes that provably belong to the session, which is over: the descendants that its processes were
-// seen to have while they were alive, the processes whose environment names the session, and the descendants of both.
-// Where another live session has the same ID, the environment proves nothing.
-func (s *toolSearch) tools(now discover.Result) []proc.Process {
+func (x *execution) tools(now discover.Result) []proc.Process {
 	roots := proc.Descendants{}
-	if allGone(s.agents) {
-		for _, a := range s.agents {
+	if allGone(x.agents) {
+		for _, a := range x.agents {
 			maps.Copy(roots, a.descendants)
 			if a.process.Session == a.process.ID.PID {
 				roots[a.process.ID] = a.process // for what is in the kernel session that it led
 			}
 		}
 	}
-	otherAgent, users := s.otherAgent(now), s.users(now.Table)
-	if !ancestry.HasLiveTwin(now, s.plan.session) {
+	otherAgent, users := x.otherAgent(now), x.users(now.Table)
+	if !ancestry.HasLiveTwin(now, x.plan.session) {
 		for p := range now.Table.All() {
-			if p.Alive() && !otherAgent(p) && users[p.UID] && s.hasMarker(p) && !s.isOlder(p) {
+			if p.Alive() && !otherAgent(p) && users[p.UID] && x.hasMarker(p) && !x.isOlder(p) {
 				roots[p.ID] = p
 			}
 		}
 	}
-	return s.remaining(now, roots)
+	return x.toolsAmong(now, roots)
 }
 
-// remaining returns the live processes among the roots and their descendants, but for those that belong to others as well.
-func (s *toolSearch) remaining(now discover.Result, roots proc.Descendants) (out []proc.Process) {
-	otherAgent, users := s.otherAgent(now), s.users(now.Table)
+// toolsAmong returns the live processes among the roots and their descendants, but for those that belong to others as well.
+func (x *execution) toolsAmong(now discover.Result, roots proc.Descendants) (out []proc.Process) {
+	otherAgent, users := x.otherAgent(now), x.users(now.Table)
 	roots.Expand(now.Table, otherAgent)
-	spared := s.spared(now, roots, otherAgent)
+	spared := x.spared(now, roots, otherAgent)
 	for p := range now.Table.All() {
 		if _, found := roots[p.ID]; found && p.Alive() && users[p.UID] && !spared(p) {
 			out = append(out, p)
@@ -207,52 +191,52 @@ func (s *toolSearch) remaining(now discover.Result, roots proc.Descendants) (out
 
 // otherAgent returns a function that reports whether a process is an agent that does not run the session: an agent below the
 // session is a session of its own. The agents above the session do not make its tools theirs.
-func (s *toolSearch) otherAgent(now discover.Result) func(proc.Process) bool {
+func (x *execution) otherAgent(now discover.Result) func(proc.Process) bool {
 	return func(p proc.Process) bool {
-		return now.AgentProcesses[p.ID] && !slices.ContainsFunc(s.agents, func(a *agentProcess) bool {
+		return now.AgentProcesses[p.ID] && !slices.ContainsFunc(x.agents, func(a *agentProcess) bool {
 			return a.ancestors[p.ID] || a.process.ID == p.ID && a.gone.Load()
 		})
 	}
 }
 
 // users are the users whose processes may be ended: those that ran the session, or ours.
-func (s *toolSearch) users(table *proc.Table) map[int]bool {
+func (x *execution) users(table *proc.Table) map[int]bool {
 	users := map[int]bool{}
-	for _, a := range s.agents {
+	for _, a := range x.agents {
 		users[a.process.UID] = true
 	}
-	if self, ok := table.ByPID(s.SelfPID); ok && len(users) == 0 {
+	if self, ok := table.ByPID(x.SelfPID); ok && len(users) == 0 {
 		users[self.UID] = true
 	}
 	return users
 }
 
-// hasMarker reports whether the environment of p says that p is the session's. While the session's process lives, it has tools
+// hasMarker reports whether the environment of p says that p is the session'x. While the session's process lives, it has tools
 // of this and of other sessions; then only the session's ID counts.
-func (s *toolSearch) hasMarker(p proc.Process) bool {
-	session := s.plan.session
+func (x *execution) hasMarker(p proc.Process) bool {
+	session := x.plan.session
 	if session.ID == "" {
 		session.Record = &discover.Record{ID: "\x00"} // what no environment can hold
 	}
-	if !allGone(s.agents) {
+	if !allGone(x.agents) {
 		session.Processes = nil
 	}
-	return s.plan.adapter.HasMarker(p, session)
+	return x.plan.adapter.HasMarker(p, session)
 }
 
 // isOlder reports whether a process with the session's marker is older than the session's processes, but was not left behind
 // by an earlier one.
-func (s *toolSearch) isOlder(p proc.Process) bool {
-	if _, left := s.plan.older[p.ID]; left || len(s.plan.session.Processes) == 0 {
+func (x *execution) isOlder(p proc.Process) bool {
+	if _, left := x.plan.older[p.ID]; left || len(x.plan.session.Processes) == 0 {
 		return false
 	}
-	return ancestry.Predates(p, s.plan.session)
+	return ancestry.Predates(p, x.plan.session)
 }
 
 // spared returns a function that reports whether a process belongs to others as well.
-func (s *toolSearch) spared(now discover.Result, roots proc.Descendants, otherAgent func(proc.Process) bool) func(proc.Process) bool {
+func (x *execution) spared(now discover.Result, roots proc.Descendants, otherAgent func(proc.Process) bool) func(proc.Process) bool {
 	kept := map[proc.ID]bool{}
-	if self, ok := now.Table.ByPID(s.SelfPID); ok {
+	if self, ok := now.Table.ByPID(x.SelfPID); ok {
 		addWithAncestors(kept, now.Table, self)
 	}
 	for id := range now.AgentProcesses {
@@ -260,13 +244,13 @@ func (s *toolSearch) spared(now discover.Result, roots proc.Descendants, otherAg
 			addWithAncestors(kept, now.Table, p)
 		}
 	}
-	nested := s.nested(now, roots, otherAgent)
+	nested := x.nested(now, roots, otherAgent)
 	return func(p proc.Process) bool {
 		if kept[p.ID] {
 			return true
 		}
 		for a := range now.Table.Ancestors(p.ID.PID) {
-			if s.plan.session.HasProcess(a.ID) {
+			if x.plan.session.HasProcess(a.ID) {
 				break
 			}
 			if otherAgent(a) {
@@ -292,15 +276,15 @@ type nestedSession struct {
 }
 
 // nested returns the live sessions that were started from within this one. Their tools have this session's markers, too.
-func (s *toolSearch) nested(now discover.Result, roots proc.Descendants, otherAgent func(proc.Process) bool) (out []nestedSession) {
+func (x *execution) nested(now discover.Result, roots proc.Descendants, otherAgent func(proc.Process) bool) (out []nestedSession) {
 	for _, session := range now.Sessions {
 		for _, p := range session.Processes {
-			if s.plan.session.HasProcess(p.ID) {
+			if x.plan.session.HasProcess(p.ID) {
 				continue
 			}
 			outside := func(q proc.Process) bool { return q.ID != p.ID && otherAgent(q) }
-			if otherAgent(p) && (roots.Includes(now.Table, p, outside) || s.hasMarker(p)) {
-				out = append(out, nestedSession{s.adapterOf(session.Agent), session})
+			if otherAgent(p) && (roots.Includes(now.Table, p, outside) || x.hasMarker(p)) {
+				out = append(out, nestedSession{x.adapterOf(session.Agent), session})
 			}
 		}
 	}
