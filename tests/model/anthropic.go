@@ -3,9 +3,7 @@ package model
 import (
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // anthropic is the Messages API, as Claude Code and OpenCode's anthropic provider use it.
@@ -87,16 +85,6 @@ func (anthropic) failure(status int, code, message string) object {
 	return object{"type": "error", "error": object{"type": firstOf(code, errorType(status)), "message": message}}
 }
 
-// limits names the limit that a refusal is for and when it ends, as Anthropic's service does with a subscription.
-func (anthropic) limits(h http.Header, r reply) {
-	if r.status != http.StatusTooManyRequests {
-		return
-	}
-	h.Set("Anthropic-Ratelimit-Unified-Status", "rejected")
-	h.Set("Anthropic-Ratelimit-Unified-Representative-Claim", "five_hour")
-	h.Set("Anthropic-Ratelimit-Unified-Reset", strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10))
-}
-
 // errorType is the API's name for an HTTP status.
 func errorType(status int) string {
 	names := map[int]string{
@@ -129,12 +117,9 @@ func stopReason(r reply) string {
 	return "end_turn"
 }
 
-// contents are the reply's blocks: thinking, text, tool use.
+// contents are the reply's blocks: text, tool use.
 func (anthropic) contents(r reply) []object {
 	var list []object
-	if r.think != "" {
-		list = append(list, object{"type": "thinking", "thinking": r.think, "signature": "c2lnbmF0dXJl"})
-	}
 	if r.text != "" {
 		list = append(list, object{"type": "text", "text": r.text})
 	}

@@ -15,14 +15,15 @@ func (a anthropic) answer(ctx context.Context, s *Server, w http.ResponseWriter,
 		}
 		start := func(b object) { out.event("content_block_start", object{"index": i, "content_block": b}) }
 		switch b["type"] {
-		case "thinking":
-			start(object{"type": "thinking", "thinking": "", "signature": ""})
-			delta("thinking_delta", "thinking", b["thinking"])
-			delta("signature_delta", "signature", b["signature"])
 		case "text":
 			start(object{"type": "text", "text": ""})
 			there := s.speak(ctx, r, func(text string) { delta("text_delta", "text", text) }, func() { out.event("ping", object{}) })
-			if !there || a.broken(out, r) {
+			if !there {
+				return
+			}
+			if r.fails {
+				e := a.failure(http.StatusInternalServerError, r.code, "The stream failed.")
+				out.event("error", object{"error": e["error"]})
 				return
 			}
 		case "tool_use":
@@ -33,17 +34,4 @@ func (a anthropic) answer(ctx context.Context, s *Server, w http.ResponseWriter,
 	}
 	out.event("message_delta", object{"delta": object{"stop_reason": stopReason(r), "stop_sequence": nil}, "usage": usage(50)})
 	out.event("message_stop", object{})
-}
-
-// broken ends a stream that is to end badly.
-func (a anthropic) broken(out *stream, r reply) bool {
-	switch r.ending {
-	case cut:
-		panic(http.ErrAbortHandler)
-	case failed:
-		e := a.failure(http.StatusInternalServerError, r.code, "The stream failed.")
-		out.event("error", object{"error": e["error"]})
-		return true
-	}
-	return false
 }

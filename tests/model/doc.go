@@ -9,19 +9,15 @@
 // the turn ends with a plain text, and a prompt without a directive is answered with one. Brackets nest.
 //
 //	text WORDS            answer with these words
-//	think WORDS           think, then answer
 //	shell COMMAND         call the agent's shell tool
 //	escalate COMMAND      the same with the wish to leave the sandbox (Codex)
-//	background COMMAND    the same in the background (Claude Code)
 //	agent PROMPT          start a sub-agent
 //	question TEXT         ask the user
 //	tool NAME JSON        call any tool ("namespace/name" with Codex)
 //	hang [D|@GATE]        begin to answer, then fall silent for a duration, until Release(GATE), or for ever
 //	delay [D|@GATE] WORDS the same before the first byte
-//	slow N [D]            N words, one each D (1s)
 //	error STATUS [TYPE]   an HTTP error
 //	fail [CODE]           begin to answer, then the API's error event
-//	cut                   begin to answer, then break the connection
 //
 // Whatever hangs ends when its client goes. What agents ask beside the turn (titles, summaries) is answered plainly.
 package model

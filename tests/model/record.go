@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 )
@@ -20,11 +19,8 @@ type Request struct {
 	Step int
 	// Side marks what is no part of a turn: a title, a summary.
 	Side bool
-	// Tools are the names of the tools on offer.
-	Tools []string
-	// Header and Body are the request itself.
-	Header http.Header
-	Body   []byte
+	// Body is the request itself.
+	Body []byte
 }
 
 // record keeps the requests in the order of their arrival.

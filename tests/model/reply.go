@@ -6,32 +6,21 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"agentctl/tests/directive"
 )
 
-// ending is how a streamed answer ends.
-type ending int
-
-const (
-	complete ending = iota
-	failed          // with the API's own error event
-	cut             // with a broken connection
-)
-
 // reply is the plan of one answer, free of any API's dialect.
 type reply struct {
-	think, text string
-	call        *call
+	text string
+	call *call
 	// status other than 200 answers with an HTTP error; code is its type, or the failed stream's.
 	status int
 	code   string
 	// before holds the answer back altogether, during stops it after its first words.
 	before, during *directive.Pause
-	// slow is the time between the words of the text; 0 sends it as a whole.
-	slow   time.Duration
-	ending ending
+	// fails ends a streamed answer with the API's own error event.
+	fails bool
 }
 
 // call is one tool call.
@@ -71,26 +60,18 @@ func (t turn) perform(s directive.Step) (reply, error) {
 	switch s.Verb {
 	case "text":
 		r.text = s.Arg
-	case "think":
-		r.think, r.text = s.Arg, "I have thought."
 	case "hang":
 		r.text = "Hang over."
 		r.during, _, err = parsePause(s.Arg)
 	case "delay":
 		r.before, r.text, err = parsePause(s.Arg)
 		r.text = firstOf(r.text, "Delay over.")
-	case "slow":
-		var n int
-		n, r.slow, err = parseSlow(s.Arg)
-		r.text = strings.TrimSpace(strings.Repeat("word ", n))
 	case "error":
 		status, code, _ := strings.Cut(s.Arg, " ")
 		r.status, err = strconv.Atoi(status)
 		r.code = code
 	case "fail":
-		r.text, r.ending, r.code = "Half an answer", failed, firstOf(s.Arg, "server_error")
-	case "cut":
-		r.text, r.ending = "Half an answer", cut
+		r.text, r.fails, r.code = "Half an answer", true, firstOf(s.Arg, "server_error")
 	default:
 		r.text = "I use a tool."
 		r.call, err = t.callFor(s)
@@ -105,18 +86,6 @@ func (t turn) perform(s directive.Step) (reply, error) {
 func parsePause(arg string) (*directive.Pause, string, error) {
 	p, rest, err := directive.ParsePause(arg)
 	return &p, rest, err
-}
-
-// parseSlow reads "N [interval]".
-func parseSlow(arg string) (words int, every time.Duration, err error) {
-	first, rest, _ := strings.Cut(arg, " ")
-	if words, err = strconv.Atoi(first); err != nil || words < 1 {
-		return 0, 0, fmt.Errorf("%q is not a number of words", first)
-	}
-	if every = time.Second; rest != "" {
-		every, err = time.ParseDuration(rest)
-	}
-	return words, every, err
 }
 
 func firstOf(s, otherwise string) string {

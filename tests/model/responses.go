@@ -3,8 +3,6 @@ package model
 import (
 	"encoding/json"
 	"maps"
-	"net/http"
-	"strconv"
 	"time"
 )
 
@@ -92,17 +90,6 @@ func (responses) failure(status int, code, message string) object {
 	return object{"error": object{"message": message, "type": firstOf(code, errorType(status)), "param": nil, "code": firstOf(code, errorType(status))}}
 }
 
-// limits says how much of what is allowed is used, as OpenAI's service does: some, or all where it refuses.
-func (responses) limits(h http.Header, r reply) {
-	used := "12.5"
-	if r.status == http.StatusTooManyRequests {
-		used = "100"
-	}
-	h.Set("X-Codex-Primary-Used-Percent", used)
-	h.Set("X-Codex-Primary-Window-Minutes", "300")
-	h.Set("X-Codex-Primary-Reset-At", strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10))
-}
-
 // response is the answer's frame.
 func (responses) response(id, status string, t turn, extra object) object {
 	o := object{"id": id, "object": "response", "created_at": time.Now().Unix(), "status": status, "model": t.model, "output": []object{}}
@@ -110,12 +97,9 @@ func (responses) response(id, status string, t turn, extra object) object {
 	return o
 }
 
-// outputs are the reply's items: reasoning, message, function call.
+// outputs are the reply's items: message, function call.
 func (responses) outputs(r reply) []object {
 	var list []object
-	if r.think != "" {
-		list = append(list, object{"type": "reasoning", "id": newID("rs_"), "summary": []object{{"type": "summary_text", "text": r.think}}})
-	}
 	if r.text != "" {
 		list = append(list, object{
 			"type": "message", "id": newID("msg_"), "role": "assistant", "status": "completed",
@@ -133,10 +117,6 @@ func (responses) outputs(r reply) []object {
 		list = append(list, call)
 	}
 	return list
-}
-
-func (a responses) whole(t turn, r reply) object {
-	return a.response(newID("resp_"), "completed", t, object{"output": a.outputs(r), "usage": tokens()})
 }
 
 func tokens() object {

@@ -27,24 +27,16 @@ func (a responses) answer(ctx context.Context, s *Server, w http.ResponseWriter,
 			delta := func(text string) {
 				send("response.output_text.delta", object{"item_id": it["id"], "output_index": i, "content_index": 0, "delta": text})
 			}
-			if !s.speak(ctx, r, delta, func() { out.comment("keep-alive") }) || a.broken(send, id, t, r) {
+			if !s.speak(ctx, r, delta, func() { out.comment("keep-alive") }) {
+				return
+			}
+			if r.fails {
+				e := object{"error": object{"code": r.code, "message": "The stream failed."}}
+				send("response.failed", object{"response": a.response(id, "failed", t, e)})
 				return
 			}
 		}
 		send("response.output_item.done", object{"output_index": i, "item": it})
 	}
 	send("response.completed", object{"response": a.response(id, "completed", t, object{"output": outputs, "usage": tokens()})})
-}
-
-// broken ends a stream that is to end badly.
-func (a responses) broken(send func(string, object), id string, t turn, r reply) bool {
-	switch r.ending {
-	case cut:
-		panic(http.ErrAbortHandler)
-	case failed:
-		e := object{"error": object{"code": r.code, "message": "The stream failed."}}
-		send("response.failed", object{"response": a.response(id, "failed", t, e)})
-		return true
-	}
-	return false
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,7 +31,6 @@ type Server struct {
 type api interface {
 	decode(body []byte) (turn, error)
 	failure(status int, code, message string) object
-	whole(turn, reply) object
 	answer(context.Context, *Server, http.ResponseWriter, turn, reply)
 }
 
@@ -116,7 +114,7 @@ func (s *Server) routes() http.Handler {
 func (s *Server) other(name string, status int, body object) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)
-		s.record.add(Request{API: name, Header: r.Header, Body: raw})
+		s.record.add(Request{API: name, Body: raw})
 		writeJSON(w, status, body)
 	}
 }
@@ -132,7 +130,7 @@ func (s *Server) model(name string, a api) http.HandlerFunc {
 		if err != nil {
 			err = fmt.Errorf("the request is no JSON that I know: %w", err)
 		}
-		s.record.add(requestOf(name, t, r.Header, body))
+		s.record.add(requestOf(name, t, body))
 		var plan reply
 		if err == nil {
 			plan, err = t.plan()
@@ -144,30 +142,21 @@ func (s *Server) model(name string, a api) http.HandlerFunc {
 			return
 		}
 		w.Header().Set("Request-Id", newID("req_")) // Claude Code stores it with the answer
-		if l, ok := a.(interface{ limits(http.Header, reply) }); ok {
-			l.limits(w.Header(), plan)
-		}
 		switch {
 		case plan.status != http.StatusOK:
 			message := errors.Join(fmt.Errorf("the model answers with status %d", plan.status), err).Error()
 			writeJSON(w, plan.status, a.failure(plan.status, plan.code, message))
 		case t.stream:
 			a.answer(r.Context(), s, w, t, plan)
-		default:
-			if plan.during == nil || s.hold(r.Context(), *plan.during, func() {}) {
-				writeJSON(w, http.StatusOK, a.whole(t, plan))
-			}
+		case plan.during == nil || s.hold(r.Context(), *plan.during, func() {}): // of Anthropic's API only
+			writeJSON(w, http.StatusOK, anthropic{}.whole(t, plan))
 		}
 	}
 }
 
-func requestOf(name string, t turn, header http.Header, body []byte) Request {
-	q := Request{API: name, Model: t.model, Side: t.side(), Header: header, Body: body}
+func requestOf(name string, t turn, body []byte) Request {
+	q := Request{API: name, Model: t.model, Side: t.side(), Body: body}
 	q.Prompt, q.Step, _ = t.newest()
-	for _, offered := range t.tools {
-		q.Tools = append(q.Tools, offered.name)
-	}
-	slices.Sort(q.Tools)
 	return q
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"agentctl/tests/directive"
@@ -60,17 +59,8 @@ func (s *Server) speak(ctx context.Context, r reply, delta func(string), ping fu
 			return false
 		}
 	}
-	if r.slow == 0 {
-		delta(r.text)
-		return ctx.Err() == nil
-	}
-	for word := range strings.FieldsSeq(r.text) {
-		delta(word + " ")
-		if !s.hold(ctx, directive.Pause{Time: r.slow}, func() {}) {
-			return false
-		}
-	}
-	return true
+	delta(r.text)
+	return ctx.Err() == nil
 }
 
 // hold waits, calling ping at every heartbeat, and reports whether the client is still there.

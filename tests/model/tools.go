@@ -23,8 +23,6 @@ func (t turn) callFor(s directive.Step) (*call, error) {
 	switch s.Verb {
 	case "shell":
 		return t.shell(s.Arg, nil)
-	case "background":
-		return t.pick(option{"Bash", object{"command": s.Arg, "description": "a command", "run_in_background": true}})
 	case "escalate":
 		return t.shell(s.Arg, object{"sandbox_permissions": "require_escalated", "justification": "The test asks for it."})
 	case "agent":
@@ -58,8 +56,8 @@ func (t turn) pick(options ...option) (*call, error) {
 	return nil, fmt.Errorf("the agent offers no tool for it, only %v", t.tools)
 }
 
-// shell names the shell tool of Claude Code (Bash), OpenCode (bash) and Codex (exec_command; shell_command and
-// shell before it). Escalation is Codex's alone: the others ask by their own rules.
+// shell names the shell tool of Claude Code (Bash), OpenCode (bash) and Codex (exec_command, and
+// shell_command before it). Escalation is Codex's alone: the others ask by their own rules.
 func (t turn) shell(command string, escalation object) (*call, error) {
 	with := func(a object) object {
 		maps.Copy(a, escalation)
@@ -70,7 +68,6 @@ func (t turn) shell(command string, escalation object) (*call, error) {
 		option{"bash", object{"command": command, "description": "a command", "timeout": hour}},
 		option{"exec_command", with(object{"cmd": command, "yield_time_ms": hour})},
 		option{"shell_command", with(object{"command": command, "timeout_ms": hour})},
-		option{"shell", with(object{"command": []string{"bash", "-lc", command}, "timeout_ms": hour})},
 	)
 }
 

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"debug/buildinfo"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +26,6 @@ func TestPackages(t *testing.T) {
 	m.storeSession(t)
 	t.Run("bytes", func(t *testing.T) { sameBytes(t, first, build(t, filepath.Join(base, "another directory"), "077")) })
 	t.Run("checksums", func(t *testing.T) { checksums(t, first) })
-	t.Run("sbom", func(t *testing.T) { sbom(t, first) })
 	t.Run("archives", func(t *testing.T) { archives(t, first) })
 	t.Run("formula", func(t *testing.T) { formula(t, first, m) })
 	t.Run("manual", func(t *testing.T) { manual(t, first, m) })
@@ -68,39 +64,6 @@ func checksums(t *testing.T, r release) {
 		if got := fmt.Sprintf("%x", sha256.Sum256([]byte(read(t, filepath.Join(r.dir, name))))); got != sum {
 			t.Errorf("%s: %s, want %s", name, got, sum)
 		}
-	}
-}
-
-// The bill of materials is CycloneDX, and has the modules that the Go linker wrote into the program.
-func sbom(t *testing.T, r release) {
-	var bill struct {
-		BOMFormat, SpecVersion string
-		Components             []struct{ Name, Version, PURL string }
-	}
-	check(t, json.Unmarshal([]byte(read(t, r.only(t, ".cdx.json"))), &bill))
-	if bill.BOMFormat != "CycloneDX" || bill.SpecVersion == "" {
-		t.Errorf("%q in version %q", bill.BOMFormat, bill.SpecVersion)
-	}
-	var got, want []string
-	for _, c := range bill.Components {
-		got = append(got, c.Name+" "+c.Version)
-		if !strings.HasPrefix(c.PURL, "pkg:golang/") {
-			t.Errorf("%s: package URL %q", c.Name, c.PURL)
-		}
-	}
-	programs, err := filepath.Glob(filepath.Join(r.dir, "agentctl_linux_"+runtime.GOARCH+"*", "agentctl"))
-	if err != nil || len(programs) != 1 {
-		t.Fatal(programs, err)
-	}
-	info, err := buildinfo.ReadFile(programs[0])
-	check(t, err)
-	for _, m := range info.Deps {
-		want = append(want, m.Path+" "+m.Version)
-	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if len(want) < 10 || !slices.Equal(got, want) {
-		t.Errorf("the bill has %q\nthe program %q", got, want)
 	}
 }
 

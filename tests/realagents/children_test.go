@@ -210,33 +210,3 @@ func TestASessionMovesToTheBackground(t *testing.T) {
 	w.Model.Release("end")
 	is("idle")
 }
-
-// A workflow has sub-agents work for it: each is a session of its own, and what they use is the session's.
-func TestAWorkflow(t *testing.T) {
-	w, a, c := newest(t, install.ClaudeCode)
-	tool := w.Tool(a.Dir())
-	call, err := json.Marshal(map[string]string{"script": "export const meta = {name: 'wf', description: 'some work'}\n" +
-		"return await agent('inner words [[shell " + tool.Command + "]]', {label: 'one'})\n"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := a.Run("has it done [[tool Workflow "+string(call)+";; text from above]]", "--allowedTools=Bash,Workflow")
-	tool.WaitRunning()
-	id := claudeID(t, w, "has it done")
-	var sub session
-	if !poll(func() bool { sub = c.childOf(id); return sub.ID != nil }) || rowOf(sub) != row(*sub.ID, p.PID(), "running") {
-		t.Fatalf("the sub-agent at work is %s", rowOf(sub))
-	}
-	c.exits(5, "", "guard", a.Dir())
-	tool.End()
-	result := lastResult(t, p)
-	if sub = c.childOf(id, "-a"); rowOf(sub) != row(*sub.ID, 0, "stopped completed") {
-		t.Errorf("the sub-agent is %s in the end", rowOf(sub))
-	}
-	if got := claudeTokensOf(t, c.status(id)); got != result.session() || got == result.usage() {
-		t.Errorf("the session has used %v, by the agent's own word %v", got, result.session())
-	}
-	if n := len(c.peek(id, "--children")); n <= len(c.peek(id)) {
-		t.Errorf("what the sub-agent says is not among the %d messages", n)
-	}
-}

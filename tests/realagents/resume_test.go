@@ -36,8 +36,10 @@ func TestClaudeResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	const model = "claude-haiku-4-5"
-	id := c.launched("claude-code", "--model", model, "--permissions", "edit", "-p", "the first turn [[hang]]")
-	claudePrompts(t, w, id, 1)
+	id := c.launched("claude-code", "--model", model, "--permissions", "edit", "-p", "the first turn") // whose answer names the model
+	c.expect([]string{row(id, 0, "stopped completed")}, "-a")
+	c.resumed(id, "the second turn [[hang]]")
+	claudePrompts(t, w, id, 2)
 	kill(t, c.status(id).PID)
 	c.expect([]string{row(id, 0, "stopped interrupted")}, "-a")
 	age(t, claudeTranscript(t, w, id))
@@ -50,8 +52,8 @@ func TestClaudeResume(t *testing.T) {
 	if got := rowOf(c.status(id)); !strings.HasSuffix(got, " running") {
 		t.Error(got)
 	}
-	want := []claudePrompt{{"the first turn [[hang]]", "acceptEdits", a.Dir()}, {"--help [[hang]]", "acceptEdits", a.Dir()}}
-	if got := claudePrompts(t, w, id, 2); !slices.Equal(got, want) {
+	want := []claudePrompt{{"the first turn", "acceptEdits", a.Dir()}, {"the second turn [[hang]]", "acceptEdits", a.Dir()}, {"--help [[hang]]", "acceptEdits", a.Dir()}}
+	if got := claudePrompts(t, w, id, 3); !slices.Equal(got, want) {
 		t.Errorf("stored is %q", got)
 	}
 }

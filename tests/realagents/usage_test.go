@@ -5,11 +5,9 @@ import (
 	"maps"
 	"math"
 	"net/url"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"agentctl/internal/output"
 	"agentctl/tests/model"
@@ -154,22 +152,6 @@ func TestClaudeTokens(t *testing.T) {
 	agrees("forked", trunk)
 }
 
-// A limit that is reached is told of, and when it ends.
-func TestClaudeLimit(t *testing.T) {
-	w, a, c := newest(t, install.ClaudeCode)
-	began := time.Now()
-	a.With("ANTHROPIC_API_KEY=", "CLAUDE_CODE_OAUTH_TOKEN=no-real-token").Run("too much [[error 429]]").Wait() // as with a subscription
-	id := claudeID(t, w, "too much")
-	q := c.status(id).Quotas
-	if len(q) != 1 || !q[0].Reached || q[0].Name != "five_hour" || !strings.HasPrefix(q[0].Text, "You've hit your ") {
-		t.Fatalf("quotas %+v", q)
-	}
-	if ends, err := time.Parse(time.RFC3339, q[0].ResetsAt); err != nil || ends.Before(began.Add(30*time.Minute)) || ends.After(time.Now().Add(time.Hour+time.Second)) {
-		t.Errorf("the limit ends at %q", q[0].ResetsAt)
-	}
-	c.exits(124, "not reset in time", "wait", "--until", "reset", "--timeout", "1ms", id)
-}
-
 // printedUsage is what a run of codex exec says at its end that its thread has used.
 func printedUsage(t *testing.T, p *world.Process) (used output.Tokens) {
 	t.Helper()
@@ -225,66 +207,5 @@ func TestCodexTokens(t *testing.T) {
 	a.Run("the third [[text done]]", "resume", id, "-").Wait()
 	if now := uses(id); now.In != got.In+want.In/2 || now.Out != got.Out+want.Out/2 {
 		t.Errorf("%+v, before the last answer %+v", now, got)
-	}
-}
-
-// A session's tokens include those of its sub-agents, as the model gave them to both; without --tokens they are the session's own.
-func TestCodexTokensOfSubAgents(t *testing.T) {
-	w, a, c := newest(t, install.Codex)
-	p := a.Run("above [[agent [[text below]];; hang @go;; text done]]", "--enable", "multi_agent")
-	rows := func(args ...string) (boss, kid output.Tokens) {
-		for _, s := range c.list(append([]string{"-a", "--children"}, args...)...) {
-			switch {
-			case s.Tokens == nil:
-			case s.ParentID != "":
-				kid = *s.Tokens
-			default:
-				boss = *s.Tokens
-			}
-		}
-		return boss, kid
-	}
-	if !poll(func() bool { _, kid := rows("--tokens"); return kid.In > 0 }) {
-		t.Fatal("the sub-agent has used nothing")
-	}
-	w.Model.Release("go")
-	p.Wait()
-	answers := served(w, func(q model.Request) bool { return !q.Side })
-	boss, kid := rows("--tokens")
-	own, _ := rows()
-	if boss.In != 1000*answers || boss.Total != 1050*answers || own.In+kid.In != boss.In || kid.In == 0 {
-		t.Errorf("tokens %+v, its own %+v, its sub-agent's %+v, of %d answers", boss, own, kid, answers)
-	}
-	if got := c.status(codexID(t, w, "above [[")).Tokens; *got != boss {
-		t.Errorf("status: %+v, list: %+v", got, boss)
-	}
-}
-
-// How much of what is allowed is used, until when, and that it was refused for it.
-func TestCodexQuotas(t *testing.T) {
-	w, a, c := newest(t, install.Codex)
-	a.Run("well within").Wait()
-	a.Run("too much [[error 429 usage_limit_reached]]").Wait()
-	for prompt, used := range map[string]float64{"well within": 12.5, "too much": 100} {
-		id := codexID(t, w, prompt)
-		s := c.status(id)
-		if len(s.Quotas) != 1 {
-			t.Fatalf("%s: quotas %+v", prompt, s.Quotas)
-		}
-		q, reached := s.Quotas[0], used == 100
-		if q.Used == nil || *q.Used != used || q.Reached != reached || strings.Contains(q.Text, "usage limit") != reached {
-			t.Errorf("%s: quota %+v", prompt, q)
-		}
-		if reset, err := time.Parse(time.RFC3339, q.ResetsAt); err != nil || time.Until(reset) > time.Hour || time.Until(reset) < 30*time.Minute {
-			t.Errorf("%s: it begins anew at %q: %v", prompt, q.ResetsAt, err)
-		}
-		c.exits(map[bool]int{true: 124}[reached], "", "wait", "--until", "reset", "--timeout", "1ms", id)
-	}
-	var limits []output.UsageLimit
-	c.answer(&limits, "usage", "--limits")
-	if !slices.ContainsFunc(limits, func(l output.UsageLimit) bool {
-		return l.Name == "primary" && l.Used != nil && *l.Used == 100 && l.SessionID == codexID(t, w, "too much")
-	}) {
-		t.Errorf("the newest words on the limits are %+v", limits)
 	}
 }

@@ -27,9 +27,6 @@ func client() debian.Package {
 	return debian.Package{Name: "openssh-client", Version: opensshVersion, Files: []string{"usr/bin/ssh", "usr/bin/ssh-keygen"}}
 }
 
-// Packages are the packages that [New] needs. Callers that have no network later fetch them before.
-func Packages() []debian.Package { return []debian.Package{server(), client()} }
-
 // Host is a machine.
 type Host struct {
 	// Name is also that of its user.

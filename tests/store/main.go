@@ -26,15 +26,7 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("store", flag.ExitOnError)
 	dir := flags.String("o", "", "the `directory` to make the homes in (required)")
 	flags.IntVar(&o.Sessions, "n", o.Sessions, "number of sessions")
-	flags.StringVar(&o.Only, "only", o.Only, "the `agent` whose all sessions are: claude-code, codex, opencode (default: all three's)")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "seed of all that is random")
-	flags.IntVar(&o.Min, "min", o.Min, "bytes of the smallest session")
-	flags.IntVar(&o.Median, "median", o.Median, "bytes of the median session")
-	flags.IntVar(&o.Max, "max", o.Max, "bytes of the largest session")
-	flags.Func("end", "time after the newest record, RFC 3339 (default "+o.End.Format(time.RFC3339)+")", func(s string) (err error) {
-		o.End, err = time.Parse(time.RFC3339, s)
-		return err
-	})
 	_ = flags.Parse(args) // it exits by itself
 	if *dir == "" {
 		return fmt.Errorf("-o DIR is required")

@@ -46,7 +46,6 @@ func actions() []action {
 	return []action{
 		{"read", func(d string) error { _, err := os.ReadFile(d + "/file"); return err }, "", ""},
 		{"list", func(d string) error { _, err := os.ReadDir(d); return err }, "", ""},
-		{"stat", func(d string) error { _, err := os.Lstat(d + "/file"); return err }, "", ""},
 		{"open for writing only", func(d string) error { return open(d, "file", unix.O_RDWR|unix.O_CREAT, nothing) }, "", ""},
 		{"shared lock", func(d string) error { return open(d, "file", unix.O_RDONLY, lock(unix.F_RDLCK)) }, "", ""},
 		{"read-only mapping", func(d string) error {

@@ -2,8 +2,6 @@ package trace
 
 import "golang.org/x/sys/unix"
 
-const sysNewfstatat = unix.SYS_NEWFSTATAT
-
 // legacy are the calls without a directory descriptor that only old architectures have.
 func legacy() map[uint64]spec {
 	return map[uint64]spec{
@@ -22,10 +20,5 @@ func legacy() map[uint64]spec {
 		unix.SYS_UTIME:     {"utime", path(0), place{}, always(Attribute)},
 		unix.SYS_UTIMES:    {"utimes", path(0), place{}, always(Attribute)},
 		unix.SYS_FUTIMESAT: {"futimesat", at(0), place{}, always(Attribute)},
-		unix.SYS_STAT:      {"stat", path(0), place{}, nil},
-		unix.SYS_LSTAT:     {"lstat", path(0), place{}, nil},
-		unix.SYS_ACCESS:    {"access", path(0), place{}, nil},
-		unix.SYS_READLINK:  {"readlink", path(0), place{}, nil},
-		unix.SYS_GETDENTS:  {"getdents", fd(0), place{}, nil},
 	}
 }

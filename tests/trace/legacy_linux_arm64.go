@@ -1,8 +1,4 @@
 package trace
 
-import "golang.org/x/sys/unix"
-
-const sysNewfstatat = unix.SYS_FSTATAT
-
 // legacy: arm64 has none of the calls without a directory descriptor.
 func legacy() map[uint64]spec { return nil }

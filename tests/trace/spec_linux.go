@@ -121,7 +121,7 @@ func (e *entry) locking() Effect {
 	return ""
 }
 
-// specs are the calls that name a file, by number. What is not here is counted only.
+// specs are the calls that open, change or lock a file, by number.
 func specs() map[uint64]spec {
 	all := map[uint64]spec{
 		unix.SYS_OPENAT: {"openat", at(0), place{}, func(e *entry) Effect { return e.opening(e.args[2]) }},
@@ -147,7 +147,6 @@ func specs() map[uint64]spec {
 		unix.SYS_EXECVE:         {"execve", path(0), place{}, nil},
 		unix.SYS_IO_URING_SETUP: {"io_uring_setup", place{}, place{}, always(Hidden)},
 	}
-	maps.Copy(all, readers())
 	maps.Copy(all, writers())
 	maps.Copy(all, legacy())
 	return all

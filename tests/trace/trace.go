@@ -1,4 +1,4 @@
-// Package trace runs a command and tells every system call it made: what it opened, read, changed and locked.
+// Package trace runs a command and tells every system call it made: what it opened, changed and locked.
 //
 // It is what the tests count with and what proves that nothing is written below an agent's home. It needs no
 // strace: it is a small ptrace(2) tracer, so it is there wherever Linux is. It follows forks and threads.
@@ -35,7 +35,7 @@ type Call struct {
 	// Program is what the thread ran when it made the call: the real path of the executable. It is set for calls that have an
 	// effect, and for those that open a file or execute a program.
 	Program string
-	// Name as in syscalls(2); "#N" for those that concern no file and are only counted.
+	// Name as in syscalls(2); "#N" for those that neither open nor change a file.
 	Name string
 	// Path is absolute: the path argument, or the file behind the descriptor argument, with symbolic links as
 	// they were given (after a successful open: resolved). "" for pipes, sockets and calls without a file.

@@ -31,7 +31,7 @@ func serve(addr string) error {
 	fmt.Fprintln(os.Stdout, s.URL)
 	out := json.NewEncoder(os.Stdout)
 	_, _ = s.WaitRequest(ctx, func(q model.Request) bool {
-		q.Header, q.Body = nil, nil
+		q.Body = nil
 		return out.Encode(q) != nil // print each, end when nobody reads
 	})
 	return s.Close()

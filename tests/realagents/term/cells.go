@@ -36,10 +36,3 @@ func (t *Terminal) Cells() [][]Cell {
 	}
 	return rows
 }
-
-// Alternate reports whether the alternate screen is shown.
-func (t *Terminal) Alternate() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.screen.IsAltScreen()
-}

@@ -8,8 +8,4 @@ const (
 	Enter  Key = "\r"
 	Escape Key = "\x1b"
 	Tab    Key = "\t"
-	Up     Key = "\x1b[A"
-	Down   Key = "\x1b[B"
-	CtrlC  Key = "\x03"
-	CtrlD  Key = "\x04"
 )

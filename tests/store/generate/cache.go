@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"agentctl/tests/cache"
 )
 
 // sources are this package's own: a store that another version of them made is not the same store.
@@ -25,37 +27,30 @@ func Cached(dir string, o Options) (path string, sessions []Session, err error) 
 	if err != nil {
 		return "", nil, err
 	}
-	path = filepath.Join(dir, fmt.Sprintf("%d-%s", o.Sessions, key))
-	if raw, err := os.ReadFile(filepath.Join(path, list)); err == nil {
-		return path, sessions, json.Unmarshal(raw, &sessions)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", nil, err
-	}
-	// A store that was not finished has another name, so that it is never used.
-	unfinished, err := os.MkdirTemp(dir, "unfinished-*")
-	if err != nil {
-		return "", nil, err
-	}
-	defer os.RemoveAll(unfinished)
-	if sessions, err = Store(unfinished, o); err != nil {
-		return "", nil, err
-	}
-	for i := range sessions {
-		rel, err := filepath.Rel(unfinished, sessions[i].Path)
-		if err != nil {
-			return "", nil, err
+	name := fmt.Sprintf("%d-%s", o.Sessions, key)
+	path = filepath.Join(dir, name)
+	check := func(made string) error {
+		raw, err := os.ReadFile(filepath.Join(made, list))
+		if err == nil {
+			err = json.Unmarshal(raw, &sessions)
 		}
-		sessions[i].Path = filepath.Join(path, rel)
+		return err
 	}
-	raw, err := json.Marshal(sessions)
-	if err != nil {
-		return "", nil, err
-	}
-	if err := os.WriteFile(filepath.Join(unfinished, list), raw, 0o644); err != nil {
-		return "", nil, err
-	}
-	return path, sessions, os.Rename(unfinished, path)
+	err = cache.Make(dir, name, check, func(unfinished string) error {
+		made, err := Store(unfinished, o)
+		if err != nil {
+			return err
+		}
+		for i := range made {
+			made[i].Path = path + strings.TrimPrefix(made[i].Path, unfinished)
+		}
+		raw, err := json.Marshal(made)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(unfinished, list), raw, 0o644)
+	})
+	return path, sessions, err
 }
 
 // fingerprint tells stores apart by what they are made from.

@@ -7,7 +7,6 @@ package generate
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -21,9 +20,7 @@ type Options struct {
 	// Sessions is the number of sessions, sub-agents' own not counted: half of them Claude Code's, three tenths
 	// Codex's, the rest OpenCode's.
 	Sessions int
-	// Only is the agent whose all of them are instead; "": none.
-	Only string
-	Seed uint64
+	Seed     uint64
 	// Min, Median and Max bound the log-normal size of a session in bytes. A session is never smaller than the
 	// records it needs, some tens of kilobytes.
 	Min, Median, Max int
@@ -65,17 +62,6 @@ func Homes(dir string) (claude, codex, opencode string) {
 // Store makes the homes below dir, which must not have any yet, and returns its sessions, oldest first.
 func Store(dir string, o Options) ([]Session, error) {
 	nClaude, nCodex := o.Sessions*5/10, o.Sessions*3/10
-	switch o.Only {
-	case "":
-	case "claude-code":
-		nClaude, nCodex = o.Sessions, 0
-	case "codex":
-		nClaude, nCodex = 0, o.Sessions
-	case "opencode":
-		nClaude, nCodex = 0, 0
-	default:
-		return nil, fmt.Errorf("no agent is called %q", o.Only)
-	}
 	nOpenCode := o.Sessions - nClaude - nCodex
 	claude, codex, opencode := Homes(dir)
 	for _, home := range []string{claude, codex, opencode} {
