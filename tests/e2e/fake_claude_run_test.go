@@ -3,12 +3,11 @@ package e2e_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 	"syscall"
 
@@ -35,38 +34,17 @@ func (c *claude) accept(args []string, stdin string) (string, error) {
 	if o.first("--dangerously-skip-permissions") != "" {
 		c.mode = "bypassPermissions"
 	}
-	prompt := strings.Join(append(o.words, stdin), "")
-	switch {
-	case unknown != "":
+	if unknown != "" {
 		return "", refusal{1, fmt.Sprintf("error: unknown option '%s'", unknown)}
-	case c.mode == "bypassPermissions" && os.Geteuid() == 0:
-		return "", refusal{1, "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons"}
-	case len(stdin) > 10<<20:
-		return "", refusal{1, "Error: piped stdin input exceeds 10MB. Pass large content as a file path in your prompt instead."}
-	case strings.TrimSpace(prompt) == "":
-		return "", refusal{1, "Error: Input must be provided either through stdin or as a prompt argument when using --print"}
 	}
-	return prompt, c.choose(o.first("--session-id"), o.first("--resume", "-r"), o.first("--fork-session") != "")
+	return strings.Join(append(o.words, stdin), ""), c.choose(o.first("--session-id"), o.first("--resume", "-r"), o.first("--fork-session") != "")
 }
 
 // choose finds out which session this is.
 func (c *claude) choose(id, resumed string, fork bool) error {
-	switch c.id = id; {
-	case id != "" && !regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString(id):
-		return refusal{1, "Error: Invalid session ID. Must be a valid UUID."}
-	case id != "" && resumed != "" && !fork:
-		return refusal{1, "Error: --session-id can only be used with --continue or --resume if --fork-session is also specified."}
-	case id != "" && c.stored():
-		return refusal{1, fmt.Sprintf("Error: Session ID %s is already in use.", id)}
-	case id == "":
-		c.id = uuid(4)
-	}
-	if resumed == "" {
+	chosen := cmp.Or(id, uuid(4))
+	if c.id = cmp.Or(resumed, chosen); resumed == "" {
 		return nil
-	}
-	chosen := c.id
-	if c.id = resumed; !c.stored() {
-		return refusal{1, "No conversation found with session ID: " + resumed}
 	}
 	old, err := os.ReadFile(c.transcript())
 	if err != nil {
@@ -78,11 +56,6 @@ func (c *claude) choose(id, resumed string, fork bool) error {
 	}
 	c.id = chosen
 	return appendTo(c.transcript(), bytes.ReplaceAll(old, []byte(resumed), []byte(chosen)))
-}
-
-func (c *claude) stored() bool {
-	_, err := os.Stat(c.transcript())
-	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // lastUUID is the newest record's, which the next one follows.
@@ -126,13 +99,6 @@ func (c *claude) result(text string) error {
 	return c.write(c.message("user", object{"role", "user", "content", []any{
 		object{"tool_use_id", c.call, "type", "tool_result", "content", text, "is_error", false},
 	}}))
-}
-
-func (c *claude) retry() error {
-	return c.event(object{
-		"type", "system", "subtype", "api_retry", "attempt", 1, "max_retries", 10, "retry_delay_ms", 1000,
-		"error_status", 529, "error", "overloaded", "session_id", c.id,
-	})
 }
 
 func (c *claude) finish(text string, failed bool) (code int, err error) {

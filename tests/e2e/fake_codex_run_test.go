@@ -30,11 +30,9 @@ func (c *codex) accept(args []string, stdin string) (string, error) {
 		c.sandbox = "danger-full-access"
 	}
 	c.cwd = cmp.Or(o.first("-C", "--cd"), c.cwd)
-	switch _, err := os.Stat(c.cwd); {
+	switch {
 	case unknown != "":
 		return "", refusal{2, fmt.Sprintf("error: unexpected argument '%s' found", unknown)}
-	case err != nil:
-		return "", refusal{1, "Error: No such file or directory (os error 2)"}
 	case !full && o.first("--skip-git-repo-check") == "" && !inRepository(c.cwd):
 		return "", refusal{1, "Not inside a trusted directory and --skip-git-repo-check was not specified."}
 	}
@@ -47,9 +45,6 @@ func (c *codex) accept(args []string, stdin string) (string, error) {
 	if prompt == "-" || prompt == "" {
 		fmt.Fprintln(os.Stderr, "Reading prompt from stdin...")
 		prompt = stdin
-	}
-	if strings.TrimSpace(prompt) == "" {
-		return "", refusal{1, "No prompt provided via stdin."}
 	}
 	return prompt, c.choose(verb)
 }
@@ -118,10 +113,6 @@ func (c *codex) record(prompt string) error {
 
 func (c *codex) result(text string) error {
 	return c.write("response_item", object{"type", "function_call_output", "call_id", c.now.call, "output", text})
-}
-
-func (c *codex) retry() error {
-	return c.event(object{"type", "error", "message", "Reconnecting... 1/5 (stream disconnected before completion)"})
 }
 
 func (c *codex) finish(text string, failed bool) (code int, err error) {

@@ -71,8 +71,6 @@ func (c *codex) handle(verb, rest string) (string, error) {
 	case "raw": // TEXT: any bytes in place of a record
 		_, err := c.now.rollout.WriteString(escaped(rest) + "\n")
 		return "", err
-	case "interrupt":
-		return "", c.interrupt()
 	}
 	return "", errUnknownOrder
 }

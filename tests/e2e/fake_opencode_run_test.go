@@ -29,11 +29,8 @@ func (o *openCode) accept(args []string, stdin string) (string, error) {
 		return "", err
 	}
 	prompt := message(set.words[min(1, len(set.words)):], stdin)
-	switch {
-	case unknown != "" || len(set.words) == 0 || set.words[0] != "run":
+	if unknown != "" || len(set.words) == 0 || set.words[0] != "run" {
 		return "", refusal{1, "opencode run [message..]\n\nrun opencode with a message"}
-	case strings.TrimSpace(prompt) == "":
-		return "", refusal{1, "You must provide a message or a command"}
 	}
 	return prompt, o.choose(set.first("-s", "--session"), set.first("--fork") != "")
 }
@@ -44,11 +41,8 @@ func (o *openCode) settle(dir string) error {
 		return nil
 	}
 	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return refusal{1, "Error: Failed to change directory to " + dir}
-	}
 	o.cwd = real
-	return nil
+	return err
 }
 
 // message puts the words of the command line together with what stands on stdin.
@@ -130,11 +124,6 @@ func (o *openCode) event(kind string, more object) error {
 	}
 	_, err := os.Stdout.Write(lines(append(object{"type", kind, "timestamp", now(), "sessionID", o.id}, more...)))
 	return err
-}
-
-// retry shows in the log only.
-func (o *openCode) retry() error {
-	return o.say(`message="stream error" session.id=%s error.error="Overloaded"`, o.id)
 }
 
 func (o *openCode) finish(text string, failed bool) (code int, err error) {

@@ -105,7 +105,7 @@ func TestClaudeSend(t *testing.T) {
 
 	tui.Submit("asks [[shell echo > made]]")
 	tui.WaitFor("Do you want to proceed?")
-	if r, errs := c.sendResult(124, "--timeout", "1s", id, "the first of two"); r.Result != "accepted" || !strings.Contains(errs, "not read within 1s") {
+	if r, errs := c.sendResult(124, "--timeout", "2s", id, "the first of two"); r.Result != "accepted" || !strings.Contains(errs, "not read within 2s") {
 		t.Errorf("%+v, %s", r, errs)
 	}
 	var second sync.WaitGroup

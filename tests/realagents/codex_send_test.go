@@ -50,7 +50,7 @@ func TestCodexSend(t *testing.T) {
 	tool := w.Tool(a.Dir())
 	tui.Submit("work [[shell " + tool.Command + "]]")
 	tool.WaitRunning()
-	c.sends(124, "not read within", "--timeout", "1s", id, "a moment later")
+	c.sends(124, "not read within", "--timeout", "2s", id, "a moment later")
 	if count(t, w, id, "a moment later") != 0 {
 		t.Error("it was read while a tool runs")
 	}
@@ -114,7 +114,7 @@ func TestCodexSendByQueue(t *testing.T) {
 	// A session that waits for permission leaves messages in the queue until its turn is over, and the permission open.
 	tui.Submit("ask [[escalate echo hi]]")
 	tui.WaitFor(codexAsks)
-	c.sends(124, "not read within 5s: the session is waiting for its user (permission): exec_command: echo hi", "--timeout", "5s", id, "into a question")
+	c.sends(124, "not read within 10s: the session is waiting for its user (permission): exec_command: echo hi", "--timeout", "10s", id, "into a question")
 	if count(t, w, id, "into a question") != 0 || !strings.Contains(codexQueue(t, w, id), "into a question") || !strings.Contains(tui.Screen(), codexAsks) {
 		t.Errorf("the queue has %s\n%s", codexQueue(t, w, id), tui.Screen())
 	}

@@ -16,26 +16,22 @@ import (
 // The printed ID is that of the session in which the agent stored the prompt, whatever that holds, and no command line shows it.
 func TestLaunch(t *testing.T) {
 	eachAgent(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
-		for _, prompt := range []string{
-			"--help marks-one [[hang]]",
-			strings.Repeat("0123456789abcde\n", 300<<10/16) + "-x 'marks' \"two\" $HOME `id`\n\n\ttäglich ☃ \U0001F600\r\nlast line [[hang]]",
-		} {
-			file := filepath.Join(w.Home, "prompt")
-			if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			id := c.launched(a.Agent(), "--timeout", "5m", "--prompt-file", file)
-			if s := c.status(id); s.Status != "running" || s.CWD != a.Dir() || !runs(s.PID, a) {
-				t.Errorf("status right after: %s in %s, runs %s", rowOf(s), s.CWD, commandOf(s.PID))
-			}
-			if got := prompts(t, w, a, id, 1); !slices.Equal(got, []string{prompt}) {
-				t.Errorf("stored is %.200q, asked was %.200q", got, prompt)
-			}
-			if shown := processesWhere("cmdline", "[[hang"); len(shown) > 0 {
-				t.Errorf("the prompt stands in the command line %.200q", commandOf(shown[0]))
-			}
-			c.does("stop", id)
+		prompt := "--help -x\n" + strings.Repeat("0123456789abcde\n", 300<<10/16) + "'marks' \"two\" $HOME `id`\n\n\ttäglich ☃ \U0001F600\r\nlast line [[hang]]"
+		file := filepath.Join(w.Home, "prompt")
+		if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
+			t.Fatal(err)
 		}
+		id := c.launched(a.Agent(), "--timeout", "5m", "--prompt-file", file)
+		if s := c.status(id); s.Status != "running" || s.CWD != a.Dir() || !runs(s.PID, a) {
+			t.Errorf("status right after: %s in %s, runs %s", rowOf(s), s.CWD, commandOf(s.PID))
+		}
+		if got := prompts(t, w, a, id, 1); !slices.Equal(got, []string{prompt}) {
+			t.Errorf("stored is %.200q, asked was %.200q", got, prompt)
+		}
+		if shown := processesWhere("cmdline", "[[hang"); len(shown) > 0 {
+			t.Errorf("the prompt stands in the command line %.200q", commandOf(shown[0]))
+		}
+		c.does("stop", id)
 		c.expect(nil)
 	})
 }
