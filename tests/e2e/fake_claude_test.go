@@ -1,14 +1,23 @@
 package e2e_test
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 	"unicode/utf16"
+
+	"golang.org/x/sys/unix"
 
 	"agentctl/proc"
 )
@@ -213,4 +222,246 @@ func (c *claude) reply(model, stop string, block object) object {
 			"input_tokens", 100, "cache_creation_input_tokens", 7, "cache_read_input_tokens", 11, "output_tokens", 20,
 		},
 	})
+}
+
+// What `claude -p` of 2.1.197 takes.
+const (
+	claudeValued = " --session-id --resume -r --model --permission-mode --name -n --output-format --input-format" +
+		" --append-system-prompt --max-turns --allowedTools --disallowedTools --add-dir --settings --fallback-model "
+	claudePlain = " -p --print --fork-session --verbose --dangerously-skip-permissions --debug "
+)
+
+func (c *claude) accept(args []string, stdin string) (string, error) {
+	o, unknown := parseOptions(args, claudeValued, claudePlain)
+	c.print, c.stream = o.first("-p", "--print") != "", o.set["--output-format"] == "stream-json"
+	c.model, c.name = o.first("--model", ""), o.first("--name", "-n")
+	if c.model == "" {
+		c.model = "claude-opus-4-8"
+	}
+	if c.mode = o.first("--permission-mode"); c.mode == "" {
+		c.mode = "default"
+	}
+	if o.first("--dangerously-skip-permissions") != "" {
+		c.mode = "bypassPermissions"
+	}
+	if unknown != "" {
+		return "", refusal{1, fmt.Sprintf("error: unknown option '%s'", unknown)}
+	}
+	return strings.Join(append(o.words, stdin), ""), c.choose(o.first("--session-id"), o.first("--resume", "-r"), o.first("--fork-session") != "")
+}
+
+// choose finds out which session this is.
+func (c *claude) choose(id, resumed string, fork bool) error {
+	chosen := cmp.Or(id, uuid(4))
+	if c.id = cmp.Or(resumed, chosen); resumed == "" {
+		return nil
+	}
+	old, err := os.ReadFile(c.transcript())
+	if err != nil {
+		return err
+	}
+	c.last = lastUUID(old)
+	if !fork {
+		return nil
+	}
+	c.id = chosen
+	return appendTo(c.transcript(), bytes.ReplaceAll(old, []byte(resumed), []byte(chosen)))
+}
+
+// lastUUID is the newest record's, which the next one follows.
+func lastUUID(transcript []byte) (last string) {
+	for lines := bufio.NewReader(bytes.NewReader(transcript)); ; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return last
+		}
+		var r struct{ UUID string }
+		if json.Unmarshal(line, &r) == nil && r.UUID != "" {
+			last = r.UUID
+		}
+	}
+}
+
+func (c *claude) appear() error {
+	return errors.Join(c.register("busy", ""), c.event(object{
+		"type", "system", "subtype", "init", "cwd", c.cwd, "session_id", c.id, "model", c.model, "permissionMode", c.mode,
+	}))
+}
+
+// event prints a line of stream-json, where that was asked for.
+func (c *claude) event(e object) error {
+	if !c.stream {
+		return nil
+	}
+	_, err := os.Stdout.Write(lines(e))
+	return err
+}
+
+func (c *claude) record(prompt string) error {
+	var title error
+	if c.name != "" {
+		title = c.write(object{"type", "custom-title", "customTitle", c.name, "sessionId", c.id})
+	}
+	return errors.Join(title, c.prompt(prompt))
+}
+
+func (c *claude) result(text string) error {
+	return c.write(c.message("user", object{"role", "user", "content", []any{
+		object{"tool_use_id", c.call, "type", "tool_result", "content", text, "is_error", false},
+	}}))
+}
+
+func (c *claude) finish(text string, failed bool) (code int, err error) {
+	if failed {
+		code, err = 1, c.fail(text)
+	} else {
+		err = c.write(c.assistant("end_turn", object{"type", "text", "text", text}))
+	}
+	err = errors.Join(err, c.event(object{
+		"type", "result", "subtype", "success", "is_error", failed, "result", text, "session_id", c.id,
+	}))
+	if !c.stream {
+		fmt.Println(text)
+	}
+	return code, errors.Join(err, os.Remove(c.registry()))
+}
+
+func (c *claude) markers() []string {
+	return []string{
+		"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=" + c.id, "CLAUDE_CODE_CHILD_SESSION=1",
+		"CLAUDE_CODE_ENTRYPOINT=" + c.entrypoint(), "AI_AGENT=claude-code_2-1-197_agent",
+	}
+}
+
+func (c *claude) handledSignals() []os.Signal {
+	return []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP}
+}
+
+// asked: the agent ends by itself, with its registry entry. A tool of a run that prints stream-json lives on.
+func (c *claude) onSignal(sig syscall.Signal, kill func() bool) {
+	tool := !c.stream && kill()
+	_ = os.Remove(c.registry()) // it may not be there yet
+	switch {
+	case sig == unix.SIGINT && tool:
+		_ = c.write(c.user("[Request interrupted by user for tool use]"))
+		os.Exit(1)
+	case sig == unix.SIGINT:
+		fmt.Println("Execution error")
+		os.Exit(0)
+	}
+	os.Exit(128 + int(sig))
+}
+
+// inbox is where Claude Code 2.1.330 listens for messages: a socket that takes JSON lines.
+type inbox struct {
+	sync.Mutex // of the whole fake: messages come at any time
+	path       string
+	mode       string
+	queue      []peerMessage // what the model has not got yet
+}
+
+// peerMessage is a line for the inbox.
+type peerMessage struct {
+	Type, From string
+	ID         string `json:"msg_id"`
+	Message    struct{ Role, Content string }
+}
+
+// listen opens the inbox and registers it. Mode "drop" drops each message, as too many from one sender are.
+func (c *claude) listen(mode string) error {
+	c.inbox.path, c.inbox.mode = filepath.Join(os.TempDir(), "cc-socks", fmt.Sprintf("%d.sock", os.Getpid())), mode
+	if err := os.MkdirAll(filepath.Dir(c.inbox.path), 0o700); err != nil {
+		return err
+	}
+	l, err := net.Listen("unix", c.inbox.path)
+	if err != nil {
+		return err
+	}
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				panic(err)
+			}
+			go c.receive(conn)
+		}
+	}()
+	return c.register(c.status, c.waitingFor)
+}
+
+// receive reads the lines of a connection, and closes it when the other end has written all. It answers nothing.
+func (c *claude) receive(conn net.Conn) {
+	defer conn.Close()
+	in := bufio.NewScanner(conn)
+	in.Buffer(nil, 1<<20)
+	for in.Scan() {
+		var m peerMessage
+		if json.Unmarshal(in.Bytes(), &m) != nil || m.Type != "user" || m.Message.Content == "" {
+			continue
+		}
+		c.inbox.Lock()
+		err := c.queueMessage(m)
+		c.inbox.Unlock()
+		if err != nil {
+			panic(err)
+		}
+	}
+}
+
+func (c *claude) queueMessage(m peerMessage) error {
+	if c.inbox.mode == "drop" {
+		text := "Dropped a peer message from " + m.From + ": identical to the previous message from this sender."
+		return c.write(c.system("informational", text))
+	}
+	c.inbox.queue = append(c.inbox.queue, m)
+	err := c.write(c.operation("enqueue", m.Message.Content))
+	if c.status == "idle" {
+		err = errors.Join(err, c.nextMessage())
+	}
+	return err
+}
+
+// nextMessage begins a turn with the oldest message of the queue.
+func (c *claude) nextMessage() error {
+	if len(c.inbox.queue) == 0 {
+		return nil
+	}
+	m := c.inbox.queue[0]
+	c.inbox.queue = c.inbox.queue[1:]
+	text := "Another Claude session sent a message:\n" + m.Message.Content + "\n\nThis came from another Claude session."
+	r := append(c.user(text), "isMeta", true, "origin", m.origin(), "promptSource", "system")
+	return errors.Join(c.register("busy", ""), c.write(c.operation("dequeue", ""), r))
+}
+
+// attachMessages gives the model what is queued after a tool's result.
+func (c *claude) attachMessages() (records []object) {
+	for _, m := range c.inbox.queue {
+		r := c.message("attachment", nil)
+		r = append(r[:4:4], append(object{"attachment", object{
+			"type", "queued_command", "prompt", m.Message.Content, "source_uuid", uuid(4), "commandMode", "prompt",
+			"origin", m.origin(), "timestamp", stamp(), "isMeta", true,
+		}, "type", "attachment"}, r[8:]...)...)
+		records = append(records, c.operation("remove", m.Message.Content), r)
+	}
+	c.inbox.queue = nil
+	return records
+}
+
+func (m peerMessage) origin() object {
+	return object{"kind", "peer", "from", m.From, "verifiedPeerPid", 1, "msg_id", m.ID}
+}
+
+// operation is a record of the queue.
+func (c *claude) operation(name, content string) object {
+	q := object{"type", "queue-operation", "operation", name, "timestamp", stamp(), "sessionId", c.id}
+	if content != "" {
+		q = append(q, "content", content)
+	}
+	return q
+}
+
+// system is a record of what the agent shows its user.
+func (c *claude) system(subtype, text string) object {
+	r := c.message("system", nil)
+	return append(append(r[:4:4], "type", "system", "subtype", subtype, "content", text, "isMeta", false, "level", "warning"), r[8:]...)
 }

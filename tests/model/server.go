@@ -9,9 +9,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"agentctl/tests/directive"
 )
 
 // Server is a running model server.
@@ -168,3 +171,139 @@ func writeJSON(w http.ResponseWriter, status int, body object) {
 
 // newID returns a new id: agents take equal ids for one message.
 func newID(prefix string) string { return prefix + rand.Text() }
+
+// Request is one request that the server got, as a test wants to see it.
+type Request struct {
+	// API is the path without its version: "messages", "messages/count_tokens", "responses", "models", …
+	API string
+	// Model is the model that the agent asked for.
+	Model string
+	// Prompt is the newest real text of the user.
+	Prompt string
+	// Step counts the tool results since Prompt: 0 is the turn's first call.
+	Step int
+	// Side marks what is no part of a turn: a title, a summary.
+	Side bool
+	// Body is the request itself.
+	Body []byte
+}
+
+// record keeps the requests in the order of their arrival.
+type record struct {
+	mu   sync.Mutex
+	all  []Request
+	grew chan struct{} // closed and replaced by each arrival
+}
+
+func newRecord() *record { return &record{grew: make(chan struct{})} }
+
+func (r *record) add(q Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, q)
+	close(r.grew)
+	r.grew = make(chan struct{})
+}
+
+// since returns the requests from the nth on, and what is closed when there are more.
+func (r *record) since(n int) ([]Request, <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.all[n:]), r.grew
+}
+
+// wait returns the first request that matches, of those that came and of those to come.
+func (r *record) wait(ctx context.Context, match func(Request) bool) (Request, error) {
+	seen := 0
+	for {
+		batch, grew := r.since(seen)
+		if i := slices.IndexFunc(batch, match); i >= 0 {
+			return batch[i], nil
+		}
+		seen += len(batch)
+		select {
+		case <-grew:
+		case <-ctx.Done():
+			return Request{}, fmt.Errorf("none of %d requests to the model matches: %w", seen, ctx.Err())
+		}
+	}
+}
+
+// heartbeat is how often a silent stream sends its keep-alive: agents take a dead silence for a dead server.
+const heartbeat = time.Second
+
+// stream writes server-sent events. Writing to a client that has gone is no error: its context ends the answer.
+type stream struct {
+	w   http.ResponseWriter
+	seq int
+}
+
+func openStream(w http.ResponseWriter) *stream {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.WriteHeader(http.StatusOK)
+	return &stream{w: w}
+}
+
+// event sends one event; its type is part of the data in both APIs.
+func (s *stream) event(kind string, data object) {
+	data["type"] = kind
+	raw, err := json.Marshal(data)
+	if err != nil {
+		panic(err) // only our own plain values get here
+	}
+	fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", kind, raw)
+	s.flush()
+	s.seq++
+}
+
+// comment is a line that every client skips.
+func (s *stream) comment(text string) {
+	fmt.Fprintf(s.w, ": %s\n\n", text)
+	s.flush()
+}
+
+func (s *stream) flush() {
+	if f, ok := s.w.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+// speak sends the reply's text through delta, with the waits that the reply asks for. It reports whether the
+// client is still there.
+func (s *Server) speak(ctx context.Context, r reply, delta func(string), ping func()) bool {
+	if r.during != nil {
+		delta("Partial text. ")
+		if !s.hold(ctx, *r.during, ping) {
+			return false
+		}
+	}
+	delta(r.text)
+	return ctx.Err() == nil
+}
+
+// hold waits, calling ping at every heartbeat, and reports whether the client is still there.
+func (s *Server) hold(ctx context.Context, p directive.Pause, ping func()) bool {
+	var over <-chan time.Time // never, for a pause without a time
+	if p.Time > 0 {
+		over = time.After(p.Time)
+	}
+	var gate <-chan struct{}
+	if p.Gate != "" {
+		gate = s.gate(p.Gate)
+	}
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-gate:
+			return true
+		case <-over:
+			return true
+		case <-beat.C:
+			ping()
+		}
+	}
+}

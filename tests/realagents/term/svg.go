@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -106,4 +107,35 @@ func hex(c color.Color, none string) string {
 	const bits = 8 // of the 16 that RGBA returns, the upper half
 	r, g, b, _ := c.RGBA()
 	return fmt.Sprintf("#%02x%02x%02x", r>>bits, g>>bits, b>>bits)
+}
+
+// Cell is one cell of the screen.
+type Cell struct {
+	// Text is the character; "" is the rest of a wide character before it.
+	Text string
+	// Foreground and Background are nil where the terminal's own colour is shown.
+	Foreground, Background color.Color
+	Bold, Faint, Reverse   bool
+}
+
+// Cells returns the rows of the screen, cell by cell.
+func (t *Terminal) Cells() [][]Cell {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rows := make([][]Cell, t.screen.Height())
+	for y := range rows {
+		rows[y] = make([]Cell, t.screen.Width())
+		for x := 0; x < len(rows[y]); {
+			c, next := t.screen.CellAt(x, y), x+1
+			if c == nil || c.Content == "" {
+				rows[y][x].Text = " "
+			} else {
+				has := func(attribute uint8) bool { return c.Style.Attrs&attribute != 0 }
+				rows[y][x] = Cell{c.Content, c.Style.Fg, c.Style.Bg, has(uv.AttrBold), has(uv.AttrFaint), has(uv.AttrReverse)}
+				next = x + max(1, c.Width)
+			}
+			x = next
+		}
+	}
+	return rows
 }

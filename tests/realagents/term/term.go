@@ -164,3 +164,21 @@ func plain(s string) string {
 		return r
 	}, s)
 }
+
+// Key is what a terminal sends for a key.
+type Key string
+
+// Keys that agents' interfaces know.
+const (
+	Enter  Key = "\r"
+	Escape Key = "\x1b"
+	Tab    Key = "\t"
+)
+
+// Resize gives the terminal another size, in cells, and tells its programs.
+func (t *Terminal) Resize(columns, rows int) error {
+	t.mu.Lock()
+	t.screen.Resize(columns, rows)
+	t.mu.Unlock()
+	return pty.Setsize(t.tty, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)})
+}

@@ -1,13 +1,56 @@
 package e2e_test
 
 import (
+	"bufio"
 	"bytes"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 )
+
+// interrupted is a program that says of each SIGINT the how manyth it is, until it is given a line.
+func interrupted() {
+	signals, line := make(chan os.Signal, 8), make(chan struct{})
+	signal.Notify(signals, os.Interrupt)
+	go func() {
+		_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // its end is an end as well
+		close(line)
+	}()
+	fmt.Println("ready")
+	for n := 1; ; n++ {
+		select {
+		case <-signals:
+			fmt.Printf("interrupt %d.\n", n)
+		case <-line:
+			fmt.Println(n-1, "in all")
+			return
+		}
+	}
+}
+
+// listen is the program of a server that a tool starts: it listens on a port, says in a file on which, and lives on.
+func listen(file string) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return printError(err)
+	}
+	draft := file + ".draft" // whoever waits for the file finds it whole
+	if err := os.WriteFile(draft, fmt.Appendln(nil, l.Addr().(*net.TCPAddr).Port), 0o600); err != nil {
+		return printError(err)
+	}
+	if err := os.Rename(draft, file); err != nil {
+		return printError(err)
+	}
+	for {
+		if _, err := l.Accept(); err != nil {
+			return printError(err)
+		}
+	}
+}
 
 // stored is the program that prints what a session was asked last, as its agent has stored it.
 func stored(id string) int {
