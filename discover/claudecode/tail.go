@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"agentctl/discover"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
 )
