@@ -39,8 +39,14 @@ import (
 	"agentctl/internal/cmdutil"
 )
 
-// Main runs one command line, the program's name first, and returns the exit code.
-func Main(args []string, f cmdutil.Factory) int { return Run(context.Background(), f, args[1:]...) }
+// Main runs one command line, the program's name first, and returns the exit code. It may be that of the agentctl of another machine.
+func Main(args []string, f cmdutil.Factory) int {
+	run := func(ctx context.Context, f cmdutil.Factory, args []string) int { return Run(ctx, f, args...) }
+	if f.Caller != "" {
+		return f.Answer(context.Background(), args[1:], run)
+	}
+	return run(context.Background(), f, args[1:])
+}
 
 // Run runs one command line, without the program's name, and returns the exit code.
 func Run(ctx context.Context, f cmdutil.Factory, args ...string) int {
@@ -84,7 +90,6 @@ func Verbs() []cmdutil.Verb {
 		{Name: "completion", New: completion.New},
 		{Name: "help", New: func(f cmdutil.Factory) *cli.Command { return help.New(f, Verbs) }},
 		{Name: "version", New: version.New},
-		{Name: host.RemoteName, New: host.NewRemote},
 		{Name: "__complete", New: func(f cmdutil.Factory) *cli.Command { return completion.NewComplete(f, Verbs) }},
 	}
 }

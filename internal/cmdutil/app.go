@@ -13,6 +13,11 @@ func Run(ctx context.Context, f Factory, verbs []Verb, args []string) int {
 	f.Report = NewReporter(f.Stderr)
 	args = VerbFirst(args)
 	f.Hosts = &HostFlags{run: func(ctx context.Context, f Factory, args []string) int { return Run(ctx, f, verbs, args) }}
+	for _, v := range verbs {
+		if v.TakesHosts {
+			f.Hosts.verbs = append(f.Hosts.verbs, v.Name)
+		}
+	}
 	app := NewApp(f, verbs)
 	arranged, err := ArrangeArgs(app, args)
 	if err != nil {

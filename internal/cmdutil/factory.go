@@ -10,6 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/agents"
+	"agentctl/internal/host"
 	"agentctl/launch"
 	"agentctl/proc"
 )
@@ -49,6 +50,8 @@ type Factory struct {
 	Hosts *HostFlags
 	// Asked: the agentctl of another machine has asked for this command, and reads what it prints.
 	Asked bool
+	// Caller is what that agentctl says; "" if there is none.
+	Caller string
 	// Version is set by the linker; "" if it was not.
 	Version string
 
@@ -58,6 +61,8 @@ type Factory struct {
 
 // NewFactory returns the factory of this process. version is the one that the linker set, "" if none.
 func NewFactory(version string) Factory {
+	caller := os.Getenv(host.CallerVariable)
+	_ = os.Unsetenv(host.CallerVariable) // it is not for what this process starts
 	width, height, _ := terminalSize(os.Stdout, os.Getenv)
 	_, _, interactive := terminalSize(os.Stderr, os.Getenv)
 	_, _, typing := terminalSize(os.Stdin, os.Getenv)
@@ -65,7 +70,7 @@ func NewFactory(version string) Factory {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Width: width, Height: height, Interactive: interactive, Terminal: typing && width > 0,
 		Getenv: os.Getenv, Environ: os.Environ(), Exec: launch.Exec, Executable: os.Executable, Now: time.Now, PID: os.Getpid(), UID: os.Geteuid(),
-		Adapters: agents.All(), ReadTable: proc.ReadTable, CrossCheck: proc.CrossCheck, Version: version,
+		Adapters: agents.All(), ReadTable: proc.ReadTable, CrossCheck: proc.CrossCheck, Caller: caller, Version: version,
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -14,7 +13,6 @@ import (
 
 	"agentctl/internal/config"
 	"agentctl/internal/host"
-	"agentctl/internal/output"
 )
 
 // HostFlags has the flags --host and --all-hosts. The commands of [Verb].TakesHosts take them.
@@ -25,6 +23,8 @@ type HostFlags struct {
 	words []string
 	// run runs a command line in this process.
 	run func(ctx context.Context, f Factory, args []string) int
+	// verbs are those that take these flags.
+	verbs []string
 }
 
 func (h *HostFlags) flags() []cli.Flag {
@@ -41,6 +41,8 @@ type HostCall struct {
 	Args []string
 	// Stdin is what the command reads there.
 	Stdin []byte
+	// ids are the arguments that name sessions.
+	ids []string
 	// elsewhere: the session may be on another host that is asked.
 	elsewhere bool
 	// answered is set once the host has answered in full, or will not.
@@ -71,7 +73,10 @@ func (f Factory) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([
 	wanted := map[string][]string{}
 	for _, arg := range ids {
 		name, id, ok := host.SplitID(arg)
+		_, _, further := host.SplitID(id)
 		switch {
+		case ok && further:
+			return nil, NewUsageError(arg+": a host asks no other host", "use "+id)
 		case ok:
 			target, err := targetOf(c, name)
 			if err != nil {
@@ -100,7 +105,7 @@ func (f Factory) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([
 			continue // an H:ID names another one
 		}
 		args := slices.Concat(f.Hosts.command(), []string{"--"}, wanted[t.Name], rest)
-		calls = append(calls, HostCall{Target: t, Args: args, elsewhere: anyHost && len(targets) > 1, answered: new(atomic.Bool), whole: new(atomic.Bool)})
+		calls = append(calls, HostCall{Target: t, Args: args, ids: wanted[t.Name], elsewhere: anyHost && len(targets) > 1, answered: new(atomic.Bool), whole: new(atomic.Bool)})
 	}
 	return calls, nil
 }
@@ -210,17 +215,6 @@ func (c HostCall) With(flags ...string) HostCall {
 func (c HostCall) As(verb string) HostCall {
 	c.Args = append([]string{verb}, c.Args[1:]...)
 	return c
-}
-
-// Hello is what this program says of itself.
-func (f Factory) Hello() host.Hello {
-	info, _ := debug.ReadBuildInfo()
-	b := BuildInfo(f.Version, info)
-	return host.Hello{Schema: output.SchemaID(), Version: b.Version, OS: b.OS, Arch: b.Arch}
-}
-
-func (c HostCall) request() host.Request {
-	return host.Request{Schema: output.SchemaID(), Args: c.Args, Stdin: c.Stdin}
 }
 
 // AskingHosts returns a function that describes the work in the progress line, with the hosts that are waited for.

@@ -13,7 +13,7 @@ const (
 	// maxObject bounds one object that a host prints, in bytes: the longest are messages with the output of a tool.
 	maxObject = 32 << 20
 	// maxArray bounds an array, whose objects are kept here until all have come. A stream of objects has no bound.
-	maxArray = 256 << 20
+	maxArray = 96 << 20
 )
 
 // objects decodes the JSON that a host prints, an array or a stream, and calls do with each object.
@@ -31,7 +31,9 @@ func newObjects(decode decodeFunc, do func(any) error) *objects {
 	o := &objects{out: out, done: make(chan struct{})}
 	go func() {
 		defer close(o.done)
-		o.err = decodeObjects(in, decode, do)
+		if o.err = decodeObjects(in, decode, do); o.err == nil {
+			_, _ = io.CopyN(io.Discard, in, maxObject) // blanks behind an array
+		}
 		_ = in.CloseWithError(errors.Join(errUnreadAnswer, o.err))
 	}()
 	return o

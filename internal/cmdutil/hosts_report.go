@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,14 +23,16 @@ const (
 // hostReports takes what a host prints on stderr: warnings and hints, which it reports, and the error, which it keeps.
 type hostReports struct {
 	factory Factory
-	host    string
+	call    HostCall
 	shown   int
 	failed  *output.Error
+	// dropped reports whether nothing more is to be said: the caller has had enough.
+	dropped func() bool
 }
 
 func (r *hostReports) line(line []byte) {
 	var d output.Diagnostic
-	if json.Unmarshal(line, &d) != nil {
+	if json.Unmarshal(line, &d) != nil || r.dropped() {
 		return
 	}
 	if d.Error != nil {
@@ -38,13 +42,14 @@ func (r *hostReports) line(line []byte) {
 	if r.shown++; r.shown > maxReports {
 		return
 	}
+	name := r.call.Target.Name
 	switch {
 	case d.Warning != nil:
 		w := *d.Warning
-		w.Host, w.Message = r.host, r.host+": "+w.Message
+		w.Host, w.Message = name, name+": "+w.Message
 		r.factory.Report.warnOnce(w)
 	case d.Hint != "":
-		r.factory.Report.Hint(r.host + ": " + d.Hint)
+		r.factory.Report.Hint(name + ": " + d.Hint)
 	}
 }
 
@@ -59,39 +64,39 @@ type hostEnd struct {
 
 // answer returns how the call has ended, and warns of a host that gives no whole answer, with what to do.
 func (r *hostReports) answer(code int, err error) hostEnd {
-	a := hostEnd{host: r.host, code: code}
-	if err != nil {
-		a.err = err
-		if !errors.Is(err, context.Canceled) {
-			r.warnNoAnswer(err)
-			a.code, a.err = ExitPartial, ErrPartial
-		}
-		return a
-	}
+	a := hostEnd{host: r.call.Target.Name, code: code}
 	switch {
-	case code == ExitOK || code == ExitNoReader:
+	case errors.Is(err, context.Canceled):
+		a.err = err
+	case err == nil && (code == ExitOK || code == ExitNoReader):
 		a.code = ExitOK
-	case r.failed != nil:
+	case err == nil && code == ExitInterrupted:
+		err = &host.Error{Kind: host.Cut, Text: "its agentctl was interrupted there"}
+	case err == nil && r.failed != nil:
 		a.err = r.failure()
-	case code == ExitPartial:
+	case err == nil && code == ExitPartial:
 		a.err = ErrPartial
-	case code == ExitNo:
+	case err == nil && code == ExitNo:
 		a.err = ErrNo
-	default:
+	case err == nil:
 		a.err = ExitWith(code)
+	}
+	if err != nil && a.err == nil {
+		if bad := (*host.Error)(nil); r.call.acts() && errors.As(err, &bad) && (bad.Kind == host.Cut || bad.Kind == host.Silent) {
+			err = fmt.Errorf("%w; what was asked for may have been done", err)
+		}
+		r.factory.WarnOfHost(r.call.Target, err)
+		a.code, a.err = ExitPartial, ErrPartial
 	}
 	return a
 }
 
 func (r *hostReports) failure() error {
-	f := &Failure{errorNamed(r.failed.Code), r.failed.Message, r.failed.Hint, nil}
-	if f.code == ExitInterrupted { // it was ended there
-		f.status = errorNamed(failed)
-	}
-	f.message = r.host + ": " + f.message
+	name := r.call.Target.Name
+	f := &Failure{errorNamed(r.failed.Code), name + ": " + r.named(r.failed.Message), r.typedHere(r.failed.Hint), nil}
 	var lines []string
 	for _, s := range r.failed.Candidates[:min(len(r.failed.Candidates), maxCandidates)] {
-		s.Host = r.host
+		s.Host = name
 		if s.Check() == nil {
 			f.candidates = append(f.candidates, s)
 			lines = append(lines, candidateText(&s, s.Name()))
@@ -99,37 +104,56 @@ func (r *hostReports) failure() error {
 	}
 	if len(lines) > 0 && !r.factory.Report.JSON {
 		f.Hint = strings.Join(lines, "\n")
-	} else if f.Hint != "" {
-		f.Hint = "on " + r.host + ": " + f.Hint
 	}
 	return f
 }
 
-// warnNoAnswer reports a host that gives no whole answer, and what to do about it.
-func (r *hostReports) warnNoAnswer(err error) {
-	r.factory.WarnOfHost(r.host, err)
+// named returns a message of the host with H: before the IDs that it was asked for.
+func (r *hostReports) named(message string) string {
+	for _, id := range r.call.ids {
+		id, _, _ = strings.Cut(id, "@")
+		ids := regexp.MustCompile(`(^|[^\w-])(` + regexp.QuoteMeta(id) + `[\w-]*)`)
+		message = ids.ReplaceAllString(message, "${1}"+r.call.Target.Name+":${2}")
+	}
+	return message
+}
+
+// typedHere returns a hint of the host with commands that mean the same here, or else with where it is meant for.
+func (r *hostReports) typedHere(hint string) string {
+	if hint == "" || r.factory.Hosts == nil {
+		return hint
+	}
+	all := true
+	commands := regexp.MustCompile(`\b` + Program + ` ([a-z]+)`)
+	hint = commands.ReplaceAllStringFunc(hint, func(command string) string {
+		if verb := strings.TrimPrefix(command, Program+" "); !slices.Contains(r.factory.Hosts.verbs, verb) {
+			all = false
+			return command
+		}
+		return command + " --host " + r.call.Target.Name
+	})
+	if all && commands.MatchString(hint) {
+		return hint
+	}
+	return "on " + r.call.Target.Name + ": " + hint
 }
 
 // WarnOfHost reports a host that gives no whole answer, and what to do about it.
-func (f Factory) WarnOfHost(name string, err error) {
-	var (
-		unreachable *host.UnreachableError
-		missing     *host.MissingError
-		version     *host.VersionError
-		cut         *host.CutError
-	)
-	hint := ""
-	switch {
-	case errors.As(err, &unreachable), errors.Is(err, host.ErrSilent):
-		hint = "ssh " + name + " must work without a password, from here"
-	case errors.As(err, &missing), errors.As(err, &version):
-		hint = "agentctl host install " + name + " copies this program there"
-	case errors.As(err, &cut):
-		hint = "what was started there goes on: agentctl list --host " + name
+func (f Factory) WarnOfHost(t host.Target, err error) {
+	f.Report.warning(output.Warning{Message: t.Name + ": " + ErrorText(err), Host: t.Name})
+	bad := (*host.Error)(nil)
+	if !errors.As(err, &bad) {
+		return
 	}
-	f.Report.warning(output.Warning{Message: name + ": " + ErrorText(err), Host: name})
-	if hint != "" {
-		f.Report.Hint(hint)
+	switch bad.Kind {
+	case host.Unreachable, host.Silent:
+		f.Report.Hint("ssh " + t.Destination + " must work without a password, from here")
+	case host.Missing, host.Version:
+		f.Report.Hint("agentctl host install " + t.Name + " copies this program there")
+	case host.Shell:
+		f.Report.Hint("ssh " + t.Destination + " must run a command there, as in ssh " + t.Destination + " uname")
+	case host.Cut:
+		f.Report.Hint("what was started there goes on: agentctl list --host " + t.Name)
 	}
 }
 

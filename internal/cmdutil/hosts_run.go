@@ -1,7 +1,6 @@
 package cmdutil
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -74,29 +73,37 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 			call.answered.Store(false)
 		}
 		asked.Go(func() {
-			reports := &hostReports{factory: f, host: call.Target.Name}
+			reports := &hostReports{factory: f, call: call, dropped: func() bool { return working.Err() != nil && ctx.Err() == nil }}
 			objects := newObjects(decode, func(object any) error {
 				mu.Lock()
 				defer mu.Unlock()
+				if reports.dropped() { // do has had enough
+					return context.Cause(working)
+				}
 				err := do(call.Target.Name, object)
 				if bad := (*badAnswer)(nil); err != nil && !errors.As(err, &bad) {
 					cancel(err)
 				}
 				return err
 			})
-			ended, err := runner.run(working, call, host.Output{Stdout: objects.out, Stderr: &lineWriter{limit: maxReport, line: reports.line}})
-			err = errors.Join(err, objects.finish())
+			ended, err := runner.run(working, call, objects.out, &lineWriter{limit: maxReport, line: reports.line})
+			if undecoded := objects.finish(); undecoded != nil {
+				err = undecoded
+			}
 			if working.Err() != nil {
 				err = working.Err()
 			}
 			ends[i] = reports.answer(ended.Code, err)
+			ends[i].elsewhere = call.elsewhere
 			if call.whole != nil {
 				call.whole.Store(err == nil && (ended.Code == ExitOK || ended.Code == ExitPartial))
 			}
 			if call.answered != nil && working.Err() == nil {
 				call.answered.Store(true)
 			}
-			ends[i].elsewhere = call.elsewhere
+			if ended.Code == ExitNotFound && ends[i].err != nil && !call.elsewhere && !call.acts() {
+				cancel(ends[i].err) // as on one host, an ID that means nothing ends the command
+			}
 		})
 	}
 	asked.Wait()
@@ -104,7 +111,7 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case cause != nil:
-		return cause // of do
+		return cause // of do, or of an ID that means nothing
 	}
 	return combine(ends)
 }
@@ -137,12 +144,16 @@ func (f Factory) SSH(t host.Target) (host.SSH, error) {
 	return host.SSH{Path: path, Environ: f.Environ, ConnectTimeout: t.ConnectTimeout}, nil
 }
 
-func (r hostRunner) run(ctx context.Context, call HostCall, to host.Output) (host.Answer, error) {
+// run runs a call: one for this machine in this process.
+func (r hostRunner) run(ctx context.Context, call HostCall, stdout, stderr io.Writer) (host.Answer, error) {
+	request := host.Request{Schema: output.SchemaID(), Args: call.Args, Stdin: call.Stdin}
 	if call.Target.IsLocal() {
-		code := r.factory.serve(ctx, call.request(), to.Stdout, to.Stderr)
-		return host.Answer{Hello: r.factory.Hello(), Code: code}, ctx.Err()
+		f := r.factory
+		f.Stdout, f.Stderr, f.Width, f.Height, f.Interactive, f.Terminal = stdout, stderr, 0, 0, false, false
+		return host.Answer{Hello: f.Hello(), Code: f.runAsked(ctx, request, f.Hosts.run)}, ctx.Err()
 	}
-	return r.ssh.Run(ctx, call.Target.Destination, call.request(), to)
+	request.Zone, request.Offset = r.factory.zone()
+	return r.ssh.Run(ctx, call.Target.Destination, request, stdout, stderr)
 }
 
 // AskHost runs a command line on one host, and returns what it prints on stdout, as far as that is no longer than limit.
@@ -153,42 +164,11 @@ func (f Factory) AskHost(ctx context.Context, t host.Target, limit int, args ...
 		return host.Answer{}, nil, err
 	}
 	out := &fsread.LimitedBuffer{Limit: limit, Strict: true}
-	answer, err := runner.run(ctx, call, host.Output{Stdout: out, Stderr: io.Discard})
+	answer, err := runner.run(ctx, call, out, io.Discard)
 	if errors.Is(err, fsread.ErrTooLarge) {
 		err = &badAnswer{err}
 	}
 	return answer, out.Bytes(), err
-}
-
-// serve runs a request in this process, as the agentctl of another machine asks for it.
-func (f Factory) serve(ctx context.Context, r host.Request, stdout, stderr io.Writer) int {
-	run := f.Hosts.run
-	f.Stdin, f.Stdout, f.Stderr = bytes.NewReader(r.Stdin), stdout, stderr
-	f.Width, f.Height, f.Interactive, f.Terminal, f.Asked = 0, 0, false, false, true
-	f.Users, f.Hosts = nil, nil
-	return run(ctx, f, r.Args)
-}
-
-// Serve answers the agentctl of another machine on stdin and stdout. The request is a word of the command
-// line or, if that is "", on stdin.
-func (f Factory) Serve(ctx context.Context, word string) error {
-	ctx, stop := Interruptible(ctx)
-	defer stop()
-	return host.Serve(ctx, word, f.Stdin, f.Stdout, f.Hello(), f.serve)
-}
-
-// ServeInTerminal runs a command line that the agentctl of another machine asks for in this terminal.
-func (f Factory) ServeInTerminal(ctx context.Context, word string) error {
-	r, err := host.DecodeWord(word)
-	if err != nil {
-		return err
-	}
-	if here := f.Hello(); r.Schema != here.Schema {
-		f.Warn((&host.VersionError{Hello: here, Wanted: r.Schema}).Error())
-		f.Report.Hint("agentctl host install copies a program to the other machine")
-		return ErrPartial
-	}
-	return ExitWith(f.Hosts.run(ctx, f, r.Args))
 }
 
 // ReplaceByHost replaces this process by ssh, which runs the call on its host in this terminal.
@@ -197,14 +177,10 @@ func (f Factory) ReplaceByHost(call HostCall) error {
 	if err != nil {
 		return err
 	}
-	call = call.Without("json")
-	args, err := ssh.TerminalCommand(call.Target, call.request(), ExitPartial)
-	if err != nil {
-		return err
-	}
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "/"
 	}
+	args := ssh.TerminalCommand(call.Target, call.Without("json").Args, ExitPartial)
 	return f.Exec(launch.Spec{Args: args, Dir: dir}, launch.Environment{Environ: f.Environ})
 }

@@ -1,5 +1,5 @@
-// Package host runs agentctl on other machines by OpenSSH: the arguments and the input go there over stdin, and what the program
-// prints comes back in frames. It listens nowhere and stores nothing.
+// Package host runs agentctl on other machines by OpenSSH: the arguments are in the command line there, input goes over stdin, and what the
+// program prints comes back as it is. It listens nowhere and stores nothing.
 package host
 
 import (
@@ -42,7 +42,7 @@ func hasOnly(text, special string) bool {
 
 // CheckName returns an error unless name may be the name of a host.
 func CheckName(name string) error {
-	if !hasOnly(name, "@+") || name == pidPrefix {
+	if !hasOnly(name, "@+") || name == pidPrefix || strings.HasPrefix(name, "@") || strings.HasSuffix(name, "@") {
 		return fmt.Errorf("%q is not the name of a host: use a name of ~/.ssh/config, user@host, or a name of [hosts] in the configuration", name)
 	}
 	return nil

@@ -1,15 +1,12 @@
 package host
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Platform is what uname says of a host, such as "Linux x86_64".
@@ -28,59 +25,36 @@ func (p Platform) Go() string {
 
 // Platform asks a host for its platform.
 func (s SSH) Platform(ctx context.Context, destination string) (Platform, error) {
-	marker := newMarker()
-	words, err := s.shell(ctx, destination, marker, "echo; echo "+marker+" $(uname -sm)", nil, answerTime)
-	if err != nil {
-		return "", err
+	words, err := s.shell(ctx, destination, "r=$(uname -sm)", nil)
+	if err == nil && (words == "" || strings.ContainsFunc(words, func(r rune) bool { return r < ' ' || r > '~' })) {
+		err = &Error{Shell, "uname says nothing that is known"}
 	}
-	if strings.IndexFunc(words, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 || words == "" {
-		return "", &CutError{"uname says nothing that is known"}
-	}
-	return Platform(words), nil
+	return Platform(words), err
 }
 
 // Install writes a program of so many bytes to ~/.local/bin/agentctl of a host. It is complete and has run under another name before it takes its
 // place.
 func (s SSH) Install(ctx context.Context, destination string, program *os.File, size int64) error {
-	marker := newMarker()
-	script := "umask 022; d=$HOME/.local/bin; t=$d/." + marker + "; mkdir -p \"$d\" \"$t\" && cat > \"$t/agentctl\" && " +
+	s.silence = installTime
+	script := "umask 022; d=$HOME/.local/bin; t=$d/." + newMarker() + "; mkdir -p \"$d\" \"$t\" && cat > \"$t/agentctl\" && " +
 		"test \"$(wc -c < \"$t/agentctl\")\" -eq " + strconv.FormatInt(size, 10) + " && chmod 755 \"$t/agentctl\" && \"$t/agentctl\" version >/dev/null && " +
-		"mv -f \"$t/agentctl\" \"$d/agentctl\" && r=done; rm -rf \"$t\"; echo; echo " + marker + " $r"
-	result, err := s.shell(ctx, destination, marker, script, program, installTime)
+		"mv -f \"$t/agentctl\" \"$d/agentctl\" && r=done; rm -rf \"$t\""
+	result, err := s.shell(ctx, destination, script, program)
 	if err == nil && result != "done" {
 		return errors.New("the program could not be written to ~/.local/bin there, or does not run")
 	}
 	return err
 }
 
-// shell runs a script of sh on a host and returns what follows the marker. The script has neither single quotes nor line breaks, and reads stdin if
-// that is not nil.
-func (s SSH) shell(ctx context.Context, destination, marker, script string, stdin *os.File, within time.Duration) (string, error) {
-	p, err := s.start(destination, "exec sh -c '"+script+"'", stdin)
+// shell runs a script of sh on a host and returns its variable r. The script reads stdin if that is not nil.
+func (s SSH) shell(ctx context.Context, destination, script string, stdin *os.File) (string, error) {
+	marker := newMarker()
+	p, err := s.start(destination, inShell(script+"; echo; echo "+marker+" $r"), stdin, io.Discard)
 	if err != nil {
 		return "", err
 	}
-	if stdin == nil {
-		_ = p.stdin.Close()
-	}
-	defer context.AfterFunc(ctx, p.end)()
-	alarm := time.AfterFunc(within, p.end)
-	answer, found := "", false
-	lines := bufio.NewScanner(io.LimitReader(p.stdout, maxBanner))
-	for !found && lines.Scan() {
-		answer, found = strings.CutPrefix(lines.Text(), marker)
-	}
-	late := !alarm.Stop()
-	ended := p.finish()
-	switch {
-	case ctx.Err() != nil:
-		return "", ctx.Err()
-	case !found && late:
-		return "", ErrSilent
-	case !found && lines.Err() != nil:
-		return "", &CutError{fmt.Sprintf("its answer is not understood: %v", lines.Err())}
-	case !found:
-		return "", &UnreachableError{p.reason(ended)}
-	}
-	return strings.TrimSpace(answer), nil
+	defer context.AfterFunc(ctx, func() { p.end(nil) })()
+	var banner tail
+	result, err := skipBanner(p.stdout, marker, &banner)
+	return result, p.finish(ctx, err, &banner)
 }

@@ -2,21 +2,35 @@ package host
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
 )
 
-// maxBanner bounds what a login shell may print before the answer, in bytes.
-const maxBanner = 256 << 10
+// Error says why a host gives no whole answer.
+type Error struct {
+	Kind Kind
+	Text string
+}
 
-// Output takes what a program prints on a host.
-type Output struct{ Stdout, Stderr io.Writer }
+func (e *Error) Error() string { return e.Text }
+
+// Kind is what can be done about an [Error].
+type Kind int
+
+const (
+	Unreachable Kind = iota // ssh does not get there
+	Shell                   // the login shell does not run the command
+	Missing                 // there is no agentctl
+	Version                 // its agentctl speaks another version of the JSON contract
+	Silent                  // nothing comes any more
+	Cut                     // the connection, or the program there, has ended before the answer was complete
+)
 
 // Answer is how a request has ended.
 type Answer struct {
@@ -26,126 +40,88 @@ type Answer struct {
 	Code int
 }
 
+// maxBanner bounds what a login shell may print before the answer, in bytes.
+const maxBanner = 256 << 10
+
 // Run runs a request on a host, and returns when its ssh has ended. When ctx ends, the command there is ended, and what it still says is passed on.
-// Errors: [UnreachableError], [MissingError], [VersionError], [CutError], [ErrSilent]; those of the writers and of the context.
-func (s SSH) Run(ctx context.Context, destination string, r Request, to Output) (Answer, error) {
+// Errors: [Error]; those of the writers and of the context.
+func (s SSH) Run(ctx context.Context, destination string, r Request, stdout, stderr io.Writer) (a Answer, err error) {
 	marker := newMarker()
-	word := r.word()
-	p, err := s.start(destination, remoteCommand(marker, word), nil)
+	command, stdin := r.command(marker)
+	p, err := s.start(destination, command, nil, stderr)
 	if err != nil {
-		return Answer{}, err
+		return a, err
 	}
 	var answered atomic.Bool
-	stop := context.AfterFunc(ctx, func() {
+	defer context.AfterFunc(ctx, func() {
 		if p.hangUp(); !answered.Load() {
-			p.end()
+			p.end(nil)
 		}
-	})
-	defer stop()
-	alarm := time.AfterFunc(answerTime, p.end)
-	defer alarm.Stop()
-	if word == "" {
-		go func() { _ = send(p.stdin, r) }() // an error shows in what comes back
-	}
-	answer, err := receive(bufio.NewReader(p.stdout), marker, r.Schema, to, func() {
-		answered.Store(true)
-		alarm.Stop()
-	})
-	late := !answered.Load() && !alarm.Stop()
-	ended := p.finish()
-	cut, unanswered, version := (*CutError)(nil), (*UnreachableError)(nil), (*VersionError)(nil)
-	switch {
-	case err == nil:
-		return answer, nil
-	case ctx.Err() != nil:
-		return answer, ctx.Err()
-	case late:
-		return answer, ErrSilent
-	case errors.As(err, &unanswered):
-		unanswered.Reason = p.reason(ended)
-	case errors.As(err, &cut) && cut.Reason == "":
-		cut.Reason = p.reason(ended)
-	case errors.As(err, &version) && version.Hello == Hello{} && isLost(ended):
-		err = &CutError{p.reason(ended)}
-	}
-	return answer, err
+	})()
+	go func() { _, _ = p.stdin.Write(stdin) }() // an error shows in what comes back
+	var banner tail
+	a, err = receive(p.stdout, marker, r.Schema, &banner, stdout, func() { answered.Store(true) })
+	return a, p.finish(ctx, err, &banner)
 }
 
-func send(w io.Writer, r Request) error {
-	content, err := json.Marshal(r)
+// receive reads an answer. An error without a text is explained by what ssh says. answered is called once the answer has begun.
+func receive(in *bufio.Reader, marker, schema string, banner *tail, out io.Writer, answered func()) (a Answer, err error) {
+	platform, err := skipBanner(in, marker, banner)
 	if err != nil {
-		return err
-	}
-	return writeFrame(w, frameRequest, content)
-}
-
-// receive reads an answer. answered is called once it has begun.
-func receive(in *bufio.Reader, marker, schema string, to Output, answered func()) (a Answer, err error) {
-	if err := skipBanner(in, marker); err != nil {
 		return a, err
 	}
-	if a.Hello, err = readHello(in); err != nil {
-		return a, err
+	if platform != "" {
+		return a, &Error{Missing, "it has no agentctl"}
 	}
-	if a.Hello.Schema != schema {
-		return a, &VersionError{a.Hello, schema}
+	line, err := in.ReadSlice('\n')
+	words := strings.SplitN(strings.TrimSpace(string(line)), " ", 5)
+	if err != nil || len(words) < 5 || words[0] != marker {
+		return a, &Error{Version, "its agentctl is of a version that cannot be asked from here"}
+	}
+	if a.Hello = (Hello{words[1], words[2], words[3], words[4]}); a.Hello.Schema != schema {
+		return a, &Error{Version, fmt.Sprintf("its agentctl %s prints %s, and this one reads %s", a.Hello.Version, a.Hello.Schema, schema)}
 	}
 	answered()
-	for {
-		kind, content, err := readFrame(in, maxFrame)
-		switch {
-		case errors.Is(err, errFrame):
-			return a, &CutError{err.Error()}
-		case err != nil:
-			return a, &CutError{}
-		}
-		switch kind {
-		case frameStdout:
-			_, err = to.Stdout.Write(content)
-		case frameStderr:
-			_, err = to.Stderr.Write(content)
-		case frameExit:
-			code, err := strconv.ParseUint(string(content), 10, 8)
-			if err != nil {
-				return a, &CutError{errFrame.Error()}
-			}
-			a.Code = int(code)
-			return a, nil
-		default:
-			err = &CutError{errFrame.Error()}
-		}
-		if err != nil {
-			return a, err
-		}
+	end, err := copyUntil(out, in, marker)
+	if err != nil {
+		return a, err
 	}
+	if a.Code, err = strconv.Atoi(end); err != nil || a.Code < 0 {
+		return Answer{Hello: a.Hello}, &Error{Kind: Cut}
+	}
+	return a, nil
 }
 
-// skipBanner reads what a login shell prints, up to the line of the marker.
-func skipBanner(in *bufio.Reader, marker string) error {
-	for read := 0; read < maxBanner; {
+// skipBanner skips what a login shell prints, and returns what follows the marker.
+func skipBanner(in *bufio.Reader, marker string, banner *tail) (string, error) {
+	rest, err := copyUntil(writerFunc(func(text []byte) error {
+		if banner.add(text) > maxBanner {
+			return &Error{Shell, "its login shell prints more than can be an answer"}
+		}
+		return nil
+	}), in, marker)
+	if cut := (*Error)(nil); errors.As(err, &cut) && cut.Kind == Cut {
+		err = &Error{Kind: Unreachable}
+	}
+	return rest, err
+}
+
+type writerFunc func([]byte) error
+
+func (f writerFunc) Write(text []byte) (int, error) { return len(text), f(text) }
+
+// copyUntil copies lines up to the one that begins with the marker, of which it returns the rest.
+func copyUntil(out io.Writer, in *bufio.Reader, marker string) (rest string, err error) {
+	for begins := true; ; {
 		line, err := in.ReadSlice('\n')
-		read += len(line)
-		text, platform, _ := strings.Cut(strings.TrimRight(string(line), "\r\n"), " ")
-		switch {
-		case err == nil && text == marker && platform != "":
-			return &MissingError{platform}
-		case err == nil && text == marker:
-			return nil
-		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
-			return &UnreachableError{}
+		if text, ok := bytes.CutPrefix(line, []byte(marker)); ok && begins && err == nil {
+			return string(bytes.TrimSpace(text)), nil
+		}
+		if _, err := out.Write(line); err != nil {
+			return "", err
+		}
+		if begins = err == nil; err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return "", &Error{Kind: Cut}
 		}
 	}
-	return &CutError{"its login shell prints more than can be an answer"}
-}
-
-// readHello reads which program answers. An older agentctl does not know the command and says nothing.
-func readHello(in *bufio.Reader) (hello Hello, err error) {
-	kind, content, err := readFrame(in, maxFrame)
-	if err == nil && kind == frameHello {
-		err = json.Unmarshal(content, &hello)
-	}
-	if err != nil || kind != frameHello {
-		return Hello{}, &VersionError{}
-	}
-	return hello, nil
 }

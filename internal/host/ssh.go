@@ -1,9 +1,8 @@
 package host
 
 import (
-	"bytes"
+	"bufio"
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"os"
@@ -11,8 +10,29 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
+)
+
+const (
+	// answerTime is how long a host may say nothing: until it is connected, has run the user's login shell and started agentctl, and then until that prints something
+	// or says that it still works. ssh itself gives up a connection after ten seconds.
+	answerTime = 30 * time.Second
+	// installTime is how long this program may take to be copied to a host: at 40 KB a second.
+	installTime = 10 * time.Minute
+	// hangUpTime is how long a command on a host may take to end after it is told to: as long as one here takes at most.
+	hangUpTime = 2 * time.Second
+	// checkTime is how long a master on this machine may take to say that it is one.
+	checkTime = time.Second
+	// stderrTime is how long what ssh has printed may take to be read after its end: it is in the pipe already. A terminated ssh ends as soon.
+	stderrTime = 100 * time.Millisecond
+	// maxStderr bounds what is read of stderr, in bytes: it has errors, warnings and a line break now and then.
+	maxStderr = 16 << 20
+	// tailSize is how much of a text [tail] keeps, in bytes.
+	tailSize = 4 << 10
+	// lost is the exit code of ssh if it could not connect, or has lost its connection. Else it ends with that of the command.
+	lost = 255
 )
 
 // SSH is the user's OpenSSH client.
@@ -22,42 +42,52 @@ type SSH struct {
 	Environ []string
 	// ConnectTimeout is how long it may take to reach a host, to the second.
 	ConnectTimeout time.Duration
+	// silence is how long a host may say nothing; 0: answerTime.
+	silence time.Duration
 }
 
-// flags are what every connection without a terminal is made with: ssh asks for no password.
-func (s SSH) flags() []string {
-	return append([]string{"-T", "-o", "BatchMode=yes", "-o", "EscapeChar=none"}, s.sharedFlags()...)
-}
-
-// sharedFlags are those of all connections. A dead network is noticed within a minute, and the host gets no agent, display or port of this machine.
+// flags are those of all connections. A dead network is noticed within a minute, and the host gets no agent, display or port of this machine.
 // All else is as the user has configured it, a shared connection too.
-func (s SSH) sharedFlags() []string {
+func (s SSH) flags() []string {
 	return []string{
 		"-a", "-x", "-o", "ConnectTimeout=" + strconv.Itoa(max(1, int(s.ConnectTimeout/time.Second))), "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3",
 		"-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no", "-o", "RemoteCommand=none",
 	}
 }
 
-// process is a running ssh.
+// process is a running ssh, whose stderr it takes.
 type process struct {
 	ssh         SSH
 	destination string
 	cmd         *exec.Cmd
 	stdin       io.WriteCloser
-	stdout      io.ReadCloser
-	stderr      tail
+	stdout      *bufio.Reader
+	out         io.ReadCloser
+	stderr      io.Writer
+	said        tail
 	close, stop sync.Once
 	// patience ends ssh some time after [process.hangUp].
 	patience *time.Timer
 	// left is closed if ssh goes on as the master of a connection that others use.
 	left chan struct{}
+	// ended is done once ssh is to end; its cause says why.
+	ended  context.Context
+	cancel context.CancelCauseFunc
+	// heard is when something was last read, since begun; reading is set while a read waits.
+	begun   time.Time
+	heard   atomic.Int64
+	reading atomic.Bool
 }
 
-// start starts ssh with a command for the host's login shell. The command must mean the same in every shell. It reads what is written to stdin of the
-// process, or a file.
-func (s SSH) start(destination, command string, stdin *os.File) (p *process, err error) {
-	p = &process{ssh: s, destination: destination, cmd: exec.Command(s.Path, append(s.flags(), "--", destination, command)...), left: make(chan struct{})}
-	p.cmd.Env, p.cmd.Stderr = s.Environ, &p.stderr
+// start starts ssh with a command for the host's login shell, which must mean the same in every shell. ssh asks for no password. The command reads what is written
+// to stdin of the process, or a file.
+func (s SSH) start(destination, command string, stdin *os.File, stderr io.Writer) (p *process, err error) {
+	p = &process{ssh: s, destination: destination, stderr: stderr, begun: time.Now(), left: make(chan struct{})}
+	p.ended, p.cancel = context.WithCancelCause(context.Background())
+	flags := append([]string{"-T", "-o", "BatchMode=yes", "-o", "EscapeChar=none"}, s.flags()...)
+	p.cmd = exec.CommandContext(p.ended, s.Path, append(flags, "--", destination, command)...)
+	p.cmd.Env, p.cmd.Stderr = s.Environ, p
+	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
 	p.cmd.WaitDelay = stderrTime // a master of a shared connection may keep stderr open
 	// A Ctrl-C of the terminal reaches this program only, which ends the connection in order.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -66,10 +96,51 @@ func (s SSH) start(destination, command string, stdin *os.File) (p *process, err
 	} else if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	if p.stdout, err = p.cmd.StdoutPipe(); err != nil {
+	if p.out, err = p.cmd.StdoutPipe(); err != nil {
 		return nil, err
 	}
-	return p, p.cmd.Start()
+	p.stdout = bufio.NewReader(p)
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go p.watch()
+	return p, nil
+}
+
+// Read reads stdout.
+func (p *process) Read(b []byte) (int, error) {
+	p.heard.Store(int64(time.Since(p.begun)))
+	p.reading.Store(true)
+	defer p.reading.Store(false)
+	return p.out.Read(b)
+}
+
+// Write takes what ssh, and the command there, print on stderr.
+func (p *process) Write(text []byte) (int, error) {
+	p.heard.Store(int64(time.Since(p.begun)))
+	if p.said.add(text) > maxStderr {
+		p.end(&Error{Cut, "its warnings have no end"})
+		return 0, io.ErrShortWrite
+	}
+	return p.stderr.Write(text)
+}
+
+// watch ends ssh once nothing was heard for too long. Time in which its output is not read does not count.
+func (p *process) watch() {
+	silence := p.ssh.silence
+	if silence == 0 {
+		silence = answerTime
+	}
+	for tick := time.Tick(silence / 10); ; {
+		select {
+		case <-tick:
+			if p.reading.Load() && time.Since(p.begun)-time.Duration(p.heard.Load()) >= silence {
+				p.end(&Error{Silent, "the connection is there, and nothing answers"})
+			}
+		case <-p.ended.Done():
+			return
+		}
+	}
 }
 
 // hangUp closes the input of the command there, which ends it, and ends ssh if that does not end it.
@@ -78,20 +149,19 @@ func (p *process) hangUp() {
 		if p.stdin != nil {
 			_ = p.stdin.Close()
 		}
-		p.patience = time.AfterFunc(hangUpTime, p.end)
+		p.patience = time.AfterFunc(hangUpTime, func() { p.end(nil) })
 	})
 }
 
 // end ends ssh, unless others use its connection, which would end with it: then nothing more is read of it.
-func (p *process) end() {
+func (p *process) end(cause error) {
 	p.stop.Do(func() {
 		if p.isMaster() {
 			close(p.left)
+			_ = p.out.Close()
 		} else {
-			_ = p.cmd.Process.Signal(syscall.SIGTERM)
-			time.AfterFunc(hangUpTime, func() { _ = p.cmd.Process.Kill() })
+			p.cancel(cause)
 		}
-		_ = p.stdout.Close()
 	})
 }
 
@@ -105,79 +175,85 @@ func (p *process) isMaster() bool {
 	return err == nil && strings.Contains(string(said), "(pid="+strconv.Itoa(p.cmd.Process.Pid)+")")
 }
 
-// finish hangs up, waits until ssh has ended, and returns how. It does not wait for a master that others use.
-func (p *process) finish() error {
+// finish hangs up and waits until ssh has ended, unless it goes on as a master that others use. It returns why an answer has ended with an error: its own,
+// that of the caller's context, why ssh was ended from here, or what ssh and the login shell say.
+func (p *process) finish(ctx context.Context, failed error, banner *tail) error {
 	p.hangUp()
 	defer p.patience.Stop()
 	ended := make(chan error, 1)
 	go func() { ended <- p.cmd.Wait() }()
+	code := lost
 	select {
 	case err := <-ended:
-		return err
+		code = 0
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			code = exit.ExitCode()
+		}
 	case <-p.left:
+	}
+	cause := context.Cause(p.ended)
+	p.cancel(nil)
+	why := (*Error)(nil)
+	switch {
+	case failed == nil:
 		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(cause, &why):
+		return why
+	case !errors.As(failed, &why) || why.Text != "" && code != lost:
+		return failed
 	}
+	reason := p.said.lastLine()
+	if reason == "" {
+		reason = banner.lastLine()
+	}
+	if reason = strings.TrimPrefix(reason, "ssh: "); reason == "" {
+		reason = "no reason is given"
+	}
+	switch {
+	case code != lost && why.Kind == Unreachable:
+		return &Error{Shell, "its login shell does not run agentctl: " + reason}
+	case code != lost:
+		return &Error{Cut, "its agentctl has ended with exit code " + strconv.Itoa(code) + ": " + reason}
+	case why.Kind == Unreachable && !wasConnected(reason):
+		return &Error{Unreachable, "it cannot be reached: " + reason}
+	}
+	return &Error{Cut, "the connection has ended: " + reason}
 }
 
-// isLost reports whether ssh has lost its connection, by its exit code. Else it ends with that of the command.
-func isLost(ended error) bool {
-	const lost = 255
-	exit, ok := errors.AsType[*exec.ExitError](ended)
-	return ok && exit.ExitCode() == lost
-}
-
-// reason is the last line that ssh printed on stderr, or the error with which it ended.
-func (p *process) reason(err error) string {
-	if line := p.stderr.lastLine(); line != "" {
-		return strings.TrimPrefix(line, "ssh: ")
-	}
-	if err != nil {
-		return "ssh: " + err.Error()
-	}
-	return "ssh has ended"
+// wasConnected reports whether ssh says that it has lost a connection, so that the command may have been run: by the words of OpenSSH 9.2. Without a connection
+// it says "kex_exchange_identification: Connection closed by remote host".
+func wasConnected(reason string) bool {
+	return strings.HasPrefix(reason, "Connection to ") && strings.Contains(reason, "closed by remote host") || strings.HasPrefix(reason, "Timeout, server ") ||
+		strings.HasPrefix(reason, "client_loop: ") || strings.HasPrefix(reason, "Read from remote host ")
 }
 
 // tail keeps the end of a text.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
+	size int
 }
 
-// tailSize is how much of stderr is kept, in bytes.
-const tailSize = 4 << 10
-
-func (t *tail) Write(text []byte) (int, error) {
+// add returns how long the text is now.
+func (t *tail) add(text []byte) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, text...)
-	if len(t.text) > tailSize {
-		t.text = bytes.Clone(t.text[len(t.text)-tailSize:])
-	}
-	return len(text), nil
+	t.text = append(t.text[:0], t.text[max(0, len(t.text)-tailSize):]...)
+	t.size += len(text)
+	return t.size
 }
 
-func (t *tail) lastLine() string {
+// lastLine returns the last line that is neither empty nor JSON.
+func (t *tail) lastLine() (last string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	lines := strings.Split(strings.TrimRight(string(t.text), "\r\n"), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
-}
-
-// newMarker is a line that ends whatever a login shell prints before the command of ours.
-func newMarker() string { return "agentctl-" + rand.Text() }
-
-// remotePath sets the PATH in which agentctl is found. A shell that is neither interactive nor a login shell seldom has ~/.local/bin there.
-const remotePath = "PATH=$PATH:$HOME/.local/bin; export PATH"
-
-// RemoteVerb is the command of agentctl that answers a request, and InTerminal its flag for the request of [SSH.TerminalCommand]. People do not call it.
-const (
-	RemoteVerb = "__remote"
-	InTerminal = "--terminal"
-)
-
-// remoteCommand is the command that runs agentctl on a host, with a request unless word is "": then that comes by stdin. Every login shell takes the
-// command the same: in single quotes, without a line break, a backslash or an exclamation mark.
-func remoteCommand(marker, word string) string {
-	return "exec sh -c '" + remotePath + "; echo; command -v agentctl >/dev/null 2>&1 || { echo " + marker + " $(uname -sm); exit 127; }; " +
-		"echo " + marker + "; exec agentctl " + strings.TrimSpace(RemoteVerb+" "+word) + "'"
+	for line := range strings.SplitSeq(string(t.text), "\n") {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "{") {
+			last = line
+		}
+	}
+	return last
 }

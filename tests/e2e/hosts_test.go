@@ -2,9 +2,7 @@ package e2e_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +13,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
-	"agentctl/internal/host"
 	"agentctl/internal/output"
 	"agentctl/tests/extent"
 	"agentctl/tests/sshd"
@@ -122,28 +119,19 @@ func answers(ts *testscript.TestScript, name, schema string, files []string) {
 	if schema == "-" {
 		schema = output.SchemaID()
 	}
-	hello, err := json.Marshal(host.Hello{Schema: schema, Version: "v9.9.9\x1b[2J", OS: "linux", Arch: "amd64"})
-	ts.Check(err)
-	var b strings.Builder
-	frame := func(kind byte, text string) { fmt.Fprintf(&b, "%c %d\n%s", kind, len(text), text) }
-	frame('h', string(hello))
-	for _, file := range files {
-		kind := byte('o')
-		if strings.Contains(file, ".err") {
-			kind = 'e'
-		}
-		text := ts.ReadFile(file)
-		for len(text) > 0 {
-			part := text[:min(len(text), 1<<15)]
-			frame(kind, part)
-			text = text[len(part):]
-		}
-	}
-	frame('x', "0")
 	home := machinesOf(ts).homes[name]
-	ts.Check(os.WriteFile(filepath.Join(home, "answer"), []byte(b.String()), 0o644))
+	script := "#!/bin/sh\nset -- $AGENTCTL_CALLER\nprintf '%s " + schema + " linux amd64 v9.9.9\\033[2J\\n' \"$1\"\n"
+	for _, stream := range []string{"answer", "errors"} {
+		var text strings.Builder
+		for _, file := range files {
+			if strings.Contains(file, ".err") == (stream == "errors") {
+				text.WriteString(ts.ReadFile(file))
+			}
+		}
+		ts.Check(os.WriteFile(filepath.Join(home, stream), []byte(text.String()), 0o644))
+	}
 	program := filepath.Join(home, ".local/bin/agentctl")
 	_ = os.Remove(program)
-	ts.Check(os.WriteFile(program, []byte("#!/bin/sh\nexec cat "+home+"/answer\n"), 0o755))
+	ts.Check(os.WriteFile(program, []byte(script+"cat "+home+"/errors >&2\ncat "+home+"/answer\necho\necho $1 0\n"), 0o755))
 	ts.Check(os.Chmod(program, 0o755))
 }

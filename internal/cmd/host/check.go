@@ -69,7 +69,7 @@ func runCheck(ctx context.Context, f cmdutil.Factory, names []string, o *cmdutil
 	}
 	for i, failed := range failures {
 		if failed != nil {
-			f.WarnOfHost(targets[i].Name, failed)
+			f.WarnOfHost(targets[i], failed)
 			err = cmdutil.ErrPartial
 		}
 	}

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -50,7 +52,7 @@ func runInstall(ctx context.Context, f cmdutil.Factory, name string, yes bool) e
 	platform, err := ssh.Platform(ctx, target.Destination)
 	endProgress()
 	if err != nil {
-		return failed(ctx, f, name, err)
+		return failed(ctx, f, target, err)
 	}
 	if here := runtime.GOOS + "/" + runtime.GOARCH; platform.Go() != here {
 		return cmdutil.UnableError(
@@ -68,7 +70,7 @@ func runInstall(ctx context.Context, f cmdutil.Factory, name string, yes bool) e
 	err = copyTo(ctx, f, ssh, target)
 	endProgress()
 	if err != nil {
-		return failed(ctx, f, name, err)
+		return failed(ctx, f, target, err)
 	}
 	return verify(ctx, f, target)
 }
@@ -91,12 +93,14 @@ func copyTo(ctx context.Context, f cmdutil.Factory, ssh host.SSH, t host.Target)
 func verify(ctx context.Context, f cmdutil.Factory, t host.Target) error {
 	const limit = 64 << 10
 	answer, _, err := f.AskHost(ctx, t, limit, "version", "--json")
-	if err != nil {
-		return failed(ctx, f, t.Name, err)
+	bad := (*host.Error)(nil)
+	older := errors.As(err, &bad) && bad.Kind == host.Version
+	if err != nil && !older {
+		return failed(ctx, f, t, err)
 	}
 	here := f.Hello()
 	if answer.Hello != here {
-		f.Warn(fmt.Sprintf("%s: an agentctl %s comes before ~/.local/bin in its PATH, and answers", t.Name, answer.Hello.Version))
+		f.Warn(fmt.Sprintf("%s: another agentctl comes before ~/.local/bin in its PATH, and answers: version %s", t.Name, cmp.Or(answer.Hello.Version, "unknown")))
 		return cmdutil.ErrPartial
 	}
 	_, err = fmt.Fprintf(f.Stdout, "%s  agentctl %s in ~/.local/bin\n", t.Name, here.Version)
@@ -104,10 +108,10 @@ func verify(ctx context.Context, f cmdutil.Factory, t host.Target) error {
 }
 
 // failed reports a host that cannot be asked.
-func failed(ctx context.Context, f cmdutil.Factory, name string, err error) error {
+func failed(ctx context.Context, f cmdutil.Factory, t host.Target, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	f.WarnOfHost(name, err)
+	f.WarnOfHost(t, err)
 	return cmdutil.ErrPartial
 }
