@@ -219,7 +219,7 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 	}
 	// The user can check the details with lsof or in /proc/PID/fd.
 	if s.role == server {
-		c.addServed(s, claim, entry)
+		c.served = append(c.served, servedThread{server: s, claim: claim, entry: entry})
 	}
 	if f := t.lock; f != nil {
 		claim.Kind, claim.Detail = "writer-lock", fmt.Sprintf("holds an exclusive flock on %s (fd %d)", f.Path, f.FD)

@@ -34,11 +34,6 @@ func (c *claimBuilder) addClient(s agentProcess) {
 	c.clients = append(c.clients, client{agentProcess: s, listens: err == nil && len(ports) > 0 && !s.remoteTUI})
 }
 
-// addServed adds a thread of a server.
-func (c *claimBuilder) addServed(s agentProcess, claim discover.Claim, entry discover.Entry) {
-	c.served = append(c.served, servedThread{server: s, claim: claim, entry: entry})
-}
-
 // loaded is when a process loaded a thread, zero if that is not known. It creates the thread's lock file then, and removes it when it unloads
 // the thread (SEEN 0.160–0.171). A file that a killed process left behind is older than the present one.
 func (c *claimBuilder) loaded(s agentProcess, t threadFiles, home string) time.Time {
@@ -63,23 +58,25 @@ func (c *claimBuilder) addClients() {
 	free := slices.DeleteFunc(slices.Clone(c.served), func(s servedThread) bool { return !s.server.isDaemon || c.isForOthers(s) })
 	for i := range c.clients {
 		if t := &c.clients[i]; t.session != "" {
-			t.fits = t.servedTo(c.served, func(s servedThread) bool { return s.claim.Session == t.session })
-			if len(t.fits) == 0 {
+			isNamed := func(s servedThread) bool { return s.claim.Session == t.session }
+			if t.fits = t.servedTo(c.served, isNamed); len(t.fits) == 0 {
 				t.session = "" // it shows another one by now, or none
 				continue
 			}
 			t.kind, t.detail = "argv", "its command line resumes the session"
-			free = without(free, t.servedTo(t.fits, t.mayHaveLoaded)) // one that was loaded before was loaded for another terminal
+			// A thread that was loaded before was loaded for another terminal.
+			free = slices.DeleteFunc(free, func(s servedThread) bool { return t.isServed(s) && isNamed(s) && t.mayHaveLoaded(s) })
 		}
 	}
-	free = c.match(free, func(t client, s servedThread) bool {
+	free = c.match(free, func(t *client, s servedThread) bool {
 		return t.StartedBefore(s.claim.Since) && !t.StartedBefore(s.claim.Since.Add(-startupTime)) && c.mayBegin(t, s)
 	})
-	free = c.match(free, client.mayHaveLoaded)
-	for _, t := range c.clients {
+	free = c.match(free, (*client).mayHaveLoaded)
+	for i := range c.clients {
+		t := &c.clients[i]
 		claims := t.claimsFor(t.fits)
 		if t.listens && t.session == "" {
-			others := t.claimsFor(t.servedTo(free, func(s servedThread) bool { return t.mayHaveLoaded(s) }))
+			others := t.claimsFor(t.servedTo(free, t.mayHaveLoaded))
 			for i := range others {
 				others[i].Alternative = "another terminal may show it, or none"
 			}
@@ -94,50 +91,41 @@ func (c *claimBuilder) addClients() {
 	}
 }
 
-// match gives terminals that have a thread, and of which it is not known which, the one that fits. It does so again for the terminals that
-// are left with fewer. A terminal that none or several fit gets none. It returns the threads that are left.
-func (c *claimBuilder) match(free []servedThread, fits func(client, servedThread) bool) []servedThread {
-	for again := true; again; {
-		again = false
+// match gives terminals that have a thread, and of which it is not known which, the one that fits, if no other terminal has only this one
+// to choose. It does so again for the terminals that are left with fewer. It returns the threads that are left.
+func (c *claimBuilder) match(free []servedThread, fits func(*client, servedThread) bool) []servedThread {
+	for {
+		byOnly := map[string][]*client{} // by the only thread that fits
 		for i := range c.clients {
 			t := &c.clients[i]
-			if !t.listens || len(t.fits) > 0 || t.session != "" {
-				continue
-			}
-			found := t.servedTo(free, func(s servedThread) bool { return fits(*t, s) })
-			rivals := slices.ContainsFunc(c.clients, func(o client) bool {
-				return o.ID != t.ID && o.listens && len(o.fits) == 0 && o.session == "" && len(found) == 1 &&
-					slices.Equal(ids(o.servedTo(free, func(s servedThread) bool { return fits(o, s) })), ids(found))
-			})
-			if len(found) == 1 && !rivals {
-				t.fits, again = found, true
-				t.kind, t.detail = "birth", "the daemon has loaded the session since this terminal started, and no other one that fits"
-				free = without(free, found)
+			found := t.servedTo(free, func(s servedThread) bool { return fits(t, s) })
+			if t.listens && len(t.fits) == 0 && t.session == "" && len(found) == 1 {
+				byOnly[found[0].claim.Session] = append(byOnly[found[0].claim.Session], t)
 			}
 		}
+		before := len(free)
+		free = slices.DeleteFunc(free, func(s servedThread) bool {
+			list := byOnly[s.claim.Session]
+			if len(list) != 1 || !list[0].isServed(s) {
+				return false
+			}
+			list[0].fits, list[0].kind = []servedThread{s}, "birth"
+			list[0].detail = "the daemon has loaded the session since this terminal started, and no other one that fits"
+			return true
+		})
+		if len(free) == before {
+			return free
+		}
 	}
-	return free
-}
-
-// without returns the threads that are not among others.
-func without(list, others []servedThread) []servedThread {
-	return slices.DeleteFunc(slices.Clone(list), func(s servedThread) bool { return slices.Contains(ids(others), s.claim.Session) })
-}
-
-func ids(list []servedThread) (ids []string) {
-	for _, s := range list {
-		ids = append(ids, s.claim.Session)
-	}
-	return ids
 }
 
 // mayHaveLoaded reports whether the daemon has loaded a thread since the terminal started, as far as that is known.
-func (t client) mayHaveLoaded(s servedThread) bool {
+func (t *client) mayHaveLoaded(s servedThread) bool {
 	return s.claim.Since.IsZero() || t.StartedBefore(s.claim.Since)
 }
 
 // claimsFor returns a terminal's claims to show the threads.
-func (t client) claimsFor(list []servedThread) (claims []discover.Claim) {
+func (t *client) claimsFor(list []servedThread) (claims []discover.Claim) {
 	for _, s := range list {
 		claim := t.claim
 		claim.Session, claim.Path, claim.Home, claim.Dir = s.claim.Session, s.claim.Path, s.claim.Home, s.claim.Dir
@@ -149,13 +137,18 @@ func (t client) claimsFor(list []servedThread) (claims []discover.Claim) {
 }
 
 // servedTo returns the threads that servers of the terminal's home run and that fit.
-func (t client) servedTo(list []servedThread, fits func(servedThread) bool) (found []servedThread) {
+func (t *client) servedTo(list []servedThread, fits func(servedThread) bool) (found []servedThread) {
 	for _, s := range list {
-		if s.server.UID == t.UID && s.claim.Home == t.claim.Home && fits(s) {
+		if t.isServed(s) && fits(s) {
 			found = append(found, s)
 		}
 	}
 	return found
+}
+
+// isServed reports whether a server of the terminal's home runs a thread.
+func (t *client) isServed(s servedThread) bool {
+	return s.server.UID == t.UID && s.claim.Home == t.claim.Home
 }
 
 // isForOthers reports whether a thread was begun for somebody else than a terminal, by what is stored: a sub-agent, or one of `exec --remote`.
@@ -165,7 +158,7 @@ func (c *claimBuilder) isForOthers(s servedThread) bool {
 }
 
 // mayBegin reports whether a terminal may have begun a thread in its directory, or in a worktree that Codex has made.
-func (c *claimBuilder) mayBegin(t client, s servedThread) bool {
+func (c *claimBuilder) mayBegin(t *client, s servedThread) bool {
 	r, ok := c.record(s)
 	return !ok || isBelow(r.Dir, filepath.Join(s.claim.Home, worktreesDir)) || discover.RealPath(r.Dir) == discover.RealPath(t.newThreadDir(t.Process))
 }

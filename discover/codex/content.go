@@ -9,7 +9,8 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// FilterContent implements [discover.ContentFilter]. It reads whole rollouts, and those that they continue.
+// FilterContent implements [discover.ContentFilter]. It reads whole rollouts. A word that two parts of one message have only
+// together is not found.
 func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
 	return fsread.FilterParallel(ctx, entries, func(ctx context.Context, e discover.Entry) bool { return mayMatch(ctx, e.Path, match) })
 }
@@ -23,7 +24,7 @@ func mayMatch(ctx context.Context, path string, match func([]byte) bool) bool {
 	defer f.Close()
 	begin, found := true, false
 	err = f.Blocks(func(b []byte) bool {
-		found = begin && continuesAnother(b) || match(b) || transcript.JoinsStrings(b)
+		found = begin && continuesAnother(b) || match(b)
 		begin = false
 		return !found
 	})

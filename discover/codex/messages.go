@@ -51,9 +51,6 @@ type messageReader struct {
 	gap         gap     // of the file, where it is compressed
 	gapReported bool    // a warning was yielded for it
 	base        segment // that the file continues
-
-	longLine bool  // the next newer line is too long to be read
-	longEnd  int64 // the offset at which that line ends
 }
 
 func newMessageReader(ctx context.Context, r discover.Record, yield func(discover.Message, error) bool) *messageReader {
@@ -90,7 +87,6 @@ func (m *messageReader) readFile(f *fsread.File, g gap, s segment, newest bool) 
 	if _, err := f.Backward(0, m.addLine); err != nil {
 		m.warn(s.path, err)
 	}
-	m.finishLongLine(0)
 	if m.stopped {
 		return segment{}
 	}
@@ -103,9 +99,8 @@ func (m *messageReader) addLine(l fsread.Line) bool {
 		m.fail(err)
 		return false
 	}
-	m.finishLongLine(l.Offset + int64(len(l.Bytes)) + 1)
 	if l.Cut {
-		m.longLine, m.longEnd = true, l.Offset+int64(len(l.Bytes))
+		m.warn(m.path, fmt.Errorf("a record of more than %d MB before byte %d is left out", fsread.MaxLine>>20, l.Offset+int64(len(l.Bytes))))
 		return !m.stopped
 	}
 	if l.Offset < m.gap.start && m.gap.size > 0 && !m.gapReported {
@@ -129,20 +124,6 @@ func (m *messageReader) addLine(l fsread.Line) bool {
 // isBeyondSegment reports whether a record was written after the place from which a newer rollout continues.
 func (m *messageReader) isBeyondSegment(l fsread.Line) bool {
 	return m.endOrdinal > 0 && jsonl.Object(l.Bytes).Get("ordinal").Int() >= m.endOrdinal
-}
-
-// finishLongLine reports a line that was too long to be read, once the offset of its beginning is known.
-func (m *messageReader) finishLongLine(start int64) {
-	if !m.longLine || m.stopped {
-		return
-	}
-	m.longLine = false
-	m.warn(m.path, fmt.Errorf("a record of %d MB at byte %d is left out", (m.longEnd-start)>>20, start))
-	head := make([]byte, 64<<10)
-	n, _ := m.file.ReadAt(head, start)
-	if r, ok := transcript.Decode(head[:n], m.thread); ok {
-		m.builder.AddIncompleteResult(&r)
-	}
 }
 
 func (m *messageReader) emit(msg discover.Message) {

@@ -23,11 +23,10 @@ const tuiServer = "codex_tui"
 // FindClients implements [launch.Releaser]. The daemon says which terminal has loaded each thread. A terminal that has loaded several that
 // are still there shows one of them. One that has loaded none shows a thread that another has loaded: by its command line, or any.
 func (Adapter) FindClients(ctx context.Context, s discover.Session, _ launch.Environment) (sure, possible []proc.Process, err error) {
-	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool { return serverSocket(p) != "" })
-	if i < 0 {
+	server, path := serverOf(s)
+	if path == "" {
 		return s.Clients, s.PossibleClients(), nil
 	}
-	server, path := s.Processes[i], serverSocket(s.Processes[i])
 	table, err := proc.ReadTable(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -111,18 +110,17 @@ func (c *rpcClient) threadsByPort() (map[int][]string, error) {
 // archived; it is unarchived in the same moment. A thread without a prompt is left to the daemon: to be archived, it would be stored. Of
 // other servers, whose clients may be anything, nothing is asked.
 func (Adapter) Unload(ctx context.Context, s discover.Session, _ launch.Environment) (unloads bool, err error) {
-	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool { return serverSocket(p) != "" })
-	if i < 0 || s.Path == "" {
+	server, path := serverOf(s)
+	if path == "" || s.Path == "" {
 		return false, nil
 	}
-	server := s.Processes[i]
 	if args, _ := server.Args(); !parseArgs(args).isDaemon || s.Source != "tui" && s.Source != "exec" {
 		return false, nil
 	}
 	if info, err := os.Stat(s.Path); err != nil || info.Size() == 0 {
 		return false, nil
 	}
-	c, err := ask(ctx, serverSocket(server), server)
+	c, err := ask(ctx, path, server)
 	if err != nil {
 		return false, err
 	}

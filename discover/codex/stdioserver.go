@@ -2,9 +2,10 @@ package codex
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"io"
 
 	"agentctl/launch"
 )
@@ -13,10 +14,8 @@ import (
 // each line, and ends when its stdin ends (SEEN 0.149-0.169).
 type stdioServer struct {
 	*launch.StdioServer
-	lines *bufio.Reader
+	lines *bufio.Scanner
 }
-
-var errMessageTooLong = errors.New("a message is longer than is read")
 
 // startStdioServer starts the program as an app-server in a directory, with additional variables.
 func startStdioServer(ctx context.Context, host launch.Environment, dir string, variables []string, program string) (stdioServer, error) {
@@ -24,7 +23,9 @@ func startStdioServer(ctx context.Context, host launch.Environment, dir string, 
 	if err != nil {
 		return stdioServer{}, err
 	}
-	return stdioServer{s, bufio.NewReader(s.Stdout)}, nil
+	lines := bufio.NewScanner(s.Stdout)
+	lines.Buffer(nil, maxMessage)
+	return stdioServer{s, lines}, nil
 }
 
 // sendMessage implements [rpcConn].
@@ -35,18 +36,10 @@ func (s stdioServer) sendMessage(message []byte) error {
 
 // receive implements [rpcConn].
 func (s stdioServer) receive() ([]byte, error) {
-	var message []byte
-	for {
-		part, err := s.lines.ReadSlice('\n')
-		switch message = append(message, part...); {
-		case len(message) > maxMessage:
-			return nil, errMessageTooLong
-		case err == nil:
-			return message, nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, s.explain(err)
-		}
+	if s.lines.Scan() {
+		return s.lines.Bytes(), nil
 	}
+	return nil, s.explain(cmp.Or(s.lines.Err(), io.EOF))
 }
 
 // explain adds what a server that has ended too early has written to its stderr.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -23,19 +22,28 @@ func (Adapter) StopSignals() []syscall.Signal {
 
 // NeedsInterrupt implements [launch.Stopper]. The daemon behind the TUIs of a home runs the threads of all of them.
 func (Adapter) NeedsInterrupt(s discover.Session) bool {
-	return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return serverSocket(p) != "" })
+	_, path := serverOf(s)
+	return path != ""
+}
+
+// serverOf returns the app-server with a socket that runs a session; "" if none does.
+func serverOf(s discover.Session) (server proc.Process, socket string) {
+	for _, p := range s.Processes {
+		if path := serverSocket(p); path != "" {
+			return p, path
+		}
+	}
+	return proc.Process{}, ""
 }
 
 // Interrupt interrupts the turns of a session and its sub-agents if an app-server with a socket runs them: the daemon behind the TUIs of
 // a home. It also ends the commands of their tools, which an interrupted turn leaves to the daemon. The thread stays loaded and idle.
 // Other servers do not accept it: only their clients can talk to them.
 func (Adapter) Interrupt(ctx context.Context, s discover.Session, _ launch.Environment) (accepted bool, err error) {
-	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool { return serverSocket(p) != "" })
-	if i < 0 {
+	server, path := serverOf(s)
+	if path == "" {
 		return false, nil
 	}
-	server := s.Processes[i]
-	path := serverSocket(server)
 	c, err := ask(ctx, path, server)
 	if err != nil {
 		return false, err

@@ -160,51 +160,24 @@ func (f *subagentTree) candidates(ctx context.Context) []discover.Entry {
 // readOrigin reads which thread started a thread, and nothing else.
 func readOrigin(ctx context.Context, e discover.Entry, t *storedThread) (ok bool, err error) {
 	t.reset(e)
-	m, changed, err := readFirstRecord(ctx, e)
+	f, err := openHead(ctx, e.Path, firstRecordLimit)
 	if fsread.IsNotExist(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, warn(e.Path, err)
 	}
-	t.startedBy, t.Parent, t.fileTime = m.StarterID(), m.ParentID(), changed
+	defer f.Close()
+	h, err := transcript.ReadHead(f, e.ID, func(h *transcript.Head) bool { return h.Meta.Found })
+	if err != nil {
+		return false, warn(e.Path, err)
+	}
+	t.startedBy, t.Parent, t.fileTime = h.Meta.StarterID(), h.Meta.ParentID(), f.ModTime()
 	return true, nil
 }
 
-// firstPage is the number of bytes that contain the parent thread in most rollouts. It comes before the agent's long instructions.
-const firstPage = 4 << 10
-
-// readFirstRecord reads as much of a rollout's first record as contains the parent thread. changed is the file's modification time.
-func readFirstRecord(ctx context.Context, e discover.Entry) (m transcript.Meta, changed time.Time, err error) {
-	f, err := openHead(ctx, e.Path, firstPage)
-	if err != nil {
-		return m, changed, err
-	}
-	m, ok := parseFirstPage(f)
-	changed = f.ModTime()
-	if err := f.Close(); ok || err != nil {
-		return m, changed, err
-	}
-	if f, err = openHead(ctx, e.Path, transcript.HeadLimit); err != nil {
-		return m, changed, err
-	}
-	defer f.Close()
-	h, err := transcript.ReadHead(f, e.ID, func(h *transcript.Head) bool { return h.Meta.Found })
-	return h.Meta, f.ModTime(), err
-}
-
-// parseFirstPage parses the first record as far as it is on the first page. It is not ok if the page does not show the parent thread.
-// A read error is not reported: it comes again when more is read.
-func parseFirstPage(f *fsread.File) (m transcript.Meta, ok bool) {
-	page := make([]byte, min(firstPage, f.Size()))
-	n, _ := f.ReadAt(page, 0)
-	r, ok := transcript.Decode(page[:n], "")
-	if !ok || r.Kind != transcript.SessionMeta {
-		return m, false
-	}
-	m = transcript.ParseMeta(&r)
-	return m, m.StarterID() != "" || m.Source.Word != "" && m.Source.Subagent == ""
-}
+// firstRecordLimit is the number of bytes that are searched for the first record, which has up to 70 KB.
+const firstRecordLimit = 1 << 20
 
 // subagentDelay is how much later than a thread's last record its sub-agent may begin: the record of it is written after that.
 const subagentDelay = 10 * time.Minute

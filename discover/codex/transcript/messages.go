@@ -91,14 +91,6 @@ func (b *MessageBuilder) Add(r *Record, at int64) {
 	}
 }
 
-// AddIncompleteResult takes the beginning of a record that is too long to be read as a whole. If it is the result of a tool call,
-// the call has ended.
-func (b *MessageBuilder) AddIncompleteResult(r *Record) {
-	if r.Kind == ToolResult {
-		b.results.add(r)
-	}
-}
-
 // add emits a message, unless the user took its turn back.
 func (b *MessageBuilder) add(m discover.Message) {
 	if b.rolledBack == 0 {
