@@ -142,7 +142,7 @@ func TestOneWriterOfStderr(t *testing.T) {
 	allowed := map[string]string{
 		"../cmdutil/app.go":         "makes the reporter, and names it to the library, which prints nothing there",
 		"../cmdutil/pager.go":       "of the pager, which excludes --json",
-		"lock/command.go":           "of the command that lock runs, which excludes --json",
+		"lock/lock.go":              "of the command that lock runs, which excludes --json",
 		"../cmdutil/hosts_run.go":   "gives a command that another machine asks for that one's stderr",
 		"../cmdutil/hosts_asked.go": "tells the agentctl that asks that it works, and what is wrong with the call",
 		"../cmdutil/confirm.go":     "the question on a terminal, which excludes --json",

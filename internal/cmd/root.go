@@ -20,7 +20,6 @@ import (
 	"agentctl/internal/cmd/launch"
 	"agentctl/internal/cmd/list"
 	"agentctl/internal/cmd/lock"
-	"agentctl/internal/cmd/locks"
 	"agentctl/internal/cmd/logs"
 	"agentctl/internal/cmd/metrics"
 	"agentctl/internal/cmd/resume"
@@ -74,7 +73,7 @@ func Verbs() []cmdutil.Verb {
 		{Name: "guard", New: guard.New, FindsSessions: true},
 		{Name: "lock", New: lock.New, FindsSessions: true},
 		{Name: "unlock", New: lock.NewUnlock, FindsSessions: true},
-		{Name: "locks", New: locks.New, FindsSessions: true},
+		{Name: "locks", New: lock.NewLocks, FindsSessions: true},
 		{Name: "worktree", New: worktree.New, FindsSessions: true},
 		{Name: "hooks", New: hooks.New},
 		{Name: "usage", New: usage.New, FindsSessions: true, TakesHosts: true},

@@ -1,20 +1,26 @@
-// Package lock is the commands lock and unlock.
+// Package lock is the commands lock, unlock and locks.
 package lock
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/cmdutil"
+	"agentctl/internal/terminal"
 	"agentctl/lock"
+	"agentctl/proc"
 )
 
-type options struct {
+type lockOptions struct {
 	repo        string
 	by, reason  string
 	duration    time.Duration
@@ -22,7 +28,7 @@ type options struct {
 }
 
 func New(f cmdutil.Factory) *cli.Command {
-	o := &options{}
+	o := &lockOptions{}
 	return &cli.Command{
 		Usage:     "lock a directory while a command runs, or until it is unlocked",
 		UsageText: "agentctl lock [FLAGS] DIR [-- COMMAND ARGUMENTS…]\nagentctl lock [FLAGS] --repo DIR [-- COMMAND ARGUMENTS…]",
@@ -60,7 +66,7 @@ func New(f cmdutil.Factory) *cli.Command {
 	}
 }
 
-func lockArguments(c *cli.Context, o *options) (dir string, command []string, err error) {
+func lockArguments(c *cli.Context, o *lockOptions) (dir string, command []string, err error) {
 	args, command := cmdutil.SplitPassed(c.Args().Slice())
 	switch {
 	case len(args) == 1 && o.repo != "":
@@ -78,40 +84,39 @@ func lockArguments(c *cli.Context, o *options) (dir string, command []string, er
 }
 
 // declare stores a lock on each of the workspaces, or on none.
-func declare(ctx context.Context, c *cmdutil.Call, workspaces []*lock.Workspace, o *options) error {
-	store := lock.StoreFromEnv(c.Getenv)
-	for _, workspace := range workspaces {
-		if list, err := store.ForWorkspace(workspace, c.Now()); err == nil && len(list) > 0 {
-			return declaredAlready(c.Factory, store, workspace)
-		}
-	}
+func declare(ctx context.Context, c *cmdutil.Call, workspaces []*lock.Workspace, o *lockOptions) error {
 	activity, err := c.Activity(ctx, "looking for running sessions")
 	if err != nil {
 		return err
 	}
-	now := c.Now().UTC().Truncate(time.Millisecond)
+	store, now := lock.StoreFromEnv(c.Getenv), c.Now().UTC().Truncate(time.Millisecond)
 	d := lock.DeclaredLock{By: cmp.Or(o.by, activity.Owner), Reason: o.reason, Since: now}
 	if o.duration > 0 {
 		d.Until = now.Add(o.duration)
 	}
-	var locks []lock.Lock
-	for _, workspace := range workspaces {
+	var locks, others []lock.Lock
+	for i, workspace := range workspaces {
 		x := c.ConflictsAt(activity, workspace, false)
 		d.Dir = workspace.Top
 		err := store.Declare(ctx, workspace, d, now)
 		if errors.Is(err, lock.ErrAlreadyDeclared) {
-			err = declaredAlready(c.Factory, store, workspace)
-		}
-		if err != nil && len(locks) == 0 {
-			return err
+			if list, unread := store.ForWorkspace(workspace, now); len(list) > 0 {
+				err = cmdutil.LocksErr([]lock.Lock{{Kind: lock.KindDeclared, Dir: d.Dir, Declared: &list[0]}}, "then lock it again")
+			} else {
+				err = errors.Join(err, unread)
+			}
 		}
 		if err != nil {
-			return errors.Join(err, undeclare(context.WithoutCancel(ctx), c, store, workspaces[:len(locks)], d))
+			if i > 0 {
+				err = errors.Join(err, undeclare(context.WithoutCancel(ctx), store, workspaces[:i], d))
+			}
+			return err
 		}
-		for _, l := range x.Locks {
-			c.Warn(cmdutil.DescribeLock(l) + "; the lock affects only later commands")
-		}
-		locks = append(locks, lock.Lock{Kind: lock.KindDeclared, Dir: workspace.Top, Declared: &d})
+		others = append(others, x.Locks...)
+		locks = append(locks, lock.Lock{Kind: lock.KindDeclared, Dir: d.Dir, Declared: &d})
+	}
+	for _, l := range others {
+		c.Warn(cmdutil.DescribeLock(l) + "; the lock affects only later commands")
 	}
 	unseen := c.WarnIfBlind(activity)
 	if o.json {
@@ -121,10 +126,10 @@ func declare(ctx context.Context, c *cmdutil.Call, workspaces []*lock.Workspace,
 }
 
 // undeclare removes the locks on these workspaces that this command has just declared.
-func undeclare(ctx context.Context, c *cmdutil.Call, store lock.Store, workspaces []*lock.Workspace, ours lock.DeclaredLock) error {
+func undeclare(ctx context.Context, store lock.Store, workspaces []*lock.Workspace, ours lock.DeclaredLock) error {
 	var remove []lock.DeclaredLock
 	for _, workspace := range workspaces {
-		list, err := store.ForWorkspace(workspace, c.Now())
+		list, err := store.ForWorkspace(workspace, ours.Since)
 		if err != nil {
 			return err
 		}
@@ -134,14 +139,89 @@ func undeclare(ctx context.Context, c *cmdutil.Call, store lock.Store, workspace
 			}
 		}
 	}
-	return store.Remove(ctx, c.Now(), remove...)
+	return store.Remove(ctx, ours.Since, remove...)
 }
 
-// declaredAlready returns a conflict error with the existing lock.
-func declaredAlready(f cmdutil.Factory, store lock.Store, workspace *lock.Workspace) error {
-	list, err := store.ForWorkspace(workspace, f.Now())
-	if len(list) == 0 {
-		return errors.Join(lock.ErrAlreadyDeclared, err)
+// runLocked runs the command under kernel locks that it inherits, one on each workspace, passes signals on, and ends
+// with its exit code. With force, sessions and declared locks are ignored.
+func runLocked(ctx context.Context, c *cmdutil.Call, workspaces []*lock.Workspace, command []string, force bool) error {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
+	var all []*lock.Flock
+	defer func() {
+		for _, held := range all {
+			held.Release()
+		}
+	}()
+	var taken *lock.Workspace // by somebody else
+	for _, workspace := range workspaces {
+		limited, cancel := context.WithTimeout(ctx, lock.FlockTimeout)
+		held, err := lock.FlockWorkspace(limited, workspace.Top)
+		cancel()
+		if errors.Is(err, lock.ErrFlocked) {
+			taken = workspace
+			break
+		}
+		if err != nil {
+			return err
+		}
+		all = append(all, held)
+		cmd.ExtraFiles = append(cmd.ExtraFiles, held.File())
 	}
-	return cmdutil.LocksErr([]lock.Lock{{Kind: lock.KindDeclared, Dir: workspace.Top, Declared: &list[0]}}, "then lock it again")
+	activity, err := lock.ReadActivity(ctx, c.Scanner, c.Getenv, c.Now) // after the workspaces are held: who has come before is seen
+	if err != nil {
+		return err
+	}
+	unseen := c.WarnIfBlind(activity)
+	if taken != nil {
+		x := c.ConflictsAt(activity, taken, c.Config.Strict)
+		x.AddHolders(activity.Table, true)
+		return cmdutil.LocksErr(x.Locks, "wait for it")
+	}
+	for _, workspace := range workspaces {
+		if force {
+			break
+		}
+		if err := cmdutil.LocksErr(c.ConflictsAt(activity, workspace, c.Config.Strict).All(), "wait for it, or --force"); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(passSignals(cmd), unseen)
+}
+
+// passSignals runs a command in place of this one: signals reach it and all its descendants, and its exit code is
+// returned.
+func passSignals(cmd *exec.Cmd) error {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	defer signal.Stop(signals)
+	job, err := proc.StartJob(cmd, !terminal.Foreground())
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- job.Wait() }()
+	for {
+		select {
+		case s := <-signals:
+			if sig, ok := s.(syscall.Signal); ok && !byKey(s, terminal.Foreground) {
+				job.Signal(sig)
+			}
+		case err := <-ended:
+			exit, ok := errors.AsType[*exec.ExitError](err)
+			if !ok {
+				return err
+			}
+			if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+				return cmdutil.ExitWith(128 + int(status.Signal()))
+			}
+			return cmdutil.ExitWith(exit.ExitCode())
+		}
+	}
+}
+
+// byKey reports whether a signal comes from a key of the terminal in whose foreground this process is. The command has
+// received it already, and many programs take a second one as an order to end at once.
+func byKey(s os.Signal, foreground func() bool) bool {
+	return (s == os.Interrupt || s == syscall.SIGQUIT) && foreground()
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
 	"agentctl/lock"
 )
 
@@ -31,11 +33,11 @@ func NewUnlock(f cmdutil.Factory) *cli.Command {
 		},
 		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl unlock .", "agentctl unlock --repo . --force"),
 		Action: func(c *cli.Context) error {
-			want, what := 1, "a directory"
+			want := 1
 			if o.repo != "" {
 				want = 0
 			}
-			args, err := cmdutil.Arguments(c, want, what)
+			args, err := cmdutil.Arguments(c, want, "a directory")
 			if err != nil {
 				return err
 			}
@@ -48,31 +50,18 @@ func NewUnlock(f cmdutil.Factory) *cli.Command {
 	}
 }
 
+// unlock removes all locks on a directory or on the worktrees of a repository, or none.
 func unlock(ctx context.Context, c *cmdutil.Call, dir string, o *unlockOptions) error {
-	if o.repo != "" {
-		workspaces, err := findWorkspaces(ctx, c.Factory, "unlock", "", o.repo)
-		if err != nil {
-			return err
-		}
-		return unlockAll(ctx, c, workspaces, "any worktree of "+o.repo, o)
-	}
-	workspace, err := lock.WorkspaceOf(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		workspace, err = lock.MissingWorkspace(dir) // what it was locked for has gone with it
-	}
+	workspaces, err := findWorkspaces(ctx, c.Factory, "unlock", dir, o.repo)
 	if err != nil {
-		return cmdutil.UsageError("unlock", "%v", err)
+		return err
 	}
-	return unlockAll(ctx, c, []*lock.Workspace{workspace}, workspace.Top, o)
-}
-
-// unlockAll removes all locks on the workspaces, or none. name names the workspaces in an error.
-func unlockAll(ctx context.Context, c *cmdutil.Call, workspaces []*lock.Workspace, name string, o *unlockOptions) error {
 	store := lock.StoreFromEnv(c.Getenv)
 	var all []lock.DeclaredLock
+	var shown []lock.Lock
 	var unread error
 	for _, workspace := range workspaces {
-		locks, err := store.ForWorkspace(workspace, c.Now())
+		list, err := store.ForWorkspace(workspace, c.Now())
 		if errors.Is(err, lock.ErrNoStore) {
 			return err
 		}
@@ -80,33 +69,106 @@ func unlockAll(ctx context.Context, c *cmdutil.Call, workspaces []*lock.Workspac
 			unread = err
 			c.Warn(err.Error())
 		}
-		if !o.force && len(locks) > 0 {
-			if err := ownLocks(ctx, c, workspace, locks, o.by); err != nil {
-				return err
-			}
+		for _, d := range list {
+			all = append(all, d)
+			shown = append(shown, lock.Lock{Kind: lock.KindDeclared, Dir: workspace.Top, Declared: &d})
 		}
-		all = append(all, locks...)
 	}
 	if len(all) == 0 {
+		name := "any worktree of " + o.repo
+		if o.repo == "" {
+			name = workspaces[0].Top
+		}
 		return errors.Join(cmdutil.NotFoundError("no declared lock on "+name), unread)
+	}
+	if by := o.by; !o.force {
+		if by == "" {
+			activity, err := c.Activity(ctx, "looking for the current session")
+			if err != nil {
+				return err
+			}
+			by = activity.Owner
+		}
+		for _, l := range shown {
+			if l.Declared.ReadErr != nil || l.Declared.By != by {
+				return cmdutil.ConflictError(cmdutil.DescribeLock(l), "--force removes it all the same")
+			}
+		}
 	}
 	return store.Remove(ctx, c.Now(), all...)
 }
 
-// ownLocks returns a conflict error if one of the locks belongs to another owner than by, or than the caller if by is
-// "".
-func ownLocks(ctx context.Context, c *cmdutil.Call, workspace *lock.Workspace, locks []lock.DeclaredLock, by string) error {
-	if by == "" {
-		activity, err := c.Activity(ctx, "looking for the current session")
+func lockRepoFlag(to *string) cli.Flag {
+	return &cli.StringFlag{Name: "repo", Usage: "all current worktrees of the git repository that contains `DIR`", Destination: to}
+}
+
+// findWorkspaces returns the workspaces to lock or unlock: that of dir, or all current worktrees of a repository. They are
+// sorted, so that two commands that hold them all cannot wait for each other.
+func findWorkspaces(ctx context.Context, f cmdutil.Factory, verb, dir, repo string) ([]*lock.Workspace, error) {
+	if repo == "" {
+		workspace, err := lock.WorkspaceOf(dir)
+		if verb == "unlock" && errors.Is(err, fs.ErrNotExist) {
+			workspace, err = lock.MissingWorkspace(dir) // what it was locked for has gone with it
+		}
 		if err != nil {
-			return err
+			return nil, cmdutil.UsageError(verb, "%v", err)
 		}
-		by = activity.Owner
+		return []*lock.Workspace{workspace}, nil
 	}
-	for _, d := range locks {
-		if d.ReadErr != nil || d.By != by {
-			return cmdutil.ConflictError(cmdutil.DescribeLock(lock.Lock{Kind: lock.KindDeclared, Dir: workspace.Top, Declared: &d}), "--force removes it all the same")
+	r, err := f.OpenRepository(ctx, verb, repo)
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var workspaces []*lock.Workspace
+	for _, w := range list {
+		if w.Bare || w.Prunable {
+			continue
 		}
+		workspace, err := lock.WorkspaceOf(w.Path)
+		if err != nil {
+			return nil, err
+		}
+		workspaces = append(workspaces, workspace)
 	}
-	return nil
+	if len(workspaces) == 0 {
+		return nil, cmdutil.UsageError(verb, "--repo: %s has no worktree", repo)
+	}
+	slices.SortFunc(workspaces, func(a, b *lock.Workspace) int { return strings.Compare(a.Top, b.Top) })
+	return workspaces, nil
+}
+
+func NewLocks(f cmdutil.Factory) *cli.Command {
+	o := &cmdutil.CommonFlags{}
+	return &cli.Command{
+		Usage:              "list the locks in force: session locks, held locks and declared locks",
+		UsageText:          "agentctl locks [FLAGS]",
+		Flags:              []cli.Flag{cmdutil.FormatFlag(&o.Format, "{{.type}} {{.directory}}"), cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor)},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl locks", "agentctl locks --json"),
+		Action:             func(c *cli.Context) error { return locks(c.Context, f, o) },
+	}
+}
+
+func locks(ctx context.Context, f cmdutil.Factory, o *cmdutil.CommonFlags) error {
+	c, err := f.NewCall("locks", o, output.Lock{})
+	if err != nil {
+		return err
+	}
+	activity, err := c.Activity(ctx, "looking for running sessions")
+	if err != nil {
+		return err
+	}
+	list, bad := activity.List(c.Config.Strict)
+	if err := c.PrintLocks(list); err != nil {
+		return err
+	}
+	err = f.ReportWarnings(activity.Warnings)
+	if bad != nil {
+		f.Warn(bad.Error())
+		err = cmdutil.ErrPartial
+	}
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
 	"agentctl/launch/worktree"
@@ -25,7 +27,7 @@ type cleanOptions struct {
 	force, branch, dryRun bool
 }
 
-func newClean(f cmdutil.Factory) *cli.Command {
+func newWorktreeClean(f cmdutil.Factory) *cli.Command {
 	o := &cleanOptions{}
 	return &cli.Command{
 		Name:      "clean",
@@ -47,12 +49,12 @@ func newClean(f cmdutil.Factory) *cli.Command {
 			if len(args)+len(o.groups.Value()) == 0 {
 				return cmdutil.UsageError("worktree clean", "worktree clean needs a worktree's path or branch, or --group")
 			}
-			return runClean(c.Context, f, args, o)
+			return cleanWorktrees(c.Context, f, args, o)
 		},
 	}
 }
 
-func runClean(ctx context.Context, f cmdutil.Factory, args []string, o *cleanOptions) error {
+func cleanWorktrees(ctx context.Context, f cmdutil.Factory, args []string, o *cleanOptions) error {
 	c, err := f.NewCall("worktree clean", &o.CommonFlags, nil)
 	if err != nil {
 		return err
@@ -77,10 +79,7 @@ func runClean(ctx context.Context, f cmdutil.Factory, args []string, o *cleanOpt
 	if err := printCleaned(f, results, o); err != nil {
 		return err
 	}
-	if err := cleanError(failed, len(chosen)); err != nil {
-		return err
-	}
-	return cleaning.partial
+	return cmp.Or(cleanError(failed, len(chosen)), cleaning.partial)
 }
 
 // cleaner is one run of worktree clean.
@@ -149,7 +148,15 @@ func (cl *cleaner) reasonsToKeep(ctx context.Context, path string) ([]worktree.R
 
 // cleanError joins the errors of the worktrees that were not removed, with hints.
 func cleanError(failed []error, of int) error {
-	var hints, texts []string
+	hints := map[worktree.ReasonCode]string{
+		worktree.ReasonSession:  "stop it first: agentctl stop",
+		worktree.ReasonDeclared: "agentctl unlock takes the lock back",
+		worktree.ReasonLocked:   "git worktree unlock takes the lock away",
+		worktree.ReasonNested:   "clean the other one first",
+		worktree.ReasonCreating: "try again when it is done",
+		worktree.ReasonFlock:    "try again when it is done",
+	}
+	var advice, texts []string
 	refusals := true
 	for _, err := range failed {
 		texts = append(texts, err.Error())
@@ -159,8 +166,12 @@ func cleanError(failed []error, of int) error {
 			continue
 		}
 		for _, r := range refused.Reasons {
-			if hint := cleanHint(r); hint != "" && !slices.Contains(hints, hint) {
-				hints = append(hints, hint)
+			hint := hints[r.Code]
+			if r.ForceOverrides() {
+				hint = "--force removes it all the same, and what is in it"
+			}
+			if hint != "" && !slices.Contains(advice, hint) {
+				advice = append(advice, hint)
 			}
 		}
 	}
@@ -172,23 +183,162 @@ func cleanError(failed []error, of int) error {
 	case !refusals:
 		return errors.New(strings.Join(texts, "; "))
 	}
-	return cmdutil.ConflictError(strings.Join(texts, "; "), strings.Join(hints, "; "))
+	return cmdutil.ConflictError(strings.Join(texts, "; "), strings.Join(advice, "; "))
 }
 
-func cleanHint(r worktree.Reason) string {
-	switch {
-	case r.ForceOverrides():
-		return "--force removes it all the same, and what is in it"
-	case r.Code == worktree.ReasonSession:
-		return "stop it first: agentctl stop"
-	case r.Code == worktree.ReasonDeclared:
-		return "agentctl unlock takes the lock back"
-	case r.Code == worktree.ReasonLocked:
-		return "git worktree unlock takes the lock away"
-	case r.Code == worktree.ReasonNested:
-		return "clean the other one first"
-	case r.Code == worktree.ReasonCreating, r.Code == worktree.ReasonFlock:
-		return "try again when it is done"
+// removal is a worktree to remove, or, without a path, a branch that no worktree has checked out.
+type removal struct {
+	worktree.Worktree
+	repo *worktree.Repo
+	// keepBranch: the worktree was selected by its group, but its branch's name is not the group's.
+	keepBranch bool
+}
+
+// findRemovals finds the worktrees that the arguments and the groups name, each once.
+func findRemovals(ctx context.Context, f cmdutil.Factory, args []string, o *cleanOptions) (out []removal, err error) {
+	var all []removal
+	for _, arg := range args {
+		r, err := findRemoval(ctx, f, arg, o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
 	}
-	return ""
+	for _, group := range o.groups.Value() {
+		of, err := findGroup(ctx, f, group, o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of...)
+	}
+	for _, r := range all {
+		if !slices.ContainsFunc(out, func(d removal) bool { return d.Path == r.Path && d.Branch == r.Branch }) {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// openRepository opens a repository and lists its worktrees.
+func openRepository(ctx context.Context, f cmdutil.Factory, dir string) (*worktree.Repo, []worktree.Worktree, error) {
+	repo, err := f.OpenRepository(ctx, "worktree clean", dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := repo.List(ctx)
+	return repo, list, err
+}
+
+// findRemoval finds a worktree by its path or branch. A path names its own repository, unless --repo does. A word that is the path of one
+// worktree and the branch of another is refused.
+func findRemoval(ctx context.Context, f cmdutil.Factory, arg string, o *cleanOptions) (removal, error) {
+	var w worktree.Worktree
+	var repo *worktree.Repo
+	var list []worktree.Worktree
+	var err error
+	found := false
+	if o.repo == "" && cmdutil.CheckDirectory(arg) == nil {
+		if repo, list, err = openRepository(ctx, f, arg); err == nil {
+			w, found = worktree.FindByPath(list, arg)
+		}
+	}
+	if !found {
+		if repo, list, err = openRepository(ctx, f, cmp.Or(o.repo, ".")); err != nil {
+			return removal{}, err
+		}
+		w, found = worktree.FindByPath(list, arg)
+	}
+	if on, ok := worktree.FindByBranch(list, arg); found && ok && on.Path != w.Path {
+		return removal{}, cmdutil.UsageError("worktree clean", "%q is the path of one worktree and the branch of another; use ./%s or refs/heads/%s", arg, arg, arg)
+	}
+	branch := strings.TrimPrefix(arg, "refs/heads/")
+	if !found {
+		w, found = worktree.FindByBranch(list, branch)
+	}
+	if found {
+		return removal{Worktree: w, repo: repo}, nil
+	}
+	if o.branch {
+		// Its worktree may be gone already: then the branch is all there is.
+		err := repo.DeleteBranch(ctx, branch, worktree.RemoveOptions{DryRun: true, Force: true})
+		if err == nil || !errors.Is(err, worktree.ErrNoCommit) {
+			return removal{Worktree: worktree.Worktree{Branch: branch}, repo: repo}, err
+		}
+	}
+	return removal{}, fmt.Errorf("%w at %s, or on a branch of that name", worktree.ErrNoWorktree, arg)
+}
+
+// findGroup finds the worktrees of a launch group; with --delete-branch also its branches that no worktree has checked
+// out.
+func findGroup(ctx context.Context, f cmdutil.Factory, group string, o *cleanOptions) ([]removal, error) {
+	repo, list, err := openRepository(ctx, f, cmp.Or(o.repo, "."))
+	if err != nil {
+		return nil, err
+	}
+	var out []removal
+	for _, w := range list {
+		if discover.GroupOfWorktree(w.Branch, w.Path) == group {
+			out = append(out, removal{w, repo, discover.GroupOfBranch(w.Branch) == ""})
+		}
+	}
+	if o.branch {
+		branches, err := repo.Branches(ctx, group)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range branches {
+			if _, ok := worktree.FindByBranch(list, b); !ok {
+				out = append(out, removal{Worktree: worktree.Worktree{Branch: b}, repo: repo})
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%w of the group %s", worktree.ErrNoWorktree, group)
+	}
+	return out, nil
+}
+
+func cleanedObject(c removal, o *cleanOptions, err error) output.CleanResult {
+	out := output.CleanResult{Path: c.Path, Branch: c.Branch, Result: "removed", Reasons: []output.CleanReason{}}
+	refused, ok := errors.AsType[*worktree.RefusedError](err)
+	switch {
+	case ok:
+		out.Result = "refused"
+		for _, r := range refused.Reasons {
+			out.Reasons = append(out.Reasons, output.CleanReason{Why: string(r.Code), Message: r.Text})
+		}
+	case err != nil:
+		out.Result, out.Message = "failed", err.Error()
+	case o.dryRun:
+		out.Result = "planned"
+	default:
+		out.BranchDeleted = o.branch && c.Branch != ""
+	}
+	return out
+}
+
+// printCleaned prints what was removed, or would be. Failures are printed in JSON only; as text they are the command's
+// error.
+func printCleaned(f cmdutil.Factory, results []output.CleanResult, o *cleanOptions) error {
+	if o.JSON {
+		return output.JSONArray(f.Stdout, results)
+	}
+	removed, deleted := "removed ", "deleted branch "
+	if o.dryRun {
+		removed, deleted = "would remove ", "would delete branch "
+	}
+	var text strings.Builder
+	for _, r := range results {
+		if r.Result != "removed" && r.Result != "planned" {
+			continue
+		}
+		if r.Path != "" {
+			fmt.Fprintln(&text, output.Sanitize(removed+r.Path))
+		}
+		if o.branch && r.Branch != "" {
+			fmt.Fprintln(&text, output.Sanitize(deleted+r.Branch))
+		}
+	}
+	_, err := io.WriteString(f.Stdout, text.String())
+	return err
 }

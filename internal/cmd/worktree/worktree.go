@@ -2,9 +2,15 @@
 package worktree
 
 import (
+	"context"
+
 	"github.com/urfave/cli/v2"
 
+	"agentctl/discover"
 	"agentctl/internal/cmdutil"
+	"agentctl/internal/output"
+	"agentctl/launch/worktree"
+	"agentctl/lock"
 )
 
 func New(f cmdutil.Factory) *cli.Command {
@@ -12,6 +18,74 @@ func New(f cmdutil.Factory) *cli.Command {
 		Usage:              "list git worktrees with the sessions in them, and remove unused ones",
 		UsageText:          "agentctl worktree list|clean [FLAGS] [ARGUMENTS]",
 		CustomHelpTemplate: cmdutil.GroupHelpTemplate("agentctl worktree list", "agentctl worktree clean --group parser --dry-run"),
-		Subcommands:        []*cli.Command{newList(f), newClean(f)},
+		Subcommands:        []*cli.Command{newWorktreeList(f), newWorktreeClean(f)},
 	}
+}
+
+func newWorktreeList(f cmdutil.Factory) *cli.Command {
+	o := &cmdutil.CommonFlags{}
+	return &cli.Command{
+		Name:               "list",
+		Aliases:            []string{"ls"},
+		Usage:              "list the worktrees of a repository, with the live sessions in each",
+		UsageText:          "agentctl worktree list [FLAGS] [REPO]",
+		ArgsUsage:          "[REPO]",
+		Flags:              []cli.Flag{cmdutil.FormatFlag(&o.Format, "{{.branch}} {{.path}}"), cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor)},
+		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl worktree list", "agentctl worktree list ~/src/api --json"),
+		Action: func(c *cli.Context) error {
+			dir, err := cmdutil.OptionalDir(c)
+			if err != nil {
+				return err
+			}
+			return listWorktrees(c.Context, f, dir, o)
+		},
+	}
+}
+
+func listWorktrees(ctx context.Context, f cmdutil.Factory, dir string, o *cmdutil.CommonFlags) error {
+	c, err := f.NewCall("worktree list", o, output.Worktree{})
+	if err != nil {
+		return err
+	}
+	working, done := f.StartWork(ctx, "reading the repository")
+	defer done()
+	repo, err := f.OpenRepository(working, "worktree list", dir)
+	if err != nil {
+		return err
+	}
+	list, err := repo.List(working)
+	if err != nil {
+		return err
+	}
+	r, err := c.Scanner.List(working, discover.SessionFilter{Subagents: true})
+	if err != nil {
+		return err
+	}
+	done()
+	var out []output.Worktree
+	for _, w := range list {
+		out = append(out, worktreeObject(w, r.Sessions))
+	}
+	if err := cmdutil.PrintRows(c, out, output.WorktreeTable); err != nil {
+		return err
+	}
+	return f.ReportWarnings(r.Warnings)
+}
+
+func worktreeObject(w worktree.Worktree, sessions []discover.Session) output.Worktree {
+	out := output.Worktree{
+		Path: w.Path, Branch: w.Branch, Head: w.Head, Main: w.Main, Bare: w.Bare, Detached: w.Detached, HalfMade: w.Incomplete(),
+		Locked: w.Locked, LockReason: w.LockReason, Prunable: w.Prunable, PruneReason: w.PruneReason,
+		Group: discover.GroupOfWorktree(w.Branch, w.Path), Sessions: []output.Session{},
+	}
+	workspace, err := lock.WorkspaceOf(w.Path)
+	if err != nil {
+		return out // it is gone, with its sessions
+	}
+	for _, s := range sessions {
+		if workspace.Contains(lock.SessionDir(s)) {
+			out.Sessions = append(out.Sessions, output.NewSession(s))
+		}
+	}
+	return out
 }
