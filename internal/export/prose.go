@@ -2,7 +2,9 @@ package export
 
 import (
 	"html"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // prose renders the Markdown of an answer as HTML: code blocks, headings, tables as they were typed, code, bold words and links.
@@ -27,7 +29,7 @@ type proseWriter struct {
 // line writes the next line.
 func (p *proseWriter) line(line string) {
 	trimmed := strings.TrimSpace(line)
-	fence, _ := cutFence(trimmed)
+	fence := fenceOf(trimmed)
 	level := len(trimmed) - len(strings.TrimLeft(trimmed, "#"))
 	isRow := strings.HasPrefix(trimmed, "|")
 	switch {
@@ -41,8 +43,7 @@ func (p *proseWriter) line(line string) {
 	case trimmed == "":
 		p.endBlock()
 	case 0 < level && level <= 6 && strings.HasPrefix(trimmed[level:], " "):
-		const above = "123" // the levels of the page's own headings
-		tag := "h" + string(rune('0'+min(6, level+len(above)-1)))
+		tag := "h" + string(rune('0'+min(6, level+2))) // below the page's own
 		p.beginBlock("<"+tag+">", "</"+tag+">\n")
 		p.inline(strings.TrimSpace(trimmed[level:]))
 		p.endBlock()
@@ -73,72 +74,37 @@ func (p *proseWriter) endBlock() {
 	p.end, p.fence, p.table = "", "", false
 }
 
-// cutFence returns the fence that a line begins with, and what follows it; "" if there is none.
-func cutFence(line string) (fence, info string) {
-	for _, c := range []string{"`", "~"} {
-		info = strings.TrimLeft(line, c)
-		if n := len(line) - len(info); n >= 3 && !strings.Contains(info, "`") {
-			return line[:n], info
-		}
-	}
-	return "", ""
-}
-
 // inline writes a line of a paragraph.
 func (p *proseWriter) inline(line string) {
-	for line != "" {
-		i := strings.IndexAny(line, "`*[")
-		if i < 0 {
-			break
-		}
-		p.WriteString(html.EscapeString(line[:i]))
-		line = line[i:]
-		if rest, ok := p.span(line); ok {
-			line = rest
-		} else {
-			run := max(1, len(line)-len(strings.TrimLeft(line, "`"))) // one mark, or all backticks in a row
-			p.WriteString(line[:run])
-			line = line[run:]
+	done := 0
+	for _, m := range spans().FindAllStringSubmatchIndex(line, -1) {
+		p.WriteString(html.EscapeString(line[done:m[0]]))
+		done = m[1]
+		group := func(n int) string { return html.EscapeString(line[max(0, m[2*n]):max(0, m[2*n+1])]) }
+		switch {
+		case m[2] >= 0, m[4] >= 0:
+			p.WriteString("<code>" + group(1) + group(2) + "</code>")
+		case m[6] >= 0:
+			p.WriteString("<strong>" + group(3) + "</strong>")
+		case m[8] >= 0:
+			p.WriteString(`<a rel="noreferrer noopener" href="` + group(5) + `">` + group(4) + "</a>")
 		}
 	}
-	p.WriteString(html.EscapeString(line))
+	p.WriteString(html.EscapeString(line[done:]))
 }
 
-// maxSpan is the most bytes that are searched for the end of a span.
-const maxSpan = 1000
+// spans matches code between two or one backticks, bold words, and links to the web or to an address for mail.
+var spans = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("``+([^`](?:[^`]|`[^`])*)``+|`([^`]+)`" + `|\*\*([^\s*](?:[^*]*[^\s*])?)\*\*|\[([^\]]+)\]\(((?i:https?://|mailto:)[^\s"<>` + "`" + `)]+)\)`)
+})
 
-// span writes the code, the bold words or the link that a text begins with.
-func (p *proseWriter) span(text string) (rest string, ok bool) {
-	near := text[:min(len(text), maxSpan)]
-	switch {
-	case text[0] == '`':
-		mark := text[:len(text)-len(strings.TrimLeft(text, "`"))]
-		if code, _, ok := strings.Cut(near[min(len(mark), len(near)):], mark); ok && code != "" {
-			p.WriteString("<code>" + html.EscapeString(code) + "</code>")
-			return text[len(code)+2*len(mark):], true
-		}
-	case strings.HasPrefix(text, "**"):
-		if bold, _, ok := strings.Cut(near[2:], "**"); ok && bold != "" && bold == strings.TrimSpace(bold) {
-			p.WriteString("<strong>" + html.EscapeString(bold) + "</strong>")
-			return text[len(bold)+4:], true
-		}
-	case text[0] == '[':
-		label, after, ok := strings.Cut(near[1:], "](")
-		url, _, closed := strings.Cut(after, ")")
-		if ok && closed && label != "" && isWebLink(url) {
-			p.WriteString(`<a rel="noreferrer noopener" href="` + html.EscapeString(url) + `">` + html.EscapeString(label) + "</a>")
-			return text[len(label)+len(url)+4:], true
+// fenceOf returns the fence that a line begins with; "" if there is none.
+func fenceOf(line string) string {
+	for _, c := range []string{"`", "~"} {
+		info := strings.TrimLeft(line, c)
+		if n := len(line) - len(info); n >= 3 && !strings.Contains(info, "`") {
+			return line[:n]
 		}
 	}
-	return text, false
-}
-
-// isWebLink reports whether a link leads to the web or to an address for mail.
-func isWebLink(url string) bool {
-	for _, scheme := range []string{"http://", "https://", "mailto:"} {
-		if len(url) > len(scheme) && strings.EqualFold(url[:len(scheme)], scheme) {
-			return !strings.ContainsAny(url, " \t\"<>`")
-		}
-	}
-	return false
+	return ""
 }
