@@ -1,13 +1,16 @@
 package metrics
 
 import (
+	"cmp"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"time"
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/output"
+	"agentctl/proc"
 )
 
 // collect measures the result of a list with sub-agents.
@@ -80,8 +83,7 @@ func countTokens(f cmdutil.Factory, agents []discover.Agent, sessions []discover
 			}
 			if t := s.Tokens; t != nil {
 				stated++
-				sum.In, sum.Out, sum.CacheRead = sum.In+t.In, sum.Out+t.Out, sum.CacheRead+t.CacheRead
-				sum.CacheWrite, sum.Reasoning = sum.CacheWrite+t.CacheWrite, sum.Reasoning+t.Reasoning
+				sum = sum.Plus(*t)
 			}
 			if s.Cost != nil {
 				priced++
@@ -91,7 +93,12 @@ func countTokens(f cmdutil.Factory, agents []discover.Agent, sessions []discover
 		name := string(agent)
 		counted.Add(float64(stated), "adapter", name)
 		if stated > 0 {
-			addTokens(&tokens, name, sum)
+			for _, kind := range []struct {
+				name string
+				n    int64
+			}{{"in", sum.In}, {"out", sum.Out}, {"cacheRead", sum.CacheRead}, {"cacheWrite", sum.CacheWrite}, {"reasoning", sum.Reasoning}} {
+				tokens.Add(float64(kind.n), "adapter", name, "kind", kind.name)
+			}
 		}
 		if priced > 0 {
 			cost.Add(dollars, "adapter", name)
@@ -100,19 +107,78 @@ func countTokens(f cmdutil.Factory, agents []discover.Agent, sessions []discover
 	return []output.Metric{tokens, counted, cost}
 }
 
-func addTokens(m *output.Metric, adapter string, t discover.Tokens) {
-	for _, kind := range []struct {
-		name string
-		n    int64
-	}{{"in", t.In}, {"out", t.Out}, {"cacheRead", t.CacheRead}, {"cacheWrite", t.CacheWrite}, {"reasoning", t.Reasoning}} {
-		m.Add(float64(kind.n), "adapter", adapter, "kind", kind.name)
-	}
-}
-
 func buildInfo(f cmdutil.Factory) output.Metric {
 	info, _ := debug.ReadBuildInfo()
 	b := cmdutil.BuildInfo(f.Version, info)
 	m := output.Metric{Name: "agentctl_build_info", Help: "1, with what is known of this binary."}
 	m.Add(1, "version", b.Version, "revision", b.Revision, "goversion", b.Go)
 	return m
+}
+
+// measureLive measures the processes of live sessions, each once: as a session's if the process runs that one alone,
+// else as a process. Sub-agents run in the process of their root session.
+func measureLive(sessions []discover.Session) []output.Metric {
+	own := processUsage{
+		memory: output.Metric{Name: "agentctl_session_memory_bytes", Help: "Resident memory of the agent's processes that run a live session and no other."},
+		cpu:    output.Metric{Name: "agentctl_session_cpu_seconds_total", Help: "Processor time of the agent's processes that run a live session and no other.", Counter: true},
+	}
+	shared := processUsage{
+		memory: output.Metric{Name: "agentctl_shared_process_memory_bytes", Help: "Resident memory of an agent's process that runs several live sessions, or one that has no ID."},
+		cpu:    output.Metric{Name: "agentctl_shared_process_cpu_seconds_total", Help: "Processor time of an agent's process that runs several live sessions, or one that has no ID.", Counter: true},
+	}
+	key := func(s discover.Session) discover.Key { return discover.Key{Agent: s.Agent, ID: s.ID} }
+	runners, names := map[proc.ID]int{}, map[discover.Key]int{}
+	for _, s := range sessions {
+		if len(s.Processes) > 0 && !s.IsSubagent() {
+			names[key(s)]++
+			for _, p := range s.Processes {
+				runners[p.ID]++
+			}
+		}
+	}
+	measured := map[proc.ID]bool{}
+	for _, s := range sessions {
+		alone := !slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return runners[p.ID] > 1 })
+		if alone && len(s.Processes) > 0 && s.ID != "" && !s.IsSubagent() && names[key(s)] == 1 {
+			own.add(s.Processes, "adapter", string(s.Agent), "session", s.ID)
+			for _, p := range s.Processes {
+				measured[p.ID] = true
+			}
+		}
+	}
+	type agentProcess struct {
+		agent discover.Agent
+		proc.Process
+	}
+	var rest []agentProcess
+	for _, s := range sessions {
+		for _, p := range s.Processes {
+			if !measured[p.ID] {
+				measured[p.ID] = true
+				rest = append(rest, agentProcess{s.Agent, p})
+			}
+		}
+	}
+	slices.SortFunc(rest, func(a, b agentProcess) int { return cmp.Compare(a.ID.PID, b.ID.PID) })
+	for _, p := range rest {
+		shared.add([]proc.Process{p.Process}, "adapter", string(p.agent), "pid", strconv.Itoa(p.ID.PID))
+	}
+	return []output.Metric{own.memory, own.cpu, shared.memory, shared.cpu}
+}
+
+// processUsage has the two metrics of processes.
+type processUsage struct{ memory, cpu output.Metric }
+
+// add sums up the usage of processes. If one cannot be read, nothing is added: a partial sum would be wrong.
+func (u *processUsage) add(processes []proc.Process, labels ...string) {
+	var memory, cpu float64
+	for _, p := range processes {
+		used, err := p.Usage()
+		if err != nil {
+			return
+		}
+		memory, cpu = memory+float64(used.Memory), cpu+used.CPU.Seconds()
+	}
+	u.memory.Add(memory, labels...)
+	u.cpu.Add(cpu, labels...)
 }
