@@ -2,9 +2,13 @@
 package doctor
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -32,13 +36,6 @@ type findings struct {
 	Processes processFindings `json:"processes"`
 	Config    config.Config   `json:"config"`
 	Warnings  []string        `json:"warnings"`
-}
-
-type agentFindings struct {
-	Adapter  string         `json:"adapter"`
-	Binaries []binary       `json:"binaries"`
-	Homes    []homeFindings `json:"homes"`
-	triedFindings
 }
 
 type processFindings struct {
@@ -109,15 +106,7 @@ func examine(ctx context.Context, c *cmdutil.Call) (findings, error) {
 		f.warn(w)
 	}
 	for _, a := range c.Adapters {
-		agent := agentFindings{Adapter: string(a.Name()), Binaries: binaries(c.Factory, a), Homes: []homeFindings{}}
-		for _, home := range c.Scanner.Homes(a, live.Table) {
-			h, err := examineHome(ctx, a, home, live.Sessions)
-			f.warn(err)
-			agent.Homes = append(agent.Homes, h)
-		}
-		agent.triedFindings, err = examineTried(ctx, c.Scanner, a, live.Sessions)
-		f.warn(err)
-		f.Agents = append(f.Agents, agent)
+		f.Agents = append(f.Agents, examineAgent(ctx, c, a, live, f.warn))
 	}
 	return f, ctx.Err()
 }
@@ -155,9 +144,65 @@ func processesOf(live discover.Result) processFindings {
 	return p
 }
 
+// write prints the findings as text. wanted is the path where a configuration file would be.
+func (f findings) write(w io.Writer, wanted string, style output.TextOptions) error {
+	out := bufio.NewWriter(w)
+	line := func(key, text string) { fmt.Fprintf(out, "  %-8s  %s\n", key, output.Sanitize(text)) }
+	for _, a := range f.Agents {
+		fmt.Fprintln(out, a.Adapter)
+		for _, b := range a.Binaries {
+			line("program", b.text())
+		}
+		if len(a.Binaries) == 0 {
+			line("program", "none in PATH")
+		}
+		if a.NewestTried != "" {
+			line("tried", "up to version "+a.NewestTried)
+		}
+		for _, h := range a.Homes {
+			line("home", h.text(style))
+		}
+	}
+	fmt.Fprintln(out, "processes")
+	line("seen", f.Processes.text())
+	if c := f.Processes.CrossCheck; c != nil {
+		line("go-ps", fmt.Sprintf("%d compared, %s", c.Compared, plural(len(c.Differences), "difference")))
+		for _, d := range c.Differences {
+			line("", fmt.Sprintf("pid %d (%s): %s", d.PID, d.Name, d.Text))
+		}
+	}
+	fmt.Fprintln(out, "configuration")
+	if f.Config.File == "" {
+		line("file", "none (looked for "+wanted+")")
+	} else {
+		line("file", f.Config.File)
+	}
+	line("since", string(f.Config.Since))
+	line("color", string(f.Config.Color))
+	line("strict", fmt.Sprint(f.Config.Strict))
+	for _, name := range slices.Sorted(maps.Keys(f.Config.Hosts)) {
+		line("hosts", name+": "+f.Config.Hosts[name])
+	}
+	for _, agent := range slices.Sorted(maps.Keys(f.Config.Homes)) {
+		line("homes", agent+": "+strings.Join(f.Config.Homes[agent], ", "))
+	}
+	return out.Flush()
+}
+
+func (p processFindings) text() string {
+	text := fmt.Sprintf("%d, of which %d run sessions", p.Seen, p.Agents)
+	if p.Unreadable > 0 {
+		text += fmt.Sprintf("; %d cannot be read", p.Unreadable)
+	}
+	if p.Hidden {
+		text += "; those of other users are hidden by the system"
+	}
+	return text
+}
+
 func plural(n int, noun string) string {
 	if n == 1 {
-		return fmt.Sprintf("1 %s", noun)
+		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
