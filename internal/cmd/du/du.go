@@ -3,6 +3,7 @@ package du
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,7 +16,7 @@ import (
 	"agentctl/internal/output"
 )
 
-type options struct {
+type duOptions struct {
 	cmdutil.CommonFlags
 	by, since string
 	olderThan time.Duration
@@ -24,7 +25,7 @@ type options struct {
 }
 
 func New(f cmdutil.Factory) *cli.Command {
-	o := &options{}
+	o := &duOptions{}
 	return &cli.Command{
 		Usage:     "show what sessions take on disk",
 		UsageText: "agentctl du [FLAGS]",
@@ -47,7 +48,7 @@ func New(f cmdutil.Factory) *cli.Command {
 	}
 }
 
-func run(ctx context.Context, f cmdutil.Factory, o *options) error {
+func run(ctx context.Context, f cmdutil.Factory, o *duOptions) error {
 	c, err := f.NewCall("du", &o.CommonFlags, output.DiskRow{})
 	if err != nil {
 		return err
@@ -65,29 +66,24 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if o.olderThan > 0 {
 		filter.Before = c.Style.Now.Add(-o.olderThan)
 	}
-	sum := newSums(o.by, c.Style.Now.Location())
+	sum := &diskSums{by: o.by, zone: c.Style.Now.Location(), rows: map[diskKey]*diskRow{}, projects: cmdutil.Projects{}}
 	working, done := c.StartWork(ctx, "adding up the agents' stores")
 	left, warnings, err := c.Scanner.ReadDisk(working, filter, sum.add)
 	done()
 	if err != nil {
 		return err
 	}
-	if err := show(ctx, c, sum.report(o.limit), o); err != nil {
+	if err := showDiskUsage(ctx, c, sum.report(o.limit), o); err != nil {
 		return err
 	}
 	if left != (discover.DiskLeftOut{}) {
-		c.HintLeftOut("du without --since and --older-than", leftOut(left))
+		row := output.DiskRow{Bytes: left.Bytes, Estimated: left.Estimated}
+		c.HintLeftOut("du without --since and --older-than", fmt.Sprintf("%s of %s other sessions and of what belongs to none", output.SizeText(row), output.Count(int64(left.Sessions))))
 	}
 	return f.ReportWarnings(warnings)
 }
 
-// leftOut describes what --since and --older-than have left out.
-func leftOut(left discover.DiskLeftOut) string {
-	row := output.DiskRow{Bytes: left.Bytes, Estimated: left.Estimated}
-	return fmt.Sprintf("%s of %s other sessions and of what belongs to none", output.SizeText(row), output.Count(int64(left.Sessions)))
-}
-
-func show(ctx context.Context, c *cmdutil.Call, u output.DiskUsage, o *options) error {
+func showDiskUsage(ctx context.Context, c *cmdutil.Call, u output.DiskUsage, o *duOptions) error {
 	switch {
 	case o.JSON:
 		return output.JSON(c.Stdout, u)
@@ -101,4 +97,115 @@ func show(ctx context.Context, c *cmdutil.Call, u output.DiskUsage, o *options) 
 		return err
 	}
 	return c.Page(ctx, b.Bytes(), o.noPager)
+}
+
+// diskSums adds up what things take on disk.
+type diskSums struct {
+	by       string
+	zone     *time.Location
+	rows     map[diskKey]*diskRow
+	total    diskRow
+	projects cmdutil.Projects
+}
+
+// diskKey identifies a row: a session by its key, any other group by its text, and what belongs to no session by its path.
+type diskKey struct {
+	session    discover.Key
+	text, path string
+}
+
+// diskRow is a row so far.
+type diskRow struct {
+	output.DiskRow
+	parts    map[string]*output.DiskPart
+	sessions map[discover.Key]bool
+}
+
+// add adds what something takes. owner is its session; nil if it belongs to none.
+func (s *diskSums) add(owner *discover.Record, sub bool, u discover.DiskUse) {
+	kind := u.Kind
+	if sub {
+		kind = "sub-agents"
+	}
+	s.row(owner, u).add(owner, kind, u)
+	s.total.add(owner, "", u)
+}
+
+func (s *diskSums) row(owner *discover.Record, u discover.DiskUse) *diskRow {
+	var key diskKey
+	var first output.DiskRow
+	switch {
+	case s.by == "agent":
+		key.text = string(u.Agent)
+		first.Key = key.text
+	case owner == nil:
+		key.path = u.Path
+		first.Path, first.Adapter = u.Path, string(u.Agent)
+	case s.by == "project":
+		key.text = s.projects.Of(owner.Dir)
+		first.Key = key.text
+	case s.by == "month":
+		key.text = owner.Updated.In(s.zone).Format("2006-01")
+		first.Key = key.text
+	default:
+		key.session = owner.Key()
+		first = output.DiskRow{
+			Key: owner.ID, Adapter: string(owner.Agent), Title: cmp.Or(owner.Title, owner.Prompt), Project: s.projects.Of(owner.Dir),
+			LastActivityAt: output.Timestamp(owner.Updated),
+		}
+	}
+	row := s.rows[key]
+	if row == nil {
+		row = &diskRow{DiskRow: first}
+		s.rows[key] = row
+	}
+	return row
+}
+
+// add adds what something takes. Without a kind, it is no part of its own.
+func (r *diskRow) add(owner *discover.Record, kind string, u discover.DiskUse) {
+	if r.sessions == nil {
+		r.sessions, r.parts = map[discover.Key]bool{}, map[string]*output.DiskPart{}
+	}
+	r.Bytes += u.Bytes
+	r.Estimated = r.Estimated || u.Estimated
+	if owner != nil && !owner.IsSubagent() {
+		r.sessions[owner.Key()] = true
+	}
+	if kind == "" {
+		return
+	}
+	part := r.parts[kind]
+	if part == nil {
+		part = &output.DiskPart{Kind: kind}
+		r.parts[kind] = part
+	}
+	part.Bytes, part.Files = part.Bytes+u.Bytes, part.Files+u.Files
+}
+
+// report returns the rows, the largest first, at most limit of them if that is not 0.
+func (s *diskSums) report(limit int) output.DiskUsage {
+	u := output.DiskUsage{By: s.by, Rows: []output.DiskRow{}, Total: s.total.row()}
+	for _, row := range s.rows {
+		u.Rows = append(u.Rows, row.row())
+	}
+	slices.SortFunc(u.Rows, func(a, b output.DiskRow) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Path, b.Path))
+	})
+	if limit > 0 && len(u.Rows) > limit {
+		u.Rows = u.Rows[:limit]
+	}
+	return u
+}
+
+func (r *diskRow) row() output.DiskRow {
+	out := r.DiskRow
+	out.Sessions = len(r.sessions)
+	for _, p := range r.parts {
+		out.Parts = append(out.Parts, *p)
+	}
+	slices.SortFunc(out.Parts, func(a, b output.DiskPart) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Kind, b.Kind))
+	})
+	return out
 }

@@ -23,17 +23,17 @@ func New(f cmdutil.Factory) *cli.Command {
 		UsageText:          "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
 		CustomHelpTemplate: cmdutil.GroupHelpTemplate("agentctl hooks install", "agentctl hooks status"),
 		Subcommands: []*cli.Command{
-			newChange(f, "install", "install agentctl in the git hooks of a repository", func(ctx context.Context, p *githooks.HooksDir, o *options) ([]githooks.Hook, error) {
+			newChange(f, "install", "install agentctl in the git hooks of a repository", func(ctx context.Context, p *githooks.HooksDir, o *hookOptions) ([]githooks.Hook, error) {
 				path, err := programPath(f)
 				if err != nil {
 					return nil, err
 				}
 				return p.Install(ctx, githooks.InstallOptions{Program: path, Merges: o.merges})
 			}, "agentctl hooks install", "agentctl hooks install --repo ~/src/api --trailer-merges"),
-			newChange(f, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *githooks.HooksDir, _ *options) ([]githooks.Hook, error) {
+			newChange(f, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *githooks.HooksDir, _ *hookOptions) ([]githooks.Hook, error) {
 				return p.Uninstall(ctx)
 			}, "agentctl hooks uninstall", "agentctl hooks uninstall --repo ~/src/api"),
-			newChange(f, "status", "show which hooks call agentctl", func(_ context.Context, p *githooks.HooksDir, _ *options) ([]githooks.Hook, error) {
+			newChange(f, "status", "show which hooks call agentctl", func(_ context.Context, p *githooks.HooksDir, _ *hookOptions) ([]githooks.Hook, error) {
 				return p.Status()
 			}, "agentctl hooks status", "agentctl hooks status --json"),
 			newRun(f),
@@ -41,14 +41,17 @@ func New(f cmdutil.Factory) *cli.Command {
 	}
 }
 
-type options struct {
+// hookChange changes the hooks, or only looks at them.
+type hookChange func(context.Context, *githooks.HooksDir, *hookOptions) ([]githooks.Hook, error)
+
+type hookOptions struct {
 	cmdutil.CommonFlags
 	repo   string
 	merges bool
 }
 
-func newChange(f cmdutil.Factory, name, usage string, do func(context.Context, *githooks.HooksDir, *options) ([]githooks.Hook, error), examples ...string) *cli.Command {
-	o := &options{}
+func newChange(f cmdutil.Factory, name, usage string, do hookChange, examples ...string) *cli.Command {
+	o := &hookOptions{}
 	flags := []cli.Flag{
 		&cli.StringFlag{Name: "repo", Usage: "the repository that contains `DIR` (default: the current one)", Destination: &o.repo},
 		cmdutil.JSONFlag(&o.JSON), cmdutil.NoColorFlag(&o.NoColor),
@@ -72,7 +75,7 @@ func mergesFlag(to *bool) *cli.BoolFlag {
 	return &cli.BoolFlag{Name: "trailer-merges", Usage: "also name the session in the messages of merges and squashes", Destination: to}
 }
 
-func runChange(ctx context.Context, f cmdutil.Factory, verb string, o *options, do func(context.Context, *githooks.HooksDir, *options) ([]githooks.Hook, error)) error {
+func runChange(ctx context.Context, f cmdutil.Factory, verb string, o *hookOptions, do hookChange) error {
 	c, err := f.NewCall(verb, &o.CommonFlags, nil)
 	if err != nil {
 		return err

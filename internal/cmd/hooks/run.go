@@ -38,10 +38,14 @@ func newRun(f cmdutil.Factory) *cli.Command {
 			if !slices.Contains(githooks.Names(), args[0]) {
 				return cmdutil.UnknownWord("hook", args[0], githooks.Names())
 			}
-			if over := overrideCommands()[args[0]]; over != "" {
-				return guardHook(c.Context, f, over)
-			}
-			if args[0] == "post-checkout" {
+			switch args[0] {
+			case "pre-commit":
+				return guardHook(c.Context, f, cmdutil.CommitOverride)
+			case "pre-push":
+				return guardHook(c.Context, f, "git push --no-verify")
+			case "pre-rebase":
+				return guardHook(c.Context, f, "git rebase --no-verify")
+			case "post-checkout":
 				return afterCheckout(c.Context, f, args[1:])
 			}
 			return addTrailerInTime(c.Context, f, args[1:], merges)
@@ -49,14 +53,7 @@ func newRun(f cmdutil.Factory) *cli.Command {
 	}
 }
 
-// overrideCommands maps a hook to the git command that skips it.
-func overrideCommands() map[string]string {
-	return map[string]string{
-		"pre-commit": cmdutil.CommitOverride, "pre-push": "git push --no-verify", "pre-rebase": "git rebase --no-verify",
-	}
-}
-
-// guardHook stops git if there is a conflict, or if that is not known.
+// guardHook stops git if there is a conflict, or if that is not known. over is the git command that skips the hook.
 func guardHook(ctx context.Context, f cmdutil.Factory, over string) error {
 	err := f.Guard(ctx, ".", &cmdutil.GuardOptions{}, over)
 	switch cmdutil.ExitCode(err) {
