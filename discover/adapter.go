@@ -251,9 +251,6 @@ type EntryFilter struct {
 	Since time.Time
 	// Subagents asks for sub-agents' sessions too.
 	Subagents bool
-	// WithoutTimes: nobody asks when the entries changed, nor for their size. A store that would have to look at each file
-	// for it may leave that to Read.
-	WithoutTimes bool
 }
 
 // Ref names one session and the native file or database it is in.

@@ -11,10 +11,9 @@ type Entry struct {
 	ID    string
 	// Path is the native file or database; Home the root it was found under.
 	Path, Home string
-	// Updated is when the file or row last changed; the newest record inside may be older. It may be zero if
-	// [EntryFilter.WithoutTimes].
+	// Updated is when the file or row last changed; the newest record inside may be older.
 	Updated time.Time
-	// Size in bytes, where the store is a file a session; like Updated, it may be left out.
+	// Size in bytes, where the store is a file a session.
 	Size int64
 	// Parent is set where the name alone tells that this is a sub-agent's session.
 	Parent string

@@ -85,7 +85,7 @@ func (scanner *Scanner) List(ctx context.Context, filter SessionFilter) (Result,
 func (scan *Scan) listAll(ctx context.Context, filter SessionFilter) (Result, error) {
 	options := ReadOptions{Tokens: filter.Tokens, Full: filter.Full}
 	filterFor := func(Agent) EntryFilter {
-		return EntryFilter{Since: filter.Since, Subagents: filter.Subagents, WithoutTimes: filter.Limit == 0 && filter.Since.IsZero()}
+		return EntryFilter{Since: filter.Since, Subagents: filter.Subagents}
 	}
 	var rest []Entry // listed, but not read yet
 	fresh, batch := scan.homes, max(filter.Limit, 1)

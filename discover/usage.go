@@ -79,9 +79,7 @@ func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add f
 
 // listSince lists what has changed since then, sub-agents included, and counts the sessions that have not.
 func (scan *Scan) listSince(ctx context.Context, since time.Time) (found [][]Entry, older int) {
-	found = scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter {
-		return EntryFilter{Subagents: true, WithoutTimes: since.IsZero()}
-	})
+	found = scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: true} })
 	found = scan.dropCopies(ctx, found)
 	for i := range found {
 		var n int

@@ -197,7 +197,7 @@ func (s *search) addListed(d *fsread.Dir, n fs.DirEntry) {
 	}
 	path := d.Path() + "/" + n.Name()
 	id = path[len(d.Path())+1:][:len(id)] // a part of path shares its memory
-	info, err := d.StatEntry(n, !s.WithoutTimes)
+	info, err := d.Stat(n.Name())
 	s.addOrWarn(path, id, parentOf(path), info, err)
 }
 

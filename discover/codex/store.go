@@ -24,7 +24,7 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, filter discov
 		errs  []error
 	)
 	for _, h := range homes {
-		s := homeScan{ctx: ctx, home: h.Dir, since: filter.Since, withTimes: !filter.WithoutTimes}
+		s := homeScan{ctx: ctx, home: h.Dir, since: filter.Since}
 		if s.exists(h.Explicit) {
 			s.list(filter)
 		}
@@ -41,7 +41,6 @@ type homeScan struct {
 	ctx         context.Context // of the call that the scan lives for
 	home        string
 	since       time.Time
-	withTimes   bool // the entries need times and sizes
 	allRollouts bool // list all rollouts of a thread, not only the preferred one
 	found       []discover.Entry
 	byID        map[string]int // indexes of found
@@ -178,7 +177,7 @@ func (s *homeScan) walkDir(path, date string, depth int, in dayRange, match func
 		name := n.Name()
 		if depth == len("YMD") {
 			if r, ok := parseRolloutName(name); ok && match(r) {
-				info, err := d.StatEntry(n, s.withTimes)
+				info, err := d.Stat(name)
 				s.addFile(path+"/"+name, r.id, info, err)
 			}
 			continue

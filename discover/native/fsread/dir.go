@@ -115,15 +115,6 @@ func (d *Dir) Stat(name string) (FileInfo, error) {
 	return FileInfo{Size: info.Size(), ModTime: info.ModTime().UTC()}, nil
 }
 
-// StatEntry states an entry if it must: if the listing shows a regular file and the caller needs neither its time nor its
-// size (timed is false), it makes no system call and returns a zero FileInfo.
-func (d *Dir) StatEntry(n fs.DirEntry, timed bool) (FileInfo, error) {
-	if !timed && n.Type().IsRegular() {
-		return FileInfo{}, nil
-	}
-	return d.Stat(n.Name())
-}
-
 // FileUsage is what a file of any type takes on disk.
 type FileUsage struct {
 	// Bytes are allocated; a sparse file has fewer than its size.

@@ -2,8 +2,6 @@ package fsread
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -97,29 +95,4 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 		return n, io.EOF
 	}
 	return n, nil
-}
-
-// ReadFileNoFollow is [ReadFile] for a path whose last element must not be a link.
-func ReadFileNoFollow(path string, limit int64) ([]byte, error) {
-	data, _, err := readFile(context.Background(), path, limit)
-	return data, err
-}
-
-// readFile reads a file as [Open] opens it; modified is its modification time when it was opened.
-func readFile(ctx context.Context, path string, limit int64) (data []byte, modified time.Time, err error) {
-	f, err := Open(ctx, path)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	defer f.Close()
-	if f.size > limit {
-		err := fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, f.size, limit)
-		return nil, f.mod, &fs.PathError{Op: "read", Path: path, Err: err}
-	}
-	buf := make([]byte, f.size)
-	n, err := f.ReadAt(buf, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, f.mod, err
-	}
-	return buf[:n], f.mod, nil
 }

@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -125,29 +126,42 @@ func cause(err error) error {
 // ReadFile returns the content of the regular file at path, which has at most limit bytes. Links are followed. Errors,
 // [ErrNotRegular] and [ErrTooLarge] included, are [fs.PathError]s.
 func ReadFile(path string, limit int64) ([]byte, error) {
-	f, info, err := OpenFile(context.Background(), path, Follow)
+	data, _, err := readFile(context.Background(), path, limit, Follow)
+	return data, err
+}
+
+// ReadFileNoFollow is [ReadFile] for a path whose last element must not be a link.
+func ReadFileNoFollow(path string, limit int64) ([]byte, error) {
+	data, _, err := readFile(context.Background(), path, limit, NoFollow)
+	return data, err
+}
+
+// readFile returns the content of a file, and its modification time when it was opened.
+func readFile(ctx context.Context, path string, limit int64, links Links) (data []byte, modified time.Time, err error) {
+	f, info, err := OpenFile(ctx, path, links)
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
 	defer f.Close()
 	if info.Size() > limit {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: tooLarge(limit)}
+		err = tooLarge(limit)
+	} else {
+		data, err = ReadAll(f, limit)
 	}
-	data, err := ReadAll(f, limit)
 	if err != nil {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: WithoutPath(path, err)}
+		err = &fs.PathError{Op: "read", Path: path, Err: WithoutPath(path, err)}
 	}
-	return data, nil
+	return data, info.ModTime(), err
 }
 
 // ReadHead returns the first n bytes, or fewer, of the regular file at path. Links are followed.
 func ReadHead(path string, n int) ([]byte, error) {
-	f, _, err := OpenFile(context.Background(), path, Follow)
+	f, err := OpenLink(context.Background(), path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, int64(n)))
+	return io.ReadAll(io.NewSectionReader(f, 0, int64(n)))
 }
 
 // OpenDirFile opens the directory at path as an [os.File], for example to lock it. Links are followed. With O_DIRECTORY

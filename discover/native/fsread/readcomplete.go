@@ -22,7 +22,7 @@ func readComplete(ctx context.Context, path string, limit int64, settling time.D
 	const longest = 16 * time.Millisecond
 	began := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, longest) {
-		data, changed, err := readFile(ctx, path, limit)
+		data, changed, err := readFile(ctx, path, limit, NoFollow)
 		if err != nil || whole(data) || UnchangedFor(time.Now(), changed) >= settling || time.Since(began) >= settling {
 			return data, err
 		}
