@@ -1,7 +1,12 @@
 package discover
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -77,3 +82,193 @@ const (
 	ToolFailed      ToolState = "error"
 	ToolRefused     ToolState = "refused" // the user said no
 )
+
+// Messages yields the messages of a session, the newest first, as [Adapter] does. It sets the state of calls without a
+// result by the session's status. Of a very long transcript it yields the newest part, and a warning.
+func (scanner *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Message, error] {
+	return scanner.MessagesWithin(ctx, s, maxMessageBytes)
+}
+
+// MessagesWithin is [Scanner.Messages] with a limit of the caller's: the size of the messages in bytes after which older ones are
+// left out.
+func (scanner *Scanner) MessagesWithin(ctx context.Context, s Session, limit int) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		adapter := AdapterOf(scanner.Adapters, s.Agent)
+		over := false // the following messages are older than the newest turn
+		began := s.openTurnBegan()
+		given := 0
+		for m, err := range adapter.Messages(confineToSession(ctx, s), *s.Record) {
+			if m.Session == "" {
+				m.Session = s.ID
+			}
+			if err == nil && m.Tool != nil && m.Tool.State == ToolOpen {
+				call := *m.Tool
+				call.State = s.openCall(over)
+				m.Tool = &call
+			}
+			over = over || err == nil && m.endsTurn() && (began.IsZero() || !m.Time.After(began))
+			if !yield(m, err) {
+				return
+			}
+			if given += m.Size(); given > limit {
+				err := fmt.Errorf("messages before the newest %d MB are left out", limit>>20)
+				yield(Message{}, &Warning{Agent: s.Agent, Path: s.Path, Err: err})
+				return
+			}
+		}
+	}
+}
+
+// maxMessageBytes is the size of the messages after which no more are yielded: a caller that shows the oldest first holds all of
+// them.
+const maxMessageBytes = 24 << 20
+
+// Size returns how many bytes the texts of a message take.
+func (m Message) Size() int {
+	n := len(m.Text)
+	if m.Tool != nil {
+		n += len(m.Tool.Input) + len(m.Tool.Brief) + len(m.Tool.Output)
+	}
+	return n
+}
+
+// endsTurn reports whether no call before this message can still run.
+func (m Message) endsTurn() bool {
+	return m.Role == RoleUser && m.Kind == KindText || m.Kind == KindInterruption
+}
+
+// openTurnBegan returns when the turn that a process shows as open began: what the user says during it does not end it. It is zero if
+// no process shows that.
+func (s Session) openTurnBegan() (began time.Time) {
+	for _, e := range s.Evidence {
+		if e.Accepted && e.Turn != nil && (e.Turn.State == TurnOpen || e.Turn.State == TurnWaiting) && s.Status != Stopped {
+			began = e.Turn.Began
+		}
+	}
+	return began
+}
+
+// openCall returns the state of a call without a result. over: a later turn has begun.
+func (s Session) openCall(over bool) ToolState {
+	switch {
+	case over:
+		return ToolInterrupted
+	case s.Status == Waiting:
+		return ToolWaiting
+	case s.Status == Running || s.Status == Unknown:
+		return ToolRunning
+	}
+	return ToolInterrupted
+}
+
+// The lines around a file that a launch puts before the prompt.
+const (
+	contextBegin = "--- File: "
+	contextEnd   = "\n--- End File ---"
+)
+
+// FormatContextFile returns a file as a launch puts it before a prompt.
+func FormatContextFile(name, text string) string {
+	return contextBegin + name + " ---\n" + strings.TrimRight(text, "\n") + contextEnd
+}
+
+// HasContextFile reports whether a prompt begins with a file. The beginning of the prompt is enough.
+func HasContextFile(prompt string) bool {
+	return strings.HasPrefix(strings.TrimLeft(prompt, " \t\r\n"), contextBegin)
+}
+
+// StripContextFiles returns a whole prompt without the files before it. A prompt that consists of files only, or in which a
+// file does not end, stays as it is.
+func StripContextFiles(prompt string) string {
+	rest := prompt
+	for HasContextFile(rest) {
+		_, after, ok := strings.Cut(rest, contextEnd)
+		if !ok {
+			return prompt
+		}
+		rest = after
+	}
+	if rest = strings.TrimLeft(rest, " \t\r\n"); rest == "" {
+		return prompt
+	}
+	if len(rest) == len(strings.TrimLeft(prompt, " \t\r\n")) {
+		return prompt // there was no file
+	}
+	return rest
+}
+
+// BriefLimit is the most characters (runes) of each text of a [WaitingOn] but its path.
+const BriefLimit = 200
+
+// questionsLimit is the most questions that a [WaitingOn] keeps. Agents ask four at the most.
+const questionsLimit = 16
+
+// WaitingOn is the tool call that a waiting turn needs the user for. Its texts are raw: clean them before they go to a
+// terminal.
+type WaitingOn struct {
+	// Tool is the tool's name, as the agent records it.
+	Tool string
+	// Brief tells people what the call does: the command, the file, the first question. A longer one ends in "…".
+	Brief string
+	// Path is the file that the call is about, as the agent names it; "" where it is about none, or several.
+	Path string
+	// Questions are those that the call asks, in their order.
+	Questions []string
+	// Diff counts the lines that the call changes; nil where it changes none, or does not say how many.
+	Diff *Diff
+}
+
+// Diff is the number of lines that a call adds and removes.
+type Diff struct {
+	Added int
+	// Removed is nil where the call replaces or deletes a file: what that contains is not in the call.
+	Removed *int
+}
+
+// NewDiff returns the counts of lines; nil if none is known. complete: removed counts all that are removed.
+func NewDiff(added, removed int, complete bool) *Diff {
+	switch {
+	case complete:
+		return &Diff{Added: added, Removed: &removed}
+	case added > 0:
+		return &Diff{Added: added}
+	}
+	return nil
+}
+
+// equal reports whether two calls change as many lines.
+func (d *Diff) equal(e *Diff) bool {
+	if d == nil || e == nil {
+		return d == e
+	}
+	same := d.Removed == e.Removed || d.Removed != nil && e.Removed != nil && *d.Removed == *e.Removed
+	return same && d.Added == e.Added
+}
+
+// NewWaitingOn bounds its texts. A path that no system takes is left out, since a part of it names another file.
+func NewWaitingOn(tool, brief, path string, questions []string) *WaitingOn {
+	w := &WaitingOn{Tool: truncateBrief(tool), Brief: truncateBrief(brief)}
+	if len(path) <= PathLimit {
+		w.Path = strings.Clone(path)
+	}
+	for _, q := range questions[:min(len(questions), questionsLimit)] {
+		w.Questions = append(w.Questions, truncateBrief(q))
+	}
+	return w
+}
+
+// truncateBrief returns a copy of at most [BriefLimit] characters of a text.
+func truncateBrief(text string) string {
+	if len(Truncate(text, BriefLimit)) < len(text) {
+		return Truncate(text, BriefLimit-1) + "…"
+	}
+	return strings.Clone(text)
+}
+
+// Equal reports whether two turns wait for the same call.
+func (w *WaitingOn) Equal(o *WaitingOn) bool {
+	if w == nil || o == nil {
+		return w == o
+	}
+	return w.Tool == o.Tool && w.Brief == o.Brief && w.Path == o.Path && slices.Equal(w.Questions, o.Questions) && w.Diff.equal(o.Diff)
+}

@@ -1,9 +1,14 @@
 package discover
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 
+	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 	"agentctl/proc"
 )
 
@@ -57,4 +62,93 @@ func (scanner *Scanner) WatchPaths(ctx context.Context, s Session) []string {
 		return nil
 	}
 	return AdapterOf(scanner.Adapters, s.Agent).WatchPaths(confineToSession(ctx, s), s)
+}
+
+// errInSandbox: what runs cannot be told from what does not.
+var errInSandbox = errors.New("inside an agent's sandbox other sessions cannot be seen")
+
+// seesSandboxOnly reports whether a table shows the inside of an agent's sandbox only: a pid namespace whose first process
+// is the sandbox, or one in which the agent is not visible that has marked our environment as in its sandbox.
+func (scanner *Scanner) seesSandboxOnly(table *proc.Table) bool {
+	if first, ok := table.ByPID(1); ok && scanner.SandboxAgent(first) != "" {
+		return true
+	}
+	if scanner.EnclosingSandboxAgent(func(a Agent) func(string) string { return scanner.HomeSources(a).Getenv }) == "" {
+		return false
+	}
+	for p := range table.Ancestors(scanner.PID) {
+		if scanner.IsAgent(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsAgent reports whether a process is an agent's program, one that runs no session included.
+func (scanner *Scanner) IsAgent(p proc.Process) bool {
+	return slices.ContainsFunc(scanner.Adapters, func(a Adapter) bool { return a.IsAgentProcess(p) })
+}
+
+// EnclosingSandboxAgent returns the agent in whose sandbox an environment is, "" if it is in none. environment returns the
+// environment to ask each agent with; nil: that agent is not asked.
+func (scanner *Scanner) EnclosingSandboxAgent(environment func(Agent) func(string) string) Agent {
+	for _, a := range scanner.Adapters {
+		if getenv := environment(a.Name()); getenv != nil && a.InSandbox(getenv) {
+			return a.Name()
+		}
+	}
+	return ""
+}
+
+// SandboxAgent returns the agent whose sandbox a process is, "" if it is none.
+func (scanner *Scanner) SandboxAgent(p proc.Process) Agent {
+	for _, a := range scanner.Adapters {
+		if a.IsSandbox(p) {
+			return a.Name()
+		}
+	}
+	return ""
+}
+
+// Tried is what an adapter was tried with. The zero value: nothing is known of that.
+type Tried struct {
+	// Newest is the newest version of the agent in docs/support.md.
+	Newest string
+	// ProgramVersion returns the version of a program, by its path; "" where that does not show it.
+	ProgramVersion func(path string) string
+	// UnknownKinds returns the kinds that the adapter does not know among a session's newest records. It reads a bounded part of
+	// them. What has vanished is no error; other errors are [Warning]s.
+	UnknownKinds func(context.Context, Record) ([]string, error)
+}
+
+// NewerVersion returns the version of the agent that runs a live session, if it is newer than the newest tried one; else "". The
+// stored version may be that of the program that created the session, so it is the last resort.
+func (t Tried) NewerVersion(s Session) string {
+	version := s.Version
+	for _, p := range s.Processes {
+		version = cmp.Or(t.ProgramVersion(p.Exe), version)
+	}
+	return native.IfNewer(version, t.Newest)
+}
+
+// UnknownLineKinds is [Tried.UnknownKinds] of sessions that are files of JSON objects. kindOf returns the kind of an object; known are
+// the known ones, each between two spaces.
+func UnknownLineKinds(known string, kindOf func(jsonl.Object) string) func(context.Context, Record) ([]string, error) {
+	return func(ctx context.Context, r Record) ([]string, error) {
+		kinds := native.Kinds{Known: known}
+		if err := kinds.AddLines(ctx, r.Path, kindOf); err != nil {
+			return kinds.Unknown, &Warning{Agent: r.Agent, Path: r.Path, Err: fsread.WithoutPath(r.Path, err)}
+		}
+		return kinds.Unknown, nil
+	}
+}
+
+// UnknownKinds returns the kinds that the session's adapter does not know among the session's newest records. The error is a
+// [Warning].
+func (scanner *Scanner) UnknownKinds(ctx context.Context, s Session) ([]string, error) {
+	tried := AdapterOf(scanner.Adapters, s.Agent).Tried()
+	if s.Path == "" || tried.UnknownKinds == nil {
+		return nil, nil
+	}
+	return tried.UnknownKinds(confineToSession(ctx, s), *s.Record)
 }

@@ -1,9 +1,11 @@
 package search
 
 import (
+	"bytes"
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -91,4 +93,141 @@ func (p *Pattern) Find(text string) (spans []Span) {
 		}
 		re = p.next
 	}
+}
+
+// MayMatch reports whether a string of this JSON text, once decoded, may have a match. It ignores the case of letters. It is true also
+// where a character that a word can have is written as an escape.
+func (p *Pattern) MayMatch(json []byte) bool {
+	if p.words == nil {
+		return true
+	}
+	for _, w := range p.words {
+		if w.isIn(json) {
+			return true
+		}
+	}
+	return hasEscape(json)
+}
+
+// word is a run of ASCII letters and digits, in lower case. JSON writes it in one piece, except for \u escapes.
+type word struct {
+	text []byte
+	// rarest is the index of the character that is probably the rarest one.
+	rarest int
+}
+
+func newWord(text string) word {
+	// Letters and digits, those first that occur most often in transcripts.
+	const byFrequency = "etrnsaioclduf1p0y2b4h3g5m6789wxvkqjz"
+	w := word{text: []byte(strings.ToLower(text))}
+	for i, c := range w.text {
+		if strings.IndexByte(byFrequency, c) > strings.IndexByte(byFrequency, w.text[w.rarest]) {
+			w.rarest = i
+		}
+	}
+	return w
+}
+
+// isIn reports whether a text may contain the word in any case. To find one character is much faster than to find a text in any case.
+func (w word) isIn(text []byte) bool {
+	rarest := w.text[w.rarest:][:1]
+	for _, c := range [][]byte{rarest, bytes.ToUpper(rarest)} {
+		for at := 0; ; at++ {
+			i := bytes.IndexByte(text[at:], c[0])
+			if i < 0 {
+				break
+			}
+			at += i
+			begin := at - w.rarest
+			if end := begin + len(w.text); begin >= 0 && end <= len(text) && bytes.EqualFold(text[begin:end], w.text) {
+				return true
+			}
+		}
+	}
+	has := func(ascii byte, other rune) bool {
+		return bytes.IndexByte(w.text, ascii) >= 0 && bytes.ContainsRune(text, other)
+	}
+	return has('s', longS) || has('k', kelvin)
+}
+
+// Letters outside of ASCII that are other cases of ASCII letters.
+const (
+	longS  = '\u017f' // of s
+	kelvin = '\u212a' // of k
+)
+
+// hasEscape reports whether a text has a \u escape of a character that a word can have.
+func hasEscape(text []byte) bool {
+	for {
+		_, rest, found := bytes.Cut(text, []byte(`\u`))
+		if !found {
+			return false
+		}
+		code, err := strconv.ParseUint(string(rest[:min(4, len(rest))]), 16, 16)
+		if r := rune(code); err == nil && (isWordCharacter(r) || r == longS || r == kelvin) {
+			return true
+		}
+		text = rest
+	}
+}
+
+// isWordCharacter reports whether a character is an ASCII letter or digit.
+func isWordCharacter(r rune) bool {
+	return '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
+}
+
+// requiredWords returns words one of which every match contains, in any case; nil if there are none.
+func requiredWords(re *syntax.Regexp) []word {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if text := longestWord(string(re.Rune)); len(text) > 1 {
+			return []word{newWord(text)}
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return requiredWords(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return requiredWords(re.Sub[0])
+		}
+	case syntax.OpConcat: // the longest is probably the rarest
+		var best []word
+		for _, sub := range re.Sub {
+			if words := requiredWords(sub); shortest(words) > shortest(best) {
+				best = words
+			}
+		}
+		return best
+	case syntax.OpAlternate:
+		var all []word
+		for _, sub := range re.Sub {
+			words := requiredWords(sub)
+			if words == nil {
+				return nil
+			}
+			all = append(all, words...)
+		}
+		return all
+	}
+	return nil
+}
+
+// shortest returns the length of the shortest word; 0 if there is none.
+func shortest(words []word) int {
+	n := 0
+	for _, w := range words {
+		if n == 0 || len(w.text) < n {
+			n = len(w.text)
+		}
+	}
+	return n
+}
+
+// longestWord returns the longest run of ASCII letters and digits in a text.
+func longestWord(text string) (longest string) {
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return !isWordCharacter(r) }) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
 }

@@ -3,10 +3,14 @@
 package search
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 
 	"agentctl/discover"
@@ -113,4 +117,160 @@ func (q *Query) searchSession(ctx context.Context, scanner *discover.Scanner, s 
 	}
 	found.Matches = c.oldestFirst()
 	return found
+}
+
+// Role selects messages by who wrote them.
+type Role string
+
+// The roles. Tools are calls of them: their input and their output.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	Tool      Role = "tool"
+)
+
+// Match is a message in which something matches.
+type Match struct {
+	discover.Message
+	Spans []FieldSpan
+	// Before and After are the messages around it, the oldest first.
+	Before, After []discover.Message
+}
+
+// Field is a part of a message.
+type Field string
+
+// The fields. FieldInput is a string in the input of a tool call.
+const (
+	FieldText   Field = "text"
+	FieldInput  Field = "input"
+	FieldOutput Field = "output"
+)
+
+// FieldSpan is one match.
+type FieldSpan struct {
+	Field Field
+	// Text is what Span is a part of.
+	Text string
+	Span
+}
+
+// match returns the matches in a message.
+func (q *Query) match(m discover.Message) (spans []FieldSpan) {
+	find := func(field Field, text string) {
+		for _, s := range q.Pattern.Find(text) {
+			spans = append(spans, FieldSpan{field, text, s})
+		}
+	}
+	switch {
+	case !q.selects(m):
+	case m.Tool == nil:
+		find(FieldText, m.Text)
+	default:
+		if q.Pattern.MayMatch(m.Tool.Input) {
+			for text := range jsonStrings(m.Tool.Input) {
+				find(FieldInput, text)
+			}
+		}
+		find(FieldOutput, m.Tool.Output)
+	}
+	return spans
+}
+
+// selects reports whether a message is searched. What the agent's program says of itself is not: errors, interruptions,
+// compactions.
+func (q *Query) selects(m discover.Message) bool {
+	if m.Tool != nil {
+		return (q.Role == "" || q.Role == Tool) && (q.Tool == "" || strings.EqualFold(q.Tool, m.Tool.Name))
+	}
+	return q.Tool == "" && m.Role != discover.RoleSystem && (q.Role == "" || string(q.Role) == string(m.Role))
+}
+
+// jsonStrings yields the strings of a JSON value, without the names of members; of a value that is no JSON the text itself.
+func jsonStrings(raw json.RawMessage) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		if !json.Valid(raw) {
+			yield(string(raw))
+			return
+		}
+		d := json.NewDecoder(bytes.NewReader(raw))
+		var nested []bool // whether each enclosing value is an object
+		isName := false   // the next string is the name of a member
+		for {
+			token, err := d.Token()
+			if err != nil {
+				return
+			}
+			inObject := len(nested) > 0 && nested[len(nested)-1]
+			switch t := token.(type) {
+			case json.Delim:
+				if t == '{' || t == '[' {
+					nested = append(nested, t == '{')
+					isName = t == '{'
+					continue
+				}
+				nested = nested[:len(nested)-1]
+				inObject = len(nested) > 0 && nested[len(nested)-1]
+			case string:
+				if isName {
+					isName = false
+					continue
+				}
+				if !yield(t) {
+					return
+				}
+			}
+			isName = inObject
+		}
+	}
+}
+
+// collector collects the matches of a session, whose messages come newest first.
+type collector struct {
+	query   *Query
+	matches []Match            // the newest first
+	newer   []discover.Message // the last messages, at most Query.Context, the newest first
+	open    int                // matches[len-open:] lack messages before them
+	bytes   int
+}
+
+// add takes the next message and reports whether older ones matter.
+func (c *collector) add(m discover.Message) (more bool) {
+	n := c.query.Context
+	for i := len(c.matches) - c.open; i < len(c.matches); i++ {
+		c.matches[i].Before = append(c.matches[i].Before, m)
+		if len(c.matches[i].Before) == n {
+			c.open--
+		}
+		c.bytes += m.Size()
+	}
+	if c.full() {
+		return c.open > 0
+	}
+	if spans := c.query.match(m); len(spans) > 0 {
+		c.matches = append(c.matches, Match{Message: m, Spans: spans, After: slices.Clone(c.newer)})
+		c.bytes += m.Size()
+		if n > 0 {
+			c.open++
+		}
+	}
+	if n > 0 {
+		c.newer = append(c.newer[max(0, len(c.newer)-n+1):], m)
+	}
+	return !c.full() || c.open > 0
+}
+
+// full reports whether no more matches are kept.
+func (c *collector) full() bool {
+	return c.bytes > maxKeptBytes || c.query.MaxMatches > 0 && len(c.matches) >= c.query.MaxMatches
+}
+
+// oldestFirst returns the matches in the order of the session.
+func (c *collector) oldestFirst() []Match {
+	slices.Reverse(c.matches)
+	for i := range c.matches {
+		slices.Reverse(c.matches[i].Before)
+		slices.Reverse(c.matches[i].After)
+	}
+	return c.matches
 }

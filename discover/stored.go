@@ -1,0 +1,241 @@
+package discover
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// BatchFilter selects what [Scanner.ListBatches] lists.
+type BatchFilter struct {
+	SessionFilter
+	// MayMatch, if not nil, rules sessions out before their records are read: see [Adapter].
+	MayMatch func(json []byte) bool
+	// Progress, if not nil, is called before each batch and at the end: how many sessions the list is done with, of how many.
+	Progress func(done, total int)
+}
+
+// Sizes of the batches in sessions. The first one is small, so that the first answer is early.
+const (
+	firstBatchSize = 32
+	maxBatchSize   = 512
+)
+
+// ListBatches calls visit with the sessions that pass the filter, stopped ones included, some at a time: those whose storage
+// has changed last come first. Each batch is a scan of its own, so that memory does not grow with the stores and each status
+// is new. A visit that returns false ends the list. older is how many stored sessions were left out because of Since; batches have
+// no limit. The error is as that of [Scanner.List].
+func (scanner *Scanner) ListBatches(ctx context.Context, filter BatchFilter, visit func(Result) bool) (older int, err error) {
+	scan := scanner.newScan(filter.Agents)
+	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
+		return 0, err
+	}
+	entries, older := scan.newestEntries(ctx, &filter)
+	if !visit(Result{Warnings: scan.warnings}) {
+		return older, ctx.Err()
+	}
+	total := len(entries)
+	for size := firstBatchSize; len(entries) > 0 && ctx.Err() == nil; size = min(2*size, maxBatchSize) {
+		filter.report(total-len(entries), total)
+		n := min(size, len(entries))
+		batch := scan.filterContent(ctx, entries[:n], filter.MayMatch)
+		entries = entries[n:]
+		if len(slices.Concat(batch...)) == 0 {
+			continue
+		}
+		r, err := scanner.readBatch(ctx, scan.homes, batch, &filter.SessionFilter)
+		if err != nil {
+			return older, err
+		}
+		if !visit(r) {
+			return older, ctx.Err()
+		}
+	}
+	filter.report(total-len(entries), total)
+	return older, ctx.Err()
+}
+
+func (f *BatchFilter) report(done, total int) {
+	if f.Progress != nil {
+		f.Progress(done, total)
+	}
+}
+
+// newestEntries lists what is stored, newest first, and counts what is older than the filter asks for.
+func (scan *Scan) newestEntries(ctx context.Context, filter *BatchFilter) (entries []Entry, older int) {
+	found := scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: filter.Subagents} })
+	found = scan.dropCopies(ctx, found)
+	entries, older = dropOlder(slices.Concat(found...), filter.Since)
+	return sortByUpdated(entries), older
+}
+
+// filterContent returns those of the entries whose content may match, one list for each adapter.
+func (scan *Scan) filterContent(ctx context.Context, entries []Entry, mayMatch func([]byte) bool) [][]Entry {
+	byAgent := scan.splitByAgent(entries)
+	if mayMatch == nil {
+		return byAgent
+	}
+	var wg sync.WaitGroup
+	for i, a := range scan.adapters {
+		if len(byAgent[i]) > 0 {
+			wg.Go(func() { byAgent[i] = a.FilterContent(scan.confine(ctx, a.Name()), byAgent[i], mayMatch) })
+		}
+	}
+	wg.Wait()
+	return byAgent
+}
+
+func (scanner *Scanner) readBatch(ctx context.Context, homes map[Agent][]Home, entries [][]Entry, filter *SessionFilter) (Result, error) {
+	scan := scanner.newScan(filter.Agents)
+	maps.Copy(scan.homes, homes)
+	wanted := map[Key]bool{}
+	for _, e := range slices.Concat(entries...) {
+		wanted[e.key()] = true
+	}
+	scan.thorough = true
+	scan.readRecords(ctx, entries, ReadOptions{})
+	if _, err := scan.readProcesses(ctx); err != nil {
+		return Result{}, err
+	}
+	scan.readClaims(ctx)
+	scan.readClaimedRecords(ctx, ReadOptions{}, anyClaim)
+	r := scan.Result()
+	allFilter := *filter
+	allFilter.IncludeStopped, allFilter.Limit = true, 0
+	// A process may run another copy of a session than the one that was chosen by what is stored.
+	runs := map[recordID]bool{}
+	for _, s := range r.Sessions {
+		if s.Copy && wanted[s.Key()] {
+			runs[s.recordID()] = true
+		}
+	}
+	r.Sessions = slices.DeleteFunc(r.Sessions, func(s Session) bool { return !wanted[s.Key()] && !runs[s.recordID()] })
+	return allFilter.Apply(r), ctx.Err()
+}
+
+// Usage is what one answer of a model used, or what the agent states of several together.
+type Usage struct {
+	// Time is when the agent recorded it, UTC; zero if not known.
+	Time time.Time
+	// From is set where the agent states a total only: it was used at some time between From and Time.
+	From time.Time
+	// Model is the model that answered; "" if not known.
+	Model string
+	// Tokens are disjoint, whatever the agent's own way to count: In is without what was read from the cache and written to
+	// it, Out is with the reasoning, and Total is the sum of In, CacheRead, CacheWrite and Out. Context and Window are 0.
+	Tokens Tokens
+	// Cost is the agent's own figure, in USD. CostKnown: the cost is in Cost, or in that of a later Usage of the session.
+	Cost      float64
+	CostKnown bool
+}
+
+// SessionUsage is what a session used: its record as [ReadOptions.Tokens] has it, and the single answers.
+type SessionUsage struct {
+	Record
+	Usage []Usage
+}
+
+// UsageFilter selects what [Scanner.ReadUsage] reads.
+type UsageFilter struct {
+	// Agents: any of these; empty: all.
+	Agents []Agent
+	// Since leaves out what was used before; zero: nothing.
+	Since time.Time
+}
+
+// UsageLeftOut is what [Scanner.ReadUsage] left out because of [UsageFilter.Since].
+type UsageLeftOut struct {
+	// Sessions have not changed since then. They were not read. Sub-agents are not counted where their names tell.
+	Sessions int
+	// Tokens were used earlier, by sessions that have changed since then.
+	Tokens int64
+}
+
+// ReadUsage calls add with what each stored session used, live ones included, from one goroutine. A session that has used
+// nothing since [UsageFilter.Since] is left out. The error is that of the context; what could not be read is in the warnings.
+func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add func(*SessionUsage)) (left UsageLeftOut, warnings []*Warning, err error) {
+	scan := scanner.newScan(filter.Agents)
+	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
+		return left, scan.warnings, err
+	}
+	found, older := scan.listSince(ctx, filter.Since)
+	left.Sessions = older
+	for i, a := range scan.adapters {
+		if len(found[i]) == 0 {
+			continue
+		}
+		for u, err := range a.ReadUsage(scan.confine(ctx, a.Name()), found[i]) {
+			if err != nil {
+				scan.warn(a.Name(), err)
+				continue
+			}
+			u.Usage = slices.DeleteFunc(u.Usage, func(a Usage) bool {
+				earlier := a.Time.Before(filter.Since)
+				if earlier {
+					left.Tokens += a.Tokens.Total
+				}
+				return earlier
+			})
+			if len(u.Usage) > 0 {
+				add(u)
+			}
+		}
+	}
+	return left, scan.warnings, ctx.Err()
+}
+
+// listSince lists what has changed since then, sub-agents included, and counts the sessions that have not.
+func (scan *Scan) listSince(ctx context.Context, since time.Time) (found [][]Entry, older int) {
+	found = scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: true} })
+	found = scan.dropCopies(ctx, found)
+	for i := range found {
+		var n int
+		found[i], n = dropOlder(found[i], since)
+		older += n
+	}
+	return found, older
+}
+
+// StatedQuota is what a session's storage says of a limit.
+type StatedQuota struct {
+	Quota
+	Agent          Agent
+	Session, Model string
+}
+
+// ReadQuotas returns the newest word on each limit of the agents' providers, by agent and name. An agent that names no limit
+// has one for each model. older is how many sessions were not read because of [UsageFilter.Since]. The error is that of the context;
+// what could not be read is in the warnings.
+func (scanner *Scanner) ReadQuotas(ctx context.Context, filter UsageFilter) (quotas []StatedQuota, older int, warnings []*Warning, err error) {
+	scan := scanner.newScan(filter.Agents)
+	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
+		return nil, 0, scan.warnings, err
+	}
+	found, older := scan.listSince(ctx, filter.Since)
+	scan.readRecords(ctx, found, ReadOptions{Quotas: true})
+	var all []StatedQuota
+	for _, r := range slices.Concat(scan.records...) {
+		for _, q := range r.Quotas {
+			all = append(all, StatedQuota{q, r.Agent, r.ID, r.Model})
+		}
+	}
+	return newestOfEach(all), older, scan.warnings, ctx.Err()
+}
+
+// newestOfEach returns the newest statement on each limit, in order.
+func newestOfEach(all []StatedQuota) []StatedQuota {
+	sameLimit := func(a, b StatedQuota) int {
+		byName := cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Name, b.Name))
+		if byName == 0 && a.Name == "" {
+			return cmp.Compare(a.Model, b.Model)
+		}
+		return byName
+	}
+	slices.SortFunc(all, func(a, b StatedQuota) int {
+		return cmp.Or(sameLimit(a, b), b.Time.Compare(a.Time), cmp.Compare(a.Session, b.Session))
+	})
+	return slices.CompactFunc(all, func(a, b StatedQuota) bool { return sameLimit(a, b) == 0 })
+}
