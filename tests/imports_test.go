@@ -78,7 +78,7 @@ func layers() []layer {
 			"discover", "discover/native", "discover/native/fsread", "discover/native/jsonl", "discover/native/sqlite", "launch", "proc",
 		}},
 		{"discover/<agent>/transcript", []string{"discover", "discover/native", "discover/native/fsread", "discover/native/jsonl"}}, // bytes to records: it opens no file
-		{"discover/agents", []string{"discover", "discover/<agent>"}},
+		{"discover/agents", []string{"discover", "discover/<agent>", "launch"}},
 		{"launch", []string{"discover", "discover/ancestry", "discover/native/fsread", "discover/watch", "lock", "proc", "proc/multiplexer", "launch"}},
 		{"lock", []string{"discover", "discover/ancestry", "discover/native/fsread", "proc"}},
 		{"lock/githooks", []string{"discover/native/fsread", "lock", "proc"}},

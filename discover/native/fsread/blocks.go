@@ -14,7 +14,8 @@ const blockSize = 128 << 10
 // Only the last block may end without a newline. Error: [ErrTooLarge] for a line of more than [MaxLine] bytes, after which
 // nothing is read, and those of reading. A block is valid until visit returns.
 func (f *File) Blocks(visit func([]byte) bool) error {
-	var buf []byte // what is read and not visited
+	buf := f.takeBuffer()[:0] // what is read and not visited
+	defer func() { f.returnBuffer(buf) }()
 	held := largeLease{file: f}
 	defer held.release()
 	for pos := int64(0); pos < f.size; {

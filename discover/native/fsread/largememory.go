@@ -11,6 +11,7 @@ const largeThreshold = 1 << 20
 type reader struct {
 	large chan struct{} // the lock of the call: who has sent to it has large memory
 	depth int           // how often this reader has acquired it
+	buf   []byte        // what the last file was read into; nil while it is in use
 }
 
 // readerKey is the context key of a goroutine's *reader.
@@ -19,6 +20,22 @@ type readerKey struct{}
 func readerOf(ctx context.Context) *reader {
 	r, _ := ctx.Value(readerKey{}).(*reader)
 	return r
+}
+
+// takeBuffer returns the memory that the last file of the reader was read into. New memory for each file would cost half as much as
+// reading it.
+func (f *File) takeBuffer() (buf []byte) {
+	if r := readerOf(f.ctx); r != nil {
+		buf, r.buf = r.buf, nil
+	}
+	return buf
+}
+
+// returnBuffer keeps memory for the next file, unless it is large.
+func (f *File) returnBuffer(buf []byte) {
+	if r := readerOf(f.ctx); r != nil && cap(buf) <= largeThreshold {
+		r.buf = buf
+	}
 }
 
 // AcquireLarge waits until no other reader of the call has large memory, and locks others out until release is called. It

@@ -45,13 +45,14 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 		end = from + limit
 	}
 	var (
-		buf     []byte // starts with the first byte of the current line, which is at offset start
+		buf     = f.takeBuffer()[:0] // starts with the first byte of the current line, which is at offset start
 		start   = from
 		pos     = from
 		skipped int64 // bytes of a line that was cut
 	)
 	held := largeLease{file: f}
 	defer held.release()
+	defer func() { f.returnBuffer(buf) }()
 	for pos < end {
 		n := min(chunk(pos-from), end-pos)
 		fresh := len(buf)
@@ -108,7 +109,7 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 // [File.Forward].
 func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err error) {
 	var (
-		w       backwardBuffer // bytes from pos to the end of the current line, its newline excluded
+		w       = newBackwardBuffer(f.takeBuffer()) // bytes from pos to the end of the current line, its newline excluded
 		pos     = f.size
 		stop    = int64(0)
 		begun   bool  // a newline was seen: what precedes it is a terminated line
@@ -118,6 +119,7 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 	)
 	held := largeLease{file: f}
 	defer held.release()
+	defer func() { f.returnBuffer(w.buf) }()
 	if limit > 0 && f.size-limit > stop {
 		stop = f.size - limit
 	}
@@ -179,6 +181,12 @@ func appendNewlines(at []int, b []byte) []int {
 type backwardBuffer struct {
 	buf        []byte
 	start, end int // what it holds is buf[start:end]
+}
+
+func newBackwardBuffer(buf []byte) backwardBuffer {
+	w := backwardBuffer{buf: buf[:cap(buf)]}
+	w.clear()
+	return w
 }
 
 func (w *backwardBuffer) bytes() []byte { return w.buf[w.start:w.end] }
