@@ -7,6 +7,13 @@
 package opencode
 
 import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
 	"agentctl/launch"
@@ -44,3 +51,111 @@ func warningUnlessGone(path string, err error) error {
 	}
 	return newWarning(path, err)
 }
+
+// Prefixes of IDs.
+const (
+	sessionPrefix = "ses_"
+	messagePrefix = "msg_"
+	partPrefix    = "prt_"
+)
+
+// idLength is the length of an ID: the prefix, 12 hexadecimal digits for the time, and 14 random letters and digits.
+const idLength = len(sessionPrefix) + 12 + 14
+
+// isSessionID reports whether s is a session ID: "ses_" and letters and digits (SEEN 0.5–1.18). An ID has no path separator.
+func isSessionID(s string) bool {
+	return len(s) > len(sessionPrefix) && isSessionIDPrefix(s)
+}
+
+// isSessionIDPrefix reports whether a session ID can begin with s.
+func isSessionIDPrefix(s string) bool {
+	rest, ok := strings.CutPrefix(s, sessionPrefix)
+	if !ok {
+		return strings.HasPrefix(sessionPrefix, s)
+	}
+	for i := range len(rest) {
+		if c := rest[i]; c-'0' > 9 && (c|0x20)-'a' > 'z'-'a' { // smaller values wrap around
+			return false
+		}
+	}
+	return true
+}
+
+// idTime is a time as message IDs contain it. Session IDs contain its complement, so that they sort newest first.
+func idTime(t time.Time) uint64 { return uint64(t.UnixMilli()) << 12 & idTimeMask }
+
+// idRange is a range of IDs: from ≤ ID < to.
+type idRange struct{ from, to string }
+
+// idRanges returns the IDs between two times: one range, or two if the time wraps around between them.
+func idRanges(prefix string, from, to uint64) []idRange {
+	first, end := fmt.Sprintf("%s%012x", prefix, from), fmt.Sprintf("%s%012x~", prefix, to)
+	if from > to {
+		return []idRange{{first, prefix + "~"}, {prefix, end}}
+	}
+	return []idRange{{first, end}}
+}
+
+// sessionIDsSince returns the IDs of the sessions that began at or after t.
+func sessionIDsSince(t time.Time) []idRange {
+	last := ^idTime(t) & idTimeMask
+	return idRanges(sessionPrefix, (last-idTimeMask/2)&idTimeMask, last)
+}
+
+// messageIDsSince returns the IDs of the messages that were made at or after t.
+func messageIDsSince(t time.Time) []idRange {
+	first := idTime(t)
+	return idRanges(messagePrefix, first, (first+idTimeMask/2)&idTimeMask)
+}
+
+// idTimeBits is the size of the time in an ID: milliseconds times 4096 plus a counter, cut to 48 bits, which repeat every 795 days.
+// storedMessage IDs contain that number in hexadecimal, session IDs its complement.
+const (
+	idTimeBits = 48
+	idTimeMask = 1<<idTimeBits - 1
+)
+
+// messageIDTime returns the time in a message's ID, in milliseconds; 0 if there is none. An ID has only the lower bits of a time. The result
+// is the latest time with these bits that is not after another message's time, before. If it is more than a month earlier, the message is
+// a copy (`--fork`) whose ID was made later, and the result is before.
+func messageIDTime(id string, before int64) int64 {
+	const month = 31 * 24 * int64(time.Hour/time.Millisecond)
+	rest, ok := strings.CutPrefix(id, "msg_")
+	if !ok || len(rest) < idTimeBits/4 {
+		return 0
+	}
+	counted, err := strconv.ParseUint(rest[:idTimeBits/4], 16, idTimeBits)
+	if err != nil {
+		return 0
+	}
+	since := int64((uint64(before) - counted>>12) & (idTimeMask >> 12))
+	if since > month {
+		return before
+	}
+	return before - since
+}
+
+// fromMillis converts milliseconds since 1970; zero for 0 and less.
+func fromMillis(ms int64) time.Time {
+	if ms <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// WatchPaths implements [discover.PathWatcher]. It returns the log, and the database with its write-ahead log. No supported version writes
+// the JSON files of older ones.
+func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
+	files := []string{filepath.Join(s.Home, "log", "opencode.log")}
+	switch {
+	case isLegacyPath(s.Path):
+		return append(files, s.Path)
+	case s.Path != "":
+		return append(files, s.Path, s.Path+"-wal")
+	}
+	database := filepath.Join(s.Home, "opencode.db")
+	return append(files, database, database+"-wal")
+}
+
+// MatchesBinary implements [discover.PathWatcher].
+func (Adapter) MatchesBinary(exe string) bool { return mayBeProgram(exe) }

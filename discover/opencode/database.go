@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"agentctl/discover"
 	"agentctl/discover/native/sqlite"
 )
 
@@ -110,4 +111,130 @@ func (d *database) idsSince(t time.Time) (out []string) {
 func (d *database) Failures() int {
 	n, _ := d.db.Damage()
 	return n
+}
+
+// entries returns the sessions that may match the filter. It applies only what keys can answer, and [matches] the rest: a session that
+// is too old for the filter must be found here too, because its JSON file must not be listed instead.
+func (d *database) entries(q discover.EntryFilter) (found []discover.Entry) {
+	add := func(where string, args ...any) {
+		for r := range d.db.Query(`SELECT id, parent_id, time_updated FROM session `+where, args...) {
+			if id := r.Text("id", nameLimit); isSessionID(id) {
+				found = append(found, discover.Entry{
+					Agent: agentName, Path: d.path, Home: d.home, ID: id, Parent: r.Text("parent_id", nameLimit),
+					Updated: fromMillis(r.Int("time_updated")),
+				})
+			}
+		}
+	}
+	switch {
+	case q.Parents != nil:
+		for _, p := range q.Parents {
+			if p.Path == d.path {
+				add(`WHERE parent_id = ? ORDER BY rowid`, p.ID)
+			}
+		}
+	case q.Refs != nil:
+		asked := map[string]bool{}
+		for _, r := range q.Refs {
+			if !asked[r.ID] {
+				add(`WHERE id = ?`, r.ID)
+			}
+			asked[r.ID] = true
+		}
+	case q.ID != "":
+		add(`WHERE id >= ? AND id < ?`, q.ID, q.ID+"~")
+	default:
+		add(`ORDER BY rowid`)
+	}
+	return found
+}
+
+// sessions yields the sessions with these IDs, each once, in the order of the table: neighbours share pages. Their usage includes that of
+// their sub-agents.
+func (d *database) sessions(ids []string, options discover.ReadOptions) iter.Seq[*session] {
+	return func(yield func(*session) bool) {
+		parents := d.parents(ids)
+		for _, rowid := range d.rowids(ids) {
+			r := d.sessionTable.Row(rowid)
+			if r == nil {
+				continue
+			}
+			m := parseSessionRow(r)
+			if !isSessionID(m.ID) {
+				continue
+			}
+			s := newSession(d.home, d.path, m, d.messages(m.ID), options)
+			if parents[m.ID] && s.usageKnown {
+				s.used.Add(d.subAgentUsage(m.ID, options.Tokens || options.Full))
+			}
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// rowids returns the places of the sessions with these IDs in the table, sorted.
+func (d *database) rowids(ids []string) (rowids []int64) {
+	for _, id := range ids {
+		for r := range d.db.Query(`SELECT rowid FROM session WHERE id = ? ORDER BY rowid LIMIT 1`, id) {
+			rowids = append(rowids, r.Int("rowid"))
+		}
+	}
+	slices.Sort(rowids)
+	return slices.Compact(rowids)
+}
+
+// parents returns, in one query, which of the sessions have sub-agents with sessions of their own. The set may have others too.
+func (d *database) parents(ids []string) map[string]bool {
+	if len(ids) == 0 {
+		return nil
+	}
+	parents := map[string]bool{}
+	for _, id := range d.ids(`SELECT DISTINCT parent_id AS id FROM session WHERE parent_id BETWEEN ? AND ?`, slices.Min(ids), slices.Max(ids)) {
+		parents[id] = true
+	}
+	return parents
+}
+
+// subAgentUsage adds up the usage of a session's sub-agents, of their sub-agents and so on, each once.
+func (d *database) subAgentUsage(session string, all bool) (sum usage) {
+	const family = `WITH RECURSIVE family(id) AS (
+			VALUES (?) UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id)
+		SELECT session.rowid AS rowid FROM session JOIN family USING (id) WHERE id <> ?`
+	for r := range d.rows(d.sessionTable, family, session, session) {
+		u := storedUsage(r)
+		if u.Tokens.Total == 0 && all {
+			u = readUsage(d.messages(r.Text("id", nameLimit)), r.Int("time_created"))
+		}
+		sum.Add(u)
+	}
+	return sum
+}
+
+// maxRowJSON is the most bytes of the JSON in a session row that are read.
+const maxRowJSON = 65536
+
+// parseSessionRow reads a row of the session table.
+func parseSessionRow(r *sqlite.Row) metadata {
+	text := func(column string) string { return r.Text(column, nameLimit) }
+	m := metadata{
+		ID: text("id"), Parent: text("parent_id"), ProjectID: text("project_id"), Slug: text("slug"), Agent: text("agent"), Version: text("version"),
+		Dir: r.Text("directory", pathLimit), Title: parseTitle(r.Text("title", pathLimit)),
+		Headless: isHeadlessPermission(r.Text("permission", maxRowJSON)), Archived: r.Int("time_archived") > 0,
+		Created: r.Int("time_created"), Updated: r.Int("time_updated"), Usage: storedUsage(r),
+	}
+	m.Model, m.Variant = parseModel(r.Bytes("model", maxRowJSON))
+	return m
+}
+
+// storedUsage reads the sum that the agent keeps with a session (1.15 and later; a migration added it to older sessions). It is the sum
+// of the session's own messages: without those that the user undid, and without sub-agents. In a copy (`--fork`), it includes what was
+// copied (SEEN 1.18.33).
+func storedUsage(r *sqlite.Row) usage {
+	count := func(column string) int64 { return max(r.Int(column), 0) }
+	return usage{Cost: r.Real("cost"), Tokens: sumTokens(discover.Tokens{
+		In: count("tokens_input"), Out: count("tokens_output"), Reasoning: count("tokens_reasoning"),
+		CacheRead: count("tokens_cache_read"), CacheWrite: count("tokens_cache_write"),
+	})}
 }

@@ -1,6 +1,15 @@
 package opencode
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
 	"agentctl/launch"
 )
 
@@ -47,3 +56,167 @@ func unsupported(what string) error {
 
 // ModelFamilies implements [launch.ModelFamilies]. Of the models that OpenCode is used with, Anthropic's have families.
 func (Adapter) ModelFamilies() []string { return []string{"opus", "sonnet", "haiku"} }
+
+// resume changes the spec so that the agent resumes the session, or a copy of it.
+func resume(spec *launch.Spec, r launch.Request, host launch.Environment) error {
+	s := r.Resume
+	if s.Meta.Get("legacy") == true {
+		return unsupported("cannot go on with a session in JSON files of older versions; versions up to 1.15 take such sessions over at their first start")
+	}
+	// The database decides where a session runs. If that directory is gone, the turn fails, also in a copy (SEEN 1.18.33). If it exists, the
+	// turn runs there, and the process never ends.
+	if r.Moved {
+		return unsupported("continues a session only in its own directory; to move the session, run in the new one: " +
+			"opencode export " + s.ID + " > FILE && opencode import FILE")
+	}
+	spec.Args = append(spec.Args, "--session="+s.ID)
+	spec.Resumed = true // also for a copy, which has earlier turns too
+	if r.Fork {
+		spec.Args = append(spec.Args, "--fork")
+	} else {
+		spec.ID = s.ID
+	}
+	spec.Env = append(spec.Env, storeEnv(s, host)...)
+	return nil
+}
+
+// storeEnv returns the variables that lead the agent to the session's store, if it would use another one.
+func storeEnv(s *discover.Session, host launch.Environment) []string {
+	var env []string
+	dir, base := filepath.Split(s.Home)
+	if home := homeVariables().Dir(host.Getenv); base == "opencode" && discover.RealPath(home) != discover.RealPath(s.Home) {
+		env = append(env, dataKey+"="+filepath.Clean(dir))
+	}
+	if filepath.Ext(s.Path) != ".db" {
+		return env
+	}
+	usual := filepath.Join(s.Home, "opencode.db")
+	if name := host.Getenv(dbKey); name != "" {
+		usual = databasePath(s.Home, name)
+	}
+	if discover.RealPath(usual) != discover.RealPath(s.Path) {
+		env = append(env, dbKey+"="+s.Path)
+	}
+	return env
+}
+
+// modelOf returns the requested model, else the session's last one. `run -s` forgets the model if the configuration names one for the
+// agent, and it forgets the agent and the variant (READ 1.18.33).
+func modelOf(r launch.Request) string {
+	if r.Model == "" && r.Resume != nil {
+		return r.Resume.Model
+	}
+	return r.Model
+}
+
+// variantOf returns the variant of the session's own model; another model has others. The terminal interface takes it from the session,
+// and has no option for it.
+func variantOf(r launch.Request) string {
+	if r.Model != "" || r.Interactive {
+		return ""
+	}
+	return sessionFact(r, "variant")
+}
+
+// sessionFact returns a text in the Meta of the session to resume; "" if there is none.
+func sessionFact(r launch.Request, key string) string {
+	if r.Resume == nil {
+		return ""
+	}
+	value, _ := r.Resume.Meta.Get(key).(string)
+	return value
+}
+
+// permissionKey is the variable with permissions, as JSON, that override those of the configuration files. The agent merges the objects;
+// of the rules for a tool, the last one that matches counts (SEEN 1.18.33).
+const permissionKey = "OPENCODE_PERMISSION"
+
+const (
+	// editRule allows the agent to change files, except those that its configuration denies by name. All tools that write files have the
+	// permission "edit". Files outside of the directory need another permission too.
+	editRule = `"edit":{"*":"allow"}`
+	// denyQuestions denies a headless turn to ask questions, which nobody would see. `run` sets the same for the sessions that it makes.
+	denyQuestions = `"question":"deny","plan_enter":"deny","plan_exit":"deny"`
+)
+
+// permissionEnv returns the variable for the requested permissions; it keeps those that the environment sets.
+func permissionEnv(r launch.Request, host launch.Environment) []string {
+	var rules []string
+	if r.Permissions == launch.PermissionsEdit {
+		rules = append(rules, editRule)
+	}
+	if r.Resume != nil && !r.Interactive && r.Resume.Source != modeRun.source() {
+		rules = append(rules, denyQuestions)
+	}
+	if len(rules) == 0 {
+		return nil
+	}
+	if set := strings.TrimSpace(host.Getenv(permissionKey)); jsonl.Object(set).Complete() {
+		if set = strings.TrimSpace(set[1 : len(set)-1]); set != "" {
+			rules = slices.Insert(rules, 0, set) // of two members with the same name, the later counts
+		}
+	}
+	return []string{permissionKey + "={" + strings.Join(rules, ",") + "}"}
+}
+
+// skipApprovals returns the option for the mode without approvals: --auto (SEEN 1.18.33), or in older versions
+// --dangerously-skip-permissions (SEEN 1.14.41, 1.15.13, 1.17.0). 1.18.33 accepts both; its terminal interface has only
+// --auto. Rules that deny still apply.
+func (p installation) skipApprovals(r launch.Request) ([]string, error) {
+	switch {
+	case r.Permissions != launch.PermissionsFull:
+		return nil, nil
+	case r.Interactive && p.version.Before(native.Version{1, 18, 33}):
+		return nil, unsupported("of version " + p.version.String() + " has no mode without approvals in a terminal; it asks there")
+	case p.version.Before(native.Version{1, 18, 33}):
+		return []string{"--dangerously-skip-permissions"}, nil
+	}
+	return []string{"--auto"}, nil
+}
+
+// Program implements [discover.ProgramNamer].
+func (Adapter) Program() string { return "opencode" }
+
+// installation is the binary to start.
+type installation struct {
+	path    string
+	version native.Version // zero if its place does not show it
+}
+
+// findInstallation finds the agent's own binary. The program in npm's package opencode-ai may be another one: up to 1.15.0, a launcher that
+// runs the binary, .opencode beside it, as a child process; later, a placeholder that the package's install script replaces.
+func findInstallation(host launch.Environment) (installation, error) {
+	name := Adapter{}.Program()
+	path, err := host.LookPath(name)
+	if err != nil {
+		return installation{}, &launch.NotInstalledError{Agent: agentName, Program: name}
+	}
+	real := discover.RealPath(path)
+	if isNPM(real) && !isBinary(real) {
+		if filepath.Ext(real) != "" {
+			return installation{}, &launch.NotInstalledError{Agent: agentName, Program: name, Err: fmt.Errorf(
+				"%s stands in for the program: run `node postinstall.mjs` in %s", real, filepath.Dir(filepath.Dir(real)),
+			)}
+		}
+		if binary := filepath.Join(filepath.Dir(real), ".opencode"); isBinary(binary) {
+			path, real = binary, binary
+		}
+	}
+	p := installation{path, versionOf(real)}
+	if why := belowFloor(p.version); why != "" {
+		return p, unsupported(why)
+	}
+	return p, nil
+}
+
+// isNPM reports whether the program is in npm's package: opencode-ai/bin/opencode, or since 1.15 opencode.exe on all systems.
+func isNPM(path string) bool {
+	return strings.HasSuffix(filepath.Dir(path), filepath.Join("opencode-ai", "bin"))
+}
+
+// isBinary reports whether a file is large enough to be the agent's binary, which has more than a hundred megabytes, and no script.
+func isBinary(path string) bool {
+	const smallest = 1 << 20
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Size() >= smallest
+}

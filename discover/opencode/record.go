@@ -1,106 +1,271 @@
-// Package transcript parses what OpenCode stores of a session: its metadata, its messages and their parts. It derives the newest
-// turn, the usage and the messages of `logs`. It opens no file and no database: callers pass JSON, or a [rowReader] that reads one session.
 package opencode
 
 import (
 	"cmp"
-	"math"
-	"strconv"
+	"context"
+	"errors"
+	"iter"
+	"slices"
 	"strings"
+	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/jsonl"
 )
 
-// storedMessage is a stored message without its parts. Times are in milliseconds since 1970.
-type storedMessage struct {
-	ID                 string
-	Role               string
-	Created, Completed int64
-	finishReason       string
-	failed             bool
-	errName, errText   string
-	errStatus          int64 // the HTTP status of the provider
-	provider           string
-	Model              string // with the provider
-	Agent              string
-	Variant            string // of the model
-	parentID           string // the user's message that an answer belongs to
-	tokens             discover.Tokens
-	cost               float64
-	summary            bool // a compaction: it sums up the messages before it for the model
+// session is one stored session: its record, and what claims need to know beside it.
+type session struct {
+	discover.Record
+	head head
+	tail tail
+	// headless: `opencode run` made the session.
+	headless bool
+	// used is what the session's answers took, and contextSize the tokens in its context. Without usageKnown, neither was read.
+	used        usage
+	contextSize int64
+	usageKnown  bool
 }
 
-// Roles of messages.
-const (
-	userRole      = "user"
-	assistantRole = "assistant"
-)
+// newSession makes a session of its metadata and its messages, with the usage of its own answers. Meta keys:
+//
+//   - agent: the agent's mode of work, such as build or plan
+//   - projectID: the root commit of the git project, or "global"
+//   - slug: the agent's readable name of the session
+//   - variant: of the model, unless it is the default
+//   - legacy: true if the session is in JSON files, which 1.17 and later neither list nor resume
+func newSession(home, path string, m metadata, rows rowReader, options discover.ReadOptions) *session {
+	s := &session{headless: m.Headless, head: readHead(rows), tail: readTail(rows)}
+	s.Record = discover.Record{
+		Agent: agentName, ID: m.ID, Path: path, Home: home, Dir: m.Dir, Title: m.Title, Version: m.Version, Model: m.Model,
+		Created: fromMillis(m.Created), Updated: fromMillis(cmp.Or(m.Updated, m.Created)), Parent: m.Parent, Archived: m.Archived,
+		Meta:   discover.Facts{{"agent", m.Agent}, {"projectID", m.ProjectID}, {"slug", m.Slug}, {"variant", m.Variant}}.WithoutEmpty(),
+		Prompt: promptText(s.head.FirstPrompt), Turn: s.tail.Turn(),
+	}
+	if s.headless {
+		s.Source = modeRun.source()
+	}
+	if t := s.tail.Updated(); t.After(s.Updated) {
+		s.Updated = t
+	}
+	if options.Full || options.Quotas {
+		s.Quotas = s.tail.Quotas()
+	}
+	if last := s.tail.Last; last != nil && last.Agent != compactionAgent {
+		s.setModel(last)
+	}
+	s.setUsage(m, rows, options.Tokens || options.Full)
+	return s
+}
 
-// parseMessage parses the JSON of a message.
-func parseMessage(data []byte) (m storedMessage) {
-	for key, v := range jsonl.Object(data).Members() {
-		switch o := v.Object(); string(key) {
-		case "id":
-			m.ID = v.Text(nameLimit)
-		case "role":
-			m.Role = v.Text(nameLimit)
-		case "finish":
-			m.finishReason = v.Text(nameLimit)
-		case "agent":
-			m.Agent = v.Text(nameLimit)
-		case "variant":
-			m.Variant = v.Text(nameLimit)
-		case "parentID":
-			m.parentID = v.Text(nameLimit)
-		case "modelID":
-			m.Model = v.Text(nameLimit)
-		case "providerID":
-			m.provider = v.Text(nameLimit)
-		case "summary": // an object in the user's messages
-			m.summary = strings.HasPrefix(string(v), "true")
-		case "time":
-			m.Created, m.Completed = o.Get("created").Int(), o.Get("completed").Int()
-		case "model":
-			m.provider, m.Model = o.Get("providerID").Text(nameLimit), o.Get("modelID").Text(nameLimit)
-			m.Variant = cmp.Or(o.Get("variant").Text(nameLimit), m.Variant)
-		case "tokens":
-			m.tokens = parseTokens(o)
-		case "cost":
-			m.cost = number(v)
-		case "error":
-			if m.errName = o.Get("name").Text(nameLimit); m.errName != "" {
-				m.failed, m.errText, m.errStatus = true, errorText(o), o.Get("data").Object().Get("statusCode").Int()
+// compactionAgent is the mode of work in which the agent sums up a long session. The user chose neither it nor its model.
+const compactionAgent = "compaction"
+
+// setModel sets the model, its variant and the agent of the last message. Before 1.14, only the user's messages name the variant
+// (SEEN 1.1.65).
+func (s *session) setModel(last *storedMessage) {
+	s.Model = cmp.Or(last.Model, s.Model)
+	for _, fact := range []struct{ name, value string }{{"agent", last.Agent}, {"variant", last.Variant}} {
+		if fact.value != "" && s.Meta.Get(fact.name) != fact.value {
+			s.SetMeta(fact.name, fact.value)
+		}
+	}
+}
+
+// setUsage sets the usage of the session's own answers: the sum that the agent keeps. The sum of a copy includes the answers that were
+// copied, which the other session has in its own sum. Without a sum, and for a copy, only all messages together tell the usage.
+func (s *session) setUsage(m metadata, rows rowReader, all bool) {
+	isCopy := s.head.FirstCreated > 0 && s.head.FirstCreated < m.Created
+	hasSum := m.Usage.Tokens.Total > 0 && !isCopy
+	if s.usageKnown = all || hasSum; !s.usageKnown {
+		return
+	}
+	if s.used = m.Usage; !hasSum {
+		s.used = readUsage(rows, m.Created)
+	}
+	if all {
+		s.contextSize = readContext(rows)
+	} else if s.tail.Last != nil {
+		s.contextSize = s.tail.Last.ContextSize()
+	}
+}
+
+// record returns the record, with the usage. A cost of 0 for answers that took tokens is unknown: see [usage].
+func (s *session) record() discover.Record {
+	if t, cost := s.used.Tokens, s.used.Cost; t.Total > 0 || s.contextSize > 0 {
+		t.Context = s.contextSize
+		if s.Tokens = &t; cost > 0 || t.Total == 0 { // a copy has a context before it has used anything
+			s.Cost = &cost
+		}
+	}
+	s.TruncateTexts()
+	return s.Record
+}
+
+// lastStart returns when the newest turn began, or else when the session was created.
+func (s *session) lastStart() time.Time {
+	if s.Turn.Began.After(s.Created) {
+		return s.Turn.Began
+	}
+	return s.Created
+}
+
+// inFirstRun reports whether the newest turn is the one for which `opencode run` created the session.
+func (s *session) inFirstRun() bool { return s.headless && s.lastStart().Sub(s.Created) < flushSlack }
+
+// openTools returns the tool calls that a live process may be running: those of the last answer, also if the user has sent messages since.
+func (s *session) openTools() []part {
+	if s.tail.OpenAnswer != nil {
+		return s.tail.OpenAnswer.RunningTools()
+	}
+	return s.tail.RunningTools()
+}
+
+// Entries implements [discover.Adapter]. It lists the sessions of all databases, and those in JSON files that are in no database.
+func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
+	var out []discover.Entry
+	var errs []error
+	for _, home := range homes {
+		found, err := homeEntries(ctx, home, q)
+		out, errs = append(out, found...), append(errs, err)
+	}
+	return out, errors.Join(errs...)
+}
+
+func homeEntries(ctx context.Context, home discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
+	if !isSessionIDPrefix(q.ID) {
+		return nil, nil // an ID of another agent
+	}
+	databases, err := listDatabases(ctx, home)
+	errs := []error{err}
+	var all []discover.Entry
+	for _, path := range databases {
+		found, err := databaseEntries(ctx, home, path, q)
+		all, errs = append(all, found...), append(errs, warningUnlessGone(path, err))
+	}
+	files, err := legacyEntries(ctx, home, q)
+	errs = append(errs, err)
+	all = append(all, notMigrated(files, all)...)
+	return slices.DeleteFunc(all, func(e discover.Entry) bool { return !matches(q, e) }), errors.Join(errs...)
+}
+
+// notMigrated returns the entries of JSON files that are in no database.
+func notMigrated(files, migrated []discover.Entry) []discover.Entry {
+	if len(files) == 0 {
+		return nil
+	}
+	known := make(map[string]bool, len(migrated))
+	for _, e := range migrated {
+		known[e.ID] = true
+	}
+	return slices.DeleteFunc(files, func(e discover.Entry) bool { return known[e.ID] })
+}
+
+// databaseEntries lists the sessions of a database.
+func databaseEntries(ctx context.Context, home discover.Home, path string, q discover.EntryFilter) (out []discover.Entry, err error) {
+	hasV2 := false
+	err = readDatabase(ctx, home.Dir, path, func(d *database) {
+		out, hasV2 = d.entries(q), d.hasV2
+	})
+	if err == nil && hasV2 && q.Refs == nil && q.Parents == nil {
+		err = errV2Sessions
+	}
+	return out, err
+}
+
+// matches reports whether the entry matches the filter.
+func matches(q discover.EntryFilter, e discover.Entry) bool {
+	if !q.Subagents && e.Parent != "" || e.Updated.Before(q.Since) || !strings.HasPrefix(e.ID, q.ID) {
+		return false
+	}
+	return q.Refs == nil || slices.ContainsFunc(q.Refs, func(r discover.Ref) bool {
+		return r.ID == e.ID && (r.Path == "" || r.Path == e.Path)
+	})
+}
+
+// batchSize is how many sessions one reading of a database takes: so few that a writer's checkpoint rarely disturbs it, and that all their
+// pages can be read ahead if one does.
+const batchSize = 600
+
+// batch is sessions of one database that are read together, or one session in JSON files.
+type batch struct {
+	batchKey
+	ids []string
+}
+
+type batchKey struct{ path, home string }
+
+// isLegacy reports whether the session is in JSON files.
+func (b batch) isLegacy() bool { return isLegacyPath(b.path) }
+
+// Read implements [discover.Adapter]. The Meta keys are those of [newSession].
+func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
+	subAgents := &legacySubAgents{}
+	return readBatches(ctx, entries, func(b batch) ([]discover.Record, error) { return b.read(ctx, options, subAgents) })
+}
+
+// readBatches yields what read returns for the batches of the entries, the error of a batch first.
+func readBatches[T any](ctx context.Context, entries []discover.Entry, read func(batch) ([]T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, b := range batches(entries) {
+			if ctx.Err() != nil {
+				return
+			}
+			results, err := read(b)
+			if err != nil && !yield(*new(T), err) {
+				return
+			}
+			for _, r := range results {
+				if !yield(r, nil) {
+					return
+				}
 			}
 		}
 	}
-	m.Model = modelName(m.provider, m.Model)
-	return m
 }
 
-// parseRow parses a message. The row knows its ID and, in a database, its time.
-func parseRow(r storedRow, data []byte) storedMessage {
-	m := parseMessage(data)
-	m.ID, m.Created = r.ID, cmp.Or(r.Created, m.Created)
-	return m
-}
-
-// errorText returns the text of an error {"name","data":{"message"}}.
-func errorText(o jsonl.Object) string { return o.Get("data").Object().Get("message").Text(0) }
-
-// modelName returns the model as OpenCode's option -m takes it: provider/model.
-func modelName(provider, model string) string {
-	if provider == "" || model == "" {
-		return model
+// batches groups the entries by database.
+func batches(entries []discover.Entry) (out []batch) {
+	last := map[batchKey]int{} // indexes of out, by database
+	for _, e := range entries {
+		key := batchKey{e.Path, e.Home}
+		i, ok := last[key]
+		if !ok || len(out[i].ids) == batchSize {
+			i = len(out)
+			last[key] = i
+			out = append(out, batch{batchKey: key})
+		}
+		out[i].ids = append(out[i].ids, e.ID)
 	}
-	return provider + "/" + model
+	return out
 }
 
-// number returns a JSON number; 0 for anything else.
-func number(v jsonl.Value) float64 {
-	f, err := strconv.ParseFloat(string(v.Raw()), 64)
-	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0
+// read reads the sessions of a batch. Its errors are warnings. A session that has vanished is left
+// out without one.
+func (b batch) read(ctx context.Context, options discover.ReadOptions, subAgents *legacySubAgents) (records []discover.Record, err error) {
+	if b.isLegacy() {
+		s, err := readLegacySession(ctx, b.home, b.path, options)
+		if s == nil {
+			return nil, err
+		}
+		if options.Tokens || options.Full {
+			subAgents.addUsage(ctx, s)
+		}
+		return []discover.Record{s.record()}, err
 	}
-	return f
+	ok, err := b.readDatabase(ctx, func(d *database) {
+		records = make([]discover.Record, 0, len(b.ids))
+		for s := range d.sessions(b.ids, options) {
+			records = append(records, s.record())
+		}
+	})
+	if !ok {
+		records = nil
+	}
+	return records, err
+}
+
+// readDatabase reads the database of a batch. ok is false if there are no results. The error is a warning. A database that has vanished is
+// no error.
+func (b batch) readDatabase(ctx context.Context, read func(*database)) (ok bool, err error) {
+	err = readDatabase(ctx, b.home, b.path, read)
+	return err == nil || isDamage(err), warningUnlessGone(b.path, err)
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
@@ -68,4 +69,75 @@ func brief(call discover.ToolCall) string {
 		return question.Object().Get("question").Text(errorLimit)
 	}
 	return ""
+}
+
+// questionTool is the tool by which the model asks the user a question. Its call runs until the user answers.
+const questionTool = "question"
+
+// WaitingOn returns what a tool call asks the user.
+func (p part) WaitingOn() *discover.WaitingOn {
+	input := jsonl.Object(p.input)
+	path := input.Get("filePath").Text(discover.PathLimit + 1)
+	patch := native.ParsePatch(input.Get(patchKey).Text(0))
+	if len(patch.Files) == 1 {
+		path = patch.Files[0]
+	}
+	call := discover.ToolCall{Name: p.Tool, Input: []byte(p.input)}
+	on := discover.NewWaitingOn(p.Tool, brief(call), path, native.Questions(input))
+	on.Diff = callDiff(p.Tool, input, patch)
+	return on
+}
+
+// patchKey is the name of the patch in the input of apply_patch, and of patch in older versions.
+const patchKey = "patchText"
+
+// callDiff counts the lines that a call changes; nil for a tool that edits no text, and where the call does not say how many.
+func callDiff(tool string, input jsonl.Object, patch native.Patch) *discover.Diff {
+	switch {
+	case len(patch.Files) > 0:
+		return discover.NewDiff(patch.Added, patch.Removed, !patch.DeletesFiles)
+	case tool == "write":
+		return discover.NewDiff(native.CountLines(input.Get("content").Text(0)), 0, false)
+	case tool == "edit", tool == "multiedit":
+		keys := native.EditKeys{Old: "oldString", New: "newString", All: "replaceAll"}
+		if added, removed, ok := keys.DiffLines(input); ok {
+			return discover.NewDiff(added, removed, true)
+		}
+	}
+	return nil
+}
+
+// reportDelay is how long a tool that reports at once may take for its first report: four seconds SEEN on a busy machine (1.18.33).
+const reportDelay = 5 * time.Second
+
+// maxSilence returns how long a tool may run before its first report. A call that is silent for longer waits for permission. The
+// tools in the first case report at once (SEEN 1.18.33 for bash, write and task: nothing before the user's answer). webfetch ends
+// after two minutes at the latest. Other tools, such as those of MCP servers, may run in silence for any time.
+func maxSilence(tool string) (longest time.Duration, bounded bool) {
+	switch tool {
+	case "bash", "edit", "write", "patch", "multiedit", "apply_patch", "task":
+		return reportDelay, true
+	case "webfetch":
+		return 2 * time.Minute, true
+	}
+	return 0, false
+}
+
+// ReportsAtOnce reports whether the tool is one that reports as soon as it runs.
+func (p part) ReportsAtOnce() bool {
+	longest, bounded := maxSilence(p.Tool)
+	return bounded && longest <= reportDelay
+}
+
+// Silent reports whether the tool call has not reported so far, although its tool must within a bounded time.
+func (p part) Silent() bool {
+	_, bounded := maxSilence(p.Tool)
+	return bounded && p.running() && !p.hasMetadata && p.Started > 0
+}
+
+// SilentTooLong reports whether the tool call has been silent for longer than its tool may run in silence. Use it only if nothing else
+// shows whether the call waits: a machine may be busier than any that was seen.
+func (p part) SilentTooLong(now time.Time) bool {
+	longest, _ := maxSilence(p.Tool)
+	return p.Silent() && now.Sub(fromMillis(p.Started)) > longest
 }

@@ -7,7 +7,120 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/native/jsonl"
 )
+
+// tail is the last message of a session, with its parts if they tell more about the turn.
+type tail struct {
+	Last *storedMessage // nil if there is none
+	// OpenAnswer is the tail without the messages that the user has sent during an answer which has not ended; nil if there are none. A
+	// process that was killed leaves its last answer open forever, so it counts only for the process that writes it.
+	OpenAnswer *tail
+	// endedBy is the tail without the messages that the user has sent during an answer which has ended the turn: it failed, was aborted, or the
+	// user refused a call of it. The agent leaves these messages to the next prompt (SEEN, READ 1.18.33). It is nil if there are none.
+	endedBy *tail
+	parts   []part
+	// active is when the session last changed, by the parts, in milliseconds; 0 if the parts were not read.
+	active int64
+	// unread: the last message, or a part of it, could not be read.
+	unread bool
+}
+
+// readTail reads the last message.
+func readTail(rows rowReader) (t tail) {
+	before := rows.Failures()
+	for r := range rows.Newest(cursor{}) {
+		last := parseRow(r, r.JSON())
+		if t.Last = &last; last.needsParts() {
+			t.readParts(rows, r.Updated)
+		} else if last.Role == userRole {
+			t.readAnswerBefore(rows, max(last.Created, r.Updated))
+		}
+		break
+	}
+	t.unread = rows.Failures() > before
+	return t
+}
+
+// readAnswerBefore reads the answer before the user's last messages, the newest of which was stored at the given time. It reads only the
+// heads of these.
+func (t *tail) readAnswerBefore(rows rowReader, stored int64) {
+	users := 0
+	for r := range rows.Newest(cursor{}) {
+		if parseRow(r, r.head).Role == userRole {
+			if users++; users > maxDelayed {
+				return
+			}
+			continue
+		}
+		answer := parseRow(r, r.JSON())
+		if answer.Role != assistantRole || answer.Completed == 0 && answer.failed || answer.Completed > 0 && answer.Completed < stored {
+			return
+		}
+		before := &tail{Last: &answer}
+		if answer.needsParts() {
+			before.readParts(rows, r.Updated)
+		}
+		if answer.Completed == 0 {
+			t.OpenAnswer = before
+		} else if before.ended() {
+			t.endedBy = before
+		}
+		return
+	}
+}
+
+// ended reports whether the agent goes on after a completed answer only if it is asked again, whatever the user has sent during the answer.
+func (t *tail) ended() bool { return t.Last.failed || t.refused() }
+
+// needsParts reports whether the parts of the last message tell more about the turn than the message does.
+func (m *storedMessage) needsParts() bool {
+	return m.Role == assistantRole && !m.failed && (m.Completed == 0 || m.finishReason == finishToolCalls)
+}
+
+// readParts reads the parts of the last message, whose row was updated at the given time. A running tool updates only the row of
+// its part, which shows that the session is active. A migration gives all rows the same time, which shows nothing (SEEN 1.2.1).
+func (t *tail) readParts(rows rowReader, updated int64) {
+	for r := range rows.Parts(t.Last.ID) {
+		data := r.JSON()
+		if data == nil {
+			continue
+		}
+		p := parsePart(data)
+		t.parts = append(t.parts, p)
+		t.active = max(t.active, p.Started)
+		if at := r.Updated; at > updated {
+			t.active = max(t.active, at)
+		}
+	}
+}
+
+// Updated returns when the last message, or a part of it, last changed; zero if that is not known.
+func (t *tail) Updated() time.Time {
+	if t.Last == nil {
+		return time.Time{}
+	}
+	active := t.active
+	if t.OpenAnswer != nil {
+		active = max(active, t.OpenAnswer.active)
+	}
+	if t.endedBy != nil {
+		active = max(active, t.endedBy.Last.Completed)
+	}
+	return fromMillis(max(t.Last.Created, t.Last.Completed, active))
+}
+
+// RunningTools returns the tool calls of the last message that have not ended.
+func (t *tail) RunningTools() (running []part) {
+	if t.Last != nil && t.Last.Completed == 0 && !t.Last.failed {
+		for _, p := range t.parts {
+			if p.running() {
+				running = append(running, p)
+			}
+		}
+	}
+	return running
+}
 
 // abortedName is the error of a message whose turn the user or a signal ended.
 const abortedName = "MessageAbortedError"
@@ -106,4 +219,99 @@ func (t *tail) turnStart() time.Time {
 // part of that message when the model begins to answer (SEEN 1.1.65, 1.18.33).
 func (t *tail) unanswered() bool {
 	return t.Last.Role == userRole || t.Last.Completed == 0 && len(t.parts) == 0
+}
+
+// head is what the first messages of a session tell.
+type head struct {
+	// FirstPrompt is the first text that the user wrote, as it is stored, cut to [promptLimit].
+	FirstPrompt string
+	// FirstCreated is the time of the first message in milliseconds; 0 if there is none, or if only its JSON has a time.
+	FirstCreated int64
+}
+
+// readHead reads the messages up to the first prompt. Usually that is the first part of the first message.
+func readHead(rows rowReader) (h head) {
+	for m := range rows.Oldest() {
+		if h.FirstCreated == 0 {
+			h.FirstCreated = m.Created
+		}
+		if jsonl.Object(m.head).Get("role").Text(nameLimit) != userRole {
+			continue
+		}
+		for r := range rows.Parts(m.ID) {
+			if p := parsePart(r.JSON()); p.isPrompt() {
+				h.FirstPrompt = p.text
+				return h
+			}
+		}
+	}
+	return h
+}
+
+// HTTP statuses by which a provider refuses a request because of a limit.
+const (
+	paymentRequired = 402
+	tooManyRequests = 429
+)
+
+// Quotas returns the limit for which the provider refused the newest request; none otherwise. Only an error that ends the turn is
+// stored: 402 is (SEEN 1.1.65, 1.18.33). After 429, OpenCode tries again forever, or until the user aborts it, and stores nothing (SEEN
+// both). No reliable source has the time at which the limit resets.
+func (t *tail) Quotas() []discover.Quota {
+	m := t.Last
+	if m == nil || !m.failed || m.errStatus != paymentRequired && m.errStatus != tooManyRequests {
+		return nil
+	}
+	return []discover.Quota{{Reached: true, Text: t.Turn().Error, Time: fromMillis(cmp.Or(m.Completed, m.Created))}}
+}
+
+// maxUnreadRows bounds how many messages [isUnread] reads: the newest ones.
+const maxUnreadRows = 200
+
+// isUnread reports whether the model may never get a stored message of the user, which has the part with this ID. inTurn: a process works on
+// the session, or waits for the user.
+//
+// At the beginning of each step of a turn, the agent reads the messages, and stores the answer below the newest one of the user. It leaves
+// a message that is stored later to the next prompt: 1.1.65 if the step is the last one (SEEN, READ), 1.18.33 if that step has ended
+// too, and the turn is about to (READ).
+func isUnread(rows rowReader, part string, inTurn bool) bool {
+	answered := map[string]bool{} // the messages of the user that have an answer
+	var last *storedMessage       // the newest answer
+	isBefore := false             // it began before the message was stored
+	found, n := false, 0
+	for r := range rows.Newest(cursor{}) {
+		m := parseRow(r, r.JSON())
+		if n++; n > maxUnreadRows {
+			return false
+		}
+		if m.Role == userRole && !found {
+			if answered[m.ID] { // which is the message, or a newer one
+				return false
+			}
+			found = hasPart(rows, m.ID, part)
+		}
+		if m.Role != assistantRole {
+			continue
+		}
+		if answered[m.parentID] = true; last == nil {
+			last, isBefore = &m, found
+		}
+		if found {
+			break
+		}
+	}
+	if !found || !inTurn || last == nil || last.failed {
+		return found
+	}
+	return last.finishReason != finishToolCalls && !(isBefore && last.Completed == 0)
+}
+
+// hasPart reports whether a message has the part with this ID.
+func hasPart(rows rowReader, message, part string) bool {
+	for r := range rows.Parts(message) {
+		if r.ID == part {
+			return true
+		}
+	}
+	return false
 }

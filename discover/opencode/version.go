@@ -1,12 +1,17 @@
 package opencode
 
 import (
+	"context"
+	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"agentctl/discover"
 	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
+	"agentctl/discover/native/sqlite"
 )
 
 // oldestSupported is the oldest version whose processes agentctl looks into, launches and resumes. It reads what older ones have stored.
@@ -31,4 +36,62 @@ func versionOf(path string) native.Version {
 		return native.Version{}
 	}
 	return native.ParseVersion(manifest.Get("version").Text(nameLimit))
+}
+
+// newestTried is the newest version in docs/support.md.
+const newestTried = "1.18.33"
+
+// Tried implements [discover.FormatChecker].
+func (Adapter) Tried() discover.Tried {
+	return discover.Tried{
+		Newest: newestTried, ProgramVersion: func(path string) string { return versionOf(path).String() }, UnknownKinds: unknownKinds,
+	}
+}
+
+func unknownKinds(ctx context.Context, r discover.Record) (unknown []string, err error) {
+	err = readDatabase(ctx, r.Home, r.Path, func(d *database) { unknown = unknownPartTypes(d.messages(r.ID)) })
+	return unknown, warningUnlessGone(r.Path, err)
+}
+
+// knownPartTypes are the types of parts that OpenCode writes (READ 1.18.33), those that only older versions wrote included.
+const knownPartTypes = " text reasoning file tool subtask agent step-start step-finish snapshot patch retry compaction "
+
+// newestMessages is how many of a session's messages [unknownPartTypes] examines.
+const newestMessages = 50
+
+// unknownPartTypes returns the types of parts of the newest messages that this package does not know.
+func unknownPartTypes(rows rowReader) []string {
+	kinds := native.Kinds{Known: knownPartTypes}
+	var messages []string
+	for m := range rows.Newest(cursor{}) {
+		if messages = append(messages, m.ID); len(messages) == newestMessages {
+			break
+		}
+	}
+	for _, m := range messages {
+		for p := range rows.Parts(m) {
+			kinds.Add(partType(jsonl.Object(p.head)))
+		}
+	}
+	return kinds.Unknown
+}
+
+// OpenCode 2 has a background service that runs all sessions of a home (`serve --service`; its terminals and runs are clients). It stores
+// sessions in tables of its own, beside the older ones (SEEN 0.0.0-next-16350, a preview named opencode2; READ 2.0.3). agentctl does not
+// read them: it gives a warning, and shows the service as a process whose sessions are unknown.
+const (
+	v2ServiceFlag  = "--service"
+	v2SessionTable = "session_v2"
+)
+
+var errV2Sessions = errors.New("sessions of OpenCode 2 in it are left out: agentctl does not know how to read them yet")
+
+// hasV2Sessions reports whether a database with these tables has sessions of OpenCode 2.
+func hasV2Sessions(db *sqlite.DB, tables []string) bool {
+	if slices.Contains(tables, v2SessionTable) {
+		for range db.Query(`SELECT 1 FROM ` + v2SessionTable + ` LIMIT 1`) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,80 +1,134 @@
 package opencode
 
 import (
+	"bytes"
+	"slices"
+	"strings"
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
-	"agentctl/discover/native/jsonl"
 )
 
-// questionTool is the tool by which the model asks the user a question. Its call runs until the user answers.
-const questionTool = "question"
+// maxDepth is how deep sub-agents of sub-agents are followed.
+const maxDepth = 4
 
-// WaitingOn returns what a tool call asks the user.
-func (p part) WaitingOn() *discover.WaitingOn {
-	input := jsonl.Object(p.input)
-	path := input.Get("filePath").Text(discover.PathLimit + 1)
-	patch := native.ParsePatch(input.Get(patchKey).Text(0))
-	if len(patch.Files) == 1 {
-		path = patch.Files[0]
+// liveTurn returns the stored turn of a session, corrected by what its process shows. If the turn is older than the process, it was another
+// process's, and this one shows nothing of it.
+func (scan *processScan) liveTurn(p *loggedProcess, s *session, depth int) discover.Turn {
+	turn := s.Turn
+	isOlder := !turn.Began.IsZero() && !p.StartedBefore(turn.Began)
+	if isOlder || turn.State != discover.TurnOpen && turn.State != discover.TurnWaiting {
+		return turn
 	}
-	call := discover.ToolCall{Name: p.Tool, Input: []byte(p.input)}
-	on := discover.NewWaitingOn(p.Tool, brief(call), path, native.Questions(input))
-	on.Diff = callDiff(p.Tool, input, patch)
-	return on
-}
-
-// patchKey is the name of the patch in the input of apply_patch, and of patch in older versions.
-const patchKey = "patchText"
-
-// callDiff counts the lines that a call changes; nil for a tool that edits no text, and where the call does not say how many.
-func callDiff(tool string, input jsonl.Object, patch native.Patch) *discover.Diff {
-	switch {
-	case len(patch.Files) > 0:
-		return discover.NewDiff(patch.Added, patch.Removed, !patch.DeletesFiles)
-	case tool == "write":
-		return discover.NewDiff(native.CountLines(input.Get("content").Text(0)), 0, false)
-	case tool == "edit", tool == "multiedit":
-		keys := native.EditKeys{Old: "oldString", New: "newString", All: "replaceAll"}
-		if added, removed, ok := keys.DiffLines(input); ok {
-			return discover.NewDiff(added, removed, true)
+	if last := p.sessions[s.ID]; s.tail.Last != nil {
+		switch isCurrent := last.at.After(fromMillis(s.tail.Last.Created)); {
+		case isCurrent && last.ended:
+			return discover.Turn{State: discover.TurnDone, Detail: "the log says that the turn ended", Began: turn.Began}
+		case isCurrent && last.retryError != "":
+			turn.Detail = "retrying: " + last.retryError
 		}
 	}
-	return nil
-}
-
-// reportDelay is how long a tool that reports at once may take for its first report: four seconds SEEN on a busy machine (1.18.33).
-const reportDelay = 5 * time.Second
-
-// maxSilence returns how long a tool may run before its first report. A call that is silent for longer waits for permission. The
-// tools in the first case report at once (SEEN 1.18.33 for bash, write and task: nothing before the user's answer). webfetch ends
-// after two minutes at the latest. Other tools, such as those of MCP servers, may run in silence for any time.
-func maxSilence(tool string) (longest time.Duration, bounded bool) {
-	switch tool {
-	case "bash", "edit", "write", "patch", "multiedit", "apply_patch", "task":
-		return reportDelay, true
-	case "webfetch":
-		return 2 * time.Minute, true
+	tools := s.tail.RunningTools()
+	if answer := s.tail.OpenAnswer; answer != nil && p.StartedBefore(fromMillis(answer.Last.Created)) {
+		turn, tools = answer.Turn(), answer.RunningTools()
+		turn.Began = fromMillis(answer.Last.Created) // the messages since then do not end it
 	}
-	return 0, false
+	for _, call := range tools {
+		if scan.waitsForPermission(p, s, call) {
+			return discover.Turn{
+				State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: call.WaitingOn(), Detail: "tool: " + call.Tool, Began: turn.Began,
+			}
+		}
+		child := p.stored.sessions[call.Child]
+		if child == nil || depth == 0 {
+			continue
+		}
+		if t := scan.liveTurn(p, child, depth-1); t.State == discover.TurnWaiting {
+			t.Began = turn.Began
+			return t
+		}
+	}
+	return turn
 }
 
-// ReportsAtOnce reports whether the tool is one that reports as soon as it runs.
-func (p part) ReportsAtOnce() bool {
-	longest, bounded := maxSilence(p.Tool)
-	return bounded && longest <= reportDelay
+// waitsForPermission reports whether a tool call waits for permission. A headless run does not ask: it denies. A process that logs its
+// requests must have logged one for the call. For other processes, only the silence of the call shows it.
+func (scan *processScan) waitsForPermission(p *loggedProcess, s *session, call part) bool {
+	if p.mode == modeRun {
+		return false
+	}
+	silent := call.SilentTooLong(scan.now)
+	if requests, ok := p.history.requests[p.run]; ok {
+		requested := slices.ContainsFunc(requests, func(r permissionRequest) bool { return r.matches(call) })
+		silent = requested && (silent || call.Silent() && call.ReportsAtOnce())
+	}
+	return silent && !scan.toolRuns(p, s, call)
 }
 
-// Silent reports whether the tool call has not reported so far, although its tool must within a bounded time.
-func (p part) Silent() bool {
-	_, bounded := maxSilence(p.Tool)
-	return bounded && p.running() && !p.hasMetadata && p.Started > 0
+// toolRuns reports whether the command of a tool call runs, although the call has not reported so far. It is a child of the agent:
+// `/bin/bash -c COMMAND`, or COMMAND if the shell called exec.
+func (scan *processScan) toolRuns(p *loggedProcess, s *session, call part) bool {
+	if call.Command == "" {
+		return false
+	}
+	for child := range scan.table.Children(p.ID.PID) {
+		args, err := child.Args()
+		if !child.Alive() || err != nil || !slices.Contains(args, call.Command) && strings.Join(args, " ") != call.Command {
+			continue
+		}
+		if dir, err := child.Cwd(); err == nil && discover.RealPath(dir) == discover.RealPath(s.Dir) {
+			return true
+		}
+	}
+	return false
 }
 
-// SilentTooLong reports whether the tool call has been silent for longer than its tool may run in silence. Use it only if nothing else
-// shows whether the call waits: a machine may be busier than any that was seen.
-func (p part) SilentTooLong(now time.Time) bool {
-	longest, _ := maxSilence(p.Tool)
-	return p.Silent() && now.Sub(fromMillis(p.Started)) > longest
+// permissionRequest is a line of the shared log about a request for permission, such as
+//
+//	… message=asking id=per_1fa677ca6001SK5QCYOjgbhRYQ permission=bash patterns="[\"sleep 33\"]"
+//
+// The line names neither the session nor the tool call, and the user's answer is not logged (READ, SEEN 1.18.33).
+type permissionRequest struct {
+	at         time.Time
+	permission string
+}
+
+// maxRequests is how many requests of each run are kept, the newest ones.
+const maxRequests = 100
+
+// isPermissionRequest reports whether a line of the log may be a request.
+func isPermissionRequest(line []byte) bool {
+	return bytes.Contains(line, []byte(" message=asking id=per_"))
+}
+
+// parsePermissionRequest parses such a line.
+func parsePermissionRequest(line []byte) (run string, r permissionRequest) {
+	r.at = lineTime(line)
+	for key, value := range fields(string(line)) {
+		switch key {
+		case "run":
+			run = value
+		case "permission":
+			r.permission = value
+		}
+	}
+	return run, r
+}
+
+// requestLead is how long before the stored start of its tool call a request may be logged: the tool asks while the agent stores the call
+// (1 ms SEEN 1.18.33). It is shorter than a user takes to answer, and the model to call the tool again.
+const requestLead = 200 * time.Millisecond
+
+// matches reports whether the request may be for a tool call that has not reported so far.
+func (r permissionRequest) matches(call part) bool {
+	if call.Started == 0 || r.at.Before(fromMillis(call.Started).Add(-requestLead)) {
+		return false
+	}
+	switch r.permission {
+	case "external_directory", "doom_loop": // any call may need one of these
+		return true
+	case "edit":
+		return slices.Contains([]string{"edit", "write", "patch", "multiedit", "apply_patch"}, call.Tool)
+	}
+	return r.permission == call.Tool
 }

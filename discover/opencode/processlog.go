@@ -3,12 +3,16 @@ package opencode
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
+	"agentctl/launch"
 	"agentctl/proc"
 )
 
@@ -130,4 +134,118 @@ func processLogSession(line []byte) string {
 		}
 	}
 	return ""
+}
+
+// isAnonymousFile reports whether an open file never had a name (on Linux: O_TMPFILE, "/tmp/#4711", or memfd_create(2)). Only processes
+// that were given the file can write to it.
+func isAnonymousFile(path string) bool {
+	return strings.HasPrefix(path, "/memfd:") || strings.HasPrefix(filepath.Base(path), "#")
+}
+
+// readStdout finds the sessions in the output of headless processes whose logs name none. Before 1.17, processes that start in the same
+// second share a log.
+func (scan *processScan) readStdout() {
+	for _, p := range scan.processes {
+		if p.mode != modeRun || len(p.sessions) > 0 || !p.stored.listed() {
+			continue
+		}
+		for _, f := range p.files {
+			if f.FD != 1 || !f.Deleted || !f.Writable || !isAnonymousFile(f.Path) {
+				continue
+			}
+			id, err := sessionInOutput(scan.ctx, f)
+			if scan.warn(p.ID.String()+" stdout", err); id == "" {
+				continue
+			}
+			p.logKind, p.logDetail = "output", fmt.Sprintf("its stdout, a file without a name, holds the events of %s", id)
+			p.addSessions(map[string]logEvent{id: {}})
+		}
+	}
+}
+
+// maxOutput is how many bytes of a process's output are read.
+const maxOutput = 64 << 10
+
+// sessionInOutput returns the session of the events in a process's output; "" if there are no events, or events of several sessions.
+func sessionInOutput(ctx context.Context, f proc.OpenFile) (id string, err error) {
+	out, err := fsread.OpenLink(ctx, f.Proc)
+	if err != nil {
+		return "", err
+	}
+	defer out.Close()
+	several := false
+	_, err = out.Head(f.Offset).Forward(0, maxOutput, func(l fsread.Line) bool {
+		found := eventSessionID(l.Bytes)
+		several = found != "" && id != "" && found != id
+		id = cmp.Or(id, found)
+		return !several
+	})
+	if several {
+		id = ""
+	}
+	return id, err
+}
+
+// eventSessionID returns the session of an event that `run --format json` prints; "" if the line is none.
+func eventSessionID(line []byte) string {
+	e := jsonl.Object(line)
+	if !e.Complete() {
+		return ""
+	}
+	if id := e.Get("sessionID").Text(nameLimit); isSessionID(id) {
+		return id
+	}
+	return ""
+}
+
+// ParseOutput implements [launch.Adapter]. `run --format json` prints a JSON object for each event, with the ID of its session. The first
+// event is the model's answer or its failure. An error event ends the run, before 1.17 with exit status 0. A retry
+// prints nothing.
+func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
+	var parsed launch.ParsedOutput
+	for line := range bytes.Lines(o.Stdout) {
+		id := eventSessionID(line)
+		if id == "" {
+			continue
+		}
+		parsed.ID = cmp.Or(parsed.ID, id)
+		if e := jsonl.Object(line); e.Get("type").Text(nameLimit) == "error" {
+			parsed.Error = cmp.Or(eventError(e.Get("error").Object()), parsed.Error)
+		}
+	}
+	if parsed.Error == "" {
+		parsed.Error = cmp.Or(stderrError(o.Stderr), helpError(o.Stderr))
+	}
+	return parsed
+}
+
+// eventError returns the text of an error event, with its reference to the agent's log.
+func eventError(e jsonl.Object) string {
+	data := e.Get("data").Object()
+	text := cmp.Or(data.Get("message").Text(errorLimit), e.Get("name").Text(nameLimit))
+	if ref := data.Get("ref").Text(nameLimit); ref != "" {
+		text += " (" + ref + ")"
+	}
+	return text
+}
+
+// errorPrefix begins an error message, in red (SEEN 1.18.33).
+const errorPrefix = "\x1b[91m\x1b[1mError: \x1b[0m"
+
+// stderrError returns the last error message.
+func stderrError(stderr []byte) string {
+	_, after, _ := bytes.Cut(stderr, []byte(errorPrefix))
+	if i := bytes.LastIndex(after, []byte(errorPrefix)); i >= 0 {
+		after = after[i+len(errorPrefix):]
+	}
+	return strings.TrimSpace(string(after[:min(len(after), errorLimit)]))
+}
+
+// helpError returns an error if the text is the agent's help. The agent prints it, without a reason, if it does not understand its
+// arguments (SEEN 1.18.33).
+func helpError(text []byte) string {
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("opencode run [message..]")) {
+		return ""
+	}
+	return "it does not understand its arguments, and printed its help"
 }

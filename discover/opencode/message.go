@@ -1,0 +1,247 @@
+// Package transcript parses what OpenCode stores of a session: its metadata, its messages and their parts. It derives the newest
+// turn, the usage and the messages of `logs`. It opens no file and no database: callers pass JSON, or a [rowReader] that reads one session.
+package opencode
+
+import (
+	"cmp"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native/jsonl"
+)
+
+// storedMessage is a stored message without its parts. Times are in milliseconds since 1970.
+type storedMessage struct {
+	ID                 string
+	Role               string
+	Created, Completed int64
+	finishReason       string
+	failed             bool
+	errName, errText   string
+	errStatus          int64 // the HTTP status of the provider
+	provider           string
+	Model              string // with the provider
+	Agent              string
+	Variant            string // of the model
+	parentID           string // the user's message that an answer belongs to
+	tokens             discover.Tokens
+	cost               float64
+	summary            bool // a compaction: it sums up the messages before it for the model
+}
+
+// Roles of messages.
+const (
+	userRole      = "user"
+	assistantRole = "assistant"
+)
+
+// parseMessage parses the JSON of a message.
+func parseMessage(data []byte) (m storedMessage) {
+	for key, v := range jsonl.Object(data).Members() {
+		switch o := v.Object(); string(key) {
+		case "id":
+			m.ID = v.Text(nameLimit)
+		case "role":
+			m.Role = v.Text(nameLimit)
+		case "finish":
+			m.finishReason = v.Text(nameLimit)
+		case "agent":
+			m.Agent = v.Text(nameLimit)
+		case "variant":
+			m.Variant = v.Text(nameLimit)
+		case "parentID":
+			m.parentID = v.Text(nameLimit)
+		case "modelID":
+			m.Model = v.Text(nameLimit)
+		case "providerID":
+			m.provider = v.Text(nameLimit)
+		case "summary": // an object in the user's messages
+			m.summary = strings.HasPrefix(string(v), "true")
+		case "time":
+			m.Created, m.Completed = o.Get("created").Int(), o.Get("completed").Int()
+		case "model":
+			m.provider, m.Model = o.Get("providerID").Text(nameLimit), o.Get("modelID").Text(nameLimit)
+			m.Variant = cmp.Or(o.Get("variant").Text(nameLimit), m.Variant)
+		case "tokens":
+			m.tokens = parseTokens(o)
+		case "cost":
+			m.cost = number(v)
+		case "error":
+			if m.errName = o.Get("name").Text(nameLimit); m.errName != "" {
+				m.failed, m.errText, m.errStatus = true, errorText(o), o.Get("data").Object().Get("statusCode").Int()
+			}
+		}
+	}
+	m.Model = modelName(m.provider, m.Model)
+	return m
+}
+
+// parseRow parses a message. The row knows its ID and, in a database, its time.
+func parseRow(r storedRow, data []byte) storedMessage {
+	m := parseMessage(data)
+	m.ID, m.Created = r.ID, cmp.Or(r.Created, m.Created)
+	return m
+}
+
+// errorText returns the text of an error {"name","data":{"message"}}.
+func errorText(o jsonl.Object) string { return o.Get("data").Object().Get("message").Text(0) }
+
+// modelName returns the model as OpenCode's option -m takes it: provider/model.
+func modelName(provider, model string) string {
+	if provider == "" || model == "" {
+		return model
+	}
+	return provider + "/" + model
+}
+
+// number returns a JSON number; 0 for anything else.
+func number(v jsonl.Value) float64 {
+	f, err := strconv.ParseFloat(string(v.Raw()), 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}
+
+// part is a part of a message: a text, a tool call and others.
+type part struct {
+	kind, text  string
+	hidden      bool   // written by the agent, not by the user
+	Tool        string // the tool's name
+	status      string
+	hasMetadata bool   // the tool has begun to report
+	Command     string // of a shell tool
+	Child       string // the session of a sub-agent
+	errText     string
+	Started     int64  // when the tool call began, in milliseconds since 1970
+	input       string // the JSON input of a tool call that has not ended
+}
+
+// parsePart parses the JSON of a part.
+func parsePart(data []byte) (p part) {
+	for key, v := range jsonl.Object(data).Members() {
+		switch string(key) {
+		case "type":
+			p.kind = v.Text(nameLimit)
+		case "text":
+			p.text = discover.Truncate(discover.StripContextFiles(v.Text(0)), promptLimit)
+		case "synthetic", "ignored":
+			p.hidden = p.hidden || strings.HasPrefix(string(v), "true")
+		case "tool":
+			p.Tool = v.Text(nameLimit)
+		case "state":
+			p.parseState(v.Object())
+		}
+	}
+	return p
+}
+
+func (p *part) parseState(o jsonl.Object) {
+	input, metadata := o.Get("input"), o.Get("metadata")
+	p.status, p.errText = o.Get("status").Text(nameLimit), o.Get("error").Text(errorLimit)
+	p.Command = input.Object().Get("command").Text(argLimit)
+	p.hasMetadata, p.Child = metadata != nil, metadata.Object().Get("sessionId").Text(nameLimit)
+	p.Started = o.Get("time").Object().Get("start").Int()
+	if p.status == statusRunning {
+		p.input = string(input.Raw())
+	}
+}
+
+// isPrompt reports whether the user wrote the text.
+func (p part) isPrompt() bool { return p.kind == "text" && p.text != "" && !p.hidden }
+
+// shellNote is the only text in the user's message for a command that the user gave with "!". The command itself is a call of bash
+// in an answer to that message, which no model wrote (SEEN 1.1.65, 1.18.33).
+const shellNote = "The following tool was executed by the user"
+
+func (p part) isShellNote() bool { return p.hidden && p.text == shellNote }
+
+// statusRunning is the status of a tool call that has its input and has not ended. It may wait for the user.
+const statusRunning = "running"
+
+// running reports whether the part is a tool call that has not ended.
+func (p part) running() bool { return p.kind == "tool" && p.status == statusRunning }
+
+// partType returns the type of a part, for which the beginning of its JSON is enough; "" if the type is not in it.
+func partType(o jsonl.Object) string { return o.Get("type").Text(nameLimit) }
+
+// isHiddenType reports whether parts of a type are never shown.
+func isHiddenType(kind string) bool {
+	switch kind {
+	case "", "text", "tool", "subtask", "compaction":
+		return false
+	}
+	return true
+}
+
+// metadata is what OpenCode stores of a session beside its messages: a row of a database, or a JSON file (before 1.2).
+type metadata struct {
+	ID, Parent, ProjectID, Slug string
+	Dir, Title, Version         string
+	// Agent, Model and Variant are those of the newest prompt (1.14 and later).
+	Agent, Model, Variant string
+	// Headless: `opencode run` made the session. It denies the agent to ask questions (SEEN 1.1.65, 1.18.33).
+	Headless         bool
+	Archived         bool
+	Created, Updated int64 // in milliseconds since 1970
+	Usage            usage // of its messages, as the agent has added it up (1.15 and later)
+}
+
+// parseTitle returns a session's title; "" for the title that the agent gives to each new session: "New session - " or "Child
+// session - " and the time (SEEN 0.5 to 1.18).
+func parseTitle(title string) string {
+	for _, usual := range [...]string{"New session - ", "Child session - "} {
+		if rest, ok := strings.CutPrefix(title, usual); ok {
+			rest, _, _ = strings.Cut(rest, " (fork #")
+			if _, err := time.Parse(time.RFC3339Nano, rest); err == nil {
+				return ""
+			}
+		}
+	}
+	return title
+}
+
+// parseModel parses {"id","providerID","variant"}. The variant is "" if it is the default.
+func parseModel(o jsonl.Object) (name, variant string) {
+	if variant = o.Get("variant").Text(nameLimit); variant == "default" {
+		variant = ""
+	}
+	return modelName(o.Get("providerID").Text(nameLimit), o.Get("id").Text(nameLimit)), variant
+}
+
+// isHeadlessPermission reports whether a session's permissions, as JSON, are those that `opencode run` sets for the sessions it makes.
+func isHeadlessPermission(permission string) bool {
+	return strings.Contains(permission, `"question"`) && strings.Contains(permission, `"deny"`)
+}
+
+// promptText returns a record's prompt, from the first text that the user wrote.
+func promptText(text string) string {
+	return discover.Truncate(unquoteArg(text), discover.PromptLimit)
+}
+
+// unquoteArg removes the quotes that `opencode run` puts around an argument with a space in it. It changes only a text that is one such
+// argument. 1.1 stores a newline after the argument, and before what it read from its standard input.
+func unquoteArg(text string) string {
+	text = strings.TrimRight(strings.TrimPrefix(text, "\n"), "\n")
+	inner, ok := strings.CutPrefix(text, `"`)
+	if !ok {
+		return text
+	}
+	var out strings.Builder
+	for i := 0; i < len(inner); i++ {
+		switch {
+		case strings.HasPrefix(inner[i:], `\"`):
+			i++
+		case inner[i] == '"':
+			if i == len(inner)-1 {
+				return out.String()
+			}
+			return text
+		}
+		out.WriteByte(inner[i])
+	}
+	return out.String() // the text was cut before the closing quote
+}
