@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -12,8 +11,7 @@ import (
 	"agentctl/discover/native/sqlite"
 )
 
-// database is a database of sessions at one moment. Its methods return no errors. They leave out what is damaged; the connection counts it,
-// and [readDatabase] returns a [damageError].
+// database is a database of sessions at one moment. Its methods return no errors. They leave out what is damaged; the connection counts it.
 type database struct {
 	home, path                            string
 	db                                    *sqlite.DB
@@ -21,32 +19,25 @@ type database struct {
 	hasV2                                 bool // it has sessions of OpenCode 2 too
 }
 
-// readDatabase calls read with the database at path. If a writer disturbs the reading, it calls read again, which must then drop the earlier
-// results. It does not call read if there are no tables. The results are valid if the error is nil or a [damageError].
-func readDatabase(ctx context.Context, home, path string, read func(*database)) error {
-	return sqlite.Read(ctx, path, func(db *sqlite.DB) error {
+// readDatabase returns what read returns for the database at path; the zero value if it cannot be read or has no tables. If a writer
+// disturbs the reading, it calls read again. The error is a warning. If a part of the database is damaged, it returns a warning and what it has
+// read. A database that has vanished is no error.
+func readDatabase[T any](ctx context.Context, home, path string, read func(*database) T) (result T, err error) {
+	var damage error
+	err = sqlite.Read(ctx, path, func(db *sqlite.DB) error {
 		d, err := newDatabase(home, path, db)
 		if d == nil {
+			result, damage = *new(T), nil
 			return err
 		}
-		read(d)
-		if n, cause := db.Damage(); n > 0 {
-			return damageError{cause}
-		}
+		result = read(d)
+		_, damage = db.Damage()
 		return nil
 	})
-}
-
-// damageError reports that a part of a database could not be read. The rest was.
-type damageError struct{ error }
-
-// Unwrap returns the first cause.
-func (e damageError) Unwrap() error { return e.error }
-
-// isDamage reports whether the results of a [readDatabase] that returned this error are valid.
-func isDamage(err error) bool {
-	_, ok := errors.AsType[damageError](err)
-	return ok
+	if err != nil {
+		return *new(T), warningUnlessGone(path, err)
+	}
+	return result, warningUnlessGone(path, damage)
 }
 
 // newDatabase finds the tables. The database is nil if there are none.

@@ -49,9 +49,8 @@ func (x *diskReader) add(owner int, kind, path string, u diskusage.Use) {
 
 // addRows adds the bytes of each session in a database of the given size, and returns the rest.
 func (x *diskReader) addRows(path string, bytes int64) (rest int64) {
-	var rows map[string]int64
-	err := readDatabase(x.ctx, x.Home.Dir, path, func(d *database) { rows = d.rowBytes() })
-	if err = warningUnlessGone(path, err); err != nil {
+	rows, err := readDatabase(x.ctx, x.Home.Dir, path, (*database).rowBytes)
+	if err != nil {
 		x.Warn(err)
 	}
 	rest = bytes

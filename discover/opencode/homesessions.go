@@ -57,7 +57,7 @@ func (h *homeSessions) load(ctx context.Context) error {
 		databases, err := listDatabases(ctx, home)
 		errs, h.databases = append(errs, err), append(h.databases, databases...)
 		for _, path := range databases {
-			err := warningUnlessGone(path, h.loadDatabase(ctx, path))
+			err := h.loadDatabase(ctx, path)
 			h.failed, errs = h.failed || err != nil, append(errs, err)
 		}
 		if h.legacy {
@@ -68,13 +68,12 @@ func (h *homeSessions) load(ctx context.Context) error {
 }
 
 func (h *homeSessions) loadDatabase(ctx context.Context, path string) error {
-	var found []*session
-	err := readDatabase(ctx, h.dir, path, func(d *database) {
+	found, err := readDatabase(ctx, h.dir, path, func(d *database) []*session {
 		ids := slices.Clone(h.ids)
 		if !h.recentSince.IsZero() {
 			ids = append(ids, d.idsSince(h.recentSince)...)
 		}
-		found = slices.Collect(d.sessions(ids, discover.ReadOptions{}))
+		found := slices.Collect(d.sessions(ids, discover.ReadOptions{}))
 		// The loop appends the sub-agents that a call waits for, and also visits them.
 		for i := 0; i < len(found); i++ {
 			for _, call := range found[i].openTools() {
@@ -84,11 +83,10 @@ func (h *homeSessions) loadDatabase(ctx context.Context, path string) error {
 				}
 			}
 		}
+		return found
 	})
-	if err == nil || isDamage(err) {
-		for _, s := range found {
-			h.add(s)
-		}
+	for _, s := range found {
+		h.add(s)
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -22,9 +21,6 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 	return inTimeOrder(databaseItems(ctx, r))
 }
 
-// isLegacyPath reports whether a session's path is that of a JSON file (before 1.2), not of a database.
-func isLegacyPath(path string) bool { return strings.HasSuffix(path, ".json") }
-
 // One reading of a database takes some messages: the first as many as most callers ask for, later ones more. The limit of bytes bounds
 // memory.
 const (
@@ -41,8 +37,8 @@ type messageBatch struct {
 }
 
 // next reads the messages before those that an earlier batch has read.
-func (b *messageBatch) next(rows rowReader, limit int) (next messageBatch) {
-	next.reader = b.reader
+func (b messageBatch) next(rows rowReader, limit int) *messageBatch {
+	next := &messageBatch{reader: b.reader}
 	next.done = next.reader.Read(rows, func(m transcriptItem) bool {
 		next.items = append(next.items, m)
 		return len(next.items) < limit && next.reader.Bytes-b.reader.Bytes < maxBatchBytes
@@ -56,16 +52,12 @@ func databaseItems(ctx context.Context, r discover.Record) iter.Seq[transcriptIt
 	return func(yield func(transcriptItem) bool) {
 		var last messageBatch
 		for limit := firstBatch; !last.done; limit = min(2*limit, maxBatch) {
-			b := messageBatch{done: true} // if there are no tables any more
-			err := readDatabase(ctx, r.Home, r.Path, func(d *database) { b = last.next(d.messages(r.ID), limit) })
-			if err != nil && !isDamage(err) {
-				if err = warningUnlessGone(r.Path, err); err != nil {
-					yield(transcriptItem{Err: err})
-				}
-				return
+			b, err := readDatabase(ctx, r.Home, r.Path, func(d *database) *messageBatch { return last.next(d.messages(r.ID), limit) })
+			if b == nil { // there are no tables any more, or they cannot be read
+				b = &messageBatch{done: true}
 			}
 			if err != nil {
-				b.items = append(b.items, transcriptItem{Err: newWarning(r.Path, err)})
+				b.items = append(b.items, transcriptItem{Err: err})
 			}
 			for _, m := range b.items {
 				if !yield(m) {
@@ -157,7 +149,7 @@ func (r *messageReader) Read(rows rowReader, visit func(transcriptItem) bool) (d
 
 // readMessage begins a message. It reads only the head of the user's messages: they may contain whole files that changed.
 func (r *messageReader) readMessage(rows rowReader, row storedRow, visit func(transcriptItem) bool) bool {
-	m := parseRow(row, row.head)
+	m := parseRow(row, row.Head)
 	var warning error
 	if m.Role != userRole {
 		var data []byte
@@ -181,7 +173,7 @@ func (r *messageReader) readParts(rows rowReader, visit func(transcriptItem) boo
 	}
 	for row := range rows.PartsBefore(r.cursor) {
 		r.cursor.Part = row.ID
-		if isHiddenType(partType(jsonl.Object(row.head))) {
+		if isHiddenType(partType(jsonl.Object(row.Head))) {
 			continue
 		}
 		if item, ok := r.readPart(row); ok && !visit(item) {

@@ -79,16 +79,11 @@ func TestMessagesInBatches(t *testing.T) {
 		}
 	}
 	// Again, in batches of one message.
-	var one []transcriptItem
-	err := readDatabase(t.Context(), "", path, func(st *database) {
-		one = nil
-		var last messageBatch
-		for {
+	one, err := readDatabase(t.Context(), "", path, func(st *database) (one []transcriptItem) {
+		for last := new(messageBatch); !last.done; one = append(one, last.items...) {
 			last = last.next(st.messages(longSession), 1)
-			if one = append(one, last.items...); last.done {
-				return
-			}
 		}
+		return one
 	})
 	if err != nil || len(one) != len(list) {
 		t.Fatalf("%d messages, %v", len(one), err)

@@ -137,38 +137,24 @@ func homeEntries(ctx context.Context, home discover.Home, q discover.EntryFilter
 	databases, err := listDatabases(ctx, home)
 	errs := []error{err}
 	var all []discover.Entry
+	known := map[string]bool{} // the IDs in databases
 	for _, path := range databases {
-		found, err := databaseEntries(ctx, home, path, q)
-		all, errs = append(all, found...), append(errs, warningUnlessGone(path, err))
+		hasV2 := false
+		found, err := readDatabase(ctx, home.Dir, path, func(d *database) []discover.Entry {
+			hasV2 = d.hasV2
+			return d.entries(q)
+		})
+		if err == nil && hasV2 && q.Refs == nil && q.Parents == nil {
+			err = newWarning(path, errV2Sessions)
+		}
+		all, errs = append(all, found...), append(errs, err)
+		for _, e := range found {
+			known[e.ID] = true
+		}
 	}
 	files, err := legacyEntries(ctx, home, q)
-	errs = append(errs, err)
-	all = append(all, notMigrated(files, all)...)
-	return slices.DeleteFunc(all, func(e discover.Entry) bool { return !matches(q, e) }), errors.Join(errs...)
-}
-
-// notMigrated returns the entries of JSON files that are in no database.
-func notMigrated(files, migrated []discover.Entry) []discover.Entry {
-	if len(files) == 0 {
-		return nil
-	}
-	known := make(map[string]bool, len(migrated))
-	for _, e := range migrated {
-		known[e.ID] = true
-	}
-	return slices.DeleteFunc(files, func(e discover.Entry) bool { return known[e.ID] })
-}
-
-// databaseEntries lists the sessions of a database.
-func databaseEntries(ctx context.Context, home discover.Home, path string, q discover.EntryFilter) (out []discover.Entry, err error) {
-	hasV2 := false
-	err = readDatabase(ctx, home.Dir, path, func(d *database) {
-		out, hasV2 = d.entries(q), d.hasV2
-	})
-	if err == nil && hasV2 && q.Refs == nil && q.Parents == nil {
-		err = errV2Sessions
-	}
-	return out, err
+	all = append(all, slices.DeleteFunc(files, func(e discover.Entry) bool { return known[e.ID] })...)
+	return slices.DeleteFunc(all, func(e discover.Entry) bool { return !matches(q, e) }), errors.Join(append(errs, err)...)
 }
 
 // matches reports whether the entry matches the filter.
@@ -186,19 +172,33 @@ func matches(q discover.EntryFilter, e discover.Entry) bool {
 const batchSize = 600
 
 // batch is sessions of one database that are read together, or one session in JSON files.
-type batch struct {
-	batchKey
-	ids []string
+type batch []discover.Entry
+
+func (b batch) ids() (ids []string) {
+	for _, e := range b {
+		ids = append(ids, e.ID)
+	}
+	return ids
 }
 
-type batchKey struct{ path, home string }
-
-// isLegacy reports whether the session is in JSON files.
-func (b batch) isLegacy() bool { return isLegacyPath(b.path) }
+// batches groups the entries by database.
+func batches(entries []discover.Entry) (out []batch) {
+	last := map[[2]string]int{} // indexes of out, by database and home
+	for _, e := range entries {
+		key := [2]string{e.Path, e.Home}
+		i, ok := last[key]
+		if !ok || len(out[i]) == batchSize {
+			i = len(out)
+			last[key], out = i, append(out, nil)
+		}
+		out[i] = append(out[i], e)
+	}
+	return out
+}
 
 // Read implements [discover.Adapter]. The Meta keys are those of [newSession].
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
-	subAgents := &legacySubAgents{}
+	subAgents := &legacySubAgents{ids: map[string]map[string][]string{}}
 	return readBatches(ctx, entries, func(b batch) ([]discover.Record, error) { return b.read(ctx, options, subAgents) })
 }
 
@@ -222,27 +222,12 @@ func readBatches[T any](ctx context.Context, entries []discover.Entry, read func
 	}
 }
 
-// batches groups the entries by database.
-func batches(entries []discover.Entry) (out []batch) {
-	last := map[batchKey]int{} // indexes of out, by database
-	for _, e := range entries {
-		key := batchKey{e.Path, e.Home}
-		i, ok := last[key]
-		if !ok || len(out[i].ids) == batchSize {
-			i = len(out)
-			last[key] = i
-			out = append(out, batch{batchKey: key})
-		}
-		out[i].ids = append(out[i].ids, e.ID)
-	}
-	return out
-}
-
 // read reads the sessions of a batch. Its errors are warnings. A session that has vanished is left
 // out without one.
-func (b batch) read(ctx context.Context, options discover.ReadOptions, subAgents *legacySubAgents) (records []discover.Record, err error) {
-	if b.isLegacy() {
-		s, err := readLegacySession(ctx, b.home, b.path, options)
+func (b batch) read(ctx context.Context, options discover.ReadOptions, subAgents *legacySubAgents) ([]discover.Record, error) {
+	home, path := b[0].Home, b[0].Path
+	if isLegacyPath(path) {
+		s, err := readLegacySession(ctx, home, path, options)
 		if s == nil {
 			return nil, err
 		}
@@ -251,21 +236,10 @@ func (b batch) read(ctx context.Context, options discover.ReadOptions, subAgents
 		}
 		return []discover.Record{s.record()}, err
 	}
-	ok, err := b.readDatabase(ctx, func(d *database) {
-		records = make([]discover.Record, 0, len(b.ids))
-		for s := range d.sessions(b.ids, options) {
+	return readDatabase(ctx, home, path, func(d *database) (records []discover.Record) {
+		for s := range d.sessions(b.ids(), options) {
 			records = append(records, s.record())
 		}
+		return records
 	})
-	if !ok {
-		records = nil
-	}
-	return records, err
-}
-
-// readDatabase reads the database of a batch. ok is false if there are no results. The error is a warning. A database that has vanished is
-// no error.
-func (b batch) readDatabase(ctx context.Context, read func(*database)) (ok bool, err error) {
-	err = readDatabase(ctx, b.home, b.path, read)
-	return err == nil || isDamage(err), warningUnlessGone(b.path, err)
 }

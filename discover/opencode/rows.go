@@ -29,8 +29,8 @@ type storedRow struct {
 	ID string
 	// Created and Updated are in milliseconds since 1970, and 0 if only the JSON has times.
 	Created, Updated int64
-	// head is the beginning of the JSON, which shows what kind of row it is.
-	head []byte
+	// Head is the beginning of the JSON, which shows what kind of row it is.
+	Head []byte
 	// Read returns the whole JSON; nil if it cannot be read or is too large. The error is a warning about JSON that is missing or incomplete; a
 	// row that has vanished needs none.
 	Read func() ([]byte, error)
@@ -117,7 +117,7 @@ func (d *database) query(table *sqlite.Table, kind, statement string, args ...an
 				return data, newWarning(d.path, fmt.Errorf("%s %s: %w", kind, id, cause))
 			}
 			head := r.TextBytes("data", headLimit)
-			if !yield(storedRow{ID: id, Created: r.Int("time_created"), Updated: r.Int("time_updated"), head: head, Read: read}) {
+			if !yield(storedRow{ID: id, Created: r.Int("time_created"), Updated: r.Int("time_updated"), Head: head, Read: read}) {
 				return
 			}
 		}

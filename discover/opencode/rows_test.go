@@ -30,7 +30,7 @@ func newMemoryMessage(id, json string, parts ...string) memoryRow {
 
 // row returns the row as the reader sees it. A part whose end is missing has no JSON.
 func (r memoryRow) row() storedRow {
-	return storedRow{ID: r.id, head: r.json, Read: func() ([]byte, error) {
+	return storedRow{ID: r.id, Head: r.json, Read: func() ([]byte, error) {
 		if strings.HasPrefix(r.id, "prt_") && !jsonl.Object(r.json).Complete() {
 			return nil, nil
 		}

@@ -19,12 +19,7 @@ func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, matc
 		readers.Go(func() {
 			part := entries[min(i*each, len(entries)):min((i+1)*each, len(entries))]
 			for _, b := range batches(part) {
-				ids := b.mayMatch(ctx, match)
-				for _, e := range part {
-					if e.Path == b.path && e.Home == b.home && slices.Contains(ids, e.ID) {
-						kept[i] = append(kept[i], e)
-					}
-				}
+				kept[i] = append(kept[i], b.filter(ctx, match)...)
 			}
 		})
 	}
@@ -32,16 +27,16 @@ func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, matc
 	return slices.Concat(kept...)
 }
 
-// mayMatch returns the sessions of which a part may match or cannot be read.
-func (b batch) mayMatch(ctx context.Context, match func([]byte) bool) (found []string) {
-	if b.isLegacy() {
-		return b.ids
+// filter returns the sessions of which a part may match or cannot be read.
+func (b batch) filter(ctx context.Context, match func([]byte) bool) []discover.Entry {
+	if isLegacyPath(b[0].Path) {
+		return b
 	}
-	err := readDatabase(ctx, b.home, b.path, func(d *database) {
-		found = slices.DeleteFunc(slices.Clone(b.ids), func(id string) bool { return !d.mayMatch(id, match) })
+	found, err := readDatabase(ctx, b[0].Home, b[0].Path, func(d *database) []discover.Entry {
+		return slices.DeleteFunc(slices.Clone(b), func(e discover.Entry) bool { return !d.mayMatch(e.ID, match) })
 	})
 	if err != nil {
-		return b.ids
+		return b
 	}
 	return found
 }

@@ -87,13 +87,8 @@ func (Adapter) IsSent(m discover.Message, sent launch.SentMessage) bool {
 // Unread implements [launch.UnreadReader].
 func (Adapter) Unread(ctx context.Context, s discover.Session, sent launch.SentMessage) (why string, err error) {
 	inTurn := s.Status == discover.Running || s.Status == discover.Waiting
-	unread := false
-	if err = readDatabase(ctx, s.Home, s.Path, func(d *database) {
-		unread = isUnread(d.messages(s.ID), sent.ID, inTurn)
-	}); isDamage(err) {
-		err = nil
-	}
-	if err != nil || !unread {
+	unread, err := readDatabase(ctx, s.Home, s.Path, func(d *database) bool { return isUnread(d.messages(s.ID), sent.ID, inTurn) })
+	if !unread {
 		return "", err
 	}
 	return "the transcript has it, and the model has not been asked. If a turn was just ending, the agent leaves it to the next prompt", nil

@@ -47,7 +47,7 @@ func readTail(rows rowReader) (t tail) {
 func (t *tail) readAnswerBefore(rows rowReader, stored int64) {
 	users := 0
 	for r := range rows.Newest(cursor{}) {
-		if parseRow(r, r.head).Role == userRole {
+		if parseRow(r, r.Head).Role == userRole {
 			if users++; users > maxDelayed {
 				return
 			}
@@ -235,7 +235,7 @@ func readHead(rows rowReader) (h head) {
 		if h.FirstCreated == 0 {
 			h.FirstCreated = m.Created
 		}
-		if jsonl.Object(m.head).Get("role").Text(nameLimit) != userRole {
+		if jsonl.Object(m.Head).Get("role").Text(nameLimit) != userRole {
 			continue
 		}
 		for r := range rows.Parts(m.ID) {

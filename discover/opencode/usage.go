@@ -17,30 +17,28 @@ func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq
 
 // readUsage reads what the sessions of a batch used, as [batch.read] reads their records. It leaves out sessions without answers.
 func (b batch) readUsage(ctx context.Context) (used []*discover.SessionUsage, err error) {
+	home, path := b[0].Home, b[0].Path
 	add := func(s *session, rows rowReader) {
 		if answers := readAnswers(rows, s.Created.UnixMilli()); len(answers) > 0 {
 			used = append(used, &discover.SessionUsage{Record: s.record(), Usage: answers})
 		}
 	}
-	if b.isLegacy() {
-		s, err := readLegacySession(ctx, b.home, b.path, discover.ReadOptions{})
+	if isLegacyPath(path) {
+		s, err := readLegacySession(ctx, home, path, discover.ReadOptions{})
 		if s == nil {
 			return nil, err
 		}
-		messages := newLegacyMessages(ctx, b.path, s.ID)
+		messages := newLegacyMessages(ctx, path, s.ID)
 		add(s, messages)
 		return used, errors.Join(append(messages.errs, err)...)
 	}
-	ok, err := b.readDatabase(ctx, func(d *database) {
+	return readDatabase(ctx, home, path, func(d *database) []*discover.SessionUsage {
 		used = nil
-		for s := range d.sessions(b.ids, discover.ReadOptions{}) {
+		for s := range d.sessions(b.ids(), discover.ReadOptions{}) {
 			add(s, d.messages(s.ID))
 		}
+		return used
 	})
-	if !ok {
-		used = nil
-	}
-	return used, err
 }
 
 // usage is what answers took: tokens, and their cost in USD by the agent's own prices. OpenCode stores 0 for a model whose price it
@@ -129,7 +127,7 @@ func (m *storedMessage) ContextSize() int64 {
 
 // readAnswer reads a message of the model, and of the user's messages only the head: they may contain whole files that changed.
 func readAnswer(r storedRow) storedMessage {
-	if role := jsonl.Object(r.head).Get("role"); role.Text(nameLimit) == userRole {
+	if role := jsonl.Object(r.Head).Get("role"); role.Text(nameLimit) == userRole {
 		return storedMessage{}
 	}
 	return parseRow(r, r.JSON())

@@ -48,9 +48,11 @@ func (Adapter) Tried() discover.Tried {
 	}
 }
 
-func unknownKinds(ctx context.Context, r discover.Record) (unknown []string, err error) {
-	err = readDatabase(ctx, r.Home, r.Path, func(d *database) { unknown = unknownPartTypes(d.messages(r.ID)) })
-	return unknown, warningUnlessGone(r.Path, err)
+func unknownKinds(ctx context.Context, r discover.Record) ([]string, error) {
+	if isLegacyPath(r.Path) {
+		return nil, nil // no version writes them any more
+	}
+	return readDatabase(ctx, r.Home, r.Path, func(d *database) []string { return unknownPartTypes(d.messages(r.ID)) })
 }
 
 // knownPartTypes are the types of parts that OpenCode writes (READ 1.18.33), those that only older versions wrote included.
@@ -70,7 +72,7 @@ func unknownPartTypes(rows rowReader) []string {
 	}
 	for _, m := range messages {
 		for p := range rows.Parts(m) {
-			kinds.Add(partType(jsonl.Object(p.head)))
+			kinds.Add(partType(jsonl.Object(p.Head)))
 		}
 	}
 	return kinds.Unknown
