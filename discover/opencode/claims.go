@@ -189,7 +189,7 @@ func newProcessScan(ctx context.Context, table *proc.Table, homes []discover.Hom
 	run, clients := processes(ctx, table, homes)
 	scan.clients = clients
 	for _, found := range run {
-		p := &loggedProcess{process: found, home: found.dataDir}
+		p := &loggedProcess{process: found, home: found.dataDir, sessions: map[string]logEvent{}}
 		if scan.homes[p.home] == nil && !p.foreign { // a home may have it under another name
 			p.home = cmp.Or(names[discover.RealPath(p.home)], p.home)
 		}
@@ -200,13 +200,6 @@ func newProcessScan(ctx context.Context, table *proc.Table, homes []discover.Hom
 		scan.processes = append(scan.processes, p)
 	}
 	return scan
-}
-
-func (p *loggedProcess) addSessions(sessions map[string]logEvent) {
-	if p.sessions == nil {
-		p.sessions = map[string]logEvent{}
-	}
-	maps.Copy(p.sessions, sessions)
 }
 
 // load reads the sessions that the evidence names, and those that the processes may run.

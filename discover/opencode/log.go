@@ -35,26 +35,17 @@ type logEvent struct {
 	auxiliary bool
 }
 
-// decisive returns which of two events in the log shows the state of a session's turn: the one that is about the turn itself, else the newer
-// one by its time. later is the zero value if there is only one event.
-func decisive(earlier, later logEvent) logEvent {
-	if later.at.IsZero() || earlier.auxiliary == later.auxiliary && earlier.at.After(later.at) || later.auxiliary && !earlier.auxiliary {
-		return earlier
-	}
-	return later
+// showsMoreThan reports whether an event in the log, rather than another one, shows the state of a session's turn: one about the turn itself,
+// else the newer one by its time.
+func (e logEvent) showsMoreThan(o logEvent) bool {
+	return o.at.IsZero() || o.auxiliary && !e.auxiliary || e.auxiliary == o.auxiliary && e.at.After(o.at)
 }
 
 // lineTime returns the time at the beginning of a line; zero for a line of a stack trace.
 func lineTime(line []byte) time.Time {
-	rest, ok := bytes.CutPrefix(line, []byte("timestamp="))
-	if !ok {
-		return time.Time{}
-	}
+	rest, _ := bytes.CutPrefix(line, []byte("timestamp="))
 	stamp, _, _ := bytes.Cut(rest, []byte(" "))
-	at, err := time.Parse(time.RFC3339Nano, string(stamp))
-	if err != nil {
-		return time.Time{}
-	}
+	at, _ := time.Parse(time.RFC3339Nano, string(stamp)) // zero if that is no time
 	return at
 }
 
@@ -65,12 +56,10 @@ func lineTime(line []byte) time.Time {
 //
 // The run has worked on a session if the line is about it (session.id) or about its creation (message=created id=). Titles and errors are
 // quoted texts; the session IDs in them do not count.
-func parseLogLine(line []byte) logLine {
-	at := lineTime(line)
-	if at.IsZero() {
+func parseLogLine(line []byte) (out logLine) {
+	if out.at = lineTime(line); out.at.IsZero() {
 		return logLine{}
 	}
-	out := logLine{logEvent: logEvent{at: at}}
 	var message string
 	isError := false
 	for key, value := range fields(string(line)) {
@@ -110,33 +99,26 @@ const retryErrorLimit = 200
 
 // apiError returns the text of an API error, without its name and without escapes.
 func apiError(text string) string {
-	name, message, ok := strings.Cut(text, ": ")
-	if !ok || strings.Contains(name, " ") {
-		message = text
+	if name, message, ok := strings.Cut(text, ": "); ok && !strings.Contains(name, " ") {
+		text = message
 	}
-	return discover.Truncate(strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ").Replace(message), retryErrorLimit)
+	return discover.Truncate(strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ").Replace(text), retryErrorLimit)
 }
 
 // fields yields the key=value pairs of a line. A value with spaces is quoted, with \" for a quote.
 func fields(line string) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
-		for line != "" {
-			key, rest, ok := strings.Cut(line, "=")
-			if !ok {
-				return
-			}
+		for key, rest, ok := strings.Cut(line, "="); ok; key, rest, ok = strings.Cut(rest, "=") {
 			var value string
 			if inner, quoted := strings.CutPrefix(rest, `"`); quoted {
 				end := quoteEnd(inner)
-				value, rest = inner[:end], inner[min(end+1, len(inner)):]
-				rest = strings.TrimPrefix(rest, " ")
+				value, rest = inner[:end], strings.TrimPrefix(inner[min(end+1, len(inner)):], " ")
 			} else {
 				value, rest, _ = strings.Cut(rest, " ")
 			}
 			if !yield(key, value) {
 				return
 			}
-			line = rest
 		}
 	}
 }
@@ -181,7 +163,10 @@ func (scan *processScan) readLogs() {
 		}
 		scan.readProcessLogs(p)
 		for _, f := range p.files {
-			if !isLog(f.Path) || !isSharedLog(f.Path) || f.Offset == 0 && !p.wroteNothing(f.Path) {
+			// A terminal interface opens the log twice, and writes to one of the two files. A log that the process has written nothing into still
+			// shows which sessions belong to other processes.
+			isWritten := func(o proc.OpenFile) bool { return o.Path == f.Path && o.Offset > 0 }
+			if !isLog(f.Path) || !isSharedLog(f.Path) || f.Offset == 0 && slices.ContainsFunc(p.files, isWritten) {
 				continue
 			}
 			key := f.Path
@@ -194,12 +179,6 @@ func (scan *processScan) readLogs() {
 	for _, key := range slices.Sorted(maps.Keys(shared)) {
 		scan.warn(shared[key][0].file.Path, scan.readSharedLog(shared[key]))
 	}
-}
-
-// wroteNothing reports whether the process has written nothing into the log so far. A terminal interface opens the log twice, and writes
-// to one of the two files. Such a log still shows which sessions belong to other processes.
-func (p *loggedProcess) wroteNothing(log string) bool {
-	return !slices.ContainsFunc(p.files, func(f proc.OpenFile) bool { return f.Path == log && f.Offset > 0 })
 }
 
 // readSharedLog reads a log for all processes that write it. The offsets were read before the log is opened, so the log has all that they
@@ -232,7 +211,7 @@ func (scan *processScan) readSharedLog(handles []logHandle) error {
 		}
 		p.hasLog, p.run, p.lastFlush, p.logKind = true, h.run, h.lastFlush, "log-offset"
 		p.logDetail = fmt.Sprintf("wrote %s up to byte %d as run=%s, which names the session", h.file.Path, h.file.Offset, h.run)
-		p.addSessions(events[h.run])
+		maps.Copy(p.sessions, events[h.run])
 	}
 	return nil
 }
@@ -240,16 +219,15 @@ func (scan *processScan) readSharedLog(handles []logHandle) error {
 // openLog opens a log that a process has open. If its path leads to another file now, openLog opens it through the process. It refuses a
 // log outside of a home whose links may not be followed.
 func openLog(ctx context.Context, home string, f proc.OpenFile) (*fsread.File, error) {
-	if !f.PathDiffers && fsread.Escapes(ctx, home, f.Path) {
+	switch {
+	case !f.PathDiffers && fsread.Escapes(ctx, home, f.Path):
 		return nil, fsread.ErrEscapes
+	case f.Proc != "":
+		return fsread.OpenLink(ctx, f.Proc)
+	case f.Deleted:
+		return nil, os.ErrNotExist
 	}
-	if f.Proc == "" {
-		if f.Deleted {
-			return nil, os.ErrNotExist
-		}
-		return fsread.Open(ctx, f.Path)
-	}
-	return fsread.OpenLink(ctx, f.Proc)
+	return fsread.Open(ctx, f.Path)
 }
 
 // lastRun returns the run of the process that wrote the bytes before the offset, and the time of its last line. That is the last line that
@@ -277,12 +255,10 @@ func readLogEvents(log *fsread.File, runs map[string]time.Time) (events map[stri
 	named, silent := time.Now(), time.Now() // the oldest start of a process with a run, and of one that has written nothing
 	for run, started := range runs {
 		events[run] = map[string]logEvent{}
-		oldest := &named
 		if run == "" {
-			oldest = &silent
-		}
-		if started.Before(*oldest) {
-			*oldest = started
+			silent = started
+		} else if started.Before(named) {
+			named = started
 		}
 	}
 	_, err = log.Backward(maxLog, func(l fsread.Line) bool {
@@ -297,27 +273,26 @@ func readLogEvents(log *fsread.File, runs map[string]time.Time) (events map[stri
 			if run, r := parsePermissionRequest(l.Bytes); len(history.requests[run]) < maxRequests {
 				history.requests[run] = append(history.requests[run], r)
 			}
-			return true
-		}
-		if !bytes.Contains(l.Bytes, []byte(sessionPrefix)) {
-			return true
-		}
-		line := parseLogLine(l.Bytes)
-		history.add(line)
-		if of, ok := events[line.run]; ok && line.session != "" {
-			of[line.session] = decisive(line.logEvent, of[line.session])
+		} else if bytes.Contains(l.Bytes, []byte(sessionPrefix)) {
+			history.add(parseLogLine(l.Bytes), events)
 		}
 		return true
 	})
 	return events, history, err
 }
 
-// add adds a line.
-func (h *logHistory) add(line logLine) {
+// add adds a line, also to the events if it is about a session of one of these runs.
+func (h *logHistory) add(line logLine, events map[string]map[string]logEvent) {
 	if _, ok := h.requests[line.run]; !ok && line.isInfo {
 		h.requests[line.run] = nil
 	}
-	if line.session != "" && line.at.After(h.newest[line.session].at) {
+	if line.session == "" {
+		return
+	}
+	if line.at.After(h.newest[line.session].at) {
 		h.newest[line.session] = line
+	}
+	if of, ok := events[line.run]; ok && line.showsMoreThan(of[line.session]) {
+		of[line.session] = line.logEvent
 	}
 }

@@ -21,13 +21,10 @@ import (
 type processLogs struct {
 	sessions []string
 	// starts is the number of first lines, which each process writes once. matching is the number of those with the process's own arguments.
+	// Processes that start in the same second share a file, and truncate it (SEEN 1.14.41).
 	starts, matching int
 	version          native.Version // of the process
 }
-
-// exclusive reports whether only the process wrote the logs. Processes that start in the same second share a file, and truncate it (SEEN
-// 1.14.41).
-func (l *processLogs) exclusive() bool { return l.starts == 1 && l.matching == 1 }
 
 // readProcessLogs reads the logs of a process. If another process writes one of them too, none of them counts: the session may be the
 // other process's.
@@ -39,15 +36,24 @@ func (scan *processScan) readProcessLogs(p *loggedProcess) {
 			continue
 		}
 		seen[f.Path] = true
-		named, err := scan.readProcessLog(&logs, p, f)
-		if scan.warn(f.Path, err); err != nil || scan.sharesLog(p, f) {
+		isShared := slices.ContainsFunc(scan.processes, func(other *loggedProcess) bool {
+			isSame := func(g proc.OpenFile) bool { return g.Path == f.Path && g.PathDiffers == f.PathDiffers }
+			return other != p && slices.ContainsFunc(other.files, isSame)
+		})
+		before := len(logs.sessions)
+		log, err := openLog(scan.ctx, p.home, f)
+		if err == nil {
+			err = logs.read(log, p.args)
+			_ = log.Close()
+		}
+		if scan.warn(f.Path, err); err != nil || isShared {
 			return
 		}
-		if named || detailPath == "" {
+		if len(logs.sessions) > before || detailPath == "" {
 			detailPath = f.Path
 		}
 	}
-	if !logs.exclusive() {
+	if logs.starts != 1 || logs.matching != 1 {
 		return
 	}
 	if p.unsupported = cmp.Or(p.unsupported, belowFloor(logs.version)); p.unsupported != "" {
@@ -56,80 +62,47 @@ func (scan *processScan) readProcessLogs(p *loggedProcess) {
 	p.hasLog, p.logKind = true, "log-file"
 	p.logDetail = detailPath + " is written by this process alone and names the session"
 	for _, id := range logs.sessions {
-		p.addSessions(map[string]logEvent{id: {}})
+		p.sessions[id] = logEvent{}
 	}
 }
 
-func (scan *processScan) readProcessLog(logs *processLogs, p *loggedProcess, f proc.OpenFile) (named bool, err error) {
-	log, err := openLog(scan.ctx, p.home, f)
-	if err != nil {
-		return false, err
-	}
-	defer log.Close()
-	return logs.read(log, p.args)
-}
-
-// sharesLog reports whether another process has the log open.
-func (scan *processScan) sharesLog(p *loggedProcess, f proc.OpenFile) bool {
-	return slices.ContainsFunc(scan.processes, func(other *loggedProcess) bool {
-		return other != p && slices.ContainsFunc(other.files, func(g proc.OpenFile) bool { return g.Path == f.Path && g.PathDiffers == f.PathDiffers })
-	})
-}
-
-// read adds what a log says, and reports whether the log names a session.
-func (l *processLogs) read(log *fsread.File, args []string) (named bool, err error) {
-	_, err = log.Forward(0, maxLog, func(line fsread.Line) bool {
+// read adds what a log says.
+func (l *processLogs) read(log *fsread.File, args []string) error {
+	_, err := log.Forward(0, maxLog, func(line fsread.Line) bool {
 		if version, logged, ok := parseStart(line.Bytes); ok {
-			if l.starts++; equalArgs(logged, args) {
+			if l.starts++; slices.Equal(logged, args) {
 				l.matching, l.version = l.matching+1, version
 			}
 		}
-		if id := processLogSession(line.Bytes); id != "" {
-			named = true
-			if !slices.Contains(l.sessions, id) {
-				l.sessions = append(l.sessions, id)
-			}
+		if id := processLogSession(line.Bytes); id != "" && !slices.Contains(l.sessions, id) {
+			l.sessions = append(l.sessions, id)
 		}
 		return true
 	})
-	return named, err
+	return err
 }
 
 // parseStart returns the version and the arguments in the first line of a process: `… service=default version=1.14.41 args=["run","hi"]
 // process_role=main run_id=… opencode`.
-func parseStart(line []byte) (version native.Version, args jsonl.Value, ok bool) {
+func parseStart(line []byte) (version native.Version, args []string, ok bool) {
 	_, rest, _ := bytes.Cut(line, []byte(" service=default version="))
 	number, list, ok := bytes.Cut(rest, []byte(" args="))
-	return native.ParseVersion(string(number)), jsonl.Value(list), ok
-}
-
-func equalArgs(list jsonl.Value, args []string) bool {
-	i := 0
-	for v := range list.Elements() {
-		if i >= len(args) || v.Text(0) != args[i] {
-			return false
-		}
-		i++
+	for v := range jsonl.Value(list).Elements() {
+		args = append(args, v.Text(0))
 	}
-	return i == len(args)
+	return native.ParseVersion(string(number)), args, ok
 }
 
 // processLogSession returns the session that a line is about: `… service=session id=ses_…` or `… service=session.prompt step=0
 // sessionID=ses_…`. Titles are not quoted in these logs, so nothing after the first field that may contain a title counts.
 func processLogSession(line []byte) string {
-	_, rest, ok := bytes.Cut(line, []byte("ms service=session"))
-	if !ok {
-		return ""
-	}
-	for key, value := range fields(string(rest[bytes.IndexByte(append(rest, ' '), ' '):])) {
-		switch strings.TrimSpace(key) {
-		case "id", "sessionID":
-			if isSessionID(value) {
-				return value
-			}
-			return ""
-		case "step", "messageID":
-		default:
+	_, rest, _ := bytes.Cut(line, []byte("ms service=session"))
+	_, rest, _ = bytes.Cut(rest, []byte(" "))
+	for key, value := range fields(string(rest)) {
+		switch key = strings.TrimSpace(key); {
+		case (key == "id" || key == "sessionID") && isSessionID(value):
+			return value
+		case key != "step" && key != "messageID":
 			return ""
 		}
 	}
@@ -153,12 +126,11 @@ func (scan *processScan) readStdout() {
 			if f.FD != 1 || !f.Deleted || !f.Writable || !isAnonymousFile(f.Path) {
 				continue
 			}
-			id, err := sessionInOutput(scan.ctx, f)
-			if scan.warn(p.ID.String()+" stdout", err); id == "" {
-				continue
+			ids, err := sessionsInOutput(scan.ctx, f)
+			if scan.warn(p.ID.String()+" stdout", err); len(ids) == 1 {
+				p.logKind, p.logDetail = "output", fmt.Sprintf("its stdout, a file without a name, holds the events of %s", ids[0])
+				p.sessions[ids[0]] = logEvent{}
 			}
-			p.logKind, p.logDetail = "output", fmt.Sprintf("its stdout, a file without a name, holds the events of %s", id)
-			p.addSessions(map[string]logEvent{id: {}})
 		}
 	}
 }
@@ -166,33 +138,26 @@ func (scan *processScan) readStdout() {
 // maxOutput is how many bytes of a process's output are read.
 const maxOutput = 64 << 10
 
-// sessionInOutput returns the session of the events in a process's output; "" if there are no events, or events of several sessions.
-func sessionInOutput(ctx context.Context, f proc.OpenFile) (id string, err error) {
+// sessionsInOutput returns the sessions of the events in a process's output.
+func sessionsInOutput(ctx context.Context, f proc.OpenFile) (ids []string, err error) {
 	out, err := fsread.OpenLink(ctx, f.Proc)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer out.Close()
-	several := false
 	_, err = out.Head(f.Offset).Forward(0, maxOutput, func(l fsread.Line) bool {
-		found := eventSessionID(l.Bytes)
-		several = found != "" && id != "" && found != id
-		id = cmp.Or(id, found)
-		return !several
+		if id := eventSessionID(l.Bytes); id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+		return true
 	})
-	if several {
-		id = ""
-	}
-	return id, err
+	return ids, err
 }
 
 // eventSessionID returns the session of an event that `run --format json` prints; "" if the line is none.
 func eventSessionID(line []byte) string {
 	e := jsonl.Object(line)
-	if !e.Complete() {
-		return ""
-	}
-	if id := e.Get("sessionID").Text(nameLimit); isSessionID(id) {
+	if id := e.Get("sessionID").Text(nameLimit); isSessionID(id) && e.Complete() {
 		return id
 	}
 	return ""
@@ -214,7 +179,7 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 		}
 	}
 	if parsed.Error == "" {
-		parsed.Error = cmp.Or(stderrError(o.Stderr), helpError(o.Stderr))
+		parsed.Error = stderrError(o.Stderr)
 	}
 	return parsed
 }
@@ -232,20 +197,15 @@ func eventError(e jsonl.Object) string {
 // errorPrefix begins an error message, in red (SEEN 1.18.33).
 const errorPrefix = "\x1b[91m\x1b[1mError: \x1b[0m"
 
-// stderrError returns the last error message.
+// stderrError returns the last error message. The agent prints its help, without a reason, if it does not understand its arguments (SEEN
+// 1.18.33).
 func stderrError(stderr []byte) string {
-	_, after, _ := bytes.Cut(stderr, []byte(errorPrefix))
-	if i := bytes.LastIndex(after, []byte(errorPrefix)); i >= 0 {
-		after = after[i+len(errorPrefix):]
+	if i := bytes.LastIndex(stderr, []byte(errorPrefix)); i >= 0 {
+		message := stderr[i+len(errorPrefix):]
+		return strings.TrimSpace(string(message[:min(len(message), errorLimit)]))
 	}
-	return strings.TrimSpace(string(after[:min(len(after), errorLimit)]))
-}
-
-// helpError returns an error if the text is the agent's help. The agent prints it, without a reason, if it does not understand its
-// arguments (SEEN 1.18.33).
-func helpError(text []byte) string {
-	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("opencode run [message..]")) {
-		return ""
+	if bytes.HasPrefix(bytes.TrimSpace(stderr), []byte("opencode run [message..]")) {
+		return "it does not understand its arguments, and printed its help"
 	}
-	return "it does not understand its arguments, and printed its help"
+	return ""
 }
