@@ -181,7 +181,8 @@ func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []str
 		case f == nil && !long:
 			return nil, nil, unknownShort(CommandName(verb), word, FlagNames(verb))
 		case f == nil && slices.Contains([]string{"host", "all-hosts"}, name):
-			return nil, nil, NewUsageError(CommandName(verb)+" is for this machine only", "ssh HOST "+Program+" "+CommandName(verb)+" runs it there")
+			command := Program + " " + CommandName(verb)
+			return nil, nil, NewUsageError(CommandName(verb)+" is for this machine only", "ssh HOST "+command+" runs it there; after host install: ssh HOST .local/bin/"+command)
 		case f == nil || long && len(name) == 1:
 			return nil, nil, UnknownWord("flag", "--"+name, FlagNames(verb))
 		case !f.TakesValue() && long:

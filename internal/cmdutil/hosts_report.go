@@ -118,24 +118,23 @@ func (r *hostReports) named(message string) string {
 	return message
 }
 
-// typedHere returns a hint of the host with commands that mean the same here, or else with where it is meant for.
+// typedHere returns a hint of the host with commands and processes that mean the same here, or else with where it is meant for.
 func (r *hostReports) typedHere(hint string) string {
-	if hint == "" || r.factory.Hosts == nil {
-		return hint
-	}
-	all := true
-	commands := regexp.MustCompile(`\b` + Program + ` ([a-z]+)`)
-	hint = commands.ReplaceAllStringFunc(hint, func(command string) string {
-		if verb := strings.TrimPrefix(command, Program+" "); !slices.Contains(r.factory.Hosts.verbs, verb) {
-			all = false
-			return command
+	name := r.call.Target.Name
+	changed := regexp.MustCompile(`\b(pid:\d+|`+Program+` ([a-z]+))`).ReplaceAllStringFunc(hint, func(text string) string {
+		verb, isCommand := strings.CutPrefix(text, Program+" ")
+		switch {
+		case !isCommand:
+			return name + ":" + text
+		case r.factory.Hosts != nil && slices.Contains(r.factory.Hosts.verbs, verb):
+			return text + " --host " + name
 		}
-		return command + " --host " + r.call.Target.Name
+		return text
 	})
-	if all && commands.MatchString(hint) {
-		return hint
+	if hint == "" || changed != hint {
+		return changed
 	}
-	return "on " + r.call.Target.Name + ": " + hint
+	return "on " + name + ": " + hint
 }
 
 // WarnOfHost reports a host that gives no whole answer, and what to do about it.

@@ -208,7 +208,7 @@ func (p *process) finish(ctx context.Context, failed error, banner *tail) error 
 	if reason == "" {
 		reason = banner.lastLine()
 	}
-	if reason = strings.TrimPrefix(reason, "ssh: "); reason == "" {
+	if reason = strings.TrimSuffix(strings.TrimPrefix(reason, "ssh: "), "."); reason == "" {
 		reason = "no reason is given"
 	}
 	switch {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"agentctl/discover"
 )
@@ -43,6 +44,9 @@ func (s *Session) Check() error {
 	if !isAdapterName(s.Adapter) || !isWord(s.Status, discover.Running, discover.Waiting, discover.Idle, discover.Stopped, discover.Unknown) ||
 		!isWord(s.Outcome, "", discover.Completed, discover.Interrupted, discover.Failed, discover.OutcomeUnknown) {
 		return fmt.Errorf("no session of an agent: adapter %q, status %q, outcome %q", s.Adapter, s.Status, s.Outcome)
+	}
+	if s.ID != nil && (*s.ID == "" || strings.ContainsFunc(*s.ID, unicode.IsSpace)) { // a script takes a line of -q for one ID
+		return fmt.Errorf("no ID of a session: %q", *s.ID)
 	}
 	for i := range s.Matches {
 		if err := s.Matches[i].check(); err != nil {

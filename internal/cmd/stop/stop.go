@@ -92,7 +92,9 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	switch {
 	case calls != nil: // each host stops its own, by its own check of their identity
 		endProgress := c.ProgressOf(cmdutil.AskingHosts("stopping on", calls))
-		failed = cmdutil.EachHost(ctx, f, calls, p.print)
+		if failed = findOnHosts(ctx, f, calls, args); failed == nil {
+			failed = cmdutil.EachHost(ctx, f, calls, p.print)
+		}
 		endProgress()
 	case o.orphans:
 		failed, err = p.endOrphans(ctx, o)
@@ -108,6 +110,22 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 		}
 	}
 	return failed
+}
+
+// findOnHosts returns the error of an argument that means no session, or several, on one of several hosts: then nothing is stopped on any.
+func findOnHosts(ctx context.Context, f cmdutil.Factory, calls []cmdutil.HostCall, args []string) error {
+	if len(calls) < 2 || len(args) == 0 {
+		return nil
+	}
+	planned := make([]cmdutil.HostCall, len(calls))
+	for i, call := range calls {
+		planned[i] = call.Without("dry-run").With("--dry-run")
+	}
+	failed := cmdutil.EachHost(ctx, f.WithReports(func(string) {}), planned, func(output.StopResult) error { return nil })
+	if code := cmdutil.ExitCode(failed); code == cmdutil.ExitNotFound || code == cmdutil.ExitAmbiguous || code == cmdutil.ExitInterrupted {
+		return failed
+	}
+	return nil
 }
 
 // nothingStopped is the error after a no.
