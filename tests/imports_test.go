@@ -82,8 +82,8 @@ func layers() []layer {
 		{"launch", []string{"discover", "discover/ancestry", "discover/native/fsread", "discover/watch", "lock", "proc", "proc/multiplexer", "launch"}},
 		{"lock", []string{"discover", "discover/ancestry", "discover/native/fsread", "proc"}},
 		{"lock/githooks", []string{"discover/native/fsread", "lock", "proc"}},
-		{"internal/config", []string{"discover/native/fsread", "internal/host"}},
-		{"internal/host", nil},
+		{"internal/config", []string{"discover/native/fsread", "internal/remote"}},
+		{"internal/remote", nil},
 		{"internal/webhook", nil},
 		{"internal/output", []string{"discover", "discover/search", "discover/watch", "proc", "proc/multiplexer"}},
 		{"internal/export", []string{"discover", "internal/output"}},
@@ -93,10 +93,10 @@ func layers() []layer {
 		{"docs", nil},
 		{"internal/cmd", []string{"internal/cmd/<verb>", "internal/cmdutil"}},
 		{"internal/cmd/<verb>", []string{
-			"discover", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/host", "internal/manual", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc", "proc/multiplexer",
+			"discover", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/remote", "internal/manual", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc", "proc/multiplexer",
 		}},
 		{"internal/cmdutil", []string{
-			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/host", "internal/output", "internal/redact", "internal/terminal", "launch", "lock", "proc", "proc/multiplexer",
+			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/remote", "internal/output", "internal/redact", "internal/terminal", "launch", "lock", "proc", "proc/multiplexer",
 		}},
 		{".", []string{"internal/cmd", "internal/cmdutil"}},
 	}

@@ -10,7 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/agents"
-	"agentctl/internal/host"
+	"agentctl/internal/remote"
 	"agentctl/launch"
 	"agentctl/proc"
 )
@@ -61,8 +61,8 @@ type Factory struct {
 
 // NewFactory returns the factory of this process. version is the one that the linker set, "" if none.
 func NewFactory(version string) Factory {
-	caller := os.Getenv(host.CallerVariable)
-	_ = os.Unsetenv(host.CallerVariable) // it is not for what this process starts
+	caller := os.Getenv(remote.CallerVariable)
+	_ = os.Unsetenv(remote.CallerVariable) // it is not for what this process starts
 	width, height, _ := terminalSize(os.Stdout, os.Getenv)
 	_, _, interactive := terminalSize(os.Stderr, os.Getenv)
 	_, _, typing := terminalSize(os.Stdin, os.Getenv)

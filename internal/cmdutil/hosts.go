@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/config"
-	"agentctl/internal/host"
+	"agentctl/internal/remote"
 )
 
 // HostFlags has the flags --host and --all-hosts. The commands of [Verb].TakesHosts take them.
@@ -36,7 +36,7 @@ func (h *HostFlags) flags() []cli.Flag {
 
 // HostCall is what one host is asked.
 type HostCall struct {
-	Target host.Target
+	Target remote.Target
 	// Args is the command line there.
 	Args []string
 	// Stdin is what the command reads there.
@@ -58,7 +58,7 @@ func (c HostCall) Whole() bool { return c.whole.Load() }
 // H:ID.
 func (f Factory) OnHosts(ids ...string) bool {
 	return f.Hosts != nil && (f.Hosts.all || len(f.Hosts.hosts.Value()) > 0 || slices.ContainsFunc(ids, func(arg string) bool {
-		_, _, ok := host.SplitID(arg)
+		_, _, ok := remote.SplitID(arg)
 		return ok
 	}))
 }
@@ -72,8 +72,8 @@ func (f Factory) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([
 	}
 	wanted := map[string][]string{}
 	for _, arg := range ids {
-		name, id, ok := host.SplitID(arg)
-		_, _, further := host.SplitID(id)
+		name, id, ok := remote.SplitID(arg)
+		_, _, further := remote.SplitID(id)
 		switch {
 		case ok && further:
 			return nil, NewUsageError(arg+": a host asks no other host", "use "+id)
@@ -87,8 +87,8 @@ func (f Factory) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([
 			}
 			wanted[name] = append(wanted[name], id)
 		case f.Hosts.none():
-			wanted[host.Local] = append(wanted[host.Local], arg)
-			if local := (host.Target{Name: host.Local}); !slices.Contains(targets, local) {
+			wanted[remote.Local] = append(wanted[remote.Local], arg)
+			if local := (remote.Target{Name: remote.Local}); !slices.Contains(targets, local) {
 				targets = append(targets, local)
 			}
 		case len(targets) == 1 || anyHost:
@@ -126,7 +126,7 @@ func (c HostCall) ID() string { return c.Args[slices.Index(c.Args, "--")+1] }
 func (h *HostFlags) none() bool { return !h.all && len(h.hosts.Value()) == 0 }
 
 // targets returns the hosts of the flags, each once.
-func (h *HostFlags) targets(c config.Config) (list []host.Target, err error) {
+func (h *HostFlags) targets(c config.Config) (list []remote.Target, err error) {
 	var names []string
 	for _, value := range h.hosts.Value() {
 		names = append(names, strings.Split(value, ",")...)
@@ -135,7 +135,7 @@ func (h *HostFlags) targets(c config.Config) (list []host.Target, err error) {
 		if len(c.Hosts) == 0 {
 			return nil, NewUsageError("--all-hosts: the configuration has no [hosts]", "docs/cli.md has an example; --host H asks one host")
 		}
-		names = append(names, host.Local)
+		names = append(names, remote.Local)
 		names = append(names, slices.Sorted(maps.Keys(c.Hosts))...)
 	}
 	for _, name := range names {
@@ -151,22 +151,22 @@ func (h *HostFlags) targets(c config.Config) (list []host.Target, err error) {
 }
 
 // targetOf returns the host that a name means: one of the configuration, or else a destination for ssh.
-func targetOf(c config.Config, name string) (host.Target, error) {
-	if err := host.CheckName(name); err != nil {
-		return host.Target{}, NewUsageError("--host: "+err.Error(), "agentctl host check HOST says what is there")
+func targetOf(c config.Config, name string) (remote.Target, error) {
+	if err := remote.CheckName(name); err != nil {
+		return remote.Target{}, NewUsageError("--host: "+err.Error(), "agentctl host check HOST says what is there")
 	}
-	t := host.Target{Name: name, Destination: name, ConnectTimeout: time.Duration(c.ConnectTimeout)}
+	t := remote.Target{Name: name, Destination: name, ConnectTimeout: time.Duration(c.ConnectTimeout)}
 	if destination, ok := c.Hosts[name]; ok {
 		t.Destination = destination
 	}
 	if t.IsLocal() {
-		t = host.Target{Name: host.Local}
+		t = remote.Target{Name: remote.Local}
 	}
 	return t, nil
 }
 
 // Target returns the other host of a name in the command line.
-func (f Factory) Target(c config.Config, name string) (host.Target, error) {
+func (f Factory) Target(c config.Config, name string) (remote.Target, error) {
 	t, err := targetOf(c, name)
 	if err == nil && t.IsLocal() {
 		err = NewUsageError("local is this machine", "name another host")

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"agentctl/internal/host"
 	"agentctl/internal/output"
+	"agentctl/internal/remote"
 )
 
 const (
@@ -22,13 +22,13 @@ const (
 	leastWork = 2 * time.Millisecond
 )
 
-// Answer runs a command line for the agentctl of another machine, which has set [host.CallerVariable], and returns the exit code.
+// Answer runs a command line for the agentctl of another machine, which has set [remote.CallerVariable], and returns the exit code.
 func (f Factory) Answer(ctx context.Context, args []string, run func(context.Context, Factory, []string) int) int {
 	ctx, stop := Interruptible(ctx)
 	defer stop()
 	ctx, hangup := CancelOnHangup(ctx, f.Stdout)
 	defer hangup(nil)
-	code, err := host.Serve(ctx, f.Caller, args, f.Stdin, f.Stdout, f.Hello(), func(ctx context.Context, r host.Request) int {
+	code, err := remote.Serve(ctx, f.Caller, args, f.Stdin, f.Stdout, f.Hello(), func(ctx context.Context, r remote.Request) int {
 		defer f.showWork(HostCall{Args: r.Args}.acts())()
 		now, zone := f.Now, r.Location()
 		f.Now = func() time.Time { return now().In(zone) }
@@ -42,7 +42,7 @@ func (f Factory) Answer(ctx context.Context, args []string, run func(context.Con
 }
 
 // runAsked runs a request in this process.
-func (f Factory) runAsked(ctx context.Context, r host.Request, run func(context.Context, Factory, []string) int) int {
+func (f Factory) runAsked(ctx context.Context, r remote.Request, run func(context.Context, Factory, []string) int) int {
 	f.Stdin, f.Asked, f.Caller, f.Users, f.Hosts = bytes.NewReader(r.Stdin), true, "", nil, nil
 	return run(ctx, f, r.Args)
 }
@@ -76,10 +76,10 @@ func (c HostCall) acts() bool {
 }
 
 // Hello is what this program says of itself.
-func (f Factory) Hello() host.Hello {
+func (f Factory) Hello() remote.Hello {
 	info, _ := debug.ReadBuildInfo()
 	b := BuildInfo(f.Version, info)
-	return host.Hello{Schema: output.SchemaID(), Version: b.Version, OS: b.OS, Arch: b.Arch}
+	return remote.Hello{Schema: output.SchemaID(), Version: b.Version, OS: b.OS, Arch: b.Arch}
 }
 
 // zone returns the name of the user's time zone, "" if it is not known, and its distance from UTC in seconds.

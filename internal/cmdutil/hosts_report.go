@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"agentctl/internal/host"
 	"agentctl/internal/output"
+	"agentctl/internal/remote"
 )
 
 const (
@@ -71,7 +71,7 @@ func (r *hostReports) answer(code int, err error) hostEnd {
 	case err == nil && (code == ExitOK || code == ExitNoReader):
 		a.code = ExitOK
 	case err == nil && code == ExitInterrupted:
-		err = &host.Error{Kind: host.Cut, Text: "its agentctl was interrupted there"}
+		err = &remote.Error{Kind: remote.Cut, Text: "its agentctl was interrupted there"}
 	case err == nil && r.failed != nil:
 		a.err = r.failure()
 	case err == nil && code == ExitPartial:
@@ -82,7 +82,7 @@ func (r *hostReports) answer(code int, err error) hostEnd {
 		a.err = ExitWith(code)
 	}
 	if err != nil && a.err == nil {
-		if bad := (*host.Error)(nil); r.call.acts() && errors.As(err, &bad) && (bad.Kind == host.Cut || bad.Kind == host.Silent) {
+		if bad := (*remote.Error)(nil); r.call.acts() && errors.As(err, &bad) && (bad.Kind == remote.Cut || bad.Kind == remote.Silent) {
 			err = fmt.Errorf("%w; what was asked for may have been done", err)
 		}
 		r.factory.WarnOfHost(r.call.Target, err)
@@ -138,20 +138,20 @@ func (r *hostReports) typedHere(hint string) string {
 }
 
 // WarnOfHost reports a host that gives no whole answer, and what to do about it.
-func (f Factory) WarnOfHost(t host.Target, err error) {
+func (f Factory) WarnOfHost(t remote.Target, err error) {
 	f.Report.warning(output.Warning{Message: t.Name + ": " + ErrorText(err), Host: t.Name})
-	bad := (*host.Error)(nil)
+	bad := (*remote.Error)(nil)
 	if !errors.As(err, &bad) {
 		return
 	}
 	switch bad.Kind {
-	case host.Unreachable, host.Silent:
+	case remote.Unreachable, remote.Silent:
 		f.Report.Hint("ssh " + t.Destination + " must work without a password, from here")
-	case host.Missing, host.Version:
+	case remote.Missing, remote.Version:
 		f.Report.Hint("agentctl host install " + t.Name + " copies this program there")
-	case host.Shell:
+	case remote.Shell:
 		f.Report.Hint("ssh " + t.Destination + " must run a command there, as in ssh " + t.Destination + " uname")
-	case host.Cut:
+	case remote.Cut:
 		f.Report.Hint("what was started there goes on: agentctl list --host " + t.Name)
 	}
 }

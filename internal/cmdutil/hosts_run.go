@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"agentctl/discover/native/fsread"
-	"agentctl/internal/host"
 	"agentctl/internal/output"
+	"agentctl/internal/remote"
 	"agentctl/launch"
 )
 
@@ -119,7 +119,7 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 // hostRunner runs calls.
 type hostRunner struct {
 	factory Factory
-	ssh     host.SSH
+	ssh     remote.SSH
 }
 
 func (f Factory) hostRunner(calls []HostCall) (hostRunner, error) {
@@ -136,32 +136,32 @@ func (f Factory) hostRunner(calls []HostCall) (hostRunner, error) {
 }
 
 // SSH returns the user's ssh, for a host.
-func (f Factory) SSH(t host.Target) (host.SSH, error) {
+func (f Factory) SSH(t remote.Target) (remote.SSH, error) {
 	path, err := launch.Environment{Environ: f.Environ}.LookPath("ssh")
 	if err != nil {
-		return host.SSH{}, NotInstalledError("hosts are asked by OpenSSH, and ssh is not in PATH")
+		return remote.SSH{}, NotInstalledError("hosts are asked by OpenSSH, and ssh is not in PATH")
 	}
-	return host.SSH{Path: path, Environ: f.Environ, ConnectTimeout: t.ConnectTimeout}, nil
+	return remote.SSH{Path: path, Environ: f.Environ, ConnectTimeout: t.ConnectTimeout}, nil
 }
 
 // run runs a call: one for this machine in this process.
-func (r hostRunner) run(ctx context.Context, call HostCall, stdout, stderr io.Writer) (host.Answer, error) {
-	request := host.Request{Schema: output.SchemaID(), Args: call.Args, Stdin: call.Stdin}
+func (r hostRunner) run(ctx context.Context, call HostCall, stdout, stderr io.Writer) (remote.Answer, error) {
+	request := remote.Request{Schema: output.SchemaID(), Args: call.Args, Stdin: call.Stdin}
 	if call.Target.IsLocal() {
 		f := r.factory
 		f.Stdout, f.Stderr, f.Width, f.Height, f.Interactive, f.Terminal = stdout, stderr, 0, 0, false, false
-		return host.Answer{Hello: f.Hello(), Code: f.runAsked(ctx, request, f.Hosts.run)}, ctx.Err()
+		return remote.Answer{Hello: f.Hello(), Code: f.runAsked(ctx, request, f.Hosts.run)}, ctx.Err()
 	}
 	request.Zone, request.Offset = r.factory.zone()
 	return r.ssh.Run(ctx, call.Target.Destination, request, stdout, stderr)
 }
 
 // AskHost runs a command line on one host, and returns what it prints on stdout, as far as that is no longer than limit.
-func (f Factory) AskHost(ctx context.Context, t host.Target, limit int, args ...string) (host.Answer, []byte, error) {
+func (f Factory) AskHost(ctx context.Context, t remote.Target, limit int, args ...string) (remote.Answer, []byte, error) {
 	call := HostCall{Target: t, Args: args}
 	runner, err := f.hostRunner([]HostCall{call})
 	if err != nil {
-		return host.Answer{}, nil, err
+		return remote.Answer{}, nil, err
 	}
 	out := &fsread.LimitedBuffer{Limit: limit, Strict: true}
 	answer, err := runner.run(ctx, call, out, io.Discard)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"agentctl/internal/host"
+	"agentctl/internal/remote"
 )
 
 // Config holds the settings of the file, or their defaults.
@@ -126,10 +126,10 @@ func hostValue(name string, to func(destination string)) decoder {
 		if err := stringValue(&destination)(value); err != nil {
 			return err
 		}
-		if name == host.Local {
+		if name == remote.Local {
 			return errors.New(`"local" is this machine: use another name`)
 		}
-		if err := errors.Join(host.CheckName(name), host.CheckDestination(destination)); err != nil {
+		if err := errors.Join(remote.CheckName(name), remote.CheckDestination(destination)); err != nil {
 			return err
 		}
 		to(destination)

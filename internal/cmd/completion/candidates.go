@@ -16,8 +16,8 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/await"
-	"agentctl/internal/host"
 	"agentctl/internal/output"
+	"agentctl/internal/remote"
 	"agentctl/launch"
 	"agentctl/launch/worktree"
 	"agentctl/lock/githooks"
@@ -192,7 +192,7 @@ func (c completer) values(verb *cli.Command, flag, prefix, typed string) []candi
 		return candidatesOf(prefix, c.groups()...)
 	case flag == "host":
 		if settings, _, err := c.f.Settings(false); err == nil {
-			return listCandidates(prefix, typed, append([]string{host.Local}, slices.Sorted(maps.Keys(settings.Hosts))...))
+			return listCandidates(prefix, typed, append([]string{remote.Local}, slices.Sorted(maps.Keys(settings.Hosts))...))
 		}
 	case flag == "adapter" && verb.Name == "launch": // each is a launch of its own: there is no list of several
 		return candidatesOf(prefix, c.f.AgentNames()...)
@@ -270,7 +270,7 @@ const (
 
 // hostOf returns the host whose sessions complete the typed ID, and what precedes the ID: that of H:ID, or the only one of --host. ok is false
 // if it is this machine.
-func (c completer) hostOf(verb *cli.Command, words []string) (t host.Target, prefix string, ok bool) {
+func (c completer) hostOf(verb *cli.Command, words []string) (t remote.Target, prefix string, ok bool) {
 	if cmdutil.FlagOf(verb, "host") == nil {
 		return t, "", false
 	}
@@ -279,7 +279,7 @@ func (c completer) hostOf(verb *cli.Command, words []string) (t host.Target, pre
 		name, prefix = flagValue(verb, words, "host"), ""
 	}
 	settings, _, err := c.f.Settings(false)
-	if err != nil || host.CheckName(name) != nil {
+	if err != nil || remote.CheckName(name) != nil {
 		return t, "", false
 	}
 	t, err = c.f.Target(settings, name)
@@ -297,7 +297,7 @@ func flagValue(verb *cli.Command, words []string, flag string) (value string) {
 }
 
 // hostSessions returns the sessions of a filter on a host, in the order of `list` there; none if it does not answer in time.
-func (c completer) hostSessions(t host.Target, prefix string, filter discover.SessionFilter) []candidate {
+func (c completer) hostSessions(t remote.Target, prefix string, filter discover.SessionFilter) []candidate {
 	ctx, cancel := context.WithTimeout(c.ctx, hostTime)
 	defer cancel()
 	t.ConnectTimeout = min(t.ConnectTimeout, hostTime)

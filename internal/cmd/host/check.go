@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/host"
 	"agentctl/internal/output"
+	"agentctl/internal/remote"
 )
 
 func newCheck(f cmdutil.Factory) *cli.Command {
@@ -43,7 +43,7 @@ func runCheck(ctx context.Context, f cmdutil.Factory, names []string, o *cmdutil
 	if len(names) == 0 {
 		return cmdutil.UsageError("host check", "which host? the configuration has no [hosts]")
 	}
-	var targets []host.Target
+	var targets []remote.Target
 	for _, name := range names {
 		t, err := f.Target(c.Config, name)
 		if err != nil {
@@ -79,7 +79,7 @@ func runCheck(ctx context.Context, f cmdutil.Factory, names []string, o *cmdutil
 // maxDoctor bounds the answer of doctor, in bytes.
 const maxDoctor = 4 << 20
 
-func check(ctx context.Context, f cmdutil.Factory, t host.Target) (output.HostCheck, error) {
+func check(ctx context.Context, f cmdutil.Factory, t remote.Target) (output.HostCheck, error) {
 	row := output.HostCheck{Host: t.Name, Destination: t.Destination, Agents: []output.HostAgent{}}
 	answer, text, err := f.AskHost(ctx, t, maxDoctor, "doctor", "--json")
 	h := answer.Hello

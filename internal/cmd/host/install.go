@@ -12,7 +12,7 @@ import (
 
 	"agentctl/discover/native/fsread"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/host"
+	"agentctl/internal/remote"
 )
 
 func newInstall(f cmdutil.Factory) *cli.Command {
@@ -76,7 +76,7 @@ func runInstall(ctx context.Context, f cmdutil.Factory, name string, yes bool) e
 }
 
 // copyTo copies this program.
-func copyTo(ctx context.Context, f cmdutil.Factory, ssh host.SSH, t host.Target) error {
+func copyTo(ctx context.Context, f cmdutil.Factory, ssh remote.SSH, t remote.Target) error {
 	path, err := f.Executable()
 	if err != nil {
 		return err
@@ -90,11 +90,11 @@ func copyTo(ctx context.Context, f cmdutil.Factory, ssh host.SSH, t host.Target)
 }
 
 // verify asks the program there as every command does, and says which one answers.
-func verify(ctx context.Context, f cmdutil.Factory, t host.Target) error {
+func verify(ctx context.Context, f cmdutil.Factory, t remote.Target) error {
 	const limit = 64 << 10
 	answer, _, err := f.AskHost(ctx, t, limit, "version", "--json")
-	bad := (*host.Error)(nil)
-	older := errors.As(err, &bad) && bad.Kind == host.Version
+	bad := (*remote.Error)(nil)
+	older := errors.As(err, &bad) && bad.Kind == remote.Version
 	if err != nil && !older {
 		return failed(ctx, f, t, err)
 	}
@@ -108,7 +108,7 @@ func verify(ctx context.Context, f cmdutil.Factory, t host.Target) error {
 }
 
 // failed reports a host that cannot be asked.
-func failed(ctx context.Context, f cmdutil.Factory, t host.Target, err error) error {
+func failed(ctx context.Context, f cmdutil.Factory, t remote.Target, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

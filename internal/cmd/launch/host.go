@@ -6,8 +6,8 @@ import (
 
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/agentrun"
-	"agentctl/internal/host"
 	"agentctl/internal/output"
+	"agentctl/internal/remote"
 )
 
 // runOnHost launches agents on another machine. The prompt is put together here, from the files here, and goes there by stdin; all other names of
@@ -33,7 +33,7 @@ func runOnHost(ctx context.Context, f cmdutil.Factory, args, rest []string, o *o
 		return err
 	}
 	call := calls[0].Without("from")
-	if name, id, ok := host.SplitID(o.From); ok && name == call.Target.Name {
+	if name, id, ok := remote.SplitID(o.From); ok && name == call.Target.Name {
 		call = call.With("--from=" + id)
 	} else if o.From != "" {
 		if err := o.ReadFrom(ctx, c, "launch"); err != nil {

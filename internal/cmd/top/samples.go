@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/internal/host"
 	"agentctl/internal/output"
+	"agentctl/internal/remote"
 	"agentctl/proc"
 )
 
@@ -40,7 +40,7 @@ func keyHere(s *discover.Session) rowKey {
 }
 
 // isHere reports whether the sessions of a host are those of this machine: the pids of all others, and their directories, mean nothing here.
-func isHere(name string) bool { return name == "" || name == host.Local }
+func isHere(name string) bool { return name == "" || name == remote.Local }
 
 // keptSamples bounds the samples of one row.
 const keptSamples = 64

@@ -11,9 +11,9 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/export"
-	"agentctl/internal/host"
 	"agentctl/internal/output"
 	"agentctl/internal/redact"
+	"agentctl/internal/remote"
 )
 
 // quotedSession is the session of --from with its messages, the newest first.
@@ -26,7 +26,7 @@ type quotedSession struct {
 // longer than --max-file-size.
 func (o *PromptOptions) ReadFrom(ctx context.Context, c *cmdutil.Call, verb string) error {
 	read := o.readHere
-	if _, _, ok := host.SplitID(o.From); ok {
+	if _, _, ok := remote.SplitID(o.From); ok {
 		read = o.readOnHost
 	}
 	limit := int(min(o.maxFileSize, math.MaxInt32))

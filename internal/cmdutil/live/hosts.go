@@ -11,8 +11,8 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/watch"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/host"
 	"agentctl/internal/output"
+	"agentctl/internal/remote"
 )
 
 const (
@@ -140,7 +140,7 @@ func (h *hostTable) watchHere(ctx context.Context, i int) error {
 	}
 	return cmdutil.EachResult(ctx, w, func(r discover.Result) (bool, error) {
 		rows := output.SessionRows{Sessions: cmdutil.SessionObjects(r.Sessions)}
-		rows.SetHost(host.Local)
+		rows.SetHost(remote.Local)
 		var warnings []string
 		for _, w := range r.Warnings {
 			warnings = append(warnings, w.Error())

@@ -1,6 +1,6 @@
-// Package host runs agentctl on other machines by OpenSSH: the arguments are in the command line there, input goes over stdin, and what the
+// Package remote runs agentctl on other machines by OpenSSH: the arguments are in the command line there, input goes over stdin, and what the
 // program prints comes back as it is. It listens nowhere and stores nothing.
-package host
+package remote
 
 import (
 	"fmt"
