@@ -9,7 +9,6 @@ package codex
 
 import (
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 	"agentctl/launch"
@@ -38,8 +37,8 @@ func includesSubagents(options discover.ReadOptions) bool { return options.Token
 
 // MatchesID implements [discover.IDMatcher]. A thread's ID is a UUID of version 7.
 func (Adapter) MatchesID(id string) bool {
-	_, ok := transcript.ThreadCreated(id)
-	return ok && transcript.IsThreadID(id)
+	_, ok := threadCreated(id)
+	return ok && isThreadID(id)
 }
 
 // warn returns the warning about a path that could not be read.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 )
 
 // role is what a Codex process does.
@@ -81,7 +80,7 @@ func parseArgs(args []string) invocation {
 		in.remoteTUI = in.role == tui && in.remote != ""
 		in.role = helper
 	}
-	if i := slices.Index(words, "resume"); i >= 0 && i < 2 && i+1 < len(words) && transcript.IsThreadID(words[i+1]) {
+	if i := slices.Index(words, "resume"); i >= 0 && i < 2 && i+1 < len(words) && isThreadID(words[i+1]) {
 		in.session = words[i+1]
 	}
 	return in

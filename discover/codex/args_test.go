@@ -3,8 +3,6 @@ package codex
 import (
 	"strings"
 	"testing"
-
-	"agentctl/discover/codex/transcript"
 )
 
 // Any command line gives no panic, and a session or a role only with the words for it.
@@ -14,7 +12,7 @@ func FuzzArgs(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		in := parseArgs(strings.Split(line, " "))
-		if in.session != "" && (!transcript.IsThreadID(in.session) || !strings.Contains(line, "resume")) {
+		if in.session != "" && (!isThreadID(in.session) || !strings.Contains(line, "resume")) {
 			t.Fatalf("%q: %+v", line, in)
 		}
 		if in.role == server && !strings.Contains(line, "server") && !strings.Contains(line, "remote-control") || in.role == exec && !strings.Contains(line, "e") {

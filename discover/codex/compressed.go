@@ -11,14 +11,13 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native/fsread"
 )
 
 // A compressed rollout can only be read from its beginning. These are the bytes that are kept of a long one's beginning and end; nothing
 // else is read. The middle is dropped while it is decompressed.
 const (
-	keptHead = transcript.HeadLimit
+	keptHead = headLimit
 	keptTail = 16 << 20
 )
 

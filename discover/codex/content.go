@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native/fsread"
 )
 
@@ -34,6 +33,6 @@ func mayMatch(ctx context.Context, path string, match func([]byte) bool) bool {
 // continuesAnother reports whether the first record of a rollout says that it continues another one.
 func continuesAnother(rollout []byte) bool {
 	first, _, _ := bytes.Cut(rollout, []byte("\n"))
-	r, ok := transcript.Decode(first, "")
-	return ok && transcript.ParseHistoryBase(r.Get("history_base").Object()).ID != ""
+	r, ok := decodeRecord(first, "")
+	return ok && parseHistoryBase(r.Get("history_base").Object()).ID != ""
 }

@@ -2,7 +2,6 @@ package codex
 
 import (
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 	"agentctl/proc"
 )
 
@@ -16,7 +15,7 @@ const rootKey = "CODEX_SESSION_ID"
 // ReadMarker implements [discover.MarkerReader]. The variables name the thread whose tool started the process.
 func (Adapter) ReadMarker(getenv func(string) string) (marker discover.EnvMarker, ok bool) {
 	thread := getenv(threadKey)
-	if !transcript.IsThreadID(thread) {
+	if !isThreadID(thread) {
 		return discover.EnvMarker{}, false
 	}
 	return discover.EnvMarker{Session: thread, Root: getenv(rootKey)}, true

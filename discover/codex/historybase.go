@@ -8,13 +8,12 @@ import (
 	"path/filepath"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native/fsread"
 )
 
 // baseSegment finds the segment that a rollout continues, by its first record.
-func (m *messageReader) baseSegment(r *transcript.Record) segment {
-	h := transcript.ParseHistoryBase(r.Get("history_base").Object())
+func (m *messageReader) baseSegment(r *rolloutRecord) segment {
+	h := parseHistoryBase(r.Get("history_base").Object())
 	if h.ID == "" || h.EndByte <= 0 {
 		return segment{}
 	}
@@ -52,9 +51,9 @@ const maxBases = 16
 
 // inheritSettings completes the tail of a rollout from the rollouts that it continues. A segment that begins with an edited prompt may
 // contain neither the settings of a turn nor a token count.
-func inheritSettings(ctx context.Context, t *transcript.Tail, home string, h transcript.HistoryBase) error {
+func inheritSettings(ctx context.Context, t *rolloutTail, home string, h historyBase) error {
 	for range maxBases {
-		if h.ID == "" || h.EndByte <= 0 || t.Settings != (transcript.Settings{}) && t.Usage.Context > 0 {
+		if h.ID == "" || h.EndByte <= 0 || t.Settings != (turnSettings{}) && t.Usage.Context > 0 {
 			return nil
 		}
 		path, err := findRollout(ctx, home, h.ID)
@@ -69,22 +68,22 @@ func inheritSettings(ctx context.Context, t *transcript.Tail, home string, h tra
 }
 
 // inheritFrom completes the tail from one rollout, up to the place where it was left. It returns what that rollout continues.
-func inheritFrom(ctx context.Context, t *transcript.Tail, path string, h transcript.HistoryBase) (transcript.HistoryBase, error) {
+func inheritFrom(ctx context.Context, t *rolloutTail, path string, h historyBase) (historyBase, error) {
 	f, g, err := openRollout(ctx, path)
 	if fsread.IsNotExist(err) {
-		return transcript.HistoryBase{}, nil
+		return historyBase{}, nil
 	}
 	if err != nil {
-		return transcript.HistoryBase{}, err
+		return historyBase{}, err
 	}
 	defer f.Close()
 	name, _ := parseRolloutName(filepath.Base(path))
-	head, err := transcript.ReadHead(f, name.id, (*transcript.Head).Complete)
-	before, failed := transcript.ReadTail(f.Head(g.kept(h.EndByte)), transcript.TailLimit, name.id, transcript.TailOptions{})
+	head, err := readHead(f, name.id, (*rolloutHead).Complete)
+	before, failed := readTail(f.Head(g.kept(h.EndByte)), tailLimit, name.id, tailOptions{})
 	if err := errors.Join(err, failed); err != nil {
-		return transcript.HistoryBase{}, err
+		return historyBase{}, err
 	}
-	if t.Settings == (transcript.Settings{}) {
+	if t.Settings == (turnSettings{}) {
 		t.Settings = before.Settings
 	}
 	t.Usage.Context, t.Usage.Window = cmp.Or(t.Usage.Context, before.Usage.Context), cmp.Or(t.Usage.Window, before.Usage.Window)

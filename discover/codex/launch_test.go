@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 	"agentctl/launch"
 )
 
@@ -60,7 +59,7 @@ func TestSpec(t *testing.T) {
 		"everything": {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "danger-full-access"}})}, "exec -m gpt -s danger-full-access -C /w --json resume " + someID + " -"},
 		"workspace":  {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "workspace-write"}, {"permissionProfile", ":workspace"}})}, "exec -m gpt -s workspace-write -c sandbox_workspace_write=" + usual + " -C /w --json resume " + someID + " -"},
 		"wider": {
-			launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "workspace-write"}, {"workspace", transcript.Workspace{WritableRoots: []string{`/more "room"`}, Network: true, ExcludeTmpdir: true}}})},
+			launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "workspace-write"}, {"workspace", workspaceAccess{WritableRoots: []string{`/more "room"`}, Network: true, ExcludeTmpdir: true}}})},
 			"exec -m gpt -s workspace-write -c sandbox_workspace_write=" + full + " -C /w --json resume " + someID + " -",
 		},
 		"a person's profile": {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "workspace-write"}, {"permissionProfile", "mine"}})}, `exec -m gpt -c default_permissions="mine" -C /w --json resume ` + someID + " -"},

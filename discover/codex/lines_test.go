@@ -12,11 +12,13 @@ const (
 	startedLine  = `{"timestamp":"2026-11-20T19:00:02Z","type":"event_msg","payload":{"type":"task_started"}}`
 	askedLine    = `{"timestamp":"2026-11-20T19:00:03Z","type":"event_msg","payload":{"type":"user_message","message":"do it"}}`
 	answerLine   = `{"timestamp":"2026-11-20T19:00:04Z","type":"event_msg","payload":{"type":"agent_message","message":"done"}}`
+	saidLine     = `{"timestamp":"2026-11-20T19:00:04Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[]}}`
 	callLine     = `{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{"type":"function_call","name":"shell","call_id":"c1"}}`
 	outputLine   = `{"timestamp":"2026-11-20T19:00:06Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c1"}}`
 	silentLine   = `{"timestamp":"2026-11-20T19:00:07Z","type":"event_msg","payload":{"type":"task_complete","last_agent_message":null}}`
 	completeLine = `{"timestamp":"2026-11-20T19:00:07Z","type":"event_msg","payload":{"type":"task_complete","last_agent_message":"done"}}`
 	timedLine    = `{"timestamp":"2026-11-20T19:00:07Z","type":"event_msg","payload":{"type":"task_complete","last_agent_message":null,"completed_at":1}}`
+	newerLine    = `{"timestamp":"2026-11-20T19:00:07Z","type":"event_msg","payload":{"type":"task_complete","last_agent_message":null,"started_at":1,"completed_at":1}}`
 	failedLine   = `{"timestamp":"2026-11-20T19:00:07Z","type":"event_msg","payload":{"type":"task_complete","error":{"message":"no key"}}}`
 	abortedLine  = `{"timestamp":"2026-11-20T19:00:07Z","type":"event_msg","payload":{"type":"turn_aborted","reason":"interrupted"}}`
 	errorLine    = `{"timestamp":"2026-11-20T19:00:07Z","type":"event_msg","payload":{"type":"error","message":"gone"}}`

@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
 )
@@ -42,7 +41,7 @@ type messageReader struct {
 	stopped bool // the caller wants no more
 	home    string
 	session string // the thread; its rollouts may be another's
-	builder *transcript.MessageBuilder
+	builder *messageBuilder
 
 	segment     // that is read now
 	file        *fsread.File
@@ -55,7 +54,7 @@ type messageReader struct {
 
 func newMessageReader(ctx context.Context, r discover.Record, yield func(discover.Message, error) bool) *messageReader {
 	m := &messageReader{ctx: ctx, yield: yield, session: r.ID, home: r.Home}
-	m.builder = transcript.NewMessageBuilder(r.Model, m.emit, m.recordID)
+	m.builder = newMessageBuilder(r.Model, m.emit, m.recordID)
 	return m
 }
 
@@ -107,11 +106,11 @@ func (m *messageReader) addLine(l fsread.Line) bool {
 		m.gapReported = true
 		m.warn(m.path, fmt.Errorf("%d MB in its middle are left out: it is too long to be unpacked as a whole", m.gap.size>>20))
 	}
-	r, ok := transcript.Decode(l.Bytes, m.thread)
+	r, ok := decodeRecord(l.Bytes, m.thread)
 	switch {
-	case ok && (!transcript.MayBeMessage(r.Kind) || m.isBeyondSegment(l)):
+	case ok && (!mayBeMessage(r.Kind) || m.isBeyondSegment(l)):
 	case ok && r.Complete(l.Bytes):
-		if r.Kind == transcript.SessionMeta && l.Offset == 0 {
+		if r.Kind == kindSessionMeta && l.Offset == 0 {
 			m.base = m.baseSegment(&r)
 		}
 		m.builder.Add(&r, l.Offset)

@@ -151,8 +151,6 @@ func TestCallStates(t *testing.T) {
 	}
 }
 
-const saidLine = `{"timestamp":"2026-11-20T19:00:04Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[]}}`
-
 // The tokens of an answer are in its last part, once, and in no other answer.
 func TestTokensOfAnswers(t *testing.T) {
 	count := func(total, last int) string {

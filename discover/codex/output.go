@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strings"
 
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native/jsonl"
 	"agentctl/launch"
 )
@@ -22,7 +21,7 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 		}
 		switch event.Get("type").Text(0) {
 		case "thread.started":
-			if id := transcript.ParseThreadID(event.Get("thread_id")); parsed.ID == "" {
+			if id := parseThreadID(event.Get("thread_id")); parsed.ID == "" {
 				parsed.ID = id
 			}
 		case "turn.completed":

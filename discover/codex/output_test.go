@@ -3,7 +3,6 @@ package codex
 import (
 	"testing"
 
-	"agentctl/discover/codex/transcript"
 	"agentctl/launch"
 )
 
@@ -46,7 +45,7 @@ func FuzzParseOutput(f *testing.F) {
 	f.Add([]byte(`{"type":"turn.failed","error":{"message":"{\"error\":{\"message\":\"x\"}}"}}`), []byte("\x00"))
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte) {
 		said := Adapter{}.ParseOutput(launch.Output{Stdout: stdout, Stderr: stderr})
-		if said.ID != "" && !transcript.IsThreadID(said.ID) {
+		if said.ID != "" && !isThreadID(said.ID) {
 			t.Errorf("%q is no id", said.ID)
 		}
 		more := Adapter{}.ParseOutput(launch.Output{Stdout: append(append([]byte{}, stdout...), "\n{\"type\":\"turn.failed\",\"err"...), Stderr: stderr})

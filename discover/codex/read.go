@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native/fsread"
 )
 
@@ -72,7 +71,7 @@ func (t *storedThread) read(ctx context.Context, e discover.Entry, options disco
 
 // readEntry reads one rollout. It is not ok if the file vanished, or was moved or compressed meanwhile: the next snapshot finds it.
 func (t *storedThread) readEntry(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
-	end := int64(transcript.TailLimit)
+	end := int64(tailLimit)
 	t.reset(e)
 	f, err := fsread.Open(ctx, e.Path)
 	if err == nil && strings.HasSuffix(e.Path, compressedExt) {
@@ -104,11 +103,11 @@ func (t *storedThread) reset(e discover.Entry) {
 func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, options discover.ReadOptions) error {
 	t.Archived, t.Updated, t.fileTime = isArchived(e.Path), f.ModTime(), f.ModTime()
 	if f.Size() == 0 {
-		t.Created, _ = transcript.ThreadCreated(e.ID)
+		t.Created, _ = threadCreated(e.ID)
 		t.Turn = discover.Turn{State: discover.TurnFailed, Error: neverStartedError}
 		return nil
 	}
-	head, err := transcript.ReadHead(f, e.ID, (*transcript.Head).Complete)
+	head, err := readHead(f, e.ID, (*rolloutHead).Complete)
 	if name, ok := parseRolloutName(filepath.Base(e.Path)); ok && err == nil && name.segment != "" {
 		head.Segment = name.segment
 		err = t.completeHead(f.Context(), &head, e)
@@ -117,15 +116,15 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, opt
 		return err
 	}
 	if !head.Meta.Found {
-		t.Created, _ = transcript.ThreadCreated(e.ID)
+		t.Created, _ = threadCreated(e.ID)
 		return nil
 	}
 	all := includesSubagents(options)
-	tail, err := transcript.ReadTail(f, end, head.ThreadID(), transcript.TailOptions{Tokens: all || options.Quotas, Quotas: options.Full || options.Quotas})
+	tail, err := readTail(f, end, head.ThreadID(), tailOptions{Tokens: all || options.Quotas, Quotas: options.Full || options.Quotas})
 	if err != nil {
 		return err
 	}
-	if h := head.Meta.HistoryBase; h.ID != "" && (tail.Settings == transcript.Settings{} || all && !tail.Usage.Any) {
+	if h := head.Meta.HistoryBase; h.ID != "" && (tail.Settings == turnSettings{} || all && !tail.Usage.Any) {
 		t.addWarning(inheritSettings(f.Context(), &tail, e.Home, h))
 	}
 	fillRecord(&t.Record, &head, &tail)
@@ -135,7 +134,7 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, opt
 		own, err := threadTokens(f, tail.Usage, &head, e.Path, e.Home)
 		if t.addWarning(err); err != nil {
 			t.tokensUnknown = true
-		} else if transcript.InAndOut(own) > 0 || tail.Usage.Any {
+		} else if inAndOut(own) > 0 || tail.Usage.Any {
 			own.Context, own.Window = tail.Usage.Context, tail.Usage.Window
 			t.Tokens = &own
 		}
@@ -147,11 +146,11 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, opt
 }
 
 // fillRecord sets the record from both ends of the rollout.
-func fillRecord(r *discover.Record, h *transcript.Head, t *transcript.Tail) {
+func fillRecord(r *discover.Record, h *rolloutHead, t *rolloutTail) {
 	m := &h.Meta
 	r.ID = h.ThreadID()
 	if r.Created = m.Created; r.Created.IsZero() {
-		r.Created, _ = transcript.ThreadCreated(h.FileID)
+		r.Created, _ = threadCreated(h.FileID)
 	}
 	r.Updated = cmp.Or(t.Updated, r.Updated)
 	r.Prompt = h.Prompt
@@ -178,7 +177,7 @@ func fillRecord(r *discover.Record, h *transcript.Head, t *transcript.Tail) {
 //   - contextWindow: the size of the model's context, in tokens
 //   - startDir: the directory the thread was made in, where the newest turn ran in another
 //   - subagent, agentNickname, agentRole: what kind of sub-agent it is
-func setMeta(r *discover.Record, h *transcript.Head, t *transcript.Tail) {
+func setMeta(r *discover.Record, h *rolloutHead, t *rolloutTail) {
 	m := &h.Meta
 	var window, startDir, workspace any
 	if t.Usage.Window > 0 {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 	"agentctl/launch"
 )
@@ -106,13 +105,13 @@ func storedPermissionArgs(s *discover.Session) ([]string, error) {
 	case ":" + readOnly, ":" + fullAccess: // built-in profiles, in settings that no turn has run with yet
 		return []string{"-s", sandbox[1:]}, nil
 	case workspaceWrite, ":workspace":
-		return []string{"-s", workspaceWrite, "-c", "sandbox_workspace_write=" + workspaceTOML(sessionFact[transcript.Workspace](s, "workspace"))}, nil
+		return []string{"-s", workspaceWrite, "-c", "sandbox_workspace_write=" + workspaceTOML(sessionFact[workspaceAccess](s, "workspace"))}, nil
 	}
 	return nil, unsupported(fmt.Sprintf("cannot restore the permissions of the session (%s): use --permissions edit or full", sandbox))
 }
 
 // workspaceTOML writes all settings, so that the configuration file adds nothing.
-func workspaceTOML(w transcript.Workspace) string {
+func workspaceTOML(w workspaceAccess) string {
 	roots := make([]string, len(w.WritableRoots))
 	for i, root := range w.WritableRoots {
 		roots[i] = tomlString(root)

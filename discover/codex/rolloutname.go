@@ -3,7 +3,6 @@ package codex
 import (
 	"strings"
 
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 )
 
@@ -27,10 +26,10 @@ func parseRolloutName(name string) (rolloutName, bool) {
 	rest = rest[stampLen+1:]
 	id, rest := rest[:uuidLen], rest[uuidLen:]
 	segment := ""
-	if more, ok := strings.CutPrefix(rest, "_"); ok && len(more) > uuidLen && transcript.IsThreadID(more[:uuidLen]) {
+	if more, ok := strings.CutPrefix(rest, "_"); ok && len(more) > uuidLen && isThreadID(more[:uuidLen]) {
 		segment, rest = more[:uuidLen], more[uuidLen:]
 	}
-	if !transcript.IsThreadID(id) || rest != plainExt && rest != compressedExt {
+	if !isThreadID(id) || rest != plainExt && rest != compressedExt {
 		return rolloutName{}, false
 	}
 	return rolloutName{id: id, segment: segment}, true
@@ -39,7 +38,7 @@ func parseRolloutName(name string) (rolloutName, bool) {
 // parseLockName returns the thread that a lock file is named after.
 func parseLockName(name string) (id string, ok bool) {
 	id, ok = strings.CutSuffix(name, lockExt)
-	return id, ok && transcript.IsThreadID(id)
+	return id, ok && isThreadID(id)
 }
 
 // dayRange is a range of date directories ("2026/11/20"), both ends included. The zero value is all of them.
@@ -48,7 +47,7 @@ type dayRange struct{ from, to string }
 // daysOfID returns the directories that may contain a thread of this ID. Directories are named by local time, which is never more
 // than a day away from UTC, wherever the machine was.
 func daysOfID(id string) (dayRange, bool) {
-	t, ok := transcript.ThreadCreated(id)
+	t, ok := threadCreated(id)
 	if !ok {
 		return dayRange{}, false
 	}

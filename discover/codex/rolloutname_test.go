@@ -3,8 +3,6 @@ package codex
 import (
 	"strings"
 	"testing"
-
-	"agentctl/discover/codex/transcript"
 )
 
 // Any file name gives no panic, and a date directory that contains its time.
@@ -14,10 +12,10 @@ func FuzzRolloutName(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		r, ok := parseRolloutName(name)
-		if ok && (!transcript.IsThreadID(r.id) || !strings.Contains(name, r.id)) {
+		if ok && (!isThreadID(r.id) || !strings.Contains(name, r.id)) {
 			t.Fatalf("%q: %+v", name, r)
 		}
-		if at, ok := transcript.ThreadCreated(name); ok {
+		if at, ok := threadCreated(name); ok {
 			if d, _ := daysOfID(name); !d.contains(at.Format("2006/01/02")) || !d.contains(at.Format("2006")) {
 				t.Fatalf("%q: created %v, not in %v", name, at, d)
 			}

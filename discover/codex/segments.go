@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native/fsread"
 )
 
@@ -19,11 +18,11 @@ var errOtherThread = errors.New("its first record names another thread than the 
 
 // completeHead completes the head of a rollout that begins with an edited prompt: the time of creation and the first prompt are in the
 // thread's first rollout. If that cannot be read, a warning names it, and the prompt of this rollout stays.
-func (t *storedThread) completeHead(ctx context.Context, h *transcript.Head, e discover.Entry) error {
+func (t *storedThread) completeHead(ctx context.Context, h *rolloutHead, e discover.Entry) error {
 	if h.Meta.Found && h.ThreadID() != e.ID {
 		return errOtherThread
 	}
-	var first transcript.Head
+	var first rolloutHead
 	path, err := findRollout(ctx, e.Home, e.ID)
 	if err == nil {
 		first, err = firstHead(ctx, path, e.ID)
@@ -31,7 +30,7 @@ func (t *storedThread) completeHead(ctx context.Context, h *transcript.Head, e d
 	switch {
 	case fsread.IsNotExist(err), errors.Is(err, errNoRollout): // deleted: this rollout has all that is left
 	case err != nil:
-		h.Meta.Created, _ = transcript.ThreadCreated(e.ID)
+		h.Meta.Created, _ = threadCreated(e.ID)
 		t.addWarning(warn(path, fmt.Errorf("the session's first prompt is left out: %w", fsread.WithoutPath(path, err))))
 	case first.Meta.Found:
 		h.Meta.Created = first.Meta.Created
@@ -41,18 +40,18 @@ func (t *storedThread) completeHead(ctx context.Context, h *transcript.Head, e d
 }
 
 // firstHead reads the beginning of a thread's first rollout.
-func firstHead(ctx context.Context, path, id string) (transcript.Head, error) {
-	f, err := openHead(ctx, path, transcript.HeadLimit)
+func firstHead(ctx context.Context, path, id string) (rolloutHead, error) {
+	f, err := openHead(ctx, path, headLimit)
 	if err != nil {
-		return transcript.Head{}, err
+		return rolloutHead{}, err
 	}
 	defer f.Close()
 	return segmentHead(f, id)
 }
 
-// segmentHead reads the beginning of one of a thread's rollouts. Error: [errOtherThread], or transcript.ErrNoMeta if it is none.
-func segmentHead(f *fsread.File, id string) (transcript.Head, error) {
-	h, err := transcript.ReadHead(f, id, (*transcript.Head).Complete)
+// segmentHead reads the beginning of one of a thread's rollouts. Error: [errOtherThread], or errNoMeta if it is none.
+func segmentHead(f *fsread.File, id string) (rolloutHead, error) {
+	h, err := readHead(f, id, (*rolloutHead).Complete)
 	if err == nil && h.Meta.Found && h.ThreadID() != id {
 		err = errOtherThread
 	}

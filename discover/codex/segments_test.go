@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 )
 
 // damages are what a rollout can suffer so that it cannot be read.
@@ -58,7 +57,7 @@ func TestDamagedSegment(t *testing.T) {
 				if needed && (len(warnings) == 0 || !strings.Contains(warnings[0].Error(), filepath.Join(home, name))) {
 					t.Errorf("%s: %s: %+v: no warning of that file: %v", name, what, want, warnings)
 				}
-				if made, _ := transcript.ThreadCreated(whole.ID); r.Created.Sub(made).Abs() > time.Minute {
+				if made, _ := threadCreated(whole.ID); r.Created.Sub(made).Abs() > time.Minute {
 					t.Errorf("%s: %s: created %v", name, what, r.Created)
 				}
 				if !first && r.Prompt != whole.Prompt || r.Dir != whole.Dir {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native"
 	"agentctl/discover/native/fsread"
 )
@@ -88,7 +87,7 @@ func (s *homeScan) list(filter discover.EntryFilter) {
 // time. A sub-agent may outlive its parent thread and start others.
 func (s *homeScan) listSubagentCandidates(ref discover.Ref) {
 	const grace = 24 * time.Hour
-	first, ok := transcript.ThreadCreated(ref.ID)
+	first, ok := threadCreated(ref.ID)
 	info, err := os.Stat(ref.Path)
 	if s.contains(ref.Path) && ok && err == nil {
 		s.listCreated(first, info.ModTime().Add(grace), func(id string) bool { return id != ref.ID })
@@ -100,7 +99,7 @@ func (s *homeScan) listSubagentCandidates(ref discover.Ref) {
 func (s *homeScan) listCreated(first, last time.Time, match func(id string) bool) {
 	in := dayRange{first.UTC().AddDate(0, 0, -1).Format(dayLayout), last.UTC().AddDate(0, 1, 0).Format(dayLayout)}
 	s.walk(in, func(name rolloutName) bool {
-		at, ok := transcript.ThreadCreated(name.id)
+		at, ok := threadCreated(name.id)
 		return ok && !at.Before(first) && !at.After(last) && match(name.id)
 	})
 }

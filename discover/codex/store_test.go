@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 )
 
 func cancelledContext(t *testing.T) (context.Context, context.CancelFunc) {
@@ -72,7 +71,7 @@ func TestEntriesByID(t *testing.T) {
 func TestEntriesByParent(t *testing.T) {
 	w := newTestHome(t)
 	parent := w.file("sessions/2026/11/20/"+nameA, "")
-	born, _ := transcript.ThreadCreated(threadA)
+	born, _ := threadCreated(threadA)
 	at := func(d time.Duration, dir string) string {
 		t := born.Add(d)
 		id := fmt.Sprintf("%012x", t.UnixMilli())

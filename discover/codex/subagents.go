@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native/fsread"
 )
 
@@ -77,7 +76,7 @@ func (f *subagentTree) add(ctx context.Context, t *storedThread, err error) {
 		f.errs = append(f.errs, err)
 		var first storedThread
 		ok, _ := readOrigin(ctx, discover.Entry{ID: t.ID, Path: t.Path, Home: f.home}, &first)
-		if at, dated := transcript.ThreadCreated(t.ID); !ok && dated {
+		if at, dated := threadCreated(t.ID); !ok && dated {
 			f.unreadable = append(f.unreadable, at)
 		}
 		if !ok {
@@ -168,7 +167,7 @@ func readOrigin(ctx context.Context, e discover.Entry, t *storedThread) (ok bool
 		return false, warn(e.Path, err)
 	}
 	defer f.Close()
-	h, err := transcript.ReadHead(f, e.ID, func(h *transcript.Head) bool { return h.Meta.Found })
+	h, err := readHead(f, e.ID, func(h *rolloutHead) bool { return h.Meta.Found })
 	if err != nil {
 		return false, warn(e.Path, err)
 	}
@@ -185,7 +184,7 @@ const subagentDelay = 10 * time.Minute
 // subagentWindow is when a sub-agent of the thread may have begun. It is not ok if the thread's ID has no time: the versions with such
 // IDs have no sub-agents.
 func (t *storedThread) subagentWindow() (first, last time.Time, ok bool) {
-	first, ok = transcript.ThreadCreated(fileThreadID(t))
+	first, ok = threadCreated(fileThreadID(t))
 	return first, t.fileTime.Add(subagentDelay), ok
 }
 
@@ -243,7 +242,7 @@ func (f *subagentTree) tokens(t *storedThread) *discover.Tokens {
 			return nil
 		}
 		if member.Tokens != nil {
-			used, sum = true, transcript.AddTokens(sum, *member.Tokens)
+			used, sum = true, addTokens(sum, *member.Tokens)
 		}
 		rest = append(rest, f.subagents[member.ID]...)
 	}

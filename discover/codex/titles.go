@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
 )
@@ -48,5 +47,5 @@ func readTitles(ctx context.Context, home string) (map[string]string, error) {
 func parseTitle(line []byte) (id, name string, ok bool) {
 	o := jsonl.Object(line)
 	id, name = o.Get("id").Text(titleLimit), o.Get("thread_name").Text(titleLimit)
-	return id, name, transcript.IsThreadID(id) && o.Complete()
+	return id, name, isThreadID(id) && o.Complete()
 }

@@ -8,14 +8,13 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native/fsread"
 )
 
 // threadTokens is what a thread itself has used, given the usage u at the end of its newest rollout. It leaves out what the thread
 // inherited from the one that it was forked from, and includes turns that the user took back by editing an earlier prompt: such an
 // edit begins another rollout of the same thread (SEEN 0.169).
-func threadTokens(f *fsread.File, u transcript.Usage, h *transcript.Head, path, home string) (discover.Tokens, error) {
+func threadTokens(f *fsread.File, u usageAtEnd, h *rolloutHead, path, home string) (discover.Tokens, error) {
 	sum, err := u.SinceStart(f, h)
 	if err != nil {
 		return sum, warn(path, err)
@@ -35,7 +34,7 @@ func threadTokens(f *fsread.File, u transcript.Usage, h *transcript.Head, path, 
 		if err != nil {
 			return sum, warn(other.Path, fmt.Errorf("the session's tokens are unknown: %w", fsread.WithoutPath(other.Path, err)))
 		}
-		sum = transcript.AddTokens(sum, more)
+		sum = addTokens(sum, more)
 	}
 	return sum, nil
 }
@@ -51,7 +50,7 @@ func rolloutTokens(newest *fsread.File, path, id string) (discover.Tokens, error
 	if err != nil {
 		return discover.Tokens{}, err
 	}
-	u, err := transcript.TotalsAtEnd(f, id)
+	u, err := readUsageAtEnd(f, id)
 	if err != nil {
 		return discover.Tokens{}, err
 	}
@@ -60,7 +59,7 @@ func rolloutTokens(newest *fsread.File, path, id string) (discover.Tokens, error
 
 // allRollouts lists all rollouts of a thread that was last used at the given time. The error names those that are missing.
 func allRollouts(ctx context.Context, home, id string, last time.Time) ([]discover.Entry, error) {
-	made, ok := transcript.ThreadCreated(id)
+	made, ok := threadCreated(id)
 	if !ok {
 		return nil, nil
 	}

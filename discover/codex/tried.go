@@ -2,7 +2,6 @@ package codex
 
 import (
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 )
 
 // newestTried is the newest version in docs/support.md.
@@ -11,6 +10,6 @@ const newestTried = "0.171.0"
 // Tried implements [discover.FormatChecker]. A rollout that is being written is not compressed.
 func (Adapter) Tried() discover.Tried {
 	return discover.Tried{
-		Newest: newestTried, ProgramVersion: binaryVersion, UnknownKinds: discover.UnknownLineKinds(transcript.KnownKinds, transcript.KindName),
+		Newest: newestTried, ProgramVersion: binaryVersion, UnknownKinds: discover.UnknownLineKinds(knownKinds, kindName),
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 	"agentctl/discover/native/fsread"
 )
 
@@ -54,7 +53,7 @@ func readUsage(ctx context.Context, e discover.Entry, u *threadUsage) (ok bool, 
 
 // threadAnswers returns the answers in all rollouts of a thread, and in one more what only the thread's total has, as of the dropped
 // middle of a compressed rollout. Their sum is that of the thread's tokens.
-func threadAnswers(ctx context.Context, t *storedThread, e discover.Entry) (all []transcript.Answer, err error) {
+func threadAnswers(ctx context.Context, t *storedThread, e discover.Entry) (all []answerUsage, err error) {
 	rollouts := []discover.Entry{e}
 	if segmentOf(e) != "" {
 		if rollouts, err = allRollouts(ctx, e.Home, e.ID, t.fileTime); err != nil {
@@ -67,20 +66,20 @@ func threadAnswers(ctx context.Context, t *storedThread, e discover.Entry) (all 
 		if err != nil {
 			return nil, warn(rollout.Path, fmt.Errorf("when the session's tokens were used is unknown: %w", fsread.WithoutPath(rollout.Path, err)))
 		}
-		all, sum = append(all, answers...), transcript.AddTokens(sum, used)
+		all, sum = append(all, answers...), addTokens(sum, used)
 	}
-	rest := transcript.SubtractTokens(*t.Tokens, sum)
+	rest := subtractTokens(*t.Tokens, sum)
 	if min(rest.In, rest.Out, rest.CacheRead, rest.CacheWrite, rest.Reasoning) < 0 { // the rollout went on meanwhile, or contradicts itself
 		all, rest = all[:0], *t.Tokens
 	}
-	if transcript.InAndOut(rest) > 0 {
-		all = append(all, transcript.Answer{From: t.Created, Time: t.Updated, Tokens: rest})
+	if inAndOut(rest) > 0 {
+		all = append(all, answerUsage{From: t.Created, Time: t.Updated, Tokens: rest})
 	}
 	return all, nil
 }
 
 // rolloutAnswers returns the answers in one rollout, and their sum.
-func rolloutAnswers(ctx context.Context, path, id string) ([]transcript.Answer, discover.Tokens, error) {
+func rolloutAnswers(ctx context.Context, path, id string) ([]answerUsage, discover.Tokens, error) {
 	f, _, err := openRollout(ctx, path)
 	if err != nil {
 		return nil, discover.Tokens{}, err
@@ -93,7 +92,7 @@ func rolloutAnswers(ctx context.Context, path, id string) ([]transcript.Answer, 
 	if err != nil {
 		return nil, discover.Tokens{}, err
 	}
-	answers, err := transcript.ReadAnswers(f, &head)
+	answers, err := readAnswers(f, &head)
 	all, sum := answers.Larger()
 	return all, sum, err
 }

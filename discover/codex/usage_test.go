@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 )
 
 // The single answers of each thread add up to its own tokens, in all stores: forks, edited prompts, both dialects.
@@ -24,7 +23,7 @@ func TestAnswersAddUpToTokens(t *testing.T) {
 			}
 			var sum discover.Tokens
 			for _, a := range u.Usage {
-				sum = transcript.AddTokens(sum, a.Tokens)
+				sum = addTokens(sum, a.Tokens)
 				if a.Time.IsZero() || a.Model == "" || a.CostKnown {
 					t.Errorf("%s: %+v", u.Path, a)
 				}
@@ -53,7 +52,7 @@ func TestTokensOfTheTotalOnly(t *testing.T) {
 	}
 	thread.Tokens.In += 100
 	all, err := threadAnswers(t.Context(), &thread, entries[0])
-	want := transcript.Answer{From: thread.Created, Time: thread.Updated, Tokens: discover.Tokens{In: 100}}
+	want := answerUsage{From: thread.Created, Time: thread.Updated, Tokens: discover.Tokens{In: 100}}
 	if err != nil || len(all) != len(known)+1 || all[len(known)] != want {
 		t.Errorf("%v: %+v, want %+v at the end", err, all, want)
 	}

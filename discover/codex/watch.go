@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/codex/transcript"
 )
 
 // WatchPaths implements [discover.PathWatcher]. What changes with a thread is its rollout or, before it has one, the directories in which
@@ -23,7 +22,7 @@ func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
 	if s.Path != "" {
 		return append(files, s.Path)
 	}
-	if t, ok := transcript.ThreadCreated(s.ID); ok {
+	if t, ok := threadCreated(s.ID); ok {
 		around(t)
 	}
 	return files

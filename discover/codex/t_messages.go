@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// MessageBuilder makes messages of the records of a thread, which come newest first.
-type MessageBuilder struct {
+// messageBuilder makes messages of the records of a thread, which come newest first.
+type messageBuilder struct {
 	emit func(discover.Message)
 	// recordID returns the ID of a message whose record has none, by the record's offset.
 	recordID func(at int64) string
@@ -26,79 +26,81 @@ type MessageBuilder struct {
 	model          turnModel
 }
 
-// NewMessageBuilder returns a builder for a thread whose newest turn runs with a model. It passes each message to emit; recordID
+// newMessageBuilder returns a builder for a thread whose newest turn runs with a model. It passes each message to emit; recordID
 // names a message whose record has no ID by the record's offset in the file.
-func NewMessageBuilder(model string, emit func(discover.Message), recordID func(at int64) string) *MessageBuilder {
-	return &MessageBuilder{emit: emit, recordID: recordID, model: turnModel{newestModel: model, inNewestTurn: true}}
+func newMessageBuilder(model string, emit func(discover.Message), recordID func(at int64) string) *messageBuilder {
+	return &messageBuilder{emit: emit, recordID: recordID, model: turnModel{newestModel: model, inNewestTurn: true}}
 }
 
 // SetFile says that the next records come from this open rollout. newest: it is the thread's newest one.
-func (b *MessageBuilder) SetFile(f *fsread.File, newest bool) {
+func (b *messageBuilder) SetFile(f *fsread.File, newest bool) {
 	b.file, b.commands, b.model.inNewestTurn = f, nil, newest
 }
 
-// MayBeMessage reports whether a record of this kind can be a message, or change one.
-func MayBeMessage(k Kind) bool { return k != Unknown && k != Reasoning && k != SettingsApplied }
+// mayBeMessage reports whether a record of this kind can be a message, or change one.
+func mayBeMessage(k recordKind) bool {
+	return k != kindUnknown && k != kindReasoning && k != kindSettingsApplied
+}
 
 // Add makes the messages of one complete record at this offset. The same texts are recorded as items of the conversation with
 // the model, which hold the agent's own additions as well; those items are not read.
-func (b *MessageBuilder) Add(r *Record, at int64) {
+func (b *messageBuilder) Add(r *rolloutRecord, at int64) {
 	defer func() { b.afterModelItem = r.Kind.FromModel() }()
 	switch r.Kind {
-	case TurnContext:
+	case kindTurnContext:
 		b.model.passTurnStart()
-	case TurnStarted:
+	case kindTurnStarted:
 		b.tokens.clear()
 		b.lastError = ""
-	case TurnCompleted:
+	case kindTurnCompleted:
 		b.addFailure(r, at, r.Get("error").Object().Get("message").Text(0))
-	case TurnError:
+	case kindTurnError:
 		b.addFailure(r, at, r.Text())
-	case TurnAborted:
+	case kindTurnAborted:
 		b.tokens.clear()
 		b.add(b.newMessage(r, at, discover.RoleSystem, discover.KindInterruption, r.Get("reason").Text(0)))
-	case ContextCompacted:
+	case kindContextCompacted:
 		b.tokens.clear()
 		b.add(b.newMessage(r, at, discover.RoleSystem, discover.KindCompaction, r.Text()))
-	case TurnsRolledBack:
+	case kindTurnsRolledBack:
 		b.rolledBack += int(r.Get("num_turns").Int())
-	case TokenCount:
+	case kindTokenCount:
 		b.tokens.setCount(r.Get("info").Object(), b.afterModelItem)
-	case TokenUsageRecord:
+	case kindTokenUsage:
 		b.tokens.setRecord(r.Get("usage").Object())
-	case ReviewEntered:
+	case kindReviewEntered:
 		b.inReview = false
 		b.addPrompt(r, at)
-	case ReviewExited:
+	case kindReviewExited:
 		b.inReview = true
-	case UserText:
+	case kindUserText:
 		if !b.isReviewCopy(r) {
 			b.addPrompt(r, at)
 		}
-	case AgentText:
+	case kindAgentText:
 		if !b.isReviewCopy(r) {
 			b.addAnswer(b.newMessage(r, at, discover.RoleAssistant, discover.KindText, r.Text()), at)
 		}
-	case ToolResult:
+	case kindToolResult:
 		b.results.add(r)
 		b.tokens.addResult()
-	case ToolCall, ServerToolCall:
+	case kindToolCall, kindServerToolCall:
 		b.addCall(r, at)
-	case OtherItem:
+	case kindOtherItem:
 		b.addTypedCommands(r, at)
-	case OtherEvent:
+	case kindOtherEvent:
 		b.results.addState(cmp.Or(r.body.Get("call_id").Text(0), r.body.Get("id").Text(0)), r.body)
 	}
 }
 
 // add emits a message, unless the user took its turn back.
-func (b *MessageBuilder) add(m discover.Message) {
+func (b *messageBuilder) add(m discover.Message) {
 	if b.rolledBack == 0 {
 		b.emit(m)
 	}
 }
 
-func (b *MessageBuilder) newMessage(r *Record, at int64, role discover.Role, kind discover.MessageKind, text string) discover.Message {
+func (b *messageBuilder) newMessage(r *rolloutRecord, at int64, role discover.Role, kind discover.MessageKind, text string) discover.Message {
 	id := ""
 	if r.item {
 		id = r.body.Get("id").Text(0)
@@ -107,7 +109,7 @@ func (b *MessageBuilder) newMessage(r *Record, at int64, role discover.Role, kin
 }
 
 // messageID is the ID that the agent gave, or else the place of the record.
-func (b *MessageBuilder) messageID(id string, at int64) string {
+func (b *messageBuilder) messageID(id string, at int64) string {
 	if id != "" {
 		return id
 	}
@@ -115,13 +117,15 @@ func (b *MessageBuilder) messageID(id string, at int64) string {
 }
 
 // isReviewCopy reports whether a record inside a review is the reviewer's: it names no thread.
-func (b *MessageBuilder) isReviewCopy(r *Record) bool { return b.inReview && r.Get("thread_id") == nil }
+func (b *messageBuilder) isReviewCopy(r *rolloutRecord) bool {
+	return b.inReview && r.Get("thread_id") == nil
+}
 
 // maxSentID is how many characters of the ID that a client gave its message are kept. Codex's own interface gives UUIDs (SEEN 0.169).
 const maxSentID = 100
 
 // addPrompt adds the user's words, with which a turn begins.
-func (b *MessageBuilder) addPrompt(r *Record, at int64) {
+func (b *messageBuilder) addPrompt(r *rolloutRecord, at int64) {
 	b.tokens.clear()
 	m := b.newMessage(r, at, discover.RoleUser, discover.KindText, r.Text())
 	m.SentID = r.body.Get("client_id").Text(maxSentID)
@@ -129,8 +133,8 @@ func (b *MessageBuilder) addPrompt(r *Record, at int64) {
 	b.rolledBack = max(b.rolledBack-1, 0)
 }
 
-func (b *MessageBuilder) addCall(r *Record, at int64) {
-	c, _ := ParseToolCall(r)
+func (b *messageBuilder) addCall(r *rolloutRecord, at int64) {
+	c, _ := parseToolCall(r)
 	b.setBackgroundCommand(&c, at)
 	b.results.apply(&c)
 	m := b.newMessage(r, at, discover.RoleAssistant, discover.KindTool, "")
@@ -139,7 +143,7 @@ func (b *MessageBuilder) addCall(r *Record, at int64) {
 }
 
 // addAnswer adds a part of the model's answer. The record of an answer's tokens follows its parts: the last part has them.
-func (b *MessageBuilder) addAnswer(m discover.Message, at int64) {
+func (b *messageBuilder) addAnswer(m discover.Message, at int64) {
 	if b.rolledBack > 0 {
 		return
 	}
@@ -148,7 +152,7 @@ func (b *MessageBuilder) addAnswer(m discover.Message, at int64) {
 }
 
 // addFailure adds the error that a turn ended with. Some versions record it twice.
-func (b *MessageBuilder) addFailure(r *Record, at int64, text string) {
+func (b *messageBuilder) addFailure(r *rolloutRecord, at int64, text string) {
 	b.tokens.clear()
 	if text == "" || text == b.lastError {
 		return
@@ -159,7 +163,7 @@ func (b *MessageBuilder) addFailure(r *Record, at int64, text string) {
 
 // addTypedCommands adds the commands that the user typed ("!git status") and what they printed. An item of the conversation
 // with the model holds them.
-func (b *MessageBuilder) addTypedCommands(r *Record, at int64) {
+func (b *messageBuilder) addTypedCommands(r *rolloutRecord, at int64) {
 	for part := range r.Get("content").Elements() {
 		command, output, ok := parseTypedCommand(part.Object().Get("text"))
 		if !ok {

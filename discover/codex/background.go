@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ const (
 )
 
 // setBackgroundCommand sets the brief of a write_stdin call to its command.
-func (b *MessageBuilder) setBackgroundCommand(c *discover.ToolCall, at int64) {
+func (b *messageBuilder) setBackgroundCommand(c *discover.ToolCall, at int64) {
 	if c.Name != writeStdinTool || c.Brief != "" {
 		return
 	}
@@ -43,15 +43,15 @@ func (b *MessageBuilder) setBackgroundCommand(c *discover.ToolCall, at int64) {
 func backgroundCommand(f *fsread.File, number string) (command string) {
 	results := map[string]bool{}
 	_, err := f.Backward(commandSearchLimit, func(l fsread.Line) bool {
-		r, ok := Decode(l.Bytes, "")
+		r, ok := decodeRecord(l.Bytes, "")
 		switch {
 		case !ok || l.Cut:
-		case r.Kind == ToolResult && bytes.Contains(l.Bytes, []byte(backgroundText)) && r.Complete(l.Bytes):
+		case r.Kind == kindToolResult && bytes.Contains(l.Bytes, []byte(backgroundText)) && r.Complete(l.Bytes):
 			if isBackgroundResult(outputText(r.Get("output")), number) {
 				results[r.Get("call_id").Text(0)] = true
 			}
-		case r.Kind == ToolCall && results[r.Get("call_id").Text(0)] && r.Complete(l.Bytes):
-			if c, ok := ParseToolCall(&r); ok && c.Name != writeStdinTool {
+		case r.Kind == kindToolCall && results[r.Get("call_id").Text(0)] && r.Complete(l.Bytes):
+			if c, ok := parseToolCall(&r); ok && c.Name != writeStdinTool {
 				command = c.Brief
 				return false
 			}

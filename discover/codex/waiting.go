@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"strings"
@@ -20,10 +20,10 @@ const approvalDelay = time.Second
 // mayNeedApproval reports whether the user may be asked before a tool call runs: for a command outside of the sandbox, and for a patch.
 // Codex applies a patch itself, also where the model writes it as a command (SEEN 0.169). For other calls Codex does not ask, or the
 // rollout does not show that it does.
-func mayNeedApproval(r *Record) bool {
+func mayNeedApproval(r *rolloutRecord) bool {
 	switch r.Get("name").Text(80) {
 	case "exec_command", "shell_command", "shell":
-		call, _ := ParseToolCall(r)
+		call, _ := parseToolCall(r)
 		return jsonl.Object(call.Input).Get("sandbox_permissions").Text(80) == "require_escalated" ||
 			strings.Contains(call.Brief, native.PatchHeader)
 	case "apply_patch":
@@ -33,7 +33,7 @@ func mayNeedApproval(r *Record) bool {
 }
 
 // markQuestion sets an open turn to waiting if its newest call without output is a question.
-func (t *NewestTurn) markQuestion() {
+func (t *newestTurn) markQuestion() {
 	if t.openCall == questionTool {
 		t.State, t.WaitingFor, t.WaitingOn = discover.TurnWaiting, "question", t.questionCall
 	}
@@ -41,7 +41,7 @@ func (t *NewestTurn) markQuestion() {
 
 // TurnAt returns the newest turn as of now. It infers that the turn waits for approval from a call that may need it and has been open for
 // long: Codex does not record that it asks (SEEN 0.104, 0.169). Whether a command of the call runs, only the processes show.
-func (t *Tail) TurnAt(now time.Time) discover.Turn {
+func (t *rolloutTail) TurnAt(now time.Time) discover.Turn {
 	turn := t.newest.Turn
 	asksUser := t.Settings.Approval != "" && t.Settings.Approval != "never" && (t.Settings.Reviewer == "" || t.Settings.Reviewer == "user")
 	if turn.State == discover.TurnOpen && asksUser && !t.newest.approvalSince.IsZero() && now.Sub(t.newest.approvalSince) > approvalDelay {
@@ -52,8 +52,8 @@ func (t *Tail) TurnAt(now time.Time) discover.Turn {
 }
 
 // newWaitingOn describes the call that the user is asked about. The paths in a patch are relative to the session's directory.
-func newWaitingOn(r *Record) *discover.WaitingOn {
-	call, _ := ParseToolCall(r)
+func newWaitingOn(r *rolloutRecord) *discover.WaitingOn {
+	call, _ := parseToolCall(r)
 	patch := native.ParsePatch(call.Brief)
 	if len(patch.Files) == 0 {
 		patch = native.ParsePatch(r.Get("input").Text(0))

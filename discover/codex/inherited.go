@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"errors"
@@ -9,11 +9,11 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// TotalsAtEnd reads the usage of a thread at the end of a file.
-func TotalsAtEnd(f *fsread.File, id string) (u Usage, err error) {
+// readUsageAtEnd reads the usage of a thread at the end of a file.
+func readUsageAtEnd(f *fsread.File, id string) (u usageAtEnd, err error) {
 	_, err = f.Backward(0, func(l fsread.Line) bool {
-		r, ok := Decode(l.Bytes, id)
-		if ok && (r.Kind == TokenUsageRecord || r.Kind == TokenCount) && r.Complete(l.Bytes) {
+		r, ok := decodeRecord(l.Bytes, id)
+		if ok && (r.Kind == kindTokenUsage || r.Kind == kindTokenCount) && r.Complete(l.Bytes) {
 			u.add(&r)
 		}
 		return !u.Final
@@ -26,8 +26,8 @@ func TotalsAtEnd(f *fsread.File, id string) (u Usage, err error) {
 var errContradictingCounts = errors.New("its token counts contradict each other, so that its tokens are unknown")
 
 // SinceStart is what was used since the rollout began. u is the usage at its end.
-func (u Usage) SinceStart(f *fsread.File, h *Head) (discover.Tokens, error) {
-	used := u.Totals
+func (u usageAtEnd) SinceStart(f *fsread.File, h *rolloutHead) (discover.Tokens, error) {
+	used := u.twoTotals
 	if h.Meta.HasBase() && u.Any {
 		then, err := inheritedTotals(f, h.ThreadID())
 		if err != nil {
@@ -48,15 +48,15 @@ func (u Usage) SinceStart(f *fsread.File, h *Head) (discover.Tokens, error) {
 // inheritedTotals are the totals that a rollout begins with which continues another one. If copies of the other's records are at its
 // beginning (0.104, and later in threads of that version), their last count has them. Otherwise the thread's first answer has them:
 // its own tokens are recorded beside the total.
-func inheritedTotals(f *fsread.File, id string) (Totals, error) {
+func inheritedTotals(f *fsread.File, id string) (twoTotals, error) {
 	b, err := readInherited(f, id)
-	return b.Totals, err
+	return b.twoTotals, err
 }
 
 // readInherited finds what a rollout begins with which continues another one: see [inheritedTotals].
 func readInherited(f *fsread.File, id string) (inheritedFinder, error) {
 	b := inheritedFinder{thread: id}
-	b.threadCreated, _ = ThreadCreated(id)
+	b.threadCreated, _ = threadCreated(id)
 	_, err := f.Forward(0, 0, b.addLine)
 	if b.inCopy {
 		b.firstOwn = f.Size()
@@ -64,14 +64,14 @@ func readInherited(f *fsread.File, id string) (inheritedFinder, error) {
 	if err != nil || b.firstOwn == 0 {
 		return b, err
 	}
-	copies, err := TotalsAtEnd(f.Head(b.firstOwn), id)
+	copies, err := readUsageAtEnd(f.Head(b.firstOwn), id)
 	b.counts = copies.counts
 	return b, err
 }
 
 // inheritedFinder finds the totals that a rollout begins with. Records come oldest first.
 type inheritedFinder struct {
-	Totals
+	twoTotals
 	thread        string
 	threadCreated time.Time
 	inCopy        bool  // the records are copies of another thread's
@@ -82,21 +82,21 @@ type inheritedFinder struct {
 
 // addLine adds the next line and reports whether more are needed.
 func (b *inheritedFinder) addLine(l fsread.Line) bool {
-	r, ok := Decode(l.Bytes, b.thread)
+	r, ok := decodeRecord(l.Bytes, b.thread)
 	switch {
 	case !ok:
-	case r.Kind == SessionMeta:
+	case r.Kind == kindSessionMeta:
 		b.inCopy = l.Offset > 0
-	case StartsTurn(r.Kind):
-		if made, ok := ThreadCreated(r.Get("turn_id").Text(0)); b.inCopy && ok && !made.Before(b.threadCreated) {
+	case startsTurn(r.Kind):
+		if made, ok := threadCreated(r.Get("turn_id").Text(0)); b.inCopy && ok && !made.Before(b.threadCreated) {
 			b.inCopy, b.countsKnown, b.firstOwn = false, true, l.Offset
 		}
 	case b.inCopy:
-	case r.Kind == TokenUsageRecord && r.Complete(l.Bytes):
-		b.records = SubtractTokens(parseTokens(r.Get("thread_token_usage").Object()), parseTokens(r.Get("usage").Object()))
+	case r.Kind == kindTokenUsage && r.Complete(l.Bytes):
+		b.records = subtractTokens(parseTokens(r.Get("thread_token_usage").Object()), parseTokens(r.Get("usage").Object()))
 		b.answered = true
 		return !b.countsKnown
-	case r.Kind == TokenCount && r.Complete(l.Bytes):
+	case r.Kind == kindTokenCount && r.Complete(l.Bytes):
 		return !b.addCount(r.Get("info").Object())
 	case r.Kind.FromModel():
 		b.answered = true
@@ -114,7 +114,7 @@ func (b *inheritedFinder) addCount(info jsonl.Object) bool {
 	case !b.answered:
 		b.counts, b.countsKnown = total, true
 	case !b.countsKnown:
-		b.counts = SubtractTokens(total, parseTokens(info.Get("last_token_usage").Object()))
+		b.counts = subtractTokens(total, parseTokens(info.Get("last_token_usage").Object()))
 	}
 	return b.answered
 }

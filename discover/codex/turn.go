@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"slices"
@@ -7,10 +7,10 @@ import (
 	"agentctl/discover"
 )
 
-// NewestTurn finds the state of the newest turn. Records come newest first. Codex has the same rule: the last one of task_started
+// newestTurn finds the state of the newest turn. Records come newest first. Codex has the same rule: the last one of task_started
 // (open), task_complete, turn_aborted and error (over) decides. Their turn IDs need not match: the parent of a review ends a turn
 // that it never began.
-type NewestTurn struct {
+type newestTurn struct {
 	discover.Turn
 	// endedSilently: the turn ended without an answer, in a version too old to record an error. Older records decide whether it failed.
 	endedSilently bool
@@ -27,67 +27,67 @@ type NewestTurn struct {
 	// damaged: a damaged record may have decided, so that nothing older can.
 	damaged bool
 	// lastKind is the kind of the newest record of the conversation, for files without any of the above.
-	lastKind Kind
+	lastKind recordKind
 }
 
-func (t *NewestTurn) decided() bool {
+func (t *newestTurn) decided() bool {
 	return t.damaged || t.State != discover.TurnUnknown && !t.endedSilently
 }
 
 // needs reports whether a record of this kind must be decoded in full. Calls are tracked without that.
-func (t *NewestTurn) needs(kind Kind) bool {
+func (t *newestTurn) needs(kind recordKind) bool {
 	switch kind {
-	case TurnStarted, TurnCompleted, TurnAborted, TurnError, ReviewEntered:
+	case kindTurnStarted, kindTurnCompleted, kindTurnAborted, kindTurnError, kindReviewEntered:
 		return !t.decided()
 	}
-	return !t.decided() && (t.endedSilently || t.lastKind == Unknown) // any record of the conversation counts
+	return !t.decided() && (t.endedSilently || t.lastKind == kindUnknown) // any record of the conversation counts
 }
 
 // addDamaged adds a damaged record. A turn that is known to be over stays over, though why it ended may stay unknown.
-func (t *NewestTurn) addDamaged() {
+func (t *newestTurn) addDamaged() {
 	if !t.decided() {
 		t.damaged, t.endedSilently = true, false
 	}
 }
 
 // add adds the next older record. The newest record at a turn's beginning is when the newest turn began.
-func (t *NewestTurn) add(r *Record) {
+func (t *newestTurn) add(r *rolloutRecord) {
 	if !t.decided() {
 		t.decide(r)
 	}
-	if t.Began.IsZero() && StartsTurn(r.Kind) {
+	if t.Began.IsZero() && startsTurn(r.Kind) {
 		t.Began = r.Time()
 	}
 }
 
-// StartsTurn reports whether a record of this kind is at the beginning of a turn.
-func StartsTurn(kind Kind) bool { return kind == TurnStarted || kind == TurnContext }
+// startsTurn reports whether a record of this kind is at the beginning of a turn.
+func startsTurn(kind recordKind) bool { return kind == kindTurnStarted || kind == kindTurnContext }
 
-func (t *NewestTurn) decide(r *Record) {
+func (t *newestTurn) decide(r *rolloutRecord) {
 	if t.endedSilently {
 		t.resolveSilentEnd(r.Kind)
 		return
 	}
-	if t.lastKind == Unknown && r.Kind.part() != partNone {
+	if t.lastKind == kindUnknown && r.Kind.part() != partNone {
 		t.lastKind = r.Kind
 	}
 	t.trackCalls(r)
 	switch r.Kind {
-	case TurnStarted:
+	case kindTurnStarted:
 		t.setOpen()
 		t.Headless = r.Get("turn_attribution").Object().Get("turn_trigger").Text(0) == "exec"
-	case TurnCompleted:
+	case kindTurnCompleted:
 		t.setCompleted(r)
-	case TurnAborted:
+	case kindTurnAborted:
 		t.State = discover.TurnInterrupted
-	case TurnError:
+	case kindTurnError:
 		t.State, t.Error = discover.TurnFailed, r.Text()
-	case ReviewEntered:
+	case kindReviewEntered:
 		t.setOpen()
 	}
 }
 
-func (t *NewestTurn) setOpen() {
+func (t *newestTurn) setOpen() {
 	t.State = discover.TurnOpen
 	if t.openCall != "" {
 		t.Detail = "tool: " + t.openCall
@@ -95,7 +95,7 @@ func (t *NewestTurn) setOpen() {
 	t.markQuestion()
 }
 
-func (t *NewestTurn) setCompleted(r *Record) {
+func (t *newestTurn) setCompleted(r *rolloutRecord) {
 	var answer, failed, recordsErrors bool
 	for key, value := range r.payload.Members() {
 		switch string(key) {
@@ -118,16 +118,16 @@ func (t *NewestTurn) setCompleted(r *Record) {
 
 // trackCalls notes which tool call has no output yet. Calls that are made together are stored
 // together: whatever is older than another call's result has been answered.
-func (t *NewestTurn) trackCalls(r *Record) {
+func (t *newestTurn) trackCalls(r *rolloutRecord) {
 	if t.callsKnown || t.decided() {
 		return
 	}
 	switch r.Kind {
-	case ToolResult:
+	case kindToolResult:
 		if t.callsKnown = t.openCall != ""; !t.callsKnown {
 			t.answeredCalls = append(t.answeredCalls, r.Get("call_id").Text(0))
 		}
-	case ToolCall:
+	case kindToolCall:
 		if i := slices.Index(t.answeredCalls, r.Get("call_id").Text(0)); i >= 0 {
 			t.answeredCalls = slices.Delete(t.answeredCalls, i, i+1)
 			return

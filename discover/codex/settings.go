@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"cmp"
@@ -7,19 +7,19 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Settings are the settings of a turn.
-type Settings struct {
+// turnSettings are the settings of a turn.
+type turnSettings struct {
 	Model, Dir, Approval, Sandbox string
 	// Reviewer decides on approvals (0.147 and later): "user", or a model.
 	Reviewer string
 	// Profile is the ID of the permission profile that the sandbox was made from (0.160 and later).
 	Profile string
-	// Workspace is set if the sandbox mode workspace-write differs from its default.
-	Workspace *Workspace
+	// workspaceAccess is set if the sandbox mode workspace-write differs from its default.
+	Workspace *workspaceAccess
 }
 
-// Workspace is how the sandbox mode workspace-write differs from its default.
-type Workspace struct {
+// workspaceAccess is how the sandbox mode workspace-write differs from its default.
+type workspaceAccess struct {
 	WritableRoots   []string `json:"writableRoots,omitempty"`
 	Network         bool     `json:"network,omitempty"`
 	ExcludeTmpdir   bool     `json:"excludeTmpdir,omitempty"` // $TMPDIR may not be written
@@ -27,8 +27,8 @@ type Workspace struct {
 }
 
 // parseSettings parses the settings of a turn_context or thread_settings.
-func parseSettings(o jsonl.Object) Settings {
-	s := Settings{
+func parseSettings(o jsonl.Object) turnSettings {
+	s := turnSettings{
 		Model: o.Get("model").Text(0), Dir: o.Get("cwd").Text(0),
 		Approval: o.Get("approval_policy").Text(0), Reviewer: o.Get("approvals_reviewer").Text(0),
 		Profile: o.Get("active_permission_profile").Object().Get("id").Text(0), // 0.160 and later; ":workspace", ":read-only"
@@ -38,8 +38,8 @@ func parseSettings(o jsonl.Object) Settings {
 	return s
 }
 
-func parseSandbox(o jsonl.Object) (mode string, _ *Workspace) {
-	var w Workspace
+func parseSandbox(o jsonl.Object) (mode string, _ *workspaceAccess) {
+	var w workspaceAccess
 	for key, value := range o.Members() {
 		switch string(key) {
 		case "type", "mode": // mode: 0.42

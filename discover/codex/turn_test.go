@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"strings"
@@ -9,10 +9,10 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// readTail reads the end of a rollout of these lines.
-func readTail(t *testing.T, lines ...string) Tail {
+// endOf reads the end of a rollout of these lines.
+func endOf(t *testing.T, lines ...string) rolloutTail {
 	t.Helper()
-	tail, err := ReadTail(fsread.NewMemoryFile("rollout", rollout(lines...), time.Time{}), TailLimit, someID, TailOptions{})
+	tail, err := readTail(fsread.NewMemoryFile("rollout", rollout(lines...), time.Time{}), tailLimit, someID, tailOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func readTail(t *testing.T, lines ...string) Tail {
 }
 
 // The state of the newest turn follows from the records at the end of a rollout.
-func TestTurn(t *testing.T) {
+func testTurn(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines []string
 		want  discover.Turn
@@ -54,7 +54,7 @@ func TestTurn(t *testing.T) {
 		"junk at the end":      {[]string{startedLine, contextLine, completeLine, "\x00\xff{}"}, discover.Turn{}},
 		"other records":        {[]string{startedLine, contextLine, completeLine, "", "{}", "null", `{"type":"event_msg","payload":7}`}, discover.Turn{State: discover.TurnDone}},
 	} {
-		tail := readTail(t, append([]string{metaLine}, test.lines...)...)
+		tail := endOf(t, append([]string{metaLine}, test.lines...)...)
 		turn := tail.TurnAt(time.Now())
 		turn.Began = time.Time{} // see TestTurnStart
 		if turn != test.want {

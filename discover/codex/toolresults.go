@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"strconv"
@@ -41,7 +41,7 @@ func (r *toolResults) pendingResult(id string) *pendingToolResult {
 }
 
 // add adds the result of a call.
-func (r *toolResults) add(e *Record) {
+func (r *toolResults) add(e *rolloutRecord) {
 	if id := e.Get("call_id").Text(0); id != "" {
 		got := r.pendingResult(id)
 		if !got.stored {

@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"cmp"
@@ -7,34 +7,34 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Totals are the two totals that Codex records of a thread. Each can miss something. The counts (token_count) lose an answer whose
+// twoTotals are the two totals that Codex records of a thread. Each can miss something. The counts (token_count) lose an answer whose
 // process was killed before its tool ended, and start again when the context is full. The records (token_usage_record, 0.160 and
 // later) lack what an older version has used. Neither counts anything twice, so the larger one is used.
-type Totals struct {
+type twoTotals struct {
 	records, counts discover.Tokens
 }
 
 // larger is the larger total.
-func (b Totals) larger() discover.Tokens {
-	if InAndOut(b.records) >= InAndOut(b.counts) {
+func (b twoTotals) larger() discover.Tokens {
+	if inAndOut(b.records) >= inAndOut(b.counts) {
 		return b.records
 	}
 	return b.counts
 }
 
-// InAndOut is the number of input and output tokens, by which two counts are compared.
-func InAndOut(t discover.Tokens) int64 { return t.In + t.Out }
+// inAndOut is the number of input and output tokens, by which two counts are compared.
+func inAndOut(t discover.Tokens) int64 { return t.In + t.Out }
 
 // minus is what was used since the totals were then.
-func (b Totals) minus(then Totals) Totals {
-	return Totals{SubtractTokens(b.records, then.records), SubtractTokens(b.counts, then.counts)}
+func (b twoTotals) minus(then twoTotals) twoTotals {
+	return twoTotals{subtractTokens(b.records, then.records), subtractTokens(b.counts, then.counts)}
 }
 
-// AddTokens is the sum of two usages.
-func AddTokens(a, b discover.Tokens) discover.Tokens { return addScaled(a, b, 1) }
+// addTokens is the sum of two usages.
+func addTokens(a, b discover.Tokens) discover.Tokens { return addScaled(a, b, 1) }
 
-// SubtractTokens is the difference of two usages.
-func SubtractTokens(a, b discover.Tokens) discover.Tokens { return addScaled(a, b, -1) }
+// subtractTokens is the difference of two usages.
+func subtractTokens(a, b discover.Tokens) discover.Tokens { return addScaled(a, b, -1) }
 
 func addScaled(a, b discover.Tokens, sign int64) discover.Tokens {
 	return discover.Tokens{
@@ -43,9 +43,9 @@ func addScaled(a, b discover.Tokens, sign int64) discover.Tokens {
 	}
 }
 
-// Usage is the usage of a thread at the end of its rollout. Records come newest first.
-type Usage struct {
-	Totals
+// usageAtEnd is the usage of a thread at the end of its rollout. Records come newest first.
+type usageAtEnd struct {
+	twoTotals
 	Any, Final      bool // something was used; older records can add nothing
 	Context, Window int64
 	quotas          quotaFinder
@@ -58,21 +58,21 @@ type Usage struct {
 }
 
 // add adds the next older record.
-func (u *Usage) add(r *Record) {
+func (u *usageAtEnd) add(r *rolloutRecord) {
 	if u.Final {
 		return
 	}
 	switch r.Kind {
-	case TokenUsageRecord:
+	case kindTokenUsage:
 		u.addRecord(parseTokens(r.Get("usage").Object()), parseTokens(r.Get("thread_token_usage").Object()))
-	case TokenCount:
+	case kindTokenCount:
 		if u.wantQuotas {
 			u.quotas.addCount(r)
 		}
 		u.addCountInfo(r.Get("info").Object())
-	case TurnStarted:
+	case kindTurnStarted:
 		u.Window = cmp.Or(u.Window, r.Get("model_context_window").Int())
-	case TurnCompleted:
+	case kindTurnCompleted:
 		if u.wantQuotas {
 			u.quotas.addFailure(r)
 		}
@@ -80,7 +80,7 @@ func (u *Usage) add(r *Record) {
 }
 
 // addCountInfo adds the info of a token_count. It is null before the first answer.
-func (u *Usage) addCountInfo(o jsonl.Object) {
+func (u *usageAtEnd) addCountInfo(o jsonl.Object) {
 	if len(o) == 0 || o[0] != '{' {
 		u.Final = u.hasCount && !u.contextFull
 		return
@@ -92,9 +92,9 @@ func (u *Usage) addCountInfo(o jsonl.Object) {
 
 // addRecord adds the tokens of an answer and the thread's total with it. The count that includes them comes later in the file, possibly
 // after the tools that the answer called.
-func (u *Usage) addRecord(answer, thread discover.Tokens) {
+func (u *usageAtEnd) addRecord(answer, thread discover.Tokens) {
 	if !u.hasCount {
-		u.counts = AddTokens(u.counts, answer)
+		u.counts = addTokens(u.counts, answer)
 		u.Context = cmp.Or(u.Context, answer.Total)
 	}
 	if !u.hasRecord {
@@ -105,27 +105,27 @@ func (u *Usage) addRecord(answer, thread discover.Tokens) {
 
 // addCount adds the thread's count, which is often recorded twice. If only its total is set, the context was full, and the total is the
 // size of the context window.
-func (u *Usage) addCount(t discover.Tokens) {
-	switch full := InAndOut(t) == 0 && t.Total > 0; {
+func (u *usageAtEnd) addCount(t discover.Tokens) {
+	switch full := inAndOut(t) == 0 && t.Total > 0; {
 	case full && u.hasCount && !u.contextFull:
 		u.counts.Total -= t.Total
 		u.Any, u.contextFull = true, true
 	case full:
 		u.Any, u.hasCount, u.contextFull = true, true, true
 	case !u.hasCount || u.contextFull:
-		u.counts = AddTokens(u.counts, t)
+		u.counts = addTokens(u.counts, t)
 		u.Any, u.hasCount, u.contextFull, u.lastCount = true, true, false, t
-		u.Final = u.hasRecord && t.Total == InAndOut(t)
-	case t != u.lastCount && u.lastCount.Total == InAndOut(u.lastCount):
+		u.Final = u.hasRecord && t.Total == inAndOut(t)
+	case t != u.lastCount && u.lastCount.Total == inAndOut(u.lastCount):
 		u.Final = true // an answer without a token_usage_record: there are no older ones
 	}
 }
 
 // Quotas are the provider's limits, if they were asked for.
-func (u *Usage) Quotas() []discover.Quota { return u.quotas.list() }
+func (u *usageAtEnd) Quotas() []discover.Quota { return u.quotas.list() }
 
 // reachedStart ends the search at the beginning of the file.
-func (u *Usage) reachedStart() { u.Final = true }
+func (u *usageAtEnd) reachedStart() { u.Final = true }
 
 // parseTokens parses a usage. Input includes what was read from the cache, as Codex counts it.
 func parseTokens(o jsonl.Object) discover.Tokens {
@@ -139,7 +139,7 @@ func parseTokens(o jsonl.Object) discover.Tokens {
 // parseAnswerTokens parses the usage of one answer. It is nil if nothing was used: so the agent records an estimate of the context.
 func parseAnswerTokens(o jsonl.Object) *discover.Tokens {
 	t := parseTokens(o)
-	if InAndOut(t) == 0 {
+	if inAndOut(t) == 0 {
 		return nil
 	}
 	return &t

@@ -1,26 +1,26 @@
-package transcript
+package codex
 
-// legacyEventKind is the kind of an event that only legacy files have, [Unknown] for any other. Exec wrote such files up to 0.147, the
+// legacyEventKind is the kind of an event that only legacy files have, [kindUnknown] for any other. Exec wrote such files up to 0.147, the
 // terminal interface up to 0.130 (SEEN 0.42–0.147), and a newer version that resumes a legacy file continues it so (SEEN 0.169).
 // Paginated files have an item_completed event instead; see [itemKind].
-func (r *Record) legacyEventKind(name []byte) Kind {
+func (r *rolloutRecord) legacyEventKind(name []byte) recordKind {
 	switch string(name) {
 	case "entered_review_mode":
-		return ReviewEntered
+		return kindReviewEntered
 	case "exited_review_mode":
-		return ReviewExited
+		return kindReviewExited
 	case "context_compacted":
-		return CompactionShown
+		return kindCompactionShown
 	case "user_message":
 		// 0.42 also records the agent's own words as the user's, with another kind.
 		if kind := string(shortString(r.Get("kind"))); kind != "" && kind != "plain" {
-			return InjectedText
+			return kindInjectedText
 		}
-		return UserText
+		return kindUserText
 	case "agent_message":
-		return AgentText
+		return kindAgentText
 	case "agent_reasoning":
-		return Reasoning
+		return kindReasoning
 	}
-	return Unknown
+	return kindUnknown
 }

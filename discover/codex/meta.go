@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"time"
@@ -6,34 +6,34 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Meta is the first record of a rollout. Codex writes it when the thread begins and never changes it.
-type Meta struct {
+// sessionMeta is the first record of a rollout. Codex writes it when the thread begins and never changes it.
+type sessionMeta struct {
 	Found                          bool
 	ID, Root, Parent, ForkedFrom   string
 	Created                        time.Time
 	Dir, Branch, Version, Provider string
 	Originator                     string
-	Source                         Source
+	Source                         threadSource
 	Nickname, Role                 string
-	HistoryBase                    HistoryBase
+	HistoryBase                    historyBase
 }
 
 // HasBase reports whether the rollout continues another one: that of the thread it was forked from, or an older one of its own thread.
-func (m *Meta) HasBase() bool { return m.ForkedFrom != "" || m.HistoryBase != HistoryBase{} }
+func (m *sessionMeta) HasBase() bool { return m.ForkedFrom != "" || m.HistoryBase != historyBase{} }
 
-// ParseMeta parses the first record, which may be cut off, in one pass: long instructions are most of it.
-func ParseMeta(r *Record) Meta {
-	m := Meta{Created: r.Time()}
+// parseMeta parses the first record, which may be cut off, in one pass: long instructions are most of it.
+func parseMeta(r *rolloutRecord) sessionMeta {
+	m := sessionMeta{Created: r.Time()}
 	for key, value := range r.payload.Members() {
 		switch string(key) {
 		case "id":
-			m.ID = ParseThreadID(value)
+			m.ID = parseThreadID(value)
 		case "session_id":
-			m.Root = ParseThreadID(value)
+			m.Root = parseThreadID(value)
 		case "parent_thread_id":
-			m.Parent = ParseThreadID(value)
+			m.Parent = parseThreadID(value)
 		case "forked_from_id":
-			m.ForkedFrom = ParseThreadID(value)
+			m.ForkedFrom = parseThreadID(value)
 		case "timestamp":
 			if t := value.Time(); !t.IsZero() {
 				m.Created = t
@@ -53,7 +53,7 @@ func ParseMeta(r *Record) Meta {
 		case "agent_role":
 			m.Role = value.Text(0)
 		case "history_base":
-			m.HistoryBase = ParseHistoryBase(value.Object())
+			m.HistoryBase = parseHistoryBase(value.Object())
 		case "git":
 			m.Branch = value.Object().Get("branch").Text(0)
 		}
@@ -66,13 +66,13 @@ func ParseMeta(r *Record) Meta {
 
 // ParentID is the thread that started this one as a sub-agent or reviewer. It is the root of the tree where that is recorded (0.145
 // and later).
-func (m *Meta) ParentID() string { return m.firstOther(m.Root, m.Parent, m.Source.Parent) }
+func (m *sessionMeta) ParentID() string { return m.firstOther(m.Root, m.Parent, m.Source.Parent) }
 
 // StarterID is the thread that itself started this one. It may be a sub-agent.
-func (m *Meta) StarterID() string { return m.firstOther(m.Parent, m.Source.Parent, m.Root) }
+func (m *sessionMeta) StarterID() string { return m.firstOther(m.Parent, m.Source.Parent, m.Root) }
 
 // firstOther is the first of the IDs that is neither empty nor the thread's own.
-func (m *Meta) firstOther(ids ...string) string {
+func (m *sessionMeta) firstOther(ids ...string) string {
 	for _, id := range ids {
 		if id != "" && id != m.ID {
 			return id
@@ -81,34 +81,34 @@ func (m *Meta) firstOther(ids ...string) string {
 	return ""
 }
 
-// Source is how a thread began: a word or, for a thread that another one started, an object.
-type Source struct {
+// threadSource is how a thread began: a word or, for a thread that another one started, an object.
+type threadSource struct {
 	Word string
 	// Subagent is the kind of sub-agent ("review", "thread_spawn"), "" for a thread that the user began.
 	Subagent, Parent string
 }
 
-func parseSource(v jsonl.Value) Source {
+func parseSource(v jsonl.Value) threadSource {
 	if word := v.Text(0); word != "" {
-		return Source{Word: word}
+		return threadSource{Word: word}
 	}
 	for key, value := range v.Object().Members() {
-		s := Source{Word: string(key)}
+		s := threadSource{Word: string(key)}
 		if s.Word != "subagent" {
 			return s
 		}
 		s.Subagent = value.Text(0)
 		for kind, spawn := range value.Object().Members() {
-			s.Subagent, s.Parent = string(kind), ParseThreadID(spawn.Object().Get("parent_thread_id"))
+			s.Subagent, s.Parent = string(kind), parseThreadID(spawn.Object().Get("parent_thread_id"))
 		}
 		return s
 	}
-	return Source{}
+	return threadSource{}
 }
 
 // SourceName is the source by the names that all agents share. The TUIs of the daemon call themselves "vscode" (0.160–0.169), so the
 // originator counts as well.
-func (m *Meta) SourceName() string {
+func (m *sessionMeta) SourceName() string {
 	switch m.Source.Word {
 	case "":
 		if m.Originator == "codex_exec" {
@@ -132,15 +132,15 @@ func (m *Meta) SourceName() string {
 	return m.Source.Word
 }
 
-// HistoryBase is the place that a rollout continues from in another one (0.147 and later).
-type HistoryBase struct {
+// historyBase is the place that a rollout continues from in another one (0.147 and later).
+type historyBase struct {
 	ID                  string // the last ID in the name of the other rollout
 	EndByte, EndOrdinal int64  // the offset and the ordinal of its first record that does not count any more
 }
 
-// ParseHistoryBase reads the member "history_base" of a first record.
-func ParseHistoryBase(o jsonl.Object) HistoryBase {
-	return HistoryBase{
-		ID: ParseThreadID(o.Get("thread_id")), EndByte: o.Get("end_byte_offset").Int(), EndOrdinal: o.Get("end_ordinal_exclusive").Int(),
+// parseHistoryBase reads the member "history_base" of a first record.
+func parseHistoryBase(o jsonl.Object) historyBase {
+	return historyBase{
+		ID: parseThreadID(o.Get("thread_id")), EndByte: o.Get("end_byte_offset").Int(), EndOrdinal: o.Get("end_ordinal_exclusive").Int(),
 	}
 }

@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"encoding/json"
@@ -6,21 +6,21 @@ import (
 )
 
 // The members of a record may come in any order, though Codex writes them in one.
-func TestKeysInAnyOrder(t *testing.T) {
+func testKeysInAnyOrder(t *testing.T) {
 	for _, line := range []string{
 		`{"timestamp":"2026-11-20T19:09:05.651Z","type":"event_msg","payload":{"type":"task_started","turn_id":"x"}}`,
 		`{"payload":{"turn_id":"x","type":"task_started"},"timestamp":"2026-11-20T19:09:05.651Z","type":"event_msg"}`,
 		`{"type":"event_msg","payload":{"deep":{"type":"other"},"type":"task_started"},"timestamp":"2026-11-20T19:09:05.651Z"}`,
 	} {
-		r, ok := Decode([]byte(line), "")
-		if !ok || r.Kind != TurnStarted || !r.Complete([]byte(line)) {
+		r, ok := decodeRecord([]byte(line), "")
+		if !ok || r.Kind != kindTurnStarted || !r.Complete([]byte(line)) {
 			t.Errorf("%s: kind %d, %v", line, r.Kind, ok)
 		}
 	}
 }
 
 // A line of valid JSON with a kind and a payload is a complete record, and its payload is valid JSON.
-func FuzzDecode(f *testing.F) {
+func fuzzDecode(f *testing.F) {
 	const stamp = `"timestamp":"2026-11-20T19:09:28.087Z"`
 	for _, line := range []string{
 		`{` + stamp + `,"ordinal":12,"type":"event_msg","payload":{"type":"task_started","turn_id":"1"}}`,
@@ -32,7 +32,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		r, ok := Decode([]byte(line), "")
+		r, ok := decodeRecord([]byte(line), "")
 		if !ok || len(r.payload) == 0 || r.payload[0] != '{' || !json.Valid([]byte(line)) {
 			return
 		}

@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"strconv"
@@ -19,7 +19,7 @@ type quotaFinder struct {
 }
 
 // addFailure adds the end of a turn, which may have failed because of a limit (0.147 and later; older versions do not record why).
-func (l *quotaFinder) addFailure(r *Record) {
+func (l *quotaFinder) addFailure(r *rolloutRecord) {
 	reason := r.Get("error").Object().Get("codex_error_info")
 	if !l.found && l.refusal == "" && (reason.Text(0) == "usage_limit_exceeded" || httpStatus(reason.Object()) == 429) {
 		l.refusal, l.refusedAt = r.Get("error").Object().Get("message").Text(0), r.Time()
@@ -35,7 +35,7 @@ func httpStatus(info jsonl.Object) int64 {
 }
 
 // addCount adds a token_count.
-func (l *quotaFinder) addCount(r *Record) {
+func (l *quotaFinder) addCount(r *rolloutRecord) {
 	if l.found {
 		return
 	}

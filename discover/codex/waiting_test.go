@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 )
 
 // A turn waits for the user if a call that may need approval, or a question, has been open for long.
-func TestTurnWaitsForUser(t *testing.T) {
+func testTurnWaitsForUser(t *testing.T) {
 	call := func(id, name, arguments string) string {
 		text, _ := json.Marshal(arguments)
 		return fmt.Sprintf(`{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{"type":"function_call","name":%q,"call_id":%q,"arguments":%s}}`, name, id, text)
@@ -44,7 +44,7 @@ func TestTurnWaitsForUser(t *testing.T) {
 		"a question after a patch":    {long, []string{usual, call("c8", "apply_patch", ""), call("c9", questionTool, `{}`)}, "question"},
 		"a question that is answered": {long, []string{usual, call("c9", questionTool, `{}`), answer}, ""},
 	} {
-		tail := readTail(t, append([]string{metaLine, startedLine, askedLine}, test.lines...)...)
+		tail := endOf(t, append([]string{metaLine, startedLine, askedLine}, test.lines...)...)
 		called := time.Date(2026, 11, 20, 19, 0, 5, 0, time.UTC)
 		turn := tail.TurnAt(called.Add(test.after))
 		want := discover.TurnOpen
@@ -64,7 +64,7 @@ func TestTurnWaitsForUser(t *testing.T) {
 }
 
 // What the user is asked about contains the command, the file or the questions.
-func TestWaitingOn(t *testing.T) {
+func testWaitingOn(t *testing.T) {
 	for name, test := range map[string]struct {
 		payload string
 		want    discover.WaitingOn
@@ -96,7 +96,7 @@ func TestWaitingOn(t *testing.T) {
 	} {
 		line := `{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{` + test.payload + `}}`
 		asks := strings.Replace(contextLine, `"model":"m"`, `"model":"m","approval_policy":"on-request"`, 1)
-		tail := readTail(t, metaLine, startedLine, askedLine, asks, line)
+		tail := endOf(t, metaLine, startedLine, askedLine, asks, line)
 		if turn := tail.TurnAt(time.Now()); !reflect.DeepEqual(turn.WaitingOn, &test.want) {
 			t.Errorf("%s: %+v on %+v", name, turn, turn.WaitingOn)
 		}

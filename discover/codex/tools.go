@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"encoding/json"
@@ -9,8 +9,8 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// ParseToolCall parses a tool call. A web search runs on the model's server and leaves no result here.
-func ParseToolCall(r *Record) (discover.ToolCall, bool) {
+// parseToolCall parses a tool call. A web search runs on the model's server and leaves no result here.
+func parseToolCall(r *rolloutRecord) (discover.ToolCall, bool) {
 	c := discover.ToolCall{ID: r.Get("call_id").Text(0), Name: r.Get("name").Text(0), State: discover.ToolOpen}
 	switch string(r.typeName()) {
 	case "function_call":

@@ -1,13 +1,13 @@
-package transcript
+package codex
 
 import (
 	"agentctl/discover/native"
 	"agentctl/discover/native/jsonl"
 )
 
-// KnownKinds are the kinds of records that Codex writes, those of events and of the conversation's items with what they are (READ
+// knownKinds are the kinds of records that Codex writes, those of events and of the conversation's items with what they are (READ
 // 0.169, and SEEN in older versions). Many say nothing that this package reads.
-const KnownKinds = " session_meta turn_context world_state compacted token_usage_record dynamic_tools_updated" +
+const knownKinds = " session_meta turn_context world_state compacted token_usage_record dynamic_tools_updated" +
 	" inter_agent_communication inter_agent_communication_metadata security_risk_score realtime_item" +
 	eventKinds + itemKinds
 
@@ -34,8 +34,8 @@ const itemKinds = " response_item/message response_item/agent_message response_i
 	" response_item/ghost_snapshot response_item/compaction response_item/compaction_trigger" +
 	" response_item/context_compaction response_item/configuration_update response_item/other "
 
-// KindName returns the type of a record; of an event or an item with its own type, as in event_msg/task_started.
-func KindName(record jsonl.Object) string {
+// kindName returns the type of a record; of an event or an item with its own type, as in event_msg/task_started.
+func kindName(record jsonl.Object) string {
 	kind := native.Kind(record.Get("type"))
 	if kind == "event_msg" || kind == "response_item" {
 		kind += "/" + native.Kind(record.Get("payload").Object().Get("type"))

@@ -1,6 +1,4 @@
-// Package transcript parses the records of Codex's rollouts: a thread's first record and prompt, the state of its newest turn, its usage
-// and its messages. It opens no file: callers pass lines, or a file that is open.
-package transcript
+package codex
 
 import (
 	"bytes"
@@ -11,10 +9,10 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// Record is one line of a rollout: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}. There are two dialects: legacy files have events
+// rolloutRecord is one line of a rollout: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}. There are two dialects: legacy files have events
 // such as user_message, paginated files have item_completed with an item. The kinds are the same for both.
-type Record struct {
-	Kind      Kind
+type rolloutRecord struct {
+	Kind      recordKind
 	timestamp jsonl.Value
 	payload   jsonl.Object
 	// body is what the record is about: the payload or its item.
@@ -23,9 +21,9 @@ type Record struct {
 	item bool
 }
 
-// Decode reads a line of this thread's rollout as far as needed to know its kind. That costs the same for a line of any length, and
-// believes what the line claims to be: [Record.Complete] reports whether it is.
-func Decode(line []byte, thread string) (r Record, ok bool) {
+// decodeRecord reads a line of this thread's rollout as far as needed to know its kind. That costs the same for a line of any length, and
+// believes what the line claims to be: [rolloutRecord.Complete] reports whether it is.
+func decodeRecord(line []byte, thread string) (r rolloutRecord, ok bool) {
 	var envelope []byte
 	for key, value := range jsonl.Object(line).Members() {
 		switch string(key) {
@@ -46,13 +44,13 @@ func Decode(line []byte, thread string) (r Record, ok bool) {
 	r.body = r.payload
 	switch string(envelope) {
 	case "session_meta":
-		r.Kind = SessionMeta
+		r.Kind = kindSessionMeta
 	case "turn_context":
-		r.Kind = TurnContext
+		r.Kind = kindTurnContext
 	case "compacted":
-		r.Kind = ContextCompacted
+		r.Kind = kindContextCompacted
 	case "token_usage_record":
-		r.Kind = r.forThread(TokenUsageRecord, thread)
+		r.Kind = r.forThread(kindTokenUsage, thread)
 	case "event_msg":
 		r.Kind = r.eventKind(thread)
 	case "response_item":
@@ -62,7 +60,7 @@ func Decode(line []byte, thread string) (r Record, ok bool) {
 }
 
 // typeName is the payload's type. Codex writes it first.
-func (r *Record) typeName() []byte { return shortString(r.Get("type")) }
+func (r *rolloutRecord) typeName() []byte { return shortString(r.Get("type")) }
 
 // shortString is the content of a short string without escapes.
 func shortString(v jsonl.Value) []byte {
@@ -79,7 +77,7 @@ func shortString(v jsonl.Value) []byte {
 }
 
 // Complete reports whether the line is one complete record – not cut off, torn or run into another – and limits the payload to it.
-func (r *Record) Complete(line []byte) bool {
+func (r *rolloutRecord) Complete(line []byte) bool {
 	n := r.payload.Len(func([]byte, jsonl.Value) int { return 0 })
 	rest := r.payload[n:]
 	r.payload = r.payload[:n]
@@ -88,14 +86,14 @@ func (r *Record) Complete(line []byte) bool {
 }
 
 // Get returns a member of the payload, nil if there is none.
-func (r *Record) Get(name string) jsonl.Value { return r.payload.Get(name) }
+func (r *rolloutRecord) Get(name string) jsonl.Value { return r.payload.Get(name) }
 
 // Time is when the record was written, in UTC. It is zero if the record does not say.
-func (r *Record) Time() time.Time { return r.timestamp.Time() }
+func (r *rolloutRecord) Time() time.Time { return r.timestamp.Time() }
 
 // Text is the text of a message or an item, or the description of what a review is about.
-func (r *Record) Text() string {
-	if r.Kind == ReviewEntered {
+func (r *rolloutRecord) Text() string {
+	if r.Kind == kindReviewEntered {
 		return r.body.Get("user_facing_hint").Text(0)
 	}
 	if content := r.body.Get("content"); content != nil {

