@@ -3,9 +3,11 @@ package codex
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // headLimit is the number of bytes that are searched for the first prompt. It follows some 40 KB of the agent's instructions; a prompt
@@ -80,4 +82,143 @@ func (h *rolloutHead) ThreadID() string {
 // boundedPrompt is the text of a prompt without the context block that a launch puts before it, truncated.
 func boundedPrompt(text string) string {
 	return discover.Truncate(discover.StripContextFiles(text), discover.PromptLimit)
+}
+
+// sessionMeta is the first record of a rollout. Codex writes it when the thread begins and never changes it.
+type sessionMeta struct {
+	Found                          bool
+	ID, Root, Parent, ForkedFrom   string
+	Created                        time.Time
+	Dir, Branch, Version, Provider string
+	Originator                     string
+	Source                         threadSource
+	Nickname, Role                 string
+	HistoryBase                    historyBase
+}
+
+// HasBase reports whether the rollout continues another one: that of the thread it was forked from, or an older one of its own thread.
+func (m *sessionMeta) HasBase() bool { return m.ForkedFrom != "" || m.HistoryBase != historyBase{} }
+
+// parseMeta parses the first record, which may be cut off, in one pass: long instructions are most of it.
+func parseMeta(r *rolloutRecord) sessionMeta {
+	m := sessionMeta{Created: r.Time()}
+	for key, value := range r.payload.Members() {
+		switch string(key) {
+		case "id":
+			m.ID = parseThreadID(value)
+		case "session_id":
+			m.Root = parseThreadID(value)
+		case "parent_thread_id":
+			m.Parent = parseThreadID(value)
+		case "forked_from_id":
+			m.ForkedFrom = parseThreadID(value)
+		case "timestamp":
+			if t := value.Time(); !t.IsZero() {
+				m.Created = t
+			}
+		case "cwd":
+			m.Dir = value.Text(0)
+		case "originator":
+			m.Originator = value.Text(0)
+		case "cli_version":
+			m.Version = value.Text(0)
+		case "source":
+			m.Source = parseSource(value)
+		case "model_provider":
+			m.Provider = value.Text(0)
+		case "agent_nickname":
+			m.Nickname = value.Text(0)
+		case "agent_role":
+			m.Role = value.Text(0)
+		case "history_base":
+			m.HistoryBase = parseHistoryBase(value.Object())
+		case "git":
+			m.Branch = value.Object().Get("branch").Text(0)
+		}
+	}
+	if m.Branch == "HEAD" {
+		m.Branch = ""
+	}
+	return m
+}
+
+// ParentID is the thread that started this one as a sub-agent or reviewer. It is the root of the tree where that is recorded (0.145
+// and later).
+func (m *sessionMeta) ParentID() string { return m.firstOther(m.Root, m.Parent, m.Source.Parent) }
+
+// StarterID is the thread that itself started this one. It may be a sub-agent.
+func (m *sessionMeta) StarterID() string { return m.firstOther(m.Parent, m.Source.Parent, m.Root) }
+
+// firstOther is the first of the IDs that is neither empty nor the thread's own.
+func (m *sessionMeta) firstOther(ids ...string) string {
+	for _, id := range ids {
+		if id != "" && id != m.ID {
+			return id
+		}
+	}
+	return ""
+}
+
+// threadSource is how a thread began: a word or, for a thread that another one started, an object.
+type threadSource struct {
+	Word string
+	// Subagent is the kind of sub-agent ("review", "thread_spawn"), "" for a thread that the user began.
+	Subagent, Parent string
+}
+
+func parseSource(v jsonl.Value) threadSource {
+	if word := v.Text(0); word != "" {
+		return threadSource{Word: word}
+	}
+	for key, value := range v.Object().Members() {
+		s := threadSource{Word: string(key)}
+		if s.Word != "subagent" {
+			return s
+		}
+		s.Subagent = value.Text(0)
+		for kind, spawn := range value.Object().Members() {
+			s.Subagent, s.Parent = string(kind), parseThreadID(spawn.Object().Get("parent_thread_id"))
+		}
+		return s
+	}
+	return threadSource{}
+}
+
+// SourceName is the source by the names that all agents share. The TUIs of the daemon call themselves "vscode" (0.160–0.169), so the
+// originator counts as well.
+func (m *sessionMeta) SourceName() string {
+	switch m.Source.Word {
+	case "":
+		if m.Originator == "codex_exec" {
+			return "exec"
+		}
+		return "" // 0.42 does not record it
+	case "cli":
+		return "tui"
+	case "vscode":
+		if m.Originator == "codex-tui" {
+			return "tui"
+		}
+		return "server"
+	case "mcp", "appServer", "app_server":
+		return "server"
+	case "subagent":
+		if m.Source.Subagent == "review" {
+			return "review"
+		}
+	}
+	return m.Source.Word
+}
+
+// historyBase is the place that a rollout continues from in another one (0.147 and later).
+type historyBase struct {
+	ID                  string // the last ID in the name of the other rollout
+	EndByte, EndOrdinal int64  // the offset and the ordinal of its first record that does not count any more
+}
+
+// parseHistoryBase reads the member "history_base" of a first record.
+func parseHistoryBase(o jsonl.Object) historyBase {
+	return historyBase{
+		ID: parseThreadID(o.Get("thread_id")), EndByte: o.Get("end_byte_offset").Int(), EndOrdinal: o.Get("end_ordinal_exclusive").Int(),
+	}
 }

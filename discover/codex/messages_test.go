@@ -16,7 +16,46 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
+
+// messagesOf returns the messages of a record, newest first, and every warning.
+func messagesOf(t testing.TB, r discover.Record) (list []discover.Message, warnings []error) {
+	t.Helper()
+	for m, err := range New().Messages(t.Context(), r) {
+		if err != nil {
+			warnings = append(warnings, splitWarnings(t, err)...)
+			continue
+		}
+		list = append(list, m)
+	}
+	return list, warnings
+}
+
+// The messages of every captured session read as recorded.
+func TestGoldenMessages(t *testing.T) {
+	dirs, _ := filepath.Glob("testdata/[0-9]*")
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			got := []byte{}
+			for _, r := range readHome(t, dir, discover.ReadOptions{}) {
+				list, warnings := messagesOf(t, r)
+				for _, err := range warnings {
+					t.Error(err)
+				}
+				for _, m := range list {
+					line, err := json.Marshal(m)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(append(got, line...), '\n')
+				}
+				got = append(got, '\n')
+			}
+			compareGolden(t, filepath.Join("testdata", "golden", "messages", filepath.Base(dir)+".jsonl"), got)
+		})
+	}
+}
 
 // readMessages returns the messages in the bytes of a rollout, newest first, as JSON, and the number of warnings.
 func readMessages(t testing.TB, data []byte, id string) (list []string, warnings int) {
@@ -335,5 +374,67 @@ func TestForkOfADeletedThread(t *testing.T) {
 	r := readHome(t, w.home, discover.ReadOptions{})[0]
 	if list, warnings := messagesOf(t, r); len(list) != 2 || len(warnings) != 1 {
 		t.Errorf("messages %v, warnings %v", list, warnings)
+	}
+}
+
+// backgroundCall returns the line of a tool call, backgroundResult that of a result whose command continues in the background.
+func backgroundCall(id, name, arguments string) string {
+	return fmt.Sprintf(`{"timestamp":"2026-11-20T19:00:10.000Z","type":"response_item","payload":{"type":"function_call","name":%q,"arguments":%q,"call_id":%q}}`, name, arguments, id)
+}
+
+func backgroundResult(id, number string) string {
+	return fmt.Sprintf(`{"timestamp":"2026-11-20T19:00:11.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":%q,"output":"Wall time: 10 seconds\\nProcess running with session ID %s\\nOutput:\\n"}}`, id, number)
+}
+
+// A call that waits for a command in the background shows that command, however many calls wait for it.
+func TestBackgroundCommandIsShown(t *testing.T) {
+	waits := func(id, number string) string {
+		return backgroundCall(id, "write_stdin", `{"session_id":`+number+`,"chars":""}`)
+	}
+	list, warnings := readMessages(t, rollout(
+		metaLine, startedLine, contextLine, askedLine,
+		backgroundCall("c1", "exec_command", `{"cmd":"make slow"}`), backgroundResult("c1", "12"),
+		backgroundCall("c2", "exec_command", `{"cmd":"make other"}`), backgroundResult("c2", "1"),
+		waits("c3", "12"), backgroundResult("c3", "12"),
+		waits("c4", "12"),
+		waits("c5", "1"),
+		waits("c6", "7"),
+	), someID)
+	if warnings > 0 {
+		t.Errorf("%d warnings", warnings)
+	}
+	for call, want := range map[string]string{"c3": "make slow", "c4": "make slow", "c5": "make other", "c6": ""} {
+		found := false
+		for _, m := range list {
+			if strings.Contains(m, `"ID":"`+call+`"`) {
+				found = true
+				if !strings.Contains(m, `"Brief":"`+want+`"`) {
+					t.Errorf("%s: %s, want %q", call, m, want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("no call %s in %s", call, list)
+		}
+	}
+}
+
+// Results without calls use bounded memory.
+func testPendingResultsAreBounded(t *testing.T) {
+	var r toolResults
+	line := []byte(`{"timestamp":"2026-11-20T19:00:06Z","type":"response_item","payload":{"type":"function_call_output","call_id":"%d","output":"` +
+		strings.Repeat("x", 1<<20) + `"}}`)
+	for i := range 200 {
+		e, _ := decodeRecord(bytes.Replace(line, []byte("%d"), []byte(strconv.Itoa(i)), 1), "")
+		r.add(&e)
+	}
+	if r.bytes > maxPendingBytes+1<<20 || len(r.pending) == 0 {
+		t.Errorf("%d results with %d bytes are held", len(r.pending), r.bytes)
+	}
+	for i := range 3 * maxPendingResults {
+		r.addState(strconv.Itoa(1000+i), jsonl.Object(`{"status":"completed"}`))
+	}
+	if len(r.pending) > maxPendingResults || r.bytes != 0 {
+		t.Errorf("%d results with %d bytes are held", len(r.pending), r.bytes)
 	}
 }

@@ -1,112 +1,248 @@
 package codex
 
 import (
-	"bytes"
 	"cmp"
+	"context"
+	"iter"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"agentctl/discover"
+	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
 )
 
-// rolloutRecord is one line of a rollout: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}. There are two dialects: legacy files have events
-// such as user_message, paginated files have item_completed with an item. The kinds are the same for both.
-type rolloutRecord struct {
-	Kind      recordKind
-	timestamp jsonl.Value
-	payload   jsonl.Object
-	// body is what the record is about: the payload or its item.
-	body jsonl.Object
-	// item: body is an item, which may have its own ID.
-	item bool
+// neverStartedError is the error of an empty rollout: its process ended before it wrote a record (SEEN 0.169: a panic because the
+// reader of its output had exited).
+const neverStartedError = "never started (empty rollout)"
+
+// Read yields one record for each thread. It reads a rollout from its beginning to the first prompt, and from its end back to the
+// beginning of the newest turn.
+func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
+	return func(yield func(discover.Record, error) bool) {
+		titles := map[string]map[string]string{}
+		for _, e := range entries {
+			if _, ok := titles[e.Home]; ok {
+				continue
+			}
+			t, err := readTitles(ctx, e.Home)
+			if titles[e.Home] = t; err != nil && !yield(discover.Record{}, err) {
+				return
+			}
+		}
+		threads := fsread.ReadParallel(ctx, entries, func(ctx context.Context, e discover.Entry, t *storedThread) (bool, error) {
+			ok, err := t.read(ctx, e, options)
+			t.Title = titles[e.Home][t.ID]
+			t.TruncateTexts()
+			return ok, err
+		})
+		if includesSubagents(options) {
+			threads = withSubagentTokens(ctx, threads, options.AllEntries)
+		}
+		for t, err := range threads {
+			if err != nil && !yield(discover.Record{}, err) || t.warnings != nil && !yield(discover.Record{}, t.warnings) {
+				return
+			}
+			if err == nil && !yield(t.Record, nil) {
+				return
+			}
+		}
+	}
 }
 
-// decodeRecord reads a line of this thread's rollout as far as needed to know its kind. That costs the same for a line of any length, and
-// believes what the line claims to be: [rolloutRecord.Complete] reports whether it is.
-func decodeRecord(line []byte, thread string) (r rolloutRecord, ok bool) {
-	var envelope []byte
-	for key, value := range jsonl.Object(line).Members() {
-		switch string(key) {
-		case "timestamp":
-			r.timestamp = value
-		case "type":
-			envelope = shortString(value)
-		case "payload":
-			r.payload = jsonl.Object(value)
-		}
-		if r.payload != nil && envelope != nil {
-			break
-		}
-	}
-	if r.payload == nil || envelope == nil {
-		return r, false
-	}
-	r.body = r.payload
-	switch string(envelope) {
-	case "session_meta":
-		r.Kind = kindSessionMeta
-	case "turn_context":
-		r.Kind = kindTurnContext
-	case "compacted":
-		r.Kind = kindContextCompacted
-	case "token_usage_record":
-		r.Kind = r.forThread(kindTokenUsage, thread)
-	case "event_msg":
-		r.Kind = r.eventKind(thread)
-	case "response_item":
-		r.Kind = r.responseItemKind()
-	}
-	return r, true
+// storedThread is what is read of a thread: its record, and what its totals with sub-agents need. If its rollout cannot be read, only
+// the ID, path and home are set.
+type storedThread struct {
+	discover.Record
+	startedBy     string    // the thread that started it as a sub-agent, as exactly as that is recorded
+	fileTime      time.Time // modification time of its rollout
+	tokensUnknown bool      // its own tokens cannot be determined
+	// warnings are about other rollouts of the thread, whose part of the record is missing.
+	warnings error
 }
 
-// typeName is the payload's type. Codex writes it first.
-func (r *rolloutRecord) typeName() []byte { return shortString(r.Get("type")) }
+// read reads a thread from its rollout. If that is damaged, it reads what another rollout of the thread has in common with it.
+func (t *storedThread) read(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
+	if ok, err = t.readEntry(ctx, e, options); err == nil || ctx.Err() != nil {
+		return ok, err
+	}
+	return t.readAlternative(ctx, e, err)
+}
 
-// shortString is the content of a short string without escapes.
-func shortString(v jsonl.Value) []byte {
-	const longest = 64
-	v = v[:min(len(v), longest)]
-	if len(v) == 0 || v[0] != '"' {
+// readEntry reads one rollout. It is not ok if the file vanished, or was moved or compressed meanwhile: the next snapshot finds it.
+func (t *storedThread) readEntry(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
+	end := int64(tailLimit)
+	t.reset(e)
+	f, err := fsread.Open(ctx, e.Path)
+	if err == nil && strings.HasSuffix(e.Path, compressedExt) {
+		var g gap
+		if f, g, err = decompress(f); err == nil {
+			end = f.Size() - g.start
+		}
+	}
+	if fsread.IsNotExist(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, warn(e.Path, err)
+	}
+	defer f.Close()
+	if err := t.readFile(f, end, e, options); err != nil {
+		t.reset(e)
+		return false, warn(e.Path, err)
+	}
+	return true, nil
+}
+
+// reset makes t a thread of which only the entry is known.
+func (t *storedThread) reset(e discover.Entry) {
+	*t = storedThread{Record: discover.Record{Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home}}
+}
+
+// readFile reads an open rollout. It searches at most its last end bytes for the newest turn.
+func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, options discover.ReadOptions) error {
+	t.Archived, t.Updated, t.fileTime = isArchived(e.Path), f.ModTime(), f.ModTime()
+	if f.Size() == 0 {
+		t.Created, _ = threadCreated(e.ID)
+		t.Turn = discover.Turn{State: discover.TurnFailed, Error: neverStartedError}
 		return nil
 	}
-	n := bytes.IndexByte(v[1:], '"')
-	if n < 0 {
+	head, err := readHead(f, e.ID, (*rolloutHead).Complete)
+	if name, ok := parseRolloutName(filepath.Base(e.Path)); ok && err == nil && name.segment != "" {
+		head.Segment = name.segment
+		err = t.completeHead(f.Context(), &head, e)
+	}
+	if err != nil {
+		return err
+	}
+	if !head.Meta.Found {
+		t.Created, _ = threadCreated(e.ID)
 		return nil
 	}
-	return v[1 : 1+n]
+	all := includesSubagents(options)
+	tail, err := readTail(f, end, head.ThreadID(), tailOptions{Tokens: all || options.Quotas, Quotas: options.Full || options.Quotas})
+	if err != nil {
+		return err
+	}
+	if h := head.Meta.HistoryBase; h.ID != "" && (tail.Settings == turnSettings{} || all && !tail.Usage.Any) {
+		t.addWarning(inheritSettings(f.Context(), &tail, e.Home, h))
+	}
+	fillRecord(&t.Record, &head, &tail)
+	t.startedBy, t.tokensUnknown = head.Meta.StarterID(), !tail.Usage.Final
+	hasTokens := tail.Usage.Any || head.Segment != "" // tokens may also be in an older segment
+	if hasTokens && tail.Usage.Final && (all || !head.Meta.HasBase()) {
+		own, err := threadTokens(f, tail.Usage, &head, e.Path, e.Home)
+		if t.addWarning(err); err != nil {
+			t.tokensUnknown = true
+		} else if inAndOut(own) > 0 || tail.Usage.Any {
+			own.Context, own.Window = tail.Usage.Context, tail.Usage.Window
+			t.Tokens = &own
+		}
+	}
+	if options.Full || options.Quotas {
+		t.Quotas = tail.Usage.Quotas()
+	}
+	return nil
 }
 
-// Complete reports whether the line is one complete record – not cut off, torn or run into another – and limits the payload to it.
-func (r *rolloutRecord) Complete(line []byte) bool {
-	n := r.payload.Len(func([]byte, jsonl.Value) int { return 0 })
-	rest := r.payload[n:]
-	r.payload = r.payload[:n]
-	last := string(bytes.TrimSpace(rest)) == "}" // the usual case: the payload is the last member
-	return n > 0 && (last || jsonl.Object(line).Complete())
+// fillRecord sets the record from both ends of the rollout.
+func fillRecord(r *discover.Record, h *rolloutHead, t *rolloutTail) {
+	m := &h.Meta
+	r.ID = h.ThreadID()
+	if r.Created = m.Created; r.Created.IsZero() {
+		r.Created, _ = threadCreated(h.FileID)
+	}
+	r.Updated = cmp.Or(t.Updated, r.Updated)
+	r.Prompt = h.Prompt
+	if r.Prompt == "" {
+		r.Prompt = h.Review
+	}
+	r.Dir, r.Branch, r.Version, r.Source = m.Dir, m.Branch, m.Version, m.SourceName()
+	if t.Settings.Dir != "" {
+		r.Dir = t.Settings.Dir
+	}
+	r.Model, r.Turn = t.Settings.Model, t.TurnAt(time.Now())
+	r.Parent, r.Sub, r.ForkedFrom = m.ParentID(), m.Source.Subagent != "", m.ForkedFrom
+	setMeta(r, h, t)
 }
 
-// Get returns a member of the payload, nil if there is none.
-func (r *rolloutRecord) Get(name string) jsonl.Value { return r.payload.Get(name) }
-
-// Time is when the record was written, in UTC. It is zero if the record does not say.
-func (r *rolloutRecord) Time() time.Time { return r.timestamp.Time() }
-
-// Text is the text of a message or an item, or the description of what a review is about.
-func (r *rolloutRecord) Text() string {
-	if r.Kind == kindReviewEntered {
-		return r.body.Get("user_facing_hint").Text(0)
+// setMeta adds the facts that only Codex has:
+//
+//   - originator: the program that made the thread, as it names itself ("codex_exec", "codex-tui")
+//   - provider: the model's provider
+//   - approval, sandbox: the newest turn's approval policy and sandbox mode
+//   - permissionProfile: the profile that the sandbox was made from ("mine"; ":workspace" and the like are Codex's own)
+//   - workspace: how the sandbox mode workspace-write differs from its default (writableRoots, network, excludeTmpdir,
+//     excludeSlashTmp)
+//   - contextWindow: the size of the model's context, in tokens
+//   - startDir: the directory the thread was made in, where the newest turn ran in another
+//   - subagent, agentNickname, agentRole: what kind of sub-agent it is
+func setMeta(r *discover.Record, h *rolloutHead, t *rolloutTail) {
+	m := &h.Meta
+	var window, startDir, workspace any
+	if t.Usage.Window > 0 {
+		window = t.Usage.Window
 	}
-	if content := r.body.Get("content"); content != nil {
-		return joinedText(content)
+	if m.Dir != r.Dir {
+		startDir = m.Dir
 	}
-	return cmp.Or(r.body.Get("message").Text(0), r.body.Get("text").Text(0))
+	if t.Settings.Workspace != nil {
+		workspace = *t.Settings.Workspace
+	}
+	r.Meta = discover.Facts{
+		{"agentNickname", m.Nickname},
+		{"agentRole", m.Role},
+		{"approval", t.Settings.Approval},
+		{"contextWindow", window},
+		{"originator", m.Originator},
+		{"permissionProfile", t.Settings.Profile},
+		{"provider", m.Provider},
+		{"sandbox", t.Settings.Sandbox},
+		{"startDir", startDir},
+		{"subagent", m.Source.Subagent},
+		{"workspace", workspace},
+	}.WithoutEmpty()
 }
 
-// joinedText is the text of all parts of a message. Images have none.
-func joinedText(content jsonl.Value) string {
-	var b strings.Builder
-	for part := range content.Elements() {
-		b.WriteString(part.Object().Get("text").Text(0))
+// titlesFile contains the names that the user gave to threads, one record a line, the newest last. It does not exist before the first
+// name. A rollout does not contain the name of its thread.
+const titlesFile = "session_index.jsonl"
+
+// titlesLimit is the number of bytes that are read from its end: some hundred thousand names.
+const titlesLimit = 16 << 20
+
+// titleLimit is the most characters of a name.
+const titleLimit = 1000
+
+// readTitles returns the names of a home's threads by thread ID.
+func readTitles(ctx context.Context, home string) (map[string]string, error) {
+	path := filepath.Join(home, titlesFile)
+	f, err := fsread.Open(ctx, path)
+	if fsread.IsNotExist(err) {
+		return nil, nil
 	}
-	return b.String()
+	if err != nil {
+		return nil, warn(path, err)
+	}
+	defer f.Close()
+	titles := map[string]string{}
+	_, err = f.Backward(titlesLimit, func(l fsread.Line) bool {
+		if id, name, ok := parseTitle(l.Bytes); ok {
+			if _, newer := titles[id]; !newer {
+				titles[id] = name
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return titles, warn(path, err)
+	}
+	return titles, nil
+}
+
+func parseTitle(line []byte) (id, name string, ok bool) {
+	o := jsonl.Object(line)
+	id, name = o.Get("id").Text(titleLimit), o.Get("thread_name").Text(titleLimit)
+	return id, name, isThreadID(id) && o.Complete()
 }

@@ -1,43 +1,250 @@
 package codex
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/native/fsread"
 )
 
-// The members of a record may come in any order, though Codex writes them in one.
-func testKeysInAnyOrder(t *testing.T) {
-	for _, line := range []string{
-		`{"timestamp":"2026-11-20T19:09:05.651Z","type":"event_msg","payload":{"type":"task_started","turn_id":"x"}}`,
-		`{"payload":{"turn_id":"x","type":"task_started"},"timestamp":"2026-11-20T19:09:05.651Z","type":"event_msg"}`,
-		`{"type":"event_msg","payload":{"deep":{"type":"other"},"type":"task_started"},"timestamp":"2026-11-20T19:09:05.651Z"}`,
-	} {
-		r, ok := decodeRecord([]byte(line), "")
-		if !ok || r.Kind != kindTurnStarted || !r.Complete([]byte(line)) {
-			t.Errorf("%s: kind %d, %v", line, r.Kind, ok)
+// parse reads bytes as the rollout of a thread and returns the record as JSON.
+func parse(t testing.TB, data []byte, id string) (string, error) {
+	t.Helper()
+	e := discover.Entry{Agent: "codex", ID: id, Path: "/x/sessions/2026/11/20/rollout.jsonl", Home: "/x"}
+	var r storedThread
+	r.reset(e)
+	if err := r.readFile(fsread.NewMemoryFile(e.Path, data, time.Time{}), tailLimit, e, discover.ReadOptions{Full: true}); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), nil
+}
+
+// Any bytes give no panic, no other thread's ID and bounded texts, and a torn last line changes nothing.
+func FuzzRollout(f *testing.F) {
+	paths, _ := filepath.Glob("testdata/*/sessions/*/*/*/*.jsonl")
+	for _, path := range paths {
+		if data, err := os.ReadFile(path); err == nil && len(data) < 5<<10 { // small ones mutate faster
+			name, _ := parseRolloutName(filepath.Base(path))
+			f.Add(bytes.ReplaceAll(data, []byte(name.id), []byte(someID)))
+		}
+	}
+	f.Add([]byte("{\"timestamp\":\"\",\"type\":\"session_meta\",\"payload\":{}}\n"))
+	f.Add([]byte{0, 255, '\n'})
+	f.Add(rollout(metaLine, startedLine, contextLine, askedLine, callLine, outputLine, silentLine, settingsLine))
+	f.Add(rollout(metaLine, reviewLine, answerLine, failedLine))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		end := bytes.LastIndexByte(data, '\n') + 1
+		got, err := parse(t, data, someID)
+		if whole, wholeErr := parse(t, data[:end], someID); end > 0 && (got != whole || (err == nil) != (wholeErr == nil)) {
+			t.Fatalf("torn:  %s, %v\nwhole: %s, %v", got, err, whole, wholeErr)
+		}
+		if err != nil {
+			return
+		}
+		var r discover.Record
+		if json.Unmarshal([]byte(got), &r) != nil || len([]rune(r.Prompt)) > discover.PromptLimit {
+			t.Fatalf("record %s", got)
+		}
+		if r.ID != someID && !bytes.Contains(data[:bytes.IndexByte(data, '\n')+1], []byte(`"session_meta"`)) {
+			t.Fatalf("another thread's id %q", r.ID)
+		}
+	})
+}
+
+// A damaged ID is neither shown nor looked up.
+func TestDamagedIDs(t *testing.T) {
+	for _, id := range []string{"../../x", `\u001b[31m`, someID + "0", strings.ToUpper(someID)} {
+		meta := strings.Replace(metaLine, `"id":"`+someID+`"`, `"id":"`+id+`","session_id":"`+id+`","forked_from_id":"`+id+`","parent_thread_id":"`+id+`"`, 1)
+		text, err := parse(t, rollout(meta, startedLine, completeLine), someID)
+		var r discover.Record
+		if err != nil || json.Unmarshal([]byte(text), &r) != nil || r.ID != someID || r.Parent != "" || r.ForkedFrom != "" {
+			t.Errorf("%s: %v, %s", id, err, text)
 		}
 	}
 }
 
-// A line of valid JSON with a kind and a payload is a complete record, and its payload is valid JSON.
-func fuzzDecode(f *testing.F) {
-	const stamp = `"timestamp":"2026-11-20T19:09:28.087Z"`
-	for _, line := range []string{
-		`{` + stamp + `,"ordinal":12,"type":"event_msg","payload":{"type":"task_started","turn_id":"1"}}`,
-		`{` + stamp + `,"type":"turn_context","payload":{"cwd":"/"}}`,
-		`{` + stamp + `,"type":"response_item","payload":{"role":"user","type":"message"}} `,
-		`{` + stamp + `,"type":"event_msg","payload":{"type":"torn`, `{` + stamp + `,"ordinal":,"type":"x","payload":{}}`,
-		`{` + stamp + `,"type":7,"payload":{}}`, `{"type":"event_msg",` + stamp + `,"payload":{"type":"x"}}`, `{` + stamp,
+// Each field of a record comes from the record of the rollout that decides it.
+func TestRecordFields(t *testing.T) {
+	other := strings.ReplaceAll(metaLine, someID, "01a1fa6a-0000-7310-8297-cbac269b6576")
+	for name, test := range map[string]struct {
+		lines []string
+		check func(r discover.Record) bool
+	}{
+		"review hint":         {[]string{metaLine, reviewLine}, func(r discover.Record) bool { return r.Prompt == "the diff" }},
+		"first prompt":        {[]string{metaLine, reviewLine, askedLine, strings.Replace(askedLine, "do it", "more", 1)}, func(r discover.Record) bool { return r.Prompt == "do it" }},
+		"settings if no turn": {[]string{metaLine, settingsLine}, func(r discover.Record) bool { return r.Model == "n" && r.Dir == "/v" && r.Meta.Get("startDir") == "/w" }},
+		"turn over settings":  {[]string{metaLine, contextLine, settingsLine}, func(r discover.Record) bool { return r.Model == "m" && r.Dir == "/w" }},
+		"newest time":         {[]string{metaLine, settingsLine, askedLine}, func(r discover.Record) bool { return r.Updated.Second() == 8 }},
+		"parent's meta after": {[]string{metaLine, other}, func(r discover.Record) bool { return r.ID == someID }},
+		"own meta is torn":    {[]string{metaLine[:50], other, askedLine, metaLine}, func(r discover.Record) bool { return r.ID == someID && r.Dir == "/w" }},
+		"long prompt":         {[]string{metaLine, strings.Replace(askedLine, "do it", strings.Repeat("ä", 5000), 1)}, func(r discover.Record) bool { return r.Prompt == strings.Repeat("ä", 200) }},
 	} {
-		f.Add(line)
+		text, err := parse(t, rollout(test.lines...), someID)
+		var r discover.Record
+		if err != nil || json.Unmarshal([]byte(text), &r) != nil || !test.check(r) {
+			t.Errorf("%s: %s, %v", name, text, err)
+		}
 	}
-	f.Fuzz(func(t *testing.T, line string) {
-		r, ok := decodeRecord([]byte(line), "")
-		if !ok || len(r.payload) == 0 || r.payload[0] != '{' || !json.Valid([]byte(line)) {
-			return
+	if got, err := parse(t, rollout(other[:50], other[50:], askedLine), someID); err == nil {
+		t.Errorf("no session_meta: %s", got)
+	}
+}
+
+func memory(data []byte) *fsread.File { return fsread.NewMemoryFile("/x", data, time.Time{}) }
+
+var update = flag.Bool("update", false, "write the golden records instead of comparing them")
+
+// readHome reads all records of a home, sorted by ID. Every warning fails the test.
+func readHome(t testing.TB, dir string, want discover.ReadOptions) []discover.Record {
+	t.Helper()
+	records, warnings := readEntries(t, dir, discover.EntryFilter{}, want)
+	for _, err := range warnings {
+		t.Error(err)
+	}
+	return records
+}
+
+// readEntries reads the selected records of a home, sorted by ID, and the distinct warnings.
+func readEntries(t testing.TB, dir string, q discover.EntryFilter, want discover.ReadOptions) (records []discover.Record, warnings []error) {
+	t.Helper()
+	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, q)
+	warnings = splitWarnings(t, err)
+	for r, err := range New().Read(t.Context(), entries, want) {
+		if err != nil {
+			warnings = append(warnings, splitWarnings(t, err)...)
+			continue
 		}
-		if !r.Complete([]byte(line)) || !json.Valid(r.payload) {
-			t.Errorf("%q: kind %d, payload %q", line, r.Kind, r.payload)
+		records = append(records, r)
+	}
+	slices.SortFunc(records, func(a, b discover.Record) int { return strings.Compare(a.ID+a.Path, b.ID+b.Path) })
+	slices.SortFunc(warnings, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	warnings = slices.CompactFunc(warnings, func(a, b error) bool { return a.Error() == b.Error() })
+	return records, warnings
+}
+
+// rolloutPaths lists all rollouts of a thread.
+func rolloutPaths(t testing.TB, home, id string, last time.Time) (paths []string) {
+	t.Helper()
+	all, err := allRollouts(t.Context(), home, id, last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		paths = append(paths, e.Path)
+	}
+	return paths
+}
+
+// splitWarnings splits joined errors. Each must be a warning that names a path.
+func splitWarnings(t testing.TB, err error) []error {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	errs := []error{err}
+	if joined := interface{ Unwrap() []error }(nil); errors.As(err, &joined) {
+		errs = joined.Unwrap()
+	}
+	for _, err := range errs {
+		if w := (*discover.Warning)(nil); !errors.As(err, &w) || w.Path == "" || w.Agent != "codex" {
+			t.Errorf("not a warning that names a path: %v", err)
 		}
-	})
+	}
+	return errs
+}
+
+// The captured storage of many versions and situations reads as recorded. testdata/*/README describes each.
+func TestGolden(t *testing.T) {
+	dirs, err := filepath.Glob("testdata/[0-9]*")
+	if err != nil || len(dirs) < 20 {
+		t.Fatalf("%d folders of fixtures: %v", len(dirs), err)
+	}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			records := readHome(t, dir, discover.ReadOptions{Full: true})
+			for i := range records {
+				if info, err := os.Stat(records[i].Path); err == nil && records[i].Updated.Equal(info.ModTime()) {
+					records[i].Updated = records[i].Created // the file's own time is that of the check-out
+				}
+			}
+			got, err := json.MarshalIndent(records, "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareGolden(t, filepath.Join("testdata", "golden", filepath.Base(dir)+".json"), append(got, '\n'))
+		})
+	}
+}
+
+func compareGolden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
+	}
+}
+
+// A list reads less than a status, but the same values. Only the tokens may be missing.
+func TestListAgreesWithStatus(t *testing.T) {
+	dirs, _ := filepath.Glob("testdata/[0-9]*")
+	for _, dir := range dirs {
+		list, status := readHome(t, dir, discover.ReadOptions{}), readHome(t, dir, discover.ReadOptions{Full: true})
+		if len(list) != len(status) {
+			t.Errorf("%s: %d and %d records", dir, len(list), len(status))
+			continue
+		}
+		for i := range list {
+			status[i].Quotas = nil
+			if slices.ContainsFunc(list, func(r discover.Record) bool { return r.Parent == list[i].ID }) {
+				list[i].Tokens = nil // its own alone
+			}
+			if list[i].Tokens == nil {
+				status[i].Tokens = nil
+				window := func(f discover.Fact) bool { return f.Name == "contextWindow" }
+				status[i].Meta, list[i].Meta = slices.DeleteFunc(status[i].Meta, window), slices.DeleteFunc(list[i].Meta, window)
+			}
+			a, _ := json.Marshal(list[i])
+			b, _ := json.Marshal(status[i])
+			if string(a) != string(b) {
+				t.Errorf("list\n%s\nstatus\n%s", a, b)
+			}
+		}
+	}
+}
+
+// A thread has the newest name that the user gave it. A torn last line is ignored.
+func TestTitles(t *testing.T) {
+	w := newTestHome(t)
+	w.rollout(nameA)
+	w.file("sessions/2026/11/20/"+nameA, string(rollout(strings.ReplaceAll(metaLine, someID, threadA))))
+	w.file(titlesFile, `{"id":"`+threadA+`","thread_name":"old"}`+"\n"+`{"id":"`+threadB+`","thread_name":"other"}`+"\n"+
+		`{"id":"`+threadA+`","thread_name":"new \"name\""}`+"\n"+`{"id":"`+threadA+`","thread_name":"torn`)
+	if r := readHome(t, w.home, discover.ReadOptions{}); len(r) != 1 || r[0].Title != `new "name"` {
+		t.Errorf("records %+v", r)
+	}
 }

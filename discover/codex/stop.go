@@ -1,10 +1,15 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -139,4 +144,169 @@ func ignoreRefusal(err error) error {
 		return nil
 	}
 	return err
+}
+
+// tuiServer is the name of the MCP server that a terminal runs for the daemon's threads that it has loaded. The daemon says at which
+// port it listens: that is which terminal has loaded a thread (SEEN 0.160–0.171).
+const tuiServer = "codex_tui"
+
+// FindClients implements [launch.Releaser]. The daemon says which terminal has loaded each thread. A terminal that has loaded several that
+// are still there shows one of them. One that has loaded none shows a thread that another has loaded: by its command line, or any.
+func (Adapter) FindClients(ctx context.Context, s discover.Session, _ launch.Environment) (sure, possible []proc.Process, err error) {
+	server, path := serverOf(s)
+	if path == "" {
+		return s.Clients, s.PossibleClients(), nil
+	}
+	table, err := proc.ReadTable(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := ask(ctx, path, server)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer c.close()
+	loaded, err := c.threadsByPort()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range terminalsOf(table, server, path) {
+		var has []string
+		ports, err := t.ListenPorts()
+		for _, port := range ports {
+			has = append(has, loaded[port]...)
+		}
+		switch {
+		case slices.Equal(has, []string{s.ID}), len(has) == 0 && t.session == s.ID:
+			sure = append(sure, t.Process)
+		case slices.Contains(has, s.ID), err != nil, len(has) == 0 && t.session == "" && (len(ports) > 0 || t.remoteTUI):
+			possible = append(possible, t.Process)
+		}
+	}
+	return sure, possible, nil
+}
+
+// terminalsOf returns the terminals that are clients of a server: those of the daemon's home, and those whose arguments name its socket.
+func terminalsOf(table *proc.Table, server proc.Process, socket string) (list []agentProcess) {
+	args, _ := server.Args()
+	daemon, home := parseArgs(args).isDaemon, discover.RealPath(processHome(server))
+	for p := range candidates(table, nil) {
+		args, err := p.Args()
+		files, own, filesErr := inspect(p)
+		if err != nil || filesErr != nil || !own || p.UID != server.UID {
+			continue
+		}
+		in := invocationOf(p, args)
+		remote, unix := strings.CutPrefix(in.remote, "unix://")
+		isClient := in.role == tui && daemon && len(files.threads) == 0 && discover.RealPath(processHome(p)) == home &&
+			!in.mayRunThreads(files, func() bool { return true })
+		if isClient || in.remoteTUI && unix && discover.RealPath(remote) == discover.RealPath(socket) {
+			list = append(list, agentProcess{Process: p, invocation: in})
+		}
+	}
+	return list
+}
+
+// threadsByPort returns the loaded threads, but for sub-agents and those that are not stored, by the port of the terminal that has loaded
+// them.
+func (c *rpcClient) threadsByPort() (map[int][]string, error) {
+	all, err := c.loadedThreads()
+	if err != nil {
+		return nil, err
+	}
+	byPort := map[int][]string{}
+	for _, t := range all {
+		if t.ephemeral || t.parent != "" || t.root != "" && t.root != t.id {
+			continue
+		}
+		list, err := c.call("mcpServerStatus/list", map[string]string{"threadId": t.id, "serverName": tuiServer, "detail": "toolsAndAuthOnly"})
+		if err = ignoreRefusal(err); err != nil {
+			return nil, err
+		}
+		for v := range list.Get("data").Elements() {
+			origin, err := url.Parse(v.Object().Get("httpOrigin").Text(0))
+			if err != nil || v.Object().Get("name").Text(0) != tuiServer {
+				continue
+			}
+			if port, err := strconv.Atoi(origin.Port()); err == nil {
+				byPort[port] = append(byPort[port], t.id)
+			}
+		}
+	}
+	return byPort, nil
+}
+
+// Unload implements [launch.Releaser]. The daemon unloads a thread about a minute after its last terminal has left it, or at once when it is
+// archived; it is unarchived in the same moment. A thread without a prompt is left to the daemon: to be archived, it would be stored. Of
+// other servers, whose clients may be anything, nothing is asked.
+func (Adapter) Unload(ctx context.Context, s discover.Session, _ launch.Environment) (unloads bool, err error) {
+	server, path := serverOf(s)
+	if path == "" || s.Path == "" {
+		return false, nil
+	}
+	if args, _ := server.Args(); !parseArgs(args).isDaemon || s.Source != "tui" && s.Source != "exec" {
+		return false, nil
+	}
+	if info, err := os.Stat(s.Path); err != nil || info.Size() == 0 {
+		return false, nil
+	}
+	c, err := ask(ctx, path, server)
+	if err != nil {
+		return false, err
+	}
+	defer c.close()
+	tree, err := c.threadTree(s.ID)
+	if err != nil {
+		return false, err
+	}
+	if slices.ContainsFunc(tree, func(t loadedThread) bool { return t.active }) {
+		return false, errors.New("a turn has begun meanwhile")
+	}
+	if len(tree) == 0 {
+		return true, nil
+	}
+	return true, c.unload(s.ID)
+}
+
+// unload archives a thread and unarchives it. Both requests are sent at once: whatever becomes of this process, the server has both. With
+// a thread, its sub-agents are archived; each is unarchived.
+func (c *rpcClient) unload(id string) error {
+	params := map[string]string{"threadId": id}
+	archive, unarchive := c.lastID+1, c.lastID+2
+	c.lastID += 2
+	for _, r := range []rpcRequest{{archive, "thread/archive", params}, {unarchive, "thread/unarchive", params}} {
+		if err := c.write(r); err != nil {
+			return err
+		}
+	}
+	var archived []string
+	failed, answers := map[int64]error{}, 0
+	for answers < 2 {
+		answer, err := c.receiveObject()
+		if err != nil {
+			return err
+		}
+		switch id := answer.Get("id").Int(); {
+		case answer.Get("method").Text(0) == "thread/archived":
+			archived = append(archived, answer.Get("params").Object().Get("threadId").Text(0))
+		case answer.Get("method") == nil && (id == int64(archive) || id == int64(unarchive)):
+			answers++
+			if problem := answer.Get("error"); problem != nil {
+				failed[id] = &rpcError{"archiving it", problem.Object().Get("message").Text(errorLimit)}
+			}
+		}
+	}
+	if err := failed[int64(archive)]; err != nil {
+		return err
+	}
+	for _, t := range archived {
+		if t == id && failed[int64(unarchive)] == nil {
+			continue
+		}
+		_, err := c.call("thread/unarchive", map[string]string{"threadId": t}) // refused if it has been unarchived with its parent
+		if err = cmp.Or(ignoreRefusal(err), map[bool]error{true: err}[t == id]); err != nil {
+			return fmt.Errorf("%s is archived now, and could not be unarchived: %w", t, err)
+		}
+	}
+	return nil
 }

@@ -1,7 +1,9 @@
 package codex
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -294,4 +296,133 @@ func TestHasMarker(t *testing.T) {
 			t.Errorf("%s: not %t", name, test.want)
 		}
 	}
+}
+
+// Unload archives a session of the daemon and unarchives it, with its sub-agents, if it is stored and in no turn.
+func TestUnload(t *testing.T) {
+	stored := filepath.Join(t.TempDir(), nameA)
+	if err := os.WriteFile(stored, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	family := func() []*fakeThread {
+		return []*fakeThread{{ID: someID, Root: someID}, {ID: childID, Root: someID, Parent: someID}, {ID: otherID, Root: otherID}}
+	}
+	busy := family()
+	busy[1].looks = 1
+	for name, test := range map[string]struct {
+		threads []*fakeThread
+		source  string
+		path    string
+		daemon  bool
+		unloads bool
+		says    string
+	}{
+		"idle":                    {family(), "tui", stored, true, true, ""},
+		"of exec --remote":        {family(), "exec", stored, true, true, ""},
+		"not loaded any more":     {nil, "tui", stored, true, true, ""},
+		"in a turn":               {busy, "tui", stored, true, false, "a turn has begun"},
+		"of another client":       {family(), "vscode", stored, true, false, ""},
+		"nothing is stored of it": {family(), "tui", "", true, false, ""},
+		"in another server":       {family(), "tui", stored, false, false, ""},
+	} {
+		server := startServer(t, test.threads...)
+		args := []string{"app-server", "--listen", "unix://" + server.path}
+		if test.daemon {
+			args = append(args, "--managed-daemon")
+		}
+		s := sessionServedBy(someID, args...)
+		s.Source, s.Path = test.source, test.path
+		unloads, err := (Adapter{}).Unload(t.Context(), s, launch.Environment{})
+		if unloads != test.unloads || (err != nil) != (test.says != "") || err != nil && !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v, %v", name, unloads, err)
+		}
+		asked := strings.Join(server.asked, "; ")
+		if did := strings.Contains(asked, "thread/archive "+someID); did != (test.unloads && test.threads != nil) {
+			t.Errorf("%s: asked %s", name, asked)
+		}
+		for _, f := range test.threads {
+			if f.archived {
+				t.Errorf("%s: %s is archived", name, f.ID)
+			}
+		}
+	}
+}
+
+// The daemon says by the port of which terminal each thread was loaded. Sub-agents and threads that are not stored do not count.
+func TestThreadsByPort(t *testing.T) {
+	server := startServer(t, &fakeThread{ID: someID, Root: someID, port: 4001}, &fakeThread{ID: childID, Root: someID, Parent: someID, port: 4001},
+		&fakeThread{ID: otherID, Root: otherID, port: 4002})
+	s := sessionServedBy(someID, "app-server", "--listen", "unix://"+server.path)
+	c, err := ask(t.Context(), server.path, s.Processes[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	byPort, err := c.threadsByPort()
+	if err != nil || !slices.Equal(byPort[4001], []string{someID}) || !slices.Equal(byPort[4002], []string{otherID}) || len(byPort) != 2 {
+		t.Errorf("%v, %v", byPort, err)
+	}
+}
+
+// The client reads no more of a server's answer than a bounded number of bytes of its header and of a message, and stops when its context
+// ends.
+func TestServerWithEndlessAnswer(t *testing.T) {
+	t.Parallel()
+	messages := func(again func(*websocket.Conn, context.Context) error) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			conn, err := websocket.Accept(w, r, nil)
+			for err == nil {
+				err = again(conn, r.Context())
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	sent := 0
+	for name, test := range map[string]struct {
+		serve http.HandlerFunc
+		want  string
+	}{
+		"a header": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 1<<20)) }, "exceeded"},
+		"a message": {messages(func(c *websocket.Conn, ctx context.Context) error {
+			return c.Write(ctx, websocket.MessageText, make([]byte, maxMessage+1))
+		}), "limited"},
+		"notifications": {messages(func(c *websocket.Conn, ctx context.Context) error {
+			if sent++; sent == 1000 { // nothing else ends it
+				cancel()
+			}
+			return c.Write(ctx, websocket.MessageText, []byte(`{"method":""}`))
+		}), context.Canceled.Error()},
+	} {
+		call := t.Context()
+		if name == "notifications" {
+			call = ctx
+		}
+		c, err := connect(call, serveSocket(t, test.serve), thisProcess(t))
+		if err == nil {
+			c.close()
+			err = errors.New("none")
+		}
+		if !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %s", name, err, test.want)
+		}
+	}
+}
+
+// serveSocket starts a server on a Unix socket.
+func serveSocket(t *testing.T, serve http.HandlerFunc) (path string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ws") // the test's own would be too long for a socket's name
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	path = filepath.Join(dir, "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() { _ = http.Serve(l, serve) }() //nolint:gosec // it ends with the listener
+	return path
 }

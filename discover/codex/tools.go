@@ -1,11 +1,14 @@
 package codex
 
 import (
+	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/native"
+	"agentctl/discover/native/fsread"
 	"agentctl/discover/native/jsonl"
 )
 
@@ -80,4 +83,228 @@ func inputBrief(text string) string {
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return first
+}
+
+// toolResults keeps results of tool calls until their calls come: records are read newest first.
+type toolResults struct {
+	pending map[string]*pendingToolResult
+	bytes   int
+}
+
+// pendingToolResult is what is known about the end of a call.
+type pendingToolResult struct {
+	stored bool // a result has come
+	text   string
+	state  discover.ToolState // by another record than the result, "" if there is none
+}
+
+// The most results that are kept, and their bytes. A damaged file may have no calls for them. Beyond that, all are dropped.
+const (
+	maxPendingResults = 10_000
+	maxPendingBytes   = 64 << 20
+)
+
+func (r *toolResults) pendingResult(id string) *pendingToolResult {
+	if len(r.pending) >= maxPendingResults || r.bytes > maxPendingBytes {
+		*r = toolResults{}
+	}
+	if r.pending == nil {
+		r.pending = map[string]*pendingToolResult{}
+	}
+	if r.pending[id] == nil {
+		r.pending[id] = &pendingToolResult{}
+	}
+	return r.pending[id]
+}
+
+// add adds the result of a call.
+func (r *toolResults) add(e *rolloutRecord) {
+	if id := e.Get("call_id").Text(0); id != "" {
+		got := r.pendingResult(id)
+		if !got.stored {
+			got.stored, got.text = true, outputText(e.Get("output"))
+			r.bytes += len(got.text)
+		}
+	}
+}
+
+// addState adds the state of a call that has ended, by another record than its result.
+func (r *toolResults) addState(id string, o jsonl.Object) {
+	if id == "" {
+		return
+	}
+	var state discover.ToolState
+	switch status, code := o.Get("status").Text(0), o.Get("exit_code").Raw(); {
+	case status == "declined":
+		state = discover.ToolRefused
+	case status == "failed", len(code) > 0 && string(code) != "0" && string(code) != "null":
+		state = discover.ToolFailed
+	case status == "completed":
+		state = discover.ToolDone
+	default:
+		return
+	}
+	if got := r.pendingResult(id); got.state == "" {
+		got.state = state
+	}
+}
+
+// apply sets the state and the output of a call.
+func (r *toolResults) apply(c *discover.ToolCall) {
+	got := r.pending[c.ID]
+	if got == nil || c.ID == "" {
+		return
+	}
+	delete(r.pending, c.ID)
+	r.bytes -= len(got.text)
+	c.Output = got.text
+	state := discover.ToolDone
+	if got.stored {
+		state, c.Output = parseToolResult(c.Name, got.text)
+	}
+	if got.state != "" {
+		state = got.state
+	}
+	c.State = state
+}
+
+// outputText is the text of a result, which is a string, an object or a list of parts.
+func outputText(v jsonl.Value) string {
+	if len(v) > 0 && v[0] == '[' {
+		return joinedText(v)
+	}
+	if len(v) > 0 && v[0] == '{' {
+		return string(v.Raw())
+	}
+	return v.Text(0)
+}
+
+// parseToolResult is how a call ended, by the texts of the agent's tools (SEEN 0.42, 0.104, 0.169), and the command's own output. The
+// results of other tools are not parsed.
+func parseToolResult(tool, text string) (discover.ToolState, string) {
+	switch {
+	case text == "exec command rejected by user", text == "patch rejected by user",
+		strings.HasPrefix(text, "exec_command failed") && strings.Contains(text, "rejected by user"):
+		return discover.ToolRefused, text
+	}
+	for _, failure := range [...]string{
+		"unsupported call: ", "failed to parse function arguments", "exec_command failed", "patch rejected", "approval policy is Never",
+	} {
+		if strings.HasPrefix(text, failure) {
+			return discover.ToolFailed, text
+		}
+	}
+	switch tool {
+	case "exec_command", "write_stdin", "shell", "shell_command", "local_shell", "container.exec", "apply_patch":
+		return parseCommandResult(text)
+	}
+	return discover.ToolDone, text
+}
+
+// abortedByUser ends the result of a command that the user interrupted, or that was waiting for approval then.
+const abortedByUser = "aborted by user"
+
+func parseCommandResult(text string) (discover.ToolState, string) {
+	if o := jsonl.Object(text); strings.HasPrefix(text, "{") && o.Complete() { // {"output":"…","metadata":{"exit_code":0,…}}
+		code := o.Get("metadata").Object().Get("exit_code").Raw()
+		output := o.Get("output").Text(0)
+		if len(code) > 0 && string(code) != "0" {
+			return discover.ToolFailed, output
+		}
+		if len(code) > 0 {
+			return discover.ToolDone, output
+		}
+	}
+	head, output, found := strings.Cut(text, "Output:\n")
+	if !found {
+		head, output = text, text
+	}
+	for line := range strings.Lines(head) {
+		line = strings.TrimSuffix(line, "\n")
+		code, ok := strings.CutPrefix(line, "Process exited with code ")
+		if !ok {
+			code, ok = strings.CutPrefix(line, "Exit code: ")
+		}
+		if !ok {
+			continue
+		}
+		if n, err := strconv.Atoi(code); err == nil {
+			switch {
+			case n == 0:
+				return discover.ToolDone, output
+			case found: // the head before the output has the agent's own lines
+				return discover.ToolFailed, line + "\n" + output
+			}
+			return discover.ToolFailed, text
+		}
+	}
+	if strings.HasSuffix(text, abortedByUser) {
+		if time, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(time, "Wall time: ") {
+			text = rest
+		}
+		return discover.ToolFailed, text
+	}
+	return discover.ToolDone, text
+}
+
+// A command that outlives the time that exec_command waits for continues in the background. The result gives it a number, and the model
+// waits for it, or types into it, with calls of write_stdin that have this number (READ, SEEN 0.169).
+const (
+	writeStdinTool = "write_stdin"
+	backgroundText = "running with session ID "
+	// commandSearchLimit is the number of bytes that are searched for the call that began the command.
+	commandSearchLimit = 4 << 20
+)
+
+// setBackgroundCommand sets the brief of a write_stdin call to its command.
+func (b *messageBuilder) setBackgroundCommand(c *discover.ToolCall, at int64) {
+	if c.Name != writeStdinTool || c.Brief != "" {
+		return
+	}
+	number := string(jsonl.Object(c.Input).Get("session_id").Raw())
+	if number == "" {
+		return
+	}
+	command, known := b.commands[number]
+	if !known {
+		command = backgroundCommand(b.file.Head(at), number)
+		if b.commands == nil {
+			b.commands = map[string]string{}
+		}
+		b.commands[number] = command
+	}
+	c.Brief = command
+}
+
+// backgroundCommand finds the newest command of this number. It reads backwards to a result that contains the number, and on to the
+// call of that result. If the call is a write_stdin itself, it continues to an older result.
+func backgroundCommand(f *fsread.File, number string) (command string) {
+	results := map[string]bool{}
+	_, err := f.Backward(commandSearchLimit, func(l fsread.Line) bool {
+		r, ok := decodeRecord(l.Bytes, "")
+		switch {
+		case !ok || l.Cut:
+		case r.Kind == kindToolResult && bytes.Contains(l.Bytes, []byte(backgroundText)) && r.Complete(l.Bytes):
+			if isBackgroundResult(outputText(r.Get("output")), number) {
+				results[r.Get("call_id").Text(0)] = true
+			}
+		case r.Kind == kindToolCall && results[r.Get("call_id").Text(0)] && r.Complete(l.Bytes):
+			if c, ok := parseToolCall(&r); ok && c.Name != writeStdinTool {
+				command = c.Brief
+				return false
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return "" // unknown; where it matters, the reader of the messages reports the error
+	}
+	return command
+}
+
+// isBackgroundResult reports whether a result says that its command continues under this number.
+func isBackgroundResult(text, number string) bool {
+	_, rest, ok := strings.Cut(text, backgroundText)
+	rest, ok2 := strings.CutPrefix(rest, number)
+	return ok && ok2 && (rest == "" || rest[0] < '0' || rest[0] > '9')
 }

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"strconv"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
+	"agentctl/discover/native/jsonl"
 )
 
 // threadUsage is a thread and what it used.
@@ -102,4 +105,164 @@ func disjoint(t discover.Tokens) discover.Tokens {
 	t.In = max(t.In-t.CacheRead-t.CacheWrite, 0)
 	t.Total, t.Context, t.Window = t.In+t.CacheRead+t.CacheWrite+t.Out, 0, 0
 	return t
+}
+
+// answerUsage is what an answer used, as Codex counts it: input includes what was read from the cache, output the reasoning.
+type answerUsage struct {
+	// Time is when it was recorded. With From it is what only the total has, and was used between the two.
+	Time, From time.Time
+	Model      string // "" if the rollout does not say
+	Tokens     discover.Tokens
+}
+
+// answersByTotal are the answers of a rollout, by both of the totals that Codex records; see [twoTotals].
+type answersByTotal struct{ records, counts answerList }
+
+// answerList is a list of answers and their sum.
+type answerList struct {
+	all []answerUsage
+	sum discover.Tokens
+}
+
+func (l *answerList) add(a answerUsage) {
+	if inAndOut(a.Tokens) > 0 {
+		l.all, l.sum = append(l.all, a), addTokens(l.sum, a.Tokens)
+	}
+}
+
+// Larger returns the answers by the larger total, and that total.
+func (a *answersByTotal) Larger() ([]answerUsage, discover.Tokens) {
+	if inAndOut(a.records.sum) >= inAndOut(a.counts.sum) {
+		return a.records.all, a.records.sum
+	}
+	return a.counts.all, a.counts.sum
+}
+
+// readAnswers reads the answers of a rollout, without those that it has inherited.
+func readAnswers(f *fsread.File, h *rolloutHead) (answersByTotal, error) {
+	x := answerReader{thread: h.ThreadID()}
+	if h.Meta.HasBase() {
+		inherited, err := readInherited(f, x.thread)
+		if err != nil {
+			return answersByTotal{}, err
+		}
+		x.count, x.from = inherited.counts, inherited.firstOwn
+	}
+	_, err := f.Forward(0, 0, x.addLine)
+	return x.answersByTotal, err
+}
+
+// answerReader reads the answers of a rollout. Records come oldest first.
+type answerReader struct {
+	answersByTotal
+	thread string
+	from   int64           // older records are copies of another thread's
+	model  string          // of the turn
+	count  discover.Tokens // the newest count
+}
+
+func (x *answerReader) addLine(l fsread.Line) bool {
+	r, ok := decodeRecord(l.Bytes, x.thread)
+	switch {
+	case !ok || l.Offset < x.from:
+	case r.Kind == kindTurnContext && r.Complete(l.Bytes):
+		x.model = r.Get("model").Text(0)
+	case r.Kind == kindTokenUsage && r.Complete(l.Bytes):
+		x.records.add(answerUsage{Time: r.Time(), Model: x.model, Tokens: parseTokens(r.Get("usage").Object())})
+	case r.Kind == kindTokenCount && r.Complete(l.Bytes):
+		x.addCount(&r, r.Get("info").Object())
+	}
+	return true
+}
+
+// addCount adds a count, which may repeat the one before it. If only its total is set, the context was full, and the counts start
+// again.
+func (x *answerReader) addCount(r *rolloutRecord, info jsonl.Object) {
+	if len(info) == 0 || info[0] != '{' {
+		return
+	}
+	total := parseTokens(info.Get("total_token_usage").Object())
+	used := subtractTokens(total, x.count)
+	if inAndOut(total) > 0 {
+		x.counts.add(answerUsage{Time: r.Time(), Model: x.model, Tokens: used})
+	}
+	x.count = total
+}
+
+// quotaFinder finds how much of the provider's limits is used. Records come newest first. The counts (token_count) contain the limits,
+// as the provider stated them in its last answer.
+type quotaFinder struct {
+	quotas []discover.Quota
+	found  bool // the newest count has come
+	// refusal is the error of a newer request that the provider refused, refusedAt its time.
+	refusal   string
+	refusedAt time.Time
+}
+
+// addFailure adds the end of a turn, which may have failed because of a limit (0.147 and later; older versions do not record why).
+func (l *quotaFinder) addFailure(r *rolloutRecord) {
+	reason := r.Get("error").Object().Get("codex_error_info")
+	if !l.found && l.refusal == "" && (reason.Text(0) == "usage_limit_exceeded" || httpStatus(reason.Object()) == 429) {
+		l.refusal, l.refusedAt = r.Get("error").Object().Get("message").Text(0), r.Time()
+	}
+}
+
+// httpStatus is the HTTP status of a failure, as in {"response_too_many_failed_attempts":{"http_status_code":429}}.
+func httpStatus(info jsonl.Object) int64 {
+	for _, v := range info.Members() {
+		return v.Object().Get("http_status_code").Int()
+	}
+	return 0
+}
+
+// addCount adds a token_count.
+func (l *quotaFinder) addCount(r *rolloutRecord) {
+	if l.found {
+		return
+	}
+	l.found = true
+	stated := r.Get("rate_limits").Object()
+	prefix := ""
+	if id := stated.Get("limit_id").Text(0); id != "" && id != "codex" {
+		prefix = id + " "
+	}
+	for _, name := range [...]string{"primary", "secondary"} {
+		if q, ok := parseQuota(stated.Get(name).Object(), r.Time()); ok {
+			q.Name = prefix + name
+			l.quotas = append(l.quotas, q)
+		}
+	}
+}
+
+// parseQuota parses {"used_percent":42.5,"window_minutes":300,"resets_at":1795298576}. Older versions record the seconds until the
+// reset instead.
+func parseQuota(o jsonl.Object, at time.Time) (q discover.Quota, ok bool) {
+	used, err := strconv.ParseFloat(string(o.Get("used_percent").Raw()), 64)
+	if err != nil {
+		return q, false
+	}
+	q.Used, q.Time = &used, at
+	if reset := o.Get("resets_at").Int(); reset > 0 {
+		q.Resets = time.Unix(reset, 0).UTC()
+	} else if in := o.Get("resets_in_seconds").Int(); in > 0 && !at.IsZero() {
+		q.Resets = at.Add(time.Duration(in) * time.Second)
+	}
+	return q, true
+}
+
+// list is the limits. The refusal belongs to those that are used up or, if none is, to a limit of its own.
+func (l *quotaFinder) list() []discover.Quota {
+	if l.refusal == "" {
+		return l.quotas
+	}
+	known := false
+	for i := range l.quotas {
+		if q := &l.quotas[i]; *q.Used >= 100 {
+			q.Reached, q.Text, q.Time, known = true, l.refusal, l.refusedAt, true
+		}
+	}
+	if known {
+		return l.quotas
+	}
+	return append(l.quotas, discover.Quota{Reached: true, Text: l.refusal, Time: l.refusedAt})
 }

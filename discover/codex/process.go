@@ -1,0 +1,219 @@
+package codex
+
+import (
+	"context"
+	"iter"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/native/fsread"
+	"agentctl/proc"
+)
+
+// candidates yields the live processes that may be Codex's: those whose names mention it, those that hold a lock of a home, and in a
+// thorough table those that have a rollout or a lock open. [inspect] tells whether one is.
+func candidates(table *proc.Table, homes []discover.Home) iter.Seq[proc.Process] {
+	signs := proc.Signs{Name: mentionsCodex, PIDs: table.LockHolders(lockFiles(homes)...), File: isThreadFile}
+	return func(yield func(proc.Process) bool) {
+		for p := range table.Candidates(signs) {
+			if p.Alive() && !isUnexecedFork(table, p) && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// lockFiles are the lock files of the homes.
+func lockFiles(homes []discover.Home) (files []string) {
+	for _, h := range homes {
+		dir := filepath.Join(h.Dir, locksDir)
+		names, _ := fsread.ReadDir(context.Background(), dir) // it may well not exist
+		for _, n := range names {
+			if _, ok := parseLockName(n.Name()); ok {
+				files = append(files, filepath.Join(dir, n.Name()))
+			}
+		}
+	}
+	return files
+}
+
+// inspect reads what a candidate has open, and reports whether it is Codex's. A process is, whatever its program is called, if it holds a
+// thread's lock or writes a rollout; if its name mentions Codex and it has another file of a home open; or if it runs the agent's own
+// binary by its name. Those who only read rollouts are not.
+func inspect(p proc.Process) (files openFiles, own bool, err error) {
+	files, err = readOpenFiles(p)
+	return files, isCodex(p) || len(files.threads) > 0 || files.ofHome && (mentionsCodex(p.Exe) || mentionsCodex(p.Name)), err
+}
+
+// mentionsCodex reports whether the name of a program, or its path, says Codex in any way: codex-raw, .codex-unwrapped, codex-acp.
+func mentionsCodex(name string) bool {
+	return strings.Contains(strings.ToLower(filepath.Base(name)), "codex")
+}
+
+// isCodex reports whether a process runs Codex's binary by its name. It goes by the executable, never by a word of the command line. npm and
+// the daemon's copy name it "codex" (SEEN 0.42–0.171), the release archives by platform. npm's wrapper is node, and no Codex process.
+// Where the executable cannot be seen (another user's process), the kernel's short name decides.
+func isCodex(p proc.Process) bool {
+	if p.Exe == "" {
+		return proc.ProgramName(p.Name) == "codex"
+	}
+	return isBinary(p.Exe)
+}
+
+func isBinary(exe string) bool {
+	base := proc.ProgramName(exe)
+	return base == "codex" || strings.HasPrefix(base, "codex-x86_64-") || strings.HasPrefix(base, "codex-aarch64-")
+}
+
+// isUnexecedFork reports whether p is a child that a Codex process has forked and that has not called exec yet. It still has its
+// parent's command line and open files, and is no agent of its own.
+func isUnexecedFork(table *proc.Table, p proc.Process) bool {
+	parent, ok := table.ByPID(p.Parent)
+	if !ok || !parent.Alive() || parent.Exe != p.Exe {
+		return false
+	}
+	args, err := p.Args()
+	parentArgs, err2 := parent.Args()
+	return err == nil && err2 == nil && len(args) > 0 && slices.Equal(args, parentArgs)
+}
+
+// IsAgentProcess implements [discover.MarkerReader]. Under the name of one of its tools, the binary is a tool.
+func (Adapter) IsAgentProcess(p proc.Process) bool {
+	if !isCodex(p) {
+		return false
+	}
+	args, err := p.Args()
+	return err != nil || len(args) == 0 || !isToolName(args[0])
+}
+
+// IsSandbox implements [discover.Sandboxer]. The sandbox around one command of a thread's tools is Codex's binary under another name,
+// with the thread's marker. It has its own pid namespace: the sandbox is the first process that a command can see (SEEN 0.169; in
+// 0.104 the sandbox hides only what the agent has open).
+func (Adapter) IsSandbox(p proc.Process) bool {
+	if !isCodex(p) {
+		return false
+	}
+	args, err := p.Args()
+	return err == nil && len(args) > 0 && filepath.Base(args[0]) == sandboxName
+}
+
+const sandboxName = "codex-linux-sandbox"
+
+// isThreadFile reports whether an open file of this name can link its process to a thread.
+func isThreadFile(path string) bool {
+	base := filepath.Base(path)
+	if _, ok := parseRolloutName(base); ok {
+		return true
+	}
+	_, ok := parseLockName(base)
+	return ok && filepath.Base(filepath.Dir(path)) == locksDir
+}
+
+// openFiles is what a process's descriptors show.
+type openFiles struct {
+	threads []threadFiles // by ID
+	// watchesFiles: the process has an inotify descriptor. A process that runs threads watches their configuration, from before its
+	// first thread on. A TUI that shows the daemon's threads does not (SEEN 0.104, 0.169; Linux).
+	watchesFiles bool
+	// descriptorsNamed: the kernel names descriptors that are not files, so that a missing inotify descriptor means something.
+	descriptorsNamed bool
+	// ofHome: it has a file of a home open that only Codex keeps open. A client of the daemon has its own lock among them.
+	ofHome bool
+}
+
+// isHomeFile reports whether a path is that of a file that every Codex process has open while it runs: its databases, or the lock of its
+// directory of links (SEEN 0.130–0.171).
+func isHomeFile(path string) bool {
+	base := filepath.Base(path)
+	return strings.HasSuffix(base, ".sqlite") && (strings.HasPrefix(base, "state_") || strings.HasPrefix(base, "logs_")) ||
+		base == ".lock" && strings.HasPrefix(filepath.Base(filepath.Dir(path)), "codex-arg0")
+}
+
+// threadFiles is the evidence for one thread: the lock that the process holds, the rollout that it writes, or both.
+type threadFiles struct {
+	id            string
+	lock, rollout *proc.OpenFile
+}
+
+func readOpenFiles(p proc.Process) (openFiles, error) {
+	var e openFiles
+	files, err := p.OpenFiles(func(path string) bool {
+		if name, ok := strings.CutPrefix(path, "anon_inode:"); ok {
+			e.descriptorsNamed = true
+			e.watchesFiles = e.watchesFiles || name == "inotify"
+		}
+		e.ofHome = e.ofHome || isHomeFile(path)
+		return isThreadFile(path)
+	})
+	for _, f := range files {
+		e.add(f)
+	}
+	e.ofHome = e.ofHome || len(e.threads) > 0
+	sort.Slice(e.threads, func(i, j int) bool { return e.threads[i].id < e.threads[j].id })
+	return e, err
+}
+
+// add records an open file if it is evidence. A Codex process also opens rollouts of other threads for reading when it starts, and
+// lock files of others to see whether they are locked.
+func (e *openFiles) add(f proc.OpenFile) {
+	base := filepath.Base(f.Path)
+	if name, ok := parseRolloutName(base); ok && f.Writable {
+		e.thread(name.id).rollout = &f
+	}
+	if id, ok := parseLockName(base); ok && isLockHeld(f) {
+		e.thread(id).lock = &f
+	}
+}
+
+// isLockHeld reports whether a lock file is locked through this descriptor. Only Linux shows that. Elsewhere a lock file that is open
+// for writing counts as locked.
+func isLockHeld(f proc.OpenFile) bool {
+	return f.WriteLocked || runtime.GOOS != "linux" && f.Writable
+}
+
+func (e *openFiles) thread(id string) *threadFiles {
+	i := slices.IndexFunc(e.threads, func(t threadFiles) bool { return t.id == id })
+	if i < 0 {
+		i = len(e.threads)
+		e.threads = append(e.threads, threadFiles{id: id})
+	}
+	return &e.threads[i]
+}
+
+// threadKey is set in the environment of every command that a thread's tools run (SEEN 0.104–0.169). A Codex process that has it was
+// started from inside that thread; it does not run it.
+const threadKey = "CODEX_THREAD_ID"
+
+// rootKey is set with [threadKey], to the thread at the root of the tree of sub-agents (SEEN 0.169).
+const rootKey = "CODEX_SESSION_ID"
+
+// ReadMarker implements [discover.MarkerReader]. The variables name the thread whose tool started the process.
+func (Adapter) ReadMarker(getenv func(string) string) (marker discover.EnvMarker, ok bool) {
+	thread := getenv(threadKey)
+	if !isThreadID(thread) {
+		return discover.EnvMarker{}, false
+	}
+	return discover.EnvMarker{Session: thread, Root: getenv(rootKey)}, true
+}
+
+// MarkerKeys are the variables that [Adapter.ReadMarker] reads.
+func (Adapter) MarkerKeys() []string { return []string{threadKey, rootKey} }
+
+// HasMarker reports whether a tool of the session, or of one of its sub-agents, started p.
+func (Adapter) HasMarker(p proc.Process, s discover.Session) bool {
+	env, err := p.Env(threadKey, rootKey)
+	return err == nil && s.ID != "" && (env[threadKey] == s.ID || env[rootKey] == s.ID)
+}
+
+// ScrubbedEnv are the variables that Codex sets for the commands of a thread (SEEN 0.104, 0.169), and that npm's launcher sets for the
+// thread's own process. CODEX_HOME and CODEX_SQLITE_HOME are not among them: they are the user's settings.
+func (Adapter) ScrubbedEnv() []string {
+	return []string{
+		threadKey, rootKey, "CODEX_TOOL_CALL_ID", "CODEX_VERSION", "CODEX_CI", "CODEX_PERMISSION_PROFILE", "CODEX_SANDBOX*",
+		"CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS", "CODEX_MANAGED_*",
+	}
+}

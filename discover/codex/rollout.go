@@ -1,0 +1,365 @@
+package codex
+
+import (
+	"bytes"
+	"cmp"
+	"strconv"
+	"strings"
+	"time"
+
+	"agentctl/discover/native"
+	"agentctl/discover/native/jsonl"
+)
+
+// rolloutRecord is one line of a rollout: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}. There are two dialects: legacy files have events
+// such as user_message, paginated files have item_completed with an item. The kinds are the same for both.
+type rolloutRecord struct {
+	Kind      recordKind
+	timestamp jsonl.Value
+	payload   jsonl.Object
+	// body is what the record is about: the payload or its item.
+	body jsonl.Object
+	// item: body is an item, which may have its own ID.
+	item bool
+}
+
+// decodeRecord reads a line of this thread's rollout as far as needed to know its kind. That costs the same for a line of any length, and
+// believes what the line claims to be: [rolloutRecord.Complete] reports whether it is.
+func decodeRecord(line []byte, thread string) (r rolloutRecord, ok bool) {
+	var envelope []byte
+	for key, value := range jsonl.Object(line).Members() {
+		switch string(key) {
+		case "timestamp":
+			r.timestamp = value
+		case "type":
+			envelope = shortString(value)
+		case "payload":
+			r.payload = jsonl.Object(value)
+		}
+		if r.payload != nil && envelope != nil {
+			break
+		}
+	}
+	if r.payload == nil || envelope == nil {
+		return r, false
+	}
+	r.body = r.payload
+	switch string(envelope) {
+	case "session_meta":
+		r.Kind = kindSessionMeta
+	case "turn_context":
+		r.Kind = kindTurnContext
+	case "compacted":
+		r.Kind = kindContextCompacted
+	case "token_usage_record":
+		r.Kind = r.forThread(kindTokenUsage, thread)
+	case "event_msg":
+		r.Kind = r.eventKind(thread)
+	case "response_item":
+		r.Kind = r.responseItemKind()
+	}
+	return r, true
+}
+
+// typeName is the payload's type. Codex writes it first.
+func (r *rolloutRecord) typeName() []byte { return shortString(r.Get("type")) }
+
+// shortString is the content of a short string without escapes.
+func shortString(v jsonl.Value) []byte {
+	const longest = 64
+	v = v[:min(len(v), longest)]
+	if len(v) == 0 || v[0] != '"' {
+		return nil
+	}
+	n := bytes.IndexByte(v[1:], '"')
+	if n < 0 {
+		return nil
+	}
+	return v[1 : 1+n]
+}
+
+// Complete reports whether the line is one complete record – not cut off, torn or run into another – and limits the payload to it.
+func (r *rolloutRecord) Complete(line []byte) bool {
+	n := r.payload.Len(func([]byte, jsonl.Value) int { return 0 })
+	rest := r.payload[n:]
+	r.payload = r.payload[:n]
+	last := string(bytes.TrimSpace(rest)) == "}" // the usual case: the payload is the last member
+	return n > 0 && (last || jsonl.Object(line).Complete())
+}
+
+// Get returns a member of the payload, nil if there is none.
+func (r *rolloutRecord) Get(name string) jsonl.Value { return r.payload.Get(name) }
+
+// Time is when the record was written, in UTC. It is zero if the record does not say.
+func (r *rolloutRecord) Time() time.Time { return r.timestamp.Time() }
+
+// Text is the text of a message or an item, or the description of what a review is about.
+func (r *rolloutRecord) Text() string {
+	if r.Kind == kindReviewEntered {
+		return r.body.Get("user_facing_hint").Text(0)
+	}
+	if content := r.body.Get("content"); content != nil {
+		return joinedText(content)
+	}
+	return cmp.Or(r.body.Get("message").Text(0), r.body.Get("text").Text(0))
+}
+
+// joinedText is the text of all parts of a message. Images have none.
+func joinedText(content jsonl.Value) string {
+	var b strings.Builder
+	for part := range content.Elements() {
+		b.WriteString(part.Object().Get("text").Text(0))
+	}
+	return b.String()
+}
+
+// recordKind is the kind of a record.
+type recordKind uint8
+
+// The kinds of records.
+const (
+	kindUnknown          recordKind = iota // of no interest here, or another thread's
+	kindSessionMeta                        // the first record of a rollout
+	kindTurnContext                        // the settings that a turn runs with
+	kindSettingsApplied                    // the settings that the next turn would run with
+	kindTurnStarted                        // a turn began
+	kindTurnCompleted                      // a turn ended by itself, with or without an error
+	kindTurnAborted                        // a turn was interrupted
+	kindTurnError                          // the agent reported an error, which ends the turn
+	kindReviewEntered                      // a review began
+	kindReviewExited                       // a review ended
+	kindContextCompacted                   // the model's context was replaced
+	kindCompactionShown                    // a message to the user about it
+	kindTurnsRolledBack                    // the user took back the newest turns
+	kindTokenCount                         // the thread's token count so far
+	kindTokenUsage                         // the tokens of one answer (0.160 and later)
+	kindUserText                           // the user's words
+	kindInjectedText                       // the agent's words under the user's name (0.42)
+	kindAgentText                          // the model's words
+	kindReasoning                          // the model's reasoning
+	kindAgentItem                          // the model's words once more, as an item of the conversation with the model
+	kindOtherItem                          // another item of it: instructions, a command that the user typed
+	kindToolCall                           // a tool call that has a result
+	kindServerToolCall                     // a tool call that may have none: of the model's server, or of the oldest versions
+	kindToolResult                         // the result of a tool call
+	kindOtherEvent                         // any other event; it may contain the end of a tool call
+)
+
+// eventKind is the kind of an event (event_msg).
+func (r *rolloutRecord) eventKind(thread string) recordKind {
+	name := r.typeName()
+	switch string(name) {
+	case "":
+		return kindUnknown
+	case "item_completed":
+		r.body, r.item = r.Get("item").Object(), true
+		return r.forThread(itemKind(shortString(r.body.Get("type"))), thread)
+	case "thread_settings_applied":
+		return r.forThread(kindSettingsApplied, thread)
+	case "task_started":
+		return kindTurnStarted
+	case "task_complete":
+		return kindTurnCompleted
+	case "turn_aborted":
+		return kindTurnAborted
+	case "error":
+		return kindTurnError
+	case "thread_rolled_back":
+		return kindTurnsRolledBack
+	case "token_count":
+		return kindTokenCount
+	}
+	return cmp.Or(r.legacyEventKind(name), kindOtherEvent)
+}
+
+// itemKind is the kind of an item_completed event in a paginated file (SEEN 0.147 and later) by the type of its item.
+func itemKind(name []byte) recordKind {
+	switch string(name) {
+	case "EnteredReviewMode":
+		return kindReviewEntered
+	case "ExitedReviewMode":
+		return kindReviewExited
+	case "ContextCompaction":
+		return kindCompactionShown
+	case "UserMessage":
+		return kindUserText
+	case "AgentMessage", "Plan":
+		return kindAgentText
+	}
+	return kindOtherEvent
+}
+
+// responseItemKind is the kind of an item of the conversation with the model (response_item).
+func (r *rolloutRecord) responseItemKind() recordKind {
+	r.item = true
+	switch name := r.typeName(); {
+	case string(name) == "reasoning":
+		return kindReasoning
+	case string(name) == "function_call", string(name) == "custom_tool_call":
+		return kindToolCall
+	case string(name) == "local_shell_call", string(name) == "web_search_call":
+		return kindServerToolCall
+	case bytes.HasSuffix(name, []byte("_output")):
+		return kindToolResult
+	case string(name) == "message" && string(shortString(r.Get("role"))) == "assistant":
+		return kindAgentItem
+	}
+	return kindOtherItem
+}
+
+// forThread is the kind of a record that may belong to another thread, and [kindUnknown] if it does. The parent of a review gets a copy of
+// the reviewer's records, which name the reviewer's thread (SEEN 0.169).
+func (r *rolloutRecord) forThread(kind recordKind, thread string) recordKind {
+	if of := shortString(r.Get("thread_id")); len(of) > 0 && string(of) != thread {
+		return kindUnknown
+	}
+	return kind
+}
+
+// FromModel reports whether a record is an item that the model wrote in the conversation with it.
+func (k recordKind) FromModel() bool {
+	return k == kindAgentItem || k == kindReasoning || k == kindToolCall || k == kindServerToolCall
+}
+
+// conversationPart is the part of a record in the conversation.
+type conversationPart uint8
+
+const (
+	partNone   conversationPart = iota
+	partInput                   // the user's words or a tool's output: an answer of the model is due
+	partOutput                  // an answer of the model
+	partCall                    // a tool call of the model
+)
+
+// part is the record's part in the conversation. The agent's additions to the conversation are user messages too.
+func (k recordKind) part() conversationPart {
+	switch k {
+	case kindUserText, kindInjectedText, kindToolResult:
+		return partInput
+	case kindAgentText, kindAgentItem, kindContextCompacted, kindCompactionShown, kindReviewExited:
+		return partOutput
+	case kindToolCall, kindServerToolCall, kindReasoning:
+		return partCall
+	}
+	return partNone
+}
+
+// legacyEventKind is the kind of an event that only legacy files have, [kindUnknown] for any other. Exec wrote such files up to 0.147, the
+// terminal interface up to 0.130 (SEEN 0.42–0.147), and a newer version that resumes a legacy file continues it so (SEEN 0.169).
+// Paginated files have an item_completed event instead; see [itemKind].
+func (r *rolloutRecord) legacyEventKind(name []byte) recordKind {
+	switch string(name) {
+	case "entered_review_mode":
+		return kindReviewEntered
+	case "exited_review_mode":
+		return kindReviewExited
+	case "context_compacted":
+		return kindCompactionShown
+	case "user_message":
+		// 0.42 also records the agent's own words as the user's, with another kind.
+		if kind := string(shortString(r.Get("kind"))); kind != "" && kind != "plain" {
+			return kindInjectedText
+		}
+		return kindUserText
+	case "agent_message":
+		return kindAgentText
+	case "agent_reasoning":
+		return kindReasoning
+	}
+	return kindUnknown
+}
+
+// isThreadID reports whether s is a UUID in lower case.
+func isThreadID(s string) bool { return len(s) == native.UUIDLen && native.IsUUIDPrefix(s, false) }
+
+// threadCreated is the time at which the thread with this ID, or with an ID that begins like this, was created. Codex's IDs are UUIDs of
+// version 7, which begin with 48 bits of milliseconds since 1970. It is not ok for an ID of another version, or for fewer digits.
+func threadCreated(id string) (time.Time, bool) {
+	digits := strings.ReplaceAll(id, "-", "")
+	if len(digits) < 12 || len(digits) > 12 && digits[12] != '7' {
+		return time.Time{}, false
+	}
+	ms, err := strconv.ParseInt(digits[:12], 16, 64)
+	if err != nil {
+		return time.Time{}, false
+	}
+	return time.UnixMilli(ms).UTC(), true
+}
+
+// parseThreadID is the ID of a thread in a value, "" if the value is none.
+func parseThreadID(v jsonl.Value) string {
+	if id := v.Text(0); isThreadID(id) {
+		return id
+	}
+	return ""
+}
+
+const (
+	uuidLen       = native.UUIDLen
+	stampLen      = len("2026-11-20T19-09-05")
+	plainExt      = ".jsonl"
+	compressedExt = ".jsonl.zst"
+	lockExt       = ".lock"
+)
+
+// rolloutName is a parsed file name: rollout-<local time>-<thread>.jsonl, with .zst appended if it is compressed. Files that begin
+// with an edited prompt have _<segment> after the thread.
+type rolloutName struct{ id, segment string }
+
+func parseRolloutName(name string) (rolloutName, bool) {
+	rest, ok := strings.CutPrefix(name, "rollout-")
+	if !ok || len(rest) < stampLen+1+uuidLen || rest[stampLen] != '-' {
+		return rolloutName{}, false
+	}
+	rest = rest[stampLen+1:]
+	id, rest := rest[:uuidLen], rest[uuidLen:]
+	segment := ""
+	if more, ok := strings.CutPrefix(rest, "_"); ok && len(more) > uuidLen && isThreadID(more[:uuidLen]) {
+		segment, rest = more[:uuidLen], more[uuidLen:]
+	}
+	if !isThreadID(id) || rest != plainExt && rest != compressedExt {
+		return rolloutName{}, false
+	}
+	return rolloutName{id: id, segment: segment}, true
+}
+
+// parseLockName returns the thread that a lock file is named after.
+func parseLockName(name string) (id string, ok bool) {
+	id, ok = strings.CutSuffix(name, lockExt)
+	return id, ok && isThreadID(id)
+}
+
+// dayRange is a range of date directories ("2026/11/20"), both ends included. The zero value is all of them.
+type dayRange struct{ from, to string }
+
+// daysOfID returns the directories that may contain a thread of this ID. Directories are named by local time, which is never more
+// than a day away from UTC, wherever the machine was.
+func daysOfID(id string) (dayRange, bool) {
+	t, ok := threadCreated(id)
+	if !ok {
+		return dayRange{}, false
+	}
+	return dayRange{t.AddDate(0, 0, -1).Format(dayLayout), t.AddDate(0, 0, 1).Format(dayLayout)}, true
+}
+
+// dayLayout is the format of a date directory below [sessionsDir].
+const dayLayout = "2006/01/02"
+
+// contains reports whether a directory such as "2026", "2026/11" or "2026/11/20" is in the range or above a part of it.
+func (d dayRange) contains(folder string) bool {
+	n := len(folder)
+	return d == dayRange{} || n <= len(d.from) && folder >= d.from[:n] && folder <= d.to[:n]
+}
+
+// Directories of a home.
+const (
+	sessionsDir = "sessions"
+	archiveDir  = "archived_sessions"
+	locksDir    = "thread-writer-locks"
+)
+
+// isArchived reports whether a rollout is in the archive.
+func isArchived(path string) bool {
+	folder := path[:max(strings.LastIndexByte(path, '/'), 0)]
+	return folder[strings.LastIndexByte(folder, '/')+1:] == archiveDir
+}
