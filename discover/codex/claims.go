@@ -63,30 +63,25 @@ func (c *claimBuilder) addProcess(table *proc.Table, p proc.Process) {
 		in = invocationOf(p, args)
 	}
 	if in.role == helper && argsErr == nil {
-		if in.remoteTUI && err == nil {
+		switch {
+		case in.remoteTUI && err == nil:
 			in.role = tui
-			s := c.newAgentProcess(p, in)
-			s.ofHome = files.ofHome
-			c.addClient(s)
+		case len(files.threads) == 0:
 			return
+		default:
+			in.role = server // a command that holds a thread for a moment, or a tool that has inherited it
 		}
-		if len(files.threads) == 0 {
-			return
-		}
-		in.role = server // a command that holds a thread for a moment, or a tool that has inherited it
 	}
 	client := func() bool { return in.role == tui && !in.noDaemon && daemonRuns(table, p) }
 	s := c.newAgentProcess(p, in)
 	s.ofHome = files.ofHome || err != nil
-	outdated := belowFloor(s.claim.Version)
 	switch {
-	case outdated != "":
-		c.addUnreadable(s, outdated)
-		c.addOutdatedThreads(s, files, outdated)
+	case in.remoteTUI && in.role == tui:
+		c.addClient(s)
 	case err != nil && !client():
-		c.addUnreadable(s, fmt.Sprintf("its open files: %v", err))
+		c.addUnreadable(s, err)
 	case err != nil:
-	case len(files.threads) > 0 || in.mayRunThreads(files, client):
+	case s.claim.Unreadable != "" || len(files.threads) > 0 || in.mayRunThreads(files, client):
 		c.addThreads(s, files)
 	default:
 		c.addClient(s)
@@ -113,6 +108,7 @@ func (c *claimBuilder) newAgentProcess(p proc.Process, in invocation) agentProce
 		Agent: agentName, Process: p.ID, Version: binaryVersion(p.Exe), Shared: in.role == server,
 		Home: c.homes.listedHome(processHome(p)),
 	}
+	claim.Unreadable = belowFloor(claim.Version)
 	if shared, err := p.SharesRoot(); claim.Home == "" && err == nil && !shared {
 		claim.Home = p.PathInRoot("") // no home of ours: its threads may have the IDs of ours
 	}
@@ -153,23 +149,12 @@ func (t threadFiles) hasRecords() bool {
 	return err == nil && info.Size() > 0
 }
 
-// addUnreadable adds the claims of a process that is not looked into.
-func (c *claimBuilder) addUnreadable(s agentProcess, why string) {
+// addUnreadable adds the claims of a process whose open files cannot be read.
+func (c *claimBuilder) addUnreadable(s agentProcess, err error) {
 	claim := s.presenceClaim()
-	claim.Unreadable, claim.HideIfUnlinked = why, false
+	claim.Unreadable, claim.HideIfUnlinked = fmt.Sprintf("its open files: %v", err), false
 	c.claims = append(c.claims, claim)
 	c.addArgvClaim(s)
-}
-
-// addOutdatedThreads adds the threads whose rollouts a process of a version that is not supported has open for writing.
-func (c *claimBuilder) addOutdatedThreads(s agentProcess, files openFiles, why string) {
-	for _, t := range files.threads {
-		claims, _ := c.threadClaims(s, t, true)
-		for _, claim := range claims {
-			claim.Strength, claim.Unreadable = discover.Weak, why
-			c.claims = append(c.claims, claim)
-		}
-	}
 }
 
 // mayRunThreads reports whether a process without a thread's files may run one. Where the descriptors of a TUI do not show whether it
@@ -191,7 +176,7 @@ func (s agentProcess) presenceClaim() discover.Claim {
 	claim.Strength, claim.Kind = discover.Exact, "process"
 	claim.Detail = fmt.Sprintf("runs %s", cmp.Or(s.Exe, s.Name))
 	claim.Source, claim.Dir, claim.Turn = s.sourceName(), s.newThreadDir(s.Process), s.initialTurn()
-	claim.HideIfUnlinked, claim.NameOnly = s.role == server, !s.ofHome
+	claim.HideIfUnlinked, claim.NameOnly = s.role == server && claim.Unreadable == "", !s.ofHome
 	return claim
 }
 
@@ -199,7 +184,9 @@ func (s agentProcess) presenceClaim() discover.Claim {
 // its turn stands.
 func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (claims []discover.Claim, stored bool) {
 	claim := s.claim
-	claim.Session, claim.Strength = t.id, discover.Exact
+	if claim.Session, claim.Strength = t.id, discover.Exact; claim.Unreadable != "" {
+		claim.Strength = discover.Weak // nobody has checked what this version does
+	}
 	entry, ok, known := c.locate(s, &claim, t)
 	if !known {
 		return nil, false

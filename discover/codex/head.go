@@ -1,7 +1,9 @@
 package codex
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,34 +104,24 @@ func (m *sessionMeta) HasBase() bool { return m.ForkedFrom != "" || m.HistoryBas
 // parseMeta parses the first record, which may be cut off, in one pass: long instructions are most of it.
 func parseMeta(r *rolloutRecord) sessionMeta {
 	m := sessionMeta{Created: r.Time()}
+	ids := map[string]*string{"id": &m.ID, "session_id": &m.Root, "parent_thread_id": &m.Parent, "forked_from_id": &m.ForkedFrom}
+	texts := map[string]*string{
+		"cwd": &m.Dir, "originator": &m.Originator, "cli_version": &m.Version, "model_provider": &m.Provider,
+		"agent_nickname": &m.Nickname, "agent_role": &m.Role,
+	}
 	for key, value := range r.payload.Members() {
+		if id := ids[string(key)]; id != nil {
+			*id = parseThreadID(value)
+		} else if text := texts[string(key)]; text != nil {
+			*text = value.Text(0)
+		}
 		switch string(key) {
-		case "id":
-			m.ID = parseThreadID(value)
-		case "session_id":
-			m.Root = parseThreadID(value)
-		case "parent_thread_id":
-			m.Parent = parseThreadID(value)
-		case "forked_from_id":
-			m.ForkedFrom = parseThreadID(value)
 		case "timestamp":
 			if t := value.Time(); !t.IsZero() {
 				m.Created = t
 			}
-		case "cwd":
-			m.Dir = value.Text(0)
-		case "originator":
-			m.Originator = value.Text(0)
-		case "cli_version":
-			m.Version = value.Text(0)
 		case "source":
 			m.Source = parseSource(value)
-		case "model_provider":
-			m.Provider = value.Text(0)
-		case "agent_nickname":
-			m.Nickname = value.Text(0)
-		case "agent_role":
-			m.Role = value.Text(0)
 		case "history_base":
 			m.HistoryBase = parseHistoryBase(value.Object())
 		case "git":
@@ -151,12 +143,7 @@ func (m *sessionMeta) StarterID() string { return m.firstOther(m.Parent, m.Sourc
 
 // firstOther is the first of the IDs that is neither empty nor the thread's own.
 func (m *sessionMeta) firstOther(ids ...string) string {
-	for _, id := range ids {
-		if id != "" && id != m.ID {
-			return id
-		}
-	}
-	return ""
+	return cmp.Or(slices.DeleteFunc(ids, func(id string) bool { return id == m.ID })...)
 }
 
 // threadSource is how a thread began: a word or, for a thread that another one started, an object.

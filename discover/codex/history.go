@@ -50,13 +50,26 @@ func firstHead(ctx context.Context, path, id string) (rolloutHead, error) {
 	return segmentHead(f, id)
 }
 
-// segmentHead reads the beginning of one of a thread's rollouts. Error: [errOtherThread], or errNoMeta if it is none.
+// segmentHead reads the beginning of one of a thread's rollouts. Error: [errOtherThread], or [errNoMeta] if it is none.
 func segmentHead(f *fsread.File, id string) (rolloutHead, error) {
 	h, err := readHead(f, id, (*rolloutHead).Complete)
 	if err == nil && h.Meta.Found && h.ThreadID() != id {
 		err = errOtherThread
 	}
 	return h, err
+}
+
+// openSegment opens one of a thread's rollouts and reads its beginning. Error: as [segmentHead].
+func openSegment(ctx context.Context, path, id string) (*fsread.File, rolloutHead, error) {
+	f, _, err := openRollout(ctx, path)
+	if err != nil {
+		return nil, rolloutHead{}, err
+	}
+	h, err := segmentHead(f, id)
+	if err != nil {
+		_ = f.Close()
+	}
+	return f, h, err
 }
 
 // readAlternative reads a thread whose rollout is damaged from the preferred one of its other rollouts. The newest turn and the tokens
@@ -95,15 +108,7 @@ func otherRollouts(ctx context.Context, e discover.Entry) []discover.Entry {
 	}
 	s.walkDir(filepath.Dir(e.Path), "", len("YMD"), dayRange{}, same)
 	others := slices.DeleteFunc(s.found, func(other discover.Entry) bool { return other.Path == e.Path })
-	slices.SortFunc(others, func(a, b discover.Entry) int {
-		switch {
-		case preferred(a, b):
-			return -1
-		case preferred(b, a):
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(others, comparePreference)
 	return others
 }
 

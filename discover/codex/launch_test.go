@@ -151,7 +151,7 @@ func TestFindProgram(t *testing.T) {
 	for name, test := range map[string]struct{ script, binary, want string }{
 		"beside":   {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/" + platform + "/vendor/" + targetTriple() + "/bin/codex", "CODEX_MANAGED_BY_NPM=1 CODEX_MANAGED_PACKAGE_ROOT=%/m/node_modules/@openai/codex"},
 		"within":   {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/codex/node_modules/@openai/" + platform + "/vendor/" + targetTriple() + "/bin/codex", "CODEX_MANAGED_BY_NPM=1 CODEX_MANAGED_PACKAGE_ROOT=%/m/node_modules/@openai/codex"},
-		"older":    {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/codex/vendor/" + targetTriple() + "/codex/codex", "CODEX_MANAGED_BY_NPM=1 PATH=%/path"},
+		"older":    {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/codex/vendor/" + targetTriple() + "/codex/codex", "CODEX_MANAGED_BY_NPM=1 PATH=%/m/node_modules/@openai/codex/vendor/" + targetTriple() + "/path:%/path"},
 		"pnpm":     {"m/node_modules/.pnpm/c/node_modules/@openai/codex/bin/codex.js", "m/node_modules/.pnpm/c/node_modules/@openai/" + platform + "/vendor/" + targetTriple() + "/bin/codex", "CODEX_MANAGED_BY_PNPM=1 CODEX_MANAGED_PACKAGE_ROOT=%/m/node_modules/.pnpm/c/node_modules/@openai/codex"},
 		"no npm":   {"m/libexec/codex.js", "m/vendor/" + targetTriple() + "/bin/codex", ""},
 		"unlike":   {"m/node_modules/@openai/codex/bin/codex.js", "m/node_modules/@openai/codex/elsewhere/codex", ""},

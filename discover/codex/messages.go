@@ -42,21 +42,33 @@ type messageReader struct {
 	stopped bool // the caller wants no more
 	home    string
 	session string // the thread; its rollouts may be another's
-	builder *messageBuilder
+	// newestModel is the model of the newest turn, "" once an older turn or file is read.
+	newestModel string
+	results     toolResults
+	tokens      answerTokens
+	// rolledBack is the number of next older turns that the user took back.
+	rolledBack     int
+	inReview       bool   // the records are inside a review, where the reviewer's need not name their thread
+	lastError      string // the error of the turn's next newer record
+	afterModelItem bool   // the next newer record is an item from the model
+
+	// model is that of the turn that is read now, if modelKnown: it is recorded at the turn's beginning and so comes after its messages.
+	model      string
+	modelKnown bool
 
 	segment     // that is read now
 	file        *fsread.File
-	thread      string  // that the file is named after
-	idPrefix    string  // of message IDs that are places in the file
-	gap         gap     // of the file, where it is compressed
-	gapReported bool    // a warning was yielded for it
-	base        segment // that the file continues
+	at          int64             // the offset of the record that is read now
+	thread      string            // that the file is named after
+	idPrefix    string            // of message IDs that are places in the file
+	gap         gap               // of the file, where it is compressed
+	gapReported bool              // a warning was yielded for it
+	base        segment           // that the file continues
+	commands    map[string]string // background commands of the file, by number
 }
 
 func newMessageReader(ctx context.Context, r discover.Record, yield func(discover.Message, error) bool) *messageReader {
-	m := &messageReader{ctx: ctx, yield: yield, session: r.ID, home: r.Home}
-	m.builder = newMessageBuilder(r.Model, m.emit, m.recordID)
-	return m
+	return &messageReader{ctx: ctx, yield: yield, session: r.ID, home: r.Home, newestModel: r.Model}
 }
 
 // readSegment yields the messages of one segment and returns the one that it continues.
@@ -83,7 +95,10 @@ func (m *messageReader) readFile(f *fsread.File, g gap, s segment, newest bool) 
 	if m.idPrefix = cmp.Or(name.segment, name.id) + "@"; m.idPrefix == m.session+"@" {
 		m.idPrefix = "" // the thread's first rollout
 	}
-	m.builder.SetFile(f, newest)
+	m.commands = nil
+	if !newest {
+		m.newestModel = ""
+	}
 	if _, err := f.Backward(0, m.addLine); err != nil {
 		m.warn(s.path, err)
 	}
@@ -114,7 +129,8 @@ func (m *messageReader) addLine(l fsread.Line) bool {
 		if r.Kind == kindSessionMeta && l.Offset == 0 {
 			m.base = m.baseSegment(&r)
 		}
-		m.builder.Add(&r, l.Offset)
+		m.at = l.Offset
+		m.addRecord(&r)
 	case jsonl.Damaged(l.Bytes):
 		m.warn(m.path, fmt.Errorf("a damaged record at byte %d is left out", l.Offset))
 	}
@@ -126,12 +142,6 @@ func (m *messageReader) isBeyondSegment(l fsread.Line) bool {
 	return m.endOrdinal > 0 && jsonl.Object(l.Bytes).Get("ordinal").Int() >= m.endOrdinal
 }
 
-func (m *messageReader) emit(msg discover.Message) {
-	if !m.stopped {
-		m.stopped = !m.yield(msg, nil)
-	}
-}
-
 func (m *messageReader) warn(path string, err error) { m.fail(warn(path, err)) }
 
 func (m *messageReader) fail(err error) {
@@ -140,179 +150,139 @@ func (m *messageReader) fail(err error) {
 	}
 }
 
-// recordID names a record by its offset in the uncompressed file.
-func (m *messageReader) recordID(at int64) string {
-	return m.idPrefix + strconv.FormatInt(m.gap.original(at), 10)
-}
-
-// messageBuilder makes messages of the records of a thread, which come newest first.
-type messageBuilder struct {
-	emit func(discover.Message)
-	// recordID returns the ID of a message whose record has none, by the record's offset.
-	recordID func(at int64) string
-
-	file           *fsread.File // that the records come from
-	rolledBack     int          // the number of next older turns that the user took back
-	inReview       bool         // the records are inside a review, where the reviewer's need not name their thread
-	lastError      string       // the error of the turn's next newer record
-	results        toolResults
-	commands       map[string]string // background commands of the file, by number
-	tokens         answerTokens
-	afterModelItem bool // the next newer record is an item from the model
-	model          turnModel
-}
-
-// newMessageBuilder returns a builder for a thread whose newest turn runs with a model. It passes each message to emit; recordID
-// names a message whose record has no ID by the record's offset in the file.
-func newMessageBuilder(model string, emit func(discover.Message), recordID func(at int64) string) *messageBuilder {
-	return &messageBuilder{emit: emit, recordID: recordID, model: turnModel{newestModel: model, inNewestTurn: true}}
-}
-
-// SetFile says that the next records come from this open rollout. newest: it is the thread's newest one.
-func (b *messageBuilder) SetFile(f *fsread.File, newest bool) {
-	b.file, b.commands, b.model.inNewestTurn = f, nil, newest
-}
-
 // mayBeMessage reports whether a record of this kind can be a message, or change one.
 func mayBeMessage(k recordKind) bool {
 	return k != kindUnknown && k != kindReasoning && k != kindSettingsApplied
 }
 
-// Add makes the messages of one complete record at this offset. The same texts are recorded as items of the conversation with
+// addRecord makes the messages of one complete record. The same texts are recorded as items of the conversation with
 // the model, which hold the agent's own additions as well; those items are not read.
-func (b *messageBuilder) Add(r *rolloutRecord, at int64) {
-	defer func() { b.afterModelItem = r.Kind.FromModel() }()
+func (m *messageReader) addRecord(r *rolloutRecord) {
+	defer func() { m.afterModelItem = r.Kind.FromModel() }()
 	switch r.Kind {
 	case kindTurnContext:
-		b.model.passTurnStart()
+		m.newestModel, m.modelKnown = "", false
 	case kindTurnStarted:
-		b.tokens.clear()
-		b.lastError = ""
+		m.tokens.clear()
+		m.lastError = ""
 	case kindTurnCompleted:
-		b.addFailure(r, at, r.Get("error").Object().Get("message").Text(0))
+		m.addFailure(r, r.Get("error").Object().Get("message").Text(0))
 	case kindTurnError:
-		b.addFailure(r, at, r.Text())
+		m.addFailure(r, r.Text())
 	case kindTurnAborted:
-		b.tokens.clear()
-		b.add(b.newMessage(r, at, discover.RoleSystem, discover.KindInterruption, r.Get("reason").Text(0)))
+		m.tokens.clear()
+		m.add(m.newMessage(r, discover.RoleSystem, discover.KindInterruption, r.Get("reason").Text(0)))
 	case kindContextCompacted:
-		b.tokens.clear()
-		b.add(b.newMessage(r, at, discover.RoleSystem, discover.KindCompaction, r.Text()))
+		m.tokens.clear()
+		m.add(m.newMessage(r, discover.RoleSystem, discover.KindCompaction, r.Text()))
 	case kindTurnsRolledBack:
-		b.rolledBack += int(r.Get("num_turns").Int())
+		m.rolledBack += int(r.Get("num_turns").Int())
 	case kindTokenCount:
-		b.tokens.setCount(r.Get("info").Object(), b.afterModelItem)
+		m.tokens.setCount(r.Get("info").Object(), m.afterModelItem)
 	case kindTokenUsage:
-		b.tokens.setRecord(r.Get("usage").Object())
+		m.tokens.setRecord(r.Get("usage").Object())
 	case kindReviewEntered:
-		b.inReview = false
-		b.addPrompt(r, at)
+		m.inReview = false
+		m.addPrompt(r)
 	case kindReviewExited:
-		b.inReview = true
+		m.inReview = true
 	case kindUserText:
-		if !b.isReviewCopy(r) {
-			b.addPrompt(r, at)
+		if !m.isReviewCopy(r) {
+			m.addPrompt(r)
 		}
 	case kindAgentText:
-		if !b.isReviewCopy(r) {
-			b.addAnswer(b.newMessage(r, at, discover.RoleAssistant, discover.KindText, r.Text()), at)
+		if !m.isReviewCopy(r) {
+			m.addAnswer(m.newMessage(r, discover.RoleAssistant, discover.KindText, r.Text()))
 		}
 	case kindToolResult:
-		b.results.add(r)
-		b.tokens.addResult()
+		m.results.add(r)
+		m.tokens.addResult()
 	case kindToolCall, kindServerToolCall:
-		b.addCall(r, at)
+		m.addCall(r)
 	case kindOtherItem:
-		b.addTypedCommands(r, at)
+		m.addTypedCommands(r)
 	case kindOtherEvent:
-		b.results.addState(cmp.Or(r.body.Get("call_id").Text(0), r.body.Get("id").Text(0)), r.body)
+		m.results.addState(cmp.Or(r.body.Get("call_id").Text(0), r.body.Get("id").Text(0)), r.body)
 	}
 }
 
-// add emits a message, unless the user took its turn back.
-func (b *messageBuilder) add(m discover.Message) {
-	if b.rolledBack == 0 {
-		b.emit(m)
+// add yields a message, unless the user took its turn back.
+func (m *messageReader) add(msg discover.Message) {
+	if m.rolledBack == 0 && !m.stopped {
+		m.stopped = !m.yield(msg, nil)
 	}
 }
 
-func (b *messageBuilder) newMessage(r *rolloutRecord, at int64, role discover.Role, kind discover.MessageKind, text string) discover.Message {
+// newMessage returns a message with the ID that the agent gave its item, or else the place of the record in the uncompressed file.
+func (m *messageReader) newMessage(r *rolloutRecord, role discover.Role, kind discover.MessageKind, text string) discover.Message {
 	id := ""
 	if r.item {
 		id = r.body.Get("id").Text(0)
 	}
-	return discover.Message{ID: b.messageID(id, at), Role: role, Kind: kind, Time: r.Time(), Text: text}
+	return discover.Message{ID: cmp.Or(id, m.recordID()), Role: role, Kind: kind, Time: r.Time(), Text: text}
 }
 
-// messageID is the ID that the agent gave, or else the place of the record.
-func (b *messageBuilder) messageID(id string, at int64) string {
-	if id != "" {
-		return id
-	}
-	return b.recordID(at)
+func (m *messageReader) recordID() string {
+	return m.idPrefix + strconv.FormatInt(m.gap.original(m.at), 10)
 }
 
 // isReviewCopy reports whether a record inside a review is the reviewer's: it names no thread.
-func (b *messageBuilder) isReviewCopy(r *rolloutRecord) bool {
-	return b.inReview && r.Get("thread_id") == nil
+func (m *messageReader) isReviewCopy(r *rolloutRecord) bool {
+	return m.inReview && r.Get("thread_id") == nil
 }
 
 // maxSentID is how many characters of the ID that a client gave its message are kept. Codex's own interface gives UUIDs (SEEN 0.169).
 const maxSentID = 100
 
 // addPrompt adds the user's words, with which a turn begins.
-func (b *messageBuilder) addPrompt(r *rolloutRecord, at int64) {
-	b.tokens.clear()
-	m := b.newMessage(r, at, discover.RoleUser, discover.KindText, r.Text())
-	m.SentID = r.body.Get("client_id").Text(maxSentID)
-	b.add(m)
-	b.rolledBack = max(b.rolledBack-1, 0)
+func (m *messageReader) addPrompt(r *rolloutRecord) {
+	m.tokens.clear()
+	msg := m.newMessage(r, discover.RoleUser, discover.KindText, r.Text())
+	msg.SentID = r.body.Get("client_id").Text(maxSentID)
+	m.add(msg)
+	m.rolledBack = max(m.rolledBack-1, 0)
 }
 
-func (b *messageBuilder) addCall(r *rolloutRecord, at int64) {
+func (m *messageReader) addCall(r *rolloutRecord) {
 	c, _ := parseToolCall(r)
-	b.setBackgroundCommand(&c, at)
-	b.results.apply(&c)
-	m := b.newMessage(r, at, discover.RoleAssistant, discover.KindTool, "")
-	m.ID, m.Tool = b.messageID(c.ID, at), &c
-	b.addAnswer(m, at)
+	m.setBackgroundCommand(&c)
+	m.results.apply(&c)
+	msg := m.newMessage(r, discover.RoleAssistant, discover.KindTool, "")
+	msg.ID, msg.Tool = cmp.Or(c.ID, m.recordID()), &c
+	m.addAnswer(msg)
 }
 
 // addAnswer adds a part of the model's answer. The record of an answer's tokens follows its parts: the last part has them.
-func (b *messageBuilder) addAnswer(m discover.Message, at int64) {
-	if b.rolledBack > 0 {
-		return
+func (m *messageReader) addAnswer(msg discover.Message) {
+	if m.rolledBack == 0 {
+		msg.Model, msg.Tokens = m.modelOfTurn(), m.tokens.take()
+		m.add(msg)
 	}
-	m.Model, m.Tokens = b.model.modelAt(b.file, at), b.tokens.take()
-	b.add(m)
 }
 
 // addFailure adds the error that a turn ended with. Some versions record it twice.
-func (b *messageBuilder) addFailure(r *rolloutRecord, at int64, text string) {
-	b.tokens.clear()
-	if text == "" || text == b.lastError {
-		return
+func (m *messageReader) addFailure(r *rolloutRecord, text string) {
+	m.tokens.clear()
+	if text != "" && text != m.lastError {
+		m.lastError = text
+		m.add(m.newMessage(r, discover.RoleSystem, discover.KindError, text))
 	}
-	b.lastError = text
-	b.add(b.newMessage(r, at, discover.RoleSystem, discover.KindError, text))
 }
 
 // addTypedCommands adds the commands that the user typed ("!git status") and what they printed. An item of the conversation
 // with the model holds them.
-func (b *messageBuilder) addTypedCommands(r *rolloutRecord, at int64) {
+func (m *messageReader) addTypedCommands(r *rolloutRecord) {
 	for part := range r.Get("content").Elements() {
 		command, output, ok := parseTypedCommand(part.Object().Get("text"))
 		if !ok {
 			continue
 		}
-		m := b.newMessage(r, at, discover.RoleSystem, discover.KindText, output)
-		if id := m.ID; output != "" {
-			m.ID += ":output"
-			b.add(m)
-			m.ID = id
+		if output != "" {
+			msg := m.newMessage(r, discover.RoleSystem, discover.KindText, output)
+			msg.ID += ":output"
+			m.add(msg)
 		}
-		m.Role, m.Text = discover.RoleUser, command
-		b.add(m)
+		m.add(m.newMessage(r, discover.RoleUser, discover.KindText, command))
 	}
 }
 
@@ -331,40 +301,25 @@ func parseTypedCommand(v jsonl.Value) (command, output string, ok bool) {
 	return "!" + command, strings.TrimSuffix(output, end), ok
 }
 
-// turnModel finds the model that a message is from. A turn's model is recorded at its beginning and so comes after its messages, when
-// reading backwards.
-type turnModel struct {
-	newestModel  string // of the newest turn
-	inNewestTurn bool   // the records still belong to the newest turn
-	known        bool   // name is set
-	name         string // of the turn that is read now
-}
-
 // modelSearchLimit is the number of bytes before a message that are searched for the beginning of its turn. In a longer turn the model
 // stays unknown, unless it is the newest turn.
 const modelSearchLimit = 256 << 10
 
-// passTurnStart notes that older records belong to an older turn.
-func (m *turnModel) passTurnStart() { m.inNewestTurn, m.known = false, false }
-
-// modelAt is the model of the turn that the record at this offset belongs to, "" if it is unknown.
-func (m *turnModel) modelAt(f *fsread.File, at int64) string {
-	if m.known {
-		return m.name
+// modelOfTurn is the model of the turn that is read now, "" if it is unknown.
+func (m *messageReader) modelOfTurn() string {
+	if m.modelKnown {
+		return m.model
 	}
-	m.known, m.name = true, ""
-	if m.inNewestTurn {
-		m.name = m.newestModel
-	}
-	_, _ = f.Head(at).Backward(modelSearchLimit, func(l fsread.Line) bool {
+	m.modelKnown, m.model = true, m.newestModel
+	_, _ = m.file.Head(m.at).Backward(modelSearchLimit, func(l fsread.Line) bool {
 		r, ok := decodeRecord(l.Bytes, "")
 		if !ok || r.Kind != kindTurnContext || !r.Complete(l.Bytes) {
 			return true
 		}
-		m.name = r.Get("model").Text(0)
+		m.model = r.Get("model").Text(0)
 		return false
 	})
-	return m.name
+	return m.model
 }
 
 // answerTokens finds the tokens of an answer among the records, which come newest first. It keeps a record of tokens until the answer
@@ -385,7 +340,7 @@ func (s *answerTokens) setRecord(usage jsonl.Object) {
 
 // setCount sets the tokens from a token_count, which can repeat an older one. afterwards: the next newer record belongs to an answer.
 func (s *answerTokens) setCount(info jsonl.Object, afterwards bool) {
-	if len(info) == 0 || info[0] != '{' {
+	if !isObject(info) {
 		return
 	}
 	s.tokens, s.threadTotal, s.directlyAfter = parseAnswerTokens(info.Get("last_token_usage").Object()), parseTokens(info.Get("total_token_usage").Object()), afterwards

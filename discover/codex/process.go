@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"path/filepath"
@@ -58,14 +59,7 @@ func mentionsCodex(name string) bool {
 // the daemon's copy name it "codex" (SEEN 0.42–0.171), the release archives by platform. npm's wrapper is node, and no Codex process.
 // Where the executable cannot be seen (another user's process), the kernel's short name decides.
 func isCodex(p proc.Process) bool {
-	if p.Exe == "" {
-		return proc.ProgramName(p.Name) == "codex"
-	}
-	return isBinary(p.Exe)
-}
-
-func isBinary(exe string) bool {
-	base := proc.ProgramName(exe)
+	base := proc.ProgramName(cmp.Or(p.Exe, p.Name))
 	return base == "codex" || strings.HasPrefix(base, "codex-x86_64-") || strings.HasPrefix(base, "codex-aarch64-")
 }
 
@@ -82,23 +76,22 @@ func isUnexecedFork(table *proc.Table, p proc.Process) bool {
 }
 
 // IsAgentProcess implements [discover.MarkerReader]. Under the name of one of its tools, the binary is a tool.
-func (Adapter) IsAgentProcess(p proc.Process) bool {
-	if !isCodex(p) {
-		return false
-	}
+func (Adapter) IsAgentProcess(p proc.Process) bool { return isCodex(p) && !isToolName(startName(p)) }
+
+// startName is the name that a process was started under, "" if that cannot be read.
+func startName(p proc.Process) string {
 	args, err := p.Args()
-	return err != nil || len(args) == 0 || !isToolName(args[0])
+	if err != nil || len(args) == 0 {
+		return ""
+	}
+	return args[0]
 }
 
 // IsSandbox implements [discover.Sandboxer]. The sandbox around one command of a thread's tools is Codex's binary under another name,
 // with the thread's marker. It has its own pid namespace: the sandbox is the first process that a command can see (SEEN 0.169; in
 // 0.104 the sandbox hides only what the agent has open).
 func (Adapter) IsSandbox(p proc.Process) bool {
-	if !isCodex(p) {
-		return false
-	}
-	args, err := p.Args()
-	return err == nil && len(args) > 0 && filepath.Base(args[0]) == sandboxName
+	return isCodex(p) && filepath.Base(startName(p)) == sandboxName
 }
 
 const sandboxName = "codex-linux-sandbox"

@@ -5,7 +5,6 @@ import (
 	"context"
 	"iter"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -72,15 +71,8 @@ func (t *storedThread) read(ctx context.Context, e discover.Entry, options disco
 
 // readEntry reads one rollout. It is not ok if the file vanished, or was moved or compressed meanwhile: the next snapshot finds it.
 func (t *storedThread) readEntry(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
-	end := int64(tailLimit)
 	t.reset(e)
-	f, err := fsread.Open(ctx, e.Path)
-	if err == nil && strings.HasSuffix(e.Path, compressedExt) {
-		var g gap
-		if f, g, err = decompress(f); err == nil {
-			end = f.Size() - g.start
-		}
-	}
+	f, g, err := openRollout(ctx, e.Path)
 	if fsread.IsNotExist(err) {
 		return false, nil
 	}
@@ -88,7 +80,7 @@ func (t *storedThread) readEntry(ctx context.Context, e discover.Entry, options 
 		return false, warn(e.Path, err)
 	}
 	defer f.Close()
-	if err := t.readFile(f, end, e, options); err != nil {
+	if err := t.readFile(f, min(tailLimit, f.Size()-g.start), e, options); err != nil {
 		t.reset(e)
 		return false, warn(e.Path, err)
 	}
@@ -140,8 +132,8 @@ func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, opt
 			t.Tokens = &own
 		}
 	}
-	if options.Full || options.Quotas {
-		t.Quotas = tail.Usage.Quotas()
+	if tail.Usage.quotas != nil {
+		t.Quotas = tail.Usage.quotas.list()
 	}
 	return nil
 }
@@ -154,14 +146,8 @@ func fillRecord(r *discover.Record, h *rolloutHead, t *rolloutTail) {
 		r.Created, _ = threadCreated(h.FileID)
 	}
 	r.Updated = cmp.Or(t.Updated, r.Updated)
-	r.Prompt = h.Prompt
-	if r.Prompt == "" {
-		r.Prompt = h.Review
-	}
-	r.Dir, r.Branch, r.Version, r.Source = m.Dir, m.Branch, m.Version, m.SourceName()
-	if t.Settings.Dir != "" {
-		r.Dir = t.Settings.Dir
-	}
+	r.Prompt, r.Dir = cmp.Or(h.Prompt, h.Review), cmp.Or(t.Settings.Dir, m.Dir)
+	r.Branch, r.Version, r.Source = m.Branch, m.Version, m.SourceName()
 	r.Model, r.Turn = t.Settings.Model, t.TurnAt(time.Now())
 	r.Parent, r.Sub, r.ForkedFrom = m.ParentID(), m.Source.Subagent != "", m.ForkedFrom
 	setMeta(r, h, t)

@@ -3,6 +3,7 @@ package codex
 import (
 	"bytes"
 	"cmp"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -359,7 +360,4 @@ const (
 )
 
 // isArchived reports whether a rollout is in the archive.
-func isArchived(path string) bool {
-	folder := path[:max(strings.LastIndexByte(path, '/'), 0)]
-	return folder[strings.LastIndexByte(folder, '/')+1:] == archiveDir
-}
+func isArchived(path string) bool { return filepath.Base(filepath.Dir(path)) == archiveDir }

@@ -3,7 +3,6 @@ package codex
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -82,13 +81,10 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, host l
 	var c *rpcClient
 	method := "turn/start"
 	if to.socket != "" {
-		c, err = connect(ctx, to.socket, to.process)
+		c, err = ask(ctx, to.socket, to.process)
 	} else {
 		c, err = startQueueServer(ctx, s, host)
 		method = "thread/queue/add"
-	}
-	if errors.Is(err, proc.ErrOtherPeer) {
-		return sent, fmt.Errorf("another process than %s listens on %s, and is sent nothing", to.process.ID, to.socket)
 	}
 	if err == nil {
 		defer c.close()

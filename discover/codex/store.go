@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -204,7 +205,7 @@ func (s *homeScan) addFile(path, id string, info fsread.FileInfo, err error) {
 		Agent: agentName, ID: id, Path: path, Home: s.home, Updated: info.ModTime, Size: info.Size,
 	}
 	if i, ok := s.byID[id]; ok && !s.allRollouts {
-		if preferred(e, s.found[i]) {
+		if comparePreference(e, s.found[i]) < 0 {
 			s.found[i] = e
 		}
 		return
@@ -216,19 +217,22 @@ func (s *homeScan) addFile(path, id string, info fsread.FileInfo, err error) {
 	s.found = append(s.found, e)
 }
 
-// preferred reports whether a is to be read rather than b, another rollout of the same thread. Codex prefers a plain file to a
+// comparePreference is negative if a is to be read rather than b, another rollout of the same thread. Codex prefers a plain file to a
 // compressed one. An archived thread that was restored is among the others. Of the rollouts that began with an edited prompt, the
 // newest counts, by the times in their IDs.
-func preferred(a, b discover.Entry) bool {
-	switch x, y := isArchived(a.Path), isArchived(b.Path); {
-	case x != y:
-		return y
-	case segmentOf(a) != segmentOf(b):
-		return segmentOf(a) > segmentOf(b)
-	case strings.HasSuffix(a.Path, compressedExt) != strings.HasSuffix(b.Path, compressedExt):
-		return strings.HasSuffix(b.Path, compressedExt)
+func comparePreference(a, b discover.Entry) int {
+	rank := func(e discover.Entry) (archived, compressed int) {
+		if isArchived(e.Path) {
+			archived = 1
+		}
+		if strings.HasSuffix(e.Path, compressedExt) {
+			compressed = 1
+		}
+		return archived, compressed
 	}
-	return modTime(a).After(modTime(b))
+	archivedA, compressedA := rank(a)
+	archivedB, compressedB := rank(b)
+	return cmp.Or(archivedA-archivedB, strings.Compare(segmentOf(b), segmentOf(a)), compressedA-compressedB, modTime(b).Compare(modTime(a)))
 }
 
 func segmentOf(e discover.Entry) string {

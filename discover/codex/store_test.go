@@ -234,12 +234,7 @@ func TestLastRolloutOfEditedPrompts(t *testing.T) {
 		for j, path := range paths {
 			list = append(list, discover.Entry{ID: "x", Path: path, Updated: now.Add(time.Duration((i+j)%len(paths)) * time.Hour)})
 		}
-		best := slices.MaxFunc(list, func(a, b discover.Entry) int {
-			if preferred(a, b) {
-				return 1
-			}
-			return -1
-		})
+		best := slices.MinFunc(list, comparePreference)
 		if !strings.Contains(best.Path, "_01a1fff4-3226-7f43-a99d-28fb77c15bff") {
 			t.Errorf("%s is read", best.Path)
 		}

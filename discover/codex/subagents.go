@@ -18,16 +18,15 @@ func withSubagentTokens(ctx context.Context, threads iter.Seq2[*storedThread, er
 	return func(yield func(*storedThread, error) bool) {
 		trees := map[string]*subagentTree{} // by home
 		var rows []*storedThread
-		for next, err := range threads {
-			t := *next
+		for t, err := range threads {
 			f := trees[t.Home]
 			if f == nil {
 				f = &subagentTree{home: t.Home, seen: map[string]bool{}, threadIDs: map[string]bool{}}
 				trees[t.Home] = f
 			}
-			f.add(ctx, &t, err)
+			f.add(ctx, t, err)
 			if err == nil {
-				rows = append(rows, &t)
+				rows = append(rows, t)
 			}
 		}
 		for _, f := range trees {
@@ -91,17 +90,16 @@ func (f *subagentTree) add(ctx context.Context, t *storedThread, err error) {
 // search finds the sub-agents of the threads, and theirs, among the threads that began while one of them was active. It reads only the
 // first record of a rollout until the parent thread is known.
 func (f *subagentTree) search(ctx context.Context) {
-	whole := func(ctx context.Context, e discover.Entry, t *storedThread) (bool, error) {
+	readTokens := func(ctx context.Context, e discover.Entry, t *storedThread) (bool, error) {
 		return t.read(ctx, e, discover.ReadOptions{Tokens: true})
 	}
 	var others []*storedThread // sub-agents of threads that are not in the tree so far
 	for {
 		for t, err := range fsread.ReadParallel(ctx, f.candidates(ctx), readOrigin) {
-			other := *t
 			if err != nil {
-				f.add(ctx, &other, err)
-			} else if other.startedBy != "" {
-				others = append(others, &other)
+				f.add(ctx, t, err)
+			} else if t.startedBy != "" {
+				others = append(others, t)
 			}
 		}
 		var found []discover.Entry
@@ -115,10 +113,8 @@ func (f *subagentTree) search(ctx context.Context) {
 		if len(found) == 0 {
 			return
 		}
-		for t, err := range fsread.ReadParallel(ctx, found, whole) {
-			worker := *t
-			f.add(ctx, &worker, err)
-			if t.warnings != nil {
+		for t, err := range fsread.ReadParallel(ctx, found, readTokens) {
+			if f.add(ctx, t, err); t.warnings != nil {
 				f.errs = append(f.errs, t.warnings)
 			}
 		}

@@ -30,11 +30,14 @@ type tailOptions struct{ Tokens, Quotas bool }
 // readTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known, but no more than the last
 // end bytes.
 func readTail(f *fsread.File, end int64, id string, options tailOptions) (t rolloutTail, err error) {
-	t.thread, t.tailOptions, t.Usage.wantQuotas = id, options, options.Quotas
+	t.thread, t.tailOptions = id, options
+	if options.Quotas {
+		t.Usage.quotas = new(quotaFinder)
+	}
 	whole, err := f.Backward(end, t.addLine)
 	if whole {
 		t.newest.reachedStart()
-		t.Usage.reachedStart()
+		t.Usage.Final = true
 	}
 	if t.Settings == (turnSettings{}) {
 		t.Settings = t.applied

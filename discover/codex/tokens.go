@@ -31,11 +31,6 @@ func (b twoTotals) larger() discover.Tokens {
 // inAndOut is the number of input and output tokens, by which two counts are compared.
 func inAndOut(t discover.Tokens) int64 { return t.In + t.Out }
 
-// minus is what was used since the totals were then.
-func (b twoTotals) minus(then twoTotals) twoTotals {
-	return twoTotals{subtractTokens(b.records, then.records), subtractTokens(b.counts, then.counts)}
-}
-
 // addTokens is the sum of two usages.
 func addTokens(a, b discover.Tokens) discover.Tokens { return addScaled(a, b, 1) }
 
@@ -54,8 +49,7 @@ type usageAtEnd struct {
 	twoTotals
 	Any, Final      bool // something was used; older records can add nothing
 	Context, Window int64
-	quotas          quotaFinder
-	wantQuotas      bool // quotas are read
+	quotas          *quotaFinder // nil: none are read
 
 	lastCount   discover.Tokens // the newest count
 	hasCount    bool            // a count has come
@@ -72,14 +66,14 @@ func (u *usageAtEnd) add(r *rolloutRecord) {
 	case kindTokenUsage:
 		u.addRecord(parseTokens(r.Get("usage").Object()), parseTokens(r.Get("thread_token_usage").Object()))
 	case kindTokenCount:
-		if u.wantQuotas {
+		if u.quotas != nil {
 			u.quotas.addCount(r)
 		}
 		u.addCountInfo(r.Get("info").Object())
 	case kindTurnStarted:
 		u.Window = cmp.Or(u.Window, r.Get("model_context_window").Int())
 	case kindTurnCompleted:
-		if u.wantQuotas {
+		if u.quotas != nil {
 			u.quotas.addFailure(r)
 		}
 	}
@@ -87,7 +81,7 @@ func (u *usageAtEnd) add(r *rolloutRecord) {
 
 // addCountInfo adds the info of a token_count. It is null before the first answer.
 func (u *usageAtEnd) addCountInfo(o jsonl.Object) {
-	if len(o) == 0 || o[0] != '{' {
+	if !isObject(o) {
 		u.Final = u.hasCount && !u.contextFull
 		return
 	}
@@ -127,11 +121,8 @@ func (u *usageAtEnd) addCount(t discover.Tokens) {
 	}
 }
 
-// Quotas are the provider's limits, if they were asked for.
-func (u *usageAtEnd) Quotas() []discover.Quota { return u.quotas.list() }
-
-// reachedStart ends the search at the beginning of the file.
-func (u *usageAtEnd) reachedStart() { u.Final = true }
+// isObject reports whether a member is there and not null.
+func isObject(o jsonl.Object) bool { return len(o) > 0 && o[0] == '{' }
 
 // parseTokens parses a usage. Input includes what was read from the cache, as Codex counts it.
 func parseTokens(o jsonl.Object) discover.Tokens {
@@ -160,7 +151,7 @@ func readUsageAtEnd(f *fsread.File, id string) (u usageAtEnd, err error) {
 		}
 		return !u.Final
 	})
-	u.reachedStart()
+	u.Final = true
 	return u, err
 }
 
@@ -171,14 +162,14 @@ var errContradictingCounts = errors.New("its token counts contradict each other,
 func (u usageAtEnd) SinceStart(f *fsread.File, h *rolloutHead) (discover.Tokens, error) {
 	used := u.twoTotals
 	if h.Meta.HasBase() && u.Any {
-		then, err := inheritedTotals(f, h.ThreadID())
+		then, err := readInherited(f, h.ThreadID())
 		if err != nil {
 			return discover.Tokens{}, err
 		}
-		if !u.hasCount {
-			then.counts = discover.Tokens{} // without a token_count, the totals are sums of answers: nothing is inherited
+		used.records = subtractTokens(used.records, then.records)
+		if u.hasCount { // else the totals are sums of answers: nothing is inherited
+			used.counts = subtractTokens(used.counts, then.counts)
 		}
-		used = u.minus(then)
 	}
 	t := used.larger()
 	if min(t.In, t.Out, t.CacheRead, t.CacheWrite, t.Reasoning, t.Total) < 0 {
@@ -187,15 +178,9 @@ func (u usageAtEnd) SinceStart(f *fsread.File, h *rolloutHead) (discover.Tokens,
 	return t, nil
 }
 
-// inheritedTotals are the totals that a rollout begins with which continues another one. If copies of the other's records are at its
+// readInherited finds the totals that a rollout begins with which continues another one. If copies of the other's records are at its
 // beginning (0.104, and later in threads of that version), their last count has them. Otherwise the thread's first answer has them:
 // its own tokens are recorded beside the total.
-func inheritedTotals(f *fsread.File, id string) (twoTotals, error) {
-	b, err := readInherited(f, id)
-	return b.twoTotals, err
-}
-
-// readInherited finds what a rollout begins with which continues another one: see [inheritedTotals].
 func readInherited(f *fsread.File, id string) (inheritedFinder, error) {
 	b := inheritedFinder{thread: id}
 	b.threadCreated, _ = threadCreated(id)
@@ -248,7 +233,7 @@ func (b *inheritedFinder) addLine(l fsread.Line) bool {
 
 // addCount adds a token_count and reports whether the totals are final. Before the first answer it repeats the inherited count.
 func (b *inheritedFinder) addCount(info jsonl.Object) bool {
-	if len(info) == 0 || info[0] != '{' {
+	if !isObject(info) {
 		return false
 	}
 	total := parseTokens(info.Get("total_token_usage").Object())
@@ -291,15 +276,11 @@ func threadTokens(f *fsread.File, u usageAtEnd, h *rolloutHead, path, home strin
 
 // rolloutTokens is what was used in another rollout of the thread whose newest one is open.
 func rolloutTokens(newest *fsread.File, path, id string) (discover.Tokens, error) {
-	f, _, err := openRollout(newest.Context(), path)
+	f, h, err := openSegment(newest.Context(), path, id)
 	if err != nil {
 		return discover.Tokens{}, err
 	}
 	defer f.Close()
-	h, err := segmentHead(f, id)
-	if err != nil {
-		return discover.Tokens{}, err
-	}
 	u, err := readUsageAtEnd(f, id)
 	if err != nil {
 		return discover.Tokens{}, err

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -144,9 +145,8 @@ func (r *toolResults) addState(id string, o jsonl.Object) {
 	default:
 		return
 	}
-	if got := r.pendingResult(id); got.state == "" {
-		got.state = state
-	}
+	got := r.pendingResult(id)
+	got.state = cmp.Or(got.state, state)
 }
 
 // apply sets the state and the output of a call.
@@ -157,23 +157,19 @@ func (r *toolResults) apply(c *discover.ToolCall) {
 	}
 	delete(r.pending, c.ID)
 	r.bytes -= len(got.text)
-	c.Output = got.text
-	state := discover.ToolDone
+	c.State = discover.ToolDone
 	if got.stored {
-		state, c.Output = parseToolResult(c.Name, got.text)
+		c.State, c.Output = parseToolResult(c.Name, got.text)
 	}
-	if got.state != "" {
-		state = got.state
-	}
-	c.State = state
+	c.State = cmp.Or(got.state, c.State)
 }
 
 // outputText is the text of a result, which is a string, an object or a list of parts.
 func outputText(v jsonl.Value) string {
-	if len(v) > 0 && v[0] == '[' {
+	switch {
+	case bytes.HasPrefix(v, []byte("[")):
 		return joinedText(v)
-	}
-	if len(v) > 0 && v[0] == '{' {
+	case bytes.HasPrefix(v, []byte("{")):
 		return string(v.Raw())
 	}
 	return v.Text(0)
@@ -206,18 +202,15 @@ const abortedByUser = "aborted by user"
 
 func parseCommandResult(text string) (discover.ToolState, string) {
 	if o := jsonl.Object(text); strings.HasPrefix(text, "{") && o.Complete() { // {"output":"…","metadata":{"exit_code":0,…}}
-		code := o.Get("metadata").Object().Get("exit_code").Raw()
-		output := o.Get("output").Text(0)
-		if len(code) > 0 && string(code) != "0" {
-			return discover.ToolFailed, output
-		}
-		if len(code) > 0 {
-			return discover.ToolDone, output
+		if code := string(o.Get("metadata").Object().Get("exit_code").Raw()); code == "0" {
+			return discover.ToolDone, o.Get("output").Text(0)
+		} else if code != "" {
+			return discover.ToolFailed, o.Get("output").Text(0)
 		}
 	}
 	head, output, found := strings.Cut(text, "Output:\n")
 	if !found {
-		head, output = text, text
+		output = text
 	}
 	for line := range strings.Lines(head) {
 		line = strings.TrimSuffix(line, "\n")
@@ -225,16 +218,13 @@ func parseCommandResult(text string) (discover.ToolState, string) {
 		if !ok {
 			code, ok = strings.CutPrefix(line, "Exit code: ")
 		}
-		if !ok {
-			continue
-		}
-		if n, err := strconv.Atoi(code); err == nil {
-			switch {
-			case n == 0:
-				return discover.ToolDone, output
-			case found: // the head before the output has the agent's own lines
-				return discover.ToolFailed, line + "\n" + output
-			}
+		switch n, err := strconv.Atoi(code); {
+		case !ok || err != nil:
+		case n == 0:
+			return discover.ToolDone, output
+		case found: // the head before the output has the agent's own lines
+			return discover.ToolFailed, line + "\n" + output
+		default:
 			return discover.ToolFailed, text
 		}
 	}
@@ -257,21 +247,18 @@ const (
 )
 
 // setBackgroundCommand sets the brief of a write_stdin call to its command.
-func (b *messageBuilder) setBackgroundCommand(c *discover.ToolCall, at int64) {
-	if c.Name != writeStdinTool || c.Brief != "" {
-		return
-	}
+func (m *messageReader) setBackgroundCommand(c *discover.ToolCall) {
 	number := string(jsonl.Object(c.Input).Get("session_id").Raw())
-	if number == "" {
+	if c.Name != writeStdinTool || c.Brief != "" || number == "" {
 		return
 	}
-	command, known := b.commands[number]
+	command, known := m.commands[number]
 	if !known {
-		command = backgroundCommand(b.file.Head(at), number)
-		if b.commands == nil {
-			b.commands = map[string]string{}
+		if m.commands == nil {
+			m.commands = map[string]string{}
 		}
-		b.commands[number] = command
+		command = backgroundCommand(m.file.Head(m.at), number)
+		m.commands[number] = command
 	}
 	c.Brief = command
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -81,23 +80,27 @@ func threadAnswers(ctx context.Context, t *storedThread, e discover.Entry) (all 
 	return all, nil
 }
 
-// rolloutAnswers returns the answers in one rollout, and their sum.
+// rolloutAnswers returns the answers in one rollout without those that it has inherited, by the larger one of the two totals that Codex
+// records (see [twoTotals]), and their sum.
 func rolloutAnswers(ctx context.Context, path, id string) ([]answerUsage, discover.Tokens, error) {
-	f, _, err := openRollout(ctx, path)
+	f, h, err := openSegment(ctx, path, id)
 	if err != nil {
 		return nil, discover.Tokens{}, err
 	}
 	defer f.Close()
-	head, err := segmentHead(f, id)
-	if name, ok := parseRolloutName(filepath.Base(path)); ok && err == nil {
-		head.Segment = name.segment
+	x := answerReader{thread: h.ThreadID()}
+	if h.Meta.HasBase() {
+		inherited, err := readInherited(f, x.thread)
+		if err != nil {
+			return nil, discover.Tokens{}, err
+		}
+		x.count, x.from = inherited.counts, inherited.firstOwn
 	}
-	if err != nil {
-		return nil, discover.Tokens{}, err
+	_, err = f.Forward(0, 0, x.addLine)
+	if inAndOut(x.records.sum) >= inAndOut(x.counts.sum) {
+		return x.records.all, x.records.sum, err
 	}
-	answers, err := readAnswers(f, &head)
-	all, sum := answers.Larger()
-	return all, sum, err
+	return x.counts.all, x.counts.sum, err
 }
 
 // disjoint converts Codex's counts: its input includes what was read from the cache and written to it.
@@ -115,9 +118,6 @@ type answerUsage struct {
 	Tokens     discover.Tokens
 }
 
-// answersByTotal are the answers of a rollout, by both of the totals that Codex records; see [twoTotals].
-type answersByTotal struct{ records, counts answerList }
-
 // answerList is a list of answers and their sum.
 type answerList struct {
 	all []answerUsage
@@ -130,35 +130,13 @@ func (l *answerList) add(a answerUsage) {
 	}
 }
 
-// Larger returns the answers by the larger total, and that total.
-func (a *answersByTotal) Larger() ([]answerUsage, discover.Tokens) {
-	if inAndOut(a.records.sum) >= inAndOut(a.counts.sum) {
-		return a.records.all, a.records.sum
-	}
-	return a.counts.all, a.counts.sum
-}
-
-// readAnswers reads the answers of a rollout, without those that it has inherited.
-func readAnswers(f *fsread.File, h *rolloutHead) (answersByTotal, error) {
-	x := answerReader{thread: h.ThreadID()}
-	if h.Meta.HasBase() {
-		inherited, err := readInherited(f, x.thread)
-		if err != nil {
-			return answersByTotal{}, err
-		}
-		x.count, x.from = inherited.counts, inherited.firstOwn
-	}
-	_, err := f.Forward(0, 0, x.addLine)
-	return x.answersByTotal, err
-}
-
 // answerReader reads the answers of a rollout. Records come oldest first.
 type answerReader struct {
-	answersByTotal
-	thread string
-	from   int64           // older records are copies of another thread's
-	model  string          // of the turn
-	count  discover.Tokens // the newest count
+	records, counts answerList
+	thread          string
+	from            int64           // older records are copies of another thread's
+	model           string          // of the turn
+	count           discover.Tokens // the newest count
 }
 
 func (x *answerReader) addLine(l fsread.Line) bool {
@@ -178,7 +156,7 @@ func (x *answerReader) addLine(l fsread.Line) bool {
 // addCount adds a count, which may repeat the one before it. If only its total is set, the context was full, and the counts start
 // again.
 func (x *answerReader) addCount(r *rolloutRecord, info jsonl.Object) {
-	if len(info) == 0 || info[0] != '{' {
+	if !isObject(info) {
 		return
 	}
 	total := parseTokens(info.Get("total_token_usage").Object())

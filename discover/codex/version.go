@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -92,17 +91,13 @@ func findInstallation(host launch.Environment) (installation, error) {
 
 // targetTriple is the platform as the binary's directories name it.
 func targetTriple() string {
-	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
-	system := map[string]string{"linux": "unknown-linux-musl", "darwin": "apple-darwin"}[runtime.GOOS]
-	if arch == "" || system == "" {
-		return ""
-	}
-	return arch + "-" + system
+	return map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH] + "-" +
+		map[string]string{"linux": "unknown-linux-musl", "darwin": "apple-darwin"}[runtime.GOOS]
 }
 
 // npmInstallation finds the binary as @openai/codex/bin/codex.js does, and sets the same variables (SEEN 0.104, 0.169).
 func npmInstallation(script string, host launch.Environment) (installation, bool) {
-	if filepath.Base(script) != "codex.js" || filepath.Base(filepath.Dir(script)) != "bin" || targetTriple() == "" {
+	if filepath.Base(script) != "codex.js" || filepath.Base(filepath.Dir(script)) != "bin" {
 		return installation{}, false
 	}
 	root := filepath.Dir(filepath.Dir(script))
@@ -111,8 +106,9 @@ func npmInstallation(script string, host launch.Environment) (installation, bool
 		if path := filepath.Join(folder, "bin", "codex"); isExecutable(path) {
 			return installation{path, []string{managedBy(root), "CODEX_MANAGED_PACKAGE_ROOT=" + root}, binaryVersion(path)}, true
 		}
-		if path := filepath.Join(folder, "codex", "codex"); isExecutable(path) {
-			return installation{path, []string{managedBy(root), "PATH=" + prependPath(filepath.Join(folder, "path"), host)}, binaryVersion(path)}, true
+		if path := filepath.Join(folder, "codex", "codex"); isExecutable(path) { // it has its own rg in PATH
+			search := filepath.Join(folder, "path") + string(filepath.ListSeparator) + host.Getenv("PATH")
+			return installation{path, []string{managedBy(root), "PATH=" + search}, binaryVersion(path)}, true
 		}
 	}
 	return installation{}, false
@@ -120,10 +116,7 @@ func npmInstallation(script string, host launch.Environment) (installation, bool
 
 // vendorDirs are the directories that may contain the binary: those where node looks for the platform's package, then the package itself.
 func vendorDirs(root string) []string {
-	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
-	if arch == "" {
-		arch = runtime.GOARCH
-	}
+	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 	var list []string
 	for dir := root; len(dir) > 1; dir = filepath.Dir(dir) {
 		modules := dir
@@ -149,15 +142,6 @@ func managedBy(root string) string {
 		return "CODEX_MANAGED_BY_PNPM=1"
 	}
 	return "CODEX_MANAGED_BY_NPM=1"
-}
-
-// prependPath is PATH with a directory in front, if the directory exists. Older versions have their own rg there.
-func prependPath(folder string, host launch.Environment) string {
-	path := host.Getenv("PATH")
-	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
-		return path
-	}
-	return folder + string(filepath.ListSeparator) + path
 }
 
 // newestTried is the newest version in docs/support.md.
