@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -70,15 +70,14 @@ func findTranscript(ctx context.Context, home, dir, id string) string {
 	if first := transcriptPath(home, dir, id); isFile(first) {
 		return first
 	}
-	projects, _ := openProjects(ctx, home)
-	defer projects.close()
+	folders, _ := projectFolders(ctx, home)
 	found := ""
-	for _, hit := range projects.find(ctx, id) {
-		if hit.err == nil {
+	for _, folder := range folders {
+		if path := filepath.Join(folder, id+transcriptSuffix); isFile(path) {
 			if found != "" {
 				return "" // several: it is not known which is meant
 			}
-			found = projects.path(hit.folder, id)
+			found = path
 		}
 	}
 	return found
@@ -89,31 +88,15 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// projects are the opened project folders of a home.
-type projects struct {
-	dir     *fsread.Dir // nil where there are none
-	folders []string
-}
-
-// openProjects lists a home's project folders; there are none before anything was stored. Errors are warnings, joined. The caller closes the
-// projects even if there is an error.
-func openProjects(ctx context.Context, home string) (p projects, err error) {
+// projectFolders lists a home's project folders; there are none before anything was stored. Errors are warnings, joined.
+func projectFolders(ctx context.Context, home string) (paths []string, err error) {
 	root := projectsDir(home)
-	p.dir, err = fsread.OpenDir(ctx, root)
-	if fsread.IsNotExist(err) {
-		return p, nil
-	}
-	if err != nil {
-		return p, warning(root, err)
-	}
-	entries, err := p.dir.Entries()
-	if err != nil {
-		err = warning(root, err)
-	}
+	entries, err := readDir(ctx, root)
+	err = warning(root, err)
 	for _, n := range entries {
+		path := root + "/" + n.Name()
 		ok := n.IsDir()
 		if n.Type() == fs.ModeSymlink {
-			path := root + "/" + n.Name()
 			d, broken := fsread.OpenDir(ctx, path)
 			if ok = broken == nil; ok {
 				_ = d.Close()
@@ -122,46 +105,11 @@ func openProjects(ctx context.Context, home string) (p projects, err error) {
 			}
 		}
 		if ok {
-			p.folders = append(p.folders, n.Name())
+			paths = append(paths, path)
 		}
 	}
-	return p, err
-}
-
-func (p projects) close() {
-	if p.dir != nil {
-		_ = p.dir.Close()
-	}
-}
-
-// path returns the path of a session's transcript in this folder.
-func (p projects) path(folder, id string) string {
-	return p.dir.Path() + "/" + folder + "/" + id + transcriptSuffix
-}
-
-// match is a project folder with a transcript of the session, or one that could not be read: err is the reason.
-type match struct {
-	folder string
-	info   fsread.FileInfo
-	err    error
-}
-
-// find returns the folders with a transcript of the session, sorted by name. It does not list them.
-func (p projects) find(ctx context.Context, id string) (hits []match) {
-	file := id + transcriptSuffix
-	stat := func(_ context.Context, folder string, h *match) (bool, error) {
-		h.folder = folder
-		h.info, h.err = p.dir.Stat(folder + "/" + file)
-		return !fsread.IsNotExist(h.err), nil
-	}
-	for h, err := range fsread.ReadParallel(ctx, p.folders, stat) {
-		if err != nil {
-			h.err = err
-		}
-		hits = append(hits, *h)
-	}
-	sort.Slice(hits, func(i, j int) bool { return hits[i].folder < hits[j].folder })
-	return hits
+	slices.Sort(paths)
+	return paths, err
 }
 
 // readDir lists a folder. A missing folder is empty.
@@ -234,14 +182,6 @@ func beginsUUID(s string) bool { return native.IsUUIDPrefix(s, true) }
 
 // isSubagent reports whether a session ID is a sub-agent's.
 func isSubagent(id string) bool { return strings.HasPrefix(id, agentPrefix) }
-
-// sessionOfPath returns the ID of the session whose transcript has this path, and its parent if the path shows it.
-func sessionOfPath(path string) (id, parent string, ok bool) {
-	if id, ok = idOfFile(path[strings.LastIndexByte(path, '/')+1:]); ok {
-		parent = parentOf(path)
-	}
-	return id, parent, ok
-}
 
 // idOfFile returns the ID of the session whose transcript has this file name.
 func idOfFile(name string) (id string, ok bool) {

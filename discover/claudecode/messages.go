@@ -143,7 +143,7 @@ func (t *messageReader) read(l fsread.Line) (messages []discover.Message, ok boo
 	if record.IsSidechain != t.sidechain {
 		return nil, true
 	}
-	s := messageRecord{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", l.Offset)), record.Origin}
+	s := messageRecord{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", l.Offset)), record.Origin.Object()}
 	switch s.Type {
 	case "user":
 		messages = t.user(s)
@@ -152,7 +152,7 @@ func (t *messageReader) read(l fsread.Line) (messages []discover.Message, ok boo
 	case "system":
 		messages = t.system(s)
 	case "attachment":
-		queued := s.Attachment.Object()
+		queued := s.Get("attachment").Object()
 		s.origin = queued.Get("origin").Object()
 		messages = s.userMessages(queued.Get("prompt"))
 	}
@@ -256,17 +256,17 @@ const (
 func (t *messageReader) system(s messageRecord) []discover.Message {
 	switch s.Subtype {
 	case "local_command":
-		return s.texts(s.SystemContent, func(text string) messageText { w, _ := parseTagged(text); return w })
+		return s.texts(s.Get("content"), func(text string) messageText { w, _ := parseTagged(text); return w })
 	case "compact_boundary":
 		if s.id != t.boundary {
 			return []discover.Message{s.message(0, messageText{role: discover.RoleSystem, kind: discover.KindCompaction})}
 		}
 	case "informational":
-		if text := s.SystemContent.Text(0); beginsWith(text, heldPrefix, droppedPrefix) {
+		if text := s.Get("content").Text(0); beginsWith(text, heldPrefix, droppedPrefix) {
 			return []discover.Message{s.message(0, systemText(text))}
 		}
 	case "api_error":
-		return []discover.Message{s.message(0, errorText(apiError(s.Error.Raw())))}
+		return []discover.Message{s.message(0, errorText(apiError(s.Get("error").Raw())))}
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ import (
 // readMessages reads all messages of a transcript, newest first, and the warnings.
 func readMessages(t testing.TB, path string) (messages []discover.Message, warned []*discover.Warning) {
 	t.Helper()
-	id, parent, _ := sessionOfPath(path)
-	record := discover.Record{Agent: "claude-code", ID: id, Parent: parent, Path: path}
+	id, _ := idOfFile(filepath.Base(path))
+	record := discover.Record{Agent: "claude-code", ID: id, Parent: parentOf(path), Path: path}
 	for m, err := range New().Messages(context.Background(), record) {
 		if err != nil {
 			warned = append(warned, warningsIn(t, err)...)
@@ -35,7 +35,7 @@ func readMessages(t testing.TB, path string) (messages []discover.Message, warne
 func transcripts(t testing.TB) (paths []string) {
 	t.Helper()
 	must(t, filepath.WalkDir(fixtures, func(path string, _ os.DirEntry, err error) error {
-		if _, _, ok := sessionOfPath(path); ok {
+		if _, ok := idOfFile(filepath.Base(path)); ok {
 			paths = append(paths, path)
 		}
 		return err

@@ -49,8 +49,7 @@ func (s *search) searchHome(home discover.Home) {
 	if s.addSubagents() || s.addRefsWithPath() || !beginsUUID(s.ID) && !s.wantsSubagents() {
 		return
 	}
-	projects, err := openProjects(s.ctx, home.Dir)
-	defer projects.close()
+	folders, err := projectFolders(s.ctx, home.Dir)
 	if err != nil {
 		s.warnings = append(s.warnings, err)
 	}
@@ -58,25 +57,25 @@ func (s *search) searchHome(home discover.Home) {
 	case len(s.Refs) > 0:
 		for _, ref := range s.Refs {
 			if ref.Path == "" {
-				s.addByID(projects, ref.ID)
+				s.addByID(folders, ref.ID)
 			}
 		}
 	case isUUID(s.ID):
-		s.addByID(projects, s.ID)
+		s.addByID(folders, s.ID)
 	default:
-		s.listAll(projects)
+		s.listAll(folders)
 	}
 }
 
 // listAll adds the sessions of all project folders, which are listed in parallel.
-func (s *search) listAll(in projects) {
+func (s *search) listAll(folders []string) {
 	list := func(ctx context.Context, folder string, l *search) (bool, error) {
 		*l = search{ctx: ctx, EntryFilter: s.EntryFilter, home: s.home}
-		l.list(in.dir.Path() + "/" + folder)
+		l.list(folder)
 		return true, nil
 	}
 	found := [][]discover.Entry{s.found}
-	for l, err := range fsread.ReadParallel(s.ctx, in.folders, list) {
+	for l, err := range fsread.ReadParallel(s.ctx, folders, list) {
 		if err != nil {
 			s.warnings = append(s.warnings, err)
 		}
@@ -120,40 +119,42 @@ func (s *search) addSubagents() bool {
 }
 
 // addByID adds the transcripts of one session in all project folders.
-func (s *search) addByID(in projects, id string) {
+func (s *search) addByID(folders []string, id string) {
 	if !isUUID(id) {
 		return
 	}
-	for _, hit := range in.find(s.ctx, id) {
-		s.addOrWarn(in.path(hit.folder, id), id, "", hit.info, hit.err)
+	for _, folder := range folders {
+		s.addPath(folder, id+transcriptSuffix)
 	}
 }
 
 // addPath adds one file, which may be missing.
 func (s *search) addPath(dir, name string) {
-	path := filepath.Join(dir, name)
-	id, parent, ok := sessionOfPath(path)
+	id, ok := idOfFile(name)
 	if !ok {
 		return
 	}
+	path := filepath.Join(dir, name)
+	var file fsread.FileInfo
 	info, err := os.Lstat(path)
-	if err != nil {
-		s.addOrWarn(path, id, parent, fsread.FileInfo{}, err)
-	} else if !info.Mode().IsRegular() {
-		s.addOrWarn(path, id, parent, fsread.FileInfo{}, fsread.ErrNotRegular)
-	} else {
-		s.addOrWarn(path, id, parent, fsread.FileInfo{Size: info.Size(), ModTime: info.ModTime().UTC()}, nil)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fsread.ErrNotRegular
+	} else if err == nil {
+		file = fsread.FileInfo{Size: info.Size(), ModTime: info.ModTime().UTC()}
 	}
+	s.add(path, id, file, err)
 }
 
-// addOrWarn adds a file, or a warning if err says why it could not be read.
-func (s *search) addOrWarn(path, id, parent string, info fsread.FileInfo, err error) {
+// add adds a file, or a warning if err says why it could not be read.
+func (s *search) add(path, id string, info fsread.FileInfo, err error) {
 	switch {
-	case fsread.IsNotExist(err):
+	case fsread.IsNotExist(err), err == nil && info.ModTime.Before(s.Since):
 	case err != nil:
 		s.warn(path, err)
 	default:
-		s.add(path, id, parent, info)
+		s.found = append(s.found, discover.Entry{
+			Agent: agentName, ID: id, Path: path, Home: s.home, Updated: info.ModTime, Size: info.Size, Parent: parentOf(path),
+		})
 	}
 }
 
@@ -198,22 +199,12 @@ func (s *search) addListed(d *fsread.Dir, n fs.DirEntry) {
 	path := d.Path() + "/" + n.Name()
 	id = path[len(d.Path())+1:][:len(id)] // a part of path shares its memory
 	info, err := d.Stat(n.Name())
-	s.addOrWarn(path, id, parentOf(path), info, err)
+	s.add(path, id, info, err)
 }
 
 // wantsSubagents reports whether sub-agents can be among the sessions asked for.
 func (s *search) wantsSubagents() bool {
 	return s.Subagents && (strings.HasPrefix(agentPrefix, s.ID) || strings.HasPrefix(s.ID, agentPrefix))
-}
-
-func (s *search) add(path, id, parent string, info fsread.FileInfo) {
-	if info.ModTime.Before(s.Since) {
-		return
-	}
-	s.found = append(s.found, discover.Entry{
-		Agent: agentName, ID: id, Path: path, Home: s.home,
-		Updated: info.ModTime, Size: info.Size, Parent: parent,
-	})
 }
 
 // FilterContent implements [discover.ContentFilter]. It reads whole transcripts. A prompt with pasted text joins strings.

@@ -130,7 +130,7 @@ func (x *process) subagentClaims(ctx context.Context, parent discover.Claim) (cl
 	team := sync.OnceValue(func() *team { return x.readTeam(ctx) })
 	for _, b := range subagents {
 		c := x.newClaim()
-		c.Session, _, _ = sessionOfPath(b.path)
+		c.Session, _ = idOfFile(filepath.Base(b.path))
 		c.Path, c.Title, c.Strength = b.path, "", discover.Exact
 		c.Parent, c.Team = "", "" // those of its session
 		c.Dir = ""                // its transcript has its own, which may be a worktree made for it

@@ -264,15 +264,15 @@ func (l *rawRecord) AnswerUsage() (used tokenCounts, ok bool) {
 // quotaOf returns what an error in place of an answer says of a limit; nil if it has another cause. 2.1.329 records the end
 // of the limit in members of their own. The text of newer notices has only a time of day, which is not interpreted.
 func quotaOf(l *rawRecord) *discover.Quota {
-	if l.Error.Text(0) != "rate_limit" {
+	if l.Get("error").Text(0) != "rate_limit" {
 		return nil
 	}
-	limits := l.QuotaLimits.Object()
+	limits := l.Get("quotaLimits").Object()
 	q := &discover.Quota{
 		Name: limits.Get("rateLimitType").Text(0), Reached: true, Resets: unixSeconds(limits.Get("resetsAt").Raw()),
 		Text: textOf(l.Content, 0), Time: l.Timestamp.Time(),
 	}
-	if l.QuotaLimits != nil {
+	if limits != nil {
 		q.Reached = limits.Get("status").Text(0) == "rejected"
 	}
 	return q

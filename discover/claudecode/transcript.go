@@ -8,12 +8,12 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// rawRecord is what this package reads of one record. Conversation records (user, assistant, system, attachment) have an
-// envelope. All others are metadata of the session, mostly without a time and a directory. Values are valid as long as the
-// line that they were parsed from.
+// rawRecord is what is read of one record. Conversation records (user, assistant, system, attachment) have an envelope: time, directory, version, … All
+// others are metadata of the session, mostly without a time and a directory. Values are valid as long as the line that they
+// were parsed from. Members that few records have, or few readers need, are got by name.
 type rawRecord struct {
+	jsonl.Object
 	Type, Subtype string
-	rawEnvelope
 	apiMessage
 
 	IsMeta            bool // a user record that the user did not write
@@ -22,58 +22,43 @@ type rawRecord struct {
 	IsAPIErrorMessage bool
 	RequestID         jsonl.Value
 	RequestSessionID  jsonl.Value // of an answer in a fork: the session that asked for it (2.1.329)
+	ForkedFrom        jsonl.Value // the session that /branch copied the record from
 	PermissionMode    string      // of a user record with a prompt
 
-	UUID          jsonl.Value
-	Origin        jsonl.Object // of a user record: its kind is human, task-notification, peer, …; may be missing
-	Interrupted   jsonl.Value  // the answer that the user interrupted by this record
-	SystemContent jsonl.Value  // of a system record
-	Attachment    jsonl.Value
-	Error         jsonl.Value // of a system record: the API's error, an object; of an answer: the kind of error that it stands for
-	QuotaLimits   jsonl.Value // of an answer that stands for an error (2.1.329)
-}
-
-// rawEnvelope is what every conversation record says of its session and its circumstances.
-type rawEnvelope struct {
-	ParentUUID jsonl.Value
+	Origin           jsonl.Value // of a user record: its kind is human, task-notification, peer, …; may be missing
+	Interrupted      jsonl.Value // the answer that the user interrupted by this record
+	UUID, ParentUUID jsonl.Value
 	// IsSidechain: the record is a sub-agent's. Up to 2.0.x such records may be in the session's file.
 	IsSidechain bool
 	Timestamp   jsonl.Value // RFC 3339, milliseconds, UTC
 	Cwd         jsonl.Value
 	SessionID   jsonl.Value
-	Version     jsonl.Value
-	GitBranch   jsonl.Value
-	Entrypoint  jsonl.Value
-	SessionKind jsonl.Value // "bg": a background session (2.1.197)
-	TeamName    jsonl.Value // of a teammate with a process of its own, with AgentName, its name
-	AgentName   jsonl.Value
-	ForkedFrom  jsonl.Value
 }
 
-// envelope returns the part that is kept.
+// envelope is what a conversation record says of its session and its circumstances.
 type envelope struct {
 	Cwd        string
 	Parent     string // of a sub-agent's record: the session that the sub-agent works for
 	Version    string
 	GitBranch  string // "HEAD" where there is none
 	Entrypoint string
-	Background bool   // the session was in the background then
-	ForkedFrom string // the session that /branch copied the record from
+	Background bool // the session was in the background then (2.1.197)
+	ForkedFrom string
 	// Team and Teammate are the names of a team and of the teammate in it that the session's process is.
 	Team, Teammate string
 }
 
-// envelope is the envelope's.
-func (e *rawEnvelope) envelope() envelope {
-	p := envelope{
-		Cwd: e.Cwd.Text(0), Version: e.Version.Text(0), GitBranch: e.GitBranch.Text(0),
-		Entrypoint: e.Entrypoint.Text(0), ForkedFrom: e.ForkedFrom.Text(0),
-		Background: e.SessionKind.Word("bg") == "bg", Team: e.TeamName.Text(0), Teammate: e.AgentName.Text(0),
+// envelope returns the record's envelope.
+func (l *rawRecord) envelope() envelope {
+	text := func(key string) string { return l.Get(key).Text(0) }
+	e := envelope{
+		Cwd: l.Cwd.Text(0), Version: text("version"), GitBranch: text("gitBranch"), Entrypoint: text("entrypoint"), ForkedFrom: l.ForkedFrom.Text(0),
+		Background: text("sessionKind") == "bg", Team: text("teamName"), Teammate: text("agentName"),
 	}
-	if e.IsSidechain {
-		p.Parent = e.SessionID.Text(0)
+	if l.IsSidechain {
+		e.Parent = l.SessionID.Text(0)
 	}
-	return p
+	return e
 }
 
 // apiMessage is the message of the model's API in a user or an assistant record.
@@ -99,7 +84,8 @@ func (m *apiMessage) synthetic() bool {
 // parseRecord parses one line. ok is false if the line is no complete JSON object. A value of an unexpected type is left
 // out; the others count.
 func parseRecord(raw []byte) (l rawRecord, ok bool) {
-	if jsonl.Object(raw).Scan(l.set) {
+	l.Object = raw
+	if l.Scan(l.set) {
 		return l, true
 	}
 	return rawRecord{}, false
@@ -119,20 +105,12 @@ func (l *rawRecord) set(key []byte, v jsonl.Value) (length int) {
 		l.RequestID = v
 	case "requestSessionId":
 		l.RequestSessionID = v
-	case "uuid":
-		l.UUID = v
 	case "origin":
-		l.Origin = v.Object()
+		l.Origin = v
 	case "interruptedMessageId":
 		l.Interrupted = v
-	case "content":
-		l.SystemContent = v
-	case "attachment":
-		l.Attachment = v
-	case "error":
-		l.Error = v
-	case "quotaLimits":
-		l.QuotaLimits = v
+	case "uuid":
+		l.UUID = v
 	case "isMeta":
 		l.IsMeta = isTrue(v)
 	case "isCompactSummary":
@@ -151,18 +129,6 @@ func (l *rawRecord) set(key []byte, v jsonl.Value) (length int) {
 		l.Cwd = v
 	case "sessionId":
 		l.SessionID = v
-	case "version":
-		l.Version = v
-	case "gitBranch":
-		l.GitBranch = v
-	case "entrypoint":
-		l.Entrypoint = v
-	case "sessionKind":
-		l.SessionKind = v
-	case "teamName":
-		l.TeamName = v
-	case "agentName":
-		l.AgentName = v
 	case "forkedFrom":
 		l.ForkedFrom = v.Object().Get("sessionId")
 	case "permissionMode":

@@ -88,7 +88,7 @@ func (s *turnReader) assistant(l *rawRecord) {
 		s.state.Error = strings.TrimSpace(textOf(l.Content, 0))
 	case !fromModel:
 		s.stopped = true
-	case l.StopReason == "" && native.ParseVersion(l.Version.Text(0))[0] < 2 && !hasBlock(l.Content, "tool_use"):
+	case l.StopReason == "" && native.ParseVersion(l.Get("version").Text(0))[0] < 2 && !hasBlock(l.Content, "tool_use"):
 		s.decide(discover.TurnUnknown) // 1.x wrote messages before it knew their stop reason
 	default:
 		s.open()
@@ -106,7 +106,7 @@ func (m *apiMessage) ends() bool {
 }
 
 func (s *turnReader) user(l *rawRecord) {
-	if l.IsMeta && !fromPeer(l.Origin) || l.IsCompactSummary || l.IsTranscriptOnly {
+	if l.IsMeta && !fromPeer(l.Origin.Object()) || l.IsCompactSummary || l.IsTranscriptOnly {
 		return
 	}
 	text := strings.TrimSpace(textOf(l.Content, textStartLimit))
