@@ -39,11 +39,10 @@ func (p *process) registered() bool { return p.entry.path != "" }
 
 // processScan is one reading of the live processes.
 type processScan struct {
-	ctx   context.Context // a scan lives as long as one call
-	table *proc.Table
-	homes []discover.Home
-	// registries are those of the homes.
-	registries []registry
+	ctx        context.Context // a scan lives as long as one call
+	table      *proc.Table
+	homes      []discover.Home
+	registries []registry // of the homes
 	processes  []*process
 	warnings   []error
 }
@@ -142,44 +141,41 @@ func (l *processScan) homeName(dir string) string {
 func (l *processScan) findRegistryEntry(x *process) {
 	pid := namespacePID(x.Process)
 	var errs []error
-	for _, i := range l.homesOf(x) {
-		if !l.registries[i].mayHaveEntry(pid) {
-			continue
-		}
-		home := l.homes[i].Dir
-		e, err := readRegistryEntry(l.ctx, home, pid)
+	for _, r := range l.registriesOf(x) {
+		e, err := readRegistryEntry(l.ctx, r.home, pid)
 		if errors.Is(err, errNoRegistryEntry) {
 			continue
 		}
 		if err != nil {
-			errs = append(errs, warning(registryPath(home, pid), err))
+			errs = append(errs, warning(registryPath(r.home, pid), err))
 			continue
 		}
 		if proof, err := e.validate(x.Process, pid); err == nil && e.confirmedBy(x.Process) {
-			x.entry, x.proof, x.home = e, proof, home
+			x.entry, x.proof, x.home = e, proof, r.home
 			return
 		}
 	}
 	l.warnings = append(l.warnings, errs...)
 }
 
-// homesOf returns the indices of the homes that may have files of the process, its own first.
-func (l *processScan) homesOf(x *process) (indices []int) {
-	for i, h := range l.homes {
-		if h.Dir == x.home {
-			indices = slices.Insert(indices, 0, i)
-		} else {
-			indices = append(indices, i)
+// registriesOf returns the registries that may have files of the process, that of its home first.
+func (l *processScan) registriesOf(x *process) []registry {
+	return slices.SortedStableFunc(slices.Values(l.registries), func(a, b registry) int {
+		switch x.home {
+		case b.home:
+			return 1
+		case a.home:
+			return -1
 		}
-	}
-	return indices
+		return 0
+	})
 }
 
 // findKey finds the key file of the process. One that is not in its own home counts only if its own is not known.
 func (l *processScan) findKey(x *process) {
-	for _, i := range l.homesOf(x) {
-		if (x.home == "" || x.home == l.homes[i].Dir) && l.registries[i].hasKeyOf(x.Process, namespacePID(x.Process)) {
-			x.hasKey, x.home = true, l.homes[i].Dir
+	for _, r := range l.registriesOf(x) {
+		if (x.home == "" || x.home == r.home) && r.hasKeyOf(x.Process, namespacePID(x.Process)) {
+			x.hasKey, x.home = true, r.home
 			return
 		}
 	}

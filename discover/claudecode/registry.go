@@ -88,10 +88,9 @@ const (
 // registry is what the names of the files in the sessions folder of a home say. A pid is that which the process has in its own
 // namespace.
 type registry struct {
+	home    string
 	entries map[int]bool
 	keys    map[int]string // the path of the key file
-	// partial: the folder has more files than are listed, or they could not be listed.
-	partial bool
 }
 
 // registryLimit bounds the files that are listed of a folder. Claude Code removes those of processes that have ended.
@@ -99,7 +98,7 @@ const registryLimit = 10_000
 
 // listRegistry lists the sessions folder of a home. A missing folder is empty. The error is a warning.
 func listRegistry(ctx context.Context, home string) (r registry, err error) {
-	r = registry{entries: map[int]bool{}, keys: map[int]string{}}
+	r = registry{home: home, entries: map[int]bool{}, keys: map[int]string{}}
 	path := filepath.Join(home, sessionsName)
 	files, err := fsread.ReadDir(ctx, path)
 	if fsread.IsNotExist(err) {
@@ -108,7 +107,6 @@ func listRegistry(ctx context.Context, home string) (r registry, err error) {
 	if len(files) > registryLimit {
 		files, err = files[:registryLimit], fmt.Errorf("more than %d files", registryLimit)
 	}
-	r.partial = err != nil
 	for _, file := range files {
 		number, rest, _ := strings.Cut(file.Name(), ".")
 		pid, err := strconv.Atoi(number)
@@ -120,14 +118,8 @@ func listRegistry(ctx context.Context, home string) (r registry, err error) {
 			r.keys[pid] = filepath.Join(path, file.Name())
 		}
 	}
-	if r.partial {
-		return r, warning(path, err)
-	}
-	return r, nil
+	return r, warning(path, err)
 }
-
-// mayHaveEntry reports whether there may be an entry for a pid.
-func (r registry) mayHaveEntry(pid int) bool { return r.entries[pid] || r.partial }
 
 // hasKeyOf reports whether the process has made a key file: there is one with its pid that is not older than the process. pid is
 // its PID in its own namespace. In another namespace, a process with the same PID may have made it.

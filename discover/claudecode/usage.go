@@ -3,6 +3,7 @@ package claudecode
 import (
 	"context"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -160,9 +161,9 @@ func (g *callUsage) costs() (out []answer) {
 				out = append(out, answer{Usage: discover.Usage{Time: r.time(), Model: model, Cost: added, CostKnown: true}})
 			}
 		}
-		for model, m := range r.models {
-			add(model, m.cost)
-			rest -= m.cost
+		for _, model := range slices.Sorted(maps.Keys(r.models)) { // sums are the same each time
+			add(model, r.models[model].cost)
+			rest -= r.models[model].cost
 		}
 		add("", rest)
 	}
