@@ -18,7 +18,7 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 		"launch/execute.go:openOutput":                 "made for writing, where the user says",
 		"launch/execute.go:stdinFile":                  "/dev/null",
 		"launch/anonymous_linux.go:AnonymousFile":      "made for writing, without a name",
-		"launch/worktree/incomplete.go:restoreGitFile": "made for writing, O_EXCL",
+		"launch/worktree/incomplete.go:restoreGitFile": "made for writing, or empty; O_NOFOLLOW",
 		"lock/githooks/trailer.go:endLine":             "for writing; git made it, and it was read as a regular file before",
 		"lock/githooks/change.go:replaceFile":          "made for writing, O_EXCL",
 		"proc/procfs_linux.go:open":                    "the kernel's own files, below /proc/PID",

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"agentctl/discover/native/fsread"
 	"agentctl/lock"
@@ -140,17 +141,19 @@ func (r *Repo) removeIncomplete(ctx context.Context, w Worktree) error {
 	return err
 }
 
-// restoreGitFile restores the .git of a worktree that git was killed removing. Without it git does not remove the worktree.
+// restoreGitFile restores the .git of a worktree that git was killed removing. Without it git does not remove the worktree. An empty one
+// was left by a call of this function that was killed.
 func (r *Repo) restoreGitFile(path string) error {
 	link := filepath.Join(path, ".git")
-	if !exists(path) || exists(link) {
+	info, err := os.Lstat(link)
+	if !exists(path) || err == nil && (info.Size() > 0 || !info.Mode().IsRegular()) {
 		return nil
 	}
 	entry, err := r.adminDir(path)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(link, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(link, os.O_WRONLY|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
 	if err != nil {
 		return err
 	}

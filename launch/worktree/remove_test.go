@@ -73,6 +73,7 @@ func situations() map[string]struct {
 		}, "nested", "nested", "nested", ""},
 		"gone":       {func(s *sandbox) { s.remove("x") }, "", "", "", ""},
 		"gone ahead": {func(s *sandbox) { s.commit("x", "mine"); s.remove("x") }, "", "unmerged", "", "1 commit on no other"},
+		"emptied":    {func(s *sandbox) { s.write("x/.git", "") }, "broken", "broken", "", ".git is missing"},
 		"unlinked":   {func(s *sandbox) { s.remove("x/.git") }, "broken", "broken", "", ".git is missing"},
 	}
 }
