@@ -14,7 +14,7 @@ import (
 
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/config"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/tests/cmdtest"
 )
 
@@ -118,7 +118,7 @@ func TestDocsNameEveryField(t *testing.T) {
 	intro, _, _ := strings.Cut(cmdtest.Doc(t, "json.md"), "\n## ")
 	var want []string
 	ofVerbs := []string{"explain", "matches", "answer"}
-	for f := range reflect.TypeFor[output.Session]().Fields() {
+	for f := range reflect.TypeFor[object.Session]().Fields() {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !slices.Contains(ofVerbs, name) {
 			want = append(want, name)
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/tests/cmdtest"
 )
 
@@ -62,8 +63,8 @@ func TestFormats(t *testing.T) {
 // The example in the help of each --format is a template of the objects that this command prints.
 func TestFormatExamples(t *testing.T) {
 	objects := map[string]any{
-		"list": output.Session{}, "status": output.Session{}, "wait": output.Session{},
-		"events": output.Event{}, "locks": output.Lock{}, "search": output.Session{}, "usage": output.UsageRow{}, "du": output.DiskRow{}, "worktree list": output.Worktree{},
+		"list": object.Session{}, "status": object.Session{}, "wait": object.Session{},
+		"events": object.Event{}, "locks": object.Lock{}, "search": object.Session{}, "usage": object.UsageRow{}, "du": object.DiskRow{}, "worktree list": object.Worktree{},
 	}
 	f, _ := cmdtest.New(t)
 	for _, c := range cmdutil.Leaves(cmdutil.NewApp(f, Verbs()).Commands) {
@@ -74,7 +75,7 @@ func TestFormatExamples(t *testing.T) {
 		usage := c.Flags[i].(*cli.StringFlag).Usage
 		_, example, _ := strings.Cut(usage, "'")
 		example, _, _ = strings.Cut(example, "'")
-		if _, err := output.ParseFormat(example, f.Now, objects[cmdutil.CommandName(c)]); err != nil {
+		if _, err := render.ParseFormat(example, f.Now, objects[cmdutil.CommandName(c)]); err != nil {
 			t.Errorf("%s: %q: %v", cmdutil.CommandName(c), usage, err)
 		}
 	}

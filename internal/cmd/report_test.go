@@ -11,26 +11,26 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/tests/cmdtest"
 )
 
 // reports parses stderr of a call with --json: each line is an object with one of three members, an error the last.
-func reports(t *testing.T, args, stderr string) []output.Diagnostic {
+func reports(t *testing.T, args, stderr string) []object.Diagnostic {
 	t.Helper()
-	var list []output.Diagnostic
+	var list []object.Diagnostic
 	lines := strings.SplitAfter(strings.TrimSuffix(stderr, "\n"), "\n")
 	if stderr == "" {
 		lines = nil
 	}
 	for i, line := range lines {
 		var members map[string]json.RawMessage
-		var r output.Diagnostic
+		var r object.Diagnostic
 		if err := json.Unmarshal([]byte(line), &members); err != nil || len(members) != 1 {
 			t.Errorf("%s: not an object with one member: %q (%v)", args, line, err)
 			continue
 		}
-		if err := json.Unmarshal([]byte(line), &r); err != nil || r == (output.Diagnostic{}) {
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r == (object.Diagnostic{}) {
 			t.Errorf("%s: %q (%v)", args, line, err)
 		}
 		if r.Error != nil && i < len(lines)-1 {
@@ -81,7 +81,7 @@ func TestStderrIsJSON(t *testing.T) {
 }
 
 // kindOf names the member of a line, and an error's code.
-func kindOf(r output.Diagnostic) string {
+func kindOf(r object.Diagnostic) string {
 	switch {
 	case r.Error != nil:
 		return "error " + r.Error.Code

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 // titleShown bounds a candidate's title, in columns.
@@ -18,7 +19,7 @@ const titleShown = 60
 const maxCandidates = 10
 
 // AmbiguousOnHost is the error of an argument that means several sessions of another machine.
-func AmbiguousOnHost(arg string, sessions []output.Session) error {
+func AmbiguousOnHost(arg string, sessions []object.Session) error {
 	var lines []string
 	for i, name := range ArgumentsFor(sessions) {
 		lines = append(lines, candidateText(&sessions[i], name))
@@ -42,17 +43,17 @@ func ambiguousHint(e *discover.AmbiguousError) string {
 }
 
 // candidateText describes a session that an ID may mean, with the argument that means it alone.
-func candidateText(s *output.Session, argument string) string {
-	title := output.Truncate(output.Sanitize(cmp.Or(s.Title, s.Prompt)), titleShown)
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", output.Sanitize(argument), s.Adapter, s.Status, title))
+func candidateText(s *object.Session, argument string) string {
+	title := render.Truncate(render.Sanitize(cmp.Or(s.Title, s.Prompt)), titleShown)
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", render.Sanitize(argument), s.Adapter, s.Status, title))
 }
 
 // ArgumentsFor returns for each session an argument that means it: its ID; ID@DIR with the session's directory if several
 // have that ID; with the agent's home if they share the directory too, or the session's file if they share that. Before it is H: of a session on another host. It is ""
 // for a session without an ID.
-func ArgumentsFor(sessions []output.Session) []string {
+func ArgumentsFor(sessions []object.Session) []string {
 	ids, places, homes := map[string]int{}, map[string]int{}, map[string]int{}
-	name := (*output.Session).Name
+	name := (*object.Session).Name
 	for i := range sessions {
 		id := name(&sessions[i])
 		ids[id]++

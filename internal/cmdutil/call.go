@@ -10,7 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/config"
-	"agentctl/internal/output"
+	"agentctl/internal/render"
 )
 
 // Call is one run of a command that uses a scanner.
@@ -18,7 +18,7 @@ type Call struct {
 	Factory
 	// Config is the configuration, with the homes of --home.
 	Config  config.Config
-	Style   output.TextOptions
+	Style   render.TextOptions
 	Scanner *discover.Scanner
 	// Agents are those of --adapter; empty for all.
 	Agents []discover.Agent
@@ -62,7 +62,7 @@ func (c *Call) List(ctx context.Context, what string, filter discover.SessionFil
 
 // Find finds the sessions that an argument means. If it fails, it reports the warnings, which may be the reason.
 func (c *Call) Find(ctx context.Context, arg string, options discover.ReadOptions) (discover.Result, error) {
-	working, done := c.StartWork(ctx, "looking for "+output.Sanitize(arg))
+	working, done := c.StartWork(ctx, "looking for "+render.Sanitize(arg))
 	defer done()
 	r, err := c.Scanner.Find(working, arg, c.Agents, options)
 	if working.Err() != nil {
@@ -112,5 +112,5 @@ func OlderSessions(n int) string {
 	case 1:
 		return "1 older session"
 	}
-	return output.Count(int64(n)) + " older sessions"
+	return render.Count(int64(n)) + " older sessions"
 }

@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/lock"
 )
 
@@ -20,7 +21,7 @@ func DescribeLock(l lock.Lock) string {
 		if l.Shared {
 			how = "held (shared)"
 		}
-		return fmt.Sprintf("%s is %s by process %d (%s, since %s)", l.Dir, how, p.ID.PID, output.Sanitize(p.Name), FormatTime(p.Started))
+		return fmt.Sprintf("%s is %s by process %d (%s, since %s)", l.Dir, how, p.ID.PID, render.Sanitize(p.Name), FormatTime(p.Started))
 	case l.Declared == nil:
 		return fmt.Sprintf("%s is held by a process that cannot be seen", l.Dir)
 	}
@@ -28,12 +29,12 @@ func DescribeLock(l lock.Lock) string {
 	if d.ReadErr != nil {
 		return fmt.Sprintf("%s is locked: %v", l.Dir, d.ReadErr)
 	}
-	text := fmt.Sprintf("%s is locked by %s since %s", l.Dir, output.Sanitize(d.By), FormatTime(d.Since))
+	text := fmt.Sprintf("%s is locked by %s since %s", l.Dir, render.Sanitize(d.By), FormatTime(d.Since))
 	if !d.Until.IsZero() {
 		text += " until " + FormatTime(d.Until)
 	}
 	if d.Reason != "" {
-		text += ": " + output.Sanitize(d.Reason)
+		text += ": " + render.Sanitize(d.Reason)
 	}
 	return text
 }
@@ -45,7 +46,7 @@ func FormatTime(t time.Time) string { return t.Local().Format(time.DateTime) }
 func DescribeSession(s discover.Session) string {
 	name := fmt.Sprintf("an unidentified %s session", s.Agent)
 	if s.ID != "" {
-		name = fmt.Sprintf("%s %s", s.Agent, output.Sanitize(s.ID))
+		name = fmt.Sprintf("%s %s", s.Agent, render.Sanitize(s.ID))
 	}
 	all := s.AllProcesses()
 	if len(all) == 0 {
@@ -56,7 +57,7 @@ func DescribeSession(s discover.Session) string {
 
 // SessionName is the session's ID, H:ID of one on another host, else pid:N of its process, else "-".
 func SessionName(s discover.Session) string {
-	prefix := output.HostPrefix(s.Host)
+	prefix := object.HostPrefix(s.Host)
 	switch {
 	case s.ID != "":
 		return prefix + s.ID

@@ -11,7 +11,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/config"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/launch"
 	"agentctl/launch/worktree"
 )
@@ -69,7 +69,7 @@ type Failure struct {
 	status
 	message, Hint string
 	// candidates are the sessions that an ID may mean on another host.
-	candidates []output.Session
+	candidates []object.Session
 }
 
 func (f *Failure) Error() string { return f.message }
@@ -176,7 +176,7 @@ func (f Factory) Finish(err error) int {
 	if e.name == "" {
 		return e.code
 	}
-	p := output.Error{Code: e.name, Message: ErrorText(err), Hint: hint}
+	p := object.Error{Code: e.name, Message: ErrorText(err), Hint: hint}
 	if errors.Is(err, context.Canceled) {
 		p.Message = "interrupted"
 	}
@@ -206,12 +206,12 @@ func WantsJSON(args []string) bool {
 	})
 }
 
-func (f Factory) Warn(message string) { f.Report.warning(output.Warning{Message: message}) }
+func (f Factory) Warn(message string) { f.Report.warning(object.Warning{Message: message}) }
 
 // ReportWarnings reports warnings, each once per command. It returns [ErrPartial] if there are any.
 func (f Factory) ReportWarnings(warnings []*discover.Warning) error {
 	for _, w := range warnings {
-		f.Report.warnOnce(output.Warning{Message: ErrorText(w), Adapter: string(w.Agent), Path: w.Path})
+		f.Report.warnOnce(object.Warning{Message: ErrorText(w), Adapter: string(w.Agent), Path: w.Path})
 	}
 	if len(warnings) > 0 {
 		return ErrPartial

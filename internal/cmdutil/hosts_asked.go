@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/internal/remote"
 )
 
@@ -79,7 +79,7 @@ func (c HostCall) acts() bool {
 func (f Factory) Hello() remote.Hello {
 	info, _ := debug.ReadBuildInfo()
 	b := BuildInfo(f.Version, info)
-	return remote.Hello{Schema: output.SchemaID(), Version: b.Version, OS: b.OS, Arch: b.Arch}
+	return remote.Hello{Schema: object.SchemaID(), Version: b.Version, OS: b.OS, Arch: b.Arch}
 }
 
 // zone returns the name of the user's time zone, "" if it is not known, and its distance from UTC in seconds.

@@ -5,18 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 )
 
 // maxNesting bounds how deep sub-agents of an export are nested.
 const maxNesting = 100
 
 // GatherExports is [Gather] of the exports of sessions. Each message is decoded by itself: a session may be longer than an object may be.
-func GatherExports(ctx context.Context, c *Call, calls []HostCall, take func(e output.Export) error) error {
+func GatherExports(ctx context.Context, c *Call, calls []HostCall, take func(e object.Export) error) error {
 	decode := func(r *objectReader) (any, error) { return decodeExport(r, 0) }
 	return c.gather(ctx, calls, func(ctx context.Context) error {
-		return c.eachHost(ctx, calls, decode, func(host string, object any) error {
-			e := object.(*output.Export)
+		return c.eachHost(ctx, calls, decode, func(host string, obj any) error {
+			e := obj.(*object.Export)
 			e.SetHost(host)
 			return take(*e)
 		})
@@ -24,8 +24,8 @@ func GatherExports(ctx context.Context, c *Call, calls []HostCall, take func(e o
 }
 
 // decodeExport decodes one export, and checks what its texts are made of.
-func decodeExport(r *objectReader, depth int) (*output.Export, error) {
-	e := &output.Export{Messages: []output.Message{}}
+func decodeExport(r *objectReader, depth int) (*object.Export, error) {
+	e := &object.Export{Messages: []object.Message{}}
 	if depth > maxNesting {
 		return nil, &badAnswer{errors.New("its sub-agents are nested too deep")}
 	}
@@ -67,8 +67,8 @@ func decodeExport(r *objectReader, depth int) (*output.Export, error) {
 	return e, expect(r, '}')
 }
 
-func decodeMessage(r *objectReader, e *output.Export) error {
-	var m output.Message
+func decodeMessage(r *objectReader, e *object.Export) error {
+	var m object.Message
 	if err := r.Decode(&m); err != nil {
 		return err
 	}

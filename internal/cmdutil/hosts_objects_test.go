@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 )
 
 // decoded returns the objects of an answer.
@@ -17,8 +17,8 @@ func decoded(in io.Reader) (list []string, err error) {
 		s := new(string)
 		return s, r.Decode(s)
 	}
-	err = decodeObjects(in, decode, func(object any) error {
-		list = append(list, *object.(*string))
+	err = decodeObjects(in, decode, func(obj any) error {
+		list = append(list, *obj.(*string))
 		return nil
 	})
 	return list, err
@@ -66,10 +66,10 @@ func TestEndlessAnswers(t *testing.T) {
 func TestDecodeExport(t *testing.T) {
 	session := `{"id":"a","adapter":"codex","status":"stopped","meta":{}}`
 	message := `{"id":"m","role":"user","kind":"text","text":"hello"}`
-	var e *output.Export
+	var e *object.Export
 	read := func(text string) error {
-		return decodeObjects(strings.NewReader(text), func(r *objectReader) (any, error) { return decodeExport(r, 0) }, func(object any) error {
-			e = object.(*output.Export)
+		return decodeObjects(strings.NewReader(text), func(r *objectReader) (any, error) { return decodeExport(r, 0) }, func(obj any) error {
+			e = obj.(*object.Export)
 			return nil
 		})
 	}

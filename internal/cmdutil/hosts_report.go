@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/internal/remote"
 )
 
@@ -25,13 +25,13 @@ type hostReports struct {
 	factory Factory
 	call    HostCall
 	shown   int
-	failed  *output.Error
+	failed  *object.Error
 	// dropped reports whether nothing more is to be said: the caller has had enough.
 	dropped func() bool
 }
 
 func (r *hostReports) line(line []byte) {
-	var d output.Diagnostic
+	var d object.Diagnostic
 	if json.Unmarshal(line, &d) != nil || r.dropped() {
 		return
 	}
@@ -139,7 +139,7 @@ func (r *hostReports) typedHere(hint string) string {
 
 // WarnOfHost reports a host that gives no whole answer, and what to do about it.
 func (f Factory) WarnOfHost(t remote.Target, err error) {
-	f.Report.warning(output.Warning{Message: t.Name + ": " + ErrorText(err), Host: t.Name})
+	f.Report.warning(object.Warning{Message: t.Name + ": " + ErrorText(err), Host: t.Name})
 	bad := (*remote.Error)(nil)
 	if !errors.As(err, &bad) {
 		return

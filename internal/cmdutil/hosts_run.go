@@ -8,40 +8,40 @@ import (
 	"sync"
 
 	"agentctl/discover/native/fsread"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/internal/remote"
 	"agentctl/launch"
 )
 
 // EachHost asks all hosts at the same time, and calls do with each object that one of them prints, as they come and never twice at a time. It reports
 // warnings, and returns the error of the command: of the only host its own, of several the first one that is not a mere [ErrPartial] or [ErrNo].
-func EachHost[T any, P answer[T]](ctx context.Context, f Factory, calls []HostCall, do func(object T) error) error {
-	return eachHost[T, P](ctx, f, calls, func(_ string, object T) error { return do(object) })
+func EachHost[T any, P answer[T]](ctx context.Context, f Factory, calls []HostCall, do func(obj T) error) error {
+	return eachHost[T, P](ctx, f, calls, func(_ string, obj T) error { return do(obj) })
 }
 
-func eachHost[T any, P answer[T]](ctx context.Context, f Factory, calls []HostCall, do func(host string, object T) error) error {
+func eachHost[T any, P answer[T]](ctx context.Context, f Factory, calls []HostCall, do func(host string, obj T) error) error {
 	decode := func(r *objectReader) (any, error) {
-		object := new(T)
-		if err := r.Decode(object); err != nil {
+		obj := new(T)
+		if err := r.Decode(obj); err != nil {
 			return nil, err
 		}
-		return object, BadAnswer(P(object).Check())
+		return obj, BadAnswer(P(obj).Check())
 	}
-	return f.eachHost(ctx, calls, decode, func(host string, object any) error {
-		P(object.(*T)).SetHost(host)
-		return do(host, *object.(*T))
+	return f.eachHost(ctx, calls, decode, func(host string, obj any) error {
+		P(obj.(*T)).SetHost(host)
+		return do(host, *obj.(*T))
 	})
 }
 
 // answer is a pointer to an object that the agentctl of another machine may print.
 type answer[T any] interface {
 	*T
-	output.Answer
+	object.Answer
 }
 
 // Gather is [EachHost] for what is printed once all hosts have answered, or the user has interrupted it: then what has come is printed all the same,
 // and stderr says whose answer is missing. The progress line says which hosts are waited for.
-func Gather[T any, P answer[T]](ctx context.Context, c *Call, calls []HostCall, take func(object T) error) error {
+func Gather[T any, P answer[T]](ctx context.Context, c *Call, calls []HostCall, take func(obj T) error) error {
 	return c.gather(ctx, calls, func(ctx context.Context) error { return EachHost[T, P](ctx, c.Factory, calls, take) })
 }
 
@@ -58,7 +58,7 @@ func (c *Call) gather(ctx context.Context, calls []HostCall, ask func(context.Co
 }
 
 // eachHost is EachHost for all types: the code of the linked program grows with each type of a generic function.
-func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFunc, do func(host string, object any) error) error {
+func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFunc, do func(host string, obj any) error) error {
 	working, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	runner, err := f.hostRunner(calls)
@@ -74,13 +74,13 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 		}
 		asked.Go(func() {
 			reports := &hostReports{factory: f, call: call, dropped: func() bool { return working.Err() != nil && ctx.Err() == nil }}
-			objects := newObjects(decode, func(object any) error {
+			objects := newObjects(decode, func(obj any) error {
 				mu.Lock()
 				defer mu.Unlock()
 				if reports.dropped() { // do has had enough
 					return context.Cause(working)
 				}
-				err := do(call.Target.Name, object)
+				err := do(call.Target.Name, obj)
 				if bad := (*badAnswer)(nil); err != nil && !errors.As(err, &bad) {
 					cancel(err)
 				}
@@ -146,7 +146,7 @@ func (f Factory) SSH(t remote.Target) (remote.SSH, error) {
 
 // run runs a call: one for this machine in this process.
 func (r hostRunner) run(ctx context.Context, call HostCall, stdout, stderr io.Writer) (remote.Answer, error) {
-	request := remote.Request{Schema: output.SchemaID(), Args: call.Args, Stdin: call.Stdin}
+	request := remote.Request{Schema: object.SchemaID(), Args: call.Args, Stdin: call.Stdin}
 	if call.Target.IsLocal() {
 		f := r.factory
 		f.Stdout, f.Stderr, f.Width, f.Height, f.Interactive, f.Terminal = stdout, stderr, 0, 0, false, false

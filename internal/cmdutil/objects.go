@@ -5,7 +5,8 @@ import (
 	"fmt"
 
 	"agentctl/discover"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 // Calls returns what each host is asked that the flags or the IDs name, as [Factory.HostCalls] does; nil for this machine alone.
@@ -27,8 +28,8 @@ func Collect[T any, P answer[T]](
 	}
 	byHost := map[string][]T{}
 	failed := c.gather(ctx, calls, func(ctx context.Context) error {
-		return eachHost[T, P](ctx, c.Factory, calls, func(host string, object T) error {
-			byHost[host] = append(byHost[host], object)
+		return eachHost[T, P](ctx, c.Factory, calls, func(host string, obj T) error {
+			byHost[host] = append(byHost[host], obj)
 			return nil
 		})
 	})
@@ -42,17 +43,17 @@ func Collect[T any, P answer[T]](
 }
 
 // PrintSessions prints sessions as the flags say: as a JSON array, by --format, their names, or else by text.
-func (c *Call) PrintSessions(sessions []output.Session, text func() error) error {
+func (c *Call) PrintSessions(sessions []object.Session, text func() error) error {
 	switch {
 	case c.JSON:
-		return output.JSONArray(c.Stdout, sessions)
+		return render.JSONArray(c.Stdout, sessions)
 	case c.Quiet:
-		return PrintEach(sessions, func(s output.Session) error {
-			_, err := fmt.Fprintln(c.Stdout, output.Sanitize(s.Name()))
+		return PrintEach(sessions, func(s object.Session) error {
+			_, err := fmt.Fprintln(c.Stdout, render.Sanitize(s.Name()))
 			return err
 		})
 	case c.Template != nil:
-		return PrintEach(sessions, func(s output.Session) error { return c.Template(c.Stdout, s) })
+		return PrintEach(sessions, func(s object.Session) error { return c.Template(c.Stdout, s) })
 	}
 	return text()
 }

@@ -6,15 +6,16 @@ import (
 	"io"
 
 	"agentctl/discover"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/lock"
 )
 
 // PrintRows prints objects: as a JSON array, by --format, or as a table, which has no header if it has no rows.
-func PrintRows[T any](c *Call, rows []T, table func(io.Writer, []T, output.TextOptions) error) error {
+func PrintRows[T any](c *Call, rows []T, table func(io.Writer, []T, render.TextOptions) error) error {
 	switch {
 	case c.JSON:
-		return output.JSONArray(c.Stdout, rows)
+		return render.JSONArray(c.Stdout, rows)
 	case c.Template != nil:
 		return PrintEach(rows, func(row T) error { return c.Template(c.Stdout, row) })
 	case len(rows) == 0:
@@ -25,8 +26,8 @@ func PrintRows[T any](c *Call, rows []T, table func(io.Writer, []T, output.TextO
 
 // PrintEach prints each object, until an error.
 func PrintEach[T any](list []T, print func(T) error) error {
-	for _, object := range list {
-		if err := print(object); err != nil {
+	for _, obj := range list {
+		if err := print(obj); err != nil {
 			return err
 		}
 	}
@@ -35,7 +36,7 @@ func PrintEach[T any](list []T, print func(T) error) error {
 
 // template is a function that prints objects of a type by the text of --format, nil if there is none. The word json asks for what
 // --json prints.
-func (f Factory) template(verb string, text *string, asJSON *bool, of any) (func(w io.Writer, object any) error, error) {
+func (f Factory) template(verb string, text *string, asJSON *bool, of any) (func(w io.Writer, obj any) error, error) {
 	switch {
 	case *text != "" && *asJSON:
 		return nil, UsageError(verb, "--json and --format cannot be used together")
@@ -45,13 +46,13 @@ func (f Factory) template(verb string, text *string, asJSON *bool, of any) (func
 	case *text == "":
 		return nil, nil
 	}
-	format, err := output.ParseFormat(*text, f.Now, of)
+	format, err := render.ParseFormat(*text, f.Now, of)
 	if err != nil {
 		return nil, UsageError(verb, "%v", err)
 	}
-	return func(w io.Writer, object any) error {
-		err := format.Write(w, object)
-		if bad, ok := errors.AsType[*output.FormatError](err); ok {
+	return func(w io.Writer, obj any) error {
+		err := format.Write(w, obj)
+		if bad, ok := errors.AsType[*render.FormatError](err); ok {
 			return UsageError(verb, "%v", bad)
 		}
 		return err
@@ -59,7 +60,7 @@ func (f Factory) template(verb string, text *string, asJSON *bool, of any) (func
 }
 
 // Show prints sessions in full: one, or all those of a process.
-func (c *Call) Show(sessions []output.Session) error {
+func (c *Call) Show(sessions []object.Session) error {
 	for i := range sessions {
 		if i > 0 && !c.JSON && c.Template == nil {
 			fmt.Fprintln(c.Stdout)
@@ -69,11 +70,11 @@ func (c *Call) Show(sessions []output.Session) error {
 		case c.Template != nil:
 			err = c.Template(c.Stdout, sessions[i])
 		case c.JSON && len(sessions) > 1:
-			err = output.JSONLine(c.Stdout, sessions[i])
+			err = render.JSONLine(c.Stdout, sessions[i])
 		case c.JSON:
-			err = output.JSON(c.Stdout, sessions[i])
+			err = render.JSON(c.Stdout, sessions[i])
 		default:
-			err = output.Details(c.Stdout, &sessions[i], c.Style)
+			err = render.Details(c.Stdout, &sessions[i], c.Style)
 		}
 		if err != nil {
 			return err
@@ -83,27 +84,27 @@ func (c *Call) Show(sessions []output.Session) error {
 }
 
 // SessionObjects converts sessions to their JSON objects.
-func SessionObjects(sessions []discover.Session) []output.Session {
-	out := make([]output.Session, len(sessions))
+func SessionObjects(sessions []discover.Session) []object.Session {
+	out := make([]object.Session, len(sessions))
 	for i, s := range sessions {
-		out[i] = output.NewSession(s)
+		out[i] = object.NewSession(s)
 	}
 	return out
 }
 
 func (c *Call) PrintLocks(list []lock.Lock) error {
-	objects := make([]output.Lock, 0, len(list))
+	objects := make([]object.Lock, 0, len(list))
 	for _, l := range list {
 		objects = append(objects, lockObject(l))
 	}
-	return PrintRows(c, objects, output.LockTable)
+	return PrintRows(c, objects, render.LockTable)
 }
 
-func lockObject(l lock.Lock) output.Lock {
-	out := output.Lock{Directory: l.Dir, Kind: string(l.Kind), Since: output.Timestamp(l.Since())}
+func lockObject(l lock.Lock) object.Lock {
+	out := object.Lock{Directory: l.Dir, Kind: string(l.Kind), Since: object.Timestamp(l.Since())}
 	switch {
 	case l.Session != nil:
-		session := output.NewSession(*l.Session)
+		session := object.NewSession(*l.Session)
 		out.Adapter, out.SessionID, out.PID = session.Adapter, session.ID, session.PID
 		out.Status = session.Status
 	case len(l.Holders) > 0:
@@ -111,7 +112,7 @@ func lockObject(l lock.Lock) output.Lock {
 	case l.Declared != nil && l.Declared.ReadErr != nil:
 		out.Reason = l.Declared.ReadErr.Error()
 	case l.Declared != nil:
-		out.LockedBy, out.Reason, out.Until = l.Declared.By, l.Declared.Reason, output.Timestamp(l.Declared.Until)
+		out.LockedBy, out.Reason, out.Until = l.Declared.By, l.Declared.Reason, object.Timestamp(l.Declared.Until)
 	}
 	return out
 }

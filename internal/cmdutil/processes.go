@@ -5,17 +5,17 @@ import (
 	"strings"
 
 	"agentctl/discover/ancestry"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/launch/stop"
 	"agentctl/proc"
 )
 
 // Processes reads what each process of a tree uses. A process that has ended since is left out.
-func Processes(tree []ancestry.Node) []output.Process {
-	var out []output.Process
+func Processes(tree []ancestry.Node) []object.Process {
+	var out []object.Process
 	for _, b := range tree {
-		p := output.Process{
-			PID: b.ID.PID, PPID: b.Parent, Name: b.Name, StartedAt: output.Timestamp(b.Started), Shared: b.Shared,
+		p := object.Process{
+			PID: b.ID.PID, PPID: b.Parent, Name: b.Name, StartedAt: object.Timestamp(b.Started), Shared: b.Shared,
 		}
 		args, err := b.Args()
 		if errors.Is(err, proc.ErrGone) {
@@ -36,7 +36,7 @@ func Processes(tree []ancestry.Node) []output.Process {
 	return out
 }
 
-func measure(p *output.Process, of proc.Process) {
+func measure(p *object.Process, of proc.Process) {
 	if used, err := of.Usage(); err == nil {
 		seconds := used.CPU.Seconds()
 		p.CPU, p.Memory = &seconds, &used.Memory
@@ -58,11 +58,11 @@ func command(args []string) string {
 }
 
 // OrphanObjects returns the JSON objects of the orphans that still run.
-func OrphanObjects(found []stop.Orphan) []output.Orphan {
-	objects := make([]output.Orphan, 0, len(found))
+func OrphanObjects(found []stop.Orphan) []object.Orphan {
+	objects := make([]object.Orphan, 0, len(found))
 	for _, f := range found {
 		for _, p := range Processes([]ancestry.Node{{Process: f.Process}}) {
-			o := output.Orphan{Process: p}
+			o := object.Orphan{Process: p}
 			o.Adapter = string(f.Session.Agent)
 			if f.Session.ID != "" {
 				o.SessionID = &f.Session.ID

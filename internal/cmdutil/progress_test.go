@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 )
 
 // locked is a buffer that another goroutine writes.
@@ -56,7 +56,7 @@ func TestProgressGivesWay(t *testing.T) {
 	var stderr locked
 	r := NewReporter(&stderr)
 	r.progress("waiting, 1s …")
-	r.warning(output.Warning{Message: "careful"})
+	r.warning(object.Warning{Message: "careful"})
 	r.progress("waiting, 2s …")
 	resume := r.Pause()
 	r.progress("waiting, 3s …")

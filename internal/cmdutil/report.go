@@ -8,7 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 // Reporter writes everything that a command prints on stderr: errors, warnings, hints, notes, the output of the user's
@@ -32,7 +33,7 @@ func NewReporter(out io.Writer) *Reporter { return &Reporter{out: out} }
 // WithReports returns a factory that reports nothing on stderr: warn gets the text of each warning and error.
 func (f Factory) WithReports(warn func(text string)) Factory {
 	f.Report = NewReporter(&lineWriter{limit: maxReport, line: func(line []byte) {
-		var d output.Diagnostic
+		var d object.Diagnostic
 		switch {
 		case json.Unmarshal(line, &d) != nil:
 		case d.Warning != nil:
@@ -46,7 +47,7 @@ func (f Factory) WithReports(warn func(text string)) Factory {
 }
 
 // write reports the object with --json, else a line of text.
-func (r *Reporter) write(o output.Diagnostic, prefix, text string) {
+func (r *Reporter) write(o object.Diagnostic, prefix, text string) {
 	if r.JSON {
 		r.object(o)
 	} else {
@@ -55,8 +56,8 @@ func (r *Reporter) write(o output.Diagnostic, prefix, text string) {
 }
 
 // fail reports the error that ends the command.
-func (r *Reporter) fail(p output.Error) {
-	r.write(output.Diagnostic{Error: &p}, "agentctl: error: ", p.Message)
+func (r *Reporter) fail(p object.Error) {
+	r.write(object.Diagnostic{Error: &p}, "agentctl: error: ", p.Message)
 	if r.JSON {
 		return
 	}
@@ -67,15 +68,15 @@ func (r *Reporter) fail(p output.Error) {
 
 // Failure reports one of several failures, of which the command's own error will follow.
 func (r *Reporter) Failure(message string) {
-	r.write(output.Diagnostic{Warning: &output.Warning{Message: message}}, "agentctl: error: ", message)
+	r.write(object.Diagnostic{Warning: &object.Warning{Message: message}}, "agentctl: error: ", message)
 }
 
-func (r *Reporter) warning(n output.Warning) {
-	r.write(output.Diagnostic{Warning: &n}, "agentctl: warning: ", n.Message)
+func (r *Reporter) warning(n object.Warning) {
+	r.write(object.Diagnostic{Warning: &n}, "agentctl: warning: ", n.Message)
 }
 
 // warnOnce reports a warning unless it has reported the same text before.
-func (r *Reporter) warnOnce(n output.Warning) {
+func (r *Reporter) warnOnce(n object.Warning) {
 	r.mu.Lock()
 	known := r.warned[n.Message]
 	if r.warned == nil {
@@ -88,20 +89,20 @@ func (r *Reporter) warnOnce(n output.Warning) {
 	}
 }
 
-func (r *Reporter) Hint(text string) { r.write(output.Diagnostic{Hint: text}, "hint: ", text) }
+func (r *Reporter) Hint(text string) { r.write(object.Diagnostic{Hint: text}, "hint: ", text) }
 
 // Note reports something that is neither wrong nor advice, such as what goes on after an interrupt.
-func (r *Reporter) Note(text string) { r.write(output.Diagnostic{Hint: text}, "agentctl: ", text) }
+func (r *Reporter) Note(text string) { r.write(object.Diagnostic{Hint: text}, "agentctl: ", text) }
 
 // line writes one line of text. There is no way to report that stderr fails.
 func (r *Reporter) line(prefix, text string) {
 	defer r.Pause()()
-	fmt.Fprintf(r.out, "%s%s\n", prefix, output.Sanitize(text))
+	fmt.Fprintf(r.out, "%s%s\n", prefix, render.Sanitize(text))
 }
 
-func (r *Reporter) object(o output.Diagnostic) {
+func (r *Reporter) object(o object.Diagnostic) {
 	defer r.Pause()()
-	_ = output.JSONLine(r.out, o)
+	_ = render.JSONLine(r.out, o)
 }
 
 // progress writes the progress line over the one before, unless it is paused.
@@ -141,7 +142,7 @@ func (r *Reporter) script(flag string) (out io.Writer, ended func()) {
 	}
 	w := &lineWriter{limit: maxScriptLine, line: func(line []byte) {
 		if len(line) > 0 {
-			r.warning(output.Warning{Message: string(line), Source: flag})
+			r.warning(object.Warning{Message: string(line), Source: flag})
 		}
 	}}
 	return w, func() { w.line(w.rest); resume() }

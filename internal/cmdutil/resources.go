@@ -9,7 +9,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/ancestry"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/launch"
 	"agentctl/launch/worktree"
 )
@@ -20,9 +20,9 @@ const maxCommands = 4
 // SessionsWithResources returns the objects of the sessions of r, each with its processes, the uncommitted changes in its directory, and
 // where its pane is. git runs once per directory, and a failure is reported once. A multiplexer that does not answer is no failure: what the
 // processes show counts then.
-func (f Factory) SessionsWithResources(ctx context.Context, w *discover.Scanner, r discover.Result) ([]output.Session, []*discover.Warning) {
+func (f Factory) SessionsWithResources(ctx context.Context, w *discover.Scanner, r discover.Result) ([]object.Session, []*discover.Warning) {
 	type answer struct {
-		changes *output.Changes
+		changes *object.Changes
 		err     error
 		told    bool
 	}
@@ -49,7 +49,7 @@ func (f Factory) SessionsWithResources(ctx context.Context, w *discover.Scanner,
 			commands.Go(func() {
 				room <- struct{}{}
 				if found, located := locate(ctx, guide, *pane); located {
-					out[i].Terminal = output.NewTerminal(found)
+					out[i].Terminal = object.NewTerminal(found)
 				}
 				<-room
 			})
@@ -84,7 +84,7 @@ const gitTimeout = 2 * time.Second
 
 // Changes asks git for the uncommitted changes in a directory, with two processes; nil outside a repository. The
 // directory is one of a session whose home is trusted: the configuration of its repository names programs that git runs.
-func (f Factory) Changes(ctx context.Context, dir string) (*output.Changes, error) {
+func (f Factory) Changes(ctx context.Context, dir string) (*object.Changes, error) {
 	limited, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	found, err := worktree.ReadChanges(limited, launch.Environment{Environ: f.Environ}, dir)
@@ -94,7 +94,7 @@ func (f Factory) Changes(ctx context.Context, dir string) (*output.Changes, erro
 	case err != nil || found == nil:
 		return nil, err
 	}
-	c := &output.Changes{Changed: found.Changed, Untracked: found.Untracked, Upstream: found.Upstream}
+	c := &object.Changes{Changed: found.Changed, Untracked: found.Untracked, Upstream: found.Upstream}
 	if found.AheadBehindKnown {
 		c.Ahead, c.Behind = &found.Ahead, &found.Behind
 	}

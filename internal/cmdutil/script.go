@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/internal/terminal"
 	"agentctl/proc"
 )
@@ -37,7 +37,7 @@ func (h Script) Run(ctx context.Context, f Factory, s discover.Session, exit *in
 	if h.Command == "" {
 		return nil
 	}
-	vars := append(SessionVars(output.NewSession(s)), EnvVar("PWD", s.Dir))
+	vars := append(SessionVars(object.NewSession(s)), EnvVar("PWD", s.Dir))
 	if exit != nil {
 		vars = append(vars, "AGENTCTL_EXIT_CODE="+strconv.Itoa(*exit))
 	}
@@ -67,7 +67,7 @@ func (h Script) Shell(ctx context.Context, f Factory, dir string, stdin []byte, 
 }
 
 // SessionVars describe a session in environment variables; a variable is empty if its value is not known.
-func SessionVars(s output.Session) []string {
+func SessionVars(s object.Session) []string {
 	id := ""
 	if s.ID != nil {
 		id = *s.ID

@@ -9,7 +9,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/tests/cmdtest"
 )
 
@@ -48,7 +48,7 @@ func TestScriptEnvironmentIsValid(t *testing.T) {
 	f.Environ = []string{"PATH=/bin:/usr/bin"}
 	s := discover.Session{Record: &discover.Record{ID: "1", Agent: "codex", Dir: "/w/a\x00b", Branch: strings.Repeat("é", 200_000)}}
 	script := `printf '%s %s\n' "$AGENTCTL_CWD" "${#AGENTCTL_BRANCH}"; cat`
-	if err := (cmdutil.Script{Flag: "--exec", Command: script}).Shell(t.Context(), f, "", []byte("{}"), cmdutil.SessionVars(output.NewSession(s))); err != nil {
+	if err := (cmdutil.Script{Flag: "--exec", Command: script}).Shell(t.Context(), f, "", []byte("{}"), cmdutil.SessionVars(object.NewSession(s))); err != nil {
 		t.Fatal(err)
 	}
 	if got := out.Stderr.String(); !strings.HasPrefix(got, "/w/ab ") || !strings.HasSuffix(got, "\n{}") {

@@ -3,19 +3,19 @@ package cmdutil
 import (
 	"agentctl/discover"
 	"agentctl/internal/config"
-	"agentctl/internal/output"
+	"agentctl/internal/render"
 )
 
 // Settings reads the configuration and the style of the output: flags override the environment, which overrides the file.
 // They are resolved here only.
-func (f Factory) Settings(noColor bool) (c config.Config, style output.TextOptions, err error) {
+func (f Factory) Settings(noColor bool) (c config.Config, style render.TextOptions, err error) {
 	if c, err = config.Load(config.Path(f.Getenv), f.Getenv("HOME"), f.AgentNames()); err != nil {
 		return c, style, err
 	}
 	if c.Homes, err = f.Users.addHomes(f.Adapters, c.Homes); err != nil {
 		return c, style, err
 	}
-	style = output.TextOptions{Width: f.Width, Now: f.Now(), Home: f.Getenv("HOME"), MinShortID: f.shortID}
+	style = render.TextOptions{Width: f.Width, Now: f.Now(), Home: f.Getenv("HOME"), MinShortID: f.shortID}
 	switch {
 	case noColor, f.Getenv("NO_COLOR") != "", f.Getenv("TERM") == "dumb":
 		c.Color = config.Never

@@ -10,29 +10,30 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 // fact is a line of a session's header.
 type fact struct{ Name, Value string }
 
 // title is the title of a session on one line.
-func title(s output.Session) string {
-	return cmp.Or(output.Sanitize(s.Title), output.Truncate(output.Sanitize(s.Prompt), titleLimit), "Session "+sessionID(s))
+func title(s object.Session) string {
+	return cmp.Or(render.Sanitize(s.Title), render.Truncate(render.Sanitize(s.Prompt), titleLimit), "Session "+sessionID(s))
 }
 
 // titleLimit bounds a title that is made of the first prompt, in columns.
 const titleLimit = 80
 
-func sessionID(s output.Session) string {
+func sessionID(s object.Session) string {
 	if s.ID == nil {
 		return "-"
 	}
-	return output.Sanitize(*s.ID)
+	return render.Sanitize(*s.ID)
 }
 
 // facts are what the header says of a session.
-func facts(s output.Session) []fact {
+func facts(s object.Session) []fact {
 	status := s.Status
 	if s.Outcome != "" {
 		status += ", " + s.Outcome
@@ -50,7 +51,7 @@ func facts(s output.Session) []fact {
 		{"Error", s.Error},
 	}
 	for i := range all {
-		all[i].Value = output.Sanitize(all[i].Value)
+		all[i].Value = render.Sanitize(all[i].Value)
 	}
 	return slices.DeleteFunc(all, func(f fact) bool { return f.Value == "" })
 }
@@ -60,11 +61,11 @@ func timeText(at string) string {
 	if len(at) < len("2006-01-02T15:04:05") {
 		return ""
 	}
-	return output.Sanitize(at[:10] + " " + at[11:19] + " UTC")
+	return render.Sanitize(at[:10] + " " + at[11:19] + " UTC")
 }
 
 // heading is who says a message, or what happened.
-func heading(m output.Message) string {
+func heading(m object.Message) string {
 	switch discover.MessageKind(m.Kind) {
 	case discover.KindError:
 		return "Error"
@@ -83,41 +84,41 @@ func heading(m output.Message) string {
 }
 
 // text is the text of a message, without what controls a terminal or reorders text.
-func text(m output.Message) string {
+func text(m object.Message) string {
 	if m.Text == nil {
 		return ""
 	}
-	return strings.Trim(output.SanitizeLines(*m.Text), "\n")
+	return strings.Trim(render.SanitizeLines(*m.Text), "\n")
 }
 
 // input is what a tool was called with, as text.
-func input(c *output.ToolCall) string {
-	return strings.TrimRight(output.SanitizeLines(output.InputText(c.Input)), "\n")
+func input(c *object.ToolCall) string {
+	return strings.TrimRight(render.SanitizeLines(render.InputText(c.Input)), "\n")
 }
 
 // result is what a tool returned.
-func result(c *output.ToolCall) string {
+func result(c *object.ToolCall) string {
 	if c.Output == nil {
 		return ""
 	}
-	return strings.TrimRight(output.SanitizeLines(*c.Output), "\n")
+	return strings.TrimRight(render.SanitizeLines(*c.Output), "\n")
 }
 
 // stateText is the state of a call; "" for one that is done.
-func stateText(c *output.ToolCall) string {
+func stateText(c *object.ToolCall) string {
 	switch discover.ToolState(c.State) {
 	case discover.ToolDone:
 		return ""
 	case discover.ToolWaiting:
-		return strings.TrimSuffix("waiting for "+output.Sanitize(c.WaitingFor), " for ")
+		return strings.TrimSuffix("waiting for "+render.Sanitize(c.WaitingFor), " for ")
 	}
-	return output.Sanitize(c.State)
+	return render.Sanitize(c.State)
 }
 
 // childrenByPlace returns for each message the sub-agents that began after it and before the next message. The agents do not
 // all record which call starts a sub-agent. What began before all messages is at place -1, and what has no time is behind the last.
-func childrenByPlace(e output.Export) map[int][]output.Export {
-	places := map[int][]output.Export{}
+func childrenByPlace(e object.Export) map[int][]object.Export {
+	places := map[int][]object.Export{}
 	for _, child := range e.Children {
 		place := len(e.Messages) - 1
 		if began := beginning(child); began != "" {
@@ -131,7 +132,7 @@ func childrenByPlace(e output.Export) map[int][]output.Export {
 }
 
 // beginning is the time of a session's first message, else of its start.
-func beginning(e output.Export) string {
+func beginning(e object.Export) string {
 	for _, m := range e.Messages {
 		if m.Time != "" {
 			return m.Time

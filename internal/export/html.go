@@ -9,7 +9,8 @@ import (
 	"text/template"
 
 	"agentctl/discover"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 //go:embed page.html
@@ -18,7 +19,7 @@ var pageTemplates string
 // HTML writes sessions as one page. It has no script, and a policy that forbids them; its only style is its own; and nothing in it
 // is loaded. The templates escape all texts by html, but for the answers, which [prose] escapes. Texts stand in elements and in quoted
 // attributes only, for which html is enough: html/template would add 190 KB to the program.
-func HTML(w io.Writer, sessions []output.Export) error {
+func HTML(w io.Writer, sessions []object.Export) error {
 	templates, err := template.New("page").Parse(pageTemplates)
 	if err != nil {
 		return fmt.Errorf("the page's template: %w", err)
@@ -37,7 +38,7 @@ func HTML(w io.Writer, sessions []output.Export) error {
 	return p.Flush()
 }
 
-func pageTitle(sessions []output.Export) string {
+func pageTitle(sessions []object.Export) string {
 	if len(sessions) == 1 {
 		return title(sessions[0].Session)
 	}
@@ -63,10 +64,10 @@ type sessionView struct {
 	Missing []string
 }
 
-func (p *page) session(title string, e output.Export) {
+func (p *page) session(title string, e object.Export) {
 	view := sessionView{Title: title, Facts: facts(e.Session)}
 	for _, m := range e.Missing {
-		view.Missing = append(view.Missing, output.Sanitize(m))
+		view.Missing = append(view.Missing, render.Sanitize(m))
 	}
 	p.write("session", view)
 	children := childrenByPlace(e)
@@ -81,7 +82,7 @@ func (p *page) session(title string, e output.Export) {
 	}
 }
 
-func (p *page) children(list []output.Export) {
+func (p *page) children(list []object.Export) {
 	for _, c := range list {
 		p.write("child", title(c.Session))
 		p.session("", c)
@@ -103,7 +104,7 @@ type callView struct {
 }
 
 // message writes a message. It returns who says it: messages in a row of one speaker have one header.
-func (p *page) message(m output.Message, last string) string {
+func (p *page) message(m object.Message, last string) string {
 	who := heading(m)
 	class := strings.ToLower(strings.Fields(who)[0])
 	if who != last || m.Role == string(discover.RoleUser) {
@@ -123,8 +124,8 @@ func (p *page) message(m output.Message, last string) string {
 	return who
 }
 
-func (p *page) call(c *output.ToolCall) {
-	v := callView{Name: output.Sanitize(c.Name), Brief: output.Sanitize(c.Brief), State: stateText(c), Input: input(c), Output: result(c)}
+func (p *page) call(c *object.ToolCall) {
+	v := callView{Name: render.Sanitize(c.Name), Brief: render.Sanitize(c.Brief), State: stateText(c), Input: input(c), Output: result(c)}
 	switch discover.ToolState(c.State) {
 	case discover.ToolFailed, discover.ToolRefused, discover.ToolInterrupted:
 		v.Bad = true

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"agentctl/internal/export"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 )
 
 // hostile are texts that try to run, to load or to hide something, or to leave their place.
@@ -37,9 +37,9 @@ func hostile() []string {
 }
 
 // session is a session that has these texts wherever it may have some.
-func session(texts ...string) output.Export {
+func session(texts ...string) object.Export {
 	id := texts[0]
-	e := output.Export{Session: output.Session{ID: &id, Adapter: "codex", Status: "stopped"}}
+	e := object.Export{Session: object.Session{ID: &id, Adapter: "codex", Status: "stopped"}}
 	for i, s := range texts {
 		at := time.Date(2026, 11, 20, 12, 0, i, 0, time.UTC).Format("2006-01-02T15:04:05.000Z")
 		e.Session.Title, e.Session.CWD, e.Session.Model, e.Session.Error, e.Session.Branch, e.Session.Version = s, s, s, s, s, s
@@ -47,18 +47,18 @@ func session(texts ...string) output.Export {
 		input, _ := json.Marshal(map[string]string{"command": s})
 		e.Messages = append(
 			e.Messages,
-			output.Message{ID: s, Role: "user", Kind: "text", Time: at, Text: &s},
-			output.Message{ID: s, Role: "assistant", Kind: "text", Time: s, Text: &s, Model: s},
-			output.Message{ID: s, Role: "system", Kind: "error", Text: &s},
-			output.Message{ID: s, Role: "system", Kind: "compaction", Text: &s},
-			output.Message{ID: s, Role: "assistant", Kind: "tool", Tool: &output.ToolCall{Name: s, Brief: s, Input: input, Output: &s, State: "error"}},
-			output.Message{ID: s, Role: s, Kind: s, Tool: &output.ToolCall{Name: s, Brief: s, Input: json.RawMessage(s), State: "waiting", WaitingFor: s}},
+			object.Message{ID: s, Role: "user", Kind: "text", Time: at, Text: &s},
+			object.Message{ID: s, Role: "assistant", Kind: "text", Time: s, Text: &s, Model: s},
+			object.Message{ID: s, Role: "system", Kind: "error", Text: &s},
+			object.Message{ID: s, Role: "system", Kind: "compaction", Text: &s},
+			object.Message{ID: s, Role: "assistant", Kind: "tool", Tool: &object.ToolCall{Name: s, Brief: s, Input: input, Output: &s, State: "error"}},
+			object.Message{ID: s, Role: s, Kind: s, Tool: &object.ToolCall{Name: s, Brief: s, Input: json.RawMessage(s), State: "waiting", WaitingFor: s}},
 		)
 	}
 	return e
 }
 
-func rendered(t interface{ Fatal(...any) }, sessions ...output.Export) string {
+func rendered(t interface{ Fatal(...any) }, sessions ...object.Export) string {
 	var b bytes.Buffer
 	if err := export.HTML(&b, sessions); err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func check(t interface{ Errorf(string, ...any) }, page string) {
 func TestNothingOfATextRuns(t *testing.T) {
 	for _, text := range hostile() {
 		e := session(text)
-		e.Children = []output.Export{session(text)}
+		e.Children = []object.Export{session(text)}
 		page := rendered(t, e, session(text))
 		if check(t, page); t.Failed() {
 			t.Fatalf("%q", text)

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 // Markdown writes sessions as Markdown (CommonMark). Texts are block quotes, and what tools take and return are code blocks with a
 // fence that is longer than any in them: so nothing in a message can end its block, or look like the header of another message.
-func Markdown(w io.Writer, sessions []output.Export) error {
+func Markdown(w io.Writer, sessions []object.Export) error {
 	m := markdown{bufio.NewWriterSize(w, 64<<10)}
 	for i, e := range sessions {
 		if i > 0 {
@@ -29,7 +30,7 @@ type markdown struct{ *bufio.Writer }
 // maxHeading is the least heading of Markdown.
 const maxHeading = 6
 
-func (w markdown) session(e output.Export, level int) {
+func (w markdown) session(e object.Export, level int) {
 	name := title(e.Session)
 	if level > 1 {
 		name = "Sub-agent: " + name
@@ -40,7 +41,7 @@ func (w markdown) session(e output.Export, level int) {
 	}
 	w.WriteString("\n")
 	for _, missing := range e.Missing {
-		fmt.Fprintf(w, "**Not in this export:** %s\n\n", escape(output.Sanitize(missing)))
+		fmt.Fprintf(w, "**Not in this export:** %s\n\n", escape(render.Sanitize(missing)))
 	}
 	children := childrenByPlace(e)
 	w.children(children[-1], level)
@@ -54,7 +55,7 @@ func (w markdown) session(e output.Export, level int) {
 	}
 }
 
-func (w markdown) children(list []output.Export, level int) {
+func (w markdown) children(list []object.Export, level int) {
 	for _, c := range list {
 		w.session(c, level+1)
 	}
@@ -70,7 +71,7 @@ func (w markdown) heading(level int, text string) {
 }
 
 // message writes a message. It returns who says it: messages in a row of one speaker have one heading.
-func (w markdown) message(m output.Message, level int, last string) string {
+func (w markdown) message(m object.Message, level int, last string) string {
 	who := heading(m)
 	if who != last || m.Role == string(discover.RoleUser) {
 		w.heading(level, strings.TrimSuffix(who+" · "+timeText(m.Time), " · "))
@@ -87,9 +88,9 @@ func (w markdown) message(m output.Message, level int, last string) string {
 	return who
 }
 
-func (w markdown) call(c *output.ToolCall) {
-	line := "**" + escape(output.Sanitize(c.Name)) + "**"
-	if brief := output.Sanitize(c.Brief); brief != "" {
+func (w markdown) call(c *object.ToolCall) {
+	line := "**" + escape(render.Sanitize(c.Name)) + "**"
+	if brief := render.Sanitize(c.Brief); brief != "" {
 		line += " " + codeSpan(brief)
 	}
 	if state := stateText(c); state != "" {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"agentctl/internal/export"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 )
 
 // No text can end its quote or its code block, or be a heading of the document: whatever is said, the blocks are the same.
@@ -19,12 +19,12 @@ func TestNoTextLeavesItsBlock(t *testing.T) {
 	blocks := func(t interface{ Fatal(...any) }, said string) string {
 		var b bytes.Buffer
 		id, quiet := "s", said+"\nx"
-		e := output.Export{Session: output.Session{ID: &id, Adapter: "codex", Status: "idle", Title: "a title"}, Messages: []output.Message{
+		e := object.Export{Session: object.Session{ID: &id, Adapter: "codex", Status: "idle", Title: "a title"}, Messages: []object.Message{
 			{Role: "user", Kind: "text", Text: &quiet},
-			{Role: "assistant", Kind: "tool", Tool: &output.ToolCall{Name: "a" + said, Brief: "b" + said, Output: &quiet, State: "done"}},
+			{Role: "assistant", Kind: "tool", Tool: &object.ToolCall{Name: "a" + said, Brief: "b" + said, Output: &quiet, State: "done"}},
 			{Role: "assistant", Kind: "text", Text: &quiet},
 		}}
-		if err := export.Markdown(&b, []output.Export{e}); err != nil {
+		if err := export.Markdown(&b, []object.Export{e}); err != nil {
 			t.Fatal(err)
 		}
 		var kinds []string

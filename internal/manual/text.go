@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"agentctl/internal/output"
+	"agentctl/internal/render"
 )
 
 // Columns of a page as text.
@@ -100,7 +100,7 @@ func (t *textWriter) hanging(column, width int, term, text string) {
 		t.hanging(column, 0, "", term)
 		term, n = "", 0
 	}
-	lines := output.WrapPlain(strings.Repeat(" ", column+width)+t.plain(text), t.width)
+	lines := render.WrapPlain(strings.Repeat(" ", column+width)+t.plain(text), t.width)
 	lines[0] = strings.Repeat(" ", column) + term + lines[0][column+n:]
 	t.WriteString(strings.Join(lines, "\n") + "\n")
 }

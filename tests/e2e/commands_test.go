@@ -24,7 +24,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
-	"agentctl/internal/output"
+	"agentctl/internal/render"
 	"agentctl/tests/schema"
 )
 
@@ -233,7 +233,7 @@ func digest(ts *testscript.TestScript, dir string) string {
 func spaced(line string) string {
 	var out []string
 	for cell := range strings.SplitSeq(line, " ") {
-		out = append(out, output.Sanitize(cell))
+		out = append(out, render.Sanitize(cell))
 	}
 	return strings.Join(out, " ")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
-	"agentctl/internal/output"
+	contract "agentctl/internal/object"
 	"agentctl/tests/extent"
 	"agentctl/tests/sshd"
 )
@@ -117,7 +117,7 @@ func machinesAllowed() (bool, error) {
 // answers writes an agentctl that says what a test wants.
 func answers(ts *testscript.TestScript, name, schema string, files []string) {
 	if schema == "-" {
-		schema = output.SchemaID()
+		schema = contract.SchemaID()
 	}
 	home := machinesOf(ts).homes[name]
 	script := "#!/bin/sh\nset -- $AGENTCTL_CALLER\nprintf '%s " + schema + " linux amd64 v9.9.9\\033[2J\\n' \"$1\"\n"

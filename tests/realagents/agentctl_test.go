@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
@@ -72,7 +72,7 @@ func eachAgent(t *testing.T, test func(*testing.T, *world.World, world.Agent, ag
 }
 
 // session is a row as the program prints it.
-type session = output.Session
+type session = object.Session
 
 // command is the program with arguments, not started.
 func (c agentctl) command(args ...string) *exec.Cmd {
@@ -138,7 +138,7 @@ func (c agentctl) status(args ...string) (row session) {
 }
 
 // peek returns the last messages of a session.
-func (c agentctl) peek(id string, flags ...string) (messages []output.Message) {
+func (c agentctl) peek(id string, flags ...string) (messages []object.Message) {
 	c.t.Helper()
 	c.answer(&messages, append([]string{"peek", id}, flags...)...)
 	return messages
@@ -169,9 +169,9 @@ func (c agentctl) resumed(args ...string) string {
 }
 
 // stopped stops a session and returns what is said of it.
-func (c agentctl) stopped(args ...string) output.StopResult {
+func (c agentctl) stopped(args ...string) object.StopResult {
 	c.t.Helper()
-	var list []output.StopResult
+	var list []object.StopResult
 	c.answer(&list, append([]string{"stop"}, args...)...)
 	if len(list) != 1 {
 		c.t.Fatalf("stop %q: %+v", args, list)

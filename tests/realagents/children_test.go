@@ -10,18 +10,18 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
 
-func asText(messages []output.Message) string {
+func asText(messages []object.Message) string {
 	text, _ := json.MarshalIndent(messages, "", " ") // it was JSON before
 	return string(text)
 }
 
 // textsOf are what a role has said.
-func textsOf(messages []output.Message, role string) (texts []string) {
+func textsOf(messages []object.Message, role string) (texts []string) {
 	for _, m := range messages {
 		if m.Role == role && m.Kind == "text" {
 			texts = append(texts, *m.Text)
@@ -35,7 +35,7 @@ type follower struct {
 	t     *testing.T
 	cmd   *exec.Cmd
 	lines *bufio.Scanner
-	told  []output.Message
+	told  []object.Message
 }
 
 func (c agentctl) follows(id string, flags ...string) *follower {
@@ -56,10 +56,10 @@ func (c agentctl) follows(id string, flags ...string) *follower {
 }
 
 // until reads what is told up to the message that is good, or up to the end, and reports whether there is one.
-func (f *follower) until(good func(output.Message) bool) bool {
+func (f *follower) until(good func(object.Message) bool) bool {
 	f.t.Helper()
 	for f.lines.Scan() {
-		var m output.Message
+		var m object.Message
 		if err := json.Unmarshal(f.lines.Bytes(), &m); err != nil {
 			f.t.Fatalf("%v\n%s", err, f.lines.Text())
 		}
@@ -79,7 +79,7 @@ func TestSubAgentsAreFollowed(t *testing.T) {
 		id := idOf(t, w, a, "has help")
 		f := c.follows(id, "--children")
 		var below string
-		if !f.until(func(m output.Message) bool {
+		if !f.until(func(m object.Message) bool {
 			below = m.Session
 			return m.Session != id && m.Tool != nil && strings.Contains(m.Tool.Brief, tool.Command)
 		}) {
@@ -92,11 +92,11 @@ func TestSubAgentsAreFollowed(t *testing.T) {
 		own.WaitRunning()
 		own.End()
 		p.Wait()
-		f.until(func(output.Message) bool { return false })
+		f.until(func(object.Message) bool { return false })
 		if err := f.cmd.Wait(); err != nil {
 			t.Errorf("logs -f: %v", err)
 		}
-		if !slices.ContainsFunc(f.told, func(m output.Message) bool {
+		if !slices.ContainsFunc(f.told, func(m object.Message) bool {
 			return m.Session == id && m.Tool != nil && strings.Contains(m.Tool.Brief, own.Command)
 		}) || !slices.Contains(textsOf(f.told, "assistant"), "all is well") {
 			t.Errorf("not told of the session's own: %s", asText(f.told))

@@ -14,14 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/term"
 	"agentctl/tests/realagents/world"
 )
 
 // sendResult returns the result of a message that was sent, and the error.
-func (c agentctl) sendResult(want int, args ...string) (r output.SendResult, errs string) {
+func (c agentctl) sendResult(want int, args ...string) (r object.SendResult, errs string) {
 	c.t.Helper()
 	out, errs, code := c.run(append([]string{"send", "--json"}, args...)...)
 	if code != want {

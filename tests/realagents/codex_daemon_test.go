@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/term"
 	"agentctl/tests/realagents/world"
@@ -165,7 +165,7 @@ func TestCodexExecRemote(t *testing.T) {
 	}
 	c.exits(3, "", "status", fmt.Sprintf("pid:%d", run.PID()))
 	s := c.stopped(id)
-	if s.Result != "stopped" || slices.ContainsFunc(s.Signalled, func(sent output.Signal) bool { return sent.PID == run.PID() }) {
+	if s.Result != "stopped" || slices.ContainsFunc(s.Signalled, func(sent object.Signal) bool { return sent.PID == run.PID() }) {
 		t.Errorf("%+v", s)
 	}
 	if len(toolsOf(id)) > 0 || !living(daemonPID(t, w)) {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/tests/model"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
@@ -50,9 +50,9 @@ func TestUsageOfOpenCodeIsWhatTheModelServed(t *testing.T) {
 	if summaries := served(w, func(q model.Request) bool { return q.Model == "claude-sonnet-4-5" && q.Side }); summaries != 1 {
 		t.Errorf("%d summaries", summaries)
 	}
-	want := output.Tokens{In: 1000 * n, Out: 50 * n, CacheRead: 11 * n, CacheWrite: 7 * n, Total: answerTokens * n}
+	want := object.Tokens{In: 1000 * n, Out: 50 * n, CacheRead: 11 * n, CacheWrite: 7 * n, Total: answerTokens * n}
 	for _, by := range []string{"day", "project", "model", "agent", "session"} {
-		var u output.Usage
+		var u object.Usage
 		c.answer(&u, "usage", "--by", by)
 		var rows int64
 		for _, r := range u.Rows {
@@ -153,7 +153,7 @@ func TestClaudeTokens(t *testing.T) {
 }
 
 // printedUsage is what a run of codex exec says at its end that its thread has used.
-func printedUsage(t *testing.T, p *world.Process) (used output.Tokens) {
+func printedUsage(t *testing.T, p *world.Process) (used object.Tokens) {
 	t.Helper()
 	p.Wait()
 	for line := range strings.Lines(p.Stdout()) {
@@ -178,12 +178,12 @@ func printedUsage(t *testing.T, p *world.Process) (used output.Tokens) {
 // A session's tokens are what Codex itself says, forks are not counted twice, and what a killed turn had used counts.
 func TestCodexTokens(t *testing.T) {
 	w, a, c := newest(t, install.Codex)
-	uses := func(id string) output.Tokens {
+	uses := func(id string) object.Tokens {
 		t.Helper()
 		if s := c.status(id); s.Tokens != nil {
 			return *s.Tokens
 		}
-		return output.Tokens{}
+		return object.Tokens{}
 	}
 	want := printedUsage(t, a.Run("the first [[shell echo one;; text done]]"))
 	id := codexID(t, w, "the first")

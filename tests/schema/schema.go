@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 )
 
 // Check fails unless text is one JSON value that the part of agentctl's schema below $defs takes, and the schema as a
@@ -18,7 +18,7 @@ func Check(part, text string) error {
 		return err
 	}
 	var whole any
-	if err := json.Unmarshal([]byte(output.Schema()), &whole); err != nil {
+	if err := json.Unmarshal([]byte(object.Schema()), &whole); err != nil {
 		return err
 	}
 	closeObjects(whole)
@@ -30,7 +30,7 @@ func Check(part, text string) error {
 }
 
 // Published fails unless the schema as it is printed takes text.
-func Published(part, text string) error { return check([]byte(output.Schema()), part, text) }
+func Published(part, text string) error { return check([]byte(object.Schema()), part, text) }
 
 func check(document []byte, part, text string) error {
 	var value any

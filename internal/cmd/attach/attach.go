@@ -12,7 +12,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/launch"
 	"agentctl/proc"
 	"agentctl/proc/multiplexer"
@@ -89,7 +90,7 @@ func (t *target) find(ctx context.Context) error {
 	s := t.session
 	switch {
 	case s.Status == discover.Stopped:
-		return cmdutil.ConflictError(cmdutil.DescribeSession(s)+" is stopped", "agentctl resume "+output.Sanitize(s.ID)+" continues it")
+		return cmdutil.ConflictError(cmdutil.DescribeSession(s)+" is stopped", "agentctl resume "+render.Sanitize(s.ID)+" continues it")
 	case len(s.Processes) == 0:
 		return cmdutil.UnableError("which process runs "+cmdutil.DescribeSession(s)+" is not known", "")
 	}
@@ -191,11 +192,11 @@ func (t *target) explain(err error) error {
 
 // unable is the error that says why attach cannot bring the user there, and where the session is.
 func (t *target) unable(why string) error {
-	where := output.TerminalText(t.session.TTY(), output.NewTerminal(t.pane))
+	where := render.TerminalText(t.session.TTY(), object.NewTerminal(t.pane))
 	if where == "" {
 		where = "without a terminal"
 	} else {
 		where = "on " + where
 	}
-	return cmdutil.UnableError(fmt.Sprintf("%s runs %s; %s", cmdutil.DescribeSession(t.session), where, output.Sanitize(why)), "")
+	return cmdutil.UnableError(fmt.Sprintf("%s runs %s; %s", cmdutil.DescribeSession(t.session), where, render.Sanitize(why)), "")
 }

@@ -16,7 +16,7 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/await"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/internal/remote"
 	"agentctl/launch"
 	"agentctl/launch/worktree"
@@ -162,7 +162,7 @@ func (c completer) sessions(verb *cli.Command, words []string, filter discover.S
 	return out
 }
 
-func sessionCandidate(name string, s *output.Session) candidate {
+func sessionCandidate(name string, s *object.Session) candidate {
 	return candidate{name, fmt.Sprintf("%s %s: %s", s.Adapter, s.Status, cmp.Or(s.Title, s.Prompt, s.CWD))}
 }
 
@@ -199,7 +199,7 @@ func (c completer) values(verb *cli.Command, flag, prefix, typed string) []candi
 	case flag == "by":
 		flag = verb.Name
 	}
-	lists := map[string][]string{"adapter": c.f.AgentNames(), "status": cmdutil.Statuses(), "type": output.EventTypes()}
+	lists := map[string][]string{"adapter": c.f.AgentNames(), "status": cmdutil.Statuses(), "type": object.EventTypes()}
 	if words := lists[flag]; words != nil {
 		return listCandidates(prefix, typed, words)
 	}
@@ -309,7 +309,7 @@ func (c completer) hostSessions(t remote.Target, prefix string, filter discover.
 		args = append(args, "--status", string(status))
 	}
 	_, answer, err := c.f.AskHost(ctx, t, maxAnswer, args...)
-	var sessions []output.Session
+	var sessions []object.Session
 	if err != nil || json.Unmarshal(answer, &sessions) != nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/render"
 )
 
 func New(f cmdutil.Factory) *cli.Command {
@@ -77,7 +77,7 @@ func (c completer) complete(shell string, args []string) string {
 	var b strings.Builder
 	for _, o := range c.candidates(words) {
 		if strings.HasPrefix(o.text, words[len(words)-1]) && strings.IndexFunc(o.text, unprintable) < 0 {
-			b.WriteString(record(o.text, output.Sanitize(o.description)))
+			b.WriteString(record(o.text, render.Sanitize(o.description)))
 		}
 	}
 	return b.String()

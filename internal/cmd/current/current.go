@@ -11,7 +11,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/ancestry"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/render"
 )
 
 func New(f cmdutil.Factory) *cli.Command {
@@ -50,7 +50,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *cmdutil.CommonFlags) error {
 	if !o.Quiet {
 		err = call.Show(cmdutil.SessionObjects(r.Sessions))
 	} else if id := r.Sessions[0].ID; id != "" {
-		_, err = fmt.Fprintln(f.Stdout, output.Sanitize(id))
+		_, err = fmt.Fprintln(f.Stdout, render.Sanitize(id))
 	} else {
 		err = cmdutil.AnswerNo(fmt.Sprintf("this is inside %s, but no evidence names the session", r.Sessions[0].Agent))
 	}

@@ -14,7 +14,8 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 type agentFindings struct {
@@ -158,7 +159,7 @@ func examineHome(ctx context.Context, a discover.Adapter, home discover.Home, li
 			h.Children++
 		}
 		if e.Updated.After(h.newest) {
-			h.newest, h.Newest = e.Updated, output.Timestamp(e.Updated)
+			h.newest, h.Newest = e.Updated, object.Timestamp(e.Updated)
 		}
 		if name := format(e.Path); !slices.Contains(h.Formats, name) {
 			h.Formats = append(h.Formats, name)
@@ -187,7 +188,7 @@ func format(path string) string {
 	return "other"
 }
 
-func (h homeFindings) text(style output.TextOptions) string {
+func (h homeFindings) text(style render.TextOptions) string {
 	if !h.Exists {
 		return h.Path + ": does not exist"
 	}
@@ -196,10 +197,10 @@ func (h homeFindings) text(style output.TextOptions) string {
 		parts = append(parts, plural(h.Children, "sub-agent"))
 	}
 	if h.Sessions+h.Children > 0 {
-		parts = append(parts, output.ByteSize(h.Bytes)+" of "+strings.Join(h.Formats, ", "))
+		parts = append(parts, render.ByteSize(h.Bytes)+" of "+strings.Join(h.Formats, ", "))
 	}
 	if !h.newest.IsZero() {
-		parts = append(parts, "newest "+output.Age(h.newest, style.Now)+" ago")
+		parts = append(parts, "newest "+render.Age(h.newest, style.Now)+" ago")
 	}
 	parts = append(parts, fmt.Sprintf("%d live", h.Live))
 	if h.Trust != discover.TrustOurs.String() {

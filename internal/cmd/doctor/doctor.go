@@ -15,7 +15,7 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/config"
-	"agentctl/internal/output"
+	"agentctl/internal/render"
 	"agentctl/proc"
 )
 
@@ -67,7 +67,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *cmdutil.CommonFlags) error {
 		return err
 	}
 	if o.JSON {
-		err = output.JSON(f.Stdout, found)
+		err = render.JSON(f.Stdout, found)
 	} else {
 		err = found.write(f.Stdout, config.Path(f.Getenv), c.Style)
 	}
@@ -145,9 +145,9 @@ func processesOf(live discover.Result) processFindings {
 }
 
 // write prints the findings as text. wanted is the path where a configuration file would be.
-func (f findings) write(w io.Writer, wanted string, style output.TextOptions) error {
+func (f findings) write(w io.Writer, wanted string, style render.TextOptions) error {
 	out := bufio.NewWriter(w)
-	line := func(key, text string) { fmt.Fprintf(out, "  %-8s  %s\n", key, output.Sanitize(text)) }
+	line := func(key, text string) { fmt.Fprintf(out, "  %-8s  %s\n", key, render.Sanitize(text)) }
 	for _, a := range f.Agents {
 		fmt.Fprintln(out, a.Adapter)
 		for _, b := range a.Binaries {

@@ -13,7 +13,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 type duOptions struct {
@@ -49,7 +50,7 @@ func New(f cmdutil.Factory) *cli.Command {
 }
 
 func run(ctx context.Context, f cmdutil.Factory, o *duOptions) error {
-	c, err := f.NewCall("du", &o.CommonFlags, output.DiskRow{})
+	c, err := f.NewCall("du", &o.CommonFlags, object.DiskRow{})
 	if err != nil {
 		return err
 	}
@@ -77,23 +78,23 @@ func run(ctx context.Context, f cmdutil.Factory, o *duOptions) error {
 		return err
 	}
 	if left != (discover.DiskLeftOut{}) {
-		row := output.DiskRow{Bytes: left.Bytes, Estimated: left.Estimated}
-		c.HintLeftOut("du without --since and --older-than", fmt.Sprintf("%s of %s other sessions and of what belongs to none", output.SizeText(row), output.Count(int64(left.Sessions))))
+		row := object.DiskRow{Bytes: left.Bytes, Estimated: left.Estimated}
+		c.HintLeftOut("du without --since and --older-than", fmt.Sprintf("%s of %s other sessions and of what belongs to none", render.SizeText(row), render.Count(int64(left.Sessions))))
 	}
 	return f.ReportWarnings(warnings)
 }
 
-func showDiskUsage(ctx context.Context, c *cmdutil.Call, u output.DiskUsage, o *duOptions) error {
+func showDiskUsage(ctx context.Context, c *cmdutil.Call, u object.DiskUsage, o *duOptions) error {
 	switch {
 	case o.JSON:
-		return output.JSON(c.Stdout, u)
+		return render.JSON(c.Stdout, u)
 	case c.Template != nil:
-		return cmdutil.PrintEach(u.Rows, func(r output.DiskRow) error { return c.Template(c.Stdout, r) })
+		return cmdutil.PrintEach(u.Rows, func(r object.DiskRow) error { return c.Template(c.Stdout, r) })
 	case len(u.Rows) == 0:
 		return nil
 	}
 	var b bytes.Buffer
-	if err := output.DiskTable(&b, u, c.Style); err != nil {
+	if err := render.DiskTable(&b, u, c.Style); err != nil {
 		return err
 	}
 	return c.Page(ctx, b.Bytes(), o.noPager)
@@ -116,8 +117,8 @@ type diskKey struct {
 
 // diskRow is a row so far.
 type diskRow struct {
-	output.DiskRow
-	parts    map[string]*output.DiskPart
+	object.DiskRow
+	parts    map[string]*object.DiskPart
 	sessions map[discover.Key]bool
 }
 
@@ -133,7 +134,7 @@ func (s *diskSums) add(owner *discover.Record, sub bool, u discover.DiskUse) {
 
 func (s *diskSums) row(owner *discover.Record, u discover.DiskUse) *diskRow {
 	var key diskKey
-	var first output.DiskRow
+	var first object.DiskRow
 	switch {
 	case s.by == "agent":
 		key.text = string(u.Agent)
@@ -149,9 +150,9 @@ func (s *diskSums) row(owner *discover.Record, u discover.DiskUse) *diskRow {
 		first.Key = key.text
 	default:
 		key.session = owner.Key()
-		first = output.DiskRow{
+		first = object.DiskRow{
 			Key: owner.ID, Adapter: string(owner.Agent), Title: cmp.Or(owner.Title, owner.Prompt), Project: s.projects.Of(owner.Dir),
-			LastActivityAt: output.Timestamp(owner.Updated),
+			LastActivityAt: object.Timestamp(owner.Updated),
 		}
 	}
 	row := s.rows[key]
@@ -165,7 +166,7 @@ func (s *diskSums) row(owner *discover.Record, u discover.DiskUse) *diskRow {
 // add adds what something takes. Without a kind, it is no part of its own.
 func (r *diskRow) add(owner *discover.Record, kind string, u discover.DiskUse) {
 	if r.sessions == nil {
-		r.sessions, r.parts = map[discover.Key]bool{}, map[string]*output.DiskPart{}
+		r.sessions, r.parts = map[discover.Key]bool{}, map[string]*object.DiskPart{}
 	}
 	r.Bytes += u.Bytes
 	r.Estimated = r.Estimated || u.Estimated
@@ -177,19 +178,19 @@ func (r *diskRow) add(owner *discover.Record, kind string, u discover.DiskUse) {
 	}
 	part := r.parts[kind]
 	if part == nil {
-		part = &output.DiskPart{Kind: kind}
+		part = &object.DiskPart{Kind: kind}
 		r.parts[kind] = part
 	}
 	part.Bytes, part.Files = part.Bytes+u.Bytes, part.Files+u.Files
 }
 
 // report returns the rows, the largest first, at most limit of them if that is not 0.
-func (s *diskSums) report(limit int) output.DiskUsage {
-	u := output.DiskUsage{By: s.by, Rows: []output.DiskRow{}, Total: s.total.row()}
+func (s *diskSums) report(limit int) object.DiskUsage {
+	u := object.DiskUsage{By: s.by, Rows: []object.DiskRow{}, Total: s.total.row()}
 	for _, row := range s.rows {
 		u.Rows = append(u.Rows, row.row())
 	}
-	slices.SortFunc(u.Rows, func(a, b output.DiskRow) int {
+	slices.SortFunc(u.Rows, func(a, b object.DiskRow) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Path, b.Path))
 	})
 	if limit > 0 && len(u.Rows) > limit {
@@ -198,13 +199,13 @@ func (s *diskSums) report(limit int) output.DiskUsage {
 	return u
 }
 
-func (r *diskRow) row() output.DiskRow {
+func (r *diskRow) row() object.DiskRow {
 	out := r.DiskRow
 	out.Sessions = len(r.sessions)
 	for _, p := range r.parts {
 		out.Parts = append(out.Parts, *p)
 	}
-	slices.SortFunc(out.Parts, func(a, b output.DiskPart) int {
+	slices.SortFunc(out.Parts, func(a, b object.DiskPart) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Kind, b.Kind))
 	})
 	return out

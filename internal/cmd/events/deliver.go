@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/render"
 	"agentctl/internal/webhook"
 )
 
@@ -13,7 +13,7 @@ func execute(f cmdutil.Factory, h cmdutil.Script) func(context.Context, delivery
 	return func(ctx context.Context, d delivery) error {
 		s := d.event.Session
 		vars := append(cmdutil.SessionVars(s), "AGENTCTL_EVENT="+d.event.Type, "AGENTCTL_STATUS="+s.Status,
-			cmdutil.EnvVar("AGENTCTL_WAITING_ON", output.WaitingOnText(&s)))
+			cmdutil.EnvVar("AGENTCTL_WAITING_ON", render.WaitingOnText(&s)))
 		return h.Shell(ctx, f, "", d.line, vars)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/watch"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 type options struct {
@@ -67,11 +68,11 @@ func New(f cmdutil.Factory) *cli.Command {
 }
 
 func run(ctx context.Context, f cmdutil.Factory, o *options) error {
-	c, err := f.NewCall("events", &o.CommonFlags, output.Event{})
+	c, err := f.NewCall("events", &o.CommonFlags, object.Event{})
 	if err != nil {
 		return err
 	}
-	types, err := cmdutil.SplitWords("event type", o.types.Value(), output.EventTypes())
+	types, err := cmdutil.SplitWords("event type", o.types.Value(), object.EventTypes())
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if o.quiet {
 		out = io.Discard
 	}
-	err = follow(ctx, c, o, calls, func(e output.Event) error {
+	err = follow(ctx, c, o, calls, func(e object.Event) error {
 		if len(types) > 0 && !slices.Contains(types, e.Type) {
 			return nil
 		}
@@ -116,7 +117,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 
 // follow calls publish with the events of this machine or of the calls as they happen, until the context ends, all connections have, or
 // publish fails.
-func follow(ctx context.Context, c *cmdutil.Call, o *options, calls []cmdutil.HostCall, publish func(output.Event) error) error {
+func follow(ctx context.Context, c *cmdutil.Call, o *options, calls []cmdutil.HostCall, publish func(object.Event) error) error {
 	if calls != nil {
 		return cmdutil.EachHost(ctx, c.Factory, calls, publish)
 	}
@@ -133,7 +134,7 @@ func follow(ctx context.Context, c *cmdutil.Call, o *options, calls []cmdutil.Ho
 			if first && !o.initial {
 				break
 			}
-			if err := publish(output.NewEvent(e)); err != nil {
+			if err := publish(object.NewEvent(e)); err != nil {
 				return false, err
 			}
 		}
@@ -143,9 +144,9 @@ func follow(ctx context.Context, c *cmdutil.Call, o *options, calls []cmdutil.Ho
 }
 
 // publish prints an event, as JSON or by --format, and queues it in the sinks as JSON.
-func publish(ctx context.Context, out io.Writer, e output.Event, template func(io.Writer, any) error, sinks []*sink) error {
+func publish(ctx context.Context, out io.Writer, e object.Event, template func(io.Writer, any) error, sinks []*sink) error {
 	var line bytes.Buffer
-	if err := output.JSONLine(&line, e); err != nil {
+	if err := render.JSONLine(&line, e); err != nil {
 		return err
 	}
 	printed := line

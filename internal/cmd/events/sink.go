@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 )
 
 // queueSize bounds the events that wait for delivery.
@@ -14,7 +14,7 @@ const queueSize = 1000
 
 // delivery is an event with its line of JSON.
 type delivery struct {
-	event output.Event
+	event object.Event
 	line  []byte
 }
 

@@ -16,7 +16,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/watch"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/internal/webhook"
 	"agentctl/tests/cmdtest"
 )
@@ -25,7 +25,7 @@ import (
 func nth(i int) delivery {
 	s := discover.UnknownSession()
 	s.ID = fmt.Sprint(i)
-	return delivery{output.NewEvent(watch.Event{Type: watch.SessionIdle, Session: s}), []byte(s.ID)}
+	return delivery{object.NewEvent(watch.Event{Type: watch.SessionIdle, Session: s}), []byte(s.ID)}
 }
 
 // An outlet delivers in order, says what failed, and goes on.
@@ -116,7 +116,7 @@ func TestAnEventIsExecuted(t *testing.T) {
 	if err := execute(f, script)(t.Context(), d); err != nil || out.Stderr.String() != "session.idle idle 7\n7" {
 		t.Errorf("%q, %v", out.Stderr.String(), err)
 	}
-	if !strings.Contains(output.Schema(), d.event.Type) {
+	if !strings.Contains(object.Schema(), d.event.Type) {
 		t.Errorf("the schema does not have %s", d.event.Type)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/export"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 type options struct {
@@ -120,13 +121,13 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 }
 
 // write writes the exports to the file or stdout, and says which have no messages.
-func write(ctx context.Context, c *cmdutil.Call, exports []output.Export, o *options) (err error) {
+func write(ctx context.Context, c *cmdutil.Call, exports []object.Export, o *options) (err error) {
 	if o.file != "" && o.file != "-" {
-		working, done := c.StartWork(ctx, "writing "+output.Sanitize(o.file))
-		err = writeFile(working, o.file, func(w io.Writer) error { return render(w, exports, o.as) })
+		working, done := c.StartWork(ctx, "writing "+render.Sanitize(o.file))
+		err = writeFile(working, o.file, func(w io.Writer) error { return writeAs(w, exports, o.as) })
 		done()
 	} else {
-		err = render(c.Stdout, exports, o.as)
+		err = writeAs(c.Stdout, exports, o.as)
 	}
 	if err != nil {
 		return err
@@ -135,7 +136,7 @@ func write(ctx context.Context, c *cmdutil.Call, exports []output.Export, o *opt
 		if len(e.Messages) == 0 && len(e.Missing) == 0 {
 			name := "the session"
 			if e.Session.ID != nil {
-				name = output.HostPrefix(e.Session.Host) + *e.Session.ID
+				name = object.HostPrefix(e.Session.Host) + *e.Session.ID
 			}
 			c.Report.Note(name + " has no messages")
 		}
@@ -143,25 +144,25 @@ func write(ctx context.Context, c *cmdutil.Call, exports []output.Export, o *opt
 	return nil
 }
 
-func gather(ctx context.Context, c *cmdutil.Call, args []string, o *options) ([]output.Export, []*discover.Warning, error) {
-	working, done := c.StartWork(ctx, "reading "+output.Sanitize(strings.Join(args, " ")))
+func gather(ctx context.Context, c *cmdutil.Call, args []string, o *options) ([]object.Export, []*discover.Warning, error) {
+	working, done := c.StartWork(ctx, "reading "+render.Sanitize(strings.Join(args, " ")))
 	defer done()
 	found, err := c.FindAll(working, args)
 	if err == nil && o.file != "" {
 		err = checkTarget(working, c, o.file, found.Sessions)
 	}
 	r := newReader(c, o)
-	var exports []output.Export
+	var exports []object.Export
 	if r.warnings = found.Warnings; err == nil {
 		exports, err = r.read(working, found.Sessions)
 	}
 	return exports, r.warnings, cmp.Or(working.Err(), err)
 }
 
-func render(w io.Writer, exports []output.Export, as string) error {
+func writeAs(w io.Writer, exports []object.Export, as string) error {
 	switch as {
 	case asJSON:
-		return output.ExportJSON(w, exports)
+		return render.ExportJSON(w, exports)
 	case asHTML:
 		return export.HTML(w, exports)
 	}

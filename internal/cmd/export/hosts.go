@@ -5,7 +5,7 @@ import (
 	"sort"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 )
 
 // runHosts exports sessions of other machines: each reads and redacts its own, and the document is written here.
@@ -22,8 +22,8 @@ func runHosts(ctx context.Context, c *cmdutil.Call, args []string, o *options) e
 			return err
 		}
 	}
-	var exports []output.Export
-	failed := cmdutil.GatherExports(ctx, c, calls, func(e output.Export) error {
+	var exports []object.Export
+	failed := cmdutil.GatherExports(ctx, c, calls, func(e object.Export) error {
 		exports = append(exports, e)
 		return nil
 	})

@@ -10,7 +10,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/watch"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/internal/redact"
 )
 
@@ -49,8 +49,8 @@ func newReader(c *cmdutil.Call, o *options) *reader {
 
 // read reads the messages of sessions, with --children also of their sub-agents. An error is
 // ctx's or one of redaction.
-func (r *reader) read(ctx context.Context, sessions []discover.Session) ([]output.Export, error) {
-	var exports []output.Export
+func (r *reader) read(ctx context.Context, sessions []discover.Session) ([]object.Export, error) {
+	var exports []object.Export
 	for _, s := range sessions {
 		family := []discover.Session{s}
 		if r.options.children && s.Path != "" {
@@ -59,7 +59,7 @@ func (r *reader) read(ctx context.Context, sessions []discover.Session) ([]outpu
 				return nil, err
 			}
 		}
-		all := make([]output.Export, len(family))
+		all := make([]object.Export, len(family))
 		for i, s := range family {
 			var err error
 			if all[i], err = r.session(ctx, s); cmp.Or(ctx.Err(), err) != nil {
@@ -88,7 +88,7 @@ func (r *reader) family(ctx context.Context, s discover.Session) ([]discover.Ses
 
 // nest returns a session with its sub-agents' sessions, each below the one that started it, in the order in which they began.
 // Stored parents may form a circle: a session that is placed already is left out.
-func nest(family []discover.Session, all []output.Export, i int, placed []bool) output.Export {
+func nest(family []discover.Session, all []object.Export, i int, placed []bool) object.Export {
 	placed[i] = true
 	e := all[i]
 	for n, s := range family {
@@ -101,11 +101,11 @@ func nest(family []discover.Session, all []output.Export, i int, placed []bool) 
 }
 
 // session reads one session. What cannot be read is a warning, and is said in the export.
-func (r *reader) session(ctx context.Context, s discover.Session) (e output.Export, err error) {
-	if e.Session, err = redact.Value(r.redactor, output.NewSession(s)); err != nil {
+func (r *reader) session(ctx context.Context, s discover.Session) (e object.Export, err error) {
+	if e.Session, err = redact.Value(r.redactor, object.NewSession(s)); err != nil {
 		return e, err
 	}
-	e.Messages = []output.Message{}
+	e.Messages = []object.Message{}
 	switch {
 	case s.Path == "":
 		return e, nil
@@ -134,17 +134,17 @@ func (r *reader) session(ctx context.Context, s discover.Session) (e output.Expo
 }
 
 // miss says on stderr and in the export what it does not have.
-func (r *reader) miss(e *output.Export, w *discover.Warning) {
+func (r *reader) miss(e *object.Export, w *discover.Warning) {
 	r.warnings = append(r.warnings, w)
 	e.Missing = append(e.Missing, cmdutil.ErrorText(w))
 }
 
 // message converts a message, with as much of a tool call as --tools says.
-func (o *options) message(m discover.Message, s discover.Session) (output.Message, bool) {
+func (o *options) message(m discover.Message, s discover.Session) (object.Message, bool) {
 	if m.Session == s.ID {
 		m.Session = ""
 	}
-	out := output.NewMessage(m, s)
+	out := object.NewMessage(m, s)
 	if out.Tool != nil && o.tools != toolsFull {
 		out.Tool.Input, out.Tool.Output = nil, nil
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/launch"
 	"agentctl/lock/githooks"
 )
@@ -95,14 +96,14 @@ func runChange(ctx context.Context, f cmdutil.Factory, verb string, o *hookOptio
 	if err != nil {
 		return err
 	}
-	var out []output.GitHook
+	var out []object.GitHook
 	for _, h := range list {
-		out = append(out, output.GitHook{
+		out = append(out, object.GitHook{
 			Hook: h.Name, State: string(h.State), Path: h.Path, Program: h.Program, TrailerMerges: h.Merges,
 			Original: h.Original, Manager: h.Manager, Reason: h.Reason, Advice: h.Advice, Changed: h.Changed,
 		})
 	}
-	return cmdutil.PrintRows(c, out, output.GitHookTable)
+	return cmdutil.PrintRows(c, out, render.GitHookTable)
 }
 
 // programPath is the path of this program for the hooks: its name in PATH if that leads to it, since an update replaces

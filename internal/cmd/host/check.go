@@ -11,8 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/internal/remote"
+	"agentctl/internal/render"
 )
 
 func newCheck(f cmdutil.Factory) *cli.Command {
@@ -52,7 +53,7 @@ func runCheck(ctx context.Context, f cmdutil.Factory, names []string, o *cmdutil
 		targets = append(targets, t)
 	}
 	working, done := c.StartWork(ctx, fmt.Sprintf("checking %d hosts", len(targets)))
-	rows := make([]output.HostCheck, len(targets))
+	rows := make([]object.HostCheck, len(targets))
 	failures := make([]error, len(targets))
 	var checks sync.WaitGroup
 	for i, t := range targets {
@@ -64,7 +65,7 @@ func runCheck(ctx context.Context, f cmdutil.Factory, names []string, o *cmdutil
 	if err != nil {
 		return err
 	}
-	if err := cmdutil.PrintRows(c, rows, output.HostTable); err != nil {
+	if err := cmdutil.PrintRows(c, rows, render.HostTable); err != nil {
 		return err
 	}
 	for i, failed := range failures {
@@ -79,8 +80,8 @@ func runCheck(ctx context.Context, f cmdutil.Factory, names []string, o *cmdutil
 // maxDoctor bounds the answer of doctor, in bytes.
 const maxDoctor = 4 << 20
 
-func check(ctx context.Context, f cmdutil.Factory, t remote.Target) (output.HostCheck, error) {
-	row := output.HostCheck{Host: t.Name, Destination: t.Destination, Agents: []output.HostAgent{}}
+func check(ctx context.Context, f cmdutil.Factory, t remote.Target) (object.HostCheck, error) {
+	row := object.HostCheck{Host: t.Name, Destination: t.Destination, Agents: []object.HostAgent{}}
 	answer, text, err := f.AskHost(ctx, t, maxDoctor, "doctor", "--json")
 	h := answer.Hello
 	row.Version, row.Schema, row.OS, row.Arch = h.Version, h.Schema, h.OS, h.Arch
@@ -101,7 +102,7 @@ func check(ctx context.Context, f cmdutil.Factory, t remote.Target) (output.Host
 	}
 	for _, a := range found.Agents {
 		if len(a.Binaries) > 0 {
-			row.Agents = append(row.Agents, output.HostAgent{Adapter: strings.TrimSpace(a.Adapter), Version: a.Binaries[0].Version})
+			row.Agents = append(row.Agents, object.HostAgent{Adapter: strings.TrimSpace(a.Adapter), Version: a.Binaries[0].Version})
 		}
 	}
 	return row, nil

@@ -8,7 +8,8 @@ import (
 
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/agentrun"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/launch"
 )
 
@@ -72,7 +73,7 @@ func (l *launcher) report(ctx context.Context, all []attempt) error {
 		results[i].err = s.err
 	}
 	if !l.JSON {
-		if err := output.LaunchTable(l.Stdout, l.objects(all, results), l.Style); err != nil {
+		if err := render.LaunchTable(l.Stdout, l.objects(all, results), l.Style); err != nil {
 			return err
 		}
 	}
@@ -80,7 +81,7 @@ func (l *launcher) report(ctx context.Context, all []attempt) error {
 		parallel(all, func(i int) { results[i] = l.awaitEnd(ctx, all[i].launched) })
 	}
 	if l.JSON {
-		if err := output.JSONArray(l.Stdout, l.objects(all, results)); err != nil {
+		if err := render.JSONArray(l.Stdout, l.objects(all, results)); err != nil {
 			return err
 		}
 	}
@@ -108,16 +109,16 @@ func (l *launcher) awaitEnd(ctx context.Context, launched *agentrun.Launched) (r
 	return r
 }
 
-func (l *launcher) objects(all []attempt, results []result) []output.LaunchResult {
-	out := make([]output.LaunchResult, len(all))
+func (l *launcher) objects(all []attempt, results []result) []object.LaunchResult {
+	out := make([]object.LaunchResult, len(all))
 	for i, s := range all {
-		out[i] = output.LaunchResult{
+		out[i] = object.LaunchResult{
 			Name: s.Name, Adapter: string(s.Adapter.Name()), Model: s.Model, Group: l.group.Name, Branch: s.worktree.Branch, Answer: results[i].answer,
 		}
 		if s.launched != nil {
 			out[i].CWD = s.dir
 			if s.launched.Session.ID != "" {
-				session := output.NewSession(s.launched.Session)
+				session := object.NewSession(s.launched.Session)
 				out[i].Session = &session
 			}
 		}

@@ -6,8 +6,9 @@ import (
 
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/agentrun"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/internal/remote"
+	"agentctl/internal/render"
 )
 
 // runOnHost launches agents on another machine. The prompt is put together here, from the files here, and goes there by stdin; all other names of
@@ -66,8 +67,8 @@ func withPassed(words, agent, passed []string) []string {
 
 // launchGroupOn launches several agents, each in a worktree of its own there.
 func launchGroupOn(ctx context.Context, c *cmdutil.Call, call cmdutil.HostCall, o *options, endProgress func()) error {
-	launches := []output.LaunchResult{}
-	failed := cmdutil.EachHost(ctx, c.Factory, []cmdutil.HostCall{call}, func(l output.LaunchResult) error {
+	launches := []object.LaunchResult{}
+	failed := cmdutil.EachHost(ctx, c.Factory, []cmdutil.HostCall{call}, func(l object.LaunchResult) error {
 		launches = append(launches, l)
 		return nil
 	})
@@ -76,9 +77,9 @@ func launchGroupOn(ctx context.Context, c *cmdutil.Call, call cmdutil.HostCall, 
 	switch {
 	case len(launches) == 0:
 	case o.JSON:
-		err = output.JSONArray(c.Stdout, launches)
+		err = render.JSONArray(c.Stdout, launches)
 	default:
-		err = output.LaunchTable(c.Stdout, launches, c.Style)
+		err = render.LaunchTable(c.Stdout, launches, c.Style)
 	}
 	if err != nil {
 		return err

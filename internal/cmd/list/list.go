@@ -10,7 +10,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 type options struct {
@@ -69,7 +70,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	case o.JSON && o.Quiet, o.Format != "" && (o.JSON || o.Quiet):
 		return cmdutil.UsageError("list", "--json, --quiet and --format cannot be used together")
 	}
-	c, err := f.NewCall("list", &o.CommonFlags, output.Session{})
+	c, err := f.NewCall("list", &o.CommonFlags, object.Session{})
 	if err != nil {
 		return err
 	}
@@ -86,17 +87,17 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 			calls[i] = calls[i].Without("n")
 		}
 	}
-	sessions, after, err := cmdutil.Collect(ctx, c, calls, func(ctx context.Context) ([]output.Session, []*discover.Warning, error) {
+	sessions, after, err := cmdutil.Collect(ctx, c, calls, func(ctx context.Context) ([]object.Session, []*discover.Warning, error) {
 		return localSessions(ctx, c, filter, o.wide)
 	})
 	if err != nil {
 		return err
 	}
 	if calls != nil {
-		sessions = output.Merge(sessions, filter)
+		sessions = object.Merge(sessions, filter)
 	}
 	if o.Quiet {
-		sessions = slices.DeleteFunc(sessions, func(s output.Session) bool { return s.ID == nil })
+		sessions = slices.DeleteFunc(sessions, func(s object.Session) bool { return s.ID == nil })
 	}
 	if err := c.PrintSessions(sessions, func() error { return printTable(ctx, c, sessions, o) }); err != nil {
 		return err
@@ -105,7 +106,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 }
 
 // localSessions lists the sessions of this machine. With wide, each has its resources, and token counts are always read.
-func localSessions(ctx context.Context, c *cmdutil.Call, filter discover.SessionFilter, wide bool) ([]output.Session, []*discover.Warning, error) {
+func localSessions(ctx context.Context, c *cmdutil.Call, filter discover.SessionFilter, wide bool) ([]object.Session, []*discover.Warning, error) {
 	working, done := c.StartWork(ctx, "reading the agents' stores")
 	defer done()
 	filter.Tokens, filter.Full = filter.Tokens || wide, filter.Full || wide
@@ -118,7 +119,7 @@ func localSessions(ctx context.Context, c *cmdutil.Call, filter discover.Session
 }
 
 // printTable prints the table of sessions; through the pager if it is longer than the terminal.
-func printTable(ctx context.Context, c *cmdutil.Call, sessions []output.Session, o *options) error {
+func printTable(ctx context.Context, c *cmdutil.Call, sessions []object.Session, o *options) error {
 	if len(sessions) == 0 {
 		if c.Width > 0 {
 			what := "no live sessions; agentctl list -a shows stopped ones too"
@@ -129,9 +130,9 @@ func printTable(ctx context.Context, c *cmdutil.Call, sessions []output.Session,
 		}
 		return nil
 	}
-	draw := output.SessionTable
+	draw := render.SessionTable
 	if o.wide {
-		draw = output.WideSessionTable
+		draw = render.WideSessionTable
 	}
 	var b bytes.Buffer
 	if err := draw(&b, sessions, c.Style); err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmd"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/tests/cmdtest"
 )
 
@@ -49,7 +49,7 @@ func TestListWide(t *testing.T) {
 		t.Fatalf("exit %d: %s", got, out.Stderr.String())
 	}
 	cmdtest.CheckSchema(t, "sessions", out.Stdout.String())
-	var list []output.Session
+	var list []object.Session
 	if err := json.Unmarshal(out.Stdout.Bytes(), &list); err != nil {
 		t.Fatal(err)
 	}

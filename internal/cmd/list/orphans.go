@@ -9,7 +9,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/launch/stop"
 )
 
@@ -35,7 +36,7 @@ func runOrphans(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if err != nil {
 		return err
 	}
-	orphans, after, err := cmdutil.Collect(ctx, c, calls, func(ctx context.Context) ([]output.Orphan, []*discover.Warning, error) {
+	orphans, after, err := cmdutil.Collect(ctx, c, calls, func(ctx context.Context) ([]object.Orphan, []*discover.Warning, error) {
 		working, done := f.StartWork(ctx, "reading the processes")
 		defer done()
 		found, r, err := stop.FindOrphans(working, c.Scanner, f.PID, c.Agents)
@@ -46,14 +47,14 @@ func runOrphans(ctx context.Context, f cmdutil.Factory, o *options) error {
 	}
 	switch {
 	case o.Quiet:
-		err = cmdutil.PrintEach(orphans, func(orphan output.Orphan) error {
-			_, err := fmt.Fprintf(f.Stdout, "%s%d\n", output.HostPrefix(orphan.Host), orphan.PID)
+		err = cmdutil.PrintEach(orphans, func(orphan object.Orphan) error {
+			_, err := fmt.Fprintf(f.Stdout, "%s%d\n", object.HostPrefix(orphan.Host), orphan.PID)
 			return err
 		})
 	case len(orphans) == 0 && !o.JSON && f.Width > 0:
 		f.Report.Note("no orphaned processes found")
 	default:
-		err = cmdutil.PrintRows(c, orphans, output.OrphanTable)
+		err = cmdutil.PrintRows(c, orphans, render.OrphanTable)
 	}
 	if err != nil {
 		return err

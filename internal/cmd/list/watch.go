@@ -10,7 +10,8 @@ import (
 	"agentctl/discover/watch"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/live"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/internal/terminal"
 )
 
@@ -49,7 +50,7 @@ func runWatch(f cmdutil.Factory, c *cli.Context, o *options) error {
 		if limit > 0 && len(sessions) > limit {
 			sessions = sessions[:limit]
 		}
-		return output.Frame(sessions, warnings, style, rows)
+		return render.Frame(sessions, warnings, style, rows)
 	}}
 	err = screen.Show(ctx)
 	stop()
@@ -88,9 +89,9 @@ func streamRows(ctx context.Context, f cmdutil.Factory, o *options) error {
 	var last []byte
 	return cmdutil.EachResult(ctx, watch.NewFilterWatcher(c.Scanner, filter), func(r discover.Result) (bool, error) {
 		_ = c.ReportWarnings(r.Warnings)
-		rows := output.SessionRows{Sessions: cmdutil.SessionObjects(r.Sessions)}
+		rows := object.SessionRows{Sessions: cmdutil.SessionObjects(r.Sessions)}
 		var line bytes.Buffer
-		if err := output.JSONLine(&line, rows); err != nil || bytes.Equal(line.Bytes(), last) {
+		if err := render.JSONLine(&line, rows); err != nil || bytes.Equal(line.Bytes(), last) {
 			return true, err
 		}
 		last = line.Bytes()

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/lock"
 )
 
@@ -153,7 +153,7 @@ func NewLocks(f cmdutil.Factory) *cli.Command {
 }
 
 func locks(ctx context.Context, f cmdutil.Factory, o *cmdutil.CommonFlags) error {
-	c, err := f.NewCall("locks", o, output.Lock{})
+	c, err := f.NewCall("locks", o, object.Lock{})
 	if err != nil {
 		return err
 	}

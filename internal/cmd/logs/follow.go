@@ -11,7 +11,8 @@ import (
 	"agentctl/discover/watch"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/await"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 // once prints the last messages of a session.
@@ -50,15 +51,15 @@ func (t *reader) reportEmpty() {
 	t.Report.Note(fmt.Sprintf("%s %s", cmdutil.SessionName(s), what))
 }
 
-func (t *reader) print(ctx context.Context, entries []output.TranscriptMessage) error {
+func (t *reader) print(ctx context.Context, entries []render.TranscriptMessage) error {
 	for _, e := range entries {
 		if err := t.take(ctx, e); err != nil {
 			return err
 		}
 	}
 	if s := t.sessions[0]; s.Status == discover.Waiting && !t.options.JSON && !slices.ContainsFunc(entries, isWaiting) {
-		object := output.NewSession(s)
-		if err := t.write.WriteWaiting(&object); err != nil {
+		obj := object.NewSession(s)
+		if err := t.write.WriteWaiting(&obj); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/render"
 )
 
 type options struct {
@@ -72,7 +72,7 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 	if calls != nil {
 		return p.fromHost(ctx, calls)
 	}
-	endProgress := f.Progress("looking for " + output.Sanitize(arg))
+	endProgress := f.Progress("looking for " + render.Sanitize(arg))
 	defer endProgress()
 	r, err := c.Scanner.Find(ctx, arg, c.Agents, discover.ReadOptions{})
 	if err == nil {

@@ -10,7 +10,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 // printer prints messages, of this machine or another one: as text through the pager or as a JSON array, or with --follow each as it comes.
@@ -18,18 +19,18 @@ type printer struct {
 	*cmdutil.Call
 	options *options
 	text    bytes.Buffer
-	write   *output.Transcript
-	all     []output.Message
+	write   *render.Transcript
+	all     []object.Message
 }
 
 func newPrinter(c *cmdutil.Call, o *options) *printer {
-	p := &printer{Call: c, options: o, all: []output.Message{}}
+	p := &printer{Call: c, options: o, all: []object.Message{}}
 	p.writeTo(&p.text)
 	return p
 }
 
 func (p *printer) writeTo(out io.Writer) {
-	p.write = output.NewTranscript(out, output.TranscriptOptions{
+	p.write = render.NewTranscript(out, render.TranscriptOptions{
 		TextOptions: p.Style, ShowAge: !p.options.follow, ShowTools: p.options.tools, Full: p.options.whole,
 	})
 }
@@ -42,10 +43,10 @@ func (p *printer) following(ctx context.Context) (context.Context, func()) {
 }
 
 // take prints a message, or keeps it for [printer.finish].
-func (p *printer) take(ctx context.Context, m output.TranscriptMessage) error {
+func (p *printer) take(ctx context.Context, m render.TranscriptMessage) error {
 	switch {
 	case p.options.JSON && p.options.follow:
-		return output.JSONLine(cmdutil.ContextWriter{Context: ctx, Out: p.Stdout}, m.Message)
+		return render.JSONLine(cmdutil.ContextWriter{Context: ctx, Out: p.Stdout}, m.Message)
 	case p.options.JSON:
 		p.all = append(p.all, m.Message)
 		return nil
@@ -56,7 +57,7 @@ func (p *printer) take(ctx context.Context, m output.TranscriptMessage) error {
 // finish prints what was kept.
 func (p *printer) finish(ctx context.Context) error {
 	if p.options.JSON {
-		return output.JSONArray(p.Stdout, p.all)
+		return render.JSONArray(p.Stdout, p.all)
 	}
 	return p.Page(ctx, p.text.Bytes(), p.options.noPager)
 }
@@ -78,9 +79,9 @@ func (p *printer) fromHost(ctx context.Context, calls []cmdutil.HostCall) error 
 	endProgress := p.ProgressOf(cmdutil.AskingHosts("asking", calls))
 	defer endProgress()
 	seen := map[string]bool{} // calls that were printed
-	failed := cmdutil.EachHost(ctx, p.Factory, calls, func(m output.Message) error {
+	failed := cmdutil.EachHost(ctx, p.Factory, calls, func(m object.Message) error {
 		endProgress()
-		entry := output.TranscriptMessage{Message: m}
+		entry := render.TranscriptMessage{Message: m}
 		if m.Tool != nil && p.options.follow {
 			key := m.Session + "\n" + m.ID
 			if len(seen) > maxRemembered {
@@ -89,7 +90,7 @@ func (p *printer) fromHost(ctx context.Context, calls []cmdutil.HostCall) error 
 			entry.Changed, seen[key] = seen[key], true
 		}
 		if p.options.children && m.Session != "" && !strings.HasPrefix(m.Session, id) {
-			entry.SessionLabel = output.Sanitize(m.Session)
+			entry.SessionLabel = render.Sanitize(m.Session)
 		}
 		return p.take(ctx, entry)
 	})
@@ -114,7 +115,7 @@ func requestedID(ctx context.Context, c *cmdutil.Call, calls []cmdutil.HostCall)
 	}
 	status := calls[0]
 	status.Args = []string{"status", "--json", "--", id}
-	err = cmdutil.Gather(ctx, c, []cmdutil.HostCall{status}, func(s output.Session) error {
+	err = cmdutil.Gather(ctx, c, []cmdutil.HostCall{status}, func(s object.Session) error {
 		if s.ID != nil && s.ParentID == "" {
 			id = *s.ID
 		}
@@ -127,6 +128,6 @@ func requestedID(ctx context.Context, c *cmdutil.Call, calls []cmdutil.HostCall)
 }
 
 // isWaiting reports whether a message is the call that waits for the user.
-func isWaiting(m output.TranscriptMessage) bool {
+func isWaiting(m render.TranscriptMessage) bool {
 	return m.Tool != nil && m.Tool.State == string(discover.ToolWaiting)
 }

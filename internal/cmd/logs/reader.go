@@ -8,7 +8,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 // reader reads the messages of sessions of this machine, for one run of peek or logs.
@@ -57,13 +58,13 @@ func (t *reader) messages(ctx context.Context, s discover.Session) iter.Seq2[dis
 }
 
 // next returns what is new: first the last messages of all sessions, then the messages since.
-func (t *reader) next(ctx context.Context) []output.TranscriptMessage {
+func (t *reader) next(ctx context.Context) []render.TranscriptMessage {
 	first := t.trackers == nil
 	more := 0
 	if t.options.follow {
 		more = overlap
 	}
-	var lists [][]output.TranscriptMessage
+	var lists [][]render.TranscriptMessage
 	for i, s := range t.sessions {
 		if i == len(t.trackers) { // it has just begun
 			t.trackers = append(t.trackers, newTracker(t.options.JSON))
@@ -74,7 +75,7 @@ func (t *reader) next(ctx context.Context) []output.TranscriptMessage {
 		} else {
 			list = t.trackers[i].poll(t.messages(ctx, s), t.warnUnread(s))
 		}
-		var entries []output.TranscriptMessage
+		var entries []render.TranscriptMessage
 		for _, n := range list {
 			entries = append(entries, t.entry(n, s))
 		}
@@ -87,8 +88,8 @@ func (t *reader) next(ctx context.Context) []output.TranscriptMessage {
 	return all
 }
 
-func (t *reader) entry(n update, s discover.Session) output.TranscriptMessage {
-	e := output.TranscriptMessage{Message: output.NewMessage(n.Message, s), Changed: n.changed}
+func (t *reader) entry(n update, s discover.Session) render.TranscriptMessage {
+	e := render.TranscriptMessage{Message: object.NewMessage(n.Message, s), Changed: n.changed}
 	if !t.options.children {
 		e.Session = ""
 	} else if s.Key() != t.sessions[0].Key() {
@@ -99,18 +100,18 @@ func (t *reader) entry(n update, s discover.Session) output.TranscriptMessage {
 
 // nameOf names the sub-agent of a message: its ID, on a terminal a unique prefix of it.
 func (t *reader) nameOf(s discover.Session) string {
-	var ids []output.SessionID
+	var ids []render.SessionID
 	for _, o := range t.sessions {
-		ids = append(ids, output.SessionID{Agent: string(o.Agent), ID: o.ID})
+		ids = append(ids, render.SessionID{Agent: string(o.Agent), ID: o.ID})
 	}
 	i := slices.IndexFunc(t.sessions, func(o discover.Session) bool { return o.Key() == s.Key() })
 	return t.Style.ShortIDs(ids)[i]
 }
 
 // mergeByTime merges the messages of several sessions by time. The order within a session stays.
-func mergeByTime(lists [][]output.TranscriptMessage) []output.TranscriptMessage {
+func mergeByTime(lists [][]render.TranscriptMessage) []render.TranscriptMessage {
 	type placed struct {
-		output.TranscriptMessage
+		render.TranscriptMessage
 		at string
 	}
 	var all []placed
@@ -122,7 +123,7 @@ func mergeByTime(lists [][]output.TranscriptMessage) []output.TranscriptMessage 
 		}
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].at < all[j].at })
-	out := make([]output.TranscriptMessage, len(all))
+	out := make([]render.TranscriptMessage, len(all))
 	for i, p := range all {
 		out[i] = p.TranscriptMessage
 	}

@@ -9,12 +9,12 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/proc"
 )
 
 // collect measures the result of a list with sub-agents.
-func collect(f cmdutil.Factory, r discover.Result, filter discover.SessionFilter, now time.Time) []output.Metric {
+func collect(f cmdutil.Factory, r discover.Result, filter discover.SessionFilter, now time.Time) []object.Metric {
 	var agents []discover.Agent
 	for _, a := range f.Adapters {
 		if len(filter.Agents) == 0 || slices.Contains(filter.Agents, a.Name()) {
@@ -23,7 +23,7 @@ func collect(f cmdutil.Factory, r discover.Result, filter discover.SessionFilter
 	}
 	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), countTokens(f, agents, r.Sessions, discover.ReadOptions{Tokens: filter.Tokens, Full: filter.Full}))
 	if !filter.Since.IsZero() {
-		window := output.Metric{Name: "agentctl_window_seconds", Help: "How long ago a stopped session may have been active to be counted."}
+		window := object.Metric{Name: "agentctl_window_seconds", Help: "How long ago a stopped session may have been active to be counted."}
 		window.Add(now.Sub(filter.Since).Seconds())
 		metrics = append(metrics, window)
 	}
@@ -31,9 +31,9 @@ func collect(f cmdutil.Factory, r discover.Result, filter discover.SessionFilter
 }
 
 // countSessions counts the sessions that list -a shows, without sub-agents'. A count of none is 0, not missing.
-func countSessions(agents []discover.Agent, sessions []discover.Session) []output.Metric {
-	byStatus := output.Metric{Name: "agentctl_sessions", Help: "Sessions by status, the stopped ones of the window."}
-	byOutcome := output.Metric{Name: "agentctl_stopped_sessions", Help: "Stopped sessions of the window, by how the last turn ended."}
+func countSessions(agents []discover.Agent, sessions []discover.Session) []object.Metric {
+	byStatus := object.Metric{Name: "agentctl_sessions", Help: "Sessions by status, the stopped ones of the window."}
+	byOutcome := object.Metric{Name: "agentctl_stopped_sessions", Help: "Stopped sessions of the window, by how the last turn ended."}
 	for _, agent := range agents {
 		counts, outcomes := map[string]float64{}, map[discover.Outcome]float64{}
 		for _, s := range sessions {
@@ -49,11 +49,11 @@ func countSessions(agents []discover.Agent, sessions []discover.Session) []outpu
 			byOutcome.Add(outcomes[outcome], "adapter", string(agent), "outcome", string(outcome))
 		}
 	}
-	return []output.Metric{byStatus, byOutcome}
+	return []object.Metric{byStatus, byOutcome}
 }
 
-func countWarnings(agents []discover.Agent, warnings []*discover.Warning) output.Metric {
-	m := output.Metric{Name: "agentctl_unreadable", Help: "Stores, files and processes that could not be read; of the process table itself under the adapter processes."}
+func countWarnings(agents []discover.Agent, warnings []*discover.Warning) object.Metric {
+	m := object.Metric{Name: "agentctl_unreadable", Help: "Stores, files and processes that could not be read; of the process table itself under the adapter processes."}
 	counts := map[discover.Agent]float64{}
 	for _, w := range warnings {
 		counts[w.Agent]++
@@ -67,11 +67,11 @@ func countWarnings(agents []discover.Agent, warnings []*discover.Warning) output
 
 // countTokens sums up the tokens and costs that the agents state. A sub-agent's are not counted twice if the total of
 // its root session includes them.
-func countTokens(f cmdutil.Factory, agents []discover.Agent, sessions []discover.Session, readOptions discover.ReadOptions) []output.Metric {
+func countTokens(f cmdutil.Factory, agents []discover.Agent, sessions []discover.Session, readOptions discover.ReadOptions) []object.Metric {
 	const known = ", of the sessions of the window whose agent states them; without --tokens, where that is cheap to read."
-	tokens := output.Metric{Name: "agentctl_tokens", Help: "Tokens by kind, as each agent counts them" + known}
-	cost := output.Metric{Name: "agentctl_cost_dollars", Help: "Cost in US dollars, the agents' own figures" + known}
-	counted := output.Metric{Name: "agentctl_tokens_sessions", Help: "Sessions, sub-agents' too, whose tokens are counted in agentctl_tokens."}
+	tokens := object.Metric{Name: "agentctl_tokens", Help: "Tokens by kind, as each agent counts them" + known}
+	cost := object.Metric{Name: "agentctl_cost_dollars", Help: "Cost in US dollars, the agents' own figures" + known}
+	counted := object.Metric{Name: "agentctl_tokens_sessions", Help: "Sessions, sub-agents' too, whose tokens are counted in agentctl_tokens."}
 	for _, agent := range agents {
 		inclusive := discover.AdapterOf(f.Adapters, agent).IncludesSubagents(readOptions)
 		var sum discover.Tokens
@@ -104,27 +104,27 @@ func countTokens(f cmdutil.Factory, agents []discover.Agent, sessions []discover
 			cost.Add(dollars, "adapter", name)
 		}
 	}
-	return []output.Metric{tokens, counted, cost}
+	return []object.Metric{tokens, counted, cost}
 }
 
-func buildInfo(f cmdutil.Factory) output.Metric {
+func buildInfo(f cmdutil.Factory) object.Metric {
 	info, _ := debug.ReadBuildInfo()
 	b := cmdutil.BuildInfo(f.Version, info)
-	m := output.Metric{Name: "agentctl_build_info", Help: "1, with what is known of this binary."}
+	m := object.Metric{Name: "agentctl_build_info", Help: "1, with what is known of this binary."}
 	m.Add(1, "version", b.Version, "revision", b.Revision, "goversion", b.Go)
 	return m
 }
 
 // measureLive measures the processes of live sessions, each once: as a session's if the process runs that one alone,
 // else as a process. Sub-agents run in the process of their root session.
-func measureLive(sessions []discover.Session) []output.Metric {
+func measureLive(sessions []discover.Session) []object.Metric {
 	own := processUsage{
-		memory: output.Metric{Name: "agentctl_session_memory_bytes", Help: "Resident memory of the agent's processes that run a live session and no other."},
-		cpu:    output.Metric{Name: "agentctl_session_cpu_seconds_total", Help: "Processor time of the agent's processes that run a live session and no other.", Counter: true},
+		memory: object.Metric{Name: "agentctl_session_memory_bytes", Help: "Resident memory of the agent's processes that run a live session and no other."},
+		cpu:    object.Metric{Name: "agentctl_session_cpu_seconds_total", Help: "Processor time of the agent's processes that run a live session and no other.", Counter: true},
 	}
 	shared := processUsage{
-		memory: output.Metric{Name: "agentctl_shared_process_memory_bytes", Help: "Resident memory of an agent's process that runs several live sessions, or one that has no ID."},
-		cpu:    output.Metric{Name: "agentctl_shared_process_cpu_seconds_total", Help: "Processor time of an agent's process that runs several live sessions, or one that has no ID.", Counter: true},
+		memory: object.Metric{Name: "agentctl_shared_process_memory_bytes", Help: "Resident memory of an agent's process that runs several live sessions, or one that has no ID."},
+		cpu:    object.Metric{Name: "agentctl_shared_process_cpu_seconds_total", Help: "Processor time of an agent's process that runs several live sessions, or one that has no ID.", Counter: true},
 	}
 	key := func(s discover.Session) discover.Key { return discover.Key{Agent: s.Agent, ID: s.ID} }
 	runners, names := map[proc.ID]int{}, map[discover.Key]int{}
@@ -163,11 +163,11 @@ func measureLive(sessions []discover.Session) []output.Metric {
 	for _, p := range rest {
 		shared.add([]proc.Process{p.Process}, "adapter", string(p.agent), "pid", strconv.Itoa(p.ID.PID))
 	}
-	return []output.Metric{own.memory, own.cpu, shared.memory, shared.cpu}
+	return []object.Metric{own.memory, own.cpu, shared.memory, shared.cpu}
 }
 
 // processUsage has the two metrics of processes.
-type processUsage struct{ memory, cpu output.Metric }
+type processUsage struct{ memory, cpu object.Metric }
 
 // add sums up the usage of processes. If one cannot be read, nothing is added: a partial sum would be wrong.
 func (u *processUsage) add(processes []proc.Process, labels ...string) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 )
 
 // runHosts prints the metrics of several machines. Each sample has the label host.
@@ -17,9 +17,9 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 	for i := range calls {
 		calls[i] = calls[i].Without("output") // the file is here
 	}
-	up := output.Metric{Name: "agentctl_host_up", Help: "1 if the host has answered in full."}
-	var metrics []output.Metric
-	partial := cmdutil.Gather(ctx, c, calls, func(m output.Metric) error {
+	up := object.Metric{Name: "agentctl_host_up", Help: "1 if the host has answered in full."}
+	var metrics []object.Metric
+	partial := cmdutil.Gather(ctx, c, calls, func(m object.Metric) error {
 		metrics = merge(metrics, m)
 		return nil
 	})
@@ -40,8 +40,8 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 }
 
 // merge adds the samples of a host's metric to those of the same name.
-func merge(metrics []output.Metric, m output.Metric) []output.Metric {
-	i := slices.IndexFunc(metrics, func(known output.Metric) bool { return known.Name == m.Name })
+func merge(metrics []object.Metric, m object.Metric) []object.Metric {
+	i := slices.IndexFunc(metrics, func(known object.Metric) bool { return known.Name == m.Name })
 	if i < 0 {
 		return append(metrics, m)
 	}

@@ -15,7 +15,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 type options struct {
@@ -62,7 +63,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 		return err
 	}
 	metrics := collect(f, r, filter, c.Style.Now)
-	took := output.Metric{Name: "agentctl_scan_duration_seconds", Help: "Time that reading the processes and the agents' stores took."}
+	took := object.Metric{Name: "agentctl_scan_duration_seconds", Help: "Time that reading the processes and the agents' stores took."}
 	took.Add(time.Since(began).Seconds())
 	if err := printMetrics(f, append(metrics, took), o); err != nil {
 		return err
@@ -71,14 +72,14 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 }
 
 // printMetrics prints metrics to stdout or a file.
-func printMetrics(f cmdutil.Factory, metrics []output.Metric, o *options) error {
+func printMetrics(f cmdutil.Factory, metrics []object.Metric, o *options) error {
 	var text bytes.Buffer
 	var err error
 	if o.JSON {
-		metrics = slices.DeleteFunc(metrics, func(m output.Metric) bool { return len(m.Samples) == 0 })
-		err = output.JSONArray(&text, metrics)
+		metrics = slices.DeleteFunc(metrics, func(m object.Metric) bool { return len(m.Samples) == 0 })
+		err = render.JSONArray(&text, metrics)
 	} else {
-		err = output.Exposition(&text, metrics)
+		err = render.Exposition(&text, metrics)
 	}
 	switch {
 	case err != nil:

@@ -6,7 +6,7 @@ import (
 	"sort"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/launch"
 )
 
@@ -56,7 +56,7 @@ func with(calls []cmdutil.HostCall, flag string) []cmdutil.HostCall {
 }
 
 // only returns the calls for these sessions, instead of for what the flags select.
-func only(calls []cmdutil.HostCall, sessions []output.Session) (out []cmdutil.HostCall) {
+func only(calls []cmdutil.HostCall, sessions []object.Session) (out []cmdutil.HostCall) {
 	for _, call := range calls {
 		var ids []string
 		for _, s := range sessions {
@@ -74,10 +74,10 @@ func only(calls []cmdutil.HostCall, sessions []output.Session) (out []cmdutil.Ho
 }
 
 // askHosts returns what each host has done or would do, in the order of the hosts.
-func askHosts(ctx context.Context, c *cmdutil.Call, what string, calls []cmdutil.HostCall) ([]output.StoredResult, error) {
+func askHosts(ctx context.Context, c *cmdutil.Call, what string, calls []cmdutil.HostCall) ([]object.StoredResult, error) {
 	defer c.ProgressOf(cmdutil.AskingHosts(what, calls))()
-	results := []output.StoredResult{}
-	failed := cmdutil.EachHost(ctx, c.Factory, calls, func(r output.StoredResult) error {
+	results := []object.StoredResult{}
+	failed := cmdutil.EachHost(ctx, c.Factory, calls, func(r object.StoredResult) error {
 		results = append(results, r)
 		return nil
 	})
@@ -86,7 +86,7 @@ func askHosts(ctx context.Context, c *cmdutil.Call, what string, calls []cmdutil
 }
 
 // mayGoOn reports whether each host has found what it was asked for: what it refuses, or an agent cannot do, is left as it is.
-func mayGoOn(failed error, planned []output.StoredResult, calls []cmdutil.HostCall, named bool) bool {
+func mayGoOn(failed error, planned []object.StoredResult, calls []cmdutil.HostCall, named bool) bool {
 	switch cmdutil.ExitCode(failed) {
 	case cmdutil.ExitOK, cmdutil.ExitPartial:
 		return true
@@ -96,12 +96,12 @@ func mayGoOn(failed error, planned []output.StoredResult, calls []cmdutil.HostCa
 	return false
 }
 
-func answered(results []output.StoredResult, call cmdutil.HostCall) bool {
-	return slices.ContainsFunc(results, func(r output.StoredResult) bool { return r.Host == call.Target.Name })
+func answered(results []object.StoredResult, call cmdutil.HostCall) bool {
+	return slices.ContainsFunc(results, func(r object.StoredResult) bool { return r.Host == call.Target.Name })
 }
 
 // plannedSessions returns the sessions that something would be done to.
-func plannedSessions(planned []output.StoredResult) (list []output.Session) {
+func plannedSessions(planned []object.StoredResult) (list []object.Session) {
 	for _, r := range planned {
 		if r.Session != nil && r.Result == string(launch.StorePlanned) {
 			list = append(list, *r.Session)
@@ -110,7 +110,7 @@ func plannedSessions(planned []output.StoredResult) (list []output.Session) {
 	return list
 }
 
-func conclude(c *cmdutil.Call, results []output.StoredResult, failed error, o *options) error {
+func conclude(c *cmdutil.Call, results []object.StoredResult, failed error, o *options) error {
 	if len(results) == 0 && failed == nil && !o.Quiet && !o.JSON {
 		c.Report.Note("no stopped session matches")
 	}

@@ -8,33 +8,34 @@ import (
 	"strings"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/launch"
 )
 
 // printResults prints the results, in the order of the sessions.
-func printResults(c *cmdutil.Call, results []output.StoredResult) error {
+func printResults(c *cmdutil.Call, results []object.StoredResult) error {
 	switch {
 	case c.Quiet:
 		return nil
 	case c.JSON:
-		return output.JSONArray(c.Stdout, results)
+		return render.JSONArray(c.Stdout, results)
 	}
 	for _, r := range results {
 		name := "-"
 		if r.ID != nil {
 			name = *r.ID
 		}
-		if _, err := fmt.Fprintf(c.Stdout, "%s%s  %s\n", output.HostPrefix(r.Host), output.Sanitize(name), output.Sanitize(resultText(&r))); err != nil {
+		if _, err := fmt.Fprintf(c.Stdout, "%s%s  %s\n", object.HostPrefix(r.Host), render.Sanitize(name), render.Sanitize(resultText(&r))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func resultObject(r launch.StoreResult, action launch.StoreAction) output.StoredResult {
-	out := output.StoredResult{
-		ID: output.NewSession(r.Before).ID, Adapter: string(r.Before.Agent), Action: string(action), Result: string(r.Outcome), Command: r.Command,
+func resultObject(r launch.StoreResult, action launch.StoreAction) object.StoredResult {
+	out := object.StoredResult{
+		ID: object.NewSession(r.Before).ID, Adapter: string(r.Before.Agent), Action: string(action), Result: string(r.Outcome), Command: r.Command,
 	}
 	if r.Err != nil {
 		out.Message = r.Err.Error()
@@ -44,13 +45,13 @@ func resultObject(r launch.StoreResult, action launch.StoreAction) output.Stored
 		now = &r.Before
 	}
 	if now != nil {
-		session := output.NewSession(*now)
+		session := object.NewSession(*now)
 		out.Session = &session
 	}
 	return out
 }
 
-func resultText(r *output.StoredResult) string {
+func resultText(r *object.StoredResult) string {
 	action := launch.StoreAction(r.Action)
 	done := wordsOf(action).done
 	switch outcome := launch.StoreOutcome(r.Result); outcome {

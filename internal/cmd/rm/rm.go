@@ -11,7 +11,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/launch"
 )
 
@@ -125,7 +126,7 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	results := launch.ManageStored(ctx, c.Scanner, chosen, do)
 	interrupted := ctx.Err()
 	endProgress()
-	objects := make([]output.StoredResult, len(results))
+	objects := make([]object.StoredResult, len(results))
 	for i, r := range results {
 		objects[i] = resultObject(r, o.action)
 	}
@@ -142,9 +143,9 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 }
 
 // confirm asks whether these sessions are meant.
-func confirm(ctx context.Context, c *cmdutil.Call, chosen []output.Session, o *options) error {
+func confirm(ctx context.Context, c *cmdutil.Call, chosen []object.Session, o *options) error {
 	w := wordsOf(o.action)
-	return c.Confirm(ctx, w.question, "nothing was "+w.done, func(to io.Writer) error { return output.SessionTable(to, chosen, c.Style) })
+	return c.Confirm(ctx, w.question, "nothing was "+w.done, func(to io.Writer) error { return render.SessionTable(to, chosen, c.Style) })
 }
 
 // findSessions finds the sessions of the arguments or the selection. If one of the arguments means none, nothing is done.
@@ -170,7 +171,7 @@ func findSessions(ctx context.Context, c *cmdutil.Call, args []string, o *option
 		if err := launch.CheckStoreAction(c.Adapters, s, do); err != nil {
 			if text := err.Error(); !hinted[text] && !o.Quiet {
 				hinted[text] = true
-				c.Report.Hint("left out: " + output.Sanitize(text))
+				c.Report.Hint("left out: " + render.Sanitize(text))
 			}
 			continue
 		}

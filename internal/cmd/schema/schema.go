@@ -9,7 +9,7 @@ import (
 
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/config"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 )
 
 func New(f cmdutil.Factory) *cli.Command {
@@ -19,7 +19,7 @@ func New(f cmdutil.Factory) *cli.Command {
 		ArgsUsage:          "SCHEMA",
 		CustomHelpTemplate: cmdutil.HelpTemplate("agentctl schema > agentctl.schema.json", "agentctl schema config > config.schema.json"),
 		Action: func(c *cli.Context) error {
-			text := output.Schema()
+			text := object.Schema()
 			if c.NArg() > 0 {
 				args, err := cmdutil.Arguments(c, 1, "")
 				switch {

@@ -15,7 +15,8 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/search"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 type options struct {
@@ -69,7 +70,7 @@ func New(f cmdutil.Factory) *cli.Command {
 }
 
 func run(ctx context.Context, f cmdutil.Factory, pattern string, o *options) error {
-	c, err := f.NewCall("search", &o.CommonFlags, output.Session{})
+	c, err := f.NewCall("search", &o.CommonFlags, object.Session{})
 	if err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ var errEnough = errors.New("enough was found")
 func (s *searcher) runHosts(ctx context.Context, calls []cmdutil.HostCall) error {
 	s.endProgress = func() {} // the other hosts are still searched
 	defer s.ProgressOf(cmdutil.AskingHosts("searching", calls))()
-	err := cmdutil.EachHost(ctx, s.Factory, calls, func(found output.Session) error {
+	err := cmdutil.EachHost(ctx, s.Factory, calls, func(found object.Session) error {
 		defer s.Report.Pause()()
 		if !s.visit(&found) {
 			return cmp.Or(s.err, errEnough)
@@ -187,12 +188,12 @@ func (s *searcher) visitFound(f search.Found) (more bool) {
 	for _, err := range f.Errors {
 		s.warn([]*discover.Warning{cmdutil.UnreadWarning(f.Session, err)})
 	}
-	found := output.NewFound(f)
+	found := object.NewFound(f)
 	return s.visit(&found)
 }
 
 // visit prints a session and reports whether more are wanted.
-func (s *searcher) visit(found *output.Session) (more bool) {
+func (s *searcher) visit(found *object.Session) (more bool) {
 	if len(found.Matches) == 0 {
 		return true
 	}
@@ -202,13 +203,13 @@ func (s *searcher) visit(found *output.Session) (more bool) {
 	return s.err == nil && s.sessions != s.options.limit
 }
 
-func (s *searcher) print(found *output.Session) error {
+func (s *searcher) print(found *object.Session) error {
 	switch {
 	case s.options.Quiet:
-		_, err := fmt.Fprintln(s.Stdout, output.Sanitize(found.Name()))
+		_, err := fmt.Fprintln(s.Stdout, render.Sanitize(found.Name()))
 		return err
 	case s.options.JSON:
-		return output.JSONLine(s.Stdout, found)
+		return render.JSONLine(s.Stdout, found)
 	case s.Template != nil:
 		return s.Template(s.Stdout, *found)
 	}
@@ -216,7 +217,7 @@ func (s *searcher) print(found *output.Session) error {
 	if s.sessions > 0 {
 		b.WriteByte('\n')
 	}
-	output.SearchText(&b, found, s.Style)
+	render.SearchText(&b, found, s.Style)
 	_, err := io.WriteString(s.Stdout, b.String())
 	return err
 }

@@ -13,7 +13,8 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/native/fsread"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/launch"
 )
 
@@ -104,32 +105,32 @@ func sendOnHost(ctx context.Context, c *cmdutil.Call, calls []cmdutil.HostCall, 
 	defer end()
 	endProgress := c.Progress("waiting until the session has read the message")
 	defer endProgress()
-	return cmdutil.EachHost(ctx, c.Factory, calls, func(r output.SendResult) error {
+	return cmdutil.EachHost(ctx, c.Factory, calls, func(r object.SendResult) error {
 		endProgress()
 		return printResult(c, r)
 	})
 }
 
-func resultObject(r launch.SendResult) output.SendResult {
-	out := output.SendResult{Result: string(r.Delivery), Refusal: r.Refusal, Session: output.NewSession(r.Session)}
+func resultObject(r launch.SendResult) object.SendResult {
+	out := object.SendResult{Result: string(r.Delivery), Refusal: r.Refusal, Session: object.NewSession(r.Session)}
 	if r.Message != nil {
-		m := output.NewMessage(*r.Message, r.Session)
+		m := object.NewMessage(*r.Message, r.Session)
 		out.Message = &m
 	}
 	return out
 }
 
 // printResult prints what became of a message that was accepted. Of one that is not delivered, the error says it.
-func printResult(c *cmdutil.Call, r output.SendResult) error {
+func printResult(c *cmdutil.Call, r object.SendResult) error {
 	switch {
 	case c.Quiet:
 		return nil
 	case c.JSON:
-		return output.JSONLine(c.Stdout, r)
+		return render.JSONLine(c.Stdout, r)
 	case r.Result != string(launch.Delivered):
 		return nil
 	}
-	_, err := fmt.Fprintf(c.Stdout, "%s  delivered\n", output.Sanitize(r.Session.Name()))
+	_, err := fmt.Fprintf(c.Stdout, "%s  delivered\n", render.Sanitize(r.Session.Name()))
 	return err
 }
 
@@ -161,10 +162,10 @@ func sendError(arg string, s discover.Session, err error) error {
 		unclear  *launch.UnclearError
 		rejected *launch.RejectedError
 	)
-	text := fmt.Sprintf("%s: %s", cmdutil.DescribeSession(s), output.Sanitize(cmdutil.ErrorText(err)))
+	text := fmt.Sprintf("%s: %s", cmdutil.DescribeSession(s), render.Sanitize(cmdutil.ErrorText(err)))
 	switch {
 	case errors.As(err, &stopped):
-		return cmdutil.ConflictError(fmt.Sprintf("%s: %v", cmdutil.DescribeSession(stopped.Session), err), "agentctl resume "+output.Sanitize(arg)+" TEXT")
+		return cmdutil.ConflictError(fmt.Sprintf("%s: %v", cmdutil.DescribeSession(stopped.Session), err), "agentctl resume "+render.Sanitize(arg)+" TEXT")
 	case errors.As(err, &unclear), errors.Is(err, launch.ErrUnreachable):
 		return cmdutil.ConflictError(text, "")
 	case errors.As(err, &rejected) && errors.Is(err, context.DeadlineExceeded):
@@ -183,11 +184,11 @@ func resultError(ctx context.Context, r launch.SendResult, o *options) error {
 		return nil
 	case launch.Lost:
 		if r.Refusal != "" {
-			return fmt.Errorf("%s has ended before it read the message: %s", name, output.Sanitize(r.Refusal))
+			return fmt.Errorf("%s has ended before it read the message: %s", name, render.Sanitize(r.Refusal))
 		}
 		return fmt.Errorf("%s has ended before it read the message: the message was not delivered", name)
 	case launch.Dropped:
-		return fmt.Errorf("%s has dropped the message: %s", name, output.Sanitize(r.Refusal))
+		return fmt.Errorf("%s has dropped the message: %s", name, render.Sanitize(r.Refusal))
 	case launch.DeliveryUnknown:
 		return fmt.Errorf("%s: the message was handed over, and whether the session has read it is not known: %w", name, r.Err)
 	case launch.Accepted:
@@ -198,11 +199,11 @@ func resultError(ctx context.Context, r launch.SendResult, o *options) error {
 	text := fmt.Sprintf("%s: the message was handed over, and not read within %s", name, o.timeout)
 	switch {
 	case r.Refusal != "":
-		text += ": " + output.Sanitize(r.Refusal)
+		text += ": " + render.Sanitize(r.Refusal)
 	case r.Session.Status == discover.Waiting && r.Session.WaitingFor != "":
-		text += ": the session is waiting for its user (" + output.Sanitize(r.Session.WaitingFor) + ")"
-		object := output.NewSession(r.Session)
-		if on := output.WaitingOnText(&object); on != "" {
+		text += ": the session is waiting for its user (" + render.Sanitize(r.Session.WaitingFor) + ")"
+		obj := object.NewSession(r.Session)
+		if on := render.WaitingOnText(&obj); on != "" {
 			text += ": " + on
 		}
 	}

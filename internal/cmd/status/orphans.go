@@ -8,14 +8,14 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/ancestry"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/launch/stop"
 )
 
 // addOrphans adds the processes that stopped sessions of r have left behind, by the rule of list --orphans. It reads
 // the environments of all processes, so it does so only if a session is stopped. Of the warnings of this scan, which
 // reads other sessions too, it returns only those of the process table.
-func addOrphans(ctx context.Context, c *cmdutil.Call, r discover.Result, sessions []output.Session) []*discover.Warning {
+func addOrphans(ctx context.Context, c *cmdutil.Call, r discover.Result, sessions []object.Session) []*discover.Warning {
 	// The environments alone are cheap to ask, and as a rule say that there are none.
 	known := r.Table != nil && !r.Table.Hidden()
 	if !slices.ContainsFunc(r.Sessions, func(s discover.Session) bool {

@@ -8,7 +8,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 type options struct {
@@ -43,7 +44,7 @@ func New(f cmdutil.Factory) *cli.Command {
 }
 
 func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
-	c, err := f.NewCall("status", &o.CommonFlags, output.Session{})
+	c, err := f.NewCall("status", &o.CommonFlags, object.Session{})
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 		}
 		return alive(f, r)
 	}
-	sessions, after, err := cmdutil.Collect(ctx, c, calls, func(ctx context.Context) ([]output.Session, []*discover.Warning, error) {
+	sessions, after, err := cmdutil.Collect(ctx, c, calls, func(ctx context.Context) ([]object.Session, []*discover.Warning, error) {
 		return localSessions(ctx, c, arg, o.explain)
 	})
 	if err != nil {
@@ -73,18 +74,18 @@ func run(ctx context.Context, f cmdutil.Factory, arg string, o *options) error {
 }
 
 // localSessions returns the sessions of this machine that an argument means, with all that is known of them.
-func localSessions(ctx context.Context, c *cmdutil.Call, arg string, explain bool) ([]output.Session, []*discover.Warning, error) {
+func localSessions(ctx context.Context, c *cmdutil.Call, arg string, explain bool) ([]object.Session, []*discover.Warning, error) {
 	r, err := c.Find(ctx, arg, discover.ReadOptions{Full: true, Tokens: true})
 	if err != nil {
 		return nil, nil, err
 	}
-	working, done := c.StartWork(ctx, "reading the processes of "+output.Sanitize(arg))
+	working, done := c.StartWork(ctx, "reading the processes of "+render.Sanitize(arg))
 	defer done()
 	sessions, unanswered := c.SessionsWithResources(working, c.Scanner, r)
 	unanswered = append(unanswered, addOrphans(working, c, r, sessions)...)
 	for i, s := range r.Sessions {
 		if explain {
-			sessions[i].Explain = output.Explain(s)
+			sessions[i].Explain = object.Explain(s)
 		}
 	}
 	return sessions, append(r.Warnings, unanswered...), working.Err()

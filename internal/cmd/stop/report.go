@@ -10,17 +10,18 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/launch/stop"
 )
 
 // printer prints the results, or keeps them for the array of --json.
 type printer struct {
 	*cmdutil.Call
-	results []output.StopResult
+	results []object.StopResult
 }
 
-func (p *printer) print(r output.StopResult) error {
+func (p *printer) print(r object.StopResult) error {
 	switch {
 	case p.JSON:
 		p.results = append(p.results, r)
@@ -30,33 +31,33 @@ func (p *printer) print(r output.StopResult) error {
 	}
 	defer p.Report.Pause()()
 	text := fmt.Sprintf("%s (%s)", outcomeText(stop.Outcome(r.Result)), strings.Join(details(&r), "; "))
-	_, err := fmt.Fprintf(p.Stdout, "%s  %s\n", output.Sanitize(name(&r)), output.Sanitize(strings.TrimSuffix(text, " ()")))
+	_, err := fmt.Fprintf(p.Stdout, "%s  %s\n", render.Sanitize(name(&r)), render.Sanitize(strings.TrimSuffix(text, " ()")))
 	return err
 }
 
 // name is the session's, by its ID or a process.
-func name(r *output.StopResult) string {
+func name(r *object.StopResult) string {
 	switch {
 	case r.ID != nil:
-		return output.HostPrefix(r.Host) + *r.ID
+		return object.HostPrefix(r.Host) + *r.ID
 	case r.PID != 0:
-		return output.HostPrefix(r.Host) + "pid:" + strconv.Itoa(r.PID)
+		return object.HostPrefix(r.Host) + "pid:" + strconv.Itoa(r.PID)
 	}
-	return output.HostPrefix(r.Host) + "-"
+	return object.HostPrefix(r.Host) + "-"
 }
 
-func resultObject(r stop.Result) output.StopResult {
-	before := output.NewSession(r.Before)
-	out := output.StopResult{
+func resultObject(r stop.Result) object.StopResult {
+	before := object.NewSession(r.Before)
+	out := object.StopResult{
 		ID: before.ID, PID: before.PID, Adapter: before.Adapter, StatusBefore: before.Status, Result: string(r.Outcome), Message: r.Message, Request: string(r.Request),
-		Signalled: []output.Signal{}, Survived: []int{},
+		Signalled: []object.Signal{}, Survived: []int{},
 	}
 	if r.After != nil {
-		after := output.NewSession(*r.After)
+		after := object.NewSession(*r.After)
 		out.Session = &after
 	}
 	for _, s := range r.Signalled {
-		out.Signalled = append(out.Signalled, output.Signal{PID: s.Process.PID, Signal: unix.SignalName(s.Signal), Role: string(s.Role)})
+		out.Signalled = append(out.Signalled, object.Signal{PID: s.Process.PID, Signal: unix.SignalName(s.Signal), Role: string(s.Role)})
 	}
 	for _, p := range r.Survived {
 		out.Survived = append(out.Survived, p.PID)
@@ -83,7 +84,7 @@ func outcomeText(o stop.Outcome) string {
 }
 
 // requestText describes a request that the agent has not accepted, if the message does not.
-func requestText(r *output.StopResult) string {
+func requestText(r *object.StopResult) string {
 	outcome := stop.Outcome(r.Result)
 	switch request := stop.Request(r.Request); {
 	case request == stop.RequestUnanswered && outcome != stop.Running:
@@ -95,7 +96,7 @@ func requestText(r *output.StopResult) string {
 }
 
 // details describe the status before, a request in vain, the signals, and the message of a result.
-func details(r *output.StopResult) []string {
+func details(r *object.StopResult) []string {
 	var out []string
 	switch outcome := stop.Outcome(r.Result); {
 	case r.StatusBefore == "" || r.StatusBefore == string(discover.Stopped):

@@ -12,7 +12,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/launch"
 	"agentctl/launch/stop"
 )
@@ -87,7 +88,7 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	}
 	ctx, end := cmdutil.Interruptible(ctx) // until the results are printed: a signal between two steps would be lost
 	defer end()
-	p := printer{Call: c, results: []output.StopResult{}}
+	p := printer{Call: c, results: []object.StopResult{}}
 	var failed error
 	switch {
 	case calls != nil: // each host stops its own, by its own check of their identity
@@ -105,7 +106,7 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 		return err
 	}
 	if c.JSON {
-		if err := output.JSONArray(c.Stdout, p.results); err != nil {
+		if err := render.JSONArray(c.Stdout, p.results); err != nil {
 			return err
 		}
 	}
@@ -121,7 +122,7 @@ func findOnHosts(ctx context.Context, f cmdutil.Factory, calls []cmdutil.HostCal
 	for i, call := range calls {
 		planned[i] = call.Without("dry-run").With("--dry-run")
 	}
-	failed := cmdutil.EachHost(ctx, f.WithReports(func(string) {}), planned, func(output.StopResult) error { return nil })
+	failed := cmdutil.EachHost(ctx, f.WithReports(func(string) {}), planned, func(object.StopResult) error { return nil })
 	if code := cmdutil.ExitCode(failed); code == cmdutil.ExitNotFound || code == cmdutil.ExitAmbiguous || code == cmdutil.ExitInterrupted {
 		return failed
 	}
@@ -142,7 +143,7 @@ func (p *printer) stopSessions(ctx context.Context, args []string, o *options) (
 	}
 	if o.all && !o.yes && !o.dryRun && len(chosen) > 0 {
 		err := p.Confirm(ctx, "stop these?", nothingStopped, func(w io.Writer) error {
-			return output.SessionTable(w, cmdutil.SessionObjects(chosen), p.Style)
+			return render.SessionTable(w, cmdutil.SessionObjects(chosen), p.Style)
 		})
 		if err != nil {
 			return nil, err
@@ -159,7 +160,7 @@ func (p *printer) endOrphans(ctx context.Context, o *options) (failed, err error
 	if !o.yes && !o.dryRun {
 		found, _, err := stop.FindOrphans(ctx, p.Scanner, p.PID, p.Agents)
 		if err == nil && len(found) > 0 {
-			err = p.Confirm(ctx, "end these?", nothingStopped, func(w io.Writer) error { return output.OrphanTable(w, cmdutil.OrphanObjects(found), p.Style) })
+			err = p.Confirm(ctx, "end these?", nothingStopped, func(w io.Writer) error { return render.OrphanTable(w, cmdutil.OrphanObjects(found), p.Style) })
 		}
 		if err != nil {
 			return nil, err

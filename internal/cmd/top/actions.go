@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/internal/terminal"
 )
 
@@ -71,9 +72,9 @@ func (m *model) askMessage() {
 	to, receiver := m.arguments(rows), fmt.Sprintf("%d sessions", len(rows))
 	if len(rows) == 1 {
 		s := rows[0].s
-		host := output.HostPrefix(s.Host)
-		id := output.SessionID{Agent: s.Adapter, ID: strings.TrimPrefix(s.Name(), host)}
-		receiver = fmt.Sprint(s.Adapter, " ", host, m.call.Style.ShortIDs([]output.SessionID{id})[0])
+		host := object.HostPrefix(s.Host)
+		id := render.SessionID{Agent: s.Adapter, ID: strings.TrimPrefix(s.Name(), host)}
+		receiver = fmt.Sprint(s.Adapter, " ", host, m.call.Style.ShortIDs([]render.SessionID{id})[0])
 	}
 	m.prompt = &prompt{label: "message to " + receiver + ": ", done: func(text string) {
 		if strings.TrimSpace(text) == "" {

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 const (
@@ -43,7 +44,7 @@ func (m *model) frame(columns, rows int) []string {
 		style.Width = left
 		table, beside := m.tableLines(style, body), m.paneLines(right, body)
 		for i := range body {
-			lines = append(lines, output.FitLine(at(table, i), left)+" │ "+at(beside, i))
+			lines = append(lines, render.FitLine(at(table, i), left)+" │ "+at(beside, i))
 		}
 	case body < leastSplit:
 		lines = m.paneLines(columns, body)
@@ -60,7 +61,7 @@ func (m *model) frame(columns, rows int) []string {
 	}
 	lines = slices.Concat(head, lines[:body], []string{foot})
 	for i := range lines {
-		lines[i] = strings.TrimRight(output.FitLine(lines[i], columns), " ")
+		lines[i] = strings.TrimRight(render.FitLine(lines[i], columns), " ")
 	}
 	return lines[:min(len(lines), rows)]
 }
@@ -73,15 +74,15 @@ func at(lines []string, i int) string {
 }
 
 // header has the totals, the most important first, and where there is room, the limits of the agents' providers.
-func (m *model) header(style output.TextOptions, rows int) []string {
-	sessions := make([]output.Session, len(m.rows))
+func (m *model) header(style render.TextOptions, rows int) []string {
+	sessions := make([]object.Session, len(m.rows))
 	rate, cpu, measured := 0.0, 0.0, true
 	for i, r := range m.rows {
 		sessions[i] = r.s
 		measured = measured && isHere(r.s.Host)
 		rate, cpu = rate+max(0, value(r.load.TokenRate)), cpu+max(0, value(r.load.CPU))
 	}
-	parts := []string{output.StatusSummary(sessions)}
+	parts := []string{render.StatusSummary(sessions)}
 	if !m.known {
 		parts = []string{"reading …"}
 	}
@@ -89,7 +90,7 @@ func (m *model) header(style output.TextOptions, rows int) []string {
 		parts = append(parts, "PAUSED")
 	}
 	if m.filter != "" {
-		parts = append(parts, "filter: "+output.Sanitize(m.filter))
+		parts = append(parts, "filter: "+render.Sanitize(m.filter))
 	}
 	if n := len(m.marked); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d marked", n))
@@ -98,12 +99,12 @@ func (m *model) header(style output.TextOptions, rows int) []string {
 		parts = append(parts, "by "+orders()[m.order].name)
 	}
 	if measured { // the totals of all rows are known
-		parts = append(parts, fmt.Sprintf("%.0f%% cpu", cpu), output.Thousands(int64(rate))+" tokens/min")
+		parts = append(parts, fmt.Sprintf("%.0f%% cpu", cpu), render.Thousands(int64(rate))+" tokens/min")
 	}
 	parts = append(parts, style.Now.Format("15:04:05"))
 	line := parts[0]
 	for _, part := range parts[1:] {
-		if longer := line + "  ·  " + part; output.DisplayWidth(longer) <= style.Width {
+		if longer := line + "  ·  " + part; render.DisplayWidth(longer) <= style.Width {
 			line = longer
 		}
 	}
@@ -113,7 +114,7 @@ func (m *model) header(style output.TextOptions, rows int) []string {
 		lines = append(lines, limits[:min(len(limits), most)]...)
 	}
 	if len(m.warnings) > 0 && rows >= leastHeight {
-		lines = append(lines, output.WarningLine(m.warnings))
+		lines = append(lines, render.WarningLine(m.warnings))
 	}
 	return lines
 }
@@ -135,7 +136,7 @@ func (m *model) footer(columns, rows int) string {
 		}
 	}
 	const gap = "  "
-	for len(keys) > 1 && output.DisplayWidth(strings.Join(keys, gap)) > columns {
+	for len(keys) > 1 && render.DisplayWidth(strings.Join(keys, gap)) > columns {
 		keys = keys[1:] // ? and q are the last
 	}
 	return strings.Join(keys, gap)
@@ -149,19 +150,19 @@ func promptLine(p *prompt, columns int) string {
 	if p.confirm {
 		room, suffix = columns-1, confirmation
 	}
-	label := output.Truncate(strings.TrimSuffix(p.label, suffix), max(1, room-len(suffix))) + suffix
-	text := output.Sanitize(string(p.text))
+	label := render.Truncate(strings.TrimSuffix(p.label, suffix), max(1, room-len(suffix))) + suffix
+	text := render.Sanitize(string(p.text))
 	if strings.HasSuffix(string(p.text), " ") {
 		text += " "
 	}
-	for text != "" && output.DisplayWidth(label+text+cursor) > columns {
+	for text != "" && render.DisplayWidth(label+text+cursor) > columns {
 		text = string([]rune(text)[1:])
 	}
 	return label + text + cursor
 }
 
 // tableLines are the header of the table and the rows around the selected one.
-func (m *model) tableLines(style output.TextOptions, height int) []string {
+func (m *model) tableLines(style render.TextOptions, height int) []string {
 	if len(m.rows) == 0 {
 		switch {
 		case !m.known:
@@ -178,16 +179,16 @@ func (m *model) tableLines(style output.TextOptions, height int) []string {
 	i := max(0, m.index())
 	m.first = min(max(m.first, i-room+1), i, max(0, len(m.rows)-room))
 	m.first = max(m.first, 0)
-	sessions, loads := make([]output.Session, len(m.rows)), make([]output.Load, len(m.rows))
+	sessions, loads := make([]object.Session, len(m.rows)), make([]render.Load, len(m.rows))
 	for n, r := range m.rows {
 		sessions[n], loads[n] = r.s, r.load
 		loads[n].Selected, loads[n].Marked = n == i, m.marked[r.key]
 	}
 	var b strings.Builder
-	_ = output.TopTable(&b, sessions, loads, orders()[m.order].column, style) // a builder returns no error
+	_ = render.TopTable(&b, sessions, loads, orders()[m.order].column, style) // a builder returns no error
 	all := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if style.Color {
-		all[i+1] = "\x1b[7m" + output.FitLine(output.WithoutColor(all[i+1]), style.Width) + "\x1b[0m"
+		all[i+1] = "\x1b[7m" + render.FitLine(render.WithoutColor(all[i+1]), style.Width) + "\x1b[0m"
 	}
 	lines := append(all[:1:1], all[1+m.first:min(len(all), 1+m.first+room)]...)
 	return lines[:min(len(lines), height)]
@@ -200,7 +201,7 @@ func (m *model) paneLines(width, height int) []string {
 	m.paneRoom = room
 	start := 0
 	if v.begin != nil {
-		start = max(0, slices.IndexFunc(lines, func(line string) bool { return v.begin(output.WithoutColor(line)) }))
+		start = max(0, slices.IndexFunc(lines, func(line string) bool { return v.begin(render.WithoutColor(line)) }))
 	}
 	if v.newestLast {
 		start = max(0, len(lines)-room)
@@ -214,15 +215,15 @@ func (m *model) paneLines(width, height int) []string {
 	}
 	out := []string{rule(title, more, width)}
 	for _, line := range lines[start:min(len(lines), start+room)] {
-		out = append(out, output.FitLine(line, width))
+		out = append(out, render.FitLine(line, width))
 	}
 	return out
 }
 
 // rule is the line above a pane, with its title, and a text at its end.
 func rule(title, end string, width int) string {
-	text := output.Truncate("── "+title, max(0, width-1-output.DisplayWidth(end))) + " "
-	return text + strings.Repeat("─", max(0, width-output.DisplayWidth(text+end))) + end
+	text := render.Truncate("── "+title, max(0, width-1-render.DisplayWidth(end))) + " "
+	return text + strings.Repeat("─", max(0, width-render.DisplayWidth(text+end))) + end
 }
 
 func (m *model) paneContent(width int) (title string, lines []string, v view) {
@@ -233,10 +234,10 @@ func (m *model) paneContent(width int) (title string, lines []string, v view) {
 				lines = append(lines, "")
 			}
 			if len(m.reports) > 1 {
-				lines = append(lines, output.WrapPlain("$ "+r.commandLine, width)...)
+				lines = append(lines, render.WrapPlain("$ "+r.commandLine, width)...)
 			}
 			for _, line := range r.lines {
-				lines = append(lines, output.WrapPlain(output.WithoutColor(line), width)...)
+				lines = append(lines, render.WrapPlain(render.WithoutColor(line), width)...)
 			}
 			if r.running {
 				lines = append(lines, "running …")
@@ -256,7 +257,7 @@ func (m *model) paneContent(width int) (title string, lines []string, v view) {
 		s := m.rows[i].s
 		about = subject{m.arguments(m.rows[i : i+1])[0], s.CWD, m.rows[i].key.host}
 		if !v.general {
-			c.state = fmt.Sprint(s.Status, s.WaitingFor, output.WaitingOnText(&s), s.LastActivityAt)
+			c.state = fmt.Sprint(s.Status, s.WaitingFor, render.WaitingOnText(&s), s.LastActivityAt)
 		}
 	}
 	c.commands = v.commands(about)
@@ -270,7 +271,7 @@ func (m *model) paneContent(width int) (title string, lines []string, v view) {
 		printed = []string{"reading …"}
 	}
 	for _, line := range printed {
-		lines = append(lines, output.WrapPlain(line, width)...)
+		lines = append(lines, render.WrapPlain(line, width)...)
 	}
 	return v.name + ": $ " + m.runner.commandLine(c.commands[0]), lines, v
 }

@@ -3,7 +3,7 @@ package top
 import (
 	"strings"
 
-	"agentctl/internal/output"
+	"agentctl/internal/render"
 )
 
 // helpLines list the keys, in as many columns as the height needs. Each has its sentence if there is room, else its name.
@@ -21,10 +21,10 @@ func helpLines(width, height int) []string {
 	lines := make([]string, rows)
 	for i, b := range list {
 		text := b.long
-		if output.DisplayWidth(text) > cell-keyWidth {
+		if render.DisplayWidth(text) > cell-keyWidth {
 			text = b.name
 		}
-		lines[i%rows] += output.FitLine(output.FitLine(b.shown, keyWidth)+text, cell) + strings.Repeat(" ", gap)
+		lines[i%rows] += render.FitLine(render.FitLine(b.shown, keyWidth)+text, cell) + strings.Repeat(" ", gap)
 	}
 	return lines
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/internal/terminal"
 	"agentctl/proc"
 )
@@ -57,15 +57,15 @@ func TestSamplerOfHosts(t *testing.T) {
 	}
 	there := session("aaaa", discover.Running, t.TempDir(), "")
 	there.Processes, there.Trust = []proc.Process{self}, discover.TrustOurs
-	here, other := output.NewSession(sessionOf("local", there)), output.NewSession(sessionOf("ana", there))
+	here, other := object.NewSession(sessionOf("local", there)), object.NewSession(sessionOf("ana", there))
 	s := newScreen(t).sampler
 	s.sample(t.Context(), discover.Result{Table: table, Sessions: []discover.Session{there}}, 1)
 	s.sampleProcesses()
 	if len(s.trees) != 1 || len(s.rows) != 1 || len(s.changesAskedFor) != 1 {
 		t.Errorf("%d trees, %d rows, %v", len(s.trees), len(s.rows), s.changesAskedFor)
 	}
-	s.details[keyOf(&here)] = output.Session{Tokens: &output.Tokens{Total: 7}}
-	s.changes[there.Dir] = &output.Changes{}
+	s.details[keyOf(&here)] = object.Session{Tokens: &object.Tokens{Total: 7}}
+	s.changes[there.Dir] = &object.Changes{}
 	if load := s.load(&here); load.CPU == nil || load.Memory == nil || load.Changes == nil || here.Tokens == nil {
 		t.Errorf("of this machine: %+v", load)
 	}

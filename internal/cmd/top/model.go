@@ -8,7 +8,8 @@ import (
 
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/live"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 // model is the state of the screen: what is shown, selected, marked and typed.
@@ -48,8 +49,8 @@ type model struct {
 // row is a session with what is measured of it.
 type row struct {
 	key  rowKey
-	s    output.Session
-	load output.Load
+	s    object.Session
+	load render.Load
 }
 
 func newModel(call *cmdutil.Call, table *live.Table) *model {
@@ -64,7 +65,7 @@ func (m *model) update() {
 	if m.paused && m.known {
 		return
 	}
-	var sessions []output.Session
+	var sessions []object.Session
 	sessions, m.warnings, m.known = m.table.Sessions(m.call.Now())
 	at := m.index()
 	all := make([]row, 0, len(sessions))
@@ -113,7 +114,7 @@ func (m *model) targets() (list []row) {
 
 // arguments are those that mean the sessions of these rows alone: IDs, or pid:N of a session without one.
 func (m *model) arguments(rows []row) (args []string) {
-	all := make([]output.Session, len(m.rows))
+	all := make([]object.Session, len(m.rows))
 	for i, r := range m.rows {
 		all[i] = r.s
 	}
@@ -131,9 +132,9 @@ func (m *model) arguments(rows []row) (args []string) {
 
 // matches reports whether a session has all words of a filter, in whatever case: in its agent, ID, status, directory, title,
 // prompt, model, branch, group, host, or in what it waits on.
-func matches(s *output.Session, filter string) bool {
+func matches(s *object.Session, filter string) bool {
 	text := strings.ToLower(strings.Join([]string{
-		s.Adapter, s.Name(), s.Status, s.WaitingFor, s.CWD, s.Title, s.Prompt, s.Model, s.Branch, s.Group, output.WaitingOnText(s), s.Host,
+		s.Adapter, s.Name(), s.Status, s.WaitingFor, s.CWD, s.Title, s.Prompt, s.Model, s.Branch, s.Group, render.WaitingOnText(s), s.Host,
 	}, "\n"))
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		if !strings.Contains(text, word) {

@@ -11,7 +11,8 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/live"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/internal/terminal"
 	"agentctl/tests/cmdtest"
 )
@@ -75,7 +76,7 @@ func TestFrameFits(t *testing.T) {
 				t.Errorf("%v %v: %d lines", keys, size, len(lines))
 			}
 			for _, line := range lines {
-				if got := output.FitLine(line, size[0]); strings.TrimRight(got, " ") != strings.TrimRight(line, " ") || strings.ContainsAny(line, "\x1b\x07\u202e") {
+				if got := render.FitLine(line, size[0]); strings.TrimRight(got, " ") != strings.TrimRight(line, " ") || strings.ContainsAny(line, "\x1b\x07\u202e") {
 					t.Errorf("%v %v: %q", keys, size, line)
 				}
 			}
@@ -112,11 +113,11 @@ func TestPaneEdges(t *testing.T) {
 	m.types('i')
 	lines := m.frame(80, 24)
 	i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "── status: $ agentctl status aaaa ──") })
-	if i != 4 || output.DisplayWidth(lines[i]) != 80 { // totals, header, two rows
+	if i != 4 || render.DisplayWidth(lines[i]) != 80 { // totals, header, two rows
 		t.Errorf("the pane begins in line %d:\n%s", i, strings.Join(lines, "\n"))
 	}
 	for _, line := range m.frame(200, 30)[1:29] {
-		if left, _, ok := strings.Cut(line, "│"); !ok || output.DisplayWidth(left) != 121 {
+		if left, _, ok := strings.Cut(line, "│"); !ok || render.DisplayWidth(left) != 121 {
 			t.Errorf("%q", line)
 		}
 	}
@@ -159,7 +160,7 @@ func TestPromptLine(t *testing.T) {
 		{prompt{label: "agentctl stop 0123456789 0123456789 ? [y/N] ", confirm: true}, "agentctl stop 01234… ? [y/N] ▏"},
 	} {
 		got := promptLine(&tc.p, 30)
-		if output.DisplayWidth(got) > 30 || got != tc.want {
+		if render.DisplayWidth(got) > 30 || got != tc.want {
 			t.Errorf("%q, want %q", got, tc.want)
 		}
 	}
@@ -189,11 +190,11 @@ func TestArguments(t *testing.T) {
 func TestMatches(t *testing.T) {
 	s := session("aaaa", discover.Waiting, "/w/api", "Fix the Tests")
 	s.WaitingOn = &discover.WaitingOn{Tool: "Bash", Brief: "rm -rf build"}
-	object := output.NewSession(s)
+	obj := object.NewSession(s)
 	for filter, want := range map[string]bool{
 		"": true, "tests FIX": true, "codex waiting": true, "/w/api": true, "rm -rf": true, "aaaa": true, "fix web": false,
 	} {
-		if got := matches(&object, filter); got != want {
+		if got := matches(&obj, filter); got != want {
 			t.Errorf("%q: %v", filter, got)
 		}
 	}
@@ -218,9 +219,9 @@ func TestHelp(t *testing.T) {
 // Each order has what is most, or first, on top; what is not known comes last.
 func TestOrders(t *testing.T) {
 	n := func(v float64) *float64 { return &v }
-	less := row{s: output.NewSession(session("a", discover.Idle, "/a", ""))}
-	more := row{s: output.NewSession(session("b", discover.Idle, "/b", "")), load: output.Load{CPU: n(3), TokenRate: n(9), Memory: new(int64)}}
-	more.s.Tokens = &output.Tokens{Context: 1, Window: 2}
+	less := row{s: object.NewSession(session("a", discover.Idle, "/a", ""))}
+	more := row{s: object.NewSession(session("b", discover.Idle, "/b", "")), load: render.Load{CPU: n(3), TokenRate: n(9), Memory: new(int64)}}
+	more.s.Tokens = &object.Tokens{Context: 1, Window: 2}
 	for _, o := range orders() {
 		switch o.name {
 		case "cpu", "memory", "tokens", "context":

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/render"
 	"agentctl/internal/terminal"
 	"agentctl/lock/githooks"
 	"agentctl/proc"
@@ -42,7 +42,7 @@ func (r runner) commandLine(args []string) string {
 	for _, arg := range r.complete(args) {
 		words = append(words, quoted(arg))
 	}
-	return output.Sanitize(strings.Join(words, " "))
+	return render.Sanitize(strings.Join(words, " "))
 }
 
 // quoted quotes a word for a shell if it needs to be.
@@ -94,6 +94,6 @@ func (r runner) foreground(ctx context.Context, args []string) {
 		const end = "; Enter returns to agentctl top "
 		text := r.commandLine(args) + ": " + cmdutil.ErrorText(err)
 		_, _ = out.WriteString("\n")
-		terminal.WaitEnter(ctx, in, out, func(columns int) string { return output.Truncate(text, max(0, columns-len(end))) + end })
+		terminal.WaitEnter(ctx, in, out, func(columns int) string { return render.Truncate(text, max(0, columns-len(end))) + end })
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"agentctl/discover/ancestry"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/live"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 // sampler measures what the rows use. Nothing of it is kept after the program ends.
@@ -29,14 +30,14 @@ type sampler struct {
 
 	mu      sync.Mutex
 	rows    map[rowKey]*samples
-	details map[rowKey]output.Session // with facts that take reading a whole transcript
-	changes map[string]*output.Changes
+	details map[rowKey]object.Session // with facts that take reading a whole transcript
+	changes map[string]*object.Changes
 }
 
 func newSampler(call *cmdutil.Call, table *live.Table) *sampler {
 	return &sampler{
 		call: call, table: table, changesAskedFor: map[string]time.Time{},
-		rows: map[rowKey]*samples{}, details: map[rowKey]output.Session{}, changes: map[string]*output.Changes{},
+		rows: map[rowKey]*samples{}, details: map[rowKey]object.Session{}, changes: map[string]*object.Changes{},
 	}
 }
 
@@ -89,7 +90,7 @@ func (s *sampler) buildTrees(r discover.Result) {
 	defer s.mu.Unlock()
 	gone := func(k rowKey) bool { _, known := s.trees[k]; return !known }
 	maps.DeleteFunc(s.rows, func(k rowKey, _ *samples) bool { return gone(k) })
-	maps.DeleteFunc(s.details, func(k rowKey, _ output.Session) bool { return gone(k) })
+	maps.DeleteFunc(s.details, func(k rowKey, _ object.Session) bool { return gone(k) })
 }
 
 // row returns the samples of a row. s.mu is held.
@@ -132,7 +133,7 @@ func (s *sampler) readDetails(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range r.Sessions {
-		s.details[keyHere(&r.Sessions[i])] = output.NewSession(r.Sessions[i])
+		s.details[keyHere(&r.Sessions[i])] = object.NewSession(r.Sessions[i])
 	}
 }
 
@@ -173,9 +174,9 @@ func (s *sampler) readChanges(ctx context.Context, r discover.Result) (asked boo
 }
 
 // load returns what is known of a row, and sets the tokens and limits of its session. Nothing is measured of a row of another machine.
-func (s *sampler) load(session *output.Session) output.Load {
+func (s *sampler) load(session *object.Session) render.Load {
 	if !isHere(session.Host) {
-		return output.Load{}
+		return render.Load{}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +184,7 @@ func (s *sampler) load(session *output.Session) output.Load {
 	if d, ok := s.details[key]; ok {
 		session.Tokens, session.Quotas = d.Tokens, d.Quotas
 	}
-	load := output.Load{Changes: s.changes[session.CWD]}
+	load := render.Load{Changes: s.changes[session.CWD]}
 	if row := s.rows[key]; row != nil && session.Status != string(discover.Stopped) {
 		load.CPU, load.CPUHistory, load.Memory = row.currentCPU(), row.cpu, row.memory
 		if load.TokenRate = row.tokenRate(); load.TokenRate != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/internal/remote"
 	"agentctl/proc"
 )
@@ -17,7 +17,7 @@ type rowKey struct {
 	process         string
 }
 
-func keyOf(s *output.Session) rowKey {
+func keyOf(s *object.Session) rowKey {
 	k := rowKey{agent: s.Adapter, path: s.Path}
 	if !isHere(s.Host) {
 		k.host = s.Host
@@ -34,7 +34,7 @@ func keyOf(s *output.Session) rowKey {
 func keyHere(s *discover.Session) rowKey {
 	k := rowKey{agent: string(s.Agent), id: s.ID, path: s.Path}
 	if all := s.AllProcesses(); s.ID == "" && len(all) > 0 {
-		k.process = fmt.Sprint(all[0].ID.PID, output.Timestamp(all[0].Started))
+		k.process = fmt.Sprint(all[0].ID.PID, object.Timestamp(all[0].Started))
 	}
 	return k
 }

@@ -9,7 +9,7 @@ import (
 
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/config"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 )
 
 // runHosts adds up what the sessions of several machines used.
@@ -27,13 +27,13 @@ func runHosts(ctx context.Context, c *cmdutil.Call, o *options) error {
 			return err
 		}
 	}
-	m := merged{by: group(o.by), rows: map[rowOnHost]output.UsageRow{}, unpriced: map[string]bool{}}
-	partial := cmdutil.Gather(ctx, c, calls, func(u output.Usage) error {
+	m := merged{by: group(o.by), rows: map[rowOnHost]object.UsageRow{}, unpriced: map[string]bool{}}
+	partial := cmdutil.Gather(ctx, c, calls, func(u object.Usage) error {
 		m.add(u)
 		return nil
 	})
 	u := m.report()
-	u.By, u.Since, u.Until = o.by, output.Timestamp(since), output.Timestamp(c.Style.Now)
+	u.By, u.Since, u.Until = o.by, object.Timestamp(since), object.Timestamp(c.Style.Now)
 	if partial != nil && len(u.Rows) == 0 && !o.JSON {
 		return partial // that nothing was used is not known
 	}
@@ -56,15 +56,15 @@ func withPrices(c *cmdutil.Call, calls []cmdutil.HostCall, path string) ([]cmdut
 // merged adds up the reports of several machines.
 type merged struct {
 	by       group
-	rows     map[rowOnHost]output.UsageRow
-	total    output.UsageRow
+	rows     map[rowOnHost]object.UsageRow
+	total    object.UsageRow
 	unpriced map[string]bool
 }
 
 // rowOnHost identifies a row: a directory and a session are of one machine.
 type rowOnHost struct{ host, adapter, key string }
 
-func (m *merged) add(u output.Usage) {
+func (m *merged) add(u object.Usage) {
 	for _, row := range u.Rows {
 		key := rowOnHost{row.Host, row.Adapter, row.Key}
 		m.rows[key] = addRows(m.rows[key], row)
@@ -76,7 +76,7 @@ func (m *merged) add(u output.Usage) {
 }
 
 // addRows adds up two rows of one key. A row without tokens is none yet, and adds nothing to what is known of the cost.
-func addRows(a, b output.UsageRow) output.UsageRow {
+func addRows(a, b object.UsageRow) object.UsageRow {
 	out := b
 	if a.Tokens.Total == 0 && a.Sessions == 0 {
 		return out
@@ -89,7 +89,7 @@ func addRows(a, b output.UsageRow) output.UsageRow {
 }
 
 // addAmounts adds up two amounts. The sum is partial if one is not known of a row that has tokens.
-func addAmounts(a, b output.UsageRow, x, y *float64, partial bool) (*float64, bool) {
+func addAmounts(a, b object.UsageRow, x, y *float64, partial bool) (*float64, bool) {
 	switch {
 	case x == nil && y == nil:
 		return nil, false
@@ -103,17 +103,17 @@ func addAmounts(a, b output.UsageRow, x, y *float64, partial bool) (*float64, bo
 }
 
 // report returns the rows in their order.
-func (m *merged) report() output.Usage {
-	u := output.Usage{Rows: slices.Collect(maps.Values(m.rows)), Total: m.total, UnpricedModels: slices.Sorted(maps.Keys(m.unpriced))}
+func (m *merged) report() object.Usage {
+	u := object.Usage{Rows: slices.Collect(maps.Values(m.rows)), Total: m.total, UnpricedModels: slices.Sorted(maps.Keys(m.unpriced))}
 	if u.Rows == nil {
-		u.Rows = []output.UsageRow{}
+		u.Rows = []object.UsageRow{}
 	}
 	m.by.sort(u.Rows)
 	return u
 }
 
 // sort puts rows in their order: times in theirs, all else by tokens.
-func (g group) sort(rows []output.UsageRow) {
+func (g group) sort(rows []object.UsageRow) {
 	sort.Slice(rows, func(i, j int) bool {
 		a, b := rows[i], rows[j]
 		switch {

@@ -10,7 +10,7 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/config"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 )
 
 // group is what a row stands for.
@@ -180,10 +180,10 @@ func (r *sum) merge(o *sum) {
 }
 
 // report returns the rows: times in their order, all else by tokens.
-func (s *sums) report(since, until time.Time) output.Usage {
+func (s *sums) report(since, until time.Time) object.Usage {
 	s.mergeSubagents()
-	u := output.Usage{
-		By: string(s.by), Since: output.Timestamp(since), Until: output.Timestamp(until), Rows: []output.UsageRow{},
+	u := object.Usage{
+		By: string(s.by), Since: object.Timestamp(since), Until: object.Timestamp(until), Rows: []object.UsageRow{},
 		Total: s.total.row(rowKey{}), UnpricedModels: slices.Sorted(maps.Keys(s.unpriced)),
 	}
 	for key, row := range s.rows {
@@ -193,9 +193,9 @@ func (s *sums) report(since, until time.Time) output.Usage {
 	return u
 }
 
-func (r *sum) row(key rowKey) output.UsageRow {
-	out := output.UsageRow{
-		Key: key.text, Adapter: string(key.agent), Title: r.title, Tokens: output.Tokens(r.tokens), CostPartial: r.hasCost && r.hasUnknown,
+func (r *sum) row(key rowKey) object.UsageRow {
+	out := object.UsageRow{
+		Key: key.text, Adapter: string(key.agent), Title: r.title, Tokens: object.Tokens(r.tokens), CostPartial: r.hasCost && r.hasUnknown,
 		ReckonedPartial: r.hasPrice && r.hasNone, Sessions: r.sessions,
 	}
 	if key.agent != "" {

@@ -13,7 +13,8 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/config"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 type options struct {
@@ -59,7 +60,7 @@ func New(f cmdutil.Factory) *cli.Command {
 }
 
 func run(ctx context.Context, f cmdutil.Factory, o *options) error {
-	c, err := f.NewCall("usage", &o.CommonFlags, output.UsageRow{})
+	c, err := f.NewCall("usage", &o.CommonFlags, object.UsageRow{})
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func run(ctx context.Context, f cmdutil.Factory, o *options) error {
 	}
 	earlier := ""
 	if left.Tokens > 0 {
-		earlier = output.Count(left.Tokens) + " tokens that the others used earlier"
+		earlier = render.Count(left.Tokens) + " tokens that the others used earlier"
 	}
 	c.HintLeftOut("--since all", cmdutil.OlderSessions(left.Sessions), earlier)
 	return f.ReportWarnings(warnings)
@@ -106,26 +107,26 @@ func windowStart(c *cmdutil.Call, o *options) (time.Time, error) {
 	return at, err
 }
 
-func show(c *cmdutil.Call, u output.Usage, o *options) error {
+func show(c *cmdutil.Call, u object.Usage, o *options) error {
 	if len(u.UnpricedModels) > 0 {
-		c.Report.Hint("no price for " + output.Sanitize(strings.Join(u.UnpricedModels, ", ")))
+		c.Report.Hint("no price for " + render.Sanitize(strings.Join(u.UnpricedModels, ", ")))
 	}
 	switch {
 	case o.JSON:
-		return output.JSON(c.Stdout, u)
+		return render.JSON(c.Stdout, u)
 	case c.Template != nil:
-		return cmdutil.PrintEach(u.Rows, func(r output.UsageRow) error { return c.Template(c.Stdout, r) })
+		return cmdutil.PrintEach(u.Rows, func(r object.UsageRow) error { return c.Template(c.Stdout, r) })
 	case len(u.Rows) == 0:
 		if c.Width > 0 {
 			c.Report.Note("nothing was used")
 		}
 		return nil
 	}
-	return output.UsageTable(c.Stdout, u, c.Style)
+	return render.UsageTable(c.Stdout, u, c.Style)
 }
 
 func runLimits(ctx context.Context, f cmdutil.Factory, o *options) error {
-	c, err := f.NewCall("usage", &o.CommonFlags, output.UsageLimit{})
+	c, err := f.NewCall("usage", &o.CommonFlags, object.UsageLimit{})
 	if err != nil {
 		return err
 	}
@@ -138,13 +139,13 @@ func runLimits(ctx context.Context, f cmdutil.Factory, o *options) error {
 		return err
 	}
 	older := 0
-	limits, after, err := cmdutil.Collect(ctx, c, calls, func(ctx context.Context) (limits []output.UsageLimit, warnings []*discover.Warning, err error) {
+	limits, after, err := cmdutil.Collect(ctx, c, calls, func(ctx context.Context) (limits []object.UsageLimit, warnings []*discover.Warning, err error) {
 		working, done := c.StartWork(ctx, "reading the agents' stores")
 		defer done()
 		var quotas []discover.StatedQuota
 		quotas, older, warnings, err = c.Scanner.ReadQuotas(working, discover.UsageFilter{Agents: c.Agents, Since: since})
 		for _, q := range quotas {
-			limits = append(limits, output.NewUsageLimit(q))
+			limits = append(limits, object.NewUsageLimit(q))
 		}
 		return limits, warnings, err
 	})
@@ -154,7 +155,7 @@ func runLimits(ctx context.Context, f cmdutil.Factory, o *options) error {
 	if len(limits) == 0 && c.Width > 0 {
 		c.Report.Note("no agent has said anything of its provider's limits")
 	}
-	if err := cmdutil.PrintRows(c, limits, output.UsageLimitTable); err != nil {
+	if err := cmdutil.PrintRows(c, limits, render.UsageLimitTable); err != nil {
 		return err
 	}
 	c.HintLeftOut("--since all", cmdutil.OlderSessions(older))

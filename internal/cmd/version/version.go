@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/render"
 )
 
 func New(f cmdutil.Factory) *cli.Command {
@@ -22,7 +22,7 @@ func New(f cmdutil.Factory) *cli.Command {
 			info, _ := debug.ReadBuildInfo()
 			b := cmdutil.BuildInfo(f.Version, info)
 			if asJSON {
-				return output.JSON(f.Stdout, b)
+				return render.JSON(f.Stdout, b)
 			}
 			_, err := fmt.Fprintf(f.Stdout, "agentctl %s (%s%s %s/%s)\n", b.Version, b.Commit(), b.Go, b.OS, b.Arch)
 			return err

@@ -14,7 +14,8 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/await"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 )
 
 type options struct {
@@ -58,7 +59,7 @@ func New(f cmdutil.Factory) *cli.Command {
 }
 
 func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) error {
-	c, err := f.NewCall("wait", &o.CommonFlags, output.Session{})
+	c, err := f.NewCall("wait", &o.CommonFlags, object.Session{})
 	if err != nil {
 		return err
 	}
@@ -70,12 +71,12 @@ func run(ctx context.Context, f cmdutil.Factory, args []string, o *options) erro
 	defer stop()
 	if calls != nil {
 		defer c.ProgressOf(cmdutil.AskingHosts("waiting for sessions on", calls))()
-		return cmdutil.EachHost(ctx, c.Factory, calls, func(s output.Session) error {
+		return cmdutil.EachHost(ctx, c.Factory, calls, func(s object.Session) error {
 			defer c.Report.Pause()()
 			return printArrival(c, s)
 		})
 	}
-	arrived := func(s discover.Session) error { return printArrival(c, output.NewSession(s)) }
+	arrived := func(s discover.Session) error { return printArrival(c, object.NewSession(s)) }
 	began := time.Now()
 	endProgress := f.Progress("looking for the sessions")
 	found, err := findSessions(ctx, c, args, o)
@@ -119,21 +120,21 @@ func findSessions(ctx context.Context, c *cmdutil.Call, args []string, o *option
 }
 
 // printArrival prints a session that has reached the state.
-func printArrival(c *cmdutil.Call, s output.Session) error {
+func printArrival(c *cmdutil.Call, s object.Session) error {
 	switch {
 	case c.Quiet:
 		return nil
 	case c.JSON:
-		return output.JSONLine(c.Stdout, s)
+		return render.JSONLine(c.Stdout, s)
 	case c.Template != nil:
 		return c.Template(c.Stdout, s)
 	}
-	words := []string{output.Sanitize(s.Name()), s.Status}
+	words := []string{render.Sanitize(s.Name()), s.Status}
 	switch {
 	case s.Outcome != "":
 		words = append(words, s.Outcome)
 	case s.WaitingFor != "":
-		words = append(words, output.Sanitize(s.WaitingFor))
+		words = append(words, render.Sanitize(s.WaitingFor))
 	case s.Error != "":
 		words = append(words, string(discover.Failed))
 	}

@@ -15,7 +15,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/launch/worktree"
 	"agentctl/lock"
 )
@@ -65,7 +66,7 @@ func cleanWorktrees(ctx context.Context, f cmdutil.Factory, args []string, o *cl
 	if err != nil {
 		return err
 	}
-	var results []output.CleanResult
+	var results []object.CleanResult
 	var failed []error
 	cleaning := &cleaner{c, o, nil}
 	for _, w := range chosen {
@@ -298,14 +299,14 @@ func findGroup(ctx context.Context, f cmdutil.Factory, group string, o *cleanOpt
 	return out, nil
 }
 
-func cleanedObject(c removal, o *cleanOptions, err error) output.CleanResult {
-	out := output.CleanResult{Path: c.Path, Branch: c.Branch, Result: "removed", Reasons: []output.CleanReason{}}
+func cleanedObject(c removal, o *cleanOptions, err error) object.CleanResult {
+	out := object.CleanResult{Path: c.Path, Branch: c.Branch, Result: "removed", Reasons: []object.CleanReason{}}
 	refused, ok := errors.AsType[*worktree.RefusedError](err)
 	switch {
 	case ok:
 		out.Result = "refused"
 		for _, r := range refused.Reasons {
-			out.Reasons = append(out.Reasons, output.CleanReason{Why: string(r.Code), Message: r.Text})
+			out.Reasons = append(out.Reasons, object.CleanReason{Why: string(r.Code), Message: r.Text})
 		}
 	case err != nil:
 		out.Result, out.Message = "failed", err.Error()
@@ -319,9 +320,9 @@ func cleanedObject(c removal, o *cleanOptions, err error) output.CleanResult {
 
 // printCleaned prints what was removed, or would be. Failures are printed in JSON only; as text they are the command's
 // error.
-func printCleaned(f cmdutil.Factory, results []output.CleanResult, o *cleanOptions) error {
+func printCleaned(f cmdutil.Factory, results []object.CleanResult, o *cleanOptions) error {
 	if o.JSON {
-		return output.JSONArray(f.Stdout, results)
+		return render.JSONArray(f.Stdout, results)
 	}
 	removed, deleted := "removed ", "deleted branch "
 	if o.dryRun {
@@ -333,10 +334,10 @@ func printCleaned(f cmdutil.Factory, results []output.CleanResult, o *cleanOptio
 			continue
 		}
 		if r.Path != "" {
-			fmt.Fprintln(&text, output.Sanitize(removed+r.Path))
+			fmt.Fprintln(&text, render.Sanitize(removed+r.Path))
 		}
 		if o.branch && r.Branch != "" {
-			fmt.Fprintln(&text, output.Sanitize(deleted+r.Branch))
+			fmt.Fprintln(&text, render.Sanitize(deleted+r.Branch))
 		}
 	}
 	_, err := io.WriteString(f.Stdout, text.String())

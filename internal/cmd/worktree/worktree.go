@@ -8,7 +8,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/launch/worktree"
 	"agentctl/lock"
 )
@@ -43,7 +44,7 @@ func newWorktreeList(f cmdutil.Factory) *cli.Command {
 }
 
 func listWorktrees(ctx context.Context, f cmdutil.Factory, dir string, o *cmdutil.CommonFlags) error {
-	c, err := f.NewCall("worktree list", o, output.Worktree{})
+	c, err := f.NewCall("worktree list", o, object.Worktree{})
 	if err != nil {
 		return err
 	}
@@ -62,21 +63,21 @@ func listWorktrees(ctx context.Context, f cmdutil.Factory, dir string, o *cmduti
 		return err
 	}
 	done()
-	var out []output.Worktree
+	var out []object.Worktree
 	for _, w := range list {
 		out = append(out, worktreeObject(w, r.Sessions))
 	}
-	if err := cmdutil.PrintRows(c, out, output.WorktreeTable); err != nil {
+	if err := cmdutil.PrintRows(c, out, render.WorktreeTable); err != nil {
 		return err
 	}
 	return f.ReportWarnings(r.Warnings)
 }
 
-func worktreeObject(w worktree.Worktree, sessions []discover.Session) output.Worktree {
-	out := output.Worktree{
+func worktreeObject(w worktree.Worktree, sessions []discover.Session) object.Worktree {
+	out := object.Worktree{
 		Path: w.Path, Branch: w.Branch, Head: w.Head, Main: w.Main, Bare: w.Bare, Detached: w.Detached, HalfMade: w.Incomplete(),
 		Locked: w.Locked, LockReason: w.LockReason, Prunable: w.Prunable, PruneReason: w.PruneReason,
-		Group: discover.GroupOfWorktree(w.Branch, w.Path), Sessions: []output.Session{},
+		Group: discover.GroupOfWorktree(w.Branch, w.Path), Sessions: []object.Session{},
 	}
 	workspace, err := lock.WorkspaceOf(w.Path)
 	if err != nil {
@@ -84,7 +85,7 @@ func worktreeObject(w worktree.Worktree, sessions []discover.Session) output.Wor
 	}
 	for _, s := range sessions {
 		if workspace.Contains(lock.SessionDir(s)) {
-			out.Sessions = append(out.Sessions, output.NewSession(s))
+			out.Sessions = append(out.Sessions, object.NewSession(s))
 		}
 	}
 	return out

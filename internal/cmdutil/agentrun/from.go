@@ -11,15 +11,16 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/export"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/internal/redact"
 	"agentctl/internal/remote"
+	"agentctl/internal/render"
 )
 
 // quotedSession is the session of --from with its messages, the newest first.
 type quotedSession struct {
-	session  output.Session
-	messages iter.Seq[output.Message]
+	session  object.Session
+	messages iter.Seq[object.Message]
 }
 
 // ReadFrom sets the context block of --from: what was said in another session of any agent, on this machine or another one, without secrets, and no
@@ -34,7 +35,7 @@ func (o *PromptOptions) ReadFrom(ctx context.Context, c *cmdutil.Call, verb stri
 	err := read(ctx, c, func(q quotedSession) error {
 		redactor := redact.New()
 		session, failed := redact.Value(redactor, q.session)
-		quoted = export.Quote(session, func(yield func(output.Message) bool) {
+		quoted = export.Quote(session, func(yield func(object.Message) bool) {
 			for m := range q.messages {
 				message, err := redact.Value(redactor, m)
 				if err != nil {
@@ -64,8 +65,8 @@ func (o *PromptOptions) readHere(ctx context.Context, c *cmdutil.Call, use func(
 	if err != nil {
 		return err
 	}
-	working, done := c.StartWork(ctx, "reading "+output.Sanitize(o.From))
-	failed := use(quotedSession{output.NewSession(s), func(yield func(output.Message) bool) {
+	working, done := c.StartWork(ctx, "reading "+render.Sanitize(o.From))
+	failed := use(quotedSession{object.NewSession(s), func(yield func(object.Message) bool) {
 		if s.Path == "" {
 			return
 		}
@@ -74,7 +75,7 @@ func (o *PromptOptions) readHere(ctx context.Context, c *cmdutil.Call, use func(
 				r.Warnings = append(r.Warnings, cmdutil.UnreadWarning(s, err))
 				continue
 			}
-			if !yield(output.NewMessage(m, s)) {
+			if !yield(object.NewMessage(m, s)) {
 				return
 			}
 		}
@@ -92,8 +93,8 @@ func (o *PromptOptions) readOnHost(ctx context.Context, c *cmdutil.Call, use fun
 		return err
 	}
 	call.Args = []string{"export", "--json", "--tools=brief", "--", call.ID()}
-	var exports []output.Export
-	err = cmdutil.GatherExports(ctx, c, []cmdutil.HostCall{call}, func(e output.Export) error {
+	var exports []object.Export
+	err = cmdutil.GatherExports(ctx, c, []cmdutil.HostCall{call}, func(e object.Export) error {
 		exports = append(exports, e)
 		return nil
 	})
@@ -101,14 +102,14 @@ func (o *PromptOptions) readOnHost(ctx context.Context, c *cmdutil.Call, use fun
 	case err != nil && (!partial || len(exports) == 0): // of a session that could be read in part, that is handed on
 		return err
 	case len(exports) != 1:
-		sessions := make([]output.Session, len(exports))
+		sessions := make([]object.Session, len(exports))
 		for i, e := range exports {
 			sessions[i] = e.Session
 		}
 		return cmdutil.AmbiguousOnHost(o.From, sessions)
 	}
 	messages := exports[0].Messages
-	return use(quotedSession{exports[0].Session, func(yield func(output.Message) bool) {
+	return use(quotedSession{exports[0].Session, func(yield func(object.Message) bool) {
 		for _, m := range slices.Backward(messages) {
 			if !yield(m) {
 				return

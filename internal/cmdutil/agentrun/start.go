@@ -10,7 +10,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/launch"
 )
 
@@ -74,7 +75,7 @@ func (s Starter) Start(ctx context.Context, adapter launch.Adapter, r launch.Req
 	case !s.JSON:
 		err = errors.Join(err, l.printID())
 	case s.Asked: // who asks is to know it before the connection may end
-		err = errors.Join(err, output.JSONLine(l.Stdout, output.NewSession(l.Session)))
+		err = errors.Join(err, render.JSONLine(l.Stdout, object.NewSession(l.Session)))
 	}
 	if err == nil {
 		err = cmdutil.Script{Flag: "--on-create", Command: s.onCreate}.Run(ctx, s.Factory, l.Session, nil)
@@ -133,7 +134,7 @@ func (s Starter) PrintHints(ctx context.Context, launched ...*Launched) {
 // printID prints the ID, while progress goes on.
 func (l *Launched) printID() error {
 	defer l.Report.Pause()()
-	_, err := fmt.Fprintln(l.Stdout, output.Sanitize(l.Session.ID))
+	_, err := fmt.Fprintln(l.Stdout, render.Sanitize(l.Session.ID))
 	return err
 }
 
@@ -193,26 +194,26 @@ func (o *PromptOptions) WithPrompt(ctx context.Context, f cmdutil.Factory, verb 
 
 // OnHost starts an agent on another machine. The session comes as soon as it is proven, and again as it is at the end.
 func OnHost(ctx context.Context, c *cmdutil.Call, call cmdutil.HostCall, o *Options, endProgress func()) error {
-	var last *output.Session
-	err := cmdutil.EachHost(ctx, c.Factory, []cmdutil.HostCall{call}, func(object output.Session) error {
+	var last *object.Session
+	err := cmdutil.EachHost(ctx, c.Factory, []cmdutil.HostCall{call}, func(obj object.Session) error {
 		first := last == nil
-		last = &object
+		last = &obj
 		if !first || o.JSON {
 			return nil
 		}
 		defer c.Report.Pause()()
-		_, err := fmt.Fprintln(c.Stdout, output.Sanitize(object.Name()))
+		_, err := fmt.Fprintln(c.Stdout, render.Sanitize(obj.Name()))
 		return err
 	})
 	endProgress()
 	switch {
 	case last == nil:
 	case o.JSON:
-		if err := output.JSON(c.Stdout, *last); err != nil {
+		if err := render.JSON(c.Stdout, *last); err != nil {
 			return err
 		}
 	case o.Wait && !o.Quiet:
-		if text := strings.TrimRight(output.SanitizeLines(last.Answer), "\n"); text != "" {
+		if text := strings.TrimRight(render.SanitizeLines(last.Answer), "\n"); text != "" {
 			if _, err := fmt.Fprintln(c.Stdout, text); err != nil {
 				return err
 			}

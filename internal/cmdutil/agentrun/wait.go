@@ -11,7 +11,8 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/cmdutil"
 	"agentctl/internal/cmdutil/await"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/launch"
 	"agentctl/launch/stop"
 )
@@ -24,7 +25,7 @@ func (l *Launched) Print(ctx context.Context, failed error) error {
 	}
 	if l.Proven && l.JSON && !l.Wait {
 		l.Refresh(context.WithoutCancel(ctx), discover.ReadOptions{})
-		if err := output.JSON(l.Stdout, output.NewSession(l.Session)); err != nil {
+		if err := render.JSON(l.Stdout, object.NewSession(l.Session)); err != nil {
 			return err
 		}
 	}
@@ -42,7 +43,7 @@ func (l *Launched) printEnd(ctx context.Context, failed error) error {
 		err = l.WaitForEnd(ctx)
 	}
 	if errors.Is(err, context.Canceled) {
-		l.Report.Note(fmt.Sprintf("%s keeps running; agentctl stop %s ends it", cmdutil.DescribeSession(l.Session), output.Sanitize(l.Session.ID)))
+		l.Report.Note(fmt.Sprintf("%s keeps running; agentctl stop %s ends it", cmdutil.DescribeSession(l.Session), render.Sanitize(l.Session.ID)))
 		return err
 	}
 	answer := ""
@@ -52,10 +53,10 @@ func (l *Launched) printEnd(ctx context.Context, failed error) error {
 	printed := error(nil)
 	if l.JSON {
 		l.Refresh(ctx, discover.ReadOptions{Full: true, Tokens: true})
-		object := output.NewSession(l.Session)
-		object.Answer = answer
-		printed = output.JSON(l.Stdout, object)
-	} else if text := strings.TrimRight(output.SanitizeLines(answer), "\n"); text != "" {
+		obj := object.NewSession(l.Session)
+		obj.Answer = answer
+		printed = render.JSON(l.Stdout, obj)
+	} else if text := strings.TrimRight(render.SanitizeLines(answer), "\n"); text != "" {
 		_, printed = fmt.Fprintln(l.Stdout, text)
 	}
 	if printed != nil {

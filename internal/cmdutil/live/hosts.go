@@ -11,7 +11,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/watch"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 	"agentctl/internal/remote"
 )
 
@@ -24,7 +24,7 @@ const (
 
 // hostRows is what one host has shown.
 type hostRows struct {
-	sessions []output.Session
+	sessions []object.Session
 	// warnings are what it warns of, and why it shows nothing.
 	warnings []string
 }
@@ -86,7 +86,7 @@ func (h *hostTable) set(i int, change func(*hostRows)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	change(&h.rows[i])
-	var sessions []output.Session
+	var sessions []object.Session
 	var warnings []*discover.Warning
 	for i, rows := range h.rows {
 		sessions = append(sessions, rows.sessions...)
@@ -112,7 +112,7 @@ func (h *hostTable) watch(ctx context.Context, f cmdutil.Factory, i int) {
 			err = h.watchHere(ctx, i)
 			warnings = []string{cmdutil.ErrorText(err)}
 		} else {
-			err = cmdutil.EachHost(ctx, reported, h.calls[i:i+1], func(rows output.SessionRows) error {
+			err = cmdutil.EachHost(ctx, reported, h.calls[i:i+1], func(rows object.SessionRows) error {
 				pause = firstRetry
 				h.set(i, func(r *hostRows) { r.sessions, r.warnings = rows.Sessions, slices.Clone(warnings) })
 				return nil
@@ -139,7 +139,7 @@ func (h *hostTable) watchHere(ctx context.Context, i int) error {
 		return err
 	}
 	return cmdutil.EachResult(ctx, w, func(r discover.Result) (bool, error) {
-		rows := output.SessionRows{Sessions: cmdutil.SessionObjects(r.Sessions)}
+		rows := object.SessionRows{Sessions: cmdutil.SessionObjects(r.Sessions)}
 		rows.SetHost(remote.Local)
 		var warnings []string
 		for _, w := range r.Warnings {

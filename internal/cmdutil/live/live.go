@@ -15,7 +15,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/watch"
 	"agentctl/internal/cmdutil"
-	"agentctl/internal/output"
+	"agentctl/internal/object"
 )
 
 // Table is the content of the table. The watcher updates it, and the screen reads it.
@@ -27,10 +27,10 @@ type Table struct {
 	updates int
 	// last is the last result of this machine, sessions and warnings are those of all machines.
 	last     discover.Result
-	sessions []output.Session
+	sessions []object.Session
 	warnings []*discover.Warning
 	// ended are the sessions that have stopped since the start.
-	ended map[key]output.Session
+	ended map[key]object.Session
 
 	running  sync.WaitGroup
 	err      error
@@ -40,7 +40,7 @@ type Table struct {
 // key tells the sessions of all machines apart.
 type key struct{ host, agent, id, path string }
 
-func keyOf(s *output.Session) key {
+func keyOf(s *object.Session) key {
 	k := key{host: s.Host, agent: s.Adapter, path: s.Path}
 	if s.ID != nil {
 		k.id = *s.ID
@@ -50,7 +50,7 @@ func keyOf(s *output.Session) key {
 
 // NewTable returns a table without a row.
 func NewTable() *Table {
-	return &Table{ended: map[key]output.Session{}, Changed: make(chan struct{}, 1)}
+	return &Table{ended: map[key]object.Session{}, Changed: make(chan struct{}, 1)}
 }
 
 // Terminal returns the terminal that a table can be drawn on; false if there is none.
@@ -104,11 +104,11 @@ func (t *Table) run(watch func() error) {
 	})
 }
 
-func (t *Table) update(last discover.Result, sessions []output.Session, warnings []*discover.Warning, now time.Time) {
+func (t *Table) update(last discover.Result, sessions []object.Session, warnings []*discover.Warning, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.updates, t.last, t.sessions, t.warnings = t.updates+1, last, sessions, warnings
-	maps.DeleteFunc(t.ended, func(_ key, s output.Session) bool { return !s.StoppedRecently(now) })
+	maps.DeleteFunc(t.ended, func(_ key, s object.Session) bool { return !s.StoppedRecently(now) })
 	for _, s := range sessions {
 		if delete(t.ended, keyOf(&s)); s.ID != nil && s.StoppedRecently(now) {
 			t.ended[keyOf(&s)] = s
@@ -129,17 +129,17 @@ func (t *Table) Last() (last discover.Result, updates int) {
 
 // Sessions returns the sessions to show, those that need the user first, and the warnings. known is false before the
 // first result.
-func (t *Table) Sessions(now time.Time) (list []output.Session, warnings []string, known bool) {
+func (t *Table) Sessions(now time.Time) (list []object.Session, warnings []string, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	list = slices.Clone(t.sessions)
 	for key, s := range t.ended {
-		listed := slices.ContainsFunc(list, func(o output.Session) bool { return keyOf(&o) == key })
+		listed := slices.ContainsFunc(list, func(o object.Session) bool { return keyOf(&o) == key })
 		if !listed && s.StoppedRecently(now) {
 			list = append(list, s)
 		}
 	}
-	output.SortByAttention(list, now)
+	object.SortByAttention(list, now)
 	for _, warning := range t.warnings {
 		warnings = append(warnings, warning.Error())
 	}

@@ -1,0 +1,230 @@
+package object
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"agentctl/discover"
+)
+
+// The objects of another agentctl are not believed: their Check returns an error unless the words that this program prints as they are
+// are the contract's own. All other texts are sanitized where they are printed.
+
+// Answer is an object that the agentctl of another machine may print.
+type Answer interface {
+	// Check returns an error unless the object may be printed here.
+	Check() error
+	// SetHost sets the machine that it is of.
+	SetHost(host string)
+}
+
+// isAdapterName reports whether an agent may have that name: it is printed as it is.
+func isAdapterName(name string) bool {
+	const longest = 64
+	return name != "" && len(name) <= longest && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+func isWord[W ~string](word string, known ...W) bool { return slices.Contains(known, W(word)) }
+
+// checkTimes returns an error unless all are absent, or times.
+func checkTimes(timestamps ...string) error {
+	for _, text := range timestamps {
+		if _, ok := ParseTimestamp(text); !ok && text != "" {
+			return fmt.Errorf("%q is not a time", text)
+		}
+	}
+	return nil
+}
+
+// Check returns an error unless the object of another agentctl may be printed.
+func (s *Session) Check() error {
+	if !isAdapterName(s.Adapter) || !isWord(s.Status, discover.Running, discover.Waiting, discover.Idle, discover.Stopped, discover.Unknown) ||
+		!isWord(s.Outcome, "", discover.Completed, discover.Interrupted, discover.Failed, discover.OutcomeUnknown) {
+		return fmt.Errorf("no session of an agent: adapter %q, status %q, outcome %q", s.Adapter, s.Status, s.Outcome)
+	}
+	if s.ID != nil && (*s.ID == "" || strings.ContainsFunc(*s.ID, unicode.IsSpace)) { // a script takes a line of -q for one ID
+		return fmt.Errorf("no ID of a session: %q", *s.ID)
+	}
+	for i := range s.Matches {
+		if err := s.Matches[i].check(); err != nil {
+			return err
+		}
+	}
+	for _, q := range s.Quotas {
+		if err := checkTimes(q.ResetsAt, q.Time); err != nil {
+			return err
+		}
+	}
+	return checkTimes(s.StartedAt, s.LastActivityAt, s.ProcessStartedAt)
+}
+
+func (m *SearchMatch) check() error {
+	for _, list := range [][]Message{{m.Message}, m.Before, m.After} {
+		for i := range list {
+			if err := list[i].Check(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Check returns an error unless the object of another agentctl may be printed.
+func (m *Message) Check() error {
+	kinds := []discover.MessageKind{discover.KindText, discover.KindTool, discover.KindError, discover.KindInterruption, discover.KindCompaction}
+	if !isWord(m.Role, discover.RoleUser, discover.RoleAssistant, discover.RoleSystem) || !isWord(m.Kind, kinds...) {
+		return fmt.Errorf("no message of a session: role %q, kind %q", m.Role, m.Kind)
+	}
+	if (m.Tool != nil) != (m.Kind == string(discover.KindTool)) {
+		return fmt.Errorf("no message of a session: a call in one of kind %q", m.Kind)
+	}
+	if t := m.Tool; t != nil && !isWord(t.State, discover.ToolOpen, discover.ToolRunning, discover.ToolWaiting, discover.ToolInterrupted,
+		discover.ToolDone, discover.ToolFailed, discover.ToolRefused) {
+		return fmt.Errorf("no call of a tool: state %q", t.State)
+	}
+	return checkTimes(m.Time)
+}
+
+// checkSession is [Session.Check] of a session that may be absent.
+func checkSession(s *Session) error {
+	if s == nil {
+		return nil
+	}
+	return s.Check()
+}
+
+func setSessionHost(s *Session, host string) {
+	if s != nil {
+		s.Host = host
+	}
+}
+
+func (o *Orphan) SetHost(host string)    { o.Host = host }
+func (l *UsageLimit) SetHost(h string)   { l.Host = h }
+func (e *Event) SetHost(host string)     { e.Session.Host = host }
+func (r *SendResult) SetHost(h string)   { r.Session.Host = h }
+func (r *StopResult) SetHost(h string)   { r.Host = h; setSessionHost(r.Session, h) }
+func (r *StoredResult) SetHost(h string) { r.Host = h; setSessionHost(r.Session, h) }
+func (l *LaunchResult) SetHost(h string) { l.Host = h; setSessionHost(l.Session, h) }
+
+// SetHost names the machine in the rows of its projects and sessions.
+func (u *Usage) SetHost(host string) {
+	for i := range u.Rows {
+		if u.By == "project" || u.By == "session" {
+			u.Rows[i].Host = host
+		}
+	}
+}
+
+// SetHost gives each sample the label host.
+func (m *Metric) SetHost(host string) {
+	for i := range m.Samples {
+		m.Samples[i].Labels = append([]Label{{"host", host}}, m.Samples[i].Labels...)
+	}
+}
+
+// SetHost sets the machine of all sessions.
+func (r *SessionRows) SetHost(host string) {
+	for i := range r.Sessions {
+		r.Sessions[i].Host = host
+	}
+}
+
+func (e *Event) Check() error {
+	if !isWord(e.Type, EventTypes()...) {
+		return fmt.Errorf("no event of a session: type %q", e.Type)
+	}
+	return errors.Join(checkTimes(e.Time), e.Session.Check())
+}
+func (r *SendResult) Check() error   { return r.Session.Check() }
+func (r *StopResult) Check() error   { return checkSession(r.Session) }
+func (l *LaunchResult) Check() error { return checkSession(l.Session) }
+
+func (r *SessionRows) Check() error {
+	for i := range r.Sessions {
+		if err := r.Sessions[i].Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SetHost sets the machine of the session and of its sub-agents' sessions.
+func (e *Export) SetHost(host string) {
+	e.Session.Host = host
+	for i := range e.Children {
+		e.Children[i].SetHost(host)
+	}
+}
+
+// Check returns an error unless the object of another agentctl may be printed.
+func (o *Orphan) Check() error {
+	if o.Adapter != "" && !isAdapterName(o.Adapter) {
+		return fmt.Errorf("no process of an agent: adapter %q", o.Adapter)
+	}
+	return nil
+}
+
+// Check returns an error unless the object of another agentctl may be printed. No count of tokens is negative, and the total is the sum of the rows.
+func (u *Usage) Check() error {
+	var sum Tokens
+	for _, row := range append(slices.Clone(u.Rows), u.Total) {
+		switch t := row.Tokens; {
+		case row.Adapter != "" && !isAdapterName(row.Adapter):
+			return fmt.Errorf("no use of an agent: adapter %q", row.Adapter)
+		case min(t.In, t.Out, t.CacheRead, t.CacheWrite, t.Reasoning, t.Total, int64(row.Sessions)) < 0:
+			return errors.New("a count of its use is negative")
+		}
+	}
+	for _, row := range u.Rows {
+		sum = sum.Plus(row.Tokens)
+	}
+	if sum != u.Total.Tokens {
+		return errors.New("the total of its use is not the sum of the rows")
+	}
+	return nil
+}
+
+// Check returns an error unless the object of another agentctl may be printed.
+func (l *UsageLimit) Check() error {
+	if !isAdapterName(l.Adapter) {
+		return fmt.Errorf("no limit of an agent: adapter %q", l.Adapter)
+	}
+	return checkTimes(l.ResetsAt, l.Time)
+}
+
+// isMetricName reports whether Prometheus takes a name, as that of a metric or of a label.
+func isMetricName(name string) bool {
+	const longest = 128
+	return name != "" && len(name) <= longest && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_0123456789") == "" && (name[0] < '0' || name[0] > '9')
+}
+
+// Check returns an error unless the metric of another agentctl may be printed.
+func (m *Metric) Check() error {
+	if !isMetricName(m.Name) {
+		return fmt.Errorf("no metric: %q", m.Name)
+	}
+	for _, s := range m.Samples {
+		for _, l := range s.Labels {
+			if !isMetricName(l.Name) || l.Name == "host" {
+				return fmt.Errorf("no label of a metric: %q", l.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// Check returns an error unless the object of another agentctl may be printed.
+func (r *StoredResult) Check() error {
+	results := []string{"done", "planned", "unneeded", "refused", "unsupported", "failed"}
+	if !isAdapterName(r.Adapter) || !slices.Contains(results, r.Result) {
+		return fmt.Errorf("no result of a session: adapter %q, result %q", r.Adapter, r.Result)
+	}
+	if r.Session != nil {
+		return r.Session.Check()
+	}
+	return nil
+}

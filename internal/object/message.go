@@ -1,0 +1,107 @@
+package object
+
+import (
+	"encoding/json"
+
+	"agentctl/discover"
+)
+
+// Message is the JSON object of one message of a session: text, or a tool call.
+type Message struct {
+	ID string `json:"id"`
+	// Session is absent if the command prints the messages of one session only.
+	Session string `json:"session,omitempty"`
+	// Host is the machine of the session; absent for this one.
+	Host string `json:"host,omitempty"`
+	Role string `json:"role"`
+	Kind string `json:"kind"`
+	Time string `json:"time,omitempty"`
+	// Text is nil if the message is not text.
+	Text   *string   `json:"text,omitempty"`
+	Tool   *ToolCall `json:"tool,omitempty"`
+	Model  string    `json:"model,omitempty"`
+	Tokens *Tokens   `json:"tokens,omitempty"`
+}
+
+// ToolCall is the tool call of a message.
+type ToolCall struct {
+	ID    string          `json:"id,omitempty"`
+	Name  string          `json:"name"`
+	Brief string          `json:"brief,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
+	// Output is nil until there is some.
+	Output *string `json:"output,omitempty"`
+	State  string  `json:"state"`
+	// WaitingFor is that of the session, if the call is the one that waits.
+	WaitingFor string `json:"waitingFor,omitempty"`
+}
+
+// SetHost sets the machine of a message that another agentctl has printed.
+func (m *Message) SetHost(host string) { m.Host = host }
+
+// Content is the text of the message; "" of one that has none.
+func (m *Message) Content() string {
+	if m.Text == nil {
+		return ""
+	}
+	return *m.Text
+}
+
+// Result is what the call has returned so far.
+func (c *ToolCall) Result() string {
+	if c.Output == nil {
+		return ""
+	}
+	return *c.Output
+}
+
+// NewMessage converts a message of session s to its JSON object.
+func NewMessage(m discover.Message, s discover.Session) Message {
+	out := Message{
+		ID: m.ID, Session: m.Session, Role: string(m.Role), Kind: string(m.Kind), Time: Timestamp(m.Time),
+		Model: m.Model, Tokens: (*Tokens)(m.Tokens),
+	}
+	if m.Text != "" || m.Kind == discover.KindText {
+		out.Text = &m.Text
+	}
+	if m.Tool != nil {
+		out.Tool = newToolCall(*m.Tool, s)
+	}
+	return out
+}
+
+func newToolCall(c discover.ToolCall, s discover.Session) *ToolCall {
+	out := &ToolCall{ID: c.ID, Name: c.Name, Brief: c.Brief, Input: validJSON(c.Input), State: string(c.State)}
+	switch c.State {
+	case discover.ToolWaiting:
+		out.WaitingFor = s.WaitingFor
+	case discover.ToolDone, discover.ToolFailed, discover.ToolRefused:
+		out.Output = &c.Output
+	}
+	if c.Output != "" {
+		out.Output = &c.Output
+	}
+	return out
+}
+
+// validJSON returns raw if it is valid JSON, and otherwise raw as a JSON string.
+func validJSON(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 || json.Valid(raw) {
+		return raw
+	}
+	text, err := json.Marshal(string(raw))
+	if err != nil {
+		return nil // cannot happen: a string always encodes
+	}
+	return text
+}
+
+// Export is the JSON object of a session with all of its messages, the oldest first.
+type Export struct {
+	Session  Session   `json:"session"`
+	Messages []Message `json:"messages"`
+	// Missing says what could not be read or was left out, the newest first.
+	Missing []string `json:"missing,omitempty"`
+	// Children are the sub-agents' sessions, in the order in which they began.
+	Children []Export `json:"children,omitempty"`
+}

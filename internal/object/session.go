@@ -1,0 +1,324 @@
+package object
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/proc/multiplexer"
+)
+
+// Session is the JSON object of a session, the same for every command. Its field names are stable; docs/json.md
+// documents them. Unknown facts are omitted, except for id and meta.
+type Session struct {
+	ID               *string        `json:"id"`
+	Host             string         `json:"host,omitempty"`
+	Adapter          string         `json:"adapter"`
+	Status           string         `json:"status"`
+	Outcome          string         `json:"outcome,omitempty"`
+	WaitingFor       string         `json:"waitingFor,omitempty"`
+	WaitingOn        *WaitingOn     `json:"waitingOn,omitempty"`
+	Error            string         `json:"error,omitempty"`
+	PID              int            `json:"pid,omitempty"`
+	PIDs             []int          `json:"pids,omitempty"`
+	ProcessStartedAt string         `json:"processStartedAt,omitempty"`
+	TTY              string         `json:"tty,omitempty"`
+	Terminal         *Terminal      `json:"terminal,omitempty"`
+	StartedAt        string         `json:"startedAt,omitempty"`
+	LastActivityAt   string         `json:"lastActivityAt,omitempty"`
+	StoppedAt        string         `json:"stoppedAt,omitempty"`
+	CWD              string         `json:"cwd,omitempty"`
+	Title            string         `json:"title,omitempty"`
+	Prompt           string         `json:"prompt,omitempty"`
+	Model            string         `json:"model,omitempty"`
+	Branch           string         `json:"branch,omitempty"`
+	Version          string         `json:"version,omitempty"`
+	Source           string         `json:"source,omitempty"`
+	Tokens           *Tokens        `json:"tokens,omitempty"`
+	Cost             *float64       `json:"cost,omitempty"`
+	Group            string         `json:"group,omitempty"`
+	ParentID         string         `json:"parentId,omitempty"`
+	ForkedFrom       string         `json:"forkedFrom,omitempty"`
+	Path             string         `json:"path,omitempty"`
+	Home             string         `json:"home,omitempty"`
+	Quotas           []Quota        `json:"quotas,omitempty"`
+	Changes          *Changes       `json:"changes,omitempty"`
+	ChangesError     string         `json:"changesError,omitempty"`
+	Processes        []Process      `json:"processes,omitempty"`
+	Orphans          []Process      `json:"orphans,omitempty"`
+	Evidence         *Evidence      `json:"evidence,omitempty"`
+	Meta             discover.Facts `json:"meta"`
+	Explain          *Explanation   `json:"explain,omitempty"`
+	// Answer is the final text of the assistant in a turn that the command waited for. It is absent if the turn failed
+	// or has no such text.
+	Answer string `json:"answer,omitempty"`
+	// Matches are the messages in which `search` has found something, the oldest first.
+	Matches []SearchMatch `json:"matches,omitempty"`
+}
+
+// Tokens counts tokens as the agent reports them.
+type Tokens struct {
+	In         int64 `json:"in"`
+	Out        int64 `json:"out"`
+	CacheRead  int64 `json:"cacheRead"`
+	CacheWrite int64 `json:"cacheWrite"`
+	Reasoning  int64 `json:"reasoning"`
+	Total      int64 `json:"total"`
+	Context    int64 `json:"context,omitempty"`
+	Window     int64 `json:"window,omitempty"`
+}
+
+// Plus is [discover.Tokens.Plus].
+func (t Tokens) Plus(o Tokens) Tokens { return Tokens(discover.Tokens(t).Plus(discover.Tokens(o))) }
+
+// Evidence is the evidence on which the status rests.
+type Evidence struct {
+	Strength string `json:"strength"`
+	Kind     string `json:"kind"`
+	Detail   string `json:"detail"`
+}
+
+// WaitingOn is the JSON object of the tool call that a waiting session needs the user for.
+type WaitingOn struct {
+	Tool      string   `json:"tool"`
+	Brief     string   `json:"brief,omitempty"`
+	Path      string   `json:"path,omitempty"`
+	Questions []string `json:"questions,omitempty"`
+	Diff      *Diff    `json:"diff,omitempty"`
+}
+
+// Diff is the JSON object of the lines that a call adds and removes.
+type Diff struct {
+	Added   int  `json:"added"`
+	Removed *int `json:"removed,omitempty"`
+}
+
+// Terminal is the JSON object of the pane of a terminal multiplexer, or of the window of a terminal emulator.
+type Terminal struct {
+	Kind    string `json:"kind"`
+	Session string `json:"session,omitempty"`
+	Window  string `json:"window,omitempty"`
+	Pane    string `json:"pane,omitempty"`
+}
+
+// Quota is a usage limit of the agent's provider, as the agent recorded it.
+type Quota struct {
+	Name     string   `json:"name,omitempty"`
+	Used     *float64 `json:"used,omitempty"`
+	Reached  bool     `json:"reached,omitempty"`
+	ResetsAt string   `json:"resetsAt,omitempty"`
+	Text     string   `json:"text,omitempty"`
+	Time     string   `json:"time,omitempty"`
+}
+
+// NewSession converts a session to its JSON object.
+func NewSession(s discover.Session) (out Session) {
+	if s.ID != "" {
+		out.ID = &s.ID
+	}
+	out.Host = s.Host
+	out.Adapter, out.Status, out.Outcome = string(s.Agent), string(s.Status), string(s.Outcome)
+	out.WaitingFor, out.WaitingOn, out.Error = s.WaitingFor, newWaitingOn(s.WaitingOn), s.Error
+	out.StartedAt, out.LastActivityAt = Timestamp(s.Created), Timestamp(s.Updated)
+	if s.Status == discover.Stopped {
+		out.StoppedAt = out.LastActivityAt
+	}
+	for _, p := range s.AllProcesses() {
+		out.PIDs = append(out.PIDs, p.ID.PID)
+	}
+	if len(out.PIDs) > 0 {
+		out.PID, out.ProcessStartedAt = out.PIDs[0], Timestamp(s.AllProcesses()[0].Started)
+	}
+	if len(out.PIDs) == 1 {
+		out.PIDs = nil
+	}
+	out.TTY, out.Terminal = s.TTY(), NewTerminal(s.Pane())
+	out.CWD, out.Title, out.Prompt = s.Dir, s.Title, s.Prompt
+	out.Model, out.Branch, out.Version, out.Source = s.Model, s.Branch, s.Version, s.Source
+	out.Tokens, out.Cost, out.Quotas = (*Tokens)(s.Tokens), finite(s.Cost), newQuotas(&s)
+	out.Group, out.ParentID, out.ForkedFrom = s.Group, s.Parent, s.ForkedFrom
+	out.Path, out.Home = s.Path, s.Home
+	out.Evidence, out.Meta = newEvidence(&s), newMeta(&s)
+	return out
+}
+
+// newEvidence returns the best accepted evidence. For a session whose status is unknown, it returns the evidence
+// that was not sufficient.
+func newEvidence(s *discover.Session) *Evidence {
+	if len(s.Evidence) == 0 {
+		return nil
+	}
+	e := s.Evidence[0]
+	switch {
+	case e.Unreadable != "":
+		return &Evidence{e.Strength.String(), evidenceKind(e), e.Unreadable}
+	case e.Accepted:
+		return &Evidence{e.Strength.String(), evidenceKind(e), evidenceDetail(e)}
+	case s.Status == discover.Unknown:
+		return &Evidence{e.Strength.String(), evidenceKind(e), evidenceDetail(e) + " (" + e.Why + ")"}
+	}
+	return nil
+}
+
+// evidenceKind is the kind of the evidence; "process" if the adapter gives none, because the presence of the
+// process is all there is.
+func evidenceKind(e discover.Evidence) string {
+	if e.Kind == "" {
+		return "process"
+	}
+	return e.Kind
+}
+
+// evidenceDetail is the detail of the evidence; the process if the adapter gives none.
+func evidenceDetail(e discover.Evidence) string {
+	if e.Detail == "" {
+		return e.Process.String()
+	}
+	return e.Detail
+}
+
+// newMeta adds to the facts of the agent those of ours that have no JSON field.
+func newMeta(s *discover.Session) discover.Facts {
+	meta := s.Meta
+	if s.Archived {
+		meta = meta.With("archived", true)
+	}
+	if s.Shared {
+		meta = meta.With("shared", true)
+	}
+	if s.Status.Live() {
+		meta = meta.With("turnDetail", s.Turn.Detail)
+	}
+	return meta
+}
+
+// newWaitingOn converts the call to its JSON object.
+func newWaitingOn(on *discover.WaitingOn) *WaitingOn {
+	if on == nil {
+		return nil
+	}
+	return &WaitingOn{on.Tool, on.Brief, on.Path, on.Questions, (*Diff)(on.Diff)}
+}
+
+// NewTerminal converts the pane to its JSON object; nil for none.
+func NewTerminal(p *multiplexer.Pane) *Terminal {
+	if p == nil {
+		return nil
+	}
+	return &Terminal{string(p.Kind), p.Session, p.Window, p.Pane}
+}
+
+func newQuotas(s *discover.Session) []Quota {
+	var out []Quota
+	for _, q := range s.Quotas {
+		out = append(out, Quota{
+			Name: q.Name, Used: finite(q.Used), Reached: q.Reached, ResetsAt: Timestamp(q.Resets), Text: q.Text, Time: Timestamp(q.Time),
+		})
+	}
+	return out
+}
+
+// finite returns nil for a number that JSON cannot express.
+func finite(n *float64) *float64 {
+	if n == nil || math.IsInf(*n, 0) || math.IsNaN(*n) {
+		return nil
+	}
+	return n
+}
+
+// SetHost sets the machine of a session that another agentctl has printed.
+func (s *Session) SetHost(host string) { s.Host = host }
+
+// Live reports whether a process runs the session, as far as is known.
+func (s *Session) Live() bool { return discover.Status(s.Status).Live() }
+
+// AllPIDs returns the pids of its processes, the first one first.
+func (s *Session) AllPIDs() []int {
+	if len(s.PIDs) == 0 && s.PID != 0 {
+		return []int{s.PID}
+	}
+	return s.PIDs
+}
+
+// Name is the session's ID, H:ID of one on another host, else pid:N of its process, else "-". It may contain what a terminal interprets.
+func (s *Session) Name() string {
+	switch {
+	case s.ID != nil:
+		return HostPrefix(s.Host) + *s.ID
+	case s.PID != 0:
+		return HostPrefix(s.Host) + "pid:" + strconv.Itoa(s.PID)
+	}
+	return HostPrefix(s.Host) + "-"
+}
+
+// HostPrefix is what begins the ID of a session on another host, as agentctl takes it: "H:". It is "" for one that was read here.
+func HostPrefix(host string) string {
+	if host == "" {
+		return ""
+	}
+	return host + ":"
+}
+
+// Has reports whether a fact of meta is true.
+func (s *Session) Has(fact string) bool { return s.Meta.Get(fact) == true }
+
+// TurnDetail is what the turn is doing, in the agent's words.
+func (s *Session) TurnDetail() string {
+	text, _ := s.Meta.Get("turnDetail").(string)
+	return text
+}
+
+// LastActivity is [discover.Session.LastActivity].
+func (s *Session) LastActivity() time.Time {
+	for _, text := range []string{s.LastActivityAt, s.StartedAt} {
+		if at, ok := ParseTimestamp(text); ok {
+			return at
+		}
+	}
+	if s.Has("shared") && s.ID != nil { // the age of a server says nothing about one of its sessions
+		return time.Time{}
+	}
+	at, _ := ParseTimestamp(s.ProcessStartedAt)
+	return at
+}
+
+// facts returns the session with what sessions are ordered by.
+func (s *Session) facts() discover.Session {
+	r := &discover.Record{Agent: discover.Agent(s.Adapter), Path: s.Path, Updated: s.LastActivity()}
+	r.Created, _ = ParseTimestamp(s.StartedAt)
+	if s.ID != nil {
+		r.ID = *s.ID
+	}
+	return discover.Session{Record: r, Status: discover.Status(s.Status), Outcome: discover.Outcome(s.Outcome), Error: s.Error}
+}
+
+// StoppedRecently is [discover.Session.StoppedRecently].
+func (s *Session) StoppedRecently(now time.Time) bool { return s.facts().StoppedRecently(now) }
+
+// SortByAttention is [discover.SortByAttention], in place.
+func SortByAttention(sessions []Session, now time.Time) {
+	copy(sessions, reordered(sessions, func(list []discover.Session) []discover.Session {
+		discover.SortByAttention(list, now)
+		return list
+	}))
+}
+
+// Merge is [discover.SessionFilter.Merge].
+func Merge(sessions []Session, filter discover.SessionFilter) []Session {
+	return reordered(sessions, filter.Merge)
+}
+
+// reordered returns the sessions in the order into which their facts are put, as far as order keeps them.
+func reordered(sessions []Session, order func([]discover.Session) []discover.Session) []Session {
+	list, byRecord := make([]discover.Session, len(sessions)), map[*discover.Record]Session{}
+	for i := range sessions {
+		list[i] = sessions[i].facts()
+		byRecord[list[i].Record] = sessions[i]
+	}
+	var out []Session
+	for _, s := range order(list) {
+		out = append(out, byRecord[s.Record])
+	}
+	return out
+}

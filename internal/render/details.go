@@ -1,0 +1,342 @@
+package render
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"agentctl/internal/object"
+)
+
+// Details writes everything that is known of one session as text: one aligned line a fact, then its processes, its
+// orphans, and the evidence that was considered.
+func Details(w io.Writer, s *object.Session, opts TextOptions) error {
+	out := bufio.NewWriter(w)
+	list := opts.details(s)
+	width := 0
+	for _, d := range list {
+		width = max(width, len(d.key))
+	}
+	for _, d := range list {
+		text := Sanitize(d.value)
+		if d.key == "status" && opts.Color {
+			text = "\x1b[" + statusColor(s) + "m" + text + "\x1b[0m"
+		}
+		if text != "" {
+			fmt.Fprintf(out, "%-*s  %s\n", width, d.key, text)
+		}
+	}
+	if len(s.Processes) > 0 {
+		out.WriteByte('\n')
+		_ = processGrid(s.Processes, opts).print(out, opts) // out keeps the error
+	}
+	if len(s.Orphans) > 0 {
+		out.WriteString("\norphans, which the session left behind:\n")
+		_ = processGrid(s.Orphans, opts).print(out, opts)
+	}
+	if s.Explain != nil {
+		writeExplanation(out, s.Explain)
+	}
+	return out.Flush()
+}
+
+// detail is one line of [Details].
+type detail struct{ key, value string }
+
+// details returns the lines in the order in which they are printed. Lines without a value are not printed.
+func (o TextOptions) details(s *object.Session) []detail {
+	id := "- (no evidence names the session of this process)"
+	if s.ID != nil {
+		id = *s.ID
+	}
+	list := []detail{
+		{"id", id},
+		{"host", s.Host},
+		{"agent", strings.TrimSpace(s.Adapter + " " + Sanitize(s.Version))},
+		{"status", statusWithCall(s)},
+		{"error", s.Error},
+		{"doing", s.TurnDetail()},
+		{"title", s.Title},
+		{"prompt", s.Prompt},
+		{"dir", o.shortDir(s.CWD)},
+		{"branch", s.Branch},
+		{"changes", changesText(s)},
+		{"model", s.Model},
+		{"source", s.Source},
+		{"pid", o.processesText(s)},
+		{"terminal", TerminalText(s.TTY, s.Terminal)},
+		{"started", o.timeAndAge(s.StartedAt)},
+		{"active", o.timeAndAge(s.LastActivityAt)},
+		{"tokens", tokensText(s.Tokens)},
+		{"cost", costText(s.Cost)},
+		{"quota", o.quotasText(s.Quotas)},
+		{"group", s.Group},
+		{"parent", s.ParentID},
+		{"forked from", s.ForkedFrom},
+		{"stored in", o.shortDir(s.Path)},
+		{"home", o.shortDir(s.Home)},
+		{"evidence", evidenceText(s.Evidence)},
+	}
+	if !s.Live() {
+		list = slices.DeleteFunc(list, func(d detail) bool { return d.key == "doing" })
+	}
+	for _, f := range s.Meta {
+		if f.Name != "turnDetail" { // printed as "doing"
+			list = append(list, detail{Sanitize(f.Name), metaText(f.Value)})
+		}
+	}
+	return list
+}
+
+// statusWithCall is the status, followed by the tool call that a waiting session needs the user for.
+func statusWithCall(s *object.Session) string {
+	if on := WaitingOnText(s); on != "" {
+		return statusText(s) + ": " + on
+	}
+	return statusText(s)
+}
+
+func (o TextOptions) processesText(s *object.Session) string {
+	started := map[int]string{s.PID: s.ProcessStartedAt}
+	for _, p := range s.Processes {
+		started[p.PID] = p.StartedAt
+	}
+	var out []string
+	for _, pid := range s.AllPIDs() {
+		text := strconv.Itoa(pid)
+		if since := o.timeAndAge(started[pid]); since != "" {
+			text += ", since " + since
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}
+
+func tokensText(t *object.Tokens) string {
+	if t == nil {
+		return ""
+	}
+	var out []string
+	for _, c := range []struct {
+		n    int64
+		name string
+	}{
+		{t.In, "in"},
+		{t.Out, "out"},
+		{t.CacheRead, "cache read"},
+		{t.CacheWrite, "cache write"},
+		{t.Reasoning, "reasoning"},
+		{t.Total, "total"},
+		{t.Context, "context"},
+	} {
+		if c.n != 0 {
+			out = append(out, fmt.Sprintf("%d %s", c.n, c.name))
+		}
+	}
+	if t.Window > 0 {
+		out = append(out, fmt.Sprintf("%d%% of the window of %d", 100*t.Context/t.Window, t.Window))
+	}
+	return cmp.Or(strings.Join(out, ", "), "0")
+}
+
+func (o TextOptions) quotasText(quotas []object.Quota) string {
+	var out []string
+	for _, q := range quotas {
+		out = append(out, o.quotaText(q))
+	}
+	return strings.Join(out, "; ")
+}
+
+func costText(usd *float64) string {
+	if usd == nil {
+		return ""
+	}
+	return fmt.Sprintf("$%.4f", *usd)
+}
+
+func evidenceText(e *object.Evidence) string {
+	if e == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s: %s", e.Strength, e.Kind, e.Detail)
+}
+
+func metaText(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}
+
+// writeExplanation prints the explanation, as status --explain does below the details.
+func writeExplanation(w io.Writer, x *object.Explanation) {
+	fmt.Fprintf(w, "\nwhy: %s\n", Sanitize(x.Verdict))
+	if len(x.Considered) == 0 {
+		fmt.Fprintln(w, "no process gives any evidence of it")
+		return
+	}
+	fmt.Fprintln(w, "evidence considered:")
+	for _, c := range x.Considered {
+		mark := "-"
+		if c.Accepted {
+			mark = "+"
+		}
+		fmt.Fprintf(w, "  %s pid %d  %s %s: %s\n", mark, c.PID, c.Strength, Sanitize(c.Kind), Sanitize(c.Detail))
+		if c.Turn != "" {
+			fmt.Fprintf(w, "      it shows the turn: %s\n", c.Turn)
+		}
+		fmt.Fprintf(w, "      %s\n", Sanitize(c.Why))
+	}
+}
+
+// TerminalText says on one line where a process runs, such as "/dev/pts/3, tmux work:2 %5", safe for a terminal; "" if it has no
+// terminal.
+func TerminalText(tty string, t *object.Terminal) string {
+	if t == nil {
+		return Sanitize(tty)
+	}
+	return Sanitize(tty + ", " + terminalName(t))
+}
+
+// terminalName names the pane: the kind, the session and window with a colon between them, and the pane.
+func terminalName(t *object.Terminal) string {
+	words := []string{t.Kind}
+	switch {
+	case t.Session != "" && t.Window != "":
+		words = append(words, t.Session+":"+t.Window)
+	case t.Session != "":
+		words = append(words, t.Session)
+	case t.Window != "":
+		words = append(words, t.Window)
+	}
+	if t.Pane != "" {
+		words = append(words, t.Pane)
+	}
+	return Sanitize(strings.Join(words, " "))
+}
+
+// processGrid lays out a process tree: children indented below their parent, and the totals in the last row.
+func processGrid(processes []object.Process, opts TextOptions) *grid {
+	rows, pids, texts := processes, make([]string, len(processes)), make([]string, len(processes))
+	for i, depth := range depths(processes) {
+		pids[i], texts[i] = strconv.Itoa(processes[i].PID), strings.Repeat("  ", depth)+processText(processes[i], opts)
+	}
+	if len(processes) > 1 {
+		rows = append(slices.Clone(processes), object.Process{CPU: totalCPU(processes), Memory: totalMemory(processes)})
+		pids, texts = append(pids, "total"), append(texts, "")
+	}
+	return newGrid(
+		len(rows),
+		column{title: "PID", cell: func(i int) string { return pids[i] }},
+		column{title: "AGE", cell: func(i int) string { return ageText(rows[i].StartedAt, opts.Now) }, dropLate: 2, alignRight: true},
+		column{title: "CPU", cell: func(i int) string { return cpuText(rows[i].CPU) }, alignRight: true},
+		column{title: "MEMORY", cell: func(i int) string { return memoryText(rows[i].Memory) }, alignRight: true},
+		column{title: "PORTS", cell: func(i int) string { return portsText(rows[i].Ports) }, dropLate: 1},
+		column{title: "PROCESS", cell: func(i int) string { return texts[i] }},
+	)
+}
+
+// depths returns the distance of each process to the root of its tree. A parent stands before its children.
+func depths(processes []object.Process) []int {
+	out, byPID := make([]int, len(processes)), map[int]int{}
+	for i, p := range processes {
+		if above, ok := byPID[p.PPID]; ok {
+			out[i] = above + 1
+		}
+		byPID[p.PID] = out[i]
+	}
+	return out
+}
+
+func processText(p object.Process, opts TextOptions) string {
+	text := commandText(p, opts)
+	switch {
+	case p.Adapter != "":
+		text += " " + Sanitize(fmt.Sprintf("(%s %s)", p.Adapter, cmp.Or(strings.Join(p.Sessions, ", "), "session")))
+	case p.Shared:
+		text += " (shared)"
+	}
+	return text
+}
+
+// commandText is the command line. On a terminal the program is shown without its directory.
+func commandText(p object.Process, opts TextOptions) string {
+	line := p.Command
+	if program, rest, _ := strings.Cut(line, " "); opts.Width > 0 && filepath.IsAbs(program) {
+		line = filepath.Base(program) + " " + rest
+	}
+	return cmp.Or(Sanitize(line), Sanitize(p.Name))
+}
+
+// totalCPU is the processor time of all processes in seconds; nil if none is known.
+func totalCPU(processes []object.Process) (sum *float64) {
+	for _, p := range processes {
+		sum = addKnown(sum, p.CPU)
+	}
+	return sum
+}
+
+// totalMemory is the memory of all processes in bytes. Memory that processes share counts once for each.
+func totalMemory(processes []object.Process) (sum *int64) {
+	for _, p := range processes {
+		sum = addKnown(sum, p.Memory)
+	}
+	return sum
+}
+
+// allPorts are the ports of all processes, ascending. Several processes may listen on one port.
+func allPorts(processes []object.Process) (all []int) {
+	for _, p := range processes {
+		all = append(all, p.Ports...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func addKnown[N int64 | float64](sum, n *N) *N {
+	if sum == nil || n == nil {
+		return cmp.Or(sum, n)
+	}
+	total := *sum + *n
+	return &total
+}
+
+// changesText describes the uncommitted changes, or why they are not known.
+func changesText(s *object.Session) string {
+	c := s.Changes
+	if c == nil {
+		return s.ChangesError
+	}
+	parts := []string{countsText(c, "%d changed", "%d untracked", ", ")}
+	for _, n := range []struct {
+		commits *int
+		word    string
+	}{{c.Ahead, "ahead of"}, {c.Behind, "behind"}} {
+		if n.commits != nil && *n.commits > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s %s", *n.commits, n.word, c.Upstream))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// countsText formats the numbers of changed and of untracked files with the given format strings.
+func countsText(c *object.Changes, changed, untracked, separator string) string {
+	var parts []string
+	if c.Changed > 0 {
+		parts = append(parts, fmt.Sprintf(changed, c.Changed))
+	}
+	if c.Untracked > 0 {
+		parts = append(parts, fmt.Sprintf(untracked, c.Untracked))
+	}
+	return cmp.Or(strings.Join(parts, separator), "none")
+}

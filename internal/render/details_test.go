@@ -1,0 +1,226 @@
+package render_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+)
+
+func TestDetails(t *testing.T) {
+	var b bytes.Buffer
+	obj := exampleObject()
+	obj.Explain = object.Explain(completeSession())
+	if err := render.Details(&b, &obj, render.TextOptions{Now: now, Home: "/home/me"}); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+id           01a1fa5c-c285-7d91-bd0a-842a7d8b5424
+agent        codex 0.169.0
+status       waiting (permission): shell: Go on? +3 -1
+error        the last turn failed
+doing        tool: shell
+title        mend the parser
+prompt       please mend the parser
+dir          ~/repo
+branch       main
+changes      3 changed, 1 untracked, 2 ahead of origin/main
+model        gpt-5.5
+source       exec
+pid          4711, since 2026-11-20 10:00:00 (2h ago); 4712
+started      2026-11-20 09:00:00 (3h ago)
+active       2026-11-20 11:58:30 (1m ago)
+tokens       1 in, 2 out, 3 cache read, 4 cache write, 5 reasoning, 6 total, 7 context
+cost         $1.2500
+quota        primary 87.4% used, resets 2026-11-20 12:38 (in 38m), noted 1m ago; reached, has reset since, 2026-11-19 10:00 (26h ago), You've hit your limit
+group        g-1
+parent       01a1fa5c-0000
+forked from  01a1fa5c-1111
+stored in    ~/.codex/sessions/r.jsonl
+home         ~/.codex
+evidence     exact writer-lock: /home/me/.codex/thread-writer-locks/x.lock
+archived     true
+originator   codex_exec
+ports        [4096]
+shared       true
+
+PID    AGE    CPU   MEMORY  PORTS      PROCESS
+4711    2h  3h05m  2.0 GiB             codex exec (shared)
+4720    1m   0.1s    512 B               bash -c 'npm run dev '
+4723    0s  1m12s  4.0 MiB  3000,9229      node
+4730                                     claude (claude-code 88d1d394-0000-4000-8000-000000000000)
+4740                                   sshd
+total       3h06m  2.0 GiB
+
+why: processes 4711, 4712 are live; process 4711 shows that the turn is blocked on the user
+evidence considered:
+  + pid 4711  exact writer-lock: /home/me/.codex/thread-writer-locks/x.lock
+      it shows the turn: waiting
+      the agent or the kernel says so
+  - pid 4712  weak cwd: /home/me/repo
+      ambiguous
+`
+	if got := b.String(); got != want[1:] {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestDetailsOfStoppedSession(t *testing.T) {
+	s := stoppedSession()
+	s.Turn = discover.Turn{State: discover.TurnDone, Detail: "tool: old"}
+	var b bytes.Buffer
+	obj := object.NewSession(s)
+	obj.Explain = object.Explain(s)
+	if err := render.Details(&b, &obj, render.TextOptions{Now: now, Color: true}); err != nil {
+		t.Fatal(err)
+	}
+	got := b.String()
+	for _, want := range []string{
+		"status       \x1b[2mstopped\x1b[0m\n", "why: no live process runs it; by its storage the last turn has ended\n", "no process gives any evidence",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "tool: old") {
+		t.Error("a stopped session does something")
+	}
+}
+
+// No text from a transcript can add a line to the details, or reach the terminal unsanitized.
+func FuzzDetails(f *testing.F) {
+	f.Add("a\nid  b\x1b[2J\u202e")
+	f.Fuzz(func(t *testing.T, s string) {
+		x := completeSession()
+		x.ID, x.Title, x.Error, x.Dir, x.Branch, x.Version, x.Group, x.Reason = s, s, s, s, s, s, s, s
+		x.Evidence[0].Detail, x.Evidence[1].Why, x.Evidence[0].Kind = s, s, s
+		x.Meta = discover.Facts{{"k" + s, s}}
+		var b bytes.Buffer
+		obj := object.NewSession(x)
+		obj.Explain = object.Explain(x)
+		if err := render.Details(&b, &obj, render.TextOptions{Now: now}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			if h := unsafeReason(strings.TrimSuffix(line, "\n")); h != "" {
+				t.Errorf("%q: %s", line, h)
+			}
+		}
+		if n := strings.Count(b.String(), "\n"); n > 40 {
+			t.Errorf("%d lines", n)
+		}
+	})
+}
+
+func TestAge(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"0s": -time.Hour, "59s": 59 * time.Second, "1m": time.Minute, "59m": 3599 * time.Second, "1h": time.Hour,
+		"47h": 47*time.Hour + 59*time.Minute, "2d": 48 * time.Hour, "365d": 365 * 24 * time.Hour,
+	} {
+		if got := render.Age(now.Add(-d), now); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+	if got := render.Age(time.Time{}, now); got != "" {
+		t.Errorf("no time: %s", got)
+	}
+}
+
+func format(t *testing.T, template string, s discover.Session) (string, error) {
+	t.Helper()
+	f, err := render.ParseFormat(template, func() time.Time { return now }, object.Session{})
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	err = f.Write(&b, object.NewSession(s))
+	return b.String(), err
+}
+
+// withoutWindow has tokens, as OpenCode states them.
+func withoutWindow() discover.Session {
+	s := stoppedSession()
+	s.Tokens = &discover.Tokens{In: 1, Out: 2, Total: 3}
+	return s
+}
+
+func TestFormat(t *testing.T) {
+	nasty := completeSession()
+	nasty.Title = "a\x1b[31m\nb"
+	for _, tc := range []struct {
+		template, want string
+		of             discover.Session
+	}{
+		{`{{.id}}\t{{.pid}}`, "01a1fa5c-c285-7d91-bd0a-842a7d8b5424\t4711\n", completeSession()},
+		{`{{.tokens.in}}/{{.evidence.kind}}`, "1/writer-lock\n", completeSession()},
+		{`{{.pid}}{{"\n"}}\n{{printf "%d\t" .pid}}\t}}\n{`, "4711\n\n4711\t\t}}\n{\n", completeSession()},
+		{`{{.tokens.in}}/{{.evidence.kind}}/{{.pid}}`, "//\n", stoppedSession()},
+		{`{{age .lastActivityAt}} {{truncate 6 .title}}`, "1m mend …\n", completeSession()},
+		{`{{with index .meta "ports"}}{{json .}}{{end}}`, "[4096]\n", completeSession()},
+		{`{{with index .meta "ports"}}{{json .}}{{end}}`, "\n", stoppedSession()},
+		{`{{json .evidence}} {{json .tokens}}`, "null null\n", stoppedSession()},
+		{`{{.tokens.total}}/{{.tokens.window}}/`, "3//\n", withoutWindow()},
+		{`{{json .tokens}}`, `{"cacheRead":0,"cacheWrite":0,"in":1,"out":2,"reasoning":0,"total":3}` + "\n", withoutWindow()},
+		{`{{json .evidence}}`, `{"detail":"open files: permission denied","kind":"process","strength":"none"}` + "\n", unidentifiedSession()},
+		{`{{if gt .tokens.total 5}}much{{end}}`, "much\n", completeSession()},
+		{`{{range .pids}}{{.}};{{end}}`, "4711;4712;\n", completeSession()},
+		{`{{.title}}`, "a b\n", nasty},
+		{`{{.id}}`, "\n", unidentifiedSession()},
+		{`{{age .startedAt}}`, "\n", unidentifiedSession()},
+	} {
+		got, err := format(t, tc.template, tc.of)
+		if err != nil || got != tc.want {
+			t.Errorf("%s: %q, %v; want %q", tc.template, got, err, tc.want)
+		}
+	}
+}
+
+// {{json .}} prints what --json prints, for every type of object.
+func TestFormatJSONEqualsJSONOutput(t *testing.T) {
+	for _, obj := range []any{
+		object.NewSession(completeSession()), object.NewSession(stoppedSession()), object.NewSession(unidentifiedSession()), exampleObject(),
+		object.Lock{Directory: "/a", Kind: "held", PID: 1},
+		object.Worktree{Path: "/a", Sessions: []object.Session{object.NewSession(stoppedSession())}},
+		object.Event{Type: "session.idle", Session: object.NewSession(stoppedSession())},
+	} {
+		f, err := render.ParseFormat("{{json .}}", time.Now, obj)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want bytes.Buffer
+		if err := errors.Join(f.Write(&got, obj), render.JSONLine(&want, obj)); err != nil {
+			t.Fatal(err)
+		}
+		var printed, whole any
+		if err := errors.Join(json.Unmarshal(got.Bytes(), &printed), json.Unmarshal(want.Bytes(), &whole)); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(printed, whole) {
+			t.Errorf("%s\nwant %s", got.String(), want.String())
+		}
+	}
+}
+
+func TestFormatErrors(t *testing.T) {
+	for template, want := range map[string]string{
+		"{{.sessionId}}":  `no field "sessionId"; valid fields: id, host, adapter,`,
+		"{{.tokens.inn}}": `no field "inn"`,
+		"{{.id":           "unclosed action",
+		"id":              "\"id\" contains no field: use a Go template such as '{{.id}}', or the word json",
+		"":                "contains no field",
+		"table {{.id}}":   "a template prints lines, not a table",
+		"table":           "a template prints lines, not a table",
+		"{{nope .id}}":    `function "nope" not defined`,
+	} {
+		if _, err := format(t, template, completeSession()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", template, err, want)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"agentctl/discover"
+)
+
+// Format is a user's template: text/template over the fields of a JSON object, such as {{.id}} or {{.tokens.in}}.
+// A missing fact is empty. Outside of {{ }}, `\t` and `\n` mean a tab and a line break.
+type Format struct {
+	template   *template.Template
+	objectType reflect.Type
+}
+
+// ParseFormat parses a template for objects of the type of object, a struct of this package such as [Session]. A
+// template with an unknown field is an error, which lists the valid fields.
+func ParseFormat(text string, now func() time.Time, object any) (*Format, error) {
+	switch {
+	case text == "table" || strings.HasPrefix(text, "table "):
+		return nil, errors.New("--format: a template prints lines, not a table; leave out the word table")
+	case !strings.Contains(text, "{{"):
+		return nil, fmt.Errorf("--format: %q contains no field: use a Go template such as '{{.%s}}', or the word json", text, fieldNames(reflect.TypeOf(object))[0])
+	}
+	f := &Format{objectType: reflect.TypeOf(object)}
+	t, err := template.New("format").Option("missingkey=error").Funcs(template.FuncMap{
+		"json":     jsonText,
+		"age":      func(timestamp any) string { return ageText(timestamp, now()) },
+		"truncate": func(n int, v any) string { return displaywidth.TruncateString(fmt.Sprint(v), n, "…") },
+	}).Parse(expandEscapes(text))
+	if err != nil {
+		return nil, fmt.Errorf("--format: %s", strings.TrimPrefix(err.Error(), "template: "))
+	}
+	f.template = t
+	if unknown, ok := errors.AsType[*unknownFieldError](f.execute(io.Discard, emptyData(f.objectType))); ok {
+		return nil, unknown
+	}
+	return f, nil // the empty data may cause other errors
+}
+
+// expandEscapes replaces `\t` and `\n` with a tab and a line break. Inside of {{ }} they belong to Go strings and
+// stay.
+func expandEscapes(text string) string {
+	escapes := strings.NewReplacer(`\t`, "\t", `\n`, "\n")
+	var b strings.Builder
+	for len(text) > 0 {
+		plain, rest, _ := strings.Cut(text, "{{")
+		action := text[len(plain) : len(text)-len(rest)]
+		if i := strings.Index(rest, "}}"); i >= 0 {
+			action, rest = action+rest[:i], rest[i:]
+		}
+		b.WriteString(escapes.Replace(plain))
+		b.WriteString(action)
+		text = rest
+	}
+	return b.String()
+}
+
+// unknownFieldError reports a field that the object does not have.
+type unknownFieldError struct {
+	quoted string
+	fields []string
+}
+
+func (e *unknownFieldError) Error() string {
+	return fmt.Sprintf("--format: no field %s; valid fields: %s", e.quoted, strings.Join(e.fields, ", "))
+}
+
+// Write prints one object, followed by a line break. The object has the type given to [ParseFormat]. Its texts are
+// sanitized.
+func (f *Format) Write(w io.Writer, object any) error {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var values map[string]any
+	if err := dec.Decode(&values); err != nil {
+		return err
+	}
+	fields := emptyData(f.objectType)
+	fields.fill(values)
+	var b bytes.Buffer
+	if err := f.execute(&b, fields); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+func (f *Format) execute(w io.Writer, fields templateData) error {
+	err := f.template.Execute(w, fields)
+	if err == nil {
+		return nil
+	}
+	if _, field, ok := strings.Cut(err.Error(), "map has no entry for key "); ok {
+		return &unknownFieldError{field, fieldNames(f.objectType)}
+	}
+	return &FormatError{err}
+}
+
+// FormatError reports a template that fails on one object, such as a slice beyond the end of a text.
+type FormatError struct{ err error }
+
+func (e *FormatError) Error() string {
+	return "--format: " + strings.TrimPrefix(e.err.Error(), "template: ")
+}
+
+// fieldNames returns the names of the fields that a template may use.
+func fieldNames(t reflect.Type) []string {
+	var out []string
+	for f := range t.Fields() {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !isVerbSpecific(name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// isVerbSpecific reports whether a field is printed only by status --explain, by launch and resume with --wait, or by search.
+func isVerbSpecific(name string) bool {
+	return name == "explain" || name == "answer" || name == "matches"
+}
+
+// templateData is what a template sees of an object. Unknown facts are empty. The member without a name is the JSON object.
+type templateData map[string]any
+
+// emptyData has every field of a type, empty.
+func emptyData(t reflect.Type) templateData {
+	m := templateData{}
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		inner := field.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		switch {
+		case isVerbSpecific(name):
+		case inner == reflect.TypeFor[discover.Facts]():
+			m[name] = map[string]any{}
+		case inner.Kind() == reflect.Struct:
+			m[name] = emptyData(inner)
+		case inner.Kind() == reflect.Slice:
+			m[name] = []any{}
+		default:
+			m[name] = ""
+		}
+	}
+	return m
+}
+
+// fill replaces empty fields with the sanitized values that are known.
+func (d templateData) fill(values map[string]any) {
+	for name, v := range values {
+		object, isObject := v.(map[string]any)
+		inner, hasFields := d[name].(templateData)
+		switch {
+		case v == nil:
+		case isObject && hasFields:
+			inner.fill(object)
+		default:
+			d[name] = sanitizeValue(v)
+		}
+	}
+	d[""] = values
+}
+
+// sanitizeValue sanitizes every text in v, and makes numbers comparable in templates.
+func sanitizeValue(v any) any {
+	switch v := v.(type) {
+	case string:
+		return Sanitize(v)
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64()
+		return f
+	case []any:
+		out := slices.Clone(v)
+		for i := range out {
+			out[i] = sanitizeValue(out[i])
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for k := range v {
+			out[Sanitize(k)] = sanitizeValue(v[k])
+		}
+		return out
+	}
+	return v
+}
+
+// jsonText returns v as --json prints it: of an object, only the fields that are known.
+func jsonText(v any) (string, error) {
+	if d, ok := v.(templateData); ok {
+		v = d[""]
+	}
+	text, err := marshal(v, "")
+	return string(text), err
+}

@@ -1,0 +1,170 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"agentctl/internal/object"
+)
+
+// JSON writes one value, indented, and a line break. It replaces bytes that are not UTF-8 with U+FFFD, and escapes
+// every character that a terminal would interpret, which leaves the value unchanged.
+func JSON(w io.Writer, v any) error { return encode(w, v, "  ") }
+
+// JSONLine is [JSON] on one line.
+func JSONLine(w io.Writer, v any) error { return encode(w, v, "") }
+
+// JSONArray writes an array, each value on its own line.
+func JSONArray[T any](w io.Writer, list []T) error {
+	return JSONArrayFunc(w, list, func(v T) T { return v })
+}
+
+// JSONArrayFunc writes the array of convert(v) for each v of list, as [JSONArray] does.
+func JSONArrayFunc[S, T any](w io.Writer, list []S, convert func(S) T) error {
+	if len(list) == 0 {
+		_, err := io.WriteString(w, "[]\n")
+		return err
+	}
+	out := bufio.NewWriter(w)
+	var b bytes.Buffer
+	enc := newEncoder(&b)
+	separator := "[\n"
+	for _, v := range list {
+		b.Reset()
+		value := convert(v)
+		if err := enc.Encode(&value); err != nil {
+			return err
+		}
+		out.WriteString(separator)
+		out.Write(escape(bytes.TrimSuffix(b.Bytes(), []byte("\n"))))
+		separator = ",\n"
+	}
+	out.WriteString("\n]\n")
+	return out.Flush()
+}
+
+func encode(w io.Writer, v any, indent string) error {
+	text, err := marshal(v, indent)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+func marshal(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	enc := newEncoder(&b)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return escape(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
+
+func newEncoder(b *bytes.Buffer) *json.Encoder {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+// escape replaces each character that a terminal would interpret with its \u escape, and bytes that are not UTF-8
+// with U+FFFD. Outside of strings, JSON consists of printable ASCII, line breaks and blanks; inside of strings,
+// encoding/json has escaped C0 already.
+func escape(text []byte) []byte {
+	var out []byte
+	begin := 0 // of the text that is not yet in out
+	for i := 0; i < len(text); {
+		if text[i] < 0x7f {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		switch {
+		case needsEscape(r):
+			out = appendEscape(append(out, text[begin:i]...), r)
+			begin = i + size
+		case r == utf8.RuneError: // also from a json.RawMessage, which the encoder copies unchanged
+			out = utf8.AppendRune(append(out, text[begin:i]...), r)
+			begin = i + size
+		}
+		i += size
+	}
+	if begin == 0 { // most texts
+		return text
+	}
+	return append(out, text[begin:]...)
+}
+
+func appendEscape(b []byte, r rune) []byte {
+	if r <= 0xffff {
+		return fmt.Appendf(b, `\u%04x`, r)
+	}
+	hi, lo := utf16.EncodeRune(r)
+	return fmt.Appendf(b, `\u%04x\u%04x`, hi, lo)
+}
+
+// needsEscape reports whether a character affects the text around it instead of being displayed.
+func needsEscape(r rune) bool {
+	return isUnsafe(r) && !isJoiner(r) && !unicode.Is(unicode.Variation_Selector, r)
+}
+
+// ExportJSON writes each session as one object: a single one with a line for each message, several with a line for each session.
+// It writes one message after the other, because a session may take up a hundred megabytes.
+func ExportJSON(w io.Writer, sessions []object.Export) error {
+	b := bufio.NewWriterSize(w, 64<<10)
+	lineBreak := "\n"
+	if len(sessions) > 1 {
+		lineBreak = ""
+	}
+	for _, e := range sessions {
+		if err := writeExport(b, e, lineBreak); err != nil {
+			return err
+		}
+		b.WriteByte('\n')
+	}
+	return b.Flush()
+}
+
+func writeExport(b *bufio.Writer, e object.Export, lineBreak string) error {
+	b.WriteString(`{"session":`)
+	err := writeValue(b, e.Session)
+	list := func(n int, element func(i int) error) {
+		for i := range n {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(lineBreak)
+			err = cmp.Or(err, element(i))
+		}
+		if n > 0 {
+			b.WriteString(lineBreak)
+		}
+		b.WriteByte(']')
+	}
+	b.WriteString("," + lineBreak + `"messages":[`)
+	list(len(e.Messages), func(i int) error { return writeValue(b, e.Messages[i]) })
+	if len(e.Missing) > 0 {
+		b.WriteString("," + lineBreak + `"missing":`)
+		err = cmp.Or(err, writeValue(b, e.Missing))
+	}
+	if len(e.Children) > 0 {
+		b.WriteString("," + lineBreak + `"children":[`)
+		list(len(e.Children), func(i int) error { return writeExport(b, e.Children[i], lineBreak) })
+	}
+	b.WriteByte('}')
+	return err
+}
+
+func writeValue(b *bufio.Writer, v any) error {
+	text, err := marshal(v, "")
+	b.Write(text)
+	return err
+}

@@ -1,0 +1,140 @@
+package render_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+)
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := render.JSON(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// Unknown facts are absent. The ID of an unidentified session is null.
+func TestJSONOmitsUnknownFacts(t *testing.T) {
+	for want, s := range map[string]discover.Session{
+		`{"id":"88d1d394-0000-4000-8000-000000000000","adapter":"claude-code","status":"stopped","outcome":"completed","lastActivityAt":"2026-11-18T11:00:00.000Z","stoppedAt":"2026-11-18T11:00:00.000Z","meta":{}}`: stoppedSession(),
+		`{"id":null,"adapter":"opencode","status":"unknown","pid":99,"evidence":{"strength":"none","kind":"process","detail":"open files: permission denied"},"meta":{}}`:                                             unidentifiedSession(),
+	} {
+		var b bytes.Buffer
+		if err := render.JSONLine(&b, object.NewSession(s)); err != nil || b.String() != want+"\n" {
+			t.Errorf("%v\n%s, want\n%s", err, b.String(), want)
+		}
+	}
+}
+
+// A session of unknown status shows the rejected evidence; other sessions do not.
+func TestEvidenceOfUnknownStatus(t *testing.T) {
+	s := stoppedSession()
+	s.Evidence = []discover.Evidence{{Claim: discover.Claim{Strength: discover.Weak, Kind: "cwd", Detail: "/w"}, Why: "ambiguous"}}
+	if e := object.NewSession(s).Evidence; e != nil {
+		t.Errorf("a stopped session rests on %+v", e)
+	}
+	s.Status, s.Outcome = discover.Unknown, ""
+	if e := object.NewSession(s).Evidence; e == nil || e.Detail != "/w (ambiguous)" {
+		t.Errorf("an unknown session rests on %+v", e)
+	}
+}
+
+func TestJSONAcceptsAnyFacts(t *testing.T) {
+	s := completeSession()
+	for _, v := range []float64{math.NaN(), math.Inf(1)} {
+		s.Cost = &v
+		if object.NewSession(s).Cost != nil {
+			t.Errorf("cost %v is printed", v)
+		}
+	}
+	for _, at := range []time.Time{{}, time.Unix(1<<40, 0), time.Unix(-1<<40, 0)} {
+		if got := object.Timestamp(at); got != "" {
+			t.Errorf("Stamp(%v) = %s", at, got)
+		}
+	}
+	if got := object.Timestamp(now.Add(1500 * time.Microsecond).In(time.FixedZone("", 3600))); got != "2026-11-20T12:00:00.001Z" {
+		t.Error(got)
+	}
+}
+
+func TestJSONArray(t *testing.T) {
+	for want, values := range map[string][]int{"[]\n": nil, "[\n1\n]\n": {1}, "[\n1,\n2\n]\n": {1, 2}} {
+		var b bytes.Buffer
+		if err := render.JSONArray(&b, values); err != nil || b.String() != want {
+			t.Errorf("%v: %q, %v", values, b.String(), err)
+		}
+	}
+}
+
+// closedPipe fails after a number of writes, as a pipe does whose reader has closed it.
+type closedPipe struct{ after int }
+
+func (c *closedPipe) Write(p []byte) (int, error) {
+	if c.after--; c.after < 0 {
+		return 0, io.ErrClosedPipe
+	}
+	return len(p), nil
+}
+
+func TestJSONArrayStopsOnWriteError(t *testing.T) {
+	for after := range 5 {
+		if err := render.JSONArrayFunc(&closedPipe{after}, manySessions(), object.NewSession); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("after %d writes: %v", after, err)
+		}
+	}
+}
+
+// JSON of any text is valid, keeps the text, and contains nothing that a terminal interprets.
+func FuzzJSON(f *testing.F) {
+	for _, s := range []string{"", "a", "\x1b[31m", "\u009b31m", "\u202e\u2066", "\x7f", "\xff", "\U000e0041", "\u2028", `"\`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		r := discover.Session{Record: &discover.Record{ID: s, Title: s, Meta: discover.Facts{{s, s}}}}
+		out := text(t, object.NewSession(r))
+		if h := unsafeReason(strings.Map(dropLayout, out)); h != "" {
+			t.Errorf("%q: %s", out, h)
+		}
+		var got struct {
+			Title string
+			Meta  map[string]string
+		}
+		if err := json.Unmarshal([]byte(out), &got); err != nil {
+			t.Fatalf("%q: %v", out, err)
+		}
+		valid := string([]rune(s)) // each invalid byte is one U+FFFD
+		if got.Title != valid || !reflect.DeepEqual(got.Meta, map[string]string{valid: valid}) {
+			t.Errorf("%q came back as %q", s, got)
+		}
+	})
+}
+
+func dropLayout(r rune) rune {
+	if r == '\n' {
+		return -1
+	}
+	return r
+}
+
+// manySessions returns sessions as a heavy user has after some years.
+func manySessions() []discover.Session {
+	list := make([]discover.Session, 1000)
+	for i := range list {
+		list[i] = completeSession()
+		list[i].ID = fmt.Sprintf("%08x-c285-7d91-bd0a-842a7d8b5424", i*7919)
+	}
+	return list
+}

@@ -1,0 +1,157 @@
+package render
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"agentctl/internal/object"
+)
+
+// SearchText writes what was found in a session: a line for the session, then each line of a message in which something
+// matches, with the messages around it.
+func SearchText(b *strings.Builder, s *object.Session, opts TextOptions) {
+	t := searchText{Transcript: NewTranscript(b, TranscriptOptions{TextOptions: opts}), b: b, done: map[string]bool{}}
+	for _, m := range s.Matches {
+		t.done[m.Message.ID] = true // it is printed as a match only
+	}
+	t.writeSession(s)
+	for i, m := range s.Matches {
+		t.writeContext(m.Before)
+		for lines := placedSpans(&s.Matches[i]); len(lines) > 0; {
+			n := 1
+			for n < len(lines) && onOneLine(lines[0], lines[n]) {
+				n++
+			}
+			t.writeLine(&m.Message, lines[:n])
+			lines = lines[n:]
+		}
+		t.writeContext(m.After)
+	}
+}
+
+// searchText prints one session.
+type searchText struct {
+	*Transcript
+	b    *strings.Builder
+	done map[string]bool // messages that are printed, or will be as matches
+}
+
+// writeSession prints the line of the session. Its ID is whole: which other sessions will be printed is not known yet.
+func (t *searchText) writeSession(s *object.Session) {
+	words := []string{s.Name(), s.Adapter, statusText(s), Age(s.LastActivity(), t.opts.Now), t.opts.shortDir(s.CWD), cmp.Or(s.Title, s.Prompt)}
+	for i := range words {
+		words[i] = Sanitize(words[i])
+	}
+	line := strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), columnGap)
+	t.b.WriteString(t.colored("1", t.fitted(line)) + "\n")
+}
+
+// writeContext prints messages around a match, each once, on one line.
+func (t *searchText) writeContext(messages []object.Message) {
+	for i := range messages {
+		m := &messages[i]
+		if t.done[m.ID] {
+			continue
+		}
+		t.done[m.ID] = true
+		text := firstLine(strings.TrimSpace(m.Content()))
+		if m.Tool != nil {
+			text = m.Tool.Brief
+		}
+		t.b.WriteString(t.colored("2", t.fitted(t.label(m)+Sanitize(text))) + "\n")
+	}
+}
+
+func (t *searchText) writeLine(m *object.Message, spans []placedSpan) {
+	text := spans[0].text
+	begin, end := object.LineAround(text, spans[0].start)
+	label := t.label(m)
+	_, color := headerLabel(m)
+	room := t.opts.Width - displaywidth.String(label)
+	var line strings.Builder
+	at := begin
+	for i, s := range spans {
+		before, match := printable(text[at:s.start]), printable(text[s.start:min(s.end, end)])
+		if i == 0 && t.opts.Width > 0 { // the first match must be seen
+			if most := max(room-displaywidth.String(match), 0) / 2; displaywidth.String(before) > most {
+				before = truncate(before, most, true)
+			}
+		}
+		line.WriteString(before + t.colored("1;31", match))
+		at = min(s.end, end)
+	}
+	line.WriteString(printable(text[at:end]))
+	t.b.WriteString(t.colored(color, label) + t.truncated(line.String(), room) + "\n")
+}
+
+// label is what a line begins with: the time, and who wrote the message.
+func (t *searchText) label(m *object.Message) string {
+	name, _ := headerLabel(m)
+	if m.Tool != nil {
+		name = cmp.Or(Sanitize(m.Tool.Name), "-")
+	}
+	return "  " + strings.TrimLeft(t.timeText(m.Time)+columnGap+name+columnGap, " ")
+}
+
+// fitted truncates plain text to the width of the terminal.
+func (t *searchText) fitted(line string) string {
+	if t.opts.Width == 0 {
+		return line
+	}
+	return Truncate(line, t.opts.Width)
+}
+
+// truncated truncates coloured text to a width.
+func (t *searchText) truncated(line string, room int) string {
+	if t.opts.Width == 0 || DisplayWidth(line) <= room {
+		return line
+	}
+	cut := displaywidth.Options{ControlSequences: true}.TruncateString(line, max(room, 1), "…")
+	if t.opts.Color {
+		cut += "\x1b[0m"
+	}
+	return cut
+}
+
+// onOneLine reports whether two matches are on one line of one text.
+func onOneLine(a, b placedSpan) bool {
+	return a.text == b.text && a.start <= b.start && !strings.ContainsAny(a.text[a.start:b.start], "\n\r")
+}
+
+// placedSpan is a match as a part of a text, in bytes.
+type placedSpan struct {
+	text       string
+	start, end int
+}
+
+// placedSpans returns the matches in their texts; in the line of an input, or alone where their place is not known.
+func placedSpans(m *object.SearchMatch) (out []placedSpan) {
+	text := m.Message.Content()
+	if m.Message.Tool != nil {
+		text = m.Message.Tool.Result()
+	}
+	runes := []rune(text)
+	for i, s := range m.Spans {
+		from := 0 // in the line of an input: behind the match before
+		if i > 0 && m.Spans[i-1].Line == s.Line {
+			from = min(out[i-1].end, len(s.Line))
+		}
+		match, _, _ := strings.Cut(s.Text, "\n")
+		switch at := strings.Index(s.Line[from:], match); {
+		case s.Start != nil && s.End != nil && 0 <= *s.Start && *s.Start <= *s.End && *s.End <= len(runes):
+			start := len(string(runes[:*s.Start]))
+			out = append(out, placedSpan{text, start, start + len(string(runes[*s.Start:*s.End]))})
+		case at >= 0 && s.Line != "":
+			out = append(out, placedSpan{s.Line, from + at, from + at + len(match)})
+		default:
+			out = append(out, placedSpan{s.Text, 0, len(s.Text)})
+		}
+	}
+	return out
+}
+
+// printable removes from a part of a line what a terminal would interpret.
+func printable(part string) string { return strings.ReplaceAll(SanitizeLines(part), "\t", " ") }

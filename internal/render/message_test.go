@@ -1,0 +1,101 @@
+package render_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"agentctl/discover"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+	"agentctl/tests/schema"
+)
+
+func line(t interface{ Fatal(...any) }, m discover.Message, s discover.Session) string {
+	var b bytes.Buffer
+	if err := render.JSONLine(&b, object.NewMessage(m, s)); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestMessageAsJSON(t *testing.T) {
+	waiting := toolCall("git push", discover.ToolWaiting, "", time.Minute)
+	waiting.Tokens = &discover.Tokens{In: 1, Out: 2, Total: 3}
+	waiting.Model, waiting.Session = "opus", ""
+	silent := toolCall("true", discover.ToolDone, "", time.Minute)
+	silent.Tool.Input = nil
+	for want, m := range map[string]discover.Message{
+		`{"id":"m-hi","session":"s","role":"user","kind":"text","time":"2026-11-20T11:59:00.000Z","text":"hi"}`: textMessage(discover.RoleUser, discover.KindText, "hi", time.Minute),
+		`{"id":"m-","session":"s","role":"user","kind":"text","time":"2026-11-20T11:59:00.000Z","text":""}`:     textMessage(discover.RoleUser, discover.KindText, "", time.Minute),
+		`{"id":"x","role":"system","kind":"interruption"}`:                                                      {ID: "x", Role: discover.RoleSystem, Kind: discover.KindInterruption},
+		`{"id":"c-git push","role":"assistant","kind":"tool","time":"2026-11-20T11:59:00.000Z",` +
+			`"tool":{"id":"toolu_1","name":"Bash","brief":"git push","input":{"command":"git push","timeout":5},"state":"waiting","waitingFor":"permission"},` +
+			`"model":"opus","tokens":{"in":1,"out":2,"cacheRead":0,"cacheWrite":0,"reasoning":0,"total":3}}`: waiting,
+		`{"id":"c-true","session":"s","role":"assistant","kind":"tool","time":"2026-11-20T11:59:00.000Z",` +
+			`"tool":{"id":"toolu_1","name":"Bash","brief":"true","output":"","state":"done"}}`: silent,
+	} {
+		if got := line(t, m, completeSession()); got != want+"\n" {
+			t.Errorf("got  %swant %s", got, want)
+		}
+	}
+	for _, m := range conversation() {
+		if err := schema.Check("message", line(t, m, completeSession())); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Any tool input gives one line of JSON without anything that a terminal interprets, and input that is JSON keeps
+// its value.
+func TestToolInputStaysJSON(t *testing.T) {
+	deep := strings.Repeat("[", 20000) + strings.Repeat("]", 20000)
+	for raw, want := range map[string]string{
+		"{\n  \"a\" : 1\n}":                  `{"a":1}`,
+		`{"a":`:                              `"{\"a\":"`,
+		`{"a":1} {"b":2}`:                    `"{\"a\":1} {\"b\":2}"`,
+		"{\"a\":\"\x1b[2J\"}":                `"{\"a\":\"\u001b[2J\"}"`,
+		"{\"a\":\"\u202e\u009b\u2028\x7f\"}": `{"a":"\u202e\u009b\u2028\u007f"}`,
+		"{\"a\":\"\xff\"}":                   `{"a":"\ufffd"}`,
+		`{"a":"\ud800<&>"}`:                  `{"a":"\ud800<&>"}`,
+		`1e400`:                              `1e400`,
+		`null`:                               `null`,
+		deep:                                 `"` + deep + `"`,
+	} {
+		m := toolCall("x", discover.ToolDone, "", time.Minute)
+		m.Tool.Input = json.RawMessage(raw)
+		got := line(t, m, completeSession())
+		want = strings.ReplaceAll(want, `\ufffd`, "\ufffd")
+		if !strings.Contains(strings.ReplaceAll(got, `\ufffd`, "\ufffd"), `"input":`+want+`,"output"`) {
+			t.Errorf("%.60q: %.300s", raw, got)
+		}
+	}
+}
+
+func TestMessagesRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := toolCall(rapid.String().Draw(t, "command"), discover.ToolDone, rapid.String().Draw(t, "output"), time.Minute)
+		m.Text = rapid.String().Draw(t, "text")
+		raw := rapid.SliceOf(rapid.Byte()).Draw(t, "input")
+		m.Tool.Input = raw
+		got := line(t, m, completeSession())
+		if unsafeReason(strings.TrimSuffix(got, "\n")) != "" || !utf8.ValidString(got) {
+			t.Fatalf("%q", got)
+		}
+		var back struct {
+			Text string
+			Tool struct{ Brief, Output string }
+		}
+		if err := json.Unmarshal([]byte(got), &back); err != nil {
+			t.Fatal(err)
+		}
+		if back.Text != m.Text || back.Tool.Brief != m.Tool.Brief || back.Tool.Output != m.Tool.Output {
+			t.Fatalf("%q came back as %+v", got, back)
+		}
+	})
+}
