@@ -5,8 +5,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"agentctl/internal/cmd"
-	"agentctl/internal/cmdutil"
+	"agentctl/internal/cli"
 )
 
 // version is stamped in by the linker: -ldflags "-X main.version=v1.2.3". Without it the build information speaks.
@@ -20,5 +19,5 @@ func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
-	os.Exit(cmd.Main(os.Args, cmdutil.NewFactory(version)))
+	os.Exit(cli.Main(os.Args, cli.NewFactory(version)))
 }

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"agentctl/internal/cmdutil"
+	"agentctl/internal/cli"
 	"agentctl/tests/debian"
 	"agentctl/tests/store/generate"
 )
@@ -128,11 +128,11 @@ func stored(b binaries, h home) ([]*work, error) {
 		{what: "`list -a --since all --tokens` ÷ `wc -l`", limit: 3, job: agentctl(0, "list", "-a", "--since", "all", "--tokens", "--json"), yardstick: wc},
 		{what: "`usage --since all` ÷ `wc -l`", limit: 3, job: agentctl(0, "usage", "--since", "all"), yardstick: wc},
 		{
-			what: "`search` of files for a rare word ÷ `rg -c`", limit: 3, job: agentctl(cmdutil.ExitNo, "search", "--since", "all", "--adapter", "claude-code,codex", word),
+			what: "`search` of files for a rare word ÷ `rg -c`", limit: 3, job: agentctl(cli.ExitNo, "search", "--since", "all", "--adapter", "claude-code,codex", word),
 			yardstick: job{h.dir, []string{rg.Path("usr/bin/rg"), "-c", "-uuu", word, claude, codex}, 1},
 		},
 		{
-			what: "`search` of a database for a rare word ÷ `cat`", limit: 6, job: agentctl(cmdutil.ExitNo, "search", "--since", "all", "--adapter", "opencode", word),
+			what: "`search` of a database for a rare word ÷ `cat`", limit: 6, job: agentctl(cli.ExitNo, "search", "--since", "all", "--adapter", "opencode", word),
 			yardstick: tool("sh", "-c", `cat "$1"/*.db >/dev/null`, "sh", opencode),
 		},
 		{what: "`guard` ÷ `version`", limit: 5, job: agentctl(0, "guard", h.dir), yardstick: version},

@@ -10,17 +10,16 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"agentctl/internal/cmd"
-	"agentctl/internal/cmdutil"
+	"agentctl/internal/cli"
 	"agentctl/proc"
 	"agentctl/tests/sampleagent"
 )
 
 // agentctlWithSample is agentctl with one more agent.
 func agentctlWithSample() {
-	env := cmdutil.NewFactory("v0.0.0-test")
+	env := cli.NewFactory("v0.0.0-test")
 	env.Adapters = append(env.Adapters, sampleagent.Adapter{})
-	os.Exit(cmd.Main(os.Args, env))
+	os.Exit(cli.Main(os.Args, env))
 }
 
 // sample is the agent of package sampleagent: JSON lines for each session, and a pid file while a process runs it.

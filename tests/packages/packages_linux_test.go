@@ -12,9 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"agentctl/internal/cmd"
-	"agentctl/internal/cmdutil"
-	"agentctl/tests/cmdtest"
+	"agentctl/internal/cli"
 )
 
 // What a release publishes does not depend on where, when and by whom it is built, and each file is what it should be.
@@ -90,10 +88,10 @@ func formula(t *testing.T, r release, m machine) {
 // pages are the names of the pages of the manual: agentctl.1, agentctl-list.1, …
 func pages(t *testing.T) []string {
 	t.Helper()
-	f, _ := cmdtest.New(t)
+	f := cli.NewFactory("")
 	out := []string{"agentctl.1"}
-	for _, c := range cmdutil.Leaves(cmdutil.NewApp(f, cmd.Verbs()).Commands) {
-		out = append(out, "agentctl-"+strings.ReplaceAll(cmdutil.CommandName(c), " ", "-")+".1")
+	for _, c := range cli.Leaves(cli.NewApp(f, cli.Verbs()).Commands) {
+		out = append(out, "agentctl-"+strings.ReplaceAll(cli.CommandName(c), " ", "-")+".1")
 	}
 	slices.Sort(out)
 	return out

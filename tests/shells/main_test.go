@@ -5,8 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"agentctl/internal/cmd"
-	"agentctl/internal/cmdutil"
+	"agentctl/internal/cli"
 	"agentctl/tests/sandbox"
 )
 
@@ -14,7 +13,7 @@ import (
 // there are none.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "agentctl" {
-		os.Exit(cmd.Main(os.Args, cmdutil.NewFactory("v0.0.0-test")))
+		os.Exit(cli.Main(os.Args, cli.NewFactory("v0.0.0-test")))
 	}
 	if code, ran := sandbox.Enter(sandbox.Processes); ran {
 		os.Exit(code)

@@ -17,9 +17,7 @@ import (
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
 
-	"agentctl/internal/cmd"
-	"agentctl/internal/cmd/help"
-	"agentctl/internal/cmdutil"
+	"agentctl/internal/cli"
 	"agentctl/internal/manual"
 )
 
@@ -41,7 +39,7 @@ func run(args []string) error {
 	date := time.Unix(seconds, 0).UTC().Format(time.DateOnly)
 	files := map[string]string{}
 	minus := strings.NewReplacer(`\-`, `\-`, "-", `\-`) // groff prints a - alone as a hyphen, which no shell takes for a minus
-	for _, p := range help.Pages(cmdutil.NewApp(cmdutil.Factory{}, cmd.Verbs())) {
+	for _, p := range cli.Pages(cli.NewApp(cli.Factory{}, cli.Verbs())) {
 		title := fmt.Sprintf("%% %s 1 %q %q\n\n", strings.ToUpper(p.Name), date, manual.Program+" "+args[1])
 		page := minus.Replace(string(md2man.Render([]byte(title + p.Markdown()))))
 		if files["man/"+p.Name+".1.gz"], err = compressed(page); err != nil {
@@ -50,9 +48,9 @@ func run(args []string) error {
 	}
 	for shell, name := range map[string]string{"bash": "agentctl.bash", "zsh": "_agentctl", "fish": "agentctl.fish", "powershell": "agentctl.ps1"} {
 		var script, problems bytes.Buffer
-		f := cmdutil.NewFactory(args[1])
+		f := cli.NewFactory(args[1])
 		f.Stdout, f.Stderr = &script, &problems
-		if cmd.Run(context.Background(), f, "completion", shell) != cmdutil.ExitOK {
+		if cli.Run(context.Background(), f, "completion", shell) != cli.ExitOK {
 			return fmt.Errorf("completion %s: %s", shell, problems.String())
 		}
 		files["completions/"+name] = script.String()

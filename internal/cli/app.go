@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"io"
+
+	"github.com/urfave/cli/v2"
+)
+
+// runVerbs runs one command line, without the program's name, and returns the exit code.
+func runVerbs(ctx context.Context, f Factory, verbs []Verb, args []string) int {
+	f.Report = NewReporter(f.Stderr)
+	args = VerbFirst(args)
+	f.Hosts = &HostFlags{run: func(ctx context.Context, f Factory, args []string) int { return runVerbs(ctx, f, verbs, args) }}
+	for _, v := range verbs {
+		if v.TakesHosts {
+			f.Hosts.verbs = append(f.Hosts.verbs, v.Name)
+		}
+	}
+	app := NewApp(f, verbs)
+	arranged, err := ArrangeArgs(app, args)
+	if err != nil {
+		f.Report.JSON = WantsJSON(args)
+		return f.Finish(err)
+	}
+	f.Report.JSON = WantsJSON(arranged)
+	f.Hosts.words = arranged
+	help := &errorKeeper{to: app.Writer}
+	app.Writer = help
+	err = app.RunContext(ctx, append([]string{app.Name}, arranged...))
+	return f.Finish(cmp.Or(err, help.err))
+}
+
+// errorKeeper is a writer that keeps its first error: the library ignores errors when it writes help.
+type errorKeeper struct {
+	to  io.Writer
+	err error
+}
+
+func (c *errorKeeper) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	c.err = cmp.Or(c.err, err)
+	return n, err
+}
+
+// Program is the name of this program.
+const Program = "agentctl"
+
+// NewApp makes an application of these commands. There are no global flags: every flag belongs to a verb.
+func NewApp(f Factory, verbs []Verb) *cli.App {
+	app := &cli.App{
+		Name:            Program,
+		Usage:           "show and control the coding-agent sessions on this machine",
+		UsageText:       "agentctl COMMAND [FLAGS] [ARGUMENTS]\nagentctl --version",
+		Writer:          f.Stdout,
+		ErrWriter:       f.Stderr,
+		HideVersion:     true,
+		HideHelpCommand: true,
+		Flags:           []cli.Flag{cli.HelpFlag}, // the library adds it only if no command is named help
+		// A directory or a prompt may contain commas.
+		DisableSliceFlagSeparator: true,
+		// The library's own handler would end the process.
+		ExitErrHandler: func(*cli.Context, error) {},
+	}
+	for _, v := range verbs {
+		app.Commands = append(app.Commands, v.command(f))
+	}
+	return app
+}
+
+// prepare sets what all commands and subcommands have in common.
+func prepare(c *cli.Command) {
+	c.HideHelpCommand = true
+	c.OnUsageError = func(c *cli.Context, err error, _ bool) error { return badFlag(c.Command, err) }
+	if c.ArgsUsage == "" && len(c.Subcommands) == 0 && !c.SkipFlagParsing {
+		run := c.Action
+		c.Action = func(c *cli.Context) error {
+			if _, err := Arguments(c, 0, ""); err != nil {
+				return err
+			}
+			return run(c)
+		}
+	}
+	for _, f := range c.Flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = true // "(default: false)" behind nearly every line of the help
+		}
+	}
+	for _, below := range c.Subcommands {
+		below.HelpName = Program + " " + CommandName(c) + " " + below.Name
+		prepare(below)
+	}
+}
+
+// Verb is the names and the constructor of a command.
+type Verb struct {
+	Name    string
+	New     func(Factory) *cli.Command
+	Aliases []string
+	// FindsSessions: the command finds sessions, and takes the flags of [UserFlags].
+	FindsSessions bool
+	// TakesHosts: the command may be for other machines, and takes the flags of [HostFlags].
+	TakesHosts bool
+}
+
+func (v Verb) command(f Factory) *cli.Command {
+	if v.FindsSessions {
+		f.Users = &UserFlags{verb: v.Name}
+	}
+	if f.Hosts == nil { // of an application that is not run
+		f.Hosts = &HostFlags{}
+	}
+	c := v.New(f)
+	if v.FindsSessions {
+		withUsers(c, f.Users)
+	}
+	if v.TakesHosts {
+		c.Flags = append(c.Flags, f.Hosts.flags()...)
+	}
+	c.Name, c.Aliases = v.Name, v.Aliases
+	prepare(c)
+	return c
+}
+
+// withUsers adds the flags of [UserFlags] to a command, or to its subcommands.
+func withUsers(c *cli.Command, u *UserFlags) {
+	for _, below := range c.Subcommands {
+		withUsers(below, u)
+	}
+	if len(c.Subcommands) == 0 {
+		c.Flags = append(c.Flags, u.flags()...)
+	}
+}

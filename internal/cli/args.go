@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// VerbFirst rewrites "--version" to "version", so that the first word is the verb.
+func VerbFirst(args []string) []string {
+	if len(args) > 0 && args[0] == "--version" {
+		return slices.Concat([]string{"version"}, args[1:])
+	}
+	return args
+}
+
+// ArrangeArgs puts a command line, its verb first, into the order that the library reads: the verb and its subcommand, the
+// flags, --, the arguments. Flags may stand anywhere before a --; short ones may be joined (-aq, -n5). An unknown flag or
+// verb is an error here: the library would take it for an argument.
+func ArrangeArgs(app *cli.App, args []string) ([]string, error) {
+	if len(args) == 0 || isHelp(args[0]) {
+		return []string{"--help"}, nil
+	}
+	verbs, rest, err := descend(app, args)
+	if err != nil {
+		return nil, err
+	}
+	verb := verbs[len(verbs)-1]
+	if verb.SkipFlagParsing {
+		return args, nil
+	}
+	names := []string{}
+	for _, v := range verbs {
+		names = append(names, v.Name)
+	}
+	if len(verb.Subcommands) > 0 {
+		return append(names, "--help"), nil
+	}
+	flags, rest, passed, err := permute(verb, rest)
+	if err != nil {
+		return nil, err
+	}
+	if passed != nil && strings.Contains(verb.ArgsUsage, "--") {
+		passed = append([]string{"--"}, passed...) // it tells its arguments from what it passes on
+	}
+	rest = append(rest, passed...)
+	if slices.Contains(flags, "--help") {
+		rest = nil // the library would take them for help topics
+		if verb.Name == "help" {
+			rest = []string{verb.Name} // else it would show the help of the application
+		}
+	}
+	return slices.Concat(names, flags, []string{"--"}, rest), nil
+}
+
+// flagFirst makes the usage error for a flag in the place of a command: either it must follow the command, or no command
+// has it.
+func flagFirst(commands []*cli.Command, flag string) error {
+	name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
+	if slices.ContainsFunc(commands, func(c *cli.Command) bool { return FlagOf(c, name) != nil }) {
+		return NewUsageError(flag+" must follow the command", Program+" COMMAND "+flag)
+	}
+	hint := Program + " --help lists the commands"
+	if name == "v" || name == "V" {
+		hint = "did you mean " + Program + " --version?"
+	}
+	return NewUsageError("unknown flag "+strconv.Quote(flag), hint)
+}
+
+// FindCommand returns the command that the words begin with, or the subcommand, and the words that follow its name.
+func FindCommand(app *cli.App, words []string) (*cli.Command, []string, error) {
+	verbs, rest, err := descend(app, words)
+	if err != nil {
+		return nil, nil, err
+	}
+	return verbs[len(verbs)-1], rest, nil
+}
+
+// descend resolves the command and its subcommands that the words name. verbs is the path to the last one, rest what follows it.
+// It stops where the words ask for help or end.
+func descend(app *cli.App, words []string) (verbs []*cli.Command, rest []string, err error) {
+	verb := app.Command(words[0])
+	switch {
+	case verb == nil && strings.HasPrefix(words[0], "-"):
+		return nil, nil, flagFirst(app.Commands, words[0])
+	case verb == nil:
+		return nil, nil, unknownCommand(words[0], verbNames(app.Commands))
+	}
+	verbs, words = []*cli.Command{verb}, words[1:]
+	for len(verb.Subcommands) > 0 && len(words) > 0 && !isHelp(words[0]) {
+		below := CommandNamed(verb.Subcommands, words[0])
+		switch {
+		case below == nil && strings.HasPrefix(words[0], "-"):
+			return nil, nil, NewUsageError(words[0]+" must follow the command", Program+" "+CommandName(verb)+" COMMAND "+words[0])
+		case below == nil:
+			return nil, nil, UnknownWord(verb.Name+" command", words[0], verbNames(verb.Subcommands))
+		}
+		verb, words = below, words[1:]
+		verbs = append(verbs, verb)
+	}
+	return verbs, words, nil
+}
+
+// Leaves returns the visible commands that do something: those with others below them do not.
+func Leaves(commands []*cli.Command) (leaves []*cli.Command) {
+	for _, c := range commands {
+		switch {
+		case c.Hidden:
+		case len(c.Subcommands) > 0:
+			leaves = append(leaves, Leaves(c.Subcommands)...)
+		default:
+			leaves = append(leaves, c)
+		}
+	}
+	return leaves
+}
+
+// CommandNamed returns the command with that name or alias; nil if there is none.
+func CommandNamed(commands []*cli.Command, name string) *cli.Command {
+	for _, c := range commands {
+		if c.HasName(name) {
+			return c
+		}
+	}
+	return nil
+}
+
+func isHelp(arg string) bool { return arg == "--help" || arg == "-h" }
+
+func verbNames(commands []*cli.Command) []string {
+	var names []string
+	for _, c := range commands {
+		if !c.Hidden {
+			names = append(names, c.Names()...)
+		}
+	}
+	return names
+}
+
+// permute splits a verb's words into flags (each with its value in one word), arguments, and what follows a --; passed is
+// nil if there is no --.
+func permute(verb *cli.Command, words []string) (flags, args, passed []string, err error) {
+	for len(words) > 0 {
+		word := words[0]
+		words = words[1:]
+		switch {
+		case word == "--":
+			return flags, args, words, nil
+		case isHelp(word):
+			flags = append(flags, "--help")
+		case strings.HasPrefix(word, "-") && word != "-":
+			var some []string
+			some, words, err = takeFlags(verb, word, words)
+			flags = append(flags, some...)
+		default:
+			args = append(args, word)
+		}
+		if err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	return flags, args, nil, nil
+}
+
+// takeFlags parses one word of flags: a long flag, or joined short ones, of which the first that takes a value takes the
+// rest of the word. A value that is not in the word is the next word. Each flag is returned as one word with its value.
+func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []string, err error) {
+	letters, long := strings.CutPrefix(word[1:], "-")
+	for letters != "" {
+		name, value := letters[:1], letters[1:]
+		joined := value != ""
+		if long {
+			name, value, joined = strings.Cut(letters, "=")
+		}
+		f := FlagOf(verb, name)
+		optional, _ := f.(*OptionalValueFlag)
+		switch {
+		case f == nil && !long:
+			return nil, nil, unknownShort(CommandName(verb), word, FlagNames(verb))
+		case f == nil && slices.Contains([]string{"host", "all-hosts"}, name):
+			command := Program + " " + CommandName(verb)
+			return nil, nil, NewUsageError(CommandName(verb)+" is for this machine only", "ssh HOST "+command+" runs it there; after host install: ssh HOST .local/bin/"+command)
+		case f == nil || long && len(name) == 1:
+			return nil, nil, UnknownWord("flag", "--"+name, FlagNames(verb))
+		case !f.TakesValue() && long:
+			return []string{word}, next, nil
+		case !f.TakesValue():
+			flags, letters = append(flags, "-"+name), value
+			continue
+		case joined && !long:
+			return append(flags, "-"+name+"="+strings.TrimPrefix(value, "=")), next, nil
+		case joined:
+		case optional != nil && (len(next) == 0 || strings.HasPrefix(next[0], "-")):
+			value = optional.Default
+		case len(next) > 0:
+			value, next = next[0], next[1:]
+		}
+		if value == "" { // a variable that was not set, which would select everything
+			return nil, nil, UsageError(CommandName(verb), "flag %s needs a value", FlagText(name))
+		}
+		return append(flags, FlagText(name)+"="+value), next, nil
+	}
+	return flags, next, nil
+}
+
+// FlagOf returns a command's flag of that name, without its dashes; nil if there is none.
+func FlagOf(verb *cli.Command, name string) cli.DocGenerationFlag {
+	for _, f := range verb.Flags {
+		if d, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(f.Names(), name) {
+			return d
+		}
+	}
+	return nil
+}
+
+// FlagNames returns a verb's flags as they are typed, with --help.
+func FlagNames(verb *cli.Command) []string {
+	names := []string{"--help"}
+	for _, f := range verb.Flags {
+		for _, n := range f.Names() {
+			if d := FlagText(n); !slices.Contains(names, d) {
+				names = append(names, d)
+			}
+		}
+	}
+	return names
+}
+
+// OptionalDir returns the only argument, "." if there is none.
+func OptionalDir(c *cli.Context) (string, error) {
+	args := c.Args().Slice()
+	switch len(args) {
+	case 0:
+		return ".", nil
+	case 1:
+		return args[0], nil
+	}
+	verb := CommandName(c.Command)
+	return "", UsageError(verb, "%s does not take the argument %q", verb, args[1])
+}
+
+// SplitPassed splits the arguments at the --. rest, what is passed on, is nil if there is no --.
+func SplitPassed(args []string) (own, rest []string) {
+	if i := slices.Index(args, "--"); i >= 0 {
+		return args[:i], args[i+1:]
+	}
+	return args, nil
+}
+
+// WithArgument is the action of a command that takes exactly one argument; what names it in the error.
+func WithArgument(what string, run func(ctx context.Context, arg string) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		args, err := Arguments(c, 1, what)
+		if err != nil {
+			return err
+		}
+		return run(c.Context, args[0])
+	}
+}
+
+// Arguments returns the arguments of a command that takes exactly want of them; what names them in the error.
+func Arguments(c *cli.Context, want int, what string) ([]string, error) {
+	args := c.Args().Slice()
+	verb := CommandName(c.Command)
+	switch {
+	case len(args) < want:
+		return nil, UsageError(verb, "%s needs %s", verb, what)
+	case len(args) > want:
+		return nil, UsageError(verb, "%s does not take the argument %q", verb, args[want])
+	}
+	return args, nil
+}

@@ -1,0 +1,201 @@
+// Package attach is the command attach.
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+	"agentctl/launch"
+	"agentctl/proc"
+	"agentctl/proc/multiplexer"
+)
+
+func attachCommand(f Factory) *cli.Command {
+	o := &CommonFlags{}
+	return &cli.Command{
+		Usage:     "go to the terminal of a live session",
+		UsageText: "agentctl attach [FLAGS] ID",
+		Description: "attach selects the pane of tmux, screen, zellij, WezTerm or kitty in which the session runs. From outside of that tmux,\n" +
+			"screen or zellij, it replaces itself by that program's client. A session that a background service of its agent runs\n" +
+			"is shown by the agent's client. Where neither is possible, attach fails with exit code 7 and says where the session is.\n" +
+			"On another host, it replaces itself by ssh, which runs attach there.",
+		ArgsUsage: "ID",
+		Flags: []cli.Flag{
+			AdapterFlag(&o.AdapterNames),
+		},
+		CustomHelpTemplate: HelpTemplate("agentctl attach 88d1d394", "agentctl attach pid:4711", "agentctl attach devbox:88d1d394"),
+		Action:             WithArgument("the ID of a session", func(ctx context.Context, arg string) error { return runAttach(ctx, f, arg, o) }),
+	}
+}
+
+func runAttach(ctx context.Context, f Factory, arg string, o *CommonFlags) error {
+	c, err := f.NewCall("attach", o, nil)
+	if err != nil {
+		return err
+	}
+	if f.OnHosts(arg) {
+		call, err := c.HostCall(arg)
+		if err != nil || !call.Target.IsLocal() {
+			return onHost(c, call, err)
+		}
+		arg = call.ID()
+	}
+	session, r, err := c.FindOne(ctx, arg, discover.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	working, stop := Interruptible(ctx)
+	defer stop()
+	t := target{Call: c, session: session, guide: c.Guide(c.Scanner)}
+	if err := t.find(working); err != nil {
+		return err
+	}
+	return t.attach(working, r.Table)
+}
+
+// onHost attaches to a session of another machine: its agentctl finds and checks it.
+func onHost(c *Call, call HostCall, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case !c.Terminal:
+		return UnableError("attach needs a terminal: stdin and stdout are none", "")
+	}
+	return c.ReplaceByHost(call)
+}
+
+// target is the session to attach to.
+type target struct {
+	*Call
+	session discover.Session
+	// reachable is the session with those of its processes that may be sent something.
+	reachable discover.Session
+	guide     launch.Guide
+	// pane is where its process runs; nil if that is not known. paneErr is why its multiplexer could not be asked.
+	pane    *multiplexer.Pane
+	paneErr error
+}
+
+// find checks that the session is live, and finds its pane.
+func (t *target) find(ctx context.Context) error {
+	s := t.session
+	switch {
+	case s.Status == discover.Stopped:
+		return ConflictError(DescribeSession(s)+" is stopped", "agentctl resume "+render.Sanitize(s.ID)+" continues it")
+	case len(s.Processes) == 0:
+		return UnableError("which process runs "+DescribeSession(s)+" is not known", "")
+	}
+	var err error
+	switch t.reachable, err = launch.Reachable(t.Scanner, s, "attach"); {
+	case errors.Is(err, launch.ErrUnreachable):
+		return ConflictError(fmt.Sprintf("%s: %v", DescribeSession(s), err), "")
+	case err != nil:
+		return err
+	}
+	if t.pane = t.reachable.Pane(); t.pane == nil {
+		return nil
+	}
+	pane, err := t.guide.Locate(ctx, *t.pane)
+	if errors.Is(err, launch.ErrNoPane) {
+		t.pane = nil
+	} else if err == nil {
+		t.pane = &pane
+	}
+	t.paneErr = err
+	return ctx.Err()
+}
+
+// attach brings the user to the session.
+func (t *target) attach(ctx context.Context, table *proc.Table) error {
+	if !t.Terminal {
+		return t.unable("attach needs a terminal: stdin and stdout are none")
+	}
+	command, ok, err := t.client(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return t.explain(err)
+	case ok:
+		return t.Exec(launch.Spec{Args: command.Args, Env: command.Env, Dir: directory(command.Dir)}, launch.NewEnvironment(t.Environ, t.Adapters))
+	case t.paneErr != nil:
+		return t.explain(t.paneErr)
+	case t.pane == nil:
+		return t.unable("it runs in no pane of a multiplexer that is known")
+	}
+	var from *multiplexer.Pane
+	if self, ok := table.ByPID(t.PID); ok {
+		from = multiplexer.Find(table, self)
+	}
+	way, err := t.guide.Way(from, *t.pane)
+	if err != nil {
+		return t.explain(err)
+	}
+	return t.follow(ctx, way)
+}
+
+// client returns the command of the agent's own client, if a background service runs the session.
+func (t *target) client(ctx context.Context) (command launch.Command, ok bool, err error) {
+	environment := launch.NewEnvironment(t.Environ, t.Adapters)
+	command, ok, err = launch.AdapterOf(t.Adapters, t.session.Agent).AttachCommand(ctx, t.reachable, environment)
+	if err == nil && ok {
+		err = command.Supported(ctx, t.session.Agent, environment)
+	}
+	return command, ok, err
+}
+
+// follow runs the command that selects the pane, or replaces this process by the one that shows it.
+func (t *target) follow(ctx context.Context, way launch.Way) error {
+	environment := launch.Environment{Environ: t.Environ}.Without(way.Unset)
+	if len(way.Select) > 0 {
+		if _, err := environment.Output(ctx, "", way.Set, way.Select...); err != nil {
+			return cmp.Or(ctx.Err(), err)
+		}
+		return nil
+	}
+	return t.Exec(launch.Spec{Args: way.Attach, Env: way.Set, Dir: directory("")}, environment)
+}
+
+// directory returns a directory to start a client in: the given one if it exists, else that of this process.
+func directory(dir string) string {
+	if dir != "" && CheckDirectory(dir) == nil {
+		return dir
+	}
+	if here, err := os.Getwd(); err == nil {
+		return here
+	}
+	return "/"
+}
+
+// explain makes an error of a reason why the session cannot be shown.
+func (t *target) explain(err error) error {
+	if unsupported := (*launch.UnsupportedError)(nil); errors.As(err, &unsupported) {
+		return t.unable(err.Error())
+	}
+	if missing := (*launch.NotInstalledError)(nil); errors.As(err, &missing) {
+		return err
+	}
+	if t.pane == nil {
+		return t.unable(err.Error())
+	}
+	return t.unable(fmt.Sprintf("%s: %v", t.pane.Kind, err))
+}
+
+// unable is the error that says why attach cannot bring the user there, and where the session is.
+func (t *target) unable(why string) error {
+	where := render.TerminalText(t.session.TTY(), object.NewTerminal(t.pane))
+	if where == "" {
+		where = "without a terminal"
+	} else {
+		where = "on " + where
+	}
+	return UnableError(fmt.Sprintf("%s runs %s; %s", DescribeSession(t.session), where, render.Sanitize(why)), "")
+}

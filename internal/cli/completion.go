@@ -1,0 +1,166 @@
+// Package completion is the command completion, and the one that its scripts call.
+package cli
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/render"
+)
+
+func completionCommand(f Factory) *cli.Command {
+	return &cli.Command{
+		Usage:              "print a completion script for bash, zsh, fish or PowerShell",
+		UsageText:          "agentctl completion bash|zsh|fish|powershell",
+		ArgsUsage:          "SHELL",
+		CustomHelpTemplate: HelpTemplate("source <(agentctl completion bash)", "agentctl completion fish | source"),
+		Action: WithArgument("a shell: bash, zsh, fish or powershell", func(_ context.Context, shell string) error {
+			script, ok := scripts()[shell]
+			if !ok {
+				return UnknownWord("shell", shell, shells())
+			}
+			_, err := io.WriteString(f.Stdout, script)
+			return err
+		}),
+	}
+}
+
+// NewComplete makes the hidden command that the completion scripts call: `agentctl __complete SHELL …`. The form of the
+// further arguments depends on the shell (see [completer.complete]). It prints the candidates, and never fails: a command line
+// that cannot be completed has none.
+func NewComplete(f Factory, verbs func() []Verb) *cli.Command {
+	return &cli.Command{
+		Hidden:          true,
+		SkipFlagParsing: true,
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			if len(args) == 0 {
+				return nil
+			}
+			_, err := io.WriteString(f.Stdout, completer{c.Context, f, verbs()}.complete(args[0], args[1:]))
+			return err
+		},
+	}
+}
+
+// complete answers the completion script of a shell. Every record ends with a NUL.
+//
+// Zsh and fish give the words up to the cursor without their quotes, the last one unfinished, and quote what they insert. For
+// zsh words and descriptions come in turn. For fish a word has a tab and its description behind it. PowerShell gives the words in one
+// argument with a line feed between them, since versions before 7.3 do not pass on an empty argument, and is given the text to
+// insert, the word and its description in turn: it inserts the text as it is, so it is quoted here, as for bash (see [bashRequest]).
+func (c completer) complete(shell string, args []string) string {
+	words := args
+	var record func(word, about string) string
+	switch shell {
+	case "bash":
+		words, record = bashRequest(args)
+	case "zsh":
+		record = func(word, about string) string { return word + "\x00" + about + "\x00" }
+	case "fish":
+		record = func(word, about string) string { return strings.TrimSuffix(word+"\t"+about, "\t") + "\x00" }
+	case "powershell":
+		words = strings.Split(strings.Join(args, "\n"), "\n")
+		record = func(word, about string) string { // an empty text of a result is an error in PowerShell
+			return powerShellQuoted(word) + "\x00" + word + "\x00" + cmp.Or(about, word) + "\x00"
+		}
+	}
+	if record == nil || len(words) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, o := range c.candidates(words) {
+		if strings.HasPrefix(o.text, words[len(words)-1]) && strings.IndexFunc(o.text, unprintable) < 0 {
+			b.WriteString(record(o.text, render.Sanitize(o.description)))
+		}
+	}
+	return b.String()
+}
+
+// unprintable reports whether a word with this character is not offered: only some shells could insert it.
+func unprintable(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) }
+
+func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
+
+// scripts returns the script of each shell. It gives the words before the cursor, the last one unfinished, to `agentctl
+// __complete SHELL`, and offers the answer in its order, or files if there is none. Inserted words are quoted: by the
+// shell, for bash and PowerShell by agentctl. What agentctl prints is never evaluated.
+func scripts() map[string]string {
+	return map[string]string{
+		"bash": `# bash completion for agentctl: source <(agentctl completion bash)
+_agentctl() {
+    local IFS= word about words=() abouts=() i
+    while read -r -d '' word && read -r -d '' about; do
+        words+=("$word") abouts+=("$about")
+    done < <("${COMP_WORDS[0]}" __complete bash "${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
+    COMPREPLY=("${words[@]}")
+    compopt -o nosort 2>/dev/null # bash 4.4 or newer
+    if ((${#words[@]} > 1)) && [[ $COMP_TYPE == 63 ]]; then
+        # Only a list is shown: add the descriptions. Nothing of it is inserted.
+        for i in "${!words[@]}"; do
+            [[ -z ${abouts[i]} ]] || COMPREPLY[i]="${words[i]}  (${abouts[i]})"
+        done
+    fi
+}
+complete -o default -F _agentctl agentctl
+`,
+		"zsh": `#compdef agentctl
+# zsh completion for agentctl: source <(agentctl completion zsh)
+_agentctl() {
+    local word about typed=${(Q)PREFIX}
+    local -a offers
+    case $compstate[quote] in
+        \') typed=$PREFIX ;;
+        \") typed=${(Q)${:-\"$PREFIX\"}} ;;
+    esac
+    while IFS= read -r -d '' word && IFS= read -r -d '' about; do
+        word=${${word//\\/\\\\}//:/\\:}
+        offers+=("$word${about:+:$about}")
+    done < <("${(Q)words[1]}" __complete zsh "${(@Q)words[2,CURRENT-1]}" "$typed" 2>/dev/null)
+    if ((${#offers})); then
+        _describe -V agentctl offers
+    else
+        [[ $PREFIX == --*=* ]] && compset -P '*='
+        _files
+    fi
+}
+if [[ $funcstack[1] == _agentctl ]]; then
+    _agentctl "$@" # it is a file in $fpath
+else
+    compdef _agentctl agentctl
+fi
+`,
+		"fish": `# fish completion for agentctl: agentctl completion fish | source
+function __agentctl_ask
+    set -l words (commandline -opc)
+    set -l typed (commandline -ct | string collect)
+    set typed (string unescape -- $typed | string collect); or set typed (commandline -ct | string collect)
+    set -g __agentctl_offers ($words[1] __complete fish $words[2..] "$typed" 2>/dev/null | string split0)
+    test (count $__agentctl_offers) -gt 0
+end
+complete -c agentctl -n __agentctl_ask -k -f -a '$__agentctl_offers'
+`,
+		"powershell": `# PowerShell completion for agentctl: agentctl completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName agentctl -ScriptBlock {
+    param($typed, $ast, $cursor)
+    $words = @($ast.CommandElements | Where-Object { $_.Extent.StartOffset -lt $cursor } | ForEach-Object {
+        if ($_ -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $_.Value } else { $_.Extent.Text }
+    })
+    $program = $words[0]
+    $before = @($words | Select-Object -Skip 1)
+    if ($typed -ne '' -and $before.Count -gt 0) { $before = @($before | Select-Object -SkipLast 1) }
+    # An argument that is empty is passed on only since PowerShell 7.3: the words are joined by line feeds, with one at the end.
+    $answer = & $program __complete powershell (($before + $typed.Trim("'", '"')) -join "` + "`n" + `") 2>$null | Out-String
+    $records = $answer.TrimEnd("` + "`r`n" + `").Split([char]0)
+    for ($i = 0; $i + 2 -lt $records.Count; $i += 3) {
+        [System.Management.Automation.CompletionResult]::new($records[$i], $records[$i + 1], 'ParameterValue', $records[$i + 2])
+    }
+}
+`,
+	}
+}

@@ -1,0 +1,60 @@
+// Package current is the command current.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/discover/ancestry"
+	"agentctl/internal/render"
+)
+
+func currentCommand(f Factory) *cli.Command {
+	o := &CommonFlags{}
+	return &cli.Command{
+		Usage:     "show the session that this shell, hook or tool runs in",
+		UsageText: "agentctl current [FLAGS]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print its ID only", Destination: &o.Quiet},
+			JSONFlag(&o.JSON),
+			NoColorFlag(&o.NoColor),
+		},
+		CustomHelpTemplate: HelpTemplate("agentctl current", "agentctl current --quiet"),
+		Action:             func(c *cli.Context) error { return runCurrent(c.Context, f, o) },
+	}
+}
+
+func runCurrent(ctx context.Context, f Factory, o *CommonFlags) error {
+	call, err := f.NewCall("current", o, nil)
+	if err != nil {
+		return err
+	}
+	working, done := f.StartWork(ctx, "looking for the session around")
+	r, err := ancestry.Current(working, call.Scanner, f.PID, f.Getenv)
+	if working.Err() != nil {
+		err = working.Err()
+	}
+	done()
+	if errors.Is(err, discover.ErrNotFound) {
+		_ = f.ReportWarnings(r.Warnings) // they may be why
+		return AnswerNo("this is not inside a session")
+	}
+	if err != nil {
+		return err
+	}
+	if !o.Quiet {
+		err = call.Show(SessionObjects(r.Sessions))
+	} else if id := r.Sessions[0].ID; id != "" {
+		_, err = fmt.Fprintln(f.Stdout, render.Sanitize(id))
+	} else {
+		err = AnswerNo(fmt.Sprintf("this is inside %s, but no evidence names the session", r.Sessions[0].Agent))
+	}
+	if err != nil {
+		return err
+	}
+	return f.ReportWarnings(r.Warnings)
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentctl/proc"
+)
+
+func TestDoctor(t *testing.T) {
+	root := t.TempDir()
+	pkg := filepath.Join(root, "lib", "node_modules", "agent")
+	bin := filepath.Join(root, "bin")
+	for _, dir := range []string{filepath.Join(pkg, "bin"), bin, filepath.Join(root, "empty")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, text := range map[string]string{
+		filepath.Join(pkg, "package.json"): `{"name":"agent","version":"1.2.3-rc.1"}`,
+		filepath.Join(pkg, "bin", "codex"): "#!/bin/sh\ntouch " + root + "/it-was-run\n",
+		filepath.Join(bin, "claude"):       "not executable",
+	} {
+		mode := os.FileMode(0o755)
+		if filepath.Base(path) == "claude" {
+			mode = 0o644
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(pkg, "bin", "codex"), filepath.Join(bin, "codex")); err != nil {
+		t.Fatal(err)
+	}
+	f, out := testFactory(t)
+	f = Setenv(f, "PATH", strings.Join([]string{filepath.Join(root, "empty"), bin, filepath.Join(pkg, "bin"), "relative"}, ":"))
+	doctor := []Verb{{Name: "doctor", New: doctorCommand}}
+	if got := runVerbs(t.Context(), f, doctor, []string{"doctor", "--json"}); got != 0 {
+		t.Fatalf("exit %d, %s", got, out.Stderr.String())
+	}
+	var found findings
+	if err := json.Unmarshal(out.Stdout.Bytes(), &found); err != nil {
+		t.Fatal(err)
+	}
+	claude, codex := found.Agents[0], found.Agents[1]
+	if len(claude.Binaries) != 0 {
+		t.Errorf("claude: %+v", claude.Binaries)
+	}
+	real, _ := filepath.EvalSymlinks(filepath.Join(pkg, "bin", "codex"))
+	want := binary{filepath.Join(bin, "codex"), real, "1.2.3-rc.1"}
+	if len(codex.Binaries) != 1 || codex.Binaries[0] != want {
+		t.Errorf("codex: %+v, want %+v", codex.Binaries, want)
+	}
+	h := codex.Homes[0]
+	if h.Path != "/h/codex" || h.Exists || h.Sessions != 5 || h.Live != 1 || h.Bytes != 500 || h.Formats[0] != "jsonl" || h.Newest != "2026-11-20T11:59:00.000Z" {
+		t.Errorf("home: %+v", h)
+	}
+	check := found.Processes.CrossCheck
+	if check == nil || check.Compared != 7 || !slices.Equal(check.Differences, []proc.Difference{{PID: 12, Name: "x) R 1", Text: "missing in go-ps"}}) {
+		t.Errorf("cross-check: %+v", check)
+	}
+	found.Processes.CrossCheck = nil
+	if found.Processes != (processFindings{Seen: 6, Agents: 2}) {
+		t.Errorf("processes: %+v", found.Processes)
+	}
+	if _, err := os.Stat(filepath.Join(root, "it-was-run")); err == nil {
+		t.Error("the program was run")
+	}
+	out.Stdout.Reset()
+	runVerbs(t.Context(), f, doctor, []string{"doctor"})
+	for _, want := range []string{"\ncodex\n  program   " + bin, "version 1.2.3-rc.1\n", "  program   none in PATH\n", "  file      none (looked for ", "  go-ps     7 compared, 1 difference\n            pid 12 (x) R 1): missing in go-ps\n"} {
+		if !strings.Contains("\n"+out.Stdout.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.Stdout.String())
+		}
+	}
+}
+
+func TestIsVersion(t *testing.T) {
+	for s, want := range map[string]bool{
+		"1.2.3": true, "2.1.197": true, "1.2.3-rc.1": true, "1.2": false, "v1.2.3": false, "": false, "a.b.c": false, "1..3": false,
+	} {
+		if isVersion(s) != want {
+			t.Errorf("%q", s)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+// Package events is the command events.
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/discover/watch"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+)
+
+type eventsOptions struct {
+	CommonFlags
+	types              cli.StringSlice
+	initial, children  bool
+	quiet              bool // no events on stdout
+	scope              Scope
+	script             string
+	webhook, secretEnv string
+}
+
+// secretKey is the default of --secret-env, the variable with the webhook's secret.
+const secretKey = "AGENTCTL_WEBHOOK_SECRET"
+
+func eventsCommand(f Factory) *cli.Command {
+	o := &eventsOptions{}
+	return &cli.Command{
+		Usage:     "print session events as they happen, one JSON object a line",
+		UsageText: "agentctl events [FLAGS]",
+		Description: "A session starts, runs, waits for you, becomes idle, fails or stops. Each event contains the whole session.\n" +
+			"The command runs until it is interrupted (exit 130) or the reader of its output closes the pipe.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringSliceFlag{Name: "type", Usage: "only events of this `TYPE`, such as session.waiting (may be repeated)", Destination: &o.types},
+			&cli.BoolFlag{Name: "initial", Usage: "first print the sessions that are already live, as if they had just started", Destination: &o.initial},
+			AdapterFlag(&o.AdapterNames),
+		}, o.scope.Flags("only"), []cli.Flag{
+			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
+			&cli.StringFlag{Name: "exec", Usage: "run the shell command `CMD` for each event, with the event on its stdin", Destination: &o.script},
+			&cli.StringFlag{Name: "webhook", Usage: "post each event to `URL`, signed if there is a secret", Destination: &o.webhook},
+			&cli.StringFlag{Name: "secret-env", Usage: "read the secret from the environment variable `NAME`", Value: secretKey, Destination: &o.secretEnv},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no events; use it with --exec or --webhook", Destination: &o.quiet},
+			FormatFlag(&o.Format, "{{.type}} {{.session.id}}"),
+			JSONFlag(&o.JSON),
+		}),
+		CustomHelpTemplate: HelpTemplate("agentctl events --initial --repo .", `agentctl events --type session.waiting --quiet --exec 'notify-send "$AGENTCTL_ADAPTER waits"'`),
+		Action: func(c *cli.Context) error {
+			if o.quiet && o.script == "" && o.webhook == "" {
+				return UsageError("events", "--quiet needs --exec or --webhook")
+			}
+			if c.IsSet("secret-env") && o.webhook == "" {
+				return UsageError("events", "--secret-env needs --webhook")
+			}
+			if c.IsSet("secret-env") && f.Getenv(o.secretEnv) == "" {
+				return UsageError("events", "--secret-env: the environment has no %s", o.secretEnv)
+			}
+			return runEvents(c.Context, f, o)
+		},
+	}
+}
+
+func runEvents(ctx context.Context, f Factory, o *eventsOptions) error {
+	c, err := f.NewCall("events", &o.CommonFlags, object.Event{})
+	if err != nil {
+		return err
+	}
+	types, err := SplitWords("event type", o.types.Value(), object.EventTypes())
+	if err != nil {
+		return err
+	}
+	calls, err := c.Calls(nil, nil, false)
+	if err != nil {
+		return err
+	}
+	poster, err := poster(f, o)
+	if err != nil {
+		return err
+	}
+	ctx, stop := Interruptible(ctx)
+	defer stop()
+	ctx, hangup := CancelOnHangup(ctx, f.Stdout)
+	defer hangup(nil)
+	var sinks []*sink
+	if o.script != "" {
+		sinks = append(sinks, newSink(ctx, f, "--exec", execute(f, Script{Flag: "--exec", Command: o.script})))
+	}
+	if poster != nil {
+		sinks = append(sinks, newSink(ctx, f, "--webhook", poster))
+	}
+	out := f.Stdout
+	if o.quiet {
+		out = io.Discard
+	}
+	err = eventsFollow(ctx, c, o, calls, func(e object.Event) error {
+		if len(types) > 0 && !slices.Contains(types, e.Type) {
+			return nil
+		}
+		return publish(ctx, out, e, c.Template, sinks)
+	})
+	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
+		err = cause // the reader has closed the pipe
+	}
+	hangup(nil)
+	for _, o := range sinks {
+		o.end()
+	}
+	return err
+}
+
+// eventsFollow calls publish with the events of this machine or of the calls as they happen, until the context ends, all connections have, or
+// publish fails.
+func eventsFollow(ctx context.Context, c *Call, o *eventsOptions, calls []HostCall, publish func(object.Event) error) error {
+	if calls != nil {
+		return EachHost(ctx, c.Factory, calls, publish)
+	}
+	filter := discover.SessionFilter{Agents: c.Agents, Subagents: o.children}
+	var err error
+	if filter.Condition, err = o.scope.Match("events"); err != nil {
+		return err
+	}
+	watcher := watch.NewFilterWatcher(c.Scanner, filter)
+	first := true
+	return EachResult(ctx, watcher, func(r discover.Result) (bool, error) {
+		_ = c.ReportWarnings(r.Warnings)
+		for _, e := range watcher.Events() {
+			if first && !o.initial {
+				break
+			}
+			if err := publish(object.NewEvent(e)); err != nil {
+				return false, err
+			}
+		}
+		first = false
+		return true, nil
+	})
+}
+
+// publish prints an event, as JSON or by --format, and queues it in the sinks as JSON.
+func publish(ctx context.Context, out io.Writer, e object.Event, template func(io.Writer, any) error, sinks []*sink) error {
+	var line bytes.Buffer
+	if err := render.JSONLine(&line, e); err != nil {
+		return err
+	}
+	printed := line
+	if template != nil {
+		printed = bytes.Buffer{}
+		if err := template(&printed, e); err != nil {
+			return err
+		}
+	}
+	if _, err := (ContextWriter{Context: ctx, Out: out}).Write(printed.Bytes()); err != nil {
+		return err
+	}
+	for _, o := range sinks {
+		o.offer(delivery{e, line.Bytes()})
+	}
+	return nil
+}

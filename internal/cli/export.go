@@ -1,0 +1,5 @@
+package cli
+
+func ExportFormats() []string { return []string{"markdown", "json", "html"} }
+
+func ExportTools() []string { return []string{"none", "brief", "full"} }

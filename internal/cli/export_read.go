@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+
+	"agentctl/discover"
+	"agentctl/discover/watch"
+	"agentctl/internal/object"
+	"agentctl/internal/redact"
+)
+
+// The values of --tools.
+const (
+	toolsNone  = "none"
+	toolsBrief = "brief"
+	toolsFull  = "full"
+)
+
+// maxExport bounds the texts of all messages of an export in memory, in bytes. Transcripts are read from their end and written from
+// their beginning.
+const maxExport = 96 << 20
+
+// minSession is how much of maxExport must be left for a session to be read, in bytes.
+const minSession = 1 << 20
+
+// exportReader reads sessions with their messages.
+type exportReader struct {
+	*Call
+	options *exportOptions
+	// redactor is nil with --no-redact.
+	redactor *redact.Redactor
+	// left is how much of maxExport is left.
+	left     int
+	warnings []*discover.Warning
+}
+
+func newReader(c *Call, o *exportOptions) *exportReader {
+	r := &exportReader{Call: c, options: o, left: maxExport}
+	if !o.noRedact {
+		r.redactor = redact.New()
+	}
+	return r
+}
+
+// read reads the messages of sessions, with --children also of their sub-agents. An error is
+// ctx's or one of redaction.
+func (r *exportReader) read(ctx context.Context, sessions []discover.Session) ([]object.Export, error) {
+	var exports []object.Export
+	for _, s := range sessions {
+		family := []discover.Session{s}
+		if r.options.children && s.Path != "" {
+			var err error
+			if family, err = r.family(ctx, s); err != nil {
+				return nil, err
+			}
+		}
+		all := make([]object.Export, len(family))
+		for i, s := range family {
+			var err error
+			if all[i], err = r.session(ctx, s); cmp.Or(ctx.Err(), err) != nil {
+				return nil, cmp.Or(ctx.Err(), err)
+			}
+		}
+		exports = append(exports, nest(family, all, 0, make([]bool, len(family))))
+	}
+	return exports, nil
+}
+
+// family returns a session followed by its sub-agents at all levels, each with its status.
+func (r *exportReader) family(ctx context.Context, s discover.Session) ([]discover.Session, error) {
+	all, warnings, err := r.Scanner.TrackSubagents().Update(ctx, []discover.Session{s})
+	r.warnings = append(r.warnings, warnings...)
+	if err != nil || len(all) == 1 {
+		return all, err
+	}
+	err = EachResult(ctx, watch.NewWatcher(r.Scanner, all), func(found discover.Result) (bool, error) {
+		all = found.Sessions
+		r.warnings = append(r.warnings, found.Warnings...)
+		return false, nil
+	})
+	return all, err
+}
+
+// nest returns a session with its sub-agents' sessions, each below the one that started it, in the order in which they began.
+// Stored parents may form a circle: a session that is placed already is left out.
+func nest(family []discover.Session, all []object.Export, i int, placed []bool) object.Export {
+	placed[i] = true
+	e := all[i]
+	for n, s := range family {
+		if !placed[n] && s.IsSubagent() && s.Parent == family[i].ID {
+			e.Children = append(e.Children, nest(family, all, n, placed))
+		}
+	}
+	sort.SliceStable(e.Children, func(i, j int) bool { return e.Children[i].Session.StartedAt < e.Children[j].Session.StartedAt })
+	return e
+}
+
+// session reads one session. What cannot be read is a warning, and is said in the export.
+func (r *exportReader) session(ctx context.Context, s discover.Session) (e object.Export, err error) {
+	if e.Session, err = redact.Value(r.redactor, object.NewSession(s)); err != nil {
+		return e, err
+	}
+	e.Messages = []object.Message{}
+	switch {
+	case s.Path == "":
+		return e, nil
+	case r.left < minSession:
+		err := fmt.Errorf("its messages are left out: the export has %d MB already", maxExport>>20)
+		r.miss(&e, &discover.Warning{Agent: s.Agent, Path: s.Path, Err: err})
+		return e, nil
+	}
+	for m, err := range r.Scanner.MessagesWithin(ctx, s, r.left) {
+		if err != nil {
+			r.miss(&e, UnreadWarning(s, err))
+			continue
+		}
+		r.left = max(0, r.left-m.Size())
+		out, ok := r.options.message(m, s)
+		if !ok {
+			continue
+		}
+		if out, err = redact.Value(r.redactor, out); err != nil {
+			return e, err
+		}
+		e.Messages = append(e.Messages, out)
+	}
+	slices.Reverse(e.Messages)
+	return e, nil
+}
+
+// miss says on stderr and in the export what it does not have.
+func (r *exportReader) miss(e *object.Export, w *discover.Warning) {
+	r.warnings = append(r.warnings, w)
+	e.Missing = append(e.Missing, ErrorText(w))
+}
+
+// message converts a message, with as much of a tool call as --tools says.
+func (o *exportOptions) message(m discover.Message, s discover.Session) (object.Message, bool) {
+	if m.Session == s.ID {
+		m.Session = ""
+	}
+	out := object.NewMessage(m, s)
+	if out.Tool != nil && o.tools != toolsFull {
+		out.Tool.Input, out.Tool.Output = nil, nil
+	}
+	return out, out.Tool == nil || o.tools != toolsNone
+}

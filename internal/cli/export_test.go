@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+)
+
+// exported runs a command line and returns what it prints and how it ends.
+func exported(t *testing.T, f Factory, out *Output, args ...string) (stdout, stderr string, exit int) {
+	t.Helper()
+	out.Stdout.Reset()
+	out.Stderr.Reset()
+	exit = Run(t.Context(), f, append([]string{"export"}, args...)...)
+	return out.Stdout.String(), out.Stderr.String(), exit
+}
+
+func TestJSON(t *testing.T) {
+	f, out := WithMessages(t)
+	stdout, stderr, exit := exported(t, f, out, "aaaaaaaa-2", "--json", "--children")
+	CheckSchema(t, "export", stdout)
+	if stderr != "" || exit != 0 || strings.Count(stdout, `{"session":{`) != 3 || !strings.Contains(stdout, "\"messages\":[\n{\"id\":\"a\",") {
+		t.Errorf("exit %d\n%s%s", exit, stdout, stderr)
+	}
+	stdout, _, _ = exported(t, f, out, "dddddddd", "--as", "json", "--tools", "brief")
+	CheckSchema(t, "export", stdout)
+	if !strings.Contains(stdout, `"tool":{"id":"y","name":"Bash","brief":"sleep 9","state":"cut"}`) {
+		t.Error(stdout)
+	}
+	stdout, _, _ = exported(t, f, out, "dddddddd", "aaaaaaaa-2", "dddddddd", "--json")
+	if lines := strings.Split(strings.TrimSpace(stdout), "\n"); len(lines) != 2 {
+		t.Errorf("%d lines for two sessions:\n%s", len(lines), stdout)
+	} else {
+		CheckSchema(t, "export", lines[0])
+		CheckSchema(t, "export", lines[1])
+	}
+	stdout, stderr, exit = exported(t, f, out, "cccccccc@/w/a", "--json")
+	CheckSchema(t, "export", stdout)
+	if exit != 0 || !strings.Contains(stderr, "cccccccc has no messages") {
+		t.Errorf("exit %d\n%s%s", exit, stdout, stderr)
+	}
+}
+
+// Each session of a circle of parents is in the export once, the one that was asked for at the top.
+func TestCircleOfParents(t *testing.T) {
+	for name, parents := range map[string]map[string]string{
+		"two sessions": {"aaaaaaaa-2": "eeeeeeee-1"}, "its own parent": {"aaaaaaaa-2": "aaaaaaaa-2"},
+	} {
+		f, out := WithMessages(t)
+		records := f.Adapters[1].(Stub).Records
+		for i, r := range records {
+			if parent, ok := parents[r.ID]; ok {
+				records[i].Parent = parent
+			}
+		}
+		stdout, stderr, exit := exported(t, f, out, "aaaaaaaa-2", "--children")
+		if exit != 0 || !strings.HasPrefix(stdout, "# title of aaaaaaaa-2\n") || strings.Count(stdout, "title of aaaaaaaa-2") != 1 || strings.Count(stdout, "title of eeeeeeee-1") != 1 {
+			t.Errorf("%s: exit %d\n%s%s", name, exit, stdout, stderr)
+		}
+	}
+}
+
+// What cannot be read is said in the export and on stderr.
+func TestWhatIsMissingIsSaid(t *testing.T) {
+	f, out := WithMessages(t)
+	s := f.Adapters[1].(Stub)
+	s.ReadErr = StoreError()
+	f.Adapters[1] = s
+	for format, want := range map[string]string{"markdown": "**Not in this export:** codex: /h/codex/sessions: it is broken", "json": `"missing":["codex: /h/codex/sessions: it is\u001b[2J broken"]`} {
+		stdout, stderr, exit := exported(t, f, out, "dddddddd", "--as", format)
+		if exit != ExitPartial || !strings.Contains(stdout, want) || !strings.Contains(stderr, "it is broken") {
+			t.Errorf("%s: exit %d\n%s%s", format, exit, stdout, stderr)
+		}
+	}
+}
+
+// What exceeds the limit of an export is left out, and that is said.
+func TestLargeExports(t *testing.T) {
+	f, out := WithMessages(t)
+	s := f.Adapters[1].(Stub)
+	large := Pending("l", "cat", time.Minute)
+	large.Tool.Output = strings.Repeat("x", 97<<20)
+	old, last := Text("o", discover.RoleUser, "old", time.Hour), Text("n", discover.RoleUser, "new", time.Minute)
+	s.Transcripts["dddddddd"] = []discover.Message{old, large, last}
+	f.Adapters[1] = s
+	stdout, stderr, exit := exported(t, f, out, "dddddddd", "aaaaaaaa-2", "--tools=none")
+	if exit != ExitPartial || !strings.Contains(stdout, "> new") || strings.Contains(stdout, "> old") {
+		t.Errorf("exit %d\n%s%s", exit, stdout, stderr)
+	}
+	for _, want := range []string{"messages before the newest 96 MB are left out", "its messages are left out: the export has 96 MB already"} {
+		if !strings.Contains(stdout, want) || !strings.Contains(stderr, want) {
+			t.Errorf("%q is not said:\n%s%s", want, stdout, stderr)
+		}
+	}
+}
+
+// -o writes a file for its owner only, whole or not at all, and leaves nothing else.
+func TestFile(t *testing.T) {
+	f, out := WithMessages(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.json")
+	if err := os.WriteFile(file, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, exit := exported(t, f, out, "dddddddd", "-o", file)
+	text, _ := os.ReadFile(file)
+	CheckSchema(t, "export", string(text))
+	info, err := os.Stat(file)
+	if err != nil || info.Mode() != 0o600 || exit != 0 || stdout+stderr != "" {
+		t.Errorf("exit %d, %v, %v\n%s%s", exit, info.Mode(), err, stdout, stderr)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+// An interrupted write leaves the old file, and nothing else.
+func TestInterruptedFile(t *testing.T) {
+	f, out := WithMessages(t)
+	file := filepath.Join(t.TempDir(), "a.md")
+	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s := f.Adapters[1].(Stub)
+	f.Adapters[1] = cancelling{s, cancel}
+	if exit := Run(ctx, f, "export", "dddddddd", "-o", file); exit != ExitInterrupted {
+		t.Errorf("exit %d\n%s", exit, out.Stderr.String())
+	}
+	if text, _ := os.ReadFile(file); string(text) != "old" {
+		t.Errorf("%q", text)
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(file)); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+// cancelling is an agent whose messages are interrupted.
+type cancelling struct {
+	Stub
+	cancel func()
+}
+
+// Messages implements [discover.MessageReader].
+func (c cancelling) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
+	c.cancel()
+	return c.Stub.Messages(ctx, r)
+}
+
+// -o does not write what is not a regular file, or below an agent's home, by whatever name.
+func TestRefusedFiles(t *testing.T) {
+	f, out := WithMessages(t)
+	dir := t.TempDir()
+	home := filepath.Join(dir, "home")
+	s := f.Adapters[0].(Stub)
+	s.Home = home
+	f.Adapters[0] = s
+	if err := os.MkdirAll(filepath.Join(home, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(home, "sub"), filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{dir, "/dev/null", home + "/x.md", home + "/sub/x.md", dir + "/link/x.md", dir + "/none/x.md"} {
+		if _, stderr, exit := exported(t, f, out, "dddddddd", "-o", file); exit != ExitUsage {
+			t.Errorf("%s: exit %d\n%s", file, exit, stderr)
+		}
+	}
+	if entries, _ := os.ReadDir(filepath.Join(home, "sub")); len(entries) > 0 {
+		t.Errorf("written: %v", entries)
+	}
+}
+
+func TestExportExitCodes(t *testing.T) {
+	f, out := WithMessages(t)
+	for line, want := range map[string]int{
+		"": 2, "x": 3, "aaaaaaaa": 4, "dddddddd x": 3, "dddddddd --as pdf": 2, "dddddddd --json --as html": 2, "dddddddd --tools some": 2, "dddddddd --as json --json": 0,
+	} {
+		if stdout, stderr, exit := exported(t, f, out, strings.Fields(line)...); exit != want || exit != 0 && stdout != "" {
+			t.Errorf("export %s: exit %d, want %d\n%s%s", line, exit, want, stdout, stderr)
+		}
+	}
+}
+
+// Secrets are redacted wherever they stand: in texts, tool calls, titles and prompts.
+func TestRedaction(t *testing.T) {
+	secret := "ghp_" + strings.Repeat("aB3dE6gH", 5)
+	f, out := WithMessages(t)
+	s := f.Adapters[1].(Stub)
+	for i := range s.Records {
+		s.Records[i].Title, s.Records[i].Prompt = "title "+secret, "prompt "+secret
+		s.Records[i].Meta = s.Records[i].Meta.With("note", secret)
+	}
+	call := Pending("y", "use "+secret, time.Minute)
+	call.Tool.State, call.Tool.Output = discover.ToolDone, "it is\n"+secret
+	s.Transcripts["dddddddd"] = []discover.Message{Text("x", discover.RoleUser, "take "+secret, time.Minute), call}
+	f.Adapters[1] = s
+	for _, format := range ExportFormats() {
+		stdout, stderr, exit := exported(t, f, out, "dddddddd", "--as", format, "--tools", "full")
+		if strings.Contains(stdout, secret) || exit != 0 || stderr != "" {
+			t.Errorf("%s: exit %d\n%s%s", format, exit, stdout, stderr)
+		}
+		for _, want := range []string{"title", "take", "use", "it is"} {
+			if !regexp.MustCompile(want + `(\\n|\s)\\?\[redacted\\?\]`).MatchString(stdout) {
+				t.Errorf("%s has no redacted %s:\n%s", format, want, stdout)
+			}
+		}
+		if stdout, _, _ = exported(t, f, out, "dddddddd", "--as", format, "--no-redact"); !strings.Contains(strings.ReplaceAll(stdout, "\\", ""), "take "+secret) {
+			t.Errorf("%s with --no-redact:\n%s", format, stdout)
+		}
+	}
+}

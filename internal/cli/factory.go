@@ -1,0 +1,96 @@
+// Package cmdutil holds what the commands share: the factory of what a command touches, flags, arguments,
+// errors and exit codes, progress, and the printing of what several commands print.
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/agents"
+	"agentctl/internal/remote"
+	"agentctl/launch"
+	"agentctl/proc"
+)
+
+// Factory is everything that a command uses besides its arguments. The packages below read none of it from the process.
+type Factory struct {
+	// Stdin is read only where a flag asks for it.
+	Stdin io.Reader
+	// Stdout takes data only; everything else goes to Stderr, through Report.
+	Stdout, Stderr io.Writer
+	// Width and Height are the number of columns and lines if stdout is a terminal, else 0.
+	Width, Height int
+	// Interactive reports whether stderr is a terminal.
+	Interactive bool
+	// Terminal reports whether stdin and stdout are terminals.
+	Terminal bool
+	// Getenv is the environment (os.Getenv), Environ all of it.
+	Getenv  func(string) string
+	Environ []string
+	// Now is the time of day, in the zone times are shown in.
+	Now func() time.Time
+	// Executable returns the path of this program (os.Executable).
+	Executable func() (string, error)
+	// PID is this process, UID the user that it runs as.
+	PID, UID int
+	// Adapters are the known agents.
+	Adapters []discover.Adapter
+	// ReadTable reads the process table.
+	ReadTable func(context.Context) (*proc.Table, error)
+	// CrossCheck compares the process table with that of go-ps (proc.CrossCheck).
+	CrossCheck func(*proc.Table) (int, []proc.Difference, error)
+	// Exec replaces this process by an agent's program.
+	Exec func(launch.Spec, launch.Environment) error
+	// Users has the flags that say whose sessions to find; nil for a command that finds none.
+	Users *UserFlags
+	// Hosts has the flags that say which machines to ask; nil for a command that asks none.
+	Hosts *HostFlags
+	// Asked: the agentctl of another machine has asked for this command, and reads what it prints.
+	Asked bool
+	// Caller is what that agentctl says; "" if there is none.
+	Caller string
+	// Version is set by the linker; "" if it was not.
+	Version string
+
+	// Report writes to Stderr. [Run] makes it for each command line.
+	Report *Reporter
+}
+
+// NewFactory returns the factory of this process. version is the one that the linker set, "" if none.
+func NewFactory(version string) Factory {
+	caller := os.Getenv(remote.CallerVariable)
+	_ = os.Unsetenv(remote.CallerVariable) // it is not for what this process starts
+	width, height, _ := terminalSize(os.Stdout, os.Getenv)
+	_, _, interactive := terminalSize(os.Stderr, os.Getenv)
+	_, _, typing := terminalSize(os.Stdin, os.Getenv)
+	return Factory{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Width: width, Height: height, Interactive: interactive, Terminal: typing && width > 0,
+		Getenv: os.Getenv, Environ: os.Environ(), Exec: launch.Exec, Executable: os.Executable, Now: time.Now, PID: os.Getpid(), UID: os.Geteuid(),
+		Adapters: agents.All(), ReadTable: proc.ReadTable, CrossCheck: proc.CrossCheck, Caller: caller, Version: version,
+	}
+}
+
+// NewScanner returns a scanner of the agents' homes, with those of the configuration by agent.
+func (f Factory) NewScanner(homes map[string][]string) *discover.Scanner {
+	return &discover.Scanner{
+		Adapters: f.Adapters,
+		HomeSources: func(a discover.Agent) discover.HomeSources {
+			return discover.HomeSources{Getenv: f.Getenv, Configured: homes[string(a)]}
+		},
+		ReadTable: f.ReadTable, PID: f.PID, UID: f.UID,
+		AllUsers: f.Users != nil && f.Users.allUsers,
+	}
+}
+
+// AgentNames returns the names that --adapter and the table homes of the configuration take.
+func (f Factory) AgentNames() []string {
+	var names []string
+	for _, a := range f.Adapters {
+		names = append(names, string(a.Name()))
+	}
+	return names
+}

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const (
+	// maxObject bounds one object that a host prints, in bytes: the longest are messages with the output of a tool.
+	maxObject = 32 << 20
+	// maxArray bounds an array, whose objects are kept here until all have come. A stream of objects has no bound.
+	maxArray = 96 << 20
+)
+
+// objects decodes the JSON that a host prints, an array or a stream, and calls do with each object.
+type objects struct {
+	out  io.WriteCloser
+	done chan struct{}
+	err  error
+}
+
+// decodeFunc decodes one object.
+type decodeFunc func(*objectReader) (any, error)
+
+func newObjects(decode decodeFunc, do func(any) error) *objects {
+	in, out := io.Pipe()
+	o := &objects{out: out, done: make(chan struct{})}
+	go func() {
+		defer close(o.done)
+		if o.err = decodeObjects(in, decode, do); o.err == nil {
+			_, _ = io.CopyN(io.Discard, in, maxObject) // blanks behind an array
+		}
+		_ = in.CloseWithError(errors.Join(errUnreadAnswer, o.err))
+	}()
+	return o
+}
+
+// errUnreadAnswer tells the writer of an answer that it is not read on.
+var errUnreadAnswer = errors.New("the answer is not read on")
+
+// finish waits until all is decoded and returns the error of that.
+func (o *objects) finish() error {
+	_ = o.out.Close()
+	<-o.done
+	return o.err
+}
+
+// badAnswer is an answer that is not what the contract says.
+type badAnswer struct{ err error }
+
+func (e *badAnswer) Error() string { return "its answer is not understood: " + e.err.Error() }
+
+// decodeObjects calls do with each object of an answer: an array of objects, or one after another.
+func decodeObjects(in io.Reader, decode decodeFunc, do func(any) error) error {
+	r := newObjectReader(in)
+	array := r.opensArray()
+	for {
+		if array && !r.More() {
+			_, err := r.Token()
+			return unlessEnd(err)
+		}
+		if !array {
+			r.start = r.InputOffset()
+		}
+		object, err := decode(r)
+		if err == nil {
+			err = r.next()
+		}
+		if err != nil {
+			return unlessEnd(err)
+		}
+		if err := do(object); err != nil {
+			return err
+		}
+	}
+}
+
+// unlessEnd is the error of an answer, nil at its end: that it is whole, the exit code says.
+func unlessEnd(err error) error {
+	if bad := (*badAnswer)(nil); err == nil || errors.As(err, &bad) {
+		return err
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return &badAnswer{err}
+}
+
+// objectReader reads the objects of an answer within the bounds.
+type objectReader struct {
+	*json.Decoder
+	budget *budget
+	// start is where what is kept together begins: an array, or one object of a stream.
+	start int64
+}
+
+func newObjectReader(in io.Reader) *objectReader {
+	b := &budget{in: bufio.NewReader(in), left: maxObject}
+	return &objectReader{Decoder: json.NewDecoder(b), budget: b}
+}
+
+// next allows another object, or another part of a long one.
+func (r *objectReader) next() error {
+	if r.InputOffset()-r.start > maxArray {
+		return &badAnswer{fmt.Errorf("it has more than %d MB", maxArray>>20)}
+	}
+	r.budget.left = maxObject
+	return nil
+}
+
+// opensArray reads the bracket that begins an array; false if something else begins.
+func (r *objectReader) opensArray() bool {
+	for ; r.budget.left > 0; r.budget.left-- {
+		c, err := r.budget.in.ReadByte()
+		switch {
+		case err != nil:
+			return false // reading on meets it again
+		case strings.ContainsRune(" \t\r\n", rune(c)):
+			continue
+		}
+		_ = r.budget.in.UnreadByte() // it was just read
+		if c != '[' {
+			return false
+		}
+		_, err = r.Token()
+		return err == nil
+	}
+	return false
+}
+
+// budget is a reader that fails once it has read more than one object may have.
+type budget struct {
+	in   *bufio.Reader
+	left int64
+}
+
+func (b *budget) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("an object has more than %d MB", maxObject>>20)
+	}
+	n, err := b.in.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"agentctl/internal/object"
+)
+
+// decoded returns the objects of an answer.
+func decoded(in io.Reader) (list []string, err error) {
+	decode := func(r *objectReader) (any, error) {
+		s := new(string)
+		return s, r.Decode(s)
+	}
+	err = decodeObjects(in, decode, func(obj any) error {
+		list = append(list, *obj.(*string))
+		return nil
+	})
+	return list, err
+}
+
+// An array and a stream are told apart by their first character that is no blank, however the answer arrives.
+func TestDecodeObjects(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "[]", " \t\r\n": "[]", "[]": "[]", `"a" "b"`: "[a b]", ` ["a","b"]`: "[a b]", "\t\r\n [\n\"a\"\r\n,\t\"b\" ]\n": "[a b]", `["a",`: "[a]", "\n\"a\"\n": "[a]",
+	} {
+		for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in)), iotest.DataErrReader(strings.NewReader(in))} {
+			if list, err := decoded(r); err != nil || fmt.Sprint(list) != want {
+				t.Errorf("%q: %v, %v; want %s", in, list, err, want)
+			}
+		}
+	}
+	for _, in := range []string{"{", "nothing", `["a" "b"]`, "[1]", "]"} {
+		if _, err := decoded(strings.NewReader(in)); in != "{" && !errors.As(err, new(*badAnswer)) {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
+}
+
+// endless repeats a text.
+type endless string
+
+func (e endless) Read(p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		n += copy(p[n:], e)
+	}
+	return n, nil
+}
+
+// Neither an object without an end nor endless blanks are read for ever.
+func TestEndlessAnswers(t *testing.T) {
+	for _, in := range []io.Reader{endless(" "), io.MultiReader(strings.NewReader(`["`), endless("a")), io.MultiReader(strings.NewReader(`["a"`), endless(" "))} {
+		if _, err := decoded(in); !errors.As(err, new(*badAnswer)) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// An export is read message by message, with its sub-agents. What the contract does not allow is refused.
+func TestDecodeExport(t *testing.T) {
+	session := `{"id":"a","adapter":"codex","status":"stopped","meta":{}}`
+	message := `{"id":"m","role":"user","kind":"text","text":"hello"}`
+	var e *object.Export
+	read := func(text string) error {
+		return decodeObjects(strings.NewReader(text), func(r *objectReader) (any, error) { return decodeExport(r, 0) }, func(obj any) error {
+			e = obj.(*object.Export)
+			return nil
+		})
+	}
+	if err := read(`{"session":` + session + `,"later":[{}],"messages":[` + message + `,` + message + `],"missing":["x"],"children":[{"session":` + session + `,"messages":[]}]}`); err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Messages) != 2 || *e.Messages[1].Text != "hello" || len(e.Children) != 1 || *e.Children[0].Session.ID != "a" || len(e.Missing) != 1 {
+		t.Errorf("%+v", e)
+	}
+	deep := strings.Repeat(`{"children":[`, maxNesting+2)
+	for _, bad := range []string{
+		`{"messages":[]}`, `{"session":{"adapter":"codex","status":"asleep"},"messages":[]}`, `{"session":` + session + `,"messages":[{"role":"x"}]}`,
+		`{"session":` + session + `,"messages":[{"role":"user","kind":"text","time":"1"}]}`, `{"session":` + session + `,"messages":{}}`, `[1]`, deep,
+	} {
+		if err := read(bad); !errors.As(err, new(*badAnswer)) {
+			t.Errorf("%.80s: %v", bad, err)
+		}
+	}
+	if err := read(`{"session":` + session + `,"messages":[` + message); err != nil { // the exit code says that the answer is cut
+		t.Error(err)
+	}
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"agentctl/internal/object"
+	"agentctl/internal/remote"
+)
+
+const (
+	// maxReport bounds a line that a host prints on stderr, in bytes: an error with the candidates for an ID.
+	maxReport = 1 << 20
+	// maxReports bounds how many of its lines are shown.
+	maxReports = 1000
+)
+
+// hostReports takes what a host prints on stderr: warnings and hints, which it reports, and the error, which it keeps.
+type hostReports struct {
+	factory Factory
+	call    HostCall
+	shown   int
+	failed  *object.Error
+	// dropped reports whether nothing more is to be said: the caller has had enough.
+	dropped func() bool
+}
+
+func (r *hostReports) line(line []byte) {
+	var d object.Diagnostic
+	if json.Unmarshal(line, &d) != nil || r.dropped() {
+		return
+	}
+	if d.Error != nil {
+		r.failed = d.Error
+		return
+	}
+	if r.shown++; r.shown > maxReports {
+		return
+	}
+	name := r.call.Target.Name
+	switch {
+	case d.Warning != nil:
+		w := *d.Warning
+		w.Host, w.Message = name, name+": "+w.Message
+		r.factory.Report.warnOnce(w)
+	case d.Hint != "":
+		r.factory.Report.Hint(name + ": " + d.Hint)
+	}
+}
+
+// hostEnd is how the call of a host has ended.
+type hostEnd struct {
+	host string
+	code int
+	err  error // nil with [ExitOK]
+	// elsewhere: that the session is not found is an error only if no other host has it.
+	elsewhere bool
+}
+
+// answer returns how the call has ended, and warns of a host that gives no whole answer, with what to do.
+func (r *hostReports) answer(code int, err error) hostEnd {
+	a := hostEnd{host: r.call.Target.Name, code: code}
+	switch {
+	case errors.Is(err, context.Canceled):
+		a.err = err
+	case err == nil && (code == ExitOK || code == ExitNoReader):
+		a.code = ExitOK
+	case err == nil && code == ExitInterrupted:
+		err = &remote.Error{Kind: remote.Cut, Text: "its agentctl was interrupted there"}
+	case err == nil && r.failed != nil:
+		a.err = r.failure()
+	case err == nil && code == ExitPartial:
+		a.err = ErrPartial
+	case err == nil && code == ExitNo:
+		a.err = ErrNo
+	case err == nil:
+		a.err = ExitWith(code)
+	}
+	if err != nil && a.err == nil {
+		if bad := (*remote.Error)(nil); r.call.acts() && errors.As(err, &bad) && (bad.Kind == remote.Cut || bad.Kind == remote.Silent) {
+			err = fmt.Errorf("%w; what was asked for may have been done", err)
+		}
+		r.factory.WarnOfHost(r.call.Target, err)
+		a.code, a.err = ExitPartial, ErrPartial
+	}
+	return a
+}
+
+func (r *hostReports) failure() error {
+	name := r.call.Target.Name
+	f := &Failure{errorNamed(r.failed.Code), name + ": " + r.named(r.failed.Message), r.typedHere(r.failed.Hint), nil}
+	var lines []string
+	for _, s := range r.failed.Candidates[:min(len(r.failed.Candidates), maxCandidates)] {
+		s.Host = name
+		if s.Check() == nil {
+			f.candidates = append(f.candidates, s)
+			lines = append(lines, candidateText(&s, s.Name()))
+		}
+	}
+	if len(lines) > 0 && !r.factory.Report.JSON {
+		f.Hint = strings.Join(lines, "\n")
+	}
+	return f
+}
+
+// named returns a message of the host with H: before the IDs that it was asked for.
+func (r *hostReports) named(message string) string {
+	for _, id := range r.call.ids {
+		id, _, _ = strings.Cut(id, "@")
+		ids := regexp.MustCompile(`(^|[^\w-])(` + regexp.QuoteMeta(id) + `[\w-]*)`)
+		message = ids.ReplaceAllString(message, "${1}"+r.call.Target.Name+":${2}")
+	}
+	return message
+}
+
+// typedHere returns a hint of the host with commands and processes that mean the same here, or else with where it is meant for.
+func (r *hostReports) typedHere(hint string) string {
+	name := r.call.Target.Name
+	changed := regexp.MustCompile(`\b(pid:\d+|`+Program+` ([a-z]+))`).ReplaceAllStringFunc(hint, func(text string) string {
+		verb, isCommand := strings.CutPrefix(text, Program+" ")
+		switch {
+		case !isCommand:
+			return name + ":" + text
+		case r.factory.Hosts != nil && slices.Contains(r.factory.Hosts.verbs, verb):
+			return text + " --host " + name
+		}
+		return text
+	})
+	if hint == "" || changed != hint {
+		return changed
+	}
+	return "on " + name + ": " + hint
+}
+
+// WarnOfHost reports a host that gives no whole answer, and what to do about it.
+func (f Factory) WarnOfHost(t remote.Target, err error) {
+	f.Report.warning(object.Warning{Message: t.Name + ": " + ErrorText(err), Host: t.Name})
+	bad := (*remote.Error)(nil)
+	if !errors.As(err, &bad) {
+		return
+	}
+	switch bad.Kind {
+	case remote.Unreachable, remote.Silent:
+		f.Report.Hint("ssh " + t.Destination + " must work without a password, from here")
+	case remote.Missing, remote.Version:
+		f.Report.Hint("agentctl host install " + t.Name + " copies this program there")
+	case remote.Shell:
+		f.Report.Hint("ssh " + t.Destination + " must run a command there, as in ssh " + t.Destination + " uname")
+	case remote.Cut:
+		f.Report.Hint("what was started there goes on: agentctl list --host " + t.Name)
+	}
+}
+
+// combine returns the error of a command that has asked several hosts.
+func combine(answers []hostEnd) error {
+	if len(answers) == 1 {
+		return answers[0].err
+	}
+	var failed []hostEnd
+	ok, partial, no := false, false, false
+	for _, a := range answers {
+		switch {
+		case a.err == nil:
+			ok = true
+		case errors.Is(a.err, ErrPartial):
+			partial = true
+		case errors.Is(a.err, ErrNo):
+			no = true
+		default:
+			failed = append(failed, a)
+		}
+	}
+	if ok || no {
+		failed = slices.DeleteFunc(failed, func(a hostEnd) bool { return a.elsewhere && a.code == ExitNotFound })
+	}
+	switch {
+	case len(failed) > 0:
+		return joined(failed)
+	case partial:
+		return ErrPartial
+	case no && !ok:
+		return ErrNo
+	}
+	return nil
+}
+
+// joined is the error of several hosts, with the exit code of the first one.
+func joined(failed []hostEnd) error {
+	first, ok := errors.AsType[*Failure](failed[0].err)
+	if len(failed) == 1 || !ok {
+		return failed[0].err
+	}
+	out := *first
+	for _, a := range failed[1:] {
+		out.message += "; " + ErrorText(a.err)
+	}
+	return &out
+}

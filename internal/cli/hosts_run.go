@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"agentctl/discover/native/fsread"
+	"agentctl/internal/object"
+	"agentctl/internal/remote"
+	"agentctl/launch"
+)
+
+// EachHost asks all hosts at the same time, and calls do with each object that one of them prints, as they come and never twice at a time. It reports
+// warnings, and returns the error of the command: of the only host its own, of several the first one that is not a mere [ErrPartial] or [ErrNo].
+func EachHost[T any, P answer[T]](ctx context.Context, f Factory, calls []HostCall, do func(obj T) error) error {
+	return eachHost[T, P](ctx, f, calls, func(_ string, obj T) error { return do(obj) })
+}
+
+func eachHost[T any, P answer[T]](ctx context.Context, f Factory, calls []HostCall, do func(host string, obj T) error) error {
+	decode := func(r *objectReader) (any, error) {
+		obj := new(T)
+		if err := r.Decode(obj); err != nil {
+			return nil, err
+		}
+		return obj, BadAnswer(P(obj).Check())
+	}
+	return f.eachHost(ctx, calls, decode, func(host string, obj any) error {
+		P(obj.(*T)).SetHost(host)
+		return do(host, *obj.(*T))
+	})
+}
+
+// answer is a pointer to an object that the agentctl of another machine may print.
+type answer[T any] interface {
+	*T
+	object.Answer
+}
+
+// Gather is [EachHost] for what is printed once all hosts have answered, or the user has interrupted it: then what has come is printed all the same,
+// and stderr says whose answer is missing. The progress line says which hosts are waited for.
+func Gather[T any, P answer[T]](ctx context.Context, c *Call, calls []HostCall, take func(obj T) error) error {
+	return c.gather(ctx, calls, func(ctx context.Context) error { return EachHost[T, P](ctx, c.Factory, calls, take) })
+}
+
+func (c *Call) gather(ctx context.Context, calls []HostCall, ask func(context.Context) error) error {
+	working, done := Interruptible(ctx)
+	defer done()
+	endProgress := c.ProgressOf(AskingHosts("asking", calls))
+	err := ask(working)
+	endProgress()
+	if errors.Is(err, context.Canceled) {
+		c.Report.Note("interrupted: the answer is missing of " + unanswered(calls))
+	}
+	return err
+}
+
+// eachHost is EachHost for all types: the code of the linked program grows with each type of a generic function.
+func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFunc, do func(host string, obj any) error) error {
+	working, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	runner, err := f.hostRunner(calls)
+	if err != nil {
+		return err
+	}
+	ends := make([]hostEnd, len(calls))
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	for i, call := range calls {
+		if call.answered != nil {
+			call.answered.Store(false)
+		}
+		asked.Go(func() {
+			reports := &hostReports{factory: f, call: call, dropped: func() bool { return working.Err() != nil && ctx.Err() == nil }}
+			objects := newObjects(decode, func(obj any) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if reports.dropped() { // do has had enough
+					return context.Cause(working)
+				}
+				err := do(call.Target.Name, obj)
+				if bad := (*badAnswer)(nil); err != nil && !errors.As(err, &bad) {
+					cancel(err)
+				}
+				return err
+			})
+			ended, err := runner.run(working, call, objects.out, &lineWriter{limit: maxReport, line: reports.line})
+			if undecoded := objects.finish(); undecoded != nil {
+				err = undecoded
+			}
+			if working.Err() != nil {
+				err = working.Err()
+			}
+			ends[i] = reports.answer(ended.Code, err)
+			ends[i].elsewhere = call.elsewhere
+			if call.whole != nil {
+				call.whole.Store(err == nil && (ended.Code == ExitOK || ended.Code == ExitPartial))
+			}
+			if call.answered != nil && working.Err() == nil {
+				call.answered.Store(true)
+			}
+			if ended.Code == ExitNotFound && ends[i].err != nil && !call.elsewhere && !call.acts() {
+				cancel(ends[i].err) // as on one host, an ID that means nothing ends the command
+			}
+		})
+	}
+	asked.Wait()
+	switch cause := context.Cause(working); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case cause != nil:
+		return cause // of do, or of an ID that means nothing
+	}
+	return combine(ends)
+}
+
+// hostRunner runs calls.
+type hostRunner struct {
+	factory Factory
+	ssh     remote.SSH
+}
+
+func (f Factory) hostRunner(calls []HostCall) (hostRunner, error) {
+	r := hostRunner{factory: f}
+	for _, c := range calls {
+		if c.Target.IsLocal() {
+			continue
+		}
+		var err error
+		r.ssh, err = f.SSH(c.Target)
+		return r, err
+	}
+	return r, nil
+}
+
+// SSH returns the user's ssh, for a host.
+func (f Factory) SSH(t remote.Target) (remote.SSH, error) {
+	path, err := launch.Environment{Environ: f.Environ}.LookPath("ssh")
+	if err != nil {
+		return remote.SSH{}, NotInstalledError("hosts are asked by OpenSSH, and ssh is not in PATH")
+	}
+	return remote.SSH{Path: path, Environ: f.Environ, ConnectTimeout: t.ConnectTimeout}, nil
+}
+
+// run runs a call: one for this machine in this process.
+func (r hostRunner) run(ctx context.Context, call HostCall, stdout, stderr io.Writer) (remote.Answer, error) {
+	request := remote.Request{Schema: object.SchemaID(), Args: call.Args, Stdin: call.Stdin}
+	if call.Target.IsLocal() {
+		f := r.factory
+		f.Stdout, f.Stderr, f.Width, f.Height, f.Interactive, f.Terminal = stdout, stderr, 0, 0, false, false
+		return remote.Answer{Hello: f.Hello(), Code: f.runAsked(ctx, request, f.Hosts.run)}, ctx.Err()
+	}
+	request.Zone, request.Offset = r.factory.zone()
+	return r.ssh.Run(ctx, call.Target.Destination, request, stdout, stderr)
+}
+
+// AskHost runs a command line on one host, and returns what it prints on stdout, as far as that is no longer than limit.
+func (f Factory) AskHost(ctx context.Context, t remote.Target, limit int, args ...string) (remote.Answer, []byte, error) {
+	call := HostCall{Target: t, Args: args}
+	runner, err := f.hostRunner([]HostCall{call})
+	if err != nil {
+		return remote.Answer{}, nil, err
+	}
+	out := &fsread.LimitedBuffer{Limit: limit, Strict: true}
+	answer, err := runner.run(ctx, call, out, io.Discard)
+	if errors.Is(err, fsread.ErrTooLarge) {
+		err = &badAnswer{err}
+	}
+	return answer, out.Bytes(), err
+}
+
+// ReplaceByHost replaces this process by ssh, which runs the call on its host in this terminal.
+func (f Factory) ReplaceByHost(call HostCall) error {
+	ssh, err := f.SSH(call.Target)
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "/"
+	}
+	args := ssh.TerminalCommand(call.Target, call.Without("json").Args, ExitPartial)
+	return f.Exec(launch.Spec{Args: args, Dir: dir}, launch.Environment{Environ: f.Environ})
+}

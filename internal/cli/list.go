@@ -1,0 +1,169 @@
+// Package list is the command list.
+package cli
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+)
+
+type listOptions struct {
+	CommonFlags
+	all, children, tokens, wide, noPager, orphans, watch bool
+	since                                                string
+	scope                                                Scope
+	limit                                                int
+	statuses                                             cli.StringSlice
+}
+
+func listCommand(f Factory) *cli.Command {
+	o := &listOptions{}
+	return &cli.Command{
+		Usage:     "list live sessions; with -a, stopped ones too",
+		UsageText: "agentctl list [FLAGS]",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "include stopped sessions", Destination: &o.all},
+			&cli.StringFlag{Name: "since", Usage: "include stopped sessions active since `WHEN`: 12h, 30d, 2w, a date, a time, all (default: 7d, or the configuration's)", Destination: &o.since},
+			AdapterFlag(&o.AdapterNames),
+			&cli.StringSliceFlag{Name: "status", Usage: "only this `STATUS`: running, waiting, idle, stopped, unknown (may be repeated)", Destination: &o.statuses},
+		}, o.scope.Flags("only"), []cli.Flag{
+			&cli.IntFlag{Name: "n", Usage: "show at most `N` sessions, the newest; 0 shows all", Destination: &o.limit},
+			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
+			&cli.BoolFlag{Name: "tokens", Usage: "include token counts and cost in every row of --json and --format", Destination: &o.tokens},
+			&cli.BoolFlag{Name: "orphans", Usage: "show the processes that stopped sessions left behind, with their ports, instead of sessions", Destination: &o.orphans},
+			&cli.BoolFlag{Name: "wide", Usage: "also show each session's CPU time, memory, ports, context, uncommitted changes and what its turn is doing", Destination: &o.wide},
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "show the table on the terminal and update it, sessions that need you first; q ends it", Destination: &o.watch},
+			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print IDs only", Destination: &o.Quiet},
+			FormatFlag(&o.Format, SessionTemplate),
+			JSONFlag(&o.JSON),
+			NoColorFlag(&o.NoColor),
+			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},
+		}),
+		CustomHelpTemplate: HelpTemplate("agentctl list --all --since 30d", "agentctl list --repo . --status running,waiting", "agentctl list --watch"),
+		Action: func(c *cli.Context) error {
+			if o.watch {
+				return runWatch(f, c, o)
+			}
+			if o.orphans {
+				if err := listOnly(c, "orphans", "adapter", "json", "quiet", "no-trunc", "no-color"); err != nil {
+					return err
+				}
+				return runOrphans(c.Context, f, o)
+			}
+			return runList(c.Context, f, o)
+		},
+	}
+}
+
+func runList(ctx context.Context, f Factory, o *listOptions) error {
+	switch {
+	case o.wide && (o.Quiet || o.Format != ""):
+		return UsageError("list", "--wide is for the table and --json, not for --quiet and --format")
+	case o.JSON && o.Quiet, o.Format != "" && (o.JSON || o.Quiet):
+		return UsageError("list", "--json, --quiet and --format cannot be used together")
+	}
+	c, err := f.NewCall("list", &o.CommonFlags, object.Session{})
+	if err != nil {
+		return err
+	}
+	filter, err := listSelection(c, o)
+	if err != nil {
+		return err
+	}
+	calls, err := c.Calls(nil, nil, false)
+	if err != nil {
+		return err
+	}
+	if filter.WaitingFirst { // the newest ones that a host would choose need not have those that wait
+		for i := range calls {
+			calls[i] = calls[i].Without("n")
+		}
+	}
+	sessions, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Session, []*discover.Warning, error) {
+		return listLocalSessions(ctx, c, filter, o.wide)
+	})
+	if err != nil {
+		return err
+	}
+	if calls != nil {
+		sessions = object.Merge(sessions, filter)
+	}
+	if o.Quiet {
+		sessions = slices.DeleteFunc(sessions, func(s object.Session) bool { return s.ID == nil })
+	}
+	if err := c.PrintSessions(sessions, func() error { return printTable(ctx, c, sessions, o) }); err != nil {
+		return err
+	}
+	return after()
+}
+
+// listLocalSessions lists the sessions of this machine. With wide, each has its resources, and token counts are always read.
+func listLocalSessions(ctx context.Context, c *Call, filter discover.SessionFilter, wide bool) ([]object.Session, []*discover.Warning, error) {
+	working, done := c.StartWork(ctx, "reading the agents' stores")
+	defer done()
+	filter.Tokens, filter.Full = filter.Tokens || wide, filter.Full || wide
+	r, err := c.Scanner.List(working, filter)
+	if err != nil || !wide {
+		return SessionObjects(r.Sessions), r.Warnings, err
+	}
+	sessions, unanswered := c.SessionsWithResources(working, c.Scanner, r)
+	return sessions, append(r.Warnings, unanswered...), working.Err()
+}
+
+// printTable prints the table of sessions; through the pager if it is longer than the terminal.
+func printTable(ctx context.Context, c *Call, sessions []object.Session, o *listOptions) error {
+	if len(sessions) == 0 {
+		if c.Width > 0 {
+			what := "no live sessions; agentctl list -a shows stopped ones too"
+			if o.all {
+				what = "no sessions; agentctl list -a --since all looks further back"
+			}
+			c.Report.Note(what)
+		}
+		return nil
+	}
+	draw := render.SessionTable
+	if o.wide {
+		draw = render.WideSessionTable
+	}
+	var b bytes.Buffer
+	if err := draw(&b, sessions, c.Style); err != nil {
+		return err
+	}
+	return c.Page(ctx, b.Bytes(), o.noPager)
+}
+
+// listSelection makes the filter of the flags. Stopped sessions, or a window of time, imply --all. Which directories --cwd and --repo mean, only
+// the machine of the sessions can tell.
+func listSelection(c *Call, o *listOptions) (discover.SessionFilter, error) {
+	filter := discover.SessionFilter{
+		Agents: c.Agents, IncludeStopped: o.all || o.since != "", Limit: o.limit, Subagents: o.children, Tokens: o.tokens,
+	}
+	filter.WaitingFirst = !o.JSON && !o.Quiet && o.Format == "" // in the table
+	if o.limit < 0 {
+		return filter, UsageError("list", "-n must be 0 or more")
+	}
+	words, err := SplitWords("status", o.statuses.Value(), Statuses())
+	if err != nil {
+		return filter, err
+	}
+	for _, w := range words {
+		filter.Statuses = append(filter.Statuses, discover.Status(w))
+		filter.IncludeStopped = filter.IncludeStopped || discover.Status(w) == discover.Stopped
+	}
+	if filter.Since, err = c.SinceTime("list", o.since); err != nil || c.OnHosts() {
+		return filter, err
+	}
+	filter.Condition, err = o.scope.Match("list")
+	if match := filter.Condition; o.Quiet {
+		filter.Condition = func(s discover.Session) bool { return s.ID != "" && (match == nil || match(s)) }
+	}
+	return filter, err
+}

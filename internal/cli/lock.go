@@ -1,0 +1,226 @@
+// Package lock is the commands lock, unlock and locks.
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/terminal"
+	"agentctl/lock"
+	"agentctl/proc"
+)
+
+type lockOptions struct {
+	repo        string
+	by, reason  string
+	duration    time.Duration
+	force, json bool
+}
+
+func lockCommand(f Factory) *cli.Command {
+	o := &lockOptions{}
+	return &cli.Command{
+		Usage:     "lock a directory while a command runs, or until it is unlocked",
+		UsageText: "agentctl lock [FLAGS] DIR [-- COMMAND ARGUMENTS…]\nagentctl lock [FLAGS] --repo DIR [-- COMMAND ARGUMENTS…]",
+		Description: "With a command, lock holds a kernel lock on the directory while the command runs. The command inherits\n" +
+			"the lock, which is released when its last process ends. Without a command, lock declares a lock in a small file,\n" +
+			"which is in force until unlock or until it expires.",
+		ArgsUsage: "DIR [-- COMMAND ARGUMENTS…]",
+		Flags: []cli.Flag{
+			lockRepoFlag(&o.repo),
+			&cli.StringFlag{Name: "by", Usage: "the owner of the lock: `WHO` (default: the session that this runs in, otherwise you)", Destination: &o.by},
+			&cli.StringFlag{Name: "reason", Usage: "reason shown to others: `WHY`", Destination: &o.reason},
+			DurationFlag("for", "the lock expires after `D` (default: it stays until unlock)", &o.duration),
+			&cli.BoolFlag{Name: "force", Usage: "with a command: run it even if another session is running there or the directory is locked", Destination: &o.force},
+			JSONFlag(&o.json),
+		},
+		CustomHelpTemplate: HelpTemplate(`agentctl lock . --reason "release 1.4" --for 2h`, "agentctl lock . -- make release", "agentctl lock --repo . --for 1h"),
+		Action: func(c *cli.Context) error {
+			dir, command, err := lockArguments(c, o)
+			if err != nil {
+				return err
+			}
+			workspaces, err := findWorkspaces(c.Context, f, "lock", dir, o.repo)
+			if err != nil {
+				return err
+			}
+			call, err := f.NewCall("lock", &CommonFlags{JSON: o.json}, nil)
+			if err != nil {
+				return err
+			}
+			if len(command) > 0 {
+				return runLocked(c.Context, call, workspaces, command, o.force)
+			}
+			return declare(c.Context, call, workspaces, o)
+		},
+	}
+}
+
+func lockArguments(c *cli.Context, o *lockOptions) (dir string, command []string, err error) {
+	args, command := SplitPassed(c.Args().Slice())
+	switch {
+	case len(args) == 1 && o.repo != "":
+		return "", nil, UsageError("lock", "--repo and a directory cannot be used together")
+	case len(args) != 1 && o.repo == "" || len(args) > 1:
+		return "", nil, UsageError("lock", "lock needs one directory; a command follows --")
+	case command != nil && len(command) == 0:
+		return "", nil, UsageError("lock", "no command follows --") // of a script's empty variable: nothing would unlock it
+	case len(command) > 0 && (o.by != "" || o.reason != "" || o.duration > 0 || o.json):
+		return "", nil, UsageError("lock", "--by, --reason, --for and --json are for locks without a command")
+	case len(command) == 0 && o.force:
+		return "", nil, UsageError("lock", "--force needs a command: a declared lock affects only later commands")
+	}
+	return strings.Join(args, ""), command, nil
+}
+
+// declare stores a lock on each of the workspaces, or on none.
+func declare(ctx context.Context, c *Call, workspaces []*lock.Workspace, o *lockOptions) error {
+	activity, err := c.Activity(ctx, "looking for running sessions")
+	if err != nil {
+		return err
+	}
+	store, now := lock.StoreFromEnv(c.Getenv), c.Now().UTC().Truncate(time.Millisecond)
+	d := lock.DeclaredLock{By: cmp.Or(o.by, activity.Owner), Reason: o.reason, Since: now}
+	if o.duration > 0 {
+		d.Until = now.Add(o.duration)
+	}
+	var locks, others []lock.Lock
+	for i, workspace := range workspaces {
+		x := c.ConflictsAt(activity, workspace, false)
+		d.Dir = workspace.Top
+		err := store.Declare(ctx, workspace, d, now)
+		if errors.Is(err, lock.ErrAlreadyDeclared) {
+			if list, unread := store.ForWorkspace(workspace, now); len(list) > 0 {
+				err = LocksErr([]lock.Lock{{Kind: lock.KindDeclared, Dir: d.Dir, Declared: &list[0]}}, "then lock it again")
+			} else {
+				err = errors.Join(err, unread)
+			}
+		}
+		if err != nil {
+			if i > 0 {
+				err = errors.Join(err, undeclare(context.WithoutCancel(ctx), store, workspaces[:i], d))
+			}
+			return err
+		}
+		others = append(others, x.Locks...)
+		locks = append(locks, lock.Lock{Kind: lock.KindDeclared, Dir: d.Dir, Declared: &d})
+	}
+	for _, l := range others {
+		c.Warn(DescribeLock(l) + "; the lock affects only later commands")
+	}
+	unseen := c.WarnIfBlind(activity)
+	if o.json {
+		err = c.PrintLocks(locks)
+	}
+	return cmp.Or(err, unseen)
+}
+
+// undeclare removes the locks on these workspaces that this command has just declared.
+func undeclare(ctx context.Context, store lock.Store, workspaces []*lock.Workspace, ours lock.DeclaredLock) error {
+	var remove []lock.DeclaredLock
+	for _, workspace := range workspaces {
+		list, err := store.ForWorkspace(workspace, ours.Since)
+		if err != nil {
+			return err
+		}
+		for _, d := range list {
+			if d.By == ours.By && d.Since.Equal(ours.Since) {
+				remove = append(remove, d)
+			}
+		}
+	}
+	return store.Remove(ctx, ours.Since, remove...)
+}
+
+// runLocked runs the command under kernel locks that it inherits, one on each workspace, passes signals on, and ends
+// with its exit code. With force, sessions and declared locks are ignored.
+func runLocked(ctx context.Context, c *Call, workspaces []*lock.Workspace, command []string, force bool) error {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
+	var all []*lock.Flock
+	defer func() {
+		for _, held := range all {
+			held.Release()
+		}
+	}()
+	var taken *lock.Workspace // by somebody else
+	for _, workspace := range workspaces {
+		limited, cancel := context.WithTimeout(ctx, lock.FlockTimeout)
+		held, err := lock.FlockWorkspace(limited, workspace.Top)
+		cancel()
+		if errors.Is(err, lock.ErrFlocked) {
+			taken = workspace
+			break
+		}
+		if err != nil {
+			return err
+		}
+		all = append(all, held)
+		cmd.ExtraFiles = append(cmd.ExtraFiles, held.File())
+	}
+	activity, err := lock.ReadActivity(ctx, c.Scanner, c.Getenv, c.Now) // after the workspaces are held: who has come before is seen
+	if err != nil {
+		return err
+	}
+	unseen := c.WarnIfBlind(activity)
+	if taken != nil {
+		x := c.ConflictsAt(activity, taken, c.Config.Strict)
+		x.AddHolders(activity.Table, true)
+		return LocksErr(x.Locks, "wait for it")
+	}
+	for _, workspace := range workspaces {
+		if force {
+			break
+		}
+		if err := LocksErr(c.ConflictsAt(activity, workspace, c.Config.Strict).All(), "wait for it, or --force"); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(passSignals(cmd), unseen)
+}
+
+// passSignals runs a command in place of this one: signals reach it and all its descendants, and its exit code is
+// returned.
+func passSignals(cmd *exec.Cmd) error {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	defer signal.Stop(signals)
+	job, err := proc.StartJob(cmd, !terminal.Foreground())
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- job.Wait() }()
+	for {
+		select {
+		case s := <-signals:
+			if sig, ok := s.(syscall.Signal); ok && !byKey(s, terminal.Foreground) {
+				job.Signal(sig)
+			}
+		case err := <-ended:
+			exit, ok := errors.AsType[*exec.ExitError](err)
+			if !ok {
+				return err
+			}
+			if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+				return ExitWith(128 + int(status.Signal()))
+			}
+			return ExitWith(exit.ExitCode())
+		}
+	}
+}
+
+// byKey reports whether a signal comes from a key of the terminal in whose foreground this process is. The command has
+// received it already, and many programs take a second one as an order to end at once.
+func byKey(s os.Signal, foreground func() bool) bool {
+	return (s == os.Interrupt || s == syscall.SIGQUIT) && foreground()
+}

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+)
+
+// Reporter writes everything that a command prints on stderr: errors, warnings, hints, notes, the output of the user's
+// scripts, and progress. With --json each is one line of JSON. Nothing else writes to Factory.Stderr but programs that
+// use the terminal alone (a pager, the command of lock).
+type Reporter struct {
+	out io.Writer
+	// JSON selects JSON lines. It is set once the command line has been parsed.
+	JSON bool
+
+	mu sync.Mutex
+	// shown reports whether the progress line is on the screen; paused counts the callers that keep it off.
+	shown  bool
+	paused int
+	// warned has the texts that warnOnce has reported.
+	warned map[string]bool
+}
+
+func NewReporter(out io.Writer) *Reporter { return &Reporter{out: out} }
+
+// WithReports returns a factory that reports nothing on stderr: warn gets the text of each warning and error.
+func (f Factory) WithReports(warn func(text string)) Factory {
+	f.Report = NewReporter(&lineWriter{limit: maxReport, line: func(line []byte) {
+		var d object.Diagnostic
+		switch {
+		case json.Unmarshal(line, &d) != nil:
+		case d.Warning != nil:
+			warn(d.Warning.Message)
+		case d.Error != nil:
+			warn(d.Error.Message)
+		}
+	}})
+	f.Report.JSON = true
+	return f
+}
+
+// write reports the object with --json, else a line of text.
+func (r *Reporter) write(o object.Diagnostic, prefix, text string) {
+	if r.JSON {
+		r.object(o)
+	} else {
+		r.line(prefix, text)
+	}
+}
+
+// fail reports the error that ends the command.
+func (r *Reporter) fail(p object.Error) {
+	r.write(object.Diagnostic{Error: &p}, "agentctl: error: ", p.Message)
+	if r.JSON {
+		return
+	}
+	for line := range strings.Lines(p.Hint) {
+		r.line("hint: ", line)
+	}
+}
+
+// Failure reports one of several failures, of which the command's own error will follow.
+func (r *Reporter) Failure(message string) {
+	r.write(object.Diagnostic{Warning: &object.Warning{Message: message}}, "agentctl: error: ", message)
+}
+
+func (r *Reporter) warning(n object.Warning) {
+	r.write(object.Diagnostic{Warning: &n}, "agentctl: warning: ", n.Message)
+}
+
+// warnOnce reports a warning unless it has reported the same text before.
+func (r *Reporter) warnOnce(n object.Warning) {
+	r.mu.Lock()
+	known := r.warned[n.Message]
+	if r.warned == nil {
+		r.warned = map[string]bool{}
+	}
+	r.warned[n.Message] = true
+	r.mu.Unlock()
+	if !known {
+		r.warning(n)
+	}
+}
+
+func (r *Reporter) Hint(text string) { r.write(object.Diagnostic{Hint: text}, "hint: ", text) }
+
+// Note reports something that is neither wrong nor advice, such as what goes on after an interrupt.
+func (r *Reporter) Note(text string) { r.write(object.Diagnostic{Hint: text}, "agentctl: ", text) }
+
+// line writes one line of text. There is no way to report that stderr fails.
+func (r *Reporter) line(prefix, text string) {
+	defer r.Pause()()
+	fmt.Fprintf(r.out, "%s%s\n", prefix, render.Sanitize(text))
+}
+
+func (r *Reporter) object(o object.Diagnostic) {
+	defer r.Pause()()
+	_ = render.JSONLine(r.out, o)
+}
+
+// progress writes the progress line over the one before, unless it is paused.
+func (r *Reporter) progress(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.paused > 0 {
+		return
+	}
+	fmt.Fprint(r.out, "\r"+text)
+	r.shown = true
+}
+
+// Pause erases the progress line and keeps it off the screen until resume is called. Whatever writes to the terminal, to
+// stdout too, does so while progress is paused.
+func (r *Reporter) Pause() (resume func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.paused++
+	if r.shown {
+		fmt.Fprint(r.out, "\r\x1b[K")
+		r.shown = false
+	}
+	return sync.OnceFunc(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.paused--
+	})
+}
+
+// script returns the writer for the output of the user's script of that flag, and a function to call when the script has
+// ended. Without --json the script gets stderr itself, so that it sees a terminal where there is one.
+func (r *Reporter) script(flag string) (out io.Writer, ended func()) {
+	resume := r.Pause()
+	if !r.JSON {
+		return r.out, resume
+	}
+	w := &lineWriter{limit: maxScriptLine, line: func(line []byte) {
+		if len(line) > 0 {
+			r.warning(object.Warning{Message: string(line), Source: flag})
+		}
+	}}
+	return w, func() { w.line(w.rest); resume() }
+}
+
+// maxScriptLine bounds an unfinished line in memory, in bytes.
+const maxScriptLine = 64 << 10
+
+// lineWriter calls line with each line that is written. A longer one than limit comes in parts.
+type lineWriter struct {
+	line  func([]byte)
+	limit int
+	rest  []byte
+}
+
+func (w *lineWriter) Write(text []byte) (int, error) {
+	w.rest = append(w.rest, text...)
+	for {
+		line, rest, found := bytes.Cut(w.rest, []byte("\n"))
+		if !found && len(line) < w.limit {
+			return len(text), nil
+		}
+		w.line(line)
+		w.rest = bytes.Clone(rest)
+	}
+}

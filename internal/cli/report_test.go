@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/object"
+)
+
+// reports parses stderr of a call with --json: each line is an object with one of three members, an error the last.
+func reports(t *testing.T, args, stderr string) []object.Diagnostic {
+	t.Helper()
+	var list []object.Diagnostic
+	lines := strings.SplitAfter(strings.TrimSuffix(stderr, "\n"), "\n")
+	if stderr == "" {
+		lines = nil
+	}
+	for i, line := range lines {
+		var members map[string]json.RawMessage
+		var r object.Diagnostic
+		if err := json.Unmarshal([]byte(line), &members); err != nil || len(members) != 1 {
+			t.Errorf("%s: not an object with one member: %q (%v)", args, line, err)
+			continue
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r == (object.Diagnostic{}) {
+			t.Errorf("%s: %q (%v)", args, line, err)
+		}
+		if r.Error != nil && i < len(lines)-1 {
+			t.Errorf("%s: the error is not the last line: %q", args, stderr)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// With --json every line on stderr is JSON, whatever the command and whatever fails.
+func TestStderrIsJSON(t *testing.T) {
+	tails := []string{
+		"", "--json=true", "nothing", "nothing nothing nothing", "aaaaaaaa", "cccccccc", "pid:x", "--frobnicate", "--jsn", "-Z",
+		"--cwd /nowhere/at/all", "--cwd", "--adapter gemini", "--since soon", "--status asleep", "-n x", "--timeout soon", "-q",
+		"/nowhere/at/all", "--repo /nowhere/at/all", "--group", "--until never", "--format {{.nope}}", "-p hello --permissions yolo",
+		"-p hello --spec /nowhere", "--matrix /nowhere", "--webhook ftp://x", "--for soon .", ". -- true", "--all", "--orphans",
+	}
+	t.Chdir(t.TempDir())
+	checked := map[string]bool{}
+	for _, c := range Leaves(NewApp(Factory{}, Verbs()).Commands) {
+		for _, tail := range tails {
+			args := strings.Fields(CommandName(c) + " --json " + tail)
+			if takesNothing(c, tail) {
+				continue // it would go on until it is interrupted
+			}
+			f, out := testFactory(t)
+			f.Interactive = true
+			exit := Run(t.Context(), Broken(f), args...)
+			list := reports(t, strings.Join(args, " "), out.Stderr.String())
+			for _, line := range list {
+				if kind := kindOf(line); !checked[kind] { // the schema takes a while
+					checked[kind] = true
+					text, err := json.Marshal(line)
+					if err != nil {
+						t.Fatal(err)
+					}
+					CheckSchema(t, strings.Fields(kind)[0], string(text))
+				}
+			}
+			failed := len(list) > 0 && list[len(list)-1].Error != nil
+			either := exit == ExitNo || exit == ExitPartial // with an error where nothing could be answered
+			if !either && failed == (exit == ExitOK) {
+				t.Errorf("%v: exit %d, %q", args, exit, out.Stderr.String())
+			}
+		}
+	}
+}
+
+// kindOf names the member of a line, and an error's code.
+func kindOf(r object.Diagnostic) string {
+	switch {
+	case r.Error != nil:
+		return "error " + r.Error.Code
+	case r.Warning != nil:
+		return "warning"
+	}
+	return "hint"
+}
+
+// takesNothing reports whether a command line of events is complete, so that it would run.
+func takesNothing(c *cli.Command, tail string) bool {
+	return c.Name == "events" && (tail == "" || tail == "--json=true" || tail == "--all")
+}
+
+// An ambiguous ID is answered with the sessions that it matches.
+func TestCandidatesInJSON(t *testing.T) {
+	f, out := testFactory(t)
+	Run(t.Context(), f, "status", "aaaaaaaa", "--json")
+	list := reports(t, "status", out.Stderr.String())
+	if len(list) != 1 || list[0].Error == nil || len(list[0].Error.Candidates) != 2 {
+		t.Fatalf("%q", out.Stderr.String())
+	}
+	var ids []string
+	for _, s := range list[0].Error.Candidates {
+		ids = append(ids, *s.ID)
+	}
+	if got := strings.Join(ids, " "); got != "aaaaaaaa-1 aaaaaaaa-2" || strings.Contains(list[0].Error.Hint, "aaaaaaaa") {
+		t.Errorf("%s, %q", got, list[0].Error.Hint)
+	}
+}
+
+// What a warning is about is in members of its own.
+func TestWarningsInJSON(t *testing.T) {
+	f, out := testFactory(t)
+	Run(t.Context(), Broken(f), "list", "-a", "--json")
+	list := reports(t, "list", out.Stderr.String())
+	if len(list) != 1 || list[0].Warning == nil || list[0].Warning.Adapter != "codex" || list[0].Warning.Path != "/h/codex/sessions" {
+		t.Errorf("%q", out.Stderr.String())
+	}
+}
+
+// --json asks for JSON only where it is that flag.
+func TestValueOfAFlagAsksForNoJSON(t *testing.T) {
+	for args, want := range map[string]bool{
+		"launch gemini -p --json": false, "launch gemini -p x --json": true, "launch gemini -p x --json=false": false,
+		"list --json --bogus": true, "status -- --json": false,
+	} {
+		f, out := testFactory(t)
+		Run(t.Context(), f, strings.Fields(args)...)
+		if got := strings.HasPrefix(out.Stderr.String(), "{"); got != want {
+			t.Errorf("%s: %q", args, out.Stderr.String())
+		}
+	}
+}
+
+// Nothing but the reporter writes to stderr, where that would not be JSON with --json.
+func TestOneWriterOfStderr(t *testing.T) {
+	allowed := map[string]string{
+		"../cmdutil/app.go":         "makes the reporter, and names it to the library, which prints nothing there",
+		"../cmdutil/pager.go":       "of the pager, which excludes --json",
+		"lock/lock.go":              "of the command that lock runs, which excludes --json",
+		"../cmdutil/hosts_run.go":   "gives a command that another machine asks for that one's stderr",
+		"../cmdutil/hosts_asked.go": "tells the agentctl that asks that it works, and what is wrong with the call",
+		"../cmdutil/confirm.go":     "the question on a terminal, which excludes --json",
+		"top/runner.go":             "of the commands that top runs: into its screen, or in the foreground",
+	}
+	var files []string
+	for _, pattern := range []string{"*.go", "*/*.go", "../cmdutil/*.go", "../cmdutil/*/*.go"} {
+		list, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, list...)
+	}
+	ours := regexp.MustCompile(`\b(f|c|call|r|a|p)\.Stderr\b`) // whatever holds a Factory
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if uses := ours.Match(text); strings.HasSuffix(name, "_test.go") {
+			continue
+		} else if uses && allowed[name] == "" {
+			t.Errorf("%s writes to stderr by itself", name)
+		} else if uses {
+			delete(allowed, name)
+		}
+	}
+	for name, reason := range allowed {
+		t.Errorf("%s is allowed (%s), but does not write to stderr", name, reason)
+	}
+}

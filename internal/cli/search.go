@@ -1,0 +1,222 @@
+// Package search is the command search.
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/discover/search"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+)
+
+type searchOptions struct {
+	CommonFlags
+	pattern                         search.PatternOptions
+	since, role, tool               string
+	statuses                        cli.StringSlice
+	scope                           Scope
+	children                        bool
+	maxMatches, limit, contextCount int
+}
+
+// defaultSince is the time window without --since.
+const searchDefaultSince = "30d"
+
+func searchCommand(f Factory) *cli.Command {
+	o := &searchOptions{}
+	return &cli.Command{
+		Usage:     "find sessions by what was said in them",
+		UsageText: "agentctl search [FLAGS] PATTERN",
+		ArgsUsage: "PATTERN",
+		Description: "PATTERN is a regular expression (RE2). It is matched with what the user and the model said, and with the input and output of\n" +
+			"tool calls. Letters match in both cases unless PATTERN has a capital letter. The newest sessions are searched first.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "since", Usage: "sessions active since `WHEN`: 12h, 30d, 2w, a date, a time, all", Value: searchDefaultSince, Destination: &o.since},
+			AdapterFlag(&o.AdapterNames),
+			&cli.StringSliceFlag{Name: "status", Usage: "only this `STATUS`: running, waiting, idle, stopped, unknown (may be repeated)", Destination: &o.statuses},
+		}, o.scope.Flags("only"), []cli.Flag{
+			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
+			&cli.StringFlag{Name: "role", Usage: "only messages of `ROLE`: user, assistant, tool", Destination: &o.role},
+			&cli.StringFlag{Name: "tool", Usage: "only calls of the tool `NAME`", Destination: &o.tool},
+			&cli.BoolFlag{Name: "fixed-strings", Aliases: []string{"F"}, Usage: "PATTERN is a text, not a regular expression", Destination: &o.pattern.Literal},
+			&cli.BoolFlag{Name: "ignore-case", Aliases: []string{"i"}, Usage: "letters match in both cases", Destination: &o.pattern.IgnoreCase},
+			&cli.BoolFlag{Name: "word", Aliases: []string{"w"}, Usage: "match whole words only", Destination: &o.pattern.Words},
+			&cli.IntFlag{Name: "m", Usage: "show at most `N` matching messages of each session, the newest; 0 shows all", Destination: &o.maxMatches},
+			&cli.IntFlag{Name: "n", Usage: "stop after `N` sessions; 0 searches all", Destination: &o.limit},
+			&cli.IntFlag{Name: "context", Aliases: []string{"C"}, Usage: "show `N` messages before and after each match", Destination: &o.contextCount},
+			&cli.BoolFlag{Name: "ids", Aliases: []string{"l"}, Usage: "print IDs only", Destination: &o.Quiet},
+			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
+			FormatFlag(&o.Format, SessionTemplate),
+			JSONFlag(&o.JSON),
+			NoColorFlag(&o.NoColor),
+		}),
+		CustomHelpTemplate: HelpTemplate(
+			`agentctl search "connection (refused|reset)"`,
+			"agentctl search -F --role user --since all 'TODO: parser'",
+			"agentctl search -l migrate | fzf --preview 'agentctl peek {}'",
+		),
+		Action: WithArgument("a pattern", func(ctx context.Context, pattern string) error { return runSearch(ctx, f, pattern, o) }),
+	}
+}
+
+func runSearch(ctx context.Context, f Factory, pattern string, o *searchOptions) error {
+	c, err := f.NewCall("search", &o.CommonFlags, object.Session{})
+	if err != nil {
+		return err
+	}
+	q, err := query(c, pattern, o)
+	if err != nil {
+		return err
+	}
+	calls, err := c.Calls(nil, []string{pattern}, false)
+	if err != nil {
+		return err
+	}
+	s := searcher{Call: c, options: o}
+	working, done := Interruptible(ctx)
+	defer done()
+	if calls != nil {
+		return s.runHosts(working, calls)
+	}
+	q.Progress = s.progress.set
+	s.endProgress = f.ProgressOf(s.progress.String)
+	defer s.endProgress()
+	older, err := search.Run(working, c.Scanner, q, s.visitFound, s.warn)
+	s.endProgress()
+	if err = cmp.Or(s.err, err); err != nil {
+		if working.Err() != nil {
+			c.Report.Note(s.progress.interrupted())
+		}
+		return err
+	}
+	if o.limit == 0 || s.sessions < o.limit {
+		c.HintLeftOut("--since all", OlderSessions(older))
+	}
+	switch {
+	case s.partial != nil:
+		return s.partial
+	case s.sessions == 0:
+		return ErrNo
+	}
+	return nil
+}
+
+func query(c *Call, pattern string, o *searchOptions) (q search.Query, err error) {
+	switch {
+	case pattern == "":
+		return q, UsageError("search", "the pattern is empty")
+	case o.limit < 0 || o.maxMatches < 0 || o.contextCount < 0:
+		return q, UsageError("search", "-n, -m and -C must be 0 or more")
+	case o.role != "" && !slices.Contains(Roles(), o.role):
+		return q, UnknownWord("role", o.role, Roles())
+	case o.tool != "" && o.role != "" && o.role != string(search.Tool):
+		return q, UsageError("search", "--tool and --role %s cannot be used together", o.role)
+	}
+	if q.Pattern, err = search.Compile(pattern, o.pattern); err != nil {
+		return q, UsageError("search", "%v; -F takes the pattern as a text", err)
+	}
+	q.Role, q.Tool, q.MaxMatches, q.Context = search.Role(o.role), o.tool, o.maxMatches, o.contextCount
+	if o.Quiet { // one match is enough
+		q.MaxMatches, q.Context = 1, 0
+	}
+	q.Sessions = discover.SessionFilter{Agents: c.Agents, IncludeStopped: true, Subagents: o.children}
+	words, err := SplitWords("status", o.statuses.Value(), Statuses())
+	if err != nil {
+		return q, err
+	}
+	for _, w := range words {
+		q.Sessions.Statuses = append(q.Sessions.Statuses, discover.Status(w))
+	}
+	if q.Sessions.Since, err = c.SinceTime("search", o.since); err != nil {
+		return q, err
+	}
+	if !c.OnHosts() { // directories are the host's
+		q.Sessions.Condition, err = o.scope.Match("search")
+	}
+	return q, err
+}
+
+// errEnough ends a search that has found as much as it may print.
+var errEnough = errors.New("enough was found")
+
+// runHosts prints what each host has found as it comes.
+func (s *searcher) runHosts(ctx context.Context, calls []HostCall) error {
+	s.endProgress = func() {} // the other hosts are still searched
+	defer s.ProgressOf(AskingHosts("searching", calls))()
+	err := EachHost(ctx, s.Factory, calls, func(found object.Session) error {
+		defer s.Report.Pause()()
+		if !s.visit(&found) {
+			return cmp.Or(s.err, errEnough)
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// searcher prints what is found.
+type searcher struct {
+	*Call
+	options     *searchOptions
+	progress    progress
+	endProgress func()
+	sessions    int   // printed
+	partial     error // of what could not be read
+	err         error // of printing
+}
+
+func (s *searcher) warn(list []*discover.Warning) {
+	if err := s.ReportWarnings(list); err != nil {
+		s.partial = err
+	}
+}
+
+// visitFound reports what could not be searched of a session, and visits it.
+func (s *searcher) visitFound(f search.Found) (more bool) {
+	for _, err := range f.Errors {
+		s.warn([]*discover.Warning{UnreadWarning(f.Session, err)})
+	}
+	found := object.NewFound(f)
+	return s.visit(&found)
+}
+
+// visit prints a session and reports whether more are wanted.
+func (s *searcher) visit(found *object.Session) (more bool) {
+	if len(found.Matches) == 0 {
+		return true
+	}
+	s.endProgress()
+	s.err = s.print(found)
+	s.sessions++
+	return s.err == nil && s.sessions != s.options.limit
+}
+
+func (s *searcher) print(found *object.Session) error {
+	switch {
+	case s.options.Quiet:
+		_, err := fmt.Fprintln(s.Stdout, render.Sanitize(found.Name()))
+		return err
+	case s.options.JSON:
+		return render.JSONLine(s.Stdout, found)
+	case s.Template != nil:
+		return s.Template(s.Stdout, *found)
+	}
+	var b strings.Builder
+	if s.sessions > 0 {
+		b.WriteByte('\n')
+	}
+	render.SearchText(&b, found, s.Style)
+	_, err := io.WriteString(s.Stdout, b.String())
+	return err
+}

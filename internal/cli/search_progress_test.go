@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+)
+
+func TestProgressSaysHowManyAreSearched(t *testing.T) {
+	var p progress
+	if got := p.String(); got != "listing the agents' stores" {
+		t.Errorf("before: %q", got)
+	}
+	p.set(32, 10000)
+	if got := p.String(); got != "searched 32 of 10000 sessions" {
+		t.Errorf("%q", got)
+	}
+}
+
+// interrupting is an agent of which one session takes until the interrupt to be read.
+type interrupting struct {
+	Stub
+	slow      string
+	interrupt func()
+}
+
+// Messages implements [discover.MessageReader].
+func (a interrupting) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
+	if r.ID == a.slow {
+		a.interrupt()
+		<-ctx.Done()
+	}
+	return a.Stub.Messages(ctx, r)
+}
+
+// lines is the output of a command, which calls found with each piece.
+type lines struct {
+	strings.Builder
+	found chan struct{}
+}
+
+// Write implements [io.Writer].
+func (l *lines) Write(text []byte) (int, error) {
+	close(l.found)
+	return l.Builder.Write(text)
+}
+
+// An interrupt ends the search and keeps what was found; stderr says how much was searched.
+func TestInterruptKeepsWhatWasFound(t *testing.T) {
+	f, out := WithMessages(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	stdout := &lines{found: make(chan struct{})}
+	f.Stdout = stdout
+	s := f.Adapters[1].(Stub)
+	s.Records = []discover.Record{Record("new", "/w/a", discover.TurnDone, time.Minute), Record("old", "/w/a", discover.TurnDone, time.Hour)}
+	s.Transcripts = map[string][]discover.Message{"new": {Text("x", discover.RoleUser, "a needle", time.Minute)}}
+	f.Adapters = []discover.Adapter{interrupting{s, "old", func() { <-stdout.found; cancel() }}}
+	if err := runSearch(ctx, f, "needle", &searchOptions{since: "all", CommonFlags: CommonFlags{Quiet: true}}); err == nil || ctx.Err() == nil {
+		t.Errorf("no error: %v", err)
+	}
+	if got, want := out.Stderr.String(), "agentctl: interrupted: at least 0 of 2 sessions were searched\n"; stdout.String() != "new\n" || got != want {
+		t.Errorf("%q, %q, want %q", stdout.String(), got, want)
+	}
+}

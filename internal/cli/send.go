@@ -1,0 +1,210 @@
+// Package send is the command send.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/discover/native/fsread"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+	"agentctl/launch"
+)
+
+type sendOptions struct {
+	CommonFlags
+	timeout time.Duration
+}
+
+// defaultTimeout is how long the transcript may take to have the message: an agent that is at work reads it between two calls
+// of tools, many of which take no longer.
+const defaultTimeout = time.Minute
+
+// readLimit bounds what is read from stdin, in bytes. [launch.CheckMessage] has the limit of a message, and says so.
+const readLimit = 16 << 20
+
+func sendCommand(f Factory) *cli.Command {
+	o := &sendOptions{timeout: defaultTimeout}
+	return &cli.Command{
+		Usage:     "give a live session a message",
+		UsageText: "agentctl send [FLAGS] ID TEXT",
+		Description: "send uses the agent's own channel for messages, never a terminal. With - for TEXT it reads stdin. Exit 0: the\n" +
+			"session's transcript has the message; 124: handed over, not read in time; 7: the session takes no messages;\n" +
+			"1: the session has ended before it read the message.",
+		ArgsUsage: "ID TEXT",
+		Flags: []cli.Flag{
+			DurationFlag("timeout", "how long the session may take to read the message: `D`", &o.timeout),
+			AdapterFlag(&o.AdapterNames),
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.Quiet},
+			JSONFlag(&o.JSON),
+		},
+		CustomHelpTemplate: HelpTemplate(`agentctl send 88d1d394 "also run the linter"`, "git diff | agentctl send 88d1d394 -", `agentctl send --timeout 10m 88d1d394 "commit when you are done"`),
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			switch {
+			case len(args) == 0:
+				return UsageError("send", "send needs the ID of a session")
+			case len(args) == 1:
+				return UsageError("send", "send needs a message: TEXT, or - for stdin")
+			case len(args) > 2:
+				return UsageError("send", "send does not take the argument %q; quote the message", args[2])
+			}
+			return runSend(c.Context, f, args[0], args[1], o)
+		},
+	}
+}
+
+func runSend(ctx context.Context, f Factory, arg, text string, o *sendOptions) error {
+	c, err := f.NewCall("send", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	message, err := readMessage(ctx, f, text)
+	if err != nil {
+		return err
+	}
+	calls, err := c.Calls([]string{arg}, []string{"-"}, false)
+	if err != nil {
+		return err
+	}
+	if calls != nil {
+		return sendOnHost(ctx, c, calls, message)
+	}
+	session, found, err := c.FindOne(ctx, arg, discover.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	_ = c.ReportWarnings(found.Warnings) // the session is read again
+	ctx, end := Interruptible(ctx)
+	defer end()
+	endProgress := c.Progress("waiting until the session has read the message")
+	result, err := launch.SendMessage(ctx, c.Scanner, session, message, launch.SendOptions{Timeout: o.timeout, Host: launch.NewEnvironment(f.Environ, f.Adapters)})
+	endProgress()
+	if err != nil {
+		return sendError(arg, session, err)
+	}
+	if err := printResult(c, sendResultObject(result)); err != nil {
+		return err
+	}
+	return sendResultError(ctx, result, o)
+}
+
+// sendOnHost gives the message to a session of another machine, whose agentctl reads it from stdin.
+func sendOnHost(ctx context.Context, c *Call, calls []HostCall, message string) error {
+	for i := range calls {
+		calls[i].Stdin = []byte(message)
+	}
+	ctx, end := Interruptible(ctx)
+	defer end()
+	endProgress := c.Progress("waiting until the session has read the message")
+	defer endProgress()
+	return EachHost(ctx, c.Factory, calls, func(r object.SendResult) error {
+		endProgress()
+		return printResult(c, r)
+	})
+}
+
+func sendResultObject(r launch.SendResult) object.SendResult {
+	out := object.SendResult{Result: string(r.Delivery), Refusal: r.Refusal, Session: object.NewSession(r.Session)}
+	if r.Message != nil {
+		m := object.NewMessage(*r.Message, r.Session)
+		out.Message = &m
+	}
+	return out
+}
+
+// printResult prints what became of a message that was accepted. Of one that is not delivered, the error says it.
+func printResult(c *Call, r object.SendResult) error {
+	switch {
+	case c.Quiet:
+		return nil
+	case c.JSON:
+		return render.JSONLine(c.Stdout, r)
+	case r.Result != string(launch.Delivered):
+		return nil
+	}
+	_, err := fmt.Fprintf(c.Stdout, "%s  delivered\n", render.Sanitize(r.Session.Name()))
+	return err
+}
+
+// readMessage returns the message of the argument, or of stdin.
+func readMessage(ctx context.Context, f Factory, text string) (string, error) {
+	if text == "-" {
+		read, err := fsread.ReadStream(ctx, readLimit, func() (io.ReadCloser, error) { return io.NopCloser(f.Stdin), nil })
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case errors.Is(err, fsread.ErrTooLarge):
+			return "", UsageError("send", "the message on stdin has more than %d MiB: give a shorter one", readLimit>>20)
+		case err != nil:
+			return "", fmt.Errorf("reading the message from stdin: %w", err)
+		}
+		text = string(read)
+	}
+	message, err := launch.CheckMessage(text)
+	if err != nil {
+		return message, UsageError("send", "%v", err)
+	}
+	return message, nil
+}
+
+// sendError returns the error of a message that was not accepted.
+func sendError(arg string, s discover.Session, err error) error {
+	var (
+		stopped  *launch.StoppedError
+		unclear  *launch.UnclearError
+		rejected *launch.RejectedError
+	)
+	text := fmt.Sprintf("%s: %s", DescribeSession(s), render.Sanitize(ErrorText(err)))
+	switch {
+	case errors.As(err, &stopped):
+		return ConflictError(fmt.Sprintf("%s: %v", DescribeSession(stopped.Session), err), "agentctl resume "+render.Sanitize(arg)+" TEXT")
+	case errors.As(err, &unclear), errors.Is(err, launch.ErrUnreachable):
+		return ConflictError(text, "")
+	case errors.As(err, &rejected) && errors.Is(err, context.DeadlineExceeded):
+		return TimeoutError(text, "")
+	case errors.As(err, &rejected):
+		return errors.New(text)
+	}
+	return err
+}
+
+// sendResultError returns the error of a message that was accepted.
+func sendResultError(ctx context.Context, r launch.SendResult, o *sendOptions) error {
+	name := DescribeSession(r.Session)
+	switch r.Delivery {
+	case launch.Delivered:
+		return nil
+	case launch.Lost:
+		if r.Refusal != "" {
+			return fmt.Errorf("%s has ended before it read the message: %s", name, render.Sanitize(r.Refusal))
+		}
+		return fmt.Errorf("%s has ended before it read the message: the message was not delivered", name)
+	case launch.Dropped:
+		return fmt.Errorf("%s has dropped the message: %s", name, render.Sanitize(r.Refusal))
+	case launch.DeliveryUnknown:
+		return fmt.Errorf("%s: the message was handed over, and whether the session has read it is not known: %w", name, r.Err)
+	case launch.Accepted:
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	text := fmt.Sprintf("%s: the message was handed over, and not read within %s", name, o.timeout)
+	switch {
+	case r.Refusal != "":
+		text += ": " + render.Sanitize(r.Refusal)
+	case r.Session.Status == discover.Waiting && r.Session.WaitingFor != "":
+		text += ": the session is waiting for its user (" + render.Sanitize(r.Session.WaitingFor) + ")"
+		obj := object.NewSession(r.Session)
+		if on := render.WaitingOnText(&obj); on != "" {
+			text += ": " + on
+		}
+	}
+	return TimeoutError(text, "it may still be read; agentctl logs -f shows when")
+}

@@ -1,0 +1,24 @@
+// Package skill is the command skill.
+package cli
+
+import (
+	_ "embed" // for go:embed
+	"io"
+
+	"github.com/urfave/cli/v2"
+)
+
+//go:embed SKILL.md
+var text string
+
+func skillCommand(f Factory) *cli.Command {
+	return &cli.Command{
+		Usage:              "print a SKILL.md by which an agent learns to use agentctl",
+		UsageText:          "agentctl skill",
+		CustomHelpTemplate: HelpTemplate("agentctl skill", "agentctl skill > ~/.agents/skills/agentctl/SKILL.md"),
+		Action: func(*cli.Context) error {
+			_, err := io.WriteString(f.Stdout, text)
+			return err
+		},
+	}
+}

@@ -1,0 +1,107 @@
+// Package status is the command status.
+package cli
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+)
+
+type statusOptions struct {
+	CommonFlags
+	explain, alive bool
+}
+
+func statusCommand(f Factory) *cli.Command {
+	o := &statusOptions{}
+	return &cli.Command{
+		Usage:     "show one session in full",
+		UsageText: "agentctl status [FLAGS] ID",
+		Description: "ID is a full ID or a unique prefix of one. If several sessions have one ID, ID@DIR selects one by its project\n" +
+			"directory or its agent's home. pid:N selects the session or sessions of a process.",
+		ArgsUsage: "ID",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "explain", Usage: "also show every piece of evidence considered, and the reason for the status", Destination: &o.explain},
+			&cli.BoolFlag{Name: "alive", Usage: "print nothing; exit 0 if it is live, 8 if it is stopped, 6 if that is not known", Destination: &o.alive},
+			AdapterFlag(&o.AdapterNames),
+			FormatFlag(&o.Format, SessionTemplate),
+			JSONFlag(&o.JSON),
+			NoColorFlag(&o.NoColor),
+		},
+		CustomHelpTemplate: HelpTemplate("agentctl status 88d1d394", "agentctl status pid:4711 --explain", "agentctl status 88d1d394 --alive"),
+		Action: WithArgument("the ID of a session", func(ctx context.Context, arg string) error {
+			if o.alive && o.explain {
+				return UsageError("status", "--alive prints nothing, so there is nothing to explain")
+			}
+			return runStatus(ctx, f, arg, o)
+		}),
+	}
+}
+
+func runStatus(ctx context.Context, f Factory, arg string, o *statusOptions) error {
+	c, err := f.NewCall("status", &o.CommonFlags, object.Session{})
+	if err != nil {
+		return err
+	}
+	calls, err := c.Calls([]string{arg}, nil, true)
+	if err != nil {
+		return err
+	}
+	if o.alive && calls == nil {
+		r, err := c.Find(ctx, arg, discover.ReadOptions{})
+		if err != nil {
+			return err
+		}
+		return alive(f, r)
+	}
+	sessions, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Session, []*discover.Warning, error) {
+		return statusLocalSessions(ctx, c, arg, o.explain)
+	})
+	if err != nil {
+		return err
+	}
+	if !o.alive {
+		if err := c.Show(sessions); err != nil {
+			return err
+		}
+	}
+	return after()
+}
+
+// statusLocalSessions returns the sessions of this machine that an argument means, with all that is known of them.
+func statusLocalSessions(ctx context.Context, c *Call, arg string, explain bool) ([]object.Session, []*discover.Warning, error) {
+	r, err := c.Find(ctx, arg, discover.ReadOptions{Full: true, Tokens: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	working, done := c.StartWork(ctx, "reading the processes of "+render.Sanitize(arg))
+	defer done()
+	sessions, unanswered := c.SessionsWithResources(working, c.Scanner, r)
+	unanswered = append(unanswered, addOrphans(working, c, r, sessions)...)
+	for i, s := range r.Sessions {
+		if explain {
+			sessions[i].Explain = object.Explain(s)
+		}
+	}
+	return sessions, append(r.Warnings, unanswered...), working.Err()
+}
+
+// alive answers by the exit code. An unknown status is neither yes nor no.
+func alive(f Factory, r discover.Result) error {
+	_ = f.ReportWarnings(r.Warnings) // of what was left out; the answer is the exit code
+	answer := ErrNo
+	for _, s := range r.Sessions {
+		switch s.Status {
+		case discover.Stopped:
+		case discover.Unknown:
+			answer = ErrPartial
+		default:
+			return nil
+		}
+	}
+	return answer
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestStopOrphansAsks(t *testing.T) {
+	for _, tc := range []struct {
+		args string
+		exit int
+		says string // on stderr
+	}{
+		{"list --orphans --all", 2, "--orphans and --all cannot be used together"},
+		{"list --orphans --cwd .", 2, "--orphans and --cwd cannot be used together"},
+		{"list --orphans -q --json", 2, "--json and --quiet cannot be used together"},
+		{"list --orphans --adapter nobody", 2, "nobody"},
+		{"stop --orphans aaaaaaaa-2", 2, "--orphans takes no IDs"},
+		{"stop --orphans --all", 2, "--orphans takes no IDs"},
+		{"stop --orphans", 2, "need --yes"},
+		{"stop --orphans --adapter claude-code", 2, "need --yes"}, // though there is nothing to ask about today
+		{"stop --orphans --adapter claude-code --yes", 0, "no orphaned processes found"},
+		{"stop --orphans --dry-run", 0, ""},
+	} {
+		f, out := WithOrphans(t)
+		if got := Run(t.Context(), f, strings.Fields(tc.args)...); got != tc.exit || !strings.Contains(out.Stderr.String(), tc.says) {
+			t.Errorf("%s: exit %d, %s", tc.args, got, out.Stderr.String())
+		}
+	}
+	f, out := WithOrphans(t)
+	Run(t.Context(), f, "stop", "--orphans", "--dry-run")
+	if want := "aaaaaaaa-2  would be stopped (SIGTERM to pid 30, SIGTERM to pid 31)\n"; out.Stdout.String() != want {
+		t.Errorf("%s", out.Stdout.String())
+	}
+	out.Stdout.Reset()
+	Run(t.Context(), f, "stop", "--orphans", "--dry-run", "--json")
+	CheckSchema(t, "stops", out.Stdout.String())
+	f.Terminal, f.Stdin = true, strings.NewReader("n\n")
+	if got := Run(t.Context(), f, "stop", "--orphans"); got != 8 || !strings.Contains(out.Stderr.String(), "end these? [y/N] ") ||
+		!strings.Contains(out.Stderr.String(), "/opt/serve") {
+		t.Errorf("exit %d, %s", got, out.Stderr.String())
+	}
+}
+
+func TestStopIsAsked(t *testing.T) {
+	for _, tc := range []struct {
+		args string
+		exit int
+		says string // on stderr
+	}{
+		{"stop", 2, "needs the ID of a session, or a selection"},
+		{"stop --yes --adapter codex", 2, "needs the ID of a session, or a selection"},
+		{"stop aaaaaaaa-1 --all", 2, "cannot be used together"},
+		{"stop aaaaaaaa-1 --group g", 2, "cannot be used together"},
+		{"stop --all --quiet --json", 2, "cannot be used together"},
+		{"stop --all", 2, "need --yes"},
+		{"stop aaaaaaaa-1 --timeout 0s", 2, "flag --timeout: use a duration"},
+		{"stop aaaaaaaa-1 --timeout=-1s", 2, "flag --timeout: use a duration"},
+		{"stop --idle-for 0", 2, "--idle-for"},
+		{"stop --idle-for soon", 2, "soon"},
+		{"stop --cwd /nowhere/at/all", 2, "--cwd: "},
+		{"stop nothing", 3, "no such session: nothing"},
+		{"stop aaaaaaaa-1 nothing", 3, "no such session: nothing"},
+		{"stop pid:11", 3, "no such session: process 11"},
+		{"stop aaaaaaaa", 4, "aaaaaaaa-1 codex running"},
+		{"stop aaaaaaaa-2", 0, ""},
+		{"stop aaaaaaaa-2 cccccccc@/w/a aaaaaaaa-2 --json", 0, ""},
+		{"stop --all --group none", 2, "need --yes"}, // though there is nothing to ask about today
+		{"stop --all --group none --yes", 0, "no live session matches"},
+		{"stop --all --group none --yes -q", 0, ""},
+	} {
+		f, out := testFactory(t)
+		if got := Run(t.Context(), f, strings.Fields(tc.args)...); got != tc.exit {
+			t.Errorf("%s: exit %d, want %d; %s", tc.args, got, tc.exit, out.Stderr.String())
+		}
+		if stderr := out.Stderr.String(); tc.says == "" && stderr != "" || !strings.Contains(stderr, tc.says) {
+			t.Errorf("%s: stderr %q, want %q", tc.args, stderr, tc.says)
+		}
+	}
+}
+
+// The session that the command runs inside of is that of process 10.
+func TestStopSelects(t *testing.T) {
+	for args, want := range map[string]string{
+		"--all":                                 "pid:20",
+		"--older-than 59m":                      "pid:20",
+		"--older-than 61m":                      "",
+		"--all --adapter codex":                 "",
+		"--all --adapter claude-code":           "pid:20",
+		"--idle-for 1m":                         "",
+		"aaaaaaaa-1":                            "aaaaaaaa-1",
+		"pid:10 aaaaaaaa-1 aaaaaaaa-1":          "aaaaaaaa-1",
+		"aaaaaaaa-1 pid:20 --adapter codex":     "not found",
+		"aaaaaaaa-1 pid:20 aaaaaaaa-2 pid:20":   "aaaaaaaa-1 pid:20 aaaaaaaa-2",
+		"--older-than 1m --all --group nothing": "",
+	} {
+		f, out := testFactory(t)
+		exit := Run(t.Context(), f, append([]string{"stop", "--dry-run"}, strings.Fields(args)...)...)
+		var got []string
+		for line := range strings.Lines(out.Stdout.String()) {
+			id, _, _ := strings.Cut(line, "  ")
+			got = append(got, id)
+		}
+		if exit == 3 {
+			got = []string{"not found"}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: exit %d, %q, want %q", args, exit, got, want)
+		}
+		if args == "--all" {
+			out.Stdout.Reset()
+			Run(t.Context(), f, "stop", "--dry-run", "--all", "--json")
+			CheckSchema(t, "stops", out.Stdout.String())
+		}
+	}
+}
+
+// On a terminal the sessions are shown before they are asked for.
+func TestStopAsks(t *testing.T) {
+	for answer, want := range map[string]int{"n\n": 8, "\n": 8, "": 8, "yes, all\n": 8, "y\n": 1, " YES\n": 1} {
+		f, out := testFactory(t)
+		f.Terminal, f.Stdin = true, strings.NewReader(answer)
+		if got := Run(t.Context(), f, "stop", "--all"); got != want {
+			t.Errorf("%q: exit %d, want %d; %s", answer, got, want, out.Stderr.String())
+		}
+		if !strings.Contains(out.Stderr.String(), "stop these? [y/N] ") || !strings.Contains(out.Stderr.String(), "claude-code") {
+			t.Errorf("%q: %s", answer, out.Stderr.String())
+		}
+		// The made-up process is in no real table: nothing was signalled, and it is there as before.
+		if done := strings.Contains(out.Stdout.String(), "still running"); done != (want == 1) {
+			t.Errorf("%q: %s", answer, out.Stdout.String())
+		}
+	}
+}

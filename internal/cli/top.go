@@ -1,0 +1,85 @@
+// Package top is the command top.
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/discover/watch"
+	"agentctl/internal/terminal"
+)
+
+// TopVerb runs one command line of this program, without the program's name, and returns its exit code.
+type TopVerb func(ctx context.Context, f Factory, args ...string) int
+
+type topOptions struct {
+	CommonFlags
+	scope Scope
+}
+
+// topCommand makes the command top. Its actions are commands of this program, which run calls.
+func topCommand(f Factory, run TopVerb) *cli.Command {
+	o := &topOptions{}
+	return &cli.Command{
+		Usage:     "show the live sessions full screen: move, filter, look into one, act on it",
+		UsageText: "agentctl top [FLAGS]",
+		Description: "The table is that of list, updated; the pane below or beside it is what another command prints of the\n" +
+			"selected session. Each action is a command of agentctl, whose command line is shown. ? lists the keys.",
+		Flags: slices.Concat([]cli.Flag{AdapterFlag(&o.AdapterNames)}, o.scope.Flags("only"), []cli.Flag{NoColorFlag(&o.NoColor)}),
+		CustomHelpTemplate: HelpTemplate(
+			"agentctl top", "agentctl top --cwd ~/src/api --no-color", "agentctl top --all-hosts",
+		),
+		Action: func(c *cli.Context) error { return topShow(c, f, o, run) },
+	}
+}
+
+func topShow(c *cli.Context, f Factory, o *topOptions, run TopVerb) error {
+	in, out, ok := Terminal(f)
+	if !ok {
+		return NewUsageError("top needs a terminal that can be redrawn", "agentctl list prints the sessions once; agentctl list --watch needs no keys but q")
+	}
+	call, err := f.NewCall("top", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(c.Context)
+	defer stop()
+	table := NewTable()
+	if err := topFill(ctx, call, table, o); err != nil {
+		return err
+	}
+	m := newModel(call, table)
+	m.runner = runner{verb: run, factory: f, arguments: flagsOf(c, "home", "all-users"), hosts: flagsOf(c, "host", "all-hosts"), colorless: o.NoColor}
+	beside := startBackground(ctx, m, table)
+	screen := terminal.Screen{In: in, Out: out, Changed: m.changed.c, Interval: drawInterval, Frame: m.frame, Typed: m.typed}
+	err = screen.Show(ctx)
+	stop()
+	beside.wait()
+	return table.Finish(f, err)
+}
+
+// topFill has the table updated by this machine or by others.
+func topFill(ctx context.Context, c *Call, table *Table, o *topOptions) error {
+	newWatcher := func() (*watch.Watcher, error) {
+		match, err := o.scope.Match("top")
+		if err != nil {
+			return nil, err
+		}
+		return watch.NewFilterWatcher(c.Scanner, discover.SessionFilter{Agents: c.Agents, WaitingFirst: true, Condition: match}), nil
+	}
+	return table.Follow(ctx, c, newWatcher, func(call HostCall) HostCall { return call.As("list").With("--watch") })
+}
+
+// flagsOf are the flags of top with a value or none, of those named, as arguments of another command.
+func flagsOf(c *cli.Context, list, boolean string) (args []string) {
+	for _, value := range c.StringSlice(list) {
+		args = append(args, "--"+list, value)
+	}
+	if c.Bool(boolean) {
+		args = append(args, "--"+boolean)
+	}
+	return args
+}

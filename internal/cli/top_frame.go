@@ -1,0 +1,277 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+)
+
+const (
+	// besideWidth is the least width of a screen that has the pane beside the table.
+	besideWidth = 170
+	// leastSplit is the least number of lines that table and pane share. The table has half of them at most; two fifths if there are
+	// roomy lines or more.
+	leastSplit, roomy = 6, 24
+	// limitsHeight is the least height of a screen that shows limits in the header.
+	limitsHeight = 20
+	// leastWidth and leastHeight are the size from which on all parts of the screen have room.
+	leastWidth, leastHeight = 60, 15
+)
+
+// frame returns the lines of the screen.
+func (m *topModel) frame(columns, rows int) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.update()
+	style := m.call.Style
+	style.Width, style.Now = columns, m.call.Now()
+	head, foot := m.header(style, rows), m.footer(columns, rows)
+	body := max(0, rows-len(head)-1)
+	var lines []string
+	switch pane := m.open != "" || len(m.reports) > 0; {
+	case m.help:
+		lines = helpLines(columns, body)
+	case !pane:
+		lines = m.tableLines(style, body)
+	case columns >= besideWidth:
+		left := columns * 3 / 5
+		right := columns - left - 3 // " │ "
+		style.Width = left
+		table, beside := m.tableLines(style, body), m.paneLines(right, body)
+		for i := range body {
+			lines = append(lines, render.FitLine(at(table, i), left)+" │ "+at(beside, i))
+		}
+	case body < leastSplit:
+		lines = m.paneLines(columns, body)
+	default:
+		most := body - body/2
+		if body >= roomy {
+			most = body - body*3/5
+		}
+		lines = m.tableLines(style, most)
+		lines = append(lines, m.paneLines(columns, body-len(lines))...)
+	}
+	for len(lines) < body {
+		lines = append(lines, "")
+	}
+	lines = slices.Concat(head, lines[:body], []string{foot})
+	for i := range lines {
+		lines[i] = strings.TrimRight(render.FitLine(lines[i], columns), " ")
+	}
+	return lines[:min(len(lines), rows)]
+}
+
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return ""
+}
+
+// header has the totals, the most important first, and where there is room, the limits of the agents' providers.
+func (m *topModel) header(style render.TextOptions, rows int) []string {
+	sessions := make([]object.Session, len(m.rows))
+	rate, cpu, measured := 0.0, 0.0, true
+	for i, r := range m.rows {
+		sessions[i] = r.s
+		measured = measured && isHere(r.s.Host)
+		rate, cpu = rate+max(0, value(r.load.TokenRate)), cpu+max(0, value(r.load.CPU))
+	}
+	parts := []string{render.StatusSummary(sessions)}
+	if !m.known {
+		parts = []string{"reading …"}
+	}
+	if m.paused {
+		parts = append(parts, "PAUSED")
+	}
+	if m.filter != "" {
+		parts = append(parts, "filter: "+render.Sanitize(m.filter))
+	}
+	if n := len(m.marked); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d marked", n))
+	}
+	if m.order > 0 {
+		parts = append(parts, "by "+orders()[m.order].name)
+	}
+	if measured { // the totals of all rows are known
+		parts = append(parts, fmt.Sprintf("%.0f%% cpu", cpu), render.Thousands(int64(rate))+" tokens/min")
+	}
+	parts = append(parts, style.Now.Format("15:04:05"))
+	line := parts[0]
+	for _, part := range parts[1:] {
+		if longer := line + "  ·  " + part; render.DisplayWidth(longer) <= style.Width {
+			line = longer
+		}
+	}
+	lines := []string{line}
+	const most = 2
+	if limits := style.Limits(sessions); rows >= limitsHeight {
+		lines = append(lines, limits[:min(len(limits), most)]...)
+	}
+	if len(m.warnings) > 0 && rows >= leastHeight {
+		lines = append(lines, render.WarningLine(m.warnings))
+	}
+	return lines
+}
+
+// footer has the prompt, a notice, that the screen is too small, or the keys.
+func (m *topModel) footer(columns, rows int) string {
+	switch {
+	case m.prompt != nil && m.prompt.label != "":
+		return promptLine(m.prompt, columns)
+	case m.notice != "":
+		return m.notice
+	case columns < leastWidth || rows < leastHeight:
+		return fmt.Sprintf("%d×%d is too small: top needs %d×%d", columns, rows, leastWidth, leastHeight)
+	}
+	var keys []string
+	for _, b := range bindings() {
+		if b.footer {
+			keys = append(keys, b.shown+" "+b.name)
+		}
+	}
+	const gap = "  "
+	for len(keys) > 1 && render.DisplayWidth(strings.Join(keys, gap)) > columns {
+		keys = keys[1:] // ? and q are the last
+	}
+	return strings.Join(keys, gap)
+}
+
+// promptLine has the label, what is typed, and a cursor. Of what is typed it shows the end if it is too long. The label has half of the
+// line at most, that of a question all of it, and keeps its end.
+func promptLine(p *prompt, columns int) string {
+	const cursor, end = "▏", ": "
+	room, suffix := columns/2, end
+	if p.confirm {
+		room, suffix = columns-1, confirmation
+	}
+	label := render.Truncate(strings.TrimSuffix(p.label, suffix), max(1, room-len(suffix))) + suffix
+	text := render.Sanitize(string(p.text))
+	if strings.HasSuffix(string(p.text), " ") {
+		text += " "
+	}
+	for text != "" && render.DisplayWidth(label+text+cursor) > columns {
+		text = string([]rune(text)[1:])
+	}
+	return label + text + cursor
+}
+
+// tableLines are the header of the table and the rows around the selected one.
+func (m *topModel) tableLines(style render.TextOptions, height int) []string {
+	if len(m.rows) == 0 {
+		switch {
+		case !m.known:
+			return nil
+		case m.filter != "":
+			return []string{"no session has these words; Esc removes the filter"}
+		case len(m.warnings) > 0:
+			return []string{"no live session is known"}
+		}
+		return []string{"no live sessions; agentctl list -a shows stopped ones too"}
+	}
+	room := max(1, height-1)
+	m.page = room
+	i := max(0, m.index())
+	m.first = min(max(m.first, i-room+1), i, max(0, len(m.rows)-room))
+	m.first = max(m.first, 0)
+	sessions, loads := make([]object.Session, len(m.rows)), make([]render.Load, len(m.rows))
+	for n, r := range m.rows {
+		sessions[n], loads[n] = r.s, r.load
+		loads[n].Selected, loads[n].Marked = n == i, m.marked[r.key]
+	}
+	var b strings.Builder
+	_ = render.TopTable(&b, sessions, loads, orders()[m.order].column, style) // a builder returns no error
+	all := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	if style.Color {
+		all[i+1] = "\x1b[7m" + render.FitLine(render.WithoutColor(all[i+1]), style.Width) + "\x1b[0m"
+	}
+	lines := append(all[:1:1], all[1+m.first:min(len(all), 1+m.first+room)]...)
+	return lines[:min(len(lines), height)]
+}
+
+// paneLines are the title of the pane and a part of its content.
+func (m *topModel) paneLines(width, height int) []string {
+	title, lines, v := m.paneContent(width)
+	room := max(1, height-1)
+	m.paneRoom = room
+	start := 0
+	if v.begin != nil {
+		start = max(0, slices.IndexFunc(lines, func(line string) bool { return v.begin(render.WithoutColor(line)) }))
+	}
+	if v.newestLast {
+		start = max(0, len(lines)-room)
+	}
+	last := max(0, len(lines)-room)
+	m.scroll = min(max(m.scroll, -start), max(0, last-start))
+	start = min(max(0, start+m.scroll), max(last, start))
+	more := ""
+	if n := len(lines) - start - room; n > 0 {
+		more = fmt.Sprintf(" %d more ──", n)
+	}
+	out := []string{rule(title, more, width)}
+	for _, line := range lines[start:min(len(lines), start+room)] {
+		out = append(out, render.FitLine(line, width))
+	}
+	return out
+}
+
+// rule is the line above a pane, with its title, and a text at its end.
+func rule(title, end string, width int) string {
+	text := render.Truncate("── "+title, max(0, width-1-render.DisplayWidth(end))) + " "
+	return text + strings.Repeat("─", max(0, width-render.DisplayWidth(text+end))) + end
+}
+
+func (m *topModel) paneContent(width int) (title string, lines []string, v view) {
+	if len(m.reports) > 0 {
+		v.newestLast = true
+		for i, r := range m.reports {
+			if i > 0 {
+				lines = append(lines, "")
+			}
+			if len(m.reports) > 1 {
+				lines = append(lines, render.WrapPlain("$ "+r.commandLine, width)...)
+			}
+			for _, line := range r.lines {
+				lines = append(lines, render.WrapPlain(render.WithoutColor(line), width)...)
+			}
+			if r.running {
+				lines = append(lines, "running …")
+			}
+		}
+		return "$ " + m.reports[len(m.reports)-1].commandLine, lines, v
+	}
+	all := views()
+	v = all[slices.IndexFunc(all, func(v view) bool { return v.name == m.open })]
+	i := m.index()
+	if i < 0 && !v.general {
+		return v.name, []string{"no session is selected"}, v
+	}
+	c := content{view: v.name, width: width}
+	var about subject
+	if i >= 0 {
+		s := m.rows[i].s
+		about = subject{m.arguments(m.rows[i : i+1])[0], s.CWD, m.rows[i].key.host}
+		if !v.general {
+			c.state = fmt.Sprint(s.Status, s.WaitingFor, render.WaitingOnText(&s), s.LastActivityAt)
+		}
+	}
+	c.commands = v.commands(about)
+	if v.general {
+		for n := range c.commands {
+			c.commands[n] = append(c.commands[n], m.runner.hosts...)
+		}
+	}
+	printed, known := m.pane.want(c, cmp.Or(v.interval, time.Minute), time.Now())
+	if !known {
+		printed = []string{"reading …"}
+	}
+	for _, line := range printed {
+		lines = append(lines, render.WrapPlain(line, width)...)
+	}
+	return v.name + ": $ " + m.runner.commandLine(c.commands[0]), lines, v
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"slices"
+
+	"agentctl/internal/terminal"
+)
+
+// binding is what a key does.
+type binding struct {
+	keys []terminal.Key
+	// shown are the keys for people; those with "" are shown with the binding before.
+	shown string
+	// name says in one or two words what they do, long in a sentence.
+	name, long string
+	// footer: the binding is in the last line of the screen.
+	footer bool
+	do     func(*topModel) terminal.Request
+}
+
+// bindings are all keys, in the order of the help.
+func bindings() []binding {
+	simple := func(do func(*topModel)) func(*topModel) terminal.Request {
+		return func(m *topModel) terminal.Request { do(m); return terminal.Request{} }
+	}
+	keys := func(k ...terminal.Key) []terminal.Key { return k }
+	list := []binding{
+		{keys(terminal.Up, 'k'), "↑ ↓ j k", "select", "select a row", false, simple(func(m *topModel) { m.move(-1) })},
+		{keys(terminal.Down, 'j'), "", "", "", false, simple(func(m *topModel) { m.move(1) })},
+		{keys(terminal.Home, 'g'), "g G", "first, last", "select the first row, the last row; also Home, End", false, simple(func(m *topModel) { m.move(-len(m.rows)) })},
+		{keys(terminal.End, 'G'), "", "", "", false, simple(func(m *topModel) { m.move(len(m.rows)) })},
+		{keys(terminal.PageUp, 'b'-'a'+1), "^B ^F", "scroll", "scroll the pane; without one, the table; also PgUp, PgDn", false, simple(func(m *topModel) { m.scrollBy(-1) })},
+		{keys(terminal.PageDown, 'f'-'a'+1), "", "", "", false, simple(func(m *topModel) { m.scrollBy(1) })},
+		{keys(' '), "space", "mark", "mark the row, or unmark it: m and K are about all marked rows", false, simple((*topModel).mark)},
+		{keys('/'), "/", "filter", "show only rows that have these words", true, simple((*topModel).askFilter)},
+		{keys('s'), "s", "sort", "sort by another column", true, simple((*topModel).nextOrder)},
+		{keys('p'), "p", "pause", "pause: the table stays as it is", false, simple(func(m *topModel) { m.paused = !m.paused })},
+	}
+	for _, v := range views() {
+		b := binding{keys(terminal.Key(v.key[0])), v.key, v.name, v.long, false, simple(func(m *topModel) { m.toggle(v.name) })}
+		if v.key == "Enter" {
+			b.keys, b.footer = keys(terminal.Enter), true
+		}
+		list = append(list, b)
+	}
+	return append(list,
+		binding{keys('a'), "a", "attach", "attach to the session where it runs", true, (*topModel).attach},
+		binding{keys('m'), "m", "message", "send the session a message", true, simple((*topModel).askMessage)},
+		binding{keys('K'), "K", "stop", "stop the session; asks first", true, simple((*topModel).askStop)},
+		binding{keys(terminal.Escape), "Esc", "close", "close the pane; then remove the filter, then the marks", false, simple((*topModel).escape)},
+		binding{keys('?', 'h'), "?", "help", "show or hide the keys", true, simple(func(m *topModel) { m.help = !m.help })},
+		binding{keys('q', 'Q'), "q", "quit", "quit; also Ctrl-C", true, func(*topModel) terminal.Request { return terminal.Request{Quit: true} }},
+	)
+}
+
+func (m *topModel) typed(key terminal.Key) terminal.Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.notice = ""
+	if m.prompt != nil {
+		m.prompt.typed(m, key)
+		return terminal.Request{}
+	}
+	if key == terminal.PasteBegin {
+		m.prompt = &prompt{pasting: true} // what is pasted is no command
+		return terminal.Request{}
+	}
+	if m.help {
+		m.help = false
+		if slices.Contains([]terminal.Key{'?', 'h', ' ', terminal.Enter, terminal.Escape}, key) { // they close it; the others do what the help says
+			return terminal.Request{}
+		}
+	}
+	for _, b := range bindings() {
+		if slices.Contains(b.keys, key) {
+			return b.do(m)
+		}
+	}
+	return terminal.Request{}
+}
+
+func (m *topModel) mark() {
+	if m.index() < 0 {
+		return
+	}
+	if m.marked[m.selected] {
+		delete(m.marked, m.selected)
+	} else {
+		m.marked[m.selected] = true
+	}
+	m.move(1)
+}
+
+func (m *topModel) nextOrder() {
+	m.order = (m.order + 1) % len(orders())
+	m.notice = "sorted by " + orders()[m.order].name
+}
+
+// toggle shows a view in the pane, or closes the pane if it shows it.
+func (m *topModel) toggle(name string) {
+	m.scroll = 0
+	if m.reports = nil; m.open == name {
+		name = ""
+	}
+	m.open = name
+}
+
+// escape closes what was opened last.
+func (m *topModel) escape() {
+	switch {
+	case len(m.reports) > 0:
+		m.reports = nil
+	case m.open != "":
+		m.open = ""
+	case m.filter != "":
+		m.filter = ""
+	default:
+		clear(m.marked)
+	}
+}
+
+// scrollBy scrolls the pane, or else the table, by half of what is shown, on with 1 and back with -1.
+func (m *topModel) scrollBy(direction int) {
+	const half = 2
+	if m.open == "" && len(m.reports) == 0 {
+		m.move(direction * max(1, m.page/half))
+		return
+	}
+	m.scroll += direction * max(1, m.paneRoom/half)
+}

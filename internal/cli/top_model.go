@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+)
+
+// topModel is the state of the screen: what is shown, selected, marked and typed.
+type topModel struct {
+	call    *Call
+	table   *Table
+	sampler *sampler
+	pane    *pane
+	runner  runner
+	changed *topSignal
+	// ctx ends with the program; start runs a function beside the screen until then.
+	ctx   context.Context //nolint:containedctx // of the goroutines that keys start
+	start func(func())
+
+	mu       sync.Mutex
+	rows     []row
+	warnings []string
+	known    bool
+	paused   bool
+	selected topRowKey
+	marked   map[topRowKey]bool
+	order    int // of orders()
+	filter   string
+	first    int // the first row shown
+	page     int // how many rows were shown last
+	paneRoom int // how many lines of the pane's content were shown last
+
+	open string // the name of the view in the pane; "" for none
+	// reports are those of the commands that have acted since the pane had none that ran.
+	reports []*report
+	scroll  int // lines of the pane, from where it begins
+	help    bool
+	prompt  *prompt
+	notice  string // shown instead of the keys until the next key
+}
+
+// row is a session with what is measured of it.
+type row struct {
+	key  topRowKey
+	s    object.Session
+	load render.Load
+}
+
+func newModel(call *Call, table *Table) *topModel {
+	return &topModel{
+		call: call, table: table, sampler: newSampler(call, table), pane: newPane(), changed: newSignal(), marked: map[topRowKey]bool{},
+	}
+}
+
+// update takes the newest rows, unless it is paused. The selected row stays the selected one wherever it goes; if it is gone, the
+// one in its place is.
+func (m *topModel) update() {
+	if m.paused && m.known {
+		return
+	}
+	var sessions []object.Session
+	sessions, m.warnings, m.known = m.table.Sessions(m.call.Now())
+	at := m.index()
+	all := make([]row, 0, len(sessions))
+	for _, s := range sessions {
+		load := m.sampler.load(&s)
+		all = append(all, row{topKeyOf(&s), s, load})
+	}
+	for k := range m.marked {
+		if !slices.ContainsFunc(all, func(r row) bool { return r.key == k }) {
+			delete(m.marked, k)
+		}
+	}
+	m.rows = slices.DeleteFunc(all, func(r row) bool { return !matches(&r.s, m.filter) })
+	if by := orders()[m.order].compare; by != nil {
+		slices.SortStableFunc(m.rows, by)
+	}
+	if len(m.rows) > 0 && m.index() < 0 {
+		m.selected = m.rows[min(max(at, 0), len(m.rows)-1)].key
+	}
+}
+
+// index is that of the selected row; -1 if there is none.
+func (m *topModel) index() int {
+	return slices.IndexFunc(m.rows, func(r row) bool { return r.key == m.selected })
+}
+
+// move selects the row so many rows below.
+func (m *topModel) move(by int) {
+	if len(m.rows) > 0 {
+		m.selected = m.rows[min(max(m.index()+by, 0), len(m.rows)-1)].key
+	}
+}
+
+// targets are the rows that an action is about: the marked ones, else the selected one.
+func (m *topModel) targets() (list []row) {
+	for _, r := range m.rows {
+		if m.marked[r.key] {
+			list = append(list, r)
+		}
+	}
+	if i := m.index(); len(list) == 0 && i >= 0 {
+		list = m.rows[i : i+1]
+	}
+	return list
+}
+
+// arguments are those that mean the sessions of these rows alone: IDs, or pid:N of a session without one.
+func (m *topModel) arguments(rows []row) (args []string) {
+	all := make([]object.Session, len(m.rows))
+	for i, r := range m.rows {
+		all[i] = r.s
+	}
+	names := ArgumentsFor(all)
+	for _, r := range rows {
+		i := slices.IndexFunc(m.rows, func(o row) bool { return o.key == r.key })
+		if i < 0 || names[i] == "" {
+			args = append(args, r.s.Name())
+			continue
+		}
+		args = append(args, names[i])
+	}
+	return args
+}
+
+// matches reports whether a session has all words of a filter, in whatever case: in its agent, ID, status, directory, title,
+// prompt, model, branch, group, host, or in what it waits on.
+func matches(s *object.Session, filter string) bool {
+	text := strings.ToLower(strings.Join([]string{
+		s.Adapter, s.Name(), s.Status, s.WaitingFor, s.CWD, s.Title, s.Prompt, s.Model, s.Branch, s.Group, render.WaitingOnText(s), s.Host,
+	}, "\n"))
+	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}

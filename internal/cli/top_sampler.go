@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/ancestry"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+)
+
+// sampler measures what the rows use. Nothing of it is kept after the program ends.
+type sampler struct {
+	call  *Call
+	table *Table
+
+	// of the goroutine of run
+	trees           map[topRowKey][]ancestry.Node
+	treesOf         int
+	treesDue        time.Time
+	tokensOf        int
+	tokensDue       time.Time
+	changesDue      time.Time
+	changesAskedFor map[string]time.Time // by directory: the last activity there that git was asked after
+
+	mu      sync.Mutex
+	rows    map[topRowKey]*topSamples
+	details map[topRowKey]object.Session // with facts that take reading a whole transcript
+	changes map[string]*object.Changes
+}
+
+func newSampler(call *Call, table *Table) *sampler {
+	return &sampler{
+		call: call, table: table, changesAskedFor: map[string]time.Time{},
+		rows: map[topRowKey]*topSamples{}, details: map[topRowKey]object.Session{}, changes: map[string]*object.Changes{},
+	}
+}
+
+// run takes samples until ctx ends.
+func (s *sampler) run(ctx context.Context) {
+	tick := time.NewTicker(sampleInterval)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if last, updates := s.table.Last(); last.Table != nil { // it has none where only other machines are asked
+			s.sample(ctx, last, updates)
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+// sample takes one sample of each kind that is due, of the sessions of this machine. updates is the number of the result.
+func (s *sampler) sample(ctx context.Context, r discover.Result, updates int) {
+	now := time.Now()
+	if s.treesOf != updates && !now.Before(s.treesDue) {
+		s.buildTrees(r)
+		s.treesOf, s.treesDue = updates, time.Now().Add(treeShare*time.Since(now))
+		now = time.Now()
+	}
+	s.sampleProcesses()
+	if s.tokensOf != updates && !now.Before(s.tokensDue) {
+		s.tokensOf = updates
+		s.readDetails(ctx)
+		s.tokensDue = time.Now().Add(costShare * time.Since(now))
+	}
+	s.sampleTokens(r)
+	if !now.Before(s.changesDue) {
+		began := time.Now()
+		if s.readChanges(ctx, r) {
+			s.changesDue = time.Now().Add(max(changesInterval, costShare*time.Since(began)/10))
+		}
+	}
+}
+
+// buildTrees finds the processes of each session.
+func (s *sampler) buildTrees(r discover.Result) {
+	forest := ancestry.NewTrees(s.call.Scanner, r, r.Sessions)
+	s.trees = map[topRowKey][]ancestry.Node{}
+	for i := range r.Sessions {
+		s.trees[keyHere(&r.Sessions[i])] = forest.Tree(r.Sessions[i])
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gone := func(k topRowKey) bool { _, known := s.trees[k]; return !known }
+	maps.DeleteFunc(s.rows, func(k topRowKey, _ *topSamples) bool { return gone(k) })
+	maps.DeleteFunc(s.details, func(k topRowKey, _ object.Session) bool { return gone(k) })
+}
+
+// row returns the samples of a row. s.mu is held.
+func (s *sampler) row(k topRowKey) *topSamples {
+	if s.rows[k] == nil {
+		s.rows[k] = &topSamples{}
+	}
+	return s.rows[k]
+}
+
+// sampleProcesses reads what the processes of the trees use. Processes that run, or work for, other sessions count there.
+func (s *sampler) sampleProcesses() {
+	for key, tree := range s.trees {
+		used, memory, known := usageSample{}, int64(0), false
+		for _, node := range tree {
+			if len(node.Sessions) > 0 {
+				continue
+			}
+			if u, err := node.Usage(); err == nil {
+				used[node.ID], memory, known = u.CPU, memory+u.Memory, true
+			}
+		}
+		now := time.Now()
+		s.mu.Lock()
+		row := s.row(key)
+		if row.memory = nil; known {
+			row.memory = &memory
+			row.addCPU(now, used)
+		}
+		s.mu.Unlock()
+	}
+}
+
+// readDetails reads the live sessions with their tokens and limits.
+func (s *sampler) readDetails(ctx context.Context) {
+	r, err := s.call.Scanner.List(ctx, discover.SessionFilter{Agents: s.call.Agents, Tokens: true, Full: true})
+	if err != nil {
+		return // the watcher meets the same error, and reports it
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range r.Sessions {
+		s.details[keyHere(&r.Sessions[i])] = object.NewSession(r.Sessions[i])
+	}
+}
+
+// sampleTokens adds the known totals to the samples.
+func (s *sampler) sampleTokens(r discover.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	for i := range r.Sessions {
+		if r.Sessions[i].Status == discover.Stopped {
+			continue
+		}
+		key := keyHere(&r.Sessions[i])
+		if t := s.details[key].Tokens; t != nil {
+			s.row(key).addTokens(now, t.Total-t.CacheRead)
+		}
+	}
+}
+
+// readChanges asks git for the uncommitted changes in the directories in which something has happened, and reports whether
+// there was one.
+func (s *sampler) readChanges(ctx context.Context, r discover.Result) (asked bool) {
+	for _, session := range r.Sessions {
+		at, known := s.changesAskedFor[session.Dir]
+		if session.Dir == "" || session.Trust != discover.TrustOurs || known && !session.Updated.After(at) {
+			continue
+		}
+		asked, s.changesAskedFor[session.Dir] = true, session.Updated
+		changes, err := s.call.Changes(ctx, session.Dir)
+		if err != nil {
+			changes = nil // status says why
+		}
+		s.mu.Lock()
+		s.changes[session.Dir] = changes
+		s.mu.Unlock()
+	}
+	return asked
+}
+
+// load returns what is known of a row, and sets the tokens and limits of its session. Nothing is measured of a row of another machine.
+func (s *sampler) load(session *object.Session) render.Load {
+	if !isHere(session.Host) {
+		return render.Load{}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := topKeyOf(session)
+	if d, ok := s.details[key]; ok {
+		session.Tokens, session.Quotas = d.Tokens, d.Quotas
+	}
+	load := render.Load{Changes: s.changes[session.CWD]}
+	if row := s.rows[key]; row != nil && session.Status != string(discover.Stopped) {
+		load.CPU, load.CPUHistory, load.Memory = row.currentCPU(), row.cpu, row.memory
+		if load.TokenRate = row.tokenRate(); load.TokenRate != nil {
+			load.TokenHistory = row.perTick
+		}
+	}
+	return load
+}

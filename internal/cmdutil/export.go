@@ -1,5 +1,0 @@
-package cmdutil
-
-func ExportFormats() []string { return []string{"markdown", "json", "html"} }
-
-func ExportTools() []string { return []string{"none", "brief", "full"} }
