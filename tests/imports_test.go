@@ -85,27 +85,24 @@ func layers() []layer {
 		{"internal/config", []string{"discover/native/fsread", "internal/remote"}},
 		{"internal/remote", nil},
 		{"internal/webhook", nil},
-		{"internal/output", []string{"discover", "discover/search", "discover/watch", "proc", "proc/multiplexer"}},
-		{"internal/export", []string{"discover", "internal/output"}},
+		{"internal/object", []string{"discover", "discover/search", "discover/watch", "proc", "proc/multiplexer"}},
+		{"internal/render", []string{"discover", "internal/object"}},
+		{"internal/export", []string{"discover", "internal/object", "internal/render"}},
 		{"internal/redact", nil},
 		{"internal/terminal", nil},
-		{"internal/manual", []string{"docs", "internal/output"}},
+		{"internal/manual", []string{"docs", "internal/render"}},
 		{"docs", nil},
-		{"internal/cmd", []string{"internal/cmd/<verb>", "internal/cmdutil"}},
-		{"internal/cmd/<verb>", []string{
-			"discover", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/remote", "internal/manual", "internal/output", "internal/redact", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc", "proc/multiplexer",
+		{"internal/cli", []string{
+			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/config", "internal/export", "internal/manual", "internal/object", "internal/redact", "internal/remote", "internal/render", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc", "proc/multiplexer",
 		}},
-		{"internal/cmdutil", []string{
-			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/cmdutil", "internal/config", "internal/export", "internal/remote", "internal/output", "internal/redact", "internal/terminal", "launch", "lock", "proc", "proc/multiplexer",
-		}},
-		{".", []string{"internal/cmd", "internal/cmdutil"}},
+		{".", []string{"internal/cli"}},
 	}
 }
 
 // outside says which folders may import a module of others. What is not here may be imported anywhere.
 func outside() map[string][]string {
 	return map[string][]string{
-		"github.com/urfave/cli":         {"internal/cmd", "internal/cmd/<verb>", "internal/cmdutil"},
+		"github.com/urfave/cli":         {"internal/cli"},
 		"github.com/BurntSushi/toml":    {"internal/config", "lock"},
 		"github.com/ncruces/go-sqlite3": {"discover/native/sqlite"},
 		"github.com/klauspost/compress": {"discover/<agent>"},
@@ -132,8 +129,6 @@ func folder(name string) string {
 			return "discover/<agent>"
 		case path.Base(f) == "transcript" && path.Dir(path.Dir(f)) == "discover":
 			return "discover/<agent>/transcript"
-		case path.Dir(f) == "internal/cmd":
-			return "internal/cmd/<verb>"
 		}
 	}
 	return name
@@ -199,7 +194,7 @@ func TestFolders(t *testing.T) {
 		".": ".", "proc": "proc", "discover": "discover", "discover/native": "discover/native",
 		"discover/agents": "discover/agents", "discover/codex": "discover/<agent>", "discover/codex/x": "discover/<agent>",
 		"discover/codex/transcript": "discover/<agent>/transcript",
-		"discover/fourth":           "discover/<agent>", "launch/worktree": "launch", "internal/cmd": "internal/cmd", "internal/cmd/list": "internal/cmd/<verb>", "internal/new": "internal/new",
+		"discover/fourth":           "discover/<agent>", "launch/worktree": "launch", "internal/new": "internal/new",
 	} {
 		if got := folder(name); got != want {
 			t.Errorf("%s is in %s, want %s", name, got, want)

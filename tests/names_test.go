@@ -14,8 +14,8 @@ func TestAgentsAreNamedInTheirFoldersOnly(t *testing.T) {
 	folders := []string{"discover/agents/", "discover/claudecode/", "discover/codex/", "discover/opencode/", "tests/"}
 	// Texts for people, which nothing is decided by.
 	allowed := map[string]string{
-		"internal/cmd/launch/launch.go": "examples of command lines",
-		"internal/config/config.go":     "an example of a configuration",
+		"internal/cli/launch.go":    "examples of command lines",
+		"internal/config/config.go": "an example of a configuration",
 	}
 	agent := regexp.MustCompile(`(?i)claude|codex|opencode|opus|sonnet|haiku`)
 files:

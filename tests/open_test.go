@@ -13,7 +13,7 @@ import (
 func TestFilesAreOpenedInOnePlace(t *testing.T) {
 	// Functions that open or read by themselves, with the reason.
 	allowed := map[string]string{
-		"internal/cmdutil/agentrun/prompt.go:read":     "the user's own file, which may be a pipe; its reader is fsread.ReadStream",
+		"internal/cli/prompt.go:read":                  "the user's own file, which may be a pipe; its reader is fsread.ReadStream",
 		"internal/terminal/mode.go:Foreground":         "the terminal, to ask whose it is; nothing is read",
 		"launch/execute.go:openOutput":                 "made for writing, where the user says",
 		"launch/execute.go:stdinFile":                  "/dev/null",

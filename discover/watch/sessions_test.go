@@ -246,7 +246,7 @@ func TestWatcherKnowsWhenTurnsStarted(t *testing.T) {
 }
 
 // A turn begins in an idle terminal. Either its storage or its process shows that first (SEEN Claude Code 2.1.197 and 2.1.330); in
-// both orders, the first of the two is a change. TestUntilATurnBegins in internal/cmdutil/await shows that a wait then ends well.
+// both orders, the first of the two is a change. TestUntilATurnBegins in internal/cli shows that a wait then ends well.
 func TestABeginningTurnIsAChangeInBothOrders(t *testing.T) {
 	for name, first := range map[string]struct {
 		stored, shown discover.TurnState

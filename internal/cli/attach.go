@@ -1,4 +1,3 @@
-// Package attach is the command attach.
 package cli
 
 import (

@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -10,7 +12,9 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/config"
+	"agentctl/internal/object"
 	"agentctl/internal/render"
+	"agentctl/lock"
 )
 
 // Call is one run of a command that uses a scanner.
@@ -113,4 +117,185 @@ func OlderSessions(n int) string {
 		return "1 older session"
 	}
 	return render.Count(int64(n)) + " older sessions"
+}
+
+// Settings reads the configuration and the style of the output: flags override the environment, which overrides the file.
+// They are resolved here only.
+func (f Factory) Settings(noColor bool) (c config.Config, style render.TextOptions, err error) {
+	if c, err = config.Load(config.Path(f.Getenv), f.Getenv("HOME"), f.AgentNames()); err != nil {
+		return c, style, err
+	}
+	if c.Homes, err = f.Users.addHomes(f.Adapters, c.Homes); err != nil {
+		return c, style, err
+	}
+	style = render.TextOptions{Width: f.Width, Now: f.Now(), Home: f.Getenv("HOME"), MinShortID: f.shortID}
+	switch {
+	case noColor, f.Getenv("NO_COLOR") != "", f.Getenv("TERM") == "dumb":
+		c.Color = config.Never
+	case c.Color == config.Auto:
+		style.Color = f.Width > 0
+	default:
+		style.Color = c.Color == config.Always
+	}
+	return c, style, nil
+}
+
+// shortID is the least length of a prefix of an agent's ID.
+func (f Factory) shortID(agent, id string) int {
+	return discover.AdapterOf(f.Adapters, discover.Agent(agent)).ShortID(id)
+}
+
+// Calls returns what each host is asked that the flags or the IDs name, as [Factory.HostCalls] does; nil for this machine alone.
+func (c *Call) Calls(ids, rest []string, anyHost bool) ([]HostCall, error) {
+	if !c.OnHosts(ids...) {
+		return nil, nil
+	}
+	return c.HostCalls(c.Config, ids, rest, anyHost)
+}
+
+// Collect returns the objects of a command: those of this machine by local, or those of the calls, in the order of the hosts. Once they are
+// printed, after reports what could not be read, and returns the error of the command.
+func Collect[T any, P answer[T]](
+	ctx context.Context, c *Call, calls []HostCall, local func(context.Context) ([]T, []*discover.Warning, error),
+) (objects []T, after func() error, err error) {
+	if calls == nil {
+		objects, warnings, err := local(ctx)
+		return objects, func() error { return c.ReportWarnings(warnings) }, err
+	}
+	byHost := map[string][]T{}
+	failed := c.gather(ctx, calls, func(ctx context.Context) error {
+		return eachHost[T, P](ctx, c.Factory, calls, func(host string, obj T) error {
+			byHost[host] = append(byHost[host], obj)
+			return nil
+		})
+	})
+	for _, call := range calls {
+		objects = append(objects, byHost[call.Target.Name]...)
+	}
+	if failed != nil && len(objects) == 0 && !c.JSON {
+		return nil, nil, failed // that there are none is not known
+	}
+	return objects, func() error { return failed }, nil
+}
+
+// PrintSessions prints sessions as the flags say: as a JSON array, by --format, their names, or else by text.
+func (c *Call) PrintSessions(sessions []object.Session, text func() error) error {
+	switch {
+	case c.JSON:
+		return render.JSONArray(c.Stdout, sessions)
+	case c.Quiet:
+		return PrintEach(sessions, func(s object.Session) error {
+			_, err := fmt.Fprintln(c.Stdout, render.Sanitize(s.Name()))
+			return err
+		})
+	case c.Template != nil:
+		return PrintEach(sessions, func(s object.Session) error { return c.Template(c.Stdout, s) })
+	}
+	return text()
+}
+
+// PrintRows prints objects: as a JSON array, by --format, or as a table, which has no header if it has no rows.
+func PrintRows[T any](c *Call, rows []T, table func(io.Writer, []T, render.TextOptions) error) error {
+	switch {
+	case c.JSON:
+		return render.JSONArray(c.Stdout, rows)
+	case c.Template != nil:
+		return PrintEach(rows, func(row T) error { return c.Template(c.Stdout, row) })
+	case len(rows) == 0:
+		return nil
+	}
+	return table(c.Stdout, rows, c.Style)
+}
+
+// PrintEach prints each object, until an error.
+func PrintEach[T any](list []T, print func(T) error) error {
+	for _, obj := range list {
+		if err := print(obj); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// template is a function that prints objects of a type by the text of --format, nil if there is none. The word json asks for what
+// --json prints.
+func (f Factory) template(verb string, text *string, asJSON *bool, of any) (func(w io.Writer, obj any) error, error) {
+	switch {
+	case *text != "" && *asJSON:
+		return nil, UsageError(verb, "--json and --format cannot be used together")
+	case *text == formatJSON:
+		*text, *asJSON = "", true
+		return nil, nil
+	case *text == "":
+		return nil, nil
+	}
+	format, err := render.ParseFormat(*text, f.Now, of)
+	if err != nil {
+		return nil, UsageError(verb, "%v", err)
+	}
+	return func(w io.Writer, obj any) error {
+		err := format.Write(w, obj)
+		if bad, ok := errors.AsType[*render.FormatError](err); ok {
+			return UsageError(verb, "%v", bad)
+		}
+		return err
+	}, nil
+}
+
+// Show prints sessions in full: one, or all those of a process.
+func (c *Call) Show(sessions []object.Session) error {
+	for i := range sessions {
+		if i > 0 && !c.JSON && c.Template == nil {
+			fmt.Fprintln(c.Stdout)
+		}
+		var err error
+		switch {
+		case c.Template != nil:
+			err = c.Template(c.Stdout, sessions[i])
+		case c.JSON && len(sessions) > 1:
+			err = render.JSONLine(c.Stdout, sessions[i])
+		case c.JSON:
+			err = render.JSON(c.Stdout, sessions[i])
+		default:
+			err = render.Details(c.Stdout, &sessions[i], c.Style)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SessionObjects converts sessions to their JSON objects.
+func SessionObjects(sessions []discover.Session) []object.Session {
+	out := make([]object.Session, len(sessions))
+	for i, s := range sessions {
+		out[i] = object.NewSession(s)
+	}
+	return out
+}
+
+func (c *Call) PrintLocks(list []lock.Lock) error {
+	objects := make([]object.Lock, 0, len(list))
+	for _, l := range list {
+		objects = append(objects, lockObject(l))
+	}
+	return PrintRows(c, objects, render.LockTable)
+}
+
+func lockObject(l lock.Lock) object.Lock {
+	out := object.Lock{Directory: l.Dir, Kind: string(l.Kind), Since: object.Timestamp(l.Since())}
+	switch {
+	case l.Session != nil:
+		session := object.NewSession(*l.Session)
+		out.Adapter, out.SessionID, out.PID = session.Adapter, session.ID, session.PID
+		out.Status = session.Status
+	case len(l.Holders) > 0:
+		out.PID, out.LockedBy, out.Shared = l.Holders[0].ID.PID, l.Holders[0].Name, l.Shared
+	case l.Declared != nil && l.Declared.ReadErr != nil:
+		out.Reason = l.Declared.ReadErr.Error()
+	case l.Declared != nil:
+		out.LockedBy, out.Reason, out.Until = l.Declared.By, l.Declared.Reason, object.Timestamp(l.Declared.Until)
+	}
+	return out
 }

@@ -1,4 +1,3 @@
-// Package current is the command current.
 package cli
 
 import (

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -65,4 +68,72 @@ func SessionName(s discover.Session) string {
 		return fmt.Sprintf("%spid:%d", prefix, s.Processes[0].ID.PID)
 	}
 	return prefix + "-"
+}
+
+// titleShown bounds a candidate's title, in columns.
+const titleShown = 60
+
+// maxCandidates bounds the candidates that the error of an ambiguous ID shows. The scanner may return more: it adds all
+// live sessions.
+const maxCandidates = 10
+
+// AmbiguousOnHost is the error of an argument that means several sessions of another machine.
+func AmbiguousOnHost(arg string, sessions []object.Session) error {
+	var lines []string
+	for i, name := range ArgumentsFor(sessions) {
+		lines = append(lines, candidateText(&sessions[i], name))
+	}
+	text := (&discover.AmbiguousError{Arg: arg, Total: len(sessions)}).Error()
+	return &Failure{errorNamed("ambiguous"), text, strings.Join(lines, "\n"), sessions}
+}
+
+// ambiguousHint lists the candidates, one a line, each by an argument that means it alone.
+func ambiguousHint(e *discover.AmbiguousError) string {
+	var b bytes.Buffer
+	objects := SessionObjects(e.Candidates)
+	names, shown := ArgumentsFor(objects), objects[:min(len(objects), maxCandidates)]
+	for i := range shown {
+		fmt.Fprintln(&b, candidateText(&shown[i], names[i]))
+	}
+	if more := e.Total - len(shown); more > 0 {
+		fmt.Fprintf(&b, "and %d more\n", more)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// candidateText describes a session that an ID may mean, with the argument that means it alone.
+func candidateText(s *object.Session, argument string) string {
+	title := render.Truncate(render.Sanitize(cmp.Or(s.Title, s.Prompt)), titleShown)
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", render.Sanitize(argument), s.Adapter, s.Status, title))
+}
+
+// ArgumentsFor returns for each session an argument that means it: its ID; ID@DIR with the session's directory if several
+// have that ID; with the agent's home if they share the directory too, or the session's file if they share that. Before it is H: of a session on another host. It is ""
+// for a session without an ID.
+func ArgumentsFor(sessions []object.Session) []string {
+	ids, places, homes := map[string]int{}, map[string]int{}, map[string]int{}
+	name := (*object.Session).Name
+	for i := range sessions {
+		id := name(&sessions[i])
+		ids[id]++
+		places[id+"@"+sessions[i].CWD]++
+		homes[id+"@"+sessions[i].Home]++
+	}
+	names := make([]string, len(sessions))
+	for i := range sessions {
+		s := &sessions[i]
+		id := name(s)
+		switch place := id + "@" + s.CWD; {
+		case s.ID == nil:
+		case ids[id] == 1:
+			names[i] = id
+		case places[place] == 1:
+			names[i] = place
+		case homes[id+"@"+s.Home] == 1:
+			names[i] = id + "@" + s.Home
+		default:
+			names[i] = id + "@" + s.Path
+		}
+	}
+	return names
 }

@@ -1,4 +1,3 @@
-// Package doctor is the command doctor.
 package cli
 
 import (

@@ -1,4 +1,3 @@
-// Package du is the command du.
 package cli
 
 import (

@@ -1,12 +1,13 @@
-// Package events is the command events.
 package cli
 
 import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -15,6 +16,7 @@ import (
 	"agentctl/discover/watch"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
+	"agentctl/internal/webhook"
 )
 
 type eventsOptions struct {
@@ -162,4 +164,96 @@ func publish(ctx context.Context, out io.Writer, e object.Event, template func(i
 		o.offer(delivery{e, line.Bytes()})
 	}
 	return nil
+}
+
+// execute returns a function that runs a script for each event, in the current directory: the session's may be gone.
+func execute(f Factory, h Script) func(context.Context, delivery) error {
+	return func(ctx context.Context, d delivery) error {
+		s := d.event.Session
+		vars := append(SessionVars(s), "AGENTCTL_EVENT="+d.event.Type, "AGENTCTL_STATUS="+s.Status,
+			EnvVar("AGENTCTL_WAITING_ON", render.WaitingOnText(&s)))
+		return h.Shell(ctx, f, "", d.line, vars)
+	}
+}
+
+// poster returns a function that posts each event to the webhook; nil if there is none.
+func poster(f Factory, o *eventsOptions) (func(context.Context, delivery) error, error) {
+	if o.webhook == "" {
+		return nil, nil
+	}
+	if err := webhook.CheckURL(o.webhook); err != nil {
+		return nil, UsageError("events", "--webhook: %v", err)
+	}
+	w := webhook.Endpoint{URL: o.webhook, Secret: []byte(f.Getenv(o.secretEnv))}
+	return func(ctx context.Context, d delivery) error {
+		return webhook.Retry(ctx, func() error { return w.Post(ctx, d.event.Type, d.line) })
+	}, nil
+}
+
+// queueSize bounds the events that wait for delivery.
+const queueSize = 1000
+
+// delivery is an event with its line of JSON.
+type delivery struct {
+	event object.Event
+	line  []byte
+}
+
+// sink delivers events one after the other, in order, in a goroutine of its own, so that the caller never waits. Events
+// that the queue has no room for are lost, with a warning.
+type sink struct {
+	factory Factory
+	flag    string // names it in messages
+	deliver func(context.Context, delivery) error
+	queue   chan delivery
+	full    bool // the last one was lost
+	lost    int
+	cut     int // whose delivery was cut short
+	worker  sync.WaitGroup
+}
+
+// newSink makes a sink that delivers until ctx ends.
+func newSink(ctx context.Context, f Factory, flag string, deliver func(context.Context, delivery) error) *sink {
+	o := &sink{factory: f, flag: flag, deliver: deliver, queue: make(chan delivery, queueSize)}
+	o.worker.Go(func() {
+		for {
+			select {
+			case d := <-o.queue:
+				err := o.deliver(ctx, d)
+				if err != nil && ctx.Err() != nil {
+					o.cut++
+					return
+				}
+				if err != nil {
+					f.Warn(fmt.Sprintf("%s: %s of %s: %v", flag, d.event.Type, d.event.Session.Name(), err))
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return o
+}
+
+// offer queues an event, or loses it. It must be called by one goroutine only.
+func (o *sink) offer(d delivery) {
+	select {
+	case o.queue <- d:
+		o.full = false
+	default:
+		o.lost++
+		if !o.full {
+			o.full = true
+			o.factory.Warn(fmt.Sprintf("%s does not keep up: %d events wait, more are lost", o.flag, queueSize))
+		}
+	}
+}
+
+// end returns once nothing is delivered any more, and reports the events that were not; the sink's context must have
+// ended.
+func (o *sink) end() {
+	o.worker.Wait()
+	if n := o.lost + o.cut + len(o.queue); n > 0 {
+		o.factory.Warn(fmt.Sprintf("%s: %d events were not delivered", o.flag, n))
+	}
 }

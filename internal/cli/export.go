@@ -1,5 +1,204 @@
 package cli
 
+import (
+	"cmp"
+	"context"
+	"io"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/export"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+)
+
+type exportOptions struct {
+	CommonFlags
+	as, file, tools    string
+	children, noRedact bool
+}
+
+func exportCommand(f Factory) *cli.Command {
+	o := &exportOptions{}
+	return &cli.Command{
+		Usage:     "write sessions as Markdown, JSON or one HTML page, to read, keep or share",
+		UsageText: "agentctl export [FLAGS] ID…",
+		Description: "export writes what was said in a session, the oldest first. What has the shape of a key, a token or a password becomes\n" +
+			"[redacted]; look through an export before you publish it all the same.",
+		ArgsUsage: "ID…",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "as", Usage: "the `FORMAT`: markdown, json or html (default: by the name of the -o file, else markdown)", Destination: &o.as},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write `FILE` instead of stdout, readable for you only", Destination: &o.file},
+			&cli.StringFlag{Name: "tools", Usage: "the `LEVEL` of detail of tool calls: none, brief (name, summary, state) or full (default: brief in Markdown, else full)", Destination: &o.tools},
+			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
+			&cli.BoolFlag{Name: "no-redact", Usage: "leave keys, tokens and passwords in", Destination: &o.noRedact},
+			AdapterFlag(&o.AdapterNames),
+			&cli.BoolFlag{Name: "json", Usage: "is --as json, also for errors on stderr", Destination: &o.JSON},
+		},
+		CustomHelpTemplate: HelpTemplate(
+			"agentctl export 88d1d394 > session.md", "agentctl export -o session.html --children devbox:88d1d394", "agentctl export 88d1d394 --json | jq -r '.messages[].text'",
+		),
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			if len(args) == 0 {
+				return UsageError("export", "export needs the ID of a session")
+			}
+			if err := o.complete(); err != nil {
+				return err
+			}
+			return runExport(c.Context, f, args, o)
+		},
+	}
+}
+
+// The formats.
+const (
+	asMarkdown = "markdown"
+	asJSON     = "json"
+	asHTML     = "html"
+)
+
+// complete checks the flags and sets the defaults that depend on others.
+func (o *exportOptions) complete() error {
+	if o.JSON && o.as != "" && o.as != asJSON {
+		return UsageError("export", "--json and --as %s cannot be used together", o.as)
+	}
+	if o.JSON {
+		o.as = asJSON
+	}
+	if o.as == "" {
+		o.as = formatOf(o.file)
+	}
+	if !slices.Contains(ExportFormats(), o.as) {
+		return UnknownWord("format", o.as, ExportFormats())
+	}
+	if o.tools == "" {
+		o.tools = toolsFull
+		if o.as == asMarkdown {
+			o.tools = toolsBrief
+		}
+	}
+	if !slices.Contains(ExportTools(), o.tools) {
+		return UnknownWord("value of --tools", o.tools, ExportTools())
+	}
+	return nil
+}
+
+// formatOf is the format that the name of a file stands for.
+func formatOf(file string) string {
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".json":
+		return asJSON
+	case ".html", ".htm":
+		return asHTML
+	}
+	return asMarkdown
+}
+
+func runExport(ctx context.Context, f Factory, args []string, o *exportOptions) error {
+	c, err := f.NewCall("export", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	if f.OnHosts(args...) {
+		return exportRunHosts(ctx, c, args, o)
+	}
+	exports, warnings, err := gather(ctx, c, args, o)
+	if err != nil {
+		_ = f.ReportWarnings(warnings) // they may be the reason
+		return err
+	}
+	if err := write(ctx, c, exports, o); err != nil {
+		return err
+	}
+	return f.ReportWarnings(warnings)
+}
+
+// write writes the exports to the file or stdout, and says which have no messages.
+func write(ctx context.Context, c *Call, exports []object.Export, o *exportOptions) (err error) {
+	if o.file != "" && o.file != "-" {
+		working, done := c.StartWork(ctx, "writing "+render.Sanitize(o.file))
+		err = writeFile(working, o.file, func(w io.Writer) error { return writeAs(w, exports, o.as) })
+		done()
+	} else {
+		err = writeAs(c.Stdout, exports, o.as)
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range exports {
+		if len(e.Messages) == 0 && len(e.Missing) == 0 {
+			name := "the session"
+			if e.Session.ID != nil {
+				name = object.HostPrefix(e.Session.Host) + *e.Session.ID
+			}
+			c.Report.Note(name + " has no messages")
+		}
+	}
+	return nil
+}
+
+func gather(ctx context.Context, c *Call, args []string, o *exportOptions) ([]object.Export, []*discover.Warning, error) {
+	working, done := c.StartWork(ctx, "reading "+render.Sanitize(strings.Join(args, " ")))
+	defer done()
+	found, err := c.FindAll(working, args)
+	if err == nil && o.file != "" {
+		err = checkTarget(working, c, o.file, found.Sessions)
+	}
+	r := newReader(c, o)
+	var exports []object.Export
+	if r.warnings = found.Warnings; err == nil {
+		exports, err = r.read(working, found.Sessions)
+	}
+	return exports, r.warnings, cmp.Or(working.Err(), err)
+}
+
+func writeAs(w io.Writer, exports []object.Export, as string) error {
+	switch as {
+	case asJSON:
+		return render.ExportJSON(w, exports)
+	case asHTML:
+		return export.HTML(w, exports)
+	}
+	return export.Markdown(w, exports)
+}
+
 func ExportFormats() []string { return []string{"markdown", "json", "html"} }
 
 func ExportTools() []string { return []string{"none", "brief", "full"} }
+
+// exportRunHosts exports sessions of other machines: each reads and redacts its own, and the document is written here.
+func exportRunHosts(ctx context.Context, c *Call, args []string, o *exportOptions) error {
+	calls, err := c.HostCalls(c.Config, args, nil, false)
+	if err != nil {
+		return err
+	}
+	for i := range calls {
+		calls[i] = calls[i].Without("as", "output", "o", "tools").With("--tools=" + o.tools)
+	}
+	if o.file != "" {
+		if err := checkTarget(ctx, c, o.file, nil); err != nil {
+			return err
+		}
+	}
+	var exports []object.Export
+	failed := GatherExports(ctx, c, calls, func(e object.Export) error {
+		exports = append(exports, e)
+		return nil
+	})
+	if len(exports) == 0 || failed != nil && ExitCode(failed) != ExitPartial {
+		return failed
+	}
+	sort.SliceStable(exports, func(i, j int) bool {
+		return CompareHosts(calls, exports[i].Session.Host, exports[j].Session.Host) < 0
+	})
+	if err := write(ctx, c, exports, o); err != nil {
+		return err
+	}
+	return failed
+}

@@ -1,18 +1,24 @@
-// Package cmdutil holds what the commands share: the factory of what a command touches, flags, arguments,
-// errors and exit codes, progress, and the printing of what several commands print.
 package cli
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"agentctl/discover"
 	"agentctl/discover/agents"
 	"agentctl/internal/remote"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/proc/multiplexer"
 )
 
 // Factory is everything that a command uses besides its arguments. The packages below read none of it from the process.
@@ -93,4 +99,69 @@ func (f Factory) AgentNames() []string {
 		names = append(names, string(a.Name()))
 	}
 	return names
+}
+
+// What is assumed of a terminal that does not tell its size.
+const (
+	defaultWidth  = 80
+	defaultHeight = 24
+)
+
+// terminalSize returns the number of columns and lines if f is a terminal. $COLUMNS and $LINES count only for one that
+// does not tell.
+func terminalSize(f *os.File, getenv func(string) string) (width, height int, ok bool) {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, 0, false
+	}
+	told := func(n uint16, name string, otherwise int) int {
+		if n > 0 {
+			return int(n)
+		}
+		if n, err := strconv.Atoi(getenv(name)); err == nil && n > 0 {
+			return n
+		}
+		return otherwise
+	}
+	return told(size.Col, "COLUMNS", defaultWidth), told(size.Row, "LINES", defaultHeight), true
+}
+
+// Guide returns what finds panes of terminal multiplexers, and asks only those of our own user.
+func (f Factory) Guide(w *discover.Scanner) launch.Guide {
+	return launch.Guide{Host: launch.Environment{Environ: f.Environ}, Reachable: w.Reachable}
+}
+
+// locate asks a multiplexer where a pane is. It returns false if that could not be asked, and no pane if it has none.
+func locate(ctx context.Context, guide launch.Guide, p multiplexer.Pane) (*multiplexer.Pane, bool) {
+	now, err := guide.Locate(ctx, p)
+	switch {
+	case errors.Is(err, launch.ErrNoPane):
+		return nil, true
+	case err != nil:
+		return nil, false
+	}
+	return &now, true
+}
+
+// Confirm shows on the terminal what a question is about, and asks. Any answer but yes is a no, whose error says that nothing was
+// done.
+func (f Factory) Confirm(ctx context.Context, question, nothingDone string, show func(io.Writer) error) error {
+	if err := show(f.Stderr); err != nil {
+		return err
+	}
+	fmt.Fprintf(f.Stderr, "%s [y/N] ", question)
+	answer := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(f.Stdin).ReadString('\n') // its end is a no
+		answer <- strings.ToLower(strings.TrimSpace(text))
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case a := <-answer:
+		if a != "y" && a != "yes" {
+			return AnswerNo(nothingDone)
+		}
+	}
+	return nil
 }

@@ -1,7 +1,14 @@
 package cli
 
 import (
+	"errors"
+	"strings"
+	"time"
+
 	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/config"
 )
 
 // CommonFlags are the flags that several commands have.
@@ -40,4 +47,74 @@ func AdapterFlag(to *cli.StringSlice) cli.Flag {
 type OptionalValueFlag struct {
 	cli.StringFlag
 	Default string
+}
+
+// Statuses are the words that --status takes.
+func Statuses() []string {
+	return []string{
+		string(discover.Running), string(discover.Waiting), string(discover.Idle),
+		string(discover.Stopped), string(discover.Unknown),
+	}
+}
+
+func UsageGroups() []string {
+	return []string{"day", "week", "month", "project", "model", "agent", "session"}
+}
+
+// DiskGroups are the words that --by of du takes.
+func DiskGroups() []string { return []string{"session", "project", "agent", "month"} }
+
+func Schemas() []string { return []string{"config"} }
+
+// durationValue is the value of a flag that takes a span of time.
+type durationValue struct {
+	to *time.Duration
+	// zeroAllowed: 0 is accepted, and means no limit.
+	zeroAllowed bool
+}
+
+// DurationFlag takes a span of time. What to holds is its default; 0 is none.
+func DurationFlag(name, usage string, to *time.Duration) cli.Flag {
+	return &cli.GenericFlag{Name: name, Usage: usage, Value: &durationValue{to: to}}
+}
+
+// LimitFlag is a duration flag; 0 is no limit.
+func LimitFlag(name, usage string, to *time.Duration) cli.Flag {
+	return &cli.GenericFlag{Name: name, Usage: usage, Value: &durationValue{to: to, zeroAllowed: true}}
+}
+
+func (s *durationValue) Set(text string) error {
+	d, ok := config.ParseDuration(text)
+	if !ok || d < 0 || d == 0 && !s.zeroAllowed {
+		return errors.New("use a duration such as 90s, 30m, 1h30m, 2d or 1w")
+	}
+	*s.to = d
+	return nil
+}
+
+// String is the default for the help.
+func (s *durationValue) String() string {
+	if s.to == nil || *s.to == 0 {
+		return ""
+	}
+	text := strings.TrimSuffix(s.to.String(), "m0s")
+	if text != s.to.String() {
+		text += "m"
+	}
+	return text
+}
+
+// HelpTemplate is the template of a command's help, which ends with examples.
+func HelpTemplate(examples ...string) string {
+	return withExamples(cli.CommandHelpTemplate, examples)
+}
+
+// GroupHelpTemplate is [HelpTemplate] for a command with subcommands.
+func GroupHelpTemplate(examples ...string) string {
+	return withExamples(cli.SubcommandHelpTemplate, examples)
+}
+
+// withExamples adds a section of examples to a template of help.
+func withExamples(template string, examples []string) string {
+	return strings.TrimRight(template, "\n") + "\n\nEXAMPLES:\n   " + strings.Join(examples, "\n   ") + "\n"
 }

@@ -1,22 +1,93 @@
 package cli
 
 import (
-	"strings"
+	"bytes"
+	"context"
+	"slices"
 
 	"github.com/urfave/cli/v2"
+
+	"agentctl/internal/manual"
 )
 
-// HelpTemplate is the template of a command's help, which ends with examples.
-func HelpTemplate(examples ...string) string {
-	return withExamples(cli.CommandHelpTemplate, examples)
+func helpCommand(f Factory, verbs func() []Verb) *cli.Command {
+	var noPager bool
+	return &cli.Command{
+		Usage:              "show the manual of a command, or list the commands",
+		UsageText:          "agentctl help [FLAGS] [COMMAND]",
+		ArgsUsage:          "COMMAND",
+		CustomHelpTemplate: HelpTemplate("agentctl help launch", "agentctl help hooks install", "agentctl help agentctl"),
+		Flags:              []cli.Flag{&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &noPager}},
+		Action: func(c *cli.Context) error {
+			text, err := textOf(c.Context, f, verbs(), c.Args().Slice())
+			if err != nil {
+				return err
+			}
+			return f.Page(c.Context, text, noPager)
+		},
+	}
 }
 
-// GroupHelpTemplate is [HelpTemplate] for a command with subcommands.
-func GroupHelpTemplate(examples ...string) string {
-	return withExamples(cli.SubcommandHelpTemplate, examples)
+// Widths of a page in columns: of one that does not go to a terminal, and the largest, above which lines are hard to read.
+const (
+	plainWidth = 80
+	maxWidth   = 100
+)
+
+// textOf returns what help prints for these words: the list of the commands if there are none.
+func textOf(ctx context.Context, f Factory, verbs []Verb, words []string) ([]byte, error) {
+	app := NewApp(f, verbs)
+	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return c.Hidden })
+	var b bytes.Buffer
+	if len(words) == 0 {
+		app.Writer = &b
+		err := app.RunContext(ctx, []string{app.Name, "--help"})
+		return b.Bytes(), err
+	}
+	names, err := pageNames(app, words)
+	if err != nil {
+		return nil, err
+	}
+	width := plainWidth
+	if f.Width > 0 {
+		width = min(f.Width, maxWidth)
+	}
+	pages := Pages(app)
+	for _, name := range names {
+		p, ok := manual.Find(pages, name)
+		switch {
+		case !ok:
+			return nil, UsageError("help", "the manual has no page for %s", name)
+		case b.Len() > 0:
+			b.WriteString("\n")
+		}
+		b.WriteString(p.Text(width))
+	}
+	return b.Bytes(), nil
 }
 
-// withExamples adds a section of examples to a template of help.
-func withExamples(template string, examples []string) string {
-	return strings.TrimRight(template, "\n") + "\n\nEXAMPLES:\n   " + strings.Join(examples, "\n   ") + "\n"
+// pageNames returns the pages for these words: that of a command, those of all commands below it, or that of the program.
+func pageNames(app *cli.App, words []string) (names []string, err error) {
+	command, rest := &cli.Command{Name: manual.Program}, words[1:]
+	if words[0] != manual.Program {
+		if command, rest, err = FindCommand(app, words); err != nil {
+			return nil, err
+		}
+	}
+	if len(rest) > 0 {
+		return nil, UsageError("help", "%s has no command %q", CommandName(command), rest[0])
+	}
+	for _, c := range Leaves([]*cli.Command{command}) {
+		names = append(names, CommandName(c))
+	}
+	return names, nil
+}
+
+// Pages returns the manual of the commands of an application.
+func Pages(app *cli.App) []manual.Page {
+	var commands []manual.Command
+	for _, c := range Leaves(app.Commands) {
+		commands = append(commands, manual.Command{Name: CommandName(c), Usage: c.Usage, Flags: FlagNames(c)})
+	}
+	return manual.Pages(app.Usage, commands)
 }

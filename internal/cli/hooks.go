@@ -1,16 +1,21 @@
-// Package hooks is the command hooks, which installs the git hooks and does their work.
 package cli
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 
+	"agentctl/discover"
+	"agentctl/discover/ancestry"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
 	"agentctl/launch"
@@ -125,4 +130,138 @@ func programPath(f Factory) (string, error) {
 		return named, nil
 	}
 	return self, nil
+}
+
+func newRun(f Factory) *cli.Command {
+	var merges bool
+	return &cli.Command{
+		Name:      "run",
+		Usage:     "do the work of a git hook; installed hooks call it",
+		UsageText: "agentctl hooks run [FLAGS] HOOK [-- ARGUMENTS…]",
+		Description: "HOOK is pre-commit, pre-push or pre-rebase: exit 5 or 6 means that git should stop; post-checkout: only warns;\n" +
+			"or prepare-commit-msg, with git's own arguments: names the session in the message. Any other failure is a\n" +
+			"warning, with exit 0.",
+		ArgsUsage:          "HOOK [ARGUMENTS…]",
+		Flags:              []cli.Flag{mergesFlag(&merges)},
+		CustomHelpTemplate: HelpTemplate("agentctl hooks run pre-commit", `agentctl hooks run prepare-commit-msg -- .git/COMMIT_EDITMSG message`),
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			if len(args) == 0 {
+				return UsageError("hooks run", "hooks run needs a hook: %s", strings.Join(githooks.Names(), ", "))
+			}
+			if !slices.Contains(githooks.Names(), args[0]) {
+				return UnknownWord("hook", args[0], githooks.Names())
+			}
+			switch args[0] {
+			case "pre-commit":
+				return guardHook(c.Context, f, CommitOverride)
+			case "pre-push":
+				return guardHook(c.Context, f, "git push --no-verify")
+			case "pre-rebase":
+				return guardHook(c.Context, f, "git rebase --no-verify")
+			case "post-checkout":
+				return afterCheckout(c.Context, f, args[1:])
+			}
+			return addTrailerInTime(c.Context, f, args[1:], merges)
+		},
+	}
+}
+
+// guardHook stops git if there is a conflict, or if that is not known. over is the git command that skips the hook.
+func guardHook(ctx context.Context, f Factory, over string) error {
+	err := f.Guard(ctx, ".", &GuardOptions{}, over)
+	switch ExitCode(err) {
+	case ExitConflict:
+		return err
+	case ExitPartial:
+		f.Report.Failure("cannot tell whether another session is running here")
+		f.Report.Hint("override: " + over)
+		return err
+	}
+	return warnAndContinue(f, err)
+}
+
+// warnAndContinue turns an error into a warning: git continues.
+func warnAndContinue(f Factory, err error) error {
+	if err != nil && !errors.Is(err, ErrPartial) {
+		f.Warn(err.Error() + "; git continues")
+	}
+	return nil
+}
+
+// afterCheckout warns of conflicts with what git has just done; an exit code would become git's. args are git's own:
+// the commit before and after, and 1 for a branch that was checked out. A branch at the same commit (`checkout -b`) has
+// changed no file.
+func afterCheckout(ctx context.Context, f Factory, args []string) error {
+	if len(args) == 3 && args[0] == args[1] && args[2] == "1" {
+		return nil
+	}
+	err := f.Guard(ctx, ".", &GuardOptions{Quiet: true}, "")
+	if ExitCode(err) == ExitConflict {
+		f.Warn(err.Error() + ": its files have just changed under it")
+		return nil
+	}
+	return warnAndContinue(f, err)
+}
+
+// TrailerTimeout bounds how long a commit waits for the name of its session: usually a fraction of a second, seconds on
+// an overloaded machine, for ever if storage does not answer.
+const TrailerTimeout = 20 * time.Second
+
+// addTrailerInTime names the enclosing session in the message of a commit. The commit continues in any case.
+func addTrailerInTime(ctx context.Context, f Factory, args []string, merges bool) error {
+	if len(args) == 0 {
+		return UsageError("hooks run", "prepare-commit-msg needs the file with the message")
+	}
+	ctx, cancel := context.WithTimeout(ctx, TrailerTimeout)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- addTrailer(ctx, f, append(args, ""), merges) }()
+	select {
+	case err := <-done:
+		return warnAndContinue(f, err)
+	case <-ctx.Done():
+		return warnAndContinue(f, fmt.Errorf("the commit is not named after a session: %w", ctx.Err()))
+	}
+}
+
+// addTrailer adds the trailer. args are the message's file and source.
+func addTrailer(ctx context.Context, f Factory, args []string, merges bool) error {
+	git, err := launch.Environment{Environ: f.Environ}.LookPath("git")
+	if err != nil {
+		return err
+	}
+	m := githooks.Message{File: args[0], Source: args[1], GitPath: git, Environ: f.Environ}
+	if takes, err := m.AcceptsTrailer(ctx, merges); !takes {
+		return err
+	}
+	name, err := currentSession(ctx, f)
+	if name == "" {
+		return err
+	}
+	return m.AddTrailer(ctx, name)
+}
+
+// currentSession returns the enclosing session as AGENT/ID; "" if there is none, or several. The error says why it is
+// not known.
+func currentSession(ctx context.Context, f Factory) (string, error) {
+	c, err := f.NewCall("hooks run", &CommonFlags{}, nil)
+	if err != nil {
+		return "", err
+	}
+	r, err := ancestry.Current(ctx, c.Scanner, f.PID, f.Getenv)
+	_, several := errors.AsType[*discover.AmbiguousError](err)
+	switch {
+	case several, errors.Is(err, discover.ErrNotFound): // outside of all, the commit is the user's
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("the commit is not named after a session: %w", err)
+	case len(r.Sessions) != 1 || r.Sessions[0].ID == "":
+		return "", nil
+	}
+	name := string(r.Sessions[0].Agent) + "/" + r.Sessions[0].ID
+	if strings.ContainsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }) {
+		return "", nil // it would be no trailer
+	}
+	return name, nil
 }

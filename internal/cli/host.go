@@ -1,8 +1,23 @@
-// Package host is the command host.
 package cli
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
 	"github.com/urfave/cli/v2"
+
+	"agentctl/discover/native/fsread"
+	"agentctl/internal/object"
+	"agentctl/internal/remote"
+	"agentctl/internal/render"
 )
 
 func hostCommand(f Factory) *cli.Command {
@@ -12,4 +27,197 @@ func hostCommand(f Factory) *cli.Command {
 		CustomHelpTemplate: GroupHelpTemplate("agentctl host check devbox", "agentctl host install devbox"),
 		Subcommands:        []*cli.Command{newCheck(f), newInstall(f)},
 	}
+}
+
+func newCheck(f Factory) *cli.Command {
+	o := &CommonFlags{}
+	return &cli.Command{
+		Name:               "check",
+		Usage:              "show whether hosts can be asked, and which agents they have",
+		UsageText:          "agentctl host check [FLAGS] [HOST…]",
+		Description:        "Without HOST it checks all hosts of the configuration. Exit 6: one of them cannot be asked.",
+		ArgsUsage:          "[HOST…]",
+		Flags:              []cli.Flag{JSONFlag(&o.JSON), NoColorFlag(&o.NoColor)},
+		CustomHelpTemplate: HelpTemplate("agentctl host check devbox", "agentctl host check --json"),
+		Action:             func(c *cli.Context) error { return runCheck(c.Context, f, c.Args().Slice(), o) },
+	}
+}
+
+func runCheck(ctx context.Context, f Factory, names []string, o *CommonFlags) error {
+	c, err := f.NewCall("host check", o, nil)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		for name := range c.Config.Hosts {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+	}
+	if len(names) == 0 {
+		return UsageError("host check", "which host? the configuration has no [hosts]")
+	}
+	var targets []remote.Target
+	for _, name := range names {
+		t, err := f.Target(c.Config, name)
+		if err != nil {
+			return err
+		}
+		targets = append(targets, t)
+	}
+	working, done := c.StartWork(ctx, fmt.Sprintf("checking %d hosts", len(targets)))
+	rows := make([]object.HostCheck, len(targets))
+	failures := make([]error, len(targets))
+	var checks sync.WaitGroup
+	for i, t := range targets {
+		checks.Go(func() { rows[i], failures[i] = check(working, f, t) })
+	}
+	checks.Wait()
+	err = working.Err()
+	done()
+	if err != nil {
+		return err
+	}
+	if err := PrintRows(c, rows, render.HostTable); err != nil {
+		return err
+	}
+	for i, failed := range failures {
+		if failed != nil {
+			f.WarnOfHost(targets[i], failed)
+			err = ErrPartial
+		}
+	}
+	return err
+}
+
+// maxDoctor bounds the answer of doctor, in bytes.
+const maxDoctor = 4 << 20
+
+func check(ctx context.Context, f Factory, t remote.Target) (object.HostCheck, error) {
+	row := object.HostCheck{Host: t.Name, Destination: t.Destination, Agents: []object.HostAgent{}}
+	answer, text, err := f.AskHost(ctx, t, maxDoctor, "doctor", "--json")
+	h := answer.Hello
+	row.Version, row.Schema, row.OS, row.Arch = h.Version, h.Schema, h.OS, h.Arch
+	if err != nil {
+		row.Problem = ErrorText(err)
+		return row, err
+	}
+	var found struct {
+		Agents []struct {
+			Adapter  string `json:"adapter"`
+			Binaries []struct {
+				Version string `json:"version"`
+			} `json:"binaries"`
+		} `json:"agents"`
+	}
+	if json.Unmarshal(text, &found) != nil && answer.Code == ExitOK {
+		row.Problem = "what its agentctl says of the agents is not understood"
+	}
+	for _, a := range found.Agents {
+		if len(a.Binaries) > 0 {
+			row.Agents = append(row.Agents, object.HostAgent{Adapter: strings.TrimSpace(a.Adapter), Version: a.Binaries[0].Version})
+		}
+	}
+	return row, nil
+}
+
+func newInstall(f Factory) *cli.Command {
+	var yes bool
+	return &cli.Command{
+		Name:               "install",
+		Usage:              "copy this program to ~/.local/bin of a host of the same platform; asks first",
+		UsageText:          "agentctl host install [FLAGS] HOST",
+		ArgsUsage:          "HOST",
+		Flags:              []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &yes}},
+		CustomHelpTemplate: HelpTemplate("agentctl host install devbox", "agentctl host install --yes ana@ci-3"),
+		Action: WithArgument("the name of a host", func(ctx context.Context, name string) error {
+			if !yes && !f.Terminal {
+				return UsageError("host install", "host install needs --yes when not on a terminal")
+			}
+			return runInstall(ctx, f, name, yes)
+		}),
+	}
+}
+
+func runInstall(ctx context.Context, f Factory, name string, yes bool) error {
+	c, err := f.NewCall("host install", &CommonFlags{}, nil)
+	if err != nil {
+		return err
+	}
+	target, err := f.Target(c.Config, name)
+	if err != nil {
+		return err
+	}
+	ssh, err := f.SSH(target)
+	if err != nil {
+		return err
+	}
+	ctx, end := Interruptible(ctx)
+	defer end()
+	endProgress := f.Progress("asking " + name)
+	platform, err := ssh.Platform(ctx, target.Destination)
+	endProgress()
+	if err != nil {
+		return hostFailed(ctx, f, target, err)
+	}
+	if here := runtime.GOOS + "/" + runtime.GOARCH; platform.Go() != here {
+		return UnableError(
+			fmt.Sprintf("%s is %s, and this program is for %s", name, platform, here),
+			fmt.Sprintf("copy an agentctl for %s to ~/.local/bin there", platform.Go()),
+		)
+	}
+	if !yes {
+		err := f.Confirm(ctx, "copy this program to ~/.local/bin/agentctl of "+name+"?", "nothing was copied", func(io.Writer) error { return nil })
+		if err != nil {
+			return err
+		}
+	}
+	endProgress = f.Progress("copying to " + name)
+	err = copyTo(ctx, f, ssh, target)
+	endProgress()
+	if err != nil {
+		return hostFailed(ctx, f, target, err)
+	}
+	return verify(ctx, f, target)
+}
+
+// copyTo copies this program.
+func copyTo(ctx context.Context, f Factory, ssh remote.SSH, t remote.Target) error {
+	path, err := f.Executable()
+	if err != nil {
+		return err
+	}
+	program, info, err := fsread.OpenFile(ctx, path, fsread.Follow)
+	if err != nil {
+		return err
+	}
+	defer program.Close()
+	return ssh.Install(ctx, t.Destination, program, info.Size())
+}
+
+// verify asks the program there as every command does, and says which one answers.
+func verify(ctx context.Context, f Factory, t remote.Target) error {
+	const limit = 64 << 10
+	answer, _, err := f.AskHost(ctx, t, limit, "version", "--json")
+	bad := (*remote.Error)(nil)
+	older := errors.As(err, &bad) && bad.Kind == remote.Version
+	if err != nil && !older {
+		return hostFailed(ctx, f, t, err)
+	}
+	here := f.Hello()
+	if answer.Hello != here {
+		f.Warn(fmt.Sprintf("%s: another agentctl comes before ~/.local/bin in its PATH, and answers: version %s", t.Name, cmp.Or(answer.Hello.Version, "unknown")))
+		return ErrPartial
+	}
+	_, err = fmt.Fprintf(f.Stdout, "%s  agentctl %s in ~/.local/bin\n", t.Name, here.Version)
+	return err
+}
+
+// hostFailed reports a host that cannot be asked.
+func hostFailed(ctx context.Context, f Factory, t remote.Target, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	f.WarnOfHost(t, err)
+	return ErrPartial
 }

@@ -1,16 +1,19 @@
-// Package list is the command list.
 package cli
 
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
+	"agentctl/internal/terminal"
+	"agentctl/launch/stop"
 )
 
 type listOptions struct {
@@ -166,4 +169,137 @@ func listSelection(c *Call, o *listOptions) (discover.SessionFilter, error) {
 		filter.Condition = func(s discover.Session) bool { return s.ID != "" && (match == nil || match(s)) }
 	}
 	return filter, err
+}
+
+// listOnly checks that no flags are set besides flag and those named.
+func listOnly(c *cli.Context, flag string, allowed ...string) error {
+	for _, f := range c.Command.Flags {
+		if name := f.Names()[0]; name != flag && c.IsSet(name) && !slices.Contains(allowed, name) && name != "home" && name != "all-users" && name != "host" && name != "all-hosts" {
+			return UsageError(CommandName(c.Command), "%s and %s cannot be used together", FlagText(flag), FlagText(name))
+		}
+	}
+	return nil
+}
+
+func runOrphans(ctx context.Context, f Factory, o *listOptions) error {
+	if o.JSON && o.Quiet {
+		return UsageError("list", "--json and --quiet cannot be used together")
+	}
+	c, err := f.NewCall("list", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	calls, err := c.Calls(nil, nil, false)
+	if err != nil {
+		return err
+	}
+	orphans, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Orphan, []*discover.Warning, error) {
+		working, done := f.StartWork(ctx, "reading the processes")
+		defer done()
+		found, r, err := stop.FindOrphans(working, c.Scanner, f.PID, c.Agents)
+		return OrphanObjects(found), r.Warnings, err
+	})
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.Quiet:
+		err = PrintEach(orphans, func(orphan object.Orphan) error {
+			_, err := fmt.Fprintf(f.Stdout, "%s%d\n", object.HostPrefix(orphan.Host), orphan.PID)
+			return err
+		})
+	case len(orphans) == 0 && !o.JSON && f.Width > 0:
+		f.Report.Note("no orphaned processes found")
+	default:
+		err = PrintRows(c, orphans, render.OrphanTable)
+	}
+	if err != nil {
+		return err
+	}
+	return after()
+}
+
+func runWatch(f Factory, c *cli.Context, o *listOptions) error {
+	allowed := []string{"all", "since", "adapter", "status", "cwd", "repo", "group", "n", "children", "no-color"}
+	if f.Asked { // by the list --watch of another machine
+		allowed = append(allowed, "json")
+	}
+	if err := listOnly(c, "watch", allowed...); err != nil {
+		return err
+	}
+	if f.Asked {
+		return streamRows(c.Context, f, o)
+	}
+	in, out, ok := Terminal(f)
+	if !ok {
+		return NewUsageError("--watch needs a terminal that can be redrawn", "agentctl events prints what changes, line by line")
+	}
+	call, err := f.NewCall("list", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(c.Context)
+	defer stop()
+	table, limit := NewTable(), o.limit // not of the filter: who needs the user is not always the newest
+	if err := listFill(ctx, call, table, o); err != nil {
+		return err
+	}
+	screen := terminal.Screen{In: in, Out: out, Changed: table.Changed, Frame: func(columns, rows int) []string {
+		style := call.Style
+		style.Width, style.Now = columns, f.Now()
+		sessions, warnings, known := table.Sessions(style.Now)
+		if !known {
+			return []string{"reading …"}
+		}
+		if limit > 0 && len(sessions) > limit {
+			sessions = sessions[:limit]
+		}
+		return render.Frame(sessions, warnings, style, rows)
+	}}
+	err = screen.Show(ctx)
+	stop()
+	return table.Finish(f, err)
+}
+
+// listFill has the table updated by this machine or by others.
+func listFill(ctx context.Context, c *Call, table *Table, o *listOptions) error {
+	newWatcher := func() (*watch.Watcher, error) {
+		filter, err := listSelection(c, o)
+		if err != nil {
+			return nil, err
+		}
+		filter.Limit = 0
+		return watch.NewFilterWatcher(c.Scanner, filter), nil
+	}
+	if c.OnHosts() {
+		if _, err := listSelection(c, o); err != nil {
+			return err
+		}
+	}
+	return table.Follow(ctx, c, newWatcher, func(call HostCall) HostCall { return call.Without("n") })
+}
+
+// streamRows prints the sessions for the table of another machine, whenever they have changed.
+func streamRows(ctx context.Context, f Factory, o *listOptions) error {
+	c, err := f.NewCall("list", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	filter, err := listSelection(c, o)
+	if err != nil {
+		return err
+	}
+	filter.Limit = 0
+	var last []byte
+	return EachResult(ctx, watch.NewFilterWatcher(c.Scanner, filter), func(r discover.Result) (bool, error) {
+		_ = c.ReportWarnings(r.Warnings)
+		rows := object.SessionRows{Sessions: SessionObjects(r.Sessions)}
+		var line bytes.Buffer
+		if err := render.JSONLine(&line, rows); err != nil || bytes.Equal(line.Bytes(), last) {
+			return true, err
+		}
+		last = line.Bytes()
+		_, err := f.Stdout.Write(last)
+		return true, err
+	})
 }

@@ -1,14 +1,16 @@
-// Package metrics is the command metrics.
 package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -16,6 +18,7 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
+	"agentctl/proc"
 )
 
 type metricsOptions struct {
@@ -111,4 +114,215 @@ func replace(path string, text []byte) error {
 		return err
 	}
 	return os.Rename(draft.Name(), path)
+}
+
+// collect measures the result of a list with sub-agents.
+func collect(f Factory, r discover.Result, filter discover.SessionFilter, now time.Time) []object.Metric {
+	var agents []discover.Agent
+	for _, a := range f.Adapters {
+		if len(filter.Agents) == 0 || slices.Contains(filter.Agents, a.Name()) {
+			agents = append(agents, a.Name())
+		}
+	}
+	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), countTokens(f, agents, r.Sessions, discover.ReadOptions{Tokens: filter.Tokens, Full: filter.Full}))
+	if !filter.Since.IsZero() {
+		window := object.Metric{Name: "agentctl_window_seconds", Help: "How long ago a stopped session may have been active to be counted."}
+		window.Add(now.Sub(filter.Since).Seconds())
+		metrics = append(metrics, window)
+	}
+	return append(metrics, countWarnings(agents, r.Warnings), buildInfo(f))
+}
+
+// countSessions counts the sessions that list -a shows, without sub-agents'. A count of none is 0, not missing.
+func countSessions(agents []discover.Agent, sessions []discover.Session) []object.Metric {
+	byStatus := object.Metric{Name: "agentctl_sessions", Help: "Sessions by status, the stopped ones of the window."}
+	byOutcome := object.Metric{Name: "agentctl_stopped_sessions", Help: "Stopped sessions of the window, by how the last turn ended."}
+	for _, agent := range agents {
+		counts, outcomes := map[string]float64{}, map[discover.Outcome]float64{}
+		for _, s := range sessions {
+			if s.Agent == agent && !s.IsSubagent() {
+				counts[string(s.Status)]++
+				outcomes[s.Outcome]++
+			}
+		}
+		for _, status := range Statuses() {
+			byStatus.Add(counts[status], "adapter", string(agent), "status", status)
+		}
+		for _, outcome := range []discover.Outcome{discover.Completed, discover.Interrupted, discover.Failed, discover.OutcomeUnknown} {
+			byOutcome.Add(outcomes[outcome], "adapter", string(agent), "outcome", string(outcome))
+		}
+	}
+	return []object.Metric{byStatus, byOutcome}
+}
+
+func countWarnings(agents []discover.Agent, warnings []*discover.Warning) object.Metric {
+	m := object.Metric{Name: "agentctl_unreadable", Help: "Stores, files and processes that could not be read; of the process table itself under the adapter processes."}
+	counts := map[discover.Agent]float64{}
+	for _, w := range warnings {
+		counts[w.Agent]++
+	}
+	for _, agent := range agents {
+		m.Add(counts[agent], "adapter", string(agent))
+	}
+	m.Add(counts[""], "adapter", "processes")
+	return m
+}
+
+// countTokens sums up the tokens and costs that the agents state. A sub-agent's are not counted twice if the total of
+// its root session includes them.
+func countTokens(f Factory, agents []discover.Agent, sessions []discover.Session, readOptions discover.ReadOptions) []object.Metric {
+	const known = ", of the sessions of the window whose agent states them; without --tokens, where that is cheap to read."
+	tokens := object.Metric{Name: "agentctl_tokens", Help: "Tokens by kind, as each agent counts them" + known}
+	cost := object.Metric{Name: "agentctl_cost_dollars", Help: "Cost in US dollars, the agents' own figures" + known}
+	counted := object.Metric{Name: "agentctl_tokens_sessions", Help: "Sessions, sub-agents' too, whose tokens are counted in agentctl_tokens."}
+	for _, agent := range agents {
+		inclusive := discover.AdapterOf(f.Adapters, agent).IncludesSubagents(readOptions)
+		var sum discover.Tokens
+		var dollars float64
+		var stated, priced int
+		for _, s := range sessions {
+			if s.Agent != agent || inclusive && s.IsSubagent() {
+				continue
+			}
+			if t := s.Tokens; t != nil {
+				stated++
+				sum = sum.Plus(*t)
+			}
+			if s.Cost != nil {
+				priced++
+				dollars += *s.Cost
+			}
+		}
+		name := string(agent)
+		counted.Add(float64(stated), "adapter", name)
+		if stated > 0 {
+			for _, kind := range []struct {
+				name string
+				n    int64
+			}{{"in", sum.In}, {"out", sum.Out}, {"cacheRead", sum.CacheRead}, {"cacheWrite", sum.CacheWrite}, {"reasoning", sum.Reasoning}} {
+				tokens.Add(float64(kind.n), "adapter", name, "kind", kind.name)
+			}
+		}
+		if priced > 0 {
+			cost.Add(dollars, "adapter", name)
+		}
+	}
+	return []object.Metric{tokens, counted, cost}
+}
+
+func buildInfo(f Factory) object.Metric {
+	info, _ := debug.ReadBuildInfo()
+	b := BuildInfo(f.Version, info)
+	m := object.Metric{Name: "agentctl_build_info", Help: "1, with what is known of this binary."}
+	m.Add(1, "version", b.Version, "revision", b.Revision, "goversion", b.Go)
+	return m
+}
+
+// measureLive measures the processes of live sessions, each once: as a session's if the process runs that one alone,
+// else as a process. Sub-agents run in the process of their root session.
+func measureLive(sessions []discover.Session) []object.Metric {
+	own := processUsage{
+		memory: object.Metric{Name: "agentctl_session_memory_bytes", Help: "Resident memory of the agent's processes that run a live session and no other."},
+		cpu:    object.Metric{Name: "agentctl_session_cpu_seconds_total", Help: "Processor time of the agent's processes that run a live session and no other.", Counter: true},
+	}
+	shared := processUsage{
+		memory: object.Metric{Name: "agentctl_shared_process_memory_bytes", Help: "Resident memory of an agent's process that runs several live sessions, or one that has no ID."},
+		cpu:    object.Metric{Name: "agentctl_shared_process_cpu_seconds_total", Help: "Processor time of an agent's process that runs several live sessions, or one that has no ID.", Counter: true},
+	}
+	key := func(s discover.Session) discover.Key { return discover.Key{Agent: s.Agent, ID: s.ID} }
+	runners, names := map[proc.ID]int{}, map[discover.Key]int{}
+	for _, s := range sessions {
+		if len(s.Processes) > 0 && !s.IsSubagent() {
+			names[key(s)]++
+			for _, p := range s.Processes {
+				runners[p.ID]++
+			}
+		}
+	}
+	measured := map[proc.ID]bool{}
+	for _, s := range sessions {
+		alone := !slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return runners[p.ID] > 1 })
+		if alone && len(s.Processes) > 0 && s.ID != "" && !s.IsSubagent() && names[key(s)] == 1 {
+			own.add(s.Processes, "adapter", string(s.Agent), "session", s.ID)
+			for _, p := range s.Processes {
+				measured[p.ID] = true
+			}
+		}
+	}
+	type agentProcess struct {
+		agent discover.Agent
+		proc.Process
+	}
+	var rest []agentProcess
+	for _, s := range sessions {
+		for _, p := range s.Processes {
+			if !measured[p.ID] {
+				measured[p.ID] = true
+				rest = append(rest, agentProcess{s.Agent, p})
+			}
+		}
+	}
+	slices.SortFunc(rest, func(a, b agentProcess) int { return cmp.Compare(a.ID.PID, b.ID.PID) })
+	for _, p := range rest {
+		shared.add([]proc.Process{p.Process}, "adapter", string(p.agent), "pid", strconv.Itoa(p.ID.PID))
+	}
+	return []object.Metric{own.memory, own.cpu, shared.memory, shared.cpu}
+}
+
+// processUsage has the two metrics of processes.
+type processUsage struct{ memory, cpu object.Metric }
+
+// add sums up the usage of processes. If one cannot be read, nothing is added: a partial sum would be wrong.
+func (u *processUsage) add(processes []proc.Process, labels ...string) {
+	var memory, cpu float64
+	for _, p := range processes {
+		used, err := p.Usage()
+		if err != nil {
+			return
+		}
+		memory, cpu = memory+float64(used.Memory), cpu+used.CPU.Seconds()
+	}
+	u.memory.Add(memory, labels...)
+	u.cpu.Add(cpu, labels...)
+}
+
+// metricsRunHosts prints the metrics of several machines. Each sample has the label host.
+func metricsRunHosts(ctx context.Context, c *Call, o *metricsOptions) error {
+	calls, err := c.HostCalls(c.Config, nil, nil, false)
+	if err != nil {
+		return err
+	}
+	for i := range calls {
+		calls[i] = calls[i].Without("output") // the file is here
+	}
+	up := object.Metric{Name: "agentctl_host_up", Help: "1 if the host has answered in full."}
+	var metrics []object.Metric
+	partial := Gather(ctx, c, calls, func(m object.Metric) error {
+		metrics = merge(metrics, m)
+		return nil
+	})
+	if ExitCode(partial) == ExitInterrupted {
+		return partial // a collector must not take a part for the whole
+	}
+	for _, call := range calls {
+		value := 0.0
+		if call.Whole() {
+			value = 1
+		}
+		up.Add(value, "host", call.Target.Name)
+	}
+	if err := printMetrics(c.Factory, append(metrics, up), o); err != nil {
+		return err
+	}
+	return partial
+}
+
+// merge adds the samples of a host's metric to those of the same name.
+func merge(metrics []object.Metric, m object.Metric) []object.Metric {
+	i := slices.IndexFunc(metrics, func(known object.Metric) bool { return known.Name == m.Name })
+	if i < 0 {
+		return append(metrics, m)
+	}
+	metrics[i].Samples = append(metrics[i].Samples, m.Samples...)
+	return metrics
 }

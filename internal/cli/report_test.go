@@ -6,7 +6,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -138,21 +141,16 @@ func TestValueOfAFlagAsksForNoJSON(t *testing.T) {
 // Nothing but the reporter writes to stderr, where that would not be JSON with --json.
 func TestOneWriterOfStderr(t *testing.T) {
 	allowed := map[string]string{
-		"../cmdutil/app.go":         "makes the reporter, and names it to the library, which prints nothing there",
-		"../cmdutil/pager.go":       "of the pager, which excludes --json",
-		"lock/lock.go":              "of the command that lock runs, which excludes --json",
-		"../cmdutil/hosts_run.go":   "gives a command that another machine asks for that one's stderr",
-		"../cmdutil/hosts_asked.go": "tells the agentctl that asks that it works, and what is wrong with the call",
-		"../cmdutil/confirm.go":     "the question on a terminal, which excludes --json",
-		"top/runner.go":             "of the commands that top runs: into its screen, or in the foreground",
+		"app.go":       "makes the reporter, and names it to the library, which prints nothing there",
+		"script.go":    "of the pager, which excludes --json",
+		"lock.go":      "of the command that lock runs, which excludes --json",
+		"hosts_run.go": "of commands that another machine asks for, and what is wrong with the call",
+		"factory.go":   "the question on a terminal, which excludes --json",
+		"top_pane.go":  "of the commands that top runs: into its screen, or in the foreground",
 	}
-	var files []string
-	for _, pattern := range []string{"*.go", "*/*.go", "../cmdutil/*.go", "../cmdutil/*/*.go"} {
-		list, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, list...)
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
 	}
 	ours := regexp.MustCompile(`\b(f|c|call|r|a|p)\.Stderr\b`) // whatever holds a Factory
 	for _, name := range files {
@@ -170,5 +168,64 @@ func TestOneWriterOfStderr(t *testing.T) {
 	}
 	for name, reason := range allowed {
 		t.Errorf("%s is allowed (%s), but does not write to stderr", name, reason)
+	}
+}
+
+// locked is a buffer that another goroutine writes.
+type locked struct {
+	mu  sync.Mutex
+	got []byte
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.got = append(l.got, p...)
+	return len(p), nil
+}
+
+func (l *locked) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.got)
+}
+
+// What takes long is shown once it does, and leaves no trace.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var stderr locked
+		stop := Factory{Interactive: true, Report: NewReporter(&stderr)}.Progress("reading")
+		<-time.After(900 * time.Millisecond) // of the bubble's own clock
+		synctest.Wait()
+		if stderr.String() != "" {
+			t.Errorf("early: %q", stderr.String())
+		}
+		<-time.After(1200 * time.Millisecond)
+		synctest.Wait()
+		stop()
+		if got, want := stderr.String(), "\ragentctl: reading, 1s …\ragentctl: reading, 2s …\r\x1b[K"; got != want {
+			t.Errorf("%q", got)
+		}
+	})
+	var stderr locked
+	if (Factory{Report: NewReporter(&stderr)}).Progress("reading")(); stderr.String() != "" {
+		t.Errorf("not a terminal: %q", stderr.String())
+	}
+}
+
+// Nothing is written behind a progress line: it is erased first, and comes back later.
+func TestProgressGivesWay(t *testing.T) {
+	var stderr locked
+	r := NewReporter(&stderr)
+	r.progress("waiting, 1s …")
+	r.warning(object.Warning{Message: "careful"})
+	r.progress("waiting, 2s …")
+	resume := r.Pause()
+	r.progress("waiting, 3s …")
+	resume()
+	r.progress("waiting, 4s …")
+	const erase = "\r\x1b[K"
+	if got, want := stderr.String(), "\rwaiting, 1s …"+erase+"agentctl: warning: careful\n\rwaiting, 2s …"+erase+"\rwaiting, 4s …"; got != want {
+		t.Errorf("%q", got)
 	}
 }

@@ -1,4 +1,4 @@
-// Package cmd is the command line: it lists the commands, each a package below.
+// Package cli is the command line: a file for each command, and what the commands share, from the flags to the exit code.
 package cli
 
 import (

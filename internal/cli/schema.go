@@ -1,4 +1,3 @@
-// Package schema is the command schema.
 package cli
 
 import (

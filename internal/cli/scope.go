@@ -2,13 +2,20 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
 	"agentctl/discover/ancestry"
 	"agentctl/discover/search"
+	"agentctl/launch"
+	"agentctl/launch/worktree"
 	"agentctl/lock"
 )
 
@@ -105,4 +112,115 @@ func (f Factory) OtherUsers(r discover.Result, s discover.Session) bool {
 
 func Roles() []string {
 	return []string{string(search.User), string(search.Assistant), string(search.Tool)}
+}
+
+// UserFlags has the flags --home and --all-users, which add homes and users to those of the environment and the
+// configuration. All commands that find sessions take them; see [Verb].
+type UserFlags struct {
+	verb     string
+	homes    cli.StringSlice
+	allUsers bool
+}
+
+func (u *UserFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "home", Usage: "also read the agent's home `DIR`, and trust it; needed to act on sessions of a home that only a process names (may be repeated)", Destination: &u.homes},
+		&cli.BoolFlag{Name: "all-users", Usage: "include other users' sessions, as far as they can be read; agentctl never acts on them", Destination: &u.allUsers},
+	}
+}
+
+// addHomes adds the homes of --home to those of the configuration. A directory may be any agent's; a file belongs to the
+// agents that store their sessions in such a file.
+func (u *UserFlags) addHomes(adapters []discover.Adapter, configured map[string][]string) (map[string][]string, error) {
+	if u == nil || len(u.homes.Value()) == 0 {
+		return configured, nil
+	}
+	all := map[string][]string{}
+	for _, home := range u.homes.Value() {
+		path, err := filepath.Abs(home)
+		if err != nil {
+			return nil, err
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, UsageError(u.verb, "--home: %v", err)
+		}
+		taken := false
+		for _, a := range adapters {
+			if info.IsDir() || info.Mode().IsRegular() && a.IsStoreFile(path) {
+				all[string(a.Name())] = append(all[string(a.Name())], path)
+				taken = true
+			}
+		}
+		if !taken {
+			return nil, UsageError(u.verb, "--home: %s is neither a directory nor a database of an agent", home)
+		}
+	}
+	for name, homes := range configured {
+		all[name] = append(all[name], homes...)
+	}
+	return all, nil
+}
+
+// trustHint says how to trust the home of a session that a command refuses to act on; "" if that is impossible.
+func trustHint(e *discover.UntrustedError) string {
+	if e.Session.Trust != discover.TrustSeen {
+		return ""
+	}
+	return "if you trust what is stored there: --home " + e.Home() + ", or homes." + string(e.Session.Agent) + " in the configuration"
+}
+
+// Projects says which project a directory belongs to. It keeps its answers.
+type Projects map[string]string
+
+// Of returns the directory of the git repository that a directory is in, so that all its worktrees are one project; else the
+// directory itself.
+func (p Projects) Of(dir string) string {
+	project, known := p[dir]
+	if !known {
+		project = dir
+		if dir != "" {
+			if repo, err := lock.RepositoryOf(dir); err == nil {
+				project = repo.Dir()
+			}
+		}
+		p[dir] = project
+	}
+	return project
+}
+
+// CheckDirectory returns an error unless path is a directory, or a link to one.
+func CheckDirectory(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	return err
+}
+
+// WorkDir resolves the directory of --cwd that an agent is to work in.
+func WorkDir(verb, dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		err = CheckDirectory(dir)
+	}
+	if err != nil {
+		return "", UsageError(verb, "--cwd: %v", err)
+	}
+	return dir, nil
+}
+
+// OpenRepository opens the repository that contains a directory.
+func (f Factory) OpenRepository(ctx context.Context, verb, dir string) (*worktree.Repo, error) {
+	if err := CheckDirectory(dir); err != nil {
+		return nil, UsageError(verb, "%v", err)
+	}
+	repo, err := worktree.Open(ctx, launch.Environment{Environ: f.Environ}, dir)
+	if errors.Is(err, worktree.ErrNoRepository) {
+		return nil, UsageError(verb, "%v", err)
+	}
+	return repo, err
 }

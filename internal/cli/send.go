@@ -1,4 +1,3 @@
-// Package send is the command send.
 package cli
 
 import (

@@ -1,4 +1,3 @@
-// Package skill is the command skill.
 package cli
 
 import (

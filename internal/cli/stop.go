@@ -1,14 +1,372 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/unix"
+
+	"agentctl/discover"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+	"agentctl/launch"
 	"agentctl/launch/stop"
 )
+
+type stopOptions struct {
+	CommonFlags
+	stopSelection
+	force, yes, dryRun, orphans bool
+	timeout                     time.Duration
+}
+
+func stopCommand(f Factory) *cli.Command {
+	o := &stopOptions{timeout: StopTimeout}
+	return &cli.Command{
+		Usage:     "stop sessions, with the tools that they run",
+		UsageText: "agentctl stop [FLAGS] ID…\nagentctl stop [FLAGS] --cwd DIR | --repo DIR | --idle-for D | --older-than D | --group G | --all\nagentctl stop [FLAGS] --orphans",
+		Description: "Without an ID, stop ends the live sessions that match all selection flags. A selection never contains\n" +
+			"the session that stop is called from, sub-agents' sessions or other users' sessions.",
+		ArgsUsage: "ID…",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.BoolFlag{Name: "force", Usage: "also end processes that serve other sessions, and kill those that do not end", Destination: &o.force},
+			DurationFlag("timeout", "how long an agent may take to end: `D`", &o.timeout),
+			&cli.BoolFlag{Name: "all", Usage: "select every live session; asks first", Destination: &o.all},
+			&cli.BoolFlag{Name: "orphans", Usage: "end the processes that stopped sessions left behind (list --orphans); asks first", Destination: &o.orphans},
+			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
+		}, o.scope.Flags("select"), []cli.Flag{
+			DurationFlag("idle-for", "select sessions that have been idle for `D` or longer", &o.idleFor),
+			DurationFlag("older-than", "select sessions whose process has run for `D` or longer", &o.olderThan),
+			AdapterFlag(&o.AdapterNames),
+			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done", Destination: &o.dryRun},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.Quiet},
+			JSONFlag(&o.JSON),
+		}),
+		CustomHelpTemplate: HelpTemplate("agentctl stop 88d1d394", "agentctl stop --repo . --dry-run", "agentctl stop --idle-for 2h --quiet"),
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			if err := o.check(args, f.Terminal && !f.OnHosts(args...)); err != nil {
+				return err
+			}
+			return runStop(c.Context, f, args, o)
+		},
+	}
+}
+
+// check refuses flags that do not go together, whatever sessions live now: a script that cannot be asked fails the
+// first time it runs.
+func (o *stopOptions) check(args []string, terminal bool) error {
+	selects := o.stopSelection != stopSelection{}
+	switch {
+	case o.orphans && (len(args) > 0 || selects):
+		return UsageError("stop", "--orphans takes no IDs and no selection but --adapter")
+	case len(args) > 0 && selects:
+		return UsageError("stop", "IDs and a selection cannot be used together")
+	case len(args) == 0 && !selects && !o.orphans:
+		return UsageError("stop", "stop needs the ID of a session, or a selection: --cwd, --repo, --idle-for, --older-than, --group, --all, --orphans")
+	case o.Quiet && o.JSON:
+		return UsageError("stop", "--quiet and --json cannot be used together")
+	case (o.all || o.orphans) && !o.yes && !o.dryRun && (o.JSON || !terminal):
+		return UsageError("stop", "--all and --orphans need --yes when not on a terminal, and with --json")
+	}
+	return nil
+}
+
+func runStop(ctx context.Context, f Factory, args []string, o *stopOptions) error {
+	c, err := f.NewCall("stop", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	calls, err := c.Calls(args, nil, false)
+	if err != nil {
+		return err
+	}
+	ctx, end := Interruptible(ctx) // until the results are printed: a signal between two steps would be lost
+	defer end()
+	p := stopPrinter{Call: c, results: []object.StopResult{}}
+	var failed error
+	switch {
+	case calls != nil: // each host stops its own, by its own check of their identity
+		endProgress := c.ProgressOf(AskingHosts("stopping on", calls))
+		if failed = findOnHosts(ctx, f, calls, args); failed == nil {
+			failed = EachHost(ctx, f, calls, p.print)
+		}
+		endProgress()
+	case o.orphans:
+		failed, err = p.endOrphans(ctx, o)
+	default:
+		failed, err = p.stopSessions(ctx, args, o)
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		if err := render.JSONArray(c.Stdout, p.results); err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+// findOnHosts returns the error of an argument that means no session, or several, on one of several hosts: then nothing is stopped on any.
+func findOnHosts(ctx context.Context, f Factory, calls []HostCall, args []string) error {
+	if len(calls) < 2 || len(args) == 0 {
+		return nil
+	}
+	planned := make([]HostCall, len(calls))
+	for i, call := range calls {
+		planned[i] = call.Without("dry-run").With("--dry-run")
+	}
+	failed := EachHost(ctx, f.WithReports(func(string) {}), planned, func(object.StopResult) error { return nil })
+	if code := ExitCode(failed); code == ExitNotFound || code == ExitAmbiguous || code == ExitInterrupted {
+		return failed
+	}
+	return nil
+}
+
+// nothingStopped is the error after a no.
+const nothingStopped = "nothing was stopped"
+
+// stopSessions stops the sessions of the arguments or the selection. An err has stopped none.
+func (p *stopPrinter) stopSessions(ctx context.Context, args []string, o *stopOptions) (failed, err error) {
+	chosen, partial, err := stopFindSessions(ctx, p.Call, args, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(chosen) == 0 && !p.Quiet && !p.JSON {
+		p.Report.Note("no live session matches")
+	}
+	if o.all && !o.yes && !o.dryRun && len(chosen) > 0 {
+		err := p.Confirm(ctx, "stop these?", nothingStopped, func(w io.Writer) error {
+			return render.SessionTable(w, SessionObjects(chosen), p.Style)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p.end(ctx, func() (results []stop.Result, unread, err error) {
+		results, err = stop.Sessions(ctx, p.Scanner, chosen, o.stopOptions(p.Factory))
+		return results, partial, err
+	})
+}
+
+// endOrphans ends what stopped sessions have left behind.
+func (p *stopPrinter) endOrphans(ctx context.Context, o *stopOptions) (failed, err error) {
+	if !o.yes && !o.dryRun {
+		found, _, err := stop.FindOrphans(ctx, p.Scanner, p.PID, p.Agents)
+		if err == nil && len(found) > 0 {
+			err = p.Confirm(ctx, "end these?", nothingStopped, func(w io.Writer) error { return render.OrphanTable(w, OrphanObjects(found), p.Style) })
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	failed, err = p.end(ctx, func() (results []stop.Result, partial, err error) {
+		results, r, err := stop.EndOrphans(ctx, p.Scanner, o.stopOptions(p.Factory), p.Agents)
+		if err == nil && len(results) == 0 && !p.Quiet && !p.JSON {
+			p.Report.Note("no orphaned processes found")
+		}
+		return results, p.ReportWarnings(r.Warnings), err
+	})
+	return failed, err
+}
+
+// end ends processes and prints the results. partial is the error of warnings.
+func (p *stopPrinter) end(ctx context.Context, end func() (results []stop.Result, partial, err error)) (failed, err error) {
+	endProgress := p.Progress("stopping")
+	results, partial, err := end()
+	interrupted := ctx.Err()
+	endProgress()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range results {
+		if err := p.print(stopResultObject(r)); err != nil {
+			return nil, err
+		}
+	}
+	return cmp.Or(interrupted, StopError(results), partial), nil
+}
+
+// stopOptions says how to end processes.
+func (o *stopOptions) stopOptions(f Factory) stop.Options {
+	return stop.Options{
+		Timeout: o.timeout, Force: o.force, DryRun: o.dryRun, SelfPID: f.PID, Host: launch.NewEnvironment(f.Environ, f.Adapters),
+	}
+}
+
+// stopFindSessions finds the sessions to stop. If one of the arguments means none, no session is stopped. partial says that
+// a selection may have missed some.
+func stopFindSessions(ctx context.Context, c *Call, args []string, o *stopOptions) (chosen []discover.Session, partial, err error) {
+	endProgress := c.Progress("looking for the sessions")
+	defer endProgress()
+	if len(args) > 0 {
+		r, err := c.FindAll(ctx, args)
+		_ = c.ReportWarnings(r.Warnings) // what becomes of these sessions is looked up again
+		return r.Sessions, nil, err
+	}
+	r, err := c.Selected(ctx, "stop", o.scope, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	chosen = slices.DeleteFunc(r.Sessions, func(s discover.Session) bool { return !o.matches(s, c.Now()) || c.OtherUsers(r, s) })
+	return chosen, c.ReportWarnings(r.Warnings), nil
+}
+
+// stopSelection has the flags that select sessions instead of IDs; a session must match all of them.
+type stopSelection struct {
+	all                bool
+	scope              Scope
+	idleFor, olderThan time.Duration
+}
+
+// matches checks the conditions on time. The idle time counts from the last activity, the age from the start of the
+// process: the session may have been resumed.
+func (o *stopSelection) matches(s discover.Session, now time.Time) bool {
+	if o.idleFor > 0 && (s.Status != discover.Idle || (s.LastActivity().IsZero() || now.Sub(s.LastActivity()) < o.idleFor)) {
+		return false
+	}
+	if o.olderThan == 0 {
+		return true
+	}
+	began := s.Created
+	if at := s.ProcessStarted(); !at.IsZero() {
+		began = at
+	}
+	return !began.IsZero() && now.Sub(began) >= o.olderThan
+}
+
+// stopPrinter prints the results, or keeps them for the array of --json.
+type stopPrinter struct {
+	*Call
+	results []object.StopResult
+}
+
+func (p *stopPrinter) print(r object.StopResult) error {
+	switch {
+	case p.JSON:
+		p.results = append(p.results, r)
+		return nil
+	case p.Quiet:
+		return nil
+	}
+	defer p.Report.Pause()()
+	text := fmt.Sprintf("%s (%s)", outcomeText(stop.Outcome(r.Result)), strings.Join(details(&r), "; "))
+	_, err := fmt.Fprintf(p.Stdout, "%s  %s\n", render.Sanitize(name(&r)), render.Sanitize(strings.TrimSuffix(text, " ()")))
+	return err
+}
+
+// name is the session's, by its ID or a process.
+func name(r *object.StopResult) string {
+	switch {
+	case r.ID != nil:
+		return object.HostPrefix(r.Host) + *r.ID
+	case r.PID != 0:
+		return object.HostPrefix(r.Host) + "pid:" + strconv.Itoa(r.PID)
+	}
+	return object.HostPrefix(r.Host) + "-"
+}
+
+func stopResultObject(r stop.Result) object.StopResult {
+	before := object.NewSession(r.Before)
+	out := object.StopResult{
+		ID: before.ID, PID: before.PID, Adapter: before.Adapter, StatusBefore: before.Status, Result: string(r.Outcome), Message: r.Message, Request: string(r.Request),
+		Signalled: []object.Signal{}, Survived: []int{},
+	}
+	if r.After != nil {
+		after := object.NewSession(*r.After)
+		out.Session = &after
+	}
+	for _, s := range r.Signalled {
+		out.Signalled = append(out.Signalled, object.Signal{PID: s.Process.PID, Signal: unix.SignalName(s.Signal), Role: string(s.Role)})
+	}
+	for _, p := range r.Survived {
+		out.Survived = append(out.Survived, p.PID)
+	}
+	for _, p := range r.LeftBehind {
+		out.LeftBehind = append(out.LeftBehind, p.PID)
+	}
+	return out
+}
+
+func outcomeText(o stop.Outcome) string {
+	switch o {
+	case stop.AlreadyStopped:
+		return "already stopped"
+	case stop.Running:
+		return "still running"
+	case stop.Planned:
+		return "would be stopped"
+	case stop.Refused:
+		return "refused"
+	case stop.Stopped, stop.Released, stop.Failed:
+	}
+	return string(o)
+}
+
+// requestText describes a request that the agent has not accepted, if the message does not.
+func requestText(r *object.StopResult) string {
+	outcome := stop.Outcome(r.Result)
+	switch request := stop.Request(r.Request); {
+	case request == stop.RequestUnanswered && outcome != stop.Running:
+		return "the agent did not answer the request to end it"
+	case request == stop.RequestFailed && outcome != stop.Refused && outcome != stop.Failed:
+		return "the agent did not accept the request to end it"
+	}
+	return ""
+}
+
+// details describe the status before, a request in vain, the signals, and the message of a result.
+func details(r *object.StopResult) []string {
+	var out []string
+	switch outcome := stop.Outcome(r.Result); {
+	case r.StatusBefore == "" || r.StatusBefore == string(discover.Stopped):
+	case outcome == stop.Planned, outcome == stop.Refused:
+		out = append(out, r.StatusBefore)
+	default:
+		out = append(out, "was "+r.StatusBefore)
+	}
+	if text := requestText(r); text != "" {
+		out = append(out, text)
+	}
+	ended := map[int]bool{}
+	for _, s := range r.Signalled {
+		switch {
+		case s.Role != string(stop.RoleTool):
+			out = append(out, fmt.Sprintf("%s to pid %d", s.Signal, s.PID))
+		case !slices.Contains(r.Survived, s.PID):
+			ended[s.PID] = true
+		}
+	}
+	switch len(ended) {
+	case 0:
+	case 1:
+		out = append(out, "1 tool ended")
+	default:
+		out = append(out, fmt.Sprintf("%d tools ended", len(ended)))
+	}
+	var left []string
+	for _, pid := range r.LeftBehind {
+		if ended[pid] {
+			left = append(left, fmt.Sprintf("pid %d", pid))
+		}
+	}
+	if len(left) > 0 {
+		out = append(out, "left behind before the session was resumed: "+strings.Join(left, ", "))
+	}
+	if r.Message != "" {
+		out = append(out, r.Message)
+	}
+	return out
+}
 
 // StopTimeout is how long an agent may take to end: several times what the slowest takes with a tool running.
 const StopTimeout = 10 * time.Second

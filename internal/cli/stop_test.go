@@ -3,6 +3,11 @@ package cli
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/launch/stop"
+	"agentctl/proc"
 )
 
 func TestStopOrphansAsks(t *testing.T) {
@@ -130,5 +135,54 @@ func TestStopAsks(t *testing.T) {
 		if done := strings.Contains(out.Stdout.String(), "still running"); done != (want == 1) {
 			t.Errorf("%q: %s", answer, out.Stdout.String())
 		}
+	}
+}
+
+func TestStopTakesByTime(t *testing.T) {
+	s := discover.Session{Record: &discover.Record{Created: Now().Add(-3 * time.Hour), Updated: Now().Add(-time.Hour)}, Status: discover.Idle}
+	resumed := s
+	resumed.Processes = []proc.Process{{Started: Now().Add(-2 * time.Hour)}}
+	busy := s
+	busy.Status = discover.Waiting
+	for _, tc := range []struct {
+		sel  stopSelection
+		of   discover.Session
+		want bool
+	}{
+		{stopSelection{}, s, true},
+		{stopSelection{idleFor: time.Hour}, s, true},
+		{stopSelection{idleFor: time.Hour + 1}, s, false},
+		{stopSelection{idleFor: time.Hour}, busy, false},
+		{stopSelection{olderThan: 3 * time.Hour}, s, true},
+		{stopSelection{olderThan: 3 * time.Hour}, resumed, false},
+		{stopSelection{olderThan: 2 * time.Hour, idleFor: time.Minute}, resumed, true},
+		{stopSelection{olderThan: 2 * time.Hour, idleFor: 2 * time.Hour}, resumed, false},
+		{stopSelection{olderThan: time.Hour}, discover.UnknownSession(), false},
+	} {
+		if got := tc.sel.matches(tc.of, Now()); got != tc.want {
+			t.Errorf("%+v of %s: %v", tc.sel, tc.of.Status, got)
+		}
+	}
+}
+
+func TestStopError(t *testing.T) {
+	result := func(o stop.Outcome) stop.Result {
+		return stop.Result{Before: discover.UnknownSession(), Outcome: o, Message: "m"}
+	}
+	for want, of := range map[int][]stop.Outcome{
+		0: {stop.Stopped, stop.AlreadyStopped, stop.Released, stop.Planned},
+		5: {stop.Stopped, stop.Refused},
+		1: {stop.Refused, stop.Running, stop.Stopped},
+	} {
+		var results []stop.Result
+		for _, o := range of {
+			results = append(results, result(o))
+		}
+		if got := ExitCode(StopError(results)); got != want {
+			t.Errorf("%v: exit %d", of, got)
+		}
+	}
+	if got := ExitCode(StopError([]stop.Result{result(stop.Failed)})); got != 1 {
+		t.Errorf("failed: exit %d", got)
 	}
 }

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"slices"
+	"strings"
+	"unicode"
 
+	"agentctl/internal/render"
 	"agentctl/internal/terminal"
 )
 
@@ -127,4 +130,105 @@ func (m *topModel) scrollBy(direction int) {
 		return
 	}
 	m.scroll += direction * max(1, m.paneRoom/half)
+}
+
+// helpLines list the keys, in as many columns as the height needs. Each has its sentence if there is room, else its name.
+func helpLines(width, height int) []string {
+	var list []binding
+	for _, b := range bindings() {
+		if b.shown != "" {
+			list = append(list, b)
+		}
+	}
+	const keyWidth, gap = 9, 2
+	columns := (len(list) + height - 1) / max(1, height)
+	rows := (len(list) + columns - 1) / columns
+	cell := max(0, width/columns-gap)
+	lines := make([]string, rows)
+	for i, b := range list {
+		text := b.long
+		if render.DisplayWidth(text) > cell-keyWidth {
+			text = b.name
+		}
+		lines[i%rows] += render.FitLine(render.FitLine(b.shown, keyWidth)+text, cell) + strings.Repeat(" ", gap)
+	}
+	return lines
+}
+
+// prompt is a line that the user types in the last line of the screen, or a question that he answers there.
+type prompt struct {
+	label string
+	text  []rune
+	// done takes the text; changed takes it at each key; cancelled is called if the user gives up. Each may be nil.
+	done, changed func(string)
+	cancelled     func()
+	// confirm: y is yes, and any other key no.
+	confirm bool
+	// pasting: the terminal types what was pasted. Without a label, that is dropped.
+	pasting bool
+}
+
+// typed handles a key. m.mu is held.
+func (p *prompt) typed(m *topModel, key terminal.Key) {
+	switch {
+	case key == terminal.PasteBegin:
+		p.pasting = true
+		return
+	case key == terminal.PasteEnd:
+		p.pasting = false
+		if p.label == "" {
+			m.prompt = nil
+			m.notice = "what is pasted is no command; / and m take texts"
+		}
+		return
+	case p.label == "" || p.confirm && p.pasting:
+		return
+	case p.confirm:
+		m.prompt = nil
+		if key == 'y' || key == 'Y' {
+			p.done("")
+		} else {
+			m.notice = "nothing was done"
+		}
+		return
+	}
+	p.edit(m, key)
+}
+
+// edit handles a key in a line of text. A line break within a paste becomes a blank.
+func (p *prompt) edit(m *topModel, key terminal.Key) {
+	switch {
+	case key == terminal.Enter && !p.pasting:
+		m.prompt = nil
+		if p.done != nil {
+			p.done(string(p.text))
+		}
+		return
+	case key == terminal.Escape && !p.pasting:
+		m.prompt = nil
+		if p.cancelled != nil {
+			p.cancelled()
+		}
+		return
+	case key == terminal.Backspace:
+		p.text = p.text[:max(0, len(p.text)-1)]
+	case key == 'u'-'a'+1: // Ctrl-U
+		p.text = nil
+	case key == terminal.Enter, key == terminal.Tab:
+		p.text = append(p.text, ' ')
+	case key > 0 && unicode.IsPrint(rune(key)):
+		p.text = append(p.text, rune(key))
+	}
+	if p.changed != nil {
+		p.changed(string(p.text))
+	}
+}
+
+func (m *topModel) askFilter() {
+	before := m.filter
+	m.prompt = &prompt{
+		label: "filter: ", text: []rune(m.filter),
+		changed:   func(text string) { m.filter = text },
+		cancelled: func() { m.filter = before },
+	}
 }

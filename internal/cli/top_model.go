@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -140,4 +143,124 @@ func matches(s *object.Session, filter string) bool {
 		}
 	}
 	return true
+}
+
+// order is a way to sort the rows.
+type order struct {
+	name string
+	// column is the title of the column that it sorts by.
+	column string
+	// compare is nil for the order in which sessions need the user.
+	compare func(a, b row) int
+}
+
+// orders are all ways, in the order in which s goes through them.
+func orders() []order {
+	most := func(n func(row) float64) func(a, b row) int {
+		return func(a, b row) int { return cmp.Compare(n(b), n(a)) }
+	}
+	return []order{
+		{name: "attention"},
+		{"cpu", "CPU", most(func(r row) float64 { return value(r.load.CPU) })},
+		{"memory", "MEMORY", most(func(r row) float64 { return float64(value(r.load.Memory)) })},
+		{"tokens", "TOK/MIN", most(func(r row) float64 { return value(r.load.TokenRate) })},
+		{"context", "CTX", most(func(r row) float64 {
+			if t := r.s.Tokens; t != nil && t.Window > 0 {
+				return float64(t.Context) / float64(t.Window)
+			}
+			return -1 // less than any that is known
+		})},
+		{"age", "AGE", func(a, b row) int { return cmp.Compare(a.s.StartedAt, b.s.StartedAt) }},
+		{"agent", "AGENT", func(a, b row) int { return cmp.Compare(a.s.Adapter, b.s.Adapter) }},
+		{"directory", "DIR", func(a, b row) int { return cmp.Compare(a.s.CWD, b.s.CWD) }},
+	}
+}
+
+// value is what n points to; less than all values if it is not known.
+func value[N int64 | float64](n *N) N {
+	if n == nil {
+		return -1
+	}
+	return *n
+}
+
+// background are the goroutines beside the screen. If one panics, the screen ends, and the panic is repeated once the terminal is
+// restored.
+type background struct {
+	running sync.WaitGroup
+	redraw  *topSignal
+
+	mu       sync.Mutex
+	panicked any
+}
+
+// startBackground starts what runs beside the screen until ctx ends.
+func startBackground(ctx context.Context, m *topModel, table *Table) *background {
+	b := &background{redraw: m.changed}
+	m.start = func(do func()) { b.start(do) }
+	ctx, stop := context.WithCancel(ctx)
+	b.start(func() {
+		defer stop()
+		for range table.Changed {
+			m.changed.notify()
+		}
+		m.changed.end() // nothing changes any more
+	})
+	b.start(func() { m.sampler.run(ctx) })
+	b.start(func() { m.pane.load(ctx, m.runner, m.changed.notify) })
+	m.ctx = ctx
+	return b
+}
+
+func (b *background) start(do func()) {
+	b.running.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				b.mu.Lock()
+				b.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())
+				b.mu.Unlock()
+				b.redraw.end()
+			}
+		}()
+		do()
+	})
+}
+
+// wait waits until all have ended. It repeats a panic.
+func (b *background) wait() {
+	b.running.Wait()
+	if b.panicked != nil {
+		panic(b.panicked)
+	}
+}
+
+// topSignal says that there is something new to draw, or that nothing will be any more.
+type topSignal struct {
+	mu    sync.Mutex
+	ended bool
+	c     chan struct{}
+}
+
+func newSignal() *topSignal { return &topSignal{c: make(chan struct{}, 1)} }
+
+// notify asks for a frame.
+func (s *topSignal) notify() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	select {
+	case s.c <- struct{}{}:
+	default: // one is asked for already
+	}
+}
+
+func (s *topSignal) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.ended = true
+		close(s.c)
+	}
 }

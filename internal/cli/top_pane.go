@@ -1,12 +1,22 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+	"agentctl/internal/terminal"
+	"agentctl/lock/githooks"
+	"agentctl/proc"
 )
 
 // view is a content of the pane: commands of this program, whose output is shown one after another.
@@ -140,4 +150,176 @@ func (r runner) print(ctx context.Context, c content) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// runner runs commands of this program.
+type runner struct {
+	verb    TopVerb
+	factory Factory
+	// arguments are added to each command line.
+	arguments []string
+	// hosts are the flags that name the hosts of the table; commands about no session take them.
+	hosts []string
+	// colorless: the commands print no colours.
+	colorless bool
+}
+
+// complete adds the arguments that all commands have, before a -- that ends the flags.
+func (r runner) complete(args []string) []string {
+	end := slices.Index(args, "--")
+	if end < 0 {
+		end = len(args)
+	}
+	return slices.Concat(args[:end], r.arguments, args[end:])
+}
+
+// commandLine is how a command line is shown, such that a shell understands it.
+func (r runner) commandLine(args []string) string {
+	words := []string{Program}
+	for _, arg := range r.complete(args) {
+		words = append(words, quoted(arg))
+	}
+	return render.Sanitize(strings.Join(words, " "))
+}
+
+// quoted quotes a word for a shell if it needs to be.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:@=,+~", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return githooks.ShellQuote(word)
+}
+
+// capture runs a command in this process and returns what it prints for a terminal of this width, and its exit code. Nobody can
+// type anything into it.
+func (r runner) capture(ctx context.Context, width int, args []string) (lines []string, exit int) {
+	var out bytes.Buffer
+	f := r.factory
+	const noPager = 1 << 30 // lines of the terminal: more than any text has
+	f.Stdin, f.Stdout, f.Stderr = strings.NewReader(""), &out, &out
+	f.Width, f.Height, f.Interactive, f.Terminal = width, noPager, false, false
+	if r.colorless {
+		getenv := f.Getenv
+		f.Getenv = func(key string) string {
+			if key == "NO_COLOR" {
+				return "1"
+			}
+			return getenv(key)
+		}
+	}
+	exit = r.verb(ctx, f, r.complete(args)...)
+	text := strings.TrimRight(out.String(), "\n")
+	if text == "" {
+		return nil, exit
+	}
+	return strings.Split(text, "\n"), exit
+}
+
+// foreground runs a command as a process of its own, which has the terminal. If it fails, the user can read why.
+func (r runner) foreground(ctx context.Context, args []string) {
+	in, out := r.factory.Stdin.(*os.File), r.factory.Stdout.(*os.File) //nolint:forcetypeassert // top has checked it
+	path, err := r.factory.Executable()
+	if err == nil {
+		cmd := exec.Command(path, r.complete(args)...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = in, out, r.factory.Stderr, r.factory.Environ
+		err = proc.RunJob(ctx, cmd, false, GracePeriod)
+	}
+	if err != nil && ctx.Err() == nil {
+		const end = "; Enter returns to agentctl top "
+		text := r.commandLine(args) + ": " + ErrorText(err)
+		_, _ = out.WriteString("\n")
+		terminal.WaitEnter(ctx, in, out, func(columns int) string { return render.Truncate(text, max(0, columns-len(end))) + end })
+	}
+}
+
+// report is what a command that acted has printed, in the pane.
+type report struct {
+	commandLine string
+	lines       []string
+	running     bool
+}
+
+// act runs commands beside the screen, one after another, and shows in the pane what they print. Other actions may run at the same
+// time: a message waits until it is read. m.mu is held.
+func (m *topModel) act(commands ...[]string) {
+	if !slices.ContainsFunc(m.reports, func(r *report) bool { return r.running }) {
+		m.reports = nil
+	}
+	m.scroll = 0
+	begin := func(args []string) *report {
+		r := &report{commandLine: m.runner.commandLine(args), running: true}
+		m.reports = append(m.reports, r)
+		return r
+	}
+	shown := begin(commands[0])
+	m.start(func() {
+		for i, args := range commands {
+			lines, exit := m.runner.capture(m.ctx, reportWidth, args)
+			m.mu.Lock()
+			shown.lines, shown.running = append(lines, fmt.Sprintf("exit %d", exit)), false
+			if i+1 < len(commands) {
+				shown = begin(commands[i+1])
+			}
+			m.mu.Unlock()
+			m.changed.notify()
+		}
+	})
+}
+
+// reportWidth is the width for which reports are printed. Their lines are wrapped to the pane when they are drawn.
+const reportWidth = 400
+
+// confirmation ends a question that y answers.
+const confirmation = " ? [y/N] "
+
+// askStop asks whether the targets are to be stopped.
+func (m *topModel) askStop() {
+	rows := slices.DeleteFunc(slices.Clone(m.targets()), func(r row) bool { return r.s.Status == string(discover.Stopped) })
+	if len(rows) == 0 {
+		m.notice = "there is no live session to stop"
+		return
+	}
+	args := append([]string{"stop"}, m.arguments(rows)...)
+	m.prompt = &prompt{label: m.runner.commandLine(args) + confirmation, confirm: true, done: func(string) { m.act(args) }}
+}
+
+func (m *topModel) askMessage() {
+	rows := m.targets()
+	if len(rows) == 0 {
+		m.notice = "there is no session to send a message to"
+		return
+	}
+	to, receiver := m.arguments(rows), fmt.Sprintf("%d sessions", len(rows))
+	if len(rows) == 1 {
+		s := rows[0].s
+		host := object.HostPrefix(s.Host)
+		id := render.SessionID{Agent: s.Adapter, ID: strings.TrimPrefix(s.Name(), host)}
+		receiver = fmt.Sprint(s.Adapter, " ", host, m.call.Style.ShortIDs([]render.SessionID{id})[0])
+	}
+	m.prompt = &prompt{label: "message to " + receiver + ": ", done: func(text string) {
+		if strings.TrimSpace(text) == "" {
+			m.notice = "nothing was sent"
+			return
+		}
+		var commands [][]string
+		for _, id := range to {
+			commands = append(commands, []string{"send", "--", id, text})
+		}
+		m.act(commands...)
+	}}
+}
+
+// attach gives the terminal to the session, or to what leads there.
+func (m *topModel) attach() terminal.Request {
+	i := m.index()
+	if i < 0 {
+		m.notice = "there is no session to attach to"
+		return terminal.Request{}
+	}
+	args := append([]string{"attach"}, m.arguments(m.rows[i:i+1])...)
+	m.notice = m.runner.commandLine(args)
+	return terminal.Request{Run: func(ctx context.Context) { m.runner.foreground(ctx, args) }}
 }

@@ -1,8 +1,9 @@
-// Package version is the command version.
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
@@ -27,4 +28,50 @@ func versionCommand(f Factory) *cli.Command {
 			return err
 		},
 	}
+}
+
+// Build is what is known of this binary; its field names are the JSON contract.
+type Build struct {
+	Version   string `json:"version"`
+	Revision  string `json:"revision,omitempty"`
+	BuiltFrom string `json:"builtFrom,omitempty"`
+	Modified  bool   `json:"modified,omitempty"`
+	Go        string `json:"go"`
+	OS        string `json:"os"`
+	Arch      string `json:"arch"`
+}
+
+// shortCommit is how many digits of a commit are printed for people.
+const shortCommit = 12
+
+// Commit describes the commit in text, with a separator; "" if it is not known.
+func (b Build) Commit() string {
+	if b.Revision == "" {
+		return ""
+	}
+	text := "commit " + b.Revision[:min(shortCommit, len(b.Revision))]
+	if b.Modified {
+		text += " with changes"
+	}
+	return text + ", "
+}
+
+// BuildInfo prefers the linker's stamp to what the Go command noted; info may be nil.
+func BuildInfo(stamp string, info *debug.BuildInfo) Build {
+	b := Build{Version: stamp, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if info != nil {
+		b.Version = cmp.Or(b.Version, info.Main.Version)
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				b.Revision = s.Value
+			case "vcs.time":
+				b.BuiltFrom = s.Value
+			case "vcs.modified":
+				b.Modified = s.Value == "true"
+			}
+		}
+	}
+	b.Version = cmp.Or(b.Version, "(devel)")
+	return b
 }

@@ -1,8 +1,9 @@
-// Package wait is the command wait.
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,8 +13,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
+	"agentctl/launch"
 )
 
 type waitOptions struct {
@@ -138,4 +141,291 @@ func printArrival(c *Call, s object.Session) error {
 	}
 	_, err := io.WriteString(c.Stdout, strings.Join(words, "  ")+"\n")
 	return err
+}
+
+// State is the state that sessions are awaited in.
+type State string
+
+const (
+	Stopped   State = "stopped"    // its process has ended, serves it no longer, or only keeps it open ([discover.Session.Released])
+	Idle      State = "idle"       // the turn is over
+	Waiting   State = "waiting"    // the user is needed: asked something, or the turn is over
+	AnyChange State = "any-change" // whatever makes an event of it
+	Reset     State = "reset"      // the limits that it has reached are reset: see [UntilReset]
+)
+
+// States are the words that --until takes.
+func States() []string {
+	return []string{string(Stopped), string(Idle), string(Waiting), string(AnyChange), string(Reset)}
+}
+
+// Until blocks until each session has reached the state once, and calls arrived for each that does. A timeout of 0 is
+// none; the sessions are checked once in any case. Errors: [TimeoutError]; the error of a last turn,
+// [ErrPartial] if its end is not known; those of arrived and of the context.
+func Until(
+	ctx context.Context, c *Call, sessions []discover.Session, u State, timeout time.Duration, arrived func(discover.Session) error,
+) error {
+	w := NewWaiter(u, len(sessions), nil)
+	late, err := awaitFollow(ctx, c, watch.NewWatcher(c.Scanner, sessions), timeout, arrived, func(r discover.Result, arrived func(discover.Session) error) (bool, error) {
+		w.reached = arrived
+		return w.Update(r.Sessions)
+	})
+	switch {
+	case late:
+		done := string(u)
+		if u == AnyChange {
+			done = "changed"
+		}
+		return TimeoutError(fmt.Sprintf("not %s in time: %s", done, w.missing()), "")
+	case err != nil:
+		return err
+	}
+	return Conclude(c.Factory, w)
+}
+
+// errTimeout is the cause of the context after the timeout.
+var errTimeout = errors.New("time is up")
+
+// awaitFollow calls step with each result of a watcher until step reports that nothing is left to wait for. late: the timeout was over
+// before. What step calls arrived with is given to arrived while no progress is shown.
+func awaitFollow(
+	ctx context.Context, c *Call, watcher *watch.Watcher, timeout time.Duration, arrived func(discover.Session) error,
+	step func(r discover.Result, arrived func(discover.Session) error) (more bool, err error),
+) (late bool, err error) {
+	working, stop := Interruptible(ctx)
+	defer stop()
+	limited, cancel := context.WithCancelCause(working)
+	defer cancel(nil)
+	endProgress := c.Progress("waiting")
+	defer func() { endProgress() }()
+	var alarm *time.Timer
+	err = EachResult(limited, watcher, func(r discover.Result) (bool, error) {
+		_ = c.ReportWarnings(r.Warnings) // it may still be read
+		if alarm == nil && timeout > 0 {
+			alarm = time.AfterFunc(timeout, func() { cancel(errTimeout) })
+		}
+		return step(r, func(s discover.Session) error {
+			endProgress()
+			defer func() { endProgress = c.Progress("waiting") }()
+			return arrived(s)
+		})
+	})
+	if alarm != nil {
+		alarm.Stop()
+	}
+	switch {
+	case working.Err() != nil:
+		return false, working.Err()
+	case errors.Is(err, context.Canceled) && errors.Is(context.Cause(limited), errTimeout):
+		return true, nil
+	}
+	return false, err
+}
+
+// Conclude returns the error of the sessions' last turns.
+func Conclude(f Factory, w *Waiter) error {
+	unknown, err := w.turnErrors()
+	if len(unknown) > 0 {
+		f.Warn("cannot tell how the last turn ended: " + strings.Join(unknown, ", "))
+		err = cmp.Or(err, ErrPartial)
+	}
+	return err
+}
+
+// longestSleep is the longest time to the next look at the clock: the machine's sleep does not count for a timer.
+const longestSleep = time.Minute
+
+// UntilReset blocks until each limit that a session has reached is reset, and calls arrived for each session when that is so.
+// One that has reached none is there at once. Errors: [launch.UnsupportedError] if the agent does not say when a limit is
+// reset; else as of [Until], but those of last turns are none.
+func UntilReset(
+	ctx context.Context, c *Call, sessions []discover.Session, timeout time.Duration, arrived func(discover.Session) error,
+) error {
+	done := make([]bool, len(sessions))
+	var missing []string
+	watcher := watch.NewWatcher(c.Scanner, sessions)
+	watcher.ReadQuotas()
+	late, err := awaitFollow(ctx, c, watcher, timeout, arrived, func(r discover.Result, arrived func(discover.Session) error) (bool, error) {
+		now := c.Now()
+		missing = missing[:0]
+		for i, s := range r.Sessions {
+			at, err := reachedUntil(s, now)
+			switch {
+			case done[i]:
+			case err != nil:
+				return false, err
+			case at.IsZero():
+				done[i] = true
+				if err := arrived(s); err != nil {
+					return false, err
+				}
+			default:
+				missing = append(missing, fmt.Sprintf("%s (in %s)", SessionName(s), at.Sub(now).Round(time.Second)))
+				watcher.WakeIn(min(at.Sub(now), longestSleep))
+			}
+		}
+		return len(missing) > 0, nil
+	})
+	if late {
+		return TimeoutError("not reset in time: "+strings.Join(missing, ", "), "")
+	}
+	return err
+}
+
+// reachedUntil returns when the last of the limits that a session has reached is reset; zero if there is none, or a turn that
+// began since has ended well.
+func reachedUntil(s discover.Session, now time.Time) (at time.Time, err error) {
+	for _, q := range s.Quotas {
+		const all = 100 // percent
+		reached := q.Reached || q.Used != nil && *q.Used >= all
+		answered := s.Turn.State == discover.TurnDone && s.Turn.Began.After(q.Time)
+		switch {
+		case !reached || answered:
+		case q.Resets.IsZero():
+			err = &launch.UnsupportedError{Agent: s.Agent, What: fmt.Sprintf("does not say when the limit of %s is reset", SessionName(s))}
+		case q.Resets.After(now) && q.Resets.After(at):
+			at = q.Resets
+		}
+	}
+	if !at.IsZero() {
+		err = nil // another limit may be known
+	}
+	return at, err
+}
+
+// Waiter waits for several sessions: each has to reach the state once, in any order.
+type Waiter struct {
+	until    State
+	sessions []awaited
+	// reached is called once for each session that has reached the state.
+	reached func(discover.Session) error
+}
+
+// awaited is a session that is waited for.
+type awaited struct {
+	first discover.Session // as it was at first
+	now   discover.Session // as last seen, or as it was when it got there
+	done  bool
+	idle  time.Time // when it was first seen idle, though not in the storage
+}
+
+// NewWaiter waits for n sessions; reached is called once for each that has reached the state.
+func NewWaiter(u State, n int, arrived func(discover.Session) error) *Waiter {
+	return &Waiter{until: u, sessions: make([]awaited, n), reached: arrived}
+}
+
+// Update takes the sessions' current state, and reports whether one is still to be waited for.
+func (w *Waiter) Update(sessions []discover.Session) (more bool, err error) {
+	for i, s := range sessions {
+		a := &w.sessions[i]
+		if a.first.Record == nil {
+			a.first = s
+		}
+		if a.done {
+			continue
+		}
+		a.now = s
+		if a.done = a.reached(w.until); !a.done {
+			more = true
+		} else if err := w.reached(s); err != nil {
+			return false, err
+		}
+	}
+	return more, nil
+}
+
+func (a *awaited) reached(u State) bool {
+	switch {
+	case u == AnyChange:
+		return watch.Changed(a.now, a.first)
+	case a.now.Status == discover.Stopped:
+		return true
+	case a.now.Status == discover.Waiting:
+		return u == Waiting
+	}
+	return a.now.Status == discover.Idle && (u != Stopped || a.now.Released()) && a.turnOver()
+}
+
+// turnOver reports whether an idle session's turn has ended, as far as storage tells within watch.TurnEndDelay.
+func (a *awaited) turnOver() bool {
+	if !turnBegins(a.now) {
+		return true
+	}
+	if a.idle.IsZero() {
+		a.idle = time.Now()
+	}
+	return time.Since(a.idle) >= watch.TurnEndDelay
+}
+
+// missing names the sessions that have not reached the state.
+func (w *Waiter) missing() string {
+	var names []string
+	for _, a := range w.sessions {
+		if !a.done {
+			names = append(names, fmt.Sprintf("%s (%s)", SessionName(a.now), a.now.Status))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// turnErrors returns the error of the sessions' last turns, nil if all that have ended ended well. unknown are the
+// sessions whose turn's end is not known.
+func (w *Waiter) turnErrors() (unknown []string, err error) {
+	var bad []string
+	for _, a := range w.sessions {
+		s := a.now
+		if w.until == AnyChange && turnBegins(s) {
+			continue
+		}
+		switch ending, known := awaitTurnError(s); {
+		case !known:
+			unknown = append(unknown, SessionName(s))
+		case ending != "":
+			bad = append(bad, ending)
+		}
+	}
+	if len(bad) > 0 {
+		err = errors.New(strings.Join(bad, "; "))
+	}
+	return unknown, err
+}
+
+// turnBegins reports whether an idle session has a turn in progress in its storage: the agent stores the prompt before
+// its process shows that it works (SEEN Claude Code 2.1.330 in a terminal, 5 ms in one turn), so that the turn has
+// hardly been cut off.
+func turnBegins(s discover.Session) bool {
+	return s.Status == discover.Idle && (s.Turn.State == discover.TurnOpen || s.Turn.State == discover.TurnWaiting)
+}
+
+// awaitTurnError describes the error of a session's last turn, "" if there is none or the turn goes on.
+func awaitTurnError(s discover.Session) (wrong string, known bool) {
+	if s.Status != discover.Idle && s.Status != discover.Stopped {
+		return "", true
+	}
+	switch state := s.Turn.State; {
+	case s.Outcome == discover.Completed, s.Outcome == "" && state == discover.TurnDone, state == discover.TurnNone:
+		return "", true
+	case s.Error != "", s.Outcome == discover.Failed, state == discover.TurnFailed:
+		return fmt.Sprintf("the last turn of %s failed: %s", SessionName(s), s.Error), true
+	case s.Outcome == discover.OutcomeUnknown, state == discover.TurnUnknown:
+		return "", false
+	}
+	if s.Status == discover.Idle {
+		return fmt.Sprintf("the last turn of %s was cut; the session is live, and idle", SessionName(s)), true
+	}
+	return fmt.Sprintf("the last turn of %s was cut", SessionName(s)), true
+}
+
+// EachResult calls do with each result of a watcher until do returns false or an error, and closes the watcher.
+func EachResult(ctx context.Context, w *watch.Watcher, do func(discover.Result) (more bool, err error)) error {
+	defer w.Close()
+	for {
+		r, err := w.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if more, err := do(r); err != nil || !more {
+			return err
+		}
+	}
 }

@@ -1,4 +1,3 @@
-// Package worktree is the command worktree.
 package cli
 
 import (

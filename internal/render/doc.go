@@ -1,4 +1,4 @@
-// Package output formats sessions, processes, locks and worktrees for people and for programs: tables, blocks of
+// Package render formats sessions, processes, locks and worktrees for people and for programs: tables, blocks of
 // text, JSON, and Prometheus metrics.
 //
 // Text from a transcript is untrusted input. [Sanitize] and [SanitizeLines] remove every escape sequence and

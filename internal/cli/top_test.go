@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"agentctl/internal/object"
 	"agentctl/internal/render"
 	"agentctl/internal/terminal"
+	"agentctl/proc"
 )
 
 // screen is a model whose commands are recorded.
@@ -230,5 +232,161 @@ func TestOrders(t *testing.T) {
 				t.Error(o.name)
 			}
 		}
+	}
+}
+
+// manyKinds returns sessions of each status, in texts of all widths.
+func manyKinds() (list []discover.Session) {
+	for i, status := range []discover.Status{discover.Waiting, discover.Running, discover.Idle, discover.Stopped, discover.Unknown} {
+		s := session(fmt.Sprintf("id-%d", i), status, "/w/目录/👩‍👩‍👧", []string{"漢字 テスト", "👍🏽 emoji", "e\u0301 combined", "🇩🇪 flag", "plain"}[i])
+		if status == discover.Waiting {
+			s.WaitingFor, s.WaitingOn = "permission", &discover.WaitingOn{Tool: "Bash", Brief: "rm 'ファイル' 🗑️"}
+		}
+		if status == discover.Stopped {
+			s.Outcome, s.Error = discover.Failed, "overloaded"
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// A screen that is too small for all parts says so, and still answers.
+func TestTooSmall(t *testing.T) {
+	m := newScreen(t, manyKinds()...)
+	for size, want := range map[[2]int]string{
+		{59, 15}: "59×15 is too small: top needs 60×15", {60, 14}: "60×14 is too small: top needs 60×15", {10, 2}: "10×2 is t…", {60, 15}: "q quit",
+	} {
+		if lines := m.frame(size[0], size[1]); !strings.HasSuffix(lines[len(lines)-1], want) {
+			t.Errorf("%v: %q", size, lines[len(lines)-1])
+		}
+	}
+	m.types('K')
+	if text := m.shown(50, 10); !strings.HasSuffix(text, "[y/N] ▏") {
+		t.Error(text)
+	}
+}
+
+// The pane and the selected row stay in sight at each size, whichever the size was before.
+func TestResize(t *testing.T) {
+	var sessions []discover.Session
+	for i := range 60 {
+		sessions = append(sessions, session(fmt.Sprintf("id-%02d", i), discover.Running, "/w", fmt.Sprintf("title %02d", i)))
+	}
+	m := newScreen(t, sessions...)
+	m.types('G', terminal.Enter)
+	for _, size := range [][2]int{{80, 24}, {300, 100}, {60, 15}, {170, 15}, {20, 5}, {169, 100}, {60, 100}, {300, 15}} {
+		text := m.shown(size[0], size[1])
+		if size[1] >= 15 && !strings.Contains(text, "\n>   running") || !strings.Contains(text, "── peek: $ ag") {
+			t.Errorf("%v:\n%s", size, text)
+		}
+	}
+}
+
+func sessionOf(host string, s discover.Session) discover.Session {
+	s.Host = host
+	return s
+}
+
+// One session in the stores of three machines is three rows. Each command means the session of its row.
+func TestHostArguments(t *testing.T) {
+	s := session("aaaaaaaa", discover.Running, "/w", "")
+	unnamed := sessionOf("ana", session("", discover.Running, "/w", ""))
+	unnamed.Processes = []proc.Process{{ID: proc.ID{PID: 4711}}}
+	m := newScreen(t, sessionOf("ana", s), sessionOf("bob", s), sessionOf("local", s), unnamed)
+	if got := fmt.Sprint(m.arguments(m.rows)); got != "[ana:aaaaaaaa bob:aaaaaaaa local:aaaaaaaa ana:pid:4711]" {
+		t.Error(got)
+	}
+	m.types('j', ' ', ' ', 'K', 'y')
+	if ran := <-m.ran; ran != "stop bob:aaaaaaaa local:aaaaaaaa" {
+		t.Error(ran)
+	}
+	m.types(terminal.Escape, terminal.Escape, 'g', 'm')
+	if text := m.shown(120, 20); !strings.Contains(text, "message to codex ana:aaaaaaaa: ") {
+		t.Error(text)
+	}
+	m.types('x', terminal.Enter)
+	if ran := <-m.ran; ran != "send -- ana:aaaaaaaa x" {
+		t.Error(ran)
+	}
+	m.types(terminal.Escape, 'G', 'm')
+	if text := m.shown(120, 20); !strings.Contains(text, "message to codex ana:pid:4711: ") {
+		t.Error(text)
+	}
+}
+
+// Nothing is measured here for a session of another machine, though a process here has its pid, and even its identity, and though a
+// directory here has its name.
+func TestSamplerOfHosts(t *testing.T) {
+	table, err := proc.ReadTable(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, ok := table.ByPID(os.Getpid())
+	if !ok {
+		t.Fatal("this process is not in the table")
+	}
+	there := session("aaaa", discover.Running, t.TempDir(), "")
+	there.Processes, there.Trust = []proc.Process{self}, discover.TrustOurs
+	here, other := object.NewSession(sessionOf("local", there)), object.NewSession(sessionOf("ana", there))
+	s := newScreen(t).sampler
+	s.sample(t.Context(), discover.Result{Table: table, Sessions: []discover.Session{there}}, 1)
+	s.sampleProcesses()
+	if len(s.trees) != 1 || len(s.rows) != 1 || len(s.changesAskedFor) != 1 {
+		t.Errorf("%d trees, %d rows, %v", len(s.trees), len(s.rows), s.changesAskedFor)
+	}
+	s.details[topKeyOf(&here)] = object.Session{Tokens: &object.Tokens{Total: 7}}
+	s.changes[there.Dir] = &object.Changes{}
+	if load := s.load(&here); load.CPU == nil || load.Memory == nil || load.Changes == nil || here.Tokens == nil {
+		t.Errorf("of this machine: %+v", load)
+	}
+	load := s.load(&other)
+	if load.CPU != nil || load.Memory != nil || load.TokenRate != nil || load.CPUHistory != nil || load.TokenHistory != nil || load.Changes != nil || other.Tokens != nil {
+		t.Errorf("of another machine: %+v %v", load, other.Tokens)
+	}
+}
+
+// The use of processors is that between two samples, of processes that have begun since in full, of those that ended no more.
+func TestCPU(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	a, b := proc.ID{PID: 1, Birth: "1"}, proc.ID{PID: 2, Birth: "2"}
+	var s topSamples
+	if s.addCPU(at, usageSample{a: time.Hour}); s.currentCPU() != nil {
+		t.Error("one sample makes a value")
+	}
+	for _, step := range []struct {
+		used usageSample
+		want float64
+	}{
+		{usageSample{a: time.Hour + time.Second}, 50},
+		{usageSample{a: time.Hour + time.Second, b: 3 * time.Second}, 150},
+		{usageSample{b: 3 * time.Second}, 0},
+		{usageSample{a: time.Second}, 50}, // its clock went back: it counts as new
+	} {
+		at = at.Add(2 * time.Second)
+		if s.addCPU(at, step.used); *s.currentCPU() != step.want {
+			t.Errorf("%v: %v, want %v", step.used, *s.currentCPU(), step.want)
+		}
+	}
+}
+
+// The rate is that of the last minute, and is not told from too few seconds. A total that shrinks begins anew.
+func TestTokenRate(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	var s topSamples
+	for n := range int64(100) { // 50 tokens each two seconds
+		s.addTokens(at.Add(time.Duration(2*n)*time.Second), 1000+50*n)
+		switch rate := s.tokenRate(); {
+		case n < 3 && rate != nil:
+			t.Errorf("%v after %d samples", *rate, n+1)
+		case n >= 3 && (rate == nil || *rate != 1500):
+			t.Errorf("%v after %d samples", rate, n+1)
+		}
+	}
+	if n := len(s.perTick); n != keptSamples || s.perTick[n-1] != 50 {
+		t.Errorf("%d samples: %v", n, s.perTick)
+	}
+	at = at.Add(time.Hour)
+	if s.addTokens(at, 10); s.tokenRate() != nil || s.perTick[keptSamples-1] != 0 {
+		t.Errorf("%v, %v", s.tokenRate(), s.perTick)
 	}
 }

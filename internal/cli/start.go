@@ -1,0 +1,468 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+	"agentctl/launch"
+	"agentctl/launch/stop"
+)
+
+// Options has the flags of every start of an agent.
+type Options struct {
+	CommonFlags
+	permissions, Output        string
+	timeout, maxTime           time.Duration
+	killOnTimeout, force, Wait bool
+	onCreate, onComplete       string
+}
+
+// idTimeout is how long a launch waits for the proof of its session: many times what the slowest agent takes.
+const idTimeout = time.Minute
+
+// Flags returns the flags of every start.
+func (o *Options) Flags() []cli.Flag {
+	o.timeout = idTimeout
+	return []cli.Flag{
+		&cli.StringFlag{Name: "permissions", Usage: "what the agent may do without asking: `P` is own (as its configuration says), edit or full", Destination: &o.permissions},
+		&cli.StringFlag{Name: "output", Usage: "append what the agent prints to `FILE` (default: discarded)", Destination: &o.Output},
+		DurationFlag("timeout", "how long to wait for the session to appear: `D`", &o.timeout),
+		&cli.BoolFlag{Name: "kill-on-timeout", Usage: "end the agent if its session does not appear in time", Destination: &o.killOnTimeout},
+		&cli.BoolFlag{Name: "force", Usage: "start even if another session is working here", Destination: &o.force},
+		&cli.BoolFlag{Name: "wait", Usage: "wait until the turn ends and print its answer; exit with its result", Destination: &o.Wait},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "with --wait: print the ID only, not the answer", Destination: &o.Quiet},
+		LimitFlag("max-time", "with --wait: stop the session after `D`", &o.maxTime),
+		&cli.StringFlag{Name: "on-create", Usage: "run the shell command `S` once the session has appeared", Destination: &o.onCreate},
+		&cli.StringFlag{Name: "on-complete", Usage: "with --wait: run the shell command `S` when the turn has ended", Destination: &o.onComplete},
+		JSONFlag(&o.JSON),
+	}
+}
+
+// Check refuses flags that do not go together, or that name what does not exist.
+func (o *Options) Check(verb string) error {
+	if o.Output != "" {
+		if err := CheckDirectory(filepath.Dir(o.Output)); err != nil {
+			return UsageError(verb, "--output: %v", err)
+		}
+	}
+	return o.CheckFlags(verb)
+}
+
+// CheckFlags refuses flags that do not go together on any machine.
+func (o *Options) CheckFlags(verb string) error {
+	switch {
+	case !o.Wait && o.Quiet:
+		return UsageError(verb, "--quiet needs --wait")
+	case !o.Wait && o.maxTime > 0:
+		return UsageError(verb, "--max-time needs --wait")
+	case !o.Wait && o.onComplete != "":
+		return UsageError(verb, "--on-complete needs --wait")
+	}
+	return nil
+}
+
+// Adapter returns the adapter of the agent with that name, an error if the agent cannot be launched.
+func Adapter(f Factory, name string) (launch.Adapter, error) {
+	chosen, err := f.ChosenAgents([]string{name})
+	if err != nil {
+		return nil, err
+	}
+	return launch.AdapterOf(f.Adapters, chosen[0]), nil
+}
+
+func (o *Options) Permitted(verb string) (launch.Permissions, error) {
+	p := launch.Permissions(o.permissions)
+	switch p {
+	case "":
+		return launch.PermissionsOwn, nil
+	case launch.PermissionsOwn, launch.PermissionsEdit, launch.PermissionsFull:
+		return p, nil
+	}
+	return "", UsageError(verb, "--permissions must be own, edit or full, not %q", o.permissions)
+}
+
+// Variables returns the variables of --env and --group for the agent's environment.
+func Variables(pairs []string, group string) ([]string, error) {
+	var out []string
+	if group != "" {
+		out = append(out, discover.GroupEnv+"="+group)
+	}
+	for _, pair := range pairs {
+		key, _, ok := strings.Cut(pair, "=")
+		if !ok || key == "" || strings.ContainsRune(pair, 0) {
+			return nil, UsageError("launch", "--env %q is not KEY=VALUE", pair)
+		}
+		out = append(out, pair)
+	}
+	return out, nil
+}
+
+// Starter starts agents as the flags of a command line say.
+type Starter struct {
+	*Call
+	*Options
+}
+
+// Launched is an agent that was started, and what is known of its session.
+type Launched struct {
+	*Call // its scanner finds the agent's homes
+	*Options
+	*launch.Verification
+	execution *launch.Execution
+	name      discover.Agent
+}
+
+// StartOne calls start for one agent, and prints the agent's session once that is proven.
+func (s Starter) StartOne(ctx context.Context, agent discover.Agent, start func(context.Context) (*Launched, error)) error {
+	working, stop := Interruptible(ctx) // until the command ends, so that no signal is missed between two steps
+	defer stop()
+	endProgress := s.Progress("waiting for the session of " + string(agent))
+	defer endProgress()
+	launched, err := start(working)
+	if launched == nil {
+		return err
+	}
+	defer launched.Close()
+	endProgress()
+	s.PrintHints(ctx, launched)
+	return launched.Print(working, err)
+}
+
+// Plan makes the plan of a launch, and warns of what it found. After an error nothing is locked.
+func (s Starter) Plan(ctx context.Context, adapter launch.Adapter, r launch.Request) (*launch.Plan, error) {
+	l := launch.Planner{Scanner: s.Scanner, Getenv: s.Getenv, Environ: s.Environ, Now: s.Now, Strict: s.Config.Strict, Force: s.force}
+	plan, err := l.Plan(ctx, adapter, r)
+	if plan.Conflicts != nil {
+		_ = s.WarnIfBlind(plan.Activity) // the proof of the session will fail, and say why
+	}
+	if plan.UnreadLocks != nil {
+		s.Warn(plan.UnreadLocks.Error())
+	}
+	if err == nil && plan.Conflicts != nil {
+		s.WarnOfIdle(plan.Conflicts)
+	}
+	return plan, refusal(err)
+}
+
+// Start starts an agent, waits for the proof of its session, runs --on-create, and watches whether the agent fails at
+// once. If printID is set, it prints the ID when the session is proven. It returns nil if nothing was started. With an error, the
+// result may be non-nil: then the agent was started.
+func (s Starter) Start(ctx context.Context, adapter launch.Adapter, r launch.Request, printID bool) (*Launched, error) {
+	l, err := s.startAndProve(ctx, adapter, r)
+	if l == nil {
+		return nil, err
+	}
+	switch {
+	case !l.Proven || !printID:
+	case !s.JSON:
+		err = errors.Join(err, l.printID())
+	case s.Asked: // who asks is to know it before the connection may end
+		err = errors.Join(err, render.JSONLine(l.Stdout, object.NewSession(l.Session)))
+	}
+	if err == nil {
+		err = Script{Flag: "--on-create", Command: s.onCreate}.Run(ctx, s.Factory, l.Session, nil)
+	}
+	if err == nil {
+		err = l.AwaitTurn(ctx)
+	}
+	if err != nil && l.Session.ID != "" { // it has changed since its proof
+		l.Refresh(context.WithoutCancel(ctx), discover.ReadOptions{Full: true, Tokens: true})
+	}
+	return l, l.explain(err)
+}
+
+// startAndProve plans and executes a launch, and waits for the proof of its session.
+func (s Starter) startAndProve(ctx context.Context, adapter launch.Adapter, r launch.Request) (*Launched, error) {
+	limited, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	plan, err := s.Plan(limited, adapter, r)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil, TimeoutError(fmt.Sprintf("nothing was started: within %s it was not known whether another session is in the way", s.timeout), "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer plan.Release()
+	execution, err := plan.Execute(s.Output)
+	if err != nil {
+		return nil, err
+	}
+	call := *s.Call // it searches the homes that the agent's environment names
+	call.Scanner = plan.Scanner
+	l := &Launched{&call, s.Options, execution.Verify(), execution, adapter.Name()}
+	return l, l.AwaitSession(limited)
+}
+
+// Close lets go of the agent, which goes on.
+func (l *Launched) Close() { l.execution.Close() }
+
+// MayRun reports whether an agent may run after its start failed with err.
+func MayRun(l *Launched, err error) bool {
+	ended := (*launch.AgentFailedError)(nil)
+	return l != nil && !errors.As(err, &ended)
+}
+
+// PrintHints prints the hints for what was started, without duplicates.
+func (s Starter) PrintHints(ctx context.Context, launched ...*Launched) {
+	var given []string
+	for _, l := range launched {
+		if hint := l.Hint(context.WithoutCancel(ctx)); hint != "" && !slices.Contains(given, hint) {
+			s.Report.Hint(hint)
+			given = append(given, hint)
+		}
+	}
+}
+
+// printID prints the ID, while progress goes on.
+func (l *Launched) printID() error {
+	defer l.Report.Pause()()
+	_, err := fmt.Fprintln(l.Stdout, render.Sanitize(l.Session.ID))
+	return err
+}
+
+// refusal turns the error of a plan into one that names who is in the way, and says what to do.
+func refusal(err error) error {
+	occupied, live := (*launch.OccupiedError)(nil), (*launch.LiveError)(nil)
+	switch {
+	case errors.As(err, &occupied) && occupied.Flocked:
+		return LocksErr(occupied.Locks, "wait for it")
+	case errors.As(err, &occupied):
+		return LocksErr(occupied.Locks, "wait for it, stop it, use a worktree of its own, or --force")
+	case errors.As(err, &live):
+		s := live.Session
+		hint := "wait for it, stop it, or continue a copy: --fork"
+		switch {
+		case len(s.Clients) > 0:
+			hint = fmt.Sprintf("talk to it in its terminal (pid %d), stop it, or continue a copy: --fork", s.Clients[0].ID.PID)
+		case s.Shared && s.Status == discover.Idle: // it does not go away when it is stopped
+			hint = fmt.Sprintf("pid %d keeps it open: talk to it there, wait --until stopped, or continue a copy: --fork", s.Processes[0].ID.PID)
+		}
+		return ConflictError(fmt.Sprintf("%s is live (%s)", DescribeSession(s), s.Status), hint)
+	}
+	return err
+}
+
+// explain turns the error of a start into one that says whether the agent still runs; with --kill-on-timeout it kills
+// the agent.
+func (l *Launched) explain(err error) error {
+	pid := l.execution.Process.ID.PID
+	switch {
+	case errors.Is(err, launch.ErrSessionTimeout) && l.killOnTimeout:
+		return errors.Join(
+			TimeoutError(fmt.Sprintf("the session of pid %d did not appear within %s; it was ended", pid, l.timeout), ""),
+			l.execution.KillTree(context.Background()),
+		)
+	case errors.Is(err, launch.ErrSessionTimeout):
+		return TimeoutError(
+			fmt.Sprintf("the session of pid %d did not appear within %s; %s keeps running", pid, l.timeout, l.name),
+			fmt.Sprintf("agentctl status pid:%d shows it once it is known; agentctl stop pid:%d ends it", pid, pid),
+		)
+	case errors.Is(err, context.Canceled):
+		l.Report.Note(fmt.Sprintf("%s keeps running as pid %d", l.name, pid))
+	}
+	return err
+}
+
+// WithPrompt returns the call with the prompt on its stdin. The prompt is put together here: names of its files are relative to the current directory.
+func (o *PromptOptions) WithPrompt(ctx context.Context, f Factory, verb string, call HostCall) (HostCall, error) {
+	prompt, err := o.Text(ctx, f, verb, ".")
+	if err != nil {
+		return call, err
+	}
+	call = call.Without("prompt", "p", "prompt-file", "spec", "file").With("--prompt=-")
+	call.Stdin = []byte(prompt)
+	return call, nil
+}
+
+// OnHost starts an agent on another machine. The session comes as soon as it is proven, and again as it is at the end.
+func OnHost(ctx context.Context, c *Call, call HostCall, o *Options, endProgress func()) error {
+	var last *object.Session
+	err := EachHost(ctx, c.Factory, []HostCall{call}, func(obj object.Session) error {
+		first := last == nil
+		last = &obj
+		if !first || o.JSON {
+			return nil
+		}
+		defer c.Report.Pause()()
+		_, err := fmt.Fprintln(c.Stdout, render.Sanitize(obj.Name()))
+		return err
+	})
+	endProgress()
+	switch {
+	case last == nil:
+	case o.JSON:
+		if err := render.JSON(c.Stdout, *last); err != nil {
+			return err
+		}
+	case o.Wait && !o.Quiet:
+		if text := strings.TrimRight(render.SanitizeLines(last.Answer), "\n"); text != "" {
+			if _, err := fmt.Fprintln(c.Stdout, text); err != nil {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// Print prints the session of an agent that was started alone as JSON, and waits for its end with --wait. With --wait
+// the JSON describes the end. failed is the error of the start; nothing is waited for after one.
+func (l *Launched) Print(ctx context.Context, failed error) error {
+	if l.Session.ID == "" {
+		return failed
+	}
+	if l.Proven && l.JSON && !l.Wait {
+		l.Refresh(context.WithoutCancel(ctx), discover.ReadOptions{})
+		if err := render.JSON(l.Stdout, object.NewSession(l.Session)); err != nil {
+			return err
+		}
+	}
+	if l.Wait && !errors.Is(failed, context.Canceled) {
+		return l.printEnd(ctx, failed)
+	}
+	return failed
+}
+
+// printEnd waits until the session has stopped, prints its end, and returns the error of its turn. After an error of the
+// start it does not wait, but prints the end all the same.
+func (l *Launched) printEnd(ctx context.Context, failed error) error {
+	err := failed
+	if failed == nil {
+		err = l.WaitForEnd(ctx)
+	}
+	if errors.Is(err, context.Canceled) {
+		l.Report.Note(fmt.Sprintf("%s keeps running; agentctl stop %s ends it", DescribeSession(l.Session), render.Sanitize(l.Session.ID)))
+		return err
+	}
+	answer := ""
+	if err == nil && !l.Quiet {
+		answer = l.ReadAnswer(ctx)
+	}
+	printed := error(nil)
+	if l.JSON {
+		l.Refresh(ctx, discover.ReadOptions{Full: true, Tokens: true})
+		obj := object.NewSession(l.Session)
+		obj.Answer = answer
+		printed = render.JSON(l.Stdout, obj)
+	} else if text := strings.TrimRight(render.SanitizeLines(answer), "\n"); text != "" {
+		_, printed = fmt.Fprintln(l.Stdout, text)
+	}
+	if printed != nil {
+		return printed
+	}
+	return errors.Join(err, l.RunOnComplete(ctx, err))
+}
+
+// WaitForEnd waits until the session has stopped and returns the error that it ended with.
+func (l *Launched) WaitForEnd(ctx context.Context) error {
+	err := Until(ctx, l.Call, []discover.Session{l.Session}, Stopped, l.maxTime, func(now discover.Session) error {
+		l.Update(now)
+		return nil
+	})
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case ExitCode(err) == ExitTimeout:
+		return l.stopOverdue(ctx)
+	case endsSoon(l.execution):
+		return agentrunTurnError(err, l.Failure(ctx))
+	}
+	return err
+}
+
+// RunOnComplete runs the script of --on-complete. err is the error of the start or of the turn.
+func (l *Launched) RunOnComplete(ctx context.Context, err error) error {
+	code := exitCode(l.execution, err)
+	return Script{Flag: "--on-complete", Command: l.onComplete}.Run(ctx, l.Factory, l.Session, &code)
+}
+
+// endsSoon waits a moment for the process to end: a launcher ends soon after the agent that it has started.
+func endsSoon(x *launch.Execution) bool {
+	select {
+	case <-x.Done():
+		return true
+	case <-time.After(GracePeriod):
+		return false
+	}
+}
+
+// agentrunTurnError combines two errors of a turn: stored is what storage says, own what the agent's exit code and output say.
+// The agent's own error says more, and decides where storage does not know.
+func agentrunTurnError(stored, own error) error {
+	if own != nil || errors.Is(stored, ErrPartial) {
+		return own
+	}
+	return stored
+}
+
+// stopOverdue stops a session that exceeds --max-time.
+func (l *Launched) stopOverdue(ctx context.Context) error {
+	working, done := l.StartWork(ctx, "stopping")
+	defer done()
+	results, err := stop.Sessions(working, l.Scanner, []discover.Session{l.Session}, stop.Options{
+		Timeout: StopTimeout, Force: true, SelfPID: l.PID, Host: launch.NewEnvironment(l.Environ, l.Adapters),
+	})
+	message := fmt.Sprintf("%s took longer than --max-time %s", DescribeSession(l.Session), l.maxTime)
+	if err := errors.Join(err, StopError(results)); err != nil {
+		return errors.Join(err, TimeoutError(message, ""))
+	}
+	return TimeoutError(message+"; it was stopped", "agentctl resume continues it")
+}
+
+// exitCode is the agent's exit code, as a shell counts it after a signal. While the agent lives it is the code that
+// this command will end with.
+func exitCode(x *launch.Execution, err error) int {
+	if !x.HasEnded() {
+		return ExitCode(err)
+	}
+	exit := x.ExitStatus()
+	if exit.Signal != 0 {
+		return 128 + int(exit.Signal)
+	}
+	return exit.Code
+}
+
+// ReadAnswer returns the last text of the assistant in the turn that was started, as stored; "" if there is none. An
+// unreadable transcript is a warning.
+func (l *Launched) ReadAnswer(ctx context.Context) string {
+	if l.Session.Path == "" {
+		return ""
+	}
+	text, err := answerIn(l.Scanner.Messages(ctx, l.Session), l.Session.ID, l.execution.StartTime)
+	if err != nil {
+		_ = l.ReportWarnings([]*discover.Warning{UnreadWarning(l.Session, err)})
+	}
+	return text
+}
+
+// answerIn returns the newest text of the assistant in a session's newest turn. messages come newest first. The turn
+// begins with the newest prompt, and no message of it is older than since: not every prompt is stored as the user's
+// text. If a part cannot be read before a text is found, the text could be an older one, so answerIn returns none.
+func answerIn(messages iter.Seq2[discover.Message, error], session string, since time.Time) (string, error) {
+	for m, err := range messages {
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case m.Session != session: // a sub-agent's
+		case !m.Time.IsZero() && m.Time.Before(since), m.Kind == discover.KindInterruption:
+			return "", nil
+		case m.Kind != discover.KindText || strings.TrimSpace(m.Text) == "":
+		case m.Role == discover.RoleUser:
+			return "", nil
+		case m.Role == discover.RoleAssistant:
+			return m.Text, nil
+		}
+	}
+	return "", nil
+}
