@@ -39,9 +39,9 @@ type Adapter interface {
 	Messages(context.Context, Record) iter.Seq2[Message, error]
 	// FilterContent returns those of the entries, in any order, whose messages may contain what is searched for. match gets the JSON text
 	// of messages as it is stored, in pieces of any length, with or without other stored bytes around them. It reports whether a string of
-	// the piece, once decoded, may contain a certain word. FilterContent also returns a session if one of its messages is made of several
-	// stored strings, since a match may span them, and a session that it cannot read: the later reading of its messages reports why. match
-	// is called concurrently.
+	// the piece, once decoded, may contain a certain word. A word that only several
+	// stored strings of a message have together need not be found. FilterContent also returns a session that it cannot read: the later
+	// reading of its messages reports why. match is called concurrently.
 	FilterContent(ctx context.Context, entries []Entry, match func(json []byte) bool) []Entry
 	// ReadUsage yields what the sessions of these entries used, in any order. Each answer counts once: not again in a fork,
 	// and that of a sub-agent either for itself or for the session that it works for. A SessionUsage is valid until the next.

@@ -2,7 +2,6 @@ package codex
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -317,16 +316,5 @@ func TestStaleLock(t *testing.T) {
 	if len(sessions) != 1 || sessions[0].Status != discover.Stopped || sessions[0].Outcome != discover.Interrupted {
 		text, _ := json.Marshal(sessions)
 		t.Errorf("sessions %s", text)
-	}
-}
-
-// Claims returns the error of its context when that ends.
-func TestClaimsEndWithTheContext(t *testing.T) {
-	w := newTestHome(t)
-	w.process(8, 1, npmExe, []string{"exec"})
-	ctx, cancel := cancelledContext(t)
-	defer cancel()
-	if _, err := New().Claims(ctx, proc.NewFakeTable(w.facts...), nil); !errors.Is(err, ctx.Err()) {
-		t.Errorf("error %v", err)
 	}
 }

@@ -53,23 +53,17 @@ func (g gap) kept(place int64) int64 {
 // size (RFC 8878, 3.1.1.1.2); Codex uses less.
 const windowLimit = 8 << 20
 
-// decompress returns the content of a compressed rollout as a file in memory, and closes the compressed one. Of all readers of a call,
-// only one at a time may have such a file open.
-func decompress(f *fsread.File) (_ *fsread.File, g gap, err error) {
+// openRollout opens a rollout, compressed or not, for the call of ctx.
+func openRollout(ctx context.Context, path string) (f *fsread.File, g gap, err error) {
+	f, err = fsread.Open(ctx, path)
+	if err != nil || !strings.HasSuffix(path, compressedExt) {
+		return f, g, err
+	}
 	f, err = decompressWith(f, func(r io.Reader) (data []byte, err error) {
 		data, g, err = readHeadAndTail(r, keptHead, keptTail, decompressedLimit(f.Size()))
 		return data, err
 	})
 	return f, g, err
-}
-
-// openRollout opens a rollout, compressed or not, for the call of ctx.
-func openRollout(ctx context.Context, path string) (*fsread.File, gap, error) {
-	f, err := fsread.Open(ctx, path)
-	if err != nil || !strings.HasSuffix(path, compressedExt) {
-		return f, gap{}, err
-	}
-	return decompress(f)
 }
 
 // openHead is openRollout for a caller that reads no more than the first n bytes. Only these are decompressed.
@@ -81,6 +75,8 @@ func openHead(ctx context.Context, path string, n int64) (*fsread.File, error) {
 	return decompressWith(f, func(r io.Reader) ([]byte, error) { return fsread.ReadAll(io.LimitReader(r, n), n) })
 }
 
+// decompressWith returns what read takes from a compressed rollout as a file in memory, and closes the compressed one. Of all readers of
+// a call, only one at a time may have such a file open.
 func decompressWith(f *fsread.File, read func(io.Reader) ([]byte, error)) (*fsread.File, error) {
 	defer f.Close()
 	release, err := f.AcquireLarge()

@@ -80,8 +80,8 @@ func (t *storedThread) readAlternative(ctx context.Context, e discover.Entry, da
 			continue
 		}
 		t.Path, t.Archived, t.Turn, t.Tokens, t.tokensUnknown = e.Path, isArchived(e.Path), discover.Turn{}, nil, true
-		if last := modTime(e); last.After(t.Updated) {
-			t.Updated = last
+		if e.Updated.After(t.Updated) {
+			t.Updated = e.Updated
 		}
 		t.addWarning(damage)
 		return true, nil

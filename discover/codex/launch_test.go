@@ -177,14 +177,6 @@ func TestFindProgram(t *testing.T) {
 	}
 }
 
-func TestOlderThan(t *testing.T) {
-	for version, want := range map[string]bool{"0.146.9": true, "0.147": false, "0.147.0": false, "0.169.0": false, "1.0.0": false, "": false, "x.y.z": false} {
-		if (installation{version: version}).olderThan(firstExecForkVersion()) != want {
-			t.Errorf("%q: older %t", version, !want)
-		}
-	}
-}
-
 // The output of real agents (SEEN 0.104, 0.169) gives the thread's ID and the error.
 func TestParseOutput(t *testing.T) {
 	const (

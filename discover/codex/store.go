@@ -122,7 +122,7 @@ func (s *homeScan) listDays(in dayRange, match func(rolloutName) bool) {
 	before := len(s.found)
 	s.walk(in, match)
 	for _, e := range s.found[before:] {
-		last := modTime(e)
+		last := e.Updated
 		after := dayRange{last.AddDate(0, 0, -1).Format(dayLayout), last.AddDate(0, 1, 0).Format(dayLayout)}
 		s.walkDir(filepath.Join(s.home, sessionsDir), "", 0, after, match)
 	}
@@ -232,22 +232,12 @@ func comparePreference(a, b discover.Entry) int {
 	}
 	archivedA, compressedA := rank(a)
 	archivedB, compressedB := rank(b)
-	return cmp.Or(archivedA-archivedB, strings.Compare(segmentOf(b), segmentOf(a)), compressedA-compressedB, modTime(b).Compare(modTime(a)))
+	return cmp.Or(archivedA-archivedB, strings.Compare(segmentOf(b), segmentOf(a)), compressedA-compressedB, b.Updated.Compare(a.Updated))
 }
 
 func segmentOf(e discover.Entry) string {
 	name, _ := parseRolloutName(filepath.Base(e.Path))
 	return name.segment
-}
-
-// modTime is when an entry's file last changed. It is looked up if the entry does not have it.
-func modTime(e discover.Entry) time.Time {
-	if e.Updated.IsZero() {
-		if info, err := os.Lstat(e.Path); err == nil {
-			return info.ModTime()
-		}
-	}
-	return e.Updated
 }
 
 func (s *homeScan) addError(path string, err error) {

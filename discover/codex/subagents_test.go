@@ -169,29 +169,6 @@ func TestTokensWithUnreadableSubagents(t *testing.T) {
 	}
 }
 
-// A warning says why a session's tokens are unknown.
-func TestTokensOfASubagentWithUnknownTokens(t *testing.T) {
-	threads := func(yield func(*storedThread, error) bool) {
-		for _, t := range []storedThread{
-			{Record: discover.Record{ID: idAt(1), Tokens: &discover.Tokens{In: 1}}},
-			{Record: discover.Record{ID: idAt(2), Path: "/x/kid"}, startedBy: idAt(1), tokensUnknown: true},
-		} {
-			yield(&t, nil)
-		}
-	}
-	warnings := 0
-	for r, err := range withSubagentTokens(t.Context(), threads, true) {
-		if err != nil {
-			warnings += len(splitWarnings(t, err))
-		} else if r.Tokens != nil {
-			t.Errorf("%s: %+v", r.ID, r.Tokens)
-		}
-	}
-	if warnings != 1 {
-		t.Errorf("%d warnings", warnings)
-	}
-}
-
 // Tokens are unknown, not negative, if the counts contradict each other.
 func TestTokensOfContradictingCounts(t *testing.T) {
 	w := newSubagentHome(t)

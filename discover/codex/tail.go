@@ -98,7 +98,7 @@ type turnSettings struct {
 	Reviewer string
 	// Profile is the ID of the permission profile that the sandbox was made from (0.160 and later).
 	Profile string
-	// workspaceAccess is set if the sandbox mode workspace-write differs from its default.
+	// Workspace is set if the sandbox mode workspace-write differs from its default.
 	Workspace *workspaceAccess
 }
 
