@@ -23,37 +23,17 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 		if r.Path == "" {
 			return // no prompt was given yet
 		}
-		f, err := fsread.Open(ctx, r.Path)
-		if err != nil {
-			yield(discover.Message{}, warning(r.Path, err))
-			return
-		}
-		defer f.Close()
-		for m, err := range messagesIn(f, isSubagent(r.ID)) {
-			if err != nil {
-				err = warning(r.Path, err)
-			}
-			if !yield(m, err) {
-				return
-			}
-		}
+		t := messageReader{ctx: ctx, path: r.Path, yield: yield, sidechain: isSubagent(r.ID)}
+		t.warn(withFile(ctx, r.Path, t.readAll))
 	}
 }
 
 var errDamaged = errors.New("damaged")
 
-// messagesIn yields the messages of a transcript, newest first. sidechain says that it is a sub-agent's. An error stands for
-// a record that is not shown or, where the file cannot be read, for all older ones.
-func messagesIn(f *fsread.File, sidechain bool) iter.Seq2[discover.Message, error] {
-	return func(yield func(discover.Message, error) bool) {
-		t := messageReader{file: f, yield: yield, sidechain: sidechain}
-		t.readAll()
-	}
-}
-
 // messageReader turns records, from the newest to the oldest, into messages. It keeps what older records need of newer ones.
 type messageReader struct {
-	file      *fsread.File
+	ctx       context.Context // of the call
+	path      string
 	yield     func(discover.Message, error) bool
 	sidechain bool // sidechain records count: it is a sub-agent's transcript
 	order     messageOrder
@@ -63,29 +43,26 @@ type messageReader struct {
 	boundary string
 	// interruptedAnswer is the ID of the answer that the user interrupted: its tool calls were running.
 	interruptedAnswer string
-	tooLong           bool // the line before was too long to be read whole
 	damaged           bool // the line before was damaged
 	stopped           bool // the caller wants no more
 }
 
-// readAll yields all messages until the caller stops.
-func (t *messageReader) readAll() {
-	whole, err := t.file.Backward(0, t.line)
-	if whole {
-		t.skipTooLong(0)
+// readAll yields the messages of a transcript, newest first, until the caller stops. An error stands for a record that is not shown or,
+// where the file cannot be read, for all older ones.
+func (t *messageReader) readAll(f *fsread.File) error {
+	_, err := f.Backward(0, t.line)
+	t.warn(err)
+	for _, w := range t.order.waiting {
+		t.emit(w.Message)
 	}
-	if err != nil {
-		t.warn(err)
-	}
-	t.emit(t.order.flush())
+	return nil
 }
 
 // line takes the next line and reports whether to go on.
 func (t *messageReader) line(l fsread.Line) bool {
 	end := l.Offset + int64(len(l.Bytes))
-	t.skipTooLong(end + 1)
 	if l.Cut {
-		t.tooLong = true
+		t.warn(fmt.Errorf("a record that ends at byte %d is not shown: more than %d MiB", end, fsread.MaxLine>>20))
 		return !t.stopped
 	}
 	messages, ok := t.read(l)
@@ -93,8 +70,8 @@ func (t *messageReader) line(l fsread.Line) bool {
 		t.warn(fmt.Errorf("a record that ends at byte %d is not shown: %w", end, errDamaged))
 	}
 	t.damaged = !ok
-	t.emit(t.order.add(messages, writtenAt(l.Bytes)))
-	return !t.stopped && t.file.Context().Err() == nil
+	t.emit(t.order.add(messages, writtenAt(l.Bytes))...)
+	return !t.stopped && t.ctx.Err() == nil
 }
 
 // writtenAt returns when a record was written; zero for metadata, and for a prompt that was queued during a turn: its time
@@ -106,22 +83,14 @@ func writtenAt(raw []byte) time.Time {
 	return timeOf(raw)
 }
 
-func (t *messageReader) emit(messages []discover.Message) {
+func (t *messageReader) emit(messages ...discover.Message) {
 	for _, m := range messages {
 		t.stopped = t.stopped || !t.yield(m, nil)
 	}
 }
 
 func (t *messageReader) warn(err error) {
-	t.stopped = t.stopped || !t.yield(discover.Message{}, err)
-}
-
-// skipTooLong warns of the line before if it was too long to be shown. start is its offset, now known.
-func (t *messageReader) skipTooLong(start int64) {
-	if t.tooLong {
-		t.warn(fmt.Errorf("a record at byte %d is not shown: more than %d MiB", start, fsread.MaxLine>>20))
-	}
-	t.tooLong = false
+	t.stopped = t.stopped || err != nil && !t.yield(discover.Message{}, warning(t.path, err))
 }
 
 // messageRecord is a record that messages are made of.
@@ -365,12 +334,4 @@ func (s *messageOrder) add(messages []discover.Message, at time.Time) (ready []d
 		s.waiting = s.waiting[1:]
 	}
 	return ready
-}
-
-// flush returns the messages that are still held back, newest first.
-func (s *messageOrder) flush() (rest []discover.Message) {
-	for _, w := range s.waiting {
-		rest = append(rest, w.Message)
-	}
-	return rest
 }

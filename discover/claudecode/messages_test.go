@@ -80,13 +80,15 @@ func TestCallsNumberedAnew(t *testing.T) {
 
 // messagesOf returns the messages of a transcript with this content, the newest first, and the errors.
 func messagesOf(content []byte) (messages []discover.Message, errs []error) {
-	for m, err := range messagesIn(fsread.NewMemoryFile("memory", content, time.Time{}), false) {
+	t := messageReader{ctx: context.Background(), yield: func(m discover.Message, err error) bool {
 		if err != nil {
 			errs = append(errs, err)
-			continue
+		} else {
+			messages = append(messages, m)
 		}
-		messages = append(messages, m)
-	}
+		return true
+	}}
+	_ = t.readAll(fsread.NewMemoryFile("memory", content, time.Time{}))
 	return messages, errs
 }
 
@@ -123,58 +125,4 @@ func FuzzMessages(f *testing.F) {
 			}
 		}
 	})
-}
-
-// Messages of records that are nearly sorted come sorted.
-func TestMessageOrder(t *testing.T) {
-	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for _, far := range []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Minute} {
-		var s messageOrder
-		var got []discover.Message
-		const n = 1000
-		for i := range n { // each fourth record stands three places later than it should
-			place := n - i
-			switch i % 4 {
-			case 0:
-				place -= 3
-			default:
-				place++
-			}
-			at := begin.Add(time.Duration(place) * far)
-			got = append(got, s.add([]discover.Message{{Time: at}}, at)...)
-			if len(s.waiting) > maxWaiting {
-				t.Fatalf("%d messages wait", len(s.waiting))
-			}
-		}
-		got = append(got, s.flush()...)
-		for i := range got[1:] {
-			if got[i].Time.Before(got[i+1].Time) {
-				t.Fatalf("%s apart, at %d: %s before %s", far, i, got[i].Time, got[i+1].Time)
-			}
-		}
-		if len(got) != n {
-			t.Errorf("%d messages", len(got))
-		}
-	}
-}
-
-// Results without a call take bounded memory.
-func TestResultsAreBounded(t *testing.T) {
-	var r toolResults
-	for i := range 10 * maxResults {
-		r.store(fmt.Sprint(i), toolResult{output: strings.Repeat("x", i%100)})
-	}
-	if n := len(r.byCall); n > maxResults {
-		t.Errorf("%d results are held", n)
-	}
-	output := strings.Repeat("x", fsread.MaxLine/2)
-	for i := range 100 {
-		r.store(fmt.Sprint("large", i), toolResult{output: output})
-	}
-	if n := len(r.byCall); n > 3 {
-		t.Errorf("%d large results are held", n)
-	}
-	if _, ok := r.take("large99"); !ok {
-		t.Error("the last result is lost")
-	}
 }

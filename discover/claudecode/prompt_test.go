@@ -156,33 +156,6 @@ func TestPeerMessages(t *testing.T) {
 	}
 }
 
-// TestStripPasteTags: the tags around pasted text are removed, and nothing that only resembles them.
-func TestStripPasteTags(t *testing.T) {
-	const begin, end = "<pasted_content id=\"3754\">\n", "\n</pasted_content id=\"3754\">"
-	for _, c := range []struct {
-		text, want string
-	}{
-		{"\n\n" + begin + "a\nb" + end + "\n", "a\nb"},
-		{begin + "a\nb" + end, "a\nb"}, // given while a turn was in progress
-		{"before \n\n" + begin + "a\nb" + end + "\n\n after", "before a\nb after"},
-		{"\n\n" + begin + "a" + end + "\n\n" + begin + "b" + end + "\n", "ab"},
-		{"\n\n" + begin + "\n\na\n\n" + end + "\n\n\n\nafter", "\n\na\n\n\n\nafter"},
-		{"x\n\n" + begin + end[1:] + "\n", "x"},
-		{"\n\n" + begin + "a\n" + begin + "b" + end + "\n", "a\n" + begin + "b"},
-		// No pastes.
-		{"", ""},
-		{"\n\n" + begin + "a", "\n\n" + begin + "a"},
-		{begin + "a\n</pasted_content id=\"3755\">", begin + "a\n</pasted_content id=\"3755\">"},
-		{"<pasted_content id=\"37\">\na" + end, "<pasted_content id=\"37\">\na" + end},
-		{"<pasted_content id=\"WXYZ\">\na", "<pasted_content id=\"WXYZ\">\na"},
-		{"what is <pasted_content id=\"3754\"> for?", "what is <pasted_content id=\"3754\"> for?"},
-	} {
-		if got, pasted := stripPasteTags(c.text); got != c.want || pasted != (c.want != c.text) {
-			t.Errorf("%q: %q, %v", c.text, got, pasted)
-		}
-	}
-}
-
 // TestPastedText: pasted text is the user's, whatever it begins with, and makes a prompt like any other text.
 func TestPastedText(t *testing.T) {
 	paste := func(s string) string {
@@ -197,6 +170,8 @@ func TestPastedText(t *testing.T) {
 		paste(long):                                   long,
 		strings.Repeat("x", 190) + paste("behind it"): strings.Repeat("x", 190) + "behind it",
 		"what is <pasted_content id=\"3754\">\n?":     "what is <pasted_content id=\"3754\">\n?",
+		"<pasted_content id=\"37\">\na":               "<pasted_content id=\"37\">\na",
+		paste("a") + "\n" + paste("b"):                "ab",
 	} {
 		if got := userText(stored, "human"); got != (messageText{discover.RoleUser, discover.KindText, want}) {
 			t.Errorf("%.50q is heard as %+v", stored, got)

@@ -3,7 +3,6 @@ package claudecode
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"path/filepath"
@@ -95,26 +94,26 @@ func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.R
 	return true, warning(e.Path, err)
 }
 
-// readHead reads the beginning of a transcript.
-func readHead(ctx context.Context, path string) (head headReader, err error) {
+// withFile opens a file for a reader.
+func withFile(ctx context.Context, path string, read func(*fsread.File) error) error {
 	f, err := fsread.Open(ctx, path)
 	if err != nil {
-		return head, err
+		return err
 	}
 	defer f.Close()
-	err = head.Read(f)
+	return read(f)
+}
+
+// readHead reads the beginning of a transcript.
+func readHead(ctx context.Context, path string) (head headReader, err error) {
+	err = withFile(ctx, path, head.Read)
 	return head, err
 }
 
 // readTail reads the end of the transcript of a session or sub-agent.
 func readTail(ctx context.Context, path string) (tail tailReader, err error) {
 	tail.Sidechain = isSubagent(filepath.Base(path))
-	f, err := fsread.Open(ctx, path)
-	if err != nil {
-		return tail, err
-	}
-	defer f.Close()
-	err = tail.Read(f)
+	err = withFile(ctx, path, tail.Read)
 	return tail, err
 }
 
@@ -160,10 +159,9 @@ func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *headReader
 
 // projectOf returns the name of the project folder that an entry is in; "" if it is in none.
 func projectOf(e discover.Entry) string {
-	rest, inHome := strings.CutPrefix(e.Path, e.Home)
-	rest, inProjects := strings.CutPrefix(rest, "/"+projectsName+"/")
+	rest, ok := strings.CutPrefix(e.Path, projectsDir(e.Home)+"/")
 	folder, _, inside := strings.Cut(rest, "/")
-	if !inHome || !inProjects || !inside {
+	if !ok || !inside {
 		return ""
 	}
 	return folder
@@ -225,32 +223,20 @@ func moveSharedCost(r *discover.Record) {
 
 // readSubagents adds the transcripts of the sub-agents of the session with this transcript.
 func readSubagents(ctx context.Context, t *totalsReader, path string) error {
-	below := listSubagentFiles(ctx, path)
-	if below.err != nil {
-		return warning(below.failed, below.err)
+	files, _, err := listSubagentFiles(ctx, path)
+	if err != nil {
+		return err
 	}
-	for _, path := range below.files {
-		if !isSubagentTranscript(filepath.Base(path)) {
-			continue
+	for _, path := range files {
+		if isSubagentTranscript(filepath.Base(path)) {
+			err = withFile(ctx, path, t.ReadSubagent)
 		}
-		if err := readSubagent(ctx, t, path); err != nil && !fsread.IsNotExist(err) {
+		if err != nil && !fsread.IsNotExist(err) {
 			return warning(path, err)
 		}
 	}
 	return nil
 }
-
-func readSubagent(ctx context.Context, t *totalsReader, path string) error {
-	f, err := fsread.Open(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return t.ReadSubagent(f)
-}
-
-// jobLimit bounds jobs/<short>/state.json, in bytes; real ones have about 1,000.
-const jobLimit = 1 << 20
 
 // jobIDLen is how many characters of a session ID name its background job.
 const jobIDLen = 8
@@ -264,16 +250,13 @@ func jobPath(home, id string) string { return filepath.Join(home, "jobs", jobIDO
 // a warning.
 func describeJob(ctx context.Context, r *discover.Record) error {
 	path := jobPath(r.Home, r.ID)
-	raw, err := fsread.ReadComplete(ctx, path, jobLimit, json.Valid)
-	if fsread.IsNotExist(err) {
-		return nil
-	}
 	var job struct {
 		SessionID string `json:"sessionId"`
 		Name      string `json:"name"`
 	}
-	if err == nil {
-		err = unmarshal(raw, &job)
+	err := readJSON(ctx, path, &job)
+	if fsread.IsNotExist(err) {
+		return nil
 	}
 	if err != nil || job.SessionID != r.ID {
 		return warning(path, err)

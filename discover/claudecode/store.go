@@ -238,7 +238,8 @@ func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 	if base := strings.TrimSuffix(transcript, transcriptSuffix); isSubagent(s.ID) {
 		files = append(files, base+metaSuffix)
 	} else {
-		files = append(files, listSubagentFiles(ctx, transcript).folders...) // unreadable folders are skipped
+		_, folders, _ := listSubagentFiles(ctx, transcript) // unreadable folders are skipped
+		files = append(files, folders...)
 	}
 	if filepath.IsLocal(s.Team) {
 		files = append(files, filepath.Join(s.ProcessHome(), teamsName, s.Team, teamConfig))

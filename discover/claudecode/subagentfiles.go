@@ -18,17 +18,11 @@ func subagentDir(transcript string) string {
 
 // enclosingSubagentDir returns the sub-agents' folder of a session that a path is, or is in; "" if it is in none.
 func enclosingSubagentDir(path string) string {
-	if !strings.Contains(path, "/"+subagentsName) { // nearly all paths
+	end := strings.LastIndex(path+"/", "/"+subagentsName+"/")
+	if end < 0 || !isUUID(filepath.Base(path[:end])) {
 		return ""
 	}
-	for len(path) > 1 {
-		above := filepath.Dir(path)
-		if filepath.Base(path) == subagentsName && isUUID(filepath.Base(above)) {
-			return path
-		}
-		path = above
-	}
-	return ""
+	return path[:end] + "/" + subagentsName
 }
 
 // parentOf returns the session whose sub-agents' folder a transcript is in, "" if it is in none.
@@ -42,32 +36,22 @@ func parentOf(transcript string) string {
 	return ""
 }
 
-// subagentFiles are the files in and below a folder of sub-agents, and all these folders. The folder may be missing.
-// Folders that cannot be read are empty; failed is the last of them.
-type subagentFiles struct {
-	files, folders []string
-	failed         string
-	err            error
-}
-
-// listSubagentFiles lists what is stored of the sub-agents of the session with this transcript.
-func listSubagentFiles(ctx context.Context, transcript string) subagentFiles {
-	a := subagentFiles{folders: []string{subagentDir(transcript)}}
-	for i := 0; i < len(a.folders); i++ {
-		dir := a.folders[i]
-		entries, err := readDir(ctx, dir)
-		if err != nil {
-			a.failed, a.err = dir, err
-		}
+// listSubagentFiles lists what is stored of the sub-agents of the session with this transcript: the files in and below their folder, and
+// all these folders. Folders that are missing or cannot be read are empty; the error is a warning about one of these.
+func listSubagentFiles(ctx context.Context, transcript string) (files, folders []string, err error) {
+	folders = []string{subagentDir(transcript)}
+	for i := 0; i < len(folders); i++ {
+		entries, wrong := readDir(ctx, folders[i])
+		err = cmp.Or(err, warning(folders[i], wrong))
 		for _, n := range entries {
-			if path := filepath.Join(dir, n.Name()); n.IsDir() {
-				a.folders = append(a.folders, path)
+			if path := filepath.Join(folders[i], n.Name()); n.IsDir() {
+				folders = append(folders, path)
 			} else {
-				a.files = append(a.files, path)
+				files = append(files, path)
 			}
 		}
 	}
-	return a
+	return files, folders, err
 }
 
 // isSubagentTranscript reports whether a file name is that of a sub-agent's transcript.

@@ -52,9 +52,6 @@ func (a subagentMeta) isTeammate() bool {
 // mayBeOpen reports whether the file would record the sub-agent's end, and does not.
 func (a subagentMeta) mayBeOpen() bool { return a.RequestShape != "" && !a.Finished && !a.Stopped }
 
-// subagentMetaLimit bounds the file, in bytes; real ones have about 100.
-const subagentMetaLimit = 64 << 10
-
 // readSubagentMeta returns the metadata of a sub-agent, which may be missing. If it is, and continued reports that the
 // conversation began in another file, it may be beside that one. The error is a warning.
 func readSubagentMeta(ctx context.Context, transcript string, continued func() bool) (subagentMeta, error) {
@@ -80,14 +77,23 @@ func metaPath(transcript string) string {
 
 // readMetaFile reads the metadata of the sub-agent with this transcript.
 func readMetaFile(ctx context.Context, transcript string) (a subagentMeta, err error) {
-	raw, err := fsread.ReadComplete(ctx, metaPath(transcript), subagentMetaLimit, json.Valid)
-	if err == nil {
-		err = unmarshal(raw, &a)
-	}
+	err = readJSON(ctx, metaPath(transcript), &a)
 	return a, err
 }
 
-// unmarshal parses a small JSON file. A value of an unexpected type is left out; the others count.
+// jsonLimit bounds a small JSON file, in bytes; real ones have 100 to 1,000, that of a team 300 for each teammate.
+const jsonLimit = 1 << 20
+
+// readJSON reads a small JSON file.
+func readJSON(ctx context.Context, path string, into any) error {
+	raw, err := fsread.ReadComplete(ctx, path, jsonLimit, json.Valid)
+	if err != nil {
+		return err
+	}
+	return unmarshal(raw, into)
+}
+
+// unmarshal parses JSON. A value of an unexpected type is left out; the others count.
 func unmarshal(raw []byte, into any) error {
 	err := json.Unmarshal(raw, into)
 	if _, odd := errors.AsType[*json.UnmarshalTypeError](err); err == nil || odd {
@@ -166,8 +172,9 @@ type storedSubagent struct {
 // it started. Older ones, of which a session may have thousands, are not opened. Errors are warnings, joined: a sub-agent
 // whose metadata cannot be read counts without it.
 func (x *process) startedSubagents(ctx context.Context, transcript string) (found []storedSubagent, err error) {
-	stored := map[string]bool{}                                     // by transcript; false: there is only metadata
-	for _, path := range listSubagentFiles(ctx, transcript).files { // unreadable folders are skipped
+	stored := map[string]bool{}                       // by transcript; false: there is only metadata
+	files, _, _ := listSubagentFiles(ctx, transcript) // unreadable folders are skipped
+	for _, path := range files {
 		id, isNote := strings.CutSuffix(path, metaSuffix)
 		switch {
 		case isNote:

@@ -2,12 +2,10 @@ package claudecode
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
 	"slices"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
 )
 
 // A session can lead a team of agents (CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS). A teammate is a process in a pane of tmux, whose command
@@ -35,8 +33,6 @@ const (
 	teamsName  = "teams"
 	teamConfig = "config.json"
 	teamPrefix = "session-" // of the name
-	// teamLimit bounds the file, in bytes; a teammate takes about 300.
-	teamLimit = 1 << 20
 	// teamsLimit bounds the teams that are read in search of one. Those of killed processes stay.
 	teamsLimit = 100
 	// teamKind is the kind of the evidence that a team gives.
@@ -51,9 +47,8 @@ const (
 func (x *process) readTeam(ctx context.Context) *team {
 	dir := filepath.Join(x.home, teamsName)
 	read := func(name string) *team {
-		raw, err := fsread.ReadComplete(ctx, filepath.Join(dir, name, teamConfig), teamLimit, json.Valid)
 		var t team
-		if err != nil || unmarshal(raw, &t) != nil || !t.isLedBy(x) {
+		if readJSON(ctx, filepath.Join(dir, name, teamConfig), &t) != nil || !t.isLedBy(x) {
 			return nil
 		}
 		return &t
