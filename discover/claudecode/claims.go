@@ -3,6 +3,8 @@ package claudecode
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"slices"
 
 	"agentctl/discover"
 	"agentctl/proc"
@@ -82,4 +84,113 @@ func (l *processScan) sessionClaim(x *process, id, path string, strength discove
 	c.Session, c.Path, c.Strength, c.Kind, c.Detail = id, path, strength, kind, detail
 	c.Turn = x.liveTurn(l.ctx, path)
 	return c
+}
+
+// A session can lead a team of agents (CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS). A teammate is a process in a pane of tmux, whose command
+// line names its team and the session that leads it, and which does not register; or it is a sub-agent that stays when its turn has
+// ended, until it is sent away or the process of the session ends (SEEN 2.1.332).
+
+// team is what the file of a team says, teams/<name>/config.json. It is removed when the process that leads the team ends by itself.
+// The name has the beginning of the ID of the first session of that process.
+type team struct {
+	LeadSession string `json:"leadSessionId"`
+	LeadProcess struct {
+		PID       int    `json:"pid"`
+		ProcStart string `json:"procStart"`
+	} `json:"leadProcess"`
+	Members []teammate `json:"members"`
+}
+
+// teammate is what the file says of one. The session that leads the team is among them.
+type teammate struct {
+	Name    string `json:"name"`
+	Backend string `json:"backendType"` // in-process, tmux
+}
+
+const (
+	teamsName  = "teams"
+	teamConfig = "config.json"
+	teamPrefix = "session-" // of the name
+	// teamsLimit bounds the teams that are read in search of one. Those of killed processes stay.
+	teamsLimit = 100
+	// teamKind is the kind of the evidence that a team gives.
+	teamKind = "team"
+	// taskInProcess is the kind of sub-agent that is a teammate.
+	taskInProcess = "in_process_teammate"
+	// inProcess is the backend of such a teammate.
+	inProcess = "in-process"
+)
+
+// readTeam returns the team that the process leads; nil if it leads none. What cannot be read is left out.
+func (x *process) readTeam(ctx context.Context) *team {
+	dir := filepath.Join(x.home, teamsName)
+	read := func(name string) *team {
+		var t team
+		if readJSON(ctx, filepath.Join(dir, name, teamConfig), &t) != nil || !t.isLedBy(x) {
+			return nil
+		}
+		return &t
+	}
+	if t := read(teamPrefix + jobIDOf(x.entry.SessionID)); t != nil {
+		return t
+	}
+	folders, _ := readDir(ctx, dir) // the process has changed its session since it started
+	for _, n := range folders[:min(len(folders), teamsLimit)] {
+		if t := read(n.Name()); t != nil {
+			return t
+		}
+	}
+	return nil
+}
+
+func (t *team) isLedBy(x *process) bool {
+	if t.LeadProcess.PID == 0 {
+		return t.LeadSession == x.entry.SessionID
+	}
+	return t.LeadProcess.PID == namespacePID(x.Process) && t.LeadProcess.ProcStart == x.entry.ProcStart
+}
+
+// hasInProcess reports whether a sub-agent is a teammate now.
+func (t *team) hasInProcess(name string) bool {
+	return t != nil && slices.ContainsFunc(t.Members, func(m teammate) bool { return m.Name == name && m.Backend == inProcess })
+}
+
+// hasTerminals reports whether teammates have terminals of their own.
+func (t *team) hasTerminals() bool {
+	return t != nil && slices.ContainsFunc(t.Members, func(m teammate) bool { return m.Backend != inProcess })
+}
+
+// newestTeammate returns the transcript that was written last by the teammate with the name of m: another one of that name may have
+// left before.
+func newestTeammate(all []storedSubagent, m storedSubagent) (path string) {
+	for _, b := range all {
+		if b.isTeammate() && b.TeamName == m.TeamName && b.Name == m.Name && (path == "" || modTime(b.path).After(modTime(path))) {
+			path = b.path
+		}
+	}
+	return path
+}
+
+// teammateClaim returns the claim that a teammate with a process of its own runs a session: the transcript of its directory
+// whose records name the team and the teammate, and which was written last since the process started. There is none before its first
+// turn.
+func (l *processScan) teammateClaim(x *process) []discover.Claim {
+	if x.home == "" || x.dir == "" {
+		return nil
+	}
+	s := search{ctx: l.ctx}
+	s.list(filepath.Dir(transcriptPath(x.home, x.dir, "")))
+	l.warnings = append(l.warnings, s.warnings...)
+	slices.SortFunc(s.found, func(a, b discover.Entry) int { return b.Updated.Compare(a.Updated) })
+	for _, t := range s.found {
+		if !x.StartedBefore(t.Updated) {
+			break
+		}
+		head, err := readHead(l.ctx, t.Path)
+		if err == nil && head.First.Team == x.cmdline.team && head.First.Teammate == x.cmdline.teammate {
+			detail := "its records are those of " + x.cmdline.teammate + " of the team " + x.cmdline.team
+			return l.withSubagents(x, l.sessionClaim(x, t.ID, t.Path, discover.Strong, teamKind, detail))
+		}
+	}
+	return nil
 }
