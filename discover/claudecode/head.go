@@ -30,7 +30,6 @@ type headReader struct {
 	lines          int
 	known, damaged bool
 	typed, Command string
-	Model          string
 	Metadata       metadataValues
 	fork           forkDetector
 	firstTime      time.Time // of the first record
@@ -89,9 +88,6 @@ func (s *headReader) add(raw []byte) {
 	if !s.HasMessage {
 		s.HasMessage, s.Sidechain = true, l.IsSidechain
 		s.Continued = l.ParentUUID.Text(0) != ""
-	}
-	if s.Model == "" && l.Type == "assistant" && !l.synthetic() {
-		s.Model = l.Model.Text(0)
 	}
 	prompt, command := promptOf(&l)
 	if command {

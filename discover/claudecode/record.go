@@ -126,7 +126,7 @@ func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *headReader
 		Dir:     cmp.Or(metadata.Get(relocatedDir), tail.Last.Cwd, head.First.Cwd),
 		Title:   metadata.Title(),
 		Prompt:  head.Prompt(),
-		Model:   cmp.Or(tail.Model, head.Model),
+		Model:   tail.Model,
 		Branch:  tail.Branch(),
 		Version: cmp.Or(tail.Last.Version, head.First.Version),
 		Created: head.Created, Updated: tail.Updated, ForkedFrom: head.First.ForkedFrom,

@@ -210,25 +210,21 @@ func (g *callUsage) sum() (sum tokenCounts, ok bool) {
 	return sum, len(g.calls) > 0
 }
 
-func (u *tokenCounts) add(v tokenCounts) {
-	u.In += v.In
-	u.Out += v.Out
-	u.CacheRead += v.CacheRead
-	u.CacheWrite += v.CacheWrite
-	u.Reasoning += v.Reasoning
-}
+func (u *tokenCounts) add(v tokenCounts) { *u = u.with(v, func(a, b int64) int64 { return a + b }) }
 
 // max returns the larger value of each figure.
 func (u tokenCounts) max(v tokenCounts) tokenCounts {
-	return tokenCounts{
-		max(u.In, v.In), max(u.Out, v.Out), max(u.CacheRead, v.CacheRead), max(u.CacheWrite, v.CacheWrite),
-		max(u.Reasoning, v.Reasoning),
-	}
+	return u.with(v, func(a, b int64) int64 { return max(a, b) })
 }
 
 // minus returns the difference of each figure.
 func (u tokenCounts) minus(v tokenCounts) tokenCounts {
-	return tokenCounts{u.In - v.In, u.Out - v.Out, u.CacheRead - v.CacheRead, u.CacheWrite - v.CacheWrite, u.Reasoning - v.Reasoning}
+	return u.with(v, func(a, b int64) int64 { return a - b })
+}
+
+// with combines each figure with that of v.
+func (u tokenCounts) with(v tokenCounts, f func(a, b int64) int64) tokenCounts {
+	return tokenCounts{f(u.In, v.In), f(u.Out, v.Out), f(u.CacheRead, v.CacheRead), f(u.CacheWrite, v.CacheWrite), f(u.Reasoning, v.Reasoning)}
 }
 
 // contextSize is the size of the context of a call.

@@ -171,19 +171,12 @@ func callBrief(input jsonl.Object) string {
 		"command", "file_path", "notebook_path", "pattern", "path", "query", "url", "questions", "description", "subject",
 		"skill", "to", "task_id", "bash_id", "shell_id",
 	}
-	best, brief := len(keys), ""
-	for key, v := range input.Members() {
-		for i, k := range keys[:best] {
-			if string(key) != k {
-				continue
-			}
-			if text := summaryText(v); text != "" {
-				best, brief = i, text
-			}
-			break
+	for _, key := range keys {
+		if text := summaryText(input.Get(key)); text != "" {
+			return text
 		}
 	}
-	return brief
+	return ""
 }
 
 // summaryText returns a string, or the first of a list of questions.
