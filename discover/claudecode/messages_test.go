@@ -209,32 +209,6 @@ func TestMessagesWithALongLine(t *testing.T) {
 	}
 }
 
-// A file may grow, shrink or be replaced while it is read.
-func TestMessagesOfAChangingFile(t *testing.T) {
-	content := bytes.Repeat(transcriptOf(t, longTUI), 20)
-	for name, change := range map[string]func(path string) error{
-		"grows":    func(path string) error { return os.WriteFile(path, append(content, aPrompt...), 0o600) },
-		"shrinks":  func(path string) error { return os.Truncate(path, 100) },
-		"empty":    func(path string) error { return os.Truncate(path, 0) },
-		"replaced": func(path string) error { return os.Rename(writeTranscript(t, t.TempDir(), aPrompt), path) },
-		"vanishes": os.Remove,
-	} {
-		path := writeTranscript(t, t.TempDir(), string(content))
-		n := 0
-		for m, err := range New().Messages(context.Background(), discover.Record{ID: alive, Path: path}) {
-			if n++; n == 3 {
-				must(t, change(path))
-			}
-			if err == nil && (m.ID == "" || m.Role == "" || m.Kind == "") {
-				t.Errorf("%s: %+v", name, m)
-			}
-		}
-		if n < 3 {
-			t.Errorf("%s: %d messages", name, n)
-		}
-	}
-}
-
 func TestMessagesOfNothing(t *testing.T) {
 	if got, warned := readMessages(t, ""); len(got)+len(warned) > 0 {
 		t.Errorf("of no transcript: %v, %v", got, warned)

@@ -100,29 +100,6 @@ func TestSubagentsOfASession(t *testing.T) {
 	}
 }
 
-func TestSubagentsOnlyWhenAskedFor(t *testing.T) {
-	for fixture, want := range map[string][2]int{
-		"03-tui-live-clear-resume-compact-subagent-2.1.197": {2, 3},
-		"14-print-2.0.77-agent-files-beside":                {1, 4},
-	} {
-		dir := home(t, fixture)
-		without, _ := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
-		with, _ := records(t, dir, discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
-		if len(without) != want[0] || len(with) != want[1] {
-			t.Errorf("%s: %v without, %v with", fixture, ids(without), ids(with))
-		}
-		for _, r := range with {
-			if isUUID(r.ID) != (r.Parent == "") {
-				t.Errorf("%s: parent of %s is %q", fixture, r.ID, r.Parent)
-			}
-		}
-		agents := entryIDs(t, dir, discover.EntryFilter{ID: "agent-a", Subagents: true})
-		if len(agents) != want[1]-want[0] {
-			t.Errorf("%s: agents by prefix: %v", fixture, agents)
-		}
-	}
-}
-
 // Files that are no session's transcript: sub-agents' files under a session's name, empty files that a resume left behind,
 // renamed files.
 func TestFilesThatAreNoSessions(t *testing.T) {

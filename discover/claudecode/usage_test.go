@@ -15,32 +15,6 @@ import (
 	"agentctl/discover"
 )
 
-// The figures that Claude Code reports, which include calls for titles and summaries, count for a session. Those of a fork
-// include the session that it was made of, and do not count.
-func TestReportedTokens(t *testing.T) {
-	type figures struct{ In, Out, CacheRead, CacheWrite int64 }
-	want := map[string]figures{
-		"11111111": {5170, 250, 55, 35}, // its cost-state
-		"22222222": {1040, 50, 11, 7},   // a fork's own answer
-		"66666666": {2330, 100, 22, 14}, // a fork's fork, and resumed
-		"33333333": {5450, 250, 55, 35}, // its cost-state, with a sub-agent
-	}
-	all, _ := records(t, home(t, "24-print-fork-compact-subagent-2.1.329"), discover.EntryFilter{}, discover.ReadOptions{Tokens: true})
-	for _, r := range all {
-		k := r.Tokens
-		if got := (figures{k.In, k.Out, k.CacheRead, k.CacheWrite}); got != want[r.ID[:8]] {
-			t.Errorf("%s: %+v, want %+v", r.ID, got, want[r.ID[:8]])
-		}
-		fork := r.ID[0] == '2' || r.ID[0] == '6'
-		if stated := r.Meta.Get("costWithOrigin"); (r.Cost == nil) != fork || (stated != nil) != fork {
-			t.Errorf("%s: cost %v, with its origin %v", r.ID, r.Cost, stated)
-		}
-	}
-	if len(all) != len(want) {
-		t.Errorf("%d sessions", len(all))
-	}
-}
-
 // Answers after the last report count in addition, and a run that was killed before it reported anything is not lost.
 func TestTokensAfterReport(t *testing.T) {
 	const (
