@@ -170,7 +170,7 @@ func TestPastedText(t *testing.T) {
 		paste(long):                                   long,
 		strings.Repeat("x", 190) + paste("behind it"): strings.Repeat("x", 190) + "behind it",
 		"what is <pasted_content id=\"3754\">\n?":     "what is <pasted_content id=\"3754\">\n?",
-		"<pasted_content id=\"37\">\na":               "<pasted_content id=\"37\">\na",
+		"see <pasted_content id=\"37\">\na":           "see <pasted_content id=\"37\">\na",
 		paste("a") + "\n" + paste("b"):                "ab",
 	} {
 		if got := userText(stored, "human"); got != (messageText{discover.RoleUser, discover.KindText, want}) {
