@@ -244,8 +244,11 @@ func (c *claude) accept(args []string, stdin string) (string, error) {
 	if o.first("--dangerously-skip-permissions") != "" {
 		c.mode = "bypassPermissions"
 	}
-	if unknown != "" {
+	switch {
+	case unknown != "":
 		return "", refusal{1, fmt.Sprintf("error: unknown option '%s'", unknown)}
+	case c.mode == "bypassPermissions" && os.Geteuid() == 0:
+		return "", refusal{1, "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons"}
 	}
 	return strings.Join(append(o.words, stdin), ""), c.choose(o.first("--session-id"), o.first("--resume", "-r"), o.first("--fork-session") != "")
 }
@@ -309,6 +312,13 @@ func (c *claude) result(text string) error {
 	return c.write(c.message("user", object{"role", "user", "content", []any{
 		object{"tool_use_id", c.call, "type", "tool_result", "content", text, "is_error", false},
 	}}))
+}
+
+func (c *claude) retry() error {
+	return c.event(object{
+		"type", "system", "subtype", "api_retry", "attempt", 1, "max_retries", 10, "retry_delay_ms", 1000,
+		"error_status", 529, "error", "overloaded", "session_id", c.id,
+	})
 }
 
 func (c *claude) finish(text string, failed bool) (code int, err error) {

@@ -344,6 +344,10 @@ func (c *codex) result(text string) error {
 	return c.write("response_item", object{"type", "function_call_output", "call_id", c.now.call, "output", text})
 }
 
+func (c *codex) retry() error {
+	return c.event(object{"type", "error", "message", "Reconnecting... 1/5 (stream disconnected before completion)"})
+}
+
 func (c *codex) finish(text string, failed bool) (code int, err error) {
 	if failed {
 		code = 1

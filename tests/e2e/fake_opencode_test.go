@@ -371,6 +371,11 @@ func (o *openCode) event(kind string, more object) error {
 	return err
 }
 
+// retry shows in the log only.
+func (o *openCode) retry() error {
+	return o.say(`message="stream error" session.id=%s error.error="Overloaded"`, o.id)
+}
+
 func (o *openCode) finish(text string, failed bool) (code int, err error) {
 	if failed {
 		failure := object{"name", "APIError", "data", object{"message", text, "statusCode", 400}}

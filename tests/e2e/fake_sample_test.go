@@ -78,6 +78,7 @@ func (s *sample) write(kind, text string) error {
 
 func (s *sample) tool(string) error   { return nil }
 func (s *sample) result(string) error { return nil }
+func (s *sample) retry() error        { return nil }
 
 func (s *sample) finish(text string, failed bool) (int, error) {
 	kind, code := "answer", 0

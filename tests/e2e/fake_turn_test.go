@@ -29,6 +29,8 @@ type headless interface {
 	// tool stores a call of the shell, result what came of it.
 	tool(command string) error
 	result(text string) error
+	// retry is what the agent shows when the model is asked again after a failure.
+	retry() error
 	// finish ends the turn and returns the exit code: with a text, or, where failed, with the model's error.
 	finish(text string, failed bool) (code int, err error)
 	// markers are what the agent sets in the environment of its tools.
@@ -70,6 +72,7 @@ func runFake(f headless) {
 //	late-id @GATE       live without what identifies it until the gate opens
 //	late-store @GATE    identified, but nothing stored until
 //	ignore-term FILE    ignore signals that ask to end, but make FILE, if one is named, when one comes
+//	retry-line          show that the model is asked again
 //	big-out N           print N bytes of lines, or some more, on stdout, and on stderr
 //	until @GATE         go on when the gate opens
 func runTurn(f headless) int {
@@ -227,6 +230,8 @@ func (t *turn) step(s directive.Step) error {
 		t.text, t.failed = "API Error: "+s.Arg, true
 	case "fail":
 		t.text, t.failed = "The stream failed.", true
+	case "retry-line":
+		return t.write(t.agent.retry)
 	case "big-out":
 		n, err := strconv.Atoi(s.Arg)
 		line := "All work and no play makes a dull fake.\n"
