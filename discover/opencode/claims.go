@@ -98,8 +98,11 @@ func (scan *processScan) namedClaims(p *loggedProcess, base discover.Claim) (cla
 // addClaim completes a claim for a session and adds it. A session that is missing in a store that could be read was deleted. The store of a
 // foreign process is not read; if a session of ours has the same ID, it is another one.
 func (scan *processScan) addClaim(claims []discover.Claim, c discover.Claim, p *loggedProcess, id string) []discover.Claim {
-	s := p.stored.sessions[id]
-	if s == nil && (!p.stored.failed && !p.foreign || p.foreign && scan.isStored(id)) {
+	s, mayExist := p.stored.sessions[id], p.stored.failed || p.foreign
+	for _, home := range scan.homes {
+		mayExist = mayExist && (!p.foreign || home.sessions[id] == nil)
+	}
+	if s == nil && !mayExist {
 		return claims
 	}
 	c.Session = id
@@ -112,16 +115,6 @@ func (scan *processScan) addClaim(claims []discover.Claim, c discover.Claim, p *
 		c.Turn = &turn
 	}
 	return append(claims, c)
-}
-
-// isStored reports whether a home has a session with this ID.
-func (scan *processScan) isStored(id string) bool {
-	for _, home := range scan.homes {
-		if home.sessions[id] != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // addSubAgents adds the sub-agents of the claimed sessions, and theirs: they run in the same process. A sub-agent that began before the
@@ -181,7 +174,7 @@ func newProcessScan(ctx context.Context, table *proc.Table, homes []discover.Hom
 	names := map[string]string{} // of the homes, by real path
 	for _, h := range homes {
 		if scan.homes[h.Dir] == nil {
-			scan.homes[h.Dir] = newHomeSessions(h.Dir)
+			scan.homes[h.Dir] = &homeSessions{dir: h.Dir}
 		}
 		scan.homes[h.Dir].homes = append(scan.homes[h.Dir].homes, h)
 		names[discover.RealPath(h.Dir)] = h.Dir
@@ -194,8 +187,7 @@ func newProcessScan(ctx context.Context, table *proc.Table, homes []discover.Hom
 			p.home = cmp.Or(names[discover.RealPath(p.home)], p.home)
 		}
 		if p.stored = scan.homes[p.home]; p.stored == nil {
-			p.stored = newHomeSessions(p.home)
-			p.stored.failed = true
+			p.stored = &homeSessions{dir: p.home, failed: true}
 		}
 		scan.processes = append(scan.processes, p)
 	}
@@ -217,8 +209,9 @@ func (scan *processScan) load(ctx context.Context) {
 		if !p.stored.listed() {
 			continue
 		}
-		if since := scan.unloggedSince(p); !since.IsZero() {
-			p.stored.addRecent(since)
+		since, home := scan.unloggedSince(p), p.stored
+		if !since.IsZero() && (home.recentSince.IsZero() || since.Before(home.recentSince)) {
+			home.recentSince = since
 		}
 		p.stored.legacy = p.stored.legacy || p.isOutdated()
 	}

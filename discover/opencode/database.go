@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/native/jsonl"
 	"agentctl/discover/native/sqlite"
 )
 
@@ -150,13 +151,13 @@ func (d *database) sessions(ids []string, options discover.ReadOptions) iter.Seq
 			if r == nil {
 				continue
 			}
-			m := parseSessionRow(r)
-			if !isSessionID(m.ID) {
+			s := parseSessionRow(r)
+			if !isSessionID(s.ID) {
 				continue
 			}
-			s := newSession(d.home, d.path, m, d.messages(m.ID), options)
-			if parents[m.ID] && s.usageKnown {
-				s.used.Add(d.subAgentUsage(m.ID, options.Tokens || options.Full))
+			s.fill(d.home, d.path, d.messages(s.ID), options)
+			if parents[s.ID] && s.usageKnown {
+				s.used.Add(d.subAgentUsage(s.ID, options.Tokens || options.Full))
 			}
 			if !yield(s) {
 				return
@@ -206,17 +207,26 @@ func (d *database) subAgentUsage(session string, all bool) (sum usage) {
 // maxRowJSON is the most bytes of the JSON in a session row that are read.
 const maxRowJSON = 65536
 
-// parseSessionRow reads a row of the session table.
-func parseSessionRow(r *sqlite.Row) metadata {
+// parseSessionRow reads a row of the session table. The agent and the model are those of the newest prompt (1.14 and later).
+func parseSessionRow(r *sqlite.Row) *session {
 	text := func(column string) string { return r.Text(column, nameLimit) }
-	m := metadata{
-		ID: text("id"), Parent: text("parent_id"), ProjectID: text("project_id"), Slug: text("slug"), Agent: text("agent"), Version: text("version"),
-		Dir: r.Text("directory", pathLimit), Title: parseTitle(r.Text("title", pathLimit)),
-		Headless: isHeadlessPermission(r.Text("permission", maxRowJSON)), Archived: r.Int("time_archived") > 0,
-		Created: r.Int("time_created"), Updated: r.Int("time_updated"), Usage: storedUsage(r),
+	model := jsonl.Object(r.Bytes("model", maxRowJSON)) // {"id","providerID","variant"}
+	variant := model.Get("variant").Text(nameLimit)
+	if variant == "default" {
+		variant = ""
 	}
-	m.Model, m.Variant = parseModel(r.Bytes("model", maxRowJSON))
-	return m
+	return &session{
+		Record: discover.Record{
+			ID: text("id"), Parent: text("parent_id"), Version: text("version"), Dir: r.Text("directory", pathLimit),
+			Title: parseTitle(r.Text("title", pathLimit)), Archived: r.Int("time_archived") > 0,
+			Created: fromMillis(r.Int("time_created")), Updated: fromMillis(r.Int("time_updated")),
+			Model: modelName(model.Get("providerID").Text(nameLimit), model.Get("id").Text(nameLimit)),
+			Meta: discover.Facts{
+				{"agent", text("agent")}, {"projectID", text("project_id")}, {"slug", text("slug")}, {"variant", variant},
+			}.WithoutEmpty(),
+		},
+		headless: isHeadlessPermission(r.Text("permission", maxRowJSON)), used: storedUsage(r),
+	}
 }
 
 // storedUsage reads the sum that the agent keeps with a session (1.15 and later; a migration added it to older sessions). It is the sum

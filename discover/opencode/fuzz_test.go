@@ -15,7 +15,7 @@ import (
 
 // parsed is all that this package reads of a session.
 type parsed struct {
-	head     head
+	prompt   string
 	turn     discover.Turn
 	updated  time.Time
 	running  []part
@@ -28,7 +28,8 @@ type parsed struct {
 // parse reads all. It stops and continues the reading of messages after each batch of the given size.
 func parse(s rowReader, batch int) (p parsed) {
 	tail := readTail(s)
-	p.head, p.turn, p.updated, p.running, p.quotas = readHead(s), tail.Turn(), tail.Updated(), tail.RunningTools(), tail.Quotas()
+	p.prompt, _ = readHead(s)
+	p.turn, p.updated, p.running, p.quotas = tail.Turn(), tail.Updated(), tail.RunningTools(), tail.Quotas()
 	p.usage, p.context = readUsage(s, 0), readContext(s)
 	var reader messageReader
 	for done := false; !done; {
@@ -70,7 +71,7 @@ func FuzzTranscript(f *testing.F) {
 		if one := parse(s, 1); !reflect.DeepEqual(got, one) {
 			t.Errorf("in batches of one: %+v\nat once: %+v", one, got)
 		}
-		if got.head.FirstPrompt != "do it" || len([]rune(got.turn.Error)) > errorLimit {
+		if got.prompt != "do it" || len([]rune(got.turn.Error)) > errorLimit {
 			t.Errorf("%+v", got)
 		}
 		for i, m := range got.messages {

@@ -17,17 +17,13 @@ type homeSessions struct {
 	homes       []discover.Home // the data folder, and databases outside of it
 	ids         []string        // the sessions that evidence names
 	recentSince time.Time       // any session that began or got a prompt since then is read; none if it is zero
-	sessions    map[string]*session
-	databases   []string   // their paths
-	loaded      []*session // with the copies of a session in other databases
 	// legacy: the sessions in JSON files are read too. Only a process that is older than supported can run one.
-	legacy bool
+	legacy    bool
+	databases []string            // their paths
+	loaded    []*session          // with the copies of a session in other databases
+	sessions  map[string]*session // the first of those with one ID
 	// failed: something could not be read, so that a session that is missing here may exist.
 	failed bool
-}
-
-func newHomeSessions(dir string, homes ...discover.Home) *homeSessions {
-	return &homeSessions{dir: dir, homes: homes, sessions: map[string]*session{}}
 }
 
 // listed reports whether the folder is a home, which may be read.
@@ -37,13 +33,6 @@ func (h *homeSessions) listed() bool { return len(h.homes) > 0 }
 func (h *homeSessions) addID(id string) {
 	if isSessionID(id) && !slices.Contains(h.ids, id) {
 		h.ids = append(h.ids, id)
-	}
-}
-
-// addRecent adds the sessions to read that began or got a prompt since a time.
-func (h *homeSessions) addRecent(since time.Time) {
-	if h.recentSince.IsZero() || since.Before(h.recentSince) {
-		h.recentSince = since
 	}
 }
 
@@ -57,42 +46,39 @@ func (h *homeSessions) load(ctx context.Context) error {
 		databases, err := listDatabases(ctx, home)
 		errs, h.databases = append(errs, err), append(h.databases, databases...)
 		for _, path := range databases {
-			err := h.loadDatabase(ctx, path)
+			found, err := readDatabase(ctx, h.dir, path, h.find)
 			h.failed, errs = h.failed || err != nil, append(errs, err)
+			h.loaded = append(h.loaded, found...)
 		}
 		if h.legacy {
-			errs = append(errs, h.loadLegacy(ctx, home))
+			found, err := h.readLegacy(ctx, home)
+			h.loaded, errs = append(h.loaded, found...), append(errs, err)
 		}
 	}
+	h.sessions = byID(h.loaded)
 	return errors.Join(errs...)
 }
 
-func (h *homeSessions) loadDatabase(ctx context.Context, path string) error {
-	found, err := readDatabase(ctx, h.dir, path, func(d *database) []*session {
-		ids := slices.Clone(h.ids)
-		if !h.recentSince.IsZero() {
-			ids = append(ids, d.idsSince(h.recentSince)...)
-		}
-		found := slices.Collect(d.sessions(ids, discover.ReadOptions{}))
-		// The loop appends the sub-agents that a call waits for, and also visits them.
-		for i := 0; i < len(found); i++ {
-			for _, call := range found[i].openTools() {
-				known := slices.ContainsFunc(found, func(s *session) bool { return s.ID == call.Child })
-				if !known && isSessionID(call.Child) {
-					found = slices.AppendSeq(found, d.sessions([]string{call.Child}, discover.ReadOptions{}))
-				}
+// find returns the sessions in a database, and those of the sub-agents that a call of theirs waits for.
+func (h *homeSessions) find(d *database) []*session {
+	ids := slices.Clone(h.ids)
+	if !h.recentSince.IsZero() {
+		ids = append(ids, d.idsSince(h.recentSince)...)
+	}
+	found := slices.Collect(d.sessions(ids, discover.ReadOptions{}))
+	for i := 0; i < len(found); i++ { // also those that the loop appends
+		for _, call := range found[i].openTools() {
+			known := slices.ContainsFunc(found, func(s *session) bool { return s.ID == call.Child })
+			if !known && isSessionID(call.Child) {
+				found = slices.AppendSeq(found, d.sessions([]string{call.Child}, discover.ReadOptions{}))
 			}
 		}
-		return found
-	})
-	for _, s := range found {
-		h.add(s)
 	}
-	return err
+	return found
 }
 
-// loadLegacy reads the sessions in JSON files.
-func (h *homeSessions) loadLegacy(ctx context.Context, home discover.Home) error {
+// readLegacy returns the sessions in JSON files.
+func (h *homeSessions) readLegacy(ctx context.Context, home discover.Home) (found []*session, err error) {
 	entries, err := legacyEntries(ctx, home, discover.EntryFilter{})
 	errs := []error{err}
 	for _, e := range entries {
@@ -101,39 +87,32 @@ func (h *homeSessions) loadLegacy(ctx context.Context, home discover.Home) error
 		}
 		s, err := readLegacySession(ctx, h.dir, e.Path, discover.ReadOptions{})
 		if errs = append(errs, err); s != nil {
-			h.add(s)
+			found = append(found, s)
 		}
 	}
-	return errors.Join(errs...)
+	return found, errors.Join(errs...)
 }
 
-// add adds a session. Of those with one ID the first counts.
-func (h *homeSessions) add(s *session) {
-	h.loaded = append(h.loaded, s)
-	if h.sessions[s.ID] == nil {
-		h.sessions[s.ID] = s
+// byID returns the first of the sessions with each ID.
+func byID(sessions []*session) map[string]*session {
+	first := map[string]*session{}
+	for _, s := range slices.Backward(sessions) {
+		first[s.ID] = s
 	}
+	return first
 }
 
 // openedBy returns the sessions in the databases of the folder that a process has open, which are all that it can run; all sessions if it
 // has none of them open. Another database may have a copy of a session.
 func (h *homeSessions) openedBy(p *loggedProcess) *homeSessions {
-	if len(h.databases) < 2 {
-		return h
+	isOpen := func(path string) bool {
+		return slices.ContainsFunc(p.databases(), func(o string) bool { return sameFile(o, path) })
 	}
-	open := slices.DeleteFunc(slices.Clone(h.databases), func(path string) bool {
-		return !slices.ContainsFunc(p.databases(), func(o string) bool { return sameFile(o, path) })
-	})
-	if len(open) == 0 {
+	if len(h.databases) < 2 || !slices.ContainsFunc(h.databases, isOpen) {
 		return h
 	}
 	own := *h
-	own.sessions, own.loaded = map[string]*session{}, nil
-	for _, s := range h.loaded {
-		if slices.Contains(open, s.Path) {
-			own.add(s)
-		}
-	}
+	own.sessions = byID(slices.DeleteFunc(slices.Clone(h.loaded), func(s *session) bool { return !isOpen(s.Path) }))
 	return &own
 }
 

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,16 +31,20 @@ func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, err
 	if !r.Interactive {
 		spec.Args = append(spec.Args, "run", "--format", "json")
 	}
-	if r.Resume != nil {
+	model, agent, variant := r.Model, "", ""
+	if s := r.Resume; s != nil {
 		if err := resume(&spec, r, host); err != nil {
 			return launch.Spec{}, err
 		}
+		// `run -s` forgets the model if the configuration names one for the agent, and it forgets the agent and the variant (READ 1.18.33).
+		agent, _ = s.Meta.Get("agent").(string)
+		if model = cmp.Or(model, s.Model); r.Model == "" && !r.Interactive { // the terminal interface takes the variant from the session
+			variant, _ = s.Meta.Get("variant").(string)
+		}
 	}
-	for _, o := range []struct{ name, value string }{
-		{"--title", r.Name}, {"--model", modelOf(r)}, {"--agent", sessionFact(r, "agent")}, {"--variant", variantOf(r)},
-	} {
-		if o.value != "" {
-			spec.Args = append(spec.Args, o.name+"="+o.value) // a value may begin with -
+	for _, o := range [][2]string{{"--title=", r.Name}, {"--model=", model}, {"--agent=", agent}, {"--variant=", variant}} {
+		if o[1] != "" {
+			spec.Args = append(spec.Args, o[0]+o[1]) // a value may begin with -
 		}
 	}
 	spec.Args = append(append(spec.Args, full...), r.Args...)
@@ -54,7 +59,7 @@ func unsupported(what string) error {
 	return &launch.UnsupportedError{Agent: agentName, What: what}
 }
 
-// ModelFamilies implements [launch.ModelFamilies]. Of the models that OpenCode is used with, Anthropic's have families.
+// ModelFamilies implements [launch.Adapter]. Of the models that OpenCode is used with, Anthropic's have families.
 func (Adapter) ModelFamilies() []string { return []string{"opus", "sonnet", "haiku"} }
 
 // resume changes the spec so that the agent resumes the session, or a copy of it.
@@ -69,14 +74,11 @@ func resume(spec *launch.Spec, r launch.Request, host launch.Environment) error 
 		return unsupported("continues a session only in its own directory; to move the session, run in the new one: " +
 			"opencode export " + s.ID + " > FILE && opencode import FILE")
 	}
-	spec.Args = append(spec.Args, "--session="+s.ID)
+	spec.Args, spec.Env = append(spec.Args, "--session="+s.ID), append(spec.Env, storeEnv(s, host)...)
 	spec.Resumed = true // also for a copy, which has earlier turns too
-	if r.Fork {
-		spec.Args = append(spec.Args, "--fork")
-	} else {
-		spec.ID = s.ID
+	if spec.ID = s.ID; r.Fork {
+		spec.ID, spec.Args = "", append(spec.Args, "--fork")
 	}
-	spec.Env = append(spec.Env, storeEnv(s, host)...)
 	return nil
 }
 
@@ -183,8 +185,9 @@ type installation struct {
 	version native.Version // zero if its place does not show it
 }
 
-// findInstallation finds the agent's own binary. The program in npm's package opencode-ai may be another one: up to 1.15.0, a launcher that
-// runs the binary, .opencode beside it, as a child process; later, a placeholder that the package's install script replaces.
+// findInstallation finds the agent's own binary. The program in npm's package opencode-ai (bin/opencode, or since 1.15 opencode.exe on all
+// systems) may be another one: up to 1.15.0, a launcher that runs the binary, .opencode beside it, as a child process; later, a placeholder
+// that the package's install script replaces.
 func findInstallation(host launch.Environment) (installation, error) {
 	name := Adapter{}.Program()
 	path, err := host.LookPath(name)
@@ -192,13 +195,13 @@ func findInstallation(host launch.Environment) (installation, error) {
 		return installation{}, &launch.NotInstalledError{Agent: agentName, Program: name}
 	}
 	real := discover.RealPath(path)
-	if isNPM(real) && !isBinary(real) {
+	if dir := filepath.Dir(real); strings.HasSuffix(dir, filepath.Join("opencode-ai", "bin")) && !isBinary(real) {
 		if filepath.Ext(real) != "" {
 			return installation{}, &launch.NotInstalledError{Agent: agentName, Program: name, Err: fmt.Errorf(
-				"%s stands in for the program: run `node postinstall.mjs` in %s", real, filepath.Dir(filepath.Dir(real)),
+				"%s stands in for the program: run `node postinstall.mjs` in %s", real, filepath.Dir(dir),
 			)}
 		}
-		if binary := filepath.Join(filepath.Dir(real), ".opencode"); isBinary(binary) {
+		if binary := filepath.Join(dir, ".opencode"); isBinary(binary) {
 			path, real = binary, binary
 		}
 	}
@@ -207,11 +210,6 @@ func findInstallation(host launch.Environment) (installation, error) {
 		return p, unsupported(why)
 	}
 	return p, nil
-}
-
-// isNPM reports whether the program is in npm's package: opencode-ai/bin/opencode, or since 1.15 opencode.exe on all systems.
-func isNPM(path string) bool {
-	return strings.HasSuffix(filepath.Dir(path), filepath.Join("opencode-ai", "bin"))
 }
 
 // isBinary reports whether a file is large enough to be the agent's binary, which has more than a hundred megabytes, and no script.

@@ -59,7 +59,7 @@ func parseMessage(data []byte) (m storedMessage) {
 		case "providerID":
 			m.provider = v.Text(nameLimit)
 		case "summary": // an object in the user's messages
-			m.summary = strings.HasPrefix(string(v), "true")
+			m.summary = isTrue(v)
 		case "time":
 			m.Created, m.Completed = o.Get("created").Int(), o.Get("completed").Int()
 		case "model":
@@ -97,6 +97,8 @@ func modelName(provider, model string) string {
 	return provider + "/" + model
 }
 
+func isTrue(v jsonl.Value) bool { return strings.HasPrefix(string(v), "true") }
+
 // number returns a JSON number; 0 for anything else.
 func number(v jsonl.Value) float64 {
 	f, err := strconv.ParseFloat(string(v.Raw()), 64)
@@ -129,7 +131,7 @@ func parsePart(data []byte) (p part) {
 		case "text":
 			p.text = discover.Truncate(discover.StripContextFiles(v.Text(0)), promptLimit)
 		case "synthetic", "ignored":
-			p.hidden = p.hidden || strings.HasPrefix(string(v), "true")
+			p.hidden = p.hidden || isTrue(v)
 		case "tool":
 			p.Tool = v.Text(nameLimit)
 		case "state":
@@ -168,28 +170,6 @@ func (p part) running() bool { return p.kind == "tool" && p.status == statusRunn
 // partType returns the type of a part, for which the beginning of its JSON is enough; "" if the type is not in it.
 func partType(o jsonl.Object) string { return o.Get("type").Text(nameLimit) }
 
-// isHiddenType reports whether parts of a type are never shown.
-func isHiddenType(kind string) bool {
-	switch kind {
-	case "", "text", "tool", "subtask", "compaction":
-		return false
-	}
-	return true
-}
-
-// metadata is what OpenCode stores of a session beside its messages: a row of a database, or a JSON file (before 1.2).
-type metadata struct {
-	ID, Parent, ProjectID, Slug string
-	Dir, Title, Version         string
-	// Agent, Model and Variant are those of the newest prompt (1.14 and later).
-	Agent, Model, Variant string
-	// Headless: `opencode run` made the session. It denies the agent to ask questions (SEEN 1.1.65, 1.18.33).
-	Headless         bool
-	Archived         bool
-	Created, Updated int64 // in milliseconds since 1970
-	Usage            usage // of its messages, as the agent has added it up (1.15 and later)
-}
-
 // parseTitle returns a session's title; "" for the title that the agent gives to each new session: "New session - " or "Child
 // session - " and the time (SEEN 0.5 to 1.18).
 func parseTitle(title string) string {
@@ -226,22 +206,11 @@ func promptText(text string) string {
 // argument. 1.1 stores a newline after the argument, and before what it read from its standard input.
 func unquoteArg(text string) string {
 	text = strings.TrimRight(strings.TrimPrefix(text, "\n"), "\n")
-	inner, ok := strings.CutPrefix(text, `"`)
-	if !ok {
+	quoted, ok := strings.CutPrefix(text, `"`)
+	const escaped = "\x00"
+	inner, rest, _ := strings.Cut(strings.ReplaceAll(quoted, `\"`, escaped), `"`) // the text may have been cut before the closing quote
+	if !ok || rest != "" {
 		return text
 	}
-	var out strings.Builder
-	for i := 0; i < len(inner); i++ {
-		switch {
-		case strings.HasPrefix(inner[i:], `\"`):
-			i++
-		case inner[i] == '"':
-			if i == len(inner)-1 {
-				return out.String()
-			}
-			return text
-		}
-		out.WriteByte(inner[i])
-	}
-	return out.String() // the text was cut before the closing quote
+	return strings.ReplaceAll(inner, escaped, `"`)
 }

@@ -29,32 +29,27 @@ const (
 	maxBatchBytes = 4 << 20
 )
 
-// messageBatch is what one reading of a database takes of a session's messages.
-type messageBatch struct {
-	reader messageReader // continues where the batch ends
-	items  []transcriptItem
-	done   bool // there are no older messages
-}
-
-// next reads the messages before those that an earlier batch has read.
-func (b messageBatch) next(rows rowReader, limit int) *messageBatch {
-	next := &messageBatch{reader: b.reader}
-	next.done = next.reader.Read(rows, func(m transcriptItem) bool {
-		next.items = append(next.items, m)
-		return len(next.items) < limit && next.reader.Bytes-b.reader.Bytes < maxBatchBytes
-	})
-	return next
-}
-
 // databaseItems yields the messages of a session of a database, newest first. Each batch is complete before any of it is yielded: a
 // writer may disturb the reading, which then begins again, and the caller may take its time.
 func databaseItems(ctx context.Context, r discover.Record) iter.Seq[transcriptItem] {
+	type batch struct {
+		reader messageReader // continues where the batch ends
+		items  []transcriptItem
+		done   bool // there are no older messages
+	}
 	return func(yield func(transcriptItem) bool) {
-		var last messageBatch
+		last := new(batch)
 		for limit := firstBatch; !last.done; limit = min(2*limit, maxBatch) {
-			b, err := readDatabase(ctx, r.Home, r.Path, func(d *database) *messageBatch { return last.next(d.messages(r.ID), limit) })
+			b, err := readDatabase(ctx, r.Home, r.Path, func(d *database) *batch {
+				next := &batch{reader: last.reader}
+				next.done = next.reader.Read(d.messages(r.ID), func(m transcriptItem) bool {
+					next.items = append(next.items, m)
+					return len(next.items) < limit && next.reader.Bytes-last.reader.Bytes < maxBatchBytes
+				})
+				return next
+			})
 			if b == nil { // there are no tables any more, or they cannot be read
-				b = &messageBatch{done: true}
+				b = &batch{done: true}
 			}
 			if err != nil {
 				b.items = append(b.items, transcriptItem{Err: err})
@@ -64,7 +59,7 @@ func databaseItems(ctx context.Context, r discover.Record) iter.Seq[transcriptIt
 					return
 				}
 			}
-			last = messageBatch{reader: b.reader, done: b.done}
+			last = b
 		}
 	}
 }
@@ -123,11 +118,14 @@ type transcriptItem struct {
 	answer string // the ID of the answer that the message is a part of; "" for the user's messages
 }
 
-// messageReader reads the messages of a session from the newest to the oldest. A copy of it continues where the original was when it
-// was copied.
+// messageReader reads the messages of a session from the newest to the oldest. Each part that belongs to the conversation becomes one, and so
+// does the error of an answer. A copy of it continues where the original was when it was copied.
 type messageReader struct {
-	builder messageBuilder
-	cursor  cursor // the message and part that were read last
+	storedMessage        // whose parts follow
+	counted       bool   // its tokens are in a newer part's message
+	shellCommand  bool   // an answer that no model wrote: it has the user's own command
+	summaryOf     string // the message that requested the newest compaction
+	cursor        cursor // the message and part that were read last
 	// Bytes is how much JSON was read so far.
 	Bytes int
 }
@@ -147,8 +145,12 @@ func (r *messageReader) Read(rows rowReader, visit func(transcriptItem) bool) (d
 	return true
 }
 
-// readMessage begins a message. It reads only the head of the user's messages: they may contain whole files that changed.
+// readMessage begins a message. It reads only the head of the user's messages: they may contain whole files that changed. It searches the
+// message's parent for a shell note only if no model seems to have written the message.
 func (r *messageReader) readMessage(rows rowReader, row storedRow, visit func(transcriptItem) bool) bool {
+	if r.summary {
+		r.summaryOf = r.parentID
+	}
 	m := parseRow(row, row.Head)
 	var warning error
 	if m.Role != userRole {
@@ -158,25 +160,45 @@ func (r *messageReader) readMessage(rows rowReader, row storedRow, visit func(tr
 		r.Bytes += len(data)
 	}
 	r.cursor = cursor{Time: row.Created, Message: m.ID, Part: afterAllParts}
-	r.builder.begin(m, rows)
+	r.storedMessage, r.counted, r.shellCommand = m, false, false
+	if m.Role == assistantRole && m.finishReason == "" && m.tokens.Total == 0 && m.parentID != "" {
+		for first := range rows.Parts(m.parentID) {
+			r.shellCommand = parsePart(first.JSON()).isShellNote()
+			break
+		}
+	}
 	if warning != nil && !visit(transcriptItem{Err: warning}) {
 		return false
 	}
-	failure, failed := r.builder.failure()
-	return !failed || visit(failure)
+	if !m.failed {
+		return true
+	}
+	kind := discover.KindError
+	if m.errName == abortedName {
+		kind = discover.KindInterruption
+	}
+	return visit(r.newItem(m.ID, kind, m.Completed, cmp.Or(m.errText, m.errName)))
 }
 
-// readParts reads the parts of the current message that are older than the cursor.
+// readParts reads the parts of the current message that are older than the cursor. A part whose end is missing is only a warning.
 func (r *messageReader) readParts(rows rowReader, visit func(transcriptItem) bool) bool {
-	if r.cursor.Part == "" || !r.builder.isConversation() {
+	if r.cursor.Part == "" || r.Role != userRole && r.Role != assistantRole {
 		return true
 	}
 	for row := range rows.PartsBefore(r.cursor) {
 		r.cursor.Part = row.ID
-		if isHiddenType(partType(jsonl.Object(row.Head))) {
+		switch partType(row.Head) {
+		case "", "text", "tool", "subtask", "compaction":
+		default: // thoughts, steps, snapshots, patches and attachments are not shown
 			continue
 		}
-		if item, ok := r.readPart(row); ok && !visit(item) {
+		data, err := row.Read()
+		r.Bytes += len(data)
+		item, ok := transcriptItem{Err: err}, err != nil
+		if !ok && data != nil {
+			item, ok = r.part(row.ID, data)
+		}
+		if ok && !visit(item) {
 			return false
 		}
 	}
@@ -184,57 +206,18 @@ func (r *messageReader) readParts(rows rowReader, visit func(transcriptItem) boo
 	return true
 }
 
-// readPart makes a message of a part. A part whose end is missing is only a warning.
-func (r *messageReader) readPart(row storedRow) (item transcriptItem, ok bool) {
-	data, err := row.Read()
-	r.Bytes += len(data)
-	if err != nil || data == nil {
-		return transcriptItem{Err: err}, err != nil
-	}
-	return r.builder.part(row.ID, data)
-}
-
-// messageBuilder makes the messages of `logs` from stored messages and their parts, from the newest to the oldest. Each part that
-// belongs to the conversation becomes one, and so does the error of an answer.
-type messageBuilder struct {
-	storedMessage        // whose parts follow
-	counted       bool   // its tokens are in a newer part's message
-	shellCommand  bool   // an answer that no model wrote: it has the user's own command
-	summaryOf     string // the message that requested the newest compaction
-}
-
-// begin begins a message. It searches the message's parent for a shell note only if no model seems to have written the message.
-func (b *messageBuilder) begin(m storedMessage, rows rowReader) {
-	if b.summary {
-		b.summaryOf = b.parentID
-	}
-	b.storedMessage, b.counted = m, false
-	b.shellCommand = m.Role == assistantRole && m.finishReason == "" && m.tokens.Total == 0 && m.parentID != "" && hasShellNote(rows, m.parentID)
-}
-
-// hasShellNote reports whether the first part of a message is a shell note.
-func hasShellNote(rows rowReader, message string) bool {
-	for r := range rows.Parts(message) {
-		return parsePart(r.JSON()).isShellNote()
-	}
-	return false
-}
-
-// isConversation reports whether the user or the model wrote the message.
-func (b *messageBuilder) isConversation() bool { return b.Role == userRole || b.Role == assistantRole }
-
 // newItem makes a message of the current one, or of a part of it. The newest part of an answer has its tokens.
-func (b *messageBuilder) newItem(id string, kind discover.MessageKind, at int64, text string) transcriptItem {
-	m := transcriptItem{Message: discover.Message{ID: id, Role: discover.RoleUser, Kind: kind, Time: fromMillis(cmp.Or(at, b.Created)), Text: text}}
-	if b.Role == assistantRole {
-		m.answer = b.ID
-		if b.shellCommand {
+func (r *messageReader) newItem(id string, kind discover.MessageKind, at int64, text string) transcriptItem {
+	m := transcriptItem{Message: discover.Message{ID: id, Role: discover.RoleUser, Kind: kind, Time: fromMillis(cmp.Or(at, r.Created)), Text: text}}
+	if r.Role == assistantRole {
+		m.answer = r.ID
+		if r.shellCommand {
 			return m
 		}
-		m.Role, m.Model = discover.RoleAssistant, b.Model
-		if b.tokens.Total > 0 && !b.counted {
-			tokens := b.tokens
-			m.Tokens, b.counted = &tokens, true
+		m.Role, m.Model = discover.RoleAssistant, r.Model
+		if r.tokens.Total > 0 && !r.counted {
+			tokens := r.tokens
+			m.Tokens, r.counted = &tokens, true
 		}
 	}
 	if kind != discover.KindText && kind != discover.KindTool {
@@ -243,45 +226,26 @@ func (b *messageBuilder) newItem(id string, kind discover.MessageKind, at int64,
 	return m
 }
 
-// failure returns the error or the interruption that ended an answer.
-func (b *messageBuilder) failure() (m transcriptItem, ok bool) {
-	if !b.failed {
-		return m, false
-	}
-	kind := discover.KindError
-	if b.errName == abortedName {
-		kind = discover.KindInterruption
-	}
-	return b.newItem(b.ID, kind, b.Completed, cmp.Or(b.errText, b.errName)), true
-}
-
-// part makes a message of a part. Thoughts, steps, snapshots, patches and attachments make none, and neither do texts that the agent added.
-func (b *messageBuilder) part(id string, o jsonl.Object) (m transcriptItem, ok bool) {
+// part makes a message of a part. A text that the agent added makes none, and neither does an empty one: 1.1.65 stores a text while it grows,
+// 1.18.33 only when it is complete (SEEN).
+func (r *messageReader) part(id string, o jsonl.Object) (m transcriptItem, ok bool) {
 	switch partType(o) {
 	case "text":
-		return b.text(id, o)
-	case "tool":
-		return b.tool(id, o), true
-	case "subtask": // the user's command to a sub-agent
-		return b.newItem(id, discover.KindText, 0, o.Get("prompt").Text(0)), true
-	case "compaction":
-		return b.newItem(id, discover.KindCompaction, 0, ""), b.ID != b.summaryOf
-	}
-	return m, false
-}
-
-// text makes a message of a text. An empty text makes none: 1.1.65 stores a text while it grows, 1.18.33 only when it is complete (SEEN).
-func (b *messageBuilder) text(id string, o jsonl.Object) (m transcriptItem, ok bool) {
-	for _, hidden := range [...]string{"synthetic", "ignored"} {
-		if string(o.Get(hidden).Raw()) == "true" {
+		text, times := o.Get("text").Text(0), o.Get("time").Object()
+		if text == "" || isTrue(o.Get("synthetic")) || isTrue(o.Get("ignored")) {
 			return m, false
 		}
+		kind := discover.KindText
+		if r.summary {
+			kind = discover.KindCompaction
+		}
+		return r.newItem(id, kind, cmp.Or(times.Get("end").Int(), times.Get("start").Int()), text), true
+	case "tool":
+		return r.tool(id, o), true
+	case "subtask": // the user's command to a sub-agent
+		return r.newItem(id, discover.KindText, 0, o.Get("prompt").Text(0)), true
+	case "compaction":
+		return r.newItem(id, discover.KindCompaction, 0, ""), r.ID != r.summaryOf
 	}
-	text, times := o.Get("text").Text(0), o.Get("time").Object()
-	at := cmp.Or(times.Get("end").Int(), times.Get("start").Int())
-	kind := discover.KindText
-	if b.summary {
-		kind = discover.KindCompaction
-	}
-	return b.newItem(id, kind, at, text), text != ""
+	return m, false
 }

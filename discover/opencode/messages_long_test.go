@@ -78,19 +78,4 @@ func TestMessagesInBatches(t *testing.T) {
 			t.Fatalf("message %d: %q, want %q", i, m.Text, want)
 		}
 	}
-	// Again, in batches of one message.
-	one, err := readDatabase(t.Context(), "", path, func(st *database) (one []transcriptItem) {
-		for last := new(messageBatch); !last.done; one = append(one, last.items...) {
-			last = last.next(st.messages(longSession), 1)
-		}
-		return one
-	})
-	if err != nil || len(one) != len(list) {
-		t.Fatalf("%d messages, %v", len(one), err)
-	}
-	for i, s := range one {
-		if s.ID != list[i].ID || (s.Tokens == nil) != (list[i].Tokens == nil) {
-			t.Fatalf("message %d: %+v, want %+v", i, s, list[i])
-		}
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -35,22 +34,27 @@ type process struct {
 // mayBeProgram reports whether a process is worth a look: a path, a short name or a first argument has the agent's word in it.
 func mayBeProgram(name string) bool { return strings.Contains(name, "opencode") }
 
-// isProgram reports whether the name of a process's binary is the agent's own. A name proves nothing; see [holdsStore]. npm's launcher up to
-// 1.15.0 does not count: it is a node process that can die alone (SEEN 1.14.41).
+// isProgram reports whether the name of a process's binary is the agent's own: behind npm's launcher it is .opencode. A name proves nothing;
+// see [holdsStore]. npm's launcher up to 1.15.0 does not count: it is a node process that can die alone (SEEN 1.14.41).
 func isProgram(p proc.Process) bool {
-	if p.Exe == "" {
-		return isProgramName(p.Name) // another user's process
-	}
-	return isProgramName(p.Exe)
+	name := proc.ProgramName(cmp.Or(p.Exe, p.Name)) // without Exe, it is another user's process
+	return slices.Contains([]string{"opencode", ".opencode", "opencode.exe"}, name)
 }
 
-// isProgramName reports whether a binary has one of the agent's own names. Behind npm's launcher it is .opencode.
-func isProgramName(exe string) bool {
-	switch proc.ProgramName(exe) {
-	case "opencode", ".opencode", "opencode.exe":
-		return true
+// argsOf returns the arguments of a process after the program's name; ok is false if they cannot be read.
+func argsOf(p proc.Process) (args []string, ok bool) {
+	if args, err := p.Args(); err == nil && len(args) > 0 {
+		return args[1:], true
 	}
-	return false
+	return nil, false
+}
+
+// modeOf returns the mode of a process; [modeNone] if its arguments cannot be read.
+func modeOf(p proc.Process) mode {
+	if args, ok := argsOf(p); ok {
+		return parseArgs(args).mode
+	}
+	return modeNone
 }
 
 // printLogs is the option with which a headless run or a server of 1.14.41 opens no log (SEEN).
@@ -68,7 +72,7 @@ func holdsStore(files []proc.OpenFile, args []string) bool {
 	return log && (database || parseArgs(args).name == attachCommand)
 }
 
-// IsAgentProcess implements [discover.MarkerReader].
+// IsAgentProcess implements [discover.Adapter].
 func (Adapter) IsAgentProcess(p proc.Process) bool {
 	if isProgram(p) {
 		return true
@@ -77,13 +81,14 @@ func (Adapter) IsAgentProcess(p proc.Process) bool {
 	if err != nil || len(files) == 0 {
 		return false
 	}
-	args, err := p.Args()
-	return err == nil && len(args) > 0 && holdsStore(files, args[1:])
+	args, ok := argsOf(p)
+	return ok && holdsStore(files, args)
 }
 
-// candidates yields the processes that may be the agent's: by a name, by an open file, or by a lock on a database of the homes. SQLite holds
-// one as long as it has the database open (SEEN 1.14.41, 1.15.0, 1.18.33).
-func candidates(ctx context.Context, table *proc.Table, homes []discover.Home) iter.Seq[proc.Process] {
+// processes returns the live processes that may run sessions, and the clients that show those of a server. It examines those that may be the
+// agent's by a name, by an open file, or by a lock on a database of the homes: SQLite holds one as long as it has the database open (SEEN
+// 1.14.41, 1.15.0, 1.18.33).
+func processes(ctx context.Context, table *proc.Table, homes []discover.Home) (run, clients []process) {
 	var locked []string
 	for _, h := range homes {
 		databases, _ := listDatabases(ctx, h) // Entries reports what cannot be read
@@ -91,19 +96,14 @@ func candidates(ctx context.Context, table *proc.Table, homes []discover.Home) i
 			locked = append(locked, path, path+"-shm")
 		}
 	}
-	return table.Candidates(proc.Signs{
+	for p := range table.Candidates(proc.Signs{
 		Name: mayBeProgram, PIDs: table.LockHolders(locked...), File: func(path string) bool { return isDatabase(path) || isLog(path) },
-	})
-}
-
-// processes returns the live processes that may run sessions, and the clients that show those of a server.
-func processes(ctx context.Context, table *proc.Table, homes []discover.Home) (run, clients []process) {
-	for p := range candidates(ctx, table, homes) {
+	}) {
 		if !p.Alive() {
 			continue
 		}
 		switch q, ok := inspect(p); {
-		case !ok || q.isHelper(table):
+		case !ok || q.isForked(table):
 		case q.mode != modeNone:
 			run = append(run, q)
 		case q.name == attachCommand && holdsStore(q.files, q.args): // else it may be another program of that name
@@ -122,14 +122,7 @@ func inspect(p proc.Process) (q process, ok bool) {
 		return q, false
 	}
 	q.files = files
-	args, err := p.Args()
-	if errors.Is(err, proc.ErrGone) {
-		return q, false
-	}
-	if err == nil && len(args) > 0 {
-		q.args = args[1:]
-	}
-	if !named && !holdsStore(files, q.args) {
+	if q.args, _ = argsOf(p); !named && !holdsStore(files, q.args) {
 		return q, false
 	}
 	env, envErr := discover.Environ(p, dataKey, "HOME", dbKey, bunKey)
@@ -164,18 +157,15 @@ func (p process) nameOnly() bool {
 	return !slices.ContainsFunc(p.files, func(f proc.OpenFile) bool { return f.Writable && (isDatabase(f.Path) || isLog(f.Path)) })
 }
 
-// isHelper reports whether the process is a helper that the agent has started itself, without a shell between. The agent starts no
-// terminal interface, but its own binary is also the package manager bun (`opencode pm ls -g`, SEEN before 1.14). A child that was forked and has not called exec yet has its parent's arguments and open files.
-func (p process) isHelper(table *proc.Table) bool {
+// isForked reports whether the process is a child of the agent that was forked and has not called exec yet: it has its parent's arguments
+// and open files.
+func (p process) isForked(table *proc.Table) bool {
 	parent, ok := table.ByPID(p.Parent)
 	if !ok || !parent.Alive() || !isProgram(parent) {
 		return false
 	}
-	if p.mode == modeTUI {
-		return true
-	}
-	args, err := parent.Args()
-	return err == nil && len(args) > 0 && slices.Equal(args[1:], p.args)
+	args, ok := argsOf(parent)
+	return ok && slices.Equal(args, p.args)
 }
 
 // reason returns the error without its path.
@@ -230,26 +220,17 @@ const pidKey = "OPENCODE_PID"
 // tool (1.18.33 and before).
 func (Adapter) ReadMarker(getenv func(string) string) (marker discover.EnvMarker, ok bool) {
 	pid, err := strconv.Atoi(getenv(pidKey))
-	if err != nil || pid <= 0 {
-		return discover.EnvMarker{}, false
-	}
-	return discover.EnvMarker{PID: pid}, true
+	return discover.EnvMarker{PID: pid}, err == nil && pid > 0
 }
 
 // MarkerKeys returns the variables that [Adapter.ReadMarker] reads.
 func (Adapter) MarkerKeys() []string { return []string{pidKey} }
 
-// HasMarker implements [launch.Stopper]. A marker names the session's process, whichever of its sessions started p.
+// HasMarker implements [discover.Adapter]. A marker names the session's process, whichever of its sessions started p.
 func (a Adapter) HasMarker(p proc.Process, s discover.Session) bool {
-	env, err := p.Env(pidKey)
-	if err != nil {
-		return false
-	}
+	env, _ := p.Env(pidKey)
 	marker, ok := a.ReadMarker(func(key string) string { return env[key] })
-	if !ok {
-		return false
-	}
-	if pids, err := p.NamespacePIDs(); err != nil || len(pids) > 1 {
+	if pids, err := p.NamespacePIDs(); !ok || err != nil || len(pids) > 1 {
 		return false // the PIDs of a container are not ours
 	}
 	return slices.ContainsFunc(s.Processes, func(owner proc.Process) bool {

@@ -12,39 +12,38 @@ import (
 	"agentctl/discover"
 )
 
-// session is one stored session: its record, and what claims need to know beside it.
-type session struct {
-	discover.Record
-	head head
-	tail tail
-	// headless: `opencode run` made the session.
-	headless bool
-	// used is what the session's answers took, and contextSize the tokens in its context. Without usageKnown, neither was read.
-	used        usage
-	contextSize int64
-	usageKnown  bool
-}
-
-// newSession makes a session of its metadata and its messages, with the usage of its own answers. Meta keys:
+// session is one stored session: its record, and what claims need to know beside it. Meta keys of the record:
 //
 //   - agent: the agent's mode of work, such as build or plan
 //   - projectID: the root commit of the git project, or "global"
 //   - slug: the agent's readable name of the session
 //   - variant: of the model, unless it is the default
 //   - legacy: true if the session is in JSON files, which 1.17 and later neither list nor resume
-func newSession(home, path string, m metadata, rows rowReader, options discover.ReadOptions) *session {
-	s := &session{headless: m.Headless, head: readHead(rows), tail: readTail(rows)}
-	s.Record = discover.Record{
-		Agent: agentName, ID: m.ID, Path: path, Home: home, Dir: m.Dir, Title: m.Title, Version: m.Version, Model: m.Model,
-		Created: fromMillis(m.Created), Updated: fromMillis(cmp.Or(m.Updated, m.Created)), Parent: m.Parent, Archived: m.Archived,
-		Meta:   discover.Facts{{"agent", m.Agent}, {"projectID", m.ProjectID}, {"slug", m.Slug}, {"variant", m.Variant}}.WithoutEmpty(),
-		Prompt: promptText(s.head.FirstPrompt), Turn: s.tail.Turn(),
-	}
+type session struct {
+	discover.Record
+	tail tail
+	// headless: `opencode run` made the session.
+	headless bool
+	// used is what the session's answers took (1.15 and later: as the agent has added it up), and contextSize the tokens in its context. Without
+	// usageKnown, neither is known.
+	used        usage
+	contextSize int64
+	usageKnown  bool
+}
+
+// fill adds what the messages say, to what storage has beside them.
+func (s *session) fill(home, path string, rows rowReader, options discover.ReadOptions) {
+	prompt, firstCreated := readHead(rows)
+	s.tail = readTail(rows)
+	s.Agent, s.Home, s.Path, s.Prompt, s.Turn = agentName, home, path, promptText(prompt), s.tail.Turn()
 	if s.headless {
 		s.Source = modeRun.source()
 	}
-	if t := s.tail.Updated(); t.After(s.Updated) {
-		s.Updated = t
+	if s.Updated.IsZero() {
+		s.Updated = s.Created
+	}
+	if at := s.tail.Updated(); at.After(s.Updated) {
+		s.Updated = at
 	}
 	if options.Full || options.Quotas {
 		s.Quotas = s.tail.Quotas()
@@ -52,8 +51,8 @@ func newSession(home, path string, m metadata, rows rowReader, options discover.
 	if last := s.tail.Last; last != nil && last.Agent != compactionAgent {
 		s.setModel(last)
 	}
-	s.setUsage(m, rows, options.Tokens || options.Full)
-	return s
+	isCopy := firstCreated > 0 && firstCreated < s.Created.UnixMilli()
+	s.setUsage(isCopy, rows, options.Tokens || options.Full)
 }
 
 // compactionAgent is the mode of work in which the agent sums up a long session. The user chose neither it nor its model.
@@ -72,14 +71,14 @@ func (s *session) setModel(last *storedMessage) {
 
 // setUsage sets the usage of the session's own answers: the sum that the agent keeps. The sum of a copy includes the answers that were
 // copied, which the other session has in its own sum. Without a sum, and for a copy, only all messages together tell the usage.
-func (s *session) setUsage(m metadata, rows rowReader, all bool) {
-	isCopy := s.head.FirstCreated > 0 && s.head.FirstCreated < m.Created
-	hasSum := m.Usage.Tokens.Total > 0 && !isCopy
+func (s *session) setUsage(isCopy bool, rows rowReader, all bool) {
+	hasSum := s.used.Tokens.Total > 0 && !isCopy
 	if s.usageKnown = all || hasSum; !s.usageKnown {
+		s.used = usage{}
 		return
 	}
-	if s.used = m.Usage; !hasSum {
-		s.used = readUsage(rows, m.Created)
+	if !hasSum {
+		s.used = readUsage(rows, s.Created.UnixMilli())
 	}
 	if all {
 		s.contextSize = readContext(rows)

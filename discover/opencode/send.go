@@ -12,71 +12,50 @@ import (
 
 	"agentctl/discover"
 	"agentctl/launch"
-	"agentctl/proc"
 )
 
-// CheckSend implements [launch.Sender]. A session takes messages from the HTTP server of the process that runs it: `serve`, `web`, `acp`, or
-// a terminal interface that listens. A headless run does not listen.
+// CheckSend implements [launch.Adapter].
 func (Adapter) CheckSend(s discover.Session, _ launch.Environment) error {
-	switch {
-	case len(s.Processes) == 0:
-		return unsupported("runs this session in no process that can be sent something")
-	case s.Source == modeRun.source():
-		return unsupported("takes no messages in a headless run; wait for its end, and use: agentctl resume " + s.ID + " TEXT")
-	case s.Status != discover.Idle && runsElsewhere(s):
-		return unsupported("runs this session in several processes; which of them would read the message is not known until its turn has ended")
-	}
-	_, err := listening(s)
+	_, err := receivers(s)
 	return err
 }
 
-// runsElsewhere reports whether several processes run the session. The processes that may not be sent anything count too.
-func runsElsewhere(s discover.Session) bool {
-	return slices.ContainsFunc(s.Evidence, func(e discover.Evidence) bool {
+// receivers returns the processes that take messages for a session, by HTTP: `serve`, `web`, `acp`, or a terminal interface that listens. A
+// headless run does not listen.
+func receivers(s discover.Session) ([]listener, error) {
+	// The processes that may not be sent anything count too.
+	runsElsewhere := func(e discover.Evidence) bool {
 		return e.Accepted && e.Session == s.ID && e.Process != s.Processes[0].ID
-	})
-}
-
-// listening returns the processes of the session that listen.
-func listening(s discover.Session) (listeners []listener, err error) {
-	for _, p := range s.Processes {
-		ports, err := p.ListenPorts()
-		if err != nil {
-			return nil, unsupported("takes messages only where it listens, and the ports of " + p.ID.String() + " cannot be read: " + reason(err))
-		}
-		if len(ports) > 0 {
-			listeners = append(listeners, listener{p, ports})
-		}
 	}
-	if len(listeners) == 0 {
-		return nil, unsupported("takes messages only where it listens, which this terminal does not; end it, and start: opencode --port 0 --session " + s.ID)
+	switch {
+	case len(s.Processes) == 0:
+		return nil, unsupported("runs this session in no process that can be sent something")
+	case s.Source == modeRun.source():
+		return nil, unsupported("takes no messages in a headless run; wait for its end, and use: agentctl resume " + s.ID + " TEXT")
+	case s.Status != discover.Idle && slices.ContainsFunc(s.Evidence, runsElsewhere):
+		return nil, unsupported("runs this session in several processes; which of them would read the message is not known until its turn has ended")
 	}
-	return listeners, nil
+	found, err := listeners(s)
+	if err == nil && len(found) == 0 {
+		err = unsupported("takes messages only where it listens, which this terminal does not; end it, and start: opencode --port 0 --session " + s.ID)
+	}
+	return found, err
 }
 
-// listener is a process that listens.
-type listener struct {
-	proc.Process
-	ports []int
-}
-
-// Send implements [launch.Sender]. The server answers before it has stored the message, and also if it never will, as for an agent that is not
+// Send implements [launch.Adapter]. The server answers before it has stored the message, and also if it never will, as for an agent that is not
 // configured any more. While a turn is in progress, it stores the message at once, and gives it to the model with the next call, or leaves it
 // to the next prompt ([isUnread]). While the session waits for the user, the permission or question stays open (SEEN 1.18.33).
 func (Adapter) Send(ctx context.Context, s discover.Session, text string, host launch.Environment) (launch.SentMessage, error) {
-	listeners, err := listening(s)
+	servers, err := receivers(s)
 	if err != nil {
 		return launch.SentMessage{}, err
 	}
 	m := launch.SentMessage{Text: text, ID: newPartID(time.Now())}
 	r := request{path: sessionPath(s, "prompt_async"), body: promptBody(s, m), accept: 204, refuse: "take the message"}
-	for _, l := range listeners {
-		var accepted bool
-		if accepted, err = r.ask(ctx, l.Process, l.ports, host); accepted {
-			return m, nil
-		}
+	if accepted, err := r.ask(ctx, servers, host); !accepted {
+		return launch.SentMessage{}, errors.Join(ctx.Err(), err)
 	}
-	return launch.SentMessage{}, errors.Join(ctx.Err(), err)
+	return m, nil
 }
 
 // IsSent implements [launch.Sender]. The agent keeps the ID of the message's only part (SEEN 1.18.33).

@@ -38,28 +38,55 @@ func sessionPath(s discover.Session, action string) string {
 	return "/session/" + url.PathEscape(s.ID) + "/" + action + "?directory=" + url.QueryEscape(s.Dir)
 }
 
-// ask sends the request to each port of the process until one accepts it. A port may belong to something else in the process. If the
-// process listens on another address than loopback, another process may have the port on loopback.
-func (r request) ask(ctx context.Context, server proc.Process, ports []int, host launch.Environment) (accepted bool, err error) {
+// listener is a process that listens.
+type listener struct {
+	proc.Process
+	ports []int
+}
+
+// listeners returns the processes of a session that listen. The error is about those whose ports cannot be read.
+func listeners(s discover.Session) (found []listener, err error) {
+	for _, p := range s.Processes {
+		if ports, failed := p.ListenPorts(); failed != nil {
+			err = unsupported("takes requests only where it listens, and the ports of " + p.ID.String() + " cannot be read: " + reason(failed))
+		} else if len(ports) > 0 {
+			found = append(found, listener{p, ports})
+		}
+	}
+	return found, err
+}
+
+// ask sends the request to each port until one accepts it. A port may belong to something else in the process. If the process listens on
+// another address than loopback, another process may have the port on loopback.
+func (r request) ask(ctx context.Context, servers []listener, host launch.Environment) (accepted bool, err error) {
 	password := host.Getenv(passwordKey)
-	for _, port := range ports {
-		var status int
-		status, err = r.post(ctx, server, port, host.Getenv(usernameKey), password)
-		switch {
-		case errors.Is(err, proc.ErrOtherPeer):
-			err = fmt.Errorf("another process than %s listens on 127.0.0.1:%d, and is not asked", server.ID, port)
-		case err != nil:
-		case status == r.accept:
-			return true, nil
-		case status == 401 && password == "":
-			return false, fmt.Errorf("the server on port %d asks for a password: set %s", port, passwordKey)
-		case status == 401:
-			return false, fmt.Errorf("the server on port %d does not take the password in %s", port, passwordKey)
-		default:
-			err = fmt.Errorf("the server on port %d does not %s: HTTP status %d", port, r.refuse, status)
+	for _, server := range servers {
+		for _, port := range server.ports {
+			var status int
+			status, err = r.post(ctx, server.Process, port, host.Getenv(usernameKey), password)
+			switch {
+			case err != nil:
+				err = explainDial(err, server.Process, port)
+			case status == r.accept:
+				return true, nil
+			case status == 401 && password == "":
+				return false, fmt.Errorf("the server on port %d asks for a password: set %s", port, passwordKey)
+			case status == 401:
+				return false, fmt.Errorf("the server on port %d does not take the password in %s", port, passwordKey)
+			default:
+				err = fmt.Errorf("the server on port %d does not %s: HTTP status %d", port, r.refuse, status)
+			}
 		}
 	}
 	return false, err
+}
+
+// explainDial returns the error of a connection that was not made to the server itself.
+func explainDial(err error, server proc.Process, port int) error {
+	if errors.Is(err, proc.ErrOtherPeer) {
+		return fmt.Errorf("another process than %s listens on 127.0.0.1:%d, and is not asked", server.ID, port)
+	}
+	return err
 }
 
 // post sends the request to a server at a port on loopback, and returns the status of the answer. If another process listens there, post
@@ -84,18 +111,14 @@ func (r request) post(ctx context.Context, server proc.Process, port int, user, 
 	return answer.StatusCode, answer.Body.Close()
 }
 
-// AttachCommand implements [launch.Attacher]. `opencode attach` shows a session of a server (`serve`, `web`, `acp`) over HTTP (SEEN
+// AttachCommand implements [launch.Adapter]. `opencode attach` shows a session of a server (`serve`, `web`, `acp`) over HTTP (SEEN
 // 1.18.33). It takes the password from OPENCODE_SERVER_PASSWORD.
 func (Adapter) AttachCommand(ctx context.Context, s discover.Session, host launch.Environment) (c launch.Command, ok bool, err error) {
-	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool {
-		args, err := p.Args()
-		return err == nil && len(args) > 0 && parseArgs(args[1:]).mode == modeServer
-	})
+	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool { return modeOf(p) == modeServer })
 	if i < 0 {
 		return c, false, nil
 	}
-	server := s.Processes[i]
-	port, err := serverPort(ctx, server)
+	port, err := answeringPort(ctx, s.Processes[i])
 	if err != nil {
 		return c, true, unsupported(fmt.Sprintf("runs the session in a server that its client cannot reach: %v", err))
 	}
@@ -109,25 +132,17 @@ func (Adapter) AttachCommand(ctx context.Context, s discover.Session, host launc
 	}, true, nil
 }
 
-// serverPort returns a port of loopback at which the process itself answers.
-func serverPort(ctx context.Context, server proc.Process) (int, error) {
+// answeringPort returns a port of loopback at which the process itself answers.
+func answeringPort(ctx context.Context, server proc.Process) (int, error) {
 	ports, err := server.ListenPorts()
-	if err != nil {
-		return 0, err
-	}
-	failed := fmt.Errorf("%s listens on no port", server.ID)
 	for _, port := range ports {
-		conn, err := server.Dial(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		switch {
-		case err == nil:
+		conn, failed := server.Dial(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if failed == nil {
 			return port, conn.Close() // nothing was written
-		case errors.Is(err, proc.ErrOtherPeer):
-			failed = fmt.Errorf("another process than %s listens on 127.0.0.1:%d", server.ID, port)
-		default:
-			failed = err
 		}
+		err = explainDial(failed, server, port)
 	}
-	return 0, failed
+	return 0, cmp.Or(err, fmt.Errorf("%s listens on no port", server.ID))
 }
 
 // attachCommand is the subcommand of a terminal interface that shows the sessions of a server (`serve`, `web`, `acp`, a terminal with --port).
@@ -139,61 +154,42 @@ func (scan *processScan) clientClaims(server *loggedProcess, claims []discover.C
 	if len(scan.clients) == 0 {
 		return nil
 	}
-	ports, err := server.ListenPorts()
-	if err != nil {
-		return nil
-	}
+	ports, _ := server.ListenPorts() // a server whose ports cannot be read is shown without its clients
 	for _, c := range scan.clients {
-		if !slices.Contains(ports, c.serverPort()) {
+		if len(c.promptArgs) == 0 {
+			continue
+		}
+		at, err := url.Parse(c.promptArgs[0])
+		if err != nil || !slices.ContainsFunc(ports, func(port int) bool { return strconv.Itoa(port) == at.Port() }) {
 			continue
 		}
 		for _, shown := range claims {
-			if shown.Session == "" || !scan.mayShow(c, server, shown.Session) {
-				continue
+			if shown.Session != "" && c.mayShow(server.stored.sessions[shown.Session], shown.Session) {
+				out = append(out, discover.Claim{
+					Agent: agentName, Process: c.ID, Session: shown.Session, Path: shown.Path, Home: shown.Home,
+					Strength: discover.Weak, Kind: "client", Detail: "attach to the server " + server.ID.String(), Client: true, Source: modeTUI.source(),
+				})
 			}
-			out = append(out, discover.Claim{
-				Agent: agentName, Process: c.ID, Session: shown.Session, Path: shown.Path, Home: shown.Home,
-				Strength: discover.Weak, Kind: "client", Detail: "attach to the server " + server.ID.String(), Client: true, Source: modeTUI.source(),
-			})
 		}
 	}
 	return out
 }
 
-// serverPort returns the port of the URL that a client was started with; 0 if there is none.
-func (p process) serverPort() int {
-	if len(p.promptArgs) == 0 {
-		return 0
+// mayShow reports whether a client may show a session of its server. s is nil if it is not stored.
+func (p process) mayShow(s *session, id string) bool {
+	if p.session == id || s == nil {
+		return p.session == id || p.session == ""
 	}
-	at, err := url.Parse(p.promptArgs[0])
-	if err != nil {
-		return 0
-	}
-	port, _ := strconv.Atoi(at.Port())
-	return port
+	return s.Parent == "" && (p.session == "" || p.StartedBefore(s.lastStart()))
 }
 
-// mayShow reports whether a client may show a session of its server.
-func (scan *processScan) mayShow(c process, server *loggedProcess, id string) bool {
-	s := server.stored.sessions[id]
-	if c.session == id || s == nil {
-		return c.session == id || c.session == ""
-	}
-	return s.Parent == "" && (c.session == "" || c.StartedBefore(s.lastStart()))
-}
-
-// FindClients implements [launch.Releaser]. A terminal interface that runs several sessions shows one of them.
+// FindClients implements [launch.Adapter]. A terminal interface that runs several sessions shows one of them.
 func (Adapter) FindClients(_ context.Context, s discover.Session, _ launch.Environment) (sure, possible []proc.Process, err error) {
 	possible = s.PossibleClients()
 	for _, p := range s.Processes {
-		if args, err := p.Args(); err == nil && len(args) > 0 && parseArgs(args[1:]).mode == modeTUI {
+		if modeOf(p) == modeTUI {
 			possible = append(possible, p)
 		}
 	}
 	return s.Clients, possible, nil
-}
-
-// Unload implements [launch.Releaser]. A server keeps its sessions.
-func (Adapter) Unload(context.Context, discover.Session, launch.Environment) (bool, error) {
-	return false, nil
 }

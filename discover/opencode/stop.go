@@ -2,12 +2,10 @@ package opencode
 
 import (
 	"context"
-	"slices"
 	"syscall"
 
 	"agentctl/discover"
 	"agentctl/launch"
-	"agentctl/proc"
 )
 
 // StopSignals implements [launch.Stopper]. At SIGTERM, the terminal interface aborts its turns, ends their tools and exits. `run` and
@@ -16,34 +14,25 @@ func (Adapter) StopSignals() []syscall.Signal {
 	return []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM}
 }
 
-// NeedsInterrupt implements [launch.Stopper]. A process that may run several sessions must be asked if it listens, or if its ports cannot
+// NeedsInterrupt implements [launch.Adapter]. A process that may run several sessions must be asked if it listens, or if its ports cannot
 // be read.
 func (Adapter) NeedsInterrupt(s discover.Session) bool {
-	return s.Shared && slices.ContainsFunc(s.Processes, func(p proc.Process) bool {
-		ports, err := p.ListenPorts()
-		return err != nil || len(ports) > 0
-	})
+	if !s.Shared {
+		return false
+	}
+	found, err := listeners(s)
+	return len(found) > 0 || err != nil
 }
 
-// Interrupt implements [launch.Stopper]. It asks a server, or a terminal interface that listens, over HTTP to abort the session's turn. The
+// Interrupt implements [launch.Adapter]. It asks a server, or a terminal interface that listens, over HTTP to abort the session's turn. The
 // answer comes after the turn's tools have ended. The process and its other sessions continue (SEEN 1.18.33). A session without a turn
 // in progress needs no request.
 func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.Environment) (accepted bool, err error) {
-	if !s.Shared {
-		return false, nil
+	found, _ := listeners(s)
+	if !s.Shared || len(found) == 0 || s.Status == discover.Idle {
+		return s.Shared && len(found) > 0, nil
 	}
-	for _, p := range s.Processes {
-		ports, err := p.ListenPorts()
-		if err != nil || len(ports) == 0 {
-			continue
-		}
-		if s.Status == discover.Idle {
-			return true, nil
-		}
-		abort := request{path: sessionPath(s, "abort"), accept: 200, refuse: "abort the turn"}
-		return abort.ask(ctx, p, ports, host)
-	}
-	return false, nil
+	return request{path: sessionPath(s, "abort"), accept: 200, refuse: "abort the turn"}.ask(ctx, found, host)
 }
 
 // StoreCommand implements [launch.StoreManager]. `opencode session delete` also removes the session's sub-agents, from any

@@ -111,26 +111,29 @@ func readLegacySession(ctx context.Context, home, path string, options discover.
 	if data == nil {
 		return nil, err
 	}
-	m := parseLegacyMetadata(data)
-	if m.ID+".json" != filepath.Base(path) {
+	s := parseLegacySession(data)
+	if s.ID+".json" != filepath.Base(path) {
 		return nil, newWarning(path, errWrongID)
 	}
-	messages := newLegacyMessages(ctx, path, m.ID)
-	s := newSession(home, path, m, messages, options)
+	messages := newLegacyMessages(ctx, path, s.ID)
+	s.fill(home, path, messages, options)
 	s.SetMeta("legacy", true)
 	return s, errors.Join(messages.errs...)
 }
 
-// parseLegacyMetadata parses the JSON file of a session.
-func parseLegacyMetadata(data []byte) metadata {
+// parseLegacySession parses the JSON file of a session.
+func parseLegacySession(data []byte) *session {
 	o := jsonl.Object(data)
 	text := func(name string) string { return o.Get(name).Text(nameLimit) }
 	at := o.Get("time").Object()
-	return metadata{
-		ID: text("id"), Version: text("version"), Parent: text("parentID"), Slug: text("slug"), ProjectID: text("projectID"),
-		Title: parseTitle(o.Get("title").Text(pathLimit)), Dir: o.Get("directory").Text(pathLimit),
-		Headless: isHeadlessPermission(string(o.Get("permission").Raw())), Archived: at.Get("archived").Int() > 0,
-		Created: at.Get("created").Int(), Updated: at.Get("updated").Int(),
+	return &session{
+		Record: discover.Record{
+			ID: text("id"), Version: text("version"), Parent: text("parentID"), Dir: o.Get("directory").Text(pathLimit),
+			Title: parseTitle(o.Get("title").Text(pathLimit)), Archived: at.Get("archived").Int() > 0,
+			Created: fromMillis(at.Get("created").Int()), Updated: fromMillis(at.Get("updated").Int()),
+			Meta: discover.Facts{{"projectID", text("projectID")}, {"slug", text("slug")}}.WithoutEmpty(),
+		},
+		headless: isHeadlessPermission(string(o.Get("permission").Raw())),
 	}
 }
 
@@ -236,7 +239,7 @@ func (l *legacySubAgents) of(ctx context.Context, s *session) (family []string) 
 			names, _ := jsonNames(d, sessionPrefix)
 			for _, name := range names {
 				data, _ := readLegacyFile(ctx, filepath.Join(folder, name+".json"))
-				parent := parseLegacyMetadata(data).Parent
+				parent := parseLegacySession(data).Parent
 				l.ids[folder][parent] = append(l.ids[folder][parent], name)
 			}
 			_ = d.Close()

@@ -13,12 +13,12 @@ import (
 )
 
 // tool makes a message of a tool call. One part has the call and its result.
-func (b *messageBuilder) tool(id string, o jsonl.Object) transcriptItem {
+func (r *messageReader) tool(id string, o jsonl.Object) transcriptItem {
 	call := discover.ToolCall{ID: o.Get("callID").Text(nameLimit), Name: o.Get("tool").Text(nameLimit)}
 	state := o.Get("state").Object()
 	parseCallState(&call, state)
 	call.Brief = cmp.Or(brief(call), state.Get("title").Text(errorLimit))
-	m := b.newItem(id, discover.KindTool, state.Get("time").Object().Get("start").Int(), "")
+	m := r.newItem(id, discover.KindTool, state.Get("time").Object().Get("start").Int(), "")
 	m.Tool = &call
 	return m
 }

@@ -63,15 +63,12 @@ func (t *tail) readAnswerBefore(rows rowReader, stored int64) {
 		}
 		if answer.Completed == 0 {
 			t.OpenAnswer = before
-		} else if before.ended() {
+		} else if answer.failed || before.refused() { // the agent goes on only if it is asked again
 			t.endedBy = before
 		}
 		return
 	}
 }
-
-// ended reports whether the agent goes on after a completed answer only if it is asked again, whatever the user has sent during the answer.
-func (t *tail) ended() bool { return t.Last.failed || t.refused() }
 
 // needsParts reports whether the parts of the last message tell more about the turn than the message does.
 func (m *storedMessage) needsParts() bool {
@@ -87,10 +84,9 @@ func (t *tail) readParts(rows rowReader, updated int64) {
 			continue
 		}
 		p := parsePart(data)
-		t.parts = append(t.parts, p)
-		t.active = max(t.active, p.Started)
-		if at := r.Updated; at > updated {
-			t.active = max(t.active, at)
+		t.parts, t.active = append(t.parts, p), max(t.active, p.Started)
+		if r.Updated > updated {
+			t.active = max(t.active, r.Updated)
 		}
 	}
 }
@@ -142,13 +138,20 @@ func isRefusal(text string) bool {
 	return strings.HasPrefix(text, rejectedPermission) || strings.HasPrefix(text, dismissedQuestion)
 }
 
-// Turn returns the newest turn, as far as storage shows it. It is unknown if the last message could not be read.
+// Turn returns the newest turn, as far as storage shows it. It is unknown if the last message could not be read. It began when the prompt was
+// submitted: the ID of an answer's parent, the prompt, contains that time.
 func (t *tail) Turn() (turn discover.Turn) {
 	if !t.unread {
 		turn = t.state()
 	}
-	turn.Began = t.turnStart()
-	turn.Unanswered = turn.State == discover.TurnOpen && t.unanswered()
+	if last := t.Last; last != nil && last.Role == userRole {
+		turn.Began = fromMillis(last.Created)
+	} else if last != nil {
+		turn.Began = fromMillis(messageIDTime(last.parentID, last.Created))
+	}
+	// The agent stores its message before it asks the model, and the first part of that message when the model begins to answer (SEEN 1.1.65,
+	// 1.18.33).
+	turn.Unanswered = turn.State == discover.TurnOpen && (t.Last.Role == userRole || t.Last.Completed == 0 && len(t.parts) == 0)
 	return turn
 }
 
@@ -167,9 +170,9 @@ func (t *tail) state() discover.Turn {
 	case last.failed && last.errName == abortedName:
 		return discover.Turn{State: discover.TurnInterrupted}
 	case last.failed:
-		return discover.Turn{State: discover.TurnFailed, Error: last.failure()}
+		return discover.Turn{State: discover.TurnFailed, Error: discover.Truncate(cmp.Or(last.errText, last.errName), errorLimit)}
 	case last.Completed == 0:
-		return openTurn(t.parts)
+		return t.openTurn()
 	case last.finishReason != finishToolCalls:
 		return discover.Turn{State: discover.TurnDone}
 	case t.refused():
@@ -183,18 +186,10 @@ func (t *tail) refused() bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool { return isRefusal(p.errText) && !strings.Contains(p.errText, withFeedback) })
 }
 
-// failure returns why the message failed.
-func (m *storedMessage) failure() string {
-	return discover.Truncate(cmp.Or(m.errText, m.errName), errorLimit)
-}
-
 // openTurn returns a turn that has not ended, by its running tool calls.
-func openTurn(parts []part) discover.Turn {
+func (t *tail) openTurn() discover.Turn {
 	turn := discover.Turn{State: discover.TurnOpen, Detail: "model"}
-	for _, p := range parts {
-		if !p.running() {
-			continue
-		}
+	for _, p := range t.RunningTools() {
 		if p.Tool == questionTool {
 			return discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", WaitingOn: p.WaitingOn()}
 		}
@@ -203,49 +198,22 @@ func openTurn(parts []part) discover.Turn {
 	return turn
 }
 
-// turnStart returns when the prompt of the turn was submitted. The ID of an answer's parent, the prompt, contains that time.
-func (t *tail) turnStart() time.Time {
-	switch last := t.Last; {
-	case last == nil:
-		return time.Time{}
-	case last.Role == userRole:
-		return fromMillis(last.Created)
-	default:
-		return fromMillis(messageIDTime(last.parentID, last.Created))
-	}
-}
-
-// unanswered reports whether the model has not begun to answer. The agent stores its message before it asks the model, and the first
-// part of that message when the model begins to answer (SEEN 1.1.65, 1.18.33).
-func (t *tail) unanswered() bool {
-	return t.Last.Role == userRole || t.Last.Completed == 0 && len(t.parts) == 0
-}
-
-// head is what the first messages of a session tell.
-type head struct {
-	// FirstPrompt is the first text that the user wrote, as it is stored, cut to [promptLimit].
-	FirstPrompt string
-	// FirstCreated is the time of the first message in milliseconds; 0 if there is none, or if only its JSON has a time.
-	FirstCreated int64
-}
-
-// readHead reads the messages up to the first prompt. Usually that is the first part of the first message.
-func readHead(rows rowReader) (h head) {
+// readHead reads the messages up to the first prompt, usually the first part of the first message. prompt is the first text that the user
+// wrote, as it is stored, cut to [promptLimit]. created is the time of the first message in milliseconds; 0 if there is none, or if only its
+// JSON has a time.
+func readHead(rows rowReader) (prompt string, created int64) {
 	for m := range rows.Oldest() {
-		if h.FirstCreated == 0 {
-			h.FirstCreated = m.Created
-		}
+		created = cmp.Or(created, m.Created)
 		if jsonl.Object(m.Head).Get("role").Text(nameLimit) != userRole {
 			continue
 		}
 		for r := range rows.Parts(m.ID) {
 			if p := parsePart(r.JSON()); p.isPrompt() {
-				h.FirstPrompt = p.text
-				return h
+				return p.text, created
 			}
 		}
 	}
-	return h
+	return "", created
 }
 
 // HTTP statuses by which a provider refuses a request because of a limit.

@@ -64,15 +64,13 @@ const newestMessages = 50
 // unknownPartTypes returns the types of parts of the newest messages that this package does not know.
 func unknownPartTypes(rows rowReader) []string {
 	kinds := native.Kinds{Known: knownPartTypes}
-	var messages []string
+	n := 0
 	for m := range rows.Newest(cursor{}) {
-		if messages = append(messages, m.ID); len(messages) == newestMessages {
-			break
+		for p := range rows.Parts(m.ID) {
+			kinds.Add(partType(p.Head))
 		}
-	}
-	for _, m := range messages {
-		for p := range rows.Parts(m) {
-			kinds.Add(partType(jsonl.Object(p.Head)))
+		if n++; n == newestMessages {
+			break
 		}
 	}
 	return kinds.Unknown
