@@ -7,6 +7,7 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -73,12 +74,7 @@ func isSessionIDPrefix(s string) bool {
 	if !ok {
 		return strings.HasPrefix(sessionPrefix, s)
 	}
-	for i := range len(rest) {
-		if c := rest[i]; c-'0' > 9 && (c|0x20)-'a' > 'z'-'a' { // smaller values wrap around
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(rest, func(c rune) bool { return (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') })
 }
 
 // idTime is a time as message IDs contain it. Session IDs contain its complement, so that they sort newest first.
@@ -109,7 +105,7 @@ func messageIDsSince(t time.Time) []idRange {
 }
 
 // idTimeBits is the size of the time in an ID: milliseconds times 4096 plus a counter, cut to 48 bits, which repeat every 795 days.
-// storedMessage IDs contain that number in hexadecimal, session IDs its complement.
+// Message IDs contain that number in hexadecimal, session IDs its complement.
 const (
 	idTimeBits = 48
 	idTimeMask = 1<<idTimeBits - 1
@@ -146,15 +142,12 @@ func fromMillis(ms int64) time.Time {
 // WatchPaths implements [discover.PathWatcher]. It returns the log, and the database with its write-ahead log. No supported version writes
 // the JSON files of older ones.
 func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
-	files := []string{filepath.Join(s.Home, "log", "opencode.log")}
-	switch {
-	case isLegacyPath(s.Path):
-		return append(files, s.Path)
-	case s.Path != "":
-		return append(files, s.Path, s.Path+"-wal")
+	path := cmp.Or(s.Path, filepath.Join(s.Home, "opencode.db"))
+	files := []string{filepath.Join(s.Home, "log", "opencode.log"), path}
+	if !isLegacyPath(path) {
+		files = append(files, path+"-wal")
 	}
-	database := filepath.Join(s.Home, "opencode.db")
-	return append(files, database, database+"-wal")
+	return files
 }
 
 // MatchesBinary implements [discover.PathWatcher].

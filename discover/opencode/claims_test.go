@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/launch"
 	"agentctl/proc"
 )
 
@@ -373,6 +374,147 @@ func TestWaitingChild(t *testing.T) {
 		}
 		if got["ses_parent"] != want || got["ses_child"] != want {
 			t.Errorf("%s: waiting for %v", tool, got)
+		}
+	}
+}
+
+// A client of a server may show any of its sessions; with -s that one, and what has been prompted since.
+func TestClientsOfAServer(t *testing.T) {
+	const main, other = "ses_e0592eee2ffexP0Ea9f6TGXebt", "ses_e0592f1c3fferjqNVsEgBbvV83"
+	dir := restore(t, "fdpos")
+	server := withLog(agent(1, at(t, "19:26:50"), "serve"), dir, 21361)
+	server.Ports = []int{4096}
+	for name, c := range map[string]struct {
+		started string
+		args    []string
+		shows   bool
+	}{
+		"any":            {"20:00:00", []string{"attach", "http://localhost:4096"}, true},
+		"this one":       {"20:00:00", []string{"attach", "http://127.0.0.1:4096", "-s", main}, true},
+		"another one":    {"20:00:00", []string{"attach", "http://127.0.0.1:4096", "-s", other}, false},
+		"another before": {"19:26:51", []string{"attach", "http://127.0.0.1:4096", "-s", other}, true},
+		"another server": {"20:00:00", []string{"attach", "http://127.0.0.1:4097"}, false},
+		"not open":       {"20:00:00", []string{"attach", "http://127.0.0.1:4096"}, false},
+		"a run":          {"20:00:00", []string{"run", "--attach", "http://127.0.0.1:4096", "hi"}, false},
+	} {
+		client := withLog(agent(2, at(t, c.started), c.args...), dir, 0)
+		client.Files = client.Files[1:] // a client has no database
+		if name == "not open" {
+			client.Files = nil
+		} else {
+			client.Name, client.Exe = "oc", "/srv/bin/oc"
+		}
+		table := proc.NewFakeTable(server, client).Thorough()
+		claims, err := New().Claims(t.Context(), table, homeOf(dir))
+		if err != nil {
+			t.Error(err)
+		}
+		var shown []string
+		for _, claim := range claims {
+			if claim.Process.PID != 2 {
+				continue
+			}
+			if shown = append(shown, claim.Session); !claim.Client || claim.Strength != discover.Weak {
+				t.Errorf("%s: %+v", name, claim)
+			}
+		}
+		if want := []string{main}; c.shows && !slices.Equal(shown, want) || !c.shows && len(shown) > 0 {
+			t.Errorf("%s: shows %q", name, shown)
+		}
+	}
+}
+
+// A terminal interface that listens and runs several sessions may show each of them.
+func TestTerminalMayShowItsSessions(t *testing.T) {
+	table := proc.NewFakeTable(agent(1, at(t, "12:00:00"), "--port", "0"), agent(2, at(t, "12:00:00"), "serve"))
+	for pid, want := range map[int]int{1: 1, 2: 0} {
+		p, _ := table.ByPID(pid)
+		sure, possible, err := New().FindClients(t.Context(), discover.Session{Record: &discover.Record{}, Processes: []proc.Process{p}}, launch.Environment{})
+		if len(sure) != 0 || len(possible) != want || err != nil {
+			t.Errorf("%d: %v, %v, %v", pid, sure, possible, err)
+		}
+	}
+}
+
+// What holds a database and a log is the agent, whatever its program is called; what holds less is not.
+func TestProcessesByWhatTheyHold(t *testing.T) {
+	dir := restore(t, "fdpos")
+	called := func(pid int, name string, args ...string) proc.FakeProcess {
+		f := withLog(agent(pid, at(t, "19:26:50"), append([]string{"run"}, args...)...), dir, 20219)
+		f.Name, f.Exe, f.Arguments[0] = name, "/srv/bin/"+name, name
+		return f
+	}
+	without := func(f proc.FakeProcess, drop func(string) bool) proc.FakeProcess {
+		f.Files = slices.DeleteFunc(f.Files, func(o proc.OpenFile) bool { return drop(o.Path) })
+		return f
+	}
+	readOnly := called(5, "backup")
+	for i := range readOnly.Files {
+		readOnly.Files[i].Writable = false
+	}
+	locked := called(6, "locked")
+	for i := range locked.Files {
+		locked.Files[i].ReadLocked = isDatabase(locked.Files[i].Path)
+	}
+	processes := []proc.FakeProcess{
+		called(1, ".opencode"), called(2, "my-opencode-raw"), called(3, "oc"),
+		without(called(4, "sqlite3"), isLog), readOnly, locked,
+		without(called(7, "oc", printLogs), isLog), without(called(8, "rsyslogd"), isDatabase),
+	}
+	table := proc.NewFakeTable(processes...)
+	thorough := table.Thorough()
+	for _, test := range []struct {
+		table *proc.Table
+		want  []int
+	}{{table, []int{1, 2, 6}}, {thorough, []int{1, 2, 3, 6, 7}}} {
+		claims, err := New().Claims(t.Context(), test.table, homeOf(dir))
+		if err != nil {
+			t.Error(err)
+		}
+		var pids []int
+		for _, c := range claims {
+			if c.Session == "" {
+				pids = append(pids, c.Process.PID)
+			}
+		}
+		if !slices.Equal(pids, test.want) {
+			t.Errorf("thorough %v: presences of %v, want %v", test.table.IsThorough(), pids, test.want)
+		}
+	}
+	for p := range table.All() {
+		if got, want := New().IsAgentProcess(p), slices.Contains([]int{1, 2, 3, 6, 7}, p.ID.PID); got != want {
+			t.Errorf("%d is the agent: %v", p.ID.PID, got)
+		}
+	}
+}
+
+// A lock leads to the process in a home that only another process names.
+func TestHomeOfALockHolder(t *testing.T) {
+	dir := restore(t, "fdpos")
+	f := withLog(agent(1, at(t, "19:26:50"), "serve"), dir, 20219)
+	f.Name, f.Exe, f.Arguments[0], f.Files[0].ReadLocked = "oc", "/srv/bin/oc", "oc", true
+	f.Environ["OPENCODE_DB"] = "/srv/other.db"
+	env := map[string]string{"XDG_DATA_HOME": filepath.Dir(dir)}
+	got := New().Homes(discover.HomeSources{Getenv: func(k string) string { return env[k] }}, proc.NewFakeTable(f))
+	if len(got) != 2 || got[1].Files[0] != "/srv/other.db" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A program of the agent's name that has opened nothing of the agent's may be another one.
+func TestNameOnly(t *testing.T) {
+	dir := restore(t, "fdpos")
+	holds := withLog(agent(2, at(t, "19:26:50")), dir, 0)
+	another := agent(1, at(t, "19:26:50"), "run", "-s", "ses_e0592f1c3fferjqNVsEgBbvV83")
+	another.Environ = holds.Environ
+	for _, c := range claimed(t, another, holds)[1] {
+		if c.NameOnly != (c.Session == "") || c.Session != "" && c.Strength != discover.Strong {
+			t.Errorf("%+v", c)
+		}
+	}
+	for _, c := range claimed(t, holds)[2] {
+		if c.NameOnly {
+			t.Errorf("%+v", c)
 		}
 	}
 }

@@ -107,38 +107,26 @@ func isDatabaseName(name string) bool {
 
 // listDatabases returns the paths of a home's databases. A home that does not exist has none. A database that a link outside of the home
 // leads to is left out, with a warning, if the home's links may not be followed.
-func listDatabases(ctx context.Context, home discover.Home) ([]string, error) {
-	all, err := findDatabases(ctx, home)
-	errs := []error{err}
-	all = slices.DeleteFunc(slices.Clone(all), func(path string) bool {
+func listDatabases(ctx context.Context, home discover.Home) (paths []string, err error) {
+	var errs []error
+	if !home.FilesOnly {
+		entries, err := fsread.ReadDir(ctx, home.Dir)
+		if errs = append(errs, warningUnlessGone(home.Dir, err)); fsread.IsNotExist(err) && home.Explicit {
+			errs = append(errs, newWarning(home.Dir, fs.ErrNotExist))
+		}
+		for _, e := range entries {
+			if isDatabaseName(e.Name()) {
+				paths = append(paths, filepath.Join(home.Dir, e.Name()))
+			}
+		}
+		slices.Sort(paths)
+	}
+	paths = slices.DeleteFunc(slices.Concat(paths, home.Files), func(path string) bool {
 		escapes := home.CheckPath(path)
 		if escapes != nil {
 			errs = append(errs, newWarning(path, escapes))
 		}
 		return escapes != nil
 	})
-	return all, errors.Join(errs...)
-}
-
-// findDatabases returns the paths of a home's databases, without checking links.
-func findDatabases(ctx context.Context, home discover.Home) ([]string, error) {
-	if home.FilesOnly {
-		return home.Files, nil
-	}
-	var out []string
-	names, err := fsread.ReadDir(ctx, home.Dir)
-	if fsread.IsNotExist(err) {
-		if err = nil; home.Explicit {
-			err = newWarning(home.Dir, fs.ErrNotExist)
-		}
-	} else if err != nil {
-		err = newWarning(home.Dir, err)
-	}
-	for _, e := range names {
-		if isDatabaseName(e.Name()) {
-			out = append(out, filepath.Join(home.Dir, e.Name()))
-		}
-	}
-	slices.Sort(out)
-	return append(out, home.Files...), err
+	return paths, errors.Join(errs...)
 }

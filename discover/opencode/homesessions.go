@@ -85,10 +85,7 @@ func (h *homeSessions) readLegacy(ctx context.Context, home discover.Home) (foun
 		if e.Updated.Before(h.recentSince) && !slices.Contains(h.ids, e.ID) {
 			continue
 		}
-		s, err := readLegacySession(ctx, h.dir, e.Path, discover.ReadOptions{})
-		if errs = append(errs, err); s != nil {
-			found = append(found, s)
-		}
+		errs = append(errs, readLegacySession(ctx, h.dir, e.Path, discover.ReadOptions{}, func(s *session, _ rowReader) { found = append(found, s) }))
 	}
 	return found, errors.Join(errs...)
 }

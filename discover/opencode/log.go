@@ -19,7 +19,8 @@ import (
 // logLine is a line of the shared log.
 type logLine struct {
 	run, session string
-	isInfo       bool // its level is INFO, as that of requests for permission
+	permission   string // of a request for permission
+	isInfo       bool   // its level is INFO, as that of requests for permission
 	logEvent
 }
 
@@ -76,6 +77,8 @@ func parseLogLine(line []byte) (out logLine) {
 			if message == "created" {
 				out.session = value
 			}
+		case "permission":
+			out.permission = value
 		case "small":
 			out.auxiliary = value == "true"
 		case "error.error":
@@ -245,13 +248,13 @@ func lastRun(log *fsread.File, offset int64) (run string, at time.Time, err erro
 type logHistory struct {
 	newest map[string]logLine // by session, the newest line about it
 	// requests are the requests of each run for permission, newest first. A run that logs requests has an entry, even if it has made none.
-	requests map[string][]permissionRequest
+	requests map[string][]logLine
 }
 
 // readLogEvents reads a log back to the oldest start of the runs' processes. events has the newest event of each session, by run and session.
 func readLogEvents(log *fsread.File, runs map[string]time.Time) (events map[string]map[string]logEvent, history logHistory, err error) {
 	events = map[string]map[string]logEvent{}
-	history = logHistory{newest: map[string]logLine{}, requests: map[string][]permissionRequest{}}
+	history = logHistory{newest: map[string]logLine{}, requests: map[string][]logLine{}}
 	named, silent := time.Now(), time.Now() // the oldest start of a process with a run, and of one that has written nothing
 	for run, started := range runs {
 		events[run] = map[string]logEvent{}
@@ -270,8 +273,8 @@ func readLogEvents(log *fsread.File, runs map[string]time.Time) (events map[stri
 			return false
 		}
 		if isPermissionRequest(l.Bytes) {
-			if run, r := parsePermissionRequest(l.Bytes); len(history.requests[run]) < maxRequests {
-				history.requests[run] = append(history.requests[run], r)
+			if line := parseLogLine(l.Bytes); len(history.requests[line.run]) < maxRequests {
+				history.requests[line.run] = append(history.requests[line.run], line)
 			}
 		} else if bytes.Contains(l.Bytes, []byte(sessionPrefix)) {
 			history.add(parseLogLine(l.Bytes), events)

@@ -1,5 +1,3 @@
-// Package transcript parses what OpenCode stores of a session: its metadata, its messages and their parts. It derives the newest
-// turn, the usage and the messages of `logs`. It opens no file and no database: callers pass JSON, or a [rowReader] that reads one session.
 package opencode
 
 import (
@@ -69,9 +67,10 @@ func parseMessage(data []byte) (m storedMessage) {
 			m.tokens = parseTokens(o)
 		case "cost":
 			m.cost = number(v)
-		case "error":
+		case "error": // {"name","data":{"message","statusCode"}}
 			if m.errName = o.Get("name").Text(nameLimit); m.errName != "" {
-				m.failed, m.errText, m.errStatus = true, errorText(o), o.Get("data").Object().Get("statusCode").Int()
+				data := o.Get("data").Object()
+				m.failed, m.errText, m.errStatus = true, data.Get("message").Text(0), data.Get("statusCode").Int()
 			}
 		}
 	}
@@ -85,9 +84,6 @@ func parseRow(r storedRow, data []byte) storedMessage {
 	m.ID, m.Created = r.ID, cmp.Or(r.Created, m.Created)
 	return m
 }
-
-// errorText returns the text of an error {"name","data":{"message"}}.
-func errorText(o jsonl.Object) string { return o.Get("data").Object().Get("message").Text(0) }
 
 // modelName returns the model as OpenCode's option -m takes it: provider/model.
 func modelName(provider, model string) string {
@@ -158,8 +154,6 @@ func (p part) isPrompt() bool { return p.kind == "text" && p.text != "" && !p.hi
 // shellNote is the only text in the user's message for a command that the user gave with "!". The command itself is a call of bash
 // in an answer to that message, which no model wrote (SEEN 1.1.65, 1.18.33).
 const shellNote = "The following tool was executed by the user"
-
-func (p part) isShellNote() bool { return p.hidden && p.text == shellNote }
 
 // statusRunning is the status of a tool call that has its input and has not ended. It may wait for the user.
 const statusRunning = "running"

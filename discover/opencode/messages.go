@@ -163,7 +163,8 @@ func (r *messageReader) readMessage(rows rowReader, row storedRow, visit func(tr
 	r.storedMessage, r.counted, r.shellCommand = m, false, false
 	if m.Role == assistantRole && m.finishReason == "" && m.tokens.Total == 0 && m.parentID != "" {
 		for first := range rows.Parts(m.parentID) {
-			r.shellCommand = parsePart(first.JSON()).isShellNote()
+			p := parsePart(first.JSON())
+			r.shellCommand = p.hidden && p.text == shellNote
 			break
 		}
 	}

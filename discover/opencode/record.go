@@ -195,20 +195,25 @@ func batches(entries []discover.Entry) (out []batch) {
 	return out
 }
 
-// Read implements [discover.Adapter]. The Meta keys are those of [newSession].
+// Read implements [discover.Adapter]. The Meta keys are those of [session].
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	subAgents := &legacySubAgents{ids: map[string]map[string][]string{}}
-	return readBatches(ctx, entries, func(b batch) ([]discover.Record, error) { return b.read(ctx, options, subAgents) })
+	return readSessions(ctx, entries, options, func(s *session, _ rowReader) (discover.Record, bool) {
+		if isLegacyPath(s.Path) && (options.Tokens || options.Full) {
+			subAgents.addUsage(ctx, s)
+		}
+		return s.record(), true
+	})
 }
 
-// readBatches yields what read returns for the batches of the entries, the error of a batch first.
-func readBatches[T any](ctx context.Context, entries []discover.Entry, read func(batch) ([]T, error)) iter.Seq2[T, error] {
+// readSessions yields what read returns for the sessions of the entries, and warnings. A session that has vanished is left out without one.
+func readSessions[T any](ctx context.Context, entries []discover.Entry, options discover.ReadOptions, read func(*session, rowReader) (T, bool)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for _, b := range batches(entries) {
 			if ctx.Err() != nil {
 				return
 			}
-			results, err := read(b)
+			results, err := readBatch(ctx, b, options, read)
 			if err != nil && !yield(*new(T), err) {
 				return
 			}
@@ -221,24 +226,23 @@ func readBatches[T any](ctx context.Context, entries []discover.Entry, read func
 	}
 }
 
-// read reads the sessions of a batch. Its errors are warnings. A session that has vanished is left
-// out without one.
-func (b batch) read(ctx context.Context, options discover.ReadOptions, subAgents *legacySubAgents) ([]discover.Record, error) {
+// readBatch returns what read returns for the sessions of a batch.
+func readBatch[T any](ctx context.Context, b batch, options discover.ReadOptions, read func(*session, rowReader) (T, bool)) (results []T, err error) {
+	add := func(s *session, rows rowReader) {
+		if r, ok := read(s, rows); ok {
+			results = append(results, r)
+		}
+	}
 	home, path := b[0].Home, b[0].Path
 	if isLegacyPath(path) {
-		s, err := readLegacySession(ctx, home, path, options)
-		if s == nil {
-			return nil, err
-		}
-		if options.Tokens || options.Full {
-			subAgents.addUsage(ctx, s)
-		}
-		return []discover.Record{s.record()}, err
+		err = readLegacySession(ctx, home, path, options, add)
+		return results, err
 	}
-	return readDatabase(ctx, home, path, func(d *database) (records []discover.Record) {
+	return readDatabase(ctx, home, path, func(d *database) []T {
+		results = nil
 		for s := range d.sessions(b.ids(), options) {
-			records = append(records, s.record())
+			add(s, d.messages(s.ID))
 		}
-		return records
+		return results
 	})
 }

@@ -104,21 +104,22 @@ func readLegacyFile(ctx context.Context, path string) ([]byte, error) {
 	return data, nil
 }
 
-// readLegacySession reads one session of JSON files; nil if it has vanished. Its errors are warnings. The session is read also if there
-// are warnings about its messages: a message that cannot be read is left out, and if it is the last one, the turn is unknown.
-func readLegacySession(ctx context.Context, home, path string, options discover.ReadOptions) (*session, error) {
+// readLegacySession calls use with one session of JSON files, unless it has vanished. Its errors are warnings. The session is read also if
+// there are warnings about its messages: a message that cannot be read is left out, and if it is the last one, the turn is unknown.
+func readLegacySession(ctx context.Context, home, path string, options discover.ReadOptions, use func(*session, rowReader)) error {
 	data, err := readLegacyFile(ctx, path)
 	if data == nil {
-		return nil, err
+		return err
 	}
 	s := parseLegacySession(data)
 	if s.ID+".json" != filepath.Base(path) {
-		return nil, newWarning(path, errWrongID)
+		return newWarning(path, errWrongID)
 	}
 	messages := newLegacyMessages(ctx, path, s.ID)
 	s.fill(home, path, messages, options)
 	s.SetMeta("legacy", true)
-	return s, errors.Join(messages.errs...)
+	use(s, messages)
+	return errors.Join(messages.errs...)
 }
 
 // parseLegacySession parses the JSON file of a session.
@@ -154,7 +155,7 @@ func newLegacyMessages(ctx context.Context, path, id string) *legacyMessages {
 
 // Oldest implements [rowReader].
 func (l *legacyMessages) Oldest() iter.Seq[storedRow] {
-	return l.rows(l.messages, messagePrefix, oldestFirst)
+	return l.rows(l.messages, messagePrefix, func(names []string) []string { return names })
 }
 
 // Newest implements [rowReader].
@@ -164,7 +165,7 @@ func (l *legacyMessages) Newest(before cursor) iter.Seq[storedRow] {
 
 // Parts implements [rowReader].
 func (l *legacyMessages) Parts(message string) iter.Seq[storedRow] {
-	return l.rows(filepath.Join(l.partFolder, message), partPrefix, oldestFirst)
+	return l.rows(filepath.Join(l.partFolder, message), partPrefix, func(names []string) []string { return names })
 }
 
 // PartsBefore implements [rowReader].
@@ -174,9 +175,6 @@ func (l *legacyMessages) PartsBefore(c cursor) iter.Seq[storedRow] {
 
 // Failures implements [rowReader].
 func (l *legacyMessages) Failures() int { return l.failures }
-
-// oldestFirst keeps the order of sorted names.
-func oldestFirst(sorted []string) []string { return sorted }
 
 // newestBefore returns an order: from the last name before the given one down to the first. For "", it begins with the last name.
 func newestBefore(name string) func(sorted []string) []string {
@@ -259,13 +257,11 @@ func (l *legacySubAgents) of(ctx context.Context, s *session) (family []string) 
 // addUsage adds the usage of a session's sub-agents. If one of them cannot be read, the sum is unknown.
 func (l *legacySubAgents) addUsage(ctx context.Context, s *session) {
 	for _, id := range l.of(ctx, s) {
-		child, err := readLegacySession(ctx, s.Home, filepath.Join(filepath.Dir(s.Path), id+".json"), discover.ReadOptions{Tokens: true})
-		if err != nil {
+		path := filepath.Join(filepath.Dir(s.Path), id+".json")
+		add := func(child *session, _ rowReader) { s.used.Add(child.used) }
+		if err := readLegacySession(ctx, s.Home, path, discover.ReadOptions{Tokens: true}, add); err != nil {
 			s.used, s.contextSize = usage{}, 0
 			return
-		}
-		if child != nil {
-			s.used.Add(child.used)
 		}
 	}
 }

@@ -12,32 +12,26 @@ import (
 	"agentctl/discover/native/jsonl"
 )
 
-// tool makes a message of a tool call. One part has the call and its result.
+// tool makes a message of a tool call. One part has the call and its result: {"callID","tool","state":{"status","input","output","error",
+// "title","metadata","time"}}. The metadata has the output of a running shell command so far.
 func (r *messageReader) tool(id string, o jsonl.Object) transcriptItem {
-	call := discover.ToolCall{ID: o.Get("callID").Text(nameLimit), Name: o.Get("tool").Text(nameLimit)}
 	state := o.Get("state").Object()
-	parseCallState(&call, state)
-	call.Brief = cmp.Or(brief(call), state.Get("title").Text(errorLimit))
-	m := r.newItem(id, discover.KindTool, state.Get("time").Object().Get("start").Int(), "")
-	m.Tool = &call
-	return m
-}
-
-// parseCallState parses the state of a call: {"status","input","output","error","title","metadata","time"}. The metadata has the
-// output of a running shell command so far.
-func parseCallState(call *discover.ToolCall, o jsonl.Object) {
-	call.Input = rawJSON(o.Get("input"))
-	switch o.Get("status").Text(nameLimit) {
+	call := discover.ToolCall{ID: o.Get("callID").Text(nameLimit), Name: o.Get("tool").Text(nameLimit), Input: rawJSON(state.Get("input"))}
+	switch state.Get("status").Text(nameLimit) {
 	case "completed":
-		call.State, call.Output = discover.ToolDone, o.Get("output").Text(0)
+		call.State, call.Output = discover.ToolDone, state.Get("output").Text(0)
 	case "error":
-		call.State, call.Output = discover.ToolFailed, o.Get("error").Text(0)
+		call.State, call.Output = discover.ToolFailed, state.Get("error").Text(0)
 		if isRefusal(call.Output) {
 			call.State = discover.ToolRefused
 		}
 	default:
-		call.State, call.Output = discover.ToolOpen, o.Get("metadata").Object().Get("output").Text(0)
+		call.State, call.Output = discover.ToolOpen, state.Get("metadata").Object().Get("output").Text(0)
 	}
+	call.Brief = cmp.Or(brief(call), state.Get("title").Text(errorLimit))
+	m := r.newItem(id, discover.KindTool, state.Get("time").Object().Get("start").Int(), "")
+	m.Tool = &call
+	return m
 }
 
 // rawJSON returns a copy of a value. It quotes what is not valid JSON.
@@ -110,34 +104,26 @@ func callDiff(tool string, input jsonl.Object, patch native.Patch) *discover.Dif
 // reportDelay is how long a tool that reports at once may take for its first report: four seconds SEEN on a busy machine (1.18.33).
 const reportDelay = 5 * time.Second
 
-// maxSilence returns how long a tool may run before its first report. A call that is silent for longer waits for permission. The
-// tools in the first case report at once (SEEN 1.18.33 for bash, write and task: nothing before the user's answer). webfetch ends
-// after two minutes at the latest. Other tools, such as those of MCP servers, may run in silence for any time.
-func maxSilence(tool string) (longest time.Duration, bounded bool) {
+// maxSilence returns how long a tool may run before its first report; 0 for any time, as tools of MCP servers may. A call that is silent for
+// longer waits for permission. The tools in the first case report at once (SEEN 1.18.33 for bash, write and task: nothing before the user's
+// answer). webfetch ends after two minutes at the latest.
+func maxSilence(tool string) time.Duration {
 	switch tool {
 	case "bash", "edit", "write", "patch", "multiedit", "apply_patch", "task":
-		return reportDelay, true
+		return reportDelay
 	case "webfetch":
-		return 2 * time.Minute, true
+		return 2 * time.Minute
 	}
-	return 0, false
+	return 0
 }
 
-// ReportsAtOnce reports whether the tool is one that reports as soon as it runs.
-func (p part) ReportsAtOnce() bool {
-	longest, bounded := maxSilence(p.Tool)
-	return bounded && longest <= reportDelay
+// isSilent reports whether the tool call has not reported so far, although its tool must within a bounded time.
+func (p part) isSilent() bool {
+	return maxSilence(p.Tool) > 0 && p.running() && !p.hasMetadata && p.Started > 0
 }
 
-// Silent reports whether the tool call has not reported so far, although its tool must within a bounded time.
-func (p part) Silent() bool {
-	_, bounded := maxSilence(p.Tool)
-	return bounded && p.running() && !p.hasMetadata && p.Started > 0
-}
-
-// SilentTooLong reports whether the tool call has been silent for longer than its tool may run in silence. Use it only if nothing else
+// silentTooLong reports whether the tool call has been silent for longer than its tool may run in silence. Use it only if nothing else
 // shows whether the call waits: a machine may be busier than any that was seen.
-func (p part) SilentTooLong(now time.Time) bool {
-	longest, _ := maxSilence(p.Tool)
-	return p.Silent() && now.Sub(fromMillis(p.Started)) > longest
+func (p part) silentTooLong(now time.Time) bool {
+	return p.isSilent() && now.Sub(fromMillis(p.Started)) > maxSilence(p.Tool)
 }

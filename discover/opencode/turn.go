@@ -256,7 +256,9 @@ func isUnread(rows rowReader, part string, inTurn bool) bool {
 			if answered[m.ID] { // which is the message, or a newer one
 				return false
 			}
-			found = hasPart(rows, m.ID, part)
+			for p := range rows.Parts(m.ID) {
+				found = found || p.ID == part
+			}
 		}
 		if m.Role != assistantRole {
 			continue
@@ -272,14 +274,4 @@ func isUnread(rows rowReader, part string, inTurn bool) bool {
 		return found
 	}
 	return last.finishReason != finishToolCalls && !(isBefore && last.Completed == 0)
-}
-
-// hasPart reports whether a message has the part with this ID.
-func hasPart(rows rowReader, message, part string) bool {
-	for r := range rows.Parts(message) {
-		if r.ID == part {
-			return true
-		}
-	}
-	return false
 }

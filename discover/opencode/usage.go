@@ -3,41 +3,18 @@ package opencode
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 
 	"agentctl/discover"
 	"agentctl/discover/native/jsonl"
 )
 
-// ReadUsage implements [discover.UsageReader]. It reads all messages of the sessions. The answers of a sub-agent are in its own session.
+// ReadUsage implements [discover.Adapter]. It reads all messages of the sessions, and leaves out sessions without answers. The answers of a
+// sub-agent are in its own session.
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
-	return readBatches(ctx, entries, func(b batch) ([]*discover.SessionUsage, error) { return b.readUsage(ctx) })
-}
-
-// readUsage reads what the sessions of a batch used, as [batch.read] reads their records. It leaves out sessions without answers.
-func (b batch) readUsage(ctx context.Context) (used []*discover.SessionUsage, err error) {
-	home, path := b[0].Home, b[0].Path
-	add := func(s *session, rows rowReader) {
-		if answers := readAnswers(rows, s.Created.UnixMilli()); len(answers) > 0 {
-			used = append(used, &discover.SessionUsage{Record: s.record(), Usage: answers})
-		}
-	}
-	if isLegacyPath(path) {
-		s, err := readLegacySession(ctx, home, path, discover.ReadOptions{})
-		if s == nil {
-			return nil, err
-		}
-		messages := newLegacyMessages(ctx, path, s.ID)
-		add(s, messages)
-		return used, errors.Join(append(messages.errs, err)...)
-	}
-	return readDatabase(ctx, home, path, func(d *database) []*discover.SessionUsage {
-		used = nil
-		for s := range d.sessions(b.ids(), discover.ReadOptions{}) {
-			add(s, d.messages(s.ID))
-		}
-		return used
+	return readSessions(ctx, entries, discover.ReadOptions{}, func(s *session, rows rowReader) (*discover.SessionUsage, bool) {
+		answers := readAnswers(rows, s.Created.UnixMilli())
+		return &discover.SessionUsage{Record: s.record(), Usage: answers}, len(answers) > 0
 	})
 }
 

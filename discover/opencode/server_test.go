@@ -3,8 +3,8 @@ package opencode
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -12,9 +12,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"agentctl/discover"
 	"agentctl/launch"
@@ -126,41 +123,6 @@ func TestInterruptSendsNothingToAnotherProcess(t *testing.T) {
 	}
 }
 
-// The request to a server that accepts no connection, because its queue is full, ends with the timeout.
-func TestInterruptTimesOutBeforeConnecting(t *testing.T) {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Close(fd)
-	if err := errors.Join(unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), unix.Listen(fd, 0)); err != nil {
-		t.Fatal(err)
-	}
-	name, err := unix.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := name.(*unix.SockaddrInet4).Port
-	ctx, cancel := context.WithCancel(t.Context())
-	// Connections fill the queue until one of them waits.
-	for n := range 100 {
-		limited, stop := context.WithTimeout(ctx, time.Second)
-		conn, err := new(net.Dialer).DialContext(limited, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		stop()
-		if err != nil {
-			break
-		}
-		defer conn.Close()
-		if n == 99 {
-			t.Fatal("the queue takes all connections")
-		}
-	}
-	cancel()
-	if accepted, err := New().Interrupt(ctx, serving(t, discover.Running, port), launch.Environment{}); accepted || !errors.Is(err, context.Canceled) {
-		t.Errorf("accepted: %v, %v", accepted, err)
-	}
-}
-
 // The request to a server that never answers ends with the timeout.
 func TestInterruptTimesOut(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -200,5 +162,91 @@ func TestHasMarker(t *testing.T) {
 	f.Environ = map[string]string{pidKey: "70"}
 	if p, _ := proc.NewFakeTable(f).ByPID(70); New().HasMarker(p, s) {
 		t.Error("the process itself is none of its tools")
+	}
+}
+
+// receiving returns a session of a process that listens on these ports, as a claim of its log names it.
+func receiving(t *testing.T, mode mode, ports ...int) discover.Session {
+	t.Helper()
+	s := serving(t, discover.Running, ports...)
+	s.Source, s.Model = mode.source(), "openrouter/anthropic/claude"
+	s.Meta = discover.Facts{{"agent", "plan"}, {"variant", "high"}}
+	s.Evidence = []discover.Evidence{{Accepted: true, Claim: discover.Claim{Session: s.ID, Process: s.Processes[0].ID}}}
+	return s
+}
+
+func TestSendPromptsTheServer(t *testing.T) {
+	var asked, login string
+	var body prompt
+	port := server(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = r.Method + " " + r.URL.Path + " in " + r.URL.Query().Get("directory") + " as " + r.Header.Get("Content-Type")
+		login = r.Header.Get("Authorization")
+		raw, _ := io.ReadAll(r.Body)
+		if err := json.Unmarshal(raw, &body); err != nil {
+			t.Error(err)
+		}
+		w.WriteHeader(204)
+	})
+	s := receiving(t, modeServer, port)
+	text := "say \"hi\" <\u00e9>\n\t" + strings.Repeat("x", 300_000)
+	sent, err := New().Send(t.Context(), s, text, launch.Environment{Environ: []string{passwordKey + "=secret"}})
+	if err != nil || sent.Text != text || !strings.HasPrefix(sent.ID, "prt_") || len(sent.ID) != idLength {
+		t.Errorf("sent %.60q as %q, %v", sent.Text, sent.ID, err)
+	}
+	if want := "POST /session/ses_1/prompt_async in /srv/a dir&more as application/json"; asked != want {
+		t.Errorf("asked %q, want %q", asked, want)
+	}
+	if want := "Basic " + base64.StdEncoding.EncodeToString([]byte("opencode:secret")); login != want {
+		t.Errorf("login %q, want %q", login, want)
+	}
+	if body.Agent != "plan" || body.Model == nil || *body.Model != (promptModel{"openrouter", "anthropic/claude"}) || body.Variant != "high" {
+		t.Errorf("for agent %q, model %+v, variant %q", body.Agent, body.Model, body.Variant)
+	}
+	if len(body.Parts) != 1 || body.Parts[0] != (promptPart{sent.ID, "text", text}) {
+		t.Errorf("parts %.200q", body.Parts)
+	}
+	stored := discover.Message{ID: sent.ID, Role: discover.RoleUser, Text: text}
+	other := discover.Message{ID: "prt_1", Role: discover.RoleUser, Text: text}
+	if !New().IsSent(stored, sent) || New().IsSent(other, sent) {
+		t.Error("a message with the same text is not the one that was sent")
+	}
+	if again, err := New().Send(t.Context(), s, text, launch.Environment{}); err != nil || again.ID == sent.ID {
+		t.Errorf("the second has the ID %s of the first, %v", again.ID, err)
+	}
+}
+
+// Where nothing is known of the session's last message, the server decides.
+func TestSendLeavesOutWhatIsUnknown(t *testing.T) {
+	s := receiving(t, modeTUI, 1)
+	s.Model, s.Meta = "", nil
+	if got, want := string(promptBody(s, launch.SentMessage{Text: "x", ID: "prt_1"})), `{"parts":[{"id":"prt_1","type":"text","text":"x"}]}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestCheckSend(t *testing.T) {
+	twice := receiving(t, modeServer, 1)
+	twice.Evidence = append(twice.Evidence, discover.Evidence{Accepted: true, Claim: discover.Claim{Session: twice.ID, Process: proc.ID{PID: 71}}})
+	idle := twice
+	idle.Status = discover.Idle
+	none := receiving(t, modeServer, 1)
+	none.Processes = nil
+	for name, c := range map[string]struct {
+		session discover.Session
+		says    string // "" if it takes messages
+	}{
+		"server":                  {receiving(t, modeServer, 1), ""},
+		"terminal with a port":    {receiving(t, modeTUI, 1), ""},
+		"terminal without one":    {receiving(t, modeTUI), "start: opencode --port 0 --session ses_1"},
+		"headless run":            {receiving(t, modeRun), "agentctl resume ses_1 TEXT"},
+		"headless run that hears": {receiving(t, modeRun, 1), "agentctl resume ses_1 TEXT"},
+		"in two processes":        {twice, "several processes"},
+		"idle in two processes":   {idle, ""},
+		"in none":                 {none, "no process"},
+	} {
+		err := New().CheckSend(c.session, launch.Environment{})
+		if unsupported := (*launch.UnsupportedError)(nil); c.says == "" && err != nil || c.says != "" && (!errors.As(err, &unsupported) || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -1,0 +1,243 @@
+package opencode
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+)
+
+// Ranges of IDs are right across the moment at which the time in IDs wraps around.
+func TestIDsSince(t *testing.T) {
+	created := time.UnixMilli(1795201766525) // SEEN: ses_e05a2eb82ffe…
+	holds := func(spans []idRange, id string) bool {
+		return slices.ContainsFunc(spans, func(s idRange) bool { return id >= s.from && id < s.to })
+	}
+	const id = "ses_e05a2eb82ffei3FepNAqdqxz65"
+	if spans := sessionIDsSince(created); !holds(spans, id) {
+		t.Errorf("its own time: %v", spans)
+	}
+	if spans := sessionIDsSince(created.Add(time.Second)); holds(spans, id) {
+		t.Errorf("a second later: %v", spans)
+	}
+	for _, start := range []int64{1<<36*26 - 500, 1<<36*26 + 500, 1<<36*26 - 1<<35} {
+		spans := messageIDsSince(time.UnixMilli(start))
+		if now := messageIDsSince(time.UnixMilli(start + 1000)); !holds(spans, now[0].from+"x") {
+			t.Errorf("%d: %v does not hold a second later", start, spans)
+		}
+		if before := messageIDsSince(time.UnixMilli(start - 1000)); holds(spans, before[0].from+"x") {
+			t.Errorf("%d: %v holds a second before", start, spans)
+		}
+	}
+}
+
+// A whole ID has a fixed length.
+func TestMatchesID(t *testing.T) {
+	for id, want := range map[string]bool{
+		"ses_21d32c232ffeT0QSgZ5ukOTKPp": true,
+		"ses_21d32c232ffeT0QSgZ5ukOTKP":  false,
+		"ses_21d32c232ffeT0QSgZ5ukO/KPp": false,
+		"ses_":                           false,
+		"":                               false,
+	} {
+		if got := New().MatchesID(id); got != want {
+			t.Errorf("%q: %v", id, got)
+		}
+	}
+}
+
+// A session's ID begins with the millisecond in which the session began, and a counter.
+func TestShortID(t *testing.T) {
+	if got := New().ShortID("ses_e0590e1d5ffeABCDEFGHIJKLMN"); got != len("ses_e0590e1d5ffe") {
+		t.Errorf("%d", got)
+	}
+}
+
+// For a session in a database, the database and the log are watched; nothing writes the JSON files of older versions.
+func TestWatchPaths(t *testing.T) {
+	database := []string{"/h/log/opencode.log", "/h/opencode.db", "/h/opencode.db-wal"}
+	for path, want := range map[string][]string{
+		"": database, "/h/opencode.db": database, "/h/storage/session/x/ses_x.json": {"/h/log/opencode.log", "/h/storage/session/x/ses_x.json"},
+	} {
+		s := discover.Session{Record: &discover.Record{ID: "ses_x", Path: path, Home: "/h"}}
+		if got := New().WatchPaths(t.Context(), s); !slices.Equal(got, want) {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+}
+
+func TestParseArgs(t *testing.T) {
+	const id = "ses_e05979612ffe415jjjmvTetWgF"
+	for line, want := range map[string]commandLine{
+		"":                                   {mode: modeTUI},
+		"/some/project":                      {mode: modeTUI},
+		"-s " + id:                           {mode: modeTUI, session: id, resumes: true},
+		"-c --fork":                          {mode: modeTUI},
+		"-m a/b run -s " + id + " hi there":  {mode: modeRun, name: "run", session: id, resumes: true, promptArgs: []string{"hi", "there"}},
+		"run --session=" + id + " --fork x":  {mode: modeRun, name: "run", promptArgs: []string{"x"}},
+		"run --title T -f a.txt x -- --help": {mode: modeRun, name: "run", promptArgs: []string{"x", "--help"}},
+		"run --log-level ERROR x":            {mode: modeRun, name: "run", promptArgs: []string{"x"}},
+		"--print-logs serve --port 1":        {mode: modeServer, name: "serve"},
+		"serve --service":                    {mode: modeServer, name: "serve", v2Service: true},
+		"acp --cwd /x":                       {mode: modeServer, name: "acp"},
+		"run --attach=http://h x":            {mode: modeNone, name: "run", promptArgs: []string{"x"}},
+		"attach http://h -s " + id:           {mode: modeNone, name: "attach", session: id, resumes: true, promptArgs: []string{"http://h"}},
+		"session list":                       {mode: modeNone, name: "session", promptArgs: []string{"list"}},
+		"--model":                            {mode: modeTUI},
+		"run -s":                             {mode: modeRun, name: "run"},
+	} {
+		if got := parseArgs(strings.Fields(line)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q\ngot  %+v\nwant %+v", line, got, want)
+		}
+	}
+}
+
+func TestReadMarker(t *testing.T) {
+	if mark, ok := New().ReadMarker(func(string) string { return "12" }); mark != (discover.EnvMarker{PID: 12}) || !ok {
+		t.Errorf("%+v, %v", mark, ok)
+	}
+	if mark, ok := New().ReadMarker(func(string) string { return "" }); mark != (discover.EnvMarker{}) || ok {
+		t.Errorf("of nothing: %+v, %v", mark, ok)
+	}
+}
+
+// TestKindsAreKnown: the captured sessions of all versions have only parts of types that are known.
+func TestKindsAreKnown(t *testing.T) {
+	n := 0
+	check := func(dir string) {
+		records, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
+		if err != nil {
+			t.Error(err)
+		}
+		for _, r := range records {
+			n++
+			if unknown, err := New().Tried().UnknownKinds(t.Context(), r); err != nil || len(unknown) > 0 {
+				t.Errorf("%s in %s: %q, %v", r.ID, dir, unknown, err)
+			}
+		}
+	}
+	dumps, _ := filepath.Glob("testdata/dumps/*.sql")
+	for _, d := range dumps {
+		check(restore(t, strings.TrimSuffix(filepath.Base(d), ".sql")))
+	}
+	if n < 15 {
+		t.Errorf("%d sessions", n)
+	}
+}
+
+// TestUnknownKinds: a part of a type that is not known is reported once.
+func TestUnknownKinds(t *testing.T) {
+	dir := restore(t, "said")
+	execute(t, filepath.Join(dir, "opencode.db"), `UPDATE part SET data = json_set(data, '$.type', 'vision') WHERE json_extract(data, '$.type') = 'reasoning' OR id IN (SELECT id FROM part LIMIT 2)`)
+	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{}, discover.ReadOptions{})
+	if err != nil || len(records) == 0 {
+		t.Fatalf("%d sessions, %v", len(records), err)
+	}
+	var all []string
+	for _, r := range records {
+		unknown, err := New().Tried().UnknownKinds(t.Context(), r)
+		if err != nil {
+			t.Error(err)
+		}
+		all = append(all, unknown...)
+	}
+	if !slices.Contains(all, "vision") || len(slices.Compact(slices.Sorted(slices.Values(all)))) != 1 {
+		t.Errorf("%q", all)
+	}
+	if got, err := New().Tried().UnknownKinds(t.Context(), discover.Record{ID: "ses_x", Home: dir, Path: filepath.Join(dir, "gone.db")}); err != nil || got != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// A session in a database has the bytes of its rows, and the database has the rest.
+func TestDiskUseOfRows(t *testing.T) {
+	dir := restore(t, "family")
+	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, rest := map[string]int64{}, int64(0)
+	for u, err := range (Adapter{}).ReadDisk(t.Context(), homeOf(dir), records) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case u.Owner >= 0 && u.Estimated:
+			rows[records[u.Owner].ID] += u.Bytes
+		case u.Path == filepath.Join(dir, "opencode.db"):
+			rest = u.Bytes
+		}
+	}
+	for _, r := range records {
+		if rows[r.ID] <= 0 {
+			t.Errorf("%s has no rows", r.ID)
+		}
+	}
+	if rest <= 0 {
+		t.Error("the database has nothing left")
+	}
+}
+
+// A search finds the sessions with a word. Where a page is damaged, it also returns those that it cannot read.
+func TestFilterContent(t *testing.T) {
+	const sessions = 60
+	path := storeToDamage(t, sessions)
+	entries, err := New().Entries(t.Context(), homeOf(filepath.Dir(path)), discover.EntryFilter{Subagents: true})
+	must(t, err)
+	filter := func(word string) []discover.Entry {
+		return New().FilterContent(t.Context(), entries, func(b []byte) bool { return bytes.Contains(b, []byte(word)) })
+	}
+	for word, want := range map[string]int{"prompt 7\"": 1, "answer 3": 11, "xylophone": 0, "text": sessions} {
+		if got := filter(word); len(got) != want {
+			t.Errorf("%s: %d sessions, want %d", word, len(got), want)
+		}
+	}
+	wanted := filter("prompt 7\"")[0].ID
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	damages := 0
+	for page := 2; page <= len(whole)/damagedPage; page++ {
+		writeFile(t, path, damage(whole, page))
+		got := filter("prompt 7\"")
+		found := false
+		for _, e := range got {
+			found = found || e.ID == wanted
+		}
+		if !found {
+			t.Errorf("page %d: the session is not among %d", page, len(got))
+		}
+		if len(got) > 1 {
+			damages++
+		}
+	}
+	if damages < 5 {
+		t.Errorf("%d damages", damages)
+	}
+}
+
+// The time in a message's ID is the message's time, also if the 48 bits have wrapped around in between.
+func TestMessageIDTime(t *testing.T) {
+	const created = 1795222480365
+	for _, c := range []struct {
+		id           string
+		before, want int64
+	}{
+		{"msg_1fb9925ed0018cKfoeYEghMV1N", created + 880, created}, // SEEN 1.18.33
+		{"msg_1fb9925ed0018cKfoeYEghMV1N", created, created},
+		{"msg_fffffffff001aaaaaaaaaaaaaa", 1 << 36 * 26, 1<<36*26 - 1},
+		{"msg_1fb9925ed0018cKfoeYEghMV1N", created - 1, created - 1}, // a copy's
+		{"msg_short", created, 0},
+		{"prt_1fb9925ed001", created, 0},
+		{"msg_zzzzzzzzzzzz", created, 0},
+		{"", created, 0},
+	} {
+		if got := messageIDTime(c.id, c.before); got != c.want {
+			t.Errorf("messageIDTime(%q, %d) = %d, want %d", c.id, c.before, got, c.want)
+		}
+	}
+}
