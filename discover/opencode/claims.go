@@ -117,24 +117,25 @@ func (scan *processScan) addClaim(claims []discover.Claim, c discover.Claim, p *
 	return append(claims, c)
 }
 
-// addSubAgents adds the sub-agents of the claimed sessions, and theirs: they run in the same process. A sub-agent that began before the
-// process was another process's.
+// addSubAgents adds the sub-agents of the claimed sessions, and theirs, that began while the process ran: they run in the same process.
 func (scan *processScan) addSubAgents(claims []discover.Claim, p *loggedProcess) []discover.Claim {
+	begun := func(s *session) bool { return p.StartedBefore(s.Created) }
+	return scan.addChildren(claims, p, begun, func(*discover.Claim) {})
+}
+
+// addChildren adds the sub-agents of the claimed sessions, and theirs, that fit; change changes their claims.
+func (scan *processScan) addChildren(claims []discover.Claim, p *loggedProcess, fits func(*session) bool, change func(*discover.Claim)) []discover.Claim {
 	for i := 0; i < len(claims); i++ {
 		for _, s := range p.stored.children(claims[i].Session) {
-			if p.StartedBefore(s.Created) && !isClaimed(claims, s.ID) {
-				claims = scan.addClaim(claims, subAgentClaim(claims[i]), p, s.ID)
+			if !isClaimed(claims, s.ID) && fits(s) {
+				c := claims[i]
+				c.Turn, c.Kind, c.Detail = nil, "parent", "sub-agent of "+c.Session
+				change(&c)
+				claims = scan.addClaim(claims, c, p, s.ID)
 			}
 		}
 	}
 	return claims
-}
-
-// subAgentClaim returns a claim for a sub-agent of a claimed session.
-func subAgentClaim(parent discover.Claim) discover.Claim {
-	c := parent
-	c.Turn, c.Kind, c.Detail = nil, "parent", "sub-agent of "+parent.Session
-	return c
 }
 
 func isClaimed(claims []discover.Claim, id string) bool {

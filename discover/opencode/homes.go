@@ -73,14 +73,11 @@ func (h *homes) addDatabase(home discover.Home, db string) {
 	if i := h.Index(home.Dir); i >= 0 {
 		home.Dir, real, given = h.List()[i].Dir, h.RealPath(i), h.List()[i].FromUser
 	}
-	if isDatabaseName(filepath.Base(db)) && leadsTo(filepath.Dir(db), real) || given && hasLinkTo(real, db) {
+	if isDatabaseName(filepath.Base(db)) && discover.RealPath(filepath.Dir(db)) == real || given && hasLinkTo(real, db) {
 		return // it is found in the folder
 	}
 	h.AddFile(home, db)
 }
-
-// leadsTo reports whether a path leads to a path without links, such as the kernel's paths of open files.
-func leadsTo(path, real string) bool { return path == real || discover.RealPath(path) == real }
 
 // hasLinkTo reports whether a database in the folder is a link to db: people keep large databases on another disk. Such links do not count
 // in a folder that only a process names; see [discover.Home.CheckPath].

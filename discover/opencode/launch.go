@@ -102,33 +102,6 @@ func storeEnv(s *discover.Session, host launch.Environment) []string {
 	return env
 }
 
-// modelOf returns the requested model, else the session's last one. `run -s` forgets the model if the configuration names one for the
-// agent, and it forgets the agent and the variant (READ 1.18.33).
-func modelOf(r launch.Request) string {
-	if r.Model == "" && r.Resume != nil {
-		return r.Resume.Model
-	}
-	return r.Model
-}
-
-// variantOf returns the variant of the session's own model; another model has others. The terminal interface takes it from the session,
-// and has no option for it.
-func variantOf(r launch.Request) string {
-	if r.Model != "" || r.Interactive {
-		return ""
-	}
-	return sessionFact(r, "variant")
-}
-
-// sessionFact returns a text in the Meta of the session to resume; "" if there is none.
-func sessionFact(r launch.Request, key string) string {
-	if r.Resume == nil {
-		return ""
-	}
-	value, _ := r.Resume.Meta.Get(key).(string)
-	return value
-}
-
 // permissionKey is the variable with permissions, as JSON, that override those of the configuration files. The agent merges the objects;
 // of the rules for a tool, the last one that matches counts (SEEN 1.18.33).
 const permissionKey = "OPENCODE_PERMISSION"

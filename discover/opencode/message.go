@@ -148,9 +148,6 @@ func (p *part) parseState(o jsonl.Object) {
 	}
 }
 
-// isPrompt reports whether the user wrote the text.
-func (p part) isPrompt() bool { return p.kind == "text" && p.text != "" && !p.hidden }
-
 // shellNote is the only text in the user's message for a command that the user gave with "!". The command itself is a call of bash
 // in an answer to that message, which no model wrote (SEEN 1.1.65, 1.18.33).
 const shellNote = "The following tool was executed by the user"
@@ -176,14 +173,6 @@ func parseTitle(title string) string {
 		}
 	}
 	return title
-}
-
-// parseModel parses {"id","providerID","variant"}. The variant is "" if it is the default.
-func parseModel(o jsonl.Object) (name, variant string) {
-	if variant = o.Get("variant").Text(nameLimit); variant == "default" {
-		variant = ""
-	}
-	return modelName(o.Get("providerID").Text(nameLimit), o.Get("id").Text(nameLimit)), variant
 }
 
 // isHeadlessPermission reports whether a session's permissions, as JSON, are those that `opencode run` sets for the sessions it makes.

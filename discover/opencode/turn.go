@@ -208,7 +208,7 @@ func readHead(rows rowReader) (prompt string, created int64) {
 			continue
 		}
 		for r := range rows.Parts(m.ID) {
-			if p := parsePart(r.JSON()); p.isPrompt() {
+			if p := parsePart(r.JSON()); p.kind == "text" && p.text != "" && !p.hidden {
 				return p.text, created
 			}
 		}

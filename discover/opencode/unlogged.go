@@ -60,15 +60,8 @@ func (scan *processScan) unloggedClaims(p *loggedProcess, base discover.Claim, l
 			all = scan.addClaim(all, c, p, s.ID)
 		}
 	}
-	for i := 0; i < len(all); i++ {
-		for _, s := range p.stored.children(all[i].Session) {
-			if !isClaimed(all, s.ID) && scan.mayBeUnlogged(p, s) {
-				c := subAgentClaim(all[i])
-				c.Additional, c.Strength = true, min(c.Strength, discover.Strong)
-				all = scan.addClaim(all, c, p, s.ID)
-			}
-		}
-	}
+	fits := func(s *session) bool { return scan.mayBeUnlogged(p, s) }
+	all = scan.addChildren(all, p, fits, func(c *discover.Claim) { c.Additional, c.Strength = true, min(c.Strength, discover.Strong) })
 	return all[len(logged):]
 }
 
