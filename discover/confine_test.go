@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // In a home that only a process names no link leads out of it; in one of ours people keep parts of it on other disks.
@@ -28,7 +28,7 @@ func TestCheckPathRefusesLinksOutOfTheHome(t *testing.T) {
 	}
 	for path, want := range map[string]error{
 		"/sessions/a": nil, "/within/a": nil, "": nil, "/none": nil, "/nowhere": nil,
-		"/out/b": fsread.ErrEscapes, "/sessions/file": fsread.ErrEscapes, "/up/db": fsread.ErrEscapes, "/../home-2/db": fsread.ErrEscapes, "/out": fsread.ErrEscapes,
+		"/out/b": storage.ErrEscapes, "/sessions/file": storage.ErrEscapes, "/up/db": storage.ErrEscapes, "/../home-2/db": storage.ErrEscapes, "/out": storage.ErrEscapes,
 	} {
 		for _, root := range []string{home, linked} {
 			for _, trust := range []Trust{TrustSeen, TrustForeign, TrustOurs} {
@@ -48,7 +48,7 @@ func TestCheckPathRefusesLinksOutOfTheHome(t *testing.T) {
 	if err := errors.Join(named.CheckPath(other+"/db"), named.CheckPath(home+"/db")); err != nil {
 		t.Error(err)
 	}
-	if err := named.CheckPath(other + "/link"); !errors.Is(err, fsread.ErrEscapes) {
+	if err := named.CheckPath(other + "/link"); !errors.Is(err, storage.ErrEscapes) {
 		t.Errorf("a linked database: %v", err)
 	}
 
@@ -66,7 +66,7 @@ func TestCheckPathRefusesLinksOutOfTheHome(t *testing.T) {
 	if len(entries) != 2 || entries[0].ID != "a" || entries[1].ID != "c" {
 		t.Errorf("%+v", entries)
 	}
-	if w, ok := errors.AsType[*Warning](err); !ok || w.Path != home+"/out/b" || !errors.Is(err, fsread.ErrEscapes) {
+	if w, ok := errors.AsType[*Warning](err); !ok || w.Path != home+"/out/b" || !errors.Is(err, storage.ErrEscapes) {
 		t.Errorf("%v", err)
 	}
 }

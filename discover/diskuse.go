@@ -6,8 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"agentctl/discover/native/diskusage"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // DiskUse is what something of an agent takes on disk.
@@ -29,7 +28,7 @@ type DiskUse struct {
 
 // DiskCounter counts what the homes of an agent have on disk.
 type DiskCounter struct {
-	*diskusage.Tree
+	*storage.DiskTree
 	// Home is the home that is counted, and Stopped is set once no more is wanted.
 	Home    Home
 	Stopped bool
@@ -41,8 +40,8 @@ func CountDisk(ctx context.Context, agent Agent, homes []Home, count func(*DiskC
 	return func(yield func(DiskUse, error) bool) {
 		c := &DiskCounter{}
 		c.emit = func(u DiskUse, err error) { c.Stopped = c.Stopped || !yield(u, err) }
-		c.Tree = diskusage.NewTree(ctx, func(path string, err error) {
-			c.emit(DiskUse{}, &Warning{Agent: agent, Path: path, Err: fsread.WithoutPath(path, err)})
+		c.DiskTree = storage.NewDiskTree(ctx, func(path string, err error) {
+			c.emit(DiskUse{}, &Warning{Agent: agent, Path: path, Err: storage.WithoutPath(path, err)})
 		})
 		for _, c.Home = range homes {
 			if count(c); c.Stopped {
@@ -53,8 +52,8 @@ func CountDisk(ctx context.Context, agent Agent, homes []Home, count func(*DiskC
 }
 
 // Add adds what a path takes, if it takes anything.
-func (c *DiskCounter) Add(owner int, kind, path string, u diskusage.Use) {
-	if u != (diskusage.Use{}) {
+func (c *DiskCounter) Add(owner int, kind, path string, u storage.DiskUse) {
+	if u != (storage.DiskUse{}) {
 		c.emit(DiskUse{Owner: owner, Home: c.Home.Dir, Path: path, Kind: kind, Bytes: u.Bytes, Files: u.Files}, nil)
 	}
 }

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"agentctl/discover/native"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -128,16 +126,16 @@ func (t Tried) NewerVersion(s Session) string {
 	for _, p := range s.Processes {
 		version = cmp.Or(t.ProgramVersion(p.Exe), version)
 	}
-	return native.IfNewer(version, t.Newest)
+	return storage.IfNewer(version, t.Newest)
 }
 
 // UnknownLineKinds is [Tried.UnknownKinds] of sessions that are files of JSON objects. kindOf returns the kind of an object; known are
 // the known ones, each between two spaces.
-func UnknownLineKinds(known string, kindOf func(jsonl.Object) string) func(context.Context, Record) ([]string, error) {
+func UnknownLineKinds(known string, kindOf func(storage.Object) string) func(context.Context, Record) ([]string, error) {
 	return func(ctx context.Context, r Record) ([]string, error) {
-		kinds := native.Kinds{Known: known}
+		kinds := storage.Kinds{Known: known}
 		if err := kinds.AddLines(ctx, r.Path, kindOf); err != nil {
-			return kinds.Unknown, &Warning{Agent: r.Agent, Path: r.Path, Err: fsread.WithoutPath(r.Path, err)}
+			return kinds.Unknown, &Warning{Agent: r.Agent, Path: r.Path, Err: storage.WithoutPath(r.Path, err)}
 		}
 		return kinds.Unknown, nil
 	}

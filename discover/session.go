@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 	"agentctl/proc/multiplexer"
 )
@@ -280,13 +280,13 @@ const gitFileLimit = 64 << 10
 // records it. It is "" for any other directory.
 func branchAt(dir string) string {
 	for {
-		text, err := fsread.ReadFile(filepath.Join(dir, ".git"), gitFileLimit)
+		text, err := storage.ReadFile(filepath.Join(dir, ".git"), gitFileLimit)
 		if err == nil {
 			git, _ := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
 			if !filepath.IsAbs(git) {
 				git = filepath.Join(dir, git)
 			}
-			head, _ := fsread.ReadFile(filepath.Join(git, "HEAD"), gitFileLimit)
+			head, _ := storage.ReadFile(filepath.Join(git, "HEAD"), gitFileLimit)
 			branch, _ := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
 			return branch
 		}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -192,7 +192,7 @@ func (s Session) CheckTrust(what string) error {
 // CheckPath returns nil if the path is inside the home. In a home of [TrustOurs] everything does: its owner may keep a part of it
 // on another disk. In any other, no symbolic link may lead out of it, nor be in place of a database that was named: a
 // sandboxed agent could have us read what it may not. A link into one of the ours is followed: people share one store among
-// several homes. Error: [fsread.ErrEscapes]; others where that cannot be told. A path that leads nowhere is kept: its reader
+// several homes. Error: [storage.ErrEscapes]; others where that cannot be told. A path that leads nowhere is kept: its reader
 // says so.
 func (h Home) CheckPath(path string, ours ...Home) error {
 	if h.Trust == TrustOurs {
@@ -218,9 +218,9 @@ func (h Home) CheckPath(path string, ours ...Home) error {
 	case slices.ContainsFunc(ours, func(o Home) bool { return o.Trust == TrustOurs && !o.FilesOnly && isBelow(real, RealPath(o.Dir)) }):
 		return nil
 	case root != h.Dir && real != filepath.Join(realRoot, filepath.Base(path)):
-		return fsread.ErrEscapes
+		return storage.ErrEscapes
 	case !isBelow(real, realRoot):
-		return fsread.ErrEscapes
+		return storage.ErrEscapes
 	}
 	return nil
 }
@@ -254,14 +254,14 @@ func dropOutside(homes []Home, entries []Entry) ([]Entry, error) {
 // Confine returns a context in which an adapter opens nothing of the homes that a link leads out of them to, unless they are
 // [TrustOurs].
 func Confine(ctx context.Context, homes []Home) context.Context {
-	roots := make([]fsread.Root, len(homes))
+	roots := make([]storage.Root, len(homes))
 	for i, h := range homes {
-		roots[i] = fsread.Root{Dir: h.Dir, Files: h.Files, AllowEscape: h.Trust == TrustOurs}
+		roots[i] = storage.Root{Dir: h.Dir, Files: h.Files, AllowEscape: h.Trust == TrustOurs}
 		if h.FilesOnly {
 			roots[i].Dir = ""
 		}
 	}
-	return fsread.Confine(ctx, roots...)
+	return storage.Confine(ctx, roots...)
 }
 
 func (scan *Scan) confine(ctx context.Context, agent Agent) context.Context {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -77,7 +77,7 @@ func (h Environment) Output(ctx context.Context, dir string, variables []string,
 	if cmd.Dir = dir; dir != "" {
 		cmd.Env = append(cmd.Env, "PWD="+dir) // some believe it more than the kernel
 	}
-	out := fsread.LimitedBuffer{Limit: 64 << 10}
+	out := storage.LimitedBuffer{Limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = time.Second
 	if err := proc.RunJob(ctx, cmd, true, runGrace); err != nil {
@@ -119,8 +119,8 @@ type StdioServer struct {
 	// Stdin is what it reads from, Stdout what it writes to.
 	Stdin, Stdout *os.File
 
-	stderr fsread.LimitedBuffer // complete once it has ended
-	cancel context.CancelFunc   // ends it
+	stderr storage.LimitedBuffer // complete once it has ended
+	cancel context.CancelFunc    // ends it
 	ended  chan struct{}
 }
 
@@ -140,7 +140,7 @@ func (h Environment) StartStdioServer(ctx context.Context, dir string, variables
 	ctx, cancel := context.WithCancel(ctx)
 	s := &StdioServer{
 		Stdin: in, Stdout: out,
-		stderr: fsread.LimitedBuffer{Limit: 64 << 10}, cancel: cancel, ended: make(chan struct{}),
+		stderr: storage.LimitedBuffer{Limit: 64 << 10}, cancel: cancel, ended: make(chan struct{}),
 	}
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = slices.Concat(h.Environ, variables, []string{"PWD=" + dir}), dir, runGrace

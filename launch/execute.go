@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -231,7 +231,7 @@ func (c outputFile) read() []byte {
 }
 
 func (c outputFile) section(from, size int64) []byte {
-	text, _ := fsread.ReadAll(io.NewSectionReader(c.file, c.offset+from, max(size, 0)), headLimit+tailLimit)
+	text, _ := storage.ReadAll(io.NewSectionReader(c.file, c.offset+from, max(size, 0)), headLimit+tailLimit)
 	return text
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // DeclaredLock is a lock that a user or script has declared on a workspace, until it is removed or expires. It is the only kind
@@ -114,7 +114,7 @@ func (s Store) read(now time.Time) (c contents, err error) {
 	if s.Dir == "" {
 		return c, ErrNoStore
 	}
-	folder, err := fsread.OpenDirFile(s.Dir)
+	folder, err := storage.OpenDirFile(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
@@ -150,11 +150,11 @@ func (s Store) read(now time.Time) (c contents, err error) {
 // agentctl makes none, and its target may be anybody's.
 func load(path string) DeclaredLock {
 	d := DeclaredLock{File: path}
-	f, _, err := fsread.OpenFile(context.Background(), path, fsread.NoFollow)
+	f, _, err := storage.OpenFile(context.Background(), path, storage.NoFollow)
 	if err == nil {
 		defer f.Close()
 		var text []byte
-		if text, err = fsread.ReadAll(f, fileLimit); err == nil {
+		if text, err = storage.ReadAll(f, fileLimit); err == nil {
 			err = d.decode(string(text))
 		}
 	}

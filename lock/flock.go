@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -36,7 +36,7 @@ func FlockWorkspace(ctx context.Context, dir string) (*Flock, error) {
 
 // FlockDir opens a directory and takes its exclusive lock. It is [FlockWorkspace] for any directory.
 func FlockDir(ctx context.Context, dir string) (*Flock, error) {
-	f, err := fsread.OpenDirFile(dir)
+	f, err := storage.OpenDirFile(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func flockDirTimeout(ctx context.Context, dir string, timeout time.Duration) (*F
 // isFlocked reports whether a process holds the workspace ([FlockWorkspace]). The check shares the lock for a moment; a process
 // that takes the lock at that moment tries again.
 func (w *Workspace) isFlocked() (bool, error) {
-	f, err := fsread.OpenDirFile(w.Top)
+	f, err := storage.OpenDirFile(w.Top)
 	if err != nil {
 		return false, err
 	}

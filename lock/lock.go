@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -67,7 +67,7 @@ func isTop(dir string) bool {
 // namesRepository reports whether the regular file at path begins as a git link does.
 func namesRepository(path string) bool {
 	const want = "gitdir: "
-	begin, err := fsread.ReadHead(path, len(want))
+	begin, err := storage.ReadHead(path, len(want))
 	return err == nil && string(begin) == want
 }
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // ErrNoRepository means that a directory lies in no git repository.
@@ -86,7 +86,7 @@ func commonDir(dir string) (string, error) {
 
 // pathIn reads a file of git that holds one path behind a prefix; a relative path starts at the file's directory.
 func pathIn(file, prefix string) (string, error) {
-	text, err := fsread.ReadFile(file, pathLimit)
+	text, err := storage.ReadFile(file, pathLimit)
 	if err != nil {
 		return "", err
 	}

@@ -66,23 +66,21 @@ func layers() []layer {
 	return []layer{
 		{"proc", nil},
 		{"proc/multiplexer", []string{"proc"}},
-		{"discover/native/fsread", nil},
-		{"discover/native/jsonl", nil},
-		{"discover/native/sqlite", []string{"discover/native/fsread"}},
-		{"discover", []string{"discover/native", "discover/native/fsread", "discover/native/jsonl", "proc", "proc/multiplexer"}},
-		{"discover/native", []string{"discover/native/fsread", "discover/native/jsonl"}},
+		{"discover/storage", nil},
+		{"discover/sqlite", []string{"discover/storage"}},
+		{"discover", []string{"discover/storage", "proc", "proc/multiplexer"}},
 		{"discover/ancestry", []string{"discover", "proc"}},
 		{"discover/watch", []string{"discover", "proc"}},
 		{"discover/search", []string{"discover"}},
 		{"discover/<agent>", []string{
-			"discover", "discover/native", "discover/native/fsread", "discover/native/jsonl", "discover/native/sqlite", "launch", "proc",
+			"discover", "discover/storage", "discover/sqlite", "launch", "proc",
 		}},
-		{"discover/<agent>/transcript", []string{"discover", "discover/native", "discover/native/fsread", "discover/native/jsonl"}}, // bytes to records: it opens no file
+		{"discover/<agent>/transcript", []string{"discover", "discover/storage"}}, // bytes to records: it opens no file
 		{"discover/agents", []string{"discover", "discover/<agent>", "launch"}},
-		{"launch", []string{"discover", "discover/ancestry", "discover/native/fsread", "discover/watch", "lock", "proc", "proc/multiplexer", "launch"}},
-		{"lock", []string{"discover", "discover/ancestry", "discover/native/fsread", "proc"}},
-		{"lock/githooks", []string{"discover/native/fsread", "lock", "proc"}},
-		{"internal/config", []string{"discover/native/fsread", "internal/remote"}},
+		{"launch", []string{"discover", "discover/ancestry", "discover/storage", "discover/watch", "lock", "proc", "proc/multiplexer", "launch"}},
+		{"lock", []string{"discover", "discover/ancestry", "discover/storage", "proc"}},
+		{"lock/githooks", []string{"discover/storage", "lock", "proc"}},
+		{"internal/config", []string{"discover/storage", "internal/remote"}},
 		{"internal/remote", nil},
 		{"internal/webhook", nil},
 		{"internal/object", []string{"discover", "discover/search", "discover/watch", "proc", "proc/multiplexer"}},
@@ -93,7 +91,7 @@ func layers() []layer {
 		{"internal/manual", []string{"docs", "internal/render"}},
 		{"docs", nil},
 		{"internal/cli", []string{
-			"discover", "discover/agents", "discover/ancestry", "discover/native/fsread", "discover/search", "discover/watch", "internal/config", "internal/export", "internal/manual", "internal/object", "internal/redact", "internal/remote", "internal/render", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc", "proc/multiplexer",
+			"discover", "discover/agents", "discover/ancestry", "discover/storage", "discover/search", "discover/watch", "internal/config", "internal/export", "internal/manual", "internal/object", "internal/redact", "internal/remote", "internal/render", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc", "proc/multiplexer",
 		}},
 		{".", []string{"internal/cli"}},
 	}
@@ -104,7 +102,7 @@ func outside() map[string][]string {
 	return map[string][]string{
 		"github.com/urfave/cli":         {"internal/cli"},
 		"github.com/BurntSushi/toml":    {"internal/config", "lock"},
-		"github.com/ncruces/go-sqlite3": {"discover/native/sqlite"},
+		"github.com/ncruces/go-sqlite3": {"discover/sqlite"},
 		"github.com/klauspost/compress": {"discover/<agent>"},
 		"github.com/mitchellh/go-ps":    {"proc"},
 		"github.com/yuin/goldmark":      nil,
@@ -191,7 +189,7 @@ func checkOutside(t *testing.T, p pkg) {
 // The layers are rules for folders; this checks that they are read as meant.
 func TestFolders(t *testing.T) {
 	for name, want := range map[string]string{
-		".": ".", "proc": "proc", "discover": "discover", "discover/native": "discover/native",
+		".": ".", "proc": "proc", "discover": "discover", "discover/storage": "discover/storage",
 		"discover/agents": "discover/agents", "discover/codex": "discover/<agent>", "discover/codex/x": "discover/<agent>",
 		"discover/codex/transcript": "discover/<agent>/transcript",
 		"discover/fourth":           "discover/<agent>", "launch/worktree": "launch", "internal/new": "internal/new",

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// Files are opened, and streams read to their end, by discover/native/fsread alone: it knows a file's type before it opens
+// Files are opened, and streams read to their end, by discover/storage alone: it knows a file's type before it opens
 // it, and bounds what is read. Tests, and the programs of tests, may do as they like.
 func TestFilesAreOpenedInOnePlace(t *testing.T) {
 	// Functions that open or read by themselves, with the reason.
 	allowed := map[string]string{
-		"internal/cli/prompt.go:read":                  "the user's own file, which may be a pipe; its reader is fsread.ReadStream",
+		"internal/cli/prompt.go:read":                  "the user's own file, which may be a pipe; its reader is storage.ReadStream",
 		"internal/terminal/mode.go:Foreground":         "the terminal, to ask whose it is; nothing is read",
 		"launch/execute.go:openOutput":                 "made for writing, where the user says",
 		"launch/execute.go:stdinFile":                  "/dev/null",
@@ -30,7 +30,7 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 		"unix.Open", "unix.Openat", "unix.Openat2", "syscall.Open", "syscall.Openat",
 	}
 	for _, f := range files(t) {
-		if f.isTest() || strings.HasPrefix(f.path, "tests/") || strings.HasPrefix(f.path, "discover/native/fsread/") {
+		if f.isTest() || strings.HasPrefix(f.path, "tests/") || strings.HasPrefix(f.path, "discover/storage/") {
 			continue
 		}
 		for _, d := range f.Decls {
@@ -47,7 +47,7 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 				if _, known := allowed[key]; known {
 					allowed[key] = ""
 				} else {
-					t.Errorf("%s: %s: use discover/native/fsread, which bounds what is read and knows the type before it opens", f.at(n), selector(e))
+					t.Errorf("%s: %s: use discover/storage, which bounds what is read and knows the type before it opens", f.at(n), selector(e))
 				}
 				return true
 			})
@@ -62,7 +62,7 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 
 // TestTranscriptsOpenNoFiles: what parses an agent's transcripts is given bytes, or an open file.
 func TestTranscriptsOpenNoFiles(t *testing.T) {
-	given := []string{"fsread.File", "fsread.Line", "fsread.MaxLine", "fsread.NewMemoryFile"}
+	given := []string{"storage.File", "storage.Line", "storage.MaxLine", "storage.NewMemoryFile"}
 	parsers := []string{"message.go", "tail.go", "tools.go", "turn.go", "waiting.go"} // in an agent's package
 	packages := map[string]bool{}
 	for _, f := range files(t) {
@@ -76,7 +76,7 @@ func TestTranscriptsOpenNoFiles(t *testing.T) {
 			if !ok {
 				return true
 			}
-			if name := selector(e); strings.HasPrefix(name, "os.") || strings.HasPrefix(name, "fsread.") && !slices.Contains(given, name) {
+			if name := selector(e); strings.HasPrefix(name, "os.") || strings.HasPrefix(name, "storage.") && !slices.Contains(given, name) {
 				t.Errorf("%s: %s: let the agent's package open the file", f.at(n), name)
 			}
 			return true

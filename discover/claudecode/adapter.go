@@ -16,8 +16,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 )
 
@@ -90,26 +89,26 @@ const manifestLimit = 64 << 10
 //
 //   - npm: .../@anthropic-ai/claude-code/{cli.js,cli-wrapper.cjs,bin/claude.exe} with a package.json
 //   - the native installer: .../claude/versions/2.1.197
-func installedVersion(program string) native.Version {
+func installedVersion(program string) storage.Version {
 	program, err := filepath.EvalSymlinks(program)
 	if err != nil {
-		return native.Version{}
+		return storage.Version{}
 	}
 	dir := filepath.Dir(program)
 	if filepath.Base(dir) == "versions" {
-		return native.ParseVersion(filepath.Base(program))
+		return storage.ParseVersion(filepath.Base(program))
 	}
 	for _, dir := range []string{dir, filepath.Dir(dir)} {
-		raw, err := fsread.ReadFileNoFollow(filepath.Join(dir, "package.json"), manifestLimit)
+		raw, err := storage.ReadFileNoFollow(filepath.Join(dir, "package.json"), manifestLimit)
 		if err != nil {
 			continue
 		}
 		var m struct{ Name, Version string }
 		if json.Unmarshal(raw, &m) == nil && m.Name == "@anthropic-ai/claude-code" {
-			return native.ParseVersion(m.Version)
+			return storage.ParseVersion(m.Version)
 		}
 	}
-	return native.Version{}
+	return storage.Version{}
 }
 
 const (

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native/diskusage"
+	"agentctl/discover/storage"
 )
 
 // ReadDisk counts a session's transcript, its folder beside that, and whatever the folders of the home have under its ID: file
@@ -41,11 +41,11 @@ func (x *diskReader) readHome(home string, records []discover.Record) {
 			byID[r.ID] = i
 		}
 		if _, known := byShort[r.ID[:jobIDLen]]; known {
-			i = diskusage.Nobody
+			i = storage.Nobody
 		}
 		byShort[r.ID[:jobIDLen]] = i
 	}
-	x.Tree.Home(home, func(name string) bool { return name == projectsName }, func(folder, name string) (int, bool) {
+	x.DiskTree.Home(home, func(name string) bool { return name == projectsName }, func(folder, name string) (int, bool) {
 		if folder == "jobs" {
 			i, ok := byShort[name]
 			return i, ok && i >= 0
@@ -57,20 +57,20 @@ func (x *diskReader) readHome(home string, records []discover.Record) {
 		return i, ok
 	}, x.Add)
 	projects := filepath.Join(home, projectsName)
-	var rest diskusage.Use
-	rest = rest.Plus(x.Visit(projects, func(e fs.DirEntry, path string, use func() diskusage.Use) {
+	var rest storage.DiskUse
+	rest = rest.Plus(x.Visit(projects, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
 		if e.IsDir() && !x.Stopped {
 			rest = rest.Plus(x.readProject(path))
 		} else {
 			rest = rest.Plus(use())
 		}
 	}))
-	x.Add(diskusage.Nobody, projectsName, projects, rest)
+	x.Add(storage.Nobody, projectsName, projects, rest)
 }
 
 // readProject counts a project folder, and returns what belongs to no session.
-func (x *diskReader) readProject(dir string) (rest diskusage.Use) {
-	own := x.Visit(dir, func(e fs.DirEntry, path string, use func() diskusage.Use) {
+func (x *diskReader) readProject(dir string) (rest storage.DiskUse) {
+	own := x.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
 		if i, ok := x.byPath[path]; ok {
 			x.Add(i, "transcript", path, use())
 		} else if i, ok := x.byPath[path+transcriptSuffix]; ok && e.IsDir() {
@@ -84,7 +84,7 @@ func (x *diskReader) readProject(dir string) (rest diskusage.Use) {
 
 // readSessionDir counts the folder of a session beside its transcript.
 func (x *diskReader) readSessionDir(owner int, dir string) {
-	own := x.Visit(dir, func(e fs.DirEntry, path string, use func() diskusage.Use) {
+	own := x.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
 		kind := strings.ReplaceAll(e.Name(), "-", " ")
 		if e.Name() == subagentsName {
 			kind = subagentsKind

@@ -4,8 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // How far headReader and tailReader read for what may not be there, in bytes.
@@ -39,8 +38,8 @@ type headReader struct {
 func (s *headReader) Prompt() string { return cmp.Or(s.typed, s.Command) }
 
 // Read reads f from its beginning until the first prompt and a directory are known.
-func (s *headReader) Read(f *fsread.File) error {
-	_, err := f.Forward(0, turnReach, func(l fsread.Line) bool {
+func (s *headReader) Read(f *storage.File) error {
+	_, err := f.Forward(0, turnReach, func(l storage.Line) bool {
 		s.add(l.Bytes)
 		known := s.HasMessage && s.First.Cwd != ""
 		return !known || s.typed == "" && l.Offset < promptReach
@@ -50,7 +49,7 @@ func (s *headReader) Read(f *fsread.File) error {
 
 // Readable reports whether a file without a message is understood nevertheless: it is empty, has only other records, or a
 // first record that is still being written.
-func (s *headReader) Readable(f *fsread.File) bool {
+func (s *headReader) Readable(f *storage.File) bool {
 	if s.lines > 0 {
 		return s.known && !s.damaged
 	}
@@ -72,7 +71,7 @@ func (s *headReader) add(raw []byte) {
 	}
 	l, ok := parseRecord(raw)
 	if !ok {
-		s.damaged = s.damaged || jsonl.Damaged(raw)
+		s.damaged = s.damaged || storage.Damaged(raw)
 		return
 	}
 	s.known = s.known || l.Type != ""

@@ -13,8 +13,7 @@ import (
 	"unicode/utf16"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -97,7 +96,7 @@ func projectFolders(ctx context.Context, home string) (paths []string, err error
 		path := root + "/" + n.Name()
 		ok := n.IsDir()
 		if n.Type() == fs.ModeSymlink {
-			d, broken := fsread.OpenDir(ctx, path)
+			d, broken := storage.OpenDir(ctx, path)
 			if ok = broken == nil; ok {
 				_ = d.Close()
 			} else {
@@ -114,8 +113,8 @@ func projectFolders(ctx context.Context, home string) (paths []string, err error
 
 // readDir lists a folder. A missing folder is empty.
 func readDir(ctx context.Context, dir string) ([]fs.DirEntry, error) {
-	d, err := fsread.OpenDir(ctx, dir)
-	if fsread.IsNotExist(err) {
+	d, err := storage.OpenDir(ctx, dir)
+	if storage.IsNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -165,7 +164,7 @@ func (Adapter) ShortID(id string) int {
 	if isSubagent(id) {
 		return len(agentPrefix) + 1 + discover.MinShortID
 	}
-	return native.ShortUUIDLen(id)
+	return storage.ShortUUIDLen(id)
 }
 
 // isUUID reports whether s has the form of a session ID: 8-4-4-4-12 lower- or upper-case hexadecimal digits.
@@ -173,12 +172,12 @@ func isUUID(s string) bool { return len(s) == uuidLen && beginsUUID(s) }
 
 // The length of a UUID, and the index of its version.
 const (
-	uuidLen   = native.UUIDLen
+	uuidLen   = storage.UUIDLen
 	versionAt = 14
 )
 
 // beginsUUID reports whether a session ID can begin with s.
-func beginsUUID(s string) bool { return native.IsUUIDPrefix(s, true) }
+func beginsUUID(s string) bool { return storage.IsUUIDPrefix(s, true) }
 
 // isSubagent reports whether a session ID is a sub-agent's.
 func isSubagent(id string) bool { return strings.HasPrefix(id, agentPrefix) }

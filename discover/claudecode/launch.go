@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 )
 
@@ -50,7 +50,7 @@ func findProgram(host launch.Environment) (string, error) {
 type argsBuilder struct {
 	launch.Request
 	host    launch.Environment
-	version native.Version // the installed version; zero if not known, then taken for a current one
+	version storage.Version // the installed version; zero if not known, then taken for a current one
 }
 
 // promptLimit is the longest prompt that print mode reads from stdin: in UTF-16 units (2.1.197, 2.1.329), of which there are no more than
@@ -63,7 +63,7 @@ func (c argsBuilder) check() error {
 		return c.unsupported("reads no prompt above %d MB, and this one has more than %d bytes: put the text in a file and name it in the prompt",
 			promptLimit>>20, promptLimit)
 	}
-	if c.version.Before(native.ParseVersion(oldestSupported)) {
+	if c.version.Before(storage.ParseVersion(oldestSupported)) {
 		return c.unsupported("%s is older than supported (%s): update", c.version, oldestSupported)
 	}
 	if err := c.checkMove(); err != nil {
@@ -179,7 +179,7 @@ func isDir(path string) bool {
 // checkMove returns an error for a version that may not continue the session itself, but a copy of it, under the same ID, in the new
 // directory's project. 2.1.112 does that, 2.1.197 does not.
 func (c argsBuilder) checkMove() error {
-	if !c.leavesProject() || c.Fork || !c.version.Before(native.Version{2, 1, 197}) {
+	if !c.leavesProject() || c.Fork || !c.version.Before(storage.Version{2, 1, 197}) {
 		return nil
 	}
 	return c.unsupported("%s may not continue a session in another directory, but a copy with the same ID: update Claude Code, or use --fork", c.version)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 	"agentctl/proc"
 )
@@ -157,7 +157,7 @@ func TestInstalledVersion(t *testing.T) {
 	installer := filepath.Join(t.TempDir(), "claude", "versions", "2.1.260")
 	must(t, os.MkdirAll(filepath.Dir(installer), 0o755))
 	must(t, os.WriteFile(installer, nil, 0o755))
-	for path, want := range map[string]native.Version{program: {2, 1, 197}, installer: {2, 1, 260}, "/bin/sh": {}, "/nowhere": {}} {
+	for path, want := range map[string]storage.Version{program: {2, 1, 197}, installer: {2, 1, 260}, "/bin/sh": {}, "/nowhere": {}} {
 		if got := installedVersion(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}

@@ -12,8 +12,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // Messages implements [discover.MessageReader]. It reads the transcript from its end. Which records become which messages is
@@ -49,7 +48,7 @@ type messageReader struct {
 
 // readAll yields the messages of a transcript, newest first, until the caller stops. An error stands for a record that is not shown or,
 // where the file cannot be read, for all older ones.
-func (t *messageReader) readAll(f *fsread.File) error {
+func (t *messageReader) readAll(f *storage.File) error {
 	_, err := f.Backward(0, t.line)
 	t.warn(err)
 	for _, w := range t.order.waiting {
@@ -59,10 +58,10 @@ func (t *messageReader) readAll(f *fsread.File) error {
 }
 
 // line takes the next line and reports whether to go on.
-func (t *messageReader) line(l fsread.Line) bool {
+func (t *messageReader) line(l storage.Line) bool {
 	end := l.Offset + int64(len(l.Bytes))
 	if l.Cut {
-		t.warn(fmt.Errorf("a record that ends at byte %d is not shown: more than %d MiB", end, fsread.MaxLine>>20))
+		t.warn(fmt.Errorf("a record that ends at byte %d is not shown: more than %d MiB", end, storage.MaxLine>>20))
 		return !t.stopped
 	}
 	messages, ok := t.read(l)
@@ -96,18 +95,18 @@ func (t *messageReader) warn(err error) {
 // messageRecord is a record that messages are made of.
 type messageRecord struct {
 	rawRecord
-	id     string       // of its first message; the others get the index of their block as well
-	origin jsonl.Object // of a user record, or of a prompt that was queued during a turn
+	id     string         // of its first message; the others get the index of their block as well
+	origin storage.Object // of a user record, or of a prompt that was queued during a turn
 }
 
 // read returns the messages of one line, newest first. ok is false if the line is damaged.
-func (t *messageReader) read(l fsread.Line) (messages []discover.Message, ok bool) {
+func (t *messageReader) read(l storage.Line) (messages []discover.Message, ok bool) {
 	if metadataType(l.Bytes) != nil || isAttachment(l.Bytes) && !isQueued(l.Bytes) {
 		return nil, true
 	}
 	record, ok := parseRecord(l.Bytes)
 	if !ok {
-		return nil, !jsonl.Damaged(l.Bytes)
+		return nil, !storage.Damaged(l.Bytes)
 	}
 	if record.IsSidechain != t.sidechain {
 		return nil, true
@@ -149,10 +148,10 @@ const maxSentID = 100
 
 // fromPeer reports whether a message was not typed but came through Claude Code's socket for messages: from another session, or
 // from another program. Its record has isMeta, but the model answers it as it answers a prompt (SEEN 2.1.224-2.1.330).
-func fromPeer(origin jsonl.Object) bool { return origin.Get("kind").Word("peer") == "peer" }
+func fromPeer(origin storage.Object) bool { return origin.Get("kind").Word("peer") == "peer" }
 
 // texts returns a message for each text block, as classify has it. Empty texts are left out.
-func (s messageRecord) texts(content jsonl.Value, classify func(string) messageText) (messages []discover.Message) {
+func (s messageRecord) texts(content storage.Value, classify func(string) messageText) (messages []discover.Message) {
 	for i, b := range blocks(content) {
 		if b.Type != "text" {
 			continue
@@ -165,7 +164,7 @@ func (s messageRecord) texts(content jsonl.Value, classify func(string) messageT
 }
 
 // userMessages returns the messages of a user record's content.
-func (s messageRecord) userMessages(content jsonl.Value) []discover.Message {
+func (s messageRecord) userMessages(content storage.Value) []discover.Message {
 	from := s.origin.Get("kind").Text(0)
 	return s.texts(content, func(text string) messageText { return userText(text, from) })
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // readMessages reads all messages of a transcript, newest first, and the warnings.
@@ -88,7 +88,7 @@ func messagesOf(content []byte) (messages []discover.Message, errs []error) {
 		}
 		return true
 	}}
-	_ = t.readAll(fsread.NewMemoryFile("memory", content, time.Time{}))
+	_ = t.readAll(storage.NewMemoryFile("memory", content, time.Time{}))
 	return messages, errs
 }
 
@@ -200,7 +200,7 @@ const (
 
 // A line that is too long costs a warning.
 func TestMessagesWithALongLine(t *testing.T) {
-	line := fmt.Sprintf(aResult, strings.Repeat("x", fsread.MaxLine+fsread.MaxLine/4))
+	line := fmt.Sprintf(aResult, strings.Repeat("x", storage.MaxLine+storage.MaxLine/4))
 	for _, before := range []string{"", aCall} {
 		got, warned := readMessagesOf(t, t.TempDir(), []byte(before+line+aPrompt))
 		if len(warned) != 1 || len(got) == 0 || got[0].Text != "go on" {

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -101,11 +101,11 @@ func (l *processScan) inspect(p proc.Process) *process {
 
 // checkVersion marks a process of a version that is not supported: by its registry entry, else by the place of its program.
 func (x *process) checkVersion() {
-	version := native.ParseVersion(x.entry.Version)
+	version := storage.ParseVersion(x.entry.Version)
 	if !x.registered() {
 		version = installedVersion(x.Exe)
 	}
-	if x.outdated = isNodeBuild(x.Process) || version.Before(native.ParseVersion(oldestSupported)); x.outdated {
+	if x.outdated = isNodeBuild(x.Process) || version.Before(storage.ParseVersion(oldestSupported)); x.outdated {
 		x.unreadable = cmp.Or(version.String(), "a node build") + " is older than supported (" + oldestSupported + "): update"
 	}
 }

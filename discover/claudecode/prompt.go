@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"agentctl/discover"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // interruptedPrefix begins the user record that Claude Code writes when the user interrupts a turn.
@@ -41,7 +41,7 @@ func promptOf(l *rawRecord) (prompt string, command bool) {
 }
 
 // typedText returns a text without white space around it, without the tags of pasted text, and without the files before it.
-func typedText(v jsonl.Value) (text string, pasted bool) {
+func typedText(v storage.Value) (text string, pasted bool) {
 	text, pasted = stripPasteTags(discover.StripContextFiles(v.Text(0)))
 	return strings.TrimSpace(text), pasted
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // Read yields the records of the transcripts. It reads a transcript from the beginning until the first prompt is known,
@@ -32,7 +32,7 @@ import (
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		x := reader{options}
-		for r, err := range fsread.ReadParallel(ctx, entries, x.read) {
+		for r, err := range storage.ReadParallel(ctx, entries, x.read) {
 			if err != nil && !yield(discover.Record{}, err) || r.ID != "" && !yield(*r, nil) {
 				return
 			}
@@ -63,8 +63,8 @@ func (x reader) read(ctx context.Context, e discover.Entry, r *discover.Record) 
 
 // readSession is read with the totals that a transcript is read into as a whole.
 func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.Record, t *totalsReader) (ok bool, err error) {
-	f, err := fsread.Open(ctx, e.Path)
-	if fsread.IsNotExist(err) {
+	f, err := storage.Open(ctx, e.Path)
+	if storage.IsNotExist(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -95,8 +95,8 @@ func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.R
 }
 
 // withFile opens a file for a reader.
-func withFile(ctx context.Context, path string, read func(*fsread.File) error) error {
-	f, err := fsread.Open(ctx, path)
+func withFile(ctx context.Context, path string, read func(*storage.File) error) error {
+	f, err := storage.Open(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func readTail(ctx context.Context, path string) (tail tailReader, err error) {
 }
 
 // fill makes the record from the head and the tail. Its error is a warning about files beside the transcript.
-func fill(r *discover.Record, e discover.Entry, f *fsread.File, head *headReader, tail *tailReader) error {
+func fill(r *discover.Record, e discover.Entry, f *storage.File, head *headReader, tail *tailReader) error {
 	metadata := &tail.Metadata
 	metadata.FillFrom(&head.Metadata)
 	*r = discover.Record{
@@ -168,7 +168,7 @@ func projectOf(e discover.Entry) string {
 }
 
 // readWhole fills the record of a transcript that is read whole. Tokens stay unknown where a part cannot be read.
-func (x reader) readWhole(r *discover.Record, e discover.Entry, f *fsread.File, head *headReader, tail *tailReader, t *totalsReader) error {
+func (x reader) readWhole(r *discover.Record, e discover.Entry, f *storage.File, head *headReader, tail *tailReader, t *totalsReader) error {
 	t.Sidechain, t.Full = tail.Sidechain, x.Full
 	if (x.Full || x.Quotas) && !t.Sidechain {
 		t.Project = projectOf(e)
@@ -231,7 +231,7 @@ func readSubagents(ctx context.Context, t *totalsReader, path string) error {
 		if isSubagentTranscript(filepath.Base(path)) {
 			err = withFile(ctx, path, t.ReadSubagent)
 		}
-		if err != nil && !fsread.IsNotExist(err) {
+		if err != nil && !storage.IsNotExist(err) {
 			return warning(path, err)
 		}
 	}
@@ -255,7 +255,7 @@ func describeJob(ctx context.Context, r *discover.Record) error {
 		Name      string `json:"name"`
 	}
 	err := readJSON(ctx, path, &job)
-	if fsread.IsNotExist(err) {
+	if storage.IsNotExist(err) {
 		return nil
 	}
 	if err != nil || job.SessionID != r.ID {

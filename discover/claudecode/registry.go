@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -57,12 +57,12 @@ func readRegistryEntry(ctx context.Context, home string, pid int) (registryEntry
 	path := registryPath(home, pid)
 	var e registryEntry
 	var malformed error
-	raw, err := fsread.ReadComplete(ctx, path, registryFileLimit, func(raw []byte) bool {
+	raw, err := storage.ReadComplete(ctx, path, registryFileLimit, func(raw []byte) bool {
 		e, malformed = parseRegistryEntry(raw)
 		return malformed == nil
 	})
 	switch {
-	case fsread.IsNotExist(err):
+	case storage.IsNotExist(err):
 		return registryEntry{}, errNoRegistryEntry
 	case err != nil:
 		return registryEntry{}, err
@@ -100,8 +100,8 @@ const registryLimit = 10_000
 func listRegistry(ctx context.Context, home string) (r registry, err error) {
 	r = registry{home: home, entries: map[int]bool{}, keys: map[int]string{}}
 	path := filepath.Join(home, sessionsName)
-	files, err := fsread.ReadDir(ctx, path)
-	if fsread.IsNotExist(err) {
+	files, err := storage.ReadDir(ctx, path)
+	if storage.IsNotExist(err) {
 		return r, nil
 	}
 	if len(files) > registryLimit {

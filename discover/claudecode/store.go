@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // Entries lists the transcripts with their names, sizes and times. It looks up a full ID in each project folder without
@@ -75,7 +75,7 @@ func (s *search) listAll(folders []string) {
 		return true, nil
 	}
 	found := [][]discover.Entry{s.found}
-	for l, err := range fsread.ReadParallel(s.ctx, folders, list) {
+	for l, err := range storage.ReadParallel(s.ctx, folders, list) {
 		if err != nil {
 			s.warnings = append(s.warnings, err)
 		}
@@ -135,20 +135,20 @@ func (s *search) addPath(dir, name string) {
 		return
 	}
 	path := filepath.Join(dir, name)
-	var file fsread.FileInfo
+	var file storage.FileInfo
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		err = fsread.ErrNotRegular
+		err = storage.ErrNotRegular
 	} else if err == nil {
-		file = fsread.FileInfo{Size: info.Size(), ModTime: info.ModTime().UTC()}
+		file = storage.FileInfo{Size: info.Size(), ModTime: info.ModTime().UTC()}
 	}
 	s.add(path, id, file, err)
 }
 
 // add adds a file, or a warning if err says why it could not be read.
-func (s *search) add(path, id string, info fsread.FileInfo, err error) {
+func (s *search) add(path, id string, info storage.FileInfo, err error) {
 	switch {
-	case fsread.IsNotExist(err), err == nil && info.ModTime.Before(s.Since):
+	case storage.IsNotExist(err), err == nil && info.ModTime.Before(s.Since):
 	case err != nil:
 		s.warn(path, err)
 	default:
@@ -160,7 +160,7 @@ func (s *search) add(path, id string, info fsread.FileInfo, err error) {
 
 // list adds the sessions of a project folder, or of a folder of sub-agents.
 func (s *search) list(dir string) {
-	d, err := fsread.OpenDir(s.ctx, dir)
+	d, err := storage.OpenDir(s.ctx, dir)
 	if err != nil {
 		s.warnSkipped(err)
 		return
@@ -185,13 +185,13 @@ func (s *search) list(dir string) {
 
 // warnSkipped warns that the folder in the error is left out.
 func (s *search) warnSkipped(err error) {
-	if p, ok := errors.AsType[*fs.PathError](err); ok && !fsread.IsNotExist(err) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok && !storage.IsNotExist(err) {
 		s.warn(p.Path, p.Err)
 	}
 }
 
 // addListed adds a file of a folder if it is a transcript and asked for.
-func (s *search) addListed(d *fsread.Dir, n fs.DirEntry) {
+func (s *search) addListed(d *storage.Dir, n fs.DirEntry) {
 	id, ok := idOfFile(n.Name())
 	if !ok || isSubagent(id) && !s.Subagents || s.Parents != nil && !isSubagent(id) {
 		return
@@ -209,7 +209,7 @@ func (s *search) wantsSubagents() bool {
 
 // FilterContent implements [discover.ContentFilter]. It reads whole transcripts. A prompt with pasted text joins strings.
 func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
-	return fsread.FilterParallel(ctx, entries, func(ctx context.Context, e discover.Entry) bool { return mayMatch(ctx, e.Path, match) })
+	return storage.FilterParallel(ctx, entries, func(ctx context.Context, e discover.Entry) bool { return mayMatch(ctx, e.Path, match) })
 }
 
 // mayMatch reports whether a transcript may match or cannot be read.
@@ -217,7 +217,7 @@ func mayMatch(ctx context.Context, path string, match func([]byte) bool) (found 
 	if path == "" {
 		return true
 	}
-	f, err := fsread.Open(ctx, path)
+	f, err := storage.Open(ctx, path)
 	if err != nil {
 		return true
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 const minimal = `{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"hi"},"uuid":"u","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n"
@@ -225,7 +225,7 @@ func TestUnexpectedContent(t *testing.T) {
 	for name, line := range map[string]string{
 		"binary": "\x00\xff\xfe\x1b[31m", "deep": strings.Repeat(`{"a":`, 50_000), "not UTF-8": "{\"type\":\"user\",\"x\":\"\xc3\x28\"}",
 		"wrong types": `{"type":["user"],"message":7,"timestamp":{},"cwd":[1],"isSidechain":"no"}`,
-		"over long":   strings.Repeat("y", fsread.MaxLine+10),
+		"over long":   strings.Repeat("y", storage.MaxLine+10),
 	} {
 		for _, content := range []string{minimal + line + "\n", line + "\n" + minimal} {
 			r, ok := readBytes(t, dir, []byte(content))

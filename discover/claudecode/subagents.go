@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // Sub-agents have transcripts of their own: <id>/subagents/agent-<hex>.jsonl. Up to 2.0.x they are agent-<hex>.jsonl beside
@@ -56,15 +56,15 @@ func (a subagentMeta) mayBeOpen() bool { return a.RequestShape != "" && !a.Finis
 // conversation began in another file, it may be beside that one. The error is a warning.
 func readSubagentMeta(ctx context.Context, transcript string, continued func() bool) (subagentMeta, error) {
 	a, err := readMetaFile(ctx, transcript)
-	if fsread.IsNotExist(err) && continued() {
+	if storage.IsNotExist(err) && continued() {
 		for _, path := range otherTranscripts(ctx, transcript) {
-			if a, err = readMetaFile(ctx, path); !fsread.IsNotExist(err) {
+			if a, err = readMetaFile(ctx, path); !storage.IsNotExist(err) {
 				transcript = path
 				break
 			}
 		}
 	}
-	if fsread.IsNotExist(err) {
+	if storage.IsNotExist(err) {
 		return subagentMeta{}, nil
 	}
 	return a, warning(metaPath(transcript), err)
@@ -86,7 +86,7 @@ const jsonLimit = 1 << 20
 
 // readJSON reads a small JSON file.
 func readJSON(ctx context.Context, path string, into any) error {
-	raw, err := fsread.ReadComplete(ctx, path, jsonLimit, json.Valid)
+	raw, err := storage.ReadComplete(ctx, path, jsonLimit, json.Valid)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // tailReader is what the end of a transcript says.
@@ -24,12 +23,12 @@ type tailReader struct {
 }
 
 // Read reads backwards as far as necessary.
-func (s *tailReader) Read(f *fsread.File) (err error) {
+func (s *tailReader) Read(f *storage.File) (err error) {
 	reach := int64(turnReach)
 	if s.NeedTurnStart {
 		reach = f.Size()
 	}
-	s.Whole, err = f.Backward(reach, func(l fsread.Line) bool {
+	s.Whole, err = f.Backward(reach, func(l storage.Line) bool {
 		if !l.Cut {
 			s.add(l)
 			s.Turn.afterFirst = s.Turn.afterFirst || bytes.HasPrefix(l.Bytes, []byte(`{"parentUuid":null,`))
@@ -40,7 +39,7 @@ func (s *tailReader) Read(f *fsread.File) (err error) {
 	return err
 }
 
-func (s *tailReader) add(line fsread.Line) {
+func (s *tailReader) add(line storage.Line) {
 	raw := line.Bytes
 	kind := metadataType(raw)
 	if kind != nil {
@@ -56,7 +55,7 @@ func (s *tailReader) add(line fsread.Line) {
 		return
 	}
 	l, ok := parseRecord(raw)
-	if !ok && jsonl.Damaged(raw) {
+	if !ok && storage.Damaged(raw) {
 		s.Turn.addDamaged()
 	}
 	if !ok || l.Type == "" {
@@ -160,7 +159,7 @@ func (n *metadataValues) add(kind, raw []byte, newest bool) {
 	if key == "" || n[field] != nil && !newest {
 		return
 	}
-	record := jsonl.Object(raw)
+	record := storage.Object(raw)
 	v := record.Get(key)
 	text := v.Text(0)
 	known := text != ""

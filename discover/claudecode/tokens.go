@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // totalsReader is what only a whole transcript tells: the tokens that a session used, and with Full the rest as well. One message of
@@ -33,7 +32,7 @@ type totalsReader struct {
 }
 
 // Read reads the session's transcript.
-func (t *totalsReader) Read(f *fsread.File) error {
+func (t *totalsReader) Read(f *storage.File) error {
 	_, err := f.Forward(0, 0, t.add)
 	return err
 }
@@ -65,7 +64,7 @@ func (t *totalsReader) Tokens() (*discover.Tokens, error) {
 }
 
 // add takes the next record.
-func (t *totalsReader) add(l fsread.Line) bool {
+func (t *totalsReader) add(l storage.Line) bool {
 	if kind := metadataType(l.Bytes); kind != nil {
 		t.addMetadata(kind, l.Bytes)
 		return true
@@ -124,7 +123,7 @@ func (t *totalsReader) addMetadata(kind, raw []byte) {
 		t.calls.addReport(raw)
 	}
 	if t.Project != "" && string(kind) == "permission-mode" {
-		t.PermissionMode = cmp.Or(jsonl.Object(raw).Get("permissionMode").Text(0), t.PermissionMode)
+		t.PermissionMode = cmp.Or(storage.Object(raw).Get("permissionMode").Text(0), t.PermissionMode)
 	}
 }
 
@@ -139,8 +138,8 @@ func (t *totalsReader) addDirectory(l *rawRecord) {
 }
 
 // ReadSubagent adds the answers in a sub-agent's transcript.
-func (t *totalsReader) ReadSubagent(f *fsread.File) error {
-	_, err := f.Forward(0, 0, func(l fsread.Line) bool {
+func (t *totalsReader) ReadSubagent(f *storage.File) error {
+	_, err := f.Forward(0, 0, func(l storage.Line) bool {
 		leading := leadingType(l.Bytes)
 		if l.Cut || leading == "attachment" || leading == "user" || metadataType(l.Bytes) != nil {
 			return true
@@ -240,7 +239,7 @@ func (u tokenCounts) Tokens() *discover.Tokens {
 
 // compactedUsage returns the context after a compaction as the agent reports it; zero if it does not.
 func compactedUsage(raw []byte) tokenCounts {
-	return tokenCounts{In: jsonl.Object(raw).Get("compactMetadata").Object().Get("postTokens").Int()}
+	return tokenCounts{In: storage.Object(raw).Get("compactMetadata").Object().Get("postTokens").Int()}
 }
 
 // callID identifies a call of the model.

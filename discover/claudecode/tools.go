@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // block is one block of a message's content.
@@ -18,13 +17,13 @@ type block struct {
 	Name      string // of its tool
 	ToolUseID string // of a tool_result
 	IsError   bool   // of a tool_result
-	Text      jsonl.Value
-	Input     jsonl.Value // of a tool_use
-	Content   jsonl.Value // of a tool_result: a string or a list of blocks
+	Text      storage.Value
+	Input     storage.Value // of a tool_use
+	Content   storage.Value // of a tool_result: a string or a list of blocks
 }
 
 // blocks yields the blocks of a content with their indexes. A content that is a string is one block of text.
-func blocks(content jsonl.Value) iter.Seq2[int, block] {
+func blocks(content storage.Value) iter.Seq2[int, block] {
 	return func(yield func(int, block) bool) {
 		if len(content) > 0 && content[0] == '"' {
 			yield(0, block{Type: "text", Text: content})
@@ -40,7 +39,7 @@ func blocks(content jsonl.Value) iter.Seq2[int, block] {
 	}
 }
 
-func parseBlock(o jsonl.Object) (b block) {
+func parseBlock(o storage.Object) (b block) {
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "type":
@@ -65,7 +64,7 @@ func parseBlock(o jsonl.Object) (b block) {
 }
 
 // hasBlock reports whether a content has a block of this type.
-func hasBlock(content jsonl.Value, kind string) bool {
+func hasBlock(content storage.Value, kind string) bool {
 	for _, b := range blocks(content) {
 		if b.Type == kind {
 			return true
@@ -75,7 +74,7 @@ func hasBlock(content jsonl.Value, kind string) bool {
 }
 
 // textOf joins the texts of a content, each cut to limit characters (0: no limit).
-func textOf(content jsonl.Value, limit int) string {
+func textOf(content storage.Value, limit int) string {
 	var parts []string
 	for _, b := range blocks(content) {
 		if b.Type == "text" {
@@ -100,7 +99,7 @@ type toolResult struct {
 // The number of results, and of bytes of their outputs, after which they are dropped.
 const (
 	maxResults     = 4096
-	maxOutputBytes = fsread.MaxLine
+	maxOutputBytes = storage.MaxLine
 )
 
 // resultOf returns a block that is a tool's result as such.
@@ -166,7 +165,7 @@ func validJSON(raw []byte) json.RawMessage {
 }
 
 // callBrief returns the member of a call's input that says most to people: the first one of keys that is not empty.
-func callBrief(input jsonl.Object) string {
+func callBrief(input storage.Object) string {
 	keys := [...]string{
 		"command", "file_path", "notebook_path", "pattern", "path", "query", "url", "questions", "description", "subject",
 		"skill", "to", "task_id", "bash_id", "shell_id",
@@ -180,7 +179,7 @@ func callBrief(input jsonl.Object) string {
 }
 
 // summaryText returns a string, or the first of a list of questions.
-func summaryText(v jsonl.Value) string {
+func summaryText(v storage.Value) string {
 	for question := range v.Elements() {
 		return question.Object().Get("question").Text(0)
 	}

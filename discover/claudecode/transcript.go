@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"time"
 
-	"agentctl/discover/native"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // rawRecord is what is read of one record. Conversation records (user, assistant, system, attachment) have an envelope: time, directory, version, … All
 // others are metadata of the session, mostly without a time and a directory. Values are valid as long as the line that they
 // were parsed from. Members that few records have, or few readers need, are got by name.
 type rawRecord struct {
-	jsonl.Object
+	storage.Object
 	Type, Subtype string
 	apiMessage
 
@@ -20,19 +19,19 @@ type rawRecord struct {
 	IsCompactSummary  bool
 	IsTranscriptOnly  bool
 	IsAPIErrorMessage bool
-	RequestID         jsonl.Value
-	RequestSessionID  jsonl.Value // of an answer in a fork: the session that asked for it (2.1.329)
-	ForkedFrom        jsonl.Value // the session that /branch copied the record from
-	PermissionMode    string      // of a user record with a prompt
+	RequestID         storage.Value
+	RequestSessionID  storage.Value // of an answer in a fork: the session that asked for it (2.1.329)
+	ForkedFrom        storage.Value // the session that /branch copied the record from
+	PermissionMode    string        // of a user record with a prompt
 
-	Origin           jsonl.Value // of a user record: its kind is human, task-notification, peer, …; may be missing
-	Interrupted      jsonl.Value // the answer that the user interrupted by this record
-	UUID, ParentUUID jsonl.Value
+	Origin           storage.Value // of a user record: its kind is human, task-notification, peer, …; may be missing
+	Interrupted      storage.Value // the answer that the user interrupted by this record
+	UUID, ParentUUID storage.Value
 	// IsSidechain: the record is a sub-agent's. Up to 2.0.x such records may be in the session's file.
 	IsSidechain bool
-	Timestamp   jsonl.Value // RFC 3339, milliseconds, UTC
-	Cwd         jsonl.Value
-	SessionID   jsonl.Value
+	Timestamp   storage.Value // RFC 3339, milliseconds, UTC
+	Cwd         storage.Value
+	SessionID   storage.Value
 }
 
 // envelope is what a conversation record says of its session and its circumstances.
@@ -63,10 +62,10 @@ func (l *rawRecord) envelope() envelope {
 
 // apiMessage is the message of the model's API in a user or an assistant record.
 type apiMessage struct {
-	ID, Model  jsonl.Value
+	ID, Model  storage.Value
 	StopReason string
 	// Content is a string or a list of blocks.
-	Content, usageValue jsonl.Value
+	Content, usageValue storage.Value
 }
 
 // tokenCounts is what the model's API counted for one call, in tokens.
@@ -93,7 +92,7 @@ func parseRecord(raw []byte) (l rawRecord, ok bool) {
 
 // set takes one member and returns its length if parsing has shown it, else 0. All names are in one switch, which the
 // compiler decides by a few comparisons.
-func (l *rawRecord) set(key []byte, v jsonl.Value) (length int) {
+func (l *rawRecord) set(key []byte, v storage.Value) (length int) {
 	switch string(key) {
 	case "type":
 		l.Type = v.Word("user", "assistant", "system", "attachment")
@@ -138,8 +137,8 @@ func (l *rawRecord) set(key []byte, v jsonl.Value) (length int) {
 }
 
 // parseMessage also returns the length of what it read, 0 if it is damaged.
-func parseMessage(o jsonl.Object) (m apiMessage, length int) {
-	length = o.Len(func(key []byte, v jsonl.Value) int {
+func parseMessage(o storage.Object) (m apiMessage, length int) {
+	length = o.Len(func(key []byte, v storage.Value) int {
 		switch string(key) {
 		case "id":
 			m.ID = v
@@ -161,7 +160,7 @@ func parseMessage(o jsonl.Object) (m apiMessage, length int) {
 func (m *apiMessage) usage() tokenCounts { return usageOf(m.usageValue.Object()) }
 
 // usageOf reads what the API counted for a call, or what the agent reports for a model.
-func usageOf(o jsonl.Object) (u tokenCounts) {
+func usageOf(o storage.Object) (u tokenCounts) {
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "input_tokens", "inputTokens":
@@ -181,7 +180,7 @@ func usageOf(o jsonl.Object) (u tokenCounts) {
 	return u
 }
 
-func isTrue(v jsonl.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
+func isTrue(v storage.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
 
 // IsMessage reports whether the line is a user or an assistant record.
 func (l *rawRecord) IsMessage() bool { return l.Type == "user" || l.Type == "assistant" }
@@ -207,7 +206,7 @@ func metadataType(raw []byte) []byte {
 
 // leadingType returns the type of a record if it comes before the members that may be large; else "".
 func leadingType(raw []byte) string {
-	for key, v := range jsonl.Object(raw).Members() {
+	for key, v := range storage.Object(raw).Members() {
 		switch string(key) {
 		case "type":
 			return v.Word("user", "assistant", "system", "attachment")
@@ -229,8 +228,8 @@ func isAttachment(raw []byte) bool {
 // timeOf returns the time of a record: that of its envelope, or that of the snapshot in a file-history-snapshot. Times inside of other
 // members, such as a tool's result, may be anything. It is zero if there is none.
 func timeOf(raw []byte) time.Time {
-	var stamp jsonl.Value
-	for key, v := range jsonl.Object(raw).Members() {
+	var stamp storage.Value
+	for key, v := range storage.Object(raw).Members() {
 		switch string(key) {
 		case "timestamp":
 			return v.Time()
@@ -252,4 +251,4 @@ const knownTypes = " user assistant system attachment progress summary queue-ope
 	" api-request api-request-shape api-request-blob api-request-resumed artifact-comment-monitor artifact-autoreact-ledger "
 
 // typeOf returns the type of a record.
-func typeOf(record jsonl.Object) string { return native.Kind(record.Get("type")) }
+func typeOf(record storage.Object) string { return storage.Kind(record.Get("type")) }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/storage"
 )
 
 // turnReader determines the state of the newest turn from the conversation records, newest first. Of sidechain records, only
@@ -88,7 +88,7 @@ func (s *turnReader) assistant(l *rawRecord) {
 		s.state.Error = strings.TrimSpace(textOf(l.Content, 0))
 	case !fromModel:
 		s.stopped = true
-	case l.StopReason == "" && native.ParseVersion(l.Get("version").Text(0))[0] < 2 && !hasBlock(l.Content, "tool_use"):
+	case l.StopReason == "" && storage.ParseVersion(l.Get("version").Text(0))[0] < 2 && !hasBlock(l.Content, "tool_use"):
 		s.decide(discover.TurnUnknown) // 1.x wrote messages before it knew their stop reason
 	default:
 		s.open()

@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // sessionUsage is what a session used, and its answers.
@@ -25,7 +24,7 @@ func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq
 	return func(yield func(*discover.SessionUsage, error) bool) {
 		x := reader{discover.ReadOptions{Tokens: true}}
 		known := map[callID]bool{} // the calls that were yielded
-		for u, err := range fsread.ReadParallel(ctx, withoutCounted(entries), x.readUsage) {
+		for u, err := range storage.ReadParallel(ctx, withoutCounted(entries), x.readUsage) {
 			if err != nil && !yield(nil, err) {
 				return
 			}
@@ -198,7 +197,7 @@ const maxReports = 256
 
 // addReport takes a total that the agent reports.
 func (g *callUsage) addReport(raw []byte) {
-	o := jsonl.Object(raw)
+	o := storage.Object(raw)
 	r := report{at: g.newest, cost: float(o.Get("totalCostUSD")), complete: !isTrue(o.Get("hasUnknownModelCost")), models: map[string]modelReport{}}
 	for name, value := range o.Get("modelUsage").Object().Members() {
 		m := modelReport{usageOf(value.Object()), float(value.Object().Get("costUSD"))}
@@ -232,13 +231,13 @@ func (r *report) time() time.Time {
 }
 
 // float parses a number; anything else is 0.
-func float(v jsonl.Value) float64 {
+func float(v storage.Value) float64 {
 	f, _ := strconv.ParseFloat(string(v.Raw()), 64)
 	return f
 }
 
 // recordTime takes the time of a record.
-func (g *callUsage) recordTime(at jsonl.Value) {
+func (g *callUsage) recordTime(at storage.Value) {
 	if g.needsTime() {
 		g.lastReport().resumed = at.Time()
 	}

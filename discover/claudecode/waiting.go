@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // liveTurn returns what the process itself shows of its turn; nil if only the transcript tells.
@@ -93,21 +92,21 @@ type pendingCall struct {
 func waitingOn(b block) *discover.WaitingOn {
 	input := b.Input.Object()
 	path := cmp.Or(input.Get("notebook_path").Text(discover.PathLimit+1), input.Get("file_path").Text(discover.PathLimit+1))
-	on := discover.NewWaitingOn(b.Name, callBrief(input), path, native.Questions(input))
+	on := discover.NewWaitingOn(b.Name, callBrief(input), path, storage.Questions(input))
 	on.Diff = callDiff(b.Name, input)
 	return on
 }
 
 // callDiff counts the lines that a call changes; nil for a tool that edits no text, and where the call does not say how many.
-func callDiff(tool string, input jsonl.Object) *discover.Diff {
+func callDiff(tool string, input storage.Object) *discover.Diff {
 	switch tool {
 	case "Edit", "MultiEdit":
-		keys := native.EditKeys{Old: "old_string", New: "new_string", All: "replace_all"}
+		keys := storage.EditKeys{Old: "old_string", New: "new_string", All: "replace_all"}
 		if added, removed, ok := keys.DiffLines(input); ok {
 			return discover.NewDiff(added, removed, true)
 		}
 	case "Write":
-		return discover.NewDiff(native.CountLines(input.Get("content").Text(0)), 0, false)
+		return discover.NewDiff(storage.CountLines(input.Get("content").Text(0)), 0, false)
 	}
 	return nil
 }

@@ -9,8 +9,7 @@ package codex
 
 import (
 	"agentctl/discover"
-	"agentctl/discover/native"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 )
 
@@ -26,7 +25,7 @@ const agentName discover.Agent = "codex"
 func (Adapter) Name() discover.Agent { return agentName }
 
 // ShortID implements [discover.IDShortener]. A thread's ID is a UUID that begins with the time (version 7, SEEN 0.42–0.169).
-func (Adapter) ShortID(id string) int { return native.ShortUUIDLen(id) }
+func (Adapter) ShortID(id string) int { return storage.ShortUUIDLen(id) }
 
 // IncludesSubagents implements [discover.SubagentTotals]. Totals of tokens include them: their rollouts are read.
 func (Adapter) IncludesSubagents(options discover.ReadOptions) bool {
@@ -43,5 +42,5 @@ func (Adapter) MatchesID(id string) bool {
 
 // warn returns the warning about a path that could not be read.
 func warn(path string, err error) error {
-	return &discover.Warning{Agent: agentName, Path: path, Err: fsread.WithoutPath(path, err)}
+	return &discover.Warning{Agent: agentName, Path: path, Err: storage.WithoutPath(path, err)}
 }

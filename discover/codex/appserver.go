@@ -15,7 +15,7 @@ import (
 	"github.com/coder/websocket"
 
 	"agentctl/discover"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 	"agentctl/proc"
 )
@@ -77,7 +77,7 @@ func (c *rpcClient) write(r rpcRequest) error {
 }
 
 // call sends a request and returns the result. Error: *[rpcError] if the server refuses.
-func (c *rpcClient) call(method string, params any) (jsonl.Object, error) {
+func (c *rpcClient) call(method string, params any) (storage.Object, error) {
 	c.lastID++
 	if err := c.write(rpcRequest{c.lastID, method, params}); err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
@@ -98,10 +98,10 @@ func (c *rpcClient) call(method string, params any) (jsonl.Object, error) {
 }
 
 // receiveObject returns the next message that is a complete object.
-func (c *rpcClient) receiveObject() (jsonl.Object, error) {
+func (c *rpcClient) receiveObject() (storage.Object, error) {
 	for {
 		raw, err := c.receive()
-		if o := jsonl.Object(raw); err != nil || o.Complete() {
+		if o := storage.Object(raw); err != nil || o.Complete() {
 			return o, err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // A compressed rollout can only be read from its beginning. These are the bytes that are kept of a long one's beginning and end; nothing
@@ -54,8 +54,8 @@ func (g gap) kept(place int64) int64 {
 const windowLimit = 8 << 20
 
 // openRollout opens a rollout, compressed or not, for the call of ctx.
-func openRollout(ctx context.Context, path string) (f *fsread.File, g gap, err error) {
-	f, err = fsread.Open(ctx, path)
+func openRollout(ctx context.Context, path string) (f *storage.File, g gap, err error) {
+	f, err = storage.Open(ctx, path)
 	if err != nil || !strings.HasSuffix(path, compressedExt) {
 		return f, g, err
 	}
@@ -67,17 +67,17 @@ func openRollout(ctx context.Context, path string) (f *fsread.File, g gap, err e
 }
 
 // openHead is openRollout for a caller that reads no more than the first n bytes. Only these are decompressed.
-func openHead(ctx context.Context, path string, n int64) (*fsread.File, error) {
-	f, err := fsread.Open(ctx, path)
+func openHead(ctx context.Context, path string, n int64) (*storage.File, error) {
+	f, err := storage.Open(ctx, path)
 	if err != nil || !strings.HasSuffix(path, compressedExt) {
 		return f, err
 	}
-	return decompressWith(f, func(r io.Reader) ([]byte, error) { return fsread.ReadAll(io.LimitReader(r, n), n) })
+	return decompressWith(f, func(r io.Reader) ([]byte, error) { return storage.ReadAll(io.LimitReader(r, n), n) })
 }
 
 // decompressWith returns what read takes from a compressed rollout as a file in memory, and closes the compressed one. Of all readers of
 // a call, only one at a time may have such a file open.
-func decompressWith(f *fsread.File, read func(io.Reader) ([]byte, error)) (*fsread.File, error) {
+func decompressWith(f *storage.File, read func(io.Reader) ([]byte, error)) (*storage.File, error) {
 	defer f.Close()
 	release, err := f.AcquireLarge()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"agentctl/discover"
-	"agentctl/discover/native/diskusage"
+	"agentctl/discover/storage"
 )
 
 // ReadDisk counts all rollouts of a thread, and whatever the folders of the home have under its ID, such as shell snapshots. The
@@ -32,7 +32,7 @@ type diskReader struct {
 
 func (x *diskReader) read() {
 	isRollouts := func(name string) bool { return name == sessionsDir || name == archiveDir }
-	x.Tree.Home(x.Home.Dir, isRollouts, func(_, name string) (int, bool) {
+	x.DiskTree.Home(x.Home.Dir, isRollouts, func(_, name string) (int, bool) {
 		if len(name) < uuidLen {
 			return 0, false
 		}
@@ -41,7 +41,7 @@ func (x *diskReader) read() {
 	}, x.Add)
 	for _, name := range []string{sessionsDir, archiveDir} {
 		dir := filepath.Join(x.Home.Dir, name)
-		x.Add(diskusage.Nobody, name, dir, x.readRollouts(dir, 0))
+		x.Add(storage.Nobody, name, dir, x.readRollouts(dir, 0))
 	}
 }
 
@@ -49,8 +49,8 @@ func (x *diskReader) read() {
 const dateDepth = 3
 
 // readRollouts counts a directory of rollouts, and returns what belongs to no thread.
-func (x *diskReader) readRollouts(dir string, depth int) (rest diskusage.Use) {
-	own := x.Visit(dir, func(e fs.DirEntry, path string, use func() diskusage.Use) {
+func (x *diskReader) readRollouts(dir string, depth int) (rest storage.DiskUse) {
+	own := x.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
 		name, isRollout := parseRolloutName(e.Name())
 		i, known := x.byID[name.id]
 		switch {

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // headLimit is the number of bytes that are searched for the first prompt. It follows some 40 KB of the agent's instructions; a prompt
@@ -34,9 +33,9 @@ var errNoMeta = errors.New("no session_meta record: this is no rollout of Codex,
 
 // readHead reads the rollout of a thread from its beginning until enough is true. A file without a complete line may be a rollout that is
 // just being written, or that a crash cut off: its Meta is not found, which is no error. Error: [errNoMeta].
-func readHead(f *fsread.File, id string, enough func(*rolloutHead) bool) (h rolloutHead, err error) {
+func readHead(f *storage.File, id string, enough func(*rolloutHead) bool) (h rolloutHead, err error) {
 	h.FileID = id
-	_, err = f.Forward(0, headLimit, func(l fsread.Line) bool {
+	_, err = f.Forward(0, headLimit, func(l storage.Line) bool {
 		h.addLine(l)
 		return !enough(&h)
 	})
@@ -47,7 +46,7 @@ func readHead(f *fsread.File, id string, enough func(*rolloutHead) bool) (h roll
 }
 
 // mayBecomeRollout reports whether a file without a complete line may be the beginning of a rollout.
-func mayBecomeRollout(f *fsread.File) bool {
+func mayBecomeRollout(f *storage.File) bool {
 	const start = `{"timestamp":"`
 	buf := make([]byte, min(f.Size(), int64(len(start))))
 	n, _ := f.ReadAt(buf, 0)
@@ -55,7 +54,7 @@ func mayBecomeRollout(f *fsread.File) bool {
 }
 
 // addLine adds the next line.
-func (h *rolloutHead) addLine(l fsread.Line) {
+func (h *rolloutHead) addLine(l storage.Line) {
 	h.lines++
 	r, ok := decodeRecord(l.Bytes, h.ThreadID())
 	switch {
@@ -153,7 +152,7 @@ type threadSource struct {
 	Subagent, Parent string
 }
 
-func parseSource(v jsonl.Value) threadSource {
+func parseSource(v storage.Value) threadSource {
 	if word := v.Text(0); word != "" {
 		return threadSource{Word: word}
 	}
@@ -204,7 +203,7 @@ type historyBase struct {
 }
 
 // parseHistoryBase reads the member "history_base" of a first record.
-func parseHistoryBase(o jsonl.Object) historyBase {
+func parseHistoryBase(o storage.Object) historyBase {
 	return historyBase{
 		ID: parseThreadID(o.Get("thread_id")), EndByte: o.Get("end_byte_offset").Int(), EndOrdinal: o.Get("end_ordinal_exclusive").Int(),
 	}

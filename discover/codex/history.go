@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // errOtherThread is the error of a rollout whose first record contradicts its file name. A rollout that begins with an edited prompt
@@ -29,10 +29,10 @@ func (t *storedThread) completeHead(ctx context.Context, h *rolloutHead, e disco
 		first, err = firstHead(ctx, path, e.ID)
 	}
 	switch {
-	case fsread.IsNotExist(err), errors.Is(err, errNoRollout): // deleted: this rollout has all that is left
+	case storage.IsNotExist(err), errors.Is(err, errNoRollout): // deleted: this rollout has all that is left
 	case err != nil:
 		h.Meta.Created, _ = threadCreated(e.ID)
-		t.addWarning(warn(path, fmt.Errorf("the session's first prompt is left out: %w", fsread.WithoutPath(path, err))))
+		t.addWarning(warn(path, fmt.Errorf("the session's first prompt is left out: %w", storage.WithoutPath(path, err))))
 	case first.Meta.Found:
 		h.Meta.Created = first.Meta.Created
 		h.Prompt, h.Review = first.Prompt, first.Review
@@ -51,7 +51,7 @@ func firstHead(ctx context.Context, path, id string) (rolloutHead, error) {
 }
 
 // segmentHead reads the beginning of one of a thread's rollouts. Error: [errOtherThread], or [errNoMeta] if it is none.
-func segmentHead(f *fsread.File, id string) (rolloutHead, error) {
+func segmentHead(f *storage.File, id string) (rolloutHead, error) {
 	h, err := readHead(f, id, (*rolloutHead).Complete)
 	if err == nil && h.Meta.Found && h.ThreadID() != id {
 		err = errOtherThread
@@ -60,7 +60,7 @@ func segmentHead(f *fsread.File, id string) (rolloutHead, error) {
 }
 
 // openSegment opens one of a thread's rollouts and reads its beginning. Error: as [segmentHead].
-func openSegment(ctx context.Context, path, id string) (*fsread.File, rolloutHead, error) {
+func openSegment(ctx context.Context, path, id string) (*storage.File, rolloutHead, error) {
 	f, _, err := openRollout(ctx, path)
 	if err != nil {
 		return nil, rolloutHead{}, err
@@ -174,7 +174,7 @@ func inheritSettings(ctx context.Context, t *rolloutTail, home string, h history
 // inheritFrom completes the tail from one rollout, up to the place where it was left. It returns what that rollout continues.
 func inheritFrom(ctx context.Context, t *rolloutTail, path string, h historyBase) (historyBase, error) {
 	f, g, err := openRollout(ctx, path)
-	if fsread.IsNotExist(err) {
+	if storage.IsNotExist(err) {
 		return historyBase{}, nil
 	}
 	if err != nil {

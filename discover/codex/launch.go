@@ -9,8 +9,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 )
 
@@ -72,7 +71,7 @@ func resumeArgs(r launch.Request, p installation) ([]string, error) {
 
 // firstExecForkVersion is the first version that may have `exec fork`: 0.169 has it; 0.104 and, by its help, 0.146 do not. A version
 // between them that lacks it says so itself.
-func firstExecForkVersion() native.Version { return native.Version{0, 147} }
+func firstExecForkVersion() storage.Version { return storage.Version{0, 147} }
 
 // homeEnv sets the session's home if it is not the one that Codex would use.
 func homeEnv(s discover.Session, host launch.Environment) []string {
@@ -106,7 +105,7 @@ func settingsArgs(r launch.Request, p installation) ([]string, error) {
 }
 
 // firstDaemonVersion is the first version that was seen to run the threads of its TUIs in a daemon. 0.155 does not.
-func firstDaemonVersion() native.Version { return native.Version{0, 160} }
+func firstDaemonVersion() storage.Version { return storage.Version{0, 160} }
 
 // permissionArgs are the options for what Codex may do without approval: as requested, or as in the session's last turn.
 func permissionArgs(asked launch.Permissions, had *discover.Session) ([]string, error) {
@@ -195,7 +194,7 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 	var lastError string // an error event, which a failed turn repeats
 	completed := false   // the turn succeeded, whatever errors came before
 	for line := range bytes.Lines(o.Stdout) {
-		event := jsonl.Object(bytes.TrimSpace(line))
+		event := storage.Object(bytes.TrimSpace(line))
 		if !event.Complete() {
 			continue
 		}
@@ -229,7 +228,7 @@ const errorLimit = 1000
 
 // apiErrorMessage is the message of an API's error response, which Codex passes on unchanged (HTTP 400).
 func apiErrorMessage(text string) string {
-	answer := jsonl.Object(strings.TrimSpace(text))
+	answer := storage.Object(strings.TrimSpace(text))
 	if !answer.Complete() {
 		return text
 	}

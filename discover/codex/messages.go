@@ -10,8 +10,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // Messages yields the messages of a thread, newest first: from the end of its rollout back, and on into the rollout that it
@@ -57,7 +56,7 @@ type messageReader struct {
 	modelKnown bool
 
 	segment     // that is read now
-	file        *fsread.File
+	file        *storage.File
 	at          int64             // the offset of the record that is read now
 	thread      string            // that the file is named after
 	idPrefix    string            // of message IDs that are places in the file
@@ -74,7 +73,7 @@ func newMessageReader(ctx context.Context, r discover.Record, yield func(discove
 // readSegment yields the messages of one segment and returns the one that it continues.
 func (m *messageReader) readSegment(s segment, newest bool) segment {
 	f, g, err := openRollout(m.ctx, s.path)
-	if fsread.IsNotExist(err) && newest {
+	if storage.IsNotExist(err) && newest {
 		return segment{} // moved or compressed meanwhile: the next snapshot finds it
 	}
 	if err != nil {
@@ -86,7 +85,7 @@ func (m *messageReader) readSegment(s segment, newest bool) segment {
 }
 
 // readFile yields the messages of an open segment and returns the one that it continues.
-func (m *messageReader) readFile(f *fsread.File, g gap, s segment, newest bool) segment {
+func (m *messageReader) readFile(f *storage.File, g gap, s segment, newest bool) segment {
 	if s.endByte > 0 {
 		f = f.Head(g.kept(s.endByte))
 	}
@@ -109,13 +108,13 @@ func (m *messageReader) readFile(f *fsread.File, g gap, s segment, newest bool) 
 }
 
 // addLine takes the next older line and reports whether more are wanted.
-func (m *messageReader) addLine(l fsread.Line) bool {
+func (m *messageReader) addLine(l storage.Line) bool {
 	if err := m.ctx.Err(); err != nil {
 		m.fail(err)
 		return false
 	}
 	if l.Cut {
-		m.warn(m.path, fmt.Errorf("a record of more than %d MB before byte %d is left out", fsread.MaxLine>>20, l.Offset+int64(len(l.Bytes))))
+		m.warn(m.path, fmt.Errorf("a record of more than %d MB before byte %d is left out", storage.MaxLine>>20, l.Offset+int64(len(l.Bytes))))
 		return !m.stopped
 	}
 	if l.Offset < m.gap.start && m.gap.size > 0 && !m.gapReported {
@@ -131,15 +130,15 @@ func (m *messageReader) addLine(l fsread.Line) bool {
 		}
 		m.at = l.Offset
 		m.addRecord(&r)
-	case jsonl.Damaged(l.Bytes):
+	case storage.Damaged(l.Bytes):
 		m.warn(m.path, fmt.Errorf("a damaged record at byte %d is left out", l.Offset))
 	}
 	return !m.stopped
 }
 
 // isBeyondSegment reports whether a record was written after the place from which a newer rollout continues.
-func (m *messageReader) isBeyondSegment(l fsread.Line) bool {
-	return m.endOrdinal > 0 && jsonl.Object(l.Bytes).Get("ordinal").Int() >= m.endOrdinal
+func (m *messageReader) isBeyondSegment(l storage.Line) bool {
+	return m.endOrdinal > 0 && storage.Object(l.Bytes).Get("ordinal").Int() >= m.endOrdinal
 }
 
 func (m *messageReader) warn(path string, err error) { m.fail(warn(path, err)) }
@@ -287,7 +286,7 @@ func (m *messageReader) addTypedCommands(r *rolloutRecord) {
 }
 
 // parseTypedCommand splits the text of such an item into the command and its output.
-func parseTypedCommand(v jsonl.Value) (command, output string, ok bool) {
+func parseTypedCommand(v storage.Value) (command, output string, ok bool) {
 	const begin, between, before, end = "<user_shell_command>\n<command>\n", "\n</command>\n<result>\n", "\nOutput:\n", "\n</result>\n</user_shell_command>"
 	if len(v) < len(begin) || !strings.HasPrefix(string(v[1:min(len(v), 64)]), "<user_shell_command>") {
 		return "", "", false
@@ -311,7 +310,7 @@ func (m *messageReader) modelOfTurn() string {
 		return m.model
 	}
 	m.modelKnown, m.model = true, m.newestModel
-	_, _ = m.file.Head(m.at).Backward(modelSearchLimit, func(l fsread.Line) bool {
+	_, _ = m.file.Head(m.at).Backward(modelSearchLimit, func(l storage.Line) bool {
 		r, ok := decodeRecord(l.Bytes, "")
 		if !ok || r.Kind != kindTurnContext || !r.Complete(l.Bytes) {
 			return true
@@ -334,12 +333,12 @@ type answerTokens struct {
 }
 
 // setRecord sets the tokens from a token_usage_record.
-func (s *answerTokens) setRecord(usage jsonl.Object) {
+func (s *answerTokens) setRecord(usage storage.Object) {
 	s.tokens, s.threadTotal, s.directlyAfter = parseAnswerTokens(usage), discover.Tokens{}, true
 }
 
 // setCount sets the tokens from a token_count, which can repeat an older one. afterwards: the next newer record belongs to an answer.
-func (s *answerTokens) setCount(info jsonl.Object, afterwards bool) {
+func (s *answerTokens) setCount(info storage.Object, afterwards bool) {
 	if !isObject(info) {
 		return
 	}

@@ -15,8 +15,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // messagesOf returns the messages of a record, newest first, and every warning.
@@ -73,7 +72,7 @@ func readMessages(t testing.TB, data []byte, id string) (list []string, warnings
 		list = append(list, string(text))
 		return true
 	})
-	m.readFile(fsread.NewMemoryFile(s.path, data, time.Time{}), gap{}, s, true)
+	m.readFile(storage.NewMemoryFile(s.path, data, time.Time{}), gap{}, s, true)
 	return list, warnings
 }
 
@@ -432,7 +431,7 @@ func testPendingResultsAreBounded(t *testing.T) {
 		t.Errorf("%d results with %d bytes are held", len(r.pending), r.bytes)
 	}
 	for i := range 3 * maxPendingResults {
-		r.addState(strconv.Itoa(1000+i), jsonl.Object(`{"status":"completed"}`))
+		r.addState(strconv.Itoa(1000+i), storage.Object(`{"status":"completed"}`))
 	}
 	if len(r.pending) > maxPendingResults || r.bytes != 0 {
 		t.Errorf("%d results with %d bytes are held", len(r.pending), r.bytes)

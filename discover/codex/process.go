@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -32,7 +32,7 @@ func candidates(table *proc.Table, homes []discover.Home) iter.Seq[proc.Process]
 func lockFiles(homes []discover.Home) (files []string) {
 	for _, h := range homes {
 		dir := filepath.Join(h.Dir, locksDir)
-		names, _ := fsread.ReadDir(context.Background(), dir) // it may well not exist
+		names, _ := storage.ReadDir(context.Background(), dir) // it may well not exist
 		for _, n := range names {
 			if _, ok := parseLockName(n.Name()); ok {
 				files = append(files, filepath.Join(dir, n.Name()))

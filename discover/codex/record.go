@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // neverStartedError is the error of an empty rollout: its process ended before it wrote a record (SEEN 0.169: a panic because the
@@ -30,7 +29,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, options disco
 				return
 			}
 		}
-		threads := fsread.ReadParallel(ctx, entries, func(ctx context.Context, e discover.Entry, t *storedThread) (bool, error) {
+		threads := storage.ReadParallel(ctx, entries, func(ctx context.Context, e discover.Entry, t *storedThread) (bool, error) {
 			ok, err := t.read(ctx, e, options)
 			t.Title = titles[e.Home][t.ID]
 			t.TruncateTexts()
@@ -73,7 +72,7 @@ func (t *storedThread) read(ctx context.Context, e discover.Entry, options disco
 func (t *storedThread) readEntry(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
 	t.reset(e)
 	f, g, err := openRollout(ctx, e.Path)
-	if fsread.IsNotExist(err) {
+	if storage.IsNotExist(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -93,7 +92,7 @@ func (t *storedThread) reset(e discover.Entry) {
 }
 
 // readFile reads an open rollout. It searches at most its last end bytes for the newest turn.
-func (t *storedThread) readFile(f *fsread.File, end int64, e discover.Entry, options discover.ReadOptions) error {
+func (t *storedThread) readFile(f *storage.File, end int64, e discover.Entry, options discover.ReadOptions) error {
 	t.Archived, t.Updated, t.fileTime = isArchived(e.Path), f.ModTime(), f.ModTime()
 	if f.Size() == 0 {
 		t.Created, _ = threadCreated(e.ID)
@@ -204,8 +203,8 @@ const titleLimit = 1000
 // readTitles returns the names of a home's threads by thread ID.
 func readTitles(ctx context.Context, home string) (map[string]string, error) {
 	path := filepath.Join(home, titlesFile)
-	f, err := fsread.Open(ctx, path)
-	if fsread.IsNotExist(err) {
+	f, err := storage.Open(ctx, path)
+	if storage.IsNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -213,7 +212,7 @@ func readTitles(ctx context.Context, home string) (map[string]string, error) {
 	}
 	defer f.Close()
 	titles := map[string]string{}
-	_, err = f.Backward(titlesLimit, func(l fsread.Line) bool {
+	_, err = f.Backward(titlesLimit, func(l storage.Line) bool {
 		if id, name, ok := parseTitle(l.Bytes); ok {
 			if _, newer := titles[id]; !newer {
 				titles[id] = name
@@ -228,7 +227,7 @@ func readTitles(ctx context.Context, home string) (map[string]string, error) {
 }
 
 func parseTitle(line []byte) (id, name string, ok bool) {
-	o := jsonl.Object(line)
+	o := storage.Object(line)
 	id, name = o.Get("id").Text(titleLimit), o.Get("thread_name").Text(titleLimit)
 	return id, name, isThreadID(id) && o.Complete()
 }

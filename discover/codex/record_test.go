@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // parse reads bytes as the rollout of a thread and returns the record as JSON.
@@ -22,7 +22,7 @@ func parse(t testing.TB, data []byte, id string) (string, error) {
 	e := discover.Entry{Agent: "codex", ID: id, Path: "/x/sessions/2026/11/20/rollout.jsonl", Home: "/x"}
 	var r storedThread
 	r.reset(e)
-	if err := r.readFile(fsread.NewMemoryFile(e.Path, data, time.Time{}), tailLimit, e, discover.ReadOptions{Full: true}); err != nil {
+	if err := r.readFile(storage.NewMemoryFile(e.Path, data, time.Time{}), tailLimit, e, discover.ReadOptions{Full: true}); err != nil {
 		return "", err
 	}
 	text, err := json.Marshal(r)
@@ -103,7 +103,7 @@ func TestRecordFields(t *testing.T) {
 	}
 }
 
-func memory(data []byte) *fsread.File { return fsread.NewMemoryFile("/x", data, time.Time{}) }
+func memory(data []byte) *storage.File { return storage.NewMemoryFile("/x", data, time.Time{}) }
 
 var update = flag.Bool("update", false, "write the golden records instead of comparing them")
 

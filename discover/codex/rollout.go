@@ -8,18 +8,17 @@ import (
 	"strings"
 	"time"
 
-	"agentctl/discover/native"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // rolloutRecord is one line of a rollout: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}. There are two dialects: legacy files have events
 // such as user_message, paginated files have item_completed with an item. The kinds are the same for both.
 type rolloutRecord struct {
 	Kind      recordKind
-	timestamp jsonl.Value
-	payload   jsonl.Object
+	timestamp storage.Value
+	payload   storage.Object
 	// body is what the record is about: the payload or its item.
-	body jsonl.Object
+	body storage.Object
 	// item: body is an item, which may have its own ID.
 	item bool
 }
@@ -28,14 +27,14 @@ type rolloutRecord struct {
 // believes what the line claims to be: [rolloutRecord.Complete] reports whether it is.
 func decodeRecord(line []byte, thread string) (r rolloutRecord, ok bool) {
 	var envelope []byte
-	for key, value := range jsonl.Object(line).Members() {
+	for key, value := range storage.Object(line).Members() {
 		switch string(key) {
 		case "timestamp":
 			r.timestamp = value
 		case "type":
 			envelope = shortString(value)
 		case "payload":
-			r.payload = jsonl.Object(value)
+			r.payload = storage.Object(value)
 		}
 		if r.payload != nil && envelope != nil {
 			break
@@ -66,7 +65,7 @@ func decodeRecord(line []byte, thread string) (r rolloutRecord, ok bool) {
 func (r *rolloutRecord) typeName() []byte { return shortString(r.Get("type")) }
 
 // shortString is the content of a short string without escapes.
-func shortString(v jsonl.Value) []byte {
+func shortString(v storage.Value) []byte {
 	const longest = 64
 	v = v[:min(len(v), longest)]
 	if len(v) == 0 || v[0] != '"' {
@@ -81,15 +80,15 @@ func shortString(v jsonl.Value) []byte {
 
 // Complete reports whether the line is one complete record – not cut off, torn or run into another – and limits the payload to it.
 func (r *rolloutRecord) Complete(line []byte) bool {
-	n := r.payload.Len(func([]byte, jsonl.Value) int { return 0 })
+	n := r.payload.Len(func([]byte, storage.Value) int { return 0 })
 	rest := r.payload[n:]
 	r.payload = r.payload[:n]
 	last := string(bytes.TrimSpace(rest)) == "}" // the usual case: the payload is the last member
-	return n > 0 && (last || jsonl.Object(line).Complete())
+	return n > 0 && (last || storage.Object(line).Complete())
 }
 
 // Get returns a member of the payload, nil if there is none.
-func (r *rolloutRecord) Get(name string) jsonl.Value { return r.payload.Get(name) }
+func (r *rolloutRecord) Get(name string) storage.Value { return r.payload.Get(name) }
 
 // Time is when the record was written, in UTC. It is zero if the record does not say.
 func (r *rolloutRecord) Time() time.Time { return r.timestamp.Time() }
@@ -106,7 +105,7 @@ func (r *rolloutRecord) Text() string {
 }
 
 // joinedText is the text of all parts of a message. Images have none.
-func joinedText(content jsonl.Value) string {
+func joinedText(content storage.Value) string {
 	var b strings.Builder
 	for part := range content.Elements() {
 		b.WriteString(part.Object().Get("text").Text(0))
@@ -271,7 +270,7 @@ func (r *rolloutRecord) legacyEventKind(name []byte) recordKind {
 }
 
 // isThreadID reports whether s is a UUID in lower case.
-func isThreadID(s string) bool { return len(s) == native.UUIDLen && native.IsUUIDPrefix(s, false) }
+func isThreadID(s string) bool { return len(s) == storage.UUIDLen && storage.IsUUIDPrefix(s, false) }
 
 // threadCreated is the time at which the thread with this ID, or with an ID that begins like this, was created. Codex's IDs are UUIDs of
 // version 7, which begin with 48 bits of milliseconds since 1970. It is not ok for an ID of another version, or for fewer digits.
@@ -288,7 +287,7 @@ func threadCreated(id string) (time.Time, bool) {
 }
 
 // parseThreadID is the ID of a thread in a value, "" if the value is none.
-func parseThreadID(v jsonl.Value) string {
+func parseThreadID(v storage.Value) string {
 	if id := v.Text(0); isThreadID(id) {
 		return id
 	}
@@ -296,7 +295,7 @@ func parseThreadID(v jsonl.Value) string {
 }
 
 const (
-	uuidLen       = native.UUIDLen
+	uuidLen       = storage.UUIDLen
 	stampLen      = len("2026-11-20T19-09-05")
 	plainExt      = ".jsonl"
 	compressedExt = ".jsonl.zst"

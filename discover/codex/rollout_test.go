@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // The members of a record may come in any order, though Codex writes them in one.
@@ -71,7 +71,7 @@ func testPromptAfterContextFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, got := range map[string]string{
-		"message": boundedPrompt(jsonl.Value(text).Text(0)), "item": boundedPrompt(joinedText([]byte(`[{"type":"text","text":` + string(text) + `}]`))),
+		"message": boundedPrompt(storage.Value(text).Text(0)), "item": boundedPrompt(joinedText([]byte(`[{"type":"text","text":` + string(text) + `}]`))),
 	} {
 		if got != "make it so" {
 			t.Errorf("%s: %.80q", name, got)

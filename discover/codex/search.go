@@ -5,13 +5,13 @@ import (
 	"context"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // FilterContent implements [discover.ContentFilter]. It reads whole rollouts. A word that two parts of one message have only
 // together is not found.
 func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
-	return fsread.FilterParallel(ctx, entries, func(ctx context.Context, e discover.Entry) bool { return mayMatch(ctx, e.Path, match) })
+	return storage.FilterParallel(ctx, entries, func(ctx context.Context, e discover.Entry) bool { return mayMatch(ctx, e.Path, match) })
 }
 
 // mayMatch reports whether a rollout may match, cannot be read, or continues another one.

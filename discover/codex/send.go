@@ -7,13 +7,13 @@ import (
 	"slices"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 	"agentctl/proc"
 )
 
 // firstQueueVersion is the first version that was seen to take messages of other clients and to store their IDs. 0.147 does not.
-func firstQueueVersion() native.Version { return native.Version{0, 149} }
+func firstQueueVersion() storage.Version { return storage.Version{0, 149} }
 
 // recipient is a process that runs a thread and takes messages for it.
 type recipient struct {
@@ -30,7 +30,7 @@ func findRecipient(s discover.Session) (recipient, error) {
 		if err != nil {
 			return recipient{}, fmt.Errorf("reading the command line of %s: %w", p.ID, err)
 		}
-		version := native.ParseVersion(binaryVersion(p.Exe))
+		version := storage.ParseVersion(binaryVersion(p.Exe))
 		switch in := parseArgs(args); {
 		case in.role == helper:
 			continue

@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // Entries lists the rollouts of the homes by name and time. An ID contains the time at which its thread began, so a full ID is looked
@@ -49,12 +48,12 @@ type homeScan struct {
 
 // exists reports whether the home exists and can be read. If named, a home that does not exist is an error.
 func (s *homeScan) exists(named bool) bool {
-	d, err := fsread.OpenDir(s.ctx, s.home)
+	d, err := storage.OpenDir(s.ctx, s.home)
 	switch {
 	case err == nil:
 		_ = d.Close()
 		return true
-	case named || !fsread.IsNotExist(err):
+	case named || !storage.IsNotExist(err):
 		s.errs = append(s.errs, warn(s.home, err))
 	}
 	return false
@@ -72,7 +71,7 @@ func (s *homeScan) list(filter discover.EntryFilter) {
 		}
 	case filter.ID == "":
 		s.walk(dayRange{}, func(rolloutName) bool { return true })
-	case !native.IsUUIDPrefix(filter.ID, false): // an ID of another agent
+	case !storage.IsUUIDPrefix(filter.ID, false): // an ID of another agent
 	default:
 		match := func(name rolloutName) bool { return strings.HasPrefix(name.id, filter.ID) }
 		if near, ok := daysOfID(filter.ID); ok {
@@ -140,7 +139,7 @@ func (s *homeScan) findPath(ref discover.Ref) bool {
 	if !ok || name.id != ref.ID {
 		return false
 	}
-	d, err := fsread.OpenDir(s.ctx, filepath.Dir(ref.Path))
+	d, err := storage.OpenDir(s.ctx, filepath.Dir(ref.Path))
 	if err != nil {
 		return false
 	}
@@ -163,7 +162,7 @@ func (s *homeScan) walkDir(path, date string, depth int, in dayRange, match func
 	if s.ctx.Err() != nil {
 		return
 	}
-	d, err := fsread.OpenDir(s.ctx, path)
+	d, err := storage.OpenDir(s.ctx, path)
 	if err != nil {
 		s.addError(path, err)
 		return
@@ -193,7 +192,7 @@ func isNumber(name string) bool {
 }
 
 // addFile adds a rollout, unless a preferred one of the same thread is known.
-func (s *homeScan) addFile(path, id string, info fsread.FileInfo, err error) {
+func (s *homeScan) addFile(path, id string, info storage.FileInfo, err error) {
 	if err != nil {
 		s.addError(path, err)
 		return
@@ -241,7 +240,7 @@ func segmentOf(e discover.Entry) string {
 }
 
 func (s *homeScan) addError(path string, err error) {
-	if !fsread.IsNotExist(err) {
-		s.errs = append(s.errs, warn(path, fmt.Errorf("left out: %w", fsread.WithoutPath(path, err))))
+	if !storage.IsNotExist(err) {
+		s.errs = append(s.errs, warn(path, fmt.Errorf("left out: %w", storage.WithoutPath(path, err))))
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // withSubagentTokens adds the tokens of sub-agents, and of theirs, to those of the threads. It searches for sub-agents that are not
@@ -95,7 +95,7 @@ func (f *subagentTree) search(ctx context.Context) {
 	}
 	var others []*storedThread // sub-agents of threads that are not in the tree so far
 	for {
-		for t, err := range fsread.ReadParallel(ctx, f.candidates(ctx), readOrigin) {
+		for t, err := range storage.ReadParallel(ctx, f.candidates(ctx), readOrigin) {
 			if err != nil {
 				f.add(ctx, t, err)
 			} else if t.startedBy != "" {
@@ -113,7 +113,7 @@ func (f *subagentTree) search(ctx context.Context) {
 		if len(found) == 0 {
 			return
 		}
-		for t, err := range fsread.ReadParallel(ctx, found, readTokens) {
+		for t, err := range storage.ReadParallel(ctx, found, readTokens) {
 			if f.add(ctx, t, err); t.warnings != nil {
 				f.errs = append(f.errs, t.warnings)
 			}
@@ -156,7 +156,7 @@ func (f *subagentTree) candidates(ctx context.Context) []discover.Entry {
 func readOrigin(ctx context.Context, e discover.Entry, t *storedThread) (ok bool, err error) {
 	t.reset(e)
 	f, err := openHead(ctx, e.Path, firstRecordLimit)
-	if fsread.IsNotExist(err) {
+	if storage.IsNotExist(err) {
 		return false, nil
 	}
 	if err != nil {

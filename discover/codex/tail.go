@@ -5,8 +5,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // tailLimit is the number of bytes that are searched for the newest turn.
@@ -29,7 +28,7 @@ type tailOptions struct{ Tokens, Quotas bool }
 
 // readTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known, but no more than the last
 // end bytes.
-func readTail(f *fsread.File, end int64, id string, options tailOptions) (t rolloutTail, err error) {
+func readTail(f *storage.File, end int64, id string, options tailOptions) (t rolloutTail, err error) {
 	t.thread, t.tailOptions = id, options
 	if options.Quotas {
 		t.Usage.quotas = new(quotaFinder)
@@ -46,14 +45,14 @@ func readTail(f *fsread.File, end int64, id string, options tailOptions) (t roll
 }
 
 // addLine adds the next older line and reports whether more are needed.
-func (t *rolloutTail) addLine(l fsread.Line) bool {
+func (t *rolloutTail) addLine(l storage.Line) bool {
 	r, ok := decodeRecord(l.Bytes, t.thread)
 	switch {
 	case ok && !t.needs(r.Kind): // whether its payload is complete does not matter, and checking it would mean reading megabytes
 		t.newest.trackCalls(&r)
 	case ok && r.Complete(l.Bytes):
 		t.addRecord(&r)
-	case !l.Cut && jsonl.Damaged(l.Bytes):
+	case !l.Cut && storage.Damaged(l.Bytes):
 		t.newest.addDamaged()
 	}
 	if at := r.Time(); at.After(t.Updated) {
@@ -111,7 +110,7 @@ type workspaceAccess struct {
 }
 
 // parseSettings parses the settings of a turn_context or thread_settings.
-func parseSettings(o jsonl.Object) turnSettings {
+func parseSettings(o storage.Object) turnSettings {
 	s := turnSettings{
 		Model: o.Get("model").Text(0), Dir: o.Get("cwd").Text(0),
 		Approval: o.Get("approval_policy").Text(0), Reviewer: o.Get("approvals_reviewer").Text(0),
@@ -122,7 +121,7 @@ func parseSettings(o jsonl.Object) turnSettings {
 	return s
 }
 
-func parseSandbox(o jsonl.Object) (mode string, _ *workspaceAccess) {
+func parseSandbox(o storage.Object) (mode string, _ *workspaceAccess) {
 	var w workspaceAccess
 	for key, value := range o.Members() {
 		switch string(key) {

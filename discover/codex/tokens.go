@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // twoTotals are the two totals that Codex records of a thread. Each can miss something. The counts (token_count) lose an answer whose
@@ -80,7 +79,7 @@ func (u *usageAtEnd) add(r *rolloutRecord) {
 }
 
 // addCountInfo adds the info of a token_count. It is null before the first answer.
-func (u *usageAtEnd) addCountInfo(o jsonl.Object) {
+func (u *usageAtEnd) addCountInfo(o storage.Object) {
 	if !isObject(o) {
 		u.Final = u.hasCount && !u.contextFull
 		return
@@ -122,10 +121,10 @@ func (u *usageAtEnd) addCount(t discover.Tokens) {
 }
 
 // isObject reports whether a member is there and not null.
-func isObject(o jsonl.Object) bool { return len(o) > 0 && o[0] == '{' }
+func isObject(o storage.Object) bool { return len(o) > 0 && o[0] == '{' }
 
 // parseTokens parses a usage. Input includes what was read from the cache, as Codex counts it.
-func parseTokens(o jsonl.Object) discover.Tokens {
+func parseTokens(o storage.Object) discover.Tokens {
 	return discover.Tokens{
 		In: o.Get("input_tokens").Int(), Out: o.Get("output_tokens").Int(),
 		CacheRead: o.Get("cached_input_tokens").Int(), CacheWrite: o.Get("cache_write_input_tokens").Int(),
@@ -134,7 +133,7 @@ func parseTokens(o jsonl.Object) discover.Tokens {
 }
 
 // parseAnswerTokens parses the usage of one answer. It is nil if nothing was used: so the agent records an estimate of the context.
-func parseAnswerTokens(o jsonl.Object) *discover.Tokens {
+func parseAnswerTokens(o storage.Object) *discover.Tokens {
 	t := parseTokens(o)
 	if inAndOut(t) == 0 {
 		return nil
@@ -143,8 +142,8 @@ func parseAnswerTokens(o jsonl.Object) *discover.Tokens {
 }
 
 // readUsageAtEnd reads the usage of a thread at the end of a file.
-func readUsageAtEnd(f *fsread.File, id string) (u usageAtEnd, err error) {
-	_, err = f.Backward(0, func(l fsread.Line) bool {
+func readUsageAtEnd(f *storage.File, id string) (u usageAtEnd, err error) {
+	_, err = f.Backward(0, func(l storage.Line) bool {
 		r, ok := decodeRecord(l.Bytes, id)
 		if ok && (r.Kind == kindTokenUsage || r.Kind == kindTokenCount) && r.Complete(l.Bytes) {
 			u.add(&r)
@@ -159,7 +158,7 @@ func readUsageAtEnd(f *fsread.File, id string) (u usageAtEnd, err error) {
 var errContradictingCounts = errors.New("its token counts contradict each other, so that its tokens are unknown")
 
 // SinceStart is what was used since the rollout began. u is the usage at its end.
-func (u usageAtEnd) SinceStart(f *fsread.File, h *rolloutHead) (discover.Tokens, error) {
+func (u usageAtEnd) SinceStart(f *storage.File, h *rolloutHead) (discover.Tokens, error) {
 	used := u.twoTotals
 	if h.Meta.HasBase() && u.Any {
 		then, err := readInherited(f, h.ThreadID())
@@ -181,7 +180,7 @@ func (u usageAtEnd) SinceStart(f *fsread.File, h *rolloutHead) (discover.Tokens,
 // readInherited finds the totals that a rollout begins with which continues another one. If copies of the other's records are at its
 // beginning (0.104, and later in threads of that version), their last count has them. Otherwise the thread's first answer has them:
 // its own tokens are recorded beside the total.
-func readInherited(f *fsread.File, id string) (inheritedFinder, error) {
+func readInherited(f *storage.File, id string) (inheritedFinder, error) {
 	b := inheritedFinder{thread: id}
 	b.threadCreated, _ = threadCreated(id)
 	_, err := f.Forward(0, 0, b.addLine)
@@ -208,7 +207,7 @@ type inheritedFinder struct {
 }
 
 // addLine adds the next line and reports whether more are needed.
-func (b *inheritedFinder) addLine(l fsread.Line) bool {
+func (b *inheritedFinder) addLine(l storage.Line) bool {
 	r, ok := decodeRecord(l.Bytes, b.thread)
 	switch {
 	case !ok:
@@ -232,7 +231,7 @@ func (b *inheritedFinder) addLine(l fsread.Line) bool {
 }
 
 // addCount adds a token_count and reports whether the totals are final. Before the first answer it repeats the inherited count.
-func (b *inheritedFinder) addCount(info jsonl.Object) bool {
+func (b *inheritedFinder) addCount(info storage.Object) bool {
 	if !isObject(info) {
 		return false
 	}
@@ -249,7 +248,7 @@ func (b *inheritedFinder) addCount(info jsonl.Object) bool {
 // threadTokens is what a thread itself has used, given the usage u at the end of its newest rollout. It leaves out what the thread
 // inherited from the one that it was forked from, and includes turns that the user took back by editing an earlier prompt: such an
 // edit begins another rollout of the same thread (SEEN 0.169).
-func threadTokens(f *fsread.File, u usageAtEnd, h *rolloutHead, path, home string) (discover.Tokens, error) {
+func threadTokens(f *storage.File, u usageAtEnd, h *rolloutHead, path, home string) (discover.Tokens, error) {
 	sum, err := u.SinceStart(f, h)
 	if err != nil {
 		return sum, warn(path, err)
@@ -267,7 +266,7 @@ func threadTokens(f *fsread.File, u usageAtEnd, h *rolloutHead, path, home strin
 		}
 		more, err := rolloutTokens(f, other.Path, h.ThreadID())
 		if err != nil {
-			return sum, warn(other.Path, fmt.Errorf("the session's tokens are unknown: %w", fsread.WithoutPath(other.Path, err)))
+			return sum, warn(other.Path, fmt.Errorf("the session's tokens are unknown: %w", storage.WithoutPath(other.Path, err)))
 		}
 		sum = addTokens(sum, more)
 	}
@@ -275,7 +274,7 @@ func threadTokens(f *fsread.File, u usageAtEnd, h *rolloutHead, path, home strin
 }
 
 // rolloutTokens is what was used in another rollout of the thread whose newest one is open.
-func rolloutTokens(newest *fsread.File, path, id string) (discover.Tokens, error) {
+func rolloutTokens(newest *storage.File, path, id string) (discover.Tokens, error) {
 	f, h, err := openSegment(newest.Context(), path, id)
 	if err != nil {
 		return discover.Tokens{}, err

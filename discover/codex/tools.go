@@ -8,9 +8,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // parseToolCall parses a tool call. A web search runs on the model's server and leaves no result here.
@@ -22,16 +20,16 @@ func parseToolCall(r *rolloutRecord) (discover.ToolCall, bool) {
 		if text := r.Get("arguments").Text(0); json.Valid([]byte(text)) {
 			c.Input = []byte(text)
 		}
-		c.Brief = argumentBrief(jsonl.Object(c.Input))
+		c.Brief = argumentBrief(storage.Object(c.Input))
 	case "custom_tool_call":
 		c.Input = r.Get("input").Raw()
 		c.Brief = inputBrief(r.Get("input").Text(0))
 	case "local_shell_call":
 		c.Name, c.Input = "local_shell", r.Get("action").Raw()
-		c.Brief = argumentBrief(jsonl.Object(c.Input))
+		c.Brief = argumentBrief(storage.Object(c.Input))
 	case "web_search_call":
 		c.ID, c.Name, c.Input = r.Get("id").Text(0), "web_search", r.Get("action").Raw()
-		c.Brief = argumentBrief(jsonl.Object(c.Input))
+		c.Brief = argumentBrief(storage.Object(c.Input))
 		if r.Get("status").Text(0) == "completed" {
 			c.State = discover.ToolDone
 		}
@@ -46,7 +44,7 @@ func parseToolCall(r *rolloutRecord) (discover.ToolCall, bool) {
 }
 
 // argumentBrief is the argument that describes a call best, by the names of the agent's own tools.
-func argumentBrief(arguments jsonl.Object) string {
+func argumentBrief(arguments storage.Object) string {
 	for _, name := range [...]string{"cmd", "command", "query", "url", "path", "message", "explanation", "question"} {
 		v := arguments.Get(name)
 		if text := v.Text(0); text != "" {
@@ -62,7 +60,7 @@ func argumentBrief(arguments jsonl.Object) string {
 	return ""
 }
 
-func texts(v jsonl.Value) (words []string) {
+func texts(v storage.Value) (words []string) {
 	for word := range v.Elements() {
 		words = append(words, word.Text(0))
 	}
@@ -79,7 +77,7 @@ func commandLine(words []string) string {
 
 // inputBrief is the first line of an input that is not JSON or, of a patch, the files that it changes.
 func inputBrief(text string) string {
-	if p := native.ParsePatch(text); len(p.Files) > 0 && strings.HasPrefix(strings.TrimSpace(text), native.PatchHeader) {
+	if p := storage.ParsePatch(text); len(p.Files) > 0 && strings.HasPrefix(strings.TrimSpace(text), storage.PatchHeader) {
 		return strings.Join(p.Files, ", ")
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
@@ -130,7 +128,7 @@ func (r *toolResults) add(e *rolloutRecord) {
 }
 
 // addState adds the state of a call that has ended, by another record than its result.
-func (r *toolResults) addState(id string, o jsonl.Object) {
+func (r *toolResults) addState(id string, o storage.Object) {
 	if id == "" {
 		return
 	}
@@ -165,7 +163,7 @@ func (r *toolResults) apply(c *discover.ToolCall) {
 }
 
 // outputText is the text of a result, which is a string, an object or a list of parts.
-func outputText(v jsonl.Value) string {
+func outputText(v storage.Value) string {
 	switch {
 	case bytes.HasPrefix(v, []byte("[")):
 		return joinedText(v)
@@ -201,7 +199,7 @@ func parseToolResult(tool, text string) (discover.ToolState, string) {
 const abortedByUser = "aborted by user"
 
 func parseCommandResult(text string) (discover.ToolState, string) {
-	if o := jsonl.Object(text); strings.HasPrefix(text, "{") && o.Complete() { // {"output":"…","metadata":{"exit_code":0,…}}
+	if o := storage.Object(text); strings.HasPrefix(text, "{") && o.Complete() { // {"output":"…","metadata":{"exit_code":0,…}}
 		if code := string(o.Get("metadata").Object().Get("exit_code").Raw()); code == "0" {
 			return discover.ToolDone, o.Get("output").Text(0)
 		} else if code != "" {
@@ -248,7 +246,7 @@ const (
 
 // setBackgroundCommand sets the brief of a write_stdin call to its command.
 func (m *messageReader) setBackgroundCommand(c *discover.ToolCall) {
-	number := string(jsonl.Object(c.Input).Get("session_id").Raw())
+	number := string(storage.Object(c.Input).Get("session_id").Raw())
 	if c.Name != writeStdinTool || c.Brief != "" || number == "" {
 		return
 	}
@@ -265,9 +263,9 @@ func (m *messageReader) setBackgroundCommand(c *discover.ToolCall) {
 
 // backgroundCommand finds the newest command of this number. It reads backwards to a result that contains the number, and on to the
 // call of that result. If the call is a write_stdin itself, it continues to an older result.
-func backgroundCommand(f *fsread.File, number string) (command string) {
+func backgroundCommand(f *storage.File, number string) (command string) {
 	results := map[string]bool{}
-	_, err := f.Backward(commandSearchLimit, func(l fsread.Line) bool {
+	_, err := f.Backward(commandSearchLimit, func(l storage.Line) bool {
 		r, ok := decodeRecord(l.Bytes, "")
 		switch {
 		case !ok || l.Cut:

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
 // endOf reads the end of a rollout of these lines.
 func endOf(t *testing.T, lines ...string) rolloutTail {
 	t.Helper()
-	tail, err := readTail(fsread.NewMemoryFile("rollout", rollout(lines...), time.Time{}), tailLimit, someID, tailOptions{})
+	tail, err := readTail(storage.NewMemoryFile("rollout", rollout(lines...), time.Time{}), tailLimit, someID, tailOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

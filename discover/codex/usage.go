@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // threadUsage is a thread and what it used.
@@ -21,7 +20,7 @@ type threadUsage struct {
 // ReadUsage reads whole rollouts. Each thread has its own tokens, without those of sub-agents.
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
 	return func(yield func(*discover.SessionUsage, error) bool) {
-		for u, err := range fsread.ReadParallel(ctx, entries, readUsage) {
+		for u, err := range storage.ReadParallel(ctx, entries, readUsage) {
 			if err != nil && !yield(nil, err) || u.warnings != nil && !yield(nil, u.warnings) {
 				return
 			}
@@ -66,7 +65,7 @@ func threadAnswers(ctx context.Context, t *storedThread, e discover.Entry) (all 
 	for _, rollout := range rollouts {
 		answers, used, err := rolloutAnswers(ctx, rollout.Path, e.ID)
 		if err != nil {
-			return nil, warn(rollout.Path, fmt.Errorf("when the session's tokens were used is unknown: %w", fsread.WithoutPath(rollout.Path, err)))
+			return nil, warn(rollout.Path, fmt.Errorf("when the session's tokens were used is unknown: %w", storage.WithoutPath(rollout.Path, err)))
 		}
 		all, sum = append(all, answers...), addTokens(sum, used)
 	}
@@ -139,7 +138,7 @@ type answerReader struct {
 	count           discover.Tokens // the newest count
 }
 
-func (x *answerReader) addLine(l fsread.Line) bool {
+func (x *answerReader) addLine(l storage.Line) bool {
 	r, ok := decodeRecord(l.Bytes, x.thread)
 	switch {
 	case !ok || l.Offset < x.from:
@@ -155,7 +154,7 @@ func (x *answerReader) addLine(l fsread.Line) bool {
 
 // addCount adds a count, which may repeat the one before it. If only its total is set, the context was full, and the counts start
 // again.
-func (x *answerReader) addCount(r *rolloutRecord, info jsonl.Object) {
+func (x *answerReader) addCount(r *rolloutRecord, info storage.Object) {
 	if !isObject(info) {
 		return
 	}
@@ -186,7 +185,7 @@ func (l *quotaFinder) addFailure(r *rolloutRecord) {
 }
 
 // httpStatus is the HTTP status of a failure, as in {"response_too_many_failed_attempts":{"http_status_code":429}}.
-func httpStatus(info jsonl.Object) int64 {
+func httpStatus(info storage.Object) int64 {
 	for _, v := range info.Members() {
 		return v.Object().Get("http_status_code").Int()
 	}
@@ -214,7 +213,7 @@ func (l *quotaFinder) addCount(r *rolloutRecord) {
 
 // parseQuota parses {"used_percent":42.5,"window_minutes":300,"resets_at":1795298576}. Older versions record the seconds until the
 // reset instead.
-func parseQuota(o jsonl.Object, at time.Time) (q discover.Quota, ok bool) {
+func parseQuota(o storage.Object, at time.Time) (q discover.Quota, ok bool) {
 	used, err := strconv.ParseFloat(string(o.Get("used_percent").Raw()), 64)
 	if err != nil {
 		return q, false

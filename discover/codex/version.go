@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 )
 
@@ -18,7 +16,7 @@ const oldestSupported = "0.130"
 
 // belowFloor returns why a version is not supported; "" if it is, or is unknown.
 func belowFloor(version string) string {
-	if !native.ParseVersion(version).Before(native.ParseVersion(oldestSupported)) {
+	if !storage.ParseVersion(version).Before(storage.ParseVersion(oldestSupported)) {
 		return ""
 	}
 	return version + " is older than supported (" + oldestSupported + "): update"
@@ -33,11 +31,11 @@ func binaryVersion(exe string) string {
 		case "releases":
 			return versionNumber(filepath.Base(dir))
 		case "vendor":
-			raw, err := fsread.ReadFileNoFollow(filepath.Join(filepath.Dir(parent), "package.json"), 64<<10)
+			raw, err := storage.ReadFileNoFollow(filepath.Join(filepath.Dir(parent), "package.json"), 64<<10)
 			if err != nil {
 				return ""
 			}
-			return versionNumber(jsonl.Object(raw).Get("version").Text(0))
+			return versionNumber(storage.Object(raw).Get("version").Text(0))
 		}
 	}
 	return ""
@@ -63,8 +61,8 @@ type installation struct {
 }
 
 // olderThan reports whether the program is known to be older than v.
-func (i installation) olderThan(v native.Version) bool {
-	return native.ParseVersion(i.version).Before(v)
+func (i installation) olderThan(v storage.Version) bool {
+	return storage.ParseVersion(i.version).Before(v)
 }
 
 // findInstallation finds codex in PATH. npm installs a script there. It runs the binary of another package, as a child process in older
@@ -184,10 +182,10 @@ const itemKinds = " response_item/message response_item/agent_message response_i
 	" response_item/context_compaction response_item/configuration_update response_item/other "
 
 // kindName returns the type of a record; of an event or an item with its own type, as in event_msg/task_started.
-func kindName(record jsonl.Object) string {
-	kind := native.Kind(record.Get("type"))
+func kindName(record storage.Object) string {
+	kind := storage.Kind(record.Get("type"))
 	if kind == "event_msg" || kind == "response_item" {
-		kind += "/" + native.Kind(record.Get("payload").Object().Get("type"))
+		kind += "/" + storage.Kind(record.Get("payload").Object().Get("type"))
 	}
 	return kind
 }

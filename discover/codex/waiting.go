@@ -5,8 +5,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // questionTool is the tool by which the model asks the user a question. Its call stays open while the question is shown (SEEN 0.169),
@@ -24,8 +23,8 @@ func mayNeedApproval(r *rolloutRecord) bool {
 	switch r.Get("name").Text(80) {
 	case "exec_command", "shell_command", "shell":
 		call, _ := parseToolCall(r)
-		return jsonl.Object(call.Input).Get("sandbox_permissions").Text(80) == "require_escalated" ||
-			strings.Contains(call.Brief, native.PatchHeader)
+		return storage.Object(call.Input).Get("sandbox_permissions").Text(80) == "require_escalated" ||
+			strings.Contains(call.Brief, storage.PatchHeader)
 	case "apply_patch":
 		return true
 	}
@@ -54,15 +53,15 @@ func (t *rolloutTail) TurnAt(now time.Time) discover.Turn {
 // newWaitingOn describes the call that the user is asked about. The paths in a patch are relative to the session's directory.
 func newWaitingOn(r *rolloutRecord) *discover.WaitingOn {
 	call, _ := parseToolCall(r)
-	patch := native.ParsePatch(call.Brief)
+	patch := storage.ParsePatch(call.Brief)
 	if len(patch.Files) == 0 {
-		patch = native.ParsePatch(r.Get("input").Text(0))
+		patch = storage.ParsePatch(r.Get("input").Text(0))
 	}
 	path := ""
 	if len(patch.Files) == 1 {
 		path = patch.Files[0]
 	}
-	on := discover.NewWaitingOn(call.Name, call.Brief, path, native.Questions(jsonl.Object(call.Input)))
+	on := discover.NewWaitingOn(call.Name, call.Brief, path, storage.Questions(storage.Object(call.Input)))
 	if len(patch.Files) > 0 {
 		on.Diff = discover.NewDiff(patch.Added, patch.Removed, !patch.DeletesFiles)
 	}

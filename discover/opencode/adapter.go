@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 )
 
@@ -42,12 +42,12 @@ func (Adapter) MatchesID(id string) bool { return isSessionID(id) && len(id) == 
 
 // newWarning returns the warning about a path that could not be read.
 func newWarning(path string, err error) error {
-	return &discover.Warning{Agent: agentName, Path: path, Err: fsread.WithoutPath(path, err)}
+	return &discover.Warning{Agent: agentName, Path: path, Err: storage.WithoutPath(path, err)}
 }
 
 // warningUnlessGone returns the warning about a path that could not be read; nil if there is no error, or if the path does not exist.
 func warningUnlessGone(path string, err error) error {
-	if err == nil || fsread.IsNotExist(err) {
+	if err == nil || storage.IsNotExist(err) {
 		return nil
 	}
 	return newWarning(path, err)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/jsonl"
-	"agentctl/discover/native/sqlite"
+	"agentctl/discover/sqlite"
+	"agentctl/discover/storage"
 )
 
 // database is a database of sessions at one moment. Its methods return no errors. They leave out what is damaged; the connection counts it.
@@ -210,7 +210,7 @@ const maxRowJSON = 65536
 // parseSessionRow reads a row of the session table. The agent and the model are those of the newest prompt (1.14 and later).
 func parseSessionRow(r *sqlite.Row) *session {
 	text := func(column string) string { return r.Text(column, nameLimit) }
-	model := jsonl.Object(r.Bytes("model", maxRowJSON)) // {"id","providerID","variant"}
+	model := storage.Object(r.Bytes("model", maxRowJSON)) // {"id","providerID","variant"}
 	variant := model.Get("variant").Text(nameLimit)
 	if variant == "default" {
 		variant = ""

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"agentctl/discover"
-	"agentctl/discover/native/diskusage"
+	"agentctl/discover/storage"
 )
 
 // ReadDisk implements [discover.DiskReader]. It counts, as an estimate, the bytes of a session's messages and their parts in a database. The
@@ -17,14 +17,14 @@ func (Adapter) ReadDisk(ctx context.Context, homes []discover.Home, records []di
 	return discover.CountDisk(ctx, agentName, homes, func(c *discover.DiskCounter) {
 		x := diskReader{c, ctx, records}
 		if !c.Home.FilesOnly {
-			c.Tree.Home(c.Home.Dir, func(string) bool { return false }, func(string, string) (int, bool) { return 0, false }, x.add)
+			c.DiskTree.Home(c.Home.Dir, func(string) bool { return false }, func(string, string) (int, bool) { return 0, false }, x.add)
 		}
 		for _, path := range c.Home.Files {
 			u := c.Path(path)
 			for _, suffix := range []string{"-wal", "-shm"} {
 				u = u.Plus(c.Path(path + suffix))
 			}
-			x.add(diskusage.Nobody, filepath.Base(path), path, u)
+			x.add(storage.Nobody, filepath.Base(path), path, u)
 		}
 	})
 }
@@ -37,11 +37,11 @@ type diskReader struct {
 }
 
 // add adds the disk use of a path. A database is divided among the sessions in it.
-func (x *diskReader) add(owner int, kind, path string, u diskusage.Use) {
-	if x.Stopped || u == (diskusage.Use{}) {
+func (x *diskReader) add(owner int, kind, path string, u storage.DiskUse) {
+	if x.Stopped || u == (storage.DiskUse{}) {
 		return
 	}
-	if owner == diskusage.Nobody && slices.ContainsFunc(x.records, func(r discover.Record) bool { return r.Path == path }) {
+	if owner == storage.Nobody && slices.ContainsFunc(x.records, func(r discover.Record) bool { return r.Path == path }) {
 		u.Bytes = x.addRows(path, u.Bytes)
 	}
 	x.Add(owner, kind, path, u)

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -107,8 +107,8 @@ func isDatabaseName(name string) bool {
 func listDatabases(ctx context.Context, home discover.Home) (paths []string, err error) {
 	var errs []error
 	if !home.FilesOnly {
-		entries, err := fsread.ReadDir(ctx, home.Dir)
-		if errs = append(errs, warningUnlessGone(home.Dir, err)); fsread.IsNotExist(err) && home.Explicit {
+		entries, err := storage.ReadDir(ctx, home.Dir)
+		if errs = append(errs, warningUnlessGone(home.Dir, err)); storage.IsNotExist(err) && home.Explicit {
 			errs = append(errs, newWarning(home.Dir, fs.ErrNotExist))
 		}
 		for _, e := range entries {

@@ -9,8 +9,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 )
 
@@ -126,7 +125,7 @@ func permissionEnv(r launch.Request, host launch.Environment) []string {
 	if len(rules) == 0 {
 		return nil
 	}
-	if set := strings.TrimSpace(host.Getenv(permissionKey)); jsonl.Object(set).Complete() {
+	if set := strings.TrimSpace(host.Getenv(permissionKey)); storage.Object(set).Complete() {
 		if set = strings.TrimSpace(set[1 : len(set)-1]); set != "" {
 			rules = slices.Insert(rules, 0, set) // of two members with the same name, the later counts
 		}
@@ -141,9 +140,9 @@ func (p installation) skipApprovals(r launch.Request) ([]string, error) {
 	switch {
 	case r.Permissions != launch.PermissionsFull:
 		return nil, nil
-	case r.Interactive && p.version.Before(native.Version{1, 18, 33}):
+	case r.Interactive && p.version.Before(storage.Version{1, 18, 33}):
 		return nil, unsupported("of version " + p.version.String() + " has no mode without approvals in a terminal; it asks there")
-	case p.version.Before(native.Version{1, 18, 33}):
+	case p.version.Before(storage.Version{1, 18, 33}):
 		return []string{"--dangerously-skip-permissions"}, nil
 	}
 	return []string{"--auto"}, nil
@@ -155,7 +154,7 @@ func (Adapter) Program() string { return "opencode" }
 // installation is the binary to start.
 type installation struct {
 	path    string
-	version native.Version // zero if its place does not show it
+	version storage.Version // zero if its place does not show it
 }
 
 // findInstallation finds the agent's own binary. The program in npm's package opencode-ai (bin/opencode, or since 1.15 opencode.exe on all

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -221,22 +221,22 @@ func (scan *processScan) readSharedLog(handles []logHandle) error {
 
 // openLog opens a log that a process has open. If its path leads to another file now, openLog opens it through the process. It refuses a
 // log outside of a home whose links may not be followed.
-func openLog(ctx context.Context, home string, f proc.OpenFile) (*fsread.File, error) {
+func openLog(ctx context.Context, home string, f proc.OpenFile) (*storage.File, error) {
 	switch {
-	case !f.PathDiffers && fsread.Escapes(ctx, home, f.Path):
-		return nil, fsread.ErrEscapes
+	case !f.PathDiffers && storage.Escapes(ctx, home, f.Path):
+		return nil, storage.ErrEscapes
 	case f.Proc != "":
-		return fsread.OpenLink(ctx, f.Proc)
+		return storage.OpenLink(ctx, f.Proc)
 	case f.Deleted:
 		return nil, os.ErrNotExist
 	}
-	return fsread.Open(ctx, f.Path)
+	return storage.Open(ctx, f.Path)
 }
 
 // lastRun returns the run of the process that wrote the bytes before the offset, and the time of its last line. That is the last line that
 // names a run: only a stack trace may follow it.
-func lastRun(log *fsread.File, offset int64) (run string, at time.Time, err error) {
-	_, err = log.Head(offset).Backward(maxLastLines, func(l fsread.Line) bool {
+func lastRun(log *storage.File, offset int64) (run string, at time.Time, err error) {
+	_, err = log.Head(offset).Backward(maxLastLines, func(l storage.Line) bool {
 		line := parseLogLine(l.Bytes)
 		run, at = line.run, line.at
 		return run == ""
@@ -252,7 +252,7 @@ type logHistory struct {
 }
 
 // readLogEvents reads a log back to the oldest start of the runs' processes. events has the newest event of each session, by run and session.
-func readLogEvents(log *fsread.File, runs map[string]time.Time) (events map[string]map[string]logEvent, history logHistory, err error) {
+func readLogEvents(log *storage.File, runs map[string]time.Time) (events map[string]map[string]logEvent, history logHistory, err error) {
 	events = map[string]map[string]logEvent{}
 	history = logHistory{newest: map[string]logLine{}, requests: map[string][]logLine{}}
 	named, silent := time.Now(), time.Now() // the oldest start of a process with a run, and of one that has written nothing
@@ -264,7 +264,7 @@ func readLogEvents(log *fsread.File, runs map[string]time.Time) (events map[stri
 			named = started
 		}
 	}
-	_, err = log.Backward(maxLog, func(l fsread.Line) bool {
+	_, err = log.Backward(maxLog, func(l storage.Line) bool {
 		oldest := named
 		if silent.Before(named) && log.Size()-l.Offset <= maxSilentSearch {
 			oldest = silent

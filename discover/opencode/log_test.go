@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -52,7 +52,7 @@ func TestParseLogLine(t *testing.T) {
 // The run of a process is in the last line before its offset that names a run. Later lines are of other processes.
 func TestLastRun(t *testing.T) {
 	first := lineStart + "message=init\n    at a stack trace\n    of two lines\n"
-	log := fsread.NewMemoryFile("log", []byte(first+strings.ReplaceAll(lineStart, "e5f72788", "bbbbbbbb")+"message=init\n"), at(t, "19:26:37"))
+	log := storage.NewMemoryFile("log", []byte(first+strings.ReplaceAll(lineStart, "e5f72788", "bbbbbbbb")+"message=init\n"), at(t, "19:26:37"))
 	if run, _, err := lastRun(log, int64(len(first))); run != "e5f72788" || err != nil {
 		t.Errorf("got %q, %v", run, err)
 	}
@@ -86,7 +86,7 @@ func TestLogEventsOfAnError(t *testing.T) {
 		"lines out of order":  {refused(4, false, "E: later") + attempt(3, false), "later"},
 		"the end of the turn": {refused(2, false, limit) + line(3, `"exiting loop"`) + "\n", ""},
 	} {
-		got, _, err := readLogEvents(fsread.NewMemoryFile("log", []byte(test.log), at(t, "19:27:00")), map[string]time.Time{"e5f72788": at(t, "19:26:00")})
+		got, _, err := readLogEvents(storage.NewMemoryFile("log", []byte(test.log), at(t, "19:27:00")), map[string]time.Time{"e5f72788": at(t, "19:26:00")})
 		if m := got["e5f72788"][id]; err != nil || m.retryError != test.want || m.ended != (name == "the end of the turn") {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
@@ -140,12 +140,12 @@ func FuzzProcessLog(f *testing.F) {
 	f.Add([]byte("INFO  2026-11-20T19:21:49 +2ms service=session id=ses_1 x\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var whole, torn processLogs
-		err := whole.read(fsread.NewMemoryFile("log", data, at(t, "19:00:00")), nil)
+		err := whole.read(storage.NewMemoryFile("log", data, at(t, "19:00:00")), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		// A torn last line changes nothing before it.
-		err = torn.read(fsread.NewMemoryFile("log", append(data, "\nINFO  x +2ms service=session id=ses_torn"...), at(t, "19:00:00")), nil)
+		err = torn.read(storage.NewMemoryFile("log", append(data, "\nINFO  x +2ms service=session id=ses_torn"...), at(t, "19:00:00")), nil)
 		if err != nil || slices.Contains(torn.sessions, "ses_torn") && !slices.Contains(whole.sessions, "ses_torn") && !strings.Contains(string(data), "ses_torn") {
 			t.Errorf("%v, %v, %v", whole, torn, err)
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // storedMessage is a stored message without its parts. Times are in milliseconds since 1970.
@@ -38,7 +38,7 @@ const (
 
 // parseMessage parses the JSON of a message.
 func parseMessage(data []byte) (m storedMessage) {
-	for key, v := range jsonl.Object(data).Members() {
+	for key, v := range storage.Object(data).Members() {
 		switch o := v.Object(); string(key) {
 		case "id":
 			m.ID = v.Text(nameLimit)
@@ -93,10 +93,10 @@ func modelName(provider, model string) string {
 	return provider + "/" + model
 }
 
-func isTrue(v jsonl.Value) bool { return strings.HasPrefix(string(v), "true") }
+func isTrue(v storage.Value) bool { return strings.HasPrefix(string(v), "true") }
 
 // number returns a JSON number; 0 for anything else.
-func number(v jsonl.Value) float64 {
+func number(v storage.Value) float64 {
 	f, err := strconv.ParseFloat(string(v.Raw()), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
@@ -120,7 +120,7 @@ type part struct {
 
 // parsePart parses the JSON of a part.
 func parsePart(data []byte) (p part) {
-	for key, v := range jsonl.Object(data).Members() {
+	for key, v := range storage.Object(data).Members() {
 		switch string(key) {
 		case "type":
 			p.kind = v.Text(nameLimit)
@@ -137,7 +137,7 @@ func parsePart(data []byte) (p part) {
 	return p
 }
 
-func (p *part) parseState(o jsonl.Object) {
+func (p *part) parseState(o storage.Object) {
 	input, metadata := o.Get("input"), o.Get("metadata")
 	p.status, p.errText = o.Get("status").Text(nameLimit), o.Get("error").Text(errorLimit)
 	p.Command = input.Object().Get("command").Text(argLimit)
@@ -159,7 +159,7 @@ const statusRunning = "running"
 func (p part) running() bool { return p.kind == "tool" && p.status == statusRunning }
 
 // partType returns the type of a part, for which the beginning of its JSON is enough; "" if the type is not in it.
-func partType(o jsonl.Object) string { return o.Get("type").Text(nameLimit) }
+func partType(o storage.Object) string { return o.Get("type").Text(nameLimit) }
 
 // parseTitle returns a session's title; "" for the title that the agent gives to each new session: "New session - " or "Child
 // session - " and the time (SEEN 0.5 to 1.18).

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // Messages implements [discover.MessageReader]. It reads from the end: some messages of a database at a time, or file by file.
@@ -229,7 +229,7 @@ func (r *messageReader) newItem(id string, kind discover.MessageKind, at int64, 
 
 // part makes a message of a part. A text that the agent added makes none, and neither does an empty one: 1.1.65 stores a text while it grows,
 // 1.18.33 only when it is complete (SEEN).
-func (r *messageReader) part(id string, o jsonl.Object) (m transcriptItem, ok bool) {
+func (r *messageReader) part(id string, o storage.Object) (m transcriptItem, ok bool) {
 	switch partType(o) {
 	case "text":
 		text, times := o.Get("text").Text(0), o.Get("time").Object()

@@ -9,9 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"agentctl/discover/native"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 	"agentctl/proc"
 )
@@ -23,7 +21,7 @@ type processLogs struct {
 	// starts is the number of first lines, which each process writes once. matching is the number of those with the process's own arguments.
 	// Processes that start in the same second share a file, and truncate it (SEEN 1.14.41).
 	starts, matching int
-	version          native.Version // of the process
+	version          storage.Version // of the process
 }
 
 // readProcessLogs reads the logs of a process. If another process writes one of them too, none of them counts: the session may be the
@@ -67,8 +65,8 @@ func (scan *processScan) readProcessLogs(p *loggedProcess) {
 }
 
 // read adds what a log says.
-func (l *processLogs) read(log *fsread.File, args []string) error {
-	_, err := log.Forward(0, maxLog, func(line fsread.Line) bool {
+func (l *processLogs) read(log *storage.File, args []string) error {
+	_, err := log.Forward(0, maxLog, func(line storage.Line) bool {
 		if version, logged, ok := parseStart(line.Bytes); ok {
 			if l.starts++; slices.Equal(logged, args) {
 				l.matching, l.version = l.matching+1, version
@@ -84,13 +82,13 @@ func (l *processLogs) read(log *fsread.File, args []string) error {
 
 // parseStart returns the version and the arguments in the first line of a process: `… service=default version=1.14.41 args=["run","hi"]
 // process_role=main run_id=… opencode`.
-func parseStart(line []byte) (version native.Version, args []string, ok bool) {
+func parseStart(line []byte) (version storage.Version, args []string, ok bool) {
 	_, rest, _ := bytes.Cut(line, []byte(" service=default version="))
 	number, list, ok := bytes.Cut(rest, []byte(" args="))
-	for v := range jsonl.Value(list).Elements() {
+	for v := range storage.Value(list).Elements() {
 		args = append(args, v.Text(0))
 	}
-	return native.ParseVersion(string(number)), args, ok
+	return storage.ParseVersion(string(number)), args, ok
 }
 
 // processLogSession returns the session that a line is about: `… service=session id=ses_…` or `… service=session.prompt step=0
@@ -140,12 +138,12 @@ const maxOutput = 64 << 10
 
 // sessionsInOutput returns the sessions of the events in a process's output.
 func sessionsInOutput(ctx context.Context, f proc.OpenFile) (ids []string, err error) {
-	out, err := fsread.OpenLink(ctx, f.Proc)
+	out, err := storage.OpenLink(ctx, f.Proc)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
-	_, err = out.Head(f.Offset).Forward(0, maxOutput, func(l fsread.Line) bool {
+	_, err = out.Head(f.Offset).Forward(0, maxOutput, func(l storage.Line) bool {
 		if id := eventSessionID(l.Bytes); id != "" && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
@@ -156,7 +154,7 @@ func sessionsInOutput(ctx context.Context, f proc.OpenFile) (ids []string, err e
 
 // eventSessionID returns the session of an event that `run --format json` prints; "" if the line is none.
 func eventSessionID(line []byte) string {
-	e := jsonl.Object(line)
+	e := storage.Object(line)
 	if id := e.Get("sessionID").Text(nameLimit); isSessionID(id) && e.Complete() {
 		return id
 	}
@@ -174,7 +172,7 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 			continue
 		}
 		parsed.ID = cmp.Or(parsed.ID, id)
-		if e := jsonl.Object(line); e.Get("type").Text(nameLimit) == "error" {
+		if e := storage.Object(line); e.Get("type").Text(nameLimit) == "error" {
 			parsed.Error = cmp.Or(eventError(e.Get("error").Object()), parsed.Error)
 		}
 	}
@@ -185,7 +183,7 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 }
 
 // eventError returns the text of an error event, with its reference to the agent's log.
-func eventError(e jsonl.Object) string {
+func eventError(e storage.Object) string {
 	data := e.Get("data").Object()
 	text := cmp.Or(data.Get("message").Text(errorLimit), e.Get("name").Text(nameLimit))
 	if ref := data.Get("ref").Text(nameLimit); ref != "" {

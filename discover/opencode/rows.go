@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"iter"
 
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
-	"agentctl/discover/native/sqlite"
+	"agentctl/discover/sqlite"
+	"agentctl/discover/storage"
 )
 
 // rowReader reads the messages of one session and their parts. Databases (1.2 and later) and JSON files (before) have the same JSON.
@@ -107,12 +106,12 @@ func (d *database) query(table *sqlite.Table, kind, statement string, args ...an
 			id := r.Text("id", nameLimit)
 			read := func() ([]byte, error) {
 				data := r.Bytes("data", maxRow)
-				if jsonl.Object(data).Complete() {
+				if storage.Object(data).Complete() {
 					return data, nil
 				}
 				cause := errIncomplete
 				if data == nil {
-					cause = fsread.ErrTooLarge
+					cause = storage.ErrTooLarge
 				}
 				return data, newWarning(d.path, fmt.Errorf("%s %s: %w", kind, id, cause))
 			}

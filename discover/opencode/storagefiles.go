@@ -10,8 +10,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // maxLegacyFile is the most bytes of a JSON file that are read.
@@ -33,7 +32,7 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilt
 		return nil, nil // listDatabases has warned
 	}
 	root := filepath.Join(home.Dir, "storage", "session")
-	folders, err := fsread.ReadDir(ctx, root)
+	folders, err := storage.ReadDir(ctx, root)
 	errs := []error{warningUnlessGone(root, err)}
 	for _, f := range folders {
 		folder := filepath.Join(root, f.Name())
@@ -42,7 +41,7 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilt
 		if strings.HasPrefix(f.Name(), ".") || !ofParents {
 			continue
 		}
-		d, err := fsread.OpenDir(ctx, folder)
+		d, err := storage.OpenDir(ctx, folder)
 		if err != nil {
 			errs = append(errs, warningUnlessGone(folder, err))
 			continue
@@ -65,7 +64,7 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilt
 }
 
 // legacyIDs returns the IDs in a folder that may match the filter. It lists the folder only if the filter names no sessions.
-func legacyIDs(d *fsread.Dir, q discover.EntryFilter) (ids []string, err error) {
+func legacyIDs(d *storage.Dir, q discover.EntryFilter) (ids []string, err error) {
 	for _, r := range q.Refs {
 		ids = append(ids, r.ID)
 	}
@@ -76,7 +75,7 @@ func legacyIDs(d *fsread.Dir, q discover.EntryFilter) (ids []string, err error) 
 }
 
 // jsonNames returns the names of a folder's JSON files that have the prefix, without their extension, sorted: their IDs sort by time.
-func jsonNames(d *fsread.Dir, prefix string) (names []string, err error) {
+func jsonNames(d *storage.Dir, prefix string) (names []string, err error) {
 	entries, err := d.Entries()
 	if err != nil {
 		err = newWarning(d.Path(), err)
@@ -93,8 +92,8 @@ func jsonNames(d *fsread.Dir, prefix string) (names []string, err error) {
 // readLegacyFile returns the content of a JSON file; nil if it has vanished. The error is a warning. The agent writes it in place, so that it
 // may be incomplete for a moment.
 func readLegacyFile(ctx context.Context, path string) ([]byte, error) {
-	isWhole := func(data []byte) bool { return jsonl.Object(data).Complete() }
-	data, err := fsread.ReadComplete(ctx, path, maxLegacyFile, isWhole)
+	isWhole := func(data []byte) bool { return storage.Object(data).Complete() }
+	data, err := storage.ReadComplete(ctx, path, maxLegacyFile, isWhole)
 	if err == nil && !isWhole(data) {
 		err = errIncomplete
 	}
@@ -124,7 +123,7 @@ func readLegacySession(ctx context.Context, home, path string, options discover.
 
 // parseLegacySession parses the JSON file of a session.
 func parseLegacySession(data []byte) *session {
-	o := jsonl.Object(data)
+	o := storage.Object(data)
 	text := func(name string) string { return o.Get(name).Text(nameLimit) }
 	at := o.Get("time").Object()
 	return &session{
@@ -197,7 +196,7 @@ func (l *legacyMessages) rows(dir, prefix string, order func(sorted []string) []
 			return yield(storedRow{ID: id, Head: data, Read: func() ([]byte, error) { return data, err }})
 		}
 		var names []string
-		d, err := fsread.OpenDir(l.ctx, dir)
+		d, err := storage.OpenDir(l.ctx, dir)
 		if err = warningUnlessGone(dir, err); d != nil {
 			names, err = jsonNames(d, prefix)
 			_ = d.Close()
@@ -233,7 +232,7 @@ func (l *legacySubAgents) of(ctx context.Context, s *session) (family []string) 
 	folder := filepath.Dir(s.Path)
 	if l.ids[folder] == nil {
 		l.ids[folder] = map[string][]string{}
-		if d, err := fsread.OpenDir(ctx, folder); err == nil {
+		if d, err := storage.OpenDir(ctx, folder); err == nil {
 			names, _ := jsonNames(d, sessionPrefix)
 			for _, name := range names {
 				data, _ := readLegacyFile(ctx, filepath.Join(folder, name+".json"))

@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // tool makes a message of a tool call. One part has the call and its result: {"callID","tool","state":{"status","input","output","error",
 // "title","metadata","time"}}. The metadata has the output of a running shell command so far.
-func (r *messageReader) tool(id string, o jsonl.Object) transcriptItem {
+func (r *messageReader) tool(id string, o storage.Object) transcriptItem {
 	state := o.Get("state").Object()
 	call := discover.ToolCall{ID: o.Get("callID").Text(nameLimit), Name: o.Get("tool").Text(nameLimit), Input: rawJSON(state.Get("input"))}
 	switch state.Get("status").Text(nameLimit) {
@@ -35,7 +34,7 @@ func (r *messageReader) tool(id string, o jsonl.Object) transcriptItem {
 }
 
 // rawJSON returns a copy of a value. It quotes what is not valid JSON.
-func rawJSON(v jsonl.Value) json.RawMessage {
+func rawJSON(v storage.Value) json.RawMessage {
 	raw := bytes.Clone(v.Raw())
 	if len(raw) == 0 || json.Valid(raw) {
 		return raw
@@ -50,13 +49,13 @@ func brief(call discover.ToolCall) string {
 	if call.Name == "task" { // its command only says where the task came from
 		names = []string{"description"}
 	}
-	o := jsonl.Object(call.Input)
+	o := storage.Object(call.Input)
 	for _, name := range names {
 		if text := o.Get(name).Text(errorLimit); text != "" {
 			return text
 		}
 	}
-	if patch := native.ParsePatch(o.Get(patchKey).Text(0)); len(patch.Files) > 0 {
+	if patch := storage.ParsePatch(o.Get(patchKey).Text(0)); len(patch.Files) > 0 {
 		return discover.Truncate(strings.Join(patch.Files, ", "), errorLimit)
 	}
 	for question := range o.Get("questions").Elements() {
@@ -70,14 +69,14 @@ const questionTool = "question"
 
 // WaitingOn returns what a tool call asks the user.
 func (p part) WaitingOn() *discover.WaitingOn {
-	input := jsonl.Object(p.input)
+	input := storage.Object(p.input)
 	path := input.Get("filePath").Text(discover.PathLimit + 1)
-	patch := native.ParsePatch(input.Get(patchKey).Text(0))
+	patch := storage.ParsePatch(input.Get(patchKey).Text(0))
 	if len(patch.Files) == 1 {
 		path = patch.Files[0]
 	}
 	call := discover.ToolCall{Name: p.Tool, Input: []byte(p.input)}
-	on := discover.NewWaitingOn(p.Tool, brief(call), path, native.Questions(input))
+	on := discover.NewWaitingOn(p.Tool, brief(call), path, storage.Questions(input))
 	on.Diff = callDiff(p.Tool, input, patch)
 	return on
 }
@@ -86,14 +85,14 @@ func (p part) WaitingOn() *discover.WaitingOn {
 const patchKey = "patchText"
 
 // callDiff counts the lines that a call changes; nil for a tool that edits no text, and where the call does not say how many.
-func callDiff(tool string, input jsonl.Object, patch native.Patch) *discover.Diff {
+func callDiff(tool string, input storage.Object, patch storage.Patch) *discover.Diff {
 	switch {
 	case len(patch.Files) > 0:
 		return discover.NewDiff(patch.Added, patch.Removed, !patch.DeletesFiles)
 	case tool == "write":
-		return discover.NewDiff(native.CountLines(input.Get("content").Text(0)), 0, false)
+		return discover.NewDiff(storage.CountLines(input.Get("content").Text(0)), 0, false)
 	case tool == "edit", tool == "multiedit":
-		keys := native.EditKeys{Old: "oldString", New: "newString", All: "replaceAll"}
+		keys := storage.EditKeys{Old: "oldString", New: "newString", All: "replaceAll"}
 		if added, removed, ok := keys.DiffLines(input); ok {
 			return discover.NewDiff(added, removed, true)
 		}

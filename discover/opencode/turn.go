@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // tail is the last message of a session, with its parts if they tell more about the turn.
@@ -204,7 +204,7 @@ func (t *tail) openTurn() discover.Turn {
 func readHead(rows rowReader) (prompt string, created int64) {
 	for m := range rows.Oldest() {
 		created = cmp.Or(created, m.Created)
-		if jsonl.Object(m.Head).Get("role").Text(nameLimit) != userRole {
+		if storage.Object(m.Head).Get("role").Text(nameLimit) != userRole {
 			continue
 		}
 		for r := range rows.Parts(m.ID) {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // memoryRows is a [rowReader] of messages, oldest first.
@@ -39,7 +39,7 @@ func newMemoryMessage(id, json string, parts ...string) memoryRow {
 // row returns the row as the reader sees it. A part whose end is missing has no JSON.
 func (r memoryRow) row() storedRow {
 	return storedRow{ID: r.id, Head: r.json, Read: func() ([]byte, error) {
-		if strings.HasPrefix(r.id, "prt_") && !jsonl.Object(r.json).Complete() {
+		if strings.HasPrefix(r.id, "prt_") && !storage.Object(r.json).Complete() {
 			return nil, nil
 		}
 		return r.json, nil
@@ -263,7 +263,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte(`{"type":"tool","tool":"bash","state":{"status":"running","input":{"command":"x"},"time":{"start":1}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, p := parseMessage(data), parsePart(data)
-		if !jsonl.Object(data).Complete() {
+		if !storage.Object(data).Complete() {
 			return
 		}
 		more := append(bytes.Clone(data), `{"role":"user","finish":"torn","tool":"torn","type":"torn","state":{"status":"torn`...)
@@ -377,7 +377,7 @@ func FuzzTranscript(f *testing.F) {
 		}
 		for i, m := range got.messages {
 			isTokens := i == 0 && got.usage.Tokens.Total > 0
-			if strings.HasPrefix(m.ID, "prt_2") && !jsonl.Object(part).Complete() {
+			if strings.HasPrefix(m.ID, "prt_2") && !storage.Object(part).Complete() {
 				t.Errorf("a torn part: %+v", m)
 			}
 			if m.ID == "" || m.Role == "" || m.Kind == "" || (m.Kind == discover.KindTool) != (m.Tool != nil) || m.Tokens != nil && !isTokens {

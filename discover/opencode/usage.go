@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"agentctl/discover"
-	"agentctl/discover/native/jsonl"
+	"agentctl/discover/storage"
 )
 
 // ReadUsage implements [discover.Adapter]. It reads all messages of the sessions, and leaves out sessions without answers. The answers of a
@@ -37,7 +37,7 @@ func sumTokens(t discover.Tokens) discover.Tokens {
 }
 
 // parseTokens parses {"total","input","output","reasoning","cache":{"read","write"}}. Versions before 1.1 have no total.
-func parseTokens(o jsonl.Object) discover.Tokens {
+func parseTokens(o storage.Object) discover.Tokens {
 	cache := o.Get("cache").Object()
 	return sumTokens(discover.Tokens{
 		In: o.Get("input").Int(), Out: o.Get("output").Int(), Reasoning: o.Get("reasoning").Int(),
@@ -104,7 +104,7 @@ func (m *storedMessage) ContextSize() int64 {
 
 // readAnswer reads a message of the model, and of the user's messages only the head: they may contain whole files that changed.
 func readAnswer(r storedRow) storedMessage {
-	if role := jsonl.Object(r.Head).Get("role"); role.Text(nameLimit) == userRole {
+	if role := storage.Object(r.Head).Get("role"); role.Text(nameLimit) == userRole {
 		return storedMessage{}
 	}
 	return parseRow(r, r.JSON())

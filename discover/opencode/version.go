@@ -8,18 +8,16 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/native"
-	"agentctl/discover/native/fsread"
-	"agentctl/discover/native/jsonl"
-	"agentctl/discover/native/sqlite"
+	"agentctl/discover/sqlite"
+	"agentctl/discover/storage"
 )
 
 // oldestSupported is the oldest version whose processes agentctl looks into, launches and resumes. It reads what older ones have stored.
 const oldestSupported = "1.14"
 
 // belowFloor returns why a version is not supported; "" if it is, or is unknown.
-func belowFloor(v native.Version) string {
-	if !v.Before(native.ParseVersion(oldestSupported)) {
+func belowFloor(v storage.Version) string {
+	if !v.Before(storage.ParseVersion(oldestSupported)) {
 		return ""
 	}
 	return v.String() + " is older than supported (" + oldestSupported + "): update"
@@ -29,13 +27,13 @@ func belowFloor(v native.Version) string {
 const manifestLimit = 1 << 20
 
 // versionOf reads the version of a binary from the manifest of the npm package that it is in; zero if it is in none.
-func versionOf(path string) native.Version {
-	data, err := fsread.ReadFileNoFollow(filepath.Join(filepath.Dir(filepath.Dir(path)), "package.json"), manifestLimit)
-	manifest := jsonl.Object(data)
+func versionOf(path string) storage.Version {
+	data, err := storage.ReadFileNoFollow(filepath.Join(filepath.Dir(filepath.Dir(path)), "package.json"), manifestLimit)
+	manifest := storage.Object(data)
 	if err != nil || !strings.HasPrefix(manifest.Get("name").Text(nameLimit), "opencode-") {
-		return native.Version{}
+		return storage.Version{}
 	}
-	return native.ParseVersion(manifest.Get("version").Text(nameLimit))
+	return storage.ParseVersion(manifest.Get("version").Text(nameLimit))
 }
 
 // newestTried is the newest version in docs/support.md.
@@ -63,7 +61,7 @@ const newestMessages = 50
 
 // unknownPartTypes returns the types of parts of the newest messages that this package does not know.
 func unknownPartTypes(rows rowReader) []string {
-	kinds := native.Kinds{Known: knownPartTypes}
+	kinds := storage.Kinds{Known: knownPartTypes}
 	n := 0
 	for m := range rows.Newest(cursor{}) {
 		for p := range rows.Parts(m.ID) {

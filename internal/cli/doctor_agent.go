@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
 )
@@ -83,7 +83,7 @@ func installedVersion(path string) string {
 	dir := filepath.Dir(path)
 	for range depth {
 		const longest = 1 << 20 // bytes; real ones have a few thousand
-		text, err := fsread.ReadFile(filepath.Join(dir, "package.json"), longest)
+		text, err := storage.ReadFile(filepath.Join(dir, "package.json"), longest)
 		var pkg struct {
 			Version string `json:"version"`
 		}

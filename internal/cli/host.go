@@ -14,7 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/internal/object"
 	"agentctl/internal/remote"
 	"agentctl/internal/render"
@@ -187,7 +187,7 @@ func copyTo(ctx context.Context, f Factory, ssh remote.SSH, t remote.Target) err
 	if err != nil {
 		return err
 	}
-	program, info, err := fsread.OpenFile(ctx, path, fsread.Follow)
+	program, info, err := storage.OpenFile(ctx, path, storage.Follow)
 	if err != nil {
 		return err
 	}

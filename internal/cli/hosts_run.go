@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/internal/object"
 	"agentctl/internal/remote"
 	"agentctl/launch"
@@ -170,9 +170,9 @@ func (f Factory) AskHost(ctx context.Context, t remote.Target, limit int, args .
 	if err != nil {
 		return remote.Answer{}, nil, err
 	}
-	out := &fsread.LimitedBuffer{Limit: limit, Strict: true}
+	out := &storage.LimitedBuffer{Limit: limit, Strict: true}
 	answer, err := runner.run(ctx, call, out, io.Discard)
-	if errors.Is(err, fsread.ErrTooLarge) {
+	if errors.Is(err, storage.ErrTooLarge) {
 		err = &badAnswer{err}
 	}
 	return answer, out.Bytes(), err

@@ -16,7 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/internal/export"
 	"agentctl/internal/object"
 	"agentctl/internal/redact"
@@ -95,18 +95,18 @@ func (o *PromptOptions) read(ctx context.Context, f Factory, verb string) (strin
 		return "", UsageError(verb, "--prompt and --prompt-file cannot be used together")
 	case o.PromptFile != "":
 		// The user's own file may be a pipe: bash makes one of <(command).
-		text, err := fsread.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return os.Open(o.PromptFile) })
+		text, err := storage.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return os.Open(o.PromptFile) })
 		switch {
-		case errors.Is(err, fsread.ErrTooLarge):
+		case errors.Is(err, storage.ErrTooLarge):
 			return "", UsageError(verb, "--prompt-file: %s has more than %d MiB: give a shorter prompt", o.PromptFile, promptLimit>>20)
 		case err != nil && ctx.Err() == nil:
 			return "", UsageError(verb, "--prompt-file: %v", err)
 		}
 		return string(text), err
 	case o.Prompt == "-" && !o.Literal:
-		text, err := fsread.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return io.NopCloser(f.Stdin), nil })
+		text, err := storage.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return io.NopCloser(f.Stdin), nil })
 		switch {
-		case errors.Is(err, fsread.ErrTooLarge):
+		case errors.Is(err, storage.ErrTooLarge):
 			return "", UsageError(verb, "the prompt on stdin has more than %d MiB: give a shorter one", promptLimit>>20)
 		case err != nil && ctx.Err() == nil:
 			return "", fmt.Errorf("reading the prompt from stdin: %w", err)
@@ -134,9 +134,9 @@ func (o *PromptOptions) block(verb, dir, name string) (string, error) {
 	if info.Size() > o.maxFileSize {
 		return "", UsageError(verb, "%s has %d bytes, more than --max-file-size %d", path, info.Size(), o.maxFileSize)
 	}
-	text, err := fsread.ReadFile(path, min(o.maxFileSize, promptLimit))
+	text, err := storage.ReadFile(path, min(o.maxFileSize, promptLimit))
 	switch {
-	case errors.Is(err, fsread.ErrTooLarge):
+	case errors.Is(err, storage.ErrTooLarge):
 		return "", UsageError(verb, "%s has more than %d bytes: give a shorter file", path, min(o.maxFileSize, promptLimit))
 	case err != nil:
 		return "", UsageError(verb, "%v", err)

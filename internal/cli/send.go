@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
 	"agentctl/launch"
@@ -135,11 +135,11 @@ func printResult(c *Call, r object.SendResult) error {
 // readMessage returns the message of the argument, or of stdin.
 func readMessage(ctx context.Context, f Factory, text string) (string, error) {
 	if text == "-" {
-		read, err := fsread.ReadStream(ctx, readLimit, func() (io.ReadCloser, error) { return io.NopCloser(f.Stdin), nil })
+		read, err := storage.ReadStream(ctx, readLimit, func() (io.ReadCloser, error) { return io.NopCloser(f.Stdin), nil })
 		switch {
 		case ctx.Err() != nil:
 			return "", ctx.Err()
-		case errors.Is(err, fsread.ErrTooLarge):
+		case errors.Is(err, storage.ErrTooLarge):
 			return "", UsageError("send", "the message on stdin has more than %d MiB: give a shorter one", readLimit>>20)
 		case err != nil:
 			return "", fmt.Errorf("reading the message from stdin: %w", err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // Error is an error in the configuration file.
@@ -59,9 +59,9 @@ func load(path string, stdin io.Reader, decode func(*toml.MetaData, table) *Erro
 	var text []byte
 	var err error
 	if stdin != nil {
-		text, err = fsread.ReadStream(context.Background(), sizeLimit, func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil })
+		text, err = storage.ReadStream(context.Background(), sizeLimit, func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil })
 	} else {
-		text, err = fsread.ReadFile(path, sizeLimit) // it follows links, since people keep their configuration in other directories
+		text, err = storage.ReadFile(path, sizeLimit) // it follows links, since people keep their configuration in other directories
 	}
 	if err != nil {
 		e := &Error{File: path, Unreadable: true, Problem: "cannot be read: " + err.Error()}

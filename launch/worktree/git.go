@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -59,7 +59,7 @@ func (r *Repo) run(ctx context.Context, dir string, args []string) (string, erro
 	argv := slices.Concat([]string{"-C", dir, "--no-optional-locks"}, r.options, args)
 	cmd := exec.Command(r.program, argv...)
 	cmd.Env = r.environ
-	stdout, stderr := fsread.LimitedBuffer{Limit: outputLimit}, fsread.LimitedBuffer{Limit: outputLimit}
+	stdout, stderr := storage.LimitedBuffer{Limit: outputLimit}, storage.LimitedBuffer{Limit: outputLimit}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second // for what a hook leaves running
 	err := proc.RunJob(ctx, cmd, true, cleanupTimeout)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/lock"
 	"agentctl/proc"
 )
@@ -107,7 +107,7 @@ const gitFileLimit = 64 << 10
 
 // worktreeOf returns the worktree of an entry, "" if the entry does not name one.
 func worktreeOf(entry string) string {
-	text, err := fsread.ReadFile(filepath.Join(entry, "gitdir"), gitFileLimit)
+	text, err := storage.ReadFile(filepath.Join(entry, "gitdir"), gitFileLimit)
 	link := strings.TrimRight(string(text), "\n\r ")
 	if err != nil || link == "" {
 		return ""

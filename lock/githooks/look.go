@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 )
 
 // hookFile is a hook as it is on disk.
@@ -69,11 +69,11 @@ func (f *hookFile) read() error {
 		f.unread = fmt.Sprintf("%s is a link to %s", f.Path, to)
 		return err
 	}
-	text, err := fsread.ReadFile(f.Path, hookLimit)
+	text, err := storage.ReadFile(f.Path, hookLimit)
 	switch {
-	case errors.Is(err, fsread.ErrNotRegular):
+	case errors.Is(err, storage.ErrNotRegular):
 		f.unread = f.Path + " is not a regular file"
-	case errors.Is(err, fsread.ErrTooLarge):
+	case errors.Is(err, storage.ErrTooLarge):
 		f.unread = fmt.Sprintf("%s has more than %d MiB", f.Path, hookLimit>>20)
 	default:
 		f.text = string(text)
@@ -136,13 +136,13 @@ func (p *HooksDir) advise(f *hookFile, m manager) error {
 	call := []byte("agentctl hooks run " + f.Name)
 	f.Advice = advice
 	for _, path := range files {
-		text, err := fsread.ReadFile(path, hookLimit)
+		text, err := storage.ReadFile(path, hookLimit)
 		switch {
 		case err == nil && bytes.Contains(text, call):
 			f.State, f.Reason, f.Advice = Manual, path+" calls agentctl", ""
 			return nil
 		case err == nil || errors.Is(err, fs.ErrNotExist):
-		case errors.Is(err, fsread.ErrNotRegular), errors.Is(err, fsread.ErrTooLarge):
+		case errors.Is(err, storage.ErrNotRegular), errors.Is(err, storage.ErrTooLarge):
 			if path == files[0] {
 				if about, ok := errors.AsType[*fs.PathError](err); ok {
 					err = about.Err

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -54,7 +54,7 @@ func (m Message) AcceptsTrailer(ctx context.Context, merges bool) (bool, error) 
 // AddTrailer names a session, as AGENT/ID, at the end of the message, unless one is named there or there is no text: git is to
 // see that too.
 func (m Message) AddTrailer(ctx context.Context, session string) error {
-	text, err := fsread.ReadFile(m.File, messageLimit)
+	text, err := storage.ReadFile(m.File, messageLimit)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func endLine(path string) error {
 func (m Message) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	cmd := exec.Command(m.GitPath, args...)
 	cmd.Env, cmd.Stdin = m.Environ, bytes.NewReader(stdin)
-	out := fsread.LimitedBuffer{Limit: messageLimit}
+	out := storage.LimitedBuffer{Limit: messageLimit}
 	cmd.Stdout = &out
 	cmd.WaitDelay = time.Second
 	if err := proc.RunJob(ctx, cmd, true, time.Second); err != nil {

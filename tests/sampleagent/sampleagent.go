@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/native/fsread"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 	"agentctl/proc"
 )
@@ -75,7 +75,7 @@ type line struct {
 
 // read returns the lines of a transcript. An unfinished last line is left out: its writer is still at work.
 func read(path string) (lines []line, err error) {
-	text, err := fsread.ReadFile(path, limit)
+	text, err := storage.ReadFile(path, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (a Adapter) Claims(_ context.Context, table *proc.Table, homes []discover.H
 				Session string
 				Start   uint64 // of the process (Linux: field 22 of /proc/PID/stat)
 			}
-			text, err := fsread.ReadFile(path, limit)
+			text, err := storage.ReadFile(path, limit)
 			if err != nil || json.Unmarshal(text, &own) != nil || own.Session == "" || own.Start != p.Ticks {
 				continue
 			}

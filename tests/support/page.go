@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"agentctl/discover/native"
+	"agentctl/discover/storage"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/support/facts"
 )
@@ -65,7 +65,7 @@ func (p page) of(agent string) (rows []row) {
 		}
 	}
 	slices.SortFunc(rows, func(a, b row) int {
-		x, y := native.ParseVersion(a.Version), native.ParseVersion(b.Version)
+		x, y := storage.ParseVersion(a.Version), storage.ParseVersion(b.Version)
 		return slices.Compare(y[:], x[:])
 	})
 	return rows

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"agentctl/discover/native"
+	"agentctl/discover/storage"
 	"agentctl/tests/realagents/install"
 )
 
@@ -15,9 +15,9 @@ type reason struct {
 
 // explains reports whether the reason is about a fact with a release.
 func (why reason) explains(r install.Release, fact string) bool {
-	v := native.ParseVersion(r.Version)
-	return why.agent == r.Agent && why.fact == fact && !v.Before(native.ParseVersion(why.from)) &&
-		(why.to == "" || !native.ParseVersion(why.to).Before(v))
+	v := storage.ParseVersion(r.Version)
+	return why.agent == r.Agent && why.fact == fact && !v.Before(storage.ParseVersion(why.from)) &&
+		(why.to == "" || !storage.ParseVersion(why.to).Before(v))
 }
 
 func reasons() []reason {

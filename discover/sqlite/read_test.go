@@ -1,0 +1,352 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentctl/discover/storage"
+)
+
+// count reads the tables and fails unless they agree, as they do after every commit.
+func count(t testing.TB, path string) (int, error) {
+	t.Helper()
+	var a, b, total int64
+	err := Read(t.Context(), path, func(db *DB) error {
+		for _, sum := range []struct {
+			table string
+			into  *int64
+		}{{"a", &a}, {"total", &total}, {"b", &b}} {
+			*sum.into = 0
+			for r := range db.Query("select n from " + sum.table) {
+				*sum.into += r.Int("n")
+			}
+		}
+		_, damage := db.Damage()
+		return damage
+	})
+	if err == nil && (a != b || a != total) {
+		t.Fatalf("not one moment: a %d, b %d, total %d", a, b, total)
+	}
+	return int(total), err
+}
+
+// state is everything in a directory that a reader could have changed.
+func state(t testing.TB, dir string) string {
+	t.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&out, "%s %v %v %d\n", path, info.Mode(), info.ModTime(), info.Size())
+		if d.Type().IsRegular() {
+			raw, err := os.ReadFile(path)
+			fmt.Fprintf(&out, "%x\n", sha256.Sum256(raw))
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// filled makes a database whose last commits are in the log, as a killed writer leaves it.
+func filled(t testing.TB, commits int, keep ...string) string {
+	t.Helper()
+	src := filepath.Join(t.TempDir(), "src.db")
+	db, err := openWriter(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range commits {
+		if err := commit(db); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dst := filepath.Join(t.TempDir(), "left?#%behind.db")
+	for _, suffix := range append([]string{""}, keep...) {
+		raw, err := os.ReadFile(src + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, dst+suffix, raw)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dst
+}
+
+func put(t testing.TB, path string, raw []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReadOfLeftoverFiles(t *testing.T) {
+	for name, keep := range map[string][]string{
+		"killed":           {"-wal", "-shm"},
+		"killed, no index": {"-wal"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filled(t, 7, keep...)
+			if err := os.Chmod(filepath.Dir(path), 0o500); err != nil {
+				t.Fatal(err)
+			}
+			before := state(t, filepath.Dir(path))
+			if n, err := count(t, path); n != 7 || err != nil {
+				t.Errorf("got %d commits, %v; want 7", n, err)
+			}
+			if after := state(t, filepath.Dir(path)); after != before {
+				t.Errorf("the folder changed:\n%s\n%s", before, after)
+			}
+		})
+	}
+}
+
+func TestReadWithoutLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "closed.db")
+	db, err := openWriter(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := commit(db); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil { // checkpoints and removes the log
+		t.Fatal(err)
+	}
+	before := state(t, filepath.Dir(path))
+	if n, err := count(t, path); n != 3 || err != nil {
+		t.Errorf("got %d, %v; want 3", n, err)
+	}
+	put(t, path+"-wal", nil) // begun by someone, nothing in it
+	if n, err := count(t, path); n != 3 || err != nil {
+		t.Errorf("empty log: got %d, %v; want 3", n, err)
+	}
+	if err := os.Remove(path + "-wal"); err != nil {
+		t.Fatal(err)
+	}
+	if after := state(t, filepath.Dir(path)); !strings.HasSuffix(after, strings.SplitN(before, "\n", 2)[1]) {
+		t.Errorf("the database changed:\n%s\n%s", before, after)
+	}
+}
+
+func TestReadThroughLink(t *testing.T) {
+	path := filled(t, 4, "-wal")
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := count(t, link); n != 4 || err != nil {
+		t.Errorf("got %d, %v; want 4", n, err)
+	}
+}
+
+func TestReadSeesCommittedOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "live.db")
+	db, err := openWriter(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := commit(db); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	// A cache of one page: what is not committed is written to the log early.
+	for _, stmt := range []string{"pragma cache_size=1", "begin exclusive", "insert into a(text) select hex(randomblob(3000)) from a, (values (1),(2),(3),(4),(5),(6),(7),(8),(9))"} {
+		if _, err := conn.ExecContext(t.Context(), stmt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := state(t, filepath.Dir(path))
+	if n, err := count(t, path); n != 1 || err != nil {
+		t.Errorf("under an exclusive lock: got %d, %v; want 1", n, err)
+	}
+	if after := state(t, filepath.Dir(path)); after != before {
+		t.Errorf("the folder changed:\n%s\n%s", before, after)
+	}
+	if _, err := conn.ExecContext(t.Context(), "rollback"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReadWithRollbackJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old.db")
+	db, err := sql.Open("sqlite3", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("create table total(n integer); insert into total values (5); create table a(x); create table b(x)"); err != nil {
+		t.Fatal(err)
+	}
+	total := func() (n int, err error) {
+		err = Read(t.Context(), path, func(d *DB) error {
+			for r := range d.Query("select n from total") {
+				n = int(r.Int("n"))
+			}
+			return nil
+		})
+		return n, err
+	}
+	if n, err := total(); n != 5 || err != nil {
+		t.Errorf("got %d, %v; want 5", n, err)
+	}
+	put(t, path+"-journal", []byte("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7 and so on"))
+	if n, err := total(); !errors.Is(err, errJournal) {
+		t.Errorf("half a commit was read as %d, %v", n, err)
+	}
+	put(t, path+"-journal", make([]byte, 512))
+	if n, err := total(); n != 5 || err != nil {
+		t.Errorf("finished journal: got %d, %v; want 5", n, err)
+	}
+}
+
+func TestReadOfBadFiles(t *testing.T) {
+	dir := t.TempDir()
+	whole, err := os.ReadFile(filled(t, 60))
+	if err != nil {
+		t.Fatal(err)
+	}
+	garbage := append([]byte(sqliteMagic), bytes.Repeat([]byte{0xff}, 5000)...)
+	for name, raw := range map[string][]byte{
+		"text.db": []byte("hello, this is no database at all"), "short.db": []byte(sqliteMagic), "garbage.db": garbage,
+		"truncated.db": whole[:len(whole)/3], "pages.db": append(bytes.Clone(whole[:4096]), bytes.Repeat([]byte{7}, len(whole)-4096)...),
+	} {
+		put(t, filepath.Join(dir, name), raw)
+		if n, err := count(t, filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s: read as %d commits", name, n)
+		}
+	}
+	if _, err := count(t, filepath.Join(dir, "text.db")); !errors.Is(err, ErrNotDatabase) {
+		t.Errorf("text: %v", err)
+	}
+	if _, err := count(t, filepath.Join(dir, "missing.db")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+	if _, err := count(t, dir); !errors.Is(err, storage.ErrNotRegular) {
+		t.Errorf("folder: %v", err)
+	}
+	put(t, filepath.Join(dir, "empty.db"), nil)
+	err = Read(t.Context(), filepath.Join(dir, "empty.db"), func(d *DB) error {
+		for table := range d.Tables() {
+			t.Errorf("table %s", table)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Errorf("empty: %v", err)
+	}
+}
+
+func TestReadEndsWithContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Read(ctx, filled(t, 1, "-wal"), func(*DB) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestReadWithTornLog: a log that is truncated at any byte has the commits before that byte.
+func TestReadWithTornLog(t *testing.T) {
+	path := filled(t, 5, "-wal")
+	raw, err := os.ReadFile(path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := 0
+	for cut := 0; cut <= len(raw); cut++ {
+		inFrame := (cut - walHeaderSize) % (walFrameHeader + 4096)
+		if inFrame > walFrameHeader && cut%997 != 0 && cut != len(raw) {
+			continue // inside a page every 997th byte will do
+		}
+		put(t, path+"-wal", raw[:cut])
+		n, err := count(t, path)
+		if err != nil && !strings.Contains(err.Error(), "no such table") {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		if n < last {
+			t.Fatalf("cut at %d: %d commits, %d with less of the file", cut, n, last)
+		}
+		last = n
+	}
+	if last != 5 {
+		t.Errorf("whole log: %d commits", last)
+	}
+}
+
+func FuzzReadLog(f *testing.F) {
+	path := filled(f, 3, "-wal")
+	raw, err := os.ReadFile(path + "-wal")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(uint32(0), byte(1), uint32(len(raw)))
+	f.Add(uint32(40), byte(0xff), uint32(len(raw)))
+	f.Add(uint32(5000), byte(3), uint32(9000))
+	f.Fuzz(func(t *testing.T, at uint32, flip byte, length uint32) {
+		torn := bytes.Clone(raw)
+		torn[int(at)%len(torn)] ^= flip
+		torn = torn[:int(length)%(len(torn)+1)]
+		put(t, path+"-wal", torn)
+		n, err := count(t, path) // fails the test where it is not one commit's state
+		if err != nil && n != 0 || n > 3 {
+			t.Errorf("%d commits, %v", n, err)
+		}
+	})
+}
+
+// TestReadOfBrokenLink: a database behind a broken link is not fs.ErrNotExist.
+func TestReadOfBrokenLink(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("nowhere", link); err != nil {
+		t.Fatal(err)
+	}
+	if err := Read(t.Context(), link, func(*DB) error { return nil }); !errors.Is(err, storage.ErrBrokenLink) {
+		t.Errorf("%v, want ErrBrokenLink", err)
+	}
+}
+
+// TestCloseFreesAll: whatever was read, and how far, SQLite agrees to close the connection. Otherwise each would keep its memory.
+func TestCloseFreesAll(t *testing.T) {
+	path := filled(t, 3, "-wal")
+	err := Read(t.Context(), path, func(db *DB) error {
+		table := db.Table("a", "n", "text")
+		for r := range db.Query("select rowid from a") {
+			table.Row(r.Int("rowid")).Bytes("text", 1000)
+			for range db.Query("select n from b") {
+				break
+			}
+			break
+		}
+		table.blobPrefix("text", 0, 10)
+		return db.close()
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,126 @@
+package sqlite
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"agentctl/discover/storage"
+)
+
+// execAll runs statements.
+func execAll(t testing.TB, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// TestTimeTrusted: a time without nanoseconds does not show changes in the same second or the one after it.
+func TestTimeTrusted(t *testing.T) {
+	at := time.Unix(1_800_000_000, 0)
+	for _, c := range []struct {
+		modified, now time.Time
+		trusted       bool
+	}{
+		{at.Add(5), at.Add(60 * time.Millisecond), true},
+		{at.Add(5), at.Add(40 * time.Millisecond), false},
+		{at, at.Add(60 * time.Millisecond), false},
+		{at, at.Add(1900 * time.Millisecond), false},
+		{at, at.Add(2100 * time.Millisecond), true},
+	} {
+		s := &snapshot{taken: c.now, db: storage.NewMemoryFile("", nil, c.modified)}
+		if s.timeTrusted() != c.trusted {
+			t.Errorf("%v after %v: trusted %v", c.now.Sub(c.modified), c.modified, !c.trusted)
+		}
+	}
+}
+
+// changesUnseen takes a snapshot, changes the database, and fails if the snapshot is intact by its own account. stamp
+// sets the times of the file.
+func changesUnseen(t *testing.T, path string, rounds int, stamp func()) {
+	t.Helper()
+	db, err := openWriter(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	change := func() {
+		execAll(t, db, "update total set n = n + 1", "pragma wal_checkpoint(truncate)")
+		stamp()
+	}
+	for range rounds {
+		change()
+		s, err := openSnapshot(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change()
+		intact, err := s.intact()
+		s.close()
+		if intact || err != nil {
+			t.Fatalf("a snapshot is intact although the database has changed, %v", err)
+		}
+	}
+}
+
+// TestSnapshotInWholeSeconds: no change goes unnoticed where all changes of a second have the same time.
+func TestSnapshotInWholeSeconds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	second := time.Now().Add(-time.Second).Truncate(time.Second)
+	changesUnseen(t, path, 3, func() {
+		if err := os.Chtimes(path, second, second); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestSnapshotOfGrownDatabase: a checkpoint enlarges the database between the open of the database and that of the log,
+// which then has no commit; the size is out of date.
+func TestSnapshotOfGrownDatabase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	db, err := openWriter(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	execAll(t, db, "pragma wal_checkpoint(truncate)")
+	hourAgo := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, hourAgo, hourAgo); err != nil {
+		t.Fatal(err)
+	}
+	execAll(t, db, "with recursive s(v) as (select 1 union all select v + 1 from s where v < 99) insert into a(n, text) select 0, hex(randomblob(3000)) from s")
+
+	s, err := openDatabase(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	small := s.db.Size()
+	// The log is moved into the database, and begun anew by a transaction that is not committed.
+	execAll(t, db, "pragma wal_checkpoint(restart)", "pragma cache_size=1", "begin", "update a set text = hex(randomblob(3000))")
+	if err := s.openWAL(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.readSizes(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.wal == nil || s.wal.pageSize == 0 || s.wal.next != 0 || info.Size() <= small {
+		t.Fatalf("the case is not made: log %+v, %d bytes and before %d", s.wal, info.Size(), small)
+	}
+	if intact, err := s.intact(); intact || err != nil {
+		t.Errorf("a size of %d bytes counts as that of a database of %d, %v", s.size, info.Size(), err)
+	}
+	execAll(t, db, "rollback")
+	if n, err := count(t, path); err != nil {
+		t.Errorf("read as %d, %v", n, err)
+	}
+}

@@ -1,0 +1,199 @@
+package storage
+
+import (
+	"context"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// DiskUse is what files take on disk: allocated bytes, and how many files that are not directories.
+type DiskUse struct {
+	Bytes int64
+	Files int
+}
+
+// Plus is the sum of two.
+func (u DiskUse) Plus(v DiskUse) DiskUse { return DiskUse{u.Bytes + v.Bytes, u.Files + v.Files} }
+
+// DiskTree adds up directories. What has several names, or is in several homes by a link, counts once.
+type DiskTree struct {
+	ctx     context.Context // of the call that the tree lives for
+	counted map[fileID]bool
+	// warn gets what cannot be read; the rest is counted.
+	warn func(path string, err error)
+}
+
+type fileID struct{ device, inode uint64 }
+
+// NewDiskTree returns a tree that has counted nothing.
+func NewDiskTree(ctx context.Context, warn func(path string, err error)) *DiskTree {
+	return &DiskTree{ctx: ctx, counted: map[fileID]bool{}, warn: warn}
+}
+
+// maxDepth bounds how deep directories are followed: each level has an open directory.
+const maxDepth = 64
+
+// Visit calls visit for each entry of a directory, which a link may lead to; use counts an entry with all that is below it. Visit
+// returns what the directory itself takes. One that does not exist has no entries.
+func (t *DiskTree) Visit(path string, visit func(e fs.DirEntry, path string, use func() DiskUse)) DiskUse {
+	d, err := OpenDir(t.ctx, path)
+	if err != nil {
+		t.failed(path, err)
+		return DiskUse{}
+	}
+	defer d.Close()
+	own, err := d.Usage(".")
+	if err != nil {
+		t.failed(path, err)
+		return DiskUse{}
+	}
+	if !t.isNew(own, 0) {
+		return DiskUse{}
+	}
+	t.entries(d, func(e fs.DirEntry) {
+		visit(e, filepath.Join(path, e.Name()), func() DiskUse { return t.entry(d, e, own.Device, 1) })
+	})
+	return DiskUse{Bytes: own.Bytes}
+}
+
+// Path counts a file, or a directory with all that is below it.
+func (t *DiskTree) Path(path string) (u DiskUse) {
+	d, err := OpenDir(t.ctx, filepath.Dir(path))
+	if err != nil {
+		t.failed(path, err)
+		return DiskUse{}
+	}
+	defer d.Close()
+	own, err := d.Usage(filepath.Base(path))
+	if err != nil {
+		t.failed(path, err)
+		return DiskUse{}
+	}
+	if below, err := d.OpenDir(filepath.Base(path)); err == nil {
+		defer below.Close()
+		if opened, err := below.Usage("."); err == nil && opened.Inode == own.Inode && opened.Device == own.Device { // else it is a link
+			if !t.isNew(own, 0) {
+				return DiskUse{}
+			}
+			return DiskUse{Bytes: own.Bytes}.Plus(t.below(below, own.Device, 1))
+		}
+	}
+	return t.count(own, 1)
+}
+
+// entries calls visit for each entry of an open directory.
+func (t *DiskTree) entries(d *Dir, visit func(fs.DirEntry)) {
+	all, err := d.Entries()
+	t.failed(d.Path(), err)
+	for _, e := range all {
+		if t.ctx.Err() != nil {
+			return
+		}
+		visit(e)
+	}
+}
+
+// entry counts an entry of an open directory. A directory of another file system counts by itself.
+func (t *DiskTree) entry(d *Dir, e fs.DirEntry, device uint64, depth int) DiskUse {
+	own, err := d.Usage(e.Name())
+	if err != nil {
+		t.failed(filepath.Join(d.Path(), e.Name()), err)
+		return DiskUse{}
+	}
+	if !e.IsDir() {
+		return t.count(own, 1)
+	}
+	if !t.isNew(own, 0) {
+		return DiskUse{}
+	}
+	u := DiskUse{Bytes: own.Bytes}
+	if own.Device != device || depth > maxDepth {
+		return u
+	}
+	below, err := d.OpenDir(e.Name())
+	if err != nil {
+		t.failed(filepath.Join(d.Path(), e.Name()), err)
+		return u
+	}
+	defer below.Close()
+	return u.Plus(t.below(below, device, depth+1))
+}
+
+// below counts all that is in an open directory.
+func (t *DiskTree) below(d *Dir, device uint64, depth int) (u DiskUse) {
+	t.entries(d, func(e fs.DirEntry) { u = u.Plus(t.entry(d, e, device, depth)) })
+	return u
+}
+
+// count counts a file that was stated, unless another name of it was.
+func (t *DiskTree) count(s FileUsage, files int) DiskUse {
+	if !t.isNew(s, files) {
+		return DiskUse{}
+	}
+	return DiskUse{s.Bytes, files}
+}
+
+// isNew reports whether something was not counted before. files is 0 for a directory. A file with one name is reached once only, as
+// every directory is.
+func (t *DiskTree) isNew(s FileUsage, files int) bool {
+	if files > 0 && s.Links < 2 {
+		return true
+	}
+	id := fileID{s.Device, s.Inode}
+	known := t.counted[id]
+	t.counted[id] = true
+	return !known
+}
+
+// failed passes an error on, unless the file has vanished.
+func (t *DiskTree) failed(path string, err error) {
+	if err != nil && !IsNotExist(err) {
+		t.warn(path, err)
+	}
+}
+
+// Home counts what is in the folders of a home. owner says whose an entry of a folder is; what is nobody's is one sum for each
+// folder and file of the home, a database with the files beside it. Folders that skip names are left out.
+func (t *DiskTree) Home(dir string, skip func(name string) bool, owner func(folder, name string) (index int, ok bool), add func(owner int, kind, path string, u DiskUse)) {
+	rest, order := map[string]DiskUse{}, []string{}
+	keep := func(name string, u DiskUse) {
+		if _, known := rest[name]; !known {
+			order = append(order, name)
+		}
+		rest[name] = rest[name].Plus(u)
+	}
+	own := t.Visit(dir, func(e fs.DirEntry, path string, use func() DiskUse) {
+		name := e.Name()
+		switch {
+		case skip(name):
+		case e.IsDir():
+			keep(name, t.Visit(path, func(below fs.DirEntry, place string, use func() DiskUse) {
+				if i, ok := owner(name, below.Name()); ok {
+					add(i, name, place, use())
+					return
+				}
+				keep(name, use())
+			}))
+		default:
+			keep(databaseOf(name), use())
+		}
+	})
+	add(Nobody, "folder", dir, own)
+	for _, name := range order {
+		add(Nobody, name, filepath.Join(dir, name), rest[name])
+	}
+}
+
+// Nobody is the owner of what belongs to no session.
+const Nobody = -1
+
+// databaseOf returns the name of the database that a file lies beside, or else the file's own.
+func databaseOf(name string) string {
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+		if base, ok := strings.CutSuffix(name, suffix); ok {
+			return base
+		}
+	}
+	return name
+}

@@ -1,0 +1,79 @@
+package storage
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestOnlyRegularFilesAreOpened(t *testing.T) {
+	dir := t.TempDir()
+	regular := filepath.Join(dir, "regular")
+	if err := os.WriteFile(regular, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fifo, link := filepath.Join(dir, "fifo"), filepath.Join(dir, "link")
+	if err := errors.Join(unix.Mkfifo(fifo, 0o600), os.Symlink(regular, link)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{fifo, link, dir, "/dev/null"} {
+		if _, err := Open(t.Context(), path); !errors.Is(err, ErrNotRegular) {
+			t.Errorf("%s: %v, want ErrNotRegular", path, err)
+		}
+	}
+	if _, err := Open(t.Context(), filepath.Join(dir, "none")); !IsNotExist(err) {
+		t.Errorf("%v, want absent", err)
+	}
+	d, err := OpenDir(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if _, err := d.Stat("link"); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("stat of a link: %v", err)
+	}
+	if info, err := d.Stat("regular"); err != nil || info.Size != 1 {
+		t.Errorf("%+v, %v", info, err)
+	}
+	for name, want := range map[string]error{"regular": nil, "link": ErrNotRegular, "none": fs.ErrNotExist, "regular\x00": unix.EINVAL} {
+		if info, err := d.Stat("./" + name); !errors.Is(err, want) || err == nil && info.Size != 1 {
+			t.Errorf("%q below: %+v, %v, want %v", name, info, err, want)
+		}
+	}
+}
+
+func TestBrokenLinkIsNotNotExist(t *testing.T) {
+	dir := t.TempDir()
+	link, good := filepath.Join(dir, "link"), filepath.Join(dir, "good")
+	if err := errors.Join(os.Symlink("nowhere", link), os.Symlink(".", good)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{link, filepath.Join(link, "a", "b")} {
+		if _, err := OpenDir(t.Context(), path); !errors.Is(err, ErrBrokenLink) || IsNotExist(err) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for _, path := range []string{filepath.Join(dir, "none", "a"), filepath.Join(good, "none"), "none"} {
+		if _, err := OpenDir(t.Context(), path); !IsNotExist(err) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+func TestReadFileNoFollowIsBounded(t *testing.T) {
+	path := writeTemp(t, []byte("12345"))
+	if _, err := ReadFileNoFollow(path, 4); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("%v, want ErrTooLarge", err)
+	}
+	if got, err := ReadFileNoFollow(path, 5); err != nil || string(got) != "12345" {
+		t.Errorf("%q, %v", got, err)
+	}
+	var pe *fs.PathError
+	if _, err := ReadFileNoFollow(path, 1); !errors.As(err, &pe) || pe.Path != path {
+		t.Errorf("%v does not name the file", err)
+	}
+}

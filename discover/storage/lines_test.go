@@ -1,0 +1,193 @@
+package storage
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func writeTemp(t testing.TB, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func openTemp(t testing.TB, path string) *File {
+	t.Helper()
+	f, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// terminated returns the lines of data that end in a newline: the reference for the readers.
+func terminated(data []byte) []string {
+	end := bytes.LastIndexByte(data, '\n')
+	if end < 0 {
+		return nil
+	}
+	return strings.Split(string(data[:end]), "\n")
+}
+
+func collect(t testing.TB, data []byte, read func(func(Line) bool) (bool, error)) []string {
+	t.Helper()
+	var out []string
+	whole, err := read(func(l Line) bool {
+		if l.Cut {
+			return true
+		}
+		if got := data[l.Offset : int(l.Offset)+len(l.Bytes)]; !bytes.Equal(got, l.Bytes) {
+			t.Fatalf("at offset %d there is %q, not %q", l.Offset, got, l.Bytes)
+		}
+		out = append(out, string(l.Bytes))
+		return true
+	})
+	if err != nil || !whole {
+		t.Fatalf("whole %v, %v", whole, err)
+	}
+	return out
+}
+
+func checkLines(t testing.TB, data []byte) {
+	t.Helper()
+	f := openTemp(t, writeTemp(t, data))
+	want := terminated(data)
+	got := collect(t, data, func(v func(Line) bool) (bool, error) { return f.Forward(0, 0, v) })
+	if !slices.Equal(got, want) {
+		t.Fatalf("forward: %d lines, want %d", len(got), len(want))
+	}
+	got = collect(t, data, func(v func(Line) bool) (bool, error) { return f.Backward(0, v) })
+	slices.Reverse(got)
+	if !slices.Equal(got, want) {
+		t.Fatalf("backward: %d lines, want %d", len(got), len(want))
+	}
+}
+
+func TestLinesAreThoseOfTheFile(t *testing.T) {
+	long := strings.Repeat("x", 3*maxChunk)
+	for _, data := range []string{
+		"", "\n", "a", "a\n", "a\nb", "\n\n", "a\n\nb\n", long, long + "\n", long + "\n" + long + "\nshort\n", "short\n" + long,
+		strings.Repeat("line\n", 50_000), strings.Repeat("x", firstChunk-1) + "\n", strings.Repeat("x", firstChunk) + "\ny\n",
+	} {
+		checkLines(t, []byte(data))
+	}
+}
+
+// TestBufferedLines: Buffered is true just as long as the next line costs no read.
+func TestBufferedLines(t *testing.T) {
+	var data []byte
+	for i := range 2000 {
+		data = append(append(data, strings.Repeat("x", i*7%900)...), '\n')
+	}
+	for cut := 1; cut < len(data); cut += 7777 {
+		end := bytes.LastIndexByte(data[:cut], '\n') + 1
+		f := openTemp(t, writeTemp(t, data[:end]))
+		var given []int64
+		whole, err := f.Backward(0, func(l Line) bool {
+			given = append(given, l.Offset)
+			return l.Buffered
+		})
+		if err != nil || whole && len(given) > 0 && given[len(given)-1] != 0 {
+			t.Fatalf("%d bytes: %v, %v", end, whole, err)
+		}
+		from := max(0, end-firstChunk)
+		var want []int64
+		for to := end; to > from; {
+			begin := bytes.LastIndexByte(data[:to-1], '\n') + 1
+			if begin < from || begin == from && from > 0 { // that it begins there, only the byte before can tell
+				break
+			}
+			want, to = append(want, int64(begin)), begin
+		}
+		if !slices.Equal(given, want) {
+			t.Errorf("%d bytes: %d lines, not %d", end, len(given), len(want))
+		}
+	}
+}
+
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("{}\n{}\n{"), 3)
+	f.Add([]byte("\n\n"), 20_000)
+	f.Fuzz(func(t *testing.T, data []byte, times int) {
+		checkLines(t, bytes.Repeat(data, max(1, min(times, 1<<16/(len(data)+1)))))
+	})
+}
+
+func TestGiantLinesAreTruncated(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "giant")
+	w, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	const hole = 3 * MaxLine
+	for _, part := range []struct {
+		at   int64
+		text string
+	}{{0, "first\n"}, {hole, "\nlast\n"}} {
+		if _, err := w.WriteAt([]byte(part.text), part.at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := openTemp(t, path)
+	for name, read := range map[string]func(func(Line) bool) (bool, error){
+		"forward":  func(v func(Line) bool) (bool, error) { return f.Forward(0, 0, v) },
+		"backward": func(v func(Line) bool) (bool, error) { return f.Backward(0, v) },
+	} {
+		var got []string
+		whole, err := read(func(l Line) bool {
+			if l.Cut {
+				if len(l.Bytes) > MaxLine {
+					t.Errorf("%s holds %d bytes", name, len(l.Bytes))
+				}
+				got = append(got, "cut")
+			} else {
+				got = append(got, string(l.Bytes))
+			}
+			return true
+		})
+		if name == "backward" {
+			slices.Reverse(got)
+		}
+		if err != nil || !whole || !slices.Equal(got, []string{"first", "cut", "last"}) {
+			t.Errorf("%s: %q, %v, %v", name, got, whole, err)
+		}
+	}
+}
+
+func TestReadingStopsWhenVisitReturnsFalse(t *testing.T) {
+	data := []byte(strings.Repeat("0123456789\n", 1<<18))
+	f := openTemp(t, writeTemp(t, data))
+	for name, read := range map[string]func(int64, func(Line) bool) (bool, error){
+		"forward":  func(n int64, v func(Line) bool) (bool, error) { return f.Forward(0, n, v) },
+		"backward": f.Backward,
+	} {
+		n := 0
+		if whole, err := read(0, func(Line) bool { n++; return n < 3 }); whole || err != nil || n != 3 {
+			t.Errorf("%s: told to stop after 3, gave %d, %v, %v", name, n, whole, err)
+		}
+		n = 0
+		if whole, err := read(1<<16, func(Line) bool { n++; return true }); whole || err != nil || n == 0 || n > 1<<16/11 {
+			t.Errorf("%s: limited to 64 KiB, gave %d lines, %v, %v", name, n, whole, err)
+		}
+	}
+}
+
+func TestMemoryFileReadsLikeAFile(t *testing.T) {
+	data := []byte("one\ntwo\nthree")
+	var forth, back []string
+	f := NewMemoryFile("x", data, openTemp(t, writeTemp(t, data)).ModTime())
+	_, _ = f.Forward(0, 0, func(l Line) bool { forth = append(forth, string(l.Bytes)); return true })
+	_, _ = f.Backward(0, func(l Line) bool { back = append(back, string(l.Bytes)); return true })
+	if strings.Join(forth, " ") != "one two" || strings.Join(back, " ") != "two one" || f.Close() != nil {
+		t.Errorf("forward %q, backward %q", forth, back)
+	}
+}
