@@ -120,36 +120,6 @@ func TestReadOfLeftoverFiles(t *testing.T) {
 	}
 }
 
-func TestReadWithoutLog(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "closed.db")
-	db, err := openWriter(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		if err := commit(db); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := db.Close(); err != nil { // checkpoints and removes the log
-		t.Fatal(err)
-	}
-	before := state(t, filepath.Dir(path))
-	if n, err := count(t, path); n != 3 || err != nil {
-		t.Errorf("got %d, %v; want 3", n, err)
-	}
-	put(t, path+"-wal", nil) // begun by someone, nothing in it
-	if n, err := count(t, path); n != 3 || err != nil {
-		t.Errorf("empty log: got %d, %v; want 3", n, err)
-	}
-	if err := os.Remove(path + "-wal"); err != nil {
-		t.Fatal(err)
-	}
-	if after := state(t, filepath.Dir(path)); !strings.HasSuffix(after, strings.SplitN(before, "\n", 2)[1]) {
-		t.Errorf("the database changed:\n%s\n%s", before, after)
-	}
-}
-
 func TestReadThroughLink(t *testing.T) {
 	path := filled(t, 4, "-wal")
 	link := filepath.Join(t.TempDir(), "link.db")
@@ -271,34 +241,6 @@ func TestReadEndsWithContext(t *testing.T) {
 	}
 }
 
-// TestReadWithTornLog: a log that is truncated at any byte has the commits before that byte.
-func TestReadWithTornLog(t *testing.T) {
-	path := filled(t, 5, "-wal")
-	raw, err := os.ReadFile(path + "-wal")
-	if err != nil {
-		t.Fatal(err)
-	}
-	last := 0
-	for cut := 0; cut <= len(raw); cut++ {
-		inFrame := (cut - walHeaderSize) % (walFrameHeader + 4096)
-		if inFrame > walFrameHeader && cut%997 != 0 && cut != len(raw) {
-			continue // inside a page every 997th byte will do
-		}
-		put(t, path+"-wal", raw[:cut])
-		n, err := count(t, path)
-		if err != nil && !strings.Contains(err.Error(), "no such table") {
-			t.Fatalf("cut at %d: %v", cut, err)
-		}
-		if n < last {
-			t.Fatalf("cut at %d: %d commits, %d with less of the file", cut, n, last)
-		}
-		last = n
-	}
-	if last != 5 {
-		t.Errorf("whole log: %d commits", last)
-	}
-}
-
 func FuzzReadLog(f *testing.F) {
 	path := filled(f, 3, "-wal")
 	raw, err := os.ReadFile(path + "-wal")
@@ -318,17 +260,6 @@ func FuzzReadLog(f *testing.F) {
 			t.Errorf("%d commits, %v", n, err)
 		}
 	})
-}
-
-// TestReadOfBrokenLink: a database behind a broken link is not fs.ErrNotExist.
-func TestReadOfBrokenLink(t *testing.T) {
-	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink("nowhere", link); err != nil {
-		t.Fatal(err)
-	}
-	if err := Read(t.Context(), link, func(*DB) error { return nil }); !errors.Is(err, storage.ErrBrokenLink) {
-		t.Errorf("%v, want ErrBrokenLink", err)
-	}
 }
 
 // TestCloseFreesAll: whatever was read, and how far, SQLite agrees to close the connection. Otherwise each would keep its memory.

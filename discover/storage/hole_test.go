@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // sparse makes a file of these texts, each followed by a hole; before the first there is one if begin says so.
@@ -82,51 +81,5 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 		if whole || !errors.Is(err, context.Canceled) || lines > maxChunk {
 			t.Errorf("%s: %d lines, %v, %v", direction, lines, whole, err)
 		}
-	}
-}
-
-// TestOneReaderAtATimeHasLargeMemory: one reader of a call has large memory at a time, and may acquire it twice.
-func TestOneReaderAtATimeHasLargeMemory(t *testing.T) {
-	t.Parallel()
-	items := make([]int, 100)
-	holders := make(chan struct{}, 1)
-	path := writeTemp(t, []byte("x"))
-	for _, err := range ReadParallel(t.Context(), items, func(ctx context.Context, _ int, _ *struct{}) (bool, error) {
-		f, err := Open(ctx, path)
-		if err != nil {
-			return false, err
-		}
-		release, err := f.AcquireLarge()
-		if err != nil {
-			return false, err
-		}
-		select {
-		case holders <- struct{}{}:
-		default:
-			return false, errors.New("another one holds it")
-		}
-		again, err := f.AcquireLarge()
-		if err != nil {
-			return false, err
-		}
-		again()
-		<-holders
-		return false, f.WithContent(nil, release).Close()
-	}) {
-		t.Error(err)
-	}
-	// Who waits for it ends with the call.
-	ctx, cancel := context.WithCancel(t.Context())
-	large := make(chan struct{}, 1)
-	one, two := NewMemoryFile("", nil, time.Time{}), NewMemoryFile("", nil, time.Time{})
-	for _, f := range []*File{one, two} {
-		f.ctx = context.WithValue(ctx, readerKey{}, &reader{large: large})
-	}
-	if _, err := one.AcquireLarge(); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	if _, err := two.AcquireLarge(); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
 	}
 }

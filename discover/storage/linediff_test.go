@@ -2,7 +2,6 @@ package storage_test
 
 import (
 	"agentctl/discover/storage"
-	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -29,34 +28,6 @@ func TestDiffLines(t *testing.T) {
 	if _, _, ok := storage.DiffLines(strings.Repeat("a\n", 1<<20), strings.Repeat("b\n", 1<<20)); ok {
 		t.Error("a million lines are counted")
 	}
-}
-
-// The counts are those of the longest common subsequence, whatever the texts are.
-func TestDiffLinesIsShortest(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 500 {
-		var texts [2][]string
-		for i := range texts {
-			for range random.IntN(12) {
-				texts[i] = append(texts[i], string(rune('a'+random.IntN(3))))
-			}
-		}
-		common := longestCommon(texts[0], texts[1])
-		added, removed, ok := storage.DiffLines(strings.Join(texts[0], "\n"), strings.Join(texts[1], "\n"))
-		if !ok || added != len(texts[1])-common || removed != len(texts[0])-common {
-			t.Fatalf("%q: +%d -%d %v, %d in common", texts, added, removed, ok, common)
-		}
-	}
-}
-
-func longestCommon(a, b []string) int {
-	switch {
-	case len(a) == 0 || len(b) == 0:
-		return 0
-	case a[0] == b[0]:
-		return 1 + longestCommon(a[1:], b[1:])
-	}
-	return max(longestCommon(a[1:], b), longestCommon(a, b[1:]))
 }
 
 // An edit that does not say what it replaces is not counted.

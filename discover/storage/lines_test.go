@@ -81,38 +81,6 @@ func TestLinesAreThoseOfTheFile(t *testing.T) {
 	}
 }
 
-// TestBufferedLines: Buffered is true just as long as the next line costs no read.
-func TestBufferedLines(t *testing.T) {
-	var data []byte
-	for i := range 2000 {
-		data = append(append(data, strings.Repeat("x", i*7%900)...), '\n')
-	}
-	for cut := 1; cut < len(data); cut += 7777 {
-		end := bytes.LastIndexByte(data[:cut], '\n') + 1
-		f := openTemp(t, writeTemp(t, data[:end]))
-		var given []int64
-		whole, err := f.Backward(0, func(l Line) bool {
-			given = append(given, l.Offset)
-			return l.Buffered
-		})
-		if err != nil || whole && len(given) > 0 && given[len(given)-1] != 0 {
-			t.Fatalf("%d bytes: %v, %v", end, whole, err)
-		}
-		from := max(0, end-firstChunk)
-		var want []int64
-		for to := end; to > from; {
-			begin := bytes.LastIndexByte(data[:to-1], '\n') + 1
-			if begin < from || begin == from && from > 0 { // that it begins there, only the byte before can tell
-				break
-			}
-			want, to = append(want, int64(begin)), begin
-		}
-		if !slices.Equal(given, want) {
-			t.Errorf("%d bytes: %d lines, not %d", end, len(given), len(want))
-		}
-	}
-}
-
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("{}\n{}\n{"), 3)
 	f.Add([]byte("\n\n"), 20_000)
