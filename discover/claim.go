@@ -25,15 +25,7 @@ const (
 
 // String is the word used in JSON and in --explain.
 func (s Strength) String() string {
-	switch s {
-	case Weak:
-		return "weak"
-	case Strong:
-		return "strong"
-	case Exact:
-		return "exact"
-	}
-	return "none"
+	return [...]string{"none", Weak: "weak", Strong: "strong", Exact: "exact"}[s]
 }
 
 // Claim ties a live process to a session, or says that a live process is an agent whose session is not named.

@@ -139,11 +139,7 @@ func (s Session) Headless() bool {
 
 // isHeadlessSource reports whether a source is a headless run: one turn, which begins and ends with its process.
 func isHeadlessSource(source string) bool {
-	switch source {
-	case "print", "exec", "run":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"print", "exec", "run"}, source)
 }
 
 // HasExactEvidence reports whether exact evidence ties a live process to the session.

@@ -288,19 +288,8 @@ func (t Turn) lastText() string {
 
 // phrase is a state as the predicate of a sentence.
 func (s TurnState) phrase() string {
-	switch s {
-	case TurnNone:
-		return "has not begun"
-	case TurnOpen:
-		return "is in progress"
-	case TurnWaiting:
-		return "is blocked on the user"
-	case TurnDone:
-		return "has ended"
-	case TurnInterrupted:
-		return "was cut short"
-	case TurnFailed:
-		return "has failed"
-	}
-	return "may be in progress"
+	return [...]string{
+		TurnUnknown: "may be in progress", TurnNone: "has not begun", TurnOpen: "is in progress", TurnWaiting: "is blocked on the user",
+		TurnDone: "has ended", TurnInterrupted: "was cut short", TurnFailed: "has failed",
+	}[s]
 }

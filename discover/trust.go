@@ -30,13 +30,7 @@ const (
 
 // String is the word used in messages and in JSON.
 func (t Trust) String() string {
-	switch t {
-	case TrustOurs:
-		return "ours"
-	case TrustSeen:
-		return "seen"
-	}
-	return "foreign"
+	return [...]string{TrustForeign: "foreign", TrustSeen: "seen", TrustOurs: "ours"}[t]
 }
 
 // seenInKey is the fact with the pid of a process that names the session's home, if that is [TrustSeen].

@@ -193,36 +193,28 @@ func jsonStrings(raw json.RawMessage) func(yield func(string) bool) {
 			yield(string(raw))
 			return
 		}
-		d := json.NewDecoder(bytes.NewReader(raw))
-		var nested []bool // whether each enclosing value is an object
-		isName := false   // the next string is the name of a member
-		for {
-			token, err := d.Token()
-			if err != nil {
-				return
-			}
-			inObject := len(nested) > 0 && nested[len(nested)-1]
-			switch t := token.(type) {
-			case json.Delim:
-				if t == '{' || t == '[' {
-					nested = append(nested, t == '{')
-					isName = t == '{'
-					continue
-				}
-				nested = nested[:len(nested)-1]
-				inObject = len(nested) > 0 && nested[len(nested)-1]
-			case string:
-				if isName {
-					isName = false
-					continue
-				}
-				if !yield(t) {
-					return
-				}
-			}
-			isName = inObject
-		}
+		walkStrings(json.NewDecoder(bytes.NewReader(raw)), yield)
 	}
+}
+
+// walkStrings yields the strings of the next value. It returns false once no more is to be read.
+func walkStrings(d *json.Decoder, yield func(string) bool) bool {
+	token, err := d.Token()
+	if text, ok := token.(string); ok {
+		return yield(text)
+	}
+	if begin, ok := token.(json.Delim); ok {
+		for d.More() {
+			if begin == '{' {
+				_, _ = d.Token() // the name; the value is valid JSON
+			}
+			if !walkStrings(d, yield) {
+				return false
+			}
+		}
+		_, err = d.Token() // the end
+	}
+	return err == nil
 }
 
 // collector collects the matches of a session, whose messages come newest first.
