@@ -57,8 +57,8 @@ func (t *DiskTree) Visit(path string, visit func(e fs.DirEntry, path string, use
 	return DiskUse{Bytes: own.Bytes}
 }
 
-// Path counts a file, or a directory with all that is below it.
-func (t *DiskTree) Path(path string) (u DiskUse) {
+// Path counts a file.
+func (t *DiskTree) Path(path string) DiskUse {
 	d, err := OpenDir(t.ctx, filepath.Dir(path))
 	if err != nil {
 		t.failed(path, err)
@@ -69,15 +69,6 @@ func (t *DiskTree) Path(path string) (u DiskUse) {
 	if err != nil {
 		t.failed(path, err)
 		return DiskUse{}
-	}
-	if below, err := d.OpenDir(filepath.Base(path)); err == nil {
-		defer below.Close()
-		if opened, err := below.Usage("."); err == nil && opened.Inode == own.Inode && opened.Device == own.Device { // else it is a link
-			if !t.isNew(own, 0) {
-				return DiskUse{}
-			}
-			return DiskUse{Bytes: own.Bytes}.Plus(t.below(below, own.Device, 1))
-		}
 	}
 	return t.count(own, 1)
 }
