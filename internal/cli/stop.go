@@ -100,6 +100,9 @@ func runStop(ctx context.Context, f Factory, args []string, o *stopOptions) erro
 			failed = EachHost(ctx, f, calls, p.print)
 		}
 		endProgress()
+		if len(p.results) == 0 && ExitCode(failed) != ExitPartial {
+			err = failed // nothing was stopped: without an array, as here
+		}
 	case o.orphans:
 		failed, err = p.endOrphans(ctx, o)
 	default:
