@@ -139,6 +139,8 @@ func (p *process) watch() {
 			}
 		case <-p.ended.Done():
 			return
+		case <-p.left:
+			return
 		}
 	}
 }
@@ -182,17 +184,16 @@ func (p *process) finish(ctx context.Context, failed error, banner *tail) error 
 	defer p.patience.Stop()
 	ended := make(chan error, 1)
 	go func() { ended <- p.cmd.Wait() }()
-	code := lost
+	code, cause := lost, error(nil)
 	select {
 	case err := <-ended:
-		code = 0
+		code, cause = 0, context.Cause(p.ended)
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			code = exit.ExitCode()
 		}
-	case <-p.left:
+		p.cancel(nil)
+	case <-p.left: // to cancel would end it
 	}
-	cause := context.Cause(p.ended)
-	p.cancel(nil)
 	why := (*Error)(nil)
 	switch {
 	case failed == nil:
