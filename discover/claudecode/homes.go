@@ -95,7 +95,7 @@ func projectFolders(ctx context.Context, home string) (paths []string, err error
 	for _, n := range entries {
 		path := root + "/" + n.Name()
 		ok := n.IsDir()
-		if n.Type() == fs.ModeSymlink {
+		if n.Type() == fs.ModeSymlink || !ok && strings.HasPrefix(n.Name(), "-") { // other files are not Claude Code's
 			d, broken := storage.OpenDir(ctx, path)
 			if ok = broken == nil; ok {
 				_ = d.Close()

@@ -151,11 +151,11 @@ func TestUnreadableFiles(t *testing.T) {
 	}
 	slices.Sort(paths)
 	if !slices.Equal(paths, []string{
-		folder(2), folder(3), folder(5), name(1), name(2), name(3), name(4),
+		folder(1), folder(2), folder(3), folder(4), folder(5), name(1), name(2), name(3), name(4),
 	}) {
 		t.Errorf("warnings %v", warned)
 	}
-	if _, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, discover.EntryFilter{ID: numbered(1)}); len(warningsIn(t, err)) != 4 {
+	if _, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, discover.EntryFilter{ID: numbered(1)}); len(warningsIn(t, err)) != 6 {
 		t.Errorf("asked by name: %v", err)
 	}
 }
