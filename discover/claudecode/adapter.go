@@ -31,13 +31,13 @@ const agentName discover.Agent = "claude-code"
 // Name returns the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return agentName }
 
-// Program implements [discover.Program]. It returns the name that the agent is installed under.
+// Program implements [discover.Adapter]. It returns the name that the agent is installed under.
 func (Adapter) Program() string { return "claude" }
 
-// ShortName implements [discover.ShortNamer].
+// ShortName implements [discover.Adapter].
 func (Adapter) ShortName() string { return "cc" }
 
-// IncludesSubagents implements [discover.SubagentTotals].
+// IncludesSubagents implements [discover.Adapter].
 func (Adapter) IncludesSubagents(discover.ReadOptions) bool { return true }
 
 // warning makes the error by which this package reports what it could not read: err, unless it is nil or a warning already.
@@ -56,7 +56,7 @@ func cause(err error) error {
 	return err
 }
 
-// StoreCommand implements [launch.StoreManager]: Claude Code has no such commands (2.1.330).
+// StoreCommand implements [launch.Adapter]: Claude Code has no such commands (2.1.330).
 func (a Adapter) StoreCommand(action launch.StoreAction, _ discover.Session, _ launch.Environment) (launch.Command, error) {
 	what := "has no command that archives or restores a session"
 	if action == launch.ActionRemove {
@@ -118,7 +118,7 @@ const (
 	oldestSupported = "2.1.132"
 )
 
-// Tried implements [discover.FormatChecker].
+// Tried implements [discover.Adapter].
 func (Adapter) Tried() discover.Tried {
 	return discover.Tried{
 		Newest: newestTried, ProgramVersion: func(path string) string { return installedVersion(path).String() },

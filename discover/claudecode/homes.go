@@ -159,7 +159,7 @@ func isAlphanumeric(c byte) bool {
 // --session-id a session may get any UUID.
 func (Adapter) MatchesID(id string) bool { return isUUID(id) && id[versionAt] == '4' }
 
-// ShortID implements [discover.IDShortener]. A sub-agent's ID is "agent-", mostly an "a", and random hexadecimal digits.
+// ShortID implements [discover.Adapter]. A sub-agent's ID is "agent-", mostly an "a", and random hexadecimal digits.
 func (Adapter) ShortID(id string) int {
 	if isSubagent(id) {
 		return len(agentPrefix) + 1 + discover.MinShortID

@@ -127,7 +127,7 @@ func (c argsBuilder) optionArgs() (args []string) {
 	return args
 }
 
-// ModelFamilies implements [launch.ModelFamilies].
+// ModelFamilies implements [launch.Adapter].
 func (Adapter) ModelFamilies() []string { return []string{"opus", "sonnet", "haiku"} }
 
 // addSession sets which session runs, in which home and in which directory.

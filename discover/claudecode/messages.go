@@ -15,7 +15,7 @@ import (
 	"agentctl/discover/storage"
 )
 
-// Messages implements [discover.MessageReader]. It reads the transcript from its end. Which records become which messages is
+// Messages implements [discover.Adapter]. It reads the transcript from its end. Which records become which messages is
 // described in docs/agents/claude-code.md.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	return func(yield func(discover.Message, error) bool) {

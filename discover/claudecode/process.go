@@ -257,7 +257,7 @@ func (x *process) processClaim(sessions []discover.Claim) discover.Claim {
 	return c
 }
 
-// IsAgentProcess implements [discover.MarkerReader].
+// IsAgentProcess implements [discover.Adapter].
 func (Adapter) IsAgentProcess(p proc.Process) bool { return isAgentProcess(p) }
 
 // MatchesBinary reports whether a binary can be this agent's.

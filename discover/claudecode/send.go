@@ -53,7 +53,7 @@ func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
 	return inbox{}, refusal
 }
 
-// CheckSend implements [launch.Sender]. TUIs, background sessions and print runs take messages.
+// CheckSend implements [launch.Adapter]. TUIs, background sessions and print runs take messages.
 func (Adapter) CheckSend(s discover.Session, _ launch.Environment) error {
 	_, err := findInbox(context.Background(), s)
 	return err
@@ -63,7 +63,7 @@ func (Adapter) CheckSend(s discover.Session, _ launch.Environment) error {
 // are no more than bytes. It closes the connection, without an answer, on a longer one.
 const maxSentLine = 1 << 20
 
-// Send implements [launch.Sender]. It writes one line to the session's socket, and returns when the session has read all of it.
+// Send implements [launch.Adapter]. It writes one line to the session's socket, and returns when the session has read all of it.
 // No key is needed: the socket is for the user alone. Claude Code drops a message with the same text and sender as the one before
 // (SEEN 2.1.330), so that each message has a sender of its own.
 func (Adapter) Send(ctx context.Context, s discover.Session, text string, _ launch.Environment) (launch.SentMessage, error) {
@@ -145,12 +145,12 @@ func sentLine(sent launch.SentMessage) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// IsSent implements [launch.Sender]. The transcript has the sender's ID, and puts phrases of Claude Code's own around the text.
+// IsSent implements [launch.Adapter]. The transcript has the sender's ID, and puts phrases of Claude Code's own around the text.
 func (Adapter) IsSent(m discover.Message, sent launch.SentMessage) bool {
 	return sent.ID != "" && m.SentID == sent.ID
 }
 
-// Refusal implements [launch.RefusalReader]. A session without permission prompts holds messages until its user approves them;
+// Refusal implements [launch.Adapter]. A session without permission prompts holds messages until its user approves them;
 // one with too many of them drops them.
 func (Adapter) Refusal(m discover.Message, sent launch.SentMessage) (text string, dropped bool) {
 	switch {

@@ -12,13 +12,13 @@ import (
 	"agentctl/proc"
 )
 
-// StopSignals implements [launch.Stopper]. SIGTERM ends a TUI and print mode. 2.1.197 may end only the running command and
+// StopSignals implements [launch.Adapter]. SIGTERM ends a TUI and print mode. 2.1.197 may end only the running command and
 // continue its turn, so SIGINT follows.
 func (Adapter) StopSignals() []syscall.Signal {
 	return []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}
 }
 
-// NeedsInterrupt implements [launch.Stopper]. A background session has to be stopped by its daemon, which restarts it when
+// NeedsInterrupt implements [launch.Adapter]. A background session has to be stopped by its daemon, which restarts it when
 // it dies.
 func (Adapter) NeedsInterrupt(s discover.Session) bool { return jobOf(s) != "" }
 
@@ -32,7 +32,7 @@ func jobOf(s discover.Session) string {
 	return job
 }
 
-// Interrupt implements [launch.Stopper]. `claude stop` ends a background session for good (SEEN 2.1.329).
+// Interrupt implements [launch.Adapter]. `claude stop` ends a background session for good (SEEN 2.1.329).
 func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.Environment) (bool, error) {
 	job := jobOf(s)
 	if job == "" {
@@ -46,7 +46,7 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.En
 	return true, err
 }
 
-// AttachCommand implements [launch.Attacher]. `claude attach` shows a background session, which its daemon runs in a terminal without a
+// AttachCommand implements [launch.Adapter]. `claude attach` shows a background session, which its daemon runs in a terminal without a
 // screen (SEEN 2.1.197, 2.1.330). 2.1.112 has no such command and would begin a session with the prompt "attach".
 func (Adapter) AttachCommand(_ context.Context, s discover.Session, host launch.Environment) (c launch.Command, ok bool, err error) {
 	job := jobOf(s)
@@ -72,7 +72,7 @@ const (
 	sandboxKey = "SANDBOX_RUNTIME"
 )
 
-// ReadMarker implements [discover.MarkerReader]. The session ID or the PID alone is not enough: the user may have exported
+// ReadMarker implements [discover.Adapter]. The session ID or the PID alone is not enough: the user may have exported
 // it. MCP servers get their marker when they are started, and run on after a /clear.
 func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, ok bool) {
 	if getenv(markerKey) != "1" {
@@ -90,7 +90,7 @@ func (Adapter) ReadMarker(getenv func(string) string) (mark discover.EnvMarker, 
 // MarkerKeys returns the environment keys that ReadMarker needs.
 func (Adapter) MarkerKeys() []string { return []string{markerKey, sessionKey, pidKey} }
 
-// InSandbox implements [discover.SandboxDetector]. On Linux the sandbox of the tool Bash is a PID namespace that ends with
+// InSandbox implements [discover.Adapter]. On Linux the sandbox of the tool Bash is a PID namespace that ends with
 // it (SEEN 2.1.197, 2.1.329; its /proc shows nothing outside but the bubblewrap that made it). Without a session's marker,
 // another program uses the same kind of sandbox.
 func (a Adapter) InSandbox(getenv func(string) string) bool {
@@ -108,7 +108,7 @@ func (Adapter) ScrubbedEnv() []string {
 	}
 }
 
-// HasMarker implements [launch.Stopper]. A session ID is enough: whatever process ran the session, p was started for it. A
+// HasMarker implements [launch.Adapter]. A session ID is enough: whatever process ran the session, p was started for it. A
 // PID counts only if p was started after that process.
 func (a Adapter) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env(a.MarkerKeys()...)

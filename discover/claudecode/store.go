@@ -207,7 +207,7 @@ func (s *search) wantsSubagents() bool {
 	return s.Subagents && (strings.HasPrefix(agentPrefix, s.ID) || strings.HasPrefix(s.ID, agentPrefix))
 }
 
-// FilterContent implements [discover.ContentFilter]. It reads whole transcripts. A prompt with pasted text joins strings.
+// FilterContent implements [discover.Adapter]. It reads whole transcripts. A prompt with pasted text joins strings.
 func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
 	return storage.FilterParallel(ctx, entries, func(ctx context.Context, e discover.Entry) bool { return mayMatch(ctx, e.Path, match) })
 }

@@ -24,17 +24,17 @@ const agentName discover.Agent = "codex"
 // Name is the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return agentName }
 
-// ShortID implements [discover.IDShortener]. A thread's ID is a UUID that begins with the time (version 7, SEEN 0.42–0.169).
+// ShortID implements [discover.Adapter]. A thread's ID is a UUID that begins with the time (version 7, SEEN 0.42–0.169).
 func (Adapter) ShortID(id string) int { return storage.ShortUUIDLen(id) }
 
-// IncludesSubagents implements [discover.SubagentTotals]. Totals of tokens include them: their rollouts are read.
+// IncludesSubagents implements [discover.Adapter]. Totals of tokens include them: their rollouts are read.
 func (Adapter) IncludesSubagents(options discover.ReadOptions) bool {
 	return includesSubagents(options)
 }
 
 func includesSubagents(options discover.ReadOptions) bool { return options.Tokens || options.Full }
 
-// MatchesID implements [discover.IDMatcher]. A thread's ID is a UUID of version 7.
+// MatchesID implements [discover.Adapter]. A thread's ID is a UUID of version 7.
 func (Adapter) MatchesID(id string) bool {
 	_, ok := threadCreated(id)
 	return ok && isThreadID(id)

@@ -170,7 +170,7 @@ func tomlString(s string) string {
 	return strings.ReplaceAll(string(quoted), "\x7f", `\u007f`)
 }
 
-// Hint implements [launch.Hinter]. Without permission options, the configuration and the trust in the directory decide whether Codex may
+// Hint implements [launch.Adapter]. Without permission options, the configuration and the trust in the directory decide whether Codex may
 // change files. The session that has begun records it.
 func (Adapter) Hint(r launch.Request, begun discover.Session) string {
 	sandbox := sessionFact[string](&begun, "sandbox")
@@ -274,7 +274,7 @@ func isLogLine(line string) bool {
 	return len(stamp) > len("2026-11-20T19:09:05") && stamp[len("2026-11-20")] == 'T' && strings.HasSuffix(stamp, "Z")
 }
 
-// AttachCommand implements [launch.Attacher]. A terminal interface that is given the socket of an app-server shows a thread that the
+// AttachCommand implements [launch.Adapter]. A terminal interface that is given the socket of an app-server shows a thread that the
 // server runs; several may show one thread (SEEN 0.169). Versions before 0.160 have neither the daemon nor --remote.
 func (Adapter) AttachCommand(ctx context.Context, s discover.Session, host launch.Environment) (c launch.Command, ok bool, err error) {
 	i := slices.IndexFunc(s.Processes, func(p proc.Process) bool { return roleOf(p) == server })

@@ -75,7 +75,7 @@ func isUnexecedFork(table *proc.Table, p proc.Process) bool {
 	return err == nil && err2 == nil && len(args) > 0 && slices.Equal(args, parentArgs)
 }
 
-// IsAgentProcess implements [discover.MarkerReader]. Under the name of one of its tools, the binary is a tool.
+// IsAgentProcess implements [discover.Adapter]. Under the name of one of its tools, the binary is a tool.
 func (Adapter) IsAgentProcess(p proc.Process) bool { return isCodex(p) && !isToolName(startName(p)) }
 
 // startName is the name that a process was started under, "" if that cannot be read.
@@ -87,7 +87,7 @@ func startName(p proc.Process) string {
 	return args[0]
 }
 
-// IsSandbox implements [discover.Sandboxer]. The sandbox around one command of a thread's tools is Codex's binary under another name,
+// IsSandbox implements [discover.Adapter]. The sandbox around one command of a thread's tools is Codex's binary under another name,
 // with the thread's marker. It has its own pid namespace: the sandbox is the first process that a command can see (SEEN 0.169; in
 // 0.104 the sandbox hides only what the agent has open).
 func (Adapter) IsSandbox(p proc.Process) bool {
@@ -184,7 +184,7 @@ const threadKey = "CODEX_THREAD_ID"
 // rootKey is set with [threadKey], to the thread at the root of the tree of sub-agents (SEEN 0.169).
 const rootKey = "CODEX_SESSION_ID"
 
-// ReadMarker implements [discover.MarkerReader]. The variables name the thread whose tool started the process.
+// ReadMarker implements [discover.Adapter]. The variables name the thread whose tool started the process.
 func (Adapter) ReadMarker(getenv func(string) string) (marker discover.EnvMarker, ok bool) {
 	thread := getenv(threadKey)
 	if !isThreadID(thread) {

@@ -7,7 +7,7 @@ import (
 	"agentctl/launch"
 )
 
-// StoreCommand implements [launch.StoreManager]. `codex delete` also removes the session's sub-agents; without a terminal it needs
+// StoreCommand implements [launch.Adapter]. `codex delete` also removes the session's sub-agents; without a terminal it needs
 // --force (SEEN 0.169; 0.104 has none of these commands).
 func (Adapter) StoreCommand(action launch.StoreAction, s discover.Session, host launch.Environment) (launch.Command, error) {
 	p, err := findInstallation(host)

@@ -8,7 +8,7 @@ import (
 	"agentctl/discover/storage"
 )
 
-// FilterContent implements [discover.ContentFilter]. It reads whole rollouts. A word that two parts of one message have only
+// FilterContent implements [discover.Adapter]. It reads whole rollouts. A word that two parts of one message have only
 // together is not found.
 func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
 	return storage.FilterParallel(ctx, entries, func(ctx context.Context, e discover.Entry) bool { return mayMatch(ctx, e.Path, match) })

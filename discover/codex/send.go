@@ -47,7 +47,7 @@ func findRecipient(s discover.Session) (recipient, error) {
 	return recipient{}, refusal
 }
 
-// CheckSend implements [launch.Sender]. Threads of the daemon, of other app-servers and of TUIs take messages.
+// CheckSend implements [launch.Adapter]. Threads of the daemon, of other app-servers and of TUIs take messages.
 func (Adapter) CheckSend(s discover.Session, host launch.Environment) error {
 	to, err := findRecipient(s)
 	switch {
@@ -70,7 +70,7 @@ func queueProgram(host launch.Environment) (installation, error) {
 	return program, err
 }
 
-// Send implements [launch.Sender]. An app-server with a socket is sent the message. Every other process takes messages from the queue
+// Send implements [launch.Adapter]. An app-server with a socket is sent the message. Every other process takes messages from the queue
 // of its home only, which Codex itself writes.
 func (Adapter) Send(ctx context.Context, s discover.Session, text string, host launch.Environment) (launch.SentMessage, error) {
 	sent := launch.SentMessage{Text: text, ID: "agentctl-" + rand.Text()}
@@ -120,12 +120,12 @@ func startQueueServer(ctx context.Context, s discover.Session, host launch.Envir
 	return initialize(conn)
 }
 
-// IsSent implements [launch.Sender]. Codex stores the ID that the client has given its message (SEEN 0.149-0.169).
+// IsSent implements [launch.Adapter]. Codex stores the ID that the client has given its message (SEEN 0.149-0.169).
 func (Adapter) IsSent(m discover.Message, sent launch.SentMessage) bool {
 	return m.Role == discover.RoleUser && sent.ID != "" && m.SentID == sent.ID
 }
 
-// Refusal implements [launch.RefusalReader]. A turn that is interrupted loses the messages that it was to read (SEEN 0.169), but those in
+// Refusal implements [launch.Adapter]. A turn that is interrupted loses the messages that it was to read (SEEN 0.169), but those in
 // the queue stay there. The transcript does not say which of them were lost.
 func (Adapter) Refusal(m discover.Message, _ launch.SentMessage) (text string, dropped bool) {
 	if m.Kind != discover.KindInterruption {

@@ -25,7 +25,7 @@ func (Adapter) StopSignals() []syscall.Signal {
 	return []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
 }
 
-// NeedsInterrupt implements [launch.Stopper]. The daemon behind the TUIs of a home runs the threads of all of them.
+// NeedsInterrupt implements [launch.Adapter]. The daemon behind the TUIs of a home runs the threads of all of them.
 func (Adapter) NeedsInterrupt(s discover.Session) bool {
 	_, path := serverOf(s)
 	return path != ""
@@ -150,7 +150,7 @@ func ignoreRefusal(err error) error {
 // port it listens: that is which terminal has loaded a thread (SEEN 0.160–0.171).
 const tuiServer = "codex_tui"
 
-// FindClients implements [launch.Releaser]. The daemon says which terminal has loaded each thread. A terminal that has loaded several that
+// FindClients implements [launch.Adapter]. The daemon says which terminal has loaded each thread. A terminal that has loaded several that
 // are still there shows one of them. One that has loaded none shows a thread that another has loaded: by its command line, or any.
 func (Adapter) FindClients(ctx context.Context, s discover.Session, _ launch.Environment) (sure, possible []proc.Process, err error) {
 	server, path := serverOf(s)
@@ -236,7 +236,7 @@ func (c *rpcClient) threadsByPort() (map[int][]string, error) {
 	return byPort, nil
 }
 
-// Unload implements [launch.Releaser]. The daemon unloads a thread about a minute after its last terminal has left it, or at once when it is
+// Unload implements [launch.Adapter]. The daemon unloads a thread about a minute after its last terminal has left it, or at once when it is
 // archived; it is unarchived in the same moment. A thread without a prompt is left to the daemon: to be archived, it would be stored. Of
 // other servers, whose clients may be anything, nothing is asked.
 func (Adapter) Unload(ctx context.Context, s discover.Session, _ launch.Environment) (unloads bool, err error) {

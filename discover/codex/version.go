@@ -49,7 +49,7 @@ func versionNumber(s string) string {
 	return s
 }
 
-// Program implements [discover.ProgramNamer].
+// Program implements [discover.Adapter].
 func (Adapter) Program() string { return "codex" }
 
 // installation is the agent as it is installed: its own binary where that is found.
@@ -145,7 +145,7 @@ func managedBy(root string) string {
 // newestTried is the newest version in docs/support.md.
 const newestTried = "0.171.0"
 
-// Tried implements [discover.FormatChecker]. A rollout that is being written is not compressed.
+// Tried implements [discover.Adapter]. A rollout that is being written is not compressed.
 func (Adapter) Tried() discover.Tried {
 	return discover.Tried{
 		Newest: newestTried, ProgramVersion: binaryVersion, UnknownKinds: discover.UnknownLineKinds(knownKinds, kindName),

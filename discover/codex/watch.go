@@ -8,7 +8,7 @@ import (
 	"agentctl/discover"
 )
 
-// WatchPaths implements [discover.PathWatcher]. What changes with a thread is its rollout or, before it has one, the directories in which
+// WatchPaths implements [discover.Adapter]. What changes with a thread is its rollout or, before it has one, the directories in which
 // the rollout is created. When the process begins another thread, the directory of the locks changes or, in versions without locks,
 // today's directory of rollouts.
 func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {

@@ -31,13 +31,13 @@ const agentName discover.Agent = "opencode"
 // Name returns the agent's name in flags and JSON.
 func (Adapter) Name() discover.Agent { return agentName }
 
-// IncludesSubagents implements [discover.SubagentTotals].
+// IncludesSubagents implements [discover.Adapter].
 func (Adapter) IncludesSubagents(discover.ReadOptions) bool { return true }
 
-// ShortID implements [discover.IDShortener]. A session's ID begins with the time.
+// ShortID implements [discover.Adapter]. A session's ID begins with the time.
 func (Adapter) ShortID(string) int { return len(sessionPrefix) + idTimeBits/4 }
 
-// MatchesID implements [discover.IDMatcher].
+// MatchesID implements [discover.Adapter].
 func (Adapter) MatchesID(id string) bool { return isSessionID(id) && len(id) == idLength }
 
 // newWarning returns the warning about a path that could not be read.
@@ -139,7 +139,7 @@ func fromMillis(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// WatchPaths implements [discover.PathWatcher]. It returns the log, and the database with its write-ahead log. No supported version writes
+// WatchPaths implements [discover.Adapter]. It returns the log, and the database with its write-ahead log. No supported version writes
 // the JSON files of older ones.
 func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
 	path := cmp.Or(s.Path, filepath.Join(s.Home, "opencode.db"))
@@ -150,5 +150,5 @@ func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
 	return files
 }
 
-// MatchesBinary implements [discover.PathWatcher].
+// MatchesBinary implements [discover.Adapter].
 func (Adapter) MatchesBinary(exe string) bool { return mayBeProgram(exe) }

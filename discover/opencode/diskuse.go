@@ -10,7 +10,7 @@ import (
 	"agentctl/discover/storage"
 )
 
-// ReadDisk implements [discover.DiskReader]. It counts, as an estimate, the bytes of a session's messages and their parts in a database. The
+// ReadDisk implements [discover.Adapter]. It counts, as an estimate, the bytes of a session's messages and their parts in a database. The
 // rest of a database (indexes, free pages) belongs to no session, nor do the snapshots of a project, the logs and the JSON files of versions
 // before 1.2, which later ones left behind.
 func (Adapter) ReadDisk(ctx context.Context, homes []discover.Home, records []discover.Record) iter.Seq2[discover.DiskUse, error] {

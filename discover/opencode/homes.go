@@ -55,7 +55,7 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 	return h.List()
 }
 
-// IsStoreFile implements [discover.FileStore].
+// IsStoreFile implements [discover.Adapter].
 func (Adapter) IsStoreFile(path string) bool { return isDatabase(path) }
 
 // homes is a set of homes.

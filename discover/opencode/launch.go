@@ -148,7 +148,7 @@ func (p installation) skipApprovals(r launch.Request) ([]string, error) {
 	return []string{"--auto"}, nil
 }
 
-// Program implements [discover.ProgramNamer].
+// Program implements [discover.Adapter].
 func (Adapter) Program() string { return "opencode" }
 
 // installation is the binary to start.

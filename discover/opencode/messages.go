@@ -10,7 +10,7 @@ import (
 	"agentctl/discover/storage"
 )
 
-// Messages implements [discover.MessageReader]. It reads from the end: some messages of a database at a time, or file by file.
+// Messages implements [discover.Adapter]. It reads from the end: some messages of a database at a time, or file by file.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	if isLegacyPath(r.Path) {
 		return inTimeOrder(func(yield func(transcriptItem) bool) {

@@ -216,7 +216,7 @@ func dataDirOfLog(files []proc.OpenFile) string {
 // pidKey is set in the environment of the processes that the agent starts (SEEN 1.2.27 and later; earlier versions set no such variable).
 const pidKey = "OPENCODE_PID"
 
-// ReadMarker implements [discover.MarkerReader]. The variable names the agent's process. It does not say which of its sessions started the
+// ReadMarker implements [discover.Adapter]. The variable names the agent's process. It does not say which of its sessions started the
 // tool (1.18.33 and before).
 func (Adapter) ReadMarker(getenv func(string) string) (marker discover.EnvMarker, ok bool) {
 	pid, err := strconv.Atoi(getenv(pidKey))

@@ -9,7 +9,7 @@ import (
 	"agentctl/discover"
 )
 
-// FilterContent implements [discover.ContentFilter]. It reads all parts of the sessions of a database, on all processors. The sessions of
+// FilterContent implements [discover.Adapter]. It reads all parts of the sessions of a database, on all processors. The sessions of
 // the older JSON files are returned unread.
 func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
 	kept := make([][]discover.Entry, runtime.GOMAXPROCS(0))

@@ -58,12 +58,12 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, host l
 	return m, nil
 }
 
-// IsSent implements [launch.Sender]. The agent keeps the ID of the message's only part (SEEN 1.18.33).
+// IsSent implements [launch.Adapter]. The agent keeps the ID of the message's only part (SEEN 1.18.33).
 func (Adapter) IsSent(m discover.Message, sent launch.SentMessage) bool {
 	return m.ID == sent.ID && m.Role == discover.RoleUser
 }
 
-// Unread implements [launch.UnreadReader].
+// Unread implements [launch.Adapter].
 func (Adapter) Unread(ctx context.Context, s discover.Session, sent launch.SentMessage) (why string, err error) {
 	inTurn := s.Status == discover.Running || s.Status == discover.Waiting
 	unread, err := readDatabase(ctx, s.Home, s.Path, func(d *database) bool { return isUnread(d.messages(s.ID), sent.ID, inTurn) })

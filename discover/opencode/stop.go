@@ -8,7 +8,7 @@ import (
 	"agentctl/launch"
 )
 
-// StopSignals implements [launch.Stopper]. At SIGTERM, the terminal interface aborts its turns, ends their tools and exits. `run` and
+// StopSignals implements [launch.Adapter]. At SIGTERM, the terminal interface aborts its turns, ends their tools and exits. `run` and
 // servers die of it without doing that (SEEN 1.18.33). If a tool runs, the terminal interface of 1.14.41 needs a second one (SEEN).
 func (Adapter) StopSignals() []syscall.Signal {
 	return []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM}
@@ -35,7 +35,7 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.En
 	return request{path: sessionPath(s, "abort"), accept: 200, refuse: "abort the turn"}.ask(ctx, found, host)
 }
 
-// StoreCommand implements [launch.StoreManager]. `opencode session delete` also removes the session's sub-agents, from any
+// StoreCommand implements [launch.Adapter]. `opencode session delete` also removes the session's sub-agents, from any
 // directory (SEEN 1.18.33).
 func (Adapter) StoreCommand(action launch.StoreAction, s discover.Session, host launch.Environment) (launch.Command, error) {
 	switch {

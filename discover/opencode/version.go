@@ -39,7 +39,7 @@ func versionOf(path string) storage.Version {
 // newestTried is the newest version in docs/support.md.
 const newestTried = "1.18.33"
 
-// Tried implements [discover.FormatChecker].
+// Tried implements [discover.Adapter].
 func (Adapter) Tried() discover.Tried {
 	return discover.Tried{
 		Newest: newestTried, ProgramVersion: func(path string) string { return versionOf(path).String() }, UnknownKinds: unknownKinds,

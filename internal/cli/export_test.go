@@ -148,7 +148,7 @@ type cancelling struct {
 	cancel func()
 }
 
-// Messages implements [discover.MessageReader].
+// Messages implements [discover.Adapter].
 func (c cancelling) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	c.cancel()
 	return c.Stub.Messages(ctx, r)

@@ -152,7 +152,7 @@ type Stub struct {
 	Answers map[string][]discover.Usage
 }
 
-// ReadUsage implements [discover.UsageReader].
+// ReadUsage implements [discover.Adapter].
 func (s Stub) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
 	return func(yield func(*discover.SessionUsage, error) bool) {
 		for r, err := range s.Read(ctx, entries, discover.ReadOptions{Tokens: true}) {
@@ -180,7 +180,7 @@ func (s Stub) Messages(_ context.Context, r discover.Record) iter.Seq2[discover.
 // Name implements [discover.Adapter].
 func (s Stub) Name() discover.Agent { return s.Agent }
 
-// Program implements [discover.ProgramNamer].
+// Program implements [discover.Adapter].
 func (s Stub) Program() string { return s.Bin }
 
 // Homes implements [discover.Adapter].

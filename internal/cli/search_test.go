@@ -28,7 +28,7 @@ type interrupting struct {
 	interrupt func()
 }
 
-// Messages implements [discover.MessageReader].
+// Messages implements [discover.Adapter].
 func (a interrupting) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	if r.ID == a.slow {
 		a.interrupt()

@@ -1,5 +1,5 @@
 // Package stop ends sessions and reports what became of them. It knows no agent: the agent's adapter says how the agent
-// ends ([launch.Stopper]).
+// ends ([launch.Adapter]).
 //
 // A call has three stages, and each stage has one type. A plan says what will be done about one session, and why; it is
 // made from one snapshot, before anything is sent. An execution carries the plan out and records what was sent. A
