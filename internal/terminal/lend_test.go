@@ -113,3 +113,22 @@ func TestKeyboardCannotBeOpenedAgain(t *testing.T) {
 	}
 	s.checkEnd()
 }
+
+// If the terminal is gone when another program gives it back, Show ends as after SIGHUP.
+func TestTerminalGoneDuringRun(t *testing.T) {
+	s := newTerminal(t)
+	s.screen.Typed = func(Key) Request {
+		return Request{Run: func(context.Context) {
+			if err := s.master.Close(); err != nil {
+				t.Error(err)
+			}
+		}}
+	}
+	done := make(chan error)
+	go func() { done <- s.screen.Show(t.Context()) }()
+	s.waitFor("frame 1 of")
+	s.typeKeys("a")
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+}

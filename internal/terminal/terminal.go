@@ -60,6 +60,9 @@ func (s *Screen) Show(ctx context.Context) (err error) {
 	s.signals = make(chan os.Signal, 8)
 	signal.Notify(s.signals, handledSignals()...)
 	defer func() {
+		if errors.Is(err, unix.EIO) { // the terminal is gone
+			err = context.Canceled
+		}
 		if errors.Is(err, context.Canceled) {
 			signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
 		}
@@ -85,7 +88,7 @@ func (s *Screen) Show(ctx context.Context) (err error) {
 		select {
 		case err := <-s.w.done:
 			if s.w.busy = false; err != nil {
-				return writeError(err)
+				return err
 			}
 			continue
 		case <-ctx.Done():
@@ -169,7 +172,7 @@ func (s *Screen) flush(ctx context.Context) error {
 		select {
 		case err := <-s.w.done:
 			if s.w.busy = false; err != nil {
-				return writeError(err)
+				return err
 			}
 		case <-ctx.Done():
 			return ctx.Err()

@@ -1,10 +1,7 @@
 package terminal
 
 import (
-	"context"
-	"errors"
 	"os"
-	"syscall"
 	"time"
 )
 
@@ -80,12 +77,4 @@ func (w *writer) close() {
 		for range w.done { // it is closed at the end
 		}
 	}
-}
-
-// writeError returns the error of Show for one of a write: where the terminal is gone, it is [context.Canceled].
-func writeError(err error) error {
-	if errors.Is(err, syscall.EIO) {
-		return context.Canceled
-	}
-	return err
 }
