@@ -50,20 +50,9 @@ func (f *procfs) checkAlive(d pidDir, id ID) error {
 	return nil
 }
 
-// While the kernel executes a program, the process has the new binary, and no arguments so far. It is asked again so often and after
-// this time: laying out the memory takes microseconds.
-const (
-	execTries = 10
-	execPause = time.Millisecond
-)
-
 func (f *procfs) args(p Process) ([]string, error) {
 	return verified(f, p, func(d pidDir) ([]string, error) {
 		raw, err := d.read("cmdline")
-		for try := 0; len(raw) == 0 && err == nil && p.Exe != "" && try < execTries; try++ {
-			time.Sleep(execPause)
-			raw, err = d.read("cmdline")
-		}
 		if raw = bytes.TrimRight(raw, "\x00"); len(raw) == 0 { // one that was cleared still has as many bytes
 			return nil, err
 		}

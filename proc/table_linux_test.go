@@ -134,7 +134,7 @@ func TestMainThreadEnded(t *testing.T) {
 	c := start(t, "headless")
 	p := inspect(t, c.Process.Pid)
 	for deadline := time.Now().Add(10 * time.Second); !mainThreadEnded(t, p) && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 	}
 	p = inspect(t, c.Process.Pid)
 	if _, found := take(t).Find(p.ID); !mainThreadEnded(t, p) || !p.Alive() || !found {

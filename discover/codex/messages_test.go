@@ -419,7 +419,7 @@ func TestBackgroundCommandIsShown(t *testing.T) {
 }
 
 // Results without calls use bounded memory.
-func testPendingResultsAreBounded(t *testing.T) {
+func TestPendingResultsAreBounded(t *testing.T) {
 	var r toolResults
 	line := []byte(`{"timestamp":"2026-11-20T19:00:06Z","type":"response_item","payload":{"type":"function_call_output","call_id":"%d","output":"` +
 		strings.Repeat("x", 1<<20) + `"}}`)

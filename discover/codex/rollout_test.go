@@ -10,7 +10,7 @@ import (
 )
 
 // The members of a record may come in any order, though Codex writes them in one.
-func testKeysInAnyOrder(t *testing.T) {
+func TestKeysInAnyOrder(t *testing.T) {
 	for _, line := range []string{
 		`{"timestamp":"2026-11-20T19:09:05.651Z","type":"event_msg","payload":{"type":"task_started","turn_id":"x"}}`,
 		`{"payload":{"turn_id":"x","type":"task_started"},"timestamp":"2026-11-20T19:09:05.651Z","type":"event_msg"}`,
@@ -24,7 +24,7 @@ func testKeysInAnyOrder(t *testing.T) {
 }
 
 // A line of valid JSON with a kind and a payload is a complete record, and its payload is valid JSON.
-func fuzzDecode(f *testing.F) {
+func FuzzDecode(f *testing.F) {
 	const stamp = `"timestamp":"2026-11-20T19:09:28.087Z"`
 	for _, line := range []string{
 		`{` + stamp + `,"ordinal":12,"type":"event_msg","payload":{"type":"task_started","turn_id":"1"}}`,
@@ -65,7 +65,7 @@ func FuzzRolloutName(f *testing.F) {
 }
 
 // The prompt is the user's words, without the file that a launch puts before them.
-func testPromptAfterContextFile(t *testing.T) {
+func TestPromptAfterContextFile(t *testing.T) {
 	text, err := json.Marshal(discover.FormatContextFile("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
 	if err != nil {
 		t.Fatal(err)

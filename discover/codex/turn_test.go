@@ -22,7 +22,7 @@ func endOf(t *testing.T, lines ...string) rolloutTail {
 }
 
 // The state of the newest turn follows from the records at the end of a rollout.
-func testTurn(t *testing.T) {
+func TestTurn(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines []string
 		want  discover.Turn
@@ -66,7 +66,7 @@ func testTurn(t *testing.T) {
 }
 
 // A turn begins with its newest task_started or turn_context. Settings do not begin one: a resume writes them without a prompt.
-func testTurnStart(t *testing.T) {
+func TestTurnStart(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines []string
 		want  string

@@ -12,7 +12,7 @@ import (
 )
 
 // A turn waits for the user if a call that may need approval, or a question, has been open for long.
-func testTurnWaitsForUser(t *testing.T) {
+func TestTurnWaitsForUser(t *testing.T) {
 	call := func(id, name, arguments string) string {
 		text, _ := json.Marshal(arguments)
 		return fmt.Sprintf(`{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{"type":"function_call","name":%q,"call_id":%q,"arguments":%s}}`, name, id, text)
@@ -64,7 +64,7 @@ func testTurnWaitsForUser(t *testing.T) {
 }
 
 // What the user is asked about contains the command, the file or the questions.
-func testWaitingOn(t *testing.T) {
+func TestWaitingOn(t *testing.T) {
 	for name, test := range map[string]struct {
 		payload string
 		want    discover.WaitingOn

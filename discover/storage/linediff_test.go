@@ -1,9 +1,10 @@
 package storage_test
 
 import (
-	"agentctl/discover/storage"
 	"strings"
 	"testing"
+
+	"agentctl/discover/storage"
 )
 
 func TestDiffLines(t *testing.T) {

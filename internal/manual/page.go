@@ -118,7 +118,7 @@ func parse(document string, commands []string) []section {
 		return m[1]
 	})
 	var sections []section
-	for _, text := range strings.Split(document, "\n## ") {
+	for text := range strings.SplitSeq(document, "\n## ") {
 		title, rest, _ := strings.Cut(text, "\n")
 		if strings.HasPrefix(title, "# ") {
 			title = ""

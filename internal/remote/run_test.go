@@ -111,7 +111,7 @@ func TestSlowAnswer(t *testing.T) {
 	ssh, _ := fakeSSH(t, "echo $1 s linux amd64 v1; for i in 1 2 3 4 5 6; do sleep 0.4; echo >&2; done; echo x; echo y; echo; echo $1 8")
 	ssh.silence = 2 * time.Second
 	answer, err := ssh.Run(t.Context(), "h", Request{Schema: "s", Args: []string{"list"}}, writerFunc(func([]byte) error {
-		time.Sleep(2500 * time.Millisecond / 3)
+		<-time.After(2500 * time.Millisecond / 3)
 		return nil
 	}), io.Discard)
 	if err != nil || answer != (Answer{Hello{"s", "linux", "amd64", "v1"}, 8}) {
