@@ -173,22 +173,43 @@ func (d Descendants) inLedSession(table *Table, p Process) bool {
 
 // StartMonitor notices processes that start and processes that execute another program. The zero StartMonitor knows no
 // process. It is for one goroutine.
-type StartMonitor struct{ known map[int]string } // the binary of each process at the last call
+type StartMonitor struct {
+	known map[int]knownProcess
+	calls int
+}
+
+// knownProcess is a process as of the last call.
+type knownProcess struct {
+	exe       string
+	firstSeen int // the call that first listed it
+}
+
+// newCalls is for how many calls a process counts as new: most processes that execute another program do so soon after their start.
+// Every so many calls, the binaries of all processes are read.
+const newCalls = 8
 
 // Poll returns the binaries of the processes that have started since the last call, and of those that have executed another
-// program. The first call returns the binaries of all processes. Binaries that may not be read are left out. Poll fails if the
-// process table cannot be read.
+// program. For a process that is not new, the latter is noticed some calls late. The first call returns the binaries of all
+// processes. Binaries that may not be read are left out. Poll fails if the process table cannot be read.
 func (m *StartMonitor) Poll() (started []string, err error) {
 	pids, binary, err := listPIDs()
 	if err != nil {
 		return nil, err
 	}
-	now := make(map[int]string, len(pids))
+	m.calls++
+	now := make(map[int]knownProcess, len(pids))
 	for _, pid := range pids {
-		now[pid] = binary(pid)
-		if now[pid] != "" && now[pid] != m.known[pid] {
-			started = append(started, now[pid])
+		p, known := m.known[pid]
+		if !known {
+			p.firstSeen = m.calls
 		}
+		if m.calls-p.firstSeen < newCalls || m.calls%newCalls == 0 {
+			if exe := binary(pid); exe != "" && exe != p.exe {
+				p.exe = exe
+				started = append(started, exe)
+			}
+		}
+		now[pid] = p
 	}
 	m.known = now
 	return started, nil

@@ -369,8 +369,10 @@ func TestStartMonitor(t *testing.T) {
 	if fresh := call(t, &r); !slices.Contains(fresh, sh) || slices.Contains(fresh, self) {
 		t.Errorf("%v", fresh)
 	}
-	if fresh := call(t, &r); slices.Contains(fresh, sh) {
-		t.Errorf("once more: %v", fresh)
+	for range newCalls {
+		if fresh := call(t, &r); slices.Contains(fresh, sh) {
+			t.Errorf("once more: %v", fresh)
+		}
 	}
 	if _, err := in.Write([]byte("\n")); err != nil {
 		t.Fatal(err)
@@ -378,8 +380,14 @@ func TestStartMonitor(t *testing.T) {
 	for inspect(t, cmd.Process.Pid).Exe != sleep {
 		runtime.Gosched()
 	}
-	if fresh := call(t, &r); !slices.Contains(fresh, sleep) {
-		t.Errorf("another program: %v", fresh)
+	told := 0
+	for range newCalls {
+		if slices.Contains(call(t, &r), sleep) {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("another program: told %d times", told)
 	}
 }
 
