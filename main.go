@@ -19,5 +19,5 @@ func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
-	os.Exit(cli.Main(os.Args, cli.NewFactory(version)))
+	os.Exit(cli.Main(os.Args, cli.NewEnv(version)))
 }

@@ -9,10 +9,10 @@ import (
 )
 
 // runVerbs runs one command line, without the program's name, and returns the exit code.
-func runVerbs(ctx context.Context, f Factory, verbs []Verb, args []string) int {
+func runVerbs(ctx context.Context, f Env, verbs []Verb, args []string) int {
 	f.Report = NewReporter(f.Stderr)
 	args = VerbFirst(args)
-	f.Hosts = &HostFlags{run: func(ctx context.Context, f Factory, args []string) int { return runVerbs(ctx, f, verbs, args) }}
+	f.Hosts = &HostFlags{run: func(ctx context.Context, f Env, args []string) int { return runVerbs(ctx, f, verbs, args) }}
 	for _, v := range verbs {
 		if v.TakesHosts {
 			f.Hosts.verbs = append(f.Hosts.verbs, v.Name)
@@ -48,7 +48,7 @@ func (c *errorKeeper) Write(p []byte) (int, error) {
 const Program = "agentctl"
 
 // NewApp makes an application of these commands. There are no global flags: every flag belongs to a verb.
-func NewApp(f Factory, verbs []Verb) *cli.App {
+func NewApp(f Env, verbs []Verb) *cli.App {
 	app := &cli.App{
 		Name:            Program,
 		Usage:           "show and control the coding-agent sessions on this machine",
@@ -96,7 +96,7 @@ func prepare(c *cli.Command) {
 // Verb is the names and the constructor of a command.
 type Verb struct {
 	Name    string
-	New     func(Factory) *cli.Command
+	New     func(Env) *cli.Command
 	Aliases []string
 	// FindsSessions: the command finds sessions, and takes the flags of [UserFlags].
 	FindsSessions bool
@@ -104,7 +104,7 @@ type Verb struct {
 	TakesHosts bool
 }
 
-func (v Verb) command(f Factory) *cli.Command {
+func (v Verb) command(f Env) *cli.Command {
 	if v.FindsSessions {
 		f.Users = &UserFlags{verb: v.Name}
 	}

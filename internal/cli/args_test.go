@@ -7,7 +7,7 @@ import (
 )
 
 func TestArrange(t *testing.T) {
-	f, _ := testFactory(t)
+	f, _ := testEnv(t)
 	app := NewApp(f, Verbs())
 	for in, want := range map[string]string{
 		"":                             "--help",
@@ -53,8 +53,8 @@ func FuzzArrange(f *testing.F) {
 	f.Add("worktree clean a --force -- b")
 	f.Add("help worktree")
 	f.Fuzz(func(t *testing.T, line string) {
-		factory, _ := testFactory(t)
-		app := NewApp(factory, Verbs())
+		env, _ := testEnv(t)
+		app := NewApp(env, Verbs())
 		words := strings.Split(line, " ")
 		got, err := ArrangeArgs(app, VerbFirst(words))
 		if err != nil || len(got) < 2 || got[0] == "__complete" {

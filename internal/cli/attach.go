@@ -17,7 +17,7 @@ import (
 	"agentctl/proc/multiplexer"
 )
 
-func attachCommand(f Factory) *cli.Command {
+func attachCommand(f Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Usage:     "go to the terminal of a live session",
@@ -35,7 +35,7 @@ func attachCommand(f Factory) *cli.Command {
 	}
 }
 
-func runAttach(ctx context.Context, f Factory, arg string, o *CommonFlags) error {
+func runAttach(ctx context.Context, f Env, arg string, o *CommonFlags) error {
 	c, err := f.NewCall("attach", o, nil)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 
 // Call is one run of a command that uses a scanner.
 type Call struct {
-	Factory
+	Env
 	// Config is the configuration, with the homes of --home.
 	Config  config.Config
 	Style   render.TextOptions
@@ -34,11 +34,11 @@ type Call struct {
 
 // NewCall reads the configuration and the common flags. object is of the type that --format prints; nil for a command
 // without --format.
-func (f Factory) NewCall(verb string, o *CommonFlags, object any) (*Call, error) {
+func (f Env) NewCall(verb string, o *CommonFlags, object any) (*Call, error) {
 	if o.Quiet && o.JSON {
 		return nil, UsageError(verb, "--quiet and --json cannot be used together")
 	}
-	c := &Call{Factory: f, Quiet: o.Quiet}
+	c := &Call{Env: f, Quiet: o.Quiet}
 	var err error
 	if c.Config, c.Style, err = f.Settings(o.NoColor); err != nil {
 		return nil, err
@@ -55,13 +55,6 @@ func (f Factory) NewCall(verb string, o *CommonFlags, object any) (*Call, error)
 	}
 	c.Scanner = f.NewScanner(c.Config.Homes)
 	return c, nil
-}
-
-// List lists the sessions of a filter; what names the work in the progress line.
-func (c *Call) List(ctx context.Context, what string, filter discover.SessionFilter) (discover.Result, error) {
-	working, done := c.StartWork(ctx, what)
-	defer done()
-	return c.Scanner.List(working, filter)
 }
 
 // Find finds the sessions that an argument means. If it fails, it reports the warnings, which may be the reason.
@@ -121,7 +114,7 @@ func OlderSessions(n int) string {
 
 // Settings reads the configuration and the style of the output: flags override the environment, which overrides the file.
 // They are resolved here only.
-func (f Factory) Settings(noColor bool) (c config.Config, style render.TextOptions, err error) {
+func (f Env) Settings(noColor bool) (c config.Config, style render.TextOptions, err error) {
 	if c, err = config.Load(config.Path(f.Getenv), f.Getenv("HOME"), f.AgentNames()); err != nil {
 		return c, style, err
 	}
@@ -141,11 +134,11 @@ func (f Factory) Settings(noColor bool) (c config.Config, style render.TextOptio
 }
 
 // shortID is the least length of a prefix of an agent's ID.
-func (f Factory) shortID(agent, id string) int {
+func (f Env) shortID(agent, id string) int {
 	return discover.AdapterOf(f.Adapters, discover.Agent(agent)).ShortID(id)
 }
 
-// Calls returns what each host is asked that the flags or the IDs name, as [Factory.HostCalls] does; nil for this machine alone.
+// Calls returns what each host is asked that the flags or the IDs name, as [Env.HostCalls] does; nil for this machine alone.
 func (c *Call) Calls(ids, rest []string, anyHost bool) ([]HostCall, error) {
 	if !c.OnHosts(ids...) {
 		return nil, nil
@@ -164,7 +157,7 @@ func Collect[T any, P answer[T]](
 	}
 	byHost := map[string][]T{}
 	failed := c.gather(ctx, calls, func(ctx context.Context) error {
-		return eachHost[T, P](ctx, c.Factory, calls, func(host string, obj T) error {
+		return eachHost[T, P](ctx, c.Env, calls, func(host string, obj T) error {
 			byHost[host] = append(byHost[host], obj)
 			return nil
 		})
@@ -219,7 +212,7 @@ func PrintEach[T any](list []T, print func(T) error) error {
 
 // template is a function that prints objects of a type by the text of --format, nil if there is none. The word json asks for what
 // --json prints.
-func (f Factory) template(verb string, text *string, asJSON *bool, of any) (func(w io.Writer, obj any) error, error) {
+func (f Env) template(verb string, text *string, asJSON *bool, of any) (func(w io.Writer, obj any) error, error) {
 	switch {
 	case *text != "" && *asJSON:
 		return nil, UsageError(verb, "--json and --format cannot be used together")

@@ -12,7 +12,7 @@ import (
 	"agentctl/internal/render"
 )
 
-func completionCommand(f Factory) *cli.Command {
+func completionCommand(f Env) *cli.Command {
 	return &cli.Command{
 		Usage:              "print a completion script for bash, zsh, fish or PowerShell",
 		UsageText:          "agentctl completion bash|zsh|fish|powershell",
@@ -32,7 +32,7 @@ func completionCommand(f Factory) *cli.Command {
 // NewComplete makes the hidden command that the completion scripts call: `agentctl __complete SHELL …`. The form of the
 // further arguments depends on the shell (see [completer.complete]). It prints the candidates, and never fails: a command line
 // that cannot be completed has none.
-func NewComplete(f Factory, verbs func() []Verb) *cli.Command {
+func NewComplete(f Env, verbs func() []Verb) *cli.Command {
 	return &cli.Command{
 		Hidden:          true,
 		SkipFlagParsing: true,

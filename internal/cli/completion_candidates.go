@@ -24,7 +24,7 @@ import (
 // completer completes command lines.
 type completer struct {
 	ctx   context.Context
-	f     Factory
+	f     Env
 	verbs []Verb
 }
 
@@ -70,7 +70,7 @@ func (c completer) arguments(verb *cli.Command, words []string) []candidate {
 	case verb.Name == "completion":
 		return candidatesOf("", shells()...)
 	case verb.Name == "schema":
-		return candidatesOf("", Schemas()...)
+		return candidatesOf("", "config")
 	case strings.HasPrefix(verb.ArgsUsage, "HOOK ") && first:
 		return candidatesOf("", githooks.Names()...)
 	case verb.ArgsUsage == "WORKTREE…":

@@ -58,7 +58,7 @@ func TestComplete(t *testing.T) {
 		"nonsense x":             "",
 		"__complete x":           "",
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		codex := f.Adapters[1].(Stub)
 		codex.Records[2].Branch, codex.Records[3].Branch = "try/g-1/a", "try/g-2/b"
 		if got := Run(t.Context(), f, append([]string{"__complete", "fish"}, strings.Split(words, " ")...)...); got != 0 || out.Stderr.Len() > 0 {
@@ -77,7 +77,7 @@ func TestComplete(t *testing.T) {
 		"fish": "aaaaaaaa-2\tcodex stopped: title of aaaaaaaa-2\x00",
 		"zsh":  "aaaaaaaa-2\x00codex stopped: title of aaaaaaaa-2\x00",
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		if Run(t.Context(), f, "__complete", shell, "status", "aaaaaaaa-2"); out.Stdout.String() != want {
 			t.Errorf("%s: %q, want %q", shell, out.Stdout.String(), want)
 		}
@@ -101,7 +101,7 @@ func TestCompleteBash(t *testing.T) {
 		{`agentctl list --cwd "a \" b" --cwd a\ b --status w`, "w"}: "waiting\x00\x00",
 		{"agentctl list --cwd 'it'\\''s' --status w", "w"}:          "waiting\x00\x00",
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		if Run(t.Context(), f, "__complete", "bash", line[0], line[1]); out.Stdout.String() != want {
 			t.Errorf("%q: %q, want %q", line, out.Stdout.String(), want)
 		}
@@ -111,7 +111,7 @@ func TestCompleteBash(t *testing.T) {
 // The scripts are printed; tests/shells types in the shells that have read them.
 func TestCompletionScripts(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		if got := Run(t.Context(), f, "completion", shell); got != 0 || !strings.Contains(out.Stdout.String(), "__complete "+shell) {
 			t.Errorf("%s: exit %d\n%s", shell, got, out.Stdout.String())
 		}
@@ -129,7 +129,7 @@ func TestCompletionScripts(t *testing.T) {
 // visibleVerbs are the commands that people see.
 func visibleVerbs() []string {
 	var names []string
-	for _, c := range NewApp(Factory{}, Verbs()).Commands {
+	for _, c := range NewApp(Env{}, Verbs()).Commands {
 		if !c.Hidden {
 			names = append(names, c.Name)
 		}
@@ -152,7 +152,7 @@ func TestCompletePowerShell(t *testing.T) {
 		"list\n--status\nrun": "running",
 		"list\n--nothing":     "",
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		Run(t.Context(), f, "__complete", "powershell", typed)
 		records := strings.Split(out.Stdout.String(), "\x00")
 		if want == "" && len(records) == 1 {

@@ -12,7 +12,7 @@ import (
 	"agentctl/internal/render"
 )
 
-func currentCommand(f Factory) *cli.Command {
+func currentCommand(f Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Usage:     "show the session that this shell, hook or tool runs in",
@@ -27,7 +27,7 @@ func currentCommand(f Factory) *cli.Command {
 	}
 }
 
-func runCurrent(ctx context.Context, f Factory, o *CommonFlags) error {
+func runCurrent(ctx context.Context, f Env, o *CommonFlags) error {
 	call, err := f.NewCall("current", o, nil)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ func TestCurrent(t *testing.T) {
 		21:   {8, "", "agentctl: error: this is inside claude-code, but no evidence names the session\n"},
 		1:    {8, "", "agentctl: error: this is not inside a session\n"},
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		f.PID = pid
 		if got := Run(t.Context(), f, "current", "-q"); got != tc.exit || out.Stdout.String() != tc.stdout || out.Stderr.String() != tc.err {
 			t.Errorf("pid %d: exit %d, %q, %q", pid, got, out.Stdout.String(), out.Stderr.String())

@@ -42,7 +42,7 @@ func firstCells(text string) []string {
 // docs/cli.md names every flag of every command, in its section, and no other. Those of [UserFlags], which most commands take,
 // have one section, which names the commands that do not take them.
 func TestDocsNameEveryFlag(t *testing.T) {
-	f, _ := testFactory(t)
+	f, _ := testEnv(t)
 	text := Doc(t, "cli.md")
 	for _, c := range Leaves(NewApp(f, Verbs()).Commands) {
 		name := CommandName(c)
@@ -169,7 +169,7 @@ func TestDocsConfiguration(t *testing.T) {
 	if err := os.WriteFile(dir+"/agentctl/config.toml", []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, _ := testFactory(t)
+	f, _ := testEnv(t)
 	plain, _, err := f.Settings(false)
 	if err != nil {
 		t.Fatal(err)

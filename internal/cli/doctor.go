@@ -17,7 +17,7 @@ import (
 	"agentctl/proc"
 )
 
-func doctorCommand(f Factory) *cli.Command {
+func doctorCommand(f Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Usage:              "show what agentctl finds on this machine: programs, stores, processes, configuration",
@@ -53,7 +53,7 @@ type crossCheck struct {
 	Differences []proc.Difference `json:"differences"`
 }
 
-func runDoctor(ctx context.Context, f Factory, o *CommonFlags) error {
+func runDoctor(ctx context.Context, f Env, o *CommonFlags) error {
 	c, err := f.NewCall("doctor", o, nil)
 	if err != nil {
 		return err

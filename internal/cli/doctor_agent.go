@@ -26,7 +26,7 @@ type agentFindings struct {
 
 // examineAgent reads what there is of an agent.
 func examineAgent(ctx context.Context, c *Call, a discover.Adapter, live discover.Result, warn func(error)) agentFindings {
-	found := agentFindings{Adapter: string(a.Name()), Binaries: binaries(c.Factory, a), Homes: []homeFindings{}}
+	found := agentFindings{Adapter: string(a.Name()), Binaries: binaries(c.Env, a), Homes: []homeFindings{}}
 	for _, home := range c.Scanner.Homes(a, live.Table) {
 		h, err := examineHome(ctx, a, home, live.Sessions)
 		warn(err)
@@ -47,7 +47,7 @@ type binary struct {
 }
 
 // binaries finds an agent's programs in PATH, the one that a shell would run first. A file with two names counts once.
-func binaries(f Factory, a discover.Adapter) []binary {
+func binaries(f Env, a discover.Adapter) []binary {
 	list := []binary{}
 	if a.Program() == "" {
 		return list

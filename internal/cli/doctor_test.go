@@ -38,7 +38,7 @@ func TestDoctor(t *testing.T) {
 	if err := os.Symlink(filepath.Join(pkg, "bin", "codex"), filepath.Join(bin, "codex")); err != nil {
 		t.Fatal(err)
 	}
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f = Setenv(f, "PATH", strings.Join([]string{filepath.Join(root, "empty"), bin, filepath.Join(pkg, "bin"), "relative"}, ":"))
 	doctor := []Verb{{Name: "doctor", New: doctorCommand}}
 	if got := runVerbs(t.Context(), f, doctor, []string{"doctor", "--json"}); got != 0 {
@@ -117,7 +117,7 @@ func TestDoctorWarnsOfNewerAgents(t *testing.T) {
 		{"1.3.0", []string{"z\x1b[2J", "a", "a"}, "agentctl: warning: codex: a live session runs 1.3.0, and agentctl was tried up to 1.2.0; " +
 			"live sessions have records of kinds that agentctl does not know: a, z; what it says of them may be incomplete\n"},
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		f.Adapters[1] = changingStub{f.Adapters[1].(Stub), x.version, x.kinds}
 		doctor := []Verb{{Name: "doctor", New: doctorCommand}}
 		code := runVerbs(t.Context(), f, doctor, []string{"doctor"})

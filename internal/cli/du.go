@@ -23,7 +23,7 @@ type duOptions struct {
 	noPager   bool
 }
 
-func duCommand(f Factory) *cli.Command {
+func duCommand(f Env) *cli.Command {
 	o := &duOptions{}
 	return &cli.Command{
 		Usage:     "show what sessions take on disk",
@@ -47,7 +47,7 @@ func duCommand(f Factory) *cli.Command {
 	}
 }
 
-func runDu(ctx context.Context, f Factory, o *duOptions) error {
+func runDu(ctx context.Context, f Env, o *duOptions) error {
 	c, err := f.NewCall("du", &o.CommonFlags, object.DiskRow{})
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ type eventsOptions struct {
 // secretKey is the default of --secret-env, the variable with the webhook's secret.
 const secretKey = "AGENTCTL_WEBHOOK_SECRET"
 
-func eventsCommand(f Factory) *cli.Command {
+func eventsCommand(f Env) *cli.Command {
 	o := &eventsOptions{}
 	return &cli.Command{
 		Usage:     "print session events as they happen, one JSON object a line",
@@ -68,7 +68,7 @@ func eventsCommand(f Factory) *cli.Command {
 	}
 }
 
-func runEvents(ctx context.Context, f Factory, o *eventsOptions) error {
+func runEvents(ctx context.Context, f Env, o *eventsOptions) error {
 	c, err := f.NewCall("events", &o.CommonFlags, object.Event{})
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func runEvents(ctx context.Context, f Factory, o *eventsOptions) error {
 // publish fails.
 func eventsFollow(ctx context.Context, c *Call, o *eventsOptions, calls []HostCall, publish func(object.Event) error) error {
 	if calls != nil {
-		return EachHost(ctx, c.Factory, calls, publish)
+		return EachHost(ctx, c.Env, calls, publish)
 	}
 	filter := discover.SessionFilter{Agents: c.Agents, Subagents: o.children}
 	var err error
@@ -167,7 +167,7 @@ func publish(ctx context.Context, out io.Writer, e object.Event, template func(i
 }
 
 // execute returns a function that runs a script for each event, in the current directory: the session's may be gone.
-func execute(f Factory, h Script) func(context.Context, delivery) error {
+func execute(f Env, h Script) func(context.Context, delivery) error {
 	return func(ctx context.Context, d delivery) error {
 		s := d.event.Session
 		vars := append(SessionVars(s), "AGENTCTL_EVENT="+d.event.Type, "AGENTCTL_STATUS="+s.Status,
@@ -177,7 +177,7 @@ func execute(f Factory, h Script) func(context.Context, delivery) error {
 }
 
 // poster returns a function that posts each event to the webhook; nil if there is none.
-func poster(f Factory, o *eventsOptions) (func(context.Context, delivery) error, error) {
+func poster(f Env, o *eventsOptions) (func(context.Context, delivery) error, error) {
 	if o.webhook == "" {
 		return nil, nil
 	}
@@ -202,7 +202,7 @@ type delivery struct {
 // sink delivers events one after the other, in order, in a goroutine of its own, so that the caller never waits. Events
 // that the queue has no room for are lost, with a warning.
 type sink struct {
-	factory Factory
+	env     Env
 	flag    string // names it in messages
 	deliver func(context.Context, delivery) error
 	queue   chan delivery
@@ -213,8 +213,8 @@ type sink struct {
 }
 
 // newSink makes a sink that delivers until ctx ends.
-func newSink(ctx context.Context, f Factory, flag string, deliver func(context.Context, delivery) error) *sink {
-	o := &sink{factory: f, flag: flag, deliver: deliver, queue: make(chan delivery, queueSize)}
+func newSink(ctx context.Context, f Env, flag string, deliver func(context.Context, delivery) error) *sink {
+	o := &sink{env: f, flag: flag, deliver: deliver, queue: make(chan delivery, queueSize)}
 	o.worker.Go(func() {
 		for {
 			select {
@@ -244,7 +244,7 @@ func (o *sink) offer(d delivery) {
 		o.lost++
 		if !o.full {
 			o.full = true
-			o.factory.Warn(fmt.Sprintf("%s does not keep up: %d events wait, more are lost", o.flag, queueSize))
+			o.env.Warn(fmt.Sprintf("%s does not keep up: %d events wait, more are lost", o.flag, queueSize))
 		}
 	}
 }
@@ -254,6 +254,6 @@ func (o *sink) offer(d delivery) {
 func (o *sink) end() {
 	o.worker.Wait()
 	if n := o.lost + o.cut + len(o.queue); n > 0 {
-		o.factory.Warn(fmt.Sprintf("%s: %d events were not delivered", o.flag, n))
+		o.env.Warn(fmt.Sprintf("%s: %d events were not delivered", o.flag, n))
 	}
 }

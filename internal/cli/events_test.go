@@ -23,7 +23,7 @@ import (
 
 // The stream ends quietly once nobody reads it, though nothing happens that could be written.
 func TestEventsEndWithTheirReader(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestEventsEndWithTheirReader(t *testing.T) {
 }
 
 func TestEventsRefuse(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	for _, tc := range []struct {
 		args string
 		exit int
@@ -75,7 +75,7 @@ func nth(i int) delivery {
 // An outlet delivers in order, says what failed, and goes on.
 func TestSinkDeliversInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		ctx, stop := context.WithCancel(t.Context())
 		var got []string
 		o := newSink(ctx, f, "--exec", func(_ context.Context, d delivery) error {
@@ -103,7 +103,7 @@ func TestSinkDeliversInOrder(t *testing.T) {
 // One that hangs holds up nobody: what it has no room for is lost, which is said once and counted in the end.
 func TestSinkThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		ctx, stop := context.WithCancel(t.Context())
 		var begun sync.WaitGroup
 		begun.Add(1)
@@ -135,7 +135,7 @@ func TestAnEventIsPosted(t *testing.T) {
 		got <- strings.Join([]string{r.Header.Get("X-Agentctl-Event"), r.Header.Get("X-Agentctl-Signature"), string(body)}, " ")
 	}))
 	defer server.Close()
-	f, _ := testFactory(t)
+	f, _ := testEnv(t)
 	f = Setenv(f, "OURS", "geheim")
 	post, err := poster(f, &eventsOptions{webhook: server.URL, secretEnv: "OURS"})
 	if err != nil {
@@ -152,7 +152,7 @@ func TestAnEventIsPosted(t *testing.T) {
 
 // A script is told of the event.
 func TestAnEventIsExecuted(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f.Environ = []string{"PATH=/bin:/usr/bin", "SECRET=s"}
 	d := nth(7)
 	d.event.Session.Status = string(discover.Idle)

@@ -9,7 +9,7 @@ import (
 
 // The help of every visible command ends with two or three examples, and they parse.
 func TestExamples(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	var check func(commands []*cli.Command)
 	check = func(commands []*cli.Command) {
 		for _, c := range commands {
@@ -39,7 +39,7 @@ func TestExamples(t *testing.T) {
 }
 
 // parses fails the test unless an example is a command line of that verb without an unknown flag or word.
-func parses(t *testing.T, f Factory, verb, line string) {
+func parses(t *testing.T, f Env, verb, line string) {
 	t.Helper()
 	_, args, found := strings.Cut(line, "agentctl ")
 	for _, end := range []string{" | ", " > ", ")"} {

@@ -176,7 +176,7 @@ func classify(err error) (e status, hint string) {
 }
 
 // Finish reports the error that ends the command, if any, and returns the exit code.
-func (f Factory) Finish(err error) int {
+func (f Env) Finish(err error) int {
 	e, hint := classify(err)
 	if e.name == "" {
 		return e.code
@@ -211,10 +211,10 @@ func WantsJSON(args []string) bool {
 	})
 }
 
-func (f Factory) Warn(message string) { f.Report.warning(object.Warning{Message: message}) }
+func (f Env) Warn(message string) { f.Report.warning(object.Warning{Message: message}) }
 
 // ReportWarnings reports warnings, each once per command. It returns [ErrPartial] if there are any.
-func (f Factory) ReportWarnings(warnings []*discover.Warning) error {
+func (f Env) ReportWarnings(warnings []*discover.Warning) error {
 	for _, w := range warnings {
 		f.Report.warnOnce(object.Warning{Message: ErrorText(w), Adapter: string(w.Agent), Path: w.Path})
 	}

@@ -24,7 +24,7 @@ func TestNoSystemCallInMessages(t *testing.T) {
 		"launch --matrix nowhere", "launch -p x --output nowhere/x", "worktree list nowhere", "worktree clean nowhere", "stop --cwd nowhere", "events --cwd nowhere",
 		"hooks status nowhere", "hooks install nowhere", "wait --cwd nowhere", "resume aaaaaaaa-2 x", "metrics --output nowhere/x",
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		Run(t.Context(), f, strings.Fields(args)...)
 		if said := out.Stderr.String(); said == "" || call.MatchString(said) {
 			t.Errorf("%s: %q", args, said)
@@ -34,7 +34,7 @@ func TestNoSystemCallInMessages(t *testing.T) {
 
 // Of an argument that means many sessions at most ten are shown, with their titles.
 func TestAmbiguityIsShort(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	codex := f.Adapters[1].(Stub)
 	for i := range 25 {
 		r := Record(fmt.Sprintf("eeee-%02d", i), "/w/e", discover.TurnDone, time.Duration(i)*time.Minute)
@@ -66,7 +66,7 @@ func TestAmbiguityOfManyLiveSessions(t *testing.T) {
 		r := Record(fmt.Sprintf("eeee-%02d", i), "/w/e", discover.TurnOpen, 0)
 		ambiguous.Candidates = append(ambiguous.Candidates, discover.Session{Record: &r, Status: discover.Running})
 	}
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f.Report = NewReporter(f.Stderr)
 	f.Finish(ambiguous)
 	if lines := strings.Split(strings.TrimSpace(out.Stderr.String()), "\n"); len(lines) != 12 || lines[11] != "hint: and 15 more" {
@@ -87,7 +87,7 @@ func TestTimesInMessages(t *testing.T) {
 	if got, want := FormatTime(at), at.In(time.Local).Format("2006-01-02 15:04:05"); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	if code := Run(t.Context(), f, "lock", ".", "--by", "ana", "--reason", "x"); code != ExitOK {
 		t.Fatalf("exit %d, %s", code, out.Stderr.String())
 	}

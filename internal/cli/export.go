@@ -23,7 +23,7 @@ type exportOptions struct {
 	children, noRedact bool
 }
 
-func exportCommand(f Factory) *cli.Command {
+func exportCommand(f Env) *cli.Command {
 	o := &exportOptions{}
 	return &cli.Command{
 		Usage:     "write sessions as Markdown, JSON or one HTML page, to read, keep or share",
@@ -100,7 +100,7 @@ func formatOf(file string) string {
 	return asMarkdown
 }
 
-func runExport(ctx context.Context, f Factory, args []string, o *exportOptions) error {
+func runExport(ctx context.Context, f Env, args []string, o *exportOptions) error {
 	c, err := f.NewCall("export", &o.CommonFlags, nil)
 	if err != nil {
 		return err

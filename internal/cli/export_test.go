@@ -14,7 +14,7 @@ import (
 )
 
 // exported runs a command line and returns what it prints and how it ends.
-func exported(t *testing.T, f Factory, out *Output, args ...string) (stdout, stderr string, exit int) {
+func exported(t *testing.T, f Env, out *Output, args ...string) (stdout, stderr string, exit int) {
 	t.Helper()
 	out.Stdout.Reset()
 	out.Stderr.Reset()

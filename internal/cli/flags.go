@@ -64,8 +64,6 @@ func UsageGroups() []string {
 // DiskGroups are the words that --by of du takes.
 func DiskGroups() []string { return []string{"session", "project", "agent", "month"} }
 
-func Schemas() []string { return []string{"config"} }
-
 // durationValue is the value of a flag that takes a span of time.
 type durationValue struct {
 	to *time.Duration

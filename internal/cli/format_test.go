@@ -21,7 +21,7 @@ func TestFormats(t *testing.T) {
 		"locks --format {{.adapter}}/{{.type}}/{{.expiresAt}}": "codex/session/\n",
 		"worktree list --format {{.main}}":                     "true\nfalse\n",
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		if strings.HasPrefix(args, "worktree") {
 			f, out = InRepository(t)
 		}
@@ -32,7 +32,7 @@ func TestFormats(t *testing.T) {
 	for _, verb := range []string{"list", "status aaaaaaaa-2", "wait aaaaaaaa-2", "locks", "worktree list"} {
 		f, out := InRepository(t)
 		if !strings.HasPrefix(verb, "worktree") {
-			f, out = testFactory(t)
+			f, out = testEnv(t)
 		}
 		Run(t.Context(), f, append(strings.Fields(verb), "--json")...)
 		want := out.Stdout.String()
@@ -51,7 +51,7 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	for format, says := range map[string]string{"id": "contains no field", "{{.nope}}": `no field "nope"`, "{{.session.nope}}": `no field "nope"`} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		if got := Run(t.Context(), f, "events", "--format", format); got != ExitUsage || !strings.Contains(out.Stderr.String(), says) {
 			t.Errorf("events --format %s: exit %d, %s", format, got, out.Stderr.String())
 		}
@@ -64,7 +64,7 @@ func TestFormatExamples(t *testing.T) {
 		"list": object.Session{}, "status": object.Session{}, "wait": object.Session{},
 		"events": object.Event{}, "locks": object.Lock{}, "search": object.Session{}, "usage": object.UsageRow{}, "du": object.DiskRow{}, "worktree list": object.Worktree{},
 	}
-	f, _ := testFactory(t)
+	f, _ := testEnv(t)
 	for _, c := range Leaves(NewApp(f, Verbs()).Commands) {
 		i := slices.IndexFunc(c.Flags, func(flag cli.Flag) bool { return slices.Contains(flag.Names(), "format") })
 		if i < 0 {

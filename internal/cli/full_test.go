@@ -32,7 +32,7 @@ func TestFullDisk(t *testing.T) {
 		lines = append(lines, below+" --help", "help "+below)
 	}
 	for _, line := range lines {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		f.Stdout = full{}
 		if got := Run(t.Context(), f, strings.Fields(line)...); got != ExitFailed || !strings.Contains(out.Stderr.String(), syscall.ENOSPC.Error()) {
 			t.Errorf("%s: exit %d, %q", line, got, out.Stderr.String())
@@ -46,7 +46,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer device.Close()
-	f, _ := testFactory(t)
+	f, _ := testEnv(t)
 	f.Stdout = device
 	if got := Run(t.Context(), f, "help"); got != ExitFailed {
 		t.Errorf("help > /dev/full: exit %d", got)

@@ -9,7 +9,7 @@ import (
 	"agentctl/lock"
 )
 
-func guardCommand(f Factory) *cli.Command {
+func guardCommand(f Env) *cli.Command {
 	o := &GuardOptions{}
 	return &cli.Command{
 		Usage:     "exit 5 if another session is running here, or the directory is locked",
@@ -48,7 +48,7 @@ const (
 
 // Guard returns a conflict error if another session runs in the workspace of dir, or the workspace is locked. over is the
 // git command that overrides the check; "" outside a git hook.
-func (f Factory) Guard(ctx context.Context, dir string, o *GuardOptions, over string) error {
+func (f Env) Guard(ctx context.Context, dir string, o *GuardOptions, over string) error {
 	c, err := f.NewCall("guard", &CommonFlags{}, nil)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (c *Call) Activity(ctx context.Context, what string) (*lock.Activity, error
 }
 
 // WarnIfBlind warns if the process table cannot be read, so that live sessions are unknown. It returns [ErrPartial] then.
-func (f Factory) WarnIfBlind(a *lock.Activity) error {
+func (f Env) WarnIfBlind(a *lock.Activity) error {
 	if !a.ProcessesUnknown {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (f Factory) WarnIfBlind(a *lock.Activity) error {
 }
 
 // ConflictsAt returns the conflicts at a workspace; with strict an idle session is one.
-func (f Factory) ConflictsAt(a *lock.Activity, workspace *lock.Workspace, strict bool) *lock.Conflicts {
+func (f Env) ConflictsAt(a *lock.Activity, workspace *lock.Workspace, strict bool) *lock.Conflicts {
 	x, err := a.FindConflicts(workspace, strict)
 	if err != nil {
 		f.Warn(err.Error())
@@ -122,7 +122,7 @@ func LocksErr(locks []lock.Lock, hint string) error {
 }
 
 // WarnOfIdle warns of the idle sessions at the workspace.
-func (f Factory) WarnOfIdle(c *lock.Conflicts) {
+func (f Env) WarnOfIdle(c *lock.Conflicts) {
 	for _, s := range c.Idle {
 		f.Warn(fmt.Sprintf("%s is open in %s, idle", DescribeSession(s), c.Workspace.Top))
 	}

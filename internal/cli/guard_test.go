@@ -13,7 +13,7 @@ import (
 // A guard that cannot see lets nothing pass, and says why; one that misses a part of the stores does.
 func TestGuardFailsClosed(t *testing.T) {
 	t.Chdir(t.TempDir())
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	if got := Run(t.Context(), f, "guard"); got != ExitOK {
 		t.Fatalf("exit %d, %s", got, out.Stderr.String())
 	}
@@ -21,7 +21,7 @@ func TestGuardFailsClosed(t *testing.T) {
 	if got := Run(t.Context(), f, "guard"); got != ExitPartial || !strings.Contains(out.Stderr.String(), "no /proc here") {
 		t.Errorf("blind: exit %d, %s", got, out.Stderr.String())
 	}
-	f, out = testFactory(t)
+	f, out = testEnv(t)
 	if got := Run(t.Context(), Broken(f), "guard"); got != ExitOK {
 		t.Errorf("a store that is broken: exit %d, %s", got, out.Stderr.String())
 	}

@@ -10,7 +10,7 @@ import (
 	"agentctl/internal/manual"
 )
 
-func helpCommand(f Factory, verbs func() []Verb) *cli.Command {
+func helpCommand(f Env, verbs func() []Verb) *cli.Command {
 	var noPager bool
 	return &cli.Command{
 		Usage:              "show the manual of a command, or list the commands",
@@ -35,7 +35,7 @@ const (
 )
 
 // textOf returns what help prints for these words: the list of the commands if there are none.
-func textOf(ctx context.Context, f Factory, verbs []Verb, words []string) ([]byte, error) {
+func textOf(ctx context.Context, f Env, verbs []Verb, words []string) ([]byte, error) {
 	app := NewApp(f, verbs)
 	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return c.Hidden })
 	var b bytes.Buffer

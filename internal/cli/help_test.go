@@ -8,7 +8,7 @@ import (
 )
 
 // helped is what help prints for these words.
-func helped(t *testing.T, f Factory, out *Output, words ...string) string {
+func helped(t *testing.T, f Env, out *Output, words ...string) string {
 	t.Helper()
 	out.Stdout.Reset()
 	out.Stderr.Reset()
@@ -20,7 +20,7 @@ func helped(t *testing.T, f Factory, out *Output, words ...string) string {
 
 // Each command has a page, with a synopsis and all of its flags. A command with others below it has theirs.
 func TestEveryCommandHasHelp(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	app := NewApp(f, Verbs())
 	for _, c := range app.Commands {
 		if c.Hidden {
@@ -52,7 +52,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 }
 
 func TestHelpOfTheProgram(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	list := helped(t, f, out)
 	Run(t.Context(), f, "--help")
 	if twice := out.Stdout.String(); list+list != twice || !strings.Contains(list, "\n   launch ") || strings.Contains(list, "__complete") {
@@ -68,7 +68,7 @@ func TestHelpOfTheProgram(t *testing.T) {
 
 // A page is as wide as the terminal, up to a bound, and goes through the pager if the terminal has fewer lines.
 func TestHelpOnATerminal(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f.Height, f.Environ = 10, []string{"PATH=/usr/bin:/bin", "PAGER=sed s/^/P/"}
 	widest := map[int]int{}
 	for _, width := range []int{0, 50, 200} {

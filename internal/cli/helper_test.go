@@ -1,4 +1,4 @@
-// Package cmdtest has what the commands are tested with: agents with made-up stores, and a factory that knows only them.
+// This file has what the commands are tested with: agents with made-up stores, and an environment that knows only them.
 package cli
 
 import (
@@ -40,9 +40,9 @@ func (MarkingStub) IsAgentProcess(proc.Process) bool { return false }
 // SharedProcess is a world of one codex process, 10, that runs the threads "boss", its sub-agents "hand" and "finger", and
 // "other", all in one directory, which is where we are; the states are theirs, "" for none at all. We are below it,
 // under a claude-code of our own if nested, or elsewhere if outside.
-func SharedProcess(t *testing.T, states map[string]discover.TurnState, where string) (Factory, *Output) {
+func SharedProcess(t *testing.T, states map[string]discover.TurnState, where string) (Env, *Output) {
 	t.Helper()
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	parents := map[string]int{"inside": 11, "nested": 31, "outside": 1}
@@ -76,7 +76,7 @@ func SharedProcess(t *testing.T, states map[string]discover.TurnState, where str
 
 // WithChildren makes the session aaaaaaaa-1 of testEnv a busy one: a tool below its process with a server, one process that
 // may not be read, and below that the agent of another session.
-func WithChildren(f Factory) Factory {
+func WithChildren(f Env) Env {
 	shell, server, foreign, inner := Process(11, 10), Process(12, 11), Process(13, 10), Process(14, 13)
 	shell.Arguments = []string{"sh", "-c", strings.Repeat("é", 300)}
 	shell.ResourceUsage = proc.Usage{CPU: 100 * time.Millisecond, Memory: 1 << 20}
@@ -96,9 +96,9 @@ func WithChildren(f Factory) Factory {
 
 // WithOrphans is the world of testEnv, with three processes that are marked by threads of codex: one that a stopped session
 // left behind, what that has started, and one of the live session.
-func WithOrphans(t *testing.T) (Factory, *Output) {
+func WithOrphans(t *testing.T) (Env, *Output) {
 	t.Helper()
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	server, child, tool := Process(30, 1), Process(31, 30), Process(32, 1)
 	server.Arguments, server.Environ = []string{"/opt/serve", "-a\x1b[2J", "x"}, map[string]string{"THREAD": "aaaaaaaa-2"}
 	server.Ports, server.Name = []int{3000, 8080}, "serve"
@@ -112,14 +112,14 @@ func WithOrphans(t *testing.T) (Factory, *Output) {
 
 // InRepository is the made-up world in a repository with the worktree "wt" on branch "fix" below it. Its sessions are
 // elsewhere.
-func InRepository(t *testing.T) (Factory, *Output) {
+func InRepository(t *testing.T) (Env, *Output) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1"}
 	for _, args := range []string{
 		"init -q", "-c user.name=a -c user.email=a@example.com commit -q --allow-empty -m one", "worktree add -q wt -b fix",
@@ -243,9 +243,9 @@ func Record(id, dir string, turn discover.TurnState, age time.Duration) discover
 	}
 }
 
-// testFactory is a world of: aaaaaaaa-1 running in process 10; aaaaaaaa-2 stopped, completed; cccccccc stopped twice, in
+// testEnv is a world of: aaaaaaaa-1 running in process 10; aaaaaaaa-2 stopped, completed; cccccccc stopped twice, in
 // /w/a and /w/b; dddddddd stopped 30 days ago; process 20 of claude-code, which runs a session no one can name.
-func testFactory(t *testing.T) (Factory, *Output) {
+func testEnv(t *testing.T) (Env, *Output) {
 	t.Helper()
 	out := &Output{}
 	table := proc.NewFakeTable(Process(1, 0), Process(10, 1), Process(11, 10), Process(20, 1), Process(21, 20), Process(1000, 11))
@@ -272,7 +272,7 @@ func testFactory(t *testing.T) (Factory, *Output) {
 		ClaimList: []discover.Claim{{Agent: "claude-code", Process: proc.ID{PID: 20, Birth: "boot/1"}, Home: "/h/claude"}},
 	}
 	vars := map[string]string{"HOME": t.TempDir()}
-	return Factory{
+	return Env{
 		Stdout: &out.Stdout, Stderr: &out.Stderr, Report: NewReporter(&out.Stderr),
 		Getenv: func(k string) string { return vars[k] },
 		Now:    Now, PID: 1000,
@@ -288,7 +288,7 @@ func testFactory(t *testing.T) (Factory, *Output) {
 type Output struct{ Stdout, Stderr bytes.Buffer }
 
 // Setenv adds to the environment.
-func Setenv(f Factory, pairs ...string) Factory {
+func Setenv(f Env, pairs ...string) Env {
 	old := f.Getenv
 	f.Getenv = func(k string) string {
 		for i := 0; i < len(pairs); i += 2 {
@@ -307,7 +307,7 @@ func StoreError() error {
 }
 
 // Broken has a store that cannot be read whole.
-func Broken(f Factory) Factory {
+func Broken(f Env) Env {
 	s := f.Adapters[1].(Stub)
 	s.Warning = StoreError()
 	f.Adapters = []discover.Adapter{f.Adapters[0], s}
@@ -331,8 +331,8 @@ func Pending(id, command string, age time.Duration) discover.Message {
 }
 
 // WithMessages is the made-up world, in which aaaaaaaa-1 runs and aaaaaaaa-2 has sub-agents.
-func WithMessages(t *testing.T) (Factory, *Output) {
-	f, out := testFactory(t)
+func WithMessages(t *testing.T) (Env, *Output) {
+	f, out := testEnv(t)
 	s := f.Adapters[1].(Stub)
 	s.Transcripts = map[string][]discover.Message{
 		"aaaaaaaa-1": {

@@ -22,7 +22,7 @@ import (
 	"agentctl/lock/githooks"
 )
 
-func hooksCommand(f Factory) *cli.Command {
+func hooksCommand(f Env) *cli.Command {
 	return &cli.Command{
 		Usage:              "install git hooks that guard a worktree and name the session in commits",
 		UsageText:          "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
@@ -55,7 +55,7 @@ type hookOptions struct {
 	merges bool
 }
 
-func newChange(f Factory, name, usage string, do hookChange, examples ...string) *cli.Command {
+func newChange(f Env, name, usage string, do hookChange, examples ...string) *cli.Command {
 	o := &hookOptions{}
 	flags := []cli.Flag{
 		&cli.StringFlag{Name: "repo", Usage: "the repository that contains `DIR` (default: the current one)", Destination: &o.repo},
@@ -80,7 +80,7 @@ func mergesFlag(to *bool) *cli.BoolFlag {
 	return &cli.BoolFlag{Name: "trailer-merges", Usage: "also name the session in the messages of merges and squashes", Destination: to}
 }
 
-func runChange(ctx context.Context, f Factory, verb string, o *hookOptions, do hookChange) error {
+func runChange(ctx context.Context, f Env, verb string, o *hookOptions, do hookChange) error {
 	c, err := f.NewCall(verb, &o.CommonFlags, nil)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func runChange(ctx context.Context, f Factory, verb string, o *hookOptions, do h
 
 // programPath is the path of this program for the hooks: its name in PATH if that leads to it, since an update replaces
 // the target; otherwise the program itself.
-func programPath(f Factory) (string, error) {
+func programPath(f Env) (string, error) {
 	self, err := f.Executable()
 	if err != nil {
 		return "", err
@@ -132,7 +132,7 @@ func programPath(f Factory) (string, error) {
 	return self, nil
 }
 
-func newRun(f Factory) *cli.Command {
+func newRun(f Env) *cli.Command {
 	var merges bool
 	return &cli.Command{
 		Name:      "run",
@@ -168,7 +168,7 @@ func newRun(f Factory) *cli.Command {
 }
 
 // guardHook stops git if there is a conflict, or if that is not known. over is the git command that skips the hook.
-func guardHook(ctx context.Context, f Factory, over string) error {
+func guardHook(ctx context.Context, f Env, over string) error {
 	err := f.Guard(ctx, ".", &GuardOptions{}, over)
 	switch ExitCode(err) {
 	case ExitConflict:
@@ -182,7 +182,7 @@ func guardHook(ctx context.Context, f Factory, over string) error {
 }
 
 // warnAndContinue turns an error into a warning: git continues.
-func warnAndContinue(f Factory, err error) error {
+func warnAndContinue(f Env, err error) error {
 	if err != nil && !errors.Is(err, ErrPartial) {
 		f.Warn(err.Error() + "; git continues")
 	}
@@ -192,7 +192,7 @@ func warnAndContinue(f Factory, err error) error {
 // afterCheckout warns of conflicts with what git has just done; an exit code would become git's. args are git's own:
 // the commit before and after, and 1 for a branch that was checked out. A branch at the same commit (`checkout -b`) has
 // changed no file.
-func afterCheckout(ctx context.Context, f Factory, args []string) error {
+func afterCheckout(ctx context.Context, f Env, args []string) error {
 	if len(args) == 3 && args[0] == args[1] && args[2] == "1" {
 		return nil
 	}
@@ -209,7 +209,7 @@ func afterCheckout(ctx context.Context, f Factory, args []string) error {
 const TrailerTimeout = 20 * time.Second
 
 // addTrailerInTime names the enclosing session in the message of a commit. The commit continues in any case.
-func addTrailerInTime(ctx context.Context, f Factory, args []string, merges bool) error {
+func addTrailerInTime(ctx context.Context, f Env, args []string, merges bool) error {
 	if len(args) == 0 {
 		return UsageError("hooks run", "prepare-commit-msg needs the file with the message")
 	}
@@ -226,7 +226,7 @@ func addTrailerInTime(ctx context.Context, f Factory, args []string, merges bool
 }
 
 // addTrailer adds the trailer. args are the message's file and source.
-func addTrailer(ctx context.Context, f Factory, args []string, merges bool) error {
+func addTrailer(ctx context.Context, f Env, args []string, merges bool) error {
 	git, err := launch.Environment{Environ: f.Environ}.LookPath("git")
 	if err != nil {
 		return err
@@ -244,7 +244,7 @@ func addTrailer(ctx context.Context, f Factory, args []string, merges bool) erro
 
 // currentSession returns the enclosing session as AGENT/ID; "" if there is none, or several. The error says why it is
 // not known.
-func currentSession(ctx context.Context, f Factory) (string, error) {
+func currentSession(ctx context.Context, f Env) (string, error) {
 	c, err := f.NewCall("hooks run", &CommonFlags{}, nil)
 	if err != nil {
 		return "", err

@@ -26,7 +26,7 @@ func TestMissingTrailerIsReported(t *testing.T) {
 	}
 	commit := func(take func(context.Context) (*proc.Table, error)) (stderr, text string) {
 		t.Helper()
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		f.Environ, f.ReadTable = os.Environ(), take
 		if code := Run(t.Context(), f, "hooks", "run", "prepare-commit-msg", message, "message"); code != ExitOK {
 			t.Errorf("exit %d: the commit fails", code)
@@ -44,7 +44,7 @@ func TestMissingTrailerIsReported(t *testing.T) {
 			t.Errorf("%v: the message is %q, stderr %q", err, text, stderr)
 		}
 	}
-	f, _ := testFactory(t)
+	f, _ := testEnv(t)
 	stderr, text := commit(func(ctx context.Context) (*proc.Table, error) {
 		if end, ok := ctx.Deadline(); !ok || time.Until(end) < TrailerTimeout/2 {
 			t.Errorf("the time for it ends at %s", end)

@@ -20,7 +20,7 @@ import (
 	"agentctl/internal/render"
 )
 
-func hostCommand(f Factory) *cli.Command {
+func hostCommand(f Env) *cli.Command {
 	return &cli.Command{
 		Usage:              "show what is on other machines, and copy agentctl there",
 		UsageText:          "agentctl host check|install [FLAGS] HOST…",
@@ -29,7 +29,7 @@ func hostCommand(f Factory) *cli.Command {
 	}
 }
 
-func newCheck(f Factory) *cli.Command {
+func newCheck(f Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Name:               "check",
@@ -43,7 +43,7 @@ func newCheck(f Factory) *cli.Command {
 	}
 }
 
-func runCheck(ctx context.Context, f Factory, names []string, o *CommonFlags) error {
+func runCheck(ctx context.Context, f Env, names []string, o *CommonFlags) error {
 	c, err := f.NewCall("host check", o, nil)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func runCheck(ctx context.Context, f Factory, names []string, o *CommonFlags) er
 // maxDoctor bounds the answer of doctor, in bytes.
 const maxDoctor = 4 << 20
 
-func check(ctx context.Context, f Factory, t remote.Target) (object.HostCheck, error) {
+func check(ctx context.Context, f Env, t remote.Target) (object.HostCheck, error) {
 	row := object.HostCheck{Host: t.Name, Destination: t.Destination, Agents: []object.HostAgent{}}
 	answer, text, err := f.AskHost(ctx, t, maxDoctor, "doctor", "--json")
 	h := answer.Hello
@@ -121,7 +121,7 @@ func check(ctx context.Context, f Factory, t remote.Target) (object.HostCheck, e
 	return row, nil
 }
 
-func newInstall(f Factory) *cli.Command {
+func newInstall(f Env) *cli.Command {
 	var yes bool
 	return &cli.Command{
 		Name:               "install",
@@ -139,7 +139,7 @@ func newInstall(f Factory) *cli.Command {
 	}
 }
 
-func runInstall(ctx context.Context, f Factory, name string, yes bool) error {
+func runInstall(ctx context.Context, f Env, name string, yes bool) error {
 	c, err := f.NewCall("host install", &CommonFlags{}, nil)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func runInstall(ctx context.Context, f Factory, name string, yes bool) error {
 }
 
 // copyTo copies this program.
-func copyTo(ctx context.Context, f Factory, ssh remote.SSH, t remote.Target) error {
+func copyTo(ctx context.Context, f Env, ssh remote.SSH, t remote.Target) error {
 	path, err := f.Executable()
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func copyTo(ctx context.Context, f Factory, ssh remote.SSH, t remote.Target) err
 }
 
 // verify asks the program there as every command does, and says which one answers.
-func verify(ctx context.Context, f Factory, t remote.Target) error {
+func verify(ctx context.Context, f Env, t remote.Target) error {
 	const limit = 64 << 10
 	answer, _, err := f.AskHost(ctx, t, limit, "version", "--json")
 	bad := (*remote.Error)(nil)
@@ -214,7 +214,7 @@ func verify(ctx context.Context, f Factory, t remote.Target) error {
 }
 
 // hostFailed reports a host that cannot be asked.
-func hostFailed(ctx context.Context, f Factory, t remote.Target, err error) error {
+func hostFailed(ctx context.Context, f Env, t remote.Target, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

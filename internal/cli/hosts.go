@@ -22,7 +22,7 @@ type HostFlags struct {
 	// words is the command line as [ArrangeArgs] has put it.
 	words []string
 	// run runs a command line in this process.
-	run func(ctx context.Context, f Factory, args []string) int
+	run func(ctx context.Context, f Env, args []string) int
 	// verbs are those that take these flags.
 	verbs []string
 }
@@ -47,16 +47,16 @@ type HostCall struct {
 	elsewhere bool
 	// answered is set once the host has answered in full, or will not.
 	answered *atomic.Bool
-	// whole is set once the host has answered, with an answer that is complete and that the contract allows.
-	whole *atomic.Bool
+	// complete is set once the host has answered, with an answer that is complete and that the contract allows.
+	complete *atomic.Bool
 }
 
-// Whole reports whether the host has answered in full, after [EachHost].
-func (c HostCall) Whole() bool { return c.whole.Load() }
+// Complete reports whether the host has answered in full, after [EachHost].
+func (c HostCall) Complete() bool { return c.complete.Load() }
 
-// OnHosts reports whether the flags or an argument name a host: then the command is for [Factory.HostCalls]. ids are the arguments that may be
+// OnHosts reports whether the flags or an argument name a host: then the command is for [Env.HostCalls]. ids are the arguments that may be
 // H:ID.
-func (f Factory) OnHosts(ids ...string) bool {
+func (f Env) OnHosts(ids ...string) bool {
 	return f.Hosts != nil && (f.Hosts.all || len(f.Hosts.hosts.Value()) > 0 || slices.ContainsFunc(ids, func(arg string) bool {
 		_, _, ok := remote.SplitID(arg)
 		return ok
@@ -65,7 +65,7 @@ func (f Factory) OnHosts(ids ...string) bool {
 
 // HostCalls returns what each host is asked: the command line without the flags that say how to print, and the arguments. ids are those that
 // name sessions, as H:ID, or as ID on the only host of --host; rest are the other ones. anyHost allows an ID that is looked for on several hosts.
-func (f Factory) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([]HostCall, error) {
+func (f Env) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([]HostCall, error) {
 	targets, err := f.Hosts.targets(c)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (f Factory) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([
 			continue // an H:ID names another one
 		}
 		args := slices.Concat(f.Hosts.command(), []string{"--"}, wanted[t.Name], rest)
-		calls = append(calls, HostCall{Target: t, Args: args, ids: wanted[t.Name], elsewhere: anyHost && len(targets) > 1, answered: new(atomic.Bool), whole: new(atomic.Bool)})
+		calls = append(calls, HostCall{Target: t, Args: args, ids: wanted[t.Name], elsewhere: anyHost && len(targets) > 1, answered: new(atomic.Bool), complete: new(atomic.Bool)})
 	}
 	return calls, nil
 }
@@ -166,7 +166,7 @@ func targetOf(c config.Config, name string) (remote.Target, error) {
 }
 
 // Target returns the other host of a name in the command line.
-func (f Factory) Target(c config.Config, name string) (remote.Target, error) {
+func (f Env) Target(c config.Config, name string) (remote.Target, error) {
 	t, err := targetOf(c, name)
 	if err == nil && t.IsLocal() {
 		err = NewUsageError("local is this machine", "name another host")

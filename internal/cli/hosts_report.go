@@ -22,10 +22,10 @@ const (
 
 // hostReports takes what a host prints on stderr: warnings and hints, which it reports, and the error, which it keeps.
 type hostReports struct {
-	factory Factory
-	call    HostCall
-	shown   int
-	failed  *object.Error
+	env    Env
+	call   HostCall
+	shown  int
+	failed *object.Error
 	// dropped reports whether nothing more is to be said: the caller has had enough.
 	dropped func() bool
 }
@@ -47,9 +47,9 @@ func (r *hostReports) line(line []byte) {
 	case d.Warning != nil:
 		w := *d.Warning
 		w.Host, w.Message = name, name+": "+w.Message
-		r.factory.Report.warnOnce(w)
+		r.env.Report.warnOnce(w)
 	case d.Hint != "":
-		r.factory.Report.Hint(name + ": " + d.Hint)
+		r.env.Report.Hint(name + ": " + d.Hint)
 	}
 }
 
@@ -85,7 +85,7 @@ func (r *hostReports) answer(code int, err error) hostEnd {
 		if bad := (*remote.Error)(nil); r.call.acts() && errors.As(err, &bad) && (bad.Kind == remote.Cut || bad.Kind == remote.Silent) {
 			err = fmt.Errorf("%w; what was asked for may have been done", err)
 		}
-		r.factory.WarnOfHost(r.call.Target, err)
+		r.env.WarnOfHost(r.call.Target, err)
 		a.code, a.err = ExitPartial, ErrPartial
 	}
 	return a
@@ -102,7 +102,7 @@ func (r *hostReports) failure() error {
 			lines = append(lines, candidateText(&s, s.Name()))
 		}
 	}
-	if len(lines) > 0 && !r.factory.Report.JSON {
+	if len(lines) > 0 && !r.env.Report.JSON {
 		f.Hint = strings.Join(lines, "\n")
 	}
 	return f
@@ -126,7 +126,7 @@ func (r *hostReports) typedHere(hint string) string {
 		switch {
 		case !isCommand:
 			return name + ":" + text
-		case r.factory.Hosts != nil && slices.Contains(r.factory.Hosts.verbs, verb):
+		case r.env.Hosts != nil && slices.Contains(r.env.Hosts.verbs, verb):
 			return text + " --host " + name
 		}
 		return text
@@ -138,7 +138,7 @@ func (r *hostReports) typedHere(hint string) string {
 }
 
 // WarnOfHost reports a host that gives no whole answer, and what to do about it.
-func (f Factory) WarnOfHost(t remote.Target, err error) {
+func (f Env) WarnOfHost(t remote.Target, err error) {
 	f.Report.warning(object.Warning{Message: t.Name + ": " + ErrorText(err), Host: t.Name})
 	bad := (*remote.Error)(nil)
 	if !errors.As(err, &bad) {

@@ -22,11 +22,11 @@ import (
 
 // EachHost asks all hosts at the same time, and calls do with each object that one of them prints, as they come and never twice at a time. It reports
 // warnings, and returns the error of the command: of the only host its own, of several the first one that is not a mere [ErrPartial] or [ErrNo].
-func EachHost[T any, P answer[T]](ctx context.Context, f Factory, calls []HostCall, do func(obj T) error) error {
+func EachHost[T any, P answer[T]](ctx context.Context, f Env, calls []HostCall, do func(obj T) error) error {
 	return eachHost[T, P](ctx, f, calls, func(_ string, obj T) error { return do(obj) })
 }
 
-func eachHost[T any, P answer[T]](ctx context.Context, f Factory, calls []HostCall, do func(host string, obj T) error) error {
+func eachHost[T any, P answer[T]](ctx context.Context, f Env, calls []HostCall, do func(host string, obj T) error) error {
 	decode := func(r *objectReader) (any, error) {
 		obj := new(T)
 		if err := r.Decode(obj); err != nil {
@@ -49,7 +49,7 @@ type answer[T any] interface {
 // Gather is [EachHost] for what is printed once all hosts have answered, or the user has interrupted it: then what has come is printed all the same,
 // and stderr says whose answer is missing. The progress line says which hosts are waited for.
 func Gather[T any, P answer[T]](ctx context.Context, c *Call, calls []HostCall, take func(obj T) error) error {
-	return c.gather(ctx, calls, func(ctx context.Context) error { return EachHost[T, P](ctx, c.Factory, calls, take) })
+	return c.gather(ctx, calls, func(ctx context.Context) error { return EachHost[T, P](ctx, c.Env, calls, take) })
 }
 
 func (c *Call) gather(ctx context.Context, calls []HostCall, ask func(context.Context) error) error {
@@ -65,7 +65,7 @@ func (c *Call) gather(ctx context.Context, calls []HostCall, ask func(context.Co
 }
 
 // eachHost is EachHost for all types: the code of the linked program grows with each type of a generic function.
-func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFunc, do func(host string, obj any) error) error {
+func (f Env) eachHost(ctx context.Context, calls []HostCall, decode decodeFunc, do func(host string, obj any) error) error {
 	working, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	runner, err := f.hostRunner(calls)
@@ -80,7 +80,7 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 			call.answered.Store(false)
 		}
 		asked.Go(func() {
-			reports := &hostReports{factory: f, call: call, dropped: func() bool { return working.Err() != nil && ctx.Err() == nil }}
+			reports := &hostReports{env: f, call: call, dropped: func() bool { return working.Err() != nil && ctx.Err() == nil }}
 			objects := newObjects(decode, func(obj any) error {
 				mu.Lock()
 				defer mu.Unlock()
@@ -102,8 +102,8 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 			}
 			ends[i] = reports.answer(ended.Code, err)
 			ends[i].elsewhere = call.elsewhere
-			if call.whole != nil {
-				call.whole.Store(err == nil && (ended.Code == ExitOK || ended.Code == ExitPartial))
+			if call.complete != nil {
+				call.complete.Store(err == nil && (ended.Code == ExitOK || ended.Code == ExitPartial))
 			}
 			if call.answered != nil && working.Err() == nil {
 				call.answered.Store(true)
@@ -125,12 +125,12 @@ func (f Factory) eachHost(ctx context.Context, calls []HostCall, decode decodeFu
 
 // hostRunner runs calls.
 type hostRunner struct {
-	factory Factory
-	ssh     remote.SSH
+	env Env
+	ssh remote.SSH
 }
 
-func (f Factory) hostRunner(calls []HostCall) (hostRunner, error) {
-	r := hostRunner{factory: f}
+func (f Env) hostRunner(calls []HostCall) (hostRunner, error) {
+	r := hostRunner{env: f}
 	for _, c := range calls {
 		if c.Target.IsLocal() {
 			continue
@@ -143,7 +143,7 @@ func (f Factory) hostRunner(calls []HostCall) (hostRunner, error) {
 }
 
 // SSH returns the user's ssh, for a host.
-func (f Factory) SSH(t remote.Target) (remote.SSH, error) {
+func (f Env) SSH(t remote.Target) (remote.SSH, error) {
 	path, err := launch.Environment{Environ: f.Environ}.LookPath("ssh")
 	if err != nil {
 		return remote.SSH{}, NotInstalledError("hosts are asked by OpenSSH, and ssh is not in PATH")
@@ -155,16 +155,16 @@ func (f Factory) SSH(t remote.Target) (remote.SSH, error) {
 func (r hostRunner) run(ctx context.Context, call HostCall, stdout, stderr io.Writer) (remote.Answer, error) {
 	request := remote.Request{Schema: object.SchemaID(), Args: call.Args, Stdin: call.Stdin}
 	if call.Target.IsLocal() {
-		f := r.factory
+		f := r.env
 		f.Stdout, f.Stderr, f.Width, f.Height, f.Interactive, f.Terminal = stdout, stderr, 0, 0, false, false
 		return remote.Answer{Hello: f.Hello(), Code: f.runAsked(ctx, request, f.Hosts.run)}, ctx.Err()
 	}
-	request.Zone, request.Offset = r.factory.zone()
+	request.Zone, request.Offset = r.env.zone()
 	return r.ssh.Run(ctx, call.Target.Destination, request, stdout, stderr)
 }
 
 // AskHost runs a command line on one host, and returns what it prints on stdout, as far as that is no longer than limit.
-func (f Factory) AskHost(ctx context.Context, t remote.Target, limit int, args ...string) (remote.Answer, []byte, error) {
+func (f Env) AskHost(ctx context.Context, t remote.Target, limit int, args ...string) (remote.Answer, []byte, error) {
 	call := HostCall{Target: t, Args: args}
 	runner, err := f.hostRunner([]HostCall{call})
 	if err != nil {
@@ -179,7 +179,7 @@ func (f Factory) AskHost(ctx context.Context, t remote.Target, limit int, args .
 }
 
 // ReplaceByHost replaces this process by ssh, which runs the call on its host in this terminal.
-func (f Factory) ReplaceByHost(call HostCall) error {
+func (f Env) ReplaceByHost(call HostCall) error {
 	ssh, err := f.SSH(call.Target)
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ const (
 )
 
 // Answer runs a command line for the agentctl of another machine, which has set [remote.CallerVariable], and returns the exit code.
-func (f Factory) Answer(ctx context.Context, args []string, run func(context.Context, Factory, []string) int) int {
+func (f Env) Answer(ctx context.Context, args []string, run func(context.Context, Env, []string) int) int {
 	ctx, stop := Interruptible(ctx)
 	defer stop()
 	ctx, hangup := CancelOnHangup(ctx, f.Stdout)
@@ -219,13 +219,13 @@ func (f Factory) Answer(ctx context.Context, args []string, run func(context.Con
 }
 
 // runAsked runs a request in this process.
-func (f Factory) runAsked(ctx context.Context, r remote.Request, run func(context.Context, Factory, []string) int) int {
-	f.Stdin, f.Asked, f.Caller, f.Users, f.Hosts = bytes.NewReader(r.Stdin), true, "", nil, nil
+func (f Env) runAsked(ctx context.Context, r remote.Request, run func(context.Context, Env, []string) int) int {
+	f.Stdin, f.Remote, f.Caller, f.Users, f.Hosts = bytes.NewReader(r.Stdin), true, "", nil, nil
 	return run(ctx, f, r.Args)
 }
 
 // showWork prints a line break on stderr from time to time, if always or if this process has worked since: on a dead mount it has not. stop ends it.
-func (f Factory) showWork(always bool) (stop func()) {
+func (f Env) showWork(always bool) (stop func()) {
 	tick, done := time.NewTicker(signInterval), make(chan struct{})
 	go func() {
 		var last int64
@@ -253,14 +253,14 @@ func (c HostCall) acts() bool {
 }
 
 // Hello is what this program says of itself.
-func (f Factory) Hello() remote.Hello {
+func (f Env) Hello() remote.Hello {
 	info, _ := debug.ReadBuildInfo()
 	b := BuildInfo(f.Version, info)
 	return remote.Hello{Schema: object.SchemaID(), Version: b.Version, OS: b.OS, Arch: b.Arch}
 }
 
 // zone returns the name of the user's time zone, "" if it is not known, and its distance from UTC in seconds.
-func (f Factory) zone() (name string, offset int) {
+func (f Env) zone() (name string, offset int) {
 	now := f.Now()
 	_, offset = now.Zone()
 	if name = now.Location().String(); name == time.Local.String() {

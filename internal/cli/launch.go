@@ -24,7 +24,7 @@ type launchOptions struct {
 	vars             cli.StringSlice
 }
 
-func launchCommand(f Factory) *cli.Command {
+func launchCommand(f Env) *cli.Command {
 	o := &launchOptions{}
 	return &cli.Command{
 		Usage:     "start an agent with a prompt, and print the ID of its session",
@@ -63,7 +63,7 @@ func agentChoice(names []string) string {
 	return text
 }
 
-func runLaunch(ctx context.Context, f Factory, args, rest []string, o *launchOptions) error {
+func runLaunch(ctx context.Context, f Env, args, rest []string, o *launchOptions) error {
 	if f.OnHosts() {
 		return launchRunOnHost(ctx, f, args, rest, o)
 	}
@@ -186,7 +186,7 @@ func (o *launchOptions) checkAgents(args []string) error {
 }
 
 // agent returns the one agent to launch: the argument, that of --adapter, or the default.
-func (o *launchOptions) agent(f Factory, args []string) (launch.Member, error) {
+func (o *launchOptions) agent(f Env, args []string) (launch.Member, error) {
 	c := choice{f.AgentNames()[0], o.model}
 	for _, name := range args {
 		c.agent = name
@@ -203,7 +203,7 @@ func (o *launchOptions) agent(f Factory, args []string) (launch.Member, error) {
 }
 
 // members returns the members of the launch group: the agents of --adapter, or one for every model of every row of the matrix.
-func (o *launchOptions) members(f Factory) ([]launch.Member, error) {
+func (o *launchOptions) members(f Env) ([]launch.Member, error) {
 	var rows []config.MatrixRow
 	for _, c := range o.chosen {
 		rows = append(rows, config.MatrixRow{Agent: c.agent, Models: []string{c.model}})
@@ -249,7 +249,7 @@ func (o *launchOptions) applyMatrix(m config.Matrix) []config.MatrixRow {
 
 // launchRunOnHost launches agents on another machine. The prompt is put together here, from the files here, and goes there by stdin; all other names of
 // files and directories are the host's.
-func launchRunOnHost(ctx context.Context, f Factory, args, rest []string, o *launchOptions) error {
+func launchRunOnHost(ctx context.Context, f Env, args, rest []string, o *launchOptions) error {
 	c, err := f.NewCall("launch", &o.CommonFlags, nil)
 	if err != nil {
 		return err
@@ -304,7 +304,7 @@ func withPassed(words, agent, passed []string) []string {
 // launchGroupOn launches several agents, each in a worktree of its own there.
 func launchGroupOn(ctx context.Context, c *Call, call HostCall, o *launchOptions, endProgress func()) error {
 	launches := []object.LaunchResult{}
-	failed := EachHost(ctx, c.Factory, []HostCall{call}, func(l object.LaunchResult) error {
+	failed := EachHost(ctx, c.Env, []HostCall{call}, func(l object.LaunchResult) error {
 		launches = append(launches, l)
 		return nil
 	})

@@ -25,7 +25,7 @@ type listOptions struct {
 	statuses                                             cli.StringSlice
 }
 
-func listCommand(f Factory) *cli.Command {
+func listCommand(f Env) *cli.Command {
 	o := &listOptions{}
 	return &cli.Command{
 		Usage:     "list live sessions; with -a, stopped ones too",
@@ -65,7 +65,7 @@ func listCommand(f Factory) *cli.Command {
 	}
 }
 
-func runList(ctx context.Context, f Factory, o *listOptions) error {
+func runList(ctx context.Context, f Env, o *listOptions) error {
 	switch {
 	case o.wide && (o.Quiet || o.Format != ""):
 		return UsageError("list", "--wide is for the table and --json, not for --quiet and --format")
@@ -181,7 +181,7 @@ func listOnly(c *cli.Context, flag string, allowed ...string) error {
 	return nil
 }
 
-func runOrphans(ctx context.Context, f Factory, o *listOptions) error {
+func runOrphans(ctx context.Context, f Env, o *listOptions) error {
 	if o.JSON && o.Quiet {
 		return UsageError("list", "--json and --quiet cannot be used together")
 	}
@@ -219,15 +219,15 @@ func runOrphans(ctx context.Context, f Factory, o *listOptions) error {
 	return after()
 }
 
-func runWatch(f Factory, c *cli.Context, o *listOptions) error {
+func runWatch(f Env, c *cli.Context, o *listOptions) error {
 	allowed := []string{"all", "since", "adapter", "status", "cwd", "repo", "group", "n", "children", "no-color"}
-	if f.Asked { // by the list --watch of another machine
+	if f.Remote { // by the list --watch of another machine
 		allowed = append(allowed, "json")
 	}
 	if err := listOnly(c, "watch", allowed...); err != nil {
 		return err
 	}
-	if f.Asked {
+	if f.Remote {
 		return streamRows(c.Context, f, o)
 	}
 	in, out, ok := Terminal(f)
@@ -280,7 +280,7 @@ func listFill(ctx context.Context, c *Call, table *Table, o *listOptions) error 
 }
 
 // streamRows prints the sessions for the table of another machine, whenever they have changed.
-func streamRows(ctx context.Context, f Factory, o *listOptions) error {
+func streamRows(ctx context.Context, f Env, o *listOptions) error {
 	c, err := f.NewCall("list", &o.CommonFlags, nil)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ func TestListWaitingFirst(t *testing.T) {
 	for args, want := range map[string]int{
 		"list -a": 1, "list -a --wide": 1, "list -a -q": 2, "list -n 1": 1, "list -a -n 1": 1, "list -n 1 --wide": 1, "list -n 1 -q": 2, "list -n 1 --json": 2,
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		codex := f.Adapters[1].(Stub)
 		codex.Records[0].Turn, codex.Records[0].Updated = discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}, Now().Add(-90*time.Minute)
 		Run(t.Context(), f, strings.Fields(args)...)
@@ -31,7 +31,7 @@ func TestWatchNeedsATerminal(t *testing.T) {
 		"list --watch": "--watch needs a terminal", "list -w --json": "--watch and --json cannot be used together",
 		"list -aw -q": "--watch and --quiet cannot be used together", "ls --watch --orphans": "--watch and --orphans cannot be used together",
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		f.Terminal = true // but it is no file
 		if got := Run(t.Context(), f, strings.Fields(args)...); got != 2 || !strings.Contains(out.Stderr.String(), want) {
 			t.Errorf("%s: exit %d, %s", args, got, out.Stderr.String())
@@ -41,7 +41,7 @@ func TestWatchNeedsATerminal(t *testing.T) {
 
 // list --wide has it for every row, and is no form of its own.
 func TestListWide(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f = WithChildren(f)
 	if got := Run(t.Context(), f, "list", "--wide", "--json"); got != 0 {
 		t.Fatalf("exit %d: %s", got, out.Stderr.String())
@@ -76,7 +76,7 @@ func TestListWide(t *testing.T) {
 }
 
 func TestEmptyListSpeaksOnTerminalOnly(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f.Adapters = nil
 	for _, tc := range []struct {
 		args  string

@@ -54,7 +54,7 @@ func NewTable() *Table {
 }
 
 // Terminal returns the terminal that a table can be drawn on; false if there is none.
-func Terminal(f Factory) (in, out *os.File, ok bool) {
+func Terminal(f Env) (in, out *os.File, ok bool) {
 	in, typed := f.Stdin.(*os.File)
 	out, shown := f.Stdout.(*os.File)
 	return in, out, f.Terminal && typed && shown && f.Getenv("TERM") != "dumb"
@@ -71,7 +71,7 @@ func (t *Table) Wait() error {
 
 // Finish waits until the watcher has ended. It returns shown, the error of the screen, or else that of the watcher, or of what could
 // not be read last.
-func (t *Table) Finish(f Factory, shown error) error {
+func (t *Table) Finish(f Env, shown error) error {
 	if err := t.Wait(); shown == nil && !errors.Is(err, context.Canceled) {
 		shown = err
 	}
@@ -176,13 +176,13 @@ func (t *Table) Follow(ctx context.Context, c *Call, here NewWatcher, ask func(H
 	for i := range calls {
 		calls[i] = ask(calls[i])
 	}
-	t.watchHosts(ctx, c.Factory, calls, here, c.Now)
+	t.watchHosts(ctx, c.Env, calls, here, c.Now)
 	return nil
 }
 
 // watchHosts updates the table with what the calls print, each a stream of [output.SessionRows], until ctx ends. Of a host whose connection has ended
 // nothing is known: its rows are gone, the table says why, and it is asked again. If a call is for this machine, the watcher of here follows it instead.
-func (t *Table) watchHosts(ctx context.Context, f Factory, calls []HostCall, here NewWatcher, now func() time.Time) {
+func (t *Table) watchHosts(ctx context.Context, f Env, calls []HostCall, here NewWatcher, now func() time.Time) {
 	t.run(func() error {
 		h := &hostTable{table: t, now: now, calls: calls, newWatcher: here, rows: make([]hostRows, len(calls))}
 		var watched sync.WaitGroup
@@ -229,7 +229,7 @@ func (h *hostTable) set(i int, change func(*hostRows)) {
 }
 
 // watch asks a host until ctx ends.
-func (h *hostTable) watch(ctx context.Context, f Factory, i int) {
+func (h *hostTable) watch(ctx context.Context, f Env, i int) {
 	name := h.calls[i].Target.Name
 	for pause := firstRetry; ctx.Err() == nil; pause = min(2*pause, lastRetry) {
 		var warnings []string

@@ -28,7 +28,7 @@ type lockOptions struct {
 	force, json bool
 }
 
-func lockCommand(f Factory) *cli.Command {
+func lockCommand(f Env) *cli.Command {
 	o := &lockOptions{}
 	return &cli.Command{
 		Usage:     "lock a directory while a command runs, or until it is unlocked",
@@ -233,7 +233,7 @@ type unlockOptions struct {
 	force bool
 }
 
-func NewUnlock(f Factory) *cli.Command {
+func NewUnlock(f Env) *cli.Command {
 	o := &unlockOptions{}
 	return &cli.Command{
 		Usage:     "remove a declared lock",
@@ -265,7 +265,7 @@ func NewUnlock(f Factory) *cli.Command {
 
 // unlock removes all locks on a directory or on the worktrees of a repository, or none.
 func unlock(ctx context.Context, c *Call, dir string, o *unlockOptions) error {
-	workspaces, err := findWorkspaces(ctx, c.Factory, "unlock", dir, o.repo)
+	workspaces, err := findWorkspaces(ctx, c.Env, "unlock", dir, o.repo)
 	if err != nil {
 		return err
 	}
@@ -317,7 +317,7 @@ func lockRepoFlag(to *string) cli.Flag {
 
 // findWorkspaces returns the workspaces to lock or unlock: that of dir, or all current worktrees of a repository. They are
 // sorted, so that two commands that hold them all cannot wait for each other.
-func findWorkspaces(ctx context.Context, f Factory, verb, dir, repo string) ([]*lock.Workspace, error) {
+func findWorkspaces(ctx context.Context, f Env, verb, dir, repo string) ([]*lock.Workspace, error) {
 	if repo == "" {
 		workspace, err := lock.WorkspaceOf(dir)
 		if verb == "unlock" && errors.Is(err, fs.ErrNotExist) {
@@ -354,7 +354,7 @@ func findWorkspaces(ctx context.Context, f Factory, verb, dir, repo string) ([]*
 	return workspaces, nil
 }
 
-func NewLocks(f Factory) *cli.Command {
+func NewLocks(f Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Usage:              "list the locks in force: session locks, held locks and declared locks",
@@ -365,7 +365,7 @@ func NewLocks(f Factory) *cli.Command {
 	}
 }
 
-func locks(ctx context.Context, f Factory, o *CommonFlags) error {
+func locks(ctx context.Context, f Env, o *CommonFlags) error {
 	c, err := f.NewCall("locks", o, object.Lock{})
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func TestDurationFlags(t *testing.T) {
 		"launch codex -p x --timeout 0", "launch codex -p x --timeout=-1s", "launch codex -p x --wait --max-time 5",
 		"resume aaaaaaaa-2 x --timeout 0", "wait aaaaaaaa-1 --timeout 5", "stop aaaaaaaa-1 --timeout 0s", "stop --older-than 0d", "lock . --for 0",
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		if got := Run(t.Context(), f, strings.Fields(args)...); got != ExitUsage || !strings.Contains(out.Stderr.String(), "use a duration such as 90s, 30m, 1h30m, 2d or 1w") {
 			t.Errorf("%s: exit %d, %s", args, got, out.Stderr.String())
 		}
@@ -48,7 +48,7 @@ func TestDurationFlags(t *testing.T) {
 
 // A command that is an empty variable of a script's leaves no lock behind.
 func TestLockWithoutItsCommand(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	if got := Run(t.Context(), f, "lock", t.TempDir(), "--"); got != ExitUsage || !strings.Contains(out.Stderr.String(), "no command follows --") {
 		t.Errorf("exit %d, %s", got, out.Stderr.String())
 	}

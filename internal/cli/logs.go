@@ -25,7 +25,7 @@ type logsOptions struct {
 	follow, tools, children, whole, noPager bool
 }
 
-func logsCommand(f Factory) *cli.Command {
+func logsCommand(f Env) *cli.Command {
 	o := &logsOptions{verb: "logs", limit: 50}
 	c := logsNewCommand(f, o, "show the messages of a session; with -f, follow it until it stops", "agentctl logs -f 88d1d394", "agentctl logs -n 0 --tools 88d1d394")
 	c.Flags = append(c.Flags, &cli.BoolFlag{
@@ -35,11 +35,11 @@ func logsCommand(f Factory) *cli.Command {
 }
 
 // NewPeek makes the command peek: logs -n 20.
-func NewPeek(f Factory) *cli.Command {
+func NewPeek(f Env) *cli.Command {
 	return logsNewCommand(f, &logsOptions{verb: "peek", limit: 20}, "show the last messages of a session", "agentctl peek 88d1d394", "agentctl peek -n 1 88d1d394 --json")
 }
 
-func logsNewCommand(f Factory, o *logsOptions, usage string, examples ...string) *cli.Command {
+func logsNewCommand(f Env, o *logsOptions, usage string, examples ...string) *cli.Command {
 	return &cli.Command{
 		Usage:     usage,
 		UsageText: "agentctl " + o.verb + " [FLAGS] ID",
@@ -64,7 +64,7 @@ func logsNewCommand(f Factory, o *logsOptions, usage string, examples ...string)
 	}
 }
 
-func runLogs(ctx context.Context, f Factory, arg string, o *logsOptions) error {
+func runLogs(ctx context.Context, f Env, arg string, o *logsOptions) error {
 	c, err := f.NewCall(o.verb, &o.CommonFlags, nil)
 	if err != nil {
 		return err
@@ -103,11 +103,9 @@ func runLogs(ctx context.Context, f Factory, arg string, o *logsOptions) error {
 
 // onlyOne returns the only session that is not a sub-agent's, where an argument means all sessions of a process.
 func onlyOne(arg string, sessions []discover.Session) ([]discover.Session, error) {
-	var own []discover.Session
-	for _, s := range sessions {
-		if len(sessions) == 1 || !s.IsSubagent() {
-			own = append(own, s)
-		}
+	own := sessions
+	if len(sessions) > 1 {
+		own = slices.DeleteFunc(slices.Clone(sessions), discover.Session.IsSubagent)
 	}
 	if len(own) != 1 {
 		return nil, &discover.AmbiguousError{Arg: arg, Candidates: sessions, Total: len(sessions)}
@@ -180,7 +178,7 @@ func (p *logsPrinter) fromHost(ctx context.Context, calls []HostCall) error {
 	endProgress := p.ProgressOf(AskingHosts("asking", calls))
 	defer endProgress()
 	seen := map[string]bool{} // calls that were printed
-	failed := EachHost(ctx, p.Factory, calls, func(m object.Message) error {
+	failed := EachHost(ctx, p.Env, calls, func(m object.Message) error {
 		endProgress()
 		entry := render.TranscriptMessage{Message: m}
 		if m.Tool != nil && p.options.follow {

@@ -99,7 +99,7 @@ func (t *logsReader) follow(ctx context.Context) error {
 		}
 	}
 	t.endProgress()
-	if err := Conclude(t.Call.Factory, end); err != nil {
+	if err := Conclude(t.Call.Env, end); err != nil {
 		return err
 	}
 	return t.partial

@@ -61,7 +61,7 @@ func TestSubAgentsThatBeginAreFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := (&logsReader{
-			logsPrinter: newPrinter(&Call{Factory: f, Scanner: world}, o), endProgress: func() {}, sessions: r.Sessions, subagents: world.TrackSubagents(),
+			logsPrinter: newPrinter(&Call{Env: f, Scanner: world}, o), endProgress: func() {}, sessions: r.Sessions, subagents: world.TrackSubagents(),
 		}).follow(t.Context()); err != nil {
 			t.Error(err)
 		}

@@ -28,7 +28,7 @@ type metricsOptions struct {
 }
 
 // metricsCommand makes the command metrics.
-func metricsCommand(f Factory) *cli.Command {
+func metricsCommand(f Env) *cli.Command {
 	o := &metricsOptions{}
 	return &cli.Command{
 		Usage:     "print metrics of all sessions in Prometheus's text format, once",
@@ -47,7 +47,7 @@ func metricsCommand(f Factory) *cli.Command {
 	}
 }
 
-func runMetrics(ctx context.Context, f Factory, o *metricsOptions) error {
+func runMetrics(ctx context.Context, f Env, o *metricsOptions) error {
 	c, err := f.NewCall("metrics", &o.CommonFlags, nil)
 	if err != nil {
 		return err
@@ -60,7 +60,9 @@ func runMetrics(ctx context.Context, f Factory, o *metricsOptions) error {
 		return err
 	}
 	began := time.Now()
-	r, err := c.List(ctx, "reading the agents' stores", filter)
+	working, done := c.StartWork(ctx, "reading the agents' stores")
+	r, err := c.Scanner.List(working, filter)
+	done()
 	if err != nil {
 		return err
 	}
@@ -74,7 +76,7 @@ func runMetrics(ctx context.Context, f Factory, o *metricsOptions) error {
 }
 
 // printMetrics prints metrics to stdout or a file.
-func printMetrics(f Factory, metrics []object.Metric, o *metricsOptions) error {
+func printMetrics(f Env, metrics []object.Metric, o *metricsOptions) error {
 	var text bytes.Buffer
 	var err error
 	if o.JSON {
@@ -117,7 +119,7 @@ func replace(path string, text []byte) error {
 }
 
 // collect measures the result of a list with sub-agents.
-func collect(f Factory, r discover.Result, filter discover.SessionFilter, now time.Time) []object.Metric {
+func collect(f Env, r discover.Result, filter discover.SessionFilter, now time.Time) []object.Metric {
 	var agents []discover.Agent
 	for _, a := range f.Adapters {
 		if len(filter.Agents) == 0 || slices.Contains(filter.Agents, a.Name()) {
@@ -170,7 +172,7 @@ func countWarnings(agents []discover.Agent, warnings []*discover.Warning) object
 
 // countTokens sums up the tokens and costs that the agents state. A sub-agent's are not counted twice if the total of
 // its root session includes them.
-func countTokens(f Factory, agents []discover.Agent, sessions []discover.Session, readOptions discover.ReadOptions) []object.Metric {
+func countTokens(f Env, agents []discover.Agent, sessions []discover.Session, readOptions discover.ReadOptions) []object.Metric {
 	const known = ", of the sessions of the window whose agent states them; without --tokens, where that is cheap to read."
 	tokens := object.Metric{Name: "agentctl_tokens", Help: "Tokens by kind, as each agent counts them" + known}
 	cost := object.Metric{Name: "agentctl_cost_dollars", Help: "Cost in US dollars, the agents' own figures" + known}
@@ -210,7 +212,7 @@ func countTokens(f Factory, agents []discover.Agent, sessions []discover.Session
 	return []object.Metric{tokens, counted, cost}
 }
 
-func buildInfo(f Factory) object.Metric {
+func buildInfo(f Env) object.Metric {
 	info, _ := debug.ReadBuildInfo()
 	b := BuildInfo(f.Version, info)
 	m := object.Metric{Name: "agentctl_build_info", Help: "1, with what is known of this binary."}
@@ -306,12 +308,12 @@ func metricsRunHosts(ctx context.Context, c *Call, o *metricsOptions) error {
 	}
 	for _, call := range calls {
 		value := 0.0
-		if call.Whole() {
+		if call.Complete() {
 			value = 1
 		}
 		up.Add(value, "host", call.Target.Name)
 	}
-	if err := printMetrics(c.Factory, append(metrics, up), o); err != nil {
+	if err := printMetrics(c.Env, append(metrics, up), o); err != nil {
 		return err
 	}
 	return partial

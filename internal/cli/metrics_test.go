@@ -49,9 +49,9 @@ func metricsSamples(t *testing.T, text string) map[string]float64 {
 
 // withMetrics is the world of testEnv, where processes use something, and 30 runs three threads: one and its sub-agent,
 // another one, and 31 is a second process of the live session's ID in another directory.
-func withMetrics(t *testing.T) (Factory, *Output) {
+func withMetrics(t *testing.T) (Env, *Output) {
 	t.Helper()
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	codex := f.Adapters[1].(Stub)
 	var facts []proc.FakeProcess
 	for _, p := range [][2]int{{1, 0}, {10, 1}, {11, 10}, {20, 1}, {30, 1}, {1000, 1}} {
@@ -147,7 +147,7 @@ func TestMetricsCountTokensOnce(t *testing.T) {
 }
 
 func TestMetricsOfWhatCannotBeRead(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	if got := Run(t.Context(), Broken(f), "metrics"); got != 6 || !strings.Contains(out.Stderr.String(), "warning: codex: ") {
 		t.Errorf("exit %d, %s", got, out.Stderr.String())
 	}
@@ -167,7 +167,7 @@ func TestMetricsIntoAFile(t *testing.T) {
 			}
 		}
 		old, _ := os.Open(file) // whoever reads it
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		if got := Run(t.Context(), f, "metrics", "--output", file); got != 0 || out.Stdout.Len() > 0 {
 			t.Fatalf("exit %d, %s%s", got, out.Stdout.String(), out.Stderr.String())
 		}
@@ -192,7 +192,7 @@ func TestMetricsIntoAFile(t *testing.T) {
 	for args, want := range map[string]int{
 		"--output " + dir: 2, "--output " + os.DevNull: 2, "--output " + dir + "/none/x": 2, "--since soon": 2, "--adapter x": 2, "x": 2, "--output=": 2,
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		if got := Run(t.Context(), f, append([]string{"metrics"}, strings.Fields(args)...)...); got != want {
 			t.Errorf("%s: exit %d, %s", args, got, out.Stderr.String())
 		}

@@ -45,7 +45,7 @@ func (a liveOpenCode) Claims(context.Context, *proc.Table, []discover.Home) ([]d
 
 // withStore has a generated store whose sessions began in bursts, as those of a launch of many do. Every tenth one is live, in a
 // process of its own.
-func withStore(t *testing.T) (Factory, *Output, []generate.Session) {
+func withStore(t *testing.T) (Env, *Output, []generate.Session) {
 	t.Helper()
 	home := t.TempDir()
 	options := generate.Defaults()
@@ -68,7 +68,7 @@ func withStore(t *testing.T) (Factory, *Output, []generate.Session) {
 		})
 	}
 	table := proc.NewFakeTable(processes...)
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f = Setenv(f, "HOME", home)
 	f.ReadTable = func(ctx context.Context) (*proc.Table, error) { return table, ctx.Err() }
 	f.Adapters = []discover.Adapter{

@@ -53,7 +53,7 @@ func (o *PromptOptions) Flags() []cli.Flag {
 
 // Text returns the prompt: the specification, the context files, the session of [PromptOptions.ReadFrom] and the request, in this
 // order. Names of files are relative to dir.
-func (o *PromptOptions) Text(ctx context.Context, f Factory, verb, dir string) (string, error) {
+func (o *PromptOptions) Text(ctx context.Context, f Env, verb, dir string) (string, error) {
 	asked, err := o.read(ctx, f, verb)
 	if err != nil {
 		return "", err
@@ -89,7 +89,7 @@ func (o *PromptOptions) None() bool {
 }
 
 // read reads the request from the argument, a file or stdin.
-func (o *PromptOptions) read(ctx context.Context, f Factory, verb string) (string, error) {
+func (o *PromptOptions) read(ctx context.Context, f Env, verb string) (string, error) {
 	switch {
 	case o.Prompt != "" && o.PromptFile != "":
 		return "", UsageError(verb, "--prompt and --prompt-file cannot be used together")

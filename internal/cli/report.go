@@ -18,7 +18,7 @@ import (
 )
 
 // Reporter writes everything that a command prints on stderr: errors, warnings, hints, notes, the output of the user's
-// scripts, and progress. With --json each is one line of JSON. Nothing else writes to Factory.Stderr but programs that
+// scripts, and progress. With --json each is one line of JSON. Nothing else writes to Env.Stderr but programs that
 // use the terminal alone (a pager, the command of lock).
 type Reporter struct {
 	out io.Writer
@@ -35,8 +35,8 @@ type Reporter struct {
 
 func NewReporter(out io.Writer) *Reporter { return &Reporter{out: out} }
 
-// WithReports returns a factory that reports nothing on stderr: warn gets the text of each warning and error.
-func (f Factory) WithReports(warn func(text string)) Factory {
+// WithReports returns a env that reports nothing on stderr: warn gets the text of each warning and error.
+func (f Env) WithReports(warn func(text string)) Env {
 	f.Report = NewReporter(&lineWriter{limit: maxReport, line: func(line []byte) {
 		var d object.Diagnostic
 		switch {
@@ -179,7 +179,7 @@ func (w *lineWriter) Write(text []byte) (int, error) {
 const progressDelay = time.Second
 
 // StartWork begins work that may take long: it shows progress, and a signal cancels the context. done ends both.
-func (f Factory) StartWork(ctx context.Context, what string) (working context.Context, done func()) {
+func (f Env) StartWork(ctx context.Context, what string) (working context.Context, done func()) {
 	working, stop := Interruptible(ctx)
 	endProgress := f.Progress(what)
 	return working, func() { endProgress(); stop() }
@@ -198,12 +198,12 @@ func Interruptible(ctx context.Context) (working context.Context, stop context.C
 
 // Progress shows on a terminal's stderr what the command is doing, once that takes longer than [progressDelay]. stop
 // returns when the line is erased. With --json there is no progress.
-func (f Factory) Progress(what string) (stop func()) {
+func (f Env) Progress(what string) (stop func()) {
 	return f.ProgressOf(func() string { return what })
 }
 
-// ProgressOf is [Factory.Progress] of work whose description changes. It calls what from another goroutine.
-func (f Factory) ProgressOf(what func() string) (stop func()) {
+// ProgressOf is [Env.Progress] of work whose description changes. It calls what from another goroutine.
+func (f Env) ProgressOf(what func() string) (stop func()) {
 	if !f.Interactive || f.Report.JSON {
 		return func() {}
 	}

@@ -52,13 +52,13 @@ func TestStderrIsJSON(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	checked := map[string]bool{}
-	for _, c := range Leaves(NewApp(Factory{}, Verbs()).Commands) {
+	for _, c := range Leaves(NewApp(Env{}, Verbs()).Commands) {
 		for _, tail := range tails {
 			args := strings.Fields(CommandName(c) + " --json " + tail)
 			if takesNothing(c, tail) {
 				continue // it would go on until it is interrupted
 			}
-			f, out := testFactory(t)
+			f, out := testEnv(t)
 			f.Interactive = true
 			exit := Run(t.Context(), Broken(f), args...)
 			list := reports(t, strings.Join(args, " "), out.Stderr.String())
@@ -99,7 +99,7 @@ func takesNothing(c *cli.Command, tail string) bool {
 
 // An ambiguous ID is answered with the sessions that it matches.
 func TestCandidatesInJSON(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	Run(t.Context(), f, "status", "aaaaaaaa", "--json")
 	list := reports(t, "status", out.Stderr.String())
 	if len(list) != 1 || list[0].Error == nil || len(list[0].Error.Candidates) != 2 {
@@ -116,7 +116,7 @@ func TestCandidatesInJSON(t *testing.T) {
 
 // What a warning is about is in members of its own.
 func TestWarningsInJSON(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	Run(t.Context(), Broken(f), "list", "-a", "--json")
 	list := reports(t, "list", out.Stderr.String())
 	if len(list) != 1 || list[0].Warning == nil || list[0].Warning.Adapter != "codex" || list[0].Warning.Path != "/h/codex/sessions" {
@@ -130,7 +130,7 @@ func TestValueOfAFlagAsksForNoJSON(t *testing.T) {
 		"launch gemini -p --json": false, "launch gemini -p x --json": true, "launch gemini -p x --json=false": false,
 		"list --json --bogus": true, "status -- --json": false,
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		Run(t.Context(), f, strings.Fields(args)...)
 		if got := strings.HasPrefix(out.Stderr.String(), "{"); got != want {
 			t.Errorf("%s: %q", args, out.Stderr.String())
@@ -145,14 +145,14 @@ func TestOneWriterOfStderr(t *testing.T) {
 		"script.go":    "of the pager, which excludes --json",
 		"lock.go":      "of the command that lock runs, which excludes --json",
 		"hosts_run.go": "of commands that another machine asks for, and what is wrong with the call",
-		"factory.go":   "the question on a terminal, which excludes --json",
+		"env.go":       "the question on a terminal, which excludes --json",
 		"top_pane.go":  "of the commands that top runs: into its screen, or in the foreground",
 	}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := regexp.MustCompile(`\b(f|c|call|r|a|p)\.Stderr\b`) // whatever holds a Factory
+	ours := regexp.MustCompile(`\b(f|c|call|r|a|p)\.Stderr\b`) // whatever holds a Env
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -194,7 +194,7 @@ func (l *locked) String() string {
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stderr locked
-		stop := Factory{Interactive: true, Report: NewReporter(&stderr)}.Progress("reading")
+		stop := Env{Interactive: true, Report: NewReporter(&stderr)}.Progress("reading")
 		<-time.After(900 * time.Millisecond) // of the bubble's own clock
 		synctest.Wait()
 		if stderr.String() != "" {
@@ -208,7 +208,7 @@ func TestProgress(t *testing.T) {
 		}
 	})
 	var stderr locked
-	if (Factory{Report: NewReporter(&stderr)}).Progress("reading")(); stderr.String() != "" {
+	if (Env{Report: NewReporter(&stderr)}).Progress("reading")(); stderr.String() != "" {
 		t.Errorf("not a terminal: %q", stderr.String())
 	}
 }

@@ -23,7 +23,7 @@ const maxCommands = 4
 // SessionsWithResources returns the objects of the sessions of r, each with its processes, the uncommitted changes in its directory, and
 // where its pane is. git runs once per directory, and a failure is reported once. A multiplexer that does not answer is no failure: what the
 // processes show counts then.
-func (f Factory) SessionsWithResources(ctx context.Context, w *discover.Scanner, r discover.Result) ([]object.Session, []*discover.Warning) {
+func (f Env) SessionsWithResources(ctx context.Context, w *discover.Scanner, r discover.Result) ([]object.Session, []*discover.Warning) {
 	type answer struct {
 		changes *object.Changes
 		err     error
@@ -87,7 +87,7 @@ const gitTimeout = 2 * time.Second
 
 // Changes asks git for the uncommitted changes in a directory, with two processes; nil outside a repository. The
 // directory is one of a session whose home is trusted: the configuration of its repository names programs that git runs.
-func (f Factory) Changes(ctx context.Context, dir string) (*object.Changes, error) {
+func (f Env) Changes(ctx context.Context, dir string) (*object.Changes, error) {
 	limited, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	found, err := worktree.ReadChanges(limited, launch.Environment{Environ: f.Environ}, dir)

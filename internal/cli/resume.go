@@ -22,7 +22,7 @@ type resumeOptions struct {
 	vars       cli.StringSlice
 }
 
-func resumeCommand(f Factory) *cli.Command {
+func resumeCommand(f Env) *cli.Command {
 	o := &resumeOptions{}
 	return &cli.Command{
 		Usage:     "continue a stopped session",
@@ -56,7 +56,7 @@ func resumeCommand(f Factory) *cli.Command {
 	}
 }
 
-func runResume(ctx context.Context, f Factory, arg string, o *resumeOptions) error {
+func runResume(ctx context.Context, f Env, arg string, o *resumeOptions) error {
 	c, err := f.NewCall("resume", &o.CommonFlags, nil)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func findStored(ctx context.Context, c *Call, arg string) (discover.Session, lau
 	if err != nil {
 		return session, nil, err
 	}
-	adapter, err := Adapter(c.Factory, string(session.Agent))
+	adapter, err := Adapter(c.Env, string(session.Agent))
 	if err != nil {
 		return session, nil, err
 	}
@@ -178,7 +178,7 @@ func resumeRunOnHost(ctx context.Context, c *Call, call HostCall, o *resumeOptio
 		}
 		return c.ReplaceByHost(call)
 	}
-	call, err := o.WithPrompt(ctx, c.Factory, "resume", call)
+	call, err := o.WithPrompt(ctx, c.Env, "resume", call)
 	if err != nil {
 		return err
 	}

@@ -54,13 +54,8 @@ func wordsOf(action launch.StoreAction) words {
 	}[action]
 }
 
-func rmCommand(f Factory) *cli.Command { return rmNewCommand(f, launch.ActionRemove) }
-
-func NewArchive(f Factory) *cli.Command { return rmNewCommand(f, launch.ActionArchive) }
-
-func NewUnarchive(f Factory) *cli.Command { return rmNewCommand(f, launch.ActionUnarchive) }
-
-func rmNewCommand(f Factory, action launch.StoreAction) *cli.Command {
+// storeCommand makes the command rm, archive or unarchive.
+func storeCommand(f Env, action launch.StoreAction) *cli.Command {
 	o, w := &rmOptions{action: action}, wordsOf(action)
 	verb := string(action)
 	text, flags := "agentctl "+verb+" [FLAGS] ID…", []cli.Flag{
@@ -103,7 +98,7 @@ func (o *rmOptions) check(args []string, terminal bool) error {
 	return nil
 }
 
-func runRm(ctx context.Context, f Factory, args []string, o *rmOptions) error {
+func runRm(ctx context.Context, f Env, args []string, o *rmOptions) error {
 	c, err := f.NewCall(string(o.action), &o.CommonFlags, nil)
 	if err != nil {
 		return err
@@ -336,7 +331,7 @@ func rmOnly(calls []HostCall, sessions []object.Session) (out []HostCall) {
 func askHosts(ctx context.Context, c *Call, what string, calls []HostCall) ([]object.StoredResult, error) {
 	defer c.ProgressOf(AskingHosts(what, calls))()
 	results := []object.StoredResult{}
-	failed := EachHost(ctx, c.Factory, calls, func(r object.StoredResult) error {
+	failed := EachHost(ctx, c.Env, calls, func(r object.StoredResult) error {
 		results = append(results, r)
 		return nil
 	})

@@ -4,12 +4,14 @@ package cli
 import (
 	"context"
 
+	"agentctl/launch"
+
 	"github.com/urfave/cli/v2"
 )
 
 // Main runs one command line, the program's name first, and returns the exit code. It may be that of the agentctl of another machine.
-func Main(args []string, f Factory) int {
-	run := func(ctx context.Context, f Factory, args []string) int { return Run(ctx, f, args...) }
+func Main(args []string, f Env) int {
+	run := func(ctx context.Context, f Env, args []string) int { return Run(ctx, f, args...) }
 	if f.Caller != "" {
 		return f.Answer(context.Background(), args[1:], run)
 	}
@@ -17,7 +19,7 @@ func Main(args []string, f Factory) int {
 }
 
 // Run runs one command line, without the program's name, and returns the exit code.
-func Run(ctx context.Context, f Factory, args ...string) int {
+func Run(ctx context.Context, f Env, args ...string) int {
 	return runVerbs(ctx, f, Verbs(), args)
 }
 
@@ -25,7 +27,7 @@ func Run(ctx context.Context, f Factory, args ...string) int {
 func Verbs() []Verb {
 	return []Verb{
 		{Name: "list", New: listCommand, Aliases: []string{"ls", "ps"}, FindsSessions: true, TakesHosts: true},
-		{Name: "top", New: func(f Factory) *cli.Command { return topCommand(f, Run) }, FindsSessions: true, TakesHosts: true},
+		{Name: "top", New: func(f Env) *cli.Command { return topCommand(f, Run) }, FindsSessions: true, TakesHosts: true},
 		{Name: "status", New: statusCommand, Aliases: []string{"show"}, FindsSessions: true, TakesHosts: true},
 		{Name: "peek", New: NewPeek, FindsSessions: true, TakesHosts: true},
 		{Name: "logs", New: logsCommand, FindsSessions: true, TakesHosts: true},
@@ -47,17 +49,17 @@ func Verbs() []Verb {
 		{Name: "hooks", New: hooksCommand},
 		{Name: "usage", New: usageCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "du", New: duCommand, FindsSessions: true},
-		{Name: "rm", New: rmCommand, FindsSessions: true, TakesHosts: true},
-		{Name: "archive", New: NewArchive, FindsSessions: true, TakesHosts: true},
-		{Name: "unarchive", New: NewUnarchive, FindsSessions: true, TakesHosts: true},
+		{Name: "rm", New: func(f Env) *cli.Command { return storeCommand(f, launch.ActionRemove) }, FindsSessions: true, TakesHosts: true},
+		{Name: "archive", New: func(f Env) *cli.Command { return storeCommand(f, launch.ActionArchive) }, FindsSessions: true, TakesHosts: true},
+		{Name: "unarchive", New: func(f Env) *cli.Command { return storeCommand(f, launch.ActionUnarchive) }, FindsSessions: true, TakesHosts: true},
 		{Name: "metrics", New: metricsCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "host", New: hostCommand},
 		{Name: "doctor", New: doctorCommand, FindsSessions: true},
 		{Name: "schema", New: schemaCommand},
 		{Name: "skill", New: skillCommand},
 		{Name: "completion", New: completionCommand},
-		{Name: "help", New: func(f Factory) *cli.Command { return helpCommand(f, Verbs) }},
+		{Name: "help", New: func(f Env) *cli.Command { return helpCommand(f, Verbs) }},
 		{Name: "version", New: versionCommand},
-		{Name: "__complete", New: func(f Factory) *cli.Command { return NewComplete(f, Verbs) }},
+		{Name: "__complete", New: func(f Env) *cli.Command { return NewComplete(f, Verbs) }},
 	}
 }

@@ -136,7 +136,7 @@ func TestExitCodes(t *testing.T) {
 		{"status cccccccc", 4, "cccccccc@/w/b"},
 		{"status aaaaaaaa-2 --alive", 8, ""},
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		if got := Run(t.Context(), f, strings.Fields(tc.args)...); got != tc.exit {
 			t.Errorf("%s: exit %d, want %d; %s", tc.args, got, tc.exit, out.Stderr.String())
 		}
@@ -156,7 +156,7 @@ func TestExitCodes(t *testing.T) {
 // What could not be read is named, cleaned, and makes the command partial.
 func TestPartial(t *testing.T) {
 	for _, args := range []string{"list -a", "list -a --json", "list -aq", "status aaaaaaaa-1", "status aaaaaaaa-1 --json", "doctor", "doctor --json"} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		if got := Run(t.Context(), Broken(f), strings.Fields(args)...); got != 6 {
 			t.Errorf("%s: exit %d", args, got)
 		}
@@ -175,7 +175,7 @@ func TestPartial(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]int{"status nothing": 6, "status aaaaaaaa-1 --alive": 0, "status aaaaaaaa-2 --alive": 8} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		if got := Run(t.Context(), Broken(f), strings.Fields(args)...); got != want || !strings.Contains(out.Stderr.String(), "warning: codex") {
 			t.Errorf("%s: exit %d, %q", args, got, out.Stderr.String())
 		}
@@ -184,7 +184,7 @@ func TestPartial(t *testing.T) {
 
 // A status that cannot be told is neither alive nor stopped.
 func TestAliveUnknown(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	s := f.Adapters[0].(Stub)
 	s.ClaimList[0].Unreadable = "open files: permission denied"
 	f.Adapters = []discover.Adapter{s}
@@ -202,7 +202,7 @@ func TestErrorsInJSON(t *testing.T) {
 		"list --json=true --since ?":   "usage",
 		"status --json a\x1b[2J\u202e": "not_found",
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		Run(t.Context(), f, strings.Split(args, " ")...)
 		var line struct {
 			Error struct{ Code, Message, Hint string }
@@ -215,7 +215,7 @@ func TestErrorsInJSON(t *testing.T) {
 		}
 	}
 	// After --, --json is an argument.
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	if got := Run(t.Context(), f, "status", "--", "--json"); got != 3 || !strings.HasPrefix(out.Stderr.String(), "agentctl: error: no such session: --json") {
 		t.Errorf("%d %q", got, out.Stderr.String())
 	}
@@ -225,7 +225,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, args := range [][]string{{"list"}, {"list", "-a"}, {"status", "aaaaaaaa-1"}, {"current"}, {"doctor"}} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		if got := Run(ctx, f, args...); got != 130 || out.Stderr.String() != "agentctl: error: interrupted\n" {
 			t.Errorf("%v: exit %d, %q", args, got, out.Stderr.String())
 		}
@@ -237,7 +237,7 @@ func TestSignal(t *testing.T) {
 	early := make(chan os.Signal, 1)
 	signal.Notify(early, os.Interrupt) // or one that comes before it is taken over would end the test
 	defer signal.Stop(early)
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f.ReadTable = func(ctx context.Context) (*proc.Table, error) {
 		again := time.NewTicker(time.Millisecond)
 		defer again.Stop()
@@ -266,7 +266,7 @@ func TestClosedPipe(t *testing.T) {
 		"list", "list --json", "list -q", "list --format {{.id}}", "status aaaaaaaa-1", "status aaaaaaaa-1 --json",
 		"current -q", "doctor", "doctor --json", "schema", "skill", "version", "completion fish", "__complete zsh l",
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		f.Stdout = closedPipe{}
 		if got := Run(t.Context(), f, strings.Fields(args)...); got != ExitNoReader || out.Stderr.Len() > 0 {
 			t.Errorf("%s: exit %d, %q", args, got, out.Stderr.String())
@@ -275,7 +275,7 @@ func TestClosedPipe(t *testing.T) {
 }
 
 func TestProcessTableUnreadable(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f.ReadTable = func(context.Context) (*proc.Table, error) {
 		return nil, fmt.Errorf("reading the process table: no /proc")
 	}
@@ -296,7 +296,7 @@ func TestConfiguration(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f = Setenv(f, "XDG_CONFIG_HOME", dir)
 
 	write("since = \"40d\"\n")
@@ -341,7 +341,7 @@ func TestColor(t *testing.T) {
 		if err := os.WriteFile(path, []byte("color = \""+tc.color+"\"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		f = Setenv(f, append(tc.env, "XDG_CONFIG_HOME", dir)...)
 		f.Width = tc.width
 		Run(t.Context(), f, strings.Fields("list "+tc.flag)...)

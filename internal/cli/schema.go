@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -10,7 +9,7 @@ import (
 	"agentctl/internal/object"
 )
 
-func schemaCommand(f Factory) *cli.Command {
+func schemaCommand(f Env) *cli.Command {
 	return &cli.Command{
 		Usage:              "print the JSON Schema of what --json prints, or that of the configuration file",
 		UsageText:          "agentctl schema [config]",
@@ -20,11 +19,11 @@ func schemaCommand(f Factory) *cli.Command {
 			text := object.Schema()
 			if c.NArg() > 0 {
 				args, err := Arguments(c, 1, "")
-				switch {
-				case err != nil:
+				if err == nil && args[0] != "config" {
+					err = UnknownWord("schema", args[0], []string{"config"})
+				}
+				if err != nil {
 					return err
-				case !slices.Contains(Schemas(), args[0]):
-					return UnknownWord("schema", args[0], Schemas())
 				}
 				text = config.Schema(f.AgentNames())
 			}

@@ -21,14 +21,14 @@ func TestOutputFollowsSchema(t *testing.T) {
 		"usage --limits --json":              "limits",
 		"du --json":                          "du",
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		if got := Run(t.Context(), f, strings.Fields(args)...); got != 0 {
 			t.Errorf("%s: exit %d", args, got)
 		}
 		CheckSchema(t, name, out.Stdout.String())
 	}
 	for _, args := range []string{"list --json x", "status --json nothing", "status --json cccccccc"} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		Run(t.Context(), f, strings.Fields(args)...)
 		CheckSchema(t, "error", out.Stderr.String())
 	}

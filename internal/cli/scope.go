@@ -20,7 +20,7 @@ import (
 )
 
 // ChosenAgents returns the agents that the values of --adapter name.
-func (f Factory) ChosenAgents(values []string) ([]discover.Agent, error) {
+func (f Env) ChosenAgents(values []string) ([]discover.Agent, error) {
 	words, err := SplitWords("agent", values, f.AgentNames())
 	var out []discover.Agent
 	for _, w := range words {
@@ -105,7 +105,7 @@ func (c *Call) Selected(ctx context.Context, verb string, in Scope, stopped bool
 }
 
 // OtherUsers reports whether the session is another user's, whose processes this user may not signal.
-func (f Factory) OtherUsers(r discover.Result, s discover.Session) bool {
+func (f Env) OtherUsers(r discover.Result, s discover.Session) bool {
 	self, ok := r.Table.ByPID(f.PID)
 	return ok && self.UID != 0 && len(s.Processes) > 0 && s.Processes[0].UID != self.UID
 }
@@ -179,10 +179,8 @@ func (p Projects) Of(dir string) string {
 	project, known := p[dir]
 	if !known {
 		project = dir
-		if dir != "" {
-			if repo, err := lock.RepositoryOf(dir); err == nil {
-				project = repo.Dir()
-			}
+		if repo, err := lock.RepositoryOf(dir); dir != "" && err == nil {
+			project = repo.Dir()
 		}
 		p[dir] = project
 	}
@@ -214,7 +212,7 @@ func WorkDir(verb, dir string) (string, error) {
 }
 
 // OpenRepository opens the repository that contains a directory.
-func (f Factory) OpenRepository(ctx context.Context, verb, dir string) (*worktree.Repo, error) {
+func (f Env) OpenRepository(ctx context.Context, verb, dir string) (*worktree.Repo, error) {
 	if err := CheckDirectory(dir); err != nil {
 		return nil, UsageError(verb, "%v", err)
 	}

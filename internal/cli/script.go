@@ -41,7 +41,7 @@ func runJob(ctx context.Context, cmd *exec.Cmd) error {
 // Run runs the script in the session's directory and returns when it has ended. Its environment describes the session,
 // with the exit code if exit is not nil. What it prints goes to stderr, since stdout takes data only. The error names the
 // flag: the script failed, or ctx has ended.
-func (h Script) Run(ctx context.Context, f Factory, s discover.Session, exit *int) error {
+func (h Script) Run(ctx context.Context, f Env, s discover.Session, exit *int) error {
 	if h.Command == "" {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (h Script) Run(ctx context.Context, f Factory, s discover.Session, exit *in
 }
 
 // Shell runs the script in a directory, with additional variables. stdin may be nil.
-func (h Script) Shell(ctx context.Context, f Factory, dir string, stdin []byte, vars []string) error {
+func (h Script) Shell(ctx context.Context, f Env, dir string, stdin []byte, vars []string) error {
 	cmd := exec.Command("/bin/sh", "-c", h.Command)
 	cmd.Dir = dir
 	cmd.Env = append(append([]string(nil), f.Environ...), vars...)
@@ -162,7 +162,7 @@ func hungUp(f *os.File) bool {
 // Page prints a text that is for people: into a terminal by way of a pager if it has more lines than that. It returns
 // when the pager has ended, however much of the text that has read. What the user types is the pager's, Ctrl-C too;
 // other signals end it. With noPager it prints the text itself.
-func (f Factory) Page(ctx context.Context, text []byte, noPager bool) error {
+func (f Env) Page(ctx context.Context, text []byte, noPager bool) error {
 	pager := f.pager()
 	if noPager || f.Width == 0 || pager == "" || bytes.Count(text, []byte("\n")) < f.Height {
 		_, err := f.Stdout.Write(text)
@@ -193,7 +193,7 @@ const (
 )
 
 // pager is the command that shows long texts, "" if none is wanted.
-func (f Factory) pager() string {
+func (f Env) pager() string {
 	pager := "less"
 	for _, v := range f.Environ {
 		if p, ok := strings.CutPrefix(v, "PAGER="); ok {

@@ -27,7 +27,7 @@ func TestScriptEnvironment(t *testing.T) {
 		{nil, "none"},
 		{new(int), "0"},
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		f.Environ = []string{"PATH=/bin:/usr/bin", "MINE=kept", "AGENTCTL_MODEL=of another one"}
 		script := `printf '%s\n' "$AGENTCTL_SESSION_ID" $AGENTCTL_ADAPTER $AGENTCTL_CWD $AGENTCTL_GROUP $AGENTCTL_MODEL ` +
 			`$AGENTCTL_BRANCH $(pwd) $MINE ${AGENTCTL_EXIT_CODE-none}; cat; echo said >&2`
@@ -43,7 +43,7 @@ func TestScriptEnvironment(t *testing.T) {
 
 // What comes out of a transcript may be no text for an environment.
 func TestScriptEnvironmentIsValid(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f.Environ = []string{"PATH=/bin:/usr/bin"}
 	s := discover.Session{Record: &discover.Record{ID: "1", Agent: "codex", Dir: "/w/a\x00b", Branch: strings.Repeat("é", 200_000)}}
 	script := `printf '%s %s\n' "$AGENTCTL_CWD" "${#AGENTCTL_BRANCH}"; cat`
@@ -56,7 +56,7 @@ func TestScriptEnvironmentIsValid(t *testing.T) {
 }
 
 func TestScriptFailureNamesTheFlag(t *testing.T) {
-	f, _ := testFactory(t)
+	f, _ := testEnv(t)
 	s := discover.UnknownSession()
 	s.Dir = t.TempDir()
 	if err := (Script{Flag: "--on-create", Command: ""}).Run(t.Context(), f, s, nil); err != nil {
@@ -73,7 +73,7 @@ func TestScriptFailureNamesTheFlag(t *testing.T) {
 }
 
 func TestScriptEndsWithTheContext(t *testing.T) {
-	f, _ := testFactory(t)
+	f, _ := testEnv(t)
 	s := discover.UnknownSession()
 	s.Dir = t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())
@@ -94,7 +94,7 @@ func TestScriptOutput(t *testing.T) {
 		false: "one\ntwo",
 		true:  `{"warning":{"message":"one","source":"--exec"}}` + "\n" + `{"warning":{"message":"two","source":"--exec"}}` + "\n",
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		f.Report = NewReporter(f.Stderr)
 		f.Report.JSON = asJSON
 		if err := (Script{Flag: "--exec", Command: "echo one; printf two >&2"}).Shell(t.Context(), f, "", nil, nil); err != nil {

@@ -31,7 +31,7 @@ type searchOptions struct {
 // defaultSince is the time window without --since.
 const searchDefaultSince = "30d"
 
-func searchCommand(f Factory) *cli.Command {
+func searchCommand(f Env) *cli.Command {
 	o := &searchOptions{}
 	return &cli.Command{
 		Usage:     "find sessions by what was said in them",
@@ -68,7 +68,7 @@ func searchCommand(f Factory) *cli.Command {
 	}
 }
 
-func runSearch(ctx context.Context, f Factory, pattern string, o *searchOptions) error {
+func runSearch(ctx context.Context, f Env, pattern string, o *searchOptions) error {
 	c, err := f.NewCall("search", &o.CommonFlags, object.Session{})
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ var errEnough = errors.New("enough was found")
 func (s *searcher) runHosts(ctx context.Context, calls []HostCall) error {
 	s.endProgress = func() {} // the other hosts are still searched
 	defer s.ProgressOf(AskingHosts("searching", calls))()
-	err := EachHost(ctx, s.Factory, calls, func(found object.Session) error {
+	err := EachHost(ctx, s.Env, calls, func(found object.Session) error {
 		defer s.Report.Pause()()
 		if !s.visit(&found) {
 			return cmp.Or(s.err, errEnough)

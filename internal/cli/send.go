@@ -28,7 +28,7 @@ const defaultTimeout = time.Minute
 // readLimit bounds what is read from stdin, in bytes. [launch.CheckMessage] has the limit of a message, and says so.
 const readLimit = 16 << 20
 
-func sendCommand(f Factory) *cli.Command {
+func sendCommand(f Env) *cli.Command {
 	o := &sendOptions{timeout: defaultTimeout}
 	return &cli.Command{
 		Usage:     "give a live session a message",
@@ -59,7 +59,7 @@ func sendCommand(f Factory) *cli.Command {
 	}
 }
 
-func runSend(ctx context.Context, f Factory, arg, text string, o *sendOptions) error {
+func runSend(ctx context.Context, f Env, arg, text string, o *sendOptions) error {
 	c, err := f.NewCall("send", &o.CommonFlags, nil)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func sendOnHost(ctx context.Context, c *Call, calls []HostCall, message string) 
 	defer end()
 	endProgress := c.Progress("waiting until the session has read the message")
 	defer endProgress()
-	return EachHost(ctx, c.Factory, calls, func(r object.SendResult) error {
+	return EachHost(ctx, c.Env, calls, func(r object.SendResult) error {
 		endProgress()
 		return printResult(c, r)
 	})
@@ -133,7 +133,7 @@ func printResult(c *Call, r object.SendResult) error {
 }
 
 // readMessage returns the message of the argument, or of stdin.
-func readMessage(ctx context.Context, f Factory, text string) (string, error) {
+func readMessage(ctx context.Context, f Env, text string) (string, error) {
 	if text == "-" {
 		read, err := storage.ReadStream(ctx, readLimit, func() (io.ReadCloser, error) { return io.NopCloser(f.Stdin), nil })
 		switch {

@@ -8,15 +8,15 @@ import (
 )
 
 //go:embed SKILL.md
-var text string
+var skillText string
 
-func skillCommand(f Factory) *cli.Command {
+func skillCommand(f Env) *cli.Command {
 	return &cli.Command{
 		Usage:              "print a SKILL.md by which an agent learns to use agentctl",
 		UsageText:          "agentctl skill",
 		CustomHelpTemplate: HelpTemplate("agentctl skill", "agentctl skill > ~/.agents/skills/agentctl/SKILL.md"),
 		Action: func(*cli.Context) error {
-			_, err := io.WriteString(f.Stdout, text)
+			_, err := io.WriteString(f.Stdout, skillText)
 			return err
 		},
 	}

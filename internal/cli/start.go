@@ -73,7 +73,7 @@ func (o *Options) CheckFlags(verb string) error {
 }
 
 // Adapter returns the adapter of the agent with that name, an error if the agent cannot be launched.
-func Adapter(f Factory, name string) (launch.Adapter, error) {
+func Adapter(f Env, name string) (launch.Adapter, error) {
 	chosen, err := f.ChosenAgents([]string{name})
 	if err != nil {
 		return nil, err
@@ -167,11 +167,11 @@ func (s Starter) Start(ctx context.Context, adapter launch.Adapter, r launch.Req
 	case !l.Proven || !printID:
 	case !s.JSON:
 		err = errors.Join(err, l.printID())
-	case s.Asked: // who asks is to know it before the connection may end
+	case s.Remote: // who asks is to know it before the connection may end
 		err = errors.Join(err, render.JSONLine(l.Stdout, object.NewSession(l.Session)))
 	}
 	if err == nil {
-		err = Script{Flag: "--on-create", Command: s.onCreate}.Run(ctx, s.Factory, l.Session, nil)
+		err = Script{Flag: "--on-create", Command: s.onCreate}.Run(ctx, s.Env, l.Session, nil)
 	}
 	if err == nil {
 		err = l.AwaitTurn(ctx)
@@ -275,7 +275,7 @@ func (l *Launched) explain(err error) error {
 }
 
 // WithPrompt returns the call with the prompt on its stdin. The prompt is put together here: names of its files are relative to the current directory.
-func (o *PromptOptions) WithPrompt(ctx context.Context, f Factory, verb string, call HostCall) (HostCall, error) {
+func (o *PromptOptions) WithPrompt(ctx context.Context, f Env, verb string, call HostCall) (HostCall, error) {
 	prompt, err := o.Text(ctx, f, verb, ".")
 	if err != nil {
 		return call, err
@@ -288,7 +288,7 @@ func (o *PromptOptions) WithPrompt(ctx context.Context, f Factory, verb string, 
 // OnHost starts an agent on another machine. The session comes as soon as it is proven, and again as it is at the end.
 func OnHost(ctx context.Context, c *Call, call HostCall, o *Options, endProgress func()) error {
 	var last *object.Session
-	err := EachHost(ctx, c.Factory, []HostCall{call}, func(obj object.Session) error {
+	err := EachHost(ctx, c.Env, []HostCall{call}, func(obj object.Session) error {
 		first := last == nil
 		last = &obj
 		if !first || o.JSON {
@@ -383,7 +383,7 @@ func (l *Launched) WaitForEnd(ctx context.Context) error {
 // RunOnComplete runs the script of --on-complete. err is the error of the start or of the turn.
 func (l *Launched) RunOnComplete(ctx context.Context, err error) error {
 	code := exitCode(l.execution, err)
-	return Script{Flag: "--on-complete", Command: l.onComplete}.Run(ctx, l.Factory, l.Session, &code)
+	return Script{Flag: "--on-complete", Command: l.onComplete}.Run(ctx, l.Env, l.Session, &code)
 }
 
 // endsSoon waits a moment for the process to end: a launcher ends soon after the agent that it has started.

@@ -19,7 +19,7 @@ type statusOptions struct {
 	explain, alive bool
 }
 
-func statusCommand(f Factory) *cli.Command {
+func statusCommand(f Env) *cli.Command {
 	o := &statusOptions{}
 	return &cli.Command{
 		Usage:     "show one session in full",
@@ -45,7 +45,7 @@ func statusCommand(f Factory) *cli.Command {
 	}
 }
 
-func runStatus(ctx context.Context, f Factory, arg string, o *statusOptions) error {
+func runStatus(ctx context.Context, f Env, arg string, o *statusOptions) error {
 	c, err := f.NewCall("status", &o.CommonFlags, object.Session{})
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func statusLocalSessions(ctx context.Context, c *Call, arg string, explain bool)
 }
 
 // alive answers by the exit code. An unknown status is neither yes nor no.
-func alive(f Factory, r discover.Result) error {
+func alive(f Env, r discover.Result) error {
 	_ = f.ReportWarnings(r.Warnings) // of what was left out; the answer is the exit code
 	answer := ErrNo
 	for _, s := range r.Sessions {

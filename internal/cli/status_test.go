@@ -11,7 +11,7 @@ import (
 
 // A finished session that has left changes behind says so; with none there, or no repository, there is nothing to say.
 func TestStatusShowsChanges(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f.Environ = os.Environ()
 	codex := f.Adapters[1].(Stub)
 	repo := t.TempDir()
@@ -50,7 +50,7 @@ func TestStatusShowsChanges(t *testing.T) {
 
 // A git that does not answer costs one warning, however many sessions work there, and the fact alone.
 func TestGitThatFails(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f.Environ = os.Environ()
 	repo := t.TempDir()
 	for _, a := range f.Adapters {
@@ -80,7 +80,7 @@ func TestGitThatFails(t *testing.T) {
 }
 
 func TestStatusOfProcess(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	s := f.Adapters[1].(Stub)
 	other := s.Records[1]
 	s.ClaimList = append(s.ClaimList, discover.Claim{
@@ -102,7 +102,7 @@ func TestStatusOfProcess(t *testing.T) {
 
 // The reason is that of the status, whichever process decides it.
 func TestExplain(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	s := f.Adapters[1].(Stub)
 	r, p := s.Records[1], s.ClaimList[0].Process
 	claim := func(pid int, strength discover.Strength, turn discover.TurnState) discover.Claim {

@@ -28,7 +28,7 @@ type stopOptions struct {
 	timeout                     time.Duration
 }
 
-func stopCommand(f Factory) *cli.Command {
+func stopCommand(f Env) *cli.Command {
 	o := &stopOptions{timeout: StopTimeout}
 	return &cli.Command{
 		Usage:     "stop sessions, with the tools that they run",
@@ -80,7 +80,7 @@ func (o *stopOptions) check(args []string, terminal bool) error {
 	return nil
 }
 
-func runStop(ctx context.Context, f Factory, args []string, o *stopOptions) error {
+func runStop(ctx context.Context, f Env, args []string, o *stopOptions) error {
 	c, err := f.NewCall("stop", &o.CommonFlags, nil)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func runStop(ctx context.Context, f Factory, args []string, o *stopOptions) erro
 }
 
 // findOnHosts returns the error of an argument that means no session, or several, on one of several hosts: then nothing is stopped on any.
-func findOnHosts(ctx context.Context, f Factory, calls []HostCall, args []string) error {
+func findOnHosts(ctx context.Context, f Env, calls []HostCall, args []string) error {
 	if len(calls) < 2 || len(args) == 0 {
 		return nil
 	}
@@ -156,7 +156,7 @@ func (p *stopPrinter) stopSessions(ctx context.Context, args []string, o *stopOp
 		}
 	}
 	return p.end(ctx, func() (results []stop.Result, unread, err error) {
-		results, err = stop.Sessions(ctx, p.Scanner, chosen, o.stopOptions(p.Factory))
+		results, err = stop.Sessions(ctx, p.Scanner, chosen, o.stopOptions(p.Env))
 		return results, partial, err
 	})
 }
@@ -173,7 +173,7 @@ func (p *stopPrinter) endOrphans(ctx context.Context, o *stopOptions) (failed, e
 		}
 	}
 	failed, err = p.end(ctx, func() (results []stop.Result, partial, err error) {
-		results, r, err := stop.EndOrphans(ctx, p.Scanner, o.stopOptions(p.Factory), p.Agents)
+		results, r, err := stop.EndOrphans(ctx, p.Scanner, o.stopOptions(p.Env), p.Agents)
 		if err == nil && len(results) == 0 && !p.Quiet && !p.JSON {
 			p.Report.Note("no orphaned processes found")
 		}
@@ -200,7 +200,7 @@ func (p *stopPrinter) end(ctx context.Context, end func() (results []stop.Result
 }
 
 // stopOptions says how to end processes.
-func (o *stopOptions) stopOptions(f Factory) stop.Options {
+func (o *stopOptions) stopOptions(f Env) stop.Options {
 	return stop.Options{
 		Timeout: o.timeout, Force: o.force, DryRun: o.dryRun, SelfPID: f.PID, Host: launch.NewEnvironment(f.Environ, f.Adapters),
 	}

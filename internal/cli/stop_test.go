@@ -74,7 +74,7 @@ func TestStopIsAsked(t *testing.T) {
 		{"stop --all --group none --yes", 0, "no live session matches"},
 		{"stop --all --group none --yes -q", 0, ""},
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		if got := Run(t.Context(), f, strings.Fields(tc.args)...); got != tc.exit {
 			t.Errorf("%s: exit %d, want %d; %s", tc.args, got, tc.exit, out.Stderr.String())
 		}
@@ -99,7 +99,7 @@ func TestStopSelects(t *testing.T) {
 		"aaaaaaaa-1 pid:20 aaaaaaaa-2 pid:20":   "aaaaaaaa-1 pid:20 aaaaaaaa-2",
 		"--older-than 1m --all --group nothing": "",
 	} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		exit := Run(t.Context(), f, append([]string{"stop", "--dry-run"}, strings.Fields(args)...)...)
 		var got []string
 		for line := range strings.Lines(out.Stdout.String()) {
@@ -123,7 +123,7 @@ func TestStopSelects(t *testing.T) {
 // On a terminal the sessions are shown before they are asked for.
 func TestStopAsks(t *testing.T) {
 	for answer, want := range map[string]int{"n\n": 8, "\n": 8, "": 8, "yes, all\n": 8, "y\n": 1, " YES\n": 1} {
-		f, out := testFactory(t)
+		f, out := testEnv(t)
 		f.Terminal, f.Stdin = true, strings.NewReader(answer)
 		if got := Run(t.Context(), f, "stop", "--all"); got != want {
 			t.Errorf("%q: exit %d, want %d; %s", answer, got, want, out.Stderr.String())

@@ -13,7 +13,7 @@ import (
 )
 
 // TopVerb runs one command line of this program, without the program's name, and returns its exit code.
-type TopVerb func(ctx context.Context, f Factory, args ...string) int
+type TopVerb func(ctx context.Context, f Env, args ...string) int
 
 type topOptions struct {
 	CommonFlags
@@ -21,7 +21,7 @@ type topOptions struct {
 }
 
 // topCommand makes the command top. Its actions are commands of this program, which run calls.
-func topCommand(f Factory, run TopVerb) *cli.Command {
+func topCommand(f Env, run TopVerb) *cli.Command {
 	o := &topOptions{}
 	return &cli.Command{
 		Usage:     "show the live sessions full screen: move, filter, look into one, act on it",
@@ -36,7 +36,7 @@ func topCommand(f Factory, run TopVerb) *cli.Command {
 	}
 }
 
-func topShow(c *cli.Context, f Factory, o *topOptions, run TopVerb) error {
+func topShow(c *cli.Context, f Env, o *topOptions, run TopVerb) error {
 	in, out, ok := Terminal(f)
 	if !ok {
 		return NewUsageError("top needs a terminal that can be redrawn", "agentctl list prints the sessions once; agentctl list --watch needs no keys but q")
@@ -52,7 +52,7 @@ func topShow(c *cli.Context, f Factory, o *topOptions, run TopVerb) error {
 		return err
 	}
 	m := newModel(call, table)
-	m.runner = runner{verb: run, factory: f, arguments: flagsOf(c, "home", "all-users"), hosts: flagsOf(c, "host", "all-hosts"), colorless: o.NoColor}
+	m.runner = runner{verb: run, env: f, arguments: flagsOf(c, "home", "all-users"), hosts: flagsOf(c, "host", "all-hosts"), colorless: o.NoColor}
 	beside := startBackground(ctx, m, table)
 	screen := terminal.Screen{In: in, Out: out, Changed: m.changed.c, Interval: drawInterval, Frame: m.frame, Typed: m.typed}
 	err = screen.Show(ctx)

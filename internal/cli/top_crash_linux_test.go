@@ -40,7 +40,7 @@ func TestCrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, _ := testFactory(t)
+	f, _ := testEnv(t)
 	f = Setenv(f, "TERM", "xterm")
 	f.Stdin, f.Stdout, f.Terminal = tty, tty, true
 	f.Adapters = []discover.Adapter{crashing{f.Adapters[1].(Stub), &atomic.Int64{}}}
@@ -55,7 +55,7 @@ func TestCrash(t *testing.T) {
 				t.Errorf("%q", text)
 			}
 		}()
-		app := &cli.App{Commands: []*cli.Command{topCommand(f, func(context.Context, Factory, ...string) int { return 0 })}}
+		app := &cli.App{Commands: []*cli.Command{topCommand(f, func(context.Context, Env, ...string) int { return 0 })}}
 		app.Commands[0].Name = "top"
 		t.Error(app.RunContext(t.Context(), []string{"agentctl", "top"}))
 	}()

@@ -154,8 +154,8 @@ func (r runner) print(ctx context.Context, c content) (lines []string) {
 
 // runner runs commands of this program.
 type runner struct {
-	verb    TopVerb
-	factory Factory
+	verb TopVerb
+	env  Env
 	// arguments are added to each command line.
 	arguments []string
 	// hosts are the flags that name the hosts of the table; commands about no session take them.
@@ -197,7 +197,7 @@ func quoted(word string) string {
 // type anything into it.
 func (r runner) capture(ctx context.Context, width int, args []string) (lines []string, exit int) {
 	var out bytes.Buffer
-	f := r.factory
+	f := r.env
 	const noPager = 1 << 30 // lines of the terminal: more than any text has
 	f.Stdin, f.Stdout, f.Stderr = strings.NewReader(""), &out, &out
 	f.Width, f.Height, f.Interactive, f.Terminal = width, noPager, false, false
@@ -220,11 +220,11 @@ func (r runner) capture(ctx context.Context, width int, args []string) (lines []
 
 // foreground runs a command as a process of its own, which has the terminal. If it fails, the user can read why.
 func (r runner) foreground(ctx context.Context, args []string) {
-	in, out := r.factory.Stdin.(*os.File), r.factory.Stdout.(*os.File) //nolint:forcetypeassert // top has checked it
-	path, err := r.factory.Executable()
+	in, out := r.env.Stdin.(*os.File), r.env.Stdout.(*os.File) //nolint:forcetypeassert // top has checked it
+	path, err := r.env.Executable()
 	if err == nil {
 		cmd := exec.Command(path, r.complete(args)...)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = in, out, r.factory.Stderr, r.factory.Environ
+		cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = in, out, r.env.Stderr, r.env.Environ
 		err = proc.RunJob(ctx, cmd, false, GracePeriod)
 	}
 	if err != nil && ctx.Err() == nil {

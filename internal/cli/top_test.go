@@ -25,13 +25,13 @@ type screen struct {
 
 // newScreen returns a model with these rows, which are not updated. A command prints its arguments.
 func newScreen(t *testing.T, sessions ...discover.Session) *screen {
-	f, _ := testFactory(t)
+	f, _ := testEnv(t)
 	call, err := f.NewCall("top", &CommonFlags{NoColor: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := &screen{newModel(call, NewTable()), t, make(chan string, 8)}
-	m.runner = runner{factory: f, verb: func(_ context.Context, f Factory, args ...string) int {
+	m.runner = runner{env: f, verb: func(_ context.Context, f Env, args ...string) int {
 		fmt.Fprintf(f.Stdout, "ran %q\n", args)
 		m.ran <- strings.Join(args, " ")
 		return len(args) % 2

@@ -26,7 +26,7 @@ type usageOptions struct {
 // defaultSince is the time window without --since.
 const usageDefaultSince = "30d"
 
-func usageCommand(f Factory) *cli.Command {
+func usageCommand(f Env) *cli.Command {
 	o := &usageOptions{}
 	return &cli.Command{
 		Usage:     "show the tokens that sessions used, and what they cost",
@@ -59,7 +59,7 @@ func usageCommand(f Factory) *cli.Command {
 	}
 }
 
-func runUsage(ctx context.Context, f Factory, o *usageOptions) error {
+func runUsage(ctx context.Context, f Env, o *usageOptions) error {
 	c, err := f.NewCall("usage", &o.CommonFlags, object.UsageRow{})
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func usageShow(c *Call, u object.Usage, o *usageOptions) error {
 	return render.UsageTable(c.Stdout, u, c.Style)
 }
 
-func runLimits(ctx context.Context, f Factory, o *usageOptions) error {
+func runLimits(ctx context.Context, f Env, o *usageOptions) error {
 	c, err := f.NewCall("usage", &o.CommonFlags, object.UsageLimit{})
 	if err != nil {
 		return err

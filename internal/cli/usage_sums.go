@@ -32,7 +32,7 @@ func (g group) ofTime() bool { return g == byDay || g == byWeek || g == byMonth 
 type sums struct {
 	by       group
 	zone     *time.Location
-	prices   map[string]config.Price // nil: nothing is reckoned
+	prices   map[string]config.Price // nil: nothing is estimated
 	unpriced map[string]bool
 	rows     map[usageRowKey]*sum
 	total    sum
@@ -49,7 +49,7 @@ type usageRowKey struct {
 // sum is the sum of a row.
 type sum struct {
 	tokens              discover.Tokens
-	cost, reckoned      float64
+	cost, estimated     float64
 	hasCost, hasUnknown bool // of a part of the tokens the agent says the cost, or does not
 	hasPrice, hasNone   bool // a part of the tokens has a price, or none
 	sessions            int
@@ -146,12 +146,12 @@ func (s *sums) addAnswer(to *sum, a discover.Usage) {
 	if s.prices == nil || a.Tokens.Total == 0 {
 		return
 	}
-	usd, ok := s.reckon(a)
+	usd, ok := s.estimate(a)
 	if !ok {
 		to.hasNone, s.unpriced[cmp.Or(a.Model, "unknown model")] = true, true
 		return
 	}
-	to.reckoned, to.hasPrice = to.reckoned+usd, true
+	to.estimated, to.hasPrice = to.estimated+usd, true
 }
 
 // mergeSubagents adds the rows of sub-agents to those of the sessions that they work for in the end.
@@ -174,7 +174,7 @@ func (s *sums) mergeSubagents() {
 
 func (r *sum) merge(o *sum) {
 	r.tokens = r.tokens.Plus(o.tokens)
-	r.cost, r.reckoned = r.cost+o.cost, r.reckoned+o.reckoned
+	r.cost, r.estimated = r.cost+o.cost, r.estimated+o.estimated
 	r.hasCost, r.hasUnknown = r.hasCost || o.hasCost, r.hasUnknown || o.hasUnknown
 	r.hasPrice, r.hasNone = r.hasPrice || o.hasPrice, r.hasNone || o.hasNone
 }
@@ -205,14 +205,14 @@ func (r *sum) row(key usageRowKey) object.UsageRow {
 		out.Cost = &r.cost
 	}
 	if r.hasPrice {
-		out.ReckonedCost = &r.reckoned
+		out.ReckonedCost = &r.estimated
 	}
 	return out
 }
 
-// reckon returns what an answer costs by the prices. It is not ok if the file has no price for the model, or for a kind of the
+// estimate returns what an answer costs by the prices. It is not ok if the file has no price for the model, or for a kind of the
 // tokens that it used.
-func (s *sums) reckon(a discover.Usage) (usd float64, ok bool) {
+func (s *sums) estimate(a discover.Usage) (usd float64, ok bool) {
 	price, ok := priceOf(s.prices, a.Model)
 	for _, part := range []struct {
 		tokens int64

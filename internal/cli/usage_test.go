@@ -25,8 +25,8 @@ func costs(a discover.Usage, usd float64) discover.Usage {
 
 // used is the made-up world, in which aaaaaaaa-2 has a sub-agent, and bbbbbbbb-1 is older than a month. The clock says noon in
 // UTC+14: midnight was at 10 UTC of the day before.
-func used(t *testing.T) (Factory, *Output) {
-	f, out := testFactory(t)
+func used(t *testing.T) (Env, *Output) {
+	f, out := testEnv(t)
 	s := f.Adapters[1].(Stub)
 	sub := Record("eeeeeeee", "/w/a", discover.TurnDone, time.Hour)
 	sub.Parent, sub.Sub = "aaaaaaaa-2", true
@@ -170,7 +170,7 @@ func TestUsageJSONFollowsSchema(t *testing.T) {
 
 // The newest word on each limit counts.
 func TestLimits(t *testing.T) {
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	s := f.Adapters[1].(Stub)
 	states := func(id string, ago time.Duration, used float64) {
 		r := Record(id, "/w/a", discover.TurnDone, ago)

@@ -11,7 +11,7 @@ import (
 	"agentctl/internal/render"
 )
 
-func versionCommand(f Factory) *cli.Command {
+func versionCommand(f Env) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Usage:              "print the version",

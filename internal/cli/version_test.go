@@ -22,7 +22,7 @@ func TestVersion(t *testing.T) {
 	if b := BuildInfo("", nil); b.Version != "(devel)" {
 		t.Errorf("%+v", b)
 	}
-	f, out := testFactory(t)
+	f, out := testEnv(t)
 	f.Version = "v1.2.3"
 	if Run(t.Context(), f, "version"); !strings.HasPrefix(out.Stdout.String(), "agentctl v1.2.3 (go1.") {
 		t.Error(out.Stdout.String())

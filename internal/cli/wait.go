@@ -26,7 +26,7 @@ type waitOptions struct {
 	timeout time.Duration
 }
 
-func waitCommand(f Factory) *cli.Command {
+func waitCommand(f Env) *cli.Command {
 	o := &waitOptions{}
 	return &cli.Command{
 		Usage:     "wait until sessions have stopped, or until their turns are over",
@@ -59,7 +59,7 @@ func waitCommand(f Factory) *cli.Command {
 	}
 }
 
-func runWait(ctx context.Context, f Factory, args []string, o *waitOptions) error {
+func runWait(ctx context.Context, f Env, args []string, o *waitOptions) error {
 	c, err := f.NewCall("wait", &o.CommonFlags, object.Session{})
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func runWait(ctx context.Context, f Factory, args []string, o *waitOptions) erro
 	defer stop()
 	if calls != nil {
 		defer c.ProgressOf(AskingHosts("waiting for sessions on", calls))()
-		return EachHost(ctx, c.Factory, calls, func(s object.Session) error {
+		return EachHost(ctx, c.Env, calls, func(s object.Session) error {
 			defer c.Report.Pause()()
 			return printArrival(c, s)
 		})
@@ -180,7 +180,7 @@ func Until(
 	case err != nil:
 		return err
 	}
-	return Conclude(c.Factory, w)
+	return Conclude(c.Env, w)
 }
 
 // errTimeout is the cause of the context after the timeout.
@@ -223,7 +223,7 @@ func awaitFollow(
 }
 
 // Conclude returns the error of the sessions' last turns.
-func Conclude(f Factory, w *Waiter) error {
+func Conclude(f Env, w *Waiter) error {
 	unknown, err := w.turnErrors()
 	if len(unknown) > 0 {
 		f.Warn("cannot tell how the last turn ended: " + strings.Join(unknown, ", "))

@@ -12,7 +12,7 @@ import (
 	"agentctl/lock"
 )
 
-func worktreeCommand(f Factory) *cli.Command {
+func worktreeCommand(f Env) *cli.Command {
 	return &cli.Command{
 		Usage:              "list git worktrees with the sessions in them, and remove unused ones",
 		UsageText:          "agentctl worktree list|clean [FLAGS] [ARGUMENTS]",
@@ -21,7 +21,7 @@ func worktreeCommand(f Factory) *cli.Command {
 	}
 }
 
-func newWorktreeList(f Factory) *cli.Command {
+func newWorktreeList(f Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Name:               "list",
@@ -41,7 +41,7 @@ func newWorktreeList(f Factory) *cli.Command {
 	}
 }
 
-func listWorktrees(ctx context.Context, f Factory, dir string, o *CommonFlags) error {
+func listWorktrees(ctx context.Context, f Env, dir string, o *CommonFlags) error {
 	c, err := f.NewCall("worktree list", o, object.Worktree{})
 	if err != nil {
 		return err

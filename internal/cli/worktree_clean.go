@@ -27,7 +27,7 @@ type cleanOptions struct {
 	force, branch, dryRun bool
 }
 
-func newWorktreeClean(f Factory) *cli.Command {
+func newWorktreeClean(f Env) *cli.Command {
 	o := &cleanOptions{}
 	return &cli.Command{
 		Name:      "clean",
@@ -54,7 +54,7 @@ func newWorktreeClean(f Factory) *cli.Command {
 	}
 }
 
-func cleanWorktrees(ctx context.Context, f Factory, args []string, o *cleanOptions) error {
+func cleanWorktrees(ctx context.Context, f Env, args []string, o *cleanOptions) error {
 	c, err := f.NewCall("worktree clean", &o.CommonFlags, nil)
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ type removal struct {
 }
 
 // findRemovals finds the worktrees that the arguments and the groups name, each once.
-func findRemovals(ctx context.Context, f Factory, args []string, o *cleanOptions) (out []removal, err error) {
+func findRemovals(ctx context.Context, f Env, args []string, o *cleanOptions) (out []removal, err error) {
 	var all []removal
 	for _, arg := range args {
 		r, err := findRemoval(ctx, f, arg, o)
@@ -220,7 +220,7 @@ func findRemovals(ctx context.Context, f Factory, args []string, o *cleanOptions
 }
 
 // openRepository opens a repository and lists its worktrees.
-func openRepository(ctx context.Context, f Factory, dir string) (*worktree.Repo, []worktree.Worktree, error) {
+func openRepository(ctx context.Context, f Env, dir string) (*worktree.Repo, []worktree.Worktree, error) {
 	repo, err := f.OpenRepository(ctx, "worktree clean", dir)
 	if err != nil {
 		return nil, nil, err
@@ -231,7 +231,7 @@ func openRepository(ctx context.Context, f Factory, dir string) (*worktree.Repo,
 
 // findRemoval finds a worktree by its path or branch. A path names its own repository, unless --repo does. A word that is the path of one
 // worktree and the branch of another is refused.
-func findRemoval(ctx context.Context, f Factory, arg string, o *cleanOptions) (removal, error) {
+func findRemoval(ctx context.Context, f Env, arg string, o *cleanOptions) (removal, error) {
 	var w worktree.Worktree
 	var repo *worktree.Repo
 	var list []worktree.Worktree
@@ -270,7 +270,7 @@ func findRemoval(ctx context.Context, f Factory, arg string, o *cleanOptions) (r
 
 // findGroup finds the worktrees of a launch group; with --delete-branch also its branches that no worktree has checked
 // out.
-func findGroup(ctx context.Context, f Factory, group string, o *cleanOptions) ([]removal, error) {
+func findGroup(ctx context.Context, f Env, group string, o *cleanOptions) ([]removal, error) {
 	repo, list, err := openRepository(ctx, f, cmp.Or(o.repo, "."))
 	if err != nil {
 		return nil, err
@@ -319,7 +319,7 @@ func cleanedObject(c removal, o *cleanOptions, err error) object.CleanResult {
 
 // printCleaned prints what was removed, or would be. Failures are printed in JSON only; as text they are the command's
 // error.
-func printCleaned(f Factory, results []object.CleanResult, o *cleanOptions) error {
+func printCleaned(f Env, results []object.CleanResult, o *cleanOptions) error {
 	if o.JSON {
 		return render.JSONArray(f.Stdout, results)
 	}

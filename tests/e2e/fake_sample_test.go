@@ -17,7 +17,7 @@ import (
 
 // agentctlWithSample is agentctl with one more agent.
 func agentctlWithSample() {
-	env := cli.NewFactory("v0.0.0-test")
+	env := cli.NewEnv("v0.0.0-test")
 	env.Adapters = append(env.Adapters, sampleagent.Adapter{})
 	os.Exit(cli.Main(os.Args, env))
 }

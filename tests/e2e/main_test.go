@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	// The test binary is all programs: testscript puts links to it into PATH, so that a fake's /proc/PID/exe ends in the
 	// agent's own name.
 	commands := map[string]func(){
-		"agentctl":             func() { os.Exit(cli.Main(os.Args, cli.NewFactory("v0.0.0-test"))) },
+		"agentctl":             func() { os.Exit(cli.Main(os.Args, cli.NewEnv("v0.0.0-test"))) },
 		"claude":               func() { runFake(newClaude()) },
 		"codex":                func() { manageCodex(); serveQueue(); runFake(newCodex()) },
 		"opencode":             func() { manageOpenCode(); runFake(newOpenCode()) },

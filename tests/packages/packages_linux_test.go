@@ -88,7 +88,7 @@ func formula(t *testing.T, r release, m machine) {
 // pages are the names of the pages of the manual: agentctl.1, agentctl-list.1, …
 func pages(t *testing.T) []string {
 	t.Helper()
-	f := cli.NewFactory("")
+	f := cli.NewEnv("")
 	out := []string{"agentctl.1"}
 	for _, c := range cli.Leaves(cli.NewApp(f, cli.Verbs()).Commands) {
 		out = append(out, "agentctl-"+strings.ReplaceAll(cli.CommandName(c), " ", "-")+".1")

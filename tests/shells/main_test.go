@@ -13,7 +13,7 @@ import (
 // there are none.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "agentctl" {
-		os.Exit(cli.Main(os.Args, cli.NewFactory("v0.0.0-test")))
+		os.Exit(cli.Main(os.Args, cli.NewEnv("v0.0.0-test")))
 	}
 	if code, ran := sandbox.Enter(sandbox.Processes); ran {
 		os.Exit(code)

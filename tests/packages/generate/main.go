@@ -39,7 +39,7 @@ func run(args []string) error {
 	date := time.Unix(seconds, 0).UTC().Format(time.DateOnly)
 	files := map[string]string{}
 	minus := strings.NewReplacer(`\-`, `\-`, "-", `\-`) // groff prints a - alone as a hyphen, which no shell takes for a minus
-	for _, p := range cli.Pages(cli.NewApp(cli.Factory{}, cli.Verbs())) {
+	for _, p := range cli.Pages(cli.NewApp(cli.Env{}, cli.Verbs())) {
 		title := fmt.Sprintf("%% %s 1 %q %q\n\n", strings.ToUpper(p.Name), date, manual.Program+" "+args[1])
 		page := minus.Replace(string(md2man.Render([]byte(title + p.Markdown()))))
 		if files["man/"+p.Name+".1.gz"], err = compressed(page); err != nil {
@@ -48,7 +48,7 @@ func run(args []string) error {
 	}
 	for shell, name := range map[string]string{"bash": "agentctl.bash", "zsh": "_agentctl", "fish": "agentctl.fish", "powershell": "agentctl.ps1"} {
 		var script, problems bytes.Buffer
-		f := cli.NewFactory(args[1])
+		f := cli.NewEnv(args[1])
 		f.Stdout, f.Stderr = &script, &problems
 		if cli.Run(context.Background(), f, "completion", shell) != cli.ExitOK {
 			return fmt.Errorf("completion %s: %s", shell, problems.String())

@@ -21,8 +21,8 @@ import (
 	"agentctl/proc/multiplexer"
 )
 
-// Factory is everything that a command uses besides its arguments. The packages below read none of it from the process.
-type Factory struct {
+// Env is everything that a command uses besides its arguments. No command reads any of it from the process itself.
+type Env struct {
 	// Stdin is read only where a flag asks for it.
 	Stdin io.Reader
 	// Stdout takes data only; everything else goes to Stderr, through Report.
@@ -54,8 +54,8 @@ type Factory struct {
 	Users *UserFlags
 	// Hosts has the flags that say which machines to ask; nil for a command that asks none.
 	Hosts *HostFlags
-	// Asked: the agentctl of another machine has asked for this command, and reads what it prints.
-	Asked bool
+	// Remote: the agentctl of another machine has asked for this command, and reads what it prints.
+	Remote bool
 	// Caller is what that agentctl says; "" if there is none.
 	Caller string
 	// Version is set by the linker; "" if it was not.
@@ -65,14 +65,14 @@ type Factory struct {
 	Report *Reporter
 }
 
-// NewFactory returns the factory of this process. version is the one that the linker set, "" if none.
-func NewFactory(version string) Factory {
+// NewEnv returns that of this process. version is the one that the linker set, "" if none.
+func NewEnv(version string) Env {
 	caller := os.Getenv(remote.CallerVariable)
 	_ = os.Unsetenv(remote.CallerVariable) // it is not for what this process starts
 	width, height, _ := terminalSize(os.Stdout, os.Getenv)
 	_, _, interactive := terminalSize(os.Stderr, os.Getenv)
 	_, _, typing := terminalSize(os.Stdin, os.Getenv)
-	return Factory{
+	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Width: width, Height: height, Interactive: interactive, Terminal: typing && width > 0,
 		Getenv: os.Getenv, Environ: os.Environ(), Exec: launch.Exec, Executable: os.Executable, Now: time.Now, PID: os.Getpid(), UID: os.Geteuid(),
@@ -81,7 +81,7 @@ func NewFactory(version string) Factory {
 }
 
 // NewScanner returns a scanner of the agents' homes, with those of the configuration by agent.
-func (f Factory) NewScanner(homes map[string][]string) *discover.Scanner {
+func (f Env) NewScanner(homes map[string][]string) *discover.Scanner {
 	return &discover.Scanner{
 		Adapters: f.Adapters,
 		HomeSources: func(a discover.Agent) discover.HomeSources {
@@ -93,7 +93,7 @@ func (f Factory) NewScanner(homes map[string][]string) *discover.Scanner {
 }
 
 // AgentNames returns the names that --adapter and the table homes of the configuration take.
-func (f Factory) AgentNames() []string {
+func (f Env) AgentNames() []string {
 	var names []string
 	for _, a := range f.Adapters {
 		names = append(names, string(a.Name()))
@@ -127,7 +127,7 @@ func terminalSize(f *os.File, getenv func(string) string) (width, height int, ok
 }
 
 // Guide returns what finds panes of terminal multiplexers, and asks only those of our own user.
-func (f Factory) Guide(w *discover.Scanner) launch.Guide {
+func (f Env) Guide(w *discover.Scanner) launch.Guide {
 	return launch.Guide{Host: launch.Environment{Environ: f.Environ}, Reachable: w.Reachable}
 }
 
@@ -145,7 +145,7 @@ func locate(ctx context.Context, guide launch.Guide, p multiplexer.Pane) (*multi
 
 // Confirm shows on the terminal what a question is about, and asks. Any answer but yes is a no, whose error says that nothing was
 // done.
-func (f Factory) Confirm(ctx context.Context, question, nothingDone string, show func(io.Writer) error) error {
+func (f Env) Confirm(ctx context.Context, question, nothingDone string, show func(io.Writer) error) error {
 	if err := show(f.Stderr); err != nil {
 		return err
 	}
