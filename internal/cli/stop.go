@@ -262,13 +262,13 @@ func (p *stopPrinter) print(r object.StopResult) error {
 		return nil
 	}
 	defer p.Report.Pause()()
-	text := fmt.Sprintf("%s (%s)", outcomeText(stop.Outcome(r.Result)), strings.Join(details(&r), "; "))
-	_, err := fmt.Fprintf(p.Stdout, "%s  %s\n", render.Sanitize(name(&r)), render.Sanitize(strings.TrimSuffix(text, " ()")))
+	text := fmt.Sprintf("%s (%s)", outcomeText(stop.Outcome(r.Result)), strings.Join(stopDetails(&r), "; "))
+	_, err := fmt.Fprintf(p.Stdout, "%s  %s\n", render.Sanitize(stopName(&r)), render.Sanitize(strings.TrimSuffix(text, " ()")))
 	return err
 }
 
-// name is the session's, by its ID or a process.
-func name(r *object.StopResult) string {
+// stopName is the session's, by its ID or a process.
+func stopName(r *object.StopResult) string {
 	switch {
 	case r.ID != nil:
 		return object.HostPrefix(r.Host) + *r.ID
@@ -327,8 +327,8 @@ func requestText(r *object.StopResult) string {
 	return ""
 }
 
-// details describe the status before, a request in vain, the signals, and the message of a result.
-func details(r *object.StopResult) []string {
+// stopDetails describe the status before, a request in vain, the signals, and the message of a result.
+func stopDetails(r *object.StopResult) []string {
 	var out []string
 	switch outcome := stop.Outcome(r.Result); {
 	case r.StatusBefore == "" || r.StatusBefore == string(discover.Stopped):
