@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"agentctl/internal/object"
 	"agentctl/internal/remote"
@@ -111,7 +112,9 @@ func (r *hostReports) failure() error {
 // named returns a message of the host with H: before the IDs that it was asked for.
 func (r *hostReports) named(message string) string {
 	for _, id := range r.call.ids {
-		id, _, _ = strings.Cut(id, "@")
+		if id, _, _ = strings.Cut(id, "@"); id == "" || !utf8.ValidString(id) {
+			continue
+		}
 		ids := regexp.MustCompile(`(^|[^\w-])(` + regexp.QuoteMeta(id) + `[\w-]*)`)
 		message = ids.ReplaceAllString(message, "${1}"+r.call.Target.Name+":${2}")
 	}

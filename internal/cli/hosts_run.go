@@ -249,7 +249,12 @@ func (f Env) showWork(always bool) (stop func()) {
 
 // acts reports whether the call may change something there. It may wait for an agent, which takes no time of agentctl.
 func (c HostCall) acts() bool {
-	return slices.Contains([]string{"launch", "resume", "send", "stop", "rm", "archive", "unarchive"}, c.Args[0]) && !slices.Contains(c.Args, "--dry-run")
+	flags := c.Args
+	if end := slices.Index(flags, "--"); end >= 0 {
+		flags = flags[:end]
+	}
+	acting := []string{"launch", "resume", "send", "stop", "rm", "archive", "unarchive"}
+	return len(flags) > 0 && slices.Contains(acting, flags[0]) && !slices.Contains(flags, "--dry-run")
 }
 
 // Hello is what this program says of itself.

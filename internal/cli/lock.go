@@ -95,17 +95,27 @@ func declare(ctx context.Context, c *Call, workspaces []*lock.Workspace, o *lock
 	if o.duration > 0 {
 		d.Until = now.Add(o.duration)
 	}
+	taken := func(workspace *lock.Workspace) error {
+		list, unread := store.ForWorkspace(workspace, now)
+		if len(list) == 0 {
+			return unread
+		}
+		return LocksErr([]lock.Lock{{Kind: lock.KindDeclared, Dir: workspace.Top, Declared: &list[0]}}, "then lock it again")
+	}
+	for _, workspace := range workspaces { // before the first is locked
+		if list, _ := store.ForWorkspace(workspace, now); len(list) > 0 {
+			return taken(workspace)
+		}
+	}
+	ctx, stop := Interruptible(ctx) // until all are locked, or none
+	defer stop()
 	var locks, others []lock.Lock
 	for i, workspace := range workspaces {
 		x := c.ConflictsAt(activity, workspace, false)
 		d.Dir = workspace.Top
 		err := store.Declare(ctx, workspace, d, now)
 		if errors.Is(err, lock.ErrAlreadyDeclared) {
-			if list, unread := store.ForWorkspace(workspace, now); len(list) > 0 {
-				err = LocksErr([]lock.Lock{{Kind: lock.KindDeclared, Dir: d.Dir, Declared: &list[0]}}, "then lock it again")
-			} else {
-				err = errors.Join(err, unread)
-			}
+			err = cmp.Or(taken(workspace), err)
 		}
 		if err != nil {
 			if i > 0 {
@@ -130,10 +140,7 @@ func declare(ctx context.Context, c *Call, workspaces []*lock.Workspace, o *lock
 func undeclare(ctx context.Context, store lock.Store, workspaces []*lock.Workspace, ours lock.DeclaredLock) error {
 	var remove []lock.DeclaredLock
 	for _, workspace := range workspaces {
-		list, err := store.ForWorkspace(workspace, ours.Since)
-		if err != nil {
-			return err
-		}
+		list, _ := store.ForWorkspace(workspace, ours.Since) // of what cannot be read, nothing is ours
 		for _, d := range list {
 			if d.By == ours.By && d.Since.Equal(ours.Since) {
 				remove = append(remove, d)

@@ -63,9 +63,10 @@ func newMarker() string { return "agentctl-" + rand.Text() }
 // command returns the command for a host's login shell that runs the request there, and its stdin. All users of a host can read its command lines, so that
 // input goes by stdin; so do the arguments behind the verb if they are long.
 func (r Request) command(marker string) (command string, stdin []byte) {
-	words, long := spell(r.Args), ""
+	args, long := append([]string{askedFlag}, r.Args...), ""
+	words := spell(args)
 	if len(words) > maxWords {
-		words, long = spell(r.Args[:1]), strings.Join(r.Args[1:], "\x00")+"\x00"
+		words, long = spell(args[:2]), strings.Join(r.Args[1:], "\x00")+"\x00"
 	}
 	zone := r.Zone
 	if strings.ContainsFunc(zone, isUnsafe) {
@@ -117,13 +118,20 @@ func isUnsafe(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./,:=@+", r)
 }
 
+// askedFlag comes before the verb of a command line that the agentctl of another machine asks for: a program that does not know
+// [CallerVariable] refuses it, and runs nothing.
+const askedFlag = "--asked"
+
 // errOtherContract means that the caller does not read the JSON of this program.
 var errOtherContract = errors.New("the agentctl that asks reads the JSON of another version")
 
 // Serve answers the agentctl of another machine. caller is the value of [CallerVariable], args are the arguments of the command line. It runs nothing if it
 // returns an error.
 func Serve(ctx context.Context, caller string, args []string, in io.Reader, out io.Writer, hello Hello, run func(context.Context, Request) int) (code int, err error) {
-	r := Request{Args: args}
+	if len(args) < 2 || args[0] != askedFlag {
+		return 0, fmt.Errorf("%s is set, and no command is asked for", CallerVariable)
+	}
+	r := Request{Args: args[1:]}
 	var marker string
 	var long, input int64
 	if n, err := fmt.Sscan(caller, &marker, &r.Schema, &long, &input, &r.Offset, &r.Zone); n < 5 || long < 0 || input < 0 || long+input > maxInput {

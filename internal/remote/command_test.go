@@ -109,7 +109,7 @@ func (endless) Read([]byte) (int, error) { select {} }
 func TestServeRunsNothing(t *testing.T) {
 	for caller, hello := range map[string]string{"m other 0 0 0 ": "m s linux amd64 v1\n", "": "", "m s 0 -1 0 ": "", "m s 0 200000000 0 ": "", "m s x": "", "m s 0 9 0 ": "m s linux amd64 v1\n"} {
 		var out bytes.Buffer
-		_, err := Serve(t.Context(), caller, []string{"stop"}, strings.NewReader("\n"), &out, Hello{"s", "linux", "amd64", "v1"}, func(context.Context, Request) int {
+		_, err := Serve(t.Context(), caller, []string{askedFlag, "stop"}, strings.NewReader("\n"), &out, Hello{"s", "linux", "amd64", "v1"}, func(context.Context, Request) int {
 			t.Errorf("%q runs it", caller)
 			return 0
 		})
@@ -119,11 +119,22 @@ func TestServeRunsNothing(t *testing.T) {
 	}
 }
 
+// A program that does not know how it is asked meets a flag that it refuses, before the verb.
+func TestOlderProgramsAreRefused(t *testing.T) {
+	command, _ := Request{Schema: "s", Args: []string{"stop", "--all"}}.command("m")
+	if !strings.Contains(command, "exec agentctl --asked stop --all") {
+		t.Error(command)
+	}
+	if _, err := Serve(t.Context(), "m s 0 0 0 ", []string{"stop", "--all"}, strings.NewReader("\n"), io.Discard, Hello{Schema: "s"}, nil); err == nil {
+		t.Error("a command line without the flag is served")
+	}
+}
+
 // What follows the input ends the command, the end of stdin too. No stdin at all does not.
 func TestServeEndsWithStdin(t *testing.T) {
 	for in, want := range map[string]bool{"in\n": true, "in\nx": true, "in": false} {
 		var out bytes.Buffer
-		code, err := Serve(t.Context(), "m s 0 2 7200 Nowhere/At_All", nil, strings.NewReader(in), &out, Hello{Schema: "s"}, func(ctx context.Context, r Request) int {
+		code, err := Serve(t.Context(), "m s 0 2 7200 Nowhere/At_All", []string{askedFlag, "list"}, strings.NewReader(in), &out, Hello{Schema: "s"}, func(ctx context.Context, r Request) int {
 			if _, offset := time.Now().In(r.Location()).Zone(); offset != 7200 {
 				t.Errorf("the zone is %v", r.Location())
 			}

@@ -86,9 +86,11 @@ func receive(in *bufio.Reader, marker, schema string, banner *tail, out io.Write
 	if err != nil {
 		return a, err
 	}
-	if a.Code, err = strconv.Atoi(end); err != nil || a.Code < 0 {
-		return Answer{Hello: a.Hello}, &Error{Kind: Cut}
+	code, err := strconv.ParseUint(end, 10, 8)
+	if err != nil {
+		return a, &Error{Kind: Cut}
 	}
+	a.Code = int(code)
 	return a, nil
 }
 

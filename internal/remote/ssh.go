@@ -131,10 +131,13 @@ func (p *process) watch() {
 	if silence == 0 {
 		silence = answerTime
 	}
-	for tick := time.Tick(silence / 10); ; {
+	for tick, last := time.Tick(silence/10), time.Now(); ; {
 		select {
 		case <-tick:
-			if p.reading.Load() && time.Since(p.begun)-time.Duration(p.heard.Load()) >= silence {
+			if time.Since(last) > silence/2 { // this process was stopped (Ctrl-Z): what was said meanwhile is not read yet
+				p.heard.Store(int64(time.Since(p.begun)))
+			}
+			if last = time.Now(); p.reading.Load() && time.Since(p.begun)-time.Duration(p.heard.Load()) >= silence {
 				p.end(&Error{Silent, "the connection is there, and nothing answers"})
 			}
 		case <-p.ended.Done():

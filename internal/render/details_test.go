@@ -224,3 +224,19 @@ func TestFormatErrors(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a template prints is sanitized, the whole object and all of its members too.
+func TestFormatOfTheWholeObjectIsSanitized(t *testing.T) {
+	s := object.NewSession(completeSession())
+	s.Title = "\x1b]0;x\x07 title\x1b[2J"
+	for _, template := range []string{"{{.}}", "{{range $k, $v := .}}{{$v}}{{end}}", "{{json .}}", "{{.tokens}}"} {
+		f, err := render.ParseFormat(template, time.Now, object.Session{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := f.Write(&out, s); err != nil || strings.ContainsAny(out.String(), "\x1b\x07") {
+			t.Errorf("%s: %q, %v", template, out.String(), err)
+		}
+	}
+}

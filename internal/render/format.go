@@ -175,7 +175,8 @@ func (d templateData) fill(values map[string]any) {
 			d[name] = sanitizeValue(v)
 		}
 	}
-	d[""] = values
+	text, _ := marshal(values, "")
+	d[""] = string(text) // for [jsonText]; a terminal interprets nothing of it
 }
 
 // sanitizeValue sanitizes every text in v, and makes numbers comparable in templates.
@@ -208,7 +209,10 @@ func sanitizeValue(v any) any {
 // jsonText returns v as --json prints it: of an object, only the fields that are known.
 func jsonText(v any) (string, error) {
 	if d, ok := v.(templateData); ok {
-		v = d[""]
+		if text, known := d[""].(string); known {
+			return text, nil
+		}
+		v = nil
 	}
 	text, err := marshal(v, "")
 	return string(text), err
