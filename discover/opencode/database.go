@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -105,11 +106,22 @@ func (d *database) Failures() int {
 	return n
 }
 
+// errDuplicateRow: a damaged page names a part of the table twice.
+var errDuplicateRow = errors.New("a table has a row twice")
+
 // entries returns the sessions that may match the filter. It applies only what keys can answer, and [matches] the rest: a session that
-// is too old for the filter must be found here too, because its JSON file must not be listed instead.
+// is too old for the filter must be found here too, because its JSON file must not be listed instead. A row
+// that comes twice ends the list: pages can name each other without end.
 func (d *database) entries(q discover.EntryFilter) (found []discover.Entry) {
 	add := func(where string, args ...any) {
-		for r := range d.db.Query(`SELECT id, parent_id, time_updated FROM session `+where, args...) {
+		seen := map[int64]bool{}
+		for r := range d.db.Query(`SELECT rowid, id, parent_id, time_updated FROM session `+where, args...) {
+			if rowid := r.Int("rowid"); !seen[rowid] {
+				seen[rowid] = true
+			} else {
+				d.db.Fail(errDuplicateRow)
+				return
+			}
 			if id := r.Text("id", nameLimit); isSessionID(id) {
 				found = append(found, discover.Entry{
 					Agent: agentName, Path: d.path, Home: d.home, ID: id, Parent: r.Text("parent_id", nameLimit),

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -302,6 +303,44 @@ func TestAnyDamagedPage(t *testing.T) {
 	}
 	if partial < 20 {
 		t.Errorf("%d pages cost only a part", partial)
+	}
+}
+
+// A damaged page that names another page twice gives no session twice, and a warning.
+func TestPageNamedTwice(t *testing.T) {
+	path := storeToDamage(t, 60)
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	twice := 0
+	for page := 2; page <= len(whole)/damagedPage; page++ {
+		raw := bytes.Clone(whole)
+		p := raw[(page-1)*damagedPage : page*damagedPage]
+		const interiorIndex, interiorTable, pointers = 2, 5, 12
+		if p[0] != interiorIndex && p[0] != interiorTable || binary.BigEndian.Uint16(p[3:]) < 2 {
+			continue
+		}
+		first, second := binary.BigEndian.Uint16(p[pointers:]), binary.BigEndian.Uint16(p[pointers+2:])
+		copy(p[second:second+4], p[first:first+4]) // a cell begins with the number of a page
+		writeFile(t, path, raw)
+		for _, q := range []discover.EntryFilter{{}, {ID: "ses_"}} {
+			entries, err := New().Entries(t.Context(), homeOf(filepath.Dir(path)), q)
+			seen := map[string]bool{}
+			for _, e := range entries {
+				if seen[e.ID] {
+					t.Errorf("page %d, %+v: %s comes twice", page, q, e.ID)
+				}
+				seen[e.ID] = true
+			}
+			if errors.Is(err, errDuplicateRow) {
+				oneOfPath(t, err, path)
+				twice++
+			} else if len(entries) != 60 && err == nil {
+				t.Errorf("page %d, %+v: %d sessions and no warning", page, q, len(entries))
+			}
+		}
+	}
+	if twice < 2 {
+		t.Errorf("%d lists had a row twice", twice)
 	}
 }
 
