@@ -155,24 +155,34 @@ func (f *subagentTree) candidates(ctx context.Context) []discover.Entry {
 // readOrigin reads which thread started a thread, and nothing else.
 func readOrigin(ctx context.Context, e discover.Entry, t *storedThread) (ok bool, err error) {
 	t.reset(e)
-	f, err := openHead(ctx, e.Path, firstRecordLimit)
+	h, err := t.readMeta(ctx, e, firstRecordLimit)
+	if err == nil && !h.Meta.Found || errors.Is(err, errNoMeta) {
+		h, err = t.readMeta(ctx, e, headLimit)
+	}
 	if storage.IsNotExist(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, warn(e.Path, err)
 	}
-	defer f.Close()
-	h, err := readHead(f, e.ID, func(h *rolloutHead) bool { return h.Meta.Found })
-	if err != nil {
-		return false, warn(e.Path, err)
-	}
-	t.startedBy, t.Parent, t.fileTime = h.Meta.StarterID(), h.Meta.ParentID(), f.ModTime()
+	t.startedBy, t.Parent = h.Meta.StarterID(), h.Meta.ParentID()
 	return true, nil
 }
 
-// firstRecordLimit is the number of bytes that are searched for the first record, which has up to 70 KB.
+// firstRecordLimit is the number of bytes of a compressed rollout that are searched for the first record, which has up to 70 KB. If it is
+// not there, the search goes on to [headLimit].
 const firstRecordLimit = 1 << 20
+
+// readMeta reads the first record, and the file's time.
+func (t *storedThread) readMeta(ctx context.Context, e discover.Entry, limit int64) (rolloutHead, error) {
+	f, err := openHead(ctx, e.Path, limit)
+	if err != nil {
+		return rolloutHead{}, err
+	}
+	defer f.Close()
+	t.fileTime = f.ModTime()
+	return readHead(f, e.ID, func(h *rolloutHead) bool { return h.Meta.Found })
+}
 
 // subagentDelay is how much later than a thread's last record its sub-agent may begin: the record of it is written after that.
 const subagentDelay = 10 * time.Minute

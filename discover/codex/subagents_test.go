@@ -125,6 +125,25 @@ func TestTokensOfAnEditedSubagent(t *testing.T) {
 	}
 }
 
+// A compressed sub-agent counts, however long its first record is; if that is too long, the total is unknown.
+func TestTokensOfACompressedSubagent(t *testing.T) {
+	for size, want := range map[int]int64{1: 11, 2 << 20: 11, 5 << 20: -1} {
+		w := newSubagentHome(t)
+		root := w.thread(10, 12, own)
+		w.thread(11, 12, spawned(root, root)+`"instructions":"`+strings.Repeat("x", size)+`",`)
+		plain := filepath.Join(w.home, rolloutPath(11, plainExt))
+		data, err := os.ReadFile(plain)
+		if err == nil {
+			w.file(rolloutPath(11, compressedExt), string(compress(t, data)))
+			err = os.Remove(plain)
+		}
+		got, warnings := inputTokens(t, w, discover.EntryFilter{ID: root}, discover.ReadOptions{Tokens: true})
+		if err != nil || got[root] != want || (warnings == nil) != (want > 0) {
+			t.Errorf("%d bytes: %v, want %d; %v, %v", size, got, want, warnings, err)
+		}
+	}
+}
+
 // Damaged records that form a loop count each thread once.
 func TestTokensInALoop(t *testing.T) {
 	w := newSubagentHome(t)
