@@ -255,6 +255,17 @@ func TestWithoutAProcessTableNothingIsCalledStopped(t *testing.T) {
 	}
 }
 
+// A process that could not be read may run any session: none is called stopped. What other processes run is known.
+func TestWithAnUnreadProcessNothingIsCalledStopped(t *testing.T) {
+	m := testAdapter{agent: Codex, claims: []Claim{exactClaim("live", 7)}, records: []Record{record(Codex, "live", 1), record(Codex, "a", 2)}}
+	r, err := newScanner(func() *proc.Table {
+		return proc.NewFakeTable(fakeProcess(7, "now", 'S')).WithFakeErr(errors.New("/proc/8/stat is torn"))
+	}, m).List(t.Context(), SessionFilter{IncludeStopped: true})
+	if got := idsAndStatuses(r.Sessions); err != nil || got != "live:idle a:unknown" || len(r.Warnings) != 1 || !r.ProcessesUnknown {
+		t.Errorf("%s, %v, %v", got, r.Warnings, err)
+	}
+}
+
 // TestAnUnreadableAgentIsUnknownWithAWarning: exit code 6 comes of the warning.
 func TestAnUnreadableAgentIsUnknownWithAWarning(t *testing.T) {
 	m := testAdapter{agent: Codex, claims: []Claim{{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Unreadable: "permission denied"}}}

@@ -57,6 +57,12 @@ func NewFakeTable(facts ...FakeProcess) *Table {
 	return t
 }
 
+// WithFakeErr sets what [Table.Err] returns.
+func (t *Table) WithFakeErr(err error) *Table {
+	t.err = err
+	return t
+}
+
 func (f FakeProcess) args(Process) ([]string, error) { return f.Arguments, f.Err }
 
 func (f FakeProcess) cwd(p Process) (string, error) {
