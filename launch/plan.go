@@ -145,7 +145,19 @@ func isBrief(self proc.Process, l lock.Lock) bool {
 	if errors.Is(err, proc.ErrGone) || err == nil && len(args) == 0 {
 		return true // it has ended, and holds nothing
 	}
-	return err == nil && holder.Exe == self.Exe && (l.Shared || !slices.Contains(args, "lock"))
+	return err == nil && holder.Exe == self.Exe && (l.Shared || verbOf(args) != "lock")
+}
+
+// verbOf returns the verb of a command line of this program. It follows --asked if another machine asks.
+func verbOf(args []string) string {
+	args = args[1:]
+	if len(args) > 0 && args[0] == "--asked" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
 }
 
 // checkFree returns a [*LiveError] if the session to resume is live, and an [*OccupiedError] if another one works in the

@@ -109,12 +109,14 @@ func TestLiveSessionsAreNotResumed(t *testing.T) {
 // A holder of a lock is waited for if it runs this program, by a command that holds one only for a moment.
 func TestBriefHolders(t *testing.T) {
 	dir := t.TempDir()
-	for verb, brief := range map[string]bool{"launch": true, "rm": true, "lock": false} {
+	for line, brief := range map[string]bool{"launch": true, "rm": true, "lock": false, "launch -p lock": true} {
+		args := strings.Fields(line)
+		verb := args[0]
 		if err := os.WriteFile(filepath.Join(dir, verb), []byte("echo ready\nread line\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		// sh runs the script of that name in the directory: its arguments are those of this program.
-		cmd := &exec.Cmd{Path: "/bin/sh", Args: []string{"agentctl", verb}, Dir: dir}
+		cmd := &exec.Cmd{Path: "/bin/sh", Args: append([]string{"agentctl"}, args...), Dir: dir}
 		in, inErr := cmd.StdinPipe()
 		out, outErr := cmd.StdoutPipe()
 		if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
@@ -128,13 +130,25 @@ func TestBriefHolders(t *testing.T) {
 		holder, _ := table.ByPID(cmd.Process.Pid)
 		held := lock.Lock{Holders: []proc.Process{holder}}
 		if isBrief(proc.Process{Exe: holder.Exe}, held) != brief {
-			t.Errorf("%s: want %v", verb, brief)
+			t.Errorf("%s: want %v", line, brief)
 		}
 		if isBrief(proc.Process{Exe: "/bin/other"}, held) {
-			t.Errorf("%s of another program is brief", verb)
+			t.Errorf("%s of another program is brief", line)
 		}
 		_ = in.Close()
 		_ = cmd.Wait()
+	}
+}
+
+// Only the verb tells what a command does, not its arguments.
+func TestVerbOf(t *testing.T) {
+	for line, want := range map[string]string{
+		"agentctl lock": "lock", "agentctl launch lock": "launch", "agentctl --asked lock": "lock", "agentctl --asked rm lock": "rm",
+		"agentctl": "", "agentctl --asked": "",
+	} {
+		if got := verbOf(strings.Fields(line)); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
 	}
 }
 
