@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -115,6 +116,7 @@ func (m *messageReader) addLine(l storage.Line) bool {
 	}
 	if l.Cut {
 		m.warn(m.path, fmt.Errorf("a record of more than %d MB before byte %d is left out", storage.MaxLine>>20, l.Offset+int64(len(l.Bytes))))
+		m.addLongResult(l)
 		return !m.stopped
 	}
 	if l.Offset < m.gap.start && m.gap.size > 0 && !m.gapReported {
@@ -134,6 +136,26 @@ func (m *messageReader) addLine(l storage.Line) bool {
 		m.warn(m.path, fmt.Errorf("a damaged record at byte %d is left out", l.Offset))
 	}
 	return !m.stopped
+}
+
+// addLongResult notes that a call has ended if a line that is cut is its result. Only the line's beginning names the call.
+func (m *messageReader) addLongResult(l storage.Line) {
+	const most, piece, head = 128 << 20, 128 << 10, 4 << 10
+	buf := make([]byte, piece)
+	for end := l.Offset; end > 0 && l.Offset-end < most; end -= piece {
+		start := max(end-piece, 0)
+		n, _ := m.file.ReadAt(buf[:end-start], start)
+		i := bytes.LastIndexByte(buf[:n], '\n')
+		if i < 0 {
+			continue
+		}
+		n, _ = m.file.ReadAt(buf[:head], start+int64(i)+1)
+		if r, ok := decodeRecord(buf[:n], m.thread); ok && r.Kind == kindToolResult {
+			m.results.addEnd(r.Get("call_id").Text(0))
+			m.tokens.addResult()
+		}
+		return
+	}
 }
 
 // isBeyondSegment reports whether a record was written after the place from which a newer rollout continues.

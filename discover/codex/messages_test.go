@@ -252,7 +252,7 @@ func TestModelOfEachTurn(t *testing.T) {
 	}
 }
 
-// A record of 64 MB is left out with a warning.
+// A record of 64 MB is left out with a warning. If it is a call's result, the call has ended.
 func TestMessagesAroundLongRecords(t *testing.T) {
 	w := newTestHome(t)
 	c := callLines("c1", "x")
@@ -269,7 +269,7 @@ func TestMessagesAroundLongRecords(t *testing.T) {
 		}
 	}
 	list, warnings := messagesOf(t, discover.Record{ID: threadA, Path: path, Home: w.home})
-	if len(list) != 3 || list[0].Text != "done" || list[1].Tool == nil || list[2].Text != "do it" || len(warnings) != 1 {
+	if len(list) != 3 || list[0].Text != "done" || list[1].Tool == nil || list[1].Tool.State != discover.ToolDone || list[2].Text != "do it" || len(warnings) != 1 {
 		t.Errorf("messages %+v, warnings %v", list, warnings)
 	}
 }

@@ -127,6 +127,13 @@ func (r *toolResults) add(e *rolloutRecord) {
 	}
 }
 
+// addEnd adds that a call has ended, without its result.
+func (r *toolResults) addEnd(id string) {
+	if id != "" {
+		r.pendingResult(id)
+	}
+}
+
 // addState adds the state of a call that has ended, by another record than its result.
 func (r *toolResults) addState(id string, o storage.Object) {
 	if id == "" {
