@@ -67,19 +67,29 @@ func transcriptPath(home, dir, id string) string {
 // stays in its first project (2.1.329).
 func findTranscript(ctx context.Context, home, dir, id string) string {
 	if first := transcriptPath(home, dir, id); isFile(first) {
-		return first
+		return filepath.Join(realFolder(filepath.Dir(first)), filepath.Base(first))
 	}
 	folders, _ := projectFolders(ctx, home)
 	found := ""
 	for _, folder := range folders {
-		if path := filepath.Join(folder, id+transcriptSuffix); isFile(path) {
-			if found != "" {
-				return "" // several: it is not known which is meant
-			}
+		switch path := filepath.Join(folder, id+transcriptSuffix); {
+		case !isFile(path):
+		case found == "":
 			found = path
+		case discover.RealPath(found) != discover.RealPath(path):
+			return "" // several: it is not known which is meant
 		}
 	}
 	return found
+}
+
+// realFolder returns the project folder that one leads to, which is a link to another one of the same store; else the folder itself.
+func realFolder(folder string) string {
+	root := filepath.Dir(folder)
+	if real := discover.RealPath(folder); filepath.Dir(real) == discover.RealPath(root) {
+		return root + "/" + filepath.Base(real)
+	}
+	return folder
 }
 
 func isFile(path string) bool {
@@ -87,7 +97,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// projectFolders lists a home's project folders; there are none before anything was stored. Errors are warnings, joined.
+// projectFolders lists a home's project folders; there are none before anything was stored. A link to one of them is not another one.
+// Errors are warnings, joined.
 func projectFolders(ctx context.Context, home string) (paths []string, err error) {
 	root := projectsDir(home)
 	entries, err := readDir(ctx, root)
@@ -99,6 +110,7 @@ func projectFolders(ctx context.Context, home string) (paths []string, err error
 			d, broken := storage.OpenDir(ctx, path)
 			if ok = broken == nil; ok {
 				_ = d.Close()
+				path = realFolder(path)
 			} else {
 				err = errors.Join(err, warning(path, broken))
 			}
@@ -108,7 +120,7 @@ func projectFolders(ctx context.Context, home string) (paths []string, err error
 		}
 	}
 	slices.Sort(paths)
-	return paths, err
+	return slices.Compact(paths), err
 }
 
 // readDir lists a folder. A missing folder is empty.

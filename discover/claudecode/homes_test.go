@@ -113,6 +113,29 @@ func TestLinkedProjectFolder(t *testing.T) {
 	}
 }
 
+// A link to a project folder of the same store, as after a move of the project, leads to the same sessions.
+func TestLinkToAProjectFolder(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	path := writeTranscript(t, dir, minimal)
+	must(t, os.WriteFile(filepath.Join(elsewhere, numbered(1)+transcriptSuffix), []byte(minimal), 0o600))
+	for name, target := range map[string]string{"-new": filepath.Base(filepath.Dir(path)), "-newer": "-new", "-a": elsewhere, "-b": elsewhere} {
+		must(t, os.Symlink(target, filepath.Join(projectsDir(dir), name)))
+	}
+	for _, from := range []string{"/w", "/new", "/newer", "/elsewhere"} {
+		if got := findTranscript(t.Context(), dir, from, alive); got != path {
+			t.Errorf("from %s: %q", from, got)
+		}
+	}
+	if got, want := findTranscript(t.Context(), dir, "/w", numbered(1)), filepath.Join(projectsDir(dir), "-a", numbered(1)+transcriptSuffix); got != want {
+		t.Errorf("outside: %q", got)
+	}
+	for _, q := range []discover.EntryFilter{{ID: alive}, {ID: alive[:8]}} {
+		if got, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, q); err != nil || len(got) != 1 || got[0].Path != path {
+			t.Errorf("entries %v, %v", got, err)
+		}
+	}
+}
+
 func TestMatchesID(t *testing.T) {
 	for id, want := range map[string]bool{
 		"479c58fd-bac9-45a8-9895-8d4f68f8467f": true,
