@@ -204,7 +204,7 @@ func (t *messageReader) addResult(s messageRecord, b block) {
 
 // userText classifies a text of a user record with this origin: mostly, the user typed it.
 func userText(text, origin string) messageText {
-	text, pasted := stripPasteTags(text)
+	text, pasted := stripPasteTags(text, false)
 	switch w, ok := parseTagged(text); {
 	case ok && !pasted:
 		return w

@@ -40,9 +40,19 @@ func promptOf(l *rawRecord) (prompt string, command bool) {
 	return "", false
 }
 
-// typedText returns a text without white space around it, without the tags of pasted text, and without the files before it.
+// promptReadLimit is how many characters of a text are read to find a prompt: more than are kept, since tags and white space may
+// precede or surround it.
+const promptReadLimit = 1 << 16
+
+// typedText returns the beginning of a text without white space around it, without the tags of pasted text, and without the files
+// before it.
 func typedText(v storage.Value) (text string, pasted bool) {
-	text, pasted = stripPasteTags(discover.StripContextFiles(v.Text(0)))
+	text = v.Text(promptReadLimit)
+	more := len(text) >= promptReadLimit
+	if discover.HasContextFile(text) {
+		text, more = discover.StripContextFiles(v.Text(0)), false
+	}
+	text, pasted = stripPasteTags(text, more)
 	return strings.TrimSpace(text), pasted
 }
 
@@ -195,24 +205,24 @@ const (
 	pasteBegin = pasteTag + ` id="`
 	pasteEnd   = `</pasted_content id="`
 	pasteID    = 4 // hexadecimal digits
-	pasteClose = "\">\n"
+	pasteClose = `">`
 )
 
 // stripPasteTags removes these tags and the line ends that Claude Code adds around them, by its own rule, so that the
-// user's prompt is left. pasted reports whether there were any tags.
-func stripPasteTags(text string) (prompt string, pasted bool) {
+// user's prompt is left. pasted reports whether there were any tags. more says that the text may be cut, so that an end tag is missing.
+func stripPasteTags(text string, more bool) (prompt string, pasted bool) {
 	var whole strings.Builder
 	for {
 		before, rest, ok := strings.Cut(text, pasteBegin)
 		id := rest[:min(len(rest), pasteID)]
 		content, opened := strings.CutPrefix(rest[len(id):], pasteClose)
-		if ok && !(opened && isPasteID(id)) {
+		if ok && !(opened && isPasteID(id) && strings.HasPrefix(content, "\n")) {
 			whole.WriteString(before + pasteBegin)
 			text = rest
 			continue
 		}
-		body, after, closed := strings.Cut("\n"+content, "\n"+pasteEnd+id+`">`)
-		if !ok || !closed {
+		body, after, closed := strings.Cut(content, "\n"+pasteEnd+id+pasteClose)
+		if !ok || !closed && !more {
 			return whole.String() + text, pasted
 		}
 		pasted = true

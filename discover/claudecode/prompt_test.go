@@ -3,6 +3,7 @@ package claudecode
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -161,7 +162,7 @@ func TestPastedText(t *testing.T) {
 	paste := func(s string) string {
 		return "\n\n<pasted_content id=\"3754\">\n" + s + "\n</pasted_content id=\"3754\">\n"
 	}
-	long := strings.Repeat("0123456789", 100)
+	long, huge := strings.Repeat("0123456789", 100), "<bash-stdout>"+strings.Repeat("x", 2*promptReadLimit)
 	for stored, want := range map[string]string{
 		paste("a\nb"):                                 "a\nb",
 		"say why: " + paste("a") + "\n please":        "say why: a please",
@@ -172,6 +173,9 @@ func TestPastedText(t *testing.T) {
 		"what is <pasted_content id=\"3754\">\n?":     "what is <pasted_content id=\"3754\">\n?",
 		"see <pasted_content id=\"37\">\na":           "see <pasted_content id=\"37\">\na",
 		paste("a") + "\n" + paste("b"):                "ab",
+		paste(""):                                     "",
+		paste(huge):                                   huge,
+		"<bash-input>" + long + "</bash-input>":       "! " + long,
 	} {
 		if got := userText(stored, "human"); got != (messageText{discover.RoleUser, discover.KindText, want}) {
 			t.Errorf("%.50q is heard as %+v", stored, got)
@@ -184,6 +188,29 @@ func TestPastedText(t *testing.T) {
 	if got := userText(paste("a"), "peer"); got != systemText("a") {
 		t.Errorf("of another session: %+v", got)
 	}
+}
+
+// A record of many megabytes costs little: each byte of its pasted texts is copied a few times, and a prompt needs its beginning only.
+func TestLongPastedText(t *testing.T) {
+	text := strings.Repeat("<pasted_content id=\"3754\">\na\n</pasted_content id=\"3754\">\n\n", 20_000)
+	raw := []byte(`{"type":"user","message":{"content":` + asJSON(t, text) + `}}`)
+	if n := allocated(func() { stripPasteTags(text, false) }); n > 10*uint64(len(text)) {
+		t.Errorf("%d bytes for a text of %d", n, len(text))
+	}
+	l, _ := parseRecord(raw)
+	prompt := ""
+	if n := allocated(func() { prompt, _ = promptOf(&l) }); n > 5*uint64(len(raw)) || prompt != strings.Repeat("a", discover.PromptLimit) {
+		t.Errorf("%d bytes for the prompt %q", n, prompt)
+	}
+}
+
+// allocated returns how many bytes a function allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 // The prompt is what the user asked, not the file that a launch puts before it.
