@@ -147,26 +147,45 @@ func (r *report) unrecorded(recorded tokenCounts, byModel map[string]tokenCounts
 	return ofModels
 }
 
-// costs returns what each report adds to the costs in the ones before, at the time of the report: of each model, and of none what the
-// report states besides.
+// costs returns what each report adds to the costs in the one before, at the time of the report. Of a report that states more than a
+// later one, what the later one states counts: so their sum is the newest report's.
 func (g *callUsage) costs() (out []answer) {
-	const rounding = 1e-9 // USD
-	before := map[string]float64{}
-	for _, r := range g.reports {
-		rest := r.cost
-		add := func(model string, usd float64) {
-			if added := usd - before[model]; added > rounding {
-				before[model] = usd
-				out = append(out, answer{Usage: discover.Usage{Time: r.time(), Model: model, Cost: added, CostKnown: true}})
+	stated := make([]map[string]float64, len(g.reports))
+	for i, r := range slices.Backward(g.reports) {
+		stated[i] = r.costs()
+		for model, usd := range stated[i] {
+			if i+1 < len(stated) {
+				stated[i][model] = min(usd, stated[i+1][model])
 			}
 		}
-		for _, model := range slices.Sorted(maps.Keys(r.models)) { // sums are the same each time
-			add(model, r.models[model].cost)
-			rest -= r.models[model].cost
+	}
+	var before map[string]float64
+	for i, costs := range stated {
+		for _, model := range slices.Sorted(maps.Keys(costs)) { // sums are the same each time
+			if added := costs[model] - before[model]; added > 0 {
+				out = append(out, answer{Usage: discover.Usage{Time: g.reports[i].time(), Model: model, Cost: added, CostKnown: true}})
+			}
 		}
-		add("", rest)
+		before = costs
 	}
 	return out
+}
+
+// costs returns the cost of each model, and of none what the report states besides; all of it if the models have more.
+func (r *report) costs() map[string]float64 {
+	const rounding = 1e-9 // USD
+	costs, rest := map[string]float64{}, r.cost
+	for _, model := range slices.Sorted(maps.Keys(r.models)) {
+		costs[model] = r.models[model].cost
+		rest -= costs[model]
+	}
+	switch {
+	case rest < -rounding:
+		return map[string]float64{"": r.cost}
+	case rest > rounding:
+		costs[""] += rest
+	}
+	return costs
 }
 
 // answerTokens converts u for a [discover.Usage].

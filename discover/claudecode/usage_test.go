@@ -157,6 +157,32 @@ func TestAnswersAndReports(t *testing.T) {
 	}
 }
 
+// The costs of a session add up to what the newest report states, and the costs of models to no more than a report's total.
+func TestCostsAddUpToTheNewestReport(t *testing.T) {
+	for _, c := range []struct {
+		reports []string
+		want    []string // model and USD
+	}{
+		{[]string{`{"totalCostUSD":5,"modelUsage":{"m":{"inputTokens":1,"costUSD":4}}}`, `{"totalCostUSD":5,"modelUsage":{"m":{"inputTokens":2,"costUSD":5}}}`}, []string{"m 4", "m 1"}},
+		{[]string{`{"totalCostUSD":1,"modelUsage":{"a":{"costUSD":0.7},"b":{"costUSD":0.7}}}`}, []string{" 1"}},
+		{[]string{`{"totalCostUSD":5,"modelUsage":{"m":{"inputTokens":2,"costUSD":5}}}`, `{"totalCostUSD":3,"modelUsage":{"m":{"inputTokens":1,"costUSD":2}}}`}, []string{"m 2", " 1"}},
+		{[]string{`{"totalCostUSD":2,"modelUsage":{"m":{"inputTokens":1,"costUSD":1}}}`, `{"totalCostUSD":4,"modelUsage":{"m":{"inputTokens":1,"costUSD":2}}}`}, []string{" 2", "m 2"}},
+		{[]string{`{"totalCostUSD":1,"modelUsage":{"m":{"inputTokens":1,"costUSD":2}}}`, `{"totalCostUSD":4,"modelUsage":{"m":{"inputTokens":2,"costUSD":4}}}`}, []string{"m 4"}},
+	} {
+		var g callUsage
+		for _, r := range c.reports {
+			g.addReport([]byte(r))
+		}
+		var got []string
+		for _, a := range g.costs() {
+			got = append(got, fmt.Sprintf("%s %g", a.Model, a.Cost))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.reports, got, c.want)
+		}
+	}
+}
+
 // Calls beyond the bound leave the session's tokens unknown, with an error. A call that is known is still replaced.
 func TestCallsAreBounded(t *testing.T) {
 	var g callUsage
