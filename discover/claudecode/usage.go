@@ -211,8 +211,12 @@ type modelReport struct {
 	cost float64
 }
 
-// maxReports bounds the reports of one session that are kept. Of more, the newest replaces the one before it.
-const maxReports = 256
+// maxReports bounds the reports of one session that are kept. Of more, the newest replaces the one before it. maxModels bounds the
+// models of a report, and maxCallID their names; what others have used is in the total only.
+const (
+	maxReports = 256
+	maxModels  = 100
+)
 
 // addReport takes a total that the agent reports.
 func (g *callUsage) addReport(raw []byte) {
@@ -221,7 +225,9 @@ func (g *callUsage) addReport(raw []byte) {
 	for name, value := range o.Get("modelUsage").Object().Members() {
 		m := modelReport{usageOf(value.Object()), float(value.Object().Get("costUSD"))}
 		r.total.add(m.tokenCounts)
-		r.models[string(name)] = m
+		if len(r.models) < maxModels && len(name) <= maxCallID {
+			r.models[string(name)] = m
+		}
 	}
 	last := g.lastReport()
 	if last != nil && last.total == r.total { // written anew

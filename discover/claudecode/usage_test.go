@@ -183,6 +183,26 @@ func TestCostsAddUpToTheNewestReport(t *testing.T) {
 	}
 }
 
+// A report of very many models, or of one with a very long name, costs little memory, and its total counts.
+func TestModelsOfAReportAreBounded(t *testing.T) {
+	var many strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&many, `"%d":{"inputTokens":1,"costUSD":1},`, i)
+	}
+	raw := []byte(`{"totalCostUSD":100001,"modelUsage":{"` + strings.Repeat("x", 1<<20) + `":{"inputTokens":1,"costUSD":1},` + strings.TrimSuffix(many.String(), ",") + `}}`)
+	var g callUsage
+	if n := allocated(func() { g.addReport(raw) }); n > 1<<18 {
+		t.Errorf("%d bytes are taken", n)
+	}
+	cost := 0.0
+	for _, a := range g.costs() {
+		cost += a.Cost
+	}
+	if in := g.reports[0].total.In; in != 100_001 || cost != 100_001 {
+		t.Errorf("%d tokens for %g", in, cost)
+	}
+}
+
 // Calls beyond the bound leave the session's tokens unknown, with an error. A call that is known is still replaced.
 func TestCallsAreBounded(t *testing.T) {
 	var g callUsage
