@@ -37,7 +37,7 @@ type messageReader struct {
 	sidechain bool // sidechain records count: it is a sub-agent's transcript
 	order     messageOrder
 	results   toolResults
-	counted   callID // the call of the model whose tokens the last answer had
+	recent    []*recentCall // the calls of the model that were read last
 	// boundary is the record before the newest summary: both belong to the same compaction.
 	boundary string
 	// interruptedAnswer is the ID of the answer that the user interrupted: its tool calls were running.
@@ -246,24 +246,40 @@ func isQueued(raw []byte) bool {
 }
 
 func (t *messageReader) assistant(s messageRecord) (messages []discover.Message) {
+	call := t.call(&s.rawRecord)
 	for i, b := range blocks(s.Content) {
 		t.addResult(s, b)
 		if m, ok := t.blockMessage(s, i, b); ok {
-			m.Tokens = t.tokens(&s.rawRecord)
+			m.Tokens, call.tokens = call.tokens, nil
 			messages = append(messages, m)
 		}
 	}
 	return messages
 }
 
-// tokens returns those of an answer once: an answer is several records, of which the newest has the final usage.
-func (t *messageReader) tokens(l *rawRecord) *discover.Tokens {
+// recentCall is a call of the model, with the tokens of its newest record until a message has them.
+type recentCall struct {
+	callID
+	tokens *discover.Tokens
+}
+
+// maxRecent is how many calls are kept: few records of other calls are between those of one.
+const maxRecent = 8
+
+// call returns the call that a record is part of: an answer is several records, of which the newest has the final usage.
+func (t *messageReader) call(l *rawRecord) *recentCall {
 	used, ok := l.AnswerUsage()
-	if id := l.callID(); !ok || id == t.counted && id != (callID{}) {
-		return nil
+	if !ok {
+		return &recentCall{}
 	}
-	t.counted = l.callID()
-	return used.Tokens()
+	id := l.callID()
+	for _, c := range t.recent {
+		if c.callID == id && id != (callID{}) {
+			return c
+		}
+	}
+	t.recent = append(t.recent[max(0, len(t.recent)-maxRecent+1):], &recentCall{id, used.Tokens()})
+	return t.recent[len(t.recent)-1]
 }
 
 // blockMessage returns the message of one block of an answer: the model's, or Claude Code's in place of one.

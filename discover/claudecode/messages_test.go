@@ -78,6 +78,33 @@ func TestCallsNumberedAnew(t *testing.T) {
 	}
 }
 
+// The tokens of a call are those of its newest record, shown or not, and the first message that is shown of it has them, though records of
+// another call are between.
+func TestTokensOfACallCountOnce(t *testing.T) {
+	record := func(id, kind string, in int) string {
+		return fmt.Sprintf(`{"message":{"id":%q,"model":"x","usage":{"input_tokens":%d},"content":[{"type":%q,"text":"t"}]},"type":"assistant","timestamp":"2026-01-01T00:00:01.000Z"}`+"\n", id, in, kind)
+	}
+	for content, want := range map[string]string{
+		record("A", "text", 1) + record("B", "text", 2) + record("A", "text", 3):     "3 2 -",
+		record("A", "text", 1) + record("B", "text", 2) + record("A", "thinking", 3): "2 3",
+		record("A", "text", 1) + record("A", "text", 2):                              "2 -",
+		record("", "text", 1) + record("", "text", 2):                                "2 1",
+	} {
+		messages, _ := messagesOf([]byte(content))
+		var got []string
+		for _, m := range messages {
+			if m.Tokens == nil {
+				got = append(got, "-")
+			} else {
+				got = append(got, fmt.Sprint(m.Tokens.In))
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s%q, want %q", content, got, want)
+		}
+	}
+}
+
 // messagesOf returns the messages of a transcript with this content, the newest first, and the errors.
 func messagesOf(content []byte) (messages []discover.Message, errs []error) {
 	t := messageReader{ctx: context.Background(), yield: func(m discover.Message, err error) bool {
