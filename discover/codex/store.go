@@ -1,17 +1,20 @@
 package codex
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
+	"agentctl/launch"
 )
 
 // Entries lists the rollouts of the homes by name and time. An ID contains the time at which its thread began, so a full ID is looked
@@ -243,4 +246,72 @@ func (s *homeScan) addError(path string, err error) {
 	if !storage.IsNotExist(err) {
 		s.errs = append(s.errs, warn(path, fmt.Errorf("left out: %w", storage.WithoutPath(path, err))))
 	}
+}
+
+// StoreCommand implements [launch.Adapter]. `codex delete` also removes the session's sub-agents; without a terminal it needs
+// --force (SEEN 0.169; 0.104 has none of these commands).
+func (Adapter) StoreCommand(action launch.StoreAction, s discover.Session, host launch.Environment) (launch.Command, error) {
+	p, err := findInstallation(host)
+	if err != nil {
+		return launch.Command{}, err
+	}
+	words := map[launch.StoreAction][]string{
+		launch.ActionRemove: {"delete", "--force"}, launch.ActionArchive: {"archive"}, launch.ActionUnarchive: {"unarchive"},
+	}[action]
+	return launch.Command{
+		Args: slices.Concat([]string{p.path}, words, []string{s.ID}), Env: slices.Concat(p.env, homeEnv(s, host)), Dir: s.Home,
+		Help: []string{p.path, words[0], "--help"}, HelpHas: "codex " + words[0] + " ",
+	}, nil
+}
+
+// WatchPaths implements [discover.Adapter]. What changes with a thread is its rollout or, before it has one, the directories in which
+// the rollout is created. When the process begins another thread, the directory of the locks changes or, in versions without locks,
+// today's directory of rollouts.
+func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
+	files := []string{filepath.Join(s.Home, locksDir)}
+	around := func(t time.Time) { // directories are named by local time; see [daysOfID]
+		for day := -1; day <= 1; day++ {
+			files = append(files, filepath.Join(s.Home, sessionsDir, t.AddDate(0, 0, day).Format(dayLayout)))
+		}
+	}
+	around(time.Now())
+	if s.Path != "" {
+		return append(files, s.Path)
+	}
+	if t, ok := threadCreated(s.ID); ok {
+		around(t)
+	}
+	return files
+}
+
+// MatchesBinary reports whether a binary can be this agent's.
+func (Adapter) MatchesBinary(exe string) bool { return mentionsCodex(exe) }
+
+// FilterContent implements [discover.Adapter]. It reads whole rollouts. A word that two parts of one message have only
+// together is not found.
+func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
+	return storage.FilterParallel(ctx, entries, func(ctx context.Context, e discover.Entry) bool { return mayMatch(ctx, e.Path, match) })
+}
+
+// mayMatch reports whether a rollout may match, cannot be read, or continues another one.
+func mayMatch(ctx context.Context, path string, match func([]byte) bool) bool {
+	f, g, err := openRollout(ctx, path)
+	if err != nil || g.size > 0 {
+		return true // the later reading of the messages reports what is left out
+	}
+	defer f.Close()
+	begin, found := true, false
+	err = f.Blocks(func(b []byte) bool {
+		found = begin && continuesAnother(b) || match(b)
+		begin = false
+		return !found
+	})
+	return found || err != nil
+}
+
+// continuesAnother reports whether the first record of a rollout says that it continues another one.
+func continuesAnother(rollout []byte) bool {
+	first, _, _ := bytes.Cut(rollout, []byte("\n"))
+	r, ok := decodeRecord(first, "")
+	return ok && parseHistoryBase(r.Get("history_base").Object()).ID != ""
 }

@@ -1,5 +1,7 @@
 package object
 
+import "agentctl/discover/watch"
+
 // StopResult is the JSON object of one session that stop was asked to end.
 type StopResult struct {
 	// Host is the machine of the session; absent for this one.
@@ -72,4 +74,121 @@ type LaunchResult struct {
 	Error   string   `json:"error,omitempty"`
 	// Answer is the answer of the session, as in [Session].
 	Answer string `json:"answer,omitempty"`
+}
+
+// Process is the JSON object of one process: of the process tree of a session, or an orphan.
+type Process struct {
+	PID       int    `json:"pid"`
+	PPID      int    `json:"ppid"`
+	Name      string `json:"name"`
+	Command   string `json:"command,omitempty"`
+	StartedAt string `json:"startedAt,omitempty"`
+	// CPU is processor time in seconds; Memory is resident memory in bytes.
+	CPU    *float64 `json:"cpu,omitempty"`
+	Memory *int64   `json:"memory,omitempty"`
+	// Ports are the TCP ports on which it listens, in its own network namespace.
+	Ports []int `json:"ports,omitempty"`
+	// Shared: the process serves other sessions as well, or may.
+	Shared bool `json:"shared,omitempty"`
+	// Adapter and Sessions are set if the process runs, or works for, other sessions only. Its descendants are listed
+	// with those.
+	Adapter  string   `json:"adapter,omitempty"`
+	Sessions []string `json:"sessions,omitempty"`
+}
+
+// Changes counts the uncommitted files of a worktree, and the commits ahead of and behind its upstream.
+type Changes struct {
+	Changed   int    `json:"changed"`
+	Untracked int    `json:"untracked"`
+	Upstream  string `json:"upstream,omitempty"`
+	Ahead     *int   `json:"ahead,omitempty"`
+	Behind    *int   `json:"behind,omitempty"`
+}
+
+// Orphan is the JSON object of one process that a stopped session left running, as list --orphans --json prints
+// it. Adapter and SessionID name the session.
+type Orphan struct {
+	Process
+	// SessionID is absent if the environment marker of the agent names a process instead of a session.
+	SessionID *string `json:"sessionId,omitempty"`
+	// Host is the machine on which it runs; absent for this one.
+	Host string `json:"host,omitempty"`
+}
+
+// Event is the JSON object of a session event: one line of `events`, and the body that --webhook posts.
+type Event struct {
+	Type    string `json:"type"`
+	Time    string `json:"time"`
+	Adapter string `json:"adapter"`
+	// SessionID repeats the ID of the session, and Timestamp repeats Time: agentctl-ts has them there.
+	SessionID *string `json:"sessionId,omitempty"`
+	Timestamp string  `json:"timestamp"`
+	Session   Session `json:"session"`
+}
+
+// EventTypes are the types of events.
+func EventTypes() []string {
+	return []string{
+		string(watch.SessionStarted), string(watch.SessionRunning), string(watch.SessionWaiting), string(watch.SessionIdle), string(watch.SessionError), string(watch.SessionStopped),
+	}
+}
+
+// NewEvent converts an event to its JSON object.
+func NewEvent(e watch.Event) Event {
+	s, time := NewSession(e.Session), Timestamp(e.Time)
+	return Event{string(e.Type), time, s.Adapter, s.ID, time, s}
+}
+
+// HostCheck is the JSON object of a host of `host check`.
+type HostCheck struct {
+	Host        string `json:"host"`
+	Destination string `json:"destination"`
+	// Version, Schema, OS and Arch are those of the agentctl there; absent if none has answered.
+	Version string `json:"version,omitempty"`
+	Schema  string `json:"schema,omitempty"`
+	OS      string `json:"os,omitempty"`
+	Arch    string `json:"arch,omitempty"`
+	// Agents are those that a command there finds in its PATH.
+	Agents []HostAgent `json:"agents"`
+	// Problem says why the host cannot be asked.
+	Problem string `json:"problem,omitempty"`
+}
+
+// HostAgent is an agent that is installed on a host.
+type HostAgent struct {
+	Adapter string `json:"adapter"`
+	Version string `json:"version,omitempty"`
+}
+
+// SessionRows are all sessions of a table, as the list --watch of another machine gets them whenever one has changed.
+type SessionRows struct {
+	Sessions []Session `json:"sessions"`
+}
+
+// Diagnostic is the JSON object of one line on stderr with --json. Exactly one field is set.
+type Diagnostic struct {
+	Error   *Error   `json:"error,omitempty"`
+	Warning *Warning `json:"warning,omitempty"`
+	Hint    string   `json:"hint,omitempty"`
+}
+
+// Error is the error with which a command ends.
+type Error struct {
+	// Code is the name of the error; docs/cli.md lists the names with their exit codes.
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	// Candidates are the sessions that an ambiguous ID matches, possibly truncated.
+	Candidates []Session `json:"candidates,omitempty"`
+}
+
+// Warning is a warning. Adapter and Path name what could not be read; Source is the flag whose script printed the
+// message.
+type Warning struct {
+	Message string `json:"message"`
+	Adapter string `json:"adapter,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Source  string `json:"source,omitempty"`
+	// Host is the machine that it is about; absent for this one.
+	Host string `json:"host,omitempty"`
 }

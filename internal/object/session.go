@@ -324,3 +324,78 @@ func reordered(sessions []Session, order func([]discover.Session) []discover.Ses
 	}
 	return out
 }
+
+// Explanation says why a session has its status, and lists all evidence about it.
+type Explanation struct {
+	// Verdict is the reason for the status, as a sentence.
+	Verdict string `json:"verdict"`
+	// Turn is the state of the newest turn according to storage.
+	Turn string `json:"turn"`
+	// Considered is the evidence, accepted evidence first.
+	Considered []ConsideredEvidence `json:"considered"`
+}
+
+// ConsideredEvidence is one piece of evidence, and whether correlation accepted it.
+type ConsideredEvidence struct {
+	PID      int    `json:"pid"`
+	Strength string `json:"strength"`
+	Kind     string `json:"kind"`
+	Detail   string `json:"detail"`
+	// Turn is the state of the turn that the process itself reports; "" if it reports none.
+	Turn     string `json:"turn,omitempty"`
+	Accepted bool   `json:"accepted"`
+	Why      string `json:"why"`
+}
+
+// Explain describes the evidence about a session.
+func Explain(s discover.Session) *Explanation {
+	x := &Explanation{Verdict: s.Reason, Turn: turnWord(s.Turn.State), Considered: []ConsideredEvidence{}}
+	for _, e := range s.Evidence {
+		c := ConsideredEvidence{
+			PID: e.Process.PID, Strength: e.Strength.String(), Kind: evidenceKind(e), Detail: evidenceDetail(e),
+			Accepted: e.Accepted, Why: e.Why,
+		}
+		if e.Unreadable != "" {
+			c.Detail = e.Unreadable
+		}
+		if e.Claim.Turn != nil {
+			c.Turn = turnWord(e.Claim.Turn.State)
+		}
+		x.Considered = append(x.Considered, c)
+	}
+	return x
+}
+
+func turnWord(t discover.TurnState) string {
+	switch t {
+	case discover.TurnNone:
+		return "none"
+	case discover.TurnOpen:
+		return "open"
+	case discover.TurnWaiting:
+		return "waiting"
+	case discover.TurnDone:
+		return "done"
+	case discover.TurnInterrupted:
+		return "interrupted"
+	case discover.TurnFailed:
+		return "failed"
+	}
+	return "unknown"
+}
+
+// Timestamp formats t as RFC 3339 in UTC with milliseconds. It returns "" for the zero time and for a year that
+// RFC 3339 cannot express.
+func Timestamp(t time.Time) string {
+	t = t.UTC()
+	if t.IsZero() || t.Year() < 1 || t.Year() > 9999 {
+		return ""
+	}
+	return t.Format("2006-01-02T15:04:05.000Z")
+}
+
+// ParseTimestamp parses a JSON timestamp. It is not ok if it is absent.
+func ParseTimestamp(text string) (t time.Time, ok bool) {
+	t, err := time.Parse(time.RFC3339, text)
+	return t, err == nil
+}
