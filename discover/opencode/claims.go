@@ -83,6 +83,9 @@ func (scan *processScan) namedClaims(p *loggedProcess, base discover.Claim) (cla
 	}
 	if p.logKind == "output" {
 		claims = scan.addSubAgents(claims, p)
+	} else { // the log will name them: it is written some hundred milliseconds late
+		atWork := func(s *session) bool { return p.StartedBefore(s.Created) && s.isOpen() }
+		claims = scan.addChildren(claims, p, atWork, func(*discover.Claim) {})
 	}
 	if len(claims) == 0 && p.mode != modeServer && p.session != "" {
 		c := base

@@ -59,7 +59,8 @@ func (h *homeSessions) load(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// find returns the sessions in a database, and those of the sub-agents that a call of theirs waits for.
+// find returns the sessions in a database, and the sub-agents of those whose turn is in progress. A sub-agent is stored before the call that
+// names it (SEEN 1.18.33).
 func (h *homeSessions) find(d *database) []*session {
 	ids := slices.Clone(h.ids)
 	if !h.recentSince.IsZero() {
@@ -67,14 +68,23 @@ func (h *homeSessions) find(d *database) []*session {
 	}
 	found := slices.Collect(d.sessions(ids, discover.ReadOptions{}))
 	for i := 0; i < len(found); i++ { // also those that the loop appends
-		for _, call := range found[i].openTools() {
-			known := slices.ContainsFunc(found, func(s *session) bool { return s.ID == call.Child })
-			if !known && isSessionID(call.Child) {
-				found = slices.AppendSeq(found, d.sessions([]string{call.Child}, discover.ReadOptions{}))
-			}
+		if !found[i].isOpen() {
+			continue
+		}
+		children := slices.DeleteFunc(d.ids(`SELECT id FROM session WHERE parent_id = ?`, found[i].ID), func(id string) bool {
+			return !isSessionID(id) || slices.ContainsFunc(found, func(s *session) bool { return s.ID == id })
+		})
+		if len(children) > 0 {
+			found = slices.AppendSeq(found, d.sessions(children, discover.ReadOptions{}))
 		}
 	}
 	return found
+}
+
+// isOpen reports whether the newest turn has not ended, by its storage.
+func (s *session) isOpen() bool {
+	state := s.tail.Turn().State
+	return state == discover.TurnOpen || state == discover.TurnWaiting || state == discover.TurnUnknown
 }
 
 // readLegacy returns the sessions in JSON files.
