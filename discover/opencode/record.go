@@ -110,14 +110,6 @@ func (s *session) lastStart() time.Time {
 // inFirstRun reports whether the newest turn is the one for which `opencode run` created the session.
 func (s *session) inFirstRun() bool { return s.headless && s.lastStart().Sub(s.Created) < flushSlack }
 
-// openTools returns the tool calls that a live process may be running: those of the last answer, also if the user has sent messages since.
-func (s *session) openTools() []part {
-	if s.tail.OpenAnswer != nil {
-		return s.tail.OpenAnswer.RunningTools()
-	}
-	return s.tail.RunningTools()
-}
-
 // Entries implements [discover.Adapter]. It lists the sessions of all databases, and those in JSON files that are in no database.
 func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	var out []discover.Entry
