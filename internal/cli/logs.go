@@ -134,14 +134,14 @@ func (p *logsPrinter) writeTo(out io.Writer) {
 	})
 }
 
-// follow has messages printed as they come. Once the reader of stdout has closed it, the context ends.
+// following has messages printed as they come, until the context ends. Once the reader of stdout has closed it, the context ends.
 func (p *logsPrinter) following(ctx context.Context) (context.Context, func()) {
 	ctx, hangup := CancelOnHangup(ctx, p.Stdout)
 	p.writeTo(ContextWriter{Context: ctx, Out: p.Stdout})
 	return ctx, func() { hangup(nil) }
 }
 
-// take prints a message, or keeps it for [printer.finish].
+// take prints a message, or keeps it for [logsPrinter.finish].
 func (p *logsPrinter) take(ctx context.Context, m render.TranscriptMessage) error {
 	switch {
 	case p.options.JSON && p.options.follow:

@@ -1,5 +1,5 @@
-// Package object has the objects of the JSON contract: their structs, how they are made of what was found, and what is demanded of those
-// that the agentctl of another machine has printed. docs/json.md and schema.json describe them.
+// Package object has the objects of the JSON contract: their structs, how they are made of what was found, and what those of another machine
+// must be like to be printed. docs/json.md and schema.json describe them.
 package object
 
 import (
