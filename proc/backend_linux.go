@@ -63,7 +63,7 @@ func (f *procfs) args(p Process) ([]string, error) {
 func (f *procfs) cwd(p Process) (string, error) {
 	return verified(f, p, func(d pidDir) (string, error) {
 		path, deleted, err := d.readTarget("cwd")
-		if err == nil && d.pathDiffers("cwd", path, deleted) {
+		if err == nil && f.pathDiffers(d, "cwd", path, deleted) {
 			return "", pathError("readlink", string(d)+"cwd", ErrPathDiffers)
 		}
 		return path, err
@@ -78,19 +78,19 @@ func (f *procfs) env(p Process, keys []string) (map[string]string, error) {
 }
 
 func (f *procfs) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
-	return verified(f, p, func(d pidDir) ([]OpenFile, error) { return d.openFiles(match) })
+	return verified(f, p, func(d pidDir) ([]OpenFile, error) { return f.listOpenFiles(d, match) })
 }
 
 func (f *procfs) listenPorts(p Process) ([]int, error) { return verified(f, p, pidDir.listenPorts) }
 
-func (d pidDir) openFiles(match func(string) bool) ([]OpenFile, error) {
+func (f *procfs) listOpenFiles(d pidDir, match func(string) bool) ([]OpenFile, error) {
 	fds, err := d.listNumbers("fd")
 	if err != nil {
 		return nil, err
 	}
 	var files []OpenFile
 	for _, fd := range fds {
-		file, ok, err := d.openFile(fd, match)
+		file, ok, err := f.openFile(d, fd, match)
 		if vanished(err) {
 			continue
 		}
@@ -106,7 +106,7 @@ func (d pidDir) openFiles(match func(string) bool) ([]OpenFile, error) {
 
 // openFile describes one descriptor. It returns false if the descriptor is not a file, if match does not accept it, or if
 // its number was reused during the reading.
-func (d pidDir) openFile(fd int, match func(string) bool) (OpenFile, bool, error) {
+func (f *procfs) openFile(d pidDir, fd int, match func(string) bool) (OpenFile, bool, error) {
 	name := "fd/" + strconv.Itoa(fd)
 	path, deleted, err := d.readTarget(name)
 	if err != nil || !match(path) || !strings.HasPrefix(path, "/") {
@@ -120,10 +120,10 @@ func (d pidDir) openFile(fd int, match func(string) bool) (OpenFile, bool, error
 	if err != nil {
 		return OpenFile{}, false, pathError("parse", string(d)+"fdinfo/"+strconv.Itoa(fd), err)
 	}
-	elsewhere := d.pathDiffers(name, path, deleted)
+	elsewhere := f.pathDiffers(d, name, path, deleted)
 	again, gone, err := d.readTarget(name)
 	if elsewhere && gone && !deleted { // removed in between
-		deleted, elsewhere = true, d.pathDiffers(name, path, true)
+		deleted, elsewhere = true, f.pathDiffers(d, name, path, true)
 	}
 	return OpenFile{
 		FD: fd, Path: path, Deleted: deleted, PathDiffers: elsewhere, Proc: string(d) + name,
@@ -140,25 +140,24 @@ func (f *procfs) credentials(p Process) (Credentials, error) {
 		if s.nsPIDs == nil { // a kernel without pid namespaces
 			s.nsPIDs = []int{p.ID.PID}
 		}
-		return Credentials{UID: s.uid, PIDs: s.nsPIDs, Unshared: d.unshared(pidDir(f.root + "/self/"))}, nil
+		return Credentials{UID: s.uid, PIDs: s.nsPIDs, Unshared: f.unshared(d)}, nil
 	})
 }
 
-// unshared returns the namespaces that two processes do not share.
-func (d pidDir) unshared(self pidDir) (apart Namespaces) {
+// unshared returns the namespaces that a process does not share with this one.
+func (f *procfs) unshared(d pidDir) (apart Namespaces) {
 	for name, kind := range map[string]Namespaces{
 		"ns/user": UserNamespace, "ns/pid": PIDNamespace, "ns/net": NetworkNamespace,
 	} {
-		own, err := self.readlink(name)
-		if errors.Is(err, unix.ENOENT) {
+		own := f.own()[name]
+		if errors.Is(own.err, unix.ENOENT) {
 			continue // a kernel without this kind
 		}
-		theirs, theirErr := d.readlink(name)
-		if err != nil || theirErr != nil || own != theirs {
+		if theirs, err := d.readlink(name); err != nil || own.err != nil || theirs != own.target {
 			apart |= kind
 		}
 	}
-	if shared, err := d.sharesRoot(); err != nil || !shared {
+	if shared, err := f.hasOwnRoot(d); err != nil || !shared {
 		apart |= MountNamespace
 	}
 	return apart

@@ -144,8 +144,10 @@ func (t *Table) Filter(match func(Process) bool) *Table {
 // environment may not be read is left out.
 func (t *Table) WithEnv(keys ...string) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
-		for _, p := range t.list {
-			if p.hasEnv(keys) && !yield(p) {
+		has := make([]bool, len(t.list))
+		parallel(len(has), func(i int) { has[i] = t.list[i].hasEnv(keys) })
+		for i, p := range t.list {
+			if has[i] && !yield(p) {
 				return
 			}
 		}

@@ -42,7 +42,7 @@ func startAs(t *testing.T, arg0, path string) int {
 // A process is a candidate by its binary's path, its short name or its first argument, by its pid, or in a thorough table.
 func TestCandidates(t *testing.T) {
 	dir := t.TempDir()
-	named := startAs(t, "my-agent", "")
+	named := start(t, "wait", func(c *exec.Cmd) { c.Args[0] = "my-agent" }).Process.Pid
 	binary := startAs(t, "sleep", filepath.Join(dir, "agent-raw"))
 	other := startAs(t, "sleep", "")
 	table, err := ReadTable(t.Context())

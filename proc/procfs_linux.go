@@ -20,7 +20,17 @@ import (
 // procfs is a mounted proc(5) file system.
 type procfs struct {
 	root string
-	boot func() (bootInfo, error) // read once: a procfs lives as long as one table
+	// Both are read once: a procfs lives as long as one table.
+	boot func() (bootInfo, error)
+	own  func() links
+}
+
+// links are the targets of links below a directory of /proc, by name.
+type links map[string]link
+
+type link struct {
+	target string
+	err    error
 }
 
 // bootInfo is what all processes of one boot have in common.
@@ -39,6 +49,13 @@ func mount(root string) *procfs {
 			return bootInfo{}, err
 		}
 		return readBootInfo(root)
+	}), own: sync.OnceValue(func() links {
+		own := links{}
+		for _, name := range []string{"root", "ns/mnt", "ns/user", "ns/pid", "ns/net"} {
+			target, err := pidDir(root + "/self/").readlink(name)
+			own[name] = link{target, err}
+		}
+		return own
 	})}
 }
 
@@ -200,22 +217,18 @@ func denied(err error) bool { return errors.Is(err, fs.ErrPermission) }
 
 // sharesRoot: see [Process.SharesRoot].
 func (f *procfs) sharesRoot(p Process) (bool, error) {
-	return verified(f, p, pidDir.sharesRoot)
+	return verified(f, p, f.hasOwnRoot)
 }
 
-func (d pidDir) sharesRoot() (bool, error) {
-	self := pidDir(filepath.Join(string(d), "../self") + "/")
-	for _, link := range []string{"ns/mnt", "root"} {
-		theirs, err := d.readlink(link)
+func (f *procfs) hasOwnRoot(d pidDir) (bool, error) {
+	for _, name := range []string{"ns/mnt", "root"} {
+		theirs, err := d.readlink(name)
 		if err != nil {
 			return false, err
 		}
-		ours, err := self.readlink(link)
-		if err != nil {
-			return false, err
-		}
-		if theirs != ours {
-			return false, nil
+		ours := f.own()[name]
+		if ours.err != nil || theirs != ours.target {
+			return false, ours.err
 		}
 	}
 	return true, nil
@@ -224,7 +237,7 @@ func (d pidDir) sharesRoot() (bool, error) {
 // samePath compares the files that a path names for the process and here, unless the process shares our root.
 func (f *procfs) samePath(p Process, path string) (bool, error) {
 	return verified(f, p, func(d pidDir) (bool, error) {
-		if shared, err := d.sharesRoot(); shared || err != nil {
+		if shared, err := f.hasOwnRoot(d); shared || err != nil {
 			return shared, err
 		}
 		theirs, err := d.identity(path)
@@ -279,7 +292,7 @@ func (d pidDir) identity(path string) (fileID, error) {
 // pathDiffers reports whether path, which was read from a link of the process, names another file here, or none. The
 // kernel writes such a path as the mount namespace of the process has it. The name of a removed file leads nowhere; for
 // it, and where the path may not be looked up, sharing our root decides.
-func (d pidDir) pathDiffers(name, path string, deleted bool) bool {
+func (f *procfs) pathDiffers(d pidDir, name, path string, deleted bool) bool {
 	if !deleted {
 		file, err := identityOf(string(d) + name)
 		named, errNamed := identityOf(path)
@@ -292,6 +305,6 @@ func (d pidDir) pathDiffers(name, path string, deleted bool) bool {
 			return true
 		}
 	}
-	shared, err := d.sharesRoot()
+	shared, err := f.hasOwnRoot(d)
 	return err == nil && !shared
 }

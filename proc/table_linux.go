@@ -103,8 +103,8 @@ func (f *procfs) inspect(pid int) (Process, error) {
 	return p, nil
 }
 
-// process reads the table's facts of a process or thread. It opens the stat file first and reads it last: that read fails
-// if the process was reaped in between, so all facts are of one process.
+// process reads the table's facts of a process or thread. It opens the stat file first and reads it after all others:
+// that read fails if the process was reaped in between, so all facts but the first argument, a hint, are of one process.
 func (f *procfs) process(pid int) (Process, error) {
 	m, err := f.boot()
 	if err != nil {
@@ -123,7 +123,7 @@ func (f *procfs) process(pid int) (Process, error) {
 	}
 	// Another user's binary may not be read, and a kernel thread has none.
 	if exe, deleted, err := d.readTarget("exe"); err == nil {
-		p.Exe, p.Deleted, p.arg0 = exe, deleted, d.firstArg()
+		p.Exe, p.Deleted = exe, deleted
 	}
 	raw, err := readLimited(line)
 	if err != nil {
@@ -134,7 +134,11 @@ func (f *procfs) process(pid int) (Process, error) {
 		return Process{}, pathError("parse", string(d)+"stat", err)
 	}
 	s.state = d.liveState(s)
-	return p.with(m, s), nil
+	p = p.with(m, s)
+	if p.isExamined() { // the hint costs as much as all the rest: not for what cannot be an agent
+		p.arg0 = d.firstArg()
+	}
+	return p, nil
 }
 
 // liveState returns the state of a process: that of its main thread, but if that has ended and another thread lives, the other's.
