@@ -136,12 +136,19 @@ func pathError(op, path string, err error) error { return &fs.PathError{Op: op, 
 // open opens a file or directory for reading; the caller closes it. [os.Open] would make five more system calls to find
 // out whether reads of the file can block.
 func (d pidDir) open(name string) (*os.File, error) {
-	path := string(d) + name
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	fd, err := d.openDescriptor(name)
 	if err != nil {
-		return nil, pathError("open", path, err)
+		return nil, err
 	}
-	return os.NewFile(uintptr(fd), path), nil
+	return os.NewFile(uintptr(fd), string(d)+name), nil
+}
+
+func (d pidDir) openDescriptor(name string) (int, error) {
+	fd, err := unix.Open(string(d)+name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, pathError("open", string(d)+name, err)
+	}
+	return fd, nil
 }
 
 // maxArguments is the most bytes that are read of a command line or an environment. Linux allows 6 MiB for both together
@@ -155,11 +162,8 @@ func (d pidDir) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return readLimited(f)
+	return io.ReadAll(io.LimitReader(f, maxArguments))
 }
-
-// readLimited reads at most [maxArguments] bytes.
-func readLimited(f *os.File) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxArguments)) }
 
 // readlink reads a symbolic link.
 func (d pidDir) readlink(name string) (string, error) { return os.Readlink(string(d) + name) }

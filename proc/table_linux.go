@@ -111,11 +111,11 @@ func (f *procfs) process(pid int) (Process, error) {
 		return Process{}, err
 	}
 	d := f.pid(pid)
-	line, err := d.open("stat")
+	line, err := d.openDescriptor("stat")
 	if err != nil {
 		return Process{}, orGone(err)
 	}
-	defer line.Close()
+	defer unix.Close(line)
 	p := Process{UID: -1, impl: f}
 	var owner unix.Stat_t
 	if unix.Stat(string(d), &owner) == nil {
@@ -125,13 +125,9 @@ func (f *procfs) process(pid int) (Process, error) {
 	if exe, deleted, err := d.readTarget("exe"); err == nil {
 		p.Exe, p.Deleted = exe, deleted
 	}
-	raw, err := readLimited(line)
+	s, err := readStat(line, string(d)+"stat")
 	if err != nil {
-		return Process{}, orGone(err)
-	}
-	s, err := parseStat(raw)
-	if err != nil {
-		return Process{}, pathError("parse", string(d)+"stat", err)
+		return Process{}, err
 	}
 	s.state = d.liveState(s)
 	p = p.with(m, s)
@@ -173,13 +169,24 @@ func (m bootInfo) processID(s stat) ID {
 }
 
 func (d pidDir) stat(name string) (stat, error) {
-	raw, err := d.read(name)
+	fd, err := d.openDescriptor(name)
 	if err != nil {
 		return stat{}, orGone(err)
 	}
-	s, err := parseStat(raw)
+	defer unix.Close(fd)
+	return readStat(fd, string(d)+name)
+}
+
+// readStat reads an open stat file. The kernel gives it in one piece; the first 22 fields, which are used, never take 1024 bytes.
+func readStat(fd int, path string) (stat, error) {
+	var line [1024]byte
+	n, err := retry(func() (int, error) { return unix.Read(fd, line[:]) })
 	if err != nil {
-		return stat{}, pathError("parse", string(d)+name, err)
+		return stat{}, orGone(pathError("read", path, err))
+	}
+	s, err := parseStat(line[:n])
+	if err != nil {
+		return stat{}, pathError("parse", path, err)
 	}
 	return s, nil
 }
