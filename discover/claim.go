@@ -19,7 +19,7 @@ const (
 	Weak Strength = iota + 1
 	// Strong: chance is all but excluded (a tool child of the process runs the command the session recorded).
 	Strong
-	// Exact: the agent or the kernel says so (a validated registry entry, a held lock, a file open for writing).
+	// Exact: the agent or the kernel confirms it (a validated registry entry, a held lock, a file open for writing).
 	Exact
 )
 

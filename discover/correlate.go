@@ -197,7 +197,7 @@ func (cor *correlation) linkAlike(client bool, strength Strength) {
 		}
 	}
 	reason := map[Strength]string{
-		Exact: "the agent or the kernel says so", Strong: "strong evidence, and nothing speaks against it", Weak: "nothing else fits",
+		Exact: "confirmed by the agent or the kernel", Strong: "strong evidence, and nothing speaks against it", Weak: "nothing else fits",
 	}[strength]
 	for _, l := range links {
 		cor.accept(l.who, l.index, reason)

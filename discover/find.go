@@ -221,7 +221,7 @@ func (scanner *Scanner) findPID(ctx context.Context, pid int, agents []Agent, op
 		r = scan.addForeignProcess(ctx, r, pid)
 	}
 	if len(r.Sessions) == 0 {
-		return r, fmt.Errorf("%w: process %d runs none", ErrNotFound, pid)
+		return r, fmt.Errorf("%w: process %d runs no session", ErrNotFound, pid)
 	}
 	return r, nil
 }

@@ -268,22 +268,22 @@ func (t Turn) newestText() string {
 	case t.State == TurnWaiting && !t.SilentSince.IsZero():
 		return "its storage has no result of the last tool call, and no command of that call runs: it waits for permission"
 	}
-	return "by its storage the newest turn " + t.State.phrase()
+	return "its newest stored turn " + t.State.phrase()
 }
 
 // lastText says what the turn of a stopped session is.
 func (t Turn) lastText() string {
 	switch t.State {
 	case TurnNone:
-		return "by its storage nothing was asked"
+		return "its transcript has no prompt"
 	case TurnUnknown:
 		return "its storage does not say how the last turn ended"
 	case TurnOpen:
-		return "by its storage the last turn was in progress, so it was cut short"
+		return "its transcript ends in mid-turn, so the turn was cut short"
 	case TurnWaiting:
-		return "by its storage the last turn was blocked on the user, so it was cut short"
+		return "its transcript ends while it waits for the user, so the turn was cut short"
 	}
-	return "by its storage the last turn " + t.State.phrase()
+	return "its last stored turn " + t.State.phrase()
 }
 
 // phrase is a state as the predicate of a sentence.

@@ -108,21 +108,21 @@ func TestReasons(t *testing.T) {
 		status Status
 		want   string
 	}{
-		{statusInput{stored: done}, Stopped, "no live process runs it; by its storage the last turn has ended"},
-		{statusInput{stored: open}, Stopped, "no live process runs it; by its storage the last turn was in progress, so it was cut short"},
-		{statusInput{stored: inferred}, Stopped, "no live process runs it; by its storage the last turn was blocked on the user, so it was cut short"},
-		{statusInput{stored: Turn{State: TurnNone}}, Stopped, "no live process runs it; by its storage nothing was asked"},
+		{statusInput{stored: done}, Stopped, "no live process runs it; its last stored turn has ended"},
+		{statusInput{stored: open}, Stopped, "no live process runs it; its transcript ends in mid-turn, so the turn was cut short"},
+		{statusInput{stored: inferred}, Stopped, "no live process runs it; its transcript ends while it waits for the user, so the turn was cut short"},
+		{statusInput{stored: Turn{State: TurnNone}}, Stopped, "no live process runs it; its transcript has no prompt"},
 		{statusInput{}, Stopped, "no live process runs it; its storage does not say how the last turn ended"},
 		{statusInput{stored: done, vanished: true}, Stopped, "no live process runs it; its storage does not have it any more"},
 		{
 			statusInput{stored: done, absence: absence{searched: 412}},
 			Stopped,
-			"no live process runs it: none of 412 processes that were searched shows it; by its storage the last turn has ended",
+			"no live process runs it: none of 412 processes that were searched shows it; its last stored turn has ended",
 		},
 		{
 			statusInput{stored: failed, absence: absence{searched: 412, unreadable: 3}},
 			Stopped,
-			"no live process runs it: none of 412 processes that were searched shows it, and 3 could not be searched; by its storage the last turn has failed",
+			"no live process runs it: none of 412 processes that were searched shows it, and 3 could not be searched; its last stored turn has failed",
 		},
 		{
 			statusInput{stored: done, hidden: errInSandbox.Error()},
@@ -130,7 +130,7 @@ func TestReasons(t *testing.T) {
 			"whether a process runs it is not known: inside an agent's sandbox other sessions cannot be seen",
 		},
 		{statusInput{stored: done, debounce: StopDebounce{ProcessLives: true}}, "", ""}, // all stays as it was
-		{statusInput{stored: done, claims: []Claim{claim(1)}}, Idle, "process 1 is live; by its storage the newest turn has ended"},
+		{statusInput{stored: done, claims: []Claim{claim(1)}}, Idle, "process 1 is live; its newest stored turn has ended"},
 		{statusInput{claims: []Claim{claim(1)}}, Running, "process 1 is live; nothing says whether its newest turn has ended"},
 		{statusInput{stored: Turn{State: TurnNone}, claims: []Claim{claim(1)}}, Idle, "process 1 is live; nothing was asked yet"},
 		{statusInput{stored: done, claims: []Claim{claim(1, TurnOpen)}}, Running, "process 1 is live and shows that the turn is in progress"},
@@ -148,14 +148,14 @@ func TestReasons(t *testing.T) {
 		{
 			statusInput{stored: done, claims: []Claim{claim(1), claim(2)}},
 			Idle,
-			"processes 1, 2 are live; by its storage the newest turn has ended",
+			"processes 1, 2 are live; its newest stored turn has ended",
 		},
 		{
 			statusInput{stored: open, claims: []Claim{claim(1)}, owner: turnOwner{ownerEnded: true}},
 			Idle,
 			"process 1 is live; the turn that its storage has is older than the process: it was cut short when an earlier process ended",
 		},
-		{statusInput{stored: done, claims: []Claim{claim(1)}, owner: turnOwner{ownerEnded: true}}, Idle, "process 1 is live; by its storage the newest turn has ended"},
+		{statusInput{stored: done, claims: []Claim{claim(1)}, owner: turnOwner{ownerEnded: true}}, Idle, "process 1 is live; its newest stored turn has ended"},
 		{
 			statusInput{stored: inferred, claims: []Claim{claim(1)}},
 			Waiting,

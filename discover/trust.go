@@ -157,7 +157,7 @@ type UntrustedError struct {
 func (e *UntrustedError) Error() string {
 	s := e.Session
 	if s.Trust == TrustSeen {
-		return fmt.Sprintf("%s: %s is known only because process %v names it, and is not acted on unless you name it",
+		return fmt.Sprintf("%s: %s was found only through process %v; name it with --home to act on it",
 			e.Action, e.Home(), s.Meta.Get(seenInKey))
 	}
 	if s.Home == "" {

@@ -63,7 +63,7 @@ why: processes 4711, 4712 are live; process 4711 shows that the turn is blocked 
 evidence considered:
   + pid 4711  exact writer-lock: /home/me/.codex/thread-writer-locks/x.lock
       it shows the turn: waiting
-      the agent or the kernel says so
+      confirmed by the agent or the kernel
   - pid 4712  weak cwd: /home/me/repo
       ambiguous
 `
@@ -83,7 +83,7 @@ func TestDetailsOfStoppedSession(t *testing.T) {
 	}
 	got := b.String()
 	for _, want := range []string{
-		"status       \x1b[2mstopped\x1b[0m\n", "why: no live process runs it; by its storage the last turn has ended\n", "no process gives any evidence",
+		"status       \x1b[2mstopped\x1b[0m\n", "why: no live process runs it; its last stored turn has ended\n", "no process gives any evidence",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

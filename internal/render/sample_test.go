@@ -39,7 +39,7 @@ func completeSession() discover.Session {
 			{Claim: discover.Claim{
 				Process: process.ID, Session: "01a1fa5c-c285-7d91-bd0a-842a7d8b5424", Strength: discover.Exact,
 				Kind: "writer-lock", Detail: "/home/me/.codex/thread-writer-locks/x.lock", Turn: &discover.Turn{State: discover.TurnWaiting},
-			}, Accepted: true, Why: "the agent or the kernel says so"},
+			}, Accepted: true, Why: "confirmed by the agent or the kernel"},
 			{Claim: discover.Claim{Process: second.ID, Session: "x", Strength: discover.Weak, Kind: "cwd", Detail: "/home/me/repo"}, Why: "ambiguous"},
 		},
 	}
@@ -51,7 +51,7 @@ func stoppedSession() discover.Session {
 		Record:  &discover.Record{Agent: "claude-code", ID: "88d1d394-0000-4000-8000-000000000000", Updated: now.Add(-49 * time.Hour)},
 		Status:  discover.Stopped,
 		Outcome: discover.Completed,
-		Reason:  "no live process runs it; by its storage the last turn has ended",
+		Reason:  "no live process runs it; its last stored turn has ended",
 	}
 }
 
