@@ -76,3 +76,17 @@ func hasHeading(text, anchor string) bool {
 	}
 	return false
 }
+
+// TestReadmeNamesTestedVersions: README.md names the newest version of each agent that docs/support.md has been tested with.
+func TestReadmeNamesTestedVersions(t *testing.T) {
+	documents := markdown(t)
+	newest := regexp.MustCompile(`(?m)^## [a-z-]+\n\n\| version .*\n\|[-|]+\n\| ([0-9.]+) `).FindAllStringSubmatch(documents["docs/support.md"], -1)
+	if len(newest) < 3 {
+		t.Fatalf("%d agents in docs/support.md", len(newest))
+	}
+	for _, m := range newest {
+		if !strings.Contains(documents["README.md"], m[1]) {
+			t.Errorf("README.md does not name the version %s", m[1])
+		}
+	}
+}
