@@ -142,10 +142,11 @@ func (g Guide) ask(ctx context.Context, p multiplexer.Pane, socket string, varia
 	return g.Host.Output(ctx, "", variables, line...)
 }
 
-// locateTmux finds the pane by its terminal. A window may be in several sessions: one that somebody sees comes first.
+// locateTmux finds the pane by its terminal and its first process: a dead pane (remain-on-exit) keeps the name of a terminal that a
+// newer pane has by now. A window may be in several sessions: one that somebody sees comes first.
 func (g Guide) locateTmux(ctx context.Context, p multiplexer.Pane) (multiplexer.Pane, error) {
 	// A terminal and numbers have no spaces; a session's name, which comes last, may (tmux 3.3a).
-	const format, fields = "#{pane_tty} #{session_attached} #{window_index} #{pane_id} #{session_name}", 5
+	const format, fields = "#{pane_tty} #{pane_pid} #{session_attached} #{window_index} #{pane_id} #{session_name}", 6
 	out, err := g.ask(ctx, p, p.Address, nil, "tmux", "-u", "-S", p.Address, "list-panes", "-a", "-F", format)
 	if err != nil {
 		return p, err
@@ -153,14 +154,14 @@ func (g Guide) locateTmux(ctx context.Context, p multiplexer.Pane) (multiplexer.
 	var found []string
 	for line := range strings.Lines(out) {
 		f := strings.SplitN(strings.TrimRight(line, "\n"), " ", fields)
-		if len(f) == fields && f[0] == p.TTY && (found == nil || found[1] == "0" && f[1] != "0") {
+		if len(f) == fields && f[0] == p.TTY && f[1] == strconv.Itoa(p.Leader.ID.PID) && (found == nil || found[2] == "0" && f[2] != "0") {
 			found = f
 		}
 	}
 	if found == nil {
 		return p, ErrNoPane
 	}
-	p.Window, p.Pane, p.Session = found[2], found[3], found[4]
+	p.Window, p.Pane, p.Session = found[3], found[4], found[5]
 	return p, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -98,6 +99,20 @@ func TestWezTerm(t *testing.T) {
 		if err != nil || lines(f, w) != "wezterm cli activate-pane --pane-id "+got.Pane || len(w.Set) != 1 || w.Set[0] != "WEZTERM_UNIX_SOCKET="+f.Address {
 			t.Errorf("%s: %+v, %v", name, w, err)
 		}
+	}
+}
+
+// A dead pane that tmux keeps (remain-on-exit) may have had the terminal before.
+func TestTmuxDeadPane(t *testing.T) {
+	f := newFixture(t, multiplexer.Tmux, "tmux", "")
+	pid := strconv.Itoa(f.Leader.ID.PID)
+	script := "#!/bin/sh\necho '/dev/pts/7 1 1 3 %3 work'\necho '/dev/pts/7 " + pid + " 0 4 %4 my work'\n"
+	if err := os.WriteFile(filepath.Join(f.dir, "tmux"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	got, err := f.Locate(t.Context(), f.Pane)
+	if err != nil || got.Window != "4" || got.Pane != "%4" || got.Session != "my work" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
