@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -62,6 +63,9 @@ func (scan *Scan) emptyCopy() *Scan {
 // errProcessesHidden: a session of another user may run although no process of it is visible.
 var errProcessesHidden = errors.New("other users' processes are hidden; what they run may look stopped")
 
+// errNoHome: without HOME no agent has a default home.
+var errNoHome = errors.New("it names no absolute directory, so no home of the agent is known; set it, or pass --home DIR")
+
 // readProcesses reads the process table. It returns the homes that were not known before, because only live processes name
 // them. A table that cannot be read is a warning: stored sessions can be shown, though not whether they live.
 func (scan *Scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, err error) {
@@ -85,6 +89,9 @@ func (scan *Scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, er
 	for _, a := range scan.adapters {
 		known := scan.homes[a.Name()]
 		scan.homes[a.Name()] = scan.scanner.Homes(a, scan.table)
+		if len(scan.homes[a.Name()]) == 0 && !filepath.IsAbs(scan.scanner.HomeSources(a.Name()).Getenv("HOME")) {
+			scan.warn(a.Name(), &Warning{Path: "HOME", Err: errNoHome})
+		}
 		for _, h := range scan.homes[a.Name()] {
 			if !slices.ContainsFunc(known, h.same) {
 				fresh[a.Name()] = append(fresh[a.Name()], h)
