@@ -21,7 +21,7 @@ type fixture struct {
 	dir string
 }
 
-// newFixture makes a multiplexer of which a program in PATH prints a text for questions.
+// newFixture makes a multiplexer of which a program in PATH prints a text for questions; LEADER in it is the pid of the pane's first process.
 func newFixture(t *testing.T, kind multiplexer.Kind, program, answer string) fixture {
 	t.Helper()
 	dir := t.TempDir()
@@ -31,15 +31,15 @@ func newFixture(t *testing.T, kind multiplexer.Kind, program, answer string) fix
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close() })
-	script := "#!/bin/sh\necho \"$WEZTERM_UNIX_SOCKET $*\" >>" + dir + "/asked\ncat <<'END'\n" + answer + "\nEND\n"
-	if err := os.WriteFile(filepath.Join(dir, program), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
 	child := exec.Command("sleep", "1000")
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = child.Process.Kill(), child.Wait() })
+	script := "#!/bin/sh\necho \"$WEZTERM_UNIX_SOCKET $*\" >>" + dir + "/asked\ncat <<'END'\n" + strings.ReplaceAll(answer, "LEADER", strconv.Itoa(child.Process.Pid)) + "\nEND\n"
+	if err := os.WriteFile(filepath.Join(dir, program), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if f.Server, err = proc.Inspect(os.Getpid()); err != nil {
 		t.Fatal(err)
 	}
@@ -104,12 +104,7 @@ func TestWezTerm(t *testing.T) {
 
 // A dead pane that tmux keeps (remain-on-exit) may have had the terminal before.
 func TestTmuxDeadPane(t *testing.T) {
-	f := newFixture(t, multiplexer.Tmux, "tmux", "")
-	pid := strconv.Itoa(f.Leader.ID.PID)
-	script := "#!/bin/sh\necho '/dev/pts/7 1 1 3 %3 work'\necho '/dev/pts/7 " + pid + " 0 4 %4 my work'\n"
-	if err := os.WriteFile(filepath.Join(f.dir, "tmux"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	f := newFixture(t, multiplexer.Tmux, "tmux", "/dev/pts/7 1 1 3 %3 work\n/dev/pts/7 LEADER 0 4 %4 my work")
 	got, err := f.Locate(t.Context(), f.Pane)
 	if err != nil || got.Window != "4" || got.Pane != "%4" || got.Session != "my work" {
 		t.Errorf("%+v, %v", got, err)
@@ -162,7 +157,7 @@ func TestZellij(t *testing.T) {
 
 // Nothing is asked of a process that is not ours, of one that is no longer the one, nor of another that listens on the socket.
 func TestNotAsked(t *testing.T) {
-	f := newFixture(t, multiplexer.Tmux, "tmux", "/dev/pts/7 0 1 %1 work")
+	f := newFixture(t, multiplexer.Tmux, "tmux", "/dev/pts/7 LEADER 0 1 %1 work")
 	if got, err := f.Locate(t.Context(), f.Pane); err != nil || got.Session != "work" {
 		t.Fatalf("%+v, %v", got, err)
 	}

@@ -103,7 +103,7 @@ func (e *UnsupportedError) Error() string { return fmt.Sprintf("%s %s", e.Agent,
 
 const (
 	// turnObservation is how long an agent is watched after its turn is in storage, so that a turn that fails at once is
-	// reported as failed.
+	// reported as failed. On a busy machine it is half the time that its session took to be proven.
 	turnObservation = 250 * time.Millisecond
 	// storeTimeout is how long the turn may take to appear in storage. An agent that stores nothing never has one.
 	storeTimeout = time.Second

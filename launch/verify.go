@@ -57,7 +57,7 @@ func (v *Verification) AwaitSession(ctx context.Context) error {
 func (v *Verification) AwaitTurn(ctx context.Context) error {
 	proven, stored := time.Now(), time.Time{}
 	took := proven.Sub(v.execution.StartTime)
-	storing, ending := max(storeTimeout, took), max(failureTimeout, timeoutFactor*took)
+	storing, ending, observing := max(storeTimeout, took), max(failureTimeout, timeoutFactor*took), max(turnObservation, took/2)
 	return v.poll(ctx, func(s discover.Session) bool {
 		if stored.IsZero() && v.turnStored(ctx, s) {
 			stored = time.Now()
@@ -70,7 +70,7 @@ func (v *Verification) AwaitTurn(ctx context.Context) error {
 		case stored.IsZero():
 			return time.Since(proven) >= storing
 		}
-		return time.Since(stored) >= turnObservation
+		return time.Since(stored) >= observing
 	})
 }
 

@@ -115,7 +115,12 @@ func OlderSessions(n int) string {
 // Settings reads the configuration and the style of the output: flags override the environment, which overrides the file.
 // They are resolved here only.
 func (f Env) Settings(noColor bool) (c config.Config, style render.TextOptions, err error) {
-	if c, err = config.Load(config.Path(f.Getenv), f.Getenv("HOME"), f.AgentNames()); err != nil {
+	c, err = config.Load(config.Path(f.Getenv), f.Getenv("HOME"), f.AgentNames())
+	if err != nil && f.ConfigFailed != nil {
+		f.ConfigFailed(err)
+		c, err = config.Load("", "", nil)
+	}
+	if err != nil {
 		return c, style, err
 	}
 	if c.Homes, err = f.Users.addHomes(f.Adapters, c.Homes); err != nil {

@@ -17,7 +17,11 @@ import (
 func DescribeLock(l lock.Lock) string {
 	switch {
 	case l.Session != nil:
-		return fmt.Sprintf("%s is running in %s (%s)", DescribeSession(*l.Session), l.Dir, l.Session.Status)
+		what := "is " + string(l.Session.Status)
+		if l.Session.Status == discover.Unknown {
+			what = "may be running"
+		}
+		return fmt.Sprintf("%s %s in %s", DescribeSession(*l.Session), what, l.Dir)
 	case len(l.Holders) > 0:
 		p := l.Holders[0]
 		how := "held"

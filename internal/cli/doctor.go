@@ -54,6 +54,8 @@ type crossCheck struct {
 }
 
 func runDoctor(ctx context.Context, f Env, o *CommonFlags) error {
+	var broken error // the configuration file is one of the things to be examined
+	f.ConfigFailed = func(err error) { broken = err }
 	c, err := f.NewCall("doctor", o, nil)
 	if err != nil {
 		return err
@@ -61,6 +63,9 @@ func runDoctor(ctx context.Context, f Env, o *CommonFlags) error {
 	working, done := f.StartWork(ctx, "examining the agents' stores")
 	found, err := examine(working, c)
 	done()
+	if found.warn(broken); broken != nil {
+		found.Config.File = config.Path(f.Getenv)
+	}
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,9 @@ type Env struct {
 	Users *UserFlags
 	// Hosts has the flags that say which machines to ask; nil for a command that asks none.
 	Hosts *HostFlags
+	// ConfigFailed is told of a configuration file that cannot be read, for a command that then goes on with the defaults; nil if
+	// that ends the command.
+	ConfigFailed func(error)
 	// Remote: the agentctl of another machine has asked for this command, and reads what it prints.
 	Remote bool
 	// Caller is what that agentctl says; "" if there is none.

@@ -152,6 +152,7 @@ func newRun(f Env) *cli.Command {
 			if !slices.Contains(githooks.Names(), args[0]) {
 				return UnknownWord("hook", args[0], githooks.Names())
 			}
+			f.ConfigFailed = func(err error) { f.Warn(err.Error() + "; the defaults hold") }
 			switch args[0] {
 			case "pre-commit":
 				return guardHook(c.Context, f, CommitOverride)

@@ -308,9 +308,9 @@ func TestConfiguration(t *testing.T) {
 		t.Errorf("the flag does not beat the file: %q", out.Stdout.String())
 	}
 	write("sinze = \"40d\"\n")
-	for _, args := range []string{"list", "status x", "current", "doctor"} {
+	for args, code := range map[string]int{"list": 2, "status x": 2, "current": 2, "doctor": 6} {
 		out.Stderr.Reset()
-		if got := Run(t.Context(), f, strings.Fields(args)...); got != 2 || !strings.Contains(out.Stderr.String(), path+":1:") {
+		if got := Run(t.Context(), f, strings.Fields(args)...); got != code || !strings.Contains(out.Stderr.String(), path+":1:") {
 			t.Errorf("%s: exit %d, %q", args, got, out.Stderr.String())
 		}
 	}

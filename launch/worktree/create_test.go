@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"agentctl/launch/worktree"
+	"agentctl/proc"
 )
 
 func TestCreate(t *testing.T) {
@@ -234,13 +235,14 @@ func (s *sandbox) stuck(args ...string) (kill func()) {
 	s.unblockCheckout()
 	return func() {
 		end(cmd)
-		// Its children end at the same time; the filter is the last to let go of what it reads.
-		for {
-			f, err := os.OpenFile(s.path("never"), os.O_WRONLY|syscall.O_NONBLOCK, 0)
-			if errors.Is(err, syscall.ENXIO) {
-				return
+		for left := true; left; { // its children end at the same time, and not at once
+			table, err := proc.ReadTable(s.Context())
+			if left = false; err != nil {
+				s.Fatal(err)
 			}
-			f.Close()
+			for p := range table.All() {
+				left = left || p.Alive() && p.Group == cmd.Process.Pid
+			}
 		}
 	}
 }
