@@ -23,10 +23,53 @@ type rolloutHead struct {
 	Meta    sessionMeta
 	// Prompt is the user's first prompt, Review the description of what a review is about.
 	Prompt, Review string
+	own            ownTurn
 }
 
 // Complete reports whether all that the beginning of a rollout can contain is known.
-func (h *rolloutHead) Complete() bool { return h.Prompt != "" && h.Meta.Found }
+func (h *rolloutHead) Complete() bool {
+	return h.Prompt != "" && h.Meta.Found && (h.own.found || !h.Meta.mayBeginWithCopies())
+}
+
+// MayInherit reports whether the token counts of the rollout may contain those of a rollout that it continues, or that it has copies of.
+func (h *rolloutHead) MayInherit() bool {
+	return h.Meta.HasBase() || h.Meta.mayBeginWithCopies() && (h.own.copied || h.own.found && h.own.counted)
+}
+
+// ownTurn finds the first turn of a thread's own. A thread that was forked from another one, or that another one started, may begin with
+// copies of that one's records (SEEN 0.104, 0.144): with its first record or without it, with the times of the originals or new ones.
+// The ID of a turn contains the time at which it began, and a copied turn is older than the thread.
+type ownTurn struct {
+	created time.Time // the thread
+	found   bool
+	copied  bool // copies have come
+	counted bool // a token count has come before it
+}
+
+func newOwnTurn(thread string) ownTurn {
+	created, _ := threadCreated(thread)
+	return ownTurn{created: created}
+}
+
+// begins reports whether a record, of which the oldest come first, begins the first turn of the thread's own: all before it are copies.
+func (o *ownTurn) begins(r *rolloutRecord, l storage.Line) bool {
+	if o.found || o.created.IsZero() {
+		return false
+	}
+	began, dated := threadCreated(r.Get("turn_id").Text(0))
+	switch {
+	case r.Kind == kindSessionMeta:
+		o.copied = o.copied || l.Offset > 0
+	case startsTurn(r.Kind) && dated:
+		o.found = !began.Before(o.created)
+		o.copied = o.copied || !o.found
+	case r.Kind == kindTurnCompleted && dated:
+		o.copied = true
+	case r.Kind == kindTokenCount:
+		o.counted = true
+	}
+	return o.found
+}
 
 // errNoMeta is the error of a file with complete lines of which none is the first record of a rollout.
 var errNoMeta = errors.New("no session_meta record: this is no rollout of Codex, or a damaged one")
@@ -39,6 +82,9 @@ func readHead(f *storage.File, id string, enough func(*rolloutHead) bool) (h rol
 		h.addLine(l)
 		return !enough(&h)
 	})
+	if h.own.copied && !h.own.found {
+		h.Prompt, h.Review = "", ""
+	}
 	if err == nil && !h.Meta.Found && (h.lines > 0 || !mayBecomeRollout(f)) {
 		err = errNoMeta
 	}
@@ -64,7 +110,10 @@ func (h *rolloutHead) addLine(l storage.Line) {
 		m := parseMeta(&r)
 		if m.Found = l.Offset == 0 || m.ID == h.FileID; m.Found {
 			h.Meta = m
+			h.own = newOwnTurn(h.ThreadID())
 		}
+	case h.Meta.mayBeginWithCopies() && h.own.begins(&r, l):
+		h.Prompt, h.Review = "", ""
 	case r.Kind == kindUserText && r.Complete(l.Bytes):
 		h.Prompt = boundedPrompt(r.Text())
 	case r.Kind == kindReviewEntered && r.Complete(l.Bytes):
@@ -99,6 +148,9 @@ type sessionMeta struct {
 
 // HasBase reports whether the rollout continues another one: that of the thread it was forked from, or an older one of its own thread.
 func (m *sessionMeta) HasBase() bool { return m.ForkedFrom != "" || m.HistoryBase != historyBase{} }
+
+// mayBeginWithCopies reports whether the rollout may begin with copies of another thread's records; see [ownTurn].
+func (m *sessionMeta) mayBeginWithCopies() bool { return m.HasBase() || m.StarterID() != "" }
 
 // parseMeta parses the first record, which may be cut off, in one pass: long instructions are most of it.
 func parseMeta(r *rolloutRecord) sessionMeta {

@@ -122,7 +122,7 @@ func (t *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 	fillRecord(&t.Record, &head, &tail)
 	t.startedBy, t.tokensUnknown = head.Meta.StarterID(), !tail.Usage.Final
 	hasTokens := tail.Usage.Any || head.Segment != "" // tokens may also be in an older segment
-	if hasTokens && tail.Usage.Final && (all || !head.Meta.HasBase()) {
+	if hasTokens && tail.Usage.Final && (all || !head.MayInherit()) {
 		own, err := threadTokens(f, tail.Usage, &head, e.Path, e.Home)
 		if t.addWarning(err); err != nil {
 			t.tokensUnknown = true

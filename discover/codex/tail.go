@@ -69,8 +69,8 @@ func (t *rolloutTail) complete() bool {
 // read.
 func (t *rolloutTail) needs(kind recordKind) bool {
 	switch kind {
-	case kindTurnContext:
-		return t.Settings == (turnSettings{})
+	case kindTurnContext, kindTurnStarted:
+		return t.Settings == (turnSettings{}) || t.newest.needs(kind) || !t.Usage.Final
 	case kindSettingsApplied:
 		return t.Settings == (turnSettings{}) && t.applied == (turnSettings{})
 	case kindTokenUsage, kindTokenCount:

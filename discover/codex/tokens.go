@@ -43,6 +43,19 @@ func addScaled(a, b discover.Tokens, sign int64) discover.Tokens {
 	}
 }
 
+// largerOfEach returns the larger one of each number. The counts of a thread only grow, but an older one can be recorded once more after a
+// newer one.
+func largerOfEach(a, b discover.Tokens) discover.Tokens {
+	return discover.Tokens{
+		In: max(a.In, b.In), Out: max(a.Out, b.Out), CacheRead: max(a.CacheRead, b.CacheRead), CacheWrite: max(a.CacheWrite, b.CacheWrite),
+		Reasoning: max(a.Reasoning, b.Reasoning), Total: max(a.Total, b.Total),
+	}
+}
+
+// isContextFull reports whether a count says that the context was full: only its total is set, to the size of the context window, and the
+// counts start again.
+func isContextFull(count discover.Tokens) bool { return inAndOut(count) == 0 && count.Total > 0 }
+
 // usageAtEnd is the usage of a thread at the end of its rollout. Records come newest first.
 type usageAtEnd struct {
 	twoTotals
@@ -50,10 +63,13 @@ type usageAtEnd struct {
 	Context, Window int64
 	quotas          *quotaFinder // nil: none are read
 
-	lastCount   discover.Tokens // the newest count
+	newer       discover.Tokens // what was used after the counts started again, or is in no count yet
+	largest     discover.Tokens // the largest count before that
 	hasCount    bool            // a count has come
 	hasRecord   bool            // a token_usage_record has come
 	contextFull bool            // the counts start again here: the context was full
+	hasSmaller  bool            // a count has come that is smaller than the largest one
+	hasTurn     bool            // the beginning of a turn with a count has come
 }
 
 // add adds the next older record.
@@ -61,17 +77,19 @@ func (u *usageAtEnd) add(r *rolloutRecord) {
 	if u.Final {
 		return
 	}
-	switch r.Kind {
-	case kindTokenUsage:
+	switch {
+	case r.Kind == kindTokenUsage:
 		u.addRecord(parseTokens(r.Get("usage").Object()), parseTokens(r.Get("thread_token_usage").Object()))
-	case kindTokenCount:
+	case r.Kind == kindTokenCount:
 		if u.quotas != nil {
 			u.quotas.addCount(r)
 		}
 		u.addCountInfo(r.Get("info").Object())
-	case kindTurnStarted:
+	case startsTurn(r.Kind):
 		u.Window = cmp.Or(u.Window, r.Get("model_context_window").Int())
-	case kindTurnCompleted:
+		u.hasTurn = u.hasCount
+		u.finish()
+	case r.Kind == kindTurnCompleted:
 		if u.quotas != nil {
 			u.quotas.addFailure(r)
 		}
@@ -93,7 +111,8 @@ func (u *usageAtEnd) addCountInfo(o storage.Object) {
 // after the tools that the answer called.
 func (u *usageAtEnd) addRecord(answer, thread discover.Tokens) {
 	if !u.hasCount {
-		u.counts = addTokens(u.counts, answer)
+		u.newer = addTokens(u.newer, answer)
+		u.counts = u.newer
 		u.Context = cmp.Or(u.Context, answer.Total)
 	}
 	if !u.hasRecord {
@@ -102,34 +121,43 @@ func (u *usageAtEnd) addRecord(answer, thread discover.Tokens) {
 	u.Final = u.hasCount && !u.contextFull
 }
 
-// addCount adds the thread's count, which is often recorded twice. If only its total is set, the context was full, and the total is the
-// size of the context window.
+// addCount adds the thread's count, which is often recorded twice.
 func (u *usageAtEnd) addCount(t discover.Tokens) {
-	switch full := inAndOut(t) == 0 && t.Total > 0; {
-	case full && u.hasCount && !u.contextFull:
-		u.counts.Total -= t.Total
-		u.Any, u.contextFull = true, true
-	case full:
-		u.Any, u.hasCount, u.contextFull = true, true, true
-	case !u.hasCount || u.contextFull:
-		u.counts = addTokens(u.counts, t)
-		u.Any, u.hasCount, u.contextFull, u.lastCount = true, true, false, t
-		u.Final = u.hasRecord && t.Total == inAndOut(t)
-	case t != u.lastCount && u.lastCount.Total == inAndOut(u.lastCount):
-		u.Final = true // an answer without a token_usage_record: there are no older ones
+	switch first := !u.hasCount || u.contextFull; {
+	case isContextFull(t):
+		if !first {
+			u.newer = addTokens(u.newer, u.largest)
+			u.newer.Total -= t.Total
+		}
+		u.largest, u.Any, u.hasCount, u.contextFull, u.hasSmaller, u.hasTurn = discover.Tokens{}, true, true, true, false, false
+	case inAndOut(t) > 0:
+		u.hasSmaller = u.hasSmaller || inAndOut(t) < inAndOut(u.largest)
+		u.largest = largerOfEach(u.largest, t)
+		u.Any, u.hasCount, u.contextFull = true, true, false
+		u.Final = first && u.hasRecord && t.Total == inAndOut(t)
+		u.finish()
 	}
+	u.counts = addTokens(u.newer, u.largest)
+}
+
+// finish ends the search at a smaller count, which is of an older answer, and before the turn of the larger one: within a turn it can be an
+// older count that was recorded again. Where the total has more than input and output, the context was full before.
+func (u *usageAtEnd) finish() {
+	u.Final = u.Final || u.hasTurn && u.hasSmaller && u.largest.Total == inAndOut(u.largest)
 }
 
 // isObject reports whether a member is there and not null.
 func isObject(o storage.Object) bool { return len(o) > 0 && o[0] == '{' }
 
-// parseTokens parses a usage. Input includes what was read from the cache, as Codex counts it.
+// parseTokens parses a usage. Input includes what was read from the cache, as Codex counts it. A number that is missing or negative is 0.
 func parseTokens(o storage.Object) discover.Tokens {
-	return discover.Tokens{
+	t := discover.Tokens{
 		In: o.Get("input_tokens").Int(), Out: o.Get("output_tokens").Int(),
 		CacheRead: o.Get("cached_input_tokens").Int(), CacheWrite: o.Get("cache_write_input_tokens").Int(),
 		Reasoning: o.Get("reasoning_output_tokens").Int(), Total: o.Get("total_tokens").Int(),
 	}
+	t.Total = cmp.Or(t.Total, inAndOut(t))
+	return t
 }
 
 // parseAnswerTokens parses the usage of one answer. It is nil if nothing was used: so the agent records an estimate of the context.
@@ -145,7 +173,7 @@ func parseAnswerTokens(o storage.Object) *discover.Tokens {
 func readUsageAtEnd(f *storage.File, id string) (u usageAtEnd, err error) {
 	_, err = f.Backward(0, func(l storage.Line) bool {
 		r, ok := decodeRecord(l.Bytes, id)
-		if ok && (r.Kind == kindTokenUsage || r.Kind == kindTokenCount) && r.Complete(l.Bytes) {
+		if ok && (r.Kind == kindTokenUsage || r.Kind == kindTokenCount || startsTurn(r.Kind)) && r.Complete(l.Bytes) {
 			u.add(&r)
 		}
 		return !u.Final
@@ -160,7 +188,7 @@ var errContradictingCounts = errors.New("its token counts contradict each other,
 // SinceStart is what was used since the rollout began. u is the usage at its end.
 func (u usageAtEnd) SinceStart(f *storage.File, h *rolloutHead) (discover.Tokens, error) {
 	used := u.twoTotals
-	if h.Meta.HasBase() && u.Any {
+	if h.MayInherit() && u.Any {
 		then, err := readInherited(f, h.ThreadID())
 		if err != nil {
 			return discover.Tokens{}, err
@@ -177,33 +205,33 @@ func (u usageAtEnd) SinceStart(f *storage.File, h *rolloutHead) (discover.Tokens
 	return t, nil
 }
 
-// readInherited finds the totals that a rollout begins with which continues another one. If copies of the other's records are at its
-// beginning (0.104, and later in threads of that version), their last count has them. Otherwise the thread's first answer has them:
-// its own tokens are recorded beside the total.
+// readInherited finds the totals that a rollout begins with which continues another one. Where it begins with copies of the other's
+// records, their last count has them. Otherwise the thread's first answer has them: its own tokens are recorded beside the total.
 func readInherited(f *storage.File, id string) (inheritedFinder, error) {
-	b := inheritedFinder{thread: id}
-	b.threadCreated, _ = threadCreated(id)
+	b := inheritedFinder{thread: id, own: newOwnTurn(id)}
 	_, err := f.Forward(0, 0, b.addLine)
-	if b.inCopy {
+	if !b.own.found && b.own.copied {
 		b.firstOwn = f.Size()
 	}
 	if err != nil || b.firstOwn == 0 {
 		return b, err
 	}
 	copies, err := readUsageAtEnd(f.Head(b.firstOwn), id)
-	b.counts = copies.counts
+	if copies.hasCount || !b.own.found {
+		b.counts = copies.counts
+	}
 	return b, err
 }
 
 // inheritedFinder finds the totals that a rollout begins with. Records come oldest first.
 type inheritedFinder struct {
 	twoTotals
-	thread        string
-	threadCreated time.Time
-	inCopy        bool  // the records are copies of another thread's
-	firstOwn      int64 // the offset of the first record after the copies
-	answered      bool  // an answer in this rollout has come
-	countsKnown   bool  // counts is final
+	thread      string
+	own         ownTurn
+	firstOwn    int64 // the offset of the first record after copies of another thread's
+	answered    bool  // an answer has come
+	countsKnown bool  // counts is final
+	done        bool  // both totals are
 }
 
 // addLine adds the next line and reports whether more are needed.
@@ -211,29 +239,25 @@ func (b *inheritedFinder) addLine(l storage.Line) bool {
 	r, ok := decodeRecord(l.Bytes, b.thread)
 	switch {
 	case !ok:
-	case r.Kind == kindSessionMeta:
-		b.inCopy = l.Offset > 0
-	case startsTurn(r.Kind):
-		if made, ok := threadCreated(r.Get("turn_id").Text(0)); b.inCopy && ok && !made.Before(b.threadCreated) {
-			b.inCopy, b.countsKnown, b.firstOwn = false, true, l.Offset
-		}
-	case b.inCopy:
+	case b.own.begins(&r, l):
+		*b = inheritedFinder{thread: b.thread, own: b.own, firstOwn: l.Offset}
+	case b.done:
 	case r.Kind == kindTokenUsage && r.Complete(l.Bytes):
 		b.records = subtractTokens(parseTokens(r.Get("thread_token_usage").Object()), parseTokens(r.Get("usage").Object()))
-		b.answered = true
-		return !b.countsKnown
+		b.answered, b.done = true, b.countsKnown
 	case r.Kind == kindTokenCount && r.Complete(l.Bytes):
-		return !b.addCount(r.Get("info").Object())
-	case r.Kind.FromModel():
+		b.addCount(r.Get("info").Object())
+	case r.Kind.FromModel() || r.Kind == kindAgentText:
 		b.answered = true
 	}
-	return true
+	return !b.done || !b.own.found
 }
 
-// addCount adds a token_count and reports whether the totals are final. Before the first answer it repeats the inherited count.
-func (b *inheritedFinder) addCount(info storage.Object) bool {
+// addCount adds a token_count. Before the first answer it repeats the inherited count.
+func (b *inheritedFinder) addCount(info storage.Object) {
 	if !isObject(info) {
-		return false
+		b.done = true
+		return
 	}
 	total := parseTokens(info.Get("total_token_usage").Object())
 	switch {
@@ -242,7 +266,7 @@ func (b *inheritedFinder) addCount(info storage.Object) bool {
 	case !b.countsKnown:
 		b.counts = subtractTokens(total, parseTokens(info.Get("last_token_usage").Object()))
 	}
-	return b.answered
+	b.done = b.answered
 }
 
 // threadTokens is what a thread itself has used, given the usage u at the end of its newest rollout. It leaves out what the thread

@@ -88,7 +88,7 @@ func rolloutAnswers(ctx context.Context, path, id string) ([]answerUsage, discov
 	}
 	defer f.Close()
 	x := answerReader{thread: h.ThreadID()}
-	if h.Meta.HasBase() {
+	if h.MayInherit() {
 		inherited, err := readInherited(f, x.thread)
 		if err != nil {
 			return nil, discover.Tokens{}, err
@@ -135,7 +135,7 @@ type answerReader struct {
 	thread          string
 	from            int64           // older records are copies of another thread's
 	model           string          // of the turn
-	count           discover.Tokens // the newest count
+	count           discover.Tokens // the largest count since the counts started
 }
 
 func (x *answerReader) addLine(l storage.Line) bool {
@@ -152,17 +152,14 @@ func (x *answerReader) addLine(l storage.Line) bool {
 	return true
 }
 
-// addCount adds a count, which may repeat the one before it. If only its total is set, the context was full, and the counts start
-// again.
+// addCount adds a count, which may repeat the one before it or an older one.
 func (x *answerReader) addCount(r *rolloutRecord, info storage.Object) {
-	if !isObject(info) {
-		return
-	}
 	total := parseTokens(info.Get("total_token_usage").Object())
-	used := subtractTokens(total, x.count)
-	if inAndOut(total) > 0 {
-		x.counts.add(answerUsage{Time: r.Time(), Model: x.model, Tokens: used})
+	if isContextFull(total) {
+		x.count = total
 	}
+	total = largerOfEach(total, x.count)
+	x.counts.add(answerUsage{Time: r.Time(), Model: x.model, Tokens: subtractTokens(total, x.count)})
 	x.count = total
 }
 
