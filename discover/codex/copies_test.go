@@ -10,7 +10,9 @@ import (
 
 // turnLines are the records of a turn that began at that hour: its start, its prompt and the thread's token count after its answer.
 func turnLines(hours int, prompt string, total, last int) []string {
-	count := func(n int) string { return fmt.Sprintf(`{"input_tokens":%d,"output_tokens":0,"total_tokens":%[1]d}`, n) }
+	count := func(n int) string {
+		return fmt.Sprintf(`{"input_tokens":%d,"output_tokens":0,"total_tokens":%[1]d}`, n)
+	}
 	return []string{
 		strings.Replace(startedLine, `"task_started"`, `"task_started","turn_id":"`+strings.Replace(idAt(hours), "-8000-", "-9000-", 1)+`"`, 1),
 		strings.Replace(askedLine, "do it", prompt, 1), answerLine,
