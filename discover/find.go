@@ -85,11 +85,16 @@ func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, op
 	}
 	scan := scanner.newScan(agents)
 	scan.thorough = true
-	total, err := scan.readMatching(ctx, a, options)
+	entries, total, err := scan.readMatching(ctx, a, options)
 	if err != nil {
 		return Result{}, err
 	}
 	makers := scan.agentsByIDShape(a.id)
+	for _, e := range entries {
+		if len(makers) > 0 { // another agent has stored a session under an ID of their shape
+			makers = append(makers, e.Agent)
+		}
+	}
 	// Only what may be the session is read, so that the session may be in a store that could not be read.
 	unread := slices.ContainsFunc(scan.warnings, func(w *Warning) bool {
 		return w.Agent != "" && !errors.Is(w, fs.ErrNotExist) && (len(makers) == 0 || slices.Contains(makers, w.Agent))
@@ -126,8 +131,7 @@ func (scan *Scan) agentsByIDShape(id string) (agents []Agent) {
 
 // readMatching reads the stored sessions that the argument may mean, and then the process table. It returns how many there
 // are. Of very many it reads some.
-func (scan *Scan) readMatching(ctx context.Context, a argument, options ReadOptions) (total int, err error) {
-	var entries []Entry
+func (scan *Scan) readMatching(ctx context.Context, a argument, options ReadOptions) (entries []Entry, total int, err error) {
 	for fresh := scan.homes; len(fresh) > 0; {
 		found := scan.listMatching(ctx, fresh, a)
 		entries = preferExactID(a.id, sortByUpdated(append(entries, found...)))
@@ -136,10 +140,10 @@ func (scan *Scan) readMatching(ctx context.Context, a argument, options ReadOpti
 		}
 		scan.readRecords(ctx, scan.splitByAgent(entries), options)
 		if fresh, err = scan.readProcesses(ctx); err != nil {
-			return 0, err
+			return nil, 0, err
 		}
 	}
-	return total, nil
+	return entries, total, nil
 }
 
 // listMatching lists the entries whose ID is the argument's or begins with it. A full ID is searched for in the stores of the

@@ -106,7 +106,7 @@ func (m unreadableAdapter) Read(context.Context, []Entry, ReadOptions) iter.Seq2
 // A session that is stored and cannot be read is not one that does not exist.
 func TestFindDistinguishesUnreadableFromMissing(t *testing.T) {
 	whole := idAdapter{testAdapter{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1)}}, "b", new(int)}
-	damaged := idAdapter{testAdapter{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", new(int)}
+	damaged := idAdapter{testAdapter{agent: Codex, records: []Record{record(Codex, "a111", 1), record(Codex, "b444", 1)}}, "a", new(int)}
 	for _, c := range []struct {
 		arg    string
 		closed bool
@@ -115,6 +115,7 @@ func TestFindDistinguishesUnreadableFromMissing(t *testing.T) {
 	}{
 		{"a111", false, ErrUnreadable, "session a111 is stored"},
 		{"a1", false, ErrUnreadable, "session a1 is stored"},
+		{"b444", false, ErrUnreadable, "session b444 is stored"}, // an ID as the other agent makes them
 		{"a333", false, ErrNotFound, ""},
 		{"a333", true, ErrUnreadable, "no session a333 in what can be read"},
 		{"zz", true, ErrUnreadable, ""},

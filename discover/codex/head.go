@@ -23,6 +23,7 @@ type rolloutHead struct {
 	Meta    sessionMeta
 	// Prompt is the user's first prompt, Review the description of what a review is about.
 	Prompt, Review string
+	Name           string // the newest name, "" if there is none
 	own            ownTurn
 }
 
@@ -114,6 +115,8 @@ func (h *rolloutHead) addLine(l storage.Line) {
 		}
 	case h.Meta.mayBeginWithCopies() && h.own.begins(&r, l):
 		h.Prompt, h.Review = "", ""
+	case r.Kind == kindNamed && r.Complete(l.Bytes):
+		h.Name = cmp.Or(threadName(r.payload), h.Name)
 	case r.Kind == kindUserText && r.Complete(l.Bytes):
 		h.Prompt = boundedPrompt(r.Text())
 	case r.Kind == kindReviewEntered && r.Complete(l.Bytes):

@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -31,7 +32,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, options disco
 		}
 		threads := storage.ReadParallel(ctx, entries, func(ctx context.Context, e discover.Entry, t *storedThread) (bool, error) {
 			ok, err := t.read(ctx, e, options)
-			t.Title = titles[e.Home][t.ID]
+			t.Title = cmp.Or(titles[e.Home][t.ID], t.Title)
 			t.TruncateTexts()
 			return ok, err
 		})
@@ -131,8 +132,8 @@ func (t *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 			t.Tokens = &own
 		}
 	}
-	if tail.Usage.quotas != nil {
-		t.Quotas = tail.Usage.quotas.list()
+	if tail.quotas != nil {
+		t.Quotas = tail.quotas.list()
 	}
 	return nil
 }
@@ -147,6 +148,7 @@ func fillRecord(r *discover.Record, h *rolloutHead, t *rolloutTail) {
 	r.Updated = cmp.Or(t.Updated, r.Updated)
 	r.Prompt, r.Dir = cmp.Or(h.Prompt, h.Review), cmp.Or(t.Settings.Dir, m.Dir)
 	r.Branch, r.Version, r.Source = m.Branch, m.Version, m.SourceName()
+	r.Title = cmp.Or(t.Name, h.Name)
 	r.Model, r.Turn = t.Settings.Model, t.TurnAt(time.Now())
 	r.Parent, r.Sub, r.ForkedFrom = m.ParentID(), m.Source.Subagent != "", m.ForkedFrom
 	setMeta(r, h, t)
@@ -191,7 +193,7 @@ func setMeta(r *discover.Record, h *rolloutHead, t *rolloutTail) {
 }
 
 // titlesFile contains the names that the user gave to threads, one record a line, the newest last. It does not exist before the first
-// name. A rollout does not contain the name of its thread.
+// name. Codex recorded names in the rollouts before it had this file, and passes over blank ones.
 const titlesFile = "session_index.jsonl"
 
 // titlesLimit is the number of bytes that are read from its end: some hundred thousand names.
@@ -228,6 +230,11 @@ func readTitles(ctx context.Context, home string) (map[string]string, error) {
 
 func parseTitle(line []byte) (id, name string, ok bool) {
 	o := storage.Object(line)
-	id, name = o.Get("id").Text(titleLimit), o.Get("thread_name").Text(titleLimit)
-	return id, name, isThreadID(id) && o.Complete()
+	id, name = o.Get("id").Text(titleLimit), threadName(o)
+	return id, name, name != "" && isThreadID(id) && o.Complete()
+}
+
+// threadName is the name in a record that gives a thread one, "" if it is blank.
+func threadName(o storage.Object) string {
+	return strings.TrimSpace(o.Get("thread_name").Text(titleLimit))
 }

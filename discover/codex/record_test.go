@@ -237,6 +237,38 @@ func TestListAgreesWithStatus(t *testing.T) {
 	}
 }
 
+// Names are in the file of names or, where that has none, in the rollout: at its end, or before its first prompt. Blank ones are none.
+func TestNamesInRollouts(t *testing.T) {
+	named := func(name string) string {
+		return `{"timestamp":"2026-11-20T19:00:04Z","type":"event_msg","payload":{"type":"thread_name_updated","thread_id":"` + threadA + `","thread_name":"` + name + `"}}`
+	}
+	other := strings.ReplaceAll(named("another's"), threadA, threadB)
+	turn := []string{startedLine, contextLine, askedLine, answerLine, completeLine}
+	long := slices.Repeat(turn, 2*nameRange/len(rollout(turn...)))
+	index := func(name string) string { return `{"id":"` + threadA + `","thread_name":"` + name + `"}` + "\n" }
+	for name, test := range map[string]struct {
+		index string
+		lines []string
+		want  string
+	}{
+		"two turns ago":      {"", slices.Concat(turn, []string{named(" one "), other, named("  ")}, turn, turn), "one"},
+		"before a long talk": {"", slices.Concat([]string{named("one")}, long), "one"},
+		"twice":              {"", slices.Concat([]string{named("one")}, turn, []string{named("two")}, turn), "two"},
+		"blank in the file":  {index("  "), slices.Concat(turn, []string{named("one")}), "one"},
+		"in the file":        {index(" new ") + index(""), slices.Concat(turn, []string{named("one")}), "new"},
+		"none":               {index(""), slices.Concat(turn, []string{other}), ""},
+	} {
+		w := newTestHome(t)
+		w.file("sessions/2026/11/20/"+nameA, string(rollout(append([]string{strings.ReplaceAll(metaLine, someID, threadA)}, test.lines...)...)))
+		w.file(titlesFile, test.index)
+		for _, options := range []discover.ReadOptions{{}, {Full: true, Tokens: true}} {
+			if r := readHome(t, w.home, options); len(r) != 1 || r[0].Title != test.want {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+	}
+}
+
 // A thread has the newest name that the user gave it. A torn last line is ignored.
 func TestTitles(t *testing.T) {
 	w := newTestHome(t)

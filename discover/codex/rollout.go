@@ -122,6 +122,7 @@ const (
 	kindSessionMeta                        // the first record of a rollout
 	kindTurnContext                        // the settings that a turn runs with
 	kindSettingsApplied                    // the settings that the next turn would run with
+	kindNamed                              // the user gave the thread a name
 	kindTurnStarted                        // a turn began
 	kindTurnCompleted                      // a turn ended by itself, with or without an error
 	kindTurnAborted                        // a turn was interrupted
@@ -156,6 +157,8 @@ func (r *rolloutRecord) eventKind(thread string) recordKind {
 		return r.forThread(itemKind(shortString(r.body.Get("type"))), thread)
 	case "thread_settings_applied":
 		return r.forThread(kindSettingsApplied, thread)
+	case "thread_name_updated":
+		return r.forThread(kindNamed, thread)
 	case "task_started":
 		return kindTurnStarted
 	case "task_complete":

@@ -11,11 +11,22 @@ import (
 // tailLimit is the number of bytes that are searched for the newest turn.
 const tailLimit = 256 << 20
 
+// nameRange and limitRange are the numbers of bytes at the end of a rollout that are searched for the thread's name and for the limits of
+// its provider. One that is stated further back is not found: whole rollouts would have to be read for it.
+const (
+	nameRange  = 64 << 10
+	limitRange = 16 << 20
+)
+
 // rolloutTail is the end of a rollout. Lines come newest first, so that what is set already stays.
 type rolloutTail struct {
 	thread string
 	tailOptions
+	size int64 // of the file
+	read int64 // bytes from its end
 
+	Name     string       // the newest name, "" if there is none
+	quotas   *quotaFinder // nil: none are read
 	Updated  time.Time
 	newest   newestTurn
 	Settings turnSettings
@@ -29,9 +40,9 @@ type tailOptions struct{ Tokens, Quotas bool }
 // readTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known, but no more than the last
 // end bytes.
 func readTail(f *storage.File, end int64, id string, options tailOptions) (t rolloutTail, err error) {
-	t.thread, t.tailOptions = id, options
+	t.thread, t.tailOptions, t.size = id, options, f.Size()
 	if options.Quotas {
-		t.Usage.quotas = new(quotaFinder)
+		t.quotas = new(quotaFinder)
 	}
 	whole, err := f.Backward(end, t.addLine)
 	if whole {
@@ -47,6 +58,7 @@ func readTail(f *storage.File, end int64, id string, options tailOptions) (t rol
 // addLine adds the next older line and reports whether more are needed.
 func (t *rolloutTail) addLine(l storage.Line) bool {
 	r, ok := decodeRecord(l.Bytes, t.thread)
+	t.read = t.size - l.Offset
 	switch {
 	case ok && !t.needs(r.Kind): // whether its payload is complete does not matter, and checking it would mean reading megabytes
 		t.newest.trackCalls(&r)
@@ -62,8 +74,12 @@ func (t *rolloutTail) addLine(l storage.Line) bool {
 }
 
 func (t *rolloutTail) complete() bool {
-	return t.newest.decided() && t.Settings != (turnSettings{}) && (t.Usage.Final || !t.Tokens && !t.Usage.Any)
+	return t.newest.decided() && t.Settings != (turnSettings{}) && (t.Usage.Final || !t.Tokens && !t.Usage.Any) && !t.needsName() && !t.needsLimits()
 }
+
+func (t *rolloutTail) needsName() bool { return t.Name == "" && t.read <= nameRange }
+
+func (t *rolloutTail) needsLimits() bool { return t.quotas != nil && t.read <= limitRange }
 
 // needs reports whether a record of this kind can add something. A turn may have megabytes of other records, whose payloads are not
 // read.
@@ -73,8 +89,14 @@ func (t *rolloutTail) needs(kind recordKind) bool {
 		return t.Settings == (turnSettings{}) || t.newest.needs(kind) || !t.Usage.Final
 	case kindSettingsApplied:
 		return t.Settings == (turnSettings{}) && t.applied == (turnSettings{})
-	case kindTokenUsage, kindTokenCount:
+	case kindNamed:
+		return t.needsName()
+	case kindTokenUsage:
 		return !t.Usage.Final
+	case kindTokenCount:
+		return !t.Usage.Final || t.needsLimits()
+	case kindTurnCompleted:
+		return t.newest.needs(kind) || t.needsLimits() && !t.quotas.answered
 	}
 	return t.newest.needs(kind)
 }
@@ -85,6 +107,10 @@ func (t *rolloutTail) addRecord(r *rolloutRecord) {
 		t.Settings = parseSettings(r.payload)
 	case r.Kind == kindSettingsApplied && t.applied == (turnSettings{}):
 		t.applied = parseSettings(r.Get("thread_settings").Object())
+	case r.Kind == kindNamed:
+		t.Name = threadName(r.payload)
+	case t.quotas != nil:
+		t.quotas.add(r)
 	}
 	t.Usage.add(r)
 	t.newest.add(r)

@@ -61,7 +61,6 @@ type usageAtEnd struct {
 	twoTotals
 	Any, Final      bool // something was used; older records can add nothing
 	Context, Window int64
-	quotas          *quotaFinder // nil: none are read
 
 	newer       discover.Tokens // what was used after the counts started again, or is in no count yet
 	largest     discover.Tokens // the largest count before that
@@ -81,18 +80,11 @@ func (u *usageAtEnd) add(r *rolloutRecord) {
 	case r.Kind == kindTokenUsage:
 		u.addRecord(parseTokens(r.Get("usage").Object()), parseTokens(r.Get("thread_token_usage").Object()))
 	case r.Kind == kindTokenCount:
-		if u.quotas != nil {
-			u.quotas.addCount(r)
-		}
 		u.addCountInfo(r.Get("info").Object())
 	case startsTurn(r.Kind):
 		u.Window = cmp.Or(u.Window, r.Get("model_context_window").Int())
 		u.hasTurn = u.hasCount
 		u.finish()
-	case r.Kind == kindTurnCompleted:
-		if u.quotas != nil {
-			u.quotas.addFailure(r)
-		}
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -163,20 +165,32 @@ func (x *answerReader) addCount(r *rolloutRecord, info storage.Object) {
 	x.count = total
 }
 
-// quotaFinder finds how much of the provider's limits is used. Records come newest first. The counts (token_count) contain the limits,
-// as the provider stated them in its last answer.
+// quotaFinder finds how much of the provider's limits is used. Records come newest first. The counts (token_count) contain a limit, with its
+// name and one or two windows, as the provider stated it in its last answer. Of each limit the newest statement with a window counts: a
+// model has a limit of its own, and a statement without a window takes nothing back.
 type quotaFinder struct {
-	quotas []discover.Quota
-	found  bool // the newest count has come
+	quotas   []discover.Quota
+	answered bool // a newer turn has ended than those that follow, or a window was stated
 	// refusal is the error of a newer request that the provider refused, refusedAt its time.
 	refusal   string
 	refusedAt time.Time
 }
 
-// addFailure adds the end of a turn, which may have failed because of a limit (0.147 and later; older versions do not record why).
+// add adds the next older record.
+func (l *quotaFinder) add(r *rolloutRecord) {
+	switch {
+	case r.Kind == kindTokenCount:
+		l.addLimit(r.Get("rate_limits").Object(), r.Time())
+	case r.Kind == kindTurnCompleted && !l.answered:
+		l.addFailure(r)
+	}
+}
+
+// addFailure adds the end of the newest turn, which may have failed because of a limit (0.147 and later; older versions do not record why).
 func (l *quotaFinder) addFailure(r *rolloutRecord) {
+	l.answered = true
 	reason := r.Get("error").Object().Get("codex_error_info")
-	if !l.found && l.refusal == "" && (reason.Text(0) == "usage_limit_exceeded" || httpStatus(reason.Object()) == 429) {
+	if reason.Text(0) == "usage_limit_exceeded" || httpStatus(reason.Object()) == 429 {
 		l.refusal, l.refusedAt = r.Get("error").Object().Get("message").Text(0), r.Time()
 	}
 }
@@ -189,20 +203,19 @@ func httpStatus(info storage.Object) int64 {
 	return 0
 }
 
-// addCount adds a token_count.
-func (l *quotaFinder) addCount(r *rolloutRecord) {
-	if l.found {
-		return
-	}
-	l.found = true
-	stated := r.Get("rate_limits").Object()
+// addLimit adds a statement of a limit.
+func (l *quotaFinder) addLimit(stated storage.Object, at time.Time) {
 	prefix := ""
 	if id := stated.Get("limit_id").Text(0); id != "" && id != "codex" {
 		prefix = id + " "
 	}
-	for _, name := range [...]string{"primary", "secondary"} {
-		if q, ok := parseQuota(stated.Get(name).Object(), r.Time()); ok {
-			q.Name = prefix + name
+	windows := [...]string{prefix + "primary", prefix + "secondary"}
+	if slices.ContainsFunc(l.quotas, func(q discover.Quota) bool { return slices.Contains(windows[:], q.Name) }) {
+		return // a newer statement is known
+	}
+	for _, name := range windows {
+		if q, ok := parseQuota(stated.Get(strings.TrimPrefix(name, prefix)).Object(), at); ok {
+			q.Name, l.answered = name, true
 			l.quotas = append(l.quotas, q)
 		}
 	}
@@ -212,7 +225,7 @@ func (l *quotaFinder) addCount(r *rolloutRecord) {
 // reset instead.
 func parseQuota(o storage.Object, at time.Time) (q discover.Quota, ok bool) {
 	used, err := strconv.ParseFloat(string(o.Get("used_percent").Raw()), 64)
-	if err != nil {
+	if err != nil || used < 0 {
 		return q, false
 	}
 	q.Used, q.Time = &used, at
@@ -231,7 +244,8 @@ func (l *quotaFinder) list() []discover.Quota {
 	}
 	known := false
 	for i := range l.quotas {
-		if q := &l.quotas[i]; *q.Used >= 100 {
+		q := &l.quotas[i]
+		if isReset := !q.Resets.IsZero() && q.Resets.Before(l.refusedAt); *q.Used >= 100 && !isReset {
 			q.Reached, q.Text, q.Time, known = true, l.refusal, l.refusedAt, true
 		}
 	}

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -55,5 +56,48 @@ func TestTokensOfTheTotalOnly(t *testing.T) {
 	want := answerUsage{From: thread.Created, Time: thread.Updated, Tokens: discover.Tokens{In: 100}}
 	if err != nil || len(all) != len(known)+1 || all[len(known)] != want {
 		t.Errorf("%v: %+v, want %+v at the end", err, all, want)
+	}
+}
+
+// Of each limit the newest statement with a window counts. A refusal belongs to the limits that are used up and not reset since, and counts
+// until a turn ends or a window is stated.
+func TestLimits(t *testing.T) {
+	count := func(second, limits string) string {
+		return stamp(`{"timestamp":"2026-11-20T19:00:06Z","type":"event_msg","payload":{"type":"token_count","info":null,"rate_limits":{`+limits+`}}}`, second)
+	}
+	const codex, other = `"limit_id":"codex",`, `"limit_id":"spark",`
+	window := func(used string, resets string) string {
+		return `"primary":{"used_percent":` + used + `,"resets_at":` + resets + `}`
+	}
+	const soon, past = "1795210000", "1795200000" // after and before 19:00
+	refused := `{"timestamp":"2026-11-20T19:00:09Z","type":"event_msg","payload":{"type":"task_complete","error":{"message":"no more","codex_error_info":{"x":{"http_status_code":429}}}}}`
+	none := `"primary":null`
+	for name, test := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"two limits":            {[]string{count("01", codex+window("7", soon)), count("02", other+window("5", soon)), count("03", other+none)}, "[spark primary 5 primary 7]"},
+		"no ID (0.42)":          {[]string{count("01", window("7", soon)), count("02", codex+none)}, "[primary 7]"},
+		"restated":              {[]string{count("01", window("7", soon)), count("02", codex+window("8", soon))}, "[primary 8]"},
+		"negative":              {[]string{count("01", window("7", soon)), count("02", window("-1", soon))}, "[primary 7]"},
+		"refused":               {[]string{count("01", window("100", soon)), count("02", other+window("1", soon)), count("03", other+none), refused}, "[spark primary 1 primary 100 no more]"},
+		"refused, then a count": {[]string{count("01", window("100", soon)), refused, count("10", codex+none)}, "[primary 100 no more]"},
+		"refused after a reset": {[]string{count("01", window("100", past)), refused}, "[primary 100  no more]"},
+		"answered since":        {[]string{count("01", window("100", soon)), refused, startedLine, completeLine}, "[primary 100]"},
+	} {
+		tail, err := readTail(memory(rollout(append([]string{metaLine}, test.lines...)...)), tailLimit, someID, tailOptions{Quotas: true})
+		var got []any
+		for _, q := range tail.quotas.list() {
+			got = append(got, q.Name)
+			if q.Used != nil {
+				got = append(got, *q.Used)
+			}
+			if q.Reached {
+				got = append(got, q.Text)
+			}
+		}
+		if err != nil || fmt.Sprint(got) != test.want {
+			t.Errorf("%s: %v, %v, want %v", name, err, got, test.want)
+		}
 	}
 }
