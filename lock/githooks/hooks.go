@@ -8,9 +8,11 @@
 package githooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"agentctl/lock"
@@ -116,18 +118,16 @@ type HooksDir struct {
 
 // Open asks git where the hooks are.
 func Open(ctx context.Context, git GitRunner) (*HooksDir, error) {
-	dir, err := git.Output(ctx, "rev-parse", "--path-format=absolute", "--git-path", "hooks")
-	if err != nil {
-		return nil, err
-	}
 	common, err := git.Output(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	if err != nil {
 		return nil, err
 	}
-	top, err := git.Output(ctx, "rev-parse", "--show-toplevel")
-	p := &HooksDir{dir: trimNewline(dir)}
-	if err == nil { // a bare repository has none
+	p := &HooksDir{}
+	if top, err := git.Output(ctx, "rev-parse", "--show-toplevel"); err == nil { // a bare repository has none
 		p.top = lock.Resolve(trimNewline(top))
+	}
+	if p.dir, err = hooksDir(ctx, git, cmp.Or(p.top, trimNewline(common))); err != nil {
+		return nil, err
 	}
 	if inside, real := p.inRepository(lock.Resolve(trimNewline(common))); !inside {
 		p.notWritable = "git takes the hooks from " + p.dir
@@ -145,6 +145,24 @@ func Open(ctx context.Context, git GitRunner) (*HooksDir, error) {
 		p.notWritable = p.dir + " is not a directory"
 	}
 	return p, nil
+}
+
+// hooksDir returns the absolute path of the directory that git takes the hooks from. A relative core.hooksPath begins at the top of each
+// worktree, or in a bare repository. If it leads through a file, as .git/hooks does in a linked worktree, git prints no absolute path (SEEN
+// git 2.39).
+func hooksDir(ctx context.Context, git GitRunner, top string) (string, error) {
+	dir, err := git.Output(ctx, "rev-parse", "--path-format=absolute", "--git-path", "hooks")
+	if err == nil {
+		return trimNewline(dir), nil
+	}
+	configured, notSet := git.Output(ctx, "config", "--type=path", "--get", "core.hooksPath")
+	switch configured = trimNewline(configured); {
+	case notSet != nil:
+		return "", err
+	case filepath.IsAbs(configured):
+		return configured, nil
+	}
+	return filepath.Join(top, configured), nil
 }
 
 // inRepository reports whether the hooks are in the repository's own directory, where nobody else has them and no commit does,

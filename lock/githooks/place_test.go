@@ -62,6 +62,38 @@ func TestOwnHooksPath(t *testing.T) {
 	}
 }
 
+// A relative core.hooksPath begins at the top of each worktree. In a linked one, .git is a file, so that git finds no hooks behind it.
+func TestHooksPathThroughFile(t *testing.T) {
+	for _, path := range []string{".git/hooks", ".git/more/hooks"} {
+		s := newSandbox(t)
+		s.git("repo", "worktree", "add", "-q", "../linked")
+		s.git("repo", "config", "core.hooksPath", path)
+		s.write("linked/sub/file", "", 0o644)
+		if got := s.install("repo"); got != "installed+" {
+			t.Error(got)
+		}
+		for _, dir := range []string{"linked", "linked/sub"} {
+			for _, h := range s.status(dir) {
+				if h.State != githooks.Foreign || h.Path != s.path("linked", path, h.Name) || !strings.Contains(h.Advice, "unset core.hooksPath") {
+					t.Errorf("%s: %+v", dir, h)
+				}
+			}
+			_, err := s.find(dir).Install(t.Context(), s.wanted())
+			if refused, ok := errors.AsType[*githooks.RefusedError](err); !ok || !strings.Contains(refused.Error(), "core.hooksPath") {
+				t.Errorf("%s: %v", dir, err)
+			}
+		}
+		if _, err := s.commit("linked"); err != nil || s.called() != "" {
+			t.Errorf("git runs the hooks: %v", err)
+		}
+	}
+	s := newSandbox(t)
+	s.git("repo", "config", "core.hooksPath", s.path("code", "hooks"))
+	if list := s.status("repo"); list[0].Path != s.path("code", "hooks", list[0].Name) || list[0].State != githooks.Foreign {
+		t.Errorf("%+v", list[0])
+	}
+}
+
 // Hooks that are not the repository's own are not written; the refusal says why and what the user can add, and who adds
 // it is done.
 func TestForeign(t *testing.T) {

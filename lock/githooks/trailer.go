@@ -68,8 +68,9 @@ func (m Message) AddTrailer(ctx context.Context, session string) error {
 			return err
 		}
 	}
+	// git takes "=" in an argument whatever trailer.separators says, and writes the first separator of those (SEEN git 2.39).
 	_, err = m.git(ctx, nil, "interpret-trailers", "--in-place", "--no-divider", "--where", "end",
-		"--if-exists", "doNothing", "--if-missing", "add", "--trailer", trailerKey+": "+session, m.File)
+		"--if-exists", "doNothing", "--if-missing", "add", "--trailer", trailerKey+"="+session, m.File)
 	return err
 }
 

@@ -62,6 +62,25 @@ func TestAddDespiteSettings(t *testing.T) {
 	}
 }
 
+// The separator between key and value is the one that git is configured to write.
+func TestAddWithSeparators(t *testing.T) {
+	for separators, want := range map[string]string{
+		"%": "Agent-Session% codex/1", "=": "Agent-Session= codex/1", "=:": "Agent-Session= codex/1", ":=": "Agent-Session: codex/1",
+	} {
+		s := newSandbox(t)
+		s.git("repo", "config", "trailer.separators", separators)
+		m := s.message("subject\n", "message")
+		for range 2 {
+			if err := m.AddTrailer(t.Context(), "codex/1"); err != nil {
+				t.Error(err)
+			}
+		}
+		if got := s.read("message"); got != "subject\n\n"+want+"\n" {
+			t.Errorf("%s: %q", separators, got)
+		}
+	}
+}
+
 func TestTakes(t *testing.T) {
 	s := newSandbox(t)
 	for source, want := range map[string]struct{ plain, merges bool }{
