@@ -3,7 +3,6 @@ package opencode
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 // "title","metadata","time"}}. The metadata has the output of a running shell command so far.
 func (r *messageReader) tool(id string, o storage.Object) transcriptItem {
 	state := o.Get("state").Object()
-	call := discover.ToolCall{ID: o.Get("callID").Text(nameLimit), Name: o.Get("tool").Text(nameLimit), Input: rawJSON(state.Get("input"))}
+	call := discover.ToolCall{ID: o.Get("callID").Text(nameLimit), Name: o.Get("tool").Text(nameLimit), Input: bytes.Clone(state.Get("input").Raw())}
 	switch state.Get("status").Text(nameLimit) {
 	case "completed":
 		call.State, call.Output = discover.ToolDone, state.Get("output").Text(0)
@@ -31,16 +30,6 @@ func (r *messageReader) tool(id string, o storage.Object) transcriptItem {
 	m := r.newItem(id, discover.KindTool, state.Get("time").Object().Get("start").Int(), "")
 	m.Tool = &call
 	return m
-}
-
-// rawJSON returns a copy of a value. It quotes what is not valid JSON.
-func rawJSON(v storage.Value) json.RawMessage {
-	raw := bytes.Clone(v.Raw())
-	if len(raw) == 0 || json.Valid(raw) {
-		return raw
-	}
-	quoted, _ := json.Marshal(string(raw)) // a string can always be marshalled
-	return quoted
 }
 
 // brief returns the argument that describes a call best: of the names that tools use for their arguments, the first.

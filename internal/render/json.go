@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -75,18 +76,21 @@ func newEncoder(b *bytes.Buffer) *json.Encoder {
 	return enc
 }
 
-// escape replaces each character that a terminal would interpret with its \u escape, and bytes that are not UTF-8
-// with U+FFFD. Outside of strings, JSON consists of printable ASCII, line breaks and blanks; inside of strings,
-// encoding/json has escaped C0 already.
+// escape replaces each character that a terminal would interpret with its \u escape, and what is no character with U+FFFD: bytes that are
+// not UTF-8, and the escape of half a surrogate pair, which jq refuses. Outside of strings, JSON consists of printable ASCII, line breaks and
+// blanks; inside of strings, encoding/json has escaped C0 already.
 func escape(text []byte) []byte {
 	var out []byte
 	begin := 0 // of the text that is not yet in out
 	for i := 0; i < len(text); {
-		if text[i] < 0x7f {
+		if text[i] < 0x7f && text[i] != '\\' {
 			i++
 			continue
 		}
 		r, size := utf8.DecodeRune(text[i:])
+		if r == '\\' {
+			r, size = decodeEscape(text[i:])
+		}
 		switch {
 		case needsEscape(r):
 			out = appendEscape(append(out, text[begin:i]...), r)
@@ -101,6 +105,29 @@ func escape(text []byte) []byte {
 		return text
 	}
 	return append(out, text[begin:]...)
+}
+
+// decodeEscape returns the size of the escape that a text begins with: a surrogate pair is one. The character is that of half a pair,
+// [utf8.RuneError], or else the backslash.
+func decodeEscape(text []byte) (r rune, size int) {
+	const unit, pair = len(`\ud83d`), len(`\ud83d\ude00`)
+	if len(text) < unit || text[1] != 'u' {
+		return '\\', 2
+	}
+	var halves [2]rune
+	for i := range halves {
+		if at := i * unit; len(text) >= at+unit && text[at] == '\\' && text[at+1] == 'u' {
+			n, _ := strconv.ParseUint(string(text[at+2:at+unit]), 16, 16) // valid JSON has four digits
+			halves[i] = rune(n)
+		}
+	}
+	switch {
+	case !utf16.IsSurrogate(halves[0]):
+		return '\\', unit
+	case utf16.DecodeRune(halves[0], halves[1]) != utf8.RuneError:
+		return '\\', pair
+	}
+	return utf8.RuneError, unit
 }
 
 func appendEscape(b []byte, r rune) []byte {
