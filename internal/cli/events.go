@@ -100,7 +100,9 @@ func runEvents(ctx context.Context, f Env, o *eventsOptions) error {
 	if o.quiet {
 		out = io.Discard
 	}
-	err = eventsFollow(ctx, c, o, calls, func(e object.Event) error {
+	err = Each(ctx, c, calls, "", func(ctx context.Context, take func(object.Event) error) error {
+		return eventsFollow(ctx, c, o, take)
+	}, func(e object.Event) error {
 		if len(types) > 0 && !slices.Contains(types, e.Type) {
 			return nil
 		}
@@ -116,12 +118,8 @@ func runEvents(ctx context.Context, f Env, o *eventsOptions) error {
 	return err
 }
 
-// eventsFollow calls publish with the events of this machine or of the calls as they happen, until the context ends, all connections have, or
-// publish fails.
-func eventsFollow(ctx context.Context, c *Call, o *eventsOptions, calls []HostCall, publish func(object.Event) error) error {
-	if calls != nil {
-		return EachHost(ctx, c.Env, calls, publish)
-	}
+// eventsFollow calls publish with the events of this machine as they happen, until the context ends or publish fails.
+func eventsFollow(ctx context.Context, c *Call, o *eventsOptions, publish func(object.Event) error) error {
 	filter := discover.SessionFilter{Agents: c.Agents, Subagents: o.children}
 	var err error
 	if filter.Condition, err = o.scope.Match("events"); err != nil {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -105,18 +104,33 @@ func runExport(ctx context.Context, f Env, args []string, o *exportOptions) erro
 	if err != nil {
 		return err
 	}
-	if f.OnHosts(args...) {
-		return exportRunHosts(ctx, c, args, o)
-	}
-	exports, warnings, err := gather(ctx, c, args, o)
+	calls, err := c.Calls(args, nil, false)
 	if err != nil {
-		_ = f.ReportWarnings(warnings) // they may be the reason
 		return err
+	}
+	for i := range calls { // each host redacts its own; the document is written on this machine
+		calls[i] = calls[i].Without("as", "output", "o", "tools").With("--tools=" + o.tools)
+	}
+	if o.file != "" && calls != nil {
+		if err := checkTarget(ctx, c, o.file, nil); err != nil {
+			return err
+		}
+	}
+	exports, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Export, []*discover.Warning, error) {
+		return readExports(ctx, c, args, o)
+	})
+	if err != nil {
+		return err
+	}
+	if calls != nil {
+		if failed := after(); len(exports) == 0 || failed != nil && ExitCode(failed) != ExitPartial {
+			return failed
+		}
 	}
 	if err := write(ctx, c, exports, o); err != nil {
 		return err
 	}
-	return f.ReportWarnings(warnings)
+	return after()
 }
 
 // write writes the exports to the file or stdout, and says which have no messages.
@@ -143,7 +157,8 @@ func write(ctx context.Context, c *Call, exports []object.Export, o *exportOptio
 	return nil
 }
 
-func gather(ctx context.Context, c *Call, args []string, o *exportOptions) ([]object.Export, []*discover.Warning, error) {
+// readExports reads the sessions of this machine that the arguments mean. If it fails, it reports the warnings, which may be the reason.
+func readExports(ctx context.Context, c *Call, args []string, o *exportOptions) (exports []object.Export, warnings []*discover.Warning, err error) {
 	working, done := c.StartWork(ctx, "reading "+render.Sanitize(strings.Join(args, " ")))
 	defer done()
 	found, err := c.FindAll(working, args)
@@ -151,11 +166,13 @@ func gather(ctx context.Context, c *Call, args []string, o *exportOptions) ([]ob
 		err = checkTarget(working, c, o.file, found.Sessions)
 	}
 	r := newReader(c, o)
-	var exports []object.Export
 	if r.warnings = found.Warnings; err == nil {
 		exports, err = r.read(working, found.Sessions)
 	}
-	return exports, r.warnings, cmp.Or(working.Err(), err)
+	if err = cmp.Or(working.Err(), err); err != nil {
+		_ = c.ReportWarnings(r.warnings)
+	}
+	return exports, r.warnings, err
 }
 
 func writeAs(w io.Writer, exports []object.Export, as string) error {
@@ -171,34 +188,3 @@ func writeAs(w io.Writer, exports []object.Export, as string) error {
 func ExportFormats() []string { return []string{"markdown", "json", "html"} }
 
 func ExportTools() []string { return []string{"none", "brief", "full"} }
-
-// exportRunHosts exports sessions of other machines: each reads and redacts its own, and the document is written here.
-func exportRunHosts(ctx context.Context, c *Call, args []string, o *exportOptions) error {
-	calls, err := c.HostCalls(c.Config, args, nil, false)
-	if err != nil {
-		return err
-	}
-	for i := range calls {
-		calls[i] = calls[i].Without("as", "output", "o", "tools").With("--tools=" + o.tools)
-	}
-	if o.file != "" {
-		if err := checkTarget(ctx, c, o.file, nil); err != nil {
-			return err
-		}
-	}
-	var exports []object.Export
-	failed := GatherExports(ctx, c, calls, func(e object.Export) error {
-		exports = append(exports, e)
-		return nil
-	})
-	if len(exports) == 0 || failed != nil && ExitCode(failed) != ExitPartial {
-		return failed
-	}
-	sort.SliceStable(exports, func(i, j int) bool {
-		return CompareHosts(calls, exports[i].Session.Host, exports[j].Session.Host) < 0
-	})
-	if err := write(ctx, c, exports, o); err != nil {
-		return err
-	}
-	return failed
-}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,15 +25,12 @@ type objects struct {
 	err  error
 }
 
-// decodeFunc decodes one object.
-type decodeFunc func(*objectReader) (any, error)
-
-func newObjects(decode decodeFunc, do func(any) error) *objects {
+func newObjects(newObject func() object.Answer, take func(object.Answer) error) *objects {
 	in, out := io.Pipe()
 	o := &objects{out: out, done: make(chan struct{})}
 	go func() {
 		defer close(o.done)
-		if o.err = decodeObjects(in, decode, do); o.err == nil {
+		if o.err = decodeObjects(in, newObject, take); o.err == nil {
 			_, _ = io.CopyN(io.Discard, in, maxObject) // blanks behind an array
 		}
 		_ = in.CloseWithError(errors.Join(errUnreadAnswer, o.err))
@@ -57,8 +53,8 @@ type badAnswer struct{ err error }
 
 func (e *badAnswer) Error() string { return "its answer is not understood: " + e.err.Error() }
 
-// decodeObjects calls do with each object of an answer: an array of objects, or one after another.
-func decodeObjects(in io.Reader, decode decodeFunc, do func(any) error) error {
+// decodeObjects calls take with each object of an answer: an array of objects, or one after another.
+func decodeObjects(in io.Reader, newObject func() object.Answer, take func(object.Answer) error) error {
 	r := newObjectReader(in)
 	array := r.opensArray()
 	for {
@@ -69,14 +65,18 @@ func decodeObjects(in io.Reader, decode decodeFunc, do func(any) error) error {
 		if !array {
 			r.start = r.InputOffset()
 		}
-		object, err := decode(r)
+		obj := newObject()
+		err := r.decode(obj)
+		if err == nil {
+			err = BadAnswer(obj.Check())
+		}
 		if err == nil {
 			err = r.next()
 		}
 		if err != nil {
 			return unlessEnd(err)
 		}
-		if err := do(object); err != nil {
+		if err := take(obj); err != nil {
 			return err
 		}
 	}
@@ -153,72 +153,50 @@ func (b *budget) Read(p []byte) (int, error) {
 // maxNesting bounds how deep sub-agents of an export are nested.
 const maxNesting = 100
 
-// GatherExports is [Gather] of the exports of sessions. Each message is decoded by itself: a session may be longer than an object may be.
-func GatherExports(ctx context.Context, c *Call, calls []HostCall, take func(e object.Export) error) error {
-	decode := func(r *objectReader) (any, error) { return decodeExport(r, 0) }
-	return c.gather(ctx, calls, func(ctx context.Context) error {
-		return c.eachHost(ctx, calls, decode, func(host string, obj any) error {
-			e := obj.(*object.Export)
-			e.SetHost(host)
-			return take(*e)
-		})
-	})
+// decode decodes one object. The messages of an export are decoded one by one: a session may be longer than an object may be.
+func (r *objectReader) decode(obj object.Answer) error {
+	if e, ok := obj.(*object.Export); ok {
+		return decodeExport(r, e, 0)
+	}
+	return r.Decode(obj)
 }
 
-// decodeExport decodes one export, and checks what its texts are made of.
-func decodeExport(r *objectReader, depth int) (*object.Export, error) {
-	e := &object.Export{Messages: []object.Message{}}
+func decodeExport(r *objectReader, e *object.Export, depth int) error {
 	if depth > maxNesting {
-		return nil, &badAnswer{errors.New("its sub-agents are nested too deep")}
+		return &badAnswer{errors.New("its sub-agents are nested too deep")}
 	}
 	if err := expect(r, '{'); err != nil {
-		return nil, err
+		return err
 	}
+	e.Messages = []object.Message{}
 	for r.More() {
 		key, err := r.Token()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		switch key {
 		case "session":
-			if err = r.Decode(&e.Session); err == nil {
-				err = BadAnswer(e.Session.Check())
-			}
+			err = r.Decode(&e.Session)
 		case "messages":
-			err = decodeList(r, func() error { return decodeMessage(r, e) })
+			err = decodeList(r, func() error {
+				e.Messages = append(e.Messages, object.Message{})
+				return r.Decode(&e.Messages[len(e.Messages)-1])
+			})
 		case "missing":
 			err = r.Decode(&e.Missing)
 		case "children":
 			err = decodeList(r, func() error {
-				child, err := decodeExport(r, depth+1)
-				if err == nil {
-					e.Children = append(e.Children, *child)
-				}
-				return err
+				e.Children = append(e.Children, object.Export{})
+				return decodeExport(r, &e.Children[len(e.Children)-1], depth+1)
 			})
 		default:
 			err = r.Decode(new(json.RawMessage))
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if e.Session.Adapter == "" {
-		return nil, &badAnswer{errors.New("no session of an agent: an export without one")}
-	}
-	return e, expect(r, '}')
-}
-
-func decodeMessage(r *objectReader, e *object.Export) error {
-	var m object.Message
-	if err := r.Decode(&m); err != nil {
-		return err
-	}
-	if err := m.Check(); err != nil {
-		return BadAnswer(err)
-	}
-	e.Messages = append(e.Messages, m)
-	return nil
+	return expect(r, '}')
 }
 
 func decodeList(r *objectReader, element func() error) error {

@@ -11,14 +11,16 @@ import (
 	"agentctl/internal/object"
 )
 
+// word is an answer of one JSON string.
+type word string
+
+func (*word) SetHost(string) {}
+func (*word) Check() error   { return nil }
+
 // decoded returns the objects of an answer.
 func decoded(in io.Reader) (list []string, err error) {
-	decode := func(r *objectReader) (any, error) {
-		s := new(string)
-		return s, r.Decode(s)
-	}
-	err = decodeObjects(in, decode, func(obj any) error {
-		list = append(list, *obj.(*string))
+	err = decodeObjects(in, func() object.Answer { return new(word) }, func(obj object.Answer) error {
+		list = append(list, string(*obj.(*word)))
 		return nil
 	})
 	return list, err
@@ -68,7 +70,7 @@ func TestDecodeExport(t *testing.T) {
 	message := `{"id":"m","role":"user","kind":"text","text":"hello"}`
 	var e *object.Export
 	read := func(text string) error {
-		return decodeObjects(strings.NewReader(text), func(r *objectReader) (any, error) { return decodeExport(r, 0) }, func(obj any) error {
+		return decodeObjects(strings.NewReader(text), func() object.Answer { return new(object.Export) }, func(obj object.Answer) error {
 			e = obj.(*object.Export)
 			return nil
 		})

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
@@ -14,30 +16,96 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentctl/discover"
 	"agentctl/discover/storage"
 	"agentctl/internal/object"
 	"agentctl/internal/remote"
+	"agentctl/internal/render"
 	"agentctl/launch"
 )
 
-// EachHost asks all hosts at the same time, and calls do with each object that one of them prints, as they come and never twice at a time. It reports
-// warnings, and returns the error of the command: of the only host its own, of several the first one that is not a mere [ErrPartial] or [ErrNo].
-func EachHost[T any, P answer[T]](ctx context.Context, f Env, calls []HostCall, do func(obj T) error) error {
-	return eachHost[T, P](ctx, f, calls, func(_ string, obj T) error { return do(obj) })
+// Each calls take with each object of a command, never twice at a time: with those of this machine, which local passes on, or else with those of the
+// calls as they arrive. doing begins the progress line that names the hosts; if it is "", that line ends with the first object.
+func Each[T any, P answer[T]](
+	ctx context.Context, c *Call, calls []HostCall, doing string, local func(ctx context.Context, take func(T) error) error, take func(T) error,
+) error {
+	ctx, stop := Interruptible(ctx)
+	defer stop()
+	paused := func(obj T) error {
+		defer c.Report.Pause()()
+		return take(obj)
+	}
+	if calls == nil {
+		return local(ctx, paused)
+	}
+	endProgress := c.ProgressOf(AskingHosts(cmp.Or(doing, "asking"), calls))
+	defer endProgress()
+	return EachHost[T, P](ctx, c.Env, calls, func(obj T) error {
+		if doing == "" {
+			endProgress()
+		}
+		return paused(obj)
+	})
 }
 
-func eachHost[T any, P answer[T]](ctx context.Context, f Env, calls []HostCall, do func(host string, obj T) error) error {
-	decode := func(r *objectReader) (any, error) {
-		obj := new(T)
-		if err := r.Decode(obj); err != nil {
-			return nil, err
+// Results is [Each] of what became of the sessions that a command acts on: it prints a line for each, or all in one array with --json. text returns the
+// session and the words of its line. There is no array if nothing was done.
+func Results[T any, P answer[T]](
+	ctx context.Context, c *Call, calls []HostCall, doing string, local func(ctx context.Context, take func(T) error) error, text func(P) (name, words string),
+) error {
+	results := []T{}
+	failed := Each[T, P](ctx, c, calls, doing, local, func(r T) error {
+		results = append(results, r)
+		if c.Quiet || c.JSON {
+			return nil
 		}
-		return obj, BadAnswer(P(obj).Check())
-	}
-	return f.eachHost(ctx, calls, decode, func(host string, obj any) error {
-		P(obj.(*T)).SetHost(host)
-		return do(host, *obj.(*T))
+		name, words := text(&r)
+		_, err := fmt.Fprintf(c.Stdout, "%s  %s\n", render.Sanitize(name), render.Sanitize(words))
+		return err
 	})
+	if code := ExitCode(failed); c.JSON && (len(results) > 0 || code == ExitOK || code == ExitPartial) {
+		if err := render.JSONArray(c.Stdout, results); err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+// Collect returns the objects of a command once all are known: those of this machine by local, or those of the calls in the order of the hosts. When the
+// user interrupts it, it returns what has arrived, and reports whose answer is missing. Once the objects are printed, after reports what could not be read,
+// and returns the error of the command.
+func Collect[T any, P answer[T]](
+	ctx context.Context, c *Call, calls []HostCall, local func(context.Context) ([]T, []*discover.Warning, error),
+) (objects []T, after func() error, err error) {
+	if calls == nil {
+		objects, warnings, err := local(ctx)
+		return objects, func() error { return c.ReportWarnings(warnings) }, err
+	}
+	ctx, stop := Interruptible(ctx)
+	defer stop()
+	endProgress := c.ProgressOf(AskingHosts("asking", calls))
+	byHost := map[string][]T{}
+	failed := c.eachHost(ctx, calls, func() object.Answer { return P(new(T)) }, func(host string, obj object.Answer) error {
+		byHost[host] = append(byHost[host], *obj.(P))
+		return nil
+	})
+	endProgress()
+	if errors.Is(failed, context.Canceled) {
+		c.Report.Note("interrupted: the answer is missing of " + unanswered(calls))
+	}
+	for _, call := range calls {
+		objects = append(objects, byHost[call.Target.Name]...)
+	}
+	if len(objects) == 0 && !c.JSON {
+		err = failed // nobody knows whether there are any
+	}
+	return objects, func() error { return failed }, err
+}
+
+// EachHost asks all hosts at the same time, and calls take with each object that one of them prints, as it arrives and never twice at a time. It reports
+// warnings, and returns the error of the command: that of the only host, or the first of several that is not [ErrPartial] or [ErrNo].
+func EachHost[T any, P answer[T]](ctx context.Context, f Env, calls []HostCall, take func(obj T) error) error {
+	return f.eachHost(ctx, calls, func() object.Answer { return P(new(T)) }, func(_ string, obj object.Answer) error { return take(*obj.(P)) })
 }
 
 // answer is a pointer to an object that the agentctl of another machine may print.
@@ -46,26 +114,8 @@ type answer[T any] interface {
 	object.Answer
 }
 
-// Gather is [EachHost] for what is printed once all hosts have answered, or the user has interrupted it: then what has come is printed all the same,
-// and stderr says whose answer is missing. The progress line says which hosts are waited for.
-func Gather[T any, P answer[T]](ctx context.Context, c *Call, calls []HostCall, take func(obj T) error) error {
-	return c.gather(ctx, calls, func(ctx context.Context) error { return EachHost[T, P](ctx, c.Env, calls, take) })
-}
-
-func (c *Call) gather(ctx context.Context, calls []HostCall, ask func(context.Context) error) error {
-	working, done := Interruptible(ctx)
-	defer done()
-	endProgress := c.ProgressOf(AskingHosts("asking", calls))
-	err := ask(working)
-	endProgress()
-	if errors.Is(err, context.Canceled) {
-		c.Report.Note("interrupted: the answer is missing of " + unanswered(calls))
-	}
-	return err
-}
-
-// eachHost is EachHost for all types: the code of the linked program grows with each type of a generic function.
-func (f Env) eachHost(ctx context.Context, calls []HostCall, decode decodeFunc, do func(host string, obj any) error) error {
+// eachHost is [EachHost] for all types: the linked program grows with each type of a generic function.
+func (f Env) eachHost(ctx context.Context, calls []HostCall, newObject func() object.Answer, take func(host string, obj object.Answer) error) error {
 	working, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	runner, err := f.hostRunner(calls)
@@ -81,13 +131,14 @@ func (f Env) eachHost(ctx context.Context, calls []HostCall, decode decodeFunc, 
 		}
 		asked.Go(func() {
 			reports := &hostReports{env: f, call: call, dropped: func() bool { return working.Err() != nil && ctx.Err() == nil }}
-			objects := newObjects(decode, func(obj any) error {
+			objects := newObjects(newObject, func(obj object.Answer) error {
 				mu.Lock()
 				defer mu.Unlock()
-				if reports.dropped() { // do has had enough
+				if reports.dropped() { // take wants no more
 					return context.Cause(working)
 				}
-				err := do(call.Target.Name, obj)
+				obj.SetHost(call.Target.Name)
+				err := take(call.Target.Name, obj)
 				if bad := (*badAnswer)(nil); err != nil && !errors.As(err, &bad) {
 					cancel(err)
 				}
@@ -118,7 +169,7 @@ func (f Env) eachHost(ctx context.Context, calls []HostCall, decode decodeFunc, 
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case cause != nil:
-		return cause // of do, or of an ID that means nothing
+		return cause // of take, or of an ID that means nothing
 	}
 	return combine(ends)
 }

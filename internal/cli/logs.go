@@ -8,7 +8,6 @@ import (
 	"iter"
 	"slices"
 	"sort"
-	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -75,11 +74,30 @@ func runLogs(ctx context.Context, f Env, arg string, o *logsOptions) error {
 	}
 	ctx, stop := Interruptible(ctx) // over all steps: a signal between two of them would be lost
 	defer stop()
-	p := newPrinter(c, o)
-	if calls != nil {
-		return p.fromHost(ctx, calls)
+	p, doing := newPrinter(c, o), "asking"
+	if o.follow {
+		ctx, stop = p.following(ctx)
+		defer stop()
+		doing = ""
 	}
-	endProgress := f.Progress("looking for " + render.Sanitize(arg))
+	failed := Each(ctx, c, calls, doing, func(ctx context.Context, take func(object.Message) error) error {
+		return readLogs(ctx, c, arg, o, take)
+	}, func(m object.Message) error { return p.take(ctx, m) })
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, syscall.EPIPE):
+		return cause // the reader of stdout has closed it
+	case ctx.Err() != nil, o.follow, len(p.all) == 0 && failed != nil && ExitCode(failed) != ExitPartial:
+		return failed
+	}
+	if err := p.finish(ctx); err != nil {
+		return err
+	}
+	return failed
+}
+
+// readLogs passes on the messages of a session of this machine.
+func readLogs(ctx context.Context, c *Call, arg string, o *logsOptions, take func(object.Message) error) error {
+	endProgress := c.Progress("looking for " + render.Sanitize(arg))
 	defer endProgress()
 	r, err := c.Scanner.Find(ctx, arg, c.Agents, discover.ReadOptions{})
 	if err == nil {
@@ -90,12 +108,13 @@ func runLogs(ctx context.Context, f Env, arg string, o *logsOptions) error {
 	}
 	if err != nil {
 		endProgress()
-		_ = f.ReportWarnings(r.Warnings) // the error says how it ends
+		_ = c.ReportWarnings(r.Warnings) // the error says how it ends
 		return err
 	}
-	t := &logsReader{logsPrinter: p, endProgress: endProgress, sessions: r.Sessions, subagents: c.Scanner.TrackSubagents()}
+	t := &logsReader{Call: c, options: o, take: take, sessions: r.Sessions, subagents: c.Scanner.TrackSubagents()}
 	t.unread(r.Warnings)
 	if o.follow {
+		endProgress()
 		return t.follow(ctx)
 	}
 	return t.once(ctx)
@@ -113,13 +132,14 @@ func onlyOne(arg string, sessions []discover.Session) ([]discover.Session, error
 	return own, nil
 }
 
-// logsPrinter prints messages, of this machine or another one: as text through the pager or as a JSON array, or with --follow each as it comes.
+// logsPrinter prints messages: as text through the pager or as a JSON array, or with --follow each as it arrives.
 type logsPrinter struct {
 	*Call
-	options *logsOptions
-	text    bytes.Buffer
-	write   *render.Transcript
-	all     []object.Message
+	options   *logsOptions
+	text      bytes.Buffer
+	write     *render.Transcript
+	all       []object.Message
+	subagents []render.SessionID // that have messages
 }
 
 func newPrinter(c *Call, o *logsOptions) *logsPrinter {
@@ -134,23 +154,41 @@ func (p *logsPrinter) writeTo(out io.Writer) {
 	})
 }
 
-// following has messages printed as they come, until the context ends. Once the reader of stdout has closed it, the context ends.
-func (p *logsPrinter) following(ctx context.Context) (context.Context, func()) {
+// following has messages printed as they arrive, until the context ends. Once the reader of stdout has closed it, the context ends.
+func (p *logsPrinter) following(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, hangup := CancelOnHangup(ctx, p.Stdout)
 	p.writeTo(ContextWriter{Context: ctx, Out: p.Stdout})
 	return ctx, func() { hangup(nil) }
 }
 
-// take prints a message, or keeps it for [logsPrinter.finish].
-func (p *logsPrinter) take(ctx context.Context, m render.TranscriptMessage) error {
+// take prints a message with --follow, or keeps it for [logsPrinter.finish].
+func (p *logsPrinter) take(ctx context.Context, m object.Message) error {
 	switch {
-	case p.options.JSON && p.options.follow:
-		return render.JSONLine(ContextWriter{Context: ctx, Out: p.Stdout}, m.Message)
-	case p.options.JSON:
-		p.all = append(p.all, m.Message)
+	case !p.options.follow:
+		p.all = append(p.all, m)
 		return nil
+	case p.options.JSON:
+		return render.JSONLine(ContextWriter{Context: ctx, Out: p.Stdout}, m)
 	}
-	return p.write.Write(m)
+	p.know(m)
+	return p.print(m)
+}
+
+// know remembers the sub-agent of a message, so that its short ID is unique.
+func (p *logsPrinter) know(m object.Message) {
+	if id := (render.SessionID{Agent: m.Adapter, ID: m.Session}); m.Subagent && !slices.Contains(p.subagents, id) {
+		p.subagents = append(p.subagents, id)
+	}
+}
+
+// print prints a message as text, a sub-agent's with its ID, on a terminal a unique prefix of that.
+func (p *logsPrinter) print(m object.Message) error {
+	entry := render.TranscriptMessage{Message: m}
+	if m.Subagent {
+		i := slices.Index(p.subagents, render.SessionID{Agent: m.Adapter, ID: m.Session})
+		entry.SessionLabel = p.Style.ShortIDs(p.subagents)[i]
+	}
+	return p.write.Write(entry)
 }
 
 // finish prints what was kept.
@@ -158,86 +196,27 @@ func (p *logsPrinter) finish(ctx context.Context) error {
 	if p.options.JSON {
 		return render.JSONArray(p.Stdout, p.all)
 	}
+	for _, m := range p.all {
+		p.know(m)
+	}
+	if err := PrintEach(p.all, p.print); err != nil {
+		return err
+	}
 	return p.Page(ctx, p.text.Bytes(), p.options.noPager)
 }
 
-// fromHost prints the messages of a session of another machine.
-func (p *logsPrinter) fromHost(ctx context.Context, calls []HostCall) error {
-	id := ""
-	if p.options.children && !p.options.JSON {
-		var err error
-		if id, err = requestedID(ctx, p.Call, calls); err != nil {
-			return err
-		}
-	}
-	if p.options.follow {
-		var end func()
-		ctx, end = p.following(ctx)
-		defer end()
-	}
-	endProgress := p.ProgressOf(AskingHosts("asking", calls))
-	defer endProgress()
-	seen := map[string]bool{} // calls that were printed
-	failed := EachHost(ctx, p.Env, calls, func(m object.Message) error {
-		endProgress()
-		entry := render.TranscriptMessage{Message: m}
-		if m.Tool != nil && p.options.follow {
-			key := m.Session + "\n" + m.ID
-			if len(seen) > maxRemembered {
-				clear(seen)
-			}
-			entry.Changed, seen[key] = seen[key], true
-		}
-		if p.options.children && m.Session != "" && !strings.HasPrefix(m.Session, id) {
-			entry.SessionLabel = render.Sanitize(m.Session)
-		}
-		return p.take(ctx, entry)
-	})
-	endProgress()
-	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, syscall.EPIPE):
-		return cause // the reader of stdout has closed it
-	case ctx.Err() != nil, p.options.follow:
-		return failed
-	}
-	if err := p.finish(ctx); err != nil {
-		return err
-	}
-	return failed
-}
-
-// requestedID returns the ID of the session that the argument of the call means, or its beginning. Which session a process runs, the host says.
-func requestedID(ctx context.Context, c *Call, calls []HostCall) (id string, err error) {
-	id, _, _ = strings.Cut(calls[0].ID(), "@")
-	if !strings.HasPrefix(id, "pid:") {
-		return id, nil
-	}
-	status := calls[0]
-	status.Args = []string{"status", "--json", "--", id}
-	err = Gather(ctx, c, []HostCall{status}, func(s object.Session) error {
-		if s.ID != nil && s.ParentID == "" {
-			id = *s.ID
-		}
-		return nil
-	})
-	if errors.Is(err, ErrPartial) {
-		err = nil // the messages are asked for all the same, and say what is missing
-	}
-	return id, err
-}
-
 // isWaiting reports whether a message is the call that waits for the user.
-func isWaiting(m render.TranscriptMessage) bool {
+func isWaiting(m object.Message) bool {
 	return m.Tool != nil && m.Tool.State == string(discover.ToolWaiting)
 }
 
 // logsReader reads the messages of sessions of this machine, for one run of peek or logs.
 type logsReader struct {
-	*logsPrinter
-	// endProgress ends the progress line.
-	endProgress func()
-	partial     error // of what could not be read
-	// sessions are those whose messages are printed, the requested one first, then its sub-agents'; trackers has the
+	*Call
+	options *logsOptions
+	take    func(object.Message) error
+	partial error // of what could not be read
+	// sessions are those whose messages are read, the requested one first, then its sub-agents'; trackers has the
 	// state of each.
 	sessions  []discover.Session
 	trackers  []*tracker
@@ -277,13 +256,13 @@ func (t *logsReader) messages(ctx context.Context, s discover.Session) iter.Seq2
 }
 
 // next returns what is new: first the last messages of all sessions, then the messages since.
-func (t *logsReader) next(ctx context.Context) []render.TranscriptMessage {
+func (t *logsReader) next(ctx context.Context) []object.Message {
 	first := t.trackers == nil
 	more := 0
 	if t.options.follow {
 		more = overlap
 	}
-	var lists [][]render.TranscriptMessage
+	var lists [][]object.Message
 	for i, s := range t.sessions {
 		if i == len(t.trackers) { // it has just begun
 			t.trackers = append(t.trackers, newTracker(t.options.JSON))
@@ -294,11 +273,11 @@ func (t *logsReader) next(ctx context.Context) []render.TranscriptMessage {
 		} else {
 			list = t.trackers[i].poll(t.messages(ctx, s), t.warnUnread(s))
 		}
-		var entries []render.TranscriptMessage
+		var messages []object.Message
 		for _, n := range list {
-			entries = append(entries, t.entry(n, s))
+			messages = append(messages, t.message(n, s))
 		}
-		lists = append(lists, entries)
+		lists = append(lists, messages)
 	}
 	all := mergeByTime(lists)
 	if n := t.options.limit; first && n > 0 && len(all) > n {
@@ -307,44 +286,34 @@ func (t *logsReader) next(ctx context.Context) []render.TranscriptMessage {
 	return all
 }
 
-func (t *logsReader) entry(n update, s discover.Session) render.TranscriptMessage {
-	e := render.TranscriptMessage{Message: object.NewMessage(n.Message, s), Changed: n.changed}
-	if !t.options.children {
-		e.Session = ""
-	} else if s.Key() != t.sessions[0].Key() {
-		e.SessionLabel = t.nameOf(s)
+func (t *logsReader) message(n update, s discover.Session) object.Message {
+	m := object.NewMessage(n.Message, s)
+	if m.Changed = n.changed; t.options.children {
+		m.Adapter, m.Subagent = string(s.Agent), s.Key() != t.sessions[0].Key()
+	} else {
+		m.Session = ""
 	}
-	return e
-}
-
-// nameOf names the sub-agent of a message: its ID, on a terminal a unique prefix of it.
-func (t *logsReader) nameOf(s discover.Session) string {
-	var ids []render.SessionID
-	for _, o := range t.sessions {
-		ids = append(ids, render.SessionID{Agent: string(o.Agent), ID: o.ID})
-	}
-	i := slices.IndexFunc(t.sessions, func(o discover.Session) bool { return o.Key() == s.Key() })
-	return t.Style.ShortIDs(ids)[i]
+	return m
 }
 
 // mergeByTime merges the messages of several sessions by time. The order within a session stays.
-func mergeByTime(lists [][]render.TranscriptMessage) []render.TranscriptMessage {
+func mergeByTime(lists [][]object.Message) []object.Message {
 	type placed struct {
-		render.TranscriptMessage
+		object.Message
 		at string
 	}
 	var all []placed
 	for _, list := range lists {
 		at := ""
-		for _, e := range list {
-			at = max(at, e.Time)
-			all = append(all, placed{e, at})
+		for _, m := range list {
+			at = max(at, m.Time)
+			all = append(all, placed{m, at})
 		}
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].at < all[j].at })
-	out := make([]render.TranscriptMessage, len(all))
+	out := make([]object.Message, len(all))
 	for i, p := range all {
-		out[i] = p.TranscriptMessage
+		out[i] = p.Message
 	}
 	return out
 }

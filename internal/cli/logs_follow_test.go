@@ -14,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"agentctl/discover"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/proc"
 )
 
@@ -61,7 +63,8 @@ func TestSubAgentsThatBeginAreFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := (&logsReader{
-			logsPrinter: newPrinter(&Call{Env: f, Scanner: world}, o), endProgress: func() {}, sessions: r.Sessions, subagents: world.TrackSubagents(),
+			Call: &Call{Env: f, Scanner: world}, options: o, take: func(m object.Message) error { return render.JSONLine(f.Stdout, m) },
+			sessions: r.Sessions, subagents: world.TrackSubagents(),
 		}).follow(t.Context()); err != nil {
 			t.Error(err)
 		}

@@ -52,27 +52,53 @@ func runMetrics(ctx context.Context, f Env, o *metricsOptions) error {
 	if err != nil {
 		return err
 	}
-	if f.OnHosts() {
-		return metricsRunHosts(ctx, c, o)
-	}
-	filter := discover.SessionFilter{Agents: c.Agents, IncludeStopped: true, Subagents: true, Tokens: o.tokens}
-	if filter.Since, err = c.SinceTime("metrics", o.since); err != nil {
+	calls, err := c.Calls(nil, nil, false)
+	if err != nil {
 		return err
+	}
+	for i := range calls {
+		calls[i] = calls[i].Without("output") // the file is on this machine
+	}
+	list, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Metric, []*discover.Warning, error) {
+		return metricsHere(ctx, c, o)
+	})
+	if calls == nil && err != nil {
+		return err
+	}
+	var metrics []object.Metric
+	for _, m := range list {
+		metrics = mergeMetric(metrics, m)
+	}
+	if calls != nil {
+		if failed := after(); ExitCode(failed) == ExitInterrupted {
+			return failed // a collector must not take a part for the whole
+		}
+		metrics = append(metrics, hostsUp(calls))
+	}
+	if err := printMetrics(f, metrics, o); err != nil {
+		return err
+	}
+	return after()
+}
+
+// metricsHere measures the sessions of this machine.
+func metricsHere(ctx context.Context, c *Call, o *metricsOptions) ([]object.Metric, []*discover.Warning, error) {
+	filter := discover.SessionFilter{Agents: c.Agents, IncludeStopped: true, Subagents: true, Tokens: o.tokens}
+	var err error
+	if filter.Since, err = c.SinceTime("metrics", o.since); err != nil {
+		return nil, nil, err
 	}
 	began := time.Now()
 	working, done := c.StartWork(ctx, "reading the agents' stores")
 	r, err := c.Scanner.List(working, filter)
 	done()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	metrics := collect(f, r, filter, c.Style.Now)
+	metrics := collect(c.Env, r, filter, c.Style.Now)
 	took := object.Metric{Name: "agentctl_scan_duration_seconds", Help: "Time that reading the processes and the agents' stores took."}
 	took.Add(time.Since(began).Seconds())
-	if err := printMetrics(f, append(metrics, took), o); err != nil {
-		return err
-	}
-	return f.ReportWarnings(r.Warnings)
+	return append(metrics, took), r.Warnings, nil
 }
 
 // printMetrics prints metrics to stdout or a file.
@@ -288,24 +314,9 @@ func (u *processUsage) add(processes []proc.Process, labels ...string) {
 	u.cpu.Add(cpu, labels...)
 }
 
-// metricsRunHosts prints the metrics of several machines. Each sample has the label host.
-func metricsRunHosts(ctx context.Context, c *Call, o *metricsOptions) error {
-	calls, err := c.HostCalls(c.Config, nil, nil, false)
-	if err != nil {
-		return err
-	}
-	for i := range calls {
-		calls[i] = calls[i].Without("output") // the file is here
-	}
+// hostsUp says which hosts have answered in full.
+func hostsUp(calls []HostCall) object.Metric {
 	up := object.Metric{Name: "agentctl_host_up", Help: "1 if the host has answered in full."}
-	var metrics []object.Metric
-	partial := Gather(ctx, c, calls, func(m object.Metric) error {
-		metrics = merge(metrics, m)
-		return nil
-	})
-	if ExitCode(partial) == ExitInterrupted {
-		return partial // a collector must not take a part for the whole
-	}
 	for _, call := range calls {
 		value := 0.0
 		if call.Complete() {
@@ -313,14 +324,11 @@ func metricsRunHosts(ctx context.Context, c *Call, o *metricsOptions) error {
 		}
 		up.Add(value, "host", call.Target.Name)
 	}
-	if err := printMetrics(c.Env, append(metrics, up), o); err != nil {
-		return err
-	}
-	return partial
+	return up
 }
 
-// merge adds the samples of a host's metric to those of the same name.
-func merge(metrics []object.Metric, m object.Metric) []object.Metric {
+// mergeMetric adds the samples of a host's metric to those of the same name.
+func mergeMetric(metrics []object.Metric, m object.Metric) []object.Metric {
 	i := slices.IndexFunc(metrics, func(known object.Metric) bool { return known.Name == m.Name })
 	if i < 0 {
 		return append(metrics, m)

@@ -223,11 +223,10 @@ func (o *PromptOptions) readOnHost(ctx context.Context, c *Call, use func(quoted
 		return err
 	}
 	call.Args = []string{"export", "--json", "--tools=brief", "--", call.ID()}
-	var exports []object.Export
-	err = GatherExports(ctx, c, []HostCall{call}, func(e object.Export) error {
-		exports = append(exports, e)
-		return nil
-	})
+	exports, after, err := Collect[object.Export](ctx, c, []HostCall{call}, nil)
+	if err == nil {
+		err = after()
+	}
 	switch partial := errors.Is(err, ErrPartial); {
 	case err != nil && (!partial || len(exports) == 0): // of a session that could be read in part, that is handed on
 		return err

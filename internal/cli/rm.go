@@ -98,47 +98,82 @@ func (o *rmOptions) check(args []string, terminal bool) error {
 	return nil
 }
 
+// runRm has each machine say first what it would do, which is what the user is asked about. If an argument means no session, nothing is done anywhere. What
+// is then done to the sessions of a selection is done to those that were shown.
 func runRm(ctx context.Context, f Env, args []string, o *rmOptions) error {
 	c, err := f.NewCall(string(o.action), &o.CommonFlags, nil)
 	if err != nil {
 		return err
 	}
-	if f.OnHosts(args...) {
-		return rmRunHosts(ctx, c, args, o)
-	}
-	ctx, end := Interruptible(ctx) // until the results are printed: a signal between two steps would be lost
-	defer end()
-	do := launch.StoreOptions{Action: o.action, DryRun: o.dryRun, Host: launch.NewEnvironment(f.Environ, f.Adapters)}
-	chosen, partial, err := rmFindSessions(ctx, c, args, o, do)
+	calls, err := c.Calls(args, nil, false)
 	if err != nil {
 		return err
 	}
-	if len(chosen) == 0 && !o.Quiet && !o.JSON {
-		f.Report.Note("no stopped session matches")
+	ctx, end := Interruptible(ctx) // until the results are printed: a signal between two steps would be lost
+	defer end()
+	here := &rmHere{Call: c, args: args, rmOptions: o}
+	planned, failed := here.run(ctx, withFlag(calls, "dry-run"), true)
+	chosen := plannedSessions(planned)
+	if o.dryRun || len(chosen) == 0 || !mayGoOn(failed, planned, calls, len(args) > 0) {
+		return conclude(c, planned, failed, o)
 	}
-	if !o.yes && !o.dryRun && len(chosen) > 0 {
-		if err := confirm(ctx, c, SessionObjects(chosen), o); err != nil {
+	if !o.yes {
+		if err := confirm(ctx, c, chosen, o); err != nil {
 			return err
 		}
 	}
-	endProgress := c.Progress("running the agents' commands")
-	results := launch.ManageStored(ctx, c.Scanner, chosen, do)
-	interrupted := ctx.Err()
-	endProgress()
-	objects := make([]object.StoredResult, len(results))
-	for i, r := range results {
-		objects[i] = rmResultObject(r, o.action)
+	if len(args) > 0 {
+		calls = slices.DeleteFunc(calls, func(call HostCall) bool { return !answered(planned, call) })
+	} else {
+		calls = restrictTo(calls, chosen)
 	}
-	if err := printResults(c, objects); err != nil {
-		return err
+	results, acted := here.run(ctx, withFlag(calls, "yes"), false)
+	if acted == nil && ExitCode(failed) == ExitPartial { // something could not be read before
+		acted = failed
 	}
-	if interrupted != nil {
-		return interrupted
+	return conclude(c, results, acted, o)
+}
+
+// rmHere acts on sessions of this machine, which it finds once.
+type rmHere struct {
+	*Call
+	*rmOptions
+	args   []string
+	found  bool
+	chosen []discover.Session
+}
+
+// run returns what is or, in a dry run, would be done: on this machine, or else by the calls.
+func (h *rmHere) run(ctx context.Context, calls []HostCall, dryRun bool) (results []object.StoredResult, err error) {
+	doing := "running the agents' commands"
+	if dryRun {
+		doing = "looking for the sessions"
 	}
-	if err := rmResultError(results); err != nil {
-		return err
-	}
-	return partial
+	err = Each(ctx, h.Call, calls, doing+" on", func(ctx context.Context, take func(object.StoredResult) error) error {
+		defer h.Progress(doing)()
+		do := launch.StoreOptions{Action: h.action, DryRun: dryRun, Host: launch.NewEnvironment(h.Environ, h.Adapters)}
+		var partial error
+		if !h.found {
+			var err error
+			if h.chosen, partial, err = rmFindSessions(ctx, h.Call, h.args, h.rmOptions, do); err != nil {
+				return err
+			}
+			h.found = true
+		}
+		results := launch.ManageStored(ctx, h.Scanner, h.chosen, do)
+		interrupted := ctx.Err()
+		for _, r := range results {
+			if err := take(rmResultObject(r, h.action)); err != nil {
+				return err
+			}
+		}
+		return cmp.Or(interrupted, rmResultError(results), partial)
+	}, func(r object.StoredResult) error {
+		results = append(results, r)
+		return nil
+	})
+	sort.SliceStable(results, func(i, j int) bool { return CompareHosts(calls, results[i].Host, results[j].Host) < 0 })
+	return results, err
 }
 
 // confirm asks whether these sessions are meant.
@@ -149,8 +184,6 @@ func confirm(ctx context.Context, c *Call, chosen []object.Session, o *rmOptions
 
 // rmFindSessions finds the sessions of the arguments or the selection. If one of the arguments means none, nothing is done.
 func rmFindSessions(ctx context.Context, c *Call, args []string, o *rmOptions, do launch.StoreOptions) (chosen []discover.Session, partial, err error) {
-	endProgress := c.Progress("looking for the sessions")
-	defer endProgress()
 	if len(args) > 0 {
 		r, err := c.FindAll(ctx, args)
 		_ = c.ReportWarnings(r.Warnings)
@@ -264,53 +297,16 @@ func rmResultError(results []launch.StoreResult) error {
 	return unsupported
 }
 
-// rmRunHosts acts on sessions of other machines, by the checks there. It first has each say what it would do, which is what the user is asked about: if an
-// argument means no session, nothing is done anywhere. What a selection then acts on is what was shown.
-func rmRunHosts(ctx context.Context, c *Call, args []string, o *rmOptions) error {
-	calls, err := c.HostCalls(c.Config, args, nil, false)
-	if err != nil {
-		return err
-	}
-	ctx, end := Interruptible(ctx)
-	defer end()
-	for i := range calls {
-		calls[i] = calls[i].Without("yes", "dry-run")
-	}
-	planned, failed := askHosts(ctx, c, "looking for the sessions on", with(calls, "--dry-run"))
-	if o.dryRun || !mayGoOn(failed, planned, calls, len(args) > 0) {
-		return conclude(c, planned, failed, o)
-	}
-	chosen := plannedSessions(planned)
-	if len(chosen) == 0 {
-		return conclude(c, planned, failed, o)
-	}
-	if !o.yes {
-		if err := confirm(ctx, c, chosen, o); err != nil {
-			return err
-		}
-	}
-	if len(args) > 0 {
-		calls = slices.DeleteFunc(calls, func(call HostCall) bool { return !answered(planned, call) })
-	} else {
-		calls = rmOnly(calls, chosen)
-	}
-	results, acted := askHosts(ctx, c, "running the agents' commands on", with(calls, "--yes"))
-	if acted == nil && ExitCode(failed) == ExitPartial { // a host has not answered before
-		acted = failed
-	}
-	return conclude(c, results, acted, o)
-}
-
-func with(calls []HostCall, flag string) []HostCall {
-	out := make([]HostCall, len(calls))
-	for i, call := range calls {
-		out[i] = call.With(flag)
+// withFlag returns the calls with this one of the flags --yes and --dry-run.
+func withFlag(calls []HostCall, flag string) (out []HostCall) {
+	for _, call := range calls {
+		out = append(out, call.Without("yes", "dry-run").With("--"+flag))
 	}
 	return out
 }
 
-// rmOnly returns the calls for these sessions, instead of for what the flags select.
-func rmOnly(calls []HostCall, sessions []object.Session) (out []HostCall) {
+// restrictTo returns the calls for these sessions, instead of for what the flags select.
+func restrictTo(calls []HostCall, sessions []object.Session) (out []HostCall) {
 	for _, call := range calls {
 		var ids []string
 		for _, s := range sessions {
@@ -325,18 +321,6 @@ func rmOnly(calls []HostCall, sessions []object.Session) (out []HostCall) {
 		}
 	}
 	return out
-}
-
-// askHosts returns what each host has done or would do, in the order of the hosts.
-func askHosts(ctx context.Context, c *Call, what string, calls []HostCall) ([]object.StoredResult, error) {
-	defer c.ProgressOf(AskingHosts(what, calls))()
-	results := []object.StoredResult{}
-	failed := EachHost(ctx, c.Env, calls, func(r object.StoredResult) error {
-		results = append(results, r)
-		return nil
-	})
-	sort.SliceStable(results, func(i, j int) bool { return CompareHosts(calls, results[i].Host, results[j].Host) < 0 })
-	return results, failed
 }
 
 // mayGoOn reports whether each host has found what it was asked for: what it refuses, or an agent cannot do, is left as it is.

@@ -82,32 +82,36 @@ func runSearch(ctx context.Context, f Env, pattern string, o *searchOptions) err
 		return err
 	}
 	s := searcher{Call: c, options: o}
-	working, done := Interruptible(ctx)
-	defer done()
-	if calls != nil {
-		return s.runHosts(working, calls)
-	}
-	q.Progress = s.progress.set
-	s.endProgress = f.ProgressOf(s.progress.String)
-	defer s.endProgress()
-	older, err := search.Run(working, c.Scanner, q, s.visitFound, s.warn)
-	s.endProgress()
-	if err = cmp.Or(s.err, err); err != nil {
-		if working.Err() != nil {
-			c.Report.Note(s.progress.interrupted())
-		}
-		return err
-	}
-	if o.limit == 0 || s.sessions < o.limit {
-		c.HintLeftOut("--since all", OlderSessions(older))
-	}
-	switch {
-	case s.partial != nil:
+	err = Each(ctx, c, calls, "searching", func(ctx context.Context, take func(object.Session) error) error {
+		return s.searchHere(ctx, q, take)
+	}, s.take)
+	if errors.Is(err, errEnough) {
 		return s.partial
-	case s.sessions == 0:
-		return ErrNo
 	}
-	return nil
+	return err
+}
+
+// searchHere passes on the sessions of this machine in which something is found.
+func (s *searcher) searchHere(ctx context.Context, q search.Query, take func(object.Session) error) (err error) {
+	q.Progress = s.progress.set
+	defer s.ProgressOf(s.progress.String)()
+	older, failed := search.Run(ctx, s.Scanner, q, func(found search.Found) (more bool) {
+		for _, unread := range found.Errors {
+			s.warn([]*discover.Warning{UnreadWarning(found.Session, unread)})
+		}
+		err = take(object.NewFound(found))
+		return err == nil
+	}, s.warn)
+	switch err = cmp.Or(err, failed); {
+	case err != nil && ctx.Err() != nil:
+		s.Report.Note(s.progress.interrupted())
+	case err == nil:
+		s.HintLeftOut("--since all", OlderSessions(older))
+		if err = s.partial; err == nil && s.sessions == 0 {
+			err = ErrNo
+		}
+	}
+	return err
 }
 
 func query(c *Call, pattern string, o *searchOptions) (q search.Query, err error) {
@@ -148,32 +152,13 @@ func query(c *Call, pattern string, o *searchOptions) (q search.Query, err error
 // errEnough ends a search that has found as much as it may print.
 var errEnough = errors.New("enough was found")
 
-// runHosts prints what each host has found as it comes.
-func (s *searcher) runHosts(ctx context.Context, calls []HostCall) error {
-	s.endProgress = func() {} // the other hosts are still searched
-	defer s.ProgressOf(AskingHosts("searching", calls))()
-	err := EachHost(ctx, s.Env, calls, func(found object.Session) error {
-		defer s.Report.Pause()()
-		if !s.visit(&found) {
-			return cmp.Or(s.err, errEnough)
-		}
-		return nil
-	})
-	if errors.Is(err, errEnough) {
-		return nil
-	}
-	return err
-}
-
 // searcher prints what is found.
 type searcher struct {
 	*Call
-	options     *searchOptions
-	progress    progress
-	endProgress func()
-	sessions    int   // printed
-	partial     error // of what could not be read
-	err         error // of printing
+	options  *searchOptions
+	progress progress
+	sessions int   // printed
+	partial  error // of what could not be read
 }
 
 func (s *searcher) warn(list []*discover.Warning) {
@@ -182,24 +167,16 @@ func (s *searcher) warn(list []*discover.Warning) {
 	}
 }
 
-// visitFound reports what could not be searched of a session, and visits it.
-func (s *searcher) visitFound(f search.Found) (more bool) {
-	for _, err := range f.Errors {
-		s.warn([]*discover.Warning{UnreadWarning(f.Session, err)})
-	}
-	found := object.NewFound(f)
-	return s.visit(&found)
-}
-
-// visit prints a session and reports whether more are wanted.
-func (s *searcher) visit(found *object.Session) (more bool) {
+// take prints a session. After the last one that may be printed it returns [errEnough].
+func (s *searcher) take(found object.Session) error {
 	if len(found.Matches) == 0 {
-		return true
+		return nil
 	}
-	s.endProgress()
-	s.err = s.print(found)
-	s.sessions++
-	return s.err == nil && s.sessions != s.options.limit
+	err := s.print(&found)
+	if s.sessions++; err == nil && s.sessions == s.options.limit {
+		err = errEnough
+	}
+	return err
 }
 
 func (s *searcher) print(found *object.Session) error {

@@ -72,41 +72,26 @@ func runSend(ctx context.Context, f Env, arg, text string, o *sendOptions) error
 	if err != nil {
 		return err
 	}
-	if calls != nil {
-		return sendOnHost(ctx, c, calls, message)
-	}
-	session, found, err := c.FindOne(ctx, arg, discover.ReadOptions{})
-	if err != nil {
-		return err
-	}
-	_ = c.ReportWarnings(found.Warnings) // the session is read again
-	ctx, end := Interruptible(ctx)
-	defer end()
-	endProgress := c.Progress("waiting until the session has read the message")
-	result, err := launch.SendMessage(ctx, c.Scanner, session, message, launch.SendOptions{Timeout: o.timeout, Host: launch.NewEnvironment(f.Environ, f.Adapters)})
-	endProgress()
-	if err != nil {
-		return sendError(arg, session, err)
-	}
-	if err := printResult(c, sendResultObject(result)); err != nil {
-		return err
-	}
-	return sendResultError(ctx, result, o)
-}
-
-// sendOnHost gives the message to a session of another machine, whose agentctl reads it from stdin.
-func sendOnHost(ctx context.Context, c *Call, calls []HostCall, message string) error {
 	for i := range calls {
 		calls[i].Stdin = []byte(message)
 	}
-	ctx, end := Interruptible(ctx)
-	defer end()
-	endProgress := c.Progress("waiting until the session has read the message")
-	defer endProgress()
-	return EachHost(ctx, c.Env, calls, func(r object.SendResult) error {
-		endProgress()
-		return printResult(c, r)
-	})
+	const doing = "waiting until the session has read the message"
+	return Each(ctx, c, calls, doing+" on", func(ctx context.Context, take func(object.SendResult) error) error {
+		session, found, err := c.FindOne(ctx, arg, discover.ReadOptions{})
+		if err != nil {
+			return err
+		}
+		_ = c.ReportWarnings(found.Warnings) // the session is read again
+		defer c.Progress(doing)()
+		result, err := launch.SendMessage(ctx, c.Scanner, session, message, launch.SendOptions{Timeout: o.timeout, Host: launch.NewEnvironment(f.Environ, f.Adapters)})
+		if err != nil {
+			return sendError(arg, session, err)
+		}
+		if err := take(sendResultObject(result)); err != nil {
+			return err
+		}
+		return sendResultError(ctx, result, o)
+	}, func(r object.SendResult) error { return printResult(c, r) })
 }
 
 func sendResultObject(r launch.SendResult) object.SendResult {

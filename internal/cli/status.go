@@ -54,15 +54,15 @@ func runStatus(ctx context.Context, f Env, arg string, o *statusOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.alive && calls == nil {
-		r, err := c.Find(ctx, arg, discover.ReadOptions{})
-		if err != nil {
-			return err
-		}
-		return alive(f, r)
-	}
 	sessions, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Session, []*discover.Warning, error) {
-		return statusLocalSessions(ctx, c, arg, o.explain)
+		if !o.alive {
+			return statusLocalSessions(ctx, c, arg, o.explain)
+		}
+		r, err := c.Find(ctx, arg, discover.ReadOptions{})
+		if err == nil {
+			err = alive(f, r)
+		}
+		return nil, nil, err
 	})
 	if err != nil {
 		return err

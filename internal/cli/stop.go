@@ -91,32 +91,15 @@ func runStop(ctx context.Context, f Env, args []string, o *stopOptions) error {
 	}
 	ctx, end := Interruptible(ctx) // until the results are printed: a signal between two steps would be lost
 	defer end()
-	p := stopPrinter{Call: c, results: []object.StopResult{}}
-	var failed error
-	switch {
-	case calls != nil: // each host stops its own, by its own check of their identity
-		endProgress := c.ProgressOf(AskingHosts("stopping on", calls))
-		if failed = findOnHosts(ctx, f, calls, args); failed == nil {
-			failed = EachHost(ctx, f, calls, p.print)
-		}
-		endProgress()
-		if len(p.results) == 0 && ExitCode(failed) != ExitPartial {
-			err = failed // nothing was stopped: without an array, as here
-		}
-	case o.orphans:
-		failed, err = p.endOrphans(ctx, o)
-	default:
-		failed, err = p.stopSessions(ctx, args, o)
-	}
-	if err != nil {
+	if err := findOnHosts(ctx, f, calls, args); err != nil {
 		return err
 	}
-	if c.JSON {
-		if err := render.JSONArray(c.Stdout, p.results); err != nil {
-			return err
+	return Results(ctx, c, calls, "stopping on", func(ctx context.Context, take func(object.StopResult) error) error {
+		if o.orphans {
+			return endOrphans(ctx, c, o, take)
 		}
-	}
-	return failed
+		return stopSessions(ctx, c, args, o, take)
+	}, stopText)
 }
 
 // findOnHosts returns the error of an argument that means no session, or several, on one of several hosts: then nothing is stopped on any.
@@ -138,65 +121,63 @@ func findOnHosts(ctx context.Context, f Env, calls []HostCall, args []string) er
 // nothingStopped is the error after a no.
 const nothingStopped = "nothing was stopped"
 
-// stopSessions stops the sessions of the arguments or the selection. An err has stopped none.
-func (p *stopPrinter) stopSessions(ctx context.Context, args []string, o *stopOptions) (failed, err error) {
-	chosen, partial, err := stopFindSessions(ctx, p.Call, args, o)
+// stopSessions stops the sessions of the arguments or the selection.
+func stopSessions(ctx context.Context, c *Call, args []string, o *stopOptions, take func(object.StopResult) error) error {
+	chosen, partial, err := stopFindSessions(ctx, c, args, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(chosen) == 0 && !p.Quiet && !p.JSON {
-		p.Report.Note("no live session matches")
+	if len(chosen) == 0 && !c.Quiet && !c.JSON {
+		c.Report.Note("no live session matches")
 	}
 	if o.all && !o.yes && !o.dryRun && len(chosen) > 0 {
-		err := p.Confirm(ctx, "stop these?", nothingStopped, func(w io.Writer) error {
-			return render.SessionTable(w, SessionObjects(chosen), p.Style)
+		err := c.Confirm(ctx, "stop these?", nothingStopped, func(w io.Writer) error {
+			return render.SessionTable(w, SessionObjects(chosen), c.Style)
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return p.end(ctx, func() (results []stop.Result, unread, err error) {
-		results, err = stop.Sessions(ctx, p.Scanner, chosen, o.stopOptions(p.Env))
-		return results, partial, err
-	})
+	defer c.Progress("stopping")()
+	results, err := stop.Sessions(ctx, c.Scanner, chosen, o.stopOptions(c.Env))
+	if err != nil {
+		return err
+	}
+	return cmp.Or(takeStopped(ctx, results, take), partial)
 }
 
 // endOrphans ends what stopped sessions have left behind.
-func (p *stopPrinter) endOrphans(ctx context.Context, o *stopOptions) (failed, err error) {
+func endOrphans(ctx context.Context, c *Call, o *stopOptions, take func(object.StopResult) error) error {
 	if !o.yes && !o.dryRun {
-		found, _, err := stop.FindOrphans(ctx, p.Scanner, p.PID, p.Agents)
+		found, _, err := stop.FindOrphans(ctx, c.Scanner, c.PID, c.Agents)
 		if err == nil && len(found) > 0 {
-			err = p.Confirm(ctx, "end these?", nothingStopped, func(w io.Writer) error { return render.OrphanTable(w, OrphanObjects(found), p.Style) })
+			err = c.Confirm(ctx, "end these?", nothingStopped, func(w io.Writer) error { return render.OrphanTable(w, OrphanObjects(found), c.Style) })
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	failed, err = p.end(ctx, func() (results []stop.Result, partial, err error) {
-		results, r, err := stop.EndOrphans(ctx, p.Scanner, o.stopOptions(p.Env), p.Agents)
-		if err == nil && len(results) == 0 && !p.Quiet && !p.JSON {
-			p.Report.Note("no orphaned processes found")
-		}
-		return results, p.ReportWarnings(r.Warnings), err
-	})
-	return failed, err
+	defer c.Progress("stopping")()
+	results, r, err := stop.EndOrphans(ctx, c.Scanner, o.stopOptions(c.Env), c.Agents)
+	if err != nil {
+		return err
+	}
+	if len(results) == 0 && !c.Quiet && !c.JSON {
+		c.Report.Note("no orphaned processes found")
+	}
+	partial := c.ReportWarnings(r.Warnings)
+	return cmp.Or(takeStopped(ctx, results, take), partial)
 }
 
-// end ends processes and prints the results. partial is the error of warnings.
-func (p *stopPrinter) end(ctx context.Context, end func() (results []stop.Result, partial, err error)) (failed, err error) {
-	endProgress := p.Progress("stopping")
-	results, partial, err := end()
+// takeStopped passes on the results, and returns their error.
+func takeStopped(ctx context.Context, results []stop.Result, take func(object.StopResult) error) error {
 	interrupted := ctx.Err()
-	endProgress()
-	if err != nil {
-		return nil, err
-	}
 	for _, r := range results {
-		if err := p.print(stopResultObject(r)); err != nil {
-			return nil, err
+		if err := take(stopResultObject(r)); err != nil {
+			return err
 		}
 	}
-	return cmp.Or(interrupted, StopError(results), partial), nil
+	return cmp.Or(interrupted, StopError(results))
 }
 
 // stopOptions says how to end processes.
@@ -247,24 +228,13 @@ func (o *stopSelection) matches(s discover.Session, now time.Time) bool {
 	return !began.IsZero() && now.Sub(began) >= o.olderThan
 }
 
-// stopPrinter prints the results, or keeps them for the array of --json.
-type stopPrinter struct {
-	*Call
-	results []object.StopResult
-}
-
-func (p *stopPrinter) print(r object.StopResult) error {
-	switch {
-	case p.JSON:
-		p.results = append(p.results, r)
-		return nil
-	case p.Quiet:
-		return nil
+// stopText returns the name of the session, and what became of it.
+func stopText(r *object.StopResult) (name, words string) {
+	words = outcomeText(stop.Outcome(r.Result))
+	if details := stopDetails(r); len(details) > 0 {
+		words += " (" + strings.Join(details, "; ") + ")"
 	}
-	defer p.Report.Pause()()
-	text := fmt.Sprintf("%s (%s)", outcomeText(stop.Outcome(r.Result)), strings.Join(stopDetails(&r), "; "))
-	_, err := fmt.Fprintf(p.Stdout, "%s  %s\n", render.Sanitize(stopName(&r)), render.Sanitize(strings.TrimSuffix(text, " ()")))
-	return err
+	return stopName(r), words
 }
 
 // stopName is the session's, by its ID or a process.

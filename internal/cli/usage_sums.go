@@ -34,55 +34,95 @@ type sums struct {
 	zone     *time.Location
 	prices   map[string]config.Price // nil: nothing is estimated
 	unpriced map[string]bool
-	rows     map[usageRowKey]*sum
-	total    sum
+	rows     map[usageRowKey]*object.UsageRow
+	total    object.UsageRow
 	projects Projects
 	parents  map[usageRowKey]usageRowKey // of sub-agents, by session
 }
 
-// usageRowKey identifies a row. Only sessions have an agent.
-type usageRowKey struct {
-	agent discover.Agent
-	text  string
-}
-
-// sum is the sum of a row.
-type sum struct {
-	tokens              discover.Tokens
-	cost, estimated     float64
-	hasCost, hasUnknown bool // of a part of the tokens the agent says the cost, or does not
-	hasPrice, hasNone   bool // a part of the tokens has a price, or none
-	sessions            int
-	title, project      string
-}
+// usageRowKey identifies a row. Only sessions have an agent; a directory and a session are of one machine.
+type usageRowKey struct{ host, agent, text string }
 
 func newSums(by group, zone *time.Location) *sums {
 	return &sums{
-		by: by, zone: zone, unpriced: map[string]bool{}, rows: map[usageRowKey]*sum{}, projects: Projects{}, parents: map[usageRowKey]usageRowKey{},
+		by: by, zone: zone, unpriced: map[string]bool{}, rows: map[usageRowKey]*object.UsageRow{}, projects: Projects{}, parents: map[usageRowKey]usageRowKey{},
 	}
 }
 
+// add adds what a session of this machine used.
 func (s *sums) add(u *discover.SessionUsage) {
-	seen := map[*sum]bool{&s.total: true}
+	seen := map[*object.UsageRow]bool{&s.total: true}
 	if !u.IsSubagent() {
-		s.total.sessions++
+		s.total.Sessions++
 	}
-	var fixed *sum // the row of all answers
+	var fixed *object.UsageRow // the row of all answers
 	if !s.by.ofTime() && s.by != byModel {
 		fixed = s.row(s.keyOf(u))
 	}
-	for _, a := range u.Usage {
-		row := fixed
+	for i := range u.Usage {
+		a, row := &u.Usage[i], fixed
 		if row == nil {
 			row = s.row(usageRowKey{text: s.answerKey(a)})
 		}
 		if !seen[row] && !u.IsSubagent() {
-			row.sessions++
+			row.Sessions++
 		}
 		seen[row] = true
-		s.addAnswer(row, a)
-		s.addAnswer(&s.total, a)
+		used := s.answerRow(a)
+		addUsage(row, &used)
+		addUsage(&s.total, &used)
 	}
+}
+
+// merge adds what the sessions of another machine used.
+func (s *sums) merge(u object.Usage) {
+	for i := range u.Rows {
+		r := &u.Rows[i]
+		row := s.row(usageRowKey{r.Host, r.Adapter, r.Key})
+		row.Title, row.Project = r.Title, r.Project
+		addUsage(row, r)
+	}
+	addUsage(&s.total, &u.Total)
+	for _, model := range u.UnpricedModels {
+		s.unpriced[model] = true
+	}
+}
+
+// answerRow is what one answer used.
+func (s *sums) answerRow(a *discover.Usage) object.UsageRow {
+	used := object.UsageRow{Tokens: object.Tokens(a.Tokens)}
+	if a.CostKnown {
+		used.Cost = &a.Cost
+	}
+	if s.prices == nil || a.Tokens.Total == 0 {
+		return used
+	}
+	if usd, ok := s.estimate(a); ok {
+		used.ReckonedCost = &usd
+	} else {
+		s.unpriced[cmp.Or(a.Model, "unknown model")] = true
+	}
+	return used
+}
+
+// addUsage adds a row to another one.
+func addUsage(to, from *object.UsageRow) {
+	to.CostPartial = addAmount(&to.Cost, from.Cost, to, from) || to.CostPartial || from.CostPartial
+	to.ReckonedPartial = addAmount(&to.ReckonedCost, from.ReckonedCost, to, from) || to.ReckonedPartial || from.ReckonedPartial
+	to.Tokens, to.Sessions = to.Tokens.Plus(from.Tokens), to.Sessions+from.Sessions
+}
+
+// addAmount adds an amount of a row, nil if it is not known, to that of another row. The sum is partial if one is not known of a row that has tokens.
+func addAmount(sum **float64, amount *float64, to, from *object.UsageRow) (partial bool) {
+	switch {
+	case amount == nil:
+		return *sum != nil && from.Tokens.Total > 0
+	case *sum == nil:
+		*sum = new(*amount)
+		return to.Tokens.Total > 0
+	}
+	**sum += *amount
+	return false
 }
 
 func (s *sums) keyOf(u *discover.SessionUsage) usageRowKey {
@@ -92,17 +132,17 @@ func (s *sums) keyOf(u *discover.SessionUsage) usageRowKey {
 	case byAgent:
 		return usageRowKey{text: string(u.Agent)}
 	}
-	key := usageRowKey{u.Agent, u.ID}
+	key := usageRowKey{agent: string(u.Agent), text: u.ID}
 	if u.IsSubagent() && u.Parent != "" {
-		s.parents[key] = usageRowKey{u.Agent, u.Parent}
+		s.parents[key] = usageRowKey{agent: string(u.Agent), text: u.Parent}
 	}
 	row := s.row(key)
-	row.title, row.project = cmp.Or(u.Title, u.Prompt), s.projects.Of(u.Dir)
+	row.Title, row.Project = cmp.Or(u.Title, u.Prompt), s.projects.Of(u.Dir)
 	return key
 }
 
 // answerKey returns the row of an answer: its time or its model; "" where that is not known.
-func (s *sums) answerKey(a discover.Usage) string {
+func (s *sums) answerKey(a *discover.Usage) string {
 	key := s.timeKey(a.Time)
 	switch {
 	case s.by == byModel:
@@ -129,29 +169,13 @@ func (s *sums) timeKey(t time.Time) string {
 	}
 }
 
-func (s *sums) row(key usageRowKey) *sum {
+func (s *sums) row(key usageRowKey) *object.UsageRow {
 	row := s.rows[key]
 	if row == nil {
-		row = &sum{}
+		row = &object.UsageRow{Host: key.host, Adapter: key.agent, Key: key.text}
 		s.rows[key] = row
 	}
 	return row
-}
-
-func (s *sums) addAnswer(to *sum, a discover.Usage) {
-	to.tokens = to.tokens.Plus(a.Tokens)
-	to.cost += a.Cost
-	to.hasCost = to.hasCost || a.CostKnown
-	to.hasUnknown = to.hasUnknown || !a.CostKnown && a.Tokens.Total > 0
-	if s.prices == nil || a.Tokens.Total == 0 {
-		return
-	}
-	usd, ok := s.estimate(a)
-	if !ok {
-		to.hasNone, s.unpriced[cmp.Or(a.Model, "unknown model")] = true, true
-		return
-	}
-	to.estimated, to.hasPrice = to.estimated+usd, true
 }
 
 // mergeSubagents adds the rows of sub-agents to those of the sessions that they work for in the end.
@@ -166,17 +190,10 @@ func (s *sums) mergeSubagents() {
 			top = parent
 		}
 		if row := s.rows[top]; row != nil && top != key {
-			row.merge(s.rows[key])
+			addUsage(row, s.rows[key])
 			delete(s.rows, key)
 		}
 	}
-}
-
-func (r *sum) merge(o *sum) {
-	r.tokens = r.tokens.Plus(o.tokens)
-	r.cost, r.estimated = r.cost+o.cost, r.estimated+o.estimated
-	r.hasCost, r.hasUnknown = r.hasCost || o.hasCost, r.hasUnknown || o.hasUnknown
-	r.hasPrice, r.hasNone = r.hasPrice || o.hasPrice, r.hasNone || o.hasNone
 }
 
 // report returns the rows: times in their order, all else by tokens.
@@ -184,35 +201,18 @@ func (s *sums) report(since, until time.Time) object.Usage {
 	s.mergeSubagents()
 	u := object.Usage{
 		By: string(s.by), Since: object.Timestamp(since), Until: object.Timestamp(until), Rows: []object.UsageRow{},
-		Total: s.total.row(usageRowKey{}), UnpricedModels: slices.Sorted(maps.Keys(s.unpriced)),
+		Total: s.total, UnpricedModels: slices.Sorted(maps.Keys(s.unpriced)),
 	}
-	for key, row := range s.rows {
-		u.Rows = append(u.Rows, row.row(key))
+	for _, row := range s.rows {
+		u.Rows = append(u.Rows, *row)
 	}
 	s.by.sort(u.Rows)
 	return u
 }
 
-func (r *sum) row(key usageRowKey) object.UsageRow {
-	out := object.UsageRow{
-		Key: key.text, Adapter: string(key.agent), Title: r.title, Tokens: object.Tokens(r.tokens), CostPartial: r.hasCost && r.hasUnknown,
-		ReckonedPartial: r.hasPrice && r.hasNone, Sessions: r.sessions,
-	}
-	if key.agent != "" {
-		out.Project = r.project
-	}
-	if r.hasCost {
-		out.Cost = &r.cost
-	}
-	if r.hasPrice {
-		out.ReckonedCost = &r.estimated
-	}
-	return out
-}
-
 // estimate returns what an answer costs by the prices. It is not ok if the file has no price for the model, or for a kind of the
 // tokens that it used.
-func (s *sums) estimate(a discover.Usage) (usd float64, ok bool) {
+func (s *sums) estimate(a *discover.Usage) (usd float64, ok bool) {
 	price, ok := priceOf(s.prices, a.Model)
 	for _, part := range []struct {
 		tokens int64

@@ -68,32 +68,29 @@ func runWait(ctx context.Context, f Env, args []string, o *waitOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := Interruptible(ctx) // over all steps: a signal between two of them would be lost
-	defer stop()
-	if calls != nil {
-		defer c.ProgressOf(AskingHosts("waiting for sessions on", calls))()
-		return EachHost(ctx, c.Env, calls, func(s object.Session) error {
-			defer c.Report.Pause()()
-			return printArrival(c, s)
-		})
-	}
-	arrived := func(s discover.Session) error { return printArrival(c, object.NewSession(s)) }
+	return Each(ctx, c, calls, "waiting for sessions on", func(ctx context.Context, take func(object.Session) error) error {
+		return waitHere(ctx, c, args, o, func(s discover.Session) error { return take(object.NewSession(s)) })
+	}, func(s object.Session) error { return printArrival(c, s) })
+}
+
+// waitHere waits for sessions of this machine.
+func waitHere(ctx context.Context, c *Call, args []string, o *waitOptions, arrived func(discover.Session) error) error {
 	began := time.Now()
-	endProgress := f.Progress("looking for the sessions")
+	endProgress := c.Progress("looking for the sessions")
 	found, err := waitFindSessions(ctx, c, args, o)
 	endProgress()
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
 	if err != nil {
-		_ = f.ReportWarnings(found.Warnings) // they may be why
+		_ = c.ReportWarnings(found.Warnings) // they may be why
 		return err
 	}
 	if len(found.Sessions) == 0 {
 		if !o.Quiet {
-			f.Report.Note("no live session matches")
+			c.Report.Note("no live session matches")
 		}
-		return f.ReportWarnings(found.Warnings)
+		return c.ReportWarnings(found.Warnings)
 	}
 	timeout := o.timeout
 	if timeout > 0 {
@@ -165,11 +162,8 @@ func States() []string {
 func Until(
 	ctx context.Context, c *Call, sessions []discover.Session, u State, timeout time.Duration, arrived func(discover.Session) error,
 ) error {
-	w := NewWaiter(u, len(sessions), nil)
-	late, err := awaitFollow(ctx, c, watch.NewWatcher(c.Scanner, sessions), timeout, arrived, func(r discover.Result, arrived func(discover.Session) error) (bool, error) {
-		w.reached = arrived
-		return w.Update(r.Sessions)
-	})
+	w := NewWaiter(u, len(sessions), arrived)
+	late, err := awaitFollow(ctx, c, watch.NewWatcher(c.Scanner, sessions), timeout, func(r discover.Result) (bool, error) { return w.Update(r.Sessions) })
 	switch {
 	case late:
 		done := string(u)
@@ -186,29 +180,22 @@ func Until(
 // errTimeout is the cause of the context after the timeout.
 var errTimeout = errors.New("time is up")
 
-// awaitFollow calls step with each result of a watcher until step reports that nothing is left to wait for. late: the timeout was over
-// before. What step calls arrived with is given to arrived while no progress is shown.
+// awaitFollow calls step with each result of a watcher until step reports that nothing is left to wait for. late: the timeout was over before.
 func awaitFollow(
-	ctx context.Context, c *Call, watcher *watch.Watcher, timeout time.Duration, arrived func(discover.Session) error,
-	step func(r discover.Result, arrived func(discover.Session) error) (more bool, err error),
+	ctx context.Context, c *Call, watcher *watch.Watcher, timeout time.Duration, step func(discover.Result) (more bool, err error),
 ) (late bool, err error) {
 	working, stop := Interruptible(ctx)
 	defer stop()
 	limited, cancel := context.WithCancelCause(working)
 	defer cancel(nil)
-	endProgress := c.Progress("waiting")
-	defer func() { endProgress() }()
+	defer c.Progress("waiting")()
 	var alarm *time.Timer
 	err = EachResult(limited, watcher, func(r discover.Result) (bool, error) {
 		_ = c.ReportWarnings(r.Warnings) // it may still be read
 		if alarm == nil && timeout > 0 {
 			alarm = time.AfterFunc(timeout, func() { cancel(errTimeout) })
 		}
-		return step(r, func(s discover.Session) error {
-			endProgress()
-			defer func() { endProgress = c.Progress("waiting") }()
-			return arrived(s)
-		})
+		return step(r)
 	})
 	if alarm != nil {
 		alarm.Stop()
@@ -245,7 +232,7 @@ func UntilReset(
 	var missing []string
 	watcher := watch.NewWatcher(c.Scanner, sessions)
 	watcher.ReadQuotas()
-	late, err := awaitFollow(ctx, c, watcher, timeout, arrived, func(r discover.Result, arrived func(discover.Session) error) (bool, error) {
+	late, err := awaitFollow(ctx, c, watcher, timeout, func(r discover.Result) (bool, error) {
 		now := c.Now()
 		missing = missing[:0]
 		for i, s := range r.Sessions {

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -158,6 +159,18 @@ func (e *Export) SetHost(host string) {
 	for i := range e.Children {
 		e.Children[i].SetHost(host)
 	}
+}
+
+// Check returns an error unless the object of another agentctl may be printed.
+func (e *Export) Check() error {
+	err := e.Session.Check()
+	for i := range e.Messages {
+		err = cmp.Or(err, e.Messages[i].Check())
+	}
+	for i := range e.Children {
+		err = cmp.Or(err, e.Children[i].Check())
+	}
+	return err
 }
 
 // Check returns an error unless the object of another agentctl may be printed.

@@ -11,6 +11,9 @@ type Message struct {
 	ID string `json:"id"`
 	// Session is absent if the command prints the messages of one session only.
 	Session string `json:"session,omitempty"`
+	// Adapter is the agent of Session. Subagent: Session is a sub-agent's.
+	Adapter  string `json:"adapter,omitempty"`
+	Subagent bool   `json:"subagent,omitempty"`
 	// Host is the machine of the session; absent for this one.
 	Host string `json:"host,omitempty"`
 	Role string `json:"role"`
@@ -21,6 +24,10 @@ type Message struct {
 	Tool   *ToolCall `json:"tool,omitempty"`
 	Model  string    `json:"model,omitempty"`
 	Tokens *Tokens   `json:"tokens,omitempty"`
+	// Changed: logs --follow has printed the message before, and its call has made progress.
+	Changed bool `json:"changed,omitempty"`
+	// WaitingFor is set in the last message of a session that waits for the user, if none of the messages is the call that waits.
+	WaitingFor string `json:"waitingFor,omitempty"`
 }
 
 // ToolCall is the tool call of a message.

@@ -45,8 +45,6 @@ type TranscriptMessage struct {
 	object.Message
 	// SessionLabel names the session in front of the message; "" if there is only one session.
 	SessionLabel string
-	// Changed: the message was printed before, and has changed since.
-	Changed bool
 }
 
 // Write prints a message. For a tool call that was printed before, it prints the new state of the call.
@@ -62,18 +60,10 @@ func (t *Transcript) Write(m TranscriptMessage) error {
 	default:
 		t.writeCall(&b, m)
 	}
-	return t.flush(&b)
-}
-
-// WriteWaiting ends a transcript whose messages do not show what the session waits for.
-func (t *Transcript) WriteWaiting(s *object.Session) error {
-	var b strings.Builder
-	t.writeBlankLine(&b)
-	b.WriteString(t.colored(waitingColor, waitingText(s.WaitingFor)) + "\n")
-	return t.flush(&b)
-}
-
-func (t *Transcript) flush(b *strings.Builder) error {
+	if m.WaitingFor != "" {
+		t.writeBlankLine(&b)
+		b.WriteString(t.colored(waitingColor, waitingText(m.WaitingFor)) + "\n")
+	}
 	_, err := io.WriteString(t.out, b.String())
 	return err
 }

@@ -178,20 +178,19 @@ func TestTranscriptChangedMessages(t *testing.T) {
 	var b bytes.Buffer
 	tr := render.NewTranscript(&b, render.TranscriptOptions{TextOptions: render.TextOptions{Now: now}, ShowTools: true})
 	s := completeSession()
-	write := func(again bool, m discover.Message, whose string) {
-		if err := tr.Write(render.TranscriptMessage{Message: object.NewMessage(m, s), SessionLabel: whose, Changed: again}); err != nil {
+	write := func(again bool, m discover.Message, whose, waitingFor string) {
+		entry := render.TranscriptMessage{Message: object.NewMessage(m, s), SessionLabel: whose}
+		entry.Changed, entry.WaitingFor = again, waitingFor
+		if err := tr.Write(entry); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(false, answered(toolCall("a", discover.ToolRunning, "", time.Minute), "opus"), "")
-	write(false, answered(toolCall("b", discover.ToolRunning, "", time.Minute), "opus"), "kid")
-	write(true, toolCall("a", discover.ToolWaiting, "", time.Minute), "")
-	write(true, toolCall("a", discover.ToolDone, "out", time.Minute), "")
-	write(true, toolCall("b", discover.ToolFailed, "no", time.Minute), "kid")
-	write(true, textMessage(discover.RoleAssistant, discover.KindText, "more of it", time.Minute), "")
-	if err := tr.WriteWaiting(&objectsOf(s)[0]); err != nil {
-		t.Fatal(err)
-	}
+	write(false, answered(toolCall("a", discover.ToolRunning, "", time.Minute), "opus"), "", "")
+	write(false, answered(toolCall("b", discover.ToolRunning, "", time.Minute), "opus"), "kid", "")
+	write(true, toolCall("a", discover.ToolWaiting, "", time.Minute), "", "")
+	write(true, toolCall("a", discover.ToolDone, "out", time.Minute), "", "")
+	write(true, toolCall("b", discover.ToolFailed, "no", time.Minute), "kid", "")
+	write(true, textMessage(discover.RoleAssistant, discover.KindText, "more of it", time.Minute), "", "permission")
 	want := `
 assistant  2026-11-20 11:59:00  opus
 ⏺ Bash  a  running
