@@ -33,15 +33,15 @@ func stopCommand(f Env) *cli.Command {
 	return &cli.Command{
 		Usage:     "stop sessions, with the tools that they run",
 		UsageText: "agentctl stop [FLAGS] ID…\nagentctl stop [FLAGS] --cwd DIR | --repo DIR | --idle-for D | --older-than D | --group G | --all\nagentctl stop [FLAGS] --orphans",
-		Description: "Without an ID, stop ends the live sessions that match all selection flags. A selection never contains\n" +
-			"the session that stop is called from, sub-agents' sessions or other users' sessions.",
+		Description: "Without an ID, stop ends the live sessions that match all selection flags, and asks first. A selection never\n" +
+			"contains the session that stop is called from, sub-agents' sessions or other users' sessions.",
 		ArgsUsage: "ID…",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "also end processes that serve other sessions, and kill those that do not end", Destination: &o.force},
 			DurationFlag("timeout", "how long an agent may take to end: `D`", &o.timeout),
-			&cli.BoolFlag{Name: "all", Usage: "select every live session; asks first", Destination: &o.all},
-			&cli.BoolFlag{Name: "orphans", Usage: "end the processes that stopped sessions left behind (list --orphans); asks first", Destination: &o.orphans},
-			&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &o.yes},
+			&cli.BoolFlag{Name: "all", Usage: "select every live session", Destination: &o.all},
+			&cli.BoolFlag{Name: "orphans", Usage: "end the processes that stopped sessions left behind (list --orphans)", Destination: &o.orphans},
+			&cli.BoolFlag{Name: "yes", Usage: "do not ask; needed for a selection where stdin or stdout is not a terminal", Destination: &o.yes},
 		}, o.scope.Flags("select"), []cli.Flag{
 			DurationFlag("idle-for", "select sessions that have been idle for `D` or longer", &o.idleFor),
 			DurationFlag("older-than", "select sessions whose process has run for `D` or longer", &o.olderThan),
@@ -50,7 +50,7 @@ func stopCommand(f Env) *cli.Command {
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.Quiet},
 			JSONFlag(&o.JSON),
 		}),
-		CustomHelpTemplate: HelpTemplate("agentctl stop 88d1d394", "agentctl stop --repo . --dry-run", "agentctl stop --idle-for 2h --quiet"),
+		CustomHelpTemplate: HelpTemplate("agentctl stop 88d1d394", "agentctl stop --repo . --dry-run", "agentctl stop --idle-for 2h --yes --quiet"),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
 			if err := o.check(args, f.Terminal && !f.OnHosts(args...)); err != nil {
@@ -74,8 +74,8 @@ func (o *stopOptions) check(args []string, terminal bool) error {
 		return UsageError("stop", "stop needs the ID of a session, or a selection: --cwd, --repo, --idle-for, --older-than, --group, --all, --orphans")
 	case o.Quiet && o.JSON:
 		return UsageError("stop", "--quiet and --json cannot be used together")
-	case (o.all || o.orphans) && !o.yes && !o.dryRun && (o.JSON || !terminal):
-		return UsageError("stop", "--all and --orphans need --yes when not on a terminal, and with --json")
+	case (selects || o.orphans) && !o.yes && !o.dryRun && (o.JSON || !terminal):
+		return UsageError("stop", "a selection needs --yes when not on a terminal, and with --json; --dry-run shows what it would stop")
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func stopSessions(ctx context.Context, c *Call, args []string, o *stopOptions, t
 	if len(chosen) == 0 && !c.Quiet && !c.JSON {
 		c.Report.Note("no live session matches")
 	}
-	if o.all && !o.yes && !o.dryRun && len(chosen) > 0 {
+	if len(args) == 0 && !o.yes && !o.dryRun && len(chosen) > 0 {
 		err := c.Confirm(ctx, "stop these?", nothingStopped, func(w io.Writer) error {
 			return render.SessionTable(w, SessionObjects(chosen), c.Style)
 		})

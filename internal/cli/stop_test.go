@@ -22,8 +22,8 @@ func TestStopOrphansAsks(t *testing.T) {
 		{"list --orphans --adapter nobody", 2, "nobody"},
 		{"stop --orphans aaaaaaaa-2", 2, "--orphans takes no IDs"},
 		{"stop --orphans --all", 2, "--orphans takes no IDs"},
-		{"stop --orphans", 2, "need --yes"},
-		{"stop --orphans --adapter claude-code", 2, "need --yes"}, // though there is nothing to ask about today
+		{"stop --orphans", 2, "needs --yes"},
+		{"stop --orphans --adapter claude-code", 2, "needs --yes"}, // though there is nothing to ask about today
 		{"stop --orphans --adapter claude-code --yes", 0, "no orphaned processes found"},
 		{"stop --orphans --dry-run", 0, ""},
 	} {
@@ -58,19 +58,19 @@ func TestStopIsAsked(t *testing.T) {
 		{"stop aaaaaaaa-1 --all", 2, "cannot be used together"},
 		{"stop aaaaaaaa-1 --group g", 2, "cannot be used together"},
 		{"stop --all --quiet --json", 2, "cannot be used together"},
-		{"stop --all", 2, "need --yes"},
+		{"stop --all", 2, "needs --yes"},
 		{"stop aaaaaaaa-1 --timeout 0s", 2, "flag --timeout: use a duration"},
 		{"stop aaaaaaaa-1 --timeout=-1s", 2, "flag --timeout: use a duration"},
 		{"stop --idle-for 0", 2, "--idle-for"},
 		{"stop --idle-for soon", 2, "soon"},
-		{"stop --cwd /nowhere/at/all", 2, "--cwd: "},
+		{"stop --yes --cwd /nowhere/at/all", 2, "--cwd: "},
 		{"stop nothing", 3, "no such session: nothing"},
 		{"stop aaaaaaaa-1 nothing", 3, "no such session: nothing"},
 		{"stop pid:11", 3, "no such session: process 11"},
 		{"stop aaaaaaaa", 4, "aaaaaaaa-1 codex running"},
 		{"stop aaaaaaaa-2", 0, ""},
 		{"stop aaaaaaaa-2 cccccccc@/w/a aaaaaaaa-2 --json", 0, ""},
-		{"stop --all --group none", 2, "need --yes"}, // though there is nothing to ask about today
+		{"stop --all --group none", 2, "needs --yes"}, // though there is nothing to ask about today
 		{"stop --all --group none --yes", 0, "no live session matches"},
 		{"stop --all --group none --yes -q", 0, ""},
 	} {
@@ -125,7 +125,7 @@ func TestStopAsks(t *testing.T) {
 	for answer, want := range map[string]int{"n\n": 8, "\n": 8, "": 8, "yes, all\n": 8, "y\n": 1, " YES\n": 1} {
 		f, out := testEnv(t)
 		f.Terminal, f.Stdin = true, strings.NewReader(answer)
-		if got := Run(t.Context(), f, "stop", "--all"); got != want {
+		if got := Run(t.Context(), f, "stop", "--older-than", "1m"); got != want {
 			t.Errorf("%q: exit %d, want %d; %s", answer, got, want, out.Stderr.String())
 		}
 		if !strings.Contains(out.Stderr.String(), "stop these? [y/N] ") || !strings.Contains(out.Stderr.String(), "claude-code") {
