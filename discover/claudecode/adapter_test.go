@@ -34,7 +34,7 @@ func TestKindsAreKnown(t *testing.T) {
 // TestUnknownKinds: each is reported once, and no more than a few are; what is no record is not.
 func TestUnknownKinds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.jsonl")
-	text := `{"type":"thought"}` + "\n" + `{"type":"user"}` + "\n{}\nnull\n" + `{"type":"thought"}` + "\n" + `{"type":"newer"}` + "\n" + `{"type":"torn"}`
+	text := `{"type":"thought"}` + "\n" + `{"type":"user"}` + "\n{}\nnull\n" + `{"type":"thought"}` + "\n" + `{"type":"newer"}` + "\n" + `{"type":"torn"`
 	must(t, os.WriteFile(path, []byte(text), 0o600))
 	got, err := New().Tried().UnknownKinds(t.Context(), discover.Record{Path: path})
 	if want := []string{"newer", "thought"}; err != nil || !slices.Equal(got, want) {

@@ -39,8 +39,8 @@ func (s *headReader) Prompt() string { return cmp.Or(s.typed, s.Command) }
 
 // Read reads f from its beginning until the first prompt and a directory are known.
 func (s *headReader) Read(f *storage.File) error {
-	_, err := f.Forward(0, turnReach, func(l storage.Line) bool {
-		s.add(l.Bytes)
+	_, err := f.Records(0, turnReach, func(l storage.Line) bool {
+		s.add(l)
 		known := s.HasMessage && s.First.Cwd != ""
 		return !known || s.typed == "" && l.Offset < promptReach
 	})
@@ -58,7 +58,12 @@ func (s *headReader) Readable(f *storage.File) bool {
 	return n == 0 || begin[0] == '{' && f.Size() < turnReach
 }
 
-func (s *headReader) add(raw []byte) {
+func (s *headReader) add(line storage.Line) {
+	if s.damaged = s.damaged || line.Rest; line.Rest {
+		s.lines++
+		return
+	}
+	raw := line.Bytes
 	kind := metadataType(raw)
 	s.lines, s.known = s.lines+1, s.known || kind != nil
 	s.date(kind, raw)
@@ -71,7 +76,7 @@ func (s *headReader) add(raw []byte) {
 	}
 	l, ok := parseRecord(raw)
 	if !ok {
-		s.damaged = s.damaged || storage.Damaged(raw)
+		s.damaged = true
 		return
 	}
 	s.known = s.known || l.Type != ""

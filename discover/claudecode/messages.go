@@ -1,10 +1,8 @@
 package claudecode
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -27,12 +25,11 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 	}
 }
 
-var errDamaged = errors.New("damaged")
-
 // messageReader turns records, from the newest to the oldest, into messages. It keeps what older records need of newer ones.
 type messageReader struct {
 	ctx       context.Context // of the call
 	path      string
+	file      *storage.File
 	yield     func(discover.Message, error) bool
 	sidechain bool // sidechain records count: it is a sub-agent's transcript
 	order     messageOrder
@@ -49,7 +46,8 @@ type messageReader struct {
 // readAll yields the messages of a transcript, newest first, until the caller stops. An error stands for a record that is not shown or,
 // where the file cannot be read, for all older ones.
 func (t *messageReader) readAll(f *storage.File) error {
-	_, err := f.Backward(0, t.line)
+	t.file = f
+	_, err := f.RecordsBackward(0, t.line)
 	t.warn(err)
 	for _, w := range t.order.waiting {
 		t.emit(w.Message)
@@ -59,14 +57,15 @@ func (t *messageReader) readAll(f *storage.File) error {
 
 // line takes the next line and reports whether to go on.
 func (t *messageReader) line(l storage.Line) bool {
-	end := l.Offset + int64(len(l.Bytes))
 	if l.Cut {
-		t.warn(fmt.Errorf("a record that ends at byte %d is not shown: more than %d MiB", end, storage.MaxLine>>20))
+		t.warn(fmt.Errorf("%s: a record of more than %d MiB is left out", t.file.Place(l.Offset), storage.MaxLine>>20))
 		return !t.stopped
 	}
 	messages, ok := t.read(l)
 	if !ok && !t.damaged {
-		t.warn(fmt.Errorf("a record that ends at byte %d is not shown: %w", end, errDamaged))
+		var lost damage
+		lost.add(l)
+		t.warn(lost.in(t.file))
 	}
 	t.damaged = !ok
 	t.emit(t.order.add(messages, writtenAt(l.Bytes))...)
@@ -76,7 +75,7 @@ func (t *messageReader) line(l storage.Line) bool {
 // writtenAt returns when a record was written; zero for metadata, and for a prompt that was queued during a turn: its time
 // is when it was typed, but it was written when the model got it.
 func writtenAt(raw []byte) time.Time {
-	if metadataType(raw) != nil || isQueued(raw) {
+	if metadataType(raw) != nil || isAttachment(raw) && isQueued(raw) {
 		return time.Time{}
 	}
 	return timeOf(raw)
@@ -101,12 +100,15 @@ type messageRecord struct {
 
 // read returns the messages of one line, newest first. ok is false if the line is damaged.
 func (t *messageReader) read(l storage.Line) (messages []discover.Message, ok bool) {
+	if l.Rest {
+		return nil, false
+	}
 	if metadataType(l.Bytes) != nil || isAttachment(l.Bytes) && !isQueued(l.Bytes) {
 		return nil, true
 	}
 	record, ok := parseRecord(l.Bytes)
 	if !ok {
-		return nil, !storage.Damaged(l.Bytes)
+		return nil, false
 	}
 	if record.IsSidechain != t.sidechain {
 		return nil, true
@@ -239,10 +241,10 @@ func (t *messageReader) system(s messageRecord) []discover.Message {
 	return nil
 }
 
-// isQueued reports whether a record is a prompt, or the notice of a finished task, that arrived during a turn and was given
+// isQueued reports whether an attachment is a prompt, or the notice of a finished task, that arrived during a turn and was given
 // to the model.
 func isQueued(raw []byte) bool {
-	return bytes.Contains(raw[:min(len(raw), 400)], []byte(`"type":"queued_command"`))
+	return storage.Object(raw).Get("attachment").Object().Get("type").Word("queued_command") == "queued_command"
 }
 
 func (t *messageReader) assistant(s messageRecord) (messages []discover.Message) {

@@ -79,20 +79,6 @@ func TestCallBrief(t *testing.T) {
 	}
 }
 
-// A call's input is shown as it is stored if it is valid JSON, else as a JSON string.
-func TestInputIsAlwaysJSON(t *testing.T) {
-	for raw, want := range map[string]string{
-		`{"a" : 1}`:        `{"a" : 1}`,
-		`{"a":nothing}`:    `"{\"a\":nothing}"`,
-		"{\"a\":\"\xff\"}": `{"a":"�"}`,
-		``:                 `""`,
-	} {
-		if got := validJSON([]byte(raw)); string(got) != want || !json.Valid(got) {
-			t.Errorf("%q: %s", raw, got)
-		}
-	}
-}
-
 // Records of sub-agents in the session's file, as old versions have them, are not the session's.
 func TestSidechainRecordsAreLeftOut(t *testing.T) {
 	side := `{"isSidechain":true,"type":"user","message":{"content":"find it"},"uuid":"s1","timestamp":"2026-01-01T00:00:02.500Z"}` + "\n"

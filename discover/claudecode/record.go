@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"path/filepath"
 	"strings"
@@ -85,13 +86,36 @@ func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.R
 	if x.Tokens || x.Full || x.Quotas {
 		err = x.readWhole(r, e, f, &head, &tail, t)
 	} else {
-		err = fill(r, e, f, &head, &tail)
+		err = cmp.Or(fill(r, e, f, &head, &tail), tail.damage.in(f))
 	}
 	if r.Source == "bg" {
 		err = cmp.Or(err, describeJob(f.Context(), r))
 	}
 	r.TruncateTexts()
 	return true, warning(e.Path, err)
+}
+
+// damage counts the damaged lines of a file.
+type damage struct {
+	first int64 // the offset of the first one
+	lines int
+}
+
+func (d *damage) add(l storage.Line) {
+	if d.lines++; d.lines == 1 || l.Offset < d.first {
+		d.first = l.Offset
+	}
+}
+
+// in returns the error that names the damage of a file; nil if there is none.
+func (d *damage) in(f *storage.File) error {
+	switch d.lines {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("%s: a damaged record is left out", f.Place(d.first))
+	}
+	return fmt.Errorf("%s: a damaged record is left out, and %d more after it", f.Place(d.first), d.lines-1)
 }
 
 // withFile opens a file for a reader.
@@ -190,7 +214,7 @@ func (x reader) readWhole(r *discover.Record, e discover.Entry, f *storage.File,
 	if r.Tokens, err = t.Tokens(); err != nil {
 		return err
 	}
-	return unknown
+	return errors.Join(append(t.lost, warning(r.Path, unknown))...)
 }
 
 // fillTotals adds what only a whole transcript says, except for the tokens.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/discover/storage"
 )
 
 // readBytes reads one transcript of this content.
@@ -28,17 +28,21 @@ func readFile(t testing.TB, dir, path string) (discover.Record, bool) {
 	x := reader{discover.ReadOptions{Full: true}}
 	e := discover.Entry{Agent: "claude-code", ID: alive, Path: path, Home: dir}
 	ok, err := x.read(t.Context(), e, &r)
-	if !errors.Is(err, errNoRecords) {
-		must(t, err)
-	}
+	warningsIn(t, err)
 	if ok && (r.ID != alive || r.Home != dir) {
 		t.Fatalf("another session's record: %s", asJSON(t, r))
 	}
 	return r, ok
 }
 
-// asIfComplete cuts off the line that the writer has not finished.
-func asIfComplete(content []byte) []byte { return content[:bytes.LastIndexByte(content, '\n')+1] }
+// asIfComplete cuts off the record that the writer has not finished, or adds the line break that one lacks.
+func asIfComplete(content []byte) []byte {
+	last := content[bytes.LastIndexByte(content, '\n')+1:]
+	if storage.Object(last).Complete() {
+		return append(slices.Clone(content), '\n')
+	}
+	return content[:len(content)-len(last)]
+}
 
 // summary is the part of a record that must not depend on an unfinished last line.
 func summary(t testing.TB, r discover.Record, ok bool) string {
@@ -218,5 +222,38 @@ func TestTitlesOfLongSessions(t *testing.T) {
 				t.Errorf("%s, %+v: %+v, want %q", name, want, got, c.want)
 			}
 		}
+	}
+}
+
+// TestDamageIsSaid: records beside a damaged one are read, and each reader names the file and the line of what is lost.
+func TestDamageIsSaid(t *testing.T) {
+	dir := t.TempDir()
+	const later = `{"sessionId" : "x", "message": {"id": "m2", "model": "m", "content": "second answer", "usage": {"input_tokens": 7}}, ` +
+		`"type": "assistant", "timestamp": "2026-01-01T00:00:10.000Z", "cwd": "/w", "uuid": "u9"}`
+	for name, damage := range map[string]string{
+		"a cut record": `{"type":"mode","mo`, "a cut answer": minimal[:len(minimal)/2], "zeros": "\x00\x00\x00", "a whole one before it": `{"type":"mode"}{"type":`,
+	} {
+		path := writeTranscript(t, dir, minimal+damage+later+"\n")
+		place := fmt.Sprintf("line %d", strings.Count(minimal+damage, "\n")+1)
+		e := discover.Entry{Agent: agentName, ID: alive, Path: path, Home: dir}
+		check := func(reader, got string, want bool, err error) {
+			t.Helper()
+			if warned := warningsIn(t, err); !want || len(warned) != 1 || warned[0].Path != path || !strings.Contains(warned[0].Error(), place+":") {
+				t.Errorf("%s: %s: %s, %v, want %s", name, reader, got, err, place)
+			}
+		}
+		for _, options := range []discover.ReadOptions{{Tokens: true}, {Full: true}} {
+			var r discover.Record
+			ok, err := reader{options}.read(t.Context(), e, &r)
+			check("record", asJSON(t, r), ok && r.Prompt == "hi" && r.Tokens != nil && r.Tokens.In == 7, err)
+		}
+		var texts []string
+		var warned error
+		for m, err := range New().Messages(t.Context(), discover.Record{ID: alive, Path: path}) {
+			if warned = cmp.Or(warned, err); err == nil {
+				texts = append(texts, m.Text)
+			}
+		}
+		check("messages", fmt.Sprint(texts), len(texts) > 1 && texts[0] == "second answer", warned)
 	}
 }

@@ -113,7 +113,7 @@ func TestFilesThatAreNoSessions(t *testing.T) {
 		numbered(4) + ".orphaned-1-deadbeef" + transcriptSuffix:   minimal,
 		"notes" + transcriptSuffix:                                minimal,
 		numbered(5) + ".json":                                     minimal,
-		numbered(6) + transcriptSuffix:                            strings.TrimSuffix(minimal, "\n"),
+		numbered(6) + transcriptSuffix:                            strings.TrimSuffix(minimal, "}\n"),
 		"agent-0123abc" + transcriptSuffix:                        minimal,
 		strings.ToUpper("agent-0123abc") + transcriptSuffix + "~": minimal,
 	} {

@@ -20,6 +20,7 @@ type tailReader struct {
 	Metadata      metadataValues
 	NeedTurnStart bool // read back to the beginning of the turn, however far that is
 	Whole         bool // the whole file was read
+	damage        damage
 }
 
 // Read reads backwards as far as necessary.
@@ -28,10 +29,10 @@ func (s *tailReader) Read(f *storage.File) (err error) {
 	if s.NeedTurnStart {
 		reach = f.Size()
 	}
-	s.Whole, err = f.Backward(reach, func(l storage.Line) bool {
+	s.Whole, err = f.RecordsBackward(reach, func(l storage.Line) bool {
 		if !l.Cut {
 			s.add(l)
-			s.Turn.afterFirst = s.Turn.afterFirst || bytes.HasPrefix(l.Bytes, []byte(`{"parentUuid":null,`))
+			s.Turn.afterFirst = s.Turn.afterFirst || isFirst(l.Bytes)
 		}
 		behind := f.Size() - l.Offset
 		return behind < metadataReach || s.needsTurnStart() || (!s.Turn.complete() || s.Model == "") && behind < turnReach
@@ -40,6 +41,13 @@ func (s *tailReader) Read(f *storage.File) (err error) {
 }
 
 func (s *tailReader) add(line storage.Line) {
+	if line.Rest {
+		if !s.Turn.complete() {
+			s.damage.add(line)
+			s.Turn.addDamaged()
+		}
+		return
+	}
 	raw := line.Bytes
 	kind := metadataType(raw)
 	if kind != nil {
@@ -55,7 +63,8 @@ func (s *tailReader) add(line storage.Line) {
 		return
 	}
 	l, ok := parseRecord(raw)
-	if !ok && storage.Damaged(raw) {
+	if !ok {
+		s.damage.add(line)
 		s.Turn.addDamaged()
 	}
 	if !ok || l.Type == "" {
@@ -76,10 +85,10 @@ func (s *tailReader) add(line storage.Line) {
 }
 
 // mayMatter reports whether a record may tell the model, or when the turn began, where that is not known yet. Of all records,
-// prompts have a permission mode, near the end (SEEN 2.1.75–2.1.330; slash commands may have none).
+// prompts have a permission mode (SEEN 2.1.75–2.1.330; slash commands may have none).
 func (s *tailReader) mayMatter(raw []byte) bool {
 	return s.Model == "" || s.needsTurnStart() ||
-		s.Turn.state.Began.IsZero() && bytes.Contains(raw[max(0, len(raw)-512):], []byte(`"permissionMode":"`))
+		s.Turn.state.Began.IsZero() && bytes.Contains(raw, []byte(`"permissionMode"`))
 }
 
 // needsTurnStart reports whether the caller asked when the turn began, and that is not known.

@@ -25,6 +25,8 @@ type totalsReader struct {
 	Dir            string          // the newest directory that the project folder is that of
 	PermissionMode string          // of the newest prompt, or chosen since
 
+	damage  damage
+	lost    []error // warnings of damage
 	calls   callUsage
 	fork    forkDetector
 	context tokenCounts // of the newest main-chain message
@@ -33,8 +35,16 @@ type totalsReader struct {
 
 // Read reads the session's transcript.
 func (t *totalsReader) Read(f *storage.File) error {
-	_, err := f.Forward(0, 0, t.add)
+	_, err := f.Records(0, 0, t.add)
+	t.addDamage(f)
 	return err
+}
+
+// addDamage takes the damage of a file that was read.
+func (t *totalsReader) addDamage(f *storage.File) {
+	if err := t.damage.in(f); err != nil {
+		t.lost, t.damage = append(t.lost, warning(f.Path(), err)), damage{}
+	}
 }
 
 // Fork reports whether the transcript has answers that --fork-session copied, and the session that they were copied from where
@@ -65,6 +75,10 @@ func (t *totalsReader) Tokens() (*discover.Tokens, error) {
 
 // add takes the next record.
 func (t *totalsReader) add(l storage.Line) bool {
+	if l.Rest {
+		t.damage.add(l)
+		return true
+	}
 	if kind := metadataType(l.Bytes); kind != nil {
 		t.addMetadata(kind, l.Bytes)
 		return true
@@ -81,6 +95,7 @@ func (t *totalsReader) add(l storage.Line) bool {
 	}
 	record, ok := parseRecord(l.Bytes)
 	if !ok {
+		t.damage.add(l)
 		return true
 	}
 	mainChain := record.IsSidechain == t.Sidechain
@@ -139,17 +154,25 @@ func (t *totalsReader) addDirectory(l *rawRecord) {
 
 // ReadSubagent adds the answers in a sub-agent's transcript.
 func (t *totalsReader) ReadSubagent(f *storage.File) error {
-	_, err := f.Forward(0, 0, func(l storage.Line) bool {
+	_, err := f.Records(0, 0, func(l storage.Line) bool {
+		if l.Rest {
+			t.damage.add(l)
+			return true
+		}
 		leading := leadingType(l.Bytes)
 		if l.Cut || leading == "attachment" || leading == "user" || metadataType(l.Bytes) != nil {
 			return true
 		}
-		record, _ := parseRecord(l.Bytes)
+		record, ok := parseRecord(l.Bytes)
+		if !ok {
+			t.damage.add(l)
+		}
 		if used, ok := record.AnswerUsage(); ok {
 			t.calls.addAnswer(&record, used)
 		}
 		return true
 	})
+	t.addDamage(f)
 	return err
 }
 

@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"bytes"
-	"encoding/json"
 	"iter"
 	"strings"
 
@@ -134,7 +133,7 @@ func (r *toolResults) take(call string) (o toolResult, ok bool) {
 // call returns the call that a block makes, with its result if there is one.
 func (r *toolResults) call(b block) *discover.ToolCall {
 	input := b.Input.Raw()
-	c := &discover.ToolCall{ID: b.ID, Name: b.Name, Input: validJSON(input), Brief: callBrief(input), State: discover.ToolOpen}
+	c := &discover.ToolCall{ID: b.ID, Name: b.Name, Input: bytes.Clone(input), Brief: callBrief(input), State: discover.ToolOpen}
 	if o, ok := r.take(b.ID); ok {
 		c.Output, c.State = o.output, o.state
 	}
@@ -153,15 +152,6 @@ func toolState(isError bool, output string) discover.ToolState {
 		return discover.ToolRefused
 	}
 	return discover.ToolFailed
-}
-
-// validJSON returns a JSON value as it is stored, or the JSON string of what is not valid JSON.
-func validJSON(raw []byte) json.RawMessage {
-	if text := bytes.ToValidUTF8(raw, []byte("\uFFFD")); json.Valid(text) {
-		return bytes.Clone(text)
-	}
-	text, _ := json.Marshal(string(raw)) // a string never fails
-	return text
 }
 
 // callBrief returns the member of a call's input that says most to people: the first one of keys that is not empty.

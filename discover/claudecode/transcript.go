@@ -185,23 +185,23 @@ func isTrue(v storage.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
 // IsMessage reports whether the line is a user or an assistant record.
 func (l *rawRecord) IsMessage() bool { return l.Type == "user" || l.Type == "assistant" }
 
-// metadataType returns the type of a metadata record: one whose first key is its type and which is no conversation record;
-// nil for others. It does not parse the record, which may have megabytes.
+// metadataType returns the type of a metadata record; nil for others. It reads no further than to a member that only records of the
+// conversation have, which may have megabytes.
 func metadataType(raw []byte) []byte {
-	const begin = `{"type":"`
-	if len(raw) < len(begin) || string(raw[:len(begin)]) != begin {
-		return nil
+	for key, v := range storage.Object(raw).Members() {
+		switch string(key) {
+		case "parentUuid", "message", "attachment", "toolUseResult":
+			return nil
+		case "type":
+			kind := bytes.Trim(v.Raw(), `"`)
+			switch string(kind) {
+			case "user", "assistant", "system", "attachment":
+				return nil
+			}
+			return kind
+		}
 	}
-	kind := raw[len(begin):]
-	end := bytes.IndexByte(kind, '"')
-	if end < 0 {
-		return nil
-	}
-	switch kind = kind[:end]; string(kind) {
-	case "user", "assistant", "system", "attachment":
-		return nil
-	}
-	return kind
+	return nil
 }
 
 // leadingType returns the type of a record if it comes before the members that may be large; else "".
@@ -219,10 +219,12 @@ func leadingType(raw []byte) string {
 	return ""
 }
 
-// isAttachment reports, by its first bytes, whether a record is an attachment. Attachments may be large and never change
-// the turn.
-func isAttachment(raw []byte) bool {
-	return bytes.Contains(raw[:min(len(raw), 160)], []byte(`,"attachment":{`))
+// isAttachment reports whether a record is an attachment. Attachments may be large and never change the turn.
+func isAttachment(raw []byte) bool { return leadingType(raw) == "attachment" }
+
+// isFirst reports whether a record is the first one of a conversation.
+func isFirst(raw []byte) bool {
+	return bytes.HasPrefix(storage.Object(raw).Get("parentUuid"), []byte("null"))
 }
 
 // timeOf returns the time of a record: that of its envelope, or that of the snapshot in a file-history-snapshot. Times inside of other

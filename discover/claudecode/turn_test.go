@@ -116,7 +116,7 @@ func TestTurn(t *testing.T) {
 		dir := t.TempDir()
 		writeTranscript(t, dir, strings.Join(c.lines, "\n")+"\n")
 		got, warned := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
-		if len(got) != 1 || len(warned) > 0 {
+		if len(got) != 1 || len(warned) > 0 && !strings.HasPrefix(c.name, "damaged") {
 			t.Errorf("%s: %d records, %v", c.name, len(got), warned)
 			continue
 		}

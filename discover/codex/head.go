@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -79,7 +78,7 @@ var errNoMeta = errors.New("no session_meta record: this is no rollout of Codex,
 // just being written, or that a crash cut off: its Meta is not found, which is no error. Error: [errNoMeta].
 func readHead(f *storage.File, id string, enough func(*rolloutHead) bool) (h rolloutHead, err error) {
 	h.FileID = id
-	_, err = f.Forward(0, headLimit, func(l storage.Line) bool {
+	_, err = f.Records(0, headLimit, func(l storage.Line) bool {
 		h.addLine(l)
 		return !enough(&h)
 	})
@@ -94,10 +93,9 @@ func readHead(f *storage.File, id string, enough func(*rolloutHead) bool) (h rol
 
 // mayBecomeRollout reports whether a file without a complete line may be the beginning of a rollout.
 func mayBecomeRollout(f *storage.File) bool {
-	const start = `{"timestamp":"`
-	buf := make([]byte, min(f.Size(), int64(len(start))))
-	n, _ := f.ReadAt(buf, 0)
-	return f.Size() < headLimit && strings.HasPrefix(start, string(buf[:n]))
+	var begin [1]byte
+	n, _ := f.ReadAt(begin[:], 0)
+	return n == 0 || begin[0] == '{' && f.Size() < headLimit
 }
 
 // addLine adds the next line.

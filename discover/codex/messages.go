@@ -99,7 +99,7 @@ func (m *messageReader) readFile(f *storage.File, g gap, s segment, newest bool)
 	if !newest {
 		m.newestModel = ""
 	}
-	if _, err := f.Backward(0, m.addLine); err != nil {
+	if _, err := f.RecordsBackward(0, m.addLine); err != nil {
 		m.warn(s.path, err)
 	}
 	if m.stopped {
@@ -332,7 +332,7 @@ func (m *messageReader) modelOfTurn() string {
 		return m.model
 	}
 	m.modelKnown, m.model = true, m.newestModel
-	_, _ = m.file.Head(m.at).Backward(modelSearchLimit, func(l storage.Line) bool {
+	_, _ = m.file.Head(m.at).RecordsBackward(modelSearchLimit, func(l storage.Line) bool {
 		r, ok := decodeRecord(l.Bytes, "")
 		if !ok || r.Kind != kindTurnContext || !r.Complete(l.Bytes) {
 			return true

@@ -214,7 +214,7 @@ func readTitles(ctx context.Context, home string) (map[string]string, error) {
 	}
 	defer f.Close()
 	titles := map[string]string{}
-	_, err = f.Backward(titlesLimit, func(l storage.Line) bool {
+	_, err = f.RecordsBackward(titlesLimit, func(l storage.Line) bool {
 		if id, name, ok := parseTitle(l.Bytes); ok {
 			if _, newer := titles[id]; !newer {
 				titles[id] = name

@@ -36,7 +36,7 @@ func decodeRecord(line []byte, thread string) (r rolloutRecord, ok bool) {
 		case "payload":
 			r.payload = storage.Object(value)
 		}
-		if r.payload != nil && envelope != nil {
+		if r.payload != nil && envelope != nil && r.timestamp != nil {
 			break
 		}
 	}

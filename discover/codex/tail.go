@@ -44,7 +44,7 @@ func readTail(f *storage.File, end int64, id string, options tailOptions) (t rol
 	if options.Quotas {
 		t.quotas = new(quotaFinder)
 	}
-	whole, err := f.Backward(end, t.addLine)
+	whole, err := f.RecordsBackward(end, t.addLine)
 	if whole {
 		t.newest.reachedStart()
 		t.Usage.Final = true

@@ -163,7 +163,7 @@ func parseAnswerTokens(o storage.Object) *discover.Tokens {
 
 // readUsageAtEnd reads the usage of a thread at the end of a file.
 func readUsageAtEnd(f *storage.File, id string) (u usageAtEnd, err error) {
-	_, err = f.Backward(0, func(l storage.Line) bool {
+	_, err = f.RecordsBackward(0, func(l storage.Line) bool {
 		r, ok := decodeRecord(l.Bytes, id)
 		if ok && (r.Kind == kindTokenUsage || r.Kind == kindTokenCount || startsTurn(r.Kind)) && r.Complete(l.Bytes) {
 			u.add(&r)
@@ -201,7 +201,7 @@ func (u usageAtEnd) SinceStart(f *storage.File, h *rolloutHead) (discover.Tokens
 // records, their last count has them. Otherwise the thread's first answer has them: its own tokens are recorded beside the total.
 func readInherited(f *storage.File, id string) (inheritedFinder, error) {
 	b := inheritedFinder{thread: id, own: newOwnTurn(id)}
-	_, err := f.Forward(0, 0, b.addLine)
+	_, err := f.Records(0, 0, b.addLine)
 	if !b.own.found && b.own.copied {
 		b.firstOwn = f.Size()
 	}

@@ -36,10 +36,7 @@ func parseToolCall(r *rolloutRecord) (discover.ToolCall, bool) {
 	default:
 		return c, false
 	}
-	c.Input = append(json.RawMessage(nil), c.Input...) // the line's buffer is used again
-	if !json.Valid(c.Input) {
-		c.Input = nil
-	}
+	c.Input = bytes.Clone(c.Input) // the line's buffer is used again
 	return c, true
 }
 
@@ -272,7 +269,7 @@ func (m *messageReader) setBackgroundCommand(c *discover.ToolCall) {
 // call of that result. If the call is a write_stdin itself, it continues to an older result.
 func backgroundCommand(f *storage.File, number string) (command string) {
 	results := map[string]bool{}
-	_, err := f.Backward(commandSearchLimit, func(l storage.Line) bool {
+	_, err := f.RecordsBackward(commandSearchLimit, func(l storage.Line) bool {
 		r, ok := decodeRecord(l.Bytes, "")
 		switch {
 		case !ok || l.Cut:

@@ -50,7 +50,7 @@ func TestTurn(t *testing.T) {
 		"old, asked":           {[]string{askedLine, contextLine}, discover.Turn{}},
 		"old, in a tool":       {[]string{askedLine, contextLine, callLine}, discover.Turn{State: discover.TurnOpen, Detail: "tool: shell"}},
 		"review begun":         {[]string{reviewLine}, discover.Turn{State: discover.TurnOpen}},
-		"torn end":             {[]string{startedLine, contextLine, askedLine, completeLine[:60] + startedLine}, discover.Turn{}},
+		"torn end":             {[]string{startedLine, contextLine, askedLine, completeLine[:60] + startedLine}, discover.Turn{State: discover.TurnOpen}},
 		"damaged end":          {[]string{startedLine, contextLine, askedLine, strings.TrimSuffix(completeLine, "}")}, discover.Turn{}},
 		"damaged, then ended":  {[]string{startedLine, contextLine, answerLine[:50], completeLine}, discover.Turn{State: discover.TurnDone}},
 		"junk at the end":      {[]string{startedLine, contextLine, completeLine, "\x00\xff{}"}, discover.Turn{}},

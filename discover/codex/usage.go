@@ -97,7 +97,7 @@ func rolloutAnswers(ctx context.Context, path, id string) ([]answerUsage, discov
 		}
 		x.count, x.from = inherited.counts, inherited.firstOwn
 	}
-	_, err = f.Forward(0, 0, x.addLine)
+	_, err = f.Records(0, 0, x.addLine)
 	if inAndOut(x.records.sum) >= inAndOut(x.counts.sum) {
 		return x.records.all, x.records.sum, err
 	}

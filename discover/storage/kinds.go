@@ -44,7 +44,7 @@ func (k *Kinds) AddLines(ctx context.Context, path string, kindOf func(Object) s
 		return err
 	}
 	defer f.Close()
-	_, err = f.Backward(newestRecords, func(l Line) bool {
+	_, err = f.RecordsBackward(newestRecords, func(l Line) bool {
 		if !l.Cut {
 			k.Add(kindOf(Object(l.Bytes)))
 		}

@@ -20,6 +20,8 @@ type Line struct {
 	Offset int64
 	// Cut: the line is longer than [MaxLine], and Bytes is only its beginning (forward) or its end (backward).
 	Cut bool
+	// Rest: it is what is left of a record; see [File.Records].
+	Rest bool
 	// Buffered: in a backward read, the line before this one is in memory already.
 	Buffered bool
 }
@@ -40,6 +42,11 @@ func chunk(read int64) int64 { return min(max(firstChunk, read), maxChunk) }
 // bytes are read (0: no limit). An unterminated last line is left out: its writer has not finished it. It reports whether
 // visit got everything up to the end. Error: [ErrTooLarge] if a line does not end within 128 MB, and those of reading.
 func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, err error) {
+	return f.forward(from, limit, visit, nil)
+}
+
+// forward is Forward, and calls last with an unterminated last line; nil: it is left out.
+func (f *File) forward(from, limit int64, visit, last func(Line) bool) (whole bool, err error) {
 	end := f.size
 	if limit > 0 && from+limit < end {
 		end = from + limit
@@ -100,7 +107,10 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 			break
 		}
 	}
-	return pos >= f.size, nil
+	if whole = pos >= f.size; whole && last != nil && skipped == 0 && !last(Line{Bytes: buf, Offset: start}) {
+		return false, nil
+	}
+	return whole, nil
 }
 
 // Backward calls visit with each terminated line, the last one first, until visit returns false, the beginning is
@@ -108,12 +118,21 @@ func (f *File) Forward(from, limit int64, visit func(Line) bool) (whole bool, er
 // everything down to the beginning. The cost depends on how many lines visit takes, not on the size of the file. Errors are those of
 // [File.Forward].
 func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err error) {
+	return f.backward(limit, visit, nil)
+}
+
+// backward is Backward, and calls last with an unterminated last line; nil: it is left out.
+func (f *File) backward(limit int64, visit, last func(Line) bool) (whole bool, err error) {
+	if last == nil {
+		last = func(Line) bool { return true }
+	}
 	var (
 		w       = newBackwardBuffer(f.takeBuffer()) // bytes from pos to the end of the current line, its newline excluded
 		pos     = f.size
 		stop    = int64(0)
 		begun   bool  // a newline was seen: what precedes it is a terminated line
-		skipped int64 // bytes of a line that was cut, or that has no end
+		skipped int64 // bytes of a line that was cut
+		take    = last
 
 		newlines []int
 	)
@@ -137,17 +156,17 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 		pos -= int64(n)
 		newlines = appendNewlines(newlines[:0], fresh)
 		for k, i := range slices.Backward(newlines) {
-			if begun && skipped == 0 && !visit(Line{Bytes: w.bytes()[i+1:], Offset: pos + int64(i) + 1, Buffered: k > 0 || pos == 0}) {
+			if skipped == 0 && !take(Line{Bytes: w.bytes()[i+1:], Offset: pos + int64(i) + 1, Buffered: k > 0 || pos == 0}) {
 				return false, nil
 			}
-			begun, skipped = true, 0
+			begun, skipped, take = true, 0, visit
 			w.end = w.start + i
 		}
 		over := w.len() - MaxLine
 		if begun && skipped == 0 && over > 0 && !visit(Line{Bytes: w.bytes()[over:], Offset: pos + int64(over), Cut: true}) {
 			return false, nil
 		}
-		if !begun || skipped > 0 || over > 0 {
+		if skipped > 0 || over > 0 {
 			skipped += int64(w.len())
 			w.clear()
 		}
@@ -158,7 +177,7 @@ func (f *File) Backward(limit int64, visit func(Line) bool) (whole bool, err err
 	if pos > 0 {
 		return false, nil
 	}
-	if begun && skipped == 0 && !visit(Line{Bytes: w.bytes(), Offset: 0}) {
+	if skipped == 0 && !take(Line{Bytes: w.bytes(), Offset: 0}) {
 		return false, nil
 	}
 	return true, nil

@@ -49,10 +49,10 @@ func Damaged(line []byte) bool {
 
 // Scan calls visit with each member as Members yields them, and reports whether the object is Complete, in one pass over
 // the bytes. visit returns the length of the value if it knows it, for example from Len, so that the value is not scanned
-// again; 0 if not.
+// again; 0 if not. What was overwritten with zeros is not complete.
 func (o Object) Scan(visit func(key []byte, v Value) int) (complete bool) {
 	rest := o.walk(visit)
-	return len(rest) > 0 && rest[0] == '}' && len(skipSpace(rest[1:])) == 0
+	return len(rest) > 0 && rest[0] == '}' && len(skipSpace(rest[1:])) == 0 && bytes.IndexByte(o, 0) < 0
 }
 
 // Len returns the length of the object, which is well formed down to its members; 0 if it is not, or not closed. It calls
@@ -73,7 +73,7 @@ const (
 
 // walk calls visit with each member and returns the bytes from the closing brace on; nil if it did not get there.
 func (o Object) walk(visit func(key []byte, v Value) int) (rest []byte) {
-	b := skipSpace(o)
+	b := skipSpace(bytes.TrimPrefix(o, []byte(byteOrderMark)))
 	if len(b) == 0 || b[0] != '{' {
 		return nil
 	}
@@ -228,6 +228,8 @@ func valueEnd(b []byte) int {
 	depth := 0
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
+		case ':', '-', '+', '.', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'E', 'a', 'e', 'f', 'l', 'n', 'r', 's', 't', 'u':
+			continue
 		case '"':
 			n := stringEnd(b[i:])
 			if n < 0 {
@@ -244,8 +246,8 @@ func valueEnd(b []byte) int {
 				return i
 			}
 			continue
-		default:
-			continue
+		default: // what was within strings seems to be outside of them where a string was cut off
+			return -1
 		}
 		if depth < 0 {
 			return i // the end of what holds the value

@@ -184,6 +184,7 @@ type File struct {
 	mod     time.Time
 	content []byte // of a file in memory
 	release func() // releases large memory; nil: none is held
+	counted int64  // bytes that were read to name lines
 }
 
 // Open opens a regular file. It does not follow a link in the last element, does not block and creates nothing. Reads of

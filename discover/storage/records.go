@@ -1,0 +1,155 @@
+package storage
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Records is [File.Forward] for a file with a JSON object, a record, on each line. It reads what agents leave on disk after a crash, and
+// what other programs write there:
+//
+//   - a byte order mark before a record belongs to none;
+//   - records without a line break between them are visited one by one;
+//   - of a record that was cut off, and one that follows it on the same line, the second is visited;
+//   - a last record without a line break is visited if it is complete.
+//
+// What is left of a record that was cut off, or overwritten with zeros, is visited as a line of its own, which is a Rest.
+func (f *File) Records(from, limit int64, visit func(Line) bool) (whole bool, err error) {
+	each := func(l Line) bool { return l.records(visit, false) }
+	return f.forward(from, limit, each, func(l Line) bool { return !l.complete() || each(l) })
+}
+
+// RecordsBackward is [File.Backward] for the lines that [File.Records] visits.
+func (f *File) RecordsBackward(limit int64, visit func(Line) bool) (whole bool, err error) {
+	each := func(l Line) bool { return l.records(visit, true) }
+	return f.backward(limit, each, func(l Line) bool { return !l.complete() || each(l) })
+}
+
+// byteOrderMark says that a text is UTF-8. Editors of Windows write it.
+const byteOrderMark = "\uFEFF"
+
+// complete reports whether an unterminated line is one record: only its line break is missing.
+func (l Line) complete() bool {
+	return !l.Cut && Object(l.Bytes).Complete()
+}
+
+// records calls visit with each record of the line and with each rest of one.
+func (l Line) records(visit func(Line) bool, backward bool) (more bool) {
+	l.Bytes = bytes.TrimPrefix(l.Bytes, []byte(byteOrderMark))
+	if l.Cut || isOneRecord(l.Bytes) {
+		return visit(l)
+	}
+	parts := l.split()
+	if backward {
+		slices.Reverse(parts)
+	}
+	for _, part := range parts {
+		if !visit(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// fullCheck is up to how many bytes a line is checked to be one record. Of a longer one, a look must do, since checking takes as long as
+// reading it: what it overlooks is a rest that ends where a value may begin, and is found to be damaged when the record is parsed.
+const fullCheck = 1 << 10
+
+// isOneRecord reports whether a line is one record and nothing else, at a look: it begins and ends like one, has no zeros, and no
+// object in it begins where none can, or as the line itself does.
+func isOneRecord(line []byte) bool {
+	line = bytes.TrimRight(line, " \t\r")
+	if len(line) <= fullCheck {
+		return Object(line).Complete()
+	}
+	if line[0] != '{' || line[len(line)-1] != '}' || bytes.IndexByte(line, 0) >= 0 {
+		return false
+	}
+	begin := line[:max(2, bytes.IndexByte(line, ':'))] // the first key
+	for at := 1; ; at += 2 {
+		i := bytes.Index(line[at:], []byte(`{"`))
+		if i < 0 {
+			return true
+		}
+		at += i
+		before, after := line[at-1], line[min(at+2, len(line)-1)]
+		switch {
+		case bytes.IndexByte([]byte(":,[ \t"), before) < 0 && bytes.IndexByte([]byte(",:]}"), after) < 0:
+			return false
+		case bytes.HasPrefix(line[at:], begin):
+			return Object(line).Complete()
+		}
+	}
+}
+
+// Bounds of the search for the records of one line.
+const (
+	maxParts    = 1 << 16
+	maxAttempts = 1 << 6 // objects that do not end; a record that was cut off has as many as it was deep there
+)
+
+// split returns the records of a line in their order, and each rest of a record. An object within a rest is a record if what follows
+// could not follow it there: the end of the line, or another object.
+func (l Line) split() (parts []Line) {
+	b := l.Bytes
+	rest := -1 // where a rest begins
+	add := func(from, to int, rest bool) {
+		parts = append(parts, Line{Bytes: b[from:to], Offset: l.Offset + int64(from), Rest: rest})
+	}
+	attempts := 0
+	for at := len(b) - len(skipSpace(b)); at < len(b); at += len(b[at:]) - len(skipSpace(b[at:])) {
+		n := 0
+		if b[at] == '{' && bytes.HasPrefix(skipSpace(b[at+1:]), []byte(`"`)) && attempts < maxAttempts && len(parts) < maxParts {
+			n = Object(b[at:]).Len(func([]byte, Value) int { return lengthUnknown })
+			if n == 0 || bytes.IndexByte(b[at:at+n], 0) >= 0 {
+				n, attempts = 0, attempts+1
+			}
+		}
+		if after := skipSpace(b[at+n:]); n > 0 && (rest < 0 || len(after) == 0 || after[0] == '{' || after[0] == 0) {
+			if rest >= 0 {
+				add(rest, at, true)
+				rest = -1
+			}
+			add(at, at+n, false)
+			at += n
+			continue
+		}
+		if rest < 0 {
+			rest = at
+		}
+		if at += max(n, 1); attempts == maxAttempts || len(parts) == maxParts {
+			break
+		}
+		if next := bytes.IndexByte(b[at:], '{'); next >= 0 {
+			at += next
+		} else {
+			at = len(b)
+		}
+	}
+	if rest >= 0 && !(len(parts) == 0 && json.Valid(b)) { // another value is no record, and not damaged
+		add(rest, len(b), true)
+	}
+	return parts
+}
+
+// maxCounted is how many bytes are read to name a line by its number.
+const maxCounted = 1 << 28
+
+// Place names the line at an offset for a message: "line 12"; "byte 987654321" if counting the lines before it would take long.
+func (f *File) Place(offset int64) string {
+	lines, read, buf := 1, int64(0), make([]byte, maxChunk)
+	for read < offset && f.counted < maxCounted {
+		n, err := f.ReadAt(buf[:min(int64(len(buf)), offset-read)], read)
+		lines += bytes.Count(buf[:n], []byte("\n"))
+		read, f.counted = read+int64(n), f.counted+int64(n)
+		if err != nil {
+			break
+		}
+	}
+	if read < offset {
+		return fmt.Sprintf("byte %d", offset)
+	}
+	return fmt.Sprintf("line %d", lines)
+}

@@ -1,0 +1,112 @@
+package storage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// recordsOf returns what Records visits of a content. What RecordsBackward visits must be the same, and so must what either visits
+// of a content that is read in parts.
+func recordsOf(t *testing.T, content string) (records []string) {
+	t.Helper()
+	f := NewMemoryFile("f", []byte(content), openTemp(t, writeTemp(t, nil)).ModTime())
+	take := func(to *[]string) func(Line) bool {
+		return func(l Line) bool {
+			if at := content[l.Offset:]; !strings.HasPrefix(strings.TrimPrefix(at, "\uFEFF"), string(l.Bytes)) {
+				t.Fatalf("at offset %d there is no %q", l.Offset, l.Bytes)
+			}
+			text := strings.TrimRight(string(l.Bytes), "\r")
+			if Damaged(l.Bytes) != l.Rest {
+				t.Errorf("%.60q: a rest: %v", l.Bytes, l.Rest)
+			}
+			if l.Rest {
+				text = "damaged"
+			}
+			*to = append(*to, text)
+			return true
+		}
+	}
+	var back []string
+	if whole, err := f.Records(0, 0, take(&records)); !whole || err != nil {
+		t.Fatal(whole, err)
+	}
+	if whole, err := f.RecordsBackward(0, take(&back)); !whole || err != nil {
+		t.Fatal(whole, err)
+	}
+	if slices.Reverse(back); !slices.Equal(records, back) {
+		t.Errorf("forward %.60q, backward %.60q", records[:min(9, len(records))], back[:min(9, len(back))])
+	}
+	return records
+}
+
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	const a, b, d = `{"type":"a","message":{"content":[{"type":"text","text":"x {"},{"n":1}]}}`, `{ "sessionId" : "1", "type" : "b {\"" }`, "damaged"
+	long := `{"timestamp":"1","text":"` + strings.Repeat("long ", fullCheck) + `","payload":{"type":"x"}}`
+	for name, c := range map[string]struct {
+		content string
+		want    []string
+	}{
+		"nothing":                     {"", nil},
+		"blank lines":                 {"\n \n\r\n" + a + "\n\n", []string{a}},
+		"a byte order mark":           {"\uFEFF" + a + "\r\n" + b + "\r\n", []string{a, b}},
+		"two marked files":            {"\uFEFF" + a + "\n\uFEFF" + b + "\n", []string{a, b}},
+		"records on one line":         {a + b + a + "\n" + b + " \t" + a + "\n", []string{a, b, a, b, a}},
+		"long records on one line":    {long + long + a + "\n", []string{long, long, a}},
+		"no line break at the end":    {a + "\n" + b, []string{a, b}},
+		"only a record":               {"\uFEFF" + a, []string{a}},
+		"an unfinished last record":   {a + "\n" + b[:20], []string{a}},
+		"a record cut off":            {a[:20] + "\n" + b + "\n", []string{d, b}},
+		"cut off between two":         {a + b[:9] + a + "\n" + b + "\n", []string{a, d, a, b}},
+		"cut off at the end":          {a + b[:9] + "\n" + b + "\n", []string{a, d, b}},
+		"two cut off":                 {a[:30] + b[:9] + b + a[:40] + "\n", []string{d, b, d}},
+		"zeros before a record":       {"\x00\x00\x00" + a + "\n", []string{d, a}},
+		"zeros after a record":        {a + "\x00\x00\n" + b + "\n", []string{a, d, b}},
+		"zeros in a record":           {a[:9] + "\x00\x00" + a[9:] + "\n" + b + "\n", []string{d, b}},
+		"zeros over the end of one":   {long[:2000] + "\x00\x00" + a + "\n", []string{d, a}},
+		"a line of zeros":             {a + "\n\x00\x00\x00\n" + b + "\n", []string{a, d, b}},
+		"other values":                {"null\n[1]\n\"x\"\n" + a + "\n", []string{a}},
+		"words":                       {"killed\n" + a + "killed\n", []string{d, a, d}},
+		"a record in a text":          {`{"text":"{\"type\":\"a\"}{\"type\":\"b\"}"}` + "\n", []string{`{"text":"{\"type\":\"a\"}{\"type\":\"b\"}"}`}},
+		"braces that open nothing":    {strings.Repeat(`{"`, 100_000) + "\n" + a + "\n", []string{d, a}},
+		"more records than are taken": {strings.Repeat(`{"a":1}`, maxParts+5) + "\n", append(slices.Repeat([]string{`{"a":1}`}, maxParts), d)},
+	} {
+		if got := recordsOf(t, c.content); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %.60q, want %.60q", name, got[:min(9, len(got))], c.want[:min(9, len(c.want))])
+		}
+	}
+}
+
+// TestRecordsCutAnywhere: wherever a record is cut off, the record that follows on its line is read, and no other one is.
+func TestRecordsCutAnywhere(t *testing.T) {
+	t.Parallel()
+	whole := `{"parentUuid":"p","message":{"role":"assistant","content":[{"type":"text","text":"see: {\"a\": [1]}"}]},"type":"assistant"}`
+	for _, cut := range []string{
+		`{"parentUuid":null,"message":{"content":[{"type":"tool_use","input":{"old":"f() {","new":"f() {\n\t\"x\"}","n":[{},{"k":{"l":1}}]}}]},"uuid":"u"}`,
+		`{ "type": "mode", "list": [ { "a": "b, {" }, { "c": [ ] } ] }`,
+		fmt.Sprintf(`{"parentUuid":"q","toolUseResult":{"stdout":"%s {","list":[{"a":"\\\"{"}]},"type":"user"}`, strings.Repeat("x{ ", fullCheck)),
+	} {
+		for n := 1; n < len(cut); n++ {
+			got := recordsOf(t, cut[:n]+whole+"\n")
+			if got = slices.DeleteFunc(got, func(r string) bool { return !strings.Contains(r, "parentUuid") }); !slices.Equal(got, []string{whole}) {
+				t.Fatalf("cut off after %q: %q", cut[max(0, n-30):n], got)
+			}
+		}
+	}
+}
+
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	f := NewMemoryFile("f", []byte(strings.Repeat("0123456789\n", 50_000)), openTemp(t, writeTemp(t, nil)).ModTime())
+	for offset, want := range map[int64]string{0: "line 1", 10: "line 1", 11: "line 2", 11 * 40_000: "line 40001"} {
+		if got := f.Place(offset); got != want {
+			t.Errorf("offset %d: %s, want %s", offset, got, want)
+		}
+	}
+	f.counted = maxCounted
+	if got := f.Place(500_000); got != "byte 500000" {
+		t.Error(got)
+	}
+}
