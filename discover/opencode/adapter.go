@@ -111,24 +111,40 @@ const (
 	idTimeMask = 1<<idTimeBits - 1
 )
 
+// idMillis is the part of a time in milliseconds that an ID has.
+const idMillis = idTimeMask >> 12
+
+// messageIDMillis returns the time in a message's ID; false if there is none.
+func messageIDMillis(id string) (ms uint64, ok bool) {
+	rest, ok := strings.CutPrefix(id, messagePrefix)
+	if !ok || len(rest) < idTimeBits/4 {
+		return 0, false
+	}
+	counted, err := strconv.ParseUint(rest[:idTimeBits/4], 16, idTimeBits)
+	return counted >> 12, err == nil
+}
+
 // messageIDTime returns the time in a message's ID, in milliseconds; 0 if there is none. An ID has only the lower bits of a time. The result
 // is the latest time with these bits that is not after another message's time, before. If it is more than a month earlier, the message is
 // a copy (`--fork`) whose ID was made later, and the result is before.
 func messageIDTime(id string, before int64) int64 {
 	const month = 31 * 24 * int64(time.Hour/time.Millisecond)
-	rest, ok := strings.CutPrefix(id, "msg_")
-	if !ok || len(rest) < idTimeBits/4 {
+	ms, ok := messageIDMillis(id)
+	if !ok {
 		return 0
 	}
-	counted, err := strconv.ParseUint(rest[:idTimeBits/4], 16, idTimeBits)
-	if err != nil {
-		return 0
-	}
-	since := int64((uint64(before) - counted>>12) & (idTimeMask >> 12))
+	since := int64((uint64(before) - ms) & idMillis)
 	if since > month {
 		return before
 	}
 	return before - since
+}
+
+// isCopied reports whether a message was copied (`--fork`) into a session that was created at a time, in milliseconds: the message is older,
+// and its ID is not. The clock may have been set back, so that a message of the session itself is older, too.
+func isCopied(id string, at, created int64) bool {
+	made, ok := messageIDMillis(id)
+	return at > 0 && at < created && (!ok || (made-uint64(created))&idMillis < idMillis/2)
 }
 
 // fromMillis converts milliseconds since 1970; zero for 0 and less.

@@ -18,7 +18,8 @@ type database struct {
 	home, path                            string
 	db                                    *sqlite.DB
 	sessionTable, messageTable, partTable *sqlite.Table
-	hasV2                                 bool // it has sessions of OpenCode 2 too
+	hasV2                                 bool              // it has sessions of OpenCode 2 too
+	parentIDs                             map[string]string // those that were read, by session
 }
 
 // readDatabase returns what read returns for the database at path; the zero value if it cannot be read or has no tables. If a writer
@@ -48,7 +49,7 @@ func newDatabase(home, path string, db *sqlite.DB) (*database, error) {
 	if _, damage := db.Damage(); len(tables) == 0 {
 		return nil, damage
 	}
-	d := &database{home: home, path: path, db: db, hasV2: hasV2Sessions(db, tables)}
+	d := &database{home: home, path: path, db: db, hasV2: hasV2Sessions(db, tables), parentIDs: map[string]string{}}
 	// A database without these tables is another program's, or incomplete. A view is no table.
 	for _, name := range []string{"session", "message", "part"} {
 		switch {
@@ -123,10 +124,9 @@ func (d *database) entries(q discover.EntryFilter) (found []discover.Entry) {
 				return
 			}
 			if id := r.Text("id", nameLimit); isSessionID(id) {
-				found = append(found, discover.Entry{
-					Agent: agentName, Path: d.path, Home: d.home, ID: id, Parent: r.Text("parent_id", nameLimit),
-					Updated: fromMillis(r.Int("time_updated")),
-				})
+				d.parentIDs[id] = r.Text("parent_id", nameLimit)
+				updated := fromMillis(r.Int("time_updated"))
+				found = append(found, discover.Entry{Agent: agentName, Path: d.path, Home: d.home, ID: id, Updated: updated})
 			}
 		}
 	}
@@ -150,7 +150,37 @@ func (d *database) entries(q discover.EntryFilter) (found []discover.Entry) {
 	default:
 		add(`ORDER BY rowid`)
 	}
-	return found
+	for i := range found {
+		found[i].Parent = parentOf(found[i].ID, d.parentID)
+	}
+	return slices.DeleteFunc(found, func(e discover.Entry) bool { return q.Parents != nil && e.Parent == "" })
+}
+
+// parentID returns the parent of a session, as it is stored. ok is false if there is no such session.
+func (d *database) parentID(id string) (parent string, ok bool) {
+	if parent, ok = d.parentIDs[id]; ok {
+		return parent, true
+	}
+	for r := range d.db.Query(`SELECT parent_id FROM session WHERE id = ?`, id) {
+		parent, ok = r.Text("parent_id", nameLimit), true
+		d.parentIDs[id] = parent
+	}
+	return parent, ok
+}
+
+// parentOf returns the session that another one works for as a sub-agent, as parentID says; "" if there is none. A session whose parent is
+// gone is no sub-agent, nor is one that would work for itself in the end: neither would be shown with another session.
+func parentOf(id string, parentID func(id string) (parent string, ok bool)) string {
+	parent, _ := parentID(id)
+	seen := map[string]bool{}
+	for at := parent; at != "" && !seen[at]; {
+		up, ok := parentID(at)
+		if at == id || at == parent && !ok {
+			return ""
+		}
+		seen[at], at = true, up
+	}
+	return parent
 }
 
 // sessions yields the sessions with these IDs, each once, in the order of the table: neighbours share pages. Their usage includes that of
@@ -167,6 +197,8 @@ func (d *database) sessions(ids []string, options discover.ReadOptions) iter.Seq
 			if !isSessionID(s.ID) {
 				continue
 			}
+			d.parentIDs[s.ID] = s.Parent
+			s.Parent = parentOf(s.ID, d.parentID)
 			s.fill(d.home, d.path, d.messages(s.ID), options)
 			if parents[s.ID] && s.usageKnown {
 				s.used.Add(d.subAgentUsage(s.ID, options.Tokens || options.Full))
@@ -201,14 +233,17 @@ func (d *database) parents(ids []string) map[string]bool {
 	return parents
 }
 
-// subAgentUsage adds up the usage of a session's sub-agents, of their sub-agents and so on, each once.
+// subAgentUsage adds up the usage of a session's sub-agents, of their sub-agents and so on, each once. See [parentOf].
 func (d *database) subAgentUsage(session string, all bool) (sum usage) {
-	const family = `WITH RECURSIVE family(id) AS (
-			VALUES (?) UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id)
+	const family = `WITH RECURSIVE ancestors(id) AS (
+			VALUES (?) UNION SELECT session.parent_id FROM session JOIN ancestors USING (id)),
+		family(id) AS (
+			VALUES (?) UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id
+			WHERE NOT EXISTS (SELECT 1 FROM ancestors WHERE id = session.id))
 		SELECT session.rowid AS rowid FROM session JOIN family USING (id) WHERE id <> ?`
-	for r := range d.rows(d.sessionTable, family, session, session) {
+	for r := range d.rows(d.sessionTable, family, session, session, session) {
 		u := storedUsage(r)
-		if u.Tokens.Total == 0 && all {
+		if all {
 			u = readUsage(d.messages(r.Text("id", nameLimit)), r.Int("time_created"))
 		}
 		sum.Add(u)
@@ -246,7 +281,7 @@ func parseSessionRow(r *sqlite.Row) *session {
 // copied (SEEN 1.18.33).
 func storedUsage(r *sqlite.Row) usage {
 	count := func(column string) int64 { return max(r.Int(column), 0) }
-	return usage{Cost: r.Real("cost"), Tokens: sumTokens(discover.Tokens{
+	return usage{Cost: max(r.Real("cost"), 0), Tokens: sumTokens(discover.Tokens{
 		In: count("tokens_input"), Out: count("tokens_output"), Reasoning: count("tokens_reasoning"),
 		CacheRead: count("tokens_cache_read"), CacheWrite: count("tokens_cache_write"),
 	})}
@@ -350,12 +385,12 @@ func (d *database) query(table *sqlite.Table, kind, statement string, args ...an
 			id := r.Text("id", nameLimit)
 			read := func() ([]byte, error) {
 				data := r.Bytes("data", maxRow)
-				if storage.Object(data).Complete() {
-					return data, nil
-				}
 				cause := errIncomplete
-				if data == nil {
+				switch {
+				case len(data) == 0 && len(r.TextBytes("data", headLimit)) > 0:
 					cause = storage.ErrTooLarge
+				case len(data) > 0 && !storage.Damaged(data):
+					return data, nil
 				}
 				return data, newWarning(d.path, fmt.Errorf("%s %s: %w", kind, id, cause))
 			}

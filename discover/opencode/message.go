@@ -66,7 +66,7 @@ func parseMessage(data []byte) (m storedMessage) {
 		case "tokens":
 			m.tokens = parseTokens(o)
 		case "cost":
-			m.cost = number(v)
+			m.cost = max(number(v), 0)
 		case "error": // {"name","data":{"message","statusCode"}}
 			if m.errName = o.Get("name").Text(nameLimit); m.errName != "" {
 				data := o.Get("data").Object()
@@ -84,6 +84,9 @@ func parseRow(r storedRow, data []byte) storedMessage {
 	m.ID, m.Created = r.ID, cmp.Or(r.Created, m.Created)
 	return m
 }
+
+// isUsers reports whether a stored message is the user's.
+func isUsers(r storedRow) bool { return storage.Object(r.Head).Get("role").Text(nameLimit) == userRole }
 
 // modelName returns the model as OpenCode's option -m takes it: provider/model.
 func modelName(provider, model string) string {
@@ -106,7 +109,7 @@ func number(v storage.Value) float64 {
 
 // part is a part of a message: a text, a tool call and others.
 type part struct {
-	kind, text  string
+	kind, text  string // of a file: what stands for it
 	hidden      bool   // written by the agent, not by the user
 	Tool        string // the tool's name
 	status      string
@@ -120,6 +123,7 @@ type part struct {
 
 // parsePart parses the JSON of a part.
 func parsePart(data []byte) (p part) {
+	var mime, name string
 	for key, v := range storage.Object(data).Members() {
 		switch string(key) {
 		case "type":
@@ -130,12 +134,38 @@ func parsePart(data []byte) (p part) {
 			p.hidden = p.hidden || isTrue(v)
 		case "tool":
 			p.Tool = v.Text(nameLimit)
+		case "mime":
+			mime = v.Text(nameLimit)
+		case "filename":
+			name = v.Text(nameLimit)
 		case "state":
 			p.parseState(v.Object())
 		}
 	}
+	if p.kind == "file" {
+		p.text = "[" + cmp.Or(name, "file") + "]"
+		if strings.HasPrefix(mime, "image/") {
+			p.text = "[image]"
+		}
+	}
 	return p
 }
+
+// words returns the first text of a message that its author wrote; if there is none, what stands for its first file, and isFile.
+func words(rows rowReader, message string) (text string, isFile bool) {
+	for r := range rows.Parts(message) {
+		switch p := parsePart(r.JSON()); {
+		case p.hidden, isBlank(p.text):
+		case p.kind == "text":
+			return p.text, false
+		case p.kind == "file" && text == "":
+			text, isFile = p.text, true
+		}
+	}
+	return text, isFile
+}
+
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
 func (p *part) parseState(o storage.Object) {
 	input, metadata := o.Get("input"), o.Get("metadata")
@@ -156,14 +186,17 @@ const shellNote = "The following tool was executed by the user"
 const statusRunning = "running"
 
 // running reports whether the part is a tool call that has not ended.
-func (p part) running() bool { return p.kind == "tool" && p.status == statusRunning }
+func (p part) running() bool { return p.kind == toolType && p.status == statusRunning }
 
 // partType returns the type of a part, for which the beginning of its JSON is enough; "" if the type is not in it.
 func partType(o storage.Object) string { return o.Get("type").Text(nameLimit) }
 
-// parseTitle returns a session's title; "" for the title that the agent gives to each new session: "New session - " or "Child
-// session - " and the time (SEEN 0.5 to 1.18).
+// parseTitle returns a session's title; "" for a blank one, and for the title that the agent gives to each new session: "New session - " or
+// "Child session - " and the time (SEEN 0.5 to 1.18).
 func parseTitle(title string) string {
+	if isBlank(title) {
+		return ""
+	}
 	for _, usual := range [...]string{"New session - ", "Child session - "} {
 		if rest, ok := strings.CutPrefix(title, usual); ok {
 			rest, _, _ = strings.Cut(rest, " (fork #")

@@ -1,9 +1,11 @@
 package opencode
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"iter"
+	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -15,7 +17,11 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 	if isLegacyPath(r.Path) {
 		return inTimeOrder(func(yield func(transcriptItem) bool) {
 			var reader messageReader
-			reader.Read(newLegacyMessages(ctx, r.Path, r.ID), yield)
+			more := true
+			reader.Read(newLegacyMessages(ctx, r.Path, r.ID), func(m transcriptItem) bool {
+				more = more && yield(m)
+				return more
+			})
 		})
 	}
 	return inTimeOrder(databaseItems(ctx, r))
@@ -124,25 +130,69 @@ type messageReader struct {
 	storedMessage        // whose parts follow
 	counted       bool   // its tokens are in a newer part's message
 	shellCommand  bool   // an answer that no model wrote: it has the user's own command
+	filesSeen     bool   // of a message of the user
 	summaryOf     string // the message that requested the newest compaction
 	cursor        cursor // the message and part that were read last
+	// answered are the messages of the user to which an answer was read. late are answers that were read out of their place.
+	answered, late map[string]bool
 	// Bytes is how much JSON was read so far.
 	Bytes int
 }
 
-// Read visits the messages that it has not read so far, down to the oldest or until visit returns false. done is true if there are no
-// others.
+// Read visits the messages that it has not read so far, down to the oldest or until visit returns false, after which it may visit some more.
+// done is true if there are no others.
 func (r *messageReader) Read(rows rowReader, visit func(transcriptItem) bool) (done bool) {
+	if r.answered == nil {
+		r.answered, r.late = map[string]bool{}, map[string]bool{}
+	}
 	messages := rows.Newest(r.cursor)
 	if !r.readParts(rows, visit) {
 		return false
 	}
 	for row := range messages {
-		if !r.readMessage(rows, row, visit) || !r.readParts(rows, visit) {
+		if !r.late[row.ID] && !r.readRow(rows, row, visit) {
 			return false
 		}
 	}
 	return true
+}
+
+// readRow reads a message with its parts. If it is the user's and no answer to it is newer, it reads those that seem to be older first, all at
+// once: the clock was set back between them.
+func (r *messageReader) readRow(rows rowReader, row storedRow, visit func(transcriptItem) bool) (more bool) {
+	if isUsers(row) && !r.answered[row.ID] {
+		each := visit
+		more = true
+		visit = func(m transcriptItem) bool {
+			more = each(m) && more
+			return true
+		}
+		row.Head = bytes.Clone(row.Head)
+		for answer := range answersBefore(rows, row) {
+			r.late[answer.ID] = true
+			r.readMessage(rows, answer, visit)
+			r.readParts(rows, visit)
+		}
+		r.readMessage(rows, row, visit)
+		r.readParts(rows, visit)
+		return more
+	}
+	return r.readMessage(rows, row, visit) && r.readParts(rows, visit)
+}
+
+// answersBefore yields the answers to a message of the user that seem to be older than it, newest first.
+func answersBefore(rows rowReader, message storedRow) iter.Seq2[storedRow, storedMessage] {
+	return func(yield func(storedRow, storedMessage) bool) {
+		id, n := message.ID, 0
+		for row := range rows.Newest(cursor{Time: message.Created, Message: id}) {
+			if n++; n > maxUnreadRows {
+				return
+			}
+			if m := readAnswer(row); m.parentID == id && !yield(row, m) {
+				return
+			}
+		}
+	}
 }
 
 // readMessage begins a message. It reads only the head of the user's messages: they may contain whole files that changed. It searches the
@@ -159,8 +209,9 @@ func (r *messageReader) readMessage(rows rowReader, row storedRow, visit func(tr
 		m = parseRow(row, data)
 		r.Bytes += len(data)
 	}
+	r.answered[m.parentID] = true
 	r.cursor = cursor{Time: row.Created, Message: m.ID, Part: afterAllParts}
-	r.storedMessage, r.counted, r.shellCommand = m, false, false
+	r.storedMessage, r.counted, r.shellCommand, r.filesSeen = m, false, false, false
 	if m.Role == assistantRole && m.finishReason == "" && m.tokens.Total == 0 && m.parentID != "" {
 		for first := range rows.Parts(m.parentID) {
 			p := parsePart(first.JSON())
@@ -188,9 +239,14 @@ func (r *messageReader) readParts(rows rowReader, visit func(transcriptItem) boo
 	}
 	for row := range rows.PartsBefore(r.cursor) {
 		r.cursor.Part = row.ID
-		switch partType(row.Head) {
-		case "", "text", "tool", "subtask", "compaction":
-		default: // thoughts, steps, snapshots, patches and attachments are not shown
+		switch kind := partType(row.Head); {
+		case kind == "file" && r.Role == userRole && !r.filesSeen:
+			r.filesSeen = true
+			if text, isFile := words(rows, r.ID); isFile && !visit(r.newItem(row.ID, discover.KindText, 0, text)) {
+				return false
+			}
+			continue
+		case kind != "" && strings.Contains(hiddenPartTypes, " "+kind+" "):
 			continue
 		}
 		data, err := row.Read()
@@ -206,6 +262,10 @@ func (r *messageReader) readParts(rows rowReader, visit func(transcriptItem) boo
 	r.cursor.Part = ""
 	return true
 }
+
+// hiddenPartTypes are the types of parts that are not shown: thoughts, steps, snapshots, patches and attachments. The files of a prompt
+// without words are.
+const hiddenPartTypes = " reasoning file agent step-start step-finish snapshot patch retry "
 
 // newItem makes a message of the current one, or of a part of it. The newest part of an answer has its tokens.
 func (r *messageReader) newItem(id string, kind discover.MessageKind, at int64, text string) transcriptItem {
@@ -227,13 +287,13 @@ func (r *messageReader) newItem(id string, kind discover.MessageKind, at int64, 
 	return m
 }
 
-// part makes a message of a part. A text that the agent added makes none, and neither does an empty one: 1.1.65 stores a text while it grows,
-// 1.18.33 only when it is complete (SEEN).
+// part makes a message of a part. A text that the agent added makes none, and neither does a blank one: 1.1.65 stores a text while it grows,
+// 1.18.33 only when it is complete (SEEN). A part of an unknown type is a call if it has what calls have.
 func (r *messageReader) part(id string, o storage.Object) (m transcriptItem, ok bool) {
 	switch partType(o) {
 	case "text":
 		text, times := o.Get("text").Text(0), o.Get("time").Object()
-		if text == "" || isTrue(o.Get("synthetic")) || isTrue(o.Get("ignored")) {
+		if isBlank(text) || isTrue(o.Get("synthetic")) || isTrue(o.Get("ignored")) {
 			return m, false
 		}
 		kind := discover.KindText
@@ -241,12 +301,12 @@ func (r *messageReader) part(id string, o storage.Object) (m transcriptItem, ok 
 			kind = discover.KindCompaction
 		}
 		return r.newItem(id, kind, cmp.Or(times.Get("end").Int(), times.Get("start").Int()), text), true
-	case "tool":
-		return r.tool(id, o), true
+	case "":
+		return m, false
 	case "subtask": // the user's command to a sub-agent
 		return r.newItem(id, discover.KindText, 0, o.Get("prompt").Text(0)), true
 	case "compaction":
 		return r.newItem(id, discover.KindCompaction, 0, ""), r.ID != r.summaryOf
 	}
-	return m, false
+	return r.tool(id, o)
 }

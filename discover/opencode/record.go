@@ -33,7 +33,7 @@ type session struct {
 
 // fill adds what the messages say, to what storage has beside them.
 func (s *session) fill(home, path string, rows rowReader, options discover.ReadOptions) {
-	prompt, firstCreated := readHead(rows)
+	prompt, hasCopies := readHead(rows, s.Created.UnixMilli())
 	s.tail = readTail(rows)
 	s.Agent, s.Home, s.Path, s.Prompt, s.Turn = agentName, home, path, promptText(prompt), s.tail.Turn()
 	if s.headless {
@@ -51,8 +51,7 @@ func (s *session) fill(home, path string, rows rowReader, options discover.ReadO
 	if last := s.tail.Last; last != nil && last.Agent != compactionAgent {
 		s.setModel(last)
 	}
-	isCopy := firstCreated > 0 && firstCreated < s.Created.UnixMilli()
-	s.setUsage(isCopy, rows, options.Tokens || options.Full)
+	s.setUsage(hasCopies, rows, options.Tokens || options.Full)
 }
 
 // compactionAgent is the mode of work in which the agent sums up a long session. The user chose neither it nor its model.
@@ -69,20 +68,15 @@ func (s *session) setModel(last *storedMessage) {
 	}
 }
 
-// setUsage sets the usage of the session's own answers: the sum that the agent keeps. The sum of a copy includes the answers that were
-// copied, which the other session has in its own sum. Without a sum, and for a copy, only all messages together tell the usage.
-func (s *session) setUsage(isCopy bool, rows rowReader, all bool) {
-	hasSum := s.used.Tokens.Total > 0 && !isCopy
-	if s.usageKnown = all || hasSum; !s.usageKnown {
+// setUsage sets the usage of the session's own answers: what the answers say if all are to be read, else the sum that the agent keeps. That
+// of a session with copied messages includes the copied answers, which the other session has in its own sum.
+func (s *session) setUsage(hasCopies bool, rows rowReader, all bool) {
+	switch s.usageKnown = all || s.used.Tokens.Total > 0 && !hasCopies; {
+	case all:
+		s.used, s.contextSize = readUsage(rows, s.Created.UnixMilli()), readContext(rows)
+	case !s.usageKnown:
 		s.used = usage{}
-		return
-	}
-	if !hasSum {
-		s.used = readUsage(rows, s.Created.UnixMilli())
-	}
-	if all {
-		s.contextSize = readContext(rows)
-	} else if s.tail.Last != nil {
+	case s.tail.Last != nil:
 		s.contextSize = s.tail.Last.ContextSize()
 	}
 }

@@ -114,6 +114,13 @@ func readLegacySession(ctx context.Context, home, path string, options discover.
 	if s.ID+".json" != filepath.Base(path) {
 		return newWarning(path, errWrongID)
 	}
+	s.Parent = parentOf(s.ID, func(id string) (string, bool) {
+		if id == s.ID {
+			return s.Parent, true
+		}
+		data, _ := readLegacyFile(ctx, filepath.Join(filepath.Dir(path), id+".json")) // the list of all sessions has the warning
+		return parseLegacySession(data).Parent, data != nil
+	})
 	messages := newLegacyMessages(ctx, path, s.ID)
 	s.fill(home, path, messages, options)
 	s.SetMeta("legacy", true)
@@ -232,23 +239,26 @@ func (l *legacySubAgents) of(ctx context.Context, s *session) (family []string) 
 	folder := filepath.Dir(s.Path)
 	if l.ids[folder] == nil {
 		l.ids[folder] = map[string][]string{}
+		parents := map[string]string{}
 		if d, err := storage.OpenDir(ctx, folder); err == nil {
 			names, _ := jsonNames(d, sessionPrefix)
 			for _, name := range names {
 				data, _ := readLegacyFile(ctx, filepath.Join(folder, name+".json"))
-				parent := parseLegacySession(data).Parent
-				l.ids[folder][parent] = append(l.ids[folder][parent], name)
+				parents[name] = parseLegacySession(data).Parent
 			}
 			_ = d.Close()
 		}
-	}
-	seen := map[string]bool{s.ID: true} // a damaged store may have a cycle
-	for next := []string{s.ID}; len(next) > 0; next = next[1:] {
-		for _, id := range l.ids[folder][next[0]] {
-			if !seen[id] {
-				seen[id], next, family = true, append(next, id), append(family, id)
-			}
+		for id := range parents {
+			parent := parentOf(id, func(id string) (string, bool) {
+				parent, ok := parents[id]
+				return parent, ok
+			})
+			l.ids[folder][parent] = append(l.ids[folder][parent], id)
 		}
+	}
+	family = slices.Clone(l.ids[folder][s.ID])
+	for i := 0; i < len(family); i++ { // also those that the loop appends
+		family = append(family, l.ids[folder][family[i]]...)
 	}
 	return family
 }

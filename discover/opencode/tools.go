@@ -11,30 +11,60 @@ import (
 )
 
 // tool makes a message of a tool call. One part has the call and its result: {"callID","tool","state":{"status","input","output","error",
-// "title","metadata","time"}}. The metadata has the output of a running shell command so far.
-func (r *messageReader) tool(id string, o storage.Object) transcriptItem {
-	state := o.Get("state").Object()
-	call := discover.ToolCall{ID: o.Get("callID").Text(nameLimit), Name: o.Get("tool").Text(nameLimit), Input: bytes.Clone(state.Get("input").Raw())}
-	switch state.Get("status").Text(nameLimit) {
-	case "completed":
-		call.State, call.Output = discover.ToolDone, state.Get("output").Text(0)
-	case "error":
-		call.State, call.Output = discover.ToolFailed, state.Get("error").Text(0)
+// "title","metadata","time"}}. The metadata has the output of a running shell command so far. A part of another type may have the members of
+// the state itself. It is none if it has nothing of a call.
+func (r *messageReader) tool(id string, o storage.Object) (m transcriptItem, ok bool) {
+	kind, state := partType(o), o.Get("state").Object()
+	if o.Get("state") == nil && kind != toolType {
+		state = o
+	}
+	input, output, failure := firstOf(state, "input", "arguments"), firstOf(state, "output", "result", "text"), state.Get("error")
+	call := discover.ToolCall{ID: o.Get("callID").Text(nameLimit), Input: bytes.Clone(input.Raw())}
+	if kind != toolType && call.ID == "" && input == nil && output == nil {
+		return m, false
+	}
+	call.Name = cmp.Or(o.Get("tool").Text(nameLimit), o.Get("name").Text(nameLimit), kind)
+	switch status := state.Get("status").Text(nameLimit); {
+	case status == "error" || valueText(failure) != "":
+		call.State, call.Output = discover.ToolFailed, cmp.Or(valueText(failure), valueText(output))
 		if isRefusal(call.Output) {
 			call.State = discover.ToolRefused
 		}
+	case status == "completed" || output != nil || status == "" && kind != toolType:
+		call.State, call.Output = discover.ToolDone, valueText(output)
 	default:
 		call.State, call.Output = discover.ToolOpen, state.Get("metadata").Object().Get("output").Text(0)
 	}
 	call.Brief = cmp.Or(brief(call), state.Get("title").Text(errorLimit))
-	m := r.newItem(id, discover.KindTool, state.Get("time").Object().Get("start").Int(), "")
+	m = r.newItem(id, discover.KindTool, state.Get("time").Object().Get("start").Int(), "")
 	m.Tool = &call
-	return m
+	return m, true
+}
+
+// toolType is the type of the parts that are tool calls.
+const toolType = "tool"
+
+// firstOf returns the first of some members that an object has; nil if it has none.
+func firstOf(o storage.Object, names ...string) storage.Value {
+	for _, name := range names {
+		if v := o.Get(name); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// valueText returns a string, or the JSON of another value; "" for null.
+func valueText(v storage.Value) string {
+	if len(v) > 0 && v[0] == '"' {
+		return v.Text(0)
+	}
+	return strings.TrimPrefix(string(v.Raw()), "null")
 }
 
 // brief returns the argument that describes a call best: of the names that tools use for their arguments, the first.
 func brief(call discover.ToolCall) string {
-	names := []string{"command", "filePath", "pattern", "url", "description", "query", "path", "name"}
+	names := []string{"command", "filePath", "pattern", "url", "description", "query", "path", "name", "prompt"}
 	if call.Name == "task" { // its command only says where the task came from
 		names = []string{"description"}
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/storage"
 )
 
 // tail is the last message of a session, with its parts if they tell more about the turn.
@@ -30,11 +29,17 @@ type tail struct {
 func readTail(rows rowReader) (t tail) {
 	before := rows.Failures()
 	for r := range rows.Newest(cursor{}) {
-		last := parseRow(r, r.JSON())
+		last, updated := parseRow(r, r.JSON()), r.Updated
+		if last.Role == userRole {
+			for row, answer := range answersBefore(rows, r) { // the clock was set back: it is the last one all the same
+				last, updated = answer, row.Updated
+				break
+			}
+		}
 		if t.Last = &last; last.needsParts() {
-			t.readParts(rows, r.Updated)
+			t.readParts(rows, updated)
 		} else if last.Role == userRole {
-			t.readAnswerBefore(rows, max(last.Created, r.Updated))
+			t.readAnswerBefore(rows, max(last.Created, updated))
 		}
 		break
 	}
@@ -199,21 +204,20 @@ func (t *tail) openTurn() discover.Turn {
 }
 
 // readHead reads the messages up to the first prompt, usually the first part of the first message. prompt is the first text that the user
-// wrote, as it is stored, cut to [promptLimit]. created is the time of the first message in milliseconds; 0 if there is none, or if only its
-// JSON has a time.
-func readHead(rows rowReader) (prompt string, created int64) {
+// wrote, as it is stored, cut to [promptLimit]. hasCopies: the first message was copied into the session, which was created then.
+func readHead(rows rowReader, created int64) (prompt string, hasCopies bool) {
+	isFirst := true
 	for m := range rows.Oldest() {
-		created = cmp.Or(created, m.Created)
-		if storage.Object(m.Head).Get("role").Text(nameLimit) != userRole {
-			continue
+		if isFirst {
+			isFirst, hasCopies = false, isCopied(m.ID, m.Created, created)
 		}
-		for r := range rows.Parts(m.ID) {
-			if p := parsePart(r.JSON()); p.kind == "text" && p.text != "" && !p.hidden {
-				return p.text, created
+		if isUsers(m) {
+			if prompt, _ = words(rows, m.ID); prompt != "" {
+				break
 			}
 		}
 	}
-	return "", created
+	return prompt, hasCopies
 }
 
 // HTTP statuses by which a provider refuses a request because of a limit.
@@ -233,7 +237,7 @@ func (t *tail) Quotas() []discover.Quota {
 	return []discover.Quota{{Reached: true, Text: t.Turn().Error, Time: fromMillis(cmp.Or(m.Completed, m.Created))}}
 }
 
-// maxUnreadRows bounds how many messages [isUnread] reads: the newest ones.
+// maxUnreadRows bounds how many messages are searched for an answer to one of the user: the newest ones.
 const maxUnreadRows = 200
 
 // isUnread reports whether the model may never get a stored message of the user, which has the part with this ID. inTurn: a process works on

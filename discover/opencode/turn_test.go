@@ -307,6 +307,7 @@ func TestParseTitle(t *testing.T) {
 		"New session - 2026-11-20T19:20:45.913Z (fork #1)": "",
 		"New session - of mine":                            "New session - of mine",
 		"Fix the parser":                                   "Fix the parser",
+		" \n":                                              "",
 	} {
 		if got := parseTitle(stored); got != want {
 			t.Errorf("%q is %q, want %q", stored, got, want)
@@ -329,7 +330,7 @@ type parsed struct {
 // parse reads all. It stops and continues the reading of messages after each batch of the given size.
 func parse(s rowReader, batch int) (p parsed) {
 	tail := readTail(s)
-	p.prompt, _ = readHead(s)
+	p.prompt, _ = readHead(s, 0)
 	p.turn, p.updated, p.running, p.quotas = tail.Turn(), tail.Updated(), tail.RunningTools(), tail.Quotas()
 	p.usage, p.context = readUsage(s, 0), readContext(s)
 	var reader messageReader

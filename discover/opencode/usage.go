@@ -45,32 +45,32 @@ func parseTokens(o storage.Object) discover.Tokens {
 	})
 }
 
-// answersSince yields the session's answers since a time, newest first. Older ones were copied from the session that it was forked from.
-func answersSince(rows rowReader, since int64) iter.Seq[storedMessage] {
+// ownAnswers yields the answers of a session that was created at a time, newest first, without those that were copied into it.
+func ownAnswers(rows rowReader, created int64) iter.Seq[storedMessage] {
 	return func(yield func(storedMessage) bool) {
 		for r := range rows.Newest(cursor{}) {
-			if at := r.Created; at > 0 && at < since {
-				return
+			if isCopied(r.ID, r.Created, created) {
+				continue
 			}
-			if m := readAnswer(r); m.Role == assistantRole && m.Created >= since && !yield(m) {
+			if m := readAnswer(r); m.Role == assistantRole && !isCopied(m.ID, m.Created, created) && !yield(m) {
 				return
 			}
 		}
 	}
 }
 
-// readUsage adds up the session's answers since a time, in milliseconds.
-func readUsage(rows rowReader, since int64) (sum usage) {
-	for m := range answersSince(rows, since) {
+// readUsage adds up the answers of a session that was created at a time, in milliseconds.
+func readUsage(rows rowReader, created int64) (sum usage) {
+	for m := range ownAnswers(rows, created) {
 		sum.Add(usage{m.tokens, m.cost})
 	}
 	return sum
 }
 
-// readAnswers returns what each of the session's answers since a time, in milliseconds, used. OpenCode counts the reasoning apart from
-// the output.
-func readAnswers(rows rowReader, since int64) (answers []discover.Usage) {
-	for m := range answersSince(rows, since) {
+// readAnswers returns what each answer of a session that was created at a time, in milliseconds, used. OpenCode counts the reasoning apart
+// from the output.
+func readAnswers(rows rowReader, created int64) (answers []discover.Usage) {
+	for m := range ownAnswers(rows, created) {
 		if m.tokens.Total == 0 && m.cost == 0 {
 			continue
 		}
@@ -104,7 +104,7 @@ func (m *storedMessage) ContextSize() int64 {
 
 // readAnswer reads a message of the model, and of the user's messages only the head: they may contain whole files that changed.
 func readAnswer(r storedRow) storedMessage {
-	if role := storage.Object(r.Head).Get("role"); role.Text(nameLimit) == userRole {
+	if isUsers(r) {
 		return storedMessage{}
 	}
 	return parseRow(r, r.JSON())
