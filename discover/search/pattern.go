@@ -28,26 +28,36 @@ type Pattern struct {
 	first, next *regexp.Regexp
 	// words: every match contains at least one of them, in any case. nil: no such word is known, and nothing can be skipped.
 	words []word
+	// CaseSensitive: letters match in their own case only, since the pattern has a capital letter.
+	CaseSensitive bool
 }
 
-// Compile compiles a regular expression in RE2 syntax, in which ^ and $ match at the ends of lines. The error says what is wrong
-// with it.
-func Compile(text string, o PatternOptions) (*Pattern, error) {
-	if o.Literal {
-		text = regexp.QuoteMeta(text)
-	}
+// Compile compiles regular expressions in RE2 syntax, in which ^ and $ match at the ends of lines, to a pattern that matches what any
+// of them matches. The error says what is wrong with them.
+func Compile(o PatternOptions, texts ...string) (*Pattern, error) {
 	const flags = syntax.Perl &^ syntax.OneLine
+	var parts []string
+	for _, text := range texts {
+		if o.Literal {
+			text = regexp.QuoteMeta(text)
+		} else if _, err := syntax.Parse(text, flags); err != nil { // alone: no parenthesis closes another pattern's
+			return nil, err
+		}
+		parts = append(parts, "(?:"+text+")")
+	}
+	text := strings.Join(parts, "|")
 	tree, err := syntax.Parse(text, flags)
 	if err != nil {
 		return nil, err
 	}
-	if o.IgnoreCase || !hasCapital(tree) {
+	caseSensitive := !o.IgnoreCase && hasCapital(tree)
+	if !caseSensitive {
 		text = "(?i:" + text + ")"
 		if tree, err = syntax.Parse(text, flags); err != nil {
 			return nil, err
 		}
 	}
-	p := &Pattern{words: requiredWords(tree.Simplify())}
+	p := &Pattern{words: requiredWords(tree.Simplify()), CaseSensitive: caseSensitive}
 	text = "(" + text + ")"
 	if o.Words {
 		const edge = `[^\pL\pN_]`

@@ -83,7 +83,7 @@ func TestSkippedTextHasNoMatch(t *testing.T) {
 		if o.Literal {
 			pattern = randomText(r, 4)
 		}
-		p, err := Compile(pattern, o)
+		p, err := Compile(o, pattern)
 		if err != nil {
 			t.Fatalf("%q: %v", pattern, err)
 		}
@@ -131,7 +131,7 @@ func TestCase(t *testing.T) {
 		{"a.b", "axb", PatternOptions{Literal: true}, false},
 		{"é", "É", PatternOptions{}, true},
 	} {
-		p, err := Compile(c.pattern, c.o)
+		p, err := Compile(c.o, c.pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestSpans(t *testing.T) {
 		{"é|^b", "ébéb", "[{0 2} {3 5}]", PatternOptions{}},
 		{"(?:^.)?foo", "foo foo", "[{0 3} {4 7}]", PatternOptions{Words: true}},
 	} {
-		p, err := Compile(c.pattern, c.o)
+		p, err := Compile(c.o, c.pattern)
 		if err != nil {
 			t.Fatal(err)
 		}

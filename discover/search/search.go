@@ -26,8 +26,8 @@ type Query struct {
 	Tool string
 	// MaxMatches is the most matching messages of a session that are kept, the newest ones; 0: all.
 	MaxMatches int
-	// Context is how many messages before and after a match are kept.
-	Context int
+	// Before and After are how many messages before and after a match are kept.
+	Before, After int
 	// Progress, if not nil, is told how many of the sessions have been searched.
 	Progress func(searched, total int)
 }
@@ -221,17 +221,16 @@ func walkStrings(d *json.Decoder, yield func(string) bool) bool {
 type collector struct {
 	query   *Query
 	matches []Match            // the newest first
-	newer   []discover.Message // the last messages, at most Query.Context, the newest first
+	newer   []discover.Message // the last messages, at most Query.After, the newest first
 	open    int                // matches[len-open:] lack messages before them
 	bytes   int
 }
 
 // add takes the next message and reports whether older ones matter.
 func (c *collector) add(m discover.Message) (more bool) {
-	n := c.query.Context
 	for i := len(c.matches) - c.open; i < len(c.matches); i++ {
 		c.matches[i].Before = append(c.matches[i].Before, m)
-		if len(c.matches[i].Before) == n {
+		if len(c.matches[i].Before) == c.query.Before {
 			c.open--
 		}
 		c.bytes += m.Size()
@@ -242,11 +241,11 @@ func (c *collector) add(m discover.Message) (more bool) {
 	if spans := c.query.match(m); len(spans) > 0 {
 		c.matches = append(c.matches, Match{Message: m, Spans: spans, After: slices.Clone(c.newer)})
 		c.bytes += m.Size()
-		if n > 0 {
+		if c.query.Before > 0 {
 			c.open++
 		}
 	}
-	if n > 0 {
+	if n := c.query.After; n > 0 {
 		c.newer = append(c.newer[max(0, len(c.newer)-n+1):], m)
 	}
 	return !c.full() || c.open > 0

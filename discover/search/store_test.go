@@ -123,7 +123,7 @@ func TestSearchFindsWhatDecodingFinds(t *testing.T) {
 		if pattern == "" {
 			continue
 		}
-		p, err := Compile(pattern, o)
+		p, err := Compile(o, pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestSearchFindsWhatDecodingFinds(t *testing.T) {
 // A search reports how many sessions it has searched, up to all of them.
 func TestProgress(t *testing.T) {
 	scanner, texts := newStore(t, rand.New(rand.NewPCG(2, 2)))
-	p, err := Compile("nothing has this", PatternOptions{Literal: true})
+	p, err := Compile(PatternOptions{Literal: true}, "nothing has this")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestProgress(t *testing.T) {
 // The newest session is found first, and a search that has enough ends.
 func TestNewestFirst(t *testing.T) {
 	scanner, _ := newStore(t, rand.New(rand.NewPCG(1, 1)))
-	p, err := Compile(".", PatternOptions{})
+	p, err := Compile(PatternOptions{}, ".")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -179,7 +179,7 @@ func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []str
 		optional, _ := f.(*OptionalValueFlag)
 		switch {
 		case f == nil && !long:
-			return nil, nil, unknownShort(CommandName(verb), word, FlagNames(verb))
+			return nil, nil, unknownShort(verb, word)
 		case f == nil && slices.Contains([]string{"host", "all-hosts"}, name):
 			command := Program + " " + CommandName(verb)
 			return nil, nil, NewUsageError(CommandName(verb)+" is for this machine only", "ssh HOST "+command+" runs it there; after host install: ssh HOST .local/bin/"+command)
@@ -277,8 +277,11 @@ func Arguments(c *cli.Context, want int, what string) ([]string, error) {
 // maxWord bounds the words that suggestions are made for, in bytes.
 const maxWord = 64
 
+// maxDistance is the most edits between a word and the one that is suggested for it.
+const maxDistance = 2
+
 // closest finds the word that was probably meant: the only one with that prefix, or the nearest one with an edit distance
-// of at most a third of its length.
+// of at most a third of its length, without the dashes of a flag.
 func closest(word string, words []string) (string, bool) {
 	best, cost := "", 0
 	if word == "" || len(word) > maxWord {
@@ -289,7 +292,7 @@ func closest(word string, words []string) (string, bool) {
 		return begin[0], true
 	}
 	for _, w := range words {
-		if d := distance(word, w); d <= max(1, len(w)/3) && (best == "" || d < cost) {
+		if d := distance(word, w); d <= min(max(1, len(strings.TrimLeft(w, "-"))/3), maxDistance) && (best == "" || d < cost) {
 			best, cost = w, d
 		}
 	}
@@ -347,11 +350,14 @@ func unknownCommand(word string, known []string) error {
 
 // unknownShort makes the usage error for a word of short flags with an unknown one. For a single letter, edit distance says
 // nothing: only the meaning that it has in other tools is suggested, if the command has such a flag.
-func unknownShort(verb, word string, known []string) error {
-	if len(word) > 2 {
+func unknownShort(verb *cli.Command, word string) error {
+	known, command := FlagNames(verb), Program+" "+CommandName(verb)
+	hint := command + " --help"
+	if verb.ArgsUsage == "PATTERN" {
+		hint = "a pattern that begins with a dash: " + command + " -- " + strconv.Quote(word)
+	} else if len(word) > 2 {
 		return UnknownWord("flag", word, known)
 	}
-	hint := Program + " " + verb + " --help"
 	if long := map[string]string{"-f": "--force", "-o": "--json"}[word]; slices.Contains(known, long) {
 		hint = "did you mean " + long + "?"
 	}

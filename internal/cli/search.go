@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -20,12 +21,14 @@ import (
 
 type searchOptions struct {
 	CommonFlags
-	pattern                         search.PatternOptions
-	since, role, tool               string
-	statuses                        cli.StringSlice
-	scope                           Scope
-	children                        bool
-	maxMatches, limit, contextCount int
+	pattern                                  search.PatternOptions
+	since, role, tool                        string
+	statuses                                 cli.StringSlice
+	scope                                    Scope
+	children                                 bool
+	texts                                    cli.StringSlice // of -e
+	count                                    bool
+	maxMatches, limit, around, before, after int
 }
 
 // defaultSince is the time window without --since.
@@ -52,8 +55,12 @@ func searchCommand(f Env) *cli.Command {
 			&cli.BoolFlag{Name: "word", Aliases: []string{"w"}, Usage: "match whole words only", Destination: &o.pattern.Words},
 			&cli.IntFlag{Name: "m", Usage: "show at most `N` matching messages of each session, the newest; 0 shows all", Destination: &o.maxMatches},
 			&cli.IntFlag{Name: "n", Usage: "stop after `N` sessions; 0 searches all", Destination: &o.limit},
-			&cli.IntFlag{Name: "context", Aliases: []string{"C"}, Usage: "show `N` messages before and after each match", Destination: &o.contextCount},
+			&cli.StringSliceFlag{Name: "e", Usage: "find `PATTERN`, which may begin with a dash (may be repeated: either matches)", Destination: &o.texts},
+			&cli.IntFlag{Name: "context", Aliases: []string{"C"}, Usage: "show `N` messages before and after each match", Destination: &o.around},
+			&cli.IntFlag{Name: "before-context", Aliases: []string{"B"}, Usage: "show `N` messages before each match", Destination: &o.before},
+			&cli.IntFlag{Name: "after-context", Aliases: []string{"A"}, Usage: "show `N` messages after each match", Destination: &o.after},
 			&cli.BoolFlag{Name: "ids", Aliases: []string{"l"}, Usage: "print IDs only", Destination: &o.Quiet},
+			&cli.BoolFlag{Name: "count", Aliases: []string{"c"}, Usage: "print IDs and how many messages match: ID:N", Destination: &o.count},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
 			FormatFlag(&o.Format, SessionTemplate),
 			JSONFlag(&o.JSON),
@@ -64,20 +71,32 @@ func searchCommand(f Env) *cli.Command {
 			"agentctl search -F --role user --since all 'TODO: parser'",
 			"agentctl search -l migrate | fzf --preview 'agentctl peek {}'",
 		),
-		Action: WithArgument("a pattern", func(ctx context.Context, pattern string) error { return runSearch(ctx, f, pattern, o) }),
+		Action: func(c *cli.Context) error {
+			patterns := c.Args().Slice()
+			switch texts := o.texts.Value(); {
+			case len(texts) == 0 && len(patterns) == 0:
+				return UsageError("search", "search needs a pattern")
+			case len(texts) > 0 && len(patterns) > 0:
+				return UsageError("search", "-e and the pattern %q cannot be used together", patterns[0])
+			case len(patterns) > 1:
+				return NewUsageError("search takes one pattern", "quote it: agentctl search "+strconv.Quote(strings.Join(patterns, " ")))
+			}
+			return runSearch(c.Context, f, patterns, o)
+		},
 	}
 }
 
-func runSearch(ctx context.Context, f Env, pattern string, o *searchOptions) error {
+// runSearch searches for the pattern in patterns, or for those of -e if it is empty.
+func runSearch(ctx context.Context, f Env, patterns []string, o *searchOptions) error {
 	c, err := f.NewCall("search", &o.CommonFlags, object.Session{})
 	if err != nil {
 		return err
 	}
-	q, err := query(c, pattern, o)
+	q, err := query(c, append(o.texts.Value(), patterns...), o)
 	if err != nil {
 		return err
 	}
-	calls, err := c.Calls(nil, []string{pattern}, false)
+	calls, err := c.Calls(nil, patterns, false)
 	if err != nil {
 		return err
 	}
@@ -109,28 +128,36 @@ func (s *searcher) searchHere(ctx context.Context, q search.Query, take func(obj
 		s.HintLeftOut("--since all", OlderSessions(older))
 		if err = s.partial; err == nil && s.sessions == 0 {
 			err = ErrNo
+			if q.Pattern.CaseSensitive {
+				s.Report.Hint("the pattern has a capital letter, so letters match in their own case only; -i matches both")
+			}
 		}
 	}
 	return err
 }
 
-func query(c *Call, pattern string, o *searchOptions) (q search.Query, err error) {
+func query(c *Call, patterns []string, o *searchOptions) (q search.Query, err error) {
 	switch {
-	case pattern == "":
+	case slices.Contains(patterns, ""):
 		return q, UsageError("search", "the pattern is empty")
-	case o.limit < 0 || o.maxMatches < 0 || o.contextCount < 0:
-		return q, UsageError("search", "-n, -m and -C must be 0 or more")
+	case min(o.limit, o.maxMatches, o.around, o.before, o.after) < 0:
+		return q, UsageError("search", "-n, -m, -A, -B and -C must be 0 or more")
+	case o.count && (o.Quiet || o.JSON || c.Template != nil):
+		return q, UsageError("search", "--count cannot be used with --ids, --json or --format")
 	case o.role != "" && !slices.Contains(Roles(), o.role):
 		return q, UnknownWord("role", o.role, Roles())
 	case o.tool != "" && o.role != "" && o.role != string(search.Tool):
 		return q, UsageError("search", "--tool and --role %s cannot be used together", o.role)
 	}
-	if q.Pattern, err = search.Compile(pattern, o.pattern); err != nil {
+	if q.Pattern, err = search.Compile(o.pattern, patterns...); err != nil {
 		return q, UsageError("search", "%v; -F takes the pattern as a text", err)
 	}
-	q.Role, q.Tool, q.MaxMatches, q.Context = search.Role(o.role), o.tool, o.maxMatches, o.contextCount
-	if o.Quiet { // one match is enough
-		q.MaxMatches, q.Context = 1, 0
+	q.Role, q.Tool, q.MaxMatches = search.Role(o.role), o.tool, o.maxMatches
+	switch {
+	case o.Quiet: // one match is enough
+		q.MaxMatches = 1
+	case !o.count:
+		q.Before, q.After = cmp.Or(o.before, o.around), cmp.Or(o.after, o.around)
 	}
 	q.Sessions = discover.SessionFilter{Agents: c.Agents, IncludeStopped: true, Subagents: o.children}
 	words, err := SplitWords("status", o.statuses.Value(), Statuses())
@@ -183,6 +210,9 @@ func (s *searcher) print(found *object.Session) error {
 	switch {
 	case s.options.Quiet:
 		_, err := fmt.Fprintln(s.Stdout, render.Sanitize(found.Name()))
+		return err
+	case s.options.count:
+		_, err := fmt.Fprintf(s.Stdout, "%s:%d\n", render.Sanitize(found.Name()), len(found.Matches))
 		return err
 	case s.options.JSON:
 		return render.JSONLine(s.Stdout, found)

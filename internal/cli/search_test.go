@@ -59,7 +59,7 @@ func TestInterruptKeepsWhatWasFound(t *testing.T) {
 	s.Records = []discover.Record{Record("new", "/w/a", discover.TurnDone, time.Minute), Record("old", "/w/a", discover.TurnDone, time.Hour)}
 	s.Transcripts = map[string][]discover.Message{"new": {Text("x", discover.RoleUser, "a needle", time.Minute)}}
 	f.Adapters = []discover.Adapter{interrupting{s, "old", func() { <-stdout.found; cancel() }}}
-	if err := runSearch(ctx, f, "needle", &searchOptions{since: "all", CommonFlags: CommonFlags{Quiet: true}}); err == nil || ctx.Err() == nil {
+	if err := runSearch(ctx, f, []string{"needle"}, &searchOptions{since: "all", CommonFlags: CommonFlags{Quiet: true}}); err == nil || ctx.Err() == nil {
 		t.Errorf("no error: %v", err)
 	}
 	if got, want := out.Stderr.String(), "agentctl: interrupted: at least 0 of 2 sessions were searched\n"; stdout.String() != "new\n" || got != want {
