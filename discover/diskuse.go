@@ -131,16 +131,20 @@ func (scanner *Scanner) ReadDisk(ctx context.Context, filter DiskFilter, add fun
 	return left, scan.warnings, ctx.Err()
 }
 
-// countsHome reports whether the adapter with this index counts a directory. Several may have it as a home, since --home names one for all
-// agents: then those count it that have sessions there, or else the first.
+// countsHome reports whether the adapter with this index counts a directory. --home names one for all agents, and it may lie in another home or
+// contain some, whatever links lead to it: then those count it that have sessions there, or else the first.
 func (scan *Scan) countsHome(index int, dir string) bool {
-	stores := func(i int) bool {
-		return slices.ContainsFunc(scan.records[i], func(r Record) bool { return r.Home == dir })
+	stores := func(i int, home string) bool {
+		return slices.ContainsFunc(scan.records[i], func(r Record) bool { return r.Home == home })
 	}
+	real := RealPath(dir)
 	for i, a := range scan.adapters {
-		isHome := slices.ContainsFunc(scan.homes[a.Name()], func(h Home) bool { return h.Dir == dir && !h.FilesOnly })
-		if i != index && isHome && !stores(index) && (stores(i) || i < index) {
-			return false
+		for _, h := range scan.homes[a.Name()] {
+			other := RealPath(h.Dir)
+			overlaps := i != index && !h.FilesOnly && (isBelow(other, real) || isBelow(real, other))
+			if overlaps && !stores(index, dir) && (stores(i, h.Dir) || other == real && i < index) {
+				return false
+			}
 		}
 	}
 	return true

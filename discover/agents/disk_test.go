@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/proc"
 )
 
 // allocated is what a directory takes on disk, by a walk of its own.
@@ -76,5 +78,43 @@ func TestDiskUseIsThatOfTheHome(t *testing.T) {
 	}
 	if compared < 50 {
 		t.Errorf("%d sessions were compared", compared)
+	}
+}
+
+// A home that the user names counts once, whatever name leads to it, and whether it lies in another agent's home or contains it.
+func TestDiskUseOfNamedHomes(t *testing.T) {
+	root := t.TempDir()
+	for to, from := range map[string]string{
+		".claude": "../claudecode/testdata/fixtures/01*", ".codex": "../codex/testdata/01*", ".local/share/opencode": "../opencode/testdata/json-1.1.65-family",
+	} {
+		found, _ := filepath.Glob(from)
+		if err := os.CopyFS(filepath.Join(root, to), os.DirFS(found[0])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(".claude", filepath.Join(root, "linked")); err != nil {
+		t.Fatal(err)
+	}
+	count := func(homes ...string) (bytes int64) {
+		scanner := &discover.Scanner{
+			Adapters: All(), UID: os.Geteuid(), ReadTable: func(context.Context) (*proc.Table, error) { return proc.NewFakeTable(), nil },
+			HomeSources: func(discover.Agent) discover.HomeSources {
+				return discover.HomeSources{Getenv: func(key string) string { return map[string]string{"HOME": root}[key] }, Configured: homes}
+			},
+		}
+		_, warnings, err := scanner.ReadDisk(t.Context(), discover.DiskFilter{}, func(_ *discover.Record, _ bool, u discover.DiskUse) { bytes += u.Bytes })
+		if err != nil || len(warnings) > 0 {
+			t.Error(warnings, err)
+		}
+		return bytes
+	}
+	want := count()
+	if all := allocated(t, filepath.Join(root, ".claude")) + allocated(t, filepath.Join(root, ".codex")) + allocated(t, filepath.Join(root, ".local/share/opencode")); want != all {
+		t.Fatalf("%d bytes, a walk finds %d", want, all)
+	}
+	for _, home := range []string{".claude", "linked", ".codex", ".codex/sessions", ".claude/projects", ".local/share/opencode", ".local", ""} {
+		if got := count(filepath.Join(root, home)); got != want {
+			t.Errorf("--home %q: %d bytes, want %d", home, got, want)
+		}
 	}
 }

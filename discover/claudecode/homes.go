@@ -172,10 +172,10 @@ func isAlphanumeric(c byte) bool {
 // --session-id a session may get any UUID.
 func (Adapter) MatchesID(id string) bool { return isUUID(id) && id[versionAt] == '4' }
 
-// ShortID implements [discover.Adapter]. A sub-agent's ID is "agent-", mostly an "a", and random hexadecimal digits.
+// ShortID implements [discover.Adapter]. A sub-agent's ID is "agent-", mostly an "a", the name and "-" if it has one, and random hexadecimal digits.
 func (Adapter) ShortID(id string) int {
 	if isSubagent(id) {
-		return len(agentPrefix) + 1 + discover.MinShortID
+		return strings.LastIndexByte(id, '-') + len("-a") + discover.MinShortID
 	}
 	return storage.ShortUUIDLen(id)
 }
