@@ -71,7 +71,9 @@ func (o *exportOptions) complete() error {
 		o.as = asJSON
 	}
 	if o.as == "" {
-		o.as = formatOf(o.file)
+		if o.as = formatOf(o.file); o.as == "" {
+			return UsageError("export", "no format has the ending %s; use .md, .json or .html, or name the format by --as", filepath.Ext(o.file))
+		}
 	}
 	if !slices.Contains(ExportFormats(), o.as) {
 		return UnknownWord("format", o.as, ExportFormats())
@@ -88,15 +90,17 @@ func (o *exportOptions) complete() error {
 	return nil
 }
 
-// formatOf is the format that the name of a file stands for.
+// formatOf is the format that the name of a file stands for; "" if none is known by it.
 func formatOf(file string) string {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".json":
 		return asJSON
 	case ".html", ".htm":
 		return asHTML
+	case "", ".md", ".markdown", ".txt":
+		return asMarkdown
 	}
-	return asMarkdown
+	return ""
 }
 
 func runExport(ctx context.Context, f Env, args []string, o *exportOptions) error {
