@@ -115,7 +115,7 @@ func runEvents(ctx context.Context, f Env, o *eventsOptions) error {
 	for _, o := range sinks {
 		o.end()
 	}
-	return err
+	return EndOfStream(err)
 }
 
 // eventsFollow calls publish with the events of this machine as they happen, until the context ends or publish fails.

@@ -118,6 +118,14 @@ func ExitWith(code int) error {
 	return &Failure{status{code: code}, fmt.Sprintf("the command ended with exit code %d", code), "", nil}
 }
 
+// EndOfStream is the error of a command that runs until it is interrupted: that is its end, and no failure.
+func EndOfStream(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return ExitWith(ExitInterrupted)
+	}
+	return err
+}
+
 // ExitCode is the exit code of a command that ends with this error.
 func ExitCode(err error) int {
 	e, _ := classify(err)

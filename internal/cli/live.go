@@ -16,6 +16,7 @@ import (
 	"agentctl/discover/watch"
 	"agentctl/internal/object"
 	"agentctl/internal/remote"
+	"agentctl/internal/terminal"
 )
 
 // Table is the content of the table. The watcher updates it, and the screen reads it.
@@ -75,10 +76,14 @@ func (t *Table) Finish(f Env, shown error) error {
 	if err := t.Wait(); shown == nil && !errors.Is(err, context.Canceled) {
 		shown = err
 	}
-	if shown != nil {
+	if shown != nil && !errors.Is(shown, terminal.ErrInterrupted) {
 		return shown
 	}
-	return f.ReportWarnings(t.warnings)
+	partial := f.ReportWarnings(t.warnings)
+	if shown != nil {
+		return ExitWith(ExitInterrupted)
+	}
+	return partial
 }
 
 // Watch updates the table with the results of a watcher, in a goroutine of its own, until ctx ends.

@@ -86,7 +86,9 @@ func runLogs(ctx context.Context, f Env, arg string, o *logsOptions) error {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, syscall.EPIPE):
 		return cause // the reader of stdout has closed it
-	case ctx.Err() != nil, o.follow, len(p.all) == 0 && failed != nil && ExitCode(failed) != ExitPartial:
+	case o.follow:
+		return EndOfStream(failed)
+	case ctx.Err() != nil, len(p.all) == 0 && failed != nil && ExitCode(failed) != ExitPartial:
 		return failed
 	}
 	if err := p.finish(ctx); err != nil {

@@ -48,7 +48,10 @@ type Request struct {
 	Run func(context.Context)
 }
 
-// Show draws frames until a key or Ctrl-C quits, or Changed is closed; then it returns nil. It returns
+// ErrInterrupted says that Ctrl-C has ended the display.
+var ErrInterrupted = errors.New("interrupted by Ctrl-C")
+
+// Show draws frames until a key quits, or Changed is closed; then it returns nil. It returns [ErrInterrupted] after Ctrl-C, and
 // [context.Canceled] if SIGTERM, SIGHUP or SIGQUIT arrives, or if the terminal is gone. Then a further SIGHUP has no effect: that
 // of a terminal that is gone may arrive late, and must not change the exit code. Ctrl-Z restores the terminal and suspends the process.
 func (s *Screen) Show(ctx context.Context) (err error) {
@@ -131,7 +134,7 @@ func (s *Screen) Show(ctx context.Context) (err error) {
 		case sig := <-s.signals:
 			switch {
 			case sig == unix.SIGINT:
-				return nil
+				return ErrInterrupted
 			case isFinal(sig):
 				return context.Canceled
 			case sig == unix.SIGCONT: // other programs may have used the terminal meanwhile

@@ -171,7 +171,7 @@ func TestShowReturns(t *testing.T) {
 	}{
 		"nothing more to show": {func(s *fakeTerminal, _ context.CancelFunc) { close(s.change) }, nil},
 		"canceled":             {func(_ *fakeTerminal, cancel context.CancelFunc) { cancel() }, context.Canceled},
-		"SIGINT":               {func(*fakeTerminal, context.CancelFunc) { _ = unix.Kill(os.Getpid(), unix.SIGINT) }, nil},
+		"SIGINT":               {func(*fakeTerminal, context.CancelFunc) { _ = unix.Kill(os.Getpid(), unix.SIGINT) }, ErrInterrupted},
 		"SIGTERM":              {func(*fakeTerminal, context.CancelFunc) { _ = unix.Kill(os.Getpid(), unix.SIGTERM) }, context.Canceled},
 		"SIGHUP":               {func(*fakeTerminal, context.CancelFunc) { _ = unix.Kill(os.Getpid(), unix.SIGHUP) }, context.Canceled},
 		"SIGQUIT":              {func(*fakeTerminal, context.CancelFunc) { _ = unix.Kill(os.Getpid(), unix.SIGQUIT) }, context.Canceled},
