@@ -135,6 +135,13 @@ func (t Tokens) Plus(o Tokens) Tokens {
 	}
 }
 
+// Minus takes away what was used. The context stays.
+func (t Tokens) Minus(o Tokens) Tokens {
+	t.In, t.Out, t.CacheRead, t.CacheWrite = t.In-o.In, t.Out-o.Out, t.CacheRead-o.CacheRead, t.CacheWrite-o.CacheWrite
+	t.Reasoning, t.Total = t.Reasoning-o.Reasoning, t.Total-o.Total
+	return t
+}
+
 // Quota is a limit of the agent's provider, as the agent recorded it.
 type Quota struct {
 	// Name is the agent's own word for the limit; "" where it has none.

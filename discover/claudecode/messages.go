@@ -35,6 +35,7 @@ type messageReader struct {
 	order     messageOrder
 	results   toolResults
 	recent    []*recentCall // the calls of the model that were read last
+	answers   openAnswers
 	// boundary is the record before the newest summary: both belong to the same compaction.
 	boundary string
 	// interruptedAnswer is the ID of the answer that the user interrupted: its tool calls were running.
@@ -116,6 +117,7 @@ func (t *messageReader) read(l storage.Line) (messages []discover.Message, ok bo
 	s := messageRecord{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", l.Offset)), record.Origin.Object()}
 	switch s.Type {
 	case "user":
+		t.answers.addUser(&record)
 		messages = t.user(s)
 	case "assistant":
 		messages = t.assistant(s)
@@ -274,9 +276,9 @@ func (t *messageReader) call(l *rawRecord) *recentCall {
 	if !ok {
 		return &recentCall{}
 	}
-	id := l.callID()
+	id := t.answers.callID(l, used)
 	for _, c := range t.recent {
-		if c.callID == id && id != (callID{}) {
+		if c.callID == id {
 			return c
 		}
 	}

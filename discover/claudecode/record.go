@@ -32,9 +32,29 @@ import (
 //   - projectPath (Full): the directory that the project folder is named after, if the session has moved to another since
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
-		x := reader{options}
-		for r, err := range storage.ReadParallel(ctx, entries, x.read) {
-			if err != nil && !yield(discover.Record{}, err) || r.ID != "" && !yield(*r, nil) {
+		x, counted := reader{options}, map[string]bool{} // the sub-agents whose tokens are in their sessions' as well
+		for _, e := range entries {
+			counted[e.Path] = true
+		}
+		for _, e := range withoutCounted(entries) {
+			delete(counted, e.Path)
+		}
+		var all []*sessionUsage // of several sessions, each answer is one session's
+		for u, err := range storage.ReadParallel(ctx, entries, x.readUsage) {
+			if err != nil && !yield(discover.Record{}, err) {
+				return
+			}
+			switch {
+			case u.ID == "":
+			case len(u.answers) > 0 && !counted[u.Path]:
+				all = append(all, u)
+			case !yield(u.Record, nil):
+				return
+			}
+		}
+		dropCopied(all)
+		for _, u := range all {
+			if !yield(u.Record, nil) {
 				return
 			}
 		}

@@ -3,6 +3,7 @@ package claudecode
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -28,6 +29,8 @@ type totalsReader struct {
 	damage  damage
 	lost    []error // warnings of damage
 	calls   callUsage
+	answers openAnswers
+	prompts map[string]bool // the UUIDs of the prompts so far
 	fork    forkDetector
 	context tokenCounts // of the newest main-chain message
 	cwd     string      // the newest record's directory
@@ -89,7 +92,7 @@ func (t *totalsReader) add(l storage.Line) bool {
 	}
 	// Tool results are most of a transcript and tell nothing but that the session went on. Not parsing them saves a sixth of the
 	// time of `list --tokens`.
-	if !t.Full && leading == "user" && !t.calls.needsTime() {
+	if !t.Full && leading == "user" && !t.calls.needsTime() && !t.answers.matter {
 		t.fork.started = true
 		return true
 	}
@@ -106,13 +109,14 @@ func (t *totalsReader) add(l storage.Line) bool {
 	t.calls.recordTime(record.Timestamp)
 	switch record.Type {
 	case "user":
-		if prompt, command := promptOf(&record); prompt != "" && !command && mainChain {
+		t.answers.addUser(&record)
+		if prompt, command := promptOf(&record); prompt != "" && !command && mainChain && t.isNew(&record) {
 			t.Turns++
 		}
 	case "assistant":
 		if used, ok := record.AnswerUsage(); ok {
-			if !copied {
-				t.calls.addAnswer(&record, used)
+			if call := t.answers.callID(&record, used); !copied {
+				t.calls.addAnswer(call, &record, used)
 			}
 			if mainChain {
 				t.context = used
@@ -127,6 +131,20 @@ func (t *totalsReader) add(l storage.Line) bool {
 		}
 	}
 	return true
+}
+
+// isNew reports whether no record with this UUID was read: Claude Code stores some again.
+func (t *totalsReader) isNew(l *rawRecord) bool {
+	id := l.UUID.Text(maxCallID)
+	if id == "" || len(t.prompts) == maxCalls {
+		return true
+	}
+	if t.prompts == nil {
+		t.prompts = map[string]bool{}
+	}
+	known := t.prompts[id]
+	t.prompts[id] = true
+	return !known
 }
 
 func (t *totalsReader) addMetadata(kind, raw []byte) {
@@ -154,21 +172,23 @@ func (t *totalsReader) addDirectory(l *rawRecord) {
 
 // ReadSubagent adds the answers in a sub-agent's transcript.
 func (t *totalsReader) ReadSubagent(f *storage.File) error {
+	t.answers = openAnswers{}
 	_, err := f.Records(0, 0, func(l storage.Line) bool {
 		if l.Rest {
 			t.damage.add(l)
 			return true
 		}
 		leading := leadingType(l.Bytes)
-		if l.Cut || leading == "attachment" || leading == "user" || metadataType(l.Bytes) != nil {
+		if l.Cut || leading == "attachment" || leading == "user" && !t.answers.matter || metadataType(l.Bytes) != nil {
 			return true
 		}
 		record, ok := parseRecord(l.Bytes)
 		if !ok {
 			t.damage.add(l)
 		}
+		t.answers.addUser(&record)
 		if used, ok := record.AnswerUsage(); ok {
-			t.calls.addAnswer(&record, used)
+			t.calls.addAnswer(t.answers.callID(&record, used), &record, used)
 		}
 		return true
 	})
@@ -198,12 +218,25 @@ const (
 	maxCallID = 100
 )
 
-// addAnswer takes what an answer used. It replaces an earlier record of the same call.
-func (g *callUsage) addAnswer(l *rawRecord, used tokenCounts) {
-	call, at := l.callID(), l.Timestamp.Time()
+// addAnswer takes what an answer used. It replaces an earlier record of the same call. What other models used for it counts beside it:
+// an advisor that the model asked, a compaction on the server. The API's counts of the answer leave those iterations out.
+func (g *callUsage) addAnswer(call callID, l *rawRecord, used tokenCounts) {
+	at, model := l.Timestamp.Time(), l.Model.Text(maxCallID)
 	if at.After(g.newest) {
 		g.newest = at
 	}
+	g.set(call, timedUsage{used, at, model})
+	n := 0
+	for v := range l.usageValue.Object().Get("iterations").Elements() {
+		switch o := v.Object(); o.Get("type").Text(maxCallID) {
+		case "advisor_message", "compaction":
+			n++
+			g.set(callID{call.message, fmt.Sprintf("%s/%d", call.request, n)}, timedUsage{usageOf(o), at, cmp.Or(o.Get("model").Text(maxCallID), model)})
+		}
+	}
+}
+
+func (g *callUsage) set(call callID, used timedUsage) {
 	if g.calls == nil {
 		g.calls = map[callID]timedUsage{}
 	}
@@ -211,7 +244,7 @@ func (g *callUsage) addAnswer(l *rawRecord, used tokenCounts) {
 		g.overflow = true
 		return
 	}
-	g.calls[call] = timedUsage{used, at, l.Model.Text(maxCallID)}
+	g.calls[call] = used
 }
 
 // sum returns the total. ok is false if nothing is known. A killed process reports nothing, and the next one continues from
@@ -268,8 +301,49 @@ func compactedUsage(raw []byte) tokenCounts {
 // callID identifies a call of the model.
 type callID struct{ message, request string }
 
-// callID identifies the call that a record is part of.
-func (l *rawRecord) callID() callID { return callID{l.ID.Text(maxCallID), l.RequestID.Text(maxCallID)} }
+// openAnswers tells which records are of one answer, read in either direction. The IDs of message and request say so; without a request
+// ID, the message's may be that of every answer, or be missing: some gateways make it up. Then an answer ends with a prompt, and with the
+// result of a call if what the model read differs, and is identified by the record that was read first.
+type openAnswers struct {
+	matter    bool                     // an answer without a request ID was read
+	byMessage map[string]unnamedAnswer // since the last prompt
+	results   int                      // how many results of calls were read
+}
+
+type unnamedAnswer struct {
+	call    callID
+	used    tokenCounts
+	results int // that were read before its last record
+}
+
+// addUser takes the next record, which may be a prompt or the result of a call.
+func (a *openAnswers) addUser(l *rawRecord) {
+	switch {
+	case l.Type != "user":
+	case hasBlock(l.Content, "tool_result"):
+		a.results++
+	default:
+		clear(a.byMessage)
+	}
+}
+
+// callID returns the call that the next record, an answer's, is part of.
+func (a *openAnswers) callID(l *rawRecord, used tokenCounts) callID {
+	message, request := l.ID.Text(maxCallID), l.RequestID.Text(maxCallID)
+	if request != "" {
+		return callID{message, request}
+	}
+	open, ok := a.byMessage[message]
+	sameInput := used.In == open.used.In && used.CacheRead == open.used.CacheRead && used.CacheWrite == open.used.CacheWrite
+	if !ok || !sameInput && (message == "" || a.results > open.results) {
+		open.call = callID{message, "record " + cmp.Or(l.UUID.Text(maxCallID), fmt.Sprint(l.Timestamp.Text(maxCallID), used))}
+	}
+	if a.byMessage == nil || len(a.byMessage) == maxRecent {
+		a.byMessage = map[string]unnamedAnswer{}
+	}
+	a.matter, a.byMessage[message] = true, unnamedAnswer{open.call, used, a.results}
+	return open.call
+}
 
 // AnswerUsage returns what an answer of the model used. ok is false for other records, and without a usage.
 func (l *rawRecord) AnswerUsage() (used tokenCounts, ok bool) {

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"maps"
@@ -22,16 +23,43 @@ type sessionUsage struct {
 // entries, its own. A transcript that was copied to another folder counts once.
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
 	return func(yield func(*discover.SessionUsage, error) bool) {
-		x := reader{discover.ReadOptions{Tokens: true}}
-		known := map[callID]bool{} // the calls that were yielded
-		for u, err := range storage.ReadParallel(ctx, withoutCounted(entries), x.readUsage) {
+		var all []*sessionUsage
+		for u, err := range storage.ReadParallel(ctx, withoutCounted(entries), reader{discover.ReadOptions{Tokens: true}}.readUsage) {
 			if err != nil && !yield(nil, err) {
 				return
 			}
-			if u.Usage = addNew(u.Usage[:0], u.answers, known); len(u.Usage) > 0 && !yield(&u.SessionUsage, nil) {
+			all = append(all, u)
+		}
+		dropCopied(all)
+		for _, u := range all {
+			if len(u.Usage) > 0 && !yield(&u.SessionUsage, nil) {
 				return
 			}
 		}
+	}
+}
+
+// dropCopied sets what each session used. An answer that several of them have is that of the one that was last used when the others
+// copied it: they went on after it.
+func dropCopied(all []*sessionUsage) {
+	slices.SortFunc(all, func(a, b *sessionUsage) int {
+		return cmp.Or(a.Updated.Compare(b.Updated), a.Created.Compare(b.Created), cmp.Compare(a.Path, b.Path))
+	})
+	known := map[callID]bool{}
+	for _, u := range all {
+		own := false
+		for _, a := range u.answers {
+			// What only reports have is the session's if a recorded call is. It comes last.
+			switch {
+			case a.Recorded() && known[a.callID], !a.Recorded() && !own:
+				*u.Tokens = u.Tokens.Minus(a.Tokens)
+				continue
+			case a.Recorded():
+				known[a.callID], own = true, true
+			}
+			u.Usage = append(u.Usage, a.Usage)
+		}
+		u.answers = nil
 	}
 }
 
@@ -60,22 +88,6 @@ func withoutCounted(entries []discover.Entry) []discover.Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e discover.Entry) bool {
 		return isSubagent(e.ID) && sessions[enclosingSubagentDir(e.Path)]
 	})
-}
-
-// addNew appends the answers that are not known yet. What only reports have is new if a recorded call is.
-func addNew(to []discover.Usage, answers []answer, known map[callID]bool) []discover.Usage {
-	for _, a := range answers {
-		if a.Recorded() {
-			if known[a.callID] {
-				continue
-			}
-			known[a.callID] = true
-		} else if len(to) == 0 {
-			return nil
-		}
-		to = append(to, a.Usage)
-	}
-	return to
 }
 
 // answer is what a call of the model used, or several that only the agent's reports have.

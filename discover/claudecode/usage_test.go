@@ -2,8 +2,10 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -208,7 +210,7 @@ func TestCallsAreBounded(t *testing.T) {
 	var g callUsage
 	add := func(id string, in int64) {
 		l, _ := parseRecord([]byte(`{"message":{"id":"` + id + `"}}`))
-		g.addAnswer(&l, tokenCounts{In: in})
+		g.addAnswer(callID{message: id}, &l, tokenCounts{In: in})
 	}
 	for i := range maxCalls {
 		add(strconv.Itoa(i), 1)
@@ -245,5 +247,107 @@ func TestQuotas(t *testing.T) {
 				t.Errorf("%s: %+v, want %+v", store, r.Quotas, want)
 			}
 		}
+	}
+}
+
+// answerLine is a record of an answer: of the message m, with a request if there is one, of this input and output.
+func answerLine(m, request, uuid string, second, in, out int, content string) string {
+	return fmt.Sprintf(`{"type":"assistant","message":{"id":%s,"model":"m","content":[%s],"usage":{"input_tokens":%d,"output_tokens":%d}},"uuid":"%s","requestId":%s,"timestamp":"2026-01-01T00:00:%02d.000Z","cwd":"/w"}`+"\n",
+		m, cmp.Or(content, `{"type":"text","text":"x"}`), in, out, uuid, request, second)
+}
+
+// TestAnswersWithoutIDs: what lies between records tells the answers of a gateway apart. Of one answer, records stay one, also where the
+// result of its first call is between them.
+func TestAnswersWithoutIDs(t *testing.T) {
+	user := func(uuid, content string) string {
+		return `{"type":"user","message":{"content":` + content + `},"uuid":"` + uuid + `","timestamp":"2026-01-01T00:00:30.000Z","cwd":"/w"}` + "\n"
+	}
+	result := user("r", `[{"type":"tool_result","tool_use_id":"c1","content":"ok"}]`)
+	const call, same, none = `{"type":"tool_use","id":"c1","name":"Bash","input":{}}`, `"same"`, "null"
+	for name, c := range map[string]struct {
+		lines string
+		total int64
+	}{
+		"a prompt between":              {answerLine(same, none, "1", 1, 5, 1, "") + user("p", `"again"`) + answerLine(same, none, "2", 2, 5, 1, ""), 12},
+		"a result between":              {answerLine(same, none, "1", 1, 5, 1, call) + result + answerLine(same, none, "2", 2, 7, 1, ""), 14},
+		"no IDs, a result between":      {answerLine(none, none, "1", 1, 5, 1, call) + result + answerLine(none, none, "2", 2, 7, 1, ""), 14},
+		"no IDs, one answer":            {answerLine(none, none, "1", 1, 5, 1, "") + answerLine(none, none, "2", 2, 5, 3, call) + result, 8},
+		"one answer, a result within":   {answerLine(`"msg_1"`, none, "1", 1, 5, 1, call) + result + answerLine(`"msg_1"`, none, "2", 2, 5, 3, call), 8},
+		"one answer, usage known later": {answerLine(`"msg_1"`, none, "1", 1, 1, 1, "") + answerLine(`"msg_1"`, none, "2", 2, 5, 3, call), 8},
+		"stored again":                  {strings.Repeat(answerLine(same, none, "1", 1, 5, 1, "")+user("p", `"again"`), 2), 6},
+		"negative and missing counts":   {strings.NewReplacer(`"input_tokens":5,`, `"input_tokens":-5,"cache_read_input_tokens":null,`).Replace(answerLine(same, none, "1", 1, 5, 3, "")), 3},
+	} {
+		dir := t.TempDir()
+		path := writeTranscript(t, dir, minimal+c.lines)
+		if r, ok := readFile(t, dir, path); !ok || r.Tokens == nil || r.Tokens.Total != c.total {
+			t.Errorf("%s: %s, want %d", name, asJSON(t, r.Tokens), c.total)
+		}
+		sum := int64(0)
+		for m, err := range New().Messages(t.Context(), discover.Record{ID: alive, Path: path}) {
+			if must(t, err); m.Tokens != nil {
+				sum += m.Tokens.Total
+			}
+		}
+		if name != "stored again" && sum != c.total {
+			t.Errorf("%s: the messages have %d, want %d", name, sum, c.total)
+		}
+	}
+}
+
+// TestCopiedAnswersCountOnce: answers that a session repeats from another one are that one's, whichever is read first, and the sum of all
+// sessions is that of all answers.
+func TestCopiedAnswersCountOnce(t *testing.T) {
+	dir := t.TempDir()
+	project := filepath.Dir(transcriptPath(dir, "/w", alive))
+	must(t, os.MkdirAll(project, 0o700))
+	history := minimal + answerLine(`"m1"`, `"r1"`, "1", 1, 5, 1, "") + answerLine(`"m2"`, "null", "2", 2, 7, 1, "")
+	want := map[string]int64{}
+	for i, c := range []struct {
+		lines string
+		total int64
+	}{
+		{history + answerLine(`"m4"`, `"r4"`, "4", 9, 30, 0, ""), 30}, {history, 14}, {history + answerLine(`"m3"`, `"r3"`, "3", 8, 20, 0, ""), 20}, {history, 0},
+	} {
+		must(t, os.WriteFile(filepath.Join(project, numbered(9-i)+transcriptSuffix), []byte(c.lines), 0o600))
+		want[numbered(9-i)] = c.total
+	}
+	want[numbered(6)], want[numbered(8)] = 14, 0 // two that end alike: the first by path
+	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.EntryFilter{})
+	must(t, err)
+	got, used := map[string]int64{}, map[string]int64{numbered(8): 0}
+	for r, err := range New().Read(t.Context(), entries, discover.ReadOptions{Tokens: true}) {
+		must(t, err)
+		got[r.ID] = r.Tokens.Total
+	}
+	for u, err := range New().ReadUsage(t.Context(), entries) {
+		must(t, err)
+		for _, a := range u.Usage {
+			used[u.ID] += a.Tokens.Total
+		}
+	}
+	if !maps.Equal(got, want) || !maps.Equal(used, want) {
+		t.Errorf("records %v, usage %v, want %v", got, used, want)
+	}
+}
+
+// TestIterations: what other models used for an answer is theirs.
+func TestIterations(t *testing.T) {
+	dir := t.TempDir()
+	lines := answerLine(`"m1"`, `"r1"`, "1", 1, 5, 1, "")
+	lines = strings.Replace(lines, `"usage":{`, `"usage":{"iterations":[{"type":"compaction","input_tokens":100,"output_tokens":9},{"type":"message","input_tokens":5,"output_tokens":1},`+
+		`{"type":"advisor_message","model":"big","input_tokens":1000},{"type":"advisor_message","model":"big","input_tokens":2000}],`, 1)
+	writeTranscript(t, dir, minimal+lines+lines)
+	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.EntryFilter{})
+	must(t, err)
+	got := map[string]int64{}
+	for u, err := range New().ReadUsage(t.Context(), entries) {
+		must(t, err)
+		got[""] += u.Tokens.Total
+		for _, a := range u.Usage {
+			got[a.Model] += a.Tokens.Total
+		}
+	}
+	if want := map[string]int64{"": 3115, "m": 115, "big": 3000}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

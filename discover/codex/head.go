@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -93,9 +94,11 @@ func readHead(f *storage.File, id string, enough func(*rolloutHead) bool) (h rol
 
 // mayBecomeRollout reports whether a file without a complete line may be the beginning of a rollout.
 func mayBecomeRollout(f *storage.File) bool {
-	var begin [1]byte
-	n, _ := f.ReadAt(begin[:], 0)
-	return n == 0 || begin[0] == '{' && f.Size() < headLimit
+	const start = `{"timestamp":"`
+	buf := make([]byte, 2*len(start))
+	n, _ := f.ReadAt(buf, 0)
+	begin := strings.Join(strings.Fields(string(buf[:n])), "") // other programs write white space
+	return f.Size() < headLimit && strings.HasPrefix(start, begin[:min(len(begin), len(start))])
 }
 
 // addLine adds the next line.
