@@ -187,7 +187,17 @@ func (a argument) filter(sessions []Session) []Session {
 			sessions = slices.DeleteFunc(sessions, func(s Session) bool { return !better(s) })
 		}
 	}
-	return sessions
+	if a.dir == "" || slices.ContainsFunc(sessions, func(s Session) bool { return s.recordID() != sessions[0].recordID() }) {
+		return sessions
+	}
+	mains := mainSessions(sessions) // a home may have a copy beside the session
+	var kept []Session
+	for i, s := range sessions {
+		if mains[i] == i {
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }
 
 // isAt reports whether the session is where the argument says: in that directory, home or file. Without a place a copy is not meant.

@@ -94,8 +94,9 @@ func (scan *Scan) listAll(ctx context.Context, filter SessionFilter) (Result, er
 		found := scan.listEntries(ctx, fresh, filterFor)
 		if filter.Limit > 0 { // else all are read, in any order
 			rest = sortByUpdated(slices.Concat(append([][]Entry{rest}, found...)...))
-			n := min(batch, len(rest))
-			found, rest = scan.splitByAgent(rest[:n]), rest[n:]
+			var next []Entry
+			next, rest = takeSessions(rest, min(batch, len(rest)))
+			found = scan.splitByAgent(next)
 		}
 		allOptions := options
 		allOptions.AllEntries = filter.Limit == 0 && filter.Since.IsZero() && len(scan.warnings) == 0
@@ -115,6 +116,19 @@ func (scan *Scan) listAll(ctx context.Context, filter SessionFilter) (Result, er
 		}
 		batch *= 2
 	}
+}
+
+// takeSessions returns the first n entries and the others with their IDs, which may be copies, and the rest.
+func takeSessions(entries []Entry, n int) (taken, rest []Entry) {
+	ids := map[recordID]bool{}
+	for i, e := range entries {
+		if id := (recordID{e.Agent, e.ID}); i < n || ids[id] {
+			ids[id], taken = true, append(taken, e)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	return taken, rest
 }
 
 // Compare orders sessions for people: live ones first, then by newest activity; what is left is ordered by name so

@@ -146,16 +146,22 @@ func (scan *Scan) joinNames() {
 }
 
 // Two files with the same session, such as those of a copied store or a backup beside a database, are copies of one session: they have
-// one ID and one time of creation. The one with the newest activity is the session, or the one that a process runs. A user can give
-// one ID to two sessions; these have begun at different times.
+// one ID and one time of creation. The one with the newest activity is the session, or the one that a process runs. Of equal ones it is that
+// with the shorter path: opencode.db, and not opencode-backup.db. A user can give one ID to two sessions; these have begun at different times.
 
 // copiesKey is the fact with the paths of a session's copies.
 const copiesKey = "copies"
 
 // storedCopy is what decides which of several files with one ID is the session.
 type storedCopy struct {
+	path          string
 	created, last time.Time
 	live          bool
+}
+
+// compare is negative if c is the session rather than o.
+func (c storedCopy) compare(o storedCopy) int {
+	return cmp.Or(compareBool(!c.live, !o.live), o.last.Compare(c.last), len(c.path)-len(o.path), cmp.Compare(c.path, o.path))
 }
 
 // mainCopies returns for each of several files with one ID the index of the one that is the session: its own, unless it is a copy.
@@ -163,7 +169,7 @@ func mainCopies(list []storedCopy) []int {
 	best := map[int64]int{} // by the time of creation
 	for i, c := range list {
 		created := c.created.UnixNano()
-		if o, ok := best[created]; !ok || c.live && !list[o].live || c.live == list[o].live && c.last.After(list[o].last) {
+		if o, ok := best[created]; !ok || c.compare(list[o]) < 0 {
 			best[created] = i
 		}
 	}
@@ -176,6 +182,16 @@ func mainCopies(list []storedCopy) []int {
 	return mains
 }
 
+// mainSessions returns for each of several sessions with one ID the index of the one that it is a copy of: its own, unless it is a copy.
+func mainSessions(sessions []Session) []int {
+	var list []storedCopy
+	for i := range sessions {
+		s := &sessions[i]
+		list = append(list, storedCopy{s.Path, s.Created, s.lastActivity(), s.Status.Live()})
+	}
+	return mainCopies(list)
+}
+
 // markCopies sets [Session.Copy], and names the copies in the session that they are copies of.
 func markCopies(sessions []Session) {
 	byID := map[recordID][]int{}
@@ -185,14 +201,12 @@ func markCopies(sessions []Session) {
 		}
 	}
 	for _, same := range byID {
-		slices.SortFunc(same, func(a, b int) int { return Compare(sessions[a], sessions[b]) }) // whatever the order of the rows
-		var list []storedCopy
+		var list []Session
 		for _, i := range same {
-			s := &sessions[i]
-			list = append(list, storedCopy{s.Created, s.lastActivity(), s.Status.Live()})
+			list = append(list, sessions[i])
 		}
 		copies := map[int][]string{}
-		for i, main := range mainCopies(list) {
+		for i, main := range mainSessions(list) {
 			if main != i {
 				sessions[same[i]].Copy = true
 				copies[same[main]] = append(copies[same[main]], sessions[same[i]].Path)
@@ -243,7 +257,7 @@ func mainRecords(records []Record) map[Key]Key {
 	for _, same := range byID {
 		var list []storedCopy
 		for _, r := range same {
-			list = append(list, storedCopy{created: r.Created, last: r.lastActivity()})
+			list = append(list, storedCopy{path: r.Path, created: r.Created, last: r.lastActivity()})
 		}
 		for i, main := range mainCopies(list) {
 			if main != i {

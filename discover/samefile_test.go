@@ -118,3 +118,26 @@ func TestCopiesOfASession(t *testing.T) {
 		t.Errorf("two sessions with one ID: %+v, %v", r.Sessions, err)
 	}
 }
+
+// Of copies in one home, ID@HOME means the session, and of equal ones that is the one with the shorter path.
+func TestEqualCopiesInOneHome(t *testing.T) {
+	dir := t.TempDir()
+	records := storeFiles(t, []string{filepath.Join(dir, "home", "backup-of-it"), filepath.Join(dir, "home", "it"), filepath.Join(dir, "other")}, "a")
+	homes := homesOf(filepath.Join(dir, "home"), filepath.Join(dir, "other"))
+	for i := range records {
+		records[i].Updated, records[i].Home = at(5), homes[0].Dir
+	}
+	records[2].Updated, records[2].Home = at(6), homes[1].Dir
+	scanner := newScanner(proc.EmptyTable, testAdapter{agent: Codex, homes: homes, records: records})
+	for arg, want := range map[string]string{
+		"a": records[2].Path, "a@" + homes[0].Dir: records[1].Path, "a@" + records[0].Path: records[0].Path, "a@" + homes[1].Dir: records[2].Path,
+	} {
+		if r, err := scanner.Find(t.Context(), arg, nil, ReadOptions{}); err != nil || len(r.Sessions) != 1 || r.Sessions[0].Path != want {
+			t.Errorf("%s: %+v, %v; want %s", arg, r.Sessions, err, want)
+		}
+	}
+	r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: true, Limit: 1})
+	if copies, _ := r.Sessions[0].Meta.Get(copiesKey).([]string); err != nil || r.Sessions[0].Path != records[2].Path || len(copies) != 2 {
+		t.Errorf("the newest only: %+v, %v", r.Sessions, err)
+	}
+}
