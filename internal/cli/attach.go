@@ -40,12 +40,14 @@ func runAttach(ctx context.Context, f Env, arg string, o *CommonFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.OnHosts(arg) {
-		call, err := c.HostCall(arg)
-		if err != nil || !call.Target.IsLocal() {
-			return onHost(c, call, err)
-		}
-		arg = call.ID()
+	call, arg, err := c.terminalCall(arg)
+	switch {
+	case err != nil:
+		return err
+	case call != nil && !c.Terminal:
+		return UnableError("attach needs a terminal: stdin and stdout are not both terminals", "")
+	case call != nil:
+		return c.ReplaceByHost(call)
 	}
 	session, r, err := c.FindOne(ctx, arg, discover.ReadOptions{})
 	if err != nil {
@@ -58,17 +60,6 @@ func runAttach(ctx context.Context, f Env, arg string, o *CommonFlags) error {
 		return err
 	}
 	return t.attach(working, r.Table)
-}
-
-// onHost attaches to a session of another machine: its agentctl finds and checks it.
-func onHost(c *Call, call HostCall, err error) error {
-	switch {
-	case err != nil:
-		return err
-	case !c.Terminal:
-		return UnableError("attach needs a terminal: stdin and stdout are none", "")
-	}
-	return c.ReplaceByHost(call)
 }
 
 // target is the session to attach to.

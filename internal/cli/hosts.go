@@ -110,13 +110,16 @@ func (f Env) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([]Hos
 	return calls, nil
 }
 
-// HostCall returns what the host of one session is asked. arg is H:ID, or an ID on the only host of --host.
-func (c *Call) HostCall(arg string, rest ...string) (HostCall, error) {
-	calls, err := c.HostCalls(c.Config, []string{arg}, rest, false)
-	if err != nil {
-		return HostCall{}, err
+// terminalCall returns the call of a command that takes the terminal; nil for a session of this machine, which the returned argument means.
+func (c *Call) terminalCall(arg string) (*HostCall, string, error) {
+	calls, err := c.Calls([]string{arg}, nil, false)
+	switch {
+	case err != nil || calls == nil:
+		return nil, arg, err
+	case calls[0].Target.IsLocal():
+		return nil, calls[0].ID(), nil
 	}
-	return calls[0], nil
+	return &calls[0], arg, nil
 }
 
 // ID is the first argument of the call.

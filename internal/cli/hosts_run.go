@@ -230,7 +230,7 @@ func (f Env) AskHost(ctx context.Context, t remote.Target, limit int, args ...st
 }
 
 // ReplaceByHost replaces this process by ssh, which runs the call on its host in this terminal.
-func (f Env) ReplaceByHost(call HostCall) error {
+func (f Env) ReplaceByHost(call *HostCall) error {
 	ssh, err := f.SSH(call.Target)
 	if err != nil {
 		return err

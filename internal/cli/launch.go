@@ -64,14 +64,26 @@ func agentChoice(names []string) string {
 }
 
 func runLaunch(ctx context.Context, f Env, args, rest []string, o *launchOptions) error {
-	if f.OnHosts() {
-		return launchRunOnHost(ctx, f, args, rest, o)
-	}
-	if err := o.Check("launch"); err != nil {
-		return err
-	}
 	c, err := f.NewCall("launch", &o.CommonFlags, nil)
 	if err != nil {
+		return err
+	}
+	calls, err := c.Calls(nil, nil, false)
+	if err != nil {
+		return err
+	}
+	l := launcher{Starter: Starter{Call: c, Options: &o.Options}, request: launch.Request{Name: o.name, Args: rest}}
+	if calls != nil {
+		call, err := o.hostCall(ctx, c, calls, args, rest)
+		switch calls = []HostCall{call}; {
+		case err != nil:
+			return err
+		case o.isGroup():
+			return l.launchGroupOn(ctx, calls)
+		}
+		return l.StartOne(ctx, calls, "", nil)
+	}
+	if err := o.Check("launch"); err != nil {
 		return err
 	}
 	if err := o.checkAgents(args); err != nil {
@@ -87,7 +99,6 @@ func runLaunch(ctx context.Context, f Env, args, rest []string, o *launchOptions
 	if err != nil {
 		return err
 	}
-	l := launcher{Starter: Starter{Call: c, Options: &o.Options}, request: launch.Request{Name: o.name, Args: rest}}
 	if l.request.Permissions, err = o.Permitted("launch"); err != nil {
 		return err
 	}
@@ -247,78 +258,52 @@ func (o *launchOptions) applyMatrix(m config.Matrix) []config.MatrixRow {
 	return m.Rows
 }
 
-// launchRunOnHost launches agents on another machine. The prompt is put together here, from the files here, and goes there by stdin; all other names of
+// hostCall is the launch on another machine. The prompt is put together on this machine, from its files, and goes there by stdin; all other names of
 // files and directories are the host's.
-func launchRunOnHost(ctx context.Context, f Env, args, rest []string, o *launchOptions) error {
-	c, err := f.NewCall("launch", &o.CommonFlags, nil)
-	if err != nil {
-		return err
-	}
-	calls, err := c.HostCalls(c.Config, nil, nil, false)
-	if err != nil {
-		return err
-	}
+func (o *launchOptions) hostCall(ctx context.Context, c *Call, calls []HostCall, args, rest []string) (HostCall, error) {
 	switch {
 	case len(calls) != 1:
-		return UsageError("launch", "launch takes one host, not %d", len(calls))
+		return HostCall{}, UsageError("launch", "launch takes one host, not %d", len(calls))
 	case o.dir == "":
-		return UsageError("launch", "launch on a host needs --cwd DIR, a directory there: absolute, or relative to the home directory there")
+		return HostCall{}, UsageError("launch", "launch on a host needs --cwd DIR, a directory there: absolute, or relative to the home directory there")
 	case o.matrix != "":
-		return UsageError("launch", "--matrix and --host cannot be used together; repeat --adapter")
+		return HostCall{}, UsageError("launch", "--matrix and --host cannot be used together; repeat --adapter")
 	}
 	if err := o.CheckFlags("launch"); err != nil {
-		return err
+		return HostCall{}, err
 	}
 	call := calls[0].Without("from")
 	if name, id, ok := remote.SplitID(o.From); ok && name == call.Target.Name {
 		call = call.With("--from=" + id)
 	} else if o.From != "" {
 		if err := o.ReadFrom(ctx, c, "launch"); err != nil {
-			return err
+			return HostCall{}, err
 		}
 	}
-	if call, err = o.WithPrompt(ctx, f, "launch", call); err != nil {
-		return err
-	}
-	call.Args = withPassed(call.Args, args, rest)
-	ctx, stop := Interruptible(ctx)
-	defer stop()
-	endProgress := c.Progress("waiting for the session on " + call.Target.Name)
-	defer endProgress()
-	if o.isGroup() {
-		return launchGroupOn(ctx, c, call, o, endProgress)
-	}
-	return OnHost(ctx, c, call, &o.Options, endProgress)
-}
-
-// withPassed puts the agent before the flags of a command line, and what goes to the agent behind them.
-func withPassed(words, agent, passed []string) []string {
-	end := slices.Index(words, "--")
-	out := slices.Concat(words[:1], agent, words[1:end])
-	if passed != nil {
-		out = append(append(out, "--"), passed...)
-	}
-	return out
-}
-
-// launchGroupOn launches several agents, each in a worktree of its own there.
-func launchGroupOn(ctx context.Context, c *Call, call HostCall, o *launchOptions, endProgress func()) error {
-	launches := []object.LaunchResult{}
-	failed := EachHost(ctx, c.Env, []HostCall{call}, func(l object.LaunchResult) error {
-		launches = append(launches, l)
-		return nil
-	})
-	endProgress()
-	var err error
-	switch {
-	case len(launches) == 0:
-	case o.JSON:
-		err = render.JSONArray(c.Stdout, launches)
-	default:
-		err = render.LaunchTable(c.Stdout, launches, c.Style)
-	}
+	call, err := o.WithPrompt(ctx, c.Env, "launch", call)
 	if err != nil {
-		return err
+		return HostCall{}, err
 	}
-	return failed
+	end := slices.Index(call.Args, "--")
+	call.Args = slices.Concat(call.Args[:1], args, call.Args[1:end])
+	if rest != nil { // it goes to the agent
+		call.Args = append(append(call.Args, "--"), rest...)
+	}
+	return call, nil
+}
+
+// launchGroupOn launches several agents on a host, each in a worktree of its own there.
+func (l *launcher) launchGroupOn(ctx context.Context, calls []HostCall) error {
+	launches, after, err := Collect[object.LaunchResult](ctx, l.Call, calls, nil)
+	if err == nil && len(launches) > 0 {
+		err = l.printLaunches(launches)
+	}
+	return cmp.Or(err, after())
+}
+
+func (l *launcher) printLaunches(launches []object.LaunchResult) error {
+	if l.JSON {
+		return render.JSONArray(l.Stdout, launches)
+	}
+	return render.LaunchTable(l.Stdout, launches, l.Style)
 }

@@ -9,7 +9,6 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/object"
-	"agentctl/internal/render"
 	"agentctl/launch"
 	"agentctl/launch/worktree"
 )
@@ -52,7 +51,7 @@ func (l *launcher) openRepository(ctx context.Context) (err error) {
 }
 
 func (l *launcher) launchOne(ctx context.Context, m launch.Member) error {
-	return l.StartOne(ctx, m.Adapter.Name(), func(ctx context.Context) (*Launched, error) {
+	return l.StartOne(ctx, nil, m.Adapter.Name(), func(ctx context.Context, proven func(object.Session) error) (*Launched, error) {
 		if err := l.openRepository(ctx); err != nil {
 			return nil, err
 		}
@@ -60,7 +59,7 @@ func (l *launcher) launchOne(ctx context.Context, m launch.Member) error {
 		if err != nil {
 			return nil, err
 		}
-		return l.start(ctx, p, true)
+		return l.start(ctx, p, proven)
 	})
 }
 
@@ -86,10 +85,10 @@ func (l *launcher) place(ctx context.Context, m launch.Member) (placed, error) {
 }
 
 // start starts a member. If that fails, its worktree is removed, unless the agent goes on there.
-func (l *launcher) start(ctx context.Context, p placed, alone bool) (*Launched, error) {
+func (l *launcher) start(ctx context.Context, p placed, proven func(object.Session) error) (*Launched, error) {
 	request := l.request
 	request.Model, request.Dir = p.Model, p.dir
-	launched, err := l.Start(ctx, p.Adapter, request, alone)
+	launched, err := l.Start(ctx, p.Adapter, request, proven)
 	if err != nil && p.worktree.New && !MayRun(launched, err) {
 		err = errors.Join(err, l.removeWorktree(context.WithoutCancel(ctx), p.worktree))
 	}
@@ -132,7 +131,7 @@ func (l *launcher) launchGroup(ctx context.Context, members []launch.Member) err
 	for i, m := range members {
 		all[i].placed, all[i].err = l.place(working, m)
 	}
-	parallel(all, func(i int) { all[i].launched, all[i].err = l.start(working, all[i].placed, false) })
+	parallel(all, func(i int) { all[i].launched, all[i].err = l.start(working, all[i].placed, nil) })
 	endProgress()
 	var launched []*Launched
 	for _, s := range all {
@@ -166,7 +165,7 @@ func (l *launcher) report(ctx context.Context, all []attempt) error {
 		results[i].err = s.err
 	}
 	if !l.JSON {
-		if err := render.LaunchTable(l.Stdout, l.objects(all, results), l.Style); err != nil {
+		if err := l.printLaunches(l.objects(all, results)); err != nil {
 			return err
 		}
 	}
@@ -174,7 +173,7 @@ func (l *launcher) report(ctx context.Context, all []attempt) error {
 		parallel(all, func(i int) { results[i] = l.awaitEnd(ctx, all[i].launched) })
 	}
 	if l.JSON {
-		if err := render.JSONArray(l.Stdout, l.objects(all, results)); err != nil {
+		if err := l.printLaunches(l.objects(all, results)); err != nil {
 			return err
 		}
 	}

@@ -218,12 +218,12 @@ func (o *PromptOptions) readHere(ctx context.Context, c *Call, use func(quotedSe
 
 // readOnHost reads a session of another machine, of which the host exports all but the input and output of tools.
 func (o *PromptOptions) readOnHost(ctx context.Context, c *Call, use func(quotedSession) error) error {
-	call, err := c.HostCall(o.From)
+	calls, err := c.HostCalls(c.Config, []string{o.From}, nil, false)
 	if err != nil {
 		return err
 	}
-	call.Args = []string{"export", "--json", "--tools=brief", "--", call.ID()}
-	exports, after, err := Collect[object.Export](ctx, c, []HostCall{call}, nil)
+	calls[0].Args = []string{"export", "--json", "--tools=brief", "--", calls[0].ID()}
+	exports, after, err := Collect[object.Export](ctx, c, calls, nil)
 	if err == nil {
 		err = after()
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
+	"agentctl/internal/object"
 	"agentctl/launch"
 )
 
@@ -61,15 +63,30 @@ func runResume(ctx context.Context, f Env, arg string, o *resumeOptions) error {
 	if err != nil {
 		return err
 	}
-	if f.OnHosts(arg) {
-		call, err := c.HostCall(arg)
-		if err != nil {
+	s := Starter{Call: c, Options: &o.Options}
+	var calls []HostCall
+	if o.None() { // the agent's interface takes the terminal
+		var call *HostCall
+		switch call, arg, err = c.terminalCall(arg); {
+		case err == nil && call != nil:
+			if err = cmp.Or(o.CheckFlags("resume"), o.checkInteractive(f.Terminal)); err == nil {
+				err = c.ReplaceByHost(call)
+			}
+			return err
+		case err != nil:
 			return err
 		}
-		if !call.Target.IsLocal() {
-			return resumeRunOnHost(ctx, c, call, o)
+	} else if calls, err = c.Calls([]string{arg}, nil, false); err != nil {
+		return err
+	}
+	if calls != nil { // the message goes there by stdin; directories are the host's
+		if err := o.CheckFlags("resume"); err != nil {
+			return err
 		}
-		arg = call.ID()
+		if calls[0], err = o.WithPrompt(ctx, f, "resume", calls[0]); err != nil {
+			return err
+		}
+		return s.StartOne(ctx, calls, "", nil)
 	}
 	if err := o.Check("resume"); err != nil {
 		return err
@@ -93,7 +110,6 @@ func runResume(ctx context.Context, f Env, arg string, o *resumeOptions) error {
 	if req.Variables, err = Variables(o.vars.Value(), group); err != nil {
 		return err
 	}
-	s := Starter{Call: c, Options: &o.Options}
 	if o.None() {
 		if err := o.checkInteractive(f.Terminal); err != nil {
 			return err
@@ -104,8 +120,8 @@ func runResume(ctx context.Context, f Env, arg string, o *resumeOptions) error {
 	if req.Prompt, err = o.Text(ctx, f, "resume", req.Dir); err != nil {
 		return err
 	}
-	return s.StartOne(ctx, session.Agent, func(ctx context.Context) (*Launched, error) {
-		return s.Start(ctx, adapter, req, true)
+	return s.StartOne(ctx, nil, session.Agent, func(ctx context.Context, proven func(object.Session) error) (*Launched, error) {
+		return s.Start(ctx, adapter, req, proven)
 	})
 }
 
@@ -165,26 +181,4 @@ func interact(ctx context.Context, s Starter, adapter launch.Adapter, req launch
 	}
 	defer plan.Release() // the lock ends with this program's image, when the agent's replaces it
 	return s.Exec(plan.Spec, plan.Environment)
-}
-
-// resumeRunOnHost continues a session of another machine, by the checks of its agentctl. The message goes there by stdin; directories are the host's.
-func resumeRunOnHost(ctx context.Context, c *Call, call HostCall, o *resumeOptions) error {
-	if err := o.CheckFlags("resume"); err != nil {
-		return err
-	}
-	if o.None() {
-		if err := o.checkInteractive(c.Terminal); err != nil {
-			return err
-		}
-		return c.ReplaceByHost(call)
-	}
-	call, err := o.WithPrompt(ctx, c.Env, "resume", call)
-	if err != nil {
-		return err
-	}
-	ctx, stop := Interruptible(ctx)
-	defer stop()
-	endProgress := c.Progress("waiting for the session on " + call.Target.Name)
-	defer endProgress()
-	return OnHost(ctx, c, call, &o.Options, endProgress)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,20 +124,45 @@ type Launched struct {
 	name      discover.Agent
 }
 
-// StartOne calls start for one agent, and prints the agent's session once that is proven.
-func (s Starter) StartOne(ctx context.Context, agent discover.Agent, start func(context.Context) (*Launched, error)) error {
-	working, stop := Interruptible(ctx) // until the command ends, so that no signal is missed between two steps
-	defer stop()
-	endProgress := s.Progress("waiting for the session of " + string(agent))
-	defer endProgress()
-	launched, err := start(working)
-	if launched == nil {
+// StartOne starts an agent on this machine, or by the call on a host, and prints its session: the ID once it is proven; at the end the object with --json,
+// or the answer with --wait.
+func (s Starter) StartOne(
+	ctx context.Context, calls []HostCall, agent discover.Agent, start func(ctx context.Context, proven func(object.Session) error) (*Launched, error),
+) error {
+	arrived := 0
+	var first object.Session
+	failed := Each(ctx, s.Call, calls, "waiting for the session on", func(ctx context.Context, take func(object.Session) error) error {
+		endProgress := s.Progress("waiting for the session of " + string(agent))
+		defer endProgress()
+		launched, err := start(ctx, take)
+		if launched == nil {
+			return err
+		}
+		defer launched.Close()
+		endProgress()
+		s.PrintHints(ctx, launched)
+		return launched.end(ctx, err, take)
+	}, func(obj object.Session) (err error) {
+		arrived++
+		answer := strings.TrimRight(render.SanitizeLines(obj.Answer), "\n")
+		switch {
+		case s.JSON && s.Remote: // who asks is to know it before the connection may end
+			err = render.JSONLine(s.Stdout, obj)
+		case s.JSON && arrived > 1:
+			err = render.JSON(s.Stdout, obj)
+		case s.JSON:
+			first = obj
+		case arrived == 1:
+			_, err = fmt.Fprintln(s.Stdout, render.Sanitize(obj.Name()))
+		case s.Wait && !s.Options.Quiet && answer != "":
+			_, err = fmt.Fprintln(s.Stdout, answer)
+		}
 		return err
+	})
+	if arrived == 1 && s.JSON && !s.Remote && !errors.Is(failed, context.Canceled) {
+		return cmp.Or(render.JSON(s.Stdout, first), failed)
 	}
-	defer launched.Close()
-	endProgress()
-	s.PrintHints(ctx, launched)
-	return launched.Print(working, err)
+	return failed
 }
 
 // Plan makes the plan of a launch, and warns of what it found. After an error nothing is locked.
@@ -156,19 +182,15 @@ func (s Starter) Plan(ctx context.Context, adapter launch.Adapter, r launch.Requ
 }
 
 // Start starts an agent, waits for the proof of its session, runs --on-create, and watches whether the agent fails at
-// once. If printID is set, it prints the ID when the session is proven. It returns nil if nothing was started. With an error, the
+// once. proven is called when the session is proven; it may be nil. Start returns nil if nothing was started. With an error, the
 // result may be non-nil: then the agent was started.
-func (s Starter) Start(ctx context.Context, adapter launch.Adapter, r launch.Request, printID bool) (*Launched, error) {
+func (s Starter) Start(ctx context.Context, adapter launch.Adapter, r launch.Request, proven func(object.Session) error) (*Launched, error) {
 	l, err := s.startAndProve(ctx, adapter, r)
 	if l == nil {
 		return nil, err
 	}
-	switch {
-	case !l.Proven || !printID:
-	case !s.JSON:
-		err = errors.Join(err, l.printID())
-	case s.Remote: // who asks is to know it before the connection may end
-		err = errors.Join(err, render.JSONLine(l.Stdout, object.NewSession(l.Session)))
+	if l.Proven && proven != nil {
+		err = errors.Join(err, proven(object.NewSession(l.Session)))
 	}
 	if err == nil {
 		err = Script{Flag: "--on-create", Command: s.onCreate}.Run(ctx, s.Env, l.Session, nil)
@@ -222,13 +244,6 @@ func (s Starter) PrintHints(ctx context.Context, launched ...*Launched) {
 			given = append(given, hint)
 		}
 	}
-}
-
-// printID prints the ID, while progress goes on.
-func (l *Launched) printID() error {
-	defer l.Report.Pause()()
-	_, err := fmt.Fprintln(l.Stdout, render.Sanitize(l.Session.ID))
-	return err
 }
 
 // refusal turns the error of a plan into one that names who is in the way, and says what to do.
@@ -285,57 +300,16 @@ func (o *PromptOptions) WithPrompt(ctx context.Context, f Env, verb string, call
 	return call, nil
 }
 
-// OnHost starts an agent on another machine. The session comes as soon as it is proven, and again as it is at the end.
-func OnHost(ctx context.Context, c *Call, call HostCall, o *Options, endProgress func()) error {
-	var last *object.Session
-	err := EachHost(ctx, c.Env, []HostCall{call}, func(obj object.Session) error {
-		first := last == nil
-		last = &obj
-		if !first || o.JSON {
-			return nil
-		}
-		defer c.Report.Pause()()
-		_, err := fmt.Fprintln(c.Stdout, render.Sanitize(obj.Name()))
-		return err
-	})
-	endProgress()
+// end waits for the end of the turn with --wait, and passes on the session as it is then. failed is the error of the start; nothing is waited for after
+// one.
+func (l *Launched) end(ctx context.Context, failed error, take func(object.Session) error) error {
 	switch {
-	case last == nil:
-	case o.JSON:
-		if err := render.JSON(c.Stdout, *last); err != nil {
-			return err
-		}
-	case o.Wait && !o.Quiet:
-		if text := strings.TrimRight(render.SanitizeLines(last.Answer), "\n"); text != "" {
-			if _, err := fmt.Fprintln(c.Stdout, text); err != nil {
-				return err
-			}
-		}
-	}
-	return err
-}
-
-// Print prints the session of an agent that was started alone as JSON, and waits for its end with --wait. With --wait
-// the JSON describes the end. failed is the error of the start; nothing is waited for after one.
-func (l *Launched) Print(ctx context.Context, failed error) error {
-	if l.Session.ID == "" {
+	case l.Session.ID == "" || !l.Wait && !(l.Proven && l.JSON) || l.Wait && errors.Is(failed, context.Canceled):
 		return failed
-	}
-	if l.Proven && l.JSON && !l.Wait {
+	case !l.Wait:
 		l.Refresh(context.WithoutCancel(ctx), discover.ReadOptions{})
-		if err := render.JSON(l.Stdout, object.NewSession(l.Session)); err != nil {
-			return err
-		}
+		return cmp.Or(take(object.NewSession(l.Session)), failed)
 	}
-	if l.Wait && !errors.Is(failed, context.Canceled) {
-		return l.printEnd(ctx, failed)
-	}
-	return failed
-}
-
-// printEnd waits until the session has stopped, prints its end, and returns the error of its turn. After an error of the
-// start it does not wait, but prints the end all the same.
-func (l *Launched) printEnd(ctx context.Context, failed error) error {
 	err := failed
 	if failed == nil {
 		err = l.WaitForEnd(ctx)
@@ -348,17 +322,15 @@ func (l *Launched) printEnd(ctx context.Context, failed error) error {
 	if err == nil && !l.Quiet {
 		answer = l.ReadAnswer(ctx)
 	}
-	printed := error(nil)
 	if l.JSON {
 		l.Refresh(ctx, discover.ReadOptions{Full: true, Tokens: true})
+	}
+	if l.JSON || answer != "" {
 		obj := object.NewSession(l.Session)
 		obj.Answer = answer
-		printed = render.JSON(l.Stdout, obj)
-	} else if text := strings.TrimRight(render.SanitizeLines(answer), "\n"); text != "" {
-		_, printed = fmt.Fprintln(l.Stdout, text)
-	}
-	if printed != nil {
-		return printed
+		if err := take(obj); err != nil {
+			return err
+		}
 	}
 	return errors.Join(err, l.RunOnComplete(ctx, err))
 }

@@ -43,7 +43,7 @@ func TestAnUnprovenStartIsLeftAlone(t *testing.T) {
 		Verification: &launch.Verification{Session: s}, execution: &launch.Execution{},
 	}
 	failed := TimeoutError("it did not appear", "")
-	if err := l.Print(t.Context(), failed); !errors.Is(err, failed) {
+	if err := l.end(t.Context(), failed, nil); !errors.Is(err, failed) {
 		t.Errorf("%v", err)
 	}
 }
