@@ -120,6 +120,8 @@ func (h *rolloutHead) addLine(l storage.Line) {
 		h.Name = cmp.Or(threadName(r.payload), h.Name)
 	case r.Kind == kindUserText && r.Complete(l.Bytes):
 		h.Prompt = boundedPrompt(r.Text())
+	case r.Kind == kindGoal && r.Complete(l.Bytes) && r.isUsersGoal():
+		h.Prompt = cmp.Or(h.Prompt, boundedPrompt(r.Text()))
 	case r.Kind == kindReviewEntered && r.Complete(l.Bytes):
 		h.Review = discover.Truncate(r.Text(), discover.PromptLimit)
 	}
@@ -133,10 +135,19 @@ func (h *rolloutHead) ThreadID() string {
 	return h.FileID
 }
 
-// boundedPrompt is the text of a prompt without the context block that a launch puts before it, truncated.
+// boundedPrompt is the text of a prompt without what a launch or an editor puts before it, truncated.
 func boundedPrompt(text string) string {
+	if context, request, ok := strings.Cut(text, editorRequest); ok && strings.HasPrefix(context, editorContext) {
+		text = cmp.Or(strings.TrimSpace(request), "[image]") // the editor sends no empty request
+	}
 	return discover.Truncate(discover.StripContextFiles(text), discover.PromptLimit)
 }
+
+// Codex's extensions of editors put what is open in the editor before the user's words.
+const (
+	editorContext = "# Context from my IDE setup:"
+	editorRequest = "\n## My request for Codex:\n"
+)
 
 // sessionMeta is the first record of a rollout. Codex writes it when the thread begins and never changes it.
 type sessionMeta struct {

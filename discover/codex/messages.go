@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -50,6 +49,7 @@ type messageReader struct {
 	rolledBack     int
 	inReview       bool   // the records are inside a review, where the reviewer's need not name their thread
 	lastError      string // the error of the turn's next newer record
+	goal           string // the user's next newer goal
 	afterModelItem bool   // the next newer record is an item from the model
 
 	// model is that of the turn that is read now, if modelKnown: it is recorded at the turn's beginning and so comes after its messages.
@@ -116,7 +116,10 @@ func (m *messageReader) addLine(l storage.Line) bool {
 	}
 	if l.Cut {
 		m.warn(m.path, fmt.Errorf("a record of more than %d MB before byte %d is left out", storage.MaxLine>>20, l.Offset+int64(len(l.Bytes))))
-		m.addLongResult(l)
+		if r, ok := decodeCut(m.file, l, m.thread); ok && r.Kind == kindToolResult {
+			m.results.addText(r.Get("call_id").Text(0), "")
+			m.tokens.addResult()
+		}
 		return !m.stopped
 	}
 	if l.Offset < m.gap.start && m.gap.size > 0 && !m.gapReported {
@@ -136,26 +139,6 @@ func (m *messageReader) addLine(l storage.Line) bool {
 		m.warn(m.path, fmt.Errorf("a damaged record at byte %d is left out", l.Offset))
 	}
 	return !m.stopped
-}
-
-// addLongResult notes that a call has ended if a line that is cut is its result. Only the line's beginning names the call.
-func (m *messageReader) addLongResult(l storage.Line) {
-	const most, piece, head = 128 << 20, 128 << 10, 4 << 10
-	buf := make([]byte, piece)
-	for end := l.Offset; end > 0 && l.Offset-end < most; end -= piece {
-		start := max(end-piece, 0)
-		n, _ := m.file.ReadAt(buf[:end-start], start)
-		i := bytes.LastIndexByte(buf[:n], '\n')
-		if i < 0 {
-			continue
-		}
-		n, _ = m.file.ReadAt(buf[:head], start+int64(i)+1)
-		if r, ok := decodeRecord(buf[:n], m.thread); ok && r.Kind == kindToolResult {
-			m.results.addEnd(r.Get("call_id").Text(0))
-			m.tokens.addResult()
-		}
-		return
-	}
 }
 
 // isBeyondSegment reports whether a record was written after the place from which a newer rollout continues.
@@ -207,12 +190,14 @@ func (m *messageReader) addRecord(r *rolloutRecord) {
 		m.addPrompt(r)
 	case kindReviewExited:
 		m.inReview = true
+	case kindGoal:
+		m.addGoal(r)
 	case kindUserText:
 		if !m.isReviewCopy(r) {
 			m.addPrompt(r)
 		}
 	case kindAgentText:
-		if !m.isReviewCopy(r) {
+		if !m.isReviewCopy(r) && r.Text() != "" {
 			m.addAnswer(m.newMessage(r, discover.RoleAssistant, discover.KindText, r.Text()))
 		}
 	case kindToolResult:
@@ -264,8 +249,17 @@ func (m *messageReader) addPrompt(r *rolloutRecord) {
 	m.rolledBack = max(m.rolledBack-1, 0)
 }
 
+// addGoal adds a goal of the user's, once.
+func (m *messageReader) addGoal(r *rolloutRecord) {
+	if goal := string(r.body.Get("createdAt").Raw()) + r.Text(); r.isUsersGoal() && goal != m.goal {
+		m.goal = goal
+		m.tokens.clear()
+		m.add(m.newMessage(r, discover.RoleUser, discover.KindText, r.Text()))
+	}
+}
+
 func (m *messageReader) addCall(r *rolloutRecord) {
-	c, _ := parseToolCall(r)
+	c := parseToolCall(r)
 	m.setBackgroundCommand(&c)
 	m.results.apply(&c)
 	msg := m.newMessage(r, discover.RoleAssistant, discover.KindTool, "")

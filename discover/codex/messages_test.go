@@ -437,3 +437,121 @@ func TestPendingResultsAreBounded(t *testing.T) {
 		t.Errorf("%d results with %d bytes are held", len(r.pending), r.bytes)
 	}
 }
+
+// A call of any kind, also of one that is not known, is shown with its name, its input and its output.
+func TestKindsOfCalls(t *testing.T) {
+	item := func(payload string) string {
+		return `{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{` + payload + `}}`
+	}
+	for name, test := range map[string]struct {
+		lines []string
+		want  discover.ToolCall
+	}{
+		"an image": {
+			[]string{item(`"type":"image_generation_call","id":"ig","status":"completed","revised_prompt":"a cat","result":"iVBO"`)},
+			discover.ToolCall{ID: "ig", Name: "image_generation", Input: []byte(`{"revised_prompt":"a cat"}`), Brief: "a cat", Output: "[image]", State: discover.ToolDone},
+		},
+		"an image that failed": {
+			[]string{item(`"type":"image_generation_call","id":"ig","status":"failed","revised_prompt":null,"result":""`)},
+			discover.ToolCall{ID: "ig", Name: "image_generation", Input: []byte("null"), State: discover.ToolFailed},
+		},
+		"a search for tools": {
+			[]string{item(`"type":"tool_search_call","call_id":"c1","status":"completed","arguments":{"query":"calendar"}`), item(`"type":"tool_search_output","call_id":"c1","status":"completed","tools":[{"name":"create"}]`)},
+			discover.ToolCall{ID: "c1", Name: "tool_search", Input: []byte(`{"query":"calendar"}`), Brief: "calendar", Output: `{"tools":[{"name":"create"}]}`, State: discover.ToolDone},
+		},
+		"a search": {
+			[]string{item(`"type":"web_search_call","id":"ws","status":"completed","action":{"type":"search","queries":["a b","c"]}`)},
+			discover.ToolCall{ID: "ws", Name: "web_search", Input: []byte(`{"type":"search","queries":["a b","c"]}`), Brief: "a b c", State: discover.ToolDone},
+		},
+		"an unknown kind": {
+			[]string{item(`"type":"advisor_call","call_id":"a1","status":"in_progress","advice":"on \"this\"","depth":2`)},
+			discover.ToolCall{ID: "a1", Name: "advisor", Input: []byte(`{"advice":"on \"this\"","depth":2}`), State: discover.ToolOpen},
+		},
+		"with its result": {
+			[]string{item(`"type":"mcp_call","id":"m1","name":"find","server_label":"docs","arguments":"{\"query\":\"x\"}","output":"found"`)},
+			discover.ToolCall{ID: "m1", Name: "find", Input: []byte(`{"query":"x"}`), Brief: "x", Output: "found", State: discover.ToolDone},
+		},
+		"a result with empty parts": {
+			[]string{item(`"type":"custom_tool_call","call_id":"c1","name":"look","input":"at\nit"`), item(`"type":"custom_tool_call_output","call_id":"c1","output":[{"type":"input_text","text":""},{},{"type":"input_image","image_url":"data:"}]`)},
+			discover.ToolCall{ID: "c1", Name: "look", Input: []byte(`"at\nit"`), Brief: "at", Output: "[image]", State: discover.ToolDone},
+		},
+	} {
+		list, _ := readMessages(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
+		var m discover.Message
+		if len(list) != 1 || json.Unmarshal([]byte(list[0]), &m) != nil || m.Tool == nil || fmt.Sprintf("%+v", *m.Tool) != fmt.Sprintf("%+v", test.want) {
+			t.Errorf("%s: %s", name, list)
+		}
+	}
+}
+
+// Of several calls with one ID, each has its own output and state.
+func TestCallsOfOneID(t *testing.T) {
+	a, b, other := callLines("c1", "first"), callLines("c1", "second"), callLines("c2", "other")
+	end := func(status string) string {
+		return `{"timestamp":"2026-11-20T19:00:06Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"c1","status":"` + status + `"}}}`
+	}
+	for name, test := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"one after the other": {slices.Concat(a, b), "first done, second done"},
+		"together":            {[]string{a[0], b[0], other[0], a[1], other[1], b[1]}, "first done, second done, other done"},
+		"with their ends":     {[]string{a[0], b[0], end("failed"), a[1], end("completed"), b[1]}, "first error, second done"},
+		"the second one open": {[]string{a[0], a[1], b[0]}, "first done,  open"},
+		"an end said twice":   {[]string{a[0], a[1], b[0], end("failed"), b[1], end("failed")}, "first done, second error"},
+	} {
+		list, _ := readMessages(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
+		var got []string
+		for _, text := range slices.Backward(list) {
+			var m discover.Message
+			if err := json.Unmarshal([]byte(text), &m); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, m.Tool.Output+" "+string(m.Tool.State))
+		}
+		if strings.Join(got, ", ") != test.want {
+			t.Errorf("%s: %q, want %s", name, got, test.want)
+		}
+	}
+}
+
+// The prompt is what the user said first: the objective of a goal, the words after an editor's context, words that begin with a tag, an image.
+func TestFirstPrompt(t *testing.T) {
+	event := func(payload string) string {
+		return `{"timestamp":"2026-11-20T19:00:03Z","type":"event_msg","payload":{` + payload + `}}`
+	}
+	goal := func(thread, objective, turn string, updated int) string {
+		return event(fmt.Sprintf(`"type":"thread_goal_updated","turnId":%s,"goal":{"threadId":"%s","objective":"%s","createdAt":5,"updatedAt":%d}`, turn, thread, objective, updated))
+	}
+	item := func(content string) string {
+		return event(`"type":"item_completed","thread_id":"` + someID + `","item":{"type":"UserMessage","id":"u","content":[` + content + `]}`)
+	}
+	for name, test := range map[string]struct {
+		lines    []string
+		prompt   string
+		messages int
+	}{
+		"a goal":              {[]string{goal(someID, "port it", "null", 5), answerLine, goal(someID, "port it", "null", 9)}, "port it", 2},
+		"a goal said twice":   {[]string{goal(someID, "port it", "null", 5), goal(someID, "port it", "null", 5), askedLine}, "port it", 2},
+		"a goal after it":     {[]string{askedLine, goal(someID, "port it", "null", 5)}, "do it", 2},
+		"the model's goal":    {[]string{goal(someID, "port it", `"t"`, 5), askedLine}, "do it", 1},
+		"another's goal":      {[]string{goal(threadB, "port it", "null", 5), askedLine}, "do it", 1},
+		"an image":            {[]string{event(`"type":"user_message","message":"","images":["data:x"],"local_images":[]`), askedLine}, "[image]", 2},
+		"a local image":       {[]string{event(`"type":"user_message","message":"\n","images":null,"local_images":["/a.png"]`)}, "[image]", 1},
+		"an image as an item": {[]string{item(`{"type":"local_image","path":"/a.png"},{"type":"text","text":" "}`)}, "[image]", 1},
+		"with words":          {[]string{item(`{"type":"image","image_url":"x"},{"type":"text","text":"like this"}`)}, "like this", 1},
+		"in an editor":        {[]string{event(`"type":"user_message","message":"# Context from my IDE setup:\n\n## Active file: a.go\n\n## My request for Codex:\nfix it\n"`)}, "fix it", 1},
+		"… an image":          {[]string{event(`"type":"user_message","message":"# Context from my IDE setup:\n\n## Open tabs:\n- a\n\n## My request for Codex:\n","images":["data:x"]`)}, "[image]", 1},
+		"about such words":    {[]string{event(`"type":"user_message","message":"what is\n## My request for Codex:\nhere?"`)}, "what is\n## My request for Codex:\nhere?", 1},
+		"a tag":               {[]string{event(`"type":"user_message","message":"<div> is open"`)}, "<div> is open", 1},
+	} {
+		text, err := parse(t, rollout(append([]string{metaLine, startedLine}, test.lines...)...), someID)
+		var r discover.Record
+		if err != nil || json.Unmarshal([]byte(text), &r) != nil || r.Prompt != test.prompt {
+			t.Errorf("%s: %v, %s", name, err, text)
+		}
+		if list, _ := readMessages(t, rollout(append([]string{metaLine}, test.lines...)...), someID); len(list) != test.messages {
+			t.Errorf("%s: %s", name, list)
+		}
+	}
+}

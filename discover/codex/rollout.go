@@ -61,6 +61,21 @@ func decodeRecord(line []byte, thread string) (r rolloutRecord, ok bool) {
 	return r, true
 }
 
+// decodeCut is decodeRecord of a line that is cut in a backward read, by its beginning: that is enough to know which call has a result.
+func decodeCut(f *storage.File, l storage.Line, thread string) (r rolloutRecord, ok bool) {
+	const most, piece, head = 128 << 20, 128 << 10, 4 << 10
+	buf := make([]byte, piece)
+	for end := l.Offset; end > 0 && l.Offset-end < most; end -= piece {
+		start := max(end-piece, 0)
+		n, _ := f.ReadAt(buf[:end-start], start)
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			n, _ = f.ReadAt(buf[:head], start+int64(i)+1)
+			return decodeRecord(buf[:n], thread)
+		}
+	}
+	return r, false
+}
+
 // typeName is the payload's type. Codex writes it first.
 func (r *rolloutRecord) typeName() []byte { return shortString(r.Get("type")) }
 
@@ -93,24 +108,46 @@ func (r *rolloutRecord) Get(name string) storage.Value { return r.payload.Get(na
 // Time is when the record was written, in UTC. It is zero if the record does not say.
 func (r *rolloutRecord) Time() time.Time { return r.timestamp.Time() }
 
-// Text is the text of a message or an item, or the description of what a review is about.
+// Text is the text of a message or an item, or the description of what a review or a goal is about.
 func (r *rolloutRecord) Text() string {
-	if r.Kind == kindReviewEntered {
+	switch r.Kind {
+	case kindReviewEntered:
 		return r.body.Get("user_facing_hint").Text(0)
+	case kindGoal:
+		return r.body.Get("objective").Text(0)
 	}
 	if content := r.body.Get("content"); content != nil {
 		return joinedText(content)
 	}
-	return cmp.Or(r.body.Get("message").Text(0), r.body.Get("text").Text(0))
+	text := cmp.Or(r.body.Get("message").Text(0), r.body.Get("text").Text(0))
+	for _, images := range [...]string{"images", "local_images"} {
+		for range r.body.Get(images).Elements() {
+			text = orImage(text)
+		}
+	}
+	return text
 }
 
-// joinedText is the text of all parts of a message. Images have none.
+// joinedText is the text of all parts of a message.
 func joinedText(content storage.Value) string {
 	var b strings.Builder
+	hasImage := false
 	for part := range content.Elements() {
 		b.WriteString(part.Object().Get("text").Text(0))
+		hasImage = hasImage || bytes.HasSuffix(shortString(part.Object().Get("type")), []byte("image"))
+	}
+	if hasImage {
+		return orImage(b.String())
 	}
 	return b.String()
+}
+
+// orImage is the text of a message with an image.
+func orImage(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "[image]"
+	}
+	return text
 }
 
 // recordKind is the kind of a record.
@@ -123,6 +160,7 @@ const (
 	kindTurnContext                        // the settings that a turn runs with
 	kindSettingsApplied                    // the settings that the next turn would run with
 	kindNamed                              // the user gave the thread a name
+	kindGoal                               // the thread has a goal, or its goal has changed
 	kindTurnStarted                        // a turn began
 	kindTurnCompleted                      // a turn ended by itself, with or without an error
 	kindTurnAborted                        // a turn was interrupted
@@ -141,7 +179,7 @@ const (
 	kindAgentItem                          // the model's words once more, as an item of the conversation with the model
 	kindOtherItem                          // another item of it: instructions, a command that the user typed
 	kindToolCall                           // a tool call that has a result
-	kindServerToolCall                     // a tool call that may have none: of the model's server, or of the oldest versions
+	kindServerToolCall                     // a tool call of any other kind, which may have none: the model's server may run it
 	kindToolResult                         // the result of a tool call
 	kindOtherEvent                         // any other event; it may contain the end of a tool call
 )
@@ -159,6 +197,12 @@ func (r *rolloutRecord) eventKind(thread string) recordKind {
 		return r.forThread(kindSettingsApplied, thread)
 	case "thread_name_updated":
 		return r.forThread(kindNamed, thread)
+	case "thread_goal_updated":
+		r.body = r.Get("goal").Object()
+		if string(shortString(r.body.Get("threadId"))) == thread {
+			return kindGoal
+		}
+		return kindUnknown
 	case "task_started":
 		return kindTurnStarted
 	case "task_complete":
@@ -200,7 +244,7 @@ func (r *rolloutRecord) responseItemKind() recordKind {
 		return kindReasoning
 	case string(name) == "function_call", string(name) == "custom_tool_call":
 		return kindToolCall
-	case string(name) == "local_shell_call", string(name) == "web_search_call":
+	case bytes.HasSuffix(name, []byte("_call")):
 		return kindServerToolCall
 	case bytes.HasSuffix(name, []byte("_output")):
 		return kindToolResult
@@ -217,6 +261,12 @@ func (r *rolloutRecord) forThread(kind recordKind, thread string) recordKind {
 		return kindUnknown
 	}
 	return kind
+}
+
+// isUsersGoal reports whether a record says that the user gave the thread a goal, in the place of a prompt. The model sets a goal within a
+// turn, and what becomes of a goal is a newer record of it.
+func (r *rolloutRecord) isUsersGoal() bool {
+	return r.Get("turnId").Text(0) == "" && r.body.Get("createdAt").Int() == r.body.Get("updatedAt").Int()
 }
 
 // FromModel reports whether a record is an item that the model wrote in the conversation with it.

@@ -21,9 +21,9 @@ const (
 // rolloutTail is the end of a rollout. Lines come newest first, so that what is set already stays.
 type rolloutTail struct {
 	thread string
+	file   *storage.File
 	tailOptions
-	size int64 // of the file
-	read int64 // bytes from its end
+	read int64 // bytes from the end of the file
 
 	Name     string       // the newest name, "" if there is none
 	quotas   *quotaFinder // nil: none are read
@@ -40,7 +40,7 @@ type tailOptions struct{ Tokens, Quotas bool }
 // readTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known, but no more than the last
 // end bytes.
 func readTail(f *storage.File, end int64, id string, options tailOptions) (t rolloutTail, err error) {
-	t.thread, t.tailOptions, t.size = id, options, f.Size()
+	t.thread, t.file, t.tailOptions = id, f, options
 	if options.Quotas {
 		t.quotas = new(quotaFinder)
 	}
@@ -58,13 +58,20 @@ func readTail(f *storage.File, end int64, id string, options tailOptions) (t rol
 // addLine adds the next older line and reports whether more are needed.
 func (t *rolloutTail) addLine(l storage.Line) bool {
 	r, ok := decodeRecord(l.Bytes, t.thread)
-	t.read = t.size - l.Offset
+	if l.Cut {
+		r, ok = decodeCut(t.file, l, t.thread)
+	}
+	t.read = t.file.Size() - l.Offset
 	switch {
+	case l.Cut:
+		if ok && r.Kind == kindToolResult {
+			t.newest.add(&r)
+		}
 	case ok && !t.needs(r.Kind): // whether its payload is complete does not matter, and checking it would mean reading megabytes
 		t.newest.trackCalls(&r)
 	case ok && r.Complete(l.Bytes):
 		t.addRecord(&r)
-	case !l.Cut && storage.Damaged(l.Bytes):
+	case storage.Damaged(l.Bytes):
 		t.newest.addDamaged()
 	}
 	if at := r.Time(); at.After(t.Updated) {

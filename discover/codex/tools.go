@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,38 +12,69 @@ import (
 	"agentctl/discover/storage"
 )
 
-// parseToolCall parses a tool call. A web search runs on the model's server and leaves no result here.
-func parseToolCall(r *rolloutRecord) (discover.ToolCall, bool) {
-	c := discover.ToolCall{ID: r.Get("call_id").Text(0), Name: r.Get("name").Text(0), State: discover.ToolOpen}
-	switch string(r.typeName()) {
-	case "function_call":
-		c.Input = r.Get("arguments").Raw()
-		if text := r.Get("arguments").Text(0); json.Valid([]byte(text)) {
-			c.Input = []byte(text)
-		}
-		c.Brief = argumentBrief(storage.Object(c.Input))
+// parseToolCall parses a tool call of any kind. Those that the model's server runs have no other result than what is in the call. The status
+// of the others says only that the model has written them.
+func parseToolCall(r *rolloutRecord) discover.ToolCall {
+	kind := string(r.typeName())
+	c := discover.ToolCall{
+		ID: cmp.Or(r.Get("call_id").Text(0), r.Get("id").Text(0)), State: discover.ToolOpen,
+		Name: cmp.Or(r.Get("name").Text(0), strings.TrimSuffix(kind, "_call")), Input: callInput(r.payload),
+	}
+	switch kind {
 	case "custom_tool_call":
-		c.Input = r.Get("input").Raw()
 		c.Brief = inputBrief(r.Get("input").Text(0))
-	case "local_shell_call":
-		c.Name, c.Input = "local_shell", r.Get("action").Raw()
+	case "function_call", "local_shell_call":
 		c.Brief = argumentBrief(storage.Object(c.Input))
-	case "web_search_call":
-		c.ID, c.Name, c.Input = r.Get("id").Text(0), "web_search", r.Get("action").Raw()
+	default:
 		c.Brief = argumentBrief(storage.Object(c.Input))
-		if r.Get("status").Text(0) == "completed" {
+		switch c.Output = outputText(firstMember(r.payload, "output", "results", "result")); {
+		case r.Get("status").Text(0) == "failed":
+			c.State = discover.ToolFailed
+		case c.Output != "", r.Get("status").Text(0) == "completed":
 			c.State = discover.ToolDone
 		}
-	default:
-		return c, false
+		if kind == "image_generation_call" && c.Output != "" {
+			c.Output = "[image]" // the result is the image itself
+		}
 	}
-	c.Input = bytes.Clone(c.Input) // the line's buffer is used again
-	return c, true
+	return c
+}
+
+// callInput is what a tool was called with: a JSON value, a text that is one, or the members that the call has of its own.
+func callInput(call storage.Object) (input json.RawMessage) {
+	if v := firstMember(call, "arguments", "input", "action"); v != nil {
+		input = slices.Clone(json.RawMessage(v.Raw())) // the line's buffer is used again
+		if text := v.Text(0); json.Valid([]byte(text)) {
+			input = []byte(text)
+		}
+	} else {
+		for key, value := range call.Members() {
+			const others = " type id call_id status name output result results internal_chat_message_metadata_passthrough "
+			if raw := value.Raw(); string(raw) != "null" && !strings.Contains(others, " "+string(key)+" ") {
+				input = slices.Concat(input, []byte(`,"`), key, []byte(`":`), raw)
+			}
+		}
+		if len(input) > 0 {
+			input[0] = '{'
+			input = append(input, '}')
+		}
+	}
+	return input
+}
+
+// firstMember returns the first of the members that the object has.
+func firstMember(o storage.Object, names ...string) storage.Value {
+	for _, name := range names {
+		if v := o.Get(name); v != nil {
+			return v
+		}
+	}
+	return nil
 }
 
 // argumentBrief is the argument that describes a call best, by the names of the agent's own tools.
 func argumentBrief(arguments storage.Object) string {
-	for _, name := range [...]string{"cmd", "command", "query", "url", "path", "message", "explanation", "question"} {
+	for _, name := range [...]string{"cmd", "command", "query", "queries", "url", "path", "message", "explanation", "question", "prompt", "revised_prompt"} {
 		v := arguments.Get(name)
 		if text := v.Text(0); text != "" {
 			return text
@@ -81,10 +113,11 @@ func inputBrief(text string) string {
 	return first
 }
 
-// toolResults keeps results of tool calls until their calls come: records are read newest first.
+// toolResults keeps results of tool calls until their calls come: records are read newest first. Several calls may have one ID; each has
+// the results that are nearest after it.
 type toolResults struct {
-	pending map[string]*pendingToolResult
-	bytes   int
+	pending      map[string][]*pendingToolResult // by the calls' ID, the newest call's first
+	count, bytes int
 }
 
 // pendingToolResult is what is known about the end of a call.
@@ -100,34 +133,40 @@ const (
 	maxPendingBytes   = 64 << 20
 )
 
-func (r *toolResults) pendingResult(id string) *pendingToolResult {
-	if len(r.pending) >= maxPendingResults || r.bytes > maxPendingBytes {
+// pendingResult returns the first result for which known does not hold, or a new one.
+func (r *toolResults) pendingResult(id string, known func(*pendingToolResult) bool) *pendingToolResult {
+	if i := slices.IndexFunc(r.pending[id], func(p *pendingToolResult) bool { return !known(p) }); i >= 0 {
+		return r.pending[id][i]
+	}
+	if r.count >= maxPendingResults || r.bytes > maxPendingBytes {
 		*r = toolResults{}
 	}
 	if r.pending == nil {
-		r.pending = map[string]*pendingToolResult{}
+		r.pending = map[string][]*pendingToolResult{}
 	}
-	if r.pending[id] == nil {
-		r.pending[id] = &pendingToolResult{}
-	}
-	return r.pending[id]
+	p := new(pendingToolResult)
+	r.pending[id] = append(r.pending[id], p)
+	r.count++
+	return p
 }
 
-// add adds the result of a call.
+// add adds the result of a call. Where the member "output" is missing, the result has members of its own.
 func (r *toolResults) add(e *rolloutRecord) {
-	if id := e.Get("call_id").Text(0); id != "" {
-		got := r.pendingResult(id)
-		if !got.stored {
-			got.stored, got.text = true, outputText(e.Get("output"))
-			r.bytes += len(got.text)
-		}
+	text := ""
+	if output := e.Get("output"); output != nil {
+		text = outputText(output)
+	} else {
+		text = string(callInput(e.payload))
 	}
+	r.addText(e.Get("call_id").Text(0), text)
 }
 
-// addEnd adds that a call has ended, without its result.
-func (r *toolResults) addEnd(id string) {
+// addText adds the text of a result.
+func (r *toolResults) addText(id, text string) {
 	if id != "" {
-		r.pendingResult(id)
+		got := r.pendingResult(id, func(p *pendingToolResult) bool { return p.stored })
+		got.stored, got.text = true, text
+		r.bytes += len(text)
 	}
 }
 
@@ -147,17 +186,21 @@ func (r *toolResults) addState(id string, o storage.Object) {
 	default:
 		return
 	}
-	got := r.pendingResult(id)
-	got.state = cmp.Or(got.state, state)
+	r.pendingResult(id, func(p *pendingToolResult) bool { return p.state != "" }).state = state
 }
 
 // apply sets the state and the output of a call.
 func (r *toolResults) apply(c *discover.ToolCall) {
-	got := r.pending[c.ID]
-	if got == nil || c.ID == "" {
+	if c.ID == "" || len(r.pending[c.ID]) == 0 {
 		return
 	}
-	delete(r.pending, c.ID)
+	all := r.pending[c.ID]
+	got, rest := all[0], slices.DeleteFunc(all[1:], func(p *pendingToolResult) bool { return !p.stored }) // of an older call, whose result is missing
+	r.pending[c.ID] = rest
+	if len(rest) == 0 {
+		delete(r.pending, c.ID)
+	}
+	r.count -= len(all) - len(rest)
 	r.bytes -= len(got.text)
 	c.State = discover.ToolDone
 	if got.stored {
@@ -278,7 +321,7 @@ func backgroundCommand(f *storage.File, number string) (command string) {
 				results[r.Get("call_id").Text(0)] = true
 			}
 		case r.Kind == kindToolCall && results[r.Get("call_id").Text(0)] && r.Complete(l.Bytes):
-			if c, ok := parseToolCall(&r); ok && c.Name != writeStdinTool {
+			if c := parseToolCall(&r); c.Name != writeStdinTool {
 				command = c.Brief
 				return false
 			}

@@ -121,16 +121,17 @@ func (t *newestTurn) setCompleted(r *rolloutRecord) {
 // trackCalls notes which tool call has no output yet. Calls that are made together are stored
 // together: whatever is older than another call's result has been answered.
 func (t *newestTurn) trackCalls(r *rolloutRecord) {
-	if t.callsKnown || t.decided() {
+	if isCallOrResult := r.Kind == kindToolCall || r.Kind == kindToolResult; t.callsKnown || t.decided() || !isCallOrResult {
 		return
 	}
-	switch r.Kind {
-	case kindToolResult:
+	switch id := r.Get("call_id").Text(0); {
+	case id == "": // the agent's own addition to the conversation
+	case r.Kind == kindToolResult:
 		if t.callsKnown = t.openCall != ""; !t.callsKnown {
-			t.answeredCalls = append(t.answeredCalls, r.Get("call_id").Text(0))
+			t.answeredCalls = append(t.answeredCalls, id)
 		}
-	case kindToolCall:
-		if i := slices.Index(t.answeredCalls, r.Get("call_id").Text(0)); i >= 0 {
+	default:
+		if i := slices.Index(t.answeredCalls, id); i >= 0 {
 			t.answeredCalls = slices.Delete(t.answeredCalls, i, i+1)
 			return
 		}
@@ -193,7 +194,7 @@ const approvalDelay = time.Second
 func mayNeedApproval(r *rolloutRecord) bool {
 	switch r.Get("name").Text(80) {
 	case "exec_command", "shell_command", "shell":
-		call, _ := parseToolCall(r)
+		call := parseToolCall(r)
 		return storage.Object(call.Input).Get("sandbox_permissions").Text(80) == "require_escalated" ||
 			strings.Contains(call.Brief, storage.PatchHeader)
 	case "apply_patch":
@@ -223,7 +224,7 @@ func (t *rolloutTail) TurnAt(now time.Time) discover.Turn {
 
 // newWaitingOn describes the call that the user is asked about. The paths in a patch are relative to the session's directory.
 func newWaitingOn(r *rolloutRecord) *discover.WaitingOn {
-	call, _ := parseToolCall(r)
+	call := parseToolCall(r)
 	patch := storage.ParsePatch(call.Brief)
 	if len(patch.Files) == 0 {
 		patch = storage.ParsePatch(r.Get("input").Text(0))

@@ -89,6 +89,28 @@ func TestTurnStart(t *testing.T) {
 	}
 }
 
+// A result of which only the end is kept, or that is damaged, answers its call. What the agent adds to the conversation answers none.
+func TestResultsInAnOpenTurn(t *testing.T) {
+	const added = `{"timestamp":"2026-11-20T19:00:06Z","type":"response_item","payload":{"type":"function_call_output","name":"goal_objective","output":"x"}}`
+	long := strings.Replace(outputLine, `"call_id":"c1"`, `"call_id":"c1","output":"`+strings.Repeat("x", storage.MaxLine)+`"`, 1)
+	second := strings.Replace(callLine, "shell", "other", 1)
+	for name, test := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"long":                    {[]string{callLine, long}, ""},
+		"long, then a call again": {[]string{callLine, long, second}, "tool: other"},
+		"damaged":                 {[]string{callLine, outputLine[:len(outputLine)-2], saidLine}, ""},
+		"an addition":             {[]string{callLine, added}, "tool: shell"},
+		"two of one ID":           {[]string{callLine, second, outputLine}, "tool: shell"},
+	} {
+		tail := endOf(t, append([]string{metaLine, startedLine, contextLine, askedLine}, test.lines...)...)
+		if turn := tail.TurnAt(time.Now()); turn.State != discover.TurnOpen || turn.Detail != test.want {
+			t.Errorf("%s: %+v, want %q", name, turn, test.want)
+		}
+	}
+}
+
 // status is the status of the home's one thread, after its record and claims are correlated.
 func (w *testHome) status() discover.Status {
 	w.t.Helper()
