@@ -106,7 +106,7 @@ func otherRollouts(ctx context.Context, e discover.Entry) []discover.Entry {
 	if in, ok := daysOfID(e.ID); ok {
 		s.walk(in, same)
 	}
-	s.walkDir(filepath.Dir(e.Path), "", len("YMD"), dayRange{}, same)
+	s.walkDir(filepath.Dir(e.Path), "", dayRange{"none", "none"}, same)
 	others := slices.DeleteFunc(s.found, func(other discover.Entry) bool { return other.Path == e.Path })
 	slices.SortFunc(others, comparePreference)
 	return others

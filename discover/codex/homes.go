@@ -140,9 +140,6 @@ func (x *diskReader) read() {
 	}
 }
 
-// dateDepth is how many levels of date directories there are.
-const dateDepth = 3
-
 // readRollouts counts a directory of rollouts, and returns what belongs to no thread.
 func (x *diskReader) readRollouts(dir string, depth int) (rest storage.DiskUse) {
 	own := x.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
@@ -150,7 +147,7 @@ func (x *diskReader) readRollouts(dir string, depth int) (rest storage.DiskUse) 
 		i, known := x.byID[name.id]
 		switch {
 		case x.Stopped:
-		case e.IsDir() && depth < dateDepth:
+		case e.IsDir() && depth < maxDepth:
 			rest = rest.Plus(x.readRollouts(path, depth+1))
 		case isRollout && known:
 			x.Add(i, "transcript", path, use())

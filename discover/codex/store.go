@@ -126,7 +126,7 @@ func (s *homeScan) listDays(in dayRange, match func(rolloutName) bool) {
 	for _, e := range s.found[before:] {
 		last := e.Updated
 		after := dayRange{last.AddDate(0, 0, -1).Format(dayLayout), last.AddDate(0, 1, 0).Format(dayLayout)}
-		s.walkDir(filepath.Join(s.home, sessionsDir), "", 0, after, match)
+		s.walkDir(filepath.Join(s.home, sessionsDir), "", after, match)
 	}
 }
 
@@ -156,12 +156,16 @@ func (s *homeScan) findPath(ref discover.Ref) bool {
 
 // walk lists the rollouts whose names match accepts in the archive and in the date directories of the range.
 func (s *homeScan) walk(in dayRange, match func(rolloutName) bool) {
-	s.walkDir(filepath.Join(s.home, archiveDir), "", len("YMD"), in, match)
-	s.walkDir(filepath.Join(s.home, sessionsDir), "", 0, in, match)
+	s.walkDir(filepath.Join(s.home, archiveDir), "", in, match)
+	s.walkDir(filepath.Join(s.home, sessionsDir), "", in, match)
 }
 
-// walkDir lists one directory. depth is the number of date directories above it.
-func (s *homeScan) walkDir(path, date string, depth int, in dayRange, match func(rolloutName) bool) {
+// maxDepth is how many levels of directories are searched for rollouts. Codex itself makes three.
+const maxDepth = 8
+
+// walkDir lists one directory and the date directories of the range that are below it. In the range of all days it lists all directories:
+// people move rollouts. folder is the path below the first one.
+func (s *homeScan) walkDir(path, folder string, in dayRange, match func(rolloutName) bool) {
 	if s.ctx.Err() != nil {
 		return
 	}
@@ -176,16 +180,13 @@ func (s *homeScan) walkDir(path, date string, depth int, in dayRange, match func
 		s.addError(path, err)
 	}
 	for _, n := range entries {
-		name := n.Name()
-		if depth == len("YMD") {
-			if r, ok := parseRolloutName(name); ok && match(r) {
-				info, err := d.Stat(name)
-				s.addFile(path+"/"+name, r.id, info, err)
-			}
-			continue
-		}
-		if folder := filepath.Join(date, name); isNumber(name) && in.contains(folder) {
-			s.walkDir(filepath.Join(path, name), folder, depth+1, in, match)
+		name, below := n.Name(), filepath.Join(folder, n.Name())
+		depth := strings.Count(below, "/") + 1
+		if r, ok := parseRolloutName(name); ok && match(r) {
+			info, err := d.Stat(name)
+			s.addFile(path+"/"+name, r.id, info, err)
+		} else if isDate := isNumber(name) && depth <= len("YMD"); isDate && in.contains(below) || in == (dayRange{}) && n.IsDir() && depth <= maxDepth {
+			s.walkDir(filepath.Join(path, name), below, in, match)
 		}
 	}
 }

@@ -103,6 +103,26 @@ func TestEntriesSince(t *testing.T) {
 	w.expectEntries(discover.EntryFilter{Since: day}, "sessions/2020/01/01/"+nameA)
 }
 
+// A rollout is found wherever it is in the folders of sessions, by a list and by its ID. The directories of a rollout that is looked up by
+// its path are not searched.
+func TestRolloutsOutsideTheDateDirectories(t *testing.T) {
+	for _, folder := range []string{"sessions/", "sessions/2026/", "sessions/2026/11/20/again/", "sessions/imported/2025/", "archived_sessions/2026/11/"} {
+		w := newTestHome(t)
+		path := folder + nameA
+		w.file(path, string(rollout(strings.ReplaceAll(metaLine, someID, threadA))))
+		w.expectEntries(discover.EntryFilter{}, path)
+		w.expectEntries(discover.EntryFilter{ID: threadA}, path)
+		w.expectEntries(discover.EntryFilter{Refs: []discover.Ref{{ID: threadA, Path: filepath.Join(w.home, path)}}}, path)
+		counted := false
+		for use, err := range New().ReadDisk(t.Context(), []discover.Home{{Dir: w.home}}, readHome(t, w.home, discover.ReadOptions{})) {
+			counted = counted || err == nil && use.Owner == 0 && use.Files == 1
+		}
+		if !counted {
+			t.Errorf("%s is not counted as the session's", path)
+		}
+	}
+}
+
 // A thread with several files has one entry, the preferred one.
 func TestOneEntryPerThread(t *testing.T) {
 	packed := strings.Replace(nameA, plainExt, compressedExt, 1)
