@@ -124,7 +124,11 @@ func (t *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 	t.startedBy, t.tokensUnknown = head.Meta.StarterID(), !tail.Usage.Final
 	hasTokens := tail.Usage.Any || head.Segment != "" // tokens may also be in an older segment
 	if hasTokens && tail.Usage.Final && (all || !head.MayInherit()) {
-		own, err := threadTokens(f, tail.Usage, &head, e.Path, e.Home)
+		own, err := tail.Usage.larger(), error(nil)
+		if head.MayInherit() || head.Segment != "" {
+			_, own, err = threadAnswers(f.Context(), e, head.ThreadID(), f.ModTime())
+			own.Total = inAndOut(own)
+		}
 		if t.addWarning(err); err != nil {
 			t.tokensUnknown = true
 		} else if inAndOut(own) > 0 || tail.Usage.Any {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"path/filepath"
 	"time"
 
 	"agentctl/discover"
@@ -21,10 +19,12 @@ type twoTotals struct {
 
 // larger is the larger total.
 func (b twoTotals) larger() discover.Tokens {
+	t := b.counts
 	if inAndOut(b.records) >= inAndOut(b.counts) {
-		return b.records
+		t = b.records
 	}
-	return b.counts
+	t.Total = inAndOut(t)
+	return t
 }
 
 // inAndOut is the number of input and output tokens, by which two counts are compared.
@@ -119,7 +119,6 @@ func (u *usageAtEnd) addCount(t discover.Tokens) {
 	case isContextFull(t):
 		if !first {
 			u.newer = addTokens(u.newer, u.largest)
-			u.newer.Total -= t.Total
 		}
 		u.largest, u.Any, u.hasCount, u.contextFull, u.hasSmaller, u.hasTurn = discover.Tokens{}, true, true, true, false, false
 	case inAndOut(t) > 0:
@@ -159,148 +158,6 @@ func parseAnswerTokens(o storage.Object) *discover.Tokens {
 		return nil
 	}
 	return &t
-}
-
-// readUsageAtEnd reads the usage of a thread at the end of a file.
-func readUsageAtEnd(f *storage.File, id string) (u usageAtEnd, err error) {
-	_, err = f.RecordsBackward(0, func(l storage.Line) bool {
-		r, ok := decodeRecord(l.Bytes, id)
-		if ok && (r.Kind == kindTokenUsage || r.Kind == kindTokenCount || startsTurn(r.Kind)) && r.Complete(l.Bytes) {
-			u.add(&r)
-		}
-		return !u.Final
-	})
-	u.Final = true
-	return u, err
-}
-
-// errContradictingCounts is the error of totals that decrease, as after records were lost.
-var errContradictingCounts = errors.New("its token counts contradict each other, so that its tokens are unknown")
-
-// SinceStart is what was used since the rollout began. u is the usage at its end.
-func (u usageAtEnd) SinceStart(f *storage.File, h *rolloutHead) (discover.Tokens, error) {
-	used := u.twoTotals
-	if h.MayInherit() && u.Any {
-		then, err := readInherited(f, h.ThreadID())
-		if err != nil {
-			return discover.Tokens{}, err
-		}
-		used.records = subtractTokens(used.records, then.records)
-		if u.hasCount { // else the totals are sums of answers: nothing is inherited
-			used.counts = subtractTokens(used.counts, then.counts)
-		}
-	}
-	t := used.larger()
-	if min(t.In, t.Out, t.CacheRead, t.CacheWrite, t.Reasoning, t.Total) < 0 {
-		return discover.Tokens{}, errContradictingCounts
-	}
-	return t, nil
-}
-
-// readInherited finds the totals that a rollout begins with which continues another one. Where it begins with copies of the other's
-// records, their last count has them. Otherwise the thread's first answer has them: its own tokens are recorded beside the total.
-func readInherited(f *storage.File, id string) (inheritedFinder, error) {
-	b := inheritedFinder{thread: id, own: newOwnTurn(id)}
-	_, err := f.Records(0, 0, b.addLine)
-	if !b.own.found && b.own.copied {
-		b.firstOwn = f.Size()
-	}
-	if err != nil || b.firstOwn == 0 {
-		return b, err
-	}
-	copies, err := readUsageAtEnd(f.Head(b.firstOwn), id)
-	if copies.hasCount || !b.own.found {
-		b.counts = copies.counts
-	}
-	return b, err
-}
-
-// inheritedFinder finds the totals that a rollout begins with. Records come oldest first.
-type inheritedFinder struct {
-	twoTotals
-	thread      string
-	own         ownTurn
-	firstOwn    int64 // the offset of the first record after copies of another thread's
-	answered    bool  // an answer has come
-	countsKnown bool  // counts is final
-	done        bool  // both totals are
-}
-
-// addLine adds the next line and reports whether more are needed.
-func (b *inheritedFinder) addLine(l storage.Line) bool {
-	r, ok := decodeRecord(l.Bytes, b.thread)
-	switch {
-	case !ok:
-	case b.own.begins(&r, l):
-		*b = inheritedFinder{thread: b.thread, own: b.own, firstOwn: l.Offset}
-	case b.done:
-	case r.Kind == kindTokenUsage && r.Complete(l.Bytes):
-		b.records = subtractTokens(parseTokens(r.Get("thread_token_usage").Object()), parseTokens(r.Get("usage").Object()))
-		b.answered, b.done = true, b.countsKnown
-	case r.Kind == kindTokenCount && r.Complete(l.Bytes):
-		b.addCount(r.Get("info").Object())
-	case r.Kind.FromModel() || r.Kind == kindAgentText:
-		b.answered = true
-	}
-	return !b.done || !b.own.found
-}
-
-// addCount adds a token_count. Before the first answer it repeats the inherited count.
-func (b *inheritedFinder) addCount(info storage.Object) {
-	if !isObject(info) {
-		b.done = true
-		return
-	}
-	total := parseTokens(info.Get("total_token_usage").Object())
-	switch {
-	case !b.answered:
-		b.counts, b.countsKnown = total, true
-	case !b.countsKnown:
-		b.counts = subtractTokens(total, parseTokens(info.Get("last_token_usage").Object()))
-	}
-	b.done = b.answered
-}
-
-// threadTokens is what a thread itself has used, given the usage u at the end of its newest rollout. It leaves out what the thread
-// inherited from the one that it was forked from, and includes turns that the user took back by editing an earlier prompt: such an
-// edit begins another rollout of the same thread (SEEN 0.169).
-func threadTokens(f *storage.File, u usageAtEnd, h *rolloutHead, path, home string) (discover.Tokens, error) {
-	sum, err := u.SinceStart(f, h)
-	if err != nil {
-		return sum, warn(path, err)
-	}
-	if h.Segment == "" {
-		return sum, nil
-	}
-	all, err := allRollouts(f.Context(), home, h.ThreadID(), f.ModTime())
-	if err != nil {
-		return sum, err
-	}
-	for _, other := range all {
-		if filepath.Base(other.Path) == filepath.Base(path) {
-			continue
-		}
-		more, err := rolloutTokens(f, other.Path, h.ThreadID())
-		if err != nil {
-			return sum, warn(other.Path, fmt.Errorf("the session's tokens are unknown: %w", storage.WithoutPath(other.Path, err)))
-		}
-		sum = addTokens(sum, more)
-	}
-	return sum, nil
-}
-
-// rolloutTokens is what was used in another rollout of the thread whose newest one is open.
-func rolloutTokens(newest *storage.File, path, id string) (discover.Tokens, error) {
-	f, h, err := openSegment(newest.Context(), path, id)
-	if err != nil {
-		return discover.Tokens{}, err
-	}
-	defer f.Close()
-	u, err := readUsageAtEnd(f, id)
-	if err != nil {
-		return discover.Tokens{}, err
-	}
-	return u.SinceStart(f, &h)
 }
 
 // allRollouts lists all rollouts of a thread that was last used at the given time. The error names those that are missing.

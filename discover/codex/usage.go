@@ -44,41 +44,45 @@ func readUsage(ctx context.Context, e discover.Entry, u *threadUsage) (ok bool, 
 	if t.Tokens == nil {
 		return true, nil
 	}
-	answers, err := threadAnswers(ctx, &t, e)
+	answers, sum, err := threadAnswers(ctx, e, t.ID, t.fileTime)
 	if err != nil {
 		return true, err
 	}
-	for _, a := range answers {
+	for _, a := range addRest(answers, sum, &t.Record) {
 		u.Usage = append(u.Usage, discover.Usage{Time: a.Time, From: a.From, Model: a.Model, Tokens: disjoint(a.Tokens)})
 	}
 	return true, nil
 }
 
-// threadAnswers returns the answers in all rollouts of a thread, and in one more what only the thread's total has, as of the dropped
-// middle of a compressed rollout. Their sum is that of the thread's tokens.
-func threadAnswers(ctx context.Context, t *storedThread, e discover.Entry) (all []answerUsage, err error) {
+// addRest adds what only the thread's total has, as after a damaged record, and was used at some time.
+func addRest(all []answerUsage, sum discover.Tokens, r *discover.Record) []answerUsage {
+	rest := subtractTokens(*r.Tokens, sum)
+	if min(rest.In, rest.Out, rest.CacheRead, rest.CacheWrite, rest.Reasoning) < 0 { // the rollout went on meanwhile, or contradicts itself
+		all, rest = nil, *r.Tokens
+	}
+	if inAndOut(rest) > 0 {
+		all = append(all, answerUsage{From: r.Created, Time: r.Updated, Tokens: rest})
+	}
+	return all
+}
+
+// threadAnswers returns the answers in all rollouts of a thread that was last used at the given time, and their sum. They include those that
+// the user took back by editing an earlier prompt: such an edit begins another rollout of the same thread (SEEN 0.169).
+func threadAnswers(ctx context.Context, e discover.Entry, id string, last time.Time) (all []answerUsage, sum discover.Tokens, err error) {
 	rollouts := []discover.Entry{e}
 	if segmentOf(e) != "" {
-		if rollouts, err = allRollouts(ctx, e.Home, e.ID, t.fileTime); err != nil {
-			return nil, err
+		if rollouts, err = allRollouts(ctx, e.Home, id, last); err != nil {
+			return nil, sum, err
 		}
 	}
-	var sum discover.Tokens
 	for _, rollout := range rollouts {
-		answers, used, err := rolloutAnswers(ctx, rollout.Path, e.ID)
+		answers, used, err := rolloutAnswers(ctx, rollout.Path, id)
 		if err != nil {
-			return nil, warn(rollout.Path, fmt.Errorf("when the session's tokens were used is unknown: %w", storage.WithoutPath(rollout.Path, err)))
+			return nil, sum, warn(rollout.Path, fmt.Errorf("the session's tokens are unknown: %w", storage.WithoutPath(rollout.Path, err)))
 		}
 		all, sum = append(all, answers...), addTokens(sum, used)
 	}
-	rest := subtractTokens(*t.Tokens, sum)
-	if min(rest.In, rest.Out, rest.CacheRead, rest.CacheWrite, rest.Reasoning) < 0 { // the rollout went on meanwhile, or contradicts itself
-		all, rest = all[:0], *t.Tokens
-	}
-	if inAndOut(rest) > 0 {
-		all = append(all, answerUsage{From: t.Created, Time: t.Updated, Tokens: rest})
-	}
-	return all, nil
+	return all, sum, nil
 }
 
 // rolloutAnswers returns the answers in one rollout without those that it has inherited, by the larger one of the two totals that Codex
@@ -89,15 +93,14 @@ func rolloutAnswers(ctx context.Context, path, id string) ([]answerUsage, discov
 		return nil, discover.Tokens{}, err
 	}
 	defer f.Close()
-	x := answerReader{thread: h.ThreadID()}
-	if h.MayInherit() {
-		inherited, err := readInherited(f, x.thread)
-		if err != nil {
-			return nil, discover.Tokens{}, err
-		}
-		x.count, x.from = inherited.counts, inherited.firstOwn
+	x := answerReader{thread: id, own: newOwnTurn(id), isFirst: true}
+	if !h.MayInherit() {
+		x.own, x.isFirst = ownTurn{found: true}, false
 	}
 	_, err = f.Records(0, 0, x.addLine)
+	if x.own.copied && !x.own.found {
+		x.records, x.counts = answerList{}, answerList{}
+	}
 	if inAndOut(x.records.sum) >= inAndOut(x.counts.sum) {
 		return x.records.all, x.records.sum, err
 	}
@@ -135,31 +138,46 @@ func (l *answerList) add(a answerUsage) {
 type answerReader struct {
 	records, counts answerList
 	thread          string
-	from            int64           // older records are copies of another thread's
+	own             ownTurn
 	model           string          // of the turn
-	count           discover.Tokens // the largest count since the counts started
+	count           discover.Tokens // the largest count since the counts started, or that which is inherited
+	isFirst         bool            // the next count is the first one, and may contain what is inherited
+	answered        bool            // an answer has come
 }
 
 func (x *answerReader) addLine(l storage.Line) bool {
 	r, ok := decodeRecord(l.Bytes, x.thread)
+	if ok && x.own.begins(&r, l) {
+		x.records, x.counts, x.answered = answerList{}, answerList{}, false
+	}
 	switch {
-	case !ok || l.Offset < x.from:
+	case !ok:
 	case r.Kind == kindTurnContext && r.Complete(l.Bytes):
 		x.model = r.Get("model").Text(0)
 	case r.Kind == kindTokenUsage && r.Complete(l.Bytes):
+		x.answered = true
 		x.records.add(answerUsage{Time: r.Time(), Model: x.model, Tokens: parseTokens(r.Get("usage").Object())})
 	case r.Kind == kindTokenCount && r.Complete(l.Bytes):
 		x.addCount(&r, r.Get("info").Object())
+	case r.Kind.FromModel() || r.Kind == kindAgentText:
+		x.answered = true
 	}
 	return true
 }
 
-// addCount adds a count, which may repeat the one before it or an older one.
+// addCount adds a count, which may repeat the one before it or an older one. Before the first answer it is what is inherited, or null if
+// that is nothing; with the first answer, the answer's own tokens are beside it.
 func (x *answerReader) addCount(r *rolloutRecord, info storage.Object) {
 	total := parseTokens(info.Get("total_token_usage").Object())
-	if isContextFull(total) {
+	switch {
+	case isContextFull(total):
+		x.count = discover.Tokens{}
+	case x.isFirst && !x.answered:
 		x.count = total
+	case x.isFirst:
+		x.count = largerOfEach(subtractTokens(total, parseTokens(info.Get("last_token_usage").Object())), discover.Tokens{})
 	}
+	x.isFirst = false
 	total = largerOfEach(total, x.count)
 	x.counts.add(answerUsage{Time: r.Time(), Model: x.model, Tokens: subtractTokens(total, x.count)})
 	x.count = total

@@ -3,7 +3,9 @@ package codex
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"agentctl/discover"
 )
@@ -40,22 +42,22 @@ func TestAnswersAddUpToTokens(t *testing.T) {
 	}
 }
 
-// What only the total of a thread has was used by no known model, at no known time of the thread.
+// What only the total of a thread has was used by no known model, at no known time of the thread. If the answers have more than the total,
+// they are left out.
 func TestTokensOfTheTotalOnly(t *testing.T) {
-	entries, _ := New().Entries(t.Context(), []discover.Home{{Dir: "testdata/03-exec-tool-call"}}, discover.EntryFilter{})
-	var thread storedThread
-	if ok, err := thread.read(t.Context(), entries[0], discover.ReadOptions{Tokens: true}); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	known, err := threadAnswers(t.Context(), &thread, entries[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	thread.Tokens.In += 100
-	all, err := threadAnswers(t.Context(), &thread, entries[0])
-	want := answerUsage{From: thread.Created, Time: thread.Updated, Tokens: discover.Tokens{In: 100}}
-	if err != nil || len(all) != len(known)+1 || all[len(known)] != want {
-		t.Errorf("%v: %+v, want %+v at the end", err, all, want)
+	r := discover.Record{Created: midnight, Updated: midnight.Add(time.Hour), Tokens: &discover.Tokens{In: 100, Out: 10}}
+	for in, want := range map[int64][]int64{100: {100}, 40: {40, 60}, 200: {100}} {
+		answers := []answerUsage{{Time: r.Updated, Model: "m", Tokens: discover.Tokens{In: in, Out: 10}}}
+		var got []int64
+		for _, a := range addRest(answers, answers[0].Tokens, &r) {
+			got = append(got, a.Tokens.In)
+			if rest := a.Model == ""; rest && (a.From != r.Created || a.Time != r.Updated) {
+				t.Errorf("%d: %+v", in, a)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d: %d, want %d", in, got, want)
+		}
 	}
 }
 
