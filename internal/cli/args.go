@@ -175,6 +175,9 @@ func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []str
 		if long {
 			name, value, joined = strings.Cut(letters, "=")
 		}
+		if name == "agent" {
+			name = "adapter" // what the JSON key is called
+		}
 		f := FlagOf(verb, name)
 		optional, _ := f.(*OptionalValueFlag)
 		switch {
@@ -193,7 +196,7 @@ func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []str
 		case joined && !long:
 			return append(flags, "-"+name+"="+strings.TrimPrefix(value, "=")), next, nil
 		case joined:
-		case optional != nil && (len(next) == 0 || strings.HasPrefix(next[0], "-")):
+		case optional != nil && (len(next) == 0 || strings.HasPrefix(next[0], "-") || optional.IsArgument(next[0])):
 			value = optional.Default
 		case len(next) > 0:
 			value, next = next[0], next[1:]

@@ -43,10 +43,12 @@ func AdapterFlag(to *cli.StringSlice) cli.Flag {
 	return &cli.StringSliceFlag{Name: "adapter", Usage: "only this `AGENT` (may be repeated)", Destination: to}
 }
 
-// OptionalValueFlag is a flag that may stand without its value, which is then this one.
+// OptionalValueFlag is a flag that may stand without its value, which is then Default. A word for which IsArgument is true is not
+// taken for the value, unless = is before it.
 type OptionalValueFlag struct {
 	cli.StringFlag
-	Default string
+	Default    string
+	IsArgument func(word string) bool
 }
 
 // Statuses are the words that --status takes.

@@ -38,7 +38,7 @@ func launchCommand(f Env) *cli.Command {
 			&cli.StringFlag{Name: "name", Usage: "give the session the title `NAME`", Destination: &o.name},
 			&cli.StringFlag{Name: "group", Usage: "add the session to the group `G`", Destination: &o.group},
 			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
-		}, o.agentOptions.flags(), o.Options.Flags()),
+		}, o.agentOptions.flags(f), o.Options.Flags()),
 		CustomHelpTemplate: HelpTemplate(
 			`agentctl launch codex --cwd ~/src/api -p "make the tests pass"`,
 			`agentctl launch -p "fix the login test" --permissions edit --wait --max-time 30m`,
@@ -138,12 +138,12 @@ type agentOptions struct {
 	matrix, worktree, branch, base string
 }
 
-func (o *agentOptions) flags() []cli.Flag {
+func (o *agentOptions) flags(f Env) []cli.Flag {
 	return []cli.Flag{
 		&cli.GenericFlag{Name: "adapter", Usage: "launch this `AGENT`; if repeated, each one in its own worktree", Value: flagFunc(o.addAdapter)},
 		&cli.GenericFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it; applies to the --adapter before it", Value: flagFunc(o.setModel)},
 		&cli.StringFlag{Name: "matrix", Usage: "launch what `FILE` describes, each launch in its own worktree", Destination: &o.matrix},
-		&OptionalValueFlag{StringFlag: cli.StringFlag{Name: "worktree", Usage: "work in a new worktree of `REPO` (default: the repository that contains --cwd)", Destination: &o.worktree}, Default: currentRepo},
+		&OptionalValueFlag{StringFlag: cli.StringFlag{Name: "worktree", Usage: "work in a new worktree of `REPO` (default: the repository that contains --cwd)", Destination: &o.worktree}, Default: currentRepo, IsArgument: f.isAgent},
 		&cli.StringFlag{Name: "branch", Usage: "use the branch `B` in the worktree; implies --worktree", Destination: &o.branch},
 		&cli.StringFlag{Name: "base-branch", Usage: "start new branches at `B` (default: the commit of --cwd)", Destination: &o.base},
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -21,12 +22,27 @@ import (
 
 // ChosenAgents returns the agents that the values of --adapter name.
 func (f Env) ChosenAgents(values []string) ([]discover.Agent, error) {
-	words, err := SplitWords("agent", values, f.AgentNames())
 	var out []discover.Agent
-	for _, w := range words {
-		out = append(out, discover.Agent(w))
+	for _, v := range values {
+		for word := range strings.SplitSeq(v, ",") {
+			if !f.isAgent(word) {
+				return nil, UnknownWord("agent", word, f.AgentNames())
+			}
+			out = append(out, discover.Agent(f.agentName(word)))
+		}
 	}
-	return out, err
+	return out, nil
+}
+
+func (f Env) isAgent(word string) bool { return slices.Contains(f.AgentNames(), f.agentName(word)) }
+
+// agentName is the whole name of an agent of which the word is the part before the dash, as of "claude"; else the word.
+func (f Env) agentName(word string) string {
+	known := f.AgentNames()
+	if i := slices.IndexFunc(known, func(name string) bool { return strings.HasPrefix(name, word+"-") }); i >= 0 {
+		return known[i]
+	}
+	return word
 }
 
 // Scope has the flags that select sessions by directory and launch group. A session must match all of them.
