@@ -244,7 +244,7 @@ func runWatch(f Env, c *cli.Context, o *listOptions) error {
 	if err := listFill(ctx, call, table, o); err != nil {
 		return err
 	}
-	screen := terminal.Screen{In: in, Out: out, Changed: table.Changed, Frame: func(columns, rows int) []string {
+	screen := terminal.Screen{In: in, Out: out, Changed: table.Changed.c, Frame: func(columns, rows int) []string {
 		style := call.Style
 		style.Width, style.Now = columns, f.Now()
 		sessions, warnings, known := table.Sessions(style.Now)

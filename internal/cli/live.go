@@ -19,40 +19,54 @@ import (
 	"agentctl/internal/terminal"
 )
 
-// Table is the content of the table. The watcher updates it, and the screen reads it.
+// Table is the content of a table of sessions that is updated. Watchers update it, and the screen reads it.
 type Table struct {
-	// Changed has a value when there is something new. It is closed when the watcher has ended.
-	Changed chan struct{}
+	tasks
+	err error // of the watcher
 
 	mu      sync.Mutex
 	updates int
-	// last is the last result of this machine, sessions and warnings are those of all machines.
-	last     discover.Result
-	sessions []object.Session
-	warnings []*discover.Warning
+	sources []tableSource
 	// ended are the sessions that have stopped since the start.
-	ended map[key]object.Session
-
-	running  sync.WaitGroup
-	err      error
-	panicked any
+	ended map[rowKey]object.Session
 }
 
-// key tells the sessions of all machines apart.
-type key struct{ host, agent, id, path string }
+// tableSource is what one machine has shown.
+type tableSource struct {
+	sessions []object.Session
+	// warnings are what it warns of, or why it shows nothing.
+	warnings []*discover.Warning
+	// last is the result that the sessions are of. No other machine can send it.
+	last discover.Result
+}
 
-func liveKeyOf(s *object.Session) key {
-	k := key{host: s.Host, agent: s.Adapter, path: s.Path}
+// NewTable returns a table without a row, for one machine.
+func NewTable() *Table {
+	return &Table{tasks: tasks{Changed: newRedraw()}, ended: map[rowKey]object.Session{}, sources: make([]tableSource, 1)}
+}
+
+// rowKey identifies a session of any machine over time. Sessions without an ID are told apart by their process.
+type rowKey struct {
+	host            string // "" for this machine
+	agent, id, path string
+	process         string
+}
+
+func rowKeyOf(s *object.Session) rowKey {
+	k := rowKey{agent: s.Adapter, path: s.Path}
+	if !isLocal(s.Host) {
+		k.host = s.Host
+	}
 	if s.ID != nil {
 		k.id = *s.ID
+	} else {
+		k.process = fmt.Sprint(s.PID, s.ProcessStartedAt)
 	}
 	return k
 }
 
-// NewTable returns a table without a row.
-func NewTable() *Table {
-	return &Table{ended: map[key]object.Session{}, Changed: make(chan struct{}, 1)}
-}
+// isLocal reports whether the sessions of a host are those of this machine: the pids and directories of another machine mean nothing on this one.
+func isLocal(host string) bool { return host == "" || host == remote.Local }
 
 // Terminal returns the terminal that a table can be drawn on; false if there is none.
 func Terminal(f Env) (in, out *os.File, ok bool) {
@@ -61,75 +75,63 @@ func Terminal(f Env) (in, out *os.File, ok bool) {
 	return in, out, f.Terminal && typed && shown && f.Getenv("TERM") != "dumb"
 }
 
-// Wait waits until the watcher has ended and returns its error. It repeats its panic.
-func (t *Table) Wait() error {
-	t.running.Wait()
-	if t.panicked != nil {
-		panic(t.panicked)
-	}
-	return t.err
-}
-
-// Finish waits until the watcher has ended. It returns shown, the error of the screen, or else that of the watcher, or of what could
+// Finish waits until all tasks have ended. It returns shown, the error of the screen, or else that of the watcher, or of what could
 // not be read last.
 func (t *Table) Finish(f Env, shown error) error {
-	if err := t.Wait(); shown == nil && !errors.Is(err, context.Canceled) {
-		shown = err
+	t.wait()
+	if shown == nil && !errors.Is(t.err, context.Canceled) {
+		shown = t.err
 	}
 	if shown != nil && !errors.Is(shown, terminal.ErrInterrupted) {
 		return shown
 	}
-	partial := f.ReportWarnings(t.warnings)
+	partial := f.ReportWarnings(t.warnings())
 	if shown != nil {
 		return ExitWith(ExitInterrupted)
 	}
 	return partial
 }
 
-// Watch updates the table with the results of a watcher, in a goroutine of its own, until ctx ends.
-func (t *Table) Watch(ctx context.Context, w *watch.Watcher, now func() time.Time) {
-	t.run(func() error {
-		return EachResult(ctx, w, func(r discover.Result) (bool, error) {
-			t.update(r, SessionObjects(r.Sessions), r.Warnings, now())
-			return true, nil
-		})
-	})
-}
-
-// run calls a function in a goroutine of its own. Nothing changes any more after it has ended.
+// run calls a function as a task. Nothing changes any more after it has ended.
 func (t *Table) run(watch func() error) {
-	t.running.Go(func() {
-		defer close(t.Changed)
-		defer func() {
-			if p := recover(); p != nil {
-				t.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack()) // it is reported after the terminal is restored
-			}
-		}()
+	t.start(func() {
+		defer t.Changed.end()
 		t.err = watch()
 	})
 }
 
-func (t *Table) update(last discover.Result, sessions []object.Session, warnings []*discover.Warning, now time.Time) {
+// update sets what one machine has shown.
+func (t *Table) update(i int, shown tableSource, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.updates, t.last, t.sessions, t.warnings = t.updates+1, last, sessions, warnings
-	maps.DeleteFunc(t.ended, func(_ key, s object.Session) bool { return !s.StoppedRecently(now) })
-	for _, s := range sessions {
-		if delete(t.ended, liveKeyOf(&s)); s.ID != nil && s.StoppedRecently(now) {
-			t.ended[liveKeyOf(&s)] = s
+	t.sources[i], t.updates = shown, t.updates+1
+	maps.DeleteFunc(t.ended, func(_ rowKey, s object.Session) bool { return !s.StoppedRecently(now) })
+	for _, s := range shown.sessions {
+		if delete(t.ended, rowKeyOf(&s)); s.ID != nil && s.StoppedRecently(now) {
+			t.ended[rowKeyOf(&s)] = s
 		}
 	}
-	select {
-	case t.Changed <- struct{}{}:
-	default: // that there is something new is known already
-	}
+	t.Changed.notify()
 }
 
 // Last returns the last result of this machine, and how many updates there were.
 func (t *Table) Last() (last discover.Result, updates int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.last, t.updates
+	for _, source := range t.sources {
+		if source.last.Table != nil {
+			last = source.last
+		}
+	}
+	return last, t.updates
+}
+
+// warnings returns those of all machines.
+func (t *Table) warnings() (all []*discover.Warning) {
+	for _, source := range t.sources {
+		all = append(all, source.warnings...)
+	}
+	return all
 }
 
 // Sessions returns the sessions to show, those that need the user first, and the warnings. known is false before the
@@ -137,120 +139,98 @@ func (t *Table) Last() (last discover.Result, updates int) {
 func (t *Table) Sessions(now time.Time) (list []object.Session, warnings []string, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list = slices.Clone(t.sessions)
+	for _, source := range t.sources {
+		list = append(list, source.sessions...)
+	}
 	for key, s := range t.ended {
-		listed := slices.ContainsFunc(list, func(o object.Session) bool { return liveKeyOf(&o) == key })
+		listed := slices.ContainsFunc(list, func(o object.Session) bool { return rowKeyOf(&o) == key })
 		if !listed && s.StoppedRecently(now) {
 			list = append(list, s)
 		}
 	}
 	object.SortByAttention(list, now)
-	for _, warning := range t.warnings {
+	for _, warning := range t.warnings() {
 		warnings = append(warnings, warning.Error())
 	}
 	return list, warnings, t.updates > 0
 }
 
 const (
-	// firstRetry is how long after the end of its connection a host is asked again; each further time in vain doubles that, up to lastRetry: a machine
+	// firstRetry is the pause before a host is asked again after its connection has ended. Each failed attempt doubles it, up to lastRetry: a machine
 	// that sleeps is seen soon after it wakes, and one that is away costs little.
 	firstRetry = time.Second
 	lastRetry  = 30 * time.Second
 )
 
-// hostRows is what one host has shown.
-type hostRows struct {
-	sessions []object.Session
-	// warnings are what it warns of, and why it shows nothing.
-	warnings []string
-}
-
-// Follow has the table updated by this machine or, if the flags name hosts, by them. ask makes the call of a host.
-func (t *Table) Follow(ctx context.Context, c *Call, here NewWatcher, ask func(HostCall) HostCall) error {
-	if !c.OnHosts() {
-		w, err := here()
-		if err == nil {
-			t.Watch(ctx, w, c.Now)
-		}
-		return err
-	}
-	calls, err := c.HostCalls(c.Config, nil, nil, false)
-	if err != nil {
-		return err
-	}
-	for i := range calls {
-		calls[i] = ask(calls[i])
-	}
-	t.watchHosts(ctx, c.Env, calls, here, c.Now)
-	return nil
-}
-
-// watchHosts updates the table with what the calls print, each a stream of [output.SessionRows], until ctx ends. Of a host whose connection has ended
-// nothing is known: its rows are gone, the table says why, and it is asked again. If a call is for this machine, the watcher of here follows it instead.
-func (t *Table) watchHosts(ctx context.Context, f Env, calls []HostCall, here NewWatcher, now func() time.Time) {
-	t.run(func() error {
-		h := &hostTable{table: t, now: now, calls: calls, newWatcher: here, rows: make([]hostRows, len(calls))}
-		var watched sync.WaitGroup
-		for i := range calls {
-			h.rows[i].warnings = []string{"not known yet"}
-			watched.Go(func() { h.watch(ctx, f, i) })
-		}
-		h.set(0, func(*hostRows) {})
-		watched.Wait()
-		return ctx.Err()
-	})
-}
-
 // NewWatcher makes the watcher of this machine's sessions, or says what is wrong with their selection.
 type NewWatcher func() (*watch.Watcher, error)
 
-// hostTable has the rows of all hosts.
-type hostTable struct {
-	table      *Table
-	now        func() time.Time
-	calls      []HostCall
-	newWatcher NewWatcher
-
-	mu   sync.Mutex
-	rows []hostRows
-	// here is the last result of this machine.
-	here discover.Result
-}
-
-// set changes the rows of a host, and shows those of all hosts.
-func (h *hostTable) set(i int, change func(*hostRows)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	change(&h.rows[i])
-	var sessions []object.Session
-	var warnings []*discover.Warning
-	for i, rows := range h.rows {
-		sessions = append(sessions, rows.sessions...)
-		for _, text := range rows.warnings {
-			warnings = append(warnings, &discover.Warning{Path: h.calls[i].Target.Name, Err: errors.New(text)})
-		}
+// Follow has the table updated, until ctx ends: by this machine or, if the flags name hosts, by them. ask makes the call of a host, which prints
+// [object.SessionRows].
+func (t *Table) Follow(ctx context.Context, c *Call, local NewWatcher, ask func(HostCall) HostCall) error {
+	calls, err := c.Calls(nil, nil, false)
+	if err != nil {
+		return err
 	}
-	h.table.update(h.here, sessions, warnings, h.now())
+	if calls == nil {
+		w, err := local()
+		if err == nil {
+			t.run(func() error { return t.watchLocal(ctx, c, w, 0, "") })
+		}
+		return err
+	}
+	t.sources = make([]tableSource, len(calls))
+	t.run(func() error {
+		var watched sync.WaitGroup
+		for i, call := range calls {
+			t.update(i, tableSource{warnings: hostWarnings(call, "not known yet")}, c.Now())
+			watched.Go(func() { t.watchHost(ctx, c, i, ask(call), local) })
+		}
+		watched.Wait()
+		return ctx.Err()
+	})
+	return nil
 }
 
-// watch asks a host until ctx ends.
-func (h *hostTable) watch(ctx context.Context, f Env, i int) {
-	name := h.calls[i].Target.Name
+// watchLocal follows this machine until ctx ends. host is its name among several hosts.
+func (t *Table) watchLocal(ctx context.Context, c *Call, w *watch.Watcher, i int, host string) error {
+	return EachResult(ctx, w, func(r discover.Result) (bool, error) {
+		rows := object.SessionRows{Sessions: SessionObjects(r.Sessions)}
+		warnings := r.Warnings
+		if rows.SetHost(host); host != "" {
+			warnings = nil
+			for _, w := range r.Warnings {
+				warnings = append(warnings, &discover.Warning{Path: host, Err: w})
+			}
+		}
+		t.update(i, tableSource{rows.Sessions, warnings, r}, c.Now())
+		return true, nil
+	})
+}
+
+// watchHost follows a host until ctx ends. When a connection ends, the table drops its rows, says why, and asks it again.
+func (t *Table) watchHost(ctx context.Context, c *Call, i int, call HostCall, local NewWatcher) {
 	for pause := firstRetry; ctx.Err() == nil; pause = min(2*pause, lastRetry) {
+		var mu sync.Mutex
 		var warnings []string
-		reported := f.WithReports(func(text string) {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			warnings = append(warnings, strings.TrimPrefix(text, name+": "))
+		reported := c.WithReports(func(text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			warnings = append(warnings, strings.TrimPrefix(text, call.Target.Name+": "))
 		})
 		var err error
-		if h.calls[i].Target.IsLocal() {
-			err = h.watchHere(ctx, i)
+		if call.Target.IsLocal() {
+			var w *watch.Watcher
+			if w, err = local(); err == nil {
+				err = t.watchLocal(ctx, c, w, i, remote.Local)
+			}
 			warnings = []string{ErrorText(err)}
 		} else {
-			err = EachHost(ctx, reported, h.calls[i:i+1], func(rows object.SessionRows) error {
+			err = EachHost(ctx, reported, []HostCall{call}, func(rows object.SessionRows) error {
 				pause = firstRetry
-				h.set(i, func(r *hostRows) { r.sessions, r.warnings = rows.Sessions, slices.Clone(warnings) })
+				mu.Lock()
+				defer mu.Unlock()
+				t.update(i, tableSource{sessions: rows.Sessions, warnings: hostWarnings(call, warnings...)}, c.Now())
 				return nil
 			})
 		}
@@ -260,7 +240,7 @@ func (h *hostTable) watch(ctx context.Context, f Env, i int) {
 		if err == nil || len(warnings) == 0 {
 			warnings = append(warnings, "it has ended")
 		}
-		h.set(i, func(r *hostRows) { r.sessions, r.warnings = nil, warnings })
+		t.update(i, tableSource{warnings: hostWarnings(call, warnings...)}, c.Now())
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
@@ -268,20 +248,72 @@ func (h *hostTable) watch(ctx context.Context, f Env, i int) {
 	}
 }
 
-// watchHere follows this machine until ctx ends. Its result has the process table, which no other host can send.
-func (h *hostTable) watchHere(ctx context.Context, i int) error {
-	w, err := h.newWatcher()
-	if err != nil {
-		return err
+func hostWarnings(call HostCall, texts ...string) (warnings []*discover.Warning) {
+	for _, text := range texts {
+		warnings = append(warnings, &discover.Warning{Path: call.Target.Name, Err: errors.New(text)})
 	}
-	return EachResult(ctx, w, func(r discover.Result) (bool, error) {
-		rows := object.SessionRows{Sessions: SessionObjects(r.Sessions)}
-		rows.SetHost(remote.Local)
-		var warnings []string
-		for _, w := range r.Warnings {
-			warnings = append(warnings, w.Error())
-		}
-		h.set(i, func(of *hostRows) { h.here, of.sessions, of.warnings = r, rows.Sessions, warnings })
-		return true, nil
+	return warnings
+}
+
+// tasks are the goroutines beside a screen. If one panics, the screen ends, and the panic is repeated once the terminal is restored.
+type tasks struct {
+	// Changed has a value when there is something new to draw. It ends when nothing changes any more.
+	Changed *redraw
+
+	running  sync.WaitGroup
+	failed   sync.Mutex
+	panicked any
+}
+
+func (t *tasks) start(do func()) {
+	t.running.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				t.failed.Lock()
+				t.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())
+				t.failed.Unlock()
+				t.Changed.end()
+			}
+		}()
+		do()
 	})
+}
+
+// wait waits until all have ended. It repeats a panic.
+func (t *tasks) wait() {
+	t.running.Wait()
+	if t.panicked != nil {
+		panic(t.panicked)
+	}
+}
+
+// redraw says that there is something new to draw, or that there will be nothing more.
+type redraw struct {
+	mu    sync.Mutex
+	ended bool
+	c     chan struct{}
+}
+
+func newRedraw() *redraw { return &redraw{c: make(chan struct{}, 1)} }
+
+// notify asks for a frame.
+func (r *redraw) notify() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return
+	}
+	select {
+	case r.c <- struct{}{}:
+	default: // one is asked for already
+	}
+}
+
+func (r *redraw) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.ended {
+		r.ended = true
+		close(r.c)
+	}
 }

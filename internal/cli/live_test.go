@@ -11,7 +11,7 @@ import (
 
 // tell is what a watch is told at a time, shows what it shows then.
 func (w *Table) tell(at time.Time, rows ...discover.Session) {
-	w.update(discover.Result{}, SessionObjects(rows), nil, at)
+	w.update(0, tableSource{sessions: SessionObjects(rows)}, at)
 }
 
 func (w *Table) shows(at time.Time) string {
@@ -52,7 +52,7 @@ func TestTable(t *testing.T) {
 		if got := w.shows(at); got != step.want {
 			t.Errorf("after %s: %q, want %q", step.after, got, step.want)
 		}
-		if len(w.Changed) != 1 {
+		if len(w.Changed.c) != 1 {
 			t.Error("nobody is told")
 		}
 	}
@@ -63,16 +63,16 @@ func TestTableEnds(t *testing.T) {
 	failed := errors.New("failed")
 	w := NewTable()
 	w.run(func() error { return failed })
-	if _, more := <-w.Changed; more || !errors.Is(w.Wait(), failed) {
+	if _, more := <-w.Changed.c; more || !errors.Is(w.Finish(Env{}, nil), failed) {
 		t.Errorf("%v", w.err)
 	}
 	w = NewTable()
 	w.run(func() error { panic("in the midst") })
-	<-w.Changed
+	<-w.Changed.c
 	defer func() {
 		if text, _ := recover().(string); !strings.HasPrefix(text, "in the midst\n") || !strings.Contains(text, "TestTableEnds") {
 			t.Errorf("%q", text)
 		}
 	}()
-	_ = w.Wait()
+	w.wait()
 }

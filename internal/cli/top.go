@@ -53,11 +53,12 @@ func topShow(c *cli.Context, f Env, o *topOptions, run TopVerb) error {
 	}
 	m := newModel(call, table)
 	m.runner = runner{verb: run, env: f, arguments: flagsOf(c, "home", "all-users"), hosts: flagsOf(c, "host", "all-hosts"), colorless: o.NoColor}
-	beside := startBackground(ctx, m, table)
-	screen := terminal.Screen{In: in, Out: out, Changed: m.changed.c, Interval: drawInterval, Frame: m.frame, Typed: m.typed}
+	m.ctx = ctx
+	table.start(func() { m.sampler.run(ctx) })
+	table.start(func() { m.pane.load(ctx, m.runner, table.Changed.notify) })
+	screen := terminal.Screen{In: in, Out: out, Changed: table.Changed.c, Interval: drawInterval, Frame: m.frame, Typed: m.typed}
 	err = screen.Show(ctx)
 	stop()
-	beside.wait()
 	return table.Finish(f, err)
 }
 

@@ -79,7 +79,7 @@ func (m *topModel) header(style render.TextOptions, rows int) []string {
 	rate, cpu, measured := 0.0, 0.0, true
 	for i, r := range m.rows {
 		sessions[i] = r.s
-		measured = measured && isHere(r.s.Host)
+		measured = measured && isLocal(r.s.Host)
 		rate, cpu = rate+max(0, value(r.load.TokenRate)), cpu+max(0, value(r.load.CPU))
 	}
 	parts := []string{render.StatusSummary(sessions)}

@@ -3,8 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -20,18 +18,16 @@ type topModel struct {
 	sampler *sampler
 	pane    *pane
 	runner  runner
-	changed *topSignal
-	// ctx ends with the program; start runs a function beside the screen until then.
-	ctx   context.Context //nolint:containedctx // of the goroutines that keys start
-	start func(func())
+	// ctx ends with the program.
+	ctx context.Context //nolint:containedctx // for the goroutines that keys start
 
 	mu       sync.Mutex
 	rows     []row
 	warnings []string
 	known    bool
 	paused   bool
-	selected topRowKey
-	marked   map[topRowKey]bool
+	selected rowKey
+	marked   map[rowKey]bool
 	order    int // of orders()
 	filter   string
 	first    int // the first row shown
@@ -49,14 +45,14 @@ type topModel struct {
 
 // row is a session with what is measured of it.
 type row struct {
-	key  topRowKey
+	key  rowKey
 	s    object.Session
 	load render.Load
 }
 
 func newModel(call *Call, table *Table) *topModel {
 	return &topModel{
-		call: call, table: table, sampler: newSampler(call, table), pane: newPane(), changed: newSignal(), marked: map[topRowKey]bool{},
+		call: call, table: table, sampler: newSampler(call, table), pane: newPane(), marked: map[rowKey]bool{},
 	}
 }
 
@@ -72,7 +68,7 @@ func (m *topModel) update() {
 	all := make([]row, 0, len(sessions))
 	for _, s := range sessions {
 		load := m.sampler.load(&s)
-		all = append(all, row{topKeyOf(&s), s, load})
+		all = append(all, row{rowKeyOf(&s), s, load})
 	}
 	for k := range m.marked {
 		if !slices.ContainsFunc(all, func(r row) bool { return r.key == k }) {
@@ -182,85 +178,4 @@ func value[N int64 | float64](n *N) N {
 		return -1
 	}
 	return *n
-}
-
-// background are the goroutines beside the screen. If one panics, the screen ends, and the panic is repeated once the terminal is
-// restored.
-type background struct {
-	running sync.WaitGroup
-	redraw  *topSignal
-
-	mu       sync.Mutex
-	panicked any
-}
-
-// startBackground starts what runs beside the screen until ctx ends.
-func startBackground(ctx context.Context, m *topModel, table *Table) *background {
-	b := &background{redraw: m.changed}
-	m.start = func(do func()) { b.start(do) }
-	ctx, stop := context.WithCancel(ctx)
-	b.start(func() {
-		defer stop()
-		for range table.Changed {
-			m.changed.notify()
-		}
-		m.changed.end() // nothing changes any more
-	})
-	b.start(func() { m.sampler.run(ctx) })
-	b.start(func() { m.pane.load(ctx, m.runner, m.changed.notify) })
-	m.ctx = ctx
-	return b
-}
-
-func (b *background) start(do func()) {
-	b.running.Go(func() {
-		defer func() {
-			if p := recover(); p != nil {
-				b.mu.Lock()
-				b.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())
-				b.mu.Unlock()
-				b.redraw.end()
-			}
-		}()
-		do()
-	})
-}
-
-// wait waits until all have ended. It repeats a panic.
-func (b *background) wait() {
-	b.running.Wait()
-	if b.panicked != nil {
-		panic(b.panicked)
-	}
-}
-
-// topSignal says that there is something new to draw, or that nothing will be any more.
-type topSignal struct {
-	mu    sync.Mutex
-	ended bool
-	c     chan struct{}
-}
-
-func newSignal() *topSignal { return &topSignal{c: make(chan struct{}, 1)} }
-
-// notify asks for a frame.
-func (s *topSignal) notify() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended {
-		return
-	}
-	select {
-	case s.c <- struct{}{}:
-	default: // one is asked for already
-	}
-}
-
-func (s *topSignal) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.ended {
-		s.ended = true
-		close(s.c)
-	}
 }

@@ -255,7 +255,7 @@ func (m *topModel) act(commands ...[]string) {
 		return r
 	}
 	shown := begin(commands[0])
-	m.start(func() {
+	m.table.start(func() {
 		for i, args := range commands {
 			lines, exit := m.runner.capture(m.ctx, reportWidth, args)
 			m.mu.Lock()
@@ -264,7 +264,7 @@ func (m *topModel) act(commands ...[]string) {
 				shown = begin(commands[i+1])
 			}
 			m.mu.Unlock()
-			m.changed.notify()
+			m.table.Changed.notify()
 		}
 	})
 }

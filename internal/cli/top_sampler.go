@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/ancestry"
 	"agentctl/internal/object"
-	"agentctl/internal/remote"
 	"agentctl/internal/render"
 	"agentctl/proc"
 )
@@ -21,7 +19,7 @@ type sampler struct {
 	table *Table
 
 	// of the goroutine of run
-	trees           map[topRowKey][]ancestry.Node
+	trees           map[rowKey][]ancestry.Node
 	treesOf         int
 	treesDue        time.Time
 	tokensOf        int
@@ -30,15 +28,15 @@ type sampler struct {
 	changesAskedFor map[string]time.Time // by directory: the last activity there that git was asked after
 
 	mu      sync.Mutex
-	rows    map[topRowKey]*topSamples
-	details map[topRowKey]object.Session // with facts that take reading a whole transcript
+	rows    map[rowKey]*topSamples
+	details map[rowKey]object.Session // with facts that take reading a whole transcript
 	changes map[string]*object.Changes
 }
 
 func newSampler(call *Call, table *Table) *sampler {
 	return &sampler{
 		call: call, table: table, changesAskedFor: map[string]time.Time{},
-		rows: map[topRowKey]*topSamples{}, details: map[topRowKey]object.Session{}, changes: map[string]*object.Changes{},
+		rows: map[rowKey]*topSamples{}, details: map[rowKey]object.Session{}, changes: map[string]*object.Changes{},
 	}
 }
 
@@ -83,19 +81,19 @@ func (s *sampler) sample(ctx context.Context, r discover.Result, updates int) {
 // buildTrees finds the processes of each session.
 func (s *sampler) buildTrees(r discover.Result) {
 	forest := ancestry.NewTrees(s.call.Scanner, r, r.Sessions)
-	s.trees = map[topRowKey][]ancestry.Node{}
+	s.trees = map[rowKey][]ancestry.Node{}
 	for i := range r.Sessions {
-		s.trees[keyHere(&r.Sessions[i])] = forest.Tree(r.Sessions[i])
+		s.trees[keyOf(r.Sessions[i])] = forest.Tree(r.Sessions[i])
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	gone := func(k topRowKey) bool { _, known := s.trees[k]; return !known }
-	maps.DeleteFunc(s.rows, func(k topRowKey, _ *topSamples) bool { return gone(k) })
-	maps.DeleteFunc(s.details, func(k topRowKey, _ object.Session) bool { return gone(k) })
+	gone := func(k rowKey) bool { _, known := s.trees[k]; return !known }
+	maps.DeleteFunc(s.rows, func(k rowKey, _ *topSamples) bool { return gone(k) })
+	maps.DeleteFunc(s.details, func(k rowKey, _ object.Session) bool { return gone(k) })
 }
 
 // row returns the samples of a row. s.mu is held.
-func (s *sampler) row(k topRowKey) *topSamples {
+func (s *sampler) row(k rowKey) *topSamples {
 	if s.rows[k] == nil {
 		s.rows[k] = &topSamples{}
 	}
@@ -134,7 +132,7 @@ func (s *sampler) readDetails(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range r.Sessions {
-		s.details[keyHere(&r.Sessions[i])] = object.NewSession(r.Sessions[i])
+		s.details[keyOf(r.Sessions[i])] = object.NewSession(r.Sessions[i])
 	}
 }
 
@@ -147,7 +145,7 @@ func (s *sampler) sampleTokens(r discover.Result) {
 		if r.Sessions[i].Status == discover.Stopped {
 			continue
 		}
-		key := keyHere(&r.Sessions[i])
+		key := keyOf(r.Sessions[i])
 		if t := s.details[key].Tokens; t != nil {
 			s.row(key).addTokens(now, t.Total-t.CacheRead)
 		}
@@ -176,12 +174,12 @@ func (s *sampler) readChanges(ctx context.Context, r discover.Result) (asked boo
 
 // load returns what is known of a row, and sets the tokens and limits of its session. Nothing is measured of a row of another machine.
 func (s *sampler) load(session *object.Session) render.Load {
-	if !isHere(session.Host) {
+	if !isLocal(session.Host) {
 		return render.Load{}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := topKeyOf(session)
+	key := rowKeyOf(session)
 	if d, ok := s.details[key]; ok {
 		session.Tokens, session.Quotas = d.Tokens, d.Quotas
 	}
@@ -195,37 +193,11 @@ func (s *sampler) load(session *object.Session) render.Load {
 	return load
 }
 
-// topRowKey identifies a row over time. Sessions without an ID are told apart by their process.
-type topRowKey struct {
-	host            string // "" for this machine
-	agent, id, path string
-	process         string
+// keyOf is the key of a session of this machine.
+func keyOf(s discover.Session) rowKey {
+	obj := object.NewSession(s)
+	return rowKeyOf(&obj)
 }
-
-func topKeyOf(s *object.Session) topRowKey {
-	k := topRowKey{agent: s.Adapter, path: s.Path}
-	if !isHere(s.Host) {
-		k.host = s.Host
-	}
-	if s.ID != nil {
-		k.id = *s.ID
-	} else {
-		k.process = fmt.Sprint(s.PID, s.ProcessStartedAt)
-	}
-	return k
-}
-
-// keyHere is the key of a session of this machine.
-func keyHere(s *discover.Session) topRowKey {
-	k := topRowKey{agent: string(s.Agent), id: s.ID, path: s.Path}
-	if all := s.AllProcesses(); s.ID == "" && len(all) > 0 {
-		k.process = fmt.Sprint(all[0].ID.PID, object.Timestamp(all[0].Started))
-	}
-	return k
-}
-
-// isHere reports whether the sessions of a host are those of this machine: the pids of all others, and their directories, mean nothing here.
-func isHere(name string) bool { return name == "" || name == remote.Local }
 
 // keptSamples bounds the samples of one row.
 const keptSamples = 64

@@ -36,10 +36,10 @@ func newScreen(t *testing.T, sessions ...discover.Session) *screen {
 		m.ran <- strings.Join(args, " ")
 		return len(args) % 2
 	}}
-	m.ctx, m.start = t.Context(), func(do func()) { go do() }
+	m.ctx = t.Context()
 	m.known, m.paused = true, true
 	for _, s := range SessionObjects(sessions) {
-		m.rows = append(m.rows, row{key: topKeyOf(&s), s: s})
+		m.rows = append(m.rows, row{key: rowKeyOf(&s), s: s})
 	}
 	if len(m.rows) > 0 {
 		m.selected = m.rows[0].key
@@ -334,7 +334,7 @@ func TestSamplerOfHosts(t *testing.T) {
 	if len(s.trees) != 1 || len(s.rows) != 1 || len(s.changesAskedFor) != 1 {
 		t.Errorf("%d trees, %d rows, %v", len(s.trees), len(s.rows), s.changesAskedFor)
 	}
-	s.details[topKeyOf(&here)] = object.Session{Tokens: &object.Tokens{Total: 7}}
+	s.details[rowKeyOf(&here)] = object.Session{Tokens: &object.Tokens{Total: 7}}
 	s.changes[there.Dir] = &object.Changes{}
 	if load := s.load(&here); load.CPU == nil || load.Memory == nil || load.Changes == nil || here.Tokens == nil {
 		t.Errorf("of this machine: %+v", load)
