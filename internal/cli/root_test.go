@@ -91,7 +91,7 @@ func TestExitCodes(t *testing.T) {
 		{"list -json", 2, `unknown flag "-json"` + "\nhint: did you mean --json?"},
 		{"list --adapter codx", 2, `unknown agent "codx"` + "\nhint: did you mean codex?"},
 		{"list --adapter codex,pi", 2, `unknown agent "pi"`},
-		{"list --adapter claud", 2, `unknown agent "claude"` + "\nhint: did you mean claude-code?"},
+		{"list --adapter claud", 2, `unknown agent "claud"` + "\nhint: did you mean claude-code?"},
 		{"work", 2, "did you mean worktree?"},
 		{"list --status iddle", 2, `unknown status "iddle"` + "\nhint: did you mean idle?"},
 		{"list --status", 2, "flag --status needs a value"},
