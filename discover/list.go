@@ -18,7 +18,7 @@ type SessionFilter struct {
 	Since time.Time
 	// WaitingFirst puts waiting sessions first. The order is else that of [Compare].
 	WaitingFirst bool
-	// Limit is the largest number of sessions returned, the first ones in their order; 0: all.
+	// Limit is the largest number of sessions returned, those with the newest activity; 0: all.
 	Limit int
 	// Agents, Statuses: any of these; empty: all.
 	Agents   []Agent
@@ -50,16 +50,34 @@ func (filter *SessionFilter) Apply(r Result) Result {
 	return r
 }
 
-// sortAndLimit puts waiting sessions first if WaitingFirst is set, and keeps the first ones, up to the limit. The list must be in the
+// sortAndLimit keeps the newest sessions, up to the limit, and puts waiting ones first if WaitingFirst is set. The list must be in the
 // order of [Compare].
 func (filter *SessionFilter) sortAndLimit(list []Session) []Session {
+	if filter.Limit > 0 && len(list) > filter.Limit {
+		oldest, newer := oldestOf(list, filter.Limit)
+		equal := filter.Limit - newer
+		list = slices.DeleteFunc(list, func(s Session) bool {
+			if s.LastActivity().Equal(oldest) {
+				equal--
+				return equal < 0
+			}
+			return s.LastActivity().Before(oldest)
+		})
+	}
 	if filter.WaitingFirst {
 		slices.SortStableFunc(list, func(a, b Session) int { return compareBool(a.Status != Waiting, b.Status != Waiting) })
 	}
-	if filter.Limit > 0 && len(list) > filter.Limit {
-		return list[:filter.Limit]
-	}
 	return list
+}
+
+// oldestOf returns the last activity of the oldest one of the n newest sessions, and how many are newer than that.
+func oldestOf(list []Session, n int) (oldest time.Time, newer int) {
+	times := make([]time.Time, len(list))
+	for i := range list {
+		times[i] = list[i].LastActivity()
+	}
+	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
+	return times[n-1], slices.IndexFunc(times, times[n-1].Equal)
 }
 
 // Merge returns sessions that were listed on several machines in the filter's order, up to its limit.
@@ -111,8 +129,13 @@ func (scan *Scan) listAll(ctx context.Context, filter SessionFilter) (Result, er
 		scan.readClaims(ctx)
 		scan.readClaimedRecords(ctx, options, anyClaim)
 		r := filter.Apply(scan.Result())
-		if ctx.Err() != nil || len(rest) == 0 || len(r.Sessions) >= filter.Limit {
+		if ctx.Err() != nil || len(rest) == 0 {
 			return r, ctx.Err()
+		}
+		if len(r.Sessions) >= filter.Limit {
+			if oldest, _ := oldestOf(r.Sessions, filter.Limit); !oldest.Before(rest[0].Updated) {
+				return r, nil
+			}
 		}
 		batch *= 2
 	}

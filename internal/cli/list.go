@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -19,7 +21,7 @@ import (
 type listOptions struct {
 	CommonFlags
 	all, children, tokens, wide, noPager, orphans, watch bool
-	since                                                string
+	since, sort                                          string
 	scope                                                Scope
 	limit                                                int
 	statuses                                             cli.StringSlice
@@ -37,6 +39,7 @@ func listCommand(f Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "status", Usage: "only this `STATUS`: running, waiting, idle, stopped, unknown (may be repeated)", Destination: &o.statuses},
 		}, o.scope.Flags("only"), []cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: "show at most `N` sessions, the newest; 0 shows all", Destination: &o.limit},
+			&cli.StringFlag{Name: "sort", Usage: "order by `KEY`: last (activity), started, cpu, tokens, dir", Destination: &o.sort},
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
 			&cli.BoolFlag{Name: "tokens", Usage: "include token counts and cost in every row of --json and --format", Destination: &o.tokens},
 			&cli.BoolFlag{Name: "orphans", Usage: "show the processes that stopped sessions left behind, with their ports, instead of sessions", Destination: &o.orphans},
@@ -71,6 +74,8 @@ func runList(ctx context.Context, f Env, o *listOptions) error {
 		return UsageError("list", "--wide is for the table and --json, not for --quiet and --format")
 	case o.JSON && o.Quiet, o.Format != "" && (o.JSON || o.Quiet):
 		return UsageError("list", "--json, --quiet and --format cannot be used together")
+	case o.sort != "" && sessionOrders()[o.sort] == nil:
+		return UnknownWord("value of --sort", o.sort, slices.Sorted(maps.Keys(sessionOrders())))
 	}
 	c, err := f.NewCall("list", &o.CommonFlags, object.Session{})
 	if err != nil {
@@ -84,19 +89,17 @@ func runList(ctx context.Context, f Env, o *listOptions) error {
 	if err != nil {
 		return err
 	}
-	if filter.WaitingFirst { // the newest ones that a host would choose need not have those that wait
-		for i := range calls {
-			calls[i] = calls[i].Without("n")
-		}
-	}
 	sessions, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Session, []*discover.Warning, error) {
-		return listLocalSessions(ctx, c, filter, o.wide)
+		return listLocalSessions(ctx, c, filter, o.wide || o.sort == "cpu")
 	})
 	if err != nil {
 		return err
 	}
 	if calls != nil {
 		sessions = object.Merge(sessions, filter)
+	}
+	if o.sort != "" {
+		slices.SortStableFunc(sessions, sessionOrders()[o.sort])
 	}
 	if o.Quiet {
 		sessions = slices.DeleteFunc(sessions, func(s object.Session) bool { return s.ID == nil })
@@ -105,6 +108,34 @@ func runList(ctx context.Context, f Env, o *listOptions) error {
 		return err
 	}
 	return after()
+}
+
+// sessionOrders are the orders of --sort: the newest, the most or, of directories, the first one first.
+func sessionOrders() map[string]func(a, b object.Session) int {
+	return map[string]func(a, b object.Session) int{
+		"last":    func(a, b object.Session) int { return b.LastActivity().Compare(a.LastActivity()) },
+		"started": func(a, b object.Session) int { return cmp.Compare(b.StartedAt, a.StartedAt) },
+		"cpu":     func(a, b object.Session) int { return cmp.Compare(processorTime(b), processorTime(a)) },
+		"tokens":  func(a, b object.Session) int { return cmp.Compare(totalTokens(b), totalTokens(a)) },
+		"dir":     func(a, b object.Session) int { return cmp.Compare(a.CWD, b.CWD) },
+	}
+}
+
+// processorTime is that of all processes of a session, in seconds.
+func processorTime(s object.Session) (sum float64) {
+	for _, p := range s.Processes {
+		if p.CPU != nil {
+			sum += *p.CPU
+		}
+	}
+	return sum
+}
+
+func totalTokens(s object.Session) int64 {
+	if s.Tokens == nil {
+		return -1 // not known
+	}
+	return s.Tokens.Total
 }
 
 // listLocalSessions lists the sessions of this machine. With wide, each has its resources, and token counts are always read.
@@ -147,7 +178,7 @@ func printTable(ctx context.Context, c *Call, sessions []object.Session, o *list
 // the machine of the sessions can tell.
 func listSelection(c *Call, o *listOptions) (discover.SessionFilter, error) {
 	filter := discover.SessionFilter{
-		Agents: c.Agents, IncludeStopped: o.all || o.since != "", Limit: o.limit, Subagents: o.children, Tokens: o.tokens,
+		Agents: c.Agents, IncludeStopped: o.all || o.since != "", Limit: o.limit, Subagents: o.children, Tokens: o.tokens || o.sort == "tokens",
 	}
 	filter.WaitingFirst = !o.JSON && !o.Quiet && o.Format == "" // in the table
 	if o.limit < 0 {
@@ -240,7 +271,7 @@ func runWatch(f Env, c *cli.Context, o *listOptions) error {
 	}
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
-	table, limit := NewTable(), o.limit // not of the filter: who needs the user is not always the newest
+	table, limit := NewTable(), o.limit // not of the filter: the table has what stopped meanwhile, too
 	if err := listFill(ctx, call, table, o); err != nil {
 		return err
 	}

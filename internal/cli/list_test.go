@@ -10,10 +10,10 @@ import (
 	"agentctl/internal/object"
 )
 
-// In the table the sessions that wait for the user come first, and -n keeps them; other output keeps the order of activity.
+// In the table the sessions that wait for the user come first. -n keeps the newest, in every format.
 func TestListWaitingFirst(t *testing.T) {
 	for args, want := range map[string]int{
-		"list -a": 1, "list -a --wide": 1, "list -a -q": 2, "list -n 1": 1, "list -a -n 1": 1, "list -n 1 --wide": 1, "list -n 1 -q": 2, "list -n 1 --json": 2,
+		"list -a": 1, "list -a --wide": 1, "list -a -q": 2, "list -n 1": 2, "list -a -n 1": 2, "list -n 1 --wide": 2, "list -n 2": 1, "list -n 1 -q": 2, "list -n 1 --json": 2,
 	} {
 		f, out := testEnv(t)
 		codex := f.Adapters[1].(Stub)
@@ -23,6 +23,36 @@ func TestListWaitingFirst(t *testing.T) {
 		if want == 1 != strings.HasPrefix(lines[1], "aaaaaaaa-1 ") {
 			t.Errorf("%s:\n%s", args, out.Stdout.String())
 		}
+	}
+}
+
+// --sort orders what is listed by one fact; sessions that are equal in it keep the order of activity.
+func TestListSort(t *testing.T) {
+	for key, want := range map[string]string{
+		"last":    "aaaaaaaa-1 claude-code aaaaaaaa-2 cccccccc cccccccc dddddddd",
+		"started": "aaaaaaaa-2 aaaaaaaa-1 claude-code cccccccc cccccccc dddddddd",
+		"tokens":  "dddddddd aaaaaaaa-1 claude-code aaaaaaaa-2 cccccccc cccccccc",
+		"dir":     "claude-code aaaaaaaa-1 aaaaaaaa-2 cccccccc cccccccc dddddddd",
+	} {
+		f, out := testEnv(t)
+		for _, a := range f.Adapters {
+			for i, r := range a.(Stub).Records {
+				switch r.ID {
+				case "aaaaaaaa-2":
+					a.(Stub).Records[i].Created = Now()
+				case "dddddddd":
+					a.(Stub).Records[i].Tokens = &discover.Tokens{Total: 9}
+				}
+			}
+		}
+		Run(t.Context(), f, "list", "-a", "--since", "all", "--sort", key, "--format", "{{or .id .adapter}}")
+		if got := strings.Join(strings.Fields(out.Stdout.String()), " "); got != want {
+			t.Errorf("%s: %q, want %q; %s", key, got, want, out.Stderr.String())
+		}
+	}
+	f, out := testEnv(t)
+	if exit := Run(t.Context(), f, "list", "--sort", "size"); exit != ExitUsage || !strings.Contains(out.Stderr.String(), "cpu, dir, last, started, tokens") {
+		t.Errorf("exit %d, %s", exit, out.Stderr.String())
 	}
 }
 
