@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -31,7 +32,10 @@ type messageReader struct {
 	path      string
 	file      *storage.File
 	yield     func(discover.Message, error) bool
-	sidechain bool // sidechain records count: it is a sub-agent's transcript
+	sidechain bool           // sidechain records count: it is a sub-agent's transcript
+	stored    map[string]int // how often each record is stored before the place that was read; nil where the file is too large for that
+	seen      map[string]bool
+	link      recordLink // of the line that was read
 	order     messageOrder
 	results   toolResults
 	recent    []*recentCall // the calls of the model that were read last
@@ -47,7 +51,10 @@ type messageReader struct {
 // readAll yields the messages of a transcript, newest first, until the caller stops. An error stands for a record that is not shown or,
 // where the file cannot be read, for all older ones.
 func (t *messageReader) readAll(f *storage.File) error {
-	t.file = f
+	t.file, t.seen = f, map[string]bool{}
+	if f.Size() <= maxCounted {
+		t.stored = countRecords(f)
+	}
 	_, err := f.RecordsBackward(0, t.line)
 	t.warn(err)
 	for _, w := range t.order.waiting {
@@ -69,8 +76,48 @@ func (t *messageReader) line(l storage.Line) bool {
 		t.warn(lost.in(t.file))
 	}
 	t.damaged = !ok
-	t.emit(t.order.add(messages, writtenAt(l.Bytes))...)
+	t.emit(t.order.add(t.link, messages, writtenAt(l.Bytes))...)
 	return !t.stopped && t.ctx.Err() == nil
+}
+
+// recordLink is a record's place in the conversation: its UUID and that of the record before it.
+type recordLink struct{ uuid, parent string }
+
+// maxCounted is up to how many bytes a transcript is read for records that are stored more than once.
+const maxCounted = 16 << 20
+
+// countRecords counts how often each UUID is stored. Claude Code stores records again, as after a compaction: the first place counts.
+func countRecords(f *storage.File) map[string]int {
+	stored := map[string]int{}
+	_ = f.Blocks(func(b []byte) bool { // reading the messages reports the error
+		for {
+			_, rest, ok := bytes.Cut(b, []byte(`"uuid"`))
+			if !ok {
+				return true
+			}
+			value := bytes.TrimLeft(rest[:min(len(rest), 2*storage.UUIDLen)], ": \t")
+			if end := bytes.IndexByte(value[min(1, len(value)):], '"'); end >= 0 {
+				stored[string(value[1:1+end])]++
+			}
+			b = rest
+		}
+	})
+	return stored
+}
+
+// isCopy reports whether the record that was read is stored earlier in the file, too, or in a very large file later.
+func (t *messageReader) isCopy() bool {
+	id := t.link.uuid
+	if n := t.stored[id]; n > 1 {
+		t.stored[id]--
+		return true
+	}
+	if id == "" || t.stored != nil || len(t.seen) == maxCalls {
+		return false
+	}
+	known := t.seen[id]
+	t.seen[id] = true
+	return known
 }
 
 // writtenAt returns when a record was written; zero for metadata, and for a prompt that was queued during a turn: its time
@@ -101,18 +148,23 @@ type messageRecord struct {
 
 // read returns the messages of one line, newest first. ok is false if the line is damaged.
 func (t *messageReader) read(l storage.Line) (messages []discover.Message, ok bool) {
+	t.link = recordLink{}
 	if l.Rest {
 		return nil, false
 	}
-	if metadataType(l.Bytes) != nil || isAttachment(l.Bytes) && !isQueued(l.Bytes) {
+	if metadataType(l.Bytes) != nil {
 		return nil, true
 	}
 	record, ok := parseRecord(l.Bytes)
 	if !ok {
 		return nil, false
 	}
-	if record.IsSidechain != t.sidechain {
+	t.link = recordLink{record.UUID.Text(maxCallID), record.ParentUUID.Text(maxCallID)}
+	if record.IsSidechain != t.sidechain || t.isCopy() || record.Type == "attachment" && !isQueued(l.Bytes) {
 		return nil, true
+	}
+	if record.IsCompactSummary || record.Subtype == "compact_boundary" {
+		t.link = recordLink{} // what the summary is of follows its request, which follows the summary in the file
 	}
 	s := messageRecord{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", l.Offset)), record.Origin.Object()}
 	switch s.Type {
@@ -170,7 +222,11 @@ func (s messageRecord) texts(content storage.Value, classify func(string) messag
 // userMessages returns the messages of a user record's content.
 func (s messageRecord) userMessages(content storage.Value) []discover.Message {
 	from := s.origin.Get("kind").Text(0)
-	return s.texts(content, func(text string) messageText { return userText(text, from) })
+	messages := s.texts(content, func(text string) messageText { return userText(text, from) })
+	if len(messages) == 0 && hasBlock(content, "image") && textOf(content, textStartLimit) == "" {
+		return []discover.Message{s.message(0, messageText{discover.RoleUser, discover.KindText, imageText})}
+	}
+	return messages
 }
 
 func (t *messageReader) user(s messageRecord) []discover.Message {
@@ -206,13 +262,18 @@ func (t *messageReader) addResult(s messageRecord, b block) {
 	t.results.store(b.ToolUseID, o)
 }
 
-// userText classifies a text of a user record with this origin: mostly, the user typed it.
+// userText classifies a text of a user record with this origin.
 func userText(text, origin string) messageText {
 	text, pasted := stripPasteTags(text, false)
+	return classify(text, pasted, origin)
+}
+
+// classify returns what a text of a user record with this origin is: mostly, the user typed it.
+func classify(text string, pasted bool, origin string) messageText {
 	switch w, ok := parseTagged(text); {
 	case ok && !pasted:
 		return w
-	case origin == "" || origin == "human":
+	case origin == "human", origin == "" && (pasted || !isFromOthers(text)):
 		return messageText{discover.RoleUser, discover.KindText, text}
 	}
 	return systemText(text)
@@ -251,8 +312,10 @@ func isQueued(raw []byte) bool {
 
 func (t *messageReader) assistant(s messageRecord) (messages []discover.Message) {
 	call := t.call(&s.rawRecord)
-	for i, b := range blocks(s.Content) {
+	for _, b := range blocks(s.Content) {
 		t.addResult(s, b)
+	}
+	for i, b := range blocks(s.Content) {
 		if m, ok := t.blockMessage(s, i, b); ok {
 			m.Tokens, call.tokens = call.tokens, nil
 			messages = append(messages, m)
@@ -289,13 +352,13 @@ func (t *messageReader) call(l *rawRecord) *recentCall {
 // blockMessage returns the message of one block of an answer: the model's, or Claude Code's in place of one.
 func (t *messageReader) blockMessage(s messageRecord, i int, b block) (m discover.Message, ok bool) {
 	switch {
-	case strings.HasSuffix(b.Type, "tool_use"):
+	case b.isCall():
 		m = s.message(i, messageText{role: discover.RoleAssistant, kind: discover.KindTool})
 		m.Tool = t.results.call(b)
 		if m.Tool.State == discover.ToolRefused && s.ID.Text(0) == t.interruptedAnswer {
 			m.Tool.State = discover.ToolInterrupted
 		}
-		if b.ID != "" {
+		if isUnique(b.ID) {
 			m.ID = b.ID
 		}
 		return m, true
@@ -311,18 +374,22 @@ func (t *messageReader) blockMessage(s messageRecord, i int, b block) (m discove
 	return s.message(i, w), w.text != ""
 }
 
+// isUnique reports whether the ID of a call is one of the API, which no other call has. Some models number their calls anew in each answer.
+func isUnique(id string) bool { return len(id) > 20 && strings.Contains(id[:10], "toolu_") }
+
 // Texts that Claude Code writes in place of an answer. Its own screen does not show them.
 const (
 	noContent  = "(no content)"
 	noResponse = "No response requested."
 )
 
-// messageOrder sorts messages, given newest record first, by time. Records are nearly sorted: a TUI's first write may put
-// an answer before its prompt; the prompt of a compaction follows it, and so does what a compaction preserved in a fork. So
-// messageOrder holds messages back until it has some more of them.
+// messageOrder sorts messages, given newest record first, by time, but none before the record that it follows: clocks are set back.
+// Records are nearly sorted: a TUI's first write may put an answer before its prompt; the prompt of a compaction follows it, and so does
+// what a compaction preserved in a fork. So messageOrder holds messages back until it has some more of them.
 type messageOrder struct {
 	waiting []bufferedMessage // the newest first
 	last    time.Time         // the time of the newest line read
+	newer   map[string]string // by the UUID of a record that was not read yet: the oldest message that follows it
 }
 
 type bufferedMessage struct {
@@ -335,7 +402,10 @@ const maxWaiting = 32
 
 // add takes the messages of a record with this time and returns those that need not wait longer, newest first. If the time
 // is zero, the messages belong right before the record that follows them in the file.
-func (s *messageOrder) add(messages []discover.Message, at time.Time) (ready []discover.Message) {
+func (s *messageOrder) add(link recordLink, messages []discover.Message, at time.Time) (ready []discover.Message) {
+	newer := s.newer[link.uuid]
+	delete(s.newer, link.uuid)
+	begin := s.index(newer) + 1
 	if !at.IsZero() {
 		s.last = at
 	} else if at = s.last; at.IsZero() {
@@ -343,14 +413,26 @@ func (s *messageOrder) add(messages []discover.Message, at time.Time) (ready []d
 	}
 	for _, m := range messages {
 		i := len(s.waiting) // of two with the same time, the one read first is newer
-		for i > 0 && s.waiting[i-1].time.Before(at) {
+		for i > begin && s.waiting[i-1].time.Before(at) {
 			i--
 		}
 		s.waiting = slices.Insert(s.waiting, i, bufferedMessage{m, at})
+		newer = m.ID
+	}
+	if len(s.newer) > 2*maxWaiting || s.newer == nil {
+		s.newer = map[string]string{}
+	}
+	if s.index(newer) > s.index(s.newer[link.parent]) {
+		s.newer[link.parent] = newer
 	}
 	for len(s.waiting) > maxWaiting {
 		ready = append(ready, s.waiting[0].Message)
 		s.waiting = s.waiting[1:]
 	}
 	return ready
+}
+
+// index returns the place of a message that waits; -1 if it does not.
+func (s *messageOrder) index(id string) int {
+	return slices.IndexFunc(s.waiting, func(w bufferedMessage) bool { return w.ID == id })
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -254,5 +256,108 @@ func TestMessagesOfNothing(t *testing.T) {
 	}
 	if n > 100 {
 		t.Errorf("%d messages after the end", n)
+	}
+}
+
+// chain builds the lines of a conversation in which each record follows the one before, a second later.
+type chain struct {
+	lines []string
+	at    time.Time
+}
+
+func (c *chain) add(kind, uuid, content string) *chain {
+	parent := "null"
+	if n := len(c.lines); n > 0 {
+		parent = strconv.Quote(storage.Object(c.lines[n-1]).Get("uuid").Text(0))
+	}
+	c.at = c.at.Add(time.Second)
+	c.lines = append(c.lines, fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"message":{"content":%s},"uuid":%q,"timestamp":%q,"cwd":"/w"}`,
+		parent, kind, content, uuid, c.at.UTC().Format(time.RFC3339Nano)))
+	return c
+}
+
+// textsOf returns what the messages of a transcript say, the oldest first.
+func textsOf(t *testing.T, lines []string) (texts []string) {
+	t.Helper()
+	messages, errs := messagesOf([]byte(strings.Join(lines, "\n") + "\n"))
+	if len(errs) > 0 {
+		t.Error(errs)
+	}
+	ids := map[string]bool{}
+	for _, m := range slices.Backward(messages) {
+		if texts = append(texts, m.Text); ids[m.ID] {
+			t.Errorf("the ID %s comes twice", m.ID)
+		}
+		ids[m.ID] = true
+	}
+	return texts
+}
+
+// TestRecordsStoredAgain: each is shown once, where it was stored first, however far that is.
+func TestRecordsStoredAgain(t *testing.T) {
+	c := &chain{at: time.Unix(0, 0)}
+	var want []string
+	for i := range 100 {
+		text := fmt.Sprint("words ", i)
+		c.add([]string{"user", "assistant"}[i%2], fmt.Sprint("u", i), `[{"type":"text","text":"`+text+`"}]`)
+		want = append(want, text)
+	}
+	l := c.lines
+	for name, lines := range map[string][]string{
+		"the beginning in the middle": slices.Concat(l[:60], l[:50], l[60:]),
+		"the end again":               slices.Concat(l, l[90:]),
+		"each twice":                  slices.Concat(l, l),
+		"one many times":              slices.Concat(l[:7], l[6:7], l[6:7], l[6:]),
+		"with white space":            slices.Concat(l[:50], strings.Split(strings.ReplaceAll(strings.Join(l[:50], "\n"), `":"`, `" : "`), "\n"), l[50:]),
+	} {
+		if got := textsOf(t, lines); !slices.Equal(got, want) {
+			t.Errorf("%s: %d: %.200q", name, len(got), got)
+		}
+	}
+}
+
+// TestClocksSetBack: a record never comes before the one that it follows, also where others that are not shown are between them.
+func TestClocksSetBack(t *testing.T) {
+	c := &chain{at: time.Unix(1e9, 0)}
+	var want []string
+	for i := range 12 {
+		if i == 5 || i == 9 {
+			c.at = c.at.Add(-time.Hour)
+			c.add("attachment", fmt.Sprint("a", i), `[]`)
+		}
+		c.add([]string{"user", "assistant"}[i%2], fmt.Sprint("u", i), fmt.Sprintf(`[{"type":"text","text":"%d"}]`, i))
+		want = append(want, fmt.Sprint(i))
+	}
+	if got := textsOf(t, c.lines); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestKindsOfCalls: what the model's server runs is shown and searched like a tool, whatever it is called. Parts without content are not
+// shown, and a prompt that is an image is one.
+func TestKindsOfCalls(t *testing.T) {
+	c := &chain{at: time.Unix(1e9, 0)}
+	c.add("user", "u1", `[{"type":"image","source":{"type":"base64","data":"AAAA"}}]`).add("assistant", "a1", `[{"type":"text","text":""},{},
+		{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"tides"}},
+		{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[{"type":"web_search_result","url":"https://tides","title":"High","encrypted_content":"XX"}]},
+		{"type":"image_generation","id":"ig_1","name":"draw","input":{"prompt":"a cat"}},{"type":"image_generation_result","tool_use_id":"ig_1","content":{"type":"draw_error","error_code":"no paint"}},
+		{"type":"mcp_tool_use","id":"0","name":"remote","server_name":"s","input":{}},{"type":"mcp_tool_result","tool_use_id":"0","is_error":false,"content":[{"type":"text","text":"first"}]}]`).
+		add("assistant", "a2", `[{"type":"tool_use","id":"0","name":"ToolSearch","input":{"query":"x"}}]`).
+		add("user", "r2", `[{"type":"tool_result","tool_use_id":"0","content":[{"type":"tool_reference","tool_name":"Grep"}]}]`)
+	for i := range c.lines {
+		c.lines[i] = strings.ReplaceAll(c.lines[i], "\n", "")
+	}
+	messages, errs := messagesOf([]byte(strings.Join(c.lines, "\n") + "\n"))
+	var got []string
+	for _, m := range slices.Backward(messages) {
+		if m.Tool == nil {
+			got = append(got, string(m.Role)+" "+m.Text)
+		} else {
+			got = append(got, fmt.Sprint(m.Tool.Name, " ", string(m.Tool.Input), " ", m.Tool.State, " ", m.Tool.Output))
+		}
+	}
+	want := []string{"user [image]", `web_search {"query":"tides"} done https://tides` + "\nHigh", `draw {"prompt":"a cat"} error no paint`, "remote {} done first", `ToolSearch {"query":"x"} done Grep`}
+	if len(errs) > 0 || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, errs, want)
 	}
 }

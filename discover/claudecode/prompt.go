@@ -14,30 +14,58 @@ import (
 // interruptedPrefix begins the user record that Claude Code writes when the user interrupts a turn.
 const interruptedPrefix = "[Request interrupted by user"
 
-// promptOf returns what the user typed, by Claude Code's own rule for naming sessions (2.1.197): texts that begin with a
-// tag are Claude Code's own. command reports that it is a slash command, which names a session only if nothing else was
+// imageText is the message of a prompt that has images and no text.
+const imageText = "[image]"
+
+// promptOf returns what the user typed. command reports that it is a slash command, which names a session only if nothing else was
 // typed.
 func promptOf(l *rawRecord) (prompt string, command bool) {
-	if l.Type != "user" || l.IsMeta || l.IsCompactSummary {
+	if l.Type != "user" || l.IsMeta || l.IsCompactSummary || l.IsTranscriptOnly {
 		return "", false
 	}
+	image, origin := false, l.Origin.Object().Get("kind").Text(0)
 	for _, b := range blocks(l.Content) {
-		text, pasted := typedText(b.Text)
-		switch {
-		case b.Type == "tool_result":
+		if b.ToolUseID != "" {
 			return "", false
-		case pasted && text != "":
-			return cut(text), false
-		case b.Type != "text" || text == "" || strings.HasPrefix(text, interruptedPrefix) || isTeamText(text):
-		case !startsWithTag(text):
-			return cut(text), false
-		case strings.HasPrefix(text, "<bash-input>"):
-			return cut("! " + tag(text, "bash-input")), false
-		case tag(text, "command-name") != "":
-			return cut(strings.TrimSpace(tag(text, "command-name") + " " + tag(text, "command-args"))), true
 		}
+		image = image || b.Type == "image"
+		text, pasted := typedText(b.Text)
+		w := classify(text, pasted, origin)
+		if w.role != discover.RoleUser || w.text == "" {
+			continue
+		}
+		if w.text == text {
+			return cut(withoutContext(text)), false
+		}
+		return cut(w.text), beginsWith(text, "<command-")
 	}
-	return "", false
+	if image && (origin == "" || origin == "human") {
+		prompt = imageText
+	}
+	return prompt, false
+}
+
+// withoutContext returns the words of a prompt without what Claude Code put before them, or another program where the words would be cut
+// off otherwise.
+func withoutContext(text string) string {
+	for {
+		name, ok := tagName(text)
+		_, words, closed := strings.Cut(text, "</"+name+">")
+		words = strings.TrimSpace(words)
+		if !ok || !closed || words == "" || !isContext(name) && len(text) <= discover.PromptLimit {
+			return text
+		}
+		text = words
+	}
+}
+
+// isContext reports whether Claude Code puts an element of this name before the words of a prompt, for the model.
+func isContext(name string) bool {
+	switch name {
+	case "local-command-caveat", "system-reminder", "system-note", "ide_opened_file", "ide_selection", "ide_diagnostics", "new-diagnostics":
+		return true
+	}
+	return false
 }
 
 // promptReadLimit is how many characters of a text are read to find a prompt: more than are kept, since tags and white space may
@@ -113,6 +141,9 @@ func parseTagged(text string) (w messageText, ok bool) {
 		return messageText{}, false
 	}
 	typed := func(text string) messageText { return messageText{discover.RoleUser, discover.KindText, text} }
+	if isContext(name) {
+		return messageText{}, strings.HasSuffix(strings.TrimSpace(text), "</"+name+">")
+	}
 	switch name {
 	case "command-name", "command-message":
 		command := strings.TrimSpace(tag(text, "command-name") + " " + tag(text, "command-args"))
@@ -131,8 +162,8 @@ func parseTagged(text string) (w messageText, ok bool) {
 		return systemText(out + errs), true
 	case "task-notification":
 		return systemText(cmp.Or(tag(text, "summary"), text)), true
-	case "local-command-caveat", "system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics":
-		return messageText{}, strings.HasSuffix(strings.TrimSpace(text), "</"+name+">")
+	case "user-prompt-submit-hook", "cross-session-message":
+		return systemText(strings.TrimSpace(inner(text, name))), strings.HasSuffix(strings.TrimSpace(text), "</"+name+">")
 	}
 	return messageText{}, false
 }
@@ -166,14 +197,23 @@ func teamText(text string) (told string, ok bool) {
 	}
 }
 
+// isFromOthers reports whether a text without an origin is what Claude Code was told by another session or by a hook: it says so first
+// (READ 2.1.332).
+func isFromOthers(text string) bool {
+	first, _, _ := strings.Cut(text, "\n")
+	_, hook, _ := strings.Cut(first, " hook feedback")
+	return strings.HasPrefix(hook, ":") && len(first) < textStartLimit || beginsWith(text, teamIntroduction,
+		"Another Claude session sent a message while you were working:", "A peer session sent a message while you were working:")
+}
+
 // tagName returns the name of the element that a text begins with.
 func tagName(text string) (name string, ok bool) {
 	text = strings.TrimLeft(text, " \t\r\n")
 	if !startsWithTag(text) {
 		return "", false
 	}
-	name, _, ok = strings.Cut(text[1:], ">")
-	return name, ok
+	element, _, ok := strings.Cut(text[1:], ">")
+	return element[:strings.IndexAny(element+" ", " \t\r\n")], ok
 }
 
 // apiError returns what the API, or its client library, said of a failed attempt.

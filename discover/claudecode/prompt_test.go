@@ -53,7 +53,8 @@ const fromMate = teamIntroduction + "<teammate-message teammate_id=\"mate\" colo
 // What a teammate is told is no prompt of the user's.
 func TestTeamMessageIsNoPrompt(t *testing.T) {
 	for text, want := range map[string]string{
-		fromMate: "", strings.TrimPrefix(fromMate, teamIntroduction): "", teamIntroduction + "so it says": teamIntroduction + "so it says",
+		fromMate: "", strings.TrimPrefix(fromMate, teamIntroduction): "", teamIntroduction + "so it says": "",
+		"Stop hook feedback:\n[lint]: not formatted": "", "<cross-session-message from=\"x\">do this</cross-session-message>": "",
 	} {
 		l, _ := parseRecord([]byte(`{"type":"user","message":{"content":` + asJSON(t, text) + `}}`))
 		if got, _ := promptOf(&l); got != want {
@@ -83,7 +84,7 @@ func TestCallBrief(t *testing.T) {
 func TestSidechainRecordsAreLeftOut(t *testing.T) {
 	side := `{"isSidechain":true,"type":"user","message":{"content":"find it"},"uuid":"s1","timestamp":"2026-01-01T00:00:02.500Z"}` + "\n"
 	got, warned := messagesOf([]byte(aCall + side + aPrompt))
-	if len(got) != 2 || got[0].ID != "u3" || got[1].ID != "toolu_1" || len(warned) > 0 {
+	if len(got) != 2 || got[0].ID != "u3" || got[1].Tool.ID != "toolu_1" || len(warned) > 0 {
 		t.Errorf("%s, %v", asJSON(t, got), warned)
 	}
 }
@@ -224,8 +225,43 @@ func FuzzPrompt(f *testing.F) {
 		if n := len([]rune(prompt)); n > discover.PromptLimit {
 			t.Fatalf("%d characters", n)
 		}
-		if strings.HasPrefix(prompt, interruptedPrefix) || strings.HasPrefix(prompt, "<command-name>") {
+		if _, ok := parseTagged(prompt); ok && prompt == strings.TrimSpace(words) {
 			t.Fatalf("%q is nobody's prompt", prompt)
 		}
 	})
+}
+
+// TestPromptInTags: what the user said is the prompt, whatever it begins with, and counts as a turn. What Claude Code or a program puts before
+// it is not all that is left of it.
+func TestPromptInTags(t *testing.T) {
+	long := "<workspace_rules id=\"1\">\n" + strings.Repeat("rule ", 100) + "\n</workspace_rules>\n\n"
+	text := func(s string) string { return asJSON(t, s) }
+	for content, want := range map[string]string{
+		text("<p>is this valid?"):            "<p>is this valid?",
+		text("<my-element> does not render"): "<my-element> does not render",
+		text("<svg/>"):                       "<svg/>",
+		text(long + "fix the <b>table</b>"):  "fix the <b>table</b>",
+		text(long + long + "and the form"):   "and the form",
+		text("<system-reminder>a</system-reminder>\n<ide_selection>b</ide_selection>\nexplain this"):     "explain this",
+		text("<ide_selection>b</ide_selection>"):                                                         "",
+		`[{"type":"text","text":"<ide_opened_file>x</ide_opened_file>"},{"type":"text","text":"go on"}]`: "go on",
+		`[{"type":"text","text":" "},{"type":"image","source":{}},{"type":"text","text":""}]`:            "[image]",
+		`[{"type":"image","source":{}},{"type":"text","text":"what is it?"}]`:                            "what is it?",
+		`[{"type":"tool_result","tool_use_id":"1","content":[]},{"type":"image","source":{}}]`:           "",
+		text("Another Claude session sent a message while you were working:\nhello"):                     "",
+		text("SubagentStop hook feedback:\nnot yet"):                                                     "",
+		text("<user-prompt-submit-hook>ok</user-prompt-submit-hook>"):                                    "",
+		text("\uFFFDmy hook feedback was long ago"):                                                      "\uFFFDmy hook feedback was long ago",
+	} {
+		l, _ := parseRecord([]byte(`{"type":"user","message":{"content":` + strings.TrimSpace(content) + `}}`))
+		if got, command := promptOf(&l); got != want || command {
+			t.Errorf("%.60s: %.80q", content, got)
+		}
+		for _, kind := range []string{"peer", "task-notification", "hook"} {
+			l, _ := parseRecord([]byte(`{"type":"user","origin":{"kind":"` + kind + `"},"message":{"content":` + strings.TrimSpace(content) + `}}`))
+			if got, _ := promptOf(&l); got != "" {
+				t.Errorf("%.60s of %s: %.80q", content, kind, got)
+			}
+		}
+	}
 }

@@ -165,6 +165,7 @@ func readTail(ctx context.Context, path string) (tail tailReader, err error) {
 func fill(r *discover.Record, e discover.Entry, f *storage.File, head *headReader, tail *tailReader) error {
 	metadata := &tail.Metadata
 	metadata.FillFrom(&head.Metadata)
+	unreadable := readTitle(f.Context(), e.Path, metadata)
 	*r = discover.Record{
 		Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home, Parent: e.Parent,
 		Dir:     cmp.Or(metadata.Get(relocatedDir), tail.Last.Cwd, head.First.Cwd),
@@ -198,6 +199,20 @@ func fill(r *discover.Record, e discover.Entry, f *storage.File, head *headReade
 		r.Parent = cmp.Or(r.Parent, head.First.Parent)
 		return describeSubagent(f.Context(), r, head.Continued)
 	}
+	return unreadable
+}
+
+// readTitle reads the title that the user gave a session, from the file in which Claude Code keeps it besides (READ 2.1.332). The error is
+// a warning.
+func readTitle(ctx context.Context, transcript string, to *metadataValues) error {
+	var file struct{ CustomTitle string }
+	path := filepath.Join(strings.TrimSuffix(transcript, transcriptSuffix), "custom-title.json")
+	if err := readJSON(ctx, path, &file); err != nil && !storage.IsNotExist(err) {
+		return warning(path, err)
+	}
+	if title := strings.TrimSpace(file.CustomTitle); title != "" {
+		to[customTitle] = &title
+	}
 	return nil
 }
 
@@ -218,9 +233,6 @@ func (x reader) readWhole(r *discover.Record, e discover.Entry, f *storage.File,
 		t.Project = projectOf(e)
 	}
 	err := t.Read(f)
-	if err == nil {
-		tail.Metadata = t.Metadata
-	}
 	unknown := fill(r, e, f, head, tail)
 	if err != nil {
 		return err

@@ -257,3 +257,33 @@ func TestDamageIsSaid(t *testing.T) {
 		check("messages", fmt.Sprint(texts), len(texts) > 1 && texts[0] == "second answer", warned)
 	}
 }
+
+// TestOneTitle: a session has one title, however much of it is read: that of the file beside it, else that of the records near its ends.
+func TestOneTitle(t *testing.T) {
+	filler := strings.Repeat(strings.Replace(minimal, `"hi"`, `"`+strings.Repeat("x", 1000)+`"`, 1), 100)
+	named := func(name string) string { return `{ "customTitle" : "` + name + `", "type" : "custom-title" }` + "\n" }
+	for name, c := range map[string]struct{ transcript, file, want string }{
+		"a file alone":             {minimal, "\uFEFF{ \"customTitle\" : \" File \" }", "File"},
+		"a file and a record":      {minimal + named("Record"), `{"customTitle":"File"}`, "File"},
+		"a blank file":             {minimal + named("Record"), `{"customTitle":" "}`, "Record"},
+		"a blank name":             {minimal + named("Record") + named("  "), "", ""},
+		"before the first prompt":  {named("Early") + minimal + filler, "", "Early"},
+		"long before the end":      {minimal + named("Middle") + filler, "", ""},
+		"in the middle of all":     {minimal + filler + filler + filler + named("Middle") + filler, "", ""},
+		"the newest near the ends": {minimal + named("Old") + filler + named("New"), "", "New"},
+	} {
+		dir := t.TempDir()
+		path := writeTranscript(t, dir, c.transcript)
+		if c.file != "" {
+			beside := strings.TrimSuffix(path, transcriptSuffix)
+			must(t, os.MkdirAll(beside, 0o700))
+			must(t, os.WriteFile(filepath.Join(beside, "custom-title.json"), []byte(c.file), 0o600))
+		}
+		for _, options := range []discover.ReadOptions{{}, {Tokens: true}, {Full: true}, {Quotas: true}, {TurnStart: true}} {
+			got, warned := records(t, dir, discover.EntryFilter{}, options)
+			if len(got) != 1 || got[0].Title != c.want || len(warned) > 0 {
+				t.Errorf("%s, %+v: %q, %v, want %q", name, options, got[0].Title, warned, c.want)
+			}
+		}
+	}
+}

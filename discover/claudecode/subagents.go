@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -91,7 +92,7 @@ func readJSON(ctx context.Context, path string, into any) error {
 	if err != nil {
 		return err
 	}
-	return unmarshal(raw, into)
+	return unmarshal(bytes.TrimPrefix(raw, []byte("\uFEFF")), into)
 }
 
 // unmarshal parses JSON. A value of an unexpected type is left out; the others count.

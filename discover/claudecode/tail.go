@@ -31,7 +31,7 @@ func (s *tailReader) Read(f *storage.File) (err error) {
 	}
 	s.Whole, err = f.RecordsBackward(reach, func(l storage.Line) bool {
 		if !l.Cut {
-			s.add(l)
+			s.add(l, f.Size()-l.Offset <= metadataReach)
 			s.Turn.afterFirst = s.Turn.afterFirst || isFirst(l.Bytes)
 		}
 		behind := f.Size() - l.Offset
@@ -40,7 +40,8 @@ func (s *tailReader) Read(f *storage.File) (err error) {
 	return err
 }
 
-func (s *tailReader) add(line storage.Line) {
+// add takes the next line. near: it is so near to the end that metadata counts.
+func (s *tailReader) add(line storage.Line, near bool) {
 	if line.Rest {
 		if !s.Turn.complete() {
 			s.damage.add(line)
@@ -50,7 +51,7 @@ func (s *tailReader) add(line storage.Line) {
 	}
 	raw := line.Bytes
 	kind := metadataType(raw)
-	if kind != nil {
+	if kind != nil && near {
 		s.Metadata.add(kind, raw, false)
 	}
 	if s.Turn.complete() && !s.mayMatter(raw) {
@@ -170,7 +171,7 @@ func (n *metadataValues) add(kind, raw []byte, newest bool) {
 	}
 	record := storage.Object(raw)
 	v := record.Get(key)
-	text := v.Text(0)
+	text := strings.TrimSpace(v.Text(0))
 	known := text != ""
 	switch field {
 	case customTitle, aiTitle:

@@ -20,7 +20,6 @@ type totalsReader struct {
 	// Project is the name of the session's project folder; "" where Dir, Quota and PermissionMode are not asked for.
 	Project string
 
-	Metadata       metadataValues
 	Turns          int             // prompts
 	Quota          *discover.Quota // the newest
 	Dir            string          // the newest directory that the project folder is that of
@@ -148,7 +147,6 @@ func (t *totalsReader) isNew(l *rawRecord) bool {
 }
 
 func (t *totalsReader) addMetadata(kind, raw []byte) {
-	t.Metadata.add(kind, raw, true)
 	if t.fork.datesSession(kind) {
 		t.fork.addTime(timeOf(raw))
 	}

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"iter"
 	"strings"
 
@@ -101,13 +102,40 @@ const (
 	maxOutputBytes = storage.MaxLine
 )
 
-// resultOf returns a block that is a tool's result as such.
+// isCall reports whether a block is a call: of a tool, or of something that the model's server runs, whatever its kind is called.
+func (b block) isCall() bool {
+	return strings.HasSuffix(b.Type, "tool_use") || b.ID != "" && b.Input != nil
+}
+
+// resultOf returns a block that is a tool's result as such, whatever its kind is called.
 func resultOf(b block) (o toolResult, ok bool) {
-	if !strings.HasSuffix(b.Type, "tool_result") {
+	if b.ToolUseID == "" {
 		return o, false
 	}
-	output := textOf(b.Content, 0) // of texts and images
-	return toolResult{output, toolState(b.IsError, output)}, true
+	output := resultText(b.Content)
+	failed := b.IsError || strings.HasSuffix(b.Content.Object().Get("type").Text(0), "_error")
+	return toolResult{output, toolState(failed, output)}, true
+}
+
+// resultText returns the texts of a result: a string, or all strings of its parts but for those that only programs read.
+func resultText(v storage.Value) string {
+	var parts []string
+	add := func(text string) {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	for e := range v.Elements() {
+		add(resultText(e))
+	}
+	for key, member := range v.Object().Members() {
+		switch string(key) {
+		case "type", "id", "source", "data", "cache_control", "encrypted_content", "encrypted_index", "encrypted_stdout", "signature", "file_id":
+		default:
+			add(resultText(member))
+		}
+	}
+	return cmp.Or(strings.Join(parts, "\n"), v.Text(0))
 }
 
 // store stores a result. Of several results of one call, the newest, which comes first, counts.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/storage"
 )
 
 // turnReader determines the state of the newest turn from the conversation records, newest first. Of sidechain records, only
@@ -26,6 +25,8 @@ type turnReader struct {
 	// record there that is later than all others is the newest one.
 	afterFirst bool
 	newest     string
+	// prompt is the UUID of the prompt that seems to be the newest record. If the next one follows it, it is stored again here.
+	prompt string
 	// Pending has the tool calls of the newest message without a result, newest first; answered those with one. A result belongs
 	// to a call before it: some models number their calls anew in each answer.
 	Pending       []pendingCall
@@ -36,7 +37,7 @@ type turnReader struct {
 
 // complete reports whether older records cannot change anything.
 func (s *turnReader) complete() bool {
-	return s.decided && s.callsComplete && !s.afterFirst && !s.shell
+	return s.decided && s.callsComplete && !s.afterFirst && !s.shell && s.prompt == ""
 }
 
 func (s *turnReader) add(l *rawRecord) {
@@ -50,6 +51,12 @@ func (s *turnReader) add(l *rawRecord) {
 		}
 	}
 	s.newest = max(s.newest, at)
+	if l.IsMessage() && s.prompt != "" && l.UUID.Text(0) != s.prompt {
+		if l.ParentUUID.Text(0) == s.prompt {
+			*s = turnReader{answered: s.answered, newest: s.newest}
+		}
+		s.prompt = ""
+	}
 	if s.shell && s.decided {
 		if s.shell = false; l.isCaveat() {
 			*s = turnReader{stopped: true, ended: s.ended, state: discover.Turn{Began: s.state.Began}}
@@ -88,8 +95,8 @@ func (s *turnReader) assistant(l *rawRecord) {
 		s.state.Error = strings.TrimSpace(textOf(l.Content, 0))
 	case !fromModel:
 		s.stopped = true
-	case l.StopReason == "" && storage.ParseVersion(l.Get("version").Text(0))[0] < 2 && !hasBlock(l.Content, "tool_use"):
-		s.decide(discover.TurnUnknown) // 1.x wrote messages before it knew their stop reason
+	case l.StopReason == "" && hasBlock(l.Content, "text") && !hasBlock(l.Content, "tool_use"):
+		s.decide(discover.TurnUnknown) // it may be all of the answer: messages are written before their stop reason is known, also by gateways
 	default:
 		s.open()
 		s.addCalls(l)
@@ -136,7 +143,9 @@ func (s *turnReader) user(l *rawRecord) {
 	case strings.HasPrefix(text, "<local-command-"), s.stopped && !s.shell && isLocalInput(text):
 	default:
 		s.open()
-		s.callsComplete = s.callsComplete || !result
+		if s.callsComplete = s.callsComplete || !result; !result {
+			s.prompt = l.UUID.Text(0)
+		}
 	}
 }
 

@@ -63,7 +63,11 @@ func TestTurn(t *testing.T) {
 		{"answered", done, discover.TurnDone, ""},
 		{"asked again", done.prompt("more"), discover.TurnOpen, ""},
 		{"cut by a limit", asked.says(`"max_tokens"`), discover.TurnDone, ""},
-		{"streaming", asked.says(`null`), discover.TurnOpen, ""},
+		{"streaming, or all of the answer", asked.says(`null`), discover.TurnUnknown, ""},
+		{"streaming a call", asked.with(`"message":{"model":"m","content":[{"type":"thinking","thinking":"x"}],"stop_reason":null},"type":"assistant"`), discover.TurnOpen, ""},
+		{"the prompt stored again", transcriptLines{}.with(`"uuid":"u","type":"user","message":{"content":"hi"}`).
+			note(`{"parentUuid":"u","uuid":"v","message":{"model":"m","content":[],"stop_reason":"end_turn"},"type":"assistant","timestamp":"2026-01-01T00:00:02.000Z","cwd":"/w"}`).
+			with(`"uuid":"u","type":"user","message":{"content":"hi"}`).with(`"uuid":"u","type":"user","message":{"content":"hi"}`), discover.TurnDone, ""},
 		{"before its call", asked.says(`"tool_use"`), discover.TurnOpen, ""},
 		{"calling", asked.says(`"tool_use"`).calls("1", "Bash"), discover.TurnOpen, "tool: Bash"},
 		{"two calls", asked.calls("1", "Bash").calls("2", "Edit"), discover.TurnOpen, "tool: Bash, Edit"},
