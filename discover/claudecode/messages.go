@@ -71,9 +71,9 @@ func (t *messageReader) line(l storage.Line) bool {
 	}
 	messages, ok := t.read(l)
 	if !ok && !t.damaged {
-		var lost damage
-		lost.add(l)
-		t.warn(lost.in(t.file))
+		var lost storage.Damage
+		lost.Add(l)
+		t.warn(lost.In(t.file))
 	}
 	t.damaged = !ok
 	t.emit(t.order.add(t.link, messages, writtenAt(l.Bytes))...)

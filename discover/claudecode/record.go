@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"path/filepath"
 	"strings"
@@ -106,36 +105,13 @@ func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.R
 	if x.Tokens || x.Full || x.Quotas {
 		err = x.readWhole(r, e, f, &head, &tail, t)
 	} else {
-		err = cmp.Or(fill(r, e, f, &head, &tail), tail.damage.in(f))
+		err = cmp.Or(fill(r, e, f, &head, &tail), tail.damage.In(f))
 	}
 	if r.Source == "bg" {
 		err = cmp.Or(err, describeJob(f.Context(), r))
 	}
 	r.TruncateTexts()
 	return true, warning(e.Path, err)
-}
-
-// damage counts the damaged lines of a file.
-type damage struct {
-	first int64 // the offset of the first one
-	lines int
-}
-
-func (d *damage) add(l storage.Line) {
-	if d.lines++; d.lines == 1 || l.Offset < d.first {
-		d.first = l.Offset
-	}
-}
-
-// in returns the error that names the damage of a file; nil if there is none.
-func (d *damage) in(f *storage.File) error {
-	switch d.lines {
-	case 0:
-		return nil
-	case 1:
-		return fmt.Errorf("%s: a damaged record is left out", f.Place(d.first))
-	}
-	return fmt.Errorf("%s: a damaged record is left out, and %d more after it", f.Place(d.first), d.lines-1)
 }
 
 // withFile opens a file for a reader.

@@ -20,7 +20,7 @@ type tailReader struct {
 	Metadata      metadataValues
 	NeedTurnStart bool // read back to the beginning of the turn, however far that is
 	Whole         bool // the whole file was read
-	damage        damage
+	damage        storage.Damage
 }
 
 // Read reads backwards as far as necessary.
@@ -44,7 +44,7 @@ func (s *tailReader) Read(f *storage.File) (err error) {
 func (s *tailReader) add(line storage.Line, near bool) {
 	if line.Rest {
 		if !s.Turn.complete() {
-			s.damage.add(line)
+			s.damage.Add(line)
 			s.Turn.addDamaged()
 		}
 		return
@@ -65,7 +65,7 @@ func (s *tailReader) add(line storage.Line, near bool) {
 	}
 	l, ok := parseRecord(raw)
 	if !ok {
-		s.damage.add(line)
+		s.damage.Add(line)
 		s.Turn.addDamaged()
 	}
 	if !ok || l.Type == "" {

@@ -25,7 +25,7 @@ type totalsReader struct {
 	Dir            string          // the newest directory that the project folder is that of
 	PermissionMode string          // of the newest prompt, or chosen since
 
-	damage  damage
+	damage  storage.Damage
 	lost    []error // warnings of damage
 	calls   callUsage
 	answers openAnswers
@@ -44,8 +44,8 @@ func (t *totalsReader) Read(f *storage.File) error {
 
 // addDamage takes the damage of a file that was read.
 func (t *totalsReader) addDamage(f *storage.File) {
-	if err := t.damage.in(f); err != nil {
-		t.lost, t.damage = append(t.lost, warning(f.Path(), err)), damage{}
+	if err := t.damage.In(f); err != nil {
+		t.lost, t.damage = append(t.lost, warning(f.Path(), err)), storage.Damage{}
 	}
 }
 
@@ -78,7 +78,7 @@ func (t *totalsReader) Tokens() (*discover.Tokens, error) {
 // add takes the next record.
 func (t *totalsReader) add(l storage.Line) bool {
 	if l.Rest {
-		t.damage.add(l)
+		t.damage.Add(l)
 		return true
 	}
 	if kind := metadataType(l.Bytes); kind != nil {
@@ -97,7 +97,7 @@ func (t *totalsReader) add(l storage.Line) bool {
 	}
 	record, ok := parseRecord(l.Bytes)
 	if !ok {
-		t.damage.add(l)
+		t.damage.Add(l)
 		return true
 	}
 	mainChain := record.IsSidechain == t.Sidechain
@@ -173,7 +173,7 @@ func (t *totalsReader) ReadSubagent(f *storage.File) error {
 	t.answers = openAnswers{}
 	_, err := f.Records(0, 0, func(l storage.Line) bool {
 		if l.Rest {
-			t.damage.add(l)
+			t.damage.Add(l)
 			return true
 		}
 		leading := leadingType(l.Bytes)
@@ -182,7 +182,7 @@ func (t *totalsReader) ReadSubagent(f *storage.File) error {
 		}
 		record, ok := parseRecord(l.Bytes)
 		if !ok {
-			t.damage.add(l)
+			t.damage.Add(l)
 		}
 		t.answers.addUser(&record)
 		if used, ok := record.AnswerUsage(); ok {

@@ -100,3 +100,19 @@ func entriesOf(t *testing.T, home string) []discover.Entry {
 	}
 	return entries
 }
+
+// A token_usage_record that is stored twice counts once.
+func TestRecordTwice(t *testing.T) {
+	record := func(total, used int) string {
+		line := strings.Replace(turnLines(1, "", total, used)[3], `"event_msg","payload":{"type":"token_count","info":{`, `"token_usage_record","payload":{`, 1)
+		return strings.NewReplacer("total_token_usage", "thread_token_usage", "last_token_usage", "usage", "}}}}", "}}}").Replace(line)
+	}
+	lines := []string{startedLine, askedLine, answerLine, record(100, 100), record(100, 100), answerLine, record(300, 200)}
+	w := newSubagentHome(t)
+	w.file(rolloutPath(1, plainExt), string(rollout(append(append([]string{strings.Replace(metaLine, someID, idAt(1), 1)}, lines...), lines[4:]...)...)))
+	for u, err := range New().ReadUsage(t.Context(), entriesOf(t, w.home)) {
+		if err != nil || u.Tokens.In != 300 || len(u.Usage) != 2 || u.Usage[0].Tokens.Total != 100 || u.Usage[1].Tokens.Total != 200 {
+			t.Errorf("%v, %+v, %+v", err, u.Tokens, u.Usage)
+		}
+	}
+}

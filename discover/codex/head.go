@@ -25,6 +25,8 @@ type rolloutHead struct {
 	Prompt, Review string
 	Name           string // the newest name, "" if there is none
 	own            ownTurn
+	damage         storage.Damage
+	end            int64 // the offset of the last line that was read
 }
 
 // Complete reports whether all that the beginning of a rollout can contain is known.
@@ -104,6 +106,11 @@ func mayBecomeRollout(f *storage.File) bool {
 // addLine adds the next line.
 func (h *rolloutHead) addLine(l storage.Line) {
 	h.lines++
+	h.end = l.Offset
+	if l.Rest {
+		h.damage.Add(l)
+		return
+	}
 	r, ok := decodeRecord(l.Bytes, h.ThreadID())
 	switch {
 	case !ok:

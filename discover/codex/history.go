@@ -115,6 +115,13 @@ func otherRollouts(ctx context.Context, e discover.Entry) []discover.Entry {
 // addWarning adds a warning about one of the thread's rollouts. err may be nil.
 func (t *storedThread) addWarning(err error) { t.warnings = errors.Join(t.warnings, err) }
 
+// setDamage sets the warning about damaged records of the thread's rollout.
+func (t *storedThread) setDamage(f *storage.File, d storage.Damage) {
+	if t.damaged = d.In(f); t.damaged != nil {
+		t.damaged = warn(f.Path(), t.damaged)
+	}
+}
+
 // baseSegment finds the segment that a rollout continues, by its first record.
 func (m *messageReader) baseSegment(r *rolloutRecord) segment {
 	h := parseHistoryBase(r.Get("history_base").Object())

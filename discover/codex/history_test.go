@@ -3,11 +3,14 @@ package codex
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"agentctl/discover"
 )
@@ -157,5 +160,55 @@ func TestSegmentWithoutBase(t *testing.T) {
 	}
 	if r := readHome(t, home, discover.ReadOptions{Tokens: true})[0]; r.Model != "" || r.ID == "" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// What other programs and crashes leave of a rollout's lines is read as far as it is whole. What is lost is said, in every command.
+func TestRestsOfRecords(t *testing.T) {
+	meta := strings.ReplaceAll(metaLine, someID, idAt(1))
+	first, second := turnLines(1, "one", 100, 100), turnLines(2, "two", 300, 200)
+	spaced := strings.NewReplacer(`":`, `" : `, `,"`, ` , "`)
+	for name, test := range map[string]struct {
+		data string
+		lost string // the line that is named; "" if nothing is lost
+	}{
+		"a byte order mark":      {"\uFEFF" + string(rollout(slices.Concat([]string{meta}, first, second)...)), ""},
+		"white space":            {spaced.Replace(string(rollout(slices.Concat([]string{meta}, first, second)...))), ""},
+		"no line breaks":         {meta + strings.Join(slices.Concat(first, second), "") + "\n", ""},
+		"no last line break":     {string(rollout(slices.Concat([]string{meta}, first)...)) + strings.Join(second, "\n"), ""},
+		"a record that was cut":  {string(rollout(slices.Concat([]string{meta}, first)...)) + callLine[:90] + string(rollout(second...)), "line 7"},
+		"cut in the older turn":  {string(rollout(meta, first[0])) + callLine[:90] + string(rollout(slices.Concat(first[1:], second)...)), "line 3"},
+		"zeros":                  {string(rollout(slices.Concat([]string{meta}, first)...)) + strings.Repeat("\x00", 512) + string(rollout(second...)), "line 7"},
+		"half a surrogate pair":  {strings.Replace(string(rollout(slices.Concat([]string{meta}, first, second)...)), "done", `do\ud83dne`, 1), ""},
+		"cut before line breaks": {string(rollout(slices.Concat([]string{meta}, first, []string{answerLine[:70]}, second)...)), "line 7"},
+	} {
+		w := newSubagentHome(t)
+		w.file(rolloutPath(1, plainExt), test.data)
+		said := func(what string, warnings []error) {
+			if text := fmt.Sprint(warnings); test.lost == "" && len(warnings) > 0 || !strings.Contains(text, test.lost) {
+				t.Errorf("%s: %s warns %s, want %q", name, what, text, test.lost)
+			}
+		}
+		records, warnings := readEntries(t, w.home, discover.EntryFilter{}, discover.ReadOptions{Full: true, Tokens: true})
+		if len(records) != 1 || records[0].Prompt != "one" || records[0].Tokens == nil || records[0].Tokens.In != 300 || records[0].Turn.State != discover.TurnDone {
+			t.Fatalf("%s: %+v", name, records)
+		}
+		if !strings.Contains(name, "older") { // a list reads the newest turn
+			said("status", warnings)
+		}
+		list, warnings := messagesOf(t, records[0])
+		if len(list) != 4 || !utf8.ValidString(list[2].Text) {
+			t.Errorf("%s: %+v", name, list)
+		}
+		said("logs", warnings)
+		warnings = nil
+		for u, err := range New().ReadUsage(t.Context(), entriesOf(t, w.home)) {
+			if err != nil {
+				warnings = append(warnings, err)
+			} else if len(u.Usage) != 2 {
+				t.Errorf("%s: %+v", name, u.Usage)
+			}
+		}
+		said("usage", warnings)
 	}
 }

@@ -115,11 +115,9 @@ func (m *messageReader) addLine(l storage.Line) bool {
 		return false
 	}
 	if l.Cut {
-		m.warn(m.path, fmt.Errorf("a record of more than %d MB before byte %d is left out", storage.MaxLine>>20, l.Offset+int64(len(l.Bytes))))
-		if r, ok := decodeCut(m.file, l, m.thread); ok && r.Kind == kindToolResult {
-			m.results.addText(r.Get("call_id").Text(0), "")
-			m.tokens.addResult()
-		}
+		m.warn(m.path, fmt.Errorf("%s: a record of more than %d MB is left out", m.file.Place(l.Offset), storage.MaxLine>>20))
+		r, _ := decodeCut(m.file, l, m.thread)
+		m.addLost(&r)
 		return !m.stopped
 	}
 	if l.Offset < m.gap.start && m.gap.size > 0 && !m.gapReported {
@@ -128,7 +126,7 @@ func (m *messageReader) addLine(l storage.Line) bool {
 	}
 	r, ok := decodeRecord(l.Bytes, m.thread)
 	switch {
-	case ok && (!mayBeMessage(r.Kind) || m.isBeyondSegment(l)):
+	case ok && !l.Rest && (!mayBeMessage(r.Kind) || m.isBeyondSegment(l)):
 	case ok && r.Complete(l.Bytes):
 		if r.Kind == kindSessionMeta && l.Offset == 0 {
 			m.base = m.baseSegment(&r)
@@ -136,9 +134,20 @@ func (m *messageReader) addLine(l storage.Line) bool {
 		m.at = l.Offset
 		m.addRecord(&r)
 	case storage.Damaged(l.Bytes):
-		m.warn(m.path, fmt.Errorf("a damaged record at byte %d is left out", l.Offset))
+		var lost storage.Damage
+		lost.Add(l)
+		m.warn(m.path, lost.In(m.file))
+		m.addLost(&r)
 	}
 	return !m.stopped
+}
+
+// addLost notes that a call has ended if a record that is left out is its result.
+func (m *messageReader) addLost(r *rolloutRecord) {
+	if r.Kind == kindToolResult {
+		m.results.addText(r.Get("call_id").Text(0), "")
+		m.tokens.addResult()
+	}
 }
 
 // isBeyondSegment reports whether a record was written after the place from which a newer rollout continues.

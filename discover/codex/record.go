@@ -3,6 +3,7 @@ package codex
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"path/filepath"
 	"strings"
@@ -40,7 +41,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, options disco
 			threads = withSubagentTokens(ctx, threads, options.AllEntries)
 		}
 		for t, err := range threads {
-			if err != nil && !yield(discover.Record{}, err) || t.warnings != nil && !yield(discover.Record{}, t.warnings) {
+			if err := errors.Join(err, t.warnings, t.damaged); err != nil && !yield(discover.Record{}, err) {
 				return
 			}
 			if err == nil && !yield(t.Record, nil) {
@@ -57,6 +58,7 @@ type storedThread struct {
 	startedBy     string    // the thread that started it as a sub-agent, as exactly as that is recorded
 	fileTime      time.Time // modification time of its rollout
 	tokensUnknown bool      // its own tokens cannot be determined
+	damaged       error     // the warning about damaged records of its rollout
 	// warnings are about other rollouts of the thread, whose part of the record is missing.
 	warnings error
 }
@@ -113,10 +115,11 @@ func (t *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 		return nil
 	}
 	all := includesSubagents(options)
-	tail, err := readTail(f, end, head.ThreadID(), tailOptions{Tokens: all || options.Quotas, Quotas: options.Full || options.Quotas})
+	tail, err := readTail(f, end, head.ThreadID(), tailOptions{all || options.Quotas, options.Full || options.Quotas, &head})
 	if err != nil {
 		return err
 	}
+	t.setDamage(f, tail.damage)
 	if h := head.Meta.HistoryBase; h.ID != "" && (tail.Settings == turnSettings{} || all && !tail.Usage.Any) {
 		t.addWarning(inheritSettings(f.Context(), &tail, e.Home, h))
 	}
@@ -126,7 +129,7 @@ func (t *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 	if hasTokens && tail.Usage.Final && (all || !head.MayInherit()) {
 		own, err := tail.Usage.larger(), error(nil)
 		if head.MayInherit() || head.Segment != "" {
-			_, own, err = threadAnswers(f.Context(), e, head.ThreadID(), f.ModTime())
+			_, own, err = t.readAnswers(f.Context(), e)
 			own.Total = inAndOut(own)
 		}
 		if t.addWarning(err); err != nil {

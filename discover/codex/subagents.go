@@ -114,8 +114,9 @@ func (f *subagentTree) search(ctx context.Context) {
 			return
 		}
 		for t, err := range storage.ReadParallel(ctx, found, readTokens) {
-			if f.add(ctx, t, err); t.warnings != nil {
-				f.errs = append(f.errs, t.warnings)
+			f.add(ctx, t, err)
+			if err := errors.Join(t.warnings, t.damaged); err != nil {
+				f.errs = append(f.errs, err)
 			}
 		}
 	}

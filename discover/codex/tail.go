@@ -25,6 +25,8 @@ type rolloutTail struct {
 	tailOptions
 	read int64 // bytes from the end of the file
 
+	damage storage.Damage
+
 	Name     string       // the newest name, "" if there is none
 	quotas   *quotaFinder // nil: none are read
 	Updated  time.Time
@@ -34,13 +36,20 @@ type rolloutTail struct {
 	Usage    usageAtEnd
 }
 
-// tailOptions is what is read besides the turn and its settings: the token totals, however far back they are final, and the quotas.
-type tailOptions struct{ Tokens, Quotas bool }
+// tailOptions is what is read besides the turn and its settings: the token totals, however far back they are final, and the quotas. Head is
+// the beginning of the rollout, if that is read already.
+type tailOptions struct {
+	Tokens, Quotas bool
+	Head           *rolloutHead
+}
 
 // readTail reads backwards until the newest turn, its settings and, if asked for, the token totals are known, but no more than the last
 // end bytes.
 func readTail(f *storage.File, end int64, id string, options tailOptions) (t rolloutTail, err error) {
 	t.thread, t.file, t.tailOptions = id, f, options
+	if options.Head != nil {
+		t.damage = options.Head.damage
+	}
 	if options.Quotas {
 		t.quotas = new(quotaFinder)
 	}
@@ -62,6 +71,9 @@ func (t *rolloutTail) addLine(l storage.Line) bool {
 		r, ok = decodeCut(t.file, l, t.thread)
 	}
 	t.read = t.file.Size() - l.Offset
+	if l.Rest && (t.Head == nil || l.Offset > t.Head.end) {
+		t.damage.Add(l)
+	}
 	switch {
 	case l.Cut:
 		if ok && r.Kind == kindToolResult {

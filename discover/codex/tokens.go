@@ -66,6 +66,7 @@ type usageAtEnd struct {
 	largest     discover.Tokens // the largest count before that
 	hasCount    bool            // a count has come
 	hasRecord   bool            // a token_usage_record has come
+	oldest      discover.Tokens // the total of the oldest one so far
 	contextFull bool            // the counts start again here: the context was full
 	hasSmaller  bool            // a count has come that is smaller than the largest one
 	hasTurn     bool            // the beginning of a turn with a count has come
@@ -102,6 +103,10 @@ func (u *usageAtEnd) addCountInfo(o storage.Object) {
 // addRecord adds the tokens of an answer and the thread's total with it. The count that includes them comes later in the file, possibly
 // after the tools that the answer called.
 func (u *usageAtEnd) addRecord(answer, thread discover.Tokens) {
+	if u.hasRecord && inAndOut(thread) >= inAndOut(u.oldest) {
+		return // it is recorded twice
+	}
+	u.oldest = thread
 	if !u.hasCount {
 		u.newer = addTokens(u.newer, answer)
 		u.counts = u.newer

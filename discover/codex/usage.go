@@ -2,6 +2,7 @@ package codex
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -23,7 +24,7 @@ type threadUsage struct {
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
 	return func(yield func(*discover.SessionUsage, error) bool) {
 		for u, err := range storage.ReadParallel(ctx, entries, readUsage) {
-			if err != nil && !yield(nil, err) || u.warnings != nil && !yield(nil, u.warnings) {
+			if err := errors.Join(err, u.warnings); err != nil && !yield(nil, err) {
 				return
 			}
 			if len(u.Usage) > 0 && !yield(&u.SessionUsage, nil) {
@@ -39,13 +40,14 @@ func readUsage(ctx context.Context, e discover.Entry, u *threadUsage) (ok bool, 
 	if ok, err = t.read(ctx, e, discover.ReadOptions{Tokens: true}); !ok || err != nil {
 		return ok, err
 	}
-	u.Record, u.warnings = t.Record, t.warnings
+	u.Record = t.Record
 	u.TruncateTexts()
-	if t.Tokens == nil {
-		return true, nil
+	var answers []answerUsage
+	var sum discover.Tokens
+	if t.Tokens != nil {
+		answers, sum, err = t.readAnswers(ctx, e)
 	}
-	answers, sum, err := threadAnswers(ctx, e, t.ID, t.fileTime)
-	if err != nil {
+	if u.warnings = errors.Join(t.warnings, t.damaged); err != nil || t.Tokens == nil {
 		return true, err
 	}
 	for _, a := range addRest(answers, sum, &t.Record) {
@@ -66,17 +68,17 @@ func addRest(all []answerUsage, sum discover.Tokens, r *discover.Record) []answe
 	return all
 }
 
-// threadAnswers returns the answers in all rollouts of a thread that was last used at the given time, and their sum. They include those that
-// the user took back by editing an earlier prompt: such an edit begins another rollout of the same thread (SEEN 0.169).
-func threadAnswers(ctx context.Context, e discover.Entry, id string, last time.Time) (all []answerUsage, sum discover.Tokens, err error) {
+// readAnswers returns the answers in all rollouts of the thread, and their sum. They include those that the user took back by editing an
+// earlier prompt: such an edit begins another rollout of the same thread (SEEN 0.169).
+func (t *storedThread) readAnswers(ctx context.Context, e discover.Entry) (all []answerUsage, sum discover.Tokens, err error) {
 	rollouts := []discover.Entry{e}
 	if segmentOf(e) != "" {
-		if rollouts, err = allRollouts(ctx, e.Home, id, last); err != nil {
+		if rollouts, err = allRollouts(ctx, e.Home, t.ID, t.fileTime); err != nil {
 			return nil, sum, err
 		}
 	}
 	for _, rollout := range rollouts {
-		answers, used, err := rolloutAnswers(ctx, rollout.Path, id)
+		answers, used, err := t.readRollout(ctx, rollout.Path)
 		if err != nil {
 			return nil, sum, warn(rollout.Path, fmt.Errorf("the session's tokens are unknown: %w", storage.WithoutPath(rollout.Path, err)))
 		}
@@ -85,19 +87,22 @@ func threadAnswers(ctx context.Context, e discover.Entry, id string, last time.T
 	return all, sum, nil
 }
 
-// rolloutAnswers returns the answers in one rollout without those that it has inherited, by the larger one of the two totals that Codex
-// records (see [twoTotals]), and their sum.
-func rolloutAnswers(ctx context.Context, path, id string) ([]answerUsage, discover.Tokens, error) {
-	f, h, err := openSegment(ctx, path, id)
+// readRollout returns the answers in one rollout without those that it has inherited, by the larger one of the two totals that Codex records
+// (see [twoTotals]), and their sum.
+func (t *storedThread) readRollout(ctx context.Context, path string) ([]answerUsage, discover.Tokens, error) {
+	f, h, err := openSegment(ctx, path, t.ID)
 	if err != nil {
 		return nil, discover.Tokens{}, err
 	}
 	defer f.Close()
-	x := answerReader{thread: id, own: newOwnTurn(id), isFirst: true}
+	x := answerReader{thread: t.ID, own: newOwnTurn(t.ID), isFirst: true}
 	if !h.MayInherit() {
 		x.own, x.isFirst = ownTurn{found: true}, false
 	}
 	_, err = f.Records(0, 0, x.addLine)
+	if path == t.Path {
+		t.setDamage(f, x.damage)
+	}
 	if x.own.copied && !x.own.found {
 		x.records, x.counts = answerList{}, answerList{}
 	}
@@ -141,11 +146,17 @@ type answerReader struct {
 	own             ownTurn
 	model           string          // of the turn
 	count           discover.Tokens // the largest count since the counts started, or that which is inherited
+	record          discover.Tokens // the thread's total in the newest token_usage_record
 	isFirst         bool            // the next count is the first one, and may contain what is inherited
 	answered        bool            // an answer has come
+	damage          storage.Damage
 }
 
 func (x *answerReader) addLine(l storage.Line) bool {
+	if l.Rest {
+		x.damage.Add(l)
+		return true
+	}
 	r, ok := decodeRecord(l.Bytes, x.thread)
 	if ok && x.own.begins(&r, l) {
 		x.records, x.counts, x.answered = answerList{}, answerList{}, false
@@ -155,14 +166,22 @@ func (x *answerReader) addLine(l storage.Line) bool {
 	case r.Kind == kindTurnContext && r.Complete(l.Bytes):
 		x.model = r.Get("model").Text(0)
 	case r.Kind == kindTokenUsage && r.Complete(l.Bytes):
-		x.answered = true
-		x.records.add(answerUsage{Time: r.Time(), Model: x.model, Tokens: parseTokens(r.Get("usage").Object())})
+		x.addRecord(&r)
 	case r.Kind == kindTokenCount && r.Complete(l.Bytes):
 		x.addCount(&r, r.Get("info").Object())
 	case r.Kind.FromModel() || r.Kind == kindAgentText:
 		x.answered = true
 	}
 	return true
+}
+
+// addRecord adds a token_usage_record, which may be recorded twice.
+func (x *answerReader) addRecord(r *rolloutRecord) {
+	x.answered = true
+	if total := parseTokens(r.Get("thread_token_usage").Object()); inAndOut(total) > inAndOut(x.record) {
+		x.record = total
+		x.records.add(answerUsage{Time: r.Time(), Model: x.model, Tokens: parseTokens(r.Get("usage").Object())})
+	}
 }
 
 // addCount adds a count, which may repeat the one before it or an older one. Before the first answer it is what is inherited, or null if

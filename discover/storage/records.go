@@ -153,3 +153,27 @@ func (f *File) Place(offset int64) string {
 	}
 	return fmt.Sprintf("line %d", lines)
 }
+
+// Damage counts the damaged lines of a file.
+type Damage struct {
+	first int64 // the offset of the first one
+	lines int
+}
+
+// Add adds a line.
+func (d *Damage) Add(l Line) {
+	if d.lines++; d.lines == 1 || l.Offset < d.first {
+		d.first = l.Offset
+	}
+}
+
+// In returns the error that names the damage of a file; nil if there is none.
+func (d *Damage) In(f *File) error {
+	switch d.lines {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("%s: a damaged record is left out", f.Place(d.first))
+	}
+	return fmt.Errorf("%s: a damaged record is left out, and %d more after it", f.Place(d.first), d.lines-1)
+}
