@@ -145,7 +145,6 @@ func (s *Session) dropForeignDir() {
 		}
 	}
 	own := *s.Record
-	own.Meta = slices.Clone(own.Meta)
 	s.Record = &own
 	s.SetMeta(insideDirMeta, s.Dir)
 	s.Dir = ""

@@ -206,9 +206,9 @@ func (r *Record) TruncateTexts() {
 	for _, text := range texts {
 		*text = truncateText(*text)
 	}
-	for i, f := range r.Meta {
-		if text, ok := f.Value.(string); ok && len(text) > textLimit {
-			r.Meta[i].Value = truncateText(text)
+	for name, value := range r.Meta {
+		if text, ok := value.(string); ok && len(text) > textLimit {
+			r.SetMeta(name, truncateText(text))
 		}
 	}
 }

@@ -127,8 +127,8 @@ func (s *Session) overlay(c Claim) {
 	if c.Turn != nil && c.Turn.State == TurnOpen {
 		s.Turn.Detail = cmp.Or(c.Turn.Detail, s.Turn.Detail)
 	}
-	for _, fact := range c.Meta {
-		s.SetMeta(fact.Name, fact.Value)
+	for name, value := range c.Meta {
+		s.SetMeta(name, value)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // Whatever a store has in place of a text, a record holds a bounded part of it; this is checked for all its texts.
 func TestRecordsAreBounded(t *testing.T) {
 	long := strings.Repeat("ä", 1<<20)
-	r := Record{Meta: Facts{{"long", long}, {"number", 7}}, Quotas: []Quota{{Name: long, Text: long}}}
+	r := Record{Meta: Facts{"long": long, "number": 7}, Quotas: []Quota{{Name: long, Text: long}}}
 	skipped := []string{"Agent", "ID", "Path", "Home"} // known from names, which systems bound
 	fill(reflect.ValueOf(&r).Elem(), long, skipped)
 	r.TruncateTexts()
@@ -20,8 +20,8 @@ func TestRecordsAreBounded(t *testing.T) {
 			t.Errorf("%s has %d bytes", name, len(text))
 		}
 	}
-	if len(r.Meta[0].Value.(string)) > textLimit || r.Meta[1].Value != 7 {
-		t.Errorf("meta: %d bytes, %v", len(r.Meta[0].Value.(string)), r.Meta[1].Value)
+	if len(r.Meta["long"].(string)) > textLimit || r.Meta["number"] != 7 {
+		t.Errorf("meta: %d bytes, %v", len(r.Meta["long"].(string)), r.Meta["number"])
 	}
 	short := Record{Title: "a", Dir: "/x"}
 	if short.TruncateTexts(); short.Title != "a" || short.Dir != "/x" {

@@ -65,10 +65,10 @@ func TestSpecOfAResume(t *testing.T) {
 	project := t.TempDir()
 	session := discover.Session{Record: &discover.Record{
 		ID: alive, Home: "/h/.claude", Path: "/h/.claude/projects/-w/t.jsonl", Dir: "/w/now", Model: "m",
-		Meta: discover.Facts{{modeMeta, "plan"}, {dirMeta, project}},
+		Meta: discover.Facts{modeMeta: "plan", dirMeta: project},
 	}}
 	gone := discover.Session{Record: &discover.Record{
-		ID: alive, Home: "/h/.claude", Path: session.Path, Dir: "/w/now", Meta: discover.Facts{{dirMeta, project + "/gone"}},
+		ID: alive, Home: "/h/.claude", Path: session.Path, Dir: "/w/now", Meta: discover.Facts{dirMeta: project + "/gone"},
 	}}
 	other := discover.Session{Record: &discover.Record{ID: alive, Home: "/elsewhere", Dir: "/w/now", Model: "m"}}
 	for _, test := range []struct {

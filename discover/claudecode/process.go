@@ -210,7 +210,7 @@ func isSpare(ctx context.Context, home, dir, id string) bool {
 func (x *process) newClaim() discover.Claim {
 	c := discover.Claim{
 		Agent: agentName, Process: x.ID, Home: cmp.Or(x.home, x.otherRoot), Dir: x.dir, Version: x.entry.Version,
-		Source: x.source(), Unreadable: x.unreadable, Meta: discover.Facts{{jobMeta, x.entry.JobID}}.WithoutEmpty(),
+		Source: x.source(), Unreadable: x.unreadable, Meta: discover.Facts{jobMeta: x.entry.JobID}.WithoutEmpty(),
 	}
 	if x.entry.NameSource != "derived" && x.entry.Name != x.entry.JobID { // a background session is named after its job until it gets a name
 		c.Title = x.entry.Name

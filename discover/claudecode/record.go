@@ -163,7 +163,7 @@ func fill(r *discover.Record, e discover.Entry, f *storage.File, head *headReade
 	if tail.Last.Background { // also after its job was removed (claude rm)
 		r.Source = "bg"
 	}
-	r.Meta = discover.Facts{{"entrypoint", entrypoint}, {projectMeta, projectOf(e)}, {"continuedIn", metadata.Get(continuedIn)}}.WithoutEmpty()
+	r.Meta = discover.Facts{"entrypoint": entrypoint, projectMeta: projectOf(e), "continuedIn": metadata.Get(continuedIn)}.WithoutEmpty()
 	if head.Forked() {
 		r.Created = head.ForkCreated()
 		moveSharedCost(r)

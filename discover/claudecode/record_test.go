@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -150,9 +151,7 @@ func TestQuickReadAgreesWithWhole(t *testing.T) {
 			if r.Meta.Get("costWithOrigin") != nil {
 				r.ForkedFrom = "" // which the answers tell
 			}
-			r.Meta = slices.DeleteFunc(r.Meta, func(f discover.Fact) bool {
-				return f.Name == "turns" || f.Name == modeMeta || f.Name == dirMeta
-			})
+			maps.DeleteFunc(r.Meta, func(name string, _ any) bool { return name == "turns" || name == modeMeta || name == dirMeta })
 			byKey[r.Key()] = r
 		}
 		for _, r := range quick {

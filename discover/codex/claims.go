@@ -113,7 +113,7 @@ func (c *claimBuilder) newAgentProcess(p proc.Process, in invocation) agentProce
 		claim.Home = p.PathInRoot("") // no home of ours: its threads may have the IDs of ours
 	}
 	if p.State.Stopped() {
-		claim.Meta = discover.Facts{{"suspended", true}}
+		claim.Meta = discover.Facts{"suspended": true}
 	}
 	return agentProcess{Process: p, invocation: in, claim: claim}
 }

@@ -54,19 +54,19 @@ func TestSpec(t *testing.T) {
 		"no turn":    {launch.Request{Resume: stoppedSession(nil)}, "exec -m gpt -C /w --json resume " + someID + " -"},
 		"model":      {launch.Request{Resume: stoppedSession(nil), Model: "m"}, "exec -m m -C /w --json resume " + someID + " -"},
 		"fork":       {launch.Request{Resume: stoppedSession(nil), Fork: true}, "exec -m gpt -C /w --json fork " + someID + " -"},
-		"provider":   {launch.Request{Resume: stoppedSession(discover.Facts{{"provider", "p"}})}, `exec -c model_provider="p" -m gpt -C /w --json resume ` + someID + " -"},
-		"read-only":  {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "read-only"}, {"approval", "never"}})}, "exec -m gpt -s read-only -C /w --json resume " + someID + " -"},
-		"everything": {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "danger-full-access"}})}, "exec -m gpt -s danger-full-access -C /w --json resume " + someID + " -"},
-		"workspace":  {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "workspace-write"}, {"permissionProfile", ":workspace"}})}, "exec -m gpt -s workspace-write -c sandbox_workspace_write=" + usual + " -C /w --json resume " + someID + " -"},
+		"provider":   {launch.Request{Resume: stoppedSession(discover.Facts{"provider": "p"})}, `exec -c model_provider="p" -m gpt -C /w --json resume ` + someID + " -"},
+		"read-only":  {launch.Request{Resume: stoppedSession(discover.Facts{"sandbox": "read-only", "approval": "never"})}, "exec -m gpt -s read-only -C /w --json resume " + someID + " -"},
+		"everything": {launch.Request{Resume: stoppedSession(discover.Facts{"sandbox": "danger-full-access"})}, "exec -m gpt -s danger-full-access -C /w --json resume " + someID + " -"},
+		"workspace":  {launch.Request{Resume: stoppedSession(discover.Facts{"sandbox": "workspace-write", "permissionProfile": ":workspace"})}, "exec -m gpt -s workspace-write -c sandbox_workspace_write=" + usual + " -C /w --json resume " + someID + " -"},
 		"wider": {
-			launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "workspace-write"}, {"workspace", workspaceAccess{WritableRoots: []string{`/more "room"`}, Network: true, ExcludeTmpdir: true}}})},
+			launch.Request{Resume: stoppedSession(discover.Facts{"sandbox": "workspace-write", "workspace": workspaceAccess{WritableRoots: []string{`/more "room"`}, Network: true, ExcludeTmpdir: true}})},
 			"exec -m gpt -s workspace-write -c sandbox_workspace_write=" + full + " -C /w --json resume " + someID + " -",
 		},
-		"a person's profile": {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "workspace-write"}, {"permissionProfile", "mine"}})}, `exec -m gpt -c default_permissions="mine" -C /w --json resume ` + someID + " -"},
-		"asked for all":      {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "danger-full-access"}, {"approval", "untrusted"}})}, "exec -m gpt -s read-only -C /w --json resume " + someID + " -"},
-		"no turn, profile":   {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", ":read-only"}, {"permissionProfile", ":read-only"}})}, "exec -m gpt -s read-only -C /w --json resume " + someID + " -"},
-		"asked to edit":      {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "read-only"}}), Permissions: launch.PermissionsEdit}, "exec -m gpt -s workspace-write -C /w --json resume " + someID + " -"},
-		"interactive":        {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "read-only"}, {"provider", "p"}}), Interactive: true}, "resume " + someID + " -C /w"},
+		"a person's profile": {launch.Request{Resume: stoppedSession(discover.Facts{"sandbox": "workspace-write", "permissionProfile": "mine"})}, `exec -m gpt -c default_permissions="mine" -C /w --json resume ` + someID + " -"},
+		"asked for all":      {launch.Request{Resume: stoppedSession(discover.Facts{"sandbox": "danger-full-access", "approval": "untrusted"})}, "exec -m gpt -s read-only -C /w --json resume " + someID + " -"},
+		"no turn, profile":   {launch.Request{Resume: stoppedSession(discover.Facts{"sandbox": ":read-only", "permissionProfile": ":read-only"})}, "exec -m gpt -s read-only -C /w --json resume " + someID + " -"},
+		"asked to edit":      {launch.Request{Resume: stoppedSession(discover.Facts{"sandbox": "read-only"}), Permissions: launch.PermissionsEdit}, "exec -m gpt -s workspace-write -C /w --json resume " + someID + " -"},
+		"interactive":        {launch.Request{Resume: stoppedSession(discover.Facts{"sandbox": "read-only", "provider": "p"}), Interactive: true}, "resume " + someID + " -C /w"},
 		"interactive, asked": {launch.Request{Resume: stoppedSession(nil), Interactive: true, Fork: true, Model: "m", Permissions: launch.PermissionsEdit}, "fork " + someID + " -m m -s workspace-write -C /w"},
 	} {
 		test.Dir = "/w"
@@ -101,7 +101,7 @@ func TestUnsupported(t *testing.T) {
 	}{
 		"name":       {launch.Request{Name: "n"}, "/rename"},
 		"archived":   {launch.Request{Resume: archived}, "codex unarchive " + someID},
-		"outside":    {launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "external-sandbox"}})}, "--permissions"},
+		"outside":    {launch.Request{Resume: stoppedSession(discover.Facts{"sandbox": "external-sandbox"})}, "--permissions"},
 		"older fork": {launch.Request{Resume: stoppedSession(nil), Fork: true}, "codex fork " + someID},
 	} {
 		_, err := New().Spec(test.Request, hostWith(filepath.Dir(old)))
@@ -123,7 +123,7 @@ func TestUnsupported(t *testing.T) {
 
 // A version without a daemon forgets the settings of a session in its terminal interface: they are passed again.
 func TestInteractiveBeforeDaemon(t *testing.T) {
-	r := launch.Request{Resume: stoppedSession(discover.Facts{{"sandbox", "read-only"}}), Interactive: true}
+	r := launch.Request{Resume: stoppedSession(discover.Facts{"sandbox": "read-only"}), Interactive: true}
 	for version, want := range map[string]string{"0.155.0": "-m gpt -s read-only", "0.169.0": "", "": ""} {
 		if flags, err := settingsArgs(r, installation{version: version}); err != nil || strings.Join(flags, " ") != want {
 			t.Errorf("%s: %q, %v", version, flags, err)

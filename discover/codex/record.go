@@ -185,17 +185,17 @@ func setMeta(r *discover.Record, h *rolloutHead, t *rolloutTail) {
 		workspace = *t.Settings.Workspace
 	}
 	r.Meta = discover.Facts{
-		{"agentNickname", m.Nickname},
-		{"agentRole", m.Role},
-		{"approval", t.Settings.Approval},
-		{"contextWindow", window},
-		{"originator", m.Originator},
-		{"permissionProfile", t.Settings.Profile},
-		{"provider", m.Provider},
-		{"sandbox", t.Settings.Sandbox},
-		{"startDir", startDir},
-		{"subagent", m.Source.Subagent},
-		{"workspace", workspace},
+		"agentNickname":     m.Nickname,
+		"agentRole":         m.Role,
+		"approval":          t.Settings.Approval,
+		"contextWindow":     window,
+		"originator":        m.Originator,
+		"permissionProfile": t.Settings.Profile,
+		"provider":          m.Provider,
+		"sandbox":           t.Settings.Sandbox,
+		"startDir":          startDir,
+		"subagent":          m.Source.Subagent,
+		"workspace":         workspace,
 	}.WithoutEmpty()
 }
 

@@ -34,7 +34,7 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 func (scan *processScan) claims(p *loggedProcess) []discover.Claim {
 	base := discover.Claim{
 		Agent: agentName, Process: p.ID, Home: p.home, Source: p.mode.source(),
-		Shared: p.mode == modeServer, Meta: discover.Facts{{"run", p.run}}.WithoutEmpty(),
+		Shared: p.mode == modeServer, Meta: discover.Facts{"run": p.run}.WithoutEmpty(),
 	}
 	if ports, err := p.ListenPorts(); err == nil && len(ports) > 0 {
 		base.Meta = base.Meta.With("ports", ports)

@@ -269,7 +269,7 @@ func parseSessionRow(r *sqlite.Row) *session {
 			Created: fromMillis(r.Int("time_created")), Updated: fromMillis(r.Int("time_updated")),
 			Model: modelName(model.Get("providerID").Text(nameLimit), model.Get("id").Text(nameLimit)),
 			Meta: discover.Facts{
-				{"agent", text("agent")}, {"projectID", text("project_id")}, {"slug", text("slug")}, {"variant", variant},
+				"agent": text("agent"), "projectID": text("project_id"), "slug": text("slug"), "variant": variant,
 			}.WithoutEmpty(),
 		},
 		headless: isHeadlessPermission(r.Text("permission", maxRowJSON)), used: storedUsage(r),

@@ -66,7 +66,7 @@ func TestWithoutABinary(t *testing.T) {
 func resumed(change func(*discover.Session)) *discover.Session {
 	s := new(discover.UnknownSession())
 	s.ID, s.Home, s.Path = "ses_1", "/home/one/.local/share/opencode", "/home/one/.local/share/opencode/opencode.db"
-	s.Model, s.Source, s.Meta = "a/b", "run", discover.Facts{{"agent", "plan"}, {"variant", "high"}}
+	s.Model, s.Source, s.Meta = "a/b", "run", discover.Facts{"agent": "plan", "variant": "high"}
 	if change != nil {
 		change(s)
 	}
@@ -160,7 +160,7 @@ func TestSpec(t *testing.T) {
 
 // What a version cannot do is an error before it is started.
 func TestUnsupported(t *testing.T) {
-	legacy := resumed(func(s *discover.Session) { s.Meta = discover.Facts{{"legacy", true}} })
+	legacy := resumed(func(s *discover.Session) { s.Meta = discover.Facts{"legacy": true} })
 	for _, c := range []struct {
 		version string
 		request launch.Request

@@ -170,7 +170,7 @@ func receiving(t *testing.T, mode mode, ports ...int) discover.Session {
 	t.Helper()
 	s := serving(t, discover.Running, ports...)
 	s.Source, s.Model = mode.source(), "openrouter/anthropic/claude"
-	s.Meta = discover.Facts{{"agent", "plan"}, {"variant", "high"}}
+	s.Meta = discover.Facts{"agent": "plan", "variant": "high"}
 	s.Evidence = []discover.Evidence{{Accepted: true, Claim: discover.Claim{Session: s.ID, Process: s.Processes[0].ID}}}
 	return s
 }

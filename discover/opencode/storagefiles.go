@@ -138,7 +138,7 @@ func parseLegacySession(data []byte) *session {
 			ID: text("id"), Version: text("version"), Parent: text("parentID"), Dir: o.Get("directory").Text(pathLimit),
 			Title: parseTitle(o.Get("title").Text(pathLimit)), Archived: at.Get("archived").Int() > 0,
 			Created: fromMillis(at.Get("created").Int()), Updated: fromMillis(at.Get("updated").Int()),
-			Meta: discover.Facts{{"projectID", text("projectID")}, {"slug", text("slug")}}.WithoutEmpty(),
+			Meta: discover.Facts{"projectID": text("projectID"), "slug": text("slug")}.WithoutEmpty(),
 		},
 		headless: isHeadlessPermission(string(o.Get("permission").Raw())),
 	}

@@ -183,6 +183,9 @@ func evidenceDetail(e discover.Evidence) string {
 // newMeta adds to the facts of the agent those of ours that have no JSON field.
 func newMeta(s *discover.Session) discover.Facts {
 	meta := s.Meta
+	if meta == nil {
+		meta = discover.Facts{}
+	}
 	if s.Archived {
 		meta = meta.With("archived", true)
 	}

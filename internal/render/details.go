@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -86,9 +87,9 @@ func (o TextOptions) details(s *object.Session) []detail {
 	if !s.Live() {
 		list = slices.DeleteFunc(list, func(d detail) bool { return d.key == "doing" })
 	}
-	for _, f := range s.Meta {
-		if f.Name != "turnDetail" { // printed as "doing"
-			list = append(list, detail{Sanitize(f.Name), metaText(f.Value)})
+	for _, name := range slices.Sorted(maps.Keys(s.Meta)) {
+		if name != "turnDetail" { // printed as "doing"
+			list = append(list, detail{Sanitize(name), metaText(s.Meta[name])})
 		}
 	}
 	return list

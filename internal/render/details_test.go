@@ -101,7 +101,7 @@ func FuzzDetails(f *testing.F) {
 		x := completeSession()
 		x.ID, x.Title, x.Error, x.Dir, x.Branch, x.Version, x.Group, x.Reason = s, s, s, s, s, s, s, s
 		x.Evidence[0].Detail, x.Evidence[1].Why, x.Evidence[0].Kind = s, s, s
-		x.Meta = discover.Facts{{"k" + s, s}}
+		x.Meta = discover.Facts{"k" + s: s}
 		var b bytes.Buffer
 		obj := object.NewSession(x)
 		obj.Explain = object.Explain(x)

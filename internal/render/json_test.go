@@ -103,7 +103,7 @@ func FuzzJSON(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		r := discover.Session{Record: &discover.Record{ID: s, Title: s, Meta: discover.Facts{{s, s}}}}
+		r := discover.Session{Record: &discover.Record{ID: s, Title: s, Meta: discover.Facts{s: s}}}
 		out := text(t, object.NewSession(r))
 		if h := unsafeReason(strings.Map(dropLayout, out)); h != "" {
 			t.Errorf("%q: %s", out, h)

@@ -30,7 +30,7 @@ func completeSession() discover.Session {
 				{Name: "primary", Used: &used, Resets: now.Add(38 * time.Minute), Time: now.Add(-90 * time.Second)},
 				{Reached: true, Text: "You've hit your limit\x1b[31m", Resets: now.Add(-26 * time.Hour)},
 			},
-			Meta: discover.Facts{{"originator", "codex_exec"}, {"ports", []int{4096}}},
+			Meta: discover.Facts{"originator": "codex_exec", "ports": []int{4096}},
 		},
 		Status: discover.Waiting, WaitingFor: "permission", WaitingOn: &discover.WaitingOn{Tool: "shell", Brief: "make", Path: "/x", Questions: []string{"Go on?"}, Diff: &discover.Diff{Added: 3, Removed: new(1)}}, Error: "the last turn failed",
 		Reason:    "processes 4711, 4712 are live; process 4711 shows that the turn is blocked on the user",
