@@ -124,45 +124,31 @@ func (s *snapshot) checkJournal() error {
 	return nil
 }
 
-// ReadAt implements io.ReaderAt over the committed pages. Pages that are contiguous in one file are read with one system
-// call.
-func (s *snapshot) ReadAt(p []byte, off int64) (int, error) {
-	n := 0
-	for n < len(p) {
-		at := off + int64(n)
-		if at >= s.size {
+// ReadAt implements io.ReaderAt over the committed pages.
+func (s *snapshot) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) && err == nil {
+		if off+int64(n) >= s.size {
 			return n, io.EOF
 		}
-		got, err := s.readRun(p[n:min(int64(len(p)), s.size-off)], at)
-		if n += got; err != nil {
-			return n, err
-		}
+		var got int
+		got, err = s.readPage(p[n:], off+int64(n))
+		n += got
 	}
-	return n, nil
+	return n, err
 }
 
-// readRun reads from an offset on, as far as the pages are contiguous in one file.
-func (s *snapshot) readRun(p []byte, at int64) (int, error) {
+// readPage reads from an offset on, to the end of its page at most.
+func (s *snapshot) readPage(p []byte, at int64) (int, error) {
 	start := at - at%s.pageSize
+	p = p[:min(int64(len(p)), start+s.pageSize-at)]
 	if page, ok := s.ahead[start]; ok {
 		return copy(p, page[at-start:]), nil
 	}
-	s.noteUsed(start)
-	file, from := s.locate(start)
-	end := start + s.pageSize
-	for ; end < at+int64(len(p)) && s.ahead[end] == nil; end += s.pageSize {
-		if next, off := s.locate(end); next != file || off != from+end-start {
-			break
-		}
-		s.noteUsed(end)
-	}
-	return file.ReadAt(p[:min(int64(len(p)), end-at)], from+at-start)
-}
-
-func (s *snapshot) noteUsed(page int64) {
 	if len(s.used) < maxReadAhead {
-		s.used = append(s.used, page)
+		s.used = append(s.used, start)
 	}
+	file, from := s.locate(start)
+	return file.ReadAt(p, from+at-start)
 }
 
 // locate returns the file and the offset of the newest content of the page at an offset.
@@ -183,7 +169,7 @@ func (s *snapshot) readAhead(pages []int64) (bool, error) {
 		if start%s.pageSize != 0 || start >= s.size {
 			continue
 		}
-		if _, err := s.readRun(page, start); err == nil {
+		if _, err := s.readPage(page, start); err == nil {
 			ahead[start] = page
 		}
 	}
