@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -259,12 +258,8 @@ func (c completer) worktrees() (out []candidate) {
 	return out
 }
 
-const (
-	// hostTime bounds how long a host may take to answer: the user has pressed Tab and waits.
-	hostTime = 5 * time.Second
-	// maxAnswer bounds the answer of a host, in bytes.
-	maxAnswer = 4 << 20
-)
+// hostTime bounds how long a host may take to answer: the user has pressed Tab and waits.
+const hostTime = 5 * time.Second
 
 // hostOf returns the host whose sessions complete the typed ID, and what precedes the ID: that of H:ID, or the only one of --host. ok is false
 // if it is this machine.
@@ -306,16 +301,12 @@ func (c completer) hostSessions(t remote.Target, prefix string, filter discover.
 	for _, status := range filter.Statuses {
 		args = append(args, "--status", string(status))
 	}
-	_, answer, err := c.f.AskHost(ctx, t, maxAnswer, args...)
-	var sessions []object.Session
-	if err != nil || json.Unmarshal(answer, &sessions) != nil {
-		return nil
-	}
 	var out []candidate
-	for i, s := range sessions {
+	_ = EachHost(ctx, c.f.WithReports(func(string) {}), []HostCall{{Target: t, Args: args}}, func(s object.Session) error {
 		if s.ID != nil {
-			out = append(out, sessionCandidate(prefix+*s.ID, &sessions[i]))
+			out = append(out, sessionCandidate(prefix+*s.ID, &s))
 		}
-	}
+		return nil
+	})
 	return out
 }

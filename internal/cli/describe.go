@@ -62,16 +62,10 @@ func DescribeSession(s discover.Session) string {
 	return fmt.Sprintf("%s (pid %d, since %s)", name, all[0].ID.PID, FormatTime(all[0].Started))
 }
 
-// SessionName is the session's ID, H:ID of one on another host, else pid:N of its process, else "-".
+// SessionName is [object.Session.Name].
 func SessionName(s discover.Session) string {
-	prefix := object.HostPrefix(s.Host)
-	switch {
-	case s.ID != "":
-		return prefix + s.ID
-	case len(s.Processes) > 0:
-		return fmt.Sprintf("%spid:%d", prefix, s.Processes[0].ID.PID)
-	}
-	return prefix + "-"
+	obj := object.NewSession(s)
+	return obj.Name()
 }
 
 // titleShown bounds a candidate's title, in columns.

@@ -55,44 +55,47 @@ func (l *launcher) launchOne(ctx context.Context, m launch.Member) error {
 		if err := l.openRepository(ctx); err != nil {
 			return nil, err
 		}
-		p, err := l.place(ctx, m)
-		if err != nil {
-			return nil, err
+		a := l.place(ctx, m)
+		if a.err == nil {
+			l.start(ctx, a, proven)
 		}
-		return l.start(ctx, p, proven)
+		return a.launched, a.err
 	})
 }
 
-// placed is a member with the directory that it will work in.
-type placed struct {
+// attempt is a member whose launch is tried, and what became of it.
+type attempt struct {
 	launch.Member
+	// dir is the directory that it works in.
 	dir string
 	// worktree is the member's own; the zero value if there is none.
 	worktree worktree.CreateResult
+	launched *Launched // nil: nothing was started
+	answer   string
+	err      error
 }
 
-func (l *launcher) place(ctx context.Context, m launch.Member) (placed, error) {
-	p := placed{Member: m, dir: l.request.Dir}
+// place finds the directory for a member, in a new worktree if there are to be any.
+func (l *launcher) place(ctx context.Context, m launch.Member) *attempt {
+	a := &attempt{Member: m, dir: l.request.Dir}
 	if l.repo == nil {
-		return p, nil
+		return a
 	}
-	var err error
-	p.worktree, p.dir, err = l.repo.CreateForMember(ctx, l.group, m, l.request.Dir)
-	if errors.Is(err, worktree.ErrBadName) || errors.Is(err, worktree.ErrNoCommit) && m.Base != "" {
-		err = UsageError("launch", "%v", err)
+	a.worktree, a.dir, a.err = l.repo.CreateForMember(ctx, l.group, m, l.request.Dir)
+	if errors.Is(a.err, worktree.ErrBadName) || errors.Is(a.err, worktree.ErrNoCommit) && m.Base != "" {
+		a.err = UsageError("launch", "%v", a.err)
 	}
-	return p, err
+	return a
 }
 
 // start starts a member. If that fails, its worktree is removed, unless the agent goes on there.
-func (l *launcher) start(ctx context.Context, p placed, proven func(object.Session) error) (*Launched, error) {
+func (l *launcher) start(ctx context.Context, a *attempt, proven func(object.Session) error) {
 	request := l.request
-	request.Model, request.Dir = p.Model, p.dir
-	launched, err := l.Start(ctx, p.Adapter, request, proven)
-	if err != nil && p.worktree.New && !MayRun(launched, err) {
-		err = errors.Join(err, l.removeWorktree(context.WithoutCancel(ctx), p.worktree))
+	request.Model, request.Dir = a.Model, a.dir
+	a.launched, a.err = l.Start(ctx, a.Adapter, request, proven)
+	if a.err != nil && a.worktree.New && !MayRun(a.launched, a.err) {
+		a.err = errors.Join(a.err, l.removeWorktree(context.WithoutCancel(ctx), a.worktree))
 	}
-	return launched, err
 }
 
 // removeWorktree removes the worktree of a launch that failed, unless there is work in it.
@@ -105,19 +108,6 @@ func (l *launcher) removeWorktree(ctx context.Context, made worktree.CreateResul
 	return err
 }
 
-// attempt is a member whose launch was tried.
-type attempt struct {
-	placed
-	launched *Launched // nil: nothing was started
-	err      error
-}
-
-// result is what became of a member.
-type result struct {
-	answer string
-	err    error
-}
-
 // launchGroup launches the members of a group. A failure is reported; the other launches continue.
 func (l *launcher) launchGroup(ctx context.Context, members []launch.Member) error {
 	working, stop := Interruptible(ctx) // until the command ends, so that no signal is missed between two steps
@@ -127,29 +117,29 @@ func (l *launcher) launchGroup(ctx context.Context, members []launch.Member) err
 	if err := l.openRepository(working); err != nil {
 		return err
 	}
-	all := make([]attempt, len(members))
-	for i, m := range members {
-		all[i].placed, all[i].err = l.place(working, m)
+	var all []*attempt
+	for _, m := range members {
+		all = append(all, l.place(working, m))
 	}
-	parallel(all, func(i int) { all[i].launched, all[i].err = l.start(working, all[i].placed, nil) })
+	parallel(all, func(a *attempt) { l.start(working, a, nil) })
 	endProgress()
 	var launched []*Launched
-	for _, s := range all {
-		if s.launched != nil {
-			defer s.launched.Close()
-			launched = append(launched, s.launched)
+	for _, a := range all {
+		if a.launched != nil {
+			defer a.launched.Close()
+			launched = append(launched, a.launched)
 		}
 	}
 	l.PrintHints(ctx, launched...)
 	return l.report(working, all)
 }
 
-// parallel runs do at the same time for all members that have not failed.
-func parallel(all []attempt, do func(i int)) {
+// parallel calls do at the same time for all members that have not failed.
+func parallel(all []*attempt, do func(*attempt)) {
 	var wg sync.WaitGroup
-	for i, s := range all {
-		if s.err == nil {
-			wg.Go(func() { do(i) })
+	for _, a := range all {
+		if a.err == nil {
+			wg.Go(func() { do(a) })
 		}
 	}
 	wg.Wait()
@@ -159,67 +149,61 @@ func parallel(all []attempt, do func(i int)) {
 var errSome = errors.New("some of them failed")
 
 // report prints the launches of a group, waits for them with --wait, and returns an error if one failed.
-func (l *launcher) report(ctx context.Context, all []attempt) error {
-	results := make([]result, len(all))
-	for i, s := range all {
-		results[i].err = s.err
-	}
+func (l *launcher) report(ctx context.Context, all []*attempt) error {
 	if !l.JSON {
-		if err := l.printLaunches(l.objects(all, results)); err != nil {
+		if err := l.printLaunches(l.objects(all)); err != nil {
 			return err
 		}
 	}
 	if l.Wait {
-		parallel(all, func(i int) { results[i] = l.awaitEnd(ctx, all[i].launched) })
+		parallel(all, func(a *attempt) { l.awaitEnd(ctx, a) })
 	}
 	if l.JSON {
-		if err := l.printLaunches(l.objects(all, results)); err != nil {
+		if err := l.printLaunches(l.objects(all)); err != nil {
 			return err
 		}
 	}
 	var worst error
-	for i, r := range results {
+	for _, a := range all {
 		switch {
-		case errors.Is(r.err, context.Canceled): // what continues was reported
+		case errors.Is(a.err, context.Canceled): // what continues was reported
 			worst = context.Canceled
-		case r.err != nil:
+		case a.err != nil:
 			worst = cmp.Or(worst, errSome)
-			l.Report.Failure(all[i].Name + ": " + r.err.Error())
+			l.Report.Failure(a.Name + ": " + a.err.Error())
 		}
 	}
 	return worst
 }
 
 // awaitEnd waits for the end of a member's turn.
-func (l *launcher) awaitEnd(ctx context.Context, launched *Launched) (r result) {
-	if r.err = launched.WaitForEnd(ctx); r.err == nil && l.JSON {
-		r.answer = launched.ReadAnswer(ctx)
+func (l *launcher) awaitEnd(ctx context.Context, a *attempt) {
+	if a.err = a.launched.WaitForEnd(ctx); a.err == nil && l.JSON {
+		a.answer = a.launched.ReadAnswer(ctx)
 	}
-	if !errors.Is(r.err, context.Canceled) {
-		r.err = errors.Join(r.err, launched.RunOnComplete(ctx, r.err))
+	if !errors.Is(a.err, context.Canceled) {
+		a.err = errors.Join(a.err, a.launched.RunOnComplete(ctx, a.err))
 	}
-	return r
 }
 
-func (l *launcher) objects(all []attempt, results []result) []object.LaunchResult {
-	out := make([]object.LaunchResult, len(all))
-	for i, s := range all {
-		out[i] = object.LaunchResult{
-			Name: s.Name, Adapter: string(s.Adapter.Name()), Model: s.Model, Group: l.group.Name, Branch: s.worktree.Branch, Answer: results[i].answer,
+func (l *launcher) objects(all []*attempt) (out []object.LaunchResult) {
+	for _, a := range all {
+		o := object.LaunchResult{
+			Name: a.Name, Adapter: string(a.Adapter.Name()), Model: a.Model, Group: l.group.Name, Branch: a.worktree.Branch, Answer: a.answer,
 		}
-		if s.launched != nil {
-			out[i].CWD = s.dir
-			if s.launched.Session.ID != "" {
-				session := object.NewSession(s.launched.Session)
-				out[i].Session = &session
+		if a.launched != nil {
+			o.CWD = a.dir
+			if a.launched.Session.ID != "" {
+				o.Session = new(object.NewSession(a.launched.Session))
 			}
 		}
-		switch err := results[i].err; {
-		case errors.Is(err, context.Canceled):
-			out[i].Error = "interrupted"
-		case err != nil:
-			out[i].Error = err.Error()
+		switch {
+		case errors.Is(a.err, context.Canceled):
+			o.Error = "interrupted"
+		case a.err != nil:
+			o.Error = a.err.Error()
 		}
+		out = append(out, o)
 	}
 	return out
 }

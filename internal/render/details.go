@@ -56,11 +56,22 @@ func (o TextOptions) details(s *object.Session) []detail {
 	if s.ID != nil {
 		id = *s.ID
 	}
+	status, evidence := statusText(s), ""
+	if on := WaitingOnText(s); on != "" {
+		status += ": " + on
+	}
+	if e := s.Evidence; e != nil {
+		evidence = fmt.Sprintf("%s %s: %s", e.Strength, e.Kind, e.Detail)
+	}
+	var quotas []string
+	for _, q := range s.Quotas {
+		quotas = append(quotas, o.quotaText(q))
+	}
 	list := []detail{
 		{"id", id},
 		{"host", s.Host},
 		{"agent", strings.TrimSpace(s.Adapter + " " + Sanitize(s.Version))},
-		{"status", statusWithCall(s)},
+		{"status", status},
 		{"error", s.Error},
 		{"doing", s.TurnDetail()},
 		{"title", s.Title},
@@ -75,14 +86,14 @@ func (o TextOptions) details(s *object.Session) []detail {
 		{"started", o.timeAndAge(s.StartedAt)},
 		{"active", o.timeAndAge(s.LastActivityAt)},
 		{"tokens", tokensText(s.Tokens)},
-		{"cost", costText(s.Cost)},
-		{"quota", o.quotasText(s.Quotas)},
+		{"cost", knownText(s.Cost, func(usd float64) string { return fmt.Sprintf("$%.4f", usd) })},
+		{"quota", strings.Join(quotas, "; ")},
 		{"group", s.Group},
 		{"parent", s.ParentID},
 		{"forked from", s.ForkedFrom},
 		{"stored in", o.shortDir(s.Path)},
 		{"home", o.shortDir(s.Home)},
-		{"evidence", evidenceText(s.Evidence)},
+		{"evidence", evidence},
 	}
 	if !s.Live() {
 		list = slices.DeleteFunc(list, func(d detail) bool { return d.key == "doing" })
@@ -93,14 +104,6 @@ func (o TextOptions) details(s *object.Session) []detail {
 		}
 	}
 	return list
-}
-
-// statusWithCall is the status, followed by the tool call that a waiting session needs the user for.
-func statusWithCall(s *object.Session) string {
-	if on := WaitingOnText(s); on != "" {
-		return statusText(s) + ": " + on
-	}
-	return statusText(s)
 }
 
 func (o TextOptions) processesText(s *object.Session) string {
@@ -144,28 +147,6 @@ func tokensText(t *object.Tokens) string {
 		out = append(out, fmt.Sprintf("%d%% of the window of %d", 100*t.Context/t.Window, t.Window))
 	}
 	return cmp.Or(strings.Join(out, ", "), "0")
-}
-
-func (o TextOptions) quotasText(quotas []object.Quota) string {
-	var out []string
-	for _, q := range quotas {
-		out = append(out, o.quotaText(q))
-	}
-	return strings.Join(out, "; ")
-}
-
-func costText(usd *float64) string {
-	if usd == nil {
-		return ""
-	}
-	return fmt.Sprintf("$%.4f", *usd)
-}
-
-func evidenceText(e *object.Evidence) string {
-	if e == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s %s: %s", e.Strength, e.Kind, e.Detail)
 }
 
 func metaText(v any) string {
@@ -241,7 +222,7 @@ func processGrid(processes []object.Process, opts TextOptions) *grid {
 		column{title: "PID", cell: func(i int) string { return pids[i] }},
 		column{title: "AGE", cell: func(i int) string { return ageText(rows[i].StartedAt, opts.Now) }, dropLate: 2, alignRight: true},
 		column{title: "CPU", cell: func(i int) string { return cpuText(rows[i].CPU) }, alignRight: true},
-		column{title: "MEMORY", cell: func(i int) string { return memoryText(rows[i].Memory) }, alignRight: true},
+		column{title: "MEMORY", cell: func(i int) string { return knownText(rows[i].Memory, ByteSize) }, alignRight: true},
 		column{title: "PORTS", cell: func(i int) string { return portsText(rows[i].Ports) }, dropLate: 1},
 		column{title: "PROCESS", cell: func(i int) string { return texts[i] }},
 	)

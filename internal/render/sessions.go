@@ -123,7 +123,7 @@ func WideSessionTable(w io.Writer, sessions []object.Session, opts TextOptions) 
 	}
 	c.last.dropEarly = rankLastWide
 	cpu := column{title: "CPU", cell: func(i int) string { return cpuText(totalCPU(sessions[i].Processes)) }, dropEarly: rankCPU, alignRight: true}
-	memory := column{title: "MEMORY", cell: func(i int) string { return memoryText(totalMemory(sessions[i].Processes)) }, dropEarly: rankMemory, alignRight: true}
+	memory := column{title: "MEMORY", cell: func(i int) string { return knownText(totalMemory(sessions[i].Processes), ByteSize) }, dropEarly: rankMemory, alignRight: true}
 	ports := column{title: "PORTS", cell: func(i int) string { return portsText(allPorts(sessions[i].Processes)) }, dropEarly: rankPorts, preferred: 9}
 	context := column{title: "CONTEXT", cell: func(i int) string { return contextText(sessions[i].Tokens) }, dropEarly: rankContext, alignRight: true}
 	changes := column{title: "CHANGES", cell: func(i int) string { return statusLetters(sessions[i].Changes) }, dropEarly: rankChanges}

@@ -69,7 +69,7 @@ func OrphanTable(w io.Writer, orphans []object.Orphan, opts TextOptions) error {
 		column{title: "SESSION", cell: func(i int) string { return cmp.Or(ids[i], "-") }, dropLate: 2},
 		column{title: "AGE", cell: func(i int) string { return ageText(orphans[i].StartedAt, opts.Now) }, dropEarly: 1, alignRight: true},
 		column{title: "CPU", cell: func(i int) string { return cpuText(orphans[i].CPU) }, dropEarly: 3, alignRight: true},
-		column{title: "MEMORY", cell: func(i int) string { return memoryText(orphans[i].Memory) }, dropEarly: 2, alignRight: true},
+		column{title: "MEMORY", cell: func(i int) string { return knownText(orphans[i].Memory, ByteSize) }, dropEarly: 2, alignRight: true},
 		column{title: "PORTS", cell: func(i int) string { return portsText(orphans[i].Ports) }, preferred: 14, min: 9},
 		column{title: "COMMAND", cell: func(i int) string { return commandText(orphans[i].Process, opts) }, preferred: 24, min: 12},
 	).print(w, opts)
@@ -237,13 +237,25 @@ func DiskTable(w io.Writer, u object.DiskUsage, opts TextOptions) error {
 		total := object.DiskRow{Bytes: u.Total.Bytes, Estimated: u.Total.Estimated, Sessions: u.Total.Sessions}
 		rows, names = append(slices.Clone(rows), total), append(names, "total")
 	}
+	share := func(i int) string {
+		if u.Total.Bytes <= 0 {
+			return ""
+		}
+		return fmt.Sprintf("%d%%", 100*rows[i].Bytes/u.Total.Bytes)
+	}
+	sessions := func(i int) string {
+		if u.By == "session" {
+			return ""
+		}
+		return positiveText(rows[i].Sessions)
+	}
 	return newGrid(
 		len(rows),
 		column{title: "SIZE", cell: func(i int) string { return SizeText(rows[i]) }, alignRight: true},
-		column{cell: func(i int) string { return percentText(rows[i].Bytes, u.Total.Bytes) }, dropLate: 3},
+		column{cell: share, dropLate: 3},
 		column{title: strings.ToUpper(u.By), cell: func(i int) string { return names[i] }, preferred: 30, min: 10, keepEnd: u.By != "month"},
 		column{title: "AGENT", cell: func(i int) string { return rows[i].Adapter }, dropLate: 4},
-		column{title: "SESSIONS", cell: func(i int) string { return sessionsText(rows[i], u.By) }, dropEarly: 2, alignRight: true},
+		column{title: "SESSIONS", cell: sessions, dropEarly: 2, alignRight: true},
 		column{title: "LAST", cell: func(i int) string { return ageText(rows[i].LastActivityAt, opts.Now) }, dropEarly: 1, alignRight: true},
 		column{title: "WHAT", cell: func(i int) string { return Sanitize(partsText(rows[i].Parts)) }, dropLate: 5, preferred: 24, min: 10},
 		column{title: "TITLE", cell: func(i int) string { return Sanitize(rows[i].Title) }, dropLate: 2, preferred: 20, min: 12},
@@ -256,14 +268,6 @@ func SizeText(r object.DiskRow) string {
 		return "~" + ByteSize(r.Bytes)
 	}
 	return ByteSize(r.Bytes)
-}
-
-// sessionsText is the number of sessions; "" in a row that is one.
-func sessionsText(r object.DiskRow, by string) string {
-	if r.Sessions <= 0 || by == "session" {
-		return ""
-	}
-	return strconv.Itoa(r.Sessions)
 }
 
 // partsText names the largest parts.

@@ -61,10 +61,12 @@ func TopTable(w io.Writer, sessions []object.Session, loads []Load, keep string,
 		sessions,
 		column{cell: load(Load.signs)},
 		c.status, c.id, c.agent, c.age,
-		column{title: "CPU", cell: load(func(l Load) string { return cpuShareText(l.CPU) }), dropEarly: topRankCPU, alignRight: true},
+		column{title: "CPU", cell: load(func(l Load) string { return knownText(l.CPU, percentText) }), dropEarly: topRankCPU, alignRight: true},
 		column{cell: load(func(l Load) string { return Sparkline(l.CPUHistory, fullProcessor) }), dropEarly: topRankCPUHistory},
-		column{title: "MEMORY", cell: load(func(l Load) string { return memoryText(l.Memory) }), dropEarly: topRankMemory, alignRight: true},
-		column{title: "TOK/MIN", cell: load(func(l Load) string { return rateText(l.TokenRate) }), dropEarly: topRankTokens, alignRight: true},
+		column{title: "MEMORY", cell: load(func(l Load) string { return knownText(l.Memory, ByteSize) }), dropEarly: topRankMemory, alignRight: true},
+		column{title: "TOK/MIN", cell: load(func(l Load) string {
+			return knownText(l.TokenRate, func(n float64) string { return Thousands(int64(n)) })
+		}), dropEarly: topRankTokens, alignRight: true},
 		column{cell: load(func(l Load) string { return Sparkline(l.TokenHistory, 0) }), dropEarly: topRankTokenHistory},
 		column{title: "CTX", cell: func(i int) string { return cmp.Or(contextShare(sessions[i].Tokens), contextText(sessions[i].Tokens)) }, dropEarly: topRankContext, alignRight: true},
 		column{title: "LIMIT", cell: func(i int) string { return limitText(sessions[i].Quotas, opts.Now) }, dropEarly: topRankLimit, alignRight: true},
@@ -94,19 +96,7 @@ func (l Load) signs() string {
 // fullProcessor is the use of one processor, in percent.
 const fullProcessor = 100
 
-func cpuShareText(n *float64) string {
-	if n == nil {
-		return ""
-	}
-	return fmt.Sprintf("%.0f%%", *n)
-}
-
-func rateText(perMinute *float64) string {
-	if perMinute == nil {
-		return ""
-	}
-	return Thousands(int64(*perMinute))
-}
+func percentText(n float64) string { return fmt.Sprintf("%.0f%%", n) }
 
 // limitText is the use of the provider's limit that is nearest to its end, in percent; of one that is reached, when it resets.
 func limitText(quotas []object.Quota, now time.Time) string {
@@ -122,7 +112,7 @@ func limitText(quotas []object.Quota, now time.Time) string {
 		case q.Reached:
 			return "reached"
 		case used != nil && *used > most:
-			text, most = fmt.Sprintf("%.0f%%", *used), *used
+			text, most = percentText(*used), *used
 		}
 	}
 	return text

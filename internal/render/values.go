@@ -143,11 +143,12 @@ func ByteSize(n int64) string {
 	return fmt.Sprintf("%.1f %ciB", size, "KMGT"[prefix])
 }
 
-func memoryText(bytes *int64) string {
-	if bytes == nil {
+// knownText formats what n points to; "" if it is not known.
+func knownText[T any](n *T, format func(T) string) string {
+	if n == nil {
 		return ""
 	}
-	return ByteSize(*bytes)
+	return format(*n)
 }
 
 // cpuText formats processor time: 1.5s, 2m05s, 1h30m.
@@ -220,13 +221,6 @@ func usedText(l object.UsageLimit) string {
 		return "reached"
 	}
 	return ""
-}
-
-func percentText(n, all int64) string {
-	if all <= 0 {
-		return ""
-	}
-	return strconv.FormatInt(100*n/all, 10) + "%"
 }
 
 // positiveText formats a number; "" for none.
