@@ -16,12 +16,36 @@ import (
 	"agentctl/proc"
 )
 
+// ending is how a command line ends.
+type ending struct {
+	args string
+	exit int
+	says string // on stderr
+}
+
+// checkEndings runs each command line in a world of its own. Nothing more is on stderr than what it says, and a usage error is one error and one hint.
+func checkEndings(t *testing.T, world func(*testing.T) (Env, *Output), list []ending) {
+	t.Helper()
+	for _, tc := range list {
+		f, out := world(t)
+		if got := Run(t.Context(), f, strings.Fields(tc.args)...); got != tc.exit {
+			t.Errorf("%s: exit %d, want %d; %s", tc.args, got, tc.exit, out.Stderr.String())
+		}
+		stderr := out.Stderr.String()
+		if tc.says == "" && stderr != "" || !strings.Contains(stderr, tc.says) {
+			t.Errorf("%s: stderr %q, want %q", tc.args, stderr, tc.says)
+		}
+		if tc.exit > 1 && out.Stdout.Len() > 0 {
+			t.Errorf("%s: failed with output %q", tc.args, out.Stdout.String())
+		}
+		if lines := strings.Count(stderr, "\n"); tc.exit == 2 && !WantsJSON(strings.Fields(tc.args)) && (lines != 2 || !strings.HasPrefix(stderr, "agentctl: error: ")) {
+			t.Errorf("%s: not one error and one hint: %q", tc.args, stderr)
+		}
+	}
+}
+
 func TestExitCodes(t *testing.T) {
-	for _, tc := range []struct {
-		args string
-		exit int
-		says string // on stderr
-	}{
+	checkEndings(t, testEnv, []ending{
 		{"", 0, ""},
 		{"--help", 0, ""},
 		{"help", 0, ""},
@@ -102,6 +126,9 @@ func TestExitCodes(t *testing.T) {
 		{"list --json=maybe", 2, `invalid boolean value "maybe" for flag --json`},
 		{"list -n -1", 2, "-n must be 0 or more"},
 		{"list --json=perhaps", 2, "perhaps"},
+		{"list --since yesterday", 2, "12h, 30d, 2w"},
+		{"list --cwd /dev/null", 2, "not a directory"},
+		{"status nothing --alive", 3, "no such session"},
 		{"list --since soon", 2, `"soon" is not a valid time`},
 		{"list --format {{.nope}}", 2, `no field "nope"`},
 		{"list --format {{call}}", 2, "--format: "},
@@ -135,22 +162,7 @@ func TestExitCodes(t *testing.T) {
 		{"status aaaaaaaa --alive", 4, "hint: aaaaaaaa-1 codex running title of aaaaaaaa-1"},
 		{"status cccccccc", 4, "cccccccc@/w/b"},
 		{"status aaaaaaaa-2 --alive", 8, ""},
-	} {
-		f, out := testEnv(t)
-		if got := Run(t.Context(), f, strings.Fields(tc.args)...); got != tc.exit {
-			t.Errorf("%s: exit %d, want %d; %s", tc.args, got, tc.exit, out.Stderr.String())
-		}
-		stderr := out.Stderr.String()
-		if tc.says == "" && stderr != "" || !strings.Contains(stderr, tc.says) {
-			t.Errorf("%s: stderr %q, want %q", tc.args, stderr, tc.says)
-		}
-		if tc.exit > 1 && out.Stdout.Len() > 0 {
-			t.Errorf("%s: failed with output %q", tc.args, out.Stdout.String())
-		}
-		if lines := strings.Count(stderr, "\n"); tc.exit == 2 && !WantsJSON(strings.Fields(tc.args)) && (lines != 2 || !strings.HasPrefix(stderr, "agentctl: error: ")) {
-			t.Errorf("%s: not one error and one hint: %q", tc.args, stderr)
-		}
-	}
+	})
 }
 
 // What could not be read is named, cleaned, and makes the command partial.

@@ -11,11 +11,7 @@ import (
 )
 
 func TestStopOrphansAsks(t *testing.T) {
-	for _, tc := range []struct {
-		args string
-		exit int
-		says string // on stderr
-	}{
+	checkEndings(t, WithOrphans, []ending{
 		{"list --orphans --all", 2, "--orphans and --all cannot be used together"},
 		{"list --orphans --cwd .", 2, "--orphans and --cwd cannot be used together"},
 		{"list --orphans -q --json", 2, "--json and --quiet cannot be used together"},
@@ -26,12 +22,7 @@ func TestStopOrphansAsks(t *testing.T) {
 		{"stop --orphans --adapter claude-code", 2, "needs --yes"}, // though there is nothing to ask about today
 		{"stop --orphans --adapter claude-code --yes", 0, "no orphaned processes found"},
 		{"stop --orphans --dry-run", 0, ""},
-	} {
-		f, out := WithOrphans(t)
-		if got := Run(t.Context(), f, strings.Fields(tc.args)...); got != tc.exit || !strings.Contains(out.Stderr.String(), tc.says) {
-			t.Errorf("%s: exit %d, %s", tc.args, got, out.Stderr.String())
-		}
-	}
+	})
 	f, out := WithOrphans(t)
 	Run(t.Context(), f, "stop", "--orphans", "--dry-run")
 	if want := "aaaaaaaa-2  would be stopped (SIGTERM to pid 30, SIGTERM to pid 31)\n"; out.Stdout.String() != want {
@@ -48,11 +39,7 @@ func TestStopOrphansAsks(t *testing.T) {
 }
 
 func TestStopIsAsked(t *testing.T) {
-	for _, tc := range []struct {
-		args string
-		exit int
-		says string // on stderr
-	}{
+	checkEndings(t, testEnv, []ending{
 		{"stop", 2, "needs the ID of a session, or a selection"},
 		{"stop --yes --adapter codex", 2, "needs the ID of a session, or a selection"},
 		{"stop aaaaaaaa-1 --all", 2, "cannot be used together"},
@@ -63,6 +50,7 @@ func TestStopIsAsked(t *testing.T) {
 		{"stop aaaaaaaa-1 --timeout=-1s", 2, "flag --timeout: use a duration"},
 		{"stop --idle-for 0", 2, "--idle-for"},
 		{"stop --idle-for soon", 2, "soon"},
+		{"stop --older-than 1ms --adapter codex", 2, "needs --yes"},
 		{"stop --yes --cwd /nowhere/at/all", 2, "--cwd: "},
 		{"stop nothing", 3, "no such session: nothing"},
 		{"stop aaaaaaaa-1 nothing", 3, "no such session: nothing"},
@@ -73,15 +61,7 @@ func TestStopIsAsked(t *testing.T) {
 		{"stop --all --group none", 2, "needs --yes"}, // though there is nothing to ask about today
 		{"stop --all --group none --yes", 0, "no live session matches"},
 		{"stop --all --group none --yes -q", 0, ""},
-	} {
-		f, out := testEnv(t)
-		if got := Run(t.Context(), f, strings.Fields(tc.args)...); got != tc.exit {
-			t.Errorf("%s: exit %d, want %d; %s", tc.args, got, tc.exit, out.Stderr.String())
-		}
-		if stderr := out.Stderr.String(); tc.says == "" && stderr != "" || !strings.Contains(stderr, tc.says) {
-			t.Errorf("%s: stderr %q, want %q", tc.args, stderr, tc.says)
-		}
-	}
+	})
 }
 
 // The session that the command runs inside of is that of process 10.
