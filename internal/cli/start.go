@@ -42,7 +42,7 @@ func (o *Options) Flags() []cli.Flag {
 		&cli.BoolFlag{Name: "kill-on-timeout", Usage: "end the agent if its session does not appear in time", Destination: &o.killOnTimeout},
 		&cli.BoolFlag{Name: "force", Usage: "start even if another session is working here", Destination: &o.force},
 		&cli.BoolFlag{Name: "wait", Usage: "wait until the turn ends and print its answer; exit with its result", Destination: &o.Wait},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "with --wait: print the ID only, not the answer", Destination: &o.Quiet},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the ID only: no answer, no hints", Destination: &o.Quiet},
 		LimitFlag("max-time", "with --wait: stop the session after `D`", &o.maxTime),
 		&cli.StringFlag{Name: "on-create", Usage: "run the shell command `S` once the session has appeared", Destination: &o.onCreate},
 		&cli.StringFlag{Name: "on-complete", Usage: "with --wait: run the shell command `S` when the turn has ended", Destination: &o.onComplete},
@@ -63,8 +63,6 @@ func (o *Options) Check(verb string) error {
 // CheckFlags refuses flags that do not go together on any machine.
 func (o *Options) CheckFlags(verb string) error {
 	switch {
-	case !o.Wait && o.Quiet:
-		return UsageError(verb, "--quiet needs --wait")
 	case !o.Wait && o.maxTime > 0:
 		return UsageError(verb, "--max-time needs --wait")
 	case !o.Wait && o.onComplete != "":
@@ -235,8 +233,11 @@ func MayRun(l *Launched, err error) bool {
 	return l != nil && !errors.As(err, &ended)
 }
 
-// PrintHints prints the hints for what was started, without duplicates.
+// PrintHints prints the hints for what was started, without duplicates; none with --quiet.
 func (s Starter) PrintHints(ctx context.Context, launched ...*Launched) {
+	if s.Options.Quiet {
+		return
+	}
 	var given []string
 	for _, l := range launched {
 		if hint := l.Hint(context.WithoutCancel(ctx)); hint != "" && !slices.Contains(given, hint) {

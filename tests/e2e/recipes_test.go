@@ -68,13 +68,14 @@ func TestRecipes(t *testing.T) {
 	run(t, p)
 }
 
-// recipe ID [OLD=NEW…] CODE…: runs the commands of a block in one shell, except those that the script runs by line, and checks the exit
+// recipe ID [OLD=NEW…] CODE…: runs the commands of a block in one shell, with pipefail and no unset variables, except those that the script runs by line, and checks the exit
 // code of each. OLD stands for the example's own values.
 func recipe(root string) command {
 	return withArgs(2, func(ts *testscript.TestScript, args []string) {
 		b, err := findBlock(root, args[0])
 		ts.Check(err)
 		var script strings.Builder
+		script.WriteString("set -uo pipefail\n")
 		single := ts.Getenv("lines_" + args[0])
 		for _, command := range b.Commands() {
 			if !slices.Contains(strings.Split(single, "\n"), command) {
