@@ -187,8 +187,11 @@ func (p *prompt) typed(m *topModel, key terminal.Key) {
 		m.prompt = nil
 		if key == 'y' || key == 'Y' {
 			p.done("")
-		} else {
-			m.notice = "nothing was done"
+			return
+		}
+		m.notice = "nothing was done"
+		if p.cancelled != nil {
+			p.cancelled()
 		}
 		return
 	}

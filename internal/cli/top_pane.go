@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -283,7 +284,27 @@ func (m *topModel) askStop() {
 		return
 	}
 	args := append([]string{"stop"}, m.arguments(rows)...)
-	m.prompt = &prompt{label: m.runner.commandLine(args) + confirmation, confirm: true, done: func(string) { m.act(args) }}
+	m.prompt = &prompt{confirm: true, done: func(string) { m.act(args) }}
+	if len(rows) == 1 {
+		m.prompt.label = "stop " + m.describe(rows[0]) + confirmation
+		return
+	}
+	m.prompt.label = fmt.Sprintf("stop these %d sessions", len(rows)) + confirmation
+	asked := &report{commandLine: m.runner.commandLine(args)}
+	for _, r := range rows {
+		asked.lines = append(asked.lines, m.describe(r))
+	}
+	m.reports, m.scroll = []*report{asked}, 0
+	m.prompt.cancelled = func() { m.reports = nil }
+}
+
+// describe names a session by its agent, directory and title.
+func (m *topModel) describe(r row) string {
+	text := r.s.Adapter + " in " + cmp.Or(m.call.Style.ShortDir(r.s.CWD), "an unknown directory")
+	if title := cmp.Or(r.s.Title, r.s.Prompt); title != "" {
+		text += ": " + title
+	}
+	return render.Sanitize(object.HostPrefix(r.s.Host) + text)
 }
 
 func (m *topModel) askMessage() {

@@ -266,6 +266,23 @@ func TestTooSmall(t *testing.T) {
 	}
 }
 
+// The question names what is stopped, and with marks how many.
+func TestTopAsksWhatIsStopped(t *testing.T) {
+	m := newScreen(t, manyKinds()...)
+	m.types('K')
+	if text := m.shown(80, 24); !strings.Contains(text, "stop codex in /w/") || !strings.Contains(text, "? [y/N]") {
+		t.Error(text)
+	}
+	m.types('n', ' ', ' ', 'K')
+	if text := m.shown(80, 24); !strings.Contains(text, "stop these 2 sessions ? [y/N]") || strings.Count(text, "codex in /w/") != 2 {
+		t.Error(text)
+	}
+	m.types('n')
+	if text := m.shown(80, 24); !strings.Contains(text, "nothing was done") || strings.Contains(text, "codex in /w/") {
+		t.Error(text)
+	}
+}
+
 // The pane and the selected row stay in sight at each size, whichever the size was before.
 func TestResize(t *testing.T) {
 	var sessions []discover.Session

@@ -76,7 +76,7 @@ func (o TextOptions) details(s *object.Session) []detail {
 		{"doing", s.TurnDetail()},
 		{"title", s.Title},
 		{"prompt", s.Prompt},
-		{"dir", o.shortDir(s.CWD)},
+		{"dir", o.ShortDir(s.CWD)},
 		{"branch", s.Branch},
 		{"changes", changesText(s)},
 		{"model", s.Model},
@@ -91,8 +91,8 @@ func (o TextOptions) details(s *object.Session) []detail {
 		{"group", s.Group},
 		{"parent", s.ParentID},
 		{"forked from", s.ForkedFrom},
-		{"stored in", o.shortDir(s.Path)},
-		{"home", o.shortDir(s.Home)},
+		{"stored in", o.ShortDir(s.Path)},
+		{"home", o.ShortDir(s.Home)},
 		{"evidence", evidence},
 	}
 	if !s.Live() {

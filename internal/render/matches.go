@@ -41,7 +41,7 @@ type searchText struct {
 
 // writeSession prints the line of the session. Its ID is whole: which other sessions will be printed is not known yet.
 func (t *searchText) writeSession(s *object.Session) {
-	words := []string{s.Name(), s.Adapter, statusText(s), Age(s.LastActivity(), t.opts.Now), t.opts.shortDir(s.CWD), cmp.Or(s.Title, s.Prompt)}
+	words := []string{s.Name(), s.Adapter, statusText(s), Age(s.LastActivity(), t.opts.Now), t.opts.ShortDir(s.CWD), cmp.Or(s.Title, s.Prompt)}
 	for i := range words {
 		words[i] = Sanitize(words[i])
 	}

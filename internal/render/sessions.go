@@ -41,7 +41,7 @@ func (o TextOptions) newSessionColumns(sessions []object.Session) sessionColumns
 		last:      column{title: "LAST", cell: func(i int) string { return Age(sessions[i].LastActivity(), o.Now) }, dropEarly: rankLast, alignRight: true},
 		group:     column{title: "GROUP", cell: func(i int) string { return Sanitize(sessions[i].Group) }, dropEarly: rankGroup, preferred: 12},
 		waitingOn: column{title: "WAITING ON", cell: cell(WaitingOnText), dropEarly: rankWaitingOn, preferred: 24, min: 12},
-		dir:       column{title: "DIR", cell: func(i int) string { return Sanitize(o.shortDir(sessions[i].CWD)) }, dropLate: 2, keepEnd: true, preferred: 16, min: 12},
+		dir:       column{title: "DIR", cell: func(i int) string { return Sanitize(o.ShortDir(sessions[i].CWD)) }, dropLate: 2, keepEnd: true, preferred: 16, min: 12},
 		title:     column{title: "TITLE", cell: func(i int) string { return Sanitize(cmp.Or(sessions[i].Title, sessions[i].Prompt)) }, dropLate: 1, preferred: 20, min: 12},
 	}
 }

@@ -22,7 +22,7 @@ func LaunchTable(w io.Writer, launches []object.LaunchResult, opts TextOptions) 
 	})
 	dir := func(dir string) string {
 		if opts.Width > 0 {
-			return opts.shortDir(dir)
+			return opts.ShortDir(dir)
 		}
 		return dir
 	}
@@ -40,7 +40,7 @@ func LockTable(w io.Writer, locks []object.Lock, opts TextOptions) error {
 	ids := shortIDsOf(opts, locks, func(l object.Lock) SessionID { return newSessionID(l.Adapter, l.SessionID) })
 	return newGrid(
 		len(locks),
-		column{title: "DIR", cell: func(i int) string { return Sanitize(opts.shortDir(locks[i].Directory)) }, keepEnd: true, preferred: 20, min: 12},
+		column{title: "DIR", cell: func(i int) string { return Sanitize(opts.ShortDir(locks[i].Directory)) }, keepEnd: true, preferred: 20, min: 12},
 		column{title: "TYPE", cell: func(i int) string { return locks[i].Kind }, dropLate: 1},
 		column{title: "BY", cell: func(i int) string { return Sanitize(lockHolder(locks[i], ids[i])) }, min: 30},
 		column{title: "PID", cell: func(i int) string { return positiveText(locks[i].PID) }, dropEarly: 1, alignRight: true},
@@ -98,7 +98,7 @@ func WorktreeTable(w io.Writer, list []object.Worktree, opts TextOptions) error 
 	}
 	return newGrid(
 		len(list),
-		column{title: "PATH", cell: func(i int) string { return Sanitize(opts.shortDir(list[i].Path)) }, keepEnd: true, min: 20},
+		column{title: "PATH", cell: func(i int) string { return Sanitize(opts.ShortDir(list[i].Path)) }, keepEnd: true, min: 20},
 		column{title: "BRANCH", cell: func(i int) string { return Sanitize(cmp.Or(list[i].Branch, "-")) }, dropLate: 2, min: 12},
 		column{title: "HEAD", cell: func(i int) string { return list[i].Head[:min(len(list[i].Head), shortHashLen)] }, dropEarly: 1},
 		column{title: "STATE", cell: func(i int) string { return Sanitize(strings.Join(worktreeStates(list[i]), ", ")) }, dropLate: 3, min: 20},
@@ -137,7 +137,7 @@ func GitHookTable(w io.Writer, list []object.GitHook, opts TextOptions) error {
 		len(list),
 		column{title: "HOOK", cell: func(i int) string { return list[i].Hook }},
 		column{title: "STATE", cell: func(i int) string { return strings.ReplaceAll(list[i].State, "_", " ") }},
-		column{title: "PATH", cell: func(i int) string { return Sanitize(opts.shortDir(list[i].Path)) }, dropEarly: 1, keepEnd: true},
+		column{title: "PATH", cell: func(i int) string { return Sanitize(opts.ShortDir(list[i].Path)) }, dropEarly: 1, keepEnd: true},
 		column{title: "REASON", cell: func(i int) string { return Sanitize(list[i].Reason) }, preferred: 40, min: 12},
 	).print(w, opts)
 }
@@ -174,7 +174,7 @@ func UsageTable(w io.Writer, u object.Usage, opts TextOptions) error {
 		case "session":
 			name = ids[i]
 		case "project":
-			name = opts.shortDir(name)
+			name = opts.ShortDir(name)
 		}
 		names[i] = object.HostPrefix(r.Host) + Sanitize(name)
 	}
@@ -225,9 +225,9 @@ func DiskTable(w io.Writer, u object.DiskUsage, opts TextOptions) error {
 	for i, r := range u.Rows {
 		switch {
 		case r.Key == "":
-			names[i] = Sanitize(cmp.Or(opts.shortDir(r.Path), "-"))
+			names[i] = Sanitize(cmp.Or(opts.ShortDir(r.Path), "-"))
 		case u.By == "project":
-			names[i] = Sanitize(opts.shortDir(r.Key))
+			names[i] = Sanitize(opts.ShortDir(r.Key))
 		case u.By != "session":
 			names[i] = Sanitize(r.Key)
 		}

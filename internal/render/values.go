@@ -28,8 +28,8 @@ type TextOptions struct {
 	MinShortID func(agent, id string) int
 }
 
-// shortDir replaces the home directory with ~, if it is a whole prefix of path elements.
-func (o TextOptions) shortDir(path string) string {
+// ShortDir replaces the home directory with ~, if it is a whole prefix of path elements.
+func (o TextOptions) ShortDir(path string) string {
 	home := filepath.Clean(o.Home)
 	if o.Home == "" || home == "/" {
 		return path
