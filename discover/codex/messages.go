@@ -58,13 +58,12 @@ type messageReader struct {
 
 	segment     // that is read now
 	file        *storage.File
-	at          int64             // the offset of the record that is read now
-	thread      string            // that the file is named after
-	idPrefix    string            // of message IDs that are places in the file
-	gap         gap               // of the file, where it is compressed
-	gapReported bool              // a warning was yielded for it
-	base        segment           // that the file continues
-	commands    map[string]string // background commands of the file, by number
+	at          int64   // the offset of the record that is read now
+	thread      string  // that the file is named after
+	idPrefix    string  // of message IDs that are places in the file
+	gap         gap     // of the file, where it is compressed
+	gapReported bool    // a warning was yielded for it
+	base        segment // that the file continues
 }
 
 func newMessageReader(ctx context.Context, r discover.Record, yield func(discover.Message, error) bool) *messageReader {
@@ -95,7 +94,6 @@ func (m *messageReader) readFile(f *storage.File, g gap, s segment, newest bool)
 	if m.idPrefix = cmp.Or(name.segment, name.id) + "@"; m.idPrefix == m.session+"@" {
 		m.idPrefix = "" // the thread's first rollout
 	}
-	m.commands = nil
 	if !newest {
 		m.newestModel = ""
 	}
@@ -269,7 +267,6 @@ func (m *messageReader) addGoal(r *rolloutRecord) {
 
 func (m *messageReader) addCall(r *rolloutRecord) {
 	c := parseToolCall(r)
-	m.setBackgroundCommand(&c)
 	m.results.apply(&c)
 	msg := m.newMessage(r, discover.RoleAssistant, discover.KindTool, "")
 	msg.ID, msg.Tool = cmp.Or(c.ID, m.recordID()), &c
