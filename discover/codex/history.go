@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -72,44 +71,23 @@ func openSegment(ctx context.Context, path, id string) (*storage.File, rolloutHe
 	return f, h, err
 }
 
-// readAlternative reads a thread whose rollout is damaged from the preferred one of its other rollouts. The newest turn and the tokens
-// stay unknown: only the damaged rollout has them.
+// readAlternative reads a thread whose rollout is damaged from another one: its compressed copy or, if it begins with an edited prompt, the
+// thread's first rollout. The newest turn and the tokens stay unknown: only the damaged rollout has them.
 func (t *storedThread) readAlternative(ctx context.Context, e discover.Entry, damage error) (ok bool, err error) {
-	for _, other := range otherRollouts(ctx, e) {
-		if ok, err := t.readEntry(ctx, other, discover.ReadOptions{}); !ok || err != nil || t.ID != e.ID {
-			continue
-		}
-		t.Path, t.Archived, t.Turn, t.Tokens, t.tokensUnknown = e.Path, isArchived(e.Path), discover.Turn{}, nil, true
-		if e.Updated.After(t.Updated) {
-			t.Updated = e.Updated
-		}
-		t.addWarning(damage)
-		return true, nil
+	other := discover.Entry{ID: e.ID, Path: strings.TrimSuffix(e.Path, plainExt) + compressedExt, Home: e.Home}
+	if segmentOf(e) != "" {
+		other.Path, _ = findRollout(ctx, e.Home, e.ID) // if there is none, the damage is reported
 	}
-	t.reset(e)
-	return false, damage
-}
-
-// otherRollouts lists the other rollouts of the thread, the preferred one first: the compressed copy of a plain file or, if the rollout
-// begins with an edited prompt, those in its directory and in the date directories of the ID. It does not search further: a store of
-// damaged rollouts must not cost a scan for each.
-func otherRollouts(ctx context.Context, e discover.Entry) []discover.Entry {
-	if segmentOf(e) == "" {
-		path, ok := strings.CutSuffix(e.Path, plainExt)
-		if !ok {
-			return nil
-		}
-		return []discover.Entry{{Agent: e.Agent, ID: e.ID, Path: path + compressedExt, Home: e.Home}}
+	if ok, err := t.readEntry(ctx, other, discover.ReadOptions{}); !ok || err != nil || t.ID != e.ID {
+		t.reset(e)
+		return false, damage
 	}
-	s := homeScan{ctx: ctx, home: e.Home, allRollouts: true} // its errors do not matter: the damage is reported
-	same := func(name rolloutName) bool { return name.id == e.ID }
-	if in, ok := daysOfID(e.ID); ok {
-		s.walk(in, same)
+	t.Path, t.Archived, t.Turn, t.Tokens, t.tokensUnknown = e.Path, isArchived(e.Path), discover.Turn{}, nil, true
+	if e.Updated.After(t.Updated) {
+		t.Updated = e.Updated
 	}
-	s.walkDir(filepath.Dir(e.Path), "", dayRange{"none", "none"}, same)
-	others := slices.DeleteFunc(s.found, func(other discover.Entry) bool { return other.Path == e.Path })
-	slices.SortFunc(others, comparePreference)
-	return others
+	t.addWarning(damage)
+	return true, nil
 }
 
 // addWarning adds a warning about one of the thread's rollouts. err may be nil.
