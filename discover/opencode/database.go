@@ -107,12 +107,12 @@ func (d *database) Failures() int {
 	return n
 }
 
-// errDuplicateRow: a damaged page names a part of the table twice.
+// errDuplicateRow means that a damaged page names a part of the table twice.
 var errDuplicateRow = errors.New("a table has a row twice")
 
 // entries returns the sessions that may match the filter. It applies only what keys can answer, and [matches] the rest: a session that
-// is too old for the filter must be found here too, because its JSON file must not be listed instead. A row
-// that comes twice ends the list: pages can name each other without end.
+// is too old for the filter must be found here too, because its JSON file must not be listed instead. A row that comes twice ends the list:
+// damaged pages can name each other in a circle.
 func (d *database) entries(q discover.EntryFilter) (found []discover.Entry) {
 	add := func(where string, args ...any) {
 		seen := map[int64]bool{}

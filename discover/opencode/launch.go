@@ -65,7 +65,7 @@ func (Adapter) ModelFamilies() []string { return []string{"opus", "sonnet", "hai
 func resume(spec *launch.Spec, r launch.Request, host launch.Environment) error {
 	s := r.Resume
 	if s.Meta.Get("legacy") == true {
-		return unsupported("cannot go on with a session in JSON files of older versions; versions up to 1.15 take such sessions over at their first start")
+		return unsupported("cannot continue a session that an older version has stored in JSON files; versions up to 1.15 import such sessions at their first start")
 	}
 	// The database decides where a session runs. If that directory is gone, the turn fails, also in a copy (SEEN 1.18.33). If it exists, the
 	// turn runs there, and the process never ends.
@@ -170,7 +170,7 @@ func findInstallation(host launch.Environment) (installation, error) {
 	if dir := filepath.Dir(real); strings.HasSuffix(dir, filepath.Join("opencode-ai", "bin")) && !isBinary(real) {
 		if filepath.Ext(real) != "" {
 			return installation{}, &launch.NotInstalledError{Agent: agentName, Program: name, Err: fmt.Errorf(
-				"%s stands in for the program: run `node postinstall.mjs` in %s", real, filepath.Dir(dir),
+				"%s is a placeholder for the program: run `node postinstall.mjs` in %s", real, filepath.Dir(dir),
 			)}
 		}
 		if binary := filepath.Join(dir, ".opencode"); isBinary(binary) {

@@ -172,7 +172,7 @@ func TestUnsupported(t *testing.T) {
 		{"1.17.0", launch.Request{Permissions: launch.PermissionsFull, Interactive: true}, "in a terminal", ""},
 		{"1.18.33", launch.Request{Permissions: launch.PermissionsFull}, "", "--auto"},
 		{"of our own", launch.Request{Permissions: launch.PermissionsFull}, "", "--auto"},
-		{"1.18.33", launch.Request{Resume: legacy}, "cannot go on with a session in JSON files", ""},
+		{"1.18.33", launch.Request{Resume: legacy}, "in JSON files", ""},
 		{"1.18.33", launch.Request{Resume: resumed(nil), Moved: true}, "opencode export ses_1 > FILE && opencode import FILE", ""},
 	} {
 		host, _ := installed(t, c.version, "opencode.exe", true)

@@ -109,7 +109,7 @@ func number(v storage.Value) float64 {
 
 // part is a part of a message: a text, a tool call and others.
 type part struct {
-	kind, text  string // of a file: what stands for it
+	kind, text  string // the text of a file is "[image]", or its name in brackets
 	hidden      bool   // written by the agent, not by the user
 	Tool        string // the tool's name
 	status      string
@@ -151,7 +151,7 @@ func parsePart(data []byte) (p part) {
 	return p
 }
 
-// words returns the first text of a message that its author wrote; if there is none, what stands for its first file, and isFile.
+// words returns the first text of a message that its author wrote, or else the text of its first file, and isFile.
 func words(rows rowReader, message string) (text string, isFile bool) {
 	for r := range rows.Parts(message) {
 		switch p := parsePart(r.JSON()); {

@@ -27,7 +27,7 @@ type process struct {
 	foreign bool
 	// unreadable is the reason why evidence is missing, such as another user's process.
 	unreadable string
-	// unsupported is the reason why nothing is known of what the process does.
+	// unsupported is the reason why agentctl does not know what the process does.
 	unsupported string
 }
 
@@ -140,7 +140,7 @@ func inspect(p proc.Process) (q process, ok bool) {
 		q.files = append(q.files, proc.OpenFile{Path: db})
 	}
 	if q.unsupported = belowFloor(versionOf(p.Exe)); q.v2Service {
-		q.unsupported = "it is the background service of OpenCode 2, whose sessions agentctl does not know how to read yet"
+		q.unsupported = "it is the background service of OpenCode 2, whose sessions agentctl cannot read yet"
 	}
 	if err := cmp.Or(envErr, filesErr); err != nil && !errors.Is(err, proc.ErrUnsupported) {
 		q.unreadable = "its environment and open files: " + reason(err)

@@ -31,7 +31,7 @@ type session struct {
 	usageKnown  bool
 }
 
-// fill adds what the messages say, to what storage has beside them.
+// fill adds what the messages say to what the row or file of the session says.
 func (s *session) fill(home, path string, rows rowReader, options discover.ReadOptions) {
 	prompt, hasCopies := readHead(rows, s.Created.UnixMilli())
 	s.tail = readTail(rows)

@@ -30,7 +30,7 @@ func receivers(s discover.Session) ([]listener, error) {
 	}
 	switch {
 	case len(s.Processes) == 0:
-		return nil, unsupported("runs this session in no process that can be sent something")
+		return nil, unsupported("has no process for this session that takes messages")
 	case s.Source == modeRun.source():
 		return nil, unsupported("takes no messages in a headless run; wait for its end, and use: agentctl resume " + s.ID + " TEXT")
 	case s.Status != discover.Idle && slices.ContainsFunc(s.Evidence, runsElsewhere):
@@ -38,7 +38,7 @@ func receivers(s discover.Session) ([]listener, error) {
 	}
 	found, err := listeners(s)
 	if err == nil && len(found) == 0 {
-		err = unsupported("takes messages only where it listens, which this terminal does not; end it, and start: opencode --port 0 --session " + s.ID)
+		err = unsupported("takes messages only on a port, and this terminal listens on none; end it, and start: opencode --port 0 --session " + s.ID)
 	}
 	return found, err
 }

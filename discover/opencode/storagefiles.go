@@ -17,8 +17,8 @@ import (
 const maxLegacyFile = 16 << 20
 
 var (
-	errIncomplete = errors.New("not a whole JSON object")
-	errWrongID    = errors.New("not the session that its name says")
+	errIncomplete = errors.New("not a complete JSON object")
+	errWrongID    = errors.New("the session in it has another ID than its name says")
 )
 
 // isLegacyPath reports whether a session's path is that of a JSON file (before 1.2), not of a database.

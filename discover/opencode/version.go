@@ -82,7 +82,7 @@ const (
 	v2SessionTable = "session_v2"
 )
 
-var errV2Sessions = errors.New("sessions of OpenCode 2 in it are left out: agentctl does not know how to read them yet")
+var errV2Sessions = errors.New("it has sessions of OpenCode 2, which agentctl cannot read yet")
 
 // hasV2Sessions reports whether a database with these tables has sessions of OpenCode 2.
 func hasV2Sessions(db *sqlite.DB, tables []string) bool {

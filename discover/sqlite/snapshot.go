@@ -17,7 +17,7 @@ var ErrNotDatabase = errors.New("not an SQLite database")
 
 // errJournal: a writer in rollback journal mode died, or is in the middle of a commit. What the database holds can be
 // found only by writing to it.
-var errJournal = errors.New("an unfinished transaction stands in its rollback journal")
+var errJournal = errors.New("its rollback journal has an unfinished transaction")
 
 // maxReadAhead is the most pages that are read ahead: 16 MB of the usual size.
 const maxReadAhead = 4096
