@@ -88,7 +88,7 @@ func (g *grid) measure() {
 }
 
 // fit reduces the grid to a width, in four steps. It drops the columns ranked by dropEarly; it truncates texts to their
-// preferred width; it truncates them to their minimum width; it drops further columns.
+// preferred width, the last columns first; it truncates them to their minimum width; it drops further columns.
 func (g *grid) fit(width int) {
 	early, late := func(c *column) int { return c.dropEarly }, func(c *column) int { return c.dropLate }
 	for g.totalWidth(preferredWidth) > width && g.dropColumn(early) {
@@ -96,7 +96,7 @@ func (g *grid) fit(width int) {
 	for g.totalWidth(minWidth) > width && (g.dropColumn(early) || g.dropColumn(late)) {
 	}
 	for _, size := range []func(*column) int{preferredWidth, minWidth} {
-		for i := range g.columns {
+		for i := range slices.Backward(g.columns) {
 			c := &g.columns[i]
 			excess := max(0, g.totalWidth(func(c *column) int { return c.width })-width)
 			c.width = max(min(c.width, size(c)), c.width-excess)

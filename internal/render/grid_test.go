@@ -19,9 +19,9 @@ func TestLockTableFits(t *testing.T) {
 		0: "DIR            TYPE      BY                                                 PID  SINCE             REASON\n" +
 			"~/src/project  session   claude-code 88d1d394-0000-4000-8000-000000000000  4711  2026-11-20 11:00\n" +
 			"/srv/a         declared  ana                                                     2026-11-20 11:00  a reason that goes on and on and on and on\n",
-		80: "DIR           TYPE      BY                    SINCE             REASON\n" +
-			"…src/project  session   claude-code 88d1d394  2026-11-20 11:00\n" +
-			"/srv/a        declared  ana                   2026-11-20 11:00  a reason that g…\n",
+		80: "DIR            TYPE      BY                    SINCE             REASON\n" +
+			"~/src/project  session   claude-code 88d1d394  2026-11-20 11:00\n" +
+			"/srv/a         declared  ana                   2026-11-20 11:00  a reason that …\n",
 		40: "DIR            BY\n~/src/project  claude-code 88d1d394\n/srv/a         ana\n",
 	} {
 		var out strings.Builder

@@ -141,10 +141,10 @@ ID                                    AGENT        STATUS                       
 88d1d394-0000-4000-8000-000000000000  claude-code  stopped                                  2d                                  1.2M
 `,
 		100: `
-ID        AGENT        STATUS          LAST    CPU   MEMORY  CHANGES  GROUP  DIR     TITLE
-01a1fa5c  codex        waiting (perm…    1m  3h06m  2.0 GiB  3M 1?    g-1    ~/repo  mend the parser
--         opencode     unknown                               none
-88d1d394  claude-code  stopped           2d
+ID        AGENT        STATUS             LAST    CPU   MEMORY  CHANGES  GROUP  DIR     TITLE
+01a1fa5c  codex        waiting (permiss…    1m  3h06m  2.0 GiB  3M 1?    g-1    ~/repo  mend the pa…
+-         opencode     unknown                                  none
+88d1d394  claude-code  stopped              2d
 `,
 	} {
 		var b bytes.Buffer

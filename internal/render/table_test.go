@@ -50,19 +50,24 @@ func TestSessionTableFitsTerminal(t *testing.T) {
 	long.Title = "日本語のとても長い表題 with more words after it than fit in the line"
 	for width, want := range map[int]string{
 		100: `
-ID        AGENT        STATUS                LAST  GROUP  DIR               TITLE
-01a1fa5c  codex        waiting (permission)    1m  g-1    …ome/project/sub  日本語のとても長い表題 …
-88d1d394  claude-code  stopped                 2d
+ID        AGENT        STATUS                WAITING ON           DIR               TITLE
+01a1fa5c  codex        waiting (permission)  shell: Go on? +3 -1  …ome/project/sub  日本語のとても…
+88d1d394  claude-code  stopped
+`,
+		80: `
+ID        AGENT        STATUS                WAITING ON           TITLE
+01a1fa5c  codex        waiting (permission)  shell: Go on? +3 -1  日本語のとて…
+88d1d394  claude-code  stopped
 `,
 		60: `
-ID        STATUS        DIR             TITLE
-01a1fa5c  waiting (pe…  …e/project/sub  日本語のとても長い…
-88d1d394  stopped
+ID        AGENT        STATUS               WAITING ON
+01a1fa5c  codex        waiting (permissio…  shell: Go on? +…
+88d1d394  claude-code  stopped
 `,
 		40: `
-ID        STATUS        TITLE
-01a1fa5c  waiting (pe…  日本語のとても…
-88d1d394  stopped
+ID        AGENT        STATUS
+01a1fa5c  codex        waiting (permiss…
+88d1d394  claude-code  stopped
 `,
 	} {
 		if got := table(t, render.TextOptions{Width: width, Home: "/home/me"}, long, stoppedSession()); got != want[1:] {
@@ -88,8 +93,8 @@ codex              01a1fa5c-c285-7d91-bd0a-842a7d8b5424  try/a-group-with-a-long
 claude-code-fable  -
 `,
 		80: `
-NAME               ID        BRANCH                    DIR
-codex              01a1fa5c  try/a-group-with-a-long…  …p-with-a-long-name-codex
+NAME               ID        BRANCH                     DIR
+codex              01a1fa5c  try/a-group-with-a-long-…  …-with-a-long-name-codex
 claude-code-fable  -
 `,
 	} {

@@ -15,18 +15,15 @@ import (
 // Ranks of the columns of [TopTable] that are dropped early, the highest first.
 const (
 	_ = iota
-	topRankWaitingOn
 	topRankCPU
 	topRankContext
 	topRankTokens
-	topRankAgent
 	topRankMemory
 	topRankAge
 	topRankChanges
 	topRankLimit
 	topRankCPUHistory
 	topRankTokenHistory
-	topRankID
 )
 
 // Load is what a session uses now, and has used since `top` began.
@@ -47,10 +44,7 @@ type Load struct {
 // which the rows are sorted, is dropped last.
 func TopTable(w io.Writer, sessions []object.Session, loads []Load, keep string, opts TextOptions) error {
 	c := opts.newSessionColumns(sessions)
-	c.agent.dropEarly, c.age.dropEarly, c.waitingOn.dropEarly = topRankAgent, topRankAge, topRankWaitingOn
-	if !slices.ContainsFunc(sessions, func(s object.Session) bool { return s.Host != "" }) { // else it says where they are
-		c.id.dropEarly = topRankID
-	}
+	c.age.dropEarly, c.id.dropLate = topRankAge, 1
 	for _, narrowed := range []*column{&c.dir, &c.title} {
 		narrowed.preferred = narrowed.min
 	}
