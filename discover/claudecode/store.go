@@ -135,14 +135,8 @@ func (s *search) addPath(dir, name string) {
 		return
 	}
 	path := filepath.Join(dir, name)
-	var file storage.FileInfo
-	info, err := os.Lstat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = storage.ErrNotRegular
-	} else if err == nil {
-		file = storage.FileInfo{Size: info.Size(), ModTime: info.ModTime().UTC()}
-	}
-	s.add(path, id, file, err)
+	info, err := storage.Stat(s.ctx, path)
+	s.add(path, id, info, err)
 }
 
 // add adds a file, or a warning if err says why it could not be read.

@@ -134,6 +134,7 @@ func TestUnreadableFiles(t *testing.T) {
 	must(t, os.Symlink(path, name(2)))
 	must(t, os.Mkdir(name(3), 0o700))
 	must(t, os.Symlink("/dev/zero", name(4)))
+	must(t, os.Symlink("nowhere", name(5)))
 	must(t, os.WriteFile(filepath.Join(projectsDir(dir), "README"), nil, 0o600))
 	folder := func(i int) string { return filepath.Join(projectsDir(dir), fmt.Sprint("-", i)) }
 	must(t, os.WriteFile(folder(1), nil, 0o600))
@@ -151,7 +152,7 @@ func TestUnreadableFiles(t *testing.T) {
 	}
 	slices.Sort(paths)
 	if !slices.Equal(paths, []string{
-		folder(1), folder(2), folder(3), folder(4), folder(5), name(1), name(2), name(3), name(4),
+		folder(1), folder(2), folder(3), folder(4), folder(5), name(1), name(2), name(3), name(4), name(5),
 	}) {
 		t.Errorf("warnings %v", warned)
 	}

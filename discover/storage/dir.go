@@ -88,10 +88,9 @@ func (d *Dir) Entries() ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// lstat states a name in the directory, without following a link in its last element.
-func (d *Dir) lstat(name string) (fs.FileInfo, error) {
-	path := d.path + "/" + name
-	place, ok := Confined(d.ctx, path)
+// lstat states a file without following a link in its last element.
+func lstat(ctx context.Context, path string) (fs.FileInfo, error) {
+	place, ok := Confined(ctx, path)
 	if !ok {
 		return os.Lstat(path)
 	}
@@ -103,14 +102,22 @@ func (d *Dir) lstat(name string) (fs.FileInfo, error) {
 	return root.Lstat(place.Name)
 }
 
-// Stat states a regular file of the directory, or of a directory below it; anything else is [ErrNotRegular].
-func (d *Dir) Stat(name string) (FileInfo, error) {
-	info, err := d.lstat(name)
+// Stat states a regular file of the directory, or of a directory below it; see [Stat].
+func (d *Dir) Stat(name string) (FileInfo, error) { return Stat(d.ctx, d.path+"/"+name) }
+
+// Stat states a regular file, to which a link may lead that [FollowOwn] follows; anything else is [ErrNotRegular].
+func Stat(ctx context.Context, path string) (FileInfo, error) {
+	info, err := lstat(ctx, path)
+	if err == nil && followsOwn(ctx, path, info) {
+		if info, err = os.Stat(path); err != nil {
+			return FileInfo{}, &fs.PathError{Op: "stat", Path: path, Err: explainNotExist(path, cause(err))}
+		}
+	}
 	if err != nil {
 		return FileInfo{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return FileInfo{}, &fs.PathError{Op: "stat", Path: d.path + "/" + name, Err: ErrNotRegular}
+		return FileInfo{}, &fs.PathError{Op: "stat", Path: path, Err: ErrNotRegular}
 	}
 	return FileInfo{Size: info.Size(), ModTime: info.ModTime().UTC()}, nil
 }
@@ -126,7 +133,7 @@ type FileUsage struct {
 // Usage states an entry of the directory, without following a link; "." is the directory itself.
 func (d *Dir) Usage(name string) (FileUsage, error) {
 	const block = 512 // bytes, whatever the file system's own block size
-	state := func() (fs.FileInfo, error) { return d.lstat(name) }
+	state := func() (fs.FileInfo, error) { return lstat(d.ctx, d.path+"/"+name) }
 	if name == "." {
 		state = d.file.Stat
 	}

@@ -16,11 +16,20 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	if err := os.WriteFile(regular, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	fifo, link := filepath.Join(dir, "fifo"), filepath.Join(dir, "link")
-	if err := errors.Join(unix.Mkfifo(fifo, 0o600), os.Symlink(regular, link)); err != nil {
+	fifo, link, below := filepath.Join(dir, "fifo"), filepath.Join(dir, "link"), filepath.Join(dir, "below")
+	moved, toFIFO := filepath.Join(below, "regular"), filepath.Join(below, "fifo")
+	if err := errors.Join(unix.Mkfifo(fifo, 0o600), os.Symlink(regular, link), os.Mkdir(below, 0o700), os.Symlink(regular, moved),
+		os.Symlink(fifo, toFIFO), os.Symlink("nowhere", filepath.Join(dir, "broken"))); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{fifo, link, dir, "/dev/null"} {
+	f, err := Open(t.Context(), moved)
+	if err != nil || f.Close() != nil {
+		t.Errorf("a file that was moved: %v", err)
+	}
+	if _, err := Open(Confine(t.Context(), Root{Dir: dir}), moved); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("confined: %v", err)
+	}
+	for _, path := range []string{fifo, link, dir, "/dev/null", toFIFO} {
 		if _, err := Open(t.Context(), path); !errors.Is(err, ErrNotRegular) {
 			t.Errorf("%s: %v, want ErrNotRegular", path, err)
 		}
@@ -33,13 +42,10 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if _, err := d.Stat("link"); !errors.Is(err, ErrNotRegular) {
-		t.Errorf("stat of a link: %v", err)
-	}
 	if info, err := d.Stat("regular"); err != nil || info.Size != 1 {
 		t.Errorf("%+v, %v", info, err)
 	}
-	for name, want := range map[string]error{"regular": nil, "link": ErrNotRegular, "none": fs.ErrNotExist, "regular\x00": unix.EINVAL} {
+	for name, want := range map[string]error{"regular": nil, "link": ErrNotRegular, "below/regular": nil, "below/fifo": ErrNotRegular, "broken": ErrBrokenLink, "none": fs.ErrNotExist, "regular\x00": unix.EINVAL} {
 		if info, err := d.Stat("./" + name); !errors.Is(err, want) || err == nil && info.Size != 1 {
 			t.Errorf("%q below: %+v, %v, want %v", name, info, err, want)
 		}

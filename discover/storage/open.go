@@ -17,6 +17,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -32,13 +33,33 @@ var ErrTooLarge = errors.New("larger than expected")
 
 // Links says whether a symbolic link in the last element of a path is followed. Links on the way to it are always
 // followed.
-type Links bool
+type Links uint8
 
-// The two kinds of Links.
+// The kinds of Links.
 const (
-	NoFollow Links = false
-	Follow   Links = true
+	NoFollow Links = iota
+	Follow
+	// FollowOwn follows a link to a file of the same name, as one that was moved to another disk, if it belongs to the owner of its directory.
+	// It follows none beneath a root; see [Confine].
+	FollowOwn
 )
+
+// followsOwn reports whether FollowOwn follows a path, of which lstat returned info.
+func followsOwn(ctx context.Context, path string, info fs.FileInfo) bool {
+	if _, confined := Confined(ctx, path); confined || info.Mode().Type() != fs.ModeSymlink {
+		return false
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil && filepath.Base(real) != filepath.Base(path) {
+		return false
+	}
+	dir, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return false
+	}
+	link, _ := info.Sys().(*syscall.Stat_t)
+	of, _ := dir.Sys().(*syscall.Stat_t)
+	return link.Uid == of.Uid
+}
 
 // ErrEscapes is returned for a path that a link leads out of the directory that it must stay in. An absolute link always
 // does.
@@ -51,6 +72,12 @@ var ErrEscapes = errors.New("a link leads out of the home, which only a process 
 // file is accepted, since writers rename new versions over old ones. Anything else is closed unread; O_NONBLOCK and
 // O_NOCTTY keep even that open from blocking or from acquiring a terminal.
 func OpenFile(ctx context.Context, path string, links Links) (*os.File, fs.FileInfo, error) {
+	if links == FollowOwn {
+		links = NoFollow
+		if info, err := os.Lstat(path); err == nil && followsOwn(ctx, path, info) {
+			links = Follow
+		}
+	}
 	d := directory{lstat: os.Lstat, stat: os.Stat, open: os.OpenFile}
 	name := path
 	if p, ok := Confined(ctx, path); ok {
@@ -187,9 +214,9 @@ type File struct {
 	counted int64  // bytes that were read to name lines
 }
 
-// Open opens a regular file. It does not follow a link in the last element, does not block and creates nothing. Reads of
-// the file fail when ctx ends. The file is opened beneath the root that ctx confines the path to; see [Confine].
-func Open(ctx context.Context, path string) (*File, error) { return open(ctx, path, NoFollow) }
+// Open opens a regular file. Of links in the last element, it follows those of [FollowOwn]. It does not block and creates nothing. Reads
+// of the file fail when ctx ends. The file is opened beneath the root that ctx confines the path to; see [Confine].
+func Open(ctx context.Context, path string) (*File, error) { return open(ctx, path, FollowOwn) }
 
 // OpenLink is [Open] for a path whose last element may be a link, such as /proc/PID/fd/N.
 func OpenLink(ctx context.Context, path string) (*File, error) { return open(ctx, path, Follow) }
