@@ -69,7 +69,7 @@ func NewApp(f Env, verbs []Verb) *cli.App {
 	return app
 }
 
-// prepare sets what all commands and subcommands have in common.
+// prepare sets what all commands and subcommands share.
 func prepare(c *cli.Command) {
 	c.HideHelpCommand = true
 	c.OnUsageError = func(c *cli.Context, err error, _ bool) error { return badFlag(c.Command, err) }
@@ -100,7 +100,7 @@ type Verb struct {
 	Aliases []string
 	// FindsSessions: the command finds sessions, and takes the flags of [UserFlags].
 	FindsSessions bool
-	// TakesHosts: the command may be for other machines, and takes the flags of [HostFlags].
+	// TakesHosts: the command may act on other machines, and takes the flags of [HostFlags]. All other commands refuse these flags.
 	TakesHosts bool
 }
 

@@ -106,7 +106,7 @@ func (t *target) find(ctx context.Context) error {
 // attach brings the user to the session.
 func (t *target) attach(ctx context.Context, table *proc.Table) error {
 	if !t.Terminal {
-		return t.unable("attach needs a terminal: stdin and stdout are none")
+		return t.unable("attach needs a terminal: stdin and stdout are not both terminals")
 	}
 	command, ok, err := t.client(ctx)
 	switch {
@@ -119,7 +119,7 @@ func (t *target) attach(ctx context.Context, table *proc.Table) error {
 	case t.paneErr != nil:
 		return t.explain(t.paneErr)
 	case t.pane == nil:
-		return t.unable("it runs in no pane of a multiplexer that is known")
+		return t.unable("it is not in a pane of a known multiplexer")
 	}
 	var from *multiplexer.Pane
 	if self, ok := table.ByPID(t.PID); ok {

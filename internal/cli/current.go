@@ -32,7 +32,7 @@ func runCurrent(ctx context.Context, f Env, o *CommonFlags) error {
 	if err != nil {
 		return err
 	}
-	working, done := f.StartWork(ctx, "looking for the session around")
+	working, done := f.StartWork(ctx, "looking for the enclosing session")
 	r, err := ancestry.Current(working, call.Scanner, f.PID, f.Getenv)
 	if working.Err() != nil {
 		err = working.Err()
@@ -40,7 +40,7 @@ func runCurrent(ctx context.Context, f Env, o *CommonFlags) error {
 	done()
 	if errors.Is(err, discover.ErrNotFound) {
 		_ = f.ReportWarnings(r.Warnings) // they may be why
-		return AnswerNo("this is not inside a session")
+		return AnswerNo("not running inside an agent session")
 	}
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func runCurrent(ctx context.Context, f Env, o *CommonFlags) error {
 	} else if id := r.Sessions[0].ID; id != "" {
 		_, err = fmt.Fprintln(f.Stdout, render.Sanitize(id))
 	} else {
-		err = AnswerNo(fmt.Sprintf("this is inside %s, but no evidence names the session", r.Sessions[0].Agent))
+		err = AnswerNo(fmt.Sprintf("running inside %s, but no evidence names the session", r.Sessions[0].Agent))
 	}
 	if err != nil {
 		return err

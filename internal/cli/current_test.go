@@ -10,8 +10,8 @@ func TestCurrent(t *testing.T) {
 		stdout, err string
 	}{
 		1000: {0, "aaaaaaaa-1\n", ""},
-		21:   {8, "", "agentctl: error: this is inside claude-code, but no evidence names the session\n"},
-		1:    {8, "", "agentctl: error: this is not inside a session\n"},
+		21:   {8, "", "agentctl: error: running inside claude-code, but no evidence names the session\n"},
+		1:    {8, "", "agentctl: error: not running inside an agent session\n"},
 	} {
 		f, out := testEnv(t)
 		f.PID = pid

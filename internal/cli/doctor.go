@@ -160,7 +160,7 @@ func (f findings) write(w io.Writer, wanted string, style render.TextOptions) er
 			line("program", "none in PATH")
 		}
 		if a.NewestTried != "" {
-			line("tried", "up to version "+a.NewestTried)
+			line("tested", "up to version "+a.NewestTried)
 		}
 		for _, h := range a.Homes {
 			line("home", h.text(style))

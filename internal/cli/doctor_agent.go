@@ -24,7 +24,7 @@ type agentFindings struct {
 	triedFindings
 }
 
-// examineAgent reads what there is of an agent.
+// examineAgent looks for the programs, homes and sessions of an agent.
 func examineAgent(ctx context.Context, c *Call, a discover.Adapter, live discover.Result, warn func(error)) agentFindings {
 	found := agentFindings{Adapter: string(a.Name()), Binaries: binaries(c.Env, a), Homes: []homeFindings{}}
 	for _, home := range c.Scanner.Homes(a, live.Table) {
@@ -212,7 +212,7 @@ func (h homeFindings) text(style render.TextOptions) string {
 	return h.Path + ": " + strings.Join(parts, ", ")
 }
 
-// triedFindings compares what runs of an agent with what agentctl was tried with.
+// triedFindings compares the live sessions of an agent with what agentctl was tested with.
 type triedFindings struct {
 	// NewestTried is the newest version of the agent in docs/support.md.
 	NewestTried string `json:"newestTried,omitempty"`
@@ -246,11 +246,11 @@ func examineTried(ctx context.Context, scanner *discover.Scanner, a discover.Ada
 	return t, err
 }
 
-// warning returns what the user should know, "" if there is nothing.
+// warning describes what agentctl was not tested with; "" if there is nothing.
 func (t triedFindings) warning(agent string) string {
 	var parts []string
 	if len(t.NewerVersions) > 0 {
-		parts = append(parts, "a live session runs "+strings.Join(t.NewerVersions, ", ")+", and agentctl was tried up to "+t.NewestTried)
+		parts = append(parts, "a live session runs "+strings.Join(t.NewerVersions, ", ")+", and agentctl was tested up to "+t.NewestTried)
 	}
 	if len(t.UnknownKinds) > 0 {
 		parts = append(parts, "live sessions have records of kinds that agentctl does not know: "+strings.Join(t.UnknownKinds, ", "))

@@ -113,8 +113,8 @@ func TestDoctorWarnsOfNewerAgents(t *testing.T) {
 		want    string
 	}{
 		{},
-		{"1.3.0", nil, "agentctl: warning: codex: a live session runs 1.3.0, and agentctl was tried up to 1.2.0; what it says of them may be incomplete\n"},
-		{"1.3.0", []string{"z\x1b[2J", "a", "a"}, "agentctl: warning: codex: a live session runs 1.3.0, and agentctl was tried up to 1.2.0; " +
+		{"1.3.0", nil, "agentctl: warning: codex: a live session runs 1.3.0, and agentctl was tested up to 1.2.0; what it says of them may be incomplete\n"},
+		{"1.3.0", []string{"z\x1b[2J", "a", "a"}, "agentctl: warning: codex: a live session runs 1.3.0, and agentctl was tested up to 1.2.0; " +
 			"live sessions have records of kinds that agentctl does not know: a, z; what it says of them may be incomplete\n"},
 	} {
 		f, out := testEnv(t)
@@ -124,7 +124,7 @@ func TestDoctorWarnsOfNewerAgents(t *testing.T) {
 		if got := out.Stderr.String(); code != 0 || got != x.want {
 			t.Errorf("exit %d, %q, want %q", code, got, x.want)
 		}
-		if !strings.Contains(out.Stdout.String(), "\n  tried     up to version 1.2.0\n") || strings.Count(out.Stdout.String(), "tried") != 1 {
+		if !strings.Contains(out.Stdout.String(), "\n  tested    up to version 1.2.0\n") || strings.Count(out.Stdout.String(), "tested") != 1 {
 			t.Error(out.Stdout.String())
 		}
 		out.Stdout.Reset()

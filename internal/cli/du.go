@@ -141,7 +141,7 @@ func (s *diskSums) row(owner *discover.Record, u discover.DiskUse) *diskRow {
 		key.path = u.Path
 		first.Path, first.Adapter = u.Path, string(u.Agent)
 	case s.by == "project":
-		key.text = s.projects.Of(owner.Dir)
+		key.text = s.projects.Project(owner.Dir)
 		first.Key = key.text
 	case s.by == "month":
 		key.text = owner.Updated.In(s.zone).Format("2006-01")
@@ -149,7 +149,7 @@ func (s *diskSums) row(owner *discover.Record, u discover.DiskUse) *diskRow {
 	default:
 		key.session = owner.Key()
 		first = object.DiskRow{
-			Key: owner.ID, Adapter: string(owner.Agent), Title: cmp.Or(owner.Title, owner.Prompt), Project: s.projects.Of(owner.Dir),
+			Key: owner.ID, Adapter: string(owner.Agent), Title: cmp.Or(owner.Title, owner.Prompt), Project: s.projects.Project(owner.Dir),
 			LastActivityAt: object.Timestamp(owner.Updated),
 		}
 	}

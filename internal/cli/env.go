@@ -57,9 +57,9 @@ type Env struct {
 	// ConfigFailed is told of a configuration file that cannot be read, for a command that then goes on with the defaults; nil if
 	// that ends the command.
 	ConfigFailed func(error)
-	// Remote: the agentctl of another machine has asked for this command, and reads what it prints.
+	// Remote: the command runs on behalf of another agentctl, which reads what it prints.
 	Remote bool
-	// Caller is what that agentctl says; "" if there is none.
+	// Caller is the request of that agentctl; empty if there is none.
 	Caller string
 	// Version is set by the linker; "" if it was not.
 	Version string
@@ -68,7 +68,7 @@ type Env struct {
 	Report *Reporter
 }
 
-// NewEnv returns that of this process. version is the one that the linker set, "" if none.
+// NewEnv returns the environment of this process. version is what the linker set; it may be empty.
 func NewEnv(version string) Env {
 	caller := os.Getenv(remote.CallerVariable)
 	_ = os.Unsetenv(remote.CallerVariable) // it is not for what this process starts
@@ -104,20 +104,20 @@ func (f Env) AgentNames() []string {
 	return names
 }
 
-// What is assumed of a terminal that does not tell its size.
+// The assumed size of a terminal that does not report one.
 const (
 	defaultWidth  = 80
 	defaultHeight = 24
 )
 
-// terminalSize returns the number of columns and lines if f is a terminal. $COLUMNS and $LINES count only for one that
-// does not tell.
+// terminalSize returns the number of columns and lines if f is a terminal. $COLUMNS and $LINES count only if the terminal
+// does not report its size.
 func terminalSize(f *os.File, getenv func(string) string) (width, height int, ok bool) {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0, 0, false
 	}
-	told := func(n uint16, name string, otherwise int) int {
+	reported := func(n uint16, name string, otherwise int) int {
 		if n > 0 {
 			return int(n)
 		}
@@ -126,15 +126,15 @@ func terminalSize(f *os.File, getenv func(string) string) (width, height int, ok
 		}
 		return otherwise
 	}
-	return told(size.Col, "COLUMNS", defaultWidth), told(size.Row, "LINES", defaultHeight), true
+	return reported(size.Col, "COLUMNS", defaultWidth), reported(size.Row, "LINES", defaultHeight), true
 }
 
-// Guide returns what finds panes of terminal multiplexers, and asks only those of our own user.
+// Guide returns a guide to the panes of terminal multiplexers, which asks only those of our own user.
 func (f Env) Guide(w *discover.Scanner) launch.Guide {
 	return launch.Guide{Host: launch.Environment{Environ: f.Environ}, Reachable: w.Reachable}
 }
 
-// locate asks a multiplexer where a pane is. It returns false if that could not be asked, and no pane if it has none.
+// locate asks a multiplexer where a pane is. It returns false if the multiplexer could not be asked, and nil if it has no such pane.
 func locate(ctx context.Context, guide launch.Guide, p multiplexer.Pane) (*multiplexer.Pane, bool) {
 	now, err := guide.Locate(ctx, p)
 	switch {

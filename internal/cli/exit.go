@@ -147,7 +147,7 @@ func classify(err error) (e status, hint string) {
 	switch {
 	case err == nil:
 		return status{code: ExitOK}, ""
-	case errors.Is(err, syscall.EPIPE): // the reader has seen enough
+	case errors.Is(err, syscall.EPIPE): // the reader has closed the pipe
 		return status{code: ExitNoReader}, ""
 	case errors.Is(err, context.Canceled):
 		return errorNamed("interrupted"), ""

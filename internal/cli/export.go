@@ -27,8 +27,8 @@ func exportCommand(f Env) *cli.Command {
 	return &cli.Command{
 		Usage:     "write sessions as Markdown, JSON or one HTML page, to read, keep or share",
 		UsageText: "agentctl export [FLAGS] ID…",
-		Description: "export writes what was said in a session, the oldest first. What has the shape of a key, a token or a password becomes\n" +
-			"[redacted]; look through an export before you publish it all the same.",
+		Description: "export writes the messages of a session, the oldest first. What looks like a key, a token or a password becomes\n" +
+			"[redacted]; still, review an export before you publish it.",
 		ArgsUsage: "ID…",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "as", Usage: "the `FORMAT`: markdown, json or html (default: by the name of the -o file, else markdown)", Destination: &o.as},
@@ -62,7 +62,7 @@ const (
 	asHTML     = "html"
 )
 
-// complete checks the flags and sets the defaults that depend on others.
+// complete checks the flags, and sets the defaults that depend on other flags.
 func (o *exportOptions) complete() error {
 	if o.JSON && o.as != "" && o.as != asJSON {
 		return UsageError("export", "--json and --as %s cannot be used together", o.as)
@@ -113,7 +113,7 @@ func runExport(ctx context.Context, f Env, args []string, o *exportOptions) erro
 		return err
 	}
 	for i := range calls { // each host redacts its own; the document is written on this machine
-		calls[i] = calls[i].Without("as", "output", "o", "tools").With("--tools=" + o.tools)
+		calls[i] = calls[i].WithoutFlags("as", "output", "o", "tools").WithFlags("--tools=" + o.tools)
 	}
 	if o.file != "" && calls != nil {
 		if err := checkTarget(ctx, c, o.file, nil); err != nil {
@@ -137,7 +137,7 @@ func runExport(ctx context.Context, f Env, args []string, o *exportOptions) erro
 	return after()
 }
 
-// write writes the exports to the file or stdout, and says which have no messages.
+// write writes the exports to the file or stdout, and reports those without messages.
 func write(ctx context.Context, c *Call, exports []object.Export, o *exportOptions) (err error) {
 	if o.file != "" && o.file != "-" {
 		working, done := c.StartWork(ctx, "writing "+render.Sanitize(o.file))

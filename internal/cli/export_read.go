@@ -105,7 +105,7 @@ func nest(family []discover.Session, all []object.Export, i int, placed []bool) 
 	return e
 }
 
-// session reads one session. What cannot be read is a warning, and is said in the export.
+// session reads one session. What cannot be read is a warning, which the export repeats.
 func (r *exportReader) session(ctx context.Context, s discover.Session) (e object.Export, err error) {
 	if e.Session, err = redact.Value(r.redactor, object.NewSession(s)); err != nil {
 		return e, err
@@ -138,7 +138,7 @@ func (r *exportReader) session(ctx context.Context, s discover.Session) (e objec
 	return e, nil
 }
 
-// miss says on stderr and in the export what it does not have.
+// miss reports on stderr and in the export what is missing from it.
 func (r *exportReader) miss(e *object.Export, w *discover.Warning) {
 	r.warnings = append(r.warnings, w)
 	e.Missing = append(e.Missing, ErrorText(w))

@@ -63,8 +63,7 @@ func (f Env) Guard(ctx context.Context, dir string, o *GuardOptions, over string
 	}
 	unread := f.ReportWarnings(activity.Warnings)
 	if activity.ProcessesUnknown {
-		// Who is at work cannot be told: to let pass what must not would be the worse mistake. What is missing of other stores
-		// blocks nobody's work.
+		// Fail closed only when the process table is unknown.
 		return unread
 	}
 	x := f.ConflictsAt(activity, workspace, o.Strict || c.Config.Strict)
@@ -87,7 +86,7 @@ func (c *Call) Activity(ctx context.Context, what string) (*lock.Activity, error
 	return lock.ReadActivity(working, c.Scanner, c.Getenv, c.Now)
 }
 
-// WarnIfBlind warns if the process table cannot be read, so that live sessions are unknown. It returns [ErrPartial] then.
+// WarnIfBlind warns if the process table, and so the live sessions, cannot be read. It returns [ErrPartial] then.
 func (f Env) WarnIfBlind(a *lock.Activity) error {
 	if !a.ProcessesUnknown {
 		return nil

@@ -45,7 +45,7 @@ type HostCall struct {
 	ids []string
 	// elsewhere: the session may be on another host that is asked.
 	elsewhere bool
-	// answered is set once the host has answered in full, or will not.
+	// answered is set once the host has answered in full, or will not answer.
 	answered *atomic.Bool
 	// complete is set once the host has answered, with an answer that is complete and that the contract allows.
 	complete *atomic.Bool
@@ -177,16 +177,18 @@ func (f Env) Target(c config.Config, name string) (remote.Target, error) {
 	return t, err
 }
 
-// hereOnly are the flags that are meant for this machine: which hosts to ask, how to print what they say, and what to run for it here.
-func hereOnly() []string {
+// localFlags are the flags for this machine: which hosts to ask, how to print their objects, and what to run for each.
+func localFlags() []string {
 	return []string{"host", "all-hosts", "json", "format", "quiet", "q", "ids", "l", "no-color", "no-trunc", "no-pager", "exec", "webhook", "secret-env"}
 }
 
 // command is the command line for a host, without its arguments.
-func (h *HostFlags) command() []string { return append(without(h.words, hereOnly()...), "--json") }
+func (h *HostFlags) command() []string {
+	return append(removeFlags(h.words, localFlags()...), "--json")
+}
 
-// without returns the verb and the flags of a command line except those named.
-func without(words []string, names ...string) []string {
+// removeFlags returns the verb and the flags of a command line except those named.
+func removeFlags(words []string, names ...string) []string {
 	var out []string
 	for _, word := range words {
 		if word == "--" {
@@ -200,27 +202,27 @@ func without(words []string, names ...string) []string {
 	return out
 }
 
-// Without returns the call without these flags.
-func (c HostCall) Without(names ...string) HostCall {
+// WithoutFlags returns the call without these flags.
+func (c HostCall) WithoutFlags(names ...string) HostCall {
 	i := slices.Index(c.Args, "--")
-	c.Args = slices.Concat(without(c.Args[:i], names...), c.Args[i:])
+	c.Args = slices.Concat(removeFlags(c.Args[:i], names...), c.Args[i:])
 	return c
 }
 
-// With returns the call with these flags too.
-func (c HostCall) With(flags ...string) HostCall {
+// WithFlags returns the call with these flags too.
+func (c HostCall) WithFlags(flags ...string) HostCall {
 	i := slices.Index(c.Args, "--")
 	c.Args = slices.Concat(c.Args[:i], flags, c.Args[i:])
 	return c
 }
 
-// As returns the call of another verb with the same flags and arguments.
-func (c HostCall) As(verb string) HostCall {
+// AsVerb returns the call of another verb with the same flags and arguments.
+func (c HostCall) AsVerb(verb string) HostCall {
 	c.Args = append([]string{verb}, c.Args[1:]...)
 	return c
 }
 
-// AskingHosts returns a function that describes the work in the progress line, with the hosts that are waited for.
+// AskingHosts returns a function that describes the work in the progress line, with the hosts that have not answered.
 func AskingHosts(what string, calls []HostCall) func() string {
 	return func() string { return what + " " + unanswered(calls) }
 }
@@ -248,7 +250,7 @@ func CompareHosts(calls []HostCall, a, b string) int {
 	return at(a) - at(b)
 }
 
-// BadAnswer is the error of an object that is not what the contract says; nil if err is.
+// BadAnswer wraps the error of an object that breaks the contract; nil if err is nil.
 func BadAnswer(err error) error {
 	if err == nil {
 		return nil

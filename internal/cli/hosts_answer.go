@@ -14,7 +14,7 @@ import (
 const (
 	// maxObject bounds one object that a host prints, in bytes: the longest are messages with the output of a tool.
 	maxObject = 32 << 20
-	// maxArray bounds an array, whose objects are kept here until all have come. A stream of objects has no bound.
+	// maxArray bounds an array, whose objects are kept until all have arrived. A stream of objects has no bound.
 	maxArray = 96 << 20
 )
 
@@ -31,24 +31,24 @@ func newObjects(newObject func() object.Answer, take func(object.Answer) error) 
 	go func() {
 		defer close(o.done)
 		if o.err = decodeObjects(in, newObject, take); o.err == nil {
-			_, _ = io.CopyN(io.Discard, in, maxObject) // blanks behind an array
+			_, _ = io.CopyN(io.Discard, in, maxObject) // blanks after an array
 		}
 		_ = in.CloseWithError(errors.Join(errUnreadAnswer, o.err))
 	}()
 	return o
 }
 
-// errUnreadAnswer tells the writer of an answer that it is not read on.
-var errUnreadAnswer = errors.New("the answer is not read on")
+// errUnreadAnswer tells the writer of an answer that the rest is not read.
+var errUnreadAnswer = errors.New("the rest of the answer is not read")
 
-// finish waits until all is decoded and returns the error of that.
+// finish waits until everything is decoded, and returns the error.
 func (o *objects) finish() error {
 	_ = o.out.Close()
 	<-o.done
 	return o.err
 }
 
-// badAnswer is an answer that is not what the contract says.
+// badAnswer is the error of an answer that breaks the contract.
 type badAnswer struct{ err error }
 
 func (e *badAnswer) Error() string { return "its answer is not understood: " + e.err.Error() }
@@ -82,7 +82,7 @@ func decodeObjects(in io.Reader, newObject func() object.Answer, take func(objec
 	}
 }
 
-// unlessEnd is the error of an answer, nil at its end: that it is whole, the exit code says.
+// unlessEnd returns the error of an answer; nil at its end. The exit code tells whether the answer is complete.
 func unlessEnd(err error) error {
 	if bad := (*badAnswer)(nil); err == nil || errors.As(err, &bad) {
 		return err
@@ -97,7 +97,7 @@ func unlessEnd(err error) error {
 type objectReader struct {
 	*json.Decoder
 	budget *budget
-	// start is where what is kept together begins: an array, or one object of a stream.
+	// start is the offset of the array or, in a stream, of the current object.
 	start int64
 }
 
@@ -121,7 +121,7 @@ func (r *objectReader) opensArray() bool {
 		c, err := r.budget.in.ReadByte()
 		switch {
 		case err != nil:
-			return false // reading on meets it again
+			return false // the next read returns it again
 		case strings.ContainsRune(" \t\r\n", rune(c)):
 			continue
 		}

@@ -21,13 +21,13 @@ const (
 	maxReports = 1000
 )
 
-// hostReports takes what a host prints on stderr: warnings and hints, which it reports, and the error, which it keeps.
+// hostReports reads the stderr of a host: it reports the warnings and hints, and keeps the error.
 type hostReports struct {
 	env    Env
 	call   HostCall
 	shown  int
 	failed *object.Error
-	// dropped reports whether nothing more is to be said: the caller has had enough.
+	// dropped reports whether the caller wants no more reports.
 	dropped func() bool
 }
 
@@ -59,11 +59,11 @@ type hostEnd struct {
 	host string
 	code int
 	err  error // nil with [ExitOK]
-	// elsewhere: that the session is not found is an error only if no other host has it.
+	// elsewhere: a session that is not found is an error only if no other host has it.
 	elsewhere bool
 }
 
-// answer returns how the call has ended, and warns of a host that gives no whole answer, with what to do.
+// answer returns how the call has ended. It warns of a host whose answer is missing or incomplete.
 func (r *hostReports) answer(code int, err error) hostEnd {
 	a := hostEnd{host: r.call.Target.Name, code: code}
 	switch {
@@ -94,7 +94,7 @@ func (r *hostReports) answer(code int, err error) hostEnd {
 
 func (r *hostReports) failure() error {
 	name := r.call.Target.Name
-	f := &Failure{errorNamed(r.failed.Code), name + ": " + r.named(r.failed.Message), r.typedHere(r.failed.Hint), nil}
+	f := &Failure{errorNamed(r.failed.Code), name + ": " + r.prefixIDs(r.failed.Message), r.localHint(r.failed.Hint), nil}
 	var lines []string
 	for _, s := range r.failed.Candidates[:min(len(r.failed.Candidates), maxCandidates)] {
 		s.Host = name
@@ -109,8 +109,8 @@ func (r *hostReports) failure() error {
 	return f
 }
 
-// named returns a message of the host with H: before the IDs that it was asked for.
-func (r *hostReports) named(message string) string {
+// prefixIDs puts H: before the requested IDs in a message of the host.
+func (r *hostReports) prefixIDs(message string) string {
 	for _, id := range r.call.ids {
 		if id, _, _ = strings.Cut(id, "@"); id == "" || !utf8.ValidString(id) {
 			continue
@@ -121,8 +121,8 @@ func (r *hostReports) named(message string) string {
 	return message
 }
 
-// typedHere returns a hint of the host with commands and processes that mean the same here, or else with where it is meant for.
-func (r *hostReports) typedHere(hint string) string {
+// localHint rewrites the commands and processes in a hint of the host such that they mean the same on this machine. A hint without any gets the name of the host.
+func (r *hostReports) localHint(hint string) string {
 	name := r.call.Target.Name
 	changed := regexp.MustCompile(`\b(pid:\d+|`+Program+` ([a-z]+))`).ReplaceAllStringFunc(hint, func(text string) string {
 		verb, isCommand := strings.CutPrefix(text, Program+" ")
@@ -140,7 +140,7 @@ func (r *hostReports) typedHere(hint string) string {
 	return "on " + name + ": " + hint
 }
 
-// WarnOfHost reports a host that gives no whole answer, and what to do about it.
+// WarnOfHost reports a host whose answer is missing or incomplete, and what to do about it.
 func (f Env) WarnOfHost(t remote.Target, err error) {
 	f.Report.warning(object.Warning{Message: t.Name + ": " + ErrorText(err), Host: t.Name})
 	bad := (*remote.Error)(nil)

@@ -208,13 +208,13 @@ func (r hostRunner) run(ctx context.Context, call HostCall, stdout, stderr io.Wr
 	if call.Target.IsLocal() {
 		f := r.env
 		f.Stdout, f.Stderr, f.Width, f.Height, f.Interactive, f.Terminal = stdout, stderr, 0, 0, false, false
-		return remote.Answer{Hello: f.Hello(), Code: f.runAsked(ctx, request, f.Hosts.run)}, ctx.Err()
+		return remote.Answer{Hello: f.Hello(), Code: f.runRequest(ctx, request, f.Hosts.run)}, ctx.Err()
 	}
 	request.Zone, request.Offset = r.env.zone()
 	return r.ssh.Run(ctx, call.Target.Destination, request, stdout, stderr)
 }
 
-// AskHost runs a command line on one host, and returns what it prints on stdout, as far as that is no longer than limit.
+// AskHost runs a command line on one host, and returns what it prints on stdout, up to limit bytes.
 func (f Env) AskHost(ctx context.Context, t remote.Target, limit int, args ...string) (remote.Answer, []byte, error) {
 	call := HostCall{Target: t, Args: args}
 	runner, err := f.hostRunner([]HostCall{call})
@@ -239,14 +239,14 @@ func (f Env) ReplaceByHost(call *HostCall) error {
 	if err != nil {
 		dir = "/"
 	}
-	args := ssh.TerminalCommand(call.Target, call.Without("json").Args, ExitPartial)
+	args := ssh.TerminalCommand(call.Target, call.WithoutFlags("json").Args, ExitPartial)
 	return f.Exec(launch.Spec{Args: args, Dir: dir}, launch.Environment{Environ: f.Environ})
 }
 
 const (
-	// signInterval is how often the agentctl of another machine hears that a command which it has asked for still works. It gives up after 30 seconds without.
+	// signInterval is how often a command shows the calling agentctl that it still works. The caller gives up after 30 seconds of silence.
 	signInterval = 10 * time.Second
-	// leastWork is the processor time in which a command has done something: following no session takes more, and a goroutine that hangs takes none.
+	// leastWork is the processor time that counts as progress: even following no session takes more, and a goroutine that hangs takes none.
 	leastWork = 2 * time.Millisecond
 )
 
@@ -260,22 +260,22 @@ func (f Env) Answer(ctx context.Context, args []string, run func(context.Context
 		defer f.showWork(HostCall{Args: r.Args}.acts())()
 		now, zone := f.Now, r.Location()
 		f.Now = func() time.Time { return now().In(zone) }
-		return f.runAsked(ctx, r, run)
+		return f.runRequest(ctx, r, run)
 	})
 	if err != nil {
-		NewReporter(f.Stderr).line("agentctl: ", ErrorText(err)) // it is no JSON: the caller shows it as the reason
+		NewReporter(f.Stderr).line("agentctl: ", ErrorText(err)) // not JSON: the caller shows it as the reason
 		return ExitPartial
 	}
 	return code
 }
 
-// runAsked runs a request in this process.
-func (f Env) runAsked(ctx context.Context, r remote.Request, run func(context.Context, Env, []string) int) int {
+// runRequest runs a request in this process.
+func (f Env) runRequest(ctx context.Context, r remote.Request, run func(context.Context, Env, []string) int) int {
 	f.Stdin, f.Remote, f.Caller, f.Users, f.Hosts = bytes.NewReader(r.Stdin), true, "", nil, nil
 	return run(ctx, f, r.Args)
 }
 
-// showWork prints a line break on stderr from time to time, if always or if this process has worked since: on a dead mount it has not. stop ends it.
+// showWork prints a line break on stderr at intervals: always, or only if this process has used the processor since, which it has not on a dead mount.
 func (f Env) showWork(always bool) (stop func()) {
 	tick, done := time.NewTicker(signInterval), make(chan struct{})
 	go func() {
@@ -298,7 +298,7 @@ func (f Env) showWork(always bool) (stop func()) {
 	return func() { close(done) }
 }
 
-// acts reports whether the call may change something there. It may wait for an agent, which takes no time of agentctl.
+// acts reports whether the call may change something on the host. Such a call may wait for an agent, which takes none of agentctl's processor time.
 func (c HostCall) acts() bool {
 	flags := c.Args
 	if end := slices.Index(flags, "--"); end >= 0 {
@@ -308,14 +308,14 @@ func (c HostCall) acts() bool {
 	return len(flags) > 0 && slices.Contains(acting, flags[0]) && !slices.Contains(flags, "--dry-run")
 }
 
-// Hello is what this program says of itself.
+// Hello describes this program.
 func (f Env) Hello() remote.Hello {
 	info, _ := debug.ReadBuildInfo()
 	b := BuildInfo(f.Version, info)
 	return remote.Hello{Schema: object.SchemaID(), Version: b.Version, OS: b.OS, Arch: b.Arch}
 }
 
-// zone returns the name of the user's time zone, "" if it is not known, and its distance from UTC in seconds.
+// zone returns the name of the user's time zone, "" if it is not known, and its offset from UTC in seconds.
 func (f Env) zone() (name string, offset int) {
 	now := f.Now()
 	_, offset = now.Zone()

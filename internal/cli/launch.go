@@ -272,9 +272,9 @@ func (o *launchOptions) hostCall(ctx context.Context, c *Call, calls []HostCall,
 	if err := o.CheckFlags("launch"); err != nil {
 		return HostCall{}, err
 	}
-	call := calls[0].Without("from")
+	call := calls[0].WithoutFlags("from")
 	if name, id, ok := remote.SplitID(o.From); ok && name == call.Target.Name {
-		call = call.With("--from=" + id)
+		call = call.WithFlags("--from=" + id)
 	} else if o.From != "" {
 		if err := o.ReadFrom(ctx, c, "launch"); err != nil {
 			return HostCall{}, err

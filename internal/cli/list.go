@@ -307,7 +307,7 @@ func listFill(ctx context.Context, c *Call, table *Table, o *listOptions) error 
 			return err
 		}
 	}
-	return table.Follow(ctx, c, newWatcher, func(call HostCall) HostCall { return call.Without("n") })
+	return table.Follow(ctx, c, newWatcher, func(call HostCall) HostCall { return call.WithoutFlags("n") })
 }
 
 // streamRows prints the sessions for the table of another machine, whenever they have changed.

@@ -75,7 +75,7 @@ func lockArguments(c *cli.Context, o *lockOptions) (dir string, command []string
 	case len(args) != 1 && o.repo == "" || len(args) > 1:
 		return "", nil, UsageError("lock", "lock needs one directory; a command follows --")
 	case command != nil && len(command) == 0:
-		return "", nil, UsageError("lock", "no command follows --") // of a script's empty variable: nothing would unlock it
+		return "", nil, UsageError("lock", "no command follows --") // an empty variable in a script: nothing would unlock it
 	case len(command) > 0 && (o.by != "" || o.reason != "" || o.duration > 0 || o.json):
 		return "", nil, UsageError("lock", "--by, --reason, --for and --json are for locks without a command")
 	case len(command) == 0 && o.force:
@@ -176,7 +176,7 @@ func runLocked(ctx context.Context, c *Call, workspaces []*lock.Workspace, comma
 		all = append(all, held)
 		cmd.ExtraFiles = append(cmd.ExtraFiles, held.File())
 	}
-	activity, err := lock.ReadActivity(ctx, c.Scanner, c.Getenv, c.Now) // after the workspaces are held: who has come before is seen
+	activity, err := lock.ReadActivity(ctx, c.Scanner, c.Getenv, c.Now) // once the workspaces are held: whoever came first is seen
 	if err != nil {
 		return err
 	}
@@ -328,7 +328,7 @@ func findWorkspaces(ctx context.Context, f Env, verb, dir, repo string) ([]*lock
 	if repo == "" {
 		workspace, err := lock.WorkspaceOf(dir)
 		if verb == "unlock" && errors.Is(err, fs.ErrNotExist) {
-			workspace, err = lock.MissingWorkspace(dir) // what it was locked for has gone with it
+			workspace, err = lock.MissingWorkspace(dir) // the directory is gone, and the lock with it
 		}
 		if err != nil {
 			return nil, UsageError(verb, "%v", err)

@@ -57,10 +57,10 @@ func runMetrics(ctx context.Context, f Env, o *metricsOptions) error {
 		return err
 	}
 	for i := range calls {
-		calls[i] = calls[i].Without("output") // the file is on this machine
+		calls[i] = calls[i].WithoutFlags("output") // the file is on this machine
 	}
 	list, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Metric, []*discover.Warning, error) {
-		return metricsHere(ctx, c, o)
+		return localMetrics(ctx, c, o)
 	})
 	if calls == nil && err != nil {
 		return err
@@ -81,8 +81,8 @@ func runMetrics(ctx context.Context, f Env, o *metricsOptions) error {
 	return after()
 }
 
-// metricsHere measures the sessions of this machine.
-func metricsHere(ctx context.Context, c *Call, o *metricsOptions) ([]object.Metric, []*discover.Warning, error) {
+// localMetrics measures the sessions of this machine.
+func localMetrics(ctx context.Context, c *Call, o *metricsOptions) ([]object.Metric, []*discover.Warning, error) {
 	filter := discover.SessionFilter{Agents: c.Agents, IncludeStopped: true, Subagents: true, Tokens: o.tokens}
 	var err error
 	if filter.Since, err = c.SinceTime("metrics", o.since); err != nil {

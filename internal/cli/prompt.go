@@ -153,10 +153,10 @@ type quotedSession struct {
 	messages iter.Seq[object.Message]
 }
 
-// ReadFrom sets the context block of --from: what was said in another session of any agent, on this machine or another one, without secrets, and no
-// longer than --max-file-size.
+// ReadFrom sets the context block of --from: the texts of another session of any agent, on this machine or another one, without secrets, within
+// --max-file-size.
 func (o *PromptOptions) ReadFrom(ctx context.Context, c *Call, verb string) error {
-	read := o.readHere
+	read := o.readLocal
 	if _, _, ok := remote.SplitID(o.From); ok {
 		read = o.readOnHost
 	}
@@ -189,8 +189,8 @@ func (o *PromptOptions) ReadFrom(ctx context.Context, c *Call, verb string) erro
 	return nil
 }
 
-// readHere reads a session of this machine, which may be in a home that is not ours.
-func (o *PromptOptions) readHere(ctx context.Context, c *Call, use func(quotedSession) error) error {
+// readLocal reads a session of this machine, which may be in a home that is not ours.
+func (o *PromptOptions) readLocal(ctx context.Context, c *Call, use func(quotedSession) error) error {
 	s, r, err := c.FindOne(ctx, o.From, discover.ReadOptions{})
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func (o *PromptOptions) readHere(ctx context.Context, c *Call, use func(quotedSe
 	}})
 	interrupted := working.Err()
 	done()
-	_ = c.ReportWarnings(r.Warnings) // what could be read is handed on
+	_ = c.ReportWarnings(r.Warnings) // what could be read goes into the prompt
 	return cmp.Or(interrupted, failed)
 }
 
@@ -228,7 +228,7 @@ func (o *PromptOptions) readOnHost(ctx context.Context, c *Call, use func(quoted
 		err = after()
 	}
 	switch partial := errors.Is(err, ErrPartial); {
-	case err != nil && (!partial || len(exports) == 0): // of a session that could be read in part, that is handed on
+	case err != nil && (!partial || len(exports) == 0): // what could be read goes into the prompt
 		return err
 	case len(exports) != 1:
 		sessions := make([]object.Session, len(exports))

@@ -32,7 +32,7 @@ type rmOptions struct {
 type words struct {
 	usage, description string
 	question           string // that the user is asked
-	done               string // what becomes of a session
+	done               string // what happens to a session
 	examples           []string
 }
 
@@ -40,15 +40,15 @@ func wordsOf(action launch.StoreAction) words {
 	return map[launch.StoreAction]words{
 		launch.ActionRemove: {
 			"remove stopped sessions, by their agents' own commands",
-			"A removed session, with its sub-agents, cannot be restored. agentctl itself deletes nothing.", "remove these for ever?", "removed",
+			"A removed session, with its sub-agents, cannot be restored. agentctl itself deletes nothing.", "permanently delete these sessions?", "removed",
 			[]string{"agentctl rm 88d1d394", "agentctl rm --older-than 90d --dry-run", "agentctl rm --older-than 90d --yes"},
 		},
 		launch.ActionArchive: {
-			"put stopped sessions away, by their agents' own commands", "An archived session is not removed; unarchive restores it.", "archive these?", "archived",
+			"archive stopped sessions, by their agents' own commands", "An archived session is not removed; unarchive restores it.", "archive these sessions?", "archived",
 			[]string{"agentctl archive 88d1d394", "agentctl archive --older-than 30d --dry-run"},
 		},
 		launch.ActionUnarchive: {
-			"restore archived sessions, by their agents' own commands", "Few agents have a command for it.", "unarchive these?", "unarchived",
+			"restore archived sessions, by their agents' own commands", "Few agents have a command for it.", "unarchive these sessions?", "unarchived",
 			[]string{"agentctl unarchive 88d1d394", "agentctl unarchive --dry-run 88d1d394"},
 		},
 	}[action]
@@ -98,8 +98,8 @@ func (o *rmOptions) check(args []string, terminal bool) error {
 	return nil
 }
 
-// runRm has each machine say first what it would do, which is what the user is asked about. If an argument means no session, nothing is done anywhere. What
-// is then done to the sessions of a selection is done to those that were shown.
+// runRm first asks each machine what it would do, and shows that to the user. If an argument means no session, nothing is done anywhere. A selection is then
+// restricted to the sessions that were shown.
 func runRm(ctx context.Context, f Env, args []string, o *rmOptions) error {
 	c, err := f.NewCall(string(o.action), &o.CommonFlags, nil)
 	if err != nil {
@@ -111,10 +111,10 @@ func runRm(ctx context.Context, f Env, args []string, o *rmOptions) error {
 	}
 	ctx, end := Interruptible(ctx) // until the results are printed: a signal between two steps would be lost
 	defer end()
-	here := &rmHere{Call: c, args: args, rmOptions: o}
-	planned, failed := here.run(ctx, withFlag(calls, "dry-run"), true)
+	local := &localStore{Call: c, args: args, rmOptions: o}
+	planned, failed := local.run(ctx, withFlag(calls, "dry-run"), true)
 	chosen := plannedSessions(planned)
-	if o.dryRun || len(chosen) == 0 || !mayGoOn(failed, planned, calls, len(args) > 0) {
+	if o.dryRun || len(chosen) == 0 || !allFound(failed, planned, calls, len(args) > 0) {
 		return conclude(c, planned, failed, o)
 	}
 	if !o.yes {
@@ -127,15 +127,15 @@ func runRm(ctx context.Context, f Env, args []string, o *rmOptions) error {
 	} else {
 		calls = restrictTo(calls, chosen)
 	}
-	results, acted := here.run(ctx, withFlag(calls, "yes"), false)
+	results, acted := local.run(ctx, withFlag(calls, "yes"), false)
 	if acted == nil && ExitCode(failed) == ExitPartial { // something could not be read before
 		acted = failed
 	}
 	return conclude(c, results, acted, o)
 }
 
-// rmHere acts on sessions of this machine, which it finds once.
-type rmHere struct {
+// localStore acts on stored sessions of this machine, which it finds once.
+type localStore struct {
 	*Call
 	*rmOptions
 	args   []string
@@ -144,26 +144,26 @@ type rmHere struct {
 }
 
 // run returns what is or, in a dry run, would be done: on this machine, or else by the calls.
-func (h *rmHere) run(ctx context.Context, calls []HostCall, dryRun bool) (results []object.StoredResult, err error) {
+func (l *localStore) run(ctx context.Context, calls []HostCall, dryRun bool) (results []object.StoredResult, err error) {
 	doing := "running the agents' commands"
 	if dryRun {
 		doing = "looking for the sessions"
 	}
-	err = Each(ctx, h.Call, calls, doing+" on", func(ctx context.Context, take func(object.StoredResult) error) error {
-		defer h.Progress(doing)()
-		do := launch.StoreOptions{Action: h.action, DryRun: dryRun, Host: launch.NewEnvironment(h.Environ, h.Adapters)}
+	err = Each(ctx, l.Call, calls, doing+" on", func(ctx context.Context, take func(object.StoredResult) error) error {
+		defer l.Progress(doing)()
+		do := launch.StoreOptions{Action: l.action, DryRun: dryRun, Host: launch.NewEnvironment(l.Environ, l.Adapters)}
 		var partial error
-		if !h.found {
+		if !l.found {
 			var err error
-			if h.chosen, partial, err = rmFindSessions(ctx, h.Call, h.args, h.rmOptions, do); err != nil {
+			if l.chosen, partial, err = rmFindSessions(ctx, l.Call, l.args, l.rmOptions, do); err != nil {
 				return err
 			}
-			h.found = true
+			l.found = true
 		}
-		results := launch.ManageStored(ctx, h.Scanner, h.chosen, do)
+		results := launch.ManageStored(ctx, l.Scanner, l.chosen, do)
 		interrupted := ctx.Err()
 		for _, r := range results {
-			if err := take(rmResultObject(r, h.action)); err != nil {
+			if err := take(rmResultObject(r, l.action)); err != nil {
 				return err
 			}
 		}
@@ -300,7 +300,7 @@ func rmResultError(results []launch.StoreResult) error {
 // withFlag returns the calls with this one of the flags --yes and --dry-run.
 func withFlag(calls []HostCall, flag string) (out []HostCall) {
 	for _, call := range calls {
-		out = append(out, call.Without("yes", "dry-run").With("--"+flag))
+		out = append(out, call.WithoutFlags("yes", "dry-run").WithFlags("--"+flag))
 	}
 	return out
 }
@@ -315,7 +315,7 @@ func restrictTo(calls []HostCall, sessions []object.Session) (out []HostCall) {
 			}
 		}
 		if len(ids) > 0 {
-			call = call.Without("older-than", "cwd", "repo", "group")
+			call = call.WithoutFlags("older-than", "cwd", "repo", "group")
 			call.Args = append(call.Args, ids...)
 			out = append(out, call)
 		}
@@ -323,8 +323,8 @@ func restrictTo(calls []HostCall, sessions []object.Session) (out []HostCall) {
 	return out
 }
 
-// mayGoOn reports whether each host has found what it was asked for: what it refuses, or an agent cannot do, is left as it is.
-func mayGoOn(failed error, planned []object.StoredResult, calls []HostCall, named bool) bool {
+// allFound reports whether each host has found its sessions. What a host refuses, or an agent cannot do, is left as it is.
+func allFound(failed error, planned []object.StoredResult, calls []HostCall, named bool) bool {
 	switch ExitCode(failed) {
 	case ExitOK, ExitPartial:
 		return true

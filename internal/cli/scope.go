@@ -189,9 +189,9 @@ func trustHint(e *discover.UntrustedError) string {
 // Projects says which project a directory belongs to. It keeps its answers.
 type Projects map[string]string
 
-// Of returns the directory of the git repository that a directory is in, so that all its worktrees are one project; else the
+// Project returns the directory of the git repository that a directory is in, so that all its worktrees are one project; else the
 // directory itself.
-func (p Projects) Of(dir string) string {
+func (p Projects) Project(dir string) string {
 	project, known := p[dir]
 	if !known {
 		project = dir

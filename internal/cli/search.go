@@ -102,7 +102,7 @@ func runSearch(ctx context.Context, f Env, patterns []string, o *searchOptions) 
 	}
 	s := searcher{Call: c, options: o}
 	err = Each(ctx, c, calls, "searching", func(ctx context.Context, take func(object.Session) error) error {
-		return s.searchHere(ctx, q, take)
+		return s.searchLocal(ctx, q, take)
 	}, s.take)
 	if errors.Is(err, errEnough) {
 		return s.partial
@@ -110,8 +110,8 @@ func runSearch(ctx context.Context, f Env, patterns []string, o *searchOptions) 
 	return err
 }
 
-// searchHere passes on the sessions of this machine in which something is found.
-func (s *searcher) searchHere(ctx context.Context, q search.Query, take func(object.Session) error) (err error) {
+// searchLocal passes on the sessions of this machine in which something is found.
+func (s *searcher) searchLocal(ctx context.Context, q search.Query, take func(object.Session) error) (err error) {
 	q.Progress = s.progress.set
 	defer s.ProgressOf(s.progress.String)()
 	older, failed := search.Run(ctx, s.Scanner, q, func(found search.Found) (more bool) {
@@ -176,7 +176,7 @@ func query(c *Call, patterns []string, o *searchOptions) (q search.Query, err er
 	return q, err
 }
 
-// errEnough ends a search that has found as much as it may print.
+// errEnough ends a search that has reached its limit.
 var errEnough = errors.New("enough was found")
 
 // searcher prints what is found.

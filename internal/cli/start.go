@@ -296,7 +296,7 @@ func (o *PromptOptions) WithPrompt(ctx context.Context, f Env, verb string, call
 	if err != nil {
 		return call, err
 	}
-	call = call.Without("prompt", "p", "prompt-file", "spec", "file").With("--prompt=-")
+	call = call.WithoutFlags("prompt", "p", "prompt-file", "spec", "file").WithFlags("--prompt=-")
 	call.Stdin = []byte(prompt)
 	return call, nil
 }

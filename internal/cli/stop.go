@@ -109,7 +109,7 @@ func findOnHosts(ctx context.Context, f Env, calls []HostCall, args []string) er
 	}
 	planned := make([]HostCall, len(calls))
 	for i, call := range calls {
-		planned[i] = call.Without("dry-run").With("--dry-run")
+		planned[i] = call.WithoutFlags("dry-run").WithFlags("--dry-run")
 	}
 	failed := EachHost(ctx, f.WithReports(func(string) {}), planned, func(object.StopResult) error { return nil })
 	if code := ExitCode(failed); code == ExitNotFound || code == ExitAmbiguous || code == ExitInterrupted {

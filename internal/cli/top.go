@@ -71,7 +71,7 @@ func topFill(ctx context.Context, c *Call, table *Table, o *topOptions) error {
 		}
 		return watch.NewFilterWatcher(c.Scanner, discover.SessionFilter{Agents: c.Agents, WaitingFirst: true, Condition: match}), nil
 	}
-	return table.Follow(ctx, c, newWatcher, func(call HostCall) HostCall { return call.As("list").With("--watch") })
+	return table.Follow(ctx, c, newWatcher, func(call HostCall) HostCall { return call.AsVerb("list").WithFlags("--watch") })
 }
 
 // flagsOf are the flags of top with a value or none, of those named, as arguments of another command.
@@ -87,7 +87,7 @@ func flagsOf(c *cli.Context, list, boolean string) (args []string) {
 
 // All times of the package, each with its reason.
 const (
-	// drawInterval is how often the screen is drawn if nothing changes: ages, and the use of processors, change all the time.
+	// drawInterval is how often the screen is drawn without an event: ages and processor use change all the time.
 	drawInterval = 500 * time.Millisecond
 	// sampleInterval is the time between two samples of processor use, whose clock counts in hundredths of a second: shorter ones
 	// would be too coarse.
@@ -95,12 +95,11 @@ const (
 	// changesInterval is the least time between two questions to git for the uncommitted changes: they take two processes for each
 	// directory.
 	changesInterval = 15 * time.Second
-	// costShare bounds what each kind of sample takes, to one part in so many of the time.
+	// costShare bounds the time that each kind of sample takes: one part in costShare.
 	costShare = 500
-	// treeShare bounds in the same way what the building of process trees takes. They are what shows new tools, so it is done more
-	// often.
+	// treeShare bounds the building of process trees in the same way. Trees show new tools, so they are built more often.
 	treeShare = 100
-	// rateSpan is the time over which tokens a minute are counted; leastRateSpan is the least from which a rate is told.
+	// rateSpan is the time over which tokens a minute are counted; leastRateSpan is the shortest time that gives a rate.
 	rateSpan, leastRateSpan = time.Minute, 5 * time.Second
 
 	// paneShare is the pause after a command for the pane as a multiple of its duration, at least panePause.

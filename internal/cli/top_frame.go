@@ -44,7 +44,7 @@ func (m *topModel) frame(columns, rows int) []string {
 		style.Width = left
 		table, beside := m.tableLines(style, body), m.paneLines(right, body)
 		for i := range body {
-			lines = append(lines, render.FitLine(at(table, i), left)+" │ "+at(beside, i))
+			lines = append(lines, render.FitLine(lineAt(table, i), left)+" │ "+lineAt(beside, i))
 		}
 	case body < leastSplit:
 		lines = m.paneLines(columns, body)
@@ -66,7 +66,8 @@ func (m *topModel) frame(columns, rows int) []string {
 	return lines[:min(len(lines), rows)]
 }
 
-func at(lines []string, i int) string {
+// lineAt returns a line; "" after the last one.
+func lineAt(lines []string, i int) string {
 	if i < len(lines) {
 		return lines[i]
 	}

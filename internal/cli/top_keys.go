@@ -155,7 +155,7 @@ func helpLines(width, height int) []string {
 	return lines
 }
 
-// prompt is a line that the user types in the last line of the screen, or a question that he answers there.
+// prompt is the last line of the screen, where the user types a text or answers a question.
 type prompt struct {
 	label string
 	text  []rune

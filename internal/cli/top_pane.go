@@ -29,7 +29,7 @@ type view struct {
 	commands func(subject) [][]string
 	// general: the commands are about no session, but about all hosts of the table.
 	general bool
-	// interval is how often the content is made anew though nothing seems to have changed.
+	// interval is how often the content is refreshed even if nothing seems to have changed.
 	interval time.Duration
 	// newestLast: the end of the content is shown.
 	newestLast bool
@@ -72,7 +72,7 @@ func views() []view {
 	}
 }
 
-// content is what a pane shall show: what of, for which width, and in which state of the session.
+// content is what a pane is to show: the commands, the width, and the state of the session.
 type content struct {
 	view     string
 	commands [][]string
@@ -98,7 +98,7 @@ type pane struct {
 
 func newPane() *pane { return &pane{wake: make(chan struct{}, 1)} }
 
-// want asks for a content, and returns what of it is known. known is false before its first lines.
+// want asks for a content, and returns its lines. known is false until there are any.
 func (p *pane) want(c content, interval time.Duration, now time.Time) (lines []string, known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,7 +113,7 @@ func (p *pane) want(c content, interval time.Duration, now time.Time) (lines []s
 	return p.lines, p.loaded.same(c)
 }
 
-// load makes the contents that are wanted, until ctx ends.
+// load produces the wanted contents until ctx ends.
 func (p *pane) load(ctx context.Context, r runner, changed func()) {
 	for {
 		select {
@@ -194,8 +194,7 @@ func quoted(word string) string {
 	return githooks.ShellQuote(word)
 }
 
-// capture runs a command in this process and returns what it prints for a terminal of this width, and its exit code. Nobody can
-// type anything into it.
+// capture runs a command in this process and returns what it prints for a terminal of this width, and its exit code. Its stdin is empty.
 func (r runner) capture(ctx context.Context, width int, args []string) (lines []string, exit int) {
 	var out bytes.Buffer
 	f := r.env

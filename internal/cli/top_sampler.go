@@ -13,12 +13,12 @@ import (
 	"agentctl/proc"
 )
 
-// sampler measures what the rows use. Nothing of it is kept after the program ends.
+// sampler measures what the sessions use.
 type sampler struct {
 	call  *Call
 	table *Table
 
-	// of the goroutine of run
+	// owned by run's goroutine
 	trees           map[rowKey][]ancestry.Node
 	treesOf         int
 	treesDue        time.Time
@@ -172,7 +172,7 @@ func (s *sampler) readChanges(ctx context.Context, r discover.Result) (asked boo
 	return asked
 }
 
-// load returns what is known of a row, and sets the tokens and limits of its session. Nothing is measured of a row of another machine.
+// load returns the samples of a session, and sets its tokens and limits. Sessions of other machines are not measured.
 func (s *sampler) load(session *object.Session) render.Load {
 	if !isLocal(session.Host) {
 		return render.Load{}

@@ -37,7 +37,7 @@ func usageCommand(f Env) *cli.Command {
 			&cli.StringFlag{Name: "since", Usage: "what was used since `WHEN`: 12h, 30d, 2w, a date, a time, all", Value: usageDefaultSince, Destination: &o.since},
 			AdapterFlag(&o.AdapterNames),
 			&cli.StringFlag{Name: "prices", Usage: "also show what the tokens cost by the prices in this TOML `FILE`; - reads stdin", Destination: &o.prices},
-			&cli.BoolFlag{Name: "limits", Usage: "show the newest word of each provider on its limits instead", Destination: &o.limits},
+			&cli.BoolFlag{Name: "limits", Usage: "show what each provider last said about its limits instead", Destination: &o.limits},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
 			FormatFlag(&o.Format, "{{.key}} {{.tokens.total}}"),
 			JSONFlag(&o.JSON),
@@ -81,7 +81,7 @@ func runUsage(ctx context.Context, f Env, o *usageOptions) error {
 			return UsageError("usage", "--prices: %v", err)
 		}
 		for i := range calls {
-			calls[i] = calls[i].Without("prices").With("--prices=-")
+			calls[i] = calls[i].WithoutFlags("prices").WithFlags("--prices=-")
 			calls[i].Stdin = text
 		}
 	}
@@ -102,7 +102,7 @@ func runUsage(ctx context.Context, f Env, o *usageOptions) error {
 	u := total.report(since, c.Style.Now)
 	if len(u.Rows) == 0 && !o.JSON {
 		if err := after(); err != nil {
-			return err // that nothing was used is not known
+			return err // whether nothing was used is not known
 		}
 	}
 	if err := usageShow(c, u, o); err != nil {
@@ -172,7 +172,7 @@ func runLimits(ctx context.Context, f Env, o *usageOptions) error {
 		return err
 	}
 	if len(limits) == 0 && c.Width > 0 {
-		c.Report.Note("no agent has said anything of its provider's limits")
+		c.Report.Note("no agent has recorded a limit of its provider")
 	}
 	if err := PrintRows(c, limits, render.UsageLimitTable); err != nil {
 		return err

@@ -128,7 +128,7 @@ func addAmount(sum **float64, amount *float64, to, from *object.UsageRow) (parti
 func (s *sums) keyOf(u *discover.SessionUsage) usageRowKey {
 	switch s.by {
 	case byProject:
-		return usageRowKey{text: s.projects.Of(u.Dir)}
+		return usageRowKey{text: s.projects.Project(u.Dir)}
 	case byAgent:
 		return usageRowKey{text: string(u.Agent)}
 	}
@@ -137,7 +137,7 @@ func (s *sums) keyOf(u *discover.SessionUsage) usageRowKey {
 		s.parents[key] = usageRowKey{agent: string(u.Agent), text: u.Parent}
 	}
 	row := s.row(key)
-	row.Title, row.Project = cmp.Or(u.Title, u.Prompt), s.projects.Of(u.Dir)
+	row.Title, row.Project = cmp.Or(u.Title, u.Prompt), s.projects.Project(u.Dir)
 	return key
 }
 

@@ -76,7 +76,7 @@ opus 3,000 150 3,150 $2.00 2
 gpt-5.5 1,000 50 1,050 1
 total 4,000 200 4,200 ≥$2.00 2
 `,
-		"--by model --prices " + prices: `MODEL IN OUT TOTAL COST RECKONED SESSIONS
+		"--by model --prices " + prices: `MODEL IN OUT TOTAL COST ESTIMATED SESSIONS
 opus 3,000 150 3,150 $2.00 $0.0180 2
 gpt-5.5 1,000 50 1,050 1
 total 4,000 200 4,200 ≥$2.00 ≥$0.0180 2

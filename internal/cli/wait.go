@@ -69,12 +69,12 @@ func runWait(ctx context.Context, f Env, args []string, o *waitOptions) error {
 		return err
 	}
 	return Each(ctx, c, calls, "waiting for sessions on", func(ctx context.Context, take func(object.Session) error) error {
-		return waitHere(ctx, c, args, o, func(s discover.Session) error { return take(object.NewSession(s)) })
+		return waitLocal(ctx, c, args, o, func(s discover.Session) error { return take(object.NewSession(s)) })
 	}, func(s object.Session) error { return printArrival(c, s) })
 }
 
-// waitHere waits for sessions of this machine.
-func waitHere(ctx context.Context, c *Call, args []string, o *waitOptions, arrived func(discover.Session) error) error {
+// waitLocal waits for sessions of this machine.
+func waitLocal(ctx context.Context, c *Call, args []string, o *waitOptions, arrived func(discover.Session) error) error {
 	began := time.Now()
 	endProgress := c.Progress("looking for the sessions")
 	found, err := waitFindSessions(ctx, c, args, o)
@@ -219,11 +219,11 @@ func Conclude(f Env, w *Waiter) error {
 	return err
 }
 
-// longestSleep is the longest time to the next look at the clock: the machine's sleep does not count for a timer.
+// longestSleep bounds the time between two looks at the clock: timers stand still while the machine sleeps.
 const longestSleep = time.Minute
 
 // UntilReset blocks until each limit that a session has reached is reset, and calls arrived for each session when that is so.
-// One that has reached none is there at once. Errors: [launch.UnsupportedError] if the agent does not say when a limit is
+// A session that has reached none arrives at once. Errors: [launch.UnsupportedError] if the agent does not say when a limit is
 // reset; else as of [Until], but those of last turns are none.
 func UntilReset(
 	ctx context.Context, c *Call, sessions []discover.Session, timeout time.Duration, arrived func(discover.Session) error,

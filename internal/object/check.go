@@ -11,8 +11,8 @@ import (
 	"agentctl/discover"
 )
 
-// The objects of another agentctl are not believed: their Check returns an error unless the words that this program prints as they are
-// are the contract's own. All other texts are sanitized where they are printed.
+// Objects of another agentctl are untrusted. Check accepts only the contract's own words in the members that this program prints unchanged. All
+// other texts are sanitized when they are printed.
 
 // Answer is an object that the agentctl of another machine may print.
 type Answer interface {

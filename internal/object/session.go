@@ -1,5 +1,5 @@
-// Package object has the objects of the JSON contract: their structs, how they are made of what was found, and what those of another machine
-// must be like to be printed. docs/json.md and schema.json describe them.
+// Package object has the objects of the JSON contract: their structs, their conversion from sessions, and the checks for those of another
+// machine. docs/json.md and schema.json describe them.
 package object
 
 import (
@@ -257,7 +257,7 @@ func (s *Session) Name() string {
 	return HostPrefix(s.Host) + "-"
 }
 
-// HostPrefix is what begins the ID of a session on another host, as agentctl takes it: "H:". It is "" for one that was read here.
+// HostPrefix is what begins the ID of a session on another host, as agentctl takes it: "H:". It is "" for a session of this machine.
 func HostPrefix(host string) string {
 	if host == "" {
 		return ""

@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// CallerVariable is the environment variable that the agentctl of another machine sets for the command that it runs on a host. Its value is
+// CallerVariable is the environment variable by which an agentctl on another machine passes its request. Its value is
 //
 //	MARKER SCHEMA ARGS INPUT OFFSET ZONE
 //
 // The command prints MARKER and what it is, its answer, and MARKER with its exit code. If it does not print the JSON of SCHEMA, it does nothing. On stdin it
-// first reads so many bytes of further arguments, which end in NUL, then so many bytes of input, then one byte. Whatever follows, the end too, cancels it. Times
-// are those of the zone or, if that is not known there, those with so many seconds east of UTC.
+// first reads ARGS bytes of further arguments, each terminated by NUL, then INPUT bytes of input, then one byte. Anything that follows, also the end, cancels the command. Times
+// are those of ZONE or, if the host does not know that zone, those OFFSET seconds east of UTC.
 const CallerVariable = "AGENTCTL_CALLER"
 
 // Request says what a host is to run.
@@ -43,7 +43,7 @@ func (r Request) Location() *time.Location {
 	return time.FixedZone("", r.Offset)
 }
 
-// Hello is what a program says of itself before it runs anything.
+// Hello describes a program. It is printed before the program runs anything.
 type Hello struct{ Schema, OS, Arch, Version string }
 
 const (
@@ -53,11 +53,11 @@ const (
 	maxInput = 96 << 20
 	// remotePath sets the PATH in which agentctl is found. A shell that is neither interactive nor a login shell seldom has ~/.local/bin there.
 	remotePath = "PATH=$PATH:$HOME/.local/bin; export PATH; "
-	// unlessFound begins what happens on a host without agentctl.
+	// unlessFound begins the commands for a host without agentctl.
 	unlessFound = "command -v agentctl >/dev/null 2>&1 || "
 )
 
-// newMarker returns a word that begins the lines which are not part of an answer, and of what a login shell prints before it.
+// newMarker returns a word that no login shell prints. It begins the lines before and after an answer.
 func newMarker() string { return "agentctl-" + rand.Text() }
 
 // command returns the command for a host's login shell that runs the request there, and its stdin. All users of a host can read its command lines, so that
@@ -118,8 +118,8 @@ func isUnsafe(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./,:=@+", r)
 }
 
-// askedFlag comes before the verb of a command line that the agentctl of another machine asks for: a program that does not know
-// [CallerVariable] refuses it, and runs nothing.
+// askedFlag precedes the verb in the command line for a host. A program that does not know [CallerVariable] refuses the flag, and runs
+// nothing.
 const askedFlag = "--asked"
 
 // errOtherContract means that the caller does not read the JSON of this program.

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 )
 
-// Error says why a host gives no whole answer.
+// Error says why the answer of a host is missing or incomplete.
 type Error struct {
 	Kind Kind
 	Text string
@@ -24,17 +24,17 @@ func (e *Error) Error() string { return e.Text }
 type Kind int
 
 const (
-	Unreachable Kind = iota // ssh does not get there
+	Unreachable Kind = iota // ssh does not reach the host
 	Shell                   // the login shell does not run the command
 	Missing                 // there is no agentctl
 	Version                 // its agentctl speaks another version of the JSON contract
-	Silent                  // nothing comes any more
+	Silent                  // the host has stopped answering
 	Cut                     // the connection, or the program there, has ended before the answer was complete
 )
 
 // Answer is how a request has ended.
 type Answer struct {
-	// Hello is what the program there says of itself, as far as it has.
+	// Hello describes the program on the host, if it has sent its hello.
 	Hello Hello
 	// Code is its exit code.
 	Code int
@@ -43,7 +43,7 @@ type Answer struct {
 // maxBanner bounds what a login shell may print before the answer, in bytes.
 const maxBanner = 256 << 10
 
-// Run runs a request on a host, and returns when its ssh has ended. When ctx ends, the command there is ended, and what it still says is passed on.
+// Run runs a request on a host, and returns when ssh has ended. When ctx ends, Run ends the command on the host, and passes on what it still prints.
 // Errors: [Error]; those of the writers and of the context.
 func (s SSH) Run(ctx context.Context, destination string, r Request, stdout, stderr io.Writer) (a Answer, err error) {
 	marker := newMarker()

@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// answerTime is how long a host may say nothing: until it is connected, has run the user's login shell and started agentctl, and then until that prints something
-	// or says that it still works. ssh itself gives up a connection after ten seconds.
+	// answerTime bounds the silence of a host: while it connects, runs the user's login shell and starts agentctl, and then until agentctl prints
+	// something or a sign that it still works.
 	answerTime = 30 * time.Second
 	// installTime is how long this program may take to be copied to a host: at 40 KB a second.
 	installTime = 10 * time.Minute
-	// hangUpTime is how long a command on a host may take to end after it is told to: as long as one here takes at most.
+	// hangUpTime is how long a command on a host may take to end once its input is closed: as long as a local one takes at most.
 	hangUpTime = 2 * time.Second
 	// checkTime is how long a master on this machine may take to say that it is one.
 	checkTime = time.Second
@@ -31,7 +31,7 @@ const (
 	maxStderr = 16 << 20
 	// tailSize is how much of a text [tail] keeps, in bytes.
 	tailSize = 4 << 10
-	// lost is the exit code of ssh if it could not connect, or has lost its connection. Else it ends with that of the command.
+	// lost is the exit code of ssh if it could not connect, or has lost its connection. Otherwise ssh exits with the code of the command.
 	lost = 255
 )
 
@@ -42,7 +42,7 @@ type SSH struct {
 	Environ []string
 	// ConnectTimeout is how long it may take to reach a host, to the second.
 	ConnectTimeout time.Duration
-	// silence is how long a host may say nothing; 0: answerTime.
+	// silence bounds the silence of a host; 0: answerTime.
 	silence time.Duration
 }
 
@@ -125,7 +125,7 @@ func (p *process) Write(text []byte) (int, error) {
 	return p.stderr.Write(text)
 }
 
-// watch ends ssh once nothing was heard for too long. Time in which its output is not read does not count.
+// watch ends ssh after too long a silence. Time in which its output is not read does not count.
 func (p *process) watch() {
 	silence := p.ssh.silence
 	if silence == 0 {
@@ -134,7 +134,7 @@ func (p *process) watch() {
 	for tick, last := time.Tick(silence/10), time.Now(); ; {
 		select {
 		case <-tick:
-			if time.Since(last) > silence/2 { // this process was stopped (Ctrl-Z): what was said meanwhile is not read yet
+			if time.Since(last) > silence/2 { // this process was stopped (Ctrl-Z): the output is not read yet
 				p.heard.Store(int64(time.Since(p.begun)))
 			}
 			if last = time.Now(); p.reading.Load() && time.Since(p.begun)-time.Duration(p.heard.Load()) >= silence {
@@ -158,7 +158,7 @@ func (p *process) hangUp() {
 	})
 }
 
-// end ends ssh, unless others use its connection, which would end with it: then nothing more is read of it.
+// end ends ssh, unless others use its connection, which would end with it. Then end only stops reading.
 func (p *process) end(cause error) {
 	p.stop.Do(func() {
 		if p.isMaster() {
@@ -181,7 +181,7 @@ func (p *process) isMaster() bool {
 }
 
 // finish hangs up and waits until ssh has ended, unless it goes on as a master that others use. It returns why an answer has ended with an error: its own,
-// that of the caller's context, why ssh was ended from here, or what ssh and the login shell say.
+// that of the caller's context, why this program ended ssh, or what ssh and the login shell print.
 func (p *process) finish(ctx context.Context, failed error, banner *tail) error {
 	p.hangUp()
 	defer p.patience.Stop()

@@ -164,7 +164,7 @@ func metaText(v any) string {
 func writeExplanation(w io.Writer, x *object.Explanation) {
 	fmt.Fprintf(w, "\nwhy: %s\n", Sanitize(x.Verdict))
 	if len(x.Considered) == 0 {
-		fmt.Fprintln(w, "no process gives any evidence of it")
+		fmt.Fprintln(w, "no process refers to it")
 		return
 	}
 	fmt.Fprintln(w, "evidence considered:")

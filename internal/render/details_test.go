@@ -83,7 +83,7 @@ func TestDetailsOfStoppedSession(t *testing.T) {
 	}
 	got := b.String()
 	for _, want := range []string{
-		"status       \x1b[2mstopped\x1b[0m\n", "why: no live process runs it; its last stored turn has ended\n", "no process gives any evidence",
+		"status       \x1b[2mstopped\x1b[0m\n", "why: no live process runs it; its last stored turn has ended\n", "no process refers to it",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

@@ -227,7 +227,7 @@ func Frame(sessions []object.Session, warnings []string, opts TextOptions, rows 
 	return slices.Concat(lines, body, footer)
 }
 
-// WarningLine says how much could not be read, and why the first of it could not.
+// WarningLine counts the warnings, and shows the first one.
 func WarningLine(warnings []string) string {
 	return fmt.Sprintf("%d could not be read: %s", len(warnings), Sanitize(warnings[0]))
 }

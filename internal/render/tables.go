@@ -198,7 +198,7 @@ func UsageTable(w io.Writer, u object.Usage, opts TextOptions) error {
 		column{title: "OUT", cell: func(i int) string { return countText(rows[i].Tokens.Out) }, dropLate: 3, alignRight: true},
 		column{title: "TOTAL", cell: func(i int) string { return countText(rows[i].Tokens.Total) }, alignRight: true},
 		column{title: "COST", cell: func(i int) string { return usdText(rows[i].Cost, rows[i].CostPartial) }, alignRight: true},
-		column{title: "RECKONED", cell: func(i int) string { return usdText(rows[i].ReckonedCost, rows[i].ReckonedPartial) }, alignRight: true},
+		column{title: "ESTIMATED", cell: func(i int) string { return usdText(rows[i].ReckonedCost, rows[i].ReckonedPartial) }, alignRight: true},
 		column{title: "SESSIONS", cell: func(i int) string { return strconv.Itoa(rows[i].Sessions) }, dropEarly: 2, alignRight: true},
 		column{cell: bar, dropEarly: 1},
 		column{title: "TITLE", cell: func(i int) string { return Sanitize(rows[i].Title) }, dropLate: 2, preferred: 20, min: 12},
