@@ -147,7 +147,11 @@ func longLines(t *testing.T, home string) {
 		if i == 0 {
 			n = 40
 		}
-		store(t, filepath.Join(home, ".claude/projects/-x", claudeID(i)+".jsonl"), []byte(strings.Repeat(fmt.Sprintf(claudePrompt, claudeID(i), words), n)))
+		var lines strings.Builder
+		for line := range n { // each is a message of its own
+			lines.WriteString(strings.Replace(fmt.Sprintf(claudePrompt, claudeID(i), words), `"uuid":"21111111`, fmt.Sprintf(`"uuid":"%08d`, line), 1))
+		}
+		store(t, filepath.Join(home, ".claude/projects/-x", claudeID(i)+".jsonl"), []byte(lines.String()))
 	}
 }
 
