@@ -358,7 +358,7 @@ func (t *messageReader) blockMessage(s messageRecord, i int, b block) (m discove
 		if m.Tool.State == discover.ToolRefused && s.ID.Text(0) == t.interruptedAnswer {
 			m.Tool.State = discover.ToolInterrupted
 		}
-		if isUnique(b.ID) {
+		if isUnique(b.ID, "toolu_") {
 			m.ID = b.ID
 		}
 		return m, true
@@ -374,8 +374,9 @@ func (t *messageReader) blockMessage(s messageRecord, i int, b block) (m discove
 	return s.message(i, w), w.text != ""
 }
 
-// isUnique reports whether the ID of a call is one of the API, which no other call has. Some models number their calls anew in each answer.
-func isUnique(id string) bool { return len(id) > 20 && strings.Contains(id[:10], "toolu_") }
+// isUnique reports whether an ID is one of the API, which is random behind its prefix. Some models number their calls anew in each answer,
+// and some gateways give all answers one ID.
+func isUnique(id, prefix string) bool { return len(id) > 20 && strings.Contains(id[:10], prefix) }
 
 // Texts that Claude Code writes in place of an answer. Its own screen does not show them.
 const (

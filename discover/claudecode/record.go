@@ -259,6 +259,9 @@ func readSubagents(ctx context.Context, t *totalsReader, path string) error {
 	if err != nil {
 		return err
 	}
+	if len(files) > 0 {
+		t.prepareSubagents()
+	}
 	for _, path := range files {
 		if isSubagentTranscript(filepath.Base(path)) {
 			err = withFile(ctx, path, t.ReadSubagent)

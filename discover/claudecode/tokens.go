@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -30,9 +31,11 @@ type totalsReader struct {
 	calls   callUsage
 	answers openAnswers
 	prompts map[string]bool // the UUIDs of the prompts so far
-	fork    forkDetector
-	context tokenCounts // of the newest main-chain message
-	cwd     string      // the newest record's directory
+	// replayed has the answers of the session by the IDs of their messages: its side questions (/btw) repeat them.
+	replayed map[string]callID
+	fork     forkDetector
+	context  tokenCounts // of the newest main-chain message
+	cwd      string      // the newest record's directory
 }
 
 // Read reads the session's transcript.
@@ -41,6 +44,19 @@ func (t *totalsReader) Read(f *storage.File) error {
 	t.addDamage(f)
 	return err
 }
+
+// prepareSubagents takes the answers so far as those that the transcripts of sub-agents may repeat.
+func (t *totalsReader) prepareSubagents() {
+	t.replayed = map[string]callID{}
+	for call := range t.calls.calls {
+		if call.message != "" && !strings.HasPrefix(call.request, unnamedRequest) {
+			t.replayed[call.message] = call
+		}
+	}
+}
+
+// unnamedRequest begins what stands for the request ID of an answer that has none.
+const unnamedRequest = "record "
 
 // addDamage takes the damage of a file that was read.
 func (t *totalsReader) addDamage(f *storage.File) {
@@ -170,7 +186,7 @@ func (t *totalsReader) addDirectory(l *rawRecord) {
 
 // ReadSubagent adds the answers in a sub-agent's transcript.
 func (t *totalsReader) ReadSubagent(f *storage.File) error {
-	t.answers = openAnswers{}
+	t.answers = openAnswers{replayed: t.replayed}
 	_, err := f.Records(0, 0, func(l storage.Line) bool {
 		if l.Rest {
 			t.damage.Add(l)
@@ -303,6 +319,7 @@ type callID struct{ message, request string }
 // ID, the message's may be that of every answer, or be missing: some gateways make it up. Then an answer ends with a prompt, and with the
 // result of a call if what the model read differs, and is identified by the record that was read first.
 type openAnswers struct {
+	replayed  map[string]callID        // by the message's ID: the answers that a sub-agent's transcript may repeat without a request ID
 	matter    bool                     // an answer without a request ID was read
 	byMessage map[string]unnamedAnswer // since the last prompt
 	results   int                      // how many results of calls were read
@@ -328,13 +345,18 @@ func (a *openAnswers) addUser(l *rawRecord) {
 // callID returns the call that the next record, an answer's, is part of.
 func (a *openAnswers) callID(l *rawRecord, used tokenCounts) callID {
 	message, request := l.ID.Text(maxCallID), l.RequestID.Text(maxCallID)
-	if request != "" {
+	switch {
+	case isUnique(message, "msg_"):
+		return callID{message: message}
+	case request != "":
 		return callID{message, request}
+	case a.replayed[message] != callID{}:
+		return a.replayed[message]
 	}
 	open, ok := a.byMessage[message]
 	sameInput := used.In == open.used.In && used.CacheRead == open.used.CacheRead && used.CacheWrite == open.used.CacheWrite
 	if !ok || !sameInput && (message == "" || a.results > open.results) {
-		open.call = callID{message, "record " + cmp.Or(l.UUID.Text(maxCallID), fmt.Sprint(l.Timestamp.Text(maxCallID), used))}
+		open.call = callID{message, unnamedRequest + cmp.Or(l.UUID.Text(maxCallID), fmt.Sprint(l.Timestamp.Text(maxCallID), used))}
 	}
 	if a.byMessage == nil || len(a.byMessage) == maxRecent {
 		a.byMessage = map[string]unnamedAnswer{}

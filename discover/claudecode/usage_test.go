@@ -330,6 +330,21 @@ func TestCopiedAnswersCountOnce(t *testing.T) {
 	}
 }
 
+// TestSideQuestions: a sub-agent's transcript that repeats answers of its session (/btw) adds only its own, whether the copies have the
+// request IDs or not.
+func TestSideQuestions(t *testing.T) {
+	for name, id := range map[string]string{"an ID of the API": `"msg_01abcdefghijklmnopqrstuvw"`, "another ID": `"m1"`} {
+		dir := t.TempDir()
+		path := writeTranscript(t, dir, minimal+answerLine(id, `"r1"`, "1", 1, 50, 1, ""))
+		must(t, os.MkdirAll(subagentDir(path), 0o700))
+		side := answerLine(id, "null", "2", 1, 1, 1, "") + answerLine(id, "null", "3", 1, 50, 1, "") + minimal + answerLine(`"m2"`, "null", "4", 5, 7, 0, "")
+		must(t, os.WriteFile(filepath.Join(subagentDir(path), "agent-aside_question-0123.jsonl"), []byte(side), 0o600))
+		if r, ok := readFile(t, dir, path); !ok || r.Tokens == nil || r.Tokens.Total != 58 {
+			t.Errorf("%s: %s", name, asJSON(t, r.Tokens))
+		}
+	}
+}
+
 // TestIterations: what other models used for an answer is theirs.
 func TestIterations(t *testing.T) {
 	dir := t.TempDir()
