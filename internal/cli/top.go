@@ -95,12 +95,11 @@ const (
 	// changesInterval is the least time between two questions to git for the uncommitted changes: they take two processes for each
 	// directory.
 	changesInterval = 15 * time.Second
-	// costShare bounds the time that each kind of sample takes: one part in costShare.
-	costShare = 500
-	// treeShare bounds the building of process trees in the same way. Trees show new tools, so they are built more often.
-	treeShare = 100
-	// rateSpan is the time over which tokens a minute are counted; leastRateSpan is the shortest time that gives a rate.
-	rateSpan, leastRateSpan = time.Minute, 5 * time.Second
+	// costShare bounds the time that a question to git takes: one part in costShare. treeShare and tokensShare bound the building of process
+	// trees and the reading of tokens, which are due only when something has happened.
+	costShare, treeShare, tokensShare = 500, 100, 50
+	// rateSpan is the time over which tokens a minute are counted.
+	rateSpan = time.Minute
 
 	// paneShare is the pause after a command for the pane as a multiple of its duration, at least panePause.
 	paneShare = 20

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 type sampler struct {
 	call  *Call
 	table *Table
+	began time.Time
 
 	// owned by run's goroutine
 	trees           map[rowKey][]ancestry.Node
@@ -35,7 +37,7 @@ type sampler struct {
 
 func newSampler(call *Call, table *Table) *sampler {
 	return &sampler{
-		call: call, table: table, changesAskedFor: map[string]time.Time{},
+		call: call, table: table, began: time.Now(), changesAskedFor: map[string]time.Time{},
 		rows: map[rowKey]*topSamples{}, details: map[rowKey]object.Session{}, changes: map[string]*object.Changes{},
 	}
 }
@@ -67,7 +69,7 @@ func (s *sampler) sample(ctx context.Context, r discover.Result, updates int) {
 	if s.tokensOf != updates && !now.Before(s.tokensDue) {
 		s.tokensOf = updates
 		s.readDetails(ctx)
-		s.tokensDue = time.Now().Add(costShare * time.Since(now))
+		s.tokensDue = time.Now().Add(tokensShare * time.Since(now))
 	}
 	s.sampleTokens(r)
 	if !now.Before(s.changesDue) {
@@ -147,7 +149,11 @@ func (s *sampler) sampleTokens(r discover.Result) {
 		}
 		key := keyOf(r.Sessions[i])
 		if t := s.details[key].Tokens; t != nil {
-			s.row(key).addTokens(now, t.Total-t.CacheRead)
+			row := s.row(key)
+			if began := r.Sessions[i].Created; row.tokens == nil && began.After(s.began) {
+				row.addTokens(began, 0) // the session is new: all that it has used counts
+			}
+			row.addTokens(now, t.Total-t.CacheRead)
 		}
 	}
 }
@@ -246,24 +252,14 @@ func (s *topSamples) addTokens(now time.Time, total int64) {
 	s.tokens, s.perTick = appendBounded(s.tokens, tokenSample{now, total}), appendBounded(s.perTick, spent)
 }
 
-// tokenRate is how many tokens a minute the session has used lately; nil if there are not enough samples.
+// tokenRate is how many tokens the session has used in the last minute; nil if there are not enough samples.
 func (s *topSamples) tokenRate() *float64 {
-	if len(s.tokens) == 0 {
+	if len(s.tokens) < 2 {
 		return nil
 	}
 	last := s.tokens[len(s.tokens)-1]
-	first := last
-	for _, t := range s.tokens {
-		if last.at.Sub(t.at) <= rateSpan {
-			first = t
-			break
-		}
-	}
-	span := last.at.Sub(first.at)
-	if span < leastRateSpan {
-		return nil
-	}
-	rate := float64(last.total-first.total) / span.Minutes()
+	recent := s.tokens[slices.IndexFunc(s.tokens, func(t tokenSample) bool { return last.at.Sub(t.at) <= rateSpan }):]
+	rate := float64(last.total - recent[0].total)
 	return &rate
 }
 

@@ -386,16 +386,16 @@ func TestCPU(t *testing.T) {
 	}
 }
 
-// The rate is that of the last minute, and is not told from too few seconds. A total that shrinks begins anew.
+// The rate is what the last minute took, and never more. A total that shrinks begins anew.
 func TestTokenRate(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	var s topSamples
 	for n := range int64(100) { // 50 tokens each two seconds
 		s.addTokens(at.Add(time.Duration(2*n)*time.Second), 1000+50*n)
 		switch rate := s.tokenRate(); {
-		case n < 3 && rate != nil:
-			t.Errorf("%v after %d samples", *rate, n+1)
-		case n >= 3 && (rate == nil || *rate != 1500):
+		case n == 0 && rate != nil:
+			t.Errorf("%v after one sample", *rate)
+		case n > 0 && (rate == nil || *rate != float64(50*min(n, 30))):
 			t.Errorf("%v after %d samples", rate, n+1)
 		}
 	}
