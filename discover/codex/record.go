@@ -21,15 +21,9 @@ const neverStartedError = "never started (empty rollout)"
 // beginning of the newest turn.
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
-		titles := map[string]map[string]string{}
-		for _, e := range entries {
-			if _, ok := titles[e.Home]; ok {
-				continue
-			}
-			t, err := readTitles(ctx, e.Home)
-			if titles[e.Home] = t; err != nil && !yield(discover.Record{}, err) {
-				return
-			}
+		titles, err := readTitles(ctx, entries)
+		if err != nil && !yield(discover.Record{}, err) {
+			return
 		}
 		threads := storage.ReadParallel(ctx, entries, func(ctx context.Context, e discover.Entry, t *storedThread) (bool, error) {
 			ok, err := t.read(ctx, e, options)
@@ -129,7 +123,9 @@ func (t *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 	if hasTokens && tail.Usage.Final && (all || !head.MayInherit()) {
 		own, err := tail.Usage.larger(), error(nil)
 		if head.MayInherit() || head.Segment != "" {
-			_, own, err = t.readAnswers(f.Context(), e)
+			var answers answerList
+			answers, err = t.readAnswers(f.Context(), e)
+			own = answers.sum
 			own.Total = inAndOut(own)
 		}
 		if t.addWarning(err); err != nil {
@@ -209,8 +205,21 @@ const titlesLimit = 16 << 20
 // titleLimit is the most characters of a name.
 const titleLimit = 1000
 
-// readTitles returns the names of a home's threads by thread ID.
-func readTitles(ctx context.Context, home string) (map[string]string, error) {
+// readTitles returns the names of the threads in the homes of these entries, by home and thread ID.
+func readTitles(ctx context.Context, entries []discover.Entry) (map[string]map[string]string, error) {
+	titles := map[string]map[string]string{}
+	var errs []error
+	for _, e := range entries {
+		if _, ok := titles[e.Home]; !ok {
+			names, err := readNames(ctx, e.Home)
+			titles[e.Home], errs = names, append(errs, err)
+		}
+	}
+	return titles, errors.Join(errs...)
+}
+
+// readNames returns the names of a home's threads by thread ID.
+func readNames(ctx context.Context, home string) (map[string]string, error) {
 	path := filepath.Join(home, titlesFile)
 	f, err := storage.Open(ctx, path)
 	if storage.IsNotExist(err) {

@@ -273,10 +273,15 @@ func TestNamesInRollouts(t *testing.T) {
 func TestTitles(t *testing.T) {
 	w := newTestHome(t)
 	w.rollout(nameA)
-	w.file("sessions/2026/11/20/"+nameA, string(rollout(strings.ReplaceAll(metaLine, someID, threadA))))
+	w.file("sessions/2026/11/20/"+nameA, string(rollout(append([]string{strings.ReplaceAll(metaLine, someID, threadA)}, turnLines(1, "a", 1, 1)...)...)))
 	w.file(titlesFile, `{"id":"`+threadA+`","thread_name":"old"}`+"\n"+`{"id":"`+threadB+`","thread_name":"other"}`+"\n"+
 		`{"id":"`+threadA+`","thread_name":"new \"name\""}`+"\n"+`{"id":"`+threadA+`","thread_name":"torn`)
 	if r := readHome(t, w.home, discover.ReadOptions{}); len(r) != 1 || r[0].Title != `new "name"` {
 		t.Errorf("records %+v", r)
+	}
+	for u, err := range New().ReadUsage(t.Context(), entriesOf(t, w.home)) {
+		if err != nil || u.Title != `new "name"` {
+			t.Errorf("usage: %v, %+v", err, u)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,17 @@ type threadUsage struct {
 // ReadUsage reads whole rollouts. Each thread has its own tokens, without those of sub-agents.
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
 	return func(yield func(*discover.SessionUsage, error) bool) {
-		for u, err := range storage.ReadParallel(ctx, entries, readUsage) {
+		titles, err := readTitles(ctx, entries)
+		if err != nil && !yield(nil, err) {
+			return
+		}
+		read := func(ctx context.Context, e discover.Entry, u *threadUsage) (bool, error) {
+			ok, err := u.read(ctx, e)
+			u.Title = cmp.Or(titles[e.Home][u.ID], u.Title)
+			u.TruncateTexts()
+			return ok, err
+		}
+		for u, err := range storage.ReadParallel(ctx, entries, read) {
 			if err := errors.Join(err, u.warnings); err != nil && !yield(nil, err) {
 				return
 			}
@@ -34,65 +45,60 @@ func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq
 	}
 }
 
-// readUsage reads what one thread used. There is nothing where its tokens are not known.
-func readUsage(ctx context.Context, e discover.Entry, u *threadUsage) (ok bool, err error) {
+// read reads what one thread used. There is nothing where its tokens are not known.
+func (u *threadUsage) read(ctx context.Context, e discover.Entry) (ok bool, err error) {
 	var t storedThread
 	if ok, err = t.read(ctx, e, discover.ReadOptions{Tokens: true}); !ok || err != nil {
 		return ok, err
 	}
 	u.Record = t.Record
-	u.TruncateTexts()
-	var answers []answerUsage
-	var sum discover.Tokens
 	if t.Tokens != nil {
-		answers, sum, err = t.readAnswers(ctx, e)
+		answers, failed := t.readAnswers(ctx, e)
+		if err = failed; err == nil {
+			u.Usage = addRest(answers, &t.Record)
+		}
 	}
-	if u.warnings = errors.Join(t.warnings, t.damaged); err != nil || t.Tokens == nil {
-		return true, err
-	}
-	for _, a := range addRest(answers, sum, &t.Record) {
-		u.Usage = append(u.Usage, discover.Usage{Time: a.Time, From: a.From, Model: a.Model, Tokens: disjoint(a.Tokens)})
-	}
-	return true, nil
+	u.warnings = errors.Join(t.warnings, t.damaged)
+	return true, err
 }
 
-// addRest adds what only the thread's total has, as after a damaged record, and was used at some time.
-func addRest(all []answerUsage, sum discover.Tokens, r *discover.Record) []answerUsage {
-	rest := subtractTokens(*r.Tokens, sum)
+// addRest adds to the answers what only the thread's total has, as after a damaged record, and was used at some time.
+func addRest(answers answerList, r *discover.Record) []discover.Usage {
+	rest := subtractTokens(*r.Tokens, answers.sum)
 	if min(rest.In, rest.Out, rest.CacheRead, rest.CacheWrite, rest.Reasoning) < 0 { // the rollout went on meanwhile, or contradicts itself
-		all, rest = nil, *r.Tokens
+		answers.all, rest = nil, *r.Tokens
 	}
-	if inAndOut(rest) > 0 {
-		all = append(all, answerUsage{From: r.Created, Time: r.Updated, Tokens: rest})
+	if inAndOut(rest) == 0 {
+		return answers.all
 	}
-	return all
+	return append(answers.all, discover.Usage{From: r.Created, Time: r.Updated, Tokens: disjoint(rest)})
 }
 
 // readAnswers returns the answers in all rollouts of the thread, and their sum. They include those that the user took back by editing an
 // earlier prompt: such an edit begins another rollout of the same thread (SEEN 0.169).
-func (t *storedThread) readAnswers(ctx context.Context, e discover.Entry) (all []answerUsage, sum discover.Tokens, err error) {
+func (t *storedThread) readAnswers(ctx context.Context, e discover.Entry) (list answerList, err error) {
 	rollouts := []discover.Entry{e}
 	if segmentOf(e) != "" {
 		if rollouts, err = allRollouts(ctx, e.Home, t.ID, t.fileTime); err != nil {
-			return nil, sum, err
+			return list, err
 		}
 	}
 	for _, rollout := range rollouts {
-		answers, used, err := t.readRollout(ctx, rollout.Path)
+		answers, err := t.readRollout(ctx, rollout.Path)
 		if err != nil {
-			return nil, sum, warn(rollout.Path, fmt.Errorf("the session's tokens are unknown: %w", storage.WithoutPath(rollout.Path, err)))
+			return list, warn(rollout.Path, fmt.Errorf("the session's tokens are unknown: %w", storage.WithoutPath(rollout.Path, err)))
 		}
-		all, sum = append(all, answers...), addTokens(sum, used)
+		list = answerList{append(list.all, answers.all...), addTokens(list.sum, answers.sum)}
 	}
-	return all, sum, nil
+	return list, nil
 }
 
 // readRollout returns the answers in one rollout without those that it has inherited, by the larger one of the two totals that Codex records
-// (see [twoTotals]), and their sum.
-func (t *storedThread) readRollout(ctx context.Context, path string) ([]answerUsage, discover.Tokens, error) {
+// (see [twoTotals]).
+func (t *storedThread) readRollout(ctx context.Context, path string) (answerList, error) {
 	f, h, err := openSegment(ctx, path, t.ID)
 	if err != nil {
-		return nil, discover.Tokens{}, err
+		return answerList{}, err
 	}
 	defer f.Close()
 	x := answerReader{thread: t.ID, own: newOwnTurn(t.ID), isFirst: true}
@@ -103,13 +109,13 @@ func (t *storedThread) readRollout(ctx context.Context, path string) ([]answerUs
 	if path == t.Path {
 		t.setDamage(f, x.damage)
 	}
-	if x.own.copied && !x.own.found {
-		x.records, x.counts = answerList{}, answerList{}
+	switch {
+	case x.own.copied && !x.own.found:
+		return answerList{}, err
+	case inAndOut(x.records.sum) >= inAndOut(x.counts.sum):
+		return x.records, err
 	}
-	if inAndOut(x.records.sum) >= inAndOut(x.counts.sum) {
-		return x.records.all, x.records.sum, err
-	}
-	return x.counts.all, x.counts.sum, err
+	return x.counts, err
 }
 
 // disjoint converts Codex's counts: its input includes what was read from the cache and written to it.
@@ -119,23 +125,16 @@ func disjoint(t discover.Tokens) discover.Tokens {
 	return t
 }
 
-// answerUsage is what an answer used, as Codex counts it: input includes what was read from the cache, output the reasoning.
-type answerUsage struct {
-	// Time is when it was recorded. With From it is what only the total has, and was used between the two.
-	Time, From time.Time
-	Model      string // "" if the rollout does not say
-	Tokens     discover.Tokens
-}
-
-// answerList is a list of answers and their sum.
+// answerList is a list of answers, and their sum as Codex counts it.
 type answerList struct {
-	all []answerUsage
+	all []discover.Usage
 	sum discover.Tokens
 }
 
-func (l *answerList) add(a answerUsage) {
-	if inAndOut(a.Tokens) > 0 {
-		l.all, l.sum = append(l.all, a), addTokens(l.sum, a.Tokens)
+// add adds what an answer used.
+func (l *answerList) add(at time.Time, model string, used discover.Tokens) {
+	if inAndOut(used) > 0 {
+		l.all, l.sum = append(l.all, discover.Usage{Time: at, Model: model, Tokens: disjoint(used)}), addTokens(l.sum, used)
 	}
 }
 
@@ -180,7 +179,7 @@ func (x *answerReader) addRecord(r *rolloutRecord) {
 	x.answered = true
 	if total := parseTokens(r.Get("thread_token_usage").Object()); inAndOut(total) > inAndOut(x.record) {
 		x.record = total
-		x.records.add(answerUsage{Time: r.Time(), Model: x.model, Tokens: parseTokens(r.Get("usage").Object())})
+		x.records.add(r.Time(), x.model, parseTokens(r.Get("usage").Object()))
 	}
 }
 
@@ -198,7 +197,7 @@ func (x *answerReader) addCount(r *rolloutRecord, info storage.Object) {
 	}
 	x.isFirst = false
 	total = largerOfEach(total, x.count)
-	x.counts.add(answerUsage{Time: r.Time(), Model: x.model, Tokens: subtractTokens(total, x.count)})
+	x.counts.add(r.Time(), x.model, subtractTokens(total, x.count))
 	x.count = total
 }
 

@@ -47,9 +47,10 @@ func TestAnswersAddUpToTokens(t *testing.T) {
 func TestTokensOfTheTotalOnly(t *testing.T) {
 	r := discover.Record{Created: midnight, Updated: midnight.Add(time.Hour), Tokens: &discover.Tokens{In: 100, Out: 10}}
 	for in, want := range map[int64][]int64{100: {100}, 40: {40, 60}, 200: {100}} {
-		answers := []answerUsage{{Time: r.Updated, Model: "m", Tokens: discover.Tokens{In: in, Out: 10}}}
+		var answers answerList
+		answers.add(r.Updated, "m", discover.Tokens{In: in, Out: 10})
 		var got []int64
-		for _, a := range addRest(answers, answers[0].Tokens, &r) {
+		for _, a := range addRest(answers, &r) {
 			got = append(got, a.Tokens.In)
 			if rest := a.Model == ""; rest && (a.From != r.Created || a.Time != r.Updated) {
 				t.Errorf("%d: %+v", in, a)
