@@ -114,9 +114,6 @@ func (t *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 		return err
 	}
 	t.setDamage(f, tail.damage)
-	if h := head.Meta.HistoryBase; h.ID != "" && (tail.Settings == turnSettings{} || all && !tail.Usage.Any) {
-		t.addWarning(inheritSettings(f.Context(), &tail, e.Home, h))
-	}
 	fillRecord(&t.Record, &head, &tail)
 	t.startedBy, t.tokensUnknown = head.Meta.StarterID(), !tail.Usage.Final
 	hasTokens := tail.Usage.Any || head.Segment != "" // tokens may also be in an older segment
