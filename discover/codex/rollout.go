@@ -134,7 +134,7 @@ func joinedText(content storage.Value) string {
 	hasImage := false
 	for part := range content.Elements() {
 		b.WriteString(part.Object().Get("text").Text(0))
-		hasImage = hasImage || bytes.HasSuffix(shortString(part.Object().Get("type")), []byte("image"))
+		hasImage = hasImage || bytes.HasSuffix(bytes.ToLower(shortString(part.Object().Get("type"))), []byte("image"))
 	}
 	if hasImage {
 		return orImage(b.String())
@@ -184,10 +184,11 @@ const (
 	kindOtherEvent                         // any other event; it may contain the end of a tool call
 )
 
-// eventKind is the kind of an event (event_msg).
+// eventKind is the kind of an event (event_msg). Only legacy files have the events from entered_review_mode on: exec wrote such files up to
+// 0.147, the terminal interface up to 0.130 (SEEN 0.42–0.147), and a newer version that resumes a legacy file continues it so (SEEN 0.169).
+// Paginated files have an item_completed event instead; see [itemKind].
 func (r *rolloutRecord) eventKind(thread string) recordKind {
-	name := r.typeName()
-	switch string(name) {
+	switch string(r.typeName()) {
 	case "":
 		return kindUnknown
 	case "item_completed":
@@ -215,8 +216,23 @@ func (r *rolloutRecord) eventKind(thread string) recordKind {
 		return kindTurnsRolledBack
 	case "token_count":
 		return kindTokenCount
+	case "entered_review_mode":
+		return kindReviewEntered
+	case "exited_review_mode":
+		return kindReviewExited
+	case "context_compacted":
+		return kindCompactionShown
+	case "user_message":
+		if kind := string(shortString(r.Get("kind"))); kind != "" && kind != "plain" {
+			return kindInjectedText // 0.42 also records the agent's own words as the user's, with another kind
+		}
+		return kindUserText
+	case "agent_message":
+		return kindAgentText
+	case "agent_reasoning":
+		return kindReasoning
 	}
-	return cmp.Or(r.legacyEventKind(name), kindOtherEvent)
+	return kindOtherEvent
 }
 
 // itemKind is the kind of an item_completed event in a paginated file (SEEN 0.147 and later) by the type of its item.
@@ -295,31 +311,6 @@ func (k recordKind) part() conversationPart {
 		return partCall
 	}
 	return partNone
-}
-
-// legacyEventKind is the kind of an event that only legacy files have, [kindUnknown] for any other. Exec wrote such files up to 0.147, the
-// terminal interface up to 0.130 (SEEN 0.42–0.147), and a newer version that resumes a legacy file continues it so (SEEN 0.169).
-// Paginated files have an item_completed event instead; see [itemKind].
-func (r *rolloutRecord) legacyEventKind(name []byte) recordKind {
-	switch string(name) {
-	case "entered_review_mode":
-		return kindReviewEntered
-	case "exited_review_mode":
-		return kindReviewExited
-	case "context_compacted":
-		return kindCompactionShown
-	case "user_message":
-		// 0.42 also records the agent's own words as the user's, with another kind.
-		if kind := string(shortString(r.Get("kind"))); kind != "" && kind != "plain" {
-			return kindInjectedText
-		}
-		return kindUserText
-	case "agent_message":
-		return kindAgentText
-	case "agent_reasoning":
-		return kindReasoning
-	}
-	return kindUnknown
 }
 
 // isThreadID reports whether s is a UUID in lower case.
