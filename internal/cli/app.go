@@ -3,7 +3,9 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -47,6 +49,31 @@ func (c *errorKeeper) Write(p []byte) (int, error) {
 // Program is the name of this program.
 const Program = "agentctl"
 
+// The groups of commands.
+const (
+	groupSee   = "See"
+	groupAct   = "Act"
+	groupWait  = "Wait and follow"
+	groupShare = "Share a repository"
+	groupKeep  = "Keep"
+	groupSetUp = "Set up"
+)
+
+func groups() []string {
+	return []string{groupSee, groupAct, groupWait, groupShare, groupKeep, groupSetUp}
+}
+
+// appHelp is the template of the program's help. The library's own sorts the groups by name.
+func appHelp() string {
+	var b strings.Builder
+	b.WriteString("{{.Name}} - {{.Usage}}\n\nUSAGE:\n   {{wrap .UsageText 3}}\n")
+	for _, group := range groups() {
+		fmt.Fprintf(&b, "\n%s:{{range .VisibleCommands}}{{if eq .Category %q}}\n   {{join .Names \", \"}}{{\"\\t\"}}{{.Usage}}{{end}}{{end}}\n", strings.ToUpper(group), group)
+	}
+	b.WriteString("\n" + Program + " COMMAND --help shows the flags of a command, and " + Program + " help COMMAND its manual.\n")
+	return b.String()
+}
+
 // NewApp makes an application of these commands. There are no global flags: every flag belongs to a verb.
 func NewApp(f Env, verbs []Verb) *cli.App {
 	app := &cli.App{
@@ -61,7 +88,8 @@ func NewApp(f Env, verbs []Verb) *cli.App {
 		// A directory or a prompt may contain commas.
 		DisableSliceFlagSeparator: true,
 		// The library's own handler would end the process.
-		ExitErrHandler: func(*cli.Context, error) {},
+		ExitErrHandler:        func(*cli.Context, error) {},
+		CustomAppHelpTemplate: appHelp(),
 	}
 	for _, v := range verbs {
 		app.Commands = append(app.Commands, v.command(f))
@@ -95,7 +123,9 @@ func prepare(c *cli.Command) {
 
 // Verb is the names and the constructor of a command.
 type Verb struct {
-	Name    string
+	Name string
+	// Group is one of [groups], under which the help lists the command; "" for one that it does not list.
+	Group   string
 	New     func(Env) *cli.Command
 	Aliases []string
 	// FindsSessions: the command finds sessions, and takes the flags of [UserFlags].
@@ -118,7 +148,7 @@ func (v Verb) command(f Env) *cli.Command {
 	if v.TakesHosts {
 		c.Flags = append(c.Flags, f.Hosts.flags()...)
 	}
-	c.Name, c.Aliases = v.Name, v.Aliases
+	c.Name, c.Aliases, c.Category = v.Name, v.Aliases, v.Group
 	prepare(c)
 	return c
 }

@@ -263,7 +263,7 @@ func runWatch(f Env, c *cli.Context, o *listOptions) error {
 	}
 	in, out, ok := Terminal(f)
 	if !ok {
-		return NewUsageError("--watch needs a terminal that can be redrawn", "agentctl events prints what changes, line by line")
+		return NewUsageError("--watch needs a terminal that can be redrawn", "agentctl list prints the sessions once, and agentctl events what changes")
 	}
 	call, err := f.NewCall("list", &o.CommonFlags, nil)
 	if err != nil {

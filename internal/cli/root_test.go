@@ -362,3 +362,15 @@ func TestColor(t *testing.T) {
 		}
 	}
 }
+
+// The help lists every command once, in a group.
+func TestHelpListsEveryCommand(t *testing.T) {
+	f, out := testEnv(t)
+	Run(t.Context(), f, "--help")
+	for _, v := range Verbs() {
+		line := "\n   " + strings.Join(append([]string{v.Name}, v.Aliases...), ", ") + " "
+		if want := map[bool]int{true: 1}[!strings.HasPrefix(v.Name, "__")]; strings.Count(out.Stdout.String(), line) != want {
+			t.Errorf("%s is not listed %d times:\n%s", v.Name, want, out.Stdout.String())
+		}
+	}
+}

@@ -39,7 +39,7 @@ func topCommand(f Env, run TopVerb) *cli.Command {
 func topShow(c *cli.Context, f Env, o *topOptions, run TopVerb) error {
 	in, out, ok := Terminal(f)
 	if !ok {
-		return NewUsageError("top needs a terminal that can be redrawn", "agentctl list prints the sessions once; agentctl list --watch needs no keys but q")
+		return NewUsageError("top needs a terminal that can be redrawn", "agentctl list prints the sessions once")
 	}
 	call, err := f.NewCall("top", &o.CommonFlags, nil)
 	if err != nil {

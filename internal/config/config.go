@@ -166,7 +166,7 @@ func (c *Color) UnmarshalText(text []byte) error {
 	case Auto, Always, Never:
 		return nil
 	}
-	return fmt.Errorf("color must be auto, always or never, not %q", text)
+	return fmt.Errorf("must be auto, always or never, not %q", text)
 }
 
 // ConnectTimeout is a whole number of seconds or minutes.
