@@ -60,7 +60,7 @@ func unsupported(what string) error {
 func resumeArgs(r launch.Request, p installation) ([]string, error) {
 	s := *r.Resume
 	if s.Archived {
-		return nil, unsupported(fmt.Sprintf("has archived the session: codex unarchive %s restores it", s.ID))
+		return nil, unsupported(fmt.Sprintf("has archived the session: agentctl unarchive %s restores it", s.ID))
 	}
 	if !r.Fork {
 		return []string{"resume", s.ID}, nil

@@ -100,7 +100,7 @@ func TestUnsupported(t *testing.T) {
 		say string
 	}{
 		"name":       {launch.Request{Name: "n"}, "/rename"},
-		"archived":   {launch.Request{Resume: archived}, "codex unarchive " + someID},
+		"archived":   {launch.Request{Resume: archived}, "agentctl unarchive " + someID},
 		"outside":    {launch.Request{Resume: stoppedSession(discover.Facts{"sandbox": "external-sandbox"})}, "--permissions"},
 		"older fork": {launch.Request{Resume: stoppedSession(nil), Fork: true}, "codex fork " + someID},
 	} {

@@ -181,11 +181,11 @@ func (t *target) explain(err error) error {
 
 // unable is the error that says why attach cannot bring the user there, and where the session is.
 func (t *target) unable(why string) error {
-	where := render.TerminalText(t.session.TTY(), object.NewTerminal(t.pane))
-	if where == "" {
-		where = "without a terminal"
-	} else {
+	where, hint := render.TerminalText(t.session.TTY(), object.NewTerminal(t.pane)), ""
+	if where != "" {
 		where = "on " + where
+	} else if where = "without a terminal"; t.session.ID != "" {
+		hint = "agentctl logs -f " + render.Sanitize(t.session.ID) + " follows it"
 	}
-	return UnableError(fmt.Sprintf("%s runs %s; %s", DescribeSession(t.session), where, render.Sanitize(why)), "")
+	return UnableError(fmt.Sprintf("%s runs %s; %s", DescribeSession(t.session), where, render.Sanitize(why)), hint)
 }

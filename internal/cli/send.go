@@ -35,7 +35,7 @@ func sendCommand(f Env) *cli.Command {
 		UsageText: "agentctl send [FLAGS] ID TEXT",
 		Description: "send uses the agent's own channel for messages, never a terminal. With - for TEXT it reads stdin. Exit 0: the\n" +
 			"session's transcript has the message; 124: handed over, not read in time; 7: the session takes no messages;\n" +
-			"1: the session has ended before it read the message.",
+			"1: the session has ended before it read the message. Some agents tell the model that another session speaks.",
 		ArgsUsage: "ID TEXT",
 		Flags: []cli.Flag{
 			DurationFlag("timeout", "how long the session may take to read the message: `D`", &o.timeout),
@@ -190,5 +190,5 @@ func sendResultError(ctx context.Context, r launch.SendResult, o *sendOptions) e
 			text += ": " + on
 		}
 	}
-	return TimeoutError(text, "it may still be read; agentctl logs -f shows when")
+	return TimeoutError(text, "it may still be read; agentctl logs -f "+render.Sanitize(r.Session.ID)+" shows when")
 }

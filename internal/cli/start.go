@@ -389,7 +389,7 @@ func (l *Launched) stopOverdue(ctx context.Context) error {
 	if err := errors.Join(err, StopError(results)); err != nil {
 		return errors.Join(err, TimeoutError(message, ""))
 	}
-	return TimeoutError(message+"; it was stopped", "agentctl resume continues it")
+	return TimeoutError(message+"; it was stopped", "agentctl resume "+render.Sanitize(l.Session.ID)+" TEXT continues it")
 }
 
 // exitCode is the agent's exit code, as a shell counts it after a signal. While the agent lives it is the code that
