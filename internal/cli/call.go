@@ -57,6 +57,15 @@ func (f Env) NewCall(verb string, o *CommonFlags, object any) (*Call, error) {
 	return c, nil
 }
 
+// NewHostCall is [Env.NewCall] for a command that may be for other machines: calls is what each host is asked, as [Env.HostCalls] says; nil for this machine
+// alone.
+func (f Env) NewHostCall(verb string, o *CommonFlags, object any, ids []string, rest ...string) (c *Call, calls []HostCall, err error) {
+	if c, err = f.NewCall(verb, o, object); err == nil {
+		calls, err = c.Calls(ids, rest, false)
+	}
+	return c, calls, err
+}
+
 // Find finds the sessions that an argument means. If it fails, it reports the warnings, which may be the reason.
 func (c *Call) Find(ctx context.Context, arg string, options discover.ReadOptions) (discover.Result, error) {
 	working, done := c.StartWork(ctx, "looking for "+render.Sanitize(arg))

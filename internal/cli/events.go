@@ -69,15 +69,11 @@ func eventsCommand(f Env) *cli.Command {
 }
 
 func runEvents(ctx context.Context, f Env, o *eventsOptions) error {
-	c, err := f.NewCall("events", &o.CommonFlags, object.Event{})
+	c, calls, err := f.NewHostCall("events", &o.CommonFlags, object.Event{}, nil)
 	if err != nil {
 		return err
 	}
 	types, err := SplitWords("event type", o.types.Value(), object.EventTypes())
-	if err != nil {
-		return err
-	}
-	calls, err := c.Calls(nil, nil, false)
 	if err != nil {
 		return err
 	}

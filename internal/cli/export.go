@@ -104,11 +104,7 @@ func formatOf(file string) string {
 }
 
 func runExport(ctx context.Context, f Env, args []string, o *exportOptions) error {
-	c, err := f.NewCall("export", &o.CommonFlags, nil)
-	if err != nil {
-		return err
-	}
-	calls, err := c.Calls(args, nil, false)
+	c, calls, err := f.NewHostCall("export", &o.CommonFlags, nil, args)
 	if err != nil {
 		return err
 	}

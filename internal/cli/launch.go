@@ -64,11 +64,7 @@ func agentChoice(names []string) string {
 }
 
 func runLaunch(ctx context.Context, f Env, args, rest []string, o *launchOptions) error {
-	c, err := f.NewCall("launch", &o.CommonFlags, nil)
-	if err != nil {
-		return err
-	}
-	calls, err := c.Calls(nil, nil, false)
+	c, calls, err := f.NewHostCall("launch", &o.CommonFlags, nil, nil)
 	if err != nil {
 		return err
 	}

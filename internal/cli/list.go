@@ -77,15 +77,11 @@ func runList(ctx context.Context, f Env, o *listOptions) error {
 	case o.sort != "" && sessionOrders()[o.sort] == nil:
 		return UnknownWord("value of --sort", o.sort, slices.Sorted(maps.Keys(sessionOrders())))
 	}
-	c, err := f.NewCall("list", &o.CommonFlags, object.Session{})
+	c, calls, err := f.NewHostCall("list", &o.CommonFlags, object.Session{}, nil)
 	if err != nil {
 		return err
 	}
 	filter, err := listSelection(c, o)
-	if err != nil {
-		return err
-	}
-	calls, err := c.Calls(nil, nil, false)
 	if err != nil {
 		return err
 	}
@@ -216,11 +212,7 @@ func runOrphans(ctx context.Context, f Env, o *listOptions) error {
 	if o.JSON && o.Quiet {
 		return UsageError("list", "--json and --quiet cannot be used together")
 	}
-	c, err := f.NewCall("list", &o.CommonFlags, nil)
-	if err != nil {
-		return err
-	}
-	calls, err := c.Calls(nil, nil, false)
+	c, calls, err := f.NewHostCall("list", &o.CommonFlags, nil, nil)
 	if err != nil {
 		return err
 	}

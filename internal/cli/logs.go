@@ -64,11 +64,7 @@ func logsNewCommand(f Env, o *logsOptions, usage string, examples ...string) *cl
 }
 
 func runLogs(ctx context.Context, f Env, arg string, o *logsOptions) error {
-	c, err := f.NewCall(o.verb, &o.CommonFlags, nil)
-	if err != nil {
-		return err
-	}
-	calls, err := c.Calls([]string{arg}, nil, false)
+	c, calls, err := f.NewHostCall(o.verb, &o.CommonFlags, nil, []string{arg})
 	if err != nil {
 		return err
 	}

@@ -48,11 +48,7 @@ func metricsCommand(f Env) *cli.Command {
 }
 
 func runMetrics(ctx context.Context, f Env, o *metricsOptions) error {
-	c, err := f.NewCall("metrics", &o.CommonFlags, nil)
-	if err != nil {
-		return err
-	}
-	calls, err := c.Calls(nil, nil, false)
+	c, calls, err := f.NewHostCall("metrics", &o.CommonFlags, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -101,11 +101,7 @@ func (o *rmOptions) check(args []string, terminal bool) error {
 // runRm first asks each machine what it would do, and shows that to the user. If an argument means no session, nothing is done anywhere. A selection is then
 // restricted to the sessions that were shown.
 func runRm(ctx context.Context, f Env, args []string, o *rmOptions) error {
-	c, err := f.NewCall(string(o.action), &o.CommonFlags, nil)
-	if err != nil {
-		return err
-	}
-	calls, err := c.Calls(args, nil, false)
+	c, calls, err := f.NewHostCall(string(o.action), &o.CommonFlags, nil, args)
 	if err != nil {
 		return err
 	}

@@ -60,15 +60,11 @@ func sendCommand(f Env) *cli.Command {
 }
 
 func runSend(ctx context.Context, f Env, arg, text string, o *sendOptions) error {
-	c, err := f.NewCall("send", &o.CommonFlags, nil)
+	c, calls, err := f.NewHostCall("send", &o.CommonFlags, nil, []string{arg}, "-")
 	if err != nil {
 		return err
 	}
 	message, err := readMessage(ctx, f, text)
-	if err != nil {
-		return err
-	}
-	calls, err := c.Calls([]string{arg}, []string{"-"}, false)
 	if err != nil {
 		return err
 	}

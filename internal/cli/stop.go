@@ -81,11 +81,7 @@ func (o *stopOptions) check(args []string, terminal bool) error {
 }
 
 func runStop(ctx context.Context, f Env, args []string, o *stopOptions) error {
-	c, err := f.NewCall("stop", &o.CommonFlags, nil)
-	if err != nil {
-		return err
-	}
-	calls, err := c.Calls(args, nil, false)
+	c, calls, err := f.NewHostCall("stop", &o.CommonFlags, nil, args)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func usageCommand(f Env) *cli.Command {
 }
 
 func runUsage(ctx context.Context, f Env, o *usageOptions) error {
-	c, err := f.NewCall("usage", &o.CommonFlags, object.UsageRow{})
+	c, calls, err := f.NewHostCall("usage", &o.CommonFlags, object.UsageRow{}, nil)
 	if err != nil {
 		return err
 	}
@@ -71,10 +71,6 @@ func runUsage(ctx context.Context, f Env, o *usageOptions) error {
 		return err
 	}
 	total := newSums(group(o.by), c.Style.Now.Location())
-	calls, err := c.Calls(nil, nil, false)
-	if err != nil {
-		return err
-	}
 	if o.prices != "" { // the file is on this machine
 		var text []byte
 		if total.prices, text, err = config.LoadPrices(o.prices, c.Stdin); err != nil {
@@ -145,15 +141,11 @@ func usageShow(c *Call, u object.Usage, o *usageOptions) error {
 }
 
 func runLimits(ctx context.Context, f Env, o *usageOptions) error {
-	c, err := f.NewCall("usage", &o.CommonFlags, object.UsageLimit{})
+	c, calls, err := f.NewHostCall("usage", &o.CommonFlags, object.UsageLimit{}, nil)
 	if err != nil {
 		return err
 	}
 	since, err := c.SinceTime("usage", cmp.Or(o.since, usageDefaultSince))
-	if err != nil {
-		return err
-	}
-	calls, err := c.Calls(nil, nil, false)
 	if err != nil {
 		return err
 	}

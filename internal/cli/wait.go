@@ -60,11 +60,7 @@ func waitCommand(f Env) *cli.Command {
 }
 
 func runWait(ctx context.Context, f Env, args []string, o *waitOptions) error {
-	c, err := f.NewCall("wait", &o.CommonFlags, object.Session{})
-	if err != nil {
-		return err
-	}
-	calls, err := c.Calls(args, nil, false)
+	c, calls, err := f.NewHostCall("wait", &o.CommonFlags, object.Session{}, args)
 	if err != nil {
 		return err
 	}
