@@ -97,10 +97,11 @@ func (s *sums) answerRow(a *discover.Usage) object.UsageRow {
 	if s.prices == nil || a.Tokens.Total == 0 {
 		return used
 	}
-	if usd, ok := s.estimate(a); ok {
-		used.ReckonedCost = &usd
+	usd, missing := s.estimate(a)
+	if missing != "" {
+		s.unpriced[missing] = true
 	} else {
-		s.unpriced[cmp.Or(a.Model, "unknown model")] = true
+		used.ReckonedCost = &usd
 	}
 	return used
 }
@@ -210,23 +211,35 @@ func (s *sums) report(since, until time.Time) object.Usage {
 	return u
 }
 
-// estimate returns what an answer costs by the prices. It is not ok if the file has no price for the model, or for a kind of the
-// tokens that it used.
-func (s *sums) estimate(a *discover.Usage) (usd float64, ok bool) {
+// estimate returns what an answer costs by the prices. missing is the model if the file has no price for it, with the kinds if it has
+// none for some kinds of the tokens that were used; "" if it has all.
+func (s *sums) estimate(a *discover.Usage) (usd float64, missing string) {
+	model := cmp.Or(a.Model, "unknown model")
 	price, ok := priceOf(s.prices, a.Model)
+	if !ok {
+		return 0, model
+	}
+	var kinds []string
 	for _, part := range []struct {
+		kind   string
 		tokens int64
 		usd    *float64
-	}{{a.Tokens.In, price.In}, {a.Tokens.Out, price.Out}, {a.Tokens.CacheRead, price.CacheRead}, {a.Tokens.CacheWrite, price.CacheWrite}} {
+	}{
+		{"in", a.Tokens.In, price.In}, {"out", a.Tokens.Out, price.Out},
+		{"cache_read", a.Tokens.CacheRead, price.CacheRead}, {"cache_write", a.Tokens.CacheWrite, price.CacheWrite},
+	} {
 		switch {
 		case part.tokens == 0:
 		case part.usd == nil:
-			return 0, false
+			kinds = append(kinds, part.kind)
 		default:
 			usd += float64(part.tokens) * *part.usd / 1e6
 		}
 	}
-	return usd, ok
+	if kinds != nil {
+		missing = model + " (" + strings.Join(kinds, ", ") + ")"
+	}
+	return usd, missing
 }
 
 // priceOf returns the price of a model, or of its name without the provider that precedes it.

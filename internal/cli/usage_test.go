@@ -168,6 +168,19 @@ func TestUsageJSONFollowsSchema(t *testing.T) {
 	}
 }
 
+// A price that lacks one kind of tokens says which.
+func TestPriceLacksAKind(t *testing.T) {
+	prices := filepath.Join(t.TempDir(), "prices.toml")
+	if err := os.WriteFile(prices, []byte("[opus]\nin = 5\n[\"gpt-5.5\"]\nin = 1\ncache_read = 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, out := used(t)
+	Run(t.Context(), f, "usage", "--prices", prices)
+	if want := "no price for gpt-5.5 (out), opus (out)"; !strings.Contains(out.Stderr.String(), want) {
+		t.Errorf("%s, want %s", out.Stderr.String(), want)
+	}
+}
+
 // The newest word on each limit counts.
 func TestLimits(t *testing.T) {
 	f, out := testEnv(t)
