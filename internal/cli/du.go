@@ -35,7 +35,7 @@ func duCommand(f Env) *cli.Command {
 			&cli.StringFlag{Name: "since", Usage: "only sessions active since `WHEN`: 12h, 30d, 2w, a date, a time, all", Value: "all", Destination: &o.since},
 			DurationFlag("older-than", "only sessions that have not been active for `D`", &o.olderThan),
 			AdapterFlag(&o.AdapterNames),
-			&cli.IntFlag{Name: "n", Usage: "show at most `N` rows, the largest; 0 shows all", Destination: &o.limit},
+			&cli.IntFlag{Name: "n", Usage: "show at most `N` rows, the largest; 0 shows all, on a terminal those of 1% and more", Destination: &o.limit},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
 			FormatFlag(&o.Format, "{{.bytes}} {{.key}}"),
 			JSONFlag(&o.JSON),
@@ -87,9 +87,19 @@ func showDiskUsage(ctx context.Context, c *Call, u object.DiskUsage, o *duOption
 	case o.JSON:
 		return render.JSON(c.Stdout, u)
 	case c.Template != nil:
-		return PrintEach(u.Rows, func(r object.DiskRow) error { return c.Template(c.Stdout, r) })
+		return PrintEach(u.Rows, func(r object.DiskRow) error {
+			r.Key = cmp.Or(r.Key, r.Path) // each row has a name
+			return c.Template(c.Stdout, r)
+		})
 	case len(u.Rows) == 0:
 		return nil
+	}
+	if c.Width > 0 && o.limit == 0 && !o.NoTrunc {
+		all := len(u.Rows)
+		u.Rows = slices.DeleteFunc(u.Rows, func(r object.DiskRow) bool { return r.Bytes*100 < u.Total.Bytes })
+		if small := all - len(u.Rows); small > 0 {
+			c.Report.Hint(fmt.Sprintf("%d rows below 1%% are hidden; --no-trunc shows all", small))
+		}
 	}
 	var b bytes.Buffer
 	if err := render.DiskTable(&b, u, c.Style); err != nil {

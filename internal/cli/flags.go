@@ -106,7 +106,8 @@ func (s *durationValue) String() string {
 
 // HelpTemplate is the template of a command's help, which ends with examples.
 func HelpTemplate(examples ...string) string {
-	return withExamples(cli.CommandHelpTemplate, examples)
+	// The group of a command is for the list of all commands.
+	return withExamples(strings.ReplaceAll(cli.CommandHelpTemplate, ".Category", "false"), examples)
 }
 
 // GroupHelpTemplate is [HelpTemplate] for a command with subcommands.
