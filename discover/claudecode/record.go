@@ -141,7 +141,10 @@ func readTail(ctx context.Context, path string) (tail tailReader, err error) {
 func fill(r *discover.Record, e discover.Entry, f *storage.File, head *headReader, tail *tailReader) error {
 	metadata := &tail.Metadata
 	metadata.FillFrom(&head.Metadata)
-	unreadable := readTitle(f.Context(), e.Path, metadata)
+	var unreadable error
+	if !tail.Sidechain {
+		unreadable = readTitle(f.Context(), e.Path, metadata)
+	}
 	*r = discover.Record{
 		Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home, Parent: e.Parent,
 		Dir:     cmp.Or(metadata.Get(relocatedDir), tail.Last.Cwd, head.First.Cwd),

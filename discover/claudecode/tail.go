@@ -32,7 +32,7 @@ func (s *tailReader) Read(f *storage.File) (err error) {
 	s.Whole, err = f.RecordsBackward(reach, func(l storage.Line) bool {
 		if !l.Cut {
 			s.add(l, f.Size()-l.Offset <= metadataReach)
-			s.Turn.afterFirst = s.Turn.afterFirst || isFirst(l.Bytes)
+			s.Turn.afterFirst = s.Turn.afterFirst || metadataType(l.Bytes) == nil && isFirst(l.Bytes)
 		}
 		behind := f.Size() - l.Offset
 		return behind < metadataReach || s.needsTurnStart() || (!s.Turn.complete() || s.Model == "") && behind < turnReach
@@ -86,10 +86,10 @@ func (s *tailReader) add(line storage.Line, near bool) {
 }
 
 // mayMatter reports whether a record may tell the model, or when the turn began, where that is not known yet. Of all records,
-// prompts have a permission mode (SEEN 2.1.75–2.1.330; slash commands may have none).
+// prompts have a permission mode, near the end (SEEN 2.1.75–2.1.330; slash commands may have none).
 func (s *tailReader) mayMatter(raw []byte) bool {
 	return s.Model == "" || s.needsTurnStart() ||
-		s.Turn.state.Began.IsZero() && bytes.Contains(raw, []byte(`"permissionMode"`))
+		s.Turn.state.Began.IsZero() && bytes.Contains(raw[max(0, len(raw)-1024):], []byte(`"permissionMode"`))
 }
 
 // needsTurnStart reports whether the caller asked when the turn began, and that is not known.

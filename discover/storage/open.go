@@ -72,12 +72,6 @@ var ErrEscapes = errors.New("a link leads out of the home, which only a process 
 // file is accepted, since writers rename new versions over old ones. Anything else is closed unread; O_NONBLOCK and
 // O_NOCTTY keep even that open from blocking or from acquiring a terminal.
 func OpenFile(ctx context.Context, path string, links Links) (*os.File, fs.FileInfo, error) {
-	if links == FollowOwn {
-		links = NoFollow
-		if info, err := os.Lstat(path); err == nil && followsOwn(ctx, path, info) {
-			links = Follow
-		}
-	}
 	d := directory{lstat: os.Lstat, stat: os.Stat, open: os.OpenFile}
 	name := path
 	if p, ok := Confined(ctx, path); ok {
@@ -88,7 +82,7 @@ func OpenFile(ctx context.Context, path string, links Links) (*os.File, fs.FileI
 		defer root.Close()
 		d, name = directory{lstat: root.Lstat, stat: root.Stat, open: root.OpenFile}, p.Name
 	}
-	f, info, err := d.openRegular(name, path, links)
+	f, info, err := d.openRegular(ctx, name, path, links)
 	if err != nil {
 		return nil, nil, openError(path, err)
 	}
@@ -101,14 +95,14 @@ type directory struct {
 	open        func(string, int, fs.FileMode) (*os.File, error)
 }
 
-func (d directory) openRegular(name, path string, links Links) (*os.File, fs.FileInfo, error) {
-	state, flags := d.lstat, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY
-	if links == Follow {
-		state = d.stat
+func (d directory) openRegular(ctx context.Context, name, path string, links Links) (*os.File, fs.FileInfo, error) {
+	flags := os.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
+	info, err := d.lstat(name)
+	if links == Follow || err == nil && links == FollowOwn && followsOwn(ctx, path, info) {
+		info, err = d.stat(name)
 	} else {
 		flags |= unix.O_NOFOLLOW
 	}
-	info, err := state(name)
 	if err != nil {
 		return nil, nil, err
 	}

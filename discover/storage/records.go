@@ -55,7 +55,7 @@ func (l Line) records(visit func(Line) bool, backward bool) (more bool) {
 
 // fullCheck is up to how many bytes a line is checked to be one record. Of a longer one, a look must do, since checking takes as long as
 // reading it: what it overlooks is a rest that ends where a value may begin, and is found to be damaged when the record is parsed.
-const fullCheck = 1 << 10
+const fullCheck = 2 << 10
 
 // isOneRecord reports whether a line is one record and nothing else, at a look: it begins and ends like one, has no zeros, and no
 // object in it begins where none can, or as the line itself does.
