@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,14 +66,14 @@ func transcriptPath(home, dir, id string) string {
 // comes first, since two projects may have a session with the same ID. A session that was resumed in another directory
 // stays in its first project (2.1.329).
 func findTranscript(ctx context.Context, home, dir, id string) string {
-	if first := transcriptPath(home, dir, id); isFile(first) {
+	if first := transcriptPath(home, dir, id); isFile(ctx, first) {
 		return filepath.Join(realFolder(filepath.Dir(first)), filepath.Base(first))
 	}
 	folders, _ := projectFolders(ctx, home)
 	found := ""
 	for _, folder := range folders {
 		switch path := filepath.Join(folder, id+transcriptSuffix); {
-		case !isFile(path):
+		case !isFile(ctx, path):
 		case found == "":
 			found = path
 		case discover.RealPath(found) != discover.RealPath(path):
@@ -93,9 +92,9 @@ func realFolder(folder string) string {
 	return folder
 }
 
-func isFile(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular()
+func isFile(ctx context.Context, path string) bool {
+	_, err := storage.Stat(ctx, path)
+	return err == nil
 }
 
 // projectFolders lists a home's project folders; there are none before anything was stored. A link to one of them is not another one.

@@ -33,9 +33,8 @@ type messageReader struct {
 	file      *storage.File
 	yield     func(discover.Message, error) bool
 	sidechain bool           // sidechain records count: it is a sub-agent's transcript
-	stored    map[string]int // how often each record is stored before the place that was read; nil where the file is too large for that
-	seen      map[string]bool
-	link      recordLink // of the line that was read
+	stored    map[string]int // how often each record is stored before the place that was read
+	link      recordLink     // of the line that was read
 	order     messageOrder
 	results   toolResults
 	recent    []*recentCall // the calls of the model that were read last
@@ -51,7 +50,7 @@ type messageReader struct {
 // readAll yields the messages of a transcript, newest first, until the caller stops. An error stands for a record that is not shown or,
 // where the file cannot be read, for all older ones.
 func (t *messageReader) readAll(f *storage.File) error {
-	t.file, t.seen = f, map[string]bool{}
+	t.file = f
 	if f.Size() <= maxCounted {
 		t.stored = countRecords(f)
 	}
@@ -84,7 +83,7 @@ func (t *messageReader) line(l storage.Line) bool {
 type recordLink struct{ uuid, parent string }
 
 // maxCounted is up to how many bytes a transcript is read for records that are stored more than once.
-const maxCounted = 16 << 20
+const maxCounted = 128 << 20
 
 // countRecords counts how often each UUID is stored. Claude Code stores records again, as after a compaction: the first place counts.
 func countRecords(f *storage.File) map[string]int {
@@ -105,19 +104,13 @@ func countRecords(f *storage.File) map[string]int {
 	return stored
 }
 
-// isCopy reports whether the record that was read is stored earlier in the file, too, or in a very large file later.
+// isCopy reports whether the record that was read is stored earlier in the file, too.
 func (t *messageReader) isCopy() bool {
-	id := t.link.uuid
-	if n := t.stored[id]; n > 1 {
-		t.stored[id]--
-		return true
+	copied := t.stored[t.link.uuid] > 1
+	if copied {
+		t.stored[t.link.uuid]--
 	}
-	if id == "" || t.stored != nil || len(t.seen) == maxCalls {
-		return false
-	}
-	known := t.seen[id]
-	t.seen[id] = true
-	return known
+	return copied
 }
 
 // writtenAt returns when a record was written; zero for metadata, and for a prompt that was queued during a turn: its time

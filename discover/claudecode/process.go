@@ -203,7 +203,7 @@ func (l *processScan) runsSession(x *process) bool {
 // isSpare reports whether a background session was started in advance and has no task yet. A job's file is written before
 // its process starts, a spare process's when it gets a task (SEEN 2.1.197, 2.1.329).
 func isSpare(ctx context.Context, home, dir, id string) bool {
-	return home != "" && !isFile(jobPath(home, id)) && findTranscript(ctx, home, dir, id) == ""
+	return home != "" && !isFile(ctx, jobPath(home, id)) && findTranscript(ctx, home, dir, id) == ""
 }
 
 // newClaim returns a claim with what is known of the process; the session is still missing.

@@ -84,18 +84,6 @@ func typedText(v storage.Value) (text string, pasted bool) {
 	return strings.TrimSpace(text), pasted
 }
 
-// startsWithTag reports whether a text begins with "<", a lower-case letter, then letters, digits, "_" or "-", then white
-// space or ">".
-func startsWithTag(s string) bool {
-	if len(s) < 2 || s[0] != '<' || s[1] < 'a' || s[1] > 'z' {
-		return false
-	}
-	rest := strings.TrimLeftFunc(s[1:], func(r rune) bool {
-		return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r == '_' || r == '-'
-	})
-	return rest != "" && strings.ContainsRune("> \t\r\n", rune(rest[0]))
-}
-
 // tag returns the content of the first <name> element, trimmed.
 func tag(s, name string) string { return strings.TrimSpace(inner(s, name)) }
 
@@ -206,14 +194,15 @@ func isFromOthers(text string) bool {
 		"Another Claude session sent a message while you were working:", "A peer session sent a message while you were working:")
 }
 
-// tagName returns the name of the element that a text begins with.
+// tagName returns the name of the element that a text begins with: a lower-case letter, then letters, digits, "_" or "-", then white space
+// or ">".
 func tagName(text string) (name string, ok bool) {
-	text = strings.TrimLeft(text, " \t\r\n")
-	if !startsWithTag(text) {
-		return "", false
-	}
-	element, _, ok := strings.Cut(text[1:], ">")
-	return element[:strings.IndexAny(element+" ", " \t\r\n")], ok
+	rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n"), "<")
+	after := strings.TrimLeftFunc(rest, func(r rune) bool {
+		return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r == '_' || r == '-'
+	})
+	name = strings.TrimSuffix(rest, after)
+	return name, ok && name != "" && name[0] >= 'a' && strings.IndexAny(after, "> \t\r\n") == 0
 }
 
 // apiError returns what the API, or its client library, said of a failed attempt.

@@ -75,13 +75,8 @@ type reader struct {
 	discover.ReadOptions
 }
 
-// read reads one session. There is neither a record nor an error if the file holds none, or is gone, and both if a part
-// could not be read. Errors are warnings.
-func (x reader) read(ctx context.Context, e discover.Entry, r *discover.Record) (ok bool, err error) {
-	return x.readSession(ctx, e, r, &totalsReader{})
-}
-
-// readSession is read with the totals that a transcript is read into as a whole.
+// readSession reads one session, and the totals that a transcript is read into as a whole. There is neither a record nor an error if the
+// file holds none, or is gone, and both if a part could not be read. Errors are warnings.
 func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.Record, t *totalsReader) (ok bool, err error) {
 	f, err := storage.Open(ctx, e.Path)
 	if storage.IsNotExist(err) {

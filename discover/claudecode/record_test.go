@@ -28,7 +28,7 @@ func readFile(t testing.TB, dir, path string) (discover.Record, bool) {
 	var r discover.Record
 	x := reader{discover.ReadOptions{Full: true}}
 	e := discover.Entry{Agent: "claude-code", ID: alive, Path: path, Home: dir}
-	ok, err := x.read(t.Context(), e, &r)
+	ok, err := x.readSession(t.Context(), e, &r, &totalsReader{})
 	warningsIn(t, err)
 	if ok && (r.ID != alive || r.Home != dir) {
 		t.Fatalf("another session's record: %s", asJSON(t, r))
@@ -243,7 +243,7 @@ func TestDamageIsSaid(t *testing.T) {
 		}
 		for _, options := range []discover.ReadOptions{{Tokens: true}, {Full: true}} {
 			var r discover.Record
-			ok, err := reader{options}.read(t.Context(), e, &r)
+			ok, err := reader{options}.readSession(t.Context(), e, &r, &totalsReader{})
 			check("record", asJSON(t, r), ok && r.Prompt == "hi" && r.Tokens != nil && r.Tokens.In == 7, err)
 		}
 		var texts []string

@@ -189,10 +189,10 @@ func (x *process) startedSubagents(ctx context.Context, transcript string) (foun
 	}
 	for _, path := range slices.Sorted(maps.Keys(stored)) {
 		if !stored[path] {
-			if b := carriedOver(ctx, path); b.path != "" && x.wroteTo(b.path) {
+			if b := carriedOver(ctx, path); b.path != "" && x.StartedBefore(modTime(b.path)) {
 				found = append(found, b)
 			}
-		} else if x.wroteTo(path) {
+		} else if x.StartedBefore(modTime(path)) {
 			a, wrong := readSubagentMeta(ctx, path, func() bool { head, err := readHead(ctx, path); return err == nil && head.Continued })
 			err, found = errors.Join(err, wrong), append(found, storedSubagent{path, a})
 		}
@@ -216,12 +216,6 @@ func pendingSubagentCalls(ctx context.Context, parent discover.Claim) map[string
 		}
 	}
 	return calls
-}
-
-// wroteTo reports whether the file was written since the process started.
-func (x *process) wroteTo(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && x.StartedBefore(info.ModTime())
 }
 
 // hasOpenTurn reports whether a sub-agent's turn is open and was written since the process started.
@@ -295,7 +289,7 @@ func otherTranscripts(ctx context.Context, transcript string) (paths []string) {
 	folders, _ := readDir(ctx, project)
 	for _, n := range folders {
 		path := filepath.Join(project, n.Name(), below)
-		if n.IsDir() && isUUID(n.Name()) && n.Name() != filepath.Base(sessionDir) && isFile(path) {
+		if n.IsDir() && isUUID(n.Name()) && n.Name() != filepath.Base(sessionDir) && isFile(ctx, path) {
 			paths = append(paths, path)
 		}
 	}
@@ -327,7 +321,7 @@ func carriedOver(ctx context.Context, transcript string) storedSubagent {
 
 // modTime returns when a file was written last; zero if it cannot be read.
 func modTime(path string) time.Time {
-	info, err := os.Lstat(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return time.Time{}
 	}

@@ -101,7 +101,7 @@ func (t *totalsReader) add(l storage.Line) bool {
 		t.addMetadata(kind, l.Bytes)
 		return true
 	}
-	leading := leadingType(l.Bytes)
+	leading := string(leadingType(l.Bytes))
 	if l.Cut || leading == "attachment" {
 		return true
 	}
@@ -192,7 +192,7 @@ func (t *totalsReader) ReadSubagent(f *storage.File) error {
 			t.damage.Add(l)
 			return true
 		}
-		leading := leadingType(l.Bytes)
+		leading := string(leadingType(l.Bytes))
 		if l.Cut || leading == "attachment" || leading == "user" && !t.answers.matter || metadataType(l.Bytes) != nil {
 			return true
 		}

@@ -185,42 +185,33 @@ func isTrue(v storage.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
 // IsMessage reports whether the line is a user or an assistant record.
 func (l *rawRecord) IsMessage() bool { return l.Type == "user" || l.Type == "assistant" }
 
-// metadataType returns the type of a metadata record; nil for others. It reads no further than to a member that only records of the
-// conversation have, which may have megabytes.
-func metadataType(raw []byte) []byte {
+// leadingType returns the type of a record if it comes before the members that may have megabytes, or shows by them; else nil.
+func leadingType(raw []byte) []byte {
 	for key, v := range storage.Object(raw).Members() {
 		switch string(key) {
-		case "parentUuid", "message", "attachment", "toolUseResult":
-			return nil
 		case "type":
-			kind := bytes.Trim(v.Raw(), `"`)
-			switch string(kind) {
-			case "user", "assistant", "system", "attachment":
-				return nil
-			}
-			return kind
+			return bytes.Trim(v.Raw(), `"`)
+		case "attachment":
+			return key
+		case "message", "toolUseResult":
+			return nil
 		}
 	}
 	return nil
 }
 
-// leadingType returns the type of a record if it comes before the members that may be large; else "".
-func leadingType(raw []byte) string {
-	for key, v := range storage.Object(raw).Members() {
-		switch string(key) {
-		case "type":
-			return v.Word("user", "assistant", "system", "attachment")
-		case "attachment":
-			return "attachment"
-		case "message", "toolUseResult":
-			return ""
-		}
+// metadataType returns the type of a metadata record; nil for others.
+func metadataType(raw []byte) []byte {
+	switch kind := leadingType(raw); string(kind) {
+	case "user", "assistant", "system", "attachment":
+		return nil
+	default:
+		return kind
 	}
-	return ""
 }
 
 // isAttachment reports whether a record is an attachment. Attachments may be large and never change the turn.
-func isAttachment(raw []byte) bool { return leadingType(raw) == "attachment" }
+func isAttachment(raw []byte) bool { return string(leadingType(raw)) == "attachment" }
 
 // isFirst reports whether a record is the first one of a conversation.
 func isFirst(raw []byte) bool {
