@@ -37,7 +37,7 @@ type messageReader struct {
 	link      recordLink     // of the line that was read
 	order     messageOrder
 	results   toolResults
-	recent    []*recentCall // the calls of the model that were read last
+	tokens    map[callID]*discover.Tokens // of the answers that were read, until a message has them: then nil
 	answers   openAnswers
 	// boundary is the record before the newest summary: both belong to the same compaction.
 	boundary string
@@ -304,42 +304,38 @@ func isQueued(raw []byte) bool {
 }
 
 func (t *messageReader) assistant(s messageRecord) (messages []discover.Message) {
-	call := t.call(&s.rawRecord)
+	answer := t.answerOf(&s.rawRecord)
 	for _, b := range blocks(s.Content) {
 		t.addResult(s, b)
 	}
 	for i, b := range blocks(s.Content) {
 		if m, ok := t.blockMessage(s, i, b); ok {
-			m.Tokens, call.tokens = call.tokens, nil
+			if m.Tokens = t.tokens[answer]; m.Tokens != nil {
+				t.tokens[answer] = nil
+			}
 			messages = append(messages, m)
 		}
 	}
 	return messages
 }
 
-// recentCall is a call of the model, with the tokens of its newest record until a message has them.
-type recentCall struct {
-	callID
-	tokens *discover.Tokens
-}
+// maxTokens is how many answers are known whose tokens a message has, or may get.
+const maxTokens = 1 << 12
 
-// maxRecent is how many calls are kept: few records of other calls are between those of one.
-const maxRecent = 8
-
-// call returns the call that a record is part of: an answer is several records, of which the newest has the final usage.
-func (t *messageReader) call(l *rawRecord) *recentCall {
+// answerOf returns the answer that a record is part of: several records, of which the newest has the final usage.
+func (t *messageReader) answerOf(l *rawRecord) callID {
 	used, ok := l.AnswerUsage()
 	if !ok {
-		return &recentCall{}
+		return callID{}
 	}
 	id := t.answers.callID(l, used)
-	for _, c := range t.recent {
-		if c.callID == id {
-			return c
+	if _, known := t.tokens[id]; !known {
+		if t.tokens == nil || len(t.tokens) == maxTokens {
+			t.tokens = map[callID]*discover.Tokens{}
 		}
+		t.tokens[id] = used.Tokens()
 	}
-	t.recent = append(t.recent[max(0, len(t.recent)-maxRecent+1):], &recentCall{id, used.Tokens()})
-	return t.recent[len(t.recent)-1]
+	return id
 }
 
 // blockMessage returns the message of one block of an answer: the model's, or Claude Code's in place of one.

@@ -325,6 +325,9 @@ type openAnswers struct {
 	results   int                      // how many results of calls were read
 }
 
+// maxUnnamed is how many of these answers are kept: few records of other answers are between those of one.
+const maxUnnamed = 8
+
 type unnamedAnswer struct {
 	call    callID
 	used    tokenCounts
@@ -358,7 +361,7 @@ func (a *openAnswers) callID(l *rawRecord, used tokenCounts) callID {
 	if !ok || !sameInput && (message == "" || a.results > open.results) {
 		open.call = callID{message, unnamedRequest + cmp.Or(l.UUID.Text(maxCallID), fmt.Sprint(l.Timestamp.Text(maxCallID), used))}
 	}
-	if a.byMessage == nil || len(a.byMessage) == maxRecent {
+	if a.byMessage == nil || len(a.byMessage) == maxUnnamed {
 		a.byMessage = map[string]unnamedAnswer{}
 	}
 	a.matter, a.byMessage[message] = true, unnamedAnswer{open.call, used, a.results}

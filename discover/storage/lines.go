@@ -22,8 +22,6 @@ type Line struct {
 	Cut bool
 	// Rest: it is what is left of a record; see [File.Records].
 	Rest bool
-	// Buffered: in a backward read, the line before this one is in memory already.
-	Buffered bool
 }
 
 // Bounds of a read in bytes. Larger reads are no faster, and take memory.
@@ -155,8 +153,8 @@ func (f *File) backward(limit int64, visit, last func(Line) bool) (whole bool, e
 		}
 		pos -= int64(n)
 		newlines = appendNewlines(newlines[:0], fresh)
-		for k, i := range slices.Backward(newlines) {
-			if skipped == 0 && !take(Line{Bytes: w.bytes()[i+1:], Offset: pos + int64(i) + 1, Buffered: k > 0 || pos == 0}) {
+		for _, i := range slices.Backward(newlines) {
+			if skipped == 0 && !take(Line{Bytes: w.bytes()[i+1:], Offset: pos + int64(i) + 1}) {
 				return false, nil
 			}
 			begun, skipped, take = true, 0, visit
