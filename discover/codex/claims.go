@@ -314,7 +314,7 @@ func daemonRuns(table *proc.Table, p proc.Process) bool {
 	return false
 }
 
-// locateInMountNamespace is locate for a process with a mount namespace of its own, in which a path names another file than here. A
+// locateInMountNamespace is locate for a process with a mount namespace of its own, in which a path may name a different file. A
 // stored session of the thread's ID is the thread only if the process has that session's rollout open, or the thread's lock in the
 // same home, by device and inode. If there is such a session and it is another file, known is false: no claim may name it.
 // Otherwise the claim names a home below the process's root.

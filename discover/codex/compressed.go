@@ -28,7 +28,7 @@ func decompressedLimit(packed int64) int64 {
 	return min(max(usual, factor*packed), most)
 }
 
-var errUnpacksTooLong = errors.New("unpacks to more than a rollout can be")
+var errUnpacksTooLong = errors.New("the unpacked rollout is too long")
 
 // gap is the place where lines of a long compressed rollout were dropped.
 type gap struct {

@@ -75,10 +75,10 @@ func (o *ownTurn) begins(r *rolloutRecord, l storage.Line) bool {
 }
 
 // errNoMeta is the error of a file with complete lines of which none is the first record of a rollout.
-var errNoMeta = errors.New("no session_meta record: this is no rollout of Codex, or a damaged one")
+var errNoMeta = errors.New("no session_meta record: not a rollout of Codex, or a damaged one")
 
-// readHead reads the rollout of a thread from its beginning until enough is true. A file without a complete line may be a rollout that is
-// just being written, or that a crash cut off: its Meta is not found, which is no error. Error: [errNoMeta].
+// readHead reads the rollout of a thread from its beginning until enough is true. In a file without a complete line, which may be a rollout
+// that is being written or that a crash cut off, Meta is not found; that is not an error. Error: [errNoMeta].
 func readHead(f *storage.File, id string, enough func(*rolloutHead) bool) (h rolloutHead, err error) {
 	h.FileID = id
 	_, err = f.Records(0, headLimit, func(l storage.Line) bool {

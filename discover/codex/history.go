@@ -13,7 +13,7 @@ import (
 
 // errOtherThread is the error of a rollout whose first record contradicts its file name. A rollout that begins with an edited prompt
 // always belongs to the thread in its name.
-var errOtherThread = errors.New("its first record names another thread than the file does")
+var errOtherThread = errors.New("its first record names a thread other than its file name does")
 
 // completeHead completes the head of a rollout that begins with an edited prompt: the time of creation and the first prompt are in the
 // thread's first rollout. If that cannot be read, a warning names it, and the prompt of this rollout stays.
@@ -30,7 +30,7 @@ func (t *storedThread) completeHead(ctx context.Context, h *rolloutHead, e disco
 	case storage.IsNotExist(err), errors.Is(err, errNoRollout): // deleted: this rollout has all that is left
 	case err != nil:
 		h.Meta.Created, _ = threadCreated(e.ID)
-		t.addWarning(warn(path, fmt.Errorf("the session's first prompt is left out: %w", storage.WithoutPath(path, err))))
+		t.addWarning(warn(path, fmt.Errorf("the session's first prompt is unknown: %w", storage.WithoutPath(path, err))))
 	case first.Meta.Found:
 		h.Meta.Created = first.Meta.Created
 		h.Prompt, h.Review = first.Prompt, first.Review
@@ -107,14 +107,14 @@ func (m *messageReader) baseSegment(r *rolloutRecord) segment {
 	}
 	path, err := findRollout(m.ctx, m.home, h.ID)
 	if err != nil {
-		m.warn(m.path, fmt.Errorf("what it goes on from is left out: %w", err))
+		m.warn(m.path, fmt.Errorf("the history that it continues is left out: %w", err))
 		return segment{}
 	}
 	return segment{path: path, endByte: h.EndByte, endOrdinal: h.EndOrdinal}
 }
 
 // errNoRollout is the error of a search that found no rollout.
-var errNoRollout = errors.New("there is no rollout")
+var errNoRollout = errors.New("no rollout of")
 
 // findRollout finds the rollout whose name ends with this ID, of a thread or of a segment. If it cannot be read, findRollout returns
 // its path with the error.

@@ -105,8 +105,8 @@ func (h *homeFinder) byDir(dir string) []discover.Home {
 	return nil
 }
 
-// ReadDisk counts all rollouts of a thread, and whatever the folders of the home have under its ID, such as shell snapshots. The
-// databases are nobody's: they have logs and indexes of all threads.
+// ReadDisk counts all rollouts of a thread, and the files that the home's folders have under its ID, such as shell snapshots. The databases
+// belong to no thread: they have logs and indexes of all threads.
 func (Adapter) ReadDisk(ctx context.Context, homes []discover.Home, records []discover.Record) iter.Seq2[discover.DiskUse, error] {
 	return discover.CountDisk(ctx, agentName, homes, func(c *discover.DiskCounter) {
 		x := diskReader{c, map[string]int{}}

@@ -23,7 +23,7 @@ func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, err
 		return launch.Spec{}, err
 	}
 	if r.Name != "" {
-		return launch.Spec{}, unsupported("cannot name a session as it starts: leave the name out, and use /rename in its terminal interface")
+		return launch.Spec{}, unsupported("cannot name a session at its start: leave out the name, and use /rename in the terminal interface")
 	}
 	spec := launch.Spec{Dir: r.Dir, Env: program.env}
 	var session []string
@@ -183,7 +183,7 @@ func (Adapter) Hint(r launch.Request, begun discover.Session) string {
 	return "the session may only read, as before; --permissions edit lets it change files"
 }
 
-// sessionFact is a fact in the session's Meta, the zero value if there is none of that name.
+// sessionFact is a fact in the session's Meta; the zero value if Meta does not have it.
 func sessionFact[T any](s *discover.Session, key string) T {
 	value, _ := s.Meta.Get(key).(T)
 	return value

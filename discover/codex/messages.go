@@ -120,7 +120,7 @@ func (m *messageReader) addLine(l storage.Line) bool {
 	}
 	if l.Offset < m.gap.start && m.gap.size > 0 && !m.gapReported {
 		m.gapReported = true
-		m.warn(m.path, fmt.Errorf("%d MB in its middle are left out: it is too long to be unpacked as a whole", m.gap.size>>20))
+		m.warn(m.path, fmt.Errorf("%d MB in the middle of the compressed file are left out: it is too long to unpack whole", m.gap.size>>20))
 	}
 	r, ok := decodeRecord(l.Bytes, m.thread)
 	switch {
@@ -244,7 +244,7 @@ func (m *messageReader) isReviewCopy(r *rolloutRecord) bool {
 	return m.inReview && r.Get("thread_id") == nil
 }
 
-// maxSentID is how many characters of the ID that a client gave its message are kept. Codex's own interface gives UUIDs (SEEN 0.169).
+// maxSentID is the number of characters that are kept of the ID that a client gave its message. Codex's own interface gives UUIDs (SEEN 0.169).
 const maxSentID = 100
 
 // addPrompt adds the user's words, with which a turn begins.

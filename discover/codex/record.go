@@ -65,7 +65,7 @@ func (t *storedThread) read(ctx context.Context, e discover.Entry, options disco
 	return t.readAlternative(ctx, e, err)
 }
 
-// readEntry reads one rollout. It is not ok if the file vanished, or was moved or compressed meanwhile: the next snapshot finds it.
+// readEntry reads one rollout. It is not ok if the file was deleted, moved or compressed after it was listed: the next snapshot finds it.
 func (t *storedThread) readEntry(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
 	t.reset(e)
 	f, g, err := openRollout(ctx, e.Path)

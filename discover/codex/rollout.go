@@ -23,8 +23,8 @@ type rolloutRecord struct {
 	item bool
 }
 
-// decodeRecord reads a line of this thread's rollout as far as needed to know its kind. That costs the same for a line of any length, and
-// believes what the line claims to be: [rolloutRecord.Complete] reports whether it is.
+// decodeRecord reads a line of this thread's rollout as far as needed to know its kind. That costs the same for a line of any length. It does
+// not check the rest of the line: [rolloutRecord.Complete] does.
 func decodeRecord(line []byte, thread string) (r rolloutRecord, ok bool) {
 	var envelope []byte
 	for key, value := range storage.Object(line).Members() {
@@ -155,7 +155,7 @@ type recordKind uint8
 
 // The kinds of records.
 const (
-	kindUnknown          recordKind = iota // of no interest here, or another thread's
+	kindUnknown          recordKind = iota // not read here, or another thread's
 	kindSessionMeta                        // the first record of a rollout
 	kindTurnContext                        // the settings that a turn runs with
 	kindSettingsApplied                    // the settings that the next turn would run with
@@ -330,7 +330,7 @@ func threadCreated(id string) (time.Time, bool) {
 	return time.UnixMilli(ms).UTC(), true
 }
 
-// parseThreadID is the ID of a thread in a value, "" if the value is none.
+// parseThreadID returns the thread ID in a value, "" if there is none.
 func parseThreadID(v storage.Value) string {
 	if id := v.Text(0); isThreadID(id) {
 		return id

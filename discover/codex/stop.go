@@ -268,8 +268,8 @@ func (Adapter) Unload(ctx context.Context, s discover.Session, _ launch.Environm
 	return true, c.unload(s.ID)
 }
 
-// unload archives a thread and unarchives it. Both requests are sent at once: whatever becomes of this process, the server has both. With
-// a thread, its sub-agents are archived; each is unarchived.
+// unload archives a thread and unarchives it. Both requests are sent at once, so that the server has both even if this process ends. The
+// server archives the thread's sub-agents with it; each is unarchived.
 func (c *rpcClient) unload(id string) error {
 	params := map[string]string{"threadId": id}
 	archive, unarchive := c.lastID+1, c.lastID+2

@@ -118,8 +118,8 @@ func (s *homeScan) findRef(ref discover.Ref) {
 }
 
 // listDays lists the rollouts whose names match accepts in the directories of these days. For each it also searches where a rollout
-// with an edited prompt would be: in the directories of the month after its last change. It searches no longer, since each directory
-// costs as much as reading a session.
+// with an edited prompt would be: in the directories of the month after its last change. It does not search later directories, since
+// each costs as much as reading a session.
 func (s *homeScan) listDays(in dayRange, match func(rolloutName) bool) {
 	before := len(s.found)
 	s.walk(in, match)

@@ -40,7 +40,7 @@ func parseToolCall(r *rolloutRecord) discover.ToolCall {
 	return c
 }
 
-// callInput is what a tool was called with: a JSON value, a text that is one, or the members that the call has of its own.
+// callInput is what a tool was called with: a JSON value, a text that contains one, or an object of the members that only this kind of call has.
 func callInput(call storage.Object) (input json.RawMessage) {
 	if v := firstMember(call, "arguments", "input", "action"); v != nil {
 		input = slices.Clone(json.RawMessage(v.Raw())) // the line's buffer is used again
@@ -150,7 +150,7 @@ func (r *toolResults) pendingResult(id string, known func(*pendingToolResult) bo
 	return p
 }
 
-// add adds the result of a call. Where the member "output" is missing, the result has members of its own.
+// add adds the result of a call. Without the member "output", the result is its other members.
 func (r *toolResults) add(e *rolloutRecord) {
 	text := ""
 	if output := e.Get("output"); output != nil {

@@ -45,7 +45,7 @@ func (t *newestTurn) needs(kind recordKind) bool {
 	return !t.decided() && (t.endedSilently || t.lastKind == kindUnknown) // any record of the conversation counts
 }
 
-// addDamaged adds a damaged record. A turn that is known to be over stays over, though why it ended may stay unknown.
+// addDamaged adds a damaged record. A turn that is known to have ended has ended, although the reason may stay unknown.
 func (t *newestTurn) addDamaged() {
 	if !t.decided() {
 		t.damaged, t.endedSilently = true, false
@@ -118,8 +118,8 @@ func (t *newestTurn) setCompleted(r *rolloutRecord) {
 	t.endedSilently = !failed && !answer && !recordsErrors
 }
 
-// trackCalls notes which tool call has no output yet. Calls that are made together are stored
-// together: whatever is older than another call's result has been answered.
+// trackCalls notes which tool call has no output yet. Calls that are made together are stored together: all calls that are older than another
+// call's result have been answered.
 func (t *newestTurn) trackCalls(r *rolloutRecord) {
 	if isCallOrResult := r.Kind == kindToolCall || r.Kind == kindToolResult; t.callsKnown || t.decided() || !isCallOrResult {
 		return

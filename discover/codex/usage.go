@@ -45,7 +45,7 @@ func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq
 	}
 }
 
-// read reads what one thread used. There is nothing where its tokens are not known.
+// read reads what one thread used: nothing if its tokens are not known.
 func (u *threadUsage) read(ctx context.Context, e discover.Entry) (ok bool, err error) {
 	var t storedThread
 	if ok, err = t.read(ctx, e, discover.ReadOptions{Tokens: true}); !ok || err != nil {
@@ -273,7 +273,7 @@ func parseQuota(o storage.Object, at time.Time) (q discover.Quota, ok bool) {
 	return q, true
 }
 
-// list is the limits. The refusal belongs to those that are used up or, if none is, to a limit of its own.
+// list returns the limits. The refusal belongs to those that are used up; if none is, it is listed as a limit without a name.
 func (l *quotaFinder) list() []discover.Quota {
 	if l.refusal == "" {
 		return l.quotas
