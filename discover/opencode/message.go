@@ -85,8 +85,14 @@ func parseRow(r storedRow, data []byte) storedMessage {
 	return m
 }
 
-// isUsers reports whether a stored message is the user's.
-func isUsers(r storedRow) bool { return storage.Object(r.Head).Get("role").Text(nameLimit) == userRole }
+// isUsers reports whether a stored message is the user's. The head says so, unless the keys are in another order than the agent's.
+func isUsers(r storedRow) bool {
+	role := storage.Object(r.Head).Get("role")
+	if role == nil {
+		role = storage.Object(r.JSON()).Get("role")
+	}
+	return role.Text(nameLimit) == userRole
+}
 
 // modelName returns the model as OpenCode's option -m takes it: provider/model.
 func modelName(provider, model string) string {

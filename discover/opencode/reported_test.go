@@ -198,3 +198,25 @@ func TestParentsThatShowNothing(t *testing.T) {
 		}
 	}
 }
+
+// Other programs write JSON with other orders of keys, and with spaces.
+func TestOtherOrdersOfKeys(t *testing.T) {
+	prompts := func(dir string) (all []string) {
+		records, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, whole)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, r := range records {
+			messages, errs := messagesOf(t, r)
+			all = append(all, fmt.Sprint(r.ID, r.Prompt, r.Turn.State, r.Tokens.Total, len(messages), len(errs)))
+		}
+		return all
+	}
+	dir := restore(t, "family")
+	want := prompts(dir)
+	long := `'{ "first" : "' || hex(zeroblob(300)) || '" , ' || substr(data, 2)`
+	execute(t, filepath.Join(dir, "opencode.db"), "update message set data = "+long, "update part set data = "+long)
+	if got := prompts(dir); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}

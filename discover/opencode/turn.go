@@ -52,7 +52,7 @@ func readTail(rows rowReader) (t tail) {
 func (t *tail) readAnswerBefore(rows rowReader, stored int64) {
 	users := 0
 	for r := range rows.Newest(cursor{}) {
-		if parseRow(r, r.Head).Role == userRole {
+		if isUsers(r) {
 			if users++; users > maxDelayed {
 				return
 			}
