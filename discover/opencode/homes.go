@@ -117,7 +117,7 @@ func listDatabases(ctx context.Context, home discover.Home) (paths []string, err
 				paths = append(paths, filepath.Join(home.Dir, e.Name()))
 			}
 		}
-		slices.Sort(paths)
+		slices.SortFunc(paths, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }) // opencode.db first
 	}
 	paths = slices.DeleteFunc(slices.Concat(paths, home.Files), func(path string) bool {
 		escapes := home.CheckPath(path)

@@ -90,3 +90,15 @@ func TestHomeThroughLink(t *testing.T) {
 		t.Errorf("claims %+v, %v", claims, err)
 	}
 }
+
+// Of several names of one database, opencode.db counts, which the agent opens by itself.
+func TestDefaultDatabaseIsFirst(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"opencode-backup.db", "opencode.db", "opencode-dev.db"} {
+		writeFile(t, filepath.Join(dir, name), nil)
+	}
+	paths, err := listDatabases(t.Context(), discover.Home{Dir: dir})
+	if err != nil || len(paths) != 3 || paths[0] != filepath.Join(dir, "opencode.db") {
+		t.Errorf("%q, %v", paths, err)
+	}
+}
