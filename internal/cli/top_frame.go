@@ -176,6 +176,10 @@ func (m *topModel) tableLines(style render.TextOptions, height int) []string {
 		return []string{"no live sessions; agentctl list -a shows stopped ones too"}
 	}
 	room := max(1, height-1)
+	more := len(m.rows) > room
+	if more { // the last line counts them
+		room = max(1, room-1)
+	}
 	m.page = room
 	i := max(0, m.index())
 	m.first = min(max(m.first, i-room+1), i, max(0, len(m.rows)-room))
@@ -192,6 +196,9 @@ func (m *topModel) tableLines(style render.TextOptions, height int) []string {
 		all[i+1] = "\x1b[7m" + render.FitLine(render.WithoutColor(all[i+1]), style.Width) + "\x1b[0m"
 	}
 	lines := append(all[:1:1], all[1+m.first:min(len(all), 1+m.first+room)]...)
+	if below := len(m.rows) - m.first - room; more && below > 0 {
+		lines = append(lines, fmt.Sprintf("  %d more", below))
+	}
 	return lines[:min(len(lines), height)]
 }
 

@@ -16,6 +16,7 @@ import (
 	"agentctl/internal/object"
 	"agentctl/internal/render"
 	"agentctl/internal/terminal"
+	"agentctl/launch"
 	"agentctl/lock/githooks"
 	"agentctl/proc"
 )
@@ -315,6 +316,10 @@ func (m *topModel) askMessage() {
 	to, receiver := m.arguments(rows), fmt.Sprintf("%d sessions", len(rows))
 	if len(rows) == 1 {
 		s := rows[0].s
+		if err := m.checkSend(rows[0]); err != nil {
+			m.notice = render.Sanitize(err.Error())
+			return
+		}
 		host := object.HostPrefix(s.Host)
 		id := render.SessionID{Agent: s.Adapter, ID: strings.TrimPrefix(s.Name(), host)}
 		receiver = fmt.Sprint(s.Adapter, " ", host, m.call.Style.ShortIDs([]render.SessionID{id})[0])
@@ -330,6 +335,17 @@ func (m *topModel) askMessage() {
 		}
 		m.act(commands...)
 	}}
+}
+
+// checkSend says why a session of this machine takes no message now; nil if it takes one, or if that is not known.
+func (m *topModel) checkSend(r row) error {
+	last, _ := m.table.Last()
+	for _, s := range last.Sessions {
+		if keyOf(s) == r.key && s.Status != discover.Unknown {
+			return launch.AdapterOf(m.call.Adapters, s.Agent).CheckSend(s, launch.NewEnvironment(m.call.Environ, m.call.Adapters))
+		}
+	}
+	return nil
 }
 
 // attach gives the terminal to the session, or to what leads there.

@@ -266,6 +266,21 @@ func TestTooSmall(t *testing.T) {
 	}
 }
 
+// What does not fit is counted below the table.
+func TestTopCountsWhatIsBelow(t *testing.T) {
+	var list []discover.Session
+	for i := range 30 {
+		list = append(list, session(fmt.Sprintf("id-%02d", i), discover.Running, "/w", "work"))
+	}
+	m := newScreen(t, list...)
+	if text := m.shown(80, 15); strings.Count(text, "  running") != 11 || !strings.Contains(text, "\n  19 more\n") {
+		t.Error(text)
+	}
+	if m.types('G'); strings.Contains(m.shown(80, 15), " more\n") {
+		t.Error(m.shown(80, 15))
+	}
+}
+
 // The question names what is stopped, and with marks how many.
 func TestTopAsksWhatIsStopped(t *testing.T) {
 	m := newScreen(t, manyKinds()...)
