@@ -357,5 +357,10 @@ func (m *topModel) attach() terminal.Request {
 	}
 	args := append([]string{"attach"}, m.arguments(m.rows[i:i+1])...)
 	m.notice = m.runner.commandLine(args)
-	return terminal.Request{Run: func(ctx context.Context) { m.runner.foreground(ctx, args) }}
+	return terminal.Request{Run: func(ctx context.Context) {
+		m.runner.foreground(ctx, args)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.notice = "" // the footer has the keys again
+	}}
 }

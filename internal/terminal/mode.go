@@ -16,8 +16,9 @@ const (
 	enterAltScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[H\x1b[2J"
 	leaveAltScreen = "\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l"
 	// resetModes undoes what a program that was killed has left on the terminal: colours, the keypad's and the cursor's modes,
-	// mouse reports, marked pastes, kitty's keyboard protocol.
-	resetModes = "\x1b[0m\x1b[?1l\x1b>\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l\x1b[<u\x1b[?25h\x1b[?7h\x1b[?1049l"
+	// mouse reports, marked pastes, kitty's keyboard protocol, the alternate screen. Unlike 1049, 1047 leaves the cursor where it is if the
+	// normal screen is shown.
+	resetModes = "\x1b[0m\x1b[?1l\x1b>\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l\x1b[<u\x1b[?25h\x1b[?7h\x1b[?1047l"
 )
 
 // screenMode is the state of the terminal: its saved mode, and whether ours is active.
