@@ -163,6 +163,7 @@ func (t *messageReader) read(l storage.Line) (messages []discover.Message, ok bo
 	switch s.Type {
 	case "user":
 		t.answers.addUser(&record)
+		t.results.endAnswer()
 		messages = t.user(s)
 	case "assistant":
 		messages = t.assistant(s)

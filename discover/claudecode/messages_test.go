@@ -80,6 +80,28 @@ func TestCallsNumberedAnew(t *testing.T) {
 	}
 }
 
+// TestCallsWithOneID: each call of an answer has its own result though all have one ID, and a call without a result has none.
+func TestCallsWithOneID(t *testing.T) {
+	c := &chain{at: time.Unix(1e9, 0)}
+	call := func(name string) string { return `{"type":"tool_use","id":"call","name":"` + name + `","input":{}}` }
+	result := func(text string) string {
+		return `{"type":"tool_result","tool_use_id":"call","content":"` + text + `"}`
+	}
+	c.add("assistant", "a0", "["+call("lost")+"]").add("user", "u0", `"go on"`).
+		add("assistant", "a1", "["+call("one")+"]").add("assistant", "a2", "["+call("two")+","+call("three")+"]").
+		add("user", "u1", "["+result("1")+"]").add("user", "u2", "["+result("2")+","+result("3")+"]").add("assistant", "a3", "["+call("four")+"]")
+	messages, _ := messagesOf([]byte(strings.Join(c.lines, "\n") + "\n"))
+	var got []string
+	for _, m := range slices.Backward(messages) {
+		if m.Tool != nil {
+			got = append(got, fmt.Sprint(m.Tool.Name, m.Tool.State, m.Tool.Output))
+		}
+	}
+	if want := []string{"lostopen", "onedone1", "twodone2", "threedone3", "fouropen"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // The tokens of a call are those of its newest record, shown or not, and the first message that is shown of it has them, though records of
 // another call are between.
 func TestTokensOfACallCountOnce(t *testing.T) {

@@ -87,8 +87,9 @@ func textOf(content storage.Value, limit int) string {
 // toolResults holds the results of tool calls until the calls are read: from the end of a transcript, the result comes first. All are
 // dropped when they are too many, so that results without a call take bounded memory.
 type toolResults struct {
-	byCall map[string]toolResult
-	size   int // of the outputs held, in bytes
+	byCall map[string][]toolResult // the newest first
+	taken  map[string]bool         // the calls of the answer that is read now
+	size   int                     // of the outputs held, in bytes
 }
 
 type toolResult struct {
@@ -138,24 +139,36 @@ func resultText(v storage.Value) string {
 	return cmp.Or(strings.Join(parts, "\n"), v.Text(0))
 }
 
-// store stores a result. Of several results of one call, the newest, which comes first, counts.
+// store stores a result. Of several results of one ID, the newest comes first.
 func (r *toolResults) store(call string, o toolResult) {
-	if _, ok := r.byCall[call]; ok {
-		return
+	if r.byCall == nil || max(len(r.byCall), len(r.byCall[call])) >= maxResults || r.size >= maxOutputBytes {
+		r.byCall, r.taken, r.size = map[string][]toolResult{}, map[string]bool{}, 0
 	}
-	if r.byCall == nil || len(r.byCall) >= maxResults || r.size >= maxOutputBytes {
-		r.byCall, r.size = map[string]toolResult{}, 0
-	}
-	r.byCall[call] = o
+	r.byCall[call] = append(r.byCall[call], o)
 	r.size += len(o.output)
 }
 
-// take returns the result of a call, which is no other call's: some models number their calls anew in each answer.
+// take returns the result of a call, which is no other call's: some models give several calls of an answer one ID, or number the calls of
+// each answer anew.
 func (r *toolResults) take(call string) (o toolResult, ok bool) {
-	o, ok = r.byCall[call]
-	delete(r.byCall, call)
-	r.size -= len(o.output)
-	return o, ok
+	list := r.byCall[call]
+	if len(list) == 0 {
+		return o, false
+	}
+	r.byCall[call], r.taken[call] = list[1:], true
+	r.size -= len(list[0].output)
+	return list[0], true
+}
+
+// endAnswer drops the results that no call of an answer has taken: they are not those of older calls with the same ID.
+func (r *toolResults) endAnswer() {
+	for call := range r.taken {
+		for _, o := range r.byCall[call] {
+			r.size -= len(o.output)
+		}
+		delete(r.byCall, call)
+	}
+	clear(r.taken)
 }
 
 // call returns the call that a block makes, with its result if there is one.
