@@ -24,7 +24,10 @@ func (t *storedThread) completeHead(ctx context.Context, h *rolloutHead, e disco
 	var first rolloutHead
 	path, err := findRollout(ctx, e.Home, e.ID)
 	if err == nil {
-		first, err = firstHead(ctx, path, e.ID)
+		var f *storage.File
+		if f, first, err = openSegment(ctx, path, e.ID); err == nil {
+			_ = f.Close()
+		}
 	}
 	switch {
 	case storage.IsNotExist(err), errors.Is(err, errNoRollout): // deleted: this rollout has all that is left
@@ -38,32 +41,14 @@ func (t *storedThread) completeHead(ctx context.Context, h *rolloutHead, e disco
 	return ctx.Err()
 }
 
-// firstHead reads the beginning of a thread's first rollout.
-func firstHead(ctx context.Context, path, id string) (rolloutHead, error) {
-	f, err := openHead(ctx, path, headLimit)
-	if err != nil {
-		return rolloutHead{}, err
+// openSegment opens one of a thread's rollouts and reads its beginning. Error: [errOtherThread], or [errNoMeta] if it is none.
+func openSegment(ctx context.Context, path, id string) (f *storage.File, h rolloutHead, err error) {
+	if f, _, err = openRollout(ctx, path); err != nil {
+		return nil, h, err
 	}
-	defer f.Close()
-	return segmentHead(f, id)
-}
-
-// segmentHead reads the beginning of one of a thread's rollouts. Error: [errOtherThread], or [errNoMeta] if it is none.
-func segmentHead(f *storage.File, id string) (rolloutHead, error) {
-	h, err := readHead(f, id, (*rolloutHead).Complete)
-	if err == nil && h.Meta.Found && h.ThreadID() != id {
+	if h, err = readHead(f, id, (*rolloutHead).Complete); err == nil && h.Meta.Found && h.ThreadID() != id {
 		err = errOtherThread
 	}
-	return h, err
-}
-
-// openSegment opens one of a thread's rollouts and reads its beginning. Error: as [segmentHead].
-func openSegment(ctx context.Context, path, id string) (*storage.File, rolloutHead, error) {
-	f, _, err := openRollout(ctx, path)
-	if err != nil {
-		return nil, rolloutHead{}, err
-	}
-	h, err := segmentHead(f, id)
 	if err != nil {
 		_ = f.Close()
 	}

@@ -232,11 +232,8 @@ func (m *messageReader) newMessage(r *rolloutRecord, role discover.Role, kind di
 	if r.item {
 		id = r.body.Get("id").Text(0)
 	}
-	return discover.Message{ID: cmp.Or(id, m.recordID()), Role: role, Kind: kind, Time: r.Time(), Text: text}
-}
-
-func (m *messageReader) recordID() string {
-	return m.idPrefix + strconv.FormatInt(m.gap.original(m.at), 10)
+	place := m.idPrefix + strconv.FormatInt(m.gap.original(m.at), 10)
+	return discover.Message{ID: cmp.Or(id, place), Role: role, Kind: kind, Time: r.Time(), Text: text}
 }
 
 // isReviewCopy reports whether a record inside a review is the reviewer's: it names no thread.
@@ -269,7 +266,7 @@ func (m *messageReader) addCall(r *rolloutRecord) {
 	c := parseToolCall(r)
 	m.results.apply(&c)
 	msg := m.newMessage(r, discover.RoleAssistant, discover.KindTool, "")
-	msg.ID, msg.Tool = cmp.Or(c.ID, m.recordID()), &c
+	msg.Tool = &c
 	m.addAnswer(msg)
 }
 
