@@ -40,9 +40,9 @@ type errorKeeper struct {
 	err error
 }
 
-func (c *errorKeeper) Write(p []byte) (int, error) {
-	n, err := c.to.Write(p)
-	c.err = cmp.Or(c.err, err)
+func (e *errorKeeper) Write(p []byte) (int, error) {
+	n, err := e.to.Write(p)
+	e.err = cmp.Or(e.err, err)
 	return n, err
 }
 

@@ -34,33 +34,33 @@ type Call struct {
 
 // NewCall reads the configuration and the common flags. object is of the type that --format prints; nil for a command
 // without --format.
-func (f Env) NewCall(verb string, o *CommonFlags, object any) (*Call, error) {
+func (env Env) NewCall(verb string, o *CommonFlags, object any) (*Call, error) {
 	if o.Quiet && o.JSON {
 		return nil, UsageError(verb, "--quiet and --json cannot be used together")
 	}
-	c := &Call{Env: f, Quiet: o.Quiet}
+	c := &Call{Env: env, Quiet: o.Quiet}
 	var err error
-	if c.Config, c.Style, err = f.Settings(o.NoColor); err != nil {
+	if c.Config, c.Style, err = env.Settings(o.NoColor); err != nil {
 		return nil, err
 	}
 	if o.NoTrunc {
 		c.Style.Width = 0
 	}
-	if c.Template, err = f.template(verb, &o.Format, &o.JSON, object); err != nil {
+	if c.Template, err = env.template(verb, &o.Format, &o.JSON, object); err != nil {
 		return nil, err
 	}
 	c.JSON = o.JSON // or --format json
-	if c.Agents, err = f.ChosenAgents(o.AdapterNames.Value()); err != nil {
+	if c.Agents, err = env.ChosenAgents(o.AdapterNames.Value()); err != nil {
 		return nil, err
 	}
-	c.Scanner = f.NewScanner(c.Config.Homes)
+	c.Scanner = env.NewScanner(c.Config.Homes)
 	return c, nil
 }
 
 // NewHostCall is [Env.NewCall] for a command that may be for other machines: calls is what each host is asked, as [Env.HostCalls] says; nil for this machine
 // alone.
-func (f Env) NewHostCall(verb string, o *CommonFlags, object any, ids []string, rest ...string) (c *Call, calls []HostCall, err error) {
-	if c, err = f.NewCall(verb, o, object); err == nil {
+func (env Env) NewHostCall(verb string, o *CommonFlags, object any, ids []string, rest ...string) (c *Call, calls []HostCall, err error) {
+	if c, err = env.NewCall(verb, o, object); err == nil {
 		calls, err = c.Calls(ids, rest, false)
 	}
 	return c, calls, err
@@ -123,24 +123,24 @@ func OlderSessions(n int) string {
 
 // Settings reads the configuration and the style of the output: flags override the environment, which overrides the file.
 // They are resolved here only.
-func (f Env) Settings(noColor bool) (c config.Config, style render.TextOptions, err error) {
-	c, err = config.Load(config.Path(f.Getenv), f.Getenv("HOME"), f.AgentNames())
-	if err != nil && f.ConfigFailed != nil {
-		f.ConfigFailed(err)
+func (env Env) Settings(noColor bool) (c config.Config, style render.TextOptions, err error) {
+	c, err = config.Load(config.Path(env.Getenv), env.Getenv("HOME"), env.AgentNames())
+	if err != nil && env.ConfigFailed != nil {
+		env.ConfigFailed(err)
 		c, err = config.Load("", "", nil)
 	}
 	if err != nil {
 		return c, style, err
 	}
-	if c.Homes, err = f.Users.addHomes(f.Adapters, c.Homes); err != nil {
+	if c.Homes, err = env.Users.addHomes(env.Adapters, c.Homes); err != nil {
 		return c, style, err
 	}
-	style = render.TextOptions{Width: f.Width, Now: f.Now(), Home: f.Getenv("HOME"), MinShortID: f.shortID}
+	style = render.TextOptions{Width: env.Width, Now: env.Now(), Home: env.Getenv("HOME"), MinShortID: env.shortID}
 	switch {
-	case noColor, f.Getenv("NO_COLOR") != "", f.Getenv("TERM") == "dumb":
+	case noColor, env.Getenv("NO_COLOR") != "", env.Getenv("TERM") == "dumb":
 		c.Color = config.Never
 	case c.Color == config.Auto:
-		style.Color = f.Width > 0
+		style.Color = env.Width > 0
 	default:
 		style.Color = c.Color == config.Always
 	}
@@ -148,8 +148,8 @@ func (f Env) Settings(noColor bool) (c config.Config, style render.TextOptions, 
 }
 
 // shortID is the least length of a prefix of an agent's ID.
-func (f Env) shortID(agent, id string) int {
-	return discover.AdapterOf(f.Adapters, discover.Agent(agent)).ShortID(id)
+func (env Env) shortID(agent, id string) int {
+	return discover.AdapterOf(env.Adapters, discover.Agent(agent)).ShortID(id)
 }
 
 // Calls returns what each host is asked that the flags or the IDs name, as [Env.HostCalls] does; nil for this machine alone.
@@ -201,7 +201,7 @@ func PrintEach[T any](list []T, print func(T) error) error {
 
 // template is a function that prints objects of a type by the text of --format, nil if there is none. The word json asks for what
 // --json prints.
-func (f Env) template(verb string, text *string, asJSON *bool, of any) (func(w io.Writer, obj any) error, error) {
+func (env Env) template(verb string, text *string, asJSON *bool, of any) (func(w io.Writer, obj any) error, error) {
 	switch {
 	case *text != "" && *asJSON:
 		return nil, UsageError(verb, "--json and --format cannot be used together")
@@ -211,7 +211,7 @@ func (f Env) template(verb string, text *string, asJSON *bool, of any) (func(w i
 	case *text == "":
 		return nil, nil
 	}
-	format, err := render.ParseFormat(*text, f.Now, of)
+	format, err := render.ParseFormat(*text, env.Now, of)
 	if err != nil {
 		return nil, UsageError(verb, "%v", err)
 	}

@@ -131,71 +131,71 @@ type diskRow struct {
 }
 
 // add adds what something takes. owner is its session; nil if it belongs to none.
-func (s *diskSums) add(owner *discover.Record, sub bool, u discover.DiskUse) {
+func (d *diskSums) add(owner *discover.Record, sub bool, u discover.DiskUse) {
 	kind := u.Kind
 	if sub {
 		kind = "sub-agents"
 	}
-	s.row(owner, u).add(owner, kind, u)
-	s.total.add(owner, "", u)
+	d.row(owner, u).add(owner, kind, u)
+	d.total.add(owner, "", u)
 }
 
-func (s *diskSums) row(owner *discover.Record, u discover.DiskUse) *diskRow {
+func (d *diskSums) row(owner *discover.Record, u discover.DiskUse) *diskRow {
 	var key diskKey
 	var first object.DiskRow
 	switch {
-	case s.by == "agent":
+	case d.by == "agent":
 		key.text = string(u.Agent)
 		first.Key = key.text
 	case owner == nil:
 		key.path = u.Path
 		first.Path, first.Adapter = u.Path, string(u.Agent)
-	case s.by == "project":
-		key.text = s.projects.Project(owner.Dir)
+	case d.by == "project":
+		key.text = d.projects.Project(owner.Dir)
 		first.Key = key.text
-	case s.by == "month":
-		key.text = owner.Updated.In(s.zone).Format("2006-01")
+	case d.by == "month":
+		key.text = owner.Updated.In(d.zone).Format("2006-01")
 		first.Key = key.text
 	default:
 		key.session = owner.Key()
 		first = object.DiskRow{
-			Key: owner.ID, Adapter: string(owner.Agent), Title: cmp.Or(owner.Title, owner.Prompt), Project: s.projects.Project(owner.Dir),
+			Key: owner.ID, Adapter: string(owner.Agent), Title: cmp.Or(owner.Title, owner.Prompt), Project: d.projects.Project(owner.Dir),
 			LastActivityAt: object.Timestamp(owner.Updated),
 		}
 	}
-	row := s.rows[key]
+	row := d.rows[key]
 	if row == nil {
 		row = &diskRow{DiskRow: first}
-		s.rows[key] = row
+		d.rows[key] = row
 	}
 	return row
 }
 
 // add adds what something takes. Without a kind, it is no part of its own.
-func (r *diskRow) add(owner *discover.Record, kind string, u discover.DiskUse) {
-	if r.sessions == nil {
-		r.sessions, r.parts = map[discover.Key]bool{}, map[string]*object.DiskPart{}
+func (d *diskRow) add(owner *discover.Record, kind string, u discover.DiskUse) {
+	if d.sessions == nil {
+		d.sessions, d.parts = map[discover.Key]bool{}, map[string]*object.DiskPart{}
 	}
-	r.Bytes += u.Bytes
-	r.Estimated = r.Estimated || u.Estimated
+	d.Bytes += u.Bytes
+	d.Estimated = d.Estimated || u.Estimated
 	if owner != nil && !owner.IsSubagent() {
-		r.sessions[owner.Key()] = true
+		d.sessions[owner.Key()] = true
 	}
 	if kind == "" {
 		return
 	}
-	part := r.parts[kind]
+	part := d.parts[kind]
 	if part == nil {
 		part = &object.DiskPart{Kind: kind}
-		r.parts[kind] = part
+		d.parts[kind] = part
 	}
 	part.Bytes, part.Files = part.Bytes+u.Bytes, part.Files+u.Files
 }
 
 // report returns the rows, the largest first, at most limit of them if that is not 0.
-func (s *diskSums) report(limit int) object.DiskUsage {
-	u := object.DiskUsage{By: s.by, Rows: []object.DiskRow{}, Total: s.total.row()}
-	for _, row := range s.rows {
+func (d *diskSums) report(limit int) object.DiskUsage {
+	u := object.DiskUsage{By: d.by, Rows: []object.DiskRow{}, Total: d.total.row()}
+	for _, row := range d.rows {
 		u.Rows = append(u.Rows, row.row())
 	}
 	slices.SortFunc(u.Rows, func(a, b object.DiskRow) int {
@@ -207,10 +207,10 @@ func (s *diskSums) report(limit int) object.DiskUsage {
 	return u
 }
 
-func (r *diskRow) row() object.DiskRow {
-	out := r.DiskRow
-	out.Sessions = len(r.sessions)
-	for _, p := range r.parts {
+func (d *diskRow) row() object.DiskRow {
+	out := d.DiskRow
+	out.Sessions = len(d.sessions)
+	for _, p := range d.parts {
 		out.Parts = append(out.Parts, *p)
 	}
 	slices.SortFunc(out.Parts, func(a, b object.DiskPart) int {

@@ -84,21 +84,21 @@ func NewEnv(version string) Env {
 }
 
 // NewScanner returns a scanner of the agents' homes, with those of the configuration by agent.
-func (f Env) NewScanner(homes map[string][]string) *discover.Scanner {
+func (env Env) NewScanner(homes map[string][]string) *discover.Scanner {
 	return &discover.Scanner{
-		Adapters: f.Adapters,
+		Adapters: env.Adapters,
 		HomeSources: func(a discover.Agent) discover.HomeSources {
-			return discover.HomeSources{Getenv: f.Getenv, Configured: homes[string(a)]}
+			return discover.HomeSources{Getenv: env.Getenv, Configured: homes[string(a)]}
 		},
-		ReadTable: f.ReadTable, PID: f.PID, UID: f.UID,
-		AllUsers: f.Users != nil && f.Users.allUsers,
+		ReadTable: env.ReadTable, PID: env.PID, UID: env.UID,
+		AllUsers: env.Users != nil && env.Users.allUsers,
 	}
 }
 
 // AgentNames returns the names that --adapter and the table homes of the configuration take.
-func (f Env) AgentNames() []string {
+func (env Env) AgentNames() []string {
 	var names []string
-	for _, a := range f.Adapters {
+	for _, a := range env.Adapters {
 		names = append(names, string(a.Name()))
 	}
 	return names
@@ -130,8 +130,8 @@ func terminalSize(f *os.File, getenv func(string) string) (width, height int, ok
 }
 
 // Guide returns a guide to the panes of terminal multiplexers, which asks only those of our own user.
-func (f Env) Guide(w *discover.Scanner) launch.Guide {
-	return launch.Guide{Host: launch.Environment{Environ: f.Environ}, Reachable: w.Reachable}
+func (env Env) Guide(w *discover.Scanner) launch.Guide {
+	return launch.Guide{Host: launch.Environment{Environ: env.Environ}, Reachable: w.Reachable}
 }
 
 // locate asks a multiplexer where a pane is. It returns false if the multiplexer could not be asked, and nil if it has no such pane.
@@ -148,14 +148,14 @@ func locate(ctx context.Context, guide launch.Guide, p multiplexer.Pane) (*multi
 
 // Confirm shows on the terminal what a question is about, and asks. Any answer but yes is a no, whose error says that nothing was
 // done.
-func (f Env) Confirm(ctx context.Context, question, nothingDone string, show func(io.Writer) error) error {
-	if err := show(f.Stderr); err != nil {
+func (env Env) Confirm(ctx context.Context, question, nothingDone string, show func(io.Writer) error) error {
+	if err := show(env.Stderr); err != nil {
 		return err
 	}
-	fmt.Fprintf(f.Stderr, "%s [y/N] ", question)
+	fmt.Fprintf(env.Stderr, "%s [y/N] ", question)
 	answer := make(chan string, 1)
 	go func() {
-		text, _ := bufio.NewReader(f.Stdin).ReadString('\n') // its end is a no
+		text, _ := bufio.NewReader(env.Stdin).ReadString('\n') // its end is a no
 		answer <- strings.ToLower(strings.TrimSpace(text))
 	}()
 	select {

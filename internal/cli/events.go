@@ -230,24 +230,24 @@ func newSink(ctx context.Context, f Env, flag string, deliver func(context.Conte
 }
 
 // offer queues an event, or loses it. It must be called by one goroutine only.
-func (o *sink) offer(d delivery) {
+func (s *sink) offer(d delivery) {
 	select {
-	case o.queue <- d:
-		o.full = false
+	case s.queue <- d:
+		s.full = false
 	default:
-		o.lost++
-		if !o.full {
-			o.full = true
-			o.env.Warn(fmt.Sprintf("%s does not keep up: %d events wait, more are lost", o.flag, queueSize))
+		s.lost++
+		if !s.full {
+			s.full = true
+			s.env.Warn(fmt.Sprintf("%s does not keep up: %d events wait, more are lost", s.flag, queueSize))
 		}
 	}
 }
 
 // end returns once nothing is delivered any more, and reports the events that were not; the sink's context must have
 // ended.
-func (o *sink) end() {
-	o.worker.Wait()
-	if n := o.lost + o.cut + len(o.queue); n > 0 {
-		o.env.Warn(fmt.Sprintf("%s: %d events were not delivered", o.flag, n))
+func (s *sink) end() {
+	s.worker.Wait()
+	if n := s.lost + s.cut + len(s.queue); n > 0 {
+		s.env.Warn(fmt.Sprintf("%s: %d events were not delivered", s.flag, n))
 	}
 }

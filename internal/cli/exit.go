@@ -184,7 +184,7 @@ func classify(err error) (e status, hint string) {
 }
 
 // Finish reports the error that ends the command, if any, and returns the exit code.
-func (f Env) Finish(err error) int {
+func (env Env) Finish(err error) int {
 	e, hint := classify(err)
 	if e.name == "" {
 		return e.code
@@ -193,14 +193,14 @@ func (f Env) Finish(err error) int {
 	if errors.Is(err, context.Canceled) {
 		p.Message = "interrupted"
 	}
-	if ambiguous := (*discover.AmbiguousError)(nil); f.Report.JSON && errors.As(err, &ambiguous) {
+	if ambiguous := (*discover.AmbiguousError)(nil); env.Report.JSON && errors.As(err, &ambiguous) {
 		p.Hint = "use more of the ID, or ID@DIR with the session's directory or its agent's home"
 		p.Candidates = SessionObjects(ambiguous.Candidates[:min(len(ambiguous.Candidates), maxCandidates)])
 	}
 	if known := (*Failure)(nil); errors.As(err, &known) {
 		p.Candidates = append(p.Candidates, known.candidates...)
 	}
-	f.Report.fail(p)
+	env.Report.fail(p)
 	return e.code
 }
 
@@ -219,12 +219,12 @@ func WantsJSON(args []string) bool {
 	})
 }
 
-func (f Env) Warn(message string) { f.Report.warning(object.Warning{Message: message}) }
+func (env Env) Warn(message string) { env.Report.warning(object.Warning{Message: message}) }
 
 // ReportWarnings reports warnings, each once per command. It returns [ErrPartial] if there are any.
-func (f Env) ReportWarnings(warnings []*discover.Warning) error {
+func (env Env) ReportWarnings(warnings []*discover.Warning) error {
 	for _, w := range warnings {
-		f.Report.warnOnce(object.Warning{Message: ErrorText(w), Adapter: string(w.Agent), Path: w.Path})
+		env.Report.warnOnce(object.Warning{Message: ErrorText(w), Adapter: string(w.Agent), Path: w.Path})
 	}
 	if len(warnings) > 0 {
 		return ErrPartial

@@ -63,29 +63,29 @@ const (
 )
 
 // complete checks the flags, and sets the defaults that depend on other flags.
-func (o *exportOptions) complete() error {
-	if o.JSON && o.as != "" && o.as != asJSON {
-		return UsageError("export", "--json and --as %s cannot be used together", o.as)
+func (e *exportOptions) complete() error {
+	if e.JSON && e.as != "" && e.as != asJSON {
+		return UsageError("export", "--json and --as %s cannot be used together", e.as)
 	}
-	if o.JSON {
-		o.as = asJSON
+	if e.JSON {
+		e.as = asJSON
 	}
-	if o.as == "" {
-		if o.as = formatOf(o.file); o.as == "" {
-			return UsageError("export", "no format has the ending %s; use .md, .json or .html, or name the format by --as", filepath.Ext(o.file))
+	if e.as == "" {
+		if e.as = formatOf(e.file); e.as == "" {
+			return UsageError("export", "no format has the ending %s; use .md, .json or .html, or name the format by --as", filepath.Ext(e.file))
 		}
 	}
-	if !slices.Contains(ExportFormats(), o.as) {
-		return UnknownWord("format", o.as, ExportFormats())
+	if !slices.Contains(ExportFormats(), e.as) {
+		return UnknownWord("format", e.as, ExportFormats())
 	}
-	if o.tools == "" {
-		o.tools = toolsFull
-		if o.as == asMarkdown {
-			o.tools = toolsBrief
+	if e.tools == "" {
+		e.tools = toolsFull
+		if e.as == asMarkdown {
+			e.tools = toolsBrief
 		}
 	}
-	if !slices.Contains(ExportTools(), o.tools) {
-		return UnknownWord("value of --tools", o.tools, ExportTools())
+	if !slices.Contains(ExportTools(), e.tools) {
+		return UnknownWord("value of --tools", e.tools, ExportTools())
 	}
 	return nil
 }

@@ -54,20 +54,20 @@ func newReader(c *Call, o *exportOptions) *exportReader {
 
 // read reads the messages of sessions, with --children also of their sub-agents. An error is
 // ctx's or one of redaction.
-func (r *exportReader) read(ctx context.Context, sessions []discover.Session) ([]object.Export, error) {
+func (er *exportReader) read(ctx context.Context, sessions []discover.Session) ([]object.Export, error) {
 	var exports []object.Export
 	for _, s := range sessions {
 		family := []discover.Session{s}
-		if r.options.children && s.Path != "" {
+		if er.options.children && s.Path != "" {
 			var err error
-			if family, err = r.family(ctx, s); err != nil {
+			if family, err = er.family(ctx, s); err != nil {
 				return nil, err
 			}
 		}
 		all := make([]object.Export, len(family))
 		for i, s := range family {
 			var err error
-			if all[i], err = r.session(ctx, s); cmp.Or(ctx.Err(), err) != nil {
+			if all[i], err = er.session(ctx, s); cmp.Or(ctx.Err(), err) != nil {
 				return nil, cmp.Or(ctx.Err(), err)
 			}
 		}
@@ -77,15 +77,15 @@ func (r *exportReader) read(ctx context.Context, sessions []discover.Session) ([
 }
 
 // family returns a session followed by its sub-agents at all levels, each with its status.
-func (r *exportReader) family(ctx context.Context, s discover.Session) ([]discover.Session, error) {
-	all, warnings, err := r.Scanner.TrackSubagents().Update(ctx, []discover.Session{s})
-	r.warnings = append(r.warnings, warnings...)
+func (er *exportReader) family(ctx context.Context, s discover.Session) ([]discover.Session, error) {
+	all, warnings, err := er.Scanner.TrackSubagents().Update(ctx, []discover.Session{s})
+	er.warnings = append(er.warnings, warnings...)
 	if err != nil || len(all) == 1 {
 		return all, err
 	}
-	err = EachResult(ctx, watch.NewWatcher(r.Scanner, all), func(found discover.Result) (bool, error) {
+	err = EachResult(ctx, watch.NewWatcher(er.Scanner, all), func(found discover.Result) (bool, error) {
 		all = found.Sessions
-		r.warnings = append(r.warnings, found.Warnings...)
+		er.warnings = append(er.warnings, found.Warnings...)
 		return false, nil
 	})
 	return all, err
@@ -106,30 +106,30 @@ func nest(family []discover.Session, all []object.Export, i int, placed []bool) 
 }
 
 // session reads one session. What cannot be read is a warning, which the export repeats.
-func (r *exportReader) session(ctx context.Context, s discover.Session) (e object.Export, err error) {
-	if e.Session, err = redact.Value(r.redactor, object.NewSession(s)); err != nil {
+func (er *exportReader) session(ctx context.Context, s discover.Session) (e object.Export, err error) {
+	if e.Session, err = redact.Value(er.redactor, object.NewSession(s)); err != nil {
 		return e, err
 	}
 	e.Messages = []object.Message{}
 	switch {
 	case s.Path == "":
 		return e, nil
-	case r.left < minSession:
+	case er.left < minSession:
 		err := fmt.Errorf("its messages are left out: the export has %d MB already", maxExport>>20)
-		r.miss(&e, &discover.Warning{Agent: s.Agent, Path: s.Path, Err: err})
+		er.miss(&e, &discover.Warning{Agent: s.Agent, Path: s.Path, Err: err})
 		return e, nil
 	}
-	for m, err := range r.Scanner.MessagesWithin(ctx, s, r.left) {
+	for m, err := range er.Scanner.MessagesWithin(ctx, s, er.left) {
 		if err != nil {
-			r.miss(&e, UnreadWarning(s, err))
+			er.miss(&e, UnreadWarning(s, err))
 			continue
 		}
-		r.left = max(0, r.left-m.Size())
-		out, ok := r.options.message(m, s)
+		er.left = max(0, er.left-m.Size())
+		out, ok := er.options.message(m, s)
 		if !ok {
 			continue
 		}
-		if out, err = redact.Value(r.redactor, out); err != nil {
+		if out, err = redact.Value(er.redactor, out); err != nil {
 			return e, err
 		}
 		e.Messages = append(e.Messages, out)
@@ -139,21 +139,21 @@ func (r *exportReader) session(ctx context.Context, s discover.Session) (e objec
 }
 
 // miss reports on stderr and in the export what is missing from it.
-func (r *exportReader) miss(e *object.Export, w *discover.Warning) {
-	r.warnings = append(r.warnings, w)
+func (er *exportReader) miss(e *object.Export, w *discover.Warning) {
+	er.warnings = append(er.warnings, w)
 	e.Missing = append(e.Missing, ErrorText(w))
 }
 
 // message converts a message, with as much of a tool call as --tools says.
-func (o *exportOptions) message(m discover.Message, s discover.Session) (object.Message, bool) {
+func (e *exportOptions) message(m discover.Message, s discover.Session) (object.Message, bool) {
 	if m.Session == s.ID {
 		m.Session = ""
 	}
 	out := object.NewMessage(m, s)
-	if out.Tool != nil && o.tools != toolsFull {
+	if out.Tool != nil && e.tools != toolsFull {
 		out.Tool.Input, out.Tool.Output = nil, nil
 	}
-	return out, out.Tool == nil || o.tools != toolsNone
+	return out, out.Tool == nil || e.tools != toolsNone
 }
 
 // checkTarget refuses a file that must not be written: anything but a regular file, and what is below an agent's home or is a

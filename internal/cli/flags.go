@@ -83,22 +83,22 @@ func LimitFlag(name, usage string, to *time.Duration) cli.Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Value: &durationValue{to: to, zeroAllowed: true}}
 }
 
-func (s *durationValue) Set(text string) error {
+func (dv *durationValue) Set(text string) error {
 	d, ok := config.ParseDuration(text)
-	if !ok || d < 0 || d == 0 && !s.zeroAllowed {
+	if !ok || d < 0 || d == 0 && !dv.zeroAllowed {
 		return errors.New("use a duration such as 90s, 30m, 1h30m, 2d or 1w")
 	}
-	*s.to = d
+	*dv.to = d
 	return nil
 }
 
 // String is the default for the help.
-func (s *durationValue) String() string {
-	if s.to == nil || *s.to == 0 {
+func (dv *durationValue) String() string {
+	if dv.to == nil || *dv.to == 0 {
 		return ""
 	}
-	text := strings.TrimSuffix(s.to.String(), "m0s")
-	if text != s.to.String() {
+	text := strings.TrimSuffix(dv.to.String(), "m0s")
+	if text != dv.to.String() {
 		text += "m"
 	}
 	return text

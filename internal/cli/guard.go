@@ -48,8 +48,8 @@ const (
 
 // Guard returns a conflict error if another session runs in the workspace of dir, or the workspace is locked. over is the
 // git command that overrides the check; "" outside a git hook.
-func (f Env) Guard(ctx context.Context, dir string, o *GuardOptions, over string) error {
-	c, err := f.NewCall("guard", &CommonFlags{}, nil)
+func (env Env) Guard(ctx context.Context, dir string, o *GuardOptions, over string) error {
+	c, err := env.NewCall("guard", &CommonFlags{}, nil)
 	if err != nil {
 		return err
 	}
@@ -61,17 +61,17 @@ func (f Env) Guard(ctx context.Context, dir string, o *GuardOptions, over string
 	if err != nil {
 		return err
 	}
-	unread := f.ReportWarnings(activity.Warnings)
+	unread := env.ReportWarnings(activity.Warnings)
 	if activity.ProcessesUnknown {
 		// Fail closed only when the process table is unknown.
 		return unread
 	}
-	x := f.ConflictsAt(activity, workspace, o.Strict || c.Config.Strict)
-	if err := x.AddFlock(activity.Table, f.PID); err != nil {
+	x := env.ConflictsAt(activity, workspace, o.Strict || c.Config.Strict)
+	if err := x.AddFlock(activity.Table, env.PID); err != nil {
 		return err
 	}
 	if !o.Quiet {
-		f.WarnOfIdle(x)
+		env.WarnOfIdle(x)
 	}
 	if over == "" {
 		return LocksErr(x.Locks, "wait for it, or use a worktree of your own")
@@ -87,18 +87,18 @@ func (c *Call) Activity(ctx context.Context, what string) (*lock.Activity, error
 }
 
 // WarnIfBlind warns if the process table, and so the live sessions, cannot be read. It returns [ErrPartial] then.
-func (f Env) WarnIfBlind(a *lock.Activity) error {
+func (env Env) WarnIfBlind(a *lock.Activity) error {
 	if !a.ProcessesUnknown {
 		return nil
 	}
-	return f.ReportWarnings(a.Warnings)
+	return env.ReportWarnings(a.Warnings)
 }
 
 // ConflictsAt returns the conflicts at a workspace; with strict an idle session is one.
-func (f Env) ConflictsAt(a *lock.Activity, workspace *lock.Workspace, strict bool) *lock.Conflicts {
+func (env Env) ConflictsAt(a *lock.Activity, workspace *lock.Workspace, strict bool) *lock.Conflicts {
 	x, err := a.FindConflicts(workspace, strict)
 	if err != nil {
-		f.Warn(err.Error())
+		env.Warn(err.Error())
 	}
 	return x
 }
@@ -121,8 +121,8 @@ func LocksErr(locks []lock.Lock, hint string) error {
 }
 
 // WarnOfIdle warns of the idle sessions at the workspace.
-func (f Env) WarnOfIdle(c *lock.Conflicts) {
+func (env Env) WarnOfIdle(c *lock.Conflicts) {
 	for _, s := range c.Idle {
-		f.Warn(fmt.Sprintf("%s is open in %s, idle", DescribeSession(s), c.Workspace.Top))
+		env.Warn(fmt.Sprintf("%s is open in %s, idle", DescribeSession(s), c.Workspace.Top))
 	}
 }

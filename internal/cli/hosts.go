@@ -52,12 +52,12 @@ type HostCall struct {
 }
 
 // Complete reports whether the host has answered in full, after [EachHost].
-func (c HostCall) Complete() bool { return c.complete.Load() }
+func (h HostCall) Complete() bool { return h.complete.Load() }
 
 // OnHosts reports whether the flags or an argument name a host: then the command is for [Env.HostCalls]. ids are the arguments that may be
 // H:ID.
-func (f Env) OnHosts(ids ...string) bool {
-	return f.Hosts != nil && (f.Hosts.all || len(f.Hosts.hosts.Value()) > 0 || slices.ContainsFunc(ids, func(arg string) bool {
+func (env Env) OnHosts(ids ...string) bool {
+	return env.Hosts != nil && (env.Hosts.all || len(env.Hosts.hosts.Value()) > 0 || slices.ContainsFunc(ids, func(arg string) bool {
 		_, _, ok := remote.SplitID(arg)
 		return ok
 	}))
@@ -65,8 +65,8 @@ func (f Env) OnHosts(ids ...string) bool {
 
 // HostCalls returns what each host is asked: the command line without the flags that say how to print, and the arguments. ids are those that
 // name sessions, as H:ID, or as ID on the only host of --host; rest are the other ones. anyHost allows an ID that is looked for on several hosts.
-func (f Env) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([]HostCall, error) {
-	targets, err := f.Hosts.targets(c)
+func (env Env) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([]HostCall, error) {
+	targets, err := env.Hosts.targets(c)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (f Env) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([]Hos
 				targets = append(targets, target)
 			}
 			wanted[name] = append(wanted[name], id)
-		case f.Hosts.none():
+		case env.Hosts.none():
 			wanted[remote.Local] = append(wanted[remote.Local], arg)
 			if local := (remote.Target{Name: remote.Local}); !slices.Contains(targets, local) {
 				targets = append(targets, local)
@@ -104,7 +104,7 @@ func (f Env) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([]Hos
 		if len(ids) > 0 && len(wanted[t.Name]) == 0 {
 			continue // an H:ID names another one
 		}
-		args := slices.Concat(f.Hosts.command(), []string{"--"}, wanted[t.Name], rest)
+		args := slices.Concat(env.Hosts.command(), []string{"--"}, wanted[t.Name], rest)
 		calls = append(calls, HostCall{Target: t, Args: args, ids: wanted[t.Name], elsewhere: anyHost && len(targets) > 1, answered: new(atomic.Bool), complete: new(atomic.Bool)})
 	}
 	return calls, nil
@@ -123,7 +123,7 @@ func (c *Call) terminalCall(arg string) (*HostCall, string, error) {
 }
 
 // ID is the first argument of the call.
-func (c HostCall) ID() string { return c.Args[slices.Index(c.Args, "--")+1] }
+func (h HostCall) ID() string { return h.Args[slices.Index(h.Args, "--")+1] }
 
 // none reports whether no flag names a host.
 func (h *HostFlags) none() bool { return !h.all && len(h.hosts.Value()) == 0 }
@@ -169,7 +169,7 @@ func targetOf(c config.Config, name string) (remote.Target, error) {
 }
 
 // Target returns the other host of a name in the command line.
-func (f Env) Target(c config.Config, name string) (remote.Target, error) {
+func (env Env) Target(c config.Config, name string) (remote.Target, error) {
 	t, err := targetOf(c, name)
 	if err == nil && t.IsLocal() {
 		err = NewUsageError("local is this machine", "name another host")
@@ -203,23 +203,23 @@ func removeFlags(words []string, names ...string) []string {
 }
 
 // WithoutFlags returns the call without these flags.
-func (c HostCall) WithoutFlags(names ...string) HostCall {
-	i := slices.Index(c.Args, "--")
-	c.Args = slices.Concat(removeFlags(c.Args[:i], names...), c.Args[i:])
-	return c
+func (h HostCall) WithoutFlags(names ...string) HostCall {
+	i := slices.Index(h.Args, "--")
+	h.Args = slices.Concat(removeFlags(h.Args[:i], names...), h.Args[i:])
+	return h
 }
 
 // WithFlags returns the call with these flags too.
-func (c HostCall) WithFlags(flags ...string) HostCall {
-	i := slices.Index(c.Args, "--")
-	c.Args = slices.Concat(c.Args[:i], flags, c.Args[i:])
-	return c
+func (h HostCall) WithFlags(flags ...string) HostCall {
+	i := slices.Index(h.Args, "--")
+	h.Args = slices.Concat(h.Args[:i], flags, h.Args[i:])
+	return h
 }
 
 // AsVerb returns the call of another verb with the same flags and arguments.
-func (c HostCall) AsVerb(verb string) HostCall {
-	c.Args = append([]string{verb}, c.Args[1:]...)
-	return c
+func (h HostCall) AsVerb(verb string) HostCall {
+	h.Args = append([]string{verb}, h.Args[1:]...)
+	return h
 }
 
 // AskingHosts returns a function that describes the work in the progress line, with the hosts that have not answered.

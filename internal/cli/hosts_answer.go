@@ -107,29 +107,29 @@ func newObjectReader(in io.Reader) *objectReader {
 }
 
 // next allows another object, or another part of a long one.
-func (r *objectReader) next() error {
-	if r.InputOffset()-r.start > maxArray {
+func (o *objectReader) next() error {
+	if o.InputOffset()-o.start > maxArray {
 		return &badAnswer{fmt.Errorf("it has more than %d MB", maxArray>>20)}
 	}
-	r.budget.left = maxObject
+	o.budget.left = maxObject
 	return nil
 }
 
 // opensArray reads the bracket that begins an array; false if something else begins.
-func (r *objectReader) opensArray() bool {
-	for ; r.budget.left > 0; r.budget.left-- {
-		c, err := r.budget.in.ReadByte()
+func (o *objectReader) opensArray() bool {
+	for ; o.budget.left > 0; o.budget.left-- {
+		c, err := o.budget.in.ReadByte()
 		switch {
 		case err != nil:
 			return false // the next read returns it again
 		case strings.ContainsRune(" \t\r\n", rune(c)):
 			continue
 		}
-		_ = r.budget.in.UnreadByte() // it was just read
+		_ = o.budget.in.UnreadByte() // it was just read
 		if c != '[' {
 			return false
 		}
-		_, err = r.Token()
+		_, err = o.Token()
 		return err == nil
 	}
 	return false
@@ -154,11 +154,11 @@ func (b *budget) Read(p []byte) (int, error) {
 const maxNesting = 100
 
 // decode decodes one object. The messages of an export are decoded one by one: a session may be longer than an object may be.
-func (r *objectReader) decode(obj object.Answer) error {
+func (o *objectReader) decode(obj object.Answer) error {
 	if e, ok := obj.(*object.Export); ok {
-		return decodeExport(r, e, 0)
+		return decodeExport(o, e, 0)
 	}
-	return r.Decode(obj)
+	return o.Decode(obj)
 }
 
 func decodeExport(r *objectReader, e *object.Export, depth int) error {

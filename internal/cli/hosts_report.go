@@ -31,26 +31,26 @@ type hostReports struct {
 	dropped func() bool
 }
 
-func (r *hostReports) line(line []byte) {
+func (h *hostReports) line(line []byte) {
 	var d object.Diagnostic
-	if json.Unmarshal(line, &d) != nil || r.dropped() {
+	if json.Unmarshal(line, &d) != nil || h.dropped() {
 		return
 	}
 	if d.Error != nil {
-		r.failed = d.Error
+		h.failed = d.Error
 		return
 	}
-	if r.shown++; r.shown > maxReports {
+	if h.shown++; h.shown > maxReports {
 		return
 	}
-	name := r.call.Target.Name
+	name := h.call.Target.Name
 	switch {
 	case d.Warning != nil:
 		w := *d.Warning
 		w.Host, w.Message = name, name+": "+w.Message
-		r.env.Report.warnOnce(w)
+		h.env.Report.warnOnce(w)
 	case d.Hint != "":
-		r.env.Report.Hint(name + ": " + d.Hint)
+		h.env.Report.Hint(name + ": " + d.Hint)
 	}
 }
 
@@ -64,8 +64,8 @@ type hostEnd struct {
 }
 
 // answer returns how the call has ended. It warns of a host whose answer is missing or incomplete.
-func (r *hostReports) answer(code int, err error) hostEnd {
-	a := hostEnd{host: r.call.Target.Name, code: code}
+func (h *hostReports) answer(code int, err error) hostEnd {
+	a := hostEnd{host: h.call.Target.Name, code: code}
 	switch {
 	case errors.Is(err, context.Canceled):
 		a.err = err
@@ -73,8 +73,8 @@ func (r *hostReports) answer(code int, err error) hostEnd {
 		a.code = ExitOK
 	case err == nil && code == ExitInterrupted:
 		err = &remote.Error{Kind: remote.Cut, Text: "its agentctl was interrupted there"}
-	case err == nil && r.failed != nil:
-		a.err = r.failure()
+	case err == nil && h.failed != nil:
+		a.err = h.failure()
 	case err == nil && code == ExitPartial:
 		a.err = ErrPartial
 	case err == nil && code == ExitNo:
@@ -83,53 +83,53 @@ func (r *hostReports) answer(code int, err error) hostEnd {
 		a.err = ExitWith(code)
 	}
 	if err != nil && a.err == nil {
-		if bad := (*remote.Error)(nil); r.call.acts() && errors.As(err, &bad) && (bad.Kind == remote.Cut || bad.Kind == remote.Silent) {
+		if bad := (*remote.Error)(nil); h.call.acts() && errors.As(err, &bad) && (bad.Kind == remote.Cut || bad.Kind == remote.Silent) {
 			err = fmt.Errorf("%w; what was asked for may have been done", err)
 		}
-		r.env.WarnOfHost(r.call.Target, err)
+		h.env.WarnOfHost(h.call.Target, err)
 		a.code, a.err = ExitPartial, ErrPartial
 	}
 	return a
 }
 
-func (r *hostReports) failure() error {
-	name := r.call.Target.Name
-	f := &Failure{errorNamed(r.failed.Code), name + ": " + r.prefixIDs(r.failed.Message), r.localHint(r.failed.Hint), nil}
+func (h *hostReports) failure() error {
+	name := h.call.Target.Name
+	f := &Failure{errorNamed(h.failed.Code), name + ": " + h.prefixIDs(h.failed.Message), h.localHint(h.failed.Hint), nil}
 	var lines []string
-	for _, s := range r.failed.Candidates[:min(len(r.failed.Candidates), maxCandidates)] {
+	for _, s := range h.failed.Candidates[:min(len(h.failed.Candidates), maxCandidates)] {
 		s.Host = name
 		if s.Check() == nil {
 			f.candidates = append(f.candidates, s)
 			lines = append(lines, candidateText(&s, s.Name()))
 		}
 	}
-	if len(lines) > 0 && !r.env.Report.JSON {
+	if len(lines) > 0 && !h.env.Report.JSON {
 		f.Hint = strings.Join(lines, "\n")
 	}
 	return f
 }
 
 // prefixIDs puts H: before the requested IDs in a message of the host.
-func (r *hostReports) prefixIDs(message string) string {
-	for _, id := range r.call.ids {
+func (h *hostReports) prefixIDs(message string) string {
+	for _, id := range h.call.ids {
 		if id, _, _ = strings.Cut(id, "@"); id == "" || !utf8.ValidString(id) {
 			continue
 		}
 		ids := regexp.MustCompile(`(^|[^\w-])(` + regexp.QuoteMeta(id) + `[\w-]*)`)
-		message = ids.ReplaceAllString(message, "${1}"+r.call.Target.Name+":${2}")
+		message = ids.ReplaceAllString(message, "${1}"+h.call.Target.Name+":${2}")
 	}
 	return message
 }
 
 // localHint rewrites the commands and processes in a hint of the host such that they mean the same on this machine. A hint without any gets the name of the host.
-func (r *hostReports) localHint(hint string) string {
-	name := r.call.Target.Name
+func (h *hostReports) localHint(hint string) string {
+	name := h.call.Target.Name
 	changed := regexp.MustCompile(`\b(pid:\d+|`+Program+` ([a-z]+))`).ReplaceAllStringFunc(hint, func(text string) string {
 		verb, isCommand := strings.CutPrefix(text, Program+" ")
 		switch {
 		case !isCommand:
 			return name + ":" + text
-		case r.env.Hosts != nil && slices.Contains(r.env.Hosts.verbs, verb):
+		case h.env.Hosts != nil && slices.Contains(h.env.Hosts.verbs, verb):
 			return text + " --host " + name
 		}
 		return text
@@ -141,21 +141,21 @@ func (r *hostReports) localHint(hint string) string {
 }
 
 // WarnOfHost reports a host whose answer is missing or incomplete, and what to do about it.
-func (f Env) WarnOfHost(t remote.Target, err error) {
-	f.Report.warning(object.Warning{Message: t.Name + ": " + ErrorText(err), Host: t.Name})
+func (env Env) WarnOfHost(t remote.Target, err error) {
+	env.Report.warning(object.Warning{Message: t.Name + ": " + ErrorText(err), Host: t.Name})
 	bad := (*remote.Error)(nil)
 	if !errors.As(err, &bad) {
 		return
 	}
 	switch bad.Kind {
 	case remote.Unreachable, remote.Silent:
-		f.Report.Hint("ssh " + t.Destination + " must work without a password, from here")
+		env.Report.Hint("ssh " + t.Destination + " must work without a password, from here")
 	case remote.Missing, remote.Version:
-		f.Report.Hint("agentctl host install " + t.Name + " copies this program there")
+		env.Report.Hint("agentctl host install " + t.Name + " copies this program there")
 	case remote.Shell:
-		f.Report.Hint("ssh " + t.Destination + " must run a command there, as in ssh " + t.Destination + " uname")
+		env.Report.Hint("ssh " + t.Destination + " must run a command there, as in ssh " + t.Destination + " uname")
 	case remote.Cut:
-		f.Report.Hint("what was started there goes on: agentctl list --host " + t.Name)
+		env.Report.Hint("what was started there goes on: agentctl list --host " + t.Name)
 	}
 }
 

@@ -115,10 +115,10 @@ type answer[T any] interface {
 }
 
 // eachHost is [EachHost] for all types: the linked program grows with each type of a generic function.
-func (f Env) eachHost(ctx context.Context, calls []HostCall, newObject func() object.Answer, take func(host string, obj object.Answer) error) error {
+func (env Env) eachHost(ctx context.Context, calls []HostCall, newObject func() object.Answer, take func(host string, obj object.Answer) error) error {
 	working, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	runner, err := f.hostRunner(calls)
+	runner, err := env.hostRunner(calls)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (f Env) eachHost(ctx context.Context, calls []HostCall, newObject func() ob
 			call.answered.Store(false)
 		}
 		asked.Go(func() {
-			reports := &hostReports{env: f, call: call, dropped: func() bool { return working.Err() != nil && ctx.Err() == nil }}
+			reports := &hostReports{env: env, call: call, dropped: func() bool { return working.Err() != nil && ctx.Err() == nil }}
 			objects := newObjects(newObject, func(obj object.Answer) error {
 				mu.Lock()
 				defer mu.Unlock()
@@ -180,44 +180,44 @@ type hostRunner struct {
 	ssh remote.SSH
 }
 
-func (f Env) hostRunner(calls []HostCall) (hostRunner, error) {
-	r := hostRunner{env: f}
+func (env Env) hostRunner(calls []HostCall) (hostRunner, error) {
+	r := hostRunner{env: env}
 	for _, c := range calls {
 		if c.Target.IsLocal() {
 			continue
 		}
 		var err error
-		r.ssh, err = f.SSH(c.Target)
+		r.ssh, err = env.SSH(c.Target)
 		return r, err
 	}
 	return r, nil
 }
 
 // SSH returns the user's ssh, for a host.
-func (f Env) SSH(t remote.Target) (remote.SSH, error) {
-	path, err := launch.Environment{Environ: f.Environ}.LookPath("ssh")
+func (env Env) SSH(t remote.Target) (remote.SSH, error) {
+	path, err := launch.Environment{Environ: env.Environ}.LookPath("ssh")
 	if err != nil {
 		return remote.SSH{}, NotInstalledError("hosts are asked by OpenSSH, and ssh is not in PATH")
 	}
-	return remote.SSH{Path: path, Environ: f.Environ, ConnectTimeout: t.ConnectTimeout}, nil
+	return remote.SSH{Path: path, Environ: env.Environ, ConnectTimeout: t.ConnectTimeout}, nil
 }
 
 // run runs a call: one for this machine in this process.
-func (r hostRunner) run(ctx context.Context, call HostCall, stdout, stderr io.Writer) (remote.Answer, error) {
+func (h hostRunner) run(ctx context.Context, call HostCall, stdout, stderr io.Writer) (remote.Answer, error) {
 	request := remote.Request{Schema: object.SchemaID(), Args: call.Args, Stdin: call.Stdin}
 	if call.Target.IsLocal() {
-		f := r.env
+		f := h.env
 		f.Stdout, f.Stderr, f.Width, f.Height, f.Interactive, f.Terminal = stdout, stderr, 0, 0, false, false
 		return remote.Answer{Hello: f.Hello(), Code: f.runRequest(ctx, request, f.Hosts.run)}, ctx.Err()
 	}
-	request.Zone, request.Offset = r.env.zone()
-	return r.ssh.Run(ctx, call.Target.Destination, request, stdout, stderr)
+	request.Zone, request.Offset = h.env.zone()
+	return h.ssh.Run(ctx, call.Target.Destination, request, stdout, stderr)
 }
 
 // AskHost runs a command line on one host, and returns what it prints on stdout, up to limit bytes.
-func (f Env) AskHost(ctx context.Context, t remote.Target, limit int, args ...string) (remote.Answer, []byte, error) {
+func (env Env) AskHost(ctx context.Context, t remote.Target, limit int, args ...string) (remote.Answer, []byte, error) {
 	call := HostCall{Target: t, Args: args}
-	runner, err := f.hostRunner([]HostCall{call})
+	runner, err := env.hostRunner([]HostCall{call})
 	if err != nil {
 		return remote.Answer{}, nil, err
 	}
@@ -230,8 +230,8 @@ func (f Env) AskHost(ctx context.Context, t remote.Target, limit int, args ...st
 }
 
 // ReplaceByHost replaces this process by ssh, which runs the call on its host in this terminal.
-func (f Env) ReplaceByHost(call *HostCall) error {
-	ssh, err := f.SSH(call.Target)
+func (env Env) ReplaceByHost(call *HostCall) error {
+	ssh, err := env.SSH(call.Target)
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (f Env) ReplaceByHost(call *HostCall) error {
 		dir = "/"
 	}
 	args := ssh.TerminalCommand(call.Target, call.WithoutFlags("json").Args, ExitPartial)
-	return f.Exec(launch.Spec{Args: args, Dir: dir}, launch.Environment{Environ: f.Environ})
+	return env.Exec(launch.Spec{Args: args, Dir: dir}, launch.Environment{Environ: env.Environ})
 }
 
 const (
@@ -251,32 +251,32 @@ const (
 )
 
 // Answer runs a command line for the agentctl of another machine, which has set [remote.CallerVariable], and returns the exit code.
-func (f Env) Answer(ctx context.Context, args []string, run func(context.Context, Env, []string) int) int {
+func (env Env) Answer(ctx context.Context, args []string, run func(context.Context, Env, []string) int) int {
 	ctx, stop := Interruptible(ctx)
 	defer stop()
-	ctx, hangup := CancelOnHangup(ctx, f.Stdout)
+	ctx, hangup := CancelOnHangup(ctx, env.Stdout)
 	defer hangup(nil)
-	code, err := remote.Serve(ctx, f.Caller, args, f.Stdin, f.Stdout, f.Hello(), func(ctx context.Context, r remote.Request) int {
-		defer f.showWork(HostCall{Args: r.Args}.acts())()
-		now, zone := f.Now, r.Location()
-		f.Now = func() time.Time { return now().In(zone) }
-		return f.runRequest(ctx, r, run)
+	code, err := remote.Serve(ctx, env.Caller, args, env.Stdin, env.Stdout, env.Hello(), func(ctx context.Context, r remote.Request) int {
+		defer env.showWork(HostCall{Args: r.Args}.acts())()
+		now, zone := env.Now, r.Location()
+		env.Now = func() time.Time { return now().In(zone) }
+		return env.runRequest(ctx, r, run)
 	})
 	if err != nil {
-		NewReporter(f.Stderr).line("agentctl: ", ErrorText(err)) // not JSON: the caller shows it as the reason
+		NewReporter(env.Stderr).line("agentctl: ", ErrorText(err)) // not JSON: the caller shows it as the reason
 		return ExitPartial
 	}
 	return code
 }
 
 // runRequest runs a request in this process.
-func (f Env) runRequest(ctx context.Context, r remote.Request, run func(context.Context, Env, []string) int) int {
-	f.Stdin, f.Remote, f.Caller, f.Users, f.Hosts = bytes.NewReader(r.Stdin), true, "", nil, nil
-	return run(ctx, f, r.Args)
+func (env Env) runRequest(ctx context.Context, r remote.Request, run func(context.Context, Env, []string) int) int {
+	env.Stdin, env.Remote, env.Caller, env.Users, env.Hosts = bytes.NewReader(r.Stdin), true, "", nil, nil
+	return run(ctx, env, r.Args)
 }
 
 // showWork prints a line break on stderr at intervals: always, or only if this process has used the processor since, which it has not on a dead mount.
-func (f Env) showWork(always bool) (stop func()) {
+func (env Env) showWork(always bool) (stop func()) {
 	tick, done := time.NewTicker(signInterval), make(chan struct{})
 	go func() {
 		var last int64
@@ -286,7 +286,7 @@ func (f Env) showWork(always bool) (stop func()) {
 				var used unix.Rusage
 				_ = unix.Getrusage(unix.RUSAGE_SELF, &used)
 				if spent := used.Utime.Nano() + used.Stime.Nano(); always || spent-last >= int64(leastWork) {
-					NewReporter(f.Stderr).line("", "")
+					NewReporter(env.Stderr).line("", "")
 					last = spent
 				}
 			case <-done:
@@ -299,8 +299,8 @@ func (f Env) showWork(always bool) (stop func()) {
 }
 
 // acts reports whether the call may change something on the host. Such a call may wait for an agent, which takes none of agentctl's processor time.
-func (c HostCall) acts() bool {
-	flags := c.Args
+func (h HostCall) acts() bool {
+	flags := h.Args
 	if end := slices.Index(flags, "--"); end >= 0 {
 		flags = flags[:end]
 	}
@@ -309,18 +309,18 @@ func (c HostCall) acts() bool {
 }
 
 // Hello describes this program.
-func (f Env) Hello() remote.Hello {
+func (env Env) Hello() remote.Hello {
 	info, _ := debug.ReadBuildInfo()
-	b := BuildInfo(f.Version, info)
+	b := BuildInfo(env.Version, info)
 	return remote.Hello{Schema: object.SchemaID(), Version: b.Version, OS: b.OS, Arch: b.Arch}
 }
 
 // zone returns the name of the user's time zone, "" if it is not known, and its offset from UTC in seconds.
-func (f Env) zone() (name string, offset int) {
-	now := f.Now()
+func (env Env) zone() (name string, offset int) {
+	now := env.Now()
 	_, offset = now.Zone()
 	if name = now.Location().String(); name == time.Local.String() {
-		if name = f.Getenv("TZ"); name == "" {
+		if name = env.Getenv("TZ"); name == "" {
 			name, _ = os.Readlink("/etc/localtime")
 		}
 		if _, below, ok := strings.Cut(name, "zoneinfo/"); ok {

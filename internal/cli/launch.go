@@ -134,14 +134,14 @@ type agentOptions struct {
 	matrix, worktree, branch, base string
 }
 
-func (o *agentOptions) flags(f Env) []cli.Flag {
+func (a *agentOptions) flags(f Env) []cli.Flag {
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "adapter", Usage: "launch this `AGENT`; if repeated, each one in its own worktree", Value: flagFunc(o.addAdapter)},
-		&cli.GenericFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it; applies to the --adapter before it", Value: flagFunc(o.setModel)},
-		&cli.StringFlag{Name: "matrix", Usage: "launch what `FILE` describes, each launch in its own worktree", Destination: &o.matrix},
-		&OptionalValueFlag{StringFlag: cli.StringFlag{Name: "worktree", Usage: "work in a new worktree of `REPO` (default: the repository that contains --cwd)", Destination: &o.worktree}, Default: currentRepo, IsArgument: f.isAgent},
-		&cli.StringFlag{Name: "branch", Usage: "use the branch `B` in the worktree; implies --worktree", Destination: &o.branch},
-		&cli.StringFlag{Name: "base-branch", Usage: "start new branches at `B` (default: the commit of --cwd)", Destination: &o.base},
+		&cli.GenericFlag{Name: "adapter", Usage: "launch this `AGENT`; if repeated, each one in its own worktree", Value: flagFunc(a.addAdapter)},
+		&cli.GenericFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it; applies to the --adapter before it", Value: flagFunc(a.setModel)},
+		&cli.StringFlag{Name: "matrix", Usage: "launch what `FILE` describes, each launch in its own worktree", Destination: &a.matrix},
+		&OptionalValueFlag{StringFlag: cli.StringFlag{Name: "worktree", Usage: "work in a new worktree of `REPO` (default: the repository that contains --cwd)", Destination: &a.worktree}, Default: currentRepo, IsArgument: f.isAgent},
+		&cli.StringFlag{Name: "branch", Usage: "use the branch `B` in the worktree; implies --worktree", Destination: &a.branch},
+		&cli.StringFlag{Name: "base-branch", Usage: "start new branches at `B` (default: the commit of --cwd)", Destination: &a.base},
 	}
 }
 
@@ -152,15 +152,15 @@ func (f flagFunc) Set(value string) error { return f(value) }
 
 func (f flagFunc) String() string { return "" }
 
-func (o *agentOptions) addAdapter(agent string) error {
-	o.chosen = append(o.chosen, choice{agent: agent})
+func (a *agentOptions) addAdapter(agent string) error {
+	a.chosen = append(a.chosen, choice{agent: agent})
 	return nil
 }
 
-func (o *agentOptions) setModel(model string) error {
-	of := &o.model
-	if last := len(o.chosen) - 1; last >= 0 {
-		of = &o.chosen[last].model
+func (a *agentOptions) setModel(model string) error {
+	of := &a.model
+	if last := len(a.chosen) - 1; last >= 0 {
+		of = &a.chosen[last].model
 	}
 	if *of != "" {
 		return errors.New("an agent takes one model; repeat --adapter for each")
@@ -173,36 +173,36 @@ func (o *agentOptions) setModel(model string) error {
 const currentRepo = "."
 
 // isGroup reports whether the flags describe a launch group: several agents, or a matrix of one or more.
-func (o *launchOptions) isGroup() bool { return len(o.chosen) > 1 || o.matrix != "" }
+func (l *launchOptions) isGroup() bool { return len(l.chosen) > 1 || l.matrix != "" }
 
 // checkAgents refuses flags that do not go together.
-func (o *launchOptions) checkAgents(args []string) error {
-	switch group := o.isGroup(); {
-	case len(args) > 0 && (len(o.chosen) > 0 || o.matrix != ""), len(o.chosen) > 0 && o.matrix != "":
+func (l *launchOptions) checkAgents(args []string) error {
+	switch group := l.isGroup(); {
+	case len(args) > 0 && (len(l.chosen) > 0 || l.matrix != ""), len(l.chosen) > 0 && l.matrix != "":
 		return UsageError("launch", "an agent as argument, --adapter and --matrix cannot be used together")
-	case len(o.chosen) > 0 && o.model != "":
-		return UsageError("launch", "--model %s must follow the --adapter that it is for", o.model)
-	case group && o.branch != "":
+	case len(l.chosen) > 0 && l.model != "":
+		return UsageError("launch", "--model %s must follow the --adapter that it is for", l.model)
+	case group && l.branch != "":
 		return UsageError("launch", "--branch is for one agent; several have a branch each")
-	case group && o.Output != "":
+	case group && l.Output != "":
 		return UsageError("launch", "--output is for one agent")
-	case o.base != "" && !group && o.worktree == "" && o.branch == "":
+	case l.base != "" && !group && l.worktree == "" && l.branch == "":
 		return UsageError("launch", "--base-branch needs --worktree")
 	}
 	return nil
 }
 
 // agent returns the one agent to launch: the argument, that of --adapter, or the default.
-func (o *launchOptions) agent(f Env, args []string) (launch.Member, error) {
-	c := choice{f.AgentNames()[0], o.model}
+func (l *launchOptions) agent(f Env, args []string) (launch.Member, error) {
+	c := choice{f.AgentNames()[0], l.model}
 	for _, name := range args {
 		c.agent = name
 	}
-	for _, chosen := range o.chosen {
+	for _, chosen := range l.chosen {
 		c = chosen
 	}
 	adapter, err := Adapter(f, c.agent)
-	m := launch.Member{Adapter: adapter, Model: c.model, Branch: o.branch, Base: o.base}
+	m := launch.Member{Adapter: adapter, Model: c.model, Branch: l.branch, Base: l.base}
 	if err == nil {
 		m.Name = m.ShortName()
 	}
@@ -210,17 +210,17 @@ func (o *launchOptions) agent(f Env, args []string) (launch.Member, error) {
 }
 
 // members returns the members of the launch group: the agents of --adapter, or one for every model of every row of the matrix.
-func (o *launchOptions) members(f Env) ([]launch.Member, error) {
+func (l *launchOptions) members(f Env) ([]launch.Member, error) {
 	var rows []config.MatrixRow
-	for _, c := range o.chosen {
+	for _, c := range l.chosen {
 		rows = append(rows, config.MatrixRow{Agent: c.agent, Models: []string{c.model}})
 	}
-	if o.matrix != "" {
-		m, err := config.LoadMatrix(o.matrix, f.Getenv("HOME"), f.AgentNames())
+	if l.matrix != "" {
+		m, err := config.LoadMatrix(l.matrix, f.Getenv("HOME"), f.AgentNames())
 		if err != nil {
 			return nil, err
 		}
-		rows = o.applyMatrix(m)
+		rows = l.applyMatrix(m)
 	}
 	var members []launch.Member
 	for _, row := range rows {
@@ -228,7 +228,7 @@ func (o *launchOptions) members(f Env) ([]launch.Member, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := launch.Member{Adapter: adapter, Branch: row.Branch, Base: cmp.Or(row.Base, o.base)}
+		m := launch.Member{Adapter: adapter, Branch: row.Branch, Base: cmp.Or(row.Base, l.base)}
 		if len(row.Models) == 0 {
 			members = append(members, m)
 		}
@@ -241,42 +241,42 @@ func (o *launchOptions) members(f Env) ([]launch.Member, error) {
 }
 
 // applyMatrix takes from a matrix what no flag sets, and returns its rows.
-func (o *launchOptions) applyMatrix(m config.Matrix) []config.MatrixRow {
-	if o.Prompt == "" && o.PromptFile == "" {
-		o.Prompt, o.Literal = m.Prompt, m.Prompt != ""
+func (l *launchOptions) applyMatrix(m config.Matrix) []config.MatrixRow {
+	if l.Prompt == "" && l.PromptFile == "" {
+		l.Prompt, l.Literal = m.Prompt, m.Prompt != ""
 	}
-	if m.Dir != "" && o.dir == "" {
-		o.dir = m.Dir
+	if m.Dir != "" && l.dir == "" {
+		l.dir = m.Dir
 	}
-	if o.Spec == "" {
-		o.Spec = m.Spec
+	if l.Spec == "" {
+		l.Spec = m.Spec
 	}
 	return m.Rows
 }
 
 // hostCall is the launch on another machine. The prompt is put together on this machine, from its files, and goes there by stdin; all other names of
 // files and directories are the host's.
-func (o *launchOptions) hostCall(ctx context.Context, c *Call, calls []HostCall, args, rest []string) (HostCall, error) {
+func (l *launchOptions) hostCall(ctx context.Context, c *Call, calls []HostCall, args, rest []string) (HostCall, error) {
 	switch {
 	case len(calls) != 1:
 		return HostCall{}, UsageError("launch", "launch takes one host, not %d", len(calls))
-	case o.dir == "":
+	case l.dir == "":
 		return HostCall{}, UsageError("launch", "launch on a host needs --cwd DIR, a directory there: absolute, or relative to the home directory there")
-	case o.matrix != "":
+	case l.matrix != "":
 		return HostCall{}, UsageError("launch", "--matrix and --host cannot be used together; repeat --adapter")
 	}
-	if err := o.CheckFlags("launch"); err != nil {
+	if err := l.CheckFlags("launch"); err != nil {
 		return HostCall{}, err
 	}
 	call := calls[0].WithoutFlags("from")
-	if name, id, ok := remote.SplitID(o.From); ok && name == call.Target.Name {
+	if name, id, ok := remote.SplitID(l.From); ok && name == call.Target.Name {
 		call = call.WithFlags("--from=" + id)
-	} else if o.From != "" {
-		if err := o.ReadFrom(ctx, c, "launch"); err != nil {
+	} else if l.From != "" {
+		if err := l.ReadFrom(ctx, c, "launch"); err != nil {
 			return HostCall{}, err
 		}
 	}
-	call, err := o.WithPrompt(ctx, c.Env, "launch", call)
+	call, err := l.WithPrompt(ctx, c.Env, "launch", call)
 	if err != nil {
 		return HostCall{}, err
 	}

@@ -146,61 +146,61 @@ func newPrinter(c *Call, o *logsOptions) *logsPrinter {
 	return p
 }
 
-func (p *logsPrinter) writeTo(out io.Writer) {
-	p.write = render.NewTranscript(out, render.TranscriptOptions{
-		TextOptions: p.Style, ShowAge: !p.options.follow, ShowTools: p.options.tools, Full: p.options.whole,
+func (l *logsPrinter) writeTo(out io.Writer) {
+	l.write = render.NewTranscript(out, render.TranscriptOptions{
+		TextOptions: l.Style, ShowAge: !l.options.follow, ShowTools: l.options.tools, Full: l.options.whole,
 	})
 }
 
 // following has messages printed as they arrive, until the context ends. Once the reader of stdout has closed it, the context ends.
-func (p *logsPrinter) following(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, hangup := CancelOnHangup(ctx, p.Stdout)
-	p.writeTo(ContextWriter{Context: ctx, Out: p.Stdout})
+func (l *logsPrinter) following(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, hangup := CancelOnHangup(ctx, l.Stdout)
+	l.writeTo(ContextWriter{Context: ctx, Out: l.Stdout})
 	return ctx, func() { hangup(nil) }
 }
 
 // take prints a message with --follow, or keeps it for [logsPrinter.finish].
-func (p *logsPrinter) take(ctx context.Context, m object.Message) error {
+func (l *logsPrinter) take(ctx context.Context, m object.Message) error {
 	switch {
-	case !p.options.follow:
-		p.all = append(p.all, m)
+	case !l.options.follow:
+		l.all = append(l.all, m)
 		return nil
-	case p.options.JSON:
-		return render.JSONLine(ContextWriter{Context: ctx, Out: p.Stdout}, m)
+	case l.options.JSON:
+		return render.JSONLine(ContextWriter{Context: ctx, Out: l.Stdout}, m)
 	}
-	p.know(m)
-	return p.print(m)
+	l.know(m)
+	return l.print(m)
 }
 
 // know remembers the sub-agent of a message, so that its short ID is unique.
-func (p *logsPrinter) know(m object.Message) {
-	if id := (render.SessionID{Agent: m.Adapter, ID: m.Session}); m.Subagent && !slices.Contains(p.subagents, id) {
-		p.subagents = append(p.subagents, id)
+func (l *logsPrinter) know(m object.Message) {
+	if id := (render.SessionID{Agent: m.Adapter, ID: m.Session}); m.Subagent && !slices.Contains(l.subagents, id) {
+		l.subagents = append(l.subagents, id)
 	}
 }
 
 // print prints a message as text, a sub-agent's with its ID, on a terminal a unique prefix of that.
-func (p *logsPrinter) print(m object.Message) error {
+func (l *logsPrinter) print(m object.Message) error {
 	entry := render.TranscriptMessage{Message: m}
 	if m.Subagent {
-		i := slices.Index(p.subagents, render.SessionID{Agent: m.Adapter, ID: m.Session})
-		entry.SessionLabel = p.Style.ShortIDs(p.subagents)[i]
+		i := slices.Index(l.subagents, render.SessionID{Agent: m.Adapter, ID: m.Session})
+		entry.SessionLabel = l.Style.ShortIDs(l.subagents)[i]
 	}
-	return p.write.Write(entry)
+	return l.write.Write(entry)
 }
 
 // finish prints what was kept.
-func (p *logsPrinter) finish(ctx context.Context) error {
-	if p.options.JSON {
-		return render.JSONArray(p.Stdout, p.all)
+func (l *logsPrinter) finish(ctx context.Context) error {
+	if l.options.JSON {
+		return render.JSONArray(l.Stdout, l.all)
 	}
-	for _, m := range p.all {
-		p.know(m)
+	for _, m := range l.all {
+		l.know(m)
 	}
-	if err := PrintEach(p.all, p.print); err != nil {
+	if err := PrintEach(l.all, l.print); err != nil {
 		return err
 	}
-	return p.Page(ctx, p.text.Bytes(), p.options.noPager)
+	return l.Page(ctx, l.text.Bytes(), l.options.noPager)
 }
 
 // isWaiting reports whether a message is the call that waits for the user.
@@ -222,72 +222,72 @@ type logsReader struct {
 }
 
 // unread reports warnings; the command ends as partial.
-func (t *logsReader) unread(list []*discover.Warning) {
-	if err := t.ReportWarnings(list); err != nil {
-		t.partial = err
+func (l *logsReader) unread(list []*discover.Warning) {
+	if err := l.ReportWarnings(list); err != nil {
+		l.partial = err
 	}
 }
 
 // warnUnread returns a function that reports an error in reading a session's transcript.
-func (t *logsReader) warnUnread(s discover.Session) func(error) {
-	return func(err error) { t.unread([]*discover.Warning{UnreadWarning(s, err)}) }
+func (l *logsReader) warnUnread(s discover.Session) func(error) {
+	return func(err error) { l.unread([]*discover.Warning{UnreadWarning(s, err)}) }
 }
 
 // addSubagents adds new sub-agents' sessions with --children, and reports whether there are any.
-func (t *logsReader) addSubagents(ctx context.Context) (more bool, err error) {
-	if !t.options.children {
+func (l *logsReader) addSubagents(ctx context.Context) (more bool, err error) {
+	if !l.options.children {
 		return false, nil
 	}
-	before := len(t.sessions)
-	all, warnings, err := t.subagents.Update(ctx, t.sessions)
-	t.unread(warnings)
-	t.sessions = all
+	before := len(l.sessions)
+	all, warnings, err := l.subagents.Update(ctx, l.sessions)
+	l.unread(warnings)
+	l.sessions = all
 	return len(all) > before, err
 }
 
 // messages returns the stored messages of a session, the newest first.
-func (t *logsReader) messages(ctx context.Context, s discover.Session) iter.Seq2[discover.Message, error] {
+func (l *logsReader) messages(ctx context.Context, s discover.Session) iter.Seq2[discover.Message, error] {
 	if s.Path == "" {
 		return func(func(discover.Message, error) bool) {}
 	}
-	return t.Scanner.Messages(ctx, s)
+	return l.Scanner.Messages(ctx, s)
 }
 
 // next returns what is new: first the last messages of all sessions, then the messages since.
-func (t *logsReader) next(ctx context.Context) []object.Message {
-	first := t.trackers == nil
+func (l *logsReader) next(ctx context.Context) []object.Message {
+	first := l.trackers == nil
 	more := 0
-	if t.options.follow {
+	if l.options.follow {
 		more = overlap
 	}
 	var lists [][]object.Message
-	for i, s := range t.sessions {
-		if i == len(t.trackers) { // it has just begun
-			t.trackers = append(t.trackers, newTracker(t.options.JSON))
+	for i, s := range l.sessions {
+		if i == len(l.trackers) { // it has just begun
+			l.trackers = append(l.trackers, newTracker(l.options.JSON))
 		}
 		var list []update
 		if first {
-			list = t.trackers[i].last(t.messages(ctx, s), t.options.limit, more, t.warnUnread(s))
+			list = l.trackers[i].last(l.messages(ctx, s), l.options.limit, more, l.warnUnread(s))
 		} else {
-			list = t.trackers[i].poll(t.messages(ctx, s), t.warnUnread(s))
+			list = l.trackers[i].poll(l.messages(ctx, s), l.warnUnread(s))
 		}
 		var messages []object.Message
 		for _, n := range list {
-			messages = append(messages, t.message(n, s))
+			messages = append(messages, l.message(n, s))
 		}
 		lists = append(lists, messages)
 	}
 	all := mergeByTime(lists)
-	if n := t.options.limit; first && n > 0 && len(all) > n {
+	if n := l.options.limit; first && n > 0 && len(all) > n {
 		all = all[len(all)-n:]
 	}
 	return all
 }
 
-func (t *logsReader) message(n update, s discover.Session) object.Message {
+func (l *logsReader) message(n update, s discover.Session) object.Message {
 	m := object.NewMessage(n.Message, s)
-	if m.Changed = n.changed; t.options.children {
-		m.Adapter, m.Subagent = string(s.Agent), s.Key() != t.sessions[0].Key()
+	if m.Changed = n.changed; l.options.children {
+		m.Adapter, m.Subagent = string(s.Agent), s.Key() != l.sessions[0].Key()
 	} else {
 		m.Session = ""
 	}

@@ -15,36 +15,36 @@ import (
 )
 
 // once prints the last messages of a session.
-func (t *logsReader) once(ctx context.Context) error {
-	more, err := t.addSubagents(ctx)
+func (l *logsReader) once(ctx context.Context) error {
+	more, err := l.addSubagents(ctx)
 	if err == nil && more { // sub-agents are judged together
-		err = EachResult(ctx, watch.NewWatcher(t.Scanner, t.sessions), func(r discover.Result) (bool, error) {
-			t.sessions = r.Sessions
-			t.unread(r.Warnings)
+		err = EachResult(ctx, watch.NewWatcher(l.Scanner, l.sessions), func(r discover.Result) (bool, error) {
+			l.sessions = r.Sessions
+			l.unread(r.Warnings)
 			return false, nil
 		})
 	}
 	if err != nil {
 		return err
 	}
-	messages := t.next(ctx)
+	messages := l.next(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	s := t.sessions[0]
+	s := l.sessions[0]
 	waits := s.Status == discover.Waiting && !slices.ContainsFunc(messages, isWaiting)
 	switch n := len(messages); {
 	case n == 0:
-		t.reportEmpty(waits)
+		l.reportEmpty(waits)
 	case waits:
 		messages[n-1].WaitingFor = cmp.Or(s.WaitingFor, "the user")
 	}
-	return cmp.Or(PrintEach(messages, t.take), t.partial)
+	return cmp.Or(PrintEach(messages, l.take), l.partial)
 }
 
 // reportEmpty says why nothing is printed.
-func (t *logsReader) reportEmpty(waits bool) {
-	s := t.sessions[0]
+func (l *logsReader) reportEmpty(waits bool) {
+	s := l.sessions[0]
 	what := "has no messages"
 	if s.Path == "" {
 		what = "has nothing stored yet"
@@ -52,36 +52,36 @@ func (t *logsReader) reportEmpty(waits bool) {
 	if waits {
 		what += ", and waits for " + render.Sanitize(cmp.Or(s.WaitingFor, "the user"))
 	}
-	t.Report.Note(fmt.Sprintf("%s %s", SessionName(s), what))
+	l.Report.Note(fmt.Sprintf("%s %s", SessionName(s), what))
 }
 
 // follow prints the last messages of a session, then each new one, until the session stops.
-func (t *logsReader) follow(ctx context.Context) error {
-	if _, err := t.addSubagents(ctx); err != nil {
+func (l *logsReader) follow(ctx context.Context) error {
+	if _, err := l.addSubagents(ctx); err != nil {
 		return err
 	}
 	end := NewWaiter(Stopped, 1, func(discover.Session) error { return nil })
 	for more := true; more; {
 		more = false
-		err := EachResult(ctx, watch.NewWatcher(t.Scanner, t.sessions), func(r discover.Result) (_ bool, err error) {
-			t.sessions = r.Sessions
-			t.unread(r.Warnings)
-			if err := PrintEach(t.next(ctx), t.take); err != nil {
+		err := EachResult(ctx, watch.NewWatcher(l.Scanner, l.sessions), func(r discover.Result) (_ bool, err error) {
+			l.sessions = r.Sessions
+			l.unread(r.Warnings)
+			if err := PrintEach(l.next(ctx), l.take); err != nil {
 				return false, err
 			}
-			if more, err = t.addSubagents(ctx); more || err != nil {
+			if more, err = l.addSubagents(ctx); more || err != nil {
 				return false, err // with the new ones
 			}
-			return end.Update(t.sessions[:1])
+			return end.Update(l.sessions[:1])
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if err := Conclude(t.Call.Env, end); err != nil {
+	if err := Conclude(l.Call.Env, end); err != nil {
 		return err
 	}
-	return t.partial
+	return l.partial
 }
 
 // tracker remembers what of a session's transcript was printed. Each poll reads the transcript backwards until it meets

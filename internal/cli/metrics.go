@@ -297,7 +297,7 @@ func measureLive(sessions []discover.Session) []object.Metric {
 type processUsage struct{ memory, cpu object.Metric }
 
 // add sums up the usage of processes. If one cannot be read, nothing is added: a partial sum would be wrong.
-func (u *processUsage) add(processes []proc.Process, labels ...string) {
+func (pu *processUsage) add(processes []proc.Process, labels ...string) {
 	var memory, cpu float64
 	for _, p := range processes {
 		used, err := p.Usage()
@@ -306,8 +306,8 @@ func (u *processUsage) add(processes []proc.Process, labels ...string) {
 		}
 		memory, cpu = memory+float64(used.Memory), cpu+used.CPU.Seconds()
 	}
-	u.memory.Add(memory, labels...)
-	u.cpu.Add(cpu, labels...)
+	pu.memory.Add(memory, labels...)
+	pu.cpu.Add(cpu, labels...)
 }
 
 // hostsUp says which hosts have answered in full.

@@ -41,20 +41,20 @@ const defaultMaxFileSize = 51200
 // promptLimit bounds the prompt, and each context file whatever --max-file-size says, in bytes. No model reads as much.
 const promptLimit = 16 << 20
 
-func (o *PromptOptions) Flags() []cli.Flag {
+func (p *PromptOptions) Flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Usage: "the prompt `TEXT`; - reads it from stdin", Destination: &o.Prompt},
-		&cli.StringFlag{Name: "prompt-file", Usage: "read the prompt from `FILE`", Destination: &o.PromptFile},
-		&cli.StringFlag{Name: "spec", Usage: "put `FILE` before the prompt, as its specification", Destination: &o.Spec},
-		&cli.StringSliceFlag{Name: "file", Usage: "put `FILE` before the prompt, as context (may be repeated)", Destination: &o.files},
-		&cli.Int64Flag{Name: "max-file-size", Usage: "limit each --spec and --file to `BYTES`", Value: defaultMaxFileSize, Destination: &o.maxFileSize},
+		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Usage: "the prompt `TEXT`; - reads it from stdin", Destination: &p.Prompt},
+		&cli.StringFlag{Name: "prompt-file", Usage: "read the prompt from `FILE`", Destination: &p.PromptFile},
+		&cli.StringFlag{Name: "spec", Usage: "put `FILE` before the prompt, as its specification", Destination: &p.Spec},
+		&cli.StringSliceFlag{Name: "file", Usage: "put `FILE` before the prompt, as context (may be repeated)", Destination: &p.files},
+		&cli.Int64Flag{Name: "max-file-size", Usage: "limit each --spec and --file to `BYTES`", Value: defaultMaxFileSize, Destination: &p.maxFileSize},
 	}
 }
 
 // Text returns the prompt: the specification, the context files, the session of [PromptOptions.ReadFrom] and the request, in this
 // order. Names of files are relative to dir.
-func (o *PromptOptions) Text(ctx context.Context, f Env, verb, dir string) (string, error) {
-	asked, err := o.read(ctx, f, verb)
+func (p *PromptOptions) Text(ctx context.Context, f Env, verb, dir string) (string, error) {
+	asked, err := p.read(ctx, f, verb)
 	if err != nil {
 		return "", err
 	}
@@ -62,19 +62,19 @@ func (o *PromptOptions) Text(ctx context.Context, f Env, verb, dir string) (stri
 		return "", UsageError(verb, "the prompt is empty")
 	}
 	var parts []string
-	names := o.files.Value()
-	if o.Spec != "" {
-		names = append([]string{o.Spec}, names...)
+	names := p.files.Value()
+	if p.Spec != "" {
+		names = append([]string{p.Spec}, names...)
 	}
 	for _, name := range names {
-		block, err := o.block(verb, dir, name)
+		block, err := p.block(verb, dir, name)
 		if err != nil {
 			return "", err
 		}
 		parts = append(parts, block)
 	}
-	if o.quoted != "" {
-		parts = append(parts, o.quoted)
+	if p.quoted != "" {
+		parts = append(parts, p.quoted)
 	}
 	text := strings.Join(append(parts, asked), "\n\n")
 	if i := strings.IndexByte(text, 0); i >= 0 {
@@ -84,26 +84,26 @@ func (o *PromptOptions) Text(ctx context.Context, f Env, verb, dir string) (stri
 }
 
 // None reports whether no flag gives a prompt.
-func (o *PromptOptions) None() bool {
-	return o.Prompt == "" && !o.Literal && o.PromptFile == "" && o.Spec == "" && len(o.files.Value()) == 0
+func (p *PromptOptions) None() bool {
+	return p.Prompt == "" && !p.Literal && p.PromptFile == "" && p.Spec == "" && len(p.files.Value()) == 0
 }
 
 // read reads the request from the argument, a file or stdin.
-func (o *PromptOptions) read(ctx context.Context, f Env, verb string) (string, error) {
+func (p *PromptOptions) read(ctx context.Context, f Env, verb string) (string, error) {
 	switch {
-	case o.Prompt != "" && o.PromptFile != "":
+	case p.Prompt != "" && p.PromptFile != "":
 		return "", UsageError(verb, "--prompt and --prompt-file cannot be used together")
-	case o.PromptFile != "":
+	case p.PromptFile != "":
 		// The user's own file may be a pipe: bash makes one of <(command).
-		text, err := storage.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return os.Open(o.PromptFile) })
+		text, err := storage.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return os.Open(p.PromptFile) })
 		switch {
 		case errors.Is(err, storage.ErrTooLarge):
-			return "", UsageError(verb, "--prompt-file: %s has more than %d MiB: give a shorter prompt", o.PromptFile, promptLimit>>20)
+			return "", UsageError(verb, "--prompt-file: %s has more than %d MiB: give a shorter prompt", p.PromptFile, promptLimit>>20)
 		case err != nil && ctx.Err() == nil:
 			return "", UsageError(verb, "--prompt-file: %v", err)
 		}
 		return string(text), err
-	case o.Prompt == "-" && !o.Literal:
+	case p.Prompt == "-" && !p.Literal:
 		text, err := storage.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return io.NopCloser(f.Stdin), nil })
 		switch {
 		case errors.Is(err, storage.ErrTooLarge):
@@ -112,14 +112,14 @@ func (o *PromptOptions) read(ctx context.Context, f Env, verb string) (string, e
 			return "", fmt.Errorf("reading the prompt from stdin: %w", err)
 		}
 		return string(text), err
-	case o.Prompt == "" && !o.Literal:
+	case p.Prompt == "" && !p.Literal:
 		return "", UsageError(verb, "no prompt given: use -p TEXT, -p - for stdin, or --prompt-file FILE")
 	}
-	return o.Prompt, nil
+	return p.Prompt, nil
 }
 
 // block returns a context file with its name around it.
-func (o *PromptOptions) block(verb, dir, name string) (string, error) {
+func (p *PromptOptions) block(verb, dir, name string) (string, error) {
 	path := name
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
@@ -131,13 +131,13 @@ func (o *PromptOptions) block(verb, dir, name string) (string, error) {
 	if !info.Mode().IsRegular() {
 		return "", UsageError(verb, "%s is not a regular file", path)
 	}
-	if info.Size() > o.maxFileSize {
-		return "", UsageError(verb, "%s has %d bytes, more than --max-file-size %d", path, info.Size(), o.maxFileSize)
+	if info.Size() > p.maxFileSize {
+		return "", UsageError(verb, "%s has %d bytes, more than --max-file-size %d", path, info.Size(), p.maxFileSize)
 	}
-	text, err := storage.ReadFile(path, min(o.maxFileSize, promptLimit))
+	text, err := storage.ReadFile(path, min(p.maxFileSize, promptLimit))
 	switch {
 	case errors.Is(err, storage.ErrTooLarge):
-		return "", UsageError(verb, "%s has more than %d bytes: give a shorter file", path, min(o.maxFileSize, promptLimit))
+		return "", UsageError(verb, "%s has more than %d bytes: give a shorter file", path, min(p.maxFileSize, promptLimit))
 	case err != nil:
 		return "", UsageError(verb, "%v", err)
 	}
@@ -155,12 +155,12 @@ type quotedSession struct {
 
 // ReadFrom sets the context block of --from: the texts of another session of any agent, on this machine or another one, without secrets, within
 // --max-file-size.
-func (o *PromptOptions) ReadFrom(ctx context.Context, c *Call, verb string) error {
-	read := o.readLocal
-	if _, _, ok := remote.SplitID(o.From); ok {
-		read = o.readOnHost
+func (p *PromptOptions) ReadFrom(ctx context.Context, c *Call, verb string) error {
+	read := p.readLocal
+	if _, _, ok := remote.SplitID(p.From); ok {
+		read = p.readOnHost
 	}
-	limit := int(min(o.maxFileSize, math.MaxInt32))
+	limit := int(min(p.maxFileSize, math.MaxInt32))
 	name, quoted := "", ""
 	err := read(ctx, c, func(q quotedSession) error {
 		redactor := redact.New()
@@ -185,17 +185,17 @@ func (o *PromptOptions) ReadFrom(ctx context.Context, c *Call, verb string) erro
 	case quoted == "":
 		return UsageError(verb, "--from: nothing was said in %s", name)
 	}
-	o.quoted = discover.FormatContextFile("session "+name, quoted)
+	p.quoted = discover.FormatContextFile("session "+name, quoted)
 	return nil
 }
 
 // readLocal reads a session of this machine, which may be in a home that is not ours.
-func (o *PromptOptions) readLocal(ctx context.Context, c *Call, use func(quotedSession) error) error {
-	s, r, err := c.FindOne(ctx, o.From, discover.ReadOptions{})
+func (p *PromptOptions) readLocal(ctx context.Context, c *Call, use func(quotedSession) error) error {
+	s, r, err := c.FindOne(ctx, p.From, discover.ReadOptions{})
 	if err != nil {
 		return err
 	}
-	working, done := c.StartWork(ctx, "reading "+render.Sanitize(o.From))
+	working, done := c.StartWork(ctx, "reading "+render.Sanitize(p.From))
 	failed := use(quotedSession{object.NewSession(s), func(yield func(object.Message) bool) {
 		if s.Path == "" {
 			return
@@ -217,8 +217,8 @@ func (o *PromptOptions) readLocal(ctx context.Context, c *Call, use func(quotedS
 }
 
 // readOnHost reads a session of another machine, of which the host exports all but the input and output of tools.
-func (o *PromptOptions) readOnHost(ctx context.Context, c *Call, use func(quotedSession) error) error {
-	calls, err := c.HostCalls(c.Config, []string{o.From}, nil, false)
+func (p *PromptOptions) readOnHost(ctx context.Context, c *Call, use func(quotedSession) error) error {
+	calls, err := c.HostCalls(c.Config, []string{p.From}, nil, false)
 	if err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func (o *PromptOptions) readOnHost(ctx context.Context, c *Call, use func(quoted
 		for i, e := range exports {
 			sessions[i] = e.Session
 		}
-		return AmbiguousOnHost(o.From, sessions)
+		return AmbiguousOnHost(p.From, sessions)
 	}
 	messages := exports[0].Messages
 	return use(quotedSession{exports[0].Session, func(yield func(object.Message) bool) {

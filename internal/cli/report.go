@@ -36,8 +36,8 @@ type Reporter struct {
 func NewReporter(out io.Writer) *Reporter { return &Reporter{out: out} }
 
 // WithReports returns a env that reports nothing on stderr: warn gets the text of each warning and error.
-func (f Env) WithReports(warn func(text string)) Env {
-	f.Report = NewReporter(&lineWriter{limit: maxReport, line: func(line []byte) {
+func (env Env) WithReports(warn func(text string)) Env {
+	env.Report = NewReporter(&lineWriter{limit: maxReport, line: func(line []byte) {
 		var d object.Diagnostic
 		switch {
 		case json.Unmarshal(line, &d) != nil:
@@ -47,8 +47,8 @@ func (f Env) WithReports(warn func(text string)) Env {
 			warn(d.Error.Message)
 		}
 	}})
-	f.Report.JSON = true
-	return f
+	env.Report.JSON = true
+	return env
 }
 
 // write reports the object with --json, else a line of text.
@@ -163,15 +163,15 @@ type lineWriter struct {
 	rest  []byte
 }
 
-func (w *lineWriter) Write(text []byte) (int, error) {
-	w.rest = append(w.rest, text...)
+func (l *lineWriter) Write(text []byte) (int, error) {
+	l.rest = append(l.rest, text...)
 	for {
-		line, rest, found := bytes.Cut(w.rest, []byte("\n"))
-		if !found && len(line) < w.limit {
+		line, rest, found := bytes.Cut(l.rest, []byte("\n"))
+		if !found && len(line) < l.limit {
 			return len(text), nil
 		}
-		w.line(line)
-		w.rest = bytes.Clone(rest)
+		l.line(line)
+		l.rest = bytes.Clone(rest)
 	}
 }
 
@@ -179,9 +179,9 @@ func (w *lineWriter) Write(text []byte) (int, error) {
 const progressDelay = time.Second
 
 // StartWork begins work that may take long: it shows progress, and a signal cancels the context. done ends both.
-func (f Env) StartWork(ctx context.Context, what string) (working context.Context, done func()) {
+func (env Env) StartWork(ctx context.Context, what string) (working context.Context, done func()) {
 	working, stop := Interruptible(ctx)
-	endProgress := f.Progress(what)
+	endProgress := env.Progress(what)
 	return working, func() { endProgress(); stop() }
 }
 
@@ -198,13 +198,13 @@ func Interruptible(ctx context.Context) (working context.Context, stop context.C
 
 // Progress shows on a terminal's stderr what the command is doing, once that takes longer than [progressDelay]. stop
 // returns when the line is erased. With --json there is no progress.
-func (f Env) Progress(what string) (stop func()) {
-	return f.ProgressOf(func() string { return what })
+func (env Env) Progress(what string) (stop func()) {
+	return env.ProgressOf(func() string { return what })
 }
 
 // ProgressOf is [Env.Progress] of work whose description changes. It calls what from another goroutine.
-func (f Env) ProgressOf(what func() string) (stop func()) {
-	if !f.Interactive || f.Report.JSON {
+func (env Env) ProgressOf(what func() string) (stop func()) {
+	if !env.Interactive || env.Report.JSON {
 		return func() {}
 	}
 	done := make(chan struct{})
@@ -216,9 +216,9 @@ func (f Env) ProgressOf(what func() string) (stop func()) {
 		for {
 			select {
 			case now := <-tick.C:
-				f.Report.progress(fmt.Sprintf("agentctl: %s, %ds …", what(), int(now.Sub(begin).Seconds())))
+				env.Report.progress(fmt.Sprintf("agentctl: %s, %ds …", what(), int(now.Sub(begin).Seconds())))
 			case <-done:
-				f.Report.Pause()()
+				env.Report.Pause()()
 				return
 			}
 		}

@@ -23,7 +23,7 @@ const maxCommands = 4
 // SessionsWithResources returns the objects of the sessions of r, each with its processes, the uncommitted changes in its directory, and
 // where its pane is. git runs once per directory, and a failure is reported once. A multiplexer that does not answer is no failure: what the
 // processes show counts then.
-func (f Env) SessionsWithResources(ctx context.Context, w *discover.Scanner, r discover.Result) ([]object.Session, []*discover.Warning) {
+func (env Env) SessionsWithResources(ctx context.Context, w *discover.Scanner, r discover.Result) ([]object.Session, []*discover.Warning) {
 	type answer struct {
 		changes *object.Changes
 		err     error
@@ -41,12 +41,12 @@ func (f Env) SessionsWithResources(ctx context.Context, w *discover.Scanner, r d
 		answers[s.Dir] = a
 		commands.Go(func() {
 			room <- struct{}{}
-			a.changes, a.err = f.Changes(ctx, s.Dir)
+			a.changes, a.err = env.Changes(ctx, s.Dir)
 			<-room
 		})
 	}
 	out := SessionObjects(r.Sessions)
-	guide := f.Guide(w)
+	guide := env.Guide(w)
 	for i, s := range r.Sessions {
 		if pane := s.Pane(); pane != nil && s.Trust == discover.TrustOurs {
 			commands.Go(func() {
@@ -87,10 +87,10 @@ const gitTimeout = 2 * time.Second
 
 // Changes asks git for the uncommitted changes in a directory, with two processes; nil outside a repository. The
 // directory is one of a session whose home is trusted: the configuration of its repository names programs that git runs.
-func (f Env) Changes(ctx context.Context, dir string) (*object.Changes, error) {
+func (env Env) Changes(ctx context.Context, dir string) (*object.Changes, error) {
 	limited, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
-	found, err := worktree.ReadChanges(limited, launch.Environment{Environ: f.Environ}, dir)
+	found, err := worktree.ReadChanges(limited, launch.Environment{Environ: env.Environ}, dir)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, fmt.Errorf("git takes longer than %v", gitTimeout)

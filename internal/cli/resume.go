@@ -163,11 +163,11 @@ func chooseDir(s discover.Session, flag string) (string, error) {
 }
 
 // checkInteractive refuses what the agent's terminal interface cannot have.
-func (o *resumeOptions) checkInteractive(terminal bool) error {
+func (r *resumeOptions) checkInteractive(terminal bool) error {
 	switch {
 	case !terminal:
 		return UsageError("resume", "not a terminal; give a message")
-	case o.JSON || o.Wait || o.Output != "":
+	case r.JSON || r.Wait || r.Output != "":
 		return UsageError("resume", "--json, --wait and --output need a message")
 	}
 	return nil

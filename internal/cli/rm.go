@@ -83,16 +83,16 @@ func storeCommand(f Env, action launch.StoreAction) *cli.Command {
 }
 
 // check refuses flags that do not go together, whatever sessions there are.
-func (o *rmOptions) check(args []string, terminal bool) error {
-	verb := string(o.action)
+func (r *rmOptions) check(args []string, terminal bool) error {
+	verb := string(r.action)
 	switch {
-	case len(args) > 0 && (o.olderThan > 0 || o.scope != Scope{}):
+	case len(args) > 0 && (r.olderThan > 0 || r.scope != Scope{}):
 		return UsageError(verb, "IDs and a selection cannot be used together")
-	case len(args) == 0 && o.olderThan == 0 && o.action == launch.ActionUnarchive:
+	case len(args) == 0 && r.olderThan == 0 && r.action == launch.ActionUnarchive:
 		return UsageError(verb, "%s needs the ID of a session", verb)
-	case len(args) == 0 && o.olderThan == 0:
+	case len(args) == 0 && r.olderThan == 0:
 		return UsageError(verb, "%s needs the ID of a session, or --older-than", verb)
-	case !o.yes && !o.dryRun && (o.JSON || !terminal):
+	case !r.yes && !r.dryRun && (r.JSON || !terminal):
 		return UsageError(verb, "%s needs --yes when not on a terminal, and with --json", verb)
 	}
 	return nil

@@ -21,24 +21,24 @@ import (
 )
 
 // ChosenAgents returns the agents that the values of --adapter name.
-func (f Env) ChosenAgents(values []string) ([]discover.Agent, error) {
+func (env Env) ChosenAgents(values []string) ([]discover.Agent, error) {
 	var out []discover.Agent
 	for _, v := range values {
 		for word := range strings.SplitSeq(v, ",") {
-			if !f.isAgent(word) {
-				return nil, UnknownWord("agent", word, f.AgentNames())
+			if !env.isAgent(word) {
+				return nil, UnknownWord("agent", word, env.AgentNames())
 			}
-			out = append(out, discover.Agent(f.agentName(word)))
+			out = append(out, discover.Agent(env.agentName(word)))
 		}
 	}
 	return out, nil
 }
 
-func (f Env) isAgent(word string) bool { return slices.Contains(f.AgentNames(), f.agentName(word)) }
+func (env Env) isAgent(word string) bool { return slices.Contains(env.AgentNames(), env.agentName(word)) }
 
 // agentName is the whole name of an agent of which the word is the part before the dash, as of "claude"; else the word.
-func (f Env) agentName(word string) string {
-	known := f.AgentNames()
+func (env Env) agentName(word string) string {
+	known := env.AgentNames()
 	if i := slices.IndexFunc(known, func(name string) bool { return strings.HasPrefix(name, word+"-") }); i >= 0 {
 		return known[i]
 	}
@@ -121,8 +121,8 @@ func (c *Call) Selected(ctx context.Context, verb string, in Scope, stopped bool
 }
 
 // OtherUsers reports whether the session is another user's, whose processes this user may not signal.
-func (f Env) OtherUsers(r discover.Result, s discover.Session) bool {
-	self, ok := r.Table.ByPID(f.PID)
+func (env Env) OtherUsers(r discover.Result, s discover.Session) bool {
+	self, ok := r.Table.ByPID(env.PID)
 	return ok && self.UID != 0 && len(s.Processes) > 0 && s.Processes[0].UID != self.UID
 }
 
@@ -228,11 +228,11 @@ func WorkDir(verb, dir string) (string, error) {
 }
 
 // OpenRepository opens the repository that contains a directory.
-func (f Env) OpenRepository(ctx context.Context, verb, dir string) (*worktree.Repo, error) {
+func (env Env) OpenRepository(ctx context.Context, verb, dir string) (*worktree.Repo, error) {
 	if err := CheckDirectory(dir); err != nil {
 		return nil, UsageError(verb, "%v", err)
 	}
-	repo, err := worktree.Open(ctx, launch.Environment{Environ: f.Environ}, dir)
+	repo, err := worktree.Open(ctx, launch.Environment{Environ: env.Environ}, dir)
 	if errors.Is(err, worktree.ErrNoRepository) {
 		return nil, UsageError(verb, "%v", err)
 	}

@@ -108,18 +108,18 @@ type ContextWriter struct {
 	Out     io.Writer
 }
 
-func (i ContextWriter) Write(text []byte) (int, error) {
+func (c ContextWriter) Write(text []byte) (int, error) {
 	done := make(chan error, 1)
 	kept := bytes.Clone(text) // it is written still when we have given up
 	go func() {
-		_, err := i.Out.Write(kept)
+		_, err := c.Out.Write(kept)
 		done <- err
 	}()
 	select {
 	case err := <-done:
 		return len(text), err
-	case <-i.Context.Done():
-		return 0, i.Context.Err()
+	case <-c.Context.Done():
+		return 0, c.Context.Err()
 	}
 }
 
@@ -162,17 +162,17 @@ func hungUp(f *os.File) bool {
 // Page prints a text that is for people: into a terminal by way of a pager if it has more lines than that. It returns
 // when the pager has ended, however much of the text that has read. What the user types is the pager's, Ctrl-C too;
 // other signals end it. With noPager it prints the text itself.
-func (f Env) Page(ctx context.Context, text []byte, noPager bool) error {
-	pager := f.pager()
-	if noPager || f.Width == 0 || pager == "" || bytes.Count(text, []byte("\n")) < f.Height {
-		_, err := f.Stdout.Write(text)
+func (env Env) Page(ctx context.Context, text []byte, noPager bool) error {
+	pager := env.pager()
+	if noPager || env.Width == 0 || pager == "" || bytes.Count(text, []byte("\n")) < env.Height {
+		_, err := env.Stdout.Write(text)
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	cmd := exec.Command("/bin/sh", "-c", pager)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text), f.Stdout, f.Stderr
-	cmd.Env = slices.Concat([]string{"LESS=FRX", "LV=-c"}, f.Environ) // what the user has set is stronger
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text), env.Stdout, env.Stderr
+	cmd.Env = slices.Concat([]string{"LESS=FRX", "LV=-c"}, env.Environ) // what the user has set is stronger
 	cmd.WaitDelay = GracePeriod
 	err := runJob(ctx, cmd)
 	switch exit := (*exec.ExitError)(nil); {
@@ -181,7 +181,7 @@ func (f Env) Page(ctx context.Context, text []byte, noPager bool) error {
 	case errors.As(err, &exit) && exit.ExitCode() != missing && exit.ExitCode() != unfit:
 		return nil
 	case err != nil:
-		_, err = f.Stdout.Write(text)
+		_, err = env.Stdout.Write(text)
 	}
 	return err
 }
@@ -193,14 +193,14 @@ const (
 )
 
 // pager is the command that shows long texts, "" if none is wanted.
-func (f Env) pager() string {
+func (env Env) pager() string {
 	pager := "less"
-	for _, v := range f.Environ {
+	for _, v := range env.Environ {
 		if p, ok := strings.CutPrefix(v, "PAGER="); ok {
 			pager = p
 		}
 	}
-	if pager == "cat" || f.Getenv("TERM") == "dumb" {
+	if pager == "cat" || env.Getenv("TERM") == "dumb" {
 		return ""
 	}
 	return pager

@@ -291,8 +291,8 @@ func (l *Launched) explain(err error) error {
 }
 
 // WithPrompt returns the call with the prompt on its stdin. The prompt is put together here: names of its files are relative to the current directory.
-func (o *PromptOptions) WithPrompt(ctx context.Context, f Env, verb string, call HostCall) (HostCall, error) {
-	prompt, err := o.Text(ctx, f, verb, ".")
+func (p *PromptOptions) WithPrompt(ctx context.Context, f Env, verb string, call HostCall) (HostCall, error) {
+	prompt, err := p.Text(ctx, f, verb, ".")
 	if err != nil {
 		return call, err
 	}

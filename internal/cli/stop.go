@@ -63,18 +63,18 @@ func stopCommand(f Env) *cli.Command {
 
 // check refuses flags that do not go together, whatever sessions live now: a script that cannot be asked fails the
 // first time it runs.
-func (o *stopOptions) check(args []string, terminal bool) error {
-	selects := o.stopSelection != stopSelection{}
+func (s *stopOptions) check(args []string, terminal bool) error {
+	selects := s.stopSelection != stopSelection{}
 	switch {
-	case o.orphans && (len(args) > 0 || selects):
+	case s.orphans && (len(args) > 0 || selects):
 		return UsageError("stop", "--orphans takes no IDs and no selection but --adapter")
 	case len(args) > 0 && selects:
 		return UsageError("stop", "IDs and a selection cannot be used together")
-	case len(args) == 0 && !selects && !o.orphans:
+	case len(args) == 0 && !selects && !s.orphans:
 		return UsageError("stop", "stop needs the ID of a session, or a selection: --cwd, --repo, --idle-for, --older-than, --group, --all, --orphans")
-	case o.Quiet && o.JSON:
+	case s.Quiet && s.JSON:
 		return UsageError("stop", "--quiet and --json cannot be used together")
-	case (selects || o.orphans) && !o.yes && !o.dryRun && (o.JSON || !terminal):
+	case (selects || s.orphans) && !s.yes && !s.dryRun && (s.JSON || !terminal):
 		return UsageError("stop", "a selection needs --yes when not on a terminal, and with --json; --dry-run shows what it would stop")
 	}
 	return nil
@@ -177,9 +177,9 @@ func takeStopped(ctx context.Context, results []stop.Result, take func(object.St
 }
 
 // stopOptions says how to end processes.
-func (o *stopOptions) stopOptions(f Env) stop.Options {
+func (s *stopOptions) stopOptions(f Env) stop.Options {
 	return stop.Options{
-		Timeout: o.timeout, Force: o.force, DryRun: o.dryRun, SelfPID: f.PID, Host: launch.NewEnvironment(f.Environ, f.Adapters),
+		Timeout: s.timeout, Force: s.force, DryRun: s.dryRun, SelfPID: f.PID, Host: launch.NewEnvironment(f.Environ, f.Adapters),
 	}
 }
 
@@ -210,18 +210,18 @@ type stopSelection struct {
 
 // matches checks the conditions on time. The idle time counts from the last activity, the age from the start of the
 // process: the session may have been resumed.
-func (o *stopSelection) matches(s discover.Session, now time.Time) bool {
-	if o.idleFor > 0 && (s.Status != discover.Idle || (s.LastActivity().IsZero() || now.Sub(s.LastActivity()) < o.idleFor)) {
+func (ss *stopSelection) matches(s discover.Session, now time.Time) bool {
+	if ss.idleFor > 0 && (s.Status != discover.Idle || (s.LastActivity().IsZero() || now.Sub(s.LastActivity()) < ss.idleFor)) {
 		return false
 	}
-	if o.olderThan == 0 {
+	if ss.olderThan == 0 {
 		return true
 	}
 	began := s.Created
 	if at := s.ProcessStarted(); !at.IsZero() {
 		began = at
 	}
-	return !began.IsZero() && now.Sub(began) >= o.olderThan
+	return !began.IsZero() && now.Sub(began) >= ss.olderThan
 }
 
 // stopText returns the name of the session, and what became of it.

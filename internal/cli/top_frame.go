@@ -24,37 +24,37 @@ const (
 )
 
 // frame returns the lines of the screen.
-func (m *topModel) frame(columns, rows int) []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.update()
-	style := m.call.Style
-	style.Width, style.Now = columns, m.call.Now()
-	head, foot := m.header(style, rows), m.footer(columns, rows)
+func (t *topModel) frame(columns, rows int) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.update()
+	style := t.call.Style
+	style.Width, style.Now = columns, t.call.Now()
+	head, foot := t.header(style, rows), t.footer(columns, rows)
 	body := max(0, rows-len(head)-1)
 	var lines []string
-	switch pane := m.open != "" || len(m.reports) > 0; {
-	case m.help:
+	switch pane := t.open != "" || len(t.reports) > 0; {
+	case t.help:
 		lines = helpLines(columns, body)
 	case !pane:
-		lines = m.tableLines(style, body)
+		lines = t.tableLines(style, body)
 	case columns >= besideWidth:
 		left := columns * 3 / 5
 		right := columns - left - 3 // " │ "
 		style.Width = left
-		table, beside := m.tableLines(style, body), m.paneLines(right, body)
+		table, beside := t.tableLines(style, body), t.paneLines(right, body)
 		for i := range body {
 			lines = append(lines, render.FitLine(lineAt(table, i), left)+" │ "+lineAt(beside, i))
 		}
 	case body < leastSplit:
-		lines = m.paneLines(columns, body)
+		lines = t.paneLines(columns, body)
 	default:
 		most := body - body/2
 		if body >= roomy {
 			most = body - body*3/5
 		}
-		lines = m.tableLines(style, most)
-		lines = append(lines, m.paneLines(columns, body-len(lines))...)
+		lines = t.tableLines(style, most)
+		lines = append(lines, t.paneLines(columns, body-len(lines))...)
 	}
 	for len(lines) < body {
 		lines = append(lines, "")
@@ -75,29 +75,29 @@ func lineAt(lines []string, i int) string {
 }
 
 // header has the totals, the most important first, and where there is room, the limits of the agents' providers.
-func (m *topModel) header(style render.TextOptions, rows int) []string {
-	sessions := make([]object.Session, len(m.rows))
+func (t *topModel) header(style render.TextOptions, rows int) []string {
+	sessions := make([]object.Session, len(t.rows))
 	rate, cpu, measured := 0.0, 0.0, true
-	for i, r := range m.rows {
+	for i, r := range t.rows {
 		sessions[i] = r.s
 		measured = measured && isLocal(r.s.Host)
 		rate, cpu = rate+max(0, value(r.load.TokenRate)), cpu+max(0, value(r.load.CPU))
 	}
 	parts := []string{render.StatusSummary(sessions)}
-	if !m.known {
+	if !t.known {
 		parts = []string{"reading …"}
 	}
-	if m.paused {
+	if t.paused {
 		parts = append(parts, "PAUSED")
 	}
-	if m.filter != "" {
-		parts = append(parts, "filter: "+render.Sanitize(m.filter))
+	if t.filter != "" {
+		parts = append(parts, "filter: "+render.Sanitize(t.filter))
 	}
-	if n := len(m.marked); n > 0 {
+	if n := len(t.marked); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d marked", n))
 	}
-	if m.order > 0 {
-		parts = append(parts, "by "+orders()[m.order].name)
+	if t.order > 0 {
+		parts = append(parts, "by "+orders()[t.order].name)
 	}
 	if measured { // the totals of all rows are known
 		parts = append(parts, fmt.Sprintf("%.0f%% cpu", cpu), render.Thousands(int64(rate))+" tokens/min")
@@ -114,19 +114,19 @@ func (m *topModel) header(style render.TextOptions, rows int) []string {
 	if limits := style.Limits(sessions); rows >= limitsHeight {
 		lines = append(lines, limits[:min(len(limits), most)]...)
 	}
-	if len(m.warnings) > 0 && rows >= leastHeight {
-		lines = append(lines, render.WarningLine(m.warnings))
+	if len(t.warnings) > 0 && rows >= leastHeight {
+		lines = append(lines, render.WarningLine(t.warnings))
 	}
 	return lines
 }
 
 // footer has the prompt, a notice, that the screen is too small, or the keys.
-func (m *topModel) footer(columns, rows int) string {
+func (t *topModel) footer(columns, rows int) string {
 	switch {
-	case m.prompt != nil && m.prompt.label != "":
-		return promptLine(m.prompt, columns)
-	case m.notice != "":
-		return m.notice
+	case t.prompt != nil && t.prompt.label != "":
+		return promptLine(t.prompt, columns)
+	case t.notice != "":
+		return t.notice
 	case columns < leastWidth || rows < leastHeight:
 		return fmt.Sprintf("%d×%d is too small: top needs %d×%d", columns, rows, leastWidth, leastHeight)
 	}
@@ -163,50 +163,50 @@ func promptLine(p *prompt, columns int) string {
 }
 
 // tableLines are the header of the table and the rows around the selected one.
-func (m *topModel) tableLines(style render.TextOptions, height int) []string {
-	if len(m.rows) == 0 {
+func (t *topModel) tableLines(style render.TextOptions, height int) []string {
+	if len(t.rows) == 0 {
 		switch {
-		case !m.known:
+		case !t.known:
 			return nil
-		case m.filter != "":
+		case t.filter != "":
 			return []string{"no session has these words; Esc removes the filter"}
-		case len(m.warnings) > 0:
+		case len(t.warnings) > 0:
 			return []string{"no live session is known"}
 		}
 		return []string{"no live sessions; agentctl list -a shows stopped ones too"}
 	}
 	room := max(1, height-1)
-	more := len(m.rows) > room
+	more := len(t.rows) > room
 	if more { // the last line counts them
 		room = max(1, room-1)
 	}
-	m.page = room
-	i := max(0, m.index())
-	m.first = min(max(m.first, i-room+1), i, max(0, len(m.rows)-room))
-	m.first = max(m.first, 0)
-	sessions, loads := make([]object.Session, len(m.rows)), make([]render.Load, len(m.rows))
-	for n, r := range m.rows {
+	t.page = room
+	i := max(0, t.index())
+	t.first = min(max(t.first, i-room+1), i, max(0, len(t.rows)-room))
+	t.first = max(t.first, 0)
+	sessions, loads := make([]object.Session, len(t.rows)), make([]render.Load, len(t.rows))
+	for n, r := range t.rows {
 		sessions[n], loads[n] = r.s, r.load
-		loads[n].Selected, loads[n].Marked = n == i, m.marked[r.key]
+		loads[n].Selected, loads[n].Marked = n == i, t.marked[r.key]
 	}
 	var b strings.Builder
-	_ = render.TopTable(&b, sessions, loads, orders()[m.order].column, style) // a builder returns no error
+	_ = render.TopTable(&b, sessions, loads, orders()[t.order].column, style) // a builder returns no error
 	all := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if style.Color {
 		all[i+1] = "\x1b[7m" + render.FitLine(render.WithoutColor(all[i+1]), style.Width) + "\x1b[0m"
 	}
-	lines := append(all[:1:1], all[1+m.first:min(len(all), 1+m.first+room)]...)
-	if below := len(m.rows) - m.first - room; more && below > 0 {
+	lines := append(all[:1:1], all[1+t.first:min(len(all), 1+t.first+room)]...)
+	if below := len(t.rows) - t.first - room; more && below > 0 {
 		lines = append(lines, fmt.Sprintf("  %d more", below))
 	}
 	return lines[:min(len(lines), height)]
 }
 
 // paneLines are the title of the pane and a part of its content.
-func (m *topModel) paneLines(width, height int) []string {
-	title, lines, v := m.paneContent(width)
+func (t *topModel) paneLines(width, height int) []string {
+	title, lines, v := t.paneContent(width)
 	room := max(1, height-1)
-	m.paneRoom = room
+	t.paneRoom = room
 	start := 0
 	if v.begin != nil {
 		start = max(0, slices.IndexFunc(lines, func(line string) bool { return v.begin(render.WithoutColor(line)) }))
@@ -215,8 +215,8 @@ func (m *topModel) paneLines(width, height int) []string {
 		start = max(0, len(lines)-room)
 	}
 	last := max(0, len(lines)-room)
-	m.scroll = min(max(m.scroll, -start), max(0, last-start))
-	start = min(max(0, start+m.scroll), max(last, start))
+	t.scroll = min(max(t.scroll, -start), max(0, last-start))
+	start = min(max(0, start+t.scroll), max(last, start))
 	more := ""
 	if n := len(lines) - start - room; n > 0 {
 		more = fmt.Sprintf(" %d more ──", n)
@@ -234,14 +234,14 @@ func rule(title, end string, width int) string {
 	return text + strings.Repeat("─", max(0, width-render.DisplayWidth(text+end))) + end
 }
 
-func (m *topModel) paneContent(width int) (title string, lines []string, v view) {
-	if len(m.reports) > 0 {
+func (t *topModel) paneContent(width int) (title string, lines []string, v view) {
+	if len(t.reports) > 0 {
 		v.newestLast = true
-		for i, r := range m.reports {
+		for i, r := range t.reports {
 			if i > 0 {
 				lines = append(lines, "")
 			}
-			if len(m.reports) > 1 {
+			if len(t.reports) > 1 {
 				lines = append(lines, render.WrapPlain("$ "+r.commandLine, width)...)
 			}
 			for _, line := range r.lines {
@@ -251,19 +251,19 @@ func (m *topModel) paneContent(width int) (title string, lines []string, v view)
 				lines = append(lines, "running …")
 			}
 		}
-		return "$ " + m.reports[len(m.reports)-1].commandLine, lines, v
+		return "$ " + t.reports[len(t.reports)-1].commandLine, lines, v
 	}
 	all := views()
-	v = all[slices.IndexFunc(all, func(v view) bool { return v.name == m.open })]
-	i := m.index()
+	v = all[slices.IndexFunc(all, func(v view) bool { return v.name == t.open })]
+	i := t.index()
 	if i < 0 && !v.general {
 		return v.name, []string{"no session is selected"}, v
 	}
 	c := content{view: v.name, width: width}
 	var about subject
 	if i >= 0 {
-		s := m.rows[i].s
-		about = subject{m.arguments(m.rows[i : i+1])[0], s.CWD, m.rows[i].key.host}
+		s := t.rows[i].s
+		about = subject{t.arguments(t.rows[i : i+1])[0], s.CWD, t.rows[i].key.host}
 		if !v.general {
 			c.state = fmt.Sprint(s.Status, s.WaitingFor, render.WaitingOnText(&s), s.LastActivityAt)
 		}
@@ -271,15 +271,15 @@ func (m *topModel) paneContent(width int) (title string, lines []string, v view)
 	c.commands = v.commands(about)
 	if v.general {
 		for n := range c.commands {
-			c.commands[n] = append(c.commands[n], m.runner.hosts...)
+			c.commands[n] = append(c.commands[n], t.runner.hosts...)
 		}
 	}
-	printed, known := m.pane.want(c, cmp.Or(v.interval, time.Minute), time.Now())
+	printed, known := t.pane.want(c, cmp.Or(v.interval, time.Minute), time.Now())
 	if !known {
 		printed = []string{"reading …"}
 	}
 	for _, line := range printed {
 		lines = append(lines, render.WrapPlain(line, width)...)
 	}
-	return v.name + ": $ " + m.runner.commandLine(c.commands[0]), lines, v
+	return v.name + ": $ " + t.runner.commandLine(c.commands[0]), lines, v
 }

@@ -56,80 +56,80 @@ func bindings() []binding {
 	)
 }
 
-func (m *topModel) typed(key terminal.Key) terminal.Request {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.notice = ""
-	if m.prompt != nil {
-		m.prompt.typed(m, key)
+func (t *topModel) typed(key terminal.Key) terminal.Request {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.notice = ""
+	if t.prompt != nil {
+		t.prompt.typed(t, key)
 		return terminal.Request{}
 	}
 	if key == terminal.PasteBegin {
-		m.prompt = &prompt{pasting: true} // what is pasted is no command
+		t.prompt = &prompt{pasting: true} // what is pasted is no command
 		return terminal.Request{}
 	}
-	if m.help {
-		m.help = false
+	if t.help {
+		t.help = false
 		if slices.Contains([]terminal.Key{'?', 'h', ' ', terminal.Enter, terminal.Escape}, key) { // they close it; the others do what the help says
 			return terminal.Request{}
 		}
 	}
 	for _, b := range bindings() {
 		if slices.Contains(b.keys, key) {
-			return b.do(m)
+			return b.do(t)
 		}
 	}
 	return terminal.Request{}
 }
 
-func (m *topModel) mark() {
-	if m.index() < 0 {
+func (t *topModel) mark() {
+	if t.index() < 0 {
 		return
 	}
-	if m.marked[m.selected] {
-		delete(m.marked, m.selected)
+	if t.marked[t.selected] {
+		delete(t.marked, t.selected)
 	} else {
-		m.marked[m.selected] = true
+		t.marked[t.selected] = true
 	}
-	m.move(1)
+	t.move(1)
 }
 
-func (m *topModel) nextOrder() {
-	m.order = (m.order + 1) % len(orders())
-	m.notice = "sorted by " + orders()[m.order].name
+func (t *topModel) nextOrder() {
+	t.order = (t.order + 1) % len(orders())
+	t.notice = "sorted by " + orders()[t.order].name
 }
 
 // toggle shows a view in the pane, or closes the pane if it shows it.
-func (m *topModel) toggle(name string) {
-	m.scroll = 0
-	if m.reports = nil; m.open == name {
+func (t *topModel) toggle(name string) {
+	t.scroll = 0
+	if t.reports = nil; t.open == name {
 		name = ""
 	}
-	m.open = name
+	t.open = name
 }
 
 // escape closes what was opened last.
-func (m *topModel) escape() {
+func (t *topModel) escape() {
 	switch {
-	case len(m.reports) > 0:
-		m.reports = nil
-	case m.open != "":
-		m.open = ""
-	case m.filter != "":
-		m.filter = ""
+	case len(t.reports) > 0:
+		t.reports = nil
+	case t.open != "":
+		t.open = ""
+	case t.filter != "":
+		t.filter = ""
 	default:
-		clear(m.marked)
+		clear(t.marked)
 	}
 }
 
 // scrollBy scrolls the pane, or else the table, by half of what is shown, on with 1 and back with -1.
-func (m *topModel) scrollBy(direction int) {
+func (t *topModel) scrollBy(direction int) {
 	const half = 2
-	if m.open == "" && len(m.reports) == 0 {
-		m.move(direction * max(1, m.page/half))
+	if t.open == "" && len(t.reports) == 0 {
+		t.move(direction * max(1, t.page/half))
 		return
 	}
-	m.scroll += direction * max(1, m.paneRoom/half)
+	t.scroll += direction * max(1, t.paneRoom/half)
 }
 
 // helpLines list the keys, in as many columns as the height needs. Each has its sentence if there is room, else its name.
@@ -227,11 +227,11 @@ func (p *prompt) edit(m *topModel, key terminal.Key) {
 	}
 }
 
-func (m *topModel) askFilter() {
-	before := m.filter
-	m.prompt = &prompt{
-		label: "filter: ", text: []rune(m.filter),
-		changed:   func(text string) { m.filter = text },
-		cancelled: func() { m.filter = before },
+func (t *topModel) askFilter() {
+	before := t.filter
+	t.prompt = &prompt{
+		label: "filter: ", text: []rune(t.filter),
+		changed:   func(text string) { t.filter = text },
+		cancelled: func() { t.filter = before },
 	}
 }

@@ -58,66 +58,66 @@ func newModel(call *Call, table *Table) *topModel {
 
 // update takes the newest rows, unless it is paused. The selected row stays the selected one wherever it goes; if it is gone, the
 // one in its place is.
-func (m *topModel) update() {
-	if m.paused && m.known {
+func (t *topModel) update() {
+	if t.paused && t.known {
 		return
 	}
 	var sessions []object.Session
-	sessions, m.warnings, m.known = m.table.Sessions(m.call.Now())
-	at := m.index()
+	sessions, t.warnings, t.known = t.table.Sessions(t.call.Now())
+	at := t.index()
 	all := make([]row, 0, len(sessions))
 	for _, s := range sessions {
-		load := m.sampler.load(&s)
+		load := t.sampler.load(&s)
 		all = append(all, row{rowKeyOf(&s), s, load})
 	}
-	for k := range m.marked {
+	for k := range t.marked {
 		if !slices.ContainsFunc(all, func(r row) bool { return r.key == k }) {
-			delete(m.marked, k)
+			delete(t.marked, k)
 		}
 	}
-	m.rows = slices.DeleteFunc(all, func(r row) bool { return !matches(&r.s, m.filter) })
-	if by := orders()[m.order].compare; by != nil {
-		slices.SortStableFunc(m.rows, by)
+	t.rows = slices.DeleteFunc(all, func(r row) bool { return !matches(&r.s, t.filter) })
+	if by := orders()[t.order].compare; by != nil {
+		slices.SortStableFunc(t.rows, by)
 	}
-	if len(m.rows) > 0 && m.index() < 0 {
-		m.selected = m.rows[min(max(at, 0), len(m.rows)-1)].key
+	if len(t.rows) > 0 && t.index() < 0 {
+		t.selected = t.rows[min(max(at, 0), len(t.rows)-1)].key
 	}
 }
 
 // index is that of the selected row; -1 if there is none.
-func (m *topModel) index() int {
-	return slices.IndexFunc(m.rows, func(r row) bool { return r.key == m.selected })
+func (t *topModel) index() int {
+	return slices.IndexFunc(t.rows, func(r row) bool { return r.key == t.selected })
 }
 
 // move selects the row so many rows below.
-func (m *topModel) move(by int) {
-	if len(m.rows) > 0 {
-		m.selected = m.rows[min(max(m.index()+by, 0), len(m.rows)-1)].key
+func (t *topModel) move(by int) {
+	if len(t.rows) > 0 {
+		t.selected = t.rows[min(max(t.index()+by, 0), len(t.rows)-1)].key
 	}
 }
 
 // targets are the rows that an action is about: the marked ones, else the selected one.
-func (m *topModel) targets() (list []row) {
-	for _, r := range m.rows {
-		if m.marked[r.key] {
+func (t *topModel) targets() (list []row) {
+	for _, r := range t.rows {
+		if t.marked[r.key] {
 			list = append(list, r)
 		}
 	}
-	if i := m.index(); len(list) == 0 && i >= 0 {
-		list = m.rows[i : i+1]
+	if i := t.index(); len(list) == 0 && i >= 0 {
+		list = t.rows[i : i+1]
 	}
 	return list
 }
 
 // arguments are those that mean the sessions of these rows alone: IDs, or pid:N of a session without one.
-func (m *topModel) arguments(rows []row) (args []string) {
-	all := make([]object.Session, len(m.rows))
-	for i, r := range m.rows {
+func (t *topModel) arguments(rows []row) (args []string) {
+	all := make([]object.Session, len(t.rows))
+	for i, r := range t.rows {
 		all[i] = r.s
 	}
 	names := ArgumentsFor(all)
 	for _, r := range rows {
-		i := slices.IndexFunc(m.rows, func(o row) bool { return o.key == r.key })
+		i := slices.IndexFunc(t.rows, func(o row) bool { return o.key == r.key })
 		if i < 0 || names[i] == "" {
 			args = append(args, r.s.Name())
 			continue

@@ -244,28 +244,28 @@ type report struct {
 }
 
 // act runs commands beside the screen, one after another, and shows in the pane what they print. Other actions may run at the same
-// time: a message waits until it is read. m.mu is held.
-func (m *topModel) act(commands ...[]string) {
-	if !slices.ContainsFunc(m.reports, func(r *report) bool { return r.running }) {
-		m.reports = nil
+// time: a message waits until it is read. t.mu is held.
+func (t *topModel) act(commands ...[]string) {
+	if !slices.ContainsFunc(t.reports, func(r *report) bool { return r.running }) {
+		t.reports = nil
 	}
-	m.scroll = 0
+	t.scroll = 0
 	begin := func(args []string) *report {
-		r := &report{commandLine: m.runner.commandLine(args), running: true}
-		m.reports = append(m.reports, r)
+		r := &report{commandLine: t.runner.commandLine(args), running: true}
+		t.reports = append(t.reports, r)
 		return r
 	}
 	shown := begin(commands[0])
-	m.table.start(func() {
+	t.table.start(func() {
 		for i, args := range commands {
-			lines, exit := m.runner.capture(m.ctx, reportWidth, args)
-			m.mu.Lock()
+			lines, exit := t.runner.capture(t.ctx, reportWidth, args)
+			t.mu.Lock()
 			shown.lines, shown.running = append(lines, fmt.Sprintf("exit %d", exit)), false
 			if i+1 < len(commands) {
 				shown = begin(commands[i+1])
 			}
-			m.mu.Unlock()
-			m.table.Changed.notify()
+			t.mu.Unlock()
+			t.table.Changed.notify()
 		}
 	})
 }
@@ -277,90 +277,90 @@ const reportWidth = 400
 const confirmation = " ? [y/N] "
 
 // askStop asks whether the targets are to be stopped.
-func (m *topModel) askStop() {
-	rows := slices.DeleteFunc(slices.Clone(m.targets()), func(r row) bool { return r.s.Status == string(discover.Stopped) })
+func (t *topModel) askStop() {
+	rows := slices.DeleteFunc(slices.Clone(t.targets()), func(r row) bool { return r.s.Status == string(discover.Stopped) })
 	if len(rows) == 0 {
-		m.notice = "there is no live session to stop"
+		t.notice = "there is no live session to stop"
 		return
 	}
-	args := append([]string{"stop"}, m.arguments(rows)...)
-	m.prompt = &prompt{confirm: true, done: func(string) { m.act(args) }}
+	args := append([]string{"stop"}, t.arguments(rows)...)
+	t.prompt = &prompt{confirm: true, done: func(string) { t.act(args) }}
 	if len(rows) == 1 {
-		m.prompt.label = "stop " + m.describe(rows[0]) + confirmation
+		t.prompt.label = "stop " + t.describe(rows[0]) + confirmation
 		return
 	}
-	m.prompt.label = fmt.Sprintf("stop these %d sessions", len(rows)) + confirmation
-	asked := &report{commandLine: m.runner.commandLine(args)}
+	t.prompt.label = fmt.Sprintf("stop these %d sessions", len(rows)) + confirmation
+	asked := &report{commandLine: t.runner.commandLine(args)}
 	for _, r := range rows {
-		asked.lines = append(asked.lines, m.describe(r))
+		asked.lines = append(asked.lines, t.describe(r))
 	}
-	m.reports, m.scroll = []*report{asked}, 0
-	m.prompt.cancelled = func() { m.reports = nil }
+	t.reports, t.scroll = []*report{asked}, 0
+	t.prompt.cancelled = func() { t.reports = nil }
 }
 
 // describe names a session by its agent, directory and title.
-func (m *topModel) describe(r row) string {
-	text := r.s.Adapter + " in " + cmp.Or(m.call.Style.ShortDir(r.s.CWD), "an unknown directory")
+func (t *topModel) describe(r row) string {
+	text := r.s.Adapter + " in " + cmp.Or(t.call.Style.ShortDir(r.s.CWD), "an unknown directory")
 	if title := cmp.Or(r.s.Title, r.s.Prompt); title != "" {
 		text += ": " + title
 	}
 	return render.Sanitize(object.HostPrefix(r.s.Host) + text)
 }
 
-func (m *topModel) askMessage() {
-	rows := m.targets()
+func (t *topModel) askMessage() {
+	rows := t.targets()
 	if len(rows) == 0 {
-		m.notice = "there is no session to send a message to"
+		t.notice = "there is no session to send a message to"
 		return
 	}
-	to, receiver := m.arguments(rows), fmt.Sprintf("%d sessions", len(rows))
+	to, receiver := t.arguments(rows), fmt.Sprintf("%d sessions", len(rows))
 	if len(rows) == 1 {
 		s := rows[0].s
-		if err := m.checkSend(rows[0]); err != nil {
-			m.notice = render.Sanitize(err.Error())
+		if err := t.checkSend(rows[0]); err != nil {
+			t.notice = render.Sanitize(err.Error())
 			return
 		}
 		host := object.HostPrefix(s.Host)
 		id := render.SessionID{Agent: s.Adapter, ID: strings.TrimPrefix(s.Name(), host)}
-		receiver = fmt.Sprint(s.Adapter, " ", host, m.call.Style.ShortIDs([]render.SessionID{id})[0])
+		receiver = fmt.Sprint(s.Adapter, " ", host, t.call.Style.ShortIDs([]render.SessionID{id})[0])
 	}
-	m.prompt = &prompt{label: "message to " + receiver + ": ", done: func(text string) {
+	t.prompt = &prompt{label: "message to " + receiver + ": ", done: func(text string) {
 		if strings.TrimSpace(text) == "" {
-			m.notice = "nothing was sent"
+			t.notice = "nothing was sent"
 			return
 		}
 		var commands [][]string
 		for _, id := range to {
 			commands = append(commands, []string{"send", "--", id, text})
 		}
-		m.act(commands...)
+		t.act(commands...)
 	}}
 }
 
 // checkSend says why a session of this machine takes no message now; nil if it takes one, or if that is not known.
-func (m *topModel) checkSend(r row) error {
-	last, _ := m.table.Last()
+func (t *topModel) checkSend(r row) error {
+	last, _ := t.table.Last()
 	for _, s := range last.Sessions {
 		if keyOf(s) == r.key && s.Status != discover.Unknown {
-			return launch.AdapterOf(m.call.Adapters, s.Agent).CheckSend(s, launch.NewEnvironment(m.call.Environ, m.call.Adapters))
+			return launch.AdapterOf(t.call.Adapters, s.Agent).CheckSend(s, launch.NewEnvironment(t.call.Environ, t.call.Adapters))
 		}
 	}
 	return nil
 }
 
 // attach gives the terminal to the session, or to what leads there.
-func (m *topModel) attach() terminal.Request {
-	i := m.index()
+func (t *topModel) attach() terminal.Request {
+	i := t.index()
 	if i < 0 {
-		m.notice = "there is no session to attach to"
+		t.notice = "there is no session to attach to"
 		return terminal.Request{}
 	}
-	args := append([]string{"attach"}, m.arguments(m.rows[i:i+1])...)
-	m.notice = m.runner.commandLine(args)
+	args := append([]string{"attach"}, t.arguments(t.rows[i:i+1])...)
+	t.notice = t.runner.commandLine(args)
 	return terminal.Request{Run: func(ctx context.Context) {
-		m.runner.foreground(ctx, args)
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.notice = "" // the footer has the keys again
+		t.runner.foreground(ctx, args)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.notice = "" // the footer has the keys again
 	}}
 }

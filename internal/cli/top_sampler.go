@@ -229,46 +229,46 @@ type tokenSample struct {
 
 // addCPU adds what the processes of the row have used until now. The first sample makes no value. A process that has begun since
 // counts in full.
-func (s *topSamples) addCPU(now time.Time, used usageSample) {
-	if s.byPID != nil && now.After(s.cpuAt) {
+func (ts *topSamples) addCPU(now time.Time, used usageSample) {
+	if ts.byPID != nil && now.After(ts.cpuAt) {
 		var spent time.Duration
 		for id, cpu := range used {
-			spent += max(0, cpu-s.byPID[id])
+			spent += max(0, cpu-ts.byPID[id])
 		}
-		s.cpu = appendBounded(s.cpu, 100*spent.Seconds()/now.Sub(s.cpuAt).Seconds())
+		ts.cpu = appendBounded(ts.cpu, 100*spent.Seconds()/now.Sub(ts.cpuAt).Seconds())
 	}
-	s.cpuAt, s.byPID = now, used
+	ts.cpuAt, ts.byPID = now, used
 }
 
 // addTokens adds how many tokens the session has used until now. A total that has become smaller begins anew.
-func (s *topSamples) addTokens(now time.Time, total int64) {
+func (ts *topSamples) addTokens(now time.Time, total int64) {
 	spent := 0.0
-	if n := len(s.tokens); n > 0 {
-		spent = float64(max(0, total-s.tokens[n-1].total))
-		if total < s.tokens[n-1].total {
-			s.tokens = nil
+	if n := len(ts.tokens); n > 0 {
+		spent = float64(max(0, total-ts.tokens[n-1].total))
+		if total < ts.tokens[n-1].total {
+			ts.tokens = nil
 		}
 	}
-	s.tokens, s.perTick = appendBounded(s.tokens, tokenSample{now, total}), appendBounded(s.perTick, spent)
+	ts.tokens, ts.perTick = appendBounded(ts.tokens, tokenSample{now, total}), appendBounded(ts.perTick, spent)
 }
 
 // tokenRate is how many tokens the session has used in the last minute; nil if there are not enough samples.
-func (s *topSamples) tokenRate() *float64 {
-	if len(s.tokens) < 2 {
+func (ts *topSamples) tokenRate() *float64 {
+	if len(ts.tokens) < 2 {
 		return nil
 	}
-	last := s.tokens[len(s.tokens)-1]
-	recent := s.tokens[slices.IndexFunc(s.tokens, func(t tokenSample) bool { return last.at.Sub(t.at) <= rateSpan }):]
+	last := ts.tokens[len(ts.tokens)-1]
+	recent := ts.tokens[slices.IndexFunc(ts.tokens, func(t tokenSample) bool { return last.at.Sub(t.at) <= rateSpan }):]
 	rate := float64(last.total - recent[0].total)
 	return &rate
 }
 
 // currentCPU is the newest value; nil if there is none.
-func (s *topSamples) currentCPU() *float64 {
-	if len(s.cpu) == 0 {
+func (ts *topSamples) currentCPU() *float64 {
+	if len(ts.cpu) == 0 {
 		return nil
 	}
-	return &s.cpu[len(s.cpu)-1]
+	return &ts.cpu[len(ts.cpu)-1]
 }
 
 func appendBounded[T any](list []T, v T) []T {

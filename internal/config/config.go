@@ -176,17 +176,17 @@ type ConnectTimeout time.Duration
 const DefaultConnectTimeout = ConnectTimeout(5 * time.Second)
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (t *ConnectTimeout) UnmarshalText(text []byte) error {
+func (c *ConnectTimeout) UnmarshalText(text []byte) error {
 	if !regexp.MustCompile(`^[1-9][0-9]{0,2}[sm]$`).Match(text) {
 		return fmt.Errorf("connect-timeout must be a whole number of seconds or minutes, as in 5s or 1m, not %q", text)
 	}
 	d, err := time.ParseDuration(string(text))
-	*t = ConnectTimeout(d)
+	*c = ConnectTimeout(d)
 	return err
 }
 
 // MarshalText implements encoding.TextMarshaler.
-func (t ConnectTimeout) MarshalText() ([]byte, error) { return []byte(time.Duration(t).String()), nil }
+func (c ConnectTimeout) MarshalText() ([]byte, error) { return []byte(time.Duration(c).String()), nil }
 
 // Since is a time window in the syntax of [ParseSince].
 type Since string

@@ -62,8 +62,8 @@ func (s *Session) Check() error {
 	return checkTimes(s.StartedAt, s.LastActivityAt, s.ProcessStartedAt)
 }
 
-func (m *SearchMatch) check() error {
-	for _, list := range [][]Message{{m.Message}, m.Before, m.After} {
+func (s *SearchMatch) check() error {
+	for _, list := range [][]Message{{s.Message}, s.Before, s.After} {
 		for i := range list {
 			if err := list[i].Check(); err != nil {
 				return err
@@ -104,11 +104,11 @@ func setSessionHost(s *Session, host string) {
 }
 
 func (o *Orphan) SetHost(host string)    { o.Host = host }
-func (l *UsageLimit) SetHost(h string)   { l.Host = h }
+func (u *UsageLimit) SetHost(h string)   { u.Host = h }
 func (e *Event) SetHost(host string)     { e.Session.Host = host }
-func (r *SendResult) SetHost(h string)   { r.Session.Host = h }
-func (r *StopResult) SetHost(h string)   { r.Host = h; setSessionHost(r.Session, h) }
-func (r *StoredResult) SetHost(h string) { r.Host = h; setSessionHost(r.Session, h) }
+func (s *SendResult) SetHost(h string)   { s.Session.Host = h }
+func (s *StopResult) SetHost(h string)   { s.Host = h; setSessionHost(s.Session, h) }
+func (s *StoredResult) SetHost(h string) { s.Host = h; setSessionHost(s.Session, h) }
 func (l *LaunchResult) SetHost(h string) { l.Host = h; setSessionHost(l.Session, h) }
 
 // SetHost names the machine in the rows of its projects and sessions.
@@ -128,9 +128,9 @@ func (m *Metric) SetHost(host string) {
 }
 
 // SetHost sets the machine of all sessions.
-func (r *SessionRows) SetHost(host string) {
-	for i := range r.Sessions {
-		r.Sessions[i].Host = host
+func (s *SessionRows) SetHost(host string) {
+	for i := range s.Sessions {
+		s.Sessions[i].Host = host
 	}
 }
 
@@ -140,13 +140,13 @@ func (e *Event) Check() error {
 	}
 	return errors.Join(checkTimes(e.Time), e.Session.Check())
 }
-func (r *SendResult) Check() error   { return r.Session.Check() }
-func (r *StopResult) Check() error   { return checkSession(r.Session) }
+func (s *SendResult) Check() error   { return s.Session.Check() }
+func (s *StopResult) Check() error   { return checkSession(s.Session) }
 func (l *LaunchResult) Check() error { return checkSession(l.Session) }
 
-func (r *SessionRows) Check() error {
-	for i := range r.Sessions {
-		if err := r.Sessions[i].Check(); err != nil {
+func (s *SessionRows) Check() error {
+	for i := range s.Sessions {
+		if err := s.Sessions[i].Check(); err != nil {
 			return err
 		}
 	}
@@ -202,11 +202,11 @@ func (u *Usage) Check() error {
 }
 
 // Check returns an error unless the object of another agentctl may be printed.
-func (l *UsageLimit) Check() error {
-	if !isAdapterName(l.Adapter) {
-		return fmt.Errorf("no limit of an agent: adapter %q", l.Adapter)
+func (u *UsageLimit) Check() error {
+	if !isAdapterName(u.Adapter) {
+		return fmt.Errorf("no limit of an agent: adapter %q", u.Adapter)
 	}
-	return checkTimes(l.ResetsAt, l.Time)
+	return checkTimes(u.ResetsAt, u.Time)
 }
 
 // isMetricName reports whether Prometheus takes a name, as that of a metric or of a label.
@@ -231,13 +231,13 @@ func (m *Metric) Check() error {
 }
 
 // Check returns an error unless the object of another agentctl may be printed.
-func (r *StoredResult) Check() error {
+func (s *StoredResult) Check() error {
 	results := []string{"done", "planned", "unneeded", "refused", "unsupported", "failed"}
-	if !isAdapterName(r.Adapter) || !slices.Contains(results, r.Result) {
-		return fmt.Errorf("no result of a session: adapter %q, result %q", r.Adapter, r.Result)
+	if !isAdapterName(s.Adapter) || !slices.Contains(results, s.Result) {
+		return fmt.Errorf("no result of a session: adapter %q, result %q", s.Adapter, s.Result)
 	}
-	if r.Session != nil {
-		return r.Session.Check()
+	if s.Session != nil {
+		return s.Session.Check()
 	}
 	return nil
 }

@@ -55,11 +55,11 @@ func (m *Message) Content() string {
 }
 
 // Result is what the call has returned so far.
-func (c *ToolCall) Result() string {
-	if c.Output == nil {
+func (t *ToolCall) Result() string {
+	if t.Output == nil {
 		return ""
 	}
-	return *c.Output
+	return *t.Output
 }
 
 // NewMessage converts a message of session s to its JSON object.

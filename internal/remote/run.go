@@ -110,7 +110,7 @@ func skipBanner(in *bufio.Reader, marker string, banner *tail) (string, error) {
 
 type writerFunc func([]byte) error
 
-func (f writerFunc) Write(text []byte) (int, error) { return len(text), f(text) }
+func (w writerFunc) Write(text []byte) (int, error) { return len(text), w(text) }
 
 // copyUntil copies lines up to the one that begins with the marker, of which it returns the rest.
 func copyUntil(out io.Writer, in *bufio.Reader, marker string) (rest string, err error) {

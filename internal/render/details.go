@@ -51,7 +51,7 @@ func Details(w io.Writer, s *object.Session, opts TextOptions) error {
 type detail struct{ key, value string }
 
 // details returns the lines in the order in which they are printed. Lines without a value are not printed.
-func (o TextOptions) details(s *object.Session) []detail {
+func (to TextOptions) details(s *object.Session) []detail {
 	id := "- (no evidence names the session of this process)"
 	if s.ID != nil {
 		id = *s.ID
@@ -65,7 +65,7 @@ func (o TextOptions) details(s *object.Session) []detail {
 	}
 	var quotas []string
 	for _, q := range s.Quotas {
-		quotas = append(quotas, o.quotaText(q))
+		quotas = append(quotas, to.quotaText(q))
 	}
 	list := []detail{
 		{"id", id},
@@ -76,23 +76,23 @@ func (o TextOptions) details(s *object.Session) []detail {
 		{"doing", s.TurnDetail()},
 		{"title", s.Title},
 		{"prompt", s.Prompt},
-		{"dir", o.ShortDir(s.CWD)},
+		{"dir", to.ShortDir(s.CWD)},
 		{"branch", s.Branch},
 		{"changes", changesText(s)},
 		{"model", s.Model},
 		{"source", s.Source},
-		{"pid", o.processesText(s)},
+		{"pid", to.processesText(s)},
 		{"terminal", TerminalText(s.TTY, s.Terminal)},
-		{"started", o.timeAndAge(s.StartedAt)},
-		{"active", o.timeAndAge(s.LastActivityAt)},
+		{"started", to.timeAndAge(s.StartedAt)},
+		{"active", to.timeAndAge(s.LastActivityAt)},
 		{"tokens", tokensText(s.Tokens)},
 		{"cost", knownText(s.Cost, func(usd float64) string { return fmt.Sprintf("$%.4f", usd) })},
 		{"quota", strings.Join(quotas, "; ")},
 		{"group", s.Group},
 		{"parent", s.ParentID},
 		{"forked from", s.ForkedFrom},
-		{"stored in", o.ShortDir(s.Path)},
-		{"home", o.ShortDir(s.Home)},
+		{"stored in", to.ShortDir(s.Path)},
+		{"home", to.ShortDir(s.Home)},
 		{"evidence", evidence},
 	}
 	if !s.Live() {
@@ -106,7 +106,7 @@ func (o TextOptions) details(s *object.Session) []detail {
 	return list
 }
 
-func (o TextOptions) processesText(s *object.Session) string {
+func (to TextOptions) processesText(s *object.Session) string {
 	started := map[int]string{s.PID: s.ProcessStartedAt}
 	for _, p := range s.Processes {
 		started[p.PID] = p.StartedAt
@@ -114,7 +114,7 @@ func (o TextOptions) processesText(s *object.Session) string {
 	var out []string
 	for _, pid := range s.AllPIDs() {
 		text := strconv.Itoa(pid)
-		if since := o.timeAndAge(started[pid]); since != "" {
+		if since := to.timeAndAge(started[pid]); since != "" {
 			text += ", since " + since
 		}
 		out = append(out, text)

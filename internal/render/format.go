@@ -163,20 +163,20 @@ func emptyData(t reflect.Type) templateData {
 }
 
 // fill replaces empty fields with the sanitized values that are known.
-func (d templateData) fill(values map[string]any) {
+func (t templateData) fill(values map[string]any) {
 	for name, v := range values {
 		object, isObject := v.(map[string]any)
-		inner, hasFields := d[name].(templateData)
+		inner, hasFields := t[name].(templateData)
 		switch {
 		case v == nil:
 		case isObject && hasFields:
 			inner.fill(object)
 		default:
-			d[name] = sanitizeValue(v)
+			t[name] = sanitizeValue(v)
 		}
 	}
 	text, _ := marshal(values, "")
-	d[""] = string(text) // for [jsonText]; a terminal interprets nothing of it
+	t[""] = string(text) // for [jsonText]; a terminal interprets nothing of it
 }
 
 // sanitizeValue sanitizes every text in v, and makes numbers comparable in templates.

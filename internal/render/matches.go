@@ -40,77 +40,77 @@ type searchText struct {
 }
 
 // writeSession prints the line of the session. Its ID is whole: which other sessions will be printed is not known yet.
-func (t *searchText) writeSession(s *object.Session) {
-	words := []string{s.Name(), s.Adapter, statusText(s), Age(s.LastActivity(), t.opts.Now), t.opts.ShortDir(s.CWD), cmp.Or(s.Title, s.Prompt)}
+func (st *searchText) writeSession(s *object.Session) {
+	words := []string{s.Name(), s.Adapter, statusText(s), Age(s.LastActivity(), st.opts.Now), st.opts.ShortDir(s.CWD), cmp.Or(s.Title, s.Prompt)}
 	for i := range words {
 		words[i] = Sanitize(words[i])
 	}
 	line := strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), columnGap)
-	t.b.WriteString(t.colored("1", t.fitted(line)) + "\n")
+	st.b.WriteString(st.colored("1", st.fitted(line)) + "\n")
 }
 
 // writeContext prints messages around a match, each once, on one line.
-func (t *searchText) writeContext(messages []object.Message) {
+func (st *searchText) writeContext(messages []object.Message) {
 	for i := range messages {
 		m := &messages[i]
-		if t.done[m.ID] {
+		if st.done[m.ID] {
 			continue
 		}
-		t.done[m.ID] = true
+		st.done[m.ID] = true
 		text := firstLine(strings.TrimSpace(m.Content()))
 		if m.Tool != nil {
 			text = m.Tool.Brief
 		}
-		t.b.WriteString(t.colored("2", t.fitted(t.label(m)+Sanitize(text))) + "\n")
+		st.b.WriteString(st.colored("2", st.fitted(st.label(m)+Sanitize(text))) + "\n")
 	}
 }
 
-func (t *searchText) writeLine(m *object.Message, spans []placedSpan) {
+func (st *searchText) writeLine(m *object.Message, spans []placedSpan) {
 	text := spans[0].text
 	begin, end := object.LineAround(text, spans[0].start)
-	label := t.label(m)
+	label := st.label(m)
 	_, color := headerLabel(m)
-	room := t.opts.Width - displaywidth.String(label)
+	room := st.opts.Width - displaywidth.String(label)
 	var line strings.Builder
 	at := begin
 	for i, s := range spans {
 		before, match := printable(text[at:s.start]), printable(text[s.start:min(s.end, end)])
-		if i == 0 && t.opts.Width > 0 { // the first match must be seen
+		if i == 0 && st.opts.Width > 0 { // the first match must be seen
 			if most := max(room-displaywidth.String(match), 0) / 2; displaywidth.String(before) > most {
 				before = truncate(before, most, true)
 			}
 		}
-		line.WriteString(before + t.colored("1;31", match))
+		line.WriteString(before + st.colored("1;31", match))
 		at = min(s.end, end)
 	}
 	line.WriteString(printable(text[at:end]))
-	t.b.WriteString(t.colored(color, label) + t.truncated(line.String(), room) + "\n")
+	st.b.WriteString(st.colored(color, label) + st.truncated(line.String(), room) + "\n")
 }
 
 // label is what a line begins with: the time, and who wrote the message.
-func (t *searchText) label(m *object.Message) string {
+func (st *searchText) label(m *object.Message) string {
 	name, _ := headerLabel(m)
 	if m.Tool != nil {
 		name = cmp.Or(Sanitize(m.Tool.Name), "-")
 	}
-	return "  " + strings.TrimLeft(t.timeText(m.Time)+columnGap+name+columnGap, " ")
+	return "  " + strings.TrimLeft(st.timeText(m.Time)+columnGap+name+columnGap, " ")
 }
 
 // fitted truncates plain text to the width of the terminal.
-func (t *searchText) fitted(line string) string {
-	if t.opts.Width == 0 {
+func (st *searchText) fitted(line string) string {
+	if st.opts.Width == 0 {
 		return line
 	}
-	return Truncate(line, t.opts.Width)
+	return Truncate(line, st.opts.Width)
 }
 
 // truncated truncates coloured text to a width.
-func (t *searchText) truncated(line string, room int) string {
-	if t.opts.Width == 0 || DisplayWidth(line) <= room {
+func (st *searchText) truncated(line string, room int) string {
+	if st.opts.Width == 0 || DisplayWidth(line) <= room {
 		return line
 	}
 	cut := displaywidth.Options{ControlSequences: true}.TruncateString(line, max(room, 1), "…")
-	if t.opts.Color {
+	if st.opts.Color {
 		cut += "\x1b[0m"
 	}
 	return cut

@@ -27,21 +27,21 @@ func sessionGrid(sessions []object.Session, columns ...column) *grid {
 type sessionColumns struct{ id, agent, status, pid, age, last, group, waitingOn, dir, title column }
 
 // newSessionColumns builds the columns for these sessions.
-func (o TextOptions) newSessionColumns(sessions []object.Session) sessionColumns {
-	ids := shortIDsOf(o, sessions, func(s object.Session) SessionID { return newSessionID(s.Adapter, s.ID) })
+func (to TextOptions) newSessionColumns(sessions []object.Session) sessionColumns {
+	ids := shortIDsOf(to, sessions, func(s object.Session) SessionID { return newSessionID(s.Adapter, s.ID) })
 	cell := func(text func(s *object.Session) string) func(int) string {
 		return func(i int) string { return text(&sessions[i]) }
 	}
 	return sessionColumns{
 		id:        column{title: "ID", cell: func(i int) string { return object.HostPrefix(sessions[i].Host) + cmp.Or(ids[i], "-") }},
 		agent:     column{title: "AGENT", cell: func(i int) string { return sessions[i].Adapter }, dropLate: 2},
-		status:    column{title: "STATUS", cell: cell(func(s *object.Session) string { return Sanitize(statusText(s)) }), colored: o.Color, preferred: longestStatus, min: 12},
+		status:    column{title: "STATUS", cell: cell(func(s *object.Session) string { return Sanitize(statusText(s)) }), colored: to.Color, preferred: longestStatus, min: 12},
 		pid:       column{title: "PID", cell: cell(pidText), dropEarly: rankPID, alignRight: true},
-		age:       column{title: "AGE", cell: func(i int) string { return ageText(sessions[i].ProcessStartedAt, o.Now) }, dropEarly: rankAge, alignRight: true},
-		last:      column{title: "LAST", cell: func(i int) string { return Age(sessions[i].LastActivity(), o.Now) }, dropEarly: rankLast, alignRight: true},
+		age:       column{title: "AGE", cell: func(i int) string { return ageText(sessions[i].ProcessStartedAt, to.Now) }, dropEarly: rankAge, alignRight: true},
+		last:      column{title: "LAST", cell: func(i int) string { return Age(sessions[i].LastActivity(), to.Now) }, dropEarly: rankLast, alignRight: true},
 		group:     column{title: "GROUP", cell: func(i int) string { return Sanitize(sessions[i].Group) }, dropEarly: rankGroup, preferred: 12},
 		waitingOn: column{title: "WAITING ON", cell: cell(WaitingOnText), dropLate: 3, preferred: 24, min: 16},
-		dir:       column{title: "DIR", cell: func(i int) string { return Sanitize(o.ShortDir(sessions[i].CWD)) }, dropLate: 5, keepEnd: true, preferred: 16, min: 12},
+		dir:       column{title: "DIR", cell: func(i int) string { return Sanitize(to.ShortDir(sessions[i].CWD)) }, dropLate: 5, keepEnd: true, preferred: 16, min: 12},
 		title:     column{title: "TITLE", cell: func(i int) string { return Sanitize(cmp.Or(sessions[i].Title, sessions[i].Prompt)) }, dropLate: 4, preferred: 20, min: 12},
 	}
 }

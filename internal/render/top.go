@@ -113,7 +113,7 @@ func limitText(quotas []object.Quota, now time.Time) string {
 }
 
 // Limits describes what the agents last wrote of each of their providers' limits, the newest first, one line a limit.
-func (o TextOptions) Limits(sessions []object.Session) []string {
+func (to TextOptions) Limits(sessions []object.Session) []string {
 	type limit struct {
 		agent string
 		object.Quota
@@ -132,7 +132,7 @@ func (o TextOptions) Limits(sessions []object.Session) []string {
 	for _, l := range slices.SortedFunc(maps.Values(newest), func(a, b limit) int {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.agent, b.agent), cmp.Compare(a.Name, b.Name))
 	}) {
-		lines = append(lines, l.agent+": "+o.quotaText(l.Quota))
+		lines = append(lines, l.agent+": "+to.quotaText(l.Quota))
 	}
 	return lines
 }

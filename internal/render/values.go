@@ -29,9 +29,9 @@ type TextOptions struct {
 }
 
 // ShortDir replaces the home directory with ~, if it is a whole prefix of path elements.
-func (o TextOptions) ShortDir(path string) string {
-	home := filepath.Clean(o.Home)
-	if o.Home == "" || home == "/" {
+func (to TextOptions) ShortDir(path string) string {
+	home := filepath.Clean(to.Home)
+	if to.Home == "" || home == "/" {
 		return path
 	}
 	if rest, ok := strings.CutPrefix(path, home); ok && (rest == "" || rest[0] == '/') {
@@ -67,45 +67,45 @@ func ageText(timestamp any, now time.Time) string {
 }
 
 // localTime formats a JSON timestamp in the time zone of the user.
-func (o TextOptions) localTime(timestamp string) string {
+func (to TextOptions) localTime(timestamp string) string {
 	t, ok := object.ParseTimestamp(timestamp)
 	if !ok {
 		return ""
 	}
-	return t.In(o.Now.Location()).Format("2006-01-02 15:04")
+	return t.In(to.Now.Location()).Format("2006-01-02 15:04")
 }
 
-func (o TextOptions) timeAndAge(timestamp string) string {
+func (to TextOptions) timeAndAge(timestamp string) string {
 	t, ok := object.ParseTimestamp(timestamp)
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("%s (%s ago)", t.In(o.Now.Location()).Format(time.DateTime), Age(t, o.Now))
+	return fmt.Sprintf("%s (%s ago)", t.In(to.Now.Location()).Format(time.DateTime), Age(t, to.Now))
 }
 
 // agoText says how old a time is.
-func (o TextOptions) agoText(timestamp string) string {
+func (to TextOptions) agoText(timestamp string) string {
 	t, ok := object.ParseTimestamp(timestamp)
 	if !ok {
 		return "-"
 	}
-	return Age(t, o.Now) + " ago"
+	return Age(t, to.Now) + " ago"
 }
 
 // resetText says when a limit is reset, or since when it has been.
-func (o TextOptions) resetText(timestamp string) string {
+func (to TextOptions) resetText(timestamp string) string {
 	t, ok := object.ParseTimestamp(timestamp)
 	switch {
 	case !ok:
 		return "-"
-	case t.After(o.Now):
-		return fmt.Sprintf("%s (in %s)", o.localTime(timestamp), Age(o.Now, t))
+	case t.After(to.Now):
+		return fmt.Sprintf("%s (in %s)", to.localTime(timestamp), Age(to.Now, t))
 	}
-	return fmt.Sprintf("%s (%s ago)", o.localTime(timestamp), Age(t, o.Now))
+	return fmt.Sprintf("%s (%s ago)", to.localTime(timestamp), Age(t, to.Now))
 }
 
 // quotaText describes a usage limit as the agent recorded it.
-func (o TextOptions) quotaText(q object.Quota) string {
+func (to TextOptions) quotaText(q object.Quota) string {
 	var parts []string
 	if used := q.Used; used != nil {
 		parts = append(parts, fmt.Sprintf("%.3g%% used", *used))
@@ -114,18 +114,18 @@ func (o TextOptions) quotaText(q object.Quota) string {
 		parts = append(parts, "reached")
 	}
 	if at, ok := object.ParseTimestamp(q.ResetsAt); ok {
-		clock := o.localTime(q.ResetsAt)
-		if at.After(o.Now) {
-			parts = append(parts, fmt.Sprintf("resets %s (in %s)", clock, Age(o.Now, at)))
+		clock := to.localTime(q.ResetsAt)
+		if at.After(to.Now) {
+			parts = append(parts, fmt.Sprintf("resets %s (in %s)", clock, Age(to.Now, at)))
 		} else {
-			parts = append(parts, fmt.Sprintf("has reset since, %s (%s ago)", clock, Age(at, o.Now)))
+			parts = append(parts, fmt.Sprintf("has reset since, %s (%s ago)", clock, Age(at, to.Now)))
 		}
 	}
 	if text := Sanitize(q.Text); text != "" {
 		parts = append(parts, text)
 	}
 	if q.Time != "" {
-		parts = append(parts, "noted "+o.agoText(q.Time))
+		parts = append(parts, "noted "+to.agoText(q.Time))
 	}
 	return strings.TrimSpace(Sanitize(q.Name) + " " + strings.Join(parts, ", "))
 }
@@ -244,12 +244,12 @@ func newSessionID(agent string, id *string) SessionID {
 
 // ShortIDs sanitizes IDs for a table. On a terminal it shortens each ID to its shortest prefix that is unique in
 // the table and at least as long as MinShortID requires; equal IDs stay equal. Elsewhere it shortens none.
-func (o TextOptions) ShortIDs(ids []SessionID) []string {
+func (to TextOptions) ShortIDs(ids []SessionID) []string {
 	out := make([]string, len(ids))
 	for i, id := range ids {
 		out[i] = Sanitize(id.ID)
 	}
-	if o.Width == 0 {
+	if to.Width == 0 {
 		return out
 	}
 	sorted := slices.Compact(slices.Sorted(slices.Values(out)))
@@ -266,8 +266,8 @@ func (o TextOptions) ShortIDs(ids []SessionID) []string {
 	}
 	for i, id := range out {
 		least := discover.MinShortID
-		if o.MinShortID != nil {
-			least = o.MinShortID(ids[i].Agent, ids[i].ID)
+		if to.MinShortID != nil {
+			least = to.MinShortID(ids[i].Agent, ids[i].ID)
 		}
 		n := min(len(id), max(prefixLen[id], least))
 		for n < len(id) && !utf8.RuneStart(id[n]) {

@@ -31,37 +31,37 @@ type screenMode struct {
 // enter disables line buffering and echo, and switches to the alternate screen. Keys that generate signals still
 // do, except Ctrl-Z. If our mode is active already, enter sets it again: a shell that used the terminal meanwhile
 // may have changed it.
-func (m *screenMode) enter() error {
-	now, err := unix.IoctlGetTermios(int(m.in.Fd()), getTermios)
+func (s *screenMode) enter() error {
+	now, err := unix.IoctlGetTermios(int(s.in.Fd()), getTermios)
 	if err != nil {
 		return fmt.Errorf("reading the terminal's mode: %w", err)
 	}
-	if !m.active {
-		m.saved = *now
+	if !s.active {
+		s.saved = *now
 	}
 	now.Lflag &^= unix.ICANON | unix.ECHO
 	now.Cc[unix.VMIN], now.Cc[unix.VTIME] = 1, 0
 	now.Cc[unix.VSUSP] = disabledChar // delivered as a key, so that the terminal can be restored first
-	m.active = true
-	if err := m.set(setTermios, now); err != nil {
-		m.restore()
+	s.active = true
+	if err := s.set(setTermios, now); err != nil {
+		s.restore()
 		return err
 	}
-	_, err = m.out.WriteString(enterAltScreen)
+	_, err = s.out.WriteString(enterAltScreen)
 	return err
 }
 
 // isSuspendKey reports whether a key suspends programs, as Ctrl-Z does as a rule. A terminal may have no such key.
-func (m *screenMode) isSuspendKey(k Key) bool {
-	c := m.saved.Cc[unix.VSUSP]
+func (s *screenMode) isSuspendKey(k Key) bool {
+	c := s.saved.Cc[unix.VSUSP]
 	return c != disabledChar && k == Key(c)
 }
 
 // lend restores the terminal, runs a function that may use it, and takes the terminal again. SIGINT is not ours meanwhile: a
 // program in the foreground gets it from the terminal, too. Other signals end the context, and lend returns
 // [context.Canceled].
-func (m *screenMode) lend(ctx context.Context, signals <-chan os.Signal, run func(context.Context)) error {
-	m.restore()
+func (s *screenMode) lend(ctx context.Context, signals <-chan os.Signal, run func(context.Context)) error {
+	s.restore()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan struct{})
@@ -72,10 +72,10 @@ func (m *screenMode) lend(ctx context.Context, signals <-chan os.Signal, run fun
 	for {
 		select {
 		case <-done:
-			if err := m.reset(); ctx.Err() != nil || err != nil {
+			if err := s.reset(); ctx.Err() != nil || err != nil {
 				return cmp.Or(ctx.Err(), err)
 			}
-			return m.enter()
+			return s.enter()
 		case sig := <-signals:
 			if isFinal(sig) {
 				cancel()
@@ -85,23 +85,23 @@ func (m *screenMode) lend(ctx context.Context, signals <-chan os.Signal, run fun
 }
 
 // reset undoes what another program, which may have been killed, has left on the terminal.
-func (m *screenMode) reset() error {
+func (s *screenMode) reset() error {
 	// tmux has its terminal not block (3.3a). A write of ours would then fail where the terminal is slow.
-	for _, f := range []*os.File{m.in, m.out} {
+	for _, f := range []*os.File{s.in, s.out} {
 		if err := unix.SetNonblock(int(f.Fd()), false); err != nil {
 			return fmt.Errorf("setting the terminal's mode: %w", err)
 		}
 	}
-	if _, err := m.out.WriteString(resetModes); err != nil {
+	if _, err := s.out.WriteString(resetModes); err != nil {
 		return err
 	}
-	return m.set(setTermios, &m.saved)
+	return s.set(setTermios, &s.saved)
 }
 
 // set sets a mode; a signal may interrupt the call.
-func (m *screenMode) set(request uint, mode *unix.Termios) error {
+func (s *screenMode) set(request uint, mode *unix.Termios) error {
 	for {
-		err := unix.IoctlSetTermios(int(m.in.Fd()), request, mode)
+		err := unix.IoctlSetTermios(int(s.in.Fd()), request, mode)
 		switch {
 		case err == nil:
 			return nil
@@ -112,13 +112,13 @@ func (m *screenMode) set(request uint, mode *unix.Termios) error {
 }
 
 // restore restores the saved mode and the normal screen. It ignores errors: they mean that the terminal is gone.
-func (m *screenMode) restore() {
-	if !m.active {
+func (s *screenMode) restore() {
+	if !s.active {
 		return
 	}
-	m.active = false
-	_, _ = m.out.WriteString(leaveAltScreen)
-	_ = m.set(setTermios, &m.saved)
+	s.active = false
+	_, _ = s.out.WriteString(leaveAltScreen)
+	_ = s.set(setTermios, &s.saved)
 }
 
 // Foreground reports whether our process group is the foreground process group of the terminal. If so, Ctrl-C and
