@@ -34,7 +34,9 @@ func (env Env) ChosenAgents(values []string) ([]discover.Agent, error) {
 	return out, nil
 }
 
-func (env Env) isAgent(word string) bool { return slices.Contains(env.AgentNames(), env.agentName(word)) }
+func (env Env) isAgent(word string) bool {
+	return slices.Contains(env.AgentNames(), env.agentName(word))
+}
 
 // agentName is the whole name of an agent of which the word is the part before the dash, as of "claude"; else the word.
 func (env Env) agentName(word string) string {
