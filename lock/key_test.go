@@ -176,3 +176,19 @@ func TestPlaceGone(t *testing.T) {
 		}
 	}
 }
+
+// A current directory that was deleted is named as such.
+func TestDeletedCurrentDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gone")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	t.Setenv("PWD", "") // else Go believes it
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lock.WorkspaceOf("."); !errors.Is(err, lock.ErrNoCurrentDirectory) {
+		t.Error(err)
+	}
+}

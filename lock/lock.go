@@ -27,7 +27,7 @@ func Key(dir string) (string, error) {
 	if dir == "" { // the directory of a session that is not known, say; filepath.Abs would return the current one
 		return "", &fs.PathError{Op: "open", Path: `""`, Err: fs.ErrInvalid}
 	}
-	dir, err := filepath.Abs(dir)
+	dir, err := Abs(dir)
 	if err != nil {
 		return "", err
 	}
@@ -50,6 +50,18 @@ func Key(dir string) (string, error) {
 			return real, nil
 		}
 	}
+}
+
+// ErrNoCurrentDirectory says that the directory in which this process works was deleted.
+var ErrNoCurrentDirectory = errors.New("the current directory was deleted")
+
+// Abs is [filepath.Abs] with the error [ErrNoCurrentDirectory].
+func Abs(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", ErrNoCurrentDirectory
+	}
+	return path, err
 }
 
 // isTop reports whether dir is the top level of a worktree, by git's own rule (gitrepository-layout(5)): its .git is

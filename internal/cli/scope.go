@@ -216,7 +216,7 @@ func CheckDirectory(path string) error {
 
 // WorkDir resolves the directory of --cwd that an agent is to work in.
 func WorkDir(verb, dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
+	dir, err := lock.Abs(dir)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
