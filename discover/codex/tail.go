@@ -14,7 +14,7 @@ const tailLimit = 256 << 20
 // nameRange and limitRange are the numbers of bytes at the end of a rollout that are searched for the thread's name and for the limits of
 // its provider. One that is stated further back is not found: whole rollouts would have to be read for it.
 const (
-	nameRange  = 64 << 10
+	nameRange  = 16 << 10
 	limitRange = 16 << 20
 )
 
