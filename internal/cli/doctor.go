@@ -3,16 +3,23 @@ package cli
 import (
 	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
+	"agentctl/discover/storage"
 	"agentctl/internal/config"
+	"agentctl/internal/object"
 	"agentctl/internal/render"
 	"agentctl/proc"
 )
@@ -208,4 +215,248 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+type agentFindings struct {
+	Adapter  string         `json:"adapter"`
+	Binaries []binary       `json:"binaries"`
+	Homes    []homeFindings `json:"homes"`
+	triedFindings
+}
+
+// examineAgent looks for the programs, homes and sessions of an agent.
+func examineAgent(ctx context.Context, c *Call, a discover.Adapter, live discover.Result, warn func(error)) agentFindings {
+	found := agentFindings{Adapter: string(a.Name()), Binaries: binaries(c.Env, a), Homes: []homeFindings{}}
+	for _, home := range c.Scanner.Homes(a, live.Table) {
+		h, err := examineHome(ctx, a, home, live.Sessions)
+		warn(err)
+		found.Homes = append(found.Homes, h)
+	}
+	var err error
+	found.triedFindings, err = examineTried(ctx, c.Scanner, a, live.Sessions)
+	warn(err)
+	return found
+}
+
+// binary is a program that is found in PATH.
+type binary struct {
+	Path     string `json:"path"`
+	RealPath string `json:"realPath,omitempty"`
+	// Version is read from the installed files; the program is not run.
+	Version string `json:"version,omitempty"`
+}
+
+// binaries finds an agent's programs in PATH, the one that a shell would run first. A file with two names counts once.
+func binaries(f Env, a discover.Adapter) []binary {
+	list := []binary{}
+	if a.Program() == "" {
+		return list
+	}
+	seen := map[string]bool{}
+	for _, dir := range filepath.SplitList(f.Getenv("PATH")) {
+		path := filepath.Join(dir, a.Program())
+		info, err := os.Stat(path)
+		if !filepath.IsAbs(path) || err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil || seen[real] {
+			continue
+		}
+		seen[real] = true
+		b := binary{Path: path, Version: installedVersion(real)}
+		if real != path {
+			b.RealPath = real
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+// installedVersion reads the version from an npm package around the program, or from a path that ends in it, as native
+// installers make them (…/versions/2.1.197); "" if there is neither.
+func installedVersion(path string) string {
+	if name := filepath.Base(path); isVersion(name) {
+		return name
+	}
+	const depth = 4 // bin/x, vendor/arch/bin/x
+	dir := filepath.Dir(path)
+	for range depth {
+		const longest = 1 << 20 // bytes; real ones have a few thousand
+		text, err := storage.ReadFile(filepath.Join(dir, "package.json"), longest)
+		var pkg struct {
+			Version string `json:"version"`
+		}
+		if err == nil && json.Unmarshal(text, &pkg) == nil && isVersion(pkg.Version) {
+			return pkg.Version
+		}
+		dir = filepath.Dir(dir)
+	}
+	return ""
+}
+
+// isVersion reports whether s begins like 1.2.3.
+func isVersion(s string) bool {
+	core, _, _ := strings.Cut(s, "-")
+	parts := strings.Split(core, ".")
+	for _, p := range parts {
+		if p == "" || strings.Trim(p, "0123456789") != "" {
+			return false
+		}
+	}
+	return len(parts) == 3
+}
+
+func (b binary) text() string {
+	text := b.Path
+	if b.RealPath != "" {
+		text += " -> " + b.RealPath
+	}
+	if b.Version != "" {
+		text += ", version " + b.Version
+	}
+	return text
+}
+
+// homeFindings describes one home of an agent.
+type homeFindings struct {
+	Path   string `json:"path"`
+	Exists bool   `json:"exists"`
+	// Trust is ours, seen or foreign; SeenIn is the process that names a seen home.
+	Trust  string `json:"trust"`
+	SeenIn int    `json:"seenIn,omitempty"`
+	// Sessions and Children count stored sessions, Live live ones.
+	Sessions int `json:"sessions"`
+	Children int `json:"children"`
+	// Bytes is the size of the files that hold the sessions, Formats their kinds.
+	Bytes   int64    `json:"bytes"`
+	Formats []string `json:"formats,omitempty"`
+	Newest  string   `json:"newest,omitempty"`
+	Live    int      `json:"live"`
+
+	newest time.Time
+}
+
+func examineHome(ctx context.Context, a discover.Adapter, home discover.Home, live []discover.Session) (homeFindings, error) {
+	h := homeFindings{Path: home.Dir, Trust: home.Trust.String(), SeenIn: home.SeenInPID}
+	if home.FilesOnly {
+		h.Path = home.Files[0]
+	}
+	_, err := os.Stat(h.Path)
+	h.Exists = err == nil
+	for _, s := range live {
+		if s.Agent == a.Name() && s.Home == home.Dir && (!home.FilesOnly || s.Path == h.Path) {
+			h.Live++
+		}
+	}
+	entries, err := a.Entries(discover.Confine(ctx, []discover.Home{home}), []discover.Home{home}, discover.EntryFilter{Subagents: true})
+	files := map[string]int64{}
+	for _, e := range entries {
+		if e.Parent == "" {
+			h.Sessions++
+		} else {
+			h.Children++
+		}
+		if e.Updated.After(h.newest) {
+			h.newest, h.Newest = e.Updated, object.Timestamp(e.Updated)
+		}
+		if name := format(e.Path); !slices.Contains(h.Formats, name) {
+			h.Formats = append(h.Formats, name)
+		}
+		files[e.Path] = e.Size
+	}
+	slices.Sort(h.Formats)
+	for path, size := range files {
+		h.Bytes += size
+		for _, name := range []string{path, path + "-wal"} { // of a database, which holds many
+			if info, err := os.Stat(name); size == 0 && err == nil && info.Mode().IsRegular() {
+				h.Bytes += info.Size()
+			}
+		}
+	}
+	return h, err
+}
+
+// format returns the format of a file, by its name.
+func format(path string) string {
+	for suffix, name := range map[string]string{".jsonl": "jsonl", ".jsonl.zst": "jsonl.zst", ".json": "json", ".db": "sqlite"} {
+		if strings.HasSuffix(path, suffix) {
+			return name
+		}
+	}
+	return "other"
+}
+
+func (h homeFindings) text(style render.TextOptions) string {
+	if !h.Exists {
+		return h.Path + ": does not exist"
+	}
+	parts := []string{plural(h.Sessions, "session")}
+	if h.Children > 0 {
+		parts = append(parts, plural(h.Children, "sub-agent"))
+	}
+	if h.Sessions+h.Children > 0 {
+		parts = append(parts, render.ByteSize(h.Bytes)+" of "+strings.Join(h.Formats, ", "))
+	}
+	if !h.newest.IsZero() {
+		parts = append(parts, "newest "+render.Age(h.newest, style.Now)+" ago")
+	}
+	parts = append(parts, fmt.Sprintf("%d live", h.Live))
+	if h.Trust != discover.TrustOurs.String() {
+		who := "another user's, or in another namespace"
+		if h.SeenIn > 0 {
+			who = fmt.Sprintf("named by pid %d only", h.SeenIn)
+		}
+		parts = append(parts, who+"; shown, not acted on")
+	}
+	return h.Path + ": " + strings.Join(parts, ", ")
+}
+
+// triedFindings compares the live sessions of an agent with what agentctl was tested with.
+type triedFindings struct {
+	// NewestTried is the newest version of the agent in docs/support.md.
+	NewestTried string `json:"newestTried,omitempty"`
+	// NewerVersions are those of live agents that are newer.
+	NewerVersions []string `json:"newerVersions,omitempty"`
+	// UnknownKinds are kinds of records that live sessions have stored and that agentctl does not know.
+	UnknownKinds []string `json:"unknownKinds,omitempty"`
+}
+
+func examineTried(ctx context.Context, scanner *discover.Scanner, a discover.Adapter, live []discover.Session) (t triedFindings, err error) {
+	tried := a.Tried()
+	if tried.Newest == "" {
+		return t, nil
+	}
+	t.NewestTried = tried.Newest
+	for _, s := range live {
+		if s.Agent != a.Name() || s.Status == discover.Stopped {
+			continue
+		}
+		if v := tried.NewerVersion(s); v != "" {
+			t.NewerVersions = append(t.NewerVersions, v)
+		}
+		kinds, unread := scanner.UnknownKinds(ctx, s)
+		t.UnknownKinds = append(t.UnknownKinds, kinds...)
+		err = errors.Join(err, unread)
+	}
+	for _, list := range []*[]string{&t.NewerVersions, &t.UnknownKinds} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return t, err
+}
+
+// warning describes what agentctl was not tested with; "" if there is nothing.
+func (t triedFindings) warning(agent string) string {
+	var parts []string
+	if len(t.NewerVersions) > 0 {
+		parts = append(parts, "a live session runs "+strings.Join(t.NewerVersions, ", ")+", and agentctl was tested up to "+t.NewestTried)
+	}
+	if len(t.UnknownKinds) > 0 {
+		parts = append(parts, "live sessions have records of kinds that agentctl does not know: "+strings.Join(t.UnknownKinds, ", "))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return agent + ": " + strings.Join(parts, "; ") + "; what it says of them may be incomplete"
 }

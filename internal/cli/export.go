@@ -3,17 +3,25 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 	"agentctl/internal/export"
 	"agentctl/internal/object"
+	"agentctl/internal/redact"
 	"agentctl/internal/render"
+	"agentctl/lock"
 )
 
 type exportOptions struct {
@@ -188,3 +196,224 @@ func writeAs(w io.Writer, exports []object.Export, as string) error {
 func ExportFormats() []string { return []string{"markdown", "json", "html"} }
 
 func ExportTools() []string { return []string{"none", "brief", "full"} }
+
+// The values of --tools.
+const (
+	toolsNone  = "none"
+	toolsBrief = "brief"
+	toolsFull  = "full"
+)
+
+// maxExport bounds the texts of all messages of an export in memory, in bytes. Transcripts are read from their end and written from
+// their beginning.
+const maxExport = 96 << 20
+
+// minSession is how much of maxExport must be left for a session to be read, in bytes.
+const minSession = 1 << 20
+
+// exportReader reads sessions with their messages.
+type exportReader struct {
+	*Call
+	options *exportOptions
+	// redactor is nil with --no-redact.
+	redactor *redact.Redactor
+	// left is how much of maxExport is left.
+	left     int
+	warnings []*discover.Warning
+}
+
+func newReader(c *Call, o *exportOptions) *exportReader {
+	r := &exportReader{Call: c, options: o, left: maxExport}
+	if !o.noRedact {
+		r.redactor = redact.New()
+	}
+	return r
+}
+
+// read reads the messages of sessions, with --children also of their sub-agents. An error is
+// ctx's or one of redaction.
+func (er *exportReader) read(ctx context.Context, sessions []discover.Session) ([]object.Export, error) {
+	var exports []object.Export
+	for _, s := range sessions {
+		family := []discover.Session{s}
+		if er.options.children && s.Path != "" {
+			var err error
+			if family, err = er.family(ctx, s); err != nil {
+				return nil, err
+			}
+		}
+		all := make([]object.Export, len(family))
+		for i, s := range family {
+			var err error
+			if all[i], err = er.session(ctx, s); cmp.Or(ctx.Err(), err) != nil {
+				return nil, cmp.Or(ctx.Err(), err)
+			}
+		}
+		exports = append(exports, nest(family, all, 0, make([]bool, len(family))))
+	}
+	return exports, nil
+}
+
+// family returns a session followed by its sub-agents at all levels, each with its status.
+func (er *exportReader) family(ctx context.Context, s discover.Session) ([]discover.Session, error) {
+	all, warnings, err := er.Scanner.TrackSubagents().Update(ctx, []discover.Session{s})
+	er.warnings = append(er.warnings, warnings...)
+	if err != nil || len(all) == 1 {
+		return all, err
+	}
+	err = EachResult(ctx, watch.NewWatcher(er.Scanner, all), func(found discover.Result) (bool, error) {
+		all = found.Sessions
+		er.warnings = append(er.warnings, found.Warnings...)
+		return false, nil
+	})
+	return all, err
+}
+
+// nest returns a session with its sub-agents' sessions, each below the one that started it, in the order in which they began.
+// Stored parents may form a circle: a session that is placed already is left out.
+func nest(family []discover.Session, all []object.Export, i int, placed []bool) object.Export {
+	placed[i] = true
+	e := all[i]
+	for n, s := range family {
+		if !placed[n] && s.IsSubagent() && s.Parent == family[i].ID {
+			e.Children = append(e.Children, nest(family, all, n, placed))
+		}
+	}
+	sort.SliceStable(e.Children, func(i, j int) bool { return e.Children[i].Session.StartedAt < e.Children[j].Session.StartedAt })
+	return e
+}
+
+// session reads one session. What cannot be read is a warning, which the export repeats.
+func (er *exportReader) session(ctx context.Context, s discover.Session) (e object.Export, err error) {
+	if e.Session, err = redact.Value(er.redactor, object.NewSession(s)); err != nil {
+		return e, err
+	}
+	e.Messages = []object.Message{}
+	switch {
+	case s.Path == "":
+		return e, nil
+	case er.left < minSession:
+		err := fmt.Errorf("its messages are left out: the export has %d MB already", maxExport>>20)
+		er.miss(&e, &discover.Warning{Agent: s.Agent, Path: s.Path, Err: err})
+		return e, nil
+	}
+	for m, err := range er.Scanner.MessagesWithin(ctx, s, er.left) {
+		if err != nil {
+			er.miss(&e, UnreadWarning(s, err))
+			continue
+		}
+		er.left = max(0, er.left-m.Size())
+		out, ok := er.options.message(m, s)
+		if !ok {
+			continue
+		}
+		if out, err = redact.Value(er.redactor, out); err != nil {
+			return e, err
+		}
+		e.Messages = append(e.Messages, out)
+	}
+	slices.Reverse(e.Messages)
+	return e, nil
+}
+
+// miss reports on stderr and in the export what is missing from it.
+func (er *exportReader) miss(e *object.Export, w *discover.Warning) {
+	er.warnings = append(er.warnings, w)
+	e.Missing = append(e.Missing, ErrorText(w))
+}
+
+// message converts a message, with as much of a tool call as --tools says.
+func (e *exportOptions) message(m discover.Message, s discover.Session) (object.Message, bool) {
+	if m.Session == s.ID {
+		m.Session = ""
+	}
+	out := object.NewMessage(m, s)
+	if out.Tool != nil && e.tools != toolsFull {
+		out.Tool.Input, out.Tool.Output = nil, nil
+	}
+	return out, out.Tool == nil || e.tools != toolsNone
+}
+
+// checkTarget refuses a file that must not be written: anything but a regular file, and what is below an agent's home or is a
+// session's own file.
+func checkTarget(ctx context.Context, c *Call, file string, sessions []discover.Session) error {
+	if file == "-" {
+		return nil
+	}
+	refuse := func(why string) error { return UsageError("export", "-o %s: %s", file, why) }
+	info, err := os.Stat(file)
+	switch {
+	case err == nil && info.IsDir():
+		return refuse("it is a directory")
+	case err == nil && !info.Mode().IsRegular():
+		return refuse("it is not a regular file")
+	}
+	for _, s := range sessions {
+		if stored, err := os.Stat(s.Path); err == nil && info != nil && os.SameFile(stored, info) {
+			return refuse("the agent stores the session there")
+		}
+	}
+	dir := filepath.Dir(file)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return refuse("there is no directory " + dir)
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	homes, err := agentHomes(ctx, c, sessions)
+	if err != nil {
+		return err
+	}
+	for dir := lock.Resolve(abs); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		for _, home := range homes {
+			if err == nil && os.SameFile(info, home) {
+				return refuse("it is below " + dir + ", where an agent stores its sessions")
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
+}
+
+// agentHomes returns the directories of all agents' homes, and of the homes and files of these sessions.
+func agentHomes(ctx context.Context, c *Call, sessions []discover.Session) (homes []fs.FileInfo, err error) {
+	table, err := c.ReadTable(ctx)
+	if err != nil {
+		return nil, err
+	}
+	add := func(dir string) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			homes = append(homes, info)
+		}
+	}
+	for _, a := range c.Scanner.Adapters {
+		for _, h := range c.Scanner.Homes(a, table) {
+			add(h.Dir)
+		}
+	}
+	for _, s := range sessions {
+		add(s.Home)
+	}
+	return homes, nil
+}
+
+// writeFile writes a file that only its owner can read, whole or not at all: a file beside it takes its name once it is written.
+// An interrupt leaves nothing behind.
+func writeFile(ctx context.Context, name string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".agentctl-export-*") // mode 0600
+	if err != nil {
+		return UsageError("export", "-o: %v", err)
+	}
+	err = write(ContextWriter{Context: ctx, Out: f})
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // best effort
+	}
+	return err
+}

@@ -1,14 +1,25 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
+	"agentctl/discover/ancestry"
+	"agentctl/discover/search"
 	"agentctl/internal/config"
+	"agentctl/launch"
+	"agentctl/launch/worktree"
+	"agentctl/lock"
 )
 
 // CommonFlags are the flags that several commands have.
@@ -118,4 +129,225 @@ func GroupHelpTemplate(examples ...string) string {
 // withExamples adds a section of examples to a template of help.
 func withExamples(template string, examples []string) string {
 	return strings.TrimRight(template, "\n") + "\n\nEXAMPLES:\n   " + strings.Join(examples, "\n   ") + "\n"
+}
+
+// ChosenAgents returns the agents that the values of --adapter name.
+func (env Env) ChosenAgents(values []string) ([]discover.Agent, error) {
+	var out []discover.Agent
+	for _, v := range values {
+		for word := range strings.SplitSeq(v, ",") {
+			if !env.isAgent(word) {
+				return nil, UnknownWord("agent", word, env.AgentNames())
+			}
+			out = append(out, discover.Agent(env.agentName(word)))
+		}
+	}
+	return out, nil
+}
+
+func (env Env) isAgent(word string) bool {
+	return slices.Contains(env.AgentNames(), env.agentName(word))
+}
+
+// agentName is the whole name of an agent of which the word is the part before the dash, as of "claude"; else the word.
+func (env Env) agentName(word string) string {
+	known := env.AgentNames()
+	if i := slices.IndexFunc(known, func(name string) bool { return strings.HasPrefix(name, word+"-") }); i >= 0 {
+		return known[i]
+	}
+	return word
+}
+
+// Scope has the flags that select sessions by directory and launch group. A session must match all of them.
+type Scope struct{ dir, repo, Group string }
+
+// Flags returns --cwd, --repo and --group. verb begins their help texts ("only", "select").
+func (s *Scope) Flags(verb string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "cwd", Usage: verb + " sessions in the git worktree that contains `DIR`; if it is in none, in exactly that directory", Destination: &s.dir},
+		&cli.StringFlag{Name: "repo", Usage: verb + " sessions in any worktree of the git repository that contains `DIR`", Destination: &s.repo},
+		&cli.StringFlag{Name: "group", Usage: verb + " sessions of the launch group `G`", Destination: &s.Group},
+	}
+}
+
+// Match returns the condition of the flags; nil if none is set.
+func (s Scope) Match(verb string) (func(discover.Session) bool, error) {
+	var conditions []func(discover.Session) bool
+	if s.dir != "" {
+		workspace, err := lock.WorkspaceOf(s.dir)
+		if err != nil {
+			return nil, UsageError(verb, "--cwd: %v", err)
+		}
+		conditions = append(conditions, func(s discover.Session) bool { return workspace.Contains(s.Dir) })
+	}
+	if s.repo != "" {
+		repo, err := lock.RepositoryOf(s.repo)
+		if err != nil {
+			return nil, UsageError(verb, "--repo: %s: %v", s.repo, err)
+		}
+		conditions = append(conditions, func(s discover.Session) bool { return repo.Contains(s.Dir) })
+	}
+	if s.Group != "" {
+		conditions = append(conditions, func(o discover.Session) bool { return o.Group == s.Group })
+	}
+	if len(conditions) == 0 {
+		return nil, nil
+	}
+	return func(s discover.Session) bool {
+		return !slices.ContainsFunc(conditions, func(meets func(discover.Session) bool) bool { return !meets(s) })
+	}, nil
+}
+
+// FindAll finds the sessions that the arguments mean, without duplicates.
+func (c *Call) FindAll(ctx context.Context, args []string) (all discover.Result, err error) {
+	for _, arg := range args {
+		r, err := c.Scanner.Find(ctx, arg, c.Agents, discover.ReadOptions{})
+		all.Warnings = append(all.Warnings, r.Warnings...)
+		if err != nil {
+			return all, err
+		}
+		for _, s := range r.Sessions {
+			if !discover.ContainsSession(all.Sessions, s) {
+				all.Sessions = append(all.Sessions, s)
+			}
+		}
+	}
+	return all, nil
+}
+
+// Selected lists the live sessions of a scope, with stopped the stopped ones too; without sub-agents' sessions and those
+// that the command runs inside.
+func (c *Call) Selected(ctx context.Context, verb string, in Scope, stopped bool) (discover.Result, error) {
+	match, err := in.Match(verb)
+	if err != nil {
+		return discover.Result{}, err
+	}
+	r, err := c.Scanner.List(ctx, discover.SessionFilter{Agents: c.Agents, IncludeStopped: stopped, Subagents: true})
+	if err != nil {
+		return r, err
+	}
+	around := ancestry.FindEnclosing(c.Scanner, r, c.PID, c.Getenv)
+	r.Sessions = slices.DeleteFunc(slices.Clone(r.Sessions), func(s discover.Session) bool {
+		return s.IsSubagent() || match != nil && !match(s) || around.Contains(s)
+	})
+	return r, nil
+}
+
+// OtherUsers reports whether the session is another user's, whose processes this user may not signal.
+func (env Env) OtherUsers(r discover.Result, s discover.Session) bool {
+	self, ok := r.Table.ByPID(env.PID)
+	return ok && self.UID != 0 && len(s.Processes) > 0 && s.Processes[0].UID != self.UID
+}
+
+func Roles() []string {
+	return []string{string(search.User), string(search.Assistant), string(search.Tool)}
+}
+
+// UserFlags has the flags --home and --all-users, which add homes and users to those of the environment and the
+// configuration. All commands that find sessions take them; see [Verb].
+type UserFlags struct {
+	verb     string
+	homes    cli.StringSlice
+	allUsers bool
+}
+
+func (u *UserFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "home", Usage: "also read the agent's home `DIR`, and trust it; needed to act on sessions of a home that only a process names (may be repeated)", Destination: &u.homes},
+		&cli.BoolFlag{Name: "all-users", Usage: "include other users' sessions, as far as they can be read; agentctl never acts on them", Destination: &u.allUsers},
+	}
+}
+
+// addHomes adds the homes of --home to those of the configuration. A directory may be any agent's; a file belongs to the
+// agents that store their sessions in such a file.
+func (u *UserFlags) addHomes(adapters []discover.Adapter, configured map[string][]string) (map[string][]string, error) {
+	if u == nil || len(u.homes.Value()) == 0 {
+		return configured, nil
+	}
+	all := map[string][]string{}
+	for _, home := range u.homes.Value() {
+		path, err := filepath.Abs(home)
+		if err != nil {
+			return nil, err
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, UsageError(u.verb, "--home: %v", err)
+		}
+		taken := false
+		for _, a := range adapters {
+			if info.IsDir() || info.Mode().IsRegular() && a.IsStoreFile(path) {
+				all[string(a.Name())] = append(all[string(a.Name())], path)
+				taken = true
+			}
+		}
+		if !taken {
+			return nil, UsageError(u.verb, "--home: %s is neither a directory nor a database of an agent", home)
+		}
+	}
+	for name, homes := range configured {
+		all[name] = append(all[name], homes...)
+	}
+	return all, nil
+}
+
+// trustHint says how to trust the home of a session that a command refuses to act on; "" if that is impossible.
+func trustHint(e *discover.UntrustedError) string {
+	if e.Session.Trust != discover.TrustSeen {
+		return ""
+	}
+	return "if you trust what is stored there: --home " + e.Home() + ", or homes." + string(e.Session.Agent) + " in the configuration"
+}
+
+// Projects says which project a directory belongs to. It keeps its answers.
+type Projects map[string]string
+
+// Project returns the directory of the git repository that a directory is in, so that all its worktrees are one project; else the
+// directory itself.
+func (p Projects) Project(dir string) string {
+	project, known := p[dir]
+	if !known {
+		project = dir
+		if repo, err := lock.RepositoryOf(dir); dir != "" && err == nil {
+			project = repo.Dir()
+		}
+		p[dir] = project
+	}
+	return project
+}
+
+// CheckDirectory returns an error unless path is a directory, or a link to one.
+func CheckDirectory(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	return err
+}
+
+// WorkDir resolves the directory of --cwd that an agent is to work in.
+func WorkDir(verb, dir string) (string, error) {
+	dir, err := lock.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		err = CheckDirectory(dir)
+	}
+	if err != nil {
+		return "", UsageError(verb, "--cwd: %v", err)
+	}
+	return dir, nil
+}
+
+// OpenRepository opens the repository that contains a directory.
+func (env Env) OpenRepository(ctx context.Context, verb, dir string) (*worktree.Repo, error) {
+	if err := CheckDirectory(dir); err != nil {
+		return nil, UsageError(verb, "%v", err)
+	}
+	repo, err := worktree.Open(ctx, launch.Environment{Environ: env.Environ}, dir)
+	if errors.Is(err, worktree.ErrNoRepository) {
+		return nil, UsageError(verb, "%v", err)
+	}
+	return repo, err
 }

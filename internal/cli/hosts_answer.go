@@ -2,13 +2,18 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"agentctl/internal/object"
+	"agentctl/internal/remote"
 )
 
 const (
@@ -220,4 +225,195 @@ func expect(r *objectReader, want json.Delim) error {
 		err = &badAnswer{errors.New("no export: something else stands where " + want.String() + " belongs")}
 	}
 	return err
+}
+
+const (
+	// maxReport bounds a line that a host prints on stderr, in bytes: an error with the candidates for an ID.
+	maxReport = 1 << 20
+	// maxReports bounds how many of its lines are shown.
+	maxReports = 1000
+)
+
+// hostReports reads the stderr of a host: it reports the warnings and hints, and keeps the error.
+type hostReports struct {
+	env    Env
+	call   HostCall
+	shown  int
+	failed *object.Error
+	// dropped reports whether the caller wants no more reports.
+	dropped func() bool
+}
+
+func (h *hostReports) line(line []byte) {
+	var d object.Diagnostic
+	if json.Unmarshal(line, &d) != nil || h.dropped() {
+		return
+	}
+	if d.Error != nil {
+		h.failed = d.Error
+		return
+	}
+	if h.shown++; h.shown > maxReports {
+		return
+	}
+	name := h.call.Target.Name
+	switch {
+	case d.Warning != nil:
+		w := *d.Warning
+		w.Host, w.Message = name, name+": "+w.Message
+		h.env.Report.warnOnce(w)
+	case d.Hint != "":
+		h.env.Report.Hint(name + ": " + d.Hint)
+	}
+}
+
+// hostEnd is how the call of a host has ended.
+type hostEnd struct {
+	host string
+	code int
+	err  error // nil with [ExitOK]
+	// elsewhere: a session that is not found is an error only if no other host has it.
+	elsewhere bool
+}
+
+// answer returns how the call has ended. It warns of a host whose answer is missing or incomplete.
+func (h *hostReports) answer(code int, err error) hostEnd {
+	a := hostEnd{host: h.call.Target.Name, code: code}
+	switch {
+	case errors.Is(err, context.Canceled):
+		a.err = err
+	case err == nil && (code == ExitOK || code == ExitNoReader):
+		a.code = ExitOK
+	case err == nil && code == ExitInterrupted:
+		err = &remote.Error{Kind: remote.Cut, Text: "its agentctl was interrupted there"}
+	case err == nil && h.failed != nil:
+		a.err = h.failure()
+	case err == nil && code == ExitPartial:
+		a.err = ErrPartial
+	case err == nil && code == ExitNo:
+		a.err = ErrNo
+	case err == nil:
+		a.err = ExitWith(code)
+	}
+	if err != nil && a.err == nil {
+		if bad := (*remote.Error)(nil); h.call.acts() && errors.As(err, &bad) && (bad.Kind == remote.Cut || bad.Kind == remote.Silent) {
+			err = fmt.Errorf("%w; what was asked for may have been done", err)
+		}
+		h.env.WarnOfHost(h.call.Target, err)
+		a.code, a.err = ExitPartial, ErrPartial
+	}
+	return a
+}
+
+func (h *hostReports) failure() error {
+	name := h.call.Target.Name
+	f := &Failure{errorNamed(h.failed.Code), name + ": " + h.prefixIDs(h.failed.Message), h.localHint(h.failed.Hint), nil}
+	var lines []string
+	for _, s := range h.failed.Candidates[:min(len(h.failed.Candidates), maxCandidates)] {
+		s.Host = name
+		if s.Check() == nil {
+			f.candidates = append(f.candidates, s)
+			lines = append(lines, candidateText(&s, s.Name()))
+		}
+	}
+	if len(lines) > 0 && !h.env.Report.JSON {
+		f.Hint = strings.Join(lines, "\n")
+	}
+	return f
+}
+
+// prefixIDs puts H: before the requested IDs in a message of the host.
+func (h *hostReports) prefixIDs(message string) string {
+	for _, id := range h.call.ids {
+		if id, _, _ = strings.Cut(id, "@"); id == "" || !utf8.ValidString(id) {
+			continue
+		}
+		ids := regexp.MustCompile(`(^|[^\w-])(` + regexp.QuoteMeta(id) + `[\w-]*)`)
+		message = ids.ReplaceAllString(message, "${1}"+h.call.Target.Name+":${2}")
+	}
+	return message
+}
+
+// localHint rewrites the commands and processes in a hint of the host such that they mean the same on this machine. A hint without any gets the name of the host.
+func (h *hostReports) localHint(hint string) string {
+	name := h.call.Target.Name
+	changed := regexp.MustCompile(`\b(pid:\d+|`+Program+` ([a-z]+))`).ReplaceAllStringFunc(hint, func(text string) string {
+		verb, isCommand := strings.CutPrefix(text, Program+" ")
+		switch {
+		case !isCommand:
+			return name + ":" + text
+		case h.env.Hosts != nil && slices.Contains(h.env.Hosts.verbs, verb):
+			return text + " --host " + name
+		}
+		return text
+	})
+	if hint == "" || changed != hint {
+		return changed
+	}
+	return "on " + name + ": " + hint
+}
+
+// WarnOfHost reports a host whose answer is missing or incomplete, and what to do about it.
+func (env Env) WarnOfHost(t remote.Target, err error) {
+	env.Report.warning(object.Warning{Message: t.Name + ": " + ErrorText(err), Host: t.Name})
+	bad := (*remote.Error)(nil)
+	if !errors.As(err, &bad) {
+		return
+	}
+	switch bad.Kind {
+	case remote.Unreachable, remote.Silent:
+		env.Report.Hint("ssh " + t.Destination + " must work without a password, from here")
+	case remote.Missing, remote.Version:
+		env.Report.Hint("agentctl host install " + t.Name + " copies this program there")
+	case remote.Shell:
+		env.Report.Hint("ssh " + t.Destination + " must run a command there, as in ssh " + t.Destination + " uname")
+	case remote.Cut:
+		env.Report.Hint("what was started there goes on: agentctl list --host " + t.Name)
+	}
+}
+
+// combine returns the error of a command that has asked several hosts.
+func combine(answers []hostEnd) error {
+	if len(answers) == 1 {
+		return answers[0].err
+	}
+	var failed []hostEnd
+	ok, partial, no := false, false, false
+	for _, a := range answers {
+		switch {
+		case a.err == nil:
+			ok = true
+		case errors.Is(a.err, ErrPartial):
+			partial = true
+		case errors.Is(a.err, ErrNo):
+			no = true
+		default:
+			failed = append(failed, a)
+		}
+	}
+	if ok || no {
+		failed = slices.DeleteFunc(failed, func(a hostEnd) bool { return a.elsewhere && a.code == ExitNotFound })
+	}
+	switch {
+	case len(failed) > 0:
+		return joined(failed)
+	case partial:
+		return ErrPartial
+	case no && !ok:
+		return ErrNo
+	}
+	return nil
+}
+
+// joined is the error of several hosts, with the exit code of the first one.
+func joined(failed []hostEnd) error {
+	first, ok := errors.AsType[*Failure](failed[0].err)
+	if len(failed) == 1 || !ok {
+		return failed[0].err
+	}
+	out := *first
+	for _, a := range failed[1:] {
+		out.message += "; " + ErrorText(a.err)
+	}
+	return &out
 }

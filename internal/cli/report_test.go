@@ -141,7 +141,7 @@ func TestValueOfAFlagAsksForNoJSON(t *testing.T) {
 // Nothing but the reporter writes to stderr, where that would not be JSON with --json.
 func TestOneWriterOfStderr(t *testing.T) {
 	allowed := map[string]string{
-		"app.go":       "makes the reporter, and names it to the library, which prints nothing there",
+		"root.go":      "makes the reporter, and names it to the library, which prints nothing there",
 		"script.go":    "of the pager, which excludes --json",
 		"lock.go":      "of the command that lock runs, which excludes --json",
 		"hosts_run.go": "of commands that another machine asks for, and what is wrong with the call",

@@ -2,11 +2,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-
-	"agentctl/launch"
+	"fmt"
+	"io"
+	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"agentctl/launch"
 )
 
 // Main runs one command line, the program's name first, and returns the exit code. It may be that of the agentctl of another machine.
@@ -61,5 +65,158 @@ func Verbs() []Verb {
 		{Name: "help", Group: groupSetUp, New: func(f Env) *cli.Command { return helpCommand(f, Verbs) }},
 		{Name: "version", Group: groupSetUp, New: versionCommand},
 		{Name: "__complete", New: func(f Env) *cli.Command { return NewComplete(f, Verbs) }},
+	}
+}
+
+// runVerbs runs one command line, without the program's name, and returns the exit code.
+func runVerbs(ctx context.Context, f Env, verbs []Verb, args []string) int {
+	f.Report = NewReporter(f.Stderr)
+	args = VerbFirst(args)
+	f.Hosts = &HostFlags{run: func(ctx context.Context, f Env, args []string) int { return runVerbs(ctx, f, verbs, args) }}
+	for _, v := range verbs {
+		if v.TakesHosts {
+			f.Hosts.verbs = append(f.Hosts.verbs, v.Name)
+		}
+	}
+	app := NewApp(f, verbs)
+	arranged, err := ArrangeArgs(app, args)
+	if err != nil {
+		f.Report.JSON = WantsJSON(args)
+		return f.Finish(err)
+	}
+	f.Report.JSON = WantsJSON(arranged)
+	f.Hosts.words = arranged
+	help := &errorKeeper{to: app.Writer}
+	app.Writer = help
+	err = app.RunContext(ctx, append([]string{app.Name}, arranged...))
+	return f.Finish(cmp.Or(err, help.err))
+}
+
+// errorKeeper is a writer that keeps its first error: the library ignores errors when it writes help.
+type errorKeeper struct {
+	to  io.Writer
+	err error
+}
+
+func (e *errorKeeper) Write(p []byte) (int, error) {
+	n, err := e.to.Write(p)
+	e.err = cmp.Or(e.err, err)
+	return n, err
+}
+
+// Program is the name of this program.
+const Program = "agentctl"
+
+// The groups of commands.
+const (
+	groupSee   = "See"
+	groupAct   = "Act"
+	groupWait  = "Wait and follow"
+	groupShare = "Share a repository"
+	groupKeep  = "Keep"
+	groupSetUp = "Set up"
+)
+
+func groups() []string {
+	return []string{groupSee, groupAct, groupWait, groupShare, groupKeep, groupSetUp}
+}
+
+// appHelp is the template of the program's help. The library's own sorts the groups by name.
+func appHelp() string {
+	var b strings.Builder
+	b.WriteString("{{.Name}} - {{.Usage}}\n\nUSAGE:\n   {{wrap .UsageText 3}}\n")
+	for _, group := range groups() {
+		fmt.Fprintf(&b, "\n%s:{{range .VisibleCommands}}{{if eq .Category %q}}\n   {{join .Names \", \"}}{{\"\\t\"}}{{.Usage}}{{end}}{{end}}\n", strings.ToUpper(group), group)
+	}
+	b.WriteString("\n" + Program + " COMMAND --help shows the flags of a command, and " + Program + " help COMMAND its manual.\n")
+	return b.String()
+}
+
+// NewApp makes an application of these commands. There are no global flags: every flag belongs to a verb.
+func NewApp(f Env, verbs []Verb) *cli.App {
+	app := &cli.App{
+		Name:            Program,
+		Usage:           "show and control the coding-agent sessions on this machine",
+		UsageText:       "agentctl COMMAND [FLAGS] [ARGUMENTS]\nagentctl --version",
+		Writer:          f.Stdout,
+		ErrWriter:       f.Stderr,
+		HideVersion:     true,
+		HideHelpCommand: true,
+		Flags:           []cli.Flag{cli.HelpFlag}, // the library adds it only if no command is named help
+		// A directory or a prompt may contain commas.
+		DisableSliceFlagSeparator: true,
+		// The library's own handler would end the process.
+		ExitErrHandler:        func(*cli.Context, error) {},
+		CustomAppHelpTemplate: appHelp(),
+	}
+	for _, v := range verbs {
+		app.Commands = append(app.Commands, v.command(f))
+	}
+	return app
+}
+
+// prepare sets what all commands and subcommands share.
+func prepare(c *cli.Command) {
+	c.HideHelpCommand = true
+	c.OnUsageError = func(c *cli.Context, err error, _ bool) error { return badFlag(c.Command, err) }
+	if c.ArgsUsage == "" && len(c.Subcommands) == 0 && !c.SkipFlagParsing {
+		run := c.Action
+		c.Action = func(c *cli.Context) error {
+			if _, err := Arguments(c, 0, ""); err != nil {
+				return err
+			}
+			return run(c)
+		}
+	}
+	for _, f := range c.Flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = true // "(default: false)" behind nearly every line of the help
+		}
+	}
+	for _, below := range c.Subcommands {
+		below.HelpName = Program + " " + CommandName(c) + " " + below.Name
+		prepare(below)
+	}
+}
+
+// Verb is the names and the constructor of a command.
+type Verb struct {
+	Name string
+	// Group is one of [groups], under which the help lists the command; "" for one that it does not list.
+	Group   string
+	New     func(Env) *cli.Command
+	Aliases []string
+	// FindsSessions: the command finds sessions, and takes the flags of [UserFlags].
+	FindsSessions bool
+	// TakesHosts: the command may act on other machines, and takes the flags of [HostFlags]. All other commands refuse these flags.
+	TakesHosts bool
+}
+
+func (v Verb) command(f Env) *cli.Command {
+	if v.FindsSessions {
+		f.Users = &UserFlags{verb: v.Name}
+	}
+	if f.Hosts == nil { // of an application that is not run
+		f.Hosts = &HostFlags{}
+	}
+	c := v.New(f)
+	if v.FindsSessions {
+		withUsers(c, f.Users)
+	}
+	if v.TakesHosts {
+		c.Flags = append(c.Flags, f.Hosts.flags()...)
+	}
+	c.Name, c.Aliases, c.Category = v.Name, v.Aliases, v.Group
+	prepare(c)
+	return c
+}
+
+// withUsers adds the flags of [UserFlags] to a command, or to its subcommands.
+func withUsers(c *cli.Command, u *UserFlags) {
+	for _, below := range c.Subcommands {
+		withUsers(below, u)
+	}
+	if len(c.Subcommands) == 0 {
+		c.Flags = append(c.Flags, u.flags()...)
 	}
 }

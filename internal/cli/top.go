@@ -1,14 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
 	"agentctl/discover/watch"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/internal/terminal"
 )
 
@@ -105,3 +110,172 @@ const (
 	paneShare = 20
 	panePause = 250 * time.Millisecond
 )
+
+// topModel is the state of the screen: what is shown, selected, marked and typed.
+type topModel struct {
+	call    *Call
+	table   *Table
+	sampler *sampler
+	pane    *pane
+	runner  runner
+	// ctx ends with the program.
+	ctx context.Context //nolint:containedctx // for the goroutines that keys start
+
+	mu       sync.Mutex
+	rows     []row
+	warnings []string
+	known    bool
+	paused   bool
+	selected rowKey
+	marked   map[rowKey]bool
+	order    int // of orders()
+	filter   string
+	first    int // the first row shown
+	page     int // how many rows were shown last
+	paneRoom int // how many lines of the pane's content were shown last
+
+	open string // the name of the view in the pane; "" for none
+	// reports are those of the commands that have acted since the pane had none that ran.
+	reports []*report
+	scroll  int // lines of the pane, from where it begins
+	help    bool
+	prompt  *prompt
+	notice  string // shown instead of the keys until the next key
+}
+
+// row is a session with what is measured of it.
+type row struct {
+	key  rowKey
+	s    object.Session
+	load render.Load
+}
+
+func newModel(call *Call, table *Table) *topModel {
+	return &topModel{
+		call: call, table: table, sampler: newSampler(call, table), pane: newPane(), marked: map[rowKey]bool{},
+	}
+}
+
+// update takes the newest rows, unless it is paused. The selected row stays the selected one wherever it goes; if it is gone, the
+// one in its place is.
+func (t *topModel) update() {
+	if t.paused && t.known {
+		return
+	}
+	var sessions []object.Session
+	sessions, t.warnings, t.known = t.table.Sessions(t.call.Now())
+	at := t.index()
+	all := make([]row, 0, len(sessions))
+	for _, s := range sessions {
+		load := t.sampler.load(&s)
+		all = append(all, row{rowKeyOf(&s), s, load})
+	}
+	for k := range t.marked {
+		if !slices.ContainsFunc(all, func(r row) bool { return r.key == k }) {
+			delete(t.marked, k)
+		}
+	}
+	t.rows = slices.DeleteFunc(all, func(r row) bool { return !matches(&r.s, t.filter) })
+	if by := orders()[t.order].compare; by != nil {
+		slices.SortStableFunc(t.rows, by)
+	}
+	if len(t.rows) > 0 && t.index() < 0 {
+		t.selected = t.rows[min(max(at, 0), len(t.rows)-1)].key
+	}
+}
+
+// index is that of the selected row; -1 if there is none.
+func (t *topModel) index() int {
+	return slices.IndexFunc(t.rows, func(r row) bool { return r.key == t.selected })
+}
+
+// move selects the row so many rows below.
+func (t *topModel) move(by int) {
+	if len(t.rows) > 0 {
+		t.selected = t.rows[min(max(t.index()+by, 0), len(t.rows)-1)].key
+	}
+}
+
+// targets are the rows that an action is about: the marked ones, else the selected one.
+func (t *topModel) targets() (list []row) {
+	for _, r := range t.rows {
+		if t.marked[r.key] {
+			list = append(list, r)
+		}
+	}
+	if i := t.index(); len(list) == 0 && i >= 0 {
+		list = t.rows[i : i+1]
+	}
+	return list
+}
+
+// arguments are those that mean the sessions of these rows alone: IDs, or pid:N of a session without one.
+func (t *topModel) arguments(rows []row) (args []string) {
+	all := make([]object.Session, len(t.rows))
+	for i, r := range t.rows {
+		all[i] = r.s
+	}
+	names := ArgumentsFor(all)
+	for _, r := range rows {
+		i := slices.IndexFunc(t.rows, func(o row) bool { return o.key == r.key })
+		if i < 0 || names[i] == "" {
+			args = append(args, r.s.Name())
+			continue
+		}
+		args = append(args, names[i])
+	}
+	return args
+}
+
+// matches reports whether a session has all words of a filter, in whatever case: in its agent, ID, status, directory, title,
+// prompt, model, branch, group, host, or in what it waits on.
+func matches(s *object.Session, filter string) bool {
+	text := strings.ToLower(strings.Join([]string{
+		s.Adapter, s.Name(), s.Status, s.WaitingFor, s.CWD, s.Title, s.Prompt, s.Model, s.Branch, s.Group, render.WaitingOnText(s), s.Host,
+	}, "\n"))
+	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// order is a way to sort the rows.
+type order struct {
+	name string
+	// column is the title of the column that it sorts by.
+	column string
+	// compare is nil for the order in which sessions need the user.
+	compare func(a, b row) int
+}
+
+// orders are all ways, in the order in which s goes through them.
+func orders() []order {
+	most := func(n func(row) float64) func(a, b row) int {
+		return func(a, b row) int { return cmp.Compare(n(b), n(a)) }
+	}
+	return []order{
+		{name: "attention"},
+		{"cpu", "CPU", most(func(r row) float64 { return value(r.load.CPU) })},
+		{"memory", "MEMORY", most(func(r row) float64 { return float64(value(r.load.Memory)) })},
+		{"tokens", "TOK/MIN", most(func(r row) float64 { return value(r.load.TokenRate) })},
+		{"context", "CTX", most(func(r row) float64 {
+			if t := r.s.Tokens; t != nil && t.Window > 0 {
+				return float64(t.Context) / float64(t.Window)
+			}
+			return -1 // less than any that is known
+		})},
+		{"age", "AGE", func(a, b row) int { return cmp.Compare(a.s.StartedAt, b.s.StartedAt) }},
+		{"agent", "AGENT", func(a, b row) int { return cmp.Compare(a.s.Adapter, b.s.Adapter) }},
+		{"directory", "DIR", func(a, b row) int { return cmp.Compare(a.s.CWD, b.s.CWD) }},
+	}
+}
+
+// value is what n points to; less than all values if it is not known.
+func value[N int64 | float64](n *N) N {
+	if n == nil {
+		return -1
+	}
+	return *n
+}

@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -185,4 +187,241 @@ func (g group) sort(rows []object.UsageRow) {
 		}
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Adapter, b.Adapter), cmp.Compare(a.Host, b.Host)) < 0
 	})
+}
+
+// group is what a row stands for.
+type group string
+
+const (
+	byDay     group = "day"
+	byWeek    group = "week"
+	byMonth   group = "month"
+	byProject group = "project"
+	byModel   group = "model"
+	byAgent   group = "agent"
+	bySession group = "session"
+)
+
+func (g group) ofTime() bool { return g == byDay || g == byWeek || g == byMonth }
+
+// sums adds up what sessions used.
+type sums struct {
+	by       group
+	zone     *time.Location
+	prices   map[string]config.Price // nil: nothing is estimated
+	unpriced map[string]bool
+	rows     map[usageRowKey]*object.UsageRow
+	total    object.UsageRow
+	projects Projects
+	parents  map[usageRowKey]usageRowKey // of sub-agents, by session
+}
+
+// usageRowKey identifies a row. Only sessions have an agent; a directory and a session are of one machine.
+type usageRowKey struct{ host, agent, text string }
+
+func newSums(by group, zone *time.Location) *sums {
+	return &sums{
+		by: by, zone: zone, unpriced: map[string]bool{}, rows: map[usageRowKey]*object.UsageRow{}, projects: Projects{}, parents: map[usageRowKey]usageRowKey{},
+	}
+}
+
+// add adds what a session of this machine used.
+func (s *sums) add(u *discover.SessionUsage) {
+	seen := map[*object.UsageRow]bool{&s.total: true}
+	if !u.IsSubagent() {
+		s.total.Sessions++
+	}
+	var fixed *object.UsageRow // the row of all answers
+	if !s.by.ofTime() && s.by != byModel {
+		fixed = s.row(s.keyOf(u))
+	}
+	for i := range u.Usage {
+		a, row := &u.Usage[i], fixed
+		if row == nil {
+			row = s.row(usageRowKey{text: s.answerKey(a)})
+		}
+		if !seen[row] && !u.IsSubagent() {
+			row.Sessions++
+		}
+		seen[row] = true
+		used := s.answerRow(a)
+		addUsage(row, &used)
+		addUsage(&s.total, &used)
+	}
+}
+
+// merge adds what the sessions of another machine used.
+func (s *sums) merge(u object.Usage) {
+	for i := range u.Rows {
+		r := &u.Rows[i]
+		row := s.row(usageRowKey{r.Host, r.Adapter, r.Key})
+		row.Title, row.Project = r.Title, r.Project
+		addUsage(row, r)
+	}
+	addUsage(&s.total, &u.Total)
+	for _, model := range u.UnpricedModels {
+		s.unpriced[model] = true
+	}
+}
+
+// answerRow is what one answer used.
+func (s *sums) answerRow(a *discover.Usage) object.UsageRow {
+	used := object.UsageRow{Tokens: object.Tokens(a.Tokens)}
+	if a.CostKnown {
+		used.Cost = &a.Cost
+	}
+	if s.prices == nil || a.Tokens.Total == 0 {
+		return used
+	}
+	usd, missing := s.estimate(a)
+	if missing != "" {
+		s.unpriced[missing] = true
+	} else {
+		used.ReckonedCost = &usd
+	}
+	return used
+}
+
+// addUsage adds a row to another one.
+func addUsage(to, from *object.UsageRow) {
+	to.CostPartial = addAmount(&to.Cost, from.Cost, to, from) || to.CostPartial || from.CostPartial
+	to.ReckonedPartial = addAmount(&to.ReckonedCost, from.ReckonedCost, to, from) || to.ReckonedPartial || from.ReckonedPartial
+	to.Tokens, to.Sessions = to.Tokens.Plus(from.Tokens), to.Sessions+from.Sessions
+}
+
+// addAmount adds an amount of a row, nil if it is not known, to that of another row. The sum is partial if one is not known of a row that has tokens.
+func addAmount(sum **float64, amount *float64, to, from *object.UsageRow) (partial bool) {
+	switch {
+	case amount == nil:
+		return *sum != nil && from.Tokens.Total > 0
+	case *sum == nil:
+		*sum = new(*amount)
+		return to.Tokens.Total > 0
+	}
+	**sum += *amount
+	return false
+}
+
+func (s *sums) keyOf(u *discover.SessionUsage) usageRowKey {
+	switch s.by {
+	case byProject:
+		return usageRowKey{text: s.projects.Project(u.Dir)}
+	case byAgent:
+		return usageRowKey{text: string(u.Agent)}
+	}
+	key := usageRowKey{agent: string(u.Agent), text: u.ID}
+	if u.IsSubagent() && u.Parent != "" {
+		s.parents[key] = usageRowKey{agent: string(u.Agent), text: u.Parent}
+	}
+	row := s.row(key)
+	row.Title, row.Project = cmp.Or(u.Title, u.Prompt), s.projects.Project(u.Dir)
+	return key
+}
+
+// answerKey returns the row of an answer: its time or its model; "" where that is not known.
+func (s *sums) answerKey(a *discover.Usage) string {
+	key := s.timeKey(a.Time)
+	switch {
+	case s.by == byModel:
+		return a.Model
+	case !a.From.IsZero() && s.timeKey(a.From) != key:
+		return ""
+	}
+	return key
+}
+
+// timeKey returns the row of a time; "" for none.
+func (s *sums) timeKey(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	switch local := t.In(s.zone); s.by {
+	case byWeek:
+		year, week := local.ISOWeek()
+		return fmt.Sprintf("%04d-W%02d", year, week)
+	case byMonth:
+		return local.Format("2006-01")
+	default:
+		return local.Format(time.DateOnly)
+	}
+}
+
+func (s *sums) row(key usageRowKey) *object.UsageRow {
+	row := s.rows[key]
+	if row == nil {
+		row = &object.UsageRow{Host: key.host, Adapter: key.agent, Key: key.text}
+		s.rows[key] = row
+	}
+	return row
+}
+
+// mergeSubagents adds the rows of sub-agents to those of the sessions that they work for in the end.
+func (s *sums) mergeSubagents() {
+	for _, key := range slices.SortedFunc(maps.Keys(s.parents), func(a, b usageRowKey) int { return cmp.Or(cmp.Compare(a.agent, b.agent), cmp.Compare(a.text, b.text)) }) {
+		top := key
+		for range len(s.parents) { // a damaged store may have a loop
+			parent, isSubagent := s.parents[top]
+			if !isSubagent {
+				break
+			}
+			top = parent
+		}
+		if row := s.rows[top]; row != nil && top != key {
+			addUsage(row, s.rows[key])
+			delete(s.rows, key)
+		}
+	}
+}
+
+// report returns the rows: times in their order, all else by tokens.
+func (s *sums) report(since, until time.Time) object.Usage {
+	s.mergeSubagents()
+	u := object.Usage{
+		By: string(s.by), Since: object.Timestamp(since), Until: object.Timestamp(until), Rows: []object.UsageRow{},
+		Total: s.total, UnpricedModels: slices.Sorted(maps.Keys(s.unpriced)),
+	}
+	for _, row := range s.rows {
+		u.Rows = append(u.Rows, *row)
+	}
+	s.by.sort(u.Rows)
+	return u
+}
+
+// estimate returns what an answer costs by the prices. missing is the model if the file has no price for it, with the kinds if it has
+// none for some kinds of the tokens that were used; "" if it has all.
+func (s *sums) estimate(a *discover.Usage) (usd float64, missing string) {
+	model := cmp.Or(a.Model, "unknown model")
+	price, ok := priceOf(s.prices, a.Model)
+	if !ok {
+		return 0, model
+	}
+	var kinds []string
+	for _, part := range []struct {
+		kind   string
+		tokens int64
+		usd    *float64
+	}{
+		{"in", a.Tokens.In, price.In}, {"out", a.Tokens.Out, price.Out},
+		{"cache_read", a.Tokens.CacheRead, price.CacheRead}, {"cache_write", a.Tokens.CacheWrite, price.CacheWrite},
+	} {
+		switch {
+		case part.tokens == 0:
+		case part.usd == nil:
+			kinds = append(kinds, part.kind)
+		default:
+			usd += float64(part.tokens) * *part.usd / 1e6
+		}
+	}
+	if kinds != nil {
+		missing = model + " (" + strings.Join(kinds, ", ") + ")"
+	}
+	return usd, missing
+}
+
+// priceOf returns the price of a model, or of its name without the provider that precedes it.
+func priceOf(prices map[string]config.Price, model string) (p config.Price, ok bool) {
+	if p, ok = prices[model]; !ok {
+		p, ok = prices[model[strings.LastIndexByte(model, '/')+1:]]
+	}
+	return p, ok
 }

@@ -3,6 +3,7 @@
 package object
 
 import (
+	_ "embed"
 	"math"
 	"strconv"
 	"time"
@@ -402,3 +403,14 @@ func ParseTimestamp(text string) (t time.Time, ok bool) {
 	t, err := time.Parse(time.RFC3339, text)
 	return t, err == nil
 }
+
+// schema is maintained by hand. Tests compare it with the structs and with real output.
+//
+//go:embed schema.json
+var schema string
+
+// Schema is the JSON Schema (draft 2020-12) of everything that --json prints.
+func Schema() string { return schema }
+
+// SchemaID is the $id of the schema, without parsing it: a test compares the two.
+func SchemaID() string { return "urn:agentctl:schema:1" }
