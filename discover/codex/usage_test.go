@@ -69,7 +69,7 @@ func TestLimits(t *testing.T) {
 		return stamp(`{"timestamp":"2026-11-20T19:00:06Z","type":"event_msg","payload":{"type":"token_count","info":null,"rate_limits":{`+limits+`}}}`, second)
 	}
 	const codex, other = `"limit_id":"codex",`, `"limit_id":"spark",`
-	window := func(used string, resets string) string {
+	window := func(used, resets string) string {
 		return `"primary":{"used_percent":` + used + `,"resets_at":` + resets + `}`
 	}
 	const soon, past = "1795210000", "1795200000" // after and before 19:00

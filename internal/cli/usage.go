@@ -401,8 +401,10 @@ func (s *sums) estimate(a *discover.Usage) (usd float64, missing string) {
 		tokens int64
 		usd    *float64
 	}{
-		{"in", a.Tokens.In, price.In}, {"out", a.Tokens.Out, price.Out},
-		{"cache_read", a.Tokens.CacheRead, price.CacheRead}, {"cache_write", a.Tokens.CacheWrite, price.CacheWrite},
+		{"in", a.Tokens.In, price.In},
+		{"out", a.Tokens.Out, price.Out},
+		{"cache_read", a.Tokens.CacheRead, price.CacheRead},
+		{"cache_write", a.Tokens.CacheWrite, price.CacheWrite},
 	} {
 		switch {
 		case part.tokens == 0:
