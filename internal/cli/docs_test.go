@@ -69,7 +69,7 @@ func TestDocsNameEveryFlag(t *testing.T) {
 			onHosts[i], _, _ = strings.Cut(onHosts[i], " ")
 		}
 		all := slices.DeleteFunc(FlagNames(c), func(n string) bool { return slices.Contains(onHosts, n) })
-		named, _, _ := strings.Cut(section(text, "Other hosts"), "can be for other machines")
+		named, _, _ := strings.Cut(section(text, "Other hosts"), "can act on other machines")
 		if takes := len(all) < len(FlagNames(c)); takes != strings.Contains(named, "`"+name+"`") {
 			t.Errorf("%s: whether it takes %v is not what the document says", name, onHosts)
 		}
