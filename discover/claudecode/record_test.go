@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
@@ -20,7 +21,10 @@ import (
 // readBytes reads one transcript of this content.
 func readBytes(t testing.TB, dir string, content []byte) (discover.Record, bool) {
 	t.Helper()
-	return readFile(t, dir, writeTranscript(t, dir, string(content)))
+	path := writeTranscript(t, dir, string(content))
+	written := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) // it replaces a time that the newest record lacks
+	must(t, os.Chtimes(path, written, written))
+	return readFile(t, dir, path)
 }
 
 func readFile(t testing.TB, dir, path string) (discover.Record, bool) {
