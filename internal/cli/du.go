@@ -35,7 +35,7 @@ func duCommand(f Env) *cli.Command {
 			&cli.StringFlag{Name: "since", Usage: "only sessions active since `WHEN`: 12h, 30d, 2w, a date, a time, all", Value: "all", Destination: &o.since},
 			DurationFlag("older-than", "only sessions that have not been active for `D`", &o.olderThan),
 			AdapterFlag(&o.AdapterNames),
-			&cli.IntFlag{Name: "n", Usage: "show at most `N` rows, the largest; 0 shows all, on a terminal those of 1% and more", Destination: &o.limit},
+			&cli.IntFlag{Name: "n", Usage: "show at most `N` rows, the largest; without it, a terminal shows those of 1% and more", Destination: &o.limit},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
 			FormatFlag(&o.Format, "{{.bytes}} {{.key}}"),
 			JSONFlag(&o.JSON),

@@ -179,7 +179,7 @@ func (env Env) Target(c config.Config, name string) (remote.Target, error) {
 
 // localFlags are the flags for this machine: which hosts to ask, how to print their objects, and what to run for each.
 func localFlags() []string {
-	return []string{"host", "all-hosts", "json", "format", "quiet", "q", "ids", "l", "no-color", "no-trunc", "no-pager", "exec", "webhook", "secret-env"}
+	return []string{"host", "all-hosts", "json", "format", "quiet", "q", "ids", "l", "count", "c", "no-color", "no-trunc", "no-pager", "exec", "webhook", "secret-env"}
 }
 
 // command is the command line for a host, without its arguments.

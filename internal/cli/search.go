@@ -55,7 +55,7 @@ func searchCommand(f Env) *cli.Command {
 			&cli.BoolFlag{Name: "word", Aliases: []string{"w"}, Usage: "match whole words only", Destination: &o.pattern.Words},
 			&cli.IntFlag{Name: "m", Usage: "show at most `N` matching messages of each session, the newest; 0 shows all", Destination: &o.maxMatches},
 			&cli.IntFlag{Name: "n", Usage: "stop after `N` sessions; 0 searches all", Destination: &o.limit},
-			&cli.StringSliceFlag{Name: "e", Usage: "find `PATTERN`, which may begin with a dash (may be repeated: either matches)", Destination: &o.texts},
+			&cli.StringSliceFlag{Name: "e", Usage: "find `PATTERN`, which may begin with a dash (may be repeated)", Destination: &o.texts},
 			&cli.IntFlag{Name: "context", Aliases: []string{"C"}, Usage: "show `N` messages before and after each match", Destination: &o.around},
 			&cli.IntFlag{Name: "before-context", Aliases: []string{"B"}, Usage: "show `N` messages before each match", Destination: &o.before},
 			&cli.IntFlag{Name: "after-context", Aliases: []string{"A"}, Usage: "show `N` messages after each match", Destination: &o.after},
