@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // Of two copies that nothing stored tells apart, the one that a process runs is the session, once, whichever was listed first.
@@ -17,7 +18,7 @@ func TestACopyThatRunsIsInOneBatch(t *testing.T) {
 		}
 		claim := exactClaim("one", 7)
 		claim.Agent, claim.Path = OpenCode, live
-		scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) },
+		scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) },
 			testAdapter{agent: OpenCode, claims: []Claim{claim}, records: records})
 		var got []Session
 		if _, err := scanner.ListBatches(t.Context(), BatchFilter{}, func(r Result) bool {

@@ -13,21 +13,22 @@ import (
 	"pgregory.net/rapid"
 
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // input is what is correlated: processes, what they show, and what is stored.
 type input struct {
-	processes []proc.FakeProcess
+	processes []proctest.Process
 	claims    []Claim
 	records   []Record
 }
 
 func (in input) correlate() []Session {
-	return Correlate(proc.NewFakeTable(in.processes...), in.claims, in.records)
+	return Correlate(proctest.NewTable(in.processes...), in.claims, in.records)
 }
 
-func fakeProcess(pid int, birth string, state proc.State) proc.FakeProcess {
-	return proc.FakeProcess{Process: proc.Process{
+func fakeProcess(pid int, birth string, state proc.State) proctest.Process {
+	return proctest.Process{Process: proc.Process{
 		ID: proc.ID{PID: pid, Birth: birth}, State: state, Parent: 1, Ticks: uint64(pid),
 		Started: time.Unix(int64(pid), 0).UTC(),
 	}}
@@ -152,7 +153,7 @@ func TestCorrelateChangesNoRecord(t *testing.T) {
 
 func TestCorrelateLinksOnlyLiveProcesses(t *testing.T) {
 	checkLaw(t, func(t *rapid.T, in input) {
-		table := proc.NewFakeTable(in.processes...)
+		table := proctest.NewTable(in.processes...)
 		for _, s := range in.correlate() {
 			for _, e := range s.Evidence {
 				if _, ok := table.Find(e.Process); e.Accepted && !ok {
@@ -190,7 +191,7 @@ func TestCorrelateOnAnEmptyTableStopsEverything(t *testing.T) {
 
 func TestCorrelateKeepsEveryRecordAndEveryLiveAgent(t *testing.T) {
 	checkLaw(t, func(t *rapid.T, in input) {
-		table := proc.NewFakeTable(in.processes...)
+		table := proctest.NewTable(in.processes...)
 		records, owners := map[Key]int{}, map[agentProcess]int{}
 		for _, s := range in.correlate() {
 			records[s.Key()]++
@@ -218,7 +219,7 @@ func TestCorrelateKeepsEveryRecordAndEveryLiveAgent(t *testing.T) {
 
 func TestCorrelatePrefersStrongEvidence(t *testing.T) {
 	checkLaw(t, func(t *rapid.T, in input) {
-		table := proc.NewFakeTable(in.processes...)
+		table := proctest.NewTable(in.processes...)
 		exact := map[target]map[proc.ID]bool{}
 		for _, c := range in.claims {
 			if _, live := table.Find(c.Process); live && c.Session != "" && c.Strength == Exact {
@@ -251,7 +252,7 @@ func TestCorrelateAcceptsAdditionalEvidenceWhereNothingElseFits(t *testing.T) {
 				if !e.Additional || e.Strength == Exact || e.Session == "" {
 					continue
 				}
-				_, alive := proc.NewFakeTable(in.processes...).Find(e.Process)
+				_, alive := proctest.NewTable(in.processes...).Find(e.Process)
 				switch {
 				case e.Accepted && e.Alternative != "" && strongest(s, e.Process) == e.Strength && !acceptedOtherwise(s, e):
 					t.Fatalf("linked in spite of a rival: %+v", e)
@@ -345,7 +346,7 @@ func TestAPresenceSuppliesWhatIsNotStoredYet(t *testing.T) {
 		{shared, Record{Turn: Turn{State: TurnNone}}, "", Idle},
 	} {
 		tc.record.Agent, tc.record.ID, tc.record.Path, tc.record.Home = Codex, "a", "/h/1", "/h"
-		got := Correlate(proc.NewFakeTable(fakeProcess(100, "now", 'S')), []Claim{tc.presence, named}, []Record{tc.record})
+		got := Correlate(proctest.NewTable(fakeProcess(100, "now", 'S')), []Claim{tc.presence, named}, []Record{tc.record})
 		if len(got) != 1 || got[0].Dir != tc.dir || got[0].Status != tc.status || got[0].Turn != tc.record.Turn {
 			t.Errorf("%+v: %+v", tc, got)
 		}
@@ -360,8 +361,8 @@ func TestATeammateIsNoSubagent(t *testing.T) {
 	running.Session, running.Path, running.Title = "a", "/h/1", ""
 	record := Record{Agent: ClaudeCode, ID: "a", Path: "/h/1", Title: "mate", Team: "team"}
 	for name, in := range map[string]input{
-		"not stored": {[]proc.FakeProcess{p}, []Claim{presence}, nil},
-		"stored":     {[]proc.FakeProcess{p}, []Claim{presence, running}, []Record{record}},
+		"not stored": {[]proctest.Process{p}, []Claim{presence}, nil},
+		"stored":     {[]proctest.Process{p}, []Claim{presence, running}, []Record{record}},
 	} {
 		got := in.correlate()
 		if len(got) != 1 || got[0].Parent != "lead" || got[0].Team != "team" || got[0].Title != "mate" || got[0].IsSubagent() {
@@ -382,7 +383,7 @@ func TestRecycledPIDsAreRefused(t *testing.T) {
 			continue
 		}
 		in := input{
-			processes: []proc.FakeProcess{fakeProcess(pid, fmt.Sprint("boot/", is), 'S')},
+			processes: []proctest.Process{fakeProcess(pid, fmt.Sprint("boot/", is), 'S')},
 			records:   []Record{{Agent: ClaudeCode, ID: "a", Path: "/p", Turn: Turn{State: TurnOpen}}},
 			claims: []Claim{{
 				Agent: ClaudeCode, Session: "a", Path: "/p", Strength: []Strength{Exact, Strong, Weak}[i%3],

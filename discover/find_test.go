@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // idAdapter is an adapter whose agent makes IDs with a prefix. It counts the searches of its store.
@@ -34,7 +35,7 @@ func TestFindFindsALiveSessionWithAnIDOfAnotherShape(t *testing.T) {
 	stored.Path = "/c/a111"
 	live.Agent, live.Path = ClaudeCode, stored.Path
 	scanner := newScanner(
-		func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) },
+		func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) },
 		idAdapter{testAdapter{agent: Codex, records: []Record{record(Codex, "a111", 1)}}, "a", new(int)},
 		idAdapter{testAdapter{agent: ClaudeCode, claims: []Claim{live}, records: []Record{stored}}, "b", new(int)},
 	)
@@ -61,7 +62,7 @@ func TestAMovedSessionIsOneSession(t *testing.T) {
 			before.Path, after.Path = from, to
 			claim := exactClaim("s1", 7)
 			claim.Path = to
-			scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }, testAdapter{
+			scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) }, testAdapter{
 				agent: Codex, claims: []Claim{claim}, records: []Record{before, after},
 			})
 			for _, path := range []string{from, to} {
@@ -122,7 +123,7 @@ func TestFindDistinguishesUnreadableFromMissing(t *testing.T) {
 		{"b333", true, ErrNotFound, ""}, // the other agent has not made it
 		{"b222", true, nil, ""},
 	} {
-		scanner := newScanner(func() *proc.Table { return proc.NewFakeTable() }, unreadableAdapter{damaged, "/store", c.closed}, whole)
+		scanner := newScanner(func() *proc.Table { return proctest.NewTable() }, unreadableAdapter{damaged, "/store", c.closed}, whole)
 		r, err := scanner.Find(t.Context(), c.arg, nil, ReadOptions{})
 		if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: %v, want %v", c.arg, err, c.want)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // storeFiles makes files below a directory, each with the same session in it, and returns their records.
@@ -54,7 +55,7 @@ func TestOneFileIsOneSession(t *testing.T) {
 		second.Home, second.Path = work, filepath.Join(work, "sessions/a")
 		claim := exactClaim("a", 7)
 		claim.Home, claim.Path = work, second.Path
-		table := func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }
+		table := func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) }
 		for _, live := range []bool{false, true} {
 			m := testAdapter{agent: Codex, homes: homesOf(ours, work), records: []Record{first, second}}
 			if live {
@@ -88,7 +89,7 @@ func TestCopiesOfASession(t *testing.T) {
 	records := storeFiles(t, []string{old, newer}, "a")
 	claim := exactClaim("a", 7)
 	claim.Path, claim.Home = records[0].Path, old
-	table := func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }
+	table := func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) }
 	for _, live := range []bool{false, true} {
 		m := testAdapter{agent: Codex, homes: homesOf(old, newer), records: slices.Clone(records)}
 		want, other := records[1].Path, records[0].Path

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // testAdapter is an adapter whose storage and claims are fields.
@@ -114,7 +115,7 @@ func TestListShowsLiveSessionsAndAllShowsStored(t *testing.T) {
 	m := testAdapter{agent: Codex, claims: []Claim{exactClaim("live", 7)}, records: []Record{
 		record(Codex, "live", 1), record(Codex, "old", 5), record(Codex, "older", 3), child,
 	}}
-	scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }, m)
+	scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) }, m)
 	for _, c := range []struct {
 		sel  SessionFilter
 		want string
@@ -143,7 +144,7 @@ func TestListOpensNoMoreThanItShows(t *testing.T) {
 		m.records = append(m.records, record(Codex, "s"+string(rune('0'+i/10))+string(rune('0'+i%10)), i))
 	}
 	m.records = append(m.records, record(Codex, "s0", 0))
-	scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }, m)
+	scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) }, m)
 	if r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: true, Limit: 20}); err != nil || len(r.Sessions) != 20 || len(opened) > 21 {
 		t.Errorf("%d rows, %d opened, %v", len(r.Sessions), len(opened), err)
 	}
@@ -161,9 +162,9 @@ func TestListReadsProcessesLast(t *testing.T) {
 	m.onRead = func() { started = true }
 	scanner := newScanner(func() *proc.Table {
 		if started {
-			return proc.NewFakeTable(fakeProcess(7, "now", 'S'))
+			return proctest.NewTable(fakeProcess(7, "now", 'S'))
 		}
-		return proc.NewFakeTable()
+		return proctest.NewTable()
 	}, m)
 	for name, ask := range map[string]func() (Result, error){
 		"list": func() (Result, error) { return scanner.List(t.Context(), SessionFilter{IncludeStopped: true}) },
@@ -180,7 +181,7 @@ func TestListReadsProcessesLast(t *testing.T) {
 func TestFaultsOfOneAgentLeaveTheOthers(t *testing.T) {
 	bad := testAdapter{agent: ClaudeCode, faults: []error{&Warning{ClaudeCode, "/x", errors.New("no")}, errors.New("damaged")}}
 	good := testAdapter{agent: Codex, claims: []Claim{exactClaim("live", 7)}, records: []Record{record(Codex, "live", 1)}}
-	scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }, bad, good)
+	scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) }, bad, good)
 	for _, all := range []bool{false, true} {
 		r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: all})
 		if err != nil || idsAndStatuses(r.Sessions) != "live:idle" || len(r.Warnings) != 2 {
@@ -198,7 +199,7 @@ func TestFind(t *testing.T) {
 	m := testAdapter{agent: Codex, claims: []Claim{exactClaim("abc", 7), exactClaim("new", 7)}, records: []Record{
 		record(Codex, "abc", 1), record(Codex, "abcd", 2), record(Codex, "xyz", 3), kid,
 	}}
-	scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }, m,
+	scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) }, m,
 		testAdapter{agent: ClaudeCode, records: []Record{twin, twin2}})
 	for arg, want := range map[string]string{
 		"xyz": "xyz:stopped", "xy": "xyz:stopped", "abc": "abc:idle", "abcd": "abcd:stopped",
@@ -230,7 +231,7 @@ func TestGroupIsReadFromTheProcessOrTheBranch(t *testing.T) {
 	dead := record(Codex, "dead", 1)
 	dead.Branch = "try/g-2/cc"
 	m := testAdapter{agent: Codex, claims: []Claim{exactClaim("live", 7)}, records: []Record{record(Codex, "live", 1), dead}}
-	r, err := newScanner(func() *proc.Table { return proc.NewFakeTable(f) }, m).List(t.Context(), SessionFilter{IncludeStopped: true})
+	r, err := newScanner(func() *proc.Table { return proctest.NewTable(f) }, m).List(t.Context(), SessionFilter{IncludeStopped: true})
 	if err != nil || len(r.Sessions) != 2 || r.Sessions[0].Group != "g-1" || r.Sessions[1].Group != "g-2" {
 		t.Errorf("%+v, %v", r.Sessions, err)
 	}
@@ -260,7 +261,7 @@ func TestWithoutAProcessTableNothingIsCalledStopped(t *testing.T) {
 func TestWithAnUnreadProcessNothingIsCalledStopped(t *testing.T) {
 	m := testAdapter{agent: Codex, claims: []Claim{exactClaim("live", 7)}, records: []Record{record(Codex, "live", 1), record(Codex, "a", 2)}}
 	r, err := newScanner(func() *proc.Table {
-		return proc.NewFakeTable(fakeProcess(7, "now", 'S')).WithFakeErr(errors.New("/proc/8/stat is torn"))
+		return proctest.NewFailedTable(errors.New("/proc/8/stat is torn"), fakeProcess(7, "now", 'S'))
 	}, m).List(t.Context(), SessionFilter{IncludeStopped: true})
 	if got := idsAndStatuses(r.Sessions); err != nil || got != "live:idle a:unknown" || len(r.Warnings) != 1 || !r.ProcessesUnknown {
 		t.Errorf("%s, %v, %v", got, r.Warnings, err)
@@ -270,7 +271,7 @@ func TestWithAnUnreadProcessNothingIsCalledStopped(t *testing.T) {
 // TestAnUnreadableAgentIsUnknownWithAWarning: exit code 6 comes of the warning.
 func TestAnUnreadableAgentIsUnknownWithAWarning(t *testing.T) {
 	m := testAdapter{agent: Codex, claims: []Claim{{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Unreadable: "permission denied"}}}
-	r, err := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }, m).List(t.Context(), SessionFilter{})
+	r, err := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) }, m).List(t.Context(), SessionFilter{})
 	if err != nil || idsAndStatuses(r.Sessions) != ":unknown" || len(r.Warnings) != 1 {
 		t.Errorf("%s, %v, %v", idsAndStatuses(r.Sessions), r.Warnings, err)
 	}
@@ -281,7 +282,7 @@ func TestFindReturnsNothingWhenInterrupted(t *testing.T) {
 	for _, arg := range []string{"abc", "pid:7"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		m := testAdapter{agent: Codex, claims: []Claim{exactClaim("abc", 7)}, records: []Record{record(Codex, "abc", 1)}, onRead: cancel}
-		scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S')) }, m)
+		scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) }, m)
 		if r, err := scanner.Find(ctx, arg, nil, ReadOptions{}); !errors.Is(err, context.Canceled) || len(r.Sessions) > 0 {
 			t.Errorf("%s: %s, %v", arg, idsAndStatuses(r.Sessions), err)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // renamedClientAdapter is of an agent whose server runs a session that a client of another program's name shows: only a thorough table
@@ -26,7 +27,7 @@ func (a renamedClientAdapter) Claims(_ context.Context, table *proc.Table, _ []H
 // Whoever waits for a session that a server keeps open is told that nobody shows it only after every process was asked.
 func TestSnapshotLooksForClientsThoroughly(t *testing.T) {
 	scanner := newScanner(func() *proc.Table {
-		return proc.NewFakeTable(fakeProcess(1, "now", 'S'), fakeProcess(2, "now", 'S'))
+		return proctest.NewTable(fakeProcess(1, "now", 'S'), fakeProcess(2, "now", 'S'))
 	}, renamedClientAdapter{testAdapter{agent: Codex, records: []Record{record(Codex, "a", 1)}}})
 	r := record(Codex, "a", 1)
 	snap, err := scanner.Snapshot(t.Context(), SnapshotRequest{Follow: []Session{{Record: &r}}})

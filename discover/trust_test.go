@@ -4,19 +4,20 @@ import (
 	"testing"
 
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // Whoever names a home decides how far it is trusted. Homes that another user or a process in other namespaces names
 // are not opened.
 func TestTrustOfAHome(t *testing.T) {
-	process := func(pid, uid int, apart proc.Namespaces) proc.FakeProcess {
+	process := func(pid, uid int, apart proc.Namespaces) proctest.Process {
 		f := fakeProcess(pid, "now", 'S')
 		f.UID, f.Unshared = uid, apart
 		return f
 	}
 	unreadable := process(7, 1000, 0)
 	unreadable.Err = proc.ErrGone
-	table := proc.NewFakeTable(
+	table := proctest.NewTable(
 		process(1, 1000, 0), process(2, 1001, 0), process(3, 0, 0),
 		process(4, 1000, proc.MountNamespace), process(5, 1000, proc.UserNamespace), process(6, 1000, proc.PIDNamespace),
 		unreadable, process(8, 1000, proc.NetworkNamespace),
@@ -58,7 +59,7 @@ func TestTrustOfAHome(t *testing.T) {
 func TestSessionsOfOtherUsers(t *testing.T) {
 	own, seen, other, roots := fakeProcess(1, "now", 'S'), fakeProcess(2, "now", 'S'), fakeProcess(3, "now", 'S'), fakeProcess(4, "now", 'S')
 	own.UID, seen.UID, other.UID, roots.UID = 1000, 1000, 1001, 0
-	table := proc.NewFakeTable(own, seen, other, roots)
+	table := proctest.NewTable(own, seen, other, roots)
 	claim := func(id, home string, pid int) Claim {
 		c := exactClaim(id, pid)
 		c.Home, c.Path = home, home+"/"+id
@@ -113,7 +114,7 @@ func TestAnotherUsersProcessByItsPID(t *testing.T) {
 	presence := Claim{Agent: Codex, Process: proc.ID{PID: 3, Birth: "now"}, Home: "/theirs", Strength: Exact, Kind: "process"}
 	claim := exactClaim("c", 3)
 	m := testAdapter{agent: Codex, homes: []Home{{Dir: "/ours", FromUser: true}}, claims: []Claim{presence, claim}}
-	scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(other) }, m)
+	scanner := newScanner(func() *proc.Table { return proctest.NewTable(other) }, m)
 	scanner.UID = 1000
 	r, err := scanner.Find(t.Context(), "pid:3", nil, ReadOptions{})
 	if err != nil || idsAndStatuses(r.Sessions) != ":unknown" || r.Sessions[0].Home != "" || len(r.Warnings) != 1 {

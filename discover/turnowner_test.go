@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // A turn is in progress only in a process that was there when it was asked for.
@@ -53,7 +54,7 @@ func TestATurnEndsWithItsProcess(t *testing.T) {
 		"a run's, in a server, asks": {headless, false, []Claim{presence(early, nothing, true), shows(claim(early), TurnWaiting)}, Waiting, TurnInterrupted},
 	} {
 		in := input{
-			processes: []proc.FakeProcess{fakeProcess(early, "now", 'S'), fakeProcess(late, "now", 'S')},
+			processes: []proctest.Process{fakeProcess(early, "now", 'S'), fakeProcess(late, "now", 'S')},
 			claims:    test.claims,
 			records:   []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: test.turn, Sub: test.sub, Updated: began.Add(time.Minute)}},
 		}
@@ -82,7 +83,7 @@ func TestATurnWithALiveChildDoesNotWait(t *testing.T) {
 		"a child of others": {-1600, 'S', Waiting},
 	} {
 		in := input{
-			processes: []proc.FakeProcess{fakeProcess(1000, "now", 'S')},
+			processes: []proctest.Process{fakeProcess(1000, "now", 'S')},
 			claims:    []Claim{{Agent: Codex, Process: proc.ID{PID: 1000, Birth: "now"}, Session: "a", Path: "/h/1", Strength: Exact}},
 			records:   []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: Turn{State: TurnWaiting, WaitingFor: "permission", Began: silent, SilentSince: silent}}},
 		}
@@ -105,7 +106,7 @@ func TestAProcessShowsTheDetailOfTheTurn(t *testing.T) {
 		claim := Claim{Agent: Codex, Process: proc.ID{PID: 1000, Birth: "now"}, Session: "a", Path: "/h/1", Strength: Exact}
 		claim.Turn = &Turn{State: state, Detail: "retrying"}
 		in := input{
-			processes: []proc.FakeProcess{fakeProcess(1000, "now", 'S')}, claims: []Claim{claim},
+			processes: []proctest.Process{fakeProcess(1000, "now", 'S')}, claims: []Claim{claim},
 			records: []Record{{Agent: Codex, ID: "a", Path: "/h/1", Turn: Turn{State: TurnOpen, Detail: "model"}}},
 		}
 		if s := in.correlate()[0]; s.Turn.Detail != want {

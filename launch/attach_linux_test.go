@@ -12,6 +12,7 @@ import (
 
 	"agentctl/proc"
 	"agentctl/proc/multiplexer"
+	"agentctl/tests/proctest"
 )
 
 // fixture is a multiplexer that this process plays: it listens on the socket, and has started the first process of the pane.
@@ -168,7 +169,7 @@ func TestNotAsked(t *testing.T) {
 		"it has another terminal":   func(f *fixture) { f.Leader.TTYDevice++ },
 		"not its parent":            func(f *fixture) { f.Server.ID.PID = 1 },
 		"another one listens": func(f *fixture) {
-			f.Server, _ = proc.NewFakeTable(proc.FakeProcess{Process: f.Server, PeerPID: f.Leader.ID.PID}).ByPID(f.Server.ID.PID)
+			f.Server, _ = proctest.NewTable(proctest.Process{Process: f.Server, PeerPID: f.Leader.ID.PID}).ByPID(f.Server.ID.PID)
 		},
 		"no socket": func(f *fixture) { f.Address += "x" },
 	} {

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func system() backend { return xnu{} }
+// System returns what answers for the processes of this system.
+func System() Backend { return xnu{} }
 
 // xnu is the backend of the macOS kernel.
 type xnu struct{}
@@ -37,7 +38,7 @@ func verified[T any](p Process, read func(pid int) (T, error)) (T, error) {
 	return fact, nil
 }
 
-func (xnu) args(p Process) ([]string, error) {
+func (xnu) Args(p Process) ([]string, error) {
 	return verified(p, func(pid int) ([]string, error) {
 		a, err := readProcargs(pid)
 		for len(a.args) > 0 && a.args[len(a.args)-1] == "" {
@@ -47,16 +48,16 @@ func (xnu) args(p Process) ([]string, error) {
 	})
 }
 
-func (xnu) cwd(p Process) (string, error) { return verified(p, cwd) }
+func (xnu) Cwd(p Process) (string, error) { return verified(p, cwd) }
 
-func (xnu) env(p Process, keys []string) (map[string]string, error) {
+func (xnu) Env(p Process, keys []string) (map[string]string, error) {
 	return verified(p, func(pid int) (map[string]string, error) {
 		a, err := readProcargs(pid)
 		return selectEnv(a.environ, keys), err
 	})
 }
 
-func (xnu) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
+func (xnu) OpenFiles(p Process, match func(string) bool) ([]OpenFile, error) {
 	return verified(p, func(pid int) ([]OpenFile, error) {
 		var files []OpenFile
 		err := eachFD(pid, fdVnode, flavorFDFile, fileSize, func(number int, raw []byte) error {
@@ -70,7 +71,7 @@ func (xnu) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
 	})
 }
 
-func (xnu) listenPorts(p Process) ([]int, error) {
+func (xnu) ListenPorts(p Process) ([]int, error) {
 	return verified(p, func(pid int) ([]int, error) {
 		var ports []int
 		err := eachFD(pid, fdSocket, flavorFDSocket, socketSize, func(_ int, raw []byte) error {
@@ -86,13 +87,13 @@ func (xnu) listenPorts(p Process) ([]int, error) {
 }
 
 // credentials: macOS has no namespaces.
-func (xnu) credentials(p Process) (Credentials, error) {
+func (xnu) Credentials(p Process) (Credentials, error) {
 	return verified(p, func(pid int) (Credentials, error) { return Credentials{UID: p.UID, PIDs: []int{pid}}, nil })
 }
 
 // There is one mount namespace. chroot(2) is not taken into account: no agent runs so.
-func (xnu) sharesRoot(Process) (bool, error)       { return true, nil }
-func (xnu) samePath(Process, string) (bool, error) { return true, nil }
+func (xnu) SharesRoot(Process) (bool, error)       { return true, nil }
+func (xnu) SamePath(Process, string) (bool, error) { return true, nil }
 
 // eachFD calls use with the kernel's answer for each descriptor of a kind. It skips one that was closed meanwhile, or
 // whose file has no name any more.
@@ -121,7 +122,7 @@ func eachFD(pid, kind, flavor, size int, use func(number int, raw []byte) error)
 }
 
 // tty searches /dev, as ttyname(3) does.
-func (xnu) tty(p Process) (string, error) {
+func (xnu) TTY(p Process) (string, error) {
 	entries, err := os.ReadDir("/dev")
 	if err != nil {
 		return "", err
@@ -136,7 +137,7 @@ func (xnu) tty(p Process) (string, error) {
 	return "", ErrPathDiffers
 }
 
-func (xnu) usage(p Process) (Usage, error) {
+func (xnu) Usage(p Process) (Usage, error) {
 	return verified(p, func(pid int) (Usage, error) {
 		frequency, err := unix.SysctlUint64("hw.tbfrequency") // 10⁹ on Intel, 24·10⁶ on Apple's own
 		if err != nil {
@@ -150,8 +151,8 @@ func (xnu) usage(p Process) (Usage, error) {
 	})
 }
 
-func (xnu) peer(p Process, c connection) (peer, error) {
-	return verified(p, func(pid int) (peer, error) {
+func (xnu) Peer(p Process, c Connection) (Peer, error) {
+	return verified(p, func(pid int) (Peer, error) {
 		if c.local() {
 			listens, err := unix.GetsockoptInt(c.fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
 			if err != nil {

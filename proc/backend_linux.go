@@ -50,7 +50,7 @@ func (f *procfs) checkAlive(d pidDir, id ID) error {
 	return nil
 }
 
-func (f *procfs) args(p Process) ([]string, error) {
+func (f *procfs) Args(p Process) ([]string, error) {
 	return verified(f, p, func(d pidDir) ([]string, error) {
 		raw, err := d.read("cmdline")
 		if raw = bytes.TrimRight(raw, "\x00"); len(raw) == 0 { // one that was cleared still has as many bytes
@@ -60,7 +60,7 @@ func (f *procfs) args(p Process) ([]string, error) {
 	})
 }
 
-func (f *procfs) cwd(p Process) (string, error) {
+func (f *procfs) Cwd(p Process) (string, error) {
 	return verified(f, p, func(d pidDir) (string, error) {
 		path, deleted, err := d.readTarget("cwd")
 		if err == nil && f.pathDiffers(d, "cwd", path, deleted) {
@@ -70,18 +70,18 @@ func (f *procfs) cwd(p Process) (string, error) {
 	})
 }
 
-func (f *procfs) env(p Process, keys []string) (map[string]string, error) {
+func (f *procfs) Env(p Process, keys []string) (map[string]string, error) {
 	return verified(f, p, func(d pidDir) (map[string]string, error) {
 		raw, err := d.read("environ")
 		return selectEnv(raw, keys), err
 	})
 }
 
-func (f *procfs) openFiles(p Process, match func(string) bool) ([]OpenFile, error) {
+func (f *procfs) OpenFiles(p Process, match func(string) bool) ([]OpenFile, error) {
 	return verified(f, p, func(d pidDir) ([]OpenFile, error) { return f.listOpenFiles(d, match) })
 }
 
-func (f *procfs) listenPorts(p Process) ([]int, error) { return verified(f, p, pidDir.listenPorts) }
+func (f *procfs) ListenPorts(p Process) ([]int, error) { return verified(f, p, pidDir.listenPorts) }
 
 func (f *procfs) listOpenFiles(d pidDir, match func(string) bool) ([]OpenFile, error) {
 	fds, err := d.listNumbers("fd")
@@ -131,7 +131,7 @@ func (f *procfs) openFile(d pidDir, fd int, match func(string) bool) (OpenFile, 
 	}, again == path, err
 }
 
-func (f *procfs) credentials(p Process) (Credentials, error) {
+func (f *procfs) Credentials(p Process) (Credentials, error) {
 	return verified(f, p, func(d pidDir) (Credentials, error) {
 		s, err := d.status()
 		if err != nil {
@@ -163,7 +163,7 @@ func (f *procfs) unshared(d pidDir) (apart Namespaces) {
 	return apart
 }
 
-func (f *procfs) usage(p Process) (Usage, error) {
+func (f *procfs) Usage(p Process) (Usage, error) {
 	return verified(f, p, func(d pidDir) (Usage, error) {
 		s, err := d.stat("stat")
 		if err != nil {
@@ -215,12 +215,12 @@ func ttyName(device uint64) string {
 }
 
 // tty: see [Process.TTY].
-func (f *procfs) tty(p Process) (string, error) {
+func (f *procfs) TTY(p Process) (string, error) {
 	name := ttyName(p.TTYDevice)
 	if name == "" {
 		return "", ErrUnsupported
 	}
-	shared, err := f.sharesRoot(p)
+	shared, err := f.SharesRoot(p)
 	if err != nil {
 		return "", err
 	}
@@ -232,14 +232,14 @@ func (f *procfs) tty(p Process) (string, error) {
 }
 
 // readLocks reads the locks of all processes that are visible here. What cannot be read is left out: locks are a hint where to look.
-func (f *procfs) readLocks() []fileLock {
+func (f *procfs) readLocks() []FileLock {
 	raw, _ := pidDir(f.root + "/").read("locks")
 	return parseLocks(raw)
 }
 
 // parseLocks parses /proc/locks, proc_locks(5): "1: FLOCK  ADVISORY  WRITE 12783 fe:00:10225579 0 EOF". A line with "->" is of a
 // process that waits for a lock.
-func parseLocks(raw []byte) (locks []fileLock) {
+func parseLocks(raw []byte) (locks []FileLock) {
 	for line := range bytes.Lines(raw) {
 		f := bytes.Fields(line)
 		if len(f) < 6 || string(f[1]) == "->" {
@@ -248,7 +248,7 @@ func parseLocks(raw []byte) (locks []fileLock) {
 		pid, err := strconv.Atoi(string(f[4]))
 		inode, err2 := strconv.ParseUint(string(f[5][bytes.LastIndexByte(f[5], ':')+1:]), 10, 64)
 		if err == nil && err2 == nil && pid > 0 {
-			locks = append(locks, fileLock{pid, inode})
+			locks = append(locks, FileLock{pid, inode})
 		}
 	}
 	return locks

@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"io/fs"
 	"iter"
 	"os"
 	"runtime"
@@ -41,7 +40,7 @@ func (t *Table) Candidates(signs Signs) iter.Seq[Process] {
 
 // shows reports whether the process has one of the signs that every table knows.
 func (p Process) shows(signs Signs) bool {
-	return p.Exe == "" || slices.ContainsFunc([]string{p.Exe, p.Name, p.arg0}, signs.Name) || slices.Contains(signs.PIDs, p.ID.PID)
+	return p.Exe == "" || slices.ContainsFunc([]string{p.Exe, p.Name, p.Arg0}, signs.Name) || slices.Contains(signs.PIDs, p.ID.PID)
 }
 
 // showsThoroughly reports whether a process has one of the signs that only a thorough table knows.
@@ -154,10 +153,10 @@ func (t *Table) WithEnv(keys ...string) iter.Seq[Process] {
 	}
 }
 
-// fileLock is a lock on a file, and the process that took it.
-type fileLock struct {
-	pid   int
-	inode uint64
+// FileLock is a lock on a file, by its inode, and the process that took it.
+type FileLock struct {
+	PID   int
+	Inode uint64
 }
 
 // LockHolders returns the pids of the processes that may hold a lock on one of the files, of whatever kind it is. It opens none of
@@ -165,8 +164,7 @@ type fileLock struct {
 // look at what the process has open. A lock that was taken by a process which has ended, and left to another one, is not found.
 // The result is empty on systems that do not list their locks.
 func (t *Table) LockHolders(files ...string) (pids []int) {
-	locks := t.locks()
-	if len(locks) == 0 {
+	if t.locks == nil {
 		return nil
 	}
 	for _, file := range files {
@@ -174,22 +172,14 @@ func (t *Table) LockHolders(files ...string) (pids []int) {
 		if err != nil {
 			continue
 		}
-		inode, ok := inodeOf(info)
-		for _, l := range locks {
-			if ok && l.inode == inode && !slices.Contains(pids, l.pid) {
-				pids = append(pids, l.pid)
+		st, ok := info.Sys().(*syscall.Stat_t)
+		for _, l := range t.locks() {
+			if ok && l.Inode == st.Ino && !slices.Contains(pids, l.PID) {
+				pids = append(pids, l.PID)
 			}
 		}
 	}
 	return pids
-}
-
-func inodeOf(info fs.FileInfo) (uint64, bool) {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0, false
-	}
-	return st.Ino, true
 }
 
 // parallel calls work for each index below n, on all processors: a live list among 500 processes is half as long.

@@ -116,7 +116,7 @@ func TestParseLocks(t *testing.T) {
 3: OFDLCK ADVISORY  READ  -1 fe:00:3 0 EOF
 4: torn
 `
-	want := []fileLock{{1234, 10225579}, {12783, 9}}
+	want := []FileLock{{1234, 10225579}, {12783, 9}}
 	if got := parseLocks([]byte(raw)); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -52,11 +52,11 @@ func (p Process) VerifyPeer(ctx context.Context, conn syscall.Conn) error {
 		return err
 	}
 	for began := time.Now(); ; {
-		var c connection
+		var c Connection
 		by, failed := peerPending, error(nil)
 		err := raw.Control(func(fd uintptr) {
 			if c, failed = connectionOf(int(fd)); failed == nil {
-				by, failed = p.backend().peer(p, c)
+				by, failed = p.backend().Peer(p, c)
 			}
 		})
 		if err = errors.Join(err, failed); err != nil {
@@ -76,31 +76,31 @@ func (p Process) VerifyPeer(ctx context.Context, conn syscall.Conn) error {
 	}
 }
 
-// peer says which process has the other end of a connection.
-type peer uint8
+// Peer says which process has the other end of a connection.
+type Peer uint8
 
 const (
-	peerPending peer = iota // not accepted so far
+	peerPending Peer = iota // not accepted so far
 	peerOther
 	peerProcess
 )
 
-// connection is a connected stream socket of this process.
-type connection struct {
+// Connection is a connected stream socket of this process.
+type Connection struct {
 	fd int // valid while the backend uses it
 	// ours and theirs are the two ends of a TCP connection. Those of a Unix socket are not valid.
 	ours, theirs netip.AddrPort
 }
 
-func (c connection) local() bool { return !c.theirs.IsValid() }
+func (c Connection) local() bool { return !c.theirs.IsValid() }
 
-func connectionOf(fd int) (connection, error) {
+func connectionOf(fd int) (Connection, error) {
 	theirs, err := unix.Getpeername(fd)
 	if err != nil {
-		return connection{}, err
+		return Connection{}, err
 	}
 	ours, err := unix.Getsockname(fd)
-	return connection{fd, endOf(ours), endOf(theirs)}, err
+	return Connection{fd, endOf(ours), endOf(theirs)}, err
 }
 
 // endOf returns the address of one end; it is not valid unless it is of TCP.
@@ -115,7 +115,7 @@ func endOf(s unix.Sockaddr) netip.AddrPort {
 }
 
 // comparePeer compares the process that listened on a Unix socket, as the kernel recorded it, with p.
-func comparePeer(p Process, pid, uid int) peer {
+func comparePeer(p Process, pid, uid int) Peer {
 	if pid == p.ID.PID && uid == p.UID {
 		return peerProcess
 	}

@@ -87,10 +87,13 @@ type Process struct {
 	// to about a second, but the same in every reading. It is zero if unknown.
 	Started time.Time
 
+	// Arg0 is the first argument, a hint as Name is.
+	Arg0 string
+	// Backend answers the methods of the process; nil: the operating system does.
+	Backend Backend
+
 	preciseStart time.Time
-	arg0         string // the first argument, a hint as Name is
-	threads      int    // how many threads it has; 0 if unknown
-	impl         backend
+	threads      int // how many threads it has; 0 if unknown
 }
 
 // PreciseStart returns the start by the present wall clock, to order it with other events. On Linux it is precise to 10
@@ -115,26 +118,26 @@ func (p Process) Alive() bool { return !p.State.Dead() }
 
 // Args returns the command line. Agents may rewrite it, so it is a hint, not evidence. Empty arguments at its end are
 // omitted, since a rewritten command line is padded with them. It is empty for kernel threads.
-func (p Process) Args() ([]string, error) { return p.backend().args(p) }
+func (p Process) Args() ([]string, error) { return p.backend().Args(p) }
 
 // Cwd returns the working directory with symbolic links resolved, without the kernel's " (deleted)" suffix. It fails with
 // [ErrPathDiffers] if that path does not lead to the same directory here.
-func (p Process) Cwd() (string, error) { return p.backend().cwd(p) }
+func (p Process) Cwd() (string, error) { return p.backend().Cwd(p) }
 
 // Env returns those of the named environment variables that the process was started with. Nothing else of the environment
 // is kept, since it holds secrets.
-func (p Process) Env(keys ...string) (map[string]string, error) { return p.backend().env(p, keys) }
+func (p Process) Env(keys ...string) (map[string]string, error) { return p.backend().Env(p, keys) }
 
 // OpenFiles returns the open files whose path match accepts, by ascending descriptor, with access mode, offset and locks.
 // The path that match gets has no " (deleted)" suffix. match is also called with the kernel's names of descriptors that
 // are not files ("anon_inode:inotify", "socket:[4711]"; Linux only), but these are never returned. match may get a name
 // twice, and must not call methods of the process.
 func (p Process) OpenFiles(match func(path string) bool) ([]OpenFile, error) {
-	return p.backend().openFiles(p, match)
+	return p.backend().OpenFiles(p, match)
 }
 
 // ListenPorts returns the TCP ports that the process listens on, ascending.
-func (p Process) ListenPorts() ([]int, error) { return p.backend().listenPorts(p) }
+func (p Process) ListenPorts() ([]int, error) { return p.backend().ListenPorts(p) }
 
 // NamespacePIDs returns the pid of the process in each pid namespace, from ours to its own: the last one is what
 // getpid(2) returns in the process. Outside of containers it has one element.
@@ -146,11 +149,11 @@ func (p Process) NamespacePIDs() ([]int, error) {
 // SamePath reports whether an absolute path names the same file for the process as for this one. If the process has a
 // mount namespace or root directory of its own, device and inode are compared. A path that names no file for one of them
 // is not the same.
-func (p Process) SamePath(path string) (bool, error) { return p.backend().samePath(p, path) }
+func (p Process) SamePath(path string) (bool, error) { return p.backend().SamePath(p, path) }
 
 // SharesRoot reports whether every absolute path means the same for the process as for this one: it has our mount
 // namespace and our root directory.
-func (p Process) SharesRoot() (bool, error) { return p.backend().sharesRoot(p) }
+func (p Process) SharesRoot() (bool, error) { return p.backend().SharesRoot(p) }
 
 // TTY returns the path of the controlling terminal, such as /dev/pts/3; "" if the process has none. It fails with
 // [ErrPathDiffers] if the path names another device here, or none: each container numbers its terminals itself.
@@ -158,7 +161,7 @@ func (p Process) TTY() (string, error) {
 	if p.TTYDevice == 0 {
 		return "", nil
 	}
-	return p.backend().tty(p)
+	return p.backend().TTY(p)
 }
 
 // PathInRoot returns a path that names, here, what path names in the root directory of the process (Linux). The process
@@ -167,11 +170,11 @@ func (p Process) PathInRoot(path string) string {
 	return filepath.Join("/proc", strconv.Itoa(p.ID.PID), "root", path)
 }
 
-func (p Process) backend() backend {
-	if p.impl == nil {
-		return system()
+func (p Process) backend() Backend {
+	if p.Backend == nil {
+		return System()
 	}
-	return p.impl
+	return p.Backend
 }
 
 // OpenFile is one open file of a process.
@@ -194,21 +197,20 @@ type OpenFile struct {
 	Proc string
 }
 
-// backend reads the facts that the methods of a [Process] return: from the operating system, or from the [FakeProcess] of
-// a test.
-type backend interface {
-	args(Process) ([]string, error)
-	cwd(Process) (string, error)
-	env(Process, []string) (map[string]string, error)
-	openFiles(Process, func(string) bool) ([]OpenFile, error)
-	listenPorts(Process) ([]int, error)
-	// tty is asked only for a process with a controlling terminal.
-	tty(Process) (string, error)
-	sharesRoot(Process) (bool, error)
-	samePath(p Process, path string) (bool, error)
-	credentials(Process) (Credentials, error)
-	usage(Process) (Usage, error)
-	peer(Process, connection) (peer, error)
+// Backend reads the facts that the methods of a [Process] return, from the operating system.
+type Backend interface {
+	Args(Process) ([]string, error)
+	Cwd(Process) (string, error)
+	Env(Process, []string) (map[string]string, error)
+	OpenFiles(Process, func(string) bool) ([]OpenFile, error)
+	ListenPorts(Process) ([]int, error)
+	// TTY is asked only for a process with a controlling terminal.
+	TTY(Process) (string, error)
+	SharesRoot(Process) (bool, error)
+	SamePath(p Process, path string) (bool, error)
+	Credentials(Process) (Credentials, error)
+	Usage(Process) (Usage, error)
+	Peer(Process, Connection) (Peer, error)
 }
 
 // Usage is what a process uses at the moment of the call.
@@ -223,7 +225,7 @@ type Usage struct {
 
 // Usage returns what the process uses (Linux: /proc/PID/stat and statm; macOS: proc_info's PROC_PIDTASKINFO). On macOS
 // only processes of the same user can be read.
-func (p Process) Usage() (Usage, error) { return p.backend().usage(p) }
+func (p Process) Usage() (Usage, error) { return p.backend().Usage(p) }
 
 // ProgramName returns the name of a program from the path of its file, or from the kernel's short name: the part after
 // the last slash. It undoes the wrapping of Nix, which hides a program behind a script of its name and calls it
@@ -267,7 +269,7 @@ type Credentials struct {
 
 // Credentials reads the user and the namespaces of the process. If the namespaces may not be read, all of them count as
 // unshared.
-func (p Process) Credentials() (Credentials, error) { return p.backend().credentials(p) }
+func (p Process) Credentials() (Credentials, error) { return p.backend().Credentials(p) }
 
 // selectEnv returns the named variables of an environment, which is NUL-terminated "KEY=value" strings. The first of two
 // equal keys counts, as for getenv(3).

@@ -62,7 +62,8 @@ func mount(root string) *procfs {
 // systemRoot is the mount point of the system's own proc file system.
 const systemRoot = "/proc"
 
-func system() backend { return mount(systemRoot) }
+// System returns what answers for the processes of this system.
+func System() Backend { return mount(systemRoot) }
 
 func readBootInfo(root string) (bootInfo, error) {
 	boot, err := readOptional(root, "sys/kernel/random/boot_id")
@@ -220,7 +221,7 @@ func vanished(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(
 func denied(err error) bool { return errors.Is(err, fs.ErrPermission) }
 
 // sharesRoot: see [Process.SharesRoot].
-func (f *procfs) sharesRoot(p Process) (bool, error) {
+func (f *procfs) SharesRoot(p Process) (bool, error) {
 	return verified(f, p, f.hasOwnRoot)
 }
 
@@ -239,7 +240,7 @@ func (f *procfs) hasOwnRoot(d pidDir) (bool, error) {
 }
 
 // samePath compares the files that a path names for the process and here, unless the process shares our root.
-func (f *procfs) samePath(p Process, path string) (bool, error) {
+func (f *procfs) SamePath(p Process, path string) (bool, error) {
 	return verified(f, p, func(d pidDir) (bool, error) {
 		if shared, err := f.hasOwnRoot(d); shared || err != nil {
 			return shared, err

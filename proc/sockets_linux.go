@@ -121,8 +121,8 @@ func parseEnd(field []byte) netip.AddrPort {
 	return netip.AddrPortFrom(addr.Unmap(), uint16(n))
 }
 
-func (f *procfs) peer(p Process, c connection) (peer, error) {
-	return verified(f, p, func(d pidDir) (peer, error) {
+func (f *procfs) Peer(p Process, c Connection) (Peer, error) {
+	return verified(f, p, func(d pidDir) (Peer, error) {
 		if c.local() {
 			cred, err := unix.GetsockoptUcred(c.fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 			if err != nil {
@@ -136,7 +136,7 @@ func (f *procfs) peer(p Process, c connection) (peer, error) {
 
 // tcpPeer reports whether the process has the other end of a TCP connection. It searches the network namespace of the
 // process: one that is not ours does not have the connection. A server that listens on all addresses has an IPv6 socket.
-func (d pidDir) tcpPeer(c connection) (peer, error) {
+func (d pidDir) tcpPeer(c Connection) (Peer, error) {
 	for s, err := range d.tcpSockets() {
 		switch {
 		case err != nil:

@@ -12,7 +12,7 @@ type Table struct {
 	list   []Process // ascending by pid
 	err    error
 	hidden bool
-	locks  func() []fileLock  // read when first needed
+	locks  func() []FileLock  // read when first needed
 	match  func(Process) bool // which processes Candidates yields; nil: all
 	known  *contents          // nil: the table is not thorough
 }
@@ -21,12 +21,13 @@ type Table struct {
 func (t *Table) Err() error { return t.err }
 
 // EmptyTable returns a table without processes.
-func EmptyTable() *Table { return newTable(nil) }
+func EmptyTable() *Table { return NewTable(nil, nil, nil) }
 
-// newTable returns a table of processes.
-func newTable(list []Process) *Table {
+// NewTable returns a table of processes. locks reads the locks on files when they are first needed; nil: they are not known. err is
+// what [Table.Err] returns.
+func NewTable(list []Process, locks func() []FileLock, err error) *Table {
 	slices.SortFunc(list, func(a, b Process) int { return cmp.Compare(a.ID.PID, b.ID.PID) })
-	return &Table{list: list, locks: func() []fileLock { return nil }}
+	return &Table{list: list, locks: locks, err: err}
 }
 
 // setHidden records that the system hides processes: some could not be read, or process 1, which always runs, was not

@@ -23,7 +23,7 @@ func ReadTable(ctx context.Context) (*Table, error) {
 		p := &before[i]
 		p.Exe, p.Deleted = exe(p.ID.PID)
 		if a, err := readProcargs(p.ID.PID); err == nil && len(a.args) > 0 {
-			p.arg0 = a.args[0]
+			p.Arg0 = a.args[0]
 		}
 	}
 	// A path that was read between two moments at which the pid had the same birth belongs to that process.
@@ -38,11 +38,11 @@ func ReadTable(ctx context.Context) (*Table, error) {
 	list := after[:0]
 	for _, p := range after {
 		if was, ok := seen[p.ID]; ok {
-			p.Exe, p.Deleted, p.arg0 = was.Exe, was.Deleted, was.arg0
+			p.Exe, p.Deleted, p.Arg0 = was.Exe, was.Deleted, was.Arg0
 			list = append(list, p)
 		}
 	}
-	return newTable(list).setHidden(false), nil
+	return NewTable(list, nil, nil).setHidden(false), nil
 }
 
 // Inspect reads one process by pid; it may be a zombie. It returns [ErrGone] if there is none.

@@ -53,9 +53,7 @@ func (f *procfs) readTable(ctx context.Context) (*Table, error) {
 			unread = append(unread, err)
 		}
 	}
-	t := newTable(list).setHidden(hidden)
-	t.err, t.locks = errors.Join(unread...), sync.OnceValue(f.readLocks)
-	return t, nil
+	return NewTable(list, sync.OnceValue(f.readLocks), errors.Join(unread...)).setHidden(hidden), nil
 }
 
 // selfTable returns a table of this process, with the pids of our own pid namespace; it is empty if that cannot be read.
@@ -63,16 +61,16 @@ func (f *procfs) selfTable() *Table {
 	d := pidDir(f.root + "/self/")
 	m, err := readBootInfo(f.root)
 	if err != nil {
-		return newTable(nil)
+		return EmptyTable()
 	}
 	s, err := d.stat("stat")
 	if err != nil {
-		return newTable(nil)
+		return EmptyTable()
 	}
 	s.pid, s.parent, s.group, s.session = os.Getpid(), os.Getppid(), 0, 0
-	p := Process{UID: os.Geteuid(), impl: f}
+	p := Process{UID: os.Geteuid(), Backend: f}
 	p.Exe, p.Deleted, _ = d.readTarget("exe")
-	return newTable([]Process{p.with(m, s)})
+	return NewTable([]Process{p.with(m, s)}, nil, nil)
 }
 
 // listPIDs returns all processes. binary reads the path of the binary of one; it is "" where that may not be read.
@@ -116,7 +114,7 @@ func (f *procfs) process(pid int) (Process, error) {
 		return Process{}, orGone(err)
 	}
 	defer unix.Close(line)
-	p := Process{UID: -1, impl: f}
+	p := Process{UID: -1, Backend: f}
 	var owner unix.Stat_t
 	if unix.Stat(string(d), &owner) == nil {
 		p.UID = int(owner.Uid)
@@ -132,7 +130,7 @@ func (f *procfs) process(pid int) (Process, error) {
 	s.state = d.liveState(s)
 	p = p.with(m, s)
 	if p.isExamined() { // the hint costs as much as all the rest: not for what cannot be an agent
-		p.arg0 = d.firstArg()
+		p.Arg0 = d.firstArg()
 	}
 	return p, nil
 }

@@ -18,14 +18,14 @@ func pids(seq iter.Seq[Process]) []int {
 }
 
 func family() *Table {
-	one := func(pid, parent int, ticks uint64, state State) FakeProcess {
-		return FakeProcess{Process: Process{ID: ID{PID: pid, Birth: "b"}, Parent: parent, Ticks: ticks, State: state}}
+	one := func(pid, parent int, ticks uint64, state State) Process {
+		return Process{ID: ID{PID: pid, Birth: "b"}, Parent: parent, Ticks: ticks, State: state}
 	}
-	return NewFakeTable(
+	return NewTable([]Process{
 		one(30, 20, 300, 'S'), one(1, 0, 1, 'S'), one(20, 1, 200, 'S'), one(25, 20, 250, 'Z'), one(40, 30, 400, 'R'),
 		one(50, 60, 500, 'S'), one(60, 1, 600, 'S'), // 60 is younger than its child: the pid of a parent that ended
 		one(70, 80, 0, 'S'), one(80, 70, 0, 'S'), // no kernel makes this
-	)
+	}, nil, nil)
 }
 
 func TestAncestors(t *testing.T) {
@@ -57,7 +57,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestEmptyTable(t *testing.T) {
-	table := NewFakeTable()
+	table := EmptyTable()
 	if _, ok := table.Find(ID{}); ok || table.Len() != 0 || pids(table.All()) != nil || pids(table.Children(0)) != nil {
 		t.Error("the empty table is not empty")
 	}
@@ -65,12 +65,12 @@ func TestEmptyTable(t *testing.T) {
 
 // TestDescendants: by parent, by the session that a member leads, and not through excluded processes.
 func TestDescendants(t *testing.T) {
-	at := func(pid, parent, session int, ticks uint64) FakeProcess {
-		return FakeProcess{Process: Process{ID: ID{PID: pid, Birth: "b"}, Parent: parent, Session: session, Ticks: ticks, State: 'S'}}
+	at := func(pid, parent, session int, ticks uint64) Process {
+		return Process{ID: ID{PID: pid, Birth: "b"}, Parent: parent, Session: session, Ticks: ticks, State: 'S'}
 	}
 	dead := at(17, 10, 10, 8)
 	dead.State = 'Z'
-	table := NewFakeTable(
+	table := NewTable([]Process{
 		at(1, 0, 1, 0),
 		at(10, 1, 10, 5),
 		at(11, 10, 10, 6), at(12, 11, 12, 7), // a child, and its child in a session of its own
@@ -79,7 +79,7 @@ func TestDescendants(t *testing.T) {
 		at(15, 10, 15, 8), at(16, 15, 15, 9), // alien, and what it has started
 		dead,
 		at(18, 1, 18, 9), at(19, 1, 10, 4), // a session of its own; older than the one that leads
-	)
+	}, nil, nil)
 	root, _ := table.ByPID(10)
 	family := Descendants{root.ID: root}
 	alien := func(p Process) bool { return p.ID.PID == 15 }
@@ -106,16 +106,16 @@ func TestDescendants(t *testing.T) {
 // TestExpandAddsAllDescendants: all descendants of the members and no other process, for any table.
 func TestExpandAddsAllDescendants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var facts []FakeProcess
+		var facts []Process
 		n := rapid.IntRange(1, 12).Draw(t, "processes")
 		small := func(what string) int { return rapid.IntRange(0, n).Draw(t, what) }
 		for pid := 1; pid <= n; pid++ {
-			facts = append(facts, FakeProcess{Process: Process{
+			facts = append(facts, Process{
 				ID: ID{PID: pid, Birth: "b"}, Parent: small("parent"), Session: small("session"), Ticks: uint64(small("ticks")),
 				State: rapid.SampledFrom([]State{'S', 'S', 'S', 'Z'}).Draw(t, "state"),
-			}})
+			})
 		}
-		table := NewFakeTable(facts...)
+		table := NewTable(facts, nil, nil)
 		outcast := small("alien")
 		alien := func(p Process) bool { return p.ID.PID == outcast }
 		family := Descendants{}

@@ -16,13 +16,14 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // home is a home of an agent with a live process, and what of it some reader opens.
 type home struct {
 	agent   discover.Adapter
 	dir     string
-	process proc.FakeProcess
+	process proctest.Process
 	read    []string
 }
 
@@ -99,7 +100,7 @@ func (h home) readAll(t *testing.T, trust discover.Trust, entries []discover.Ent
 			process.Files[i].Path = real
 		}
 	}
-	_, _ = h.agent.Claims(ctx, proc.NewFakeTable(process), homes)
+	_, _ = h.agent.Claims(ctx, proctest.NewTable(process), homes)
 	refs := make([]discover.Ref, 0, len(entries))
 	for _, e := range entries {
 		refs = append(refs, discover.Ref{ID: e.ID, Path: e.Path})
@@ -140,7 +141,7 @@ func claudeHome(t *testing.T) home {
 		"sessions/77.json": `{"pid":77,"sessionId":"` + id + `","cwd":"/w","startedAt":1767323045000,"procStart":"700","version":"2.1.197",` +
 			`"entrypoint":"cli","status":"waiting","waitingFor":"permission prompt"}`,
 	})
-	h.process = proc.FakeProcess{
+	h.process = proctest.Process{
 		Process: proc.Process{
 			ID: proc.ID{PID: 77, Birth: "b"}, Ticks: 700, Parent: 1, Group: 77, Session: 77, State: 'S',
 			Started: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Name: "claude", Exe: "/home/u/.local/share/claude/versions/2.1.197",
@@ -159,7 +160,7 @@ func codexHome(t *testing.T) home {
 	h := home{agent: agent("codex"), dir: filepath.Join(t.TempDir(), "codex")}
 	must(t, os.CopyFS(h.dir, os.DirFS("../codex/testdata/30-edited-prompt")))
 	put(t, h.dir, map[string]string{"session_index.jsonl": `{"id":"01a1ffee-adaf-77a0-8e39-4d756d92edfc","thread_name":"x"}` + "\n"})
-	h.process = proc.FakeProcess{
+	h.process = proctest.Process{
 		Process:    proc.Process{ID: proc.ID{PID: 78, Birth: "b"}, Parent: 1, State: 'S', Name: "codex", Exe: "/opt/codex/bin/codex", Started: time.Now()},
 		WorkingDir: "/w", Arguments: []string{"codex", "exec", "hi"}, Environ: map[string]string{"CODEX_HOME": h.dir},
 	}
@@ -179,7 +180,7 @@ func openCodeHome(t *testing.T) home {
 	must(t, os.CopyFS(h.dir, os.DirFS("../opencode/testdata/json-1.1.65-said")))
 	log := filepath.Join(h.dir, "log/opencode.log")
 	must(t, errors.Join(os.Mkdir(filepath.Dir(log), 0o700), os.Rename(filepath.Join(h.dir, "opencode.log"), log)))
-	h.process = proc.FakeProcess{
+	h.process = proctest.Process{
 		Process: proc.Process{
 			ID: proc.ID{PID: 79, Birth: "b"}, Parent: 1, State: 'S', Name: "opencode", Exe: "/opt/opencode/bin/opencode",
 			Started: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),

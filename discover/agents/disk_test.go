@@ -10,6 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // allocated is what a directory takes on disk, by a walk of its own.
@@ -97,7 +98,7 @@ func TestDiskUseOfNamedHomes(t *testing.T) {
 	}
 	count := func(homes ...string) (bytes int64) {
 		scanner := &discover.Scanner{
-			Adapters: All(), UID: os.Geteuid(), ReadTable: func(context.Context) (*proc.Table, error) { return proc.NewFakeTable(), nil },
+			Adapters: All(), UID: os.Geteuid(), ReadTable: func(context.Context) (*proc.Table, error) { return proctest.NewTable(), nil },
 			HomeSources: func(discover.Agent) discover.HomeSources {
 				return discover.HomeSources{Getenv: func(key string) string { return map[string]string{"HOME": root}[key] }, Configured: homes}
 			},

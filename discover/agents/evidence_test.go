@@ -14,6 +14,7 @@ import (
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // heldWorld is stores of Codex and processes at random: what is stored where, under which names, and who has it open how.
@@ -21,7 +22,7 @@ type heldWorld struct {
 	dir       string
 	homes     []string // the first is ours by the environment, the second by the configuration; the third only processes name
 	rollouts  []string // by thread; one file may have several names
-	processes []proc.FakeProcess
+	processes []proctest.Process
 	// held are the threads whose rollout a live process of our user has open for writing, or whose lock it holds.
 	held map[int]bool
 }
@@ -72,7 +73,7 @@ func drawHeldWorld(t *rapid.T, dir string) *heldWorld {
 		}
 	}
 	for n := range rapid.IntRange(0, 4).Draw(t, "processes") {
-		p := proc.FakeProcess{Process: proc.Process{
+		p := proctest.Process{Process: proc.Process{
 			ID: proc.ID{PID: 100 + n, Birth: "now"}, State: 'S', Parent: 1, Ticks: uint64(n + 1), Started: time.Unix(int64(n+1), 0).UTC(),
 			Exe: "/opt/" + rapid.SampledFrom([]string{"codex", "codex-raw", ".codex-unwrapped", "codex-acp", "oc", "foo", "node"}).Draw(t, "program"),
 			UID: rapid.SampledFrom([]int{os.Geteuid(), os.Geteuid(), os.Geteuid() + 1}).Draw(t, "user"),
@@ -114,7 +115,7 @@ func (w *heldWorld) scanner() *discover.Scanner {
 			}
 			return s
 		},
-		ReadTable: func(context.Context) (*proc.Table, error) { return proc.NewFakeTable(w.processes...), nil },
+		ReadTable: func(context.Context) (*proc.Table, error) { return proctest.NewTable(w.processes...), nil },
 		UID:       os.Geteuid(), PID: os.Getpid(),
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // sandboxAdapter is an agent whose sandboxes are the processes named box.
@@ -18,7 +19,7 @@ func (sandboxAdapter) IsSandbox(p proc.Process) bool { return p.Name == "box" }
 func noMark(string) string { return "" }
 
 // box is an agent's sandbox, marked as for a tool of the session.
-func box(pid int, mark string) proc.FakeProcess {
+func box(pid int, mark string) proctest.Process {
 	f := fakeProcess(pid, "now", 'S')
 	f.Name, f.Parent, f.Environ = "box", 0, map[string]string{"MARK": mark}
 	return f
@@ -28,7 +29,7 @@ func box(pid int, mark string) proc.FakeProcess {
 func TestCurrentInsideASandboxWithItsOwnTable(t *testing.T) {
 	tool := fakeProcess(2, "now", 'S')
 	tool.Parent = 1
-	scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(box(1, "one"), tool) },
+	scanner := newScanner(func() *proc.Table { return proctest.NewTable(box(1, "one"), tool) },
 		sandboxAdapter{testAdapter{agent: Codex, records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 2)}}})
 	r, err := Current(t.Context(), scanner, 2, noMark)
 	if err != nil || idsAndStatuses(r.Sessions) != "one:running" || r.Sessions[0].Dir != "/w" || len(r.Warnings) != 0 {
@@ -50,14 +51,14 @@ func TestCurrentOfASandboxWithoutAMarker(t *testing.T) {
 	inner.Parent = 7
 	m := sandboxAdapter{testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("two", 7)}, records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 1)}}}
 	for name, tc := range map[string]struct {
-		outer []proc.FakeProcess
+		outer []proctest.Process
 		want  string
 	}{
-		"unmarked":   {[]proc.FakeProcess{box(8, "")}, ""},
-		"no sandbox": {[]proc.FakeProcess{plain}, ""},
-		"seen":       {[]proc.FakeProcess{inner, fakeProcess(7, "now", 'S')}, "two:idle"},
+		"unmarked":   {[]proctest.Process{box(8, "")}, ""},
+		"no sandbox": {[]proctest.Process{plain}, ""},
+		"seen":       {[]proctest.Process{inner, fakeProcess(7, "now", 'S')}, "two:idle"},
 	} {
-		scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(append(tc.outer, tool)...) }, m)
+		scanner := newScanner(func() *proc.Table { return proctest.NewTable(append(tc.outer, tool)...) }, m)
 		r, err := Current(t.Context(), scanner, 9, func(string) string { return "one" })
 		if idsAndStatuses(r.Sessions) != tc.want || (err != nil) != (tc.want == "") || err != nil && !errors.Is(err, discover.ErrNotFound) {
 			t.Errorf("%s: %s, %v", name, idsAndStatuses(r.Sessions), err)
@@ -73,7 +74,7 @@ func TestCurrentByTheMarkerOfAnUnreadableAgent(t *testing.T) {
 	for unreadable, want := range map[string]string{"permission denied": "one:running", "": ":running"} {
 		presence.Unreadable = unreadable
 		m := testAdapter{agent: Codex, claims: []discover.Claim{presence}, records: []discover.Record{record(Codex, "one", 1)}}
-		scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S'), tool) }, m)
+		scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S'), tool) }, m)
 		r, err := Current(t.Context(), scanner, 8, func(string) string { return "one" })
 		if err != nil || idsAndStatuses(r.Sessions) != want || len(r.Warnings) != 0 {
 			t.Errorf("%q: %s, %v, %v", unreadable, idsAndStatuses(r.Sessions), r.Warnings, err)
@@ -94,24 +95,24 @@ func TestCurrentInsideADetectedSandbox(t *testing.T) {
 	tool.Parent, helper.Parent, agent.Name = 8, 7, "agent"
 	foreign := fmt.Errorf("%w: as it is", proc.ErrNamespace)
 	for name, tc := range map[string]struct {
-		seen          []proc.FakeProcess
+		seen          []proctest.Process
 		err           error
 		boxed         string
 		list, current string
 		blind         bool
 	}{
-		"a table of its own":     {[]proc.FakeProcess{helper, tool}, nil, "1", "two:unknown one:unknown", "one:running", false},
-		"another one's":          {[]proc.FakeProcess{tool}, foreign, "1", "two:unknown one:unknown", "one:running", false},
-		"another one's, no mark": {[]proc.FakeProcess{tool}, foreign, "", "two:unknown one:unknown", "", true},
-		"no mark":                {[]proc.FakeProcess{helper, tool}, nil, "", "two:stopped one:stopped", "", false},
-		"the agent is seen":      {[]proc.FakeProcess{agent, helper, tool}, nil, "1", "two:stopped one:stopped", "", false},
+		"a table of its own":     {[]proctest.Process{helper, tool}, nil, "1", "two:unknown one:unknown", "one:running", false},
+		"another one's":          {[]proctest.Process{tool}, foreign, "1", "two:unknown one:unknown", "one:running", false},
+		"another one's, no mark": {[]proctest.Process{tool}, foreign, "", "two:unknown one:unknown", "", true},
+		"no mark":                {[]proctest.Process{helper, tool}, nil, "", "two:stopped one:stopped", "", false},
+		"the agent is seen":      {[]proctest.Process{agent, helper, tool}, nil, "1", "two:stopped one:stopped", "", false},
 		"something else failed":  {nil, errors.New("no"), "1", "two:unknown one:unknown", "", true},
 	} {
 		getenv := func(key string) string { return map[string]string{"BOXED": tc.boxed, "MARK": "one"}[key] }
 		scanner := newScanner(nil, enclosingAdapter{testAdapter{agent: Codex, records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 2)}}})
 		scanner.PID = 9
 		scanner.HomeSources = func(discover.Agent) discover.HomeSources { return discover.HomeSources{Getenv: getenv} }
-		scanner.ReadTable = func(context.Context) (*proc.Table, error) { return proc.NewFakeTable(tc.seen...), tc.err }
+		scanner.ReadTable = func(context.Context) (*proc.Table, error) { return proctest.NewTable(tc.seen...), tc.err }
 		r, err := scanner.List(t.Context(), discover.SessionFilter{IncludeStopped: true})
 		if err != nil || idsAndStatuses(r.Sessions) != tc.list || r.ProcessesUnknown != tc.blind || (len(r.Warnings) > 0) != (tc.blind || tc.list == "two:unknown one:unknown") {
 			t.Errorf("%s: list: %s, %v, blind %t, %v", name, idsAndStatuses(r.Sessions), r.Warnings, r.ProcessesUnknown, err)
@@ -128,7 +129,7 @@ func TestCurrent(t *testing.T) {
 	shell.Parent, tool.Parent = 7, 20
 	m := testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("one", 7), exactClaim("two", 7)}, records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 1)}}
 	scanner := newScanner(func() *proc.Table {
-		return proc.NewFakeTable(fakeProcess(7, "now", 'S'), shell, tool, fakeProcess(30, "now", 'S'))
+		return proctest.NewTable(fakeProcess(7, "now", 'S'), shell, tool, fakeProcess(30, "now", 'S'))
 	}, m)
 	mark := func(v string) func(string) string { return func(string) string { return v } }
 

@@ -8,10 +8,11 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // tool is a process in the environment of which agents have left something: key=value, in one text.
-func tool(pid int, environ string) proc.FakeProcess {
+func tool(pid int, environ string) proctest.Process {
 	f := fakeProcess(pid, "now", 'S')
 	f.Environ = map[string]string{}
 	for pair := range strings.FieldsSeq(environ) {
@@ -26,7 +27,7 @@ func tool(pid int, environ string) proc.FakeProcess {
 func TestOrphans(t *testing.T) {
 	stored := []discover.Record{record(Codex, "dead", 1), record(Codex, "dead2", 1), record(Codex, "live", 1)}
 	for name, test := range map[string]struct {
-		p    proc.FakeProcess
+		p    proctest.Process
 		want string // the session; "" if it is none
 	}{
 		"a dead session's":                  {tool(50, "MARK=dead"), "dead"},
@@ -45,33 +46,33 @@ func TestOrphans(t *testing.T) {
 		"never stored, an agent is older":   {tool(50, "MARK=never"), ""},
 		"never stored, no agent is older":   {tool(5, "MARK=never"), "never"},
 		"never stored, of a dead process":   {tool(50, "MARK=never MARK_PID=4"), "never"},
-		"an agent that runs no session": {func() proc.FakeProcess {
+		"an agent that runs no session": {func() proctest.Process {
 			f := tool(50, "MARK=dead")
 			f.Name = "agent"
 			return f
 		}(), ""},
-		"in a container": {func() proc.FakeProcess {
+		"in a container": {func() proctest.Process {
 			f := tool(50, "MARK_PID=4")
 			f.NSPIDs = []int{50, 2}
 			return f
 		}(), ""},
-		"another user's": {func() proc.FakeProcess {
+		"another user's": {func() proctest.Process {
 			f := tool(50, "MARK=dead")
 			f.Err = errors.New("denied")
 			return f
 		}(), ""},
-		"a zombie of a dead one": {func() proc.FakeProcess {
+		"a zombie of a dead one": {func() proctest.Process {
 			f := tool(50, "MARK=dead")
 			f.State = 'Z'
 			return f
 		}(), ""},
 	} {
 		m := testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("live", 7)}, records: stored}
-		facts := []proc.FakeProcess{fakeProcess(1, "now", 'S'), fakeProcess(8, "now", 'Z'), fakeProcess(60, "now", 'S'), test.p}
+		facts := []proctest.Process{fakeProcess(1, "now", 'S'), fakeProcess(8, "now", 'Z'), fakeProcess(60, "now", 'S'), test.p}
 		if test.p.ID.PID != 7 {
 			facts = append(facts, fakeProcess(7, "now", 'S'))
 		}
-		if got := orphans(t, newScanner(func() *proc.Table { return proc.NewFakeTable(facts...) }, m)); got != test.want {
+		if got := orphans(t, newScanner(func() *proc.Table { return proctest.NewTable(facts...) }, m)); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
@@ -122,7 +123,7 @@ func TestOrphansWithAMarkerThatOutlivesItsSession(t *testing.T) {
 		"a mark that does not last":     {live(500, "/w"), 1100, "MARK=dead", "dead"},
 	} {
 		m := testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("live", 1000)}, records: []discover.Record{record(Codex, "dead", 1), test.live}}
-		table := proc.NewFakeTable(fakeProcess(1, "now", 'S'), fakeProcess(1000, "now", 'S'), tool(test.pid, test.mark))
+		table := proctest.NewTable(fakeProcess(1, "now", 'S'), fakeProcess(1000, "now", 'S'), tool(test.pid, test.mark))
 		if got := orphans(t, newScanner(func() *proc.Table { return table }, m)); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
@@ -134,7 +135,7 @@ func TestOrphansWithMarkersOfTwoAgents(t *testing.T) {
 	for mark, want := range map[string]string{"MARK=dead": "dead", "MARK=gone": "gone", "MARK=live": ""} {
 		one := testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("live", 7)}, records: []discover.Record{record(Codex, "dead", 1), record(Codex, "live", 1)}}
 		two := testAdapter{agent: OpenCode, records: []discover.Record{record(OpenCode, "dead", 1), record(OpenCode, "gone", 1), record(OpenCode, "live", 1)}}
-		table := proc.NewFakeTable(fakeProcess(1, "now", 'S'), fakeProcess(7, "now", 'S'), tool(6, mark))
+		table := proctest.NewTable(fakeProcess(1, "now", 'S'), fakeProcess(7, "now", 'S'), tool(6, mark))
 		if got := orphans(t, newScanner(func() *proc.Table { return table }, one, two)); got != want {
 			t.Errorf("%s: %q, want %q", mark, got, want)
 		}
@@ -151,12 +152,12 @@ func TestNoOrphansWhereProcessesAreHidden(t *testing.T) {
 		scanner *discover.Scanner
 		want    string
 	}{
-		"in a sandbox": {newScanner(func() *proc.Table { return proc.NewFakeTable(box(1, "x"), tool(50, "MARK=dead")) }, sandboxAdapter{testAdapter{agent: Codex, records: stored}}), ""},
+		"in a sandbox": {newScanner(func() *proc.Table { return proctest.NewTable(box(1, "x"), tool(50, "MARK=dead")) }, sandboxAdapter{testAdapter{agent: Codex, records: stored}}), ""},
 		"an agent that works on an unknown session": {
-			newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S'), tool(50, "MARK=dead")) }, testAdapter{agent: Codex, records: stored, claims: []discover.Claim{nameless}}), "",
+			newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S'), tool(50, "MARK=dead")) }, testAdapter{agent: Codex, records: stored, claims: []discover.Claim{nameless}}), "",
 		},
 		"an agent that was asked nothing": {
-			newScanner(func() *proc.Table { return proc.NewFakeTable(fakeProcess(7, "now", 'S'), tool(50, "MARK=dead")) }, testAdapter{agent: Codex, records: stored, claims: []discover.Claim{idle}}), "dead",
+			newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S'), tool(50, "MARK=dead")) }, testAdapter{agent: Codex, records: stored, claims: []discover.Claim{idle}}), "dead",
 		},
 	} {
 		if got := orphans(t, test.scanner); got != test.want {

@@ -7,6 +7,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // marking is an agent whose tools have the marker of their session.
@@ -18,7 +19,7 @@ func (m marking) HasMarker(p proc.Process, s discover.Session) bool {
 }
 
 // machine is a table of processes of one user: pid, parent and session of the kernel, and the session that a mark names.
-type machine []proc.FakeProcess
+type machine []proctest.Process
 
 func (m *machine) add(pid, parent, session int, mark string) {
 	f := fakeProcess(pid, "now", 'S')
@@ -31,7 +32,7 @@ func (m *machine) add(pid, parent, session int, mark string) {
 
 func (m machine) tree(t *testing.T, of string, adapters ...discover.Adapter) string {
 	t.Helper()
-	scanner := newScanner(func() *proc.Table { return proc.NewFakeTable(m...) }, adapters...)
+	scanner := newScanner(func() *proc.Table { return proctest.NewTable(m...) }, adapters...)
 	r, err := scanner.Find(t.Context(), of, nil, discover.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)

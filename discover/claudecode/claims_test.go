@@ -12,6 +12,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 const (
@@ -139,7 +140,7 @@ func TestUntouchedTUIIsIdle(t *testing.T) {
 // S16, S21: several processes of one directory keep their own sessions.
 func TestProcessesOfOneDirectoryAreNotMixedUp(t *testing.T) {
 	dir := t.TempDir()
-	var table []proc.FakeProcess
+	var table []proctest.Process
 	for i := range 20 {
 		pid, ticks := 1000+i, uint64(5000+i)
 		table = append(table, native329(pid, ticks, dir+"/.claude", "/w"))
@@ -172,15 +173,15 @@ func TestEvidenceWithoutRegistryEntry(t *testing.T) {
 	own.Environ[sessionKey] = alive // it was started inside of another session: that is not its own
 	for _, c := range []struct {
 		name     string
-		table    []proc.FakeProcess
+		table    []proctest.Process
 		session  string
 		strength discover.Strength
 	}{
-		{"print", []proc.FakeProcess{native329(200, 2000, dir, "/w", "-p", "--session-id", alive, "--", "hi")}, alive, discover.Strong},
-		{"TUI", []proc.FakeProcess{native329(200, 2000, dir, "/w", "-r", alive)}, alive, discover.Weak},
-		{"fork with an id", []proc.FakeProcess{native329(200, 2000, dir, "/w", "-p", "-r", tui1, "--fork-session", "--session-id="+alive)}, alive, discover.Strong},
-		{"fork", []proc.FakeProcess{native329(200, 2000, dir, "/w", "-p", "-r", tui1, "--fork-session")}, "", 0},
-		{"nothing", []proc.FakeProcess{own}, "", 0},
+		{"print", []proctest.Process{native329(200, 2000, dir, "/w", "-p", "--session-id", alive, "--", "hi")}, alive, discover.Strong},
+		{"TUI", []proctest.Process{native329(200, 2000, dir, "/w", "-r", alive)}, alive, discover.Weak},
+		{"fork with an id", []proctest.Process{native329(200, 2000, dir, "/w", "-p", "-r", tui1, "--fork-session", "--session-id="+alive)}, alive, discover.Strong},
+		{"fork", []proctest.Process{native329(200, 2000, dir, "/w", "-p", "-r", tui1, "--fork-session")}, "", 0},
+		{"nothing", []proctest.Process{own}, "", 0},
 	} {
 		got := sessions(claims(t, dir, c.table...))
 		if c.session == "" && len(got) == 0 {
@@ -225,7 +226,7 @@ func TestReadMarker(t *testing.T) {
 func TestCanceledClaims(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := New().Claims(ctx, proc.NewFakeTable(), nil); !errors.Is(err, context.Canceled) {
+	if _, err := New().Claims(ctx, proctest.NewTable(), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -249,19 +250,19 @@ func TestRenamedProgram(t *testing.T) {
 	}
 	const procStart = `,"procStart":"1000"`
 	for name, c := range map[string]struct {
-		process func(*proc.FakeProcess)
+		process func(*proctest.Process)
 		entry   string
 		found   bool
 	}{
-		"in its directory":         {func(*proc.FakeProcess) {}, entry(procStart), true},
-		"pid and start alone":      {func(f *proc.FakeProcess) { f.WorkingDir = "/" }, entry(procStart), false},
-		"another start":            {func(*proc.FakeProcess) {}, entry(`,"procStart":"1001"`), false},
-		"no start":                 {func(*proc.FakeProcess) {}, entry(""), false},
-		"named in its arguments":   {func(f *proc.FakeProcess) { f.WorkingDir, f.Arguments = "/", []string{"foo", "--resume", alive} }, entry(procStart), true},
-		"a name like the agent's":  {func(f *proc.FakeProcess) { f.WorkingDir, f.Exe = "/", "/opt/claude-raw" }, entry(procStart), true},
-		"a first argument like it": {func(f *proc.FakeProcess) { f.WorkingDir, f.Arguments = "/", []string{"claude", "-c"} }, entry(procStart), true},
-		"its embedded tool":        {func(f *proc.FakeProcess) { f.Arguments = []string{"rg", "--files"} }, entry(procStart), false},
-		"moved to the background":  {func(*proc.FakeProcess) {}, entry(procStart + `,"parkedJobId":"69ba9323"`), false},
+		"in its directory":         {func(*proctest.Process) {}, entry(procStart), true},
+		"pid and start alone":      {func(f *proctest.Process) { f.WorkingDir = "/" }, entry(procStart), false},
+		"another start":            {func(*proctest.Process) {}, entry(`,"procStart":"1001"`), false},
+		"no start":                 {func(*proctest.Process) {}, entry(""), false},
+		"named in its arguments":   {func(f *proctest.Process) { f.WorkingDir, f.Arguments = "/", []string{"foo", "--resume", alive} }, entry(procStart), true},
+		"a name like the agent's":  {func(f *proctest.Process) { f.WorkingDir, f.Exe = "/", "/opt/claude-raw" }, entry(procStart), true},
+		"a first argument like it": {func(f *proctest.Process) { f.WorkingDir, f.Arguments = "/", []string{"claude", "-c"} }, entry(procStart), true},
+		"its embedded tool":        {func(f *proctest.Process) { f.Arguments = []string{"rg", "--files"} }, entry(procStart), false},
+		"moved to the background":  {func(*proctest.Process) {}, entry(procStart + `,"parkedJobId":"69ba9323"`), false},
 	} {
 		f := renamed
 		c.process(&f)
@@ -284,7 +285,7 @@ func TestHomeOfARenamedProgram(t *testing.T) {
 	homes := func(table *proc.Table) int {
 		return len(New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, table))
 	}
-	table := proc.NewFakeTable(f)
+	table := proctest.NewTable(f)
 	if n := homes(table.Thorough()); n != 0 {
 		t.Errorf("%d homes before it has registered", n)
 	}
@@ -336,7 +337,7 @@ func TestRegistryIsBounded(t *testing.T) {
 	f := native329(300, 1000, dir, "/w")
 	f.Environ = map[string]string{configKey: dir}
 	writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.332"`, alive))
-	got, err := New().Claims(context.Background(), proc.NewFakeTable(f), []discover.Home{{Dir: dir}})
+	got, err := New().Claims(context.Background(), proctest.NewTable(f), []discover.Home{{Dir: dir}})
 	if n := len(warningsIn(t, err)); n != 1 || len(got) != 2 {
 		t.Errorf("%d warnings, claims %+v", n, got)
 	}
@@ -380,7 +381,7 @@ func TestTeammateInATerminal(t *testing.T) {
 	renamed.Arguments = append([]string{"foo"}, f.Arguments[1:]...)
 	both := func(when string, check func(got []discover.Claim) bool) {
 		t.Helper()
-		for _, f := range []proc.FakeProcess{f, renamed} {
+		for _, f := range []proctest.Process{f, renamed} {
 			if got := claims(t, dir, f); len(got) == 0 || got[0].NameOnly || got[0].Parent != lead || got[0].Team != teamName || got[0].Title != "mate" || !check(got) {
 				t.Errorf("%s, %s: %+v", when, f.Exe, got)
 			}

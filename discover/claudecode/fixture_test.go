@@ -15,6 +15,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 const fixtures = "testdata/fixtures"
@@ -94,9 +95,9 @@ func warningsIn(t testing.TB, err error) []*discover.Warning {
 }
 
 // claims returns the claims of made-up processes on real files.
-func claims(t testing.TB, dir string, facts ...proc.FakeProcess) []discover.Claim {
+func claims(t testing.TB, dir string, facts ...proctest.Process) []discover.Claim {
 	t.Helper()
-	got, err := New().Claims(context.Background(), proc.NewFakeTable(facts...), []discover.Home{{Dir: dir}})
+	got, err := New().Claims(context.Background(), proctest.NewTable(facts...), []discover.Home{{Dir: dir}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,21 +116,21 @@ func sessions(all []discover.Claim) (out []discover.Claim) {
 
 // native329 is a process of a native build, node112 one of a node build, as /proc shows them (the proc folders of the
 // fixtures).
-func native329(pid int, ticks uint64, home, cwd string, args ...string) proc.FakeProcess {
+func native329(pid int, ticks uint64, home, cwd string, args ...string) proctest.Process {
 	f := process0(pid, ticks, home, cwd)
 	f.Name, f.Exe = "claude", "/opt/agents/node_modules/@anthropic-ai/claude-code/bin/claude.exe"
 	f.Arguments = append([]string{"/opt/agents/node_modules/.bin/claude"}, args...)
 	return f
 }
 
-func node112(pid int, ticks uint64, home, cwd string) proc.FakeProcess {
+func node112(pid int, ticks uint64, home, cwd string) proctest.Process {
 	f := process0(pid, ticks, home, cwd)
 	f.Name, f.Exe, f.Arguments = "claude", "/usr/bin/node", []string{"claude"}
 	return f
 }
 
-func process0(pid int, ticks uint64, home, cwd string) proc.FakeProcess {
-	return proc.FakeProcess{
+func process0(pid int, ticks uint64, home, cwd string) proctest.Process {
+	return proctest.Process{
 		Process: proc.Process{
 			ID: proc.ID{PID: pid, Birth: "boot/" + time.Duration(ticks).String()}, Ticks: ticks,
 			Parent: 1, Group: pid, Session: pid, State: 'S', Started: bootTime.Add(time.Duration(ticks) * 10 * time.Millisecond),

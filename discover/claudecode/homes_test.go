@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
-	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 func TestHomes(t *testing.T) {
@@ -18,7 +18,7 @@ func TestHomes(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(real, link))
 	env := map[string]string{"HOME": "/home/u", configKey: link}
-	table := proc.NewFakeTable(native329(1, 1, "/home/v/.claude", "/w"), native329(2, 2, "/home/v/.claude", "/w"), func() proc.FakeProcess {
+	table := proctest.NewTable(native329(1, 1, "/home/v/.claude", "/w"), native329(2, 2, "/home/v/.claude", "/w"), func() proctest.Process {
 		f := native329(3, 3, "", "/w")
 		f.Environ = map[string]string{"HOME": "/home/x", configKey: "conf"}
 		return f

@@ -14,6 +14,7 @@ import (
 	"agentctl/discover/storage"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // installed puts a program where a release has it, and returns an environment whose PATH leads there.
@@ -258,7 +259,7 @@ func TestTurnStartOfALongTurn(t *testing.T) {
 // TestHasMarker: a process has a session's marker by the session's ID, or by the PID of the session's process if that
 // started earlier.
 func TestHasMarker(t *testing.T) {
-	claude, _ := proc.NewFakeTable(native329(100, 1000, "/h", "/w")).ByPID(100)
+	claude, _ := proctest.NewTable(native329(100, 1000, "/h", "/w")).ByPID(100)
 	session := discover.Session{Record: &discover.Record{ID: alive}, Processes: []proc.Process{claude}}
 	for _, test := range []struct {
 		env   map[string]string
@@ -277,7 +278,7 @@ func TestHasMarker(t *testing.T) {
 	} {
 		tool := process0(200, test.ticks, "/h", "/w")
 		tool.Environ = test.env
-		p, _ := proc.NewFakeTable(tool).ByPID(200)
+		p, _ := proctest.NewTable(tool).ByPID(200)
 		if got := New().HasMarker(p, session); got != test.want {
 			t.Errorf("%v at %d: %v", test.env, test.ticks, got)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 func TestHelpersAreNoSessions(t *testing.T) {
@@ -66,7 +67,7 @@ func TestOtherProgramsAreNoAgent(t *testing.T) {
 
 // TestIsAgentProcess has the ways in which Claude Code is installed and started.
 func TestIsAgentProcess(t *testing.T) {
-	for _, f := range []proc.FakeProcess{
+	for _, f := range []proctest.Process{
 		{Process: proc.Process{Name: "claude", Exe: "/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe"}},
 		{Process: proc.Process{Name: "claude.exe", Exe: "/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe"}},
 		{Process: proc.Process{Name: "claude", Exe: "/x/@anthropic-ai/claude-code-linux-x64/claude"}},
@@ -75,7 +76,7 @@ func TestIsAgentProcess(t *testing.T) {
 		{Process: proc.Process{Name: ".claude-wrapped", Exe: "/nix/store/0a-claude-code/bin/.claude-wrapped"}, Arguments: []string{"claude"}},
 		{Process: proc.Process{Name: "claude"}, Arguments: []string{"claude"}}, // another user's: no binary to be seen
 	} {
-		if p, _ := proc.NewFakeTable(f).ByPID(0); !isAgentProcess(p) {
+		if p, _ := proctest.NewTable(f).ByPID(0); !isAgentProcess(p) {
 			t.Errorf("%s, %s, %q is not recognised", f.Name, f.Exe, f.Arguments)
 		}
 	}

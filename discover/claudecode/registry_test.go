@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
-	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // A registry file alone proves nothing (S9, S11): it outlives a SIGKILL, and its PID is reused.
@@ -23,7 +23,7 @@ func TestStaleRegistryEntryIsNoEvidence(t *testing.T) {
 	innocent.Name, innocent.Exe, innocent.Arguments, innocent.WorkingDir = "sleep", "/usr/bin/sleep", []string{"sleep", "9", tui1}, "/"
 	zombie := owner
 	zombie.State = 'Z'
-	for name, f := range map[string]proc.FakeProcess{
+	for name, f := range map[string]proctest.Process{
 		"another program": innocent, "zombie": zombie, "another birth": native329(569, 110455, dir, cwd),
 		"another pid": native329(570, 110454, dir, cwd),
 	} {
@@ -56,7 +56,7 @@ func TestOutdatedProcess(t *testing.T) {
 	dir := t.TempDir()
 	f := native329(300, 1000, dir, "/w")
 	f.Environ = map[string]string{configKey: dir}
-	check := func(f proc.FakeProcess, want string, sessions ...string) {
+	check := func(f proctest.Process, want string, sessions ...string) {
 		t.Helper()
 		got := claims(t, dir, f)
 		if len(got) != 1+len(sessions) {
@@ -95,7 +95,7 @@ func TestProcessInAContainer(t *testing.T) {
 	if got := sessions(claims(t, dir, f)); len(got) != 1 || got[0].Session != alive || got[0].Home != dir {
 		t.Errorf("claims %+v", got)
 	}
-	if got := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, proc.NewFakeTable(f)); len(got) != 0 {
+	if got := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, proctest.NewTable(f)); len(got) != 0 {
 		t.Errorf("homes %+v: a path of the container is not ours", got)
 	}
 }
@@ -111,7 +111,7 @@ func TestDamagedRegistryEntry(t *testing.T) {
 		must(t, os.WriteFile(registryPath(dir, 100), []byte(content), 0o600))
 		f := native329(100, 1000, dir, "/w")
 		f.Environ = map[string]string{configKey: dir}
-		got, err := New().Claims(context.Background(), proc.NewFakeTable(f), []discover.Home{{Dir: dir}})
+		got, err := New().Claims(context.Background(), proctest.NewTable(f), []discover.Home{{Dir: dir}})
 		if w := warningsIn(t, err); len(w) != warned || warned > 0 && w[0].Path != registryPath(dir, 100) {
 			t.Errorf("%q: warnings %v", content, w)
 		}

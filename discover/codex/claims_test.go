@@ -10,6 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 type testHome struct {
 	t     *testing.T
 	home  string
-	facts []proc.FakeProcess
+	facts []proctest.Process
 	// thorough: the table is asked for what all processes have open. configured: the user names the home.
 	thorough, configured bool
 }
@@ -58,8 +59,8 @@ func (w *testHome) lock(id string) proc.OpenFile {
 }
 
 // process adds a live process. Its open files are those that every Codex process has, unless files are given.
-func (w *testHome) process(pid, parent int, exe string, args []string, files ...proc.OpenFile) *proc.FakeProcess {
-	w.facts = append(w.facts, proc.FakeProcess{
+func (w *testHome) process(pid, parent int, exe string, args []string, files ...proc.OpenFile) *proctest.Process {
+	w.facts = append(w.facts, proctest.Process{
 		Process: proc.Process{
 			ID: proc.ID{PID: pid, Birth: "boot/1"}, Parent: parent, UID: 1000, State: 'S', Name: filepath.Base(exe), Exe: exe,
 		},
@@ -71,7 +72,7 @@ func (w *testHome) process(pid, parent int, exe string, args []string, files ...
 
 func (w *testHome) claims() []discover.Claim {
 	w.t.Helper()
-	table := proc.NewFakeTable(w.facts...)
+	table := proctest.NewTable(w.facts...)
 	if w.thorough {
 		table = table.Thorough()
 	}
@@ -148,7 +149,7 @@ func TestBelowFloor(t *testing.T) {
 		path := w.file("sessions/2026/11/20/"+nameA, strings.ReplaceAll(string(rollout(metaLine, startedLine, contextLine)), someID, threadA))
 		w.process(8, 1, exe, []string{"exec", "-"}, writing(path))
 		w.expect(want...)
-		sessions := discover.Correlate(proc.NewFakeTable(w.facts...), w.claims(), readHome(t, w.home, discover.ReadOptions{}))
+		sessions := discover.Correlate(proctest.NewTable(w.facts...), w.claims(), readHome(t, w.home, discover.ReadOptions{}))
 		below := version == "0.129.0"
 		if len(sessions) != 1 || (sessions[0].Status == discover.Unknown) != below || len(sessions[0].Processes) != 1 {
 			t.Errorf("%s: %+v", version, sessions)
@@ -311,7 +312,7 @@ func TestStaleLock(t *testing.T) {
 	}
 	var sessions []discover.Session
 	for _, r := range readHome(t, home, discover.ReadOptions{}) {
-		sessions = append(sessions, discover.Correlate(proc.NewFakeTable(w.facts...), w.claims(), []discover.Record{r})...)
+		sessions = append(sessions, discover.Correlate(proctest.NewTable(w.facts...), w.claims(), []discover.Record{r})...)
 	}
 	if len(sessions) != 1 || sessions[0].Status != discover.Stopped || sessions[0].Outcome != discover.Interrupted {
 		text, _ := json.Marshal(sessions)

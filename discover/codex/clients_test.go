@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // clientsTest has a daemon with threads, and terminals; times are in seconds after the daemon's start.
@@ -52,7 +52,7 @@ func (c *clientsTest) terminal(pid int, seconds float64, listens bool, args ...s
 
 // shown returns which terminals show which thread, as the correlation decides: "THREAD by pid pid", "pid alone" for rows of their own.
 func (c *clientsTest) shown() (out []string) {
-	for _, s := range discover.Correlate(proc.NewFakeTable(c.facts...), c.claims()) {
+	for _, s := range discover.Correlate(proctest.NewTable(c.facts...), c.claims()) {
 		text := map[string]string{threadA: "A", threadB: "B", threadC: "C"}[s.ID] + " by"
 		for _, p := range s.Clients {
 			text += fmt.Sprint(" ", p.ID.PID)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
-	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // A home that no variable names is found by the files that a process has open. A home that is a link keeps the path it was given.
@@ -18,7 +18,7 @@ func TestHomes(t *testing.T) {
 	}
 	path := w.rollout(nameA)
 	w.process(8, 1, npmExe, []string{"exec"}, w.lock(threadA), writing(path)).Environ = nil
-	table := proc.NewFakeTable(w.facts...)
+	table := proctest.NewTable(w.facts...)
 	env := func(values map[string]string) func(string) string {
 		return func(key string) string { return values[key] }
 	}
@@ -57,7 +57,7 @@ func TestLinkedSessionsFolder(t *testing.T) {
 	}
 	w.rollout(nameA)
 	w.process(8, 1, npmExe, []string{"exec"}, writing(filepath.Join(disk, "2026/11/20", nameA)))
-	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, proc.NewFakeTable(w.facts...))
+	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, proctest.NewTable(w.facts...))
 	if len(homes) != 1 || homes[0].Dir != w.home {
 		t.Errorf("homes %+v", homes)
 	}

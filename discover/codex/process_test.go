@@ -8,6 +8,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // The version of a binary is found in npm's layout and in the daemon's.
@@ -49,7 +50,7 @@ func TestIsSandbox(t *testing.T) {
 	w.process(1, 0, npmExe, []string{"x"}).Arguments[0] = "codex-linux-sandbox"
 	w.process(2, 1, npmExe, []string{"exec"})
 	w.process(3, 1, "/usr/bin/python3", []string{"x"}).Arguments[0] = "codex-linux-sandbox"
-	for p := range proc.NewFakeTable(w.facts...).All() {
+	for p := range proctest.NewTable(w.facts...).All() {
 		if got := New().IsSandbox(p); got != (p.ID.PID == 1) {
 			t.Errorf("pid %d: %t", p.ID.PID, got)
 		}

@@ -14,11 +14,12 @@ import (
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // withExe is a session that a process with this binary and command line runs.
 func withExe(exe string, args ...string) discover.Session {
-	p, _ := proc.NewFakeTable(proc.FakeProcess{
+	p, _ := proctest.NewTable(proctest.Process{
 		Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}, Exe: exe, State: 'S'}, Arguments: append([]string{"codex"}, args...),
 	}).ByPID(7)
 	return discover.Session{Record: &discover.Record{Agent: "codex", ID: someID, Path: "/stored"}, Processes: []proc.Process{p}}

@@ -19,6 +19,7 @@ import (
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 const (
@@ -172,7 +173,7 @@ func sessionServedBy(id string, args ...string) discover.Session {
 }
 
 func sessionOfServer(pid int, id string, args ...string) discover.Session {
-	table := proc.NewFakeTable(proc.FakeProcess{
+	table := proctest.NewTable(proctest.Process{
 		Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}, Exe: "/x/codex", State: 'S'}, Arguments: append([]string{"codex"}, args...),
 		PeerPID: pid,
 	})
@@ -291,7 +292,7 @@ func TestHasMarker(t *testing.T) {
 		"nobody's":     {nil, false},
 		"of no thread": {map[string]string{threadKey: ""}, false},
 	} {
-		p, _ := proc.NewFakeTable(proc.FakeProcess{Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}}, Environ: test.env}).ByPID(7)
+		p, _ := proctest.NewTable(proctest.Process{Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}}, Environ: test.env}).ByPID(7)
 		if (Adapter{}).HasMarker(p, s) != test.want || (Adapter{}).HasMarker(p, discover.UnknownSession()) {
 			t.Errorf("%s: not %t", name, test.want)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
-	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // endOf reads the end of a rollout of these lines.
@@ -120,7 +120,7 @@ func (w *testHome) status() discover.Status {
 	for r, failed := range New().Read(w.t.Context(), entries, discover.ReadOptions{}) {
 		records, err = append(records, r), errors.Join(err, failed)
 	}
-	sessions := discover.Correlate(proc.NewFakeTable(w.facts...), w.claims(), records)
+	sessions := discover.Correlate(proctest.NewTable(w.facts...), w.claims(), records)
 	if err != nil || len(sessions) != 1 {
 		w.t.Fatalf("%d sessions, %v", len(sessions), err)
 	}

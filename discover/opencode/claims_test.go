@@ -12,6 +12,7 @@ import (
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // at returns a time on the day on which the dumps were captured, in UTC.
@@ -28,8 +29,8 @@ func at(t testing.TB, clock string) time.Time {
 const shell = 1000
 
 // agent returns a live process of the agent in the project of the dumps.
-func agent(pid int, started time.Time, args ...string) proc.FakeProcess {
-	return proc.FakeProcess{
+func agent(pid int, started time.Time, args ...string) proctest.Process {
+	return proctest.Process{
 		Process: proc.Process{
 			ID: proc.ID{PID: pid, Birth: "boot/" + started.Format("150405")}, Parent: shell, State: 'S',
 			Name: "opencode", Exe: "/opt/opencode/bin/opencode", Started: started,
@@ -39,7 +40,7 @@ func agent(pid int, started time.Time, args ...string) proc.FakeProcess {
 }
 
 // withLog gives a process a data folder, and the log there, which it has written up to the offset.
-func withLog(f proc.FakeProcess, dir string, offset int64) proc.FakeProcess {
+func withLog(f proctest.Process, dir string, offset int64) proctest.Process {
 	f.Environ = map[string]string{"XDG_DATA_HOME": filepath.Dir(dir)}
 	f.Files = []proc.OpenFile{
 		{FD: 7, Path: filepath.Join(dir, "opencode.db"), Writable: true},
@@ -50,9 +51,9 @@ func withLog(f proc.FakeProcess, dir string, offset int64) proc.FakeProcess {
 }
 
 // claimed returns the claims for a process table, by process. Homes are found as usual.
-func claimed(t testing.TB, processes ...proc.FakeProcess) map[int][]discover.Claim {
+func claimed(t testing.TB, processes ...proctest.Process) map[int][]discover.Claim {
 	t.Helper()
-	table := proc.NewFakeTable(processes...)
+	table := proctest.NewTable(processes...)
 	setup := discover.HomeSources{Getenv: func(string) string { return "" }}
 	claims, err := New().Claims(t.Context(), table, New().Homes(setup, table))
 	if err != nil {
@@ -135,7 +136,7 @@ func TestDeletedSession(t *testing.T) {
 		t.Errorf("deleted: %v", ids)
 	}
 	writeFile(t, filepath.Join(dir, "opencode.db"), []byte("no database any more, but the process lives"))
-	table := proc.NewFakeTable(p)
+	table := proctest.NewTable(p)
 	claims, err := New().Claims(t.Context(), table, homeOf(dir))
 	oneWarning(t, err, filepath.Join(dir, "opencode.db"))
 	if ids := sessions(claims); !slices.Equal(ids, []string{"ses_e0592f1c3fferjqNVsEgBbvV83"}) || claims[1].Path != "" || claims[1].Dir == "" {
@@ -193,7 +194,7 @@ func TestNoSessionProcesses(t *testing.T) {
 	launcher.Name, launcher.Exe, launcher.Arguments[0] = "node", "/usr/bin/node", "node"
 	gone := withLog(agent(23, start, "run", "x"), dir, 20219)
 	gone.Err = proc.ErrGone
-	processes := []proc.FakeProcess{bun, zombie, launcher, gone}
+	processes := []proctest.Process{bun, zombie, launcher, gone}
 	for i, args := range [][]string{
 		{"run", "--attach", "http://127.0.0.1:4096", "hi"},
 		{"attach", "http://127.0.0.1:4096"},
@@ -216,7 +217,7 @@ func TestNoSessionProcesses(t *testing.T) {
 func TestHelpers(t *testing.T) {
 	dir := restore(t, "fdpos")
 	start := at(t, "19:26:50")
-	below := func(parent int, f proc.FakeProcess) proc.FakeProcess {
+	below := func(parent int, f proctest.Process) proctest.Process {
 		f.Parent = parent
 		return f
 	}
@@ -311,7 +312,7 @@ func TestPermissionPending(t *testing.T) {
 	if turn := claims[1].Turn; turn == nil || turn.State != discover.TurnWaiting || turn.WaitingFor != "permission" {
 		t.Errorf("turn %+v", turn)
 	}
-	child := proc.FakeProcess{
+	child := proctest.Process{
 		Process: proc.Process{
 			ID: proc.ID{PID: 2, Birth: "b"}, Parent: 1, State: 'S', Name: "sleep", Exe: "/usr/bin/sleep",
 		},
@@ -404,7 +405,7 @@ func TestClientsOfAServer(t *testing.T) {
 		} else {
 			client.Name, client.Exe = "oc", "/srv/bin/oc"
 		}
-		table := proc.NewFakeTable(server, client).Thorough()
+		table := proctest.NewTable(server, client).Thorough()
 		claims, err := New().Claims(t.Context(), table, homeOf(dir))
 		if err != nil {
 			t.Error(err)
@@ -426,7 +427,7 @@ func TestClientsOfAServer(t *testing.T) {
 
 // A terminal interface that listens and runs several sessions may show each of them.
 func TestTerminalMayShowItsSessions(t *testing.T) {
-	table := proc.NewFakeTable(agent(1, at(t, "12:00:00"), "--port", "0"), agent(2, at(t, "12:00:00"), "serve"))
+	table := proctest.NewTable(agent(1, at(t, "12:00:00"), "--port", "0"), agent(2, at(t, "12:00:00"), "serve"))
 	for pid, want := range map[int]int{1: 1, 2: 0} {
 		p, _ := table.ByPID(pid)
 		sure, possible, err := New().FindClients(t.Context(), discover.Session{Record: &discover.Record{}, Processes: []proc.Process{p}}, launch.Environment{})
@@ -439,12 +440,12 @@ func TestTerminalMayShowItsSessions(t *testing.T) {
 // What holds a database and a log is the agent, whatever its program is called; what holds less is not.
 func TestProcessesByWhatTheyHold(t *testing.T) {
 	dir := restore(t, "fdpos")
-	called := func(pid int, name string, args ...string) proc.FakeProcess {
+	called := func(pid int, name string, args ...string) proctest.Process {
 		f := withLog(agent(pid, at(t, "19:26:50"), append([]string{"run"}, args...)...), dir, 20219)
 		f.Name, f.Exe, f.Arguments[0] = name, "/srv/bin/"+name, name
 		return f
 	}
-	without := func(f proc.FakeProcess, drop func(string) bool) proc.FakeProcess {
+	without := func(f proctest.Process, drop func(string) bool) proctest.Process {
 		f.Files = slices.DeleteFunc(f.Files, func(o proc.OpenFile) bool { return drop(o.Path) })
 		return f
 	}
@@ -456,12 +457,12 @@ func TestProcessesByWhatTheyHold(t *testing.T) {
 	for i := range locked.Files {
 		locked.Files[i].ReadLocked = isDatabase(locked.Files[i].Path)
 	}
-	processes := []proc.FakeProcess{
+	processes := []proctest.Process{
 		called(1, ".opencode"), called(2, "my-opencode-raw"), called(3, "oc"),
 		without(called(4, "sqlite3"), isLog), readOnly, locked,
 		without(called(7, "oc", printLogs), isLog), without(called(8, "rsyslogd"), isDatabase),
 	}
-	table := proc.NewFakeTable(processes...)
+	table := proctest.NewTable(processes...)
 	thorough := table.Thorough()
 	for _, test := range []struct {
 		table *proc.Table
@@ -495,7 +496,7 @@ func TestHomeOfALockHolder(t *testing.T) {
 	f.Name, f.Exe, f.Arguments[0], f.Files[0].ReadLocked = "oc", "/srv/bin/oc", "oc", true
 	f.Environ["OPENCODE_DB"] = "/srv/other.db"
 	env := map[string]string{"XDG_DATA_HOME": filepath.Dir(dir)}
-	got := New().Homes(discover.HomeSources{Getenv: func(k string) string { return env[k] }}, proc.NewFakeTable(f))
+	got := New().Homes(discover.HomeSources{Getenv: func(k string) string { return env[k] }}, proctest.NewTable(f))
 	if len(got) != 2 || got[1].Files[0] != "/srv/other.db" {
 		t.Errorf("%+v", got)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 func TestHomes(t *testing.T) {
@@ -19,12 +20,12 @@ func TestHomes(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := at(t, "12:00:00")
-	with := func(pid int, env map[string]string, files ...proc.OpenFile) proc.FakeProcess {
+	with := func(pid int, env map[string]string, files ...proc.OpenFile) proctest.Process {
 		f := agent(pid, start)
 		f.Environ, f.Files = env, files
 		return f
 	}
-	table := proc.NewFakeTable(
+	table := proctest.NewTable(
 		with(1, map[string]string{"XDG_DATA_HOME": filepath.Join(base, "data")}, proc.OpenFile{Path: filepath.Join(data, "opencode.db")}),
 		with(2, map[string]string{"HOME": "/home/other", "OPENCODE_DB": "mine.db"}),
 		with(3, map[string]string{"HOME": base, "OPENCODE_DB": filepath.Join(base, "x.db")}, proc.OpenFile{Path: filepath.Join(base, "x.db")}),
@@ -64,7 +65,7 @@ func TestHomesOfADatabase(t *testing.T) {
 	for _, configured := range [][]string{nil, {db}} {
 		setup := discover.HomeSources{Getenv: func(string) string { return "" }, Configured: configured}
 		given := 0
-		for _, h := range New().Homes(setup, proc.NewFakeTable(f)) {
+		for _, h := range New().Homes(setup, proctest.NewTable(f)) {
 			if h.FilesOnly && h.FromUser {
 				given++
 			}
@@ -83,7 +84,7 @@ func TestHomeThroughLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := withLog(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
-	table := proc.NewFakeTable(p)
+	table := proctest.NewTable(p)
 	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }, Configured: []string{link}}, table)
 	claims, err := New().Claims(t.Context(), table, homes)
 	if err != nil || len(claims) != 2 || claims[1].Path != filepath.Join(link, "opencode.db") || claims[1].Home != link {

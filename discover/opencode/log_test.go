@@ -13,6 +13,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/storage"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 const lineStart = "timestamp=2026-11-20T19:26:37.928Z level=INFO run=e5f72788 "
@@ -279,7 +280,7 @@ func TestWaitsDespiteAMessage(t *testing.T) {
 }
 
 // withProcessLogs gives a process logs of its own, as before 1.17. logs has their content by name.
-func withProcessLogs(t *testing.T, dir string, f proc.FakeProcess, logs map[string]string) proc.FakeProcess {
+func withProcessLogs(t *testing.T, dir string, f proctest.Process, logs map[string]string) proctest.Process {
 	t.Helper()
 	f.Environ = map[string]string{"XDG_DATA_HOME": filepath.Dir(dir)}
 	f.Files = []proc.OpenFile{{FD: 7, Path: filepath.Join(dir, "opencode.db"), Writable: true}}
@@ -302,7 +303,7 @@ const namedByLog = "ses_e0595f6a4ffeSH5QxP6vSaS9k3"
 const created = "INFO  2026-11-20T19:23:34 +6ms service=session id=" + namedByLog + " slug=x version=1.14.41 title=New session created\n"
 
 // exactly reports which processes are tied to a session by proof.
-func exactly(t *testing.T, processes ...proc.FakeProcess) (pids []int) {
+func exactly(t *testing.T, processes ...proctest.Process) (pids []int) {
 	t.Helper()
 	for pid, claims := range claimed(t, processes...) {
 		if slices.ContainsFunc(claims, func(c discover.Claim) bool {
@@ -319,7 +320,7 @@ func exactly(t *testing.T, processes ...proc.FakeProcess) (pids []int) {
 func TestProcessLog(t *testing.T) {
 	dir := restore(t, "multi-run-midturn")
 	start := at(t, "19:23:33")
-	run := func(pid int, prompt string, logs map[string]string) proc.FakeProcess {
+	run := func(pid int, prompt string, logs map[string]string) proctest.Process {
 		return withProcessLogs(t, dir, agent(pid, start, "run", prompt), logs)
 	}
 	own := map[string]string{"a.log": firstLine("1.14.41", `"run","hi"`) + created}
@@ -327,21 +328,21 @@ func TestProcessLog(t *testing.T) {
 	if got := exactly(t, run(1, "hi", own)); len(got) != 1 {
 		t.Errorf("its own log: %v", got)
 	}
-	for name, processes := range map[string][]proc.FakeProcess{
+	for name, processes := range map[string][]proctest.Process{
 		"shared": {run(1, "hi", shared), run(2, "other", shared)}, "another one's": {run(1, "not what the log says", own)},
 	} {
 		if got := exactly(t, processes...); len(got) != 0 {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	tui := func(pid int, logs map[string]string) proc.FakeProcess {
+	tui := func(pid int, logs map[string]string) proctest.Process {
 		return withProcessLogs(t, dir, agent(pid, start), logs)
 	}
 	main := firstLine("1.14.41", "")
 	if got := exactly(t, tui(1, map[string]string{"main.log": main, "worker.log": created})); len(got) != 1 {
 		t.Errorf("a terminal: %v", got)
 	}
-	for name, processes := range map[string][]proc.FakeProcess{
+	for name, processes := range map[string][]proctest.Process{
 		"worker alone":  {tui(1, map[string]string{"worker.log": created})},
 		"worker shared": {tui(1, map[string]string{"main.log": main, "worker.log": created}), tui(2, map[string]string{"worker.log": created})},
 		"two starts":    {tui(1, map[string]string{"main.log": main, "second.log": main + created})},
@@ -374,7 +375,7 @@ func TestBelowFloor(t *testing.T) {
 }
 
 // withOutput gives a process without a log an output.
-func withOutput(t *testing.T, f proc.FakeProcess, dir, stdout string, change func(*proc.OpenFile)) proc.FakeProcess {
+func withOutput(t *testing.T, f proctest.Process, dir, stdout string, change func(*proc.OpenFile)) proctest.Process {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "stdout")
 	if err := os.WriteFile(path, []byte(stdout), 0o600); err != nil {

@@ -16,6 +16,7 @@ import (
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // server starts an HTTP server and returns its port.
@@ -31,7 +32,7 @@ func serving(t *testing.T, status discover.Status, ports ...int) discover.Sessio
 	t.Helper()
 	f := agent(70, at(t, "10:00:00"), "serve")
 	f.Ports, f.PeerPID = ports, os.Getpid()
-	p, _ := proc.NewFakeTable(f).ByPID(70)
+	p, _ := proctest.NewTable(f).ByPID(70)
 	r := &discover.Record{ID: "ses_1", Dir: "/srv/a dir&more"}
 	return discover.Session{Record: r, Status: status, Shared: true, Processes: []proc.Process{p}}
 }
@@ -113,7 +114,7 @@ func TestInterruptSendsNothingToAnotherProcess(t *testing.T) {
 	f := agent(70, at(t, "10:00:00"), "serve")
 	f.Ports, f.PeerPID = []int{l.Addr().(*net.TCPAddr).Port}, os.Getppid()
 	s := serving(t, discover.Running)
-	s.Processes[0], _ = proc.NewFakeTable(f).ByPID(70)
+	s.Processes[0], _ = proctest.NewTable(f).ByPID(70)
 	accepted, err := New().Interrupt(t.Context(), s, launch.Environment{Environ: []string{passwordKey + "=secret"}})
 	if accepted || err == nil || !strings.Contains(err.Error(), "another process than pid 70 listens on 127.0.0.1:") {
 		t.Errorf("accepted: %v, %v", accepted, err)
@@ -153,14 +154,14 @@ func TestHasMarker(t *testing.T) {
 		if c.inContainer {
 			f.NSPIDs = []int{90, 3}
 		}
-		p, _ := proc.NewFakeTable(f).ByPID(90)
+		p, _ := proctest.NewTable(f).ByPID(90)
 		if got := New().HasMarker(p, s); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 	f := agent(70, at(t, "10:00:00"))
 	f.Environ = map[string]string{pidKey: "70"}
-	if p, _ := proc.NewFakeTable(f).ByPID(70); New().HasMarker(p, s) {
+	if p, _ := proctest.NewTable(f).ByPID(70); New().HasMarker(p, s) {
 		t.Error("the process itself is none of its tools")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // lateStore is a store with one session of a terminal interface, and a log with the lines that the interface wrote at its start.
@@ -53,12 +53,12 @@ func (l *lateStore) writes(pid int, at time.Time, message string) {
 }
 
 // process returns a live process that began an hour ago in the session's directory and has written its lines in the log.
-func (l *lateStore) process(pid int, args ...string) proc.FakeProcess {
+func (l *lateStore) process(pid int, args ...string) proctest.Process {
 	return withLog(agent(pid, time.Now().Add(-time.Hour), args...), l.dir, l.offsets[pid])
 }
 
 // joined returns the session, correlated with these live processes.
-func (l *lateStore) joined(processes ...proc.FakeProcess) discover.Session {
+func (l *lateStore) joined(processes ...proctest.Process) discover.Session {
 	l.t.Helper()
 	writeFile(l.t, filepath.Join(l.dir, "log", "opencode.log"), []byte(l.log))
 	var claims []discover.Claim
@@ -69,7 +69,7 @@ func (l *lateStore) joined(processes ...proc.FakeProcess) discover.Session {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	all := discover.Correlate(proc.NewFakeTable(processes...), claims, records)
+	all := discover.Correlate(proctest.NewTable(processes...), claims, records)
 	i := slices.IndexFunc(all, func(s discover.Session) bool { return s.ID == l.id })
 	if i < 0 {
 		l.t.Fatalf("no session %s", l.id)
@@ -77,7 +77,7 @@ func (l *lateStore) joined(processes ...proc.FakeProcess) discover.Session {
 	return all[i]
 }
 
-func (l *lateStore) expect(status discover.Status, pid int, processes ...proc.FakeProcess) {
+func (l *lateStore) expect(status discover.Status, pid int, processes ...proctest.Process) {
 	l.t.Helper()
 	s := l.joined(processes...)
 	got := 0
@@ -175,7 +175,7 @@ func TestASubAgentThatTheLogDoesNotNameYet(t *testing.T) {
 }
 
 // silent makes a process one that logs only errors, so that its log names no session.
-func silent(f proc.FakeProcess, dir string) proc.FakeProcess {
+func silent(f proctest.Process, dir string) proctest.Process {
 	f = withLog(f, dir, 0)
 	f.Arguments = append(f.Arguments, "--log-level", "ERROR")
 	return f
@@ -212,7 +212,7 @@ func TestSessionInArguments(t *testing.T) {
 // By directory and time alone, there is one weak claim for each session that fits.
 func TestUnloggedByDirectory(t *testing.T) {
 	dir := unlogged(t, "multi-run-midturn")
-	weak := func(f proc.FakeProcess) (n int) {
+	weak := func(f proctest.Process) (n int) {
 		for _, c := range claimed(t, f)[f.ID.PID] {
 			if c.Session != "" && c.Strength == discover.Weak && c.Kind == "log-late" {
 				n++
@@ -291,7 +291,7 @@ func TestSessionOfOutdatedProcess(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.WorkingDir = records[0].Dir
-			for _, s := range discover.Correlate(proc.NewFakeTable(f), claimed(t, f)[1], records) {
+			for _, s := range discover.Correlate(proctest.NewTable(f), claimed(t, f)[1], records) {
 				if want := s.ID == records[0].ID; (s.Status == discover.Unknown) != want || want && !strings.Contains(s.Reason, "1.1.65 is older than supported") {
 					t.Errorf("%s: %s, %s", s.ID, s.Status, s.Reason)
 				}

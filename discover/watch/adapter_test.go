@@ -9,6 +9,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // testAdapter is an adapter whose storage and claims are fields.
@@ -91,8 +92,8 @@ func exactClaim(id string, pid int) discover.Claim {
 	return discover.Claim{Agent: "codex", Process: proc.ID{PID: pid, Birth: "now"}, Session: id, Path: "/p/" + id, Strength: discover.Exact, Kind: "lock"}
 }
 
-func fakeProcess(pid int, birth string, state proc.State) proc.FakeProcess {
-	return proc.FakeProcess{Process: proc.Process{
+func fakeProcess(pid int, birth string, state proc.State) proctest.Process {
+	return proctest.Process{Process: proc.Process{
 		ID: proc.ID{PID: pid, Birth: birth}, State: state, Parent: 1, Ticks: uint64(pid),
 		Started: time.Unix(int64(pid), 0).UTC(),
 	}}

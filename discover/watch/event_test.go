@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"agentctl/discover"
-	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // eventsAfter takes a snapshot after this time, and returns its events.
@@ -37,7 +37,7 @@ func TestEventsOfASessionsLife(t *testing.T) {
 	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7)})
 	s.processes = nil
 	s.expectEvents(0, "")
-	s.processes = []proc.FakeProcess{fakeProcess(7, "now", 'S')}
+	s.processes = []proctest.Process{fakeProcess(7, "now", 'S')}
 	s.expectEvents(time.Second, "")
 	s.claims, s.records = append(s.claims, exactClaim("a", 7)), []discover.Record{withOpenTurn(s.now(record("codex", "a", 0)))}
 	s.expectEvents(pollInterval, "started:a running:a")
@@ -51,7 +51,7 @@ func TestEventsOfASessionsLife(t *testing.T) {
 	s.processes = nil
 	s.expectEvents(time.Second, "stopped:a")
 	s.expectEvents(idleInterval, "")
-	s.processes, s.claims = []proc.FakeProcess{fakeProcess(8, "now", 'S')}, []discover.Claim{exactClaim("a", 8)} // resumed
+	s.processes, s.claims = []proctest.Process{fakeProcess(8, "now", 'S')}, []discover.Claim{exactClaim("a", 8)} // resumed
 	s.expectEvents(time.Second, "started:a error:a")
 }
 
@@ -84,12 +84,12 @@ func TestEventsOfOtherDirectories(t *testing.T) {
 	far.Dir, near.Dir = "/far", "/near"
 	sel := discover.SessionFilter{Condition: func(s discover.Session) bool { return s.Dir == "/near" }}
 	s := newFilterTest(t, sel, []discover.Claim{exactClaim("far", 7), exactClaim("near", 8)}, far, near)
-	s.processes = []proc.FakeProcess{fakeProcess(7, "now", 'S'), fakeProcess(8, "now", 'S')}
+	s.processes = []proctest.Process{fakeProcess(7, "now", 'S'), fakeProcess(8, "now", 'S')}
 	s.expectEvents(0, "started:near idle:near")
 	for _, pid := range []int{9, 11} {
 		s.processes = nil
 		s.expectEvents(time.Second, "stopped:near")
-		s.processes = []proc.FakeProcess{fakeProcess(pid, "now", 'S'), fakeProcess(pid+1, "now", 'S')}
+		s.processes = []proctest.Process{fakeProcess(pid, "now", 'S'), fakeProcess(pid+1, "now", 'S')}
 		s.claims = []discover.Claim{exactClaim("far", pid), exactClaim("near", pid+1)}
 		s.expectEvents(time.Second, "started:near idle:near")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // filterTest tests a watcher of a filter. Its clock moves only when the test moves it.
@@ -187,7 +188,7 @@ func runWatcher(t *testing.T, m *fakeSystem, span time.Duration) (c *countingAda
 	scanner := newScanner(func() *proc.Table {
 		m.snapshots = append(m.snapshots, time.Since(m.start))
 		<-time.After(m.cost)
-		return proc.NewFakeTable(c.processes...)
+		return proctest.NewTable(c.processes...)
 	}, c)
 	ctx, stop := context.WithTimeout(t.Context(), span)
 	defer stop()
@@ -257,7 +258,7 @@ func TestPollNoticesNewAgents(t *testing.T) {
 		}
 		scanner := newScanner(func() *proc.Table {
 			m.snapshots = append(m.snapshots, time.Since(m.start))
-			return proc.NewFakeTable()
+			return proctest.NewTable()
 		}, binaryAdapter{testAdapter{agent: "codex"}})
 		ctx, stop := context.WithTimeout(t.Context(), 35*time.Second)
 		defer stop()

@@ -12,6 +12,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // fakeSystem is a system whose files change and whose processes end when a test says so, and on which each snapshot takes
@@ -113,7 +114,7 @@ func TestAProcessExitTriggersASnapshotAtOnce(t *testing.T) {
 func TestALaunchTriggersFrequentSnapshots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})
-		w := NewLaunchWatcher(&discover.Scanner{ReadTable: func(context.Context) (*proc.Table, error) { return proc.NewFakeTable(), nil }}, "codex", ended)
+		w := NewLaunchWatcher(&discover.Scanner{ReadTable: func(context.Context) (*proc.Table, error) { return proctest.NewTable(), nil }}, "codex", ended)
 		defer w.Close()
 		var at []time.Duration
 		for start := time.Now(); len(at) < 4; at = append(at, time.Since(start)) {

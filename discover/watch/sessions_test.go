@@ -10,6 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // watchTest tests a watcher of given sessions. The test changes the processes, claims and records between two snapshots. A
@@ -17,7 +18,7 @@ import (
 type watchTest struct {
 	testAdapter
 	t         *testing.T
-	processes []proc.FakeProcess
+	processes []proctest.Process
 	// onRead is called before each batch of records is read, onTable before each process table.
 	onRead, onTable func()
 	// currentPath is the file that the agent uses, of several that a session has; "": it has one.
@@ -54,7 +55,7 @@ func (s *watchTest) scanner() *discover.Scanner {
 		if s.onTable != nil {
 			s.onTable()
 		}
-		return proc.NewFakeTable(s.processes...)
+		return proctest.NewTable(s.processes...)
 	}, s)
 }
 
@@ -99,7 +100,7 @@ func (s *watchTest) expectSnapshot(want string) discover.Result {
 
 func newWatchTest(t *testing.T, claims []discover.Claim, records ...discover.Record) *watchTest {
 	s := &watchTest{t: t, testAdapter: testAdapter{agent: "codex", claims: claims, records: records}, clock: time.Unix(1000000, 0)}
-	s.processes = []proc.FakeProcess{fakeProcess(7, "now", 'S'), fakeProcess(8, "now", 'S'), fakeProcess(9, "now", 'S')}
+	s.processes = []proctest.Process{fakeProcess(7, "now", 'S'), fakeProcess(8, "now", 'S'), fakeProcess(9, "now", 'S')}
 	return s
 }
 

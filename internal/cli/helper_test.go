@@ -19,6 +19,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 	"agentctl/tests/schema"
 )
 
@@ -46,7 +47,7 @@ func SharedProcess(t *testing.T, states map[string]discover.TurnState, where str
 	dir := t.TempDir()
 	t.Chdir(dir)
 	parents := map[string]int{"inside": 11, "nested": 31, "outside": 1}
-	table := proc.NewFakeTable(Process(1, 0), Process(10, 1), Process(11, 10), Process(30, 11), Process(31, 30), Process(1000, parents[where]))
+	table := proctest.NewTable(Process(1, 0), Process(10, 1), Process(11, 10), Process(30, 11), Process(31, 30), Process(1000, parents[where]))
 	f.ReadTable = func(context.Context) (*proc.Table, error) { return table, nil }
 	codex := Stub{Agent: "codex", Bin: "codex", Home: "/h/codex"}
 	add := func(s *Stub, pid int, r discover.Record) {
@@ -84,7 +85,7 @@ func WithChildren(f Env) Env {
 	server.ResourceUsage = proc.Usage{CPU: 90 * time.Second, Memory: 3 << 20}
 	foreign.Err, foreign.Name = fs.ErrPermission, "sudo"
 	inner.ResourceUsage = proc.Usage{CPU: time.Hour, Memory: 1 << 30}
-	table := proc.NewFakeTable(Process(1, 0), Process(10, 1), shell, server, foreign, inner, Process(20, 1), Process(1000, 1))
+	table := proctest.NewTable(Process(1, 0), Process(10, 1), shell, server, foreign, inner, Process(20, 1), Process(1000, 1))
 	codex := f.Adapters[1].(Stub)
 	codex.ClaimList = append(codex.ClaimList, discover.Claim{
 		Agent: "codex", Process: inner.ID, Session: "aaaaaaaa-2", Path: codex.Records[1].Path, Strength: discover.Exact,
@@ -104,7 +105,7 @@ func WithOrphans(t *testing.T) (Env, *Output) {
 	server.Ports, server.Name = []int{3000, 8080}, "serve"
 	server.ResourceUsage = proc.Usage{CPU: 90 * time.Second, Memory: 5 << 20}
 	child.Name, tool.Environ = "child\x1b[2J", map[string]string{"THREAD": "aaaaaaaa-1"}
-	table := proc.NewFakeTable(Process(1, 0), Process(10, 1), Process(11, 10), Process(20, 1), Process(21, 20), Process(1000, 11), server, child, tool)
+	table := proctest.NewTable(Process(1, 0), Process(10, 1), Process(11, 10), Process(20, 1), Process(21, 20), Process(1000, 11), server, child, tool)
 	f.ReadTable = func(ctx context.Context) (*proc.Table, error) { return table, ctx.Err() }
 	f.Adapters[1] = MarkingStub{f.Adapters[1].(Stub)}
 	return f, out
@@ -229,8 +230,8 @@ func (s Stub) Read(_ context.Context, entries []discover.Entry, _ discover.ReadO
 }
 
 // Process is a live process of the made-up table; the test itself is 1000.
-func Process(pid, parent int) proc.FakeProcess {
-	return proc.FakeProcess{Process: proc.Process{
+func Process(pid, parent int) proctest.Process {
+	return proctest.Process{Process: proc.Process{
 		ID: proc.ID{PID: pid, Birth: "boot/1"}, Parent: parent, State: 'S', Started: Now().Add(-time.Hour),
 	}}
 }
@@ -248,7 +249,7 @@ func Record(id, dir string, turn discover.TurnState, age time.Duration) discover
 func testEnv(t *testing.T) (Env, *Output) {
 	t.Helper()
 	out := &Output{}
-	table := proc.NewFakeTable(Process(1, 0), Process(10, 1), Process(11, 10), Process(20, 1), Process(21, 20), Process(1000, 11))
+	table := proctest.NewTable(Process(1, 0), Process(10, 1), Process(11, 10), Process(20, 1), Process(21, 20), Process(1000, 11))
 	live := Record("aaaaaaaa-1", t.TempDir(), discover.TurnOpen, time.Minute)
 	codex := Stub{
 		Agent: "codex", Bin: "codex", Home: "/h/codex",

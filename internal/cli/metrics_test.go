@@ -17,6 +17,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // metricsSamples parses an exposition with Prometheus's own parser: each sample is its name and labels, as they are written.
@@ -53,7 +54,7 @@ func withMetrics(t *testing.T) (Env, *Output) {
 	t.Helper()
 	f, out := testEnv(t)
 	codex := f.Adapters[1].(Stub)
-	var facts []proc.FakeProcess
+	var facts []proctest.Process
 	for _, p := range [][2]int{{1, 0}, {10, 1}, {11, 10}, {20, 1}, {30, 1}, {1000, 1}} {
 		fake := Process(p[0], p[1])
 		fake.ResourceUsage = proc.Usage{CPU: time.Duration(p[0]) * time.Second / 2, Memory: int64(p[0]) << 20}
@@ -72,7 +73,7 @@ func withMetrics(t *testing.T) (Env, *Output) {
 		})
 	}
 	f.Adapters[1] = codex
-	f.ReadTable = func(ctx context.Context) (*proc.Table, error) { return proc.NewFakeTable(facts...), ctx.Err() }
+	f.ReadTable = func(ctx context.Context) (*proc.Table, error) { return proctest.NewTable(facts...), ctx.Err() }
 	return f, out
 }
 

@@ -12,6 +12,7 @@ import (
 	"agentctl/discover/codex"
 	"agentctl/discover/opencode"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 	"agentctl/tests/store/generate"
 )
 
@@ -54,7 +55,7 @@ func withStore(t *testing.T) (Env, *Output, []generate.Session) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	processes := []proc.FakeProcess{Process(1, 0), Process(1000, 1)}
+	processes := []proctest.Process{Process(1, 0), Process(1000, 1)}
 	claims := map[string][]discover.Claim{}
 	for i := 0; i < len(sessions); i += 10 {
 		p := Process(2000+i, 1)
@@ -67,7 +68,7 @@ func withStore(t *testing.T) (Env, *Output, []generate.Session) {
 			Home: map[string]string{"claude-code": claude, "codex": codexHome, "opencode": openCode}[s.Agent],
 		})
 	}
-	table := proc.NewFakeTable(processes...)
+	table := proctest.NewTable(processes...)
 	f, out := testEnv(t)
 	f = Setenv(f, "HOME", home)
 	f.ReadTable = func(ctx context.Context) (*proc.Table, error) { return table, ctx.Err() }

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // process is a fake process on terminal number tty; 0 is none.
-func process(pid, parent, session int, tty uint64, exe string, env map[string]string) proc.FakeProcess {
-	p := proc.FakeProcess{Environ: env, Process: proc.Process{
+func process(pid, parent, session int, tty uint64, exe string, env map[string]string) proctest.Process {
+	p := proctest.Process{Environ: env, Process: proc.Process{
 		ID: proc.ID{PID: pid, Birth: "b"}, Parent: parent, Session: session, TTYDevice: tty, State: 'S', Exe: exe,
 	}}
 	if tty != 0 {
@@ -65,7 +66,7 @@ func TestFind(t *testing.T) {
 		"a session as a flag":    {"/usr/bin/zellij", with(inZellij, "ZELLIJ_SESSION_NAME", "--help"), Pane{}},
 		"a window by its title":  {"/usr/bin/screen", with(inScreen, "WINDOW", "-x"), Pane{}},
 	} {
-		table := proc.NewFakeTable(
+		table := proctest.NewTable(
 			process(1, 0, 1, 0, "/sbin/init", nil), process(10, 1, 10, 0, test.server, nil), process(20, 10, 20, 3, "/bin/bash", test.env),
 			process(agentPID, 20, 20, 3, "/usr/bin/claude", map[string]string{"TMUX": "/tmp/t,10,0", "TMUX_PANE": "%99"}),
 		)
@@ -98,8 +99,8 @@ func TestFindByTree(t *testing.T) {
 	env := map[string]string{"TMUX": "/tmp/tmux-0/default,10,0", "TMUX_PANE": "%3"}
 	server, shell := process(10, 1, 10, 0, "/usr/bin/tmux", nil), process(20, 10, 20, 3, "/bin/bash", env)
 	for name, test := range map[string]struct {
-		agent proc.FakeProcess
-		shell proc.FakeProcess
+		agent proctest.Process
+		shell proctest.Process
 		want  bool
 	}{
 		"a child of the shell":       {process(agentPID, 20, 20, 3, "/usr/bin/claude", env), shell, true},
@@ -111,7 +112,7 @@ func TestFindByTree(t *testing.T) {
 		"the server has ended":       {process(agentPID, 20, 20, 3, "/usr/bin/claude", env), process(20, 1, 20, 3, "/bin/bash", env), false},
 		"without sessions, as macOS": {process(agentPID, 20, 0, 3, "/usr/bin/claude", env), process(20, 10, 0, 3, "/bin/bash", env), true},
 	} {
-		table := proc.NewFakeTable(process(1, 0, 1, 0, "/sbin/init", nil), server, test.shell, process(25, 20, 20, 3, "/usr/bin/script", env), test.agent)
+		table := proctest.NewTable(process(1, 0, 1, 0, "/sbin/init", nil), server, test.shell, process(25, 20, 20, 3, "/usr/bin/script", env), test.agent)
 		agent, _ := table.ByPID(agentPID)
 		if got := Find(table, agent); (got != nil) != test.want {
 			t.Errorf("%s: %+v", name, got)
@@ -126,8 +127,8 @@ func TestFindUnreadable(t *testing.T) {
 	elsewhere.OtherRoot = true
 	denied := process(agentPID, 10, agentPID, 3, "/usr/bin/claude", env)
 	denied.Err = proc.ErrUnsupported
-	for _, p := range []proc.FakeProcess{elsewhere, denied} {
-		table := proc.NewFakeTable(process(10, 1, 10, 0, "/usr/bin/tmux", nil), p)
+	for _, p := range []proctest.Process{elsewhere, denied} {
+		table := proctest.NewTable(process(10, 1, 10, 0, "/usr/bin/tmux", nil), p)
 		agent, _ := table.ByPID(agentPID)
 		if got := Find(table, agent); got != nil {
 			t.Errorf("%+v", *got)
