@@ -57,6 +57,8 @@ func (xnu) Env(p Process, keys []string) (map[string]string, error) {
 	})
 }
 
+func (xnu) MayHaveEnv(Process, []string) bool { return true }
+
 func (xnu) OpenFiles(p Process, match func(string) bool) ([]OpenFile, error) {
 	return verified(p, func(pid int) ([]OpenFile, error) {
 		var files []OpenFile

@@ -77,6 +77,11 @@ func (f *procfs) Env(p Process, keys []string) (map[string]string, error) {
 	})
 }
 
+func (f *procfs) MayHaveEnv(p Process, keys []string) bool {
+	raw, err := f.pid(p.ID.PID).read("environ") // whatever process has the pid now: if it is not p, p has ended
+	return err == nil && len(selectEnv(raw, keys)) > 0
+}
+
 func (f *procfs) OpenFiles(p Process, match func(string) bool) ([]OpenFile, error) {
 	return verified(f, p, func(d pidDir) ([]OpenFile, error) { return f.listOpenFiles(d, match) })
 }

@@ -202,6 +202,8 @@ type Backend interface {
 	Args(Process) ([]string, error)
 	Cwd(Process) (string, error)
 	Env(Process, []string) (map[string]string, error)
+	// MayHaveEnv is false if the process was not started with any of the variables, or has ended.
+	MayHaveEnv(Process, []string) bool
 	OpenFiles(Process, func(string) bool) ([]OpenFile, error)
 	ListenPorts(Process) ([]int, error)
 	// TTY is asked only for a process with a controlling terminal.

@@ -163,7 +163,10 @@ func (d pidDir) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxArguments))
+	var content bytes.Buffer
+	content.Grow(8 << 10) // most environments in one piece
+	_, err = content.ReadFrom(io.LimitReader(f, maxArguments))
+	return content.Bytes(), err
 }
 
 // readlink reads a symbolic link.

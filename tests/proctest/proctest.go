@@ -69,6 +69,8 @@ func (b backend) Cwd(p proc.Process) (string, error) {
 	return b.WorkingDir, b.Err
 }
 
+func (backend) MayHaveEnv(proc.Process, []string) bool { return true }
+
 func (b backend) Env(_ proc.Process, keys []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, k := range keys {
