@@ -403,17 +403,21 @@ func agentHomes(ctx context.Context, c *Call, sessions []discover.Session) (home
 // writeFile writes a file that only its owner can read, whole or not at all: a file beside it takes its name once it is written.
 // An interrupt leaves nothing behind.
 func writeFile(ctx context.Context, name string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".agentctl-export-*") // mode 0600
+	f, err := os.CreateTemp(filepath.Dir(name), ".agentctl-export-*")
 	if err != nil {
 		return UsageError("export", "-o: %v", err)
 	}
-	err = write(ContextWriter{Context: ctx, Out: f})
-	err = errors.Join(err, f.Close())
+	return writeDraft(f, name, 0o600, func(w io.Writer) error { return write(ContextWriter{Context: ctx, Out: w}) })
+}
+
+// writeDraft writes a new file, and gives it its name and mode once it is written; it is removed after an error.
+func writeDraft(draft *os.File, name string, mode fs.FileMode, write func(io.Writer) error) error {
+	err := errors.Join(write(draft), draft.Chmod(mode), draft.Sync(), draft.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), name)
+		err = os.Rename(draft.Name(), name)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // best effort
+		_ = os.Remove(draft.Name()) // best effort
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -132,12 +133,10 @@ func replace(path string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(draft.Name()) }() // it is gone, if all went well
-	_, err = draft.Write(text)
-	if err := errors.Join(err, draft.Chmod(0o644), draft.Sync(), draft.Close()); err != nil {
+	return writeDraft(draft, path, 0o644, func(w io.Writer) error {
+		_, err := w.Write(text)
 		return err
-	}
-	return os.Rename(draft.Name(), path)
+	})
 }
 
 // collect measures the result of a list with sub-agents.
