@@ -182,12 +182,12 @@ func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []str
 		optional, _ := f.(*OptionalValueFlag)
 		switch {
 		case f == nil && !long:
-			return nil, nil, unknownShort(verb, word)
+			return nil, nil, unknownFlag(verb, word)
 		case f == nil && slices.Contains([]string{"host", "all-hosts"}, name):
 			command := Program + " " + CommandName(verb)
 			return nil, nil, NewUsageError(CommandName(verb)+" is for this machine only", "ssh HOST "+command+" runs it there; after host install: ssh HOST .local/bin/"+command)
 		case f == nil || long && len(name) == 1:
-			return nil, nil, UnknownWord("flag", "--"+name, FlagNames(verb))
+			return nil, nil, unknownFlag(verb, "--"+name)
 		case !f.TakesValue() && long:
 			return []string{word}, next, nil
 		case !f.TakesValue():
@@ -351,18 +351,20 @@ func unknownCommand(word string, known []string) error {
 	return NewUsageError("unknown command "+strconv.Quote(word), hint)
 }
 
-// unknownShort makes the usage error for a word of short flags with an unknown one. For a single letter, edit distance says
-// nothing: only the meaning that it has in other tools is suggested, if the command has such a flag.
-func unknownShort(verb *cli.Command, word string) error {
+// unknownFlag makes the usage error for an unknown flag, or for a word of short ones with an unknown one. For a single letter, edit
+// distance says nothing: only the meaning that it has in other tools is suggested, if the command has such a flag.
+func unknownFlag(verb *cli.Command, word string) error {
 	known, command := FlagNames(verb), Program+" "+CommandName(verb)
 	hint := command + " --help"
-	if verb.ArgsUsage == "PATTERN" {
-		hint = "a pattern that begins with a dash: " + command + " -- " + strconv.Quote(word)
-	} else if len(word) > 2 {
-		return UnknownWord("flag", word, known)
+	meant, near := map[string]string{"-f": "--force", "-o": "--json"}[word]
+	if len(word) > 2 {
+		meant, near = closest(word, known)
 	}
-	if long := map[string]string{"-f": "--force", "-o": "--json"}[word]; slices.Contains(known, long) {
-		hint = "did you mean " + long + "?"
+	switch {
+	case verb.ArgsUsage == "PATTERN" && !strings.HasPrefix(word, "--"):
+		hint = "a pattern that begins with a dash: " + command + " -- " + strconv.Quote(word)
+	case near && slices.Contains(known, meant):
+		hint = "did you mean " + meant + "?"
 	}
 	return NewUsageError("unknown flag "+strconv.Quote(word), hint)
 }

@@ -72,6 +72,12 @@ func searchCommand(f Env) *cli.Command {
 			"agentctl search -l migrate | fzf --preview 'agentctl peek {}'",
 		),
 		Action: func(c *cli.Context) error {
+			if !c.IsSet("before-context") {
+				o.before = o.around
+			}
+			if !c.IsSet("after-context") {
+				o.after = o.around
+			}
 			patterns := c.Args().Slice()
 			switch texts := o.texts.Value(); {
 			case len(texts) == 0 && len(patterns) == 0:
@@ -157,7 +163,7 @@ func query(c *Call, patterns []string, o *searchOptions) (q search.Query, err er
 	case o.Quiet: // one match is enough
 		q.MaxMatches = 1
 	case !o.count:
-		q.Before, q.After = cmp.Or(o.before, o.around), cmp.Or(o.after, o.around)
+		q.Before, q.After = o.before, o.after
 	}
 	q.Sessions = discover.SessionFilter{Agents: c.Agents, IncludeStopped: true, Subagents: o.children}
 	words, err := SplitWords("status", o.statuses.Value(), Statuses())

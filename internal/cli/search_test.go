@@ -66,3 +66,27 @@ func TestInterruptKeepsWhatWasFound(t *testing.T) {
 		t.Errorf("%q, %q, want %q", stdout.String(), got, want)
 	}
 }
+
+// -A and -B count before -C, 0 too.
+func TestContextOfOneSide(t *testing.T) {
+	for args, want := range map[string]string{
+		"-C 1":         "make the tests pass|them|npm test",
+		"-C 1 -A 0":    "make the tests pass|them|",
+		"-B 0 -C 1":    "|them|npm test",
+		"-A 1":         "|them|npm test",
+		"-C 1 -A0 -B0": "|them|",
+	} {
+		f, out := WithMessages(t)
+		Run(t.Context(), f, append([]string{"search", "them"}, strings.Fields(args)...)...)
+		var got []string
+		for _, text := range []string{"make the tests pass", "them", "npm test"} {
+			if !strings.Contains(out.Stdout.String(), text) {
+				text = ""
+			}
+			got = append(got, text)
+		}
+		if got := strings.Join(got, "|"); got != want {
+			t.Errorf("%s: %s, want %s:\n%s", args, got, want, out.Stdout.String())
+		}
+	}
+}
