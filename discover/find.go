@@ -95,10 +95,11 @@ func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, op
 			makers = append(makers, e.Agent)
 		}
 	}
-	// Only what may be the session is read, so that the session may be in a store that could not be read.
+	// Only what may be the session is read, so that the session may be in a store that could not be read, or that is not known.
+	mayStore := func(a Agent) bool { return len(makers) == 0 || slices.Contains(makers, a) }
 	unread := slices.ContainsFunc(scan.warnings, func(w *Warning) bool {
-		return w.Agent != "" && !errors.Is(w, fs.ErrNotExist) && (len(makers) == 0 || slices.Contains(makers, w.Agent))
-	})
+		return w.Agent != "" && !errors.Is(w, fs.ErrNotExist) && mayStore(w.Agent)
+	}) || slices.ContainsFunc(scan.adapters, func(a Adapter) bool { return len(scan.homes[a.Name()]) == 0 && mayStore(a.Name()) })
 	scan.readClaims(ctx)
 	if options.Full {
 		scan.absence = absenceIn(scan.table, scanner.UID)

@@ -134,6 +134,23 @@ func TestFindDistinguishesUnreadableFromMissing(t *testing.T) {
 	}
 }
 
+// homelessAdapter is an agent of which no home is known, as without HOME.
+type homelessAdapter struct{ idAdapter }
+
+func (homelessAdapter) Homes(HomeSources, *proc.Table) []Home { return nil }
+
+// Where no home of an agent is known, no session that may be its own is called missing.
+func TestFindWithoutAHome(t *testing.T) {
+	whole := idAdapter{testAdapter{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1)}}, "b", new(int)}
+	homeless := homelessAdapter{idAdapter{testAdapter{agent: Codex}, "a", new(int)}}
+	for arg, want := range map[string]error{"a111": ErrUnreadable, "zz": ErrUnreadable, "b333": ErrNotFound, "b222": nil} {
+		scanner := newScanner(func() *proc.Table { return proc.NewFakeTable() }, homeless, whole)
+		if _, err := scanner.Find(t.Context(), arg, nil, ReadOptions{}); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", arg, err, want)
+		}
+	}
+}
+
 // One ID may be stored in two homes, of sessions in one directory: then the home tells which is meant.
 func TestAnArgumentNamesAHome(t *testing.T) {
 	two := []Session{{Record: &Record{ID: "x", Dir: "/w", Home: "/h"}}, {Record: &Record{ID: "x", Dir: "/w", Home: "/other"}}}

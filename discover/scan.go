@@ -64,7 +64,7 @@ func (scan *Scan) emptyCopy() *Scan {
 var errProcessesHidden = errors.New("other users' processes are hidden; what they run may look stopped")
 
 // errNoHome: without HOME no agent has a default home.
-var errNoHome = errors.New("it names no absolute directory, so no home of the agent is known; set it, or pass --home DIR")
+var errNoHome = errors.New("not an absolute directory, so the agents' homes are not known; set it, or pass --home DIR")
 
 // readProcesses reads the process table. It returns the homes that were not known before, because only live processes name
 // them. A table that cannot be read is a warning: stored sessions can be shown, though not whether they live.

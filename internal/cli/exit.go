@@ -170,7 +170,7 @@ func classify(err error) (e status, hint string) {
 	case errors.Is(err, discover.ErrNotFound):
 		return errorNamed("not_found"), "agentctl list -a --since all shows every session"
 	case errors.Is(err, discover.ErrUnreadable):
-		return errorNamed("partial"), "the warnings name the file; agentctl doctor checks every store"
+		return errorNamed("partial"), "the warnings name the cause; agentctl doctor checks every store"
 	case errors.As(err, &untrusted):
 		return errorNamed("conflict"), trustHint(untrusted)
 	case errors.Is(err, launch.ErrSessionTimeout):
