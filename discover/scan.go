@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -261,6 +262,14 @@ func (w *Warning) Error() string {
 }
 
 func (w *Warning) Unwrap() error { return w.Err }
+
+// NewWarning returns the warning about a path that could not be read; err itself if it is nil or a warning already.
+func NewWarning(agent Agent, path string, err error) error {
+	if _, ok := errors.AsType[*Warning](err); ok || err == nil {
+		return err
+	}
+	return &Warning{Agent: agent, Path: path, Err: storage.WithoutPath(path, err)}
+}
 
 // warnings returns the single errors of a joined error, each as a [Warning].
 func warnings(agent Agent, err error) []*Warning {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"agentctl/discover/storage"
 )
 
 // AddClaim adds a claim of a session that is looked up in the stores by its ID alone. The warnings that the process of the
@@ -146,6 +148,22 @@ type Entry struct {
 }
 
 func (e Entry) key() Key { return Key{e.Agent, e.ID, e.Path} }
+
+// FilterFiles is [Adapter.FilterContent] for sessions that are files of lines. It reads them whole.
+func FilterFiles(ctx context.Context, entries []Entry, match func([]byte) bool) []Entry {
+	return storage.FilterParallel(ctx, entries, func(ctx context.Context, e Entry) (found bool) {
+		f, err := storage.Open(ctx, e.Path)
+		if err != nil {
+			return true
+		}
+		defer f.Close()
+		err = f.Blocks(func(b []byte) bool {
+			found = match(b)
+			return !found
+		})
+		return found || err != nil
+	})
+}
 
 // dropOlder removes, in place, the entries that have not changed since then, and counts them without those that are known to be
 // sub-agents'. It keeps an entry without a time.

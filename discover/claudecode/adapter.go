@@ -44,10 +44,7 @@ func (Adapter) IncludesSubagents(discover.ReadOptions) bool { return true }
 
 // warning makes the error by which this package reports what it could not read: err, unless it is nil or a warning already.
 func warning(path string, err error) error {
-	if _, ok := errors.AsType[*discover.Warning](err); ok || err == nil {
-		return err
-	}
-	return &discover.Warning{Agent: agentName, Path: path, Err: cause(err)}
+	return discover.NewWarning(agentName, path, err)
 }
 
 // cause returns the error without the path, which a warning has already.

@@ -2,9 +2,7 @@ package claudecode
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"iter"
 	"path/filepath"
@@ -180,7 +178,7 @@ func (Adapter) ShortID(id string) int {
 }
 
 // isUUID reports whether s has the form of a session ID: 8-4-4-4-12 lower- or upper-case hexadecimal digits.
-func isUUID(s string) bool { return len(s) == uuidLen && beginsUUID(s) }
+func isUUID(s string) bool { return storage.IsUUID(s, true) }
 
 // The length of a UUID, and the index of its version.
 const (
@@ -201,14 +199,6 @@ func idOfFile(name string) (id string, ok bool) {
 		return "", false
 	}
 	return id, true
-}
-
-// newUUID makes a random UUID (version 4, RFC 9562), like Claude Code's IDs.
-func newUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0F|0x40, b[8]&0x3F|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // ReadDisk counts a session's transcript, its folder beside that, and whatever the folders of the home have under its ID: file

@@ -132,7 +132,7 @@ func (Adapter) ModelFamilies() []string { return []string{"opus", "sonnet", "hai
 
 // addSession sets which session runs, in which home and in which directory.
 func (c argsBuilder) addSession(spec *launch.Spec) {
-	if spec.ID = newUUID(); c.Resume == nil {
+	if spec.ID = storage.NewUUID(); c.Resume == nil {
 		spec.Args = append(spec.Args, "--session-id", spec.ID)
 		return
 	}

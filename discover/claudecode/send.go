@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 	"agentctl/proc"
 )
@@ -67,7 +68,7 @@ const maxSentLine = 1 << 20
 // No key is needed: the socket is for the user alone. Claude Code drops a message with the same text and sender as the one before
 // (SEEN 2.1.330), so that each message has a sender of its own.
 func (Adapter) Send(ctx context.Context, s discover.Session, text string, _ launch.Environment) (launch.SentMessage, error) {
-	sent := launch.SentMessage{Text: text, ID: newUUID()}
+	sent := launch.SentMessage{Text: text, ID: storage.NewUUID()}
 	line, err := sentLine(sent)
 	if err != nil {
 		return sent, err

@@ -203,24 +203,7 @@ func (s *search) wantsSubagents() bool {
 
 // FilterContent implements [discover.Adapter]. It reads whole transcripts. A prompt with pasted text joins strings.
 func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
-	return storage.FilterParallel(ctx, entries, func(ctx context.Context, e discover.Entry) bool { return mayMatch(ctx, e.Path, match) })
-}
-
-// mayMatch reports whether a transcript may match or cannot be read.
-func mayMatch(ctx context.Context, path string, match func([]byte) bool) (found bool) {
-	if path == "" {
-		return true
-	}
-	f, err := storage.Open(ctx, path)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	err = f.Blocks(func(b []byte) bool {
-		found = match(b) || bytes.Contains(b, []byte(pasteTag))
-		return !found
-	})
-	return found || err != nil
+	return discover.FilterFiles(ctx, entries, func(b []byte) bool { return match(b) || bytes.Contains(b, []byte(pasteTag)) })
 }
 
 // WatchPaths returns the paths that change with a session: its transcript; the project folder, where another session may

@@ -46,7 +46,7 @@ func (Adapter) MatchesID(id string) bool {
 
 // warn returns the warning about a path that could not be read.
 func warn(path string, err error) error {
-	return &discover.Warning{Agent: agentName, Path: path, Err: storage.WithoutPath(path, err)}
+	return discover.NewWarning(agentName, path, err)
 }
 
 // role is what a Codex process does.

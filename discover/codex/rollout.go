@@ -314,7 +314,7 @@ func (k recordKind) part() conversationPart {
 }
 
 // isThreadID reports whether s is a UUID in lower case.
-func isThreadID(s string) bool { return len(s) == storage.UUIDLen && storage.IsUUIDPrefix(s, false) }
+func isThreadID(s string) bool { return storage.IsUUID(s, false) }
 
 // threadCreated is the time at which the thread with this ID, or with an ID that begins like this, was created. Codex's IDs are UUIDs of
 // version 7, which begin with 48 bits of milliseconds since 1970. It is not ok for an ID of another version, or for fewer digits.

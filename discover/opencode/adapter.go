@@ -42,7 +42,7 @@ func (Adapter) MatchesID(id string) bool { return isSessionID(id) && len(id) == 
 
 // newWarning returns the warning about a path that could not be read.
 func newWarning(path string, err error) error {
-	return &discover.Warning{Agent: agentName, Path: path, Err: storage.WithoutPath(path, err)}
+	return discover.NewWarning(agentName, path, err)
 }
 
 // warningUnlessGone returns the warning about a path that could not be read; nil if there is no error, or if the path does not exist.

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strconv"
@@ -107,6 +108,17 @@ func ShortUUIDLen(id string) int {
 	}
 	return len(id)
 }
+
+// NewUUID makes a random UUID (version 4, RFC 9562).
+func NewUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0F|0x40, b[8]&0x3F|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// IsUUID reports whether s is a UUID: one in lower case, or if mixed in either case.
+func IsUUID(s string, mixed bool) bool { return len(s) == UUIDLen && IsUUIDPrefix(s, mixed) }
 
 // IsUUIDPrefix reports whether a UUID (8-4-4-4-12 hexadecimal digits) can start with s: one in lower case, or if mixed in
 // either case.
