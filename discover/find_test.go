@@ -144,7 +144,7 @@ func TestFindWithoutAHome(t *testing.T) {
 	whole := idAdapter{testAdapter{agent: ClaudeCode, records: []Record{record(ClaudeCode, "b222", 1)}}, "b", new(int)}
 	homeless := homelessAdapter{idAdapter{testAdapter{agent: Codex}, "a", new(int)}}
 	for arg, want := range map[string]error{"a111": ErrUnreadable, "zz": ErrUnreadable, "b333": ErrNotFound, "b222": nil} {
-		scanner := newScanner(func() *proc.Table { return proc.NewFakeTable() }, homeless, whole)
+		scanner := newScanner(func() *proc.Table { return proctest.NewTable() }, homeless, whole)
 		if _, err := scanner.Find(t.Context(), arg, nil, ReadOptions{}); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", arg, err, want)
 		}
