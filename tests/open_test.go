@@ -22,7 +22,6 @@ func TestFilesAreOpenedInOnePlace(t *testing.T) {
 		"lock/githooks/trailer.go:endLine":             "for writing; git made it, and it was read as a regular file before",
 		"lock/githooks/change.go:replaceFile":          "made for writing, O_EXCL",
 		"proc/procfs_linux.go:openDescriptor":          "the kernel's own files, below /proc/PID",
-		"proc/procfs_linux.go:read":                    "the kernel's own files, below /proc/PID; bounded",
 		"proc/procfs_linux.go:identity":                "O_PATH: the file is not opened, only named",
 	}
 	banned := []string{
