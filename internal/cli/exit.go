@@ -206,16 +206,19 @@ func (env Env) Finish(err error) int {
 
 // WantsJSON reports whether the command line asks for JSON. Errors in the command line itself are printed as JSON then.
 func WantsJSON(args []string) bool {
+	i := slices.Index(args, "--format")
+	return setsFlag(args, "--json") || i >= 0 && i+1 < len(args) && args[i+1] == formatJSON || slices.Contains(args, "--format="+formatJSON)
+}
+
+// setsFlag reports whether the command line sets a boolean flag that has these names.
+func setsFlag(args []string, names ...string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
 	}
-	if i := slices.Index(args, "--format"); i >= 0 && i+1 < len(args) && args[i+1] == formatJSON || slices.Contains(args, "--format="+formatJSON) {
-		return true
-	}
 	return slices.ContainsFunc(args, func(arg string) bool {
-		value, joined := strings.CutPrefix(arg, "--json=")
+		name, value, joined := strings.Cut(arg, "=")
 		yes, _ := strconv.ParseBool(value)
-		return arg == "--json" || joined && yes
+		return slices.Contains(names, name) && (!joined || yes)
 	})
 }
 

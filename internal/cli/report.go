@@ -24,13 +24,15 @@ type Reporter struct {
 	out io.Writer
 	// JSON selects JSON lines. It is set once the command line has been parsed.
 	JSON bool
+	// quiet leaves out hints; not those of errors.
+	quiet bool
 
 	mu sync.Mutex
 	// shown reports whether the progress line is on the screen; paused counts the callers that keep it off.
 	shown  bool
 	paused int
-	// warned has the texts that warnOnce has reported.
-	warned map[string]bool
+	// said has the texts of warnOnce and Hint.
+	said map[string]bool
 }
 
 func NewReporter(out io.Writer) *Reporter { return &Reporter{out: out} }
@@ -82,19 +84,31 @@ func (r *Reporter) warning(n object.Warning) {
 
 // warnOnce reports a warning unless it has reported the same text before.
 func (r *Reporter) warnOnce(n object.Warning) {
-	r.mu.Lock()
-	known := r.warned[n.Message]
-	if r.warned == nil {
-		r.warned = map[string]bool{}
-	}
-	r.warned[n.Message] = true
-	r.mu.Unlock()
-	if !known {
+	if r.isNew(n.Message) {
 		r.warning(n)
 	}
 }
 
-func (r *Reporter) Hint(text string) { r.write(object.Diagnostic{Hint: text}, "hint: ", text) }
+// isNew reports whether a text is new to the command.
+func (r *Reporter) isNew(text string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.said[text] {
+		return false
+	}
+	if r.said == nil {
+		r.said = map[string]bool{}
+	}
+	r.said[text] = true
+	return true
+}
+
+// Hint gives advice, each text once. There is no state in which a later command could see that it has been given.
+func (r *Reporter) Hint(text string) {
+	if !r.quiet && r.isNew(text) {
+		r.write(object.Diagnostic{Hint: text}, "hint: ", text)
+	}
+}
 
 // Note reports something that is neither wrong nor advice, such as what goes on after an interrupt.
 func (r *Reporter) Note(text string) { r.write(object.Diagnostic{Hint: text}, "agentctl: ", text) }

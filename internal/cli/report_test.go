@@ -229,3 +229,14 @@ func TestProgressGivesWay(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A hint is given once for each command, and not with --quiet.
+func TestHintsOnce(t *testing.T) {
+	for args, want := range map[string]int{"--yes": 1, "--yes --quiet=false": 1, "--yes -q": 0, "--yes --json": 1} {
+		f, out := testEnv(t)
+		Run(t.Context(), f, append([]string{"rm", "--older-than", "1s"}, strings.Fields(args)...)...)
+		if got := strings.Count(out.Stderr.String(), "left out: "); got != want {
+			t.Errorf("%s: %d hints, want %d:\n%s", args, got, want, out.Stderr.String())
+		}
+	}
+}

@@ -189,7 +189,6 @@ func rmFindSessions(ctx context.Context, c *Call, args []string, o *rmOptions, d
 	if err != nil {
 		return nil, nil, err
 	}
-	hinted := map[string]bool{}
 	for _, s := range r.Sessions {
 		last := s.LastActivity()
 		archived := s.Archived && o.action == launch.ActionArchive
@@ -197,10 +196,7 @@ func rmFindSessions(ctx context.Context, c *Call, args []string, o *rmOptions, d
 			continue
 		}
 		if err := launch.CheckStoreAction(c.Adapters, s, do); err != nil {
-			if text := err.Error(); !hinted[text] && !o.Quiet {
-				hinted[text] = true
-				c.Report.Hint("left out: " + render.Sanitize(text))
-			}
+			c.Report.Hint("left out: " + render.Sanitize(err.Error()))
 			continue
 		}
 		chosen = append(chosen, s)

@@ -84,7 +84,7 @@ func runVerbs(ctx context.Context, f Env, verbs []Verb, args []string) int {
 		f.Report.JSON = WantsJSON(args)
 		return f.Finish(err)
 	}
-	f.Report.JSON = WantsJSON(arranged)
+	f.Report.JSON, f.Report.quiet = WantsJSON(arranged), setsFlag(arranged, "--quiet", "-q")
 	f.Hosts.words = arranged
 	help := &errorKeeper{to: app.Writer}
 	app.Writer = help
