@@ -6,13 +6,14 @@ import (
 	"agentctl/discover/claudecode"
 	"agentctl/discover/codex"
 	"agentctl/discover/opencode"
+	"agentctl/discover/pi"
 	"agentctl/launch"
 )
 
 // All returns the readers of all agents.
 func All() []discover.Adapter {
 	var all []discover.Adapter
-	for _, a := range []launch.Adapter{claudecode.New(), codex.New(), opencode.New()} {
+	for _, a := range []launch.Adapter{claudecode.New(), codex.New(), opencode.New(), pi.New()} {
 		all = append(all, a)
 	}
 	return all

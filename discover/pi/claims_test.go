@@ -1,0 +1,5 @@
+package pi
+
+import "agentctl/proc"
+
+func table(processes ...proc.FakeProcess) *proc.Table { return proc.NewFakeTable(processes...) }

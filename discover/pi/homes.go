@@ -1,0 +1,95 @@
+package pi
+
+import (
+	"context"
+	"io/fs"
+	"iter"
+	"path/filepath"
+
+	"agentctl/discover"
+	"agentctl/discover/storage"
+	"agentctl/proc"
+)
+
+// homeVariables name a home, which has the settings and, below sessions/, the sessions. sessionDirVariables name a directory that has all
+// sessions instead, without folders; it is a home of its own.
+func homeVariables() discover.HomeVariables {
+	return discover.HomeVariables{Key: "PI_CODING_AGENT_DIR", Default: ".pi/agent"}
+}
+
+func sessionDirVariables() discover.HomeVariables {
+	return discover.HomeVariables{Key: "PI_CODING_AGENT_SESSION_DIR"}
+}
+
+// Homes returns the homes and session directories of this environment, of the configuration and of live processes.
+func (Adapter) Homes(from discover.HomeSources, table *proc.Table) []discover.Home {
+	homes := homeVariables().Named(from)
+	if from.Getenv(sessionDirVariables().Key) != "" {
+		homes.Add(discover.Home{Dir: sessionDirVariables().Dir(from.Getenv), FromUser: true})
+	}
+	for _, h := range homes.List() {
+		if dir := storedSessionDir(h.Dir, from.Getenv("HOME")); dir != "" {
+			homes.Add(discover.Home{Dir: dir, FromUser: true})
+		}
+	}
+	return homes.List()
+}
+
+// settingsLimit bounds a home's settings.json, in bytes.
+const settingsLimit = 1 << 20
+
+// storedSessionDir returns the session directory of a home's settings; "" if they name none, or not by an absolute path. user is the user's
+// home directory.
+func storedSessionDir(home, user string) string {
+	settings, err := storage.ReadFile(filepath.Join(home, "settings.json"), settingsLimit)
+	dir := storage.Object(settings).Get("sessionDir").Text(discover.PathLimit)
+	if err != nil || dir == "" {
+		return ""
+	}
+	if dir[0] == '~' {
+		dir = filepath.Join(user, dir[1:])
+	}
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	return dir
+}
+
+// ReadDisk counts the sessions' files. All else in a home is no session's. Of a session directory, only the sessions are Pi's.
+func (Adapter) ReadDisk(ctx context.Context, homes []discover.Home, records []discover.Record) iter.Seq2[discover.DiskUse, error] {
+	byPath := map[string]int{}
+	for i, r := range records {
+		byPath[r.Path] = i
+	}
+	return discover.CountDisk(ctx, agentName, homes, func(c *discover.DiskCounter) { countHome(c, byPath) })
+}
+
+func countHome(c *discover.DiskCounter, byPath map[string]int) {
+	var rest storage.DiskUse
+	sessions := filepath.Join(c.Home.Dir, sessionsName)
+	isHome := false
+	var count func(dir string, depth int)
+	count = func(dir string, depth int) {
+		rest = rest.Plus(c.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
+			isHome = true
+			if i, ok := byPath[path]; ok {
+				c.Add(i, "transcript", path, use())
+			} else if e.IsDir() && depth == 0 && !c.Stopped {
+				count(path, 1)
+			} else {
+				rest = rest.Plus(use())
+			}
+		}))
+	}
+	count(sessions, 0)
+	c.Add(storage.Nobody, sessionsName, sessions, rest)
+	if isHome {
+		c.DiskTree.Home(c.Home.Dir, func(name string) bool { return name == sessionsName }, func(string, string) (int, bool) { return 0, false }, c.Add)
+		return
+	}
+	c.Visit(c.Home.Dir, func(_ fs.DirEntry, path string, use func() storage.DiskUse) {
+		if i, ok := byPath[path]; ok {
+			c.Add(i, "transcript", path, use())
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package pi
+
+import (
+	"context"
+	"iter"
+
+	"agentctl/discover"
+	"agentctl/discover/storage"
+)
+
+// Read yields one record for each session. It reads a file from its beginning to the first prompt, and from its end back to the prompt of
+// the newest turn. It reads it whole for totals of tokens and for ReadOptions.Full.
+//
+// Meta keys:
+//
+//   - provider: of the model
+//   - thinkingLevel: as it was set last
+//   - turns (Full): the number of prompts
+func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
+	return func(yield func(discover.Record, error) bool) {
+		read := func(ctx context.Context, e discover.Entry, u *discover.SessionUsage) (bool, error) {
+			return readSession(ctx, e, options, u)
+		}
+		for u, err := range storage.ReadParallel(ctx, entries, read) {
+			if err != nil && !yield(discover.Record{}, err) {
+				return
+			}
+			if u.ID != "" && !yield(u.Record, nil) {
+				return
+			}
+		}
+	}
+}
+
+// readSession reads one session. Without an error it is not ok if the file is gone or empty: Pi creates it before it writes. The error
+// is a warning; with a record it is about what could not be read of the session.
+func readSession(ctx context.Context, e discover.Entry, options discover.ReadOptions, u *discover.SessionUsage) (ok bool, err error) {
+	f, err := storage.Open(ctx, e.Path)
+	if storage.IsNotExist(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, warning(e.Path, err)
+	}
+	defer f.Close()
+	ok, err = readFile(f, e, options, u)
+	u.TruncateTexts()
+	return ok, warning(e.Path, err)
+}
+
+func readFile(f *storage.File, e discover.Entry, options discover.ReadOptions, u *discover.SessionUsage) (ok bool, err error) {
+	h, err := readHead(f)
+	if err != nil || !h.found {
+		return false, err
+	}
+	t := tail{needTurnStart: options.TurnStart, headEnd: h.end, damage: h.damage}
+	if err := t.read(f); err != nil {
+		return false, err
+	}
+	whole := totals{created: h.Created, forked: h.ForkedFrom != ""}
+	if options.Tokens || options.Full {
+		if err := whole.read(f); err != nil {
+			return false, err
+		}
+		u.Usage, t.named, t.Name = whole.usage, true, whole.name
+	}
+	fill(&u.Record, e, f, &h, &t)
+	if options.Tokens || options.Full {
+		whole.fill(&u.Record, options.Full)
+		return true, whole.damage.In(f)
+	}
+	return true, t.damage.In(f)
+}
+
+// fill makes the record of both ends of a file.
+func fill(r *discover.Record, e discover.Entry, f *storage.File, h *head, t *tail) {
+	model, provider := t.answered.Model, t.answered.Provider
+	for _, set := range []modelChange{t.selected, h.modelChange} {
+		if model == "" {
+			model, provider = set.Model, set.Provider
+		}
+	}
+	*r = discover.Record{
+		Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home, Dir: h.Dir, Title: t.Name, Prompt: h.Prompt, Model: model,
+		Created: h.Created, Updated: t.Updated, Turn: t.turn.Turn, ForkedFrom: h.ForkedFrom,
+		Meta: discover.Facts{"provider": provider, "thinkingLevel": t.Thinking}.WithoutEmpty(),
+	}
+	if r.Title == "" && !t.named {
+		r.Title = h.Name
+	}
+	switch {
+	case r.Updated.IsZero():
+		r.Updated = f.ModTime()
+	case r.Updated.Before(r.Created): // all of it was copied
+		r.Updated = r.Created
+	}
+}

@@ -1,0 +1,216 @@
+package pi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/storage"
+)
+
+var update = flag.Bool("update", false, "write the golden records instead of comparing them")
+
+// Lines of made-up sessions.
+const (
+	headerLine  = `{"type":"session","version":3,"id":"s1","timestamp":"2026-11-26T10:00:00.000Z","cwd":"/w"}`
+	modelLine   = `{"type":"model_change","id":"m0","parentId":null,"timestamp":"2026-11-26T10:00:00.100Z","provider":"p","modelId":"chosen"}`
+	userLine    = `{"type":"message","id":"u1","parentId":"m0","timestamp":"2026-11-26T10:00:01.000Z","message":{"role":"user","content":"do it"}}`
+	callLine    = `{"type":"message","id":"a1","parentId":"u1","timestamp":"2026-11-26T10:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"let me see"},{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"ls"}}],"provider":"p","model":"m","usage":{"input":10,"output":5,"cacheRead":3,"cacheWrite":2,"reasoning":1,"cost":{"total":0.5}},"stopReason":"toolUse"}}`
+	resultLine  = `{"type":"message","id":"r1","parentId":"a1","timestamp":"2026-11-26T10:00:03.000Z","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"file"}],"isError":false}}`
+	answerLine  = `{"type":"message","id":"a2","parentId":"r1","timestamp":"2026-11-26T10:00:04.000Z","message":{"role":"assistant","content":[{"type":"text","text":"done"}],"provider":"p","model":"m","usage":{"input":20,"output":6,"cacheRead":0,"cacheWrite":0,"cost":{"total":0.25}},"stopReason":"stop"}}`
+	errorLine   = `{"type":"message","id":"a3","parentId":"u1","timestamp":"2026-11-26T10:00:04.000Z","message":{"role":"assistant","content":[],"provider":"p","model":"m","stopReason":"error","errorMessage":"500: no"}}`
+	retryLine   = `{"type":"context_edit","id":"e1","parentId":"a3","timestamp":"2026-11-26T10:00:04.100Z","targetId":"a3","replacement":null}`
+	abortedLine = `{"type":"message","id":"a4","parentId":"u1","timestamp":"2026-11-26T10:00:04.000Z","message":{"role":"assistant","content":[],"stopReason":"aborted","errorMessage":"Operation aborted"}}`
+	shellLine   = `{"type":"message","id":"b1","parentId":"a2","timestamp":"2026-11-26T10:00:05.000Z","message":{"role":"bashExecution","command":"id","output":"root"}}`
+	nameLine    = `{"type":"session_info","id":"n1","parentId":"a2","timestamp":"2026-11-26T10:00:06.000Z","name":" A name "}`
+)
+
+func session(lines ...string) []byte { return []byte(strings.Join(lines, "\n") + "\n") }
+
+// parse reads bytes as the file of a session.
+func parse(data []byte, options discover.ReadOptions) (u discover.SessionUsage, ok bool, err error) {
+	const path = "/x/sessions/--w--/2026-11-26T10-00-00-000Z_s1.jsonl"
+	ok, err = readFile(storage.NewMemoryFile(path, data, time.Time{}), discover.Entry{Agent: agentName, ID: "s1", Path: path, Home: "/x"}, options, &u)
+	return u, ok, err
+}
+
+// readHome reads all sessions of a home, sorted by path. Every error must be a warning that names a path.
+func readHome(t testing.TB, dir string, options discover.ReadOptions) (records []discover.Record, warnings []error) {
+	t.Helper()
+	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.EntryFilter{})
+	add := func(err error) {
+		if w, ok := errors.AsType[*discover.Warning](err); !ok || w.Path == "" || w.Agent != agentName {
+			t.Errorf("not a warning that names a path: %v", err)
+		}
+		warnings = append(warnings, err)
+	}
+	if err != nil {
+		add(err)
+	}
+	for r, err := range New().Read(t.Context(), entries, options) {
+		if err != nil {
+			add(err)
+		} else {
+			records = append(records, r)
+		}
+	}
+	slices.SortFunc(records, func(a, b discover.Record) int { return strings.Compare(a.Path, b.Path) })
+	return records, warnings
+}
+
+// The captured sessions read as recorded. testdata/*/README describes each. A list reads less than a status, but the same values.
+func TestGolden(t *testing.T) {
+	dirs, err := filepath.Glob("testdata/[0-9]*")
+	if err != nil || len(dirs) < 16 {
+		t.Fatalf("%d folders of fixtures: %v", len(dirs), err)
+	}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			list, _ := readHome(t, dir, discover.ReadOptions{})
+			full, warnings := readHome(t, dir, discover.ReadOptions{Full: true})
+			if len(warnings) > 0 || len(list) != len(full) {
+				t.Fatal(len(list), len(full), warnings)
+			}
+			got, err := json.MarshalIndent(full, "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, '\n')
+			golden := filepath.Join("testdata", "golden", filepath.Base(dir)+".json")
+			if *update {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(golden), 0o755), os.WriteFile(golden, got, 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if want, err := os.ReadFile(golden); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%v: got\n%s\nwant\n%s", err, got, want)
+			}
+			for i := range list {
+				full[i].Tokens, full[i].Cost = nil, nil
+				delete(full[i].Meta, "turns")
+				a, _ := json.Marshal(list[i])
+				b, _ := json.Marshal(full[i])
+				if !bytes.Equal(a, b) {
+					t.Errorf("list\n%s\nstatus\n%s", a, b)
+				}
+			}
+		})
+	}
+}
+
+// Each field comes from the entry that decides it.
+func TestRecordFields(t *testing.T) {
+	other := strings.NewReplacer("do it", "more", `"u1"`, `"u9"`).Replace(userLine)
+	for name, test := range map[string]struct {
+		lines []string
+		check func(r discover.Record) bool
+	}{
+		"first prompt":          {[]string{headerLine, userLine, answerLine, other}, func(r discover.Record) bool { return r.Prompt == "do it" }},
+		"files before it":       {[]string{headerLine, strings.Replace(userLine, "do it", `--- File: a ---\nx\n--- End File ---\n\ndo it`, 1)}, func(r discover.Record) bool { return r.Prompt == "do it" }},
+		"image":                 {[]string{headerLine, strings.Replace(userLine, `"do it"`, `[{"type":"image","data":"x"}]`, 1)}, func(r discover.Record) bool { return r.Prompt == "[image]" }},
+		"model that answered":   {[]string{headerLine, modelLine, userLine, answerLine, modelLine}, func(r discover.Record) bool { return r.Model == "m" }},
+		"model that was chosen": {[]string{headerLine, modelLine, userLine}, func(r discover.Record) bool { return r.Model == "chosen" && r.Meta.Get("provider") == "p" }},
+		"name":                  {[]string{headerLine, nameLine, userLine, strings.Replace(nameLine, " A name ", "B", 1), answerLine}, func(r discover.Record) bool { return r.Title == "B" }},
+		"name was removed":      {[]string{headerLine, nameLine, userLine, strings.Replace(nameLine, " A name ", "", 1), answerLine}, func(r discover.Record) bool { return r.Title == "" }},
+		"copied entries only":   {[]string{strings.Replace(headerLine, "10:00:00", "11:00:00", 1), userLine, answerLine}, func(r discover.Record) bool { return r.Updated.Equal(r.Created) && r.Updated.Hour() == 11 }},
+		"no prompt":             {[]string{headerLine, modelLine}, func(r discover.Record) bool { return r.Turn.State == discover.TurnNone && r.Dir == "/w" }},
+	} {
+		for _, options := range []discover.ReadOptions{{}, {Full: true}} {
+			if u, ok, err := parse(session(test.lines...), options); !ok || err != nil || !test.check(u.Record) {
+				t.Errorf("%s: %t, %v, %+v", name, ok, err, u.Record)
+			}
+		}
+	}
+}
+
+// A damaged line is reported with its number, and the rest is read. What is no session is an error, and what may become one is nothing.
+func TestDamage(t *testing.T) {
+	for name, test := range map[string]struct {
+		data  []byte
+		ok    bool
+		error string
+		state discover.TurnState
+	}{
+		"middle":             {session(headerLine, userLine, callLine[:50], answerLine), true, "line 3: a damaged record is left out", discover.TurnDone},
+		"end":                {session(headerLine, userLine, answerLine[:50]), true, "line 3: a damaged record is left out", discover.TurnUnknown},
+		"torn at the end":    {append(session(headerLine, userLine), answerLine[:50]...), true, "", discover.TurnOpen},
+		"two lines in one":   {session(headerLine, userLine, callLine[:50]+answerLine), true, "line 3: a damaged record is left out", discover.TurnDone},
+		"only a line break":  {append(session(headerLine, userLine), answerLine...), true, "", discover.TurnDone},
+		"no header":          {session(userLine, answerLine), false, errNoHeader.Error(), 0},
+		"header in part":     {[]byte(headerLine[:40]), false, "", 0},
+		"something else":     {[]byte("hello"), false, errNoHeader.Error(), 0},
+		"empty":              {nil, false, "", 0},
+		"zeros at the start": {session("\x00\x00\x00", headerLine, userLine), false, errNoHeader.Error(), 0},
+	} {
+		for _, options := range []discover.ReadOptions{{}, {Full: true}} {
+			u, ok, err := parse(test.data, options)
+			if text := ""; err != nil {
+				text = err.Error()
+				if text != test.error {
+					t.Errorf("%s: %v", name, err)
+				}
+			} else if text != test.error {
+				t.Errorf("%s: no error", name)
+			}
+			if ok != test.ok || u.Turn.State != test.state {
+				t.Errorf("%s: %t, %+v", name, ok, u.Record)
+			}
+		}
+	}
+}
+
+// Any bytes give no panic and bounded texts, and a torn last line changes nothing.
+func FuzzSession(f *testing.F) {
+	paths, _ := filepath.Glob("testdata/*/sessions/*/*.jsonl")
+	for _, path := range paths {
+		if data, err := os.ReadFile(path); err == nil {
+			f.Add(data)
+		}
+	}
+	f.Add(session(headerLine, modelLine, userLine, callLine, resultLine, answerLine, errorLine, retryLine, abortedLine, shellLine, nameLine))
+	f.Add([]byte{0, 255, '\n'})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, options := range []discover.ReadOptions{{}, {Full: true}} {
+			u, ok, err := parse(data, options)
+			end := bytes.LastIndexByte(data, '\n') + 1
+			if v, wholeOK, wholeErr := parse(data[:end], options); end > 0 && !storage.Object(data[end:]).Complete() {
+				a, _ := json.Marshal(u)
+				b, _ := json.Marshal(v)
+				if !bytes.Equal(a, b) || ok != wholeOK || (err == nil) != (wholeErr == nil) {
+					t.Fatalf("torn:  %s, %v\nwhole: %s, %v", a, err, b, wholeErr)
+				}
+			}
+			if !ok && err == nil && u.ID != "" || len([]rune(u.Prompt)) > discover.PromptLimit {
+				t.Fatalf("%+v", u.Record)
+			}
+		}
+		m := messageReader{file: storage.NewMemoryFile("/x", data, time.Time{}), yield: func(discover.Message, error) bool { return true }}
+		_, _ = m.file.RecordsBackward(0, m.add)
+	})
+}
+
+// messagesOf returns the messages of made-up lines, the oldest first, as their IDs, kinds and texts.
+func messagesOf(t *testing.T, data []byte) (list []discover.Message) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for m, err := range New().Messages(context.Background(), discover.Record{Path: path}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, m)
+	}
+	slices.Reverse(list)
+	return list
+}

@@ -1,0 +1,175 @@
+package pi
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/storage"
+)
+
+// sessionsName is the folder of a home that has the sessions: those of a working directory in a folder of their own or, if the user has made
+// it the session directory, all in itself.
+const sessionsName = "sessions"
+
+// fileName is what the name of a session's file says: 2026-11-26T13-21-24-898Z_ID.jsonl.
+type fileName struct {
+	id string
+	// made is when the session was made: at the start of its process, or by /new. The file is written with the first prompt.
+	made time.Time
+}
+
+func parseFileName(name string) (n fileName, ok bool) {
+	const layout, milliseconds, separator = "2006-01-02T15-04-05", "-000", "Z_"
+	const idAt = len(layout + milliseconds + separator)
+	name, isSession := strings.CutSuffix(name, ".jsonl")
+	if !isSession || len(name) <= idAt || name[idAt-len(separator):idAt] != separator || name[len(layout)] != '-' {
+		return n, false
+	}
+	made, err := time.Parse(layout+".000", name[:len(layout)]+"."+name[len(layout)+1:idAt-len(separator)])
+	return fileName{name[idAt:], made}, err == nil && isSessionID(name[idAt:])
+}
+
+// isSessionID reports whether Pi accepts an ID: letters, digits and, but for the ends, dots, dashes and underscores (READ 1.5.2).
+func isSessionID(id string) bool {
+	const marks = "._-"
+	for i := range len(id) {
+		c := id[i] | 0x20
+		isInner := strings.IndexByte(marks, id[i]) >= 0 && i > 0 && i < len(id)-1
+		if !('a' <= c && c <= 'z' || '0' <= id[i] && id[i] <= '9' || isInner) {
+			return false
+		}
+	}
+	return id != ""
+}
+
+// Entries lists the session files by name and time. One ID may be in several folders: Pi looks for it in that of one directory only.
+func (Adapter) Entries(ctx context.Context, homes []discover.Home, filter discover.EntryFilter) ([]discover.Entry, error) {
+	s := search{ctx: ctx, filter: filter}
+	for _, h := range homes {
+		if filter.Parents == nil { // there are no sub-agents
+			s.searchHome(h)
+		}
+	}
+	return s.found, errors.Join(append(s.warnings, ctx.Err())...)
+}
+
+// search lists session files.
+type search struct {
+	ctx      context.Context // of the call that the search lives for
+	filter   discover.EntryFilter
+	home     string
+	found    []discover.Entry
+	warnings []error
+}
+
+func (s *search) warn(path string, err error) {
+	if err != nil && !storage.IsNotExist(err) {
+		s.warnings = append(s.warnings, warning(path, err))
+	}
+}
+
+func (s *search) searchHome(h discover.Home) {
+	s.home = h.Dir
+	if h.Explicit {
+		if _, err := storage.ReadDir(s.ctx, h.Dir); err != nil {
+			s.warnings = append(s.warnings, warning(h.Dir, err))
+			return
+		}
+	}
+	if s.filter.Refs != nil && !slices.ContainsFunc(s.filter.Refs, func(r discover.Ref) bool { return r.Path == "" }) {
+		for _, ref := range s.filter.Refs {
+			s.addPath(ref)
+		}
+		return
+	}
+	s.list(h.Dir, nil) // it may be a session directory
+	sessions := filepath.Join(h.Dir, sessionsName)
+	var folders []string
+	s.list(sessions, func(e fs.DirEntry) {
+		if e.IsDir() || e.Type() == fs.ModeSymlink {
+			folders = append(folders, filepath.Join(sessions, e.Name()))
+		}
+	})
+	for _, folder := range folders {
+		s.list(folder, nil)
+	}
+}
+
+// addPath adds the session with this path, if it is in the home.
+func (s *search) addPath(ref discover.Ref) {
+	rel, err := filepath.Rel(s.home, ref.Path)
+	name, ok := parseFileName(filepath.Base(ref.Path))
+	if err != nil || !filepath.IsLocal(rel) || !ok || name.id != ref.ID {
+		return
+	}
+	info, err := storage.Stat(s.ctx, ref.Path)
+	s.add(name, ref.Path, info, err)
+}
+
+// list adds the sessions of a folder that the filter asks for. Its other entries go to rest, unless that is nil.
+func (s *search) list(dir string, rest func(fs.DirEntry)) {
+	d, err := storage.OpenDir(s.ctx, dir)
+	if err != nil {
+		s.warn(dir, err)
+		return
+	}
+	defer d.Close()
+	entries, err := d.Entries()
+	s.warn(dir, err)
+	for _, e := range entries {
+		name, ok := parseFileName(e.Name())
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case s.ctx.Err() != nil:
+			return
+		case !ok && rest != nil:
+			rest(e)
+		case ok && s.wants(name.id, path):
+			info, err := d.Stat(e.Name())
+			s.add(name, path, info, err)
+		}
+	}
+}
+
+func (s *search) wants(id, path string) bool {
+	named := s.filter.Refs == nil || slices.Contains(s.filter.Refs, discover.Ref{ID: id}) || slices.Contains(s.filter.Refs, discover.Ref{ID: id, Path: path})
+	return named && strings.HasPrefix(id, s.filter.ID)
+}
+
+// add adds a file, or a warning if err says why it could not be looked at.
+func (s *search) add(name fileName, path string, info storage.FileInfo, err error) {
+	switch {
+	case err != nil:
+		s.warn(path, err)
+	case !info.ModTime.Before(s.filter.Since):
+		s.found = append(s.found, discover.Entry{
+			Agent: agentName, ID: name.id, Path: path, Home: s.home, Updated: info.ModTime, Size: info.Size,
+		})
+	}
+}
+
+// FilterContent implements [discover.Adapter]. It reads whole files.
+func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
+	return discover.FilterFiles(ctx, entries, match)
+}
+
+// WatchPaths returns the session's file, and the folder in which the next session of its directory appears.
+func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
+	folder := folderOf(s.ProcessHome(), s.Dir)
+	if s.Path == "" {
+		return []string{folder}
+	}
+	return []string{s.Path, filepath.Dir(s.Path), folder}
+}
+
+// folderOf returns the folder of a home that has the sessions of a directory. Several directories may have one.
+func folderOf(home, dir string) string {
+	name := strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(strings.TrimPrefix(dir, "/"))
+	return filepath.Join(home, sessionsName, "--"+name+"--")
+}

@@ -1,0 +1,116 @@
+package pi
+
+import (
+	"agentctl/discover"
+)
+
+// turnReader finds the state of the newest turn. Entries come newest first: the newest message of the conversation decides.
+type turnReader struct {
+	discover.Turn
+	decided bool
+	// began: the prompt of the turn was read. Until then, next is the entry that precedes those of the turn that were read.
+	began bool
+	next  string
+	// aside is what the newest message says that stands among those of the turn and is none of them: if the turn's prompt is read later, two
+	// processes write the session, each a branch.
+	aside *discover.Turn
+	// retried are the failures after which Pi has asked the model again.
+	retried map[string]bool
+}
+
+// maxRetried bounds how many failures are noted: Pi tries three times.
+const maxRetried = 1000
+
+// complete reports whether older entries cannot change anything.
+func (t *turnReader) complete() bool { return t.decided && t.began }
+
+// add adds the next older entry.
+func (t *turnReader) add(e *entry) {
+	if e.Type == typeEdit && string(e.Get("replacement").Raw()) == "null" && len(t.retried) < maxRetried {
+		if t.retried == nil {
+			t.retried = map[string]bool{}
+		}
+		t.retried[e.Get("targetId").Text(idLimit)] = true
+	}
+	isTurn := e.Role == roleUser || e.Role == roleResult || e.Role == roleAssistant
+	switch {
+	case t.complete():
+	case !t.decided:
+		if isTurn {
+			t.decided, t.Turn, t.next = true, t.stateAfter(e), e.Parent
+			t.setBegan(e)
+		}
+	case e.ID == t.next || e.ID == "" || t.next == "":
+		t.next = e.Parent
+		if t.setBegan(e); t.began && t.aside != nil && t.aside.State == discover.TurnOpen {
+			t.aside.Began = t.Began
+			t.Turn = *t.aside
+		}
+	case isTurn:
+		if t.aside == nil {
+			other := t.stateAfter(e)
+			t.aside = &other
+		}
+		if e.Role == roleUser && t.Began.IsZero() { // that of the turn, if the entry before one of the turn's is missing
+			t.Began = e.Timestamp.Time()
+		}
+	}
+}
+
+// setBegan notes when the turn began if the entry is its prompt.
+func (t *turnReader) setBegan(e *entry) {
+	if e.Role == roleUser {
+		t.began, t.Began = true, e.Timestamp.Time()
+	}
+}
+
+// addDamaged adds a damaged line, which may have decided.
+func (t *turnReader) addDamaged() {
+	if !t.decided {
+		t.decided, t.began = true, true
+	}
+}
+
+// reachedStart ends the search at the beginning of the file.
+func (t *turnReader) reachedStart() {
+	if !t.decided {
+		t.State = discover.TurnNone
+	}
+}
+
+// stateAfter returns the state of a turn whose newest message this is.
+func (t *turnReader) stateAfter(e *entry) discover.Turn {
+	switch e.Role {
+	case roleUser:
+		return discover.Turn{State: discover.TurnOpen, Unanswered: true}
+	case roleResult:
+		return discover.Turn{State: discover.TurnOpen}
+	}
+	switch e.message.Get("stopReason").Word("stop", "toolUse") {
+	case "stop", "length":
+		return discover.Turn{State: discover.TurnDone}
+	case "aborted":
+		return discover.Turn{State: discover.TurnInterrupted}
+	case "error":
+		if t.retried[e.ID] {
+			return discover.Turn{State: discover.TurnOpen, Detail: "asks the model again"}
+		}
+		return discover.Turn{State: discover.TurnFailed, Error: e.message.Get("errorMessage").Text(errorLimit)}
+	case "toolUse", "pending", "deferred":
+		return discover.Turn{State: discover.TurnOpen, Detail: e.toolDetail()}
+	}
+	return discover.Turn{}
+}
+
+// errorLimit is the most characters of an error.
+const errorLimit = 1000
+
+// toolDetail names the tool that an answer calls last.
+func (e *entry) toolDetail() (detail string) {
+	for block := range e.message.Get("content").Elements() {
+		if o := block.Object(); o.Get("type").Word(blockText, blockCall) == blockCall {
+			detail = "tool: " + o.Get("name").Text(80)
+		}
+	}
+	return detail
+}
