@@ -1,5 +1,8 @@
 package pi
 
-import "agentctl/proc"
+import (
+	"agentctl/proc"
+	"agentctl/tests/proctest"
+)
 
-func table(processes ...proc.FakeProcess) *proc.Table { return proc.NewFakeTable(processes...) }
+func table(processes ...proctest.Process) *proc.Table { return proctest.NewTable(processes...) }
