@@ -39,11 +39,15 @@ func (s *headReader) Prompt() string { return cmp.Or(s.typed, s.Command) }
 
 // Read reads f from its beginning until the first prompt and a directory are known.
 func (s *headReader) Read(f *storage.File) error {
-	_, err := f.Records(0, turnReach, func(l storage.Line) bool {
-		s.add(l)
+	_, err := f.Parse(0, turnReach, parser(func(l storage.Line, r *rawRecord) bool {
+		if s.lines++; r == nil {
+			s.damaged = true
+		} else {
+			s.add(r)
+		}
 		known := s.HasMessage && s.First.Cwd != ""
 		return !known || s.typed == "" && l.Offset < promptReach
-	})
+	}))
 	return err
 }
 
@@ -58,28 +62,13 @@ func (s *headReader) Readable(f *storage.File) bool {
 	return n == 0 || begin[0] == '{' && f.Size() < turnReach
 }
 
-func (s *headReader) add(line storage.Line) {
-	if s.damaged = s.damaged || line.Rest; line.Rest {
-		s.lines++
-		return
-	}
-	raw := line.Bytes
-	kind := metadataType(raw)
-	s.lines, s.known = s.lines+1, s.known || kind != nil
-	s.date(kind, raw)
-	if kind != nil {
-		s.Metadata.add(kind, raw, true)
-		return
-	}
-	if s.First.Cwd != "" && isAttachment(raw) {
-		return
-	}
-	l, ok := parseRecord(raw)
-	if !ok {
-		s.damaged = true
-		return
-	}
+func (s *headReader) add(l *rawRecord) {
 	s.known = s.known || l.Type != ""
+	s.date(l)
+	if l.isMetadata() {
+		s.Metadata.add(l, true)
+		return
+	}
 	if s.First.Cwd == "" {
 		s.First = l.envelope()
 	}
@@ -93,7 +82,7 @@ func (s *headReader) add(line storage.Line) {
 		s.HasMessage, s.Sidechain = true, l.IsSidechain
 		s.Continued = l.ParentUUID.Text(0) != ""
 	}
-	prompt, command := promptOf(&l)
+	prompt, command := promptOf(l)
 	if command {
 		s.Command = cmp.Or(s.Command, prompt)
 	} else {
@@ -102,13 +91,13 @@ func (s *headReader) add(line storage.Line) {
 }
 
 // date takes the time of the first record that has one, and of metadata that dates the session.
-func (s *headReader) date(kind, raw []byte) {
-	dates := s.fork.datesSession(kind)
+func (s *headReader) date(l *rawRecord) {
+	dates := s.fork.datesSession(l.Type)
 	if !dates && !s.Created.IsZero() {
 		return
 	}
-	made := timeOf(raw)
-	if s.Created.IsZero() && string(kind) != "file-history-snapshot" {
+	made := l.time()
+	if s.Created.IsZero() && l.Type != "file-history-snapshot" {
 		s.Created = made
 	}
 	if dates {
@@ -142,8 +131,8 @@ type forkDetector struct {
 }
 
 // datesSession reports whether metadata of this kind dates the creation of the session itself.
-func (c *forkDetector) datesSession(kind []byte) bool {
-	return !c.started && (string(kind) == "queue-operation" || string(kind) == "file-history-snapshot")
+func (c *forkDetector) datesSession(kind string) bool {
+	return !c.started && (kind == "queue-operation" || kind == "file-history-snapshot")
 }
 
 // addTime takes the time of such metadata.

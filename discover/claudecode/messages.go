@@ -54,7 +54,7 @@ func (t *messageReader) readAll(f *storage.File) error {
 	if f.Size() <= maxCounted {
 		t.stored = countRecords(f)
 	}
-	_, err := f.RecordsBackward(0, t.line)
+	_, err := f.ParseBackward(0, parser(t.line))
 	t.warn(err)
 	for _, w := range t.order.waiting {
 		t.emit(w.Message)
@@ -63,19 +63,20 @@ func (t *messageReader) readAll(f *storage.File) error {
 }
 
 // line takes the next line and reports whether to go on.
-func (t *messageReader) line(l storage.Line) bool {
+func (t *messageReader) line(l storage.Line, r *rawRecord) bool {
 	if l.Cut {
 		t.warn(fmt.Errorf("%s: a record of more than %d MiB is left out", t.file.Place(l.Offset), storage.MaxLine>>20))
 		return !t.stopped
 	}
-	messages, ok := t.read(l)
-	if !ok && !t.damaged {
+	if r != nil {
+		messages := t.read(l.Offset, r)
+		t.emit(t.order.add(t.link, messages, writtenAt(r))...)
+	} else if !t.damaged {
 		var lost storage.Damage
 		lost.Add(l)
 		t.warn(lost.In(t.file))
 	}
-	t.damaged = !ok
-	t.emit(t.order.add(t.link, messages, writtenAt(l.Bytes))...)
+	t.damaged = r == nil
 	return !t.stopped && t.ctx.Err() == nil
 }
 
@@ -115,11 +116,11 @@ func (t *messageReader) isCopy() bool {
 
 // writtenAt returns when a record was written; zero for metadata, and for a prompt that was queued during a turn: its time
 // is when it was typed, but it was written when the model got it.
-func writtenAt(raw []byte) time.Time {
-	if metadataType(raw) != nil || isAttachment(raw) && isQueued(raw) {
+func writtenAt(l *rawRecord) time.Time {
+	if l.isMetadata() || l.isQueued() {
 		return time.Time{}
 	}
-	return timeOf(raw)
+	return l.time()
 }
 
 func (t *messageReader) emit(messages ...discover.Message) {
@@ -134,35 +135,27 @@ func (t *messageReader) warn(err error) {
 
 // messageRecord is a record that messages are made of.
 type messageRecord struct {
-	rawRecord
+	*rawRecord
 	id     string         // of its first message; the others get the index of their block as well
 	origin storage.Object // of a user record, or of a prompt that was queued during a turn
 }
 
-// read returns the messages of one line, newest first. ok is false if the line is damaged.
-func (t *messageReader) read(l storage.Line) (messages []discover.Message, ok bool) {
-	t.link = recordLink{}
-	if l.Rest {
-		return nil, false
-	}
-	if metadataType(l.Bytes) != nil {
-		return nil, true
-	}
-	record, ok := parseRecord(l.Bytes)
-	if !ok {
-		return nil, false
+// read returns the messages of the record at an offset, newest first.
+func (t *messageReader) read(offset int64, record *rawRecord) (messages []discover.Message) {
+	if t.link = (recordLink{}); record.isMetadata() {
+		return nil
 	}
 	t.link = recordLink{record.UUID.Text(maxCallID), record.ParentUUID.Text(maxCallID)}
-	if record.IsSidechain != t.sidechain || t.isCopy() || record.Type == "attachment" && !isQueued(l.Bytes) {
-		return nil, true
+	if record.IsSidechain != t.sidechain || t.isCopy() || record.Type == "attachment" && !record.isQueued() {
+		return nil
 	}
 	if record.IsCompactSummary || record.Subtype == "compact_boundary" {
 		t.link = recordLink{} // what the summary is of follows its request, which follows the summary in the file
 	}
-	s := messageRecord{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", l.Offset)), record.Origin.Object()}
+	s := messageRecord{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", offset)), record.Origin.Object()}
 	switch s.Type {
 	case "user":
-		t.answers.addUser(&record)
+		t.answers.addUser(record)
 		t.results.endAnswer()
 		messages = t.user(s)
 	case "assistant":
@@ -175,7 +168,7 @@ func (t *messageReader) read(l storage.Line) (messages []discover.Message, ok bo
 		messages = s.userMessages(queued.Get("prompt"))
 	}
 	slices.Reverse(messages)
-	return messages, true
+	return messages
 }
 
 // message returns a message for the record's block with this index.
@@ -298,14 +291,14 @@ func (t *messageReader) system(s messageRecord) []discover.Message {
 	return nil
 }
 
-// isQueued reports whether an attachment is a prompt, or the notice of a finished task, that arrived during a turn and was given
+// isQueued reports whether the record is a prompt, or the notice of a finished task, that arrived during a turn and was given
 // to the model.
-func isQueued(raw []byte) bool {
-	return storage.Object(raw).Get("attachment").Object().Get("type").Word("queued_command") == "queued_command"
+func (l *rawRecord) isQueued() bool {
+	return l.Type == "attachment" && l.Get("attachment").Object().Get("type").Word("queued_command") == "queued_command"
 }
 
 func (t *messageReader) assistant(s messageRecord) (messages []discover.Message) {
-	answer := t.answerOf(&s.rawRecord)
+	answer := t.answerOf(s.rawRecord)
 	for _, b := range blocks(s.Content) {
 		t.addResult(s, b)
 	}

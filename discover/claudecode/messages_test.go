@@ -163,7 +163,8 @@ func FuzzMessages(f *testing.F) {
 		}
 		inOrder, last := true, time.Time{}
 		for line := range bytes.Lines(asIfComplete(content)) {
-			at := timeOf(bytes.TrimSuffix(line, []byte{'\n'}))
+			l, _ := parseRecord(line)
+			at := l.time()
 			inOrder = inOrder && !at.IsZero() && !at.Before(last)
 			last = at
 		}

@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
 	"cmp"
 	"strconv"
 	"strings"
@@ -29,46 +28,33 @@ func (s *tailReader) Read(f *storage.File) (err error) {
 	if s.NeedTurnStart {
 		reach = f.Size()
 	}
-	s.Whole, err = f.RecordsBackward(reach, func(l storage.Line) bool {
-		if !l.Cut {
-			s.add(l, f.Size()-l.Offset <= metadataReach)
-			s.Turn.afterFirst = s.Turn.afterFirst || metadataType(l.Bytes) == nil && isFirst(l.Bytes)
-		}
+	s.Whole, err = f.ParseBackward(reach, parser(func(l storage.Line, r *rawRecord) bool {
 		behind := f.Size() - l.Offset
+		switch {
+		case r != nil:
+			s.add(r, behind <= metadataReach)
+			s.Turn.afterFirst = s.Turn.afterFirst || r.isFirst()
+		case l.Rest && !s.Turn.complete():
+			s.damage.Add(l)
+			s.Turn.addDamaged()
+		}
 		return behind < metadataReach || s.needsTurnStart() || (!s.Turn.complete() || s.Model == "") && behind < turnReach
-	})
+	}))
 	return err
 }
 
-// add takes the next line. near: it is so near to the end that metadata counts.
-func (s *tailReader) add(line storage.Line, near bool) {
-	if line.Rest {
-		if !s.Turn.complete() {
-			s.damage.Add(line)
-			s.Turn.addDamaged()
-		}
+// add takes the next record. near: it is so near to the end that metadata counts.
+func (s *tailReader) add(l *rawRecord, near bool) {
+	if near && l.isMetadata() {
+		s.Metadata.add(l, false)
+	}
+	if s.Turn.complete() && !s.mayMatter(l) {
 		return
 	}
-	raw := line.Bytes
-	kind := metadataType(raw)
-	if kind != nil && near {
-		s.Metadata.add(kind, raw, false)
-	}
-	if s.Turn.complete() && !s.mayMatter(raw) {
-		return
-	}
-	if at := timeOf(raw); at.After(s.Updated) { // records are not quite in the order of time
+	if at := l.time(); at.After(s.Updated) { // records are not quite in the order of time
 		s.Updated = at
 	}
-	if kind != nil || isAttachment(raw) {
-		return
-	}
-	l, ok := parseRecord(raw)
-	if !ok {
-		s.damage.Add(line)
-		s.Turn.addDamaged()
-	}
-	if !ok || l.Type == "" {
+	if l.Type == "" || l.Type == "attachment" || l.isMetadata() {
 		return
 	}
 	if s.Last.Cwd == "" {
@@ -81,15 +67,14 @@ func (s *tailReader) add(line storage.Line, near bool) {
 		s.Model = l.Model.Text(0)
 	}
 	if !s.Turn.complete() || l.Type == "user" {
-		s.Turn.add(&l)
+		s.Turn.add(l)
 	}
 }
 
 // mayMatter reports whether a record may tell the model, or when the turn began, where that is not known yet. Of all records,
-// prompts have a permission mode, near the end (SEEN 2.1.75–2.1.330; slash commands may have none).
-func (s *tailReader) mayMatter(raw []byte) bool {
-	return s.Model == "" || s.needsTurnStart() ||
-		s.Turn.state.Began.IsZero() && bytes.Contains(raw[max(0, len(raw)-1024):], []byte(`"permissionMode"`))
+// prompts have a permission mode (SEEN 2.1.75–2.1.330; slash commands may have none).
+func (s *tailReader) mayMatter(l *rawRecord) bool {
+	return s.Model == "" || s.needsTurnStart() || s.Turn.state.Began.IsZero() && l.PermissionMode != ""
 }
 
 // needsTurnStart reports whether the caller asked when the turn began, and that is not known.
@@ -144,8 +129,8 @@ func (n *metadataValues) CostUSD() *float64 {
 }
 
 // metadataField returns the field that a record of this kind sets, and the key of its value; "" for other kinds.
-func metadataField(kind []byte) (field int, key string) {
-	switch string(kind) {
+func metadataField(kind string) (field int, key string) {
+	switch kind {
 	case "custom-title":
 		return customTitle, "customTitle"
 	case "ai-title":
@@ -164,13 +149,12 @@ func metadataField(kind []byte) (field int, key string) {
 
 // add takes a metadata record. newest says that it is newer than those taken before; else it only fills gaps. An empty
 // title removes the title, and so does a worktree-state without a worktree.
-func (n *metadataValues) add(kind, raw []byte, newest bool) {
-	field, key := metadataField(kind)
+func (n *metadataValues) add(l *rawRecord, newest bool) {
+	field, key := metadataField(l.Type)
 	if key == "" || n[field] != nil && !newest {
 		return
 	}
-	record := storage.Object(raw)
-	v := record.Get(key)
+	v := l.Get(key)
 	text := strings.TrimSpace(v.Text(0))
 	known := text != ""
 	switch field {
@@ -183,7 +167,7 @@ func (n *metadataValues) add(kind, raw []byte, newest bool) {
 		_, err := strconv.ParseFloat(text, 64)
 		known = err == nil
 	}
-	if known && record.Complete() {
+	if known {
 		n[field] = &text
 	}
 }

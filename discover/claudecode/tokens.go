@@ -40,7 +40,7 @@ type totalsReader struct {
 
 // Read reads the session's transcript.
 func (t *totalsReader) Read(f *storage.File) error {
-	_, err := f.Records(0, 0, t.add)
+	_, err := f.Parse(0, 0, parser(t.add))
 	t.addDamage(f)
 	return err
 }
@@ -91,65 +91,55 @@ func (t *totalsReader) Tokens() (*discover.Tokens, error) {
 	return tokens, nil
 }
 
-// add takes the next record.
-func (t *totalsReader) add(l storage.Line) bool {
-	if l.Rest {
+// add takes the next record, or the rest of one.
+func (t *totalsReader) add(l storage.Line, r *rawRecord) bool {
+	switch {
+	case l.Rest:
 		t.damage.Add(l)
 		return true
-	}
-	if kind := metadataType(l.Bytes); kind != nil {
-		t.addMetadata(kind, l.Bytes)
+	case r == nil || r.Type == "attachment":
+		return true
+	case r.isMetadata():
+		t.addMetadata(r)
 		return true
 	}
-	leading := string(leadingType(l.Bytes))
-	if l.Cut || leading == "attachment" {
-		return true
-	}
-	// Tool results are most of a transcript and tell nothing but that the session went on. Not parsing them saves a sixth of the
-	// time of `list --tokens`.
-	if !t.Full && leading == "user" && !t.calls.needsTime() && !t.answers.matter {
-		t.fork.started = true
-		return true
-	}
-	record, ok := parseRecord(l.Bytes)
-	if !ok {
-		t.damage.Add(l)
-		return true
-	}
-	mainChain := record.IsSidechain == t.Sidechain
+	mainChain := r.IsSidechain == t.Sidechain
 	if mainChain && t.Project != "" {
-		t.addDirectory(&record)
+		t.addDirectory(r)
 	}
-	copied := t.fork.isCopy(&record)
-	t.calls.recordTime(record.Timestamp)
-	switch record.Type {
+	copied := t.fork.isCopy(r)
+	t.calls.recordTime(r.Timestamp)
+	switch r.Type {
 	case "user":
-		t.answers.addUser(&record)
-		if prompt, command := promptOf(&record); prompt != "" && !command && mainChain && t.isNew(&record) {
+		t.answers.addUser(r)
+		if t.Full && mainChain && t.beginsTurn(r) {
 			t.Turns++
 		}
 	case "assistant":
-		if used, ok := record.AnswerUsage(); ok {
-			if call := t.answers.callID(&record, used); !copied {
-				t.calls.addAnswer(call, &record, used)
+		if used, ok := r.AnswerUsage(); ok {
+			if call := t.answers.callID(r, used); !copied {
+				t.calls.addAnswer(call, r, used)
 			}
 			if mainChain {
 				t.context = used
 			}
 		}
-		if t.Project != "" && record.IsAPIErrorMessage && !copied {
-			t.Quota = cmp.Or(quotaOf(&record), t.Quota)
+		if t.Project != "" && r.IsAPIErrorMessage && !copied {
+			t.Quota = cmp.Or(quotaOf(r), t.Quota)
 		}
 	case "system":
-		if record.Subtype == "compact_boundary" && mainChain {
-			t.context = compactedUsage(l.Bytes)
+		if r.Subtype == "compact_boundary" && mainChain { // the context after a compaction, as the agent reports it; zero if it does not
+			t.context = tokenCounts{In: r.Get("compactMetadata").Object().Get("postTokens").Int()}
 		}
 	}
 	return true
 }
 
-// isNew reports whether no record with this UUID was read: Claude Code stores some again.
-func (t *totalsReader) isNew(l *rawRecord) bool {
+// beginsTurn reports whether a record has a prompt, and none with this UUID was read: Claude Code stores some again.
+func (t *totalsReader) beginsTurn(l *rawRecord) bool {
+	if prompt, command := promptOf(l); prompt == "" || command {
+		return false
+	}
 	id := l.UUID.Text(maxCallID)
 	if id == "" || len(t.prompts) == maxCalls {
 		return true
@@ -162,15 +152,15 @@ func (t *totalsReader) isNew(l *rawRecord) bool {
 	return !known
 }
 
-func (t *totalsReader) addMetadata(kind, raw []byte) {
-	if t.fork.datesSession(kind) {
-		t.fork.addTime(timeOf(raw))
+func (t *totalsReader) addMetadata(l *rawRecord) {
+	if t.fork.datesSession(l.Type) {
+		t.fork.addTime(l.time())
 	}
-	if string(kind) == "cost-state" {
-		t.calls.addReport(raw)
+	if l.Type == "cost-state" {
+		t.calls.addReport(l.Object)
 	}
-	if t.Project != "" && string(kind) == "permission-mode" {
-		t.PermissionMode = cmp.Or(storage.Object(raw).Get("permissionMode").Text(0), t.PermissionMode)
+	if t.Project != "" && l.Type == "permission-mode" {
+		t.PermissionMode = cmp.Or(l.PermissionMode, t.PermissionMode)
 	}
 }
 
@@ -187,25 +177,19 @@ func (t *totalsReader) addDirectory(l *rawRecord) {
 // ReadSubagent adds the answers in a sub-agent's transcript.
 func (t *totalsReader) ReadSubagent(f *storage.File) error {
 	t.answers = openAnswers{replayed: t.replayed}
-	_, err := f.Records(0, 0, func(l storage.Line) bool {
+	_, err := f.Parse(0, 0, parser(func(l storage.Line, r *rawRecord) bool {
 		if l.Rest {
 			t.damage.Add(l)
+		}
+		if r == nil {
 			return true
 		}
-		leading := string(leadingType(l.Bytes))
-		if l.Cut || leading == "attachment" || leading == "user" && !t.answers.matter || metadataType(l.Bytes) != nil {
-			return true
-		}
-		record, ok := parseRecord(l.Bytes)
-		if !ok {
-			t.damage.Add(l)
-		}
-		t.answers.addUser(&record)
-		if used, ok := record.AnswerUsage(); ok {
-			t.calls.addAnswer(t.answers.callID(&record, used), &record, used)
+		t.answers.addUser(r)
+		if used, ok := r.AnswerUsage(); ok {
+			t.calls.addAnswer(t.answers.callID(r, used), r, used)
 		}
 		return true
-	})
+	}))
 	t.addDamage(f)
 	return err
 }
@@ -307,11 +291,6 @@ func (u tokenCounts) Tokens() *discover.Tokens {
 	}
 }
 
-// compactedUsage returns the context after a compaction as the agent reports it; zero if it does not.
-func compactedUsage(raw []byte) tokenCounts {
-	return tokenCounts{In: storage.Object(raw).Get("compactMetadata").Object().Get("postTokens").Int()}
-}
-
 // callID identifies a call of the model.
 type callID struct{ message, request string }
 
@@ -337,7 +316,7 @@ type unnamedAnswer struct {
 // addUser takes the next record, which may be a prompt or the result of a call.
 func (a *openAnswers) addUser(l *rawRecord) {
 	switch {
-	case l.Type != "user":
+	case l.Type != "user" || !a.matter:
 	case hasBlock(l.Content, "tool_result"):
 		a.results++
 	default:

@@ -80,14 +80,26 @@ func (m *apiMessage) synthetic() bool {
 	return len(v) > 1 && (v[1] == synthetic[0] || v[1] == '\\') && v.Text(0) == synthetic
 }
 
-// parseRecord parses one line. ok is false if the line is no complete JSON object. A value of an unexpected type is left
-// out; the others count.
-func parseRecord(raw []byte) (l rawRecord, ok bool) {
-	l.Object = raw
-	if l.Scan(l.set) {
-		return l, true
+// parser returns a parser that calls visit with each record, which is valid until visit returns; nil for a line that is cut, or what is
+// left of a record.
+func parser(visit func(storage.Line, *rawRecord) bool) storage.Parser {
+	r := new(rawRecord)
+	return func(l storage.Line) (complete, more bool) {
+		switch {
+		case l.Cut || l.Rest:
+			return true, visit(l, nil)
+		case r.parse(l.Bytes):
+			return true, visit(l, r)
+		}
+		return false, true
 	}
-	return rawRecord{}, false
+}
+
+// parse parses one line. It reports whether the line is a complete JSON object. A value of an unexpected type is left out; the others
+// count.
+func (l *rawRecord) parse(raw []byte) (complete bool) {
+	*l = rawRecord{Object: raw}
+	return l.Scan(l.set)
 }
 
 // set takes one member and returns its length if parsing has shown it, else 0. All names are in one switch, which the
@@ -185,52 +197,22 @@ func isTrue(v storage.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
 // IsMessage reports whether the line is a user or an assistant record.
 func (l *rawRecord) IsMessage() bool { return l.Type == "user" || l.Type == "assistant" }
 
-// leadingType returns the type of a record if it comes before the members that may have megabytes, or shows by them; else nil.
-func leadingType(raw []byte) []byte {
-	for key, v := range storage.Object(raw).Members() {
-		switch string(key) {
-		case "type":
-			return bytes.Trim(v.Raw(), `"`)
-		case "attachment":
-			return key
-		case "message", "toolUseResult":
-			return nil
-		}
-	}
-	return nil
+// isMetadata reports whether the record is not of the conversation.
+func (l *rawRecord) isMetadata() bool {
+	return l.Type != "" && !l.IsMessage() && l.Type != "system" && l.Type != "attachment"
 }
 
-// metadataType returns the type of a metadata record; nil for others.
-func metadataType(raw []byte) []byte {
-	switch kind := leadingType(raw); string(kind) {
-	case "user", "assistant", "system", "attachment":
-		return nil
-	default:
-		return kind
-	}
+// isFirst reports whether the record is the first one of a conversation.
+func (l *rawRecord) isFirst() bool {
+	return !l.isMetadata() && bytes.HasPrefix(l.ParentUUID, []byte("null"))
 }
 
-// isAttachment reports whether a record is an attachment. Attachments may be large and never change the turn.
-func isAttachment(raw []byte) bool { return string(leadingType(raw)) == "attachment" }
-
-// isFirst reports whether a record is the first one of a conversation.
-func isFirst(raw []byte) bool {
-	return bytes.HasPrefix(storage.Object(raw).Get("parentUuid"), []byte("null"))
-}
-
-// timeOf returns the time of a record: that of its envelope, or that of the snapshot in a file-history-snapshot. Times inside of other
-// members, such as a tool's result, may be anything. It is zero if there is none.
-func timeOf(raw []byte) time.Time {
-	var stamp storage.Value
-	for key, v := range storage.Object(raw).Members() {
-		switch string(key) {
-		case "timestamp":
-			return v.Time()
-		case "snapshot":
-			stamp = v.Object().Get("timestamp")
-		}
+// time returns the time of a record: that of its envelope, or that of the snapshot in a file-history-snapshot. It is zero if there is none.
+func (l *rawRecord) time() time.Time {
+	if l.Timestamp == nil && l.Type == "file-history-snapshot" {
+		return l.Get("snapshot").Object().Get("timestamp").Time()
 	}
-	return stamp.Time()
+	return l.Timestamp.Time()
 }
 
 // knownTypes are the types of records that Claude Code writes (READ 2.1.332, in the table by which it stores them), those that only

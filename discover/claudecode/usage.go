@@ -231,8 +231,7 @@ const (
 )
 
 // addReport takes a total that the agent reports.
-func (g *callUsage) addReport(raw []byte) {
-	o := storage.Object(raw)
+func (g *callUsage) addReport(o storage.Object) {
 	r := report{at: g.newest, cost: float(o.Get("totalCostUSD")), complete: !isTrue(o.Get("hasUnknownModelCost")), models: map[string]modelReport{}}
 	for name, value := range o.Get("modelUsage").Object().Members() {
 		m := modelReport{usageOf(value.Object()), float(value.Object().Get("costUSD"))}

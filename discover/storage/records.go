@@ -17,13 +17,34 @@ import (
 //
 // What is left of a record that was cut off, or overwritten with zeros, is visited as a line of its own, which is a Rest.
 func (f *File) Records(from, limit int64, visit func(Line) bool) (whole bool, err error) {
-	each := func(l Line) bool { return l.records(visit, false) }
-	return f.forward(from, limit, each, func(l Line) bool { return !l.complete() || each(l) })
+	return f.Parse(from, limit, checked(visit))
 }
 
 // RecordsBackward is [File.Backward] for the lines that [File.Records] visits.
 func (f *File) RecordsBackward(limit int64, visit func(Line) bool) (whole bool, err error) {
-	each := func(l Line) bool { return l.records(visit, true) }
+	return f.ParseBackward(limit, checked(visit))
+}
+
+func checked(visit func(Line) bool) Parser {
+	return func(l Line) (complete, more bool) {
+		complete = l.Cut || l.Rest || Object(l.Bytes).Complete()
+		return complete, !complete || visit(l)
+	}
+}
+
+// Parser visits a record, and reports whether its object is [Object.Complete] and whether more records are wanted. It takes nothing from a
+// line that is not complete, unless that is Cut or a Rest: it gets the records in the line instead.
+type Parser func(Line) (complete, more bool)
+
+// Parse is [File.Records] for a parser, which reads each line once.
+func (f *File) Parse(from, limit int64, parse Parser) (whole bool, err error) {
+	each := func(l Line) bool { return l.parse(parse, false) }
+	return f.forward(from, limit, each, func(l Line) bool { return !l.complete() || each(l) })
+}
+
+// ParseBackward is [File.RecordsBackward] for a parser.
+func (f *File) ParseBackward(limit int64, parse Parser) (whole bool, err error) {
+	each := func(l Line) bool { return l.parse(parse, true) }
 	return f.backward(limit, each, func(l Line) bool { return !l.complete() || each(l) })
 }
 
@@ -35,53 +56,22 @@ func (l Line) complete() bool {
 	return !l.Cut && Object(l.Bytes).Complete()
 }
 
-// records calls visit with each record of the line and with each rest of one.
-func (l Line) records(visit func(Line) bool, backward bool) (more bool) {
+// parse gives the line to a parser or, if it is not one record, each record in it and each rest of one.
+func (l Line) parse(parse Parser, backward bool) (more bool) {
 	l.Bytes = bytes.TrimPrefix(l.Bytes, []byte(byteOrderMark))
-	if l.Cut || isOneRecord(l.Bytes) {
-		return visit(l)
+	if complete, more := parse(l); complete || l.Cut || !more {
+		return more
 	}
 	parts := l.split()
 	if backward {
 		slices.Reverse(parts)
 	}
 	for _, part := range parts {
-		if !visit(part) {
+		if _, more := parse(part); !more {
 			return false
 		}
 	}
 	return true
-}
-
-// fullCheck is up to how many bytes a line is checked to be one record. Of a longer one, a look must do, since checking takes as long as
-// reading it: what it overlooks is a rest that ends where a value may begin, and is found to be damaged when the record is parsed.
-const fullCheck = 2 << 10
-
-// isOneRecord reports whether a line is one record and nothing else, at a look: it begins and ends like one, has no zeros, and no
-// object in it begins where none can, or as the line itself does.
-func isOneRecord(line []byte) bool {
-	line = bytes.TrimRight(line, " \t\r")
-	if len(line) <= fullCheck {
-		return Object(line).Complete()
-	}
-	if line[0] != '{' || line[len(line)-1] != '}' || bytes.IndexByte(line, 0) >= 0 {
-		return false
-	}
-	begin := line[:max(2, bytes.IndexByte(line, ':'))] // the first key
-	for at := 1; ; at += 2 {
-		i := bytes.Index(line[at:], []byte(`{"`))
-		if i < 0 {
-			return true
-		}
-		at += i
-		before, after := line[at-1], line[min(at+2, len(line)-1)]
-		switch {
-		case bytes.IndexByte([]byte(":,[ \t"), before) < 0 && bytes.IndexByte([]byte(",:]}"), after) < 0:
-			return false
-		case bytes.HasPrefix(line[at:], begin):
-			return Object(line).Complete()
-		}
-	}
 }
 
 // Bounds of the search for the records of one line.

@@ -44,7 +44,7 @@ func recordsOf(t *testing.T, content string) (records []string) {
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	const a, b, d = `{"type":"a","message":{"content":[{"type":"text","text":"x {"},{"n":1}]}}`, `{ "sessionId" : "1", "type" : "b {\"" }`, "damaged"
-	long := `{"timestamp":"1","text":"` + strings.Repeat("long ", fullCheck) + `","payload":{"type":"x"}}`
+	long := `{"timestamp":"1","text":"` + strings.Repeat("long ", 2048) + `","payload":{"type":"x"}}`
 	for name, c := range map[string]struct {
 		content string
 		want    []string
@@ -86,7 +86,7 @@ func TestRecordsCutAnywhere(t *testing.T) {
 	for _, cut := range []string{
 		`{"parentUuid":null,"message":{"content":[{"type":"tool_use","input":{"old":"f() {","new":"f() {\n\t\"x\"}","n":[{},{"k":{"l":1}}]}}]},"uuid":"u"}`,
 		`{ "type": "mode", "list": [ { "a": "b, {" }, { "c": [ ] } ] }`,
-		fmt.Sprintf(`{"parentUuid":"q","toolUseResult":{"stdout":"%s {","list":[{"a":"\\\"{"}]},"type":"user"}`, strings.Repeat("x{ ", fullCheck)),
+		fmt.Sprintf(`{"parentUuid":"q","toolUseResult":{"stdout":"%s {","list":[{"a":"\\\"{"}]},"type":"user"}`, strings.Repeat("x{ ", 2048)),
 	} {
 		for n := 1; n < len(cut); n++ {
 			got := recordsOf(t, cut[:n]+whole+"\n")
