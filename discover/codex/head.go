@@ -81,10 +81,10 @@ var errNoMeta = errors.New("no session_meta record: not a rollout of Codex, or a
 // that is being written or that a crash cut off, Meta is not found; that is not an error. Error: [errNoMeta].
 func readHead(f *storage.File, id string, enough func(*rolloutHead) bool) (h rolloutHead, err error) {
 	h.FileID = id
-	_, err = f.Records(0, headLimit, func(l storage.Line) bool {
-		h.addLine(l)
+	_, err = f.Parse(0, headLimit, parser(h.ThreadID, func(l storage.Line, r *rolloutRecord) bool {
+		h.addLine(l, r)
 		return !enough(&h)
-	})
+	}))
 	if h.own.copied && !h.own.found {
 		h.Prompt, h.Review = "", ""
 	}
@@ -104,32 +104,29 @@ func mayBecomeRollout(f *storage.File) bool {
 }
 
 // addLine adds the next line.
-func (h *rolloutHead) addLine(l storage.Line) {
+func (h *rolloutHead) addLine(l storage.Line, r *rolloutRecord) {
 	h.lines++
 	h.end = l.Offset
-	if l.Rest {
-		h.damage.Add(l)
-		return
-	}
-	r, ok := decodeRecord(l.Bytes, h.ThreadID())
 	switch {
-	case !ok:
-	case r.Kind == kindSessionMeta && !h.Meta.Found && r.Complete(l.Bytes):
+	case l.Rest:
+		h.damage.Add(l)
+	case l.Cut:
+	case r.Kind == kindSessionMeta && !h.Meta.Found:
 		// In a fork of an older version, a copy of the other thread's first record may follow.
-		m := parseMeta(&r)
+		m := parseMeta(r)
 		if m.Found = l.Offset == 0 || m.ID == h.FileID; m.Found {
 			h.Meta = m
 			h.own = newOwnTurn(h.ThreadID())
 		}
-	case h.Meta.mayBeginWithCopies() && h.own.begins(&r, l):
+	case h.Meta.mayBeginWithCopies() && h.own.begins(r, l):
 		h.Prompt, h.Review = "", ""
-	case r.Kind == kindNamed && r.Complete(l.Bytes):
+	case r.Kind == kindNamed:
 		h.Name = cmp.Or(threadName(r.payload), h.Name)
-	case r.Kind == kindUserText && r.Complete(l.Bytes):
+	case r.Kind == kindUserText:
 		h.Prompt = boundedPrompt(r.Text())
-	case r.Kind == kindGoal && r.Complete(l.Bytes) && r.isUsersGoal():
+	case r.Kind == kindGoal && r.isUsersGoal():
 		h.Prompt = cmp.Or(h.Prompt, boundedPrompt(r.Text()))
-	case r.Kind == kindReviewEntered && r.Complete(l.Bytes):
+	case r.Kind == kindReviewEntered:
 		h.Review = discover.Truncate(r.Text(), discover.PromptLimit)
 	}
 }

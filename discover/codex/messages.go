@@ -97,7 +97,7 @@ func (m *messageReader) readFile(f *storage.File, g gap, s segment, newest bool)
 	if !newest {
 		m.newestModel = ""
 	}
-	if _, err := f.RecordsBackward(0, m.addLine); err != nil {
+	if _, err := f.ParseBackward(0, parser(func() string { return m.thread }, m.addLine)); err != nil {
 		m.warn(s.path, err)
 	}
 	if m.stopped {
@@ -107,35 +107,33 @@ func (m *messageReader) readFile(f *storage.File, g gap, s segment, newest bool)
 }
 
 // addLine takes the next older line and reports whether more are wanted.
-func (m *messageReader) addLine(l storage.Line) bool {
+func (m *messageReader) addLine(l storage.Line, r *rolloutRecord) bool {
 	if err := m.ctx.Err(); err != nil {
 		m.fail(err)
 		return false
 	}
 	if l.Cut {
 		m.warn(m.path, fmt.Errorf("%s: a record of more than %d MB is left out", m.file.Place(l.Offset), storage.MaxLine>>20))
-		r, _ := decodeCut(m.file, l, m.thread)
-		m.addLost(&r)
+		r.decodeCut(m.file, l, m.thread)
+		m.addLost(r)
 		return !m.stopped
 	}
 	if l.Offset < m.gap.start && m.gap.size > 0 && !m.gapReported {
 		m.gapReported = true
 		m.warn(m.path, fmt.Errorf("%d MB in the middle of the compressed file are left out: it is too long to unpack whole", m.gap.size>>20))
 	}
-	r, ok := decodeRecord(l.Bytes, m.thread)
 	switch {
-	case ok && !l.Rest && (!mayBeMessage(r.Kind) || m.isBeyondSegment(l)):
-	case ok && r.Complete(l.Bytes):
-		if r.Kind == kindSessionMeta && l.Offset == 0 {
-			m.base = m.baseSegment(&r)
-		}
-		m.at = l.Offset
-		m.addRecord(&r)
-	case storage.Damaged(l.Bytes):
+	case l.Rest:
 		var lost storage.Damage
 		lost.Add(l)
 		m.warn(m.path, lost.In(m.file))
-		m.addLost(&r)
+		m.addLost(r)
+	case mayBeMessage(r.Kind) && !m.isBeyondSegment(l):
+		if r.Kind == kindSessionMeta && l.Offset == 0 {
+			m.base = m.baseSegment(r)
+		}
+		m.at = l.Offset
+		m.addRecord(r)
 	}
 	return !m.stopped
 }
@@ -329,14 +327,13 @@ func (m *messageReader) modelOfTurn() string {
 		return m.model
 	}
 	m.modelKnown, m.model = true, m.newestModel
-	_, _ = m.file.Head(m.at).RecordsBackward(modelSearchLimit, func(l storage.Line) bool {
-		r, ok := decodeRecord(l.Bytes, "")
-		if !ok || r.Kind != kindTurnContext || !r.Complete(l.Bytes) {
-			return true
+	_, _ = m.file.Head(m.at).ParseBackward(modelSearchLimit, parser(func() string { return m.thread }, func(l storage.Line, r *rolloutRecord) bool {
+		found := r.Kind == kindTurnContext && !l.Rest && !l.Cut
+		if found {
+			m.model = r.Get("model").Text(0)
 		}
-		m.model = r.Get("model").Text(0)
-		return false
-	})
+		return !found
+	}))
 	return m.model
 }
 

@@ -382,7 +382,8 @@ func TestPendingResultsAreBounded(t *testing.T) {
 	line := []byte(`{"timestamp":"2026-11-20T19:00:06Z","type":"response_item","payload":{"type":"function_call_output","call_id":"%d","output":"` +
 		strings.Repeat("x", 1<<20) + `"}}`)
 	for i := range 200 {
-		e, _ := decodeRecord(bytes.Replace(line, []byte("%d"), []byte(strconv.Itoa(i)), 1), "")
+		var e rolloutRecord
+		e.decode(bytes.Replace(line, []byte("%d"), []byte(strconv.Itoa(i)), 1), "")
 		r.add(&e)
 	}
 	if r.bytes > maxPendingBytes+1<<20 || len(r.pending) == 0 {

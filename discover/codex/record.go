@@ -228,7 +228,7 @@ func readNames(ctx context.Context, home string) (map[string]string, error) {
 	defer f.Close()
 	titles := map[string]string{}
 	_, err = f.RecordsBackward(titlesLimit, func(l storage.Line) bool {
-		if id, name, ok := parseTitle(l.Bytes); ok {
+		if id, name, ok := parseTitle(l.Bytes); ok && !l.Rest && !l.Cut {
 			if _, newer := titles[id]; !newer {
 				titles[id] = name
 			}
@@ -244,7 +244,7 @@ func readNames(ctx context.Context, home string) (map[string]string, error) {
 func parseTitle(line []byte) (id, name string, ok bool) {
 	o := storage.Object(line)
 	id, name = o.Get("id").Text(titleLimit), threadName(o)
-	return id, name, name != "" && isThreadID(id) && o.Complete()
+	return id, name, name != "" && isThreadID(id)
 }
 
 // threadName is the name in a record that gives a thread one, "" if it is blank.

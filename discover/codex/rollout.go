@@ -23,25 +23,42 @@ type rolloutRecord struct {
 	item bool
 }
 
-// decodeRecord reads a line of this thread's rollout as far as needed to know its kind. That costs the same for a line of any length. It does
-// not check the rest of the line: [rolloutRecord.Complete] does.
-func decodeRecord(line []byte, thread string) (r rolloutRecord, ok bool) {
+// parser returns a parser that calls visit with each record of a thread's rollout, which is valid until visit returns. Of a line that is cut
+// or a rest, the record has what precedes the damage.
+func parser(thread func() string, visit func(storage.Line, *rolloutRecord) bool) storage.Parser {
+	r := new(rolloutRecord)
+	return func(l storage.Line) (complete, more bool) {
+		if complete = r.decode(l.Bytes, thread()) || l.Cut || l.Rest; !complete {
+			return false, true
+		}
+		return true, visit(l, r)
+	}
+}
+
+// decode reads a line of this thread's rollout, and reports whether it is a complete object. What has no type or no payload is of no known
+// kind.
+func (r *rolloutRecord) decode(line []byte, thread string) (complete bool) {
+	*r = rolloutRecord{}
 	var envelope []byte
-	for key, value := range storage.Object(line).Members() {
+	damaged := false
+	complete = storage.Object(line).Scan(func(key []byte, value storage.Value) (length int) {
 		switch string(key) {
 		case "timestamp":
 			r.timestamp = value
 		case "type":
 			envelope = shortString(value)
 		case "payload":
-			r.payload = storage.Object(value)
+			if r.payload = value.Object(); isObject(r.payload) {
+				length = r.payload.Len(func([]byte, storage.Value) int { return 0 })
+				damaged = length == 0
+				r.payload = r.payload[:cmp.Or(length, len(r.payload))]
+			}
 		}
-		if r.payload != nil && envelope != nil && r.timestamp != nil {
-			break
-		}
-	}
-	if r.payload == nil || envelope == nil {
-		return r, false
+		return length
+	})
+	if !isObject(r.payload) || envelope == nil {
+		r.payload = nil
+		return complete
 	}
 	r.body = r.payload
 	switch string(envelope) {
@@ -58,11 +75,11 @@ func decodeRecord(line []byte, thread string) (r rolloutRecord, ok bool) {
 	case "response_item":
 		r.Kind = r.responseItemKind()
 	}
-	return r, true
+	return complete && !damaged
 }
 
-// decodeCut is decodeRecord of a line that is cut in a backward read, by its beginning: that is enough to know which call has a result.
-func decodeCut(f *storage.File, l storage.Line, thread string) (r rolloutRecord, ok bool) {
+// decodeCut decodes a line that is cut in a backward read by its beginning: that is enough to know which call has a result.
+func (r *rolloutRecord) decodeCut(f *storage.File, l storage.Line, thread string) {
 	const most, piece, head = 128 << 20, 128 << 10, 4 << 10
 	buf := make([]byte, piece)
 	for end := l.Offset; end > 0 && l.Offset-end < most; end -= piece {
@@ -70,10 +87,10 @@ func decodeCut(f *storage.File, l storage.Line, thread string) (r rolloutRecord,
 		n, _ := f.ReadAt(buf[:end-start], start)
 		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
 			n, _ = f.ReadAt(buf[:head], start+int64(i)+1)
-			return decodeRecord(buf[:n], thread)
+			r.decode(buf[:n], thread)
+			return
 		}
 	}
-	return r, false
 }
 
 // typeName is the payload's type. Codex writes it first.
@@ -91,15 +108,6 @@ func shortString(v storage.Value) []byte {
 		return nil
 	}
 	return v[1 : 1+n]
-}
-
-// Complete reports whether the line is one complete record – not cut off, torn or run into another – and limits the payload to it.
-func (r *rolloutRecord) Complete(line []byte) bool {
-	n := r.payload.Len(func([]byte, storage.Value) int { return 0 })
-	rest := r.payload[n:]
-	r.payload = r.payload[:n]
-	last := string(bytes.TrimSpace(rest)) == "}" // the usual case: the payload is the last member
-	return n > 0 && (last || storage.Object(line).Complete())
 }
 
 // Get returns a member of the payload, nil if there is none.

@@ -16,9 +16,9 @@ func TestKeysInAnyOrder(t *testing.T) {
 		`{"payload":{"turn_id":"x","type":"task_started"},"timestamp":"2026-11-20T19:09:05.651Z","type":"event_msg"}`,
 		`{"type":"event_msg","payload":{"deep":{"type":"other"},"type":"task_started"},"timestamp":"2026-11-20T19:09:05.651Z"}`,
 	} {
-		r, ok := decodeRecord([]byte(line), "")
-		if !ok || r.Kind != kindTurnStarted || !r.Complete([]byte(line)) {
-			t.Errorf("%s: kind %d, %v", line, r.Kind, ok)
+		var r rolloutRecord
+		if !r.decode([]byte(line), "") || r.Kind != kindTurnStarted {
+			t.Errorf("%s: kind %d", line, r.Kind)
 		}
 	}
 }
@@ -36,11 +36,12 @@ func FuzzDecode(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		r, ok := decodeRecord([]byte(line), "")
-		if !ok || len(r.payload) == 0 || r.payload[0] != '{' || !json.Valid([]byte(line)) {
+		var r rolloutRecord
+		complete := r.decode([]byte(line), "")
+		if r.payload == nil || !json.Valid([]byte(line)) {
 			return
 		}
-		if !r.Complete([]byte(line)) || !json.Valid(r.payload) {
+		if !complete || !json.Valid(r.payload) {
 			t.Errorf("%q: kind %d, payload %q", line, r.Kind, r.payload)
 		}
 	})

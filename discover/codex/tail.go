@@ -53,7 +53,7 @@ func readTail(f *storage.File, end int64, id string, options tailOptions) (t rol
 	if options.Quotas {
 		t.quotas = new(quotaFinder)
 	}
-	whole, err := f.RecordsBackward(end, t.addLine)
+	whole, err := f.ParseBackward(end, parser(func() string { return id }, t.addLine))
 	if whole {
 		t.newest.reachedStart()
 		t.Usage.Final = true
@@ -65,26 +65,22 @@ func readTail(f *storage.File, end int64, id string, options tailOptions) (t rol
 }
 
 // addLine adds the next older line and reports whether more are needed.
-func (t *rolloutTail) addLine(l storage.Line) bool {
-	r, ok := decodeRecord(l.Bytes, t.thread)
-	if l.Cut {
-		r, ok = decodeCut(t.file, l, t.thread)
-	}
+func (t *rolloutTail) addLine(l storage.Line, r *rolloutRecord) bool {
 	t.read = t.file.Size() - l.Offset
 	if l.Rest && (t.Head == nil || l.Offset > t.Head.end) {
 		t.damage.Add(l)
 	}
 	switch {
 	case l.Cut:
-		if ok && r.Kind == kindToolResult {
-			t.newest.add(&r)
+		if r.decodeCut(t.file, l, t.thread); r.Kind == kindToolResult {
+			t.newest.add(r)
 		}
-	case ok && !t.needs(r.Kind): // whether its payload is complete does not matter, and checking it would mean reading megabytes
-		t.newest.trackCalls(&r)
-	case ok && r.Complete(l.Bytes):
-		t.addRecord(&r)
-	case storage.Damaged(l.Bytes):
+	case !t.needs(r.Kind) && r.payload != nil: // whether it is damaged does not matter
+		t.newest.trackCalls(r)
+	case l.Rest:
 		t.newest.addDamaged()
+	default:
+		t.addRecord(r)
 	}
 	if at := r.Time(); at.After(t.Updated) {
 		t.Updated = at

@@ -101,11 +101,11 @@ func (t *storedThread) readRollout(ctx context.Context, path string) (answerList
 		return answerList{}, err
 	}
 	defer f.Close()
-	x := answerReader{thread: t.ID, own: newOwnTurn(t.ID), isFirst: true}
+	x := answerReader{own: newOwnTurn(t.ID), isFirst: true}
 	if !h.MayInherit() {
 		x.own, x.isFirst = ownTurn{found: true}, false
 	}
-	_, err = f.Records(0, 0, x.addLine)
+	_, err = f.Parse(0, 0, parser(func() string { return t.ID }, x.addLine))
 	if path == t.Path {
 		t.setDamage(f, x.damage)
 	}
@@ -141,7 +141,6 @@ func (l *answerList) add(at time.Time, model string, used discover.Tokens) {
 // answerReader reads the answers of a rollout. Records come oldest first.
 type answerReader struct {
 	records, counts answerList
-	thread          string
 	own             ownTurn
 	model           string          // of the turn
 	count           discover.Tokens // the largest count since the counts started, or that which is inherited
@@ -151,23 +150,23 @@ type answerReader struct {
 	damage          storage.Damage
 }
 
-func (x *answerReader) addLine(l storage.Line) bool {
+func (x *answerReader) addLine(l storage.Line, r *rolloutRecord) bool {
 	if l.Rest {
 		x.damage.Add(l)
+	}
+	if l.Rest || l.Cut {
 		return true
 	}
-	r, ok := decodeRecord(l.Bytes, x.thread)
-	if ok && x.own.begins(&r, l) {
+	if x.own.begins(r, l) {
 		x.records, x.counts, x.answered = answerList{}, answerList{}, false
 	}
 	switch {
-	case !ok:
-	case r.Kind == kindTurnContext && r.Complete(l.Bytes):
+	case r.Kind == kindTurnContext:
 		x.model = r.Get("model").Text(0)
-	case r.Kind == kindTokenUsage && r.Complete(l.Bytes):
-		x.addRecord(&r)
-	case r.Kind == kindTokenCount && r.Complete(l.Bytes):
-		x.addCount(&r, r.Get("info").Object())
+	case r.Kind == kindTokenUsage:
+		x.addRecord(r)
+	case r.Kind == kindTokenCount:
+		x.addCount(r, r.Get("info").Object())
 	case r.Kind.FromModel() || r.Kind == kindAgentText:
 		x.answered = true
 	}
