@@ -141,7 +141,7 @@ func (scan *Scan) countsHome(index int, dir string) bool {
 	for i, a := range scan.adapters {
 		for _, h := range scan.homes[a.Name()] {
 			other := RealPath(h.Dir)
-			overlaps := i != index && !h.FilesOnly && (isBelow(other, real) || isBelow(real, other))
+			overlaps := i != index && !h.FilesOnly && (Within(other, real) || Within(real, other))
 			if overlaps && !stores(index, dir) && (stores(i, h.Dir) || other == real && i < index) {
 				return false
 			}

@@ -101,8 +101,8 @@ func (scanner *Scanner) Find(ctx context.Context, arg string, agents []Agent, op
 		return w.Agent != "" && !errors.Is(w, fs.ErrNotExist) && mayStore(w.Agent)
 	}) || slices.ContainsFunc(scan.adapters, func(a Adapter) bool { return len(scan.homes[a.Name()]) == 0 && mayStore(a.Name()) })
 	scan.readClaims(ctx)
-	if options.Full {
-		scan.absence = absenceIn(scan.table, scanner.UID)
+	if options.Full { // this reads all processes, so only the explanation of one session is worth it
+		scan.absence.searched, scan.absence.unreadable = scan.table.Examined(func(p proc.Process) bool { return p.UID == scanner.UID })
 	}
 	// Only records with this ID are read, but all claims count: claims of other sessions can decide about this one.
 	scan.readClaimedRecords(ctx, options, func(c Claim) bool { return strings.HasPrefix(c.Session, a.id) })
@@ -210,7 +210,7 @@ func (a argument) isAt(s Session) bool {
 		return true
 	}
 	others, _ := s.Meta.Get(otherPathsKey).([]string)
-	inHome := func(path string) bool { return isBelow(path, a.dir) && len(a.dir) > 1 }
+	inHome := func(path string) bool { return Within(path, a.dir) && len(a.dir) > 1 }
 	return slices.ContainsFunc(others, inHome) || s.ProcessHome() != s.Home && RealPath(s.ProcessHome()) == a.dir
 }
 

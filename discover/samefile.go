@@ -21,12 +21,14 @@ func (s Session) MayBeSame(o Session) bool {
 	if s.Agent != o.Agent || s.ID == "" || s.ID != o.ID {
 		return false
 	}
-	if s.Path == "" || o.Path == "" || s.Path == o.Path {
-		return true
-	}
-	a, errA := os.Stat(s.Path)
-	b, errB := os.Stat(o.Path)
-	return errA == nil && errB == nil && os.SameFile(a, b)
+	return s.Path == "" || o.Path == "" || s.Path == o.Path || SameFile(s.Path, o.Path)
+}
+
+// SameFile reports whether two paths lead to one file that exists. It opens nothing.
+func SameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // addName adds a name of a session's file. Of several names of one file, by device and inode, the first counts. It opens nothing, and an ID
@@ -95,13 +97,11 @@ func (scan *Scan) canonicalPath(c Claim) string {
 	if c.Session == "" || c.Path == "" || err != nil || !filepath.IsLocal(rel) {
 		return c.Path
 	}
-	stat := statOnce()
 	for _, h := range scan.homes[c.Agent] {
 		if h.Dir == c.Home {
 			break
 		}
-		path := filepath.Join(h.Dir, rel)
-		if a, b := stat(path), stat(c.Path); !h.FilesOnly && a != nil && b != nil && os.SameFile(a, b) {
+		if path := filepath.Join(h.Dir, rel); !h.FilesOnly && SameFile(path, c.Path) {
 			return path
 		}
 	}
@@ -111,7 +111,7 @@ func (scan *Scan) canonicalPath(c Claim) string {
 // homeOfPath returns the home that the file of a claim is in, by its path: the claim's own, or one that shares its store.
 func (scan *Scan) homeOfPath(c Claim) string {
 	for _, h := range scan.homes[c.Agent] {
-		if !isBelow(c.Path, c.Home) && !h.FilesOnly && isBelow(c.Path, h.Dir) {
+		if !Within(c.Path, c.Home) && !h.FilesOnly && Within(c.Path, h.Dir) {
 			return h.Dir
 		}
 	}

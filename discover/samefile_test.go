@@ -108,7 +108,7 @@ func TestCopiesOfASession(t *testing.T) {
 		}
 	}
 	scan := newScanner(table, testAdapter{agent: Codex, homes: homesOf(old, newer), records: records}).newScan(nil)
-	found, older := scan.listSince(t.Context(), at(0))
+	found, older := scan.listSince(t.Context(), at(0), true)
 	if all := slices.Concat(found...); len(all) != 1 || all[0].Path != records[1].Path || older != 0 {
 		t.Errorf("for usage: %+v", all)
 	}

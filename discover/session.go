@@ -269,19 +269,15 @@ func GroupOfWorktree(branch, dir string) string {
 	return group
 }
 
-// gitFileLimit bounds the two files of a worktree that name its repository and its branch, in bytes. Each holds one path.
+// gitFileLimit bounds a file of git that holds one path or name, in bytes.
 const gitFileLimit = 64 << 10
 
 // branchAt is the branch that a linked worktree is on, by git's own files (gitrepository-layout(5)): not every agent
 // records it. It is "" for any other directory.
 func branchAt(dir string) string {
 	for {
-		text, err := storage.ReadFile(filepath.Join(dir, ".git"), gitFileLimit)
+		git, err := ReadGitPath(filepath.Join(dir, ".git"), "gitdir: ")
 		if err == nil {
-			git, _ := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
-			if !filepath.IsAbs(git) {
-				git = filepath.Join(dir, git)
-			}
 			head, _ := storage.ReadFile(filepath.Join(git, "HEAD"), gitFileLimit)
 			branch, _ := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
 			return branch
@@ -292,6 +288,22 @@ func branchAt(dir string) string {
 		}
 		dir = parent
 	}
+}
+
+// ReadGitPath reads a file of git that holds one path behind a prefix (gitrepository-layout(5)). A relative path starts at the directory
+// of the file. Error: that of the file; [fs.ErrInvalid] if it holds no path.
+func ReadGitPath(file, prefix string) (string, error) {
+	text, err := storage.ReadFile(file, gitFileLimit)
+	path := strings.TrimPrefix(strings.TrimSpace(string(text)), prefix)
+	switch {
+	case err != nil:
+		return "", err
+	case path == "":
+		return "", &fs.PathError{Op: "read", Path: file, Err: fs.ErrInvalid}
+	case filepath.IsAbs(path):
+		return path, nil
+	}
+	return filepath.Join(filepath.Dir(file), path), nil
 }
 
 // GroupOfBranch is the launch group that a branch was made for, "" if it was made for none.

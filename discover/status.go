@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"agentctl/proc"
 )
 
 // Status is the answer to "what is this session doing?".
@@ -194,12 +192,6 @@ func (s Session) Vanished() Session {
 type absence struct {
 	// searched is how many of our user's processes were asked for what they hold; unreadable is how many could not be.
 	searched, unreadable int
-}
-
-// absenceIn counts the user's processes in a thorough table. It reads all of them, so only the explanation of one session is worth it.
-func absenceIn(table *proc.Table, uid int) (a absence) {
-	a.searched, a.unreadable = table.Examined(func(p proc.Process) bool { return p.UID == uid })
-	return a
 }
 
 // text says what the search has found: nothing.

@@ -33,7 +33,8 @@ func (scanner *Scanner) ListBatches(ctx context.Context, filter BatchFilter, vis
 	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
 		return 0, err
 	}
-	entries, older := scan.newestEntries(ctx, &filter)
+	found, older := scan.listSince(ctx, filter.Since, filter.Subagents)
+	entries := sortByUpdated(slices.Concat(found...))
 	if !visit(Result{Warnings: scan.warnings}) {
 		return older, ctx.Err()
 	}
@@ -62,14 +63,6 @@ func (f *BatchFilter) report(done, total int) {
 	if f.Progress != nil {
 		f.Progress(done, total)
 	}
-}
-
-// newestEntries lists what is stored, newest first, and counts what is older than the filter asks for.
-func (scan *Scan) newestEntries(ctx context.Context, filter *BatchFilter) (entries []Entry, older int) {
-	found := scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: filter.Subagents} })
-	found = scan.dropCopies(ctx, found)
-	entries, older = dropOlder(slices.Concat(found...), filter.Since)
-	return sortByUpdated(entries), older
 }
 
 // filterContent returns those of the entries whose content may match, one list for each adapter.
@@ -161,7 +154,7 @@ func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add f
 	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
 		return left, scan.warnings, err
 	}
-	found, older := scan.listSince(ctx, filter.Since)
+	found, older := scan.listSince(ctx, filter.Since, true)
 	left.Sessions = older
 	for i, a := range scan.adapters {
 		if len(found[i]) == 0 {
@@ -187,9 +180,9 @@ func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add f
 	return left, scan.warnings, ctx.Err()
 }
 
-// listSince lists what has changed since then, sub-agents included, and counts the sessions that have not.
-func (scan *Scan) listSince(ctx context.Context, since time.Time) (found [][]Entry, older int) {
-	found = scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: true} })
+// listSince lists what has changed since then, and counts the sessions that have not.
+func (scan *Scan) listSince(ctx context.Context, since time.Time, subagents bool) (found [][]Entry, older int) {
+	found = scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: subagents} })
 	found = scan.dropCopies(ctx, found)
 	for i := range found {
 		var n int
@@ -214,7 +207,7 @@ func (scanner *Scanner) ReadQuotas(ctx context.Context, filter UsageFilter) (quo
 	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
 		return nil, 0, scan.warnings, err
 	}
-	found, older := scan.listSince(ctx, filter.Since)
+	found, older := scan.listSince(ctx, filter.Since, true)
 	scan.readRecords(ctx, found, ReadOptions{Quotas: true})
 	var all []StatedQuota
 	for _, r := range slices.Concat(scan.records...) {

@@ -51,16 +51,11 @@ func (scanner *Scanner) trust(h Home, table *proc.Table) (Trust, int) {
 		return TrustOurs, 0
 	}
 	for _, id := range h.NamedBy {
-		if p, ok := table.Find(id); ok && scanner.mayNameHomes(p) {
+		if p, ok := table.Find(id); ok && uidOf(p) == scanner.UID && sharesNamespaces(p) {
 			return TrustSeen, id.PID
 		}
 	}
 	return TrustForeign, 0
-}
-
-// mayNameHomes reports whether the homes that a process names are read: it is our user's, and in our namespaces.
-func (scanner *Scanner) mayNameHomes(p proc.Process) bool {
-	return uidOf(p) == scanner.UID && sharesNamespaces(p)
 }
 
 // sharesNamespaces reports whether the paths, users and pids that a process names mean the same to us: it is in our namespaces.
@@ -209,19 +204,19 @@ func (h Home) CheckPath(path string, ours ...Home) error {
 		return nil
 	case err != nil:
 		return err
-	case slices.ContainsFunc(ours, func(o Home) bool { return o.Trust == TrustOurs && !o.FilesOnly && isBelow(real, RealPath(o.Dir)) }):
+	case slices.ContainsFunc(ours, func(o Home) bool { return o.Trust == TrustOurs && !o.FilesOnly && Within(real, RealPath(o.Dir)) }):
 		return nil
 	case root != h.Dir && real != filepath.Join(realRoot, filepath.Base(path)):
 		return storage.ErrEscapes
-	case !isBelow(real, realRoot):
+	case !Within(real, realRoot):
 		return storage.ErrEscapes
 	}
 	return nil
 }
 
-// isBelow reports whether a path is a directory, or below it. Both have no links in them.
-func isBelow(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+// Within reports whether a path is a directory, or below it, by their names. Nothing is within "".
+func Within(path, dir string) bool {
+	return dir != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/"))
 }
 
 // dropOutside removes the entries that lead out of their homes. The error is warnings, one for each file.

@@ -79,12 +79,6 @@ func ManageStored(ctx context.Context, scanner *discover.Scanner, sessions []dis
 	return results
 }
 
-// CheckStoreAction returns the error of an agent that has no command for the action on this session, as far as its adapter knows.
-func CheckStoreAction(adapters []discover.Adapter, s discover.Session, o StoreOptions) error {
-	_, err := AdapterOf(adapters, s.Agent).StoreCommand(o.Action, s, o.Host)
-	return err
-}
-
 // storeManager is one call of [ManageStored].
 type storeManager struct {
 	scanner *discover.Scanner

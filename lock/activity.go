@@ -78,7 +78,7 @@ func (a *Activity) SessionsBelow(path string) []discover.Session {
 				dirs = append(dirs, dir)
 			}
 		}
-		return !s.Status.Live() || !slices.ContainsFunc(dirs, func(dir string) bool { return Within(Resolve(dir), path) })
+		return !s.Status.Live() || !slices.ContainsFunc(dirs, func(dir string) bool { return discover.Within(Resolve(dir), path) })
 	})
 }
 

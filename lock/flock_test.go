@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"agentctl/discover"
 )
 
 // holderKey makes the test's own program hold the directory that it names, until it is killed.
@@ -147,7 +149,7 @@ func TestWithin(t *testing.T) {
 	for paths, want := range map[[2]string]bool{
 		{"/a/b", "/a"}: true, {"/a", "/a"}: true, {"/ab", "/a"}: false, {"/a", "/a/b"}: false, {"/a", "/"}: true, {"/a", ""}: false,
 	} {
-		if got := Within(paths[0], paths[1]); got != want {
+		if got := discover.Within(paths[0], paths[1]); got != want {
 			t.Errorf("%q: %v", paths, got)
 		}
 	}

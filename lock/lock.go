@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -94,11 +93,6 @@ func Resolve(path string) string {
 		}
 	}
 	return path
-}
-
-// Within reports whether a path is dir or lies below it, by their names. Nothing lies in "".
-func Within(path, dir string) bool {
-	return dir != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/"))
 }
 
 // Workspace is a git worktree, or a directory outside of any: the unit in which sessions and users conflict. It is identified

@@ -5,9 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"agentctl/discover/storage"
+	"agentctl/discover"
 )
 
 // ErrNoRepository means that a directory lies in no git repository.
@@ -52,9 +51,6 @@ func (r *Repository) Dir() string {
 	return r.common
 }
 
-// pathLimit bounds the files of git that hold one path, in bytes.
-const pathLimit = 64 << 10
-
 // commonDir is the real path of the directory that all worktrees of a repository share, by git's own files
 // (gitrepository-layout(5)): .git, or where the file .git leads; of a linked worktree what its file commondir names.
 func commonDir(dir string) (string, error) {
@@ -65,7 +61,7 @@ func commonDir(dir string) (string, error) {
 	git := filepath.Join(top, ".git")
 	switch info, err := os.Stat(git); {
 	case err == nil && !info.IsDir():
-		if git, err = pathIn(git, "gitdir: "); err != nil {
+		if git, err = discover.ReadGitPath(git, "gitdir: "); err != nil {
 			return "", err
 		}
 	case err == nil:
@@ -74,7 +70,7 @@ func commonDir(dir string) (string, error) {
 	default:
 		return "", ErrNoRepository
 	}
-	common, err := pathIn(filepath.Join(git, "commondir"), "")
+	common, err := discover.ReadGitPath(filepath.Join(git, "commondir"), "")
 	if errors.Is(err, fs.ErrNotExist) {
 		common, err = git, nil
 	}
@@ -82,19 +78,6 @@ func commonDir(dir string) (string, error) {
 		return "", err
 	}
 	return filepath.EvalSymlinks(common)
-}
-
-// pathIn reads a file of git that holds one path behind a prefix; a relative path starts at the file's directory.
-func pathIn(file, prefix string) (string, error) {
-	text, err := storage.ReadFile(file, pathLimit)
-	if err != nil {
-		return "", err
-	}
-	path := strings.TrimPrefix(strings.TrimSpace(string(text)), prefix)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(file), path)
-	}
-	return path, nil
 }
 
 // isBare reports whether dir is a repository without a worktree.

@@ -236,12 +236,6 @@ func (f *procfs) TTY(p Process) (string, error) {
 	return name, nil
 }
 
-// readLocks reads the locks of all processes that are visible here. What cannot be read is left out: locks are a hint where to look.
-func (f *procfs) readLocks() []FileLock {
-	raw, _ := pidDir(f.root + "/").read("locks")
-	return parseLocks(raw)
-}
-
 // parseLocks parses /proc/locks, proc_locks(5): "1: FLOCK  ADVISORY  WRITE 12783 fe:00:10225579 0 EOF". A line with "->" is of a
 // process that waits for a lock.
 func parseLocks(raw []byte) (locks []FileLock) {

@@ -53,7 +53,11 @@ func (f *procfs) readTable(ctx context.Context) (*Table, error) {
 			unread = append(unread, err)
 		}
 	}
-	return NewTable(list, sync.OnceValue(f.readLocks), errors.Join(unread...)).setHidden(hidden), nil
+	locks := sync.OnceValue(func() []FileLock {
+		raw, _ := pidDir(f.root + "/").read("locks") // a hint where to look: what cannot be read is left out
+		return parseLocks(raw)
+	})
+	return NewTable(list, locks, errors.Join(unread...)).setHidden(hidden), nil
 }
 
 // selfTable returns a table of this process, with the pids of our own pid namespace; it is empty if that cannot be read.

@@ -79,7 +79,7 @@ func layers() []layer {
 		{"discover/agents", []string{"discover", "discover/<agent>", "launch"}},
 		{"launch", []string{"discover", "discover/ancestry", "discover/storage", "discover/watch", "lock", "proc", "proc/multiplexer", "launch"}},
 		{"lock", []string{"discover", "discover/ancestry", "discover/storage", "proc"}},
-		{"lock/githooks", []string{"discover/storage", "lock", "proc"}},
+		{"lock/githooks", []string{"discover", "discover/storage", "lock", "proc"}},
 		{"internal/config", []string{"discover/storage", "internal/remote"}},
 		{"internal/remote", nil},
 		{"internal/webhook", nil},

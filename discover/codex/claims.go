@@ -322,9 +322,9 @@ func (c *claimBuilder) locateInMountNamespace(s agentProcess, claim *discover.Cl
 	known = true
 	for _, h := range c.homes.List() {
 		found, _ := c.adapter.Entries(c.ctx, []discover.Home{h}, discover.EntryFilter{Refs: []discover.Ref{{ID: t.id}}})
-		lock := t.lock != nil && sameFile(filepath.Join(h.Dir, locksDir, filepath.Base(t.lock.Path)), t.lock)
+		lock := t.lock != nil && discover.SameFile(filepath.Join(h.Dir, locksDir, filepath.Base(t.lock.Path)), t.lock.Proc)
 		for _, e := range found {
-			if lock || t.rollout != nil && sameFile(e.Path, t.rollout) {
+			if lock || t.rollout != nil && discover.SameFile(e.Path, t.rollout.Proc) {
 				claim.Home, claim.Path = h.Dir, e.Path
 				return e, true, true
 			}
@@ -339,14 +339,4 @@ func (c *claimBuilder) locateInMountNamespace(s agentProcess, claim *discover.Cl
 		}
 	}
 	return discover.Entry{}, false, known
-}
-
-// sameFile reports whether a path here is the very file that a process has open. It opens nothing.
-func sameFile(path string, f *proc.OpenFile) bool {
-	ours, err := os.Stat(path)
-	if err != nil {
-		return false
-	}
-	theirs, err := os.Stat(f.Proc)
-	return err == nil && os.SameFile(ours, theirs)
 }

@@ -3,7 +3,6 @@ package opencode
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -113,7 +112,7 @@ func byID(sessions []*session) map[string]*session {
 // has none of them open. Another database may have a copy of a session.
 func (h *homeSessions) openedBy(p *loggedProcess) *homeSessions {
 	isOpen := func(path string) bool {
-		return slices.ContainsFunc(p.databases(), func(o string) bool { return sameFile(o, path) })
+		return slices.ContainsFunc(p.databases(), func(o string) bool { return o == path || discover.SameFile(o, path) })
 	}
 	if len(h.databases) < 2 || !slices.ContainsFunc(h.databases, isOpen) {
 		return h
@@ -121,16 +120,6 @@ func (h *homeSessions) openedBy(p *loggedProcess) *homeSessions {
 	own := *h
 	own.sessions = byID(slices.DeleteFunc(slices.Clone(h.loaded), func(s *session) bool { return !isOpen(s.Path) }))
 	return &own
-}
-
-// sameFile reports whether two paths lead to one file.
-func sameFile(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, err := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // children returns the sessions that work as sub-agents for the given one, sorted by ID. For "", it returns the sessions without a parent.

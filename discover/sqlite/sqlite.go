@@ -222,7 +222,10 @@ func Read(ctx context.Context, path string, read func(*DB) error) error {
 			}
 			return fmt.Errorf("%s: not read in %d attempts: %w", path, n, err)
 		}
-		pages = mergePages(pages, used)
+		pages = append(pages, used...)
+		slices.Sort(pages)
+		pages = slices.Compact(pages)
+		pages = pages[:min(len(pages), maxReadAhead)]
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -258,14 +261,6 @@ func readOnce(ctx context.Context, path string, pages []int64, read func(*DB) er
 		err = unknown
 	}
 	return s.used, intact || unknown != nil, err
-}
-
-// mergePages adds the new pages.
-func mergePages(pages, used []int64) []int64 {
-	pages = append(pages, used...)
-	slices.Sort(pages)
-	pages = slices.Compact(pages)
-	return pages[:min(len(pages), maxReadAhead)]
 }
 
 // readRows opens the snapshot and calls read. A failure of the database takes precedence over the error of read.

@@ -77,7 +77,8 @@ func (s *statement) step() (ok bool) {
 	if s.db.err != nil {
 		return false
 	}
-	if s.rows++; s.rows > s.db.image.maxRows() {
+	const least, bytes = 10_000, 4 // of a row: no table or index of this size has so many
+	if s.rows++; s.rows > least+s.db.image.size/bytes {
 		s.db.fail(errEndless)
 		return false
 	}
@@ -190,10 +191,4 @@ func (b *budget) Err() error {
 func (d *DB) resetBudget() {
 	const least, bytes = 10_000, 200 // for a thousand instructions
 	d.budget.left, d.budget.cause = least+d.image.size/bytes, nil
-}
-
-// maxRows returns more rows than a table or an index of this size can have.
-func (m *image) maxRows() int64 {
-	const least, bytes = 10_000, 4 // of a row
-	return least + m.size/bytes
 }

@@ -35,10 +35,6 @@ type stopped struct {
 	reported bool
 }
 
-func newFilterState(filter discover.SessionFilter) *filterState {
-	return &filterState{SessionFilter: filter, stopped: map[discover.Key]stopped{}, unclaimed: map[discover.Key]time.Time{}}
-}
-
 // search is a search of the stores for sessions that started and stopped between two snapshots.
 type search struct {
 	// since is the time before which no such session was written last.

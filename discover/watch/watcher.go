@@ -65,8 +65,8 @@ func NewFilterWatcher(scanner *discover.Scanner, filter discover.SessionFilter) 
 
 func newFilterWatcher(scanner *discover.Scanner, filter discover.SessionFilter, s system) *Watcher {
 	w := &Watcher{
-		scanner: scanner, options: discover.ReadOptions{Tokens: filter.Tokens}, filter: newFilterState(filter),
-		poller: newPoller(scanner, usualPace(), s),
+		scanner: scanner, options: discover.ReadOptions{Tokens: filter.Tokens}, poller: newPoller(scanner, usualPace(), s),
+		filter: &filterState{SessionFilter: filter, stopped: map[discover.Key]stopped{}, unclaimed: map[discover.Key]time.Time{}},
 	}
 	w.poller.watchStarts = true
 	return w

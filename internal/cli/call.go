@@ -135,7 +135,9 @@ func (env Env) Settings(noColor bool) (c config.Config, style render.TextOptions
 	if c.Homes, err = env.Users.addHomes(env.Adapters, c.Homes); err != nil {
 		return c, style, err
 	}
-	style = render.TextOptions{Width: env.Width, Now: env.Now(), Home: env.Getenv("HOME"), MinShortID: env.shortID}
+	style = render.TextOptions{Width: env.Width, Now: env.Now(), Home: env.Getenv("HOME"), MinShortID: func(agent, id string) int {
+		return discover.AdapterOf(env.Adapters, discover.Agent(agent)).ShortID(id)
+	}}
 	switch {
 	case noColor, env.Getenv("NO_COLOR") != "", env.Getenv("TERM") == "dumb":
 		c.Color = config.Never
@@ -145,11 +147,6 @@ func (env Env) Settings(noColor bool) (c config.Config, style render.TextOptions
 		style.Color = c.Color == config.Always
 	}
 	return c, style, nil
-}
-
-// shortID is the least length of a prefix of an agent's ID.
-func (env Env) shortID(agent, id string) int {
-	return discover.AdapterOf(env.Adapters, discover.Agent(agent)).ShortID(id)
 }
 
 // Calls returns what each host is asked that the flags or the IDs name, as [Env.HostCalls] does; nil for this machine alone.

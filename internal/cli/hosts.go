@@ -57,7 +57,7 @@ func (h HostCall) Complete() bool { return h.complete.Load() }
 // OnHosts reports whether the flags or an argument name a host: then the command is for [Env.HostCalls]. ids are the arguments that may be
 // H:ID.
 func (env Env) OnHosts(ids ...string) bool {
-	return env.Hosts != nil && (env.Hosts.all || len(env.Hosts.hosts.Value()) > 0 || slices.ContainsFunc(ids, func(arg string) bool {
+	return env.Hosts != nil && (!env.Hosts.none() || slices.ContainsFunc(ids, func(arg string) bool {
 		_, _, ok := remote.SplitID(arg)
 		return ok
 	}))
@@ -177,14 +177,12 @@ func (env Env) Target(c config.Config, name string) (remote.Target, error) {
 	return t, err
 }
 
-// localFlags are the flags for this machine: which hosts to ask, how to print their objects, and what to run for each.
-func localFlags() []string {
-	return []string{"host", "all-hosts", "json", "format", "quiet", "q", "ids", "l", "count", "c", "no-color", "no-trunc", "no-pager", "exec", "webhook", "secret-env"}
-}
-
-// command is the command line for a host, without its arguments.
+// command is the command line for a host, without its arguments, and without the flags for this machine: which hosts to ask, how to print
+// their objects, and what to run for each.
 func (h *HostFlags) command() []string {
-	return append(removeFlags(h.words, localFlags()...), "--json")
+	return append(removeFlags(h.words,
+		"host", "all-hosts", "json", "format", "quiet", "q", "ids", "l", "count", "c", "no-color", "no-trunc", "no-pager", "exec", "webhook", "secret-env",
+	), "--json")
 }
 
 // removeFlags returns the verb and the flags of a command line except those named.
@@ -216,12 +214,6 @@ func (h HostCall) WithFlags(flags ...string) HostCall {
 	return h
 }
 
-// AsVerb returns the call of another verb with the same flags and arguments.
-func (h HostCall) AsVerb(verb string) HostCall {
-	h.Args = append([]string{verb}, h.Args[1:]...)
-	return h
-}
-
 // AskingHosts returns a function that describes the work in the progress line, with the hosts that have not answered.
 func AskingHosts(what string, calls []HostCall) func() string {
 	return func() string { return what + " " + unanswered(calls) }
@@ -240,20 +232,4 @@ func unanswered(calls []HostCall) string {
 		return fmt.Sprintf("%s and %d others", strings.Join(names[:shown], ", "), more)
 	}
 	return strings.Join(names, ", ")
-}
-
-// CompareHosts orders hosts as they were asked.
-func CompareHosts(calls []HostCall, a, b string) int {
-	at := func(name string) int {
-		return slices.IndexFunc(calls, func(c HostCall) bool { return c.Target.Name == name })
-	}
-	return at(a) - at(b)
-}
-
-// BadAnswer wraps the error of an object that breaks the contract; nil if err is nil.
-func BadAnswer(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &badAnswer{err}
 }

@@ -80,10 +80,10 @@ func decodeObjects(in io.Reader, newObject func() object.Answer, take func(objec
 		obj := newObject()
 		err := r.Decode(obj)
 		if err == nil {
-			err = BadAnswer(obj.Check())
+			err = obj.Check()
 		}
 		if err == nil && array && r.InputOffset() > maxArray {
-			err = &badAnswer{fmt.Errorf("it has more than %d MB", maxArray>>20)}
+			err = fmt.Errorf("it has more than %d MB", maxArray>>20)
 		}
 		if err != nil {
 			return unlessEnd(err)

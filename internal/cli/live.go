@@ -42,7 +42,7 @@ type tableSource struct {
 
 // NewTable returns a table without a row, for one machine.
 func NewTable() *Table {
-	return &Table{tasks: tasks{Changed: newRedraw()}, ended: map[rowKey]object.Session{}, sources: make([]tableSource, 1)}
+	return &Table{tasks: tasks{Changed: &redraw{c: make(chan struct{}, 1)}}, ended: map[rowKey]object.Session{}, sources: make([]tableSource, 1)}
 }
 
 // rowKey identifies a session of any machine over time. Sessions without an ID are told apart by their process.
@@ -293,8 +293,6 @@ type redraw struct {
 	ended bool
 	c     chan struct{}
 }
-
-func newRedraw() *redraw { return &redraw{c: make(chan struct{}, 1)} }
 
 // notify asks for a frame.
 func (r *redraw) notify() {

@@ -73,7 +73,8 @@ func runLogs(ctx context.Context, f Env, arg string, o *logsOptions) error {
 	}
 	ctx, stop := Interruptible(ctx) // over all steps: a signal between two of them would be lost
 	defer stop()
-	p, doing := newPrinter(c, o), "asking"
+	p, doing := &logsPrinter{Call: c, options: o, all: []object.Message{}}, "asking"
+	p.writeTo(&p.text)
 	if o.follow {
 		ctx, stop = p.following(ctx)
 		defer stop()
@@ -143,12 +144,6 @@ type logsPrinter struct {
 	subagents []render.SessionID // that have messages
 }
 
-func newPrinter(c *Call, o *logsOptions) *logsPrinter {
-	p := &logsPrinter{Call: c, options: o, all: []object.Message{}}
-	p.writeTo(&p.text)
-	return p
-}
-
 func (l *logsPrinter) writeTo(out io.Writer) {
 	l.write = render.NewTranscript(out, render.TranscriptOptions{
 		TextOptions: l.Style, ShowAge: !l.options.follow, ShowTools: l.options.tools, Full: l.options.whole,
@@ -204,11 +199,6 @@ func (l *logsPrinter) finish(ctx context.Context) error {
 		return err
 	}
 	return l.Page(ctx, l.text.Bytes(), l.options.noPager)
-}
-
-// isWaiting reports whether a message is the call that waits for the user.
-func isWaiting(m object.Message) bool {
-	return m.Tool != nil && m.Tool.State == string(discover.ToolWaiting)
 }
 
 // logsReader reads the messages of sessions of this machine, for one run of peek or logs.
@@ -337,7 +327,9 @@ func (l *logsReader) once(ctx context.Context) error {
 		return ctx.Err()
 	}
 	s := l.sessions[0]
-	waits := s.Status == discover.Waiting && !slices.ContainsFunc(messages, isWaiting)
+	waits := s.Status == discover.Waiting && !slices.ContainsFunc(messages, func(m object.Message) bool {
+		return m.Tool != nil && m.Tool.State == string(discover.ToolWaiting)
+	})
 	switch n := len(messages); {
 	case n == 0:
 		l.reportEmpty(waits)

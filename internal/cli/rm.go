@@ -8,7 +8,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -109,7 +108,12 @@ func runRm(ctx context.Context, f Env, args []string, o *rmOptions) error {
 	defer end()
 	local := &localStore{Call: c, args: args, rmOptions: o}
 	planned, failed := local.run(ctx, withFlag(calls, "dry-run"), true)
-	chosen := plannedSessions(planned)
+	var chosen []object.Session
+	for _, r := range planned {
+		if r.Session != nil && r.Result == string(launch.StorePlanned) {
+			chosen = append(chosen, *r.Session)
+		}
+	}
 	if o.dryRun || len(chosen) == 0 || !allFound(failed, planned, calls, len(args) > 0) {
 		return conclude(c, planned, failed, o)
 	}
@@ -168,7 +172,10 @@ func (l *localStore) run(ctx context.Context, calls []HostCall, dryRun bool) (re
 		results = append(results, r)
 		return nil
 	})
-	sort.SliceStable(results, func(i, j int) bool { return CompareHosts(calls, results[i].Host, results[j].Host) < 0 })
+	order := func(r object.StoredResult) int {
+		return slices.IndexFunc(calls, func(c HostCall) bool { return c.Target.Name == r.Host })
+	}
+	slices.SortStableFunc(results, func(a, b object.StoredResult) int { return order(a) - order(b) })
 	return results, err
 }
 
@@ -195,7 +202,7 @@ func rmFindSessions(ctx context.Context, c *Call, args []string, o *rmOptions, d
 		if s.Status != discover.Stopped || archived || last.IsZero() || c.Now().Sub(last) < o.olderThan || c.OtherUsers(r, s) || s.Trust != discover.TrustOurs {
 			continue
 		}
-		if err := launch.CheckStoreAction(c.Adapters, s, do); err != nil {
+		if _, err := launch.AdapterOf(c.Adapters, s.Agent).StoreCommand(o.action, s, do.Host); err != nil {
 			c.Report.Hint("left out: " + render.Sanitize(err.Error()))
 			continue
 		}
@@ -328,16 +335,6 @@ func allFound(failed error, planned []object.StoredResult, calls []HostCall, nam
 
 func answered(results []object.StoredResult, call HostCall) bool {
 	return slices.ContainsFunc(results, func(r object.StoredResult) bool { return r.Host == call.Target.Name })
-}
-
-// plannedSessions returns the sessions that something would be done to.
-func plannedSessions(planned []object.StoredResult) (list []object.Session) {
-	for _, r := range planned {
-		if r.Session != nil && r.Result == string(launch.StorePlanned) {
-			list = append(list, *r.Session)
-		}
-	}
-	return list
 }
 
 func conclude(c *Call, results []object.StoredResult, failed error, o *rmOptions) error {

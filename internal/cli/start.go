@@ -347,8 +347,10 @@ func (l *Launched) WaitForEnd(ctx context.Context) error {
 		return err
 	case ExitCode(err) == ExitTimeout:
 		return l.stopOverdue(ctx)
-	case endsSoon(l.execution):
-		return agentrunTurnError(err, l.Failure(ctx))
+	case endsSoon(l.execution): // the agent's own error says more than the storage, and decides where that does not know
+		if own := l.Failure(ctx); own != nil || errors.Is(err, ErrPartial) {
+			return own
+		}
 	}
 	return err
 }
@@ -367,15 +369,6 @@ func endsSoon(x *launch.Execution) bool {
 	case <-time.After(GracePeriod):
 		return false
 	}
-}
-
-// agentrunTurnError combines two errors of a turn: stored is what storage says, own what the agent's exit code and output say.
-// The agent's own error says more, and decides where storage does not know.
-func agentrunTurnError(stored, own error) error {
-	if own != nil || errors.Is(stored, ErrPartial) {
-		return own
-	}
-	return stored
 }
 
 // stopOverdue stops a session that exceeds --max-time.

@@ -76,7 +76,10 @@ func topFill(ctx context.Context, c *Call, table *Table, o *topOptions) error {
 		}
 		return watch.NewFilterWatcher(c.Scanner, discover.SessionFilter{Agents: c.Agents, WaitingFirst: true, Condition: match}), nil
 	}
-	return table.Follow(ctx, c, newWatcher, func(call HostCall) HostCall { return call.AsVerb("list").WithFlags("--watch") })
+	return table.Follow(ctx, c, newWatcher, func(call HostCall) HostCall {
+		call.Args = append([]string{"list"}, call.Args[1:]...)
+		return call.WithFlags("--watch")
+	})
 }
 
 // flagsOf are the flags of top with a value or none, of those named, as arguments of another command.

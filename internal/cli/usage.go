@@ -391,7 +391,10 @@ func (s *sums) report(since, until time.Time) object.Usage {
 // none for some kinds of the tokens that were used; "" if it has all.
 func (s *sums) estimate(a *discover.Usage) (usd float64, missing string) {
 	model := cmp.Or(a.Model, "unknown model")
-	price, ok := priceOf(s.prices, a.Model)
+	price, ok := s.prices[a.Model]
+	if !ok {
+		price, ok = s.prices[a.Model[strings.LastIndexByte(a.Model, '/')+1:]] // without the provider
+	}
 	if !ok {
 		return 0, model
 	}
@@ -418,12 +421,4 @@ func (s *sums) estimate(a *discover.Usage) (usd float64, missing string) {
 		missing = model + " (" + strings.Join(kinds, ", ") + ")"
 	}
 	return usd, missing
-}
-
-// priceOf returns the price of a model, or of its name without the provider that precedes it.
-func priceOf(prices map[string]config.Price, model string) (p config.Price, ok bool) {
-	if p, ok = prices[model]; !ok {
-		p, ok = prices[model[strings.LastIndexByte(model, '/')+1:]]
-	}
-	return p, ok
 }

@@ -84,12 +84,7 @@ func heading(m object.Message) string {
 }
 
 // text is the text of a message, without what controls a terminal or reorders text.
-func text(m object.Message) string {
-	if m.Text == nil {
-		return ""
-	}
-	return strings.Trim(render.SanitizeLines(*m.Text), "\n")
-}
+func text(m object.Message) string { return strings.Trim(render.SanitizeLines(m.Content()), "\n") }
 
 // input is what a tool was called with, as text.
 func input(c *object.ToolCall) string {
@@ -98,21 +93,7 @@ func input(c *object.ToolCall) string {
 
 // result is what a tool returned.
 func result(c *object.ToolCall) string {
-	if c.Output == nil {
-		return ""
-	}
-	return strings.TrimRight(render.SanitizeLines(*c.Output), "\n")
-}
-
-// stateText is the state of a call; "" for one that is done.
-func stateText(c *object.ToolCall) string {
-	switch discover.ToolState(c.State) {
-	case discover.ToolDone:
-		return ""
-	case discover.ToolWaiting:
-		return strings.TrimSuffix("waiting for "+render.Sanitize(c.WaitingFor), " for ")
-	}
-	return render.Sanitize(c.State)
+	return strings.TrimRight(render.SanitizeLines(c.Result()), "\n")
 }
 
 // childrenByPlace returns for each message the sub-agents that began after it and before the next message. The agents do not

@@ -25,7 +25,11 @@ func HTML(w io.Writer, sessions []object.Export) error {
 		return fmt.Errorf("the page's template: %w", err)
 	}
 	p := &page{Writer: bufio.NewWriterSize(w, 64<<10), templates: templates}
-	p.write("begin", pageTitle(sessions))
+	name := fmt.Sprintf("%d sessions", len(sessions))
+	if len(sessions) == 1 {
+		name = title(sessions[0].Session)
+	}
+	p.write("begin", name)
 	for _, e := range sessions {
 		p.WriteString("<section>\n")
 		p.session(title(e.Session), e)
@@ -36,13 +40,6 @@ func HTML(w io.Writer, sessions []object.Export) error {
 		return p.err
 	}
 	return p.Flush()
-}
-
-func pageTitle(sessions []object.Export) string {
-	if len(sessions) == 1 {
-		return title(sessions[0].Session)
-	}
-	return fmt.Sprintf("%d sessions", len(sessions))
 }
 
 // page keeps its first error.
@@ -125,7 +122,7 @@ func (p *page) message(m object.Message, last string) string {
 }
 
 func (p *page) call(c *object.ToolCall) {
-	v := callView{Name: render.Sanitize(c.Name), Brief: render.Sanitize(c.Brief), State: stateText(c), Input: input(c), Output: result(c)}
+	v := callView{Name: render.Sanitize(c.Name), Brief: render.Sanitize(c.Brief), State: render.StateText(c), Input: input(c), Output: result(c)}
 	switch discover.ToolState(c.State) {
 	case discover.ToolFailed, discover.ToolRefused, discover.ToolInterrupted:
 		v.Bad = true

@@ -99,7 +99,7 @@ func (w markdown) call(c *object.ToolCall) {
 	if brief := render.Sanitize(c.Brief); brief != "" {
 		line += " " + codeSpan(brief)
 	}
-	if state := stateText(c); state != "" {
+	if state := render.StateText(c); state != "" {
 		line += " — " + escape(state)
 	}
 	w.WriteString(line + "\n\n")
@@ -291,7 +291,7 @@ func quoteMessage(m object.Message) string {
 	said := text(m)
 	if m.Tool != nil {
 		said = strings.TrimSpace(render.Sanitize(m.Tool.Name) + " " + render.Sanitize(m.Tool.Brief))
-		if state := stateText(m.Tool); state != "" {
+		if state := render.StateText(m.Tool); state != "" {
 			said += " (" + state + ")"
 		}
 		return "\nTool:\n" + quoteLines(said)

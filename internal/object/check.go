@@ -236,8 +236,5 @@ func (s *StoredResult) Check() error {
 	if !isAdapterName(s.Adapter) || !slices.Contains(results, s.Result) {
 		return fmt.Errorf("no result of a session: adapter %q, result %q", s.Adapter, s.Result)
 	}
-	if s.Session != nil {
-		return s.Session.Check()
-	}
-	return nil
+	return checkSession(s.Session)
 }

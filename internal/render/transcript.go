@@ -55,7 +55,7 @@ func (t *Transcript) Write(m TranscriptMessage) error {
 		t.writeHeader(&b, m)
 		t.writeText(&b, m)
 	case m.Changed:
-		b.WriteString(t.callLine(m, cmp.Or(stateText(m.Tool), m.Tool.State)))
+		b.WriteString(t.callLine(m, cmp.Or(StateText(m.Tool), m.Tool.State)))
 		t.writeOutput(&b, m)
 	default:
 		t.writeCall(&b, m)
@@ -157,7 +157,7 @@ func (t *Transcript) writeCall(b *strings.Builder, m TranscriptMessage) {
 	if name, _ := headerLabel(&m.Message); t.lastHeader != m.SessionLabel+"\n"+name {
 		t.writeHeader(b, m)
 	}
-	b.WriteString(t.callLine(m, stateText(m.Tool)))
+	b.WriteString(t.callLine(m, StateText(m.Tool)))
 	if t.opts.ShowTools {
 		t.writeSection(b, "input", InputText(m.Tool.Input))
 	}
@@ -211,15 +211,15 @@ func (t *Transcript) fitWords(words []string, columns int) {
 	}
 }
 
-// stateText is the state of a call; "" for one that is done.
-func stateText(c *object.ToolCall) string {
+// StateText is the state of a call; "" for one that is done.
+func StateText(c *object.ToolCall) string {
 	switch discover.ToolState(c.State) {
 	case discover.ToolDone:
 		return ""
 	case discover.ToolWaiting:
 		return waitingText(c.WaitingFor)
 	}
-	return c.State
+	return Sanitize(c.State)
 }
 
 func waitingText(reason string) string {

@@ -81,7 +81,7 @@ func (x *execution) endSession(ctx context.Context) error {
 	case x.Force:
 		x.signalAll(ctx)
 	case err != nil && x.plan.shared:
-		return x.plan.refuseAfterRequest(err)
+		return refusal(fmt.Sprintf("%s, and %v; --force ends the process", x.plan.describeShared(), err))
 	case err != nil:
 		return err
 	case x.request != "": // the verification shows what came of it

@@ -48,9 +48,7 @@ func EndOrphans(ctx context.Context, scanner *discover.Scanner, o Options, agent
 	var results []Result
 	if o.DryRun {
 		for _, x := range r.executions {
-			result := Result{Before: x.plan.session, Message: describeSIGTERM(idsOf(x.remaining))}
-			result.Outcome = Planned
-			results = append(results, result)
+			results = append(results, Result{Before: x.plan.session, Outcome: Planned, Message: describeSIGTERM(idsOf(x.remaining))})
 		}
 		return results, now, nil
 	}
@@ -107,8 +105,7 @@ func (r *run) orphanExecution(session discover.Session) *execution {
 	if i >= 0 {
 		return r.executions[i]
 	}
-	p := &plan{session: session, adapter: r.adapterOf(session.Agent), stopped: true}
-	x := &execution{run: r, plan: p}
+	x := &execution{run: r, plan: &plan{session: session, adapter: r.adapterOf(session.Agent), stopped: true}}
 	r.executions = append(r.executions, x)
 	return x
 }

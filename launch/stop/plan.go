@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"agentctl/discover"
 	"agentctl/discover/ancestry"
 	"agentctl/launch"
@@ -117,7 +119,8 @@ func (r *run) decideClients(ctx context.Context, p *plan) error {
 	case err != nil:
 		return refusal(fmt.Sprintf("which terminals show it cannot be found: %v; --force asks the agent all the same", err))
 	case len(possible) > 0:
-		return refuseUnknownClients(possible)
+		return refusal(fmt.Sprintf("it may be shown in %s, which may show another session: quit it there, or --force ends %s",
+			joinFunc(possible, ", or ", describeTerminal), map[bool]string{true: "that process", false: "all of them"}[len(possible) == 1]))
 	}
 	return nil
 }
@@ -147,7 +150,7 @@ func (p *plan) preview() Result {
 // describe says what would be tried.
 func (p *plan) describe() string {
 	text := joinFunc(p.session.Processes, ", ", func(process proc.Process) string {
-		return fmt.Sprintf("%s to %s", signalName(p.signals[0]), process.ID)
+		return fmt.Sprintf("%s to %s", unix.SignalName(p.signals[0]), process.ID)
 	})
 	switch {
 	case p.asks && !p.maySignal:
@@ -172,7 +175,7 @@ func (p *plan) describeClients() string {
 		return ""
 	}
 	return ", and send " + joinFunc(p.clients, ", ", func(client proc.Process) string {
-		return fmt.Sprintf("%s to %s, which shows it", signalName(p.signals[0]), describeTerminal(client))
+		return fmt.Sprintf("%s to %s, which shows it", unix.SignalName(p.signals[0]), describeTerminal(client))
 	})
 }
 
@@ -263,12 +266,6 @@ func refuseUnknownProcess(s discover.Session, table *proc.Table) refusal {
 	return refusal(detail)
 }
 
-// refuseUnknownClients names the clients that show either the session or another one.
-func refuseUnknownClients(possible []proc.Process) refusal {
-	return refusal(fmt.Sprintf("it may be shown in %s, which may show another session: quit it there, or --force ends %s",
-		joinFunc(possible, ", or ", describeTerminal), map[bool]string{true: "that process", false: "all of them"}[len(possible) == 1]))
-}
-
 // refuseRequest refuses a session whose agent must be asked and may not be. err is that of [launch.Reachable].
 func refuseRequest(err error) refusal {
 	hint := ""
@@ -286,11 +283,6 @@ func (p *plan) refuseShared() refusal {
 		advice = "--force ends the process"
 	}
 	return refusal(p.describeShared() + "; " + advice)
-}
-
-// refuseAfterRequest refuses to signal processes that serve other sessions after the agent has not accepted a request.
-func (p *plan) refuseAfterRequest(err error) refusal {
-	return refusal(fmt.Sprintf("%s, and %v; --force ends the process", p.describeShared(), err))
 }
 
 // describeShared says which other sessions the processes of the session serve.

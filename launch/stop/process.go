@@ -170,5 +170,3 @@ func sendSignal(h *proc.Handle, p proc.Process, sig syscall.Signal) error {
 	}
 	return nil
 }
-
-func signalName(sig syscall.Signal) string { return unix.SignalName(sig) }

@@ -46,7 +46,10 @@ func (r *run) endTools(ctx context.Context) {
 			return
 		}
 		if signals.killAt.IsZero() {
-			signals.killAt = time.Now().Add(r.gracePeriod())
+			signals.killAt = time.Now().Add(toolGracePeriod)
+			if r.orphans {
+				signals.killAt = time.Now().Add(r.Timeout)
+			}
 		}
 		r.signalTools(ctx, tools, signals)
 	}
@@ -94,14 +97,6 @@ func (r *run) signalTools(ctx context.Context, tools []tool, signals *toolSignal
 
 // neverKill reports whether SIGTERM is all that is sent: nobody knows what an orphan of long ago is in the midst of.
 func (r *run) neverKill() bool { return r.orphans && !r.Force }
-
-// gracePeriod is how long tools may take to end after SIGTERM.
-func (r *run) gracePeriod() time.Duration {
-	if r.orphans {
-		return r.Timeout
-	}
-	return toolGracePeriod
-}
 
 // findTools finds what is left of the sessions that are over, and returns the processes that are to be ended. Others, and
 // those in skip, are only recorded as what remains of their sessions.

@@ -192,7 +192,10 @@ func (r *Repo) add(ctx context.Context, want CreateOptions, newBranch bool, base
 	if newBranch {
 		args = []string{"worktree", "add", "-b", want.Branch, want.Dir, base}
 	}
-	above := missingDirs(filepath.Dir(want.Dir))
+	var above []string // the directories that git makes
+	for dir := filepath.Dir(want.Dir); !exists(dir); dir = filepath.Dir(dir) {
+		above = append(above, dir)
+	}
 	_, err := r.git(ctx, r.common, args...)
 	if err != nil {
 		undone := r.undoAdd(context.WithoutCancel(ctx), want, err)
@@ -211,15 +214,6 @@ func (r *Repo) add(ctx context.Context, want CreateOptions, newBranch bool, base
 		}
 	}
 	return CreateResult{}, errors.Join(err, ErrNoWorktree)
-}
-
-// missingDirs returns the directories that do not exist on the way to dir, dir first.
-func missingDirs(dir string) []string {
-	var out []string
-	for ; !exists(dir); dir = filepath.Dir(dir) {
-		out = append(out, dir)
-	}
-	return out
 }
 
 // undoAdd removes the worktree that git leaves when a hook fails or git is killed. If git itself gives up (exit status 128), it

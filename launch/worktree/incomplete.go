@@ -7,11 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 
-	"agentctl/discover/storage"
-	"agentctl/lock"
+	"agentctl/discover"
 	"agentctl/proc"
 )
 
@@ -64,7 +62,7 @@ func (r *Repo) gitRunning(ctx context.Context) (bool, error) {
 		if errors.Is(dirErr, proc.ErrGone) {
 			continue
 		}
-		if dirErr != nil || slices.ContainsFunc(dirs, func(top string) bool { return lock.Within(dir, top) }) {
+		if dirErr != nil || slices.ContainsFunc(dirs, func(top string) bool { return discover.Within(dir, top) }) {
 			return true, nil
 		}
 	}
@@ -102,18 +100,11 @@ func (r *Repo) adminDirs() ([]string, error) {
 	return out, err
 }
 
-// gitFileLimit bounds the small files of git that have a path or a reason, in bytes.
-const gitFileLimit = 64 << 10
-
 // worktreeOf returns the worktree of an entry, "" if the entry does not name one.
 func worktreeOf(entry string) string {
-	text, err := storage.ReadFile(filepath.Join(entry, "gitdir"), gitFileLimit)
-	link := strings.TrimRight(string(text), "\n\r ")
-	if err != nil || link == "" {
+	link, err := discover.ReadGitPath(filepath.Join(entry, "gitdir"), "") // relative with worktree.useRelativePaths, git 2.48
+	if err != nil {
 		return ""
-	}
-	if !filepath.IsAbs(link) { // worktree.useRelativePaths, git 2.48
-		link = filepath.Join(entry, link)
 	}
 	return filepath.Dir(link)
 }

@@ -7,10 +7,9 @@ package worktree
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"time"
@@ -215,11 +214,7 @@ func basePath(main Worktree) string {
 }
 
 // NewGroupID makes the ID of a launch group: g- and six random hexadecimal digits.
-func NewGroupID() string {
-	var b [3]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return "g-" + hex.EncodeToString(b[:])
-}
+func NewGroupID() string { return fmt.Sprintf("g-%06x", rand.IntN(1<<24)) }
 
 // GroupBranch returns the branch of a member of a launch group. [discover.GroupOfBranch] reads it.
 func GroupBranch(group, name string) string {

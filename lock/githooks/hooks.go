@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"agentctl/discover"
 	"agentctl/lock"
 )
 
@@ -135,7 +136,7 @@ func Open(ctx context.Context, git GitRunner) (*HooksDir, error) {
 			origin, _, _ := strings.Cut(from, "\t")
 			p.notWritable += fmt.Sprintf(" (core.hooksPath in %s)", strings.TrimPrefix(origin, "file:"))
 		}
-		if lock.Within(real, p.top) {
+		if discover.Within(real, p.top) {
 			p.notWritable += ", among the files of the worktree"
 		} else {
 			p.notWritable += ", outside of the repository"
@@ -169,7 +170,7 @@ func hooksDir(ctx context.Context, git GitRunner, top string) (string, error) {
 // and where they really are. A bare repository may have its worktrees in there.
 func (p *HooksDir) inRepository(common string) (bool, string) {
 	real := lock.Resolve(p.dir)
-	return lock.Within(real, common) && !(lock.Within(p.top, common) && lock.Within(real, p.top)), real
+	return discover.Within(real, common) && !(discover.Within(p.top, common) && discover.Within(real, p.top)), real
 }
 
 func trimNewline(out string) string { return strings.TrimSuffix(out, "\n") }
