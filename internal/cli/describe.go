@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"strings"
@@ -77,32 +76,22 @@ const maxCandidates = 10
 
 // AmbiguousOnHost is the error of an argument that means several sessions of another machine.
 func AmbiguousOnHost(arg string, sessions []object.Session) error {
-	var lines []string
-	for i, name := range ArgumentsFor(sessions) {
-		lines = append(lines, candidateText(&sessions[i], name))
-	}
 	text := (&discover.AmbiguousError{Arg: arg, Total: len(sessions)}).Error()
-	return &Failure{errorNamed("ambiguous"), text, strings.Join(lines, "\n"), sessions}
+	return &Failure{errorNamed("ambiguous"), text, candidatesHint(sessions, len(sessions)), sessions[:min(len(sessions), maxCandidates)]}
 }
 
-// ambiguousHint lists the candidates, one a line, each by an argument that means it alone.
-func ambiguousHint(e *discover.AmbiguousError) string {
-	var b bytes.Buffer
-	objects := SessionObjects(e.Candidates)
-	names, shown := ArgumentsFor(objects), objects[:min(len(objects), maxCandidates)]
-	for i := range shown {
-		fmt.Fprintln(&b, candidateText(&shown[i], names[i]))
+// candidatesHint lists the sessions that an ID may mean, one a line, each by an argument that means it alone.
+func candidatesHint(sessions []object.Session, total int) string {
+	names, shown := ArgumentsFor(sessions), sessions[:min(len(sessions), maxCandidates)]
+	var lines []string
+	for i, s := range shown {
+		title := render.Truncate(render.Sanitize(cmp.Or(s.Title, s.Prompt)), titleShown)
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", render.Sanitize(names[i]), s.Adapter, s.Status, title)))
 	}
-	if more := e.Total - len(shown); more > 0 {
-		fmt.Fprintf(&b, "and %d more\n", more)
+	if more := total - len(shown); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// candidateText describes a session that an ID may mean, with the argument that means it alone.
-func candidateText(s *object.Session, argument string) string {
-	title := render.Truncate(render.Sanitize(cmp.Or(s.Title, s.Prompt)), titleShown)
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", render.Sanitize(argument), s.Adapter, s.Status, title))
+	return strings.Join(lines, "\n")
 }
 
 // ArgumentsFor returns for each session an argument that means it: its ID; ID@DIR with the session's directory if several

@@ -164,7 +164,7 @@ func classify(err error) (e status, hint string) {
 	case errors.Is(err, worktree.ErrNoWorktree):
 		return errorNamed("not_found"), "agentctl worktree list shows what there is"
 	case errors.As(err, &ambiguous):
-		return errorNamed("ambiguous"), ambiguousHint(ambiguous)
+		return errorNamed("ambiguous"), candidatesHint(SessionObjects(ambiguous.Candidates), ambiguous.Total)
 	case errors.As(err, &missingID) && isNumber(missingID.Arg):
 		return errorNamed("not_found"), "did you mean pid:" + missingID.Arg + "?"
 	case errors.Is(err, discover.ErrNotFound):

@@ -193,9 +193,9 @@ func writeAs(w io.Writer, exports []object.Export, as string) error {
 	return export.Markdown(w, exports)
 }
 
-func ExportFormats() []string { return []string{"markdown", "json", "html"} }
+func ExportFormats() []string { return []string{asMarkdown, asJSON, asHTML} }
 
-func ExportTools() []string { return []string{"none", "brief", "full"} }
+func ExportTools() []string { return []string{toolsNone, toolsBrief, toolsFull} }
 
 // The values of --tools.
 const (

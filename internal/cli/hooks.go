@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,9 +123,7 @@ func programPath(f Env) (string, error) {
 	if err != nil {
 		return self, nil
 	}
-	one, err := os.Stat(named)
-	two, err2 := os.Stat(self)
-	if err == nil && err2 == nil && os.SameFile(one, two) {
+	if discover.SameFile(named, self) {
 		return named, nil
 	}
 	return self, nil

@@ -217,16 +217,14 @@ func (h *hostReports) answer(code int, err error) hostEnd {
 func (h *hostReports) failure() error {
 	name := h.call.Target.Name
 	f := &Failure{errorNamed(h.failed.Code), name + ": " + h.prefixIDs(h.failed.Message), h.localHint(h.failed.Hint), nil}
-	var lines []string
 	for _, s := range h.failed.Candidates[:min(len(h.failed.Candidates), maxCandidates)] {
 		s.Host = name
 		if s.Check() == nil {
 			f.candidates = append(f.candidates, s)
-			lines = append(lines, candidateText(&s, s.Name()))
 		}
 	}
-	if len(lines) > 0 && !h.env.Report.JSON {
-		f.Hint = strings.Join(lines, "\n")
+	if len(f.candidates) > 0 && !h.env.Report.JSON {
+		f.Hint = candidatesHint(f.candidates, len(f.candidates))
 	}
 	return f
 }

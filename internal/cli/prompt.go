@@ -104,18 +104,23 @@ func (p *PromptOptions) read(ctx context.Context, f Env, verb string) (string, e
 		}
 		return string(text), err
 	case p.Prompt == "-" && !p.Literal:
-		text, err := storage.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return io.NopCloser(f.Stdin), nil })
-		switch {
-		case errors.Is(err, storage.ErrTooLarge):
-			return "", UsageError(verb, "the prompt on stdin has more than %d MiB: give a shorter one", promptLimit>>20)
-		case err != nil && ctx.Err() == nil:
-			return "", fmt.Errorf("reading the prompt from stdin: %w", err)
-		}
-		return string(text), err
+		return readStdin(ctx, f, verb, "prompt")
 	case p.Prompt == "" && !p.Literal:
 		return "", UsageError(verb, "no prompt given: use -p TEXT, -p - for stdin, or --prompt-file FILE")
 	}
 	return p.Prompt, nil
+}
+
+// readStdin returns the text of stdin, which is the prompt or message of a command.
+func readStdin(ctx context.Context, f Env, verb, what string) (string, error) {
+	text, err := storage.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return io.NopCloser(f.Stdin), nil })
+	switch {
+	case errors.Is(err, storage.ErrTooLarge):
+		return "", UsageError(verb, "the %s on stdin has more than %d MiB: give a shorter one", what, promptLimit>>20)
+	case err != nil && ctx.Err() == nil:
+		return "", fmt.Errorf("reading the %s from stdin: %w", what, err)
+	}
+	return string(text), err
 }
 
 // block returns a context file with its name around it.

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/discover/storage"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
 	"agentctl/launch"
@@ -24,9 +22,6 @@ type sendOptions struct {
 // defaultTimeout is how long the transcript may take to have the message: an agent that is at work reads it between two calls
 // of tools, many of which take no longer.
 const defaultTimeout = time.Minute
-
-// readLimit bounds what is read from stdin, in bytes. [launch.CheckMessage] has the limit of a message, and says so.
-const readLimit = 16 << 20
 
 func sendCommand(f Env) *cli.Command {
 	o := &sendOptions{timeout: defaultTimeout}
@@ -116,16 +111,10 @@ func printResult(c *Call, r object.SendResult) error {
 // readMessage returns the message of the argument, or of stdin.
 func readMessage(ctx context.Context, f Env, text string) (string, error) {
 	if text == "-" {
-		read, err := storage.ReadStream(ctx, readLimit, func() (io.ReadCloser, error) { return io.NopCloser(f.Stdin), nil })
-		switch {
-		case ctx.Err() != nil:
-			return "", ctx.Err()
-		case errors.Is(err, storage.ErrTooLarge):
-			return "", UsageError("send", "the message on stdin has more than %d MiB: give a shorter one", readLimit>>20)
-		case err != nil:
-			return "", fmt.Errorf("reading the message from stdin: %w", err)
+		var err error
+		if text, err = readStdin(ctx, f, "send", "message"); err != nil {
+			return "", err
 		}
-		text = string(read)
 	}
 	message, err := launch.CheckMessage(text)
 	if err != nil {
