@@ -39,11 +39,18 @@ func firstCells(text string) []string {
 	return out
 }
 
-// docs/cli.md names every flag of every command, in its section, and no other. Those of [UserFlags], which most commands take,
-// have one section, which names the commands that do not take them.
+// docs/cli.md names every flag of every command, in its section, and no other. The common flags have a section of their own; the section of
+// a command, and its help, name those that it takes.
 func TestDocsNameEveryFlag(t *testing.T) {
-	f, _ := testEnv(t)
+	f, out := testEnv(t)
 	text := Doc(t, "cli.md")
+	var common []string
+	for _, flag := range commonFlags() {
+		common = append(common, FlagText(flag.Names()[0]))
+	}
+	if got := flagCells(section(text, "Common flags")); !slices.Equal(got, common) {
+		t.Errorf("common flags: the document names %v, the code %v", got, common)
+	}
 	for _, c := range Leaves(NewApp(f, Verbs()).Commands) {
 		name := CommandName(c)
 		body := section(text, name)
@@ -55,35 +62,40 @@ func TestDocsNameEveryFlag(t *testing.T) {
 				t.Errorf("%s: alias %s is not named", name, alias)
 			}
 		}
-		var got []string
-		for _, cell := range firstCells(body) {
-			name, _, _ := strings.Cut(cell, " ")
-			got = append(got, name)
+		var own, shared []string
+		for _, flag := range FlagNames(c)[1:] { // without --help
+			if slices.Contains(common, flag) {
+				shared = append(shared, flag)
+			} else {
+				own = append(own, flag)
+			}
 		}
-		shared := firstCells(section(text, "Whose sessions"))
-		for i := range shared {
-			shared[i], _, _ = strings.Cut(shared[i], " ")
-		}
-		onHosts := firstCells(section(text, "Other hosts"))
-		for i := range onHosts {
-			onHosts[i], _, _ = strings.Cut(onHosts[i], " ")
-		}
-		all := slices.DeleteFunc(FlagNames(c), func(n string) bool { return slices.Contains(onHosts, n) })
-		named, _, _ := strings.Cut(section(text, "Other hosts"), "can act on other machines")
-		if takes := len(all) < len(FlagNames(c)); takes != strings.Contains(named, "`"+name+"`") {
-			t.Errorf("%s: whether it takes %v is not what the document says", name, onHosts)
-		}
-		want := slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == "--help" || slices.Contains(shared, n) })
-		verb, _, _ := strings.Cut(name, " ")
-		if takes := len(want) < len(all)-1; takes == regexp.MustCompile("except.*`"+verb+"`").MatchString(section(text, "Whose sessions")) {
-			t.Errorf("%s: whether it takes %v is not what the document says", name, shared)
-		}
+		got := flagCells(body)
 		slices.Sort(got)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: the document names %v, the code %v", name, got, want)
+		slices.Sort(own)
+		if !slices.Equal(got, own) {
+			t.Errorf("%s: the document names %v, the code %v", name, got, own)
+		}
+		out.Stdout.Reset()
+		Run(t.Context(), f, append(strings.Fields(name), "--help")...)
+		_, inHelp, _ := strings.Cut(out.Stdout.String(), "COMMON FLAGS (see agentctl --help):\n   ")
+		inHelp, _, _ = strings.Cut(inHelp, "\n")
+		_, inDoc, _ := strings.Cut(body, "\n[Common flags](#common-flags): ")
+		inDoc, _, _ = strings.Cut(strings.ReplaceAll(inDoc, "`", ""), ".\n")
+		if want := strings.Join(shared, ", "); inHelp != want || inDoc != want {
+			t.Errorf("%s takes the common flags %s; the help names %s, the document %s", name, want, inHelp, inDoc)
 		}
 	}
+}
+
+// flagCells are the flags of the tables in text.
+func flagCells(text string) (flags []string) {
+	for _, cell := range firstCells(text) {
+		if flag, _, _ := strings.Cut(cell, " "); strings.HasPrefix(flag, "-") {
+			flags = append(flags, flag)
+		}
+	}
+	return flags
 }
 
 // The document's exit codes are those of exit.go.

@@ -37,7 +37,7 @@ func duCommand(f Env) *cli.Command {
 			AdapterFlag(&o.AdapterNames),
 			&cli.IntFlag{Name: "n", Usage: "show at most `N` rows, the largest; without it, a terminal shows those of 1% and more", Destination: &o.limit},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
-			FormatFlag(&o.Format, "{{.bytes}} {{.key}}"),
+			FormatFlag(&o.Format),
 			JSONFlag(&o.JSON),
 			NoColorFlag(&o.NoColor),
 			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},

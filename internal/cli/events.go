@@ -40,7 +40,7 @@ func eventsCommand(f Env) *cli.Command {
 		Description: "A session starts, runs, waits for you, becomes idle, fails or stops. Each event contains the whole session.\n" +
 			"The command runs until it is interrupted (exit 130) or the reader of its output closes the pipe.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringSliceFlag{Name: "type", Usage: "only events of this `TYPE`, such as session.waiting (may be repeated)", Destination: &o.types},
+			ListFlag("type", "only events of this `TYPE`, such as session.waiting", &o.types),
 			&cli.BoolFlag{Name: "initial", Usage: "first print the sessions that are already live, as if they had just started", Destination: &o.initial},
 			AdapterFlag(&o.AdapterNames),
 		}, o.scope.Flags("only"), []cli.Flag{
@@ -49,7 +49,7 @@ func eventsCommand(f Env) *cli.Command {
 			&cli.StringFlag{Name: "webhook", Usage: "post each event to `URL`, signed if there is a secret", Destination: &o.webhook},
 			&cli.StringFlag{Name: "secret-env", Usage: "read the secret from the environment variable `NAME`", Value: secretKey, Destination: &o.secretEnv},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no events; use it with --exec or --webhook", Destination: &o.quiet},
-			FormatFlag(&o.Format, "{{.type}} {{.session.id}}"),
+			FormatFlag(&o.Format),
 			JSONFlag(&o.JSON),
 		}),
 		CustomHelpTemplate: HelpTemplate("agentctl events --initial --repo .", `agentctl events --type session.waiting --quiet --exec 'notify-send "$AGENTCTL_ADAPTER waits"'`),

@@ -39,13 +39,13 @@ func exportCommand(f Env) *cli.Command {
 			"[redacted]; still, review an export before you publish it.",
 		ArgsUsage: "ID…",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "as", Usage: "the `FORMAT`: markdown, json or html (default: by the name of the -o file, else markdown)", Destination: &o.as},
+			&cli.StringFlag{Name: "as", Usage: "the `FORMAT`: markdown, json (as --json) or html (default: by the name of the -o file, else markdown)", Destination: &o.as},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write `FILE` instead of stdout, readable for you only", Destination: &o.file},
 			&cli.StringFlag{Name: "tools", Usage: "the `LEVEL` of detail of tool calls: none, brief (name, summary, state) or full (default: brief in Markdown, else full)", Destination: &o.tools},
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
 			&cli.BoolFlag{Name: "no-redact", Usage: "leave keys, tokens and passwords in", Destination: &o.noRedact},
 			AdapterFlag(&o.AdapterNames),
-			&cli.BoolFlag{Name: "json", Usage: "is --as json, also for errors on stderr", Destination: &o.JSON},
+			JSONFlag(&o.JSON),
 		},
 		CustomHelpTemplate: HelpTemplate(
 			"agentctl export 88d1d394 > session.md", "agentctl export -o session.html --children devbox:88d1d394", "agentctl export 88d1d394 --json | jq -r '.messages[].text'",

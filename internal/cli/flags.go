@@ -29,20 +29,22 @@ type CommonFlags struct {
 	AdapterNames                  cli.StringSlice
 }
 
-// SessionTemplate is the example in the help of --format where the objects are sessions.
-const SessionTemplate = "{{.status}} {{.id}}"
+// The common flags stand once, in the help of the program. The help of a command only names those that it takes: they are hidden.
+func commonFlags() []cli.Flag {
+	o := &CommonFlags{}
+	return slices.Concat([]cli.Flag{JSONFlag(&o.JSON), FormatFlag(&o.Format)}, (&UserFlags{}).flags(), (&HostFlags{}).flags())
+}
 
-// FormatFlag is --format of a command that prints one kind of object. Its help shows the example, a template of such an object.
-func FormatFlag(to *string, example string) cli.Flag {
-	usage := "print each object by a Go `TEMPLATE` such as '" + example + "'; json: as --json"
-	return &cli.StringFlag{Name: "format", Usage: usage, Destination: to}
+func FormatFlag(to *string) cli.Flag {
+	usage := "print each object by a Go `TEMPLATE` such as '{{.status}} {{.id}}'; json: as --json"
+	return &cli.StringFlag{Name: "format", Usage: usage, Destination: to, Hidden: true}
 }
 
 // formatJSON is the --format that asks for what --json prints.
 const formatJSON = "json"
 
 func JSONFlag(to *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "json", Usage: "print JSON (agentctl schema)", Destination: to}
+	return &cli.BoolFlag{Name: "json", Usage: "print JSON (agentctl schema); errors too", Destination: to, Hidden: true}
 }
 
 func NoColorFlag(to *bool) cli.Flag {
@@ -51,8 +53,21 @@ func NoColorFlag(to *bool) cli.Flag {
 
 // AdapterFlag is --adapter of a command that selects sessions.
 func AdapterFlag(to *cli.StringSlice) cli.Flag {
-	return &cli.StringSliceFlag{Name: "adapter", Usage: "only this `AGENT` (may be repeated)", Destination: to}
+	return ListFlag("adapter", "only this `AGENT`", to)
 }
+
+// listFlag is a flag that may be repeated. Its help does not show it twice.
+type listFlag struct{ cli.StringSliceFlag }
+
+func ListFlag(name, usage string, to *cli.StringSlice) cli.Flag {
+	return &listFlag{cli.StringSliceFlag{Name: name, Usage: usage + " (may be repeated)", Destination: to}}
+}
+
+// IsSliceFlag implements [cli.DocGenerationSliceFlag].
+func (*listFlag) IsSliceFlag() bool { return false }
+
+// String implements [cli.Flag].
+func (l *listFlag) String() string { return cli.FlagStringer(l) }
 
 // OptionalValueFlag is a flag that may stand without its value, which is then Default. A word for which IsArgument is true is not
 // taken for the value, unless = is before it.
@@ -115,20 +130,21 @@ func (dv *durationValue) String() string {
 	return text
 }
 
-// HelpTemplate is the template of a command's help, which ends with examples.
-func HelpTemplate(examples ...string) string {
-	// The group of a command is for the list of all commands.
-	return withExamples(strings.ReplaceAll(cli.CommandHelpTemplate, ".Category", "false"), examples)
-}
+// HelpTemplate is the template of a command's help, which names the common flags and ends with examples.
+func HelpTemplate(examples ...string) string { return helpTemplate(cli.CommandHelpTemplate, examples) }
 
 // GroupHelpTemplate is [HelpTemplate] for a command with subcommands.
 func GroupHelpTemplate(examples ...string) string {
-	return withExamples(cli.SubcommandHelpTemplate, examples)
+	return helpTemplate(cli.SubcommandHelpTemplate, examples)
 }
 
-// withExamples adds a section of examples to a template of help.
-func withExamples(template string, examples []string) string {
-	return strings.TrimRight(template, "\n") + "\n\nEXAMPLES:\n   " + strings.Join(examples, "\n   ") + "\n"
+// examplesTitle begins the part of a help text that has the examples.
+const examplesTitle = "\nEXAMPLES:\n"
+
+func helpTemplate(template string, examples []string) string {
+	template = strings.ReplaceAll(template, ".Category", "false") // the group of a command is for the list of all commands
+	common := `{{$before := "\n\nCOMMON FLAGS (see ` + Program + ` --help):\n   "}}{{range .Flags}}{{if not .IsVisible}}{{$before}}--{{index .Names 0}}{{$before = ", "}}{{end}}{{end}}`
+	return strings.TrimRight(template, "\n") + common + "\n" + examplesTitle + "   " + strings.Join(examples, "\n   ") + "\n"
 }
 
 // ChosenAgents returns the agents that the values of --adapter name.
@@ -253,8 +269,8 @@ type UserFlags struct {
 
 func (u *UserFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "home", Usage: "also read the agent's home `DIR`, and trust it; needed to act on sessions of a home that only a process names (may be repeated)", Destination: &u.homes},
-		&cli.BoolFlag{Name: "all-users", Usage: "include other users' sessions, as far as they can be read; agentctl never acts on them", Destination: &u.allUsers},
+		&listFlag{cli.StringSliceFlag{Name: "home", Usage: "also read the agent's home `DIR`, and trust it; needed to act on sessions of a home that only a process names (may be repeated)", Destination: &u.homes, Hidden: true}},
+		&cli.BoolFlag{Name: "all-users", Usage: "include other users' sessions, as far as they can be read; agentctl never acts on them", Destination: &u.allUsers, Hidden: true},
 	}
 }
 

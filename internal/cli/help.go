@@ -3,11 +3,14 @@ package cli
 import (
 	"bytes"
 	"context"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/manual"
+	"agentctl/internal/render"
 )
 
 func helpCommand(f Env, verbs func() []Verb) *cli.Command {
@@ -34,6 +37,29 @@ const (
 	maxWidth   = 100
 )
 
+func (env Env) helpWidth() int {
+	if env.Width > 0 {
+		return min(env.Width, maxWidth)
+	}
+	return plainWidth
+}
+
+// wrapHelp breaks the lines of a help text, but not those of examples. What is behind the name of a flag or a command stays in its column.
+func (env Env) wrapHelp(text string) string {
+	text, examples, found := strings.Cut(text, examplesTitle)
+	named := regexp.MustCompile(`^ {3}\S.*?  +`)
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		name := named.FindString(line)
+		lines := render.WrapPlain(strings.Repeat(" ", len(name))+strings.TrimSuffix(line[len(name):], "\n"), env.helpWidth())
+		b.WriteString(name + strings.Join(lines, "\n")[len(name):] + "\n")
+	}
+	if found {
+		b.WriteString(examplesTitle + examples)
+	}
+	return b.String()
+}
+
 // textOf returns what help prints for these words: the list of the commands if there are none.
 func textOf(ctx context.Context, f Env, verbs []Verb, words []string) ([]byte, error) {
 	app := NewApp(f, verbs)
@@ -42,15 +68,11 @@ func textOf(ctx context.Context, f Env, verbs []Verb, words []string) ([]byte, e
 	if len(words) == 0 {
 		app.Writer = &b
 		err := app.RunContext(ctx, []string{app.Name, "--help"})
-		return b.Bytes(), err
+		return []byte(f.wrapHelp(b.String())), err
 	}
 	names, err := pageNames(app, words)
 	if err != nil {
 		return nil, err
-	}
-	width := plainWidth
-	if f.Width > 0 {
-		width = min(f.Width, maxWidth)
 	}
 	pages := Pages(app)
 	for _, name := range names {
@@ -61,7 +83,7 @@ func textOf(ctx context.Context, f Env, verbs []Verb, words []string) ([]byte, e
 		case b.Len() > 0:
 			b.WriteString("\n")
 		}
-		b.WriteString(p.Text(width))
+		b.WriteString(p.Text(f.helpWidth()))
 	}
 	return b.Bytes(), nil
 }

@@ -101,3 +101,24 @@ func TestHelpOnATerminal(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// The help fits a narrow terminal: what a flag means stays in its column, and no example is broken.
+func TestHelpFits(t *testing.T) {
+	f, out := testEnv(t)
+	f.Width = 80
+	for _, c := range Leaves(NewApp(f, Verbs()).Commands) {
+		out.Stdout.Reset()
+		Run(t.Context(), f, append(strings.Fields(CommandName(c)), "--help")...)
+		text, _, _ := strings.Cut(out.Stdout.String(), examplesTitle)
+		for line := range strings.Lines(text) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("%s: %d columns: %s", CommandName(c), n, line)
+			}
+		}
+	}
+	out.Stdout.Reset()
+	Run(t.Context(), f, "list", "--help")
+	if want := "   --cwd DIR        only sessions in the git worktree that contains DIR; if it\n                    is in none, in exactly that directory\n"; !strings.Contains(out.Stdout.String(), want) {
+		t.Errorf("no\n%s in\n%s", want, out.Stdout.String())
+	}
+}

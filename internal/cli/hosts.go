@@ -29,8 +29,8 @@ type HostFlags struct {
 
 func (h *HostFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "host", Usage: "ask the agentctl of `HOST`, by ssh; local is this machine (may be repeated, or a list with commas)", Destination: &h.hosts},
-		&cli.BoolFlag{Name: "all-hosts", Usage: "ask this machine and all those of [hosts] in the configuration", Destination: &h.all},
+		&listFlag{cli.StringSliceFlag{Name: "host", Usage: "ask the agentctl of `HOST`, by ssh; local is this machine (may be repeated, or a list with commas)", Destination: &h.hosts, Hidden: true}},
+		&cli.BoolFlag{Name: "all-hosts", Usage: "ask this machine and all those of [hosts] in the configuration", Destination: &h.all, Hidden: true},
 	}
 }
 

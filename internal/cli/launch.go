@@ -41,7 +41,7 @@ func launchCommand(f Env) *cli.Command {
 			&cli.StringFlag{Name: "cwd", Usage: "work in `DIR`", Destination: &o.dir},
 			&cli.StringFlag{Name: "name", Usage: "give the session the title `NAME`", Destination: &o.name},
 			&cli.StringFlag{Name: "group", Usage: "add the session to the group `G`", Destination: &o.group},
-			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
+			ListFlag("env", "set a variable for the agent: `K=V`", &o.vars),
 		}, o.agentOptions.flags(f), o.Options.Flags()),
 		CustomHelpTemplate: HelpTemplate(
 			`agentctl launch codex --cwd ~/src/api -p "make the tests pass"`,

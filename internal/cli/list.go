@@ -36,7 +36,7 @@ func listCommand(f Env) *cli.Command {
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "include stopped sessions", Destination: &o.all},
 			&cli.StringFlag{Name: "since", Usage: "include stopped sessions active since `WHEN`: 12h, 30d, 2w, a date, a time, all (default: 7d, or the configuration's)", Destination: &o.since},
 			AdapterFlag(&o.AdapterNames),
-			&cli.StringSliceFlag{Name: "status", Usage: "only this `STATUS`: running, waiting, idle, stopped, unknown (may be repeated)", Destination: &o.statuses},
+			ListFlag("status", "only this `STATUS`: running, waiting, idle, stopped, unknown", &o.statuses),
 		}, o.scope.Flags("only"), []cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: "show at most `N` sessions, the newest; 0 shows all", Destination: &o.limit},
 			&cli.StringFlag{Name: "sort", Usage: "order by `KEY`: last (activity), started, cpu, tokens, dir", Destination: &o.sort},
@@ -47,7 +47,7 @@ func listCommand(f Env) *cli.Command {
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "show the table on the terminal and update it, sessions that need you first; q ends it", Destination: &o.watch},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print IDs only", Destination: &o.Quiet},
-			FormatFlag(&o.Format, SessionTemplate),
+			FormatFlag(&o.Format),
 			JSONFlag(&o.JSON),
 			NoColorFlag(&o.NoColor),
 			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},

@@ -366,7 +366,7 @@ func NewLocks(f Env) *cli.Command {
 	return &cli.Command{
 		Usage:              "list the locks in force: session locks, held locks and declared locks",
 		UsageText:          "agentctl locks [FLAGS]",
-		Flags:              []cli.Flag{FormatFlag(&o.Format, "{{.type}} {{.directory}}"), JSONFlag(&o.JSON), NoColorFlag(&o.NoColor)},
+		Flags:              []cli.Flag{FormatFlag(&o.Format), JSONFlag(&o.JSON), NoColorFlag(&o.NoColor)},
 		CustomHelpTemplate: HelpTemplate("agentctl locks", "agentctl locks --json"),
 		Action:             func(c *cli.Context) error { return locks(c.Context, f, o) },
 	}

@@ -46,7 +46,7 @@ func (p *PromptOptions) Flags() []cli.Flag {
 		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Usage: "the prompt `TEXT`; - reads it from stdin", Destination: &p.Prompt},
 		&cli.StringFlag{Name: "prompt-file", Usage: "read the prompt from `FILE`", Destination: &p.PromptFile},
 		&cli.StringFlag{Name: "spec", Usage: "put `FILE` before the prompt, as its specification", Destination: &p.Spec},
-		&cli.StringSliceFlag{Name: "file", Usage: "put `FILE` before the prompt, as context (may be repeated)", Destination: &p.files},
+		ListFlag("file", "put `FILE` before the prompt, as context", &p.files),
 		&cli.Int64Flag{Name: "max-file-size", Usage: "limit each --spec and --file to `BYTES`", Value: defaultMaxFileSize, Destination: &p.maxFileSize},
 	}
 }

@@ -37,7 +37,7 @@ func resumeCommand(f Env) *cli.Command {
 			&cli.StringFlag{Name: "cwd", Usage: "continue in `DIR`, for a session whose directory was moved or renamed", Destination: &o.dir},
 			AdapterFlag(&o.AdapterNames),
 			&cli.StringFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it", Destination: &o.model},
-			&cli.StringSliceFlag{Name: "env", Usage: "set a variable for the agent: `K=V` (may be repeated)", Destination: &o.vars},
+			ListFlag("env", "set a variable for the agent: `K=V`", &o.vars),
 		}, o.PromptOptions.Flags(), o.Options.Flags()),
 		CustomHelpTemplate: HelpTemplate(`agentctl resume 88d1d394 "now write the tests"`, "agentctl resume 88d1d394", `agentctl resume 88d1d394 --cwd ~/src/renamed "go on here"`),
 		Action: func(c *cli.Context) error {

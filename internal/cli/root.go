@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -86,22 +87,14 @@ func runVerbs(ctx context.Context, f Env, verbs []Verb, args []string) int {
 	}
 	f.Report.JSON, f.Report.quiet = WantsJSON(arranged), setsFlag(arranged, "--quiet", "-q")
 	f.Hosts.words = arranged
-	help := &errorKeeper{to: app.Writer}
-	app.Writer = help
+	var help bytes.Buffer // the library would ignore errors of Stdout
+	app.Writer = &help
 	err = app.RunContext(ctx, append([]string{app.Name}, arranged...))
-	return f.Finish(cmp.Or(err, help.err))
-}
-
-// errorKeeper is a writer that keeps its first error: the library ignores errors when it writes help.
-type errorKeeper struct {
-	to  io.Writer
-	err error
-}
-
-func (e *errorKeeper) Write(p []byte) (int, error) {
-	n, err := e.to.Write(p)
-	e.err = cmp.Or(e.err, err)
-	return n, err
+	if help.Len() > 0 {
+		_, failed := io.WriteString(f.Stdout, f.wrapHelp(help.String()))
+		err = cmp.Or(err, failed)
+	}
+	return f.Finish(err)
 }
 
 // Program is the name of this program.
@@ -128,7 +121,11 @@ func appHelp() string {
 	for _, group := range groups() {
 		fmt.Fprintf(&b, "\n%s:{{range .VisibleCommands}}{{if eq .Category %q}}\n   {{join .Names \", \"}}{{\"\\t\"}}{{.Usage}}{{end}}{{end}}\n", strings.ToUpper(group), group)
 	}
-	b.WriteString("\n" + Program + " COMMAND --help shows the flags of a command, and " + Program + " help COMMAND its manual.\n")
+	b.WriteString("\nCOMMON FLAGS (the help of a command names those that it takes):")
+	for _, f := range commonFlags() {
+		b.WriteString("\n   " + strings.NewReplacer("{{", `{{"{{"}}`, " (default: false)", "").Replace(f.String()))
+	}
+	b.WriteString("\n\n" + Program + " COMMAND --help shows the flags of a command, and " + Program + " help COMMAND its manual.\n")
 	return b.String()
 }
 
@@ -158,6 +155,7 @@ func NewApp(f Env, verbs []Verb) *cli.App {
 // prepare sets what all commands and subcommands share.
 func prepare(c *cli.Command) {
 	c.HideHelpCommand = true
+	c.Description = strings.ReplaceAll(c.Description, "\n", " ")
 	c.OnUsageError = func(c *cli.Context, err error, _ bool) error { return badFlag(c.Command, err) }
 	if c.ArgsUsage == "" && len(c.Subcommands) == 0 && !c.SkipFlagParsing {
 		run := c.Action

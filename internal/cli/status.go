@@ -31,7 +31,7 @@ func statusCommand(f Env) *cli.Command {
 			&cli.BoolFlag{Name: "explain", Usage: "also show every piece of evidence considered, and the reason for the status", Destination: &o.explain},
 			&cli.BoolFlag{Name: "alive", Usage: "print nothing; exit 0 if it is live, 8 if it is stopped, 6 if that is not known", Destination: &o.alive},
 			AdapterFlag(&o.AdapterNames),
-			FormatFlag(&o.Format, SessionTemplate),
+			FormatFlag(&o.Format),
 			JSONFlag(&o.JSON),
 			NoColorFlag(&o.NoColor),
 		},

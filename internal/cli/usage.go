@@ -41,7 +41,7 @@ func usageCommand(f Env) *cli.Command {
 			&cli.StringFlag{Name: "prices", Usage: "also show what the tokens cost by the prices in this TOML `FILE`; - reads stdin", Destination: &o.prices},
 			&cli.BoolFlag{Name: "limits", Usage: "show what each provider last said about its limits instead", Destination: &o.limits},
 			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
-			FormatFlag(&o.Format, "{{.key}} {{.tokens.total}}"),
+			FormatFlag(&o.Format),
 			JSONFlag(&o.JSON),
 			NoColorFlag(&o.NoColor),
 		},

@@ -40,7 +40,7 @@ func waitCommand(f Env) *cli.Command {
 			AdapterFlag(&o.AdapterNames),
 		}, o.scope.Flags("select"), []cli.Flag{
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.Quiet},
-			FormatFlag(&o.Format, SessionTemplate),
+			FormatFlag(&o.Format),
 			JSONFlag(&o.JSON),
 		}),
 		CustomHelpTemplate: HelpTemplate("agentctl wait 88d1d394", "agentctl wait --until waiting --timeout 2h 88d1d394", "agentctl wait --group parser"),

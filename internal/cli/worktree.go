@@ -37,7 +37,7 @@ func newWorktreeList(f Env) *cli.Command {
 		Usage:              "list the worktrees of a repository, with the live sessions in each",
 		UsageText:          "agentctl worktree list [FLAGS] [REPO]",
 		ArgsUsage:          "[REPO]",
-		Flags:              []cli.Flag{FormatFlag(&o.Format, "{{.branch}} {{.path}}"), JSONFlag(&o.JSON), NoColorFlag(&o.NoColor)},
+		Flags:              []cli.Flag{FormatFlag(&o.Format), JSONFlag(&o.JSON), NoColorFlag(&o.NoColor)},
 		CustomHelpTemplate: HelpTemplate("agentctl worktree list", "agentctl worktree list ~/src/api --json"),
 		Action: func(c *cli.Context) error {
 			dir, err := OptionalDir(c)
@@ -113,7 +113,7 @@ func newWorktreeClean(f Env) *cli.Command {
 		UsageText: "agentctl worktree clean [FLAGS] PATH|BRANCH…\nagentctl worktree clean [FLAGS] --group G",
 		ArgsUsage: "WORKTREE…",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "group", Usage: "the worktrees of the launch group `G` (may be repeated)", Destination: &o.groups},
+			ListFlag("group", "the worktrees of the launch group `G`", &o.groups),
 			&cli.StringFlag{Name: "repo", Usage: "the repository that contains `DIR` (default: the current one)", Destination: &o.repo},
 			&cli.BoolFlag{Name: "delete-branch", Usage: "delete the branch too", Destination: &o.branch},
 			&cli.BoolFlag{Name: "force", Usage: "remove it even if changes, commits or submodules would be lost", Destination: &o.force},

@@ -176,6 +176,8 @@ func arrange(blocks []string) (out []section) {
 	for _, b := range blocks {
 		to := &description
 		switch {
+		case strings.HasPrefix(b, "Common flags: "): // they are among the options
+			continue
 		case strings.HasPrefix(b, "```\n") && synopsis.blocks == nil:
 			to = &synopsis
 		case strings.HasPrefix(b, flagTable):
