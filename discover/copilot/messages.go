@@ -1,0 +1,158 @@
+package copilot
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/storage"
+)
+
+// Messages implements [discover.Adapter]. It reads the records from their end. Which records become which messages is described in
+// docs/agents/copilot.md.
+func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
+	return func(yield func(discover.Message, error) bool) {
+		if r.Path == "" {
+			return // no prompt was given yet
+		}
+		m := messageReader{path: r.Path, yield: yield}
+		f, err := storage.Open(ctx, r.Path)
+		if m.warn(err); err != nil {
+			return
+		}
+		defer f.Close()
+		m.read(f)
+	}
+}
+
+// messageReader turns records, from the newest to the oldest, into messages.
+type messageReader struct {
+	path    string
+	file    *storage.File
+	yield   func(discover.Message, error) bool
+	results toolResults
+	// answer has the messages of an answer, the newest first, until the record of what it used is read: that is before it.
+	answer  []discover.Message
+	damaged bool // the line before was damaged
+	stopped bool // the caller wants no more
+}
+
+func (m *messageReader) read(f *storage.File) {
+	m.file = f
+	_, err := f.RecordsBackward(0, func(l storage.Line) bool {
+		m.addLine(l)
+		return !m.stopped && f.Context().Err() == nil
+	})
+	m.emitAnswer()
+	m.warn(err)
+}
+
+func (m *messageReader) warn(err error) {
+	m.stopped = m.stopped || err != nil && !m.yield(discover.Message{}, warning(m.path, err))
+}
+
+func (m *messageReader) emit(messages ...discover.Message) {
+	for _, message := range messages {
+		m.stopped = m.stopped || !m.yield(message, nil)
+	}
+}
+
+// emitAnswer yields an answer that nothing more is known of.
+func (m *messageReader) emitAnswer() {
+	m.emit(m.answer...)
+	m.answer = nil
+}
+
+// addLine takes the next line.
+func (m *messageReader) addLine(l storage.Line) {
+	if l.Cut {
+		m.warn(fmt.Errorf("%s: a record of more than %d MiB is left out", m.file.Place(l.Offset), storage.MaxLine>>20))
+		return
+	}
+	e, ok := parseEvent(l.Bytes)
+	if ok = ok && !l.Rest; !ok && !m.damaged {
+		var lost storage.Damage
+		lost.Add(l)
+		m.warn(lost.In(m.file))
+	}
+	if m.damaged = !ok; ok && !e.ofSubagent() {
+		m.add(&e, l.Offset)
+	}
+}
+
+// add takes the next record. A record without an ID is named by its place.
+func (m *messageReader) add(e *event, offset int64) {
+	id := e.ID.Text(idLimit)
+	if id == "" {
+		id = fmt.Sprintf("@%d", offset)
+	}
+	message := discover.Message{ID: id, Time: e.time(), Role: discover.RoleSystem, Kind: discover.KindText}
+	text := func(key string) string { return e.Data.Get(key).Text(0) }
+	switch e.Type {
+	case usageRecord:
+		if n := len(m.answer); n > 0 {
+			used := e.Data.Get("usage").Object()
+			tokens := tokensOf(used)
+			tokens.Context, tokens.Window = used.Get("inputTokens").Int(), used.Get("maxPromptTokens").Int()
+			m.answer[n-1].Tokens = &tokens
+		}
+		m.emitAnswer()
+		return
+	case toolComplete:
+		m.results.add(e.Data)
+		return
+	case assistantText:
+		m.emitAnswer()
+		m.answer = m.answerOf(e, message)
+		return
+	case userMessage:
+		if e.fromUser() {
+			message.Role, message.SentID = discover.RoleUser, e.Data.Get("messageId").Text(idLimit)
+		}
+		message.Text = text("content")
+	case userTool:
+		message.Role, message.Kind = discover.RoleUser, discover.KindTool
+		message.Tool = m.results.call(e.Data.Get("toolCallId"), e.Data.Get("toolName"), e.Data.Get("arguments"))
+	case sessionError:
+		message.Kind, message.Text = discover.KindError, strings.TrimSpace(text("message"))
+	case aborted:
+		message.Kind, message.Text = discover.KindInterruption, text("reason")
+	case compacted:
+		if !isTrue(e.Data.Get("success")) {
+			return
+		}
+		message.Kind, message.Text = discover.KindCompaction, text("summaryContent")
+	case notification:
+		message.Text = text("content")
+	default:
+		return
+	}
+	m.emitAnswer()
+	if message.Text != "" || message.Tool != nil || message.Kind == discover.KindCompaction {
+		m.emit(message)
+	}
+}
+
+// answerOf returns the messages of an answer, the newest first: its text, and then its calls.
+func (m *messageReader) answerOf(e *event, message discover.Message) (list []discover.Message) {
+	message.Role, message.Model = discover.RoleAssistant, e.Data.Get("model").Text(textLimit)
+	if text := e.Data.Get("content").Text(0); text != "" {
+		said := message
+		said.Text = text
+		list = append(list, said)
+	}
+	n := 0
+	for v := range e.Data.Get("toolRequests").Elements() {
+		call := message
+		if n++; n > 1 || len(list) > 0 {
+			call.ID = fmt.Sprintf("%s/%d", message.ID, n)
+		}
+		call.Kind, call.Tool = discover.KindTool, m.results.call(v.Object().Get("toolCallId"), v.Object().Get("name"), v.Object().Get("arguments"))
+		list = append(list, call)
+	}
+	slices.Reverse(list)
+	return list
+}

@@ -1,0 +1,278 @@
+package copilot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/storage"
+	"agentctl/proc"
+)
+
+// candidates yields the processes that may be the agent's: by their names and, in a thorough table, by the locks on sessions. npm's launcher,
+// which is node, is none: it passes no signal on, and its death means nothing.
+func candidates(table *proc.Table) iter.Seq[proc.Process] {
+	return table.Candidates(proc.Signs{Name: mayBeAgent, File: func(path string) bool { _, ok := parseHold(path); return ok }})
+}
+
+// mayBeAgent reports whether a process with this name may be the agent. The name is the path of its binary, its short name or its first
+// argument.
+func mayBeAgent(name string) bool {
+	base := strings.ToLower(path.Base(name))
+	return strings.HasPrefix(strings.TrimPrefix(base, "."), "copilot")
+}
+
+// isAgentProcess reports whether the program of p has the agent's name. AWS has a tool of the same name.
+func isAgentProcess(p proc.Process) bool { return proc.ProgramName(p.Exe) == "copilot" }
+
+// IsAgentProcess implements [discover.Adapter].
+func (Adapter) IsAgentProcess(p proc.Process) bool { return isAgentProcess(p) }
+
+// MatchesBinary implements [discover.Adapter].
+func (Adapter) MatchesBinary(exe string) bool { return mayBeAgent(exe) }
+
+// hold is a lock that a process takes when it loads a session: session-state/<id>/inuse.<pid>.hold. The program locks a file of that name
+// in its cache, too.
+type hold struct {
+	home, session string
+	pid           int
+	file          proc.OpenFile
+}
+
+// parseHold parses the path of such a file of a session.
+func parseHold(file string) (h hold, ok bool) {
+	dir, name := path.Split(file)
+	dir = path.Clean(dir)
+	h.home, h.session = path.Dir(path.Dir(dir)), path.Base(dir)
+	h.pid, ok = parsePID(name, "inuse.", ".hold")
+	return h, ok && path.Base(path.Dir(dir)) == stateName && isUUID(h.session)
+}
+
+// parsePID returns the number between two parts of a name.
+func parsePID(name, prefix, suffix string) (pid int, ok bool) {
+	rest, begins := strings.CutPrefix(name, prefix)
+	digits, ends := strings.CutSuffix(rest, suffix)
+	pid, err := strconv.Atoi(digits)
+	return pid, begins && ends && err == nil && pid > 0
+}
+
+// openFiles is what a process has open.
+type openFiles struct {
+	holds []hold
+	// home is the home that its log or database is in; log is the log.
+	home, log string
+	// version is the program's own, by the lock that it holds in the cache since 1.0.89: a program may load a newer version of itself.
+	version string
+	// terminal: it reads from a terminal.
+	terminal bool
+}
+
+// readOpenFiles reads what a process has open. A lock that it has inherited from another process has that one's pid in its name.
+func readOpenFiles(p proc.Process) (o openFiles, err error) {
+	files, err := p.OpenFiles(func(file string) bool {
+		return strings.HasPrefix(file, "/dev/") || strings.HasSuffix(file, ".hold") || strings.HasSuffix(file, ".log") || path.Base(file) == databaseName
+	})
+	pid := namespacePID(p)
+	for _, f := range files {
+		locked := f.WriteLocked || runtime.GOOS != "linux" && f.Writable // only Linux shows locks
+		name := path.Base(f.Path)
+		h, isHold := parseHold(f.Path)
+		switch {
+		case f.FD == 0:
+			o.terminal = strings.HasPrefix(f.Path, "/dev/pts/") || strings.HasPrefix(f.Path, "/dev/tty")
+		case isHold:
+			if h.file = f; locked && h.pid == pid {
+				o.holds = append(o.holds, h)
+			}
+		case strings.HasSuffix(name, ".hold"):
+			if number, ok := parsePID(name, "inuse.", ".hold"); ok && number == pid && locked {
+				o.version = path.Base(path.Dir(f.Path))
+			}
+		case name == databaseName && !f.PathDiffers:
+			o.home = path.Dir(f.Path)
+		case strings.HasPrefix(name, "process-") && strings.HasSuffix(name, "-"+strconv.Itoa(pid)+".log") && !f.PathDiffers:
+			o.log = f.Path
+			if dir := path.Dir(f.Path); path.Base(dir) == "logs" {
+				o.home = cmp.Or(o.home, path.Dir(dir))
+			}
+		}
+	}
+	return o, err
+}
+
+// databaseName is a database of the agent, which a process opens at its first prompt.
+const databaseName = "session-store.db"
+
+// namespacePID returns the PID that the process has in its own PID namespace, which differs in a container.
+func namespacePID(p proc.Process) int {
+	pids, err := p.NamespacePIDs()
+	if err != nil || len(pids) == 0 {
+		return p.ID.PID
+	}
+	return pids[len(pids)-1]
+}
+
+// cmdline is what a command line says of a process of the agent.
+type cmdline struct {
+	// helper: it runs no session. server: its clients decide what it runs. print: one turn without a terminal.
+	helper, server, print bool
+	// session is the ID that it begins or resumes; "" if the command line names none.
+	session string
+	// uiServer: a terminal that takes requests on a port.
+	uiServer bool
+}
+
+// subcommands run no session, as in `copilot --help` of 1.0.82 and 1.0.102; npm's launcher has none of its own.
+const subcommands = "app login help config update version sessions memories plugin mcp skill instruction lsp sandbox completion"
+
+// syntax is that of the command line. Options without a value here may be switches of a version that was not tried.
+func syntax() discover.Syntax {
+	return discover.Syntax{
+		NoDashValues: true,
+		Values: "-i --interactive -p --prompt --model --reasoning-effort --context --auto-tier --agent -n --name --session-id -C --log-dir " +
+			"--log-level --stream --output-format --add-dir --attachment --disable-mcp-server --plugin-dir --additional-mcp-config --mode " +
+			"--max-ai-credits --max-autopilot-continues --usage-output-file --extension-sdk-path --port -r --resume",
+		Lists: "--allow-tool --deny-tool --available-tools --excluded-tools --secret-env-vars --allow-url --deny-url",
+		Final: "-v --version -h --help",
+	}
+}
+
+func parseCmdline(args []string) cmdline {
+	a := syntax().Parse(args)
+	c := cmdline{
+		helper:   len(a.Words) > 0 && slices.Contains(strings.Fields(subcommands), a.Words[0]) || a.Has("-v", "--version", "-h", "--help"),
+		server:   a.Has("--acp", "--server", "--headless", "--managed-server", "--environment-host"),
+		print:    a.Has("-p", "--prompt"),
+		uiServer: a.Has("--ui-server"),
+	}
+	if id := a.Value("--session-id", "--resume", "-r"); isUUID(id) {
+		c.session = id
+	}
+	return c
+}
+
+// process is a live process of the agent.
+type process struct {
+	proc.Process
+	cmdline
+	openFiles
+	home       string // its home by the name that Homes gave it, or as the process sees it
+	listed     bool   // the home is one of those that were given
+	unreadable string
+}
+
+// inspect returns what a process shows; nil if it is not the agent's, runs no session, or has ended.
+func inspect(p proc.Process, homes []discover.Home) *process {
+	x := &process{Process: p}
+	args, argsErr := p.Args()
+	files, err := readOpenFiles(p)
+	if errors.Is(err, proc.ErrGone) || errors.Is(argsErr, proc.ErrGone) || !p.Alive() {
+		return nil
+	}
+	x.openFiles = files
+	if argsErr == nil && len(args) > 0 {
+		x.cmdline = parseCmdline(args[1:])
+	}
+	// What a process holds says that it is the agent. Its name alone does not, but for the thread name that the agent's runtime gives it.
+	named := isAgentProcess(p) && (err != nil || p.Name == "MainThread")
+	ofHome := files.home != "" && (mayBeAgent(p.Exe) || mayBeAgent(p.Name))
+	if len(files.holds) == 0 && (x.helper || !named && !ofHome) {
+		return nil
+	}
+	if err != nil {
+		x.unreadable = "its open files: " + storage.WithoutPath("", err).Error()
+	}
+	x.print = !x.server && (x.print || err == nil && !x.terminal)
+	x.findHome(homes)
+	x.checkVersion()
+	return x
+}
+
+// findHome sets the home: what the process has open names it, or else its environment.
+func (x *process) findHome(homes []discover.Home) {
+	dir := x.openFiles.home
+	for _, h := range x.holds {
+		if !h.file.PathDiffers {
+			dir = h.home
+		}
+	}
+	if dir == "" {
+		dir, _ = homeVariables().OfProcess(x.Process)
+	}
+	x.home, x.listed = listedHome(dir, homes)
+}
+
+// listedHome returns the name under which a home is among the given ones; dir itself if it is none of them.
+func listedHome(dir string, homes []discover.Home) (name string, listed bool) {
+	if dir == "" {
+		return "", false
+	}
+	real := discover.RealPath(dir)
+	for _, h := range homes {
+		if h.Dir == dir || discover.RealPath(h.Dir) == real {
+			return h.Dir, true
+		}
+	}
+	return dir, false
+}
+
+// checkVersion sets the version where the process does not show it, and marks one that is not supported.
+func (x *process) checkVersion() {
+	x.version = cmp.Or(x.version, installedVersion(x.Exe).String())
+	if version := storage.ParseVersion(x.version); version.Before(storage.ParseVersion(oldestSupported)) {
+		x.unreadable = version.String() + " is older than supported (" + oldestSupported + "): update"
+	}
+}
+
+// source is how the process was started; "" if its clients decide.
+func (x *process) source() string {
+	switch {
+	case x.server:
+		return ""
+	case x.print:
+		return "print"
+	}
+	return "tui"
+}
+
+// turn is what the process itself shows of its turn: a print run is in its turn, or waits for what runs in the background, until it ends.
+// Others show nothing.
+func (x *process) turn() *discover.Turn {
+	if x.source() == "print" {
+		return &discover.Turn{State: discover.TurnOpen}
+	}
+	return nil
+}
+
+// logHead is how many bytes of a log name the first session.
+const logHead = 64 << 10
+
+// formerSessions returns the sessions that a process up to 1.0.88, which holds no lock, may have loaded: those that its command line and
+// the beginning of its log name, and those that the home's list of open terminals has.
+func (x *process) formerSessions(ctx context.Context) (ids []string) {
+	texts := []string{x.session}
+	for _, file := range []string{x.log, filepath.Join(x.home, "open-sessions-state.json")} {
+		if f, err := storage.Open(ctx, file); err == nil {
+			buf := make([]byte, min(f.Size(), logHead))
+			n, _ := f.ReadAt(buf, 0)
+			_ = f.Close()
+			texts = append(texts, string(buf[:n]))
+		}
+	}
+	for _, text := range texts {
+		for _, word := range strings.FieldsFunc(text, func(c rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF-", c) }) {
+			if isUUID(word) && !slices.Contains(ids, word) {
+				ids = append(ids, word)
+			}
+		}
+	}
+	return ids
+}

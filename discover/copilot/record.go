@@ -1,0 +1,218 @@
+package copilot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/storage"
+)
+
+// Read yields the records of the sessions. It reads the records from the beginning until the first prompt is known, and from the end
+// until the newest turn is; all of them only for the totals of tokens.
+//
+// Meta keys:
+//
+//   - client: the program that made the session, by its own name, if it is not the agent's terminal or print mode (ACP, SDK)
+//   - gitRoot: the top directory of the repository that it works in
+//   - premiumRequests, aiCredits (Full): what the provider was paid in, by the newest record of a process that ended
+func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
+	return func(yield func(discover.Record, error) bool) {
+		x := reader{options}
+		for u, err := range storage.ReadParallel(ctx, entries, x.readSession) {
+			if err != nil && !yield(discover.Record{}, err) {
+				return
+			}
+			if u.ID != "" && !yield(u.Record, nil) {
+				return
+			}
+		}
+	}
+}
+
+var errNoRecords = errors.New("no session.start record: not a session of Copilot CLI, or a damaged one")
+
+// reader is one call of Read or ReadUsage.
+type reader struct{ discover.ReadOptions }
+
+// readSession reads one session. There is neither a record nor an error if the file is gone, and both if a part could not be read. Errors
+// are warnings.
+func (x reader) readSession(ctx context.Context, e discover.Entry, u *discover.SessionUsage) (ok bool, err error) {
+	f, err := storage.Open(ctx, e.Path)
+	if storage.IsNotExist(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, warning(e.Path, err)
+	}
+	defer f.Close()
+	w, unreadable := readWorkspace(ctx, filepath.Join(filepath.Dir(e.Path), workspaceName))
+	damage, err := x.readFile(f, e, w, u)
+	if err != nil {
+		*u = discover.SessionUsage{}
+		return false, warning(e.Path, err)
+	}
+	u.TruncateTexts()
+	return true, errors.Join(unreadable, warning(e.Path, damage.In(f)))
+}
+
+// readFile reads an open file.
+func (x reader) readFile(f *storage.File, e discover.Entry, w workspace, u *discover.SessionUsage) (damage storage.Damage, err error) {
+	var head headReader
+	if err := head.Read(f); err != nil {
+		return damage, err
+	}
+	if !head.Found && (head.damaged || f.Size() > 0 && f.Size() < headLimit) {
+		return damage, errNoRecords
+	}
+	// The directory that the agent notes of the session is not changed by a resume in another one, which it needs if that one is gone.
+	tail := tailReader{NeedTurnStart: x.TurnStart, NeedContext: x.Full || !isDir(cmp.Or(w.Dir, head.Context.Dir))}
+	if err := tail.Read(f); err != nil {
+		return damage, err
+	}
+	damage = tail.damage
+	u.Record = newRecord(e, &head, &tail, &w)
+	if u.Updated.IsZero() {
+		u.Updated = f.ModTime()
+	}
+	if x.Tokens || x.Full {
+		var t totals
+		if err := t.Read(f); err != nil {
+			return damage, err
+		}
+		t.fill(u, x.Full)
+		damage = t.damage
+	}
+	return damage, nil
+}
+
+// newRecord makes the record from both ends of the file and from what the agent notes beside it.
+func newRecord(e discover.Entry, h *headReader, t *tailReader, w *workspace) discover.Record {
+	place := t.Context
+	if !place.Found {
+		if place = w.sessionContext; place.Dir == "" {
+			place = h.Context
+		}
+	}
+	r := discover.Record{
+		Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home,
+		Dir: place.Dir, Branch: place.Branch, Title: w.title(h.Prompt), Prompt: h.Prompt, Model: cmp.Or(t.Model, h.Model),
+		Version: h.Version, Created: h.Created, Updated: t.Updated, Turn: t.Turn(), ForkedFrom: h.ForkedFrom,
+	}
+	switch {
+	case w.Client != "" && w.Client != ownClient:
+		r.Source = "sdk"
+		r.SetMeta("client", w.Client)
+	case h.TUI:
+		r.Source = "tui"
+	case h.Found && h.prompted && !storage.ParseVersion(h.Version).Before(storage.ParseVersion(oldestSupported)):
+		r.Source = "print"
+	}
+	return r
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// workspaceName is the file in which the agent notes where a session works and what it is called.
+const workspaceName = "workspace.yaml"
+
+// workspaceLimit bounds it, in bytes; real ones have less than 1,000.
+const workspaceLimit = 64 << 10
+
+// ownClient is the client of the agent's terminal and print mode.
+const ownClient = "github/cli"
+
+// workspace is what that file says.
+type workspace struct {
+	sessionContext
+	// Name is the first prompt, unless the user, or the provider, has given the session one. Named: the user has.
+	Name, Client string
+	Named        bool
+}
+
+// readWorkspace reads the file, which may be missing. The error is a warning.
+func readWorkspace(ctx context.Context, path string) (w workspace, err error) {
+	f, err := storage.Open(ctx, path)
+	if storage.IsNotExist(err) {
+		return w, nil
+	}
+	if err != nil {
+		return w, warning(path, err)
+	}
+	defer f.Close()
+	buf := make([]byte, min(f.Size(), workspaceLimit))
+	n, err := f.ReadAt(buf, 0)
+	if n < len(buf) {
+		return w, warning(path, err)
+	}
+	return parseWorkspace(string(buf)), nil
+}
+
+// parseWorkspace parses the file: YAML with one key and scalar on each line. A text of several lines is indented below its key.
+func parseWorkspace(text string) (w workspace) {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		key, value, ok := strings.Cut(strings.TrimRight(line, "\r"), ": ")
+		if !ok || strings.HasPrefix(key, " ") {
+			continue
+		}
+		if value = parseScalar(value); value == "|-" || value == "|" || value == "|+" {
+			value = blockOf(lines[i+1:])
+		}
+		switch key {
+		case "cwd":
+			w.Dir, w.Found = value, true
+		case "branch":
+			w.Branch = value
+		case "name", "summary": // up to 1.0.12
+			w.Name = value
+		case "client_name":
+			w.Client = value
+		case "user_named":
+			w.Named = value == "true"
+		}
+	}
+	return w
+}
+
+// parseScalar decodes a scalar of one line.
+func parseScalar(s string) string {
+	if inner, ok := strings.CutPrefix(s, "'"); ok {
+		return strings.ReplaceAll(strings.TrimSuffix(inner, "'"), "''", "'")
+	}
+	if strings.HasPrefix(s, `"`) {
+		return storage.Value(s).Text(0)
+	}
+	return s
+}
+
+// blockOf returns the indented lines that a list of lines begins with.
+func blockOf(lines []string) string {
+	var block []string
+	for _, line := range lines {
+		text, ok := strings.CutPrefix(line, "  ")
+		if !ok && line != "" {
+			break
+		}
+		block = append(block, text)
+	}
+	return strings.TrimRight(strings.Join(block, "\n"), "\n")
+}
+
+// title returns the name that a session with this first prompt was given; "" if it was given none.
+func (w *workspace) title(prompt string) string {
+	words := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	name := words(strings.TrimRight(strings.TrimSuffix(w.Name, "..."), "…"))
+	if !w.Named && (strings.HasPrefix(words(prompt), name) || strings.HasPrefix(name, words(prompt))) {
+		return ""
+	}
+	return w.Name
+}

@@ -1,0 +1,163 @@
+package copilot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/storage"
+)
+
+var update = flag.Bool("update", false, "write the golden records instead of comparing them")
+
+// The captured storage of many versions and situations reads as recorded. testdata/README.md describes each.
+func TestGolden(t *testing.T) {
+	dirs, err := filepath.Glob("testdata/[0-9]*")
+	if err != nil || len(dirs) != 16 {
+		t.Fatalf("%d folders of fixtures: %v", len(dirs), err)
+	}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			records, warnings := readHome(t, dir, discover.ReadOptions{Full: true})
+			if len(warnings) > 0 {
+				t.Error(warnings)
+			}
+			compareGolden(t, "records-"+filepath.Base(dir), records)
+		})
+	}
+}
+
+// readHome reads all records of a home, sorted by ID, and the warnings.
+func readHome(t testing.TB, dir string, options discover.ReadOptions) (records []discover.Record, warnings []error) {
+	t.Helper()
+	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.EntryFilter{})
+	if err != nil {
+		warnings = append(warnings, err)
+	}
+	for r, err := range New().Read(t.Context(), entries, options) {
+		if err != nil {
+			if w := (*discover.Warning)(nil); !errors.As(err, &w) {
+				t.Errorf("no warning: %v", err)
+			}
+			warnings = append(warnings, err)
+			continue
+		}
+		records = append(records, r)
+	}
+	slices.SortFunc(records, func(a, b discover.Record) int { return strings.Compare(a.ID, b.ID) })
+	return records, warnings
+}
+
+// compareGolden compares a value, as JSON, with the file of that name in testdata/golden.
+func compareGolden(t *testing.T, name string, value any) {
+	t.Helper()
+	got, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	path := filepath.Join("testdata", "golden", name+".json")
+	if *update {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, got, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s differs (-update writes it): %v\n%s", path, err, got)
+	}
+}
+
+const someID = "22222222-0000-4000-8000-000000000001"
+
+// parse reads bytes as the records of a session.
+func parse(t testing.TB, data []byte, w workspace) (discover.SessionUsage, error) {
+	t.Helper()
+	var u discover.SessionUsage
+	e := discover.Entry{Agent: agentName, ID: someID, Path: eventsPath("/x", someID), Home: "/x"}
+	_, err := reader{discover.ReadOptions{Full: true}}.readFile(storage.NewMemoryFile(e.Path, data, time.Unix(1, 0)), e, w, &u)
+	u.TruncateTexts()
+	return u, err
+}
+
+// Any bytes give no panic and bounded texts, and a torn last line changes nothing.
+func FuzzRecord(f *testing.F) {
+	paths, _ := filepath.Glob("testdata/*/session-state/*/events.jsonl")
+	for _, path := range paths {
+		if data, err := os.ReadFile(path); err == nil && len(data) < 20<<10 { // small ones mutate faster
+			f.Add(data)
+		}
+	}
+	f.Add([]byte{0, 255, '\n'})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		end := bytes.LastIndexByte(data, '\n') + 1
+		got, err := parse(t, data, workspace{})
+		whole, wholeErr := parse(t, data[:end], workspace{})
+		torn := end > 0 && !storage.Object(data[end:]).Complete()
+		if a, b := asJSON(t, got), asJSON(t, whole); torn && (a != b || (err == nil) != (wholeErr == nil)) {
+			t.Fatalf("torn:  %s, %v\nwhole: %s, %v", a, err, b, wholeErr)
+		}
+		if len([]rune(got.Prompt)) > discover.PromptLimit {
+			t.Fatalf("prompt %q", got.Prompt)
+		}
+	})
+}
+
+func asJSON(t testing.TB, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func FuzzWorkspace(f *testing.F) {
+	f.Add("id: x\ncwd: /a\nname: |-\n  one\n  two\nbranch: 'it''s'\nuser_named: true\n")
+	f.Add("name: \"a\\tb\"\r\nname:\n: \n|-")
+	f.Fuzz(func(t *testing.T, text string) {
+		w := parseWorkspace(text)
+		if n := len(w.Name) + len(w.Dir) + len(w.Branch) + len(w.Client); n > 4*len(text)+16 {
+			t.Fatalf("%d bytes of %d", n, len(text))
+		}
+	})
+}
+
+// The agent writes texts as YAML has them (SEEN 1.0.102). A name that is the prompt is no title.
+func TestWorkspace(t *testing.T) {
+	for text, want := range map[string]workspace{
+		"id: x\ncwd: /srv/a: b\nbranch: main\nclient_name: github/cli\nname: plain text\nuser_named: true\n": {
+			sessionContext: sessionContext{Found: true, Dir: "/srv/a: b", Branch: "main"}, Name: "plain text", Client: ownClient, Named: true,
+		},
+		"name: 'it''s: a \"quoted\" # name'\n":           {Name: `it's: a "quoted" # name`},
+		"name: \"bell\\u0007\"\nfork_count: 0\n":         {Name: "bell\a"},
+		"name: |-\n  line one\n\n  name: x\nbranch: b\n": {Name: "line one\n\nname: x", sessionContext: sessionContext{Branch: "b"}},
+		"summary: of 1.0.12\n":                           {Name: "of 1.0.12"},
+		"":                                               {},
+	} {
+		if got := parseWorkspace(text); got != want {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	}
+	for _, c := range []struct {
+		w             workspace
+		prompt, title string
+	}{
+		{workspace{Name: "fix the  tests"}, "fix the\ntests please", ""},
+		{workspace{Name: "fix the tests and more"}, "fix the tests", ""},
+		{workspace{Name: "fix", Named: true}, "fix the tests", "fix"},
+		{workspace{Name: "Tests Of The Parser"}, "fix the tests", "Tests Of The Parser"},
+		{workspace{}, "fix", ""},
+	} {
+		if got := c.w.title(c.prompt); got != c.title {
+			t.Errorf("%+v of %q: title %q, want %q", c.w, c.prompt, got, c.title)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package copilot
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/storage"
+)
+
+// Entries lists the sessions by the names of their folders. A folder without records is no session yet: nothing was ever asked in it. A
+// full ID is looked up without listing the folder of all.
+func (Adapter) Entries(ctx context.Context, homes []discover.Home, filter discover.EntryFilter) ([]discover.Entry, error) {
+	var found []discover.Entry
+	var errs []error
+	for _, home := range homes {
+		if err := ctx.Err(); err != nil {
+			return found, errors.Join(append(errs, err)...)
+		}
+		if _, err := os.Stat(home.Dir); home.Explicit && err != nil {
+			errs = append(errs, warning(home.Dir, err))
+			continue
+		}
+		ids, err := listIDs(ctx, home.Dir, filter)
+		errs = append(errs, err)
+		stat := func(ctx context.Context, id string, e *discover.Entry) (bool, error) {
+			path := eventsPath(home.Dir, id)
+			info, err := storage.Stat(ctx, path)
+			if storage.IsNotExist(err) || err == nil && info.ModTime.Before(filter.Since) {
+				return false, nil
+			}
+			*e = discover.Entry{Agent: agentName, ID: id, Path: path, Home: home.Dir, Updated: info.ModTime, Size: info.Size}
+			return err == nil, warning(path, err)
+		}
+		for e, err := range storage.ReadParallel(ctx, ids, stat) {
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			found = append(found, *e)
+		}
+	}
+	return found, errors.Join(errs...)
+}
+
+// listIDs returns the IDs in a home that the filter asks for. Sub-agents have no sessions of their own.
+func listIDs(ctx context.Context, home string, filter discover.EntryFilter) (ids []string, err error) {
+	switch {
+	case filter.Parents != nil:
+		return nil, nil
+	case len(filter.Refs) > 0:
+		for _, ref := range filter.Refs {
+			if isUUID(ref.ID) && (ref.Path == "" || idOfPath(home, ref.Path) == ref.ID) {
+				ids = append(ids, ref.ID)
+			}
+		}
+		return ids, nil
+	case isUUID(filter.ID):
+		return []string{filter.ID}, nil
+	case !storage.IsUUIDPrefix(filter.ID, true):
+		return nil, nil
+	}
+	dir := filepath.Join(home, stateName)
+	names, err := storage.ReadDir(ctx, dir)
+	if storage.IsNotExist(err) {
+		err = nil
+	}
+	for _, n := range names {
+		if isUUID(n.Name()) && strings.HasPrefix(n.Name(), filter.ID) {
+			ids = append(ids, n.Name())
+		}
+	}
+	return ids, warning(dir, err)
+}
