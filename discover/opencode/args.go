@@ -35,8 +35,12 @@ type commandLine struct {
 	name       string   // the subcommand
 	session    string   // of -s, unless --fork makes a copy of it
 	resumes    bool     // -c or -s without --fork: the session may be older than the process
-	v2Service  bool     // the background service of OpenCode 2
 	promptArgs []string // the prompt of run, or the URL of attach
+	generation generation
+	// standalone: a server of OpenCode 2 that one client has started for itself, or a client that starts one. serverURL is the server that a
+	// client of OpenCode 2 is told to use.
+	standalone bool
+	serverURL  string
 }
 
 // commandMode returns the mode of a subcommand (SEEN 1.18.33 --help; with the names in older versions).
@@ -57,7 +61,7 @@ func commandMode(name string) (m mode, known bool) {
 func syntax() discover.Syntax {
 	return discover.Syntax{
 		Values: "-m --model -s --session --prompt --agent --port --hostname --log-level --title --format --variant -f --file --attach --dir " +
-			"--command --cors --mdns-domain -p --password -u --username --replay-limit --cwd",
+			"--command --cors --mdns-domain -p --password -u --username --replay-limit --cwd --server",
 	}
 }
 
@@ -75,10 +79,38 @@ func parseArgs(args []string) commandLine {
 		c.mode = modeNone
 	}
 	fork := a.Has("--fork")
-	c.v2Service = c.mode == modeServer && a.Has(v2ServiceFlag)
+	c.standalone, c.serverURL = a.Has("--standalone", "--stdio"), a.Value("--server")
+	switch {
+	case c.name == "serve" && a.Has("--service", "--stdio"), a.Has("--standalone", "--server"):
+		c.generation = generation2
+	case c.name == "attach", c.name == "web", c.name == "run" && a.Has("--attach", "--dir", "--variant"),
+		c.mode == modeTUI && a.Has("--port", "--hostname"):
+		c.generation = generation1
+	}
 	c.resumes = (c.session != "" || a.Has("-c", "--continue")) && !fork
 	if fork || !isSessionID(c.session) {
 		c.session = ""
+	}
+	return c
+}
+
+// generation is the major version of OpenCode that a process runs, or an installation has. Both have the same names.
+type generation uint8
+
+const (
+	generationUnknown generation = iota
+	generation1
+	generation2
+)
+
+// asV2 returns the command line as OpenCode 2 reads it (READ 2.0.26). Only servers run turns: terminals and headless runs are their clients,
+// and so is acp.
+func (c commandLine) asV2(args []string) commandLine {
+	words := syntax().Parse(args).Words
+	c.generation = generation2
+	switch name := append(words, "")[0]; name {
+	case "acp", "api", "auth", "debug", "mcp", "models", "pair", "plugin", "reload", "service", "session", "stats", "uninstall", "update", "upgrade":
+		c.mode, c.name = modeNone, name
 	}
 	return c
 }

@@ -16,9 +16,10 @@ import (
 func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
 	scan := newProcessScan(ctx, table, homes)
 	scan.readLogs()
+	scan.decideByLog()
 	scan.readStdout()
 	scan.load(ctx)
-	var claims []discover.Claim
+	claims := scan.v2Claims()
 	for _, p := range scan.processes {
 		own := scan.claims(p)
 		claims = append(append(claims, own...), scan.clientClaims(p, own)...)
@@ -42,11 +43,7 @@ func (scan *processScan) claims(p *loggedProcess) []discover.Claim {
 	if p.mode == modeServer {
 		base.Meta = base.Meta.With("command", p.name)
 	}
-	if base.Unreadable = p.unsupported; p.v2Service {
-		c := p.presence(base, true)
-		c.Dir = "" // its sessions run in any directory
-		return []discover.Claim{c}
-	}
+	base.Unreadable = p.unsupported
 	claims := scan.namedClaims(p, base)
 	prompted := len(p.sessions) > 0 || !p.hasLog && len(claims) > 0
 	if unlogged := scan.unloggedClaims(p, base, claims); len(unlogged) > 0 {
@@ -114,7 +111,7 @@ func (scan *processScan) addClaim(claims []discover.Claim, c discover.Claim, p *
 		return append(claims, c)
 	}
 	c.Path = s.Path
-	if turn := scan.liveTurn(p, s, maxDepth); turn.State != s.Turn.State || turn.Detail != s.Turn.Detail {
+	if turn := scan.liveTurn(p, s, maxDepth); turn.State != s.Turn.State || turn.Detail != s.Turn.Detail || s.hasCopy {
 		c.Turn = &turn
 	}
 	return append(claims, c)
@@ -150,9 +147,12 @@ type processScan struct {
 	ctx       context.Context // a scan lives as long as one call
 	table     *proc.Table
 	now       time.Time
-	processes []*loggedProcess
+	processes []*loggedProcess // of OpenCode 1
 	clients   []process
+	v2        []*loggedProcess         // of OpenCode 2
+	unknown   []*loggedProcess         // of one of both
 	homes     map[string]*homeSessions // by directory
+	services  map[string][]service     // the registrations that were read, by folder
 	warnings  []error                  // nil for what could be read
 }
 
@@ -169,12 +169,14 @@ type loggedProcess struct {
 	// history is what the shared log says of all sessions. writesSharedLog: the process writes a shared log that can be read.
 	history         logHistory
 	writesSharedLog bool
+	// role is what the lines of the process in the shared log say that it is; "" in those of OpenCode 1.
+	role string
 	// lastFlush is the time of the last line that the process has written; zero if it has written none.
 	lastFlush time.Time
 }
 
 func newProcessScan(ctx context.Context, table *proc.Table, homes []discover.Home) *processScan {
-	scan := &processScan{ctx: ctx, table: table, now: time.Now(), homes: map[string]*homeSessions{}}
+	scan := &processScan{ctx: ctx, table: table, now: time.Now(), homes: map[string]*homeSessions{}, services: map[string][]service{}}
 	names := map[string]string{} // of the homes, by real path
 	for _, h := range homes {
 		if scan.homes[h.Dir] == nil {
@@ -195,6 +197,7 @@ func newProcessScan(ctx context.Context, table *proc.Table, homes []discover.Hom
 		}
 		scan.processes = append(scan.processes, p)
 	}
+	scan.decideGenerations()
 	return scan
 }
 

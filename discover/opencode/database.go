@@ -1,11 +1,13 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -15,11 +17,19 @@ import (
 
 // database is a database of sessions at one moment. Its methods return no errors. They leave out what is damaged; the connection counts it.
 type database struct {
-	home, path                            string
-	db                                    *sqlite.DB
-	sessionTable, messageTable, partTable *sqlite.Table
-	hasV2                                 bool              // it has sessions of OpenCode 2 too
-	parentIDs                             map[string]string // those that were read, by session
+	home, path string
+	db         *sqlite.DB
+	// sessionTables are the tables of sessions, that of OpenCode 2 first: it has copies of sessions of the older table.
+	sessionTables           []sessionTable
+	messageTable, partTable *sqlite.Table     // nil unless it has the tables of OpenCode 1
+	v2                      v2Tables          // nil members unless it has those of OpenCode 2
+	parentIDs               map[string]string // those that were read, by session
+}
+
+// sessionTable is a table of sessions. Both have the columns id, parent_id and time_updated.
+type sessionTable struct {
+	*sqlite.Table
+	name string
 }
 
 // readDatabase returns what read returns for the database at path; the zero value if it cannot be read or has no tables. If a writer
@@ -35,6 +45,7 @@ func readDatabase[T any](ctx context.Context, home, path string, read func(*data
 		}
 		result = read(d)
 		_, damage = db.Damage()
+		damage = cmp.Or(damage, d.v2.failure)
 		return nil
 	})
 	if err != nil {
@@ -49,26 +60,38 @@ func newDatabase(home, path string, db *sqlite.DB) (*database, error) {
 	if _, damage := db.Damage(); len(tables) == 0 {
 		return nil, damage
 	}
-	d := &database{home: home, path: path, db: db, hasV2: hasV2Sessions(db, tables), parentIDs: map[string]string{}}
-	// A database without these tables is another program's, or incomplete. A view is no table.
-	for _, name := range []string{"session", "message", "part"} {
+	d := &database{home: home, path: path, db: db, parentIDs: map[string]string{}}
+	if err := d.findV2Tables(tables); err != nil {
+		return nil, err
+	}
+	// A database without these tables, or those of OpenCode 2, is another program's, or incomplete. A view is no table.
+	for _, name := range []string{v1SessionTable, "message", "part"} {
 		switch {
 		case slices.Contains(tables, name):
-		case d.hasV2:
-			return nil, errV2Sessions
+		case d.v2.messages != nil:
+			return d, nil
 		default:
 			return nil, fmt.Errorf("no database of sessions: no such table: %s", name)
 		}
 	}
-	// Older versions lack some columns: agent and model came with 1.14, cost and tokens with 1.15 (SEEN). No version removed any.
-	d.sessionTable = db.Table(
-		"session", "id", "parent_id", "project_id", "slug", "directory", "title", "version", "permission", "agent", "model",
-		"time_created", "time_updated", "time_archived", "cost",
-		"tokens_input", "tokens_output", "tokens_reasoning", "tokens_cache_read", "tokens_cache_write",
-	)
+	d.addSessionTable(v1SessionTable)
 	d.messageTable = db.Table("message", "id", "session_id", "time_created", "time_updated", "data")
 	d.partTable = db.Table("part", "id", "message_id", "time_updated", "data")
 	return d, nil
+}
+
+// v1SessionTable has the sessions of OpenCode 1.
+const v1SessionTable = "session"
+
+// addSessionTable adds a table of sessions. Older versions lack some columns: agent and model came with 1.14, cost and tokens with 1.15
+// (SEEN); the last line is of OpenCode 2 (READ 2.0.26). No version removed any.
+func (d *database) addSessionTable(name string) {
+	d.sessionTables = append(d.sessionTables, sessionTable{name: name, Table: d.db.Table(
+		name, "id", "parent_id", "project_id", "slug", "directory", "title", "version", "permission", "agent", "model",
+		"time_created", "time_updated", "time_archived", "cost",
+		"tokens_input", "tokens_output", "tokens_reasoning", "tokens_cache_read", "tokens_cache_write",
+		"fork_session_id", "workspace_id", "time_idle", "idle_outcome", "time_suspended", "resume_attempts",
+	)})
 }
 
 // rows yields the readable rows of a table whose rowids a statement finds.
@@ -92,6 +115,9 @@ func (d *database) ids(statement string, args ...any) (out []string) {
 
 // idsSince returns the IDs of the sessions that began or got a prompt at or after t. It searches only primary keys: IDs contain the time.
 func (d *database) idsSince(t time.Time) (out []string) {
+	if d.messageTable == nil {
+		return nil
+	}
 	for _, r := range sessionIDsSince(t) {
 		out = append(out, d.ids(`SELECT id FROM session WHERE id >= ? AND id < ?`, r.from, r.to)...)
 	}
@@ -114,20 +140,29 @@ var errDuplicateRow = errors.New("a table has a row twice")
 // is too old for the filter must be found here too, because its JSON file must not be listed instead. A row that comes twice ends the list:
 // damaged pages can name each other in a circle.
 func (d *database) entries(q discover.EntryFilter) (found []discover.Entry) {
-	add := func(where string, args ...any) {
-		seen := map[int64]bool{}
-		for r := range d.db.Query(`SELECT rowid, id, parent_id, time_updated FROM session `+where, args...) {
+	listed := map[string]bool{} // by ID: OpenCode 2's table comes first, and its sessions count
+	addFrom := func(table, where string, args ...any) {
+		seen, first := map[int64]bool{}, len(found)
+		for r := range d.db.Query(`SELECT rowid, id, parent_id, time_updated FROM `+table+` `+where, args...) {
 			if rowid := r.Int("rowid"); !seen[rowid] {
 				seen[rowid] = true
 			} else {
 				d.db.Fail(errDuplicateRow)
-				return
+				break
 			}
-			if id := r.Text("id", nameLimit); isSessionID(id) {
+			if id := r.Text("id", nameLimit); isSessionID(id) && !listed[id] {
 				d.parentIDs[id] = r.Text("parent_id", nameLimit)
 				updated := fromMillis(r.Int("time_updated"))
 				found = append(found, discover.Entry{Agent: agentName, Path: d.path, Home: d.home, ID: id, Updated: updated})
 			}
+		}
+		for _, e := range found[first:] {
+			listed[e.ID] = len(d.sessionTables) > 1
+		}
+	}
+	add := func(where string, args ...any) {
+		for _, t := range d.sessionTables {
+			addFrom(t.name, where, args...)
 		}
 	}
 	switch {
@@ -161,11 +196,14 @@ func (d *database) parentID(id string) (parent string, ok bool) {
 	if parent, ok = d.parentIDs[id]; ok {
 		return parent, true
 	}
-	for r := range d.db.Query(`SELECT parent_id FROM session WHERE id = ?`, id) {
-		parent, ok = r.Text("parent_id", nameLimit), true
-		d.parentIDs[id] = parent
+	for _, t := range d.sessionTables {
+		for r := range d.db.Query(`SELECT parent_id FROM `+t.name+` WHERE id = ?`, id) {
+			parent = r.Text("parent_id", nameLimit)
+			d.parentIDs[id] = parent
+			return parent, true
+		}
 	}
-	return parent, ok
+	return "", false
 }
 
 // parentOf returns the session that another one works for as a sub-agent, as parentID says; "" if there is none. A session whose parent is
@@ -183,25 +221,45 @@ func parentOf(id string, parentID func(id string) (parent string, ok bool)) stri
 	return parent
 }
 
-// sessions yields the sessions with these IDs, each once, in the order of the table: neighbours share pages. Their usage includes that of
+// sessions yields the sessions with these IDs, each once, in the order of the tables: neighbours share pages. Their usage includes that of
 // their sub-agents.
 func (d *database) sessions(ids []string, options discover.ReadOptions) iter.Seq[*session] {
 	return func(yield func(*session) bool) {
-		parents := d.parents(ids)
-		for _, rowid := range d.rowids(ids) {
-			r := d.sessionTable.Row(rowid)
+		left := slices.Clone(ids)
+		for _, t := range d.sessionTables {
+			for s := range d.sessionsIn(t, left, options) {
+				if !yield(s) {
+					return
+				}
+			}
+			if t.name == v2SessionTable {
+				left = slices.DeleteFunc(left, d.isV2)
+			}
+		}
+	}
+}
+
+// sessionsIn is [database.sessions] for one table.
+func (d *database) sessionsIn(t sessionTable, ids []string, options discover.ReadOptions) iter.Seq[*session] {
+	return func(yield func(*session) bool) {
+		parents := d.parents(t, ids)
+		for _, rowid := range d.rowids(t, ids) {
+			r := t.Row(rowid)
 			if r == nil {
 				continue
 			}
-			s := parseSessionRow(r)
+			s := t.parse(r)
 			if !isSessionID(s.ID) {
 				continue
 			}
 			d.parentIDs[s.ID] = s.Parent
 			s.Parent = parentOf(s.ID, d.parentID)
-			s.fill(d.home, d.path, d.messages(s.ID), options)
+			s.fill(d.home, d.path, d.messagesOf(t, s.ID), options)
+			if s.v2 != nil {
+				d.addInbox(s)
+			}
 			if parents[s.ID] && s.usageKnown {
-				s.used.Add(d.subAgentUsage(s.ID, options.Tokens || options.Full))
+				s.used.Add(d.subAgentUsage(t, s.ID, options.Tokens || options.Full))
 			}
 			if !yield(s) {
 				return
@@ -210,10 +268,10 @@ func (d *database) sessions(ids []string, options discover.ReadOptions) iter.Seq
 	}
 }
 
-// rowids returns the places of the sessions with these IDs in the table, sorted.
-func (d *database) rowids(ids []string) (rowids []int64) {
+// rowids returns the places of the sessions with these IDs in a table, sorted.
+func (d *database) rowids(t sessionTable, ids []string) (rowids []int64) {
 	for _, id := range ids {
-		for r := range d.db.Query(`SELECT rowid FROM session WHERE id = ? ORDER BY rowid LIMIT 1`, id) {
+		for r := range d.db.Query(`SELECT rowid FROM `+t.name+` WHERE id = ? ORDER BY rowid LIMIT 1`, id) {
 			rowids = append(rowids, r.Int("rowid"))
 		}
 	}
@@ -222,31 +280,32 @@ func (d *database) rowids(ids []string) (rowids []int64) {
 }
 
 // parents returns, in one query, which of the sessions have sub-agents with sessions of their own. The set may have others too.
-func (d *database) parents(ids []string) map[string]bool {
+func (d *database) parents(t sessionTable, ids []string) map[string]bool {
 	if len(ids) == 0 {
 		return nil
 	}
 	parents := map[string]bool{}
-	for _, id := range d.ids(`SELECT DISTINCT parent_id AS id FROM session WHERE parent_id BETWEEN ? AND ?`, slices.Min(ids), slices.Max(ids)) {
+	query := `SELECT DISTINCT parent_id AS id FROM ` + t.name + ` WHERE parent_id BETWEEN ? AND ?`
+	for _, id := range d.ids(query, slices.Min(ids), slices.Max(ids)) {
 		parents[id] = true
 	}
 	return parents
 }
 
 // subAgentUsage adds up the usage of a session's sub-agents, of their sub-agents and so on, each once. See [parentOf].
-func (d *database) subAgentUsage(session string, all bool) (sum usage) {
-	const family = `WITH RECURSIVE ancestors(id) AS (
-			VALUES (?) UNION SELECT session.parent_id FROM session JOIN ancestors USING (id)),
+func (d *database) subAgentUsage(t sessionTable, session string, all bool) (sum usage) {
+	family := strings.ReplaceAll(`WITH RECURSIVE ancestors(id) AS (
+			VALUES (?) UNION SELECT TABLE.parent_id FROM TABLE JOIN ancestors USING (id)),
 		family(id) AS (
-			VALUES (?) UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id
-			WHERE NOT EXISTS (SELECT 1 FROM ancestors WHERE id = session.id))
-		SELECT session.rowid AS rowid FROM session JOIN family USING (id) WHERE id <> ?`
-	for r := range d.rows(d.sessionTable, family, session, session, session) {
-		u := storedUsage(r)
+			VALUES (?) UNION SELECT TABLE.id FROM TABLE JOIN family ON TABLE.parent_id = family.id
+			WHERE NOT EXISTS (SELECT 1 FROM ancestors WHERE id = TABLE.id))
+		SELECT TABLE.rowid AS rowid FROM TABLE JOIN family USING (id) WHERE id <> ?`, "TABLE", t.name)
+	for r := range d.rows(t.Table, family, session, session, session) {
+		s := t.parse(r)
 		if all {
-			u = readUsage(d.messages(r.Text("id", nameLimit)), r.Int("time_created"))
+			s.used = readUsage(d.messagesOf(t, s.ID), s.copiedBefore())
 		}
-		sum.Add(u)
+		sum.Add(s.used)
 	}
 	return sum
 }
@@ -254,7 +313,16 @@ func (d *database) subAgentUsage(session string, all bool) (sum usage) {
 // maxRowJSON is the most bytes of the JSON in a session row that are read.
 const maxRowJSON = 65536
 
-// parseSessionRow reads a row of the session table. The agent and the model are those of the newest prompt (1.14 and later).
+// parse reads a row of a table of sessions.
+func (t sessionTable) parse(r *sqlite.Row) *session {
+	s := parseSessionRow(r)
+	if t.name == v2SessionTable {
+		s.setV2(r)
+	}
+	return s
+}
+
+// parseSessionRow reads a row of a table of sessions. The agent and the model are those of the newest prompt (1.14 and later).
 func parseSessionRow(r *sqlite.Row) *session {
 	text := func(column string) string { return r.Text(column, nameLimit) }
 	model := storage.Object(r.Bytes("model", maxRowJSON)) // {"id","providerID","variant"}
@@ -305,6 +373,9 @@ type rowReader interface {
 // storedRow is a stored message, or a stored part of one. It is valid until the next row of its kind is read.
 type storedRow struct {
 	ID string
+	// Type is that of a message of OpenCode 2, which has no parts, and Seq its place; "" and 0 in a row of OpenCode 1.
+	Type string
+	Seq  int64
 	// Created and Updated are in milliseconds since 1970, and 0 if only the JSON has times.
 	Created, Updated int64
 	// Head is the beginning of the JSON, which shows what kind of row it is.
@@ -320,9 +391,17 @@ func (r storedRow) JSON() []byte {
 	return data
 }
 
+// isCopied reports whether a message was copied into a session that was created then; see [session.copiedBefore].
+func (r storedRow) isCopied(created int64) bool {
+	if r.Type != "" {
+		return r.Created < created
+	}
+	return isCopied(r.ID, r.Created, created)
+}
+
 // cursor is a place among the messages of a session, or among the parts of one.
 type cursor struct {
-	Time          int64 // of the message, in milliseconds; 0 if their IDs order the messages
+	Time          int64 // of the message, in milliseconds; 0 if their IDs order the messages; of OpenCode 2, its place
 	Message, Part string
 }
 
@@ -348,7 +427,20 @@ type databaseMessages struct {
 }
 
 // messages returns the messages of a session.
-func (d *database) messages(session string) rowReader { return databaseMessages{d, session} }
+func (d *database) messages(session string) rowReader {
+	if d.isV2(session) {
+		return v2Messages{d, session}
+	}
+	return databaseMessages{d, session}
+}
+
+// messagesOf returns the messages of a session in a table.
+func (d *database) messagesOf(t sessionTable, session string) rowReader {
+	if t.name == v2SessionTable {
+		return v2Messages{d, session}
+	}
+	return databaseMessages{d, session}
+}
 
 // Oldest implements [rowReader].
 func (m databaseMessages) Oldest() iter.Seq[storedRow] {
@@ -378,9 +470,12 @@ func (m databaseMessages) PartsBefore(c cursor) iter.Seq[storedRow] {
 // maxRow is the most bytes of a message or part that are read. Larger ones contain pasted files.
 const maxRow = 16_000_000
 
-// query yields the rows that a statement finds.
+// query yields the rows that a statement finds; none without the table.
 func (d *database) query(table *sqlite.Table, kind, statement string, args ...any) iter.Seq[storedRow] {
 	return func(yield func(storedRow) bool) {
+		if table == nil {
+			return
+		}
 		for r := range d.rows(table, statement, args...) {
 			id := r.Text("id", nameLimit)
 			read := func() ([]byte, error) {
@@ -395,7 +490,9 @@ func (d *database) query(table *sqlite.Table, kind, statement string, args ...an
 				return data, newWarning(d.path, fmt.Errorf("%s %s: %w", kind, id, cause))
 			}
 			head := r.TextBytes("data", headLimit)
-			if !yield(storedRow{ID: id, Created: r.Int("time_created"), Updated: r.Int("time_updated"), Head: head, Read: read}) {
+			row := storedRow{ID: id, Created: r.Int("time_created"), Updated: r.Int("time_updated"), Head: head, Read: read}
+			row.Type, row.Seq = r.Text("type", nameLimit), r.Int("seq")
+			if !yield(row) {
 				return
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/sqlite"
 	"agentctl/discover/storage"
 	"agentctl/proc"
 )
@@ -25,6 +26,8 @@ const (
 	dataKey = "XDG_DATA_HOME"
 	// dbKey names the database, if that is not opencode*.db in the data folder.
 	dbKey = "OPENCODE_DB"
+	// stateKey leads to the folder in which the service of OpenCode 2 registers.
+	stateKey = "XDG_STATE_HOME"
 	// bunKey makes the agent's binary run as Bun, its JavaScript runtime (for npm and language servers).
 	bunKey = "BUN_BE_BUN"
 )
@@ -187,11 +190,11 @@ func (x *diskReader) addRows(path string, bytes int64) (rest int64) {
 // rowBytes returns the bytes of the messages and parts of each session. Only the lengths of texts are read, which are in the rows.
 func (d *database) rowBytes() map[string]int64 {
 	sums := map[string]int64{}
-	for _, query := range []string{
-		`SELECT session_id AS id, sum(octet_length(data)) AS bytes FROM message GROUP BY session_id`,
-		`SELECT session_id AS id, sum(octet_length(data)) AS bytes FROM part GROUP BY session_id`,
-	} {
-		for r := range d.db.Query(query) {
+	for name, table := range map[string]*sqlite.Table{"message": d.messageTable, "part": d.partTable, v2MessageTable: d.v2.messages} {
+		if table == nil {
+			continue
+		}
+		for r := range d.db.Query(`SELECT session_id AS id, sum(octet_length(data)) AS bytes FROM ` + name + ` GROUP BY session_id`) {
 			sums[r.Text("id", nameLimit)] += r.Int("bytes")
 		}
 	}

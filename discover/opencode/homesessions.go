@@ -65,8 +65,14 @@ func (h *homeSessions) find(d *database) []*session {
 	if !h.recentSince.IsZero() {
 		ids = append(ids, d.idsSince(h.recentSince)...)
 	}
-	found := slices.Collect(d.sessions(ids, discover.ReadOptions{}))
+	i := slices.IndexFunc(d.sessionTables, func(t sessionTable) bool { return t.name == v1SessionTable })
+	if i < 0 {
+		return nil // OpenCode 1 runs none
+	}
+	table := d.sessionTables[i]
+	found := slices.Collect(d.sessionsIn(table, ids, discover.ReadOptions{}))
 	for i := 0; i < len(found); i++ { // also those that the loop appends
+		found[i].hasCopy = d.isV2(found[i].ID)
 		if !found[i].isOpen() {
 			continue
 		}
@@ -74,7 +80,7 @@ func (h *homeSessions) find(d *database) []*session {
 			return !isSessionID(id) || slices.ContainsFunc(found, func(s *session) bool { return s.ID == id })
 		})
 		if len(children) > 0 {
-			found = slices.AppendSeq(found, d.sessions(children, discover.ReadOptions{}))
+			found = slices.AppendSeq(found, d.sessionsIn(table, children, discover.ReadOptions{}))
 		}
 	}
 	return found

@@ -155,6 +155,7 @@ func (Adapter) Program() string { return "opencode" }
 type installation struct {
 	path    string
 	version storage.Version // zero if its place does not show it
+	generation
 }
 
 // findInstallation finds the agent's own binary. The program in npm's package opencode-ai (bin/opencode, or since 1.15 opencode.exe on all
@@ -177,8 +178,9 @@ func findInstallation(host launch.Environment) (installation, error) {
 			path, real = binary, binary
 		}
 	}
-	p := installation{path, versionOf(real)}
-	if why := belowFloor(p.version); why != "" {
+	p := installation{path: path}
+	p.version, p.generation = versionOf(real)
+	if why := belowFloor(p.version); why != "" && p.generation != generation2 {
 		return p, unsupported(why)
 	}
 	return p, nil

@@ -19,6 +19,7 @@ import (
 // logLine is a line of the shared log.
 type logLine struct {
 	run, session string
+	role         string // "cli" or "server", in lines of OpenCode 2
 	permission   string // of a request for permission
 	isInfo       bool   // its level is INFO, as that of requests for permission
 	logEvent
@@ -67,6 +68,8 @@ func parseLogLine(line []byte) (out logLine) {
 		switch key {
 		case "run":
 			out.run = value
+		case "role":
+			out.role = value
 		case "level":
 			out.isInfo, isError = value == "INFO", value == "ERROR"
 		case "message":
@@ -151,10 +154,9 @@ const (
 
 // logHandle is a shared log that one process has open.
 type logHandle struct {
-	process   *loggedProcess
-	file      proc.OpenFile
-	run       string
-	lastFlush time.Time
+	process *loggedProcess
+	file    proc.OpenFile
+	last    logLine // that names a run
 }
 
 // readLogs finds the sessions of each process in its logs. It opens only logs of listed homes.
@@ -195,11 +197,11 @@ func (scan *processScan) readSharedLog(handles []logHandle) error {
 	runs := map[string]time.Time{}
 	for i := range handles {
 		h := &handles[i]
-		if h.run, h.lastFlush, err = lastRun(log, h.file.Offset); err != nil { // the run is "" if the process has written nothing
+		if h.last, err = lastRun(log, h.file.Offset); err != nil { // the run is "" if the process has written nothing
 			return err
 		}
-		if started, ok := runs[h.run]; !ok || h.process.Started.Before(started) {
-			runs[h.run] = h.process.Started
+		if started, ok := runs[h.last.run]; !ok || h.process.Started.Before(started) {
+			runs[h.last.run] = h.process.Started
 		}
 	}
 	events, history, err := readLogEvents(log, runs)
@@ -209,12 +211,12 @@ func (scan *processScan) readSharedLog(handles []logHandle) error {
 	for _, h := range handles {
 		p := h.process
 		p.history, p.writesSharedLog = history, true
-		if h.run == "" {
+		if h.last.run == "" {
 			continue
 		}
-		p.hasLog, p.run, p.lastFlush, p.logKind = true, h.run, h.lastFlush, "log-offset"
-		p.logDetail = fmt.Sprintf("wrote %s up to byte %d as run=%s, which names the session", h.file.Path, h.file.Offset, h.run)
-		maps.Copy(p.sessions, events[h.run])
+		p.hasLog, p.run, p.lastFlush, p.logKind, p.role = true, h.last.run, h.last.at, "log-offset", h.last.role
+		p.logDetail = fmt.Sprintf("wrote %s up to byte %d as run=%s, which names the session", h.file.Path, h.file.Offset, p.run)
+		maps.Copy(p.sessions, events[p.run])
 	}
 	return nil
 }
@@ -233,15 +235,14 @@ func openLog(ctx context.Context, home string, f proc.OpenFile) (*storage.File, 
 	return storage.Open(ctx, f.Path)
 }
 
-// lastRun returns the run of the process that wrote the bytes before the offset, and the time of its last line. That is the last line that
-// names a run: only a stack trace may follow it.
-func lastRun(log *storage.File, offset int64) (run string, at time.Time, err error) {
+// lastRun returns the last line that the process wrote which wrote the bytes before the offset: the last one that names a run. Only a stack
+// trace may follow it.
+func lastRun(log *storage.File, offset int64) (last logLine, err error) {
 	_, err = log.Head(offset).Backward(maxLastLines, func(l storage.Line) bool {
-		line := parseLogLine(l.Bytes)
-		run, at = line.run, line.at
-		return run == ""
+		last = parseLogLine(l.Bytes)
+		return last.run == ""
 	})
-	return run, at, err
+	return last, err
 }
 
 // logHistory is what a log says of all sessions and runs.

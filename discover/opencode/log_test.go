@@ -54,14 +54,14 @@ func TestParseLogLine(t *testing.T) {
 func TestLastRun(t *testing.T) {
 	first := lineStart + "message=init\n    at a stack trace\n    of two lines\n"
 	log := storage.NewMemoryFile("log", []byte(first+strings.ReplaceAll(lineStart, "e5f72788", "bbbbbbbb")+"message=init\n"), at(t, "19:26:37"))
-	if run, _, err := lastRun(log, int64(len(first))); run != "e5f72788" || err != nil {
-		t.Errorf("got %q, %v", run, err)
+	if last, err := lastRun(log, int64(len(first))); last.run != "e5f72788" || err != nil {
+		t.Errorf("got %q, %v", last.run, err)
 	}
-	if run, _, err := lastRun(log, log.Size()); run != "bbbbbbbb" || err != nil {
-		t.Errorf("got %q, %v", run, err)
+	if last, err := lastRun(log, log.Size()); last.run != "bbbbbbbb" || err != nil {
+		t.Errorf("got %q, %v", last.run, err)
 	}
-	if run, _, err := lastRun(log, log.Size()+99); run != "bbbbbbbb" || err != nil {
-		t.Errorf("beyond the end: %q, %v", run, err)
+	if last, err := lastRun(log, log.Size()+99); last.run != "bbbbbbbb" || err != nil {
+		t.Errorf("beyond the end: %q, %v", last.run, err)
 	}
 }
 

@@ -81,12 +81,18 @@ func parseMessage(data []byte) (m storedMessage) {
 // parseRow parses a message. The row knows its ID and, in a database, its time.
 func parseRow(r storedRow, data []byte) storedMessage {
 	m := parseMessage(data)
+	if r.Type != "" {
+		m.setV2(r.Type, data)
+	}
 	m.ID, m.Created = r.ID, cmp.Or(r.Created, m.Created)
 	return m
 }
 
 // isUsers reports whether a stored message is the user's. The head says so, unless the keys are in another order than the agent's.
 func isUsers(r storedRow) bool {
+	if r.Type != "" {
+		return r.Type == userRole
+	}
 	role := storage.Object(r.Head).Get("role")
 	if role == nil {
 		role = storage.Object(r.JSON()).Get("role")
@@ -149,12 +155,17 @@ func parsePart(data []byte) (p part) {
 		}
 	}
 	if p.kind == "file" {
-		p.text = "[" + cmp.Or(name, "file") + "]"
-		if strings.HasPrefix(mime, "image/") {
-			p.text = "[image]"
-		}
+		p.text = fileText(mime, name)
 	}
 	return p
+}
+
+// fileText returns how a file of a message without words is shown.
+func fileText(mime, name string) string {
+	if strings.HasPrefix(mime, "image/") {
+		return "[image]"
+	}
+	return "[" + cmp.Or(name, "file") + "]"
 }
 
 // words returns the first text of a message that its author wrote, or else the text of its first file, and isFile.

@@ -127,12 +127,13 @@ type transcriptItem struct {
 // messageReader reads the messages of a session from the newest to the oldest. Each part that belongs to the conversation becomes one, and so
 // does the error of an answer. A copy of it continues where the original was when it was copied.
 type messageReader struct {
-	storedMessage        // whose parts follow
-	counted       bool   // its tokens are in a newer part's message
-	shellCommand  bool   // an answer that no model wrote: it has the user's own command
-	filesSeen     bool   // of a message of the user
-	summaryOf     string // the message that requested the newest compaction
-	cursor        cursor // the message and part that were read last
+	storedMessage                 // whose parts follow
+	counted       bool            // its tokens are in a newer part's message
+	shellCommand  bool            // an answer that no model wrote: it has the user's own command
+	filesSeen     bool            // of a message of the user
+	summaryOf     string          // the message that requested the newest compaction
+	cursor        cursor          // the message and part that were read last
+	idle          *transcriptItem // how OpenCode 2 says that a turn ended, unless the answer before it, which follows, says so
 	// answered are the messages of the user to which an answer was read. late are answers that were read out of their place.
 	answered, late map[string]bool
 	// Bytes is how much JSON was read so far.
@@ -142,6 +143,9 @@ type messageReader struct {
 // Read visits the messages that it has not read so far, down to the oldest or until visit returns false, after which it may visit some more.
 // done is true if there are no others.
 func (r *messageReader) Read(rows rowReader, visit func(transcriptItem) bool) (done bool) {
+	if v2, ok := rows.(v2Messages); ok {
+		return r.readV2(v2, visit)
+	}
 	if r.answered == nil {
 		r.answered, r.late = map[string]bool{}, map[string]bool{}
 	}
@@ -225,11 +229,16 @@ func (r *messageReader) readMessage(rows rowReader, row storedRow, visit func(tr
 	if !m.failed {
 		return true
 	}
+	return visit(r.newFailure(m.ID))
+}
+
+// newFailure makes a message of the error of the current one.
+func (r *messageReader) newFailure(id string) transcriptItem {
 	kind := discover.KindError
-	if m.errName == abortedName {
+	if r.errName == abortedName {
 		kind = discover.KindInterruption
 	}
-	return visit(r.newItem(m.ID, kind, m.Completed, cmp.Or(m.errText, m.errName)))
+	return r.newItem(id, kind, r.Completed, cmp.Or(r.errText, r.errName))
 }
 
 // readParts reads the parts of the current message that are older than the cursor. A part whose end is missing is only a warning.

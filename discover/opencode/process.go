@@ -29,16 +29,18 @@ type process struct {
 	unreadable string
 	// unsupported is the reason why agentctl does not know what the process does.
 	unsupported string
+	// stateDir is the folder in which the service of OpenCode 2 registers; "" if it is not known.
+	stateDir string
 }
 
 // mayBeProgram reports whether a process is worth a look: a path, a short name or a first argument has the agent's word in it.
 func mayBeProgram(name string) bool { return strings.Contains(name, "opencode") }
 
 // isProgram reports whether the name of a process's binary is the agent's own: behind npm's launcher it is .opencode. A name proves nothing;
-// see [holdsStore]. npm's launcher up to 1.15.0 does not count: it is a node process that can die alone (SEEN 1.14.41).
+// see [holdsStore]. OpenCode 2 has two names more: npm's opencode2, and opencode-cli of the desktop (READ 2.0.26). npm's launcher up to 1.15.0 does not count: it is a node process that can die alone (SEEN 1.14.41).
 func isProgram(p proc.Process) bool {
 	name := proc.ProgramName(cmp.Or(p.Exe, p.Name)) // without Exe, it is another user's process
-	return slices.Contains([]string{"opencode", ".opencode", "opencode.exe"}, name)
+	return slices.Contains([]string{"opencode", ".opencode", "opencode.exe", "opencode2", "opencode-cli"}, name)
 }
 
 // argsOf returns the arguments of a process after the program's name; ok is false if they cannot be read.
@@ -125,13 +127,18 @@ func inspect(p proc.Process) (q process, ok bool) {
 	if q.args, _ = argsOf(p); !named && !holdsStore(files, q.args) {
 		return q, false
 	}
-	env, envErr := discover.Environ(p, dataKey, "HOME", dbKey, bunKey)
+	env, envErr := discover.Environ(p, dataKey, "HOME", dbKey, bunKey, stateKey)
 	if errors.Is(envErr, proc.ErrGone) || env[bunKey] == "1" {
 		return q, false
 	}
 	q.commandLine = parseArgs(q.args)
+	version, packaged := versionOf(p.Exe)
+	if q.generation = cmp.Or(q.generation, packaged); q.generation == generation2 {
+		q.commandLine = q.asV2(q.args)
+	}
 	q.dir, _ = p.Cwd() // "" if it cannot be read
-	q.dataDir = cmp.Or(homeVariables().Dir(func(key string) string { return env[key] }), dataDirOfLog(files))
+	getenv := func(key string) string { return env[key] }
+	q.dataDir, q.stateDir = cmp.Or(homeVariables().Dir(getenv), dataDirOfLog(files)), stateVariables().Dir(getenv)
 	if same, err := p.SamePath(q.dataDir); err == nil && !same && q.dataDir != "" {
 		q.foreign = true
 		q.dataDir = cmp.Or(dataDirOfLog(files), p.PathInRoot(q.dataDir))
@@ -139,8 +146,8 @@ func inspect(p proc.Process) (q process, ok bool) {
 	if db := databasePath(q.dataDir, env[dbKey]); db != "" && !q.foreign {
 		q.files = append(q.files, proc.OpenFile{Path: db})
 	}
-	if q.unsupported = belowFloor(versionOf(p.Exe)); q.v2Service {
-		q.unsupported = "it is the background service of OpenCode 2, whose sessions agentctl cannot read yet"
+	if q.generation != generation2 {
+		q.unsupported = belowFloor(version)
 	}
 	if err := cmp.Or(envErr, filesErr); err != nil && !errors.Is(err, proc.ErrUnsupported) {
 		q.unreadable = "its environment and open files: " + reason(err)
@@ -149,7 +156,7 @@ func inspect(p proc.Process) (q process, ok bool) {
 }
 
 // isOutdated reports whether the process is of a version below the floor.
-func (p process) isOutdated() bool { return p.unsupported != "" && !p.v2Service }
+func (p process) isOutdated() bool { return p.unsupported != "" }
 
 // nameOnly reports whether nothing but the program's name says that the process is the agent's. It has opened neither a database nor a log:
 // it has just started, or is another program of that name.
@@ -176,9 +183,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// isEvidenceFile reports whether an open file may be evidence: a database, a log, or the output for a launcher.
+// isEvidenceFile reports whether an open file may be evidence: a database, a log, the output for a launcher, or that of a shell command.
 func isEvidenceFile(path string) bool {
-	return isDatabase(path) || isLog(path) || isAnonymousFile(path)
+	return isDatabase(path) || isLog(path) || isAnonymousFile(path) || isShellOutput(path)
 }
 
 func isDatabase(path string) bool { return strings.HasSuffix(path, ".db") }

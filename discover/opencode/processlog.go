@@ -118,7 +118,7 @@ func isAnonymousFile(path string) bool {
 // readStdout finds the sessions in the output of headless processes whose logs name none. Before 1.17, processes that start in the same
 // second share a log.
 func (scan *processScan) readStdout() {
-	for _, p := range scan.processes {
+	for _, p := range slices.Concat(scan.processes, scan.v2) {
 		if p.mode != modeRun || len(p.sessions) > 0 || !p.stored.listed() {
 			continue
 		}

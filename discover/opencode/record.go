@@ -19,6 +19,9 @@ import (
 //   - slug: the agent's readable name of the session
 //   - variant: of the model, unless it is the default
 //   - legacy: true if the session is in JSON files, which 1.17 and later neither list nor resume
+//   - store: "session_v2" for a session of OpenCode 2
+//   - queued: how many prompts OpenCode 2 has accepted and not yet given to the model
+//   - workspace: the remote workspace of OpenCode 2 that the session runs in
 type session struct {
 	discover.Record
 	tail tail
@@ -29,13 +32,23 @@ type session struct {
 	used        usage
 	contextSize int64
 	usageKnown  bool
+	// v2 is what only OpenCode 2 stores; nil for a session of OpenCode 1.
+	v2 *v2Session
+	// hasCopy: OpenCode 2 has copied the session, and the copy is listed.
+	hasCopy bool
 }
 
 // fill adds what the messages say to what the row or file of the session says.
 func (s *session) fill(home, path string, rows rowReader, options discover.ReadOptions) {
-	prompt, hasCopies := readHead(rows, s.Created.UnixMilli())
-	s.tail = readTail(rows)
-	s.Agent, s.Home, s.Path, s.Prompt, s.Turn = agentName, home, path, promptText(prompt), s.tail.Turn()
+	prompt, hasCopies := readHead(rows, s.copiedBefore())
+	if s.v2 != nil {
+		hasCopies = false // the sum that OpenCode 2 keeps is without them
+		s.readV2Turn(rows)
+	} else {
+		s.tail = readTail(rows)
+		s.Turn = s.tail.Turn()
+	}
+	s.Agent, s.Home, s.Path, s.Prompt = agentName, home, path, promptText(prompt)
 	if s.headless {
 		s.Source = modeRun.source()
 	}
@@ -48,7 +61,7 @@ func (s *session) fill(home, path string, rows rowReader, options discover.ReadO
 	if options.Full || options.Quotas {
 		s.Quotas = s.tail.Quotas()
 	}
-	if last := s.tail.Last; last != nil && last.Agent != compactionAgent {
+	if last := s.tail.Last; last != nil && last.Agent != compactionAgent && (s.v2 == nil || s.Model == "") {
 		s.setModel(last)
 	}
 	s.setUsage(hasCopies, rows, options.Tokens || options.Full)
@@ -73,12 +86,21 @@ func (s *session) setModel(last *storedMessage) {
 func (s *session) setUsage(hasCopies bool, rows rowReader, all bool) {
 	switch s.usageKnown = all || s.used.Tokens.Total > 0 && !hasCopies; {
 	case all:
-		s.used, s.contextSize = readUsage(rows, s.Created.UnixMilli()), readContext(rows)
+		s.used, s.contextSize = readUsage(rows, s.copiedBefore()), readContext(rows)
 	case !s.usageKnown:
 		s.used = usage{}
 	case s.tail.Last != nil:
 		s.contextSize = s.tail.Last.ContextSize()
 	}
+}
+
+// copiedBefore is when the session was created, in milliseconds, if it may have messages that were copied into it: those that are older. OpenCode
+// 2 says so; of its other sessions it is 0.
+func (s *session) copiedBefore() int64 {
+	if s.v2 != nil && s.ForkedFrom == "" {
+		return 0
+	}
+	return s.Created.UnixMilli()
 }
 
 // record returns the record, with the usage. A cost of 0 for answers that took tokens is unknown: see [usage].
@@ -124,14 +146,7 @@ func homeEntries(ctx context.Context, home discover.Home, q discover.EntryFilter
 	var all []discover.Entry
 	known := map[string]bool{} // the IDs in databases
 	for _, path := range databases {
-		hasV2 := false
-		found, err := readDatabase(ctx, home.Dir, path, func(d *database) []discover.Entry {
-			hasV2 = d.hasV2
-			return d.entries(q)
-		})
-		if err == nil && hasV2 && q.Refs == nil && q.Parents == nil {
-			err = newWarning(path, errV2Sessions)
-		}
+		found, err := readDatabase(ctx, home.Dir, path, func(d *database) []discover.Entry { return d.entries(q) })
 		all, errs = append(all, found...), append(errs, err)
 		for _, e := range found {
 			known[e.ID] = true

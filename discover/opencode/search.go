@@ -43,8 +43,12 @@ func (b batch) filter(ctx context.Context, match func([]byte) bool) []discover.E
 
 func (d *database) mayMatch(session string, match func([]byte) bool) bool {
 	before := d.Failures()
+	table := "part"
+	if d.isV2(session) {
+		table = v2MessageTable
+	}
 	// A longer value cannot be read by a statement.
-	for r := range d.db.Query(`SELECT CASE WHEN octet_length(data) < 1000000 THEN data END AS data FROM part WHERE session_id = ?`, session) {
+	for r := range d.db.Query(`SELECT CASE WHEN octet_length(data) < 1000000 THEN data END AS data FROM `+table+` WHERE session_id = ?`, session) {
 		if data := r.Bytes("data", maxRow); data == nil || match(data) {
 			return true
 		}

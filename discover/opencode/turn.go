@@ -133,6 +133,7 @@ const finishToolCalls = "tool-calls"
 // continues with that (SEEN 1.1.65, 1.18.33).
 const (
 	rejectedPermission = "The user rejected permission"
+	declinedCall       = "The user declined this tool call" // OpenCode 2 (READ 2.0.26)
 	dismissedQuestion  = "The user dismissed this question"
 	withFeedback       = "with the following feedback"
 )
@@ -140,7 +141,7 @@ const (
 // isRefusal reports whether the error of a tool call says that the user refused it. Early versions put "Error: " before it (SEEN 1.1.65).
 func isRefusal(text string) bool {
 	text = strings.TrimPrefix(text, "Error: ")
-	return strings.HasPrefix(text, rejectedPermission) || strings.HasPrefix(text, dismissedQuestion)
+	return strings.HasPrefix(text, rejectedPermission) || strings.HasPrefix(text, declinedCall) || strings.HasPrefix(text, dismissedQuestion)
 }
 
 // Turn returns the newest turn, as far as storage shows it. It is unknown if the last message could not be read. It began when the prompt was
@@ -209,15 +210,24 @@ func readHead(rows rowReader, created int64) (prompt string, hasCopies bool) {
 	isFirst := true
 	for m := range rows.Oldest() {
 		if isFirst {
-			isFirst, hasCopies = false, isCopied(m.ID, m.Created, created)
+			isFirst, hasCopies = false, m.isCopied(created)
 		}
 		if isUsers(m) {
-			if prompt, _ = words(rows, m.ID); prompt != "" {
+			if prompt = promptWords(rows, m); prompt != "" {
 				break
 			}
 		}
 	}
 	return prompt, hasCopies
+}
+
+// promptWords returns what the user wrote in a message.
+func promptWords(rows rowReader, m storedRow) (text string) {
+	if m.Type != "" {
+		return v2Words(m.JSON())
+	}
+	text, _ = words(rows, m.ID)
+	return text
 }
 
 // HTTP statuses by which a provider refuses a request because of a limit.

@@ -13,7 +13,7 @@ import (
 // sub-agent are in its own session.
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
 	return readSessions(ctx, entries, discover.ReadOptions{}, func(s *session, rows rowReader) (*discover.SessionUsage, bool) {
-		answers := readAnswers(rows, s.Created.UnixMilli())
+		answers := readAnswers(rows, s.copiedBefore())
 		return &discover.SessionUsage{Record: s.record(), Usage: answers}, len(answers) > 0
 	})
 }
@@ -49,10 +49,10 @@ func parseTokens(o storage.Object) discover.Tokens {
 func ownAnswers(rows rowReader, created int64) iter.Seq[storedMessage] {
 	return func(yield func(storedMessage) bool) {
 		for r := range rows.Newest(cursor{}) {
-			if isCopied(r.ID, r.Created, created) {
+			if r.isCopied(created) {
 				continue
 			}
-			if m := readAnswer(r); m.Role == assistantRole && !isCopied(m.ID, m.Created, created) && !yield(m) {
+			if m := readAnswer(r); m.Role == assistantRole && !(r.Type == "" && isCopied(m.ID, m.Created, created)) && !yield(m) {
 				return
 			}
 		}

@@ -2,13 +2,10 @@ package opencode
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"agentctl/discover"
-	"agentctl/discover/sqlite"
 	"agentctl/discover/storage"
 )
 
@@ -26,14 +23,23 @@ func belowFloor(v storage.Version) string {
 // manifestLimit bounds package.json, in bytes.
 const manifestLimit = 1 << 20
 
-// versionOf reads the version of a binary from the manifest of the npm package that it is in; zero if it is in none.
-func versionOf(path string) storage.Version {
+// versionOf reads the version of a binary from the manifest of the npm package that it is in; zero if it is in none. The name of the package
+// says which generation it is: opencode-ai and opencode-linux-x64 are OpenCode 1, @opencode/cli and @opencode/cli-linux-x64 OpenCode 2 (READ
+// 2.0.26).
+func versionOf(path string) (version storage.Version, g generation) {
 	data, err := storage.ReadFileNoFollow(filepath.Join(filepath.Dir(filepath.Dir(path)), "package.json"), manifestLimit)
 	manifest := storage.Object(data)
-	if err != nil || !strings.HasPrefix(manifest.Get("name").Text(nameLimit), "opencode-") {
-		return storage.Version{}
+	switch name := manifest.Get("name").Text(nameLimit); {
+	case err != nil:
+		return version, g
+	case strings.HasPrefix(name, "opencode-"):
+		g = generation1
+	case strings.HasPrefix(name, "@opencode/cli"):
+		g = generation2
+	default:
+		return version, g
 	}
-	return storage.ParseVersion(manifest.Get("version").Text(nameLimit))
+	return storage.ParseVersion(manifest.Get("version").Text(nameLimit)), g
 }
 
 // newestTried is the newest version in docs/support.md.
@@ -42,8 +48,13 @@ const newestTried = "1.18.33"
 // Tried implements [discover.Adapter].
 func (Adapter) Tried() discover.Tried {
 	return discover.Tried{
-		Newest: newestTried, ProgramVersion: func(path string) string { return versionOf(path).String() }, UnknownKinds: unknownKinds,
+		Newest: newestTried, ProgramVersion: programVersion, UnknownKinds: unknownKinds,
 	}
+}
+
+func programVersion(path string) string {
+	version, _ := versionOf(path)
+	return version.String()
 }
 
 func unknownKinds(ctx context.Context, r discover.Record) ([]string, error) {
@@ -61,9 +72,12 @@ const newestMessages = 50
 
 // unknownPartTypes returns the types of parts of the newest messages that this package does not know.
 func unknownPartTypes(rows rowReader) []string {
-	kinds := storage.Kinds{Known: knownPartTypes}
+	kinds := storage.Kinds{Known: knownPartTypes + knownV2Types}
 	n := 0
 	for m := range rows.Newest(cursor{}) {
+		if m.Type != "" {
+			addV2Kinds(&kinds, m)
+		}
 		for p := range rows.Parts(m.ID) {
 			kinds.Add(partType(p.Head))
 		}
@@ -72,24 +86,4 @@ func unknownPartTypes(rows rowReader) []string {
 		}
 	}
 	return kinds.Unknown
-}
-
-// OpenCode 2 has a background service that runs all sessions of a home (`serve --service`; its terminals and runs are clients). It stores
-// sessions in tables of its own, beside the older ones (SEEN 0.0.0-next-16350, a preview named opencode2; READ 2.0.3). agentctl does not
-// read them: it gives a warning, and shows the service as a process whose sessions are unknown.
-const (
-	v2ServiceFlag  = "--service"
-	v2SessionTable = "session_v2"
-)
-
-var errV2Sessions = errors.New("it has sessions of OpenCode 2, which agentctl cannot read yet")
-
-// hasV2Sessions reports whether a database with these tables has sessions of OpenCode 2.
-func hasV2Sessions(db *sqlite.DB, tables []string) bool {
-	if slices.Contains(tables, v2SessionTable) {
-		for range db.Query(`SELECT 1 FROM ` + v2SessionTable + ` LIMIT 1`) {
-			return true
-		}
-	}
-	return false
 }

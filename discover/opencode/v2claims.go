@@ -1,0 +1,465 @@
+package opencode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/discover/storage"
+	"agentctl/proc"
+)
+
+// A server of OpenCode 2 runs the turns of all its sessions; terminals and headless runs are its clients. The usual server is a background
+// service, one for each user, which registers in a file. Which turns are in progress is in the database, and which server runs them is only
+// in its memory: with one server that may run a turn, it is that one. No server is asked, and no command of the agent is run: its commands
+// start the service, and the service goes on with turns that were cut off.
+
+// decideGenerations separates the processes of OpenCode 1 and 2. Arguments and npm's package decide in [inspect]; here do the registration of a
+// service, a process that runs the same binary, and what the database has. In a home with the sessions of both, the log decides later.
+func (scan *processScan) decideGenerations() {
+	known := map[string]generation{} // by binary
+	for _, p := range scan.processes {
+		if p.generation == generationUnknown && p.mode == modeServer && scan.registered(p) != nil {
+			p.generation = generation2
+		}
+		if p.Exe != "" && !p.Deleted && p.generation != generationUnknown {
+			known[p.Exe] = p.generation
+		}
+	}
+	stores := map[string]generation{} // by data folder
+	for _, p := range scan.processes {
+		if p.generation == generationUnknown && !p.Deleted {
+			p.generation = known[p.Exe]
+		}
+		if p.generation == generationUnknown {
+			g, ok := stores[p.home]
+			if !ok {
+				g = scan.generationOf(p.stored)
+				stores[p.home] = g
+			}
+			p.generation = g
+		}
+	}
+	scan.separate()
+}
+
+// decideByLog decides what nothing else has: a line of OpenCode 2 in the shared log has the role of its process.
+func (scan *processScan) decideByLog() {
+	for _, p := range scan.processes {
+		switch {
+		case p.generation != generationUnknown:
+		case p.role != "":
+			p.generation = generation2
+		case p.hasLog:
+			p.generation = generation1
+		default:
+			scan.unknown = append(scan.unknown, p)
+		}
+	}
+	scan.processes = slices.DeleteFunc(scan.processes, func(p *loggedProcess) bool { return p.generation == generationUnknown })
+	scan.separate()
+}
+
+// separate moves the processes of OpenCode 2 from those of OpenCode 1.
+func (scan *processScan) separate() {
+	scan.processes = slices.DeleteFunc(scan.processes, func(p *loggedProcess) bool {
+		if p.generation != generation2 {
+			return false
+		}
+		p.commandLine, p.unsupported = p.asV2(p.args), ""
+		p.sessions, p.run, p.hasLog = map[string]logEvent{}, "", false // by the log of OpenCode 1
+		if p.mode != modeNone {
+			scan.v2 = append(scan.v2, p)
+		}
+		return true
+	})
+}
+
+// generationOf returns the generation whose sessions a data folder has: OpenCode 1 if it has none, unknown if it has those of both.
+func (scan *processScan) generationOf(h *homeSessions) generation {
+	var has1, has2 bool
+	for _, home := range h.homes {
+		databases, _ := listDatabases(scan.ctx, home) // load reports what cannot be read
+		for _, path := range databases {
+			_, _ = readDatabase(scan.ctx, h.dir, path, func(d *database) bool {
+				has1, has2 = has1 || d.messageTable != nil, has2 || d.v2.messages != nil
+				return true
+			})
+		}
+	}
+	switch {
+	case has1 && has2:
+		return generationUnknown
+	case has2:
+		return generation2
+	}
+	return generation1
+}
+
+// stateVariables decide where a service registers (READ 2.0.26).
+func stateVariables() discover.HomeVariables {
+	return discover.HomeVariables{Key: stateKey, Below: "opencode", Default: ".local/state/opencode"}
+}
+
+// service is the registration of a background service. The password in the file is not kept.
+type service struct {
+	path, version, url string
+	pid                int
+	written            time.Time
+}
+
+// maxRegistration is the most bytes of a registration that are read.
+const maxRegistration = 64 << 10
+
+// readServices reads the registrations in a folder: service.json, or one for each release channel, as service-local.json.
+func readServices(ctx context.Context, dir string) (found []service, err error) {
+	entries, err := storage.ReadDir(ctx, dir)
+	errs := []error{warningUnlessGone(dir, err)}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), "service") || filepath.Ext(e.Name()) != ".json" {
+			continue
+		}
+		s, err := readService(ctx, filepath.Join(dir, e.Name()))
+		if errs = append(errs, warningUnlessGone(s.path, err)); err == nil {
+			found = append(found, s)
+		}
+	}
+	return found, errors.Join(errs...)
+}
+
+func readService(ctx context.Context, path string) (s service, err error) {
+	s.path = path
+	f, err := storage.Open(ctx, path)
+	if err != nil {
+		return s, err
+	}
+	defer f.Close()
+	s.written = f.ModTime()
+	data := make([]byte, min(f.Size(), maxRegistration))
+	if _, err := f.ReadAt(data, 0); err != nil {
+		return s, err
+	}
+	o := storage.Object(data)
+	if s.pid = int(o.Get("pid").Int()); s.pid <= 0 || !o.Complete() {
+		return s, errIncomplete
+	}
+	s.version, s.url = o.Get("version").Text(nameLimit), o.Get("url").Text(nameLimit)
+	return s, nil
+}
+
+// registered returns the registration of a service; nil if the process has none. A file that is older than the process is that of another one
+// with its pid, which was killed. Only folders of processes whose home is listed are read.
+func (scan *processScan) registered(p *loggedProcess) *service {
+	if p.foreign || p.stateDir == "" || !p.stored.listed() {
+		return nil
+	}
+	services, read := scan.services[p.stateDir]
+	if !read {
+		var err error
+		services, err = readServices(scan.ctx, p.stateDir)
+		scan.services[p.stateDir], scan.warnings = services, append(scan.warnings, err)
+	}
+	for i := range services {
+		if services[i].pid == p.ID.PID && p.StartedBefore(services[i].written) {
+			return &services[i]
+		}
+	}
+	return nil
+}
+
+// v2Server is a server of OpenCode 2.
+type v2Server struct {
+	*loggedProcess
+	service *service // nil for a server of one client, and one in the foreground
+	base    discover.Claim
+	// started are the sessions whose tools have live processes. unreadable: of a child process it is not known.
+	started    map[string]bool
+	unreadable bool
+}
+
+// sessionKey is set in the environment of the shell commands of OpenCode 2: the session's ID (READ 2.0.26).
+const sessionKey = "OPENCODE_SESSION_ID"
+
+func (scan *processScan) newV2Server(p *loggedProcess) *v2Server {
+	s := &v2Server{loggedProcess: p, service: scan.registered(p), started: map[string]bool{}}
+	s.base = discover.Claim{
+		Agent: agentName, Process: p.ID, Home: p.home, Source: p.mode.source(), Shared: true, Meta: discover.Facts{"command": p.name},
+	}
+	if ports, err := p.ListenPorts(); err == nil && len(ports) > 0 {
+		s.base.Meta = s.base.Meta.With("ports", ports)
+	}
+	if s.service != nil {
+		s.base.Version = s.service.version
+	}
+	for child := range scan.table.Children(p.ID.PID) {
+		if !child.Alive() {
+			continue
+		}
+		env, err := child.Env(sessionKey)
+		if id := env[sessionKey]; isSessionID(id) && child.ID != p.ID {
+			s.started[id] = true
+		}
+		s.unreadable = s.unreadable || err != nil
+	}
+	return s
+}
+
+// opens reports whether the server has a database open. One whose open files cannot be read may have any of its home.
+func (s *v2Server) opens(path string) bool {
+	databases := s.databases()
+	return len(databases) == 0 || slices.ContainsFunc(databases, func(o string) bool { return sameFile(o, path) })
+}
+
+// v2Claims returns the claims of the processes of OpenCode 2, and of those whose generation is not known.
+func (scan *processScan) v2Claims() (claims []discover.Claim) {
+	servers := map[*homeSessions][]*v2Server{}
+	var clients []*v2Client
+	for _, p := range scan.v2 {
+		if p.mode == modeServer {
+			s := scan.newV2Server(p)
+			servers[p.stored] = append(servers[p.stored], s)
+			presence := p.presence(s.base, true)
+			presence.Dir = "" // its sessions run in any directory
+			presence.HideIfUnlinked, presence.NameOnly = true, presence.NameOnly && s.service == nil
+			claims = append(claims, presence)
+			continue
+		}
+		c := newV2Client(p)
+		clients, claims = append(clients, c), append(claims, c.presence())
+	}
+	for _, h := range slices.SortedFunc(maps.Keys(servers), func(a, b *homeSessions) int { return strings.Compare(a.dir, b.dir) }) {
+		claims = append(claims, scan.v2HomeClaims(h, servers[h], clients)...)
+	}
+	for _, p := range scan.unknown {
+		p.unsupported = "it is OpenCode 1 or 2, and nothing tells which: no package.json beside its program, and no line of it in the log"
+		claims = append(claims, p.presence(discover.Claim{Agent: agentName, Process: p.ID, Home: p.home, Source: p.mode.source()}, true))
+	}
+	return claims
+}
+
+// v2HomeClaims returns the claims for the sessions of a home.
+func (scan *processScan) v2HomeClaims(h *homeSessions, servers []*v2Server, clients []*v2Client) (claims []discover.Claim) {
+	for _, home := range h.homes {
+		databases, _ := listDatabases(scan.ctx, home) // Entries reports what cannot be read
+		for _, path := range databases {
+			own := slices.DeleteFunc(slices.Clone(servers), func(s *v2Server) bool { return !s.opens(path) })
+			if len(own) == 0 {
+				continue
+			}
+			sessions, err := readDatabase(scan.ctx, h.dir, path, func(d *database) []*session {
+				ids := d.claimedSessions()
+				for _, c := range clients {
+					ids = append(ids, c.names()...)
+				}
+				if d.v2.messages == nil {
+					return nil
+				}
+				return slices.Collect(d.sessionsIn(d.sessionTables[0], ids, discover.ReadOptions{}))
+			})
+			scan.warnings = append(scan.warnings, err)
+			for _, s := range sessions {
+				claims = append(claims, scan.v2SessionClaims(s, sessions, own, clients)...)
+			}
+		}
+	}
+	return claims
+}
+
+// v2SessionClaims returns the claims for one session, of all servers that may run it and clients that show it.
+func (scan *processScan) v2SessionClaims(s *session, all []*session, servers []*v2Server, clients []*v2Client) (claims []discover.Claim) {
+	for _, server := range servers {
+		if c, ok := scan.turnClaim(server, s, all); ok {
+			claims = append(claims, c)
+		}
+	}
+	inTurn := len(claims) > 0
+	for _, c := range clients {
+		server := c.server(scan, servers)
+		if server == nil || !c.mayShow(s, inTurn) {
+			continue
+		}
+		if !slices.ContainsFunc(claims, func(of discover.Claim) bool { return !of.Client }) {
+			claims = append(claims, server.shownClaim(s, c))
+		}
+		claims = append(claims, c.claim(s, server))
+	}
+	return claims
+}
+
+// turnClaim returns the claim that a server runs the turn of a session that is recorded as being in progress; ok is false if it does not.
+func (scan *processScan) turnClaim(server *v2Server, s *session, all []*session) (c discover.Claim, ok bool) {
+	v := s.v2
+	if v.claimed.IsZero() || s.Turn.Ended() {
+		return c, false
+	}
+	c = server.base
+	c.Session, c.Path, c.Kind = s.ID, s.Path, "turn-claim"
+	turn, strength := scan.liveV2Turn(server, s, all)
+	c.Turn, c.Strength = &turn, strength
+	c.Additional = strength == discover.Weak // it says nothing against its other sessions
+	since := v.claimed.Format(time.RFC3339Nano)
+	switch {
+	case server.started[s.ID]:
+		c.Strength, c.Kind, c.Additional = discover.Exact, "tool", false
+		c.Detail = "a tool that it has started has " + sessionKey + "=" + s.ID
+		return c, true
+	case server.StartedBefore(v.claimed):
+		c.Detail = "the turn began at " + since + ", while it ran"
+	case server.StartedBefore(v.written):
+		c.Detail = "it ran when the session was last written, at " + v.written.Format(time.RFC3339Nano)
+	case server.service == nil:
+		return c, false // only a service goes on with the turn of another server
+	case s.Parent == "" && v.attempts > 0:
+		c.Detail = fmt.Sprintf("it has taken up the turn of %s, in attempt %d", since, v.attempts)
+	default:
+		c.Detail = "the turn began at " + since + ", before it started"
+		c.Alternative = "it has not taken the turn up, so that another server may run it"
+	}
+	if v.workspace != "" {
+		c.Alternative = "it runs in the remote workspace " + v.workspace
+	}
+	return c, true
+}
+
+// toolStart is how long a shell command may take from its recorded start to its process.
+const toolStart = time.Second
+
+// liveV2Turn returns the turn in progress, and how sure that is. That a call waits for permission is only in the memory of the server. A question
+// always waits for the user. A shell command without a process does, too. Of other calls it is not known whether they work or wait: the turn
+// is running, by weak evidence.
+func (scan *processScan) liveV2Turn(server *v2Server, s *session, all []*session) (discover.Turn, discover.Strength) {
+	turn, strength := s.Turn, discover.Strong
+	for _, call := range s.tail.RunningTools() {
+		switch call.Tool {
+		case questionTool:
+		case "subagent":
+			for _, child := range all {
+				if child.Parent != s.ID || child.v2.claimed.IsZero() || child == s {
+					continue
+				}
+				if t, sure := scan.liveV2Turn(server, child, nil); t.State == discover.TurnWaiting {
+					t.Began = turn.Began
+					return t, sure
+				}
+			}
+		case shellType:
+			switch {
+			case server.started[s.ID]:
+			case server.unreadable || server.unreadableFiles() || scan.now.Sub(fromMillis(call.Started)) < toolStart:
+				strength = discover.Weak
+			default:
+				return discover.Turn{
+					State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: call.WaitingOn(), Detail: "tool: " + call.Tool, Began: turn.Began,
+				}, discover.Strong
+			}
+		default:
+			strength = discover.Weak
+		}
+	}
+	return turn, strength
+}
+
+// unreadableFiles reports whether a shell command of the server may run without a child: it has the output of one open, or what it has open cannot
+// be read.
+func (s *v2Server) unreadableFiles() bool {
+	return s.unreadable || len(s.files) == 0 || slices.ContainsFunc(s.files, func(f proc.OpenFile) bool { return isShellOutput(f.Path) })
+}
+
+// isShellOutput reports whether a file is the output of a shell command: shell/<project>/sh_….out (READ 2.0.26).
+func isShellOutput(path string) bool {
+	return strings.HasPrefix(filepath.Base(path), "sh_") && filepath.Ext(path) == ".out"
+}
+
+// shownClaim returns the claim that a server holds a session that is in no turn, because a client shows it.
+func (s *v2Server) shownClaim(session *session, by *v2Client) discover.Claim {
+	c := s.base
+	c.Session, c.Path, c.Strength, c.Kind = session.ID, session.Path, discover.Strong, "client"
+	c.Detail = "its client " + by.ID.String() + " shows the session"
+	turn := session.Turn
+	if !turn.Ended() && turn.State != discover.TurnNone {
+		turn = discover.Turn{State: discover.TurnInterrupted}
+	}
+	c.Turn = &turn
+	return c
+}
+
+// v2Client is a terminal or a headless run of OpenCode 2.
+type v2Client struct{ *loggedProcess }
+
+func newV2Client(p *loggedProcess) *v2Client { return &v2Client{p} }
+
+// presence returns the claim that the process is the agent's. Its row shows that it lives, if no session is known that it shows.
+func (c *v2Client) presence() discover.Claim {
+	p := c.loggedProcess.presence(discover.Claim{Agent: agentName, Process: c.ID, Home: c.home, Source: c.mode.source()}, true)
+	if c.mode == modeTUI && p.Unreadable == "" {
+		p.Unreadable = "it is a terminal of OpenCode 2; only its server knows which session it shows"
+	}
+	return p
+}
+
+// names returns the sessions that the client's arguments or its output name.
+func (c *v2Client) names() (ids []string) {
+	if c.session != "" {
+		ids = append(ids, c.session)
+	}
+	return slices.AppendSeq(ids, maps.Keys(c.sessions))
+}
+
+// mayShow reports whether the client may show a session: the one that it names, else one of its directory that has begun a turn since the
+// client started.
+func (c *v2Client) mayShow(s *session, inTurn bool) bool {
+	if named := c.names(); len(named) > 0 {
+		return slices.Contains(named, s.ID)
+	}
+	return inTurn && s.Parent == "" && c.dir != "" && discover.RealPath(c.dir) == discover.RealPath(s.Dir) && c.StartedBefore(s.v2.claimed)
+}
+
+// claim returns the claim that the client shows a session.
+func (c *v2Client) claim(s *session, server *v2Server) discover.Claim {
+	claim := discover.Claim{
+		Agent: agentName, Process: c.ID, Session: s.ID, Path: s.Path, Home: c.home, Strength: discover.Weak, Kind: "client", Client: true,
+		Source: c.mode.source(), Detail: "a client of " + server.ID.String() + ", in the session's directory",
+	}
+	switch {
+	case len(c.sessions) > 0:
+		claim.Strength, claim.Detail = discover.Exact, c.logDetail
+	case c.session != "":
+		claim.Detail = "-s " + c.session
+		if c.mode == modeRun { // in a terminal, the user may have opened another session since
+			claim.Strength = discover.Strong
+		}
+	}
+	return claim
+}
+
+// server returns the server of the client; nil if that is not known.
+func (c *v2Client) server(scan *processScan, servers []*v2Server) *v2Server {
+	var found []*v2Server
+	for _, s := range servers {
+		fits := s.service != nil && s.stateDir == c.stateDir
+		switch {
+		case c.standalone:
+			fits = s.Parent == c.ID.PID
+		case c.serverURL != "":
+			at, err := url.Parse(c.serverURL)
+			ports, _ := s.ListenPorts()
+			fits = err == nil && slices.ContainsFunc(ports, func(port int) bool { return strconv.Itoa(port) == at.Port() })
+		}
+		if fits {
+			found = append(found, s)
+		}
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	return cmp.Or(found...)
+}

@@ -1,0 +1,295 @@
+package opencode
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/storage"
+)
+
+// Types of messages of OpenCode 2. Those of the user and of the model are named as their roles: a message of the model is one step, which is
+// one call of the model.
+const (
+	compactionType = "compaction" // a summary that replaces the context
+	idleType       = "idle"       // the end of a turn
+	shellType      = "shell"      // a command that the user gave with "!"
+)
+
+// isTurnType reports whether a message says something about the turn. Others may come at any time.
+func isTurnType(kind string) bool {
+	return slices.Contains([]string{userRole, assistantRole, "synthetic", "skill", compactionType, idleType}, kind)
+}
+
+// silentV2Types are the types of messages that are not shown: what the agent adds for the model, and changes of settings.
+const silentV2Types = " synthetic system skill agent-switched model-switched location-switched "
+
+// knownV2Types are the types of messages and of their content that OpenCode 2 writes (READ 2.0.26).
+const knownV2Types = silentV2Types + "user assistant shell compaction idle "
+
+// addV2Kinds adds the type of a message, and those of its content.
+func addV2Kinds(kinds *storage.Kinds, m storedRow) {
+	kinds.Add(m.Type)
+	if m.Type == assistantRole {
+		for c := range storage.Object(m.JSON()).Get("content").Elements() {
+			kinds.Add(partType(c.Object()))
+		}
+	}
+}
+
+// The outcomes of a turn.
+const (
+	outcomeSucceeded   = "succeeded"
+	outcomeFailed      = "failed"
+	outcomeInterrupted = "interrupted"
+)
+
+// outcomeState returns the state of a turn with an outcome.
+func outcomeState(outcome string) discover.TurnState {
+	switch outcome {
+	case outcomeSucceeded:
+		return discover.TurnDone
+	case outcomeFailed:
+		return discover.TurnFailed
+	case outcomeInterrupted:
+		return discover.TurnInterrupted
+	}
+	return discover.TurnUnknown
+}
+
+// v2Message is a message of OpenCode 2 with what it shows of the turn.
+type v2Message struct {
+	storedMessage
+	kind    string
+	parts   []part // the tool calls of an answer
+	outcome string // of a turn that has ended
+	status  string // of a compaction
+	attempt int64  // of an answer: how often the model was asked again
+}
+
+// setV2 sets what OpenCode 2 stores in another way than OpenCode 1.
+func (m *storedMessage) setV2(kind string, o storage.Object) {
+	model, failure := o.Get("model").Object(), o.Get("error").Object()
+	m.Role, m.Model, m.provider = kind, model.Get("id").Text(nameLimit), model.Get("providerID").Text(nameLimit)
+	m.Model = modelName(m.provider, m.Model)
+	if m.Variant == "default" {
+		m.Variant = ""
+	}
+	if m.summary = kind == compactionType; m.summary {
+		m.Role = assistantRole // the model has written it
+	}
+	if m.errName = failure.Get("type").Text(nameLimit); m.errName != "" {
+		m.failed, m.errText, m.errStatus = true, failure.Get("message").Text(0), failure.Get("status").Int()
+	}
+	if m.errName == "aborted" {
+		m.errName = abortedName
+	}
+}
+
+// parseV2Message parses a message.
+func parseV2Message(r storedRow) v2Message {
+	o := storage.Object(r.JSON())
+	m := v2Message{storedMessage: parseRow(r, o), kind: r.Type}
+	m.outcome, m.status = o.Get("outcome").Text(nameLimit), o.Get("status").Text(nameLimit)
+	m.attempt = o.Get("retry").Object().Get("attempt").Int()
+	for c := range o.Get("content").Elements() {
+		if o := c.Object(); partType(o) == toolType {
+			m.parts = append(m.parts, parseV2Call(o))
+		}
+	}
+	return m
+}
+
+// parseV2Call parses a tool call, for the state of the turn.
+func parseV2Call(o storage.Object) (p part) {
+	p.parseState(o.Get("state").Object())
+	times := o.Get("time").Object()
+	p.kind, p.Tool, p.Started = toolType, o.Get("name").Text(nameLimit), cmp.Or(times.Get("ran").Int(), times.Get("created").Int())
+	return p
+}
+
+// openTurn returns the turn that is recorded as being in progress, by the newest message. If its server was told to end, or the user refused a
+// call, the answer was aborted, and nothing runs until a service takes it up.
+func (m v2Message) openTurn() discover.Turn {
+	turn := discover.Turn{State: discover.TurnOpen, Detail: "model", Unanswered: m.kind != assistantRole && m.kind != compactionType}
+	switch {
+	case m.kind == compactionType && m.status == statusRunning:
+		turn.Detail = "compacting"
+	case m.kind != assistantRole:
+	case m.Completed > 0 && m.failed && m.errName == abortedName:
+		return discover.Turn{State: discover.TurnInterrupted}
+	case m.Completed > 0:
+	case m.attempt > 0:
+		turn.Detail = fmt.Sprintf("retrying, attempt %d", m.attempt)
+	default:
+		t := tail{Last: &m.storedMessage, parts: m.parts}
+		turn = t.openTurn()
+	}
+	return turn
+}
+
+// copiedTurn returns the turn of a session whose row has no outcome: one that never ran, a copy of another session, or one that OpenCode 1 has
+// stored. It is in no turn.
+func (m v2Message) copiedTurn() discover.Turn {
+	switch m.kind {
+	case "", "synthetic", "skill":
+		return discover.Turn{State: discover.TurnNone}
+	case idleType:
+		return discover.Turn{State: outcomeState(m.outcome), Error: discover.Truncate(m.errText, errorLimit)}
+	case compactionType:
+		return discover.Turn{State: discover.TurnDone}
+	}
+	t := tail{Last: &m.storedMessage, parts: m.parts}
+	turn := t.state()
+	if turn.State == discover.TurnOpen || turn.State == discover.TurnWaiting {
+		turn = discover.Turn{State: discover.TurnInterrupted}
+	}
+	return turn
+}
+
+// subagentNote is the first line of the prompt of a sub-agent, which the agent puts before it.
+const subagentNote = "You are a subagent spawned by another session.\n"
+
+// v2Words returns what the user wrote in a message, or else the name of its first file.
+func v2Words(o storage.Object) string {
+	text := strings.TrimPrefix(o.Get("text").Text(0), subagentNote)
+	if text = discover.StripContextFiles(text); !isBlank(text) {
+		return discover.Truncate(text, promptLimit)
+	}
+	for f := range o.Get("files").Elements() {
+		return fileText(f.Object().Get("mime").Text(nameLimit), cmp.Or(f.Object().Get("name").Text(nameLimit), f.Object().Get("filename").Text(nameLimit)))
+	}
+	return ""
+}
+
+// readV2 is [messageReader.Read] for OpenCode 2. Its messages are in the order in which they were delivered to the model.
+func (r *messageReader) readV2(rows v2Messages, visit func(transcriptItem) bool) (done bool) {
+	for row := range rows.Newest(r.cursor) {
+		data, err := row.Read()
+		r.Bytes += len(data)
+		r.cursor = cursor{Time: row.Seq, Message: row.ID}
+		r.storedMessage, r.counted = parseRow(row, data), false
+		more := err == nil || visit(transcriptItem{Err: err})
+		yield := func(m transcriptItem) {
+			m.answer = row.ID // so that it stays in its place
+			more = visit(m) && more
+		}
+		if idle := r.idle; idle != nil && isTurnType(row.Type) {
+			if r.idle = nil; !r.failed {
+				yield(*idle)
+			}
+		}
+		r.readV2Row(row, data, yield)
+		if !more {
+			return false
+		}
+	}
+	if r.idle != nil {
+		visit(*r.idle)
+	}
+	return true
+}
+
+// readV2Row visits what a message contains, the newest first. Messages of an unknown type that have a text are shown.
+func (r *messageReader) readV2Row(row storedRow, o storage.Object, visit func(transcriptItem)) {
+	text := o.Get("text").Text(0)
+	switch {
+	case row.Type == userRole:
+		if isBlank(text) {
+			text = v2Words(o)
+		}
+		visit(r.newItem(row.ID, discover.KindText, 0, text))
+	case row.Type == assistantRole:
+		if r.failed {
+			visit(r.newFailure(row.ID))
+		}
+		for i, c := range slices.Backward(slices.Collect(o.Get("content").Elements())) {
+			if m, ok := r.v2Content(fmt.Sprintf("%s/%d", row.ID, i), c.Object()); ok {
+				visit(m)
+			}
+		}
+	case row.Type == compactionType && r.failed:
+		visit(r.newFailure(row.ID))
+	case row.Type == compactionType:
+		visit(r.newItem(row.ID, discover.KindCompaction, 0, o.Get("summary").Text(0)))
+	case row.Type == shellType:
+		visit(r.v2Shell(row.ID, o))
+	case row.Type == idleType:
+		if m := r.newFailure(row.ID); r.failed || o.Get("outcome").Text(nameLimit) == outcomeInterrupted {
+			if !r.failed {
+				m.Kind = discover.KindInterruption
+			}
+			r.idle = &m
+		}
+	case !strings.Contains(silentV2Types, " "+row.Type+" ") && !isBlank(text):
+		m := r.newItem(row.ID, discover.KindText, 0, text)
+		m.Role = discover.RoleSystem
+		visit(m)
+	}
+}
+
+// v2Content makes a message of a text or a tool call of an answer. Other content is not shown, unless it has what calls have. Texts are empty
+// until they are complete.
+func (r *messageReader) v2Content(id string, o storage.Object) (m transcriptItem, ok bool) {
+	switch partType(o) {
+	case "text":
+		text := o.Get("text").Text(0)
+		return r.newItem(id, discover.KindText, 0, text), !isBlank(text)
+	case "", "reasoning":
+		return m, false
+	case toolType:
+	default:
+		return r.tool(id, o)
+	}
+	state := o.Get("state").Object()
+	call := discover.ToolCall{
+		ID: o.Get("id").Text(nameLimit), Name: o.Get("name").Text(nameLimit), Input: bytes.Clone(state.Get("input").Raw()),
+		State: discover.ToolOpen, Output: contentText(state.Get("content")),
+	}
+	switch state.Get("status").Text(nameLimit) {
+	case "completed":
+		call.State = discover.ToolDone
+	case "error":
+		failure := state.Get("error").Object().Get("message").Text(0)
+		if call.State, call.Output = discover.ToolFailed, cmp.Or(failure, call.Output); isRefusal(failure) {
+			call.State = discover.ToolRefused
+		}
+	}
+	call.Brief = brief(call)
+	times := o.Get("time").Object()
+	m = r.newItem(id, discover.KindTool, cmp.Or(times.Get("ran").Int(), times.Get("created").Int()), "")
+	m.Tool = &call
+	return m, true
+}
+
+// contentText returns the texts of what a tool returned.
+func contentText(content storage.Value) string {
+	var texts []string
+	for c := range content.Elements() {
+		if text := c.Object().Get("text").Text(0); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// v2Shell makes a message of a command that the user gave with "!".
+func (r *messageReader) v2Shell(id string, o storage.Object) transcriptItem {
+	m := r.newItem(id, discover.KindTool, 0, "")
+	call := discover.ToolCall{
+		ID: o.Get("shellID").Text(nameLimit), Name: shellType, Brief: o.Get("command").Text(errorLimit),
+		Input: fmt.Appendf(nil, `{"command":%s}`, o.Get("command").Raw()), Output: o.Get("output").Object().Get("output").Text(0),
+		State: discover.ToolFailed,
+	}
+	switch status := o.Get("status").Text(nameLimit); {
+	case status == statusRunning:
+		call.State = discover.ToolOpen
+	case status == "exited" && o.Get("exit").Int() == 0:
+		call.State = discover.ToolDone
+	}
+	m.Role, m.Tool = discover.RoleUser, &call
+	return m
+}
