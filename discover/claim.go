@@ -69,6 +69,9 @@ type Claim struct {
 	// NameOnly, on a presence: nothing but the name of the program says that the process is the agent. It is shown, and never
 	// signalled.
 	NameOnly bool
+	// MayRunAny, on a presence: the process shows not for certain which session it runs. It may run any that is stored in its Home for its
+	// Dir, though nothing ties it to that.
+	MayRunAny bool
 	// Unreadable, on a presence, says what could not be read of the process (another user's, say). Its row is then
 	// of unknown status.
 	Unreadable string

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -315,6 +316,43 @@ func strongest(s Session, id proc.ID) Strength {
 		}
 	}
 	return best
+}
+
+// A process that may run any session of its directory makes none live. One that is in a turn, and was written since the process started, is
+// unknown: it may be the process's. An ended turn stays ended.
+func TestAProcessThatMayRunAnySession(t *testing.T) {
+	presence := Claim{Agent: Codex, Process: proc.ID{PID: 100, Birth: "now"}, Home: "/h", Dir: "/w", Strength: Exact, MayRunAny: true}
+	for name, test := range map[string]struct {
+		turn    TurnState
+		updated int64 // seconds; the process starts at 100
+		dir     string
+		want    Status
+		known   bool // to have no process
+	}{
+		"in a turn":              {TurnOpen, 200, "/w", Unknown, false},
+		"ended":                  {TurnDone, 200, "/w", Stopped, false},
+		"in a turn before":       {TurnOpen, 50, "/w", Stopped, false},
+		"of another directory":   {TurnOpen, 200, "/v", Stopped, true},
+		"nothing says its state": {TurnUnknown, 200, "/w", Unknown, false},
+	} {
+		in := input{
+			processes: []proc.FakeProcess{fakeProcess(100, "now", 'S'), fakeProcess(101, "now", 'S')},
+			claims:    []Claim{presence, presence},
+			records:   []Record{{Agent: Codex, ID: "a", Path: "/h/a", Home: "/h", Dir: test.dir, Updated: time.Unix(test.updated, 0), Turn: Turn{State: test.turn}}},
+		}
+		in.claims[1].Process.PID = 101
+		sessions := in.correlate()
+		i := slices.IndexFunc(sessions, func(s Session) bool { return s.ID == "a" })
+		s := sessions[i]
+		if mentions := strings.Contains(s.Reason, "process 100 in its directory may"); len(sessions) != 3 || s.Status != test.want || mentions == test.known {
+			t.Errorf("%s: %s, %s", name, s.Status, s.Reason)
+		}
+		for _, row := range slices.Delete(sessions, i, i+1) {
+			if row.ID != "" || !row.MayRunAny {
+				t.Errorf("%s: %+v", name, row)
+			}
+		}
+	}
 }
 
 func TestCorrelateIgnoresUnrelatedProcesses(t *testing.T) {

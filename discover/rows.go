@@ -95,14 +95,40 @@ func (cor *correlation) completeSession(s *Session) {
 			s.Dir = cmp.Or(s.Dir, p.Dir)
 		}
 		s.NameOnly = s.NameOnly || p.NameOnly && c.Strength != Exact
+		s.MayRunAny = s.MayRunAny || p.MayRunAny
 	}
 	s.dropForeignDir()
-	s.setStatus(&statusInput{stored: s.Turn, claims: accepted, owner: cor.turnOwner(s, accepted), hidden: hidden, absence: cor.absence})
+	possible := ""
+	if len(accepted) == 0 {
+		var inTurn bool
+		if possible, inTurn = cor.possibleProcess(s); inTurn {
+			hidden = cmp.Or(hidden, possible)
+		}
+	}
+	s.setStatus(&statusInput{stored: s.Turn, claims: accepted, owner: cor.turnOwner(s, accepted), hidden: hidden, possible: possible, absence: cor.absence})
+}
+
+// possibleProcess says which live process may run a stored session though nothing ties it to that; "" if none may. inTurn: it may be the one
+// whose turn is stored, and has not ended. Of a session that was not written since the process started, only the process could tell.
+func (cor *correlation) possibleProcess(s *Session) (why string, inTurn bool) {
+	first := 0 // the lowest pid of those that are named
+	for who, c := range cor.presences {
+		p, _ := cor.table.Find(who.process)
+		if !c.MayRunAny || who.agent != s.Agent || c.Home != s.Home || c.Dir != s.Dir || c.Dir == "" {
+			continue
+		}
+		open := !s.Turn.Ended() && s.Turn.State != TurnNone && p.StartedBefore(s.Updated)
+		if first == 0 || open && !inTurn || open == inTurn && p.ID.PID < first {
+			first, inTurn = p.ID.PID, open
+			why = "process " + pidText(c) + " in its directory may: nothing shows which session it runs"
+		}
+	}
+	return why, inTurn
 }
 
 // unlinkedSession returns the row of a live agent process that no evidence ties to a session.
 func (cor *correlation) unlinkedSession(who agentProcess, c Claim) Session {
-	s := Session{Record: &Record{Agent: who.agent, Home: c.Home}, NameOnly: c.NameOnly}
+	s := Session{Record: &Record{Agent: who.agent, Home: c.Home}, NameOnly: c.NameOnly, MayRunAny: c.MayRunAny}
 	s.overlay(c)
 	s.addProcess(cor.table, who.process)
 	s.dropForeignDir()

@@ -38,6 +38,8 @@ type Session struct {
 	// NameOnly: nothing but the name and the arguments of a program says that one of the processes is the agent's. It must not be
 	// signalled.
 	NameOnly bool
+	// MayRunAny: one of the processes may as well run another session that is stored in its home for its directory; see [Claim.MayRunAny].
+	MayRunAny bool
 	// Trust is how far the session's home is trusted. The zero value is the least.
 	Trust Trust
 	// Copy: it is stored in another file too, which is the session; see docs/design.md.

@@ -45,6 +45,8 @@ type statusInput struct {
 	// hidden says why a process may run the session although no claim is accepted: processes are out of sight, or what they show
 	// fits several sessions. "" if none may.
 	hidden string
+	// possible says which process may run the session between two turns, where that leaves no trace. "" if none may.
+	possible string
 	// absence is what was searched for processes that run the session.
 	absence absence
 	// debounce is what a watcher knows of an earlier snapshot; the zero value without a watcher.
@@ -122,7 +124,11 @@ func (d *statusDecision) setStopped(in *statusInput) {
 		d.Reason = in.absence.text() + "; its storage does not have it any more"
 		return
 	}
-	d.Reason = in.absence.text() + "; " + d.turn.lastText()
+	d.Reason = in.absence.text()
+	if in.possible != "" {
+		d.Reason = "no process is known to run it; " + in.possible
+	}
+	d.Reason += "; " + d.turn.lastText()
 	switch d.turn.State {
 	case TurnDone:
 		d.Outcome = Completed

@@ -25,7 +25,7 @@ type Planner struct {
 	Now     func() time.Time
 	// Strict: an idle session counts as a conflict.
 	Strict bool
-	// Force: no session and no lock is a conflict. A session to resume must still be stopped.
+	// Force: no session and no lock is a conflict. A session to resume must still be stopped, as far as is known.
 	Force bool
 }
 
@@ -51,7 +51,8 @@ type Plan struct {
 }
 
 // Plan decides how a request is carried out. It starts nothing, and never returns nil. With an error the
-// plan holds no lock; Activity and Conflicts are what was found so far. Errors: those of [Adapter.Spec], [*discover.UntrustedError], [*OccupiedError], [*LiveError].
+// plan holds no lock; Activity and Conflicts are what was found so far. Errors: those of [Adapter.Spec], [*discover.UntrustedError], [*OccupiedError], [*LiveError],
+// [*PossiblyLiveError].
 func (l Planner) Plan(ctx context.Context, a Adapter, r Request) (*Plan, error) {
 	p := &Plan{Agent: a, Request: r, Environment: NewEnvironment(l.Environ, l.Scanner.Adapters, r.Variables...)}
 	scanner := *l.Scanner
@@ -160,13 +161,13 @@ func verbOf(args []string) string {
 	return args[0]
 }
 
-// checkFree returns a [*LiveError] if the session to resume is live, and an [*OccupiedError] if another one works in the
+// checkFree returns a [*LiveError] or [*PossiblyLiveError] if the session to resume is live, or may be, and an [*OccupiedError] if another one works in the
 // workspace or somebody has locked it, be it the caller.
 func (p *Plan) checkFree(ctx context.Context, l Planner, w *lock.Workspace) (err error) {
 	if p.Activity, err = lock.ReadActivity(ctx, p.Scanner, l.Getenv, l.Now); err != nil {
 		return err
 	}
-	if err := p.checkResumable(); err != nil || l.Force {
+	if err := p.checkResumable(l.Force); err != nil || l.Force {
 		return err
 	}
 	p.Conflicts, p.UnreadLocks = p.Activity.FindConflicts(w, l.Strict)
@@ -176,14 +177,30 @@ func (p *Plan) checkFree(ctx context.Context, l Planner, w *lock.Workspace) (err
 	return nil
 }
 
-// checkResumable returns a [*LiveError] if the session to resume is live.
-func (p *Plan) checkResumable() error {
+// PossiblyLiveError says that a process may run the session to resume, though nothing shows that.
+type PossiblyLiveError struct {
+	Session discover.Session // to resume
+	Process proc.Process
+}
+
+func (e *PossiblyLiveError) Error() string {
+	return fmt.Sprintf("the session %s may be live in %s", e.Session.ID, e.Process.ID)
+}
+
+// checkResumable returns a [*LiveError] if the session to resume is live and, unless forced, a [*PossiblyLiveError] if it may be.
+func (p *Plan) checkResumable(force bool) error {
 	if p.Request.Resume == nil || p.Request.Fork {
 		return nil
 	}
 	for _, s := range p.Activity.Sessions {
 		if s.MayBeSame(*p.Request.Resume) && s.Status.Live() {
 			return &LiveError{s}
+		}
+	}
+	r := *p.Request.Resume
+	for _, s := range p.Activity.Sessions {
+		if !force && s.MayRunAny && s.Agent == r.Agent && s.ProcessHome() == r.Home && s.Dir == r.Dir {
+			return &PossiblyLiveError{r, s.Processes[0]}
 		}
 	}
 	return nil

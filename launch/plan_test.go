@@ -98,9 +98,37 @@ func TestLiveSessionsAreNotResumed(t *testing.T) {
 			Request:  Request{Resume: &s, Fork: test.fork},
 			Activity: &lock.Activity{Result: discover.Result{Sessions: []discover.Session{other, s}}},
 		}
-		err := p.checkResumable()
+		err := p.checkResumable(false)
 		live := (*LiveError)(nil)
 		if errors.As(err, &live) != test.refused || live != nil && live.Session.ID != "a" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A session that a process may run without a trace is resumed only with force. What is known to be live is never resumed.
+func TestPossiblyLiveSessions(t *testing.T) {
+	stopped := discover.Session{Record: &discover.Record{Agent: "puppet", ID: "a", Home: "/h", Dir: "/w"}, Status: discover.Stopped}
+	row := func(dir string) discover.Session {
+		return discover.Session{
+			Record: &discover.Record{Agent: "puppet", Home: "/h", Dir: dir}, Status: discover.Idle, MayRunAny: true, Processes: []proc.Process{{ID: proc.ID{PID: 7}}},
+		}
+	}
+	for name, test := range map[string]struct {
+		row                  discover.Session
+		force, fork, refused bool
+	}{
+		"in its directory": {row("/w"), false, false, true},
+		"in another one":   {row("/v"), false, false, false},
+		"forced":           {row("/w"), true, false, false},
+		"a copy":           {row("/w"), false, true, false},
+	} {
+		p := &Plan{
+			Request:  Request{Resume: &stopped, Fork: test.fork},
+			Activity: &lock.Activity{Result: discover.Result{Sessions: []discover.Session{test.row}}},
+		}
+		err, possible := p.checkResumable(test.force), (*PossiblyLiveError)(nil)
+		if errors.As(err, &possible) != test.refused || possible != nil && possible.Process.ID.PID != 7 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

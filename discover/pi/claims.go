@@ -2,12 +2,244 @@ package pi
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
 
 	"agentctl/discover"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
-// Claims returns nothing yet.
-func (Adapter) Claims(context.Context, *proc.Table, []discover.Home) ([]discover.Claim, error) {
-	return nil, nil
+// Claims returns which live processes run which sessions. Pi holds nothing open and leaves no trace of the session that it shows, so there
+// is
+//
+//   - "launch" (exact; strong until the session is stored): agentctl has started the process for it
+//   - "tool" (exact): a live tool of the process names it
+//   - "output" (exact): the process prints its events, and it began with the process
+//   - "start" (strong), "written" (weak): it is the only one in the process's directory that was written since the process started and that
+//     no other process began with; it was made when the process started, or not
+//
+// A process that none of the first four tie to a session may run any session of its directory.
+func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
+	s := processScan{ctx: ctx, processes: presences(table)}
+	for _, x := range s.processes {
+		x.home = listed(homes, x.home)
+		if x.sessionDir == "" && x.home != "" {
+			x.sessionDir = storedSessionDir(ctx, x.home, x.user)
+		}
+		x.sessionDir = listed(homes, x.sessionDir)
+	}
+	found := make([][]discover.Claim, len(s.processes))
+	var unnamed []*process
+	for i, x := range s.processes {
+		if found[i] = s.namedClaims(x, homes); len(found[i]) == 0 && x.storeHome() != "" && x.dir != "" {
+			unnamed = append(unnamed, x)
+		}
+		for _, c := range found[i] {
+			s.named = append(s.named, c.Path)
+		}
+	}
+	var claims []discover.Claim
+	for i, x := range s.processes {
+		if slices.Contains(unnamed, x) {
+			found[i] = s.writtenClaim(x, unnamed)
+		}
+		claims = append(append(claims, x.presence(found[i])), found[i]...)
+	}
+	return claims, errors.Join(append(s.warnings, ctx.Err())...)
+}
+
+// listed returns the name under which a home is among those given; "" if it is none of them. Then nothing in it is opened.
+func listed(homes []discover.Home, dir string) string {
+	if dir == "" || slices.ContainsFunc(homes, func(h discover.Home) bool { return h.Dir == dir }) {
+		return dir
+	}
+	real := discover.RealPath(dir)
+	for _, h := range homes {
+		if discover.RealPath(h.Dir) == real {
+			return h.Dir
+		}
+	}
+	return ""
+}
+
+// processScan is one reading of the live processes.
+type processScan struct {
+	ctx       context.Context // of the call
+	processes []*process
+	named     []string // the paths of sessions that are tied to a process
+	warnings  []error
+}
+
+// newClaim returns a claim with what is known of the process.
+func (x *process) newClaim() discover.Claim {
+	c := discover.Claim{Agent: agentName, Process: x.ID, Home: x.storeHome(), Dir: x.dir, Version: x.version, Unreadable: x.unreadable}
+	switch {
+	case x.launched != "":
+		c.Source = "print"
+	case x.Name == rpcTitle:
+		c.Source = "rpc"
+	}
+	if x.State.Stopped() {
+		c.Meta = discover.Facts{"suspended": true}
+	}
+	return c
+}
+
+// presence returns the claim that the process is alive. sessions are the claims about its session.
+func (x *process) presence(sessions []discover.Claim) discover.Claim {
+	c := x.newClaim()
+	c.Strength, c.Kind, c.Detail = discover.Exact, "process", "it calls itself "+programName
+	isSure := slices.ContainsFunc(sessions, func(s discover.Claim) bool { return s.Strength > discover.Weak })
+	c.NameOnly, c.MayRunAny = !isSure && x.version == "", !isSure
+	if x.hasTerminal && !x.hasSocket && len(sessions) == 0 { // it asks no model and has no tool
+		c.Turn = &discover.Turn{State: discover.TurnNone}
+	}
+	return c
+}
+
+// sessionClaim returns the claim that the process runs a session, which is stored in this file, "" if in none.
+func (x *process) sessionClaim(id, home, path string, strength discover.Strength, kind, detail string) discover.Claim {
+	c := x.newClaim()
+	c.Session, c.Path, c.Strength, c.Kind, c.Detail = id, path, strength, kind, detail
+	if path != "" {
+		c.Home, c.Dir = home, "" // a process may work in another directory than its session, whose file names it
+	}
+	return c
+}
+
+// namedClaims returns the claims of a process that name its session.
+func (s *processScan) namedClaims(x *process, homes []discover.Home) (claims []discover.Claim) {
+	if id, path := x.launched, ""; id != "" && x.storeHome() != "" {
+		home, strength := x.storeHome(), discover.Exact
+		if filepath.IsAbs(id) {
+			path, id = id, idOfFile(id)
+			home, path = s.locate(homes, path)
+		} else if path = s.find(x.sessionFolder(x.dir), id); path == "" {
+			strength = discover.Strong // it may not have got that far
+		}
+		if isSessionID(id) {
+			claims = append(claims, x.sessionClaim(id, home, path, strength, "launch", "agentctl has started it for this session"))
+		}
+	}
+	for _, t := range x.toolSessions() {
+		home, path := s.locate(homes, t.path)
+		claims = append(claims, x.sessionClaim(t.id, home, path, discover.Exact, "tool", fmt.Sprintf("its tool pid %d names the session", t.pid)))
+	}
+	if id, dir := x.outputHeader(s.ctx); id != "" {
+		path := ""
+		if x.storeHome() != "" {
+			path = s.find(x.sessionFolder(dir), id)
+		}
+		c := x.sessionClaim(id, x.storeHome(), path, discover.Exact, "output", "its stdout, a file, begins with the header of the session")
+		c.Source = "print"
+		claims = append(claims, c)
+	}
+	return claims
+}
+
+// locate returns the home that contains a session's file, and its path in that; both are "" if there is no such file in a known home.
+func (s *processScan) locate(homes []discover.Home, file string) (home, path string) {
+	if _, ok := parseFileName(filepath.Base(file)); !ok || !filepath.IsAbs(file) {
+		return "", ""
+	}
+	real := discover.RealPath(filepath.Dir(file))
+	for _, h := range homes {
+		rel, err := filepath.Rel(discover.RealPath(h.Dir), real)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		path := filepath.Join(h.Dir, rel, filepath.Base(file))
+		if _, err := storage.Stat(s.ctx, path); err == nil {
+			return h.Dir, path
+		}
+	}
+	return "", ""
+}
+
+// find returns the path of the newest session with this ID in a folder; "" if there is none.
+func (s *processScan) find(folder, id string) (path string) {
+	entries, err := storage.ReadDir(s.ctx, folder)
+	if err != nil && !storage.IsNotExist(err) {
+		s.warnings = append(s.warnings, warning(folder, err))
+	}
+	newest := fileName{}
+	for _, e := range entries {
+		if name, ok := parseFileName(e.Name()); ok && name.id == id && !name.made.Before(newest.made) {
+			newest, path = name, filepath.Join(folder, e.Name())
+		}
+	}
+	return path
+}
+
+// candidate is a session that a process may run.
+type candidate struct {
+	fileName
+	path string
+}
+
+// writtenClaim returns the claim by times, if they leave one choice. unnamed are all processes of whose session nothing else is known.
+func (s *processScan) writtenClaim(x *process, unnamed []*process) []discover.Claim {
+	own := slices.DeleteFunc(s.candidates(x), func(c candidate) bool {
+		var began []*process
+		for _, y := range unnamed {
+			if y.madeAtStart(c.made) && y.sessionFolder(y.dir) == x.sessionFolder(x.dir) {
+				began = append(began, y)
+			}
+		}
+		return len(began) == 1 && began[0] != x
+	})
+	if len(own) != 1 {
+		return nil
+	}
+	c := own[0]
+	if !x.madeAtStart(c.made) {
+		return []discover.Claim{x.sessionClaim(c.id, x.storeHome(), c.path, discover.Weak, "written", "no other session of its directory was written since it started")}
+	}
+	return []discover.Claim{x.sessionClaim(c.id, x.storeHome(), c.path, discover.Strong, "start", "the session was made when the process started, and no other was written since")}
+}
+
+// candidates returns the sessions of the process's directory that were written since it started and that no process is known to run.
+func (s *processScan) candidates(x *process) (list []candidate) {
+	folder := x.sessionFolder(x.dir)
+	d, err := storage.OpenDir(s.ctx, folder)
+	if err != nil {
+		if !storage.IsNotExist(err) {
+			s.warnings = append(s.warnings, warning(folder, err))
+		}
+		return nil
+	}
+	defer d.Close()
+	entries, err := d.Entries()
+	if err != nil {
+		s.warnings = append(s.warnings, warning(folder, err))
+	}
+	for _, e := range entries {
+		name, ok := parseFileName(e.Name())
+		path := filepath.Join(folder, e.Name())
+		if !ok || slices.Contains(s.named, path) {
+			continue
+		}
+		if info, err := d.Stat(e.Name()); err == nil && x.StartedBefore(info.ModTime) && s.dirOf(path) == x.dir {
+			list = append(list, candidate{name, path})
+		}
+	}
+	return list
+}
+
+// dirOf returns the directory that a session's file names; "" if it cannot be read. Several directories may share a folder.
+func (s *processScan) dirOf(path string) string {
+	f, err := storage.Open(s.ctx, path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	h := head{}
+	_, _ = f.Records(0, headLimit, func(l storage.Line) bool {
+		h.add(l)
+		return false
+	})
+	return h.Dir
 }

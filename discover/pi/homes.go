@@ -2,6 +2,7 @@ package pi
 
 import (
 	"context"
+	"io"
 	"io/fs"
 	"iter"
 	"path/filepath"
@@ -28,11 +29,31 @@ func (Adapter) Homes(from discover.HomeSources, table *proc.Table) []discover.Ho
 		homes.Add(discover.Home{Dir: sessionDirVariables().Dir(from.Getenv), FromUser: true})
 	}
 	for _, h := range homes.List() {
-		if dir := storedSessionDir(h.Dir, from.Getenv("HOME")); dir != "" {
+		if dir := storedSessionDir(context.Background(), h.Dir, from.Getenv("HOME")); dir != "" {
 			homes.Add(discover.Home{Dir: dir, FromUser: true})
 		}
 	}
+	for _, x := range presences(table) {
+		by := []proc.ID{x.ID}
+		homes.Add(discover.Home{Dir: x.home, NamedBy: by})
+		homes.Add(discover.Home{Dir: x.sessionDir, NamedBy: by})
+		for _, t := range x.toolSessions() {
+			homes.Add(discover.Home{Dir: homeOfFile(t.path), NamedBy: by})
+		}
+	}
 	return homes.List()
+}
+
+// homeOfFile returns the home, or the session directory, that contains a session's file; "" if the path is not that of one.
+func homeOfFile(file string) string {
+	if !filepath.IsAbs(file) || idOfFile(file) == "" {
+		return ""
+	}
+	dir := filepath.Dir(file)
+	if folder := filepath.Dir(dir); filepath.Base(folder) == sessionsName {
+		return filepath.Dir(folder)
+	}
+	return dir
 }
 
 // settingsLimit bounds a home's settings.json, in bytes.
@@ -40,8 +61,13 @@ const settingsLimit = 1 << 20
 
 // storedSessionDir returns the session directory of a home's settings; "" if they name none, or not by an absolute path. user is the user's
 // home directory.
-func storedSessionDir(home, user string) string {
-	settings, err := storage.ReadFile(filepath.Join(home, "settings.json"), settingsLimit)
+func storedSessionDir(ctx context.Context, home, user string) string {
+	f, err := storage.Open(ctx, filepath.Join(home, "settings.json"))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	settings, err := storage.ReadAll(io.NewSectionReader(f, 0, f.Size()), settingsLimit)
 	dir := storage.Object(settings).Get("sessionDir").Text(discover.PathLimit)
 	if err != nil || dir == "" {
 		return ""

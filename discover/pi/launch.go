@@ -11,6 +11,3 @@ func (Adapter) Spec(launch.Request, launch.Environment) (launch.Spec, error) {
 
 // ParseOutput implements [launch.Adapter].
 func (Adapter) ParseOutput(launch.Output) launch.ParsedOutput { return launch.ParsedOutput{} }
-
-// ScrubbedEnv implements [launch.Adapter].
-func (Adapter) ScrubbedEnv() []string { return nil }

@@ -249,12 +249,15 @@ func (s Starter) PrintHints(ctx context.Context, launched ...*Launched) {
 
 // refusal turns the error of a plan into one that names who is in the way, and says what to do.
 func refusal(err error) error {
-	occupied, live := (*launch.OccupiedError)(nil), (*launch.LiveError)(nil)
+	occupied, live, possible := (*launch.OccupiedError)(nil), (*launch.LiveError)(nil), (*launch.PossiblyLiveError)(nil)
 	switch {
 	case errors.As(err, &occupied) && occupied.Flocked:
 		return LocksErr(occupied.Locks, "wait for it")
 	case errors.As(err, &occupied):
 		return LocksErr(occupied.Locks, "wait for it, stop it, use a worktree of its own, or --force")
+	case errors.As(err, &possible):
+		message := fmt.Sprintf("%s may be open in %s, which works in its directory: nothing shows which session that runs", DescribeSession(possible.Session), possible.Process.ID)
+		return ConflictError(message, "end that process, continue a copy (--fork), or --force")
 	case errors.As(err, &live):
 		s := live.Session
 		hint := "wait for it, stop it, or continue a copy: --fork"
