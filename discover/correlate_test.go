@@ -336,7 +336,7 @@ func TestAProcessThatMayRunAnySession(t *testing.T) {
 		"nothing says its state": {TurnUnknown, 200, "/w", Unknown, false},
 	} {
 		in := input{
-			processes: []proc.FakeProcess{fakeProcess(100, "now", 'S'), fakeProcess(101, "now", 'S')},
+			processes: []proctest.Process{fakeProcess(100, "now", 'S'), fakeProcess(101, "now", 'S')},
 			claims:    []Claim{presence, presence},
 			records:   []Record{{Agent: Codex, ID: "a", Path: "/h/a", Home: "/h", Dir: test.dir, Updated: time.Unix(test.updated, 0), Turn: Turn{State: test.turn}}},
 		}

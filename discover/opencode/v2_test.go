@@ -12,6 +12,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/proctest"
 )
 
 // The sessions of testdata/dumps/v2.sql, which was made up by the source of OpenCode 2.0.26.
@@ -270,7 +271,7 @@ func newV2Home(t testing.TB, changes ...string) v2Home {
 }
 
 // process returns a process of OpenCode 2 in the home, which has no database open.
-func (h v2Home) process(pid int, started time.Time, args ...string) proc.FakeProcess {
+func (h v2Home) process(pid int, started time.Time, args ...string) proctest.Process {
 	p := agent(pid, started, args...)
 	p.Environ = map[string]string{"XDG_DATA_HOME": filepath.Dir(h.dir), "XDG_STATE_HOME": filepath.Dir(h.state)}
 	p.WorkingDir = "/home/dana/src/kettle"
@@ -278,7 +279,7 @@ func (h v2Home) process(pid int, started time.Time, args ...string) proc.FakePro
 }
 
 // server returns a process that has the database open.
-func (h v2Home) server(pid int, started time.Time, args ...string) proc.FakeProcess {
+func (h v2Home) server(pid int, started time.Time, args ...string) proctest.Process {
 	p := h.process(pid, started, append([]string{"serve"}, args...)...)
 	p.Files = []proc.OpenFile{{FD: 9, Path: filepath.Join(h.dir, "opencode.db"), Writable: true}}
 	return p
@@ -288,7 +289,7 @@ func (h v2Home) server(pid int, started time.Time, args ...string) proc.FakeProc
 const secret = "correct-horse-battery"
 
 // service returns a registered service.
-func (h v2Home) service(t testing.TB, pid int, started time.Time) proc.FakeProcess {
+func (h v2Home) service(t testing.TB, pid int, started time.Time) proctest.Process {
 	t.Helper()
 	writeFile(t, filepath.Join(h.state, "service.json"),
 		fmt.Appendf(nil, `{"id":"u","version":"2.3.1","url":"http://127.0.0.1:49374","pid":%d,"password":%q}`, pid, secret))
@@ -296,7 +297,7 @@ func (h v2Home) service(t testing.TB, pid int, started time.Time) proc.FakeProce
 }
 
 // tool returns the process of a shell command that a server has started for a session.
-func tool(pid, server int, session string) proc.FakeProcess {
+func tool(pid, server int, session string) proctest.Process {
 	p := agent(pid, time.Now())
 	p.Name, p.Exe, p.Parent, p.Arguments = "bash", "/bin/bash", server, []string{"bash", "-c", "go test ./..."}
 	p.Environ = map[string]string{sessionKey: session}
@@ -304,9 +305,9 @@ func tool(pid, server int, session string) proc.FakeProcess {
 }
 
 // correlated returns the sessions of the home, of a process table, by ID. Rows without one are under "".
-func (h v2Home) correlated(t *testing.T, processes ...proc.FakeProcess) map[string]discover.Session {
+func (h v2Home) correlated(t *testing.T, processes ...proctest.Process) map[string]discover.Session {
 	t.Helper()
-	table := proc.NewFakeTable(processes...)
+	table := proctest.NewTable(processes...)
 	setup := discover.HomeSources{Getenv: func(string) string { return "" }}
 	homes := New().Homes(setup, table)
 	if len(processes) == 0 {
@@ -333,23 +334,23 @@ func (h v2Home) correlated(t *testing.T, processes ...proc.FakeProcess) map[stri
 // What is said of the claimed session: with a live service, with others, with none.
 func TestV2Status(t *testing.T) {
 	before, after := at(t, "09:00:00"), at(t, "09:30:00") // the turn began at 09:10:50, the last row was written at 09:11:01
-	type table = func(v2Home) []proc.FakeProcess
-	service := func(started time.Time, more ...proc.FakeProcess) table {
-		return func(h v2Home) []proc.FakeProcess { return append(more, h.service(t, 50, started)) }
+	type table = func(v2Home) []proctest.Process
+	service := func(started time.Time, more ...proctest.Process) table {
+		return func(h v2Home) []proctest.Process { return append(more, h.service(t, 50, started)) }
 	}
-	servers := func(h v2Home) []proc.FakeProcess {
-		return []proc.FakeProcess{h.service(t, 50, before), h.server(51, before)}
+	servers := func(h v2Home) []proctest.Process {
+		return []proctest.Process{h.service(t, 50, before), h.server(51, before)}
 	}
 	foreground := func(started time.Time) table {
-		return func(h v2Home) []proc.FakeProcess { return []proc.FakeProcess{h.server(51, started, "--port", "0")} }
+		return func(h v2Home) []proctest.Process { return []proctest.Process{h.server(51, started, "--port", "0")} }
 	}
-	withOutput := func(h v2Home) []proc.FakeProcess {
+	withOutput := func(h v2Home) []proctest.Process {
 		p := h.service(t, 50, before)
 		p.Files = append(p.Files, proc.OpenFile{FD: 20, Path: filepath.Join(h.dir, "shell", "5f1d", "sh_1.out"), Writable: true})
-		return []proc.FakeProcess{p}
+		return []proctest.Process{p}
 	}
-	terminal := func(h v2Home) []proc.FakeProcess {
-		return []proc.FakeProcess{h.service(t, 50, before), h.process(60, before, "--session", v2Claimed)}
+	terminal := func(h v2Home) []proctest.Process {
+		return []proctest.Process{h.service(t, 50, before), h.process(60, before, "--session", v2Claimed)}
 	}
 	setAttempts := `UPDATE session_v2 SET resume_attempts = 1 WHERE id = '` + v2Claimed + `'`
 	for name, test := range map[string]struct {
@@ -365,7 +366,7 @@ func TestV2Status(t *testing.T) {
 		"a call that may wait":                    {[]string{v2Fetch}, service(before), "running weak"},
 		"sub-agent":                               {[]string{v2Subagent}, service(before), "running strong"},
 		"retry":                                   {[]string{v2Retry}, service(before), "running strong"},
-		"killed":                                  {nil, func(v2Home) []proc.FakeProcess { return nil }, "stopped interrupted"},
+		"killed":                                  {nil, func(v2Home) []proctest.Process { return nil }, "stopped interrupted"},
 		"service started later":                   {[]string{v2Retry}, service(after), "unknown"},
 		"service has taken it up":                 {[]string{v2Retry, setAttempts}, service(after), "running strong"},
 		"two servers":                             {[]string{v2Retry}, servers, "unknown"},
@@ -426,7 +427,7 @@ func TestV2Registration(t *testing.T) {
 		t.Error("the registration is older than the process")
 	}
 	writeFile(t, filepath.Join(h.state, "service-local.json"), []byte(`{"pid":50,"passw`))
-	table := proc.NewFakeTable(h.server(50, at(t, "09:00:00"), "--service"))
+	table := proctest.NewTable(h.server(50, at(t, "09:00:00"), "--service"))
 	_, err := New().Claims(t.Context(), table, homeOf(h.dir))
 	oneWarning(t, err, filepath.Join(h.state, "service-local.json"))
 }
@@ -437,7 +438,7 @@ func TestV2Clients(t *testing.T) {
 	before := at(t, "09:00:00")
 	h := newV2Home(t, v2Retry)
 	for name, test := range map[string]struct {
-		client proc.FakeProcess
+		client proctest.Process
 		want   bool
 	}{
 		"named":          {h.process(60, before, "run", "--session", v2Claimed, "x"), true},
@@ -470,7 +471,7 @@ func TestGenerations(t *testing.T) {
 	execute(t, filepath.Join(dir, "opencode.db"), v2SchemaOf(t))
 	h := v2Home{dir, mkdir(t, filepath.Join(t.TempDir(), "state", "opencode"))}
 	start := at(t, "19:26:50")
-	installed := func(p proc.FakeProcess, name string) proc.FakeProcess {
+	installed := func(p proctest.Process, name string) proctest.Process {
 		root := t.TempDir()
 		writeFile(t, filepath.Join(root, "package.json"), []byte(`{"name":"`+name+`","version":"2.0.26"}`))
 		p.Exe = filepath.Join(mkdir(t, filepath.Join(root, "bin")), "opencode")
@@ -478,20 +479,20 @@ func TestGenerations(t *testing.T) {
 	}
 	byLog := withLog(agent(16703, start, "run", "[[bash sleep 20; true;;text fin]]"), dir, 20219)
 	for name, test := range map[string]struct {
-		processes []proc.FakeProcess // the first one is asked for
+		processes []proctest.Process // the first one is asked for
 		want      string             // the status of its row, and its reason
 	}{
-		"package of OpenCode 2": {[]proc.FakeProcess{installed(h.process(60, start), "@opencode/cli-linux-x64")}, "terminal of OpenCode 2"},
-		"package of OpenCode 1": {[]proc.FakeProcess{installed(h.process(60, start), "opencode-linux-x64")}, "idle"},
-		"arguments":             {[]proc.FakeProcess{h.process(60, start, "--standalone")}, "terminal of OpenCode 2"},
+		"package of OpenCode 2": {[]proctest.Process{installed(h.process(60, start), "@opencode/cli-linux-x64")}, "terminal of OpenCode 2"},
+		"package of OpenCode 1": {[]proctest.Process{installed(h.process(60, start), "opencode-linux-x64")}, "idle"},
+		"arguments":             {[]proctest.Process{h.process(60, start, "--standalone")}, "terminal of OpenCode 2"},
 		"the binary of the service": {
-			[]proc.FakeProcess{h.process(60, start), h.service(t, 50, start)}, "terminal of OpenCode 2",
+			[]proctest.Process{h.process(60, start), h.service(t, 50, start)}, "terminal of OpenCode 2",
 		},
-		"nothing":              {[]proc.FakeProcess{h.process(60, start)}, "it is OpenCode 1 or 2"},
-		"a line of OpenCode 1": {[]proc.FakeProcess{byLog}, "ses_e0592f1c3fferjqNVsEgBbvV83"},
+		"nothing":              {[]proctest.Process{h.process(60, start)}, "it is OpenCode 1 or 2"},
+		"a line of OpenCode 1": {[]proctest.Process{byLog}, "ses_e0592f1c3fferjqNVsEgBbvV83"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			table := proc.NewFakeTable(test.processes...)
+			table := proctest.NewTable(test.processes...)
 			claims, err := New().Claims(t.Context(), table, homeOf(dir))
 			if err != nil {
 				t.Error(err)
@@ -516,7 +517,7 @@ func TestGenerations(t *testing.T) {
 	writeFile(t, log, []byte(line))
 	p := withLog(h.process(61, start), dir, int64(len(line)))
 	p.Files = p.Files[1:] // a client has no database open
-	table := proc.NewFakeTable(p)
+	table := proctest.NewTable(p)
 	claims, err := New().Claims(t.Context(), table, homeOf(dir))
 	if err != nil || len(claims) != 1 || !strings.Contains(claims[0].Unreadable, "terminal of OpenCode 2") {
 		t.Errorf("a line of OpenCode 2: %+v, %v", claims, err)

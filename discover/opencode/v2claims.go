@@ -216,7 +216,7 @@ func (scan *processScan) newV2Server(p *loggedProcess) *v2Server {
 // opens reports whether the server has a database open. One whose open files cannot be read may have any of its home.
 func (s *v2Server) opens(path string) bool {
 	databases := s.databases()
-	return len(databases) == 0 || slices.ContainsFunc(databases, func(o string) bool { return sameFile(o, path) })
+	return len(databases) == 0 || slices.ContainsFunc(databases, func(o string) bool { return o == path || discover.SameFile(o, path) })
 }
 
 // v2Claims returns the claims of the processes of OpenCode 2, and of those whose generation is not known.
