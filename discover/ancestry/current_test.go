@@ -9,10 +9,17 @@ import (
 	"agentctl/discover"
 	"agentctl/proc"
 	"agentctl/tests/proctest"
+	"agentctl/tests/stub"
+)
+
+// Agents of these tests.
+const (
+	Codex    discover.Agent = "codex"
+	OpenCode discover.Agent = "opencode"
 )
 
 // sandboxAdapter is an agent whose sandboxes are the processes named box.
-type sandboxAdapter struct{ testAdapter }
+type sandboxAdapter struct{ stub.Adapter }
 
 func (sandboxAdapter) IsSandbox(p proc.Process) bool { return p.Name == "box" }
 
@@ -20,70 +27,70 @@ func noMark(string) string { return "" }
 
 // box is an agent's sandbox, marked as for a tool of the session.
 func box(pid int, mark string) proctest.Process {
-	f := fakeProcess(pid, "now", 'S')
+	f := stub.Process(pid, "now", 'S')
 	f.Name, f.Parent, f.Environ = "box", 0, map[string]string{"MARK": mark}
 	return f
 }
 
 // Inside of a sandbox with a process table of its own, its mark names the session, and nothing else is called stopped.
 func TestCurrentInsideASandboxWithItsOwnTable(t *testing.T) {
-	tool := fakeProcess(2, "now", 'S')
+	tool := stub.Process(2, "now", 'S')
 	tool.Parent = 1
-	scanner := newScanner(func() *proc.Table { return proctest.NewTable(box(1, "one"), tool) },
-		sandboxAdapter{testAdapter{agent: Codex, records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 2)}}})
+	scanner := stub.NewScanner(func() *proc.Table { return proctest.NewTable(box(1, "one"), tool) },
+		sandboxAdapter{stub.Adapter{Agent: Codex, Records: []discover.Record{stub.Record(Codex, "one", 1), stub.Record(Codex, "two", 2)}}})
 	r, err := Current(t.Context(), scanner, 2, noMark)
-	if err != nil || idsAndStatuses(r.Sessions) != "one:running" || r.Sessions[0].Dir != "/w" || len(r.Warnings) != 0 {
-		t.Errorf("current: %s, %v, %v", idsAndStatuses(r.Sessions), r.Warnings, err)
+	if err != nil || stub.Statuses(r.Sessions) != "one:running" || r.Sessions[0].Dir != "/w" || len(r.Warnings) != 0 {
+		t.Errorf("current: %s, %v, %v", stub.Statuses(r.Sessions), r.Warnings, err)
 	}
 	r, err = scanner.List(t.Context(), discover.SessionFilter{IncludeStopped: true})
-	if err != nil || idsAndStatuses(r.Sessions) != "two:unknown one:unknown" || len(r.Warnings) != 1 || r.ProcessesUnknown {
-		t.Errorf("list: %s, %v, blind %t, %v", idsAndStatuses(r.Sessions), r.Warnings, r.ProcessesUnknown, err)
+	if err != nil || stub.Statuses(r.Sessions) != "two:unknown one:unknown" || len(r.Warnings) != 1 || r.ProcessesUnknown {
+		t.Errorf("list: %s, %v, blind %t, %v", stub.Statuses(r.Sessions), r.Warnings, r.ProcessesUnknown, err)
 	}
-	if got := idsAndStatuses(EnclosingSessions(scanner, r, 2, noMark)); got != "one:running" {
+	if got := stub.Statuses(EnclosingSessions(scanner, r, 2, noMark)); got != "one:running" {
 		t.Errorf("inside: %s", got)
 	}
 }
 
 // A sandbox without a mark names none; and one that the agent can be seen from says less than the agent's own evidence.
 func TestCurrentOfASandboxWithoutAMarker(t *testing.T) {
-	tool, plain, inner := fakeProcess(9, "now", 'S'), fakeProcess(8, "now", 'S'), box(8, "one")
+	tool, plain, inner := stub.Process(9, "now", 'S'), stub.Process(8, "now", 'S'), box(8, "one")
 	tool.Parent, plain.Parent = 8, 0
 	inner.Parent = 7
-	m := sandboxAdapter{testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("two", 7)}, records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 1)}}}
+	m := sandboxAdapter{stub.Adapter{Agent: Codex, ClaimList: []discover.Claim{stub.ExactClaim("two", 7)}, Records: []discover.Record{stub.Record(Codex, "one", 1), stub.Record(Codex, "two", 1)}}}
 	for name, tc := range map[string]struct {
 		outer []proctest.Process
 		want  string
 	}{
 		"unmarked":   {[]proctest.Process{box(8, "")}, ""},
 		"no sandbox": {[]proctest.Process{plain}, ""},
-		"seen":       {[]proctest.Process{inner, fakeProcess(7, "now", 'S')}, "two:idle"},
+		"seen":       {[]proctest.Process{inner, stub.Process(7, "now", 'S')}, "two:idle"},
 	} {
-		scanner := newScanner(func() *proc.Table { return proctest.NewTable(append(tc.outer, tool)...) }, m)
+		scanner := stub.NewScanner(func() *proc.Table { return proctest.NewTable(append(tc.outer, tool)...) }, m)
 		r, err := Current(t.Context(), scanner, 9, func(string) string { return "one" })
-		if idsAndStatuses(r.Sessions) != tc.want || (err != nil) != (tc.want == "") || err != nil && !errors.Is(err, discover.ErrNotFound) {
-			t.Errorf("%s: %s, %v", name, idsAndStatuses(r.Sessions), err)
+		if stub.Statuses(r.Sessions) != tc.want || (err != nil) != (tc.want == "") || err != nil && !errors.Is(err, discover.ErrNotFound) {
+			t.Errorf("%s: %s, %v", name, stub.Statuses(r.Sessions), err)
 		}
 	}
 }
 
 // An agent that does not show what it has open is named by its mark, one that shows it never.
 func TestCurrentByTheMarkerOfAnUnreadableAgent(t *testing.T) {
-	tool := fakeProcess(8, "now", 'S')
+	tool := stub.Process(8, "now", 'S')
 	tool.Parent = 7
 	presence := discover.Claim{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Strength: discover.Exact, Kind: "process"}
 	for unreadable, want := range map[string]string{"permission denied": "one:running", "": ":running"} {
 		presence.Unreadable = unreadable
-		m := testAdapter{agent: Codex, claims: []discover.Claim{presence}, records: []discover.Record{record(Codex, "one", 1)}}
-		scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S'), tool) }, m)
+		m := stub.Adapter{Agent: Codex, ClaimList: []discover.Claim{presence}, Records: []discover.Record{stub.Record(Codex, "one", 1)}}
+		scanner := stub.NewScanner(func() *proc.Table { return proctest.NewTable(stub.Process(7, "now", 'S'), tool) }, m)
 		r, err := Current(t.Context(), scanner, 8, func(string) string { return "one" })
-		if err != nil || idsAndStatuses(r.Sessions) != want || len(r.Warnings) != 0 {
-			t.Errorf("%q: %s, %v, %v", unreadable, idsAndStatuses(r.Sessions), r.Warnings, err)
+		if err != nil || stub.Statuses(r.Sessions) != want || len(r.Warnings) != 0 {
+			t.Errorf("%q: %s, %v, %v", unreadable, stub.Statuses(r.Sessions), r.Warnings, err)
 		}
 	}
 }
 
 // enclosingAdapter is an agent that marks the environment of what it runs in a sandbox; its program is named agent.
-type enclosingAdapter struct{ testAdapter }
+type enclosingAdapter struct{ stub.Adapter }
 
 func (enclosingAdapter) InSandbox(getenv func(string) string) bool { return getenv("BOXED") == "1" }
 func (enclosingAdapter) IsAgentProcess(p proc.Process) bool        { return p.Name == "agent" }
@@ -91,7 +98,7 @@ func (enclosingAdapter) IsAgentProcess(p proc.Process) bool        { return p.Na
 // Where the agent that has marked us as in its sandbox cannot be seen, its mark names the session and nothing else is called
 // stopped, whether there is a process table of the sandbox or none of ours.
 func TestCurrentInsideADetectedSandbox(t *testing.T) {
-	tool, helper, agent := fakeProcess(9, "now", 'S'), fakeProcess(8, "now", 'S'), fakeProcess(7, "now", 'S')
+	tool, helper, agent := stub.Process(9, "now", 'S'), stub.Process(8, "now", 'S'), stub.Process(7, "now", 'S')
 	tool.Parent, helper.Parent, agent.Name = 8, 7, "agent"
 	foreign := fmt.Errorf("%w: as it is", proc.ErrNamespace)
 	for name, tc := range map[string]struct {
@@ -109,32 +116,32 @@ func TestCurrentInsideADetectedSandbox(t *testing.T) {
 		"something else failed":  {nil, errors.New("no"), "1", "two:unknown one:unknown", "", true},
 	} {
 		getenv := func(key string) string { return map[string]string{"BOXED": tc.boxed, "MARK": "one"}[key] }
-		scanner := newScanner(nil, enclosingAdapter{testAdapter{agent: Codex, records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 2)}}})
+		scanner := stub.NewScanner(nil, enclosingAdapter{stub.Adapter{Agent: Codex, Records: []discover.Record{stub.Record(Codex, "one", 1), stub.Record(Codex, "two", 2)}}})
 		scanner.PID = 9
 		scanner.HomeSources = func(discover.Agent) discover.HomeSources { return discover.HomeSources{Getenv: getenv} }
 		scanner.ReadTable = func(context.Context) (*proc.Table, error) { return proctest.NewTable(tc.seen...), tc.err }
 		r, err := scanner.List(t.Context(), discover.SessionFilter{IncludeStopped: true})
-		if err != nil || idsAndStatuses(r.Sessions) != tc.list || r.ProcessesUnknown != tc.blind || (len(r.Warnings) > 0) != (tc.blind || tc.list == "two:unknown one:unknown") {
-			t.Errorf("%s: list: %s, %v, blind %t, %v", name, idsAndStatuses(r.Sessions), r.Warnings, r.ProcessesUnknown, err)
+		if err != nil || stub.Statuses(r.Sessions) != tc.list || r.ProcessesUnknown != tc.blind || (len(r.Warnings) > 0) != (tc.blind || tc.list == "two:unknown one:unknown") {
+			t.Errorf("%s: list: %s, %v, blind %t, %v", name, stub.Statuses(r.Sessions), r.Warnings, r.ProcessesUnknown, err)
 		}
 		r, err = Current(t.Context(), scanner, 9, getenv)
-		if idsAndStatuses(r.Sessions) != tc.current || (err == nil) != (tc.current != "") || err == nil && (r.Sessions[0].Dir != "/w" || len(r.Warnings) > 0) {
-			t.Errorf("%s: current: %s, %v, %v", name, idsAndStatuses(r.Sessions), r.Warnings, err)
+		if stub.Statuses(r.Sessions) != tc.current || (err == nil) != (tc.current != "") || err == nil && (r.Sessions[0].Dir != "/w" || len(r.Warnings) > 0) {
+			t.Errorf("%s: current: %s, %v, %v", name, stub.Statuses(r.Sessions), r.Warnings, err)
 		}
 	}
 }
 
 func TestCurrent(t *testing.T) {
-	shell, tool := fakeProcess(20, "now", 'S'), fakeProcess(21, "now", 'S')
+	shell, tool := stub.Process(20, "now", 'S'), stub.Process(21, "now", 'S')
 	shell.Parent, tool.Parent = 7, 20
-	m := testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("one", 7), exactClaim("two", 7)}, records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 1)}}
-	scanner := newScanner(func() *proc.Table {
-		return proctest.NewTable(fakeProcess(7, "now", 'S'), shell, tool, fakeProcess(30, "now", 'S'))
+	m := stub.Adapter{Agent: Codex, ClaimList: []discover.Claim{stub.ExactClaim("one", 7), stub.ExactClaim("two", 7)}, Records: []discover.Record{stub.Record(Codex, "one", 1), stub.Record(Codex, "two", 1)}}
+	scanner := stub.NewScanner(func() *proc.Table {
+		return proctest.NewTable(stub.Process(7, "now", 'S'), shell, tool, stub.Process(30, "now", 'S'))
 	}, m)
 	mark := func(v string) func(string) string { return func(string) string { return v } }
 
-	if r, err := Current(t.Context(), scanner, 21, mark("two")); err != nil || idsAndStatuses(r.Sessions) != "two:idle" {
-		t.Errorf("marked: %s, %v", idsAndStatuses(r.Sessions), err)
+	if r, err := Current(t.Context(), scanner, 21, mark("two")); err != nil || stub.Statuses(r.Sessions) != "two:idle" {
+		t.Errorf("marked: %s, %v", stub.Statuses(r.Sessions), err)
 	}
 	var ambiguous *discover.AmbiguousError
 	for _, env := range []string{"", "gone"} {
@@ -149,7 +156,7 @@ func TestCurrent(t *testing.T) {
 
 // Without a process table the error says why the session cannot be told, not that there is none.
 func TestCurrentWithoutAProcessTable(t *testing.T) {
-	scanner := newScanner(nil, testAdapter{agent: Codex, records: []discover.Record{record(Codex, "a", 1)}})
+	scanner := stub.NewScanner(nil, stub.Adapter{Agent: Codex, Records: []discover.Record{stub.Record(Codex, "a", 1)}})
 	scanner.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
 	if _, err := Current(t.Context(), scanner, 1, func(string) string { return "" }); err == nil || errors.Is(err, discover.ErrNotFound) {
 		t.Errorf("%v, want the reason", err)

@@ -5,6 +5,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/tests/proctest"
+	"agentctl/tests/stub"
 )
 
 // A live session has what an earlier process of it has left behind, and nothing that may belong to another.
@@ -18,9 +19,9 @@ func TestLeftBehind(t *testing.T) {
 	named := func(f proctest.Process) proctest.Process { f.Name = "agent"; return f }
 	of := func(f proctest.Process, uid int) proctest.Process { f.UID = uid; return f }
 	in := func(f proctest.Process, dir string) proctest.Process { f.WorkingDir = dir; return f }
-	twin := exactClaim("one", 45)
+	twin := stub.ExactClaim("one", 45)
 	twin.Path = "/q/one"
-	copies := []discover.Record{record(Codex, "one", 1)}
+	copies := []discover.Record{stub.Record(Codex, "one", 1)}
 	copies[0].Path, copies[0].Dir = twin.Path, "/elsewhere"
 	for name, test := range map[string]struct {
 		machine []proctest.Process
@@ -45,11 +46,11 @@ func TestLeftBehind(t *testing.T) {
 		"one ID twice, the other live":       {[]proctest.Process{process(50, 1, "MARK=one"), process(45, 1, "")}, copies, "100"},
 	} {
 		m := machine(append([]proctest.Process{process(1, 0, ""), in(process(other, 1, ""), "/w"), process(session, 90, "")}, test.machine...))
-		one := testAdapter{
-			agent: Codex, claims: []discover.Claim{exactClaim("one", session), exactClaim("two", other), twin},
-			records: append([]discover.Record{record(Codex, "one", 1), record(Codex, "two", 1)}, test.records...),
+		one := stub.Adapter{
+			Agent: Codex, ClaimList: []discover.Claim{stub.ExactClaim("one", session), stub.ExactClaim("two", other), twin},
+			Records: append([]discover.Record{stub.Record(Codex, "one", 1), stub.Record(Codex, "two", 1)}, test.records...),
 		}
-		if got := m.tree(t, "pid:100", marking{one}, otherMark{testAdapter{agent: OpenCode}}); got != test.want {
+		if got := m.tree(t, "pid:100", marking{one}, otherMark{stub.Adapter{Agent: OpenCode}}); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}

@@ -9,11 +9,12 @@ import (
 	"agentctl/discover"
 	"agentctl/proc"
 	"agentctl/tests/proctest"
+	"agentctl/tests/stub"
 )
 
 // tool is a process in the environment of which agents have left something: key=value, in one text.
 func tool(pid int, environ string) proctest.Process {
-	f := fakeProcess(pid, "now", 'S')
+	f := stub.Process(pid, "now", 'S')
 	f.Environ = map[string]string{}
 	for pair := range strings.FieldsSeq(environ) {
 		key, value, _ := strings.Cut(pair, "=")
@@ -25,7 +26,7 @@ func tool(pid int, environ string) proctest.Process {
 // Orphans are the processes that dead sessions left behind, proven by their marks; of a session that cannot be told dead
 // none is.
 func TestOrphans(t *testing.T) {
-	stored := []discover.Record{record(Codex, "dead", 1), record(Codex, "dead2", 1), record(Codex, "live", 1)}
+	stored := []discover.Record{stub.Record(Codex, "dead", 1), stub.Record(Codex, "dead2", 1), stub.Record(Codex, "live", 1)}
 	for name, test := range map[string]struct {
 		p    proctest.Process
 		want string // the session; "" if it is none
@@ -67,12 +68,12 @@ func TestOrphans(t *testing.T) {
 			return f
 		}(), ""},
 	} {
-		m := testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("live", 7)}, records: stored}
-		facts := []proctest.Process{fakeProcess(1, "now", 'S'), fakeProcess(8, "now", 'Z'), fakeProcess(60, "now", 'S'), test.p}
+		m := stub.Adapter{Agent: Codex, ClaimList: []discover.Claim{stub.ExactClaim("live", 7)}, Records: stored}
+		facts := []proctest.Process{stub.Process(1, "now", 'S'), stub.Process(8, "now", 'Z'), stub.Process(60, "now", 'S'), test.p}
 		if test.p.ID.PID != 7 {
-			facts = append(facts, fakeProcess(7, "now", 'S'))
+			facts = append(facts, stub.Process(7, "now", 'S'))
 		}
-		if got := orphans(t, newScanner(func() *proc.Table { return proctest.NewTable(facts...) }, m)); got != test.want {
+		if got := orphans(t, stub.NewScanner(func() *proc.Table { return proctest.NewTable(facts...) }, m)); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
@@ -103,7 +104,7 @@ func orphans(t *testing.T, scanner *discover.Scanner) string {
 func TestOrphansWithAMarkerThatOutlivesItsSession(t *testing.T) {
 	start := time.Unix(1000, 0).UTC()
 	live := func(created int, dir string) discover.Record {
-		r := record(Codex, "live", 1)
+		r := stub.Record(Codex, "live", 1)
 		r.Created, r.Dir = start.Add(time.Duration(created)*time.Second), dir
 		return r
 	}
@@ -122,9 +123,9 @@ func TestOrphansWithAMarkerThatOutlivesItsSession(t *testing.T) {
 		"the process is known and dead": {live(500, "/w"), 1100, "MARK=dead MARK_LASTS=1 MARK_PID=4", "dead"},
 		"a mark that does not last":     {live(500, "/w"), 1100, "MARK=dead", "dead"},
 	} {
-		m := testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("live", 1000)}, records: []discover.Record{record(Codex, "dead", 1), test.live}}
-		table := proctest.NewTable(fakeProcess(1, "now", 'S'), fakeProcess(1000, "now", 'S'), tool(test.pid, test.mark))
-		if got := orphans(t, newScanner(func() *proc.Table { return table }, m)); got != test.want {
+		m := stub.Adapter{Agent: Codex, ClaimList: []discover.Claim{stub.ExactClaim("live", 1000)}, Records: []discover.Record{stub.Record(Codex, "dead", 1), test.live}}
+		table := proctest.NewTable(stub.Process(1, "now", 'S'), stub.Process(1000, "now", 'S'), tool(test.pid, test.mark))
+		if got := orphans(t, stub.NewScanner(func() *proc.Table { return table }, m)); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
@@ -133,10 +134,10 @@ func TestOrphansWithAMarkerThatOutlivesItsSession(t *testing.T) {
 // A process with markers of several agents is an orphan only if all that they name has ended.
 func TestOrphansWithMarkersOfTwoAgents(t *testing.T) {
 	for mark, want := range map[string]string{"MARK=dead": "dead", "MARK=gone": "gone", "MARK=live": ""} {
-		one := testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("live", 7)}, records: []discover.Record{record(Codex, "dead", 1), record(Codex, "live", 1)}}
-		two := testAdapter{agent: OpenCode, records: []discover.Record{record(OpenCode, "dead", 1), record(OpenCode, "gone", 1), record(OpenCode, "live", 1)}}
-		table := proctest.NewTable(fakeProcess(1, "now", 'S'), fakeProcess(7, "now", 'S'), tool(6, mark))
-		if got := orphans(t, newScanner(func() *proc.Table { return table }, one, two)); got != want {
+		one := stub.Adapter{Agent: Codex, ClaimList: []discover.Claim{stub.ExactClaim("live", 7)}, Records: []discover.Record{stub.Record(Codex, "dead", 1), stub.Record(Codex, "live", 1)}}
+		two := stub.Adapter{Agent: OpenCode, Records: []discover.Record{stub.Record(OpenCode, "dead", 1), stub.Record(OpenCode, "gone", 1), stub.Record(OpenCode, "live", 1)}}
+		table := proctest.NewTable(stub.Process(1, "now", 'S'), stub.Process(7, "now", 'S'), tool(6, mark))
+		if got := orphans(t, stub.NewScanner(func() *proc.Table { return table }, one, two)); got != want {
 			t.Errorf("%s: %q, want %q", mark, got, want)
 		}
 	}
@@ -144,7 +145,7 @@ func TestOrphansWithMarkersOfTwoAgents(t *testing.T) {
 
 // Where processes are hidden, no process is called an orphan.
 func TestNoOrphansWhereProcessesAreHidden(t *testing.T) {
-	stored := []discover.Record{record(Codex, "dead", 1)}
+	stored := []discover.Record{stub.Record(Codex, "dead", 1)}
 	nameless := discover.Claim{Agent: Codex, Process: proc.ID{PID: 7, Birth: "now"}, Kind: "process", Turn: &discover.Turn{State: discover.TurnOpen}}
 	idle := nameless
 	idle.Turn = &discover.Turn{State: discover.TurnNone}
@@ -152,12 +153,12 @@ func TestNoOrphansWhereProcessesAreHidden(t *testing.T) {
 		scanner *discover.Scanner
 		want    string
 	}{
-		"in a sandbox": {newScanner(func() *proc.Table { return proctest.NewTable(box(1, "x"), tool(50, "MARK=dead")) }, sandboxAdapter{testAdapter{agent: Codex, records: stored}}), ""},
+		"in a sandbox": {stub.NewScanner(func() *proc.Table { return proctest.NewTable(box(1, "x"), tool(50, "MARK=dead")) }, sandboxAdapter{stub.Adapter{Agent: Codex, Records: stored}}), ""},
 		"an agent that works on an unknown session": {
-			newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S'), tool(50, "MARK=dead")) }, testAdapter{agent: Codex, records: stored, claims: []discover.Claim{nameless}}), "",
+			stub.NewScanner(func() *proc.Table { return proctest.NewTable(stub.Process(7, "now", 'S'), tool(50, "MARK=dead")) }, stub.Adapter{Agent: Codex, Records: stored, ClaimList: []discover.Claim{nameless}}), "",
 		},
 		"an agent that was asked nothing": {
-			newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S'), tool(50, "MARK=dead")) }, testAdapter{agent: Codex, records: stored, claims: []discover.Claim{idle}}), "dead",
+			stub.NewScanner(func() *proc.Table { return proctest.NewTable(stub.Process(7, "now", 'S'), tool(50, "MARK=dead")) }, stub.Adapter{Agent: Codex, Records: stored, ClaimList: []discover.Claim{idle}}), "dead",
 		},
 	} {
 		if got := orphans(t, test.scanner); got != test.want {

@@ -8,10 +8,11 @@ import (
 	"agentctl/discover"
 	"agentctl/proc"
 	"agentctl/tests/proctest"
+	"agentctl/tests/stub"
 )
 
 // marking is an agent whose tools have the marker of their session.
-type marking struct{ testAdapter }
+type marking struct{ stub.Adapter }
 
 func (m marking) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env("MARK")
@@ -22,7 +23,7 @@ func (m marking) HasMarker(p proc.Process, s discover.Session) bool {
 type machine []proctest.Process
 
 func (m *machine) add(pid, parent, session int, mark string) {
-	f := fakeProcess(pid, "now", 'S')
+	f := stub.Process(pid, "now", 'S')
 	f.Parent, f.Session, f.Ticks = parent, session, uint64(pid)
 	if mark != "" {
 		f.Environ = map[string]string{"MARK": mark}
@@ -32,7 +33,7 @@ func (m *machine) add(pid, parent, session int, mark string) {
 
 func (m machine) tree(t *testing.T, of string, adapters ...discover.Adapter) string {
 	t.Helper()
-	scanner := newScanner(func() *proc.Table { return proctest.NewTable(m...) }, adapters...)
+	scanner := stub.NewScanner(func() *proc.Table { return proctest.NewTable(m...) }, adapters...)
 	r, err := scanner.Find(t.Context(), of, nil, discover.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -67,12 +68,12 @@ func TestTree(t *testing.T) {
 	m.add(19, 1, 19, "")    // of no session
 	m.add(20, 1, 20, "one") // an agent of its own, whoever has started it
 	m.add(9, 1, 9, "one")   // what an earlier process of the session has left behind
-	dead := fakeProcess(21, "now", 'Z')
+	dead := stub.Process(21, "now", 'Z')
 	dead.Parent = 10
 	m = append(m, dead)
-	adapter := marking{testAdapter{
-		agent: Codex, claims: []discover.Claim{exactClaim("one", 10), exactClaim("two", 15), exactClaim("far", 20)},
-		records: []discover.Record{record(Codex, "one", 1), record(Codex, "two", 2), record(Codex, "gone", 3)},
+	adapter := marking{stub.Adapter{
+		Agent: Codex, ClaimList: []discover.Claim{stub.ExactClaim("one", 10), stub.ExactClaim("two", 15), stub.ExactClaim("far", 20)},
+		Records: []discover.Record{stub.Record(Codex, "one", 1), stub.Record(Codex, "two", 2), stub.Record(Codex, "gone", 3)},
 	}}
 	for of, want := range map[string]string{
 		"one": "10 -11 --12 --15=two -18 13 -14 9", "two": "15 -16 17", "far": "20", "gone": "",
@@ -92,9 +93,9 @@ func TestTreeOfASharedProcess(t *testing.T) {
 	m.add(13, 12, 12, "two")
 	m.add(14, 10, 10, "")
 	m.add(15, 14, 10, "")
-	one, two := exactClaim("one", 10), exactClaim("two", 10)
+	one, two := stub.ExactClaim("one", 10), stub.ExactClaim("two", 10)
 	one.Shared, two.Shared = true, true
-	adapter := marking{testAdapter{agent: Codex, claims: []discover.Claim{one, two}}}
+	adapter := marking{stub.Adapter{Agent: Codex, ClaimList: []discover.Claim{one, two}}}
 	for of, want := range map[string]string{"one": "10* -11 -12=two -14* --15*", "two": "10* -11=one -12 --13 -14* --15*"} {
 		if got := m.tree(t, of, adapter); got != want {
 			t.Errorf("of %s: %s, want %s", of, got, want)
@@ -109,10 +110,10 @@ func TestTreeInsideAnotherTree(t *testing.T) {
 	m.add(15, 10, 10, "one")
 	m.add(17, 1, 17, "one")
 	m[2].Environ["OTHER"] = "two"
-	outer := marking{testAdapter{agent: Codex, claims: []discover.Claim{exactClaim("one", 10)}}}
-	inner := exactClaim("two", 15)
+	outer := marking{stub.Adapter{Agent: Codex, ClaimList: []discover.Claim{stub.ExactClaim("one", 10)}}}
+	inner := stub.ExactClaim("two", 15)
 	inner.Agent = OpenCode
-	other := otherMark{testAdapter{agent: OpenCode, claims: []discover.Claim{inner}}}
+	other := otherMark{stub.Adapter{Agent: OpenCode, ClaimList: []discover.Claim{inner}}}
 	for of, want := range map[string]string{"one": "10 -15=two", "two": "15 17"} {
 		if got := m.tree(t, of, outer, other); got != want {
 			t.Errorf("of %s: %s, want %s", of, got, want)
@@ -121,7 +122,7 @@ func TestTreeInsideAnotherTree(t *testing.T) {
 }
 
 // otherMark is an agent with a mark of another name.
-type otherMark struct{ testAdapter }
+type otherMark struct{ stub.Adapter }
 
 func (otherMark) HasMarker(p proc.Process, s discover.Session) bool {
 	env, err := p.Env("OTHER")

@@ -12,6 +12,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/tests/proctest"
+	"agentctl/tests/stub"
 )
 
 // eventsAfter takes a snapshot after this time, and returns its events.
@@ -37,28 +38,28 @@ func TestEventsOfASessionsLife(t *testing.T) {
 	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7)})
 	s.processes = nil
 	s.expectEvents(0, "")
-	s.processes = []proctest.Process{fakeProcess(7, "now", 'S')}
+	s.processes = []proctest.Process{stub.Process(7, "now", 'S')}
 	s.expectEvents(time.Second, "")
-	s.claims, s.records = append(s.claims, exactClaim("a", 7)), []discover.Record{withOpenTurn(s.now(record("codex", "a", 0)))}
+	s.ClaimList, s.Records = append(s.ClaimList, stub.ExactClaim("a", 7)), []discover.Record{withOpenTurn(s.now(stub.Record("codex", "a", 0)))}
 	s.expectEvents(pollInterval, "started:a running:a")
 	s.expectEvents(time.Second, "")
-	s.records[0].Turn.State = discover.TurnDone
+	s.Records[0].Turn.State = discover.TurnDone
 	s.expectEvents(time.Second, "idle:a")
-	s.records[0].Turn = discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}
+	s.Records[0].Turn = discover.Turn{State: discover.TurnWaiting, WaitingFor: "question"}
 	s.expectEvents(time.Second, "waiting:a")
-	s.records[0].Turn = discover.Turn{State: discover.TurnFailed, Error: "no model"}
+	s.Records[0].Turn = discover.Turn{State: discover.TurnFailed, Error: "no model"}
 	s.expectEvents(time.Second, "error:a")
 	s.processes = nil
 	s.expectEvents(time.Second, "stopped:a")
 	s.expectEvents(idleInterval, "")
-	s.processes, s.claims = []proctest.Process{fakeProcess(8, "now", 'S')}, []discover.Claim{exactClaim("a", 8)} // resumed
+	s.processes, s.ClaimList = []proctest.Process{stub.Process(8, "now", 'S')}, []discover.Claim{stub.ExactClaim("a", 8)} // resumed
 	s.expectEvents(time.Second, "started:a error:a")
 }
 
 // A session that waits has another event once it is known for what, and when it waits for something else; no other one, though what it
 // waits for is out of sight meanwhile.
 func TestEventsOfASessionThatWaits(t *testing.T) {
-	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{exactClaim("a", 7)}, record("codex", "a", 0))
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{stub.ExactClaim("a", 7)}, stub.Record("codex", "a", 0))
 	s.expectEvents(0, "started:a idle:a")
 	for _, step := range []struct {
 		on   *discover.WaitingOn
@@ -71,59 +72,59 @@ func TestEventsOfASessionThatWaits(t *testing.T) {
 		{&discover.WaitingOn{Tool: "Bash", Brief: "one"}, ""},
 		{&discover.WaitingOn{Tool: "Bash", Brief: "two"}, "waiting:a"},
 	} {
-		s.records[0].Turn = discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: step.on}
+		s.Records[0].Turn = discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: step.on}
 		s.expectEvents(time.Second, step.want)
 	}
-	s.records[0].Turn = discover.Turn{State: discover.TurnDone}
+	s.Records[0].Turn = discover.Turn{State: discover.TurnDone}
 	s.expectEvents(time.Second, "idle:a")
 }
 
 // A session that the filter excludes has no events, also when it is resumed.
 func TestEventsOfOtherDirectories(t *testing.T) {
-	far, near := record("codex", "far", 0), record("codex", "near", 0)
+	far, near := stub.Record("codex", "far", 0), stub.Record("codex", "near", 0)
 	far.Dir, near.Dir = "/far", "/near"
 	sel := discover.SessionFilter{Condition: func(s discover.Session) bool { return s.Dir == "/near" }}
-	s := newFilterTest(t, sel, []discover.Claim{exactClaim("far", 7), exactClaim("near", 8)}, far, near)
-	s.processes = []proctest.Process{fakeProcess(7, "now", 'S'), fakeProcess(8, "now", 'S')}
+	s := newFilterTest(t, sel, []discover.Claim{stub.ExactClaim("far", 7), stub.ExactClaim("near", 8)}, far, near)
+	s.processes = []proctest.Process{stub.Process(7, "now", 'S'), stub.Process(8, "now", 'S')}
 	s.expectEvents(0, "started:near idle:near")
 	for _, pid := range []int{9, 11} {
 		s.processes = nil
 		s.expectEvents(time.Second, "stopped:near")
-		s.processes = []proctest.Process{fakeProcess(pid, "now", 'S'), fakeProcess(pid+1, "now", 'S')}
-		s.claims = []discover.Claim{exactClaim("far", pid), exactClaim("near", pid+1)}
+		s.processes = []proctest.Process{stub.Process(pid, "now", 'S'), stub.Process(pid+1, "now", 'S')}
+		s.ClaimList = []discover.Claim{stub.ExactClaim("far", pid), stub.ExactClaim("near", pid+1)}
 		s.expectEvents(time.Second, "started:near idle:near")
 	}
 }
 
 // Of a turn that begins and ends between two snapshots, the end is an event.
 func TestEventsOfSessionsThatWereNeverSeenLive(t *testing.T) {
-	a := record("codex", "a", 0)
-	a.Turn.Began = at(1)
-	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{exactClaim("a", 7)}, a)
+	a := stub.Record("codex", "a", 0)
+	a.Turn.Began = stub.At(1)
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{stub.ExactClaim("a", 7)}, a)
 	s.expectEvents(0, "started:a idle:a")
-	s.records[0].Turn.Began = s.clock.Add(time.Second)
+	s.Records[0].Turn.Began = s.clock.Add(time.Second)
 	s.expectEvents(2*time.Second, "idle:a")
-	failed := s.now(record("codex", "b", 0))
+	failed := s.now(stub.Record("codex", "b", 0))
 	failed.Turn = discover.Turn{State: discover.TurnFailed, Error: "no model"}
-	s.records = append(s.records, failed)
+	s.Records = append(s.Records, failed)
 	s.expectEvents(idleInterval, "")
 	s.expectEvents(claimDelay, "started:b error:b stopped:b")
-	s.claims, s.processes = []discover.Claim{exactClaim("a", 8)}, s.processes[1:] // in another process, without a pause
+	s.ClaimList, s.processes = []discover.Claim{stub.ExactClaim("a", 8)}, s.processes[1:] // in another process, without a pause
 	s.expectEvents(time.Second, "started:a idle:a")
 }
 
 // A stopped session that was run again between two snapshots is reported, although the start of its turn before was unknown.
 func TestEventsOfATurnAfterOneWithUnknownStart(t *testing.T) {
-	s := newFilterTest(t, discover.SessionFilter{}, nil, record("codex", "a", 0))
+	s := newFilterTest(t, discover.SessionFilter{}, nil, stub.Record("codex", "a", 0))
 	s.expectEvents(0, "")
 	s.clock = s.clock.Add(time.Second)
-	s.records[0] = s.now(s.records[0])
+	s.Records[0] = s.now(s.Records[0])
 	s.expectEvents(idleInterval, "started:a stopped:a")
 	s.expectEvents(idleInterval, "")
-	s.records[0].Turn.Began = s.records[0].Updated // now it is stored, for the same turn
+	s.Records[0].Turn.Began = s.Records[0].Updated // now it is stored, for the same turn
 	s.expectEvents(idleInterval, "")
-	s.records[0] = s.now(s.records[0])
-	s.records[0].Turn.Began = s.clock
+	s.Records[0] = s.now(s.Records[0])
+	s.Records[0].Turn.Began = s.clock
 	s.expectEvents(idleInterval, "started:a stopped:a")
 	s.expectEvents(idleInterval, "")
 }
@@ -131,13 +132,13 @@ func TestEventsOfATurnAfterOneWithUnknownStart(t *testing.T) {
 func TestEventsOfAProcessWithoutASessionID(t *testing.T) {
 	s := newFilterTest(t, discover.SessionFilter{}, nil)
 	s.expectEvents(0, "")
-	s.claims = []discover.Claim{presence(7)}
+	s.ClaimList = []discover.Claim{presence(7)}
 	s.expectEvents(time.Second, "")
 	s.expectEvents(nameDelay, "started: running:")
-	s.claims = append(s.claims, exactClaim("a", 7))
-	s.records = []discover.Record{withOpenTurn(s.now(record("codex", "a", 0)))}
+	s.ClaimList = append(s.ClaimList, stub.ExactClaim("a", 7))
+	s.Records = []discover.Record{withOpenTurn(s.now(stub.Record("codex", "a", 0)))}
 	s.expectEvents(time.Second, "running:a")
-	s.claims = []discover.Claim{presence(8)}
+	s.ClaimList = []discover.Claim{presence(8)}
 	s.processes = s.processes[1:]
 	s.expectEvents(time.Second, "stopped:a")
 	s.expectEvents(nameDelay, "started: running:")
@@ -147,16 +148,16 @@ func TestEventsOfAProcessWithoutASessionID(t *testing.T) {
 
 // A thread is shown by its process before its first record says that it is a sub-agent's.
 func TestEventsOfANewSessionInASharedProcess(t *testing.T) {
-	a := withOpenTurn(record("codex", "a", 1))
-	a.Created = at(1)
-	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{exactClaim("a", 7)}, a)
+	a := withOpenTurn(stub.Record("codex", "a", 1))
+	a.Created = stub.At(1)
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{stub.ExactClaim("a", 7)}, a)
 	s.expectEvents(0, "started:a running:a")
-	empty := withOpenTurn(s.now(record("codex", "b", 0)))
+	empty := withOpenTurn(s.now(stub.Record("codex", "b", 0)))
 	empty.Created = s.clock // the time is in its ID
-	s.records = append(s.records, empty)
-	s.claims = append(s.claims, exactClaim("b", 7), exactClaim("c", 7), exactClaim("alone", 8))
+	s.Records = append(s.Records, empty)
+	s.ClaimList = append(s.ClaimList, stub.ExactClaim("b", 7), stub.ExactClaim("c", 7), stub.ExactClaim("alone", 8))
 	s.expectEvents(pollInterval, "started:alone running:alone")
-	s.records[1].Parent = "a"
+	s.Records[1].Parent = "a"
 	s.expectEvents(pollInterval, "")
 	s.expectEvents(parentDelay, "started:c running:c")
 	s.processes = s.processes[1:]
@@ -188,15 +189,15 @@ func newHistory(t *testing.T) *history {
 
 // show makes what is so what can be seen.
 func (h *history) show(stored []discover.Record) {
-	h.processes, h.claims, h.records = nil, nil, stored
+	h.processes, h.ClaimList, h.Records = nil, nil, stored
 	if h.storeMissing {
-		h.records = nil
+		h.Records = nil
 	}
 	for _, pid := range slices.Sorted(maps.Keys(h.runs)) {
-		h.processes = append(h.processes, fakeProcess(pid, "now", 'S'))
-		h.claims = append(h.claims, presence(pid))
+		h.processes = append(h.processes, stub.Process(pid, "now", 'S'))
+		h.ClaimList = append(h.ClaimList, presence(pid))
 		if id := h.runs[pid]; id != "" && !h.unreadable[pid] && !h.storeMissing {
-			h.claims = append(h.claims, exactClaim(id, pid))
+			h.ClaimList = append(h.ClaimList, stub.ExactClaim(id, pid))
 		}
 	}
 }
@@ -241,7 +242,7 @@ func (h *history) step(t *rapid.T, stored []discover.Record) []discover.Record {
 	some := func() int { return rapid.SampledFrom(pids).Draw(t, "process") }
 	write := func(id string, state discover.TurnState) {
 		h.touched[id] = true
-		r := h.now(record("codex", id, 0))
+		r := h.now(stub.Record("codex", id, 0))
 		r.Turn.State = state
 		if i := slices.IndexFunc(stored, func(o discover.Record) bool { return o.ID == id }); i >= 0 {
 			stored = slices.Clone(stored)

@@ -10,6 +10,7 @@ import (
 	"agentctl/discover"
 	"agentctl/proc"
 	"agentctl/tests/proctest"
+	"agentctl/tests/stub"
 )
 
 // filterTest tests a watcher of a filter. Its clock moves only when the test moves it.
@@ -19,7 +20,7 @@ type filterTest struct {
 }
 
 func newFilterTest(t *testing.T, sel discover.SessionFilter, claims []discover.Claim, records ...discover.Record) *filterTest {
-	s := &filterTest{watchTest: newWatchTest(t, claims, records...), clock: at(1000)}
+	s := &filterTest{watchTest: newWatchTest(t, claims, records...), clock: stub.At(1000)}
 	sys := newFakeSystem(0).system()
 	sys.now = func() time.Time { return s.clock }
 	s.watcher = newFilterWatcher(s.scanner(), sel, sys)
@@ -47,16 +48,16 @@ func (s *filterTest) snapshotAfter(after time.Duration) discover.Result {
 // sees takes a snapshot after this time, and expects these rows.
 func (s *filterTest) expectSessions(after time.Duration, want string) {
 	s.t.Helper()
-	if rows := idsAndStatuses(s.snapshotAfter(after).Sessions); rows != want {
+	if rows := stub.Statuses(s.snapshotAfter(after).Sessions); rows != want {
 		s.t.Errorf("%q; want %q", rows, want)
 	}
 }
 
 func TestFilterWatcherShowsLiveSessionsAndEachStopOnce(t *testing.T) {
-	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{exactClaim("a", 7)}, record("codex", "a", 1), record("codex", "old", 1))
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{stub.ExactClaim("a", 7)}, stub.Record("codex", "a", 1), stub.Record("codex", "old", 1))
 	s.expectSessions(0, "a:idle")
-	s.claims = append(s.claims, exactClaim("b", 8))
-	s.records = append(s.records, s.now(record("codex", "b", 0)))
+	s.ClaimList = append(s.ClaimList, stub.ExactClaim("b", 8))
+	s.Records = append(s.Records, s.now(stub.Record("codex", "b", 0)))
 	s.expectSessions(time.Second, "b:idle a:idle")
 	s.processes = s.processes[1:]
 	s.expectSessions(time.Second, "b:idle a:stopped")
@@ -66,17 +67,17 @@ func TestFilterWatcherShowsLiveSessionsAndEachStopOnce(t *testing.T) {
 
 // What begins and ends between two snapshots is reported once, as soon as the storage shows it.
 func TestFilterWatcherFindsSessionsThatWereNeverSeenLive(t *testing.T) {
-	s := newFilterTest(t, discover.SessionFilter{}, nil, record("codex", "old", 1))
+	s := newFilterTest(t, discover.SessionFilter{}, nil, stub.Record("codex", "old", 1))
 	s.expectSessions(0, "")
 	s.clock = s.clock.Add(time.Second)
-	s.records = append(s.records, s.now(record("codex", "b", 0)))
+	s.Records = append(s.Records, s.now(stub.Record("codex", "b", 0)))
 	s.expectSessions(0, "")
 	s.expectSessions(idleInterval, "b:stopped")
 	s.expectSessions(idleInterval, "")
-	s.records[1].Updated = s.records[1].Updated.Add(time.Millisecond) // written late, and nothing new
+	s.Records[1].Updated = s.Records[1].Updated.Add(time.Millisecond) // written late, and nothing new
 	s.expectSessions(idleInterval, "")
-	again := withOpenTurn(s.now(s.records[0]))
-	s.records[0] = again // run again, and cut
+	again := withOpenTurn(s.now(s.Records[0]))
+	s.Records[0] = again // run again, and cut
 	s.expectSessions(idleInterval, "old:stopped")
 }
 
@@ -84,9 +85,9 @@ func TestFilterWatcherFindsSessionsThatWereNeverSeenLive(t *testing.T) {
 func TestFilterWatcherReadsTheStorageWhenAnAgentHasEnded(t *testing.T) {
 	s := newFilterTest(t, discover.SessionFilter{}, nil)
 	s.expectSessions(0, "")
-	s.claims = []discover.Claim{presence(7)}
+	s.ClaimList = []discover.Claim{presence(7)}
 	s.expectSessions(time.Second, ":running")
-	s.records, s.processes = []discover.Record{s.now(record("codex", "a", 0))}, nil
+	s.Records, s.processes = []discover.Record{s.now(stub.Record("codex", "a", 0))}, nil
 	s.expectSessions(time.Second, ":stopped")
 	s.expectSessions(pollInterval, "a:stopped")
 	s.expectSessions(pollInterval, "")
@@ -94,13 +95,13 @@ func TestFilterWatcherReadsTheStorageWhenAnAgentHasEnded(t *testing.T) {
 
 // S15: what cannot be read for a moment has not stopped.
 func TestFilterWatcherDebouncesAStopWhileTheProcessLives(t *testing.T) {
-	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7), exactClaim("a", 7)}, withOpenTurn(record("codex", "a", 1)))
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7), stub.ExactClaim("a", 7)}, withOpenTurn(stub.Record("codex", "a", 1)))
 	s.expectSessions(0, "a:running")
-	s.claims = []discover.Claim{presence(7)}
+	s.ClaimList = []discover.Claim{presence(7)}
 	s.expectSessions(time.Second, "a:running")
-	s.claims = []discover.Claim{presence(7), exactClaim("a", 7)}
+	s.ClaimList = []discover.Claim{presence(7), stub.ExactClaim("a", 7)}
 	s.expectSessions(time.Second, "a:running")
-	s.claims = []discover.Claim{presence(7)} // it has ended indeed
+	s.ClaimList = []discover.Claim{presence(7)} // it has ended indeed
 	s.expectSessions(time.Second, "a:running")
 	s.expectSessions(stopDebounce, ":running a:stopped")
 	s.expectSessions(time.Second, ":running")
@@ -108,62 +109,62 @@ func TestFilterWatcherDebouncesAStopWhileTheProcessLives(t *testing.T) {
 
 // What a server begins is in the storage before the server shows that it runs it.
 func TestFilterWatcherWaitsForALateClaim(t *testing.T) {
-	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7), exactClaim("a", 7)}, record("codex", "a", 1))
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7), stub.ExactClaim("a", 7)}, stub.Record("codex", "a", 1))
 	s.expectSessions(0, "a:idle")
-	s.records = append(s.records, s.now(withOpenTurn(record("codex", "b", 1))), s.now(record("codex", "c", 1)))
+	s.Records = append(s.Records, s.now(withOpenTurn(stub.Record("codex", "b", 1))), s.now(stub.Record("codex", "c", 1)))
 	s.expectSessions(idleInterval, "a:idle")
 	s.expectSessions(claimDelay, "a:idle c:stopped") // whose turn has ended
-	s.claims = append(s.claims, exactClaim("b", 7))
+	s.ClaimList = append(s.ClaimList, stub.ExactClaim("b", 7))
 	s.expectSessions(claimDelay, "b:running a:idle")
-	s.records = append(s.records, s.now(withOpenTurn(record("codex", "d", 1))))
+	s.Records = append(s.Records, s.now(withOpenTurn(stub.Record("codex", "d", 1))))
 	s.expectSessions(idleInterval, "b:running a:idle")
 	s.expectSessions(idleInterval, "b:running a:idle d:stopped")
 }
 
 // If the whole store is missing, the status is unknown, and nothing has stopped.
 func TestFilterWatcherSurvivesAMissingStore(t *testing.T) {
-	records := []discover.Record{withOpenTurn(record("codex", "a", 1))}
-	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7), exactClaim("a", 7)}, records...)
+	records := []discover.Record{withOpenTurn(stub.Record("codex", "a", 1))}
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7), stub.ExactClaim("a", 7)}, records...)
 	s.expectSessions(0, "a:running")
-	s.claims, s.records = []discover.Claim{presence(7)}, nil
+	s.ClaimList, s.Records = []discover.Claim{presence(7)}, nil
 	for range 4 {
 		s.expectSessions(idleInterval, "a:unknown")
 	}
-	s.claims, s.records = []discover.Claim{presence(7), exactClaim("a", 7)}, records
+	s.ClaimList, s.Records = []discover.Claim{presence(7), stub.ExactClaim("a", 7)}, records
 	s.expectSessions(idleInterval, "a:running")
 }
 
 // By /clear a process turns from one session to another: the first has stopped at once.
 func TestFilterWatcherWhenAProcessSwitchesSessions(t *testing.T) {
-	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7), exactClaim("a", 7)}, record("codex", "a", 1), record("codex", "b", 2))
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7), stub.ExactClaim("a", 7)}, stub.Record("codex", "a", 1), stub.Record("codex", "b", 2))
 	s.expectSessions(0, "a:idle")
-	s.claims = []discover.Claim{presence(7), exactClaim("b", 7)}
+	s.ClaimList = []discover.Claim{presence(7), stub.ExactClaim("b", 7)}
 	s.expectSessions(time.Second, "b:idle a:stopped")
 	s.expectSessions(time.Second, "b:idle")
-	s.claims = []discover.Claim{presence(7), exactClaim("a", 7)} // and back, by /resume
+	s.ClaimList = []discover.Claim{presence(7), stub.ExactClaim("a", 7)} // and back, by /resume
 	s.expectSessions(time.Second, "a:idle b:stopped")
 }
 
 func TestFilterWatcherWhenASessionIDBecomesKnown(t *testing.T) {
-	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7)}, record("codex", "a", 1), record("codex", "b", 2))
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7)}, stub.Record("codex", "a", 1), stub.Record("codex", "b", 2))
 	s.expectSessions(0, ":running")
-	s.claims = []discover.Claim{presence(7), exactClaim("a", 7)}
+	s.ClaimList = []discover.Claim{presence(7), stub.ExactClaim("a", 7)}
 	s.expectSessions(time.Second, "a:idle")
-	s.claims = []discover.Claim{presence(8), presence(7), exactClaim("a", 7)}
+	s.ClaimList = []discover.Claim{presence(8), presence(7), stub.ExactClaim("a", 7)}
 	s.expectSessions(time.Second, "a:idle :running")
-	s.claims = []discover.Claim{presence(8), exactClaim("a", 8), exactClaim("b", 8), presence(7)} // a server's, of several at once
+	s.ClaimList = []discover.Claim{presence(8), stub.ExactClaim("a", 8), stub.ExactClaim("b", 8), presence(7)} // a server's, of several at once
 	s.expectSessions(time.Second, "b:idle a:idle :running")
 }
 
 func TestFilterWatcherIncludesStoppedSessions(t *testing.T) {
-	s := newFilterTest(t, discover.SessionFilter{IncludeStopped: true, Since: at(2)}, []discover.Claim{exactClaim("a", 7)}, record("codex", "a", 4), record("codex", "b", 3), record("codex", "c", 1))
+	s := newFilterTest(t, discover.SessionFilter{IncludeStopped: true, Since: stub.At(2)}, []discover.Claim{stub.ExactClaim("a", 7)}, stub.Record("codex", "a", 4), stub.Record("codex", "b", 3), stub.Record("codex", "c", 1))
 	s.expectSessions(0, "a:idle b:stopped")
-	s.claims, s.processes = []discover.Claim{exactClaim("b", 8)}, s.processes[1:]
+	s.ClaimList, s.processes = []discover.Claim{stub.ExactClaim("b", 8)}, s.processes[1:]
 	s.expectSessions(time.Second, "b:idle a:stopped")
 	s.expectSessions(time.Second, "b:idle a:stopped")
-	s.claims, s.processes = nil, nil
+	s.ClaimList, s.processes = nil, nil
 	s.expectSessions(idleInterval, "a:stopped b:stopped")
-	s.records = s.records[:1] // the user has deleted it
+	s.Records = s.Records[:1] // the user has deleted it
 	s.expectSessions(idleInterval, "a:stopped")
 }
 
@@ -184,8 +185,8 @@ func (c *countingAdapter) Entries(ctx context.Context, homes []discover.Home, q 
 
 // runWatcher watches the system for this long, with one session in process 7 whose file is "/f".
 func runWatcher(t *testing.T, m *fakeSystem, span time.Duration) (c *countingAdapter, events int) {
-	c = &countingAdapter{watchTest: newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, record("codex", "a", 1))}
-	scanner := newScanner(func() *proc.Table {
+	c = &countingAdapter{watchTest: newWatchTest(t, []discover.Claim{stub.ExactClaim("a", 7)}, stub.Record("codex", "a", 1))}
+	scanner := stub.NewScanner(func() *proc.Table {
 		m.snapshots = append(m.snapshots, time.Since(m.start))
 		<-time.After(m.cost)
 		return proctest.NewTable(c.processes...)
@@ -256,10 +257,10 @@ func TestPollNoticesNewAgents(t *testing.T) {
 			}
 			return exes, nil
 		}
-		scanner := newScanner(func() *proc.Table {
+		scanner := stub.NewScanner(func() *proc.Table {
 			m.snapshots = append(m.snapshots, time.Since(m.start))
 			return proctest.NewTable()
-		}, binaryAdapter{testAdapter{agent: "codex"}})
+		}, binaryAdapter{stub.Adapter{Agent: "codex"}})
 		ctx, stop := context.WithTimeout(t.Context(), 35*time.Second)
 		defer stop()
 		watcher := newFilterWatcher(scanner, discover.SessionFilter{}, sys)
@@ -274,7 +275,7 @@ func TestPollNoticesNewAgents(t *testing.T) {
 }
 
 // binaryAdapter is an adapter that knows its agent's program.
-type binaryAdapter struct{ testAdapter }
+type binaryAdapter struct{ stub.Adapter }
 
 func (binaryAdapter) WatchPaths(context.Context, discover.Session) []string { return nil }
 func (binaryAdapter) MatchesBinary(exe string) bool                         { return exe == "/bin/codex" }

@@ -11,12 +11,13 @@ import (
 	"agentctl/discover"
 	"agentctl/proc"
 	"agentctl/tests/proctest"
+	"agentctl/tests/stub"
 )
 
 // watchTest tests a watcher of given sessions. The test changes the processes, claims and records between two snapshots. A
 // session may have several records, each with its path.
 type watchTest struct {
-	testAdapter
+	stub.Adapter
 	t         *testing.T
 	processes []proctest.Process
 	// onRead is called before each batch of records is read, onTable before each process table.
@@ -51,7 +52,7 @@ func (s *watchTest) watchSessions(sessions ...discover.Session) {
 }
 
 func (s *watchTest) scanner() *discover.Scanner {
-	return newScanner(func() *proc.Table {
+	return stub.NewScanner(func() *proc.Table {
 		if s.onTable != nil {
 			s.onTable()
 		}
@@ -60,11 +61,11 @@ func (s *watchTest) scanner() *discover.Scanner {
 }
 
 func (s *watchTest) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
-	return s.testAdapter.Claims(ctx, table, homes)
+	return s.Adapter.Claims(ctx, table, homes)
 }
 
 func (s *watchTest) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
-	found, err := s.testAdapter.Entries(ctx, homes, q)
+	found, err := s.Adapter.Entries(ctx, homes, q)
 	return slices.DeleteFunc(found, func(e discover.Entry) bool {
 		return len(q.Refs) > 0 && !slices.ContainsFunc(q.Refs, func(r discover.Ref) bool {
 			return r.ID == e.ID && (r.Path == e.Path || r.Path == "" && (s.currentPath == "" || s.currentPath == e.Path))
@@ -73,11 +74,11 @@ func (s *watchTest) Entries(ctx context.Context, homes []discover.Home, q discov
 }
 
 func (s *watchTest) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
-	if s.onRead != nil {
-		s.onRead()
+	if s.OnRead != nil {
+		s.OnRead()
 	}
 	return func(yield func(discover.Record, error) bool) {
-		for r, err := range s.testAdapter.Read(ctx, entries, want) {
+		for r, err := range s.Adapter.Read(ctx, entries, want) {
 			if began, ok := s.turnStarts[r.ID]; ok && want.TurnStart {
 				r.Turn.Began = began
 			}
@@ -92,27 +93,27 @@ func (s *watchTest) Read(ctx context.Context, entries []discover.Entry, want dis
 func (s *watchTest) expectSnapshot(want string) discover.Result {
 	s.t.Helper()
 	r, err := s.watcher.Snapshot(s.t.Context())
-	if got := idsAndStatuses(r.Sessions); err != nil || got != want {
+	if got := stub.Statuses(r.Sessions); err != nil || got != want {
 		s.t.Errorf("%s, %v; want %s", got, err, want)
 	}
 	return r
 }
 
 func newWatchTest(t *testing.T, claims []discover.Claim, records ...discover.Record) *watchTest {
-	s := &watchTest{t: t, testAdapter: testAdapter{agent: "codex", claims: claims, records: records}, clock: time.Unix(1000000, 0)}
-	s.processes = []proctest.Process{fakeProcess(7, "now", 'S'), fakeProcess(8, "now", 'S'), fakeProcess(9, "now", 'S')}
+	s := &watchTest{t: t, Adapter: stub.Adapter{Agent: "codex", ClaimList: claims, Records: records}, clock: time.Unix(1000000, 0)}
+	s.processes = []proctest.Process{stub.Process(7, "now", 'S'), stub.Process(8, "now", 'S'), stub.Process(9, "now", 'S')}
 	return s
 }
 
 func withOpenTurn(r discover.Record) discover.Record { r.Turn.State = discover.TurnOpen; return r }
 
 func TestWatcherFollowsASessionAcrossProcesses(t *testing.T) {
-	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, record("codex", "a", 1))
+	s := newWatchTest(t, []discover.Claim{stub.ExactClaim("a", 7)}, stub.Record("codex", "a", 1))
 	s.watch("a")
 	s.expectSnapshot("a:idle")
-	s.claims = []discover.Claim{exactClaim("b", 7)} // the process has gone on to another one, as by /clear
+	s.ClaimList = []discover.Claim{stub.ExactClaim("b", 7)} // the process has gone on to another one, as by /clear
 	s.expectSnapshot("a:stopped")
-	s.claims = []discover.Claim{exactClaim("a", 8)} // and the session in another process
+	s.ClaimList = []discover.Claim{stub.ExactClaim("a", 8)} // and the session in another process
 	r := s.expectSnapshot("a:idle")
 	if r.Sessions[0].Processes[0].ID.PID != 8 {
 		t.Errorf("%v", r.Sessions[0].Processes)
@@ -121,7 +122,7 @@ func TestWatcherFollowsASessionAcrossProcesses(t *testing.T) {
 
 // Whoever waits for a time is woken then, though nothing has changed; the next wait is as long as ever.
 func TestWatcherWakesInTime(t *testing.T) {
-	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, record("codex", "a", 1))
+	s := newWatchTest(t, []discover.Claim{stub.ExactClaim("a", 7)}, stub.Record("codex", "a", 1))
 	s.watch("a")
 	s.expectSnapshot("a:idle")
 	s.watcher.WakeIn(time.Hour)
@@ -137,10 +138,10 @@ func TestWatcherWakesInTime(t *testing.T) {
 
 // The end of a turn that is written between the reading of the storage and the death of the process counts.
 func TestOutcomeRestsOnTheLastRecord(t *testing.T) {
-	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, withOpenTurn(record("codex", "a", 1)))
+	s := newWatchTest(t, []discover.Claim{stub.ExactClaim("a", 7)}, withOpenTurn(stub.Record("codex", "a", 1)))
 	s.watch("a")
 	s.expectSnapshot("a:running")
-	s.onTable = func() { s.records[0], s.processes = record("codex", "a", 2), nil }
+	s.onTable = func() { s.Records[0], s.processes = stub.Record("codex", "a", 2), nil }
 	if r := s.expectSnapshot("a:stopped"); r.Sessions[0].Outcome != discover.Completed {
 		t.Errorf("outcome %s", r.Sessions[0].Outcome)
 	}
@@ -148,12 +149,12 @@ func TestOutcomeRestsOnTheLastRecord(t *testing.T) {
 
 // A session that is first written in the last moments of its process is not without a record.
 func TestOutcomeRestsOnALateRecord(t *testing.T) {
-	late := exactClaim("a", 7)
+	late := stub.ExactClaim("a", 7)
 	late.Path = ""
 	s := newWatchTest(t, []discover.Claim{late})
 	s.watch("a")
 	s.expectSnapshot("a:running")
-	s.onTable = func() { s.records, s.processes = []discover.Record{record("codex", "a", 2)}, nil }
+	s.onTable = func() { s.Records, s.processes = []discover.Record{stub.Record("codex", "a", 2)}, nil }
 	if r := s.expectSnapshot("a:stopped"); r.Sessions[0].Outcome != discover.Completed {
 		t.Errorf("outcome %s", r.Sessions[0].Outcome)
 	}
@@ -161,28 +162,28 @@ func TestOutcomeRestsOnALateRecord(t *testing.T) {
 
 // A stopped session whose storage changes with each read is reported all the same.
 func TestSnapshotOfASessionThatKeepsChanging(t *testing.T) {
-	s := newWatchTest(t, nil, record("codex", "a", 1))
+	s := newWatchTest(t, nil, stub.Record("codex", "a", 1))
 	s.watch("a")
 	minute := 1
-	s.onRead = func() { minute++; s.records[0] = record("codex", "a", minute) }
+	s.OnRead = func() { minute++; s.Records[0] = stub.Record("codex", "a", minute) }
 	s.expectSnapshot("a:stopped")
 }
 
 func TestWatcherFollowsAMovedFile(t *testing.T) {
-	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, withOpenTurn(record("codex", "a", 1)))
+	s := newWatchTest(t, []discover.Claim{stub.ExactClaim("a", 7)}, withOpenTurn(stub.Record("codex", "a", 1)))
 	s.watch("a")
-	moved := withOpenTurn(record("codex", "a", 2))
+	moved := withOpenTurn(stub.Record("codex", "a", 2))
 	moved.Path = "/archive/a"
-	claim := exactClaim("a", 7)
+	claim := stub.ExactClaim("a", 7)
 	claim.Path = moved.Path
-	s.records, s.claims = []discover.Record{moved}, []discover.Claim{claim}
+	s.Records, s.ClaimList = []discover.Record{moved}, []discover.Claim{claim}
 	s.expectSnapshot("a:running")
-	s.claims, s.processes = nil, nil
-	s.records[0].Turn.State = discover.TurnDone
+	s.ClaimList, s.processes = nil, nil
+	s.Records[0].Turn.State = discover.TurnDone
 	if r := s.expectSnapshot("a:stopped"); r.Sessions[0].Path != moved.Path || r.Sessions[0].Outcome != discover.Completed {
 		t.Errorf("%+v", r.Sessions[0])
 	}
-	s.records[0].Path = "/elsewhere/a" // no process says so
+	s.Records[0].Path = "/elsewhere/a" // no process says so
 	if r := s.expectSnapshot("a:stopped"); r.Sessions[0].Path != "/elsewhere/a" || r.Sessions[0].Outcome != discover.Completed {
 		t.Errorf("%+v", r.Sessions[0])
 	}
@@ -190,11 +191,11 @@ func TestWatcherFollowsAMovedFile(t *testing.T) {
 
 // The watched sessions are shared with the caller. A move of a file does not change them.
 func TestSnapshotChangesNoRecord(t *testing.T) {
-	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, withOpenTurn(record("codex", "a", 1)))
+	s := newWatchTest(t, []discover.Claim{stub.ExactClaim("a", 7)}, withOpenTurn(stub.Record("codex", "a", 1)))
 	s.watch("a")
 	was := s.watcher.sessions()[0]
 	path := was.Path
-	s.records[0].Path, s.claims[0].Path = "/p/next", "/p/next"
+	s.Records[0].Path, s.ClaimList[0].Path = "/p/next", "/p/next"
 	if r := s.expectSnapshot("a:running"); r.Sessions[0].Path == path || was.Path != path {
 		t.Errorf("%s, was %s; want another path, and %s", r.Sessions[0].Path, was.Path, path)
 	}
@@ -202,13 +203,13 @@ func TestSnapshotChangesNoRecord(t *testing.T) {
 
 // The agent continues a session in another file and keeps the old one.
 func TestWatcherFollowsASupersededFile(t *testing.T) {
-	s := newWatchTest(t, []discover.Claim{exactClaim("a", 7)}, withOpenTurn(record("codex", "a", 1)))
+	s := newWatchTest(t, []discover.Claim{stub.ExactClaim("a", 7)}, withOpenTurn(stub.Record("codex", "a", 1)))
 	s.watch("a")
-	next := record("codex", "a", 2)
+	next := stub.Record("codex", "a", 2)
 	next.Path = "/p/next"
-	claim := exactClaim("a", 7)
+	claim := stub.ExactClaim("a", 7)
 	claim.Path = next.Path
-	s.records, s.claims, s.currentPath = append(s.records, next), []discover.Claim{claim}, next.Path
+	s.Records, s.ClaimList, s.currentPath = append(s.Records, next), []discover.Claim{claim}, next.Path
 	if r := s.expectSnapshot("a:idle"); r.Sessions[0].Path != next.Path {
 		t.Errorf("%+v", r.Sessions[0])
 	}
@@ -216,29 +217,29 @@ func TestWatcherFollowsASupersededFile(t *testing.T) {
 
 // One ID with two paths is two sessions. A change of one does not change the other.
 func TestASessionWithTheSameIDIsAnotherSession(t *testing.T) {
-	twin := withOpenTurn(record("codex", "a", 2))
+	twin := withOpenTurn(stub.Record("codex", "a", 2))
 	twin.Path, twin.Dir = "/p/twin", "/elsewhere"
-	claim := exactClaim("a", 7)
+	claim := stub.ExactClaim("a", 7)
 	claim.Path = twin.Path
-	s := newWatchTest(t, []discover.Claim{exactClaim("a", 8), claim}, record("codex", "a", 1), twin)
-	s.watchSessions(discover.Session{Record: new(s.records[0])})
+	s := newWatchTest(t, []discover.Claim{stub.ExactClaim("a", 8), claim}, stub.Record("codex", "a", 1), twin)
+	s.watchSessions(discover.Session{Record: new(s.Records[0])})
 	s.expectSnapshot("a:idle")
-	s.claims, s.processes = []discover.Claim{claim}, s.processes[:1]
+	s.ClaimList, s.processes = []discover.Claim{claim}, s.processes[:1]
 	s.expectSnapshot("a:stopped")
 }
 
 func TestWatcherStopsNothingWithoutAProcessTable(t *testing.T) {
-	s := newWatchTest(t, nil, record("codex", "a", 1))
+	s := newWatchTest(t, nil, stub.Record("codex", "a", 1))
 	s.watch("a")
 	s.watcher.scanner.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
 	s.expectSnapshot("a:unknown")
-	s.records = nil
+	s.Records = nil
 	s.expectSnapshot("a:unknown")
 }
 
 // A watcher reads the start of the newest turn, however long the turn is.
 func TestWatcherKnowsWhenTurnsStarted(t *testing.T) {
-	s := newWatchTest(t, nil, record("codex", "a", 1))
+	s := newWatchTest(t, nil, stub.Record("codex", "a", 1))
 	s.watch("a")
 	s.turnStarts = map[string]time.Time{"a": s.clock}
 	if began := s.expectSnapshot("a:stopped").Sessions[0].Turn.Began; !began.Equal(s.clock) {
@@ -258,13 +259,13 @@ func TestABeginningTurnIsAChangeInBothOrders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			shows := func(turn discover.TurnState) []discover.Claim {
-				c := exactClaim("a", 7)
+				c := stub.ExactClaim("a", 7)
 				c.Turn = &discover.Turn{State: turn}
 				return []discover.Claim{c}
 			}
 			stored := func(turn discover.TurnState, minute int) []discover.Record {
-				r := record("codex", "a", minute)
-				r.Turn = discover.Turn{State: turn, Began: at(minute)}
+				r := stub.Record("codex", "a", minute)
+				r.Turn = discover.Turn{State: turn, Began: stub.At(minute)}
 				return []discover.Record{r}
 			}
 			minuteOf := map[discover.TurnState]int{discover.TurnDone: 1, discover.TurnOpen: 2}
@@ -274,12 +275,12 @@ func TestABeginningTurnIsAChangeInBothOrders(t *testing.T) {
 			if same := s.expectSnapshot("a:idle").Sessions[0]; Changed(same, before) {
 				t.Errorf("a change without one: %+v", same)
 			}
-			s.claims, s.records = shows(first.shown), stored(first.stored, minuteOf[first.stored])
+			s.ClaimList, s.Records = shows(first.shown), stored(first.stored, minuteOf[first.stored])
 			now := s.expectSnapshot(first.status).Sessions[0]
 			if !Changed(now, before) || now.Turn.State != first.stored {
 				t.Errorf("no change: turn %+v, before %+v", now.Turn, before.Turn)
 			}
-			s.claims, s.records = shows(discover.TurnOpen), stored(discover.TurnOpen, 2)
+			s.ClaimList, s.Records = shows(discover.TurnOpen), stored(discover.TurnOpen, 2)
 			if both := s.expectSnapshot("a:running").Sessions[0]; !Changed(both, before) {
 				t.Errorf("no change: %+v", both)
 			}
@@ -288,12 +289,12 @@ func TestABeginningTurnIsAChangeInBothOrders(t *testing.T) {
 }
 
 func TestNextEndsWithItsContext(t *testing.T) {
-	s := newWatchTest(t, nil, record("codex", "a", 1))
+	s := newWatchTest(t, nil, stub.Record("codex", "a", 1))
 	s.watch("a")
 	ctx, stop := context.WithCancel(t.Context())
 	w := NewWatcher(s.scanner(), s.watcher.sessions())
 	defer w.Close()
-	if r, err := w.Next(ctx); err != nil || idsAndStatuses(r.Sessions) != "a:stopped" {
+	if r, err := w.Next(ctx); err != nil || stub.Statuses(r.Sessions) != "a:stopped" {
 		t.Errorf("%v, %v", r.Sessions, err)
 	}
 	stop()

@@ -160,7 +160,7 @@ func TestRefusedFiles(t *testing.T) {
 	dir := t.TempDir()
 	home := filepath.Join(dir, "home")
 	s := f.Adapters[0].(Stub)
-	s.Home = home
+	s.HomeList[0].Dir = home
 	f.Adapters[0] = s
 	if err := os.MkdirAll(filepath.Join(home, "sub"), 0o755); err != nil {
 		t.Fatal(err)

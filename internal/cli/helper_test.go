@@ -8,11 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +19,7 @@ import (
 	"agentctl/proc"
 	"agentctl/tests/proctest"
 	"agentctl/tests/schema"
+	"agentctl/tests/stub"
 )
 
 // MarkingStub is an agent that marks what its tools run.
@@ -49,13 +48,13 @@ func SharedProcess(t *testing.T, states map[string]discover.TurnState, where str
 	parents := map[string]int{"inside": 11, "nested": 31, "outside": 1}
 	table := proctest.NewTable(Process(1, 0), Process(10, 1), Process(11, 10), Process(30, 11), Process(31, 30), Process(1000, parents[where]))
 	f.ReadTable = func(context.Context) (*proc.Table, error) { return table, nil }
-	codex := Stub{Agent: "codex", Bin: "codex", Home: "/h/codex"}
+	codex := Stub{Agent: "codex", Bin: "codex", HomeList: []discover.Home{{Dir: "/h/codex", FromUser: true}}}
 	add := func(s *Stub, pid int, r discover.Record) {
 		id := proc.ID{PID: pid, Birth: "boot/1"}
 		s.Records = append(s.Records, r)
 		s.ClaimList = append(
-			s.ClaimList, discover.Claim{Agent: s.Agent, Process: id, Home: s.Home},
-			discover.Claim{Agent: s.Agent, Process: id, Home: s.Home, Session: r.ID, Path: r.Path, Strength: discover.Exact, Kind: "lock"},
+			s.ClaimList, discover.Claim{Agent: s.Agent, Process: id, Home: r.Home},
+			discover.Claim{Agent: s.Agent, Process: id, Home: r.Home, Session: r.ID, Path: r.Path, Strength: discover.Exact, Kind: "lock"},
 		)
 	}
 	for id, parent := range map[string]string{"boss": "", "hand": "boss", "finger": "hand", "other": ""} {
@@ -65,7 +64,7 @@ func SharedProcess(t *testing.T, states map[string]discover.TurnState, where str
 			add(&codex, 10, r)
 		}
 	}
-	claude := Stub{Agent: "claude-code", Bin: "claude", Home: "/h/claude"}
+	claude := Stub{Agent: "claude-code", Bin: "claude", HomeList: []discover.Home{{Dir: "/h/claude", FromUser: true}}}
 	if where == "nested" {
 		r := Record("inner", dir, discover.TurnOpen, 0)
 		r.Agent, r.Home = "claude-code", "/h/claude"
@@ -138,96 +137,7 @@ func InRepository(t *testing.T) (Env, *Output) {
 func Now() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
 // Stub is an agent whose store and processes are made up.
-type Stub struct {
-	discover.Defaults
-	Agent     discover.Agent
-	Bin       string
-	Home      string
-	Records   []discover.Record
-	ClaimList []discover.Claim
-	Warning   error
-	// Transcripts are the messages of sessions by ID, the oldest first; torn is why what is before them cannot be read.
-	Transcripts map[string][]discover.Message
-	ReadErr     error
-	// Answers is what sessions used, by ID.
-	Answers map[string][]discover.Usage
-}
-
-// ReadUsage implements [discover.Adapter].
-func (s Stub) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
-	return func(yield func(*discover.SessionUsage, error) bool) {
-		for r, err := range s.Read(ctx, entries, discover.ReadOptions{Tokens: true}) {
-			if !yield(&discover.SessionUsage{Record: r, Usage: slices.Clone(s.Answers[r.ID])}, err) {
-				return
-			}
-		}
-	}
-}
-
-// Messages implements [discover.Messenger].
-func (s Stub) Messages(_ context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
-	return func(yield func(discover.Message, error) bool) {
-		for _, m := range slices.Backward(s.Transcripts[r.ID]) {
-			if !yield(m, nil) {
-				return
-			}
-		}
-		if s.ReadErr != nil {
-			yield(discover.Message{}, s.ReadErr)
-		}
-	}
-}
-
-// Name implements [discover.Adapter].
-func (s Stub) Name() discover.Agent { return s.Agent }
-
-// Program implements [discover.Adapter].
-func (s Stub) Program() string { return s.Bin }
-
-// Homes implements [discover.Adapter].
-func (s Stub) Homes(setup discover.HomeSources, _ *proc.Table) []discover.Home {
-	homes := []discover.Home{{Dir: s.Home, FromUser: true}}
-	for _, dir := range setup.Configured {
-		homes = append(homes, discover.Home{Dir: dir, FromUser: true, Explicit: true})
-	}
-	return homes
-}
-
-// Claims implements [discover.Adapter].
-func (s Stub) Claims(context.Context, *proc.Table, []discover.Home) ([]discover.Claim, error) {
-	return s.ClaimList, nil
-}
-
-// Entries implements [discover.Adapter].
-func (s Stub) Entries(_ context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
-	var out []discover.Entry
-	for _, r := range s.Records {
-		named := len(q.Refs) == 0
-		for _, ref := range q.Refs {
-			named = named || ref.ID == r.ID
-		}
-		named = named && (q.Parents == nil || r.IsSubagent())
-		if named && strings.HasPrefix(r.ID, q.ID) && !r.Updated.Before(q.Since) && r.Home == homes[0].Dir {
-			out = append(out, discover.Entry{
-				Agent: s.Agent, ID: r.ID, Path: r.Path, Home: r.Home, Updated: r.Updated, Size: 100, Parent: r.Parent,
-			})
-		}
-	}
-	return out, s.Warning
-}
-
-// Read implements [discover.Adapter].
-func (s Stub) Read(_ context.Context, entries []discover.Entry, _ discover.ReadOptions) iter.Seq2[discover.Record, error] {
-	return func(yield func(discover.Record, error) bool) {
-		for _, e := range entries {
-			for _, r := range s.Records {
-				if r.ID == e.ID && r.Path == e.Path && !yield(r, nil) {
-					return
-				}
-			}
-		}
-	}
-}
+type Stub = stub.Adapter
 
 // Process is a live process of the made-up table; the test itself is 1000.
 func Process(pid, parent int) proctest.Process {
@@ -252,7 +162,7 @@ func testEnv(t *testing.T) (Env, *Output) {
 	table := proctest.NewTable(Process(1, 0), Process(10, 1), Process(11, 10), Process(20, 1), Process(21, 20), Process(1000, 11))
 	live := Record("aaaaaaaa-1", t.TempDir(), discover.TurnOpen, time.Minute)
 	codex := Stub{
-		Agent: "codex", Bin: "codex", Home: "/h/codex",
+		Agent: "codex", Bin: "codex", HomeList: []discover.Home{{Dir: "/h/codex", FromUser: true}},
 		Records: []discover.Record{
 			live,
 			Record("aaaaaaaa-2", "/w/a", discover.TurnDone, time.Hour),
@@ -269,7 +179,7 @@ func testEnv(t *testing.T) (Env, *Output) {
 		},
 	}
 	claude := Stub{
-		Agent: "claude-code", Bin: "claude", Home: "/h/claude",
+		Agent: "claude-code", Bin: "claude", HomeList: []discover.Home{{Dir: "/h/claude", FromUser: true}},
 		ClaimList: []discover.Claim{{Agent: "claude-code", Process: proc.ID{PID: 20, Birth: "boot/1"}, Home: "/h/claude"}},
 	}
 	vars := map[string]string{"HOME": t.TempDir()}

@@ -84,7 +84,7 @@ func TestStatusOfProcess(t *testing.T) {
 	s := f.Adapters[1].(Stub)
 	other := s.Records[1]
 	s.ClaimList = append(s.ClaimList, discover.Claim{
-		Agent: "codex", Process: s.ClaimList[0].Process, Home: s.Home, Session: other.ID, Path: other.Path,
+		Agent: "codex", Process: s.ClaimList[0].Process, Home: s.HomeList[0].Dir, Session: other.ID, Path: other.Path,
 		Strength: discover.Exact, Kind: "writer-lock",
 	})
 	f.Adapters = []discover.Adapter{s}
@@ -107,7 +107,7 @@ func TestExplain(t *testing.T) {
 	r, p := s.Records[1], s.ClaimList[0].Process
 	claim := func(pid int, strength discover.Strength, turn discover.TurnState) discover.Claim {
 		c := discover.Claim{
-			Agent: "codex", Process: p, Home: s.Home, Session: r.ID, Path: r.Path, Strength: strength, Kind: "writer-lock", Turn: &discover.Turn{State: turn},
+			Agent: "codex", Process: p, Home: s.HomeList[0].Dir, Session: r.ID, Path: r.Path, Strength: strength, Kind: "writer-lock", Turn: &discover.Turn{State: turn},
 		}
 		c.Process.PID = pid
 		return c
