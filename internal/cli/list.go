@@ -5,8 +5,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -39,7 +39,7 @@ func listCommand(f Env) *cli.Command {
 			ListFlag("status", "only this `STATUS`: running, waiting, idle, stopped, unknown", &o.statuses),
 		}, o.scope.Flags("only"), []cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: "show at most `N` sessions, the newest; 0 shows all", Destination: &o.limit},
-			&cli.StringFlag{Name: "sort", Usage: "order by `KEY`: last (activity), started, cpu, tokens, dir", Destination: &o.sort},
+			&cli.StringFlag{Name: "sort", Usage: "order by `KEY`: " + strings.Join(sortKeys(), ", "), Destination: &o.sort},
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
 			&cli.BoolFlag{Name: "tokens", Usage: "include token counts and cost in every row of --json and --format", Destination: &o.tokens},
 			&cli.BoolFlag{Name: "orphans", Usage: "show the processes that stopped sessions left behind, with their ports, instead of sessions", Destination: &o.orphans},
@@ -74,8 +74,8 @@ func runList(ctx context.Context, f Env, o *listOptions) error {
 		return UsageError("list", "--wide is for the table and --json, not for --quiet and --format")
 	case o.JSON && o.Quiet, o.Format != "" && (o.JSON || o.Quiet):
 		return UsageError("list", "--json, --quiet and --format cannot be used together")
-	case o.sort != "" && sessionOrders()[o.sort] == nil:
-		return UnknownWord("value of --sort", o.sort, slices.Sorted(maps.Keys(sessionOrders())))
+	case o.sort != "" && !slices.Contains(sortKeys(), o.sort):
+		return UnknownWord("value of --sort", o.sort, sortKeys())
 	}
 	c, calls, err := f.NewHostCall("list", &o.CommonFlags, object.Session{}, nil)
 	if err != nil {
@@ -86,7 +86,7 @@ func runList(ctx context.Context, f Env, o *listOptions) error {
 		return err
 	}
 	sessions, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Session, []*discover.Warning, error) {
-		return listLocalSessions(ctx, c, filter, o.wide || o.sort == "cpu")
+		return listLocalSessions(ctx, c, filter, o.wide || o.sort == "cpu" || o.sort == "memory")
 	})
 	if err != nil {
 		return err
@@ -94,8 +94,11 @@ func runList(ctx context.Context, f Env, o *listOptions) error {
 	if calls != nil {
 		sessions = object.Merge(sessions, filter)
 	}
-	if o.sort != "" {
-		slices.SortStableFunc(sessions, sessionOrders()[o.sort])
+	if i := slices.IndexFunc(orders(), func(by order) bool { return by.name == o.sort }); i >= 0 {
+		compare := orders()[i].compare
+		slices.SortStableFunc(sessions, func(a, b object.Session) int {
+			return compare(row{s: a, load: totalLoad(a)}, row{s: b, load: totalLoad(b)})
+		})
 	}
 	if o.Quiet {
 		sessions = slices.DeleteFunc(sessions, func(s object.Session) bool { return s.ID == nil })
@@ -106,32 +109,62 @@ func runList(ctx context.Context, f Env, o *listOptions) error {
 	return after()
 }
 
-// sessionOrders are the orders of --sort: the newest, the most or, of directories, the first one first.
-func sessionOrders() map[string]func(a, b object.Session) int {
-	return map[string]func(a, b object.Session) int{
-		"last":    func(a, b object.Session) int { return b.LastActivity().Compare(a.LastActivity()) },
-		"started": func(a, b object.Session) int { return cmp.Compare(b.StartedAt, a.StartedAt) },
-		"cpu":     func(a, b object.Session) int { return cmp.Compare(processorTime(b), processorTime(a)) },
-		"tokens":  func(a, b object.Session) int { return cmp.Compare(totalTokens(b), totalTokens(a)) },
-		"dir":     func(a, b object.Session) int { return cmp.Compare(a.CWD, b.CWD) },
+// order is a way to sort sessions: --sort of list, and s in top.
+type order struct {
+	name string
+	// column is the title of the column that it sorts by.
+	column string
+	// compare is nil for the order in which sessions need the user, which list --watch and top have without another one.
+	compare func(a, b row) int
+}
+
+// orders are all ways, in the order in which s goes through them: what is most, newest or, of texts, first is on top, what is not known
+// below. The load of a row is what top measures, or [totalLoad] of list.
+func orders() []order {
+	most := func(n func(row) float64) func(a, b row) int {
+		return func(a, b row) int { return cmp.Compare(n(b), n(a)) }
+	}
+	return []order{
+		{name: "attention"},
+		{"cpu", "CPU", most(func(r row) float64 { return value(r.load.CPU) })},
+		{"memory", "MEMORY", most(func(r row) float64 { return float64(value(r.load.Memory)) })},
+		{"tokens", "TOK/MIN", most(func(r row) float64 { return value(r.load.TokenRate) })},
+		{"context", "CTX", most(func(r row) float64 {
+			if t := r.s.Tokens; t != nil && t.Window > 0 {
+				return float64(t.Context) / float64(t.Window)
+			}
+			return -1 // less than any that is known
+		})},
+		{"started", "AGE", func(a, b row) int { return cmp.Compare(b.s.StartedAt, a.s.StartedAt) }},
+		{"last", "LAST", func(a, b row) int { return b.s.LastActivity().Compare(a.s.LastActivity()) }},
+		{"agent", "AGENT", func(a, b row) int { return cmp.Compare(a.s.Adapter, b.s.Adapter) }},
+		{"dir", "DIR", func(a, b row) int { return cmp.Compare(a.s.CWD, b.s.CWD) }},
 	}
 }
 
-// processorTime is that of all processes of a session, in seconds.
-func processorTime(s object.Session) (sum float64) {
-	for _, p := range s.Processes {
-		if p.CPU != nil {
-			sum += *p.CPU
-		}
+// value is what n points to; less than all values if it is not known.
+func value[N int64 | float64](n *N) N {
+	if n == nil {
+		return -1
 	}
-	return sum
+	return *n
 }
 
-func totalTokens(s object.Session) int64 {
-	if s.Tokens == nil {
-		return -1 // not known
+// sortKeys are the values of --sort.
+func sortKeys() (keys []string) {
+	for _, o := range orders()[1:] {
+		keys = append(keys, o.name)
 	}
-	return s.Tokens.Total
+	return keys
+}
+
+// totalLoad is the processor time, the memory and the tokens of a session.
+func totalLoad(s object.Session) (l render.Load) {
+	l.CPU, l.Memory = render.TotalCPU(s.Processes), render.TotalMemory(s.Processes)
+	if s.Tokens != nil {
+		l.TokenRate = new(float64(s.Tokens.Total))
+	}
+	return l
 }
 
 // listLocalSessions lists the sessions of this machine. With wide, each has its resources, and token counts are always read.
@@ -174,7 +207,7 @@ func printTable(ctx context.Context, c *Call, sessions []object.Session, o *list
 // the machine of the sessions can tell.
 func listSelection(c *Call, o *listOptions) (discover.SessionFilter, error) {
 	filter := discover.SessionFilter{
-		Agents: c.Agents, IncludeStopped: o.all || o.since != "", Limit: o.limit, Subagents: o.children, Tokens: o.tokens || o.sort == "tokens",
+		Agents: c.Agents, IncludeStopped: o.all || o.since != "", Limit: o.limit, Subagents: o.children, Tokens: o.tokens || o.sort == "tokens" || o.sort == "context",
 	}
 	filter.WaitingFirst = !o.JSON && !o.Quiet && o.Format == "" // in the table
 	if o.limit < 0 {

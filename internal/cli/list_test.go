@@ -32,6 +32,8 @@ func TestListSort(t *testing.T) {
 		"last":    "aaaaaaaa-1 claude-code aaaaaaaa-2 cccccccc cccccccc dddddddd",
 		"started": "aaaaaaaa-2 aaaaaaaa-1 claude-code cccccccc cccccccc dddddddd",
 		"tokens":  "dddddddd aaaaaaaa-1 claude-code aaaaaaaa-2 cccccccc cccccccc",
+		"agent":   "claude-code aaaaaaaa-1 aaaaaaaa-2 cccccccc cccccccc dddddddd",
+		"context": "dddddddd aaaaaaaa-1 claude-code aaaaaaaa-2 cccccccc cccccccc",
 		"dir":     "claude-code aaaaaaaa-1 aaaaaaaa-2 cccccccc cccccccc dddddddd",
 	} {
 		f, out := testEnv(t)
@@ -41,7 +43,7 @@ func TestListSort(t *testing.T) {
 				case "aaaaaaaa-2":
 					a.(Stub).Records[i].Created = Now()
 				case "dddddddd":
-					a.(Stub).Records[i].Tokens = &discover.Tokens{Total: 9}
+					a.(Stub).Records[i].Tokens = &discover.Tokens{Total: 9, Context: 1, Window: 2}
 				}
 			}
 		}
@@ -51,7 +53,14 @@ func TestListSort(t *testing.T) {
 		}
 	}
 	f, out := testEnv(t)
-	if exit := Run(t.Context(), f, "list", "--sort", "size"); exit != ExitUsage || !strings.Contains(out.Stderr.String(), "cpu, dir, last, started, tokens") {
+	f = WithChildren(f)
+	for _, key := range []string{"cpu", "memory"} {
+		out.Stdout.Reset()
+		if Run(t.Context(), f, "list", "--sort", key, "-q"); out.Stdout.String() != "aaaaaaaa-2\naaaaaaaa-1\n" {
+			t.Errorf("%s: %q; %s", key, out.Stdout.String(), out.Stderr.String())
+		}
+	}
+	if exit := Run(t.Context(), f, "list", "--sort", "size"); exit != ExitUsage || !strings.Contains(out.Stderr.String(), "use one of: cpu, memory, tokens, context, started, last, agent, dir\n") {
 		t.Errorf("exit %d, %s", exit, out.Stderr.String())
 	}
 }

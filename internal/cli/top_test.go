@@ -221,13 +221,14 @@ func TestOrders(t *testing.T) {
 	less := row{s: object.NewSession(session("a", discover.Idle, "/a", ""))}
 	more := row{s: object.NewSession(session("b", discover.Idle, "/b", "")), load: render.Load{CPU: n(3), TokenRate: n(9), Memory: new(int64)}}
 	more.s.Tokens = &object.Tokens{Context: 1, Window: 2}
+	more.s.StartedAt, more.s.LastActivityAt = object.Timestamp(Now()), object.Timestamp(Now().Add(time.Hour))
 	for _, o := range orders() {
 		switch o.name {
-		case "cpu", "memory", "tokens", "context":
+		case "cpu", "memory", "tokens", "context", "started", "last":
 			if o.compare(more, less) >= 0 {
 				t.Error(o.name)
 			}
-		case "directory":
+		case "dir":
 			if o.compare(less, more) >= 0 {
 				t.Error(o.name)
 			}

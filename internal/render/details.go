@@ -214,7 +214,7 @@ func processGrid(processes []object.Process, opts TextOptions) *grid {
 		pids[i], texts[i] = strconv.Itoa(processes[i].PID), strings.Repeat("  ", depth)+processText(processes[i], opts)
 	}
 	if len(processes) > 1 {
-		rows = append(slices.Clone(processes), object.Process{CPU: totalCPU(processes), Memory: totalMemory(processes)})
+		rows = append(slices.Clone(processes), object.Process{CPU: TotalCPU(processes), Memory: TotalMemory(processes)})
 		pids, texts = append(pids, "total"), append(texts, "")
 	}
 	return newGrid(
@@ -260,16 +260,16 @@ func commandText(p object.Process, opts TextOptions) string {
 	return cmp.Or(Sanitize(line), Sanitize(p.Name))
 }
 
-// totalCPU is the processor time of all processes in seconds; nil if none is known.
-func totalCPU(processes []object.Process) (sum *float64) {
+// TotalCPU is the processor time of all processes in seconds; nil if none is known.
+func TotalCPU(processes []object.Process) (sum *float64) {
 	for _, p := range processes {
 		sum = addKnown(sum, p.CPU)
 	}
 	return sum
 }
 
-// totalMemory is the memory of all processes in bytes. Memory that processes share counts once for each.
-func totalMemory(processes []object.Process) (sum *int64) {
+// TotalMemory is the memory of all processes in bytes. Memory that processes share counts once for each.
+func TotalMemory(processes []object.Process) (sum *int64) {
 	for _, p := range processes {
 		sum = addKnown(sum, p.Memory)
 	}

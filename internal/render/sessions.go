@@ -120,8 +120,8 @@ func WideSessionTable(w io.Writer, sessions []object.Session, opts TextOptions) 
 		narrowed.preferred = narrowed.min
 	}
 	c.last.dropEarly = rankLastWide
-	cpu := column{title: "CPU", cell: func(i int) string { return cpuText(totalCPU(sessions[i].Processes)) }, dropEarly: rankCPU, alignRight: true}
-	memory := column{title: "MEMORY", cell: func(i int) string { return knownText(totalMemory(sessions[i].Processes), ByteSize) }, dropEarly: rankMemory, alignRight: true}
+	cpu := column{title: "CPU", cell: func(i int) string { return cpuText(TotalCPU(sessions[i].Processes)) }, dropEarly: rankCPU, alignRight: true}
+	memory := column{title: "MEMORY", cell: func(i int) string { return knownText(TotalMemory(sessions[i].Processes), ByteSize) }, dropEarly: rankMemory, alignRight: true}
 	ports := column{title: "PORTS", cell: func(i int) string { return portsText(allPorts(sessions[i].Processes)) }, dropEarly: rankPorts, preferred: 9}
 	context := column{title: "CONTEXT", cell: func(i int) string { return contextText(sessions[i].Tokens) }, dropEarly: rankContext, alignRight: true}
 	changes := column{title: "CHANGES", cell: func(i int) string { return statusLetters(sessions[i].Changes) }, dropEarly: rankChanges}
