@@ -28,6 +28,8 @@ func TestEveryAgentKnowsItsPrograms(t *testing.T) {
 		"/nix/store/0a-claude-code/bin/.claude-wrapped_":   "claude-code",
 		"/opt/x/codex-aarch64-apple-darwin":                "codex",
 		"/nix/store/0a-codex/bin/.codex-wrapped":           "codex",
+		"/opt/x/@github/copilot-linux-x64/copilot":         "copilot",
+		"/nix/store/0a-copilot/bin/.copilot-wrapped":       "copilot",
 		"/opt/x/bin/opencode2":                             "opencode",
 		"/opt/x/bin/opencode.exe":                          "opencode",
 		"/Applications/OpenCode.app/Contents/opencode-cli": "opencode",

@@ -37,7 +37,7 @@ func allocated(t *testing.T, dir string) (bytes int64) {
 func TestDiskUseIsThatOfTheHome(t *testing.T) {
 	homes := map[discover.Agent]string{
 		"claude-code": "../claudecode/testdata/fixtures/*", "codex": "../codex/testdata/[0-9]*", "opencode": "../opencode/testdata/json-1.1*",
-		"pi": "../pi/testdata/[0-9]*",
+		"pi": "../pi/testdata/[0-9]*", "copilot": "../copilot/testdata/[0-9]*",
 	}
 	compared := 0
 	for _, a := range All() {

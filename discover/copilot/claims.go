@@ -25,7 +25,12 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 		}
 		sessions, failed := x.sessionClaims(ctx)
 		err = errors.Join(err, failed)
-		claims = append(append(claims, x.presence(len(sessions))), sessions...)
+		shared := x.server || len(sessions) > 1
+		claims = append(claims, x.presence(shared))
+		for _, c := range sessions {
+			c.Shared = shared
+			claims = append(claims, c)
+		}
 	}
 	return claims, err
 }
@@ -53,10 +58,10 @@ func (x *process) newClaim() discover.Claim {
 }
 
 // presence says that the process is alive. Until a terminal is given its first prompt, nothing of its session is stored.
-func (x *process) presence(sessions int) discover.Claim {
+func (x *process) presence(shared bool) discover.Claim {
 	c := x.newClaim()
 	c.Strength, c.Kind, c.Detail = discover.Exact, "process", fmt.Sprintf("%s runs %s", x.ID, cmp.Or(x.Exe, x.Name))
-	c.Shared = x.server || sessions > 1
+	c.Shared = shared
 	c.HideIfUnlinked = x.server && x.unreadable == ""
 	c.NameOnly = len(x.holds) == 0 && x.openFiles.home == ""
 	if c.Turn == nil && !x.server {
@@ -100,9 +105,6 @@ func (x *process) sessionClaims(ctx context.Context) (claims []discover.Claim, e
 		if info, statErr := storage.Stat(ctx, file); statErr == nil && x.StartedBefore(info.ModTime) {
 			add(id, "pid-file", file+" has its pid, and was written since it started", discover.Strong)
 		}
-	}
-	for i := range claims {
-		claims[i].Additional = len(claims) > 1
 	}
 	return claims, err
 }

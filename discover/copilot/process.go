@@ -67,7 +67,7 @@ func parsePID(name, prefix, suffix string) (pid int, ok bool) {
 // openFiles is what a process has open.
 type openFiles struct {
 	holds []hold
-	// home is the home that its log or database is in; log is the log.
+	// home is the home that its log or database is in; log is the name of the log there.
 	home, log string
 	// version is the program's own, by the lock that it holds in the cache since 1.0.89: a program may load a newer version of itself.
 	version string
@@ -80,6 +80,9 @@ func readOpenFiles(p proc.Process) (o openFiles, err error) {
 	files, err := p.OpenFiles(func(file string) bool {
 		return strings.HasPrefix(file, "/dev/") || strings.HasSuffix(file, ".hold") || strings.HasSuffix(file, ".log") || path.Base(file) == databaseName
 	})
+	if err != nil {
+		return o, err
+	}
 	pid := namespacePID(p)
 	for _, f := range files {
 		locked := f.WriteLocked || runtime.GOOS != "linux" && f.Writable // only Linux shows locks
@@ -97,19 +100,21 @@ func readOpenFiles(p proc.Process) (o openFiles, err error) {
 				o.version = path.Base(path.Dir(f.Path))
 			}
 		case name == databaseName && !f.PathDiffers:
-			o.home = path.Dir(f.Path)
+			o.home = cmp.Or(o.home, path.Dir(f.Path))
 		case strings.HasPrefix(name, "process-") && strings.HasSuffix(name, "-"+strconv.Itoa(pid)+".log") && !f.PathDiffers:
-			o.log = f.Path
-			if dir := path.Dir(f.Path); path.Base(dir) == "logs" {
-				o.home = cmp.Or(o.home, path.Dir(dir))
+			if dir := path.Dir(f.Path); path.Base(dir) == logsName {
+				o.home, o.log = path.Dir(dir), name
 			}
 		}
 	}
-	return o, err
+	return o, nil
 }
 
-// databaseName is a database of the agent, which a process opens at its first prompt.
-const databaseName = "session-store.db"
+// Names in a home of what a process keeps open: the folder of logs, and a database.
+const (
+	logsName     = "logs"
+	databaseName = "session-store.db"
+)
 
 // namespacePID returns the PID that the process has in its own PID namespace, which differs in a container.
 func namespacePID(p proc.Process) int {
@@ -259,7 +264,7 @@ const logHead = 64 << 10
 // the beginning of its log name, and those that the home's list of open terminals has.
 func (x *process) formerSessions(ctx context.Context) (ids []string) {
 	texts := []string{x.session}
-	for _, file := range []string{x.log, filepath.Join(x.home, "open-sessions-state.json")} {
+	for _, file := range []string{filepath.Join(x.home, logsName, x.log), filepath.Join(x.home, "open-sessions-state.json")} {
 		if f, err := storage.Open(ctx, file); err == nil {
 			buf := make([]byte, min(f.Size(), logHead))
 			n, _ := f.ReadAt(buf, 0)
