@@ -1,16 +1,136 @@
 package copilot
 
 import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"agentctl/discover"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 )
 
-// Spec implements [launch.Adapter].
-func (a Adapter) Spec(launch.Request, launch.Environment) (launch.Spec, error) {
-	return launch.Spec{}, &launch.UnsupportedError{Agent: a.Name(), What: "cannot be launched yet"}
+// Spec implements [launch.Adapter]. The ID of a new session is chosen beforehand, and the prompt is given on stdin, so that it is in no
+// command line and is stored unchanged (SEEN 1.0.82, 1.0.102). A resumed session runs in its own directory with its own model; the agent does
+// not keep its permissions.
+func (a Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
+	program, err := findProgram(host)
+	if err != nil {
+		return launch.Spec{}, err
+	}
+	if err := checkRequest(r, installedVersion(program)); err != nil {
+		return launch.Spec{}, err
+	}
+	spec := launch.Spec{Args: []string{program}, Stdin: r.Prompt, Dir: r.Dir, ID: storage.NewUUID(), Hint: hintOf(r)}
+	if r.Resume != nil {
+		spec.ID, spec.Resumed, spec.Env = r.Resume.ID, true, homeEnv(r.Resume.Home, host)
+	}
+	spec.Args = append(spec.Args, "--session-id="+spec.ID)
+	if r.Model != "" {
+		spec.Args = append(spec.Args, "--model="+r.Model)
+	}
+	if r.Name != "" {
+		spec.Args = append(spec.Args, "--name="+r.Name)
+	}
+	switch r.Permissions {
+	case launch.PermissionsEdit:
+		spec.Args = append(spec.Args, "--allow-tool=write")
+	case launch.PermissionsFull:
+		spec.Args = append(spec.Args, "--allow-all")
+	case launch.PermissionsOwn:
+	}
+	spec.Args = append(spec.Args, r.Args...)
+	return spec, nil
 }
 
-// ParseOutput implements [launch.Adapter].
-func (Adapter) ParseOutput(launch.Output) launch.ParsedOutput { return launch.ParsedOutput{} }
+// findProgram returns the path of the installed agent. Error: [*launch.NotInstalledError].
+func findProgram(host launch.Environment) (string, error) {
+	program, err := host.LookPath(Adapter{}.Program())
+	if err != nil {
+		return "", &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program()}
+	}
+	return program, nil
+}
 
-// ScrubbedEnv implements [launch.Adapter].
-func (Adapter) ScrubbedEnv() []string { return nil }
+func unsupported(format string, args ...any) error {
+	return &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(format, args...)}
+}
+
+// Flags that choose the session, its directory or its prompt, and flags that choose permissions.
+const (
+	sessionFlags    = "--session-id --resume -r --continue --connect -p --prompt -i --interactive -C --acp --server --headless --worktree"
+	permissionFlags = "--allow-tool --allow-all-tools --allow-all-paths --allow-all-urls --allow-all --yolo --mode --autopilot --assisted-approval"
+)
+
+// hasFlag reports whether one of the arguments is one of the flags.
+func hasFlag(args []string, flags string) (arg string, ok bool) {
+	i := slices.IndexFunc(args, func(arg string) bool {
+		flag, _, _ := strings.Cut(arg, "=")
+		return slices.Contains(strings.Fields(flags), flag)
+	})
+	if i < 0 {
+		return "", false
+	}
+	return args[i], true
+}
+
+// checkRequest returns an error if the agent cannot do what is requested.
+func checkRequest(r launch.Request, version storage.Version) error {
+	if version.Before(storage.ParseVersion(oldestSupported)) {
+		return unsupported("%s is older than supported (%s): update", version, oldestSupported)
+	}
+	if r.Fork {
+		return unsupported("copies a session only in its terminal: /fork")
+	}
+	if r.Moved {
+		return unsupported("goes on in the directory of the session, as long as that exists")
+	}
+	if arg, ok := hasFlag(r.Args, sessionFlags); ok {
+		return unsupported("cannot be given %s here: agentctl chooses the session itself (see agentctl resume)", arg)
+	}
+	return nil
+}
+
+// hintOf returns the warning that a print run, where nobody can be asked, is denied what is not allowed.
+func hintOf(r launch.Request) string {
+	_, chosen := hasFlag(r.Args, permissionFlags)
+	if r.Interactive || chosen || r.Permissions != launch.PermissionsOwn {
+		return ""
+	}
+	return "copilot denies what nobody allows, edits and most commands, and goes on: --permissions edit lets it change files, full everything"
+}
+
+// homeEnv returns the variable that leads to this home, if the environment leads to another one.
+func homeEnv(home string, host launch.Environment) []string {
+	if home == "" || discover.RealPath(home) == discover.RealPath(homeVariables().Dir(host.Getenv)) {
+		return nil
+	}
+	return []string{homeKey + "=" + home}
+}
+
+// ModelFamilies implements [launch.Adapter].
+func (Adapter) ModelFamilies() []string { return []string{"gpt", "claude", "gemini"} }
+
+// errorTextLimit is the length to which an error's text is cut, in characters.
+const errorTextLimit = 1000
+
+// ParseOutput implements [launch.Adapter]. What fails before a session begins is said on stderr. The answer on stdout is for the user.
+func (Adapter) ParseOutput(o launch.Output) (parsed launch.ParsedOutput) {
+	for line := range bytes.Lines(o.Stdout) {
+		if e, ok := parseEvent(line); ok && e.Type == "result" { // --output-format json
+			if id := storage.Object(line).Get("sessionId").Text(idLimit); isUUID(id) {
+				parsed.ID = id
+			}
+		}
+	}
+	text := strings.TrimSpace(string(o.Stderr))
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(strings.ToLower(line), "error: "); ok {
+			parsed.Error = cmp.Or(parsed.Error, strings.TrimSpace(line[len(line)-len(rest):]))
+		}
+	}
+	parsed.Error = discover.Truncate(parsed.Error, errorTextLimit)
+	return parsed
+}
