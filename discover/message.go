@@ -206,6 +206,8 @@ const questionsLimit = 16
 // WaitingOn is the tool call that a waiting turn needs the user for. Its texts are raw: clean them before they go to a
 // terminal.
 type WaitingOn struct {
+	// ID identifies the call, as the agent records it; at most [BriefLimit] characters.
+	ID string `json:",omitzero"`
 	// Tool is the tool's name, as the agent records it.
 	Tool string
 	// Brief tells people what the call does: the command, the file, the first question. A longer one ends in "…".
@@ -270,5 +272,5 @@ func (w *WaitingOn) Equal(o *WaitingOn) bool {
 	if w == nil || o == nil {
 		return w == o
 	}
-	return w.Tool == o.Tool && w.Brief == o.Brief && w.Path == o.Path && slices.Equal(w.Questions, o.Questions) && w.Diff.equal(o.Diff)
+	return w.ID == o.ID && w.Tool == o.Tool && w.Brief == o.Brief && w.Path == o.Path && slices.Equal(w.Questions, o.Questions) && w.Diff.equal(o.Diff)
 }

@@ -93,6 +93,7 @@ func waitingOn(b block) *discover.WaitingOn {
 	input := b.Input.Object()
 	path := cmp.Or(input.Get("notebook_path").Text(discover.PathLimit+1), input.Get("file_path").Text(discover.PathLimit+1))
 	on := discover.NewWaitingOn(b.Name, callBrief(input), path, storage.Questions(input))
+	on.ID = discover.Truncate(b.ID, discover.BriefLimit)
 	on.Diff = callDiff(b.Name, input)
 	return on
 }

@@ -234,6 +234,7 @@ func newWaitingOn(r *rolloutRecord) *discover.WaitingOn {
 		path = patch.Files[0]
 	}
 	on := discover.NewWaitingOn(call.Name, call.Brief, path, storage.Questions(storage.Object(call.Input)))
+	on.ID = discover.Truncate(call.ID, discover.BriefLimit)
 	if len(patch.Files) > 0 {
 		on.Diff = discover.NewDiff(patch.Added, patch.Removed, !patch.DeletesFiles)
 	}

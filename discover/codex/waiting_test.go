@@ -71,27 +71,27 @@ func TestWaitingOn(t *testing.T) {
 	}{
 		"a command": {
 			`"type":"function_call","name":"exec_command","call_id":"c9","arguments":"{\"cmd\":\"rm -rf build\",\"sandbox_permissions\":\"require_escalated\"}"`,
-			discover.WaitingOn{Tool: "exec_command", Brief: "rm -rf build"},
+			discover.WaitingOn{ID: "c9", Tool: "exec_command", Brief: "rm -rf build"},
 		},
 		"a patch": {
 			`"type":"custom_tool_call","name":"apply_patch","call_id":"c9","input":"*** Begin Patch\n*** Update File: a.go\n+x\n*** End Patch"`,
-			discover.WaitingOn{Tool: "apply_patch", Brief: "a.go", Path: "a.go", Diff: &discover.Diff{Added: 1, Removed: new(0)}},
+			discover.WaitingOn{ID: "c9", Tool: "apply_patch", Brief: "a.go", Path: "a.go", Diff: &discover.Diff{Added: 1, Removed: new(0)}},
 		},
 		"a patch of several files": {
 			`"type":"custom_tool_call","name":"apply_patch","call_id":"c9","input":"*** Begin Patch\n*** Update File: a.go\n+x\n-y\n-z\n*** Add File: b.go\n+w\n*** End Patch"`,
-			discover.WaitingOn{Tool: "apply_patch", Brief: "a.go, b.go", Diff: &discover.Diff{Added: 2, Removed: new(2)}},
+			discover.WaitingOn{ID: "c9", Tool: "apply_patch", Brief: "a.go, b.go", Diff: &discover.Diff{Added: 2, Removed: new(2)}},
 		},
 		"a patch that deletes a file": {
 			`"type":"custom_tool_call","name":"apply_patch","call_id":"c9","input":"*** Begin Patch\n*** Delete File: a.go\n*** End Patch"`,
-			discover.WaitingOn{Tool: "apply_patch", Brief: "a.go", Path: "a.go"},
+			discover.WaitingOn{ID: "c9", Tool: "apply_patch", Brief: "a.go", Path: "a.go"},
 		},
 		"a patch as a command": {
 			`"type":"function_call","name":"exec_command","call_id":"c9","arguments":"{\"cmd\":\"apply_patch <<'P'\\n*** Begin Patch\\n*** Add File: b.go\\n\"}"`,
-			discover.WaitingOn{Tool: "exec_command", Brief: "apply_patch <<'P'\n*** Begin Patch\n*** Add File: b.go\n", Path: "b.go", Diff: &discover.Diff{Removed: new(0)}},
+			discover.WaitingOn{ID: "c9", Tool: "exec_command", Brief: "apply_patch <<'P'\n*** Begin Patch\n*** Add File: b.go\n", Path: "b.go", Diff: &discover.Diff{Removed: new(0)}},
 		},
 		"questions": {
 			`"type":"function_call","name":"request_user_input","call_id":"c9","arguments":"{\"questions\":[{\"id\":\"a\",\"question\":\"Which?\"},{\"id\":\"b\",\"question\":\"How?\"}]}"`,
-			discover.WaitingOn{Tool: questionTool, Brief: "Which?", Questions: []string{"Which?", "How?"}},
+			discover.WaitingOn{ID: "c9", Tool: questionTool, Brief: "Which?", Questions: []string{"Which?", "How?"}},
 		},
 	} {
 		line := `{"timestamp":"2026-11-20T19:00:05Z","type":"response_item","payload":{` + test.payload + `}}`

@@ -216,7 +216,7 @@ func TestASilentCallWaitsOnlyIfItsProcessAsks(t *testing.T) {
 		if got := turn != nil && turn.State == discover.TurnWaiting && turn.WaitingFor == "permission"; got != c.waits {
 			t.Errorf("%s: turn %+v", name, turn)
 		}
-		if c.waits && turn != nil && !reflect.DeepEqual(turn.WaitingOn, &discover.WaitingOn{Tool: "bash", Brief: "sleep 33"}) {
+		if c.waits && turn != nil && !reflect.DeepEqual(turn.WaitingOn, &discover.WaitingOn{ID: "toolu_mock34", Tool: "bash", Brief: "sleep 33"}) {
 			t.Errorf("%s: it waits on %+v", name, turn.WaitingOn)
 		}
 	}

@@ -124,6 +124,7 @@ type part struct {
 	kind, text  string // the text of a file is "[image]", or its name in brackets
 	hidden      bool   // written by the agent, not by the user
 	Tool        string // the tool's name
+	callID      string // of a tool call
 	status      string
 	hasMetadata bool   // the tool has begun to report
 	Command     string // of a shell tool
@@ -146,6 +147,8 @@ func parsePart(data []byte) (p part) {
 			p.hidden = p.hidden || isTrue(v)
 		case "tool":
 			p.Tool = v.Text(nameLimit)
+		case "callID":
+			p.callID = v.Text(nameLimit)
 		case "mime":
 			mime = v.Text(nameLimit)
 		case "filename":

@@ -96,6 +96,7 @@ func (p part) WaitingOn() *discover.WaitingOn {
 	}
 	call := discover.ToolCall{Name: p.Tool, Input: []byte(p.input)}
 	on := discover.NewWaitingOn(p.Tool, brief(call), path, storage.Questions(input))
+	on.ID = discover.Truncate(p.callID, discover.BriefLimit)
 	on.Diff = callDiff(p.Tool, input, patch)
 	return on
 }

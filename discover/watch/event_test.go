@@ -71,6 +71,7 @@ func TestEventsOfASessionThatWaits(t *testing.T) {
 		{nil, ""},
 		{&discover.WaitingOn{Tool: "Bash", Brief: "one"}, ""},
 		{&discover.WaitingOn{Tool: "Bash", Brief: "two"}, "waiting:a"},
+		{&discover.WaitingOn{ID: "2", Tool: "Bash", Brief: "two"}, "waiting:a"},
 	} {
 		s.Records[0].Turn = discover.Turn{State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: step.on}
 		s.expectEvents(time.Second, step.want)

@@ -84,6 +84,7 @@ type Evidence struct {
 
 // WaitingOn is the JSON object of the tool call that a waiting session needs the user for.
 type WaitingOn struct {
+	ID        string   `json:"id,omitempty"`
 	Tool      string   `json:"tool"`
 	Brief     string   `json:"brief,omitempty"`
 	Path      string   `json:"path,omitempty"`
@@ -204,7 +205,7 @@ func newWaitingOn(on *discover.WaitingOn) *WaitingOn {
 	if on == nil {
 		return nil
 	}
-	return &WaitingOn{on.Tool, on.Brief, on.Path, on.Questions, (*Diff)(on.Diff)}
+	return &WaitingOn{on.ID, on.Tool, on.Brief, on.Path, on.Questions, (*Diff)(on.Diff)}
 }
 
 // NewTerminal converts the pane to its JSON object; nil for none.
