@@ -83,9 +83,6 @@ type Claim struct {
 // are never changed once they are made.
 type Facts map[string]any
 
-// Get returns the value of that name; nil if there is none.
-func (f Facts) Get(name string) any { return f[name] }
-
 // With returns the facts with one more, or with another value of that name. An empty value, "" or nil, adds nothing.
 func (f Facts) With(name string, value any) Facts {
 	if value == nil || value == "" {

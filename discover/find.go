@@ -209,7 +209,7 @@ func (a argument) isAt(s Session) bool {
 	if RealPath(s.Home) == a.dir || RealPath(s.Path) == a.dir {
 		return true
 	}
-	others, _ := s.Meta.Get(otherPathsKey).([]string)
+	others, _ := s.Meta[otherPathsKey].([]string)
 	inHome := func(path string) bool { return Within(path, a.dir) && len(a.dir) > 1 }
 	return slices.ContainsFunc(others, inHome) || s.ProcessHome() != s.Home && RealPath(s.ProcessHome()) == a.dir
 }

@@ -111,7 +111,7 @@ func withHome(homes []Home, s Session) []Home {
 	i := slices.IndexFunc(homes, func(h Home) bool { return h.Dir == s.Home && h.Trust == s.Trust })
 	if i < 0 {
 		i = len(homes)
-		seenIn, _ := s.Meta.Get(seenInKey).(int)
+		seenIn, _ := s.Meta[seenInKey].(int)
 		homes = append(homes, Home{Dir: s.Home, Trust: s.Trust, SeenInPID: seenIn})
 	}
 	if s.isOutsideHome() && !slices.Contains(homes[i].Files, s.Path) {

@@ -98,7 +98,7 @@ func TestCopiesOfASession(t *testing.T) {
 		}
 		scanner := newScanner(table, m)
 		r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: true})
-		if err != nil || len(r.Sessions) != 1 || r.Sessions[0].Path != want || !reflect.DeepEqual(r.Sessions[0].Meta.Get("copies"), []string{other}) {
+		if err != nil || len(r.Sessions) != 1 || r.Sessions[0].Path != want || !reflect.DeepEqual(r.Sessions[0].Meta["copies"], []string{other}) {
 			t.Errorf("live %v: %+v, %v; want %s", live, r.Sessions, err, want)
 		}
 		for arg, path := range map[string]string{"a": want, "a@" + old: records[0].Path, "a@" + records[1].Path: records[1].Path} {
@@ -138,7 +138,7 @@ func TestEqualCopiesInOneHome(t *testing.T) {
 		}
 	}
 	r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: true, Limit: 1})
-	if copies, _ := r.Sessions[0].Meta.Get(copiesKey).([]string); err != nil || r.Sessions[0].Path != records[2].Path || len(copies) != 2 {
+	if copies, _ := r.Sessions[0].Meta[copiesKey].([]string); err != nil || r.Sessions[0].Path != records[2].Path || len(copies) != 2 {
 		t.Errorf("the newest only: %+v, %v", r.Sessions, err)
 	}
 }

@@ -153,7 +153,7 @@ func (e *UntrustedError) Error() string {
 	s := e.Session
 	if s.Trust == TrustSeen {
 		return fmt.Sprintf("%s: %s was found only through process %v; name it with --home to act on it",
-			e.Action, e.Home(), s.Meta.Get(seenInKey))
+			e.Action, e.Home(), s.Meta[seenInKey])
 	}
 	if s.Home == "" {
 		return e.Action + ": which home the session is stored in is not known"

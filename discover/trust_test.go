@@ -93,7 +93,7 @@ func TestSessionsOfOtherUsers(t *testing.T) {
 		if want := map[string]Trust{"a": TrustOurs, "b": TrustSeen, "d": TrustOurs}[s.ID]; s.Trust != want {
 			t.Errorf("%s is %v, want %v", s.ID, s.Trust, want)
 		}
-		if pid := s.Meta.Get(seenInKey); (pid == 2) != (s.ID == "b") {
+		if pid := s.Meta[seenInKey]; (pid == 2) != (s.ID == "b") {
 			t.Errorf("%s was seen in %v", s.ID, pid)
 		}
 		if err := s.CheckTrust("resume"); (err == nil) != (s.Trust == TrustOurs) {

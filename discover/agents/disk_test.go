@@ -72,7 +72,7 @@ func TestDiskUseIsThatOfTheHome(t *testing.T) {
 				t.Errorf("%s: %d bytes, a walk finds %d", dir, sum, want)
 			}
 			for _, r := range records {
-				if compared++; !r.IsSubagent() && !has[r.ID] && r.Meta.Get("legacy") != true {
+				if compared++; !r.IsSubagent() && !has[r.ID] && r.Meta["legacy"] != true {
 					t.Errorf("%s: %s has nothing", dir, r.ID)
 				}
 			}

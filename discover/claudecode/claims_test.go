@@ -69,7 +69,7 @@ func TestBackgroundSession(t *testing.T) {
 		t.Fatalf("want the worker's presence and session only: %+v", got)
 	}
 	c := got[1]
-	if c.Session != "b8d3588e-9fce-4956-a72a-8fe62bb837e0" || c.Source != "bg" || c.Meta.Get("jobId") != "b8d3588e" || c.Title != "mock reply 396" {
+	if c.Session != "b8d3588e-9fce-4956-a72a-8fe62bb837e0" || c.Source != "bg" || c.Meta["jobId"] != "b8d3588e" || c.Title != "mock reply 396" {
 		t.Errorf("claim %+v", c)
 	}
 }
@@ -122,7 +122,7 @@ func TestParkedSession(t *testing.T) {
 		t.Errorf("claims %+v", got)
 	}
 	got, _ := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
-	if len(got) != 1 || got[0].Meta.Get("continuedIn") != moved {
+	if len(got) != 1 || got[0].Meta["continuedIn"] != moved {
 		t.Errorf("records %+v", got)
 	}
 }
@@ -198,7 +198,7 @@ func TestSuspendedProcess(t *testing.T) {
 	f := native329(4045, 199670, dir, "/srv/claude-lab/w/alive")
 	f.State = 'T'
 	for _, c := range claims(t, dir, f) {
-		if c.Meta.Get("suspended") != true {
+		if c.Meta["suspended"] != true {
 			t.Errorf("claim %+v", c)
 		}
 	}
@@ -408,7 +408,7 @@ func TestTeammateInATerminal(t *testing.T) {
 	}
 	// It is no sub-agent, and what the lead has told it is not the user's.
 	all, _ := records(t, dir, discover.EntryFilter{ID: mate}, discover.ReadOptions{Full: true})
-	if len(all) != 1 || all[0].IsSubagent() || all[0].Team != teamName || all[0].Title != "mate" || all[0].Prompt != "" || all[0].Meta.Get("turns") != 0 {
+	if len(all) != 1 || all[0].IsSubagent() || all[0].Team != teamName || all[0].Title != "mate" || all[0].Prompt != "" || all[0].Meta["turns"] != 0 {
 		t.Errorf("records %+v", all)
 	}
 }

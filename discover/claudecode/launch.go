@@ -156,7 +156,7 @@ func (c argsBuilder) addSession(spec *launch.Spec) {
 
 // projectDir returns the directory that a resumed session began in, if it works in another one by now; else "".
 func (c argsBuilder) projectDir() string {
-	dir, _ := c.Resume.Meta.Get(dirMeta).(string)
+	dir, _ := c.Resume.Meta[dirMeta].(string)
 	return dir
 }
 
@@ -213,7 +213,7 @@ func (c argsBuilder) formerPermissionMode() string {
 	if c.Resume == nil || c.hasPermissionArgs() {
 		return ""
 	}
-	mode, _ := c.Resume.Meta.Get(modeMeta).(string)
+	mode, _ := c.Resume.Meta[modeMeta].(string)
 	return mode
 }
 

@@ -191,8 +191,8 @@ func TestResumeMeta(t *testing.T) {
 		if len(got) != 1 || len(warned) > 0 {
 			t.Fatalf("%d records, %v", len(got), warned)
 		}
-		mode, _ := got[0].Meta.Get(modeMeta).(string)
-		if project, _ := got[0].Meta.Get(dirMeta).(string); mode != test.mode || project != test.dir {
+		mode, _ := got[0].Meta[modeMeta].(string)
+		if project, _ := got[0].Meta[dirMeta].(string); mode != test.mode || project != test.dir {
 			t.Errorf("%.400s\nmode %q, directory %q", test.text, mode, project)
 		}
 	}

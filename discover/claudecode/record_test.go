@@ -152,7 +152,7 @@ func TestQuickReadAgreesWithWhole(t *testing.T) {
 		byKey := map[discover.Key]discover.Record{}
 		for _, r := range whole {
 			r.Tokens, r.Quotas = nil, nil
-			if r.Meta.Get("costWithOrigin") != nil {
+			if r.Meta["costWithOrigin"] != nil {
 				r.ForkedFrom = "" // which the answers tell
 			}
 			maps.DeleteFunc(r.Meta, func(name string, _ any) bool { return name == "turns" || name == modeMeta || name == dirMeta })

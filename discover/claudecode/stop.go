@@ -25,7 +25,7 @@ func (Adapter) NeedsInterrupt(s discover.Session) bool { return jobOf(s) != "" }
 // jobOf returns the background job of a session, "" if it has none. Since the ID becomes an argument, one that looks like a
 // flag does not count.
 func jobOf(s discover.Session) string {
-	job, _ := s.Meta.Get(jobMeta).(string)
+	job, _ := s.Meta[jobMeta].(string)
 	if s.Source != "bg" || strings.HasPrefix(job, "-") {
 		return ""
 	}

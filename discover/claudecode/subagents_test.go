@@ -134,7 +134,7 @@ func TestWorkflow(t *testing.T) {
 					continue
 				}
 				n++
-				if r.Path != path || r.Parent != alive || r.Turn.State != c.turn || r.Prompt != "look at it" || r.Meta.Get("workflow") != run {
+				if r.Path != path || r.Parent != alive || r.Turn.State != c.turn || r.Prompt != "look at it" || r.Meta["workflow"] != run {
 					t.Errorf("%s, %+v: %+v", name, q, r)
 				}
 			}

@@ -38,7 +38,7 @@ func TestStatusOfRealEntries(t *testing.T) {
 		} else if turn == nil || turn.State != state {
 			t.Errorf("%s: %+v", line, turn)
 		}
-		if got := x.newClaim().Meta.Get("backgroundShell") == true; got != (e.Status == "shell") {
+		if got := x.newClaim().Meta["backgroundShell"] == true; got != (e.Status == "shell") {
 			t.Errorf("%s: backgroundShell %v", line, got)
 		}
 		seen[e.Status+e.WaitingFor]++
@@ -183,7 +183,7 @@ func TestBackgroundJob(t *testing.T) {
 	must(t, os.MkdirAll(job, 0o700))
 	must(t, os.WriteFile(filepath.Join(job, "state.json"), fmt.Appendf(nil, `{"sessionId":%q,"state":"done","name":"job"}`, alive), 0o600))
 	got, _ := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
-	if len(got) != 1 || got[0].Turn.State != discover.TurnOpen || got[0].Source != "bg" || got[0].Meta.Get("jobId") != alive[:jobIDLen] || got[0].Title != "job" {
+	if len(got) != 1 || got[0].Turn.State != discover.TurnOpen || got[0].Source != "bg" || got[0].Meta["jobId"] != alive[:jobIDLen] || got[0].Title != "job" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -185,7 +185,7 @@ func (Adapter) Hint(r launch.Request, begun discover.Session) string {
 
 // sessionFact is a fact in the session's Meta; the zero value if Meta does not have it.
 func sessionFact[T any](s *discover.Session, key string) T {
-	value, _ := s.Meta.Get(key).(T)
+	value, _ := s.Meta[key].(T)
 	return value
 }
 

@@ -87,7 +87,7 @@ func TestRecordFields(t *testing.T) {
 	}{
 		"review hint":         {[]string{metaLine, reviewLine}, func(r discover.Record) bool { return r.Prompt == "the diff" }},
 		"first prompt":        {[]string{metaLine, reviewLine, askedLine, strings.Replace(askedLine, "do it", "more", 1)}, func(r discover.Record) bool { return r.Prompt == "do it" }},
-		"settings if no turn": {[]string{metaLine, settingsLine}, func(r discover.Record) bool { return r.Model == "n" && r.Dir == "/v" && r.Meta.Get("startDir") == "/w" }},
+		"settings if no turn": {[]string{metaLine, settingsLine}, func(r discover.Record) bool { return r.Model == "n" && r.Dir == "/v" && r.Meta["startDir"] == "/w" }},
 		"turn over settings":  {[]string{metaLine, contextLine, settingsLine}, func(r discover.Record) bool { return r.Model == "m" && r.Dir == "/w" }},
 		"newest time":         {[]string{metaLine, settingsLine, askedLine}, func(r discover.Record) bool { return r.Updated.Second() == 8 }},
 		"parent's meta after": {[]string{metaLine, other}, func(r discover.Record) bool { return r.ID == someID }},

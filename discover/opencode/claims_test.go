@@ -254,7 +254,7 @@ func TestPresence(t *testing.T) {
 			t.Errorf("%d: %+v, want %+v", pid, c, want)
 		}
 	}
-	if ports, _ := got[3][0].Meta.Get("ports").([]int); !slices.Equal(ports, []int{4301}) || got[3][0].Meta.Get("command") != "serve" {
+	if ports, _ := got[3][0].Meta["ports"].([]int); !slices.Equal(ports, []int{4301}) || got[3][0].Meta["command"] != "serve" {
 		t.Errorf("server: %v", got[3][0].Meta)
 	}
 }

@@ -36,9 +36,9 @@ func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, err
 			return launch.Spec{}, err
 		}
 		// `run -s` forgets the model if the configuration names one for the agent, and it forgets the agent and the variant (READ 1.18.33).
-		agent, _ = s.Meta.Get("agent").(string)
+		agent, _ = s.Meta["agent"].(string)
 		if model = cmp.Or(model, s.Model); r.Model == "" && !r.Interactive { // the terminal interface takes the variant from the session
-			variant, _ = s.Meta.Get("variant").(string)
+			variant, _ = s.Meta["variant"].(string)
 		}
 	}
 	for _, o := range [][2]string{{"--title=", r.Name}, {"--model=", model}, {"--agent=", agent}, {"--variant=", variant}} {
@@ -64,7 +64,7 @@ func (Adapter) ModelFamilies() []string { return []string{"opus", "sonnet", "hai
 // resume changes the spec so that the agent resumes the session, or a copy of it.
 func resume(spec *launch.Spec, r launch.Request, host launch.Environment) error {
 	s := r.Resume
-	if s.Meta.Get("legacy") == true {
+	if s.Meta["legacy"] == true {
 		return unsupported("cannot continue a session that an older version has stored in JSON files; versions up to 1.15 import such sessions at their first start")
 	}
 	// The database decides where a session runs. If that directory is gone, the turn fails, also in a copy (SEEN 1.18.33). If it exists, the

@@ -75,7 +75,7 @@ const compactionAgent = "compaction"
 func (s *session) setModel(last *storedMessage) {
 	s.Model = cmp.Or(last.Model, s.Model)
 	for _, fact := range []struct{ name, value string }{{"agent", last.Agent}, {"variant", last.Variant}} {
-		if fact.value != "" && s.Meta.Get(fact.name) != fact.value {
+		if fact.value != "" && s.Meta[fact.name] != fact.value {
 			s.SetMeta(fact.name, fact.value)
 		}
 	}

@@ -83,7 +83,7 @@ func TestDatabaseWinsOverFiles(t *testing.T) {
 			if _, twice := legacy[r.ID]; twice {
 				t.Errorf("%s is listed twice", r.ID)
 			}
-			legacy[r.ID] = r.Meta.Get("legacy") == true
+			legacy[r.ID] = r.Meta["legacy"] == true
 		}
 		for _, f := range files {
 			if legacy[f.ID] != (f.ID == files[0].ID) {

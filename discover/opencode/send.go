@@ -97,10 +97,10 @@ type promptPart struct {
 // promptBody returns the request's JSON: the text, for the agent, model and variant of the session's last message.
 func promptBody(s discover.Session, m launch.SentMessage) []byte {
 	p := prompt{Parts: []promptPart{{ID: m.ID, Type: "text", Text: m.Text}}}
-	p.Agent, _ = s.Meta.Get("agent").(string)
+	p.Agent, _ = s.Meta["agent"].(string)
 	if provider, model, ok := strings.Cut(s.Model, "/"); ok {
 		p.Model = &promptModel{provider, model}
-		p.Variant, _ = s.Meta.Get("variant").(string)
+		p.Variant, _ = s.Meta["variant"].(string)
 	}
 	body, _ := json.Marshal(p) // strings only: it does not fail
 	return body
@@ -145,7 +145,7 @@ func (Adapter) StoreCommand(action launch.StoreAction, s discover.Session, host 
 	switch {
 	case action != launch.ActionRemove:
 		return launch.Command{}, unsupported("has no command that archives or restores a session; only the API of its server has (PATCH /session/ID)")
-	case s.Meta.Get("legacy") == true:
+	case s.Meta["legacy"] == true:
 		return launch.Command{}, unsupported("has no command that deletes a session in JSON files of older versions")
 	}
 	p, err := findInstallation(host)

@@ -109,7 +109,7 @@ func TestV2Schemas(t *testing.T) {
 	}
 	dir = restoreV2(t, `DROP TABLE session_inbox`, `DROP INDEX session_v2_time_suspended_idx`, `ALTER TABLE session_v2 DROP COLUMN time_suspended`,
 		`ALTER TABLE session_v2 DROP COLUMN resume_attempts`, `ALTER TABLE session_v2 DROP COLUMN cost`)
-	if r := v2Record(t, dir, v2Claimed, discover.ReadOptions{}); r.Turn.State != discover.TurnDone || r.Meta.Get("queued") != nil {
+	if r := v2Record(t, dir, v2Claimed, discover.ReadOptions{}); r.Turn.State != discover.TurnDone || r.Meta["queued"] != nil {
 		t.Errorf("with fewer columns: %+v", r)
 	}
 	dir = restoreV2(t, `DROP INDEX session_message_session_seq_idx`, `DROP INDEX session_message_session_type_seq_idx`, `ALTER TABLE session_message DROP COLUMN seq`)
@@ -144,8 +144,8 @@ func TestV2Migrated(t *testing.T) {
 		t.Fatalf("%d rows, before %d: %v", len(after), len(before), err)
 	}
 	for _, r := range after {
-		if isV2 := r.Meta.Get("store") == v2SessionTable; isV2 != (r.ID == twin) {
-			t.Errorf("%s: store %v", r.ID, r.Meta.Get("store"))
+		if isV2 := r.Meta["store"] == v2SessionTable; isV2 != (r.ID == twin) {
+			t.Errorf("%s: store %v", r.ID, r.Meta["store"])
 		}
 	}
 	r := v2Record(t, dir, twin, discover.ReadOptions{})

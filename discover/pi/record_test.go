@@ -118,7 +118,7 @@ func TestRecordFields(t *testing.T) {
 		"files before it":       {[]string{headerLine, strings.Replace(userLine, "do it", `--- File: a ---\nx\n--- End File ---\n\ndo it`, 1)}, func(r discover.Record) bool { return r.Prompt == "do it" }},
 		"image":                 {[]string{headerLine, strings.Replace(userLine, `"do it"`, `[{"type":"image","data":"x"}]`, 1)}, func(r discover.Record) bool { return r.Prompt == "[image]" }},
 		"model that answered":   {[]string{headerLine, modelLine, userLine, answerLine, modelLine}, func(r discover.Record) bool { return r.Model == "m" }},
-		"model that was chosen": {[]string{headerLine, modelLine, userLine}, func(r discover.Record) bool { return r.Model == "chosen" && r.Meta.Get("provider") == "p" }},
+		"model that was chosen": {[]string{headerLine, modelLine, userLine}, func(r discover.Record) bool { return r.Model == "chosen" && r.Meta["provider"] == "p" }},
 		"name":                  {[]string{headerLine, nameLine, userLine, strings.Replace(nameLine, " A name ", "B", 1), answerLine}, func(r discover.Record) bool { return r.Title == "B" }},
 		"name was removed":      {[]string{headerLine, nameLine, userLine, strings.Replace(nameLine, " A name ", "", 1), answerLine}, func(r discover.Record) bool { return r.Title == "" }},
 		"copied entries only":   {[]string{strings.Replace(headerLine, "10:00:00", "11:00:00", 1), userLine, answerLine}, func(r discover.Record) bool { return r.Updated.Equal(r.Created) && r.Updated.Hour() == 11 }},

@@ -140,7 +140,10 @@ type agentOptions struct {
 
 func (a *agentOptions) flags(f Env) []cli.Flag {
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "adapter", Usage: "launch this `AGENT`; if repeated, each one in its own worktree", Value: flagFunc(a.addAdapter)},
+		&cli.GenericFlag{Name: "adapter", Usage: "launch this `AGENT`; if repeated, each one in its own worktree", Value: flagFunc(func(agent string) error {
+			a.chosen = append(a.chosen, choice{agent: agent})
+			return nil
+		})},
 		&cli.GenericFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it; applies to the --adapter before it", Value: flagFunc(a.setModel)},
 		&cli.StringFlag{Name: "matrix", Usage: "launch what `FILE` describes, each launch in its own worktree", Destination: &a.matrix},
 		&OptionalValueFlag{StringFlag: cli.StringFlag{Name: "worktree", Usage: "work in a new worktree of `REPO` (default: the repository that contains --cwd)", Destination: &a.worktree}, Default: currentRepo, IsArgument: f.isAgent},
@@ -155,11 +158,6 @@ type flagFunc func(string) error
 func (f flagFunc) Set(value string) error { return f(value) }
 
 func (f flagFunc) String() string { return "" }
-
-func (a *agentOptions) addAdapter(agent string) error {
-	a.chosen = append(a.chosen, choice{agent: agent})
-	return nil
-}
 
 func (a *agentOptions) setModel(model string) error {
 	of := &a.model
@@ -388,7 +386,8 @@ func (l *launcher) start(ctx context.Context, a *attempt, proven func(object.Ses
 	request := l.request
 	request.Model, request.Dir = a.Model, a.dir
 	a.launched, a.err = l.Start(ctx, a.Adapter, request, proven)
-	if a.err != nil && a.worktree.New && !MayRun(a.launched, a.err) {
+	_, ended := errors.AsType[*launch.AgentFailedError](a.err)
+	if a.err != nil && a.worktree.New && (a.launched == nil || ended) {
 		a.err = errors.Join(a.err, l.removeWorktree(context.WithoutCancel(ctx), a.worktree))
 	}
 }

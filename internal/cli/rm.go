@@ -118,7 +118,9 @@ func runRm(ctx context.Context, f Env, args []string, o *rmOptions) error {
 		return conclude(c, planned, failed, o)
 	}
 	if !o.yes {
-		if err := confirm(ctx, c, chosen, o); err != nil {
+		w := wordsOf(o.action)
+		err := c.Confirm(ctx, w.question, "nothing was "+w.done, func(to io.Writer) error { return render.SessionTable(to, chosen, c.Style) })
+		if err != nil {
 			return err
 		}
 	}
@@ -177,12 +179,6 @@ func (l *localStore) run(ctx context.Context, calls []HostCall, dryRun bool) (re
 	}
 	slices.SortStableFunc(results, func(a, b object.StoredResult) int { return order(a) - order(b) })
 	return results, err
-}
-
-// confirm asks whether these sessions are meant.
-func confirm(ctx context.Context, c *Call, chosen []object.Session, o *rmOptions) error {
-	w := wordsOf(o.action)
-	return c.Confirm(ctx, w.question, "nothing was "+w.done, func(to io.Writer) error { return render.SessionTable(to, chosen, c.Style) })
 }
 
 // rmFindSessions finds the sessions of the arguments or the selection. If one of the arguments means none, nothing is done.

@@ -227,12 +227,6 @@ func (s Starter) startAndProve(ctx context.Context, adapter launch.Adapter, r la
 // Close lets go of the agent, which goes on.
 func (l *Launched) Close() { l.execution.Close() }
 
-// MayRun reports whether an agent may run after its start failed with err.
-func MayRun(l *Launched, err error) bool {
-	ended := (*launch.AgentFailedError)(nil)
-	return l != nil && !errors.As(err, &ended)
-}
-
 // PrintHints prints the hints for what was started, without duplicates; none with --quiet.
 func (s Starter) PrintHints(ctx context.Context, launched ...*Launched) {
 	if s.Options.Quiet {

@@ -1,6 +1,7 @@
 package manual
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,8 +16,8 @@ func all(t *testing.T) []Page {
 	t.Helper()
 	var commands []Command
 	for _, s := range parse(docs.CommandLine, nil) {
-		if s.title != "" && len(s.blocks) > 0 && strings.HasPrefix(s.blocks[0], "```\n"+Program+" "+s.title) {
-			commands = append(commands, Command{Name: s.title, Usage: "does something", Flags: []string{"--home"}})
+		if s.Title != "" && len(s.Blocks) > 0 && strings.HasPrefix(s.Blocks[0], "```\n"+Program+" "+s.Title) {
+			commands = append(commands, Command{Name: s.Title, Usage: "does something", Flags: []string{"--home"}})
 		}
 	}
 	pages := Pages("shows something", commands)
@@ -54,12 +55,12 @@ func TestText(t *testing.T) {
 func TestPagesAreWhole(t *testing.T) {
 	pages := all(t)
 	for _, s := range parse(docs.CommandLine, nil) {
-		p, ok := Find(pages, s.title)
+		p, ok := Find(pages, s.Title)
 		if !ok {
 			p = pages[0]
 		}
-		text, markdown := p.Text(100), p.Markdown()
-		blocks := slices.DeleteFunc(slices.Clone(s.blocks), func(b string) bool { return strings.HasPrefix(b, "Common flags: ") })
+		text, markdown := p.Text(100), fmt.Sprint(p.Sections)
+		blocks := slices.DeleteFunc(slices.Clone(s.Blocks), func(b string) bool { return strings.HasPrefix(b, "Common flags: ") })
 		for _, w := range regexp.MustCompile(`[A-Za-z]{4,}`).FindAllString(strings.Join(blocks, "\n"), -1) {
 			if known := slices.Contains([]string{"flag", "meaning", "means", "toml"}, w); !known && (!strings.Contains(text, w) || !strings.Contains(markdown, w)) {
 				t.Errorf("%s: no %q", p.Name, w)
@@ -72,7 +73,7 @@ func TestPage(t *testing.T) {
 	blocks := parse("# x\n```\nagentctl x [-y]\n```\n\nDoes *one* thing to `a\\b`: see [list](#list) and [hooks](#hooks-run),\n"+
 		"[RE2](https://example.com/x). **With `--y`** it ends with\n3. of them.\n\n- `.x` is\n  not -y\n  1. one\n- two\n\n"+
 		"| flag | meaning |\n|---|---|\n| `--y A\\|B`, `-y` | it's |\n\n"+
-		"| key | does | undone by |\n|---|---|---|\n| <kbd>x</kbd> | one | <kbd>y</kbd> |\n\n```sh\nagentctl x -y\n\nagentctl x\n```\n", []string{"list", "hooks run"})[0].blocks
+		"| key | does | undone by |\n|---|---|---|\n| <kbd>x</kbd> | one | <kbd>y</kbd> |\n\n```sh\nagentctl x -y\n\nagentctl x\n```\n", []string{"list", "hooks run"})[0].Blocks
 	p := newPage("agentctl-x", "do a thing", arrange(blocks))
 	want := `NAME
     agentctl-x - do a thing
@@ -106,7 +107,7 @@ EXIT STATUS
 	if got := p.Text(56); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := p.Markdown(); !strings.Contains(got, "## OPTIONS\n\n`--y A|B`, `-y`\n: it's\n\n## EXAMPLES\n\n```sh\nagentctl x -y\n") {
-		t.Errorf("got\n%s", got)
+	if got := p.Sections[3]; got.Title != "Options" || got.Blocks[0] != "`--y A|B`, `-y`\n: it's" {
+		t.Errorf("got %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-// Package manual makes the pages of the manual from docs/cli.md: in Markdown, of which a release makes man pages, and as text.
+// Package manual makes the pages of the manual from docs/cli.md: sections of Markdown, of which a release makes man pages, and text.
 //
 // The Markdown is a subset: paragraphs, tables, lists, code blocks, one empty line before and after each; in texts code, bold and italic
 // words, links and anchors.
@@ -29,13 +29,13 @@ type Command struct {
 type Page struct {
 	// Name is the page's name: agentctl, agentctl-launch, agentctl-hooks-install.
 	Name     string
-	sections []section
+	Sections []Section
 }
 
-// section is a heading and the blocks of Markdown below it.
-type section struct {
-	title  string
-	blocks []string
+// Section is a heading and the blocks of Markdown below it: terms with definitions instead of tables.
+type Section struct {
+	Title  string
+	Blocks []string
 }
 
 // pageName is the name of a command's page.
@@ -54,25 +54,25 @@ func Pages(usage string, commands []Command) []Page {
 	var pages []Page
 	var list, seeAlso []string
 	for _, c := range commands {
-		if i := slices.IndexFunc(parsed, func(s section) bool { return s.title == c.Name }); i >= 0 {
-			pages = append(pages, newPage(pageName(c.Name), c.Usage, arrange(slices.Concat(parsed[i].blocks, sharedFlags(parsed, names, c.Flags)))))
+		if i := slices.IndexFunc(parsed, func(s Section) bool { return s.Title == c.Name }); i >= 0 {
+			pages = append(pages, newPage(pageName(c.Name), c.Usage, arrange(slices.Concat(parsed[i].Blocks, sharedFlags(parsed, names, c.Flags)))))
 		}
 		list = append(list, "`"+c.Name+"`\n: "+c.Usage)
 		seeAlso = append(seeAlso, pageReference(pageName(c.Name)))
 	}
-	program := arrange(parsed[0].blocks)
-	program = append(program, section{"Commands", []string{strings.Join(list, "\n\n")}})
+	program := arrange(parsed[0].Blocks)
+	program = append(program, Section{"Commands", []string{strings.Join(list, "\n\n")}})
 	for _, s := range parsed[1:] {
-		if !slices.Contains(names, s.title) {
-			program = append(program, section{s.title, defineAll(s.blocks)})
+		if !slices.Contains(names, s.Title) {
+			program = append(program, Section{s.Title, defineAll(s.Blocks)})
 		}
 	}
-	program = append(program, section{"See also", []string{strings.Join(seeAlso, ", ")}})
+	program = append(program, Section{"See also", []string{strings.Join(seeAlso, ", ")}})
 	return append([]Page{newPage(Program, usage, program)}, pages...)
 }
 
-func newPage(name, usage string, sections []section) Page {
-	return Page{name, append([]section{{"Name", []string{name + " - " + usage}}}, sections...)}
+func newPage(name, usage string, sections []Section) Page {
+	return Page{name, append([]Section{{"Name", []string{name + " - " + usage}}}, sections...)}
 }
 
 func pageReference(page string) string { return "**" + page + "**(1)" }
@@ -86,18 +86,9 @@ func Find(pages []Page, command string) (Page, bool) {
 	return pages[i], true
 }
 
-// Markdown returns the page with headings of the second level, and terms with definitions instead of tables.
-func (p Page) Markdown() string {
-	var b strings.Builder
-	for _, s := range p.sections {
-		b.WriteString("## " + strings.ToUpper(s.title) + "\n\n" + strings.Join(s.blocks, "\n\n") + "\n\n")
-	}
-	return b.String()
-}
-
 // parse splits a document into its sections, and rewrites its links: one to the section of a command names its page. The first section
 // has no title: it is what precedes the first heading of the second level.
-func parse(document string, commands []string) []section {
+func parse(document string, commands []string) []Section {
 	pages := map[string]string{}
 	for _, c := range commands {
 		pages["#"+strings.ReplaceAll(c, " ", "-")] = pageName(c)
@@ -119,13 +110,13 @@ func parse(document string, commands []string) []section {
 		}
 		return m[1]
 	})
-	var sections []section
+	var sections []Section
 	for text := range strings.SplitSeq(document, "\n## ") {
 		title, rest, _ := strings.Cut(text, "\n")
 		if strings.HasPrefix(title, "# ") {
 			title = ""
 		}
-		sections = append(sections, section{title, splitBlocks(rest)})
+		sections = append(sections, Section{title, splitBlocks(rest)})
 	}
 	return sections
 }
@@ -149,10 +140,10 @@ func splitBlocks(text string) (blocks []string) {
 const flagTable = "| flag |"
 
 // sharedFlags returns the tables of those of a command's flags that a section about several commands has.
-func sharedFlags(sections []section, commands, flags []string) (tables []string) {
+func sharedFlags(sections []Section, commands, flags []string) (tables []string) {
 	for _, s := range sections {
-		for _, block := range s.blocks {
-			if !strings.HasPrefix(block, flagTable) || slices.Contains(commands, s.title) {
+		for _, block := range s.Blocks {
+			if !strings.HasPrefix(block, flagTable) || slices.Contains(commands, s.Title) {
 				continue
 			}
 			lines := strings.Split(block, "\n")
@@ -170,30 +161,30 @@ func sharedFlags(sections []section, commands, flags []string) (tables []string)
 
 // arrange puts the blocks of a command's section into the sections of a page: the first code block is the synopsis, tables of flags
 // are the options, and what a shell can run are examples.
-func arrange(blocks []string) (out []section) {
-	synopsis, description := section{title: "Synopsis"}, section{title: "Description"}
-	options, examples := section{title: "Options"}, section{title: "Examples"}
+func arrange(blocks []string) (out []Section) {
+	synopsis, description := Section{Title: "Synopsis"}, Section{Title: "Description"}
+	options, examples := Section{Title: "Options"}, Section{Title: "Examples"}
 	for _, b := range blocks {
 		to := &description
 		switch {
 		case strings.HasPrefix(b, "Common flags: "): // they are among the options
 			continue
-		case strings.HasPrefix(b, "```\n") && synopsis.blocks == nil:
+		case strings.HasPrefix(b, "```\n") && synopsis.Blocks == nil:
 			to = &synopsis
 		case strings.HasPrefix(b, flagTable):
 			to = &options
 		case strings.HasPrefix(b, "```sh\n"):
 			to = &examples
 		}
-		to.blocks = append(to.blocks, b)
+		to.Blocks = append(to.Blocks, b)
 	}
-	for _, s := range []section{synopsis, description, options, examples} {
-		if len(s.blocks) > 0 {
-			out = append(out, section{s.title, defineAll(s.blocks)})
+	for _, s := range []Section{synopsis, description, options, examples} {
+		if len(s.Blocks) > 0 {
+			out = append(out, Section{s.Title, defineAll(s.Blocks)})
 		}
 	}
-	if synopsis.blocks != nil {
-		out = append(out, section{"Exit status", []string{pageReference(Program) + " lists the exit codes of all commands."}})
+	if synopsis.Blocks != nil {
+		out = append(out, Section{"Exit status", []string{pageReference(Program) + " lists the exit codes of all commands."}})
 	}
 	return out
 }
@@ -261,12 +252,12 @@ type textWriter struct {
 // Text returns the page as text for a terminal of this width, in columns.
 func (p Page) Text(width int) string {
 	t := textWriter{width: max(width, minWidth), bold: regexp.MustCompile(`\*\*([^*]+)\*\*`), markup: regexp.MustCompile("`([^`]+)`|\\*([^*\\s][^*]*)\\*")}
-	for i, s := range p.sections {
+	for i, s := range p.Sections {
 		if i > 0 {
 			t.WriteString("\n")
 		}
-		t.WriteString(strings.ToUpper(s.title) + "\n")
-		for i, block := range s.blocks {
+		t.WriteString(strings.ToUpper(s.Title) + "\n")
+		for i, block := range s.Blocks {
 			if i > 0 {
 				t.WriteString("\n")
 			}

@@ -191,11 +191,11 @@ func TestASessionMovesToTheBackground(t *testing.T) {
 	var left session
 	if !poll(func() bool {
 		left = c.status(id)
-		return left.Status == "stopped" && left.Meta.Get("continuedIn") != nil
+		return left.Status == "stopped" && left.Meta["continuedIn"] != nil
 	}) {
 		t.Fatalf("the session that was left is %s, %v", rowOf(left), left.Meta)
 	}
-	moved, _ := left.Meta.Get("continuedIn").(string)
+	moved, _ := left.Meta["continuedIn"].(string)
 	is := func(status string) {
 		t.Helper()
 		var rows []session

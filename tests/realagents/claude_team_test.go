@@ -129,8 +129,8 @@ func TestClaudeTeamInTmux(t *testing.T) {
 		}
 	}
 	isIdle("after the teammate's turn")
-	if s := c.status(lead); s.Meta.Get("turns") != float64(1) || !slices.Equal(textsOf(c.peek(lead), "user"), []string{prompt}) {
-		t.Errorf("the user is said to have asked the lead %v times, %q", s.Meta.Get("turns"), textsOf(c.peek(lead), "user"))
+	if s := c.status(lead); s.Meta["turns"] != float64(1) || !slices.Equal(textsOf(c.peek(lead), "user"), []string{prompt}) {
+		t.Errorf("the user is said to have asked the lead %v times, %q", s.Meta["turns"], textsOf(c.peek(lead), "user"))
 	}
 	if out := c.does("search", "begin with this", "--role", "user", "--json"); strings.Contains(out, *mate.ID) {
 		t.Errorf("search: %s", out)

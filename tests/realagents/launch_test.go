@@ -115,7 +115,7 @@ func TestClaudeInsideOfABackgroundSession(t *testing.T) {
 			t.Errorf("its environment has %s", variable)
 		}
 	}
-	if s.Status != "running" || s.Source != "print" || s.Meta.Get("jobId") != nil || claudeID(t, w, `"inner [[hang]]"`) != inner {
+	if s.Status != "running" || s.Source != "print" || s.Meta["jobId"] != nil || claudeID(t, w, `"inner [[hang]]"`) != inner {
 		t.Errorf("%s, %s, with %v", rowOf(s), s.Source, s.Meta)
 	}
 	c.does("stop", claudeID(t, w, "outer [[")) // whose end is none of the inner one's

@@ -25,8 +25,8 @@ func TestOpenCodeTakesMessages(t *testing.T) {
 	tool.WaitRunning()
 	c.expectStatus(id, "running")
 	c.delivers(id, "a note meanwhile")
-	if got := c.status(id); got.Status != "running" || got.Meta.Get("turnDetail") != "tool: bash" {
-		t.Errorf("during the turn it is %s, %v", got.Status, got.Meta.Get("turnDetail"))
+	if got := c.status(id); got.Status != "running" || got.Meta["turnDetail"] != "tool: bash" {
+		t.Errorf("during the turn it is %s, %v", got.Status, got.Meta["turnDetail"])
 	}
 	calls := len(w.Model.Requests())
 	tool.End()

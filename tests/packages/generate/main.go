@@ -40,8 +40,11 @@ func run(args []string) error {
 	files := map[string]string{}
 	minus := strings.NewReplacer(`\-`, `\-`, "-", `\-`) // groff prints a - alone as a hyphen, which no shell takes for a minus
 	for _, p := range cli.Pages(cli.NewApp(cli.Env{}, cli.Verbs())) {
-		title := fmt.Sprintf("%% %s 1 %q %q\n\n", strings.ToUpper(p.Name), date, manual.Program+" "+args[1])
-		page := minus.Replace(string(md2man.Render([]byte(title + p.Markdown()))))
+		text := fmt.Sprintf("%% %s 1 %q %q\n\n", strings.ToUpper(p.Name), date, manual.Program+" "+args[1])
+		for _, s := range p.Sections {
+			text += "## " + strings.ToUpper(s.Title) + "\n\n" + strings.Join(s.Blocks, "\n\n") + "\n\n"
+		}
+		page := minus.Replace(string(md2man.Render([]byte(text))))
 		if files["man/"+p.Name+".1.gz"], err = compressed(page); err != nil {
 			return err
 		}
