@@ -96,6 +96,26 @@ type Command struct {
 	// Help is the command line that prints the command's help. Versions that have the command print HelpHas.
 	Help    []string
 	HelpHas string
+	// Converse has the conversation with a command that answers on its stdout what it is asked on its stdin. It is nil for a command that
+	// does what its command line says.
+	Converse func(*StdioServer) error
+}
+
+// Run runs the command to its end.
+func (c Command) Run(ctx context.Context, host Environment) error {
+	if c.Converse == nil {
+		_, err := host.Output(ctx, c.Dir, c.Env, c.Args...)
+		return err
+	}
+	server, err := host.StartStdioServer(ctx, c.Dir, c.Env, c.Args...)
+	if err != nil {
+		return err
+	}
+	err = c.Converse(server)
+	if said := server.Close(); err != nil && len(said) > 0 {
+		err = fmt.Errorf("%w: %s", err, said)
+	}
+	return err
 }
 
 // Supported asks the installed version of the agent whether it has the command. Error: [*UnsupportedError].

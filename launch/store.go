@@ -129,7 +129,7 @@ func (m storeManager) manage(ctx context.Context, s discover.Session) StoreResul
 	if err := m.checkStopped(now); err != nil {
 		return end(StoreRefused, err)
 	}
-	_, failed := m.Host.Output(ctx, command.Dir, command.Env, command.Args...)
+	failed := command.Run(ctx, m.Host)
 	// What is true now counts, whatever the command said.
 	now, found, err = m.read(ctx, s)
 	done := !found

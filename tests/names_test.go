@@ -11,13 +11,13 @@ import (
 // What the program does may depend on what an adapter says, never on which agent it is: only an agent's own folder and the
 // registry name it, or a family of its models.
 func TestAgentsAreNamedInTheirFoldersOnly(t *testing.T) {
-	folders := []string{"discover/agents/", "discover/claudecode/", "discover/codex/", "discover/opencode/", "discover/pi/", "tests/"}
+	folders := []string{"discover/agents/", "discover/claudecode/", "discover/codex/", "discover/copilot/", "discover/opencode/", "discover/pi/", "tests/"}
 	// Texts for people, which nothing is decided by.
 	allowed := map[string]string{
 		"internal/cli/launch.go":    "examples of command lines",
 		"internal/config/config.go": "an example of a configuration",
 	}
-	agent := regexp.MustCompile(`(?i)claude|codex|opencode|opus|sonnet|haiku|^"pi"$`)
+	agent := regexp.MustCompile(`(?i)claude|codex|copilot|opencode|opus|sonnet|haiku|^"pi"$`)
 files:
 	for _, f := range files(t) {
 		if f.isTest() {

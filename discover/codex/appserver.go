@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,25 +14,12 @@ import (
 	"github.com/coder/websocket"
 
 	"agentctl/discover"
-	"agentctl/discover/storage"
 	"agentctl/launch"
 	"agentctl/proc"
 )
 
 // rpcClient is a client of an app-server. It speaks JSON-RPC (SEEN 0.169).
-type rpcClient struct {
-	rpcConn
-	lastID int
-}
-
-// rpcConn is a connection to an app-server.
-type rpcConn interface {
-	// sendMessage sends one message of the protocol.
-	sendMessage(message []byte) error
-	// receive returns the next message. Error: [io.EOF] once the server has ended the connection.
-	receive() ([]byte, error)
-	close()
-}
+type rpcClient struct{ launch.RPCClient }
 
 // connect opens a connection to a server and initializes it.
 func connect(ctx context.Context, path string, server proc.Process) (*rpcClient, error) {
@@ -45,72 +31,22 @@ func connect(ctx context.Context, path string, server proc.Process) (*rpcClient,
 }
 
 // initialize begins the conversation of a client with a server. It closes the connection if that fails.
-func initialize(conn rpcConn) (*rpcClient, error) {
-	c := &rpcClient{rpcConn: conn}
-	_, err := c.call("initialize", map[string]any{
+func initialize(conn launch.RPCConn) (*rpcClient, error) {
+	c := &rpcClient{launch.RPCClient{RPCConn: conn}}
+	_, err := c.Call("initialize", map[string]any{
 		"clientInfo": map[string]string{"name": "agentctl", "version": "1"},
 		// without it, the server has no methods for background terminals and queues
 		"capabilities": map[string]bool{"experimentalApi": true},
 	})
 	if err == nil {
-		err = c.write(rpcRequest{Method: "initialized"})
+		err = c.Write(launch.RPCRequest{Method: "initialized"})
 	}
 	if err != nil {
-		conn.close()
+		conn.Hangup()
 		return nil, err
 	}
 	return c, nil
 }
-
-type rpcRequest struct {
-	ID     int    `json:"id,omitzero"`
-	Method string `json:"method"`
-	Params any    `json:"params,omitzero"`
-}
-
-func (c *rpcClient) write(r rpcRequest) error {
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return c.sendMessage(raw)
-}
-
-// call sends a request and returns the result. Error: *[rpcError] if the server refuses.
-func (c *rpcClient) call(method string, params any) (storage.Object, error) {
-	c.lastID++
-	if err := c.write(rpcRequest{c.lastID, method, params}); err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
-	}
-	for {
-		answer, err := c.receiveObject()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", method, err)
-		}
-		if answer.Get("method") != nil || answer.Get("id").Int() != int64(c.lastID) {
-			continue // a notification, or a request for another client
-		}
-		if problem := answer.Get("error"); problem != nil {
-			return nil, &rpcError{method, problem.Object().Get("message").Text(errorLimit)}
-		}
-		return answer.Get("result").Object(), nil
-	}
-}
-
-// receiveObject returns the next message that is a complete object.
-func (c *rpcClient) receiveObject() (storage.Object, error) {
-	for {
-		raw, err := c.receive()
-		if o := storage.Object(raw); err != nil || o.Complete() {
-			return o, err
-		}
-	}
-}
-
-// rpcError is an error response of the server.
-type rpcError struct{ method, message string }
-
-func (r *rpcError) Error() string { return fmt.Sprintf("%s: %s", r.method, r.message) }
 
 // loadedThread is a thread in a server's memory.
 type loadedThread struct {
@@ -120,13 +56,13 @@ type loadedThread struct {
 
 // loadedThreads returns all threads that the server has loaded.
 func (c *rpcClient) loadedThreads() (all []loadedThread, err error) {
-	list, err := c.call("thread/loaded/list", struct{}{})
+	list, err := c.Call("thread/loaded/list", struct{}{})
 	if err != nil {
 		return nil, err
 	}
 	for v := range list.Get("data").Elements() {
 		t, err := c.readThread(v.Text(0))
-		if r := (*rpcError)(nil); errors.As(err, &r) {
+		if r := (*launch.RPCError)(nil); errors.As(err, &r) {
 			continue // unloaded meanwhile
 		}
 		if err != nil {
@@ -161,7 +97,7 @@ func (c *rpcClient) threadTree(id string) ([]loadedThread, error) {
 
 // readThread reads the state of one thread.
 func (c *rpcClient) readThread(id string) (loadedThread, error) {
-	result, err := c.call("thread/read", map[string]any{"threadId": id})
+	result, err := c.Call("thread/read", map[string]any{"threadId": id})
 	if err != nil {
 		return loadedThread{}, err
 	}
@@ -197,10 +133,10 @@ func dial(ctx context.Context, path string, server proc.Process) (*webSocket, er
 	return &webSocket{ctx, conn}, nil
 }
 
-func (s *webSocket) close() { _ = s.conn.CloseNow() } // all has been read and written
+func (s *webSocket) Hangup() { _ = s.conn.CloseNow() } // all has been read and written
 
-// sendMessage implements [rpcConn]: one message of the protocol is one message of the WebSocket (SEEN 0.169).
-func (s *webSocket) sendMessage(message []byte) error {
+// SendMessage implements [launch.RPCConn]: one message of the protocol is one message of the WebSocket (SEEN 0.169).
+func (s *webSocket) SendMessage(message []byte) error {
 	return s.orEnd(s.conn.Write(s.ctx, websocket.MessageText, message))
 }
 
@@ -212,8 +148,8 @@ func (s *webSocket) orEnd(err error) error {
 	return err
 }
 
-// receive returns the next message. Error: [io.EOF] once the server has closed the connection.
-func (s *webSocket) receive() ([]byte, error) {
+// ReceiveMessage returns the next message. Error: [io.EOF] once the server has closed the connection.
+func (s *webSocket) ReceiveMessage() ([]byte, error) {
 	_, message, err := s.conn.Read(s.ctx)
 	if websocket.CloseStatus(err) != -1 || errors.Is(err, io.EOF) {
 		err = io.EOF
@@ -239,14 +175,14 @@ func startStdioServer(ctx context.Context, host launch.Environment, dir string, 
 	return stdioServer{s, lines}, nil
 }
 
-// sendMessage implements [rpcConn].
-func (s stdioServer) sendMessage(message []byte) error {
+// SendMessage implements [launch.RPCConn].
+func (s stdioServer) SendMessage(message []byte) error {
 	_, err := s.Stdin.Write(append(message, '\n'))
 	return s.explain(err)
 }
 
-// receive implements [rpcConn].
-func (s stdioServer) receive() ([]byte, error) {
+// ReceiveMessage implements [launch.RPCConn].
+func (s stdioServer) ReceiveMessage() ([]byte, error) {
 	if s.lines.Scan() {
 		return s.lines.Bytes(), nil
 	}
@@ -261,4 +197,4 @@ func (s stdioServer) explain(err error) error {
 	return fmt.Errorf("codex app-server: %w: %s", err, s.Close())
 }
 
-func (s stdioServer) close() { s.Close() }
+func (s stdioServer) Hangup() { s.Close() }

@@ -289,7 +289,7 @@ func (Adapter) AttachCommand(ctx context.Context, s discover.Session, host launc
 	if err != nil {
 		return c, true, unsupported(fmt.Sprintf("cannot reach its server: %s does not answer at %s: %v", s.Processes[i].ID, path, err))
 	}
-	conn.close()
+	conn.Hangup()
 	p, err := findInstallation(host)
 	if err != nil {
 		return c, true, err

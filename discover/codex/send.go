@@ -87,7 +87,7 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, host l
 		method = "thread/queue/add"
 	}
 	if err == nil {
-		defer c.close()
+		defer c.Hangup()
 		err = c.sendMessageTo(s.ID, method, sent)
 	}
 	if err != nil && ctx.Err() != nil {
@@ -99,7 +99,7 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, host l
 // sendMessageTo sends a message by one of two methods (SEEN 0.149-0.169). turn/start begins a turn in an idle thread; a turn in
 // progress reads the message after the tool that runs. thread/queue/add has the message read in the next turn.
 func (c *rpcClient) sendMessageTo(thread, method string, m launch.SentMessage) error {
-	_, err := c.call(method, map[string]any{
+	_, err := c.Call(method, map[string]any{
 		"threadId": thread, "clientUserMessageId": m.ID,
 		"input": []any{map[string]string{"type": "text", "text": m.Text}},
 	})

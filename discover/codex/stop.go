@@ -53,7 +53,7 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, _ launch.Envir
 	if err != nil {
 		return false, err
 	}
-	defer c.close()
+	defer c.Hangup()
 	return c.interruptTree(ctx, s.ID)
 }
 
@@ -124,23 +124,23 @@ func (c *rpcClient) interruptTree(ctx context.Context, id string) (accepted bool
 func (c *rpcClient) interruptThread(t loadedThread) (working bool, err error) {
 	params := map[string]any{"threadId": t.id}
 	if t.active {
-		_, err = c.call("turn/interrupt", map[string]any{"threadId": t.id, "turnId": ""})
+		_, err = c.Call("turn/interrupt", map[string]any{"threadId": t.id, "turnId": ""})
 		return true, ignoreRefusal(err)
 	}
-	list, err := c.call("thread/backgroundTerminals/list", params)
+	list, err := c.Call("thread/backgroundTerminals/list", params)
 	if err != nil {
 		return false, ignoreRefusal(err) // experimental: a version without the method leaves the commands to the caller
 	}
 	for range list.Get("data").Elements() {
-		_, err = c.call("thread/backgroundTerminals/clean", params)
+		_, err = c.Call("thread/backgroundTerminals/clean", params)
 		return err == nil, ignoreRefusal(err)
 	}
 	return false, nil
 }
 
-// ignoreRefusal returns nil for an [rpcError]: the thread was unloaded, or its turn ended, before the request came. The next poll shows it.
+// ignoreRefusal returns nil for an [launch.RPCError]: the thread was unloaded, or its turn ended, before the request came. The next poll shows it.
 func ignoreRefusal(err error) error {
-	if r := (*rpcError)(nil); errors.As(err, &r) {
+	if r := (*launch.RPCError)(nil); errors.As(err, &r) {
 		return nil
 	}
 	return err
@@ -165,7 +165,7 @@ func (Adapter) FindClients(ctx context.Context, s discover.Session, _ launch.Env
 	if err != nil {
 		return nil, nil, err
 	}
-	defer c.close()
+	defer c.Hangup()
 	loaded, err := c.threadsByPort()
 	if err != nil {
 		return nil, nil, err
@@ -219,7 +219,7 @@ func (c *rpcClient) threadsByPort() (map[int][]string, error) {
 		if t.ephemeral || t.parent != "" || t.root != "" && t.root != t.id {
 			continue
 		}
-		list, err := c.call("mcpServerStatus/list", map[string]string{"threadId": t.id, "serverName": tuiServer, "detail": "toolsAndAuthOnly"})
+		list, err := c.Call("mcpServerStatus/list", map[string]string{"threadId": t.id, "serverName": tuiServer, "detail": "toolsAndAuthOnly"})
 		if err = ignoreRefusal(err); err != nil {
 			return nil, err
 		}
@@ -254,7 +254,7 @@ func (Adapter) Unload(ctx context.Context, s discover.Session, _ launch.Environm
 	if err != nil {
 		return false, err
 	}
-	defer c.close()
+	defer c.Hangup()
 	tree, err := c.threadTree(s.ID)
 	if err != nil {
 		return false, err
@@ -272,17 +272,16 @@ func (Adapter) Unload(ctx context.Context, s discover.Session, _ launch.Environm
 // server archives the thread's sub-agents with it; each is unarchived.
 func (c *rpcClient) unload(id string) error {
 	params := map[string]string{"threadId": id}
-	archive, unarchive := c.lastID+1, c.lastID+2
-	c.lastID += 2
-	for _, r := range []rpcRequest{{archive, "thread/archive", params}, {unarchive, "thread/unarchive", params}} {
-		if err := c.write(r); err != nil {
+	archive, unarchive := c.NextID(), c.NextID()
+	for _, r := range []launch.RPCRequest{{ID: archive, Method: "thread/archive", Params: params}, {ID: unarchive, Method: "thread/unarchive", Params: params}} {
+		if err := c.Write(r); err != nil {
 			return err
 		}
 	}
 	var archived []string
 	failed, answers := map[int64]error{}, 0
 	for answers < 2 {
-		answer, err := c.receiveObject()
+		answer, err := c.ReceiveObject()
 		if err != nil {
 			return err
 		}
@@ -292,7 +291,7 @@ func (c *rpcClient) unload(id string) error {
 		case answer.Get("method") == nil && (id == int64(archive) || id == int64(unarchive)):
 			answers++
 			if problem := answer.Get("error"); problem != nil {
-				failed[id] = &rpcError{"archiving it", problem.Object().Get("message").Text(errorLimit)}
+				failed[id] = launch.NewRPCError("archiving it", problem)
 			}
 		}
 	}
@@ -303,7 +302,7 @@ func (c *rpcClient) unload(id string) error {
 		if t == id && failed[int64(unarchive)] == nil {
 			continue
 		}
-		_, err := c.call("thread/unarchive", map[string]string{"threadId": t}) // refused if it has been unarchived with its parent
+		_, err := c.Call("thread/unarchive", map[string]string{"threadId": t}) // refused if it has been unarchived with its parent
 		if err = cmp.Or(ignoreRefusal(err), map[bool]error{true: err}[t == id]); err != nil {
 			return fmt.Errorf("%s is archived now, and could not be unarchived: %w", t, err)
 		}

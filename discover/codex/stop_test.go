@@ -358,7 +358,7 @@ func TestThreadsByPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
+	defer c.Hangup()
 	byPort, err := c.threadsByPort()
 	if err != nil || !slices.Equal(byPort[4001], []string{someID}) || !slices.Equal(byPort[4002], []string{otherID}) || len(byPort) != 2 {
 		t.Errorf("%v, %v", byPort, err)
@@ -401,7 +401,7 @@ func TestServerWithEndlessAnswer(t *testing.T) {
 		}
 		c, err := connect(call, serveSocket(t, test.serve), thisProcess(t))
 		if err == nil {
-			c.close()
+			c.Hangup()
 			err = errors.New("none")
 		}
 		if !strings.Contains(err.Error(), test.want) {

@@ -26,6 +26,9 @@ func (a Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, e
 	spec := launch.Spec{Args: []string{program}, Stdin: r.Prompt, Dir: r.Dir, ID: storage.NewUUID(), Hint: hintOf(r)}
 	if r.Resume != nil {
 		spec.ID, spec.Resumed, spec.Env = r.Resume.ID, true, homeEnv(r.Resume.Home, host)
+		if r.Moved { // else it goes to the session's own directory, wherever it is started
+			spec.Env = append(spec.Env, stayKey+"=true")
+		}
 	}
 	spec.Args = append(spec.Args, "--session-id="+spec.ID)
 	if r.Model != "" {
@@ -44,6 +47,9 @@ func (a Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, e
 	spec.Args = append(spec.Args, r.Args...)
 	return spec, nil
 }
+
+// stayKey is a variable that lets a resumed session work where it is started (SEEN 1.0.102).
+const stayKey = "COPILOT_DISABLE_RESUME_AUTO_CD"
 
 // findProgram returns the path of the installed agent. Error: [*launch.NotInstalledError].
 func findProgram(host launch.Environment) (string, error) {
@@ -84,9 +90,6 @@ func checkRequest(r launch.Request, version storage.Version) error {
 	if r.Fork {
 		return unsupported("copies a session only in its terminal: /fork")
 	}
-	if r.Moved {
-		return unsupported("goes on in the directory of the session, as long as that exists")
-	}
 	if arg, ok := hasFlag(r.Args, sessionFlags); ok {
 		return unsupported("cannot be given %s here: agentctl chooses the session itself (see agentctl resume)", arg)
 	}
@@ -109,9 +112,6 @@ func homeEnv(home string, host launch.Environment) []string {
 	}
 	return []string{homeKey + "=" + home}
 }
-
-// ModelFamilies implements [launch.Adapter].
-func (Adapter) ModelFamilies() []string { return []string{"gpt", "claude", "gemini"} }
 
 // errorTextLimit is the length to which an error's text is cut, in characters.
 const errorTextLimit = 1000

@@ -9,6 +9,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
+	"agentctl/launch"
 )
 
 // Entries lists the sessions by the names of their folders. A folder without records is no session yet: nothing was ever asked in it. A
@@ -74,4 +75,26 @@ func listIDs(ctx context.Context, home string, filter discover.EntryFilter) (ids
 		}
 	}
 	return ids, warning(dir, err)
+}
+
+// StoreCommand implements [launch.Adapter]. A server that the agent starts for one client deletes a session, unless a process runs it (SEEN
+// 1.0.82, 1.0.102). Rows of the session stay in the agent's database.
+func (Adapter) StoreCommand(action launch.StoreAction, s discover.Session, host launch.Environment) (launch.Command, error) {
+	if action != launch.ActionRemove {
+		return launch.Command{}, unsupported("has no command that archives or restores a session")
+	}
+	program, err := findProgram(host)
+	if err != nil {
+		return launch.Command{}, err
+	}
+	return launch.Command{
+		Args: []string{program, "--server", "--stdio"}, Env: homeEnv(s.Home, host), Dir: s.Home,
+		Converse: func(server *launch.StdioServer) error {
+			c, err := connect(server.Stdout, server.Stdin, func() {})
+			if err == nil {
+				_, err = c.Call("sessions.delete", map[string]string{"sessionId": s.ID})
+			}
+			return err
+		},
+	}, nil
 }

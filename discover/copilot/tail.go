@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"time"
@@ -13,13 +14,16 @@ import (
 const (
 	// turnReach is for the beginning of the newest turn.
 	turnReach = 8 << 20
-	// modelReach is for the model.
-	modelReach = 64 << 10
+	// modelReach is for the model, contextReach for the working directory. Most directories are those that the agent notes beside the
+	// records; a resume in another one is not noted (SEEN 1.0.102).
+	modelReach   = 64 << 10
+	contextReach = 1 << 20
 )
 
 // tailReader is what the end of a session says.
 type tailReader struct {
-	// NeedContext: the working directory is worth reading back for. NeedTurnStart: so is the beginning of the turn, however far it is.
+	// NeedContext: the working directory is worth reading back for as far as the turn is. NeedTurnStart: the beginning of the turn is,
+	// however far.
 	NeedContext, NeedTurnStart bool
 
 	Updated time.Time
@@ -36,19 +40,27 @@ type tailReader struct {
 
 // Read reads backwards as far as necessary.
 func (t *tailReader) Read(f *storage.File) (err error) {
-	reach := int64(turnReach)
+	reach, contextEnd := int64(turnReach), int64(contextReach)
 	if t.NeedTurnStart {
 		reach = f.Size()
 	}
+	if t.NeedContext {
+		contextEnd = turnReach
+	}
 	t.chains = map[string]bool{}
 	t.whole, err = f.RecordsBackward(reach, func(l storage.Line) bool {
-		t.addLine(l)
 		behind := f.Size() - l.Offset
+		if !t.turnKnown() || behind < modelReach || bytes.Contains(l.Bytes, []byte(`"session.`)) {
+			t.addLine(l)
+		}
 		// Of two writers, the turn of either one may be open: read back to where the second one began.
-		return !t.alone || len(t.chains) > 1 || t.Model == "" && behind < modelReach || t.NeedContext && !t.Context.Found
+		return !t.turnKnown() || t.Model == "" && behind < modelReach || !t.Context.Found && behind < contextEnd
 	})
 	return err
 }
+
+// turnKnown reports whether older records cannot change the turn.
+func (t *tailReader) turnKnown() bool { return t.alone && len(t.chains) <= 1 }
 
 func (t *tailReader) addLine(l storage.Line) {
 	e, ok := parseEvent(l.Bytes)
@@ -56,7 +68,7 @@ func (t *tailReader) addLine(l storage.Line) {
 	case l.Cut: // its type may be anything
 	case l.Rest || !ok:
 		t.damage.Add(l)
-		if !t.alone {
+		if !t.turnKnown() {
 			t.events = append(t.events, turnEvent{Type: damagedEvent})
 		}
 	default:
@@ -71,7 +83,7 @@ func (t *tailReader) add(e *event) {
 	if e.Type == "" {
 		return
 	}
-	if !t.alone || len(t.chains) > 1 {
+	if !t.turnKnown() {
 		t.addTurn(newTurnEvent(e))
 	}
 	if e.ofSubagent() {

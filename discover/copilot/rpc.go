@@ -1,0 +1,62 @@
+package copilot
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"agentctl/launch"
+)
+
+// rpcConn is a connection to the agent's server. Before each message comes a header with its length (SEEN 1.0.82, 1.0.102).
+type rpcConn struct {
+	io.Writer
+	in     *bufio.Reader
+	hangup func()
+}
+
+// maxMessage is the most bytes of a message.
+const maxMessage = 16 << 20
+
+// connect begins the conversation with a server.
+func connect(in io.Reader, out io.Writer, hangup func()) (*launch.RPCClient, error) {
+	c := &launch.RPCClient{RPCConn: &rpcConn{out, bufio.NewReader(in), hangup}, Version: "2.0"}
+	_, err := c.Call("connect", struct{}{})
+	return c, err
+}
+
+// SendMessage implements [launch.RPCConn].
+func (c *rpcConn) SendMessage(message []byte) error {
+	_, err := fmt.Fprintf(c, "Content-Length: %d\r\n\r\n%s", len(message), message)
+	return err
+}
+
+// ReceiveMessage implements [launch.RPCConn]. The header is lines up to an empty one.
+func (c *rpcConn) ReceiveMessage() ([]byte, error) {
+	length := ""
+	for {
+		line, err := c.in.ReadSlice('\n') // one that is too long for the reader is an error
+		if err != nil {
+			return nil, err
+		}
+		key, value, ok := strings.Cut(strings.TrimSpace(string(line)), ":")
+		if strings.EqualFold(key, "Content-Length") {
+			length = strings.TrimSpace(value)
+		}
+		if !ok {
+			break
+		}
+	}
+	n, err := strconv.Atoi(length)
+	if err != nil || n < 0 || n > maxMessage {
+		return nil, fmt.Errorf("a message of %q bytes", length)
+	}
+	message := make([]byte, n)
+	_, err = io.ReadFull(c.in, message)
+	return message, err
+}
+
+// Hangup implements [launch.RPCConn].
+func (c *rpcConn) Hangup() { c.hangup() }
