@@ -147,7 +147,7 @@ func (v *Verification) Hint(ctx context.Context) string {
 // ownSessions returns the rows, with and without an ID, of what was started.
 func (v *Verification) ownSessions(r discover.Result) []discover.Session {
 	return slices.DeleteFunc(r.Sessions, func(s discover.Session) bool {
-		for _, p := range s.Processes {
+		for _, p := range s.AllProcesses() { // a client of a server is the started process, too
 			if v.execution.isDescendant(r.Table, p) {
 				return false
 			}

@@ -19,8 +19,16 @@ import (
 // The agent takes its directory from PWD (SEEN 1.14.41, 1.18.33).
 func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
 	p, err := findInstallation(host)
+	if r.Resume != nil {
+		p, err = installationFor(*r.Resume, host)
+	} else if err == nil && usesV2(host) {
+		p.learnGeneration(host)
+	}
 	if err != nil {
 		return launch.Spec{}, err
+	}
+	if p.generation == generation2 {
+		return p.v2Spec(r, host)
 	}
 	full, err := p.skipApprovals(r)
 	if err != nil {

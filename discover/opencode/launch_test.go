@@ -210,6 +210,10 @@ func TestParseOutput(t *testing.T) {
 			"", "\n\x1b[91m\x1b[1mError: \x1b[0mConfiguration is invalid at /x/opencode.json\n↳ Expected string\n",
 			launch.ParsedOutput{Error: "Configuration is invalid at /x/opencode.json\n↳ Expected string"},
 		},
+		"an error of OpenCode 2": { // READ 2.0.26
+			`{"type":"error","timestamp":1795222755978,"sessionID":"","error":{"type":"unknown","message":"You must provide a message"}}` + "\n", "",
+			launch.ParsedOutput{Error: "You must provide a message"},
+		},
 		"a bad flag": {"", "opencode run [message..]\n\nrun opencode with a message\n", launch.ParsedOutput{Error: "it does not understand its arguments, and printed its help"}},
 	} {
 		if got := New().ParseOutput(launch.Output{Stdout: []byte(c.out), Stderr: []byte(c.errs)}); got != c.want {

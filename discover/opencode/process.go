@@ -224,19 +224,29 @@ func dataDirOfLog(files []proc.OpenFile) string {
 const pidKey = "OPENCODE_PID"
 
 // ReadMarker implements [discover.Adapter]. The variable names the agent's process. It does not say which of its sessions started the
-// tool (1.18.33 and before).
+// tool (1.18.33 and before). That of OpenCode 2 names the session.
 func (Adapter) ReadMarker(getenv func(string) string) (marker discover.EnvMarker, ok bool) {
 	pid, err := strconv.Atoi(getenv(pidKey))
-	return discover.EnvMarker{PID: pid}, err == nil && pid > 0
+	isPID, id := err == nil && pid > 0, getenv(sessionKey)
+	switch {
+	case !isSessionID(id):
+		return discover.EnvMarker{PID: pid}, isPID
+	case isPID: // one generation was started by the other, and which is not known
+		return discover.EnvMarker{}, false
+	}
+	return discover.EnvMarker{Session: id}, true
 }
 
 // MarkerKeys returns the variables that [Adapter.ReadMarker] reads.
-func (Adapter) MarkerKeys() []string { return []string{pidKey} }
+func (Adapter) MarkerKeys() []string { return []string{pidKey, sessionKey} }
 
 // HasMarker implements [discover.Adapter]. A marker names the session's process, whichever of its sessions started p.
 func (a Adapter) HasMarker(p proc.Process, s discover.Session) bool {
-	env, _ := p.Env(pidKey)
+	env, _ := p.Env(a.MarkerKeys()...)
 	marker, ok := a.ReadMarker(func(key string) string { return env[key] })
+	if marker.Session != "" {
+		return ok && marker.Session == s.ID && isV2(s)
+	}
 	if pids, err := p.NamespacePIDs(); !ok || err != nil || len(pids) > 1 {
 		return false // the PIDs of a container are not ours
 	}
@@ -246,7 +256,7 @@ func (a Adapter) HasMarker(p proc.Process, s discover.Session) bool {
 }
 
 // ScrubbedEnv implements [launch.Adapter]. It returns the variables that the agent sets for the processes it starts (SEEN: AGENT and
-// OPENCODE in all versions, OPENCODE_PID since 1.2.27, OPENCODE_RUN_ID in 1.14 and 1.15).
+// OPENCODE in all versions, OPENCODE_PID since 1.2.27, OPENCODE_RUN_ID in 1.14 and 1.15; READ 2.0.26: the last three).
 func (Adapter) ScrubbedEnv() []string {
-	return []string{"AGENT", "OPENCODE", pidKey, "OPENCODE_RUN_ID", "OPENCODE_PROCESS_ROLE"}
+	return []string{"AGENT", "OPENCODE", pidKey, "OPENCODE_RUN_ID", "OPENCODE_PROCESS_ROLE", sessionKey, "OPENCODE_TERMINAL", "AI_AGENT"}
 }

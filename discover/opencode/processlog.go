@@ -169,12 +169,9 @@ func eventSessionID(line []byte) string {
 func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 	var parsed launch.ParsedOutput
 	for line := range bytes.Lines(o.Stdout) {
-		id := eventSessionID(line)
-		if id == "" {
-			continue
-		}
-		parsed.ID = cmp.Or(parsed.ID, id)
-		if e := storage.Object(line); e.Get("type").Text(nameLimit) == "error" {
+		e := storage.Object(line)
+		parsed.ID = cmp.Or(parsed.ID, eventSessionID(line))
+		if e.Get("type").Text(nameLimit) == "error" && e.Get("sessionID") != nil && e.Complete() { // OpenCode 2 may have no session yet
 			parsed.Error = cmp.Or(eventError(e.Get("error").Object()), parsed.Error)
 		}
 	}
@@ -187,7 +184,7 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 // eventError returns the text of an error event, with its reference to the agent's log.
 func eventError(e storage.Object) string {
 	data := e.Get("data").Object()
-	text := cmp.Or(data.Get("message").Text(errorLimit), e.Get("name").Text(nameLimit))
+	text := cmp.Or(data.Get("message").Text(errorLimit), e.Get("name").Text(nameLimit), e.Get("message").Text(errorLimit), e.Get("type").Text(nameLimit))
 	if ref := data.Get("ref").Text(nameLimit); ref != "" {
 		text += " (" + ref + ")"
 	}

@@ -20,6 +20,7 @@ import (
 //   - variant: of the model, unless it is the default
 //   - legacy: true if the session is in JSON files, which 1.17 and later neither list nor resume
 //   - store: "session_v2" for a session of OpenCode 2
+//   - claimed: true while a turn of OpenCode 2 is recorded as being in progress, also if its server is gone
 //   - queued: how many prompts OpenCode 2 has accepted and not yet given to the model
 //   - workspace: the remote workspace of OpenCode 2 that the session runs in
 type session struct {

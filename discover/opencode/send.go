@@ -13,6 +13,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/launch"
+	"agentctl/proc"
 )
 
 // CheckSend implements [launch.Adapter].
@@ -29,6 +30,9 @@ func receivers(s discover.Session) ([]listener, error) {
 		return e.Accepted && e.Session == s.ID && e.Process != s.Processes[0].ID
 	}
 	switch {
+	case isV2(s):
+		return nil, unsupported("2 takes a message during a turn only from a client that waits for its end, which was not tried on the program; " +
+			"wait for the end, and use: agentctl resume " + s.ID + " TEXT")
 	case len(s.Processes) == 0:
 		return nil, unsupported("has no process for this session that takes messages")
 	case s.Source == modeRun.source():
@@ -124,6 +128,9 @@ func (Adapter) NeedsInterrupt(s discover.Session) bool {
 	if !s.Shared {
 		return false
 	}
+	if isV2(s) { // of other servers than the service, nothing but their end is known
+		return slices.ContainsFunc(s.Processes, func(p proc.Process) bool { return isRegistered(context.Background(), p) })
+	}
 	found, err := listeners(s)
 	return len(found) > 0 || err != nil
 }
@@ -132,6 +139,9 @@ func (Adapter) NeedsInterrupt(s discover.Session) bool {
 // answer comes after the turn's tools have ended. The process and its other sessions continue (SEEN 1.18.33). A session without a turn
 // in progress needs no request.
 func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.Environment) (accepted bool, err error) {
+	if isV2(s) {
+		return interruptV2(ctx, s, host)
+	}
 	found, _ := listeners(s)
 	if !s.Shared || len(found) == 0 || s.Status == discover.Idle {
 		return s.Shared && len(found) > 0, nil
@@ -148,7 +158,10 @@ func (Adapter) StoreCommand(action launch.StoreAction, s discover.Session, host 
 	case s.Meta["legacy"] == true:
 		return launch.Command{}, unsupported("has no command that deletes a session in JSON files of older versions")
 	}
-	p, err := findInstallation(host)
+	if isV2(s) {
+		return removeV2(s, host)
+	}
+	p, err := installationFor(s, host)
 	if err != nil {
 		return launch.Command{}, err
 	}

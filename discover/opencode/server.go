@@ -118,6 +118,10 @@ func (Adapter) AttachCommand(ctx context.Context, s discover.Session, host launc
 	if i < 0 {
 		return c, false, nil
 	}
+	if isV2(s) {
+		c, err = attachV2(ctx, s, host)
+		return c, true, err
+	}
 	port, err := answeringPort(ctx, s.Processes[i])
 	if err != nil {
 		return c, true, unsupported(fmt.Sprintf("runs the session in a server that its client cannot reach: %v", err))
@@ -191,5 +195,12 @@ func (Adapter) FindClients(_ context.Context, s discover.Session, _ launch.Envir
 			possible = append(possible, p)
 		}
 	}
-	return s.Clients, possible, nil
+	for _, p := range s.Clients {
+		if isV2(s) && !isV2Client(p, s) {
+			possible = append(possible, p)
+		} else {
+			sure = append(sure, p)
+		}
+	}
+	return sure, possible, nil
 }

@@ -168,12 +168,27 @@ func (scan *processScan) registered(p *loggedProcess) *service {
 		services, err = readServices(scan.ctx, p.stateDir)
 		scan.services[p.stateDir], scan.warnings = services, append(scan.warnings, err)
 	}
+	return findService(services, p.Process)
+}
+
+// findService returns the registration of a process; nil if there is none.
+func findService(services []service, p proc.Process) *service {
 	for i := range services {
 		if services[i].pid == p.ID.PID && p.StartedBefore(services[i].written) {
 			return &services[i]
 		}
 	}
 	return nil
+}
+
+// isRegistered reports whether a process is a registered service.
+func isRegistered(ctx context.Context, p proc.Process) bool {
+	q, ok := inspect(p)
+	if !ok || q.foreign {
+		return false
+	}
+	services, _ := readServices(ctx, q.stateDir) // what cannot be read says nothing
+	return findService(services, p) != nil
 }
 
 // v2Server is a server of OpenCode 2.

@@ -96,6 +96,9 @@ func (s *session) setV2(r *sqlite.Row) {
 	}
 	s.headless, s.ForkedFrom = false, r.Text("fork_session_id", nameLimit)
 	s.SetMeta("store", v2SessionTable)
+	if !s.v2.claimed.IsZero() {
+		s.SetMeta("claimed", true)
+	}
 	s.SetMeta("workspace", s.v2.workspace)
 	if ended := fromMillis(r.Int("time_idle")); ended.After(s.Updated) {
 		s.Updated = ended
