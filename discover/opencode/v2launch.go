@@ -18,7 +18,7 @@ import (
 const readInSource = "2.0.26"
 
 // isV2 reports whether OpenCode 2 stores a session.
-func isV2(s discover.Session) bool { return s.Meta.Get("store") == v2SessionTable }
+func isV2(s discover.Session) bool { return s.Meta["store"] == v2SessionTable }
 
 // versionTimeout bounds how long the program may take to print its version.
 const versionTimeout = 10 * time.Second
@@ -79,7 +79,7 @@ func (p installation) v2Spec(r launch.Request, host launch.Environment) (launch.
 			return spec, unsupported("2 continues a session only in its own directory")
 		case len(storeEnv(s, host)) > 0:
 			return spec, unsupported("2 has this session in another database than its service opens here: " + s.Path)
-		case s.Meta.Get("claimed") == true:
+		case s.Meta["claimed"] == true:
 			spec.Hint += "; its service first goes on with the turn that was cut off"
 		}
 		spec.Args, spec.ID, spec.Resumed = append(spec.Args, "--session", s.ID), s.ID, true
