@@ -64,7 +64,7 @@ func decodeObjects(in io.Reader, newObject func() object.Answer, take func(objec
 	if _, long := newObject().(*object.Export); long {
 		limit = maxArray
 	}
-	b := &budget{in: bufio.NewReader(in), left: limit}
+	b := &budget{in: bufio.NewReader(in), limit: limit, left: limit}
 	r := json.NewDecoder(b)
 	array := b.opensArray()
 	if array {
@@ -88,7 +88,7 @@ func decodeObjects(in io.Reader, newObject func() object.Answer, take func(objec
 		if err != nil {
 			return unlessEnd(err)
 		}
-		b.left = limit
+		b.left = b.limit
 		if err := take(obj); err != nil {
 			return err
 		}
@@ -108,8 +108,8 @@ func unlessEnd(err error) error {
 
 // budget is a reader that fails once it has read more than one object may have.
 type budget struct {
-	in   *bufio.Reader
-	left int64
+	in          *bufio.Reader
+	limit, left int64 // bytes
 }
 
 // opensArray reads up to what begins the answer, and reports whether that is the bracket of an array.
@@ -129,7 +129,7 @@ func (b *budget) opensArray() bool {
 
 func (b *budget) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, errors.New("an object is too long")
+		return 0, fmt.Errorf("an object has more than %d MB", b.limit>>20)
 	}
 	n, err := b.in.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
