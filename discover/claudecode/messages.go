@@ -320,7 +320,7 @@ const maxTokens = 1 << 12
 func (t *messageReader) answerOf(l *rawRecord) callID {
 	used, ok := l.AnswerUsage()
 	if !ok {
-		return callID{}
+		return 0
 	}
 	id := t.answers.callID(l, used)
 	if _, known := t.tokens[id]; !known {

@@ -45,7 +45,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, options disco
 			}
 			switch {
 			case u.ID == "":
-			case len(u.answers) > 0 && !counted[u.Path]:
+			case len(u.Usage) > 0 && !counted[u.Path]:
 				all = append(all, u)
 			case !yield(u.Record, nil):
 				return
@@ -256,9 +256,6 @@ func readSubagents(ctx context.Context, t *totalsReader, path string) error {
 	files, _, err := listSubagentFiles(ctx, path)
 	if err != nil {
 		return err
-	}
-	if len(files) > 0 {
-		t.prepareSubagents()
 	}
 	for _, path := range files {
 		if isSubagentTranscript(filepath.Base(path)) {

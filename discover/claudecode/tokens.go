@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"strconv"
-	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -31,8 +31,7 @@ type totalsReader struct {
 	calls   callUsage
 	answers openAnswers
 	prompts map[string]bool // the UUIDs of the prompts so far
-	// replayed has the answers of the session by the IDs of their messages: its side questions (/btw) repeat them.
-	replayed map[string]callID
+	replayed map[string]callID // answers of the session, which its side questions (/btw) repeat
 	fork     forkDetector
 	context  tokenCounts // of the newest main-chain message
 	cwd      string      // the newest record's directory
@@ -42,21 +41,9 @@ type totalsReader struct {
 func (t *totalsReader) Read(f *storage.File) error {
 	_, err := f.Parse(0, 0, parser(t.add))
 	t.addDamage(f)
+	t.replayed = t.answers.named
 	return err
 }
-
-// prepareSubagents takes the answers so far as those that the transcripts of sub-agents may repeat.
-func (t *totalsReader) prepareSubagents() {
-	t.replayed = map[string]callID{}
-	for call := range t.calls.calls {
-		if call.message != "" && !strings.HasPrefix(call.request, unnamedRequest) {
-			t.replayed[call.message] = call
-		}
-	}
-}
-
-// unnamedRequest begins what stands for the request ID of an answer that has none.
-const unnamedRequest = "record "
 
 // addDamage takes the damage of a file that was read.
 func (t *totalsReader) addDamage(f *storage.File) {
@@ -200,6 +187,7 @@ type callUsage struct {
 	calls    map[callID]timedUsage
 	overflow bool      // there are more calls than the bounds allow
 	newest   time.Time // the time of the newest call
+	model    string    // of the newest call
 	reports  []report  // the totals that the agent reported (cost-state, since 2.1.280), oldest first
 }
 
@@ -219,17 +207,20 @@ const (
 // addAnswer takes what an answer used. It replaces an earlier record of the same call. What other models used for it counts beside it:
 // an advisor that the model asked, a compaction on the server. The API's counts of the answer leave those iterations out.
 func (g *callUsage) addAnswer(call callID, l *rawRecord, used tokenCounts) {
-	at, model := l.Timestamp.Time(), l.Model.Text(maxCallID)
+	at := l.Timestamp.Time()
 	if at.After(g.newest) {
 		g.newest = at
 	}
-	g.set(call, timedUsage{used, at, model})
+	if model := l.Model.Text(maxCallID); model != g.model { // else there is one string for all
+		g.model = model
+	}
+	g.set(call, timedUsage{used, at, g.model})
 	n := 0
 	for v := range l.usageValue.Object().Get("iterations").Elements() {
 		switch o := v.Object(); o.Get("type").Text(maxCallID) {
 		case "advisor_message", "compaction":
 			n++
-			g.set(callID{call.message, fmt.Sprintf("%s/%d", call.request, n)}, timedUsage{usageOf(o), at, cmp.Or(o.Get("model").Text(maxCallID), model)})
+			g.set(newCallID(fmt.Sprint(call), fmt.Sprint(n)), timedUsage{usageOf(o), at, cmp.Or(o.Get("model").Text(maxCallID), g.model)})
 		}
 	}
 }
@@ -291,14 +282,21 @@ func (u tokenCounts) Tokens() *discover.Tokens {
 	}
 }
 
-// callID identifies a call of the model.
-type callID struct{ message, request string }
+// callID identifies a call of the model: the hash of the IDs of its message and its request. 0 is none.
+type callID uint64
+
+var callSeed = maphash.MakeSeed()
+
+func newCallID(message, request string) callID {
+	return callID(maphash.Comparable(callSeed, [...]string{message, request}))
+}
 
 // openAnswers tells which records are of one answer, read in either direction. The IDs of message and request say so; without a request
 // ID, the message's may be that of every answer, or be missing: some gateways make it up. Then an answer ends with a prompt, and with the
 // result of a call if what the model read differs, and is identified by the record that was read first.
 type openAnswers struct {
-	replayed  map[string]callID        // by the message's ID: the answers that a sub-agent's transcript may repeat without a request ID
+	named     map[string]callID        // by the message's ID: the answers with a request ID
+	replayed  map[string]callID        // by the message's ID: those that a sub-agent's transcript may repeat without a request ID
 	matter    bool                     // an answer without a request ID was read
 	byMessage map[string]unnamedAnswer // since the last prompt
 	results   int                      // how many results of calls were read
@@ -326,19 +324,27 @@ func (a *openAnswers) addUser(l *rawRecord) {
 
 // callID returns the call that the next record, an answer's, is part of.
 func (a *openAnswers) callID(l *rawRecord, used tokenCounts) callID {
-	message, request := l.ID.Text(maxCallID), l.RequestID.Text(maxCallID)
-	switch {
-	case isUnique(message, "msg_"):
-		return callID{message: message}
-	case request != "":
-		return callID{message, request}
-	case a.replayed[message] != callID{}:
-		return a.replayed[message]
+	message := l.ID.Text(maxCallID)
+	if isUnique(message, "msg_") {
+		return newCallID(message, "")
+	}
+	if request := l.RequestID.Text(maxCallID); request != "" {
+		if a.named == nil {
+			a.named = map[string]callID{}
+		}
+		call := newCallID(message, request)
+		if message != "" && len(a.named) < maxCalls {
+			a.named[message] = call
+		}
+		return call
+	}
+	if call := a.replayed[message]; call != 0 {
+		return call
 	}
 	open, ok := a.byMessage[message]
 	sameInput := used.In == open.used.In && used.CacheRead == open.used.CacheRead && used.CacheWrite == open.used.CacheWrite
 	if !ok || !sameInput && (message == "" || a.results > open.results) {
-		open.call = callID{message, unnamedRequest + cmp.Or(l.UUID.Text(maxCallID), fmt.Sprint(l.Timestamp.Text(maxCallID), used))}
+		open.call = newCallID(message, "record "+cmp.Or(l.UUID.Text(maxCallID), fmt.Sprint(l.Timestamp.Text(maxCallID), used)))
 	}
 	if a.byMessage == nil || len(a.byMessage) == maxUnnamed {
 		a.byMessage = map[string]unnamedAnswer{}

@@ -13,10 +13,11 @@ import (
 	"agentctl/discover/storage"
 )
 
-// sessionUsage is what a session used, and its answers.
+// sessionUsage is what a session used: first by the recorded calls, which are calls in the same order, then what only the agent's reports
+// have.
 type sessionUsage struct {
 	discover.SessionUsage
-	answers []answer
+	calls []callID
 }
 
 // ReadUsage reads whole transcripts. What sub-agents used is that of their session; of one whose session is not among the
@@ -47,19 +48,20 @@ func dropCopied(all []*sessionUsage) {
 	})
 	known := map[callID]bool{}
 	for _, u := range all {
-		own := false
-		for _, a := range u.answers {
-			// What only reports have is the session's if a recorded call is. It comes last.
-			switch {
-			case a.Recorded() && known[a.callID], !a.Recorded() && !own:
-				*u.Tokens = u.Tokens.Minus(a.Tokens)
+		own, used := false, u.Usage
+		u.Usage = used[:0]
+		for i := range used {
+			// What only reports have is the session's if a recorded call is.
+			recorded := i < len(u.calls)
+			if recorded && known[u.calls[i]] || !recorded && !own {
+				*u.Tokens = u.Tokens.Minus(used[i].Tokens)
 				continue
-			case a.Recorded():
-				known[a.callID], own = true, true
 			}
-			u.Usage = append(u.Usage, a.Usage)
+			if own = true; recorded {
+				known[u.calls[i]] = true
+			}
+			u.Usage = append(u.Usage, used[i])
 		}
-		u.answers = nil
 	}
 }
 
@@ -67,9 +69,9 @@ func dropCopied(all []*sessionUsage) {
 func (x reader) readUsage(ctx context.Context, e discover.Entry, u *sessionUsage) (ok bool, err error) {
 	var t totalsReader
 	if ok, err = x.readSession(ctx, e, &u.Record, &t); ok && u.Tokens != nil {
-		u.answers = t.Answers()
-		for i := range u.answers {
-			if a := &u.answers[i]; !a.Recorded() && a.Tokens.Total > 0 {
+		u.calls, u.Usage = t.calls.answers()
+		for i := len(u.calls); i < len(u.Usage); i++ {
+			if a := &u.Usage[i]; a.Tokens.Total > 0 {
 				a.From = u.Created
 			}
 		}
@@ -90,31 +92,15 @@ func withoutCounted(entries []discover.Entry) []discover.Entry {
 	})
 }
 
-// answer is what a call of the model used, or several that only the agent's reports have.
-type answer struct {
-	callID // of a recorded call
-	discover.Usage
-}
-
-// Recorded reports whether the answer is a recorded call.
-func (a *answer) Recorded() bool { return a.callID != callID{} }
-
-// Answers returns what was used when, and by which model. Their sum is that of [totalsReader.Tokens]. What only the agent's reports have has
-// no callID: tokens were used before Time, and a cost was reported then.
-func (t *totalsReader) Answers() []answer {
-	if t.calls.overflow || len(t.calls.calls) == 0 {
-		return nil
-	}
-	return t.calls.answers()
-}
-
-func (g *callUsage) answers() []answer {
-	all := make([]answer, 0, len(g.calls))
+// answers returns what was used when, and by which model: by each call, then what only the agent's reports have: tokens were used before
+// Time, and a cost was reported then. The sum is that of [totalsReader.Tokens].
+func (g *callUsage) answers() (calls []callID, all []discover.Usage) {
+	calls, all = make([]callID, 0, len(g.calls)), make([]discover.Usage, 0, len(g.calls))
 	for id, s := range g.calls {
-		all = append(all, answer{id, discover.Usage{Time: s.at, Model: s.model, Tokens: s.answerTokens()}})
+		calls, all = append(calls, id), append(all, discover.Usage{Time: s.at, Model: s.model, Tokens: s.answerTokens()})
 	}
 	if len(g.reports) == 0 {
-		return all
+		return calls, all
 	}
 	newest := g.lastReport()
 	var recorded tokenCounts // by the calls before the newest report
@@ -134,10 +120,10 @@ func (g *callUsage) answers() []answer {
 	}
 	for model, used := range newest.unrecorded(recorded, byModel) {
 		if used != (tokenCounts{}) {
-			all = append(all, answer{Usage: discover.Usage{Time: newest.time(), Model: model, Tokens: used.answerTokens(), CostKnown: costKnown}})
+			all = append(all, discover.Usage{Time: newest.time(), Model: model, Tokens: used.answerTokens(), CostKnown: costKnown})
 		}
 	}
-	return append(all, g.costs()...)
+	return calls, append(all, g.costs()...)
 }
 
 // unrecorded returns the tokens that a report has besides the recorded calls before it: of each model, unless the report lacks some of
@@ -161,7 +147,7 @@ func (r *report) unrecorded(recorded tokenCounts, byModel map[string]tokenCounts
 
 // costs returns what each report adds to the costs in the one before, at the time of the report. Of a report that states more than a
 // later one, what the later one states counts: so their sum is the newest report's.
-func (g *callUsage) costs() (out []answer) {
+func (g *callUsage) costs() (out []discover.Usage) {
 	stated := make([]map[string]float64, len(g.reports))
 	for i, r := range slices.Backward(g.reports) {
 		stated[i] = r.costs()
@@ -175,7 +161,7 @@ func (g *callUsage) costs() (out []answer) {
 	for i, costs := range stated {
 		for _, model := range slices.Sorted(maps.Keys(costs)) { // sums are the same each time
 			if added := costs[model] - before[model]; added > 0 {
-				out = append(out, answer{Usage: discover.Usage{Time: g.reports[i].time(), Model: model, Cost: added, CostKnown: true}})
+				out = append(out, discover.Usage{Time: g.reports[i].time(), Model: model, Cost: added, CostKnown: true})
 			}
 		}
 		before = costs
