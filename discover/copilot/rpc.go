@@ -13,16 +13,15 @@ import (
 // rpcConn is a connection to the agent's server. Before each message comes a header with its length (SEEN 1.0.82, 1.0.102).
 type rpcConn struct {
 	io.Writer
-	in     *bufio.Reader
-	hangup func()
+	in *bufio.Reader
 }
 
 // maxMessage is the most bytes of a message.
 const maxMessage = 16 << 20
 
 // connect begins the conversation with a server.
-func connect(in io.Reader, out io.Writer, hangup func()) (*launch.RPCClient, error) {
-	c := &launch.RPCClient{RPCConn: &rpcConn{out, bufio.NewReader(in), hangup}, Version: "2.0"}
+func connect(in io.Reader, out io.Writer) (*launch.RPCClient, error) {
+	c := &launch.RPCClient{RPCConn: &rpcConn{out, bufio.NewReader(in)}, Version: "2.0"}
 	_, err := c.Call("connect", struct{}{})
 	return c, err
 }
@@ -58,5 +57,5 @@ func (c *rpcConn) ReceiveMessage() ([]byte, error) {
 	return message, err
 }
 
-// Hangup implements [launch.RPCConn].
-func (c *rpcConn) Hangup() { c.hangup() }
+// Hangup implements [launch.RPCConn]. Who has opened the connection closes it.
+func (*rpcConn) Hangup() {}

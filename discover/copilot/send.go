@@ -48,7 +48,7 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, _ laun
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
-	c, err := connect(conn, conn, func() {})
+	c, err := connect(conn, conn)
 	session := map[string]string{"sessionId": s.ID}
 	if err == nil {
 		_, err = c.Call("session.resume", session) // a client of this session only

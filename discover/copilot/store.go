@@ -3,6 +3,7 @@ package copilot
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,12 +90,15 @@ func (Adapter) StoreCommand(action launch.StoreAction, s discover.Session, host 
 	}
 	return launch.Command{
 		Args: []string{program, "--server", "--stdio"}, Env: homeEnv(s.Home, host), Dir: s.Home,
-		Converse: func(server *launch.StdioServer) error {
-			c, err := connect(server.Stdout, server.Stdin, func() {})
-			if err == nil {
-				_, err = c.Call("sessions.delete", map[string]string{"sessionId": s.ID})
-			}
-			return err
-		},
+		Converse: func(server *launch.StdioServer) error { return deleteSession(server.Stdout, server.Stdin, s.ID) },
 	}, nil
+}
+
+// deleteSession asks the server at the other ends to delete a session.
+func deleteSession(in io.Reader, out io.Writer, id string) error {
+	c, err := connect(in, out)
+	if err == nil {
+		_, err = c.Call("sessions.delete", map[string]string{"sessionId": id})
+	}
+	return err
 }

@@ -55,6 +55,9 @@ func newTurnEvent(e *event) turnEvent {
 	case sessionError:
 		t.Error = strings.TrimSpace(e.Data.Get("message").Text(0))
 	}
+	if t.On != nil {
+		t.On.ID = t.Call
+	}
 	return t
 }
 
