@@ -19,8 +19,7 @@ import (
 // Meta keys:
 //
 //   - client: the program that made the session, by its own name, if it is not the agent's terminal or print mode (ACP, SDK)
-//   - gitRoot: the top directory of the repository that it works in
-//   - premiumRequests, aiCredits (Full): what the provider was paid in, by the newest record of a process that ended
+//   - premiumRequests, nanoAiCredits (Full): what the provider was paid in, by the newest record of a process that ended
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
 		x := reader{options}

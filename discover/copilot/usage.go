@@ -129,14 +129,15 @@ func number(v storage.Value) string {
 	return raw
 }
 
-// tokensOf parses counts of tokens. The agent's inputTokens include those of the cache, its outputTokens the reasoning.
+// tokensOf parses counts of tokens. The agent's inputTokens include what was read from the cache and written to it (SEEN 1.0.102),
+// its outputTokens the reasoning.
 func tokensOf(o storage.Object) discover.Tokens {
 	t := discover.Tokens{
 		Out: o.Get("outputTokens").Int(), CacheRead: o.Get("cacheReadTokens").Int(), CacheWrite: o.Get("cacheWriteTokens").Int(),
 		Reasoning: o.Get("reasoningTokens").Int(),
 	}
 	in := o.Get("inputTokens").Int()
-	t.In = max(0, in-t.CacheRead)
+	t.In = max(0, in-t.CacheRead-t.CacheWrite)
 	t.Total = t.In + t.CacheRead + t.CacheWrite + t.Out
 	return t
 }
