@@ -52,6 +52,9 @@ type Claim struct {
 	// Source, Dir, Title, Version, Parent and Team fill a row that has no record (yet), and beat the record's while the process
 	// lives: they are what is running now.
 	Source, Dir, Title, Version, Parent, Team string
+	// LeftBehind: the process has ended, and has left behind what it removes when it ends by itself. Such a claim never links. Process
+	// may lack the start, or all, of the process. Adapters make such claims only of a thorough table.
+	LeftBehind bool
 	// Client: the process shows the session to a user, and another process, a server, runs it. Such a claim
 	// links only where a process runs the session. A session may have several clients.
 	Client bool

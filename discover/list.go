@@ -16,13 +16,17 @@ type SessionFilter struct {
 	Thorough bool
 	// Since leaves out stopped sessions with no activity since then; zero: all of them.
 	Since time.Time
+	// SinceBoot: Since is when the machine has started. Sessions that were open when it went down count too: those last active on the
+	// last day of its use before, which ends with the newest activity in storage before Since.
+	SinceBoot bool
 	// WaitingFirst puts waiting sessions first. The order is else that of [Compare].
 	WaitingFirst bool
 	// Limit is the largest number of sessions returned, those with the newest activity; 0: all.
 	Limit int
-	// Agents, Statuses: any of these; empty: all.
+	// Agents: any of these; empty: all. Statuses, Outcomes: any of either; both empty: all.
 	Agents   []Agent
 	Statuses []Status
+	Outcomes []Outcome
 	// Condition is a further condition on the finished session (directory, group); nil: none.
 	Condition func(Session) bool
 	// Subagents asks for sub-agents' sessions too.
@@ -31,13 +35,20 @@ type SessionFilter struct {
 	Tokens bool
 	// Full asks for everything a record can hold, as for one session alone.
 	Full bool
+
+	// openSince is when the last day before the boot began, with SinceBoot.
+	openSince time.Time
 }
 
 func (filter *SessionFilter) Matches(s *Session) bool {
+	since := filter.Since
+	if filter.SinceBoot && (s.CutOff() != nil || s.WasOpen()) {
+		since = filter.openSince
+	}
 	switch {
 	case s.Status == Stopped && !filter.IncludeStopped,
-		s.Status == Stopped && !s.Updated.IsZero() && s.Updated.Before(filter.Since),
-		len(filter.Statuses) > 0 && !slices.Contains(filter.Statuses, s.Status),
+		s.Status == Stopped && !s.Updated.IsZero() && s.Updated.Before(since),
+		len(filter.Statuses)+len(filter.Outcomes) > 0 && !slices.Contains(filter.Statuses, s.Status) && !slices.Contains(filter.Outcomes, s.Outcome),
 		s.Copy, s.IsSubagent() && !filter.Subagents:
 		return false
 	}
@@ -104,12 +115,21 @@ func (scanner *Scanner) List(ctx context.Context, filter SessionFilter) (Result,
 func (scan *Scan) listAll(ctx context.Context, filter SessionFilter) (Result, error) {
 	options := ReadOptions{Tokens: filter.Tokens, Full: filter.Full}
 	filterFor := func(Agent) EntryFilter {
+		if filter.SinceBoot {
+			return EntryFilter{Subagents: filter.Subagents}
+		}
 		return EntryFilter{Since: filter.Since, Subagents: filter.Subagents}
 	}
 	var rest []Entry // listed, but not read yet
 	fresh, batch := scan.homes, max(filter.Limit, 1)
 	for {
 		found := scan.listEntries(ctx, fresh, filterFor)
+		if filter.SinceBoot {
+			filter.setOpenSince(found)
+			for i := range found {
+				found[i], _ = dropOlder(found[i], filter.openSince)
+			}
+		}
 		if filter.Limit > 0 { // else all are read, in any order
 			rest = sortByUpdated(slices.Concat(append([][]Entry{rest}, found...)...))
 			var next []Entry
@@ -138,6 +158,23 @@ func (scan *Scan) listAll(ctx context.Context, filter SessionFilter) (Result, er
 			}
 		}
 		batch *= 2
+	}
+}
+
+// setOpenSince finds the last day of use before the boot in what is stored.
+func (filter *SessionFilter) setOpenSince(stored [][]Entry) {
+	const day = 24 * time.Hour
+	if filter.openSince.IsZero() {
+		filter.openSince = filter.Since
+	}
+	last := time.Time{}
+	for _, e := range slices.Concat(stored...) {
+		if e.Updated.Before(filter.Since) && e.Updated.After(last) {
+			last = e.Updated
+		}
+	}
+	if begin := last.Add(-day); !last.IsZero() && (begin.After(filter.openSince) || filter.openSince.Equal(filter.Since)) {
+		filter.openSince = begin
 	}
 }
 

@@ -90,6 +90,10 @@ type Turn struct {
 	WaitingFor string
 	// WaitingOn is the call that it is blocked on, when State is TurnWaiting; nil where that is not known.
 	WaitingOn *WaitingOn `json:"On,omitempty"`
+	// OpenCall is the newest call without a result of a turn that is open or waits; nil where there is none, or it is not known.
+	OpenCall *WaitingOn `json:",omitempty"`
+	// Prompt is the prompt of an open turn while nothing follows it, at most [PromptLimit] characters; "" where it is not known.
+	Prompt string `json:",omitempty"`
 	// Error is the agent's own text, when State is TurnFailed.
 	Error string
 	// Detail says in a few words what the turn is doing ("tool: Bash"), where it is known.
@@ -115,8 +119,8 @@ func (t Turn) Ended() bool {
 // endsLike reports whether two readings of a turn are the same. When the turn began does not count: [ReadOptions] decide whether that is
 // read.
 func (t Turn) endsLike(u Turn) bool {
-	same := t.WaitingOn.Equal(u.WaitingOn)
-	t.WaitingOn, u.WaitingOn = nil, nil
+	same := t.WaitingOn.Equal(u.WaitingOn) && t.OpenCall.Equal(u.OpenCall)
+	t.WaitingOn, u.WaitingOn, t.OpenCall, u.OpenCall = nil, nil, nil, nil
 	t.Began, u.Began = time.Time{}, time.Time{}
 	return same && t == u
 }
@@ -198,7 +202,7 @@ const PathLimit = 4096
 func (r *Record) TruncateTexts() {
 	texts := []*string{
 		&r.Dir, &r.Title, &r.Prompt, &r.Model, &r.Branch, &r.Version, &r.Source, &r.Parent, &r.Team, &r.ForkedFrom,
-		&r.Turn.WaitingFor, &r.Turn.Error, &r.Turn.Detail,
+		&r.Turn.WaitingFor, &r.Turn.Error, &r.Turn.Detail, &r.Turn.Prompt,
 	}
 	for i := range r.Quotas {
 		texts = append(texts, &r.Quotas[i].Name, &r.Quotas[i].Text)

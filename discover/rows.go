@@ -241,7 +241,7 @@ func (o *turnOwner) correct(stored Turn) (turn Turn, why string) {
 		return Turn{State: TurnInterrupted, Began: stored.Began},
 			"the turn that its storage has is older than the process: it was cut short when an earlier process ended"
 	case o.childStarted:
-		return Turn{State: TurnOpen, Detail: stored.Detail, Began: stored.Began, Headless: stored.Headless},
+		return Turn{State: TurnOpen, OpenCall: stored.OpenCall, Detail: stored.Detail, Began: stored.Began, Headless: stored.Headless},
 			"its storage has no result of the last tool call, and the process has started a child since: the turn is in progress"
 	}
 	return stored, stored.newestText()

@@ -137,6 +137,33 @@ func TestListShowsLiveSessionsAndAllShowsStored(t *testing.T) {
 	}
 }
 
+// What was cut off when the machine went down was last active before it has started again.
+func TestSinceBoot(t *testing.T) {
+	cut := func(id string, at time.Time) Record {
+		r := record(Codex, id, 1)
+		r.Updated, r.Turn = at, Turn{State: TurnOpen}
+		return r
+	}
+	boot := at(1)
+	aborted, done := cut("aborted", boot.Add(-72*time.Hour)), cut("done", boot.Add(-72*time.Hour))
+	aborted.Turn.State, done.Turn.State = TurnInterrupted, TurnDone
+	left := exactClaim("done", 9)
+	left.LeftBehind = true
+	m := testAdapter{agent: Codex, claims: []Claim{left}, records: []Record{
+		cut("since", boot.Add(time.Minute)), cut("last-day", boot.Add(-90*time.Hour)), cut("older", boot.Add(-97*time.Hour)), aborted, done,
+	}}
+	scanner := newScanner(proc.EmptyTable, m)
+	r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: true, Since: boot, SinceBoot: true})
+	if got := idsAndStatuses(r.Sessions); err != nil || got != "since:stopped done:stopped last-day:stopped" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for _, s := range r.Sessions {
+		if s.WasOpen() != (s.ID == "done") || (s.CutOff() == nil) != (s.ID == "done") {
+			t.Errorf("%s: open %v, cut off in %v", s.ID, s.WasOpen(), s.CutOff())
+		}
+	}
+}
+
 func TestListOpensNoMoreThanItShows(t *testing.T) {
 	var opened []string
 	m := testAdapter{agent: Codex, opened: &opened, claims: []Claim{exactClaim("s0", 7)}}

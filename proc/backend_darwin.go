@@ -8,12 +8,22 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // System returns what answers for the processes of this system.
 func System() Backend { return xnu{} }
+
+// BootTime returns when the machine has started, in UTC.
+func BootTime() (time.Time, error) {
+	t, err := unix.SysctlTimeval("kern.boottime")
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.Unix(t.Unix()).UTC(), nil
+}
 
 // xnu is the backend of the macOS kernel.
 type xnu struct{}

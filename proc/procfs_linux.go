@@ -78,6 +78,12 @@ func readBootInfo(root string) (bootInfo, error) {
 	return bootInfo{id: strings.TrimSpace(string(boot)), time: booted, exactTime: exactBootTime()}, err
 }
 
+// BootTime returns when the machine has started, in UTC. In a container that is the host.
+func BootTime() (time.Time, error) {
+	boot, err := readBootInfo(systemRoot)
+	return boot.time, err
+}
+
 // exactBootTime returns the wall-clock time of tick 0, computed from the present clocks.
 func exactBootTime() time.Time {
 	began := time.Now()

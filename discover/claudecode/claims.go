@@ -31,6 +31,9 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 		found := l.sessionClaims(x)
 		claims = append(append(claims, x.processClaim(found)), found...)
 	}
+	if table.IsThorough() {
+		claims = append(claims, l.leftBehind()...)
+	}
 	return claims, errors.Join(append(l.warnings, ctx.Err())...)
 }
 
@@ -76,6 +79,29 @@ func (l *processScan) registryClaim(x *process) discover.Claim {
 	}
 	id := x.entry.SessionID
 	return l.sessionClaim(x, id, findTranscript(l.ctx, x.home, x.entry.Cwd, id), discover.Exact, "registry", detail)
+}
+
+// leftBehind returns claims by the registry entries of processes that were killed.
+func (l *processScan) leftBehind() (claims []discover.Claim) {
+	for _, r := range l.registries {
+		for pid := range r.entries {
+			e, err := readRegistryEntry(l.ctx, r.home, pid)
+			used := func(x *process) bool { return x.entry.path == e.path }
+			if err != nil || slices.ContainsFunc(l.processes, used) || e.Spare || e.ParkedJobID != "" {
+				continue
+			}
+			if p, ok := l.table.ByPID(pid); ok && p.Alive() {
+				if _, err := e.validate(p, pid); err == nil {
+					continue
+				}
+			}
+			claims = append(claims, discover.Claim{
+				Agent: agentName, Process: proc.ID{PID: pid}, Session: e.SessionID, Path: findTranscript(l.ctx, r.home, e.Cwd, e.SessionID), Home: r.home,
+				Strength: discover.Exact, Kind: "registry", Detail: e.path + ": its process was killed", LeftBehind: true,
+			})
+		}
+	}
+	return claims
 }
 
 // sessionClaim returns the claim that the process runs this session, with this evidence.

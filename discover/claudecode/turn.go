@@ -145,6 +145,7 @@ func (s *turnReader) user(l *rawRecord) {
 		s.open()
 		if s.callsComplete = s.callsComplete || !result; !result {
 			s.prompt = l.UUID.Text(0)
+			s.state.Prompt, _ = promptOf(l)
 		}
 	}
 }
@@ -228,6 +229,10 @@ func (s *turnReader) Result(whole bool) discover.Turn {
 			tools = append(tools, call.Name)
 		}
 		s.state.Detail = "tool: " + strings.Join(tools, ", ")
+		s.state.OpenCall = s.Pending[0].WaitingOn
+	}
+	if s.state.State != discover.TurnOpen {
+		s.state.Prompt = ""
 	}
 	return s.state
 }

@@ -20,12 +20,14 @@ type newestTurn struct {
 	// without output.
 	answeredCalls []string
 	openCall      string
+	// answered: a record follows the newest words of the user.
+	answered bool
 	// callsKnown: no older call can be without output.
 	callsKnown bool
-	// approvalCall is the oldest call without output that may need the user's approval, approvalSince its time. questionCall is the
-	// newest call without output, if it is a question.
-	approvalCall, questionCall *discover.WaitingOn
-	approvalSince              time.Time
+	// approvalCall is the oldest call without output that may need the user's approval, approvalSince its time. newestCall describes
+	// openCall.
+	approvalCall, newestCall *discover.WaitingOn
+	approvalSince            time.Time
 	// damaged: a damaged record may have decided, so that nothing older can.
 	damaged bool
 	// lastKind is the kind of the newest record of the conversation, for files without any of the above.
@@ -42,7 +44,12 @@ func (t *newestTurn) needs(kind recordKind) bool {
 	case kindTurnStarted, kindTurnCompleted, kindTurnAborted, kindTurnError, kindReviewEntered:
 		return !t.decided()
 	}
-	return !t.decided() && (t.endedSilently || t.lastKind == kindUnknown) // any record of the conversation counts
+	return !t.decided() && (t.endedSilently || t.lastKind == kindUnknown || t.seeksPrompt()) // any record of the conversation counts
+}
+
+// seeksPrompt reports whether the newest records of the conversation are input, and the words of the user are not among them so far.
+func (t *newestTurn) seeksPrompt() bool {
+	return t.Prompt == "" && !t.answered && (t.lastKind == kindUserText || t.lastKind == kindInjectedText)
 }
 
 // addDamaged adds a damaged record. A turn that is known to have ended has ended, although the reason may stay unknown.
@@ -73,6 +80,11 @@ func (t *newestTurn) decide(r *rolloutRecord) {
 	if t.lastKind == kindUnknown && r.Kind.part() != partNone {
 		t.lastKind = r.Kind
 	}
+	if t.seeksPrompt() && r.Kind == kindUserText {
+		t.Prompt = boundedPrompt(r.Text())
+	} else {
+		t.answered = t.answered || r.Kind.part() != partNone && r.Kind != kindInjectedText
+	}
 	t.trackCalls(r)
 	switch r.Kind {
 	case kindTurnStarted:
@@ -92,7 +104,7 @@ func (t *newestTurn) decide(r *rolloutRecord) {
 func (t *newestTurn) setOpen() {
 	t.State = discover.TurnOpen
 	if t.openCall != "" {
-		t.Detail = "tool: " + t.openCall
+		t.Detail, t.OpenCall = "tool: "+t.openCall, t.newestCall
 	}
 	t.markQuestion()
 }
@@ -136,9 +148,7 @@ func (t *newestTurn) trackCalls(r *rolloutRecord) {
 			return
 		}
 		if t.openCall == "" {
-			if t.openCall = r.Get("name").Text(80); t.openCall == questionTool {
-				t.questionCall = newWaitingOn(r)
-			}
+			t.openCall, t.newestCall = r.Get("name").Text(80), newWaitingOn(r)
 		}
 		if mayNeedApproval(r) {
 			t.approvalSince, t.approvalCall = r.Time(), newWaitingOn(r)
@@ -206,7 +216,7 @@ func mayNeedApproval(r *rolloutRecord) bool {
 // markQuestion sets an open turn to waiting if its newest call without output is a question.
 func (t *newestTurn) markQuestion() {
 	if t.openCall == questionTool {
-		t.State, t.WaitingFor, t.WaitingOn = discover.TurnWaiting, "question", t.questionCall
+		t.State, t.WaitingFor, t.WaitingOn = discover.TurnWaiting, "question", t.newestCall
 	}
 }
 
@@ -218,6 +228,9 @@ func (t *rolloutTail) TurnAt(now time.Time) discover.Turn {
 	if turn.State == discover.TurnOpen && asksUser && !t.newest.approvalSince.IsZero() && now.Sub(t.newest.approvalSince) > approvalDelay {
 		turn.State, turn.WaitingFor, turn.SilentSince = discover.TurnWaiting, "permission", t.newest.approvalSince
 		turn.WaitingOn = t.newest.approvalCall
+	}
+	if turn.State != discover.TurnOpen {
+		turn.Prompt = ""
 	}
 	return turn
 }

@@ -48,6 +48,9 @@ func (s *session) fill(home, path string, rows rowReader, options discover.ReadO
 	} else {
 		s.tail = readTail(rows)
 		s.Turn = s.tail.Turn()
+		if s.Turn.State == discover.TurnOpen {
+			s.Turn.Prompt = s.tail.unansweredPrompt(rows)
+		}
 	}
 	s.Agent, s.Home, s.Path, s.Prompt = agentName, home, path, promptText(prompt)
 	if s.headless {

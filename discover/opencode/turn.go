@@ -161,6 +161,20 @@ func (t *tail) Turn() (turn discover.Turn) {
 	return turn
 }
 
+// unansweredPrompt returns the prompt that nothing follows but an empty answer; "" if there is none.
+func (t *tail) unansweredPrompt(rows rowReader) string {
+	empty := !slices.ContainsFunc(t.parts, func(p part) bool { return p.kind != "step-start" })
+	for r := range rows.Newest(cursor{}) {
+		if m := parseRow(r, r.JSON()); m.Role == userRole {
+			text, _ := words(rows, m.ID)
+			return promptText(text)
+		} else if m.ID != t.Last.ID || !empty {
+			break
+		}
+	}
+	return ""
+}
+
 // state derives the turn from the last message and its parts. Earlier messages do not count: what a killed process left open there
 // stays open forever.
 func (t *tail) state() discover.Turn {
@@ -197,9 +211,9 @@ func (t *tail) openTurn() discover.Turn {
 	turn := discover.Turn{State: discover.TurnOpen, Detail: "model"}
 	for _, p := range t.RunningTools() {
 		if p.Tool == questionTool {
-			return discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", WaitingOn: p.WaitingOn()}
+			return discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", WaitingOn: p.WaitingOn(), OpenCall: p.WaitingOn()}
 		}
-		turn.Detail = "tool: " + p.Tool
+		turn.Detail, turn.OpenCall = "tool: "+p.Tool, p.WaitingOn()
 	}
 	return turn
 }

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -93,7 +94,7 @@ func TestTurn(t *testing.T) {
 		"nothing asked":   {"", nil, discover.Turn{State: discover.TurnNone}},
 		"asked":           {`{"role":"user"}`, nil, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
 		"answering":       {`{"role":"assistant","time":{"created":1}}`, []string{`{"type":"step-start"}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
-		"tool":            {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"bash","state":{"status":"running"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "tool: bash"}},
+		"tool":            {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"bash","state":{"status":"running"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "tool: bash", OpenCall: &discover.WaitingOn{Tool: "bash"}}},
 		"tool ended":      {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"bash","state":{"status":"completed"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
 		"question":        {`{"role":"assistant"}`, []string{`{"type":"tool","tool":"question","state":{"status":"running","input":{"questions":[{"question":"Which?"},{"question":"How?"}]}}}`}, discover.Turn{State: discover.TurnWaiting, WaitingFor: "question", WaitingOn: &discover.WaitingOn{Tool: "question", Brief: "Which?", Questions: []string{"Which?", "How?"}}}},
 		"between steps":   {`{"role":"assistant","finish":"tool-calls","time":{"completed":2}}`, []string{`{"type":"tool","state":{"status":"completed"}}`}, discover.Turn{State: discover.TurnOpen, Detail: "model"}},
@@ -113,6 +114,7 @@ func TestTurn(t *testing.T) {
 		if c.message != "" {
 			s = append(s, newMemoryMessage("msg_1", c.message, c.parts...))
 		}
+		c.want.OpenCall = cmp.Or(c.want.OpenCall, c.want.WaitingOn)
 		tail := readTail(s)
 		if got := tail.state(); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)

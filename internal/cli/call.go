@@ -15,6 +15,7 @@ import (
 	"agentctl/internal/object"
 	"agentctl/internal/render"
 	"agentctl/lock"
+	"agentctl/proc"
 )
 
 // Call is one run of a command that uses a scanner.
@@ -93,8 +94,14 @@ func (c *Call) FindOne(ctx context.Context, arg string, options discover.ReadOpt
 	return r.Sessions[0], r, nil
 }
 
+// sinceBoot is the --since that means when the machine has started.
+const sinceBoot = "boot"
+
 // SinceTime returns the time of --since, or of the configuration.
 func (c *Call) SinceTime(verb, flag string) (time.Time, error) {
+	if flag == sinceBoot {
+		return proc.BootTime()
+	}
 	at, err := config.ParseSince(cmp.Or(flag, string(c.Config.Since)), c.Style.Now)
 	if err != nil {
 		return at, UsageError(verb, "--since: %v", err)

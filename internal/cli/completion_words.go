@@ -196,7 +196,7 @@ func (c completer) values(verb *cli.Command, flag, prefix, typed string) []candi
 	case flag == "by":
 		flag = verb.Name
 	}
-	lists := map[string][]string{"adapter": c.f.AgentNames(), "status": Statuses(), "type": object.EventTypes()}
+	lists := map[string][]string{"adapter": c.f.AgentNames(), "status": statusWords(), "type": object.EventTypes()}
 	if words := lists[flag]; words != nil {
 		return listCandidates(prefix, typed, words)
 	}

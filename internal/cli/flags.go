@@ -77,12 +77,31 @@ type OptionalValueFlag struct {
 	IsArgument func(word string) bool
 }
 
-// Statuses are the words that --status takes.
+// Statuses are the statuses of sessions.
 func Statuses() []string {
 	return []string{
 		string(discover.Running), string(discover.Waiting), string(discover.Idle),
 		string(discover.Stopped), string(discover.Unknown),
 	}
+}
+
+// statusWords are the words that --status takes: statuses, and outcomes of stopped sessions.
+func statusWords() []string {
+	return append(Statuses(), string(discover.Interrupted), string(discover.Failed), string(discover.Completed))
+}
+
+// selectStatuses adds the words of --status to a filter.
+func selectStatuses(filter *discover.SessionFilter, values []string) error {
+	words, err := SplitWords("status", values, statusWords())
+	for _, w := range words {
+		if slices.Contains(Statuses(), w) {
+			filter.Statuses = append(filter.Statuses, discover.Status(w))
+			filter.IncludeStopped = filter.IncludeStopped || w == string(discover.Stopped)
+		} else {
+			filter.Outcomes, filter.IncludeStopped = append(filter.Outcomes, discover.Outcome(w)), true
+		}
+	}
+	return err
 }
 
 func UsageGroups() []string {

@@ -34,9 +34,9 @@ func listCommand(f Env) *cli.Command {
 		UsageText: "agentctl list [FLAGS]",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "include stopped sessions", Destination: &o.all},
-			&cli.StringFlag{Name: "since", Usage: "include stopped sessions active since `WHEN`: 12h, 30d, 2w, a date, a time, all (default: 7d, or the configuration's)", Destination: &o.since},
+			&cli.StringFlag{Name: "since", Usage: "include stopped sessions active since `WHEN`: 2h30m, 30d, 2w, today, yesterday, boot, a date, a time, all (default: 7d, or the configuration's)", Destination: &o.since},
 			AdapterFlag(&o.AdapterNames),
-			ListFlag("status", "only this `STATUS`: running, waiting, idle, stopped, unknown", &o.statuses),
+			ListFlag("status", "only this `STATUS`: running, waiting, idle, stopped, unknown; or only stopped sessions that ended so: interrupted, error, completed", &o.statuses),
 		}, o.scope.Flags("only"), []cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: "show at most `N` sessions, the newest; 0 shows all", Destination: &o.limit},
 			&cli.StringFlag{Name: "sort", Usage: "order by `KEY`: " + strings.Join(sortKeys(), ", "), Destination: &o.sort},
@@ -213,14 +213,11 @@ func listSelection(c *Call, o *listOptions) (discover.SessionFilter, error) {
 	if o.limit < 0 {
 		return filter, UsageError("list", "-n must be 0 or more")
 	}
-	words, err := SplitWords("status", o.statuses.Value(), Statuses())
+	err := selectStatuses(&filter, o.statuses.Value())
 	if err != nil {
 		return filter, err
 	}
-	for _, w := range words {
-		filter.Statuses = append(filter.Statuses, discover.Status(w))
-		filter.IncludeStopped = filter.IncludeStopped || discover.Status(w) == discover.Stopped
-	}
+	filter.SinceBoot = o.since == sinceBoot
 	if filter.Since, err = c.SinceTime("list", o.since); err != nil || c.OnHosts() {
 		return filter, err
 	}

@@ -129,7 +129,7 @@ func TestExitCodes(t *testing.T) {
 		{"list --json=maybe", 2, `invalid boolean value "maybe" for flag --json`},
 		{"list -n -1", 2, "-n must be 0 or more"},
 		{"list --json=perhaps", 2, "perhaps"},
-		{"list --since yesterday", 2, "12h, 30d, 2w"},
+		{"list --since someday", 2, "2h30m, 30d, 2w"},
 		{"list --cwd /dev/null", 2, "not a directory"},
 		{"status nothing --alive", 3, "no such session"},
 		{"list --since soon", 2, `"soon" is not a valid time`},

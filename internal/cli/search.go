@@ -166,12 +166,8 @@ func query(c *Call, patterns []string, o *searchOptions) (q search.Query, err er
 		q.Before, q.After = o.before, o.after
 	}
 	q.Sessions = discover.SessionFilter{Agents: c.Agents, IncludeStopped: true, Subagents: o.children}
-	words, err := SplitWords("status", o.statuses.Value(), Statuses())
-	if err != nil {
+	if err = selectStatuses(&q.Sessions, o.statuses.Value()); err != nil {
 		return q, err
-	}
-	for _, w := range words {
-		q.Sessions.Statuses = append(q.Sessions.Statuses, discover.Status(w))
 	}
 	if q.Sessions.Since, err = c.SinceTime("search", o.since); err != nil {
 		return q, err

@@ -212,7 +212,7 @@ func TestUsageRejects(t *testing.T) {
 		"--by days":              `did you mean day`,
 		"--limits --by day":      "cannot be used together",
 		"--prices /does/not/be":  "cannot be read",
-		"--since yesterday":      "is not a valid time",
+		"--since someday":        "is not a valid time",
 		"--limits --since never": "is not a valid time",
 	} {
 		f, out := used(t)

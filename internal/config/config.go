@@ -198,8 +198,8 @@ func (s *Since) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ParseSince returns the start of a time window in UTC: a duration before now (90m, 12h, 30d, 2w), a date
-// (2006-01-02, midnight in the time zone of now), a time (RFC 3339), or "all", which is the zero time.
+// ParseSince returns the start of a time window in UTC: a duration before now (90m, 2h30m, 30d, 2w), a date
+// (2006-01-02, midnight in the time zone of now), today, yesterday, a time (RFC 3339), or "all", which is the zero time.
 func ParseSince(s string, now time.Time) (time.Time, error) {
 	if s == "all" {
 		return time.Time{}, nil
@@ -210,10 +210,13 @@ func ParseSince(s string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t.UTC(), nil
 	}
-	if d, ok := parseWholeUnits(s); ok {
+	if days, ok := map[string]int{"today": 0, "yesterday": 1}[s]; ok {
+		return time.Date(now.Year(), now.Month(), now.Day()-days, 0, 0, 0, 0, now.Location()).UTC(), nil
+	}
+	if d, ok := ParseDuration(s); ok && d >= 0 {
 		return now.Add(-d).UTC(), nil
 	}
-	return time.Time{}, fmt.Errorf("%q is not a valid time; use 90m, 12h, 30d, 2w, 2006-01-31, 2006-01-31T15:04:05Z or all", s)
+	return time.Time{}, fmt.Errorf("%q is not a valid time; use 90m, 2h30m, 30d, 2w, today, yesterday, 2006-01-31, 2006-01-31T15:04:05Z or all", s)
 }
 
 // ParseDuration parses a duration in the syntax of Go (90s, 1h30m), or a whole number of days of 24 hours or of

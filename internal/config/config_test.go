@@ -144,6 +144,9 @@ func TestParseSince(t *testing.T) {
 		"12h":                  "2026-11-19T23:00:00Z",
 		"30d":                  "2026-10-21T11:00:00Z",
 		"2w":                   "2026-11-06T11:00:00Z",
+		"2h30m":                "2026-11-20T08:30:00Z",
+		"today":                "2026-11-19T23:00:00Z",
+		"yesterday":            "2026-11-18T23:00:00Z",
 		"0d":                   "2026-11-20T11:00:00Z",
 		"2026-11-01":           "2026-10-31T23:00:00Z",
 		"2026-11-01T10:00:00Z": "2026-11-01T10:00:00Z",
@@ -154,7 +157,7 @@ func TestParseSince(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", text, got.Format(time.RFC3339), err, want)
 		}
 	}
-	for _, text := range []string{"", "7", "d", "-7d", "7 d", "7dd", "1.5d", "9999999w", "999999w", "yesterday", "2026-13-01", "7y", "ALL"} {
+	for _, text := range []string{"", "7", "d", "-7d", "7 d", "7dd", "1.5d", "9999999w", "999999w", "-2h", "tomorrow", "2026-13-01", "7y", "ALL"} {
 		if got, err := config.ParseSince(text, now); err == nil {
 			t.Errorf("%q was taken for %s", text, got)
 		}

@@ -22,6 +22,8 @@ type Session struct {
 	Outcome          string         `json:"outcome,omitempty"`
 	WaitingFor       string         `json:"waitingFor,omitempty"`
 	WaitingOn        *WaitingOn     `json:"waitingOn,omitempty"`
+	InterruptedIn    *InterruptedIn `json:"interruptedIn,omitempty"`
+	WasOpen          bool           `json:"wasOpen,omitempty"`
 	Error            string         `json:"error,omitempty"`
 	PID              int            `json:"pid,omitempty"`
 	PIDs             []int          `json:"pids,omitempty"`
@@ -92,6 +94,14 @@ type WaitingOn struct {
 	Diff      *Diff    `json:"diff,omitempty"`
 }
 
+// InterruptedIn is the JSON object of what a session was doing when its process ended in the middle of a turn.
+type InterruptedIn struct {
+	Tool   string `json:"tool,omitempty"`
+	Brief  string `json:"brief,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Prompt string `json:"prompt,omitempty"`
+}
+
 // Diff is the JSON object of the lines that a call adds and removes.
 type Diff struct {
 	Added   int  `json:"added"`
@@ -124,6 +134,7 @@ func NewSession(s discover.Session) (out Session) {
 	out.Host = s.Host
 	out.Adapter, out.Status, out.Outcome = string(s.Agent), string(s.Status), string(s.Outcome)
 	out.WaitingFor, out.WaitingOn, out.Error = s.WaitingFor, newWaitingOn(s.WaitingOn), s.Error
+	out.InterruptedIn, out.WasOpen = newInterruptedIn(s.CutOff()), s.WasOpen()
 	out.StartedAt, out.LastActivityAt = Timestamp(s.Created), Timestamp(s.Updated)
 	if s.Status == discover.Stopped {
 		out.StoppedAt = out.LastActivityAt
@@ -206,6 +217,16 @@ func newWaitingOn(on *discover.WaitingOn) *WaitingOn {
 		return nil
 	}
 	return &WaitingOn{on.ID, on.Tool, on.Brief, on.Path, on.Questions, (*Diff)(on.Diff)}
+}
+
+func newInterruptedIn(in *discover.CutOff) *InterruptedIn {
+	switch {
+	case in == nil:
+		return nil
+	case in.Call != nil:
+		return &InterruptedIn{Tool: in.Call.Tool, Brief: in.Call.Brief, Path: in.Call.Path}
+	}
+	return &InterruptedIn{Prompt: in.Prompt}
 }
 
 // NewTerminal converts the pane to its JSON object; nil for none.

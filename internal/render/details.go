@@ -60,6 +60,9 @@ func (to TextOptions) details(s *object.Session) []detail {
 	if on := WaitingOnText(s); on != "" {
 		status += ": " + on
 	}
+	if s.WasOpen {
+		status += ", was open"
+	}
 	if e := s.Evidence; e != nil {
 		evidence = fmt.Sprintf("%s %s: %s", e.Strength, e.Kind, e.Detail)
 	}
@@ -72,6 +75,7 @@ func (to TextOptions) details(s *object.Session) []detail {
 		{"host", s.Host},
 		{"agent", strings.TrimSpace(s.Adapter + " " + Sanitize(s.Version))},
 		{"status", status},
+		{"in", interruptedText(s)},
 		{"error", s.Error},
 		{"doing", s.TurnDetail()},
 		{"title", s.Title},

@@ -14,7 +14,7 @@ import (
 // SessionTable writes a header, and one row a session, fitted to the width.
 func SessionTable(w io.Writer, sessions []object.Session, opts TextOptions) error {
 	c := opts.newSessionColumns(sessions)
-	return sessionGrid(sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, c.group, c.waitingOn, c.dir, c.title).print(w, opts)
+	return sessionGrid(sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, c.group, c.waitingOn, c.cutIn, c.dir, c.title).print(w, opts)
 }
 
 func sessionGrid(sessions []object.Session, columns ...column) *grid {
@@ -24,7 +24,7 @@ func sessionGrid(sessions []object.Session, columns ...column) *grid {
 }
 
 // sessionColumns are the columns that tables of sessions have in common.
-type sessionColumns struct{ id, agent, status, pid, age, last, group, waitingOn, dir, title column }
+type sessionColumns struct{ id, agent, status, pid, age, last, group, waitingOn, cutIn, dir, title column }
 
 // newSessionColumns builds the columns for these sessions.
 func (to TextOptions) newSessionColumns(sessions []object.Session) sessionColumns {
@@ -41,6 +41,7 @@ func (to TextOptions) newSessionColumns(sessions []object.Session) sessionColumn
 		last:      column{title: "LAST", cell: func(i int) string { return Age(sessions[i].LastActivity(), to.Now) }, dropEarly: rankLast, alignRight: true},
 		group:     column{title: "GROUP", cell: func(i int) string { return Sanitize(sessions[i].Group) }, dropEarly: rankGroup, preferred: 12},
 		waitingOn: column{title: "WAITING ON", cell: cell(WaitingOnText), dropLate: 3, preferred: 24, min: 16},
+		cutIn:     column{title: "INTERRUPTED IN", cell: cell(interruptedText), dropLate: 3, preferred: 24, min: 16},
 		dir:       column{title: "DIR", cell: func(i int) string { return Sanitize(to.ShortDir(sessions[i].CWD)) }, dropLate: 5, keepEnd: true, preferred: 16, min: 12},
 		title:     column{title: "TITLE", cell: func(i int) string { return Sanitize(cmp.Or(sessions[i].Title, sessions[i].Prompt)) }, dropLate: 4, preferred: 20, min: 12},
 	}
@@ -65,6 +66,19 @@ const (
 
 // longestStatus is the width of the longest text of a status in words of this program. An agent's own word for what it waits for may be longer.
 const longestStatus = len("stopped (interrupted)")
+
+// interruptedText formats what a session was doing when its process ended, on one line, safe for a terminal; "" if it was in no turn.
+func interruptedText(s *object.Session) string {
+	switch in := s.InterruptedIn; {
+	case in == nil:
+		return ""
+	case in.Tool != "":
+		return Sanitize(strings.TrimSuffix(in.Tool+": "+cmp.Or(in.Brief, in.Path), ": "))
+	case in.Prompt != "":
+		return "the prompt: " + Sanitize(in.Prompt)
+	}
+	return "a turn"
+}
 
 // statusText is the status, followed in parentheses by what qualifies it.
 func statusText(s *object.Session) string {
