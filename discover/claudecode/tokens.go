@@ -26,11 +26,11 @@ type totalsReader struct {
 	Dir            string          // the newest directory that the project folder is that of
 	PermissionMode string          // of the newest prompt, or chosen since
 
-	damage  storage.Damage
-	lost    []error // warnings of damage
-	calls   callUsage
-	answers openAnswers
-	prompts map[string]bool // the UUIDs of the prompts so far
+	damage   storage.Damage
+	lost     []error // warnings of damage
+	calls    callUsage
+	answers  openAnswers
+	prompts  map[string]bool   // the UUIDs of the prompts so far
 	replayed map[string]callID // answers of the session, which its side questions (/btw) repeat
 	fork     forkDetector
 	context  tokenCounts // of the newest main-chain message
