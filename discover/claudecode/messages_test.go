@@ -16,6 +16,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
+	"agentctl/tests/golden"
 )
 
 // readMessages reads all messages of a transcript, newest first, and the warnings.
@@ -67,7 +68,7 @@ func TestMessagesOfRealStores(t *testing.T) {
 		}
 	}
 	for store, text := range all {
-		goldenText(t, filepath.Join("testdata/messages", store+".txt"), text)
+		golden.Compare(t, filepath.Join("testdata/messages", store+".txt"), text)
 	}
 }
 
@@ -76,7 +77,7 @@ func TestCallsNumberedAnew(t *testing.T) {
 	lines := transcriptLines{}.prompt("do it").calls("0", "Read").answers("0").calls("0", "Bash")
 	messages, _ := readMessages(t, writeTranscript(t, t.TempDir(), strings.Join(lines, "\n")+"\n"))
 	if len(messages) != 3 || messages[0].Tool.State != discover.ToolOpen || messages[1].Tool.State != discover.ToolDone {
-		t.Errorf("%s", asJSON(t, messages))
+		t.Errorf("%s", golden.JSON(t, messages))
 	}
 }
 
@@ -158,8 +159,8 @@ func FuzzMessages(f *testing.F) {
 	f.Add([]byte(aCall + fmt.Sprintf(aResult, "x") + aPrompt))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		got, warned := messagesOf(content)
-		if want, _ := messagesOf(asIfComplete(content)); asJSON(t, got) != asJSON(t, want) {
-			t.Fatalf("torn %s\ncomplete %s", asJSON(t, got), asJSON(t, want))
+		if want, _ := messagesOf(asIfComplete(content)); golden.JSON(t, got) != golden.JSON(t, want) {
+			t.Fatalf("torn %s\ncomplete %s", golden.JSON(t, got), golden.JSON(t, want))
 		}
 		inOrder, last := true, time.Time{}
 		for line := range bytes.Lines(asIfComplete(content)) {
@@ -238,8 +239,8 @@ func TestMessagesAroundDamage(t *testing.T) {
 		}
 		damaged := bytes.Join([][]byte{content[:at], []byte("{\"type\":\n\x00\x00\n"), content[at:]}, nil)
 		got, warned := readMessagesOf(t, t.TempDir(), damaged)
-		if asJSON(t, got) != asJSON(t, want) || len(warned) != 1 {
-			t.Fatalf("damaged at %d: warnings %v, got %s", at, warned, asJSON(t, got))
+		if golden.JSON(t, got) != golden.JSON(t, want) || len(warned) != 1 {
+			t.Fatalf("damaged at %d: warnings %v, got %s", at, warned, golden.JSON(t, got))
 		}
 	}
 }

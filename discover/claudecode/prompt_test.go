@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/tests/golden"
 )
 
 // Texts of user records are shown as what they are: a user's text unchanged, commands as typed, Claude Code's own texts as
@@ -56,7 +57,7 @@ func TestTeamMessageIsNoPrompt(t *testing.T) {
 		fromMate: "", strings.TrimPrefix(fromMate, teamIntroduction): "", teamIntroduction + "so it says": "",
 		"Stop hook feedback:\n[lint]: not formatted": "", "<cross-session-message from=\"x\">do this</cross-session-message>": "",
 	} {
-		l, _ := parseRecord([]byte(`{"type":"user","message":{"content":` + asJSON(t, text) + `}}`))
+		l, _ := parseRecord([]byte(`{"type":"user","message":{"content":` + golden.JSON(t, text) + `}}`))
 		if got, _ := promptOf(&l); got != want {
 			t.Errorf("%q: prompt %q", text, got)
 		}
@@ -85,7 +86,7 @@ func TestSidechainRecordsAreLeftOut(t *testing.T) {
 	side := `{"isSidechain":true,"type":"user","message":{"content":"find it"},"uuid":"s1","timestamp":"2026-01-01T00:00:02.500Z"}` + "\n"
 	got, warned := messagesOf([]byte(aCall + side + aPrompt))
 	if len(got) != 2 || got[0].ID != "u3" || got[1].Tool.ID != "toolu_1" || len(warned) > 0 {
-		t.Errorf("%s, %v", asJSON(t, got), warned)
+		t.Errorf("%s, %v", golden.JSON(t, got), warned)
 	}
 }
 
@@ -167,7 +168,7 @@ func TestPastedText(t *testing.T) {
 		if got := userText(stored, "human"); got != (messageText{discover.RoleUser, discover.KindText, want}) {
 			t.Errorf("%.50q is heard as %+v", stored, got)
 		}
-		l, ok := parseRecord([]byte(`{"type":"user","message":{"content":` + asJSON(t, stored) + `}}`))
+		l, ok := parseRecord([]byte(`{"type":"user","message":{"content":` + golden.JSON(t, stored) + `}}`))
 		if prompt, command := promptOf(&l); !ok || command || prompt != cut(want) {
 			t.Errorf("%.50q is the prompt %q", stored, prompt)
 		}
@@ -180,7 +181,7 @@ func TestPastedText(t *testing.T) {
 // A record of many megabytes costs little: each byte of its pasted texts is copied a few times, and a prompt needs its beginning only.
 func TestLongPastedText(t *testing.T) {
 	text := strings.Repeat("<pasted_content id=\"3754\">\na\n</pasted_content id=\"3754\">\n\n", 20_000)
-	raw := []byte(`{"type":"user","message":{"content":` + asJSON(t, text) + `}}`)
+	raw := []byte(`{"type":"user","message":{"content":` + golden.JSON(t, text) + `}}`)
 	if n := allocated(func() { stripPasteTags(text, false) }); n > 10*uint64(len(text)) {
 		t.Errorf("%d bytes for a text of %d", n, len(text))
 	}
@@ -217,7 +218,7 @@ func FuzzPrompt(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, words string) {
-		l, ok := parseRecord([]byte(`{"type":"user","message":{"content":` + strings.TrimSpace(asJSON(t, words)) + `}}`))
+		l, ok := parseRecord([]byte(`{"type":"user","message":{"content":` + strings.TrimSpace(golden.JSON(t, words)) + `}}`))
 		if !ok {
 			t.Fatal("not parsed")
 		}
@@ -235,7 +236,7 @@ func FuzzPrompt(f *testing.F) {
 // it is not all that is left of it.
 func TestPromptInTags(t *testing.T) {
 	long := "<workspace_rules id=\"1\">\n" + strings.Repeat("rule ", 100) + "\n</workspace_rules>\n\n"
-	text := func(s string) string { return asJSON(t, s) }
+	text := func(s string) string { return golden.JSON(t, s) }
 	for content, want := range map[string]string{
 		text("<p>is this valid?"):            "<p>is this valid?",
 		text("<my-element> does not render"): "<my-element> does not render",

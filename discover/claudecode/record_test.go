@@ -3,8 +3,6 @@ package claudecode
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -16,6 +14,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
+	"agentctl/tests/golden"
 )
 
 // readBytes reads one transcript of this content.
@@ -35,7 +34,7 @@ func readFile(t testing.TB, dir, path string) (discover.Record, bool) {
 	ok, err := x.readSession(t.Context(), e, &r, &totalsReader{})
 	warningsIn(t, err)
 	if ok && (r.ID != alive || r.Home != dir) {
-		t.Fatalf("another session's record: %s", asJSON(t, r))
+		t.Fatalf("another session's record: %s", golden.JSON(t, r))
 	}
 	return r, ok
 }
@@ -52,7 +51,7 @@ func asIfComplete(content []byte) []byte {
 // summary is the part of a record that must not depend on an unfinished last line.
 func summary(t testing.TB, r discover.Record, ok bool) string {
 	t.Helper()
-	return fmt.Sprint(ok) + asJSON(t, stored(r))
+	return fmt.Sprint(ok) + golden.JSON(t, stored(r))
 }
 
 // stored leaves out the file's time, which replaces a missing time of the records.
@@ -116,8 +115,6 @@ func FuzzTranscript(f *testing.F) {
 	})
 }
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
 // TestRecordsOfRealStores reads every captured store whole and compares with the golden records.
 func TestRecordsOfRealStores(t *testing.T) {
 	folders, err := filepath.Glob(filepath.Join(fixtures, "[0-9]*"))
@@ -135,7 +132,7 @@ func TestRecordsOfRealStores(t *testing.T) {
 				got[i].Path = strings.TrimPrefix(got[i].Path, dir+"/")
 				got[i].Home = strings.TrimPrefix(got[i].Home, dir)
 			}
-			golden(t, filepath.Join("testdata/golden", name+".json"), got)
+			golden.Compare(t, filepath.Join("testdata/golden", name+".json"), golden.JSON(t, got))
 		})
 	}
 }
@@ -162,7 +159,7 @@ func TestQuickReadAgreesWithWhole(t *testing.T) {
 			if info, err := os.Stat(r.Path); err == nil && info.Size() > 64<<10 {
 				r.Title = byKey[r.Key()].Title
 			}
-			if a, b := asJSON(t, r), asJSON(t, byKey[r.Key()]); a != b {
+			if a, b := golden.JSON(t, r), golden.JSON(t, byKey[r.Key()]); a != b {
 				t.Errorf("%s:\nquick %s\nwhole %s", r.Path, a, b)
 			}
 		}
@@ -170,31 +167,6 @@ func TestQuickReadAgreesWithWhole(t *testing.T) {
 			t.Errorf("%s: %d records read quickly, %d whole", folder, len(quick), len(whole))
 		}
 	}
-}
-
-func golden(t *testing.T, path string, got any) {
-	t.Helper()
-	goldenText(t, path, asJSON(t, got))
-}
-
-func goldenText(t *testing.T, path, text string) {
-	t.Helper()
-	if *update {
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must(t, os.WriteFile(path, []byte(text), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	must(t, err)
-	if text != string(want) {
-		t.Errorf("%s differs; got:\n%s", path, text)
-	}
-}
-
-func asJSON(t testing.TB, v any) string {
-	t.Helper()
-	raw, err := json.MarshalIndent(v, "", "  ")
-	must(t, err)
-	return string(raw) + "\n"
 }
 
 // A quick read finds the same title as a whole read where Claude Code itself finds one: in the last 64 KB, or at the beginning.
@@ -248,7 +220,7 @@ func TestDamageIsSaid(t *testing.T) {
 		for _, options := range []discover.ReadOptions{{Tokens: true}, {Full: true}} {
 			var r discover.Record
 			ok, err := reader{options}.readSession(t.Context(), e, &r, &totalsReader{})
-			check("record", asJSON(t, r), ok && r.Prompt == "hi" && r.Tokens != nil && r.Tokens.In == 7, err)
+			check("record", golden.JSON(t, r), ok && r.Prompt == "hi" && r.Tokens != nil && r.Tokens.In == 7, err)
 		}
 		var texts []string
 		var warned error

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/tests/golden"
 )
 
 // Answers after the last report count in addition, and a run that was killed before it reported anything is not lost.
@@ -280,7 +281,7 @@ func TestAnswersWithoutIDs(t *testing.T) {
 		dir := t.TempDir()
 		path := writeTranscript(t, dir, minimal+c.lines)
 		if r, ok := readFile(t, dir, path); !ok || r.Tokens == nil || r.Tokens.Total != c.total {
-			t.Errorf("%s: %s, want %d", name, asJSON(t, r.Tokens), c.total)
+			t.Errorf("%s: %s, want %d", name, golden.JSON(t, r.Tokens), c.total)
 		}
 		sum := int64(0)
 		for m, err := range New().Messages(t.Context(), discover.Record{ID: alive, Path: path}) {
@@ -340,7 +341,7 @@ func TestSideQuestions(t *testing.T) {
 		side := answerLine(id, "null", "2", 1, 1, 1, "") + answerLine(id, "null", "3", 1, 50, 1, "") + minimal + answerLine(`"m2"`, "null", "4", 5, 7, 0, "")
 		must(t, os.WriteFile(filepath.Join(subagentDir(path), "agent-aside_question-0123.jsonl"), []byte(side), 0o600))
 		if r, ok := readFile(t, dir, path); !ok || r.Tokens == nil || r.Tokens.Total != 58 {
-			t.Errorf("%s: %s", name, asJSON(t, r.Tokens))
+			t.Errorf("%s: %s", name, golden.JSON(t, r.Tokens))
 		}
 	}
 }

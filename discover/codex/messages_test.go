@@ -16,6 +16,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
+	"agentctl/tests/golden"
 )
 
 // messagesOf returns the messages of a record, newest first, and every warning.
@@ -51,7 +52,7 @@ func TestGoldenMessages(t *testing.T) {
 				}
 				got = append(got, '\n')
 			}
-			compareGolden(t, filepath.Join("testdata", "golden", "messages", filepath.Base(dir)+".jsonl"), got)
+			golden.Compare(t, filepath.Join("testdata", "golden", "messages", filepath.Base(dir)+".jsonl"), string(got))
 		})
 	}
 }

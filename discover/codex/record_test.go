@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
+	"agentctl/tests/golden"
 )
 
 // parse reads bytes as the rollout of a thread and returns the record as JSON.
@@ -107,8 +107,6 @@ func TestRecordFields(t *testing.T) {
 
 func memory(data []byte) *storage.File { return storage.NewMemoryFile("/x", data, time.Time{}) }
 
-var update = flag.Bool("update", false, "write the golden records instead of comparing them")
-
 // readHome reads all records of a home, sorted by ID. Every warning fails the test.
 func readHome(t testing.TB, dir string, want discover.ReadOptions) []discover.Record {
 	t.Helper()
@@ -182,32 +180,8 @@ func TestGolden(t *testing.T) {
 					records[i].Updated = records[i].Created // the file's own time is that of the check-out
 				}
 			}
-			got, err := json.MarshalIndent(records, "", "  ")
-			if err != nil {
-				t.Fatal(err)
-			}
-			compareGolden(t, filepath.Join("testdata", "golden", filepath.Base(dir)+".json"), append(got, '\n'))
+			golden.Compare(t, filepath.Join("testdata", "golden", filepath.Base(dir)+".json"), golden.JSON(t, records))
 		})
-	}
-}
-
-func compareGolden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
 	}
 }
 

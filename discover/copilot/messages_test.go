@@ -9,6 +9,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
+	"agentctl/tests/golden"
 )
 
 // The messages of every captured session read as recorded.
@@ -26,7 +27,7 @@ func TestGoldenMessages(t *testing.T) {
 					got[r.ID] = append(got[r.ID], m)
 				}
 			}
-			compareGolden(t, "messages-"+filepath.Base(dir), got)
+			golden.Compare(t, filepath.Join("testdata", "golden", "messages-"+filepath.Base(dir)+".json"), golden.JSON(t, got))
 		})
 	}
 }

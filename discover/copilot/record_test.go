@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,9 +13,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
+	"agentctl/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden records instead of comparing them")
 
 // The captured storage of many versions and situations reads as recorded. testdata/README.md describes each.
 func TestGolden(t *testing.T) {
@@ -30,7 +28,7 @@ func TestGolden(t *testing.T) {
 			if len(warnings) > 0 {
 				t.Error(warnings)
 			}
-			compareGolden(t, "records-"+filepath.Base(dir), records)
+			golden.Compare(t, filepath.Join("testdata", "golden", "records-"+filepath.Base(dir)+".json"), golden.JSON(t, records))
 		})
 	}
 }
@@ -54,25 +52,6 @@ func readHome(t testing.TB, dir string, options discover.ReadOptions) (records [
 	}
 	slices.SortFunc(records, func(a, b discover.Record) int { return strings.Compare(a.ID, b.ID) })
 	return records, warnings
-}
-
-// compareGolden compares a value, as JSON, with the file of that name in testdata/golden.
-func compareGolden(t *testing.T, name string, value any) {
-	t.Helper()
-	got, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got = append(got, '\n')
-	path := filepath.Join("testdata", "golden", name+".json")
-	if *update {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, got, 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s differs (-update writes it): %v\n%s", path, err, got)
-	}
 }
 
 const someID = "22222222-0000-4000-8000-000000000001"

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"flag"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,9 +15,8 @@ import (
 	_ "github.com/ncruces/go-sqlite3/driver" // the driver, by which tests write databases
 
 	"agentctl/discover"
+	"agentctl/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // restore makes a data folder from a dump: the database, and the log if one was captured too.
 func restore(t testing.TB, dump string) (dir string) {
@@ -118,8 +115,8 @@ func withoutEmpty(value any) any {
 	return value
 }
 
-// golden compares a value with testdata/golden/NAME.json, in which "~" is the data folder.
-func golden(t *testing.T, name, dir string, value any) {
+// compareGolden compares a value with testdata/golden/NAME.json, in which "~" is the data folder.
+func compareGolden(t *testing.T, name, dir string, value any) {
 	t.Helper()
 	raw, err := json.Marshal(value)
 	if err != nil {
@@ -129,25 +126,8 @@ func golden(t *testing.T, name, dir string, value any) {
 	if err := json.Unmarshal(raw, &members); err != nil {
 		t.Fatal(err)
 	}
-	if raw, err = json.MarshalIndent(withoutEmpty(members), "", "  "); err != nil {
-		t.Fatal(err)
-	}
-	got := strings.ReplaceAll(string(raw), dir, "~") + "\n"
-	path := filepath.Join("testdata", "golden", name+".json")
-	if *update {
-		writeFile(t, filepath.Join(mkdir(t, filepath.Dir(path)), filepath.Base(path)), []byte(got))
-		return
-	}
-	want, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("%s is missing: go test -update writes it", path)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; go test -update writes it anew. Got:\n%s", path, got)
-	}
+	got := strings.ReplaceAll(golden.JSON(t, withoutEmpty(members)), dir, "~")
+	golden.Compare(t, filepath.Join("testdata", "golden", name+".json"), got)
 }
 
 // oneWarning fails unless err is exactly one warning, about path.

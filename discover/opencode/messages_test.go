@@ -60,7 +60,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name, dir, records)
+			compareGolden(t, name, dir, records)
 			got := map[string][]discover.Message{}
 			for _, r := range records {
 				list, errs := messagesOf(t, r)
@@ -69,7 +69,7 @@ func TestGolden(t *testing.T) {
 				}
 				got[r.ID] = list
 			}
-			golden(t, filepath.Join("messages", name), dir, got)
+			compareGolden(t, filepath.Join("messages", name), dir, got)
 		})
 	}
 }

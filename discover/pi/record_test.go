@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,9 +14,8 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
+	"agentctl/tests/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden records instead of comparing them")
 
 // Lines of made-up sessions.
 const (
@@ -80,20 +78,7 @@ func TestGolden(t *testing.T) {
 			if len(warnings) > 0 || len(list) != len(full) {
 				t.Fatal(len(list), len(full), warnings)
 			}
-			got, err := json.MarshalIndent(full, "", "  ")
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, '\n')
-			golden := filepath.Join("testdata", "golden", filepath.Base(dir)+".json")
-			if *update {
-				if err := errors.Join(os.MkdirAll(filepath.Dir(golden), 0o755), os.WriteFile(golden, got, 0o644)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if want, err := os.ReadFile(golden); err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%v: got\n%s\nwant\n%s", err, got, want)
-			}
+			golden.Compare(t, filepath.Join("testdata", "golden", filepath.Base(dir)+".json"), golden.JSON(t, full))
 			for i := range list {
 				full[i].Tokens, full[i].Cost = nil, nil
 				delete(full[i].Meta, "turns")
