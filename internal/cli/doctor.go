@@ -157,7 +157,9 @@ func processesOf(live discover.Result) processFindings {
 // write prints the findings as text. wanted is the path where a configuration file would be.
 func (f findings) write(w io.Writer, wanted string, style render.TextOptions) error {
 	out := bufio.NewWriter(w)
-	line := func(key, text string) { fmt.Fprintf(out, "  %-8s  %s\n", key, render.Sanitize(text)) }
+	line := func(key, text string) {
+		fmt.Fprintln(out, render.WrapHanging(fmt.Sprintf("  %-8s  ", key), render.Sanitize(text), style.Width))
+	}
 	for _, a := range f.Agents {
 		fmt.Fprintln(out, a.Adapter)
 		for _, b := range a.Binaries {

@@ -47,12 +47,11 @@ func (env Env) helpWidth() int {
 // wrapHelp breaks the lines of a help text, but not those of examples. What is behind the name of a flag or a command stays in its column.
 func (env Env) wrapHelp(text string) string {
 	text, examples, found := strings.Cut(text, examplesTitle)
-	named := regexp.MustCompile(`^ {3}\S.*?  +`)
+	named := regexp.MustCompile(`^   (\S.*?  +)?`)
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		name := named.FindString(line)
-		lines := render.WrapPlain(strings.Repeat(" ", len(name))+strings.TrimSuffix(line[len(name):], "\n"), env.helpWidth())
-		b.WriteString(name + strings.Join(lines, "\n")[len(name):] + "\n")
+		b.WriteString(render.WrapHanging(name, strings.TrimSuffix(line[len(name):], "\n"), env.helpWidth()) + "\n")
 	}
 	if found {
 		b.WriteString(examplesTitle + examples)

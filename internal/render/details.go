@@ -30,7 +30,7 @@ func Details(w io.Writer, s *object.Session, opts TextOptions) error {
 			text = "\x1b[" + statusColor(s) + "m" + text + "\x1b[0m"
 		}
 		if text != "" {
-			fmt.Fprintf(out, "%-*s  %s\n", width, d.key, text)
+			fmt.Fprintln(out, WrapHanging(fmt.Sprintf("%-*s  ", width, d.key), text, opts.Width))
 		}
 	}
 	if len(s.Processes) > 0 {
@@ -42,7 +42,7 @@ func Details(w io.Writer, s *object.Session, opts TextOptions) error {
 		_ = processGrid(s.Orphans, opts).print(out, opts)
 	}
 	if s.Explain != nil {
-		writeExplanation(out, s.Explain)
+		writeExplanation(out, s.Explain, opts.Width)
 	}
 	return out.Flush()
 }
@@ -165,8 +165,8 @@ func metaText(v any) string {
 }
 
 // writeExplanation prints the explanation, as status --explain does below the details.
-func writeExplanation(w io.Writer, x *object.Explanation) {
-	fmt.Fprintf(w, "\nwhy: %s\n", Sanitize(x.Verdict))
+func writeExplanation(w io.Writer, x *object.Explanation, width int) {
+	fmt.Fprintln(w, WrapHanging("\nwhy: ", Sanitize(x.Verdict), width))
 	if len(x.Considered) == 0 {
 		fmt.Fprintln(w, "no process refers to it")
 		return
@@ -177,11 +177,11 @@ func writeExplanation(w io.Writer, x *object.Explanation) {
 		if c.Accepted {
 			mark = "+"
 		}
-		fmt.Fprintf(w, "  %s pid %d  %s %s: %s\n", mark, c.PID, c.Strength, Sanitize(c.Kind), Sanitize(c.Detail))
+		fmt.Fprintln(w, WrapHanging(fmt.Sprintf("  %s pid %d  ", mark, c.PID), fmt.Sprintf("%s %s: %s", c.Strength, Sanitize(c.Kind), Sanitize(c.Detail)), width))
 		if c.Turn != "" {
 			fmt.Fprintf(w, "      it shows the turn: %s\n", c.Turn)
 		}
-		fmt.Fprintf(w, "      %s\n", Sanitize(c.Why))
+		fmt.Fprintln(w, WrapHanging("      ", Sanitize(c.Why), width))
 	}
 }
 

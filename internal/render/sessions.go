@@ -35,15 +35,15 @@ func (to TextOptions) newSessionColumns(sessions []object.Session) sessionColumn
 	return sessionColumns{
 		id:        column{title: "ID", cell: func(i int) string { return object.HostPrefix(sessions[i].Host) + cmp.Or(ids[i], "-") }},
 		agent:     column{title: "AGENT", cell: func(i int) string { return sessions[i].Adapter }, dropLate: 2},
-		status:    column{title: "STATUS", cell: cell(func(s *object.Session) string { return Sanitize(statusText(s)) }), colored: to.Color, preferred: longestStatus, min: 12},
+		status:    column{title: "STATUS", cell: cell(to.statusCell), colored: to.Color, preferred: longestStatus, min: 9},
 		pid:       column{title: "PID", cell: cell(pidText), dropEarly: rankPID, alignRight: true},
 		age:       column{title: "AGE", cell: func(i int) string { return ageText(sessions[i].ProcessStartedAt, to.Now) }, dropEarly: rankAge, alignRight: true},
 		last:      column{title: "LAST", cell: func(i int) string { return Age(sessions[i].LastActivity(), to.Now) }, dropEarly: rankLast, alignRight: true},
 		group:     column{title: "GROUP", cell: func(i int) string { return Sanitize(sessions[i].Group) }, dropEarly: rankGroup, preferred: 12},
-		waitingOn: column{title: "WAITING ON", cell: cell(WaitingOnText), dropLate: 3, preferred: 24, min: 16},
-		cutIn:     column{title: "INTERRUPTED IN", cell: cell(interruptedText), dropLate: 3, preferred: 24, min: 16},
-		dir:       column{title: "DIR", cell: func(i int) string { return Sanitize(to.ShortDir(sessions[i].CWD)) }, dropLate: 5, keepEnd: true, preferred: 16, min: 12},
-		title:     column{title: "TITLE", cell: func(i int) string { return Sanitize(cmp.Or(sessions[i].Title, sessions[i].Prompt)) }, dropLate: 4, preferred: 20, min: 12},
+		waitingOn: column{title: "WAITING ON", cell: cell(WaitingOnText), dropLate: 3, preferred: 24, min: 14},
+		cutIn:     column{title: "INTERRUPTED IN", cell: cell(interruptedText), dropLate: 3, preferred: 24, min: 14},
+		dir:       column{title: "DIR", cell: func(i int) string { return Sanitize(to.ShortDir(sessions[i].CWD)) }, dropLate: 5, keepEnd: true, preferred: 16, min: 8},
+		title:     column{title: "TITLE", cell: func(i int) string { return Sanitize(cmp.Or(sessions[i].Title, sessions[i].Prompt)) }, dropLate: 4, preferred: 20, min: 8},
 	}
 }
 
@@ -93,6 +93,16 @@ func statusText(s *object.Session) string {
 	return s.Status
 }
 
+// From the least width to narrow, in columns, the status leaves to WAITING ON what a session waits for. Below, there is no such column.
+const leastWaitingOn, narrow = 60, 100
+
+func (to TextOptions) statusCell(s *object.Session) string {
+	if to.Width >= leastWaitingOn && to.Width < narrow && WaitingOnText(s) != "" {
+		return s.Status
+	}
+	return Sanitize(statusText(s))
+}
+
 // pidText lists the pids; "*" marks a process that serves other sessions too.
 func pidText(s *object.Session) string {
 	var pids []string
@@ -131,7 +141,7 @@ func statusColor(s *object.Session) string {
 func WideSessionTable(w io.Writer, sessions []object.Session, opts TextOptions) error {
 	c := opts.newSessionColumns(sessions)
 	for _, narrowed := range []*column{&c.status, &c.dir, &c.title} {
-		narrowed.preferred = narrowed.min
+		narrowed.preferred = 12
 	}
 	c.last.dropEarly = rankLastWide
 	cpu := column{title: "CPU", cell: func(i int) string { return cpuText(TotalCPU(sessions[i].Processes)) }, dropEarly: rankCPU, alignRight: true}

@@ -55,13 +55,13 @@ ID        AGENT        STATUS                WAITING ON           DIR           
 88d1d394  claude-code  stopped
 `,
 		80: `
-ID        AGENT        STATUS                WAITING ON           TITLE
-01a1fa5c  codex        waiting (permission)  shell: Go on? +3 -1  日本語のとて…
+ID        AGENT        STATUS   WAITING ON           DIR               TITLE
+01a1fa5c  codex        waiting  shell: Go on? +3 -1  …ome/project/sub  日本語の…
 88d1d394  claude-code  stopped
 `,
 		60: `
-ID        AGENT        STATUS               WAITING ON
-01a1fa5c  codex        waiting (permissio…  shell: Go on? +…
+ID        AGENT        STATUS   WAITING ON          TITLE
+01a1fa5c  codex        waiting  shell: Go on? +3 …  日本語…
 88d1d394  claude-code  stopped
 `,
 		40: `

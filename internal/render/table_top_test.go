@@ -130,3 +130,27 @@ func TestFitLine(t *testing.T) {
 		}
 	}
 }
+
+// At 80 columns a row of list and of top still says which session it is, what it waits for, and where, however long the agent's short IDs are.
+func TestRowsAt80Columns(t *testing.T) {
+	waiting := object.NewSession(discover.Session{
+		Record: &discover.Record{Agent: "claude-code", ID: "88d1d394-0000-4000-8000-000000000000", Dir: "/home/me/src/api", Title: "find out why the login test fails"},
+		Status: discover.Waiting, WaitingFor: "permission", WaitingOn: &discover.WaitingOn{Tool: "Bash", Brief: "rm -rf dist"},
+	})
+	idle := object.NewSession(discover.Session{Record: &discover.Record{Agent: "opencode", ID: "ses_e0590e1d5ffeABCDEFGHIJKLMN", Dir: "/home/me/src/web", Title: "a title"}, Status: discover.Idle})
+	sessions := []object.Session{waiting, idle}
+	opts := TextOptions{Width: 80, MinShortID: func(agent, _ string) int { return map[string]int{"claude-code": 8, "opencode": 16}[agent] }}
+	var list, top strings.Builder
+	_ = SessionTable(&list, sessions, opts)
+	_ = TopTable(&top, sessions, make([]Load, 2), "", opts)
+	for _, text := range []string{list.String(), top.String()} {
+		lines := strings.Split(text, "\n")
+		for i, words := range []string{"ID AGENT STATUS WAITING ON DIR TITLE", "88d1d394 claude-code waiting Bash: rm - src/api find", "ses_e0590e1d5ffe opencode idle src/web a title"} {
+			for _, word := range strings.Fields(words) {
+				if !strings.Contains(lines[i], word) {
+					t.Errorf("no %s in %q", word, lines[i])
+				}
+			}
+		}
+	}
+}

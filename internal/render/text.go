@@ -182,6 +182,18 @@ func WrapPlain(line string, width int) []string {
 	return wrap(line, width)
 }
 
+// WrapHanging breaks the text behind a prefix into lines, which begin in one column. With a word that is longer than a line, such as a path,
+// the line is left to the terminal, as it is if there is none (width 0).
+func WrapHanging(prefix, text string, width int) string {
+	column := displaywidth.String(prefix)
+	for word := range strings.FieldsSeq(text) {
+		if displaywidth.String(word) > width-column {
+			return prefix + text
+		}
+	}
+	return prefix + strings.Join(WrapPlain(strings.Repeat(" ", column)+text, width), "\n")[column:]
+}
+
 // wrap breaks a line into lines of at most width columns, between words if possible. Continuation lines have the
 // indentation of the first. The line must be sanitized and contain no line break.
 func wrap(line string, width int) (out []string) {

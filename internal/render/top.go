@@ -46,7 +46,7 @@ func TopTable(w io.Writer, sessions []object.Session, loads []Load, keep string,
 	c := opts.newSessionColumns(sessions)
 	c.age.dropEarly, c.id.dropLate = topRankAge, 1
 	for _, narrowed := range []*column{&c.dir, &c.title} {
-		narrowed.preferred = narrowed.min
+		narrowed.preferred = 12
 	}
 	load := func(text func(Load) string) func(int) string {
 		return func(i int) string { return text(loads[i]) }

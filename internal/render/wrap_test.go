@@ -55,3 +55,21 @@ func TestWrapKeepsText(t *testing.T) {
 		}
 	})
 }
+
+// What is behind a prefix stays in its column. A path that fits no line is left whole.
+func TestWrapHanging(t *testing.T) {
+	for _, tc := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"one two three", 40, "key  one two three"},
+		{"one two three four five six seven", 26, "key  one two three four\n     five six seven"},
+		{"one two three four five six seven", 0, "key  one two three four five six seven"},
+		{"in ~/a/very/long/path/of/a/file", 26, "key  in ~/a/very/long/path/of/a/file"},
+	} {
+		if got := WrapHanging("key  ", tc.text, tc.width); got != tc.want {
+			t.Errorf("%d columns: %q, want %q", tc.width, got, tc.want)
+		}
+	}
+}
