@@ -4,8 +4,9 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"math"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"agentctl/discover"
@@ -42,7 +43,7 @@ type totals struct {
 	// context is the size of the context, window the most that the model takes.
 	context, window int64
 	// premium and credits are what the provider was paid in.
-	premium, credits string
+	premium, credits any
 	damage           storage.Damage
 }
 
@@ -120,13 +121,12 @@ func (t *totals) addShutdown(e *event) {
 // maxModels bounds the models of a session.
 const maxModels = 100
 
-// number returns a number as it is stored, "" if it is none or zero.
-func number(v storage.Value) string {
-	raw := string(v.Raw())
-	if strings.Trim(raw, "0.") == "" || strings.Trim(raw, "0123456789.eE+-") != "" {
-		return ""
+// number returns a number; nil if it is none or zero.
+func number(v storage.Value) any {
+	if f, err := strconv.ParseFloat(string(v.Raw()), 64); err == nil && f > 0 && !math.IsInf(f, 0) {
+		return f
 	}
-	return raw
+	return nil
 }
 
 // tokensOf parses counts of tokens. The agent's inputTokens include what was read from the cache and written to it (SEEN 1.0.102),
