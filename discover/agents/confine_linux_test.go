@@ -30,7 +30,7 @@ type home struct {
 // Whatever of a home that only a process names is a link out of it, file or folder: no reader of its agent opens or lists what
 // it leads to. In a home of ours, all of it is read.
 func TestNoLinkLeadsOutOfASeenHome(t *testing.T) {
-	for _, h := range []home{claudeHome(t), codexHome(t), openCodeHome(t)} {
+	for _, h := range []home{claudeHome(t), codexHome(t), copilotHome(t), openCodeHome(t)} {
 		var all []string
 		siblings := map[string]int{} // of many alike, two are enough
 		must(t, filepath.WalkDir(h.dir, func(path string, _ fs.DirEntry, err error) error {
@@ -170,6 +170,29 @@ func codexHome(t *testing.T) home {
 		h.read = append(h.read, rel)
 		return err
 	}))
+	return h
+}
+
+func copilotHome(t *testing.T) home {
+	t.Helper()
+	h := home{agent: agent("copilot"), dir: filepath.Join(t.TempDir(), "copilot")}
+	must(t, os.CopyFS(h.dir, os.DirFS("../copilot/testdata/15-v1.0.82")))
+	const unasked = "5415bbdd-6dba-4b33-972e-30fe204cc9b8" // a process has it loaded, and it has no records
+	put(t, h.dir, map[string]string{
+		"logs/process-1-80.log": "", "open-sessions-state.json": `{"` + unasked + `":{}}`, "session-state/" + unasked + "/inuse.80.lock": "80",
+	})
+	h.process = proctest.Process{
+		Process: proc.Process{
+			ID: proc.ID{PID: 80, Birth: "b"}, Parent: 1, State: 'S', Name: "MainThread", Exe: "/opt/copilot/copilot",
+			Started: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		},
+		WorkingDir: "/w", Arguments: []string{"copilot"}, Environ: map[string]string{"COPILOT_HOME": h.dir},
+		Files: []proc.OpenFile{{FD: 0, Path: "/dev/pts/1"}, {FD: 30, Path: filepath.Join(h.dir, "logs/process-1-80.log"), Writable: true}},
+	}
+	h.read = []string{"session-state", "logs/process-1-80.log", "open-sessions-state.json", "session-state/" + unasked + "/workspace.yaml"}
+	for _, id := range []string{"ddb5135c-1a72-4884-a4be-fd26711ace3d", "fe6b6b58-f0fa-44c9-94c3-8a94dd7d1811"} {
+		h.read = append(h.read, "session-state/"+id, "session-state/"+id+"/events.jsonl", "session-state/"+id+"/workspace.yaml")
+	}
 	return h
 }
 

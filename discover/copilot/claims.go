@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 
 	"agentctl/discover"
@@ -89,7 +90,7 @@ func (x *process) sessionClaims(ctx context.Context) (claims []discover.Claim, e
 		detail := fmt.Sprintf("holds an exclusive flock on %s (fd %d)", h.file.Path, h.file.FD)
 		if h.file.PathDiffers { // in a mount namespace of its own
 			y := *x
-			y.home, y.listed = h.home, false
+			y.home, y.listed = path.Dir(h.root), false
 			c := y.newClaim()
 			c.Session, c.Kind, c.Detail, c.Strength = h.session, "lock", detail, discover.Exact
 			claims = append(claims, c)

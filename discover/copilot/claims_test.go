@@ -153,6 +153,16 @@ func TestLiveSessions(t *testing.T) {
 			p := w.agent(7)
 			p.Files = append(p.Files, w.hold(idA, 7))
 		}, "222 waiting on make install 7 exact"},
+		"the folder of sessions is on another disk": {func(w *world) {
+			disk := filepath.Join(w.t.TempDir(), "sessions")
+			if err := errors.Join(os.MkdirAll(disk, 0o700), os.MkdirAll(w.home, 0o700), os.Symlink(disk, filepath.Join(w.home, "session-state"))); err != nil {
+				w.t.Fatal(err)
+			}
+			w.session(idA, open...)
+			p, h := w.agent(7), w.hold(idA, 7)
+			h.Path = filepath.Join(disk, idA, "inuse.7.hold")
+			p.Files = append(p.Files, h)
+		}, "222 running 7 exact"},
 		"a terminal that has shown two sessions": {func(w *world) {
 			w.session(idA, done...)
 			w.session(idB, open...)

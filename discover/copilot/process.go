@@ -40,9 +40,9 @@ func (Adapter) IsAgentProcess(p proc.Process) bool { return isAgentProcess(p) }
 func (Adapter) MatchesBinary(exe string) bool { return mayBeAgent(exe) }
 
 // hold is a lock that a process takes when it loads a session: session-state/<id>/inuse.<pid>.hold. The program locks a file of that name
-// in its cache, too.
+// in its cache, too, in a folder that is named by the version.
 type hold struct {
-	home, session string
+	root, session string // root is the real path of the folder of all sessions
 	pid           int
 	file          proc.OpenFile
 }
@@ -51,9 +51,9 @@ type hold struct {
 func parseHold(file string) (h hold, ok bool) {
 	dir, name := path.Split(file)
 	dir = path.Clean(dir)
-	h.home, h.session = path.Dir(path.Dir(dir)), path.Base(dir)
+	h.root, h.session = path.Dir(dir), path.Base(dir)
 	h.pid, ok = parsePID(name, "inuse.", ".hold")
-	return h, ok && path.Base(path.Dir(dir)) == stateName && isUUID(h.session)
+	return h, ok && isUUID(h.session)
 }
 
 // parsePID returns the number between two parts of a name.
@@ -201,32 +201,24 @@ func inspect(p proc.Process, homes []discover.Home) *process {
 	return x
 }
 
-// findHome sets the home: what the process has open names it, or else its environment.
+// findHome sets the home: that of the sessions that the process has locked, or else the one that its environment or what it has open
+// names. A home, and its folder of sessions, may be a link.
 func (x *process) findHome(homes []discover.Home) {
-	dir := x.openFiles.home
-	for _, h := range x.holds {
-		if !h.file.PathDiffers {
-			dir = h.home
+	dir, err := homeVariables().OfProcess(x.Process)
+	if err != nil {
+		dir = x.openFiles.home
+	}
+	is := func(h discover.Home) bool { return discover.RealPath(h.Dir) == discover.RealPath(dir) }
+	for _, held := range x.holds {
+		if !held.file.PathDiffers {
+			dir = path.Dir(held.root)
+			is = func(h discover.Home) bool { return discover.RealPath(filepath.Join(h.Dir, stateName)) == held.root }
 		}
 	}
-	if dir == "" {
-		dir, _ = homeVariables().OfProcess(x.Process)
+	i := slices.IndexFunc(homes, is)
+	if x.home = dir; i >= 0 && dir != "" {
+		x.home, x.listed = homes[i].Dir, true
 	}
-	x.home, x.listed = listedHome(dir, homes)
-}
-
-// listedHome returns the name under which a home is among the given ones; dir itself if it is none of them.
-func listedHome(dir string, homes []discover.Home) (name string, listed bool) {
-	if dir == "" {
-		return "", false
-	}
-	real := discover.RealPath(dir)
-	for _, h := range homes {
-		if h.Dir == dir || discover.RealPath(h.Dir) == real {
-			return h.Dir, true
-		}
-	}
-	return dir, false
 }
 
 // checkVersion sets the version where the process does not show it, and marks one that is not supported.
