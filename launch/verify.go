@@ -189,6 +189,9 @@ func (v *Verification) findByID(ctx context.Context, id string) (discover.Sessio
 		return discover.Session{}, false
 	}
 	r, err := v.plan.Scanner.Find(ctx, id, []discover.Agent{v.plan.Agent.Name()}, discover.ReadOptions{TurnStart: true})
+	if several := (*discover.AmbiguousError)(nil); errors.As(err, &several) && v.plan.Request.Resume != nil {
+		r.Sessions, err = slices.DeleteFunc(several.Candidates, func(s discover.Session) bool { return !s.MayBeSame(*v.plan.Request.Resume) }), nil
+	}
 	if err != nil || len(r.Sessions) != 1 || r.Sessions[0].ID != id {
 		return discover.Session{}, false
 	}

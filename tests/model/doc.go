@@ -1,6 +1,6 @@
 // Package model is a model server for tests: real agents talk to it as if it were their vendor's.
 //
-// It speaks Anthropic Messages (Claude Code, OpenCode) and OpenAI Responses (Codex) on loopback. What it answers
+// It speaks Anthropic Messages (Claude Code, OpenCode, Pi) and OpenAI Responses (Codex) on loopback. What it answers
 // stands in the user's own prompt, in one syntax for all agents:
 //
 //	[[verb argument;; verb argument …]]

@@ -18,6 +18,9 @@ type object map[string]any
 // hour is the longest that a shell tool may be told to wait, in milliseconds; no test comes near it.
 const hour = 3_600_000
 
+// halfHour is long as milliseconds, of which OpenCode's shell tool takes any number, and no more than Pi's takes as seconds.
+const halfHour = 2_000_000
+
 // callFor finds the tool that does what the step asks, among those that the agent offers.
 func (t turn) callFor(s directive.Step) (*call, error) {
 	switch s.Verb {
@@ -56,7 +59,7 @@ func (t turn) pick(options ...option) (*call, error) {
 	return nil, fmt.Errorf("the agent offers no tool for it, only %v", t.tools)
 }
 
-// shell names the shell tool of Claude Code (Bash), OpenCode (bash) and Codex (exec_command, and
+// shell names the shell tool of Claude Code (Bash), OpenCode and Pi (bash) and Codex (exec_command, and
 // shell_command before it). Escalation is Codex's alone: the others ask by their own rules.
 func (t turn) shell(command string, escalation object) (*call, error) {
 	with := func(a object) object {
@@ -65,7 +68,7 @@ func (t turn) shell(command string, escalation object) (*call, error) {
 	}
 	return t.pick(
 		option{"Bash", object{"command": command, "description": "a command", "timeout": 600_000}},
-		option{"bash", object{"command": command, "description": "a command", "timeout": hour}},
+		option{"bash", object{"command": command, "description": "a command", "timeout": halfHour}},
 		option{"exec_command", with(object{"cmd": command, "yield_time_ms": hour})},
 		option{"shell_command", with(object{"command": command, "timeout_ms": hour})},
 	)

@@ -66,6 +66,10 @@ func TestLaunchFails(t *testing.T) {
 				{"it does not understand its arguments", []string{"-p", "x", "--", "--bogus"}},
 				{"Configuration is invalid", []string{"-p", "x", "--cwd", invalid}},
 			},
+			install.Pi: {
+				{"Model \"loopback/none\" not found", []string{"-p", "x", "--model", "loopback/none"}},
+				{"the model answers with status 401", []string{"-p", "[[error 401 authentication_error]]"}},
+			},
 		}[a.Agent()] {
 			out, errs, code := c.run(append([]string{"launch", a.Agent(), "--force"}, f.args...)...)
 			if id := strings.TrimSpace(out); code == 0 && id != "" {

@@ -34,6 +34,7 @@ func TestNothingIsWritten(t *testing.T) {
 		{Agent: install.ClaudeCode, Version: install.ClaudeCurrent},
 		{Agent: install.Codex, Version: install.CodexCurrent},
 		{Agent: install.OpenCode, Version: install.OpenCodeCurrent},
+		{Agent: install.Pi, Version: install.PiCurrent},
 	} {
 		a := w.Release(r)
 		prompt := "lives in " + a.Agent() + " [[hang]]"
@@ -42,8 +43,8 @@ func TestNothingIsWritten(t *testing.T) {
 		w.WaitCall(prompt, 0)
 		some = idOf(t, w, a, prompt)
 	}
-	if !poll(func() bool { return len(c.list()) == 3 }) {
-		t.Fatalf("%q, want three live sessions", rowsOf(c.list()))
+	if !poll(func() bool { return len(c.list()) == 4 }) {
+		t.Fatalf("%q, want four live sessions", rowsOf(c.list()))
 	}
 	for _, p := range live {
 		p.Signal(syscall.SIGSTOP)

@@ -2,6 +2,7 @@ package realagents
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,7 +51,7 @@ func commandOf(pid int) string {
 // runs reports whether a process runs the release's program, without a launcher between.
 func runs(pid int, a world.Agent) bool {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	native, _ := filepath.EvalSymlinks(a.Native)
+	native, _ := filepath.EvalSymlinks(cmp.Or(a.Runtime, a.Native))
 	return err == nil && exe == native
 }
 

@@ -155,7 +155,7 @@ func TestResumeInTerminal(t *testing.T) {
 				t.Errorf("it continues with %+v", got)
 			}
 		}
-	})
+	}, install.Pi) // a terminal of Pi shows no session
 }
 
 // A session whose directory was renamed continues in the new one, with its history, and from then on without --cwd.

@@ -51,6 +51,8 @@ func idOf(t *testing.T, w *world.World, a world.Agent, prompt string) string {
 		return claudeID(t, w, prompt)
 	case install.Codex:
 		return codexID(t, w, prompt)
+	case install.Pi:
+		return piID(t, w, prompt)
 	}
 	return openCodeID(t, w, prompt)
 }
@@ -67,6 +69,39 @@ func codexID(t *testing.T, w *world.World, prompt string) string {
 	t.Helper()
 	name := strings.TrimSuffix(filepath.Base(fileWith(t, filepath.Join(w.Home, ".codex", "sessions"), ".jsonl", prompt)), ".jsonl")
 	return name[len(name)-36:]
+}
+
+// piID is the session in whose file the prompt stands.
+func piID(t *testing.T, w *world.World, prompt string) string {
+	t.Helper()
+	path := fileWith(t, filepath.Join(w.Home, ".pi", "agent", "sessions"), ".jsonl", prompt)
+	_, id, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".jsonl"), "_")
+	return id
+}
+
+// piPrompts are the user's messages in a session's file.
+func piPrompts(t *testing.T, w *world.World, id string) (texts []string) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(w.Home, ".pi", "agent", "sessions", "*", "*_"+id+".jsonl"))
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(raw) {
+			var e struct {
+				Message struct {
+					Role    string
+					Content json.RawMessage
+				}
+			}
+			var blocks []struct{ Text string }
+			if json.Unmarshal(line, &e) == nil && e.Message.Role == "user" && json.Unmarshal(e.Message.Content, &blocks) == nil {
+				texts = append(texts, blocks[0].Text)
+			}
+		}
+	}
+	return texts
 }
 
 // openCodeID is the session in whose database the prompt stands.
@@ -105,6 +140,8 @@ func prompts(t *testing.T, w *world.World, a world.Agent, id string, n int) (tex
 			}
 		case install.Codex:
 			texts = asked(t, w, id)
+		case install.Pi:
+			texts = piPrompts(t, w, id)
 		default:
 			for _, m := range userMessages(t, w, id) {
 				texts = append(texts, m.text)

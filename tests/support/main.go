@@ -1,6 +1,6 @@
 // Command support tries agentctl with versions of the real agents and writes what it has seen into docs/support.md:
 //
-//	go run ./tests/support -claude 2.1.332,2.1.300 -codex 0.171.0 -opencode 1.18.33
+//	go run ./tests/support -claude 2.1.332,2.1.300 -codex 0.171.0 -opencode 1.18.33 -pi 1.5.2
 //
 // It installs each version from npm, runs TestSupport of tests/realagents with it, one version after another, and replaces its row;
 // the rows of other versions stay. Without versions it writes the page anew, as after a change of the explanations.
@@ -27,7 +27,7 @@ const pagePath = "docs/support.md"
 
 func main() {
 	var releases []install.Release
-	for name, agent := range map[string]string{"claude": install.ClaudeCode, "codex": install.Codex, "opencode": install.OpenCode} {
+	for name, agent := range map[string]string{"claude": install.ClaudeCode, "codex": install.Codex, "opencode": install.OpenCode, "pi": install.Pi} {
 		flag.Func(name, "versions of "+agent+", separated by commas", func(list string) error {
 			for version := range strings.SplitSeq(list, ",") {
 				releases = append(releases, install.Release{Agent: agent, Version: version})

@@ -23,7 +23,9 @@ type row struct {
 }
 
 // agents are the sections of the page.
-func agents() []string { return []string{install.ClaudeCode, install.Codex, install.OpenCode} }
+func agents() []string {
+	return []string{install.ClaudeCode, install.Codex, install.OpenCode, install.Pi}
+}
 
 // parsePage reads the tables of a page. A page whose columns are not the facts has no rows: each version must be tried again.
 func parsePage(text string) (p page, err error) {

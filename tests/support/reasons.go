@@ -30,5 +30,7 @@ func reasons() []reason {
 			install.Codex, "send", "", "0.147.0",
 			"These versions take no messages (exit code 7): update Codex.",
 		},
+		{install.Pi, "waiting", "", "", "Pi asks for no permission."},
+		{install.Pi, "send", "", "", "Pi has no channel for messages (exit code 7)."},
 	}
 }

@@ -2,6 +2,7 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,7 +52,7 @@ func npm(ctx context.Context, r Release, dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"private":true}`), 0o644); err != nil {
 		return err
 	}
-	return run(ctx, dir, "npm", "install", "--ignore-scripts=false", "--no-audit", "--no-fund", "--save-exact", "--prefix", dir, r.pkg())
+	return run(ctx, dir, "npm", append([]string{"install", "--ignore-scripts=false", "--no-audit", "--no-fund", "--save-exact", "--prefix", dir}, r.packages()...)...)
 }
 
 func run(ctx context.Context, dir, name string, args ...string) error {
@@ -71,6 +72,8 @@ type Installation struct {
 	// Shim is the launcher that npm users run; it ends up in a process of its own. It is empty where npm's
 	// command is the agent itself.
 	Shim []string
+	// Runtime is the program that Native, a script, is run by; "" if Native is a program. Its folder comes first in the PATH.
+	Runtime string
 }
 
 // platform is npm's name of this machine: linux-x64, darwin-arm64.
@@ -82,11 +85,22 @@ func platform() string {
 	return runtime.GOOS + "-" + arch
 }
 
-// pkg is the npm package of a release, with its version.
-func (r Release) pkg() string {
-	names := map[string]string{ClaudeCode: "@anthropic-ai/claude-code", Codex: "@openai/codex", codexACP: "@zed-industries/codex-acp", OpenCode: "opencode-ai"}
-	return names[r.Agent] + "@" + r.Version
+// packages are the npm packages of a release, with their versions.
+func (r Release) packages() []string {
+	names := map[string]string{
+		ClaudeCode: "@anthropic-ai/claude-code", Codex: "@openai/codex", codexACP: "@zed-industries/codex-acp", OpenCode: "opencode-ai", Pi: piPackage,
+	}
+	list := []string{names[r.Agent] + "@" + r.Version}
+	if r.Agent == Pi {
+		list = append(list, nodePackage()+"@"+nodeVersion)
+	}
+	return list
 }
+
+const piPackage = "@earendil-works/pi-coding-agent"
+
+// nodePackage is the npm package of node itself.
+func nodePackage() string { return "node-" + platform() }
 
 // at describes the installation of r below dir, whether it is finished or not.
 func (r Release) at(dir string) (i Installation, manifest string) {
@@ -108,6 +122,9 @@ func (r Release) at(dir string) (i Installation, manifest string) {
 	case codexACP:
 		manifest = filepath.Join(modules, "@zed-industries", "codex-acp", "package.json")
 		i.Native = filepath.Join(modules, "@zed-industries", "codex-acp-"+platform(), "bin", "codex-acp")
+	case Pi:
+		manifest, i.Native = filepath.Join(modules, filepath.FromSlash(piPackage), "package.json"), filepath.Join(modules, ".bin", "pi")
+		i.Runtime = filepath.Join(modules, nodePackage(), "bin", "node")
 	default:
 		pkg := filepath.Join(modules, "opencode-ai")
 		manifest = filepath.Join(pkg, "package.json")
@@ -137,12 +154,13 @@ func (r Release) check(dir string) (Installation, error) {
 	if m.Version != r.Version {
 		return i, fmt.Errorf("%s: version %q, want %s", manifest, m.Version, r.Version)
 	}
-	info, err := os.Stat(i.Native)
+	program := cmp.Or(i.Runtime, i.Native)
+	info, err := os.Stat(program)
 	switch {
 	case err != nil:
 		return i, err
 	case info.Size() < smallest || info.Mode().Perm()&0o111 == 0:
-		return i, fmt.Errorf("%s is no program", i.Native)
+		return i, fmt.Errorf("%s is no program", program)
 	}
 	return i, nil
 }

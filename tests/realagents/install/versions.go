@@ -1,6 +1,9 @@
 package install
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The pinned versions. Each stands for a generation of storage or of process evidence, so that a change here
 // means looking at docs/agents first.
@@ -17,6 +20,12 @@ const (
 	OpenCodeCurrent = "1.18.33"
 	// OpenCodeOld is the oldest supported one: npm's command is a launcher, and each process has a log of its own.
 	OpenCodeOld = "1.14.41"
+	// PiCurrent writes a session with its first prompt.
+	PiCurrent = "1.5.2"
+	// PiOld is the oldest supported one: it writes a session with its first answer, and nothing when it is ended.
+	PiOld = "0.84.1"
+	// nodeVersion runs Pi, which needs a newer one than many systems have.
+	nodeVersion = "24.21.0"
 )
 
 // The agents, as agentctl names them.
@@ -24,6 +33,7 @@ const (
 	ClaudeCode = "claude-code"
 	Codex      = "codex"
 	OpenCode   = "opencode"
+	Pi         = "pi"
 )
 
 // Release is one version of one agent.
@@ -44,7 +54,14 @@ func CodexACP() Release { return Release{codexACP, "0.16.0"} }
 const codexACP = "codex-acp"
 
 // Newest are the newest release of each agent.
-func Newest() []Release { return Releases()[:3] }
+func Newest() (newest []Release) {
+	for _, r := range Releases() {
+		if !slices.ContainsFunc(newest, func(n Release) bool { return n.Agent == r.Agent }) {
+			newest = append(newest, r)
+		}
+	}
+	return newest
+}
 
 // Releases are all pinned releases, the current ones first.
 func Releases() []Release {
@@ -55,5 +72,7 @@ func Releases() []Release {
 		{ClaudeCode, ClaudeOld},
 		{Codex, CodexOld},
 		{OpenCode, OpenCodeOld},
+		{Pi, PiCurrent},
+		{Pi, PiOld},
 	}
 }

@@ -31,15 +31,29 @@ func (a Agent) Dir() string { return a.dir }
 
 // command is the name of the agent's command.
 func (a Agent) command() string {
-	return map[string]string{install.ClaudeCode: "claude", install.Codex: "codex", install.OpenCode: "opencode"}[a.Release.Agent]
+	return map[string]string{install.ClaudeCode: "claude", install.Codex: "codex", install.OpenCode: "opencode", install.Pi: "pi"}[a.Release.Agent]
 }
 
 // line is the agent with arguments, not started. Its process is named by the command's first word, as from
 // a shell.
 func (a Agent) line(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, a.Native, args...)
-	cmd.Dir, cmd.Env = a.dir, slices.Concat(a.w.env(a.dir), a.env)
+	cmd.Dir, cmd.Env = a.dir, slices.Concat(a.environ(), a.env)
 	return cmd
+}
+
+// environ is the world's environment, with what runs the agent first along the PATH, after these folders.
+func (a Agent) environ(first ...string) []string {
+	if a.Runtime != "" {
+		first = append(first, filepath.Dir(a.Runtime))
+	}
+	env := a.w.env(a.dir)
+	for i, variable := range env {
+		if path, ok := strings.CutPrefix(variable, "PATH="); ok {
+			env[i] = "PATH=" + strings.Join(append(first, path), ":")
+		}
+	}
+	return env
 }
 
 // headless are the arguments of a run that reads its prompt from stdin and may use the shell.
@@ -49,6 +63,8 @@ func (a Agent) headless() []string {
 		return []string{"-p", "--output-format", "stream-json", "--verbose", "--allowedTools=Bash"}
 	case install.Codex:
 		return []string{"exec", "--json"}
+	case install.Pi:
+		return []string{"-p", "--mode", "json"}
 	default:
 		return []string{"run", "--format", "json"}
 	}
@@ -57,7 +73,7 @@ func (a Agent) headless() []string {
 // Agent is the agent's name.
 func (a Agent) Agent() string { return a.Release.Agent }
 
-// Run starts the agent headless: claude -p, codex exec, opencode run. It reads the prompt from a file on stdin,
+// Run starts the agent headless: claude -p, codex exec, opencode run, pi -p. It reads the prompt from a file on stdin,
 // writes to files and leads a session of its own. Arguments are added to the default ones.
 func (a Agent) Run(prompt string, args ...string) *Process {
 	a.w.t.Helper()
@@ -128,11 +144,5 @@ func (a Agent) Environ() []string {
 		a.w.check(os.MkdirAll(bin, 0o755))
 		a.w.check(os.Symlink(target, filepath.Join(bin, name)))
 	}
-	env := a.w.env(a.dir)
-	for i, variable := range env {
-		if path, ok := strings.CutPrefix(variable, "PATH="); ok {
-			env[i] = "PATH=" + bin + ":" + path
-		}
-	}
-	return env
+	return a.environ(bin)
 }

@@ -35,6 +35,7 @@ func (w *World) env(dir string) []string {
 		"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 		"OPENCODE_DISABLE_SHARE=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_EMBEDDED_WEB_UI=1",
 		"OPENCODE_MODELS_PATH=" + w.openCodeModelsFile(),
+		"PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1",
 	}
 }
 
@@ -126,6 +127,19 @@ func (w *World) configureOpenCode() error {
 		"enabled_providers": []string{"anthropic"},
 		"provider":          object{"anthropic": object{"options": object{"baseURL": w.Model.URL + "/v1", "apiKey": apiKey}}},
 	}))
+}
+
+// configurePi gives Pi a model with prices, and no other.
+func (w *World) configurePi() error {
+	agent := filepath.Join(w.Home, ".pi", "agent")
+	return firstError(writeJSON(filepath.Join(agent, "settings.json"), object{"defaultProvider": "loopback", "defaultModel": "harbour-1"}),
+		writeJSON(filepath.Join(agent, "models.json"), object{"providers": object{"loopback": object{
+			"baseUrl": w.Model.URL, "api": "anthropic-messages", "apiKey": apiKey,
+			"models": []object{{
+				"id": "harbour-1", "name": "harbour-1", "contextWindow": 1_000_000, "maxTokens": 4096,
+				"cost": object{"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75},
+			}},
+		}}}))
 }
 
 func (w *World) openCodeModelsFile() string { return filepath.Join(w.base, "models.json") }

@@ -272,6 +272,8 @@ func prompts(agent string) []string {
 		return []string{"? for shortcuts", "/effort", "auto mode on"}
 	case install.Codex:
 		return []string{"% left", "? for shortcuts", "gpt-5.4 default ·", "⏎ send"}
+	case install.Pi:
+		return []string{"(auto)"}
 	default:
 		return []string{"Ask anything"}
 	}

@@ -52,7 +52,8 @@ func New(t testing.TB) *World {
 	w.check(w.configureClaude())
 	w.check(w.configureCodex())
 	w.check(w.configureOpenCode())
-	for _, name := range []string{"claude", "codex", "opencode"} { // made when they are needed: git takes its time
+	w.check(w.configurePi())
+	for _, name := range []string{"claude", "codex", "opencode", "pi"} { // made when they are needed: git takes its time
 		w.Trust(filepath.Join(w.work(), name))
 	}
 	return w
@@ -115,6 +116,12 @@ func (w *World) Codex(version string) Agent {
 func (w *World) OpenCode(version string) Agent {
 	w.t.Helper()
 	return w.agent(install.OpenCode, version, "opencode")
+}
+
+// Pi is Pi of the given version, at work in the directory "pi".
+func (w *World) Pi(version string) Agent {
+	w.t.Helper()
+	return w.agent(install.Pi, version, "pi")
 }
 
 // Release is the agent of a release.
