@@ -60,7 +60,8 @@ func TestPiOneIDInTwoDirectories(t *testing.T) {
 			t.Errorf("%s has %q of %s", dir, s.Prompt, s.CWD)
 		}
 	}
-	c.resumed("twin@"+b.Dir(), "and on [[shell pwd]]", "--wait")
+	c.dir = t.TempDir()
+	c.does("resume", "twin@"+b.Dir(), "and on [[shell pwd]]", "--wait")
 	messages := c.peek("twin@"+b.Dir(), "-n", "0")
 	i := slices.IndexFunc(messages, func(m object.Message) bool { return m.Tool != nil })
 	if i < 0 || messages[i].Tool.Output == nil || *messages[i].Tool.Output != b.Dir()+"\n" || len(c.peek("twin@"+a.Dir(), "-n", "0")) != 2 {
