@@ -61,6 +61,13 @@ type Adapter interface {
 	// progress. s is the session as it is now.
 	Unread(ctx context.Context, s discover.Session, sent SentMessage) (why string, err error)
 
+	// OpenRequests returns the requests of a live session and its sub-agents to the user that have no answer yet, the oldest first. It asks the
+	// process of the session; s.Processes are those of [Adapter.Send].
+	OpenRequests(ctx context.Context, s discover.Session, host Environment) ([]OpenRequest, error)
+	// Answer gives the user's answer to that very request, and returns once the agent has accepted it. Error: [ErrAnswered] if the request is not
+	// open any more.
+	Answer(ctx context.Context, s discover.Session, r OpenRequest, reply Reply, host Environment) error
+
 	// StoreCommand returns the agent's command for a stopped session of a home that is ours. The error of an agent without one names the
 	// agent's own way.
 	StoreCommand(StoreAction, discover.Session, Environment) (Command, error)
@@ -148,6 +155,17 @@ func (actionDefaults) Refusal(discover.Message, SentMessage) (string, bool) { re
 // Unread is for agents that store no message before the model gets it.
 func (actionDefaults) Unread(context.Context, discover.Session, SentMessage) (string, error) {
 	return "", nil
+}
+
+// OpenRequests refuses.
+func (actionDefaults) OpenRequests(_ context.Context, s discover.Session, _ Environment) ([]OpenRequest, error) {
+	return nil, &UnsupportedError{Agent: s.Agent, What: "takes no answers but in its own terminal"}
+}
+
+// Answer does nothing: OpenRequests has refused.
+func (d actionDefaults) Answer(ctx context.Context, s discover.Session, _ OpenRequest, _ Reply, host Environment) error {
+	_, err := d.OpenRequests(ctx, s, host)
+	return err
 }
 
 // StoreCommand has none.

@@ -21,7 +21,9 @@ type RPCClient struct {
 	RPCConn
 	// Version is the version of the protocol, where the server wants it in requests.
 	Version string
-	lastID  int
+	// Incoming gets the server's notifications and its own requests; nil drops them.
+	Incoming func(storage.Object)
+	lastID   int
 }
 
 // RPCRequest is a request or, without an ID, a notification.
@@ -59,8 +61,11 @@ func (c *RPCClient) Call(method string, params any) (storage.Object, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", method, err)
 		}
+		if answer.Get("method") != nil && c.Incoming != nil {
+			c.Incoming(answer)
+		}
 		if answer.Get("method") != nil || answer.Get("id").Int() != int64(id) {
-			continue // a notification, or a request for another client
+			continue // a notification, or a request of the server's own
 		}
 		if problem := answer.Get("error"); problem != nil {
 			return nil, NewRPCError(method, problem)

@@ -66,7 +66,7 @@ type SendResult struct {
 // StoppedError says that no process runs the session.
 type StoppedError struct{ Session discover.Session }
 
-func (e *StoppedError) Error() string { return "it is stopped, and takes no messages" }
+func (e *StoppedError) Error() string { return "it is stopped" }
 
 // UnclearError says that it is not sure which process runs the session.
 type UnclearError struct {
@@ -137,7 +137,7 @@ func CheckMessage(text string) (string, error) {
 // [*discover.UntrustedError], [ErrUnreachable], an [*UnsupportedError], a [*RejectedError], or ctx's. If ctx ends after the agent has
 // accepted the message, the result says what is true then.
 func SendMessage(ctx context.Context, scanner *discover.Scanner, chosen discover.Session, text string, o SendOptions) (SendResult, error) {
-	session, err := findRecipient(ctx, scanner, chosen)
+	session, err := findRecipient(ctx, scanner, chosen, "send", "gives a sub-agent's session no messages; send it to %s")
 	if err != nil {
 		return SendResult{}, err
 	}
@@ -164,8 +164,9 @@ func SendMessage(ctx context.Context, scanner *discover.Scanner, chosen discover
 }
 
 // findRecipient reads the chosen session again, since it may have ended or moved to another process, and returns it with the processes
-// that a message may be sent to. Weak evidence is not enough: a message to another session cannot be taken back.
-func findRecipient(ctx context.Context, scanner *discover.Scanner, chosen discover.Session) (discover.Session, error) {
+// that something may be sent to. Weak evidence is not enough: what was sent to another session cannot be taken back. action is what is to be done;
+// subagent says why it is not done to a sub-agent, with %s for the session that it works for.
+func findRecipient(ctx context.Context, scanner *discover.Scanner, chosen discover.Session, action, subagent string) (discover.Session, error) {
 	s, known := Reread(ctx, scanner, chosen)
 	switch {
 	case ctx.Err() != nil:
@@ -177,9 +178,9 @@ func findRecipient(ctx context.Context, scanner *discover.Scanner, chosen discov
 	case s.ID == "":
 		return s, unclear(s)
 	case s.IsSubagent():
-		return s, &UnsupportedError{Agent: s.Agent, What: fmt.Sprintf("gives a sub-agent's session no messages; send it to %s", s.Parent)}
+		return s, &UnsupportedError{Agent: s.Agent, What: fmt.Sprintf(subagent, s.Parent)}
 	}
-	s, err := Reachable(scanner, s, "send")
+	s, err := Reachable(scanner, s, action)
 	if err != nil {
 		return s, err
 	}

@@ -19,7 +19,12 @@ import (
 )
 
 // rpcClient is a client of an app-server. It speaks JSON-RPC (SEEN 0.169).
-type rpcClient struct{ launch.RPCClient }
+type rpcClient struct {
+	launch.RPCClient
+	// requests are those of the server, and resolved the numbers of those that have been answered.
+	requests []serverRequest
+	resolved map[string]bool
+}
 
 // connect opens a connection to a server and initializes it.
 func connect(ctx context.Context, path string, server proc.Process) (*rpcClient, error) {
@@ -32,7 +37,8 @@ func connect(ctx context.Context, path string, server proc.Process) (*rpcClient,
 
 // initialize begins the conversation of a client with a server. It closes the connection if that fails.
 func initialize(conn launch.RPCConn) (*rpcClient, error) {
-	c := &rpcClient{launch.RPCClient{RPCConn: conn}}
+	c := &rpcClient{RPCClient: launch.RPCClient{RPCConn: conn}, resolved: map[string]bool{}}
+	c.Incoming = c.note
 	_, err := c.Call("initialize", map[string]any{
 		"clientInfo": map[string]string{"name": "agentctl", "version": "1"},
 		// without it, the server has no methods for background terminals and queues
@@ -50,8 +56,8 @@ func initialize(conn launch.RPCConn) (*rpcClient, error) {
 
 // loadedThread is a thread in a server's memory.
 type loadedThread struct {
-	id, root, parent  string
-	active, ephemeral bool
+	id, root, parent           string
+	active, waiting, ephemeral bool
 }
 
 // loadedThreads returns all threads that the server has loaded.
@@ -102,9 +108,11 @@ func (c *rpcClient) readThread(id string) (loadedThread, error) {
 		return loadedThread{}, err
 	}
 	t := result.Get("thread").Object()
+	flags := texts(t.Get("status").Object().Get("activeFlags")) // waitingOnApproval, waitingOnUserInput (SEEN 0.171)
 	return loadedThread{
 		id: id, root: t.Get("sessionId").Text(0), parent: t.Get("parentThreadId").Text(0),
-		active: t.Get("status").Object().Get("type").Text(0) == "active", ephemeral: string(t.Get("ephemeral").Raw()) == "true",
+		active: t.Get("status").Object().Get("type").Text(0) == "active", waiting: len(flags) > 0,
+		ephemeral: string(t.Get("ephemeral").Raw()) == "true",
 	}, nil
 }
 

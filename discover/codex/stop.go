@@ -111,11 +111,19 @@ func (c *rpcClient) interruptTree(ctx context.Context, id string) (accepted bool
 		if !busy {
 			return true, nil
 		}
-		select {
-		case <-ctx.Done():
-			return false, ctx.Err()
-		case <-time.After(interruptPoll):
+		if err := pause(ctx, interruptPoll); err != nil {
+			return false, err
 		}
+	}
+}
+
+// pause waits for a duration. Error: ctx's, if it ends before.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
 }
 

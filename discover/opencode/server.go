@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,10 +27,15 @@ const (
 
 // request is an HTTP request to a server about one of its sessions.
 type request struct {
+	method string // POST if it is ""
 	path   string // with the query
 	body   []byte // JSON; nil for none
 	accept int    // the status of an answer that accepts the request
 	refuse string // what a server does not do that answers with another status, for people
+	// read takes the body of an answer that accepts the request; nil for none. Its error is that of a server that is none of the agent's.
+	read func(body io.Reader) error
+	// refused is the error of a status that needs an explanation of its own, by the status; nil for none.
+	refused map[int]error
 }
 
 // sessionPath returns the path of a request about a session. The server runs each directory's sessions in an instance of its own, which it
@@ -67,6 +73,8 @@ func (r request) ask(ctx context.Context, servers []listener, host launch.Enviro
 			switch {
 			case err != nil:
 				err = explainDial(err, server.Process, port)
+			case r.refused[status] != nil:
+				return false, r.refused[status]
 			case status == r.accept:
 				return true, nil
 			case status == 401 && password == "":
@@ -92,7 +100,7 @@ func explainDial(err error, server proc.Process, port int) error {
 // post sends the request to a server at a port on loopback, and returns the status of the answer. If another process listens there, post
 // sends nothing and returns [proc.ErrOtherPeer].
 func (r request) post(ctx context.Context, server proc.Process, port int, user, password string) (status int, err error) {
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d%s", port, r.path), bytes.NewReader(r.body))
+	q, err := http.NewRequestWithContext(ctx, cmp.Or(r.method, http.MethodPost), fmt.Sprintf("http://127.0.0.1:%d%s", port, r.path), bytes.NewReader(r.body))
 	if err != nil {
 		return 0, err
 	}
@@ -108,7 +116,11 @@ func (r request) post(ctx context.Context, server proc.Process, port int, user, 
 	if err != nil {
 		return 0, err
 	}
-	return answer.StatusCode, answer.Body.Close()
+	defer answer.Body.Close()
+	if r.read != nil && answer.StatusCode == r.accept {
+		err = r.read(answer.Body)
+	}
+	return answer.StatusCode, err
 }
 
 // AttachCommand implements [launch.Adapter]. `opencode attach` shows a session of a server (`serve`, `web`, `acp`) over HTTP (SEEN

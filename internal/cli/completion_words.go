@@ -80,6 +80,10 @@ func (c completer) arguments(verb *cli.Command, words []string) []candidate {
 		return c.sessions(verb, words, discover.SessionFilter{IncludeStopped: true, Statuses: []discover.Status{discover.Stopped}})
 	case verb.ArgsUsage == "ID" && verb.Name != "attach", verb.Name == "export":
 		return c.sessions(verb, words, discover.SessionFilter{IncludeStopped: true})
+	case verb.Name == "answer" && first:
+		return c.sessions(verb, words, discover.SessionFilter{Statuses: []discover.Status{discover.Waiting}})
+	case verb.Name == "answer":
+		return candidatesOf("", string(launch.ReplyYes), string(launch.ReplyNo), string(launch.ReplyAlways))
 	case verb.ArgsUsage == "ID…", verb.Name == "attach", verb.Name == "send" && first: // what is done to live sessions
 		return c.sessions(verb, words, discover.SessionFilter{})
 	}

@@ -304,7 +304,7 @@ func (h HostCall) acts() bool {
 	if end := slices.Index(flags, "--"); end >= 0 {
 		flags = flags[:end]
 	}
-	acting := []string{"launch", "resume", "send", "stop", "rm", "archive", "unarchive"}
+	acting := []string{"launch", "resume", "send", "answer", "stop", "rm", "archive", "unarchive"}
 	return len(flags) > 0 && slices.Contains(acting, flags[0]) && !slices.Contains(flags, "--dry-run")
 }
 

@@ -41,6 +41,7 @@ func Verbs() []Verb {
 		{Name: "launch", Group: groupAct, New: launchCommand, TakesHosts: true},
 		{Name: "resume", Group: groupAct, New: resumeCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "send", Group: groupAct, New: sendCommand, FindsSessions: true, TakesHosts: true},
+		{Name: "answer", Group: groupAct, New: answerCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "attach", Group: groupAct, New: attachCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "stop", Group: groupAct, New: stopCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "wait", Group: groupWait, New: waitCommand, FindsSessions: true, TakesHosts: true},

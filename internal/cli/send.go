@@ -133,7 +133,7 @@ func sendError(arg string, s discover.Session, err error) error {
 	text := fmt.Sprintf("%s: %s", DescribeSession(s), render.Sanitize(ErrorText(err)))
 	switch {
 	case errors.As(err, &stopped):
-		return ConflictError(fmt.Sprintf("%s: %v", DescribeSession(stopped.Session), err), "agentctl resume "+render.Sanitize(arg)+" TEXT")
+		return ConflictError(fmt.Sprintf("%s: %v, and takes no messages", DescribeSession(stopped.Session), err), "agentctl resume "+render.Sanitize(arg)+" TEXT")
 	case errors.As(err, &unclear), errors.Is(err, launch.ErrUnreachable):
 		return ConflictError(text, "")
 	case errors.As(err, &rejected) && errors.Is(err, context.DeadlineExceeded):

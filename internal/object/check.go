@@ -107,6 +107,7 @@ func (o *Orphan) SetHost(host string)    { o.Host = host }
 func (u *UsageLimit) SetHost(h string)   { u.Host = h }
 func (e *Event) SetHost(host string)     { e.Session.Host = host }
 func (s *SendResult) SetHost(h string)   { s.Session.Host = h }
+func (r *Request) SetHost(host string)   { r.Session.Host = host }
 func (s *StopResult) SetHost(h string)   { s.Host = h; setSessionHost(s.Session, h) }
 func (s *StoredResult) SetHost(h string) { s.Host = h; setSessionHost(s.Session, h) }
 func (l *LaunchResult) SetHost(h string) { l.Host = h; setSessionHost(l.Session, h) }
@@ -140,7 +141,13 @@ func (e *Event) Check() error {
 	}
 	return errors.Join(checkTimes(e.Time), e.Session.Check())
 }
-func (s *SendResult) Check() error   { return s.Session.Check() }
+func (s *SendResult) Check() error { return s.Session.Check() }
+func (r *Request) Check() error {
+	if !isWord(r.Result, "", "answered", "accepted", "contradicted", "ended") {
+		return fmt.Errorf("no request: result %q", r.Result)
+	}
+	return r.Session.Check()
+}
 func (s *StopResult) Check() error   { return checkSession(s.Session) }
 func (l *LaunchResult) Check() error { return checkSession(l.Session) }
 

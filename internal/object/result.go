@@ -59,6 +59,45 @@ type SendResult struct {
 	Message *Message `json:"message,omitempty"`
 }
 
+// Request is the JSON object of a request of a session to its user, and of what became of an answer to it.
+type Request struct {
+	Session Session `json:"session"`
+	// ID is the agent's own ID of the request, Call that of the tool call; absent where they are not known.
+	ID   string `json:"id,omitempty"`
+	Call string `json:"call,omitempty"`
+	// Kind is permission, question, or another word that the agent uses.
+	Kind string `json:"kind"`
+	Tool string `json:"tool,omitempty"`
+	// Text is the whole of what is to be allowed: the command, the diff, or else the input of the call.
+	Text      string     `json:"text,omitempty"`
+	Reason    string     `json:"reason,omitempty"`
+	CWD       string     `json:"cwd,omitempty"`
+	Questions []Question `json:"questions,omitempty"`
+	// Always says what the answer always allows; No what the answer no does beside refusing.
+	Always string `json:"always,omitempty"`
+	No     string `json:"no,omitempty"`
+	// Unanswerable says why it cannot be answered but in the agent's own terminal.
+	Unanswerable string `json:"unanswerable,omitempty"`
+	// Reply is the answer that was given, Result what became of it: answered, accepted, contradicted or ended.
+	Reply  string `json:"reply,omitempty"`
+	Result string `json:"result,omitempty"`
+}
+
+// Question is a question of a [Request].
+type Question struct {
+	Header   string   `json:"header,omitempty"`
+	Text     string   `json:"text"`
+	Choices  []Choice `json:"choices,omitempty"`
+	Multiple bool     `json:"multiple,omitempty"`
+	FreeText bool     `json:"freeText,omitempty"`
+}
+
+// Choice is a choice of a [Question].
+type Choice struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+}
+
 // LaunchResult is the JSON object of one launch of a group.
 type LaunchResult struct {
 	// Host is the machine of the session; absent for this one.

@@ -105,6 +105,8 @@ func TestSchemaHasStructFields(t *testing.T) {
 		{"hook", doc.Defs["hook"], reflect.TypeFor[object.GitHook]()},
 		{"clean", doc.Defs["clean"], reflect.TypeFor[object.CleanResult]()},
 		{"clean reason", *doc.Defs["clean"].Properties["reasons"].Items, reflect.TypeFor[object.CleanReason]()},
+		{"request", doc.Defs["request"], reflect.TypeFor[object.Request]()},
+		{"question", *doc.Defs["request"].Properties["questions"].Items, reflect.TypeFor[object.Question]()},
 		{"launch", doc.Defs["launch"], reflect.TypeFor[object.LaunchResult]()},
 		{"match", doc.Defs["match"], reflect.TypeFor[object.SearchMatch]()},
 		{"span", doc.Defs["span"], reflect.TypeFor[object.SearchSpan]()},

@@ -3,12 +3,16 @@ package e2e_test
 import (
 	"cmp"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -36,7 +40,9 @@ type openCode struct {
 	question  string // the user's message
 	answer    string // the assistant's
 	command   string // that it has asked for
+	calls     int
 	serial    int64
+	server    permissionServer
 }
 
 // tables are those of 1.18 that the fake fills.
@@ -63,7 +69,11 @@ func newOpenCode() *openCode {
 }
 
 func (o *openCode) handle(verb, rest string) (string, error) {
+	o.server.Lock()
+	defer o.server.Unlock()
 	switch verb {
+	case "listen": // for requests: --port
+		return "", o.listen()
 	case "begin": // a session is made
 		if err := o.open(); err != nil {
 			return "", err
@@ -74,10 +84,21 @@ func (o *openCode) handle(verb, rest string) (string, error) {
 	case "tool": // COMMAND: it runs, as its live output shows
 		return "", o.call(rest, object{"output", ""})
 	case "ask": // for permission to run COMMAND
-		if err := o.call(rest, nil); err != nil {
+		command, id := unquoted(rest), o.name("per")
+		if err := o.call(command, nil); err != nil {
 			return "", err
 		}
-		return "", o.say(`message=asking id=%s permission=bash patterns="[\"%s\"]"`, o.name("per"), rest)
+		o.server.open = append(o.server.open, object{
+			"id", id, "sessionID", o.id, "permission", "bash", "patterns",
+			[]string{command},
+			"metadata",
+			object{"command", command},
+			"always",
+			[]string{"make *"},
+			"tool",
+			object{"callID", o.callID()},
+		})
+		return "request=" + id, o.say(`message=asking id=%s permission=bash patterns=%q`, id, fmt.Sprintf("[%q]", command))
 	case "return": // TEXT: the call does
 		return "", o.returned(unquoted(rest))
 	case "answer": // TEXT
@@ -223,22 +244,75 @@ func (o *openCode) call(command string, metadata object) error {
 	}
 	state = append(state, "time", object{"start", now() - 5000})
 	o.command = command
-	return o.part(o.answer, object{"type", "tool", "tool", "bash", "callID", "toolu_1", "state", state})
+	o.calls++
+	return o.part(o.answer, object{"type", "tool", "tool", "bash", "callID", o.callID(), "state", state})
 }
+
+// callID is that of the newest call.
+func (o *openCode) callID() string { return fmt.Sprintf("toolu_%d", o.calls) }
 
 // returned changes the newest call into one that has.
 func (o *openCode) returned(output string) error {
+	return o.changeCall("completed", object{"output", output, "title", o.command, "metadata", object{}}, object{"start", now() - 5000, "end", now()})
+}
+
+// changeCall changes the state of the newest call.
+func (o *openCode) changeCall(status string, more, at object) error {
+	state := append(object{"status", status, "input", object{"command", o.command}, "time", at}, more...)
 	_, err := o.db.Exec("update part set data = ?, time_updated = ? where id = (select max(id) from part where message_id = ?)",
-		string(lines(object{"type", "tool", "tool", "bash", "callID", "toolu_1", "state", object{
-			"status", "completed", "input",
-			object{"command", o.command},
-			"output", output, "title", o.command,
-			"metadata",
-			object{},
-			"time",
-			object{"start", now() - 5000, "end", now()},
-		}})), now(), o.answer)
+		string(lines(object{"type", "tool", "tool", "bash", "callID", o.callID(), "state", state})), now(), o.answer)
 	return err
+}
+
+// permissionServer is OpenCode's HTTP server, as far as it is about permissions.
+type permissionServer struct {
+	sync.Mutex // of the whole fake: requests come at any time
+	open       []object
+}
+
+// listen takes requests on a port of loopback.
+func (o *openCode) listen() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	routes := http.NewServeMux()
+	routes.HandleFunc("GET /permission", func(w http.ResponseWriter, _ *http.Request) {
+		o.server.Lock()
+		defer o.server.Unlock()
+		_ = json.NewEncoder(w).Encode(append([]object{}, o.server.open...))
+	})
+	routes.HandleFunc("GET /question", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("[]")) })
+	routes.HandleFunc("POST /permission/{id}/reply", func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Reply, Message string }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		if err := o.reply(r.PathValue("id"), body.Reply); err != nil {
+			w.WriteHeader(http.StatusNotFound)
+		}
+	})
+	go func() { panic(http.Serve(l, routes)) }()
+	return nil
+}
+
+// reply takes the first answer to a request.
+func (o *openCode) reply(id, reply string) error {
+	o.server.Lock()
+	defer o.server.Unlock()
+	i := slices.IndexFunc(o.server.open, func(r object) bool { return r[1] == id })
+	if i < 0 {
+		return errors.New("no such request")
+	}
+	o.server.open = slices.Delete(o.server.open, i, i+1)
+	if reply == "reject" {
+		if err := o.changeCall("error", object{"error", "The user rejected permission to use this specific tool call."}, object{"start", now() - 5000, "end", now()}); err != nil {
+			return err
+		}
+		return o.complete(object{"finish", "tool-calls"}, "")
+	}
+	return o.changeCall("running", object{"metadata", object{"output", ""}}, object{"start", now()})
 }
 
 // complete ends the turn.

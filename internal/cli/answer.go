@@ -1,0 +1,319 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"agentctl/discover"
+	"agentctl/discover/ancestry"
+	"agentctl/internal/object"
+	"agentctl/internal/render"
+	"agentctl/launch"
+)
+
+type answerOptions struct {
+	CommonFlags
+	request string
+	force   bool
+	timeout time.Duration
+}
+
+// answerTimeout is how long a session may take to go on after its agent has accepted the answer: OpenCode writes its log a second late.
+const answerTimeout = 30 * time.Second
+
+func answerCommand(f Env) *cli.Command {
+	o := &answerOptions{timeout: answerTimeout}
+	return &cli.Command{
+		Usage:     "show what a waiting session asks, or answer it",
+		UsageText: "agentctl answer [FLAGS] ID [yes|always|no [REASON]|TEXT…]",
+		Description: "Without an answer, it prints the request whole. A request for permission takes yes, no or always; a question takes\n" +
+			"one of its choices, or a TEXT, for each of its questions. The agent's own channel is used, never a terminal. Exit 0: the\n" +
+			"session went on; 5: the request is not open any more, or is another one; 7: the agent takes the answer in its terminal only.",
+		ArgsUsage: "ID [ANSWER]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "request", Usage: "answer only the request with this `ID`, or that of its call: as --json and waitingOn show it", Destination: &o.request},
+			DurationFlag("timeout", "how long the session may take to go on: `D`", &o.timeout),
+			&cli.BoolFlag{Name: "force", Usage: "answer although this command runs inside of an agent's session", Destination: &o.force},
+			AdapterFlag(&o.AdapterNames),
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.Quiet},
+			JSONFlag(&o.JSON),
+			FormatFlag(&o.Format),
+			NoColorFlag(&o.NoColor),
+		},
+		CustomHelpTemplate: HelpTemplate("agentctl answer 88d1d394", `agentctl answer 88d1d394 no "use make test"`, `agentctl answer 88d1d394 "The second one"`),
+		Action: func(c *cli.Context) error {
+			args := c.Args().Slice()
+			if len(args) == 0 {
+				return UsageError("answer", "answer needs the ID of a session")
+			}
+			return runAnswer(c.Context, f, args[0], args[1:], o)
+		},
+	}
+}
+
+func runAnswer(ctx context.Context, f Env, arg string, words []string, o *answerOptions) error {
+	c, calls, err := f.NewHostCall("answer", &o.CommonFlags, object.Request{}, []string{arg}, words...)
+	if err != nil {
+		return err
+	}
+	if len(words) > 0 && !o.force {
+		if err := c.checkNoAgent(ctx); err != nil {
+			return err
+		}
+	}
+	return Each(ctx, c, calls, "asking", func(ctx context.Context, take func(object.Request) error) error {
+		return c.answer(ctx, arg, words, o, take)
+	}, func(r object.Request) error {
+		switch {
+		case c.Quiet:
+			return nil
+		case c.JSON:
+			return render.JSONLine(c.Stdout, r)
+		case c.Template != nil:
+			return c.Template(c.Stdout, r)
+		case r.Result == "":
+			return render.Request(c.Stdout, &r, c.Style)
+		case r.Result == string(launch.WentOn):
+			_, err := fmt.Fprintln(c.Stdout, render.ReplyText(&r))
+			return err
+		}
+		return nil // the error says it
+	})
+}
+
+// checkNoAgent refuses to answer from inside of an agent's session: an agent must not take the place of its user.
+func (c *Call) checkNoAgent(ctx context.Context) error {
+	working, done := c.StartWork(ctx, "looking for the enclosing session")
+	defer done()
+	r, err := ancestry.Current(working, c.Scanner, c.PID, c.Getenv)
+	_, several := errors.AsType[*discover.AmbiguousError](err)
+	switch {
+	case working.Err() != nil:
+		return working.Err()
+	case errors.Is(err, discover.ErrNotFound):
+		return nil
+	case err != nil && !several:
+		return fmt.Errorf("whether this command runs inside of an agent's session is not known: %w", err)
+	}
+	return ConflictError("this command runs inside of "+DescribeSession(r.Sessions[0])+", and an agent must not answer for its user", "--force, if the user wants it")
+}
+
+// answer passes on the open requests of a session, or answers one of them.
+func (c *Call) answer(ctx context.Context, arg string, words []string, o *answerOptions, take func(object.Request) error) error {
+	chosen, found, err := c.FindOne(ctx, arg, discover.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	_ = c.ReportWarnings(found.Warnings) // the session is read again
+	host := launch.NewEnvironment(c.Environ, c.Adapters)
+	s, requests, err := launch.FindRequests(ctx, c.Scanner, chosen, host)
+	_, unable := errors.AsType[*launch.UnsupportedError](err)
+	switch {
+	case err == nil && len(requests) == 0, unable && s.Status != discover.Waiting:
+		return ConflictError(fmt.Sprintf("%s has no open request: it is %s", DescribeSession(s), s.Status), "")
+	case unable && len(words) > 0:
+		return UnableError(render.Sanitize(err.Error()), "agentctl attach "+render.Sanitize(arg)+" leads to its terminal")
+	case unable:
+		return take(unanswerable(ctx, c.Scanner, s, err))
+	case err != nil:
+		return answerError(chosen, err)
+	}
+	if len(words) == 0 {
+		for _, r := range requests {
+			if o.request == "" || o.request == r.ID || o.request == r.Call {
+				if err := take(requestObject(ctx, c.Scanner, s, r)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	r, err := launch.Pick(requests, o.request)
+	if err != nil {
+		return answerError(s, err)
+	}
+	reply, err := replyTo(r, words)
+	if err != nil {
+		return err
+	}
+	out := requestObject(ctx, c.Scanner, s, r)
+	defer c.Progress("waiting until the session goes on")()
+	result, s, err := launch.GiveAnswer(ctx, c.Scanner, s, r, reply, host, o.timeout)
+	if err != nil {
+		return answerError(s, err)
+	}
+	out.Session, out.Reply, out.Result = object.NewSession(s), strings.Join(words, ", "), string(result)
+	if err := take(out); err != nil {
+		return err
+	}
+	return answerResultError(ctx, s, result, o)
+}
+
+// requestObject is the JSON object of an open request. What the agent does not say of it is that of the stored call.
+func requestObject(ctx context.Context, scanner *discover.Scanner, s discover.Session, r launch.OpenRequest) object.Request {
+	out := object.Request{
+		Session: object.NewSession(s), ID: r.ID, Call: r.Call, Kind: "permission", Tool: r.Tool, Text: r.Text, Reason: r.Reason, CWD: r.Dir, Always: r.Always, No: r.No,
+	}
+	if len(r.Questions) > 0 {
+		out.Kind = "question"
+	} else if call := launch.FindCall(ctx, scanner, s, r.Call); out.Text == "" && call != nil {
+		out.Text = render.InputText(call.Input)
+	}
+	for _, q := range r.Questions {
+		choices := make([]object.Choice, len(q.Choices))
+		for i, c := range q.Choices {
+			choices[i] = object.Choice(c)
+		}
+		out.Questions = append(out.Questions, object.Question{Header: q.Header, Text: q.Text, Choices: choices, Multiple: q.Multiple, FreeText: q.FreeText})
+	}
+	return out
+}
+
+// unanswerable is the JSON object of what a session waits on, as its storage has it, where it cannot be answered from here.
+func unanswerable(ctx context.Context, scanner *discover.Scanner, s discover.Session, why error) object.Request {
+	on := cmp.Or(s.WaitingOn, &discover.WaitingOn{})
+	r := launch.OpenRequest{Call: on.ID, Tool: on.Tool}
+	var input struct{ Questions []storedQuestion }
+	call := launch.FindCall(ctx, scanner, s, on.ID)
+	if call == nil {
+		r.Text = on.Brief
+	} else if json.Unmarshal(call.Input, &input) == nil && s.WaitingFor == "question" {
+		for _, q := range input.Questions {
+			r.Questions = append(r.Questions, launch.Question{Header: q.Header, Text: q.Question, Choices: q.Options, Multiple: q.MultiSelect || q.Multiple})
+		}
+	}
+	out := requestObject(ctx, scanner, s, r)
+	out.Kind, out.Unanswerable = cmp.Or(s.WaitingFor, out.Kind), why.Error()
+	return out
+}
+
+// storedQuestion is a question in the input of a call: agents agree on these names.
+type storedQuestion struct {
+	Question, Header      string
+	Options               []launch.Choice
+	Multiple, MultiSelect bool
+}
+
+// replyTo returns the answer that the words mean to a request.
+func replyTo(r launch.OpenRequest, words []string) (reply launch.Reply, err error) {
+	if len(r.Questions) > 0 {
+		if len(words) != len(r.Questions) {
+			return reply, UsageError("answer", "it asks %d questions, and got %d answers; quote each", len(r.Questions), len(words))
+		}
+		reply.Kind = launch.ReplyText
+		for i, q := range r.Questions {
+			answer, err := answerTo(q, words[i])
+			if err != nil {
+				return reply, err
+			}
+			reply.Answers = append(reply.Answers, answer)
+		}
+		return reply, nil
+	}
+	reply.Kind = launch.ReplyKind(words[0])
+	switch {
+	case !isReplyWord(words[0]):
+		return reply, UsageError("answer", "it asks for a permission: answer yes, no or always, not %q", words[0])
+	case reply.Kind == launch.ReplyAlways && r.Always == "":
+		return reply, UnableError("the agent does not offer always for this request", "yes allows this call")
+	case reply.Kind == launch.ReplyNo && len(words) == 2:
+		reply.Reason, err = launch.CheckMessage(words[1])
+		if err != nil {
+			return reply, UsageError("answer", "%v", err)
+		}
+	case len(words) > 1:
+		return reply, UsageError("answer", "answer does not take the argument %q; quote a reason, which only no has", words[len(words)-1])
+	}
+	return reply, nil
+}
+
+// isReplyWord reports whether a word answers a request for permission.
+func isReplyWord(word string) bool {
+	return slices.Contains([]launch.ReplyKind{launch.ReplyYes, launch.ReplyNo, launch.ReplyAlways}, launch.ReplyKind(word))
+}
+
+// answerTo returns the choices that a text means, or the text itself. A word that answers a permission is no text: the user may not have expected a
+// question.
+func answerTo(q launch.Question, text string) ([]string, error) {
+	var labels []string
+	choose := func(text string) (label string, ok bool) {
+		i := slices.IndexFunc(q.Choices, func(c launch.Choice) bool { return strings.EqualFold(c.Label, strings.TrimSpace(text)) })
+		if i < 0 {
+			return "", false
+		}
+		return q.Choices[i].Label, true
+	}
+	if label, ok := choose(text); ok {
+		return []string{label}, nil
+	}
+	if q.Multiple {
+		for part := range strings.SplitSeq(text, ",") {
+			if label, ok := choose(part); ok {
+				labels = append(labels, label)
+			}
+		}
+		if len(labels) == strings.Count(text, ",")+1 {
+			return labels, nil
+		}
+	}
+	var choices []string
+	for _, c := range q.Choices {
+		choices = append(choices, c.Label)
+	}
+	shown := render.Sanitize(strings.Join(choices, ", "))
+	switch {
+	case isReplyWord(text):
+		return nil, ConflictError("it asks a question, not for a permission: "+render.Sanitize(q.Text), "its choices: "+shown)
+	case !q.FreeText:
+		return nil, UsageError("answer", "%q is none of its choices: %s", text, shown)
+	}
+	text, err := launch.CheckMessage(text)
+	if err != nil {
+		return nil, UsageError("answer", "%v", err)
+	}
+	return []string{text}, nil
+}
+
+// answerError returns the error of an answer that was not accepted.
+func answerError(s discover.Session, err error) error {
+	_, stopped := errors.AsType[*launch.StoppedError](err)
+	_, unclear := errors.AsType[*launch.UnclearError](err)
+	_, untrusted := errors.AsType[*discover.UntrustedError](err)
+	_, unable := errors.AsType[*launch.UnsupportedError](err)
+	text := fmt.Sprintf("%s: %s", DescribeSession(s), render.Sanitize(ErrorText(err)))
+	switch {
+	case errors.Is(err, context.Canceled), untrusted, unable:
+		return err
+	case stopped, unclear, errors.Is(err, launch.ErrUnreachable), errors.Is(err, launch.ErrAnswered), errors.Is(err, launch.ErrSeveral):
+		return ConflictError(text, "")
+	case errors.Is(err, context.DeadlineExceeded):
+		return TimeoutError(text, "")
+	}
+	return errors.New(text)
+}
+
+// answerResultError returns the error of an answer that was accepted.
+func answerResultError(ctx context.Context, s discover.Session, result launch.Answered, o *answerOptions) error {
+	name := DescribeSession(s)
+	switch result {
+	case launch.WentOn:
+		return nil
+	case launch.Contradicted:
+		return ConflictError(name+" went on with another answer, which was given at the same time", "agentctl peek "+render.Sanitize(s.ID)+" shows what became of it")
+	case launch.Ended:
+		return fmt.Errorf("%s has ended before it went on: whether the answer had an effect is not known", name)
+	case launch.NotSeen:
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return TimeoutError(fmt.Sprintf("%s has accepted the answer, and was not seen to go on within %s", name, o.timeout), "agentctl status "+render.Sanitize(s.ID)+" shows whether it waits")
+}
