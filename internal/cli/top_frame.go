@@ -151,6 +151,9 @@ func promptLine(p *prompt, columns int) string {
 	if p.confirm {
 		room, suffix = columns-1, confirmation
 	}
+	if p.enter {
+		suffix = enterConfirmation
+	}
 	label := render.Truncate(strings.TrimSuffix(p.label, suffix), max(1, room-len(suffix))) + suffix
 	text := render.Sanitize(string(p.text))
 	if strings.HasSuffix(string(p.text), " ") {

@@ -48,6 +48,8 @@ func bindings() []binding {
 	}
 	return append(list,
 		binding{keys('a'), "a", "attach", "attach to the session where it runs", true, (*topModel).attach},
+		binding{keys('y'), "y n", "answer", "answer the request of the session: shows it, then asks", true, simple(func(m *topModel) { m.askAnswer("yes") })},
+		binding{keys('n'), "", "", "", false, simple(func(m *topModel) { m.askAnswer("no") })},
 		binding{keys('m'), "m", "message", "send the session a message", true, simple((*topModel).askMessage)},
 		binding{keys('K'), "K", "stop", "stop the session; asks first", true, simple((*topModel).askStop)},
 		binding{keys(terminal.Escape), "Esc", "close", "close the pane; then remove the filter, then the marks", false, simple((*topModel).escape)},
@@ -162,8 +164,8 @@ type prompt struct {
 	// done takes the text; changed takes it at each key; cancelled is called if the user gives up. Each may be nil.
 	done, changed func(string)
 	cancelled     func()
-	// confirm: y is yes, and any other key no.
-	confirm bool
+	// confirm: y is yes, and any other key no. With enter, only Enter is yes.
+	confirm, enter bool
 	// pasting: the terminal types what was pasted. Without a label, that is dropped.
 	pasting bool
 }
@@ -185,7 +187,7 @@ func (p *prompt) typed(m *topModel, key terminal.Key) {
 		return
 	case p.confirm:
 		m.prompt = nil
-		if key == 'y' || key == 'Y' {
+		if !p.enter && (key == 'y' || key == 'Y') || p.enter && key == terminal.Enter {
 			p.done("")
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -276,6 +277,9 @@ const reportWidth = 400
 // confirmation ends a question that y answers.
 const confirmation = " ? [y/N] "
 
+// enterConfirmation ends a question that only Enter answers.
+const enterConfirmation = " ? [Enter, or another key] "
+
 // askStop asks whether the targets are to be stopped.
 func (t *topModel) askStop() {
 	rows := slices.DeleteFunc(slices.Clone(t.targets()), func(r row) bool { return r.s.Status == string(discover.Stopped) })
@@ -305,6 +309,57 @@ func (t *topModel) describe(r row) string {
 		text += ": " + title
 	}
 	return render.Sanitize(object.HostPrefix(r.s.Host) + text)
+}
+
+// askAnswer shows the open request of the selected session, and asks whether it is to be answered with a word, or for the text that answers its question.
+// Only the very request that is shown is answered.
+func (t *topModel) askAnswer(word string) {
+	i := t.index()
+	if i < 0 || t.rows[i].s.Status != string(discover.Waiting) {
+		t.notice = "the session waits for no answer"
+		return
+	}
+	id := t.arguments(t.rows[i : i+1])[0]
+	t.reports, t.scroll = []*report{{commandLine: t.runner.commandLine([]string{"answer", id}), running: true}}, 0
+	shown := t.reports[0]
+	t.table.start(func() {
+		out, _ := t.runner.capture(t.ctx, reportWidth, []string{"answer", "--json", id})
+		var r object.Request
+		i := slices.IndexFunc(out, func(line string) bool { // the first request; others are warnings, or the error
+			r = object.Request{}
+			return json.Unmarshal([]byte(line), &r) == nil && r.Kind != "" && r.Check() == nil
+		})
+		if i >= 0 {
+			var text strings.Builder
+			_ = render.Request(&text, &r, t.call.Style) // a builder returns no error
+			out = strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+		}
+		t.mu.Lock()
+		shown.lines, shown.running = out, false
+		if i >= 0 && r.Unanswerable == "" && t.prompt == nil && slices.Contains(t.reports, shown) {
+			t.promptAnswer(id, &r, word)
+		}
+		t.mu.Unlock()
+		t.table.Changed.notify()
+	})
+}
+
+// promptAnswer asks for the answer to a request that is shown. t.mu is held.
+func (t *topModel) promptAnswer(id string, r *object.Request, word string) {
+	give := func(text string) { t.act([]string{"answer", "--request", r.ID, "--", id, text}) }
+	switch len(r.Questions) {
+	case 0:
+		t.prompt = &prompt{label: "answer " + word + enterConfirmation, confirm: true, enter: true, done: func(string) { give(word) }}
+	case 1:
+		t.prompt = &prompt{label: "answer: ", done: func(text string) {
+			if t.notice = "nothing was answered"; strings.TrimSpace(text) != "" {
+				t.notice = ""
+				give(text)
+			}
+		}}
+	default:
+		t.notice = "it asks several questions: answer them by the command line, or attach"
+	}
 }
 
 func (t *topModel) askMessage() {
