@@ -87,7 +87,8 @@ func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.R
 	}
 	defer f.Close()
 	var head headReader
-	tail := tailReader{Sidechain: isSubagent(e.ID), NeedTurnStart: x.TurnStart}
+	whole := x.Tokens || x.Full || x.Quotas
+	tail := tailReader{Sidechain: isSubagent(e.ID), NeedTurnStart: x.TurnStart, TurnOnly: whole}
 	if err = head.Read(f); err == nil {
 		err = tail.Read(f)
 	}
@@ -97,7 +98,7 @@ func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.R
 	if err != nil || !head.HasMessage || head.Sidechain != tail.Sidechain {
 		return false, warning(e.Path, err)
 	}
-	if x.Tokens || x.Full || x.Quotas {
+	if whole {
 		err = x.readWhole(r, e, f, &head, &tail, t)
 	} else {
 		err = cmp.Or(fill(r, e, f, &head, &tail), tail.damage.In(f))
@@ -207,6 +208,7 @@ func (x reader) readWhole(r *discover.Record, e discover.Entry, f *storage.File,
 		t.Project = projectOf(e)
 	}
 	err := t.Read(f)
+	tail.Metadata = t.Metadata
 	unknown := fill(r, e, f, head, tail)
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ type tailReader struct {
 	Turn          turnReader
 	Metadata      metadataValues
 	NeedTurnStart bool // read back to the beginning of the turn, however far that is
+	TurnOnly      bool // metadata is read otherwise
 	Whole         bool // the whole file was read
 	damage        storage.Damage
 }
@@ -38,7 +39,8 @@ func (s *tailReader) Read(f *storage.File) (err error) {
 			s.damage.Add(l)
 			s.Turn.addDamaged()
 		}
-		return behind < metadataReach || s.needsTurnStart() || (!s.Turn.complete() || s.Model == "") && behind < turnReach
+		near := behind < metadataReach && (!s.TurnOnly || s.Turn.state.Began.IsZero())
+		return near || s.needsTurnStart() || (!s.Turn.complete() || s.Model == "") && behind < turnReach
 	}))
 	return err
 }

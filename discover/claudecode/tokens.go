@@ -26,6 +26,9 @@ type totalsReader struct {
 	Dir            string          // the newest directory that the project folder is that of
 	PermissionMode string          // of the newest prompt, or chosen since
 
+	Metadata     metadataValues
+	metadataFrom int64 // the offset from which metadata counts
+
 	damage   storage.Damage
 	lost     []error // warnings of damage
 	calls    callUsage
@@ -39,6 +42,7 @@ type totalsReader struct {
 
 // Read reads the session's transcript.
 func (t *totalsReader) Read(f *storage.File) error {
+	t.metadataFrom = f.Size() - metadataReach
 	_, err := f.Parse(0, 0, parser(t.add))
 	t.addDamage(f)
 	t.replayed = t.answers.named
@@ -87,7 +91,9 @@ func (t *totalsReader) add(l storage.Line, r *rawRecord) bool {
 	case r == nil || r.Type == "attachment":
 		return true
 	case r.isMetadata():
-		t.addMetadata(r)
+		if t.addMetadata(r); l.Offset >= t.metadataFrom {
+			t.Metadata.add(r, true)
+		}
 		return true
 	}
 	mainChain := r.IsSidechain == t.Sidechain
