@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/maphash"
+	"hash/fnv"
+	"io"
 	"strconv"
 	"time"
 
@@ -291,10 +292,10 @@ func (u tokenCounts) Tokens() *discover.Tokens {
 // callID identifies a call of the model: the hash of the IDs of its message and its request. 0 is none.
 type callID uint64
 
-var callSeed = maphash.MakeSeed()
-
 func newCallID(message, request string) callID {
-	return callID(maphash.Comparable(callSeed, [...]string{message, request}))
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, message+"\n"+request) // never fails
+	return callID(h.Sum64())
 }
 
 // openAnswers tells which records are of one answer, read in either direction. The IDs of message and request say so; without a request
