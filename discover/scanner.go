@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"agentctl/discover/storage"
 	"agentctl/proc"
@@ -112,6 +113,8 @@ func (scanner *Scanner) SandboxAgent(p proc.Process) Agent {
 type Tried struct {
 	// Newest is the newest version of the agent in docs/support.md.
 	Newest string
+	// ReadInSource is a version, of another major one, that was read in the program's source and not seen on the program; "" for none.
+	ReadInSource string
 	// ProgramVersion returns the version of a program, by its path; "" where that does not show it.
 	ProgramVersion func(path string) string
 	// UnknownKinds returns the kinds that the adapter does not know among a session's newest records. It reads a bounded part of
@@ -125,6 +128,10 @@ func (t Tried) NewerVersion(s Session) string {
 	version := s.Version
 	for _, p := range s.Processes {
 		version = cmp.Or(t.ProgramVersion(p.Exe), version)
+	}
+	major, _, _ := strings.Cut(t.ReadInSource, ".")
+	if major != "" && strings.HasPrefix(version, major+".") {
+		return storage.IfNewer(version, t.ReadInSource)
 	}
 	return storage.IfNewer(version, t.Newest)
 }

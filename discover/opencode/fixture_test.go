@@ -16,6 +16,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/tests/golden"
+	"agentctl/tests/opencode2"
 )
 
 // restore makes a data folder from a dump: the database, and the log if one was captured too.
@@ -26,7 +27,11 @@ func restore(t testing.TB, dump string) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	execute(t, filepath.Join(mkdir(t, dir), "opencode.db"), string(script))
+	text := string(script)
+	if dump == "v2" {
+		text = opencode2.Schema + text
+	}
+	execute(t, filepath.Join(mkdir(t, dir), "opencode.db"), text)
 	if log, err := os.ReadFile(filepath.Join("testdata", "dumps", dump+".opencode.log")); err == nil {
 		writeFile(t, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log"), log)
 	}

@@ -3,7 +3,6 @@ package opencode
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/opencode2"
 	"agentctl/tests/proctest"
 )
 
@@ -135,7 +135,7 @@ func TestV2Migrated(t *testing.T) {
 		t.Fatal(len(before), err)
 	}
 	twin := before[0].ID
-	execute(t, path, v2SchemaOf(t), `INSERT INTO session_v2 (id, project_id, slug, directory, title, version, time_created, time_updated)
+	execute(t, path, opencode2.Schema, `INSERT INTO session_v2 (id, project_id, slug, directory, title, version, time_created, time_updated)
 		SELECT id, project_id, slug, directory, 'migrated', version, time_created, time_updated FROM session WHERE id = '`+twin+`'`,
 		`INSERT INTO session_message VALUES ('msg_1', '`+twin+`', 'user', 0, 1, 1, '{"text":"as migrated","time":{"created":1}}')`,
 		`INSERT INTO session_message VALUES ('msg_2', '`+twin+`', 'assistant', 1, 2, 3, '{"content":[{"type":"text","text":"once"}],"finish":"stop","time":{"created":2,"completed":3}}')`)
@@ -163,22 +163,6 @@ func TestV2Migrated(t *testing.T) {
 	if len(found) != 1 {
 		t.Error("the search does not read its messages")
 	}
-}
-
-// v2SchemaOf returns the statements that make the tables of OpenCode 2 beside those of OpenCode 1, which has project and others too.
-func v2SchemaOf(t testing.TB) string {
-	t.Helper()
-	script, err := os.ReadFile("testdata/dumps/v2.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out strings.Builder
-	for statement := range strings.SplitSeq(string(script), ";\n") {
-		if i := strings.Index(statement, "CREATE TABLE session_"); i >= 0 {
-			out.WriteString(strings.Replace(statement[i:], "CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1) + ";\n")
-		}
-	}
-	return out.String()
 }
 
 // A damaged message is a warning about the database; the others are shown, and the turn is unknown if it is the newest.
@@ -468,7 +452,7 @@ func TestV2Clients(t *testing.T) {
 // What tells OpenCode 1 and 2 apart, in a home that has sessions of both. The name of the program is the same.
 func TestGenerations(t *testing.T) {
 	dir := restore(t, "fdpos")
-	execute(t, filepath.Join(dir, "opencode.db"), v2SchemaOf(t))
+	execute(t, filepath.Join(dir, "opencode.db"), opencode2.Schema)
 	h := v2Home{dir, mkdir(t, filepath.Join(t.TempDir(), "state", "opencode"))}
 	start := at(t, "19:26:50")
 	installed := func(p proctest.Process, name string) proctest.Process {

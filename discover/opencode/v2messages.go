@@ -107,6 +107,7 @@ func parseV2Message(r storedRow) v2Message {
 func parseV2Call(o storage.Object) (p part) {
 	p.parseState(o.Get("state").Object())
 	times := o.Get("time").Object()
+	p.callID = o.Get("id").Text(nameLimit)
 	p.kind, p.Tool, p.Started = toolType, o.Get("name").Text(nameLimit), cmp.Or(times.Get("ran").Int(), times.Get("created").Int())
 	return p
 }

@@ -48,7 +48,7 @@ const newestTried = "1.18.33"
 // Tried implements [discover.Adapter].
 func (Adapter) Tried() discover.Tried {
 	return discover.Tried{
-		Newest: newestTried, ProgramVersion: programVersion, UnknownKinds: unknownKinds,
+		Newest: newestTried, ReadInSource: readInSource, ProgramVersion: programVersion, UnknownKinds: unknownKinds,
 	}
 }
 

@@ -171,6 +171,9 @@ func (f findings) write(w io.Writer, wanted string, style render.TextOptions) er
 		if a.NewestTried != "" {
 			line("tested", "up to version "+a.NewestTried)
 		}
+		if a.ReadInSource != "" {
+			line("read", "in source "+a.ReadInSource+", not yet seen on the program")
+		}
 		for _, h := range a.Homes {
 			line("home", h.text(style))
 		}
@@ -418,6 +421,8 @@ func (h homeFindings) text(style render.TextOptions) string {
 type triedFindings struct {
 	// NewestTried is the newest version of the agent in docs/support.md.
 	NewestTried string `json:"newestTried,omitempty"`
+	// ReadInSource is a version that was only read in its source.
+	ReadInSource string `json:"readInSource,omitempty"`
 	// NewerVersions are those of live agents that are newer.
 	NewerVersions []string `json:"newerVersions,omitempty"`
 	// UnknownKinds are kinds of records that live sessions have stored and that agentctl does not know.
@@ -429,7 +434,7 @@ func examineTried(ctx context.Context, scanner *discover.Scanner, a discover.Ada
 	if tried.Newest == "" {
 		return t, nil
 	}
-	t.NewestTried = tried.Newest
+	t.NewestTried, t.ReadInSource = tried.Newest, tried.ReadInSource
 	for _, s := range live {
 		if s.Agent != a.Name() || s.Status == discover.Stopped {
 			continue

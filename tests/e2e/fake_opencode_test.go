@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"agentctl/tests/directive"
+	"agentctl/tests/opencode2"
 )
 
 // openCode leaves what OpenCode 1.18 leaves: one database of all processes, and one log that each appends to under
@@ -43,6 +44,13 @@ type openCode struct {
 	calls     int
 	serial    int64
 	server    permissionServer
+}
+
+// beOpenCode2 is the program of OpenCode 2, if the script asks for it. Both generations have one name.
+func beOpenCode2() {
+	if os.Getenv("OPENCODE_FAKE") == "2" {
+		os.Exit(opencode2.Main(os.Args[1:]))
+	}
 }
 
 // tables are those of 1.18 that the fake fills.

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 		"agentctl":             func() { os.Exit(cli.Main(os.Args, cli.NewEnv("v0.0.0-test"))) },
 		"claude":               func() { runFake(newClaude()) },
 		"codex":                func() { manageCodex(); serveQueue(); runFake(newCodex()) },
-		"opencode":             func() { manageOpenCode(); runFake(newOpenCode()) },
+		"opencode":             func() { beOpenCode2(); manageOpenCode(); runFake(newOpenCode()) },
 		"sample":               func() { runFake(&sample{home: home("", ".sample")}) },
 		"agentctl-with-sample": agentctlWithSample,
 		"decoy":                func() { serve(decoy{}) },
