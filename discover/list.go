@@ -104,7 +104,7 @@ func (scanner *Scanner) List(ctx context.Context, filter SessionFilter) (Result,
 	if filter.IncludeStopped {
 		return scan.listAll(ctx, filter)
 	}
-	if err := scan.readLive(ctx, ReadOptions{Tokens: filter.Tokens, Full: filter.Full}); err != nil {
+	if err := scan.readLive(ctx, ReadOptions{Tokens: filter.Tokens, Full: filter.Full, TurnStart: filter.Full}); err != nil {
 		return Result{}, err
 	}
 	return filter.Apply(scan.Result()), ctx.Err()

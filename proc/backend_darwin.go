@@ -98,6 +98,11 @@ func (xnu) ListenPorts(p Process) ([]int, error) {
 	})
 }
 
+func (xnu) Activity(Process) (Activity, error) { return Activity{}, ErrUnsupported }
+
+// ReadTCPSockets is not supported.
+func ReadTCPSockets() ([]TCPSocket, error) { return nil, ErrUnsupported }
+
 // credentials: macOS has no namespaces.
 func (xnu) Credentials(p Process) (Credentials, error) {
 	return verified(p, func(pid int) (Credentials, error) { return Credentials{UID: p.UID, PIDs: []int{pid}}, nil })

@@ -212,6 +212,7 @@ type Backend interface {
 	SamePath(p Process, path string) (bool, error)
 	Credentials(Process) (Credentials, error)
 	Usage(Process) (Usage, error)
+	Activity(Process) (Activity, error)
 	Peer(Process, Connection) (Peer, error)
 }
 

@@ -70,6 +70,7 @@ func layers() []layer {
 		{"discover/sqlite", []string{"discover/storage"}},
 		{"discover", []string{"discover/storage", "proc", "proc/multiplexer"}},
 		{"discover/ancestry", []string{"discover", "proc"}},
+		{"discover/quiet", []string{"discover", "discover/ancestry", "proc"}},
 		{"discover/watch", []string{"discover", "proc"}},
 		{"discover/search", []string{"discover"}},
 		{"discover/<agent>", []string{
@@ -83,7 +84,7 @@ func layers() []layer {
 		{"internal/config", []string{"discover/storage", "internal/remote"}},
 		{"internal/remote", nil},
 		{"internal/webhook", nil},
-		{"internal/object", []string{"discover", "discover/search", "discover/watch", "proc", "proc/multiplexer"}},
+		{"internal/object", []string{"discover", "discover/quiet", "discover/search", "discover/watch", "proc", "proc/multiplexer"}},
 		{"internal/render", []string{"discover", "internal/object"}},
 		{"internal/export", []string{"discover", "internal/object", "internal/render"}},
 		{"internal/redact", nil},
@@ -91,7 +92,7 @@ func layers() []layer {
 		{"internal/manual", []string{"docs", "internal/render"}},
 		{"docs", nil},
 		{"internal/cli", []string{
-			"discover", "discover/agents", "discover/ancestry", "discover/storage", "discover/search", "discover/watch", "internal/config", "internal/export", "internal/manual", "internal/object", "internal/redact", "internal/remote", "internal/render", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc", "proc/multiplexer",
+			"discover", "discover/agents", "discover/ancestry", "discover/quiet", "discover/storage", "discover/search", "discover/watch", "internal/config", "internal/export", "internal/manual", "internal/object", "internal/redact", "internal/remote", "internal/render", "internal/terminal", "internal/webhook", "launch", "lock", "lock/githooks", "proc", "proc/multiplexer",
 		}},
 		{".", []string{"internal/cli"}},
 	}

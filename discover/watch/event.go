@@ -19,6 +19,8 @@ const (
 	SessionWaiting EventType = "session.waiting" // it is blocked on the user
 	SessionError   EventType = "session.error"   // its turn has failed
 	SessionStopped EventType = "session.stopped" // no process runs it any more
+	// SessionQuiet: nothing of it moves; see discover/quiet. A watcher has no such events.
+	SessionQuiet EventType = "session.quiet"
 )
 
 // Event is something that has happened to a session.

@@ -9,8 +9,10 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/sync/errgroup"
 
 	"agentctl/discover"
 	"agentctl/discover/watch"
@@ -27,6 +29,7 @@ type eventsOptions struct {
 	scope              Scope
 	script             string
 	webhook, secretEnv string
+	quietFor           time.Duration
 }
 
 // secretKey is the default of --secret-env, the variable with the webhook's secret.
@@ -42,6 +45,7 @@ func eventsCommand(f Env) *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			ListFlag("type", "only events of this `TYPE`, such as session.waiting", &o.types),
 			&cli.BoolFlag{Name: "initial", Usage: "first print the sessions that are already live, as if they had just started", Destination: &o.initial},
+			DurationFlag("quiet-for", "also tell when nothing of a running session has moved for `D`, and nothing explains that: session.quiet", &o.quietFor),
 			AdapterFlag(&o.AdapterNames),
 		}, o.scope.Flags("only"), []cli.Flag{
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
@@ -76,6 +80,9 @@ func runEvents(ctx context.Context, f Env, o *eventsOptions) error {
 	types, err := SplitWords("event type", o.types.Value(), object.EventTypes())
 	if err != nil {
 		return err
+	}
+	if o.quietFor == 0 && slices.Contains(types, string(watch.SessionQuiet)) {
+		o.quietFor = usualQuiet
 	}
 	poster, err := poster(f, o)
 	if err != nil {
@@ -121,21 +128,34 @@ func eventsFollow(ctx context.Context, c *Call, o *eventsOptions, publish func(o
 	if filter.Condition, err = o.scope.Match("events"); err != nil {
 		return err
 	}
+	var one sync.Mutex
+	publishOne := func(e object.Event) error {
+		one.Lock()
+		defer one.Unlock()
+		return publish(e)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	if o.quietFor > 0 {
+		group.Go(func() error { return quietFinder{call: c, filter: filter, longer: o.quietFor}.follow(ctx, publishOne) })
+	}
 	watcher := watch.NewFilterWatcher(c.Scanner, filter)
 	first := true
-	return EachResult(ctx, watcher, func(r discover.Result) (bool, error) {
-		_ = c.ReportWarnings(r.Warnings)
-		for _, e := range watcher.Events() {
-			if first && !o.initial {
-				break
+	group.Go(func() error {
+		return EachResult(ctx, watcher, func(r discover.Result) (bool, error) {
+			_ = c.ReportWarnings(r.Warnings)
+			for _, e := range watcher.Events() {
+				if first && !o.initial {
+					break
+				}
+				if err := publishOne(object.NewEvent(e)); err != nil {
+					return false, err
+				}
 			}
-			if err := publish(object.NewEvent(e)); err != nil {
-				return false, err
-			}
-		}
-		first = false
-		return true, nil
+			first = false
+			return true, nil
+		})
 	})
+	return group.Wait()
 }
 
 // publish prints an event, as JSON or by --format, and queues it in the sinks as JSON.

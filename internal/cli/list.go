@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -24,6 +25,7 @@ type listOptions struct {
 	since, sort                                          string
 	scope                                                Scope
 	limit                                                int
+	quietFor                                             time.Duration
 	statuses                                             cli.StringSlice
 }
 
@@ -38,6 +40,7 @@ func listCommand(f Env) *cli.Command {
 			AdapterFlag(&o.AdapterNames),
 			ListFlag("status", "only this `STATUS`: running, waiting, idle, stopped, unknown; or only stopped sessions that ended so: interrupted, error, completed", &o.statuses),
 		}, o.scope.Flags("only"), []cli.Flag{
+			DurationFlag("quiet-for", "only running sessions of which nothing has moved for `D`, and nothing explains that", &o.quietFor),
 			&cli.IntFlag{Name: "n", Usage: "show at most `N` sessions, the newest; 0 shows all", Destination: &o.limit},
 			&cli.StringFlag{Name: "sort", Usage: "order by `KEY`: " + strings.Join(sortKeys(), ", "), Destination: &o.sort},
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
@@ -72,6 +75,8 @@ func runList(ctx context.Context, f Env, o *listOptions) error {
 	switch {
 	case o.wide && (o.Quiet || o.Format != ""):
 		return UsageError("list", "--wide is for the table and --json, not for --quiet and --format")
+	case o.quietFor > 0 && (o.wide || o.all || o.since != "" || len(o.statuses.Value()) > 0):
+		return UsageError("list", "--quiet-for is about running sessions; it does not go with --wide, --all, --since and --status")
 	case o.JSON && o.Quiet, o.Format != "" && (o.JSON || o.Quiet):
 		return UsageError("list", "--json, --quiet and --format cannot be used together")
 	case o.sort != "" && !slices.Contains(sortKeys(), o.sort):
@@ -86,6 +91,9 @@ func runList(ctx context.Context, f Env, o *listOptions) error {
 		return err
 	}
 	sessions, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Session, []*discover.Warning, error) {
+		if o.quietFor > 0 {
+			return listQuiet(ctx, c, filter, o)
+		}
 		return listLocalSessions(ctx, c, filter, o.wide || o.sort == "cpu" || o.sort == "memory")
 	})
 	if err != nil {
@@ -180,12 +188,22 @@ func listLocalSessions(ctx context.Context, c *Call, filter discover.SessionFilt
 	return sessions, append(r.Warnings, unanswered...), working.Err()
 }
 
+// listQuiet lists the quiet sessions of this machine.
+func listQuiet(ctx context.Context, c *Call, filter discover.SessionFilter, o *listOptions) ([]object.Session, []*discover.Warning, error) {
+	working, done := c.StartWork(ctx, "looking at the processes")
+	defer done()
+	r, sessions, err := quietFinder{call: c, filter: filter, longer: o.quietFor}.find(working)
+	return sessions, r.Warnings, err
+}
+
 // printTable prints the table of sessions; through the pager if it is longer than the terminal.
 func printTable(ctx context.Context, c *Call, sessions []object.Session, o *listOptions) error {
 	if len(sessions) == 0 {
 		if c.Width > 0 {
 			what := "no live sessions; agentctl list -a shows stopped ones too"
-			if o.all {
+			if o.quietFor > 0 {
+				what = "no session has been quiet for so long without an explanation; agentctl list --wide shows all that are quiet"
+			} else if o.all {
 				what = "no sessions; agentctl list -a --since all looks further back"
 			}
 			c.Report.Note(what)

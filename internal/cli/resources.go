@@ -10,6 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/ancestry"
+	"agentctl/discover/quiet"
 	"agentctl/internal/object"
 	"agentctl/launch"
 	"agentctl/launch/stop"
@@ -61,6 +62,9 @@ func (env Env) SessionsWithResources(ctx context.Context, w *discover.Scanner, r
 	forest := ancestry.NewTrees(w, r, r.Sessions)
 	for i, s := range r.Sessions {
 		out[i].Processes = Processes(forest.Tree(s))
+	}
+	for i, q := range quiet.Find(ctx, w, r, forest) {
+		out[i].Quiet = object.NewQuiet(q, env.Now())
 	}
 	commands.Wait()
 	var unanswered []*discover.Warning

@@ -102,6 +102,8 @@ const (
 	// changesInterval is the least time between two questions to git for the uncommitted changes: they take two processes for each
 	// directory.
 	changesInterval = 15 * time.Second
+	// quietInterval is the least time between two looks for quiet sessions, which read what all running sessions have open.
+	quietInterval = 10 * time.Second
 	// costShare bounds the time that a question to git takes: one part in costShare. treeShare and tokensShare bound the building of process
 	// trees and the reading of tokens, which are due only when something has happened.
 	costShare, treeShare, tokensShare = 500, 100, 50

@@ -9,6 +9,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/ancestry"
+	"agentctl/discover/quiet"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
 	"agentctl/proc"
@@ -27,17 +28,20 @@ type sampler struct {
 	tokensOf        int
 	tokensDue       time.Time
 	changesDue      time.Time
+	quietDue        time.Time
+	quietFinder     quietFinder
 	changesAskedFor map[string]time.Time // by directory: the last activity there that git was asked after
 
 	mu      sync.Mutex
 	rows    map[rowKey]*topSamples
 	details map[rowKey]object.Session // with facts that take reading a whole transcript
 	changes map[string]*object.Changes
+	quiet   map[rowKey]*object.Quiet
 }
 
 func newSampler(call *Call, table *Table) *sampler {
 	return &sampler{
-		call: call, table: table, began: time.Now(), changesAskedFor: map[string]time.Time{},
+		call: call, table: table, began: time.Now(), quietFinder: quietFinder{call: call, filter: discover.SessionFilter{Agents: call.Agents}, observer: new(quiet.Observer)}, changesAskedFor: map[string]time.Time{},
 		rows: map[rowKey]*topSamples{}, details: map[rowKey]object.Session{}, changes: map[string]*object.Changes{},
 	}
 }
@@ -72,11 +76,30 @@ func (s *sampler) sample(ctx context.Context, r discover.Result, updates int) {
 		s.tokensDue = time.Now().Add(tokensShare * time.Since(now))
 	}
 	s.sampleTokens(r)
+	if !now.Before(s.quietDue) {
+		began := time.Now()
+		s.findQuiet(ctx)
+		s.quietDue = time.Now().Add(max(quietInterval, treeShare*time.Since(began)))
+	}
 	if !now.Before(s.changesDue) {
 		began := time.Now()
 		if s.readChanges(ctx, r) {
 			s.changesDue = time.Now().Add(max(changesInterval, costShare*time.Since(began)/10))
 		}
+	}
+}
+
+// findQuiet finds the sessions of which nothing moves.
+func (s *sampler) findQuiet(ctx context.Context) {
+	_, objects, err := s.quietFinder.find(ctx)
+	if err != nil {
+		return // the watcher meets the same error, and reports it
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.quiet = map[rowKey]*object.Quiet{}
+	for i := range objects {
+		s.quiet[rowKeyOf(&objects[i])] = objects[i].Quiet
 	}
 }
 
@@ -188,6 +211,9 @@ func (s *sampler) load(session *object.Session) render.Load {
 	key := rowKeyOf(session)
 	if d, ok := s.details[key]; ok {
 		session.Tokens, session.Quotas = d.Tokens, d.Quotas
+	}
+	if session.Status == string(discover.Running) {
+		session.Quiet = s.quiet[key]
 	}
 	load := render.Load{Changes: s.changes[session.CWD]}
 	if row := s.rows[key]; row != nil && session.Status != string(discover.Stopped) {

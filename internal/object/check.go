@@ -59,6 +59,9 @@ func (s *Session) Check() error {
 			return err
 		}
 	}
+	if s.Quiet != nil {
+		return checkTimes(s.StartedAt, s.LastActivityAt, s.ProcessStartedAt, s.Quiet.Since)
+	}
 	return checkTimes(s.StartedAt, s.LastActivityAt, s.ProcessStartedAt)
 }
 

@@ -170,7 +170,7 @@ type Event struct {
 // EventTypes are the types of events.
 func EventTypes() []string {
 	return []string{
-		string(watch.SessionStarted), string(watch.SessionRunning), string(watch.SessionWaiting), string(watch.SessionIdle), string(watch.SessionError), string(watch.SessionStopped),
+		string(watch.SessionStarted), string(watch.SessionRunning), string(watch.SessionWaiting), string(watch.SessionIdle), string(watch.SessionError), string(watch.SessionStopped), string(watch.SessionQuiet),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/quiet"
 	"agentctl/proc/multiplexer"
 )
 
@@ -24,6 +25,7 @@ type Session struct {
 	WaitingOn        *WaitingOn     `json:"waitingOn,omitempty"`
 	InterruptedIn    *InterruptedIn `json:"interruptedIn,omitempty"`
 	WasOpen          bool           `json:"wasOpen,omitempty"`
+	Quiet            *Quiet         `json:"quiet,omitempty"`
 	Error            string         `json:"error,omitempty"`
 	PID              int            `json:"pid,omitempty"`
 	PIDs             []int          `json:"pids,omitempty"`
@@ -100,6 +102,27 @@ type InterruptedIn struct {
 	Brief  string `json:"brief,omitempty"`
 	Path   string `json:"path,omitempty"`
 	Prompt string `json:"prompt,omitempty"`
+}
+
+// Quiet is the JSON object of a running session of which nothing moves.
+type Quiet struct {
+	// For is in seconds.
+	For           float64    `json:"for"`
+	Since         string     `json:"since"`
+	OpenCall      *WaitingOn `json:"openCall,omitempty"`
+	ChildrenCPU   float64    `json:"childrenCpu"`
+	Connections   int        `json:"connections"`
+	Suspended     bool       `json:"suspended,omitempty"`
+	WatchesFiles  bool       `json:"watchesFiles,omitempty"`
+	MayAwaitModel bool       `json:"mayAwaitModel,omitempty"`
+}
+
+// NewQuiet converts what is known of a quiet session to its JSON object, as of now.
+func NewQuiet(q *quiet.Quiet, now time.Time) *Quiet {
+	return &Quiet{
+		now.Sub(q.Since).Truncate(time.Second).Seconds(), Timestamp(q.Since), newWaitingOn(q.OpenCall), math.Round(100*q.ChildrenCPU) / 100,
+		q.Connections, q.Suspended, q.WatchesFiles, q.MayAwaitModel,
+	}
 }
 
 // Diff is the JSON object of the lines that a call adds and removes.

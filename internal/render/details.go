@@ -78,6 +78,7 @@ func (to TextOptions) details(s *object.Session) []detail {
 		{"in", interruptedText(s)},
 		{"error", s.Error},
 		{"doing", s.TurnDetail()},
+		{"quiet", quietText(s)},
 		{"title", s.Title},
 		{"prompt", s.Prompt},
 		{"dir", to.ShortDir(s.CWD)},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/internal/object"
@@ -14,7 +15,7 @@ import (
 // SessionTable writes a header, and one row a session, fitted to the width.
 func SessionTable(w io.Writer, sessions []object.Session, opts TextOptions) error {
 	c := opts.newSessionColumns(sessions)
-	return sessionGrid(sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, c.group, c.waitingOn, c.cutIn, c.dir, c.title).print(w, opts)
+	return sessionGrid(sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, c.group, c.waitingOn, c.cutIn, c.quiet, c.dir, c.title).print(w, opts)
 }
 
 func sessionGrid(sessions []object.Session, columns ...column) *grid {
@@ -24,7 +25,7 @@ func sessionGrid(sessions []object.Session, columns ...column) *grid {
 }
 
 // sessionColumns are the columns that tables of sessions have in common.
-type sessionColumns struct{ id, agent, status, pid, age, last, group, waitingOn, cutIn, dir, title column }
+type sessionColumns struct{ id, agent, status, pid, age, last, group, waitingOn, cutIn, quiet, dir, title column }
 
 // newSessionColumns builds the columns for these sessions.
 func (to TextOptions) newSessionColumns(sessions []object.Session) sessionColumns {
@@ -42,6 +43,7 @@ func (to TextOptions) newSessionColumns(sessions []object.Session) sessionColumn
 		group:     column{title: "GROUP", cell: func(i int) string { return Sanitize(sessions[i].Group) }, dropEarly: rankGroup, preferred: 12},
 		waitingOn: column{title: "WAITING ON", cell: cell(WaitingOnText), dropLate: 3, preferred: 24, min: 14},
 		cutIn:     column{title: "INTERRUPTED IN", cell: cell(interruptedText), dropLate: 3, preferred: 24, min: 14},
+		quiet:     column{title: "QUIET", cell: cell(quietText), dropLate: 3, preferred: 24, min: 8},
 		dir:       column{title: "DIR", cell: func(i int) string { return Sanitize(to.ShortDir(sessions[i].CWD)) }, dropLate: 5, keepEnd: true, preferred: 16, min: 8},
 		title:     column{title: "TITLE", cell: func(i int) string { return Sanitize(cmp.Or(sessions[i].Title, sessions[i].Prompt)) }, dropLate: 4, preferred: 20, min: 8},
 	}
@@ -78,6 +80,29 @@ func interruptedText(s *object.Session) string {
 		return "the prompt: " + Sanitize(in.Prompt)
 	}
 	return "a turn"
+}
+
+// quietText says for how long nothing of a session has moved, in which call, and what explains it, on one line, safe for a terminal; ""
+// if it is not quiet.
+func quietText(s *object.Session) string {
+	q := s.Quiet
+	if q == nil {
+		return ""
+	}
+	since, _ := object.ParseTimestamp(q.Since)
+	text := Age(since, since.Add(time.Duration(q.For)*time.Second))
+	if on := q.OpenCall; on != nil {
+		text += ", " + strings.TrimSuffix(on.Tool+": "+cmp.Or(on.Brief, on.Path), ": ")
+	}
+	switch {
+	case q.Suspended:
+		text += " (suspended)"
+	case q.WatchesFiles:
+		text += " (watches files)"
+	case q.MayAwaitModel:
+		text += " (connected)"
+	}
+	return Sanitize(text)
 }
 
 // statusText is the status, followed in parentheses by what qualifies it.
@@ -152,7 +177,7 @@ func WideSessionTable(w io.Writer, sessions []object.Session, opts TextOptions) 
 	terminal := column{title: "TERMINAL", cell: func(i int) string { return terminalCell(&sessions[i]) }, dropEarly: rankTerminal, preferred: 12}
 	doing := column{title: "DOING", cell: func(i int) string { return doingText(&sessions[i]) }, dropEarly: rankDoing, preferred: 16}
 	return sessionGrid(
-		sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, cpu, memory, ports, context, changes, terminal, doing, c.group, c.dir, c.title,
+		sessions, c.id, c.agent, c.status, c.pid, c.age, c.last, cpu, memory, ports, context, changes, terminal, doing, c.quiet, c.group, c.dir, c.title,
 	).print(w, opts)
 }
 

@@ -65,7 +65,7 @@ func TopTable(w io.Writer, sessions []object.Session, loads []Load, keep string,
 		column{title: "CTX", cell: func(i int) string { return cmp.Or(contextShare(sessions[i].Tokens), contextText(sessions[i].Tokens)) }, dropEarly: topRankContext, alignRight: true},
 		column{title: "LIMIT", cell: func(i int) string { return limitText(sessions[i].Quotas, opts.Now) }, dropEarly: topRankLimit, alignRight: true},
 		column{title: "CHANGES", cell: load(func(l Load) string { return statusLetters(l.Changes) }), dropEarly: topRankChanges},
-		c.waitingOn, c.dir, c.title,
+		c.waitingOn, c.quiet, c.dir, c.title,
 	)
 	for i := range g.columns {
 		if g.columns[i].title == keep && keep != "" {

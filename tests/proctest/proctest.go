@@ -28,6 +28,7 @@ type Process struct {
 	ResourceUsage proc.Usage
 	// PeerPID is the pid of a real process that has the other ends of connections in its place; see [proc.Process.VerifyPeer].
 	PeerPID int
+	Active  proc.Activity
 	// Err is returned by every method, as for a process of another user.
 	Err error
 }
@@ -126,6 +127,8 @@ func (b backend) Usage(proc.Process) (proc.Usage, error) {
 	}
 	return b.ResourceUsage, nil
 }
+
+func (b backend) Activity(proc.Process) (proc.Activity, error) { return b.Active, b.Err }
 
 func (b backend) Peer(_ proc.Process, c proc.Connection) (by proc.Peer, err error) {
 	actual, err := proc.Inspect(b.PeerPID)
