@@ -61,7 +61,7 @@ func TestTurn(t *testing.T) {
 		turn := tail.TurnAt(time.Now())
 		turn.Began = time.Time{} // see TestTurnStart
 		if turn.State == discover.TurnOpen && turn.Detail != "" {
-			test.want.OpenCall = &discover.WaitingOn{Tool: "shell"}
+			test.want.OpenCall = &discover.WaitingOn{ID: "c1", Tool: "shell"}
 		}
 		if !reflect.DeepEqual(turn, test.want) {
 			t.Errorf("%s: got %+v, want %+v", name, turn, test.want)
