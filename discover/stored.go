@@ -1,8 +1,10 @@
 package discover
 
 import (
+	"agentctl/discover/storage"
 	"cmp"
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -129,6 +131,28 @@ type Usage struct {
 type SessionUsage struct {
 	Record
 	Usage []Usage
+}
+
+// ReadRecords yields the records of the sessions that read returns, and its warnings, as [Adapter].Read does.
+func ReadRecords(ctx context.Context, entries []Entry, read storage.ReadFunc[Entry, SessionUsage]) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for u, err := range storage.ReadParallel(ctx, entries, read) {
+			if err != nil && !yield(Record{}, err) || u.ID != "" && !yield(u.Record, nil) {
+				return
+			}
+		}
+	}
+}
+
+// ReadUsages yields the sessions that used something, and the warnings of read, as [Adapter].ReadUsage does.
+func ReadUsages(ctx context.Context, entries []Entry, read storage.ReadFunc[Entry, SessionUsage]) iter.Seq2[*SessionUsage, error] {
+	return func(yield func(*SessionUsage, error) bool) {
+		for u, err := range storage.ReadParallel(ctx, entries, read) {
+			if err != nil && !yield(nil, err) || len(u.Usage) > 0 && !yield(u, nil) {
+				return
+			}
+		}
+	}
 }
 
 // UsageFilter selects what [Scanner.ReadUsage] reads.

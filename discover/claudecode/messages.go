@@ -65,16 +65,14 @@ func (t *messageReader) readAll(f *storage.File) error {
 // line takes the next line and reports whether to go on.
 func (t *messageReader) line(l storage.Line, r *rawRecord) bool {
 	if l.Cut {
-		t.warn(fmt.Errorf("%s: a record of more than %d MiB is left out", t.file.Place(l.Offset), storage.MaxLine>>20))
+		t.warn(t.file.Lost(l))
 		return !t.stopped
 	}
 	if r != nil {
 		messages := t.read(l.Offset, r)
 		t.emit(t.order.add(t.link, messages, writtenAt(r))...)
 	} else if !t.damaged {
-		var lost storage.Damage
-		lost.Add(l)
-		t.warn(lost.In(t.file))
+		t.warn(t.file.Lost(l))
 	}
 	t.damaged = r == nil
 	return !t.stopped && t.ctx.Err() == nil

@@ -113,7 +113,7 @@ func (m *messageReader) addLine(l storage.Line, r *rolloutRecord) bool {
 		return false
 	}
 	if l.Cut {
-		m.warn(m.path, fmt.Errorf("%s: a record of more than %d MB is left out", m.file.Place(l.Offset), storage.MaxLine>>20))
+		m.warn(m.path, m.file.Lost(l))
 		r.decodeCut(m.file, l, m.thread)
 		m.addLost(r)
 		return !m.stopped
@@ -124,9 +124,7 @@ func (m *messageReader) addLine(l storage.Line, r *rolloutRecord) bool {
 	}
 	switch {
 	case l.Rest:
-		var lost storage.Damage
-		lost.Add(l)
-		m.warn(m.path, lost.In(m.file))
+		m.warn(m.path, m.file.Lost(l))
 		m.addLost(r)
 	case mayBeMessage(r.Kind) && !m.isBeyondSegment(l):
 		if r.Kind == kindSessionMeta && l.Offset == 0 {

@@ -69,14 +69,12 @@ func (m *messageReader) emitAnswer() {
 // addLine takes the next line.
 func (m *messageReader) addLine(l storage.Line) {
 	if l.Cut {
-		m.warn(fmt.Errorf("%s: a record of more than %d MiB is left out", m.file.Place(l.Offset), storage.MaxLine>>20))
+		m.warn(m.file.Lost(l))
 		return
 	}
 	e, ok := parseEvent(l.Bytes)
 	if ok = ok && !l.Rest; !ok && !m.damaged {
-		var lost storage.Damage
-		lost.Add(l)
-		m.warn(lost.In(m.file))
+		m.warn(m.file.Lost(l))
 	}
 	if m.damaged = !ok; ok && !e.ofSubagent() {
 		m.add(&e, l.Offset)

@@ -21,17 +21,7 @@ import (
 //   - client: the program that made the session, by its own name, if it is not the agent's terminal or print mode (ACP, SDK)
 //   - premiumRequests, nanoAiCredits (Full): what the provider was paid in, by the newest record of a process that ended
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
-	return func(yield func(discover.Record, error) bool) {
-		x := reader{options}
-		for u, err := range storage.ReadParallel(ctx, entries, x.readSession) {
-			if err != nil && !yield(discover.Record{}, err) {
-				return
-			}
-			if u.ID != "" && !yield(u.Record, nil) {
-				return
-			}
-		}
-	}
+	return discover.ReadRecords(ctx, entries, reader{options}.readSession)
 }
 
 var errNoRecords = errors.New("no session.start record: not a session of Copilot CLI, or a damaged one")

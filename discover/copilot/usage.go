@@ -15,17 +15,7 @@ import (
 
 // ReadUsage implements [discover.Adapter]. What a fork has of the session that it was copied from is that one's.
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
-	return func(yield func(*discover.SessionUsage, error) bool) {
-		x := reader{discover.ReadOptions{Tokens: true}}
-		for u, err := range storage.ReadParallel(ctx, entries, x.readSession) {
-			if err != nil && !yield(nil, err) {
-				return
-			}
-			if len(u.Usage) > 0 && !yield(u, nil) {
-				return
-			}
-		}
-	}
+	return discover.ReadUsages(ctx, entries, reader{discover.ReadOptions{Tokens: true}}.readSession)
 }
 
 // totals is what a session used.

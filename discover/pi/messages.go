@@ -43,12 +43,8 @@ type messageReader struct {
 func (m *messageReader) add(l storage.Line) bool {
 	e, ok := parseEntry(l.Bytes)
 	switch {
-	case l.Cut:
-		m.warn(fmt.Errorf("%s: an entry of more than %d MiB is left out", m.file.Place(l.Offset), storage.MaxLine>>20))
-	case l.Rest || !ok:
-		var lost storage.Damage
-		lost.Add(l)
-		m.warn(lost.In(m.file))
+	case l.Cut || l.Rest || !ok:
+		m.warn(m.file.Lost(l))
 	default:
 		for _, message := range slices.Backward(m.messages(&e, l)) {
 			m.stopped = m.stopped || !m.yield(message, nil)

@@ -17,35 +17,25 @@ import (
 //   - thinkingLevel: as it was set last
 //   - turns (Full): the number of prompts
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
-	return func(yield func(discover.Record, error) bool) {
-		read := func(ctx context.Context, e discover.Entry, u *discover.SessionUsage) (bool, error) {
-			return readSession(ctx, e, options, u)
-		}
-		for u, err := range storage.ReadParallel(ctx, entries, read) {
-			if err != nil && !yield(discover.Record{}, err) {
-				return
-			}
-			if u.ID != "" && !yield(u.Record, nil) {
-				return
-			}
-		}
-	}
+	return discover.ReadRecords(ctx, entries, readerOf(options))
 }
 
-// readSession reads one session. Without an error it is not ok if the file is gone or empty: Pi creates it before it writes. The error
+// readerOf reads one session. Without an error it is not ok if the file is gone or empty: Pi creates it before it writes. The error
 // is a warning; with a record it is about what could not be read of the session.
-func readSession(ctx context.Context, e discover.Entry, options discover.ReadOptions, u *discover.SessionUsage) (ok bool, err error) {
-	f, err := storage.Open(ctx, e.Path)
-	if storage.IsNotExist(err) {
-		return false, nil
+func readerOf(options discover.ReadOptions) storage.ReadFunc[discover.Entry, discover.SessionUsage] {
+	return func(ctx context.Context, e discover.Entry, u *discover.SessionUsage) (ok bool, err error) {
+		f, err := storage.Open(ctx, e.Path)
+		if storage.IsNotExist(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, warning(e.Path, err)
+		}
+		defer f.Close()
+		ok, err = readFile(f, e, options, u)
+		u.TruncateTexts()
+		return ok, warning(e.Path, err)
 	}
-	if err != nil {
-		return false, warning(e.Path, err)
-	}
-	defer f.Close()
-	ok, err = readFile(f, e, options, u)
-	u.TruncateTexts()
-	return ok, warning(e.Path, err)
 }
 
 func readFile(f *storage.File, e discover.Entry, options discover.ReadOptions, u *discover.SessionUsage) (ok bool, err error) {

@@ -12,19 +12,7 @@ import (
 
 // ReadUsage reads whole files.
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
-	return func(yield func(*discover.SessionUsage, error) bool) {
-		read := func(ctx context.Context, e discover.Entry, u *discover.SessionUsage) (bool, error) {
-			return readSession(ctx, e, discover.ReadOptions{Tokens: true}, u)
-		}
-		for u, err := range storage.ReadParallel(ctx, entries, read) {
-			if err != nil && !yield(nil, err) {
-				return
-			}
-			if len(u.Usage) > 0 && !yield(u, nil) {
-				return
-			}
-		}
-	}
+	return discover.ReadUsages(ctx, entries, readerOf(discover.ReadOptions{Tokens: true}))
 }
 
 // totals is what only the whole file says. Entries come oldest first.

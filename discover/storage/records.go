@@ -157,6 +157,15 @@ func (d *Damage) Add(l Line) {
 	}
 }
 
+// Lost returns the error for a line that is left out: it is too long, or damaged.
+func (f *File) Lost(l Line) error {
+	if l.Cut {
+		return fmt.Errorf("%s: a record of more than %d MiB is left out", f.Place(l.Offset), MaxLine>>20)
+	}
+	d := Damage{l.Offset, 1}
+	return d.In(f)
+}
+
 // In returns the error that names the damage of a file; nil if there is none.
 func (d *Damage) In(f *File) error {
 	switch d.lines {
