@@ -335,9 +335,9 @@ func otherTools() map[string]string {
 	}
 }
 
-// isNumber reports whether a word is a positive number, as a pid is.
+// isNumber reports whether a word is a number that a pid may be: below 2²² on Linux, 99999 on macOS. An ID may begin with more digits.
 func isNumber(word string) bool {
-	n, err := strconv.ParseInt(word, 10, 32)
+	n, err := strconv.ParseInt(word, 10, 23)
 	return err == nil && n > 0
 }
 

@@ -153,7 +153,7 @@ func TestExitCodes(t *testing.T) {
 		{"version x", 2, `"x"`},
 
 		{"status nothing", 3, "no such session: nothing\nhint: agentctl list -a --since all"},
-		{"status 999004711", 3, "hint: did you mean pid:999004711?"},
+		{"status 999004711", 3, "hint: agentctl list -a --since all shows every session"}, // too large for a pid, as the beginning of an ID is
 		{"stop 4711", 3, "hint: did you mean pid:4711?"},
 		{"-v", 2, "unknown flag \"-v\"\nhint: did you mean agentctl --version?"},
 		{"-n 3 list", 2, "-n must follow the command\nhint: agentctl COMMAND -n"},

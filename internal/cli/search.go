@@ -156,7 +156,7 @@ func query(c *Call, patterns []string, o *searchOptions) (q search.Query, err er
 		return q, UsageError("search", "--tool and --role %s cannot be used together", o.role)
 	}
 	if q.Pattern, err = search.Compile(o.pattern, patterns...); err != nil {
-		return q, UsageError("search", "%v; -F takes the pattern as a text", err)
+		return q, UsageError("search", "%s; -F takes the pattern as a text", strings.Replace(err.Error(), "error parsing regexp", "the pattern is no regular expression", 1))
 	}
 	q.Role, q.Tool, q.MaxMatches = search.Role(o.role), o.tool, o.maxMatches
 	switch {

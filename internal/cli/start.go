@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -227,16 +226,11 @@ func (s Starter) startAndProve(ctx context.Context, adapter launch.Adapter, r la
 // Close lets go of the agent, which goes on.
 func (l *Launched) Close() { l.execution.Close() }
 
-// PrintHints prints the hints for what was started, without duplicates; none with --quiet.
+// PrintHints prints the hints for what was started.
 func (s Starter) PrintHints(ctx context.Context, launched ...*Launched) {
-	if s.Options.Quiet {
-		return
-	}
-	var given []string
 	for _, l := range launched {
-		if hint := l.Hint(context.WithoutCancel(ctx)); hint != "" && !slices.Contains(given, hint) {
+		if hint := l.Hint(context.WithoutCancel(ctx)); hint != "" {
 			s.Report.Hint(hint)
-			given = append(given, hint)
 		}
 	}
 }

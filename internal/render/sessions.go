@@ -118,11 +118,11 @@ func statusText(s *object.Session) string {
 	return s.Status
 }
 
-// From the least width to narrow, in columns, the status leaves to WAITING ON what a session waits for. Below, there is no such column.
+// From the least width to narrow, in columns, the status does not repeat what WAITING ON or INTERRUPTED IN says. Below, these have no room.
 const leastWaitingOn, narrow = 60, 100
 
 func (to TextOptions) statusCell(s *object.Session) string {
-	if to.Width >= leastWaitingOn && to.Width < narrow && WaitingOnText(s) != "" {
+	if to.Width >= leastWaitingOn && to.Width < narrow && WaitingOnText(s)+interruptedText(s) != "" {
 		return s.Status
 	}
 	return Sanitize(statusText(s))

@@ -138,11 +138,16 @@ func TestRowsAt80Columns(t *testing.T) {
 		Status: discover.Waiting, WaitingFor: "permission", WaitingOn: &discover.WaitingOn{Tool: "Bash", Brief: "rm -rf dist"},
 	})
 	idle := object.NewSession(discover.Session{Record: &discover.Record{Agent: "opencode", ID: "ses_e0590e1d5ffeABCDEFGHIJKLMN", Dir: "/home/me/src/web", Title: "a title"}, Status: discover.Idle})
+	cut := object.Session{Adapter: "codex", Status: "stopped", Outcome: "interrupted", InterruptedIn: &object.InterruptedIn{Tool: "Bash", Brief: "make"}}
 	sessions := []object.Session{waiting, idle}
 	opts := TextOptions{Width: 80, MinShortID: func(agent, _ string) int { return map[string]int{"claude-code": 8, "opencode": 16}[agent] }}
 	var list, top strings.Builder
 	_ = SessionTable(&list, sessions, opts)
 	_ = TopTable(&top, sessions, make([]Load, 2), "", opts)
+	var interrupted strings.Builder
+	if _ = SessionTable(&interrupted, []object.Session{cut}, opts); !strings.Contains(interrupted.String(), "stopped  Bash: make") {
+		t.Error(interrupted.String())
+	}
 	for _, text := range []string{list.String(), top.String()} {
 		lines := strings.Split(text, "\n")
 		for i, words := range []string{"ID AGENT STATUS WAITING ON DIR TITLE", "88d1d394 claude-code waiting Bash: rm - src/api find", "ses_e0590e1d5ffe opencode idle src/web a title"} {
