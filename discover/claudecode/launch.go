@@ -86,7 +86,7 @@ func (c argsBuilder) hint() string {
 	if c.Interactive || c.Resume != nil || c.Permissions != launch.PermissionsOwn || c.hasPermissionArgs() {
 		return ""
 	}
-	return "claude -p denies what its settings do not allow, edits included; --permissions edit lets it change files"
+	return "claude -p denies anything that its settings do not allow, including edits; --permissions edit lets it change files"
 }
 
 // Flags that choose the session or its process, and flags that choose permissions.

@@ -57,7 +57,7 @@ func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, err
 	spec.Args = append(append(spec.Args, full...), r.Args...)
 	spec.Env = append(spec.Env, permissionEnv(r, host)...)
 	if r.Permissions == launch.PermissionsOwn && !r.Interactive {
-		spec.Hint = "headless OpenCode denies whatever it would have to ask about; --permissions edit or full lets it"
+		spec.Hint = "headless OpenCode denies anything that needs approval; --permissions edit or full allows it"
 	}
 	return spec, nil
 }

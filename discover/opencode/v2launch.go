@@ -96,7 +96,7 @@ func (p installation) v2Spec(r launch.Request, host launch.Environment) (launch.
 	case r.Permissions == launch.PermissionsFull:
 		spec.Args = append(spec.Args, "--auto")
 	case !r.Interactive:
-		spec.Hint += "; headless, it denies whatever it would have to ask about; --permissions full lets it"
+		spec.Hint += "; headless, it denies anything that needs approval; --permissions full allows it"
 	}
 	spec.Args = append(spec.Args, r.Args...)
 	return spec, nil

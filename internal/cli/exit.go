@@ -325,7 +325,7 @@ func badFlag(c *cli.Command, err error) error {
 			}
 		}
 	}
-	return UsageError(CommandName(c), "%s", strings.TrimSuffix(message, ": parse error"))
+	return UsageError(CommandName(c), "%s", strings.Replace(message, ": parse error", ": use a whole number", 1))
 }
 
 // FlagText is a flag's name with its dashes.

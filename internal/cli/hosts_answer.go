@@ -215,8 +215,11 @@ func (h *hostReports) answer(code int, err error) hostEnd {
 }
 
 func (h *hostReports) failure() error {
-	name := h.call.Target.Name
-	f := &Failure{errorNamed(h.failed.Code), name + ": " + h.prefixIDs(h.failed.Message), h.localHint(h.failed.Hint), nil}
+	name, message := h.call.Target.Name, h.prefixIDs(h.failed.Message)
+	if message == h.failed.Message { // no ID in it names the host
+		message = name + ": " + message
+	}
+	f := &Failure{errorNamed(h.failed.Code), message, h.localHint(h.failed.Hint), nil}
 	for _, s := range h.failed.Candidates[:min(len(h.failed.Candidates), maxCandidates)] {
 		s.Host = name
 		if s.Check() == nil {

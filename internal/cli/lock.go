@@ -311,7 +311,7 @@ func unlock(ctx context.Context, c *Call, dir string, o *unlockOptions) error {
 		}
 		for _, l := range shown {
 			if l.Declared.ReadErr != nil || l.Declared.By != by {
-				return ConflictError(DescribeLock(l), "--force removes it all the same")
+				return ConflictError(DescribeLock(l), "--force removes it anyway")
 			}
 		}
 	}

@@ -245,7 +245,7 @@ func cleanError(failed []error, of int) error {
 		for _, r := range refused.Reasons {
 			hint := hints[r.Code]
 			if r.ForceOverrides() {
-				hint = "--force removes it all the same, and what is in it"
+				hint = "--force removes it anyway, and what is in it"
 			}
 			if hint != "" && !slices.Contains(advice, hint) {
 				advice = append(advice, hint)
