@@ -45,6 +45,29 @@ func (v HomeVariables) OfProcess(p proc.Process) (string, error) {
 	return dir, nil
 }
 
+// Env returns the variable that leads the agent to a home, where an environment leads it to another one; else nothing.
+func (v HomeVariables) Env(home string, getenv func(string) string) []string {
+	if home == "" || RealPath(home) == RealPath(v.Dir(getenv)) {
+		return nil
+	}
+	return []string{v.Key + "=" + home}
+}
+
+// ListedHome returns the name under which a home is among the given ones, so that claims and records have the same paths; "" if it is none
+// of them. Then nothing in it is opened.
+func ListedHome(dir string, homes []Home) string {
+	if dir == "" || slices.ContainsFunc(homes, func(h Home) bool { return h.Dir == dir }) {
+		return dir
+	}
+	real := RealPath(dir)
+	for _, h := range homes {
+		if RealPath(h.Dir) == real {
+			return h.Dir
+		}
+	}
+	return ""
+}
+
 // Named returns the homes that the environment and the user name.
 func (v HomeVariables) Named(from HomeSources) (s HomeSet) {
 	s.Add(Home{Dir: v.Dir(from.Getenv), FromUser: true})

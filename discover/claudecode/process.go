@@ -78,7 +78,7 @@ func (l *processScan) inspect(p proc.Process) *process {
 	if hasEnded(err) {
 		return nil
 	}
-	x.home = l.homeName(home)
+	x.home = discover.ListedHome(home, l.homes)
 	l.findRegistryEntry(x)
 	l.findKey(x)
 	switch {
@@ -118,21 +118,6 @@ func (l *processScan) isListed(p proc.Process) bool {
 // hasEnded reports whether a reading failed because the process has just ended, not because it is forbidden or unsupported.
 func hasEnded(err error) bool {
 	return err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, proc.ErrUnsupported)
-}
-
-// homeName returns the name under which this home is among the given ones, so that claims and records have the same paths;
-// "" if it is none of them. Then nothing in it is opened.
-func (l *processScan) homeName(dir string) string {
-	if dir == "" || slices.ContainsFunc(l.homes, func(h discover.Home) bool { return h.Dir == dir }) {
-		return dir
-	}
-	real := discover.RealPath(dir)
-	for _, h := range l.homes {
-		if discover.RealPath(h.Dir) == real {
-			return h.Dir
-		}
-	}
-	return ""
 }
 
 // findRegistryEntry finds the registry entry of the process: in its home or, if there is none, in any. A home that is shown may be

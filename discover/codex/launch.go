@@ -77,10 +77,7 @@ func firstExecForkVersion() storage.Version { return storage.Version{0, 147} }
 
 // homeEnv sets the session's home if it is not the one that Codex would use.
 func homeEnv(s discover.Session, host launch.Environment) []string {
-	if s.Home == "" || discover.RealPath(s.Home) == discover.RealPath(homeVariables().Dir(host.Getenv)) {
-		return nil
-	}
-	return []string{homeVariables().Key + "=" + s.Home}
+	return homeVariables().Env(s.Home, host.Getenv)
 }
 
 // settingsArgs are the options for model and permissions. `codex exec` forgets the model, the provider and the sandbox of a session that

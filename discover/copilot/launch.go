@@ -107,10 +107,7 @@ func hintOf(r launch.Request) string {
 
 // homeEnv returns the variable that leads to this home, if the environment leads to another one.
 func homeEnv(home string, host launch.Environment) []string {
-	if home == "" || discover.RealPath(home) == discover.RealPath(homeVariables().Dir(host.Getenv)) {
-		return nil
-	}
-	return []string{homeKey + "=" + home}
+	return homeVariables().Env(home, host.Getenv)
 }
 
 // errorTextLimit is the length to which an error's text is cut, in characters.

@@ -25,16 +25,12 @@ import (
 func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
 	s := processScan{ctx: ctx, processes: presences(table)}
 	for _, x := range s.processes {
-		x.home = listed(homes, x.home)
-		if x.sessionDir == "" && x.home != "" {
-			x.sessionDir = storedSessionDir(ctx, x.home, x.user)
-		}
-		x.sessionDir = listed(homes, x.sessionDir)
+		x.findStore(ctx, homes)
 	}
 	found := make([][]discover.Claim, len(s.processes))
 	var unnamed []*process
 	for i, x := range s.processes {
-		if found[i] = s.namedClaims(x, homes); len(found[i]) == 0 && x.storeHome() != "" && x.dir != "" {
+		if found[i] = s.namedClaims(x, homes); len(found[i]) == 0 && x.store != "" && x.dir != "" {
 			unnamed = append(unnamed, x)
 		}
 		for _, c := range found[i] {
@@ -51,20 +47,6 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 	return claims, errors.Join(append(s.warnings, ctx.Err())...)
 }
 
-// listed returns the name under which a home is among those given; "" if it is none of them. Then nothing in it is opened.
-func listed(homes []discover.Home, dir string) string {
-	if dir == "" || slices.ContainsFunc(homes, func(h discover.Home) bool { return h.Dir == dir }) {
-		return dir
-	}
-	real := discover.RealPath(dir)
-	for _, h := range homes {
-		if discover.RealPath(h.Dir) == real {
-			return h.Dir
-		}
-	}
-	return ""
-}
-
 // processScan is one reading of the live processes.
 type processScan struct {
 	ctx       context.Context // of the call
@@ -75,7 +57,7 @@ type processScan struct {
 
 // newClaim returns a claim with what is known of the process.
 func (x *process) newClaim() discover.Claim {
-	c := discover.Claim{Agent: agentName, Process: x.ID, Home: x.storeHome(), Dir: x.dir, Version: x.version, Unreadable: x.unreadable}
+	c := discover.Claim{Agent: agentName, Process: x.ID, Home: x.store, Dir: x.dir, Version: x.version, Unreadable: x.unreadable}
 	switch {
 	case x.launched != "":
 		c.Source = "print"
@@ -112,8 +94,8 @@ func (x *process) sessionClaim(id, home, path string, strength discover.Strength
 
 // namedClaims returns the claims of a process that name its session.
 func (s *processScan) namedClaims(x *process, homes []discover.Home) (claims []discover.Claim) {
-	if id, path := x.launched, ""; id != "" && x.storeHome() != "" {
-		home, strength := x.storeHome(), discover.Exact
+	if id, path := x.launched, ""; id != "" && x.store != "" {
+		home, strength := x.store, discover.Exact
 		if filepath.IsAbs(id) {
 			path, id = id, idOfFile(id)
 			home, path = s.locate(homes, path)
@@ -129,11 +111,7 @@ func (s *processScan) namedClaims(x *process, homes []discover.Home) (claims []d
 		claims = append(claims, x.sessionClaim(t.id, home, path, discover.Exact, "tool", fmt.Sprintf("its tool pid %d names the session", t.pid)))
 	}
 	if id, dir := x.outputHeader(s.ctx); id != "" {
-		path := ""
-		if x.storeHome() != "" {
-			path = s.find(x.sessionFolder(dir), id)
-		}
-		c := x.sessionClaim(id, x.storeHome(), path, discover.Exact, "output", "its stdout, a file, begins with the header of the session")
+		c := x.sessionClaim(id, x.store, s.find(x.sessionFolder(dir), id), discover.Exact, "output", "its stdout, a file, begins with the header of the session")
 		c.Source = "print"
 		claims = append(claims, c)
 	}
@@ -159,30 +137,43 @@ func (s *processScan) locate(homes []discover.Home, file string) (home, path str
 	return "", ""
 }
 
-// find returns the path of the newest session with this ID in a folder; "" if there is none.
-func (s *processScan) find(folder, id string) (path string) {
-	entries, err := storage.ReadDir(s.ctx, folder)
-	if err != nil && !storage.IsNotExist(err) {
-		s.warnings = append(s.warnings, warning(folder, err))
-	}
-	newest := fileName{}
-	for _, e := range entries {
-		if name, ok := parseFileName(e.Name()); ok && name.id == id && !name.made.Before(newest.made) {
-			newest, path = name, filepath.Join(folder, e.Name())
-		}
-	}
-	return path
-}
-
-// candidate is a session that a process may run.
-type candidate struct {
+// storedFile is a session's file.
+type storedFile struct {
 	fileName
 	path string
 }
 
+// list returns the files of a folder; none if it does not exist.
+func (s *processScan) list(folder string) (files []storedFile) {
+	if folder == "" {
+		return nil
+	}
+	entries, err := storage.ReadDir(s.ctx, folder)
+	if err != nil && !storage.IsNotExist(err) {
+		s.warnings = append(s.warnings, warning(folder, err))
+	}
+	for _, e := range entries {
+		if name, ok := parseFileName(e.Name()); ok {
+			files = append(files, storedFile{name, filepath.Join(folder, e.Name())})
+		}
+	}
+	return files
+}
+
+// find returns the path of the newest session with this ID in a folder; "" if there is none.
+func (s *processScan) find(folder, id string) string {
+	newest := storedFile{}
+	for _, f := range s.list(folder) {
+		if f.id == id && !f.made.Before(newest.made) {
+			newest = f
+		}
+	}
+	return newest.path
+}
+
 // writtenClaim returns the claim by times, if they leave one choice. unnamed are all processes of whose session nothing else is known.
 func (s *processScan) writtenClaim(x *process, unnamed []*process) []discover.Claim {
-	own := slices.DeleteFunc(s.candidates(x), func(c candidate) bool {
+	own := slices.DeleteFunc(s.candidates(x), func(c storedFile) bool {
 		var began []*process
 		for _, y := range unnamed {
 			if y.madeAtStart(c.made) && y.sessionFolder(y.dir) == x.sessionFolder(x.dir) {
@@ -196,37 +187,17 @@ func (s *processScan) writtenClaim(x *process, unnamed []*process) []discover.Cl
 	}
 	c := own[0]
 	if !x.madeAtStart(c.made) {
-		return []discover.Claim{x.sessionClaim(c.id, x.storeHome(), c.path, discover.Weak, "written", "no other session of its directory was written since it started")}
+		return []discover.Claim{x.sessionClaim(c.id, x.store, c.path, discover.Weak, "written", "no other session of its directory was written since it started")}
 	}
-	return []discover.Claim{x.sessionClaim(c.id, x.storeHome(), c.path, discover.Strong, "start", "the session was made when the process started, and no other was written since")}
+	return []discover.Claim{x.sessionClaim(c.id, x.store, c.path, discover.Strong, "start", "the session was made when the process started, and no other was written since")}
 }
 
 // candidates returns the sessions of the process's directory that were written since it started and that no process is known to run.
-func (s *processScan) candidates(x *process) (list []candidate) {
-	folder := x.sessionFolder(x.dir)
-	d, err := storage.OpenDir(s.ctx, folder)
-	if err != nil {
-		if !storage.IsNotExist(err) {
-			s.warnings = append(s.warnings, warning(folder, err))
-		}
-		return nil
-	}
-	defer d.Close()
-	entries, err := d.Entries()
-	if err != nil {
-		s.warnings = append(s.warnings, warning(folder, err))
-	}
-	for _, e := range entries {
-		name, ok := parseFileName(e.Name())
-		path := filepath.Join(folder, e.Name())
-		if !ok || slices.Contains(s.named, path) {
-			continue
-		}
-		if info, err := d.Stat(e.Name()); err == nil && x.StartedBefore(info.ModTime) && s.dirOf(path) == x.dir {
-			list = append(list, candidate{name, path})
-		}
-	}
-	return list
+func (s *processScan) candidates(x *process) []storedFile {
+	return slices.DeleteFunc(s.list(x.sessionFolder(x.dir)), func(f storedFile) bool {
+		info, err := storage.Stat(s.ctx, f.path)
+		return err != nil || !x.StartedBefore(info.ModTime) || slices.Contains(s.named, f.path) || s.dirOf(f.path) != x.dir
+	})
 }
 
 // dirOf returns the directory that a session's file names; "" if it cannot be read. Several directories may share a folder.
@@ -236,10 +207,6 @@ func (s *processScan) dirOf(path string) string {
 		return ""
 	}
 	defer f.Close()
-	h := head{}
-	_, _ = f.Records(0, headLimit, func(l storage.Line) bool {
-		h.add(l)
-		return false
-	})
+	h, _ := readHead(f)
 	return h.Dir
 }

@@ -90,10 +90,7 @@ func homeEnv(s *discover.Session, host launch.Environment) []string {
 	if rel, err := filepath.Rel(filepath.Join(s.Home, sessionsName), s.Path); err != nil || !filepath.IsLocal(rel) {
 		return nil
 	}
-	if discover.RealPath(s.Home) == discover.RealPath(homeVariables().Dir(host.Getenv)) {
-		return nil
-	}
-	return []string{homeVariables().Key + "=" + s.Home}
+	return homeVariables().Env(s.Home, host.Getenv)
 }
 
 // ParseOutput implements [launch.Adapter]. The first line of --mode json is the header of the session. A turn that has failed is the last

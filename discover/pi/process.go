@@ -51,6 +51,8 @@ type process struct {
 	table *proc.Table
 	// home is its home, sessionDir the directory that has its sessions if that is not in the home. Each is "" if it is not known.
 	home, sessionDir string
+	// store is the home that has its sessions, "" if it is none of the known ones.
+	store string
 	// user is its user's home directory, dir its working directory.
 	user, dir string
 	// launched names the session that agentctl has started it for: by its path if it existed, else by its ID.
@@ -108,13 +110,11 @@ func inspect(table *proc.Table, p proc.Process) *process {
 }
 
 func (x *process) readFiles() {
-	var terminal bool
 	files, _ := x.OpenFiles(func(path string) bool {
 		x.hasSocket = x.hasSocket || strings.HasPrefix(path, "socket:")
-		terminal = terminal || strings.HasPrefix(path, "/dev/pts/") || strings.HasPrefix(path, "/dev/tty")
+		x.hasTerminal = x.hasTerminal || strings.HasPrefix(path, "/dev/pts/") || strings.HasPrefix(path, "/dev/tty")
 		return !strings.Contains(path, ":")
 	})
-	x.hasTerminal = terminal
 	for _, f := range files {
 		if f.FD == 1 && f.Writable {
 			x.output = &f
@@ -122,20 +122,23 @@ func (x *process) readFiles() {
 	}
 }
 
-// sessionFolder returns the folder with the sessions that the process makes in a directory.
-func (x *process) sessionFolder(dir string) string {
-	if x.sessionDir != "" {
-		return x.sessionDir
+// findStore finds out where the process stores its sessions, if that is in a known home.
+func (x *process) findStore(ctx context.Context, homes []discover.Home) {
+	home := discover.ListedHome(x.home, homes)
+	if x.sessionDir == "" && home != "" {
+		x.sessionDir = storedSessionDir(ctx, home, x.user)
 	}
-	return folderOf(x.home, dir)
+	if x.store = home; x.sessionDir != "" {
+		x.store = discover.ListedHome(x.sessionDir, homes)
+	}
 }
 
-// storeHome is the home that has the sessions of the process.
-func (x *process) storeHome() string {
-	if x.sessionDir != "" {
-		return x.sessionDir
+// sessionFolder returns the folder with the sessions that the process makes in a directory; "" if it is not known.
+func (x *process) sessionFolder(dir string) string {
+	if x.sessionDir != "" || x.store == "" {
+		return x.store
 	}
-	return x.home
+	return folderOf(x.store, dir)
 }
 
 // toolSession is the session that a tool of a process names.

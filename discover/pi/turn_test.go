@@ -38,7 +38,8 @@ func TestTurn(t *testing.T) {
 		"other branch ended": {[]string{userLine, callLine, resultLine, aside, answerLine, asideAnswer}, discover.Turn{State: discover.TurnDone}, 5},
 		"version 1": {
 			[]string{strings.Replace(userLine, `"id":"u1","parentId":"m0",`, "", 1), strings.Replace(answerLine, `"id":"a2","parentId":"r1",`, "", 1)},
-			discover.Turn{State: discover.TurnDone}, 1,
+			discover.Turn{State: discover.TurnDone},
+			1,
 		},
 	} {
 		u, ok, err := parse(session(slices.Concat([]string{headerLine}, test.lines)...), discover.ReadOptions{})

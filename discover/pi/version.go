@@ -45,7 +45,7 @@ func installedVersion(program string) storage.Version {
 		return storage.Version{}
 	}
 	dir := filepath.Dir(program)
-	for range len([]string{"bundle", "dist", "package"}) {
+	for range 3 {
 		raw, err := storage.ReadFileNoFollow(filepath.Join(dir, "package.json"), manifestLimit)
 		names := []string{"@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"}
 		if m := storage.Object(raw); err == nil && slices.Contains(names, m.Get("name").Text(0)) {
