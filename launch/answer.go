@@ -79,7 +79,9 @@ func FindRequests(ctx context.Context, scanner *discover.Scanner, chosen discove
 	if err != nil {
 		return s, nil, err
 	}
-	requests, err := AdapterOf(scanner.Adapters, s.Agent).OpenRequests(ctx, s, host)
+	limited, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	requests, err := AdapterOf(scanner.Adapters, s.Agent).OpenRequests(limited, s, host)
 	return s, requests, err
 }
 

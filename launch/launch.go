@@ -124,6 +124,8 @@ const (
 	messageDisorder = time.Minute
 	// maxNewMessages is how many messages may be newer than a send: more than any agent stores in the time that is waited.
 	maxNewMessages = 10_000
+	// requestTimeout is how long an agent may take to list its open requests: it takes milliseconds, and a second where it is busy.
+	requestTimeout = 10 * time.Second
 	// finalReadTimeout bounds the last read of the transcript after the time to send has run out.
 	finalReadTimeout = 2 * time.Second
 )

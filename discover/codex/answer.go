@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
@@ -27,9 +26,6 @@ const (
 	patchApproval   = "item/fileChange/requestApproval"
 	userInput       = "item/tool/requestUserInput"
 )
-
-// requestTimeout is how long a server may take to send the requests that it says are open. It takes some milliseconds (SEEN 0.171).
-const requestTimeout = 5 * time.Second
 
 // OpenRequests implements [launch.Adapter]. Only the daemon and other app-servers with a socket let a second client answer.
 func (Adapter) OpenRequests(ctx context.Context, s discover.Session, _ launch.Environment) ([]launch.OpenRequest, error) {
@@ -65,8 +61,6 @@ func joinServer(ctx context.Context, s discover.Session) (*rpcClient, error) {
 // openRequests joins each thread of the session that waits for its user, and returns the requests that the server sends for them. To join a thread
 // that is loaded changes nothing stored, and no terminal shows it (SEEN 0.169, 0.171).
 func (c *rpcClient) openRequests(ctx context.Context, id string) ([]serverRequest, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
 	threads, err := c.threadTree(id)
 	if err != nil {
 		return nil, err

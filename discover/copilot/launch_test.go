@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -164,6 +165,58 @@ func serve(t *testing.T, conn net.Conn, answer func(method string, params storag
 		if err := c.SendMessage(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,%s}`, r.Get("id").Int(), answer(method, r.Get("params").Object()))); err != nil {
 			return methods
 		}
+	}
+}
+
+// The open requests for permission are those of the server, and it takes the first answer to each.
+func TestAnswer(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	var given []string
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serve(t, conn, func(method string, params storage.Object) string {
+				switch method {
+				case "session.permissions.pendingRequests": // as 1.0.102 answers
+					return `"result":{"items":[{"requestId":"r1","request":{"kind":"commands","fullCommandText":"touch x1","intention":"a command","commandIdentifiers":["touch"],"canOfferSessionApproval":true,"toolCallId":"c1"}},
+						{"requestId":"r2","request":{"kind":"mcp","serverName":"lab","toolName":"add"}}]}`
+				case "session.permissions.handlePendingPermissionRequest":
+					given = append(given, string(params.Get("result").Raw()))
+					return fmt.Sprintf(`"result":{"success":%t}`, len(given) < 4)
+				}
+				return `"result":{}`
+			})
+		}
+	}()
+	table := proctest.NewTable(proctest.Process{
+		Process: proc.Process{ID: proc.ID{PID: 7, Birth: "b"}, UID: os.Geteuid()}, Arguments: []string{"copilot", "--ui-server"},
+		Ports: []int{listener.Addr().(*net.TCPAddr).Port}, PeerPID: os.Getpid(),
+	})
+	p, _ := table.ByPID(7)
+	s := discover.Session{Record: &discover.Record{Agent: agentName, ID: idA}, Processes: []proc.Process{p}}
+	open, err := New().OpenRequests(t.Context(), s, launch.Environment{})
+	if err != nil || len(open) != 2 || open[0].ID != "r1" || open[0].Call != "r1" || open[0].Text != "touch x1" || !strings.Contains(open[0].Always, "touch") ||
+		!strings.Contains(open[1].Text, `"toolName":"add"`) || open[1].Always != "" {
+		t.Fatalf("%+v, %v", open, err)
+	}
+	for _, reply := range []launch.Reply{{Kind: launch.ReplyYes}, {Kind: launch.ReplyAlways}, {Kind: launch.ReplyNo, Reason: "why"}} {
+		if err := New().Answer(t.Context(), s, open[0], reply, launch.Environment{}); err != nil {
+			t.Errorf("%s: %v", reply.Kind, err)
+		}
+	}
+	if err := New().Answer(t.Context(), s, open[0], launch.Reply{Kind: launch.ReplyYes}, launch.Environment{}); !errors.Is(err, launch.ErrAnswered) {
+		t.Errorf("a second answer: %v", err)
+	}
+	want := []string{`{"kind":"approve-once"}`, `{"approval":{"commandIdentifiers":["touch"],"kind":"commands"},"kind":"approve-for-session"}`, `{"feedback":"why","kind":"reject"}`}
+	if !slices.Equal(given[:3], want) {
+		t.Errorf("%q", given)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 	"agentctl/proc"
 )
@@ -23,7 +24,7 @@ func findServer(s discover.Session) (p proc.Process, port int, err error) {
 			return p, ports[0], nil
 		}
 	}
-	return p, 0, unsupported("takes messages only in a terminal that was started as copilot --ui-server: this session's was not, and its user can type there")
+	return p, 0, unsupported("takes messages and answers only in a terminal that was started as copilot --ui-server: this session's was not, and its user can type there")
 }
 
 // CheckSend implements [launch.Adapter].
@@ -35,33 +36,38 @@ func (Adapter) CheckSend(s discover.Session, _ launch.Environment) error {
 // Send implements [launch.Adapter]. The agent answers with the ID that the message gets in its records (SEEN 1.0.102).
 func (Adapter) Send(ctx context.Context, s discover.Session, text string, _ launch.Environment) (launch.SentMessage, error) {
 	sent := launch.SentMessage{Text: text}
+	answer, err := callServer(ctx, s, "session.send", map[string]any{"sessionId": s.ID, "prompt": text})
+	sent.ID = answer.Get("messageId").Text(idLimit)
+	return sent, err
+}
+
+// callServer joins the session in its terminal's server, and calls one method there.
+func callServer(ctx context.Context, s discover.Session, method string, params any) (storage.Object, error) {
 	p, port, err := findServer(s)
 	if err != nil {
-		return sent, err
+		return nil, err
 	}
 	conn, err := p.Dial(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if errors.Is(err, proc.ErrOtherPeer) {
-		return sent, fmt.Errorf("another process than %s listens on port %d, and is sent nothing", p.ID, port)
+		return nil, fmt.Errorf("another process than %s listens on port %d, and is sent nothing", p.ID, port)
 	}
 	if err != nil {
-		return sent, err
+		return nil, err
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
 	c, err := connect(conn, conn)
-	session := map[string]string{"sessionId": s.ID}
 	if err == nil {
-		_, err = c.Call("session.resume", session) // a client of this session only
+		_, err = c.Call("session.resume", map[string]string{"sessionId": s.ID}) // a client of this session only
 	}
+	var answer storage.Object
 	if err == nil {
-		session["prompt"] = text
-		answer, failed := c.Call("session.send", session)
-		sent.ID, err = answer.Get("messageId").Text(idLimit), failed
+		answer, err = c.Call(method, params)
 	}
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err() // the connection ends with it
 	}
-	return sent, err
+	return answer, err
 }
 
 // IsSent implements [launch.Adapter].
