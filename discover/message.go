@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"agentctl/discover/storage"
 )
 
 // Message is one message, tool call or event of a session, as its storage has it.
@@ -82,6 +84,44 @@ const (
 	ToolFailed      ToolState = "error"
 	ToolRefused     ToolState = "refused" // the user said no
 )
+
+// ToolResults holds the results of tool calls until the calls are read: from the end of a transcript, the result comes first. All are dropped
+// when they are too many, so that results without a call take bounded memory.
+type ToolResults struct {
+	byCall map[string]toolResult
+	size   int // of the outputs, in bytes
+}
+
+type toolResult struct {
+	output string
+	state  ToolState
+}
+
+// The number of results, and of bytes of their outputs, after which they are dropped.
+const (
+	maxResults     = 4096
+	maxOutputBytes = storage.MaxLine
+)
+
+// Add takes the result of a call.
+func (r *ToolResults) Add(call, output string, state ToolState) {
+	if r.byCall == nil || len(r.byCall) >= maxResults || r.size >= maxOutputBytes {
+		*r = ToolResults{byCall: map[string]toolResult{}}
+	}
+	r.byCall[call] = toolResult{output, state}
+	r.size += len(output)
+}
+
+// Complete gives a call its result, or the state that it has none. Some models number their calls anew in each answer: a result belongs to one
+// call.
+func (r *ToolResults) Complete(c *ToolCall) {
+	result, ok := r.byCall[c.ID]
+	if c.State = ToolOpen; ok {
+		c.Output, c.State = result.output, result.state
+		r.size -= len(result.output)
+		delete(r.byCall, c.ID)
+	}
+}
 
 // Messages yields the messages of a session, the newest first, as [Adapter] does. It sets the state of calls without a
 // result by the session's status. Of a very long transcript it yields the newest part, and a warning.

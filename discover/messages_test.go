@@ -2,6 +2,7 @@ package discover
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -91,6 +92,26 @@ func TestMessageDuringATurn(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// Results without a call take bounded memory, and are no other call's.
+func TestResultsWithoutCalls(t *testing.T) {
+	var r ToolResults
+	for i := range 3 * maxResults {
+		r.Add(fmt.Sprint(i), "x", ToolDone)
+	}
+	c := ToolCall{ID: "none"}
+	if r.Complete(&c); len(r.byCall) > maxResults || c.State != ToolOpen {
+		t.Errorf("%d results are kept, %+v", len(r.byCall), c)
+	}
+	r.Add("one", "failure", ToolFailed)
+	for _, want := range []ToolState{ToolFailed, ToolOpen} { // a second call with the ID has no result
+		if c := (ToolCall{ID: "one"}); true {
+			if r.Complete(&c); c.State != want {
+				t.Errorf("%+v, want %s", c, want)
+			}
 		}
 	}
 }

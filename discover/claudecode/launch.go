@@ -186,7 +186,9 @@ func (c argsBuilder) checkMove() error {
 }
 
 // homeEnv returns the variable that leads to this config folder, if the environment leads to another one.
-func homeEnv(home string, host launch.Environment) []string { return homeVariables().Env(home, host.Getenv) }
+func homeEnv(home string, host launch.Environment) []string {
+	return homeVariables().Env(home, host.Getenv)
+}
 
 // model returns the requested model, else the one that a resumed session had if ANTHROPIC_MODEL is set: Claude Code does not continue
 // with it then. Storage has the name that the API answers with, which providers other than Anthropic do not accept.

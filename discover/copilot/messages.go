@@ -33,7 +33,7 @@ type messageReader struct {
 	path    string
 	file    *storage.File
 	yield   func(discover.Message, error) bool
-	results toolResults
+	results discover.ToolResults
 	// answer has the messages of an answer, the newest first, until the record of what it used is read: that is before it.
 	answer  []discover.Message
 	damaged bool // the line before was damaged
@@ -100,7 +100,7 @@ func (m *messageReader) add(e *event, offset int64) {
 		m.emitAnswer()
 		return
 	case toolComplete:
-		m.results.add(e.Data)
+		addResult(&m.results, e.Data)
 		return
 	case assistantText:
 		m.emitAnswer()
@@ -113,7 +113,7 @@ func (m *messageReader) add(e *event, offset int64) {
 		message.Text = text("content")
 	case userTool:
 		message.Role, message.Kind = discover.RoleUser, discover.KindTool
-		message.Tool = m.results.call(e.Data.Get("toolCallId"), e.Data.Get("toolName"), e.Data.Get("arguments"))
+		message.Tool = newCall(&m.results, e.Data.Get("toolCallId"), e.Data.Get("toolName"), e.Data.Get("arguments"))
 	case sessionError:
 		message.Kind, message.Text = discover.KindError, strings.TrimSpace(text("message"))
 	case aborted:
@@ -148,7 +148,7 @@ func (m *messageReader) answerOf(e *event, message discover.Message) (list []dis
 		if n++; n > 1 || len(list) > 0 {
 			call.ID = fmt.Sprintf("%s/%d", message.ID, n)
 		}
-		call.Kind, call.Tool = discover.KindTool, m.results.call(v.Object().Get("toolCallId"), v.Object().Get("name"), v.Object().Get("arguments"))
+		call.Kind, call.Tool = discover.KindTool, newCall(&m.results, v.Object().Get("toolCallId"), v.Object().Get("name"), v.Object().Get("arguments"))
 		list = append(list, call)
 	}
 	slices.Reverse(list)

@@ -71,11 +71,16 @@ func (h *head) add(l storage.Line) {
 	case e.Type == typeModel:
 		h.modelChange = e.modelChange()
 	case e.Role == roleUser:
-		h.Prompt = discover.Truncate(discover.StripContextFiles(textOf(e.message.Get("content"))), discover.PromptLimit)
+		h.Prompt = e.prompt()
 	}
 }
 
 // modelChange returns the model of an entry of type model_change.
 func (e *entry) modelChange() modelChange {
 	return modelChange{e.Get("modelId").Text(0), e.Get("provider").Text(0)}
+}
+
+// prompt returns the beginning of a message of the user, without what a launch puts before it.
+func (e *entry) prompt() string {
+	return discover.Truncate(discover.StripContextFiles(textOf(e.message.Get("content"))), discover.PromptLimit)
 }

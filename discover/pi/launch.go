@@ -45,7 +45,7 @@ func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, err
 			spec.Args = append(spec.Args, option[0], option[1])
 		}
 	}
-	if spec.Args = append(spec.Args, r.Args...); r.Permissions == launch.PermissionsOwn && !r.Interactive && !slices.ContainsFunc(r.Args, limitsTools) {
+	if spec.Args = append(spec.Args, r.Args...); r.Permissions == launch.PermissionsOwn && !r.Interactive && len(r.Args) == 0 {
 		spec.Hint = "pi asks for no approval: it runs every command and changes any file; -- --tools read,grep,find,ls lets it only read"
 	}
 	return spec, nil
@@ -77,11 +77,6 @@ func choosesSession(arg string) bool {
 	return slices.Contains([]string{
 		"--session", "--session-id", "--session-dir", "--no-session", "--fork", "--continue", "-c", "--resume", "-r", "--mode", "--export",
 	}, arg)
-}
-
-// limitsTools reports whether an argument chooses the tools.
-func limitsTools(arg string) bool {
-	return slices.Contains([]string{"--tools", "-t", "--no-tools", "-nt", "--exclude-tools", "-xt", "--no-builtin-tools", "-nbt"}, arg)
 }
 
 // homeEnv returns the variable that leads to the home of a session, if the environment leads to another one. A session directory is no

@@ -35,7 +35,7 @@ func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discov
 type messageReader struct {
 	file    *storage.File
 	yield   func(discover.Message, error) bool
-	results toolResults
+	results discover.ToolResults
 	stopped bool
 }
 
@@ -74,7 +74,7 @@ func (m *messageReader) messages(e *entry, l storage.Line) []discover.Message {
 	case e.Role == roleShell:
 		return one(discover.RoleSystem, discover.KindText, "! "+e.message.Get("command").Text(0)+"\n"+e.message.Get("output").Text(0))
 	case e.Role == roleResult:
-		m.results.add(e)
+		addResult(&m.results, e)
 	case e.Role == roleAssistant:
 		return m.answer(e, one(discover.RoleAssistant, discover.KindText, "")[0])
 	}
@@ -100,7 +100,8 @@ func (m *messageReader) answer(e *entry, base discover.Message) (list []discover
 				continue
 			}
 		case blockCall:
-			message.Kind, message.Tool = discover.KindTool, m.results.call(o)
+			message.Kind, message.Tool = discover.KindTool, newCall(o)
+			m.results.Complete(message.Tool)
 		default:
 			continue
 		}

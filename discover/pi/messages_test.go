@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"agentctl/discover"
 )
 
 // What was said is shown in the order in which it was written: prompts, answers, calls with their results, failures, summaries, and the
@@ -40,23 +38,5 @@ func TestMessages(t *testing.T) {
 	}
 	if m := list[1]; m.Model != "m" || m.Tokens == nil || m.Tokens.Total != 20 || list[2].Tokens != nil {
 		t.Errorf("tokens of an answer: %+v, %+v", m, list[2])
-	}
-}
-
-// A stored text of megabytes without calls costs no more than a bounded number of results.
-func TestResultsWithoutCalls(t *testing.T) {
-	var r toolResults
-	for i := range 3 * maxResults {
-		e, _ := parseEntry([]byte(strings.Replace(resultLine, `"c1"`, fmt.Sprintf(`"c%d"`, i+2), 1)))
-		r.add(&e)
-	}
-	if len(r.byCall) > maxResults {
-		t.Errorf("%d results are kept", len(r.byCall))
-	}
-	call, _ := parseEntry([]byte(callLine))
-	for block := range call.message.Get("content").Elements() {
-		if c := r.call(block.Object()); c.State != discover.ToolOpen {
-			t.Errorf("%+v has the result of another call", c)
-		}
 	}
 }

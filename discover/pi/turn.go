@@ -1,7 +1,10 @@
 package pi
 
 import (
+	"slices"
+
 	"agentctl/discover"
+	"agentctl/discover/storage"
 )
 
 // turnReader finds the state of the newest turn. Entries come newest first: the newest message of the conversation decides.
@@ -14,6 +17,9 @@ type turnReader struct {
 	// aside is what the newest message says that stands among those of the turn and is none of them: if the turn's prompt is read later, two
 	// processes write the session, each a branch.
 	aside *discover.Turn
+	// answered are the calls whose results were read; callsKnown: their answer was, too.
+	answered   []string
+	callsKnown bool
 	// retried are the failures after which Pi has asked the model again.
 	retried map[string]bool
 }
@@ -38,11 +44,11 @@ func (t *turnReader) add(e *entry) {
 	case !t.decided:
 		if isTurn {
 			t.decided, t.Turn, t.next = true, t.stateAfter(e), e.Parent
-			t.setBegan(e)
+			t.addOwn(e)
 		}
 	case e.ID == t.next || e.ID == "" || t.next == "":
 		t.next = e.Parent
-		if t.setBegan(e); t.began && t.aside != nil && t.aside.State == discover.TurnOpen {
+		if t.addOwn(e); t.began && t.aside != nil && t.aside.State == discover.TurnOpen {
 			t.aside.Began = t.Began
 			t.Turn = *t.aside
 		}
@@ -57,10 +63,23 @@ func (t *turnReader) add(e *entry) {
 	}
 }
 
-// setBegan notes when the turn began if the entry is its prompt.
-func (t *turnReader) setBegan(e *entry) {
-	if e.Role == roleUser {
+// addOwn adds an entry of the turn: its prompt, an answer or a result. Calls of one answer may run at once.
+func (t *turnReader) addOwn(e *entry) {
+	switch {
+	case e.Role == roleUser:
 		t.began, t.Began = true, e.Timestamp.Time()
+	case t.callsKnown || t.State != discover.TurnOpen:
+	case e.Role == roleResult:
+		t.answered = append(t.answered, e.message.Get("toolCallId").Text(idLimit))
+	case e.Role == roleAssistant:
+		t.callsKnown = true
+		for block := range e.message.Get("content").Elements() {
+			if o := block.Object(); o.Get("type").Word(blockText, blockCall) == blockCall {
+				if c := newCall(o); !slices.Contains(t.answered, c.ID) {
+					t.Detail, t.OpenCall = "tool: "+c.Name, discover.NewWaitingOn(c.Name, c.Brief, storage.Object(c.Input).Get("path").Text(0), nil)
+				}
+			}
+		}
 	}
 }
 
@@ -82,7 +101,7 @@ func (t *turnReader) reachedStart() {
 func (t *turnReader) stateAfter(e *entry) discover.Turn {
 	switch e.Role {
 	case roleUser:
-		return discover.Turn{State: discover.TurnOpen, Unanswered: true}
+		return discover.Turn{State: discover.TurnOpen, Unanswered: true, Prompt: e.prompt()}
 	case roleResult:
 		return discover.Turn{State: discover.TurnOpen}
 	}
@@ -97,20 +116,10 @@ func (t *turnReader) stateAfter(e *entry) discover.Turn {
 		}
 		return discover.Turn{State: discover.TurnFailed, Error: e.message.Get("errorMessage").Text(errorLimit)}
 	case "toolUse", "pending", "deferred":
-		return discover.Turn{State: discover.TurnOpen, Detail: e.toolDetail()}
+		return discover.Turn{State: discover.TurnOpen}
 	}
 	return discover.Turn{}
 }
 
 // errorLimit is the most characters of an error.
 const errorLimit = 1000
-
-// toolDetail names the tool that an answer calls last.
-func (e *entry) toolDetail() (detail string) {
-	for block := range e.message.Get("content").Elements() {
-		if o := block.Object(); o.Get("type").Word(blockText, blockCall) == blockCall {
-			detail = "tool: " + o.Get("name").Text(80)
-		}
-	}
-	return detail
-}

@@ -37,6 +37,16 @@ func (o Object) Get(name string) Value {
 	return nil
 }
 
+// FirstText returns the first of these members that is a string with a character in it; "" if none is.
+func (o Object) FirstText(names ...string) string {
+	for _, name := range names {
+		if text := o.Get(name).Text(0); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
 // Complete reports whether the object is well formed down to its members, closed, and followed by nothing. Two lines that
 // a crash has joined are not.
 func (o Object) Complete() bool { return o.Scan(func([]byte, Value) int { return lengthUnknown }) }

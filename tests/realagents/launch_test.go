@@ -67,7 +67,7 @@ func TestLaunchFails(t *testing.T) {
 				{"Configuration is invalid", []string{"-p", "x", "--cwd", invalid}},
 			},
 			install.Pi: {
-				{"Model \"loopback/none\" not found", []string{"-p", "x", "--model", "loopback/none"}},
+				{"Model \"none/none\" not found", []string{"-p", "x", "--model", "none/none"}},
 				{"the model answers with status 401", []string{"-p", "[[error 401 authentication_error]]"}},
 			},
 		}[a.Agent()] {
