@@ -1,7 +1,6 @@
 package discover
 
 import (
-	"agentctl/discover/storage"
 	"cmp"
 	"context"
 	"iter"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"agentctl/discover/storage"
 )
 
 // BatchFilter selects what [Scanner.ListBatches] lists.

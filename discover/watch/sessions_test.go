@@ -20,8 +20,8 @@ type watchTest struct {
 	stub.Adapter
 	t         *testing.T
 	processes []proctest.Process
-	// onRead is called before each batch of records is read, onTable before each process table.
-	onRead, onTable func()
+	// onTable is called before each process table is read.
+	onTable func()
 	// currentPath is the file that the agent uses, of several that a session has; "": it has one.
 	currentPath string
 	// turnStarts are the starts of turns that are read only if they are asked for.
@@ -60,10 +60,6 @@ func (s *watchTest) scanner() *discover.Scanner {
 	}, s)
 }
 
-func (s *watchTest) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
-	return s.Adapter.Claims(ctx, table, homes)
-}
-
 func (s *watchTest) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
 	found, err := s.Adapter.Entries(ctx, homes, q)
 	return slices.DeleteFunc(found, func(e discover.Entry) bool {
@@ -74,9 +70,6 @@ func (s *watchTest) Entries(ctx context.Context, homes []discover.Home, q discov
 }
 
 func (s *watchTest) Read(ctx context.Context, entries []discover.Entry, want discover.ReadOptions) iter.Seq2[discover.Record, error] {
-	if s.OnRead != nil {
-		s.OnRead()
-	}
 	return func(yield func(discover.Record, error) bool) {
 		for r, err := range s.Adapter.Read(ctx, entries, want) {
 			if began, ok := s.turnStarts[r.ID]; ok && want.TurnStart {
