@@ -109,6 +109,7 @@ func TestReadOfLeftoverFiles(t *testing.T) {
 			if err := os.Chmod(filepath.Dir(path), 0o500); err != nil {
 				t.Fatal(err)
 			}
+			defer os.Chmod(filepath.Dir(path), 0o700) //nolint:errcheck // for the cleanup
 			before := state(t, filepath.Dir(path))
 			if n, err := count(t, path); n != 7 || err != nil {
 				t.Errorf("got %d commits, %v; want 7", n, err)
