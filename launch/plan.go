@@ -188,22 +188,20 @@ func (e *PossiblyLiveError) Error() string {
 }
 
 // checkResumable returns a [*LiveError] if the session to resume is live and, unless forced, a [*PossiblyLiveError] if it may be.
-func (p *Plan) checkResumable(force bool) error {
+func (p *Plan) checkResumable(force bool) (possible error) {
 	if p.Request.Resume == nil || p.Request.Fork {
 		return nil
 	}
-	for _, s := range p.Activity.Sessions {
-		if s.MayBeSame(*p.Request.Resume) && s.Status.Live() {
-			return &LiveError{s}
-		}
-	}
 	r := *p.Request.Resume
 	for _, s := range p.Activity.Sessions {
-		if !force && s.MayRunAny && s.Agent == r.Agent && s.ProcessHome() == r.Home && s.Dir == r.Dir {
-			return &PossiblyLiveError{r, s.Processes[0]}
+		switch same := s.MayBeSame(r) && s.Status.Live(); {
+		case same && !s.MayRunAny:
+			return &LiveError{s}
+		case !force && s.MayRunAny && (same || s.Agent == r.Agent && s.ProcessHome() == r.Home && s.Dir == r.Dir):
+			possible = &PossiblyLiveError{r, s.Processes[0]}
 		}
 	}
-	return nil
+	return possible
 }
 
 // Member is one agent to launch: the only one, or a member of a group.

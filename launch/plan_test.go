@@ -114,6 +114,8 @@ func TestPossiblyLiveSessions(t *testing.T) {
 			Record: &discover.Record{Agent: "puppet", Home: "/h", Dir: dir}, Status: discover.Idle, MayRunAny: true, Processes: []proc.Process{{ID: proc.ID{PID: 7}}},
 		}
 	}
+	unsure := row("/v") // by weak evidence, which is a process that may run another one as well
+	unsure.ID = "a"
 	for name, test := range map[string]struct {
 		row                  discover.Session
 		force, fork, refused bool
@@ -122,6 +124,8 @@ func TestPossiblyLiveSessions(t *testing.T) {
 		"in another one":   {row("/v"), false, false, false},
 		"forced":           {row("/w"), true, false, false},
 		"a copy":           {row("/w"), false, true, false},
+		"unsure":           {unsure, false, false, true},
+		"unsure, forced":   {unsure, true, false, false},
 	} {
 		p := &Plan{
 			Request:  Request{Resume: &stopped, Fork: test.fork},

@@ -58,14 +58,8 @@ type processScan struct {
 // newClaim returns a claim with what is known of the process.
 func (x *process) newClaim() discover.Claim {
 	c := discover.Claim{Agent: agentName, Process: x.ID, Home: x.store, Dir: x.dir, Version: x.version, Unreadable: x.unreadable}
-	switch {
-	case x.launched != "":
+	if x.launched != "" {
 		c.Source = "print"
-	case x.Name == rpcTitle:
-		c.Source = "rpc"
-	}
-	if x.State.Stopped() {
-		c.Meta = discover.Facts{"suspended": true}
 	}
 	return c
 }
@@ -75,8 +69,8 @@ func (x *process) presence(sessions []discover.Claim) discover.Claim {
 	c := x.newClaim()
 	c.Strength, c.Kind, c.Detail = discover.Exact, "process", "it calls itself "+programName
 	isSure := slices.ContainsFunc(sessions, func(s discover.Claim) bool { return s.Strength > discover.Weak })
-	c.NameOnly, c.MayRunAny = !isSure && x.version == "", !isSure
-	if x.hasTerminal && !x.hasSocket && len(sessions) == 0 { // it asks no model and has no tool
+	c.NameOnly, c.MayRunAny = !isSure && (x.version == "" || len(sessions) > 0), !isSure // nobody is ended for a session that he may not run
+	if x.hasTerminal && !x.hasSocket && len(sessions) == 0 {                             // it asks no model and has no tool
 		c.Turn = &discover.Turn{State: discover.TurnNone}
 	}
 	return c
@@ -107,10 +101,13 @@ func (s *processScan) namedClaims(x *process, homes []discover.Home) (claims []d
 		}
 	}
 	for _, t := range x.toolSessions() {
-		home, path := s.locate(homes, t.path)
+		home, path := "", ""
+		if x.store != "" { // else its paths may be another system's
+			home, path = s.locate(homes, t.path)
+		}
 		claims = append(claims, x.sessionClaim(t.id, home, path, discover.Exact, "tool", fmt.Sprintf("its tool pid %d names the session", t.pid)))
 	}
-	if id, dir := x.outputHeader(s.ctx); id != "" {
+	if id, dir := x.outputHeader(s.ctx); id != "" && !slices.ContainsFunc(s.processes, x.sharesOutput) {
 		c := x.sessionClaim(id, x.store, s.find(x.sessionFolder(dir), id), discover.Exact, "output", "its stdout, a file, begins with the header of the session")
 		c.Source = "print"
 		claims = append(claims, c)
@@ -196,7 +193,8 @@ func (s *processScan) writtenClaim(x *process, unnamed []*process) []discover.Cl
 func (s *processScan) candidates(x *process) []storedFile {
 	return slices.DeleteFunc(s.list(x.sessionFolder(x.dir)), func(f storedFile) bool {
 		info, err := storage.Stat(s.ctx, f.path)
-		return err != nil || !x.StartedBefore(info.ModTime) || slices.Contains(s.named, f.path) || s.dirOf(f.path) != x.dir
+		chosen := x.StartedBefore(f.made) && !x.madeAtStart(f.made) && !(Adapter{}).MatchesID(f.id) // for another process: /new makes an ID itself
+		return err != nil || chosen || !x.StartedBefore(info.ModTime) || slices.Contains(s.named, f.path) || s.dirOf(f.path) != x.dir
 	})
 }
 

@@ -51,7 +51,8 @@ func env(key, value string) func(*proctest.Process) {
 // Sessions of /w: old was last written before the processes start, s1 made at their start, later made after it.
 const (
 	nameOld   = "2026-11-26T08-00-00-000Z_old.jsonl"
-	nameLater = "2026-11-26T10-10-00-000Z_later.jsonl"
+	nameLater = "2026-11-26T10-10-00-000Z_01a21804-9ba1-71ea-8c8f-1a47d55348fd.jsonl"
+	later     = "01a21804-9ba1-71ea-8c8f-1a47d55348fd"
 )
 
 // storedSessions makes a home with some of these sessions, each with the time of its last line.
@@ -102,26 +103,30 @@ func TestClaims(t *testing.T) {
 		"child of a nested agent": {[]string{nameOld}, func(dir string) []proctest.Process {
 			return []proctest.Process{pi(7, dir, env(sessionKey, "old")), tool(7, "old", folder(dir)+nameOld)}
 		}, nil},
-		"output":                      {all, output(headerLine + "\n" + userLine + "\n"), []string{"7 s1 exact output stored"}},
-		"output of a process before":  {nil, output(strings.Replace(headerLine, "10:00:00", "09:00:00", 1) + "\n"), nil},
-		"output that is no session":   {nil, output("hello\n"), nil},
+		"output":                     {all, output(headerLine + "\n" + userLine + "\n"), []string{"7 s1 exact output stored"}},
+		"output of a process before": {nil, output(strings.Replace(headerLine, "10:00:00", "09:00:00", 1) + "\n"), nil},
+		"output that is no session":  {nil, output("hello\n"), nil},
+		"output of two processes": {nil, func(dir string) []proctest.Process {
+			both := output(headerLine + "\n")(dir)
+			return append(both, pi(8, dir, func(p *proctest.Process) { p.Files = both[0].Files }))
+		}, nil},
 		"launched, not stored":        {nil, one(env(launchedKey, "s9")), []string{"7 s9 strong launch"}},
 		"launched":                    {all, one(env(launchedKey, "s1")), []string{"7 s1 exact launch stored"}},
 		"started by a launched one":   {[]string{nameOld}, one(env(launchedKey, "s1"), env(agentKey, "true")), nil},
 		"first session of a terminal": {[]string{nameOld, nameA}, one(), []string{"7 s1 strong start stored"}},
-		"another session of one":      {[]string{nameOld, nameLater}, one(), []string{"7 later weak written stored"}},
+		"another session of one":      {[]string{nameOld, nameLater}, one(), []string{"7 " + later + " weak written stored"}},
 		"after /new":                  {all, one(), nil},
 		"nothing written":             {[]string{nameOld}, one(), nil},
 		"another directory":           {all, one(func(p *proctest.Process) { p.WorkingDir = "/v" }), nil},
 		"two terminals, each its first": {[]string{nameOld, nameA, nameLater}, func(dir string) []proctest.Process {
 			return []proctest.Process{pi(7, dir), pi(8, dir, func(p *proctest.Process) { p.Started = start().Add(10 * time.Minute) })}
-		}, []string{"7 s1 strong start stored", "8 later strong start stored"}},
+		}, []string{"7 s1 strong start stored", "8 " + later + " strong start stored"}},
 		"two terminals, one session": {[]string{nameOld, nameA}, func(dir string) []proctest.Process {
 			return []proctest.Process{pi(7, dir), pi(8, dir)}
 		}, []string{"7 s1 strong start stored", "8 s1 strong start stored"}},
 		"a terminal, and a tool of another": {[]string{nameA, nameLater}, func(dir string) []proctest.Process {
-			return []proctest.Process{pi(7, dir), pi(8, dir), tool(8, "later", folder(dir)+nameLater)}
-		}, []string{"7 s1 strong start stored", "8 later exact tool stored"}},
+			return []proctest.Process{pi(7, dir), pi(8, dir), tool(8, later, folder(dir)+nameLater)}
+		}, []string{"7 s1 strong start stored", "8 " + later + " exact tool stored"}},
 		"while it loads": {[]string{nameOld, nameA}, one(func(p *proctest.Process) {
 			p.Name, p.Arguments = "MainThread", []string{"node", "/usr/lib/node_modules/.bin/pi", "-p", "x"}
 		}), []string{"7 s1 strong start stored"}},
@@ -174,7 +179,6 @@ func TestPresence(t *testing.T) {
 		"launched":      {env(launchedKey, "s9"), discover.Claim{Home: dir, Dir: "/w", Source: "print"}, false},
 		"other home":    {env("PI_CODING_AGENT_DIR", "/elsewhere"), discover.Claim{Dir: "/w", NameOnly: true, MayRunAny: true}, true},
 		"unreadable":    {func(p *proctest.Process) { p.Exe, p.Err = "", fs.ErrPermission }, discover.Claim{NameOnly: true, MayRunAny: true, Unreadable: "its environment: permission denied"}, false},
-		"suspended":     {func(p *proctest.Process) { p.State = 'T' }, discover.Claim{Home: dir, Dir: "/w", NameOnly: true, MayRunAny: true, Meta: discover.Facts{"suspended": true}}, true},
 	} {
 		claims, err := New().Claims(t.Context(), table(pi(7, dir, test.change)), []discover.Home{{Dir: dir}})
 		i := slices.IndexFunc(claims, func(c discover.Claim) bool { return c.Session == "" })

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"iter"
 	"path/filepath"
+	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
@@ -69,13 +70,10 @@ func storedSessionDir(ctx context.Context, home, user string) string {
 	defer f.Close()
 	settings, err := storage.ReadAll(io.NewSectionReader(f, 0, f.Size()), settingsLimit)
 	dir := storage.Object(settings).Get("sessionDir").Text(discover.PathLimit)
-	if err != nil || dir == "" {
-		return ""
+	if below, ok := strings.CutPrefix(dir, "~"); ok {
+		dir = filepath.Join(user, below)
 	}
-	if dir[0] == '~' {
-		dir = filepath.Join(user, dir[1:])
-	}
-	if !filepath.IsAbs(dir) {
+	if err != nil || !filepath.IsAbs(dir) {
 		return ""
 	}
 	return dir

@@ -53,8 +53,9 @@ func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, err
 
 // check returns an error if Pi cannot do what is requested.
 func check(r launch.Request, version storage.Version) error {
+	own := []string{"--session", "--session-id", "--session-dir", "--no-session", "--fork", "--continue", "-c", "--resume", "-r", "--mode", "--export"}
 	what := ""
-	switch i := slices.IndexFunc(r.Args, choosesSession); {
+	switch i := slices.IndexFunc(r.Args, func(arg string) bool { return slices.Contains(own, arg) }); {
 	case version != storage.Version{} && version.Before(storage.ParseVersion(oldestSupported)):
 		what = fmt.Sprintf("%s is older than supported (%s): update", version, oldestSupported)
 	case r.Permissions == launch.PermissionsEdit:
@@ -70,13 +71,6 @@ func check(r launch.Request, version storage.Version) error {
 		return nil
 	}
 	return &launch.UnsupportedError{Agent: agentName, What: what}
-}
-
-// choosesSession reports whether an argument chooses the session, its file or the mode.
-func choosesSession(arg string) bool {
-	return slices.Contains([]string{
-		"--session", "--session-id", "--session-dir", "--no-session", "--fork", "--continue", "-c", "--resume", "-r", "--mode", "--export",
-	}, arg)
 }
 
 // homeEnv returns the variable that leads to the home of a session, if the environment leads to another one. A session directory is no

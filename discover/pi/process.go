@@ -14,14 +14,11 @@ import (
 // MatchesBinary implements [discover.Adapter]. Pi runs in node, or is a program of its own, made by bun.
 func (Adapter) MatchesBinary(exe string) bool {
 	switch proc.ProgramName(exe) {
-	case programName, rpcTitle, "node", "bun":
+	case programName, "node", "bun":
 		return true
 	}
 	return false
 }
-
-// rpcTitle is the name that Pi's other program gives itself, pi-rpc (READ 1.5.2).
-const rpcTitle = programName + "-rpc"
 
 // IsAgentProcess implements [discover.Adapter].
 func (Adapter) IsAgentProcess(p proc.Process) bool { return isPi(p) }
@@ -33,14 +30,14 @@ func isPi(p proc.Process) bool {
 		return false
 	}
 	if p.Exe == "" { // another user's
-		return p.Name == programName || p.Name == rpcTitle
+		return p.Name == programName
 	}
 	args, err := p.Args()
 	if err != nil || len(args) == 0 || !(Adapter{}).MatchesBinary(p.Exe) {
 		return false
 	}
 	if len(args) == 1 {
-		return args[0] == programName || args[0] == rpcTitle
+		return args[0] == programName
 	}
 	return proc.ProgramName(p.Exe) == programName || filepath.Base(args[1]) == programName || strings.Contains(args[1], "/pi-coding-agent/dist/")
 }
@@ -147,7 +144,7 @@ type toolSession struct {
 	pid      int
 }
 
-// toolSessions returns the sessions that the live children of the process name. What they have inherited from before Pi counts not.
+// toolSessions returns the sessions that the live children of the process name, but for what they have inherited from before Pi.
 func (x *process) toolSessions() (list []toolSession) {
 	for child := range x.table.Children(x.ID.PID) {
 		env, err := child.Env(sessionKey, fileKey)
@@ -178,6 +175,11 @@ func (x *process) outputHeader(ctx context.Context) (id, dir string) {
 		return false
 	})
 	return id, dir
+}
+
+// sharesOutput reports whether another process writes to the same file, so that the header may be its session's.
+func (x *process) sharesOutput(y *process) bool {
+	return x != y && y.output != nil && y.output.Path == x.output.Path
 }
 
 // startTime is the most that Pi takes from its start to the making of its first session: 0.3 s, on a loaded machine 1.6 s (SEEN 1.5).

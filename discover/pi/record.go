@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -43,7 +44,7 @@ func readFile(f *storage.File, e discover.Entry, options discover.ReadOptions, u
 	if err != nil || !h.found {
 		return false, err
 	}
-	t := tail{needTurnStart: options.TurnStart, headEnd: h.end, damage: h.damage}
+	t := tail{headEnd: h.end, damage: h.damage}
 	if err := t.read(f); err != nil {
 		return false, err
 	}
@@ -64,16 +65,11 @@ func readFile(f *storage.File, e discover.Entry, options discover.ReadOptions, u
 
 // fill makes the record of both ends of a file.
 func fill(r *discover.Record, e discover.Entry, f *storage.File, h *head, t *tail) {
-	model, provider := t.answered.Model, t.answered.Provider
-	for _, set := range []modelChange{t.selected, h.modelChange} {
-		if model == "" {
-			model, provider = set.Model, set.Provider
-		}
-	}
+	model := cmp.Or(t.answered, t.selected, h.modelChange)
 	*r = discover.Record{
-		Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home, Dir: h.Dir, Title: t.Name, Prompt: h.Prompt, Model: model,
+		Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home, Dir: h.Dir, Title: t.Name, Prompt: h.Prompt, Model: model.Model,
 		Created: h.Created, Updated: t.Updated, Turn: t.turn.Turn, ForkedFrom: h.ForkedFrom,
-		Meta: discover.Facts{"provider": provider, "thinkingLevel": t.Thinking}.WithoutEmpty(),
+		Meta: discover.Facts{"provider": model.Provider, "thinkingLevel": t.Thinking}.WithoutEmpty(),
 	}
 	if r.Title == "" && !t.named {
 		r.Title = h.Name

@@ -159,13 +159,13 @@ func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, matc
 	return discover.FilterFiles(ctx, entries, match)
 }
 
-// WatchPaths returns the session's file, and the folder in which the next session of its directory appears.
+// WatchPaths returns the session's file, and the folders in which the next session of its directory may appear.
 func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
-	folder := folderOf(s.ProcessHome(), s.Dir)
+	folders := []string{folderOf(s.ProcessHome(), s.Dir), s.ProcessHome()}
 	if s.Path == "" {
-		return []string{folder}
+		return folders
 	}
-	return []string{s.Path, filepath.Dir(s.Path), folder}
+	return append(folders, s.Path, filepath.Dir(s.Path))
 }
 
 // folderOf returns the folder of a home that has the sessions of a directory. Several directories may have one.

@@ -3,21 +3,19 @@ package pi
 import (
 	"time"
 
+	"agentctl/discover"
 	"agentctl/discover/storage"
 )
 
-// How many bytes from the end are searched: for the newest turn, for its prompt, and for the newest name, of which there may be none.
+// How many bytes from the end are searched: for the newest turn and its prompt, and for the newest name, of which there may be none.
 const (
-	turnReach   = 16 << 20
-	promptReach = 1 << 20
-	nameReach   = 64 << 10
+	turnReach = 16 << 20
+	nameReach = 64 << 10
 )
 
 // tail is the end of a session's file. Lines come newest first.
 type tail struct {
 	file *storage.File
-	// needTurnStart: the prompt of the turn is searched for even if it is far back.
-	needTurnStart bool
 	// headEnd is the offset of the last line that was read from the beginning, damage the damage there.
 	headEnd int64
 	damage  storage.Damage
@@ -35,8 +33,8 @@ type tail struct {
 func (t *tail) read(f *storage.File) error {
 	t.file = f
 	whole, err := f.RecordsBackward(turnReach, t.add)
-	if whole {
-		t.turn.reachedStart()
+	if whole && !t.turn.decided {
+		t.turn.State = discover.TurnNone
 	}
 	return err
 }
@@ -53,9 +51,7 @@ func (t *tail) add(l storage.Line) bool {
 	default:
 		t.addEntry(&e)
 	}
-	read := t.file.Size() - l.Offset
-	turn := t.turn.complete() || t.turn.decided && !t.needTurnStart && read > promptReach
-	return !(turn && t.answered.Model != "" && (t.named || read > nameReach))
+	return !(t.turn.complete() && t.answered.Model != "" && (t.named || t.file.Size()-l.Offset > nameReach))
 }
 
 func (t *tail) addEntry(e *entry) {

@@ -106,19 +106,9 @@ func idOfFile(path string) string {
 // tokensOf returns what a member "usage" states: input excludes what was read from the cache and written to it, output includes the
 // reasoning. ok is false without one.
 func tokensOf(usage storage.Object) (t discover.Tokens, ok bool) {
-	for key, v := range usage.Members() {
-		switch string(key) {
-		case "input":
-			t.In = v.Int()
-		case "output":
-			t.Out = v.Int()
-		case "cacheRead":
-			t.CacheRead = v.Int()
-		case "cacheWrite":
-			t.CacheWrite = v.Int()
-		case "reasoning":
-			t.Reasoning = v.Int()
-		}
+	count := func(name string) int64 { return usage.Get(name).Int() }
+	t = discover.Tokens{
+		In: count("input"), Out: count("output"), CacheRead: count("cacheRead"), CacheWrite: count("cacheWrite"), Reasoning: count("reasoning"),
 	}
 	t.Total = t.In + t.Out + t.CacheRead + t.CacheWrite
 	return t, t.Total > 0

@@ -90,13 +90,6 @@ func (t *turnReader) addDamaged() {
 	}
 }
 
-// reachedStart ends the search at the beginning of the file.
-func (t *turnReader) reachedStart() {
-	if !t.decided {
-		t.State = discover.TurnNone
-	}
-}
-
 // stateAfter returns the state of a turn whose newest message this is.
 func (t *turnReader) stateAfter(e *entry) discover.Turn {
 	switch e.Role {
