@@ -61,6 +61,9 @@ func (x *process) newClaim() discover.Claim {
 	if x.launched != "" {
 		c.Source = "print"
 	}
+	if x.State.Stopped() {
+		c.Meta = discover.Facts{"suspended": true}
+	}
 	return c
 }
 
