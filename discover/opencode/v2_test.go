@@ -342,25 +342,32 @@ func TestV2Status(t *testing.T) {
 		table   table
 		want    string // status, what it waits for, outcome, strength
 	}{
-		"its command runs":                        {nil, service(before, tool(70, 50, v2Claimed)), "running exact"},
-		"its command has no process":              {nil, service(before), "waiting permission strong"},
-		"the command of another session runs":     {nil, service(before, tool(70, 50, v2Finished)), "waiting permission strong"},
-		"output of a command is open":             {nil, withOutput, "running weak"},
-		"question":                                {[]string{v2Question}, service(before), "waiting question strong"},
-		"a call that may wait":                    {[]string{v2Fetch}, service(before), "running weak"},
-		"sub-agent":                               {[]string{v2Subagent}, service(before), "running strong"},
-		"retry":                                   {[]string{v2Retry}, service(before), "running strong"},
-		"killed":                                  {nil, func(v2Home) []proctest.Process { return nil }, "stopped interrupted"},
-		"service started later":                   {[]string{v2Retry}, service(after), "unknown"},
-		"service has taken it up":                 {[]string{v2Retry, setAttempts}, service(after), "running strong"},
-		"two servers":                             {[]string{v2Retry}, servers, "unknown"},
-		"server in the foreground":                {[]string{v2Retry}, foreground(before), "running strong"},
+		"its command runs":                    {nil, service(before, tool(70, 50, v2Claimed)), "running exact"},
+		"its command has no process":          {nil, service(before), "waiting permission strong"},
+		"the command of another session runs": {nil, service(before, tool(70, 50, v2Finished)), "waiting permission strong"},
+		"output of a command is open":         {nil, withOutput, "running weak"},
+		"question":                            {[]string{v2Question}, service(before), "waiting question strong"},
+		"a call that may wait":                {[]string{v2Fetch}, service(before), "running weak"},
+		"sub-agent":                           {[]string{v2Subagent}, service(before), "running strong"},
+		"retry":                               {[]string{v2Retry}, service(before), "running strong"},
+		"killed":                              {nil, func(v2Home) []proctest.Process { return nil }, "stopped interrupted"},
+		"service started later":               {[]string{v2Retry}, service(after), "unknown"},
+		"service has taken it up":             {[]string{v2Retry, setAttempts}, service(after), "running strong"},
+		"two servers":                         {[]string{v2Retry}, servers, "unknown"},
+		"server in the foreground":            {[]string{v2Retry}, foreground(before), "running strong"},
+		"server in the foreground, started later, of which a client has changed settings": {
+			[]string{v2Retry, `INSERT INTO session_message VALUES ('msg_s', '` + v2Claimed + `', 'model-switched', 41, 1795167900000, 1795167900000, '{}')`},
+			foreground(after), "stopped interrupted",
+		},
+		"server in the foreground, prompted since": {
+			[]string{`INSERT INTO session_message VALUES ('msg_s', '` + v2Claimed + `', 'user', 41, 1795167900000, 1795167900000, '{"text":"x"}')`}, foreground(after), "running strong",
+		},
 		"server in the foreground, started later": {[]string{v2Retry}, foreground(after), "stopped interrupted"},
-		"declined":                                {[]string{v2Aborted(declinedCall)}, service(before), "stopped interrupted"},
-		"declined, and a terminal shows it":       {[]string{v2Aborted(declinedCall)}, terminal, "idle strong"},
-		"ended":                                   {[]string{v2Unclaim}, service(before), "stopped completed"},
-		"ended, and a terminal shows it":          {[]string{v2Unclaim}, terminal, "idle strong"},
-		"remote":                                  {[]string{`UPDATE session_v2 SET workspace_id = 'wrk_1'`}, service(before), "unknown"},
+		"declined":                          {[]string{v2Aborted(declinedCall)}, service(before), "stopped interrupted"},
+		"declined, and a terminal shows it": {[]string{v2Aborted(declinedCall)}, terminal, "idle strong"},
+		"ended":                             {[]string{v2Unclaim}, service(before), "stopped completed"},
+		"ended, and a terminal shows it":    {[]string{v2Unclaim}, terminal, "idle strong"},
+		"remote":                            {[]string{`UPDATE session_v2 SET workspace_id = 'wrk_1'`}, service(before), "unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newV2Home(t, test.changes...)
@@ -430,6 +437,7 @@ func TestV2Clients(t *testing.T) {
 		"terminal there": {h.process(60, before), true},
 		"started later":  {h.process(60, at(t, "09:20:00")), false},
 		"of another one": {h.process(60, before, "--session", "ses_e07c7b9bfffeI1S9SMRpmZeRHj"), false},
+		"of its own":     {h.process(60, before, "--standalone"), false},
 		"of a server":    {h.process(60, before, "--server", "http://127.0.0.1:1234"), false},
 	} {
 		sessions := h.correlated(t, h.service(t, 50, before), test.client)

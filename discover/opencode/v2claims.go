@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,11 +109,11 @@ func stateVariables() discover.HomeVariables {
 	return discover.HomeVariables{Key: stateKey, Below: "opencode", Default: ".local/state/opencode"}
 }
 
-// service is the registration of a background service. The password in the file is not kept.
+// service is the registration of a background service. The password and the address in the file are not kept.
 type service struct {
-	path, version, url string
-	pid                int
-	written            time.Time
+	path, version string
+	pid           int
+	written       time.Time
 }
 
 // maxRegistration is the most bytes of a registration that are read.
@@ -152,7 +151,7 @@ func readService(ctx context.Context, path string) (s service, err error) {
 	if s.pid = int(o.Get("pid").Int()); s.pid <= 0 || !o.Complete() {
 		return s, errIncomplete
 	}
-	s.version, s.url = o.Get("version").Text(nameLimit), o.Get("url").Text(nameLimit)
+	s.version = o.Get("version").Text(nameLimit)
 	return s, nil
 }
 
@@ -298,7 +297,7 @@ func (scan *processScan) v2SessionClaims(s *session, all []*session, servers []*
 	}
 	inTurn := len(claims) > 0
 	for _, c := range clients {
-		server := c.server(scan, servers)
+		server := c.server(servers)
 		if server == nil || !c.mayShow(s, inTurn) {
 			continue
 		}
@@ -329,8 +328,8 @@ func (scan *processScan) turnClaim(server *v2Server, s *session, all []*session)
 		return c, true
 	case server.StartedBefore(v.claimed):
 		c.Detail = "the turn began at " + since + ", while it ran"
-	case server.StartedBefore(v.written):
-		c.Detail = "it ran when the session was last written, at " + v.written.Format(time.RFC3339Nano)
+	case server.StartedBefore(v.worked):
+		c.Detail = "it ran when the turn was last written, at " + v.worked.Format(time.RFC3339Nano)
 	case server.service == nil:
 		return c, false // only a service goes on with the turn of another server
 	case s.Parent == "" && v.attempts > 0:
@@ -456,14 +455,17 @@ func (c *v2Client) claim(s *session, server *v2Server) discover.Claim {
 	return claim
 }
 
-// server returns the server of the client; nil if that is not known.
-func (c *v2Client) server(scan *processScan, servers []*v2Server) *v2Server {
+// server returns the server of the client; nil if that is not known. A client that was told so, by an option or the configuration, has started one of
+// its own.
+func (c *v2Client) server(servers []*v2Server) *v2Server {
+	isOwn := func(s *v2Server) bool { return s.standalone && s.Parent == c.ID.PID }
+	standalone := c.standalone || slices.ContainsFunc(servers, isOwn)
 	var found []*v2Server
 	for _, s := range servers {
 		fits := s.service != nil && s.stateDir == c.stateDir
 		switch {
-		case c.standalone:
-			fits = s.Parent == c.ID.PID
+		case standalone:
+			fits = isOwn(s)
 		case c.serverURL != "":
 			at, err := url.Parse(c.serverURL)
 			ports, _ := s.ListenPorts()
@@ -476,5 +478,5 @@ func (c *v2Client) server(scan *processScan, servers []*v2Server) *v2Server {
 	if len(found) != 1 {
 		return nil
 	}
-	return cmp.Or(found...)
+	return found[0]
 }

@@ -84,8 +84,8 @@ type v2Session struct {
 	outcome string
 	// workspace is the remote workspace that the session runs in; "" for this machine.
 	workspace string
-	// written is when the newest message was last written.
-	written time.Time
+	// worked is when the newest message that shows the turn was last written.
+	worked time.Time
 }
 
 // setV2 sets what only OpenCode 2 stores.
@@ -163,8 +163,8 @@ func (s *session) readV2Turn(rows rowReader) {
 	before, n := rows.Failures(), 0
 	var newest v2Message // that shows the state of the turn
 	for r := range rows.Newest(cursor{}) {
-		if at := fromMillis(r.Updated); at.After(s.v2.written) {
-			s.v2.written = at
+		if at := fromMillis(r.Updated); at.After(s.Updated) {
+			s.Updated = at
 		}
 		if n++; n > maxNewestRows {
 			break
@@ -174,16 +174,13 @@ func (s *session) readV2Turn(rows rowReader) {
 		}
 		m := parseV2Message(r)
 		if newest.kind == "" {
-			newest = m
+			newest, s.v2.worked = m, fromMillis(r.Updated)
 		}
 		if m.kind == idleType {
 			continue // it ends a turn, whose answer precedes it
 		}
 		s.tail.Last, s.tail.parts = &m.storedMessage, m.parts
 		break
-	}
-	if s.v2.written.After(s.Updated) {
-		s.Updated = s.v2.written
 	}
 	if rows.Failures() == before {
 		s.Turn = s.v2Turn(newest)

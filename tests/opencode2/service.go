@@ -71,6 +71,9 @@ func serve() error {
 	if err := register(r); err != nil {
 		return err
 	}
+	if err := s.takeUp(); err != nil {
+		return err
+	}
 	_ = os.NewFile(3, "registered").Close() // there may be nobody who waits
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
@@ -86,6 +89,31 @@ func serve() error {
 		<-t.done
 	}
 	return errors.Join(os.Remove(registrationPath()), db.Close())
+}
+
+// takeUp goes on with the turns of a service that was killed.
+func (s *service) takeUp() error {
+	rows, err := s.db.Query(`SELECT id, directory FROM session_v2 WHERE time_suspended IS NOT NULL AND parent_id IS NULL`)
+	if err != nil {
+		return err
+	}
+	dirs := map[string]string{} // by ID
+	for rows.Next() {
+		var id, dir string
+		if err := rows.Scan(&id, &dir); err != nil {
+			return err
+		}
+		dirs[id] = dir
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	for id, dir := range dirs {
+		s.exec(`UPDATE session_v2 SET resume_attempts = resume_attempts + 1 WHERE id = ?`, id)
+		s.add(id, "synthetic", map[string]any{"text": "The server restarted while you were working."})
+		s.start(id, "[[hang]]", dir)
+	}
+	return nil
 }
 
 // register writes service.json as a whole.
@@ -170,19 +198,24 @@ func (s *service) begin(p prompt) (*turn, error) {
 	if err := s.db.QueryRow(`SELECT directory FROM session_v2 WHERE id = ?`, p.Session).Scan(&dir); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	t := &turn{cancel: cancel, done: make(chan struct{}), begun: make(chan struct{}), reply: reply{Session: p.Session}}
-	s.mu.Lock()
-	s.turns[p.Session] = t
-	s.mu.Unlock()
 	s.exec(`UPDATE session_v2 SET time_suspended = coalesce(time_suspended, ?), time_updated = ? WHERE id = ?`, now(), now(), p.Session)
 	s.add(p.Session, "user", map[string]any{"text": p.Text, "time": map[string]any{"created": now()}})
+	return s.start(p.Session, p.Text, dir), nil
+}
+
+// start starts the work of a turn.
+func (s *service) start(session, text, dir string) *turn {
+	ctx, cancel := context.WithCancel(context.Background())
+	t := &turn{cancel: cancel, done: make(chan struct{}), begun: make(chan struct{}), reply: reply{Session: session}}
+	s.mu.Lock()
+	s.turns[session] = t
+	s.mu.Unlock()
 	go func() {
 		defer close(t.done)
 		defer cancel()
-		s.work(ctx, t, p.Text, dir)
+		s.work(ctx, t, text, dir)
 	}()
-	return t, nil
+	return t
 }
 
 // add adds a message and returns its ID.

@@ -2,6 +2,10 @@
 //
 //	go run ./tests/support -claude 2.1.332,2.1.300 -codex 0.171.0 -opencode 1.18.33 -pi 1.5.2
 //
+// and a program of OpenCode 2, which no registry has:
+//
+//	go run ./tests/support -opencode2 PATH
+//
 // It installs each version from npm, runs TestSupport of tests/realagents with it, one version after another, and replaces its row;
 // the rows of other versions stay. Without versions it writes the page anew, as after a change of the explanations.
 package main
@@ -15,10 +19,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"agentctl/tests/realagents/install"
+	"agentctl/tests/sandbox"
 	"agentctl/tests/support/facts"
 )
 
@@ -35,15 +41,21 @@ func main() {
 			return nil
 		})
 	}
+	openCode2 := flag.String("opencode2", "", "a program of OpenCode 2: compare it with what was read in its source, and add its row")
 	flag.Parse()
-	if err := run(releases); err != nil {
+	if *openCode2 != "" {
+		if code, ran := sandbox.Enter(sandbox.Processes | sandbox.Network); ran {
+			os.Exit(code)
+		}
+	}
+	if err := run(releases, *openCode2); err != nil {
 		fmt.Fprintln(os.Stderr, "support:", err)
 		os.Exit(1)
 	}
 }
 
 // run tries the releases and writes the page, with all that was seen even if one could not be tried.
-func run(releases []install.Release) error {
+func run(releases []install.Release, openCode2 string) error {
 	text, err := os.ReadFile(pagePath)
 	if err != nil {
 		return fmt.Errorf("run this from the top of the repository: %w", err)
@@ -68,8 +80,25 @@ func run(releases []install.Release) error {
 			}
 		}
 	}
-	out, unexplained := p.text(reasons())
+	if openCode2 != "" {
+		failed = errors.Join(failed, addOpenCode2(&p, openCode2))
+	}
+	out, unexplained := p.text(reasonsFor(p))
 	return errors.Join(failed, unexplained, os.WriteFile(pagePath, []byte(out), 0o644))
+}
+
+// addOpenCode2 tries a program of OpenCode 2 and adds its row.
+func addOpenCode2(p *page, program string) error {
+	built := filepath.Join(os.TempDir(), fmt.Sprintf("agentctl-%d", os.Getpid()))
+	defer os.Remove(built)
+	if out, err := exec.Command("tests/build", built).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	r, seen, err := tryOpenCode2(program, built, os.Stdout)
+	if len(seen) > 0 {
+		p.set(r, time.Now(), seen)
+	}
+	return err
 }
 
 // try runs the test with a release, and returns what it has printed for each fact.

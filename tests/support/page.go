@@ -73,6 +73,12 @@ func (p page) of(agent string) (rows []row) {
 	return rows
 }
 
+// hasOpenCode2 reports whether a program of OpenCode 2 was tried.
+func (p page) hasOpenCode2() bool {
+	rows := p.of(install.OpenCode)
+	return len(rows) > 0 && strings.HasPrefix(rows[0].Version, "2.")
+}
+
 func header() string {
 	titles := []string{"version", "tried"}
 	for _, f := range facts.All() {
@@ -118,6 +124,10 @@ reads: a version that is not here is read like the nearest one. ` + "`agentctl d
 				versions[j] = append(versions[j], r.Version)
 				used[j] = true
 			}
+		}
+		if agent == install.OpenCode && !p.hasOpenCode2() {
+			b.WriteString("\nOpenCode 2 was read in source 2.0.26, not yet seen on the program ([what](agents/opencode.md#opencode-2)). `go run ./tests/support -opencode2 PATH`\n" +
+				"compares a program with what was read, and adds its row here.\n")
 		}
 		lead := "\nWhat is not `yes`, and why:\n\n"
 		for j, why := range reasons {

@@ -20,6 +20,18 @@ func (why reason) explains(r install.Release, fact string) bool {
 		(why.to == "" || !storage.ParseVersion(why.to).Before(v))
 }
 
+// reasonsFor returns the reasons for a page. Those of OpenCode 2 are needed once a program of it was tried.
+func reasonsFor(p page) []reason {
+	list := reasons()
+	if p.hasOpenCode2() {
+		for _, fact := range []string{"idle", "waiting"} {
+			list = append(list, reason{install.OpenCode, fact, "2", "", "Of OpenCode 2, only headless runs are tried."})
+		}
+		list = append(list, reason{install.OpenCode, "send", "2", "", "A message during a turn was not tried (exit code 7): wait for its end, and `resume`."})
+	}
+	return list
+}
+
 func reasons() []reason {
 	return []reason{
 		{
