@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -51,11 +54,24 @@ func (a Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, e
 // stayKey is a variable that lets a resumed session work where it is started (SEEN 1.0.102).
 const stayKey = "COPILOT_DISABLE_RESUME_AUTO_CD"
 
-// findProgram returns the path of the installed agent. Error: [*launch.NotInstalledError].
+// findProgram returns the path of the installed agent: the program itself, where npm puts a launcher into the PATH that runs it as a child.
+// Error: [*launch.NotInstalledError].
 func findProgram(host launch.Environment) (string, error) {
 	program, err := host.LookPath(Adapter{}.Program())
 	if err != nil {
 		return "", &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program()}
+	}
+	launcher, err := filepath.EvalSymlinks(program)
+	if err != nil || filepath.Base(launcher) != "npm-loader.js" {
+		return program, nil
+	}
+	pkg := filepath.Dir(launcher)
+	platform := "copilot-" + runtime.GOOS + "-" + cmp.Or(map[string]string{"amd64": "x64"}[runtime.GOARCH], runtime.GOARCH)
+	for _, dir := range []string{filepath.Dir(pkg), filepath.Join(pkg, "node_modules", "@github")} { // as npm and as pnpm lay them out
+		native := filepath.Join(dir, platform, "copilot")
+		if info, err := os.Stat(native); err == nil && info.Mode().IsRegular() {
+			return native, nil
+		}
 	}
 	return program, nil
 }

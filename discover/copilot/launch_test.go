@@ -2,12 +2,14 @@ package copilot
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +64,27 @@ func TestSpec(t *testing.T) {
 		want := strings.ReplaceAll(test.want, "NEW", spec.ID)
 		if got := strings.Join(append(spec.Args[1:], spec.Env...), " "); got != want || spec.Stdin != test.Prompt || spec.Dir != "/w" || !isUUID(spec.ID) || spec.Resumed != (test.Resume != nil) {
 			t.Errorf("%s: %+v, want %s", name, spec, want)
+		}
+	}
+}
+
+// npm puts a launcher into the PATH that passes no signal on: the program that it runs is started instead.
+func TestSpecWithoutLauncher(t *testing.T) {
+	platform := "copilot-" + runtime.GOOS + "-" + cmp.Or(map[string]string{"amd64": "x64"}[runtime.GOARCH], runtime.GOARCH)
+	for _, below := range []string{"@github", "@github/copilot/node_modules/@github"} {
+		dir := t.TempDir()
+		loader, native := filepath.Join(dir, "@github/copilot/npm-loader.js"), filepath.Join(dir, below, platform, "copilot")
+		for _, file := range []string{loader, native} {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o755)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Symlink(loader, filepath.Join(dir, "copilot")); err != nil {
+			t.Fatal(err)
+		}
+		spec, err := New().Spec(launch.Request{Dir: "/w", Permissions: launch.PermissionsOwn}, launch.Environment{Environ: []string{"PATH=" + dir}})
+		if err != nil || spec.Args[0] != native {
+			t.Errorf("%s: %q, %v", below, spec.Args, err)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (t turn) pick(options ...option) (*call, error) {
 	return nil, fmt.Errorf("the agent offers no tool for it, only %v", t.tools)
 }
 
-// shell names the shell tool of Claude Code (Bash), OpenCode and Pi (bash) and Codex (exec_command, and
+// shell names the shell tool of Claude Code (Bash), OpenCode, Pi and Copilot CLI (bash) and Codex (exec_command, and
 // shell_command before it). Escalation is Codex's alone: the others ask by their own rules.
 func (t turn) shell(command string, escalation object) (*call, error) {
 	with := func(a object) object {
@@ -74,24 +74,28 @@ func (t turn) shell(command string, escalation object) (*call, error) {
 	)
 }
 
-// subagent names the tool that starts a sub-agent: Agent or Task (Claude Code), task (OpenCode), spawn_agent (Codex).
+// subagent names the tool that starts a sub-agent: Agent or Task (Claude Code), task (OpenCode, Copilot CLI), spawn_agent
+// (Codex).
 func (t turn) subagent(prompt string) (*call, error) {
 	general := object{"description": "a subtask", "prompt": prompt, "subagent_type": "general-purpose"}
 	return t.pick(
 		option{"Agent", general},
 		option{"Task", general},
-		option{"task", object{"description": "a subtask", "prompt": prompt, "subagent_type": "general"}},
+		option{"task", object{"description": "a subtask", "prompt": prompt, "subagent_type": "general", "name": "subtask", "agent_type": "general-purpose"}},
 		option{"spawn_agent", object{"message": prompt, "task_name": "subtask"}},
 	)
 }
 
 // question names the tool that asks the user: AskUserQuestion (Claude Code), question (OpenCode),
-// request_user_input (Codex).
+// request_user_input (Codex), ask_user (Copilot CLI).
 func (t turn) question(text string) (*call, error) {
 	options := []object{{"label": "Yes", "description": "do it"}, {"label": "No", "description": "leave it"}}
 	return t.pick(
 		option{"AskUserQuestion", object{"questions": []object{{"question": text, "header": "Choice", "multiSelect": false, "options": options}}}},
 		option{"question", object{"questions": []object{{"question": text, "header": "Choice", "options": options}}}},
+		option{"ask_user", object{"message": text, "requestedSchema": object{
+			"type": "object", "properties": object{"choice": object{"type": "string", "enum": []string{"Yes", "No"}}},
+		}}},
 		option{"request_user_input", object{"questions": []object{{"id": "choice", "question": text, "header": "Choice", "options": options}}}},
 	)
 }

@@ -33,9 +33,9 @@ type item struct {
 	poll bool
 }
 
-// reminder is what Claude Code mixes into the user's texts.
+// reminder is what Claude Code and Copilot CLI mix into the user's texts.
 var reminder = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
+	return regexp.MustCompile(`(?s)<system[-_]reminder>.*?</system[-_]reminder>|<current_datetime>.*?</current_datetime>`)
 })
 
 // tagged matches texts that agents send in the user's name: <environment_context> and the like, Codex's

@@ -101,7 +101,7 @@ func TestSubAgentsAreFollowed(t *testing.T) {
 		}) || !slices.Contains(textsOf(f.told, "assistant"), "all is well") {
 			t.Errorf("not told of the session's own: %s", asText(f.told))
 		}
-	}, install.Pi) // Pi has none
+	}, install.Pi, install.Copilot) // Pi has none, and those of Copilot CLI are no sessions
 }
 
 // A sub-agent that works in the background goes on when its terminal turns to another session, and stays one session, whose file is then

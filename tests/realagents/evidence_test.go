@@ -65,7 +65,7 @@ func TestUnderAnotherName(t *testing.T) {
 			t.Error("it is alive after stop")
 		}
 		c.expect([]string{row(id, 0, "stopped interrupted")}, "-a")
-	}, install.Pi) // Pi is a script
+	}, install.Pi, install.Copilot) // Pi is a script; Copilot CLI does not run without the files beside it
 }
 
 // A session that lives in a profile is the one that is stored in ~/.claude if the profile leads to the same file.

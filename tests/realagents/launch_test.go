@@ -66,6 +66,11 @@ func TestLaunchFails(t *testing.T) {
 				{"it does not understand its arguments", []string{"-p", "x", "--", "--bogus"}},
 				{"Configuration is invalid", []string{"-p", "x", "--cwd", invalid}},
 			},
+			install.Copilot: {
+				{"No authentication information found", []string{"-p", "x", "--env", "COPILOT_OFFLINE=", "--env", "COPILOT_PROVIDER_BASE_URL="}},
+				{"unexpected argument '--bogus'", []string{"-p", "x", "--", "--bogus"}},
+				{"the model answers with status 400", []string{"-p", "[[error 400]]"}},
+			},
 			install.Pi: {
 				{"Model \"none/none\" not found", []string{"-p", "x", "--model", "none/none"}},
 				{"the model answers with status 401", []string{"-p", "[[error 401 authentication_error]]"}},

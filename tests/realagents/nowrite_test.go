@@ -35,6 +35,7 @@ func TestNothingIsWritten(t *testing.T) {
 		{Agent: install.Codex, Version: install.CodexCurrent},
 		{Agent: install.OpenCode, Version: install.OpenCodeCurrent},
 		{Agent: install.Pi, Version: install.PiCurrent},
+		{Agent: install.Copilot, Version: install.CopilotCurrent},
 	} {
 		a := w.Release(r)
 		prompt := "lives in " + a.Agent() + " [[hang]]"
@@ -43,8 +44,8 @@ func TestNothingIsWritten(t *testing.T) {
 		w.WaitCall(prompt, 0)
 		some = idOf(t, w, a, prompt)
 	}
-	if !poll(func() bool { return len(c.list()) == 4 }) {
-		t.Fatalf("%q, want four live sessions", rowsOf(c.list()))
+	if !poll(func() bool { return len(c.list()) == 5 }) {
+		t.Fatalf("%q, want five live sessions", rowsOf(c.list()))
 	}
 	for _, p := range live {
 		p.Signal(syscall.SIGSTOP)

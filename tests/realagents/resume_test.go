@@ -123,13 +123,13 @@ func TestFork(t *testing.T) {
 		if got := prompts(t, w, a, id, 1); len(got) != 1 || rowOf(c.status(id)) != live || c.status(fork).Status != "running" {
 			t.Errorf("the session has %q and is %s, the copy is %s", got, rowOf(c.status(id)), rowOf(c.status(fork)))
 		}
-	})
+	}, install.Copilot) // which copies sessions only in its terminal
 }
 
 // Without a message, agentctl becomes the agent's own interface on the session, which continues as it was.
 func TestResumeInTerminal(t *testing.T) {
 	eachAgent(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
-		model := map[string]string{install.ClaudeCode: "claude-haiku-4-5", install.Codex: "harbour-1", install.OpenCode: "anthropic/claude-haiku-4-5"}[a.Agent()]
+		model := map[string]string{install.ClaudeCode: "claude-haiku-4-5", install.Codex: "harbour-1", install.OpenCode: "anthropic/claude-haiku-4-5", install.Copilot: "harbour-2"}[a.Agent()]
 		id := c.launched(a.Agent(), "--model", model, "--permissions", "edit", "-p", "remember the harbour")
 		c.expect([]string{row(id, 0, "stopped completed")}, "-a")
 		c.dir = "/"

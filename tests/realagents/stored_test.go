@@ -53,6 +53,8 @@ func idOf(t *testing.T, w *world.World, a world.Agent, prompt string) string {
 		return codexID(t, w, prompt)
 	case install.Pi:
 		return piID(t, w, prompt)
+	case install.Copilot:
+		return copilotID(t, w, prompt)
 	}
 	return openCodeID(t, w, prompt)
 }
@@ -104,6 +106,31 @@ func piPrompts(t *testing.T, w *world.World, id string) (texts []string) {
 	return texts
 }
 
+// copilotID is the session in whose records the prompt stands.
+func copilotID(t *testing.T, w *world.World, prompt string) string {
+	t.Helper()
+	return filepath.Base(filepath.Dir(fileWith(t, filepath.Join(w.Home, ".copilot", "session-state"), ".jsonl", prompt)))
+}
+
+// copilotPrompts are what the user said in a session.
+func copilotPrompts(t *testing.T, w *world.World, id string) (texts []string) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(w.Home, ".copilot", "session-state", id, "events.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(raw) {
+		var e struct {
+			Type, AgentID string
+			Data          struct{ Content string }
+		}
+		if json.Unmarshal(line, &e) == nil && e.Type == "user.message" && e.AgentID == "" {
+			texts = append(texts, e.Data.Content)
+		}
+	}
+	return texts
+}
+
 // openCodeID is the session in whose database the prompt stands.
 func openCodeID(t *testing.T, w *world.World, prompt string) string {
 	t.Helper()
@@ -142,6 +169,8 @@ func prompts(t *testing.T, w *world.World, a world.Agent, id string, n int) (tex
 			texts = asked(t, w, id)
 		case install.Pi:
 			texts = piPrompts(t, w, id)
+		case install.Copilot:
+			texts = copilotPrompts(t, w, id)
 		default:
 			for _, m := range userMessages(t, w, id) {
 				texts = append(texts, m.text)

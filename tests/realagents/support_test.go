@@ -181,7 +181,7 @@ func (s *support) tokens(w *world.World, c agentctl, p *world.Process, id string
 		s.is("tokens", false, "none")
 		return
 	}
-	total := answers * map[string]int64{install.ClaudeCode: answerTokens, install.OpenCode: answerTokens, install.Pi: answerTokens, install.Codex: 1050}[s.release.Agent]
+	total := answers * map[string]int64{install.ClaudeCode: answerTokens, install.OpenCode: answerTokens, install.Pi: answerTokens, install.Copilot: answerTokens, install.Codex: 1050}[s.release.Agent]
 	holds := answers > 0 && got.Total == total
 	if !holds && s.release.Agent == install.ClaudeCode {
 		holds = claudeFigures{got.In, got.Out, got.CacheRead, got.CacheWrite} == lastResult(c.t, p).session()
@@ -199,7 +199,7 @@ func (s *support) launched(t *testing.T, w *world.World, a world.Agent, c agentc
 		if err := errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700), os.WriteFile(settings, []byte(`{"permissions":{"allow":["Bash"],"defaultMode":"default"}}`), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-	case install.Codex:
+	case install.Codex, install.Copilot:
 		flags = []string{"--permissions", "full"}
 	}
 	args := slices.Concat([]string{"launch", a.Agent(), "-p", "launched [[shell " + tool.Command + "]]"}, flags)
@@ -214,7 +214,11 @@ func (s *support) launched(t *testing.T, w *world.World, a world.Agent, c agentc
 	s.is("launch", id == stored && got.Status == "running", "printed %s, stored in %s: %s", id, stored, rowOf(got))
 
 	out, errs, code = c.run("stop", id)
-	left := strings.Join(inhabitants(w.Home), "; ")
+	left := ""
+	poll(func() bool { // npm's launcher ends a moment after what it has launched
+		left = strings.Join(inhabitants(w.Home), "; ")
+		return left == ""
+	})
 	s.is("stop", code == 0 && left == "" && c.status(id).Status == "stopped", "exit code %d: %s%s, left: %s", code, out, errs, left)
 
 	tool = w.Tool(a.Dir())
@@ -238,6 +242,8 @@ func (s *support) inTerminal(t *testing.T, w *world.World, a world.Agent, c agen
 		args = []string{"--permission-mode", "default"} // newer ones would decide by themselves
 	case install.Codex:
 		prompt = "asks [[escalate touch q]]"
+	case install.Copilot:
+		args = []string{"--ui-server"} // it listens only if told to
 	case install.OpenCode: // which asks for nothing else, and listens only if told to
 		args = []string{"--port", "0"}
 		if err := os.WriteFile(a.Dir()+"/opencode.json", []byte(`{"permission":{"bash":"ask"}}`), 0o600); err != nil {
@@ -252,7 +258,7 @@ func (s *support) inTerminal(t *testing.T, w *world.World, a world.Agent, c agen
 
 	poll(func() bool { // OpenCode writes its log a second late
 		e := c.status(id).Evidence
-		return e != nil && e.Strength == facts.Exact || a.Agent() == install.Pi // which shows no more
+		return e != nil && e.Strength == facts.Exact || a.Agent() != install.OpenCode
 	})
 	_, errs, code := c.run("send", id, "handed over")
 	if code == 124 && strings.Contains(errs, leftToTheNextPrompt) { // the turn before was just ending

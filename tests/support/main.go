@@ -1,6 +1,6 @@
 // Command support tries agentctl with versions of the real agents and writes what it has seen into docs/support.md:
 //
-//	go run ./tests/support -claude 2.1.332,2.1.300 -codex 0.171.0 -opencode 1.18.33 -pi 1.5.2
+//	go run ./tests/support -claude 2.1.332,2.1.300 -codex 0.171.0 -opencode 1.18.33 -pi 1.5.2 -copilot 1.0.102
 //
 // and a program of OpenCode 2, which no registry has:
 //
@@ -33,7 +33,7 @@ const pagePath = "docs/support.md"
 
 func main() {
 	var releases []install.Release
-	for name, agent := range map[string]string{"claude": install.ClaudeCode, "codex": install.Codex, "opencode": install.OpenCode, "pi": install.Pi} {
+	for name, agent := range map[string]string{"claude": install.ClaudeCode, "codex": install.Codex, "opencode": install.OpenCode, "pi": install.Pi, "copilot": install.Copilot} {
 		flag.Func(name, "versions of "+agent+", separated by commas", func(list string) error {
 			for version := range strings.SplitSeq(list, ",") {
 				releases = append(releases, install.Release{Agent: agent, Version: version})

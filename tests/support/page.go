@@ -24,7 +24,7 @@ type row struct {
 
 // agents are the sections of the page.
 func agents() []string {
-	return []string{install.ClaudeCode, install.Codex, install.OpenCode, install.Pi}
+	return []string{install.ClaudeCode, install.Codex, install.OpenCode, install.Pi, install.Copilot}
 }
 
 // parsePage reads the tables of a page. A page whose columns are not the facts has no rows: each version must be tried again.

@@ -87,7 +87,7 @@ func TestPage(t *testing.T) {
 	if want, err := p.text(reasonsFor(p)); err != nil || text != want {
 		t.Errorf("go run ./tests/support writes it anew: %v", err)
 	}
-	for agent, least := range map[string]int{install.ClaudeCode: 7, install.Codex: 6, install.OpenCode: 5, install.Pi: 2} {
+	for agent, least := range map[string]int{install.ClaudeCode: 7, install.Codex: 6, install.OpenCode: 5, install.Pi: 2, install.Copilot: 3} {
 		if n := len(p.of(agent)); n < least {
 			t.Errorf("%s: %d versions, want %d", agent, n, least)
 		}

@@ -89,6 +89,7 @@ func platform() string {
 func (r Release) packages() []string {
 	names := map[string]string{
 		ClaudeCode: "@anthropic-ai/claude-code", Codex: "@openai/codex", codexACP: "@zed-industries/codex-acp", OpenCode: "opencode-ai", Pi: piPackage,
+		Copilot: "@github/copilot",
 	}
 	list := []string{names[r.Agent] + "@" + r.Version}
 	if r.Agent == Pi {
@@ -122,6 +123,10 @@ func (r Release) at(dir string) (i Installation, manifest string) {
 	case codexACP:
 		manifest = filepath.Join(modules, "@zed-industries", "codex-acp", "package.json")
 		i.Native = filepath.Join(modules, "@zed-industries", "codex-acp-"+platform(), "bin", "codex-acp")
+	case Copilot:
+		manifest = filepath.Join(modules, "@github", "copilot", "package.json")
+		i.Native = filepath.Join(modules, "@github", "copilot-"+platform(), "copilot")
+		i.Shim = []string{filepath.Join(modules, ".bin", "copilot")}
 	case Pi:
 		manifest, i.Native = filepath.Join(modules, filepath.FromSlash(piPackage), "package.json"), filepath.Join(modules, ".bin", "pi")
 		i.Runtime = filepath.Join(modules, nodePackage(), "bin", "node")

@@ -16,6 +16,12 @@ const (
 	CodexCurrent = "0.171.0"
 	// CodexOld is the oldest supported one: it has neither, and the older rollout dialect.
 	CodexOld = "0.130.0"
+	// CopilotCurrent locks the sessions that it has loaded, and records what each answer used.
+	CopilotCurrent = "1.0.102"
+	// CopilotMiddle locks sessions, and states what was used when it ends.
+	CopilotMiddle = "1.0.92"
+	// CopilotOld is the oldest supported one: files with its pid name its sessions.
+	CopilotOld = "1.0.82"
 	// OpenCodeCurrent has a SQLite store and one shared log.
 	OpenCodeCurrent = "1.18.33"
 	// OpenCodeOld is the oldest supported one: npm's command is a launcher, and each process has a log of its own.
@@ -32,6 +38,7 @@ const (
 const (
 	ClaudeCode = "claude-code"
 	Codex      = "codex"
+	Copilot    = "copilot"
 	OpenCode   = "opencode"
 	Pi         = "pi"
 )
@@ -74,5 +81,8 @@ func Releases() []Release {
 		{OpenCode, OpenCodeOld},
 		{Pi, PiCurrent},
 		{Pi, PiOld},
+		{Copilot, CopilotCurrent},
+		{Copilot, CopilotMiddle},
+		{Copilot, CopilotOld},
 	}
 }

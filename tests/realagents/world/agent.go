@@ -31,7 +31,7 @@ func (a Agent) Dir() string { return a.dir }
 
 // command is the name of the agent's command.
 func (a Agent) command() string {
-	return map[string]string{install.ClaudeCode: "claude", install.Codex: "codex", install.OpenCode: "opencode", install.Pi: "pi"}[a.Release.Agent]
+	return map[string]string{install.ClaudeCode: "claude", install.Codex: "codex", install.OpenCode: "opencode", install.Pi: "pi", install.Copilot: "copilot"}[a.Release.Agent]
 }
 
 // line is the agent with arguments, not started. Its process is named by the command's first word, as from
@@ -65,6 +65,8 @@ func (a Agent) headless() []string {
 		return []string{"exec", "--json"}
 	case install.Pi:
 		return []string{"-p", "--mode", "json"}
+	case install.Copilot:
+		return []string{"--output-format", "json", "--allow-all"}
 	default:
 		return []string{"run", "--format", "json"}
 	}
@@ -73,7 +75,7 @@ func (a Agent) headless() []string {
 // Agent is the agent's name.
 func (a Agent) Agent() string { return a.Release.Agent }
 
-// Run starts the agent headless: claude -p, codex exec, opencode run, pi -p. It reads the prompt from a file on stdin,
+// Run starts the agent headless: claude -p, codex exec, opencode run, pi -p, copilot. It reads the prompt from a file on stdin,
 // writes to files and leads a session of its own. Arguments are added to the default ones.
 func (a Agent) Run(prompt string, args ...string) *Process {
 	a.w.t.Helper()

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,8 @@ func (w *World) env(dir string) []string {
 		"OPENCODE_DISABLE_SHARE=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_EMBEDDED_WEB_UI=1",
 		"OPENCODE_MODELS_PATH=" + w.openCodeModelsFile(),
 		"PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1",
+		"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_PROVIDER_TYPE=anthropic",
+		"COPILOT_PROVIDER_BASE_URL=" + w.Model.URL, "COPILOT_PROVIDER_API_KEY=" + apiKey, "COPILOT_MODEL=harbour-1",
 	}
 }
 
@@ -140,6 +143,25 @@ func (w *World) configurePi() error {
 				"cost": object{"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75},
 			}},
 		}}}))
+}
+
+func (w *World) copilotConfigFile() string { return filepath.Join(w.Home, ".copilot", "config.json") }
+
+// trustCopilot adds a directory that Copilot CLI works in without asking.
+func (w *World) trustCopilot(dir string) error {
+	var config struct {
+		TrustedFolders []string `json:"trustedFolders"`
+	}
+	raw, err := os.ReadFile(w.copilotConfigFile())
+	if err == nil {
+		_, raw, _ = bytes.Cut(raw, []byte("{")) // comments precede it
+		err = json.Unmarshal(append([]byte("{"), raw...), &config)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	config.TrustedFolders = append(config.TrustedFolders, dir)
+	return writeJSON(w.copilotConfigFile(), config)
 }
 
 func (w *World) openCodeModelsFile() string { return filepath.Join(w.base, "models.json") }

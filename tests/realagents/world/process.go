@@ -274,6 +274,8 @@ func prompts(agent string) []string {
 		return []string{"% left", "? for shortcuts", "gpt-5.4 default ·", "⏎ send"}
 	case install.Pi:
 		return []string{"(auto)"}
+	case install.Copilot:
+		return []string{"/ commands"}
 	default:
 		return []string{"Ask anything"}
 	}

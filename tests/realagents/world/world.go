@@ -53,7 +53,7 @@ func New(t testing.TB) *World {
 	w.check(w.configureCodex())
 	w.check(w.configureOpenCode())
 	w.check(w.configurePi())
-	for _, name := range []string{"claude", "codex", "opencode", "pi"} { // made when they are needed: git takes its time
+	for _, name := range []string{"claude", "codex", "opencode", "pi", "copilot"} { // made when they are needed: git takes its time
 		w.Trust(filepath.Join(w.work(), name))
 	}
 	return w
@@ -88,6 +88,7 @@ func (w *World) Trust(dirs ...string) {
 		w.trusted[dir] = true
 		w.check(w.trustClaude(dir))
 		w.check(w.trustCodex(dir))
+		w.check(w.trustCopilot(dir))
 	}
 }
 
