@@ -100,13 +100,13 @@ func (scan *Scan) readRecords(ctx context.Context, entries [][]Entry, options Re
 	}
 }
 
-// readClaimedRecords adds the records of the sessions that the wanted claims name, however old they are. A claim without a
+// readClaimedRecords adds the records of the sessions that the wanted claims of live processes name, however old they are. A claim without a
 // path has no record: its adapter has just searched for one.
 func (scan *Scan) readClaimedRecords(ctx context.Context, options ReadOptions, wanted func(Claim) bool) {
 	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
 	for _, c := range scan.claims {
 		ref := Ref{c.Session, c.Path}
-		if c.Path != "" && wanted(c) && !scan.readKeys[Key{c.Agent, c.Session, c.Path}] &&
+		if c.Path != "" && !c.LeftBehind && wanted(c) && !scan.readKeys[Key{c.Agent, c.Session, c.Path}] &&
 			!slices.Contains(refs[c.Agent], ref) {
 			refs[c.Agent] = append(refs[c.Agent], ref)
 			for _, h := range scan.homesOfClaim(c) {
