@@ -163,14 +163,9 @@ const (
 	teamElement      = "<teammate-message "
 )
 
-// isTeamText reports whether a text is what a teammate was told by another one, by its beginning.
-func isTeamText(text string) bool {
-	return strings.HasPrefix(strings.TrimPrefix(strings.TrimSpace(text), teamIntroduction), teamElement)
-}
-
 // teamText returns what a teammate was told by another one. ok is false for other texts.
 func teamText(text string) (told string, ok bool) {
-	if !isTeamText(text) {
+	if !strings.HasPrefix(strings.TrimPrefix(strings.TrimSpace(text), teamIntroduction), teamElement) {
 		return "", false
 	}
 	var parts []string

@@ -128,8 +128,8 @@ func (s *turnReader) user(l *rawRecord) {
 		result, s.answered[b.ToolUseID] = true, true
 		s.Pending = slices.DeleteFunc(s.Pending, func(c pendingCall) bool { return c.ID == b.ToolUseID && c.at <= l.Timestamp.Text(0) })
 	}
-	if !result {
-		s.setStart(l, text)
+	if !result && s.state.Began.IsZero() && !beginsWith(text, interruptedPrefix, "<local-command-") && !isShellOutput(text) {
+		s.state.Began = l.Timestamp.Time()
 	}
 	switch {
 	case s.decided:
@@ -138,9 +138,9 @@ func (s *turnReader) user(l *rawRecord) {
 		s.decide(discover.TurnInterrupted)
 	case isShellOutput(text):
 		s.shell = true
-	case isLocalOutput(text):
+	case beginsWith(text, "<local-command-stdout>", "<local-command-stderr>"):
 		s.stopped = true
-	case strings.HasPrefix(text, "<local-command-"), s.stopped && !s.shell && isLocalInput(text):
+	case strings.HasPrefix(text, "<local-command-"), s.stopped && !s.shell && beginsWith(text, "<command-name>", "<command-message>", "<bash-input>"):
 	default:
 		s.open()
 		if s.callsComplete = s.callsComplete || !result; !result {
@@ -150,26 +150,10 @@ func (s *turnReader) user(l *rawRecord) {
 	}
 }
 
-// setStart sets when the turn began: the time of the newest prompt.
-func (s *turnReader) setStart(l *rawRecord, text string) {
-	if s.state.Began.IsZero() && !beginsWith(text, interruptedPrefix, "<local-command-") && !isShellOutput(text) {
-		s.state.Began = l.Timestamp.Time()
-	}
-}
-
 // textStartLimit is how many characters show what kind of text a user record has.
 const textStartLimit = 100
 
-// isLocalOutput reports whether a text is the output of a slash command or of a "!" command.
-func isLocalOutput(text string) bool {
-	return isShellOutput(text) || beginsWith(text, "<local-command-stdout>", "<local-command-stderr>")
-}
-
 func isShellOutput(text string) bool { return beginsWith(text, "<bash-stdout>", "<bash-stderr>") }
-
-func isLocalInput(text string) bool {
-	return beginsWith(text, "<command-name>", "<command-message>", "<bash-input>")
-}
 
 func beginsWith(text string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })

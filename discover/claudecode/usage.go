@@ -260,15 +260,9 @@ func float(v storage.Value) float64 {
 
 // recordTime takes the time of a record.
 func (g *callUsage) recordTime(at storage.Value) {
-	if g.needsTime() {
-		g.lastReport().resumed = at.Time()
+	if last := g.lastReport(); last != nil && last.resumed.IsZero() {
+		last.resumed = at.Time()
 	}
-}
-
-// needsTime reports whether the time of the next record matters.
-func (g *callUsage) needsTime() bool {
-	last := g.lastReport()
-	return last != nil && last.resumed.IsZero()
 }
 
 // isReported reports whether the newest report was written after a call of this time.

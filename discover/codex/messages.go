@@ -126,7 +126,7 @@ func (m *messageReader) addLine(l storage.Line, r *rolloutRecord) bool {
 	case l.Rest:
 		m.warn(m.path, m.file.Lost(l))
 		m.addLost(r)
-	case mayBeMessage(r.Kind) && !m.isBeyondSegment(l):
+	case mayBeMessage(r.Kind) && (m.endOrdinal == 0 || storage.Object(l.Bytes).Get("ordinal").Int() < m.endOrdinal): // else it was written after the place from which a newer rollout continues
 		if r.Kind == kindSessionMeta && l.Offset == 0 {
 			m.base = m.baseSegment(r)
 		}
@@ -142,11 +142,6 @@ func (m *messageReader) addLost(r *rolloutRecord) {
 		m.results.addText(r.Get("call_id").Text(0), "")
 		m.tokens.addResult()
 	}
-}
-
-// isBeyondSegment reports whether a record was written after the place from which a newer rollout continues.
-func (m *messageReader) isBeyondSegment(l storage.Line) bool {
-	return m.endOrdinal > 0 && storage.Object(l.Bytes).Get("ordinal").Int() >= m.endOrdinal
 }
 
 func (m *messageReader) warn(path string, err error) { m.fail(warn(path, err)) }

@@ -36,25 +36,20 @@ func checked(visit func(Line) bool) Parser {
 // line that is not complete, unless that is Cut or a Rest: it gets the records in the line instead.
 type Parser func(Line) (complete, more bool)
 
-// Parse is [File.Records] for a parser, which reads each line once.
+// Parse is [File.Records] for a parser, which reads each line once. Of an unterminated last line, only the line break may be missing.
 func (f *File) Parse(from, limit int64, parse Parser) (whole bool, err error) {
 	each := func(l Line) bool { return l.parse(parse, false) }
-	return f.forward(from, limit, each, func(l Line) bool { return !l.complete() || each(l) })
+	return f.forward(from, limit, each, func(l Line) bool { return !Object(l.Bytes).Complete() || each(l) })
 }
 
 // ParseBackward is [File.RecordsBackward] for a parser.
 func (f *File) ParseBackward(limit int64, parse Parser) (whole bool, err error) {
 	each := func(l Line) bool { return l.parse(parse, true) }
-	return f.backward(limit, each, func(l Line) bool { return !l.complete() || each(l) })
+	return f.backward(limit, each, func(l Line) bool { return !Object(l.Bytes).Complete() || each(l) })
 }
 
 // byteOrderMark says that a text is UTF-8. Editors of Windows write it.
 const byteOrderMark = "\uFEFF"
-
-// complete reports whether an unterminated line is one record: only its line break is missing.
-func (l Line) complete() bool {
-	return !l.Cut && Object(l.Bytes).Complete()
-}
 
 // parse gives the line to a parser or, if it is not one record, each record in it and each rest of one.
 func (l Line) parse(parse Parser, backward bool) (more bool) {
