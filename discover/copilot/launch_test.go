@@ -280,8 +280,10 @@ func TestSend(t *testing.T) {
 	if methods := strings.Join(<-called, " "); err != nil || sent.ID != "m1" || methods != "connect session.resume session.send" {
 		t.Errorf("%+v, %v: %s", sent, err, methods)
 	}
-	if m := (discover.Message{Role: discover.RoleUser, SentID: "m1"}); !New().IsSent(m, sent) || New().IsSent(discover.Message{Role: discover.RoleUser}, launch.SentMessage{}) {
-		t.Error("IsSent")
+	for m, want := range map[[2]string]bool{{"m1", "wrapped"}: true, {"m2", "hello"}: false, {"", "hello"}: true, {"", "other"}: false} {
+		if got := New().IsSent(discover.Message{Role: discover.RoleUser, SentID: m[0], Text: m[1]}, sent); got != want {
+			t.Errorf("%q is sent: %t", m, got)
+		}
 	}
 }
 

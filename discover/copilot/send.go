@@ -70,7 +70,7 @@ func callServer(ctx context.Context, s discover.Session, method string, params a
 	return answer, err
 }
 
-// IsSent implements [launch.Adapter].
+// IsSent implements [launch.Adapter]. 1.0.82 does not record the ID, 1.0.92 does: without one, the text counts.
 func (Adapter) IsSent(m discover.Message, sent launch.SentMessage) bool {
-	return m.Role == discover.RoleUser && sent.ID != "" && m.SentID == sent.ID
+	return m.Role == discover.RoleUser && (m.SentID == sent.ID && sent.ID != "" || m.SentID == "" && m.Text == sent.Text)
 }

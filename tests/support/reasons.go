@@ -42,6 +42,10 @@ func reasons() []reason {
 			install.Codex, "send", "", "0.147.0",
 			"These versions take no messages (exit code 7): update Codex.",
 		},
+		{
+			install.Copilot, "evidence", "", "1.0.88",
+			"These versions hold no lock on a session: a file with the pid of the process names it.",
+		},
 		{install.Pi, "waiting", "", "", "Pi asks for no permission."},
 		{install.Pi, "send", "", "", "Pi has no channel for messages (exit code 7)."},
 	}
