@@ -32,18 +32,21 @@ func TestPiTerminal(t *testing.T) {
 	tool.End()
 	c.expect([]string{row(id, pid, "idle")})
 
-	other := c.printed("launch", "pi", "--wait", "--quiet", "-p", "beside it")
-	c.expect([]string{row("null", pid, "idle")})
-	c.expect([]string{row("null", pid, "idle"), row(id, 0, "stopped completed"), row(other, 0, "stopped completed")}, "-a")
-	for _, session := range []string{id, other} {
+	launched := c.printed("launch", "pi", "--wait", "--quiet", "-p", "launched beside it") // whose ID no terminal makes
+	ended := row(launched, 0, "stopped completed")
+	c.expect([]string{row(id, pid, "idle"), ended}, "-a")
+	a.Run("run beside it").Wait()
+	other := piID(t, w, "run beside it")
+	c.expect([]string{row("null", pid, "idle"), row(id, 0, "stopped completed"), row(other, 0, "stopped completed"), ended}, "-a")
+	for _, session := range []string{id, other, launched} {
 		c.exits(5, "may be open in pid", "resume", session, "goes on")
 	}
 	c.does("resume", other, "--force", "--wait", "goes on")
 	tui.Submit("without an end [[hang]]")
 	w.WaitCall("without an end", 0)
-	c.expect([]string{row("null", pid, "running"), row(id, 0, "unknown"), row(other, 0, "stopped completed")}, "-a")
+	c.expect([]string{row("null", pid, "running"), row(id, 0, "unknown"), row(other, 0, "stopped completed"), ended}, "-a")
 	tui.Kill()
-	c.expect([]string{row(id, 0, "stopped interrupted"), row(other, 0, "stopped completed")}, "-a")
+	c.expect([]string{row(id, 0, "stopped interrupted"), row(other, 0, "stopped completed"), ended}, "-a")
 }
 
 // One ID names a session in each directory: ID@DIR means one of them. It continues by its file, in its own directory.
