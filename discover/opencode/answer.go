@@ -35,6 +35,9 @@ const maxPending = 16 << 20
 // OpenRequests implements [launch.Adapter]. `serve`, `web`, `acp` and terminals that listen return the open requests of a directory, with the
 // session of each: the session's own, or a sub-agent's.
 func (Adapter) OpenRequests(ctx context.Context, s discover.Session, host launch.Environment) ([]launch.OpenRequest, error) {
+	if isV2(s) {
+		return nil, unsupported("2 takes answers only with the password of its service, which agentctl does not use; answer in its terminal: opencode --session " + s.ID)
+	}
 	servers, err := listeners(s)
 	if err == nil && len(servers) == 0 {
 		err = unsupported("takes answers only on a port, and the process of this session listens on none; answer in its terminal, or start it with: opencode --port 0 --session " + s.ID)

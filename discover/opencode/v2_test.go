@@ -75,13 +75,14 @@ func TestV2Turn(t *testing.T) {
 		"interrupted":       {[]string{v2Aborted("Tool execution interrupted"), v2IdleRow, v2Interrupt}, discover.Turn{State: discover.TurnInterrupted}},
 		"settings changed":  {[]string{row("model-switched", "{}")}, discover.Turn{State: discover.TurnOpen, Detail: "tool: shell"}},
 		"unknown type":      {[]string{row("hologram", `{"text":"?"}`)}, discover.Turn{State: discover.TurnOpen, Detail: "tool: shell"}},
-		"delivered":         {[]string{row("user", `{"text":"x"}`)}, discover.Turn{State: discover.TurnOpen, Detail: "model", Unanswered: true}},
+		"delivered":         {[]string{row("user", `{"text":"x"}`)}, discover.Turn{State: discover.TurnOpen, Detail: "model", Unanswered: true, Prompt: "x"}},
 		"compacting":        {[]string{row("compaction", `{"status":"running"}`)}, discover.Turn{State: discover.TurnOpen, Detail: "compacting"}},
 		"claim released":    {[]string{v2Unclaim}, discover.Turn{State: discover.TurnDone}},
 		"failed":            {[]string{strings.Replace(v2Interrupt, "interrupted", "failed", 1), row("idle", `{"outcome":"failed","error":{"type":"x","message":"too bad"}}`)}, discover.Turn{State: discover.TurnFailed, Error: "too bad"}},
 		"no outcome so far": {[]string{v2Unclaim, `UPDATE session_v2 SET idle_outcome = NULL`, `DELETE FROM session_message`}, discover.Turn{}},
-		"as OpenCode 1 left it": {[]string{v2Unclaim, `UPDATE session_v2 SET idle_outcome = NULL, time_idle = NULL, version = '1.18.33'`},
-			discover.Turn{State: discover.TurnInterrupted}},
+		"as OpenCode 1 left it": {
+			[]string{v2Unclaim, `UPDATE session_v2 SET idle_outcome = NULL, time_idle = NULL, version = '1.18.33'`}, discover.Turn{State: discover.TurnInterrupted},
+		},
 		"unknown outcome": {[]string{v2Unclaim, `UPDATE session_v2 SET idle_outcome = 'evaporated'`}, discover.Turn{State: discover.TurnUnknown}},
 	} {
 		if name == "no outcome so far" {

@@ -372,7 +372,8 @@ func (scan *processScan) liveV2Turn(server *v2Server, s *session, all []*session
 				strength = discover.Weak
 			default:
 				return discover.Turn{
-					State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: call.WaitingOn(), Detail: "tool: " + call.Tool, Began: turn.Began,
+					State: discover.TurnWaiting, WaitingFor: "permission", WaitingOn: call.WaitingOn(), OpenCall: call.WaitingOn(),
+					Detail: "tool: " + call.Tool, Began: turn.Began,
 				}, discover.Strong
 			}
 		default:

@@ -162,6 +162,7 @@ const maxNewestRows = 200
 func (s *session) readV2Turn(rows rowReader) {
 	before, n := rows.Failures(), 0
 	var newest v2Message // that shows the state of the turn
+	asked := ""          // the prompt, if nothing follows it
 	for r := range rows.Newest(cursor{}) {
 		if at := fromMillis(r.Updated); at.After(s.Updated) {
 			s.Updated = at
@@ -175,6 +176,9 @@ func (s *session) readV2Turn(rows rowReader) {
 		m := parseV2Message(r)
 		if newest.kind == "" {
 			newest, s.v2.worked = m, fromMillis(r.Updated)
+			if r.Type == userRole {
+				asked = promptText(v2Words(r.JSON()))
+			}
 		}
 		if m.kind == idleType {
 			continue // it ends a turn, whose answer precedes it
@@ -184,6 +188,9 @@ func (s *session) readV2Turn(rows rowReader) {
 	}
 	if rows.Failures() == before {
 		s.Turn = s.v2Turn(newest)
+	}
+	if s.Turn.State == discover.TurnOpen {
+		s.Turn.Prompt = asked
 	}
 	s.Turn.Began = s.v2.claimed
 	if newest.kind == userRole && s.v2.claimed.IsZero() {

@@ -106,7 +106,8 @@ func TestV2WithoutService(t *testing.T) {
 	s.Shared, s.Status = true, discover.Running
 	_, interrupt := New().Interrupt(t.Context(), s, host)
 	_, attach := attachV2(t.Context(), s, host)
-	for name, err := range map[string]error{"rm": remove, "stop": interrupt, "attach": attach, "send": New().CheckSend(s, host)} {
+	_, answer := New().OpenRequests(t.Context(), s, host)
+	for name, err := range map[string]error{"rm": remove, "stop": interrupt, "attach": attach, "answer": answer, "send": New().CheckSend(s, host)} {
 		if _, unable := errors.AsType[*launch.UnsupportedError](err); !unable || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -53,7 +53,7 @@ func command(args []string) error {
 	words := append(slices.Clone(args), "", "", "")
 	switch {
 	case words[0] == "--version":
-		fmt.Println("opencode v" + Version)
+		fmt.Fprintln(os.Stdout, "opencode v"+Version)
 		return nil
 	case words[0] == "serve":
 		return serve()

@@ -90,7 +90,7 @@ func run(releases []install.Release, openCode2 string) error {
 // addOpenCode2 tries a program of OpenCode 2 and adds its row.
 func addOpenCode2(p *page, program string) error {
 	built := filepath.Join(os.TempDir(), fmt.Sprintf("agentctl-%d", os.Getpid()))
-	defer os.Remove(built)
+	defer func() { _ = os.Remove(built) }()
 	if out, err := exec.Command("tests/build", built).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}

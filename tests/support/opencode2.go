@@ -161,11 +161,14 @@ func (t *trial) newest(column, word string) string {
 		"%"+word+" [[%")
 }
 
-// registration returns service.json without the password.
-func (t *trial) registration() (r struct {
+// registration is service.json without the password.
+type registration struct {
 	Version, URL string
 	PID          int
-}) {
+}
+
+// registration returns what service.json has; zero if there is none.
+func (t *trial) registration() (r registration) {
 	raw, err := os.ReadFile(filepath.Join(t.dir, ".local/state/opencode/service.json"))
 	if err == nil {
 		_ = json.Unmarshal(raw, &r) // what it lacks is seen
@@ -180,13 +183,16 @@ func (t *trial) killService() {
 	}
 }
 
-// list returns the session that agentctl shows of an ID.
-func (t *trial) status(id string) (s struct {
+// session is what agentctl shows of a session.
+type session struct {
 	Status, Outcome string
 	PID             int
 	Evidence        struct{ Strength string }
 	Tokens          struct{ Total int64 }
-}) {
+}
+
+// status returns the session that agentctl shows of an ID.
+func (t *trial) status(id string) (s session) {
 	out, _ := t.run(t.agentctl, "", "status", "--json", id)
 	_ = json.Unmarshal([]byte(out), &s) // what it lacks is seen
 	return s
