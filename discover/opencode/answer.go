@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -19,7 +18,7 @@ import (
 type pendingRequest struct {
 	ID, SessionID, Permission string
 	Patterns, Always          []string
-	Metadata                  struct{ Command, Diff string }
+	Metadata                  map[string]any // of each tool's own: of bash the command, of edits the diff
 	Questions                 []struct {
 		Question, Header string
 		Options          []launch.Choice
@@ -50,7 +49,7 @@ func (Adapter) OpenRequests(ctx context.Context, s discover.Session, host launch
 		for _, kind := range []string{"permission", "question"} {
 			var list []pendingRequest
 			r := request{
-				method: http.MethodGet, path: "/" + kind + "?directory=" + url.QueryEscape(s.Dir), accept: http.StatusOK, refuse: "list the open requests",
+				method: "GET", path: "/" + kind + "?directory=" + url.QueryEscape(s.Dir), accept: 200, refuse: "list the open requests",
 				read: func(body io.Reader) error { return json.NewDecoder(io.LimitReader(body, maxPending)).Decode(&list) },
 			}
 			if accepted, err := r.ask(ctx, []listener{server}, host); !accepted {
@@ -97,7 +96,9 @@ func (p pendingRequest) openRequest(all []pendingRequest) launch.OpenRequest {
 		}
 		return r
 	}
-	if r.Text = p.Metadata.Command + p.Metadata.Diff; r.Text == "" || p.Permission != "bash" && p.Permission != "edit" {
+	command, _ := p.Metadata["command"].(string)
+	diff, _ := p.Metadata["diff"].(string)
+	if r.Text = command + diff; r.Text == "" || p.Permission != "bash" && p.Permission != "edit" {
 		r.Reason = "permission " + p.Permission + ": " + strings.Join(p.Patterns, ", ")
 	}
 	if len(p.Always) > 0 {
@@ -133,8 +134,8 @@ func (Adapter) Answer(ctx context.Context, s discover.Session, r launch.OpenRequ
 	}
 	raw, _ := json.Marshal(body) // strings only: it does not fail
 	q := request{
-		path: path + url.PathEscape(r.ID) + "/reply?directory=" + url.QueryEscape(s.Dir), body: raw, accept: http.StatusOK, refuse: "take the answer",
-		refused: map[int]error{http.StatusNotFound: launch.ErrAnswered},
+		path: path + url.PathEscape(r.ID) + "/reply?directory=" + url.QueryEscape(s.Dir), body: raw, accept: 200, refuse: "take the answer",
+		refused: map[int]error{404: launch.ErrAnswered},
 	}
 	err = launch.ErrAnswered
 	for _, server := range servers { // one of them has the request

@@ -126,25 +126,21 @@ func (c *Call) answer(ctx context.Context, arg string, words []string, o *answer
 	case err != nil:
 		return answerError(chosen, err)
 	}
-	if len(words) == 0 {
-		for _, r := range requests {
-			if o.request == "" || o.request == r.ID || o.request == r.Call {
-				if err := take(requestObject(ctx, c.Scanner, s, r)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+	if len(words) == 0 && o.request == "" {
+		return PrintEach(requests, func(r launch.OpenRequest) error { return take(requestObject(ctx, c.Scanner, s, r)) })
 	}
 	r, err := launch.Pick(requests, o.request)
 	if err != nil {
 		return answerError(s, err)
 	}
+	out := requestObject(ctx, c.Scanner, s, r)
+	if len(words) == 0 {
+		return take(out)
+	}
 	reply, err := replyTo(r, words)
 	if err != nil {
 		return err
 	}
-	out := requestObject(ctx, c.Scanner, s, r)
 	defer c.Progress("waiting until the session goes on")()
 	result, s, err := launch.GiveAnswer(ctx, c.Scanner, s, r, reply, host, o.timeout)
 	if err != nil {
