@@ -25,6 +25,6 @@ func (s Session) CutOff() *CutOff {
 // WasOpen reports whether a stopped session was open, and at rest, when its process was killed: the process has left behind what it
 // removes when it ends by itself. It is false for a headless run, which is never at rest.
 func (s Session) WasOpen() bool {
-	left := func(e Evidence) bool { return e.LeftBehind }
-	return s.Status == Stopped && s.CutOff() == nil && !s.Headless() && slices.ContainsFunc(s.Evidence, left)
+	left := func(e Evidence) bool { return e.LeftBehind && !isHeadlessSource(cmp.Or(e.Source, s.Source)) }
+	return s.Status == Stopped && s.CutOff() == nil && !s.IsSubagent() && slices.ContainsFunc(s.Evidence, left)
 }

@@ -120,7 +120,8 @@ func (scan *Scan) readClaimedRecords(ctx context.Context, options ReadOptions, w
 	scan.readRecords(ctx, scan.listEntries(ctx, homes, filter), options)
 }
 
-func anyClaim(Claim) bool { return true }
+// anyClaim accepts the claims of processes that may live: those that were left behind name sessions that are listed, if they are wanted.
+func anyClaim(c Claim) bool { return !c.LeftBehind }
 
 // homesOfClaim returns the homes in which the session of a claim may be stored: the home that it names, if that is known, or
 // else all.

@@ -31,6 +31,8 @@ type Request struct {
 	// Resume is the session to continue; nil for a new one. Fork continues a copy and leaves the session as it is.
 	Resume *discover.Session
 	Fork   bool
+	// Unchanged: the session to resume must not have changed since it was read. Else the plan is a [*ChangedError].
+	Unchanged bool
 	// Moved: Dir is not the directory that the session to resume worked in. An agent that cannot continue it there is an
 	// [*UnsupportedError].
 	Moved bool

@@ -103,6 +103,25 @@ type OccupiedError struct {
 
 func (e *OccupiedError) Error() string { return e.Locks[0].Dir + " is not free" }
 
+// ChangedError says that the session to resume has changed since it was read.
+type ChangedError struct{ Session discover.Session }
+
+func (e *ChangedError) Error() string {
+	return "the session " + e.Session.ID + " has changed meanwhile"
+}
+
+// checkUnchanged returns a [*ChangedError] if the session to resume has changed, and must not have.
+func (p *Plan) checkUnchanged(ctx context.Context) error {
+	if !p.Request.Unchanged {
+		return nil
+	}
+	before := *p.Request.Resume
+	if now, known := Reread(ctx, p.Scanner, before); !known || now.Status != discover.Stopped || !now.Updated.Equal(before.Updated) {
+		return &ChangedError{now}
+	}
+	return nil
+}
+
 // LiveError says that the session to resume is live.
 type LiveError struct{ Session discover.Session }
 
@@ -167,7 +186,7 @@ func (p *Plan) checkFree(ctx context.Context, l Planner, w *lock.Workspace) (err
 	if p.Activity, err = lock.ReadActivity(ctx, p.Scanner, l.Getenv, l.Now); err != nil {
 		return err
 	}
-	if err := p.checkResumable(l.Force); err != nil || l.Force {
+	if err := cmp.Or(p.checkResumable(l.Force), p.checkUnchanged(ctx)); err != nil || l.Force {
 		return err
 	}
 	p.Conflicts, p.UnreadLocks = p.Activity.FindConflicts(w, l.Strict)

@@ -97,7 +97,7 @@ func (l *processScan) leftBehind() (claims []discover.Claim) {
 			}
 			claims = append(claims, discover.Claim{
 				Agent: agentName, Process: proc.ID{PID: pid}, Session: e.SessionID, Path: findTranscript(l.ctx, r.home, e.Cwd, e.SessionID), Home: r.home,
-				Strength: discover.Exact, Kind: "registry", Detail: e.path + ": its process was killed", LeftBehind: true,
+				Source: (&process{entry: e}).source(), Strength: discover.Exact, Kind: "registry", Detail: e.path + ": its process was killed", LeftBehind: true,
 			})
 		}
 	}

@@ -163,7 +163,7 @@ func (t *tail) Turn() (turn discover.Turn) {
 
 // unansweredPrompt returns the prompt that nothing follows but an empty answer; "" if there is none.
 func (t *tail) unansweredPrompt(rows rowReader) string {
-	empty := !slices.ContainsFunc(t.parts, func(p part) bool { return p.kind != "step-start" })
+	empty := !slices.ContainsFunc(t.parts, func(p part) bool { return p.kind == toolType || !isBlank(p.text) })
 	for r := range rows.Newest(cursor{}) {
 		if m := parseRow(r, r.JSON()); m.Role == userRole {
 			text, _ := words(rows, m.ID)

@@ -19,6 +19,7 @@ import (
 type resumeOptions struct {
 	PromptOptions
 	Options
+	manyOptions
 	fork       bool
 	model, dir string
 	vars       cli.StringSlice
@@ -28,27 +29,41 @@ func resumeCommand(f Env) *cli.Command {
 	o := &resumeOptions{}
 	return &cli.Command{
 		Usage:     "continue a stopped session",
-		UsageText: "agentctl resume [FLAGS] ID [MESSAGE]",
+		UsageText: "agentctl resume [FLAGS] ID [MESSAGE]\nagentctl resume [FLAGS] --last [MESSAGE]\nagentctl resume [FLAGS] -p MESSAGE ID…\nagentctl resume [FLAGS] --interrupted [MESSAGE]\nagentctl resume [FLAGS] --tmux ID… | --interrupted",
 		Description: "With a message, resume runs one more turn in the background, in the session's own directory, with its model\n" +
-			"and permissions. Without one, in a terminal, it replaces itself with the agent's own terminal interface.",
+			"and permissions. Without one, in a terminal, it replaces itself with the agent's own terminal interface.\n" +
+			"--interrupted shows the sessions whose process ended in the middle of a turn, asks, and resumes each so.",
 		ArgsUsage: "ID [MESSAGE]",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "fork", Usage: "leave the session as it is and continue a copy", Destination: &o.fork},
-			&cli.StringFlag{Name: "cwd", Usage: "continue in `DIR`, for a session whose directory was moved or renamed", Destination: &o.dir},
+			&cli.StringFlag{Name: "cwd", Usage: "continue in `DIR`, for a session whose directory was moved or renamed; with --interrupted and --last: only sessions in the git worktree that contains DIR", Destination: &o.dir},
 			AdapterFlag(&o.AdapterNames),
 			&cli.StringFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it", Destination: &o.model},
 			ListFlag("env", "set a variable for the agent: `K=V`", &o.vars),
-		}, o.PromptOptions.Flags(), o.Options.Flags()),
-		CustomHelpTemplate: HelpTemplate(`agentctl resume 88d1d394 "now write the tests"`, "agentctl resume 88d1d394", `agentctl resume 88d1d394 --cwd ~/src/renamed "go on here"`),
+		}, o.manyOptions.flags(), o.PromptOptions.Flags(), o.Options.Flags()),
+		CustomHelpTemplate: HelpTemplate(`agentctl resume 88d1d394 "now write the tests"`, "agentctl resume 88d1d394", `agentctl resume 88d1d394 --cwd ~/src/renamed "go on here"`, "agentctl resume --interrupted --since boot --tmux"),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
+			if o.last {
+				call, err := f.NewCall("resume", &o.CommonFlags, nil)
+				if err != nil {
+					return err
+				}
+				last, err := lastStopped(c.Context, call, o)
+				if err != nil {
+					return err
+				}
+				args = append([]string{last}, args...)
+			}
 			switch {
+			case o.isMany(args):
+				return runResumeMany(c.Context, f, args, o)
 			case len(args) == 0:
-				return UsageError("resume", "resume needs the ID of a session")
+				return UsageError("resume", "resume needs the ID of a session, --last or --interrupted")
+			case o.since != "" || o.yes || c.IsSet("jobs") || o.repo != "" && !o.last:
+				return UsageError("resume", "--since, --repo, --jobs and --yes are for --interrupted, or several sessions")
 			case len(args) > 2:
-				return UsageError("resume", "resume does not take the argument %q; quote the message", args[2])
-			case len(args) == 2 && (o.Prompt != "" || o.PromptFile != ""):
-				return UsageError("resume", "give one message, not two")
+				return UsageError("resume", "resume does not take the argument %q; quote the message, or give it with -p", args[2])
 			case len(args) == 2:
 				o.Prompt = args[1]
 				o.Literal = true
@@ -95,19 +110,8 @@ func runResume(ctx context.Context, f Env, arg string, o *resumeOptions) error {
 	if err != nil {
 		return err
 	}
-	req := launch.Request{Model: o.model, Resume: &session, Fork: o.fork}
-	if req.Permissions, err = o.Permitted("resume"); err != nil {
-		return err
-	}
-	if req.Dir, err = chooseDir(session, o.dir); err != nil {
-		return err
-	}
-	req.Moved = req.Dir != discover.RealPath(session.Dir)
-	var group string
-	if !o.fork {
-		group = session.Group
-	}
-	if req.Variables, err = Variables(o.vars.Value(), group); err != nil {
+	req, err := o.request(ctx, c, session)
+	if err != nil {
 		return err
 	}
 	if o.None() {
@@ -117,12 +121,34 @@ func runResume(ctx context.Context, f Env, arg string, o *resumeOptions) error {
 		req.Interactive = true
 		return interact(ctx, s, adapter, req)
 	}
-	if req.Prompt, err = o.Text(ctx, f, "resume", req.Dir); err != nil {
-		return err
-	}
 	return s.StartOne(ctx, nil, session.Agent, func(ctx context.Context, proven func(object.Session) error) (*Launched, error) {
 		return s.Start(ctx, adapter, req, proven)
 	})
+}
+
+// request returns what the flags ask for a session. --cwd is where it continues, unless it selects.
+func (r *resumeOptions) request(ctx context.Context, c *Call, session discover.Session) (req launch.Request, err error) {
+	req = launch.Request{Model: r.model, Resume: &session, Fork: r.fork}
+	if req.Permissions, err = r.Permitted("resume"); err != nil {
+		return req, err
+	}
+	dir := r.dir
+	if r.interrupted || r.last {
+		dir = ""
+	}
+	if req.Dir, err = chooseDir(session, dir); err != nil {
+		return req, err
+	}
+	req.Moved = req.Dir != discover.RealPath(session.Dir)
+	var group string
+	if !r.fork {
+		group = session.Group
+	}
+	if req.Variables, err = Variables(r.vars.Value(), group); err != nil || r.None() {
+		return req, err
+	}
+	req.Prompt, err = r.Text(ctx, c.Env, "resume", req.Dir)
+	return req, err
 }
 
 // findStored finds the session to resume, and reads it in full.

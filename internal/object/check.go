@@ -112,6 +112,7 @@ func (e *Event) SetHost(host string)     { e.Session.Host = host }
 func (s *SendResult) SetHost(h string)   { s.Session.Host = h }
 func (r *Request) SetHost(host string)   { r.Session.Host = host }
 func (s *StopResult) SetHost(h string)   { s.Host = h; setSessionHost(s.Session, h) }
+func (r *ResumeResult) SetHost(h string) { r.Host = h; setSessionHost(r.Session, h) }
 func (s *StoredResult) SetHost(h string) { s.Host = h; setSessionHost(s.Session, h) }
 func (l *LaunchResult) SetHost(h string) { l.Host = h; setSessionHost(l.Session, h) }
 
@@ -238,6 +239,14 @@ func (m *Metric) Check() error {
 		}
 	}
 	return nil
+}
+
+// Check returns an error unless the object of another agentctl may be printed.
+func (r *ResumeResult) Check() error {
+	if !isAdapterName(r.Adapter) || !slices.Contains([]string{"resumed", "planned", "refused", "failed"}, r.Result) {
+		return fmt.Errorf("no result of a session: adapter %q, result %q", r.Adapter, r.Result)
+	}
+	return checkSession(r.Session)
 }
 
 // Check returns an error unless the object of another agentctl may be printed.

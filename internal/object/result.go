@@ -48,6 +48,22 @@ type StoredResult struct {
 	Session *Session `json:"session,omitempty"`
 }
 
+// ResumeResult is the JSON object of one of several sessions that resume was given, or that were cut off.
+type ResumeResult struct {
+	// Host is the machine of the session; absent for this one.
+	Host    string `json:"host,omitempty"`
+	ID      string `json:"id"`
+	Adapter string `json:"adapter"`
+	// Result is resumed, planned, refused or failed.
+	Result string `json:"result"`
+	// Message says why it was refused or failed.
+	Message string `json:"message,omitempty"`
+	// Window is the session of tmux that has its window.
+	Window string `json:"tmux,omitempty"`
+	// Session is the session as it is now.
+	Session *Session `json:"session,omitempty"`
+}
+
 // SendResult is the JSON object of a message that an agent has accepted.
 type SendResult struct {
 	// Result is delivered, accepted, lost, dropped or unknown.

@@ -117,6 +117,7 @@ func TestSchemaHasStructFields(t *testing.T) {
 		{"du row", doc.Defs["duRow"], reflect.TypeFor[object.DiskRow]()},
 		{"du part", *doc.Defs["duRow"].Properties["parts"].Items, reflect.TypeFor[object.DiskPart]()},
 		{"managed", doc.Defs["managedSession"], reflect.TypeFor[object.StoredResult]()},
+		{"resume", doc.Defs["resume"], reflect.TypeFor[object.ResumeResult]()},
 		{"limit", doc.Defs["limit"], reflect.TypeFor[object.UsageLimit]()},
 		{"lock", doc.Defs["lock"], reflect.TypeFor[object.Lock]()},
 		{"error", doc.Defs["error"].Properties["error"], reflect.TypeFor[object.Error]()},
