@@ -40,11 +40,12 @@ func run(args []string) error {
 	files := map[string]string{}
 	minus := strings.NewReplacer(`\-`, `\-`, "-", `\-`) // groff prints a - alone as a hyphen, which no shell takes for a minus
 	for _, p := range cli.Pages(cli.NewApp(cli.Env{}, cli.Verbs())) {
-		text := fmt.Sprintf("%% %s 1 %q %q\n\n", strings.ToUpper(p.Name), date, manual.Program+" "+args[1])
+		var text bytes.Buffer
+		fmt.Fprintf(&text, "%% %s 1 %q %q\n\n", strings.ToUpper(p.Name), date, manual.Program+" "+args[1])
 		for _, s := range p.Sections {
-			text += "## " + strings.ToUpper(s.Title) + "\n\n" + strings.Join(s.Blocks, "\n\n") + "\n\n"
+			fmt.Fprintf(&text, "## %s\n\n%s\n\n", strings.ToUpper(s.Title), strings.Join(s.Blocks, "\n\n"))
 		}
-		page := minus.Replace(string(md2man.Render([]byte(text))))
+		page := minus.Replace(string(md2man.Render(text.Bytes())))
 		if files["man/"+p.Name+".1.gz"], err = compressed(page); err != nil {
 			return err
 		}
