@@ -151,7 +151,7 @@ func TestRowsAt80Columns(t *testing.T) {
 	for _, text := range []string{list.String(), top.String()} {
 		lines := strings.Split(text, "\n")
 		for i, words := range []string{"ID AGENT STATUS WAITING ON DIR TITLE", "88d1d394 claude-code waiting Bash: rm - src/api find", "ses_e0590e1d5ffe opencode idle src/web a title"} {
-			for _, word := range strings.FieldsSeq(words) {
+			for word := range strings.FieldsSeq(words) {
 				if !strings.Contains(lines[i], word) {
 					t.Errorf("no %s in %q", word, lines[i])
 				}
