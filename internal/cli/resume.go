@@ -41,7 +41,7 @@ func resumeCommand(f Env) *cli.Command {
 			&cli.StringFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it", Destination: &o.model},
 			ListFlag("env", "set a variable for the agent: `K=V`", &o.vars),
 		}, o.manyOptions.flags(), o.PromptOptions.Flags(), o.Options.Flags()),
-		CustomHelpTemplate: HelpTemplate(`agentctl resume 88d1d394 "now write the tests"`, "agentctl resume 88d1d394", `agentctl resume 88d1d394 --cwd ~/src/renamed "go on here"`, "agentctl resume --interrupted --since boot --tmux"),
+		CustomHelpTemplate: HelpTemplate(`agentctl resume 88d1d394 "now write the tests"`, `agentctl resume 88d1d394 --cwd ~/src/renamed "go on here"`, "agentctl resume --interrupted --since boot --tmux"),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
 			if o.last {
