@@ -29,7 +29,7 @@ type answerOptions struct {
 // answerTimeout is how long a session may take to go on after its agent has accepted the answer: OpenCode writes its log a second late.
 const answerTimeout = 30 * time.Second
 
-func answerCommand(f Env) *cli.Command {
+func answerCommand(env Env) *cli.Command {
 	o := &answerOptions{timeout: answerTimeout}
 	return &cli.Command{
 		Usage:     "show what a waiting session asks, or answer it",
@@ -54,13 +54,13 @@ func answerCommand(f Env) *cli.Command {
 			if len(args) == 0 {
 				return UsageError("answer", "answer needs the ID of a session")
 			}
-			return runAnswer(c.Context, f, args[0], args[1:], o)
+			return runAnswer(c.Context, env, args[0], args[1:], o)
 		},
 	}
 }
 
-func runAnswer(ctx context.Context, f Env, arg string, words []string, o *answerOptions) error {
-	c, calls, err := f.NewHostCall("answer", &o.CommonFlags, object.Request{}, []string{arg}, words...)
+func runAnswer(ctx context.Context, env Env, arg string, words []string, o *answerOptions) error {
+	c, calls, err := env.NewHostCall("answer", &o.CommonFlags, object.Request{}, []string{arg}, words...)
 	if err != nil {
 		return err
 	}

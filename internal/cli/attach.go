@@ -17,7 +17,7 @@ import (
 	"agentctl/proc/multiplexer"
 )
 
-func attachCommand(f Env) *cli.Command {
+func attachCommand(env Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Usage:     "go to the terminal of a live session",
@@ -31,12 +31,12 @@ func attachCommand(f Env) *cli.Command {
 			AdapterFlag(&o.AdapterNames),
 		},
 		CustomHelpTemplate: HelpTemplate("agentctl attach 88d1d394", "agentctl attach pid:4711", "agentctl attach devbox:88d1d394"),
-		Action:             WithArgument("the ID of a session", func(ctx context.Context, arg string) error { return runAttach(ctx, f, arg, o) }),
+		Action:             WithArgument("the ID of a session", func(ctx context.Context, arg string) error { return runAttach(ctx, env, arg, o) }),
 	}
 }
 
-func runAttach(ctx context.Context, f Env, arg string, o *CommonFlags) error {
-	c, err := f.NewCall("attach", o, nil)
+func runAttach(ctx context.Context, env Env, arg string, o *CommonFlags) error {
+	c, err := env.NewCall("attach", o, nil)
 	if err != nil {
 		return err
 	}

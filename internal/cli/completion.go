@@ -14,7 +14,7 @@ import (
 	"agentctl/internal/render"
 )
 
-func completionCommand(f Env) *cli.Command {
+func completionCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:              "print a completion script for bash, zsh, fish or PowerShell",
 		UsageText:          "agentctl completion bash|zsh|fish|powershell",
@@ -26,7 +26,7 @@ func completionCommand(f Env) *cli.Command {
 			}
 			script, err := completionScripts.ReadFile("completion/agentctl." + shell)
 			if err == nil {
-				_, err = f.Stdout.Write(script)
+				_, err = env.Stdout.Write(script)
 			}
 			return err
 		}),
@@ -36,7 +36,7 @@ func completionCommand(f Env) *cli.Command {
 // NewComplete makes the hidden command that the completion scripts call: `agentctl __complete SHELL …`. The form of the
 // further arguments depends on the shell (see [completer.complete]). It prints the candidates, and never fails: a command line
 // that cannot be completed has none.
-func NewComplete(f Env, verbs func() []Verb) *cli.Command {
+func NewComplete(env Env, verbs func() []Verb) *cli.Command {
 	return &cli.Command{
 		Hidden:          true,
 		SkipFlagParsing: true,
@@ -45,7 +45,7 @@ func NewComplete(f Env, verbs func() []Verb) *cli.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			_, err := io.WriteString(f.Stdout, completer{c.Context, f, verbs()}.complete(args[0], args[1:]))
+			_, err := io.WriteString(env.Stdout, completer{c.Context, env, verbs()}.complete(args[0], args[1:]))
 			return err
 		},
 	}

@@ -12,7 +12,7 @@ import (
 	"agentctl/internal/render"
 )
 
-func currentCommand(f Env) *cli.Command {
+func currentCommand(env Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Usage:     "show the session that this shell, hook or tool runs in",
@@ -23,23 +23,23 @@ func currentCommand(f Env) *cli.Command {
 			NoColorFlag(&o.NoColor),
 		},
 		CustomHelpTemplate: HelpTemplate("agentctl current", "agentctl current --quiet"),
-		Action:             func(c *cli.Context) error { return runCurrent(c.Context, f, o) },
+		Action:             func(c *cli.Context) error { return runCurrent(c.Context, env, o) },
 	}
 }
 
-func runCurrent(ctx context.Context, f Env, o *CommonFlags) error {
-	call, err := f.NewCall("current", o, nil)
+func runCurrent(ctx context.Context, env Env, o *CommonFlags) error {
+	call, err := env.NewCall("current", o, nil)
 	if err != nil {
 		return err
 	}
-	working, done := f.StartWork(ctx, "looking for the enclosing session")
-	r, err := ancestry.Current(working, call.Scanner, f.PID, f.Getenv)
+	working, done := env.StartWork(ctx, "looking for the enclosing session")
+	r, err := ancestry.Current(working, call.Scanner, env.PID, env.Getenv)
 	if working.Err() != nil {
 		err = working.Err()
 	}
 	done()
 	if errors.Is(err, discover.ErrNotFound) {
-		_ = f.ReportWarnings(r.Warnings) // they may be why
+		_ = env.ReportWarnings(r.Warnings) // they may be why
 		return AnswerNo("not running inside an agent session")
 	}
 	if err != nil {
@@ -48,12 +48,12 @@ func runCurrent(ctx context.Context, f Env, o *CommonFlags) error {
 	if !o.Quiet {
 		err = call.Show(SessionObjects(r.Sessions))
 	} else if id := r.Sessions[0].ID; id != "" {
-		_, err = fmt.Fprintln(f.Stdout, render.Sanitize(id))
+		_, err = fmt.Fprintln(env.Stdout, render.Sanitize(id))
 	} else {
 		err = AnswerNo(fmt.Sprintf("running inside %s, but no evidence names the session", r.Sessions[0].Agent))
 	}
 	if err != nil {
 		return err
 	}
-	return f.ReportWarnings(r.Warnings)
+	return env.ReportWarnings(r.Warnings)
 }

@@ -24,14 +24,14 @@ import (
 	"agentctl/proc"
 )
 
-func doctorCommand(f Env) *cli.Command {
+func doctorCommand(env Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Usage:              "show what agentctl finds on this machine: programs, stores, processes, configuration",
 		UsageText:          "agentctl doctor [FLAGS]",
 		Flags:              []cli.Flag{JSONFlag(&o.JSON), NoColorFlag(&o.NoColor)},
 		CustomHelpTemplate: HelpTemplate("agentctl doctor", "agentctl doctor --json"),
-		Action:             func(c *cli.Context) error { return runDoctor(c.Context, f, o) },
+		Action:             func(c *cli.Context) error { return runDoctor(c.Context, env, o) },
 	}
 }
 
@@ -60,36 +60,36 @@ type crossCheck struct {
 	Differences []proc.Difference `json:"differences"`
 }
 
-func runDoctor(ctx context.Context, f Env, o *CommonFlags) error {
+func runDoctor(ctx context.Context, env Env, o *CommonFlags) error {
 	var broken error // the configuration file is one of the things to be examined
-	f.ConfigFailed = func(err error) { broken = err }
-	c, err := f.NewCall("doctor", o, nil)
+	env.ConfigFailed = func(err error) { broken = err }
+	c, err := env.NewCall("doctor", o, nil)
 	if err != nil {
 		return err
 	}
-	working, done := f.StartWork(ctx, "examining the agents' stores")
+	working, done := env.StartWork(ctx, "examining the agents' stores")
 	found, err := examine(working, c)
 	done()
 	if found.warn(broken); broken != nil {
-		found.Config.File = config.Path(f.Getenv)
+		found.Config.File = config.Path(env.Getenv)
 	}
 	if err != nil {
 		return err
 	}
 	if o.JSON {
-		err = render.JSON(f.Stdout, found)
+		err = render.JSON(env.Stdout, found)
 	} else {
-		err = found.write(f.Stdout, config.Path(f.Getenv), c.Style)
+		err = found.write(env.Stdout, config.Path(env.Getenv), c.Style)
 	}
 	if err != nil {
 		return err
 	}
 	for _, w := range found.Warnings {
-		f.Warn(w)
+		env.Warn(w)
 	}
 	for _, a := range found.Agents {
 		if w := a.warning(a.Adapter); w != "" {
-			f.Warn(w)
+			env.Warn(w)
 		}
 	}
 	if len(found.Warnings) > 0 {
@@ -252,13 +252,13 @@ type binary struct {
 }
 
 // binaries finds an agent's programs in PATH, the one that a shell would run first. A file with two names counts once.
-func binaries(f Env, a discover.Adapter) []binary {
+func binaries(env Env, a discover.Adapter) []binary {
 	list := []binary{}
 	if a.Program() == "" {
 		return list
 	}
 	seen := map[string]bool{}
-	for _, dir := range filepath.SplitList(f.Getenv("PATH")) {
+	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
 		path := filepath.Join(dir, a.Program())
 		info, err := os.Stat(path)
 		if !filepath.IsAbs(path) || err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {

@@ -23,7 +23,7 @@ type duOptions struct {
 	noPager   bool
 }
 
-func duCommand(f Env) *cli.Command {
+func duCommand(env Env) *cli.Command {
 	o := &duOptions{}
 	return &cli.Command{
 		Usage:     "show what sessions take on disk",
@@ -43,12 +43,12 @@ func duCommand(f Env) *cli.Command {
 			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},
 		},
 		CustomHelpTemplate: HelpTemplate("agentctl du -n 20", "agentctl du --by project --older-than 30d", "agentctl du --by agent --json"),
-		Action:             func(c *cli.Context) error { return runDu(c.Context, f, o) },
+		Action:             func(c *cli.Context) error { return runDu(c.Context, env, o) },
 	}
 }
 
-func runDu(ctx context.Context, f Env, o *duOptions) error {
-	c, err := f.NewCall("du", &o.CommonFlags, object.DiskRow{})
+func runDu(ctx context.Context, env Env, o *duOptions) error {
+	c, err := env.NewCall("du", &o.CommonFlags, object.DiskRow{})
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func runDu(ctx context.Context, f Env, o *duOptions) error {
 		row := object.DiskRow{Bytes: left.Bytes, Estimated: left.Estimated}
 		c.HintLeftOut("du without --since and --older-than", fmt.Sprintf("%s of %s other sessions and of what belongs to none", render.SizeText(row), render.Count(int64(left.Sessions))))
 	}
-	return f.ReportWarnings(warnings)
+	return env.ReportWarnings(warnings)
 }
 
 func showDiskUsage(ctx context.Context, c *Call, u object.DiskUsage, o *duOptions) error {

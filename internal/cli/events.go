@@ -35,7 +35,7 @@ type eventsOptions struct {
 // secretKey is the default of --secret-env, the variable with the webhook's secret.
 const secretKey = "AGENTCTL_WEBHOOK_SECRET"
 
-func eventsCommand(f Env) *cli.Command {
+func eventsCommand(env Env) *cli.Command {
 	o := &eventsOptions{}
 	return &cli.Command{
 		Usage:     "print session events as they happen, one JSON object a line",
@@ -64,16 +64,16 @@ func eventsCommand(f Env) *cli.Command {
 			if c.IsSet("secret-env") && o.webhook == "" {
 				return UsageError("events", "--secret-env needs --webhook")
 			}
-			if c.IsSet("secret-env") && f.Getenv(o.secretEnv) == "" {
+			if c.IsSet("secret-env") && env.Getenv(o.secretEnv) == "" {
 				return UsageError("events", "--secret-env: the environment has no %s", o.secretEnv)
 			}
-			return runEvents(c.Context, f, o)
+			return runEvents(c.Context, env, o)
 		},
 	}
 }
 
-func runEvents(ctx context.Context, f Env, o *eventsOptions) error {
-	c, calls, err := f.NewHostCall("events", &o.CommonFlags, object.Event{}, nil)
+func runEvents(ctx context.Context, env Env, o *eventsOptions) error {
+	c, calls, err := env.NewHostCall("events", &o.CommonFlags, object.Event{}, nil)
 	if err != nil {
 		return err
 	}
@@ -84,22 +84,22 @@ func runEvents(ctx context.Context, f Env, o *eventsOptions) error {
 	if o.quietFor == 0 && slices.Contains(types, string(watch.SessionQuiet)) {
 		o.quietFor = usualQuiet
 	}
-	poster, err := poster(f, o)
+	poster, err := poster(env, o)
 	if err != nil {
 		return err
 	}
 	ctx, stop := Interruptible(ctx)
 	defer stop()
-	ctx, hangup := CancelOnHangup(ctx, f.Stdout)
+	ctx, hangup := CancelOnHangup(ctx, env.Stdout)
 	defer hangup(nil)
 	var sinks []*sink
 	if o.script != "" {
-		sinks = append(sinks, newSink(ctx, f, "--exec", execute(f, Script{Flag: "--exec", Command: o.script})))
+		sinks = append(sinks, newSink(ctx, env, "--exec", execute(env, Script{Flag: "--exec", Command: o.script})))
 	}
 	if poster != nil {
-		sinks = append(sinks, newSink(ctx, f, "--webhook", poster))
+		sinks = append(sinks, newSink(ctx, env, "--webhook", poster))
 	}
-	out := f.Stdout
+	out := env.Stdout
 	if o.quiet {
 		out = io.Discard
 	}
@@ -181,24 +181,24 @@ func publish(ctx context.Context, out io.Writer, e object.Event, template func(i
 }
 
 // execute returns a function that runs a script for each event, in the current directory: the session's may be gone.
-func execute(f Env, h Script) func(context.Context, delivery) error {
+func execute(env Env, h Script) func(context.Context, delivery) error {
 	return func(ctx context.Context, d delivery) error {
 		s := d.event.Session
 		vars := append(SessionVars(s), "AGENTCTL_EVENT="+d.event.Type, "AGENTCTL_STATUS="+s.Status,
 			EnvVar("AGENTCTL_WAITING_ON", render.WaitingOnText(&s)))
-		return h.Shell(ctx, f, "", d.line, vars)
+		return h.Shell(ctx, env, "", d.line, vars)
 	}
 }
 
 // poster returns a function that posts each event to the webhook; nil if there is none.
-func poster(f Env, o *eventsOptions) (func(context.Context, delivery) error, error) {
+func poster(env Env, o *eventsOptions) (func(context.Context, delivery) error, error) {
 	if o.webhook == "" {
 		return nil, nil
 	}
 	if err := webhook.CheckURL(o.webhook); err != nil {
 		return nil, UsageError("events", "--webhook: %v", err)
 	}
-	w := webhook.Endpoint{URL: o.webhook, Secret: []byte(f.Getenv(o.secretEnv))}
+	w := webhook.Endpoint{URL: o.webhook, Secret: []byte(env.Getenv(o.secretEnv))}
 	return func(ctx context.Context, d delivery) error {
 		return webhook.Retry(ctx, func() error { return w.Post(ctx, d.event.Type, d.line) })
 	}, nil
@@ -227,8 +227,8 @@ type sink struct {
 }
 
 // newSink makes a sink that delivers until ctx ends.
-func newSink(ctx context.Context, f Env, flag string, deliver func(context.Context, delivery) error) *sink {
-	o := &sink{env: f, flag: flag, deliver: deliver, queue: make(chan delivery, queueSize)}
+func newSink(ctx context.Context, env Env, flag string, deliver func(context.Context, delivery) error) *sink {
+	o := &sink{env: env, flag: flag, deliver: deliver, queue: make(chan delivery, queueSize)}
 	o.worker.Go(func() {
 		for {
 			select {
@@ -239,7 +239,7 @@ func newSink(ctx context.Context, f Env, flag string, deliver func(context.Conte
 					return
 				}
 				if err != nil {
-					f.Warn(fmt.Sprintf("%s: %s of %s: %v", flag, d.event.Type, d.event.Session.Name(), err))
+					env.Warn(fmt.Sprintf("%s: %s of %s: %v", flag, d.event.Type, d.event.Session.Name(), err))
 				}
 			case <-ctx.Done():
 				return

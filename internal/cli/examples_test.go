@@ -39,7 +39,7 @@ func TestExamples(t *testing.T) {
 }
 
 // parses fails the test unless an example is a command line of that verb without an unknown flag or word.
-func parses(t *testing.T, f Env, verb, line string) {
+func parses(t *testing.T, env Env, verb, line string) {
 	t.Helper()
 	_, args, found := strings.Cut(line, "agentctl ")
 	for _, end := range []string{" | ", " > ", ")"} {
@@ -48,7 +48,7 @@ func parses(t *testing.T, f Env, verb, line string) {
 	if !found || !strings.HasPrefix(args+" ", verb+" ") {
 		t.Errorf("%q is not an example of %s", line, verb)
 	}
-	if _, err := ArrangeArgs(NewApp(f, Verbs()), shellWords(args)); err != nil {
+	if _, err := ArrangeArgs(NewApp(env, Verbs()), shellWords(args)); err != nil {
 		t.Errorf("%q: %v", line, err)
 	}
 }

@@ -30,7 +30,7 @@ type exportOptions struct {
 	children, noRedact bool
 }
 
-func exportCommand(f Env) *cli.Command {
+func exportCommand(env Env) *cli.Command {
 	o := &exportOptions{}
 	return &cli.Command{
 		Usage:     "write sessions as Markdown, JSON or one HTML page, to read, keep or share",
@@ -58,7 +58,7 @@ func exportCommand(f Env) *cli.Command {
 			if err := o.complete(); err != nil {
 				return err
 			}
-			return runExport(c.Context, f, args, o)
+			return runExport(c.Context, env, args, o)
 		},
 	}
 }
@@ -111,8 +111,8 @@ func formatOf(file string) string {
 	return ""
 }
 
-func runExport(ctx context.Context, f Env, args []string, o *exportOptions) error {
-	c, calls, err := f.NewHostCall("export", &o.CommonFlags, nil, args)
+func runExport(ctx context.Context, env Env, args []string, o *exportOptions) error {
+	c, calls, err := env.NewHostCall("export", &o.CommonFlags, nil, args)
 	if err != nil {
 		return err
 	}

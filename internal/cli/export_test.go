@@ -14,11 +14,11 @@ import (
 )
 
 // exported runs a command line and returns what it prints and how it ends.
-func exported(t *testing.T, f Env, out *Output, args ...string) (stdout, stderr string, exit int) {
+func exported(t *testing.T, env Env, out *Output, args ...string) (stdout, stderr string, exit int) {
 	t.Helper()
 	out.Stdout.Reset()
 	out.Stderr.Reset()
-	exit = Run(t.Context(), f, append([]string{"export"}, args...)...)
+	exit = Run(t.Context(), env, append([]string{"export"}, args...)...)
 	return out.Stdout.String(), out.Stderr.String(), exit
 }
 

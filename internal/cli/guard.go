@@ -9,7 +9,7 @@ import (
 	"agentctl/lock"
 )
 
-func guardCommand(f Env) *cli.Command {
+func guardCommand(env Env) *cli.Command {
 	o := &GuardOptions{}
 	return &cli.Command{
 		Usage:     "exit 5 if another session is running here, or the directory is locked",
@@ -29,10 +29,10 @@ func guardCommand(f Env) *cli.Command {
 				return err
 			}
 			over := ""
-			if f.Getenv(CommitVar) != "" {
+			if env.Getenv(CommitVar) != "" {
 				over = CommitOverride
 			}
-			return f.Guard(c.Context, dir, o, over)
+			return env.Guard(c.Context, dir, o, over)
 		},
 	}
 }

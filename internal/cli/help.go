@@ -13,7 +13,7 @@ import (
 	"agentctl/internal/render"
 )
 
-func helpCommand(f Env, verbs func() []Verb) *cli.Command {
+func helpCommand(env Env, verbs func() []Verb) *cli.Command {
 	var noPager bool
 	return &cli.Command{
 		Usage:              "show the manual of a command, or list the commands",
@@ -22,11 +22,11 @@ func helpCommand(f Env, verbs func() []Verb) *cli.Command {
 		CustomHelpTemplate: HelpTemplate("agentctl help launch", "agentctl help hooks install", "agentctl help agentctl"),
 		Flags:              []cli.Flag{&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &noPager}},
 		Action: func(c *cli.Context) error {
-			text, err := textOf(c.Context, f, verbs(), c.Args().Slice())
+			text, err := textOf(c.Context, env, verbs(), c.Args().Slice())
 			if err != nil {
 				return err
 			}
-			return f.Page(c.Context, text, noPager)
+			return env.Page(c.Context, text, noPager)
 		},
 	}
 }
@@ -60,14 +60,14 @@ func (env Env) wrapHelp(text string) string {
 }
 
 // textOf returns what help prints for these words: the list of the commands if there are none.
-func textOf(ctx context.Context, f Env, verbs []Verb, words []string) ([]byte, error) {
-	app := NewApp(f, verbs)
+func textOf(ctx context.Context, env Env, verbs []Verb, words []string) ([]byte, error) {
+	app := NewApp(env, verbs)
 	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return c.Hidden })
 	var b bytes.Buffer
 	if len(words) == 0 {
 		app.Writer = &b
 		err := app.RunContext(ctx, []string{app.Name, "--help"})
-		return []byte(f.wrapHelp(b.String())), err
+		return []byte(env.wrapHelp(b.String())), err
 	}
 	names, err := pageNames(app, words)
 	if err != nil {
@@ -82,7 +82,7 @@ func textOf(ctx context.Context, f Env, verbs []Verb, words []string) ([]byte, e
 		case b.Len() > 0:
 			b.WriteString("\n")
 		}
-		b.WriteString(p.Text(f.helpWidth()))
+		b.WriteString(p.Text(env.helpWidth()))
 	}
 	return b.Bytes(), nil
 }

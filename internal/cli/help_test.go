@@ -8,11 +8,11 @@ import (
 )
 
 // helped is what help prints for these words.
-func helped(t *testing.T, f Env, out *Output, words ...string) string {
+func helped(t *testing.T, env Env, out *Output, words ...string) string {
 	t.Helper()
 	out.Stdout.Reset()
 	out.Stderr.Reset()
-	if exit := Run(t.Context(), f, append([]string{"help"}, words...)...); exit != 0 || out.Stderr.Len() > 0 {
+	if exit := Run(t.Context(), env, append([]string{"help"}, words...)...); exit != 0 || out.Stderr.Len() > 0 {
 		t.Errorf("help %v: exit %d, %q", words, exit, out.Stderr.String())
 	}
 	return out.Stdout.String()

@@ -76,7 +76,7 @@ func SharedProcess(t *testing.T, states map[string]discover.TurnState, where str
 
 // WithChildren makes the session aaaaaaaa-1 of testEnv a busy one: a tool below its process with a server, one process that
 // may not be read, and below that the agent of another session.
-func WithChildren(f Env) Env {
+func WithChildren(env Env) Env {
 	shell, server, foreign, inner := Process(11, 10), Process(12, 11), Process(13, 10), Process(14, 13)
 	shell.Arguments = []string{"sh", "-c", strings.Repeat("é", 300)}
 	shell.ResourceUsage = proc.Usage{CPU: 100 * time.Millisecond, Memory: 1 << 20}
@@ -85,13 +85,13 @@ func WithChildren(f Env) Env {
 	foreign.Err, foreign.Name = fs.ErrPermission, "sudo"
 	inner.ResourceUsage = proc.Usage{CPU: time.Hour, Memory: 1 << 30}
 	table := proctest.NewTable(Process(1, 0), Process(10, 1), shell, server, foreign, inner, Process(20, 1), Process(1000, 1))
-	codex := f.Adapters[1].(Stub)
+	codex := env.Adapters[1].(Stub)
 	codex.ClaimList = append(codex.ClaimList, discover.Claim{
 		Agent: "codex", Process: inner.ID, Session: "aaaaaaaa-2", Path: codex.Records[1].Path, Strength: discover.Exact,
 	})
-	f.Adapters = []discover.Adapter{f.Adapters[0], codex}
-	f.ReadTable = func(context.Context) (*proc.Table, error) { return table, nil }
-	return f
+	env.Adapters = []discover.Adapter{env.Adapters[0], codex}
+	env.ReadTable = func(context.Context) (*proc.Table, error) { return table, nil }
+	return env
 }
 
 // WithOrphans is the world of testEnv, with three processes that are marked by threads of codex: one that a stopped session
@@ -199,9 +199,9 @@ func testEnv(t *testing.T) (Env, *Output) {
 type Output struct{ Stdout, Stderr bytes.Buffer }
 
 // Setenv adds to the environment.
-func Setenv(f Env, pairs ...string) Env {
-	old := f.Getenv
-	f.Getenv = func(k string) string {
+func Setenv(env Env, pairs ...string) Env {
+	old := env.Getenv
+	env.Getenv = func(k string) string {
 		for i := 0; i < len(pairs); i += 2 {
 			if pairs[i] == k {
 				return pairs[i+1]
@@ -209,7 +209,7 @@ func Setenv(f Env, pairs ...string) Env {
 		}
 		return old(k)
 	}
-	return f
+	return env
 }
 
 // StoreError is why the store of broken cannot be read whole.
@@ -218,11 +218,11 @@ func StoreError() error {
 }
 
 // Broken has a store that cannot be read whole.
-func Broken(f Env) Env {
-	s := f.Adapters[1].(Stub)
+func Broken(env Env) Env {
+	s := env.Adapters[1].(Stub)
 	s.Warning = StoreError()
-	f.Adapters = []discover.Adapter{f.Adapters[0], s}
-	return f
+	env.Adapters = []discover.Adapter{env.Adapters[0], s}
+	return env
 }
 
 // Text is a message of an age.

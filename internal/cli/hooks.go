@@ -21,26 +21,26 @@ import (
 	"agentctl/lock/githooks"
 )
 
-func hooksCommand(f Env) *cli.Command {
+func hooksCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:              "install git hooks that guard a worktree and name the session in commits",
 		UsageText:          "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
 		CustomHelpTemplate: GroupHelpTemplate("agentctl hooks install", "agentctl hooks status"),
 		Subcommands: []*cli.Command{
-			newChange(f, "install", "install agentctl in the git hooks of a repository", func(ctx context.Context, p *githooks.HooksDir, o *hookOptions) ([]githooks.Hook, error) {
-				path, err := programPath(f)
+			newChange(env, "install", "install agentctl in the git hooks of a repository", func(ctx context.Context, p *githooks.HooksDir, o *hookOptions) ([]githooks.Hook, error) {
+				path, err := programPath(env)
 				if err != nil {
 					return nil, err
 				}
 				return p.Install(ctx, githooks.InstallOptions{Program: path, Merges: o.merges})
 			}, "agentctl hooks install", "agentctl hooks install --repo ~/src/api --trailer-merges"),
-			newChange(f, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *githooks.HooksDir, _ *hookOptions) ([]githooks.Hook, error) {
+			newChange(env, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *githooks.HooksDir, _ *hookOptions) ([]githooks.Hook, error) {
 				return p.Uninstall(ctx)
 			}, "agentctl hooks uninstall", "agentctl hooks uninstall --repo ~/src/api"),
-			newChange(f, "status", "show which hooks call agentctl", func(_ context.Context, p *githooks.HooksDir, _ *hookOptions) ([]githooks.Hook, error) {
+			newChange(env, "status", "show which hooks call agentctl", func(_ context.Context, p *githooks.HooksDir, _ *hookOptions) ([]githooks.Hook, error) {
 				return p.Status()
 			}, "agentctl hooks status", "agentctl hooks status --json"),
-			newRun(f),
+			newRun(env),
 		},
 	}
 }
@@ -54,7 +54,7 @@ type hookOptions struct {
 	merges bool
 }
 
-func newChange(f Env, name, usage string, do hookChange, examples ...string) *cli.Command {
+func newChange(env Env, name, usage string, do hookChange, examples ...string) *cli.Command {
 	o := &hookOptions{}
 	flags := []cli.Flag{
 		&cli.StringFlag{Name: "repo", Usage: "the repository that contains `DIR` (default: the current one)", Destination: &o.repo},
@@ -70,7 +70,7 @@ func newChange(f Env, name, usage string, do hookChange, examples ...string) *cl
 		Flags:              flags,
 		CustomHelpTemplate: HelpTemplate(examples...),
 		Action: func(c *cli.Context) error {
-			return runChange(c.Context, f, "hooks "+name, o, do)
+			return runChange(c.Context, env, "hooks "+name, o, do)
 		},
 	}
 }
@@ -79,12 +79,12 @@ func mergesFlag(to *bool) *cli.BoolFlag {
 	return &cli.BoolFlag{Name: "trailer-merges", Usage: "also name the session in the messages of merges and squashes", Destination: to}
 }
 
-func runChange(ctx context.Context, f Env, verb string, o *hookOptions, do hookChange) error {
-	c, err := f.NewCall(verb, &o.CommonFlags, nil)
+func runChange(ctx context.Context, env Env, verb string, o *hookOptions, do hookChange) error {
+	c, err := env.NewCall(verb, &o.CommonFlags, nil)
 	if err != nil {
 		return err
 	}
-	repo, err := f.OpenRepository(ctx, verb, cmp.Or(o.repo, "."))
+	repo, err := env.OpenRepository(ctx, verb, cmp.Or(o.repo, "."))
 	if err != nil {
 		return err
 	}
@@ -111,15 +111,15 @@ func runChange(ctx context.Context, f Env, verb string, o *hookOptions, do hookC
 
 // programPath is the path of this program for the hooks: its name in PATH if that leads to it, since an update replaces
 // the target; otherwise the program itself.
-func programPath(f Env) (string, error) {
-	self, err := f.Executable()
+func programPath(env Env) (string, error) {
+	self, err := env.Executable()
 	if err != nil {
 		return "", err
 	}
 	if self, err = filepath.Abs(self); err != nil {
 		return "", err
 	}
-	named, err := launch.Environment{Environ: f.Environ}.LookPath(Program)
+	named, err := launch.Environment{Environ: env.Environ}.LookPath(Program)
 	if err != nil {
 		return self, nil
 	}
@@ -129,7 +129,7 @@ func programPath(f Env) (string, error) {
 	return self, nil
 }
 
-func newRun(f Env) *cli.Command {
+func newRun(env Env) *cli.Command {
 	var merges bool
 	return &cli.Command{
 		Name:      "run",
@@ -149,40 +149,40 @@ func newRun(f Env) *cli.Command {
 			if !slices.Contains(githooks.Names(), args[0]) {
 				return UnknownWord("hook", args[0], githooks.Names())
 			}
-			f.ConfigFailed = func(err error) { f.Warn(err.Error() + "; the defaults hold") }
+			env.ConfigFailed = func(err error) { env.Warn(err.Error() + "; the defaults hold") }
 			switch args[0] {
 			case "pre-commit":
-				return guardHook(c.Context, f, CommitOverride)
+				return guardHook(c.Context, env, CommitOverride)
 			case "pre-push":
-				return guardHook(c.Context, f, "git push --no-verify")
+				return guardHook(c.Context, env, "git push --no-verify")
 			case "pre-rebase":
-				return guardHook(c.Context, f, "git rebase --no-verify")
+				return guardHook(c.Context, env, "git rebase --no-verify")
 			case "post-checkout":
-				return afterCheckout(c.Context, f, args[1:])
+				return afterCheckout(c.Context, env, args[1:])
 			}
-			return addTrailerInTime(c.Context, f, args[1:], merges)
+			return addTrailerInTime(c.Context, env, args[1:], merges)
 		},
 	}
 }
 
 // guardHook stops git if there is a conflict, or if that is not known. over is the git command that skips the hook.
-func guardHook(ctx context.Context, f Env, over string) error {
-	err := f.Guard(ctx, ".", &GuardOptions{}, over)
+func guardHook(ctx context.Context, env Env, over string) error {
+	err := env.Guard(ctx, ".", &GuardOptions{}, over)
 	switch ExitCode(err) {
 	case ExitConflict:
 		return err
 	case ExitPartial:
-		f.Report.Failure("cannot tell whether another session is running here")
-		f.Report.Hint("override: " + over)
+		env.Report.Failure("cannot tell whether another session is running here")
+		env.Report.Hint("override: " + over)
 		return err
 	}
-	return warnAndContinue(f, err)
+	return warnAndContinue(env, err)
 }
 
 // warnAndContinue turns an error into a warning: git continues.
-func warnAndContinue(f Env, err error) error {
+func warnAndContinue(env Env, err error) error {
 	if err != nil && !errors.Is(err, ErrPartial) {
-		f.Warn(err.Error() + "; git continues")
+		env.Warn(err.Error() + "; git continues")
 	}
 	return nil
 }
@@ -190,16 +190,16 @@ func warnAndContinue(f Env, err error) error {
 // afterCheckout warns of conflicts with what git has just done; an exit code would become git's. args are git's own:
 // the commit before and after, and 1 for a branch that was checked out. A branch at the same commit (`checkout -b`) has
 // changed no file.
-func afterCheckout(ctx context.Context, f Env, args []string) error {
+func afterCheckout(ctx context.Context, env Env, args []string) error {
 	if len(args) == 3 && args[0] == args[1] && args[2] == "1" {
 		return nil
 	}
-	err := f.Guard(ctx, ".", &GuardOptions{Quiet: true}, "")
+	err := env.Guard(ctx, ".", &GuardOptions{Quiet: true}, "")
 	if ExitCode(err) == ExitConflict {
-		f.Warn(err.Error() + ": its files have just changed under it")
+		env.Warn(err.Error() + ": its files have just changed under it")
 		return nil
 	}
-	return warnAndContinue(f, err)
+	return warnAndContinue(env, err)
 }
 
 // TrailerTimeout bounds how long a commit waits for the name of its session: usually a fraction of a second, seconds on
@@ -207,33 +207,33 @@ func afterCheckout(ctx context.Context, f Env, args []string) error {
 const TrailerTimeout = 20 * time.Second
 
 // addTrailerInTime names the enclosing session in the message of a commit. The commit continues in any case.
-func addTrailerInTime(ctx context.Context, f Env, args []string, merges bool) error {
+func addTrailerInTime(ctx context.Context, env Env, args []string, merges bool) error {
 	if len(args) == 0 {
 		return UsageError("hooks run", "prepare-commit-msg needs the file with the message")
 	}
 	ctx, cancel := context.WithTimeout(ctx, TrailerTimeout)
 	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- addTrailer(ctx, f, append(args, ""), merges) }()
+	go func() { done <- addTrailer(ctx, env, append(args, ""), merges) }()
 	select {
 	case err := <-done:
-		return warnAndContinue(f, err)
+		return warnAndContinue(env, err)
 	case <-ctx.Done():
-		return warnAndContinue(f, fmt.Errorf("the commit is not named after a session: %w", ctx.Err()))
+		return warnAndContinue(env, fmt.Errorf("the commit is not named after a session: %w", ctx.Err()))
 	}
 }
 
 // addTrailer adds the trailer. args are the message's file and source.
-func addTrailer(ctx context.Context, f Env, args []string, merges bool) error {
-	git, err := launch.Environment{Environ: f.Environ}.LookPath("git")
+func addTrailer(ctx context.Context, env Env, args []string, merges bool) error {
+	git, err := launch.Environment{Environ: env.Environ}.LookPath("git")
 	if err != nil {
 		return err
 	}
-	m := githooks.Message{File: args[0], Source: args[1], GitPath: git, Environ: f.Environ}
+	m := githooks.Message{File: args[0], Source: args[1], GitPath: git, Environ: env.Environ}
 	if takes, err := m.AcceptsTrailer(ctx, merges); !takes {
 		return err
 	}
-	name, err := currentSession(ctx, f)
+	name, err := currentSession(ctx, env)
 	if name == "" {
 		return err
 	}
@@ -242,12 +242,12 @@ func addTrailer(ctx context.Context, f Env, args []string, merges bool) error {
 
 // currentSession returns the enclosing session as AGENT/ID; "" if there is none, or several. The error says why it is
 // not known.
-func currentSession(ctx context.Context, f Env) (string, error) {
-	c, err := f.NewCall("hooks run", &CommonFlags{}, nil)
+func currentSession(ctx context.Context, env Env) (string, error) {
+	c, err := env.NewCall("hooks run", &CommonFlags{}, nil)
 	if err != nil {
 		return "", err
 	}
-	r, err := ancestry.Current(ctx, c.Scanner, f.PID, f.Getenv)
+	r, err := ancestry.Current(ctx, c.Scanner, env.PID, env.Getenv)
 	_, several := errors.AsType[*discover.AmbiguousError](err)
 	switch {
 	case several, errors.Is(err, discover.ErrNotFound): // outside of all, the commit is the user's

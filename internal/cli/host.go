@@ -20,16 +20,16 @@ import (
 	"agentctl/internal/render"
 )
 
-func hostCommand(f Env) *cli.Command {
+func hostCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:              "show what is on other machines, and copy agentctl there",
 		UsageText:          "agentctl host check|install [FLAGS] HOST…",
 		CustomHelpTemplate: GroupHelpTemplate("agentctl host check devbox", "agentctl host install devbox"),
-		Subcommands:        []*cli.Command{newCheck(f), newInstall(f)},
+		Subcommands:        []*cli.Command{newCheck(env), newInstall(env)},
 	}
 }
 
-func newCheck(f Env) *cli.Command {
+func newCheck(env Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Name:               "check",
@@ -39,12 +39,12 @@ func newCheck(f Env) *cli.Command {
 		ArgsUsage:          "[HOST…]",
 		Flags:              []cli.Flag{JSONFlag(&o.JSON), NoColorFlag(&o.NoColor)},
 		CustomHelpTemplate: HelpTemplate("agentctl host check devbox", "agentctl host check --json"),
-		Action:             func(c *cli.Context) error { return runCheck(c.Context, f, c.Args().Slice(), o) },
+		Action:             func(c *cli.Context) error { return runCheck(c.Context, env, c.Args().Slice(), o) },
 	}
 }
 
-func runCheck(ctx context.Context, f Env, names []string, o *CommonFlags) error {
-	c, err := f.NewCall("host check", o, nil)
+func runCheck(ctx context.Context, env Env, names []string, o *CommonFlags) error {
+	c, err := env.NewCall("host check", o, nil)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func runCheck(ctx context.Context, f Env, names []string, o *CommonFlags) error 
 	}
 	var targets []remote.Target
 	for _, name := range names {
-		t, err := f.Target(c.Config, name)
+		t, err := env.Target(c.Config, name)
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func runCheck(ctx context.Context, f Env, names []string, o *CommonFlags) error 
 	failures := make([]error, len(targets))
 	var checks sync.WaitGroup
 	for i, t := range targets {
-		checks.Go(func() { rows[i], failures[i] = check(working, f, t) })
+		checks.Go(func() { rows[i], failures[i] = check(working, env, t) })
 	}
 	checks.Wait()
 	err = working.Err()
@@ -83,7 +83,7 @@ func runCheck(ctx context.Context, f Env, names []string, o *CommonFlags) error 
 	}
 	for i, failed := range failures {
 		if failed != nil {
-			f.WarnOfHost(targets[i], failed)
+			env.WarnOfHost(targets[i], failed)
 			err = ErrPartial
 		}
 	}
@@ -93,9 +93,9 @@ func runCheck(ctx context.Context, f Env, names []string, o *CommonFlags) error 
 // maxDoctor bounds the answer of doctor, in bytes.
 const maxDoctor = 4 << 20
 
-func check(ctx context.Context, f Env, t remote.Target) (object.HostCheck, error) {
+func check(ctx context.Context, env Env, t remote.Target) (object.HostCheck, error) {
 	row := object.HostCheck{Host: t.Name, Destination: t.Destination, Agents: []object.HostAgent{}}
-	answer, text, err := f.AskHost(ctx, t, maxDoctor, "doctor", "--json")
+	answer, text, err := env.AskHost(ctx, t, maxDoctor, "doctor", "--json")
 	h := answer.Hello
 	row.Version, row.Schema, row.OS, row.Arch = h.Version, h.Schema, h.OS, h.Arch
 	if err != nil {
@@ -121,7 +121,7 @@ func check(ctx context.Context, f Env, t remote.Target) (object.HostCheck, error
 	return row, nil
 }
 
-func newInstall(f Env) *cli.Command {
+func newInstall(env Env) *cli.Command {
 	var yes bool
 	return &cli.Command{
 		Name:               "install",
@@ -131,34 +131,34 @@ func newInstall(f Env) *cli.Command {
 		Flags:              []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &yes}},
 		CustomHelpTemplate: HelpTemplate("agentctl host install devbox", "agentctl host install --yes ana@ci-3"),
 		Action: WithArgument("the name of a host", func(ctx context.Context, name string) error {
-			if !yes && !f.Terminal {
+			if !yes && !env.Terminal {
 				return UsageError("host install", "host install needs --yes when not on a terminal")
 			}
-			return runInstall(ctx, f, name, yes)
+			return runInstall(ctx, env, name, yes)
 		}),
 	}
 }
 
-func runInstall(ctx context.Context, f Env, name string, yes bool) error {
-	c, err := f.NewCall("host install", &CommonFlags{}, nil)
+func runInstall(ctx context.Context, env Env, name string, yes bool) error {
+	c, err := env.NewCall("host install", &CommonFlags{}, nil)
 	if err != nil {
 		return err
 	}
-	target, err := f.Target(c.Config, name)
+	target, err := env.Target(c.Config, name)
 	if err != nil {
 		return err
 	}
-	ssh, err := f.SSH(target)
+	ssh, err := env.SSH(target)
 	if err != nil {
 		return err
 	}
 	ctx, end := Interruptible(ctx)
 	defer end()
-	endProgress := f.Progress("asking " + name)
+	endProgress := env.Progress("asking " + name)
 	platform, err := ssh.Platform(ctx, target.Destination)
 	endProgress()
 	if err != nil {
-		return hostFailed(ctx, f, target, err)
+		return hostFailed(ctx, env, target, err)
 	}
 	if here := runtime.GOOS + "/" + runtime.GOARCH; platform.Go() != here {
 		return UnableError(
@@ -167,23 +167,23 @@ func runInstall(ctx context.Context, f Env, name string, yes bool) error {
 		)
 	}
 	if !yes {
-		err := f.Confirm(ctx, "copy this program to ~/.local/bin/agentctl of "+name+"?", "nothing was copied", func(io.Writer) error { return nil })
+		err := env.Confirm(ctx, "copy this program to ~/.local/bin/agentctl of "+name+"?", "nothing was copied", func(io.Writer) error { return nil })
 		if err != nil {
 			return err
 		}
 	}
-	endProgress = f.Progress("copying to " + name)
-	err = copyTo(ctx, f, ssh, target)
+	endProgress = env.Progress("copying to " + name)
+	err = copyTo(ctx, env, ssh, target)
 	endProgress()
 	if err != nil {
-		return hostFailed(ctx, f, target, err)
+		return hostFailed(ctx, env, target, err)
 	}
-	return verify(ctx, f, target)
+	return verify(ctx, env, target)
 }
 
 // copyTo copies this program.
-func copyTo(ctx context.Context, f Env, ssh remote.SSH, t remote.Target) error {
-	path, err := f.Executable()
+func copyTo(ctx context.Context, env Env, ssh remote.SSH, t remote.Target) error {
+	path, err := env.Executable()
 	if err != nil {
 		return err
 	}
@@ -196,28 +196,28 @@ func copyTo(ctx context.Context, f Env, ssh remote.SSH, t remote.Target) error {
 }
 
 // verify asks the program there as every command does, and says which one answers.
-func verify(ctx context.Context, f Env, t remote.Target) error {
+func verify(ctx context.Context, env Env, t remote.Target) error {
 	const limit = 64 << 10
-	answer, _, err := f.AskHost(ctx, t, limit, "version", "--json")
+	answer, _, err := env.AskHost(ctx, t, limit, "version", "--json")
 	bad := (*remote.Error)(nil)
 	older := errors.As(err, &bad) && bad.Kind == remote.Version
 	if err != nil && !older {
-		return hostFailed(ctx, f, t, err)
+		return hostFailed(ctx, env, t, err)
 	}
-	here := f.Hello()
+	here := env.Hello()
 	if answer.Hello != here {
-		f.Warn(fmt.Sprintf("%s: another agentctl comes before ~/.local/bin in its PATH, and answers: version %s", t.Name, cmp.Or(answer.Hello.Version, "unknown")))
+		env.Warn(fmt.Sprintf("%s: another agentctl comes before ~/.local/bin in its PATH, and answers: version %s", t.Name, cmp.Or(answer.Hello.Version, "unknown")))
 		return ErrPartial
 	}
-	_, err = fmt.Fprintf(f.Stdout, "%s  agentctl %s in ~/.local/bin\n", t.Name, here.Version)
+	_, err = fmt.Fprintf(env.Stdout, "%s  agentctl %s in ~/.local/bin\n", t.Name, here.Version)
 	return err
 }
 
 // hostFailed reports a host that cannot be asked.
-func hostFailed(ctx context.Context, f Env, t remote.Target, err error) error {
+func hostFailed(ctx context.Context, env Env, t remote.Target, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	f.WarnOfHost(t, err)
+	env.WarnOfHost(t, err)
 	return ErrPartial
 }

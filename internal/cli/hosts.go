@@ -22,7 +22,7 @@ type HostFlags struct {
 	// words is the command line as [ArrangeArgs] has put it.
 	words []string
 	// run runs a command line in this process.
-	run func(ctx context.Context, f Env, args []string) int
+	run func(ctx context.Context, env Env, args []string) int
 	// verbs are those that take these flags.
 	verbs []string
 }

@@ -104,8 +104,8 @@ func Collect[T any, P answer[T]](
 
 // EachHost asks all hosts at the same time, and calls take with each object that one of them prints, as it arrives and never twice at a time. It reports
 // warnings, and returns the error of the command: that of the only host, or the first of several that is not [ErrPartial] or [ErrNo].
-func EachHost[T any, P answer[T]](ctx context.Context, f Env, calls []HostCall, take func(obj T) error) error {
-	return f.eachHost(ctx, calls, func() object.Answer { return P(new(T)) }, func(_ string, obj object.Answer) error { return take(*obj.(P)) })
+func EachHost[T any, P answer[T]](ctx context.Context, env Env, calls []HostCall, take func(obj T) error) error {
+	return env.eachHost(ctx, calls, func() object.Answer { return P(new(T)) }, func(_ string, obj object.Answer) error { return take(*obj.(P)) })
 }
 
 // answer is a pointer to an object that the agentctl of another machine may print.

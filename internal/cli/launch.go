@@ -22,12 +22,12 @@ type launchOptions struct {
 	vars             cli.StringSlice
 }
 
-func launchCommand(f Env) *cli.Command {
+func launchCommand(env Env) *cli.Command {
 	o := &launchOptions{}
 	return &cli.Command{
 		Usage:     "start an agent with a prompt, and print the ID of its session",
 		UsageText: "agentctl launch [AGENT] -p PROMPT [FLAGS] [-- AGENT-FLAGS]",
-		Description: "AGENT is " + agentChoice(f.AgentNames()) + ". It runs in the background, independent of this\n" +
+		Description: "AGENT is " + agentChoice(env.AgentNames()) + ". It runs in the background, independent of this\n" +
 			"terminal. Arguments after -- go to it unchanged.",
 		ArgsUsage: "[AGENT] [-- AGENT-FLAGS]",
 		Flags: slices.Concat(o.PromptOptions.Flags(), []cli.Flag{
@@ -36,7 +36,7 @@ func launchCommand(f Env) *cli.Command {
 			&cli.StringFlag{Name: "name", Usage: "give the session the title `NAME`", Destination: &o.name},
 			&cli.StringFlag{Name: "group", Usage: "add the session to the group `G`", Destination: &o.group},
 			ListFlag("env", "set a variable for the agent: `K=V`", &o.vars),
-		}, o.agentOptions.flags(f), o.Options.Flags()),
+		}, o.agentOptions.flags(env), o.Options.Flags()),
 		CustomHelpTemplate: HelpTemplate(
 			`agentctl launch codex --cwd ~/src/api -p "make the tests pass"`,
 			`agentctl launch -p "fix the login test" --permissions edit --wait --max-time 30m`,
@@ -47,7 +47,7 @@ func launchCommand(f Env) *cli.Command {
 			if len(args) > 1 {
 				return UsageError("launch", "launch does not take the argument %q; the prompt follows -p, the agent's own flags follow --", args[1])
 			}
-			return runLaunch(c.Context, f, args, rest, o)
+			return runLaunch(c.Context, env, args, rest, o)
 		},
 	}
 }
@@ -61,8 +61,8 @@ func agentChoice(names []string) string {
 	return text
 }
 
-func runLaunch(ctx context.Context, f Env, args, rest []string, o *launchOptions) error {
-	c, calls, err := f.NewHostCall("launch", &o.CommonFlags, nil, nil)
+func runLaunch(ctx context.Context, env Env, args, rest []string, o *launchOptions) error {
+	c, calls, err := env.NewHostCall("launch", &o.CommonFlags, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -86,9 +86,9 @@ func runLaunch(ctx context.Context, f Env, args, rest []string, o *launchOptions
 	var one launch.Member
 	var members []launch.Member
 	if o.isGroup() {
-		members, err = o.members(f)
+		members, err = o.members(env)
 	} else {
-		one, err = o.agent(f, args)
+		one, err = o.agent(env, args)
 	}
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func runLaunch(ctx context.Context, f Env, args, rest []string, o *launchOptions
 			return err
 		}
 	}
-	if l.request.Prompt, err = o.Text(ctx, f, "launch", l.request.Dir); err != nil {
+	if l.request.Prompt, err = o.Text(ctx, env, "launch", l.request.Dir); err != nil {
 		return err
 	}
 	if err := l.chooseWorktrees(o); err != nil {
@@ -132,7 +132,7 @@ type agentOptions struct {
 	matrix, worktree, branch, base string
 }
 
-func (a *agentOptions) flags(f Env) []cli.Flag {
+func (a *agentOptions) flags(env Env) []cli.Flag {
 	return []cli.Flag{
 		&cli.GenericFlag{Name: "adapter", Usage: "launch this `AGENT`; if repeated, each one in its own worktree", Value: flagFunc(func(agent string) error {
 			a.chosen = append(a.chosen, choice{agent: agent})
@@ -140,7 +140,7 @@ func (a *agentOptions) flags(f Env) []cli.Flag {
 		})},
 		&cli.GenericFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it; applies to the --adapter before it", Value: flagFunc(a.setModel)},
 		&cli.StringFlag{Name: "matrix", Usage: "launch what `FILE` describes, each launch in its own worktree", Destination: &a.matrix},
-		&OptionalValueFlag{StringFlag: cli.StringFlag{Name: "worktree", Usage: "work in a new worktree of `REPO` (default: the repository that contains --cwd)", Destination: &a.worktree}, Default: currentRepo, IsArgument: f.isAgent},
+		&OptionalValueFlag{StringFlag: cli.StringFlag{Name: "worktree", Usage: "work in a new worktree of `REPO` (default: the repository that contains --cwd)", Destination: &a.worktree}, Default: currentRepo, IsArgument: env.isAgent},
 		&cli.StringFlag{Name: "branch", Usage: "use the branch `B` in the worktree; implies --worktree", Destination: &a.branch},
 		&cli.StringFlag{Name: "base-branch", Usage: "start new branches at `B` (default: the commit of --cwd)", Destination: &a.base},
 	}
@@ -189,15 +189,15 @@ func (l *launchOptions) checkAgents(args []string) error {
 }
 
 // agent returns the one agent to launch: the argument, that of --adapter, or the default.
-func (l *launchOptions) agent(f Env, args []string) (launch.Member, error) {
-	c := choice{f.AgentNames()[0], l.model}
+func (l *launchOptions) agent(env Env, args []string) (launch.Member, error) {
+	c := choice{env.AgentNames()[0], l.model}
 	for _, name := range args {
 		c.agent = name
 	}
 	for _, chosen := range l.chosen {
 		c = chosen
 	}
-	adapter, err := Adapter(f, c.agent)
+	adapter, err := Adapter(env, c.agent)
 	m := launch.Member{Adapter: adapter, Model: c.model, Branch: l.branch, Base: l.base}
 	if err == nil {
 		m.Name = m.ShortName()
@@ -206,13 +206,13 @@ func (l *launchOptions) agent(f Env, args []string) (launch.Member, error) {
 }
 
 // members returns the members of the launch group: the agents of --adapter, or one for every model of every row of the matrix.
-func (l *launchOptions) members(f Env) ([]launch.Member, error) {
+func (l *launchOptions) members(env Env) ([]launch.Member, error) {
 	var rows []config.MatrixRow
 	for _, c := range l.chosen {
 		rows = append(rows, config.MatrixRow{Agent: c.agent, Models: []string{c.model}})
 	}
 	if l.matrix != "" {
-		m, err := config.LoadMatrix(l.matrix, f.Getenv("HOME"), f.AgentNames())
+		m, err := config.LoadMatrix(l.matrix, env.Getenv("HOME"), env.AgentNames())
 		if err != nil {
 			return nil, err
 		}
@@ -220,7 +220,7 @@ func (l *launchOptions) members(f Env) ([]launch.Member, error) {
 	}
 	var members []launch.Member
 	for _, row := range rows {
-		adapter, err := Adapter(f, row.Agent)
+		adapter, err := Adapter(env, row.Agent)
 		if err != nil {
 			return nil, err
 		}

@@ -29,7 +29,7 @@ type listOptions struct {
 	statuses                                             cli.StringSlice
 }
 
-func listCommand(f Env) *cli.Command {
+func listCommand(env Env) *cli.Command {
 	o := &listOptions{}
 	return &cli.Command{
 		Usage:     "list live sessions; with -a, stopped ones too",
@@ -58,20 +58,20 @@ func listCommand(f Env) *cli.Command {
 		CustomHelpTemplate: HelpTemplate("agentctl list --all --since 30d", "agentctl list --repo . --status running,waiting", "agentctl list --watch"),
 		Action: func(c *cli.Context) error {
 			if o.watch {
-				return runWatch(f, c, o)
+				return runWatch(env, c, o)
 			}
 			if o.orphans {
 				if err := listOnly(c, "orphans", "adapter", "json", "quiet", "no-trunc", "no-color"); err != nil {
 					return err
 				}
-				return runOrphans(c.Context, f, o)
+				return runOrphans(c.Context, env, o)
 			}
-			return runList(c.Context, f, o)
+			return runList(c.Context, env, o)
 		},
 	}
 }
 
-func runList(ctx context.Context, f Env, o *listOptions) error {
+func runList(ctx context.Context, env Env, o *listOptions) error {
 	switch {
 	case o.wide && (o.Quiet || o.Format != ""):
 		return UsageError("list", "--wide is for the table and --json, not for --quiet and --format")
@@ -82,7 +82,7 @@ func runList(ctx context.Context, f Env, o *listOptions) error {
 	case o.sort != "" && !slices.Contains(sortKeys(), o.sort):
 		return UnknownWord("value of --sort", o.sort, sortKeys())
 	}
-	c, calls, err := f.NewHostCall("list", &o.CommonFlags, object.Session{}, nil)
+	c, calls, err := env.NewHostCall("list", &o.CommonFlags, object.Session{}, nil)
 	if err != nil {
 		return err
 	}
@@ -256,18 +256,18 @@ func listOnly(c *cli.Context, flag string, allowed ...string) error {
 	return nil
 }
 
-func runOrphans(ctx context.Context, f Env, o *listOptions) error {
+func runOrphans(ctx context.Context, env Env, o *listOptions) error {
 	if o.JSON && o.Quiet {
 		return UsageError("list", "--json and --quiet cannot be used together")
 	}
-	c, calls, err := f.NewHostCall("list", &o.CommonFlags, nil, nil)
+	c, calls, err := env.NewHostCall("list", &o.CommonFlags, nil, nil)
 	if err != nil {
 		return err
 	}
 	orphans, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Orphan, []*discover.Warning, error) {
-		working, done := f.StartWork(ctx, "reading the processes")
+		working, done := env.StartWork(ctx, "reading the processes")
 		defer done()
-		found, r, err := stop.FindOrphans(working, c.Scanner, f.PID, c.Agents)
+		found, r, err := stop.FindOrphans(working, c.Scanner, env.PID, c.Agents)
 		return OrphanObjects(found), r.Warnings, err
 	})
 	if err != nil {
@@ -276,11 +276,11 @@ func runOrphans(ctx context.Context, f Env, o *listOptions) error {
 	switch {
 	case o.Quiet:
 		err = PrintEach(orphans, func(orphan object.Orphan) error {
-			_, err := fmt.Fprintf(f.Stdout, "%s%d\n", object.HostPrefix(orphan.Host), orphan.PID)
+			_, err := fmt.Fprintf(env.Stdout, "%s%d\n", object.HostPrefix(orphan.Host), orphan.PID)
 			return err
 		})
-	case len(orphans) == 0 && !o.JSON && f.Width > 0:
-		f.Report.Note("no orphaned processes found")
+	case len(orphans) == 0 && !o.JSON && env.Width > 0:
+		env.Report.Note("no orphaned processes found")
 	default:
 		err = PrintRows(c, orphans, render.OrphanTable)
 	}
@@ -290,22 +290,22 @@ func runOrphans(ctx context.Context, f Env, o *listOptions) error {
 	return after()
 }
 
-func runWatch(f Env, c *cli.Context, o *listOptions) error {
+func runWatch(env Env, c *cli.Context, o *listOptions) error {
 	allowed := []string{"all", "since", "adapter", "status", "cwd", "repo", "group", "n", "children", "no-color"}
-	if f.Remote { // by the list --watch of another machine
+	if env.Remote { // by the list --watch of another machine
 		allowed = append(allowed, "json")
 	}
 	if err := listOnly(c, "watch", allowed...); err != nil {
 		return err
 	}
-	if f.Remote {
-		return streamRows(c.Context, f, o)
+	if env.Remote {
+		return streamRows(c.Context, env, o)
 	}
-	in, out, ok := Terminal(f)
+	in, out, ok := Terminal(env)
 	if !ok {
 		return NewUsageError("--watch needs a terminal that can be redrawn", "agentctl list prints the sessions once, and agentctl events what changes")
 	}
-	call, err := f.NewCall("list", &o.CommonFlags, nil)
+	call, err := env.NewCall("list", &o.CommonFlags, nil)
 	if err != nil {
 		return err
 	}
@@ -317,7 +317,7 @@ func runWatch(f Env, c *cli.Context, o *listOptions) error {
 	}
 	screen := terminal.Screen{In: in, Out: out, Changed: table.Changed.c, Frame: func(columns, rows int) []string {
 		style := call.Style
-		style.Width, style.Now = columns, f.Now()
+		style.Width, style.Now = columns, env.Now()
 		sessions, warnings, known := table.Sessions(style.Now)
 		if !known {
 			return []string{"reading …"}
@@ -329,7 +329,7 @@ func runWatch(f Env, c *cli.Context, o *listOptions) error {
 	}}
 	err = screen.Show(ctx)
 	stop()
-	return table.Finish(f, err)
+	return table.Finish(env, err)
 }
 
 // listFill has the table updated by this machine or by others.
@@ -351,8 +351,8 @@ func listFill(ctx context.Context, c *Call, table *Table, o *listOptions) error 
 }
 
 // streamRows prints the sessions for the table of another machine, whenever they have changed.
-func streamRows(ctx context.Context, f Env, o *listOptions) error {
-	c, err := f.NewCall("list", &o.CommonFlags, nil)
+func streamRows(ctx context.Context, env Env, o *listOptions) error {
+	c, err := env.NewCall("list", &o.CommonFlags, nil)
 	if err != nil {
 		return err
 	}
@@ -370,7 +370,7 @@ func streamRows(ctx context.Context, f Env, o *listOptions) error {
 			return true, err
 		}
 		last = line.Bytes()
-		_, err := f.Stdout.Write(last)
+		_, err := env.Stdout.Write(last)
 		return true, err
 	})
 }

@@ -69,15 +69,15 @@ func rowKeyOf(s *object.Session) rowKey {
 func isLocal(host string) bool { return host == "" || host == remote.Local }
 
 // Terminal returns the terminal that a table can be drawn on; false if there is none.
-func Terminal(f Env) (in, out *os.File, ok bool) {
-	in, typed := f.Stdin.(*os.File)
-	out, shown := f.Stdout.(*os.File)
-	return in, out, f.Terminal && typed && shown && f.Getenv("TERM") != "dumb"
+func Terminal(env Env) (in, out *os.File, ok bool) {
+	in, typed := env.Stdin.(*os.File)
+	out, shown := env.Stdout.(*os.File)
+	return in, out, env.Terminal && typed && shown && env.Getenv("TERM") != "dumb"
 }
 
 // Finish waits until all tasks have ended. It returns shown, the error of the screen, or else that of the watcher, or of what could
 // not be read last.
-func (t *Table) Finish(f Env, shown error) error {
+func (t *Table) Finish(env Env, shown error) error {
 	t.wait()
 	if shown == nil && !errors.Is(t.err, context.Canceled) {
 		shown = t.err
@@ -85,7 +85,7 @@ func (t *Table) Finish(f Env, shown error) error {
 	if shown != nil && !errors.Is(shown, terminal.ErrInterrupted) {
 		return shown
 	}
-	partial := f.ReportWarnings(t.warnings())
+	partial := env.ReportWarnings(t.warnings())
 	if shown != nil {
 		return ExitWith(ExitInterrupted)
 	}

@@ -28,7 +28,7 @@ type lockOptions struct {
 	force, json bool
 }
 
-func lockCommand(f Env) *cli.Command {
+func lockCommand(env Env) *cli.Command {
 	o := &lockOptions{}
 	return &cli.Command{
 		Usage:     "lock a directory while a command runs, or until it is unlocked",
@@ -51,11 +51,11 @@ func lockCommand(f Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			workspaces, err := findWorkspaces(c.Context, f, "lock", dir, o.repo)
+			workspaces, err := findWorkspaces(c.Context, env, "lock", dir, o.repo)
 			if err != nil {
 				return err
 			}
-			call, err := f.NewCall("lock", &CommonFlags{JSON: o.json}, nil)
+			call, err := env.NewCall("lock", &CommonFlags{JSON: o.json}, nil)
 			if err != nil {
 				return err
 			}
@@ -240,7 +240,7 @@ type unlockOptions struct {
 	force bool
 }
 
-func NewUnlock(f Env) *cli.Command {
+func NewUnlock(env Env) *cli.Command {
 	o := &unlockOptions{}
 	return &cli.Command{
 		Usage:     "remove a declared lock",
@@ -261,7 +261,7 @@ func NewUnlock(f Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			call, err := f.NewCall("unlock", &CommonFlags{}, nil)
+			call, err := env.NewCall("unlock", &CommonFlags{}, nil)
 			if err != nil {
 				return err
 			}
@@ -324,7 +324,7 @@ func lockRepoFlag(to *string) cli.Flag {
 
 // findWorkspaces returns the workspaces to lock or unlock: that of dir, or all current worktrees of a repository. They are
 // sorted, so that two commands that hold them all cannot wait for each other.
-func findWorkspaces(ctx context.Context, f Env, verb, dir, repo string) ([]*lock.Workspace, error) {
+func findWorkspaces(ctx context.Context, env Env, verb, dir, repo string) ([]*lock.Workspace, error) {
 	if repo == "" {
 		workspace, err := lock.WorkspaceOf(dir)
 		if verb == "unlock" && errors.Is(err, fs.ErrNotExist) {
@@ -335,7 +335,7 @@ func findWorkspaces(ctx context.Context, f Env, verb, dir, repo string) ([]*lock
 		}
 		return []*lock.Workspace{workspace}, nil
 	}
-	r, err := f.OpenRepository(ctx, verb, repo)
+	r, err := env.OpenRepository(ctx, verb, repo)
 	if err != nil {
 		return nil, err
 	}
@@ -361,19 +361,19 @@ func findWorkspaces(ctx context.Context, f Env, verb, dir, repo string) ([]*lock
 	return workspaces, nil
 }
 
-func NewLocks(f Env) *cli.Command {
+func NewLocks(env Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Usage:              "list the locks in force: session locks, held locks and declared locks",
 		UsageText:          "agentctl locks [FLAGS]",
 		Flags:              []cli.Flag{FormatFlag(&o.Format), JSONFlag(&o.JSON), NoColorFlag(&o.NoColor)},
 		CustomHelpTemplate: HelpTemplate("agentctl locks", "agentctl locks --json"),
-		Action:             func(c *cli.Context) error { return locks(c.Context, f, o) },
+		Action:             func(c *cli.Context) error { return locks(c.Context, env, o) },
 	}
 }
 
-func locks(ctx context.Context, f Env, o *CommonFlags) error {
-	c, err := f.NewCall("locks", o, object.Lock{})
+func locks(ctx context.Context, env Env, o *CommonFlags) error {
+	c, err := env.NewCall("locks", o, object.Lock{})
 	if err != nil {
 		return err
 	}
@@ -385,9 +385,9 @@ func locks(ctx context.Context, f Env, o *CommonFlags) error {
 	if err := c.PrintLocks(list); err != nil {
 		return err
 	}
-	err = f.ReportWarnings(activity.Warnings)
+	err = env.ReportWarnings(activity.Warnings)
 	if bad != nil {
-		f.Warn(bad.Error())
+		env.Warn(bad.Error())
 		err = ErrPartial
 	}
 	return err

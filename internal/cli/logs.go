@@ -27,9 +27,9 @@ type logsOptions struct {
 	follow, tools, children, whole, noPager bool
 }
 
-func logsCommand(f Env) *cli.Command {
+func logsCommand(env Env) *cli.Command {
 	o := &logsOptions{verb: "logs", limit: 50}
-	c := logsNewCommand(f, o, "show the messages of a session; with -f, follow it until it stops", "agentctl logs -f 88d1d394", "agentctl logs -n 0 --tools 88d1d394")
+	c := logsNewCommand(env, o, "show the messages of a session; with -f, follow it until it stops", "agentctl logs -f 88d1d394", "agentctl logs -n 0 --tools 88d1d394")
 	c.Flags = append(c.Flags, &cli.BoolFlag{
 		Name: "follow", Aliases: []string{"f"}, Usage: "follow the session until it stops; exit with the last turn's result", Destination: &o.follow,
 	})
@@ -37,11 +37,11 @@ func logsCommand(f Env) *cli.Command {
 }
 
 // NewPeek makes the command peek: logs -n 20.
-func NewPeek(f Env) *cli.Command {
-	return logsNewCommand(f, &logsOptions{verb: "peek", limit: 20}, "show the last messages of a session", "agentctl peek 88d1d394", "agentctl peek -n 1 88d1d394 --json")
+func NewPeek(env Env) *cli.Command {
+	return logsNewCommand(env, &logsOptions{verb: "peek", limit: 20}, "show the last messages of a session", "agentctl peek 88d1d394", "agentctl peek -n 1 88d1d394 --json")
 }
 
-func logsNewCommand(f Env, o *logsOptions, usage string, examples ...string) *cli.Command {
+func logsNewCommand(env Env, o *logsOptions, usage string, examples ...string) *cli.Command {
 	return &cli.Command{
 		Usage:     usage,
 		UsageText: "agentctl " + o.verb + " [FLAGS] ID",
@@ -60,14 +60,14 @@ func logsNewCommand(f Env, o *logsOptions, usage string, examples ...string) *cl
 			if o.limit < 0 {
 				return UsageError(o.verb, "-n must be 0 or more")
 			}
-			return runLogs(ctx, f, arg, o)
+			return runLogs(ctx, env, arg, o)
 		}),
 		CustomHelpTemplate: HelpTemplate(examples...),
 	}
 }
 
-func runLogs(ctx context.Context, f Env, arg string, o *logsOptions) error {
-	c, calls, err := f.NewHostCall(o.verb, &o.CommonFlags, nil, []string{arg})
+func runLogs(ctx context.Context, env Env, arg string, o *logsOptions) error {
+	c, calls, err := env.NewHostCall(o.verb, &o.CommonFlags, nil, []string{arg})
 	if err != nil {
 		return err
 	}

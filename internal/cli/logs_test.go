@@ -12,10 +12,10 @@ import (
 )
 
 // peeked runs a command line and returns what it prints and how it ends.
-func peeked(t *testing.T, f Env, out *Output, words string) (stdout, stderr string, exit int) {
+func peeked(t *testing.T, env Env, out *Output, words string) (stdout, stderr string, exit int) {
 	out.Stdout.Reset()
 	out.Stderr.Reset()
-	exit = Run(t.Context(), f, strings.Fields(words)...)
+	exit = Run(t.Context(), env, strings.Fields(words)...)
 	return out.Stdout.String(), out.Stderr.String(), exit
 }
 

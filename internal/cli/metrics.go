@@ -29,7 +29,7 @@ type metricsOptions struct {
 }
 
 // metricsCommand makes the command metrics.
-func metricsCommand(f Env) *cli.Command {
+func metricsCommand(env Env) *cli.Command {
 	o := &metricsOptions{}
 	return &cli.Command{
 		Usage:     "print metrics of all sessions in Prometheus's text format, once",
@@ -43,13 +43,13 @@ func metricsCommand(f Env) *cli.Command {
 		},
 		CustomHelpTemplate: HelpTemplate("agentctl metrics", "agentctl metrics --output /var/lib/node_exporter/textfile/agentctl.prom"),
 		Action: func(c *cli.Context) error {
-			return runMetrics(c.Context, f, o)
+			return runMetrics(c.Context, env, o)
 		},
 	}
 }
 
-func runMetrics(ctx context.Context, f Env, o *metricsOptions) error {
-	c, calls, err := f.NewHostCall("metrics", &o.CommonFlags, nil, nil)
+func runMetrics(ctx context.Context, env Env, o *metricsOptions) error {
+	c, calls, err := env.NewHostCall("metrics", &o.CommonFlags, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func runMetrics(ctx context.Context, f Env, o *metricsOptions) error {
 		}
 		metrics = append(metrics, hostsUp(calls))
 	}
-	if err := printMetrics(f, metrics, o); err != nil {
+	if err := printMetrics(env, metrics, o); err != nil {
 		return err
 	}
 	return after()
@@ -99,7 +99,7 @@ func localMetrics(ctx context.Context, c *Call, o *metricsOptions) ([]object.Met
 }
 
 // printMetrics prints metrics to stdout or a file.
-func printMetrics(f Env, metrics []object.Metric, o *metricsOptions) error {
+func printMetrics(env Env, metrics []object.Metric, o *metricsOptions) error {
 	var text bytes.Buffer
 	var err error
 	if o.JSON {
@@ -113,7 +113,7 @@ func printMetrics(f Env, metrics []object.Metric, o *metricsOptions) error {
 	case o.output != "":
 		err = replace(o.output, text.Bytes())
 	default:
-		_, err = f.Stdout.Write(text.Bytes())
+		_, err = env.Stdout.Write(text.Bytes())
 	}
 	return err
 }
@@ -140,20 +140,20 @@ func replace(path string, text []byte) error {
 }
 
 // collect measures the result of a list with sub-agents.
-func collect(f Env, r discover.Result, filter discover.SessionFilter, now time.Time) []object.Metric {
+func collect(env Env, r discover.Result, filter discover.SessionFilter, now time.Time) []object.Metric {
 	var agents []discover.Agent
-	for _, a := range f.Adapters {
+	for _, a := range env.Adapters {
 		if len(filter.Agents) == 0 || slices.Contains(filter.Agents, a.Name()) {
 			agents = append(agents, a.Name())
 		}
 	}
-	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), countTokens(f, agents, r.Sessions, discover.ReadOptions{Tokens: filter.Tokens, Full: filter.Full}))
+	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), countTokens(env, agents, r.Sessions, discover.ReadOptions{Tokens: filter.Tokens, Full: filter.Full}))
 	if !filter.Since.IsZero() {
 		window := object.Metric{Name: "agentctl_window_seconds", Help: "How long ago a stopped session may have been active to be counted."}
 		window.Add(now.Sub(filter.Since).Seconds())
 		metrics = append(metrics, window)
 	}
-	return append(metrics, countWarnings(agents, r.Warnings), buildInfo(f))
+	return append(metrics, countWarnings(agents, r.Warnings), buildInfo(env))
 }
 
 // countSessions counts the sessions that list -a shows, without sub-agents'. A count of none is 0, not missing.
@@ -193,13 +193,13 @@ func countWarnings(agents []discover.Agent, warnings []*discover.Warning) object
 
 // countTokens sums up the tokens and costs that the agents state. A sub-agent's are not counted twice if the total of
 // its root session includes them.
-func countTokens(f Env, agents []discover.Agent, sessions []discover.Session, readOptions discover.ReadOptions) []object.Metric {
+func countTokens(env Env, agents []discover.Agent, sessions []discover.Session, readOptions discover.ReadOptions) []object.Metric {
 	const known = ", of the sessions of the window whose agent states them; without --tokens, where that is cheap to read."
 	tokens := object.Metric{Name: "agentctl_tokens", Help: "Tokens by kind, as each agent counts them" + known}
 	cost := object.Metric{Name: "agentctl_cost_dollars", Help: "Cost in US dollars, the agents' own figures" + known}
 	counted := object.Metric{Name: "agentctl_tokens_sessions", Help: "Sessions, sub-agents' too, whose tokens are counted in agentctl_tokens."}
 	for _, agent := range agents {
-		inclusive := discover.AdapterOf(f.Adapters, agent).IncludesSubagents(readOptions)
+		inclusive := discover.AdapterOf(env.Adapters, agent).IncludesSubagents(readOptions)
 		var sum discover.Tokens
 		var dollars float64
 		var stated, priced int
@@ -233,9 +233,9 @@ func countTokens(f Env, agents []discover.Agent, sessions []discover.Session, re
 	return []object.Metric{tokens, counted, cost}
 }
 
-func buildInfo(f Env) object.Metric {
+func buildInfo(env Env) object.Metric {
 	info, _ := debug.ReadBuildInfo()
-	b := BuildInfo(f.Version, info)
+	b := BuildInfo(env.Version, info)
 	m := object.Metric{Name: "agentctl_build_info", Help: "1, with what is known of this binary."}
 	m.Add(1, "version", b.Version, "revision", b.Revision, "goversion", b.Go)
 	return m

@@ -53,8 +53,8 @@ func (p *PromptOptions) Flags() []cli.Flag {
 
 // Text returns the prompt: the specification, the context files, the session of [PromptOptions.ReadFrom] and the request, in this
 // order. Names of files are relative to dir.
-func (p *PromptOptions) Text(ctx context.Context, f Env, verb, dir string) (string, error) {
-	asked, err := p.read(ctx, f, verb)
+func (p *PromptOptions) Text(ctx context.Context, env Env, verb, dir string) (string, error) {
+	asked, err := p.read(ctx, env, verb)
 	if err != nil {
 		return "", err
 	}
@@ -89,7 +89,7 @@ func (p *PromptOptions) None() bool {
 }
 
 // read reads the request from the argument, a file or stdin.
-func (p *PromptOptions) read(ctx context.Context, f Env, verb string) (string, error) {
+func (p *PromptOptions) read(ctx context.Context, env Env, verb string) (string, error) {
 	switch {
 	case p.Prompt != "" && p.PromptFile != "":
 		return "", UsageError(verb, "--prompt and --prompt-file cannot be used together")
@@ -104,7 +104,7 @@ func (p *PromptOptions) read(ctx context.Context, f Env, verb string) (string, e
 		}
 		return string(text), err
 	case p.Prompt == "-" && !p.Literal:
-		return readStdin(ctx, f, verb, "prompt")
+		return readStdin(ctx, env, verb, "prompt")
 	case p.Prompt == "" && !p.Literal:
 		return "", UsageError(verb, "no prompt given: use -p TEXT, -p - for stdin, or --prompt-file FILE")
 	}
@@ -112,8 +112,8 @@ func (p *PromptOptions) read(ctx context.Context, f Env, verb string) (string, e
 }
 
 // readStdin returns the text of stdin, which is the prompt or message of a command.
-func readStdin(ctx context.Context, f Env, verb, what string) (string, error) {
-	text, err := storage.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return io.NopCloser(f.Stdin), nil })
+func readStdin(ctx context.Context, env Env, verb, what string) (string, error) {
+	text, err := storage.ReadStream(ctx, promptLimit, func() (io.ReadCloser, error) { return io.NopCloser(env.Stdin), nil })
 	switch {
 	case errors.Is(err, storage.ErrTooLarge):
 		return "", UsageError(verb, "the %s on stdin has more than %d MiB: give a shorter one", what, promptLimit>>20)

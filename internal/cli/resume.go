@@ -25,7 +25,7 @@ type resumeOptions struct {
 	vars       cli.StringSlice
 }
 
-func resumeCommand(f Env) *cli.Command {
+func resumeCommand(env Env) *cli.Command {
 	o := &resumeOptions{}
 	return &cli.Command{
 		Usage:     "continue a stopped session",
@@ -45,7 +45,7 @@ func resumeCommand(f Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
 			if o.last {
-				call, err := f.NewCall("resume", &o.CommonFlags, nil)
+				call, err := env.NewCall("resume", &o.CommonFlags, nil)
 				if err != nil {
 					return err
 				}
@@ -57,7 +57,7 @@ func resumeCommand(f Env) *cli.Command {
 			}
 			switch {
 			case o.isMany(args):
-				return runResumeMany(c.Context, f, args, o)
+				return runResumeMany(c.Context, env, args, o)
 			case len(args) == 0:
 				return UsageError("resume", "resume needs the ID of a session, --last or --interrupted")
 			case o.since != "" || o.yes || c.IsSet("jobs") || o.repo != "" && !o.last:
@@ -68,13 +68,13 @@ func resumeCommand(f Env) *cli.Command {
 				o.Prompt = args[1]
 				o.Literal = true
 			}
-			return runResume(c.Context, f, args[0], o)
+			return runResume(c.Context, env, args[0], o)
 		},
 	}
 }
 
-func runResume(ctx context.Context, f Env, arg string, o *resumeOptions) error {
-	c, err := f.NewCall("resume", &o.CommonFlags, nil)
+func runResume(ctx context.Context, env Env, arg string, o *resumeOptions) error {
+	c, err := env.NewCall("resume", &o.CommonFlags, nil)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func runResume(ctx context.Context, f Env, arg string, o *resumeOptions) error {
 		var call *HostCall
 		switch call, arg, err = c.terminalCall(arg); {
 		case err == nil && call != nil:
-			if err = cmp.Or(o.CheckFlags("resume"), o.checkInteractive(f.Terminal)); err == nil {
+			if err = cmp.Or(o.CheckFlags("resume"), o.checkInteractive(env.Terminal)); err == nil {
 				err = c.ReplaceByHost(call)
 			}
 			return err
@@ -98,7 +98,7 @@ func runResume(ctx context.Context, f Env, arg string, o *resumeOptions) error {
 		if err := o.CheckFlags("resume"); err != nil {
 			return err
 		}
-		if calls[0], err = o.WithPrompt(ctx, f, "resume", calls[0]); err != nil {
+		if calls[0], err = o.WithPrompt(ctx, env, "resume", calls[0]); err != nil {
 			return err
 		}
 		return s.StartOne(ctx, calls, "", nil)
@@ -115,7 +115,7 @@ func runResume(ctx context.Context, f Env, arg string, o *resumeOptions) error {
 		return err
 	}
 	if o.None() {
-		if err := o.checkInteractive(f.Terminal); err != nil {
+		if err := o.checkInteractive(env.Terminal); err != nil {
 			return err
 		}
 		req.Interactive = true

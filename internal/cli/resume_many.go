@@ -95,17 +95,17 @@ func isNameRune(c rune) bool {
 }
 
 // runResumeMany resumes the sessions of the IDs, or those that were cut off.
-func runResumeMany(ctx context.Context, f Env, ids []string, o *resumeOptions) error {
-	ids, err := o.checkMany(ids, f.Terminal && !f.OnHosts(ids...))
+func runResumeMany(ctx context.Context, env Env, ids []string, o *resumeOptions) error {
+	ids, err := o.checkMany(ids, env.Terminal && !env.OnHosts(ids...))
 	if err != nil {
 		return err
 	}
-	c, calls, err := f.NewHostCall("resume", &o.CommonFlags, nil, ids)
+	c, calls, err := env.NewHostCall("resume", &o.CommonFlags, nil, ids)
 	if err != nil {
 		return err
 	}
 	if !o.None() { // it is read once; names of files are relative to the current directory
-		text, err := o.Text(ctx, f, "resume", ".")
+		text, err := o.Text(ctx, env, "resume", ".")
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func runResumeMany(ctx context.Context, f Env, ids []string, o *resumeOptions) e
 		if o.tmux != "" {
 			return NewUsageError("--tmux opens windows on this machine", "ssh to the host, and run it there")
 		}
-		if calls[i], err = o.WithPrompt(ctx, f, "resume", calls[i]); err != nil {
+		if calls[i], err = o.WithPrompt(ctx, env, "resume", calls[i]); err != nil {
 			return err
 		}
 	}

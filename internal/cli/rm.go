@@ -54,7 +54,7 @@ func wordsOf(action launch.StoreAction) words {
 }
 
 // storeCommand makes the command rm, archive or unarchive.
-func storeCommand(f Env, action launch.StoreAction) *cli.Command {
+func storeCommand(env Env, action launch.StoreAction) *cli.Command {
 	o, w := &rmOptions{action: action}, wordsOf(action)
 	verb := string(action)
 	text, flags := "agentctl "+verb+" [FLAGS] ID…", []cli.Flag{
@@ -73,10 +73,10 @@ func storeCommand(f Env, action launch.StoreAction) *cli.Command {
 		CustomHelpTemplate: HelpTemplate(w.examples...),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
-			if err := o.check(args, f.Terminal); err != nil {
+			if err := o.check(args, env.Terminal); err != nil {
 				return err
 			}
-			return runRm(c.Context, f, args, o)
+			return runRm(c.Context, env, args, o)
 		},
 	}
 }
@@ -99,8 +99,8 @@ func (r *rmOptions) check(args []string, terminal bool) error {
 
 // runRm first asks each machine what it would do, and shows that to the user. If an argument means no session, nothing is done anywhere. A selection is then
 // restricted to the sessions that were shown.
-func runRm(ctx context.Context, f Env, args []string, o *rmOptions) error {
-	c, calls, err := f.NewHostCall(string(o.action), &o.CommonFlags, nil, args)
+func runRm(ctx context.Context, env Env, args []string, o *rmOptions) error {
+	c, calls, err := env.NewHostCall(string(o.action), &o.CommonFlags, nil, args)
 	if err != nil {
 		return err
 	}

@@ -15,24 +15,24 @@ import (
 )
 
 // Main runs one command line, the program's name first, and returns the exit code. It may be that of the agentctl of another machine.
-func Main(args []string, f Env) int {
-	run := func(ctx context.Context, f Env, args []string) int { return Run(ctx, f, args...) }
-	if f.Caller != "" {
-		return f.Answer(context.Background(), args[1:], run)
+func Main(args []string, env Env) int {
+	run := func(ctx context.Context, env Env, args []string) int { return Run(ctx, env, args...) }
+	if env.Caller != "" {
+		return env.Answer(context.Background(), args[1:], run)
 	}
-	return run(context.Background(), f, args[1:])
+	return run(context.Background(), env, args[1:])
 }
 
 // Run runs one command line, without the program's name, and returns the exit code.
-func Run(ctx context.Context, f Env, args ...string) int {
-	return runVerbs(ctx, f, Verbs(), args)
+func Run(ctx context.Context, env Env, args ...string) int {
+	return runVerbs(ctx, env, Verbs(), args)
 }
 
 // Verbs are all commands, in the order of the help.
 func Verbs() []Verb {
 	return []Verb{
 		{Name: "list", Group: groupSee, New: listCommand, Aliases: []string{"ls", "ps"}, FindsSessions: true, TakesHosts: true},
-		{Name: "top", Group: groupSee, New: func(f Env) *cli.Command { return topCommand(f, Run) }, FindsSessions: true, TakesHosts: true},
+		{Name: "top", Group: groupSee, New: func(env Env) *cli.Command { return topCommand(env, Run) }, FindsSessions: true, TakesHosts: true},
 		{Name: "status", Group: groupSee, New: statusCommand, Aliases: []string{"show"}, FindsSessions: true, TakesHosts: true},
 		{Name: "peek", Group: groupSee, New: NewPeek, FindsSessions: true, TakesHosts: true},
 		{Name: "logs", Group: groupSee, New: logsCommand, FindsSessions: true, TakesHosts: true},
@@ -55,47 +55,47 @@ func Verbs() []Verb {
 		{Name: "export", Group: groupKeep, New: exportCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "usage", Group: groupKeep, New: usageCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "du", Group: groupKeep, New: duCommand, FindsSessions: true},
-		{Name: "rm", Group: groupKeep, New: func(f Env) *cli.Command { return storeCommand(f, launch.ActionRemove) }, FindsSessions: true, TakesHosts: true},
-		{Name: "archive", Group: groupKeep, New: func(f Env) *cli.Command { return storeCommand(f, launch.ActionArchive) }, FindsSessions: true, TakesHosts: true},
-		{Name: "unarchive", Group: groupKeep, New: func(f Env) *cli.Command { return storeCommand(f, launch.ActionUnarchive) }, FindsSessions: true, TakesHosts: true},
+		{Name: "rm", Group: groupKeep, New: func(env Env) *cli.Command { return storeCommand(env, launch.ActionRemove) }, FindsSessions: true, TakesHosts: true},
+		{Name: "archive", Group: groupKeep, New: func(env Env) *cli.Command { return storeCommand(env, launch.ActionArchive) }, FindsSessions: true, TakesHosts: true},
+		{Name: "unarchive", Group: groupKeep, New: func(env Env) *cli.Command { return storeCommand(env, launch.ActionUnarchive) }, FindsSessions: true, TakesHosts: true},
 		{Name: "metrics", Group: groupKeep, New: metricsCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "host", Group: groupSetUp, New: hostCommand},
 		{Name: "doctor", Group: groupSetUp, New: doctorCommand, FindsSessions: true},
 		{Name: "schema", Group: groupSetUp, New: schemaCommand},
 		{Name: "skill", Group: groupSetUp, New: skillCommand},
 		{Name: "completion", Group: groupSetUp, New: completionCommand},
-		{Name: "help", Group: groupSetUp, New: func(f Env) *cli.Command { return helpCommand(f, Verbs) }},
+		{Name: "help", Group: groupSetUp, New: func(env Env) *cli.Command { return helpCommand(env, Verbs) }},
 		{Name: "version", Group: groupSetUp, New: versionCommand},
-		{Name: "__complete", New: func(f Env) *cli.Command { return NewComplete(f, Verbs) }},
+		{Name: "__complete", New: func(env Env) *cli.Command { return NewComplete(env, Verbs) }},
 	}
 }
 
 // runVerbs runs one command line, without the program's name, and returns the exit code.
-func runVerbs(ctx context.Context, f Env, verbs []Verb, args []string) int {
-	f.Report = NewReporter(f.Stderr)
+func runVerbs(ctx context.Context, env Env, verbs []Verb, args []string) int {
+	env.Report = NewReporter(env.Stderr)
 	args = VerbFirst(args)
-	f.Hosts = &HostFlags{run: func(ctx context.Context, f Env, args []string) int { return runVerbs(ctx, f, verbs, args) }}
+	env.Hosts = &HostFlags{run: func(ctx context.Context, env Env, args []string) int { return runVerbs(ctx, env, verbs, args) }}
 	for _, v := range verbs {
 		if v.TakesHosts {
-			f.Hosts.verbs = append(f.Hosts.verbs, v.Name)
+			env.Hosts.verbs = append(env.Hosts.verbs, v.Name)
 		}
 	}
-	app := NewApp(f, verbs)
+	app := NewApp(env, verbs)
 	arranged, err := ArrangeArgs(app, args)
 	if err != nil {
-		f.Report.JSON = WantsJSON(args)
-		return f.Finish(err)
+		env.Report.JSON = WantsJSON(args)
+		return env.Finish(err)
 	}
-	f.Report.JSON, f.Report.quiet = WantsJSON(arranged), setsFlag(arranged, "--quiet", "-q")
-	f.Hosts.words = arranged
+	env.Report.JSON, env.Report.quiet = WantsJSON(arranged), setsFlag(arranged, "--quiet", "-q")
+	env.Hosts.words = arranged
 	var help bytes.Buffer // the library would ignore errors of Stdout
 	app.Writer = &help
 	err = app.RunContext(ctx, append([]string{app.Name}, arranged...))
 	if help.Len() > 0 {
-		_, failed := io.WriteString(f.Stdout, f.wrapHelp(help.String()))
+		_, failed := io.WriteString(env.Stdout, env.wrapHelp(help.String()))
 		err = cmp.Or(err, failed)
 	}
-	return f.Finish(err)
+	return env.Finish(err)
 }
 
 // Program is the name of this program.
@@ -131,13 +131,13 @@ func appHelp() string {
 }
 
 // NewApp makes an application of these commands. There are no global flags: every flag belongs to a verb.
-func NewApp(f Env, verbs []Verb) *cli.App {
+func NewApp(env Env, verbs []Verb) *cli.App {
 	app := &cli.App{
 		Name:            Program,
 		Usage:           "show and control the coding-agent sessions on this machine",
 		UsageText:       "agentctl COMMAND [FLAGS] [ARGUMENTS]\nagentctl --version",
-		Writer:          f.Stdout,
-		ErrWriter:       f.Stderr,
+		Writer:          env.Stdout,
+		ErrWriter:       env.Stderr,
 		HideVersion:     true,
 		HideHelpCommand: true,
 		Flags:           []cli.Flag{cli.HelpFlag}, // the library adds it only if no command is named help
@@ -148,7 +148,7 @@ func NewApp(f Env, verbs []Verb) *cli.App {
 		CustomAppHelpTemplate: appHelp(),
 	}
 	for _, v := range verbs {
-		app.Commands = append(app.Commands, v.command(f))
+		app.Commands = append(app.Commands, v.command(env))
 	}
 	return app
 }
@@ -191,19 +191,19 @@ type Verb struct {
 	TakesHosts bool
 }
 
-func (v Verb) command(f Env) *cli.Command {
+func (v Verb) command(env Env) *cli.Command {
 	if v.FindsSessions {
-		f.Users = &UserFlags{verb: v.Name}
+		env.Users = &UserFlags{verb: v.Name}
 	}
-	if f.Hosts == nil { // of an application that is not run
-		f.Hosts = &HostFlags{}
+	if env.Hosts == nil { // of an application that is not run
+		env.Hosts = &HostFlags{}
 	}
-	c := v.New(f)
+	c := v.New(env)
 	if v.FindsSessions {
-		withUsers(c, f.Users)
+		withUsers(c, env.Users)
 	}
 	if v.TakesHosts {
-		c.Flags = append(c.Flags, f.Hosts.flags()...)
+		c.Flags = append(c.Flags, env.Hosts.flags()...)
 	}
 	c.Name, c.Aliases, c.Category = v.Name, v.Aliases, v.Group
 	prepare(c)

@@ -9,7 +9,7 @@ import (
 	"agentctl/internal/object"
 )
 
-func schemaCommand(f Env) *cli.Command {
+func schemaCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:              "print the JSON Schema of what --json prints, or that of the configuration file",
 		UsageText:          "agentctl schema [config]",
@@ -25,9 +25,9 @@ func schemaCommand(f Env) *cli.Command {
 				if err != nil {
 					return err
 				}
-				text = config.Schema(f.AgentNames())
+				text = config.Schema(env.AgentNames())
 			}
-			_, err := io.WriteString(f.Stdout, text)
+			_, err := io.WriteString(env.Stdout, text)
 			return err
 		},
 	}

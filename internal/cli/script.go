@@ -41,7 +41,7 @@ func runJob(ctx context.Context, cmd *exec.Cmd) error {
 // Run runs the script in the session's directory and returns when it has ended. Its environment describes the session,
 // with the exit code if exit is not nil. What it prints goes to stderr, since stdout takes data only. The error names the
 // flag: the script failed, or ctx has ended.
-func (h Script) Run(ctx context.Context, f Env, s discover.Session, exit *int) error {
+func (h Script) Run(ctx context.Context, env Env, s discover.Session, exit *int) error {
 	if h.Command == "" {
 		return nil
 	}
@@ -49,18 +49,18 @@ func (h Script) Run(ctx context.Context, f Env, s discover.Session, exit *int) e
 	if exit != nil {
 		vars = append(vars, "AGENTCTL_EXIT_CODE="+strconv.Itoa(*exit))
 	}
-	return h.Shell(ctx, f, s.Dir, nil, vars)
+	return h.Shell(ctx, env, s.Dir, nil, vars)
 }
 
 // Shell runs the script in a directory, with additional variables. stdin may be nil.
-func (h Script) Shell(ctx context.Context, f Env, dir string, stdin []byte, vars []string) error {
+func (h Script) Shell(ctx context.Context, env Env, dir string, stdin []byte, vars []string) error {
 	cmd := exec.Command("/bin/sh", "-c", h.Command)
 	cmd.Dir = dir
-	cmd.Env = append(append([]string(nil), f.Environ...), vars...)
+	cmd.Env = append(append([]string(nil), env.Environ...), vars...)
 	if stdin != nil {
 		cmd.Stdin = bytes.NewReader(stdin)
 	}
-	out, ended := f.Report.script(h.Flag)
+	out, ended := env.Report.script(h.Flag)
 	defer ended()
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = GracePeriod

@@ -34,7 +34,7 @@ type searchOptions struct {
 // defaultSince is the time window without --since.
 const searchDefaultSince = "30d"
 
-func searchCommand(f Env) *cli.Command {
+func searchCommand(env Env) *cli.Command {
 	o := &searchOptions{}
 	return &cli.Command{
 		Usage:     "find sessions by what was said in them",
@@ -87,14 +87,14 @@ func searchCommand(f Env) *cli.Command {
 			case len(patterns) > 1:
 				return NewUsageError("search takes one pattern", "quote it: agentctl search "+strconv.Quote(strings.Join(patterns, " ")))
 			}
-			return runSearch(c.Context, f, patterns, o)
+			return runSearch(c.Context, env, patterns, o)
 		},
 	}
 }
 
 // runSearch searches for the pattern in patterns, or for those of -e if it is empty.
-func runSearch(ctx context.Context, f Env, patterns []string, o *searchOptions) error {
-	c, err := f.NewCall("search", &o.CommonFlags, object.Session{})
+func runSearch(ctx context.Context, env Env, patterns []string, o *searchOptions) error {
+	c, err := env.NewCall("search", &o.CommonFlags, object.Session{})
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ type sendOptions struct {
 // of tools, many of which take no longer.
 const defaultTimeout = time.Minute
 
-func sendCommand(f Env) *cli.Command {
+func sendCommand(env Env) *cli.Command {
 	o := &sendOptions{timeout: defaultTimeout}
 	return &cli.Command{
 		Usage:     "give a live session a message",
@@ -49,17 +49,17 @@ func sendCommand(f Env) *cli.Command {
 			case len(args) > 2:
 				return UsageError("send", "send does not take the argument %q; quote the message", args[2])
 			}
-			return runSend(c.Context, f, args[0], args[1], o)
+			return runSend(c.Context, env, args[0], args[1], o)
 		},
 	}
 }
 
-func runSend(ctx context.Context, f Env, arg, text string, o *sendOptions) error {
-	c, calls, err := f.NewHostCall("send", &o.CommonFlags, nil, []string{arg}, "-")
+func runSend(ctx context.Context, env Env, arg, text string, o *sendOptions) error {
+	c, calls, err := env.NewHostCall("send", &o.CommonFlags, nil, []string{arg}, "-")
 	if err != nil {
 		return err
 	}
-	message, err := readMessage(ctx, f, text)
+	message, err := readMessage(ctx, env, text)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func runSend(ctx context.Context, f Env, arg, text string, o *sendOptions) error
 		}
 		_ = c.ReportWarnings(found.Warnings) // the session is read again
 		defer c.Progress(doing)()
-		result, err := launch.SendMessage(ctx, c.Scanner, session, message, launch.SendOptions{Timeout: o.timeout, Host: launch.NewEnvironment(f.Environ, f.Adapters)})
+		result, err := launch.SendMessage(ctx, c.Scanner, session, message, launch.SendOptions{Timeout: o.timeout, Host: launch.NewEnvironment(env.Environ, env.Adapters)})
 		if err != nil {
 			return sendError(arg, session, err)
 		}
@@ -109,10 +109,10 @@ func printResult(c *Call, r object.SendResult) error {
 }
 
 // readMessage returns the message of the argument, or of stdin.
-func readMessage(ctx context.Context, f Env, text string) (string, error) {
+func readMessage(ctx context.Context, env Env, text string) (string, error) {
 	if text == "-" {
 		var err error
-		if text, err = readStdin(ctx, f, "send", "message"); err != nil {
+		if text, err = readStdin(ctx, env, "send", "message"); err != nil {
 			return "", err
 		}
 	}

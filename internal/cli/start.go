@@ -71,12 +71,12 @@ func (o *Options) CheckFlags(verb string) error {
 }
 
 // Adapter returns the adapter of the agent with that name, an error if the agent cannot be launched.
-func Adapter(f Env, name string) (launch.Adapter, error) {
-	chosen, err := f.ChosenAgents([]string{name})
+func Adapter(env Env, name string) (launch.Adapter, error) {
+	chosen, err := env.ChosenAgents([]string{name})
 	if err != nil {
 		return nil, err
 	}
-	return launch.AdapterOf(f.Adapters, chosen[0]), nil
+	return launch.AdapterOf(env.Adapters, chosen[0]), nil
 }
 
 func (o *Options) Permitted(verb string) (launch.Permissions, error) {
@@ -282,8 +282,8 @@ func (l *Launched) explain(err error) error {
 }
 
 // WithPrompt returns the call with the prompt on its stdin. The prompt is put together here: names of its files are relative to the current directory.
-func (p *PromptOptions) WithPrompt(ctx context.Context, f Env, verb string, call HostCall) (HostCall, error) {
-	prompt, err := p.Text(ctx, f, verb, ".")
+func (p *PromptOptions) WithPrompt(ctx context.Context, env Env, verb string, call HostCall) (HostCall, error) {
+	prompt, err := p.Text(ctx, env, verb, ".")
 	if err != nil {
 		return call, err
 	}

@@ -19,7 +19,7 @@ type statusOptions struct {
 	explain, alive bool
 }
 
-func statusCommand(f Env) *cli.Command {
+func statusCommand(env Env) *cli.Command {
 	o := &statusOptions{}
 	return &cli.Command{
 		Usage:     "show one session in full",
@@ -40,13 +40,13 @@ func statusCommand(f Env) *cli.Command {
 			if o.alive && o.explain {
 				return UsageError("status", "--alive prints nothing, so there is nothing to explain")
 			}
-			return runStatus(ctx, f, arg, o)
+			return runStatus(ctx, env, arg, o)
 		}),
 	}
 }
 
-func runStatus(ctx context.Context, f Env, arg string, o *statusOptions) error {
-	c, err := f.NewCall("status", &o.CommonFlags, object.Session{})
+func runStatus(ctx context.Context, env Env, arg string, o *statusOptions) error {
+	c, err := env.NewCall("status", &o.CommonFlags, object.Session{})
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func runStatus(ctx context.Context, f Env, arg string, o *statusOptions) error {
 		}
 		r, err := c.Find(ctx, arg, discover.ReadOptions{})
 		if err == nil {
-			err = alive(f, r)
+			err = alive(env, r)
 		}
 		return nil, nil, err
 	})
@@ -94,8 +94,8 @@ func statusLocalSessions(ctx context.Context, c *Call, arg string, explain bool)
 }
 
 // alive answers by the exit code. An unknown status is neither yes nor no.
-func alive(f Env, r discover.Result) error {
-	_ = f.ReportWarnings(r.Warnings) // of what was left out; the answer is the exit code
+func alive(env Env, r discover.Result) error {
+	_ = env.ReportWarnings(r.Warnings) // of what was left out; the answer is the exit code
 	answer := ErrNo
 	for _, s := range r.Sessions {
 		switch s.Status {

@@ -28,7 +28,7 @@ type stopOptions struct {
 	timeout                     time.Duration
 }
 
-func stopCommand(f Env) *cli.Command {
+func stopCommand(env Env) *cli.Command {
 	o := &stopOptions{timeout: StopTimeout}
 	return &cli.Command{
 		Usage:     "stop sessions, with the tools that they run",
@@ -53,10 +53,10 @@ func stopCommand(f Env) *cli.Command {
 		CustomHelpTemplate: HelpTemplate("agentctl stop 88d1d394", "agentctl stop --repo . --dry-run", "agentctl stop --idle-for 2h --yes --quiet"),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
-			if err := o.check(args, f.Terminal && !f.OnHosts(args...)); err != nil {
+			if err := o.check(args, env.Terminal && !env.OnHosts(args...)); err != nil {
 				return err
 			}
-			return runStop(c.Context, f, args, o)
+			return runStop(c.Context, env, args, o)
 		},
 	}
 }
@@ -80,14 +80,14 @@ func (s *stopOptions) check(args []string, terminal bool) error {
 	return nil
 }
 
-func runStop(ctx context.Context, f Env, args []string, o *stopOptions) error {
-	c, calls, err := f.NewHostCall("stop", &o.CommonFlags, nil, args)
+func runStop(ctx context.Context, env Env, args []string, o *stopOptions) error {
+	c, calls, err := env.NewHostCall("stop", &o.CommonFlags, nil, args)
 	if err != nil {
 		return err
 	}
 	ctx, end := Interruptible(ctx) // until the results are printed: a signal between two steps would be lost
 	defer end()
-	if err := findOnHosts(ctx, f, calls, args); err != nil {
+	if err := findOnHosts(ctx, env, calls, args); err != nil {
 		return err
 	}
 	return Results(ctx, c, calls, "stopping on", func(ctx context.Context, take func(object.StopResult) error) error {
@@ -99,7 +99,7 @@ func runStop(ctx context.Context, f Env, args []string, o *stopOptions) error {
 }
 
 // findOnHosts returns the error of an argument that means no session, or several, on one of several hosts: then nothing is stopped on any.
-func findOnHosts(ctx context.Context, f Env, calls []HostCall, args []string) error {
+func findOnHosts(ctx context.Context, env Env, calls []HostCall, args []string) error {
 	if len(calls) < 2 || len(args) == 0 {
 		return nil
 	}
@@ -107,7 +107,7 @@ func findOnHosts(ctx context.Context, f Env, calls []HostCall, args []string) er
 	for i, call := range calls {
 		planned[i] = call.WithoutFlags("dry-run").WithFlags("--dry-run")
 	}
-	failed := EachHost(ctx, f.WithReports(func(string) {}), planned, func(object.StopResult) error { return nil })
+	failed := EachHost(ctx, env.WithReports(func(string) {}), planned, func(object.StopResult) error { return nil })
 	if code := ExitCode(failed); code == ExitNotFound || code == ExitAmbiguous || code == ExitInterrupted {
 		return failed
 	}
@@ -177,9 +177,9 @@ func takeStopped(ctx context.Context, results []stop.Result, take func(object.St
 }
 
 // stopOptions says how to end processes.
-func (s *stopOptions) stopOptions(f Env) stop.Options {
+func (s *stopOptions) stopOptions(env Env) stop.Options {
 	return stop.Options{
-		Timeout: s.timeout, Force: s.force, DryRun: s.dryRun, SelfPID: f.PID, Host: launch.NewEnvironment(f.Environ, f.Adapters),
+		Timeout: s.timeout, Force: s.force, DryRun: s.dryRun, SelfPID: env.PID, Host: launch.NewEnvironment(env.Environ, env.Adapters),
 	}
 }
 

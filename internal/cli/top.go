@@ -17,7 +17,7 @@ import (
 )
 
 // TopVerb runs one command line of this program, without the program's name, and returns its exit code.
-type TopVerb func(ctx context.Context, f Env, args ...string) int
+type TopVerb func(ctx context.Context, env Env, args ...string) int
 
 type topOptions struct {
 	CommonFlags
@@ -25,7 +25,7 @@ type topOptions struct {
 }
 
 // topCommand makes the command top. Its actions are commands of this program, which run calls.
-func topCommand(f Env, run TopVerb) *cli.Command {
+func topCommand(env Env, run TopVerb) *cli.Command {
 	o := &topOptions{}
 	return &cli.Command{
 		Usage:     "show the live sessions full screen: move, filter, look into one, act on it",
@@ -36,16 +36,16 @@ func topCommand(f Env, run TopVerb) *cli.Command {
 		CustomHelpTemplate: HelpTemplate(
 			"agentctl top", "agentctl top --cwd ~/src/api --no-color", "agentctl top --all-hosts",
 		),
-		Action: func(c *cli.Context) error { return topShow(c, f, o, run) },
+		Action: func(c *cli.Context) error { return topShow(c, env, o, run) },
 	}
 }
 
-func topShow(c *cli.Context, f Env, o *topOptions, run TopVerb) error {
-	in, out, ok := Terminal(f)
+func topShow(c *cli.Context, env Env, o *topOptions, run TopVerb) error {
+	in, out, ok := Terminal(env)
 	if !ok {
 		return NewUsageError("top needs a terminal that can be redrawn", "agentctl list prints the sessions once")
 	}
-	call, err := f.NewCall("top", &o.CommonFlags, nil)
+	call, err := env.NewCall("top", &o.CommonFlags, nil)
 	if err != nil {
 		return err
 	}
@@ -56,14 +56,14 @@ func topShow(c *cli.Context, f Env, o *topOptions, run TopVerb) error {
 		return err
 	}
 	m := newModel(call, table)
-	m.runner = runner{verb: run, env: f, arguments: flagsOf(c, "home", "all-users"), hosts: flagsOf(c, "host", "all-hosts"), colorless: o.NoColor}
+	m.runner = runner{verb: run, env: env, arguments: flagsOf(c, "home", "all-users"), hosts: flagsOf(c, "host", "all-hosts"), colorless: o.NoColor}
 	m.ctx = ctx
 	table.start(func() { m.sampler.run(ctx) })
 	table.start(func() { m.pane.load(ctx, m.runner, table.Changed.notify) })
 	screen := terminal.Screen{In: in, Out: out, Changed: table.Changed.c, Interval: drawInterval, Frame: m.frame, Typed: m.typed}
 	err = screen.Show(ctx)
 	stop()
-	return table.Finish(f, err)
+	return table.Finish(env, err)
 }
 
 // topFill has the table updated by this machine or by others.

@@ -31,8 +31,8 @@ func newScreen(t *testing.T, sessions ...discover.Session) *screen {
 		t.Fatal(err)
 	}
 	m := &screen{newModel(call, NewTable()), t, make(chan string, 8)}
-	m.runner = runner{env: f, verb: func(_ context.Context, f Env, args ...string) int {
-		fmt.Fprintf(f.Stdout, "ran %q\n", args)
+	m.runner = runner{env: f, verb: func(_ context.Context, env Env, args ...string) int {
+		fmt.Fprintf(env.Stdout, "ran %q\n", args)
 		m.ran <- strings.Join(args, " ")
 		return len(args) % 2
 	}}

@@ -27,7 +27,7 @@ type usageOptions struct {
 // defaultSince is the time window without --since.
 const usageDefaultSince = "30d"
 
-func usageCommand(f Env) *cli.Command {
+func usageCommand(env Env) *cli.Command {
 	o := &usageOptions{}
 	return &cli.Command{
 		Usage:     "show the tokens that sessions used, and what they cost",
@@ -53,15 +53,15 @@ func usageCommand(f Env) *cli.Command {
 						return UsageError("usage", "--limits and --%s cannot be used together", name)
 					}
 				}
-				return runLimits(c.Context, f, o)
+				return runLimits(c.Context, env, o)
 			}
-			return runUsage(c.Context, f, o)
+			return runUsage(c.Context, env, o)
 		},
 	}
 }
 
-func runUsage(ctx context.Context, f Env, o *usageOptions) error {
-	c, calls, err := f.NewHostCall("usage", &o.CommonFlags, object.UsageRow{}, nil)
+func runUsage(ctx context.Context, env Env, o *usageOptions) error {
+	c, calls, err := env.NewHostCall("usage", &o.CommonFlags, object.UsageRow{}, nil)
 	if err != nil {
 		return err
 	}
@@ -142,8 +142,8 @@ func usageShow(c *Call, u object.Usage, o *usageOptions) error {
 	return render.UsageTable(c.Stdout, u, c.Style)
 }
 
-func runLimits(ctx context.Context, f Env, o *usageOptions) error {
-	c, calls, err := f.NewHostCall("usage", &o.CommonFlags, object.UsageLimit{}, nil)
+func runLimits(ctx context.Context, env Env, o *usageOptions) error {
+	c, calls, err := env.NewHostCall("usage", &o.CommonFlags, object.UsageLimit{}, nil)
 	if err != nil {
 		return err
 	}

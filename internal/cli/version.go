@@ -11,7 +11,7 @@ import (
 	"agentctl/internal/render"
 )
 
-func versionCommand(f Env) *cli.Command {
+func versionCommand(env Env) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Usage:              "print the version",
@@ -20,11 +20,11 @@ func versionCommand(f Env) *cli.Command {
 		CustomHelpTemplate: HelpTemplate("agentctl version", "agentctl version --json"),
 		Action: func(c *cli.Context) error {
 			info, _ := debug.ReadBuildInfo()
-			b := BuildInfo(f.Version, info)
+			b := BuildInfo(env.Version, info)
 			if asJSON {
-				return render.JSON(f.Stdout, b)
+				return render.JSON(env.Stdout, b)
 			}
-			_, err := fmt.Fprintf(f.Stdout, "agentctl %s (%s%s %s/%s)\n", b.Version, b.Commit(), b.Go, b.OS, b.Arch)
+			_, err := fmt.Fprintf(env.Stdout, "agentctl %s (%s%s %s/%s)\n", b.Version, b.Commit(), b.Go, b.OS, b.Arch)
 			return err
 		},
 	}

@@ -26,7 +26,7 @@ type waitOptions struct {
 	timeout time.Duration
 }
 
-func waitCommand(f Env) *cli.Command {
+func waitCommand(env Env) *cli.Command {
 	o := &waitOptions{}
 	return &cli.Command{
 		Usage:     "wait until sessions have stopped, or until their turns are over",
@@ -54,13 +54,13 @@ func waitCommand(f Env) *cli.Command {
 			case !slices.Contains(States(), o.until):
 				return UnknownWord("state", o.until, States())
 			}
-			return runWait(c.Context, f, args, o)
+			return runWait(c.Context, env, args, o)
 		},
 	}
 }
 
-func runWait(ctx context.Context, f Env, args []string, o *waitOptions) error {
-	c, calls, err := f.NewHostCall("wait", &o.CommonFlags, object.Session{}, args)
+func runWait(ctx context.Context, env Env, args []string, o *waitOptions) error {
+	c, calls, err := env.NewHostCall("wait", &o.CommonFlags, object.Session{}, args)
 	if err != nil {
 		return err
 	}
@@ -206,10 +206,10 @@ func awaitFollow(
 }
 
 // Conclude returns the error of the sessions' last turns.
-func Conclude(f Env, w *Waiter) error {
+func Conclude(env Env, w *Waiter) error {
 	unknown, err := w.turnErrors()
 	if len(unknown) > 0 {
-		f.Warn("cannot tell how the last turn ended: " + strings.Join(unknown, ", "))
+		env.Warn("cannot tell how the last turn ended: " + strings.Join(unknown, ", "))
 		err = cmp.Or(err, ErrPartial)
 	}
 	return err

@@ -20,16 +20,16 @@ import (
 	"agentctl/lock"
 )
 
-func worktreeCommand(f Env) *cli.Command {
+func worktreeCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:              "list git worktrees with the sessions in them, and remove unused ones",
 		UsageText:          "agentctl worktree list|clean [FLAGS] [ARGUMENTS]",
 		CustomHelpTemplate: GroupHelpTemplate("agentctl worktree list", "agentctl worktree clean --group parser --dry-run"),
-		Subcommands:        []*cli.Command{newWorktreeList(f), newWorktreeClean(f)},
+		Subcommands:        []*cli.Command{newWorktreeList(env), newWorktreeClean(env)},
 	}
 }
 
-func newWorktreeList(f Env) *cli.Command {
+func newWorktreeList(env Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Name:               "list",
@@ -44,19 +44,19 @@ func newWorktreeList(f Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return listWorktrees(c.Context, f, dir, o)
+			return listWorktrees(c.Context, env, dir, o)
 		},
 	}
 }
 
-func listWorktrees(ctx context.Context, f Env, dir string, o *CommonFlags) error {
-	c, err := f.NewCall("worktree list", o, object.Worktree{})
+func listWorktrees(ctx context.Context, env Env, dir string, o *CommonFlags) error {
+	c, err := env.NewCall("worktree list", o, object.Worktree{})
 	if err != nil {
 		return err
 	}
-	working, done := f.StartWork(ctx, "reading the repository")
+	working, done := env.StartWork(ctx, "reading the repository")
 	defer done()
-	repo, err := f.OpenRepository(working, "worktree list", dir)
+	repo, err := env.OpenRepository(working, "worktree list", dir)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func listWorktrees(ctx context.Context, f Env, dir string, o *CommonFlags) error
 	if err := PrintRows(c, out, render.WorktreeTable); err != nil {
 		return err
 	}
-	return f.ReportWarnings(r.Warnings)
+	return env.ReportWarnings(r.Warnings)
 }
 
 func worktreeObject(w worktree.Worktree, sessions []discover.Session) object.Worktree {
@@ -104,7 +104,7 @@ type cleanOptions struct {
 	force, branch, dryRun bool
 }
 
-func newWorktreeClean(f Env) *cli.Command {
+func newWorktreeClean(env Env) *cli.Command {
 	o := &cleanOptions{}
 	return &cli.Command{
 		Name:      "clean",
@@ -126,19 +126,19 @@ func newWorktreeClean(f Env) *cli.Command {
 			if len(args)+len(o.groups.Value()) == 0 {
 				return UsageError("worktree clean", "worktree clean needs a worktree's path or branch, or --group")
 			}
-			return cleanWorktrees(c.Context, f, args, o)
+			return cleanWorktrees(c.Context, env, args, o)
 		},
 	}
 }
 
-func cleanWorktrees(ctx context.Context, f Env, args []string, o *cleanOptions) error {
-	c, err := f.NewCall("worktree clean", &o.CommonFlags, nil)
+func cleanWorktrees(ctx context.Context, env Env, args []string, o *cleanOptions) error {
+	c, err := env.NewCall("worktree clean", &o.CommonFlags, nil)
 	if err != nil {
 		return err
 	}
-	working, done := f.StartWork(ctx, "looking at the worktrees")
+	working, done := env.StartWork(ctx, "looking at the worktrees")
 	defer done()
-	chosen, err := findRemovals(working, f, args, o)
+	chosen, err := findRemovals(working, env, args, o)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func cleanWorktrees(ctx context.Context, f Env, args []string, o *cleanOptions) 
 		results = append(results, cleanedObject(w, o, err))
 	}
 	done()
-	if err := printCleaned(f, results, o); err != nil {
+	if err := printCleaned(env, results, o); err != nil {
 		return err
 	}
 	return cmp.Or(cleanError(failed, len(chosen)), cleaning.partial)
@@ -272,17 +272,17 @@ type removal struct {
 }
 
 // findRemovals finds the worktrees that the arguments and the groups name, each once.
-func findRemovals(ctx context.Context, f Env, args []string, o *cleanOptions) (out []removal, err error) {
+func findRemovals(ctx context.Context, env Env, args []string, o *cleanOptions) (out []removal, err error) {
 	var all []removal
 	for _, arg := range args {
-		r, err := findRemoval(ctx, f, arg, o)
+		r, err := findRemoval(ctx, env, arg, o)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, r)
 	}
 	for _, group := range o.groups.Value() {
-		of, err := findGroup(ctx, f, group, o)
+		of, err := findGroup(ctx, env, group, o)
 		if err != nil {
 			return nil, err
 		}
@@ -297,8 +297,8 @@ func findRemovals(ctx context.Context, f Env, args []string, o *cleanOptions) (o
 }
 
 // openRepository opens a repository and lists its worktrees.
-func openRepository(ctx context.Context, f Env, dir string) (*worktree.Repo, []worktree.Worktree, error) {
-	repo, err := f.OpenRepository(ctx, "worktree clean", dir)
+func openRepository(ctx context.Context, env Env, dir string) (*worktree.Repo, []worktree.Worktree, error) {
+	repo, err := env.OpenRepository(ctx, "worktree clean", dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -308,19 +308,19 @@ func openRepository(ctx context.Context, f Env, dir string) (*worktree.Repo, []w
 
 // findRemoval finds a worktree by its path or branch. A path names its own repository, unless --repo does. A word that is the path of one
 // worktree and the branch of another is refused.
-func findRemoval(ctx context.Context, f Env, arg string, o *cleanOptions) (removal, error) {
+func findRemoval(ctx context.Context, env Env, arg string, o *cleanOptions) (removal, error) {
 	var w worktree.Worktree
 	var repo *worktree.Repo
 	var list []worktree.Worktree
 	var err error
 	found := false
 	if o.repo == "" && CheckDirectory(arg) == nil {
-		if repo, list, err = openRepository(ctx, f, arg); err == nil {
+		if repo, list, err = openRepository(ctx, env, arg); err == nil {
 			w, found = worktree.FindByPath(list, arg)
 		}
 	}
 	if !found {
-		if repo, list, err = openRepository(ctx, f, cmp.Or(o.repo, ".")); err != nil {
+		if repo, list, err = openRepository(ctx, env, cmp.Or(o.repo, ".")); err != nil {
 			return removal{}, err
 		}
 		w, found = worktree.FindByPath(list, arg)
@@ -347,8 +347,8 @@ func findRemoval(ctx context.Context, f Env, arg string, o *cleanOptions) (remov
 
 // findGroup finds the worktrees of a launch group; with --delete-branch also its branches that no worktree has checked
 // out.
-func findGroup(ctx context.Context, f Env, group string, o *cleanOptions) ([]removal, error) {
-	repo, list, err := openRepository(ctx, f, cmp.Or(o.repo, "."))
+func findGroup(ctx context.Context, env Env, group string, o *cleanOptions) ([]removal, error) {
+	repo, list, err := openRepository(ctx, env, cmp.Or(o.repo, "."))
 	if err != nil {
 		return nil, err
 	}
@@ -396,9 +396,9 @@ func cleanedObject(c removal, o *cleanOptions, err error) object.CleanResult {
 
 // printCleaned prints what was removed, or would be. Failures are printed in JSON only; as text they are the command's
 // error.
-func printCleaned(f Env, results []object.CleanResult, o *cleanOptions) error {
+func printCleaned(env Env, results []object.CleanResult, o *cleanOptions) error {
 	if o.JSON {
-		return render.JSONArray(f.Stdout, results)
+		return render.JSONArray(env.Stdout, results)
 	}
 	removed, deleted := "removed ", "deleted branch "
 	if o.dryRun {
@@ -416,6 +416,6 @@ func printCleaned(f Env, results []object.CleanResult, o *cleanOptions) error {
 			fmt.Fprintln(&text, render.Sanitize(deleted+r.Branch))
 		}
 	}
-	_, err := io.WriteString(f.Stdout, text.String())
+	_, err := io.WriteString(env.Stdout, text.String())
 	return err
 }
