@@ -122,6 +122,71 @@ func TestOpenCodeAnswer(t *testing.T) {
 	c.exits(5, "it is stopped", "answer", id, "yes")
 }
 
+// A thread of Codex's daemon goes on with the answer: yes, no, always, a choice, a text. Its terminal closes the dialog.
+func TestCodexAnswer(t *testing.T) {
+	w, a, c := newest(t, install.Codex)
+	tui := a.TUI()
+	id := c.onlyID()
+	tui.Submit("one [[escalate touch yes;; escalate touch no;; escalate touch always;; escalate touch always;; escalate touch both;; escalate touch terminal]]")
+	tui.WaitFor(codexAsks)
+	r := c.asks(id, "touch yes")
+	c.does("wait", id, "--until", "waiting", "--timeout", "2m") // the row says so a second later
+	if on := c.status(id).WaitingOn; on == nil || on.ID != r.Call || !strings.Contains(r.Always, "touch yes") || r.CWD != a.Dir() {
+		t.Errorf("the request is %+v, the row waits on %+v", r, on)
+	}
+	c.exits(7, "takes no reason", "answer", id, "no", "because")
+	c.exits(0, id+"  yes: ", "answer", id, "--request", r.Call, "yes")
+	c.asks(id, "touch no")
+	c.exits(5, "not open any more", "answer", id, "--request", r.ID, "yes")
+	c.does("answer", id, "no")
+	c.asks(id, "touch always")
+	c.exits(0, "rules/default.rules", "answer", id, "always")
+	c.asks(id, "touch both") // and not for the second "touch always"
+	c.answersAtOnce(id, [2]string{"yes", "yes"})
+	r = c.asks(id, "touch terminal")
+	tui.WaitFor("$ touch terminal") // the dialogs before it are closed
+	tui.Answer(codexAsks, term.Enter)
+	c.exits(5, "", "answer", id, "--request", r.ID, "no")
+	c.does("wait", id, "--until", "idle", "--timeout", "2m")
+	for _, name := range []string{"yes", "always", "both", "terminal"} {
+		if !exists(a.Dir(), name) {
+			t.Errorf("touch %s did not run", name)
+		}
+	}
+	rules, err := os.ReadFile(filepath.Join(w.Home, ".codex", "rules", "default.rules"))
+	if exists(a.Dir(), "no") || err != nil || !strings.Contains(string(rules), `"touch", "always"`) {
+		t.Errorf("no: %v; rules: %q, %v", exists(a.Dir(), "no"), rules, err)
+	}
+
+	tui.Submit("/plan")
+	tui.WaitFor("Plan mode")
+	tui.Submit("two [[question Which way?;; question How?]]")
+	if q := c.asks(id, "Which way?"); len(q.Questions) != 1 || len(q.Questions[0].Choices) != 2 || !q.Questions[0].FreeText {
+		t.Errorf("%+v", q.Questions)
+	}
+	c.exits(5, "it asks a question", "answer", id, "always")
+	c.does("answer", id, "yes")
+	c.asks(id, "How?")
+	c.does("answer", id, "by the side door")
+	c.does("wait", id, "--until", "idle", "--timeout", "2m")
+	c.exits(0, "user_note: by the side door", "peek", id, "--json")
+
+	// The daemon keeps the request of a terminal that has ended, until it is killed.
+	other := a.TUI()
+	other.Submit("three [[escalate touch alone;; escalate touch never]]")
+	other.WaitFor(codexAsks)
+	id = codexID(t, w, "three [[")
+	other.Kill()
+	c.asks(id, "touch alone")
+	c.does("answer", id, "yes")
+	c.asks(id, "touch never")
+	kill(t, daemonPID(t, w))
+	c.exits(5, "it is stopped", "answer", id, "yes")
+	if !exists(a.Dir(), "alone") || exists(a.Dir(), "never") {
+		t.Error("what ran is not what was allowed")
+	}
+}
+
 // Claude Code, and a terminal that no other process reaches, take answers in their terminals only. The request is shown.
 func TestAnswerInTheTerminalOnly(t *testing.T) {
 	_, a, c := newest(t, install.ClaudeCode)
