@@ -131,8 +131,10 @@ func (t *topModel) footer(columns, rows int) string {
 		return fmt.Sprintf("%d×%d is too small: top needs %d×%d", columns, rows, leastWidth, leastHeight)
 	}
 	var keys []string
+	at := t.index()
+	waits := at >= 0 && t.rows[at].s.Status == "waiting"
 	for _, b := range bindings() {
-		if b.footer {
+		if b.footer && (waits || b.name != "answer") {
 			keys = append(keys, b.shown+" "+b.name)
 		}
 	}
