@@ -37,6 +37,7 @@ type agentctl struct {
 	home string
 	env  []string // beside HOME and PATH
 	dir  string   // where it runs; "" is here
+	by   []string // the command line that starts it
 }
 
 func agentctlIn(t *testing.T, w *world.World) agentctl { return agentctl{t: t, home: w.Home} }
@@ -79,7 +80,8 @@ type session = object.Session
 
 // command is the program with arguments, not started.
 func (c agentctl) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Getenv(binary), args...)
+	args = slices.Concat(c.by, []string{os.Getenv(binary)}, args)
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append([]string{"HOME=" + c.home, "PATH=" + os.Getenv("PATH")}, c.env...)
 	cmd.Dir = c.dir
 	return cmd

@@ -3,11 +3,16 @@ package realagents
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -54,6 +59,40 @@ func killAll(t *testing.T, c agentctl) {
 	}
 }
 
+// firstProcess is what a process table begins with: it names its pid outside, mounts its own /proc, and collects orphans.
+const firstProcess = `read -r pid rest </proc/self/stat && mount -t proc proc /proc && echo "$pid" && sleep infinity & wait`
+
+// ownTable makes a process table below this one. What the returned words start is in it; kill ends all of that at once. macOS has none.
+func ownTable(t *testing.T, c agentctl) (enter []string, kill func()) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		return nil, func() { killAll(t, c) }
+	}
+	table := exec.Command("unshare", "--user", "--map-current-user", "--keep-caps", "--pid", "--mount", "--fork", "--kill-child", "sh", "-c", firstProcess)
+	table.Stderr = os.Stderr
+	out, err := table.StdoutPipe()
+	if err == nil {
+		err = table.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	_, err = fmt.Fscanln(out, &pid)
+	end := sync.OnceFunc(func() {
+		if pid > 0 {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		_ = table.Process.Kill()
+		_ = table.Wait()
+	})
+	t.Cleanup(end)
+	if err != nil {
+		t.Fatal("no process table: ", err)
+	}
+	return []string{"sh", "-c", `exec nsenter --target "$0" --user --preserve-credentials --pid --mount --wdns="$PWD" -- "$@"`, strconv.Itoa(pid)}, end
+}
+
 // resumeResults decodes what resume says of several sessions: the IDs by their results.
 func resumeResults(t *testing.T, printed []byte) (resumed, others []string) {
 	t.Helper()
@@ -71,38 +110,60 @@ func resumeResults(t *testing.T, printed []byte) (resumed, others []string) {
 	return resumed, others
 }
 
-// TestRestore: of sessions of three agents in all states, those that were cut off come back, each once, with their history: also if two
-// ask at once, and in windows of tmux.
+// TestRestore: of sessions of three agents in all states, those that were cut off with their process table come back, each once, with
+// their history: also if two ask at once, and in windows of tmux.
 func TestRestore(t *testing.T) {
 	w, c, agents := everyAgent(t)
-	var cut []string
-	for _, name := range []string{install.ClaudeCode, install.Codex, install.OpenCode} {
-		c.dir = w.Dir("done-" + name)
-		done := c.launched(name, "-p", "the whole turn", "--wait", "--quiet")
-		if name == install.ClaudeCode {
-			agents[name].In(c.dir).TUI("--resume", done)
-			c.expect([]string{row(done, c.status(done).PID, "idle")})
+	enter, kill := ownTable(t, c)
+	outside := c
+	c.by = enter
+	inTerminal := func(name string, args ...string) *world.TUI {
+		a := agents[name].In(c.dir)
+		if len(enter) > 0 {
+			a.Native, args = enter[0], slices.Concat(enter[1:], []string{a.Native}, args)
 		}
+		return a.TUI(args...)
+	}
+	c.dir = w.Dir("open")
+	rest := c.launched(install.ClaudeCode, "-p", "the whole turn", "--wait", "--quiet")
+	inTerminal(install.ClaudeCode, "--resume", rest)
+	c.expectStatus(rest, "idle")
+	c.dir = w.Dir("failed")
+	c.exits(1, "status 400", "launch", install.Codex, "-p", "the failed turn [[error 400]]", "--wait")
+	c.dir = w.Dir("waits")
+	if err := os.WriteFile(filepath.Join(c.dir, "opencode.json"), []byte(`{"permission":{"bash":"ask"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tui := inTerminal(install.OpenCode)
+	tui.Submit("the first turn [[shell touch asked]]")
+	tui.WaitFor("Permission required")
+	waits := openCodeID(t, w, "the first turn")
+	c.expectStatus(waits, "waiting")
+	cut := []string{waits}
+	for _, name := range []string{install.ClaudeCode, install.Codex, install.OpenCode} {
 		c.dir = w.Dir("cut-" + name)
 		cut = append(cut, c.launched(name, "-p", "the first turn [[hang]]"))
 	}
 	slices.Sort(cut)
-	killAll(t, c)
-	open := 0
+	kill()
+	c = outside
 	var got []string
+	outcomes := map[string]int{}
 	for _, s := range c.list("--since", "today") {
-		if s.WasOpen {
-			open++
+		outcomes[s.Outcome]++
+		if s.WasOpen != (*s.ID == rest) {
+			t.Errorf("%s was open: %t", *s.ID, s.WasOpen)
 		}
-		if s.InterruptedIn != nil {
-			got = append(got, *s.ID)
-			if !strings.HasPrefix(s.InterruptedIn.Prompt, "the first turn") {
-				t.Errorf("%s was cut off in %+v", *s.ID, *s.InterruptedIn)
-			}
+		if s.InterruptedIn == nil {
+			continue
+		}
+		got = append(got, *s.ID)
+		if in := *s.InterruptedIn; *s.ID == waits && (in.Tool != "bash" || in.Brief != "touch asked") || *s.ID != waits && !strings.HasPrefix(in.Prompt, "the first turn") {
+			t.Errorf("%s was cut off in %+v", *s.ID, in)
 		}
 	}
-	if slices.Sort(got); !slices.Equal(got, cut) || open != 1 {
-		t.Errorf("cut off were %q, listed are %q; %d were open", cut, got, open)
+	if slices.Sort(got); !slices.Equal(got, cut) || !maps.Equal(outcomes, map[string]int{"interrupted": 4, "completed": 1, "error": 1}) {
+		t.Errorf("cut off were %q, listed are %q; the outcomes are %v", cut, got, outcomes)
 	}
 
 	var both [2]bytes.Buffer
