@@ -185,6 +185,9 @@ func WrapPlain(line string, width int) []string {
 // WrapHanging breaks the text behind a prefix into lines, which begin in one column. With a word that is longer than a line, such as a path,
 // the line is left to the terminal, as it is if there is none (width 0).
 func WrapHanging(prefix, text string, width int) string {
+	if strings.TrimSpace(text) == "" {
+		return prefix + text
+	}
 	column := displaywidth.String(prefix)
 	for word := range strings.FieldsSeq(text) {
 		if displaywidth.String(word) > width-column {

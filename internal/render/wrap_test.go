@@ -67,6 +67,7 @@ func TestWrapHanging(t *testing.T) {
 		{"one two three four five six seven", 26, "key  one two three four\n     five six seven"},
 		{"one two three four five six seven", 0, "key  one two three four five six seven"},
 		{"in ~/a/very/long/path/of/a/file", 26, "key  in ~/a/very/long/path/of/a/file"},
+		{"", 0, "key  "},
 	} {
 		if got := WrapHanging("key  ", tc.text, tc.width); got != tc.want {
 			t.Errorf("%d columns: %q, want %q", tc.width, got, tc.want)
