@@ -119,12 +119,6 @@ func (w *World) OpenCode(version string) Agent {
 	return w.agent(install.OpenCode, version, "opencode")
 }
 
-// Pi is Pi of the given version, at work in the directory "pi".
-func (w *World) Pi(version string) Agent {
-	w.t.Helper()
-	return w.agent(install.Pi, version, "pi")
-}
-
 // Release is the agent of a release.
 func (w *World) Release(r install.Release) Agent {
 	w.t.Helper()
