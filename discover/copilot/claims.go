@@ -75,7 +75,7 @@ func (x *process) presence(shared bool) discover.Claim {
 }
 
 // sessionClaims returns the evidence for the sessions that the process has loaded: the locks that it holds, or else, up to 1.0.88, the
-// files with its pid.
+// files with its pid, or else what the command line of a terminal resumes.
 func (x *process) sessionClaims(ctx context.Context) (claims []discover.Claim, err error) {
 	add := func(id, kind, detail string, strength discover.Strength) {
 		c := x.newClaim()
@@ -105,6 +105,11 @@ func (x *process) sessionClaims(ctx context.Context) (claims []discover.Claim, e
 		file := filepath.Join(sessionDir(x.home, id), fmt.Sprintf("inuse.%d.lock", namespacePID(x.Process)))
 		if info, statErr := storage.Stat(ctx, file); statErr == nil && x.StartedBefore(info.ModTime) {
 			add(id, "pid-file", file+" has its pid, and was written since it started", discover.Strong)
+		}
+	}
+	if len(claims) == 0 && x.session != "" && x.source() == "tui" {
+		if _, statErr := storage.Stat(ctx, eventsPath(x.home, x.session)); statErr == nil {
+			add(x.session, "argv", "the command line resumes the session, which a terminal locks at its first prompt", discover.Strong)
 		}
 	}
 	return claims, err

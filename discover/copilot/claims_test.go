@@ -181,6 +181,25 @@ func TestLiveSessions(t *testing.T) {
 			p.Files = append(p.Files, w.hold(idA, 7))
 		}, "222 running 7 exact"},
 		"a process that has not loaded its session": {func(w *world) { w.agent(7) }, "idle 7"},
+		"a terminal that has resumed a session and was asked nothing": {func(w *world) {
+			w.session(idA, done...)
+			w.agent(7, "--session-id="+idA)
+		}, "222 idle 7 strong"},
+		"a terminal that has resumed a session in mid-turn": {func(w *world) {
+			w.session(idA, open...)
+			w.agent(7, "--resume", idA).Started = started.Add(2 * time.Hour)
+		}, "222 idle 7 strong"},
+		"a terminal that has left the session that it resumed": {func(w *world) {
+			w.session(idA, done...)
+			w.session(idB)
+			p := w.agent(7, "--resume="+idA)
+			p.Files = append(p.Files, w.hold(idB, 7))
+		}, "222 stoppedcompleted; 333 idle 7 exact"},
+		"a terminal that begins a session of a given ID": {func(w *world) { w.agent(7, "--session-id="+idA) }, "idle 7"},
+		"a print run that has not loaded its session": {func(w *world) {
+			w.session(idA, done...)
+			w.agent(7, "--session-id="+idA).Files[0].Path = "/dev/null"
+		}, "222 stoppedcompleted; running 7"},
 		"files that a killed process has left": {func(w *world) {
 			w.session(idA, open...)
 			w.hold(idA, 7)
