@@ -52,6 +52,10 @@ func TestCopilotTwoWriters(t *testing.T) {
 	c.expect([]string{row(id, tui.PID(), "idle")})
 	other := a.Run("an intruder [[hang]]", "--session-id", id)
 	w.WaitCall("an intruder", 0)
+	// A run counts as running before it has written its prompt, and one that is killed by then leaves no turn behind.
+	if written := copilotID(t, w, "an intruder"); written != id {
+		t.Fatalf("the intruder writes to %s, not to %s", written, id)
+	}
 	if !poll(func() bool { s := c.status(id); return s.Status == "running" && len(s.PIDs) == 2 }) {
 		t.Errorf("%+v", c.status(id))
 	}
