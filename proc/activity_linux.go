@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -57,27 +58,74 @@ func (a *Activity) addFile(f *procfs, d pidDir, fd int) error {
 	return nil
 }
 
-// lastRun returns when the newest thread of a process has run. The scheduler's clock is none of those that programs can read: it is compared
-// with the time at which this process runs.
+// lastRun returns when the newest thread of a process has run; zero if that is not known. The scheduler's clock is none of those that
+// programs can read, and each processor has its own: it stands still while a hypervisor runs something else (SEEN: two processors that
+// were 3 s apart after 13 hours). So the time of a thread is compared with the clock of the processor on which it ran.
 func (f *procfs) lastRun(d pidDir) (time.Time, error) {
-	now, self := time.Now(), pidDir(f.root+"/self/task/"+strconv.Itoa(unix.Gettid())+"/")
-	ours, ok := self.execStart("")
-	if !ok {
-		return time.Time{}, nil
-	}
 	threads, err := d.listNumbers("task")
 	if err != nil {
 		return time.Time{}, err
 	}
+	var allowed unix.CPUSet
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if unix.SchedGetaffinity(0, &allowed) != nil {
+		return time.Time{}, nil
+	}
+	defer func() { _ = unix.SchedSetaffinity(0, &allowed) }()
+	zeros := map[int]time.Time{} // when the clock of a processor was zero
 	last := time.Time{}
 	for _, thread := range threads {
-		if at, ok := d.execStart("task/" + strconv.Itoa(thread) + "/"); ok {
-			if ran := now.Add(min(0, at-ours)); ran.After(last) {
-				last = ran
-			}
+		task := "task/" + strconv.Itoa(thread) + "/"
+		cpu, known := d.lastProcessor(task)
+		at, found := d.execStart(task)
+		if !known || !found { // it has ended, or the kernel does not tell
+			continue
+		}
+		zero, read := zeros[cpu]
+		if !read {
+			zero = f.clockZero(cpu)
+			zeros[cpu] = zero
+		}
+		if zero.IsZero() {
+			return time.Time{}, nil
+		}
+		if ran := zero.Add(at); ran.After(last) {
+			last = ran
 		}
 	}
+	if now := time.Now(); last.After(now) {
+		return now, nil
+	}
 	return last, nil
+}
+
+// clockZero returns when the scheduler's clock of a processor was zero, by running on it; zero if this thread may not.
+func (f *procfs) clockZero(cpu int) time.Time {
+	var one unix.CPUSet
+	one.Set(cpu)
+	if unix.SchedSetaffinity(0, &one) != nil {
+		return time.Time{}
+	}
+	ours, ok := pidDir(f.root + "/self/task/" + strconv.Itoa(unix.Gettid()) + "/").execStart("")
+	if !ok {
+		return time.Time{}
+	}
+	return time.Now().Add(-ours)
+}
+
+// lastProcessor returns the processor on which a thread ran last: field 39 of proc_pid_stat(5).
+func (d pidDir) lastProcessor(thread string) (int, bool) {
+	raw, err := d.read(thread + "stat")
+	if err != nil {
+		return 0, false
+	}
+	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:]) // from the third on
+	if len(fields) < 37 {
+		return 0, false
+	}
+	cpu, err := strconv.Atoi(string(fields[36]))
+	return cpu, err == nil
 }
 
 // execStart returns when a thread has begun to run, or was accounted for, by the clock of the scheduler.
