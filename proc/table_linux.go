@@ -31,7 +31,7 @@ func (f *procfs) readTable(ctx context.Context) (*Table, error) {
 		raw, _ := pidDir(f.root + "/").read("locks") // a hint where to look: what cannot be read is left out
 		return parseLocks(raw)
 	})
-	go locks() // the kernel lets a reader of it wait for all processors (RCU): 10 ms, in which the processes are read
+	go locks()                                        // the kernel lets a reader of it wait for all processors (RCU): 10 ms, in which the processes are read
 	pids, err := pidDir(f.root + "/").listNumbers("") // thread groups: the kernel leaves other threads out of the listing
 	if err != nil {
 		return nil, fmt.Errorf("reading the process table: %w", err)
