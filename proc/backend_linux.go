@@ -78,8 +78,13 @@ func (f *procfs) Env(p Process, keys []string) (map[string]string, error) {
 }
 
 func (f *procfs) MayHaveEnv(p Process, keys []string) bool {
-	raw, err := f.pid(p.ID.PID).read("environ") // whatever process has the pid now: if it is not p, p has ended
-	return err == nil && len(selectEnv(raw, keys)) > 0
+	d := f.pid(p.ID.PID) // whatever process has the pid now: if it is not p, p has ended
+	var start [8 << 10]byte
+	raw := d.readStart("environ", start[:])
+	if len(raw) == len(start) {
+		raw, _ = d.read("environ")
+	}
+	return len(selectEnv(raw, keys)) > 0
 }
 
 func (f *procfs) OpenFiles(p Process, match func(string) bool) ([]OpenFile, error) {
@@ -255,13 +260,7 @@ func parseLocks(raw []byte) (locks []FileLock) {
 
 // firstArg returns the first argument; "" if it may not be read.
 func (d pidDir) firstArg() string {
-	f, err := d.open("cmdline")
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	var buf [4096]byte // more than the longest path
-	n, _ := f.Read(buf[:])
-	arg, _, _ := bytes.Cut(buf[:n], []byte{0})
+	var start [4096]byte // more than the longest path
+	arg, _, _ := bytes.Cut(d.readStart("cmdline", start[:]), []byte{0})
 	return string(arg)
 }

@@ -175,6 +175,18 @@ func (d pidDir) read(name string) ([]byte, error) {
 	return content.Bytes(), err
 }
 
+// readStart reads the start of a file into buf, and returns it; nothing if that may not be read. The kernel gives command lines and
+// environments in one piece.
+func (d pidDir) readStart(name string, buf []byte) []byte {
+	fd, err := d.openDescriptor(name)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	n, _ := retry(func() (int, error) { return unix.Read(fd, buf) })
+	return buf[:max(n, 0)]
+}
+
 // readlink reads a symbolic link.
 func (d pidDir) readlink(name string) (string, error) { return os.Readlink(string(d) + name) }
 
