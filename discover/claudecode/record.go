@@ -31,7 +31,7 @@ import (
 //   - projectPath (Full): the directory that the project folder is named after, if the session has moved to another since
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
-		x, counted := reader{options}, map[string]bool{} // the sub-agents whose tokens are in their sessions' as well
+		x, counted := reader{ReadOptions: options}, map[string]bool{} // the sub-agents whose tokens are in their sessions' as well
 		for _, e := range entries {
 			counted[e.Path] = true
 		}
@@ -73,6 +73,7 @@ var errNoRecords = errors.New("no transcript, or a damaged one: no message can b
 // reader is one call of Read.
 type reader struct {
 	discover.ReadOptions
+	usageOnly bool // of the sessions, what does not change at their end is enough
 }
 
 // readSession reads one session, and the totals that a transcript is read into as a whole. There is neither a record nor an error if the
@@ -88,7 +89,7 @@ func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.R
 	defer f.Close()
 	var head headReader
 	whole := x.Tokens || x.Full || x.Quotas
-	tail := tailReader{Sidechain: isSubagent(e.ID), NeedTurnStart: x.TurnStart, TurnOnly: whole}
+	tail := tailReader{Sidechain: isSubagent(e.ID), NeedTurnStart: x.TurnStart, TurnOnly: whole, EnvelopeOnly: x.usageOnly}
 	if err = head.Read(f); err == nil {
 		err = tail.Read(f)
 	}

@@ -19,6 +19,7 @@ type tailReader struct {
 	Metadata      metadataValues
 	NeedTurnStart bool // read back to the beginning of the turn, however far that is
 	TurnOnly      bool // metadata is read otherwise
+	EnvelopeOnly  bool // neither the turn nor the model is asked for
 	Whole         bool // the whole file was read
 	damage        storage.Damage
 }
@@ -38,6 +39,9 @@ func (s *tailReader) Read(f *storage.File) (err error) {
 		case l.Rest && !s.Turn.complete():
 			s.damage.Add(l)
 			s.Turn.addDamaged()
+		}
+		if s.EnvelopeOnly {
+			return s.Last.Cwd == "" && behind < turnReach
 		}
 		near := behind < metadataReach && (!s.TurnOnly || s.Turn.state.Began.IsZero())
 		return near || s.needsTurnStart() || (!s.Turn.complete() || s.Model == "") && behind < turnReach

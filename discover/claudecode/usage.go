@@ -25,7 +25,7 @@ type sessionUsage struct {
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
 	return func(yield func(*discover.SessionUsage, error) bool) {
 		var all []*sessionUsage
-		for u, err := range storage.ReadParallel(ctx, withoutCounted(entries), reader{discover.ReadOptions{Tokens: true}}.readUsage) {
+		for u, err := range storage.ReadParallel(ctx, withoutCounted(entries), reader{discover.ReadOptions{Tokens: true}, true}.readUsage) {
 			if err != nil && !yield(nil, err) {
 				return
 			}
