@@ -3,6 +3,7 @@ package discover
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -172,7 +173,7 @@ type UsageLeftOut struct {
 	Tokens int64
 }
 
-// ReadUsage calls add with what each stored session used, live ones included, from one goroutine. A session that has used
+// ReadUsage calls add with what each stored session used, live ones included, one call at a time. A session that has used
 // nothing since [UsageFilter.Since] is left out. The error is that of the context; what could not be read is in the warnings.
 func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add func(*SessionUsage)) (left UsageLeftOut, warnings []*Warning, err error) {
 	scan := scanner.newScan(filter.Agents)
@@ -181,15 +182,18 @@ func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add f
 	}
 	found, older := scan.listSince(ctx, filter.Since, true)
 	left.Sessions = older
-	for i, a := range scan.adapters {
+	var adding sync.Mutex
+	results := forEachAdapter(scan.adapters, func(i int, a Adapter) (none struct{}, err error) {
 		if len(found[i]) == 0 {
-			continue
+			return none, nil
 		}
+		var errs []error
 		for u, err := range a.ReadUsage(scan.confine(ctx, a.Name()), found[i]) {
 			if err != nil {
-				scan.warn(a.Name(), err)
+				errs = append(errs, err)
 				continue
 			}
+			adding.Lock()
 			u.Usage = slices.DeleteFunc(u.Usage, func(a Usage) bool {
 				earlier := a.Time.Before(filter.Since)
 				if earlier {
@@ -200,7 +204,12 @@ func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add f
 			if len(u.Usage) > 0 {
 				add(u)
 			}
+			adding.Unlock()
 		}
+		return none, errors.Join(errs...)
+	})
+	for i, r := range results {
+		scan.warn(scan.adapters[i].Name(), r.err)
 	}
 	return left, scan.warnings, ctx.Err()
 }

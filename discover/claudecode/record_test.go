@@ -219,7 +219,7 @@ func TestDamageIsSaid(t *testing.T) {
 		}
 		for _, options := range []discover.ReadOptions{{Tokens: true}, {Full: true}} {
 			var r discover.Record
-			ok, err := reader{options}.readSession(t.Context(), e, &r, &totalsReader{})
+			ok, err := reader{ReadOptions: options}.readSession(t.Context(), e, &r, &totalsReader{})
 			check("record", golden.JSON(t, r), ok && r.Prompt == "hi" && r.Tokens != nil && r.Tokens.In == 7, err)
 		}
 		var texts []string

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -302,6 +303,16 @@ func addAmount(sum **float64, amount *float64, to, from *object.UsageRow) (parti
 	return false
 }
 
+// roundAmounts drops the digits of the sums that depend on the order in which sessions were read.
+func roundAmounts(r *object.UsageRow) {
+	const digits = 1e9
+	for _, sum := range []*float64{r.Cost, r.ReckonedCost} {
+		if sum != nil {
+			*sum = math.Round(*sum*digits) / digits
+		}
+	}
+}
+
 func (s *sums) keyOf(u *discover.SessionUsage) usageRowKey {
 	switch s.by {
 	case byProject:
@@ -382,6 +393,10 @@ func (s *sums) report(since, until time.Time) object.Usage {
 	}
 	for _, row := range s.rows {
 		u.Rows = append(u.Rows, *row)
+	}
+	roundAmounts(&u.Total)
+	for i := range u.Rows {
+		roundAmounts(&u.Rows[i])
 	}
 	s.by.sort(u.Rows)
 	return u
