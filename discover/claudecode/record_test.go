@@ -29,7 +29,7 @@ func readBytes(t testing.TB, dir string, content []byte) (discover.Record, bool)
 func readFile(t testing.TB, dir, path string) (discover.Record, bool) {
 	t.Helper()
 	var r discover.Record
-	x := reader{discover.ReadOptions{Full: true}}
+	x := reader{ReadOptions: discover.ReadOptions{Full: true}}
 	e := discover.Entry{Agent: "claude-code", ID: alive, Path: path, Home: dir}
 	ok, err := x.readSession(t.Context(), e, &r, &totalsReader{})
 	warningsIn(t, err)
