@@ -36,7 +36,11 @@ func markerKeys(scanner *discover.Scanner) (keys []string) {
 // readMarkers returns the markers in the environment of a process. An environment that may not be read, such as another
 // user's, has none.
 func readMarkers(scanner *discover.Scanner, p proc.Process) (markers []agentMarker) {
-	env, err := p.Env(markerKeys(scanner)...)
+	keys := markerKeys(scanner)
+	if !p.MayHaveEnv(keys...) { // so it is of most processes
+		return nil
+	}
+	env, err := p.Env(keys...)
 	if err != nil || len(env) == 0 {
 		return nil
 	}
