@@ -20,7 +20,7 @@ import (
 )
 
 // Sub-agents have transcripts of their own: <id>/subagents/agent-<hex>.jsonl. Up to 2.0.x they are agent-<hex>.jsonl beside
-// the sessions' transcripts, and their records name the parent. Those of a workflow are in a folder below, see workflow.go.
+// the sessions' transcripts, and their records name the parent. Those of a workflow are in a folder below, see [workflowRun].
 const (
 	subagentsName = "subagents"
 	agentPrefix   = "agent-"

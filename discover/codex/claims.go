@@ -17,7 +17,7 @@ import (
 // two pieces of exact evidence for each thread, the lock that the process holds and the rollout that it has open for writing. A
 // process with neither is an ephemeral run, a run in its first or last moments, or a TUI of a version without locks that nothing was
 // typed into. A terminal that is a client of the daemon makes a presence claim, and claims to
-// show one of the daemon's threads (see clients.go). Helpers and short commands make no claim.
+// show one of the daemon's threads (see addClients). Helpers and short commands make no claim.
 func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.Home) ([]discover.Claim, error) {
 	c := claimBuilder{adapter: a, ctx: ctx}
 	for _, h := range list {
@@ -301,14 +301,6 @@ func (in invocation) sourceName() string {
 		return "tui"
 	}
 	return "" // the clients of a server decide
-}
-
-// initialTurn is the turn of a thread without records: an exec runs one turn and exits, any other process waits for the first prompt.
-func (in invocation) initialTurn() *discover.Turn {
-	if in.role == exec {
-		return &discover.Turn{State: discover.TurnOpen}
-	}
-	return &discover.Turn{State: discover.TurnNone}
 }
 
 // newThreadDir is the directory in which the process begins a thread, "" if its clients decide.

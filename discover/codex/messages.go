@@ -144,6 +144,20 @@ func (m *messageReader) addLost(r *rolloutRecord) {
 	}
 }
 
+// baseSegment finds the segment that a rollout continues, by its first record.
+func (m *messageReader) baseSegment(r *rolloutRecord) segment {
+	h := parseHistoryBase(r.Get("history_base").Object())
+	if h.ID == "" || h.EndByte <= 0 {
+		return segment{}
+	}
+	path, err := findRollout(m.ctx, m.home, h.ID)
+	if err != nil {
+		m.warn(m.path, fmt.Errorf("the history that it continues is left out: %w", err))
+		return segment{}
+	}
+	return segment{path: path, endByte: h.EndByte, endOrdinal: h.EndOrdinal}
+}
+
 func (m *messageReader) warn(path string, err error) { m.fail(warn(path, err)) }
 
 func (m *messageReader) fail(err error) {

@@ -317,3 +317,24 @@ func continuesAnother(rollout []byte) bool {
 	r.decode(first, "")
 	return parseHistoryBase(r.Get("history_base").Object()).ID != ""
 }
+
+// errNoRollout is the error of a search that found no rollout.
+var errNoRollout = errors.New("no rollout of")
+
+// findRollout finds the rollout whose name ends with this ID, of a thread or of a segment. If it cannot be read, findRollout returns
+// its path with the error.
+func findRollout(ctx context.Context, home, id string) (string, error) {
+	s := homeScan{ctx: ctx, home: home}
+	if in, ok := daysOfID(id); ok {
+		s.walk(in, func(name rolloutName) bool { return cmp.Or(name.segment, name.id) == id })
+	}
+	if len(s.found) > 0 {
+		return s.found[0].Path, nil
+	}
+	for _, err := range s.errs {
+		if w, ok := errors.AsType[*discover.Warning](err); ok {
+			return w.Path, errors.Unwrap(w.Err)
+		}
+	}
+	return "", fmt.Errorf("%w %s", errNoRollout, id)
+}

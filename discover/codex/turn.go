@@ -253,3 +253,11 @@ func newWaitingOn(r *rolloutRecord) *discover.WaitingOn {
 	}
 	return on
 }
+
+// initialTurn is the turn of a thread without records: an exec runs one turn and exits, any other process waits for the first prompt.
+func (in invocation) initialTurn() *discover.Turn {
+	if in.role == exec {
+		return &discover.Turn{State: discover.TurnOpen}
+	}
+	return &discover.Turn{State: discover.TurnNone}
+}

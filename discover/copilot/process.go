@@ -240,15 +240,6 @@ func (x *process) source() string {
 	return "tui"
 }
 
-// turn is what the process itself shows of its turn: a print run is in its turn, or waits for what runs in the background, until it ends.
-// Others show nothing.
-func (x *process) turn() *discover.Turn {
-	if x.source() == "print" {
-		return &discover.Turn{State: discover.TurnOpen}
-	}
-	return nil
-}
-
 // logHead is how many bytes of a log name the first session.
 const logHead = 64 << 10
 

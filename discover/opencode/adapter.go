@@ -7,7 +7,6 @@
 package opencode
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -155,16 +154,60 @@ func fromMillis(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// WatchPaths implements [discover.Adapter]. It returns the log, and the database with its write-ahead log. No supported version writes
-// the JSON files of older ones.
-func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
-	path := cmp.Or(s.Path, filepath.Join(s.Home, "opencode.db"))
-	files := []string{filepath.Join(s.Home, "log", "opencode.log"), path}
-	if !isLegacyPath(path) {
-		files = append(files, path+"-wal")
-	}
-	return files
-}
-
 // MatchesBinary implements [discover.Adapter].
 func (Adapter) MatchesBinary(exe string) bool { return mayBeProgram(exe) }
+
+// oldestSupported is the oldest version whose processes agentctl looks into, launches and resumes. It reads what older ones have stored.
+const oldestSupported = "1.14"
+
+// belowFloor returns why a version is not supported; "" if it is, or is unknown.
+func belowFloor(v storage.Version) string {
+	if !v.Before(storage.ParseVersion(oldestSupported)) {
+		return ""
+	}
+	return v.String() + " is older than supported (" + oldestSupported + "): update"
+}
+
+// manifestLimit bounds package.json, in bytes.
+const manifestLimit = 1 << 20
+
+// versionOf reads the version of a binary from the manifest of the npm package that it is in; zero if it is in none. The name of the package
+// says which generation it is: opencode-ai and opencode-linux-x64 are OpenCode 1, @opencode/cli and @opencode/cli-linux-x64 OpenCode 2 (READ
+// 2.0.26).
+func versionOf(path string) (version storage.Version, g generation) {
+	data, err := storage.ReadFileNoFollow(filepath.Join(filepath.Dir(filepath.Dir(path)), "package.json"), manifestLimit)
+	manifest := storage.Object(data)
+	switch name := manifest.Get("name").Text(nameLimit); {
+	case err != nil:
+		return version, g
+	case strings.HasPrefix(name, "opencode-"):
+		g = generation1
+	case strings.HasPrefix(name, "@opencode/cli"):
+		g = generation2
+	default:
+		return version, g
+	}
+	return storage.ParseVersion(manifest.Get("version").Text(nameLimit)), g
+}
+
+// newestTried is the newest version in docs/support.md.
+const newestTried = "1.18.33"
+
+// Tried implements [discover.Adapter].
+func (Adapter) Tried() discover.Tried {
+	return discover.Tried{
+		Newest: newestTried, ReadInSource: readInSource, ProgramVersion: programVersion, UnknownKinds: unknownKinds,
+	}
+}
+
+func programVersion(path string) string {
+	version, _ := versionOf(path)
+	return version.String()
+}
+
+func unknownKinds(ctx context.Context, r discover.Record) ([]string, error) {
+	if isLegacyPath(r.Path) {
+		return nil, nil // no version writes them any more
+	}
+	return readDatabase(ctx, r.Home, r.Path, func(d *database) []string { return unknownPartTypes(d.messages(r.ID)) })
+}

@@ -12,7 +12,6 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
-	"agentctl/launch"
 	"agentctl/proc"
 )
 
@@ -159,50 +158,6 @@ func eventSessionID(line []byte) string {
 	e := storage.Object(line)
 	if id := e.Get("sessionID").Text(nameLimit); isSessionID(id) && e.Complete() {
 		return id
-	}
-	return ""
-}
-
-// ParseOutput implements [launch.Adapter]. `run --format json` prints a JSON object for each event, with the ID of its session. The first
-// event is the model's answer or its failure. An error event ends the run, before 1.17 with exit status 0. A retry
-// prints nothing.
-func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
-	var parsed launch.ParsedOutput
-	for line := range bytes.Lines(o.Stdout) {
-		e := storage.Object(line)
-		parsed.ID = cmp.Or(parsed.ID, eventSessionID(line))
-		if e.Get("type").Text(nameLimit) == "error" && e.Get("sessionID") != nil && e.Complete() { // OpenCode 2 may have no session yet
-			parsed.Error = cmp.Or(eventError(e.Get("error").Object()), parsed.Error)
-		}
-	}
-	if parsed.Error == "" {
-		parsed.Error = stderrError(o.Stderr)
-	}
-	return parsed
-}
-
-// eventError returns the text of an error event, with its reference to the agent's log.
-func eventError(e storage.Object) string {
-	data := e.Get("data").Object()
-	text := cmp.Or(data.Get("message").Text(errorLimit), e.Get("name").Text(nameLimit), e.Get("message").Text(errorLimit), e.Get("type").Text(nameLimit))
-	if ref := data.Get("ref").Text(nameLimit); ref != "" {
-		text += " (" + ref + ")"
-	}
-	return text
-}
-
-// errorPrefix begins an error message, in red (SEEN 1.18.33).
-const errorPrefix = "\x1b[91m\x1b[1mError: \x1b[0m"
-
-// stderrError returns the last error message. The agent prints its help, without a reason, if it does not understand its arguments (SEEN
-// 1.18.33).
-func stderrError(stderr []byte) string {
-	if i := bytes.LastIndex(stderr, []byte(errorPrefix)); i >= 0 {
-		message := stderr[i+len(errorPrefix):]
-		return strings.TrimSpace(string(message[:min(len(message), errorLimit)]))
-	}
-	if bytes.HasPrefix(bytes.TrimSpace(stderr), []byte("opencode run [message..]")) {
-		return "it does not understand its arguments, and printed its help"
 	}
 	return ""
 }

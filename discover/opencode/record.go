@@ -3,10 +3,7 @@ package opencode
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
-	"slices"
-	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -130,76 +127,6 @@ func (s *session) lastStart() time.Time {
 // inFirstRun reports whether the newest turn is the one for which `opencode run` created the session.
 func (s *session) inFirstRun() bool { return s.headless && s.lastStart().Sub(s.Created) < flushSlack }
 
-// Entries implements [discover.Adapter]. It lists the sessions of all databases, and those in JSON files that are in no database.
-func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
-	var out []discover.Entry
-	var errs []error
-	for _, home := range homes {
-		found, err := homeEntries(ctx, home, q)
-		out, errs = append(out, found...), append(errs, err)
-	}
-	return out, errors.Join(errs...)
-}
-
-func homeEntries(ctx context.Context, home discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
-	if !isSessionIDPrefix(q.ID) {
-		return nil, nil // an ID of another agent
-	}
-	databases, err := listDatabases(ctx, home)
-	errs := []error{err}
-	var all []discover.Entry
-	known := map[string]bool{} // the IDs in databases
-	for _, path := range databases {
-		found, err := readDatabase(ctx, home.Dir, path, func(d *database) []discover.Entry { return d.entries(q) })
-		all, errs = append(all, found...), append(errs, err)
-		for _, e := range found {
-			known[e.ID] = true
-		}
-	}
-	files, err := legacyEntries(ctx, home, q)
-	all = append(all, slices.DeleteFunc(files, func(e discover.Entry) bool { return known[e.ID] })...)
-	return slices.DeleteFunc(all, func(e discover.Entry) bool { return !matches(q, e) }), errors.Join(append(errs, err)...)
-}
-
-// matches reports whether the entry matches the filter.
-func matches(q discover.EntryFilter, e discover.Entry) bool {
-	if !q.Subagents && e.Parent != "" || e.Updated.Before(q.Since) || !strings.HasPrefix(e.ID, q.ID) {
-		return false
-	}
-	return q.Refs == nil || slices.ContainsFunc(q.Refs, func(r discover.Ref) bool {
-		return r.ID == e.ID && (r.Path == "" || r.Path == e.Path)
-	})
-}
-
-// batchSize is how many sessions one reading of a database takes: so few that a writer's checkpoint rarely disturbs it, and that all their
-// pages can be read ahead if one does.
-const batchSize = 600
-
-// batch is sessions of one database that are read together, or one session in JSON files.
-type batch []discover.Entry
-
-func (b batch) ids() (ids []string) {
-	for _, e := range b {
-		ids = append(ids, e.ID)
-	}
-	return ids
-}
-
-// batches groups the entries by database.
-func batches(entries []discover.Entry) (out []batch) {
-	last := map[[2]string]int{} // indexes of out, by database and home
-	for _, e := range entries {
-		key := [2]string{e.Path, e.Home}
-		i, ok := last[key]
-		if !ok || len(out[i]) == batchSize {
-			i = len(out)
-			last[key], out = i, append(out, nil)
-		}
-		out[i] = append(out[i], e)
-	}
-	return out
-}
-
 // Read implements [discover.Adapter]. The Meta keys are those of [session].
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	subAgents := &legacySubAgents{ids: map[string]map[string][]string{}}
@@ -208,46 +135,5 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, options disco
 			subAgents.addUsage(ctx, s)
 		}
 		return s.record(), true
-	})
-}
-
-// readSessions yields what read returns for the sessions of the entries, and warnings. A session that has vanished is left out without one.
-func readSessions[T any](ctx context.Context, entries []discover.Entry, options discover.ReadOptions, read func(*session, rowReader) (T, bool)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for _, b := range batches(entries) {
-			if ctx.Err() != nil {
-				return
-			}
-			results, err := readBatch(ctx, b, options, read)
-			if err != nil && !yield(*new(T), err) {
-				return
-			}
-			for _, r := range results {
-				if !yield(r, nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// readBatch returns what read returns for the sessions of a batch.
-func readBatch[T any](ctx context.Context, b batch, options discover.ReadOptions, read func(*session, rowReader) (T, bool)) (results []T, err error) {
-	add := func(s *session, rows rowReader) {
-		if r, ok := read(s, rows); ok {
-			results = append(results, r)
-		}
-	}
-	home, path := b[0].Home, b[0].Path
-	if isLegacyPath(path) {
-		err = readLegacySession(ctx, home, path, options, add)
-		return results, err
-	}
-	return readDatabase(ctx, home, path, func(d *database) []T {
-		results = nil
-		for s := range d.sessions(b.ids(), options) {
-			add(s, d.messages(s.ID))
-		}
-		return results
 	})
 }

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"iter"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"agentctl/discover"
+	"agentctl/discover/sqlite"
 	"agentctl/discover/storage"
 )
 
@@ -294,3 +298,123 @@ func (r *messageReader) v2Shell(id string, o storage.Object) transcriptItem {
 	m.Role, m.Tool = discover.RoleUser, &call
 	return m
 }
+
+// v2Session is what only OpenCode 2 stores of a session.
+type v2Session struct {
+	// claimed is when the turn in progress began. It is set in the transaction that begins a turn, and cleared in the one that ends it. A turn
+	// whose server has ended keeps it, and so does one that ended because the user refused a call: the next service takes it up.
+	claimed time.Time
+	// attempts is how often a service has taken up the turn when it started.
+	attempts int64
+	// outcome is how the last turn that ended did: succeeded, failed or interrupted. It stays while the next turn runs.
+	outcome string
+	// workspace is the remote workspace that the session runs in; "" for this machine.
+	workspace string
+	// worked is when the newest message that shows the turn was last written.
+	worked time.Time
+}
+
+// setV2 sets what only OpenCode 2 stores.
+func (s *session) setV2(r *sqlite.Row) {
+	s.v2 = &v2Session{
+		claimed: fromMillis(r.Int("time_suspended")), attempts: r.Int("resume_attempts"),
+		outcome: r.Text("idle_outcome", nameLimit), workspace: r.Text("workspace_id", nameLimit),
+	}
+	s.headless, s.ForkedFrom = false, r.Text("fork_session_id", nameLimit)
+	s.SetMeta("store", v2SessionTable)
+	if !s.v2.claimed.IsZero() {
+		s.SetMeta("claimed", true)
+	}
+	s.SetMeta("workspace", s.v2.workspace)
+	if ended := fromMillis(r.Int("time_idle")); ended.After(s.Updated) {
+		s.Updated = ended
+	}
+}
+
+// maxNewestRows bounds how many of the newest messages are searched for one that shows the state of the turn.
+const maxNewestRows = 200
+
+// readV2Turn reads the newest messages, which show the turn together with the row of the session.
+func (s *session) readV2Turn(rows rowReader) {
+	before, n := rows.Failures(), 0
+	var newest v2Message // that shows the state of the turn
+	asked := ""          // the prompt, if nothing follows it
+	for r := range rows.Newest(cursor{}) {
+		if at := fromMillis(r.Updated); at.After(s.Updated) {
+			s.Updated = at
+		}
+		if n++; n > maxNewestRows {
+			break
+		}
+		if !isTurnType(r.Type) {
+			continue
+		}
+		m := parseV2Message(r)
+		if newest.kind == "" {
+			newest, s.v2.worked = m, fromMillis(r.Updated)
+			if r.Type == userRole {
+				asked = promptText(v2Words(r.JSON()))
+			}
+		}
+		if m.kind == idleType {
+			continue // it ends a turn, whose answer precedes it
+		}
+		s.tail.Last, s.tail.parts = &m.storedMessage, m.parts
+		break
+	}
+	if rows.Failures() == before {
+		s.Turn = s.v2Turn(newest)
+	}
+	if s.Turn.State == discover.TurnOpen {
+		s.Turn.Prompt = asked
+	}
+	s.Turn.Began = s.v2.claimed
+	if newest.kind == userRole && s.v2.claimed.IsZero() {
+		s.Turn.Began = fromMillis(newest.Created)
+	}
+}
+
+// v2Turn returns the newest turn, as far as storage shows it.
+func (s *session) v2Turn(newest v2Message) discover.Turn {
+	if !s.v2.claimed.IsZero() {
+		return newest.openTurn()
+	}
+	switch s.v2.outcome {
+	case "":
+		return newest.copiedTurn()
+	case outcomeFailed:
+		text := newest.errText
+		if s.tail.Last != nil && text == "" {
+			text = s.tail.Last.errText
+		}
+		return discover.Turn{State: discover.TurnFailed, Error: discover.Truncate(text, errorLimit)}
+	}
+	return discover.Turn{State: outcomeState(s.v2.outcome)}
+}
+
+// v2Messages implements [rowReader] for a session of OpenCode 2. Its messages have no parts.
+type v2Messages struct {
+	*database
+	session any // its ID, as an argument of statements
+}
+
+// Oldest implements [rowReader].
+func (m v2Messages) Oldest() iter.Seq[storedRow] {
+	return m.query(m.v2.messages, "message", `SELECT rowid FROM `+v2MessageTable+` WHERE session_id = ? ORDER BY seq`, m.session)
+}
+
+// Newest implements [rowReader].
+func (m v2Messages) Newest(before cursor) iter.Seq[storedRow] {
+	end := int64(math.MaxInt64)
+	if before.Message != "" {
+		end = before.Time
+	}
+	const older = `SELECT rowid FROM ` + v2MessageTable + ` WHERE session_id = ? AND seq < ? ORDER BY seq DESC`
+	return m.query(m.v2.messages, "message", older, m.session, end)
+}
+
+// Parts implements [rowReader].
+func (v2Messages) Parts(string) iter.Seq[storedRow] { return func(func(storedRow) bool) {} }
+
+// PartsBefore implements [rowReader].
+func (v2Messages) PartsBefore(cursor) iter.Seq[storedRow] { return func(func(storedRow) bool) {} }

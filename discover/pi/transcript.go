@@ -113,3 +113,16 @@ func tokensOf(usage storage.Object) (t discover.Tokens, ok bool) {
 	t.Total = t.In + t.Out + t.CacheRead + t.CacheWrite
 	return t, t.Total > 0
 }
+
+// knownKinds are the types of entries that Pi writes, of messages with their roles (READ 1.5.2).
+const knownKinds = " session message/system message/user message/assistant message/toolResult message/bashExecution message/custom" +
+	" message/hookMessage message/branchSummary message/compactionSummary model_change thinking_level_change session_info compaction" +
+	" context_edit usage branch_summary custom custom_message label "
+
+func kindOf(o storage.Object) string {
+	kind := storage.Kind(o.Get("type"))
+	if kind == typeMessage {
+		kind += "/" + storage.Kind(o.Get("message").Object().Get("role"))
+	}
+	return kind
+}

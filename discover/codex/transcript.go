@@ -412,3 +412,25 @@ const (
 
 // isArchived reports whether a rollout is in the archive.
 func isArchived(path string) bool { return filepath.Base(filepath.Dir(path)) == archiveDir }
+
+// knownKinds are the kinds of records that Codex writes, those of events and of the conversation's items with what they are (READ
+// 0.169, and SEEN in older versions). Many say nothing that this package reads.
+const knownKinds = " session_meta turn_context world_state compacted token_usage_record dynamic_tools_updated" +
+	" inter_agent_communication inter_agent_communication_metadata security_risk_score realtime_item" +
+	eventKinds + itemKinds
+
+const itemKinds = " response_item/message response_item/agent_message response_item/reasoning response_item/additional_tools" +
+	" response_item/function_call response_item/function_call_output response_item/custom_tool_call" +
+	" response_item/custom_tool_call_output response_item/local_shell_call response_item/web_search_call" +
+	" response_item/tool_search_call response_item/tool_search_output response_item/image_generation_call" +
+	" response_item/ghost_snapshot response_item/compaction response_item/compaction_trigger" +
+	" response_item/context_compaction response_item/configuration_update response_item/other "
+
+// kindName returns the type of a record; of an event or an item with its own type, as in event_msg/task_started.
+func kindName(record storage.Object) string {
+	kind := storage.Kind(record.Get("type"))
+	if kind == "event_msg" || kind == "response_item" {
+		kind += "/" + storage.Kind(record.Get("payload").Object().Get("type"))
+	}
+	return kind
+}
