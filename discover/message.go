@@ -85,11 +85,53 @@ const (
 	ToolRefused     ToolState = "refused" // the user said no
 )
 
+// MessageStream passes what a reader finds on to the consumer of [Adapter.Messages].
+type MessageStream struct {
+	// Stopped: the consumer wants no more.
+	Stopped bool
+	agent   Agent
+	yield   func(Message, error) bool
+}
+
+// StreamMessages returns the sequence of [Adapter.Messages], which read emits.
+func StreamMessages(agent Agent, read func(*MessageStream)) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) { read(&MessageStream{agent: agent, yield: yield}) }
+}
+
+// StreamFile is [StreamMessages] for a session that is one file, which it opens. The error of read is a warning about the file. A session
+// of which nothing is stored has no messages.
+func StreamFile(ctx context.Context, r Record, read func(*storage.File, *MessageStream) error) iter.Seq2[Message, error] {
+	return StreamMessages(r.Agent, func(s *MessageStream) {
+		if r.Path == "" {
+			return
+		}
+		f, err := storage.Open(ctx, r.Path)
+		if err == nil {
+			defer f.Close()
+			err = read(f, s)
+		}
+		s.Warn(r.Path, err)
+	})
+}
+
+// Emit passes messages on, the newest first.
+func (s *MessageStream) Emit(messages ...Message) {
+	for _, m := range messages {
+		s.Stopped = s.Stopped || !s.yield(m, nil)
+	}
+}
+
+// Warn passes on why something of a path cannot be read; nil is nothing.
+func (s *MessageStream) Warn(path string, err error) {
+	s.Stopped = s.Stopped || err != nil && !s.yield(Message{}, NewWarning(s.agent, path, err))
+}
+
 // ToolResults holds the results of tool calls until the calls are read: from the end of a transcript, the result comes first. All are dropped
 // when they are too many, so that results without a call take bounded memory.
 type ToolResults struct {
-	byCall map[string]toolResult
-	size   int // of the outputs, in bytes
+	byCall map[string][]toolResult // the newest first
+	taken  map[string]bool         // those of them of which the answer that is read now has taken some
+	size   int                     // of the outputs, in bytes
 }
 
 type toolResult struct {
@@ -103,24 +145,39 @@ const (
 	maxOutputBytes = storage.MaxLine
 )
 
-// Add takes the result of a call.
+// Add takes the result of a call. Of several results of one ID, the newest comes first.
 func (r *ToolResults) Add(call, output string, state ToolState) {
-	if r.byCall == nil || len(r.byCall) >= maxResults || r.size >= maxOutputBytes {
-		*r = ToolResults{byCall: map[string]toolResult{}}
+	if r.byCall == nil || max(len(r.byCall), len(r.byCall[call])) >= maxResults || r.size >= maxOutputBytes {
+		*r = ToolResults{byCall: map[string][]toolResult{}, taken: map[string]bool{}}
 	}
-	r.byCall[call] = toolResult{output, state}
+	r.byCall[call] = append(r.byCall[call], toolResult{output, state})
 	r.size += len(output)
 }
 
-// Complete gives a call its result, or the state that it has none. Some models number their calls anew in each answer: a result belongs to one
-// call.
+// Complete gives a call its result, which is no other call's, or the state that it has none. Some models give several calls of an answer one
+// ID, or number the calls of each answer anew.
 func (r *ToolResults) Complete(c *ToolCall) {
-	result, ok := r.byCall[c.ID]
-	if c.State = ToolOpen; ok {
-		c.Output, c.State = result.output, result.state
-		r.size -= len(result.output)
-		delete(r.byCall, c.ID)
+	c.State = ToolOpen
+	if list := r.byCall[c.ID]; len(list) > 0 {
+		c.Output, c.State = list[0].output, list[0].state
+		r.size -= len(c.Output)
+		if r.byCall[c.ID] = list[1:]; len(list) > 1 {
+			r.taken[c.ID] = true
+		} else {
+			delete(r.byCall, c.ID)
+		}
 	}
+}
+
+// EndAnswer drops the results that no call of an answer has taken: they are not those of older calls with the same ID.
+func (r *ToolResults) EndAnswer() {
+	for call := range r.taken {
+		for _, left := range r.byCall[call] {
+			r.size -= len(left.output)
+		}
+		delete(r.byCall, call)
+	}
+	clear(r.taken)
 }
 
 // Messages yields the messages of a session, the newest first, as [Adapter] does. It sets the state of calls without a
@@ -236,6 +293,9 @@ func StripContextFiles(prompt string) string {
 	}
 	return rest
 }
+
+// PromptText returns what a record keeps of a prompt: at most [PromptLimit] characters, without the files before them.
+func PromptText(prompt string) string { return Truncate(StripContextFiles(prompt), PromptLimit) }
 
 // BriefLimit is the most characters (runes) of each text of a [WaitingOn] but its path.
 const BriefLimit = 200

@@ -146,6 +146,14 @@ func (t Tokens) Minus(o Tokens) Tokens {
 	return t
 }
 
+// Max returns the larger one of each count of what was used.
+func (t Tokens) Max(o Tokens) Tokens {
+	return Tokens{
+		In: max(t.In, o.In), Out: max(t.Out, o.Out), CacheRead: max(t.CacheRead, o.CacheRead), CacheWrite: max(t.CacheWrite, o.CacheWrite),
+		Reasoning: max(t.Reasoning, o.Reasoning), Total: max(t.Total, o.Total),
+	}
+}
+
 // Quota is a limit of the agent's provider, as the agent recorded it.
 type Quota struct {
 	// Name is the agent's own word for the limit; "" where it has none.

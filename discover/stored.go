@@ -135,10 +135,31 @@ type SessionUsage struct {
 	Usage []Usage
 }
 
-// ReadRecords yields the records of the sessions that read returns, and its warnings, as [Adapter].Read does.
-func ReadRecords(ctx context.Context, entries []Entry, read storage.ReadFunc[Entry, SessionUsage]) iter.Seq2[Record, error] {
+// FileReader reads a session from its open file into a zero SessionUsage, and reports whether the file has one. The error is about what cannot
+// be read: of the session, if there is one, else of the file.
+type FileReader func(f *storage.File, e Entry, into *SessionUsage) (ok bool, err error)
+
+// read is FileReader for [storage.ReadParallel]. A file that is gone has no session. The error is a [Warning].
+func (read FileReader) read(ctx context.Context, e Entry, into *SessionUsage) (ok bool, err error) {
+	f, err := storage.Open(ctx, e.Path)
+	if storage.IsNotExist(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, NewWarning(e.Agent, e.Path, err)
+	}
+	defer f.Close()
+	if ok, err = read(f, e, into); !ok {
+		*into = SessionUsage{}
+	}
+	into.TruncateTexts()
+	return ok, NewWarning(e.Agent, e.Path, err)
+}
+
+// ReadRecords yields the records of sessions that are a file each, as [Adapter].Read does.
+func ReadRecords(ctx context.Context, entries []Entry, read FileReader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		for u, err := range storage.ReadParallel(ctx, entries, read) {
+		for u, err := range storage.ReadParallel(ctx, entries, read.read) {
 			if err != nil && !yield(Record{}, err) || u.ID != "" && !yield(u.Record, nil) {
 				return
 			}
@@ -146,10 +167,10 @@ func ReadRecords(ctx context.Context, entries []Entry, read storage.ReadFunc[Ent
 	}
 }
 
-// ReadUsages yields the sessions that used something, and the warnings of read, as [Adapter].ReadUsage does.
-func ReadUsages(ctx context.Context, entries []Entry, read storage.ReadFunc[Entry, SessionUsage]) iter.Seq2[*SessionUsage, error] {
+// ReadUsages yields those of the sessions that used something, as [Adapter].ReadUsage does.
+func ReadUsages(ctx context.Context, entries []Entry, read FileReader) iter.Seq2[*SessionUsage, error] {
 	return func(yield func(*SessionUsage, error) bool) {
-		for u, err := range storage.ReadParallel(ctx, entries, read) {
+		for u, err := range storage.ReadParallel(ctx, entries, read.read) {
 			if err != nil && !yield(nil, err) || len(u.Usage) > 0 && !yield(u, nil) {
 				return
 			}

@@ -69,6 +69,15 @@ func (h Environment) LookPath(program string) (string, error) {
 	return "", &fs.PathError{Op: "find in PATH", Path: program, Err: fs.ErrNotExist}
 }
 
+// FindProgram finds the program of an agent in PATH. Error: [*NotInstalledError].
+func (h Environment) FindProgram(agent discover.Adapter) (string, error) {
+	path, err := h.LookPath(agent.Program())
+	if err != nil {
+		return "", &NotInstalledError{Agent: agent.Name(), Program: agent.Program()}
+	}
+	return path, nil
+}
+
 // Output runs a short command to its end, with additional variables, in a directory; "" is that of this process. It returns what the
 // command printed, on stdout and stderr, which the error has too.
 func (h Environment) Output(ctx context.Context, dir string, variables []string, args ...string) (string, error) {

@@ -12,6 +12,8 @@ package launch
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"agentctl/discover"
@@ -38,6 +40,19 @@ type Request struct {
 	Moved bool
 	// Interactive asks for the agent's own terminal interface, which replaces this process.
 	Interactive bool
+}
+
+// ChoosesSession says why an argument of the user's own is refused, which chooses the session.
+const ChoosesSession = "cannot be given %s here: agentctl chooses the session itself (see agentctl resume)"
+
+// FindArg returns the first of the user's own arguments that is one of these flags, which are separated by spaces, with or without a value.
+func (r Request) FindArg(flags string) (arg string, ok bool) {
+	for _, arg := range r.Args {
+		if flag, _, _ := strings.Cut(arg, "="); slices.Contains(strings.Fields(flags), flag) {
+			return arg, true
+		}
+	}
+	return "", false
 }
 
 // Permissions are what an agent may do without asking.

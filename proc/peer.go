@@ -15,6 +15,18 @@ import (
 // ErrOtherPeer is returned for a connection whose other end belongs to another process.
 var ErrOtherPeer = errors.New("another process is at the other end of the connection")
 
+// OtherPeerError is [ErrOtherPeer] with the process that was meant, and the address on which another one listens.
+type OtherPeerError struct {
+	Process ID
+	Address string
+}
+
+func (e *OtherPeerError) Error() string {
+	return fmt.Sprintf("another process than %s listens on %s, and is sent nothing", e.Process, e.Address)
+}
+
+func (e *OtherPeerError) Unwrap() error { return ErrOtherPeer }
+
 const (
 	// acceptPollInterval is the time between two checks for who has accepted a connection. A server does so within
 	// microseconds.
@@ -24,8 +36,8 @@ const (
 	acceptTimeout = time.Second
 )
 
-// Dial connects to a Unix socket of the process, or to a port at which it listens. Error: [ErrOtherPeer] if another process does; it is
-// sent nothing. See [Process.VerifyPeer].
+// Dial connects to a Unix socket of the process, or to a port at which it listens. Error: [*OtherPeerError] if another process does; it
+// is sent nothing. See [Process.VerifyPeer].
 func (p Process) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {
@@ -37,6 +49,9 @@ func (p Process) Dial(ctx context.Context, network, address string) (net.Conn, e
 	}
 	if err != nil {
 		_ = conn.Close() // never used
+		if errors.Is(err, ErrOtherPeer) {
+			err = &OtherPeerError{p.ID, address}
+		}
 		return nil, err
 	}
 	return conn, nil

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,6 +151,15 @@ func (p Process) NamespacePIDs() ([]int, error) {
 	return s.PIDs, err
 }
 
+// NamespacePID returns the pid of the process in its own pid namespace, which differs from ours in a container; ours if that is not known.
+func (p Process) NamespacePID() int {
+	pids, err := p.NamespacePIDs()
+	if err != nil || len(pids) == 0 {
+		return p.ID.PID
+	}
+	return pids[len(pids)-1]
+}
+
 // SamePath reports whether an absolute path names the same file for the process as for this one. If the process has a
 // mount namespace or root directory of its own, device and inode are compared. A path that names no file for one of them
 // is not the same.
@@ -200,6 +210,10 @@ type OpenFile struct {
 	// Proc is a path by which this file can be opened even if its name was removed; "" where there is none.
 	Proc string
 }
+
+// IsLocked reports whether this open file holds an exclusive lock. Where the system does not show locks, a file that is open for writing
+// counts as locked.
+func (f OpenFile) IsLocked() bool { return f.WriteLocked || runtime.GOOS != "linux" && f.Writable }
 
 // Backend reads the facts that the methods of a [Process] return, from the operating system.
 type Backend interface {

@@ -94,6 +94,18 @@ func (t *Table) Children(pid int) iter.Seq[Process] {
 	}
 }
 
+// IsForkOfParent reports whether p is a child that a process has forked and that has not called exec yet. It still has its parent's
+// program, command line and open files.
+func (t *Table) IsForkOfParent(p Process) bool {
+	parent, ok := t.ByPID(p.Parent)
+	if !ok || !parent.Alive() || parent.Exe != p.Exe {
+		return false
+	}
+	args, err := p.Args()
+	parentArgs, parentErr := parent.Args()
+	return err == nil && parentErr == nil && len(args) > 0 && slices.Equal(args, parentArgs)
+}
+
 // canBeParent reports whether parent, which has child's parent pid, can be its parent. The table is not read in one
 // instant: a parent may die, and its pid go to another process, while the table is read. But a parent is never younger
 // than its child.

@@ -7,7 +7,6 @@
 package claudecode
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -79,33 +78,16 @@ func checkInstalled(program string) error {
 // placeholderLimit is more than that text and far less than a program has, in bytes.
 const placeholderLimit = 64 << 10
 
-// manifestLimit bounds package.json, in bytes; real ones have about 1,500.
-const manifestLimit = 64 << 10
-
 // installedVersion returns the version of an installed program, from the files around it; zero if they do not tell.
 //
 //   - npm: .../@anthropic-ai/claude-code/{cli.js,cli-wrapper.cjs,bin/claude.exe} with a package.json
 //   - the native installer: .../claude/versions/2.1.197
 func installedVersion(program string) storage.Version {
-	program, err := filepath.EvalSymlinks(program)
-	if err != nil {
-		return storage.Version{}
+	if real := discover.RealPath(program); filepath.Base(filepath.Dir(real)) == "versions" {
+		return storage.ParseVersion(filepath.Base(real))
 	}
-	dir := filepath.Dir(program)
-	if filepath.Base(dir) == "versions" {
-		return storage.ParseVersion(filepath.Base(program))
-	}
-	for _, dir := range []string{dir, filepath.Dir(dir)} {
-		raw, err := storage.ReadFileNoFollow(filepath.Join(dir, "package.json"), manifestLimit)
-		if err != nil {
-			continue
-		}
-		var m struct{ Name, Version string }
-		if json.Unmarshal(raw, &m) == nil && m.Name == "@anthropic-ai/claude-code" {
-			return storage.ParseVersion(m.Version)
-		}
-	}
-	return storage.Version{}
+	_, version := storage.NPMPackage(program, 2, func(name string) bool { return name == "@anthropic-ai/claude-code" })
+	return version
 }
 
 const (

@@ -173,7 +173,7 @@ func (t *team) isLedBy(x *process) bool {
 	if t.LeadProcess.PID == 0 {
 		return t.LeadSession == x.entry.SessionID
 	}
-	return t.LeadProcess.PID == namespacePID(x.Process) && t.LeadProcess.ProcStart == x.entry.ProcStart
+	return t.LeadProcess.PID == x.NamespacePID() && t.LeadProcess.ProcStart == x.entry.ProcStart
 }
 
 // hasInProcess reports whether a sub-agent is a teammate now.

@@ -39,7 +39,7 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 
 // hasRegistered reports whether a home, which nobody may have named but the process, has its registry entry.
 func hasRegistered(p proc.Process, home string) bool {
-	ctx, pid := discover.Confine(context.Background(), []discover.Home{{Dir: home}}), namespacePID(p)
+	ctx, pid := discover.Confine(context.Background(), []discover.Home{{Dir: home}}), p.NamespacePID()
 	e, err := readRegistryEntry(ctx, home, pid)
 	if err != nil {
 		return false

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -17,7 +16,7 @@ import (
 // no command line and is stored unchanged (SEEN 2.1.75–2.1.329). A resumed session runs in the directory that its project
 // folder is named after, with the model and the permission mode that it had.
 func (a Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
-	program, err := findProgram(host)
+	program, err := host.FindProgram(a)
 	if err != nil {
 		return launch.Spec{}, err
 	}
@@ -37,15 +36,6 @@ func (a Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, e
 	return spec, nil
 }
 
-// findProgram returns the path of the installed Claude Code. Error: [*launch.NotInstalledError].
-func findProgram(host launch.Environment) (string, error) {
-	program, err := host.LookPath(Adapter{}.Program())
-	if err != nil {
-		return "", &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program()}
-	}
-	return program, nil
-}
-
 // argsBuilder builds Claude Code's arguments for a request.
 type argsBuilder struct {
 	launch.Request
@@ -63,18 +53,13 @@ func (c argsBuilder) check() error {
 		return c.unsupported("reads no prompt above %d MB, and this one has more than %d bytes: put the text in a file and name it in the prompt",
 			promptLimit>>20, promptLimit)
 	}
-	if c.version.Before(storage.ParseVersion(oldestSupported)) {
-		return c.unsupported("%s is older than supported (%s): update", c.version, oldestSupported)
+	if why := c.version.BelowFloor(oldestSupported); why != "" {
+		return c.unsupported("%s", why)
 	}
-	if err := c.checkMove(); err != nil {
-		return err
+	if arg, ok := c.FindArg(sessionFlags); ok {
+		return c.unsupported(launch.ChoosesSession, arg)
 	}
-	for _, arg := range c.Args {
-		if containsWord(sessionFlags, flagName(arg)) {
-			return c.unsupported("cannot be given %s here: agentctl chooses the session itself (see agentctl resume)", arg)
-		}
-	}
-	return nil
+	return c.checkMove()
 }
 
 func (c argsBuilder) unsupported(format string, args ...any) error {
@@ -96,14 +81,10 @@ const (
 		"--allowedTools --allowed-tools --settings "
 )
 
-func flagName(arg string) string {
-	flag, _, _ := strings.Cut(arg, "=")
-	return flag
-}
-
 // hasPermissionArgs reports whether the user's own arguments choose permissions.
 func (c argsBuilder) hasPermissionArgs() bool {
-	return slices.ContainsFunc(c.Args, func(arg string) bool { return containsWord(permissionFlags, flagName(arg)) })
+	_, ok := c.FindArg(permissionFlags)
+	return ok
 }
 
 // optionArgs returns the arguments for the model, the name and the permissions. Values are joined to their flags, since

@@ -17,26 +17,21 @@ import (
 // Messages implements [discover.Adapter]. It reads the transcript from its end. Which records become which messages is
 // described in docs/agents/claude-code.md.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
-	return func(yield func(discover.Message, error) bool) {
-		if r.Path == "" {
-			return // no prompt was given yet
-		}
-		t := messageReader{ctx: ctx, path: r.Path, yield: yield, sidechain: isSubagent(r.ID)}
-		t.warn(withFile(ctx, r.Path, t.readAll))
-	}
+	return discover.StreamFile(ctx, r, func(f *storage.File, out *discover.MessageStream) error {
+		t := messageReader{MessageStream: out, file: f, sidechain: isSubagent(r.ID)}
+		return t.readAll()
+	})
 }
 
 // messageReader turns records, from the newest to the oldest, into messages. It keeps what older records need of newer ones.
 type messageReader struct {
-	ctx       context.Context // of the call
-	path      string
+	*discover.MessageStream
 	file      *storage.File
-	yield     func(discover.Message, error) bool
 	sidechain bool           // sidechain records count: it is a sub-agent's transcript
 	stored    map[string]int // how often each record is stored before the place that was read
 	link      recordLink     // of the line that was read
 	order     messageOrder
-	results   toolResults
+	results   discover.ToolResults
 	tokens    map[callID]*discover.Tokens // of the answers that were read, until a message has them: then nil
 	answers   openAnswers
 	// boundary is the record before the newest summary: both belong to the same compaction.
@@ -44,38 +39,35 @@ type messageReader struct {
 	// interruptedAnswer is the ID of the answer that the user interrupted: its tool calls were running.
 	interruptedAnswer string
 	damaged           bool // the line before was damaged
-	stopped           bool // the caller wants no more
 }
 
-// readAll yields the messages of a transcript, newest first, until the caller stops. An error stands for a record that is not shown or,
-// where the file cannot be read, for all older ones.
-func (t *messageReader) readAll(f *storage.File) error {
-	t.file = f
-	if f.Size() <= maxCounted {
-		t.stored = countRecords(f)
+// readAll emits the messages of a transcript. An error stands for a record that is not shown or, where the file cannot be read, for all
+// older ones.
+func (t *messageReader) readAll() error {
+	if t.file.Size() <= maxCounted {
+		t.stored = countRecords(t.file)
 	}
-	_, err := f.ParseBackward(0, parser(t.line))
-	t.warn(err)
+	_, err := t.file.ParseBackward(0, parser(t.line))
+	t.Warn(t.file.Path(), err)
 	for _, w := range t.order.waiting {
-		t.emit(w.Message)
+		t.Emit(w.Message)
 	}
 	return nil
 }
 
 // line takes the next line and reports whether to go on.
 func (t *messageReader) line(l storage.Line, r *rawRecord) bool {
-	if l.Cut {
-		t.warn(t.file.Lost(l))
-		return !t.stopped
+	if l.Cut || r == nil && !t.damaged {
+		t.Warn(t.file.Path(), t.file.Lost(l))
 	}
 	if r != nil {
 		messages := t.read(l.Offset, r)
-		t.emit(t.order.add(t.link, messages, writtenAt(r))...)
-	} else if !t.damaged {
-		t.warn(t.file.Lost(l))
+		t.Emit(t.order.add(t.link, messages, writtenAt(r))...)
 	}
-	t.damaged = r == nil
-	return !t.stopped && t.ctx.Err() == nil
+	if !l.Cut {
+		t.damaged = r == nil
+	}
+	return !t.Stopped
 }
 
 // recordLink is a record's place in the conversation: its UUID and that of the record before it.
@@ -121,16 +113,6 @@ func writtenAt(l *rawRecord) time.Time {
 	return l.time()
 }
 
-func (t *messageReader) emit(messages ...discover.Message) {
-	for _, m := range messages {
-		t.stopped = t.stopped || !t.yield(m, nil)
-	}
-}
-
-func (t *messageReader) warn(err error) {
-	t.stopped = t.stopped || err != nil && !t.yield(discover.Message{}, warning(t.path, err))
-}
-
 // messageRecord is a record that messages are made of.
 type messageRecord struct {
 	*rawRecord
@@ -154,7 +136,7 @@ func (t *messageReader) read(offset int64, record *rawRecord) (messages []discov
 	switch s.Type {
 	case "user":
 		t.answers.addUser(record)
-		t.results.endAnswer()
+		t.results.EndAnswer()
 		messages = t.user(s)
 	case "assistant":
 		messages = t.assistant(s)
@@ -231,20 +213,22 @@ func (t *messageReader) user(s messageRecord) []discover.Message {
 	return s.userMessages(s.Content)
 }
 
-// addResult takes a block that is a tool's result. Its call is mostly before it in the file, but may have been read already, see
+// addResult takes a block that is a tool's result as such, whatever its kind is called. Its call is mostly before it in the file, but may have been read already, see
 // messageOrder.
 func (t *messageReader) addResult(s messageRecord, b block) {
-	o, ok := resultOf(b)
-	if !ok {
+	if b.ToolUseID == "" {
 		return
 	}
+	output := resultText(b.Content)
+	failed := b.IsError || strings.HasSuffix(b.Content.Object().Get("type").Text(0), "_error")
+	state := toolState(failed, output)
 	for _, w := range t.order.waiting {
 		if c := w.Tool; c != nil && c.ID == b.ToolUseID && c.State == discover.ToolOpen && !w.Time.After(s.Timestamp.Time()) {
-			c.Output, c.State = o.output, o.state
+			c.Output, c.State = output, state
 			return
 		}
 	}
-	t.results.store(b.ToolUseID, o)
+	t.results.Add(b.ToolUseID, output, state)
 }
 
 // userText classifies a text of a user record with this origin.
@@ -325,7 +309,9 @@ func (t *messageReader) answerOf(l *rawRecord) callID {
 		if t.tokens == nil || len(t.tokens) == maxTokens {
 			t.tokens = map[callID]*discover.Tokens{}
 		}
-		t.tokens[id] = used.Tokens()
+		tokens := withTotal(used)
+		tokens.Context = contextSize(used)
+		t.tokens[id] = &tokens
 	}
 	return id
 }
@@ -335,7 +321,8 @@ func (t *messageReader) blockMessage(s messageRecord, i int, b block) (m discove
 	switch {
 	case b.isCall():
 		m = s.message(i, messageText{role: discover.RoleAssistant, kind: discover.KindTool})
-		m.Tool = t.results.call(b)
+		m.Tool = newCall(b)
+		t.results.Complete(m.Tool)
 		if m.Tool.State == discover.ToolRefused && s.ID.Text(0) == t.interruptedAnswer {
 			m.Tool.State = discover.ToolInterrupted
 		}

@@ -132,15 +132,16 @@ func TestTokensOfACallCountOnce(t *testing.T) {
 
 // messagesOf returns the messages of a transcript with this content, the newest first, and the errors.
 func messagesOf(content []byte) (messages []discover.Message, errs []error) {
-	t := messageReader{ctx: context.Background(), yield: func(m discover.Message, err error) bool {
+	for m, err := range discover.StreamMessages(agentName, func(out *discover.MessageStream) {
+		t := messageReader{MessageStream: out, file: storage.NewMemoryFile("memory", content, time.Time{})}
+		_ = t.readAll()
+	}) {
 		if err != nil {
 			errs = append(errs, err)
 		} else {
 			messages = append(messages, m)
 		}
-		return true
-	}}
-	_ = t.readAll(storage.NewMemoryFile("memory", content, time.Time{}))
+	}
 	return messages, errs
 }
 

@@ -105,8 +105,12 @@ func (x *process) checkVersion() {
 	if !x.registered() {
 		version = installedVersion(x.Exe)
 	}
-	if x.outdated = isNodeBuild(x.Process) || version.Before(storage.ParseVersion(oldestSupported)); x.outdated {
-		x.unreadable = cmp.Or(version.String(), "a node build") + " is older than supported (" + oldestSupported + "): update"
+	outdated := version.BelowFloor(oldestSupported)
+	if isNodeBuild(x.Process) {
+		outdated = cmp.Or(outdated, "a node build is older than supported ("+oldestSupported+"): update")
+	}
+	if x.outdated = outdated != ""; x.outdated {
+		x.unreadable = outdated
 	}
 }
 
@@ -124,7 +128,7 @@ func hasEnded(err error) bool {
 // another name of the process's own, or have the same sessions folder. In a container the entry is named by the PID that the process
 // has there.
 func (l *processScan) findRegistryEntry(x *process) {
-	pid := namespacePID(x.Process)
+	pid := x.NamespacePID()
 	var errs []error
 	for _, r := range l.registriesOf(x) {
 		e, err := readRegistryEntry(l.ctx, r.home, pid)
@@ -159,7 +163,7 @@ func (l *processScan) registriesOf(x *process) []registry {
 // findKey finds the key file of the process. One that is not in its own home counts only if its own is not known.
 func (l *processScan) findKey(x *process) {
 	for _, r := range l.registriesOf(x) {
-		if (x.home == "" || x.home == r.home) && r.hasKeyOf(x.Process, namespacePID(x.Process)) {
+		if (x.home == "" || x.home == r.home) && r.hasKeyOf(x.Process, x.NamespacePID()) {
 			x.hasKey, x.home = true, r.home
 			return
 		}
@@ -302,15 +306,6 @@ func isEmbeddedTool(p proc.Process) bool {
 	return strings.HasPrefix(args[0], "/proc/self/fd/")
 }
 
-// namespacePID returns the PID that the process has in its own PID namespace, which differs in a container.
-func namespacePID(p proc.Process) int {
-	pids, err := p.NamespacePIDs()
-	if err != nil || len(pids) == 0 {
-		return p.ID.PID
-	}
-	return pids[len(pids)-1]
-}
-
 // cmdline is what a command line says of a Claude Code process. It is a hint: /clear and /resume change a TUI's session later.
 type cmdline struct {
 	// helper: the process runs no session (a subcommand, the background daemon and its hosts, --version, --bg).
@@ -347,8 +342,6 @@ func syntax() discover.Syntax {
 	}
 }
 
-func containsWord(set, word string) bool { return slices.Contains(strings.Fields(set), word) }
-
 // readCmdline reads the command line of a process that may be Claude Code.
 func readCmdline(p proc.Process) cmdline {
 	args, err := p.Args()
@@ -361,7 +354,7 @@ func readCmdline(p proc.Process) cmdline {
 func parseCmdline(args []string) cmdline {
 	a := syntax().Parse(args)
 	return cmdline{
-		helper: len(a.Words) > 0 && containsWord(subcommands, a.Words[0]) || a.Has(strings.Fields(syntax().Final)...),
+		helper: len(a.Words) > 0 && slices.Contains(strings.Fields(subcommands), a.Words[0]) || a.Has(strings.Fields(syntax().Final)...),
 		host:   a.Has("--bg-pty-host"), print: a.Has("-p", "--print"), stream: a.Value("--input-format") == "stream-json",
 		session: a.Value("--session-id"), resume: a.Value("--resume", "-r"), fork: a.Has("--fork-session"),
 		team: a.Value("--team-name"), teammate: a.Value("--agent-name"), parent: a.Value("--parent-session-id"),

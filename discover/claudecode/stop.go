@@ -38,7 +38,7 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.En
 	if job == "" {
 		return false, nil
 	}
-	program, err := findProgram(host)
+	program, err := host.FindProgram(Adapter{})
 	if err != nil {
 		return true, err
 	}
@@ -53,7 +53,7 @@ func (Adapter) AttachCommand(_ context.Context, s discover.Session, host launch.
 	if job == "" {
 		return c, false, nil
 	}
-	program, err := findProgram(host)
+	program, err := host.FindProgram(Adapter{})
 	if err != nil {
 		return c, true, err
 	}
@@ -120,6 +120,6 @@ func (a Adapter) HasMarker(p proc.Process, s discover.Session) bool {
 		return ok
 	}
 	return mark.PID > 0 && slices.ContainsFunc(s.Processes, func(q proc.Process) bool {
-		return namespacePID(q) == mark.PID && !p.Started.Before(q.Started)
+		return q.NamespacePID() == mark.PID && !p.Started.Before(q.Started)
 	})
 }

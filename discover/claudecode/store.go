@@ -222,7 +222,7 @@ func (Adapter) WatchPaths(ctx context.Context, s discover.Session) []string {
 		files = append(files, filepath.Join(s.ProcessHome(), teamsName, s.Team, teamConfig))
 	}
 	for _, p := range s.Processes {
-		files = append(files, registryPath(s.ProcessHome(), namespacePID(p)))
+		files = append(files, registryPath(s.ProcessHome(), p.NamespacePID()))
 	}
 	return files
 }

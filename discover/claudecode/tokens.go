@@ -37,8 +37,8 @@ type totalsReader struct {
 	prompts  map[string]bool   // the UUIDs of the prompts so far
 	replayed map[string]callID // answers of the session, which its side questions (/btw) repeat
 	fork     forkDetector
-	context  tokenCounts // of the newest main-chain message
-	cwd      string      // the newest record's directory
+	context  discover.Tokens // of the newest main-chain message
+	cwd      string          // the newest record's directory
 }
 
 // Read reads the session's transcript.
@@ -78,9 +78,9 @@ func (t *totalsReader) Tokens() (*discover.Tokens, error) {
 	if !ok {
 		return nil, nil
 	}
-	tokens := sum.Tokens()
-	tokens.Context = t.context.contextSize()
-	return tokens, nil
+	tokens := withTotal(sum)
+	tokens.Context = contextSize(t.context)
+	return &tokens, nil
 }
 
 // add takes the next record, or the rest of one.
@@ -123,7 +123,7 @@ func (t *totalsReader) add(l storage.Line, r *rawRecord) bool {
 		}
 	case "system":
 		if r.Subtype == "compact_boundary" && mainChain { // the context after a compaction, as the agent reports it; zero if it does not
-			t.context = tokenCounts{In: r.Get("compactMetadata").Object().Get("postTokens").Int()}
+			t.context = discover.Tokens{In: r.Get("compactMetadata").Object().Get("postTokens").Int()}
 		}
 	}
 	return true
@@ -200,7 +200,7 @@ type callUsage struct {
 
 // timedUsage is what a call used, and when it was recorded.
 type timedUsage struct {
-	tokenCounts
+	discover.Tokens
 	at    time.Time
 	model string
 }
@@ -213,7 +213,7 @@ const (
 
 // addAnswer takes what an answer used. It replaces an earlier record of the same call. What other models used for it counts beside it:
 // an advisor that the model asked, a compaction on the server. The API's counts of the answer leave those iterations out.
-func (g *callUsage) addAnswer(call callID, l *rawRecord, used tokenCounts) {
+func (g *callUsage) addAnswer(call callID, l *rawRecord, used discover.Tokens) {
 	at := l.Timestamp.Time()
 	if at.After(g.newest) {
 		g.newest = at
@@ -245,48 +245,29 @@ func (g *callUsage) set(call callID, used timedUsage) {
 
 // sum returns the total. ok is false if nothing is known. A killed process reports nothing, and the next one continues from
 // the last report; so of the calls before a report, their sum counts if it is larger than the report.
-func (g *callUsage) sum() (sum tokenCounts, ok bool) {
-	var before tokenCounts
+func (g *callUsage) sum() (sum discover.Tokens, ok bool) {
+	var before discover.Tokens
 	for _, s := range g.calls {
 		if g.isReported(s.at) {
-			before.add(s.tokenCounts)
+			before = before.Plus(s.Tokens)
 		} else {
-			sum.add(s.tokenCounts)
+			sum = sum.Plus(s.Tokens)
 		}
 	}
 	if last := g.lastReport(); last != nil {
-		before = before.max(last.total)
+		before = before.Max(last.total)
 	}
-	sum.add(before)
+	sum = sum.Plus(before)
 	return sum, len(g.calls) > 0
 }
 
-func (u *tokenCounts) add(v tokenCounts) { *u = u.with(v, func(a, b int64) int64 { return a + b }) }
-
-// max returns the larger value of each figure.
-func (u tokenCounts) max(v tokenCounts) tokenCounts {
-	return u.with(v, func(a, b int64) int64 { return max(a, b) })
-}
-
-// minus returns the difference of each figure.
-func (u tokenCounts) minus(v tokenCounts) tokenCounts {
-	return u.with(v, func(a, b int64) int64 { return a - b })
-}
-
-// with combines each figure with that of v.
-func (u tokenCounts) with(v tokenCounts, f func(a, b int64) int64) tokenCounts {
-	return tokenCounts{f(u.In, v.In), f(u.Out, v.Out), f(u.CacheRead, v.CacheRead), f(u.CacheWrite, v.CacheWrite), f(u.Reasoning, v.Reasoning)}
-}
-
 // contextSize is the size of the context of a call.
-func (u tokenCounts) contextSize() int64 { return u.In + u.CacheRead + u.CacheWrite }
+func contextSize(u discover.Tokens) int64 { return u.In + u.CacheRead + u.CacheWrite }
 
-// Tokens converts u.
-func (u tokenCounts) Tokens() *discover.Tokens {
-	return &discover.Tokens{
-		In: u.In, Out: u.Out, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
-		Total: u.contextSize() + u.Out, Context: u.contextSize(),
-	}
+// withTotal returns what calls used with its sum, which the API does not count.
+func withTotal(u discover.Tokens) discover.Tokens {
+	u.Total = contextSize(u) + u.Out
+	return u
 }
 
 // callID identifies a call of the model: the hash of the IDs of its message and its request. 0 is none.
@@ -314,7 +295,7 @@ const maxUnnamed = 8
 
 type unnamedAnswer struct {
 	call    callID
-	used    tokenCounts
+	used    discover.Tokens
 	results int // that were read before its last record
 }
 
@@ -330,7 +311,7 @@ func (a *openAnswers) addUser(l *rawRecord) {
 }
 
 // callID returns the call that the next record, an answer's, is part of.
-func (a *openAnswers) callID(l *rawRecord, used tokenCounts) callID {
+func (a *openAnswers) callID(l *rawRecord, used discover.Tokens) callID {
 	message := l.ID.Text(maxCallID)
 	if isUnique(message, "msg_") {
 		return newCallID(message, "")
@@ -361,11 +342,11 @@ func (a *openAnswers) callID(l *rawRecord, used tokenCounts) callID {
 }
 
 // AnswerUsage returns what an answer of the model used. ok is false for other records, and without a usage.
-func (l *rawRecord) AnswerUsage() (used tokenCounts, ok bool) {
+func (l *rawRecord) AnswerUsage() (used discover.Tokens, ok bool) {
 	if l.Type == "assistant" && !l.synthetic() {
 		used = l.usage()
 	}
-	return used, used != tokenCounts{}
+	return used, used != discover.Tokens{}
 }
 
 // quotaOf returns what an error in place of an answer says of a limit; nil if it has another cause. 2.1.329 records the end

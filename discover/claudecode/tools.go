@@ -51,7 +51,7 @@ func parseBlock(o storage.Object) (b block) {
 		case "tool_use_id":
 			b.ToolUseID = v.Text(0)
 		case "is_error":
-			b.IsError = isTrue(v)
+			b.IsError = v.IsTrue()
 		case "text":
 			b.Text = v
 		case "input":
@@ -84,38 +84,9 @@ func textOf(content storage.Value, limit int) string {
 	return strings.Join(parts, "\n")
 }
 
-// toolResults holds the results of tool calls until the calls are read: from the end of a transcript, the result comes first. All are
-// dropped when they are too many, so that results without a call take bounded memory.
-type toolResults struct {
-	byCall map[string][]toolResult // the newest first
-	taken  map[string]bool         // the calls of the answer that is read now
-	size   int                     // of the outputs held, in bytes
-}
-
-type toolResult struct {
-	output string
-	state  discover.ToolState
-}
-
-// The number of results, and of bytes of their outputs, after which they are dropped.
-const (
-	maxResults     = 4096
-	maxOutputBytes = storage.MaxLine
-)
-
 // isCall reports whether a block is a call: of a tool, or of something that the model's server runs, whatever its kind is called.
 func (b block) isCall() bool {
 	return strings.HasSuffix(b.Type, "tool_use") || b.ID != "" && b.Input != nil
-}
-
-// resultOf returns a block that is a tool's result as such, whatever its kind is called.
-func resultOf(b block) (o toolResult, ok bool) {
-	if b.ToolUseID == "" {
-		return o, false
-	}
-	output := resultText(b.Content)
-	failed := b.IsError || strings.HasSuffix(b.Content.Object().Get("type").Text(0), "_error")
-	return toolResult{output, toolState(failed, output)}, true
 }
 
 // resultText returns the texts of a result: a string, or all strings of its parts but for those that only programs read.
@@ -139,46 +110,9 @@ func resultText(v storage.Value) string {
 	return cmp.Or(strings.Join(parts, "\n"), v.Text(0))
 }
 
-// store stores a result. Of several results of one ID, the newest comes first.
-func (r *toolResults) store(call string, o toolResult) {
-	if r.byCall == nil || max(len(r.byCall), len(r.byCall[call])) >= maxResults || r.size >= maxOutputBytes {
-		r.byCall, r.taken, r.size = map[string][]toolResult{}, map[string]bool{}, 0
-	}
-	r.byCall[call] = append(r.byCall[call], o)
-	r.size += len(o.output)
-}
-
-// take returns the result of a call, which is no other call's: some models give several calls of an answer one ID, or number the calls of
-// each answer anew.
-func (r *toolResults) take(call string) (o toolResult, ok bool) {
-	list := r.byCall[call]
-	if len(list) == 0 {
-		return o, false
-	}
-	r.byCall[call], r.taken[call] = list[1:], true
-	r.size -= len(list[0].output)
-	return list[0], true
-}
-
-// endAnswer drops the results that no call of an answer has taken: they are not those of older calls with the same ID.
-func (r *toolResults) endAnswer() {
-	for call := range r.taken {
-		for _, o := range r.byCall[call] {
-			r.size -= len(o.output)
-		}
-		delete(r.byCall, call)
-	}
-	clear(r.taken)
-}
-
-// call returns the call that a block makes, with its result if there is one.
-func (r *toolResults) call(b block) *discover.ToolCall {
-	input := b.Input.Raw()
-	c := &discover.ToolCall{ID: b.ID, Name: b.Name, Input: bytes.Clone(input), Brief: callBrief(input), State: discover.ToolOpen}
-	if o, ok := r.take(b.ID); ok {
-		c.Output, c.State = o.output, o.state
-	}
-	return c
+// newCall returns the call that a block makes.
+func newCall(b block) *discover.ToolCall {
+	return &discover.ToolCall{ID: b.ID, Name: b.Name, Input: bytes.Clone(b.Input.Raw()), Brief: callBrief(b.Input.Object())}
 }
 
 // toolState returns how a call ended. That the user refused or interrupted it is known only from the text that Claude Code
@@ -195,24 +129,10 @@ func toolState(isError bool, output string) discover.ToolState {
 	return discover.ToolFailed
 }
 
-// callBrief returns the member of a call's input that says most to people: the first one of keys that is not empty.
+// callBrief returns the member of a call's input that says most to people.
 func callBrief(input storage.Object) string {
-	keys := [...]string{
+	return input.FirstText(
 		"command", "file_path", "notebook_path", "pattern", "path", "query", "url", "questions", "description", "subject",
 		"skill", "to", "task_id", "bash_id", "shell_id",
-	}
-	for _, key := range keys {
-		if text := summaryText(input.Get(key)); text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-// summaryText returns a string, or the first of a list of questions.
-func summaryText(v storage.Value) string {
-	for question := range v.Elements() {
-		return question.Object().Get("question").Text(0)
-	}
-	return v.Text(0)
+	)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"agentctl/discover"
 	"agentctl/discover/storage"
 )
 
@@ -68,9 +69,6 @@ type apiMessage struct {
 	Content, usageValue storage.Value
 }
 
-// tokenCounts is what the model's API counted for one call, in tokens.
-type tokenCounts struct{ In, Out, CacheRead, CacheWrite, Reasoning int64 }
-
 // synthetic is the model of messages that Claude Code wrote itself.
 const synthetic = "<synthetic>"
 
@@ -123,17 +121,17 @@ func (l *rawRecord) set(key []byte, v storage.Value) (length int) {
 	case "uuid":
 		l.UUID = v
 	case "isMeta":
-		l.IsMeta = isTrue(v)
+		l.IsMeta = v.IsTrue()
 	case "isCompactSummary":
-		l.IsCompactSummary = isTrue(v)
+		l.IsCompactSummary = v.IsTrue()
 	case "isVisibleInTranscriptOnly":
-		l.IsTranscriptOnly = isTrue(v)
+		l.IsTranscriptOnly = v.IsTrue()
 	case "isApiErrorMessage":
-		l.IsAPIErrorMessage = isTrue(v)
+		l.IsAPIErrorMessage = v.IsTrue()
 	case "parentUuid":
 		l.ParentUUID = v
 	case "isSidechain":
-		l.IsSidechain = isTrue(v)
+		l.IsSidechain = v.IsTrue()
 	case "timestamp":
 		l.Timestamp = v
 	case "cwd":
@@ -169,10 +167,10 @@ func parseMessage(o storage.Object) (m apiMessage, length int) {
 }
 
 // usage returns what the message says that it used.
-func (m *apiMessage) usage() tokenCounts { return usageOf(m.usageValue.Object()) }
+func (m *apiMessage) usage() discover.Tokens { return usageOf(m.usageValue.Object()) }
 
-// usageOf reads what the API counted for a call, or what the agent reports for a model.
-func usageOf(o storage.Object) (u tokenCounts) {
+// usageOf reads what the API counted for a call, or what the agent reports for a model. Neither has a total.
+func usageOf(o storage.Object) (u discover.Tokens) {
 	for key, v := range o.Members() {
 		switch string(key) {
 		case "input_tokens", "inputTokens":
@@ -191,8 +189,6 @@ func usageOf(o storage.Object) (u tokenCounts) {
 	}
 	return u
 }
-
-func isTrue(v storage.Value) bool { return bytes.HasPrefix(v, []byte("true")) }
 
 // IsMessage reports whether the line is a user or an assistant record.
 func (l *rawRecord) IsMessage() bool { return l.Type == "user" || l.Type == "assistant" }

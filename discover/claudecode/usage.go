@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"agentctl/discover"
@@ -97,30 +96,30 @@ func withoutCounted(entries []discover.Entry) []discover.Entry {
 func (g *callUsage) answers() (calls []callID, all []discover.Usage) {
 	calls, all = make([]callID, 0, len(g.calls)), make([]discover.Usage, 0, len(g.calls))
 	for id, s := range g.calls {
-		calls, all = append(calls, id), append(all, discover.Usage{Time: s.at, Model: s.model, Tokens: s.answerTokens()})
+		calls, all = append(calls, id), append(all, discover.Usage{Time: s.at, Model: s.model, Tokens: withTotal(s.Tokens)})
 	}
 	if len(g.reports) == 0 {
 		return calls, all
 	}
 	newest := g.lastReport()
-	var recorded tokenCounts // by the calls before the newest report
-	byModel := map[string]tokenCounts{}
+	var recorded discover.Tokens // by the calls before the newest report
+	byModel := map[string]discover.Tokens{}
 	for _, s := range g.calls {
 		if g.isReported(s.at) {
-			recorded.add(s.tokenCounts)
+			recorded = recorded.Plus(s.Tokens)
 			sum := byModel[s.model]
-			sum.add(s.tokenCounts)
+			sum = sum.Plus(s.Tokens)
 			byModel[s.model] = sum
 		}
 	}
 	// A process that was killed reports nothing, and the cost of its calls is not in any later report.
-	costKnown := newest.complete && recorded.max(newest.total) == newest.total
+	costKnown := newest.complete && recorded.Max(newest.total) == newest.total
 	for i := range all {
 		all[i].CostKnown = costKnown && g.isReported(all[i].Time)
 	}
 	for model, used := range newest.unrecorded(recorded, byModel) {
-		if used != (tokenCounts{}) {
-			all = append(all, discover.Usage{Time: newest.time(), Model: model, Tokens: used.answerTokens(), CostKnown: costKnown})
+		if used != (discover.Tokens{}) {
+			all = append(all, discover.Usage{Time: newest.time(), Model: model, Tokens: withTotal(used), CostKnown: costKnown})
 		}
 	}
 	return calls, append(all, g.costs()...)
@@ -128,16 +127,16 @@ func (g *callUsage) answers() (calls []callID, all []discover.Usage) {
 
 // unrecorded returns the tokens that a report has besides the recorded calls before it: of each model, unless the report lacks some of
 // a model's.
-func (r *report) unrecorded(recorded tokenCounts, byModel map[string]tokenCounts) map[string]tokenCounts {
-	rest := map[string]tokenCounts{"": recorded.max(r.total).minus(recorded)}
-	ofModels, sum := map[string]tokenCounts{}, tokenCounts{}
+func (r *report) unrecorded(recorded discover.Tokens, byModel map[string]discover.Tokens) map[string]discover.Tokens {
+	rest := map[string]discover.Tokens{"": recorded.Max(r.total).Minus(recorded)}
+	ofModels, sum := map[string]discover.Tokens{}, discover.Tokens{}
 	for model, m := range r.models {
-		more := m.minus(byModel[model])
-		if more.max(tokenCounts{}) != more {
+		more := m.Minus(byModel[model])
+		if more.Max(discover.Tokens{}) != more {
 			return rest
 		}
 		ofModels[model] = more
-		sum.add(more)
+		sum = sum.Plus(more)
 	}
 	if sum != rest[""] { // it lacks a model
 		return rest
@@ -186,16 +185,9 @@ func (r *report) costs() map[string]float64 {
 	return costs
 }
 
-// answerTokens converts u for a [discover.Usage].
-func (u tokenCounts) answerTokens() discover.Tokens {
-	t := *u.Tokens()
-	t.Context = 0
-	return t
-}
-
 // report is what the agent reports of a session when a process of it ends: the sum over all its processes so far.
 type report struct {
-	total    tokenCounts
+	total    discover.Tokens
 	models   map[string]modelReport
 	cost     float64   // USD
 	complete bool      // cost is that of all calls
@@ -205,7 +197,7 @@ type report struct {
 
 // modelReport is the part of a model.
 type modelReport struct {
-	tokenCounts
+	discover.Tokens
 	cost float64
 }
 
@@ -218,10 +210,10 @@ const (
 
 // addReport takes a total that the agent reports.
 func (g *callUsage) addReport(o storage.Object) {
-	r := report{at: g.newest, cost: float(o.Get("totalCostUSD")), complete: !isTrue(o.Get("hasUnknownModelCost")), models: map[string]modelReport{}}
+	r := report{at: g.newest, cost: o.Get("totalCostUSD").Float(), complete: !o.Get("hasUnknownModelCost").IsTrue(), models: map[string]modelReport{}}
 	for name, value := range o.Get("modelUsage").Object().Members() {
-		m := modelReport{usageOf(value.Object()), float(value.Object().Get("costUSD"))}
-		r.total.add(m.tokenCounts)
+		m := modelReport{usageOf(value.Object()), value.Object().Get("costUSD").Float()}
+		r.total = r.total.Plus(m.Tokens)
 		if len(r.models) < maxModels && len(name) <= maxCallID {
 			r.models[string(name)] = m
 		}
@@ -250,12 +242,6 @@ func (r *report) time() time.Time {
 		return r.resumed
 	}
 	return r.at
-}
-
-// float parses a number; anything else is 0.
-func float(v storage.Value) float64 {
-	f, _ := strconv.ParseFloat(string(v.Raw()), 64)
-	return f
 }
 
 // recordTime takes the time of a record.

@@ -211,7 +211,7 @@ func TestCallsAreBounded(t *testing.T) {
 	var g callUsage
 	add := func(id string, in int64) {
 		l, _ := parseRecord([]byte(`{"message":{"id":"` + id + `"}}`))
-		g.addAnswer(newCallID(id, ""), &l, tokenCounts{In: in})
+		g.addAnswer(newCallID(id, ""), &l, discover.Tokens{In: in})
 	}
 	for i := range maxCalls {
 		add(strconv.Itoa(i), 1)

@@ -51,14 +51,6 @@ func warn(path string, err error) error {
 // oldestSupported is the oldest version whose processes agentctl looks into, launches and resumes. It reads what older ones have stored.
 const oldestSupported = "0.130"
 
-// belowFloor returns why a version is not supported; "" if it is, or is unknown.
-func belowFloor(version string) string {
-	if !storage.ParseVersion(version).Before(storage.ParseVersion(oldestSupported)) {
-		return ""
-	}
-	return version + " is older than supported (" + oldestSupported + "): update"
-}
-
 // binaryVersion is the version of a binary by the place where it is installed, "" where the place does not tell. The daemon's copy is
 // in releases/<version>-<platform>/bin (SEEN 0.169). npm's is in <package>/vendor/<platform>/…, below the directory of the package's
 // description (SEEN 0.104, 0.169).

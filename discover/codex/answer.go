@@ -120,8 +120,8 @@ func (r serverRequest) openRequest(s discover.Session) (o launch.OpenRequest, kn
 			for v := range q.Get("options").Elements() {
 				question.Choices = append(question.Choices, launch.Choice{Label: v.Object().Get("label").Text(0), Description: v.Object().Get("description").Text(0)})
 			}
-			question.FreeText = len(question.Choices) == 0 || string(q.Get("isOther").Raw()) == "true"
-			if string(q.Get("isSecret").Raw()) == "true" { // it would stand in a command line
+			question.FreeText = len(question.Choices) == 0 || q.Get("isOther").IsTrue()
+			if q.Get("isSecret").IsTrue() { // it would stand in a command line
 				return o, false
 			}
 			o.Questions = append(o.Questions, question)

@@ -112,7 +112,7 @@ func (c *rpcClient) readThread(id string) (loadedThread, error) {
 	return loadedThread{
 		id: id, root: t.Get("sessionId").Text(0), parent: t.Get("parentThreadId").Text(0),
 		active: t.Get("status").Object().Get("type").Text(0) == "active", waiting: len(flags) > 0,
-		ephemeral: string(t.Get("ephemeral").Raw()) == "true",
+		ephemeral: t.Get("ephemeral").IsTrue(),
 	}, nil
 }
 

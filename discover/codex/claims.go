@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -130,9 +131,9 @@ func invocationOf(p proc.Process, args []string) invocation {
 func (c *claimBuilder) newAgentProcess(p proc.Process, in invocation) agentProcess {
 	claim := discover.Claim{
 		Agent: agentName, Process: p.ID, Version: binaryVersion(p.Exe), Shared: in.role == server,
-		Home: c.homes.listedHome(processHome(p)),
+		Home: discover.ListedHome(processHome(p), c.homes.List()),
 	}
-	claim.Unreadable = belowFloor(claim.Version)
+	claim.Unreadable = storage.ParseVersion(claim.Version).BelowFloor(oldestSupported)
 	if shared, err := p.SharesRoot(); claim.Home == "" && err == nil && !shared {
 		claim.Home = p.PathInRoot("") // no home of ours: its threads may have the IDs of ours
 	}

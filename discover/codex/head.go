@@ -144,7 +144,7 @@ func boundedPrompt(text string) string {
 	if context, request, ok := strings.Cut(text, editorRequest); ok && strings.HasPrefix(context, editorContext) {
 		text = cmp.Or(strings.TrimSpace(request), "[image]") // the editor sends no empty request
 	}
-	return discover.Truncate(discover.StripContextFiles(text), discover.PromptLimit)
+	return discover.PromptText(text)
 }
 
 // Codex's extensions of editors put what is open in the editor before the user's words.

@@ -84,17 +84,6 @@ func (h *homeFinder) homeOfFile(file string) (dir, path string, ok bool) {
 	return "", "", false
 }
 
-// listedHome is the path under which this home is listed, "" if it is not. Nothing is opened in a home that is not listed.
-func (h *homeFinder) listedHome(dir string) string {
-	if dir == "" {
-		return ""
-	}
-	if i := h.Index(dir); i >= 0 {
-		return h.List()[i].Dir
-	}
-	return ""
-}
-
 // byDir returns the home of that path as a list of one, or nil if it is not listed.
 func (h *homeFinder) byDir(dir string) []discover.Home {
 	for _, n := range h.List() {

@@ -317,9 +317,9 @@ func (i installation) olderThan(v storage.Version) bool {
 // versions and where node is older than 22.15. findInstallation skips the script, so that the process that is started runs the session from
 // its first moment on. In a layout that it does not know, it uses what is in PATH.
 func findInstallation(host launch.Environment) (installation, error) {
-	path, err := host.LookPath(Adapter{}.Program())
+	path, err := host.FindProgram(Adapter{})
 	if err != nil {
-		return installation{}, &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program()}
+		return installation{}, err
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -329,7 +329,7 @@ func findInstallation(host launch.Environment) (installation, error) {
 	if !ok {
 		p = installation{path: path, version: binaryVersion(real)}
 	}
-	if why := belowFloor(p.version); why != "" {
+	if why := storage.ParseVersion(p.version).BelowFloor(oldestSupported); why != "" {
 		return p, unsupported(why)
 	}
 	return p, nil

@@ -16,14 +16,14 @@ import (
 // Messages yields the messages of a thread, newest first: from the end of its rollout back, and on into the rollout that it
 // continues. It leaves out the turns that the user took back by editing an earlier prompt, as the agent does.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
-	return func(yield func(discover.Message, error) bool) {
-		m := newMessageReader(ctx, r, yield)
+	return discover.StreamMessages(agentName, func(out *discover.MessageStream) {
+		m := messageReader{MessageStream: out, ctx: ctx, session: r.ID, home: r.Home, newestModel: r.Model}
 		seen := map[string]bool{}
 		for s := (segment{path: r.Path}); s.path != "" && !seen[s.path]; {
 			seen[s.path] = true
 			s = m.readSegment(s, len(seen) == 1)
 		}
-	}
+	})
 }
 
 // segment is a rollout or its beginning. A fork continues from a place in another thread's rollout; a thread whose user has
@@ -36,9 +36,8 @@ type segment struct {
 
 // messageReader reads the rollouts of a thread backwards and yields their messages.
 type messageReader struct {
+	*discover.MessageStream
 	ctx     context.Context // of the call that the reader lives for
-	yield   func(discover.Message, error) bool
-	stopped bool // the caller wants no more
 	home    string
 	session string // the thread; its rollouts may be another's
 	// newestModel is the model of the newest turn, "" once an older turn or file is read.
@@ -66,10 +65,6 @@ type messageReader struct {
 	base        segment // that the file continues
 }
 
-func newMessageReader(ctx context.Context, r discover.Record, yield func(discover.Message, error) bool) *messageReader {
-	return &messageReader{ctx: ctx, yield: yield, session: r.ID, home: r.Home, newestModel: r.Model}
-}
-
 // readSegment yields the messages of one segment and returns the one that it continues.
 func (m *messageReader) readSegment(s segment, newest bool) segment {
 	f, g, err := openRollout(m.ctx, s.path)
@@ -77,7 +72,7 @@ func (m *messageReader) readSegment(s segment, newest bool) segment {
 		return segment{} // moved or compressed meanwhile: the next snapshot finds it
 	}
 	if err != nil {
-		m.warn(s.path, err)
+		m.Warn(s.path, err)
 		return segment{}
 	}
 	defer f.Close()
@@ -98,9 +93,9 @@ func (m *messageReader) readFile(f *storage.File, g gap, s segment, newest bool)
 		m.newestModel = ""
 	}
 	if _, err := f.ParseBackward(0, parser(func() string { return m.thread }, m.addLine)); err != nil {
-		m.warn(s.path, err)
+		m.Warn(s.path, err)
 	}
-	if m.stopped {
+	if m.Stopped {
 		return segment{}
 	}
 	return m.base
@@ -108,23 +103,19 @@ func (m *messageReader) readFile(f *storage.File, g gap, s segment, newest bool)
 
 // addLine takes the next older line and reports whether more are wanted.
 func (m *messageReader) addLine(l storage.Line, r *rolloutRecord) bool {
-	if err := m.ctx.Err(); err != nil {
-		m.fail(err)
-		return false
-	}
 	if l.Cut {
-		m.warn(m.path, m.file.Lost(l))
+		m.Warn(m.path, m.file.Lost(l))
 		r.decodeCut(m.file, l, m.thread)
 		m.addLost(r)
-		return !m.stopped
+		return !m.Stopped
 	}
 	if l.Offset < m.gap.start && m.gap.size > 0 && !m.gapReported {
 		m.gapReported = true
-		m.warn(m.path, fmt.Errorf("%d MB in the middle of the compressed file are left out: it is too long to unpack whole", m.gap.size>>20))
+		m.Warn(m.path, fmt.Errorf("%d MB in the middle of the compressed file are left out: it is too long to unpack whole", m.gap.size>>20))
 	}
 	switch {
 	case l.Rest:
-		m.warn(m.path, m.file.Lost(l))
+		m.Warn(m.path, m.file.Lost(l))
 		m.addLost(r)
 	case mayBeMessage(r.Kind) && (m.endOrdinal == 0 || storage.Object(l.Bytes).Get("ordinal").Int() < m.endOrdinal): // else it was written after the place from which a newer rollout continues
 		if r.Kind == kindSessionMeta && l.Offset == 0 {
@@ -133,7 +124,7 @@ func (m *messageReader) addLine(l storage.Line, r *rolloutRecord) bool {
 		m.at = l.Offset
 		m.addRecord(r)
 	}
-	return !m.stopped
+	return !m.Stopped
 }
 
 // addLost notes that a call has ended if a record that is left out is its result.
@@ -152,18 +143,10 @@ func (m *messageReader) baseSegment(r *rolloutRecord) segment {
 	}
 	path, err := findRollout(m.ctx, m.home, h.ID)
 	if err != nil {
-		m.warn(m.path, fmt.Errorf("the history that it continues is left out: %w", err))
+		m.Warn(m.path, fmt.Errorf("the history that it continues is left out: %w", err))
 		return segment{}
 	}
 	return segment{path: path, endByte: h.EndByte, endOrdinal: h.EndOrdinal}
-}
-
-func (m *messageReader) warn(path string, err error) { m.fail(warn(path, err)) }
-
-func (m *messageReader) fail(err error) {
-	if !m.stopped {
-		m.stopped = !m.yield(discover.Message{}, err)
-	}
 }
 
 // mayBeMessage reports whether a record of this kind can be a message, or change one.
@@ -226,8 +209,8 @@ func (m *messageReader) addRecord(r *rolloutRecord) {
 
 // add yields a message, unless the user took its turn back.
 func (m *messageReader) add(msg discover.Message) {
-	if m.rolledBack == 0 && !m.stopped {
-		m.stopped = !m.yield(msg, nil)
+	if m.rolledBack == 0 {
+		m.Emit(msg)
 	}
 }
 

@@ -61,19 +61,20 @@ func TestGoldenMessages(t *testing.T) {
 func readMessages(t testing.TB, data []byte, id string) (list []string, warnings int) {
 	t.Helper()
 	s := segment{path: "/x/sessions/2026/11/20/rollout-2026-11-20T19-00-00-" + id + ".jsonl"}
-	m := newMessageReader(t.Context(), discover.Record{ID: id, Home: "/x"}, func(m discover.Message, err error) bool {
+	for m, err := range discover.StreamMessages(agentName, func(out *discover.MessageStream) {
+		m := messageReader{MessageStream: out, ctx: t.Context(), session: id, home: "/x"}
+		m.readFile(storage.NewMemoryFile(s.path, data, time.Time{}), gap{}, s, true)
+	}) {
 		if err != nil {
 			warnings++
-			return true
+			continue
 		}
 		text, err := json.Marshal(m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, string(text))
-		return true
-	})
-	m.readFile(storage.NewMemoryFile(s.path, data, time.Time{}), gap{}, s, true)
+	}
 	return list, warnings
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"iter"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -21,7 +20,7 @@ func candidates(table *proc.Table, homes []discover.Home) iter.Seq[proc.Process]
 	signs := proc.Signs{Name: mentionsCodex, PIDs: table.LockHolders(lockFiles(homes)...), File: isThreadFile}
 	return func(yield func(proc.Process) bool) {
 		for p := range table.Candidates(signs) {
-			if p.Alive() && !isUnexecedFork(table, p) && !yield(p) {
+			if p.Alive() && !table.IsForkOfParent(p) && !yield(p) {
 				return
 			}
 		}
@@ -61,18 +60,6 @@ func mentionsCodex(name string) bool {
 func isCodex(p proc.Process) bool {
 	base := proc.ProgramName(cmp.Or(p.Exe, p.Name))
 	return base == "codex" || strings.HasPrefix(base, "codex-x86_64-") || strings.HasPrefix(base, "codex-aarch64-")
-}
-
-// isUnexecedFork reports whether p is a child that a Codex process has forked and that has not called exec yet. It still has its
-// parent's command line and open files, and is no agent of its own.
-func isUnexecedFork(table *proc.Table, p proc.Process) bool {
-	parent, ok := table.ByPID(p.Parent)
-	if !ok || !parent.Alive() || parent.Exe != p.Exe {
-		return false
-	}
-	args, err := p.Args()
-	parentArgs, err2 := parent.Args()
-	return err == nil && err2 == nil && len(args) > 0 && slices.Equal(args, parentArgs)
 }
 
 // IsAgentProcess implements [discover.Adapter]. Under the name of one of its tools, the binary is a tool.
@@ -157,15 +144,9 @@ func (e *openFiles) add(f proc.OpenFile) {
 	if name, ok := parseRolloutName(base); ok && f.Writable {
 		e.thread(name.id).rollout = &f
 	}
-	if id, ok := parseLockName(base); ok && isLockHeld(f) {
+	if id, ok := parseLockName(base); ok && f.IsLocked() {
 		e.thread(id).lock = &f
 	}
-}
-
-// isLockHeld reports whether a lock file is locked through this descriptor. Only Linux shows that. Elsewhere a lock file that is open
-// for writing counts as locked.
-func isLockHeld(f proc.OpenFile) bool {
-	return f.WriteLocked || runtime.GOOS != "linux" && f.Writable
 }
 
 func (e *openFiles) thread(id string) *threadFiles {

@@ -87,7 +87,7 @@ func TestSendToServer(t *testing.T) {
 		t.Errorf("to a thread that is not loaded: %v", err)
 	}
 	other := sessionOfServer(os.Getppid(), someID, "app-server", "--listen", "unix://"+s.path)
-	if _, err := (Adapter{}).Send(t.Context(), other, "hi", launch.Environment{}); err == nil || !strings.Contains(err.Error(), "and is not asked") || len(s.asked) != 2 {
+	if _, err := (Adapter{}).Send(t.Context(), other, "hi", launch.Environment{}); err == nil || !strings.Contains(err.Error(), "and is sent nothing") || len(s.asked) != 2 {
 		t.Errorf("to another process's socket: %v, asked %q", err, s.asked)
 	}
 }

@@ -60,10 +60,10 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, _ launch.Envir
 // ask opens a connection to a server. The error says whom it was for.
 func ask(ctx context.Context, path string, server proc.Process) (*rpcClient, error) {
 	c, err := connect(ctx, path, server)
-	switch {
-	case errors.Is(err, proc.ErrOtherPeer):
-		return nil, fmt.Errorf("another process than %s listens on %s, and is not asked", server.ID, path)
-	case err != nil:
+	if other, ok := errors.AsType[*proc.OtherPeerError](err); ok { // without the words of the libraries around it
+		return nil, other
+	}
+	if err != nil {
 		return nil, fmt.Errorf("asking the app-server at %s: %w", path, err)
 	}
 	return c, nil

@@ -249,7 +249,7 @@ func (f *subagentTree) tokens(t *storedThread) *discover.Tokens {
 			return nil
 		}
 		if member.Tokens != nil {
-			used, sum = true, addTokens(sum, *member.Tokens)
+			used, sum = true, sum.Plus(*member.Tokens)
 		}
 		rest = append(rest, f.subagents[member.ID]...)
 	}

@@ -177,11 +177,11 @@ func parseSandbox(o storage.Object) (mode string, _ *workspaceAccess) {
 				w.WritableRoots = append(w.WritableRoots, root.Text(discover.PathLimit))
 			}
 		case "network_access":
-			w.Network = string(value.Raw()) == "true"
+			w.Network = value.IsTrue()
 		case "exclude_tmpdir_env_var":
-			w.ExcludeTmpdir = string(value.Raw()) == "true"
+			w.ExcludeTmpdir = value.IsTrue()
 		case "exclude_slash_tmp":
-			w.ExcludeSlashTmp = string(value.Raw()) == "true"
+			w.ExcludeSlashTmp = value.IsTrue()
 		}
 	}
 	if len(w.WritableRoots) == 0 && !w.Network && !w.ExcludeTmpdir && !w.ExcludeSlashTmp {

@@ -30,28 +30,6 @@ func (b twoTotals) larger() discover.Tokens {
 // inAndOut is the number of input and output tokens, by which two counts are compared.
 func inAndOut(t discover.Tokens) int64 { return t.In + t.Out }
 
-// addTokens is the sum of two usages.
-func addTokens(a, b discover.Tokens) discover.Tokens { return addScaled(a, b, 1) }
-
-// subtractTokens is the difference of two usages.
-func subtractTokens(a, b discover.Tokens) discover.Tokens { return addScaled(a, b, -1) }
-
-func addScaled(a, b discover.Tokens, sign int64) discover.Tokens {
-	return discover.Tokens{
-		In: a.In + sign*b.In, Out: a.Out + sign*b.Out, CacheRead: a.CacheRead + sign*b.CacheRead, CacheWrite: a.CacheWrite + sign*b.CacheWrite,
-		Reasoning: a.Reasoning + sign*b.Reasoning, Total: a.Total + sign*b.Total,
-	}
-}
-
-// largerOfEach returns the larger one of each number. The counts of a thread only grow, but an older one can be recorded once more after a
-// newer one.
-func largerOfEach(a, b discover.Tokens) discover.Tokens {
-	return discover.Tokens{
-		In: max(a.In, b.In), Out: max(a.Out, b.Out), CacheRead: max(a.CacheRead, b.CacheRead), CacheWrite: max(a.CacheWrite, b.CacheWrite),
-		Reasoning: max(a.Reasoning, b.Reasoning), Total: max(a.Total, b.Total),
-	}
-}
-
 // isContextFull reports whether a count says that the context was full: only its total is set, to the size of the context window, and the
 // counts start again.
 func isContextFull(count discover.Tokens) bool { return inAndOut(count) == 0 && count.Total > 0 }
@@ -108,7 +86,7 @@ func (u *usageAtEnd) addRecord(answer, thread discover.Tokens) {
 	}
 	u.oldest = thread
 	if !u.hasCount {
-		u.newer = addTokens(u.newer, answer)
+		u.newer = u.newer.Plus(answer)
 		u.counts = u.newer
 		u.Context = cmp.Or(u.Context, answer.Total)
 	}
@@ -123,17 +101,17 @@ func (u *usageAtEnd) addCount(t discover.Tokens) {
 	switch first := !u.hasCount || u.contextFull; {
 	case isContextFull(t):
 		if !first {
-			u.newer = addTokens(u.newer, u.largest)
+			u.newer = u.newer.Plus(u.largest)
 		}
 		u.largest, u.Any, u.hasCount, u.contextFull, u.hasSmaller, u.hasTurn = discover.Tokens{}, true, true, true, false, false
 	case inAndOut(t) > 0:
 		u.hasSmaller = u.hasSmaller || inAndOut(t) < inAndOut(u.largest)
-		u.largest = largerOfEach(u.largest, t)
+		u.largest = u.largest.Max(t)
 		u.Any, u.hasCount, u.contextFull = true, true, false
 		u.Final = first && u.hasRecord && t.Total == inAndOut(t)
 		u.finish()
 	}
-	u.counts = addTokens(u.newer, u.largest)
+	u.counts = u.newer.Plus(u.largest)
 }
 
 // finish ends the search at a smaller count, which is of an older answer, and before the turn of the larger one: within a turn it can be an

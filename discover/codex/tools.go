@@ -27,7 +27,7 @@ func parseToolCall(r *rolloutRecord) discover.ToolCall {
 		c.Brief = argumentBrief(storage.Object(c.Input))
 	default:
 		c.Brief = argumentBrief(storage.Object(c.Input))
-		switch c.Output = outputText(firstMember(r.payload, "output", "results", "result")); {
+		switch c.Output = outputText(r.payload.First("output", "results", "result")); {
 		case r.Get("status").Text(0) == "failed":
 			c.State = discover.ToolFailed
 		case c.Output != "", r.Get("status").Text(0) == "completed":
@@ -42,7 +42,7 @@ func parseToolCall(r *rolloutRecord) discover.ToolCall {
 
 // callInput is what a tool was called with: a JSON value, a text that contains one, or an object of the members that only this kind of call has.
 func callInput(call storage.Object) (input json.RawMessage) {
-	if v := firstMember(call, "arguments", "input", "action"); v != nil {
+	if v := call.First("arguments", "input", "action"); v != nil {
 		input = slices.Clone(json.RawMessage(v.Raw())) // the line's buffer is used again
 		if text := v.Text(0); json.Valid([]byte(text)) {
 			input = []byte(text)
@@ -62,16 +62,6 @@ func callInput(call storage.Object) (input json.RawMessage) {
 	return input
 }
 
-// firstMember returns the first of the members that the object has.
-func firstMember(o storage.Object, names ...string) storage.Value {
-	for _, name := range names {
-		if v := o.Get(name); v != nil {
-			return v
-		}
-	}
-	return nil
-}
-
 // argumentBrief is the argument that describes a call best, by the names of the agent's own tools.
 func argumentBrief(arguments storage.Object) string {
 	for _, name := range [...]string{"cmd", "command", "query", "queries", "url", "path", "message", "explanation", "question", "prompt", "revised_prompt"} {
@@ -83,10 +73,7 @@ func argumentBrief(arguments storage.Object) string {
 			return commandLine(words)
 		}
 	}
-	for question := range arguments.Get("questions").Elements() {
-		return question.Object().Get("question").Text(0)
-	}
-	return ""
+	return arguments.FirstText("questions")
 }
 
 func texts(v storage.Value) (words []string) {

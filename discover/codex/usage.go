@@ -64,7 +64,7 @@ func (u *threadUsage) read(ctx context.Context, e discover.Entry) (ok bool, err 
 
 // addRest adds to the answers what only the thread's total has, as after a damaged record, and was used at some time.
 func addRest(answers answerList, r *discover.Record) []discover.Usage {
-	rest := subtractTokens(*r.Tokens, answers.sum)
+	rest := r.Tokens.Minus(answers.sum)
 	if min(rest.In, rest.Out, rest.CacheRead, rest.CacheWrite, rest.Reasoning) < 0 { // the rollout went on meanwhile, or contradicts itself
 		answers.all, rest = nil, *r.Tokens
 	}
@@ -88,7 +88,7 @@ func (t *storedThread) readAnswers(ctx context.Context, e discover.Entry) (list 
 		if err != nil {
 			return list, warn(rollout.Path, fmt.Errorf("the session's tokens are unknown: %w", storage.WithoutPath(rollout.Path, err)))
 		}
-		list = answerList{append(list.all, answers.all...), addTokens(list.sum, answers.sum)}
+		list = answerList{append(list.all, answers.all...), list.sum.Plus(answers.sum)}
 	}
 	return list, nil
 }
@@ -134,7 +134,7 @@ type answerList struct {
 // add adds what an answer used.
 func (l *answerList) add(at time.Time, model string, used discover.Tokens) {
 	if inAndOut(used) > 0 {
-		l.all, l.sum = append(l.all, discover.Usage{Time: at, Model: model, Tokens: disjoint(used)}), addTokens(l.sum, used)
+		l.all, l.sum = append(l.all, discover.Usage{Time: at, Model: model, Tokens: disjoint(used)}), l.sum.Plus(used)
 	}
 }
 
@@ -192,11 +192,11 @@ func (x *answerReader) addCount(r *rolloutRecord, info storage.Object) {
 	case x.isFirst && !x.answered:
 		x.count = total
 	case x.isFirst:
-		x.count = largerOfEach(subtractTokens(total, parseTokens(info.Get("last_token_usage").Object())), discover.Tokens{})
+		x.count = total.Minus(parseTokens(info.Get("last_token_usage").Object())).Max(discover.Tokens{})
 	}
 	x.isFirst = false
-	total = largerOfEach(total, x.count)
-	x.counts.add(r.Time(), x.model, subtractTokens(total, x.count))
+	total = total.Max(x.count)
+	x.counts.add(r.Time(), x.model, total.Minus(x.count))
 	x.count = total
 }
 

@@ -26,7 +26,7 @@ func TestAnswersAddUpToTokens(t *testing.T) {
 			}
 			var sum discover.Tokens
 			for _, a := range u.Usage {
-				sum = addTokens(sum, a.Tokens)
+				sum = sum.Plus(a.Tokens)
 				if a.Time.IsZero() || a.Model == "" || a.CostKnown {
 					t.Errorf("%s: %+v", u.Path, a)
 				}

@@ -7,9 +7,6 @@
 package copilot
 
 import (
-	"encoding/json"
-	"path/filepath"
-
 	"agentctl/discover"
 	"agentctl/discover/storage"
 	"agentctl/launch"
@@ -58,20 +55,9 @@ func (Adapter) Tried() discover.Tried {
 	}
 }
 
-// manifestLimit bounds package.json, in bytes; real ones have about 1,000.
-const manifestLimit = 64 << 10
-
 // installedVersion returns the version of an installed program, from the package.json beside it; zero if that does not tell. npm's
 // launcher is in a package of its own, of the same version. A program may load a newer version of itself from its cache.
 func installedVersion(program string) storage.Version {
-	program, err := filepath.EvalSymlinks(program)
-	if err != nil {
-		return storage.Version{}
-	}
-	raw, err := storage.ReadFileNoFollow(filepath.Join(filepath.Dir(program), "package.json"), manifestLimit)
-	var m struct{ Version string }
-	if err != nil || json.Unmarshal(raw, &m) != nil {
-		return storage.Version{}
-	}
-	return storage.ParseVersion(m.Version)
+	_, version := storage.NPMPackage(program, 1, func(string) bool { return true })
+	return version
 }

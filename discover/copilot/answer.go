@@ -30,7 +30,7 @@ func openRequest(item storage.Object) launch.OpenRequest {
 	switch o.Tool {
 	case commandsKind:
 		o.Text = r.Get("fullCommandText").Text(0)
-		if names := commandNames(r); len(names) > 0 && isTrue(r.Get("canOfferSessionApproval")) {
+		if names := commandNames(r); len(names) > 0 && r.Get("canOfferSessionApproval").IsTrue() {
 			o.Always = "allows the commands " + strings.Join(names, ", ") + " until the session ends; Copilot keeps that in memory"
 		}
 	case "write":
@@ -76,7 +76,7 @@ func (Adapter) Answer(ctx context.Context, s discover.Session, r launch.OpenRequ
 	case launch.ReplyYes, launch.ReplyText:
 	}
 	answer, err := callServer(ctx, s, "session.permissions.handlePendingPermissionRequest", map[string]any{"sessionId": s.ID, "requestId": r.ID, "result": result})
-	if err == nil && !isTrue(answer.Get("success")) {
+	if err == nil && !answer.Get("success").IsTrue() {
 		err = launch.ErrAnswered
 	}
 	return err

@@ -102,7 +102,7 @@ func (x *process) sessionClaims(ctx context.Context) (claims []discover.Claim, e
 		return claims, err
 	}
 	for _, id := range x.formerSessions(ctx) {
-		file := filepath.Join(sessionDir(x.home, id), fmt.Sprintf("inuse.%d.lock", namespacePID(x.Process)))
+		file := filepath.Join(sessionDir(x.home, id), fmt.Sprintf("inuse.%d.lock", x.NamespacePID()))
 		if info, statErr := storage.Stat(ctx, file); statErr == nil && x.StartedBefore(info.ModTime) {
 			add(id, "pid-file", file+" has its pid, and was written since it started", discover.Strong)
 		}

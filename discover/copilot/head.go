@@ -69,7 +69,7 @@ func (h *headReader) add(e *event) {
 			h.Model = e.Data.Get("newModel").Text(textLimit)
 		}
 	case e.fromUser() && !h.prompted:
-		h.prompted, h.Prompt = true, discover.Truncate(discover.StripContextFiles(e.Data.Get("content").Text(0)), discover.PromptLimit)
+		h.prompted, h.Prompt = true, discover.PromptText(e.Data.Get("content").Text(0))
 	case e.Type == sessionInfo:
 		if from := forkOrigin(e.Data); from != "" {
 			h.ForkedFrom, h.forkEnded = from, true

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -57,9 +56,9 @@ const stayKey = "COPILOT_DISABLE_RESUME_AUTO_CD"
 // findProgram returns the path of the installed agent: the program itself, where npm puts a launcher into the PATH that runs it as a child.
 // Error: [*launch.NotInstalledError].
 func findProgram(host launch.Environment) (string, error) {
-	program, err := host.LookPath(Adapter{}.Program())
+	program, err := host.FindProgram(Adapter{})
 	if err != nil {
-		return "", &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program()}
+		return "", err
 	}
 	launcher, err := filepath.EvalSymlinks(program)
 	if err != nil || filepath.Base(launcher) != "npm-loader.js" {
@@ -86,35 +85,23 @@ const (
 	permissionFlags = "--allow-tool --allow-all-tools --allow-all-paths --allow-all-urls --allow-all --yolo --mode --autopilot --assisted-approval"
 )
 
-// hasFlag reports whether one of the arguments is one of the flags.
-func hasFlag(args []string, flags string) (arg string, ok bool) {
-	i := slices.IndexFunc(args, func(arg string) bool {
-		flag, _, _ := strings.Cut(arg, "=")
-		return slices.Contains(strings.Fields(flags), flag)
-	})
-	if i < 0 {
-		return "", false
-	}
-	return args[i], true
-}
-
 // checkRequest returns an error if the agent cannot do what is requested.
 func checkRequest(r launch.Request, version storage.Version) error {
-	if version.Before(storage.ParseVersion(oldestSupported)) {
-		return unsupported("%s is older than supported (%s): update", version, oldestSupported)
+	if why := version.BelowFloor(oldestSupported); why != "" {
+		return unsupported("%s", why)
 	}
 	if r.Fork {
 		return unsupported("copies a session only in its terminal: /fork")
 	}
-	if arg, ok := hasFlag(r.Args, sessionFlags); ok {
-		return unsupported("cannot be given %s here: agentctl chooses the session itself (see agentctl resume)", arg)
+	if arg, ok := r.FindArg(sessionFlags); ok {
+		return unsupported(launch.ChoosesSession, arg)
 	}
 	return nil
 }
 
 // hintOf returns the warning that a print run, where nobody can be asked, is denied what is not allowed.
 func hintOf(r launch.Request) string {
-	_, chosen := hasFlag(r.Args, permissionFlags)
+	_, chosen := r.FindArg(permissionFlags)
 	if r.Interactive || chosen || r.Permissions != launch.PermissionsOwn {
 		return ""
 	}

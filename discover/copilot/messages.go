@@ -14,71 +14,46 @@ import (
 // Messages implements [discover.Adapter]. It reads the records from their end. Which records become which messages is described in
 // docs/agents/copilot.md.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
-	return func(yield func(discover.Message, error) bool) {
-		if r.Path == "" {
-			return // no prompt was given yet
-		}
-		m := messageReader{path: r.Path, yield: yield}
-		f, err := storage.Open(ctx, r.Path)
-		if m.warn(err); err != nil {
-			return
-		}
-		defer f.Close()
-		m.read(f)
-	}
+	return discover.StreamFile(ctx, r, readMessages)
+}
+
+func readMessages(f *storage.File, out *discover.MessageStream) error {
+	m := messageReader{MessageStream: out, file: f}
+	_, err := f.RecordsBackward(0, m.addLine)
+	m.emitAnswer()
+	return err
 }
 
 // messageReader turns records, from the newest to the oldest, into messages.
 type messageReader struct {
-	path    string
+	*discover.MessageStream
 	file    *storage.File
-	yield   func(discover.Message, error) bool
 	results discover.ToolResults
 	// answer has the messages of an answer, the newest first, until the record of what it used is read: that is before it.
 	answer  []discover.Message
 	damaged bool // the line before was damaged
-	stopped bool // the caller wants no more
-}
-
-func (m *messageReader) read(f *storage.File) {
-	m.file = f
-	_, err := f.RecordsBackward(0, func(l storage.Line) bool {
-		m.addLine(l)
-		return !m.stopped && f.Context().Err() == nil
-	})
-	m.emitAnswer()
-	m.warn(err)
-}
-
-func (m *messageReader) warn(err error) {
-	m.stopped = m.stopped || err != nil && !m.yield(discover.Message{}, warning(m.path, err))
-}
-
-func (m *messageReader) emit(messages ...discover.Message) {
-	for _, message := range messages {
-		m.stopped = m.stopped || !m.yield(message, nil)
-	}
 }
 
 // emitAnswer yields an answer that nothing more is known of.
 func (m *messageReader) emitAnswer() {
-	m.emit(m.answer...)
+	m.Emit(m.answer...)
 	m.answer = nil
 }
 
-// addLine takes the next line.
-func (m *messageReader) addLine(l storage.Line) {
-	if l.Cut {
-		m.warn(m.file.Lost(l))
-		return
-	}
+// addLine takes the next line and reports whether to go on.
+func (m *messageReader) addLine(l storage.Line) bool {
 	e, ok := parseEvent(l.Bytes)
-	if ok = ok && !l.Rest; !ok && !m.damaged {
-		m.warn(m.file.Lost(l))
+	ok = ok && !l.Rest
+	if l.Cut || !ok && !m.damaged {
+		m.Warn(m.file.Path(), m.file.Lost(l))
 	}
-	if m.damaged = !ok; ok && !e.ofSubagent() {
+	if !l.Cut {
+		m.damaged = !ok
+	}
+	if ok && !l.Cut && !e.ofSubagent() {
 		m.add(&e, l.Offset)
 	}
+	return !m.Stopped
 }
 
 // add takes the next record. A record without an ID is named by its place.
@@ -100,6 +75,7 @@ func (m *messageReader) add(e *event, offset int64) {
 		m.emitAnswer()
 		return
 	case toolComplete:
+		m.results.EndAnswer()
 		addResult(&m.results, e.Data)
 		return
 	case assistantText:
@@ -119,7 +95,7 @@ func (m *messageReader) add(e *event, offset int64) {
 	case aborted:
 		message.Kind, message.Text = discover.KindInterruption, text("reason")
 	case compacted:
-		if !isTrue(e.Data.Get("success")) {
+		if !e.Data.Get("success").IsTrue() {
 			return
 		}
 		message.Kind, message.Text = discover.KindCompaction, text("summaryContent")
@@ -130,7 +106,7 @@ func (m *messageReader) add(e *event, offset int64) {
 	}
 	m.emitAnswer()
 	if message.Text != "" || message.Tool != nil || message.Kind == discover.KindCompaction {
-		m.emit(message)
+		m.Emit(message)
 	}
 }
 

@@ -34,15 +34,15 @@ func TestGoldenMessages(t *testing.T) {
 
 // messagesIn returns the messages in some records, the newest first, and the number of warnings.
 func messagesIn(data []byte) (list []discover.Message, warnings int) {
-	m := messageReader{path: "/x", yield: func(m discover.Message, err error) bool {
+	for m, err := range discover.StreamMessages(agentName, func(out *discover.MessageStream) {
+		_ = readMessages(storage.NewMemoryFile("/x", data, time.Time{}), out)
+	}) {
 		if err != nil {
 			warnings++
 		} else {
 			list = append(list, m)
 		}
-		return true
-	}}
-	m.read(storage.NewMemoryFile("/x", data, time.Time{}))
+	}
 	return list, warnings
 }
 

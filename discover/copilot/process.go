@@ -7,7 +7,6 @@ import (
 	"iter"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,20 +82,19 @@ func readOpenFiles(p proc.Process) (o openFiles, err error) {
 	if err != nil {
 		return o, err
 	}
-	pid := namespacePID(p)
+	pid := p.NamespacePID()
 	for _, f := range files {
-		locked := f.WriteLocked || runtime.GOOS != "linux" && f.Writable // only Linux shows locks
 		name := path.Base(f.Path)
 		h, isHold := parseHold(f.Path)
 		switch {
 		case f.FD == 0:
 			o.terminal = strings.HasPrefix(f.Path, "/dev/pts/") || strings.HasPrefix(f.Path, "/dev/tty")
 		case isHold:
-			if h.file = f; locked && h.pid == pid {
+			if h.file = f; f.IsLocked() && h.pid == pid {
 				o.holds = append(o.holds, h)
 			}
 		case strings.HasSuffix(name, ".hold"):
-			if number, ok := parsePID(name, "inuse.", ".hold"); ok && number == pid && locked {
+			if number, ok := parsePID(name, "inuse.", ".hold"); ok && number == pid && f.IsLocked() {
 				o.version = path.Base(path.Dir(f.Path))
 			}
 		case name == databaseName && !f.PathDiffers:
@@ -115,15 +113,6 @@ const (
 	logsName     = "logs"
 	databaseName = "session-store.db"
 )
-
-// namespacePID returns the PID that the process has in its own PID namespace, which differs in a container.
-func namespacePID(p proc.Process) int {
-	pids, err := p.NamespacePIDs()
-	if err != nil || len(pids) == 0 {
-		return p.ID.PID
-	}
-	return pids[len(pids)-1]
-}
 
 // cmdline is what a command line says of a process of the agent.
 type cmdline struct {
@@ -224,9 +213,7 @@ func (x *process) findHome(homes []discover.Home) {
 // checkVersion sets the version where the process does not show it, and marks one that is not supported.
 func (x *process) checkVersion() {
 	x.version = cmp.Or(x.version, installedVersion(x.Exe).String())
-	if version := storage.ParseVersion(x.version); version.Before(storage.ParseVersion(oldestSupported)) {
-		x.unreadable = version.String() + " is older than supported (" + oldestSupported + "): update"
-	}
+	x.unreadable = cmp.Or(storage.ParseVersion(x.version).BelowFloor(oldestSupported), x.unreadable)
 }
 
 // source is how the process was started; "" if its clients decide.

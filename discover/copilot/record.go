@@ -21,63 +21,48 @@ import (
 //   - client: the program that made the session, by its own name, if it is not the agent's terminal or print mode (ACP, SDK)
 //   - premiumRequests, nanoAiCredits (Full): what the provider was paid in, by the newest record of a process that ended
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
-	return discover.ReadRecords(ctx, entries, reader{options}.readSession)
+	return discover.ReadRecords(ctx, entries, readerOf(options))
 }
 
 var errNoRecords = errors.New("no session.start record: not a session of Copilot CLI, or a damaged one")
 
-// reader is one call of Read or ReadUsage.
-type reader struct{ discover.ReadOptions }
-
-// readSession reads one session. There is neither a record nor an error if the file is gone, and both if a part could not be read. Errors
-// are warnings.
-func (x reader) readSession(ctx context.Context, e discover.Entry, u *discover.SessionUsage) (ok bool, err error) {
-	f, err := storage.Open(ctx, e.Path)
-	if storage.IsNotExist(err) {
-		return false, nil
+// readerOf reads one session, and what the agent notes beside its file.
+func readerOf(options discover.ReadOptions) discover.FileReader {
+	return func(f *storage.File, e discover.Entry, u *discover.SessionUsage) (ok bool, err error) {
+		w, unreadable := readWorkspace(f.Context(), filepath.Join(filepath.Dir(e.Path), workspaceName))
+		if ok, err = readFile(f, e, &w, options, u); !ok {
+			return false, err
+		}
+		return true, errors.Join(unreadable, warning(e.Path, err))
 	}
-	if err != nil {
-		return false, warning(e.Path, err)
-	}
-	defer f.Close()
-	w, unreadable := readWorkspace(ctx, filepath.Join(filepath.Dir(e.Path), workspaceName))
-	damage, err := x.readFile(f, e, w, u)
-	if err != nil {
-		*u = discover.SessionUsage{}
-		return false, warning(e.Path, err)
-	}
-	u.TruncateTexts()
-	return true, errors.Join(unreadable, warning(e.Path, damage.In(f)))
 }
 
-// readFile reads an open file.
-func (x reader) readFile(f *storage.File, e discover.Entry, w workspace, u *discover.SessionUsage) (damage storage.Damage, err error) {
+func readFile(f *storage.File, e discover.Entry, w *workspace, options discover.ReadOptions, u *discover.SessionUsage) (ok bool, err error) {
 	var head headReader
 	if err := head.Read(f); err != nil {
-		return damage, err
+		return false, err
 	}
 	if !head.Found && (head.damaged || f.Size() > 0 && f.Size() < headLimit) {
-		return damage, errNoRecords
+		return false, errNoRecords
 	}
 	// The directory that the agent notes of the session is not changed by a resume in another one, which it needs if that one is gone.
-	tail := tailReader{NeedTurnStart: x.TurnStart, NeedContext: x.Full || !isDir(cmp.Or(w.Dir, head.Context.Dir))}
+	tail := tailReader{NeedTurnStart: options.TurnStart, NeedContext: options.Full || !isDir(cmp.Or(w.Dir, head.Context.Dir))}
 	if err := tail.Read(f); err != nil {
-		return damage, err
+		return false, err
 	}
-	damage = tail.damage
-	u.Record = newRecord(e, &head, &tail, &w)
+	u.Record = newRecord(e, &head, &tail, w)
 	if u.Updated.IsZero() {
 		u.Updated = f.ModTime()
 	}
-	if x.Tokens || x.Full {
-		var t totals
-		if err := t.Read(f); err != nil {
-			return damage, err
-		}
-		t.fill(u, x.Full)
-		damage = t.damage
+	if !options.Tokens && !options.Full {
+		return true, tail.damage.In(f)
 	}
-	return damage, nil
+	var t totals
+	if err := t.Read(f); err != nil {
+		return false, err
+	}
+	t.fill(u, options.Full)
+	return true, t.damage.In(f)
 }
 
 // newRecord makes the record from both ends of the file and from what the agent notes beside it.

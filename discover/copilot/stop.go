@@ -43,7 +43,7 @@ func (a Adapter) HasMarker(p proc.Process, s discover.Session) bool {
 		return ok
 	}
 	return mark.PID > 0 && !s.Shared && slices.ContainsFunc(s.Processes, func(q proc.Process) bool {
-		return namespacePID(q) == mark.PID && !p.Started.Before(q.Started)
+		return q.NamespacePID() == mark.PID && !p.Started.Before(q.Started)
 	})
 }
 

@@ -13,7 +13,7 @@ func addResult(to *discover.ToolResults, data storage.Object) {
 	failure := data.Get("error").Object()
 	output, state := data.Get("result").Object().Get("content").Text(0), discover.ToolDone
 	switch {
-	case isTrue(data.Get("success")):
+	case data.Get("success").IsTrue():
 	case data.Get("model").Text(idLimit) == "resumed": // made up for a call that was cut off
 		state = discover.ToolInterrupted
 	case failure.Get("code").Text(idLimit) == "denied":

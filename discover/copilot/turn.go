@@ -52,7 +52,7 @@ func newTurnEvent(e *event) turnEvent {
 	case permissionGiven:
 		t.Call = e.Data.Get("requestId").Text(idLimit)
 	case sessionResume:
-		t.InUse, t.Attached = isTrue(e.Data.Get("alreadyInUse")), isTrue(e.Data.Get("sessionWasActive"))
+		t.InUse, t.Attached = e.Data.Get("alreadyInUse").IsTrue(), e.Data.Get("sessionWasActive").IsTrue()
 	case sessionError:
 		t.Error = strings.TrimSpace(e.Data.Get("message").Text(0))
 	}
@@ -61,8 +61,6 @@ func newTurnEvent(e *event) turnEvent {
 	}
 	return t
 }
-
-func isTrue(v storage.Value) bool { return strings.HasPrefix(string(v[:min(len(v), 4)]), "true") }
 
 // turnReader determines the state of the newest turn from the records of a session, the oldest first.
 //

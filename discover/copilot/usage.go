@@ -4,9 +4,7 @@ import (
 	"context"
 	"iter"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"agentctl/discover"
@@ -15,7 +13,7 @@ import (
 
 // ReadUsage implements [discover.Adapter]. What a fork has of the session that it was copied from is that one's.
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
-	return discover.ReadUsages(ctx, entries, reader{discover.ReadOptions{Tokens: true}}.readSession)
+	return discover.ReadUsages(ctx, entries, readerOf(discover.ReadOptions{Tokens: true}))
 }
 
 // totals is what a session used.
@@ -113,7 +111,7 @@ const maxModels = 100
 
 // number returns a number; nil if it is none or zero.
 func number(v storage.Value) any {
-	if f, err := strconv.ParseFloat(string(v.Raw()), 64); err == nil && f > 0 && !math.IsInf(f, 0) {
+	if f := v.Float(); f > 0 {
 		return f
 	}
 	return nil

@@ -9,7 +9,6 @@ package opencode
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -160,34 +159,19 @@ func (Adapter) MatchesBinary(exe string) bool { return mayBeProgram(exe) }
 // oldestSupported is the oldest version whose processes agentctl looks into, launches and resumes. It reads what older ones have stored.
 const oldestSupported = "1.14"
 
-// belowFloor returns why a version is not supported; "" if it is, or is unknown.
-func belowFloor(v storage.Version) string {
-	if !v.Before(storage.ParseVersion(oldestSupported)) {
-		return ""
-	}
-	return v.String() + " is older than supported (" + oldestSupported + "): update"
-}
-
-// manifestLimit bounds package.json, in bytes.
-const manifestLimit = 1 << 20
-
 // versionOf reads the version of a binary from the manifest of the npm package that it is in; zero if it is in none. The name of the package
 // says which generation it is: opencode-ai and opencode-linux-x64 are OpenCode 1, @opencode/cli and @opencode/cli-linux-x64 OpenCode 2 (READ
 // 2.0.26).
 func versionOf(path string) (version storage.Version, g generation) {
-	data, err := storage.ReadFileNoFollow(filepath.Join(filepath.Dir(filepath.Dir(path)), "package.json"), manifestLimit)
-	manifest := storage.Object(data)
-	switch name := manifest.Get("name").Text(nameLimit); {
-	case err != nil:
-		return version, g
-	case strings.HasPrefix(name, "opencode-"):
+	isV1 := func(name string) bool { return strings.HasPrefix(name, "opencode-") }
+	name, version := storage.NPMPackage(path, 2, func(name string) bool { return isV1(name) || strings.HasPrefix(name, "@opencode/cli") })
+	switch {
+	case isV1(name):
 		g = generation1
-	case strings.HasPrefix(name, "@opencode/cli"):
+	case name != "":
 		g = generation2
-	default:
-		return version, g
 	}
-	return storage.ParseVersion(manifest.Get("version").Text(nameLimit)), g
+	return version, g
 }
 
 // newestTried is the newest version in docs/support.md.

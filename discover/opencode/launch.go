@@ -171,15 +171,14 @@ type installation struct {
 // systems) may be another one: up to 1.15.0, a launcher that runs the binary, .opencode beside it, as a child process; later, a placeholder
 // that the package's install script replaces.
 func findInstallation(host launch.Environment) (installation, error) {
-	name := Adapter{}.Program()
-	path, err := host.LookPath(name)
+	path, err := host.FindProgram(Adapter{})
 	if err != nil {
-		return installation{}, &launch.NotInstalledError{Agent: agentName, Program: name}
+		return installation{}, err
 	}
 	real := discover.RealPath(path)
 	if dir := filepath.Dir(real); strings.HasSuffix(dir, filepath.Join("opencode-ai", "bin")) && !isBinary(real) {
 		if filepath.Ext(real) != "" {
-			return installation{}, &launch.NotInstalledError{Agent: agentName, Program: name, Err: fmt.Errorf(
+			return installation{}, &launch.NotInstalledError{Agent: agentName, Program: Adapter{}.Program(), Err: fmt.Errorf(
 				"%s is a placeholder for the program: run `node postinstall.mjs` in %s", real, filepath.Dir(dir),
 			)}
 		}
@@ -189,7 +188,7 @@ func findInstallation(host launch.Environment) (installation, error) {
 	}
 	p := installation{path: path}
 	p.version, p.generation = versionOf(real)
-	if why := belowFloor(p.version); why != "" && p.generation != generation2 {
+	if why := p.version.BelowFloor(oldestSupported); why != "" && p.generation != generation2 {
 		return p, unsupported(why)
 	}
 	return p, nil

@@ -302,7 +302,7 @@ func (r *messageReader) part(id string, o storage.Object) (m transcriptItem, ok 
 	switch partType(o) {
 	case "text":
 		text, times := o.Get("text").Text(0), o.Get("time").Object()
-		if isBlank(text) || isTrue(o.Get("synthetic")) || isTrue(o.Get("ignored")) {
+		if isBlank(text) || o.Get("synthetic").IsTrue() || o.Get("ignored").IsTrue() {
 			return m, false
 		}
 		kind := discover.KindText

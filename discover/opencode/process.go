@@ -105,7 +105,7 @@ func processes(ctx context.Context, table *proc.Table, homes []discover.Home) (r
 			continue
 		}
 		switch q, ok := inspect(p); {
-		case !ok || q.isForked(table):
+		case !ok || table.IsForkOfParent(p):
 		case q.mode != modeNone:
 			run = append(run, q)
 		case q.name == attachCommand && holdsStore(q.files, q.args): // else it may be another program of that name
@@ -147,7 +147,7 @@ func inspect(p proc.Process) (q process, ok bool) {
 		q.files = append(q.files, proc.OpenFile{Path: db})
 	}
 	if q.generation != generation2 {
-		q.unsupported = belowFloor(version)
+		q.unsupported = version.BelowFloor(oldestSupported)
 	}
 	if err := cmp.Or(envErr, filesErr); err != nil && !errors.Is(err, proc.ErrUnsupported) {
 		q.unreadable = "its environment and open files: " + reason(err)
@@ -162,17 +162,6 @@ func (p process) isOutdated() bool { return p.unsupported != "" }
 // it has just started, or is another program of that name.
 func (p process) nameOnly() bool {
 	return !slices.ContainsFunc(p.files, func(f proc.OpenFile) bool { return f.Writable && (isDatabase(f.Path) || isLog(f.Path)) })
-}
-
-// isForked reports whether the process is a child of the agent that was forked and has not called exec yet: it has its parent's arguments
-// and open files.
-func (p process) isForked(table *proc.Table) bool {
-	parent, ok := table.ByPID(p.Parent)
-	if !ok || !parent.Alive() || !isProgram(parent) {
-		return false
-	}
-	args, ok := argsOf(parent)
-	return ok && slices.Equal(args, p.args)
 }
 
 // reason returns the error without its path.

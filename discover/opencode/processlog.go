@@ -55,7 +55,7 @@ func (scan *processScan) readProcessLogs(p *loggedProcess) {
 	if logs.starts != 1 || logs.matching != 1 {
 		return
 	}
-	if p.unsupported = cmp.Or(p.unsupported, belowFloor(logs.version)); p.unsupported != "" {
+	if p.unsupported = cmp.Or(p.unsupported, logs.version.BelowFloor(oldestSupported)); p.unsupported != "" {
 		return
 	}
 	p.hasLog, p.logKind = true, "log-file"

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -72,7 +71,6 @@ func (r request) ask(ctx context.Context, servers []listener, host launch.Enviro
 			status, err = r.post(ctx, server.Process, port, host.Getenv(usernameKey), password)
 			switch {
 			case err != nil:
-				err = explainDial(err, server.Process, port)
 			case r.refused[status] != nil:
 				return false, r.refused[status]
 			case status == r.accept:
@@ -89,16 +87,8 @@ func (r request) ask(ctx context.Context, servers []listener, host launch.Enviro
 	return false, err
 }
 
-// explainDial returns the error of a connection that was not made to the server itself.
-func explainDial(err error, server proc.Process, port int) error {
-	if errors.Is(err, proc.ErrOtherPeer) {
-		return fmt.Errorf("another process than %s listens on 127.0.0.1:%d, and is not asked", server.ID, port)
-	}
-	return err
-}
-
 // post sends the request to a server at a port on loopback, and returns the status of the answer. If another process listens there, post
-// sends nothing and returns [proc.ErrOtherPeer].
+// sends nothing and returns [*proc.OtherPeerError].
 func (r request) post(ctx context.Context, server proc.Process, port int, user, password string) (status int, err error) {
 	q, err := http.NewRequestWithContext(ctx, cmp.Or(r.method, http.MethodPost), fmt.Sprintf("http://127.0.0.1:%d%s", port, r.path), bytes.NewReader(r.body))
 	if err != nil {
@@ -156,7 +146,7 @@ func answeringPort(ctx context.Context, server proc.Process) (int, error) {
 		if failed == nil {
 			return port, conn.Close() // nothing was written
 		}
-		err = explainDial(failed, server, port)
+		err = failed
 	}
 	return 0, cmp.Or(err, fmt.Errorf("%s listens on no port", server.ID))
 }

@@ -18,7 +18,7 @@ func (r *messageReader) tool(id string, o storage.Object) (m transcriptItem, ok 
 	if o.Get("state") == nil && kind != toolType {
 		state = o
 	}
-	input, output, failure := firstOf(state, "input", "arguments"), firstOf(state, "output", "result", "text"), state.Get("error")
+	input, output, failure := state.First("input", "arguments"), state.First("output", "result", "text"), state.Get("error")
 	call := discover.ToolCall{ID: o.Get("callID").Text(nameLimit), Input: bytes.Clone(input.Raw())}
 	if kind != toolType && call.ID == "" && input == nil && output == nil {
 		return m, false
@@ -44,16 +44,6 @@ func (r *messageReader) tool(id string, o storage.Object) (m transcriptItem, ok 
 // toolType is the type of the parts that are tool calls.
 const toolType = "tool"
 
-// firstOf returns the first of some members that an object has; nil if it has none.
-func firstOf(o storage.Object, names ...string) storage.Value {
-	for _, name := range names {
-		if v := o.Get(name); v != nil {
-			return v
-		}
-	}
-	return nil
-}
-
 // valueText returns a string, or the JSON of another value; "" for null.
 func valueText(v storage.Value) string {
 	if len(v) > 0 && v[0] == '"' {
@@ -69,18 +59,8 @@ func brief(call discover.ToolCall) string {
 		names = []string{"description"}
 	}
 	o := storage.Object(call.Input)
-	for _, name := range names {
-		if text := o.Get(name).Text(errorLimit); text != "" {
-			return text
-		}
-	}
-	if patch := storage.ParsePatch(o.Get(patchKey).Text(0)); len(patch.Files) > 0 {
-		return discover.Truncate(strings.Join(patch.Files, ", "), errorLimit)
-	}
-	for question := range o.Get("questions").Elements() {
-		return question.Object().Get("question").Text(errorLimit)
-	}
-	return ""
+	files := strings.Join(storage.ParsePatch(o.Get(patchKey).Text(0)).Files, ", ")
+	return discover.Truncate(cmp.Or(o.FirstText(names...), files, o.FirstText("questions")), errorLimit)
 }
 
 // questionTool is the tool by which the model asks the user a question. Its call runs until the user answers.

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -228,7 +226,7 @@ func parseMessage(data []byte) (m storedMessage) {
 		case "providerID":
 			m.provider = v.Text(nameLimit)
 		case "summary": // an object in the user's messages
-			m.summary = isTrue(v)
+			m.summary = v.IsTrue()
 		case "time":
 			m.Created, m.Completed = o.Get("created").Int(), o.Get("completed").Int()
 		case "model":
@@ -237,7 +235,7 @@ func parseMessage(data []byte) (m storedMessage) {
 		case "tokens":
 			m.tokens = parseTokens(o)
 		case "cost":
-			m.cost = max(number(v), 0)
+			m.cost = max(v.Float(), 0)
 		case "error": // {"name","data":{"message","statusCode"}}
 			if m.errName = o.Get("name").Text(nameLimit); m.errName != "" {
 				data := o.Get("data").Object()
@@ -279,17 +277,6 @@ func modelName(provider, model string) string {
 	return provider + "/" + model
 }
 
-func isTrue(v storage.Value) bool { return strings.HasPrefix(string(v), "true") }
-
-// number returns a JSON number; 0 for anything else.
-func number(v storage.Value) float64 {
-	f, err := strconv.ParseFloat(string(v.Raw()), 64)
-	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0
-	}
-	return f
-}
-
 // part is a part of a message: a text, a tool call and others.
 type part struct {
 	kind, text  string // the text of a file is "[image]", or its name in brackets
@@ -315,7 +302,7 @@ func parsePart(data []byte) (p part) {
 		case "text":
 			p.text = discover.Truncate(discover.StripContextFiles(v.Text(0)), promptLimit)
 		case "synthetic", "ignored":
-			p.hidden = p.hidden || isTrue(v)
+			p.hidden = p.hidden || v.IsTrue()
 		case "tool":
 			p.Tool = v.Text(nameLimit)
 		case "callID":

@@ -6,9 +6,6 @@
 package pi
 
 import (
-	"path/filepath"
-	"slices"
-
 	"agentctl/discover"
 	"agentctl/discover/storage"
 	"agentctl/launch"
@@ -60,19 +57,8 @@ func (Adapter) Tried() discover.Tried {
 // installedVersion returns the version of an installed program, from the package that it is in: .../pi-coding-agent/dist/cli.js (0.84),
 // .../dist/bundle/cli.js (1.5); zero if that does not tell.
 func installedVersion(program string) storage.Version {
-	const manifestLimit = 64 << 10
-	program, err := filepath.EvalSymlinks(program)
-	if err != nil {
-		return storage.Version{}
-	}
-	dir := filepath.Dir(program)
-	for range 3 {
-		raw, err := storage.ReadFileNoFollow(filepath.Join(dir, "package.json"), manifestLimit)
-		names := []string{"@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"}
-		if m := storage.Object(raw); err == nil && slices.Contains(names, m.Get("name").Text(0)) {
-			return storage.ParseVersion(m.Get("version").Text(0))
-		}
-		dir = filepath.Dir(dir)
-	}
-	return storage.Version{}
+	_, version := storage.NPMPackage(program, 3, func(name string) bool {
+		return name == "@earendil-works/pi-coding-agent" || name == "@mariozechner/pi-coding-agent"
+	})
+	return version
 }

@@ -82,5 +82,5 @@ func (e *entry) modelChange() modelChange {
 
 // prompt returns the beginning of a message of the user, without what a launch puts before it.
 func (e *entry) prompt() string {
-	return discover.Truncate(discover.StripContextFiles(textOf(e.message.Get("content"))), discover.PromptLimit)
+	return discover.PromptText(textOf(e.message.Get("content")))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -15,10 +14,10 @@ import (
 // Spec implements [launch.Adapter]: `pi -p --mode json` with an ID that we choose, or with the path of the session to resume. By its ID, Pi
 // finds a session only from its own directory, and asks on stdin to copy it from any other (SEEN 1.5.2). The prompt is given on stdin: an
 // argument that begins with @ is a file.
-func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
-	program, err := host.LookPath(programName)
+func (a Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
+	program, err := host.FindProgram(a)
 	if err != nil {
-		return launch.Spec{}, &launch.NotInstalledError{Agent: agentName, Program: programName}
+		return launch.Spec{}, err
 	}
 	if err := check(r, installedVersion(program)); err != nil {
 		return launch.Spec{}, err
@@ -51,17 +50,18 @@ func (Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, err
 	return spec, nil
 }
 
+// sessionFlags choose the session, or what is printed.
+const sessionFlags = "--session --session-id --session-dir --no-session --fork --continue -c --resume -r --mode --export"
+
 // check returns an error if Pi cannot do what is requested.
 func check(r launch.Request, version storage.Version) error {
-	own := []string{"--session", "--session-id", "--session-dir", "--no-session", "--fork", "--continue", "-c", "--resume", "-r", "--mode", "--export"}
-	what := ""
-	switch i := slices.IndexFunc(r.Args, func(arg string) bool { return slices.Contains(own, arg) }); {
-	case version != storage.Version{} && version.Before(storage.ParseVersion(oldestSupported)):
-		what = fmt.Sprintf("%s is older than supported (%s): update", version, oldestSupported)
+	what := version.BelowFloor(oldestSupported)
+	switch arg, isOwn := r.FindArg(sessionFlags); {
+	case what != "":
 	case r.Permissions == launch.PermissionsEdit:
 		what = "has no approvals, so that it cannot be let change files only: --permissions full says what it may do"
-	case i >= 0:
-		what = fmt.Sprintf("cannot be given %s here: agentctl chooses the session itself (see agentctl resume)", r.Args[i])
+	case isOwn:
+		what = fmt.Sprintf(launch.ChoosesSession, arg)
 	case r.Resume != nil && r.Resume.Path == "":
 		what = "has not stored the session yet"
 	case r.Moved && !r.Fork: // its own directory is gone, or it would run there

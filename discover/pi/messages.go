@@ -14,47 +14,32 @@ import (
 // Messages implements [discover.Adapter]. It reads the file from its end. Entries of all branches are among them, in the order in which
 // they were written.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
-	return func(yield func(discover.Message, error) bool) {
-		if r.Path == "" {
-			return // nothing is stored
-		}
-		f, err := storage.Open(ctx, r.Path)
-		if err != nil {
-			yield(discover.Message{}, warning(r.Path, err))
-			return
-		}
-		defer f.Close()
-		m := messageReader{file: f, yield: yield}
-		if _, err := f.RecordsBackward(0, m.add); err != nil && !m.stopped {
-			yield(discover.Message{}, warning(r.Path, err))
-		}
-	}
+	return discover.StreamFile(ctx, r, readMessages)
+}
+
+func readMessages(f *storage.File, out *discover.MessageStream) error {
+	m := messageReader{MessageStream: out, file: f}
+	_, err := f.RecordsBackward(0, m.add)
+	return err
 }
 
 // messageReader turns entries, the newest first, into messages.
 type messageReader struct {
+	*discover.MessageStream
 	file    *storage.File
-	yield   func(discover.Message, error) bool
 	results discover.ToolResults
-	stopped bool
 }
 
 // add takes the next older line and reports whether to go on.
 func (m *messageReader) add(l storage.Line) bool {
-	e, ok := parseEntry(l.Bytes)
-	switch {
-	case l.Cut || l.Rest || !ok:
-		m.warn(m.file.Lost(l))
-	default:
-		for _, message := range slices.Backward(m.messages(&e, l)) {
-			m.stopped = m.stopped || !m.yield(message, nil)
-		}
+	if e, ok := parseEntry(l.Bytes); l.Cut || l.Rest || !ok {
+		m.Warn(m.file.Path(), m.file.Lost(l))
+	} else {
+		messages := m.messages(&e, l)
+		slices.Reverse(messages)
+		m.Emit(messages...)
 	}
-	return !m.stopped
-}
-
-func (m *messageReader) warn(err error) {
-	m.stopped = m.stopped || !m.yield(discover.Message{}, warning(m.file.Path(), err))
+	return !m.Stopped
 }
 
 // messages returns the messages of an entry, the oldest first.
@@ -74,6 +59,7 @@ func (m *messageReader) messages(e *entry, l storage.Line) []discover.Message {
 	case e.Role == roleShell:
 		return one(discover.RoleSystem, discover.KindText, "! "+e.message.Get("command").Text(0)+"\n"+e.message.Get("output").Text(0))
 	case e.Role == roleResult:
+		m.results.EndAnswer()
 		addResult(&m.results, e)
 	case e.Role == roleAssistant:
 		return m.answer(e, one(discover.RoleAssistant, discover.KindText, "")[0])

@@ -21,46 +21,31 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, options disco
 	return discover.ReadRecords(ctx, entries, readerOf(options))
 }
 
-// readerOf reads one session. Without an error it is not ok if the file is gone or empty: Pi creates it before it writes. The error
-// is a warning; with a record it is about what could not be read of the session.
-func readerOf(options discover.ReadOptions) storage.ReadFunc[discover.Entry, discover.SessionUsage] {
-	return func(ctx context.Context, e discover.Entry, u *discover.SessionUsage) (ok bool, err error) {
-		f, err := storage.Open(ctx, e.Path)
-		if storage.IsNotExist(err) {
-			return false, nil
-		}
-		if err != nil {
-			return false, warning(e.Path, err)
-		}
-		defer f.Close()
-		ok, err = readFile(f, e, options, u)
-		u.TruncateTexts()
-		return ok, warning(e.Path, err)
-	}
-}
-
-func readFile(f *storage.File, e discover.Entry, options discover.ReadOptions, u *discover.SessionUsage) (ok bool, err error) {
-	h, err := readHead(f)
-	if err != nil || !h.found {
-		return false, err
-	}
-	t := tail{headEnd: h.end, damage: h.damage}
-	if err := t.read(f); err != nil {
-		return false, err
-	}
-	whole := totals{created: h.Created, forked: h.ForkedFrom != ""}
-	if options.Tokens || options.Full {
-		if err := whole.read(f); err != nil {
+// readerOf reads one session. It is not ok if the file is empty: Pi creates it before it writes.
+func readerOf(options discover.ReadOptions) discover.FileReader {
+	return func(f *storage.File, e discover.Entry, u *discover.SessionUsage) (ok bool, err error) {
+		h, err := readHead(f)
+		if err != nil || !h.found {
 			return false, err
 		}
-		u.Usage, t.named, t.Name = whole.usage, true, whole.name
+		t := tail{headEnd: h.end, damage: h.damage}
+		if err := t.read(f); err != nil {
+			return false, err
+		}
+		whole := totals{created: h.Created, forked: h.ForkedFrom != ""}
+		if options.Tokens || options.Full {
+			if err := whole.read(f); err != nil {
+				return false, err
+			}
+			u.Usage, t.named, t.Name = whole.usage, true, whole.name
+		}
+		fill(&u.Record, e, f, &h, &t)
+		if options.Tokens || options.Full {
+			whole.fill(&u.Record, options.Full)
+			return true, whole.damage.In(f)
+		}
+		return true, t.damage.In(f)
 	}
-	fill(&u.Record, e, f, &h, &t)
-	if options.Tokens || options.Full {
-		whole.fill(&u.Record, options.Full)
-		return true, whole.damage.In(f)
-	}
-	return true, t.damage.In(f)
 }
 
 // fill makes the record of both ends of a file.

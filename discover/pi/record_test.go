@@ -37,7 +37,7 @@ func session(lines ...string) []byte { return []byte(strings.Join(lines, "\n") +
 // parse reads bytes as the file of a session.
 func parse(data []byte, options discover.ReadOptions) (u discover.SessionUsage, ok bool, err error) {
 	const path = "/x/sessions/--w--/2026-11-26T10-00-00-000Z_s1.jsonl"
-	ok, err = readFile(storage.NewMemoryFile(path, data, time.Time{}), discover.Entry{Agent: agentName, ID: "s1", Path: path, Home: "/x"}, options, &u)
+	ok, err = readerOf(options)(storage.NewMemoryFile(path, data, time.Time{}), discover.Entry{Agent: agentName, ID: "s1", Path: path, Home: "/x"}, &u)
 	return u, ok, err
 }
 
@@ -178,8 +178,10 @@ func FuzzSession(f *testing.F) {
 				t.Fatalf("%+v", u.Record)
 			}
 		}
-		m := messageReader{file: storage.NewMemoryFile("/x", data, time.Time{}), yield: func(discover.Message, error) bool { return true }}
-		_, _ = m.file.RecordsBackward(0, m.add)
+		for range discover.StreamMessages(agentName, func(out *discover.MessageStream) {
+			_ = readMessages(storage.NewMemoryFile("/x", data, time.Time{}), out)
+		}) {
+		}
 	})
 }
 

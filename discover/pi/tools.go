@@ -10,7 +10,7 @@ import (
 // addResult takes a message with the result of a call.
 func addResult(to *discover.ToolResults, e *entry) {
 	output, state := textOf(e.message.Get("content")), discover.ToolDone
-	switch failed := string(e.message.Get("isError").Raw()) == "true"; {
+	switch failed := e.message.Get("isError").IsTrue(); {
 	case failed && output == abortedOutput:
 		state = discover.ToolInterrupted
 	case failed:
@@ -26,7 +26,7 @@ const abortedOutput = "Command aborted"
 func newCall(block storage.Object) *discover.ToolCall {
 	input := block.Get("arguments").Raw()
 	return &discover.ToolCall{
-		ID: block.Get("id").Text(idLimit), Name: block.Get("name").Text(nameLimit), Input: bytes.Clone(input), State: discover.ToolOpen,
+		ID: block.Get("id").Text(idLimit), Name: block.Get("name").Text(nameLimit), Input: bytes.Clone(input),
 		Brief: storage.Object(input).FirstText("command", "path", "pattern", "query", "url", "question", "description"),
 	}
 }

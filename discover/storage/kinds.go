@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,6 +68,33 @@ func ParseVersion(s string) (v Version) {
 		v[i], _ = strconv.Atoi(digits) // 0 where there are none
 	}
 	return v
+}
+
+// BelowFloor returns what is said of a version that is older than the oldest supported one; "" if it is not, or is unknown.
+func (v Version) BelowFloor(oldest string) string {
+	if !v.Before(ParseVersion(oldest)) {
+		return ""
+	}
+	return v.String() + " is older than supported (" + oldest + "): update"
+}
+
+// manifestLimit bounds a package.json, in bytes; real ones have some thousand.
+const manifestLimit = 1 << 20
+
+// NPMPackage returns the name and the version of the npm package that contains a program: of the package.json in its directory or, up to
+// levels in all, in those above it, the first with a name that isName accepts. They are "" and zero without one.
+func NPMPackage(program string, levels int, isName func(string) bool) (name string, v Version) {
+	if real, err := filepath.EvalSymlinks(program); err == nil {
+		program = real
+	}
+	for dir := filepath.Dir(program); levels > 0; levels-- {
+		manifest, err := ReadFileNoFollow(filepath.Join(dir, "package.json"), manifestLimit)
+		if name := Object(manifest).Get("name").Text(kindLimit); err == nil && isName(name) {
+			return name, ParseVersion(Object(manifest).Get("version").Text(kindLimit))
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", v
 }
 
 // Known reports whether the version is known.

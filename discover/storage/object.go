@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"math"
 	"slices"
+	"strconv"
 	"time"
 	"unicode/utf8"
 )
@@ -37,10 +39,26 @@ func (o Object) Get(name string) Value {
 	return nil
 }
 
-// FirstText returns the first of these members that is a string with a character in it; "" if none is.
+// First returns the value of the first of these names that the object has; nil if it has none.
+func (o Object) First(names ...string) Value {
+	for _, name := range names {
+		if v := o.Get(name); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// FirstText returns the first of these members that is a string with a character in it, or a list of questions, of which the first one
+// counts; "" if none is.
 func (o Object) FirstText(names ...string) string {
 	for _, name := range names {
-		if text := o.Get(name).Text(0); text != "" {
+		v := o.Get(name)
+		for question := range v.Elements() {
+			v = question.Object().Get("question")
+			break
+		}
+		if text := v.Text(0); text != "" {
 			return text
 		}
 	}
@@ -193,6 +211,18 @@ func (v Value) Int() int64 {
 	}
 	return n
 }
+
+// Float returns a number; 0 for any other value.
+func (v Value) Float() float64 {
+	f, err := strconv.ParseFloat(string(v.Raw()), 64)
+	if err != nil || math.IsNaN(f) {
+		return 0
+	}
+	return f
+}
+
+// IsTrue reports whether the value is true.
+func (v Value) IsTrue() bool { return bytes.HasPrefix(v, []byte("true")) }
 
 // Time returns a time in RFC 3339, in UTC; zero for any other value.
 func (v Value) Time() time.Time {
