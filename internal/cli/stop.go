@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,12 +23,12 @@ import (
 type stopOptions struct {
 	CommonFlags
 	stopSelection
-	force, yes, dryRun, orphans bool
-	timeout                     time.Duration
+	stop.Options
+	yes, orphans bool
 }
 
 func stopCommand(env Env) *cli.Command {
-	o := &stopOptions{timeout: StopTimeout}
+	o := &stopOptions{Options: stop.Options{Timeout: StopTimeout}}
 	return &cli.Command{
 		Usage:     "stop sessions, with the tools that they run",
 		UsageText: "agentctl stop [FLAGS] ID…\nagentctl stop [FLAGS] --cwd DIR | --repo DIR | --idle-for D | --older-than D | --group G | --all\nagentctl stop [FLAGS] --orphans",
@@ -37,8 +36,8 @@ func stopCommand(env Env) *cli.Command {
 			"contains the session that stop is called from, sub-agents' sessions or other users' sessions.",
 		ArgsUsage: "ID…",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.BoolFlag{Name: "force", Usage: "also end processes that serve other sessions, and kill those that do not end", Destination: &o.force},
-			DurationFlag("timeout", "how long an agent may take to end: `D`", &o.timeout),
+			&cli.BoolFlag{Name: "force", Usage: "also end processes that serve other sessions, and kill those that do not end", Destination: &o.Force},
+			DurationFlag("timeout", "how long an agent may take to end: `D`", &o.Timeout),
 			&cli.BoolFlag{Name: "all", Usage: "select every live session", Destination: &o.all},
 			&cli.BoolFlag{Name: "orphans", Usage: "end the processes that stopped sessions left behind (list --orphans)", Destination: &o.orphans},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask; needed for a selection where stdin or stdout is not a terminal", Destination: &o.yes},
@@ -46,7 +45,7 @@ func stopCommand(env Env) *cli.Command {
 			DurationFlag("idle-for", "select sessions that have been idle for `D` or longer", &o.idleFor),
 			DurationFlag("older-than", "select sessions whose process has run for `D` or longer", &o.olderThan),
 			AdapterFlag(&o.AdapterNames),
-			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done", Destination: &o.dryRun},
+			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done", Destination: &o.DryRun},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but errors", Destination: &o.Quiet},
 			JSONFlag(&o.JSON),
 		}),
@@ -74,7 +73,7 @@ func (s *stopOptions) check(args []string, terminal bool) error {
 		return UsageError("stop", "stop needs the ID of a session, or a selection: --cwd, --repo, --idle-for, --older-than, --group, --all, --orphans")
 	case s.Quiet && s.JSON:
 		return UsageError("stop", "--quiet and --json cannot be used together")
-	case (selects || s.orphans) && !s.yes && !s.dryRun && (s.JSON || !terminal):
+	case (selects || s.orphans) && !s.yes && !s.DryRun && (s.JSON || !terminal):
 		return UsageError("stop", "a selection needs --yes when not on a terminal, and with --json; --dry-run shows what it would stop")
 	}
 	return nil
@@ -90,11 +89,23 @@ func runStop(ctx context.Context, env Env, args []string, o *stopOptions) error 
 	if err := findOnHosts(ctx, env, calls, args); err != nil {
 		return err
 	}
+	o.SelfPID, o.Host = env.PID, launch.NewEnvironment(env.Environ, env.Adapters)
 	return Results(ctx, c, calls, "stopping on", func(ctx context.Context, take func(object.StopResult) error) error {
+		do := stopSessions
 		if o.orphans {
-			return endOrphans(ctx, c, o, take)
+			do = endOrphans
 		}
-		return stopSessions(ctx, c, args, o, take)
+		results, partial, err := do(ctx, c, args, o)
+		if err != nil {
+			return err
+		}
+		interrupted := ctx.Err()
+		for _, r := range results {
+			if err := take(stopResultObject(r)); err != nil {
+				return err
+			}
+		}
+		return cmp.Or(interrupted, StopError(results), partial)
 	}, stopText)
 }
 
@@ -117,70 +128,48 @@ func findOnHosts(ctx context.Context, env Env, calls []HostCall, args []string) 
 // nothingStopped is the error after a no.
 const nothingStopped = "nothing was stopped"
 
-// stopSessions stops the sessions of the arguments or the selection.
-func stopSessions(ctx context.Context, c *Call, args []string, o *stopOptions, take func(object.StopResult) error) error {
+// stopSessions stops the sessions of the arguments or the selection. partial says that a selection may have missed some.
+func stopSessions(ctx context.Context, c *Call, args []string, o *stopOptions) (results []stop.Result, partial, err error) {
 	chosen, partial, err := stopFindSessions(ctx, c, args, o)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if len(chosen) == 0 && !c.Quiet && !c.JSON {
 		c.Report.Note("no live session matches")
 	}
-	if len(args) == 0 && !o.yes && !o.dryRun && len(chosen) > 0 {
+	if len(args) == 0 && !o.yes && !o.DryRun && len(chosen) > 0 {
 		err := c.Confirm(ctx, "stop these?", nothingStopped, func(w io.Writer) error {
 			return render.SessionTable(w, SessionObjects(chosen), c.Style)
 		})
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	defer c.Progress("stopping")()
-	results, err := stop.Sessions(ctx, c.Scanner, chosen, o.stopOptions(c.Env))
-	if err != nil {
-		return err
-	}
-	return cmp.Or(takeStopped(ctx, results, take), partial)
+	results, err = stop.Sessions(ctx, c.Scanner, chosen, o.Options)
+	return results, partial, err
 }
 
-// endOrphans ends what stopped sessions have left behind.
-func endOrphans(ctx context.Context, c *Call, o *stopOptions, take func(object.StopResult) error) error {
-	if !o.yes && !o.dryRun {
+// endOrphans ends what stopped sessions have left behind. partial says that some may not have been found.
+func endOrphans(ctx context.Context, c *Call, _ []string, o *stopOptions) (results []stop.Result, partial, err error) {
+	if !o.yes && !o.DryRun {
 		found, _, err := stop.FindOrphans(ctx, c.Scanner, c.PID, c.Agents)
 		if err == nil && len(found) > 0 {
 			err = c.Confirm(ctx, "end these?", nothingStopped, func(w io.Writer) error { return render.OrphanTable(w, OrphanObjects(found), c.Style) })
 		}
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	defer c.Progress("stopping")()
-	results, r, err := stop.EndOrphans(ctx, c.Scanner, o.stopOptions(c.Env), c.Agents)
+	results, r, err := stop.EndOrphans(ctx, c.Scanner, o.Options, c.Agents)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if len(results) == 0 && !c.Quiet && !c.JSON {
 		c.Report.Note("no orphaned processes found")
 	}
-	partial := c.ReportWarnings(r.Warnings)
-	return cmp.Or(takeStopped(ctx, results, take), partial)
-}
-
-// takeStopped passes on the results, and returns their error.
-func takeStopped(ctx context.Context, results []stop.Result, take func(object.StopResult) error) error {
-	interrupted := ctx.Err()
-	for _, r := range results {
-		if err := take(stopResultObject(r)); err != nil {
-			return err
-		}
-	}
-	return cmp.Or(interrupted, StopError(results))
-}
-
-// stopOptions says how to end processes.
-func (s *stopOptions) stopOptions(env Env) stop.Options {
-	return stop.Options{
-		Timeout: s.timeout, Force: s.force, DryRun: s.dryRun, SelfPID: env.PID, Host: launch.NewEnvironment(env.Environ, env.Adapters),
-	}
+	return results, c.ReportWarnings(r.Warnings), nil
 }
 
 // stopFindSessions finds the sessions to stop. If one of the arguments means none, no session is stopped. partial says that
@@ -230,18 +219,7 @@ func stopText(r *object.StopResult) (name, words string) {
 	if details := stopDetails(r); len(details) > 0 {
 		words += " (" + strings.Join(details, "; ") + ")"
 	}
-	return stopName(r), words
-}
-
-// stopName is the session's, by its ID or a process.
-func stopName(r *object.StopResult) string {
-	switch {
-	case r.ID != nil:
-		return object.HostPrefix(r.Host) + *r.ID
-	case r.PID != 0:
-		return object.HostPrefix(r.Host) + "pid:" + strconv.Itoa(r.PID)
-	}
-	return object.HostPrefix(r.Host) + "-"
+	return object.SessionName(r.Host, r.ID, r.PID), words
 }
 
 func stopResultObject(r stop.Result) object.StopResult {
@@ -281,30 +259,22 @@ func outcomeText(o stop.Outcome) string {
 	return string(o)
 }
 
-// requestText describes a request that the agent has not accepted, if the message does not.
-func requestText(r *object.StopResult) string {
-	outcome := stop.Outcome(r.Result)
-	switch request := stop.Request(r.Request); {
-	case request == stop.RequestUnanswered && outcome != stop.Running:
-		return "the agent did not answer the request to end it"
-	case request == stop.RequestFailed && outcome != stop.Refused && outcome != stop.Failed:
-		return "the agent did not accept the request to end it"
-	}
-	return ""
-}
-
 // stopDetails describe the status before, a request in vain, the signals, and the message of a result.
 func stopDetails(r *object.StopResult) []string {
 	var out []string
-	switch outcome := stop.Outcome(r.Result); {
+	outcome := stop.Outcome(r.Result)
+	switch {
 	case r.StatusBefore == "" || r.StatusBefore == string(discover.Stopped):
 	case outcome == stop.Planned, outcome == stop.Refused:
 		out = append(out, r.StatusBefore)
 	default:
 		out = append(out, "was "+r.StatusBefore)
 	}
-	if text := requestText(r); text != "" {
-		out = append(out, text)
+	switch request := stop.Request(r.Request); { // unless the message says it
+	case request == stop.RequestUnanswered && outcome != stop.Running:
+		out = append(out, "the agent did not answer the request to end it")
+	case request == stop.RequestFailed && outcome != stop.Refused && outcome != stop.Failed:
+		out = append(out, "the agent did not accept the request to end it")
 	}
 	ended := map[int]bool{}
 	for _, s := range r.Signalled {
@@ -315,12 +285,8 @@ func stopDetails(r *object.StopResult) []string {
 			ended[s.PID] = true
 		}
 	}
-	switch len(ended) {
-	case 0:
-	case 1:
-		out = append(out, "1 tool ended")
-	default:
-		out = append(out, fmt.Sprintf("%d tools ended", len(ended)))
+	if len(ended) > 0 {
+		out = append(out, plural(len(ended), "tool")+" ended")
 	}
 	var left []string
 	for _, pid := range r.LeftBehind {

@@ -292,15 +292,18 @@ func (s *Session) AllPIDs() []int {
 	return s.PIDs
 }
 
-// Name is the session's ID, H:ID of one on another host, else pid:N of its process, else "-". It may contain what a terminal interprets.
-func (s *Session) Name() string {
+// Name is the [SessionName] of the session.
+func (s *Session) Name() string { return SessionName(s.Host, s.ID, s.PID) }
+
+// SessionName is a session's ID, H:ID of one on another host, else pid:N of its process, else "-". It may contain what a terminal interprets.
+func SessionName(host string, id *string, pid int) string {
 	switch {
-	case s.ID != nil:
-		return HostPrefix(s.Host) + *s.ID
-	case s.PID != 0:
-		return HostPrefix(s.Host) + "pid:" + strconv.Itoa(s.PID)
+	case id != nil:
+		return HostPrefix(host) + *id
+	case pid != 0:
+		return HostPrefix(host) + "pid:" + strconv.Itoa(pid)
 	}
-	return HostPrefix(s.Host) + "-"
+	return HostPrefix(host) + "-"
 }
 
 // HostPrefix is what begins the ID of a session on another host, as agentctl takes it: "H:". It is "" for a session of this machine.

@@ -29,6 +29,8 @@ type execution struct {
 	signalled []SentSignal
 	// remaining are the tools that lived at the last scan.
 	remaining []proc.Process
+	// verified is what the session was then.
+	verified verification
 }
 
 // newExecution adds the execution of a plan.
@@ -45,18 +47,15 @@ func (r *run) newExecution(p *plan) *execution {
 }
 
 // execute carries out the plans, and verifies each: until no process has ended after its tools were last searched.
-func (r *run) execute(ctx context.Context) []verification {
-	r.each(func(_ int, x *execution) {
+func (r *run) execute(ctx context.Context) {
+	r.each(func(x *execution) {
 		if x.plan.ends() {
 			x.err = x.endSession(ctx)
 		}
 	})
-	for {
+	for again := true; again; again = slices.ContainsFunc(r.executions, (*execution).endedLate) {
 		r.endTools(ctx)
-		verified := r.verify(ctx)
-		if !slices.ContainsFunc(r.executions, (*execution).endedLate) {
-			return verified
-		}
+		r.verify(ctx)
 	}
 }
 

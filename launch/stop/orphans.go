@@ -25,7 +25,7 @@ type Orphan struct {
 //
 // The result's warnings say what could not be read.
 func FindOrphans(ctx context.Context, scanner *discover.Scanner, selfPID int, agents []discover.Agent) ([]Orphan, discover.Result, error) {
-	r := newOrphanRun(scanner, Options{SelfPID: selfPID}, agents)
+	r := &run{Options: Options{SelfPID: selfPID}, scanner: scanner, orphans: true, only: agents}
 	now, err := r.findOrphans(ctx)
 	var list []Orphan
 	for _, x := range r.executions {
@@ -35,32 +35,6 @@ func FindOrphans(ctx context.Context, scanner *discover.Scanner, selfPID int, ag
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].ID.PID < list[j].ID.PID })
 	return list, now, err
-}
-
-// EndOrphans ends the processes that [FindOrphans] finds, by SIGTERM; with [Options.Force], by SIGKILL after the timeout. There
-// is one result a session. If ctx ends, nothing more is done, and the results say what was.
-func EndOrphans(ctx context.Context, scanner *discover.Scanner, o Options, agents []discover.Agent) ([]Result, discover.Result, error) {
-	r := newOrphanRun(scanner, o, agents)
-	now, err := r.findOrphans(ctx)
-	if err != nil {
-		return nil, now, err
-	}
-	var results []Result
-	if o.DryRun {
-		for _, x := range r.executions {
-			results = append(results, Result{Before: x.plan.session, Outcome: Planned, Message: describeSIGTERM(idsOf(x.remaining))})
-		}
-		return results, now, nil
-	}
-	r.endTools(ctx)
-	for i, v := range r.verify(ctx) {
-		results = append(results, v.result(r.executions[i]))
-	}
-	return results, now, nil
-}
-
-func newOrphanRun(scanner *discover.Scanner, o Options, agents []discover.Agent) *run {
-	return &run{scanner: scanner, Options: o, orphans: true, only: agents}
 }
 
 // findOrphans records what is left behind by now, with one execution for each session. An execution stays as long as the

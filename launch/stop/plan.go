@@ -132,10 +132,11 @@ func (p *plan) request() discover.Session {
 	return s
 }
 
-// preview is the result of a plan that is not carried out.
-func (p *plan) preview() Result {
-	result := Result{Before: p.session, LeftBehind: p.leftBehind}
-	switch {
+// preview fills in the result of a plan that is not carried out.
+func (x *execution) preview(result *Result) {
+	switch p := x.plan; {
+	case x.orphans:
+		result.Outcome, result.Message = Planned, describeSIGTERM(idsOf(x.remaining))
 	case p.stopped:
 		result.Outcome = AlreadyStopped
 	case p.refusal != nil:
@@ -144,7 +145,6 @@ func (p *plan) preview() Result {
 		after := p.request()
 		result.Outcome, result.Message, result.After = Planned, p.describe(), &after
 	}
-	return result
 }
 
 // describe says what would be tried.

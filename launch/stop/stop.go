@@ -3,7 +3,7 @@
 //
 // A call has three stages, and each stage has one type. A plan says what will be done about one session, and why; it is
 // made from one snapshot, before anything is sent. An execution carries the plan out and records what was sent. A
-// verification reads the session again, finds it by its identity, and gives the result.
+// verification is what the session is then: it is read again, and found by its identity.
 //
 // An execution has steps. If the session's process serves other sessions, or would be started again, the agent is asked to
 // interrupt the session; then the clients that show it are ended, and the agent is asked to close it. Otherwise the descendants of the process are recorded, the process gets the agent's stop
@@ -103,18 +103,35 @@ func Sessions(ctx context.Context, scanner *discover.Scanner, chosen []discover.
 	}
 	r := &run{Options: o, scanner: scanner, snapshot: snapshot, agents: map[proc.ID]*agentProcess{}}
 	r.planAll(ctx, chosen)
-	var results []Result
-	if o.DryRun {
-		for _, x := range r.executions {
-			results = append(results, x.plan.preview())
+	return r.results(ctx), nil
+}
+
+// EndOrphans ends the processes that [FindOrphans] finds, by SIGTERM; with [Options.Force], by SIGKILL after the timeout. There
+// is one result a session. If ctx ends, nothing more is done, and the results say what was.
+func EndOrphans(ctx context.Context, scanner *discover.Scanner, o Options, agents []discover.Agent) ([]Result, discover.Result, error) {
+	r := &run{Options: o, scanner: scanner, orphans: true, only: agents}
+	now, err := r.findOrphans(ctx)
+	if err != nil {
+		return nil, now, err
+	}
+	return r.results(ctx), now, nil
+}
+
+// results carries out the plans, unless it is a dry run. It is the only place that makes a [Result].
+func (r *run) results(ctx context.Context) (results []Result) {
+	if !r.DryRun {
+		r.execute(ctx)
+	}
+	for _, x := range r.executions {
+		result := Result{Before: x.plan.session, LeftBehind: x.plan.leftBehind}
+		if r.DryRun {
+			x.preview(&result)
+		} else {
+			x.report(&result)
 		}
-		return results, nil
+		results = append(results, result)
 	}
-	verified := r.execute(ctx)
-	for i, x := range r.executions {
-		results = append(results, verified[i].result(x))
-	}
-	return results, nil
+	return results
 }
 
 // run is one call of [Sessions] or [EndOrphans]: what its executions share.
@@ -131,10 +148,10 @@ type run struct {
 }
 
 // each runs a function for all executions at the same time.
-func (r *run) each(do func(int, *execution)) {
+func (r *run) each(do func(*execution)) {
 	var wg sync.WaitGroup
-	for i, x := range r.executions {
-		wg.Go(func() { do(i, x) })
+	for _, x := range r.executions {
+		wg.Go(func() { do(x) })
 	}
 	wg.Wait()
 }

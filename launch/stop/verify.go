@@ -25,10 +25,10 @@ type verification struct {
 }
 
 // verify reads all sessions again, at the same time.
-func (r *run) verify(ctx context.Context) []verification {
-	out := make([]verification, len(r.executions))
-	r.each(func(i int, x *execution) {
-		v := &out[i]
+func (r *run) verify(ctx context.Context) {
+	r.each(func(x *execution) {
+		v := &x.verified
+		*v = verification{}
 		v.session, v.known = launch.Reread(ctx, r.scanner, x.plan.session)
 		if v.cancelled = ctx.Err() != nil; v.cancelled {
 			last, cancel := finalContext(ctx)
@@ -36,10 +36,9 @@ func (r *run) verify(ctx context.Context) []verification {
 			v.session, v.known = launch.Reread(last, r.scanner, x.plan.session)
 		}
 		if v.known && x.interrupted && x.plan.shared && v.session.Status == discover.Idle && !v.cancelled {
-			v.findClients(ctx, x)
+			x.findClients(ctx)
 		}
 	})
-	return out
 }
 
 // finalContext is a context to read the final state in, though ctx has ended.
@@ -47,10 +46,10 @@ func finalContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), finalReadTimeout)
 }
 
-// result is what became of the session of an execution.
-func (v verification) result(x *execution) Result {
-	result := Result{Before: x.plan.session, LeftBehind: x.plan.leftBehind, Request: x.request}
-	if v.known && (v.session.ID != "" || v.session.Status != discover.Stopped) {
+// report fills in what became of the session.
+func (x *execution) report(result *Result) {
+	result.Request = x.request
+	if v := &x.verified; v.known && (v.session.ID != "" || v.session.Status != discover.Stopped) {
 		result.After = &v.session
 	}
 	for _, a := range slices.Concat(x.clients, x.agents) {
@@ -78,13 +77,13 @@ func (v verification) result(x *execution) Result {
 			result.Outcome = Refused
 		}
 	default:
-		result.Outcome, result.Message = v.outcome(x, agentsLeft, len(result.Signalled) > 0)
+		result.Outcome, result.Message = x.outcome(agentsLeft, len(result.Signalled) > 0)
 	}
-	return result
 }
 
 // outcome is what became of a session that was to be ended. agentsLeft: a signalled agent process lives.
-func (v verification) outcome(x *execution, agentsLeft, signalled bool) (Outcome, string) {
+func (x *execution) outcome(agentsLeft, signalled bool) (Outcome, string) {
+	v := &x.verified
 	status := v.session.Status
 	// A process that has not ended yet may show the session no more.
 	stopped := status == discover.Stopped && !agentsLeft
@@ -96,7 +95,7 @@ func (v verification) outcome(x *execution, agentsLeft, signalled bool) (Outcome
 	case !v.known:
 		return Failed, "its status is not known"
 	case (stopped || idle) && len(x.remaining) > 0:
-		return Failed, fmt.Sprintf("it is %s, but %s", status, describeRunning(x.remaining))
+		return Failed, fmt.Sprintf("it is %s, but %s", status, describeTools(x.remaining))
 	case stopped:
 		return Stopped, ""
 	case idle && x.plan.shared && v.clientsErr != nil:
@@ -107,13 +106,14 @@ func (v verification) outcome(x *execution, agentsLeft, signalled bool) (Outcome
 		return Running, "its turn is over, but it is still shown in " + joinFunc(v.clients, ", or ", describeTerminal) +
 			": quit it there, or stop it again"
 	}
-	return Running, v.describeRunning(x, signalled)
+	return Running, x.whyRunning(signalled)
 }
 
 // findClients finds the processes that show the session, or may.
-func (v *verification) findClients(ctx context.Context, x *execution) {
+func (x *execution) findClients(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, x.Timeout)
 	defer cancel()
+	v := &x.verified
 	session, err := launch.Reachable(x.scanner, v.session, "stop")
 	if err == nil {
 		var sure, possible []proc.Process
@@ -133,9 +133,9 @@ func (x *execution) signalError() error {
 	return nil
 }
 
-// describeRunning says why the session still runs.
-func (v verification) describeRunning(x *execution, signalled bool) string {
-	pid := x.agents[0].process.ID.String()
+// whyRunning says why the session still runs.
+func (x *execution) whyRunning(signalled bool) string {
+	v, pid := &x.verified, x.agents[0].process.ID.String()
 	if len(v.session.Processes) > 0 {
 		pid = v.session.Processes[0].ID.String()
 	}
@@ -162,14 +162,15 @@ func (x *execution) remainingTools() (Outcome, string) {
 	case len(x.remaining) == 0:
 		return AlreadyStopped, ""
 	case x.Force:
-		return Failed, describeRunning(x.remaining)
+		return Failed, describeTools(x.remaining)
 	case x.orphans:
-		return Failed, fmt.Sprintf("%s after %s; --force kills", describeRunning(x.remaining), x.Timeout)
+		return Failed, fmt.Sprintf("%s after %s; --force kills", describeTools(x.remaining), x.Timeout)
 	}
-	return AlreadyStopped, describeRunning(x.remaining) + "; --force ends what it has left behind"
+	return AlreadyStopped, describeTools(x.remaining) + "; --force ends what it has left behind"
 }
 
-func describeRunning(list []proc.Process) string {
+// describeTools names the tools that still run.
+func describeTools(list []proc.Process) string {
 	ids := joinFunc(idsOf(list), ", ", proc.ID.String)
 	if len(list) == 1 {
 		return "its tool " + ids + " still runs"
