@@ -180,9 +180,10 @@ func (d *DeclaredLock) decode(text string) error {
 	return nil
 }
 
-// Declare stores a lock on a workspace. The file appears complete or not at all, whenever this process is killed. If there is a
-// lock already, by whatever name of the workspace, the error is [ErrAlreadyDeclared]. Expired locks are removed.
-func (s Store) Declare(ctx context.Context, w *Workspace, d DeclaredLock, now time.Time) error {
+// Declare stores a lock on each of the workspaces, or on none. Its Dir may be "": then it is the top of the workspace. A file appears complete or not at
+// all, whenever this process is killed. If there is a lock already, by whatever name of a workspace, the error is [ErrAlreadyDeclared]. Expired locks are
+// removed.
+func (s Store) Declare(ctx context.Context, workspaces []*Workspace, d DeclaredLock, now time.Time) error {
 	if s.Dir == "" {
 		return ErrNoStore
 	}
@@ -190,11 +191,25 @@ func (s Store) Declare(ctx context.Context, w *Workspace, d DeclaredLock, now ti
 		return err
 	}
 	return s.update(ctx, now, func(c contents) error {
-		if slices.ContainsFunc(c.inForce, func(d DeclaredLock) bool { return w.Contains(d.Dir) }) ||
-			slices.ContainsFunc(c.unreadable, func(d DeclaredLock) bool { return s.unreadableIn(w, d) }) {
-			return ErrAlreadyDeclared
+		for _, w := range workspaces {
+			if slices.ContainsFunc(c.inForce, func(d DeclaredLock) bool { return w.Contains(d.Dir) }) ||
+				slices.ContainsFunc(c.unreadable, func(d DeclaredLock) bool { return s.unreadableIn(w, d) }) {
+				return ErrAlreadyDeclared
+			}
 		}
-		return s.write(d)
+		var written []string
+		for _, w := range workspaces {
+			d := d
+			d.Dir = cmp.Or(d.Dir, w.Top)
+			if err := s.write(d); err != nil {
+				for _, path := range written {
+					err = errors.Join(err, os.Remove(path))
+				}
+				return err
+			}
+			written = append(written, s.file(d.Dir))
+		}
+		return nil
 	})
 }
 

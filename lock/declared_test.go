@@ -29,10 +29,10 @@ func TestDeclared(t *testing.T) {
 	dir := t.TempDir()
 	p := workspace(t, dir)
 	d := DeclaredLock{Dir: dir, By: "ana", Reason: "release\n\"1.0\"", Since: noon, Until: noon.Add(time.Hour)}
-	if err := s.Declare(t.Context(), p, d, noon); err != nil {
+	if err := s.Declare(t.Context(), []*Workspace{p}, d, noon); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Declare(t.Context(), p, DeclaredLock{Dir: dir, By: "ben", Since: noon}, noon); !errors.Is(err, ErrAlreadyDeclared) {
+	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: dir, By: "ben", Since: noon}, noon); !errors.Is(err, ErrAlreadyDeclared) {
 		t.Errorf("a second lock: %v", err)
 	}
 	list, err := s.ForWorkspace(p, noon)
@@ -42,7 +42,7 @@ func TestDeclared(t *testing.T) {
 	if list, err := s.List(d.Until); err != nil || len(list) != 0 {
 		t.Errorf("an expired lock: %+v, %v", list, err)
 	}
-	if err := s.Declare(t.Context(), p, DeclaredLock{Dir: dir, By: "ben", Since: d.Until}, d.Until); err != nil {
+	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: dir, By: "ben", Since: d.Until}, d.Until); err != nil {
 		t.Errorf("over an expired lock: %v", err)
 	}
 	if list, err = s.List(d.Until); err != nil || len(list) != 1 || list[0].By != "ben" {
@@ -61,10 +61,10 @@ func TestDeclaredByAnotherName(t *testing.T) {
 	s, dir := Store{t.TempDir()}, t.TempDir()
 	p := workspace(t, dir)
 	p.contains["/other/name"] = true
-	if err := s.Declare(t.Context(), p, DeclaredLock{Dir: "/other/name", Since: noon}, noon); err != nil {
+	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: "/other/name", Since: noon}, noon); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Declare(t.Context(), p, DeclaredLock{Dir: p.Top, Since: noon}, noon); !errors.Is(err, ErrAlreadyDeclared) {
+	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: p.Top, Since: noon}, noon); !errors.Is(err, ErrAlreadyDeclared) {
 		t.Errorf("by its own name as well: %v", err)
 	}
 	gone, err := MissingWorkspace("/other/name")
@@ -80,11 +80,11 @@ func TestDeclaredByAnotherName(t *testing.T) {
 func TestRemoveOnlyWhatWasMeant(t *testing.T) {
 	s, p, later := Store{t.TempDir()}, workspace(t, t.TempDir()), noon.Add(time.Hour)
 	first := DeclaredLock{Dir: p.Top, By: "ana", Since: noon, Until: later}
-	if err := s.Declare(t.Context(), p, first, noon); err != nil {
+	if err := s.Declare(t.Context(), []*Workspace{p}, first, noon); err != nil {
 		t.Fatal(err)
 	}
 	first.File = s.file(p.Top)
-	if err := s.Declare(t.Context(), p, DeclaredLock{Dir: p.Top, By: "ben", Since: later, Until: later.Add(time.Hour)}, later); err != nil {
+	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: p.Top, By: "ben", Since: later, Until: later.Add(time.Hour)}, later); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Remove(t.Context(), later, first); err != nil {
@@ -108,7 +108,7 @@ func TestOneOfManyDeclares(t *testing.T) {
 	for range 50 {
 		p := workspace(t, dir)
 		wg.Go(func() {
-			switch err := s.Declare(t.Context(), p, DeclaredLock{Dir: p.Top, Since: noon}, noon); {
+			switch err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: p.Top, Since: noon}, noon); {
 			case err == nil:
 				won.Add(1)
 			case !errors.Is(err, ErrAlreadyDeclared):

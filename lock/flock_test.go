@@ -30,7 +30,7 @@ func change(order string) error {
 		return err
 	}
 	if verb == "declare" {
-		return s.Declare(context.Background(), p, DeclaredLock{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
+		return s.Declare(context.Background(), []*Workspace{p}, DeclaredLock{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
 	}
 	list, err := s.ForWorkspace(p, noon)
 	return errors.Join(err, s.Remove(context.Background(), noon, list...))

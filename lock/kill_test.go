@@ -45,7 +45,7 @@ func storeWithRefuse(t *testing.T) Store {
 	t.Helper()
 	s := Store{filepath.Join(t.TempDir(), "state", "locks")}
 	elsewhere := workspace(t, t.TempDir())
-	if err := s.Declare(t.Context(), elsewhere, DeclaredLock{Dir: elsewhere.Top, Since: noon.Add(-time.Hour), Until: noon}, noon.Add(-time.Hour)); err != nil {
+	if err := s.Declare(t.Context(), []*Workspace{elsewhere}, DeclaredLock{Dir: elsewhere.Top, Since: noon.Add(-time.Hour), Until: noon}, noon.Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	draft := filepath.Join(s.Dir, draftPrefix+"left")
@@ -85,7 +85,7 @@ func TestKilledDeclaring(t *testing.T) {
 		s := storeWithRefuse(t)
 		reached := killedAt(t, n, fmt.Sprintf("declare %s %s", s.Dir, p.Top))
 		there := whole(t, s, p)
-		err := s.Declare(t.Context(), p, DeclaredLock{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
+		err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}, noon)
 		if there == 0 && err != nil || there == 1 && !errors.Is(err, ErrAlreadyDeclared) {
 			t.Errorf("%d locks, and then declaring one: %v", there, err)
 		}

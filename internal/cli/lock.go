@@ -95,36 +95,20 @@ func declare(ctx context.Context, c *Call, workspaces []*lock.Workspace, o *lock
 	if o.duration > 0 {
 		d.Until = now.Add(o.duration)
 	}
-	taken := func(workspace *lock.Workspace) error {
-		list, unread := store.ForWorkspace(workspace, now)
-		if len(list) == 0 {
-			return unread
-		}
-		return LocksErr([]lock.Lock{{Kind: lock.KindDeclared, Dir: workspace.Top, Declared: &list[0]}}, "then lock it again")
-	}
-	for _, workspace := range workspaces { // before the first is locked
-		if list, _ := store.ForWorkspace(workspace, now); len(list) > 0 {
-			return taken(workspace)
-		}
+	var locks, others []lock.Lock
+	for _, workspace := range workspaces {
+		others = append(others, c.ConflictsAt(activity, workspace, false).Locks...)
+		locks = append(locks, lock.Lock{Kind: lock.KindDeclared, Dir: workspace.Top, Declared: &d})
 	}
 	ctx, stop := Interruptible(ctx) // until all are locked, or none
 	defer stop()
-	var locks, others []lock.Lock
-	for i, workspace := range workspaces {
-		x := c.ConflictsAt(activity, workspace, false)
-		d.Dir = workspace.Top
-		err := store.Declare(ctx, workspace, d, now)
-		if errors.Is(err, lock.ErrAlreadyDeclared) {
-			err = cmp.Or(taken(workspace), err)
-		}
-		if err != nil {
-			if i > 0 {
-				err = errors.Join(err, undeclare(context.WithoutCancel(ctx), store, workspaces[:i], d))
+	if err := store.Declare(ctx, workspaces, d, now); err != nil {
+		for _, workspace := range workspaces {
+			if list, _ := store.ForWorkspace(workspace, now); errors.Is(err, lock.ErrAlreadyDeclared) && len(list) > 0 {
+				return LocksErr([]lock.Lock{{Kind: lock.KindDeclared, Dir: workspace.Top, Declared: &list[0]}}, "then lock it again")
 			}
-			return err
 		}
-		others = append(others, x.Locks...)
-		locks = append(locks, lock.Lock{Kind: lock.KindDeclared, Dir: d.Dir, Declared: &d})
+		return err
 	}
 	for _, l := range others {
 		c.Warn(DescribeLock(l) + "; the lock affects only later commands")
@@ -134,20 +118,6 @@ func declare(ctx context.Context, c *Call, workspaces []*lock.Workspace, o *lock
 		err = c.PrintLocks(locks)
 	}
 	return cmp.Or(err, unseen)
-}
-
-// undeclare removes the locks on these workspaces that this command has just declared.
-func undeclare(ctx context.Context, store lock.Store, workspaces []*lock.Workspace, ours lock.DeclaredLock) error {
-	var remove []lock.DeclaredLock
-	for _, workspace := range workspaces {
-		list, _ := store.ForWorkspace(workspace, ours.Since) // of what cannot be read, nothing is ours
-		for _, d := range list {
-			if d.By == ours.By && d.Since.Equal(ours.Since) {
-				remove = append(remove, d)
-			}
-		}
-	}
-	return store.Remove(ctx, ours.Since, remove...)
 }
 
 // runLocked runs the command under kernel locks that it inherits, one on each workspace, passes signals on, and ends
