@@ -24,11 +24,6 @@ func JSONLine(w io.Writer, v any) error { return encode(w, v, "") }
 
 // JSONArray writes an array, each value on its own line.
 func JSONArray[T any](w io.Writer, list []T) error {
-	return JSONArrayFunc(w, list, func(v T) T { return v })
-}
-
-// JSONArrayFunc writes the array of convert(v) for each v of list, as [JSONArray] does.
-func JSONArrayFunc[S, T any](w io.Writer, list []S, convert func(S) T) error {
 	if len(list) == 0 {
 		_, err := io.WriteString(w, "[]\n")
 		return err
@@ -37,10 +32,9 @@ func JSONArrayFunc[S, T any](w io.Writer, list []S, convert func(S) T) error {
 	var b bytes.Buffer
 	enc := newEncoder(&b)
 	separator := "[\n"
-	for _, v := range list {
+	for i := range list {
 		b.Reset()
-		value := convert(v)
-		if err := enc.Encode(&value); err != nil {
+		if err := enc.Encode(&list[i]); err != nil {
 			return err
 		}
 		out.WriteString(separator)

@@ -90,8 +90,12 @@ func (c *closedPipe) Write(p []byte) (int, error) {
 }
 
 func TestJSONArrayStopsOnWriteError(t *testing.T) {
+	var sessions []object.Session
+	for _, s := range manySessions() {
+		sessions = append(sessions, object.NewSession(s))
+	}
 	for after := range 5 {
-		if err := render.JSONArrayFunc(&closedPipe{after}, manySessions(), object.NewSession); !errors.Is(err, io.ErrClosedPipe) {
+		if err := render.JSONArray(&closedPipe{after}, sessions); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("after %d writes: %v", after, err)
 		}
 	}
