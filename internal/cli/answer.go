@@ -72,20 +72,15 @@ func runAnswer(ctx context.Context, env Env, arg string, words []string, o *answ
 	return Each(ctx, c, calls, "asking", func(ctx context.Context, take func(object.Request) error) error {
 		return c.answer(ctx, arg, words, o, take)
 	}, func(r object.Request) error {
-		switch {
-		case c.Quiet:
-			return nil
-		case c.JSON:
-			return render.JSONLine(c.Stdout, r)
-		case c.Template != nil:
-			return c.Template(c.Stdout, r)
-		case r.Result == "":
-			return render.Request(c.Stdout, &r, c.Style)
-		case r.Result == string(launch.WentOn):
-			_, err := fmt.Fprintln(c.Stdout, render.ReplyText(&r))
+		return PrintObject(c, r, func() (err error) {
+			switch r.Result {
+			case "":
+				err = render.Request(c.Stdout, &r, c.Style)
+			case string(launch.WentOn): // of others, the error says it
+				_, err = fmt.Fprintln(c.Stdout, render.ReplyText(&r))
+			}
 			return err
-		}
-		return nil // the error says it
+		})
 	})
 }
 
@@ -278,22 +273,14 @@ func answerTo(q launch.Question, text string) ([]string, error) {
 	return []string{text}, nil
 }
 
-// answerError returns the error of an answer that was not accepted.
+// answerError returns the error of a message or an answer that was not accepted: with the session, unless the error names it.
 func answerError(s discover.Session, err error) error {
-	_, stopped := errors.AsType[*launch.StoppedError](err)
-	_, unclear := errors.AsType[*launch.UnclearError](err)
 	_, untrusted := errors.AsType[*discover.UntrustedError](err)
 	_, unable := errors.AsType[*launch.UnsupportedError](err)
-	text := fmt.Sprintf("%s: %s", DescribeSession(s), render.Sanitize(ErrorText(err)))
-	switch {
-	case errors.Is(err, context.Canceled), untrusted, unable:
+	if errors.Is(err, context.Canceled) || untrusted || unable {
 		return err
-	case stopped, unclear, errors.Is(err, launch.ErrUnreachable), errors.Is(err, launch.ErrAnswered), errors.Is(err, launch.ErrSeveral):
-		return ConflictError(text, "")
-	case errors.Is(err, context.DeadlineExceeded):
-		return TimeoutError(text, "")
 	}
-	return errors.New(text)
+	return fmt.Errorf("%s: %w", DescribeSession(s), err)
 }
 
 // answerResultError returns the error of an answer that was accepted.

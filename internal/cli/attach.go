@@ -36,31 +36,30 @@ func attachCommand(env Env) *cli.Command {
 }
 
 func runAttach(ctx context.Context, env Env, arg string, o *CommonFlags) error {
-	c, err := env.NewCall("attach", o, nil)
+	c, calls, err := env.NewHostCall("attach", o, nil, []string{arg})
 	if err != nil {
 		return err
 	}
-	call, arg, err := c.terminalCall(arg)
-	switch {
-	case err != nil:
-		return err
-	case call != nil && !c.Terminal:
-		return UnableError("attach needs a terminal: stdin and stdout are not both terminals", "")
-	case call != nil:
-		return c.ReplaceByHost(call)
+	var refused error
+	if !c.Terminal {
+		refused = UnableError(noTerminal, "")
 	}
-	session, r, err := c.FindOne(ctx, arg, discover.ReadOptions{})
-	if err != nil {
-		return err
-	}
-	working, stop := Interruptible(ctx)
-	defer stop()
-	t := target{Call: c, session: session, guide: c.Guide(c.Scanner)}
-	if err := t.find(working); err != nil {
-		return err
-	}
-	return t.attach(working, r.Table)
+	return c.OnTerminal(calls, arg, refused, func(arg string) error {
+		session, r, err := c.FindOne(ctx, arg, discover.ReadOptions{})
+		if err != nil {
+			return err
+		}
+		working, stop := Interruptible(ctx)
+		defer stop()
+		t := target{Call: c, session: session, guide: c.Guide(c.Scanner)}
+		if err := t.find(working); err != nil {
+			return err
+		}
+		return t.attach(working, r.Table)
+	})
 }
+
+const noTerminal = "attach needs a terminal: stdin and stdout are not both terminals"
 
 // target is the session to attach to.
 type target struct {
@@ -84,11 +83,8 @@ func (t *target) find(ctx context.Context) error {
 		return UnableError("which process runs "+DescribeSession(s)+" is not known", "")
 	}
 	var err error
-	switch t.reachable, err = launch.Reachable(t.Scanner, s, "attach"); {
-	case errors.Is(err, launch.ErrUnreachable):
-		return ConflictError(fmt.Sprintf("%s: %v", DescribeSession(s), err), "")
-	case err != nil:
-		return err
+	if t.reachable, err = launch.Reachable(t.Scanner, s, "attach"); err != nil {
+		return answerError(s, err)
 	}
 	if t.pane = t.reachable.Pane(); t.pane == nil {
 		return nil
@@ -106,7 +102,7 @@ func (t *target) find(ctx context.Context) error {
 // attach brings the user to the session.
 func (t *target) attach(ctx context.Context, table *proc.Table) error {
 	if !t.Terminal {
-		return t.unable("attach needs a terminal: stdin and stdout are not both terminals")
+		return t.unable(noTerminal)
 	}
 	command, ok, err := t.client(ctx)
 	switch {

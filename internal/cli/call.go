@@ -58,11 +58,11 @@ func (env Env) NewCall(verb string, o *CommonFlags, object any) (*Call, error) {
 	return c, nil
 }
 
-// NewHostCall is [Env.NewCall] for a command that may be for other machines: calls is what each host is asked, as [Env.HostCalls] says; nil for this machine
+// NewHostCall is [Env.NewCall] for a command that may be for other machines: calls is what each host is asked, as [Call.HostCalls] says; nil for this machine
 // alone.
 func (env Env) NewHostCall(verb string, o *CommonFlags, object any, ids []string, rest ...string) (c *Call, calls []HostCall, err error) {
 	if c, err = env.NewCall(verb, o, object); err == nil {
-		calls, err = c.Calls(ids, rest, false)
+		calls, err = c.HostCalls(ids, rest, false)
 	}
 	return c, calls, err
 }
@@ -156,14 +156,6 @@ func (env Env) Settings(noColor bool) (c config.Config, style render.TextOptions
 	return c, style, nil
 }
 
-// Calls returns what each host is asked that the flags or the IDs name, as [Env.HostCalls] does; nil for this machine alone.
-func (c *Call) Calls(ids, rest []string, anyHost bool) ([]HostCall, error) {
-	if !c.OnHosts(ids...) {
-		return nil, nil
-	}
-	return c.HostCalls(c.Config, ids, rest, anyHost)
-}
-
 // PrintSessions prints sessions as the flags say: as a JSON array, by --format, their names, or else by text.
 func (c *Call) PrintSessions(sessions []object.Session, text func() error) error {
 	switch {
@@ -191,6 +183,19 @@ func PrintRows[T any](c *Call, rows []T, table func(io.Writer, []T, render.TextO
 		return nil
 	}
 	return table(c.Stdout, rows, c.Style)
+}
+
+// PrintObject prints an object of a command that prints one or a stream: as a line of JSON, by --format, or else by text; with --quiet not at all.
+func PrintObject[T any](c *Call, obj T, text func() error) error {
+	switch {
+	case c.Quiet:
+		return nil
+	case c.JSON:
+		return render.JSONLine(c.Stdout, obj)
+	case c.Template != nil:
+		return c.Template(c.Stdout, obj)
+	}
+	return text()
 }
 
 // PrintEach prints each object, until an error.

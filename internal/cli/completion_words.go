@@ -305,8 +305,12 @@ func (c completer) hostSessions(t remote.Target, prefix string, filter discover.
 	for _, status := range filter.Statuses {
 		args = append(args, "--status", string(status))
 	}
+	call, err := c.f.newHostCall(t, args...)
+	if err != nil {
+		return nil
+	}
 	var out []candidate
-	_ = EachHost(ctx, c.f.WithReports(func(string) {}), []HostCall{{Target: t, Args: args}}, func(s object.Session) error {
+	_ = EachHost(ctx, c.f.WithReports(func(string) {}), []HostCall{call}, func(s object.Session) error {
 		if s.ID != nil {
 			out = append(out, sessionCandidate(prefix+*s.ID, &s))
 		}

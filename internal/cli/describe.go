@@ -74,8 +74,8 @@ const titleShown = 60
 // live sessions.
 const maxCandidates = 10
 
-// AmbiguousOnHost is the error of an argument that means several sessions of another machine.
-func AmbiguousOnHost(arg string, sessions []object.Session) error {
+// ambiguousOf is the error of an argument that means several sessions, which may be of another machine.
+func ambiguousOf(arg string, sessions []object.Session) error {
 	text := (&discover.AmbiguousError{Arg: arg, Total: len(sessions)}).Error()
 	return &Failure{errorNamed("ambiguous"), text, candidatesHint(sessions, len(sessions)), sessions[:min(len(sessions), maxCandidates)]}
 }

@@ -143,6 +143,8 @@ func classify(err error) (e status, hint string) {
 		unable    *launch.UnsupportedError
 		untrusted *discover.UntrustedError
 		missingID *discover.NotFoundError
+		stopped   *launch.StoppedError
+		unclear   *launch.UnclearError
 	)
 	switch {
 	case err == nil:
@@ -173,7 +175,10 @@ func classify(err error) (e status, hint string) {
 		return errorNamed("partial"), "the warnings name the cause; agentctl doctor checks every store"
 	case errors.As(err, &untrusted):
 		return errorNamed("conflict"), trustHint(untrusted)
-	case errors.Is(err, launch.ErrSessionTimeout):
+	case errors.As(err, &stopped), errors.As(err, &unclear), errors.Is(err, launch.ErrUnreachable), errors.Is(err, launch.ErrAnswered),
+		errors.Is(err, launch.ErrSeveral):
+		return errorNamed("conflict"), ""
+	case errors.Is(err, launch.ErrSessionTimeout), errors.Is(err, context.DeadlineExceeded):
 		return errorNamed("timeout"), ""
 	case errors.As(err, &missing):
 		return errorNamed("not_installed"), ""

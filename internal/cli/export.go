@@ -28,6 +28,8 @@ type exportOptions struct {
 	CommonFlags
 	as, file, tools    string
 	children, noRedact bool
+	// enough reports after a message, the newest first, whether older ones are left out; nil: none are.
+	enough func(object.Message) bool
 }
 
 func exportCommand(env Env) *cli.Command {
@@ -311,6 +313,9 @@ func (er *exportReader) session(ctx context.Context, s discover.Session) (e obje
 			return e, err
 		}
 		e.Messages = append(e.Messages, out)
+		if er.options.enough != nil && er.options.enough(out) {
+			break
+		}
 	}
 	slices.Reverse(e.Messages)
 	return e, nil

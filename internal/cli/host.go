@@ -103,12 +103,7 @@ func check(ctx context.Context, env Env, t remote.Target) (object.HostCheck, err
 		return row, err
 	}
 	var found struct {
-		Agents []struct {
-			Adapter  string `json:"adapter"`
-			Binaries []struct {
-				Version string `json:"version"`
-			} `json:"binaries"`
-		} `json:"agents"`
+		Agents []agentFindings `json:"agents"`
 	}
 	if json.Unmarshal(text, &found) != nil && answer.Code == ExitOK {
 		row.Problem = "what its agentctl says of the agents is not understood"

@@ -23,8 +23,8 @@ type HostFlags struct {
 	words []string
 	// run runs a command line in this process.
 	run func(ctx context.Context, env Env, args []string) int
-	// verbs are those that take these flags.
-	verbs []string
+	// verbs are all commands.
+	verbs []Verb
 }
 
 func (h *HostFlags) flags() []cli.Flag {
@@ -45,16 +45,22 @@ type HostCall struct {
 	ids []string
 	// elsewhere: the session may be on another host that is asked.
 	elsewhere bool
-	// answered is set once the host has answered in full, or will not answer.
-	answered *atomic.Bool
-	// complete is set once the host has answered, with an answer that is complete and that the contract allows.
-	complete *atomic.Bool
+	// ssh is the user's; unset for this machine.
+	ssh remote.SSH
+	// answered is set once the host has answered in full, or will not answer; complete if its answer is one that the contract allows.
+	answered, complete *atomic.Bool
 }
 
-// Complete reports whether the host has answered in full, after [EachHost].
-func (h HostCall) Complete() bool { return h.complete.Load() }
+// newHostCall makes a call. It fails if there is no ssh for it.
+func (env Env) newHostCall(t remote.Target, args ...string) (call HostCall, err error) {
+	call = HostCall{Target: t, Args: args, answered: new(atomic.Bool), complete: new(atomic.Bool)}
+	if !t.IsLocal() {
+		call.ssh, err = env.SSH(t)
+	}
+	return call, err
+}
 
-// OnHosts reports whether the flags or an argument name a host: then the command is for [Env.HostCalls]. ids are the arguments that may be
+// OnHosts reports whether the flags or an argument name a host: then the command is for [Call.HostCalls]. ids are the arguments that may be
 // H:ID.
 func (env Env) OnHosts(ids ...string) bool {
 	return env.Hosts != nil && (!env.Hosts.none() || slices.ContainsFunc(ids, func(arg string) bool {
@@ -63,12 +69,22 @@ func (env Env) OnHosts(ids ...string) bool {
 	}))
 }
 
-// HostCalls returns what each host is asked: the command line without the flags that say how to print, and the arguments. ids are those that
-// name sessions, as H:ID, or as ID on the only host of --host; rest are the other ones. anyHost allows an ID that is looked for on several hosts.
-func (env Env) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([]HostCall, error) {
-	targets, err := env.Hosts.targets(c)
+// HostCalls returns what each host is asked: the command line without the flags that say how to print, and the arguments; nil for this machine alone. ids
+// are those that name sessions, as H:ID, or as ID on the only host of --host; rest are the other ones. anyHost allows an ID that is looked for on several
+// hosts.
+func (c *Call) HostCalls(ids, rest []string, anyHost bool) ([]HostCall, error) {
+	if !c.OnHosts(ids...) {
+		return nil, nil
+	}
+	targets, err := c.Hosts.targets(c.Config)
 	if err != nil {
 		return nil, err
+	}
+	flags := removeFlags(c.Hosts.words)
+	for _, name := range c.Hosts.verb(flags[0]).LocalFlags {
+		if len(removeFlags(flags, name)) < len(flags) {
+			return nil, NewUsageError(FlagText(name)+" is for this machine only", "ssh to the host, and run it there")
+		}
 	}
 	wanted := map[string][]string{}
 	for _, arg := range ids {
@@ -78,7 +94,7 @@ func (env Env) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([]H
 		case ok && further:
 			return nil, NewUsageError(arg+": a host asks no other host", "use "+id)
 		case ok:
-			target, err := targetOf(c, name)
+			target, err := targetOf(c.Config, name)
 			if err != nil {
 				return nil, err
 			}
@@ -86,7 +102,7 @@ func (env Env) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([]H
 				targets = append(targets, target)
 			}
 			wanted[name] = append(wanted[name], id)
-		case env.Hosts.none():
+		case c.Hosts.none():
 			wanted[remote.Local] = append(wanted[remote.Local], arg)
 			if local := (remote.Target{Name: remote.Local}); !slices.Contains(targets, local) {
 				targets = append(targets, local)
@@ -104,22 +120,14 @@ func (env Env) HostCalls(c config.Config, ids, rest []string, anyHost bool) ([]H
 		if len(ids) > 0 && len(wanted[t.Name]) == 0 {
 			continue // an H:ID names another one
 		}
-		args := slices.Concat(env.Hosts.command(), []string{"--"}, wanted[t.Name], rest)
-		calls = append(calls, HostCall{Target: t, Args: args, ids: wanted[t.Name], elsewhere: anyHost && len(targets) > 1, answered: new(atomic.Bool), complete: new(atomic.Bool)})
+		call, err := c.newHostCall(t, slices.Concat(c.Hosts.command(), []string{"--"}, wanted[t.Name], rest)...)
+		if err != nil {
+			return nil, err
+		}
+		call.ids, call.elsewhere = wanted[t.Name], anyHost && len(targets) > 1
+		calls = append(calls, call)
 	}
 	return calls, nil
-}
-
-// terminalCall returns the call of a command that takes the terminal; nil for a session of this machine, which the returned argument means.
-func (c *Call) terminalCall(arg string) (*HostCall, string, error) {
-	calls, err := c.Calls([]string{arg}, nil, false)
-	switch {
-	case err != nil || calls == nil:
-		return nil, arg, err
-	case calls[0].Target.IsLocal():
-		return nil, calls[0].ID(), nil
-	}
-	return &calls[0], arg, nil
 }
 
 // ID is the first argument of the call.
@@ -185,19 +193,25 @@ func (h *HostFlags) command() []string {
 	), "--json")
 }
 
-// removeFlags returns the verb and the flags of a command line except those named.
-func removeFlags(words []string, names ...string) []string {
-	var out []string
-	for _, word := range words {
-		if word == "--" {
-			break
-		}
-		name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		if !strings.HasPrefix(word, "-") || !slices.Contains(names, name) {
-			out = append(out, word)
+// verb returns the command of that name; the zero value if there is none.
+func (h *HostFlags) verb(name string) (v Verb) {
+	for _, known := range h.verbs {
+		if known.Name == name {
+			v = known
 		}
 	}
-	return out
+	return v
+}
+
+// removeFlags returns the verb and the flags of a command line except those named.
+func removeFlags(words []string, names ...string) []string {
+	if end := slices.Index(words, "--"); end >= 0 {
+		words = words[:end]
+	}
+	return slices.DeleteFunc(slices.Clone(words), func(word string) bool {
+		name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		return strings.HasPrefix(word, "-") && slices.Contains(names, name)
+	})
 }
 
 // WithoutFlags returns the call without these flags.
@@ -224,7 +238,7 @@ func unanswered(calls []HostCall) string {
 	const shown = 5
 	var names []string
 	for _, call := range calls {
-		if call.answered == nil || !call.answered.Load() {
+		if !call.answered.Load() {
 			names = append(names, call.Target.Name)
 		}
 	}

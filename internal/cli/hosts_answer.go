@@ -252,7 +252,7 @@ func (h *hostReports) localHint(hint string) string {
 		switch {
 		case !isCommand:
 			return name + ":" + text
-		case h.env.Hosts != nil && slices.Contains(h.env.Hosts.verbs, verb):
+		case h.env.Hosts != nil && h.env.Hosts.verb(verb).TakesHosts:
 			return text + " --host " + name
 		}
 		return text

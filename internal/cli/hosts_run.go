@@ -48,21 +48,30 @@ func Each[T any, P answer[T]](
 	})
 }
 
-// Results is [Each] of what became of the sessions that a command acts on: it prints a line for each, or all in one array with --json. text returns the
-// session and the words of its line. There is no array if nothing was done.
+// Results is [Each] of what became of the sessions that a command acts on, and prints them. text returns the session and the words of a line.
 func Results[T any, P answer[T]](
 	ctx context.Context, c *Call, calls []HostCall, doing string, local func(ctx context.Context, take func(T) error) error, text func(P) (name, words string),
 ) error {
 	results := []T{}
 	failed := Each[T, P](ctx, c, calls, doing, local, func(r T) error {
 		results = append(results, r)
-		if c.Quiet || c.JSON {
-			return nil
-		}
-		name, words := text(&r)
-		_, err := fmt.Fprintf(c.Stdout, "%s  %s\n", render.Sanitize(name), render.Sanitize(words))
-		return err
+		return printResult[T, P](c, r, text)
 	})
+	return printedResults(c, results, failed)
+}
+
+// printResult prints a line for a result, unless --json prints all in one array.
+func printResult[T any, P answer[T]](c *Call, r T, text func(P) (name, words string)) error {
+	if c.Quiet || c.JSON {
+		return nil
+	}
+	name, words := text(&r)
+	_, err := fmt.Fprintf(c.Stdout, "%s  %s\n", render.Sanitize(name), render.Sanitize(words))
+	return err
+}
+
+// printedResults prints the array of --json, unless nothing was done, and returns the error of the command.
+func printedResults[T any](c *Call, results []T, failed error) error {
 	if code := ExitCode(failed); c.JSON && (len(results) > 0 || code == ExitOK || code == ExitPartial) {
 		if err := render.JSONArray(c.Stdout, results); err != nil {
 			return err
@@ -118,17 +127,11 @@ type answer[T any] interface {
 func (env Env) eachHost(ctx context.Context, calls []HostCall, newObject func() object.Answer, take func(host string, obj object.Answer) error) error {
 	working, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	runner, err := env.hostRunner(calls)
-	if err != nil {
-		return err
-	}
 	ends := make([]hostEnd, len(calls))
 	var mu sync.Mutex
 	var asked sync.WaitGroup
 	for i, call := range calls {
-		if call.answered != nil {
-			call.answered.Store(false)
-		}
+		call.answered.Store(false)
 		asked.Go(func() {
 			reports := &hostReports{env: env, call: call, dropped: func() bool { return working.Err() != nil && ctx.Err() == nil }}
 			objects := newObjects(newObject, func(obj object.Answer) error {
@@ -144,7 +147,7 @@ func (env Env) eachHost(ctx context.Context, calls []HostCall, newObject func() 
 				}
 				return err
 			})
-			ended, err := runner.run(working, call, objects.out, &lineWriter{limit: maxReport, line: reports.line})
+			ended, err := env.runCall(working, call, objects.out, &lineWriter{limit: maxReport, line: reports.line})
 			if undecoded := objects.finish(); undecoded != nil {
 				err = undecoded
 			}
@@ -153,12 +156,8 @@ func (env Env) eachHost(ctx context.Context, calls []HostCall, newObject func() 
 			}
 			ends[i] = reports.answer(ended.Code, err)
 			ends[i].elsewhere = call.elsewhere
-			if call.complete != nil {
-				call.complete.Store(err == nil && (ended.Code == ExitOK || ended.Code == ExitPartial))
-			}
-			if call.answered != nil && working.Err() == nil {
-				call.answered.Store(true)
-			}
+			call.complete.Store(err == nil && (ended.Code == ExitOK || ended.Code == ExitPartial))
+			call.answered.Store(working.Err() == nil)
 			if ended.Code == ExitNotFound && ends[i].err != nil && !call.elsewhere && !call.acts() {
 				cancel(ends[i].err) // as on one host, an ID that means nothing ends the command
 			}
@@ -174,25 +173,6 @@ func (env Env) eachHost(ctx context.Context, calls []HostCall, newObject func() 
 	return combine(ends)
 }
 
-// hostRunner runs calls.
-type hostRunner struct {
-	env Env
-	ssh remote.SSH
-}
-
-func (env Env) hostRunner(calls []HostCall) (hostRunner, error) {
-	r := hostRunner{env: env}
-	for _, c := range calls {
-		if c.Target.IsLocal() {
-			continue
-		}
-		var err error
-		r.ssh, err = env.SSH(c.Target)
-		return r, err
-	}
-	return r, nil
-}
-
 // SSH returns the user's ssh, for a host.
 func (env Env) SSH(t remote.Target) (remote.SSH, error) {
 	path, err := launch.Environment{Environ: env.Environ}.LookPath("ssh")
@@ -202,45 +182,50 @@ func (env Env) SSH(t remote.Target) (remote.SSH, error) {
 	return remote.SSH{Path: path, Environ: env.Environ, ConnectTimeout: t.ConnectTimeout}, nil
 }
 
-// run runs a call: one for this machine in this process.
-func (h hostRunner) run(ctx context.Context, call HostCall, stdout, stderr io.Writer) (remote.Answer, error) {
+// runCall runs a call: one for this machine in this process.
+func (env Env) runCall(ctx context.Context, call HostCall, stdout, stderr io.Writer) (remote.Answer, error) {
 	request := remote.Request{Schema: object.SchemaID(), Args: call.Args, Stdin: call.Stdin}
 	if call.Target.IsLocal() {
-		f := h.env
+		f := env
 		f.Stdout, f.Stderr, f.Width, f.Height, f.Interactive, f.Terminal = stdout, stderr, 0, 0, false, false
 		return remote.Answer{Hello: f.Hello(), Code: f.runRequest(ctx, request, f.Hosts.run)}, ctx.Err()
 	}
-	request.Zone, request.Offset = h.env.zone()
-	return h.ssh.Run(ctx, call.Target.Destination, request, stdout, stderr)
+	request.Zone, request.Offset = env.zone()
+	return call.ssh.Run(ctx, call.Target.Destination, request, stdout, stderr)
 }
 
 // AskHost runs a command line on one host, and returns what it prints on stdout, up to limit bytes.
 func (env Env) AskHost(ctx context.Context, t remote.Target, limit int, args ...string) (remote.Answer, []byte, error) {
-	call := HostCall{Target: t, Args: args}
-	runner, err := env.hostRunner([]HostCall{call})
+	call, err := env.newHostCall(t, args...)
 	if err != nil {
 		return remote.Answer{}, nil, err
 	}
 	out := &storage.LimitedBuffer{Limit: limit, Strict: true}
-	answer, err := runner.run(ctx, call, out, io.Discard)
+	answer, err := env.runCall(ctx, call, out, io.Discard)
 	if errors.Is(err, storage.ErrTooLarge) {
 		err = &badAnswer{err}
 	}
 	return answer, out.Bytes(), err
 }
 
-// ReplaceByHost replaces this process by ssh, which runs the call on its host in this terminal.
-func (env Env) ReplaceByHost(call *HostCall) error {
-	ssh, err := env.SSH(call.Target)
-	if err != nil {
-		return err
+// OnTerminal runs a command that takes the terminal. here does that for a session of this machine, which the argument then means. For another one,
+// unless the command is refused, this process is replaced by ssh, which runs it on the host in this terminal.
+func (c *Call) OnTerminal(calls []HostCall, arg string, refused error, here func(arg string) error) error {
+	switch {
+	case calls == nil:
+		return here(arg)
+	case calls[0].Target.IsLocal():
+		return here(calls[0].ID())
+	case refused != nil:
+		return refused
 	}
+	call := calls[0]
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "/"
 	}
-	args := ssh.TerminalCommand(call.Target, call.WithoutFlags("json").Args, ExitPartial)
-	return env.Exec(launch.Spec{Args: args, Dir: dir}, launch.Environment{Environ: env.Environ})
+	args := call.ssh.TerminalCommand(call.Target, call.WithoutFlags("json").Args, ExitPartial)
+	return c.Exec(launch.Spec{Args: args, Dir: dir}, launch.Environment{Environ: c.Environ})
 }
 
 const (

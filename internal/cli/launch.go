@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/config"
+	"agentctl/internal/object"
 	"agentctl/internal/remote"
 	"agentctl/launch"
 )
@@ -63,60 +64,53 @@ func agentChoice(names []string) string {
 
 func runLaunch(ctx context.Context, env Env, args, rest []string, o *launchOptions) error {
 	c, calls, err := env.NewHostCall("launch", &o.CommonFlags, nil, nil)
+	if err == nil {
+		err = cmp.Or(o.Check("launch", calls != nil), o.checkAgents(args))
+	}
+	if err == nil && calls != nil {
+		calls, err = o.hostCall(ctx, c, calls, args, rest)
+	}
 	if err != nil {
 		return err
 	}
-	l := launcher{Starter: Starter{Call: c, Options: &o.Options}, request: launch.Request{Name: o.name, Args: rest}}
-	if calls != nil {
-		call, err := o.hostCall(ctx, c, calls, args, rest)
-		switch calls = []HostCall{call}; {
-		case err != nil:
-			return err
-		case o.isGroup():
-			return l.launchGroupOn(ctx, calls)
-		}
-		return l.StartOne(ctx, calls, "", nil)
-	}
-	if err := o.Check("launch"); err != nil {
-		return err
-	}
-	if err := o.checkAgents(args); err != nil {
-		return err
-	}
-	var one launch.Member
-	var members []launch.Member
+	l := &launcher{Starter: Starter{Call: c, Options: &o.Options}, request: launch.Request{Name: o.name, Args: rest}}
 	if o.isGroup() {
-		members, err = o.members(env)
-	} else {
-		one, err = o.agent(env, args)
+		return l.launchGroup(ctx, calls, func() ([]launch.Member, error) { return l.prepare(ctx, o, args) })
 	}
+	return l.StartOne(ctx, calls, func(ctx context.Context, proven func(object.Session) error) (*Launched, error) {
+		members, err := l.prepare(ctx, o, args)
+		if err != nil {
+			return nil, err
+		}
+		return l.launchOne(ctx, members[0], proven)
+	})
+}
+
+// prepare sets what is asked for on this machine, and returns the agents to launch.
+func (l *launcher) prepare(ctx context.Context, o *launchOptions, args []string) ([]launch.Member, error) {
+	members, err := o.members(l.Env, args)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if l.request.Permissions, err = o.Permitted("launch"); err != nil {
-		return err
+		return nil, err
 	}
 	if l.request.Dir, err = WorkDir("launch", o.dir); err != nil {
-		return err
+		return nil, err
 	}
 	if o.From != "" {
-		if err := o.ReadFrom(ctx, c, "launch"); err != nil {
-			return err
+		if err := o.ReadFrom(ctx, l.Call, "launch"); err != nil {
+			return nil, err
 		}
 	}
-	if l.request.Prompt, err = o.Text(ctx, env, "launch", l.request.Dir); err != nil {
-		return err
+	if l.request.Prompt, err = o.Text(ctx, l.Env, "launch", l.request.Dir); err != nil {
+		return nil, err
 	}
 	if err := l.chooseWorktrees(o); err != nil {
-		return err
+		return nil, err
 	}
-	if l.request.Variables, err = Variables(o.vars.Value(), l.group.Name); err != nil {
-		return err
-	}
-	if o.isGroup() {
-		return l.launchGroup(ctx, members)
-	}
-	return l.launchOne(ctx, one)
+	l.request.Variables, err = Variables(o.vars.Value(), l.group.Name)
+	return members, err
 }
 
 // choice is an agent, and the model that it is to use; "" leaves the model to the agent.
@@ -188,28 +182,15 @@ func (l *launchOptions) checkAgents(args []string) error {
 	return nil
 }
 
-// agent returns the one agent to launch: the argument, that of --adapter, or the default.
-func (l *launchOptions) agent(env Env, args []string) (launch.Member, error) {
-	c := choice{env.AgentNames()[0], l.model}
-	for _, name := range args {
-		c.agent = name
+// members returns the agents to launch: those of --adapter, one for every model of every row of the matrix, the argument, or else the default.
+func (l *launchOptions) members(env Env, args []string) ([]launch.Member, error) {
+	chosen := l.chosen
+	if len(chosen) == 0 {
+		chosen = []choice{{slices.Concat(args, env.AgentNames())[0], l.model}}
 	}
-	for _, chosen := range l.chosen {
-		c = chosen
-	}
-	adapter, err := Adapter(env, c.agent)
-	m := launch.Member{Adapter: adapter, Model: c.model, Branch: l.branch, Base: l.base}
-	if err == nil {
-		m.Name = m.ShortName()
-	}
-	return m, err
-}
-
-// members returns the members of the launch group: the agents of --adapter, or one for every model of every row of the matrix.
-func (l *launchOptions) members(env Env) ([]launch.Member, error) {
 	var rows []config.MatrixRow
-	for _, c := range l.chosen {
-		rows = append(rows, config.MatrixRow{Agent: c.agent, Models: []string{c.model}})
+	for _, c := range chosen {
+		rows = append(rows, config.MatrixRow{Agent: c.agent, Models: []string{c.model}, Branch: l.branch})
 	}
 	if l.matrix != "" {
 		m, err := config.LoadMatrix(l.matrix, env.Getenv("HOME"), env.AgentNames())
@@ -250,36 +231,31 @@ func (l *launchOptions) applyMatrix(m config.Matrix) []config.MatrixRow {
 	return m.Rows
 }
 
-// hostCall is the launch on another machine. The prompt is put together on this machine, from its files, and goes there by stdin; all other names of
-// files and directories are the host's.
-func (l *launchOptions) hostCall(ctx context.Context, c *Call, calls []HostCall, args, rest []string) (HostCall, error) {
+// hostCall makes the call that launches on another machine. The prompt is put together on this machine, from its files, and goes there by stdin; all other
+// names of files and directories are the host's.
+func (l *launchOptions) hostCall(ctx context.Context, c *Call, calls []HostCall, args, rest []string) ([]HostCall, error) {
 	switch {
 	case len(calls) != 1:
-		return HostCall{}, UsageError("launch", "launch takes one host, not %d", len(calls))
+		return nil, UsageError("launch", "launch takes one host, not %d", len(calls))
 	case l.dir == "":
-		return HostCall{}, UsageError("launch", "launch on a host needs --cwd DIR, a directory there: absolute, or relative to the home directory there")
-	case l.matrix != "":
-		return HostCall{}, UsageError("launch", "--matrix and --host cannot be used together; repeat --adapter")
-	}
-	if err := l.CheckFlags("launch"); err != nil {
-		return HostCall{}, err
+		return nil, UsageError("launch", "launch on a host needs --cwd DIR, a directory there: absolute, or relative to the home directory there")
 	}
 	call := calls[0].WithoutFlags("from")
 	if name, id, ok := remote.SplitID(l.From); ok && name == call.Target.Name {
 		call = call.WithFlags("--from=" + id)
 	} else if l.From != "" {
 		if err := l.ReadFrom(ctx, c, "launch"); err != nil {
-			return HostCall{}, err
+			return nil, err
 		}
 	}
 	call, err := l.WithPrompt(ctx, c.Env, "launch", call)
 	if err != nil {
-		return HostCall{}, err
+		return nil, err
 	}
 	end := slices.Index(call.Args, "--")
 	call.Args = slices.Concat(call.Args[:1], args, call.Args[1:end])
 	if rest != nil { // it goes to the agent
 		call.Args = append(append(call.Args, "--"), rest...)
 	}
-	return call, nil
+	return []HostCall{call}, nil
 }

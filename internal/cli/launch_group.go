@@ -51,17 +51,16 @@ func (l *launcher) openRepository(ctx context.Context) (err error) {
 	return err
 }
 
-func (l *launcher) launchOne(ctx context.Context, m launch.Member) error {
-	return l.StartOne(ctx, nil, m.Adapter.Name(), func(ctx context.Context, proven func(object.Session) error) (*Launched, error) {
-		if err := l.openRepository(ctx); err != nil {
-			return nil, err
-		}
-		a := l.place(ctx, m)
-		if a.err == nil {
-			l.start(ctx, a, proven)
-		}
-		return a.launched, a.err
-	})
+func (l *launcher) launchOne(ctx context.Context, m launch.Member, proven func(object.Session) error) (*Launched, error) {
+	defer l.Progress("waiting for the session of " + string(m.Adapter.Name()))()
+	if err := l.openRepository(ctx); err != nil {
+		return nil, err
+	}
+	a := l.place(ctx, m)
+	if a.err == nil {
+		l.start(ctx, a, proven)
+	}
+	return a.launched, a.err
 }
 
 // attempt is a member whose launch is tried, and what became of it.
@@ -110,8 +109,19 @@ func (l *launcher) removeWorktree(ctx context.Context, made worktree.CreateResul
 	return err
 }
 
-// launchGroup launches the members of a group. A failure is reported; the other launches continue.
-func (l *launcher) launchGroup(ctx context.Context, members []launch.Member) error {
+// launchGroup launches the members of a group, each in a worktree of its own, or has a host do that. A failure is reported; the other launches continue.
+func (l *launcher) launchGroup(ctx context.Context, calls []HostCall, prepare func() ([]launch.Member, error)) error {
+	if calls != nil {
+		launches, after, err := Collect[object.LaunchResult](ctx, l.Call, calls, nil)
+		if err == nil && len(launches) > 0 {
+			err = l.printLaunches(launches)
+		}
+		return cmp.Or(err, after())
+	}
+	members, err := prepare()
+	if err != nil {
+		return err
+	}
 	working, stop := Interruptible(ctx) // until the command ends, so that no signal is missed between two steps
 	defer stop()
 	endProgress := l.Progress("waiting for the sessions")
@@ -134,15 +144,6 @@ func (l *launcher) launchGroup(ctx context.Context, members []launch.Member) err
 	}
 	l.PrintHints(ctx, launched...)
 	return l.report(working, all)
-}
-
-// launchGroupOn launches several agents on a host, each in a worktree of its own there.
-func (l *launcher) launchGroupOn(ctx context.Context, calls []HostCall) error {
-	launches, after, err := Collect[object.LaunchResult](ctx, l.Call, calls, nil)
-	if err == nil && len(launches) > 0 {
-		err = l.printLaunches(launches)
-	}
-	return cmp.Or(err, after())
 }
 
 func (l *launcher) printLaunches(launches []object.LaunchResult) error {

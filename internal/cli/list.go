@@ -86,7 +86,7 @@ func runList(ctx context.Context, env Env, o *listOptions) error {
 	if err != nil {
 		return err
 	}
-	filter, err := listSelection(c, o)
+	filter, err := listSelection(c, o, calls == nil)
 	if err != nil {
 		return err
 	}
@@ -222,8 +222,8 @@ func printTable(ctx context.Context, c *Call, sessions []object.Session, o *list
 }
 
 // listSelection makes the filter of the flags. Stopped sessions, or a window of time, imply --all. Which directories --cwd and --repo mean, only
-// the machine of the sessions can tell.
-func listSelection(c *Call, o *listOptions) (discover.SessionFilter, error) {
+// the machine of the sessions can tell: here is whether this is it.
+func listSelection(c *Call, o *listOptions, here bool) (discover.SessionFilter, error) {
 	filter := discover.SessionFilter{
 		Agents: c.Agents, IncludeStopped: o.all || o.since != "", Limit: o.limit, Subagents: o.children, Tokens: o.tokens || o.sort == "tokens" || o.sort == "context",
 	}
@@ -236,7 +236,7 @@ func listSelection(c *Call, o *listOptions) (discover.SessionFilter, error) {
 		return filter, err
 	}
 	filter.SinceBoot = o.since == sinceBoot
-	if filter.Since, err = c.SinceTime("list", o.since); err != nil || c.OnHosts() {
+	if filter.Since, err = c.SinceTime("list", o.since); err != nil || !here {
 		return filter, err
 	}
 	filter.Condition, err = o.scope.Match("list")
@@ -311,8 +311,16 @@ func runWatch(env Env, c *cli.Context, o *listOptions) error {
 	}
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
+	if _, err := listSelection(call, o, false); err != nil {
+		return err
+	}
 	table, limit := NewTable(), o.limit // not of the filter: the table has what stopped meanwhile, too
-	if err := listFill(ctx, call, table, o); err != nil {
+	err = table.Follow(ctx, call, func() (*watch.Watcher, error) {
+		filter, err := listSelection(call, o, true)
+		filter.Limit = 0
+		return watch.NewFilterWatcher(call.Scanner, filter), err
+	}, func(call HostCall) HostCall { return call.WithoutFlags("n") })
+	if err != nil {
 		return err
 	}
 	screen := terminal.Screen{In: in, Out: out, Changed: table.Changed.c, Frame: func(columns, rows int) []string {
@@ -332,31 +340,13 @@ func runWatch(env Env, c *cli.Context, o *listOptions) error {
 	return table.Finish(env, err)
 }
 
-// listFill has the table updated by this machine or by others.
-func listFill(ctx context.Context, c *Call, table *Table, o *listOptions) error {
-	newWatcher := func() (*watch.Watcher, error) {
-		filter, err := listSelection(c, o)
-		if err != nil {
-			return nil, err
-		}
-		filter.Limit = 0
-		return watch.NewFilterWatcher(c.Scanner, filter), nil
-	}
-	if c.OnHosts() {
-		if _, err := listSelection(c, o); err != nil {
-			return err
-		}
-	}
-	return table.Follow(ctx, c, newWatcher, func(call HostCall) HostCall { return call.WithoutFlags("n") })
-}
-
 // streamRows prints the sessions for the table of another machine, whenever they have changed.
 func streamRows(ctx context.Context, env Env, o *listOptions) error {
 	c, err := env.NewCall("list", &o.CommonFlags, nil)
 	if err != nil {
 		return err
 	}
-	filter, err := listSelection(c, o)
+	filter, err := listSelection(c, o, true)
 	if err != nil {
 		return err
 	}

@@ -168,7 +168,7 @@ type NewWatcher func() (*watch.Watcher, error)
 // Follow has the table updated, until ctx ends: by this machine or, if the flags name hosts, by them. ask makes the call of a host, which prints
 // [object.SessionRows].
 func (t *Table) Follow(ctx context.Context, c *Call, local NewWatcher, ask func(HostCall) HostCall) error {
-	calls, err := c.Calls(nil, nil, false)
+	calls, err := c.HostCalls(nil, nil, false)
 	if err != nil {
 		return err
 	}

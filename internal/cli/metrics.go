@@ -314,7 +314,7 @@ func hostsUp(calls []HostCall) object.Metric {
 	up := object.Metric{Name: "agentctl_host_up", Help: "1 if the host has answered in full."}
 	for _, call := range calls {
 		value := 0.0
-		if call.Complete() {
+		if call.complete.Load() {
 			value = 1
 		}
 		up.Add(value, "host", call.Target.Name)

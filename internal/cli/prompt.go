@@ -1,16 +1,13 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -19,9 +16,7 @@ import (
 	"agentctl/discover/storage"
 	"agentctl/internal/export"
 	"agentctl/internal/object"
-	"agentctl/internal/redact"
 	"agentctl/internal/remote"
-	"agentctl/internal/render"
 )
 
 // PromptOptions has the flags that make up the prompt.
@@ -152,83 +147,23 @@ func (p *PromptOptions) block(verb, dir, name string) (string, error) {
 	return discover.FormatContextFile(name, string(text)), nil
 }
 
-// quotedSession is the session of --from with its messages, the newest first.
-type quotedSession struct {
-	session  object.Session
-	messages iter.Seq[object.Message]
-}
-
-// ReadFrom sets the context block of --from: the texts of another session of any agent, on this machine or another one, without secrets, within
+// ReadFrom sets the context block of --from: what was said in another session of any agent, on this machine or another one, without secrets, within
 // --max-file-size.
 func (p *PromptOptions) ReadFrom(ctx context.Context, c *Call, verb string) error {
-	read := p.readLocal
-	if _, _, ok := remote.SplitID(p.From); ok {
-		read = p.readOnHost
+	var calls []HostCall
+	if _, _, ok := remote.SplitID(p.From); ok { // also with --host, an ID alone is of this machine
+		var err error
+		if calls, err = c.HostCalls([]string{p.From}, nil, false); err != nil {
+			return err
+		}
+		calls[0].Args = []string{"export", "--json", "--tools=" + toolsBrief, "--", calls[0].ID()}
 	}
 	limit := int(min(p.maxFileSize, math.MaxInt32))
-	name, quoted := "", ""
-	err := read(ctx, c, func(q quotedSession) error {
-		redactor := redact.New()
-		session, failed := redact.Value(redactor, q.session)
-		quoted = export.Quote(session, func(yield func(object.Message) bool) {
-			for m := range q.messages {
-				message, err := redact.Value(redactor, m)
-				if err != nil {
-					failed = err
-				}
-				if err != nil || !yield(message) {
-					return
-				}
-			}
-		}, limit)
-		name = q.session.Name()
-		return failed
+	left := limit
+	o := &exportOptions{tools: toolsBrief, enough: func(m object.Message) bool { left -= len(export.QuoteMessage(m)); return left < 0 }}
+	exports, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Export, []*discover.Warning, error) {
+		return readExports(ctx, c, []string{p.From}, o)
 	})
-	switch {
-	case err != nil:
-		return err
-	case quoted == "":
-		return UsageError(verb, "--from: nothing was said in %s", name)
-	}
-	p.quoted = discover.FormatContextFile("session "+name, quoted)
-	return nil
-}
-
-// readLocal reads a session of this machine, which may be in a home that is not ours.
-func (p *PromptOptions) readLocal(ctx context.Context, c *Call, use func(quotedSession) error) error {
-	s, r, err := c.FindOne(ctx, p.From, discover.ReadOptions{})
-	if err != nil {
-		return err
-	}
-	working, done := c.StartWork(ctx, "reading "+render.Sanitize(p.From))
-	failed := use(quotedSession{object.NewSession(s), func(yield func(object.Message) bool) {
-		if s.Path == "" {
-			return
-		}
-		for m, err := range c.Scanner.Messages(working, s) {
-			if err != nil {
-				r.Warnings = append(r.Warnings, UnreadWarning(s, err))
-				continue
-			}
-			if !yield(object.NewMessage(m, s)) {
-				return
-			}
-		}
-	}})
-	interrupted := working.Err()
-	done()
-	_ = c.ReportWarnings(r.Warnings) // what could be read goes into the prompt
-	return cmp.Or(interrupted, failed)
-}
-
-// readOnHost reads a session of another machine, of which the host exports all but the input and output of tools.
-func (p *PromptOptions) readOnHost(ctx context.Context, c *Call, use func(quotedSession) error) error {
-	calls, err := c.HostCalls(c.Config, []string{p.From}, nil, false)
-	if err != nil {
-		return err
-	}
-	calls[0].Args = []string{"export", "--json", "--tools=brief", "--", calls[0].ID()}
-	exports, after, err := Collect[object.Export](ctx, c, calls, nil)
 	if err == nil {
 		err = after()
 	}
@@ -240,14 +175,12 @@ func (p *PromptOptions) readOnHost(ctx context.Context, c *Call, use func(quoted
 		for i, e := range exports {
 			sessions[i] = e.Session
 		}
-		return AmbiguousOnHost(p.From, sessions)
+		return ambiguousOf(p.From, sessions)
 	}
-	messages := exports[0].Messages
-	return use(quotedSession{exports[0].Session, func(yield func(object.Message) bool) {
-		for _, m := range slices.Backward(messages) {
-			if !yield(m) {
-				return
-			}
-		}
-	}})
+	name, quoted := exports[0].Session.Name(), export.Quote(exports[0], limit)
+	if quoted == "" {
+		return UsageError(verb, "--from: nothing was said in %s", name)
+	}
+	p.quoted = discover.FormatContextFile("session "+name, quoted)
+	return nil
 }

@@ -45,7 +45,7 @@ func resumeCommand(env Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
 			if o.last {
-				call, err := env.NewCall("resume", &o.CommonFlags, nil)
+				call, _, err := env.NewHostCall("resume", &o.CommonFlags, nil, nil)
 				if err != nil {
 					return err
 				}
@@ -74,56 +74,40 @@ func resumeCommand(env Env) *cli.Command {
 }
 
 func runResume(ctx context.Context, env Env, arg string, o *resumeOptions) error {
-	c, err := env.NewCall("resume", &o.CommonFlags, nil)
+	c, calls, err := env.NewHostCall("resume", &o.CommonFlags, nil, []string{arg})
+	if err == nil {
+		err = o.Check("resume", calls != nil)
+	}
 	if err != nil {
 		return err
 	}
 	s := Starter{Call: c, Options: &o.Options}
-	var calls []HostCall
 	if o.None() { // the agent's interface takes the terminal
-		var call *HostCall
-		switch call, arg, err = c.terminalCall(arg); {
-		case err == nil && call != nil:
-			if err = cmp.Or(o.CheckFlags("resume"), o.checkInteractive(env.Terminal)); err == nil {
-				err = c.ReplaceByHost(call)
-			}
-			return err
-		case err != nil:
+		return c.OnTerminal(calls, arg, o.checkInteractive(env.Terminal), func(arg string) error { return interact(ctx, s, arg, o) })
+	}
+	for i := range calls {
+		if calls[i], err = o.WithPrompt(ctx, env, "resume", calls[i]); err != nil {
 			return err
 		}
-	} else if calls, err = c.Calls([]string{arg}, nil, false); err != nil {
-		return err
 	}
-	if calls != nil { // the message goes there by stdin; directories are the host's
-		if err := o.CheckFlags("resume"); err != nil {
-			return err
+	return s.StartOne(ctx, calls, func(ctx context.Context, proven func(object.Session) error) (*Launched, error) {
+		adapter, req, err := o.prepare(ctx, c, arg)
+		if err != nil {
+			return nil, err
 		}
-		if calls[0], err = o.WithPrompt(ctx, env, "resume", calls[0]); err != nil {
-			return err
-		}
-		return s.StartOne(ctx, calls, "", nil)
-	}
-	if err := o.Check("resume"); err != nil {
-		return err
-	}
-	session, adapter, err := findStored(ctx, c, arg)
-	if err != nil {
-		return err
-	}
-	req, err := o.request(ctx, c, session)
-	if err != nil {
-		return err
-	}
-	if o.None() {
-		if err := o.checkInteractive(env.Terminal); err != nil {
-			return err
-		}
-		req.Interactive = true
-		return interact(ctx, s, adapter, req)
-	}
-	return s.StartOne(ctx, nil, session.Agent, func(ctx context.Context, proven func(object.Session) error) (*Launched, error) {
+		defer c.Progress("waiting for the session of " + string(adapter.Name()))()
 		return s.Start(ctx, adapter, req, proven)
 	})
+}
+
+// prepare finds the session of this machine to resume, and returns what the flags ask for it.
+func (r *resumeOptions) prepare(ctx context.Context, c *Call, arg string) (launch.Adapter, launch.Request, error) {
+	session, adapter, err := findStored(ctx, c, arg)
+	if err != nil {
+		return nil, launch.Request{}, err
+	}
+	req, err := r.request(ctx, c, session)
+	return adapter, req, err
 }
 
 // request returns what the flags ask for a session. --cwd is where it continues, unless it selects.
@@ -200,7 +184,12 @@ func (r *resumeOptions) checkInteractive(terminal bool) error {
 }
 
 // interact replaces this process by the agent's terminal interface.
-func interact(ctx context.Context, s Starter, adapter launch.Adapter, req launch.Request) error {
+func interact(ctx context.Context, s Starter, arg string, o *resumeOptions) error {
+	adapter, req, err := o.prepare(ctx, s.Call, arg)
+	if err = cmp.Or(err, o.checkInteractive(s.Terminal)); err != nil {
+		return err
+	}
+	req.Interactive = true
 	plan, err := s.Plan(ctx, adapter, req)
 	if err != nil {
 		return err

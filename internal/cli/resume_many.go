@@ -114,9 +114,6 @@ func runResumeMany(ctx context.Context, env Env, ids []string, o *resumeOptions)
 	ctx, end := Interruptible(ctx)
 	defer end()
 	for i := range calls {
-		if o.tmux != "" {
-			return NewUsageError("--tmux opens windows on this machine", "ssh to the host, and run it there")
-		}
 		if calls[i], err = o.WithPrompt(ctx, env, "resume", calls[i]); err != nil {
 			return err
 		}
@@ -330,9 +327,6 @@ func (m *resumeMany) openWindow(ctx context.Context, adapter launch.Adapter, req
 
 // lastStopped returns the argument that means the stopped session with the newest activity.
 func lastStopped(ctx context.Context, c *Call, o *resumeOptions) (string, error) {
-	if c.OnHosts() {
-		return "", NewUsageError("--last is about this machine", "name the session: H:ID")
-	}
 	match, err := Scope{dir: o.dir, repo: o.repo}.Match("resume")
 	if err != nil {
 		return "", err

@@ -207,26 +207,6 @@ func rmFindSessions(ctx context.Context, c *Call, args []string, o *rmOptions, d
 	return chosen, c.ReportWarnings(r.Warnings), nil
 }
 
-// printResults prints the results, in the order of the sessions.
-func printResults(c *Call, results []object.StoredResult) error {
-	switch {
-	case c.Quiet:
-		return nil
-	case c.JSON:
-		return render.JSONArray(c.Stdout, results)
-	}
-	for _, r := range results {
-		name := "-"
-		if r.ID != nil {
-			name = *r.ID
-		}
-		if _, err := fmt.Fprintf(c.Stdout, "%s%s  %s\n", object.HostPrefix(r.Host), render.Sanitize(name), render.Sanitize(resultText(&r))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func rmResultObject(r launch.StoreResult, action launch.StoreAction) object.StoredResult {
 	out := object.StoredResult{
 		ID: object.NewSession(r.Before).ID, Adapter: string(r.Before.Agent), Action: string(action), Result: string(r.Outcome), Command: r.Command,
@@ -245,22 +225,23 @@ func rmResultObject(r launch.StoreResult, action launch.StoreAction) object.Stor
 	return out
 }
 
-func resultText(r *object.StoredResult) string {
+// rmText returns the name of the session, and what became of it.
+func rmText(r *object.StoredResult) (name, words string) {
 	action := launch.StoreAction(r.Action)
 	done := wordsOf(action).done
-	switch outcome := launch.StoreOutcome(r.Result); outcome {
-	case launch.StoreDone:
-		return done
-	case launch.StorePlanned:
-		return fmt.Sprintf("would be %s by %s", done, commandText(r.Command))
-	case launch.StoreUnneeded:
-		if action == launch.ActionArchive {
-			return "archived already"
-		}
-		return "not archived"
-	case launch.StoreRefused, launch.StoreUnsupported, launch.StoreFailed:
+	switch outcome := launch.StoreOutcome(r.Result); {
+	case outcome == launch.StoreDone:
+		words = done
+	case outcome == launch.StorePlanned:
+		words = fmt.Sprintf("would be %s by %s", done, commandText(r.Command))
+	case outcome == launch.StoreUnneeded && action == launch.ActionArchive:
+		words = "archived already"
+	case outcome == launch.StoreUnneeded:
+		words = "not archived"
+	default:
+		words = fmt.Sprintf("%s (%s)", r.Result, r.Message)
 	}
-	return fmt.Sprintf("%s (%s)", r.Result, r.Message)
+	return object.SessionName(r.Host, r.ID, 0), words
 }
 
 func commandText(args []string) string {
@@ -337,10 +318,8 @@ func conclude(c *Call, results []object.StoredResult, failed error, o *rmOptions
 	if len(results) == 0 && failed == nil && !o.Quiet && !o.JSON {
 		c.Report.Note("no stopped session matches")
 	}
-	if code := ExitCode(failed); len(results) > 0 || o.JSON && (code == ExitOK || code == ExitPartial) {
-		if err := printResults(c, results); err != nil {
-			return err
-		}
+	if err := PrintEach(results, func(r object.StoredResult) error { return printResult(c, r, rmText) }); err != nil {
+		return err
 	}
-	return failed
+	return printedResults(c, results, failed)
 }

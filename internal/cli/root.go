@@ -38,8 +38,8 @@ func Verbs() []Verb {
 		{Name: "logs", Group: groupSee, New: logsCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "search", Group: groupSee, New: searchCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "current", Group: groupSee, New: currentCommand, FindsSessions: true},
-		{Name: "launch", Group: groupAct, New: launchCommand, TakesHosts: true},
-		{Name: "resume", Group: groupAct, New: resumeCommand, FindsSessions: true, TakesHosts: true},
+		{Name: "launch", Group: groupAct, New: launchCommand, TakesHosts: true, LocalFlags: []string{"matrix"}},
+		{Name: "resume", Group: groupAct, New: resumeCommand, FindsSessions: true, TakesHosts: true, LocalFlags: []string{"last", "tmux"}},
 		{Name: "send", Group: groupAct, New: sendCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "answer", Group: groupAct, New: answerCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "attach", Group: groupAct, New: attachCommand, FindsSessions: true, TakesHosts: true},
@@ -74,12 +74,7 @@ func Verbs() []Verb {
 func runVerbs(ctx context.Context, env Env, verbs []Verb, args []string) int {
 	env.Report = NewReporter(env.Stderr)
 	args = VerbFirst(args)
-	env.Hosts = &HostFlags{run: func(ctx context.Context, env Env, args []string) int { return runVerbs(ctx, env, verbs, args) }}
-	for _, v := range verbs {
-		if v.TakesHosts {
-			env.Hosts.verbs = append(env.Hosts.verbs, v.Name)
-		}
-	}
+	env.Hosts = &HostFlags{verbs: verbs, run: func(ctx context.Context, env Env, args []string) int { return runVerbs(ctx, env, verbs, args) }}
 	app := NewApp(env, verbs)
 	arranged, err := ArrangeArgs(app, args)
 	if err != nil {
@@ -189,6 +184,8 @@ type Verb struct {
 	FindsSessions bool
 	// TakesHosts: the command may act on other machines, and takes the flags of [HostFlags]. All other commands refuse these flags.
 	TakesHosts bool
+	// LocalFlags are the flags that such a command refuses with another machine: what they mean only this one can do.
+	LocalFlags []string
 }
 
 func (v Verb) command(env Env) *cli.Command {

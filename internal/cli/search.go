@@ -102,7 +102,7 @@ func runSearch(ctx context.Context, env Env, patterns []string, o *searchOptions
 	if err != nil {
 		return err
 	}
-	calls, err := c.Calls(nil, patterns, false)
+	calls, err := c.HostCalls(nil, patterns, false)
 	if err != nil {
 		return err
 	}

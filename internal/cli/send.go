@@ -75,14 +75,24 @@ func runSend(ctx context.Context, env Env, arg, text string, o *sendOptions) err
 		_ = c.ReportWarnings(found.Warnings) // the session is read again
 		defer c.Progress(doing)()
 		result, err := launch.SendMessage(ctx, c.Scanner, session, message, launch.SendOptions{Timeout: o.timeout, Host: launch.NewEnvironment(env.Environ, env.Adapters)})
+		if stopped, ok := errors.AsType[*launch.StoppedError](err); ok {
+			return ConflictError(DescribeSession(stopped.Session)+": it is stopped, and takes no messages", "agentctl resume "+render.Sanitize(arg)+" TEXT")
+		}
 		if err != nil {
-			return sendError(arg, session, err)
+			return answerError(session, err)
 		}
 		if err := take(sendResultObject(result)); err != nil {
 			return err
 		}
 		return sendResultError(ctx, result, o)
-	}, func(r object.SendResult) error { return printResult(c, r) })
+	}, func(r object.SendResult) error {
+		return PrintObject(c, r, func() (err error) {
+			if r.Result == string(launch.Delivered) { // of others, the error says it
+				_, err = fmt.Fprintf(c.Stdout, "%s  delivered\n", render.Sanitize(r.Session.Name()))
+			}
+			return err
+		})
+	})
 }
 
 func sendResultObject(r launch.SendResult) object.SendResult {
@@ -92,20 +102,6 @@ func sendResultObject(r launch.SendResult) object.SendResult {
 		out.Message = &m
 	}
 	return out
-}
-
-// printResult prints what became of a message that was accepted. Of one that is not delivered, the error says it.
-func printResult(c *Call, r object.SendResult) error {
-	switch {
-	case c.Quiet:
-		return nil
-	case c.JSON:
-		return render.JSONLine(c.Stdout, r)
-	case r.Result != string(launch.Delivered):
-		return nil
-	}
-	_, err := fmt.Fprintf(c.Stdout, "%s  delivered\n", render.Sanitize(r.Session.Name()))
-	return err
 }
 
 // readMessage returns the message of the argument, or of stdin.
@@ -121,27 +117,6 @@ func readMessage(ctx context.Context, env Env, text string) (string, error) {
 		return message, UsageError("send", "%v", err)
 	}
 	return message, nil
-}
-
-// sendError returns the error of a message that was not accepted.
-func sendError(arg string, s discover.Session, err error) error {
-	var (
-		stopped  *launch.StoppedError
-		unclear  *launch.UnclearError
-		rejected *launch.RejectedError
-	)
-	text := fmt.Sprintf("%s: %s", DescribeSession(s), render.Sanitize(ErrorText(err)))
-	switch {
-	case errors.As(err, &stopped):
-		return ConflictError(fmt.Sprintf("%s: %v, and takes no messages", DescribeSession(stopped.Session), err), "agentctl resume "+render.Sanitize(arg)+" TEXT")
-	case errors.As(err, &unclear), errors.Is(err, launch.ErrUnreachable):
-		return ConflictError(text, "")
-	case errors.As(err, &rejected) && errors.Is(err, context.DeadlineExceeded):
-		return TimeoutError(text, "")
-	case errors.As(err, &rejected):
-		return errors.New(text)
-	}
-	return err
 }
 
 // sendResultError returns the error of a message that was accepted.

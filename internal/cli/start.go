@@ -49,18 +49,13 @@ func (o *Options) Flags() []cli.Flag {
 	}
 }
 
-// Check refuses flags that do not go together, or that name what does not exist.
-func (o *Options) Check(verb string) error {
-	if o.Output != "" {
+// Check refuses flags that do not go together, or that name what does not exist: on a host, that is for the host to say.
+func (o *Options) Check(verb string, onHost bool) error {
+	if o.Output != "" && !onHost {
 		if err := CheckDirectory(filepath.Dir(o.Output)); err != nil {
 			return UsageError(verb, "--output: %v", err)
 		}
 	}
-	return o.CheckFlags(verb)
-}
-
-// CheckFlags refuses flags that do not go together on any machine.
-func (o *Options) CheckFlags(verb string) error {
 	switch {
 	case !o.Wait && o.maxTime > 0:
 		return UsageError(verb, "--max-time needs --wait")
@@ -121,22 +116,19 @@ type Launched struct {
 	name      discover.Agent
 }
 
-// StartOne starts an agent on this machine, or by the call on a host, and prints its session: the ID once it is proven; at the end the object with --json,
-// or the answer with --wait.
+// StartOne starts an agent, on this machine by start, or by the call on a host. It prints the session: the ID once it is proven; at the end the object
+// with --json, or the answer with --wait.
 func (s Starter) StartOne(
-	ctx context.Context, calls []HostCall, agent discover.Agent, start func(ctx context.Context, proven func(object.Session) error) (*Launched, error),
+	ctx context.Context, calls []HostCall, start func(ctx context.Context, proven func(object.Session) error) (*Launched, error),
 ) error {
 	arrived := 0
 	var first object.Session
 	failed := Each(ctx, s.Call, calls, "waiting for the session on", func(ctx context.Context, take func(object.Session) error) error {
-		endProgress := s.Progress("waiting for the session of " + string(agent))
-		defer endProgress()
 		launched, err := start(ctx, take)
 		if launched == nil {
 			return err
 		}
 		defer launched.Close()
-		endProgress()
 		s.PrintHints(ctx, launched)
 		return launched.end(ctx, err, take)
 	}, func(obj object.Session) (err error) {

@@ -50,7 +50,7 @@ func runStatus(ctx context.Context, env Env, arg string, o *statusOptions) error
 	if err != nil {
 		return err
 	}
-	calls, err := c.Calls([]string{arg}, nil, true)
+	calls, err := c.HostCalls([]string{arg}, nil, true)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,14 @@ func topShow(c *cli.Context, env Env, o *topOptions, run TopVerb) error {
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
 	table := NewTable()
-	if err := topFill(ctx, call, table, o); err != nil {
+	err = table.Follow(ctx, call, func() (*watch.Watcher, error) {
+		match, err := o.scope.Match("top")
+		return watch.NewFilterWatcher(call.Scanner, discover.SessionFilter{Agents: call.Agents, WaitingFirst: true, Condition: match}), err
+	}, func(call HostCall) HostCall {
+		call.Args = append([]string{"list"}, call.Args[1:]...)
+		return call.WithFlags("--watch")
+	})
+	if err != nil {
 		return err
 	}
 	m := newModel(call, table)
@@ -64,21 +71,6 @@ func topShow(c *cli.Context, env Env, o *topOptions, run TopVerb) error {
 	err = screen.Show(ctx)
 	stop()
 	return table.Finish(env, err)
-}
-
-// topFill has the table updated by this machine or by others.
-func topFill(ctx context.Context, c *Call, table *Table, o *topOptions) error {
-	newWatcher := func() (*watch.Watcher, error) {
-		match, err := o.scope.Match("top")
-		if err != nil {
-			return nil, err
-		}
-		return watch.NewFilterWatcher(c.Scanner, discover.SessionFilter{Agents: c.Agents, WaitingFirst: true, Condition: match}), nil
-	}
-	return table.Follow(ctx, c, newWatcher, func(call HostCall) HostCall {
-		call.Args = append([]string{"list"}, call.Args[1:]...)
-		return call.WithFlags("--watch")
-	})
 }
 
 // flagsOf are the flags of top with a value or none, of those named, as arguments of another command.

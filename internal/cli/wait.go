@@ -115,25 +115,19 @@ func waitFindSessions(ctx context.Context, c *Call, args []string, o *waitOption
 
 // printArrival prints a session that has reached the state.
 func printArrival(c *Call, s object.Session) error {
-	switch {
-	case c.Quiet:
-		return nil
-	case c.JSON:
-		return render.JSONLine(c.Stdout, s)
-	case c.Template != nil:
-		return c.Template(c.Stdout, s)
-	}
-	words := []string{render.Sanitize(s.Name()), s.Status}
-	switch {
-	case s.Outcome != "":
-		words = append(words, s.Outcome)
-	case s.WaitingFor != "":
-		words = append(words, render.Sanitize(s.WaitingFor))
-	case s.Error != "":
-		words = append(words, string(discover.Failed))
-	}
-	_, err := io.WriteString(c.Stdout, strings.Join(words, "  ")+"\n")
-	return err
+	return PrintObject(c, s, func() error {
+		words := []string{render.Sanitize(s.Name()), s.Status}
+		switch {
+		case s.Outcome != "":
+			words = append(words, s.Outcome)
+		case s.WaitingFor != "":
+			words = append(words, render.Sanitize(s.WaitingFor))
+		case s.Error != "":
+			words = append(words, string(discover.Failed))
+		}
+		_, err := io.WriteString(c.Stdout, strings.Join(words, "  ")+"\n")
+		return err
+	})
 }
 
 // State is the state that sessions are awaited in.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -252,9 +251,10 @@ func fenceOf(line string) string {
 }
 
 // Quote renders what was said in a session as text for another agent. Each line that was said is quoted, so that nothing in it is taken
-// for the request, or for what surrounds it. It takes messages, the newest first, until the text has limit bytes; what is older is left
+// for the request, or for what surrounds it. It takes the newest messages, until the text has limit bytes; what is older is left
 // out. It is "" if there are none.
-func Quote(s object.Session, messages iter.Seq[object.Message], limit int) string {
+func Quote(e object.Export, limit int) string {
+	s := e.Session
 	about := fmt.Sprintf("Session %s of %s", sessionID(s), render.Sanitize(s.Adapter))
 	if s.CWD != "" {
 		about += " in " + render.Sanitize(s.CWD)
@@ -264,8 +264,8 @@ func Quote(s object.Session, messages iter.Seq[object.Message], limit int) strin
 	left := limit - len(head) - len(older)
 	var blocks []string
 	whole := true
-	for m := range messages {
-		block := quoteMessage(m)
+	for _, m := range slices.Backward(e.Messages) {
+		block := QuoteMessage(m)
 		if len(block) > left {
 			whole = false
 			if len(blocks) == 0 {
@@ -286,8 +286,8 @@ func Quote(s object.Session, messages iter.Seq[object.Message], limit int) strin
 	return head + strings.Join(blocks, "")
 }
 
-// quoteMessage quotes a message. Of a tool call it says what was called and how that ended.
-func quoteMessage(m object.Message) string {
+// QuoteMessage quotes a message. Of a tool call it says what was called and how that ended.
+func QuoteMessage(m object.Message) string {
 	said := text(m)
 	if m.Tool != nil {
 		said = strings.TrimSpace(render.Sanitize(m.Tool.Name) + " " + render.Sanitize(m.Tool.Brief))
@@ -306,7 +306,7 @@ func quoteLines(said string) string { return "> " + strings.ReplaceAll(said, "\n
 
 // quoteEnd quotes the end of a message that is longer than limit bytes.
 func quoteEnd(m object.Message, limit int) string {
-	quoted := quoteMessage(m)
+	quoted := QuoteMessage(m)
 	first := "\n" + heading(m) + ":\n> …"
 	from := max(0, len(quoted)-max(0, limit-len(first)))
 	for from < len(quoted) && !utf8.RuneStart(quoted[from]) {
