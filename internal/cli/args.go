@@ -70,15 +70,6 @@ func flagFirst(commands []*cli.Command, flag string) error {
 	return NewUsageError("unknown flag "+strconv.Quote(flag), hint)
 }
 
-// FindCommand returns the command that the words begin with, or the subcommand, and the words that follow its name.
-func FindCommand(app *cli.App, words []string) (*cli.Command, []string, error) {
-	verbs, rest, err := descend(app, words)
-	if err != nil {
-		return nil, nil, err
-	}
-	return verbs[len(verbs)-1], rest, nil
-}
-
 // descend resolves the command and its subcommands that the words name. verbs is the path to the last one, rest what follows it.
 // It stops where the words ask for help or end.
 func descend(app *cli.App, words []string) (verbs []*cli.Command, rest []string, err error) {

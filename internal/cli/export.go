@@ -147,7 +147,7 @@ func runExport(ctx context.Context, env Env, args []string, o *exportOptions) er
 func write(ctx context.Context, c *Call, exports []object.Export, o *exportOptions) (err error) {
 	if o.file != "" && o.file != "-" {
 		working, done := c.StartWork(ctx, "writing "+render.Sanitize(o.file))
-		err = writeFile(working, o.file, func(w io.Writer) error { return writeAs(w, exports, o.as) })
+		err = replaceFile(working, o.file, 0o600, func(w io.Writer) error { return writeAs(w, exports, o.as) })
 		done()
 	} else {
 		err = writeAs(c.Stdout, exports, o.as)
@@ -175,7 +175,10 @@ func readExports(ctx context.Context, c *Call, args []string, o *exportOptions) 
 	if err == nil && o.file != "" {
 		err = checkTarget(working, c, o.file, found.Sessions)
 	}
-	r := newReader(c, o)
+	r := &exportReader{Call: c, options: o, left: maxExport}
+	if !o.noRedact {
+		r.redactor = redact.New()
+	}
 	if r.warnings = found.Warnings; err == nil {
 		exports, err = r.read(working, found.Sessions)
 	}
@@ -222,14 +225,6 @@ type exportReader struct {
 	// left is how much of maxExport is left.
 	left     int
 	warnings []*discover.Warning
-}
-
-func newReader(c *Call, o *exportOptions) *exportReader {
-	r := &exportReader{Call: c, options: o, left: maxExport}
-	if !o.noRedact {
-		r.redactor = redact.New()
-	}
-	return r
 }
 
 // read reads the messages of sessions, with --children also of their sub-agents. An error is
@@ -405,19 +400,14 @@ func agentHomes(ctx context.Context, c *Call, sessions []discover.Session) (home
 	return homes, nil
 }
 
-// writeFile writes a file that only its owner can read, whole or not at all: a file beside it takes its name once it is written.
-// An interrupt leaves nothing behind.
-func writeFile(ctx context.Context, name string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".agentctl-export-*")
+// replaceFile writes a file, whole or not at all: a hidden one beside it, whose name has no suffix, takes its name and mode once it is written. An interrupt
+// leaves nothing behind.
+func replaceFile(ctx context.Context, name string, mode fs.FileMode, write func(io.Writer) error) error {
+	draft, err := os.CreateTemp(filepath.Dir(name), ".agentctl-*")
 	if err != nil {
-		return UsageError("export", "-o: %v", err)
+		return err
 	}
-	return writeDraft(f, name, 0o600, func(w io.Writer) error { return write(ContextWriter{Context: ctx, Out: w}) })
-}
-
-// writeDraft writes a new file, and gives it its name and mode once it is written; it is removed after an error.
-func writeDraft(draft *os.File, name string, mode fs.FileMode, write func(io.Writer) error) error {
-	err := errors.Join(write(draft), draft.Chmod(mode), draft.Sync(), draft.Close())
+	err = errors.Join(write(ContextWriter{Context: ctx, Out: draft}), draft.Chmod(mode), draft.Sync(), draft.Close())
 	if err == nil {
 		err = os.Rename(draft.Name(), name)
 	}

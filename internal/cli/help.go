@@ -89,12 +89,13 @@ func textOf(ctx context.Context, env Env, verbs []Verb, words []string) ([]byte,
 
 // pageNames returns the pages for these words: that of a command, those of all commands below it, or that of the program.
 func pageNames(app *cli.App, words []string) (names []string, err error) {
-	command, rest := &cli.Command{Name: manual.Program}, words[1:]
+	path, rest := []*cli.Command{{Name: manual.Program}}, words[1:]
 	if words[0] != manual.Program {
-		if command, rest, err = FindCommand(app, words); err != nil {
+		if path, rest, err = descend(app, words); err != nil {
 			return nil, err
 		}
 	}
+	command := path[len(path)-1]
 	if len(rest) > 0 {
 		return nil, UsageError("help", "%s has no command %q", CommandName(command), rest[0])
 	}

@@ -248,7 +248,6 @@ func unlock(ctx context.Context, c *Call, dir string, o *unlockOptions) error {
 	}
 	store := lock.StoreFromEnv(c.Getenv)
 	var all []lock.DeclaredLock
-	var shown []lock.Lock
 	var unread error
 	for _, workspace := range workspaces {
 		list, err := store.ForWorkspace(workspace, c.Now())
@@ -260,8 +259,8 @@ func unlock(ctx context.Context, c *Call, dir string, o *unlockOptions) error {
 			c.Warn(err.Error())
 		}
 		for _, d := range list {
+			d.Dir = workspace.Top // by whatever name it was declared
 			all = append(all, d)
-			shown = append(shown, lock.Lock{Kind: lock.KindDeclared, Dir: workspace.Top, Declared: &d})
 		}
 	}
 	if len(all) == 0 {
@@ -279,9 +278,9 @@ func unlock(ctx context.Context, c *Call, dir string, o *unlockOptions) error {
 			}
 			by = activity.Owner
 		}
-		for _, l := range shown {
-			if l.Declared.ReadErr != nil || l.Declared.By != by {
-				return ConflictError(DescribeLock(l), "--force removes it anyway")
+		for _, d := range all {
+			if d.ReadErr != nil || d.By != by {
+				return ConflictError(DescribeLock(lock.Lock{Kind: lock.KindDeclared, Dir: d.Dir, Declared: &d}), "--force removes it anyway")
 			}
 		}
 	}

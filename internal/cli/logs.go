@@ -74,12 +74,14 @@ func runLogs(ctx context.Context, env Env, arg string, o *logsOptions) error {
 	ctx, stop := Interruptible(ctx) // over all steps: a signal between two of them would be lost
 	defer stop()
 	p, doing := &logsPrinter{Call: c, options: o, all: []object.Message{}}, "asking"
-	p.writeTo(&p.text)
-	if o.follow {
-		ctx, stop = p.following(ctx)
-		defer stop()
-		doing = ""
+	out := io.Writer(&p.text)
+	if o.follow { // until the reader of stdout has closed it
+		var hangup context.CancelCauseFunc
+		ctx, hangup = CancelOnHangup(ctx, c.Stdout)
+		defer hangup(nil)
+		out, doing = ContextWriter{Context: ctx, Out: c.Stdout}, ""
 	}
+	p.write = render.NewTranscript(out, render.TranscriptOptions{TextOptions: c.Style, ShowAge: !o.follow, ShowTools: o.tools, Full: o.whole})
 	failed := Each(ctx, c, calls, doing, func(ctx context.Context, take func(object.Message) error) error {
 		return readLogs(ctx, c, arg, o, take)
 	}, func(m object.Message) error { return p.take(ctx, m) })
@@ -142,19 +144,6 @@ type logsPrinter struct {
 	write     *render.Transcript
 	all       []object.Message
 	subagents []render.SessionID // that have messages
-}
-
-func (l *logsPrinter) writeTo(out io.Writer) {
-	l.write = render.NewTranscript(out, render.TranscriptOptions{
-		TextOptions: l.Style, ShowAge: !l.options.follow, ShowTools: l.options.tools, Full: l.options.whole,
-	})
-}
-
-// following has messages printed as they arrive, until the context ends. Once the reader of stdout has closed it, the context ends.
-func (l *logsPrinter) following(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, hangup := CancelOnHangup(ctx, l.Stdout)
-	l.writeTo(ContextWriter{Context: ctx, Out: l.Stdout})
-	return ctx, func() { hangup(nil) }
 }
 
 // take prints a message with --follow, or keeps it for [logsPrinter.finish].

@@ -72,7 +72,7 @@ func runMetrics(ctx context.Context, env Env, o *metricsOptions) error {
 		}
 		metrics = append(metrics, hostsUp(calls))
 	}
-	if err := printMetrics(env, metrics, o); err != nil {
+	if err := printMetrics(ctx, env, metrics, o); err != nil {
 		return err
 	}
 	return after()
@@ -99,7 +99,7 @@ func localMetrics(ctx context.Context, c *Call, o *metricsOptions) ([]object.Met
 }
 
 // printMetrics prints metrics to stdout or a file.
-func printMetrics(env Env, metrics []object.Metric, o *metricsOptions) error {
+func printMetrics(ctx context.Context, env Env, metrics []object.Metric, o *metricsOptions) error {
 	var text bytes.Buffer
 	var err error
 	if o.JSON {
@@ -111,16 +111,15 @@ func printMetrics(env Env, metrics []object.Metric, o *metricsOptions) error {
 	switch {
 	case err != nil:
 	case o.output != "":
-		err = replace(o.output, text.Bytes())
+		err = replace(ctx, o.output, text.Bytes())
 	default:
 		_, err = env.Stdout.Write(text.Bytes())
 	}
 	return err
 }
 
-// replace writes a file atomically, readable for all users. While it is written its name ends in no suffix that a
-// collector reads.
-func replace(path string, text []byte) error {
+// replace writes a file atomically, readable for all users.
+func replace(ctx context.Context, path string, text []byte) error {
 	if err := CheckDirectory(filepath.Dir(path)); err != nil {
 		return UsageError("metrics", "--output: %v", err)
 	}
@@ -129,11 +128,7 @@ func replace(path string, text []byte) error {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
-	if err != nil {
-		return err
-	}
-	return writeDraft(draft, path, 0o644, func(w io.Writer) error {
+	return replaceFile(ctx, path, 0o644, func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"agentctl/discover"
 	"agentctl/discover/ancestry"
@@ -31,8 +32,8 @@ func (env Env) SessionsWithResources(ctx context.Context, w *discover.Scanner, r
 		told    bool
 	}
 	answers := map[string]*answer{}
-	var commands sync.WaitGroup
-	room := make(chan struct{}, maxCommands)
+	var commands errgroup.Group
+	commands.SetLimit(maxCommands)
 	for _, s := range r.Sessions {
 		// A repository's configuration names programs that git runs: none of a place that only others' homes name.
 		if s.Dir == "" || answers[s.Dir] != nil || s.Trust != discover.TrustOurs {
@@ -40,22 +41,20 @@ func (env Env) SessionsWithResources(ctx context.Context, w *discover.Scanner, r
 		}
 		a := &answer{}
 		answers[s.Dir] = a
-		commands.Go(func() {
-			room <- struct{}{}
+		commands.Go(func() error {
 			a.changes, a.err = env.Changes(ctx, s.Dir)
-			<-room
+			return nil
 		})
 	}
 	out := SessionObjects(r.Sessions)
 	guide := env.Guide(w)
 	for i, s := range r.Sessions {
 		if pane := s.Pane(); pane != nil && s.Trust == discover.TrustOurs {
-			commands.Go(func() {
-				room <- struct{}{}
+			commands.Go(func() error {
 				if found, located := locate(ctx, guide, *pane); located {
 					out[i].Terminal = object.NewTerminal(found)
 				}
-				<-room
+				return nil
 			})
 		}
 	}
@@ -66,7 +65,7 @@ func (env Env) SessionsWithResources(ctx context.Context, w *discover.Scanner, r
 	for i, q := range quiet.Find(ctx, w, r, forest) {
 		out[i].Quiet = object.NewQuiet(q, env.Now())
 	}
-	commands.Wait()
+	_ = commands.Wait() // none of them returns an error
 	var unanswered []*discover.Warning
 	for i, s := range r.Sessions {
 		a := answers[s.Dir]

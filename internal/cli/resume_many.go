@@ -75,7 +75,7 @@ func (r *resumeOptions) checkMany(ids []string, terminal bool) ([]string, error)
 		return nil, UsageError("resume", "resume needs the ID of a session, --last or --interrupted")
 	case r.tmux != "" && (!r.None() || r.Wait || r.Output != ""):
 		return nil, UsageError("resume", "--tmux opens terminals; it takes no message, --wait and --output")
-	case strings.ContainsFunc(r.tmux, func(c rune) bool { return !isNameRune(c) }):
+	case strings.Trim(r.tmux, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "":
 		return nil, UsageError("resume", "--tmux=%s: the name of a tmux session has letters, digits, - and _ only", r.tmux)
 	case r.fork || r.onCreate != "" || r.onComplete != "" || r.maxTime > 0 || r.Output != "":
 		return nil, UsageError("resume", "--fork, --output, --max-time, --on-create and --on-complete are for one session")
@@ -88,10 +88,6 @@ func (r *resumeOptions) checkMany(ids []string, terminal bool) ([]string, error)
 		r.Prompt, r.Literal = usualMessage, true
 	}
 	return ids, nil
-}
-
-func isNameRune(c rune) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
 }
 
 // runResumeMany resumes the sessions of the IDs, or those that were cut off.
