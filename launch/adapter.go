@@ -109,19 +109,14 @@ func (reader) ScrubbedEnv() []string { return nil }
 // actionDefaults are the methods of [Defaults] beside those for reading.
 type actionDefaults struct{}
 
-// Hint has none.
 func (actionDefaults) Hint(Request, discover.Session) string { return "" }
 
-// ModelFamilies returns none.
 func (actionDefaults) ModelFamilies() []string { return nil }
 
-// StopSignals is SIGTERM.
 func (actionDefaults) StopSignals() []syscall.Signal { return []syscall.Signal{syscall.SIGTERM} }
 
-// NeedsInterrupt is false: signals are right.
 func (actionDefaults) NeedsInterrupt(discover.Session) bool { return false }
 
-// Interrupt has no way.
 func (actionDefaults) Interrupt(context.Context, discover.Session, Environment) (bool, error) {
 	return false, nil
 }
@@ -136,7 +131,6 @@ func (actionDefaults) Unload(context.Context, discover.Session, Environment) (bo
 	return false, nil
 }
 
-// CheckSend refuses.
 func (actionDefaults) CheckSend(s discover.Session, _ Environment) error {
 	return &UnsupportedError{Agent: s.Agent, What: "has no way to take a message that agentctl knows of"}
 }
@@ -146,10 +140,8 @@ func (d actionDefaults) Send(_ context.Context, s discover.Session, _ string, ho
 	return SentMessage{}, d.CheckSend(s, host)
 }
 
-// IsSent is false.
 func (actionDefaults) IsSent(discover.Message, SentMessage) bool { return false }
 
-// Refusal finds none.
 func (actionDefaults) Refusal(discover.Message, SentMessage) (string, bool) { return "", false }
 
 // Unread is for agents that store no message before the model gets it.
@@ -157,7 +149,6 @@ func (actionDefaults) Unread(context.Context, discover.Session, SentMessage) (st
 	return "", nil
 }
 
-// OpenRequests refuses.
 func (actionDefaults) OpenRequests(_ context.Context, s discover.Session, _ Environment) ([]OpenRequest, error) {
 	return nil, &UnsupportedError{Agent: s.Agent, What: "takes no answers but in its own terminal"}
 }
@@ -168,7 +159,6 @@ func (d actionDefaults) Answer(ctx context.Context, s discover.Session, _ OpenRe
 	return err
 }
 
-// StoreCommand has none.
 func (actionDefaults) StoreCommand(action StoreAction, s discover.Session, _ Environment) (Command, error) {
 	return Command{}, &UnsupportedError{Agent: s.Agent, What: fmt.Sprintf("is not known to have a command for %s", action)}
 }

@@ -23,7 +23,8 @@ func newFilterTest(t *testing.T, sel discover.SessionFilter, claims []discover.C
 	s := &filterTest{watchTest: newWatchTest(t, claims, records...), clock: stub.At(1000)}
 	sys := newFakeSystem(0).system()
 	sys.now = func() time.Time { return s.clock }
-	s.watcher = newFilterWatcher(s.scanner(), sel, sys)
+	s.watcher = NewFilterWatcher(s.scanner(), sel)
+	s.watcher.poller.system = sys
 	return s
 }
 
@@ -193,7 +194,8 @@ func runWatcher(t *testing.T, m *fakeSystem, span time.Duration) (c *countingAda
 	}, c)
 	ctx, stop := context.WithTimeout(t.Context(), span)
 	defer stop()
-	watcher := newFilterWatcher(scanner, discover.SessionFilter{}, m.system())
+	watcher := NewFilterWatcher(scanner, discover.SessionFilter{})
+	watcher.poller.system = m.system()
 	defer watcher.Close()
 	for {
 		if _, err := watcher.Next(ctx); err != nil {
@@ -263,7 +265,8 @@ func TestPollNoticesNewAgents(t *testing.T) {
 		}, binaryAdapter{stub.Adapter{Agent: "codex"}})
 		ctx, stop := context.WithTimeout(t.Context(), 35*time.Second)
 		defer stop()
-		watcher := newFilterWatcher(scanner, discover.SessionFilter{}, sys)
+		watcher := NewFilterWatcher(scanner, discover.SessionFilter{})
+		watcher.poller.system = sys
 		defer watcher.Close()
 		for err := error(nil); err == nil; { // it ends with the context
 			_, err = watcher.Next(ctx)

@@ -20,9 +20,6 @@ type pace struct {
 	fixedInterval bool
 }
 
-// usualPace is that of all watchers but those of a launch.
-func usualPace() pace { return pace{min: pollInterval, max: maxDelay, share: costShare} }
-
 // poller waits until the next snapshot is due: at once when a process has ended, soon when a file has changed or a process
 // has started. A poll reads only the sizes and times of a few files, and the list of pids.
 type poller struct {
@@ -50,9 +47,13 @@ type exitWatch struct {
 	done chan struct{}
 }
 
-func newPoller(scanner *discover.Scanner, p pace, s system) *poller {
+// newPoller makes the poller of all watchers; that of a launch gets another pace.
+func newPoller(scanner *discover.Scanner) *poller {
+	var monitor proc.StartMonitor
 	return &poller{
-		system: s, pace: p, scanner: scanner, files: map[string]fileStamp{}, processes: map[proc.ID]*exitWatch{}, exits: make(chan struct{}),
+		system: system{startedBinaries: monitor.Poll, ended: ended, stamp: stampOf, now: time.Now},
+		pace:   pace{min: pollInterval, max: maxDelay, share: costShare}, scanner: scanner,
+		files: map[string]fileStamp{}, processes: map[proc.ID]*exitWatch{}, exits: make(chan struct{}),
 	}
 }
 
@@ -208,11 +209,6 @@ type system struct {
 	stamp func(path string) fileStamp
 	// now is the time of day.
 	now func() time.Time
-}
-
-func thisSystem() system {
-	var monitor proc.StartMonitor
-	return system{startedBinaries: monitor.Poll, ended: ended, stamp: stampOf, now: time.Now}
 }
 
 func ended(ctx context.Context, id proc.ID) error {

@@ -69,7 +69,8 @@ func (m *fakeSystem) watch(t *testing.T, d time.Duration) {
 	s := discover.Session{Record: &discover.Record{Agent: "codex", Path: "/f"}, Processes: []proc.Process{{ID: proc.ID{PID: 7, Birth: "b"}}}}
 	ctx, stop := context.WithTimeout(t.Context(), d)
 	defer stop()
-	p := newPoller(&discover.Scanner{}, usualPace(), m.system())
+	p := newPoller(&discover.Scanner{})
+	p.system = m.system()
 	defer p.close()
 	for {
 		p.watch(ctx, []discover.Session{s})

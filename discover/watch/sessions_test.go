@@ -48,7 +48,8 @@ func (s *watchTest) watch(args ...string) {
 func (s *watchTest) watchSessions(sessions ...discover.Session) {
 	sys := newFakeSystem(0).system()
 	sys.now = func() time.Time { return s.clock }
-	s.watcher = newWatcher(s.scanner(), sessions, sys)
+	s.watcher = NewWatcher(s.scanner(), sessions)
+	s.watcher.poller.system = sys
 }
 
 func (s *watchTest) scanner() *discover.Scanner {

@@ -42,14 +42,7 @@ type run struct {
 // once, a change in the storage within a second. A session keeps its row when it continues in another process, when its file
 // is moved, or when its ID becomes known.
 func NewWatcher(scanner *discover.Scanner, sessions []discover.Session) *Watcher {
-	return newWatcher(scanner, sessions, thisSystem())
-}
-
-func newWatcher(scanner *discover.Scanner, sessions []discover.Session, s system) *Watcher {
-	w := &Watcher{
-		scanner: scanner, options: discover.ReadOptions{TurnStart: true}, watched: sessions,
-		poller: newPoller(scanner, usualPace(), s),
-	}
+	w := &Watcher{scanner: scanner, options: discover.ReadOptions{TurnStart: true}, watched: sessions, poller: newPoller(scanner)}
 	for _, s := range sessions {
 		w.tracks = append(w.tracks, &track{now: s})
 	}
@@ -60,12 +53,8 @@ func newWatcher(scanner *discover.Scanner, sessions []discover.Session, s system
 // [discover.Scanner.List] returns. Sessions that started and stopped between two snapshots are found in the storage, and are
 // in one snapshot each.
 func NewFilterWatcher(scanner *discover.Scanner, filter discover.SessionFilter) *Watcher {
-	return newFilterWatcher(scanner, filter, thisSystem())
-}
-
-func newFilterWatcher(scanner *discover.Scanner, filter discover.SessionFilter, s system) *Watcher {
 	w := &Watcher{
-		scanner: scanner, options: discover.ReadOptions{Tokens: filter.Tokens}, poller: newPoller(scanner, usualPace(), s),
+		scanner: scanner, options: discover.ReadOptions{Tokens: filter.Tokens}, poller: newPoller(scanner),
 		filter: &filterState{SessionFilter: filter, stopped: map[discover.Key]stopped{}, unclaimed: map[discover.Key]time.Time{}},
 	}
 	w.poller.watchStarts = true

@@ -66,7 +66,8 @@ func decodeObjects(in io.Reader, newObject func() object.Answer, take func(objec
 	}
 	b := &budget{in: bufio.NewReader(in), limit: limit, left: limit}
 	r := json.NewDecoder(b)
-	array := b.opensArray()
+	first, _ := b.in.Peek(1) // the next read returns the error again
+	array := string(first) == "["
 	if array {
 		if _, err := r.Token(); err != nil {
 			return unlessEnd(err)
@@ -110,21 +111,6 @@ func unlessEnd(err error) error {
 type budget struct {
 	in          *bufio.Reader
 	limit, left int64 // bytes
-}
-
-// opensArray reads up to what begins the answer, and reports whether that is the bracket of an array.
-func (b *budget) opensArray() bool {
-	for ; b.left > 0; b.left-- {
-		c, err := b.in.ReadByte()
-		switch {
-		case err != nil:
-			return false // the next read returns it again
-		case !strings.ContainsRune(" \t\r\n", rune(c)):
-			_ = b.in.UnreadByte() // it was just read
-			return c == '['
-		}
-	}
-	return false
 }
 
 func (b *budget) Read(p []byte) (int, error) {

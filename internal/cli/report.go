@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -26,6 +25,8 @@ type Reporter struct {
 	JSON bool
 	// quiet leaves out hints; not those of errors.
 	quiet bool
+	// taken gets the texts of warnings and errors instead; nil: they are written.
+	taken func(text string)
 
 	mu sync.Mutex
 	// shown reports whether the progress line is on the screen; paused counts the callers that keep it off.
@@ -39,25 +40,20 @@ func NewReporter(out io.Writer) *Reporter { return &Reporter{out: out} }
 
 // WithReports returns a env that reports nothing on stderr: warn gets the text of each warning and error.
 func (env Env) WithReports(warn func(text string)) Env {
-	env.Report = NewReporter(&lineWriter{limit: maxReport, line: func(line []byte) {
-		var d object.Diagnostic
-		switch {
-		case json.Unmarshal(line, &d) != nil:
-		case d.Warning != nil:
-			warn(d.Warning.Message)
-		case d.Error != nil:
-			warn(d.Error.Message)
-		}
-	}})
-	env.Report.JSON = true
+	env.Report = &Reporter{taken: warn, JSON: true}
 	return env
 }
 
 // write reports the object with --json, else a line of text.
 func (r *Reporter) write(o object.Diagnostic, prefix, text string) {
-	if r.JSON {
-		r.object(o)
-	} else {
+	switch {
+	case r.taken != nil && o.Hint == "":
+		r.taken(text)
+	case r.taken != nil:
+	case r.JSON:
+		defer r.Pause()()
+		_ = render.JSONLine(r.out, o)
+	default:
 		r.line(prefix, text)
 	}
 }
@@ -117,11 +113,6 @@ func (r *Reporter) Note(text string) { r.write(object.Diagnostic{Hint: text}, "a
 func (r *Reporter) line(prefix, text string) {
 	defer r.Pause()()
 	fmt.Fprintf(r.out, "%s%s\n", prefix, render.Sanitize(text))
-}
-
-func (r *Reporter) object(o object.Diagnostic) {
-	defer r.Pause()()
-	_ = render.JSONLine(r.out, o)
 }
 
 // progress writes the progress line over the one before, unless it is paused.

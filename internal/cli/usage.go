@@ -73,7 +73,10 @@ func runUsage(ctx context.Context, env Env, o *usageOptions) error {
 	if err != nil {
 		return err
 	}
-	total := newSums(group(o.by), c.Style.Now.Location())
+	total := &sums{
+		by: group(o.by), zone: c.Style.Now.Location(), unpriced: map[string]bool{}, rows: map[usageRowKey]*object.UsageRow{}, projects: Projects{},
+		parents: map[usageRowKey]usageRowKey{},
+	}
 	if o.prices != "" { // the file is on this machine
 		var text []byte
 		if total.prices, text, err = config.LoadPrices(o.prices, c.Stdin); err != nil {
@@ -219,12 +222,6 @@ type sums struct {
 
 // usageRowKey identifies a row. Only sessions have an agent; a directory and a session are of one machine.
 type usageRowKey struct{ host, agent, text string }
-
-func newSums(by group, zone *time.Location) *sums {
-	return &sums{
-		by: by, zone: zone, unpriced: map[string]bool{}, rows: map[usageRowKey]*object.UsageRow{}, projects: Projects{}, parents: map[usageRowKey]usageRowKey{},
-	}
-}
 
 // add adds what a session of this machine used.
 func (s *sums) add(u *discover.SessionUsage) {

@@ -40,7 +40,6 @@ func checkTimes(timestamps ...string) error {
 	return nil
 }
 
-// Check returns an error unless the object of another agentctl may be printed.
 func (s *Session) Check() error {
 	if !isAdapterName(s.Adapter) || !isWord(s.Status, discover.Running, discover.Waiting, discover.Idle, discover.Stopped, discover.Unknown) ||
 		!isWord(s.Outcome, "", discover.Completed, discover.Interrupted, discover.Failed, discover.OutcomeUnknown) {
@@ -76,7 +75,6 @@ func (s *SearchMatch) check() error {
 	return nil
 }
 
-// Check returns an error unless the object of another agentctl may be printed.
 func (m *Message) Check() error {
 	kinds := []discover.MessageKind{discover.KindText, discover.KindTool, discover.KindError, discover.KindInterruption, discover.KindCompaction}
 	if !isWord(m.Role, discover.RoleUser, discover.RoleAssistant, discover.RoleSystem) || !isWord(m.Kind, kinds...) {
@@ -172,7 +170,6 @@ func (e *Export) SetHost(host string) {
 	}
 }
 
-// Check returns an error unless the object of another agentctl may be printed.
 func (e *Export) Check() error {
 	err := e.Session.Check()
 	for i := range e.Messages {
@@ -184,7 +181,6 @@ func (e *Export) Check() error {
 	return err
 }
 
-// Check returns an error unless the object of another agentctl may be printed.
 func (o *Orphan) Check() error {
 	if o.Adapter != "" && !isAdapterName(o.Adapter) {
 		return fmt.Errorf("no process of an agent: adapter %q", o.Adapter)
@@ -212,7 +208,6 @@ func (u *Usage) Check() error {
 	return nil
 }
 
-// Check returns an error unless the object of another agentctl may be printed.
 func (u *UsageLimit) Check() error {
 	if !isAdapterName(u.Adapter) {
 		return fmt.Errorf("no limit of an agent: adapter %q", u.Adapter)
@@ -241,7 +236,6 @@ func (m *Metric) Check() error {
 	return nil
 }
 
-// Check returns an error unless the object of another agentctl may be printed.
 func (r *ResumeResult) Check() error {
 	if !isAdapterName(r.Adapter) || !slices.Contains([]string{"resumed", "planned", "refused", "failed"}, r.Result) {
 		return fmt.Errorf("no result of a session: adapter %q, result %q", r.Adapter, r.Result)
@@ -249,7 +243,6 @@ func (r *ResumeResult) Check() error {
 	return checkSession(r.Session)
 }
 
-// Check returns an error unless the object of another agentctl may be printed.
 func (s *StoredResult) Check() error {
 	results := []string{"done", "planned", "unneeded", "refused", "unsupported", "failed"}
 	if !isAdapterName(s.Adapter) || !slices.Contains(results, s.Result) {
