@@ -37,41 +37,6 @@ func TestIDsSince(t *testing.T) {
 	}
 }
 
-// A whole ID has a fixed length.
-func TestMatchesID(t *testing.T) {
-	for id, want := range map[string]bool{
-		"ses_21d32c232ffeT0QSgZ5ukOTKPp": true,
-		"ses_21d32c232ffeT0QSgZ5ukOTKP":  false,
-		"ses_21d32c232ffeT0QSgZ5ukO/KPp": false,
-		"ses_":                           false,
-		"":                               false,
-	} {
-		if got := New().MatchesID(id); got != want {
-			t.Errorf("%q: %v", id, got)
-		}
-	}
-}
-
-// A session's ID begins with the millisecond in which the session began, and a counter.
-func TestShortID(t *testing.T) {
-	if got := New().ShortID("ses_e0590e1d5ffeABCDEFGHIJKLMN"); got != len("ses_e0590e1d5ffe") {
-		t.Errorf("%d", got)
-	}
-}
-
-// For a session in a database, the database and the log are watched; nothing writes the JSON files of older versions.
-func TestWatchPaths(t *testing.T) {
-	database := []string{"/h/log/opencode.log", "/h/opencode.db", "/h/opencode.db-wal"}
-	for path, want := range map[string][]string{
-		"": database, "/h/opencode.db": database, "/h/storage/session/x/ses_x.json": {"/h/log/opencode.log", "/h/storage/session/x/ses_x.json"},
-	} {
-		s := discover.Session{Record: &discover.Record{ID: "ses_x", Path: path, Home: "/h"}}
-		if got := New().WatchPaths(t.Context(), s); !slices.Equal(got, want) {
-			t.Errorf("%s: %q", path, got)
-		}
-	}
-}
-
 func TestParseArgs(t *testing.T) {
 	const id = "ses_e05979612ffe415jjjmvTetWgF"
 	for line, want := range map[string]commandLine{
@@ -98,15 +63,6 @@ func TestParseArgs(t *testing.T) {
 		if got := parseArgs(strings.Fields(line)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q\ngot  %+v\nwant %+v", line, got, want)
 		}
-	}
-}
-
-func TestReadMarker(t *testing.T) {
-	if mark, ok := New().ReadMarker(func(string) string { return "12" }); mark != (discover.EnvMarker{PID: 12}) || !ok {
-		t.Errorf("%+v, %v", mark, ok)
-	}
-	if mark, ok := New().ReadMarker(func(string) string { return "" }); mark != (discover.EnvMarker{}) || ok {
-		t.Errorf("of nothing: %+v, %v", mark, ok)
 	}
 }
 

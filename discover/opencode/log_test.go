@@ -50,21 +50,6 @@ func TestParseLogLine(t *testing.T) {
 	}
 }
 
-// The run of a process is in the last line before its offset that names a run. Later lines are of other processes.
-func TestLastRun(t *testing.T) {
-	first := lineStart + "message=init\n    at a stack trace\n    of two lines\n"
-	log := storage.NewMemoryFile("log", []byte(first+strings.ReplaceAll(lineStart, "e5f72788", "bbbbbbbb")+"message=init\n"), at(t, "19:26:37"))
-	if last, err := lastRun(log, int64(len(first))); last.run != "e5f72788" || err != nil {
-		t.Errorf("got %q, %v", last.run, err)
-	}
-	if last, err := lastRun(log, log.Size()); last.run != "bbbbbbbb" || err != nil {
-		t.Errorf("got %q, %v", last.run, err)
-	}
-	if last, err := lastRun(log, log.Size()+99); last.run != "bbbbbbbb" || err != nil {
-		t.Errorf("beyond the end: %q, %v", last.run, err)
-	}
-}
-
 // While the API refuses requests, each attempt and each error is a line (SEEN 1.18.33). Errors about the title do not count.
 func TestLogEventsOfAnError(t *testing.T) {
 	const id = "ses_e05979612ffe415jjjvmTetWgF"
@@ -108,14 +93,6 @@ func TestProcessLogSession(t *testing.T) {
 		if got := processLogSession([]byte(line)); got != want {
 			t.Errorf("%s: %q", line, got)
 		}
-	}
-}
-
-func TestParseStart(t *testing.T) {
-	line := []byte(`INFO  2026-11-20T19:21:49 +327ms service=default version=1.14.41 args=["run","a \"b\""] process_role=main opencode`)
-	version, v, ok := parseStart(line)
-	if !ok || version.String() != "1.14.41" || !slices.Equal(v, []string{"run", `a "b"`}) {
-		t.Errorf("%s, %v", v, ok)
 	}
 }
 

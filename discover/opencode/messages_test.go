@@ -124,25 +124,6 @@ func addTurns(t testing.TB, path string, from, n, output int) {
 	}
 }
 
-// All batches together have the same messages, wherever a batch ends.
-func TestMessagesInBatches(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "opencode.db")
-	execute(t, path, transcriptSchema...)
-	const turns = 300
-	addTurns(t, path, 0, turns, 10)
-	list, errs := messagesOf(t, discover.Record{ID: longSession, Path: path})
-	if len(errs) > 0 || len(list) != 3*turns {
-		t.Fatalf("%d messages, %v", len(list), errs)
-	}
-	for i, m := range slices.Backward(list) {
-		n := turns - 1 - i/3
-		want := []string{fmt.Sprint("answer ", n), "", fmt.Sprint("prompt ", n)}[i%3]
-		if m.Text != want {
-			t.Fatalf("message %d: %q, want %q", i, m.Text, want)
-		}
-	}
-}
-
 // Each row that cannot be read costs one warning and only its own messages. Unknown kinds of messages and parts cost no warning.
 func TestMessagesOfDamagedRows(t *testing.T) {
 	for name, c := range map[string]struct {

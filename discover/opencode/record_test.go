@@ -352,26 +352,6 @@ func oneOfPath(t *testing.T, err error, path string) {
 	}
 }
 
-// A record is small, whatever its row contains.
-func TestRecordsAreSmall(t *testing.T) {
-	dir := restore(t, "archived")
-	long := "hex(zeroblob(300000))"
-	execute(t, filepath.Join(dir, "opencode.db"),
-		"update session set title = "+long+", directory = "+long+", slug = "+long+", version = "+long+", project_id = "+long+", agent = "+long+", permission = "+long+", model = json_object('id', "+long+", 'providerID', "+long+")",
-		"update message set data = json_set(data, '$.agent', "+long+", '$.modelID', "+long+", '$.providerID', "+long+", '$.variant', "+long+", '$.path.cwd', "+long+", '$.error', json_object('name', 'E', 'data', json_object('message', "+long+")))",
-		"update part set data = json_set(data, '$.text', "+long+", '$.tool', "+long+", '$.state.input.command', "+long+")",
-	)
-	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{}, whole)
-	if err != nil || len(records) == 0 {
-		t.Fatalf("%d records, %v", len(records), err)
-	}
-	for _, r := range records {
-		if size := len(fmt.Sprintf("%+v", r)); size > 32<<10 {
-			t.Errorf("a record of %d bytes", size)
-		}
-	}
-}
-
 // A session can have sub-agents of sub-agents, and in a damaged store be its own sub-agent.
 func TestTotalsOfGrandchildren(t *testing.T) {
 	const child, other = "ses_e0000c9f7ffeLls58oOl0Elxzy", "ses_e00011cb1ffe1cYGmjra8CLZP5"
