@@ -2,9 +2,7 @@ package claudecode
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -137,27 +135,6 @@ func TestUntouchedTUIIsIdle(t *testing.T) {
 	}
 }
 
-// S16, S21: several processes of one directory keep their own sessions.
-func TestProcessesOfOneDirectoryAreNotMixedUp(t *testing.T) {
-	dir := t.TempDir()
-	var table []proctest.Process
-	for i := range 20 {
-		pid, ticks := 1000+i, uint64(5000+i)
-		table = append(table, native329(pid, ticks, dir+"/.claude", "/w"))
-		writeEntry(t, dir+"/.claude", pid, fmt.Sprintf(`"procStart":"%d","sessionId":%q,"status":"busy","version":"2.1.197"`, ticks, numbered(i)))
-	}
-	rand.Shuffle(len(table), func(i, j int) { table[i], table[j] = table[j], table[i] })
-	got := sessions(claims(t, dir+"/.claude", table...))
-	if len(got) != 20 {
-		t.Fatalf("%d claims", len(got))
-	}
-	for _, c := range got {
-		if c.Session != numbered(c.Process.PID-1000) {
-			t.Errorf("%s claims %s", c.Process, c.Session)
-		}
-	}
-}
-
 func numbered(i int) string { return fmt.Sprintf("%08d-0000-4000-8000-000000000000", i) }
 
 func writeEntry(t *testing.T, dir string, pid int, fields string) {
@@ -220,14 +197,6 @@ func TestReadMarker(t *testing.T) {
 		if ok != (c.want != discover.EnvMarker{}) || mark != c.want {
 			t.Errorf("%v: %+v, %v", c.env, mark, ok)
 		}
-	}
-}
-
-func TestCanceledClaims(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := New().Claims(ctx, proctest.NewTable(), nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"agentctl/discover"
-	"agentctl/discover/storage"
 	"agentctl/launch"
 	"agentctl/proc"
 	"agentctl/tests/proctest"
@@ -150,18 +149,6 @@ func TestSpecRefuses(t *testing.T) {
 	_, err = New().Spec(launch.Request{}, host)
 	if !errors.As(err, new(*launch.NotInstalledError)) || !strings.Contains(err.Error(), "claude-code/install.cjs") {
 		t.Errorf("with npm's placeholder: %v", err)
-	}
-}
-
-func TestInstalledVersion(t *testing.T) {
-	_, program := installed(t, "2.1.197")
-	installer := filepath.Join(t.TempDir(), "claude", "versions", "2.1.260")
-	must(t, os.MkdirAll(filepath.Dir(installer), 0o755))
-	must(t, os.WriteFile(installer, nil, 0o755))
-	for path, want := range map[string]storage.Version{program: {2, 1, 197}, installer: {2, 1, 260}, "/bin/sh": {}, "/nowhere": {}} {
-		if got := installedVersion(path); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
 	}
 }
 
