@@ -2,11 +2,8 @@ package codex
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +12,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"agentctl/discover"
-	"agentctl/discover/storage"
 )
 
 func compress(t testing.TB, data []byte) []byte {
@@ -109,15 +105,6 @@ func TestCompressedAndCutOff(t *testing.T) {
 	}
 }
 
-// A small file that decompresses to more than a rollout can have gives a warning.
-func TestDecompressionBomb(t *testing.T) {
-	w := newTestHome(t)
-	w.file("sessions/2026/11/20/"+strings.Replace(nameA, plainExt, compressedExt, 1), string(compress(t, make([]byte, 80<<20))))
-	if records, warnings := readEntries(t, w.home, discover.EntryFilter{}, discover.ReadOptions{}); len(records) != 0 || len(warnings) != 1 {
-		t.Errorf("records %+v, warnings %v", records, warnings)
-	}
-}
-
 // Records before the gap do not decide on the newest turn.
 func TestGapHidesAnOlderTurn(t *testing.T) {
 	filler := strings.Repeat(answerLine+"\n", 4000)
@@ -131,58 +118,5 @@ func TestGapHidesAnOlderTurn(t *testing.T) {
 	var r storedThread
 	if err := r.readFile(f, f.Size()-g.start, e, discover.ReadOptions{Full: true}); err != nil || r.Turn.State != discover.TurnUnknown || r.Prompt != "do it" {
 		t.Errorf("record %+v, %v", r, err)
-	}
-}
-
-// Decompression of a long file ends with its context.
-func TestDecompressionEndsWithContext(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x"+compressedExt)
-	if err := os.WriteFile(path, compress(t, make([]byte, 32<<20)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	f, err := storage.Open(ctx, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := int64(0)
-	_, err = decompressWith(f, func(r io.Reader) ([]byte, error) {
-		some, err := io.CopyN(io.Discard, r, 1<<20)
-		cancel()
-		if err == nil {
-			read, err = io.Copy(io.Discard, r)
-		}
-		read += some
-		return nil, err
-	})
-	if !errors.Is(err, context.Canceled) || read > 2<<20 {
-		t.Errorf("%v after %d bytes", err, read)
-	}
-}
-
-// A compressed file that needs a larger window than every decoder accepts is refused.
-func TestLargeWindowIsRefused(t *testing.T) {
-	const most = 8 << 20
-	for window, want := range map[int]error{most: nil, 2 * most: zstd.ErrWindowSizeExceeded} {
-		var packed bytes.Buffer
-		w, err := zstd.NewWriter(&packed, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = w.Write(make([]byte, 3*most)) // what is shorter is packed without a window
-		if err := errors.Join(err, w.Close()); err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "x"+compressedExt)
-		if err := os.WriteFile(path, packed.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f, _, err := openRollout(t.Context(), path)
-		if !errors.Is(err, want) {
-			t.Errorf("a window of %d bytes: %v, want %v", window, err, want)
-		}
-		if err == nil {
-			_ = f.Close()
-		}
 	}
 }

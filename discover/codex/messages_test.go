@@ -2,7 +2,6 @@ package codex
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -312,30 +311,6 @@ func TestMessagesOfAChangingFile(t *testing.T) {
 	}
 	if list, warnings := messagesOf(t, discover.Record{ID: threadA, Path: "/nowhere/" + nameA, Home: "/nowhere"}); len(list)+len(warnings) > 0 {
 		t.Errorf("of no file: %v, %v", list, warnings)
-	}
-}
-
-// A caller that stops gets no more messages, and the end of the context ends the reading.
-func TestMessagesStop(t *testing.T) {
-	r := readHome(t, "testdata/30-edited-prompt", discover.ReadOptions{})[0]
-	all, _ := messagesOf(t, r)
-	for n := 1; n <= len(all); n++ {
-		got := 0
-		for _, err := range New().Messages(t.Context(), r) {
-			if got++; err != nil || got == n {
-				break
-			}
-		}
-		if got != n {
-			t.Errorf("%d of %d", got, n)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for m, err := range New().Messages(ctx, r) {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("after the end of the context: %+v, %v", m, err)
-		}
 	}
 }
 

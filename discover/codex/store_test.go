@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,12 +12,6 @@ import (
 
 	"agentctl/discover"
 )
-
-func cancelledContext(t *testing.T) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	return ctx, cancel
-}
 
 func (w *testHome) entries(q discover.EntryFilter) []string {
 	w.t.Helper()
@@ -230,14 +223,6 @@ func TestUnreadableHomes(t *testing.T) {
 		if got := splitWarnings(t, err); len(entries) != 0 || len(got) != test.warnings {
 			t.Errorf("%+v: %d entries, %v", test.home, len(entries), got)
 		}
-	}
-}
-
-func TestEntriesEndWithTheContext(t *testing.T) {
-	ctx, cancel := cancelledContext(t)
-	defer cancel()
-	if _, err := New().Entries(ctx, []discover.Home{{Dir: "testdata/09-tui-daemon"}}, discover.EntryFilter{}); err == nil {
-		t.Error("no error")
 	}
 }
 
