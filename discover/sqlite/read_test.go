@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"database/sql"
 	"errors"
@@ -121,17 +120,6 @@ func TestReadOfLeftoverFiles(t *testing.T) {
 	}
 }
 
-func TestReadThroughLink(t *testing.T) {
-	path := filled(t, 4, "-wal")
-	link := filepath.Join(t.TempDir(), "link.db")
-	if err := os.Symlink(path, link); err != nil {
-		t.Fatal(err)
-	}
-	if n, err := count(t, link); n != 4 || err != nil {
-		t.Errorf("got %d, %v; want 4", n, err)
-	}
-}
-
 func TestReadSeesCommittedOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "live.db")
 	db, err := openWriter(path)
@@ -234,14 +222,6 @@ func TestReadOfBadFiles(t *testing.T) {
 	}
 }
 
-func TestReadEndsWithContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := Read(ctx, filled(t, 1, "-wal"), func(*DB) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func FuzzReadLog(f *testing.F) {
 	path := filled(f, 3, "-wal")
 	raw, err := os.ReadFile(path + "-wal")
@@ -261,24 +241,4 @@ func FuzzReadLog(f *testing.F) {
 			t.Errorf("%d commits, %v", n, err)
 		}
 	})
-}
-
-// TestCloseFreesAll: whatever was read, and how far, SQLite agrees to close the connection. Otherwise each would keep its memory.
-func TestCloseFreesAll(t *testing.T) {
-	path := filled(t, 3, "-wal")
-	err := Read(t.Context(), path, func(db *DB) error {
-		table := db.Table("a", "n", "text")
-		for r := range db.Query("select rowid from a") {
-			table.Row(r.Int("rowid")).Bytes("text", 1000)
-			for range db.Query("select n from b") {
-				break
-			}
-			break
-		}
-		table.blobPrefix("text", 0, 10)
-		return db.close()
-	})
-	if err != nil {
-		t.Error(err)
-	}
 }

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"agentctl/discover/storage"
 )
 
 // execAll runs statements.
@@ -16,26 +14,6 @@ func execAll(t testing.TB, db *sql.DB, statements ...string) {
 	for _, s := range statements {
 		if _, err := db.Exec(s); err != nil {
 			t.Fatalf("%s: %v", s, err)
-		}
-	}
-}
-
-// TestTimeTrusted: a time without nanoseconds does not show changes in the same second or the one after it.
-func TestTimeTrusted(t *testing.T) {
-	at := time.Unix(1_800_000_000, 0)
-	for _, c := range []struct {
-		modified, now time.Time
-		trusted       bool
-	}{
-		{at.Add(5), at.Add(60 * time.Millisecond), true},
-		{at.Add(5), at.Add(40 * time.Millisecond), false},
-		{at, at.Add(60 * time.Millisecond), false},
-		{at, at.Add(1900 * time.Millisecond), false},
-		{at, at.Add(2100 * time.Millisecond), true},
-	} {
-		s := &snapshot{taken: c.now, db: storage.NewMemoryFile("", nil, c.modified)}
-		if s.timeTrusted() != c.trusted {
-			t.Errorf("%v after %v: trusted %v", c.now.Sub(c.modified), c.modified, !c.trusted)
 		}
 	}
 }
