@@ -15,12 +15,3 @@ func TestFactsWithoutEmpty(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-// Facts that others hold are never changed.
-func TestFactsAreShared(t *testing.T) {
-	first := Facts(nil).With("a", 1)
-	second, third := first.With("a", 2).With("b", 2), first.With("b", 3)
-	if !maps.Equal(first, Facts{"a": 1}) || !maps.Equal(second, Facts{"a": 2, "b": 2}) || !maps.Equal(third, Facts{"a": 1, "b": 3}) {
-		t.Errorf("%v, %v, %v", first, second, third)
-	}
-}

@@ -130,32 +130,3 @@ func TestGiantLinesAreTruncated(t *testing.T) {
 		}
 	}
 }
-
-func TestReadingStopsWhenVisitReturnsFalse(t *testing.T) {
-	data := []byte(strings.Repeat("0123456789\n", 1<<18))
-	f := openTemp(t, writeTemp(t, data))
-	for name, read := range map[string]func(int64, func(Line) bool) (bool, error){
-		"forward":  func(n int64, v func(Line) bool) (bool, error) { return f.Forward(0, n, v) },
-		"backward": f.Backward,
-	} {
-		n := 0
-		if whole, err := read(0, func(Line) bool { n++; return n < 3 }); whole || err != nil || n != 3 {
-			t.Errorf("%s: told to stop after 3, gave %d, %v, %v", name, n, whole, err)
-		}
-		n = 0
-		if whole, err := read(1<<16, func(Line) bool { n++; return true }); whole || err != nil || n == 0 || n > 1<<16/11 {
-			t.Errorf("%s: limited to 64 KiB, gave %d lines, %v, %v", name, n, whole, err)
-		}
-	}
-}
-
-func TestMemoryFileReadsLikeAFile(t *testing.T) {
-	data := []byte("one\ntwo\nthree")
-	var forth, back []string
-	f := NewMemoryFile("x", data, openTemp(t, writeTemp(t, data)).ModTime())
-	_, _ = f.Forward(0, 0, func(l Line) bool { forth = append(forth, string(l.Bytes)); return true })
-	_, _ = f.Backward(0, func(l Line) bool { back = append(back, string(l.Bytes)); return true })
-	if strings.Join(forth, " ") != "one two" || strings.Join(back, " ") != "two one" || f.Close() != nil {
-		t.Errorf("forward %q, backward %q", forth, back)
-	}
-}

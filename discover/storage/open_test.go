@@ -111,17 +111,6 @@ func TestReadStreamEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestStrictLimitedBufferRefusesTheRest(t *testing.T) {
-	t.Parallel()
-	b := LimitedBuffer{Limit: 5, Strict: true}
-	if n, err := b.Write([]byte("12345")); n != 5 || err != nil {
-		t.Error(n, err)
-	}
-	if n, err := b.Write([]byte("6")); n != 0 || !errors.Is(err, ErrTooLarge) || string(b.Bytes()) != "12345" {
-		t.Errorf("%d, %v, %q", n, err, b.Bytes())
-	}
-}
-
 func TestLimitedBufferKeepsTheBeginning(t *testing.T) {
 	t.Parallel()
 	b := LimitedBuffer{Limit: 5}

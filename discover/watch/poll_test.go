@@ -12,7 +12,6 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
-	"agentctl/tests/proctest"
 )
 
 // fakeSystem is a system whose files change and whose processes end when a test says so, and on which each snapshot takes
@@ -107,27 +106,6 @@ func TestAProcessExitTriggersASnapshotAtOnce(t *testing.T) {
 		m.watch(t, 9*time.Second)
 		if m.snapshotsBetween(end, end) != 1 {
 			t.Errorf("no snapshot at %s: %v", end, m.snapshots)
-		}
-	})
-}
-
-// While an agent starts, a snapshot is due after each short pause, and at once when it has ended.
-func TestALaunchTriggersFrequentSnapshots(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ended := make(chan struct{})
-		w := NewLaunchWatcher(&discover.Scanner{ReadTable: func(context.Context) (*proc.Table, error) { return proctest.NewTable(), nil }}, "codex", ended)
-		defer w.Close()
-		var at []time.Duration
-		for start := time.Now(); len(at) < 4; at = append(at, time.Since(start)) {
-			if len(at) == 3 {
-				close(ended)
-			}
-			if _, err := w.Next(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if at[0] != 0 || at[1] != launchMin || at[2] != 2*launchMin || at[3] != at[2] {
-			t.Errorf("snapshots at %v", at)
 		}
 	})
 }

@@ -183,18 +183,6 @@ func TestWatcherFollowsAMovedFile(t *testing.T) {
 	}
 }
 
-// The watched sessions are shared with the caller. A move of a file does not change them.
-func TestSnapshotChangesNoRecord(t *testing.T) {
-	s := newWatchTest(t, []discover.Claim{stub.ExactClaim("a", 7)}, withOpenTurn(stub.Record("codex", "a", 1)))
-	s.watch("a")
-	was := s.watcher.sessions()[0]
-	path := was.Path
-	s.Records[0].Path, s.ClaimList[0].Path = "/p/next", "/p/next"
-	if r := s.expectSnapshot("a:running"); r.Sessions[0].Path == path || was.Path != path {
-		t.Errorf("%s, was %s; want another path, and %s", r.Sessions[0].Path, was.Path, path)
-	}
-}
-
 // The agent continues a session in another file and keeps the old one.
 func TestWatcherFollowsASupersededFile(t *testing.T) {
 	s := newWatchTest(t, []discover.Claim{stub.ExactClaim("a", 7)}, withOpenTurn(stub.Record("codex", "a", 1)))
@@ -279,20 +267,5 @@ func TestABeginningTurnIsAChangeInBothOrders(t *testing.T) {
 				t.Errorf("no change: %+v", both)
 			}
 		})
-	}
-}
-
-func TestNextEndsWithItsContext(t *testing.T) {
-	s := newWatchTest(t, nil, stub.Record("codex", "a", 1))
-	s.watch("a")
-	ctx, stop := context.WithCancel(t.Context())
-	w := NewWatcher(s.scanner(), s.watcher.sessions())
-	defer w.Close()
-	if r, err := w.Next(ctx); err != nil || stub.Statuses(r.Sessions) != "a:stopped" {
-		t.Errorf("%v, %v", r.Sessions, err)
-	}
-	stop()
-	if _, err := w.Next(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
 	}
 }
