@@ -56,13 +56,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestEmptyTable(t *testing.T) {
-	table := EmptyTable()
-	if _, ok := table.Find(ID{}); ok || table.Len() != 0 || pids(table.All()) != nil || pids(table.Children(0)) != nil {
-		t.Error("the empty table is not empty")
-	}
-}
-
 // TestDescendants: by parent, by the session that a member leads, and not through excluded processes.
 func TestDescendants(t *testing.T) {
 	at := func(pid, parent, session int, ticks uint64) Process {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -94,46 +93,6 @@ func TestPostStatus(t *testing.T) {
 		if len(*got) != 1 {
 			t.Errorf("%d: %d requests", status, len(*got))
 		}
-	}
-}
-
-// A certificate is accepted only if the system trusts it.
-func TestPostVerifiesCertificate(t *testing.T) {
-	handler, got := respondWith(http.StatusOK)
-	server := httptest.NewTLSServer(handler)
-	defer server.Close()
-	e := newEndpoint(server.URL)
-	if err := e.Post(t.Context(), "x", []byte("{}")); err == nil || !strings.Contains(err.Error(), "certificate") || !isTemporary(err) {
-		t.Errorf("%v", err)
-	}
-	if len(*got) > 0 {
-		t.Errorf("%d requests", len(*got))
-	}
-}
-
-func TestPostConnectionRefused(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := newEndpoint("http://" + l.Addr().String())
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Post(t.Context(), "x", []byte("{}")); err == nil || !isTemporary(err) {
-		t.Errorf("%v", err)
-	}
-}
-
-// A server that never responds does not block a post whose context has ended.
-func TestPostEndsWithContext(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	release := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { stop(); <-release }))
-	defer server.Close()
-	defer close(release)
-	if err := newEndpoint(server.URL).Post(ctx, "x", []byte("{}")); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -93,28 +92,6 @@ func TestCallsOfAProgram(t *testing.T) {
 			t.Errorf("%s has made %q, want %q", program, got, want)
 		}
 	}
-}
-
-// Tracers wait for their own processes only, whatever else the program starts meanwhile.
-func TestTracersLeaveOtherChildrenAlone(t *testing.T) {
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			for range 10 {
-				if r, err := trace.Run(exec.Command("/bin/sh", "-c", "/bin/true; exit 6")); err != nil || r.Exit != 6 {
-					t.Errorf("traced: exit %d, %v", r.Exit, err)
-				}
-			}
-		})
-		wg.Go(func() {
-			for range 20 {
-				if err := exec.Command("true").Run(); err != nil {
-					t.Errorf("untraced: %v", err)
-				}
-			}
-		})
-	}
-	wg.Wait()
 }
 
 // Who is killed at a call has not made it; who is not goes on.
