@@ -108,24 +108,6 @@ func TestCompleteBash(t *testing.T) {
 	}
 }
 
-// The scripts are printed; tests/shells types in the shells that have read them.
-func TestCompletionScripts(t *testing.T) {
-	for _, shell := range []string{"bash", "zsh", "fish"} {
-		f, out := testEnv(t)
-		if got := Run(t.Context(), f, "completion", shell); got != 0 || !strings.Contains(out.Stdout.String(), "__complete "+shell) {
-			t.Errorf("%s: exit %d\n%s", shell, got, out.Stdout.String())
-		}
-		args := []string{"lis"}
-		if shell == "bash" {
-			args = []string{"agentctl lis", "lis"}
-		}
-		out.Stdout.Reset()
-		if Run(t.Context(), f, append([]string{"__complete", shell}, args...)...); !strings.HasPrefix(out.Stdout.String(), "list") {
-			t.Errorf("%s: nothing answers its script", shell)
-		}
-	}
-}
-
 // visibleVerbs are the commands that people see.
 func visibleVerbs() []string {
 	var names []string

@@ -81,16 +81,6 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-func TestIsVersion(t *testing.T) {
-	for s, want := range map[string]bool{
-		"1.2.3": true, "2.1.197": true, "1.2.3-rc.1": true, "1.2": false, "v1.2.3": false, "": false, "a.b.c": false, "1..3": false,
-	} {
-		if isVersion(s) != want {
-			t.Errorf("%q", s)
-		}
-	}
-}
-
 // changingStub is an agent that has changed since it was tried. Each of its live sessions has the same kinds.
 type changingStub struct {
 	Stub

@@ -149,18 +149,3 @@ func TestAnEventIsPosted(t *testing.T) {
 		t.Errorf("not %q", want)
 	}
 }
-
-// A script is told of the event.
-func TestAnEventIsExecuted(t *testing.T) {
-	f, out := testEnv(t)
-	f.Environ = []string{"PATH=/bin:/usr/bin", "SECRET=s"}
-	d := nth(7)
-	d.event.Session.Status = string(discover.Idle)
-	script := Script{Flag: "--exec", Command: `echo $AGENTCTL_EVENT $AGENTCTL_STATUS $AGENTCTL_SESSION_ID; cat`}
-	if err := execute(f, script)(t.Context(), d); err != nil || out.Stderr.String() != "session.idle idle 7\n7" {
-		t.Errorf("%q, %v", out.Stderr.String(), err)
-	}
-	if !strings.Contains(object.Schema(), d.event.Type) {
-		t.Errorf("the schema does not have %s", d.event.Type)
-	}
-}

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -67,20 +65,6 @@ func TestCircleOfParents(t *testing.T) {
 	}
 }
 
-// What cannot be read is said in the export and on stderr.
-func TestWhatIsMissingIsSaid(t *testing.T) {
-	f, out := WithMessages(t)
-	s := f.Adapters[1].(Stub)
-	s.ReadErr = StoreError()
-	f.Adapters[1] = s
-	for format, want := range map[string]string{"markdown": "**Not in this export:** codex: /h/codex/sessions: it is broken", "json": `"missing":["codex: /h/codex/sessions: it is\u001b[2J broken"]`} {
-		stdout, stderr, exit := exported(t, f, out, "dddddddd", "--as", format)
-		if exit != ExitPartial || !strings.Contains(stdout, want) || !strings.Contains(stderr, "it is broken") {
-			t.Errorf("%s: exit %d\n%s%s", format, exit, stdout, stderr)
-		}
-	}
-}
-
 // What exceeds the limit of an export is left out, and that is said.
 func TestLargeExports(t *testing.T) {
 	f, out := WithMessages(t)
@@ -99,59 +83,6 @@ func TestLargeExports(t *testing.T) {
 			t.Errorf("%q is not said:\n%s%s", want, stdout, stderr)
 		}
 	}
-}
-
-// -o writes a file for its owner only, whole or not at all, and leaves nothing else.
-func TestFile(t *testing.T) {
-	f, out := WithMessages(t)
-	dir := t.TempDir()
-	file := filepath.Join(dir, "a.json")
-	if err := os.WriteFile(file, []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	stdout, stderr, exit := exported(t, f, out, "dddddddd", "-o", file)
-	text, _ := os.ReadFile(file)
-	CheckSchema(t, "export", string(text))
-	info, err := os.Stat(file)
-	if err != nil || info.Mode() != 0o600 || exit != 0 || stdout+stderr != "" {
-		t.Errorf("exit %d, %v, %v\n%s%s", exit, info.Mode(), err, stdout, stderr)
-	}
-	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
-		t.Errorf("left behind: %v", entries)
-	}
-}
-
-// An interrupted write leaves the old file, and nothing else.
-func TestInterruptedFile(t *testing.T) {
-	f, out := WithMessages(t)
-	file := filepath.Join(t.TempDir(), "a.md")
-	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	s := f.Adapters[1].(Stub)
-	f.Adapters[1] = cancelling{s, cancel}
-	if exit := Run(ctx, f, "export", "dddddddd", "-o", file); exit != ExitInterrupted {
-		t.Errorf("exit %d\n%s", exit, out.Stderr.String())
-	}
-	if text, _ := os.ReadFile(file); string(text) != "old" {
-		t.Errorf("%q", text)
-	}
-	if entries, _ := os.ReadDir(filepath.Dir(file)); len(entries) != 1 {
-		t.Errorf("left behind: %v", entries)
-	}
-}
-
-// cancelling is an agent whose messages are interrupted.
-type cancelling struct {
-	Stub
-	cancel func()
-}
-
-// Messages implements [discover.Adapter].
-func (c cancelling) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
-	c.cancel()
-	return c.Stub.Messages(ctx, r)
 }
 
 // -o does not write what is not a regular file, or below an agent's home, by whatever name.
@@ -175,17 +106,6 @@ func TestRefusedFiles(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(filepath.Join(home, "sub")); len(entries) > 0 {
 		t.Errorf("written: %v", entries)
-	}
-}
-
-func TestExportExitCodes(t *testing.T) {
-	f, out := WithMessages(t)
-	for line, want := range map[string]int{
-		"": 2, "x": 3, "aaaaaaaa": 4, "dddddddd x": 3, "dddddddd --as pdf": 2, "dddddddd --json --as html": 2, "dddddddd --tools some": 2, "dddddddd --as json --json": 0,
-	} {
-		if stdout, stderr, exit := exported(t, f, out, strings.Fields(line)...); exit != want || exit != 0 && stdout != "" {
-			t.Errorf("export %s: exit %d, want %d\n%s%s", line, exit, want, stdout, stderr)
-		}
 	}
 }
 

@@ -94,22 +94,6 @@ func WithChildren(env Env) Env {
 	return env
 }
 
-// WithOrphans is the world of testEnv, with three processes that are marked by threads of codex: one that a stopped session
-// left behind, what that has started, and one of the live session.
-func WithOrphans(t *testing.T) (Env, *Output) {
-	t.Helper()
-	f, out := testEnv(t)
-	server, child, tool := Process(30, 1), Process(31, 30), Process(32, 1)
-	server.Arguments, server.Environ = []string{"/opt/serve", "-a\x1b[2J", "x"}, map[string]string{"THREAD": "aaaaaaaa-2"}
-	server.Ports, server.Name = []int{3000, 8080}, "serve"
-	server.ResourceUsage = proc.Usage{CPU: 90 * time.Second, Memory: 5 << 20}
-	child.Name, tool.Environ = "child\x1b[2J", map[string]string{"THREAD": "aaaaaaaa-1"}
-	table := proctest.NewTable(Process(1, 0), Process(10, 1), Process(11, 10), Process(20, 1), Process(21, 20), Process(1000, 11), server, child, tool)
-	f.ReadTable = func(ctx context.Context) (*proc.Table, error) { return table, ctx.Err() }
-	f.Adapters[1] = MarkingStub{f.Adapters[1].(Stub)}
-	return f, out
-}
-
 // InRepository is the made-up world in a repository with the worktree "wt" on branch "fix" below it. Its sessions are
 // elsewhere.
 func InRepository(t *testing.T) (Env, *Output) {

@@ -65,19 +65,6 @@ func TestListSort(t *testing.T) {
 	}
 }
 
-func TestWatchNeedsATerminal(t *testing.T) {
-	for args, want := range map[string]string{
-		"list --watch": "--watch needs a terminal", "list -w --json": "--watch and --json cannot be used together",
-		"list -aw -q": "--watch and --quiet cannot be used together", "ls --watch --orphans": "--watch and --orphans cannot be used together",
-	} {
-		f, out := testEnv(t)
-		f.Terminal = true // but it is no file
-		if got := Run(t.Context(), f, strings.Fields(args)...); got != 2 || !strings.Contains(out.Stderr.String(), want) {
-			t.Errorf("%s: exit %d, %s", args, got, out.Stderr.String())
-		}
-	}
-}
-
 // list --wide has it for every row, and is no form of its own.
 func TestListWide(t *testing.T) {
 	f, out := testEnv(t)

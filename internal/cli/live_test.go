@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -56,23 +55,4 @@ func TestTable(t *testing.T) {
 			t.Error("nobody is told")
 		}
 	}
-}
-
-// However the watching ends, that is known once nothing changes any more; a panic goes on where the terminal is given back.
-func TestTableEnds(t *testing.T) {
-	failed := errors.New("failed")
-	w := NewTable()
-	w.run(func() error { return failed })
-	if _, more := <-w.Changed.c; more || !errors.Is(w.Finish(Env{}, nil), failed) {
-		t.Errorf("%v", w.err)
-	}
-	w = NewTable()
-	w.run(func() error { panic("in the midst") })
-	<-w.Changed.c
-	defer func() {
-		if text, _ := recover().(string); !strings.HasPrefix(text, "in the midst\n") || !strings.Contains(text, "TestTableEnds") {
-			t.Errorf("%q", text)
-		}
-	}()
-	w.wait()
 }

@@ -133,12 +133,6 @@ func (s *script) filler(from, to int) {
 	}
 }
 
-func fillers(from, to int) []discover.Message {
-	s := &script{}
-	s.filler(from, to)
-	return s.messages
-}
-
 // idsOfUpdates are the messages by their ids; with a * those that have changed.
 func idsOfUpdates(list []update) string {
 	var out []string
@@ -165,23 +159,6 @@ func idsOfMessages(list []discover.Message) string {
 
 func notFailed(t *testing.T) func(error) { return func(err error) { t.Error(err) } }
 
-func TestTrackerLast(t *testing.T) {
-	s := &script{}
-	s.filler(0, 1000)
-	for n, want := range map[int]string{1: "f999", 3: "f997 f998 f999"} {
-		s.read = 0
-		if last := newTracker(false).last(s.all(), n, overlap, notFailed(t)); idsOfUpdates(last) != want {
-			t.Errorf("the last %d are %s", n, idsOfUpdates(last))
-		}
-		if s.read != n+overlap {
-			t.Errorf("%d were read for the last %d", s.read, n)
-		}
-	}
-	if last := newTracker(false).last(s.all(), 0, overlap, notFailed(t)); len(last) != 1000 {
-		t.Errorf("all are %d", len(last))
-	}
-}
-
 // What an answer took may be stored after it.
 func TestTokensStoredLaterAreUpdates(t *testing.T) {
 	for _, tokens := range []bool{false, true} {
@@ -196,18 +173,6 @@ func TestTokensStoredLaterAreUpdates(t *testing.T) {
 				t.Errorf("tokens %v: %q, want %q", tokens, got, want)
 			}
 		}
-	}
-}
-
-// A session that had nothing stored is told from its beginning.
-func TestTrackerUpdatesFromTheBeginning(t *testing.T) {
-	s := &script{}
-	known := newTracker(false)
-	known.last(s.all(), 5, overlap, notFailed(t))
-	s.filler(0, 100)
-	s.messages[50].Time = time.Time{}
-	if got := idsOfUpdates(known.poll(s.all(), notFailed(t))); got != idsOfMessages(fillers(0, 100)) {
-		t.Error(got)
 	}
 }
 

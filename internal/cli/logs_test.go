@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -70,26 +69,6 @@ assistant  2026-11-20 11:54:00 (6m ago)
 	followed, _, exit := peeked(t, f, out, "logs -f aaaaaaaa-2 --children --json")
 	if exit != 0 || strings.Count(followed, "\n") != 5 || !strings.Contains(followed, `{"id":"c","session":"eeeeeeee-1"`) {
 		t.Errorf("exit %d\n%s", exit, followed)
-	}
-}
-
-// What can be read is printed, and what cannot be is said: once, however often it is met.
-func TestPeekOfUnreadableTranscript(t *testing.T) {
-	f, out := WithMessages(t)
-	s := f.Adapters[1].(Stub)
-	s.ReadErr = &discover.Warning{Agent: "codex", Path: "/h/x", Err: errors.New("line 7 is\x1b[2J damaged")}
-	f.Adapters = []discover.Adapter{s}
-	for words, exit := range map[string]int{
-		"peek aaaaaaaa-2": 6, "peek aaaaaaaa-2 --json": 6, "logs -f aaaaaaaa-2": 6, "logs -f cccccccc@/w/b": 1,
-		"peek -n2 aaaaaaaa-2": 0, // what is torn is further back
-	} {
-		stdout, stderr, got := peeked(t, f, out, words)
-		if n := strings.Count(strings.ReplaceAll(stderr, `\u001b[2J`, ""), "codex: /h/x: line 7 is damaged"); got != exit || n != min(exit, 1) {
-			t.Errorf("%s: exit %d, %q, %q", words, got, stdout, stderr)
-		}
-		if strings.Contains(words, "aaaa") && !strings.Contains(stdout, "four") {
-			t.Errorf("%s: %q", words, stdout)
-		}
 	}
 }
 

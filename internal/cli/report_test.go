@@ -2,9 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -135,39 +132,6 @@ func TestValueOfAFlagAsksForNoJSON(t *testing.T) {
 		if got := strings.HasPrefix(out.Stderr.String(), "{"); got != want {
 			t.Errorf("%s: %q", args, out.Stderr.String())
 		}
-	}
-}
-
-// Nothing but the reporter writes to stderr, where that would not be JSON with --json.
-func TestOneWriterOfStderr(t *testing.T) {
-	allowed := map[string]string{
-		"root.go":      "makes the reporter, and names it to the library, which prints nothing there",
-		"script.go":    "of the pager, which excludes --json",
-		"lock.go":      "of the command that lock runs, which excludes --json",
-		"hosts_run.go": "of commands that another machine asks for, and what is wrong with the call",
-		"env.go":       "the question on a terminal, which excludes --json",
-		"top_pane.go":  "of the commands that top runs: into its screen, or in the foreground",
-	}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours := regexp.MustCompile(`\b([a-z]|env|call)\.Stderr\b`) // whatever holds an Env
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if uses := ours.Match(text); strings.HasSuffix(name, "_test.go") {
-			continue
-		} else if uses && allowed[name] == "" {
-			t.Errorf("%s writes to stderr by itself", name)
-		} else if uses {
-			delete(allowed, name)
-		}
-	}
-	for name, reason := range allowed {
-		t.Errorf("%s is allowed (%s), but does not write to stderr", name, reason)
 	}
 }
 

@@ -10,34 +10,6 @@ import (
 	"agentctl/proc"
 )
 
-func TestStopOrphansAsks(t *testing.T) {
-	checkEndings(t, WithOrphans, []ending{
-		{"list --orphans --all", 2, "--orphans and --all cannot be used together"},
-		{"list --orphans --cwd .", 2, "--orphans and --cwd cannot be used together"},
-		{"list --orphans -q --json", 2, "--json and --quiet cannot be used together"},
-		{"list --orphans --adapter nobody", 2, "nobody"},
-		{"stop --orphans aaaaaaaa-2", 2, "--orphans takes no IDs"},
-		{"stop --orphans --all", 2, "--orphans takes no IDs"},
-		{"stop --orphans", 2, "needs --yes"},
-		{"stop --orphans --adapter claude-code", 2, "needs --yes"}, // though there is nothing to ask about today
-		{"stop --orphans --adapter claude-code --yes", 0, "no orphaned processes found"},
-		{"stop --orphans --dry-run", 0, ""},
-	})
-	f, out := WithOrphans(t)
-	Run(t.Context(), f, "stop", "--orphans", "--dry-run")
-	if want := "aaaaaaaa-2  would be stopped (SIGTERM to pid 30, SIGTERM to pid 31)\n"; out.Stdout.String() != want {
-		t.Errorf("%s", out.Stdout.String())
-	}
-	out.Stdout.Reset()
-	Run(t.Context(), f, "stop", "--orphans", "--dry-run", "--json")
-	CheckSchema(t, "stops", out.Stdout.String())
-	f.Terminal, f.Stdin = true, strings.NewReader("n\n")
-	if got := Run(t.Context(), f, "stop", "--orphans"); got != 8 || !strings.Contains(out.Stderr.String(), "end these? [y/N] ") ||
-		!strings.Contains(out.Stderr.String(), "/opt/serve") {
-		t.Errorf("exit %d, %s", got, out.Stderr.String())
-	}
-}
-
 func TestStopIsAsked(t *testing.T) {
 	checkEndings(t, testEnv, []ending{
 		{"stop", 2, "needs the ID of a session, or a selection"},
@@ -62,42 +34,6 @@ func TestStopIsAsked(t *testing.T) {
 		{"stop --all --group none --yes", 0, "no live session matches"},
 		{"stop --all --group none --yes -q", 0, ""},
 	})
-}
-
-// The session that the command runs inside of is that of process 10.
-func TestStopSelects(t *testing.T) {
-	for args, want := range map[string]string{
-		"--all":                                 "pid:20",
-		"--older-than 59m":                      "pid:20",
-		"--older-than 61m":                      "",
-		"--all --adapter codex":                 "",
-		"--all --adapter claude-code":           "pid:20",
-		"--idle-for 1m":                         "",
-		"aaaaaaaa-1":                            "aaaaaaaa-1",
-		"pid:10 aaaaaaaa-1 aaaaaaaa-1":          "aaaaaaaa-1",
-		"aaaaaaaa-1 pid:20 --adapter codex":     "not found",
-		"aaaaaaaa-1 pid:20 aaaaaaaa-2 pid:20":   "aaaaaaaa-1 pid:20 aaaaaaaa-2",
-		"--older-than 1m --all --group nothing": "",
-	} {
-		f, out := testEnv(t)
-		exit := Run(t.Context(), f, append([]string{"stop", "--dry-run"}, strings.Fields(args)...)...)
-		var got []string
-		for line := range strings.Lines(out.Stdout.String()) {
-			id, _, _ := strings.Cut(line, "  ")
-			got = append(got, id)
-		}
-		if exit == 3 {
-			got = []string{"not found"}
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: exit %d, %q, want %q", args, exit, got, want)
-		}
-		if args == "--all" {
-			out.Stdout.Reset()
-			Run(t.Context(), f, "stop", "--dry-run", "--all", "--json")
-			CheckSchema(t, "stops", out.Stdout.String())
-		}
-	}
 }
 
 // On a terminal the sessions are shown before they are asked for.

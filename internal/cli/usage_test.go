@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -139,35 +138,6 @@ func TestWhatSinceLeavesOut(t *testing.T) {
 	}
 }
 
-// A bar is there on a terminal only.
-func TestBars(t *testing.T) {
-	f, out := used(t)
-	f.Width = 100
-	if code := Run(t.Context(), f, "usage", "--no-color"); code != 0 || !strings.Contains(out.Stdout.String(), "██████▋") {
-		t.Errorf("exit %d:\n%s", code, out.Stdout.String())
-	}
-	if strings.Contains(rows(t), "█") {
-		t.Error("a pipe gets bars")
-	}
-}
-
-func TestUsageJSONFollowsSchema(t *testing.T) {
-	prices := filepath.Join(t.TempDir(), "prices.toml")
-	if err := os.WriteFile(prices, []byte("[opus]\nin = 5\nout = 20\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, by := range UsageGroups() {
-		f, out := used(t)
-		if code := Run(t.Context(), f, "usage", "--json", "--by", by, "--prices", prices); code != 0 {
-			t.Errorf("%s: exit %d: %s", by, code, out.Stderr.String())
-		}
-		CheckSchema(t, "usage", out.Stdout.String())
-		if !strings.Contains(out.Stdout.String(), `"unpricedModels": [`) || !strings.Contains(out.Stderr.String(), "no price for gpt-5.5") {
-			t.Errorf("%s: the model without a price is not named:\n%s", by, out.Stderr.String())
-		}
-	}
-}
-
 // A price that lacks one kind of tokens says which.
 func TestPriceLacksAKind(t *testing.T) {
 	prices := filepath.Join(t.TempDir(), "prices.toml")
@@ -179,32 +149,6 @@ func TestPriceLacksAKind(t *testing.T) {
 	if want := "no price for gpt-5.5 (out), opus (out)"; !strings.Contains(out.Stderr.String(), want) {
 		t.Errorf("%s, want %s", out.Stderr.String(), want)
 	}
-}
-
-// The newest word on each limit counts.
-func TestLimits(t *testing.T) {
-	f, out := testEnv(t)
-	s := f.Adapters[1].(Stub)
-	states := func(id string, ago time.Duration, used float64) {
-		r := Record(id, "/w/a", discover.TurnDone, ago)
-		at := Now().Add(-ago)
-		r.Quotas = []discover.Quota{{Name: "primary", Used: &used, Time: at, Resets: at.Add(5 * time.Hour)}, {Name: fmt.Sprint(used), Reached: true, Time: at}}
-		s.Records = append(s.Records, r)
-	}
-	states("eeeeeeee-1", 2*time.Hour, 41)
-	states("eeeeeeee-2", time.Hour, 42)
-	f.Adapters[1] = s
-	if code := Run(t.Context(), f, "usage", "--limits"); code != 0 {
-		t.Fatalf("exit %d: %s", code, out.Stderr.String())
-	}
-	for _, want := range []string{`primary +42% +2026-11-20 16:00 \(in 4h\) +1h ago`, `41 +reached +- +2h ago`} {
-		if !regexp.MustCompile(want).MatchString(out.Stdout.String()) {
-			t.Errorf("no %s in\n%s", want, out.Stdout.String())
-		}
-	}
-	out.Stdout.Reset()
-	Run(t.Context(), f, "usage", "--limits", "--json")
-	CheckSchema(t, "limits", out.Stdout.String())
 }
 
 func TestUsageRejects(t *testing.T) {

@@ -66,31 +66,6 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// Each has to be there once; what becomes of it later is nothing to the wait.
-func TestEachReachesTheStateOnce(t *testing.T) {
-	var told []string
-	w := NewWaiter(Idle, 2, func(s discover.Session) error { told = append(told, string(s.Status)); return nil })
-	for _, look := range []struct {
-		a, b string
-		more bool
-	}{{"idle", "running", true}, {"running", "running", true}, {"running", "stopped/completed", false}} {
-		if more, err := w.Update([]discover.Session{seen(look.a), seen(look.b)}); more != look.more || err != nil {
-			t.Errorf("%+v: %v, %v", look, more, err)
-		}
-	}
-	if got := strings.Join(told, " "); got != "idle stopped" {
-		t.Errorf("told of %s", got)
-	}
-	if unknown, err := w.turnErrors(); err != nil || unknown != nil {
-		t.Errorf("%v, %v", unknown, err)
-	}
-	broken := errors.New("broken")
-	w = NewWaiter(Idle, 1, func(discover.Session) error { return broken })
-	if more, err := w.Update([]discover.Session{seen("idle")}); more || !errors.Is(err, broken) {
-		t.Errorf("%v, %v", more, err)
-	}
-}
-
 // Where the agent says that the turn is over and its storage does not yet say how, that gets a moment.
 func TestAnIdleSessionGetsAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
