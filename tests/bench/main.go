@@ -62,15 +62,12 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return err
-	}
 	var homes []home
 	for _, n := range []int{*few, *many} {
 		o := generate.Defaults()
 		o.Sessions = n
-		made, sessions, err := generate.Cached(filepath.Join(cache, "agentctl-test", "stores"), o)
+		made := filepath.Join(dir, fmt.Sprint("store-", n))
+		sessions, err := generate.Store(made, o)
 		if err != nil {
 			return err
 		}
