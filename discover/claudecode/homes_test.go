@@ -135,3 +135,12 @@ func TestLinkToAProjectFolder(t *testing.T) {
 		}
 	}
 }
+
+// Session IDs are random; those of sub-agents are after a prefix.
+func TestShortID(t *testing.T) {
+	for id, want := range map[string]int{"479c58fd-bac9-45a8-9895-8d4f68f8467f": 8, "agent-a0123456789abcdef": len("agent-a01234567"), "agent-01234567": 15, "agent-aside_question-0123456789abcdef": len("agent-aside_question-012345678")} {
+		if got := New().ShortID(id); got != want {
+			t.Errorf("%q: %d, want %d", id, got, want)
+		}
+	}
+}
