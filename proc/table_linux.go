@@ -31,10 +31,12 @@ func (f *procfs) readTable(ctx context.Context) (*Table, error) {
 		raw, _ := pidDir(f.root + "/").read("locks") // a hint where to look: what cannot be read is left out
 		return parseLocks(raw)
 	})
-	go locks()                                        // the kernel lets a reader of it wait for all processors (RCU): 10 ms, in which the processes are read
 	pids, err := pidDir(f.root + "/").listNumbers("") // thread groups: the kernel leaves other threads out of the listing
 	if err != nil {
 		return nil, fmt.Errorf("reading the process table: %w", err)
+	}
+	if len(pids) >= manyProcesses {
+		go locks()
 	}
 	read, errs := make([]Process, len(pids)), make([]error, len(pids))
 	parallel(len(pids), func(i int) {
@@ -60,6 +62,10 @@ func (f *procfs) readTable(ctx context.Context) (*Table, error) {
 	}
 	return NewTable(list, locks, errors.Join(unread...)).setHidden(hidden), nil
 }
+
+// manyProcesses take as long to read as the kernel's locks, 10 ms, of which most is waiting: it lets a reader of /proc/locks wait for all
+// processors (RCU). So both are read at once. Where there are fewer processes, who does not ask for the locks would wait for them.
+const manyProcesses = 300
 
 // selfTable returns a table of this process, with the pids of our own pid namespace; it is empty if that cannot be read.
 func (f *procfs) selfTable() *Table {
