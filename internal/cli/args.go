@@ -274,19 +274,23 @@ const maxWord = 64
 // maxDistance is the most edits between a word and the one that is suggested for it.
 const maxDistance = 2
 
-// closest finds the word that was probably meant: the only one with that prefix, or the nearest one with an edit distance
-// of at most a third of its length, without the dashes of a flag.
+// closest finds the word that was probably meant: the only one with that prefix, or with that part behind a dot, or the nearest one with an
+// edit distance of at most a third of its length, without the dashes of a flag, or that a few more letters follow.
 func closest(word string, words []string) (string, bool) {
 	best, cost := "", 0
 	if word == "" || len(word) > maxWord {
 		return "", false
 	}
-	begin := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(w, word) })
+	begin := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(w, word) && !strings.HasSuffix(w, "."+word) })
 	if len(begin) == 1 {
 		return begin[0], true
 	}
 	for _, w := range words {
-		if d := distance(word, w); d <= min(max(1, len(strings.TrimLeft(w, "-"))/3), maxDistance) && (best == "" || d < cost) {
+		longest := len(strings.TrimLeft(w, "-"))
+		if !strings.HasPrefix(word, w) {
+			longest /= 3
+		}
+		if d := distance(word, w); d <= min(max(1, longest), maxDistance) && (best == "" || d < cost) {
 			best, cost = w, d
 		}
 	}

@@ -29,8 +29,8 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	// Width and Height are the number of columns and lines if stdout is a terminal, else 0.
 	Width, Height int
-	// Interactive reports whether stderr is a terminal.
-	Interactive bool
+	// StderrWidth is the number of columns if stderr is a terminal, else 0.
+	StderrWidth int
 	// Terminal reports whether stdin and stdout are terminals.
 	Terminal bool
 	// Getenv is the environment (os.Getenv), Environ all of it.
@@ -73,11 +73,11 @@ func NewEnv(version string) Env {
 	caller := os.Getenv(remote.CallerVariable)
 	_ = os.Unsetenv(remote.CallerVariable) // it is not for what this process starts
 	width, height, _ := terminalSize(os.Stdout, os.Getenv)
-	_, _, interactive := terminalSize(os.Stderr, os.Getenv)
+	stderrWidth, _, _ := terminalSize(os.Stderr, os.Getenv)
 	_, _, typing := terminalSize(os.Stdin, os.Getenv)
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Width: width, Height: height, Interactive: interactive, Terminal: typing && width > 0,
+		Width: width, Height: height, StderrWidth: stderrWidth, Terminal: typing && width > 0,
 		Getenv: os.Getenv, Environ: os.Environ(), Exec: launch.Exec, Executable: os.Executable, Now: time.Now, PID: os.Getpid(), UID: os.Geteuid(),
 		Adapters: agents.All(), ReadTable: proc.ReadTable, CrossCheck: proc.CrossCheck, Caller: caller, Version: version,
 	}

@@ -169,6 +169,8 @@ func classify(err error) (e status, hint string) {
 		return errorNamed("ambiguous"), candidatesHint(SessionObjects(ambiguous.Candidates), ambiguous.Total)
 	case errors.As(err, &missingID) && isNumber(missingID.Arg):
 		return errorNamed("not_found"), "did you mean pid:" + missingID.Arg + "?"
+	case errors.As(err, &missingID) && isDir(missingID.Arg):
+		return errorNamed("not_found"), Program + " list -a --cwd " + quoted(missingID.Arg) + " shows the sessions of that directory"
 	case errors.Is(err, discover.ErrNotFound):
 		return errorNamed("not_found"), "agentctl list -a --since all shows every session"
 	case errors.Is(err, discover.ErrUnreadable):
@@ -186,6 +188,11 @@ func classify(err error) (e status, hint string) {
 		return errorNamed("unsupported"), ""
 	}
 	return errorNamed(failed), ""
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // Finish reports the error that ends the command, if any, and returns the exit code.

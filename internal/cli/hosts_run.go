@@ -187,7 +187,7 @@ func (env Env) runCall(ctx context.Context, call HostCall, stdout, stderr io.Wri
 	request := remote.Request{Schema: object.SchemaID(), Args: call.Args, Stdin: call.Stdin}
 	if call.Target.IsLocal() {
 		f := env
-		f.Stdout, f.Stderr, f.Width, f.Height, f.Interactive, f.Terminal = stdout, stderr, 0, 0, false, false
+		f.Stdout, f.Stderr, f.Width, f.Height, f.StderrWidth, f.Terminal = stdout, stderr, 0, 0, 0, false
 		return remote.Answer{Hello: f.Hello(), Code: f.runRequest(ctx, request, f.Hosts.run)}, ctx.Err()
 	}
 	request.Zone, request.Offset = env.zone()

@@ -27,6 +27,8 @@ type Reporter struct {
 	quiet bool
 	// taken gets the texts of warnings and errors instead; nil: they are written.
 	taken func(text string)
+	// width is the number of columns in which lines are wrapped; 0: they are not.
+	width int
 
 	mu sync.Mutex
 	// shown reports whether the progress line is on the screen; paused counts the callers that keep it off.
@@ -112,7 +114,7 @@ func (r *Reporter) Note(text string) { r.write(object.Diagnostic{Hint: text}, "a
 // line writes one line of text. There is no way to report that stderr fails.
 func (r *Reporter) line(prefix, text string) {
 	defer r.Pause()()
-	fmt.Fprintf(r.out, "%s%s\n", prefix, render.Sanitize(text))
+	fmt.Fprintln(r.out, render.WrapHanging(prefix, render.Sanitize(text), r.width))
 }
 
 // progress writes the progress line over the one before, unless it is paused.
@@ -209,7 +211,7 @@ func (env Env) Progress(what string) (stop func()) {
 
 // ProgressOf is [Env.Progress] of work whose description changes. It calls what from another goroutine.
 func (env Env) ProgressOf(what func() string) (stop func()) {
-	if !env.Interactive || env.Report.JSON {
+	if env.StderrWidth == 0 || env.Report.JSON {
 		return func() {}
 	}
 	done := make(chan struct{})

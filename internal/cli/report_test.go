@@ -56,7 +56,7 @@ func TestStderrIsJSON(t *testing.T) {
 				continue // it would go on until it is interrupted
 			}
 			f, out := testEnv(t)
-			f.Interactive = true
+			f.StderrWidth = defaultWidth
 			exit := Run(t.Context(), Broken(f), args...)
 			list := reports(t, strings.Join(args, " "), out.Stderr.String())
 			for _, line := range list {
@@ -92,6 +92,20 @@ func kindOf(r object.Diagnostic) string {
 // takesNothing reports whether a command line of events is complete, so that it would run.
 func takesNothing(c *cli.Command, tail string) bool {
 	return c.Name == "events" && (tail == "" || tail == "--json=true" || tail == "--all")
+}
+
+// On a terminal, what is said breaks between words.
+func TestReportsBreakBetweenWords(t *testing.T) {
+	f, out := testEnv(t)
+	f.StderrWidth = 60
+	Run(t.Context(), f, "stop", "--all")
+	if got, want := out.Stderr.String(), `agentctl: error: a selection needs --yes when not on a
+                 terminal, and with --json; --dry-run shows
+                 what it would stop
+hint: agentctl stop --help
+`; got != want {
+		t.Errorf("%s", got)
+	}
 }
 
 // An ambiguous ID is answered with the sessions that it matches.
@@ -158,7 +172,7 @@ func (l *locked) String() string {
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stderr locked
-		stop := Env{Interactive: true, Report: NewReporter(&stderr)}.Progress("reading")
+		stop := Env{StderrWidth: defaultWidth, Report: NewReporter(&stderr)}.Progress("reading")
 		<-time.After(900 * time.Millisecond) // of the bubble's own clock
 		synctest.Wait()
 		if stderr.String() != "" {

@@ -73,6 +73,7 @@ func Verbs() []Verb {
 // runVerbs runs one command line, without the program's name, and returns the exit code.
 func runVerbs(ctx context.Context, env Env, verbs []Verb, args []string) int {
 	env.Report = NewReporter(env.Stderr)
+	env.Report.width = env.StderrWidth
 	args = VerbFirst(args)
 	env.Hosts = &HostFlags{verbs: verbs, run: func(ctx context.Context, env Env, args []string) int { return runVerbs(ctx, env, verbs, args) }}
 	app := NewApp(env, verbs)

@@ -110,6 +110,7 @@ func TestExitCodes(t *testing.T) {
 		{"help --jsn", 2, `unknown flag "--jsn"`},
 		{"--json list", 2, "must follow the command"},
 		{"list --stats idle", 2, `unknown flag "--stats"` + "\nhint: did you mean --status?"},
+		{"list --sorted cpu", 2, `unknown flag "--sorted"` + "\nhint: did you mean --sort?"},
 		{"list --nothing", 2, `unknown flag "--nothing"` + "\nhint: agentctl list --help\n"},
 		{"list --n 3", 2, `unknown flag "--n"` + "\nhint: did you mean -n?"},
 		{"current --sort cpu", 2, `unknown flag "--sort"` + "\nhint: agentctl current --help\n"},
@@ -155,6 +156,9 @@ func TestExitCodes(t *testing.T) {
 		{"status nothing", 3, "no such session: nothing\nhint: agentctl list -a --since all"},
 		{"status 999004711", 3, "hint: agentctl list -a --since all shows every session"}, // too large for a pid, as the beginning of an ID is
 		{"stop 4711", 3, "hint: did you mean pid:4711?"},
+		{"stop all", 3, "hint: did you mean agentctl stop --all?"},
+		{"status .", 3, "hint: agentctl list -a --cwd . shows the sessions of that directory"},
+		{"events --type waiting", 2, `unknown event type "waiting"` + "\nhint: did you mean session.waiting?"},
 		{"-v", 2, "unknown flag \"-v\"\nhint: did you mean agentctl --version?"},
 		{"-n 3 list", 2, "-n must follow the command\nhint: agentctl COMMAND -n"},
 		{"--nothing list", 2, "unknown flag \"--nothing\"\nhint: agentctl --help lists the commands"},

@@ -180,6 +180,9 @@ func stopFindSessions(ctx context.Context, c *Call, args []string, o *stopOption
 	if len(args) > 0 {
 		r, err := c.FindAll(ctx, args)
 		_ = c.ReportWarnings(r.Warnings) // what becomes of these sessions is looked up again
+		if missing := (*discover.NotFoundError)(nil); errors.As(err, &missing) && missing.Arg == "all" {
+			err = &Failure{errorNamed("not_found"), err.Error(), "did you mean " + Program + " stop --all?", nil}
+		}
 		return r.Sessions, nil, err
 	}
 	r, err := c.Selected(ctx, "stop", o.scope, false)

@@ -202,7 +202,7 @@ func (r runner) capture(ctx context.Context, width int, args []string) (lines []
 	f := r.env
 	const noPager = 1 << 30 // lines of the terminal: more than any text has
 	f.Stdin, f.Stdout, f.Stderr = strings.NewReader(""), &out, &out
-	f.Width, f.Height, f.Interactive, f.Terminal = width, noPager, false, false
+	f.Width, f.Height, f.StderrWidth, f.Terminal = width, noPager, 0, false
 	if r.colorless {
 		getenv := f.Getenv
 		f.Getenv = func(key string) string {
@@ -275,10 +275,10 @@ func (t *topModel) act(commands ...[]string) {
 const reportWidth = 400
 
 // confirmation ends a question that y answers.
-const confirmation = " ? [y/N] "
+const confirmation = "? [y/N] "
 
 // enterConfirmation ends a question that only Enter answers.
-const enterConfirmation = " ? [Enter, or another key] "
+const enterConfirmation = "? [Enter, or another key] "
 
 // askStop asks whether the targets are to be stopped.
 func (t *topModel) askStop() {

@@ -156,7 +156,7 @@ func TestPromptLine(t *testing.T) {
 	}{
 		{prompt{label: "filter: ", text: []rune("ab ")}, "filter: ab ▏"},
 		{prompt{label: "message to codex 0123456789: ", text: []rune("漢字漢字漢字漢字漢字漢字漢字")}, "message to c…: 字漢字漢字漢字▏"},
-		{prompt{label: "agentctl stop 0123456789 0123456789 ? [y/N] ", confirm: true}, "agentctl stop 01234… ? [y/N] ▏"},
+		{prompt{label: "agentctl stop 0123456789 0123456789? [y/N] ", confirm: true}, "agentctl stop 012345…? [y/N] ▏"},
 	} {
 		got := promptLine(&tc.p, 30)
 		if render.DisplayWidth(got) > 30 || got != tc.want {
@@ -290,7 +290,7 @@ func TestTopAsksWhatIsStopped(t *testing.T) {
 		t.Error(text)
 	}
 	m.types('n', ' ', ' ', 'K')
-	if text := m.shown(80, 24); !strings.Contains(text, "stop these 2 sessions ? [y/N]") || strings.Count(text, "codex in /w/") != 2 {
+	if text := m.shown(80, 24); !strings.Contains(text, "stop these 2 sessions? [y/N]") || strings.Count(text, "codex in /w/") != 2 {
 		t.Error(text)
 	}
 	m.types('n')

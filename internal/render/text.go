@@ -182,19 +182,30 @@ func WrapPlain(line string, width int) []string {
 	return wrap(line, width)
 }
 
-// WrapHanging breaks the text behind a prefix into lines, which begin in one column. With a word that is longer than a line, such as a path,
-// the line is left to the terminal, as it is if there is none (width 0).
+// WrapHanging breaks the text behind a prefix between words into lines, which begin in one column. A word that is longer than a line, such as a path, is
+// left to the terminal; the whole text is if there is none (width 0).
 func WrapHanging(prefix, text string, width int) string {
-	if strings.TrimSpace(text) == "" {
+	column := DisplayWidth(prefix)
+	if width == 0 || column+DisplayWidth(text) <= width {
 		return prefix + text
 	}
-	column := displaywidth.String(prefix)
-	for word := range strings.FieldsSeq(text) {
-		if displaywidth.String(word) > width-column {
-			return prefix + text
+	var b strings.Builder
+	b.WriteString(prefix)
+	at := column
+	for i, word := range strings.Fields(text) {
+		room := DisplayWidth(word)
+		switch {
+		case i > 0 && at+1+room > width && column+room <= width:
+			b.WriteString("\n" + strings.Repeat(" ", column))
+			at = column
+		case i > 0:
+			b.WriteByte(' ')
+			at++
 		}
+		b.WriteString(word)
+		at = (at+room-1)%width + 1 // the terminal breaks a word that is too long
 	}
-	return prefix + strings.Join(WrapPlain(strings.Repeat(" ", column)+text, width), "\n")[column:]
+	return b.String()
 }
 
 // wrap breaks a line into lines of at most width columns, between words if possible. Continuation lines have the

@@ -67,6 +67,8 @@ func TestWrapHanging(t *testing.T) {
 		{"one two three four five six seven", 26, "key  one two three four\n     five six seven"},
 		{"one two three four five six seven", 0, "key  one two three four five six seven"},
 		{"in ~/a/very/long/path/of/a/file", 26, "key  in ~/a/very/long/path/of/a/file"},
+		{"one two three four ~/a/very/long/path/of/a/file: it is damaged and more words", 26, "key  one two three four ~/a/very/long/path/of/a/file: it is damaged and more\n     words"},
+		{"one \x1b[1mtwo three four\x1b[0m five six seven", 26, "key  one \x1b[1mtwo three four\x1b[0m\n     five six seven"},
 		{"", 0, "key  "},
 	} {
 		if got := WrapHanging("key  ", tc.text, tc.width); got != tc.want {
