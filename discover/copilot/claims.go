@@ -109,7 +109,7 @@ func (x *process) sessionClaims(ctx context.Context) (claims []discover.Claim, e
 	}
 	if len(claims) == 0 && x.session != "" && x.source() == "tui" {
 		if _, statErr := storage.Stat(ctx, eventsPath(x.home, x.session)); statErr == nil {
-			add(x.session, "argv", "the command line resumes the session, which a terminal locks at its first prompt", discover.Strong)
+			add(x.session, "argv", "the command line resumes the session, which a terminal locks at its first prompt; it may show another one by now", discover.Weak)
 		}
 	}
 	return claims, err

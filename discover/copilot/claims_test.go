@@ -184,11 +184,11 @@ func TestLiveSessions(t *testing.T) {
 		"a terminal that has resumed a session and was asked nothing": {func(w *world) {
 			w.session(idA, done...)
 			w.agent(7, "--session-id="+idA)
-		}, "222 idle 7 strong"},
+		}, "222 idle 7 weak"},
 		"a terminal that has resumed a session in mid-turn": {func(w *world) {
 			w.session(idA, open...)
 			w.agent(7, "--resume", idA).Started = started.Add(2 * time.Hour)
-		}, "222 idle 7 strong"},
+		}, "222 idle 7 weak"},
 		"a terminal that has left the session that it resumed": {func(w *world) {
 			w.session(idA, done...)
 			w.session(idB)
