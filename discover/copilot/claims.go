@@ -64,7 +64,7 @@ func (x *process) presence(shared bool) discover.Claim {
 	c.Strength, c.Kind, c.Detail = discover.Exact, "process", fmt.Sprintf("%s runs %s", x.ID, cmp.Or(x.Exe, x.Name))
 	c.Shared = shared
 	c.HideIfUnlinked = x.server && x.unreadable == ""
-	c.NameOnly = len(x.holds) == 0 && x.openFiles.home == ""
+	c.NameOnly = !x.known
 	if c.Turn == nil && !x.server {
 		c.Turn = &discover.Turn{State: discover.TurnNone}
 	}
@@ -75,7 +75,7 @@ func (x *process) presence(shared bool) discover.Claim {
 }
 
 // sessionClaims returns the evidence for the sessions that the process has loaded: the locks that it holds, or else, up to 1.0.88, the
-// files with its pid, or else what the command line of a terminal resumes.
+// files with its pid, or else what a terminal has resumed, by its log or its command line.
 func (x *process) sessionClaims(ctx context.Context) (claims []discover.Claim, err error) {
 	add := func(id, kind, detail string, strength discover.Strength) {
 		c := x.newClaim()
@@ -98,7 +98,7 @@ func (x *process) sessionClaims(ctx context.Context) (claims []discover.Claim, e
 		}
 		add(h.session, "lock", detail, discover.Exact)
 	}
-	if len(x.holds) > 0 || !x.listed || x.openFiles.home == "" {
+	if len(x.holds) > 0 || !x.listed || !x.known {
 		return claims, err
 	}
 	for _, id := range x.formerSessions(ctx) {
@@ -107,10 +107,15 @@ func (x *process) sessionClaims(ctx context.Context) (claims []discover.Claim, e
 			add(id, "pid-file", file+" has its pid, and was written since it started", discover.Strong)
 		}
 	}
-	if len(claims) == 0 && x.session != "" && x.source() == "tui" {
-		if _, statErr := storage.Stat(ctx, eventsPath(x.home, x.session)); statErr == nil {
-			add(x.session, "argv", "the command line resumes the session, which a terminal locks at its first prompt; it may show another one by now", discover.Weak)
-		}
+	if len(claims) > 0 || x.source() != "tui" {
+		return claims, err
+	}
+	id, kind, detail, strength := x.shownSession(ctx), "log", "its log says that it shows the session, which a terminal locks at its first prompt", discover.Strong
+	if id == "" {
+		id, kind, detail, strength = x.session, "argv", "the command line resumes the session; the terminal may show another one by now", discover.Weak
+	}
+	if _, statErr := storage.Stat(ctx, eventsPath(x.home, id)); id != "" && statErr == nil {
+		add(id, kind, detail, strength)
 	}
 	return claims, err
 }

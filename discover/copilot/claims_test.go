@@ -185,10 +185,27 @@ func TestLiveSessions(t *testing.T) {
 			w.session(idA, done...)
 			w.agent(7, "--session-id="+idA)
 		}, "222 idle 7 weak"},
+		"a terminal that has resumed a session and keeps no log": {func(w *world) {
+			w.session(idA, done...)
+			p := w.agent(7, "--session-id="+idA, "--log-level=error")
+			p.Files = append(p.Files[:1], p.Files[2])
+		}, "222 idle 7 weak"},
 		"a terminal that has resumed a session in mid-turn": {func(w *world) {
 			w.session(idA, open...)
 			w.agent(7, "--resume", idA).Started = started.Add(2 * time.Hour)
 		}, "222 idle 7 weak"},
+		"a terminal that shows another session than it was started for, by its log": {func(w *world) {
+			w.session(idA, done...)
+			w.session(idB, done...)
+			p := w.agent(7, "--session-id="+idA)
+			w.file(filepath.Join("logs", filepath.Base(p.Files[1].Path)), "2026-11-27T05:06:03.253Z [INFO] Registering foreground session: "+idA+
+				"\n2026-11-27T05:06:20.296Z [INFO] Unregistering foreground session: "+idA+"\n2026-11-27T05:06:20.306Z [INFO] Registering foreground session: "+idB+"\n")
+		}, "222 stoppedcompleted; 333 idle 7 strong"},
+		"a terminal that shows a session without a prompt, by its log": {func(w *world) {
+			w.session(idA, done...)
+			p := w.agent(7, "--session-id="+idA)
+			w.file(filepath.Join("logs", filepath.Base(p.Files[1].Path)), "2026-11-27T05:06:20.306Z [INFO] Registering foreground session: "+idB+"\n")
+		}, "222 stoppedcompleted; idle 7"},
 		"a terminal that has left the session that it resumed": {func(w *world) {
 			w.session(idA, done...)
 			w.session(idB)

@@ -70,8 +70,8 @@ type openFiles struct {
 	home, log string
 	// version is the program's own, by the lock that it holds in the cache since 1.0.89: a program may load a newer version of itself.
 	version string
-	// terminal: it reads from a terminal.
-	terminal bool
+	// terminal: it reads from a terminal. known: it has a file open, or a lock, that only the agent has.
+	terminal, known bool
 }
 
 // readOpenFiles reads what a process has open. A lock that it has inherited from another process has that one's pid in its name.
@@ -95,7 +95,7 @@ func readOpenFiles(p proc.Process) (o openFiles, err error) {
 			}
 		case strings.HasSuffix(name, ".hold"):
 			if number, ok := parsePID(name, "inuse.", ".hold"); ok && number == pid && f.IsLocked() {
-				o.version = path.Base(path.Dir(f.Path))
+				o.version, o.known = path.Base(path.Dir(f.Path)), true
 			}
 		case name == databaseName && !f.PathDiffers:
 			o.home = cmp.Or(o.home, path.Dir(f.Path))
@@ -105,6 +105,7 @@ func readOpenFiles(p proc.Process) (o openFiles, err error) {
 			}
 		}
 	}
+	o.known = o.known || len(o.holds) > 0 || o.home != ""
 	return o, nil
 }
 
@@ -227,20 +228,46 @@ func (x *process) source() string {
 	return "tui"
 }
 
-// logHead is how many bytes of a log name the first session.
-const logHead = 64 << 10
+// logPart is how many bytes of a file name a session: the beginning of a log the first one, its end the one that a terminal shows.
+const logPart = 64 << 10
+
+// readPart reads the beginning of a file, or its end.
+func readPart(ctx context.Context, file string, end bool) string {
+	f, err := storage.Open(ctx, file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	buf, at := make([]byte, min(f.Size(), logPart)), int64(0)
+	if end {
+		at = f.Size() - int64(len(buf))
+	}
+	n, _ := f.ReadAt(buf, at)
+	return string(buf[:n])
+}
+
+// shownSession returns the session that a terminal shows now, by its log; "" if that does not say (SEEN 1.0.102).
+func (x *process) shownSession(ctx context.Context) (id string) {
+	for line := range strings.Lines(readPart(ctx, filepath.Join(x.home, logsName, x.log), true)) {
+		_, entry, _ := strings.Cut(line, " ") // behind the time
+		if begun, ok := strings.CutPrefix(entry, "[INFO] Registering foreground session: "); ok {
+			id = strings.TrimSpace(begun)
+		} else if strings.HasPrefix(entry, "[INFO] Unregistering foreground session: "+id) {
+			id = ""
+		}
+	}
+	if !isUUID(id) {
+		return ""
+	}
+	return id
+}
 
 // formerSessions returns the sessions that a process up to 1.0.88, which holds no lock, may have loaded: those that its command line and
 // the beginning of its log name, and those that the home's list of open terminals has.
 func (x *process) formerSessions(ctx context.Context) (ids []string) {
 	texts := []string{x.session}
 	for _, file := range []string{filepath.Join(x.home, logsName, x.log), filepath.Join(x.home, "open-sessions-state.json")} {
-		if f, err := storage.Open(ctx, file); err == nil {
-			buf := make([]byte, min(f.Size(), logHead))
-			n, _ := f.ReadAt(buf, 0)
-			_ = f.Close()
-			texts = append(texts, string(buf[:n]))
-		}
+		texts = append(texts, readPart(ctx, file, false))
 	}
 	for _, text := range texts {
 		for _, word := range strings.FieldsFunc(text, func(c rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF-", c) }) {
