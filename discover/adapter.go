@@ -24,9 +24,8 @@ type Adapter interface {
 	// Its cost depends on how many processes there are, never on the size of the store. Errors are [Warning]s, joined; the
 	// claims are valid all the same.
 	Claims(context.Context, *proc.Table, []Home) ([]Claim, error)
-	// Entries lists what is stored, by name and time; it opens no session file. Errors are [Warning]s, joined;
-	// the entries are valid all the same. A home that does not exist holds nothing and is no error, unless it was
-	// asked for by name.
+	// Entries lists what is stored, by name and time; it opens no session file. Errors are [Warning]s, joined; the entries are valid all
+	// the same. A home that does not exist, and what is missing in one, is no error.
 	Entries(context.Context, []Home, EntryFilter) ([]Entry, error)
 	// Read yields the records of the entries, in any order, as ReadOptions asks. An entry that turns out to be no
 	// session yields nothing; one that cannot be read yields a [Warning]. What has vanished is no error.

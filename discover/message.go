@@ -106,11 +106,12 @@ func StreamFile(ctx context.Context, r Record, read func(*storage.File, *Message
 			return
 		}
 		f, err := storage.Open(ctx, r.Path)
-		if err == nil {
-			defer f.Close()
-			err = read(f, s)
+		if err != nil {
+			s.Warn(r.Path, &Warning{Agent: r.Agent, Path: r.Path, Err: storage.WithoutPath(r.Path, err)}) // also if it is gone
+			return
 		}
-		s.Warn(r.Path, err)
+		defer f.Close()
+		s.Warn(r.Path, read(f, s))
 	})
 }
 
@@ -123,7 +124,9 @@ func (s *MessageStream) Emit(messages ...Message) {
 
 // Warn passes on why something of a path cannot be read; nil is nothing.
 func (s *MessageStream) Warn(path string, err error) {
-	s.Stopped = s.Stopped || err != nil && !s.yield(Message{}, NewWarning(s.agent, path, err))
+	if warning := NewWarning(s.agent, path, err); warning != nil {
+		s.Stopped = s.Stopped || !s.yield(Message{}, warning)
+	}
 }
 
 // ToolResults holds the results of tool calls until the calls are read: from the end of a transcript, the result comes first. All are dropped

@@ -263,12 +263,17 @@ func (w *Warning) Error() string {
 
 func (w *Warning) Unwrap() error { return w.Err }
 
-// NewWarning returns the warning about a path that could not be read; err itself if it is nil or a warning already.
+// NewWarning returns the warning about a path that could not be read; err itself if it is nil or a warning already, and nil if it only says
+// that the path does not exist: agents make files when they need them, and remove them while others read.
 func NewWarning(agent Agent, path string, err error) error {
 	if _, ok := errors.AsType[*Warning](err); ok || err == nil {
 		return err
 	}
-	return &Warning{Agent: agent, Path: path, Err: storage.WithoutPath(path, err)}
+	cause := storage.WithoutPath(path, err)
+	if storage.IsNotExist(cause) && errors.Unwrap(cause) == nil {
+		return nil
+	}
+	return &Warning{Agent: agent, Path: path, Err: cause}
 }
 
 // warnings returns the single errors of a joined error, each as a [Warning].

@@ -3,7 +3,9 @@ package discover
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"agentctl/discover/storage"
@@ -43,10 +45,12 @@ func (scan *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, filte
 		if len(homes[a.Name()]) == 0 {
 			return nil, nil
 		}
-		entries, err := a.Entries(scan.confine(ctx, a.Name()), homes[a.Name()], filterFor(a.Name()))
+		confined := scan.confine(ctx, a.Name())
+		usable, unusable := checkHomes(confined, a.Name(), homes[a.Name()])
+		entries, err := a.Entries(confined, usable, filterFor(a.Name()))
 		// A link out of one of these homes may lead into another one.
 		entries, left := dropOutside(slices.Concat(homes[a.Name()], scan.homes[a.Name()]), entries)
-		return entries, errors.Join(err, left)
+		return entries, errors.Join(unusable, err, left)
 	})
 	out := make([][]Entry, len(results))
 	for i, r := range results {
@@ -54,6 +58,51 @@ func (scan *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, filte
 		scan.warn(scan.adapters[i].Name(), r.err)
 	}
 	return out
+}
+
+// checkHomes returns the homes without those that are no directories, and warnings about them and about those that the user has asked for and
+// that do not exist.
+func checkHomes(ctx context.Context, agent Agent, homes []Home) (usable []Home, err error) {
+	for _, h := range homes {
+		real, failed := storage.EvalSymlinks(ctx, h.Dir)
+		if info, _ := os.Stat(real); info != nil && !info.IsDir() {
+			failed = syscall.ENOTDIR
+		}
+		missing := storage.IsNotExist(failed)
+		if failed != nil && !h.FilesOnly && (h.Explicit || !missing) {
+			err = errors.Join(err, &Warning{Agent: agent, Path: h.Dir, Err: storage.WithoutPath(h.Dir, failed)})
+		}
+		if failed == nil || h.FilesOnly || missing {
+			usable = append(usable, h)
+		}
+	}
+	return usable, err
+}
+
+// EntryList is what an adapter finds in a home whose sessions are files.
+type EntryList struct {
+	Agent Agent
+	Home  string
+	// Since leaves out what has not changed since then.
+	Since    time.Time
+	Found    []Entry
+	Warnings []error
+}
+
+// Add adds the file of a session, of which info was read, or the warning that err is.
+func (l *EntryList) Add(e Entry, info storage.FileInfo, err error) {
+	l.Warn(e.Path, err)
+	if err == nil && !info.ModTime.Before(l.Since) {
+		e.Agent, e.Home, e.Updated, e.Size = l.Agent, l.Home, info.ModTime, info.Size
+		l.Found = append(l.Found, e)
+	}
+}
+
+// Warn adds the warning about a path; see [NewWarning].
+func (l *EntryList) Warn(path string, err error) {
+	if warning := NewWarning(l.Agent, path, err); warning != nil {
+		l.Warnings = append(l.Warnings, warning)
+	}
 }
 
 // sortByUpdated sorts entries by their last change, newest first, in place.

@@ -142,9 +142,6 @@ type FileReader func(f *storage.File, e Entry, into *SessionUsage) (ok bool, err
 // read is FileReader for [storage.ReadParallel]. A file that is gone has no session. The error is a [Warning].
 func (read FileReader) read(ctx context.Context, e Entry, into *SessionUsage) (ok bool, err error) {
 	f, err := storage.Open(ctx, e.Path)
-	if storage.IsNotExist(err) {
-		return false, nil
-	}
 	if err != nil {
 		return false, NewWarning(e.Agent, e.Path, err)
 	}

@@ -1,6 +1,8 @@
 package discover
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"agentctl/proc"
@@ -122,5 +124,32 @@ func TestAnotherUsersProcessByItsPID(t *testing.T) {
 	}
 	if r, err := scanner.List(t.Context(), SessionFilter{}); err != nil || len(r.Sessions)+len(r.Warnings) > 0 {
 		t.Errorf("listed: %q, %v, %v", idsAndStatuses(r.Sessions), r.Warnings, err)
+	}
+}
+
+func TestUnusableHomes(t *testing.T) {
+	dir := t.TempDir()
+	file, loop, broken := filepath.Join(dir, "file"), filepath.Join(dir, "loop"), filepath.Join(dir, "broken")
+	for _, err := range []error{os.WriteFile(file, nil, 0o600), os.Symlink(loop, loop), os.Symlink("/nowhere/at/all", broken)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		home           Home
+		usable, warned int
+	}{
+		{Home{Dir: dir, Explicit: true}, 1, 0},
+		{Home{Dir: dir + "/missing"}, 1, 0},
+		{Home{Dir: dir + "/missing", Explicit: true}, 1, 1},
+		{Home{Dir: dir + "/missing", Explicit: true, FilesOnly: true}, 1, 0},
+		{Home{Dir: file}, 0, 1},
+		{Home{Dir: loop}, 0, 1},
+		{Home{Dir: broken, Explicit: true}, 0, 1},
+	} {
+		usable, err := checkHomes(t.Context(), "x", []Home{test.home})
+		if warned := warnings("x", err); len(usable) != test.usable || len(warned) != test.warned || len(warned) == 1 && warned[0].Path != test.home.Dir {
+			t.Errorf("%+v: %v, %v", test.home, usable, err)
+		}
 	}
 }

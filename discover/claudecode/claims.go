@@ -204,11 +204,11 @@ func (l *processScan) teammateClaim(x *process) []discover.Claim {
 	if x.home == "" || x.dir == "" {
 		return nil
 	}
-	s := search{ctx: l.ctx}
+	s := newSearch(l.ctx, discover.EntryFilter{}, x.home)
 	s.list(filepath.Dir(transcriptPath(x.home, x.dir, "")))
-	l.warnings = append(l.warnings, s.warnings...)
-	slices.SortFunc(s.found, func(a, b discover.Entry) int { return b.Updated.Compare(a.Updated) })
-	for _, t := range s.found {
+	l.warnings = append(l.warnings, s.Warnings...)
+	slices.SortFunc(s.Found, func(a, b discover.Entry) int { return b.Updated.Compare(a.Updated) })
+	for _, t := range s.Found {
 		if !x.StartedBefore(t.Updated) {
 			break
 		}

@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,32 +32,6 @@ func TestHomes(t *testing.T) {
 	})
 	if got != want {
 		t.Errorf("homes %s, want %s", got, want)
-	}
-}
-
-func TestUnusableHomes(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	must(t, os.WriteFile(file, nil, 0o600))
-	missing := filepath.Join(t.TempDir(), "missing")
-	loop := filepath.Join(t.TempDir(), "loop")
-	must(t, os.Symlink(loop, loop))
-	for _, c := range []struct {
-		home   discover.Home
-		warned int
-	}{
-		{discover.Home{Dir: missing}, 0},
-		{discover.Home{Dir: missing, Explicit: true}, 1},
-		{discover.Home{Dir: t.TempDir(), Explicit: true}, 0},
-		{discover.Home{Dir: file}, 1},
-		{discover.Home{Dir: file, Explicit: true}, 1},
-		{discover.Home{Dir: loop}, 1},
-	} {
-		for _, q := range []discover.EntryFilter{{}, {ID: alive}, {ID: "c"}, {Refs: []discover.Ref{{ID: alive}}}} {
-			entries, err := New().Entries(context.Background(), []discover.Home{c.home}, q)
-			if len(entries) > 0 || len(warningsIn(t, err)) != c.warned {
-				t.Errorf("%+v, %+v: %v, %v", c.home, q, entries, err)
-			}
-		}
 	}
 }
 

@@ -80,9 +80,6 @@ type reader struct {
 // file holds none, or is gone, and both if a part could not be read. Errors are warnings.
 func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.Record, t *totalsReader) (ok bool, err error) {
 	f, err := storage.Open(ctx, e.Path)
-	if storage.IsNotExist(err) {
-		return false, nil
-	}
 	if err != nil {
 		return false, warning(e.Path, err)
 	}
@@ -183,8 +180,8 @@ func fill(r *discover.Record, e discover.Entry, f *storage.File, head *headReade
 func readTitle(ctx context.Context, transcript string, to *metadataValues) error {
 	var file struct{ CustomTitle string }
 	path := filepath.Join(strings.TrimSuffix(transcript, transcriptSuffix), "custom-title.json")
-	if err := readJSON(ctx, path, &file); err != nil && !storage.IsNotExist(err) {
-		return warning(path, err)
+	if err := warning(path, readJSON(ctx, path, &file)); err != nil {
+		return err
 	}
 	if title := strings.TrimSpace(file.CustomTitle); title != "" {
 		to[customTitle] = &title
@@ -264,8 +261,8 @@ func readSubagents(ctx context.Context, t *totalsReader, path string) error {
 		if isSubagentTranscript(filepath.Base(path)) {
 			err = withFile(ctx, path, t.ReadSubagent)
 		}
-		if err != nil && !storage.IsNotExist(err) {
-			return warning(path, err)
+		if err = warning(path, err); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -288,9 +285,6 @@ func describeJob(ctx context.Context, r *discover.Record) error {
 		Name      string `json:"name"`
 	}
 	err := readJSON(ctx, path, &job)
-	if storage.IsNotExist(err) {
-		return nil
-	}
 	if err != nil || job.SessionID != r.ID {
 		return warning(path, err)
 	}

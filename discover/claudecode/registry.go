@@ -101,9 +101,6 @@ func listRegistry(ctx context.Context, home string) (r registry, err error) {
 	r = registry{home: home, entries: map[int]bool{}, keys: map[int]string{}}
 	path := filepath.Join(home, sessionsName)
 	files, err := storage.ReadDir(ctx, path)
-	if storage.IsNotExist(err) {
-		return r, nil
-	}
 	if len(files) > registryLimit {
 		files, err = files[:registryLimit], fmt.Errorf("more than %d files", registryLimit)
 	}

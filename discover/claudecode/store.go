@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,40 +17,34 @@ import (
 // Entries lists the transcripts with their names, sizes and times. It looks up a full ID in each project folder without
 // listing it, and a reference with a path directly.
 func (Adapter) Entries(ctx context.Context, homes []discover.Home, q discover.EntryFilter) ([]discover.Entry, error) {
-	s := search{ctx: ctx, EntryFilter: q}
+	s := newSearch(ctx, q, "")
 	for _, home := range homes {
 		if err := ctx.Err(); err != nil {
-			return s.found, errors.Join(append(s.warnings, err)...)
+			return s.Found, errors.Join(append(s.Warnings, err)...)
 		}
-		s.home = home.Dir
-		s.searchHome(home)
+		s.Home = home.Dir
+		s.searchHome()
 	}
-	return s.found, errors.Join(s.warnings...)
+	return s.Found, errors.Join(s.Warnings...)
 }
 
 type search struct {
 	ctx context.Context // a search lives as long as one call
 	discover.EntryFilter
-	home     string
-	found    []discover.Entry
-	warnings []error
+	discover.EntryList
 }
 
-func (s *search) warn(path string, err error) { s.warnings = append(s.warnings, warning(path, err)) }
+func newSearch(ctx context.Context, filter discover.EntryFilter, home string) search {
+	return search{ctx, filter, discover.EntryList{Agent: agentName, Home: home, Since: filter.Since}}
+}
 
-func (s *search) searchHome(home discover.Home) {
-	if home.Explicit {
-		if _, err := os.Stat(home.Dir); err != nil {
-			s.warn(home.Dir, err)
-			return
-		}
-	}
+func (s *search) searchHome() {
 	if s.addSubagents() || s.addRefsWithPath() || !beginsUUID(s.ID) && !s.wantsSubagents() {
 		return
 	}
-	folders, err := projectFolders(s.ctx, home.Dir)
+	folders, err := projectFolders(s.ctx, s.Home)
 	if err != nil {
-		s.warnings = append(s.warnings, err)
+		s.Warnings = append(s.Warnings, err)
 	}
 	switch {
 	case len(s.Refs) > 0:
@@ -70,18 +63,18 @@ func (s *search) searchHome(home discover.Home) {
 // listAll adds the sessions of all project folders, which are listed in parallel.
 func (s *search) listAll(folders []string) {
 	list := func(ctx context.Context, folder string, l *search) (bool, error) {
-		*l = search{ctx: ctx, EntryFilter: s.EntryFilter, home: s.home}
+		*l = newSearch(ctx, s.EntryFilter, s.Home)
 		l.list(folder)
 		return true, nil
 	}
-	found := [][]discover.Entry{s.found}
+	found := [][]discover.Entry{s.Found}
 	for l, err := range storage.ReadParallel(s.ctx, folders, list) {
 		if err != nil {
-			s.warnings = append(s.warnings, err)
+			s.Warnings = append(s.Warnings, err)
 		}
-		found, s.warnings = append(found, l.found), append(s.warnings, l.warnings...)
+		found, s.Warnings = append(found, l.Found), append(s.Warnings, l.Warnings...)
 	}
-	s.found = slices.Concat(found...)
+	s.Found = slices.Concat(found...)
 }
 
 // addRefsWithPath adds the references with a path in this home. It reports whether nothing else is asked for.
@@ -93,7 +86,7 @@ func (s *search) addRefsWithPath() (all bool) {
 			continue
 		}
 		dir, name := filepath.Split(newestTranscript(s.ctx, ref.Path))
-		if rel, err := filepath.Rel(projectsDir(s.home), ref.Path); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(projectsDir(s.Home), ref.Path); err == nil && filepath.IsLocal(rel) {
 			s.addPath(filepath.Clean(dir), name)
 		}
 	}
@@ -105,13 +98,13 @@ func (s *search) addRefsWithPath() (all bool) {
 // they are.
 func (s *search) addSubagents() bool {
 	for _, ref := range s.Parents {
-		rel, err := filepath.Rel(projectsDir(s.home), ref.Path)
+		rel, err := filepath.Rel(projectsDir(s.Home), ref.Path)
 		if err != nil || !filepath.IsLocal(rel) || isSubagent(ref.ID) {
 			continue
 		}
-		before := len(s.found)
+		before := len(s.Found)
 		s.list(subagentDir(ref.Path))
-		if len(s.found) == before {
+		if len(s.Found) == before {
 			s.list(filepath.Dir(ref.Path))
 		}
 	}
@@ -136,35 +129,20 @@ func (s *search) addPath(dir, name string) {
 	}
 	path := filepath.Join(dir, name)
 	info, err := storage.Stat(s.ctx, path)
-	s.add(path, id, info, err)
-}
-
-// add adds a file, or a warning if err says why it could not be read.
-func (s *search) add(path, id string, info storage.FileInfo, err error) {
-	switch {
-	case storage.IsNotExist(err), err == nil && info.ModTime.Before(s.Since):
-	case err != nil:
-		s.warn(path, err)
-	default:
-		s.found = append(s.found, discover.Entry{
-			Agent: agentName, ID: id, Path: path, Home: s.home, Updated: info.ModTime, Size: info.Size, Parent: parentOf(path),
-		})
-	}
+	s.Add(discover.Entry{ID: id, Path: path, Parent: parentOf(path)}, info, err)
 }
 
 // list adds the sessions of a project folder, or of a folder of sub-agents.
 func (s *search) list(dir string) {
 	d, err := storage.OpenDir(s.ctx, dir)
 	if err != nil {
-		s.warnSkipped(err)
+		s.Warn(dir, err)
 		return
 	}
 	defer d.Close()
 	within := enclosingSubagentDir(d.Path()) != ""
 	entries, err := d.Entries()
-	if err != nil {
-		s.warnSkipped(err)
-	}
+	s.Warn(dir, err)
 	for _, n := range entries {
 		switch {
 		case within && n.IsDir():
@@ -177,13 +155,6 @@ func (s *search) list(dir string) {
 	}
 }
 
-// warnSkipped warns that the folder in the error is left out.
-func (s *search) warnSkipped(err error) {
-	if p, ok := errors.AsType[*fs.PathError](err); ok && !storage.IsNotExist(err) {
-		s.warn(p.Path, p.Err)
-	}
-}
-
 // addListed adds a file of a folder if it is a transcript and asked for.
 func (s *search) addListed(d *storage.Dir, n fs.DirEntry) {
 	id, ok := idOfFile(n.Name())
@@ -193,7 +164,7 @@ func (s *search) addListed(d *storage.Dir, n fs.DirEntry) {
 	path := d.Path() + "/" + n.Name()
 	id = path[len(d.Path())+1:][:len(id)] // a part of path shares its memory
 	info, err := d.Stat(n.Name())
-	s.add(path, id, info, err)
+	s.Add(discover.Entry{ID: id, Path: path, Parent: parentOf(path)}, info, err)
 }
 
 // wantsSubagents reports whether sub-agents can be among the sessions asked for.

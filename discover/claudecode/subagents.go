@@ -66,9 +66,6 @@ func readSubagentMeta(ctx context.Context, transcript string, continued func() b
 			}
 		}
 	}
-	if storage.IsNotExist(err) {
-		return subagentMeta{}, nil
-	}
 	return a, warning(metaPath(transcript), err)
 }
 

@@ -70,9 +70,6 @@ func (t *storedThread) read(ctx context.Context, e discover.Entry, options disco
 func (t *storedThread) readEntry(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
 	t.reset(e)
 	f, g, err := openRollout(ctx, e.Path)
-	if storage.IsNotExist(err) {
-		return false, nil
-	}
 	if err != nil {
 		return false, warn(e.Path, err)
 	}
@@ -220,9 +217,6 @@ func readTitles(ctx context.Context, entries []discover.Entry) (map[string]map[s
 func readNames(ctx context.Context, home string) (map[string]string, error) {
 	path := filepath.Join(home, titlesFile)
 	f, err := storage.Open(ctx, path)
-	if storage.IsNotExist(err) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, warn(path, err)
 	}

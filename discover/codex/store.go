@@ -27,9 +27,7 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, filter discov
 	)
 	for _, h := range homes {
 		s := homeScan{ctx: ctx, home: h.Dir, since: filter.Since}
-		if s.exists(h.Explicit) {
-			s.list(filter)
-		}
+		s.list(filter)
 		found, errs = append(found, s.found...), append(errs, s.errs...)
 	}
 	if err := ctx.Err(); err != nil {
@@ -47,19 +45,6 @@ type homeScan struct {
 	found       []discover.Entry
 	byID        map[string]int // indexes of found
 	errs        []error
-}
-
-// exists reports whether the home exists and can be read. If named, a home that does not exist is an error.
-func (s *homeScan) exists(named bool) bool {
-	d, err := storage.OpenDir(s.ctx, s.home)
-	switch {
-	case err == nil:
-		_ = d.Close()
-		return true
-	case named || !storage.IsNotExist(err):
-		s.errs = append(s.errs, warn(s.home, err))
-	}
-	return false
 }
 
 func (s *homeScan) list(filter discover.EntryFilter) {

@@ -202,30 +202,6 @@ func TestUnreadableThings(t *testing.T) {
 	}
 }
 
-func TestUnreadableHomes(t *testing.T) {
-	w := newTestHome(t)
-	file, link := w.file("file", ""), filepath.Join(w.home, "link")
-	if err := os.Symlink("/nowhere/at/all", link); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		home     discover.Home
-		warnings int
-	}{
-		{discover.Home{Dir: filepath.Join(w.home, "missing")}, 0},
-		{discover.Home{Dir: filepath.Join(w.home, "missing"), Explicit: true}, 1},
-		{discover.Home{Dir: file}, 1},
-		{discover.Home{Dir: link}, 1},
-		{discover.Home{Dir: file, Explicit: true}, 1},
-		{discover.Home{Dir: w.home, Explicit: true}, 0},
-	} {
-		entries, err := New().Entries(t.Context(), []discover.Home{test.home}, discover.EntryFilter{})
-		if got := splitWarnings(t, err); len(entries) != 0 || len(got) != test.warnings {
-			t.Errorf("%+v: %d entries, %v", test.home, len(entries), got)
-		}
-	}
-}
-
 // A thread whose prompt was edited some days later is found by its ID, with its newest rollout.
 func TestPromptEditedLater(t *testing.T) {
 	w := newTestHome(t)

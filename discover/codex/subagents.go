@@ -160,9 +160,6 @@ func readOrigin(ctx context.Context, e discover.Entry, t *storedThread) (ok bool
 	if err == nil && !h.Meta.Found || errors.Is(err, errNoMeta) {
 		h, err = t.readMeta(ctx, e, headLimit)
 	}
-	if storage.IsNotExist(err) {
-		return false, nil
-	}
 	if err != nil {
 		return false, warn(e.Path, err)
 	}

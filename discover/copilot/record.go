@@ -115,9 +115,6 @@ type workspace struct {
 // readWorkspace reads the file, which may be missing. The error is a warning.
 func readWorkspace(ctx context.Context, path string) (w workspace, err error) {
 	f, err := storage.Open(ctx, path)
-	if storage.IsNotExist(err) {
-		return w, nil
-	}
 	if err != nil {
 		return w, warning(path, err)
 	}

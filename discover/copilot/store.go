@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -22,20 +21,13 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, filter discov
 		if err := ctx.Err(); err != nil {
 			return found, errors.Join(append(errs, err)...)
 		}
-		if _, err := os.Stat(home.Dir); home.Explicit && err != nil {
-			errs = append(errs, warning(home.Dir, err))
-			continue
-		}
 		ids, err := listIDs(ctx, home.Dir, filter)
 		errs = append(errs, err)
 		stat := func(ctx context.Context, id string, e *discover.Entry) (bool, error) {
 			path := eventsPath(home.Dir, id)
 			info, err := storage.Stat(ctx, path)
-			if storage.IsNotExist(err) || err == nil && info.ModTime.Before(filter.Since) {
-				return false, nil
-			}
 			*e = discover.Entry{Agent: agentName, ID: id, Path: path, Home: home.Dir, Updated: info.ModTime, Size: info.Size}
-			return err == nil, warning(path, err)
+			return err == nil && !info.ModTime.Before(filter.Since), warning(path, err)
 		}
 		for e, err := range storage.ReadParallel(ctx, ids, stat) {
 			if err != nil {
@@ -67,9 +59,6 @@ func listIDs(ctx context.Context, home string, filter discover.EntryFilter) (ids
 	}
 	dir := filepath.Join(home, stateName)
 	names, err := storage.ReadDir(ctx, dir)
-	if storage.IsNotExist(err) {
-		err = nil
-	}
 	for _, n := range names {
 		if isUUID(n.Name()) && strings.HasPrefix(n.Name(), filter.ID) {
 			ids = append(ids, n.Name())

@@ -43,14 +43,6 @@ func newWarning(path string, err error) error {
 	return discover.NewWarning(agentName, path, err)
 }
 
-// warningUnlessGone returns the warning about a path that could not be read; nil if there is no error, or if the path does not exist.
-func warningUnlessGone(path string, err error) error {
-	if err == nil || storage.IsNotExist(err) {
-		return nil
-	}
-	return newWarning(path, err)
-}
-
 // Prefixes of IDs.
 const (
 	sessionPrefix = "ses_"

@@ -232,7 +232,7 @@ func (scan *processScan) load(ctx context.Context) {
 }
 
 func (scan *processScan) warn(path string, err error) {
-	scan.warnings = append(scan.warnings, warningUnlessGone(path, err))
+	scan.warnings = append(scan.warnings, newWarning(path, err))
 }
 
 // err returns all warnings.

@@ -49,9 +49,9 @@ func readDatabase[T any](ctx context.Context, home, path string, read func(*data
 		return nil
 	})
 	if err != nil {
-		return *new(T), warningUnlessGone(path, err)
+		return *new(T), newWarning(path, err)
 	}
-	return result, warningUnlessGone(path, damage)
+	return result, newWarning(path, damage)
 }
 
 // newDatabase finds the tables. The database is nil if there are none.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -112,9 +111,7 @@ func listDatabases(ctx context.Context, home discover.Home) (paths []string, err
 	var errs []error
 	if !home.FilesOnly {
 		entries, err := storage.ReadDir(ctx, home.Dir)
-		if errs = append(errs, warningUnlessGone(home.Dir, err)); storage.IsNotExist(err) && home.Explicit {
-			errs = append(errs, newWarning(home.Dir, fs.ErrNotExist))
-		}
+		errs = append(errs, newWarning(home.Dir, err))
 		for _, e := range entries {
 			if isDatabaseName(e.Name()) {
 				paths = append(paths, filepath.Join(home.Dir, e.Name()))

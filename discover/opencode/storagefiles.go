@@ -33,7 +33,7 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilt
 	}
 	root := filepath.Join(home.Dir, "storage", "session")
 	folders, err := storage.ReadDir(ctx, root)
-	errs := []error{warningUnlessGone(root, err)}
+	errs := []error{newWarning(root, err)}
 	for _, f := range folders {
 		folder := filepath.Join(root, f.Name())
 		// The file of a sub-agent is in its parent's folder; which one it is, only its content shows.
@@ -43,7 +43,7 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilt
 		}
 		d, err := storage.OpenDir(ctx, folder)
 		if err != nil {
-			errs = append(errs, warningUnlessGone(folder, err))
+			errs = append(errs, newWarning(folder, err))
 			continue
 		}
 		ids, err := legacyIDs(d, q)
@@ -52,7 +52,7 @@ func legacyEntries(ctx context.Context, home discover.Home, q discover.EntryFilt
 			e := discover.Entry{Agent: agentName, ID: id, Path: filepath.Join(folder, id+".json"), Home: home.Dir}
 			info, err := d.Stat(id + ".json")
 			if err != nil {
-				errs = append(errs, warningUnlessGone(e.Path, err))
+				errs = append(errs, newWarning(e.Path, err))
 				continue
 			}
 			e.Updated, e.Size = info.ModTime, info.Size
@@ -98,7 +98,7 @@ func readLegacyFile(ctx context.Context, path string) ([]byte, error) {
 		err = errIncomplete
 	}
 	if err != nil {
-		return nil, warningUnlessGone(path, err)
+		return nil, newWarning(path, err)
 	}
 	return data, nil
 }
@@ -204,7 +204,7 @@ func (l *legacyMessages) rows(dir, prefix string, order func(sorted []string) []
 		}
 		var names []string
 		d, err := storage.OpenDir(l.ctx, dir)
-		if err = warningUnlessGone(dir, err); d != nil {
+		if err = newWarning(dir, err); d != nil {
 			names, err = jsonNames(d, prefix)
 			_ = d.Close()
 		}

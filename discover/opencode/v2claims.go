@@ -122,13 +122,13 @@ const maxRegistration = 64 << 10
 // readServices reads the registrations in a folder: service.json, or one for each release channel, as service-local.json.
 func readServices(ctx context.Context, dir string) (found []service, err error) {
 	entries, err := storage.ReadDir(ctx, dir)
-	errs := []error{warningUnlessGone(dir, err)}
+	errs := []error{newWarning(dir, err)}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), "service") || filepath.Ext(e.Name()) != ".json" {
 			continue
 		}
 		s, err := readService(ctx, filepath.Join(dir, e.Name()))
-		if errs = append(errs, warningUnlessGone(s.path, err)); err == nil {
+		if errs = append(errs, newWarning(s.path, err)); err == nil {
 			found = append(found, s)
 		}
 	}

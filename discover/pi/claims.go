@@ -149,9 +149,7 @@ func (s *processScan) list(folder string) (files []storedFile) {
 		return nil
 	}
 	entries, err := storage.ReadDir(s.ctx, folder)
-	if err != nil && !storage.IsNotExist(err) {
-		s.warnings = append(s.warnings, warning(folder, err))
-	}
+	s.warnings = append(s.warnings, warning(folder, err))
 	for _, e := range entries {
 		if name, ok := parseFileName(e.Name()); ok {
 			files = append(files, storedFile{name, filepath.Join(folder, e.Name())})

@@ -50,46 +50,32 @@ func isSessionID(id string) bool {
 
 // Entries lists the session files by name and time. One ID may be in several folders: Pi looks for it in that of one directory only.
 func (Adapter) Entries(ctx context.Context, homes []discover.Home, filter discover.EntryFilter) ([]discover.Entry, error) {
-	s := search{ctx: ctx, filter: filter}
+	s := search{ctx: ctx, filter: filter, EntryList: discover.EntryList{Agent: agentName, Since: filter.Since}}
 	for _, h := range homes {
 		if filter.Parents == nil { // there are no sub-agents
-			s.searchHome(h)
+			s.searchHome(h.Dir)
 		}
 	}
-	return s.found, errors.Join(append(s.warnings, ctx.Err())...)
+	return s.Found, errors.Join(append(s.Warnings, ctx.Err())...)
 }
 
 // search lists session files.
 type search struct {
-	ctx      context.Context // of the call that the search lives for
-	filter   discover.EntryFilter
-	home     string
-	found    []discover.Entry
-	warnings []error
+	ctx    context.Context // of the call that the search lives for
+	filter discover.EntryFilter
+	discover.EntryList
 }
 
-func (s *search) warn(path string, err error) {
-	if err != nil && !storage.IsNotExist(err) {
-		s.warnings = append(s.warnings, warning(path, err))
-	}
-}
-
-func (s *search) searchHome(h discover.Home) {
-	s.home = h.Dir
-	if h.Explicit {
-		if _, err := storage.ReadDir(s.ctx, h.Dir); err != nil {
-			s.warnings = append(s.warnings, warning(h.Dir, err))
-			return
-		}
-	}
+func (s *search) searchHome(home string) {
+	s.Home = home
 	if s.filter.Refs != nil && !slices.ContainsFunc(s.filter.Refs, func(r discover.Ref) bool { return r.Path == "" }) {
 		for _, ref := range s.filter.Refs {
 			s.addPath(ref)
 		}
 		return
 	}
-	s.list(h.Dir, nil) // it may be a session directory
-	sessions := filepath.Join(h.Dir, sessionsName)
+	s.list(home, nil) // it may be a session directory
+	sessions := filepath.Join(home, sessionsName)
 	var folders []string
 	s.list(sessions, func(e fs.DirEntry) {
 		if e.IsDir() || e.Type() == fs.ModeSymlink {
@@ -103,25 +89,25 @@ func (s *search) searchHome(h discover.Home) {
 
 // addPath adds the session with this path, if it is in the home.
 func (s *search) addPath(ref discover.Ref) {
-	rel, err := filepath.Rel(s.home, ref.Path)
+	rel, err := filepath.Rel(s.Home, ref.Path)
 	name, ok := parseFileName(filepath.Base(ref.Path))
 	if err != nil || !filepath.IsLocal(rel) || !ok || name.id != ref.ID {
 		return
 	}
 	info, err := storage.Stat(s.ctx, ref.Path)
-	s.add(name, ref.Path, info, err)
+	s.Add(discover.Entry{ID: name.id, Path: ref.Path}, info, err)
 }
 
 // list adds the sessions of a folder that the filter asks for. Its other entries go to rest, unless that is nil.
 func (s *search) list(dir string, rest func(fs.DirEntry)) {
 	d, err := storage.OpenDir(s.ctx, dir)
 	if err != nil {
-		s.warn(dir, err)
+		s.Warn(dir, err)
 		return
 	}
 	defer d.Close()
 	entries, err := d.Entries()
-	s.warn(dir, err)
+	s.Warn(dir, err)
 	for _, e := range entries {
 		name, ok := parseFileName(e.Name())
 		path := filepath.Join(dir, e.Name())
@@ -132,7 +118,7 @@ func (s *search) list(dir string, rest func(fs.DirEntry)) {
 			rest(e)
 		case ok && s.wants(name.id, path):
 			info, err := d.Stat(e.Name())
-			s.add(name, path, info, err)
+			s.Add(discover.Entry{ID: name.id, Path: path}, info, err)
 		}
 	}
 }
@@ -140,18 +126,6 @@ func (s *search) list(dir string, rest func(fs.DirEntry)) {
 func (s *search) wants(id, path string) bool {
 	named := s.filter.Refs == nil || slices.Contains(s.filter.Refs, discover.Ref{ID: id}) || slices.Contains(s.filter.Refs, discover.Ref{ID: id, Path: path})
 	return named && strings.HasPrefix(id, s.filter.ID)
-}
-
-// add adds a file, or a warning if err says why it could not be looked at.
-func (s *search) add(name fileName, path string, info storage.FileInfo, err error) {
-	switch {
-	case err != nil:
-		s.warn(path, err)
-	case !info.ModTime.Before(s.filter.Since):
-		s.found = append(s.found, discover.Entry{
-			Agent: agentName, ID: name.id, Path: path, Home: s.home, Updated: info.ModTime, Size: info.Size,
-		})
-	}
 }
 
 // FilterContent implements [discover.Adapter]. It reads whole files.

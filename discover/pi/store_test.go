@@ -98,9 +98,6 @@ func TestEntries(t *testing.T) {
 	if _, err := New().Entries(t.Context(), []discover.Home{{Dir: dir + "/none"}}, discover.EntryFilter{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := New().Entries(t.Context(), []discover.Home{{Dir: dir + "/none", Explicit: true}}, discover.EntryFilter{}); err == nil {
-		t.Error("a named home that does not exist is no error")
-	}
 }
 
 // The session directory of the environment or of the settings is a home of its own.
