@@ -139,27 +139,22 @@ type SearchSpan struct {
 
 // NewFound converts a session and what was found in it to its JSON object.
 func NewFound(f search.Found) Session {
+	messages := func(list ...discover.Message) (out []Message) {
+		for _, m := range list {
+			m.Session = "" // its object has the message
+			out = append(out, NewMessage(m, f.Session))
+		}
+		return out
+	}
 	out := NewSession(f.Session)
 	for _, m := range f.Matches {
-		match := SearchMatch{Message: newFoundMessage(m.Message, f.Session)}
+		match := SearchMatch{Message: messages(m.Message)[0], Before: messages(m.Before...), After: messages(m.After...)}
 		for _, s := range m.Spans {
 			match.Spans = append(match.Spans, newSearchSpan(s))
-		}
-		for _, before := range m.Before {
-			match.Before = append(match.Before, newFoundMessage(before, f.Session))
-		}
-		for _, after := range m.After {
-			match.After = append(match.After, newFoundMessage(after, f.Session))
 		}
 		out.Matches = append(out.Matches, match)
 	}
 	return out
-}
-
-// newFoundMessage is [NewMessage] without the session, whose object has the message.
-func newFoundMessage(m discover.Message, s discover.Session) Message {
-	m.Session = ""
-	return NewMessage(m, s)
 }
 
 func newSearchSpan(s search.FieldSpan) SearchSpan {

@@ -174,7 +174,10 @@ func NewSession(s discover.Session) (out Session) {
 	out.TTY, out.Terminal = s.TTY(), NewTerminal(s.Pane())
 	out.CWD, out.Title, out.Prompt = s.Dir, s.Title, s.Prompt
 	out.Model, out.Branch, out.Version, out.Source = s.Model, s.Branch, s.Version, s.Source
-	out.Tokens, out.Cost, out.Quotas = (*Tokens)(s.Tokens), finite(s.Cost), newQuotas(&s)
+	out.Tokens, out.Cost = (*Tokens)(s.Tokens), finite(s.Cost)
+	for _, q := range s.Quotas {
+		out.Quotas = append(out.Quotas, newQuota(q))
+	}
 	out.Group, out.ParentID, out.ForkedFrom = s.Group, s.Parent, s.ForkedFrom
 	out.Path, out.Home = s.Path, s.Home
 	out.Evidence, out.Meta = newEvidence(&s), newMeta(&s)
@@ -260,14 +263,8 @@ func NewTerminal(p *multiplexer.Pane) *Terminal {
 	return &Terminal{string(p.Kind), p.Session, p.Window, p.Pane}
 }
 
-func newQuotas(s *discover.Session) []Quota {
-	var out []Quota
-	for _, q := range s.Quotas {
-		out = append(out, Quota{
-			Name: q.Name, Used: finite(q.Used), Reached: q.Reached, ResetsAt: Timestamp(q.Resets), Text: q.Text, Time: Timestamp(q.Time),
-		})
-	}
-	return out
+func newQuota(q discover.Quota) Quota {
+	return Quota{Name: q.Name, Used: finite(q.Used), Reached: q.Reached, ResetsAt: Timestamp(q.Resets), Text: q.Text, Time: Timestamp(q.Time)}
 }
 
 // finite returns nil for a number that JSON cannot express.

@@ -45,20 +45,12 @@ type UsageLimit struct {
 	// Model is that of the session; it tells the provider of an agent that has several.
 	Model string `json:"model,omitempty"`
 	// SessionID is the session that recorded it.
-	SessionID string   `json:"sessionId"`
-	Name      string   `json:"name,omitempty"`
-	Used      *float64 `json:"used,omitempty"`
-	Reached   bool     `json:"reached,omitempty"`
-	ResetsAt  string   `json:"resetsAt,omitempty"`
-	Text      string   `json:"text,omitempty"`
-	Time      string   `json:"time,omitempty"`
+	SessionID string `json:"sessionId"`
+	Quota
 }
 
 func NewUsageLimit(q discover.StatedQuota) UsageLimit {
-	return UsageLimit{
-		Adapter: string(q.Agent), Model: q.Model, SessionID: q.Session, Name: q.Name, Used: finite(q.Used), Reached: q.Reached,
-		ResetsAt: Timestamp(q.Resets), Text: q.Text, Time: Timestamp(q.Time),
-	}
+	return UsageLimit{Adapter: string(q.Agent), Model: q.Model, SessionID: q.Session, Quota: newQuota(q.Quota)}
 }
 
 // DiskUsage is the JSON object of `du`.

@@ -122,12 +122,17 @@ func (e *FormatError) Error() string {
 // fieldNames returns the names of the fields that a template may use.
 func fieldNames(t reflect.Type) []string {
 	var out []string
-	for f := range t.Fields() {
+	for _, f := range fieldsOf(t) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !isVerbSpecific(name) {
 			out = append(out, name)
 		}
 	}
 	return out
+}
+
+// fieldsOf returns the fields of a struct and of those that it embeds.
+func fieldsOf(t reflect.Type) []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.Anonymous })
 }
 
 // isVerbSpecific reports whether a field is printed only by status --explain, by launch and resume with --wait, or by search.
@@ -141,7 +146,7 @@ type templateData map[string]any
 // emptyData has every field of a type, empty.
 func emptyData(t reflect.Type) templateData {
 	m := templateData{}
-	for field := range t.Fields() {
+	for _, field := range fieldsOf(t) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		inner := field.Type
 		if inner.Kind() == reflect.Pointer {
