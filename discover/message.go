@@ -183,7 +183,7 @@ func (r *ToolResults) EndAnswer() {
 	clear(r.taken)
 }
 
-// Messages yields the messages of a session, the newest first, as [Adapter] does. It sets the state of calls without a
+// Messages yields the messages of a session, the newest first, as [Adapter] does: none if nothing is stored yet. It sets the state of calls without a
 // result by the session's status. Of a very long transcript it yields the newest part, and a warning.
 func (scanner *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Message, error] {
 	return scanner.MessagesWithin(ctx, s, maxMessageBytes)
@@ -193,6 +193,9 @@ func (scanner *Scanner) Messages(ctx context.Context, s Session) iter.Seq2[Messa
 // left out.
 func (scanner *Scanner) MessagesWithin(ctx context.Context, s Session, limit int) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
+		if s.Path == "" {
+			return
+		}
 		adapter := AdapterOf(scanner.Adapters, s.Agent)
 		over := false // the following messages are older than the newest turn
 		began := s.openTurnBegan()

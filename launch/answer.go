@@ -198,7 +198,7 @@ func (r Reply) isIn(output string) bool {
 
 // FindCall returns the newest call with an ID in the transcript of a session; nil if it is not among the newest messages, as that of a sub-agent.
 func FindCall(ctx context.Context, scanner *discover.Scanner, s discover.Session, id string) *discover.ToolCall {
-	if s.Path == "" || id == "" {
+	if id == "" {
 		return nil
 	}
 	n := 0

@@ -268,9 +268,6 @@ func (d *delivery) update(ctx context.Context, now discover.Session) (final bool
 // find finds the message in the transcript of the session, or else what the agent says of it. The newest messages come first, but
 // agents do not store them in the order of their times.
 func (d *delivery) find(ctx context.Context, s discover.Session) (message *discover.Message, refusal string, dropped bool, err error) {
-	if s.Path == "" {
-		return nil, "", false, nil // nothing is stored yet
-	}
 	oldest := d.began.Add(-messageDisorder)
 	n := 0
 	for m, err := range d.scanner.Messages(ctx, s) {

@@ -286,10 +286,7 @@ func (er *exportReader) session(ctx context.Context, s discover.Session) (e obje
 		return e, err
 	}
 	e.Messages = []object.Message{}
-	switch {
-	case s.Path == "":
-		return e, nil
-	case er.left < minSession:
+	if er.left < minSession && s.Path != "" {
 		err := fmt.Errorf("its messages are left out: the export has %d MB already", maxExport>>20)
 		er.miss(&e, &discover.Warning{Agent: s.Agent, Path: s.Path, Err: err})
 		return e, nil

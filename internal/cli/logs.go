@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"sort"
 	"syscall"
@@ -227,14 +226,6 @@ func (l *logsReader) addSubagents(ctx context.Context) (more bool, err error) {
 	return len(all) > before, err
 }
 
-// messages returns the stored messages of a session, the newest first.
-func (l *logsReader) messages(ctx context.Context, s discover.Session) iter.Seq2[discover.Message, error] {
-	if s.Path == "" {
-		return func(func(discover.Message, error) bool) {}
-	}
-	return l.Scanner.Messages(ctx, s)
-}
-
 // next returns what is new: first the last messages of all sessions, then the messages since.
 func (l *logsReader) next(ctx context.Context) []object.Message {
 	first := l.trackers == nil
@@ -249,9 +240,9 @@ func (l *logsReader) next(ctx context.Context) []object.Message {
 		}
 		var list []update
 		if first {
-			list = l.trackers[i].last(l.messages(ctx, s), l.options.limit, more, l.warnUnread(s))
+			list = l.trackers[i].last(l.Scanner.Messages(ctx, s), l.options.limit, more, l.warnUnread(s))
 		} else {
-			list = l.trackers[i].poll(l.messages(ctx, s), l.warnUnread(s))
+			list = l.trackers[i].poll(l.Scanner.Messages(ctx, s), l.warnUnread(s))
 		}
 		var messages []object.Message
 		for _, n := range list {

@@ -384,9 +384,6 @@ func exitCode(x *launch.Execution, err error) int {
 // ReadAnswer returns the last text of the assistant in the turn that was started, as stored; "" if there is none. An
 // unreadable transcript is a warning.
 func (l *Launched) ReadAnswer(ctx context.Context) string {
-	if l.Session.Path == "" {
-		return ""
-	}
 	text, err := answerIn(l.Scanner.Messages(ctx, l.Session), l.Session.ID, l.execution.StartTime)
 	if err != nil {
 		_ = l.ReportWarnings([]*discover.Warning{UnreadWarning(l.Session, err)})
