@@ -1,10 +1,8 @@
 package realagents
 
 import (
-	"bufio"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +10,6 @@ import (
 
 	"agentctl/internal/object"
 	"agentctl/tests/realagents/install"
-	"agentctl/tests/realagents/world"
 )
 
 func asText(messages []object.Message) string {
@@ -28,80 +25,6 @@ func textsOf(messages []object.Message, role string) (texts []string) {
 		}
 	}
 	return texts
-}
-
-// follower is an `agentctl logs --follow` beside the test.
-type follower struct {
-	t     *testing.T
-	cmd   *exec.Cmd
-	lines *bufio.Scanner
-	told  []object.Message
-}
-
-func (c agentctl) follows(id string, flags ...string) *follower {
-	c.t.Helper()
-	f := &follower{t: c.t, cmd: c.command(append([]string{"logs", "-f", "--json", id}, flags...)...)}
-	f.cmd.Stderr = os.Stderr
-	out, err := f.cmd.StdoutPipe()
-	if err == nil {
-		err = f.cmd.Start()
-	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	c.t.Cleanup(func() { _ = f.cmd.Process.Kill(); _ = f.cmd.Wait() }) // it has ended, if all went well
-	f.lines = bufio.NewScanner(out)
-	f.lines.Buffer(nil, 1<<20)
-	return f
-}
-
-// until reads what is told up to the message that is good, or up to the end, and reports whether there is one.
-func (f *follower) until(good func(object.Message) bool) bool {
-	f.t.Helper()
-	for f.lines.Scan() {
-		var m object.Message
-		if err := json.Unmarshal(f.lines.Bytes(), &m); err != nil {
-			f.t.Fatalf("%v\n%s", err, f.lines.Text())
-		}
-		if f.told = append(f.told, m); good(m) {
-			return true
-		}
-	}
-	return false
-}
-
-// What a session and its sub-agent say and do is told as it happens, with whose it is, up to the end.
-func TestSubAgentsAreFollowed(t *testing.T) {
-	eachAgent(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
-		tool, own := w.Tool(a.Dir()), w.Tool(a.Dir())
-		p := a.Run("has help [[agent do it [[shell " + tool.Command + "]];; shell " + own.Command + ";; text all is well]]")
-		tool.WaitRunning()
-		id := idOf(t, w, a, "has help")
-		f := c.follows(id, "--children")
-		var below string
-		if !f.until(func(m object.Message) bool {
-			below = m.Session
-			return m.Session != id && m.Tool != nil && strings.Contains(m.Tool.Brief, tool.Command)
-		}) {
-			t.Fatalf("it ends too soon: %s", asText(f.told))
-		}
-		if s := c.status(below); s.Status != "running" || s.PID != p.PID() {
-			t.Errorf("the sub-agent at work is %s, of process %d", rowOf(s), p.PID())
-		}
-		tool.End()
-		own.WaitRunning()
-		own.End()
-		p.Wait()
-		f.until(func(object.Message) bool { return false })
-		if err := f.cmd.Wait(); err != nil {
-			t.Errorf("logs -f: %v", err)
-		}
-		if !slices.ContainsFunc(f.told, func(m object.Message) bool {
-			return m.Session == id && m.Tool != nil && strings.Contains(m.Tool.Brief, own.Command)
-		}) || !slices.Contains(textsOf(f.told, "assistant"), "all is well") {
-			t.Errorf("not told of the session's own: %s", asText(f.told))
-		}
-	}, install.Pi, install.Copilot) // Pi has none, and those of Copilot CLI are no sessions
 }
 
 // A sub-agent that works in the background goes on when its terminal turns to another session, and stays one session, whose file is then

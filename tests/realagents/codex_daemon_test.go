@@ -129,23 +129,6 @@ func newThread(t *testing.T, w *world.World, c agentctl, tui *world.TUI, shown, 
 	submit(w, tui, prompt) // an Enter in its first moments is lost
 }
 
-// After /new, the terminal has two sessions, and nothing says which it shows. Only force ends it.
-func TestCodexStopAmbiguousTerminal(t *testing.T) {
-	w, a, c := newest(t, install.Codex)
-	tui := a.TUI()
-	tui.Submit("the first of two")
-	tui.WaitFor("OK: the first of two")
-	newThread(t, w, c, tui, "the first of two", "the second of two [[hang]]")
-	id := codexID(t, w, "the second of two")
-	c.exits(5, fmt.Sprintf("it may be shown in pid %d (/dev/", tui.PID()), "stop", id)
-	if !living(tui.PID()) {
-		t.Error("the terminal is dead")
-	}
-	if s := c.stopped("--force", id); s.Result != "stopped" || living(tui.PID()) || !living(daemonPID(t, w)) {
-		t.Errorf("%+v", s)
-	}
-}
-
 // The thread of `codex exec --remote` runs in the app-server. The exec that asked for it is not its process, and is sent no signal.
 func TestCodexExecRemote(t *testing.T) {
 	w, a, c := newest(t, install.Codex)

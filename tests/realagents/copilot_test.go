@@ -43,28 +43,6 @@ func TestCopilotTerminal(t *testing.T) {
 	c.expect(nil, "-a", "--since", "all")
 }
 
-// A second process may run a session that another one holds: it is at work as long as either is. agentctl starts none.
-func TestCopilotTwoWriters(t *testing.T) {
-	w, a, c := newest(t, install.Copilot)
-	tui := a.TUI()
-	submit(w, tui, "in a terminal")
-	id := copilotID(t, w, "in a terminal")
-	c.expect([]string{row(id, tui.PID(), "idle")})
-	other := a.Run("an intruder [[hang]]", "--session-id", id)
-	w.WaitCall("an intruder", 0)
-	// A run counts as running before it has written its prompt, and one that is killed by then leaves no turn behind.
-	if written := copilotID(t, w, "an intruder"); written != id {
-		t.Fatalf("the intruder writes to %s, not to %s", written, id)
-	}
-	if !poll(func() bool { s := c.status(id); return s.Status == "running" && len(s.PIDs) == 2 }) {
-		t.Errorf("%+v", c.status(id))
-	}
-	c.exits(5, "live", "resume", id, "a third one")
-	other.Kill()
-	tui.HangUp()
-	c.expect([]string{row(id, 0, "stopped interrupted")}, "-a")
-}
-
 // A run that is ended by a signal exits with 0, and leaves its files behind: it is interrupted. A command of a sub-agent has an ID that is
 // stored nowhere: it runs inside of the session of its process. Whoever kills npm's launcher does not end the agent.
 func TestCopilotRuns(t *testing.T) {

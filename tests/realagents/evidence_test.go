@@ -235,29 +235,10 @@ func TestOpenCodeLivesBeforeItsLogSaysSo(t *testing.T) {
 	c.expect(nil)
 
 	tui := a.TUI()
-	livesIn := func(text string) {
-		t.Helper()
-		tui.Submit(text)
-		id := openCodeID(t, w, text)
-		if got := c.status(id); got.PID != tui.PID() || got.Status == "stopped" {
-			t.Errorf("status: %s, want it live in %d", rowOf(got), tui.PID())
-		}
-		c.exits(5, "", "resume", id, "twice")
-		tui.WaitFor("OK: " + text)
-	}
-	livesIn("tui first")
-	tui.Submit("/new")
-	tui.WaitGone("OK: tui")
-	tui.WaitReady()
-	livesIn("tui second")
-
-	second := a.Serve()
-	id = newSession(t, serverURL(t, second), a.Dir()) // of the terminal or of the server: nobody can tell yet
-	if got := c.status(id); got.Status == "stopped" {
-		t.Errorf("a new session beside a terminal: %s", rowOf(got))
+	tui.Submit("in a terminal")
+	id = openCodeID(t, w, "in a terminal")
+	if got := c.status(id); got.PID != tui.PID() || got.Status == "stopped" {
+		t.Errorf("status: %s, want it live in %d", rowOf(got), tui.PID())
 	}
 	c.exits(5, "", "resume", id, "twice")
-	if !poll(func() bool { return rowOf(c.status(id)) == row(id, second.PID(), "idle") }) {
-		t.Errorf("later: %s", rowOf(c.status(id)))
-	}
 }

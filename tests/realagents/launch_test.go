@@ -39,36 +39,25 @@ func TestLaunch(t *testing.T) {
 // A failure is reported with the agent's own words, and leaves nothing that lives. A model that never answers is no failure.
 func TestLaunchFails(t *testing.T) {
 	eachAgent(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
-		invalid := w.Dir("invalid")
-		if err := os.WriteFile(filepath.Join(invalid, "opencode.json"), []byte(`{"model": 5}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
 		for _, f := range map[string][]struct {
 			says string
 			args []string
 		}{
 			install.ClaudeCode: {
-				{"issue with the selected model (none)", []string{"-p", "x [[error 404 not_found_error]]", "--model", "none"}},
 				{"Not logged in", []string{"-p", "x", "--env", "ANTHROPIC_API_KEY="}},
 				{"unknown option '--no-such-flag'", []string{"-p", "x", "--", "--no-such-flag"}},
 			},
 			install.Codex: {
 				{"unexpected argument '--zzz'", []string{"-p", "x", "--", "--zzz"}},
-				{"unknown variant `bogus`", []string{"-p", "x", "--", "-c", `sandbox_mode="bogus"`}},
 				{"the model answers with status 400", []string{"-p", "[[error 400]]", "--model", "bogus"}},
 				{"Not inside a trusted directory", []string{"-p", "x", "--cwd", "/"}},
-				{"Missing environment variable", []string{"-p", "x", "--env", "AGENTCTL_TEST_MODEL_KEY="}},
-				{"ran out of room", []string{"-p", "[[fail context_length_exceeded]]"}},
 			},
 			install.OpenCode: {
-				{"Unexpected server error. Check server logs for details. (err_", []string{"-p", "x", "--model", "anthropic/none"}},
 				{"the model answers with status 401", []string{"-p", "[[error 401 authentication_error]]"}},
 				{"it does not understand its arguments", []string{"-p", "x", "--", "--bogus"}},
-				{"Configuration is invalid", []string{"-p", "x", "--cwd", invalid}},
 			},
 			install.Copilot: {
 				{"No authentication information found", []string{"-p", "x", "--env", "COPILOT_OFFLINE=", "--env", "COPILOT_PROVIDER_BASE_URL="}},
-				{"unexpected argument '--bogus'", []string{"-p", "x", "--", "--bogus"}},
 				{"the model answers with status 400", []string{"-p", "[[error 400]]"}},
 			},
 			install.Pi: {
@@ -146,30 +135,18 @@ func TestCodexHintsWhereItMayOnlyRead(t *testing.T) {
 	}
 }
 
-// What OpenCode's configuration asks about is refused in a headless run, and allowed where the launch says so; what it denies stays denied.
+// What OpenCode's configuration asks about is allowed in a headless run where the launch says so; what it denies stays denied.
 func TestOpenCodePermissions(t *testing.T) {
 	_, _, c := newest(t, install.OpenCode)
-	for _, f := range []struct {
-		config, permissions, tool string
-		allowed                   bool
-	}{
-		{`{"edit":"ask"}`, "own", "write", false},
-		{`"ask"`, "edit", "write", true},
-		{`{"edit":{"*":"ask","*made.txt":"deny"}}`, "edit", "write", false},
-		{`{"bash":"ask"}`, "full", "shell", true},
-	} {
+	for config, allowed := range map[string]bool{`"ask"`: true, `{"edit":{"*":"ask","*made.txt":"deny"}}`: false} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "opencode.json"), []byte(`{"permission":`+f.config+`}`), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "opencode.json"), []byte(`{"permission":`+config+`}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		made := filepath.Join(dir, "made.txt")
-		step := map[string]string{"write": `tool write {"filePath":"` + made + `","content":"x"}`, "shell": "shell echo > made.txt"}[f.tool]
-		out, errs, code := c.run("launch", "opencode", "--cwd", dir, "--permissions", f.permissions, "--wait", "-p", "["+"["+step+"]]")
-		if _, err := os.Stat(made); (err == nil) != f.allowed {
-			t.Errorf("%+v: the file is made: %v, exit code %d\n%s%s", f, err == nil, code, out, errs)
-		}
-		if strings.Contains(errs, "headless OpenCode denies") != (f.permissions == "own") {
-			t.Errorf("%+v: said %q", f, errs)
+		out, errs, code := c.run("launch", "opencode", "--cwd", dir, "--permissions", "edit", "--wait", "-p", `[[tool write {"filePath":"`+made+`","content":"x"}]]`)
+		if exists(made) != allowed {
+			t.Errorf("%s: the file is made: %v, exit code %d\n%s%s", config, !allowed, code, out, errs)
 		}
 	}
 }

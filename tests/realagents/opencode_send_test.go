@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"agentctl/tests/realagents/install"
-	"agentctl/tests/realagents/term"
-	"agentctl/tests/realagents/world"
 )
 
 // OpenCode takes messages by its server: during a turn, while it waits for the user, when it is idle, large ones. None is lost, and none is
@@ -78,15 +76,6 @@ func (c agentctl) delivers(id, text string) {
 	}
 }
 
-// answered is a session of a server, whose first prompt has been answered.
-func (c agentctl) answered(w *world.World, a world.Agent, base, prompt string) (id string) {
-	c.t.Helper()
-	id = ask(c.t, base, a.Dir(), prompt)
-	w.WaitCall(prompt, 0)
-	c.expectStatus(id, "idle")
-	return id
-}
-
 // expectStatus waits until the session has this status, and the log names it: the agent writes its log a second late.
 func (c agentctl) expectStatus(id, want string) {
 	c.t.Helper()
@@ -101,102 +90,3 @@ func (c agentctl) expectStatus(id, want string) {
 
 // leftToTheNextPrompt is what send says of a message that the agent has stored too late for the turn, and asks the model nothing for.
 const leftToTheNextPrompt = "the transcript has it, and the model has not been asked"
-
-// A session that is sent a message keeps its mode of work and its model.
-func TestOpenCodeKeepsTheModeOfASession(t *testing.T) {
-	w, a, c := newest(t, install.OpenCode)
-	a.Run("made", "--agent", "plan", "--model", "anthropic/claude-haiku-4-5").Wait()
-	id := openCodeID(t, w, "made")
-	tui := a.Terminal("--port", "0", "--session", id)
-	tui.WaitFor("OK: made")
-	tui.Submit("in a terminal")
-	w.WaitCall("in a terminal", 0)
-	c.expect([]string{row(id, tui.PID(), "idle")})
-	if out, errs, code := c.run("send", id, "sent into the terminal"); code != 0 && !strings.Contains(errs, leftToTheNextPrompt) { // as may happen if the last turn has only just ended
-		t.Errorf("exit code %d\n%s%s", code, out, errs)
-	}
-	got := userMessages(t, w, id)
-	typed, sent := got[len(got)-2], got[len(got)-1]
-	if sent != (userMessage{"sent into the terminal", typed.agent, typed.model}) || sent.model != "anthropic/claude-haiku-4-5" {
-		t.Errorf("typed %+v, sent %+v", typed, sent)
-	}
-}
-
-// OpenCode takes no message where it does not listen, or without its password; nothing is sent then.
-func TestOpenCodeTakesNoMessages(t *testing.T) {
-	w, a, c := newest(t, install.OpenCode)
-	refuses := func(id string, want int, says string) {
-		t.Helper()
-		before := len(userMessages(t, w, id))
-		c.exits(want, says, "send", id, "x")
-		if after := len(userMessages(t, w, id)); after != before {
-			t.Errorf("%s: %d messages more", says, after-before)
-		}
-	}
-	run := a.Run("headless [[hang]]")
-	w.WaitCall("headless", 0)
-	id := openCodeID(t, w, "headless [[hang]]")
-	c.expect([]string{row(id, run.PID(), "running")})
-	refuses(id, 7, "takes no messages in a headless run")
-	run.Kill()
-
-	tui := a.TUI()
-	tui.Submit("no port")
-	id = openCodeID(t, w, "no port")
-	c.expect([]string{row(id, tui.PID(), "idle")})
-	refuses(id, 7, "opencode --port 0 --session "+id)
-	tui.HangUp()
-
-	base := strings.Replace(serverURL(t, a.With("OPENCODE_SERVER_PASSWORD=secret").Serve()), "http://", "http://opencode:secret@", 1)
-	id = c.answered(w, a, base, "with a password")
-	refuses(id, 1, "asks for a password: set OPENCODE_SERVER_PASSWORD")
-	c.env = append(c.env, "OPENCODE_SERVER_PASSWORD=wrong")
-	refuses(id, 1, "does not take the password")
-	c.env = append(c.env, "OPENCODE_SERVER_PASSWORD=secret")
-	c.delivers(id, "with the password")
-}
-
-// A message that was sent during an answer which the person then aborts, or during a question that the person dismisses, is left to the next
-// prompt. The session is idle, as its screen is.
-func TestOpenCodeLeavesAMessageUnread(t *testing.T) {
-	w, a, c := newest(t, install.OpenCode)
-	tui := a.TUI("--port", "0")
-	rests := func(id string, messages int) {
-		t.Helper()
-		c.expect([]string{row(id, tui.PID(), "idle")})
-		if n := len(userMessages(t, w, id)); n != messages {
-			t.Errorf("%d messages of the user, want %d", n, messages)
-		}
-		c.does("guard")
-		if _, errs, code := c.run("wait", id, "--until", "idle", "--timeout", "2m"); code == 124 { // of a turn that was cut it may say so
-			t.Error(errs)
-		}
-	}
-	tool := w.Tool(a.Dir())
-	tui.Submit("works [[shell " + tool.Command + "]]")
-	tool.WaitRunning()
-	id := openCodeID(t, w, "works")
-	c.expect([]string{row(id, tui.PID(), "running")})
-	tui.Submit("typed meanwhile")
-	tui.WaitFor("QUEUED")
-	c.delivers(id, "sent meanwhile")
-	tui.WaitFor("sent meanwhile")
-	tui.Press(term.Escape)
-	tui.WaitFor("again to interrupt")
-	tui.Press(term.Escape)
-	tui.WaitFor("interrupted")
-	rests(id, 3)
-
-	tui.Submit("[[question Which way?]]")
-	tui.WaitFor("1. Yes")
-	c.expect([]string{row(id, tui.PID(), "waiting question")})
-	c.delivers(id, "sent during a question")
-	tui.Answer("1. Yes", term.Escape)
-	rests(id, 5)
-
-	tui.Submit("what now?")
-	if q := w.WaitCall("what now?", 0); !strings.Contains(string(q.Body), "sent during a question") {
-		t.Error("the message that was left is not with the next prompt")
-	}
-	c.expect([]string{row(id, tui.PID(), "idle")})
-}

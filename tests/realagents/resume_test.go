@@ -86,28 +86,6 @@ func TestCodexResume(t *testing.T) {
 	}
 }
 
-// A session that was killed mid-turn and not touched for a month continues from another directory: as the same session, with the model and in
-// the mode of work that it had.
-func TestOpenCodeResume(t *testing.T) {
-	w, _, c := newest(t, install.OpenCode)
-	id := c.launched("opencode", "--name", "-A name", "--model", "anthropic/claude-haiku-4-5", "-p", "at first [[hang]]", "--", "--agent", "plan")
-	before := c.status(id)
-	kill(t, before.PID)
-	c.expect(nil)
-	age(t, w.OpenCodeHome())
-	if again := c.resumed(id, "--", "--help"); again != id {
-		t.Errorf("it continues as %s, not as %s", again, id)
-	}
-	c.expect([]string{row(id, 0, "stopped completed")}, "-a")
-	got := userMessages(t, w, id)
-	if len(got) != 2 || got[1] != (userMessage{"--help", "plan", "anthropic/claude-haiku-4-5"}) {
-		t.Errorf("its messages are %+v", got)
-	}
-	if after := c.status(id); after.CWD != before.CWD || before.Title != "-A name" || after.Title != before.Title {
-		t.Errorf("it was %+v, and is %+v", before, after)
-	}
-}
-
 // A copy continues under an ID of its own, and the session stays as it is, even while it lives.
 func TestFork(t *testing.T) {
 	eachAgent(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
