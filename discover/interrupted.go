@@ -16,7 +16,7 @@ type CutOff struct {
 
 // CutOff returns what a stopped session was doing when its process ended; nil if it was in no turn, as after the user has interrupted it.
 func (s Session) CutOff() *CutOff {
-	if s.Outcome != Interrupted || s.Turn.State == TurnInterrupted {
+	if s.Outcome != Interrupted || s.Turn.State == TurnInterrupted && !s.Turn.Cut {
 		return nil
 	}
 	return &CutOff{cmp.Or(s.Turn.OpenCall, s.Turn.WaitingOn), s.Turn.Prompt}

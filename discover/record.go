@@ -110,6 +110,8 @@ type Turn struct {
 	// Headless: it was asked of a headless run, which ends with it or before it, so that no other process has it in
 	// progress. False where the storage does not tell.
 	Headless bool `json:",omitzero"`
+	// Cut, of a turn that is [TurnInterrupted]: the process has ended in the middle of it, and has recorded its end. No user has interrupted it.
+	Cut bool `json:",omitzero"`
 }
 
 func (t Turn) Ended() bool {

@@ -147,14 +147,16 @@ func TestSinceBoot(t *testing.T) {
 	boot := at(1)
 	aborted, done := cut("aborted", boot.Add(-72*time.Hour)), cut("done", boot.Add(-72*time.Hour))
 	aborted.Turn.State, done.Turn.State = TurnInterrupted, TurnDone
+	closed := cut("closed", boot.Add(-91*time.Hour)) // its terminal was, and it has recorded that
+	closed.Turn = Turn{State: TurnInterrupted, Cut: true}
 	left := exactClaim("done", 9)
 	left.LeftBehind = true
 	m := testAdapter{agent: Codex, claims: []Claim{left}, records: []Record{
-		cut("since", boot.Add(time.Minute)), cut("last-day", boot.Add(-90*time.Hour)), cut("older", boot.Add(-97*time.Hour)), aborted, done,
+		cut("since", boot.Add(time.Minute)), cut("last-day", boot.Add(-90*time.Hour)), closed, cut("older", boot.Add(-97*time.Hour)), aborted, done,
 	}}
 	scanner := newScanner(proc.EmptyTable, m)
 	r, err := scanner.List(t.Context(), SessionFilter{IncludeStopped: true, Since: boot, SinceBoot: true})
-	if got := idsAndStatuses(r.Sessions); err != nil || got != "since:stopped done:stopped last-day:stopped" {
+	if got := idsAndStatuses(r.Sessions); err != nil || got != "since:stopped done:stopped last-day:stopped closed:stopped" {
 		t.Errorf("got %q, %v", got, err)
 	}
 	for _, s := range r.Sessions {

@@ -14,10 +14,12 @@ import (
 type turnEvent struct {
 	Type, Agent, ID, Parent string
 	Time                    time.Time
-	// Call is the ID of a tool call or of a request for permission, For the call that permission is asked for. Tool is the tool, On what
+	// Call is the ID of a tool call or of a request for permission, For the call that permission is asked for. Tool is the tool, On the call, or what
 	// the user is asked about.
 	Call, For, Tool string
 	On              *discover.WaitingOn
+	// Prompt is what the user typed.
+	Prompt string
 	// More: the answer of the model asks for tools, so that its end is not that of the turn.
 	More bool
 	// Steering: the prompt was given within a turn. Outside: it is not what the user typed.
@@ -36,6 +38,7 @@ func newTurnEvent(e *event) turnEvent {
 	switch e.Type {
 	case userMessage:
 		t.Steering, t.Outside = e.Data.Get("delivery").Text(0) == "steering", !e.fromUser()
+		t.Prompt = strings.Clone(discover.PromptText(e.Data.Get("content").Text(0)))
 	case assistantText:
 		for range e.Data.Get("toolRequests").Elements() {
 			t.More = true
@@ -43,8 +46,11 @@ func newTurnEvent(e *event) turnEvent {
 		}
 	case toolStart, toolComplete:
 		t.Call, t.Tool = e.Data.Get("toolCallId").Text(idLimit), e.Data.Get("toolName").Text(idLimit)
-		if isQuestion(t.Tool) {
-			t.On = questionOf(t.Tool, e.Data.Get("arguments").Object())
+		switch input := e.Data.Get("arguments").Object(); {
+		case isQuestion(t.Tool):
+			t.On = questionOf(t.Tool, input)
+		case e.Type == toolStart:
+			t.On = discover.NewWaitingOn(t.Tool, callBrief(input), input.Get("path").Text(0), nil)
 		}
 	case permissionAsked:
 		request := e.Data.Get("permissionRequest").Object()
@@ -77,6 +83,7 @@ type writer struct {
 	more, answered  bool
 	calls, requests []turnEvent
 	subagents       []string // those that run
+	prompt          string   // of the turn
 }
 
 // newTurnReader begins with no turn, or with one of unknown state if older records are not read.
@@ -156,6 +163,10 @@ func (w *writer) add(e *turnEvent) {
 	case subagentDone, subagentFailed:
 		w.subagents = slices.DeleteFunc(w.subagents, func(id string) bool { return id == e.Agent })
 	case sessionShutdown:
+		if w.isOpen() {
+			was := w.result()
+			w.turn = discover.Turn{State: discover.TurnInterrupted, Cut: true, OpenCall: was.OpenCall, Prompt: was.Prompt, Began: was.Began}
+		}
 		w.end()
 	}
 	if e.Agent == "" {
@@ -178,7 +189,7 @@ func (w *writer) addOwn(e *turnEvent) {
 		}
 	case aborted:
 		w.end()
-		w.turn.State = discover.TurnInterrupted
+		w.turn = discover.Turn{State: discover.TurnInterrupted, Began: w.turn.Began}
 	case sessionError:
 		w.turn.State, w.turn.Error = discover.TurnFailed, e.Error
 	case damagedEvent:
@@ -193,7 +204,7 @@ func (w *writer) open(e *turnEvent, prompted bool) {
 		return
 	}
 	if prompted || state != discover.TurnUnknown {
-		began, w.answered = e.Time, false
+		began, w.answered, w.prompt = e.Time, false, e.Prompt
 	}
 	w.turn, w.more = discover.Turn{State: discover.TurnOpen, Began: began}, false
 }
@@ -209,18 +220,23 @@ func (r *turnReader) newest() *writer {
 }
 
 // Result returns the state of the newest turn.
-func (r *turnReader) Result() discover.Turn {
-	w := r.newest()
+func (r *turnReader) Result() discover.Turn { return r.newest().result() }
+
+// result returns the state of the writer's turn.
+func (w *writer) result() discover.Turn {
 	turn := w.turn
 	if !w.isOpen() {
 		return turn
 	}
 	turn.State, turn.Error = discover.TurnOpen, ""
-	turn.Unanswered = !w.answered && len(w.subagents) == 0
+	if turn.Unanswered = !w.answered && len(w.subagents) == 0; turn.Unanswered {
+		turn.Prompt = w.prompt
+	}
 	var tools []string
 	for _, c := range w.calls {
 		tools = append(tools, c.Tool)
-		if c.On != nil && turn.State == discover.TurnOpen {
+		turn.OpenCall = c.On
+		if isQuestion(c.Tool) && turn.State == discover.TurnOpen {
 			turn.State, turn.WaitingFor, turn.WaitingOn = discover.TurnWaiting, questionWord, c.On
 		}
 	}
