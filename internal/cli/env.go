@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,7 +17,6 @@ import (
 	"agentctl/internal/remote"
 	"agentctl/launch"
 	"agentctl/proc"
-	"agentctl/proc/multiplexer"
 )
 
 // Env is everything that a command uses besides its arguments. No command reads any of it from the process itself.
@@ -132,18 +130,6 @@ func terminalSize(f *os.File, getenv func(string) string) (width, height int, ok
 // Guide returns a guide to the panes of terminal multiplexers, which asks only those of our own user.
 func (env Env) Guide(w *discover.Scanner) launch.Guide {
 	return launch.Guide{Host: launch.Environment{Environ: env.Environ}, Reachable: w.Reachable}
-}
-
-// locate asks a multiplexer where a pane is. It returns false if the multiplexer could not be asked, and nil if it has no such pane.
-func locate(ctx context.Context, guide launch.Guide, p multiplexer.Pane) (*multiplexer.Pane, bool) {
-	now, err := guide.Locate(ctx, p)
-	switch {
-	case errors.Is(err, launch.ErrNoPane):
-		return nil, true
-	case err != nil:
-		return nil, false
-	}
-	return &now, true
 }
 
 // Confirm shows on the terminal what a question is about, and asks. Any answer but yes is a no, whose error says that nothing was

@@ -259,42 +259,29 @@ const failed = "failed"
 
 // ErrorText is the text of an error without the names of system calls that Go's errors begin with ("lstat /x: no such file
 // or directory").
-func ErrorText(err error) string {
-	text := err.Error()
-	for _, e := range causes(err) {
-		if short := withoutSyscall(e); short != "" {
-			text = strings.ReplaceAll(text, e.Error(), short)
-		}
-	}
-	return text
-}
+func ErrorText(err error) string { return withoutSyscalls(err.Error(), err) }
 
-func causes(err error) []error {
-	out := []error{err}
+// withoutSyscalls removes from a text the names of the system calls in an error and in those that it wraps.
+func withoutSyscalls(text string, err error) string {
+	short := ""
 	switch e := err.(type) { //nolint:errorlint // it is walked by hand, each error by itself
+	case *fs.PathError:
+		short = e.Path + ": " + e.Err.Error()
+	case *os.LinkError:
+		short = e.New + ": " + e.Err.Error()
+	case *os.SyscallError:
+		short = e.Err.Error()
 	case interface{ Unwrap() error }:
-		if inner := e.Unwrap(); inner != nil {
-			out = append(out, causes(inner)...)
-		}
+		return withoutSyscalls(text, e.Unwrap())
 	case interface{ Unwrap() []error }:
 		for _, inner := range e.Unwrap() {
-			out = append(out, causes(inner)...)
+			text = withoutSyscalls(text, inner)
 		}
 	}
-	return out
-}
-
-// withoutSyscall returns the text of a system call's error without the call, "" for any other error.
-func withoutSyscall(err error) string {
-	switch e := err.(type) { //nolint:errorlint // what it wraps has its turn
-	case *fs.PathError:
-		return e.Path + ": " + e.Err.Error()
-	case *os.LinkError:
-		return e.New + ": " + e.Err.Error()
-	case *os.SyscallError:
-		return e.Err.Error()
+	if short != "" {
+		text = strings.ReplaceAll(text, err.Error(), short)
 	}
-	return ""
+	return text
 }
 
 // NewUsageError makes an error in the command line, with what to do about it.

@@ -268,6 +268,24 @@ func (c *Call) Selected(ctx context.Context, verb string, in Scope, stopped bool
 	return r, nil
 }
 
+// Choose returns the sessions of the arguments or, if there are none, those of [Call.Selected] that match. partial says that a selection may have missed
+// some. If one of the arguments means no session, the error says so.
+func (c *Call) Choose(
+	ctx context.Context, verb string, args []string, in Scope, stopped bool, matches func(discover.Session) bool,
+) (chosen []discover.Session, partial, err error) {
+	if len(args) > 0 {
+		r, err := c.FindAll(ctx, args)
+		_ = c.ReportWarnings(r.Warnings) // what becomes of these sessions is looked up again
+		return r.Sessions, nil, err
+	}
+	r, err := c.Selected(ctx, verb, in, stopped)
+	if err != nil {
+		return nil, nil, err
+	}
+	chosen = slices.DeleteFunc(r.Sessions, func(s discover.Session) bool { return c.OtherUsers(r, s) || !matches(s) })
+	return chosen, c.ReportWarnings(r.Warnings), nil
+}
+
 // OtherUsers reports whether the session is another user's, whose processes this user may not signal.
 func (env Env) OtherUsers(r discover.Result, s discover.Session) bool {
 	self, ok := r.Table.ByPID(env.PID)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -295,8 +294,7 @@ func (h HostCall) acts() bool {
 
 // Hello describes this program.
 func (env Env) Hello() remote.Hello {
-	info, _ := debug.ReadBuildInfo()
-	b := BuildInfo(env.Version, info)
+	b := env.build()
 	return remote.Hello{Schema: object.SchemaID(), Version: b.Version, OS: b.OS, Arch: b.Arch}
 }
 

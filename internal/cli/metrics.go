@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"time"
@@ -229,8 +228,7 @@ func countTokens(env Env, agents []discover.Agent, sessions []discover.Session, 
 }
 
 func buildInfo(env Env) object.Metric {
-	info, _ := debug.ReadBuildInfo()
-	b := BuildInfo(env.Version, info)
+	b := env.build()
 	m := object.Metric{Name: "agentctl_build_info", Help: "1, with what is known of this binary."}
 	m.Add(1, "version", b.Version, "revision", b.Revision, "goversion", b.Go)
 	return m

@@ -51,8 +51,11 @@ func (env Env) SessionsWithResources(ctx context.Context, w *discover.Scanner, r
 	for i, s := range r.Sessions {
 		if pane := s.Pane(); pane != nil && s.Trust == discover.TrustOurs {
 			commands.Go(func() error {
-				if found, located := locate(ctx, guide, *pane); located {
-					out[i].Terminal = object.NewTerminal(found)
+				switch found, err := guide.Locate(ctx, *pane); {
+				case err == nil:
+					out[i].Terminal = object.NewTerminal(&found)
+				case errors.Is(err, launch.ErrNoPane):
+					out[i].Terminal = nil
 				}
 				return nil
 			})

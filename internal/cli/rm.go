@@ -157,7 +157,8 @@ func (l *localStore) run(ctx context.Context, calls []HostCall, dryRun bool) (re
 		var partial error
 		if !l.found {
 			var err error
-			if l.chosen, partial, err = rmFindSessions(ctx, l.Call, l.args, l.rmOptions, do); err != nil {
+			l.chosen, partial, err = l.Choose(ctx, string(l.action), l.args, l.scope, true, func(s discover.Session) bool { return l.matches(s, do.Host) })
+			if err != nil {
 				return err
 			}
 			l.found = true
@@ -181,30 +182,18 @@ func (l *localStore) run(ctx context.Context, calls []HostCall, dryRun bool) (re
 	return results, err
 }
 
-// rmFindSessions finds the sessions of the arguments or the selection. If one of the arguments means none, nothing is done.
-func rmFindSessions(ctx context.Context, c *Call, args []string, o *rmOptions, do launch.StoreOptions) (chosen []discover.Session, partial, err error) {
-	if len(args) > 0 {
-		r, err := c.FindAll(ctx, args)
-		_ = c.ReportWarnings(r.Warnings)
-		return r.Sessions, nil, err
+// matches reports whether a session is one that the flags select, and leaves out those of an agent without a command for it.
+func (l *localStore) matches(s discover.Session, host launch.Environment) bool {
+	last := s.LastActivity()
+	archived := s.Archived && l.action == launch.ActionArchive
+	if s.Status != discover.Stopped || archived || last.IsZero() || l.Now().Sub(last) < l.olderThan || s.Trust != discover.TrustOurs {
+		return false
 	}
-	r, err := c.Selected(ctx, string(o.action), o.scope, true)
+	_, err := launch.AdapterOf(l.Adapters, s.Agent).StoreCommand(l.action, s, host)
 	if err != nil {
-		return nil, nil, err
+		l.Report.Hint("left out: " + render.Sanitize(err.Error()))
 	}
-	for _, s := range r.Sessions {
-		last := s.LastActivity()
-		archived := s.Archived && o.action == launch.ActionArchive
-		if s.Status != discover.Stopped || archived || last.IsZero() || c.Now().Sub(last) < o.olderThan || c.OtherUsers(r, s) || s.Trust != discover.TrustOurs {
-			continue
-		}
-		if _, err := launch.AdapterOf(c.Adapters, s.Agent).StoreCommand(o.action, s, do.Host); err != nil {
-			c.Report.Hint("left out: " + render.Sanitize(err.Error()))
-			continue
-		}
-		chosen = append(chosen, s)
-	}
-	return chosen, c.ReportWarnings(r.Warnings), nil
+	return err == nil
 }
 
 func rmResultObject(r launch.StoreResult, action launch.StoreAction) object.StoredResult {

@@ -130,7 +130,12 @@ const nothingStopped = "nothing was stopped"
 
 // stopSessions stops the sessions of the arguments or the selection. partial says that a selection may have missed some.
 func stopSessions(ctx context.Context, c *Call, args []string, o *stopOptions) (results []stop.Result, partial, err error) {
-	chosen, partial, err := stopFindSessions(ctx, c, args, o)
+	endProgress := c.Progress("looking for the sessions")
+	chosen, partial, err := c.Choose(ctx, "stop", args, o.scope, false, func(s discover.Session) bool { return o.matches(s, c.Now()) })
+	endProgress()
+	if missing := (*discover.NotFoundError)(nil); errors.As(err, &missing) && missing.Arg == "all" {
+		err = &Failure{errorNamed("not_found"), err.Error(), "did you mean " + Program + " stop --all?", nil}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,27 +175,6 @@ func endOrphans(ctx context.Context, c *Call, _ []string, o *stopOptions) (resul
 		c.Report.Note("no orphaned processes found")
 	}
 	return results, c.ReportWarnings(r.Warnings), nil
-}
-
-// stopFindSessions finds the sessions to stop. If one of the arguments means none, no session is stopped. partial says that
-// a selection may have missed some.
-func stopFindSessions(ctx context.Context, c *Call, args []string, o *stopOptions) (chosen []discover.Session, partial, err error) {
-	endProgress := c.Progress("looking for the sessions")
-	defer endProgress()
-	if len(args) > 0 {
-		r, err := c.FindAll(ctx, args)
-		_ = c.ReportWarnings(r.Warnings) // what becomes of these sessions is looked up again
-		if missing := (*discover.NotFoundError)(nil); errors.As(err, &missing) && missing.Arg == "all" {
-			err = &Failure{errorNamed("not_found"), err.Error(), "did you mean " + Program + " stop --all?", nil}
-		}
-		return r.Sessions, nil, err
-	}
-	r, err := c.Selected(ctx, "stop", o.scope, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	chosen = slices.DeleteFunc(r.Sessions, func(s discover.Session) bool { return !o.matches(s, c.Now()) || c.OtherUsers(r, s) })
-	return chosen, c.ReportWarnings(r.Warnings), nil
 }
 
 // stopSelection has the flags that select sessions instead of IDs; a session must match all of them.

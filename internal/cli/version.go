@@ -19,8 +19,7 @@ func versionCommand(env Env) *cli.Command {
 		Flags:              []cli.Flag{JSONFlag(&asJSON)},
 		CustomHelpTemplate: HelpTemplate("agentctl version", "agentctl version --json"),
 		Action: func(c *cli.Context) error {
-			info, _ := debug.ReadBuildInfo()
-			b := BuildInfo(env.Version, info)
+			b := env.build()
 			if asJSON {
 				return render.JSON(env.Stdout, b)
 			}
@@ -54,6 +53,12 @@ func (b Build) Commit() string {
 		text += " with changes"
 	}
 	return text + ", "
+}
+
+// build describes this binary.
+func (env Env) build() Build {
+	info, _ := debug.ReadBuildInfo()
+	return BuildInfo(env.Version, info)
 }
 
 // BuildInfo prefers the linker's stamp to what the Go command noted; info may be nil.

@@ -34,7 +34,6 @@ type plan struct {
 	// asks: the agent is asked to end the session. maySignal: the session's processes may be signalled. After a request that was
 	// accepted or not answered, that needs force.
 	asks, maySignal bool
-	force           bool // [Options.Force]
 	// signals ask the session's processes to end, the gentlest first.
 	signals []syscall.Signal
 	// leftBehind are processes that an earlier process of the session has left behind, with their descendants.
@@ -65,7 +64,7 @@ func (r *run) planAll(ctx context.Context, chosen []discover.Session) {
 
 // newPlan decides what is done about a session of the snapshot. chosen are all that are to be stopped.
 func (r *run) newPlan(ctx context.Context, session discover.Session, chosen []discover.Session, adapter launch.Adapter) *plan {
-	p := &plan{session: session, adapter: adapter, signals: adapter.StopSignals(), force: r.Force}
+	p := &plan{session: session, adapter: adapter, signals: adapter.StopSignals()}
 	p.others = slices.DeleteFunc(slices.Clone(r.snapshot.Sessions), func(o discover.Session) bool {
 		// A sub-agent's session belongs to the process that runs it; it has no process of its own.
 		return o.IsSubagent() || launch.IsSameRow(o, session) || !o.SharesProcess(session) ||
@@ -98,7 +97,11 @@ func (r *run) decide(ctx context.Context, p *plan) error {
 		_, err := launch.Reachable(r.scanner, p.request(), "stop")
 		p.asks = err == nil
 		if err != nil && !r.Force {
-			return refuseRequest(err)
+			hint := ""
+			if untrusted, ok := errors.AsType[*discover.UntrustedError](err); ok && untrusted.Session.Trust == discover.TrustSeen {
+				hint = fmt.Sprintf(" (--home %s)", untrusted.Home())
+			}
+			return refusal(fmt.Sprintf("%v%s; --force ends its processes", err, hint))
 		}
 	}
 	if !p.asks && !p.maySignal {
@@ -146,19 +149,19 @@ func (x *execution) preview(result *Result) {
 		result.Outcome, result.Message = Refused, p.refusal.Error()
 	default:
 		after := p.request()
-		result.Outcome, result.Message, result.After = Planned, p.describe(), &after
+		result.Outcome, result.Message, result.After = Planned, p.describe(x.Force), &after
 	}
 }
 
 // describe says what would be tried.
-func (p *plan) describe() string {
+func (p *plan) describe(force bool) string {
 	text := joinFunc(p.session.Processes, ", ", func(process proc.Process) string {
 		return fmt.Sprintf("%s to %s", unix.SignalName(p.signals[0]), process.ID)
 	})
 	switch {
 	case p.asks && !p.maySignal:
 		text = fmt.Sprintf("will ask the agent to end the turn%s; %s goes on for its other sessions", p.describeClients(), p.session.Processes[0].ID)
-	case p.asks && p.force:
+	case p.asks && force:
 		text = "will ask the agent to end it" + p.describeClients() + "; if it does not, " + text
 	case p.asks:
 		text = "will ask the agent to end it"
@@ -267,15 +270,6 @@ func refuseUnknownProcess(s discover.Session, table *proc.Table) refusal {
 		detail += ": it may be " + joinFunc(ids, ", or ", proc.ID.String)
 	}
 	return refusal(detail)
-}
-
-// refuseRequest refuses a session whose agent must be asked and may not be. err is that of [launch.Reachable].
-func refuseRequest(err error) refusal {
-	hint := ""
-	if untrusted, ok := errors.AsType[*discover.UntrustedError](err); ok && untrusted.Session.Trust == discover.TrustSeen {
-		hint = fmt.Sprintf(" (--home %s)", untrusted.Home())
-	}
-	return refusal(fmt.Sprintf("%v%s; --force ends its processes", err, hint))
 }
 
 // refuseShared refuses to signal processes that serve other sessions. To choose those sessions too helps only if all of them
