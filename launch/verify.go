@@ -287,10 +287,7 @@ func (v *Verification) exitFailure(ctx context.Context) (*discover.Session, erro
 // outputTail returns the end of what a process printed, of stderr if there is anything.
 func outputTail(o Output) string {
 	const most = 1000
-	text := strings.TrimSpace(string(o.Stderr))
-	if text == "" {
-		text = strings.TrimSpace(string(o.Stdout))
-	}
+	text := cmp.Or(strings.TrimSpace(string(o.Stderr)), strings.TrimSpace(string(o.Stdout)))
 	if len(text) > most {
 		text = "…" + text[len(text)-most:]
 	}

@@ -45,28 +45,22 @@ type status struct {
 
 // errorNamed returns the status of an error by its name in JSON; that of a failure if there is no such name.
 func errorNamed(name string) status {
-	for _, s := range errorStatuses() {
-		if s.name == name {
-			return s
-		}
+	codes := map[string]int{
+		"usage":         ExitUsage,
+		"not_found":     ExitNotFound,
+		"ambiguous":     ExitAmbiguous,
+		"conflict":      ExitConflict,
+		"partial":       ExitPartial,
+		"not_installed": ExitUnable,
+		"unsupported":   ExitUnable,
+		"no":            ExitNo,
+		"timeout":       ExitTimeout,
+		"interrupted":   ExitInterrupted,
+	}
+	if code, ok := codes[name]; ok {
+		return status{code, name}
 	}
 	return status{ExitFailed, failed}
-}
-
-func errorStatuses() []status {
-	return []status{
-		{ExitFailed, failed},
-		{ExitUsage, "usage"},
-		{ExitNotFound, "not_found"},
-		{ExitAmbiguous, "ambiguous"},
-		{ExitConflict, "conflict"},
-		{ExitPartial, "partial"},
-		{ExitUnable, "not_installed"},
-		{ExitUnable, "unsupported"},
-		{ExitNo, "no"},
-		{ExitTimeout, "timeout"},
-		{ExitInterrupted, "interrupted"},
-	}
 }
 
 // Failure is an error with its exit code and a hint. [classify] has the exit codes of other packages' errors.

@@ -113,23 +113,20 @@ func (l *launcher) prepare(ctx context.Context, o *launchOptions, args []string)
 	return members, err
 }
 
-// choice is an agent, and the model that it is to use; "" leaves the model to the agent.
-type choice struct{ agent, model string }
-
 // agentOptions has the flags that say which agents to launch, and where: one agent, or several in worktrees of their
 // own.
 type agentOptions struct {
-	// chosen are the --adapter flags in their order, each with the --model that follows it.
-	chosen []choice
-	// model is the --model of the agent that is named as an argument.
-	model                          string
+	// chosen are the --adapter flags in their order, each with the --model that follows it. Without one, the agent chooses the model.
+	chosen []config.MatrixRow
+	// models has the --model of the agent that is named as an argument.
+	models                         []string
 	matrix, worktree, branch, base string
 }
 
 func (a *agentOptions) flags(env Env) []cli.Flag {
 	return []cli.Flag{
 		&cli.GenericFlag{Name: "adapter", Usage: "launch this `AGENT`; if repeated, each one in its own worktree", Value: flagFunc(func(agent string) error {
-			a.chosen = append(a.chosen, choice{agent: agent})
+			a.chosen = append(a.chosen, config.MatrixRow{Agent: agent})
 			return nil
 		})},
 		&cli.GenericFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it; applies to the --adapter before it", Value: flagFunc(a.setModel)},
@@ -148,14 +145,14 @@ func (f flagFunc) Set(value string) error { return f(value) }
 func (f flagFunc) String() string { return "" }
 
 func (a *agentOptions) setModel(model string) error {
-	of := &a.model
+	of := &a.models
 	if last := len(a.chosen) - 1; last >= 0 {
-		of = &a.chosen[last].model
+		of = &a.chosen[last].Models
 	}
-	if *of != "" {
+	if len(*of) > 0 {
 		return errors.New("an agent takes one model; repeat --adapter for each")
 	}
-	*of = model
+	*of = []string{model}
 	return nil
 }
 
@@ -170,8 +167,8 @@ func (l *launchOptions) checkAgents(args []string) error {
 	switch group := l.isGroup(); {
 	case len(args) > 0 && (len(l.chosen) > 0 || l.matrix != ""), len(l.chosen) > 0 && l.matrix != "":
 		return UsageError("launch", "an agent as argument, --adapter and --matrix cannot be used together")
-	case len(l.chosen) > 0 && l.model != "":
-		return UsageError("launch", "--model %s must follow the --adapter that it is for", l.model)
+	case len(l.chosen) > 0 && len(l.models) > 0:
+		return UsageError("launch", "--model %s must follow the --adapter that it is for", l.models[0])
 	case group && l.branch != "":
 		return UsageError("launch", "--branch is for one agent; several have a branch each")
 	case group && l.Output != "":
@@ -184,20 +181,16 @@ func (l *launchOptions) checkAgents(args []string) error {
 
 // members returns the agents to launch: those of --adapter, one for every model of every row of the matrix, the argument, or else the default.
 func (l *launchOptions) members(env Env, args []string) ([]launch.Member, error) {
-	chosen := l.chosen
-	if len(chosen) == 0 {
-		chosen = []choice{{slices.Concat(args, env.AgentNames())[0], l.model}}
-	}
-	var rows []config.MatrixRow
-	for _, c := range chosen {
-		rows = append(rows, config.MatrixRow{Agent: c.agent, Models: []string{c.model}, Branch: l.branch})
-	}
-	if l.matrix != "" {
+	rows := l.chosen
+	switch {
+	case l.matrix != "":
 		m, err := config.LoadMatrix(l.matrix, env.Getenv("HOME"), env.AgentNames())
 		if err != nil {
 			return nil, err
 		}
 		rows = l.applyMatrix(m)
+	case len(rows) == 0:
+		rows = []config.MatrixRow{{Agent: slices.Concat(args, env.AgentNames())[0], Models: l.models}}
 	}
 	var members []launch.Member
 	for _, row := range rows {
@@ -205,7 +198,7 @@ func (l *launchOptions) members(env Env, args []string) ([]launch.Member, error)
 		if err != nil {
 			return nil, err
 		}
-		m := launch.Member{Adapter: adapter, Branch: row.Branch, Base: cmp.Or(row.Base, l.base)}
+		m := launch.Member{Adapter: adapter, Branch: cmp.Or(row.Branch, l.branch), Base: cmp.Or(row.Base, l.base)}
 		if len(row.Models) == 0 {
 			members = append(members, m)
 		}
@@ -222,12 +215,7 @@ func (l *launchOptions) applyMatrix(m config.Matrix) []config.MatrixRow {
 	if l.Prompt == "" && l.PromptFile == "" {
 		l.Prompt, l.Literal = m.Prompt, m.Prompt != ""
 	}
-	if m.Dir != "" && l.dir == "" {
-		l.dir = m.Dir
-	}
-	if l.Spec == "" {
-		l.Spec = m.Spec
-	}
+	l.dir, l.Spec = cmp.Or(l.dir, m.Dir), cmp.Or(l.Spec, m.Spec)
 	return m.Rows
 }
 

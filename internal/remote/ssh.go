@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -208,10 +209,7 @@ func (p *process) finish(ctx context.Context, failed error, banner *tail) error 
 	case !errors.As(failed, &why) || why.Text != "" && code != lost:
 		return failed
 	}
-	reason := p.said.lastLine()
-	if reason == "" {
-		reason = banner.lastLine()
-	}
+	reason := cmp.Or(p.said.lastLine(), banner.lastLine())
 	if reason = strings.TrimSuffix(strings.TrimPrefix(reason, "ssh: "), "."); reason == "" {
 		reason = "no reason is given"
 	}

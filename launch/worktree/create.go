@@ -163,11 +163,7 @@ func (r *Repo) resolveCommits(ctx context.Context, want CreateOptions) (head, ba
 	if head != "" && want.Base == "" {
 		return head, head, nil
 	}
-	name := want.Base
-	if name == "" {
-		name = "HEAD"
-	}
-	if base, err = r.resolveCommit(ctx, r.dir, name); err != nil || head == "" {
+	if base, err = r.resolveCommit(ctx, r.dir, cmp.Or(want.Base, "HEAD")); err != nil || head == "" {
 		return head, base, err
 	}
 	in, err := r.test(ctx, r.common, "merge-base", "--is-ancestor", base, head)
