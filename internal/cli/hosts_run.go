@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"agentctl/discover/storage"
 	"agentctl/internal/object"
 	"agentctl/internal/remote"
-	"agentctl/internal/render"
 	"agentctl/launch"
 )
 
@@ -57,26 +55,6 @@ func Results[T any, P answer[T]](
 		return printResult[T, P](c, r, text)
 	})
 	return printedResults(c, results, failed)
-}
-
-// printResult prints a line for a result, unless --json prints all in one array.
-func printResult[T any, P answer[T]](c *Call, r T, text func(P) (name, words string)) error {
-	if c.Quiet || c.JSON {
-		return nil
-	}
-	name, words := text(&r)
-	_, err := fmt.Fprintf(c.Stdout, "%s  %s\n", render.Sanitize(name), render.Sanitize(words))
-	return err
-}
-
-// printedResults prints the array of --json, unless nothing was done, and returns the error of the command.
-func printedResults[T any](c *Call, results []T, failed error) error {
-	if code := ExitCode(failed); c.JSON && (len(results) > 0 || code == ExitOK || code == ExitPartial) {
-		if err := render.JSONArray(c.Stdout, results); err != nil {
-			return err
-		}
-	}
-	return failed
 }
 
 // Collect returns the objects of a command once all are known: those of this machine by local, or those of the calls in the order of the hosts. When the

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/internal/object"
+	"agentctl/internal/render"
 	"agentctl/internal/terminal"
 	"agentctl/lock"
 	"agentctl/proc"
@@ -360,4 +361,29 @@ func locks(ctx context.Context, env Env, o *CommonFlags) error {
 		err = ErrPartial
 	}
 	return err
+}
+
+func (c *Call) PrintLocks(list []lock.Lock) error {
+	objects := make([]object.Lock, 0, len(list))
+	for _, l := range list {
+		objects = append(objects, lockObject(l))
+	}
+	return PrintRows(c, objects, render.LockTable)
+}
+
+func lockObject(l lock.Lock) object.Lock {
+	out := object.Lock{Directory: l.Dir, Kind: string(l.Kind), Since: object.Timestamp(l.Since())}
+	switch {
+	case l.Session != nil:
+		session := object.NewSession(*l.Session)
+		out.Adapter, out.SessionID, out.PID = session.Adapter, session.ID, session.PID
+		out.Status = session.Status
+	case len(l.Holders) > 0:
+		out.PID, out.LockedBy, out.Shared = l.Holders[0].ID.PID, l.Holders[0].Name, l.Shared
+	case l.Declared != nil && l.Declared.ReadErr != nil:
+		out.Reason = l.Declared.ReadErr.Error()
+	case l.Declared != nil:
+		out.LockedBy, out.Reason, out.Until = l.Declared.By, l.Declared.Reason, object.Timestamp(l.Declared.Until)
+	}
+	return out
 }
