@@ -1,18 +1,11 @@
 package cli
 
 import (
-	"cmp"
-	"context"
 	"io"
-	"slices"
-	"strings"
-	"time"
 
 	"agentctl/discover"
 	"agentctl/internal/config"
-	"agentctl/internal/object"
 	"agentctl/internal/render"
-	"agentctl/proc"
 )
 
 // Call is one run of a command that uses a scanner.
@@ -64,67 +57,6 @@ func (env Env) NewHostCall(verb string, o *CommonFlags, object any, ids []string
 	return c, calls, err
 }
 
-// Find finds the sessions that an argument means. If it fails, it reports the warnings, which may be the reason.
-func (c *Call) Find(ctx context.Context, arg string, options discover.ReadOptions) (discover.Result, error) {
-	working, done := c.StartWork(ctx, "looking for "+render.Sanitize(arg))
-	defer done()
-	r, err := c.Scanner.Find(working, arg, c.Agents, options)
-	if working.Err() != nil {
-		err = working.Err()
-	}
-	if err != nil {
-		_ = c.ReportWarnings(r.Warnings)
-	}
-	return r, err
-}
-
-// FindOne is [Call.Find] of an argument that must mean one session, as pid:N may not.
-func (c *Call) FindOne(ctx context.Context, arg string, options discover.ReadOptions) (discover.Session, discover.Result, error) {
-	r, err := c.Find(ctx, arg, options)
-	if err != nil {
-		return discover.Session{}, r, err
-	}
-	if len(r.Sessions) > 1 {
-		_ = c.ReportWarnings(r.Warnings) // the error says how it ends
-		return discover.Session{}, r, &discover.AmbiguousError{Arg: arg, Candidates: r.Sessions, Total: len(r.Sessions)}
-	}
-	return r.Sessions[0], r, nil
-}
-
-// sinceBoot is the --since that means when the machine has started.
-const sinceBoot = "boot"
-
-// SinceTime returns the time of --since, or of the configuration.
-func (c *Call) SinceTime(verb, flag string) (time.Time, error) {
-	if flag == sinceBoot {
-		return proc.BootTime()
-	}
-	at, err := config.ParseSince(cmp.Or(flag, string(c.Config.Since)), c.Style.Now)
-	if err != nil {
-		return at, UsageError(verb, "--since: %v", err)
-	}
-	return at, nil
-}
-
-// HintLeftOut hints at what a time window leaves out, unless all of it is "", and at what includes it.
-func (c *Call) HintLeftOut(includedBy string, what ...string) {
-	what = slices.DeleteFunc(what, func(s string) bool { return s == "" })
-	if len(what) > 0 {
-		c.Report.Hint("left out: " + strings.Join(what, ", ") + "; " + includedBy + " includes everything")
-	}
-}
-
-// OlderSessions describes so many sessions that a time window leaves out; "" for none.
-func OlderSessions(n int) string {
-	switch n {
-	case 0:
-		return ""
-	case 1:
-		return "1 older session"
-	}
-	return render.Count(int64(n)) + " older sessions"
-}
-
 // Settings reads the configuration and the style of the output: flags override the environment, which overrides the file.
 // They are resolved here only.
 func (env Env) Settings(noColor bool) (c config.Config, style render.TextOptions, err error) {
@@ -151,13 +83,4 @@ func (env Env) Settings(noColor bool) (c config.Config, style render.TextOptions
 		style.Color = c.Color == config.Always
 	}
 	return c, style, nil
-}
-
-// SessionObjects converts sessions to their JSON objects.
-func SessionObjects(sessions []discover.Session) []object.Session {
-	out := make([]object.Session, len(sessions))
-	for i, s := range sessions {
-		out[i] = object.NewSession(s)
-	}
-	return out
 }

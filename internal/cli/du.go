@@ -218,3 +218,6 @@ func (d *diskRow) row() object.DiskRow {
 	})
 	return out
 }
+
+// DiskGroups are the words that --by of du takes.
+func DiskGroups() []string { return []string{"session", "project", "agent", "month"} }

@@ -251,3 +251,7 @@ func (p *progress) String() string {
 func (p *progress) interrupted() string {
 	return fmt.Sprintf("interrupted: at least %d of %d sessions were searched", p.searched.Load(), p.total.Load())
 }
+
+func Roles() []string {
+	return []string{string(search.User), string(search.Assistant), string(search.Tool)}
+}

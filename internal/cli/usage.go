@@ -17,6 +17,7 @@ import (
 	"agentctl/internal/config"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
+	"agentctl/lock"
 )
 
 type usageOptions struct {
@@ -433,4 +434,25 @@ func (s *sums) estimate(a *discover.Usage) (usd float64, missing string) {
 		missing = model + " (" + strings.Join(kinds, ", ") + ")"
 	}
 	return usd, missing
+}
+
+func UsageGroups() []string {
+	return []string{"day", "week", "month", "project", "model", "agent", "session"}
+}
+
+// Projects says which project a directory belongs to. It keeps its answers.
+type Projects map[string]string
+
+// Project returns the directory of the git repository that a directory is in, so that all its worktrees are one project; else the
+// directory itself.
+func (p Projects) Project(dir string) string {
+	project, known := p[dir]
+	if !known {
+		project = dir
+		if repo, err := lock.RepositoryOf(dir); dir != "" && err == nil {
+			project = repo.Dir()
+		}
+		p[dir] = project
+	}
+	return project
 }
