@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -362,4 +364,72 @@ func unknownFlag(verb *cli.Command, word string) error {
 		hint = "did you mean " + meant + "?"
 	}
 	return NewUsageError("unknown flag "+strconv.Quote(word), hint)
+}
+
+// WantsJSON reports whether the command line asks for JSON. Errors in the command line itself are printed as JSON then.
+func WantsJSON(args []string) bool {
+	i := slices.Index(args, "--format")
+	return setsFlag(args, "--json") || i >= 0 && i+1 < len(args) && args[i+1] == formatJSON || slices.Contains(args, "--format="+formatJSON)
+}
+
+// setsFlag reports whether the command line sets a boolean flag that has these names.
+func setsFlag(args []string, names ...string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	return slices.ContainsFunc(args, func(arg string) bool {
+		name, value, joined := strings.Cut(arg, "=")
+		yes, _ := strconv.ParseBool(value)
+		return slices.Contains(names, name) && (!joined || yes)
+	})
+}
+
+// CommandName is a command's name, of a subcommand with that of its parent.
+func CommandName(c *cli.Command) string {
+	return cmp.Or(strings.TrimPrefix(c.HelpName, Program+" "), c.Name)
+}
+
+// UnknownWord makes the usage error for a word that is not among the known ones, with a suggestion.
+func UnknownWord(what, word string, known []string) error {
+	hint := "use one of: " + strings.Join(known, ", ")
+	if near, ok := closest(word, known); ok {
+		hint = "did you mean " + near + "?"
+	}
+	return NewUsageError(fmt.Sprintf("unknown %s %q", what, word), hint)
+}
+
+// badFlag rewords the flag parser's error.
+func badFlag(c *cli.Command, err error) error {
+	message := err.Error()
+	for _, f := range c.Flags {
+		for _, name := range f.Names() {
+			message = strings.ReplaceAll(message, "flag -"+name+":", "flag "+FlagText(name)+":")
+			if value, ok := strings.CutSuffix(message, " for -"+name+": parse error"); ok { // a boolean's
+				message = value + " for flag " + FlagText(name)
+			}
+		}
+	}
+	return UsageError(CommandName(c), "%s", strings.Replace(message, ": parse error", ": use a whole number", 1))
+}
+
+// FlagText is a flag's name with its dashes.
+func FlagText(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// SplitWords splits the values of a repeatable flag at commas and checks each word; what names it in the error.
+func SplitWords(what string, values, known []string) ([]string, error) {
+	var out []string
+	for _, v := range values {
+		for word := range strings.SplitSeq(v, ",") {
+			if !slices.Contains(known, word) {
+				return nil, UnknownWord(what, word, known)
+			}
+			out = append(out, word)
+		}
+	}
+	return out, nil
 }

@@ -1,18 +1,13 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
-
-	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
 	"agentctl/internal/config"
@@ -210,44 +205,6 @@ func (env Env) Finish(err error) int {
 	return e.code
 }
 
-// WantsJSON reports whether the command line asks for JSON. Errors in the command line itself are printed as JSON then.
-func WantsJSON(args []string) bool {
-	i := slices.Index(args, "--format")
-	return setsFlag(args, "--json") || i >= 0 && i+1 < len(args) && args[i+1] == formatJSON || slices.Contains(args, "--format="+formatJSON)
-}
-
-// setsFlag reports whether the command line sets a boolean flag that has these names.
-func setsFlag(args []string, names ...string) bool {
-	if i := slices.Index(args, "--"); i >= 0 {
-		args = args[:i]
-	}
-	return slices.ContainsFunc(args, func(arg string) bool {
-		name, value, joined := strings.Cut(arg, "=")
-		yes, _ := strconv.ParseBool(value)
-		return slices.Contains(names, name) && (!joined || yes)
-	})
-}
-
-func (env Env) Warn(message string) { env.Report.warning(object.Warning{Message: message}) }
-
-// ReportWarnings reports warnings, each once per command. It returns [ErrPartial] if there are any.
-func (env Env) ReportWarnings(warnings []*discover.Warning) error {
-	for _, w := range warnings {
-		env.Report.warnOnce(object.Warning{Message: ErrorText(w), Adapter: string(w.Agent), Path: w.Path})
-	}
-	if len(warnings) > 0 {
-		return ErrPartial
-	}
-	return nil
-}
-
-func UnreadWarning(s discover.Session, err error) *discover.Warning {
-	if w, ok := errors.AsType[*discover.Warning](err); ok {
-		return w
-	}
-	return &discover.Warning{Agent: s.Agent, Path: s.Path, Err: err}
-}
-
 // failed is the name of an error that has no other one.
 const failed = "failed"
 
@@ -291,54 +248,4 @@ func UsageError(verb, format string, args ...any) error {
 		}
 	}
 	return NewUsageError(fmt.Sprintf(format, args...), Program+" "+verb+" --help")
-}
-
-// CommandName is a command's name, of a subcommand with that of its parent.
-func CommandName(c *cli.Command) string {
-	return cmp.Or(strings.TrimPrefix(c.HelpName, Program+" "), c.Name)
-}
-
-// UnknownWord makes the usage error for a word that is not among the known ones, with a suggestion.
-func UnknownWord(what, word string, known []string) error {
-	hint := "use one of: " + strings.Join(known, ", ")
-	if near, ok := closest(word, known); ok {
-		hint = "did you mean " + near + "?"
-	}
-	return NewUsageError(fmt.Sprintf("unknown %s %q", what, word), hint)
-}
-
-// badFlag rewords the flag parser's error.
-func badFlag(c *cli.Command, err error) error {
-	message := err.Error()
-	for _, f := range c.Flags {
-		for _, name := range f.Names() {
-			message = strings.ReplaceAll(message, "flag -"+name+":", "flag "+FlagText(name)+":")
-			if value, ok := strings.CutSuffix(message, " for -"+name+": parse error"); ok { // a boolean's
-				message = value + " for flag " + FlagText(name)
-			}
-		}
-	}
-	return UsageError(CommandName(c), "%s", strings.Replace(message, ": parse error", ": use a whole number", 1))
-}
-
-// FlagText is a flag's name with its dashes.
-func FlagText(name string) string {
-	if len(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
-}
-
-// SplitWords splits the values of a repeatable flag at commas and checks each word; what names it in the error.
-func SplitWords(what string, values, known []string) ([]string, error) {
-	var out []string
-	for _, v := range values {
-		for word := range strings.SplitSeq(v, ",") {
-			if !slices.Contains(known, word) {
-				return nil, UnknownWord(what, word, known)
-			}
-			out = append(out, word)
-		}
-	}
-	return out, nil
 }

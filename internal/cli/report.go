@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"agentctl/discover"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
 )
@@ -231,4 +233,24 @@ func (env Env) ProgressOf(what func() string) (stop func()) {
 		}
 	})
 	return sync.OnceFunc(func() { close(done); wg.Wait() })
+}
+
+func (env Env) Warn(message string) { env.Report.warning(object.Warning{Message: message}) }
+
+// ReportWarnings reports warnings, each once per command. It returns [ErrPartial] if there are any.
+func (env Env) ReportWarnings(warnings []*discover.Warning) error {
+	for _, w := range warnings {
+		env.Report.warnOnce(object.Warning{Message: ErrorText(w), Adapter: string(w.Agent), Path: w.Path})
+	}
+	if len(warnings) > 0 {
+		return ErrPartial
+	}
+	return nil
+}
+
+func UnreadWarning(s discover.Session, err error) *discover.Warning {
+	if w, ok := errors.AsType[*discover.Warning](err); ok {
+		return w
+	}
+	return &discover.Warning{Agent: s.Agent, Path: s.Path, Err: err}
 }
