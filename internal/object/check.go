@@ -40,7 +40,11 @@ func checkTimes(timestamps ...string) error {
 	return nil
 }
 
+// Check implements [Answer], also for a session that is absent.
 func (s *Session) Check() error {
+	if s == nil {
+		return nil
+	}
 	if !isAdapterName(s.Adapter) || !isWord(s.Status, discover.Running, discover.Waiting, discover.Idle, discover.Stopped, discover.Unknown) ||
 		!isWord(s.Outcome, "", discover.Completed, discover.Interrupted, discover.Failed, discover.OutcomeUnknown) {
 		return fmt.Errorf("no session of an agent: adapter %q, status %q, outcome %q", s.Adapter, s.Status, s.Outcome)
@@ -90,29 +94,15 @@ func (m *Message) Check() error {
 	return checkTimes(m.Time)
 }
 
-// checkSession is [Session.Check] of a session that may be absent.
-func checkSession(s *Session) error {
-	if s == nil {
-		return nil
-	}
-	return s.Check()
-}
-
-func setSessionHost(s *Session, host string) {
-	if s != nil {
-		s.Host = host
-	}
-}
-
 func (o *Orphan) SetHost(host string)    { o.Host = host }
 func (u *UsageLimit) SetHost(h string)   { u.Host = h }
 func (e *Event) SetHost(host string)     { e.Session.Host = host }
 func (s *SendResult) SetHost(h string)   { s.Session.Host = h }
 func (r *Request) SetHost(host string)   { r.Session.Host = host }
-func (s *StopResult) SetHost(h string)   { s.Host = h; setSessionHost(s.Session, h) }
-func (r *ResumeResult) SetHost(h string) { r.Host = h; setSessionHost(r.Session, h) }
-func (s *StoredResult) SetHost(h string) { s.Host = h; setSessionHost(s.Session, h) }
-func (l *LaunchResult) SetHost(h string) { l.Host = h; setSessionHost(l.Session, h) }
+func (s *StopResult) SetHost(h string)   { s.Host = h; s.Session.SetHost(h) }
+func (r *ResumeResult) SetHost(h string) { r.Host = h; r.Session.SetHost(h) }
+func (s *StoredResult) SetHost(h string) { s.Host = h; s.Session.SetHost(h) }
+func (l *LaunchResult) SetHost(h string) { l.Host = h; l.Session.SetHost(h) }
 
 // SetHost names the machine in the rows of its projects and sessions.
 func (u *Usage) SetHost(host string) {
@@ -150,8 +140,8 @@ func (r *Request) Check() error {
 	}
 	return r.Session.Check()
 }
-func (s *StopResult) Check() error   { return checkSession(s.Session) }
-func (l *LaunchResult) Check() error { return checkSession(l.Session) }
+func (s *StopResult) Check() error   { return s.Session.Check() }
+func (l *LaunchResult) Check() error { return l.Session.Check() }
 
 func (s *SessionRows) Check() error {
 	for i := range s.Sessions {
@@ -240,7 +230,7 @@ func (r *ResumeResult) Check() error {
 	if !isAdapterName(r.Adapter) || !slices.Contains([]string{"resumed", "planned", "refused", "failed"}, r.Result) {
 		return fmt.Errorf("no result of a session: adapter %q, result %q", r.Adapter, r.Result)
 	}
-	return checkSession(r.Session)
+	return r.Session.Check()
 }
 
 func (s *StoredResult) Check() error {
@@ -248,5 +238,5 @@ func (s *StoredResult) Check() error {
 	if !isAdapterName(s.Adapter) || !slices.Contains(results, s.Result) {
 		return fmt.Errorf("no result of a session: adapter %q, result %q", s.Adapter, s.Result)
 	}
-	return checkSession(s.Session)
+	return s.Session.Check()
 }

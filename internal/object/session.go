@@ -3,6 +3,7 @@
 package object
 
 import (
+	"cmp"
 	_ "embed"
 	"math"
 	"strconv"
@@ -192,9 +193,7 @@ func newEvidence(s *discover.Session) *Evidence {
 	}
 	e := s.Evidence[0]
 	switch {
-	case e.Unreadable != "":
-		return &Evidence{e.Strength.String(), evidenceKind(e), e.Unreadable}
-	case e.Accepted:
+	case e.Accepted, e.Unreadable != "":
 		return &Evidence{e.Strength.String(), evidenceKind(e), evidenceDetail(e)}
 	case s.Status == discover.Unknown:
 		return &Evidence{e.Strength.String(), evidenceKind(e), evidenceDetail(e) + " (" + e.Why + ")"}
@@ -204,19 +203,11 @@ func newEvidence(s *discover.Session) *Evidence {
 
 // evidenceKind is the kind of the evidence; "process" if the adapter gives none, because the presence of the
 // process is all there is.
-func evidenceKind(e discover.Evidence) string {
-	if e.Kind == "" {
-		return "process"
-	}
-	return e.Kind
-}
+func evidenceKind(e discover.Evidence) string { return cmp.Or(e.Kind, "process") }
 
-// evidenceDetail is the detail of the evidence; the process if the adapter gives none.
+// evidenceDetail is why the evidence is unreadable, or else its detail; the process if the adapter gives none.
 func evidenceDetail(e discover.Evidence) string {
-	if e.Detail == "" {
-		return e.Process.String()
-	}
-	return e.Detail
+	return cmp.Or(e.Unreadable, e.Detail, e.Process.String())
 }
 
 // newMeta adds to the facts of the agent those of ours that have no JSON field.
@@ -275,8 +266,12 @@ func finite(n *float64) *float64 {
 	return n
 }
 
-// SetHost sets the machine of a session that another agentctl has printed.
-func (s *Session) SetHost(host string) { s.Host = host }
+// SetHost sets the machine of a session that another agentctl has printed, if there is one.
+func (s *Session) SetHost(host string) {
+	if s != nil {
+		s.Host = host
+	}
+}
 
 // Live reports whether a process runs the session, as far as is known.
 func (s *Session) Live() bool { return discover.Status(s.Status).Live() }
@@ -403,9 +398,6 @@ func Explain(s discover.Session) *Explanation {
 		c := ConsideredEvidence{
 			PID: e.Process.PID, Strength: e.Strength.String(), Kind: evidenceKind(e), Detail: evidenceDetail(e),
 			Accepted: e.Accepted, Why: e.Why,
-		}
-		if e.Unreadable != "" {
-			c.Detail = e.Unreadable
 		}
 		if e.Claim.Turn != nil {
 			c.Turn = turnWord(e.Claim.Turn.State)
