@@ -108,15 +108,7 @@ func (p *Pattern) Find(text string) (spans []Span) {
 // MayMatch reports whether a string of this JSON text, once decoded, may have a match. It ignores the case of letters. It is true also
 // where a character that a word can have is written as an escape.
 func (p *Pattern) MayMatch(json []byte) bool {
-	if p.words == nil {
-		return true
-	}
-	for _, w := range p.words {
-		if w.isIn(json) {
-			return true
-		}
-	}
-	return hasEscape(json)
+	return p.words == nil || slices.ContainsFunc(p.words, func(w word) bool { return w.isIn(json) }) || hasEscape(json)
 }
 
 // word is a run of ASCII letters and digits, in lower case. JSON writes it in one piece, except for \u escapes.
@@ -223,21 +215,14 @@ func requiredWords(re *syntax.Regexp) []word {
 
 // shortest returns the length of the shortest word; 0 if there is none.
 func shortest(words []word) int {
-	n := 0
-	for _, w := range words {
-		if n == 0 || len(w.text) < n {
-			n = len(w.text)
-		}
+	if len(words) == 0 {
+		return 0
 	}
-	return n
+	return len(slices.MinFunc(words, func(a, b word) int { return len(a.text) - len(b.text) }).text)
 }
 
 // longestWord returns the longest run of ASCII letters and digits in a text.
-func longestWord(text string) (longest string) {
-	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return !isWordCharacter(r) }) {
-		if len(part) > len(longest) {
-			longest = part
-		}
-	}
-	return longest
+func longestWord(text string) string {
+	parts := strings.FieldsFunc(text, func(r rune) bool { return !isWordCharacter(r) })
+	return slices.MaxFunc(append(parts, ""), func(a, b string) int { return len(a) - len(b) })
 }

@@ -228,7 +228,7 @@ func processGrid(processes []object.Process, opts TextOptions) *grid {
 		column{title: "AGE", cell: func(i int) string { return ageText(rows[i].StartedAt, opts.Now) }, dropLate: 2, alignRight: true},
 		column{title: "CPU", cell: func(i int) string { return cpuText(rows[i].CPU) }, alignRight: true},
 		column{title: "MEMORY", cell: func(i int) string { return knownText(rows[i].Memory, ByteSize) }, alignRight: true},
-		column{title: "PORTS", cell: func(i int) string { return portsText(rows[i].Ports) }},
+		column{title: "PORTS", cell: func(i int) string { return numbersText(rows[i].Ports) }},
 		column{title: "PROCESS", cell: func(i int) string { return texts[i] }, min: 16},
 	)
 }

@@ -86,8 +86,11 @@ func escape(text []byte) []byte {
 			r, size = decodeEscape(text[i:])
 		}
 		switch {
-		case needsEscape(r):
-			out = appendEscape(append(out, text[begin:i]...), r)
+		case isUnsafe(r) && !isJoiner(r) && !unicode.Is(unicode.Variation_Selector, r): // it affects the text around it
+			out = append(out, text[begin:i]...)
+			for _, unit := range utf16.AppendRune(nil, r) {
+				out = fmt.Appendf(out, `\u%04x`, unit)
+			}
 			begin = i + size
 		case r == utf8.RuneError: // also from a json.RawMessage, which the encoder copies unchanged
 			out = utf8.AppendRune(append(out, text[begin:i]...), r)
@@ -122,19 +125,6 @@ func decodeEscape(text []byte) (r rune, size int) {
 		return '\\', pair
 	}
 	return utf8.RuneError, unit
-}
-
-func appendEscape(b []byte, r rune) []byte {
-	if r <= 0xffff {
-		return fmt.Appendf(b, `\u%04x`, r)
-	}
-	hi, lo := utf16.EncodeRune(r)
-	return fmt.Appendf(b, `\u%04x\u%04x`, hi, lo)
-}
-
-// needsEscape reports whether a character affects the text around it instead of being displayed.
-func needsEscape(r rune) bool {
-	return isUnsafe(r) && !isJoiner(r) && !unicode.Is(unicode.Variation_Selector, r)
 }
 
 // ExportJSON writes each session as one object: a single one with a line for each message, several with a line for each session.

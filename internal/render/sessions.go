@@ -130,11 +130,7 @@ func (to TextOptions) statusCell(s *object.Session) string {
 
 // pidText lists the pids; "*" marks a process that serves other sessions too.
 func pidText(s *object.Session) string {
-	var pids []string
-	for _, pid := range s.AllPIDs() {
-		pids = append(pids, fmt.Sprint(pid))
-	}
-	text := strings.Join(pids, ",")
+	text := numbersText(s.AllPIDs())
 	if s.Has("shared") && text != "" {
 		text += "*"
 	}
@@ -171,7 +167,7 @@ func WideSessionTable(w io.Writer, sessions []object.Session, opts TextOptions) 
 	c.last.dropEarly = rankLastWide
 	cpu := column{title: "CPU", cell: func(i int) string { return cpuText(TotalCPU(sessions[i].Processes)) }, dropEarly: rankCPU, alignRight: true}
 	memory := column{title: "MEMORY", cell: func(i int) string { return knownText(TotalMemory(sessions[i].Processes), ByteSize) }, dropEarly: rankMemory, alignRight: true}
-	ports := column{title: "PORTS", cell: func(i int) string { return portsText(allPorts(sessions[i].Processes)) }, dropEarly: rankPorts, preferred: 9}
+	ports := column{title: "PORTS", cell: func(i int) string { return numbersText(allPorts(sessions[i].Processes)) }, dropEarly: rankPorts, preferred: 9}
 	context := column{title: "CONTEXT", cell: func(i int) string { return contextText(sessions[i].Tokens) }, dropEarly: rankContext, alignRight: true}
 	changes := column{title: "CHANGES", cell: func(i int) string { return statusLetters(sessions[i].Changes) }, dropEarly: rankChanges}
 	terminal := column{title: "TERMINAL", cell: func(i int) string { return terminalCell(&sessions[i]) }, dropEarly: rankTerminal, preferred: 12}

@@ -113,13 +113,11 @@ func (to TextOptions) quotaText(q object.Quota) string {
 	if q.Reached {
 		parts = append(parts, "reached")
 	}
-	if at, ok := object.ParseTimestamp(q.ResetsAt); ok {
-		clock := to.localTime(q.ResetsAt)
-		if at.After(to.Now) {
-			parts = append(parts, fmt.Sprintf("resets %s (in %s)", clock, Age(to.Now, at)))
-		} else {
-			parts = append(parts, fmt.Sprintf("has reset since, %s (%s ago)", clock, Age(at, to.Now)))
-		}
+	switch at, ok := object.ParseTimestamp(q.ResetsAt); {
+	case ok && at.After(to.Now):
+		parts = append(parts, "resets "+to.resetText(q.ResetsAt))
+	case ok:
+		parts = append(parts, "has reset since, "+to.resetText(q.ResetsAt))
 	}
 	if text := Sanitize(q.Text); text != "" {
 		parts = append(parts, text)
@@ -166,8 +164,9 @@ func cpuText(seconds *float64) string {
 	}
 }
 
-func portsText(ports []int) string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(ports), " ", ","), "[]")
+// numbersText formats numbers with commas between them.
+func numbersText(list []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ","), "[]")
 }
 
 // Thousands formats a count: 999, 1.5k, 2.0M.
