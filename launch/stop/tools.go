@@ -10,7 +10,6 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/ancestry"
-	"agentctl/launch"
 	"agentctl/proc"
 )
 
@@ -252,7 +251,7 @@ func (x *execution) spared(now discover.Result, roots proc.Descendants, otherAge
 				return true
 			}
 		}
-		return slices.ContainsFunc(nested, func(n nestedSession) bool { return n.HasMarker(p, n.session) })
+		return slices.ContainsFunc(nested, func(s discover.Session) bool { return x.adapterOf(s.Agent).HasMarker(p, s) })
 	}
 }
 
@@ -264,14 +263,8 @@ func addWithAncestors(set map[proc.ID]bool, table *proc.Table, p proc.Process) {
 	}
 }
 
-// nestedSession is a live session that was started from within another one.
-type nestedSession struct {
-	launch.Adapter
-	session discover.Session
-}
-
 // nested returns the live sessions that were started from within this one. Their tools have this session's markers, too.
-func (x *execution) nested(now discover.Result, roots proc.Descendants, otherAgent func(proc.Process) bool) (out []nestedSession) {
+func (x *execution) nested(now discover.Result, roots proc.Descendants, otherAgent func(proc.Process) bool) (out []discover.Session) {
 	for _, session := range now.Sessions {
 		for _, p := range session.Processes {
 			if x.plan.session.HasProcess(p.ID) {
@@ -279,7 +272,7 @@ func (x *execution) nested(now discover.Result, roots proc.Descendants, otherAge
 			}
 			outside := func(q proc.Process) bool { return q.ID != p.ID && otherAgent(q) }
 			if otherAgent(p) && (roots.Includes(now.Table, p, outside) || x.hasMarker(p)) {
-				out = append(out, nestedSession{x.adapterOf(session.Agent), session})
+				out = append(out, session)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -91,10 +92,8 @@ func (e *RefusedError) Advice() string {
 // joinUnique are the texts of the hooks, each once.
 func joinUnique(list []Hook, text func(Hook) string, between string) string {
 	var out []string
-	seen := map[string]bool{}
 	for _, h := range list {
-		if t := text(h); t != "" && !seen[t] {
-			seen[t] = true
+		if t := text(h); t != "" && !slices.Contains(out, t) {
 			out = append(out, t)
 		}
 	}
