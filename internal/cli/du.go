@@ -30,18 +30,15 @@ func duCommand(env Env) *cli.Command {
 		UsageText: "agentctl du [FLAGS]",
 		Description: "du counts the bytes that files have allocated: transcripts and all that lies beside them, the largest first. ~ marks an\n" +
 			"estimate: the rows of a session in a database. A row with a path is what belongs to no session.",
-		Flags: []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "by", Usage: "one row for each `GROUP`: session, project, agent, month", Value: "session", Destination: &o.by},
 			&cli.StringFlag{Name: "since", Usage: "only sessions active since `WHEN`: 12h, 30d, 2w, a date, a time, all", Value: "all", Destination: &o.since},
 			DurationFlag("older-than", "only sessions that have not been active for `D`", &o.olderThan),
 			AdapterFlag(&o.AdapterNames),
 			&cli.IntFlag{Name: "n", Usage: "show at most `N` rows, the largest; without it, a terminal shows those of 1% and more", Destination: &o.limit},
-			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
-			FormatFlag(&o.Format),
-			JSONFlag(&o.JSON),
-			NoColorFlag(&o.NoColor),
+		}, o.tableFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},
-		},
+		}),
 		CustomHelpTemplate: HelpTemplate("agentctl du -n 20", "agentctl du --by project --older-than 30d", "agentctl du --by agent --json"),
 		Action:             func(c *cli.Context) error { return runDu(c.Context, env, o) },
 	}

@@ -45,6 +45,16 @@ func JSONFlag(to *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print JSON (agentctl schema); errors too", Destination: to, Hidden: true}
 }
 
+// objectFlags are the flags of a command that prints objects, tableFlags those of one that prints a table of them.
+func (o *CommonFlags) objectFlags() []cli.Flag {
+	return []cli.Flag{FormatFlag(&o.Format), JSONFlag(&o.JSON), NoColorFlag(&o.NoColor)}
+}
+
+func (o *CommonFlags) tableFlags() []cli.Flag {
+	noTrunc := &cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc}
+	return append([]cli.Flag{noTrunc}, o.objectFlags()...)
+}
+
 func NoColorFlag(to *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "no-color", Usage: "print no colours", Destination: to}
 }

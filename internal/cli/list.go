@@ -48,11 +48,8 @@ func listCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "orphans", Usage: "show the processes that stopped sessions left behind, with their ports, instead of sessions", Destination: &o.orphans},
 			&cli.BoolFlag{Name: "wide", Usage: "also show each session's CPU time, memory, ports, context, uncommitted changes and what its turn is doing", Destination: &o.wide},
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "show the table on the terminal and update it, sessions that need you first; q ends it", Destination: &o.watch},
-			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print IDs only", Destination: &o.Quiet},
-			FormatFlag(&o.Format),
-			JSONFlag(&o.JSON),
-			NoColorFlag(&o.NoColor),
+		}, o.tableFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &o.noPager},
 		}),
 		CustomHelpTemplate: HelpTemplate("agentctl list --all --since 30d", "agentctl list --repo . --status running,waiting", "agentctl list --watch"),
@@ -111,7 +108,7 @@ func runList(ctx context.Context, env Env, o *listOptions) error {
 	if o.Quiet {
 		sessions = slices.DeleteFunc(sessions, func(s object.Session) bool { return s.ID == nil })
 	}
-	if err := c.PrintSessions(sessions, func() error { return printTable(ctx, c, sessions, o) }); err != nil {
+	if err := printList(ctx, c, sessions, o); err != nil {
 		return err
 	}
 	return after()
@@ -196,9 +193,20 @@ func listQuiet(ctx context.Context, c *Call, filter discover.SessionFilter, o *l
 	return sessions, r.Warnings, err
 }
 
-// printTable prints the table of sessions; through the pager if it is longer than the terminal.
-func printTable(ctx context.Context, c *Call, sessions []object.Session, o *listOptions) error {
-	if len(sessions) == 0 {
+// printList prints sessions as the flags say: as a JSON array, their names, by --format, or else as a table, through the pager if that is longer than the
+// terminal.
+func printList(ctx context.Context, c *Call, sessions []object.Session, o *listOptions) error {
+	switch {
+	case c.JSON:
+		return render.JSONArray(c.Stdout, sessions)
+	case c.Quiet:
+		return PrintEach(sessions, func(s object.Session) error {
+			_, err := fmt.Fprintln(c.Stdout, render.Sanitize(s.Name()))
+			return err
+		})
+	case c.Template != nil:
+		return PrintEach(sessions, func(s object.Session) error { return c.Template(c.Stdout, s) })
+	case len(sessions) == 0:
 		if c.Width > 0 {
 			what := "no live sessions; agentctl list -a shows stopped ones too"
 			if o.quietFor > 0 {

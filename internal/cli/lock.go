@@ -336,7 +336,7 @@ func NewLocks(env Env) *cli.Command {
 	return &cli.Command{
 		Usage:              "list the locks in force: session locks, held locks and declared locks",
 		UsageText:          "agentctl locks [FLAGS]",
-		Flags:              []cli.Flag{FormatFlag(&o.Format), JSONFlag(&o.JSON), NoColorFlag(&o.NoColor)},
+		Flags:              o.objectFlags(),
 		CustomHelpTemplate: HelpTemplate("agentctl locks", "agentctl locks --json"),
 		Action:             func(c *cli.Context) error { return locks(c.Context, env, o) },
 	}

@@ -9,22 +9,6 @@ import (
 	"agentctl/internal/render"
 )
 
-// PrintSessions prints sessions as the flags say: as a JSON array, by --format, their names, or else by text.
-func (c *Call) PrintSessions(sessions []object.Session, text func() error) error {
-	switch {
-	case c.JSON:
-		return render.JSONArray(c.Stdout, sessions)
-	case c.Quiet:
-		return PrintEach(sessions, func(s object.Session) error {
-			_, err := fmt.Fprintln(c.Stdout, render.Sanitize(s.Name()))
-			return err
-		})
-	case c.Template != nil:
-		return PrintEach(sessions, func(s object.Session) error { return c.Template(c.Stdout, s) })
-	}
-	return text()
-}
-
 // PrintRows prints objects: as a JSON array, by --format, or as a table, which has no header if it has no rows.
 func PrintRows[T any](c *Call, rows []T, table func(io.Writer, []T, render.TextOptions) error) error {
 	switch {

@@ -61,11 +61,7 @@ func searchCommand(env Env) *cli.Command {
 			&cli.IntFlag{Name: "after-context", Aliases: []string{"A"}, Usage: "show `N` messages after each match", Destination: &o.after},
 			&cli.BoolFlag{Name: "ids", Aliases: []string{"l"}, Usage: "print IDs only", Destination: &o.Quiet},
 			&cli.BoolFlag{Name: "count", Aliases: []string{"c"}, Usage: "print IDs and how many messages match: ID:N", Destination: &o.count},
-			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
-			FormatFlag(&o.Format),
-			JSONFlag(&o.JSON),
-			NoColorFlag(&o.NoColor),
-		}),
+		}, o.tableFlags()),
 		CustomHelpTemplate: HelpTemplate(
 			`agentctl search "connection (refused|reset)"`,
 			"agentctl search -F --role user --since all 'TODO: parser'",

@@ -27,14 +27,11 @@ func statusCommand(env Env) *cli.Command {
 		Description: "ID is a full ID or a unique prefix of one. If several sessions have one ID, ID@DIR selects one by its project\n" +
 			"directory or its agent's home. pid:N selects the session or sessions of a process.",
 		ArgsUsage: "ID",
-		Flags: []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "explain", Usage: "also show every piece of evidence considered, and the reason for the status", Destination: &o.explain},
 			&cli.BoolFlag{Name: "alive", Usage: "print nothing; exit 0 if it is live, 8 if it is stopped, 6 if that is not known", Destination: &o.alive},
 			AdapterFlag(&o.AdapterNames),
-			FormatFlag(&o.Format),
-			JSONFlag(&o.JSON),
-			NoColorFlag(&o.NoColor),
-		},
+		}, o.objectFlags()),
 		CustomHelpTemplate: HelpTemplate("agentctl status 88d1d394", "agentctl status pid:4711 --explain", "agentctl status 88d1d394 --alive"),
 		Action: WithArgument("the ID of a session", func(ctx context.Context, arg string) error {
 			if o.alive && o.explain {

@@ -26,7 +26,7 @@ type usageOptions struct {
 	limits            bool
 }
 
-// defaultSince is the time window without --since.
+// usageDefaultSince is the time window without --since.
 const usageDefaultSince = "30d"
 
 func usageCommand(env Env) *cli.Command {
@@ -36,17 +36,13 @@ func usageCommand(env Env) *cli.Command {
 		UsageText: "agentctl usage [FLAGS]",
 		Description: "usage adds up the tokens of all sessions, sub-agents included, each answer of a model once and at its own time.\n" +
 			"The cost is the agents' own figure; ≥ marks one that is known for a part of the tokens only.",
-		Flags: []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "by", Usage: "one row for each `GROUP`: day, week, month, project, model, agent, session", Value: "day", Destination: &o.by},
 			&cli.StringFlag{Name: "since", Usage: "what was used since `WHEN`: 12h, 30d, 2w, a date, a time, all", Value: usageDefaultSince, Destination: &o.since},
 			AdapterFlag(&o.AdapterNames),
 			&cli.StringFlag{Name: "prices", Usage: "also show what the tokens cost by the prices in this TOML `FILE`; - reads stdin", Destination: &o.prices},
 			&cli.BoolFlag{Name: "limits", Usage: "show what each provider last said about its limits instead", Destination: &o.limits},
-			&cli.BoolFlag{Name: "no-trunc", Usage: "do not shorten anything", Destination: &o.NoTrunc},
-			FormatFlag(&o.Format),
-			JSONFlag(&o.JSON),
-			NoColorFlag(&o.NoColor),
-		},
+		}, o.tableFlags()),
 		CustomHelpTemplate: HelpTemplate("agentctl usage --since 7d", "agentctl usage --by model --prices prices.toml", "agentctl usage --limits"),
 		Action: func(c *cli.Context) error {
 			if o.limits {
@@ -75,7 +71,7 @@ func runUsage(ctx context.Context, env Env, o *usageOptions) error {
 		return err
 	}
 	total := &sums{
-		by: group(o.by), zone: c.Style.Now.Location(), unpriced: map[string]bool{}, rows: map[usageRowKey]*object.UsageRow{}, projects: Projects{},
+		by: o.by, zone: c.Style.Now.Location(), unpriced: map[string]bool{}, rows: map[usageRowKey]*object.UsageRow{}, projects: Projects{},
 		parents: map[usageRowKey]usageRowKey{},
 	}
 	if o.prices != "" { // the file is on this machine
@@ -121,8 +117,8 @@ func runUsage(ctx context.Context, env Env, o *usageOptions) error {
 
 // windowStart returns the beginning of the time window. Rows by time begin with a whole day.
 func windowStart(c *Call, o *usageOptions) (time.Time, error) {
-	at, err := c.SinceTime("usage", cmp.Or(o.since, usageDefaultSince))
-	if err == nil && !at.IsZero() && group(o.by).ofTime() {
+	at, err := c.SinceTime("usage", o.since)
+	if err == nil && !at.IsZero() && isTimeGroup(o.by) {
 		local := at.In(c.Style.Now.Location())
 		at = time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, local.Location()).UTC()
 	}
@@ -152,7 +148,7 @@ func runLimits(ctx context.Context, env Env, o *usageOptions) error {
 	if err != nil {
 		return err
 	}
-	since, err := c.SinceTime("usage", cmp.Or(o.since, usageDefaultSince))
+	since, err := c.SinceTime("usage", o.since)
 	if err != nil {
 		return err
 	}
@@ -180,38 +176,16 @@ func runLimits(ctx context.Context, env Env, o *usageOptions) error {
 	return after()
 }
 
-// sort puts rows in their order: times in theirs, all else by tokens.
-func (g group) sort(rows []object.UsageRow) {
-	sort.Slice(rows, func(i, j int) bool {
-		a, b := rows[i], rows[j]
-		switch {
-		case !g.ofTime() && a.Tokens.Total != b.Tokens.Total:
-			return a.Tokens.Total > b.Tokens.Total
-		case (a.Key == "") != (b.Key == ""):
-			return b.Key == ""
-		}
-		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Adapter, b.Adapter), cmp.Compare(a.Host, b.Host)) < 0
-	})
+// UsageGroups are the words that --by of usage takes.
+func UsageGroups() []string {
+	return []string{"day", "week", "month", "project", "model", "agent", "session"}
 }
 
-// group is what a row stands for.
-type group string
-
-const (
-	byDay     group = "day"
-	byWeek    group = "week"
-	byMonth   group = "month"
-	byProject group = "project"
-	byModel   group = "model"
-	byAgent   group = "agent"
-	bySession group = "session"
-)
-
-func (g group) ofTime() bool { return g == byDay || g == byWeek || g == byMonth }
+func isTimeGroup(by string) bool { return slices.Contains([]string{"day", "week", "month"}, by) }
 
 // sums adds up what sessions used.
 type sums struct {
-	by       group
+	by       string
 	zone     *time.Location
 	prices   map[string]config.Price // nil: nothing is estimated
 	unpriced map[string]bool
@@ -231,7 +205,7 @@ func (s *sums) add(u *discover.SessionUsage) {
 		s.total.Sessions++
 	}
 	var fixed *object.UsageRow // the row of all answers
-	if !s.by.ofTime() && s.by != byModel {
+	if !isTimeGroup(s.by) && s.by != "model" {
 		fixed = s.row(s.keyOf(u))
 	}
 	for i := range u.Usage {
@@ -313,9 +287,9 @@ func roundAmounts(r *object.UsageRow) {
 
 func (s *sums) keyOf(u *discover.SessionUsage) usageRowKey {
 	switch s.by {
-	case byProject:
+	case "project":
 		return usageRowKey{text: s.projects.Project(u.Dir)}
-	case byAgent:
+	case "agent":
 		return usageRowKey{text: string(u.Agent)}
 	}
 	key := usageRowKey{agent: string(u.Agent), text: u.ID}
@@ -331,7 +305,7 @@ func (s *sums) keyOf(u *discover.SessionUsage) usageRowKey {
 func (s *sums) answerKey(a *discover.Usage) string {
 	key := s.timeKey(a.Time)
 	switch {
-	case s.by == byModel:
+	case s.by == "model":
 		return a.Model
 	case !a.From.IsZero() && s.timeKey(a.From) != key:
 		return ""
@@ -345,10 +319,10 @@ func (s *sums) timeKey(t time.Time) string {
 		return ""
 	}
 	switch local := t.In(s.zone); s.by {
-	case byWeek:
+	case "week":
 		year, week := local.ISOWeek()
 		return fmt.Sprintf("%04d-W%02d", year, week)
-	case byMonth:
+	case "month":
 		return local.Format("2006-01")
 	default:
 		return local.Format(time.DateOnly)
@@ -386,7 +360,7 @@ func (s *sums) mergeSubagents() {
 func (s *sums) report(since, until time.Time) object.Usage {
 	s.mergeSubagents()
 	u := object.Usage{
-		By: string(s.by), Since: object.Timestamp(since), Until: object.Timestamp(until), Rows: []object.UsageRow{},
+		By: s.by, Since: object.Timestamp(since), Until: object.Timestamp(until), Rows: []object.UsageRow{},
 		Total: s.total, UnpricedModels: slices.Sorted(maps.Keys(s.unpriced)),
 	}
 	for _, row := range s.rows {
@@ -396,8 +370,22 @@ func (s *sums) report(since, until time.Time) object.Usage {
 	for i := range u.Rows {
 		roundAmounts(&u.Rows[i])
 	}
-	s.by.sort(u.Rows)
+	s.sort(u.Rows)
 	return u
+}
+
+// sort puts rows in their order: times in theirs, all else by tokens.
+func (s *sums) sort(rows []object.UsageRow) {
+	sort.Slice(rows, func(i, j int) bool {
+		a, b := rows[i], rows[j]
+		switch {
+		case !isTimeGroup(s.by) && a.Tokens.Total != b.Tokens.Total:
+			return a.Tokens.Total > b.Tokens.Total
+		case (a.Key == "") != (b.Key == ""):
+			return b.Key == ""
+		}
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Adapter, b.Adapter), cmp.Compare(a.Host, b.Host)) < 0
+	})
 }
 
 // estimate returns what an answer costs by the prices. missing is the model if the file has no price for it, with the kinds if it has
@@ -434,10 +422,6 @@ func (s *sums) estimate(a *discover.Usage) (usd float64, missing string) {
 		missing = model + " (" + strings.Join(kinds, ", ") + ")"
 	}
 	return usd, missing
-}
-
-func UsageGroups() []string {
-	return []string{"day", "week", "month", "project", "model", "agent", "session"}
 }
 
 // Projects says which project a directory belongs to. It keeps its answers.

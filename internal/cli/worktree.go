@@ -37,7 +37,7 @@ func newWorktreeList(env Env) *cli.Command {
 		Usage:              "list the worktrees of a repository, with the live sessions in each",
 		UsageText:          "agentctl worktree list [FLAGS] [REPO]",
 		ArgsUsage:          "[REPO]",
-		Flags:              []cli.Flag{FormatFlag(&o.Format), JSONFlag(&o.JSON), NoColorFlag(&o.NoColor)},
+		Flags:              o.objectFlags(),
 		CustomHelpTemplate: HelpTemplate("agentctl worktree list", "agentctl worktree list ~/src/api --json"),
 		Action: func(c *cli.Context) error {
 			dir, err := OptionalDir(c)
