@@ -157,11 +157,7 @@ func write(ctx context.Context, c *Call, exports []object.Export, o *exportOptio
 	}
 	for _, e := range exports {
 		if len(e.Messages) == 0 && len(e.Missing) == 0 {
-			name := "the session"
-			if e.Session.ID != nil {
-				name = object.HostPrefix(e.Session.Host) + *e.Session.ID
-			}
-			c.Report.Note(name + " has no messages")
+			c.Report.Note(e.Session.Name() + " has no messages")
 		}
 	}
 	return nil

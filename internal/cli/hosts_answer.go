@@ -23,35 +23,8 @@ const (
 	maxArray = 96 << 20
 )
 
-// objects decodes the JSON that a host prints, an array or a stream, and calls do with each object.
-type objects struct {
-	out  io.WriteCloser
-	done chan struct{}
-	err  error
-}
-
-func newObjects(newObject func() object.Answer, take func(object.Answer) error) *objects {
-	in, out := io.Pipe()
-	o := &objects{out: out, done: make(chan struct{})}
-	go func() {
-		defer close(o.done)
-		if o.err = decodeObjects(in, newObject, take); o.err == nil {
-			_, _ = io.CopyN(io.Discard, in, maxObject) // blanks after an array
-		}
-		_ = in.CloseWithError(errors.Join(errUnreadAnswer, o.err))
-	}()
-	return o
-}
-
 // errUnreadAnswer tells the writer of an answer that the rest is not read.
 var errUnreadAnswer = errors.New("the rest of the answer is not read")
-
-// finish waits until everything is decoded, and returns the error.
-func (o *objects) finish() error {
-	_ = o.out.Close()
-	<-o.done
-	return o.err
-}
 
 // badAnswer is the error of an answer that breaks the contract.
 type badAnswer struct{ err error }

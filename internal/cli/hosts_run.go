@@ -111,23 +111,32 @@ func (env Env) eachHost(ctx context.Context, calls []HostCall, newObject func() 
 		call.answered.Store(false)
 		asked.Go(func() {
 			reports := &hostReports{env: env, call: call, dropped: func() bool { return working.Err() != nil && ctx.Err() == nil }}
-			objects := newObjects(newObject, func(obj object.Answer) error {
-				mu.Lock()
-				defer mu.Unlock()
-				if reports.dropped() { // take wants no more
-					return context.Cause(working)
+			in, out := io.Pipe()
+			var undecoded error
+			var decoding sync.WaitGroup
+			decoding.Go(func() {
+				undecoded = decodeObjects(in, newObject, func(obj object.Answer) error {
+					mu.Lock()
+					defer mu.Unlock()
+					if reports.dropped() { // take wants no more
+						return context.Cause(working)
+					}
+					obj.SetHost(call.Target.Name)
+					err := take(call.Target.Name, obj)
+					if bad := (*badAnswer)(nil); err != nil && !errors.As(err, &bad) {
+						cancel(err)
+					}
+					return err
+				})
+				if undecoded == nil {
+					_, _ = io.CopyN(io.Discard, in, maxObject) // blanks after an array
 				}
-				obj.SetHost(call.Target.Name)
-				err := take(call.Target.Name, obj)
-				if bad := (*badAnswer)(nil); err != nil && !errors.As(err, &bad) {
-					cancel(err)
-				}
-				return err
+				_ = in.CloseWithError(errors.Join(errUnreadAnswer, undecoded))
 			})
-			ended, err := env.runCall(working, call, objects.out, &lineWriter{limit: maxReport, line: reports.line})
-			if undecoded := objects.finish(); undecoded != nil {
-				err = undecoded
-			}
+			ended, err := env.runCall(working, call, out, &lineWriter{limit: maxReport, line: reports.line})
+			_ = out.Close()
+			decoding.Wait()
+			err = cmp.Or(undecoded, err)
 			if working.Err() != nil {
 				err = working.Err()
 			}

@@ -100,26 +100,20 @@ func runLogs(ctx context.Context, env Env, arg string, o *logsOptions) error {
 
 // readLogs passes on the messages of a session of this machine.
 func readLogs(ctx context.Context, c *Call, arg string, o *logsOptions, take func(object.Message) error) error {
-	endProgress := c.Progress("looking for " + render.Sanitize(arg))
-	defer endProgress()
-	r, err := c.Scanner.Find(ctx, arg, c.Agents, discover.ReadOptions{})
-	if err == nil {
-		r.Sessions, err = onlyOne(arg, r.Sessions)
-	}
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
+	r, err := c.Find(ctx, arg, discover.ReadOptions{})
 	if err != nil {
-		endProgress()
+		return err
+	}
+	if r.Sessions, err = onlyOne(arg, r.Sessions); err != nil {
 		_ = c.ReportWarnings(r.Warnings) // the error says how it ends
 		return err
 	}
 	t := &logsReader{Call: c, options: o, take: take, sessions: r.Sessions, subagents: c.Scanner.TrackSubagents()}
 	t.unread(r.Warnings)
 	if o.follow {
-		endProgress()
 		return t.follow(ctx)
 	}
+	defer c.Progress("reading " + render.Sanitize(arg))()
 	return t.once(ctx)
 }
 

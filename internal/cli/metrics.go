@@ -91,10 +91,21 @@ func localMetrics(ctx context.Context, c *Call, o *metricsOptions) ([]object.Met
 	if err != nil {
 		return nil, nil, err
 	}
-	metrics := collect(c.Env, r, filter, c.Style.Now)
+	var agents []discover.Agent
+	for _, a := range c.Adapters {
+		if len(c.Agents) == 0 || slices.Contains(c.Agents, a.Name()) {
+			agents = append(agents, a.Name())
+		}
+	}
+	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), countTokens(c.Env, agents, r.Sessions, discover.ReadOptions{Tokens: o.tokens}))
+	if !filter.Since.IsZero() {
+		window := object.Metric{Name: "agentctl_window_seconds", Help: "How long ago a stopped session may have been active to be counted."}
+		window.Add(c.Style.Now.Sub(filter.Since).Seconds())
+		metrics = append(metrics, window)
+	}
 	took := object.Metric{Name: "agentctl_scan_duration_seconds", Help: "Time that reading the processes and the agents' stores took."}
 	took.Add(time.Since(began).Seconds())
-	return append(metrics, took), r.Warnings, nil
+	return append(metrics, countWarnings(agents, r.Warnings), buildInfo(c.Env), took), r.Warnings, nil
 }
 
 // printMetrics prints metrics to stdout or a file.
@@ -131,23 +142,6 @@ func replace(ctx context.Context, path string, text []byte) error {
 		_, err := w.Write(text)
 		return err
 	})
-}
-
-// collect measures the result of a list with sub-agents.
-func collect(env Env, r discover.Result, filter discover.SessionFilter, now time.Time) []object.Metric {
-	var agents []discover.Agent
-	for _, a := range env.Adapters {
-		if len(filter.Agents) == 0 || slices.Contains(filter.Agents, a.Name()) {
-			agents = append(agents, a.Name())
-		}
-	}
-	metrics := slices.Concat(countSessions(agents, r.Sessions), measureLive(r.Sessions), countTokens(env, agents, r.Sessions, discover.ReadOptions{Tokens: filter.Tokens, Full: filter.Full}))
-	if !filter.Since.IsZero() {
-		window := object.Metric{Name: "agentctl_window_seconds", Help: "How long ago a stopped session may have been active to be counted."}
-		window.Add(now.Sub(filter.Since).Seconds())
-		metrics = append(metrics, window)
-	}
-	return append(metrics, countWarnings(agents, r.Warnings), buildInfo(env))
 }
 
 // countSessions counts the sessions that list -a shows, without sub-agents'. A count of none is 0, not missing.

@@ -129,21 +129,16 @@ func Processes(tree []ancestry.Node) []object.Process {
 			}
 		}
 		if len(b.Sessions) == 0 {
-			measure(&p, b.Process)
+			if used, err := b.Usage(); err == nil {
+				p.CPU, p.Memory = new(used.CPU.Seconds()), &used.Memory
+			}
+			if ports, err := b.ListenPorts(); err == nil {
+				p.Ports = ports
+			}
 		}
 		out = append(out, p)
 	}
 	return out
-}
-
-func measure(p *object.Process, of proc.Process) {
-	if used, err := of.Usage(); err == nil {
-		seconds := used.CPU.Seconds()
-		p.CPU, p.Memory = &seconds, &used.Memory
-	}
-	if ports, err := of.ListenPorts(); err == nil {
-		p.Ports = ports
-	}
 }
 
 // commandLimit bounds a command line that is shown, in characters: one may contain a whole script.

@@ -243,8 +243,7 @@ func byWorkspace(list []discover.Session) (split [][]discover.Session) {
 }
 
 func (m *resumeMany) refuse(s discover.Session, why string) object.ResumeResult {
-	obj := object.NewSession(s)
-	return object.ResumeResult{ID: s.ID, Adapter: string(s.Agent), Result: resumeRefused, Message: why, Session: &obj}
+	return object.ResumeResult{ID: s.ID, Adapter: string(s.Agent), Result: resumeRefused, Message: why, Session: new(object.NewSession(s))}
 }
 
 // resume resumes one session. before are those of its workspace that came before it.
@@ -297,8 +296,7 @@ func (m *resumeMany) resume(ctx context.Context, s discover.Session, before []di
 		result.Message = err.Error()
 	}
 	if full.ID != "" {
-		obj := object.NewSession(full)
-		result.Session = &obj
+		result.Session = new(object.NewSession(full))
 	}
 	return result
 }

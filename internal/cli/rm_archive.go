@@ -208,8 +208,7 @@ func rmResultObject(r launch.StoreResult, action launch.StoreAction) object.Stor
 		now = &r.Before
 	}
 	if now != nil {
-		session := object.NewSession(*now)
-		out.Session = &session
+		out.Session = new(object.NewSession(*now))
 	}
 	return out
 }

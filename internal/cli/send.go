@@ -98,8 +98,7 @@ func runSend(ctx context.Context, env Env, arg, text string, o *sendOptions) err
 func sendResultObject(r launch.SendResult) object.SendResult {
 	out := object.SendResult{Result: string(r.Delivery), Refusal: r.Refusal, Session: object.NewSession(r.Session)}
 	if r.Message != nil {
-		m := object.NewMessage(*r.Message, r.Session)
-		out.Message = &m
+		out.Message = new(object.NewMessage(*r.Message, r.Session))
 	}
 	return out
 }
@@ -145,8 +144,7 @@ func sendResultError(ctx context.Context, r launch.SendResult, o *sendOptions) e
 		text += ": " + render.Sanitize(r.Refusal)
 	case r.Session.Status == discover.Waiting && r.Session.WaitingFor != "":
 		text += ": the session is waiting for its user (" + render.Sanitize(r.Session.WaitingFor) + ")"
-		obj := object.NewSession(r.Session)
-		if on := render.WaitingOnText(&obj); on != "" {
+		if on := render.WaitingOnText(new(object.NewSession(r.Session))); on != "" {
 			text += ": " + on
 		}
 	}

@@ -216,8 +216,7 @@ func stopResultObject(r stop.Result) object.StopResult {
 		Signalled: []object.Signal{}, Survived: []int{},
 	}
 	if r.After != nil {
-		after := object.NewSession(*r.After)
-		out.Session = &after
+		out.Session = new(object.NewSession(*r.After))
 	}
 	for _, s := range r.Signalled {
 		out.Signalled = append(out.Signalled, object.Signal{PID: s.Process.PID, Signal: unix.SignalName(s.Signal), Role: string(s.Role)})

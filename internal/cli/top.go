@@ -98,7 +98,7 @@ const (
 	quietInterval = 10 * time.Second
 	// costShare bounds the time that a question to git takes: one part in costShare. treeShare and tokensShare bound the building of process
 	// trees and the reading of tokens, which are due only when something has happened.
-	costShare, treeShare, tokensShare = 500, 100, 50
+	costShare, treeShare, tokensShare = 50, 100, 50
 	// rateSpan is the time over which tokens a minute are counted.
 	rateSpan = time.Minute
 
@@ -148,7 +148,7 @@ type row struct {
 
 func newModel(call *Call, table *Table) *topModel {
 	return &topModel{
-		call: call, table: table, sampler: newSampler(call, table), pane: newPane(), marked: map[rowKey]bool{},
+		call: call, table: table, sampler: newSampler(call, table), pane: &pane{wake: make(chan struct{}, 1)}, marked: map[rowKey]bool{},
 	}
 }
 

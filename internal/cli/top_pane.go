@@ -98,8 +98,6 @@ type pane struct {
 	notBefore time.Time
 }
 
-func newPane() *pane { return &pane{wake: make(chan struct{}, 1)} }
-
 // want asks for a content, and returns its lines. known is false until there are any.
 func (p *pane) want(c content, interval time.Duration, now time.Time) (lines []string, known bool) {
 	p.mu.Lock()

@@ -84,7 +84,7 @@ func (s *sampler) sample(ctx context.Context, r discover.Result, updates int) {
 	if !now.Before(s.changesDue) {
 		began := time.Now()
 		if s.readChanges(ctx, r) {
-			s.changesDue = time.Now().Add(max(changesInterval, costShare*time.Since(began)/10))
+			s.changesDue = time.Now().Add(max(changesInterval, costShare*time.Since(began)))
 		}
 	}
 }
@@ -227,8 +227,7 @@ func (s *sampler) load(session *object.Session) render.Load {
 
 // keyOf is the key of a session of this machine.
 func keyOf(s discover.Session) rowKey {
-	obj := object.NewSession(s)
-	return rowKeyOf(&obj)
+	return rowKeyOf(new(object.NewSession(s)))
 }
 
 // keptSamples bounds the samples of one row.
@@ -285,8 +284,7 @@ func (ts *topSamples) tokenRate() *float64 {
 	}
 	last := ts.tokens[len(ts.tokens)-1]
 	recent := ts.tokens[slices.IndexFunc(ts.tokens, func(t tokenSample) bool { return last.at.Sub(t.at) <= rateSpan }):]
-	rate := float64(last.total - recent[0].total)
-	return &rate
+	return new(float64(last.total - recent[0].total))
 }
 
 // currentCPU is the newest value; nil if there is none.
