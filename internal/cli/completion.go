@@ -33,10 +33,10 @@ func completionCommand(env Env) *cli.Command {
 	}
 }
 
-// NewComplete makes the hidden command that the completion scripts call: `agentctl __complete SHELL …`. The form of the
+// completeCommand makes the hidden command that the completion scripts call: `agentctl __complete SHELL …`. The form of the
 // further arguments depends on the shell (see [completer.complete]). It prints the candidates, and never fails: a command line
 // that cannot be completed has none.
-func NewComplete(env Env, verbs func() []Verb) *cli.Command {
+func completeCommand(env Env, verbs func() []Verb) *cli.Command {
 	return &cli.Command{
 		Hidden:          true,
 		SkipFlagParsing: true,

@@ -27,26 +27,26 @@ func hooksCommand(env Env) *cli.Command {
 		UsageText:          "agentctl hooks install|uninstall|status|run [FLAGS] [ARGUMENTS]",
 		CustomHelpTemplate: GroupHelpTemplate("agentctl hooks install", "agentctl hooks status"),
 		Subcommands: []*cli.Command{
-			newChange(env, "install", "install agentctl in the git hooks of a repository", func(ctx context.Context, p *githooks.HooksDir, o *hookOptions) ([]githooks.Hook, error) {
+			hooksChangeCommand(env, "install", "install agentctl in the git hooks of a repository", func(ctx context.Context, p *githooks.HooksDir, o *hookOptions) ([]githooks.Hook, error) {
 				path, err := programPath(env)
 				if err != nil {
 					return nil, err
 				}
 				return p.Install(ctx, githooks.InstallOptions{Program: path, Merges: o.merges})
 			}, "agentctl hooks install", "agentctl hooks install --repo ~/src/api --trailer-merges"),
-			newChange(env, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *githooks.HooksDir, _ *hookOptions) ([]githooks.Hook, error) {
+			hooksChangeCommand(env, "uninstall", "remove agentctl from the git hooks, and restore them", func(ctx context.Context, p *githooks.HooksDir, _ *hookOptions) ([]githooks.Hook, error) {
 				return p.Uninstall(ctx)
 			}, "agentctl hooks uninstall", "agentctl hooks uninstall --repo ~/src/api"),
-			newChange(env, "status", "show which hooks call agentctl", func(_ context.Context, p *githooks.HooksDir, _ *hookOptions) ([]githooks.Hook, error) {
+			hooksChangeCommand(env, "status", "show which hooks call agentctl", func(_ context.Context, p *githooks.HooksDir, _ *hookOptions) ([]githooks.Hook, error) {
 				return p.Status()
 			}, "agentctl hooks status", "agentctl hooks status --json"),
-			newRun(env),
+			hooksRunCommand(env),
 		},
 	}
 }
 
-// hookChange changes the hooks, or only looks at them.
-type hookChange func(context.Context, *githooks.HooksDir, *hookOptions) ([]githooks.Hook, error)
+// hooksChange changes the hooks, or only looks at them.
+type hooksChange func(context.Context, *githooks.HooksDir, *hookOptions) ([]githooks.Hook, error)
 
 type hookOptions struct {
 	CommonFlags
@@ -54,7 +54,7 @@ type hookOptions struct {
 	merges bool
 }
 
-func newChange(env Env, name, usage string, do hookChange, examples ...string) *cli.Command {
+func hooksChangeCommand(env Env, name, usage string, do hooksChange, examples ...string) *cli.Command {
 	o := &hookOptions{}
 	flags := []cli.Flag{
 		&cli.StringFlag{Name: "repo", Usage: "the repository that contains `DIR` (default: the current one)", Destination: &o.repo},
@@ -79,7 +79,7 @@ func mergesFlag(to *bool) *cli.BoolFlag {
 	return &cli.BoolFlag{Name: "trailer-merges", Usage: "also name the session in the messages of merges and squashes", Destination: to}
 }
 
-func runChange(ctx context.Context, env Env, verb string, o *hookOptions, do hookChange) error {
+func runChange(ctx context.Context, env Env, verb string, o *hookOptions, do hooksChange) error {
 	c, err := env.NewCall(verb, &o.CommonFlags, nil)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func programPath(env Env) (string, error) {
 	return self, nil
 }
 
-func newRun(env Env) *cli.Command {
+func hooksRunCommand(env Env) *cli.Command {
 	var merges bool
 	return &cli.Command{
 		Name:      "run",

@@ -25,11 +25,11 @@ func hostCommand(env Env) *cli.Command {
 		Usage:              "show what is on other machines, and copy agentctl there",
 		UsageText:          "agentctl host check|install [FLAGS] HOST…",
 		CustomHelpTemplate: GroupHelpTemplate("agentctl host check devbox", "agentctl host install devbox"),
-		Subcommands:        []*cli.Command{newCheck(env), newInstall(env)},
+		Subcommands:        []*cli.Command{hostCheckCommand(env), hostInstallCommand(env)},
 	}
 }
 
-func newCheck(env Env) *cli.Command {
+func hostCheckCommand(env Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Name:               "check",
@@ -116,7 +116,7 @@ func check(ctx context.Context, env Env, t remote.Target) (object.HostCheck, err
 	return row, nil
 }
 
-func newInstall(env Env) *cli.Command {
+func hostInstallCommand(env Env) *cli.Command {
 	var yes bool
 	return &cli.Command{
 		Name:               "install",

@@ -17,7 +17,7 @@ import (
 
 type launchOptions struct {
 	PromptOptions
-	Options
+	StartOptions
 	agentOptions
 	dir, name, group string
 	vars             cli.StringSlice
@@ -37,7 +37,7 @@ func launchCommand(env Env) *cli.Command {
 			&cli.StringFlag{Name: "name", Usage: "give the session the title `NAME`", Destination: &o.name},
 			&cli.StringFlag{Name: "group", Usage: "add the session to the group `G`", Destination: &o.group},
 			ListFlag("env", "set a variable for the agent: `K=V`", &o.vars),
-		}, o.agentOptions.flags(env), o.Options.Flags()),
+		}, o.agentOptions.flags(env), o.StartOptions.Flags()),
 		CustomHelpTemplate: HelpTemplate(
 			`agentctl launch codex --cwd ~/src/api -p "make the tests pass"`,
 			`agentctl launch -p "fix the login test" --permissions edit --wait --max-time 30m`,
@@ -73,7 +73,7 @@ func runLaunch(ctx context.Context, env Env, args, rest []string, o *launchOptio
 	if err != nil {
 		return err
 	}
-	l := &launcher{Starter: Starter{Call: c, Options: &o.Options}, request: launch.Request{Name: o.name, Args: rest}}
+	l := &launcher{Starter: Starter{Call: c, StartOptions: &o.StartOptions}, request: launch.Request{Name: o.name, Args: rest}}
 	if o.isGroup() {
 		return l.launchGroup(ctx, calls, func() ([]launch.Member, error) { return l.prepare(ctx, o, args) })
 	}

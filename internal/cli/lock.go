@@ -211,7 +211,7 @@ type unlockOptions struct {
 	force bool
 }
 
-func NewUnlock(env Env) *cli.Command {
+func unlockCommand(env Env) *cli.Command {
 	o := &unlockOptions{}
 	return &cli.Command{
 		Usage:     "remove a declared lock",
@@ -331,7 +331,7 @@ func findWorkspaces(ctx context.Context, env Env, verb, dir, repo string) ([]*lo
 	return workspaces, nil
 }
 
-func NewLocks(env Env) *cli.Command {
+func locksCommand(env Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Usage:              "list the locks in force: session locks, held locks and declared locks",

@@ -28,19 +28,19 @@ type logsOptions struct {
 
 func logsCommand(env Env) *cli.Command {
 	o := &logsOptions{verb: "logs", limit: 50}
-	c := logsNewCommand(env, o, "show the messages of a session; with -f, follow it until it stops", "agentctl logs -f 88d1d394", "agentctl logs -n 0 --tools 88d1d394")
+	c := messagesCommand(env, o, "show the messages of a session; with -f, follow it until it stops", "agentctl logs -f 88d1d394", "agentctl logs -n 0 --tools 88d1d394")
 	c.Flags = append(c.Flags, &cli.BoolFlag{
 		Name: "follow", Aliases: []string{"f"}, Usage: "follow the session until it stops; exit with the last turn's result", Destination: &o.follow,
 	})
 	return c
 }
 
-// NewPeek makes the command peek: logs -n 20.
-func NewPeek(env Env) *cli.Command {
-	return logsNewCommand(env, &logsOptions{verb: "peek", limit: 20}, "show the last messages of a session", "agentctl peek 88d1d394", "agentctl peek -n 1 88d1d394 --json")
+// peekCommand makes the command peek: logs -n 20.
+func peekCommand(env Env) *cli.Command {
+	return messagesCommand(env, &logsOptions{verb: "peek", limit: 20}, "show the last messages of a session", "agentctl peek 88d1d394", "agentctl peek -n 1 88d1d394 --json")
 }
 
-func logsNewCommand(env Env, o *logsOptions, usage string, examples ...string) *cli.Command {
+func messagesCommand(env Env, o *logsOptions, usage string, examples ...string) *cli.Command {
 	return &cli.Command{
 		Usage:     usage,
 		UsageText: "agentctl " + o.verb + " [FLAGS] ID",

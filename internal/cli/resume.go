@@ -18,7 +18,7 @@ import (
 
 type resumeOptions struct {
 	PromptOptions
-	Options
+	StartOptions
 	manyOptions
 	fork       bool
 	model, dir string
@@ -40,7 +40,7 @@ func resumeCommand(env Env) *cli.Command {
 			AdapterFlag(&o.AdapterNames),
 			&cli.StringFlag{Name: "model", Usage: "use `MODEL`, by the agent's name for it", Destination: &o.model},
 			ListFlag("env", "set a variable for the agent: `K=V`", &o.vars),
-		}, o.manyOptions.flags(), o.PromptOptions.Flags(), o.Options.Flags()),
+		}, o.manyOptions.flags(), o.PromptOptions.Flags(), o.StartOptions.Flags()),
 		CustomHelpTemplate: HelpTemplate(`agentctl resume 88d1d394 "now write the tests"`, `agentctl resume 88d1d394 --cwd ~/src/renamed "go on here"`, "agentctl resume --interrupted --since boot --tmux"),
 		Action: func(c *cli.Context) error {
 			args := c.Args().Slice()
@@ -81,7 +81,7 @@ func runResume(ctx context.Context, env Env, arg string, o *resumeOptions) error
 	if err != nil {
 		return err
 	}
-	s := Starter{Call: c, Options: &o.Options}
+	s := Starter{Call: c, StartOptions: &o.StartOptions}
 	if o.None() { // the agent's interface takes the terminal
 		return c.OnTerminal(calls, arg, o.checkInteractive(env.Terminal), func(arg string) error { return interact(ctx, s, arg, o) })
 	}

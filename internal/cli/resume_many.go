@@ -115,7 +115,7 @@ func runResumeMany(ctx context.Context, env Env, ids []string, o *resumeOptions)
 		}
 	}
 	return Results(ctx, c, calls, "resuming on", func(ctx context.Context, take func(object.ResumeResult) error) error {
-		m := &resumeMany{Starter: Starter{Call: c, Options: &o.Options}, o: o, take: take}
+		m := &resumeMany{Starter: Starter{Call: c, StartOptions: &o.StartOptions}, o: o, take: take}
 		return m.run(ctx, ids)
 	}, func(r *object.ResumeResult) (name, words string) {
 		words = r.Result

@@ -34,7 +34,7 @@ func Verbs() []Verb {
 		{Name: "list", Group: groupSee, New: listCommand, Aliases: []string{"ls", "ps"}, FindsSessions: true, TakesHosts: true},
 		{Name: "top", Group: groupSee, New: func(env Env) *cli.Command { return topCommand(env, Run) }, FindsSessions: true, TakesHosts: true},
 		{Name: "status", Group: groupSee, New: statusCommand, Aliases: []string{"show"}, FindsSessions: true, TakesHosts: true},
-		{Name: "peek", Group: groupSee, New: NewPeek, FindsSessions: true, TakesHosts: true},
+		{Name: "peek", Group: groupSee, New: peekCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "logs", Group: groupSee, New: logsCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "search", Group: groupSee, New: searchCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "current", Group: groupSee, New: currentCommand, FindsSessions: true},
@@ -48,8 +48,8 @@ func Verbs() []Verb {
 		{Name: "events", Group: groupWait, New: eventsCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "guard", Group: groupShare, New: guardCommand, FindsSessions: true},
 		{Name: "lock", Group: groupShare, New: lockCommand, FindsSessions: true},
-		{Name: "unlock", Group: groupShare, New: NewUnlock, FindsSessions: true},
-		{Name: "locks", Group: groupShare, New: NewLocks, FindsSessions: true},
+		{Name: "unlock", Group: groupShare, New: unlockCommand, FindsSessions: true},
+		{Name: "locks", Group: groupShare, New: locksCommand, FindsSessions: true},
 		{Name: "worktree", Group: groupShare, New: worktreeCommand, FindsSessions: true},
 		{Name: "hooks", Group: groupShare, New: hooksCommand},
 		{Name: "export", Group: groupKeep, New: exportCommand, FindsSessions: true, TakesHosts: true},
@@ -66,7 +66,7 @@ func Verbs() []Verb {
 		{Name: "completion", Group: groupSetUp, New: completionCommand},
 		{Name: "help", Group: groupSetUp, New: func(env Env) *cli.Command { return helpCommand(env, Verbs) }},
 		{Name: "version", Group: groupSetUp, New: versionCommand},
-		{Name: "__complete", New: func(env Env) *cli.Command { return NewComplete(env, Verbs) }},
+		{Name: "__complete", New: func(env Env) *cli.Command { return completeCommand(env, Verbs) }},
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 	"agentctl/launch/stop"
 )
 
-// Options has the flags of every start of an agent.
-type Options struct {
+// StartOptions has the flags of every start of an agent.
+type StartOptions struct {
 	CommonFlags
 	permissions, Output        string
 	timeout, maxTime           time.Duration
@@ -32,7 +32,7 @@ type Options struct {
 const idTimeout = time.Minute
 
 // Flags returns the flags of every start.
-func (o *Options) Flags() []cli.Flag {
+func (o *StartOptions) Flags() []cli.Flag {
 	o.timeout = idTimeout
 	return []cli.Flag{
 		&cli.StringFlag{Name: "permissions", Usage: "what the agent may do without asking: `P` is own (as its configuration says), edit or full", Destination: &o.permissions},
@@ -50,7 +50,7 @@ func (o *Options) Flags() []cli.Flag {
 }
 
 // Check refuses flags that do not go together, or that name what does not exist: on a host, that is for the host to say.
-func (o *Options) Check(verb string, onHost bool) error {
+func (o *StartOptions) Check(verb string, onHost bool) error {
 	if o.Output != "" && !onHost {
 		if err := CheckDirectory(filepath.Dir(o.Output)); err != nil {
 			return UsageError(verb, "--output: %v", err)
@@ -74,7 +74,7 @@ func Adapter(env Env, name string) (launch.Adapter, error) {
 	return launch.AdapterOf(env.Adapters, chosen[0]), nil
 }
 
-func (o *Options) Permitted(verb string) (launch.Permissions, error) {
+func (o *StartOptions) Permitted(verb string) (launch.Permissions, error) {
 	p := launch.Permissions(o.permissions)
 	switch p {
 	case "":
@@ -104,13 +104,13 @@ func Variables(pairs []string, group string) ([]string, error) {
 // Starter starts agents as the flags of a command line say.
 type Starter struct {
 	*Call
-	*Options
+	*StartOptions
 }
 
 // Launched is an agent that was started, and what is known of its session.
 type Launched struct {
 	*Call // its scanner finds the agent's homes
-	*Options
+	*StartOptions
 	*launch.Verification
 	execution *launch.Execution
 	name      discover.Agent
@@ -143,7 +143,7 @@ func (s Starter) StartOne(
 			first = obj
 		case arrived == 1:
 			_, err = fmt.Fprintln(s.Stdout, render.Sanitize(obj.Name()))
-		case s.Wait && !s.Options.Quiet && answer != "":
+		case s.Wait && !s.StartOptions.Quiet && answer != "":
 			_, err = fmt.Fprintln(s.Stdout, answer)
 		}
 		return err
@@ -211,7 +211,7 @@ func (s Starter) startAndProve(ctx context.Context, adapter launch.Adapter, r la
 	}
 	call := *s.Call // it searches the homes that the agent's environment names
 	call.Scanner = plan.Scanner
-	l := &Launched{&call, s.Options, execution.Verify(), execution, adapter.Name()}
+	l := &Launched{&call, s.StartOptions, execution.Verify(), execution, adapter.Name()}
 	return l, l.AwaitSession(limited)
 }
 

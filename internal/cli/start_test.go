@@ -39,7 +39,7 @@ func TestLiveSessionsAreNotResumed(t *testing.T) {
 func TestAnUnprovenStartIsLeftAlone(t *testing.T) {
 	s := discover.Session{Record: &discover.Record{Agent: "codex", ID: "a"}}
 	l := &Launched{
-		Options: &Options{Wait: true, CommonFlags: CommonFlags{Quiet: true}}, Call: &Call{},
+		StartOptions: &StartOptions{Wait: true, CommonFlags: CommonFlags{Quiet: true}}, Call: &Call{},
 		Verification: &launch.Verification{Session: s}, execution: &launch.Execution{},
 	}
 	failed := TimeoutError("it did not appear", "")

@@ -25,11 +25,11 @@ func worktreeCommand(env Env) *cli.Command {
 		Usage:              "list git worktrees with the sessions in them, and remove unused ones",
 		UsageText:          "agentctl worktree list|clean [FLAGS] [ARGUMENTS]",
 		CustomHelpTemplate: GroupHelpTemplate("agentctl worktree list", "agentctl worktree clean --group parser --dry-run"),
-		Subcommands:        []*cli.Command{newWorktreeList(env), newWorktreeClean(env)},
+		Subcommands:        []*cli.Command{worktreeListCommand(env), worktreeCleanCommand(env)},
 	}
 }
 
-func newWorktreeList(env Env) *cli.Command {
+func worktreeListCommand(env Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Name:               "list",
@@ -104,7 +104,7 @@ type cleanOptions struct {
 	force, branch, dryRun bool
 }
 
-func newWorktreeClean(env Env) *cli.Command {
+func worktreeCleanCommand(env Env) *cli.Command {
 	o := &cleanOptions{}
 	return &cli.Command{
 		Name:      "clean",
