@@ -111,7 +111,7 @@ func (t *target) attach(ctx context.Context, table *proc.Table) error {
 	case err != nil:
 		return t.explain(err)
 	case ok:
-		return t.Exec(launch.Spec{Args: command.Args, Env: command.Env, Dir: directory(command.Dir)}, launch.NewEnvironment(t.Environ, t.Adapters))
+		return t.Exec(launch.Spec{Args: command.Args, Env: command.Env, Dir: clientDir(command.Dir)}, launch.NewEnvironment(t.Environ, t.Adapters))
 	case t.paneErr != nil:
 		return t.explain(t.paneErr)
 	case t.pane == nil:
@@ -147,11 +147,11 @@ func (t *target) follow(ctx context.Context, way launch.Way) error {
 		}
 		return nil
 	}
-	return t.Exec(launch.Spec{Args: way.Attach, Env: way.Set, Dir: directory("")}, environment)
+	return t.Exec(launch.Spec{Args: way.Attach, Env: way.Set, Dir: clientDir("")}, environment)
 }
 
-// directory returns a directory to start a client in: the given one if it exists, else that of this process.
-func directory(dir string) string {
+// clientDir returns a directory to start a client in: the given one if it exists, else that of this process.
+func clientDir(dir string) string {
 	if dir != "" && CheckDirectory(dir) == nil {
 		return dir
 	}

@@ -365,7 +365,7 @@ func examineHome(ctx context.Context, a discover.Adapter, home discover.Home, li
 		if e.Updated.After(h.newest) {
 			h.newest, h.Newest = e.Updated, object.Timestamp(e.Updated)
 		}
-		if name := format(e.Path); !slices.Contains(h.Formats, name) {
+		if name := storeFormat(e.Path); !slices.Contains(h.Formats, name) {
 			h.Formats = append(h.Formats, name)
 		}
 		files[e.Path] = e.Size
@@ -382,8 +382,8 @@ func examineHome(ctx context.Context, a discover.Adapter, home discover.Home, li
 	return h, err
 }
 
-// format returns the format of a file, by its name.
-func format(path string) string {
+// storeFormat returns the format of a file, by its name.
+func storeFormat(path string) string {
 	for suffix, name := range map[string]string{".jsonl": "jsonl", ".jsonl.zst": "jsonl.zst", ".json": "json", ".db": "sqlite"} {
 		if strings.HasSuffix(path, suffix) {
 			return name

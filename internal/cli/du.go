@@ -69,7 +69,7 @@ func runDu(ctx context.Context, env Env, o *duOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := showDiskUsage(ctx, c, sum.report(o.limit), o); err != nil {
+	if err := printDiskUsage(ctx, c, sum.report(o.limit), o); err != nil {
 		return err
 	}
 	if left != (discover.DiskLeftOut{}) {
@@ -79,7 +79,7 @@ func runDu(ctx context.Context, env Env, o *duOptions) error {
 	return env.ReportWarnings(warnings)
 }
 
-func showDiskUsage(ctx context.Context, c *Call, u object.DiskUsage, o *duOptions) error {
+func printDiskUsage(ctx context.Context, c *Call, u object.DiskUsage, o *duOptions) error {
 	switch {
 	case o.JSON:
 		return render.JSON(c.Stdout, u)

@@ -84,7 +84,7 @@ func runEvents(ctx context.Context, env Env, o *eventsOptions) error {
 	if o.quietFor == 0 && slices.Contains(types, string(watch.SessionQuiet)) {
 		o.quietFor = usualQuiet
 	}
-	poster, err := poster(env, o)
+	poster, err := deliverToWebhook(env, o)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func runEvents(ctx context.Context, env Env, o *eventsOptions) error {
 	defer hangup(nil)
 	var sinks []*sink
 	if o.script != "" {
-		sinks = append(sinks, newSink(ctx, env, "--exec", execute(env, Script{Flag: "--exec", Command: o.script})))
+		sinks = append(sinks, newSink(ctx, env, "--exec", deliverToScript(env, Script{Flag: "--exec", Command: o.script})))
 	}
 	if poster != nil {
 		sinks = append(sinks, newSink(ctx, env, "--webhook", poster))
@@ -104,12 +104,12 @@ func runEvents(ctx context.Context, env Env, o *eventsOptions) error {
 		out = io.Discard
 	}
 	err = Each(ctx, c, calls, "", func(ctx context.Context, take func(object.Event) error) error {
-		return eventsFollow(ctx, c, o, take)
+		return followEvents(ctx, c, o, take)
 	}, func(e object.Event) error {
 		if len(types) > 0 && !slices.Contains(types, e.Type) {
 			return nil
 		}
-		return publish(ctx, out, e, c.Template, sinks)
+		return publishEvent(ctx, out, e, c.Template, sinks)
 	})
 	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
 		err = cause // the reader has closed the pipe
@@ -121,8 +121,8 @@ func runEvents(ctx context.Context, env Env, o *eventsOptions) error {
 	return EndOfStream(err)
 }
 
-// eventsFollow calls publish with the events of this machine as they happen, until the context ends or publish fails.
-func eventsFollow(ctx context.Context, c *Call, o *eventsOptions, publish func(object.Event) error) error {
+// followEvents calls publish with the events of this machine as they happen, until the context ends or publish fails.
+func followEvents(ctx context.Context, c *Call, o *eventsOptions, publish func(object.Event) error) error {
 	filter := discover.SessionFilter{Agents: c.Agents, Subagents: o.children}
 	var err error
 	if filter.Condition, err = o.scope.Match("events"); err != nil {
@@ -158,8 +158,8 @@ func eventsFollow(ctx context.Context, c *Call, o *eventsOptions, publish func(o
 	return group.Wait()
 }
 
-// publish prints an event, as JSON or by --format, and queues it in the sinks as JSON.
-func publish(ctx context.Context, out io.Writer, e object.Event, template func(io.Writer, any) error, sinks []*sink) error {
+// publishEvent prints an event, as JSON or by --format, and queues it in the sinks as JSON.
+func publishEvent(ctx context.Context, out io.Writer, e object.Event, template func(io.Writer, any) error, sinks []*sink) error {
 	var line bytes.Buffer
 	if err := render.JSONLine(&line, e); err != nil {
 		return err
@@ -180,8 +180,8 @@ func publish(ctx context.Context, out io.Writer, e object.Event, template func(i
 	return nil
 }
 
-// execute returns a function that runs a script for each event, in the current directory: the session's may be gone.
-func execute(env Env, h Script) func(context.Context, delivery) error {
+// deliverToScript returns a function that runs a script for each event, in the current directory: the session's may be gone.
+func deliverToScript(env Env, h Script) func(context.Context, delivery) error {
 	return func(ctx context.Context, d delivery) error {
 		s := d.event.Session
 		vars := append(SessionVars(s), "AGENTCTL_EVENT="+d.event.Type, "AGENTCTL_STATUS="+s.Status,
@@ -190,8 +190,8 @@ func execute(env Env, h Script) func(context.Context, delivery) error {
 	}
 }
 
-// poster returns a function that posts each event to the webhook; nil if there is none.
-func poster(env Env, o *eventsOptions) (func(context.Context, delivery) error, error) {
+// deliverToWebhook returns a function that posts each event to the webhook; nil if there is none.
+func deliverToWebhook(env Env, o *eventsOptions) (func(context.Context, delivery) error, error) {
 	if o.webhook == "" {
 		return nil, nil
 	}

@@ -137,7 +137,7 @@ func TestAnEventIsPosted(t *testing.T) {
 	defer server.Close()
 	f, _ := testEnv(t)
 	f = Setenv(f, "OURS", "geheim")
-	post, err := poster(f, &eventsOptions{webhook: server.URL, secretEnv: "OURS"})
+	post, err := deliverToWebhook(f, &eventsOptions{webhook: server.URL, secretEnv: "OURS"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,14 +137,14 @@ func runExport(ctx context.Context, env Env, args []string, o *exportOptions) er
 			return failed
 		}
 	}
-	if err := write(ctx, c, exports, o); err != nil {
+	if err := writeExports(ctx, c, exports, o); err != nil {
 		return err
 	}
 	return after()
 }
 
-// write writes the exports to the file or stdout, and reports those without messages.
-func write(ctx context.Context, c *Call, exports []object.Export, o *exportOptions) (err error) {
+// writeExports writes the exports to the file or stdout, and reports those without messages.
+func writeExports(ctx context.Context, c *Call, exports []object.Export, o *exportOptions) (err error) {
 	if o.file != "" && o.file != "-" {
 		working, done := c.StartWork(ctx, "writing "+render.Sanitize(o.file))
 		err = replaceFile(working, o.file, 0o600, func(w io.Writer) error { return writeAs(w, exports, o.as) })

@@ -70,7 +70,7 @@ func hooksChangeCommand(env Env, name, usage string, do hooksChange, examples ..
 		Flags:              flags,
 		CustomHelpTemplate: HelpTemplate(examples...),
 		Action: func(c *cli.Context) error {
-			return runChange(c.Context, env, "hooks "+name, o, do)
+			return runHooksChange(c.Context, env, "hooks "+name, o, do)
 		},
 	}
 }
@@ -79,7 +79,7 @@ func mergesFlag(to *bool) *cli.BoolFlag {
 	return &cli.BoolFlag{Name: "trailer-merges", Usage: "also name the session in the messages of merges and squashes", Destination: to}
 }
 
-func runChange(ctx context.Context, env Env, verb string, o *hookOptions, do hooksChange) error {
+func runHooksChange(ctx context.Context, env Env, verb string, o *hookOptions, do hooksChange) error {
 	c, err := env.NewCall(verb, &o.CommonFlags, nil)
 	if err != nil {
 		return err

@@ -39,11 +39,11 @@ func hostCheckCommand(env Env) *cli.Command {
 		ArgsUsage:          "[HOST…]",
 		Flags:              []cli.Flag{JSONFlag(&o.JSON), NoColorFlag(&o.NoColor)},
 		CustomHelpTemplate: HelpTemplate("agentctl host check devbox", "agentctl host check --json"),
-		Action:             func(c *cli.Context) error { return runCheck(c.Context, env, c.Args().Slice(), o) },
+		Action:             func(c *cli.Context) error { return runHostCheck(c.Context, env, c.Args().Slice(), o) },
 	}
 }
 
-func runCheck(ctx context.Context, env Env, names []string, o *CommonFlags) error {
+func runHostCheck(ctx context.Context, env Env, names []string, o *CommonFlags) error {
 	c, err := env.NewCall("host check", o, nil)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func runCheck(ctx context.Context, env Env, names []string, o *CommonFlags) erro
 	failures := make([]error, len(targets))
 	var checks sync.WaitGroup
 	for i, t := range targets {
-		checks.Go(func() { rows[i], failures[i] = check(working, env, t) })
+		checks.Go(func() { rows[i], failures[i] = checkHost(working, env, t) })
 	}
 	checks.Wait()
 	err = working.Err()
@@ -93,7 +93,7 @@ func runCheck(ctx context.Context, env Env, names []string, o *CommonFlags) erro
 // maxDoctor bounds the answer of doctor, in bytes.
 const maxDoctor = 4 << 20
 
-func check(ctx context.Context, env Env, t remote.Target) (object.HostCheck, error) {
+func checkHost(ctx context.Context, env Env, t remote.Target) (object.HostCheck, error) {
 	row := object.HostCheck{Host: t.Name, Destination: t.Destination, Agents: []object.HostAgent{}}
 	answer, text, err := env.AskHost(ctx, t, maxDoctor, "doctor", "--json")
 	h := answer.Hello
@@ -129,12 +129,12 @@ func hostInstallCommand(env Env) *cli.Command {
 			if !yes && !env.Terminal {
 				return UsageError("host install", "host install needs --yes when not on a terminal")
 			}
-			return runInstall(ctx, env, name, yes)
+			return runHostInstall(ctx, env, name, yes)
 		}),
 	}
 }
 
-func runInstall(ctx context.Context, env Env, name string, yes bool) error {
+func runHostInstall(ctx context.Context, env Env, name string, yes bool) error {
 	c, err := env.NewCall("host install", &CommonFlags{}, nil)
 	if err != nil {
 		return err
@@ -168,16 +168,16 @@ func runInstall(ctx context.Context, env Env, name string, yes bool) error {
 		}
 	}
 	endProgress = env.Progress("copying to " + name)
-	err = copyTo(ctx, env, ssh, target)
+	err = copyProgram(ctx, env, ssh, target)
 	endProgress()
 	if err != nil {
 		return hostFailed(ctx, env, target, err)
 	}
-	return verify(ctx, env, target)
+	return verifyInstall(ctx, env, target)
 }
 
-// copyTo copies this program.
-func copyTo(ctx context.Context, env Env, ssh remote.SSH, t remote.Target) error {
+// copyProgram copies this program.
+func copyProgram(ctx context.Context, env Env, ssh remote.SSH, t remote.Target) error {
 	path, err := env.Executable()
 	if err != nil {
 		return err
@@ -190,8 +190,8 @@ func copyTo(ctx context.Context, env Env, ssh remote.SSH, t remote.Target) error
 	return ssh.Install(ctx, t.Destination, program, info.Size())
 }
 
-// verify asks the program there as every command does, and says which one answers.
-func verify(ctx context.Context, env Env, t remote.Target) error {
+// verifyInstall asks the program there as every command does, and says which one answers.
+func verifyInstall(ctx context.Context, env Env, t remote.Target) error {
 	const limit = 64 << 10
 	answer, _, err := env.AskHost(ctx, t, limit, "version", "--json")
 	bad := (*remote.Error)(nil)

@@ -91,7 +91,7 @@ func runList(ctx context.Context, env Env, o *listOptions) error {
 		if o.quietFor > 0 {
 			return listQuiet(ctx, c, filter, o)
 		}
-		return listLocalSessions(ctx, c, filter, o.wide || o.sort == "cpu" || o.sort == "memory")
+		return readList(ctx, c, filter, o.wide || o.sort == "cpu" || o.sort == "memory")
 	})
 	if err != nil {
 		return err
@@ -172,8 +172,8 @@ func totalLoad(s object.Session) (l render.Load) {
 	return l
 }
 
-// listLocalSessions lists the sessions of this machine. With wide, each has its resources, and token counts are always read.
-func listLocalSessions(ctx context.Context, c *Call, filter discover.SessionFilter, wide bool) ([]object.Session, []*discover.Warning, error) {
+// readList lists the sessions of this machine. With wide, each has its resources, and token counts are always read.
+func readList(ctx context.Context, c *Call, filter discover.SessionFilter, wide bool) ([]object.Session, []*discover.Warning, error) {
 	working, done := c.StartWork(ctx, "reading the agents' stores")
 	defer done()
 	filter.Tokens, filter.Full = filter.Tokens || wide, filter.Full || wide

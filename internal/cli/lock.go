@@ -63,7 +63,7 @@ func lockCommand(env Env) *cli.Command {
 			if len(command) > 0 {
 				return runLocked(c.Context, call, workspaces, command, o.force)
 			}
-			return declare(c.Context, call, workspaces, o)
+			return runDeclare(c.Context, call, workspaces, o)
 		},
 	}
 }
@@ -85,8 +85,8 @@ func lockArguments(c *cli.Context, o *lockOptions) (dir string, command []string
 	return strings.Join(args, ""), command, nil
 }
 
-// declare stores a lock on each of the workspaces, or on none.
-func declare(ctx context.Context, c *Call, workspaces []*lock.Workspace, o *lockOptions) error {
+// runDeclare stores a lock on each of the workspaces, or on none.
+func runDeclare(ctx context.Context, c *Call, workspaces []*lock.Workspace, o *lockOptions) error {
 	activity, err := c.Activity(ctx, "looking for running sessions")
 	if err != nil {
 		return err
@@ -236,13 +236,13 @@ func unlockCommand(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return unlock(c.Context, call, strings.Join(args, ""), o)
+			return runUnlock(c.Context, call, strings.Join(args, ""), o)
 		},
 	}
 }
 
-// unlock removes all locks on a directory or on the worktrees of a repository, or none.
-func unlock(ctx context.Context, c *Call, dir string, o *unlockOptions) error {
+// runUnlock removes all locks on a directory or on the worktrees of a repository, or none.
+func runUnlock(ctx context.Context, c *Call, dir string, o *unlockOptions) error {
 	workspaces, err := findWorkspaces(ctx, c.Env, "unlock", dir, o.repo)
 	if err != nil {
 		return err
@@ -338,11 +338,11 @@ func locksCommand(env Env) *cli.Command {
 		UsageText:          "agentctl locks [FLAGS]",
 		Flags:              o.objectFlags(),
 		CustomHelpTemplate: HelpTemplate("agentctl locks", "agentctl locks --json"),
-		Action:             func(c *cli.Context) error { return locks(c.Context, env, o) },
+		Action:             func(c *cli.Context) error { return runLocks(c.Context, env, o) },
 	}
 }
 
-func locks(ctx context.Context, env Env, o *CommonFlags) error {
+func runLocks(ctx context.Context, env Env, o *CommonFlags) error {
 	c, err := env.NewCall("locks", o, object.Lock{})
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func runMetrics(ctx context.Context, env Env, o *metricsOptions) error {
 		calls[i] = calls[i].WithoutFlags("output") // the file is on this machine
 	}
 	list, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Metric, []*discover.Warning, error) {
-		return localMetrics(ctx, c, o)
+		return readMetrics(ctx, c, o)
 	})
 	if calls == nil && err != nil {
 		return err
@@ -77,8 +77,8 @@ func runMetrics(ctx context.Context, env Env, o *metricsOptions) error {
 	return after()
 }
 
-// localMetrics measures the sessions of this machine.
-func localMetrics(ctx context.Context, c *Call, o *metricsOptions) ([]object.Metric, []*discover.Warning, error) {
+// readMetrics measures the sessions of this machine.
+func readMetrics(ctx context.Context, c *Call, o *metricsOptions) ([]object.Metric, []*discover.Warning, error) {
 	filter := discover.SessionFilter{Agents: c.Agents, IncludeStopped: true, Subagents: true, Tokens: o.tokens}
 	var err error
 	if filter.Since, err = c.SinceTime("metrics", o.since); err != nil {
@@ -121,15 +121,15 @@ func printMetrics(ctx context.Context, env Env, metrics []object.Metric, o *metr
 	switch {
 	case err != nil:
 	case o.output != "":
-		err = replace(ctx, o.output, text.Bytes())
+		err = replaceMetricsFile(ctx, o.output, text.Bytes())
 	default:
 		_, err = env.Stdout.Write(text.Bytes())
 	}
 	return err
 }
 
-// replace writes a file atomically, readable for all users.
-func replace(ctx context.Context, path string, text []byte) error {
+// replaceMetricsFile writes a file atomically, readable for all users.
+func replaceMetricsFile(ctx context.Context, path string, text []byte) error {
 	if err := CheckDirectory(filepath.Dir(path)); err != nil {
 		return UsageError("metrics", "--output: %v", err)
 	}

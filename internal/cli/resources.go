@@ -121,7 +121,7 @@ func Processes(tree []ancestry.Node) []object.Process {
 		if errors.Is(err, proc.ErrGone) {
 			continue
 		}
-		p.Command = command(args)
+		p.Command = commandLine(args)
 		for _, k := range b.Sessions {
 			p.Adapter = string(k.Agent)
 			if k.ID != "" {
@@ -144,7 +144,7 @@ func Processes(tree []ancestry.Node) []object.Process {
 // commandLimit bounds a command line that is shown, in characters: one may contain a whole script.
 const commandLimit = 200
 
-func command(args []string) string {
+func commandLine(args []string) string {
 	line := []rune(strings.Join(args, " "))
 	if len(line) > commandLimit {
 		return string(line[:commandLimit-1]) + "…"

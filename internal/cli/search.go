@@ -94,7 +94,7 @@ func runSearch(ctx context.Context, env Env, patterns []string, o *searchOptions
 	if err != nil {
 		return err
 	}
-	q, err := query(c, append(o.texts.Value(), patterns...), o)
+	q, err := searchQuery(c, append(o.texts.Value(), patterns...), o)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (s *searcher) searchLocal(ctx context.Context, q search.Query, take func(ob
 	return err
 }
 
-func query(c *Call, patterns []string, o *searchOptions) (q search.Query, err error) {
+func searchQuery(c *Call, patterns []string, o *searchOptions) (q search.Query, err error) {
 	switch {
 	case slices.Contains(patterns, ""):
 		return q, UsageError("search", "the pattern is empty")

@@ -53,7 +53,7 @@ func runStatus(ctx context.Context, env Env, arg string, o *statusOptions) error
 	}
 	sessions, after, err := Collect(ctx, c, calls, func(ctx context.Context) ([]object.Session, []*discover.Warning, error) {
 		if !o.alive {
-			return statusLocalSessions(ctx, c, arg, o.explain)
+			return readStatus(ctx, c, arg, o.explain)
 		}
 		r, err := c.Find(ctx, arg, discover.ReadOptions{})
 		if err == nil {
@@ -72,8 +72,8 @@ func runStatus(ctx context.Context, env Env, arg string, o *statusOptions) error
 	return after()
 }
 
-// statusLocalSessions returns the sessions of this machine that an argument means, with all that is known of them.
-func statusLocalSessions(ctx context.Context, c *Call, arg string, explain bool) ([]object.Session, []*discover.Warning, error) {
+// readStatus returns the sessions of this machine that an argument means, with all that is known of them.
+func readStatus(ctx context.Context, c *Call, arg string, explain bool) ([]object.Session, []*discover.Warning, error) {
 	r, err := c.Find(ctx, arg, discover.ReadOptions{Full: true, Tokens: true})
 	if err != nil {
 		return nil, nil, err

@@ -36,11 +36,11 @@ func topCommand(env Env, run TopVerb) *cli.Command {
 		CustomHelpTemplate: HelpTemplate(
 			"agentctl top", "agentctl top --cwd ~/src/api --no-color", "agentctl top --all-hosts",
 		),
-		Action: func(c *cli.Context) error { return topShow(c, env, o, run) },
+		Action: func(c *cli.Context) error { return runTop(c, env, o, run) },
 	}
 }
 
-func topShow(c *cli.Context, env Env, o *topOptions, run TopVerb) error {
+func runTop(c *cli.Context, env Env, o *topOptions, run TopVerb) error {
 	in, out, ok := Terminal(env)
 	if !ok {
 		return NewUsageError("top needs a terminal that can be redrawn", "agentctl list prints the sessions once")

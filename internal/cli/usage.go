@@ -104,7 +104,7 @@ func runUsage(ctx context.Context, env Env, o *usageOptions) error {
 			return err // whether nothing was used is not known
 		}
 	}
-	if err := usageShow(c, u, o); err != nil {
+	if err := printUsage(c, u, o); err != nil {
 		return err
 	}
 	earlier := ""
@@ -125,7 +125,7 @@ func windowStart(c *Call, o *usageOptions) (time.Time, error) {
 	return at, err
 }
 
-func usageShow(c *Call, u object.Usage, o *usageOptions) error {
+func printUsage(c *Call, u object.Usage, o *usageOptions) error {
 	if len(u.UnpricedModels) > 0 {
 		c.Report.Hint("no price for " + render.Sanitize(strings.Join(u.UnpricedModels, ", ")))
 	}

@@ -73,7 +73,7 @@ func runWait(ctx context.Context, env Env, args []string, o *waitOptions) error 
 func waitLocal(ctx context.Context, c *Call, args []string, o *waitOptions, arrived func(discover.Session) error) error {
 	began := time.Now()
 	endProgress := c.Progress("looking for the sessions")
-	found, err := waitFindSessions(ctx, c, args, o)
+	found, err := findAwaited(ctx, c, args, o)
 	endProgress()
 	if ctx.Err() != nil {
 		err = ctx.Err()
@@ -98,10 +98,10 @@ func waitLocal(ctx context.Context, c *Call, args []string, o *waitOptions, arri
 	return Until(ctx, c, found.Sessions, State(o.until), timeout, arrived)
 }
 
-// waitFindSessions finds the sessions of the arguments or the selection. A selection has live sessions only, without
+// findAwaited finds the sessions of the arguments or the selection. A selection has live sessions only, without
 // sub-agents and those that the command runs inside; one by group has stopped sessions too, as far as storage shows
 // their group.
-func waitFindSessions(ctx context.Context, c *Call, args []string, o *waitOptions) (discover.Result, error) {
+func findAwaited(ctx context.Context, c *Call, args []string, o *waitOptions) (discover.Result, error) {
 	if len(args) > 0 {
 		return c.FindAll(ctx, args)
 	}
@@ -153,7 +153,7 @@ func Until(
 	ctx context.Context, c *Call, sessions []discover.Session, u State, timeout time.Duration, arrived func(discover.Session) error,
 ) error {
 	w := NewWaiter(u, len(sessions), arrived)
-	late, err := awaitFollow(ctx, c, watch.NewWatcher(c.Scanner, sessions), timeout, func(r discover.Result) (bool, error) { return w.Update(r.Sessions) })
+	late, err := followUntil(ctx, c, watch.NewWatcher(c.Scanner, sessions), timeout, func(r discover.Result) (bool, error) { return w.Update(r.Sessions) })
 	switch {
 	case late:
 		done := string(u)
@@ -170,8 +170,8 @@ func Until(
 // errTimeout is the cause of the context after the timeout.
 var errTimeout = errors.New("time is up")
 
-// awaitFollow calls step with each result of a watcher until step reports that nothing is left to wait for. late: the timeout was over before.
-func awaitFollow(
+// followUntil calls step with each result of a watcher until step reports that nothing is left to wait for. late: the timeout was over before.
+func followUntil(
 	ctx context.Context, c *Call, watcher *watch.Watcher, timeout time.Duration, step func(discover.Result) (more bool, err error),
 ) (late bool, err error) {
 	working, stop := Interruptible(ctx)
@@ -222,7 +222,7 @@ func UntilReset(
 	var missing []string
 	watcher := watch.NewWatcher(c.Scanner, sessions)
 	watcher.ReadQuotas()
-	late, err := awaitFollow(ctx, c, watcher, timeout, func(r discover.Result) (bool, error) {
+	late, err := followUntil(ctx, c, watcher, timeout, func(r discover.Result) (bool, error) {
 		now := c.Now()
 		missing = missing[:0]
 		for i, s := range r.Sessions {
@@ -354,7 +354,7 @@ func (w *Waiter) turnErrors() (unknown []string, err error) {
 		if w.until == AnyChange && turnBegins(s) {
 			continue
 		}
-		switch ending, known := awaitTurnError(s); {
+		switch ending, known := turnError(s); {
 		case !known:
 			unknown = append(unknown, SessionName(s))
 		case ending != "":
@@ -374,8 +374,8 @@ func turnBegins(s discover.Session) bool {
 	return s.Status == discover.Idle && (s.Turn.State == discover.TurnOpen || s.Turn.State == discover.TurnWaiting)
 }
 
-// awaitTurnError describes the error of a session's last turn, "" if there is none or the turn goes on.
-func awaitTurnError(s discover.Session) (wrong string, known bool) {
+// turnError describes the error of a session's last turn, "" if there is none or the turn goes on.
+func turnError(s discover.Session) (wrong string, known bool) {
 	if s.Status != discover.Idle && s.Status != discover.Stopped {
 		return "", true
 	}

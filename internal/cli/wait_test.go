@@ -103,7 +103,7 @@ func TestTurnErrors(t *testing.T) {
 		"waiting//open":            "",
 		"running//failed":          "", // the next one is in progress
 	} {
-		wrong, known := awaitTurnError(seen(words))
+		wrong, known := turnError(seen(words))
 		if !known {
 			wrong = "?"
 		}

@@ -44,12 +44,12 @@ func worktreeListCommand(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return listWorktrees(c.Context, env, dir, o)
+			return runWorktreeList(c.Context, env, dir, o)
 		},
 	}
 }
 
-func listWorktrees(ctx context.Context, env Env, dir string, o *CommonFlags) error {
+func runWorktreeList(ctx context.Context, env Env, dir string, o *CommonFlags) error {
 	c, err := env.NewCall("worktree list", o, object.Worktree{})
 	if err != nil {
 		return err
@@ -126,12 +126,12 @@ func worktreeCleanCommand(env Env) *cli.Command {
 			if len(args)+len(o.groups.Value()) == 0 {
 				return UsageError("worktree clean", "worktree clean needs a worktree's path or branch, or --group")
 			}
-			return cleanWorktrees(c.Context, env, args, o)
+			return runWorktreeClean(c.Context, env, args, o)
 		},
 	}
 }
 
-func cleanWorktrees(ctx context.Context, env Env, args []string, o *cleanOptions) error {
+func runWorktreeClean(ctx context.Context, env Env, args []string, o *cleanOptions) error {
 	c, err := env.NewCall("worktree clean", &o.CommonFlags, nil)
 	if err != nil {
 		return err
