@@ -74,6 +74,9 @@ func randomPattern(r *rand.Rand, depth int) string {
 
 // What may be skipped has no match: whatever a text is, however it is encoded, and whatever is searched for.
 func TestSkippedTextHasNoMatch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	matches, skipped := 0, 0
 	for seed := range uint64(6_000) {
 		r := rand.New(rand.NewPCG(seed, 1))

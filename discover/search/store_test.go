@@ -113,7 +113,11 @@ func TestSearchFindsWhatDecodingFinds(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	scanner, texts := newStore(t, r)
 	foundIn := map[string]bool{}
-	for range 25 {
+	searches := 25
+	if testing.Short() {
+		searches = 3
+	}
+	for range searches {
 		o := PatternOptions{Literal: r.IntN(2) == 0, Words: r.IntN(5) == 0}
 		pattern := randomPattern(r, 1)
 		if o.Literal {
@@ -137,7 +141,7 @@ func TestSearchFindsWhatDecodingFinds(t *testing.T) {
 			foundIn[agent] = true
 		}
 	}
-	if len(foundIn) != 3 {
+	if len(foundIn) != 3 && !testing.Short() {
 		t.Errorf("something was found of %v only", foundIn)
 	}
 }

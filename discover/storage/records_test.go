@@ -1,10 +1,14 @@
 package storage
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // recordsOf returns what Records visits of a content. What RecordsBackward visits must be the same, and so must what either visits
@@ -81,6 +85,9 @@ func TestRecords(t *testing.T) {
 
 // TestRecordsCutAnywhere: wherever a record is cut off, the record that follows on its line is read, and no other one is.
 func TestRecordsCutAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	t.Parallel()
 	whole := `{"parentUuid":"p","message":{"role":"assistant","content":[{"type":"text","text":"see: {\"a\": [1]}"}]},"type":"assistant"}`
 	for _, cut := range []string{
@@ -108,5 +115,57 @@ func TestPlace(t *testing.T) {
 	f.counted = maxCounted
 	if got := f.Place(500_000); got != "byte 500000" {
 		t.Error(got)
+	}
+}
+
+func TestReadParallelYieldsEveryItemOnce(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	for _, n := range []int{0, 1, 15, 16, 17, 1000} {
+		items := make([]int, n)
+		for i := range items {
+			items[i] = i
+		}
+		seen, faults := map[int]int{}, 0
+		for v, err := range ReadParallel(t.Context(), items, func(_ context.Context, i int, v *int) (bool, error) {
+			if i%10 == 3 {
+				return false, errors.New("fault")
+			}
+			*v += i // it was zero
+			return i%10 != 4, nil
+		}) {
+			if err != nil {
+				faults++
+				continue
+			}
+			seen[*v]++
+		}
+		for i := range n {
+			if want := map[bool]int{true: 0, false: 1}[i%10 == 3 || i%10 == 4]; seen[i] != want {
+				t.Fatalf("of %d: item %d given %d times, want %d", n, i, seen[i], want)
+			}
+		}
+		if want := (n + 6) / 10; faults != want {
+			t.Errorf("of %d: %d faults, want %d", n, faults, want)
+		}
+	}
+}
+
+func TestReadParallelLeavesNoGoroutine(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	items := make([]int, 1000)
+	read := func(context.Context, int, *int) (bool, error) { return true, nil }
+	for _, err := range ReadParallel(t.Context(), items, read) {
+		if err != nil {
+			t.Error(err)
+		}
+		break
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for _, err := range ReadParallel(ctx, items, read) {
+		if err != nil {
+			t.Error(err)
+		}
+		cancel()
 	}
 }
