@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -324,3 +325,89 @@ const (
 	Codex      Agent = "codex"
 	OpenCode   Agent = "opencode"
 )
+
+// watchPathsAdapter is an adapter that names one file for each session.
+type watchPathsAdapter struct{ Adapter }
+
+func (watchPathsAdapter) Name() Agent                                  { return OpenCode }
+func (watchPathsAdapter) WatchPaths(context.Context, Session) []string { return []string{"file"} }
+func (watchPathsAdapter) MatchesBinary(string) bool                    { return false }
+
+// No adapter is asked for the files of a process whose home is not ours: it would open them.
+func TestAForeignHomeIsNotWatched(t *testing.T) {
+	scanner := &Scanner{Adapters: []Adapter{watchPathsAdapter{}}}
+	for _, trust := range []Trust{TrustForeign, TrustSeen, TrustOurs} {
+		for _, path := range []string{"", "a"} {
+			record := Record{Agent: OpenCode, Home: "home", Path: path}
+			files := scanner.WatchPaths(t.Context(), Session{Record: &record, Trust: trust})
+			if want := path != "" || trust != TrustForeign; (len(files) > 0) != want {
+				t.Errorf("%s, path %q: %q", trust, path, files)
+			}
+		}
+	}
+}
+
+// renamedClientAdapter is of an agent whose server runs a session that a client of another program's name shows: only a thorough table
+// has its claim.
+type renamedClientAdapter struct{ testAdapter }
+
+func (a renamedClientAdapter) Claims(_ context.Context, table *proc.Table, _ []Home) ([]Claim, error) {
+	server := exactClaim("a", 1)
+	server.Shared = true
+	claims := []Claim{server, {Agent: Codex, Process: server.Process, Shared: true}}
+	if table.IsThorough() {
+		client := exactClaim("a", 2)
+		client.Client = true
+		claims = append(claims, client)
+	}
+	return claims, nil
+}
+
+// Whoever waits for a session that a server keeps open is told that nobody shows it only after every process was asked.
+func TestSnapshotLooksForClientsThoroughly(t *testing.T) {
+	scanner := newScanner(func() *proc.Table {
+		return proctest.NewTable(fakeProcess(1, "now", 'S'), fakeProcess(2, "now", 'S'))
+	}, renamedClientAdapter{testAdapter{agent: Codex, records: []Record{record(Codex, "a", 1)}}})
+	r := record(Codex, "a", 1)
+	snap, err := scanner.Snapshot(t.Context(), SnapshotRequest{Follow: []Session{{Record: &r}}})
+	if err != nil || len(snap.Followed) != 1 || len(snap.Followed[0].Clients) != 1 || snap.Followed[0].Released() {
+		t.Errorf("%+v, %v", snap.Followed, err)
+	}
+}
+
+// Of two copies that nothing stored tells apart, the one that a process runs is the session, once, whichever was listed first.
+func TestACopyThatRunsIsInOneBatch(t *testing.T) {
+	for _, live := range []string{"/p/a.db", "/p/b.db"} {
+		var records []Record
+		for _, path := range []string{"/p/a.db", "/p/b.db"} {
+			r := record(OpenCode, "one", 5)
+			r.Path, r.Created = path, at(1)
+			records = append(records, r)
+		}
+		claim := exactClaim("one", 7)
+		claim.Agent, claim.Path = OpenCode, live
+		scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'S')) },
+			testAdapter{agent: OpenCode, claims: []Claim{claim}, records: records})
+		var got []Session
+		if _, err := scanner.ListBatches(t.Context(), BatchFilter{}, func(r Result) bool {
+			got = append(got, r.Sessions...)
+			return true
+		}); err != nil {
+			t.Error(err)
+		}
+		if len(got) != 1 || got[0].Path != live || !got[0].Status.Live() {
+			t.Errorf("%s is live: %+v", live, got)
+		}
+	}
+}
+
+func TestFactsWithoutEmpty(t *testing.T) {
+	for _, facts := range []Facts{nil, {}, {"a": "", "b": nil}} {
+		if got := facts.WithoutEmpty().With("none", nil); len(got) > 0 {
+			t.Errorf("%v: %v", facts, got)
+		}
+	}
+	if got := (Facts{"a": 1, "b": "", "c": false}).WithoutEmpty(); !maps.Equal(got, Facts{"a": 1, "c": false}) {
+		t.Error(got)
+	}
+}

@@ -3,6 +3,7 @@ package codex
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"agentctl/discover"
@@ -64,4 +65,20 @@ func TestLinkedSessionsFolder(t *testing.T) {
 	if c := w.claims()[1]; c.Path != filepath.Join(w.home, "sessions/2026/11/20", nameA) {
 		t.Errorf("claim %+v", c)
 	}
+}
+
+// Any command line gives no panic, and a session or a role only with the words for it.
+func FuzzArgs(f *testing.F) {
+	for _, line := range []string{"codex", "codex exec hi", "codex -C /x app-server daemon", "codex -- exec", "codex resume " + threadA, "codex -C", "codex remote-control --no-daemon"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		in := parseArgs(strings.Split(line, " "))
+		if in.session != "" && (!isThreadID(in.session) || !strings.Contains(line, "resume")) {
+			t.Fatalf("%q: %+v", line, in)
+		}
+		if in.role == server && !strings.Contains(line, "server") && !strings.Contains(line, "remote-control") || in.role == exec && !strings.Contains(line, "e") {
+			t.Fatalf("%q: %+v", line, in)
+		}
+	})
 }
