@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"agentctl/discover"
+	"agentctl/internal/object"
 )
 
 func TestArrange(t *testing.T) {
@@ -89,4 +94,66 @@ func FuzzArrange(f *testing.F) {
 			rest = rest[i+1:]
 		}
 	})
+}
+
+func TestVersion(t *testing.T) {
+	info := &debug.BuildInfo{Main: debug.Module{Version: "v0.1.0"}, Settings: []debug.BuildSetting{
+		{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-11-20T00:00:00Z"}, {Key: "vcs.modified", Value: "true"},
+	}}
+	if b := BuildInfo("", info); b.Version != "v0.1.0" || b.Revision != "abc" || !b.Modified || b.BuiltFrom == "" {
+		t.Errorf("%+v", b)
+	}
+	if text := BuildInfo("", info).Commit(); text != "commit abc with changes, " {
+		t.Error(text)
+	}
+	if b := BuildInfo("v1.2.3", info); b.Version != "v1.2.3" {
+		t.Errorf("the stamp does not win: %+v", b)
+	}
+	if b := BuildInfo("", nil); b.Version != "(devel)" {
+		t.Errorf("%+v", b)
+	}
+	f, out := testEnv(t)
+	f.Version = "v1.2.3"
+	if Run(t.Context(), f, "version"); !strings.HasPrefix(out.Stdout.String(), "agentctl v1.2.3 (go1.") {
+		t.Error(out.Stdout.String())
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "30m": 30 * time.Minute, "2d": 48 * time.Hour, "1w": 168 * time.Hour,
+		"0": -1, "0s": -1, "0d": -1, "-1s": -1, "-2d": -1, "5": -1, "soon": -1, "1d12h": -1, "d": -1, "": -1, "99999999d": -1,
+	} {
+		var got time.Duration
+		err := (&durationValue{to: &got}).Set(text)
+		if want < 0 {
+			if err == nil || got != 0 {
+				t.Errorf("%q is taken for %s", text, got)
+			}
+		} else if err != nil || got != want {
+			t.Errorf("%q: %s, %v", text, got, err)
+		}
+	}
+	forever := time.Second
+	if err := (&durationValue{to: &forever, zeroAllowed: true}).Set("0"); err != nil || forever != 0 {
+		t.Errorf("0, of a limit: %s, %v", forever, err)
+	}
+	for d, want := range map[time.Duration]string{0: "", time.Minute: "1m", 10 * time.Second: "10s", 90 * time.Second: "1m30s", time.Hour: "1h0m"} {
+		if got := (&durationValue{to: &d}).String(); got != want {
+			t.Errorf("%s: %q, want %q", d, got, want)
+		}
+	}
+}
+
+// One ID in several places is told apart by the directory, and in two homes that have the same one by the home.
+func TestArgumentsFor(t *testing.T) {
+	session := func(id, dir, home string) object.Session {
+		return object.NewSession(discover.Session{Record: &discover.Record{ID: id, Dir: dir, Home: home}})
+	}
+	list := []object.Session{
+		session("a", "/w", "/h"), session("b", "/w", "/h"), session("b", "/x", "/h"), session("c", "/w", "/h"), session("c", "/w", "/other"), session("", "/w", "/h"),
+	}
+	if got, want := ArgumentsFor(list), []string{"a", "b@/w", "b@/x", "c@/h", "c@/other", ""}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
