@@ -3,6 +3,7 @@ package render_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +12,10 @@ import (
 	"pgregory.net/rapid"
 
 	"agentctl/discover"
+	"agentctl/discover/watch"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
+	"agentctl/proc"
 	"agentctl/tests/schema"
 )
 
@@ -102,4 +105,63 @@ func TestMessagesRoundTrip(t *testing.T) {
 			t.Fatalf("%q came back as %+v", got, back)
 		}
 	})
+}
+
+// docs/json.md shows the event exactly as it is printed.
+func TestEventEqualsDocsExample(t *testing.T) {
+	s := discover.Session{
+		Record: &discover.Record{
+			Agent: "claude-code", ID: "e226c6c2-71f1-4dd8-9d83-1b4d2a9a5f10", Dir: "/home/me/src/api",
+			Title: "fix the flaky login test", Source: "tui", Updated: now.Add(-300 * time.Millisecond),
+		},
+		Status: discover.Waiting, WaitingFor: "permission",
+		Processes: []proc.Process{{ID: proc.ID{PID: 23113, Birth: "b/1"}, Started: now.Add(-time.Hour)}},
+	}
+	var line strings.Builder
+	if err := render.JSONLine(&line, object.NewEvent(watch.Event{Type: watch.SessionWaiting, Time: now, Session: s})); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("../../docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(doc), "```json event\n"+line.String()+"```\n") {
+		t.Errorf("docs/json.md lacks %s", line.String())
+	}
+}
+
+// What a session says cannot look like a line of ours, move the cursor, or hide a part of itself.
+func TestRequestOfAHostileSession(t *testing.T) {
+	lie := "ls\x1b[2K\r\nrequest    per_other\nalways     nothing\u202e\x07"
+	id := "ses_1"
+	r := object.Request{
+		Session: object.Session{ID: &id, Adapter: "opencode", CWD: "/x\nsession    other", Title: "t\nasks       question: harmless"},
+		ID:      "per_1\nrequest    per_2", Kind: "permission", Tool: "bash\nno         nothing", Text: lie, Reason: lie, Always: "allows\nrequest    per_3",
+	}
+	print := func() string {
+		var b strings.Builder
+		if err := render.Request(&b, &r, render.TextOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	for _, text := range []string{print(), func() string {
+		r.Questions = []object.Question{{Header: lie, Text: lie, Choices: []object.Choice{{Label: lie, Description: lie}}}}
+		return print()
+	}()} {
+		if strings.ContainsAny(text, "\x1b\r\x07\u202e") {
+			t.Errorf("control characters: %q", text)
+		}
+		for _, ours := range []string{"session ", "asks ", "request ", "always ", "title "} {
+			if n := strings.Count("\n"+text, "\n"+ours); n != 1 {
+				t.Errorf("%d lines begin with %q:\n%s", n, ours, text)
+			}
+		}
+	}
+	if !strings.Contains(print(), "left out") {
+		t.Error("nothing says that a part is not shown")
+	}
+	if text := render.ReplyText(&r); strings.Contains(text, "\n") || strings.Contains(text, "\x1b") {
+		t.Errorf("%q", text)
+	}
 }

@@ -2,10 +2,12 @@ package render_test
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/clipperhouse/displaywidth"
 	"pgregory.net/rapid"
@@ -203,4 +205,103 @@ func sharedPrefix(ids []string, not, prefix string) bool {
 		}
 	}
 	return false
+}
+
+// A frame fits a screen of any size, and says how many rows are omitted.
+func TestFrame(t *testing.T) {
+	var sessions []object.Session
+	for i, status := range []discover.Status{discover.Waiting, discover.Running, discover.Running, discover.Idle, discover.Stopped} {
+		sessions = append(sessions, objectsOf(discover.Session{
+			Record: &discover.Record{Agent: "codex", ID: fmt.Sprintf("%08d-x", i), Title: "日本語 \x1b[2J title"}, Status: status,
+		})...)
+	}
+	look := render.TextOptions{Width: 70, Now: time.Date(2026, 11, 20, 12, 34, 56, 0, time.UTC)}
+	want := `1 waiting, 2 running, 1 idle, 1 stopped  ·  12:34:56  ·  q quits
+ID        AGENT  STATUS   TITLE
+00000000  codex  waiting  日本語 title
+00000001  codex  running  日本語 title
+… 3 more
+2 could not be read: one
+`
+	warnings := []string{"on\x1b[2Je", "two"}
+	if got := strings.Join(render.Frame(sessions, warnings, look, 6), "\n") + "\n"; got != want {
+		t.Errorf("got\n%s", got)
+	}
+	for rows := 1; rows < 12; rows++ {
+		for width := 1; width < 80; width++ {
+			look.Width = width
+			for n := range sessions {
+				lines := render.Frame(sessions[:n], warnings[:n%3], look, rows)
+				if len(lines) > rows {
+					t.Fatalf("%d lines of %d", len(lines), rows)
+				}
+				for _, line := range lines {
+					if w := displaywidth.String(line); w > width || strings.ContainsAny(line, "\n\x1b") {
+						t.Fatalf("%q is %d wide, of %d", line, w, width)
+					}
+				}
+			}
+		}
+	}
+	if got := render.Frame(nil, nil, look, 24); len(got) != 2 || !strings.HasPrefix(got[0], "no sessions  ·  ") || got[1] != "" {
+		t.Errorf("of none: %q", got)
+	}
+}
+
+// A narrow terminal still shows which directory is locked, and by whom.
+func TestLockTableFits(t *testing.T) {
+	id := "88d1d394-0000-4000-8000-000000000000"
+	locks := []object.Lock{
+		{Directory: "/home/me/src/project", Kind: "session", Since: "2026-11-20T11:00:00.000Z", Adapter: "claude-code", SessionID: &id, PID: 4711},
+		{Directory: "/srv/a", Kind: "declared", Since: "2026-11-20T11:00:00.000Z", LockedBy: "ana", Reason: "a reason that goes on and on and on and on"},
+	}
+	for width, want := range map[int]string{
+		0: "DIR            TYPE      BY                                                 PID  SINCE             REASON\n" +
+			"~/src/project  session   claude-code 88d1d394-0000-4000-8000-000000000000  4711  2026-11-20 11:00\n" +
+			"/srv/a         declared  ana                                                     2026-11-20 11:00  a reason that goes on and on and on and on\n",
+		80: "DIR            TYPE      BY                    SINCE             REASON\n" +
+			"~/src/project  session   claude-code 88d1d394  2026-11-20 11:00\n" +
+			"/srv/a         declared  ana                   2026-11-20 11:00  a reason that …\n",
+		40: "DIR            BY\n~/src/project  claude-code 88d1d394\n/srv/a         ana\n",
+	} {
+		var out strings.Builder
+		if err := render.LockTable(&out, locks, render.TextOptions{Width: width, Now: now, Home: "/home/me"}); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != want {
+			t.Errorf("%d columns:\n%s\nwant:\n%s", width, out.String(), want)
+		}
+	}
+}
+
+// A narrow terminal shows as much of the reason for a foreign hook as fits.
+func TestGitHookTableFits(t *testing.T) {
+	list := []object.GitHook{{Hook: "pre-commit", State: "foreign", Path: "/srv/a/.husky/_/pre-commit", Reason: "git takes the hooks from /srv/a/.husky/_"}}
+	for width, want := range map[int]string{
+		50: "HOOK        STATE    REASON\npre-commit  foreign  git takes the hooks from /sr…\n",
+		90: "HOOK        STATE    PATH                        REASON\npre-commit  foreign  /srv/a/.husky/_/pre-commit  git takes the hooks from /srv/a/.husky/_\n",
+	} {
+		var out strings.Builder
+		if err := render.GitHookTable(&out, list, render.TextOptions{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != want {
+			t.Errorf("%d columns:\n%s\nwant:\n%s", width, out.String(), want)
+		}
+	}
+}
+
+// A narrow terminal still shows the sessions of a worktree.
+func TestWorktreeTableFits(t *testing.T) {
+	id, other := "88d1d394-0000-4000-8000-000000000000", "99d1d394-0000-4000-8000-000000000000"
+	list := []object.Worktree{{Path: "/srv/a", Branch: "main", Head: "d38f206391234567", Main: true, Sessions: []object.Session{
+		{ID: &id, Adapter: "claude-code", Status: "running"}, {ID: &other, Adapter: "claude-code", Status: "waiting"},
+	}}}
+	var out strings.Builder
+	if err := render.WorktreeTable(&out, list, render.TextOptions{Width: 50}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "PATH    BRANCH  SESSIONS\n/srv/a  main    claude-code 88d1d394 running, cla…\n"; out.String() != want {
+		t.Errorf("%s\nwant:\n%s", out.String(), want)
+	}
 }
