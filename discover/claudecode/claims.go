@@ -27,9 +27,9 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 	l := &processScan{ctx: ctx, table: table, homes: homes}
 	l.findProcesses()
 	var claims []discover.Claim
-	for _, x := range l.processes {
-		found := l.sessionClaims(x)
-		claims = append(append(claims, x.processClaim(found)), found...)
+	for _, agent := range l.processes {
+		found := l.sessionClaims(agent)
+		claims = append(append(claims, agent.processClaim(found)), found...)
 	}
 	if table.IsThorough() {
 		claims = append(claims, l.leftBehind()...)
@@ -39,64 +39,64 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 
 // sessionClaims returns the claims about the sessions that a process runs. Without a registry entry, the process has not registered
 // yet (a dialog is open), never does (a teammate, a TUI inside of another session), or its entry is out of sight.
-func (l *processScan) sessionClaims(x *process) []discover.Claim {
+func (p *processScan) sessionClaims(agent *process) []discover.Claim {
 	switch {
-	case x.registered():
-		c := l.registryClaim(x)
-		if x.outdated {
+	case agent.registered():
+		c := p.registryClaim(agent)
+		if agent.outdated {
 			c.Strength = discover.Weak // it may have changed its session since
 			return []discover.Claim{c}
 		}
-		return l.withSubagents(x, c)
-	case x.unreadable != "", x.otherRoot != "": // in another root directory, a session may have the ID of one of ours
+		return p.withSubagents(agent, c)
+	case agent.unreadable != "", agent.otherRoot != "": // in another root directory, a session may have the ID of one of ours
 		return nil
-	case x.cmdline.isTeammate():
-		return l.teammateClaim(x)
+	case agent.cmdline.isTeammate():
+		return p.teammateClaim(agent)
 	}
-	id := x.cmdline.namedSession()
+	id := agent.cmdline.namedSession()
 	if id == "" {
 		return nil
 	}
 	strength := discover.Weak
-	if x.cmdline.print {
+	if agent.cmdline.print {
 		strength = discover.Strong
 	}
-	return []discover.Claim{l.sessionClaim(x, id, findTranscript(l.ctx, x.home, x.dir, id), strength, "argv", "the command line names the session")}
+	return []discover.Claim{p.sessionClaim(agent, id, findTranscript(p.ctx, agent.home, agent.dir, id), strength, "argv", "the command line names the session")}
 }
 
 // withSubagents returns a claim, followed by those for the sub-agents of its session.
-func (l *processScan) withSubagents(x *process, c discover.Claim) []discover.Claim {
-	children, err := x.subagentClaims(l.ctx, c)
-	l.warnings = append(l.warnings, err)
+func (p *processScan) withSubagents(agent *process, c discover.Claim) []discover.Claim {
+	children, err := agent.subagentClaims(p.ctx, c)
+	p.warnings = append(p.warnings, err)
 	return append([]discover.Claim{c}, children...)
 }
 
 // registryClaim returns the claim that the process's registry entry makes.
-func (l *processScan) registryClaim(x *process) discover.Claim {
-	detail := x.entry.path + ": " + x.proof
-	if x.entry.Status != "" {
-		detail += ", status " + x.entry.Status
+func (p *processScan) registryClaim(agent *process) discover.Claim {
+	detail := agent.entry.path + ": " + agent.proof
+	if agent.entry.Status != "" {
+		detail += ", status " + agent.entry.Status
 	}
-	id := x.entry.SessionID
-	return l.sessionClaim(x, id, findTranscript(l.ctx, x.home, x.entry.Cwd, id), discover.Exact, "registry", detail)
+	id := agent.entry.SessionID
+	return p.sessionClaim(agent, id, findTranscript(p.ctx, agent.home, agent.entry.Cwd, id), discover.Exact, "registry", detail)
 }
 
 // leftBehind returns claims by the registry entries of processes that were killed.
-func (l *processScan) leftBehind() (claims []discover.Claim) {
-	for _, r := range l.registries {
+func (p *processScan) leftBehind() (claims []discover.Claim) {
+	for _, r := range p.registries {
 		for pid := range r.entries {
-			e, err := readRegistryEntry(l.ctx, r.home, pid)
-			used := func(x *process) bool { return x.entry.path == e.path }
-			if err != nil || slices.ContainsFunc(l.processes, used) || e.Spare || e.ParkedJobID != "" {
+			e, err := readRegistryEntry(p.ctx, r.home, pid)
+			used := func(agent *process) bool { return agent.entry.path == e.path }
+			if err != nil || slices.ContainsFunc(p.processes, used) || e.Spare || e.ParkedJobID != "" {
 				continue
 			}
-			if p, ok := l.table.ByPID(pid); ok && p.Alive() {
-				if _, err := e.validate(p, pid); err == nil {
+			if live, ok := p.table.ByPID(pid); ok && live.Alive() {
+				if _, err := e.validate(live, pid); err == nil {
 					continue
 				}
 			}
 			claims = append(claims, discover.Claim{
-				Agent: agentName, Process: proc.ID{PID: pid}, Session: e.SessionID, Path: findTranscript(l.ctx, r.home, e.Cwd, e.SessionID), Home: r.home,
+				Agent: agentName, Process: proc.ID{PID: pid}, Session: e.SessionID, Path: findTranscript(p.ctx, r.home, e.Cwd, e.SessionID), Home: r.home,
 				Source: (&process{entry: e}).source(), Strength: discover.Exact, Kind: "registry", Detail: e.path + ": its process was killed", LeftBehind: true,
 			})
 		}
@@ -105,10 +105,10 @@ func (l *processScan) leftBehind() (claims []discover.Claim) {
 }
 
 // sessionClaim returns the claim that the process runs this session, with this evidence.
-func (l *processScan) sessionClaim(x *process, id, path string, strength discover.Strength, kind, detail string) discover.Claim {
-	c := x.newClaim()
+func (p *processScan) sessionClaim(agent *process, id, path string, strength discover.Strength, kind, detail string) discover.Claim {
+	c := agent.newClaim()
 	c.Session, c.Path, c.Strength, c.Kind, c.Detail = id, path, strength, kind, detail
-	c.Turn = x.liveTurn(l.ctx, path)
+	c.Turn = agent.liveTurn(p.ctx, path)
 	return c
 }
 
@@ -148,16 +148,16 @@ const (
 )
 
 // readTeam returns the team that the process leads; nil if it leads none. What cannot be read is left out.
-func (x *process) readTeam(ctx context.Context) *team {
-	dir := filepath.Join(x.home, teamsName)
+func (p *process) readTeam(ctx context.Context) *team {
+	dir := filepath.Join(p.home, teamsName)
 	read := func(name string) *team {
 		var t team
-		if readJSON(ctx, filepath.Join(dir, name, teamConfig), &t) != nil || !t.isLedBy(x) {
+		if readJSON(ctx, filepath.Join(dir, name, teamConfig), &t) != nil || !t.isLedBy(p) {
 			return nil
 		}
 		return &t
 	}
-	if t := read(teamPrefix + jobIDOf(x.entry.SessionID)); t != nil {
+	if t := read(teamPrefix + jobIDOf(p.entry.SessionID)); t != nil {
 		return t
 	}
 	folders, _ := readDir(ctx, dir) // the process has changed its session since it started
@@ -169,11 +169,11 @@ func (x *process) readTeam(ctx context.Context) *team {
 	return nil
 }
 
-func (t *team) isLedBy(x *process) bool {
+func (t *team) isLedBy(agent *process) bool {
 	if t.LeadProcess.PID == 0 {
-		return t.LeadSession == x.entry.SessionID
+		return t.LeadSession == agent.entry.SessionID
 	}
-	return t.LeadProcess.PID == x.NamespacePID() && t.LeadProcess.ProcStart == x.entry.ProcStart
+	return t.LeadProcess.PID == agent.NamespacePID() && t.LeadProcess.ProcStart == agent.entry.ProcStart
 }
 
 // hasInProcess reports whether a sub-agent is a teammate now.
@@ -189,9 +189,9 @@ func (t *team) hasTerminals() bool {
 // newestTeammate returns the transcript that was written last by the teammate with the name of m: another one of that name may have
 // left before.
 func newestTeammate(all []storedSubagent, m storedSubagent) (path string) {
-	for _, b := range all {
-		if b.isTeammate() && b.TeamName == m.TeamName && b.Name == m.Name && (path == "" || modTime(b.path).After(modTime(path))) {
-			path = b.path
+	for _, subagent := range all {
+		if subagent.isTeammate() && subagent.TeamName == m.TeamName && subagent.Name == m.Name && (path == "" || modTime(subagent.path).After(modTime(path))) {
+			path = subagent.path
 		}
 	}
 	return path
@@ -200,22 +200,22 @@ func newestTeammate(all []storedSubagent, m storedSubagent) (path string) {
 // teammateClaim returns the claim that a teammate with a process of its own runs a session: the transcript of its directory
 // whose records name the team and the teammate, and which was written last since the process started. There is none before its first
 // turn.
-func (l *processScan) teammateClaim(x *process) []discover.Claim {
-	if x.home == "" || x.dir == "" {
+func (p *processScan) teammateClaim(agent *process) []discover.Claim {
+	if agent.home == "" || agent.dir == "" {
 		return nil
 	}
-	s := newSearch(l.ctx, discover.EntryFilter{}, x.home)
-	s.list(filepath.Dir(transcriptPath(x.home, x.dir, "")))
-	l.warnings = append(l.warnings, s.Warnings...)
+	s := newSearch(p.ctx, discover.EntryFilter{}, agent.home)
+	s.list(filepath.Dir(transcriptPath(agent.home, agent.dir, "")))
+	p.warnings = append(p.warnings, s.Warnings...)
 	slices.SortFunc(s.Found, func(a, b discover.Entry) int { return b.Updated.Compare(a.Updated) })
 	for _, t := range s.Found {
-		if !x.StartedBefore(t.Updated) {
+		if !agent.StartedBefore(t.Updated) {
 			break
 		}
-		head, err := readHead(l.ctx, t.Path)
-		if err == nil && head.First.Team == x.cmdline.team && head.First.Teammate == x.cmdline.teammate {
-			detail := "its records are those of " + x.cmdline.teammate + " of the team " + x.cmdline.team
-			return l.withSubagents(x, l.sessionClaim(x, t.ID, t.Path, discover.Strong, teamKind, detail))
+		head, err := readHead(p.ctx, t.Path)
+		if err == nil && head.First.Team == agent.cmdline.team && head.First.Teammate == agent.cmdline.teammate {
+			detail := "its records are those of " + agent.cmdline.teammate + " of the team " + agent.cmdline.team
+			return p.withSubagents(agent, p.sessionClaim(agent, t.ID, t.Path, discover.Strong, teamKind, detail))
 		}
 	}
 	return nil

@@ -35,73 +35,73 @@ type headReader struct {
 }
 
 // Prompt returns the first prompt; a slash command only where nothing else was typed.
-func (s *headReader) Prompt() string { return cmp.Or(s.typed, s.Command) }
+func (h *headReader) Prompt() string { return cmp.Or(h.typed, h.Command) }
 
 // Read reads f from its beginning until the first prompt and a directory are known.
-func (s *headReader) Read(f *storage.File) error {
+func (h *headReader) Read(f *storage.File) error {
 	_, err := f.Parse(0, turnReach, parser(func(l storage.Line, r *rawRecord) bool {
-		if s.lines++; r == nil {
-			s.damaged = true
+		if h.lines++; r == nil {
+			h.damaged = true
 		} else {
-			s.add(r)
+			h.add(r)
 		}
-		known := s.HasMessage && s.First.Cwd != ""
-		return !known || s.typed == "" && l.Offset < promptReach
+		known := h.HasMessage && h.First.Cwd != ""
+		return !known || h.typed == "" && l.Offset < promptReach
 	}))
 	return err
 }
 
 // Readable reports whether a file without a message is understood nevertheless: it is empty, has only other records, or a
 // first record that is still being written.
-func (s *headReader) Readable(f *storage.File) bool {
-	if s.lines > 0 {
-		return s.known && !s.damaged
+func (h *headReader) Readable(f *storage.File) bool {
+	if h.lines > 0 {
+		return h.known && !h.damaged
 	}
 	var begin [1]byte
 	n, _ := f.ReadAt(begin[:], 0)
 	return n == 0 || begin[0] == '{' && f.Size() < turnReach
 }
 
-func (s *headReader) add(l *rawRecord) {
-	s.known = s.known || l.Type != ""
-	s.date(l)
-	if l.isMetadata() {
-		s.Metadata.add(l, true)
+func (h *headReader) add(record *rawRecord) {
+	h.known = h.known || record.Type != ""
+	h.date(record)
+	if record.isMetadata() {
+		h.Metadata.add(record, true)
 		return
 	}
-	if s.First.Cwd == "" {
-		s.First = l.envelope()
+	if h.First.Cwd == "" {
+		h.First = record.envelope()
 	}
-	if !s.fork.started {
-		s.fork.started, s.firstTime = true, l.Timestamp.Time()
+	if !h.fork.started {
+		h.fork.started, h.firstTime = true, record.Timestamp.Time()
 	}
-	if !l.IsMessage() {
+	if !record.IsMessage() {
 		return
 	}
-	if !s.HasMessage {
-		s.HasMessage, s.Sidechain = true, l.IsSidechain
-		s.Continued = l.ParentUUID.Text(0) != ""
+	if !h.HasMessage {
+		h.HasMessage, h.Sidechain = true, record.IsSidechain
+		h.Continued = record.ParentUUID.Text(0) != ""
 	}
-	prompt, command := promptOf(l)
+	prompt, command := promptOf(record)
 	if command {
-		s.Command = cmp.Or(s.Command, prompt)
+		h.Command = cmp.Or(h.Command, prompt)
 	} else {
-		s.typed = prompt
+		h.typed = prompt
 	}
 }
 
 // date takes the time of the first record that has one, and of metadata that dates the session.
-func (s *headReader) date(l *rawRecord) {
-	dates := s.fork.datesSession(l.Type)
-	if !dates && !s.Created.IsZero() {
+func (h *headReader) date(record *rawRecord) {
+	dates := h.fork.datesSession(record.Type)
+	if !dates && !h.Created.IsZero() {
 		return
 	}
-	made := l.time()
-	if s.Created.IsZero() && l.Type != "file-history-snapshot" {
-		s.Created = made
+	made := record.time()
+	if h.Created.IsZero() && record.Type != "file-history-snapshot" {
+		h.Created = made
 	}
 	if dates {
-		s.fork.addTime(made)
+		h.fork.addTime(made)
 	}
 }
 
@@ -131,47 +131,47 @@ type forkDetector struct {
 }
 
 // datesSession reports whether metadata of this kind dates the creation of the session itself.
-func (c *forkDetector) datesSession(kind string) bool {
-	return !c.started && (kind == "queue-operation" || kind == "file-history-snapshot")
+func (f *forkDetector) datesSession(kind string) bool {
+	return !f.started && (kind == "queue-operation" || kind == "file-history-snapshot")
 }
 
 // addTime takes the time of such metadata.
-func (c *forkDetector) addTime(made time.Time) {
-	if made.After(c.created) {
-		c.created = made
+func (f *forkDetector) addTime(made time.Time) {
+	if made.After(f.created) {
+		f.created = made
 	}
 }
 
 // isCopy takes the next record, in the order of the file, and reports whether it is a copied answer.
-func (c *forkDetector) isCopy(l *rawRecord) bool {
-	c.started = true
+func (f *forkDetector) isCopy(record *rawRecord) bool {
+	f.started = true
 	switch {
-	case l.Type != "assistant" || l.synthetic():
+	case record.Type != "assistant" || record.synthetic():
 		return false
-	case l.ForkedFrom != nil:
+	case record.ForkedFrom != nil:
 		return true
-	case l.RequestSessionID != nil:
-		c.ownAnswers = l.RequestSessionID.Text(0) == l.SessionID.Text(0)
+	case record.RequestSessionID != nil:
+		f.ownAnswers = record.RequestSessionID.Text(0) == record.SessionID.Text(0)
 	default: // only its time can show that it is a copy
-		c.ownAnswers = c.ownAnswers || !l.Timestamp.Time().Before(c.created)
+		f.ownAnswers = f.ownAnswers || !record.Timestamp.Time().Before(f.created)
 	}
-	if c.unmarked = c.unmarked || !c.ownAnswers; !c.ownAnswers && l.RequestSessionID != nil {
-		c.origin = l.RequestSessionID.Text(0)
+	if f.unmarked = f.unmarked || !f.ownAnswers; !f.ownAnswers && record.RequestSessionID != nil {
+		f.origin = record.RequestSessionID.Text(0)
 	}
-	return !c.ownAnswers
+	return !f.ownAnswers
 }
 
 // Forked reports whether the first records are older than the metadata before them: --fork-session copied them.
-func (s *headReader) Forked() bool {
-	return s.First.ForkedFrom == "" && s.fork.created.Sub(s.firstTime) > metadataDelay
+func (h *headReader) Forked() bool {
+	return h.First.ForkedFrom == "" && h.fork.created.Sub(h.firstTime) > metadataDelay
 }
 
 // ForkCreated returns when a fork itself was created: Created may be the time of a copied record.
-func (s *headReader) ForkCreated() time.Time {
-	if s.Created.Equal(s.firstTime) {
-		return s.fork.created
+func (h *headReader) ForkCreated() time.Time {
+	if h.Created.Equal(h.firstTime) {
+		return h.fork.created
 	}
-	return s.Created
+	return h.Created
 }
 
 // metadataDelay is how much older than the metadata before it a first prompt may be without being a copy.

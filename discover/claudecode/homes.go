@@ -221,7 +221,7 @@ type diskReader struct {
 }
 
 // readHome counts one home. Of several sessions with one ID, the first has what the folders of the home have under it.
-func (x *diskReader) readHome(home string, records []discover.Record) {
+func (d *diskReader) readHome(home string, records []discover.Record) {
 	byID, byShort := map[string]int{}, map[string]int{}
 	for i, r := range records {
 		if r.Home != home || r.IsSubagent() || len(r.ID) < jobIDLen {
@@ -235,7 +235,7 @@ func (x *diskReader) readHome(home string, records []discover.Record) {
 		}
 		byShort[r.ID[:jobIDLen]] = i
 	}
-	x.DiskTree.Home(home, func(name string) bool { return name == projectsName }, func(folder, name string) (int, bool) {
+	d.DiskTree.Home(home, func(name string) bool { return name == projectsName }, func(folder, name string) (int, bool) {
 		if folder == "jobs" {
 			i, ok := byShort[name]
 			return i, ok && i >= 0
@@ -245,26 +245,26 @@ func (x *diskReader) readHome(home string, records []discover.Record) {
 		}
 		i, ok := byID[name[:uuidLen]]
 		return i, ok
-	}, x.Add)
+	}, d.Add)
 	projects := filepath.Join(home, projectsName)
 	var rest storage.DiskUse
-	rest = rest.Plus(x.Visit(projects, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
-		if e.IsDir() && !x.Stopped {
-			rest = rest.Plus(x.readProject(path))
+	rest = rest.Plus(d.Visit(projects, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
+		if e.IsDir() && !d.Stopped {
+			rest = rest.Plus(d.readProject(path))
 		} else {
 			rest = rest.Plus(use())
 		}
 	}))
-	x.Add(storage.Nobody, projectsName, projects, rest)
+	d.Add(storage.Nobody, projectsName, projects, rest)
 }
 
 // readProject counts a project folder, and returns what belongs to no session.
-func (x *diskReader) readProject(dir string) (rest storage.DiskUse) {
-	own := x.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
-		if i, ok := x.byPath[path]; ok {
-			x.Add(i, "transcript", path, use())
-		} else if i, ok := x.byPath[path+transcriptSuffix]; ok && e.IsDir() {
-			x.readSessionDir(i, path)
+func (d *diskReader) readProject(dir string) (rest storage.DiskUse) {
+	own := d.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
+		if i, ok := d.byPath[path]; ok {
+			d.Add(i, "transcript", path, use())
+		} else if i, ok := d.byPath[path+transcriptSuffix]; ok && e.IsDir() {
+			d.readSessionDir(i, path)
 		} else {
 			rest = rest.Plus(use())
 		}
@@ -273,15 +273,15 @@ func (x *diskReader) readProject(dir string) (rest storage.DiskUse) {
 }
 
 // readSessionDir counts the folder of a session beside its transcript.
-func (x *diskReader) readSessionDir(owner int, dir string) {
-	own := x.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
+func (d *diskReader) readSessionDir(owner int, dir string) {
+	own := d.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
 		kind := strings.ReplaceAll(e.Name(), "-", " ")
 		if e.Name() == subagentsName {
 			kind = subagentsKind
 		}
-		x.Add(owner, kind, path, use())
+		d.Add(owner, kind, path, use())
 	})
-	x.Add(owner, "folder", dir, own)
+	d.Add(owner, "folder", dir, own)
 }
 
 // subagentsKind is the kind of sub-agents' files.

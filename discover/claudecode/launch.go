@@ -48,27 +48,27 @@ type argsBuilder struct {
 const promptLimit = 10 << 20
 
 // check returns an error if Claude Code cannot do what is requested.
-func (c argsBuilder) check() error {
-	if len(c.Prompt) > promptLimit {
-		return c.unsupported("reads no prompt above %d MB, and this one has more than %d bytes: put the text in a file and name it in the prompt",
+func (a argsBuilder) check() error {
+	if len(a.Prompt) > promptLimit {
+		return a.unsupported("reads no prompt above %d MB, and this one has more than %d bytes: put the text in a file and name it in the prompt",
 			promptLimit>>20, promptLimit)
 	}
-	if why := c.version.BelowFloor(oldestSupported); why != "" {
-		return c.unsupported("%s", why)
+	if why := a.version.BelowFloor(oldestSupported); why != "" {
+		return a.unsupported("%s", why)
 	}
-	if arg, ok := c.FindArg(sessionFlags); ok {
-		return c.unsupported(launch.ChoosesSession, arg)
+	if arg, ok := a.FindArg(sessionFlags); ok {
+		return a.unsupported(launch.ChoosesSession, arg)
 	}
-	return c.checkMove()
+	return a.checkMove()
 }
 
-func (c argsBuilder) unsupported(format string, args ...any) error {
+func (a argsBuilder) unsupported(format string, args ...any) error {
 	return &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(format, args...)}
 }
 
 // hint returns the warning that a run in print mode, where nobody can be asked, is denied what the settings do not allow.
-func (c argsBuilder) hint() string {
-	if c.Interactive || c.Resume != nil || c.Permissions != launch.PermissionsOwn || c.hasPermissionArgs() {
+func (a argsBuilder) hint() string {
+	if a.Interactive || a.Resume != nil || a.Permissions != launch.PermissionsOwn || a.hasPermissionArgs() {
 		return ""
 	}
 	return "claude -p denies anything that its settings do not allow, including edits; --permissions edit lets it change files"
@@ -82,28 +82,28 @@ const (
 )
 
 // hasPermissionArgs reports whether the user's own arguments choose permissions.
-func (c argsBuilder) hasPermissionArgs() bool {
-	_, ok := c.FindArg(permissionFlags)
+func (a argsBuilder) hasPermissionArgs() bool {
+	_, ok := a.FindArg(permissionFlags)
 	return ok
 }
 
 // optionArgs returns the arguments for the model, the name and the permissions. Values are joined to their flags, since
 // they may begin with a dash.
-func (c argsBuilder) optionArgs() (args []string) {
+func (a argsBuilder) optionArgs() (args []string) {
 	add := func(flag, value string) {
 		if value != "" {
 			args = append(args, flag+"="+value)
 		}
 	}
-	add("--model", c.model())
-	add("--name", c.Name)
-	switch c.Permissions {
+	add("--model", a.model())
+	add("--name", a.Name)
+	switch a.Permissions {
 	case launch.PermissionsEdit:
 		add("--permission-mode", "acceptEdits")
 	case launch.PermissionsFull:
 		args = append(args, "--dangerously-skip-permissions")
 	case launch.PermissionsOwn:
-		add("--permission-mode", c.formerPermissionMode())
+		add("--permission-mode", a.formerPermissionMode())
 	}
 	return args
 }
@@ -112,44 +112,44 @@ func (c argsBuilder) optionArgs() (args []string) {
 func (Adapter) ModelFamilies() []string { return []string{"opus", "sonnet", "haiku"} }
 
 // addSession sets which session runs, in which home and in which directory.
-func (c argsBuilder) addSession(spec *launch.Spec) {
-	if spec.ID = storage.NewUUID(); c.Resume == nil {
+func (a argsBuilder) addSession(spec *launch.Spec) {
+	if spec.ID = storage.NewUUID(); a.Resume == nil {
 		spec.Args = append(spec.Args, "--session-id", spec.ID)
 		return
 	}
-	spec.Env = homeEnv(c.Resume.Home, c.host)
+	spec.Env = homeEnv(a.Resume.Home, a.host)
 	// By its ID, a session is found up to 2.1.197 only from the directory that it began in. 2.1.224 finds it from anywhere, but
 	// takes the project's settings from the current directory.
-	session, project := c.Resume.ID, c.projectDir()
+	session, project := a.Resume.ID, a.projectDir()
 	switch {
-	case c.leavesProject():
-		session = c.Resume.Path
+	case a.leavesProject():
+		session = a.Resume.Path
 	case project != "":
 		spec.Dir = project
 	}
 	spec.Args = append(spec.Args, "--resume", session)
-	if c.Fork {
+	if a.Fork {
 		spec.Args = append(spec.Args, "--fork-session", "--session-id", spec.ID)
 		return
 	}
-	spec.ID, spec.Resumed = c.Resume.ID, true
+	spec.ID, spec.Resumed = a.Resume.ID, true
 }
 
 // projectDir returns the directory that a resumed session began in, if it works in another one by now; else "".
-func (c argsBuilder) projectDir() string {
-	dir, _ := c.Resume.Meta[dirMeta].(string)
+func (a argsBuilder) projectDir() string {
+	dir, _ := a.Resume.Meta[dirMeta].(string)
 	return dir
 }
 
 // leavesProject reports whether a session is continued in another directory than the one that it began in, which the user may
 // have moved. Then it is named by the path of its transcript: new records follow in that file, with the new directory, and a
 // fork is stored in the new directory's project (SEEN 2.1.197-2.1.330).
-func (c argsBuilder) leavesProject() bool {
-	if c.Resume == nil || c.Resume.Path == "" {
+func (a argsBuilder) leavesProject() bool {
+	if a.Resume == nil || a.Resume.Path == "" {
 		return false
 	}
-	project := c.projectDir()
-	return c.Moved || project != "" && !isDir(project)
+	project := a.projectDir()
+	return a.Moved || project != "" && !isDir(project)
 }
 
 func isDir(path string) bool {
@@ -159,11 +159,11 @@ func isDir(path string) bool {
 
 // checkMove returns an error for a version that may not continue the session itself, but a copy of it, under the same ID, in the new
 // directory's project. 2.1.112 does that, 2.1.197 does not.
-func (c argsBuilder) checkMove() error {
-	if !c.leavesProject() || c.Fork || !c.version.Before(storage.Version{2, 1, 197}) {
+func (a argsBuilder) checkMove() error {
+	if !a.leavesProject() || a.Fork || !a.version.Before(storage.Version{2, 1, 197}) {
 		return nil
 	}
-	return c.unsupported("%s may not continue a session in another directory, but a copy with the same ID: update Claude Code, or use --fork", c.version)
+	return a.unsupported("%s may not continue a session in another directory, but a copy with the same ID: update Claude Code, or use --fork", a.version)
 }
 
 // homeEnv returns the variable that leads to this config folder, if the environment leads to another one.
@@ -173,25 +173,25 @@ func homeEnv(home string, host launch.Environment) []string {
 
 // model returns the requested model, else the one that a resumed session had if ANTHROPIC_MODEL is set: Claude Code does not continue
 // with it then. Storage has the name that the API answers with, which providers other than Anthropic do not accept.
-func (c argsBuilder) model() string {
-	if c.Model != "" || c.Resume == nil || c.host.Getenv("ANTHROPIC_MODEL") == "" {
-		return c.Model
+func (a argsBuilder) model() string {
+	if a.Model != "" || a.Resume == nil || a.host.Getenv("ANTHROPIC_MODEL") == "" {
+		return a.Model
 	}
 	for _, provider := range []string{"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {
-		if c.host.Getenv(provider) != "" {
+		if a.host.Getenv(provider) != "" {
 			return ""
 		}
 	}
-	return c.Resume.Model
+	return a.Resume.Model
 }
 
 // formerPermissionMode returns the permission mode that a resumed session had. Claude Code does not keep it: it takes the
 // mode of its settings, which may allow more (SEEN 2.1.75–2.1.329).
-func (c argsBuilder) formerPermissionMode() string {
-	if c.Resume == nil || c.hasPermissionArgs() {
+func (a argsBuilder) formerPermissionMode() string {
+	if a.Resume == nil || a.hasPermissionArgs() {
 		return ""
 	}
-	mode, _ := c.Resume.Meta[modeMeta].(string)
+	mode, _ := a.Resume.Meta[modeMeta].(string)
 	return mode
 }
 

@@ -43,31 +43,31 @@ type messageReader struct {
 
 // readAll emits the messages of a transcript. An error stands for a record that is not shown or, where the file cannot be read, for all
 // older ones.
-func (t *messageReader) readAll() error {
-	if t.file.Size() <= maxCounted {
-		t.stored = countRecords(t.file)
+func (m *messageReader) readAll() error {
+	if m.file.Size() <= maxCounted {
+		m.stored = countRecords(m.file)
 	}
-	_, err := t.file.ParseBackward(0, parser(t.line))
-	t.Warn(t.file.Path(), err)
-	for _, w := range t.order.waiting {
-		t.Emit(w.Message)
+	_, err := m.file.ParseBackward(0, parser(m.line))
+	m.Warn(m.file.Path(), err)
+	for _, w := range m.order.waiting {
+		m.Emit(w.Message)
 	}
 	return nil
 }
 
 // line takes the next line and reports whether to go on.
-func (t *messageReader) line(l storage.Line, r *rawRecord) bool {
-	if l.Cut || r == nil && !t.damaged {
-		t.Warn(t.file.Path(), t.file.Lost(l))
+func (m *messageReader) line(l storage.Line, r *rawRecord) bool {
+	if l.Cut || r == nil && !m.damaged {
+		m.Warn(m.file.Path(), m.file.Lost(l))
 	}
 	if r != nil {
-		messages := t.read(l.Offset, r)
-		t.Emit(t.order.add(t.link, messages, writtenAt(r))...)
+		messages := m.read(l.Offset, r)
+		m.Emit(m.order.add(m.link, messages, writtenAt(r))...)
 	}
 	if !l.Cut {
-		t.damaged = r == nil
+		m.damaged = r == nil
 	}
-	return !t.Stopped
+	return !m.Stopped
 }
 
 // recordLink is a record's place in the conversation: its UUID and that of the record before it.
@@ -96,21 +96,21 @@ func countRecords(f *storage.File) map[string]int {
 }
 
 // isCopy reports whether the record that was read is stored earlier in the file, too.
-func (t *messageReader) isCopy() bool {
-	copied := t.stored[t.link.uuid] > 1
+func (m *messageReader) isCopy() bool {
+	copied := m.stored[m.link.uuid] > 1
 	if copied {
-		t.stored[t.link.uuid]--
+		m.stored[m.link.uuid]--
 	}
 	return copied
 }
 
 // writtenAt returns when a record was written; zero for metadata, and for a prompt that was queued during a turn: its time
 // is when it was typed, but it was written when the model got it.
-func writtenAt(l *rawRecord) time.Time {
-	if l.isMetadata() || l.isQueued() {
+func writtenAt(record *rawRecord) time.Time {
+	if record.isMetadata() || record.isQueued() {
 		return time.Time{}
 	}
-	return l.time()
+	return record.time()
 }
 
 // messageRecord is a record that messages are made of.
@@ -121,27 +121,27 @@ type messageRecord struct {
 }
 
 // read returns the messages of the record at an offset, newest first.
-func (t *messageReader) read(offset int64, record *rawRecord) (messages []discover.Message) {
-	if t.link = (recordLink{}); record.isMetadata() {
+func (m *messageReader) read(offset int64, record *rawRecord) (messages []discover.Message) {
+	if m.link = (recordLink{}); record.isMetadata() {
 		return nil
 	}
-	t.link = recordLink{record.UUID.Text(maxCallID), record.ParentUUID.Text(maxCallID)}
-	if record.IsSidechain != t.sidechain || t.isCopy() || record.Type == "attachment" && !record.isQueued() {
+	m.link = recordLink{record.UUID.Text(maxCallID), record.ParentUUID.Text(maxCallID)}
+	if record.IsSidechain != m.sidechain || m.isCopy() || record.Type == "attachment" && !record.isQueued() {
 		return nil
 	}
 	if record.IsCompactSummary || record.Subtype == "compact_boundary" {
-		t.link = recordLink{} // what the summary is of follows its request, which follows the summary in the file
+		m.link = recordLink{} // what the summary is of follows its request, which follows the summary in the file
 	}
 	s := messageRecord{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", offset)), record.Origin.Object()}
 	switch s.Type {
 	case "user":
-		t.answers.addUser(record)
-		t.results.EndAnswer()
-		messages = t.user(s)
+		m.answers.addUser(record)
+		m.results.EndAnswer()
+		messages = m.user(s)
 	case "assistant":
-		messages = t.assistant(s)
+		messages = m.assistant(s)
 	case "system":
-		messages = t.system(s)
+		messages = m.system(s)
 	case "attachment":
 		queued := s.Get("attachment").Object()
 		s.origin = queued.Get("origin").Object()
@@ -152,18 +152,18 @@ func (t *messageReader) read(offset int64, record *rawRecord) (messages []discov
 }
 
 // message returns a message for the record's block with this index.
-func (s messageRecord) message(block int, w messageText) discover.Message {
-	m := discover.Message{ID: s.id, Time: s.Timestamp.Time(), Role: w.role, Kind: w.kind, Text: w.text}
-	if fromPeer(s.origin) {
-		m.SentID = s.origin.Get("msg_id").Text(maxSentID)
+func (m messageRecord) message(block int, w messageText) discover.Message {
+	message := discover.Message{ID: m.id, Time: m.Timestamp.Time(), Role: w.role, Kind: w.kind, Text: w.text}
+	if fromPeer(m.origin) {
+		message.SentID = m.origin.Get("msg_id").Text(maxSentID)
 	}
-	if w.role == discover.RoleAssistant && !s.synthetic() {
-		m.Model = s.Model.Text(0)
+	if w.role == discover.RoleAssistant && !m.synthetic() {
+		message.Model = m.Model.Text(0)
 	}
 	if block > 0 {
-		m.ID = fmt.Sprintf("%s/%d", s.id, block)
+		message.ID = fmt.Sprintf("%s/%d", m.id, block)
 	}
-	return m
+	return message
 }
 
 // maxSentID is how many characters of a sender's ID are kept: Claude Code accepts UUIDs only.
@@ -174,38 +174,38 @@ const maxSentID = 100
 func fromPeer(origin storage.Object) bool { return origin.Get("kind").Word("peer") == "peer" }
 
 // texts returns a message for each text block, as classify has it. Empty texts are left out.
-func (s messageRecord) texts(content storage.Value, classify func(string) messageText) (messages []discover.Message) {
+func (m messageRecord) texts(content storage.Value, classify func(string) messageText) (messages []discover.Message) {
 	for i, b := range blocks(content) {
 		if b.Type != "text" {
 			continue
 		}
 		if w := classify(b.Text.Text(0)); w.text != "" {
-			messages = append(messages, s.message(i, w))
+			messages = append(messages, m.message(i, w))
 		}
 	}
 	return messages
 }
 
 // userMessages returns the messages of a user record's content.
-func (s messageRecord) userMessages(content storage.Value) []discover.Message {
-	from := s.origin.Get("kind").Text(0)
-	messages := s.texts(content, func(text string) messageText { return userText(text, from) })
+func (m messageRecord) userMessages(content storage.Value) []discover.Message {
+	from := m.origin.Get("kind").Text(0)
+	messages := m.texts(content, func(text string) messageText { return userText(text, from) })
 	if len(messages) == 0 && hasBlock(content, "image") && textOf(content, textStartLimit) == "" {
-		return []discover.Message{s.message(0, messageText{discover.RoleUser, discover.KindText, imageText})}
+		return []discover.Message{m.message(0, messageText{discover.RoleUser, discover.KindText, imageText})}
 	}
 	return messages
 }
 
-func (t *messageReader) user(s messageRecord) []discover.Message {
+func (m *messageReader) user(s messageRecord) []discover.Message {
 	for _, b := range blocks(s.Content) {
-		t.addResult(s, b)
+		m.addResult(s, b)
 	}
-	t.interruptedAnswer = cmp.Or(s.Interrupted.Text(0), t.interruptedAnswer)
+	m.interruptedAnswer = cmp.Or(s.Interrupted.Text(0), m.interruptedAnswer)
 	switch {
 	case s.IsMeta && !fromPeer(s.origin):
 		return nil
 	case s.IsCompactSummary:
-		t.boundary = s.ParentUUID.Text(0)
+		m.boundary = s.ParentUUID.Text(0)
 		return []discover.Message{s.message(0, messageText{discover.RoleSystem, discover.KindCompaction, textOf(s.Content, 0)})}
 	case s.IsTranscriptOnly:
 		return nil
@@ -215,20 +215,20 @@ func (t *messageReader) user(s messageRecord) []discover.Message {
 
 // addResult takes a block that is a tool's result as such, whatever its kind is called. Its call is mostly before it in the file, but may have been read already, see
 // messageOrder.
-func (t *messageReader) addResult(s messageRecord, b block) {
+func (m *messageReader) addResult(s messageRecord, b block) {
 	if b.ToolUseID == "" {
 		return
 	}
 	output := resultText(b.Content)
 	failed := b.IsError || strings.HasSuffix(b.Content.Object().Get("type").Text(0), "_error")
 	state := toolState(failed, output)
-	for _, w := range t.order.waiting {
+	for _, w := range m.order.waiting {
 		if c := w.Tool; c != nil && c.ID == b.ToolUseID && c.State == discover.ToolOpen && !w.Time.After(s.Timestamp.Time()) {
 			c.Output, c.State = output, state
 			return
 		}
 	}
-	t.results.Add(b.ToolUseID, output, state)
+	m.results.Add(b.ToolUseID, output, state)
 }
 
 // userText classifies a text of a user record with this origin.
@@ -255,12 +255,12 @@ const (
 	droppedPrefix = "Dropped a peer message"
 )
 
-func (t *messageReader) system(s messageRecord) []discover.Message {
+func (m *messageReader) system(s messageRecord) []discover.Message {
 	switch s.Subtype {
 	case "local_command":
 		return s.texts(s.Get("content"), func(text string) messageText { w, _ := parseTagged(text); return w })
 	case "compact_boundary":
-		if s.id != t.boundary {
+		if s.id != m.boundary {
 			return []discover.Message{s.message(0, messageText{role: discover.RoleSystem, kind: discover.KindCompaction})}
 		}
 	case "informational":
@@ -275,21 +275,21 @@ func (t *messageReader) system(s messageRecord) []discover.Message {
 
 // isQueued reports whether the record is a prompt, or the notice of a finished task, that arrived during a turn and was given
 // to the model.
-func (l *rawRecord) isQueued() bool {
-	return l.Type == "attachment" && l.Get("attachment").Object().Get("type").Word("queued_command") == "queued_command"
+func (r *rawRecord) isQueued() bool {
+	return r.Type == "attachment" && r.Get("attachment").Object().Get("type").Word("queued_command") == "queued_command"
 }
 
-func (t *messageReader) assistant(s messageRecord) (messages []discover.Message) {
-	answer := t.answerOf(s.rawRecord)
+func (m *messageReader) assistant(s messageRecord) (messages []discover.Message) {
+	answer := m.answerOf(s.rawRecord)
 	for _, b := range blocks(s.Content) {
-		t.addResult(s, b)
+		m.addResult(s, b)
 	}
 	for i, b := range blocks(s.Content) {
-		if m, ok := t.blockMessage(s, i, b); ok {
-			if m.Tokens = t.tokens[answer]; m.Tokens != nil {
-				t.tokens[answer] = nil
+		if message, ok := m.blockMessage(s, i, b); ok {
+			if message.Tokens = m.tokens[answer]; message.Tokens != nil {
+				m.tokens[answer] = nil
 			}
-			messages = append(messages, m)
+			messages = append(messages, message)
 		}
 	}
 	return messages
@@ -299,45 +299,45 @@ func (t *messageReader) assistant(s messageRecord) (messages []discover.Message)
 const maxTokens = 1 << 12
 
 // answerOf returns the answer that a record is part of: several records, of which the newest has the final usage.
-func (t *messageReader) answerOf(l *rawRecord) callID {
-	used, ok := l.AnswerUsage()
+func (m *messageReader) answerOf(record *rawRecord) callID {
+	used, ok := record.AnswerUsage()
 	if !ok {
 		return 0
 	}
-	id := t.answers.callID(l, used)
-	if _, known := t.tokens[id]; !known {
-		if t.tokens == nil || len(t.tokens) == maxTokens {
-			t.tokens = map[callID]*discover.Tokens{}
+	id := m.answers.callID(record, used)
+	if _, known := m.tokens[id]; !known {
+		if m.tokens == nil || len(m.tokens) == maxTokens {
+			m.tokens = map[callID]*discover.Tokens{}
 		}
 		tokens := withTotal(used)
 		tokens.Context = contextSize(used)
-		t.tokens[id] = &tokens
+		m.tokens[id] = &tokens
 	}
 	return id
 }
 
 // blockMessage returns the message of one block of an answer: the model's, or Claude Code's in place of one.
-func (t *messageReader) blockMessage(s messageRecord, i int, b block) (m discover.Message, ok bool) {
+func (m *messageReader) blockMessage(s messageRecord, i int, b block) (message discover.Message, ok bool) {
 	switch {
 	case b.isCall():
-		m = s.message(i, messageText{role: discover.RoleAssistant, kind: discover.KindTool})
-		m.Tool = newCall(b)
-		t.results.Complete(m.Tool)
-		if m.Tool.State == discover.ToolRefused && s.ID.Text(0) == t.interruptedAnswer {
-			m.Tool.State = discover.ToolInterrupted
+		message = s.message(i, messageText{role: discover.RoleAssistant, kind: discover.KindTool})
+		message.Tool = newCall(b)
+		m.results.Complete(message.Tool)
+		if message.Tool.State == discover.ToolRefused && s.ID.Text(0) == m.interruptedAnswer {
+			message.Tool.State = discover.ToolInterrupted
 		}
 		if isUnique(b.ID, "toolu_") {
-			m.ID = b.ID
+			message.ID = b.ID
 		}
-		return m, true
+		return message, true
 	case b.Type != "text":
-		return m, false
+		return message, false
 	}
 	w := messageText{discover.RoleAssistant, discover.KindText, b.Text.Text(0)}
 	if s.IsAPIErrorMessage {
 		w = errorText(w.text)
 	} else if w.text == noContent || s.synthetic() && w.text == noResponse {
-		return m, false
+		return message, false
 	}
 	return s.message(i, w), w.text != ""
 }
@@ -371,37 +371,37 @@ const maxWaiting = 32
 
 // add takes the messages of a record with this time and returns those that need not wait longer, newest first. If the time
 // is zero, the messages belong right before the record that follows them in the file.
-func (s *messageOrder) add(link recordLink, messages []discover.Message, at time.Time) (ready []discover.Message) {
-	newer := s.newer[link.uuid]
-	delete(s.newer, link.uuid)
-	begin := s.index(newer) + 1
+func (m *messageOrder) add(link recordLink, messages []discover.Message, at time.Time) (ready []discover.Message) {
+	newer := m.newer[link.uuid]
+	delete(m.newer, link.uuid)
+	begin := m.index(newer) + 1
 	if !at.IsZero() {
-		s.last = at
-	} else if at = s.last; at.IsZero() {
+		m.last = at
+	} else if at = m.last; at.IsZero() {
 		at = time.Unix(1<<40, 0) // later than any record
 	}
-	for _, m := range messages {
-		i := len(s.waiting) // of two with the same time, the one read first is newer
-		for i > begin && s.waiting[i-1].time.Before(at) {
+	for _, message := range messages {
+		i := len(m.waiting) // of two with the same time, the one read first is newer
+		for i > begin && m.waiting[i-1].time.Before(at) {
 			i--
 		}
-		s.waiting = slices.Insert(s.waiting, i, bufferedMessage{m, at})
-		newer = m.ID
+		m.waiting = slices.Insert(m.waiting, i, bufferedMessage{message, at})
+		newer = message.ID
 	}
-	if len(s.newer) > 2*maxWaiting || s.newer == nil {
-		s.newer = map[string]string{}
+	if len(m.newer) > 2*maxWaiting || m.newer == nil {
+		m.newer = map[string]string{}
 	}
-	if s.index(newer) > s.index(s.newer[link.parent]) {
-		s.newer[link.parent] = newer
+	if m.index(newer) > m.index(m.newer[link.parent]) {
+		m.newer[link.parent] = newer
 	}
-	for len(s.waiting) > maxWaiting {
-		ready = append(ready, s.waiting[0].Message)
-		s.waiting = s.waiting[1:]
+	for len(m.waiting) > maxWaiting {
+		ready = append(ready, m.waiting[0].Message)
+		m.waiting = m.waiting[1:]
 	}
 	return ready
 }
 
 // index returns the place of a message that waits; -1 if it does not.
-func (s *messageOrder) index(id string) int {
-	return slices.IndexFunc(s.waiting, func(w bufferedMessage) bool { return w.ID == id })
+func (m *messageOrder) index(id string) int {
+	return slices.IndexFunc(m.waiting, func(w bufferedMessage) bool { return w.ID == id })
 }

@@ -49,74 +49,74 @@ type processScan struct {
 
 // findProcesses finds the processes that may run a session. It leaves out zombies, helpers, and processes that end
 // meanwhile.
-func (l *processScan) findProcesses() {
+func (p *processScan) findProcesses() {
 	var registered []int
-	for _, h := range l.homes {
-		r, err := listRegistry(l.ctx, h.Dir)
+	for _, h := range p.homes {
+		r, err := listRegistry(p.ctx, h.Dir)
 		if err != nil {
-			l.warnings = append(l.warnings, err)
+			p.warnings = append(p.warnings, err)
 		}
-		l.registries = append(l.registries, r)
+		p.registries = append(p.registries, r)
 		registered = slices.AppendSeq(slices.AppendSeq(registered, maps.Keys(r.entries)), maps.Keys(r.keys))
 	}
-	for p := range l.table.Candidates(proc.Signs{Name: mayBeAgent, PIDs: registered}) {
-		if x := l.inspect(p); x != nil && l.runsSession(x) {
-			l.processes = append(l.processes, x)
+	for candidate := range p.table.Candidates(proc.Signs{Name: mayBeAgent, PIDs: registered}) {
+		if agent := p.inspect(candidate); agent != nil && p.runsSession(agent) {
+			p.processes = append(p.processes, agent)
 		}
 	}
 }
 
 // inspect returns what a process shows; nil if it does not run Claude Code, or has ended. A program of another name, which any
 // process of the table can be, runs it if the process has registered, or is a teammate, which does not register.
-func (l *processScan) inspect(p proc.Process) *process {
-	named := isAgentProcess(p)
-	if !p.Alive() || !named && (!l.isListed(p) || isEmbeddedTool(p)) {
+func (p *processScan) inspect(candidate proc.Process) *process {
+	named := isAgentProcess(candidate)
+	if !candidate.Alive() || !named && (!p.isListed(candidate) || isEmbeddedTool(candidate)) {
 		return nil
 	}
-	x := &process{Process: p, cmdline: readCmdline(p)}
-	home, err := homeVariables().OfProcess(p)
+	agent := &process{Process: candidate, cmdline: readCmdline(candidate)}
+	home, err := homeVariables().OfProcess(candidate)
 	if hasEnded(err) {
 		return nil
 	}
-	x.home = discover.ListedHome(home, l.homes)
-	l.findRegistryEntry(x)
-	l.findKey(x)
+	agent.home = discover.ListedHome(home, p.homes)
+	p.findRegistryEntry(agent)
+	p.findKey(agent)
 	switch {
-	case named, x.registered():
-	case !x.hasKey, !x.cmdline.isTeammate() && !mentionsAgent(p):
+	case named, agent.registered():
+	case !agent.hasKey, !agent.cmdline.isTeammate() && !mentionsAgent(candidate):
 		return nil
 	}
-	if shared, err := x.SharesRoot(); x.home == "" && err == nil && !shared {
-		x.otherRoot = x.PathInRoot("") // its sessions may have the same IDs as ours
+	if shared, err := agent.SharesRoot(); agent.home == "" && err == nil && !shared {
+		agent.otherRoot = agent.PathInRoot("") // its sessions may have the same IDs as ours
 	}
-	if err != nil && !x.registered() {
-		x.unreadable = "its environment: " + cause(err).Error()
+	if err != nil && !agent.registered() {
+		agent.unreadable = "its environment: " + cause(err).Error()
 	}
-	x.checkVersion()
-	if x.dir = x.entry.Cwd; x.dir == "" {
-		x.dir, _ = x.Cwd()
+	agent.checkVersion()
+	if agent.dir = agent.entry.Cwd; agent.dir == "" {
+		agent.dir, _ = agent.Cwd()
 	}
-	return x
+	return agent
 }
 
 // checkVersion marks a process of a version that is not supported: by its registry entry, else by the place of its program.
-func (x *process) checkVersion() {
-	version := storage.ParseVersion(x.entry.Version)
-	if !x.registered() {
-		version = installedVersion(x.Exe)
+func (p *process) checkVersion() {
+	version := storage.ParseVersion(p.entry.Version)
+	if !p.registered() {
+		version = installedVersion(p.Exe)
 	}
 	outdated := version.BelowFloor(oldestSupported)
-	if isNodeBuild(x.Process) {
+	if isNodeBuild(p.Process) {
 		outdated = cmp.Or(outdated, "a node build is older than supported ("+oldestSupported+"): update")
 	}
-	if x.outdated = outdated != ""; x.outdated {
-		x.unreadable = outdated
+	if p.outdated = outdated != ""; p.outdated {
+		p.unreadable = outdated
 	}
 }
 
 // isListed reports whether a file in one of the homes is named after the process.
-func (l *processScan) isListed(p proc.Process) bool {
-	return slices.ContainsFunc(l.registries, func(r registry) bool { return r.entries[p.ID.PID] || r.keys[p.ID.PID] != "" })
+func (p *processScan) isListed(candidate proc.Process) bool {
+	return slices.ContainsFunc(p.registries, func(r registry) bool { return r.entries[candidate.ID.PID] || r.keys[candidate.ID.PID] != "" })
 }
 
 // hasEnded reports whether a reading failed because the process has just ended, not because it is forbidden or unsupported.
@@ -127,11 +127,11 @@ func hasEnded(err error) bool {
 // findRegistryEntry finds the registry entry of the process: in its home or, if there is none, in any. A home that is shown may be
 // another name of the process's own, or have the same sessions folder. In a container the entry is named by the PID that the process
 // has there.
-func (l *processScan) findRegistryEntry(x *process) {
-	pid := x.NamespacePID()
+func (p *processScan) findRegistryEntry(agent *process) {
+	pid := agent.NamespacePID()
 	var errs []error
-	for _, r := range l.registriesOf(x) {
-		e, err := readRegistryEntry(l.ctx, r.home, pid)
+	for _, r := range p.registriesOf(agent) {
+		e, err := readRegistryEntry(p.ctx, r.home, pid)
 		if errors.Is(err, errNoRegistryEntry) {
 			continue
 		}
@@ -139,18 +139,18 @@ func (l *processScan) findRegistryEntry(x *process) {
 			errs = append(errs, warning(registryPath(r.home, pid), err))
 			continue
 		}
-		if proof, err := e.validate(x.Process, pid); err == nil && e.confirmedBy(x.Process) {
-			x.entry, x.proof, x.home = e, proof, r.home
+		if proof, err := e.validate(agent.Process, pid); err == nil && e.confirmedBy(agent.Process) {
+			agent.entry, agent.proof, agent.home = e, proof, r.home
 			return
 		}
 	}
-	l.warnings = append(l.warnings, errs...)
+	p.warnings = append(p.warnings, errs...)
 }
 
 // registriesOf returns the registries that may have files of the process, that of its home first.
-func (l *processScan) registriesOf(x *process) []registry {
-	return slices.SortedStableFunc(slices.Values(l.registries), func(a, b registry) int {
-		switch x.home {
+func (p *processScan) registriesOf(agent *process) []registry {
+	return slices.SortedStableFunc(slices.Values(p.registries), func(a, b registry) int {
+		switch agent.home {
 		case b.home:
 			return 1
 		case a.home:
@@ -161,10 +161,10 @@ func (l *processScan) registriesOf(x *process) []registry {
 }
 
 // findKey finds the key file of the process. One that is not in its own home counts only if its own is not known.
-func (l *processScan) findKey(x *process) {
-	for _, r := range l.registriesOf(x) {
-		if (x.home == "" || x.home == r.home) && r.hasKeyOf(x.Process, x.NamespacePID()) {
-			x.hasKey, x.home = true, r.home
+func (p *processScan) findKey(agent *process) {
+	for _, r := range p.registriesOf(agent) {
+		if (agent.home == "" || agent.home == r.home) && r.hasKeyOf(agent.Process, agent.NamespacePID()) {
+			agent.hasKey, agent.home = true, r.home
 			return
 		}
 	}
@@ -173,20 +173,20 @@ func (l *processScan) findKey(x *process) {
 // runsSession tells sessions from Claude Code's many helpers. A registry entry decides: a spare process keeps its command
 // line when it becomes a session, and may register before; a terminal whose session has moved to the background no longer
 // runs it. Without an entry, the command line decides, and a process that Claude Code itself started is a helper.
-func (l *processScan) runsSession(x *process) bool {
-	if e := x.entry; x.registered() {
-		spare := e.Spare || e.Kind == "bg" && e.Status == "idle" && isSpare(l.ctx, x.home, e.Cwd, e.SessionID)
+func (p *processScan) runsSession(agent *process) bool {
+	if e := agent.entry; agent.registered() {
+		spare := e.Spare || e.Kind == "bg" && e.Status == "idle" && isSpare(p.ctx, agent.home, e.Cwd, e.SessionID)
 		return e.Kind != "daemon" && e.Kind != "daemon-worker" && !spare && e.ParkedJobID == ""
 	}
-	if x.cmdline.helper || x.cmdline.isTeammate() {
-		return !x.cmdline.helper
+	if agent.cmdline.helper || agent.cmdline.isTeammate() {
+		return !agent.cmdline.helper
 	}
-	parent, ok := l.table.ByPID(x.Parent)
+	parent, ok := p.table.ByPID(agent.Parent)
 	if !ok || !isAgentProcess(parent) {
 		return true
 	}
-	id := x.cmdline.namedSession()
-	return readCmdline(parent).host && (id == "" || !isSpare(l.ctx, x.home, "", id))
+	id := agent.cmdline.namedSession()
+	return readCmdline(parent).host && (id == "" || !isSpare(p.ctx, agent.home, "", id))
 }
 
 // isSpare reports whether a background session was started in advance and has no task yet. A job's file is written before
@@ -196,52 +196,52 @@ func isSpare(ctx context.Context, home, dir, id string) bool {
 }
 
 // newClaim returns a claim with what is known of the process; the session is still missing.
-func (x *process) newClaim() discover.Claim {
+func (p *process) newClaim() discover.Claim {
 	c := discover.Claim{
-		Agent: agentName, Process: x.ID, Home: cmp.Or(x.home, x.otherRoot), Dir: x.dir, Version: x.entry.Version,
-		Source: x.source(), Unreadable: x.unreadable, Meta: discover.Facts{jobMeta: x.entry.JobID}.WithoutEmpty(),
+		Agent: agentName, Process: p.ID, Home: cmp.Or(p.home, p.otherRoot), Dir: p.dir, Version: p.entry.Version,
+		Source: p.source(), Unreadable: p.unreadable, Meta: discover.Facts{jobMeta: p.entry.JobID}.WithoutEmpty(),
 	}
-	if x.entry.NameSource != "derived" && x.entry.Name != x.entry.JobID { // a background session is named after its job until it gets a name
-		c.Title = x.entry.Name
+	if p.entry.NameSource != "derived" && p.entry.Name != p.entry.JobID { // a background session is named after its job until it gets a name
+		c.Title = p.entry.Name
 	}
-	if x.cmdline.isTeammate() {
-		c.Parent, c.Team = x.cmdline.parent, x.cmdline.team
+	if p.cmdline.isTeammate() {
+		c.Parent, c.Team = p.cmdline.parent, p.cmdline.team
 	}
-	if x.entry.Status == "shell" {
+	if p.entry.Status == "shell" {
 		c.Meta = c.Meta.With("backgroundShell", true)
 	}
-	if x.State.Stopped() {
+	if p.State.Stopped() {
 		c.Meta = c.Meta.With("suspended", true)
 	}
 	return c
 }
 
-func (x *process) source() string {
+func (p *process) source() string {
 	switch {
-	case x.entry.Kind == "bg":
+	case p.entry.Kind == "bg":
 		return "bg"
-	case x.entry.Entrypoint != "":
-		return sourceOf(x.entry.Entrypoint)
-	case x.cmdline.print:
+	case p.entry.Entrypoint != "":
+		return sourceOf(p.entry.Entrypoint)
+	case p.cmdline.print:
 		return "print"
-	case isNodeBuild(x.Process): // it has wiped its command line
+	case isNodeBuild(p.Process): // it has wiped its command line
 		return ""
 	}
 	return "tui"
 }
 
 // processClaim returns the claim that the process is alive. sessions are the claims about its sessions.
-func (x *process) processClaim(sessions []discover.Claim) discover.Claim {
-	c := x.newClaim()
+func (p *process) processClaim(sessions []discover.Claim) discover.Claim {
+	c := p.newClaim()
 	c.Strength, c.Kind = discover.Exact, "process"
-	c.Detail = fmt.Sprintf("%s runs %s", x.ID, x.Exe)
-	if x.Exe == "" {
-		c.Detail = fmt.Sprintf("%s is called %s", x.ID, x.Name)
+	c.Detail = fmt.Sprintf("%s runs %s", p.ID, p.Exe)
+	if p.Exe == "" {
+		c.Detail = fmt.Sprintf("%s is called %s", p.ID, p.Name)
 	}
 	isTeam := func(s discover.Claim) bool { return s.Kind == teamKind }
-	c.NameOnly = !x.registered() && !x.hasKey && !slices.ContainsFunc(sessions, isTeam) // before 2.1.300 a teammate has no key
-	if x.cmdline.isTeammate() {
-		c.Title = x.cmdline.teammate // a transcript may have another one
+	c.NameOnly = !p.registered() && !p.hasKey && !slices.ContainsFunc(sessions, isTeam) // before 2.1.300 a teammate has no key
+	if p.cmdline.isTeammate() {
+		c.Title = p.cmdline.teammate // a transcript may have another one
 	}
 	return c
 }

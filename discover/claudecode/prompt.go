@@ -19,12 +19,12 @@ const imageText = "[image]"
 
 // promptOf returns what the user typed. command reports that it is a slash command, which names a session only if nothing else was
 // typed.
-func promptOf(l *rawRecord) (prompt string, command bool) {
-	if l.Type != "user" || l.IsMeta || l.IsCompactSummary || l.IsTranscriptOnly {
+func promptOf(record *rawRecord) (prompt string, command bool) {
+	if record.Type != "user" || record.IsMeta || record.IsCompactSummary || record.IsTranscriptOnly {
 		return "", false
 	}
-	image, origin := false, l.Origin.Object().Get("kind").Text(0)
-	for _, b := range blocks(l.Content) {
+	image, origin := false, record.Origin.Object().Get("kind").Text(0)
+	for _, b := range blocks(record.Content) {
 		if b.ToolUseID != "" {
 			return "", false
 		}

@@ -78,15 +78,15 @@ type reader struct {
 
 // readSession reads one session, and the totals that a transcript is read into as a whole. There is neither a record nor an error if the
 // file holds none, or is gone, and both if a part could not be read. Errors are warnings.
-func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.Record, t *totalsReader) (ok bool, err error) {
+func (r reader) readSession(ctx context.Context, e discover.Entry, record *discover.Record, t *totalsReader) (ok bool, err error) {
 	f, err := storage.Open(ctx, e.Path)
 	if err != nil {
 		return false, warning(e.Path, err)
 	}
 	defer f.Close()
 	var head headReader
-	whole := x.Tokens || x.Full || x.Quotas
-	tail := tailReader{Sidechain: isSubagent(e.ID), NeedTurnStart: x.TurnStart, TurnOnly: whole, EnvelopeOnly: x.usageOnly}
+	whole := r.Tokens || r.Full || r.Quotas
+	tail := tailReader{Sidechain: isSubagent(e.ID), NeedTurnStart: r.TurnStart, TurnOnly: whole, EnvelopeOnly: r.usageOnly}
 	if err = head.Read(f); err == nil {
 		err = tail.Read(f)
 	}
@@ -97,14 +97,14 @@ func (x reader) readSession(ctx context.Context, e discover.Entry, r *discover.R
 		return false, warning(e.Path, err)
 	}
 	if whole {
-		err = x.readWhole(r, e, f, &head, &tail, t)
+		err = r.readWhole(record, e, f, &head, &tail, t)
 	} else {
-		err = cmp.Or(fill(r, e, f, &head, &tail), tail.damage.In(f))
+		err = cmp.Or(fill(record, e, f, &head, &tail), tail.damage.In(f))
 	}
-	if r.Source == "bg" {
-		err = cmp.Or(err, describeJob(f.Context(), r))
+	if record.Source == "bg" {
+		err = cmp.Or(err, describeJob(f.Context(), record))
 	}
-	r.TruncateTexts()
+	record.TruncateTexts()
 	return true, warning(e.Path, err)
 }
 
@@ -200,27 +200,27 @@ func projectOf(e discover.Entry) string {
 }
 
 // readWhole fills the record of a transcript that is read whole. Tokens stay unknown where a part cannot be read.
-func (x reader) readWhole(r *discover.Record, e discover.Entry, f *storage.File, head *headReader, tail *tailReader, t *totalsReader) error {
-	t.Sidechain, t.Full = tail.Sidechain, x.Full
-	if (x.Full || x.Quotas) && !t.Sidechain {
+func (r reader) readWhole(record *discover.Record, e discover.Entry, f *storage.File, head *headReader, tail *tailReader, t *totalsReader) error {
+	t.Sidechain, t.Full = tail.Sidechain, r.Full
+	if (r.Full || r.Quotas) && !t.Sidechain {
 		t.Project = projectOf(e)
 	}
 	err := t.Read(f)
 	tail.Metadata = t.Metadata
-	unknown := fill(r, e, f, head, tail)
+	unknown := fill(record, e, f, head, tail)
 	if err != nil {
 		return err
 	}
-	fillTotals(r, t)
+	fillTotals(record, t)
 	if !t.Sidechain {
-		if err := readSubagents(f.Context(), t, r.Path); err != nil {
+		if err := readSubagents(f.Context(), t, record.Path); err != nil {
 			return err
 		}
 	}
-	if r.Tokens, err = t.Tokens(); err != nil {
+	if record.Tokens, err = t.Tokens(); err != nil {
 		return err
 	}
-	return errors.Join(append(t.lost, warning(r.Path, unknown))...)
+	return errors.Join(append(t.lost, warning(record.Path, unknown))...)
 }
 
 // fillTotals adds what only a whole transcript says, except for the tokens.

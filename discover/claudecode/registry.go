@@ -141,30 +141,30 @@ func parseRegistryEntry(raw []byte) (registryEntry, error) {
 // confirmedBy reports whether something beside the pid and the start shows that p has written the entry: its name, its arguments,
 // or its working directory, which it changes together with the entry (SEEN 2.1.332). If nothing does, the process has executed
 // another program since, or the entry is forged.
-func (e registryEntry) confirmedBy(p proc.Process) bool {
+func (r registryEntry) confirmedBy(p proc.Process) bool {
 	if isAgentProcess(p) || mentionsAgent(p) {
 		return true
 	}
 	args, _ := p.Args()
 	dir, err := p.Cwd()
-	return slices.Contains(args, e.SessionID) || err == nil && e.Cwd != "" && dir == discover.RealPath(e.Cwd)
+	return slices.Contains(args, r.SessionID) || err == nil && r.Cwd != "" && dir == discover.RealPath(r.Cwd)
 }
 
 // validate returns how the entry is known to be p's, or an error that says why it is another process's. pid is its PID in its own
 // namespace.
-func (e registryEntry) validate(p proc.Process, pid int) (proof string, err error) {
-	if e.PID != pid {
-		return "", fmt.Errorf("it names pid %d", e.PID)
+func (r registryEntry) validate(p proc.Process, pid int) (proof string, err error) {
+	if r.PID != pid {
+		return "", fmt.Errorf("it names pid %d", r.PID)
 	}
 	if p.Started.IsZero() {
 		return "", errors.New("when the process started is not known")
 	}
-	if ticks, err := strconv.ParseUint(e.ProcStart, 10, 64); err == nil {
+	if ticks, err := strconv.ParseUint(r.ProcStart, 10, 64); err == nil {
 		if ticks != p.Ticks {
-			return "", fmt.Errorf("procStart %s is not the process's %d", e.ProcStart, p.Ticks)
+			return "", fmt.Errorf("procStart %s is not the process's %d", r.ProcStart, p.Ticks)
 		}
-	} else if start := p.Started.UTC().Format(time.ANSIC); e.ProcStart != start {
-		return "", fmt.Errorf("procStart %q is not the process's %q", e.ProcStart, start)
+	} else if start := p.Started.UTC().Format(time.ANSIC); r.ProcStart != start {
+		return "", fmt.Errorf("procStart %q is not the process's %q", r.ProcStart, start)
 	}
-	return "procStart " + e.ProcStart + " matches", nil
+	return "procStart " + r.ProcStart + " matches", nil
 }

@@ -47,26 +47,26 @@ type subagentMeta struct {
 }
 
 // isTeammate reports whether the sub-agent is a teammate. Its file does not record its end.
-func (a subagentMeta) isTeammate() bool {
-	return a.TaskKind == taskInProcess && a.Name != "" && a.TeamName != ""
+func (s subagentMeta) isTeammate() bool {
+	return s.TaskKind == taskInProcess && s.Name != "" && s.TeamName != ""
 }
 
 // mayBeOpen reports whether the file would record the sub-agent's end, and does not.
-func (a subagentMeta) mayBeOpen() bool { return a.RequestShape != "" && !a.Finished && !a.Stopped }
+func (s subagentMeta) mayBeOpen() bool { return s.RequestShape != "" && !s.Finished && !s.Stopped }
 
 // readSubagentMeta returns the metadata of a sub-agent, which may be missing. If it is, and continued reports that the
 // conversation began in another file, it may be beside that one. The error is a warning.
 func readSubagentMeta(ctx context.Context, transcript string, continued func() bool) (subagentMeta, error) {
-	a, err := readMetaFile(ctx, transcript)
+	metadata, err := readMetaFile(ctx, transcript)
 	if storage.IsNotExist(err) && continued() {
 		for _, path := range otherTranscripts(ctx, transcript) {
-			if a, err = readMetaFile(ctx, path); !storage.IsNotExist(err) {
+			if metadata, err = readMetaFile(ctx, path); !storage.IsNotExist(err) {
 				transcript = path
 				break
 			}
 		}
 	}
-	return a, warning(metaPath(transcript), err)
+	return metadata, warning(metaPath(transcript), err)
 }
 
 // metaPath returns the path of the metadata of the sub-agent with this transcript.
@@ -75,9 +75,9 @@ func metaPath(transcript string) string {
 }
 
 // readMetaFile reads the metadata of the sub-agent with this transcript.
-func readMetaFile(ctx context.Context, transcript string) (a subagentMeta, err error) {
-	err = readJSON(ctx, metaPath(transcript), &a)
-	return a, err
+func readMetaFile(ctx context.Context, transcript string) (metadata subagentMeta, err error) {
+	err = readJSON(ctx, metaPath(transcript), &metadata)
+	return metadata, err
 }
 
 // jsonLimit bounds a small JSON file, in bytes; real ones have 100 to 1,000, that of a team 300 for each teammate.
@@ -111,47 +111,47 @@ func describeSubagent(ctx context.Context, r *discover.Record, continued bool) e
 			}
 		}
 	}
-	a, err := readSubagentMeta(ctx, r.Path, func() bool { return continued })
-	if r.Title = cmp.Or(r.Title, a.Description); a.isTeammate() {
-		r.Sub, r.Team, r.Title = true, a.TeamName, a.Name
+	metadata, err := readSubagentMeta(ctx, r.Path, func() bool { return continued })
+	if r.Title = cmp.Or(r.Title, metadata.Description); metadata.isTeammate() {
+		r.Sub, r.Team, r.Title = true, metadata.TeamName, metadata.Name
 	}
-	r.Branch = cmp.Or(a.WorktreeBranch, r.Branch)
-	r.SetMeta("agentType", a.AgentType)
+	r.Branch = cmp.Or(metadata.WorktreeBranch, r.Branch)
+	r.SetMeta("agentType", metadata.AgentType)
 	r.SetMeta("workflow", workflowRun(r.Path))
 	return err
 }
 
 // subagentClaims returns claims for the sub-agents that a session runs in its process: those whose call has no result yet,
 // background ones, whose call gets its result at once, that have not ended, and teammates. Errors are warnings, joined.
-func (x *process) subagentClaims(ctx context.Context, parent discover.Claim) (claims []discover.Claim, err error) {
+func (p *process) subagentClaims(ctx context.Context, parent discover.Claim) (claims []discover.Claim, err error) {
 	if parent.Path == "" {
 		return nil, nil
 	}
-	subagents, err := x.startedSubagents(ctx, parent.Path)
+	subagents, err := p.startedSubagents(ctx, parent.Path)
 	if len(subagents) == 0 {
 		return nil, err
 	}
 	calls := pendingSubagentCalls(ctx, parent)
-	team := sync.OnceValue(func() *team { return x.readTeam(ctx) })
-	for _, b := range subagents {
-		c := x.newClaim()
-		c.Session, _ = idOfFile(filepath.Base(b.path))
-		c.Path, c.Title, c.Strength = b.path, "", discover.Exact
+	team := sync.OnceValue(func() *team { return p.readTeam(ctx) })
+	for _, subagent := range subagents {
+		c := p.newClaim()
+		c.Session, _ = idOfFile(filepath.Base(subagent.path))
+		c.Path, c.Title, c.Strength = subagent.path, "", discover.Exact
 		c.Parent, c.Team = "", "" // those of its session
 		c.Dir = ""                // its transcript has its own, which may be a worktree made for it
 		c.Turn = &discover.Turn{State: discover.TurnOpen}
 		switch {
-		case b.isTeammate() && team() != nil:
-			if newestTeammate(subagents, b) != b.path || !team().hasInProcess(b.Name) {
+		case subagent.isTeammate() && team() != nil:
+			if newestTeammate(subagents, subagent) != subagent.path || !team().hasInProcess(subagent.Name) {
 				continue // it was sent away
 			}
-			c.Kind, c.Detail = teamKind, fmt.Sprintf("%s is a teammate in the team %s of session %s", b.Name, b.TeamName, parent.Session)
-			if !x.hasOpenTurn(ctx, b.path) {
+			c.Kind, c.Detail = teamKind, fmt.Sprintf("%s is a teammate in the team %s of session %s", subagent.Name, subagent.TeamName, parent.Session)
+			if !p.hasOpenTurn(ctx, subagent.path) {
 				c.Turn = nil // it waits for what the others have to say
 			}
-		case calls[b.ToolUseID]:
-			c.Kind, c.Detail = "tool-call", fmt.Sprintf("session %s waits for its call %s", parent.Session, b.ToolUseID)
-		case mayBeActive(b.path, b.subagentMeta) && x.hasOpenTurn(ctx, b.path):
+		case calls[subagent.ToolUseID]:
+			c.Kind, c.Detail = "tool-call", fmt.Sprintf("session %s waits for its call %s", parent.Session, subagent.ToolUseID)
+		case mayBeActive(subagent.path, subagent.subagentMeta) && p.hasOpenTurn(ctx, subagent.path):
 			c.Kind, c.Detail = "sub-agent", fmt.Sprintf("a sub-agent of session %s that has not ended", parent.Session)
 		default:
 			continue
@@ -170,7 +170,7 @@ type storedSubagent struct {
 // startedSubagents returns the sub-agents of the session with this transcript that the process may run: those written since
 // it started. Older ones, of which a session may have thousands, are not opened. Errors are warnings, joined: a sub-agent
 // whose metadata cannot be read counts without it.
-func (x *process) startedSubagents(ctx context.Context, transcript string) (found []storedSubagent, err error) {
+func (p *process) startedSubagents(ctx context.Context, transcript string) (found []storedSubagent, err error) {
 	stored := map[string]bool{}                       // by transcript; false: there is only metadata
 	files, _, _ := listSubagentFiles(ctx, transcript) // unreadable folders are skipped
 	for _, path := range files {
@@ -186,12 +186,12 @@ func (x *process) startedSubagents(ctx context.Context, transcript string) (foun
 	}
 	for _, path := range slices.Sorted(maps.Keys(stored)) {
 		if !stored[path] {
-			if b := carriedOver(ctx, path); b.path != "" && x.StartedBefore(modTime(b.path)) {
-				found = append(found, b)
+			if subagent := carriedOver(ctx, path); subagent.path != "" && p.StartedBefore(modTime(subagent.path)) {
+				found = append(found, subagent)
 			}
-		} else if x.StartedBefore(modTime(path)) {
-			a, wrong := readSubagentMeta(ctx, path, func() bool { head, err := readHead(ctx, path); return err == nil && head.Continued })
-			err, found = errors.Join(err, wrong), append(found, storedSubagent{path, a})
+		} else if p.StartedBefore(modTime(path)) {
+			metadata, wrong := readSubagentMeta(ctx, path, func() bool { head, err := readHead(ctx, path); return err == nil && head.Continued })
+			err, found = errors.Join(err, wrong), append(found, storedSubagent{path, metadata})
 		}
 	}
 	return found, err
@@ -216,9 +216,9 @@ func pendingSubagentCalls(ctx context.Context, parent discover.Claim) map[string
 }
 
 // hasOpenTurn reports whether a sub-agent's turn is open and was written since the process started.
-func (x *process) hasOpenTurn(ctx context.Context, path string) bool {
+func (p *process) hasOpenTurn(ctx context.Context, path string) bool {
 	tail, err := readTail(ctx, path)
-	return err == nil && tail.Turn.Result(tail.Whole).State == discover.TurnOpen && x.StartedBefore(tail.Updated)
+	return err == nil && tail.Turn.Result(tail.Whole).State == discover.TurnOpen && p.StartedBefore(tail.Updated)
 }
 
 // subagentDir returns the folder of the sub-agents of the session with this transcript. Claude Code itself reads it and the
@@ -308,9 +308,9 @@ func newestTranscript(ctx context.Context, transcript string) string {
 // carriedOver returns the newest transcript of a sub-agent that has only metadata in the folder of its process's session
 // and has not ended.
 func carriedOver(ctx context.Context, transcript string) storedSubagent {
-	if a, _ := readMetaFile(ctx, transcript); a.mayBeOpen() {
+	if metadata, _ := readMetaFile(ctx, transcript); metadata.mayBeOpen() {
 		if others := otherTranscripts(ctx, transcript); len(others) > 0 {
-			return storedSubagent{others[0], a}
+			return storedSubagent{others[0], metadata}
 		}
 	}
 	return storedSubagent{}
@@ -341,11 +341,11 @@ func workflowRun(transcript string) string {
 }
 
 // mayBeActive reports whether a sub-agent may still be working, by its metadata or its workflow run.
-func mayBeActive(transcript string, a subagentMeta) bool {
+func mayBeActive(transcript string, metadata subagentMeta) bool {
 	if run := workflowRun(transcript); run != "" {
 		session := filepath.Join(filepath.Dir(transcript), "..", "..", "..")
 		ended := modTime(filepath.Join(session, workflowsName, run+".json"))
 		return !ended.After(modTime(transcript))
 	}
-	return a.mayBeOpen()
+	return metadata.mayBeOpen()
 }

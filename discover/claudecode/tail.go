@@ -25,79 +25,79 @@ type tailReader struct {
 }
 
 // Read reads backwards as far as necessary.
-func (s *tailReader) Read(f *storage.File) (err error) {
+func (t *tailReader) Read(f *storage.File) (err error) {
 	reach := int64(turnReach)
-	if s.NeedTurnStart {
+	if t.NeedTurnStart {
 		reach = f.Size()
 	}
-	s.Whole, err = f.ParseBackward(reach, parser(func(l storage.Line, r *rawRecord) bool {
+	t.Whole, err = f.ParseBackward(reach, parser(func(l storage.Line, r *rawRecord) bool {
 		behind := f.Size() - l.Offset
 		switch {
 		case r != nil:
-			s.add(r, behind <= metadataReach)
-			s.Turn.afterFirst = s.Turn.afterFirst || r.isFirst()
-		case l.Rest && !s.Turn.complete():
-			s.damage.Add(l)
-			s.Turn.addDamaged()
+			t.add(r, behind <= metadataReach)
+			t.Turn.afterFirst = t.Turn.afterFirst || r.isFirst()
+		case l.Rest && !t.Turn.complete():
+			t.damage.Add(l)
+			t.Turn.addDamaged()
 		}
-		if s.EnvelopeOnly {
-			return s.Last.Cwd == "" && behind < turnReach
+		if t.EnvelopeOnly {
+			return t.Last.Cwd == "" && behind < turnReach
 		}
-		near := behind < metadataReach && (!s.TurnOnly || s.Turn.state.Began.IsZero())
-		return near || s.needsTurnStart() || (!s.Turn.complete() || s.Model == "") && behind < turnReach
+		near := behind < metadataReach && (!t.TurnOnly || t.Turn.state.Began.IsZero())
+		return near || t.needsTurnStart() || (!t.Turn.complete() || t.Model == "") && behind < turnReach
 	}))
 	return err
 }
 
 // add takes the next record. near: it is so near to the end that metadata counts.
-func (s *tailReader) add(l *rawRecord, near bool) {
-	if near && l.isMetadata() {
-		s.Metadata.add(l, false)
+func (t *tailReader) add(record *rawRecord, near bool) {
+	if near && record.isMetadata() {
+		t.Metadata.add(record, false)
 	}
-	if s.Turn.complete() && !s.mayMatter(l) {
+	if t.Turn.complete() && !t.mayMatter(record) {
 		return
 	}
-	if at := l.time(); at.After(s.Updated) { // records are not quite in the order of time
-		s.Updated = at
+	if at := record.time(); at.After(t.Updated) { // records are not quite in the order of time
+		t.Updated = at
 	}
-	if l.Type == "" || l.Type == "attachment" || l.isMetadata() {
+	if record.Type == "" || record.Type == "attachment" || record.isMetadata() {
 		return
 	}
-	if s.Last.Cwd == "" {
-		s.Last = l.envelope()
+	if t.Last.Cwd == "" {
+		t.Last = record.envelope()
 	}
-	if l.IsSidechain != s.Sidechain {
+	if record.IsSidechain != t.Sidechain {
 		return
 	}
-	if s.Model == "" && l.Type == "assistant" && !l.synthetic() {
-		s.Model = l.Model.Text(0)
+	if t.Model == "" && record.Type == "assistant" && !record.synthetic() {
+		t.Model = record.Model.Text(0)
 	}
-	if !s.Turn.complete() || l.Type == "user" {
-		s.Turn.add(l)
+	if !t.Turn.complete() || record.Type == "user" {
+		t.Turn.add(record)
 	}
 }
 
 // mayMatter reports whether a record may tell the model, or when the turn began, where that is not known yet. Of all records,
 // prompts have a permission mode (SEEN 2.1.75–2.1.330; slash commands may have none).
-func (s *tailReader) mayMatter(l *rawRecord) bool {
-	return s.Model == "" || s.needsTurnStart() || s.Turn.state.Began.IsZero() && l.PermissionMode != ""
+func (t *tailReader) mayMatter(record *rawRecord) bool {
+	return t.Model == "" || t.needsTurnStart() || t.Turn.state.Began.IsZero() && record.PermissionMode != ""
 }
 
 // needsTurnStart reports whether the caller asked when the turn began, and that is not known.
-func (s *tailReader) needsTurnStart() bool { return s.NeedTurnStart && s.Turn.state.Began.IsZero() }
+func (t *tailReader) needsTurnStart() bool { return t.NeedTurnStart && t.Turn.state.Began.IsZero() }
 
 // Branch returns the git branch. In a worktree that Claude Code made, records name the branch that the worktree was made
 // from (2.1.197), so the worktree's branch in the metadata wins. A session that has left its worktree (SEEN 2.1.329,
 // 2.1.330) is on the branch that its records name.
-func (s *tailReader) Branch() string {
-	if b := s.Metadata.Get(worktreeBranch); b != "" {
+func (t *tailReader) Branch() string {
+	if b := t.Metadata.Get(worktreeBranch); b != "" {
 		return b
 	}
-	inWorktree := strings.Contains(s.Last.Cwd, "/.claude/worktrees/")
-	if s.Last.GitBranch == "HEAD" || inWorktree {
+	inWorktree := strings.Contains(t.Last.Cwd, "/.claude/worktrees/")
+	if t.Last.GitBranch == "HEAD" || inWorktree {
 		return ""
 	}
-	return s.Last.GitBranch
+	return t.Last.GitBranch
 }
 
 // metadataValues is what records other than those of the conversation say of a session. Claude Code appends them anew now and
@@ -115,22 +115,22 @@ const (
 )
 
 // Get returns the value of a field, "" if there is none.
-func (n *metadataValues) Get(kind int) string {
-	if n[kind] == nil {
+func (m *metadataValues) Get(kind int) string {
+	if m[kind] == nil {
 		return ""
 	}
-	return *n[kind]
+	return *m[kind]
 }
 
 // Title returns the user's title, else the agent's.
-func (n *metadataValues) Title() string { return cmp.Or(n.Get(customTitle), n.Get(aiTitle)) }
+func (m *metadataValues) Title() string { return cmp.Or(m.Get(customTitle), m.Get(aiTitle)) }
 
 // CostUSD returns the cost; nil if none is recorded.
-func (n *metadataValues) CostUSD() *float64 {
-	if n[costUSD] == nil {
+func (m *metadataValues) CostUSD() *float64 {
+	if m[costUSD] == nil {
 		return nil
 	}
-	usd, _ := strconv.ParseFloat(*n[costUSD], 64) // it is a number
+	usd, _ := strconv.ParseFloat(*m[costUSD], 64) // it is a number
 	return &usd
 }
 
@@ -155,12 +155,12 @@ func metadataField(kind string) (field int, key string) {
 
 // add takes a metadata record. newest says that it is newer than those taken before; else it only fills gaps. An empty
 // title removes the title, and so does a worktree-state without a worktree.
-func (n *metadataValues) add(l *rawRecord, newest bool) {
-	field, key := metadataField(l.Type)
-	if key == "" || n[field] != nil && !newest {
+func (m *metadataValues) add(record *rawRecord, newest bool) {
+	field, key := metadataField(record.Type)
+	if key == "" || m[field] != nil && !newest {
 		return
 	}
-	v := l.Get(key)
+	v := record.Get(key)
 	text := strings.TrimSpace(v.Text(0))
 	known := text != ""
 	switch field {
@@ -174,14 +174,14 @@ func (n *metadataValues) add(l *rawRecord, newest bool) {
 		known = err == nil
 	}
 	if known {
-		n[field] = &text
+		m[field] = &text
 	}
 }
 
 // FillFrom fills the gaps with older metadata.
-func (n *metadataValues) FillFrom(older *metadataValues) {
-	for i := range n {
-		n[i] = cmp.Or(n[i], older[i])
+func (m *metadataValues) FillFrom(older *metadataValues) {
+	for i := range m {
+		m[i] = cmp.Or(m[i], older[i])
 	}
 }
 

@@ -130,11 +130,11 @@ func (t *totalsReader) add(l storage.Line, r *rawRecord) bool {
 }
 
 // beginsTurn reports whether a record has a prompt, and none with this UUID was read: Claude Code stores some again.
-func (t *totalsReader) beginsTurn(l *rawRecord) bool {
-	if prompt, command := promptOf(l); prompt == "" || command {
+func (t *totalsReader) beginsTurn(record *rawRecord) bool {
+	if prompt, command := promptOf(record); prompt == "" || command {
 		return false
 	}
-	id := l.UUID.Text(maxCallID)
+	id := record.UUID.Text(maxCallID)
 	if id == "" || len(t.prompts) == maxCalls {
 		return true
 	}
@@ -146,22 +146,22 @@ func (t *totalsReader) beginsTurn(l *rawRecord) bool {
 	return !known
 }
 
-func (t *totalsReader) addMetadata(l *rawRecord) {
-	if t.fork.datesSession(l.Type) {
-		t.fork.addTime(l.time())
+func (t *totalsReader) addMetadata(record *rawRecord) {
+	if t.fork.datesSession(record.Type) {
+		t.fork.addTime(record.time())
 	}
-	if l.Type == "cost-state" {
-		t.calls.addReport(l.Object)
+	if record.Type == "cost-state" {
+		t.calls.addReport(record.Object)
 	}
-	if t.Project != "" && l.Type == "permission-mode" {
-		t.PermissionMode = cmp.Or(l.PermissionMode, t.PermissionMode)
+	if t.Project != "" && record.Type == "permission-mode" {
+		t.PermissionMode = cmp.Or(record.PermissionMode, t.PermissionMode)
 	}
 }
 
 // addDirectory takes the directory that a record was written in, and the permission mode of its prompt.
-func (t *totalsReader) addDirectory(l *rawRecord) {
-	t.PermissionMode = cmp.Or(l.PermissionMode, t.PermissionMode)
-	if cwd := l.Cwd.Text(0); cwd != "" && cwd != t.cwd {
+func (t *totalsReader) addDirectory(record *rawRecord) {
+	t.PermissionMode = cmp.Or(record.PermissionMode, t.PermissionMode)
+	if cwd := record.Cwd.Text(0); cwd != "" && cwd != t.cwd {
 		if t.cwd = cwd; isSlugOf(t.Project, cwd) {
 			t.Dir = cwd
 		}
@@ -213,52 +213,52 @@ const (
 
 // addAnswer takes what an answer used. It replaces an earlier record of the same call. What other models used for it counts beside it:
 // an advisor that the model asked, a compaction on the server. The API's counts of the answer leave those iterations out.
-func (g *callUsage) addAnswer(call callID, l *rawRecord, used discover.Tokens) {
-	at := l.Timestamp.Time()
-	if at.After(g.newest) {
-		g.newest = at
+func (c *callUsage) addAnswer(call callID, record *rawRecord, used discover.Tokens) {
+	at := record.Timestamp.Time()
+	if at.After(c.newest) {
+		c.newest = at
 	}
-	if model := l.Model.Text(maxCallID); model != g.model { // else there is one string for all
-		g.model = model
+	if model := record.Model.Text(maxCallID); model != c.model { // else there is one string for all
+		c.model = model
 	}
-	g.set(call, timedUsage{used, at, g.model})
+	c.set(call, timedUsage{used, at, c.model})
 	n := 0
-	for v := range l.usageValue.Object().Get("iterations").Elements() {
+	for v := range record.usageValue.Object().Get("iterations").Elements() {
 		switch o := v.Object(); o.Get("type").Text(maxCallID) {
 		case "advisor_message", "compaction":
 			n++
-			g.set(newCallID(fmt.Sprint(call), fmt.Sprint(n)), timedUsage{usageOf(o), at, cmp.Or(o.Get("model").Text(maxCallID), g.model)})
+			c.set(newCallID(fmt.Sprint(call), fmt.Sprint(n)), timedUsage{usageOf(o), at, cmp.Or(o.Get("model").Text(maxCallID), c.model)})
 		}
 	}
 }
 
-func (g *callUsage) set(call callID, used timedUsage) {
-	if g.calls == nil {
-		g.calls = map[callID]timedUsage{}
+func (c *callUsage) set(call callID, used timedUsage) {
+	if c.calls == nil {
+		c.calls = map[callID]timedUsage{}
 	}
-	if _, known := g.calls[call]; !known && len(g.calls) == maxCalls {
-		g.overflow = true
+	if _, known := c.calls[call]; !known && len(c.calls) == maxCalls {
+		c.overflow = true
 		return
 	}
-	g.calls[call] = used
+	c.calls[call] = used
 }
 
 // sum returns the total. ok is false if nothing is known. A killed process reports nothing, and the next one continues from
 // the last report; so of the calls before a report, their sum counts if it is larger than the report.
-func (g *callUsage) sum() (sum discover.Tokens, ok bool) {
+func (c *callUsage) sum() (sum discover.Tokens, ok bool) {
 	var before discover.Tokens
-	for _, s := range g.calls {
-		if g.isReported(s.at) {
+	for _, s := range c.calls {
+		if c.isReported(s.at) {
 			before = before.Plus(s.Tokens)
 		} else {
 			sum = sum.Plus(s.Tokens)
 		}
 	}
-	if last := g.lastReport(); last != nil {
+	if last := c.lastReport(); last != nil {
 		before = before.Max(last.total)
 	}
 	sum = sum.Plus(before)
-	return sum, len(g.calls) > 0
+	return sum, len(c.calls) > 0
 }
 
 // contextSize is the size of the context of a call.
@@ -300,65 +300,65 @@ type unnamedAnswer struct {
 }
 
 // addUser takes the next record, which may be a prompt or the result of a call.
-func (a *openAnswers) addUser(l *rawRecord) {
+func (o *openAnswers) addUser(record *rawRecord) {
 	switch {
-	case l.Type != "user" || !a.matter:
-	case hasBlock(l.Content, "tool_result"):
-		a.results++
+	case record.Type != "user" || !o.matter:
+	case hasBlock(record.Content, "tool_result"):
+		o.results++
 	default:
-		clear(a.byMessage)
+		clear(o.byMessage)
 	}
 }
 
 // callID returns the call that the next record, an answer's, is part of.
-func (a *openAnswers) callID(l *rawRecord, used discover.Tokens) callID {
-	message := l.ID.Text(maxCallID)
+func (o *openAnswers) callID(record *rawRecord, used discover.Tokens) callID {
+	message := record.ID.Text(maxCallID)
 	if isUnique(message, "msg_") {
 		return newCallID(message, "")
 	}
-	if request := l.RequestID.Text(maxCallID); request != "" {
-		if a.named == nil {
-			a.named = map[string]callID{}
+	if request := record.RequestID.Text(maxCallID); request != "" {
+		if o.named == nil {
+			o.named = map[string]callID{}
 		}
 		call := newCallID(message, request)
-		if message != "" && len(a.named) < maxCalls {
-			a.named[message] = call
+		if message != "" && len(o.named) < maxCalls {
+			o.named[message] = call
 		}
 		return call
 	}
-	if call := a.replayed[message]; call != 0 {
+	if call := o.replayed[message]; call != 0 {
 		return call
 	}
-	open, ok := a.byMessage[message]
+	open, ok := o.byMessage[message]
 	sameInput := used.In == open.used.In && used.CacheRead == open.used.CacheRead && used.CacheWrite == open.used.CacheWrite
-	if !ok || !sameInput && (message == "" || a.results > open.results) {
-		open.call = newCallID(message, "record "+cmp.Or(l.UUID.Text(maxCallID), fmt.Sprint(l.Timestamp.Text(maxCallID), used)))
+	if !ok || !sameInput && (message == "" || o.results > open.results) {
+		open.call = newCallID(message, "record "+cmp.Or(record.UUID.Text(maxCallID), fmt.Sprint(record.Timestamp.Text(maxCallID), used)))
 	}
-	if a.byMessage == nil || len(a.byMessage) == maxUnnamed {
-		a.byMessage = map[string]unnamedAnswer{}
+	if o.byMessage == nil || len(o.byMessage) == maxUnnamed {
+		o.byMessage = map[string]unnamedAnswer{}
 	}
-	a.matter, a.byMessage[message] = true, unnamedAnswer{open.call, used, a.results}
+	o.matter, o.byMessage[message] = true, unnamedAnswer{open.call, used, o.results}
 	return open.call
 }
 
 // AnswerUsage returns what an answer of the model used. ok is false for other records, and without a usage.
-func (l *rawRecord) AnswerUsage() (used discover.Tokens, ok bool) {
-	if l.Type == "assistant" && !l.synthetic() {
-		used = l.usage()
+func (r *rawRecord) AnswerUsage() (used discover.Tokens, ok bool) {
+	if r.Type == "assistant" && !r.synthetic() {
+		used = r.usage()
 	}
 	return used, used != discover.Tokens{}
 }
 
 // quotaOf returns what an error in place of an answer says of a limit; nil if it has another cause. 2.1.329 records the end
 // of the limit in members of their own. The text of newer notices has only a time of day, which is not interpreted.
-func quotaOf(l *rawRecord) *discover.Quota {
-	if l.Get("error").Text(0) != "rate_limit" {
+func quotaOf(record *rawRecord) *discover.Quota {
+	if record.Get("error").Text(0) != "rate_limit" {
 		return nil
 	}
-	limits := l.Get("quotaLimits").Object()
+	limits := record.Get("quotaLimits").Object()
 	q := &discover.Quota{
 		Name: limits.Get("rateLimitType").Text(0), Reached: true, Resets: unixSeconds(limits.Get("resetsAt").Raw()),
-		Text: textOf(l.Content, 0), Time: l.Timestamp.Time(),
+		Text: textOf(record.Content, 0), Time: record.Timestamp.Time(),
 	}
 	if limits != nil {
 		q.Reached = limits.Get("status").Text(0) == "rejected"

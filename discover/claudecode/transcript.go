@@ -49,14 +49,14 @@ type envelope struct {
 }
 
 // envelope returns the record's envelope.
-func (l *rawRecord) envelope() envelope {
-	text := func(key string) string { return l.Get(key).Text(0) }
+func (r *rawRecord) envelope() envelope {
+	text := func(key string) string { return r.Get(key).Text(0) }
 	e := envelope{
-		Cwd: l.Cwd.Text(0), Version: text("version"), GitBranch: text("gitBranch"), Entrypoint: text("entrypoint"), ForkedFrom: l.ForkedFrom.Text(0),
+		Cwd: r.Cwd.Text(0), Version: text("version"), GitBranch: text("gitBranch"), Entrypoint: text("entrypoint"), ForkedFrom: r.ForkedFrom.Text(0),
 		Background: text("sessionKind") == "bg", Team: text("teamName"), Teammate: text("agentName"),
 	}
-	if l.IsSidechain {
-		e.Parent = l.SessionID.Text(0)
+	if r.IsSidechain {
+		e.Parent = r.SessionID.Text(0)
 	}
 	return e
 }
@@ -73,8 +73,8 @@ type apiMessage struct {
 const synthetic = "<synthetic>"
 
 // synthetic reports whether Claude Code wrote the message itself.
-func (m *apiMessage) synthetic() bool {
-	v := m.Model
+func (a *apiMessage) synthetic() bool {
+	v := a.Model
 	return len(v) > 1 && (v[1] == synthetic[0] || v[1] == '\\') && v.Text(0) == synthetic
 }
 
@@ -95,53 +95,53 @@ func parser(visit func(storage.Line, *rawRecord) bool) storage.Parser {
 
 // parse parses one line. It reports whether the line is a complete JSON object. A value of an unexpected type is left out; the others
 // count.
-func (l *rawRecord) parse(raw []byte) (complete bool) {
-	*l = rawRecord{Object: raw}
-	return l.Scan(l.set)
+func (r *rawRecord) parse(raw []byte) (complete bool) {
+	*r = rawRecord{Object: raw}
+	return r.Scan(r.set)
 }
 
 // set takes one member and returns its length if parsing has shown it, else 0. All names are in one switch, which the
 // compiler decides by a few comparisons.
-func (l *rawRecord) set(key []byte, v storage.Value) (length int) {
+func (r *rawRecord) set(key []byte, v storage.Value) (length int) {
 	switch string(key) {
 	case "type":
-		l.Type = v.Word("user", "assistant", "system", "attachment")
+		r.Type = v.Word("user", "assistant", "system", "attachment")
 	case "subtype":
-		l.Subtype = v.Word("turn_duration", "local_command", "compact_boundary", "api_error")
+		r.Subtype = v.Word("turn_duration", "local_command", "compact_boundary", "api_error")
 	case "message":
-		l.apiMessage, length = parseMessage(v.Object())
+		r.apiMessage, length = parseMessage(v.Object())
 	case "requestId":
-		l.RequestID = v
+		r.RequestID = v
 	case "requestSessionId":
-		l.RequestSessionID = v
+		r.RequestSessionID = v
 	case "origin":
-		l.Origin = v
+		r.Origin = v
 	case "interruptedMessageId":
-		l.Interrupted = v
+		r.Interrupted = v
 	case "uuid":
-		l.UUID = v
+		r.UUID = v
 	case "isMeta":
-		l.IsMeta = v.IsTrue()
+		r.IsMeta = v.IsTrue()
 	case "isCompactSummary":
-		l.IsCompactSummary = v.IsTrue()
+		r.IsCompactSummary = v.IsTrue()
 	case "isVisibleInTranscriptOnly":
-		l.IsTranscriptOnly = v.IsTrue()
+		r.IsTranscriptOnly = v.IsTrue()
 	case "isApiErrorMessage":
-		l.IsAPIErrorMessage = v.IsTrue()
+		r.IsAPIErrorMessage = v.IsTrue()
 	case "parentUuid":
-		l.ParentUUID = v
+		r.ParentUUID = v
 	case "isSidechain":
-		l.IsSidechain = v.IsTrue()
+		r.IsSidechain = v.IsTrue()
 	case "timestamp":
-		l.Timestamp = v
+		r.Timestamp = v
 	case "cwd":
-		l.Cwd = v
+		r.Cwd = v
 	case "sessionId":
-		l.SessionID = v
+		r.SessionID = v
 	case "forkedFrom":
-		l.ForkedFrom = v.Object().Get("sessionId")
+		r.ForkedFrom = v.Object().Get("sessionId")
 	case "permissionMode":
-		l.PermissionMode = v.Word("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
+		r.PermissionMode = v.Word("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
 	}
 	return length
 }
@@ -167,7 +167,7 @@ func parseMessage(o storage.Object) (m apiMessage, length int) {
 }
 
 // usage returns what the message says that it used.
-func (m *apiMessage) usage() discover.Tokens { return usageOf(m.usageValue.Object()) }
+func (a *apiMessage) usage() discover.Tokens { return usageOf(a.usageValue.Object()) }
 
 // usageOf reads what the API counted for a call, or what the agent reports for a model. Neither has a total.
 func usageOf(o storage.Object) (u discover.Tokens) {
@@ -191,24 +191,24 @@ func usageOf(o storage.Object) (u discover.Tokens) {
 }
 
 // IsMessage reports whether the line is a user or an assistant record.
-func (l *rawRecord) IsMessage() bool { return l.Type == "user" || l.Type == "assistant" }
+func (r *rawRecord) IsMessage() bool { return r.Type == "user" || r.Type == "assistant" }
 
 // isMetadata reports whether the record is not of the conversation.
-func (l *rawRecord) isMetadata() bool {
-	return l.Type != "" && !l.IsMessage() && l.Type != "system" && l.Type != "attachment"
+func (r *rawRecord) isMetadata() bool {
+	return r.Type != "" && !r.IsMessage() && r.Type != "system" && r.Type != "attachment"
 }
 
 // isFirst reports whether the record is the first one of a conversation.
-func (l *rawRecord) isFirst() bool {
-	return !l.isMetadata() && bytes.HasPrefix(l.ParentUUID, []byte("null"))
+func (r *rawRecord) isFirst() bool {
+	return !r.isMetadata() && bytes.HasPrefix(r.ParentUUID, []byte("null"))
 }
 
 // time returns the time of a record: that of its envelope, or that of the snapshot in a file-history-snapshot. It is zero if there is none.
-func (l *rawRecord) time() time.Time {
-	if l.Timestamp == nil && l.Type == "file-history-snapshot" {
-		return l.Get("snapshot").Object().Get("timestamp").Time()
+func (r *rawRecord) time() time.Time {
+	if r.Timestamp == nil && r.Type == "file-history-snapshot" {
+		return r.Get("snapshot").Object().Get("timestamp").Time()
 	}
-	return l.Timestamp.Time()
+	return r.Timestamp.Time()
 }
 
 // knownTypes are the types of records that Claude Code writes (READ 2.1.332, in the table by which it stores them), those that only

@@ -39,116 +39,116 @@ type turnReader struct {
 }
 
 // complete reports whether older records cannot change anything.
-func (s *turnReader) complete() bool {
-	return s.decided && s.callsComplete && !s.afterFirst && !s.shell && s.prompt == ""
+func (t *turnReader) complete() bool {
+	return t.decided && t.callsComplete && !t.afterFirst && !t.shell && t.prompt == ""
 }
 
-func (s *turnReader) add(l *rawRecord) {
-	at := l.Timestamp.Text(0)
-	if s.afterFirst {
-		if !l.IsMessage() && l.Subtype != "turn_duration" {
+func (t *turnReader) add(record *rawRecord) {
+	at := record.Timestamp.Text(0)
+	if t.afterFirst {
+		if !record.IsMessage() && record.Subtype != "turn_duration" {
 			return
 		}
-		if s.afterFirst = false; at > s.newest && !hasBlock(l.Content, "tool_result") {
-			*s = turnReader{answered: s.answered, state: discover.Turn{Began: s.state.Began}}
+		if t.afterFirst = false; at > t.newest && !hasBlock(record.Content, "tool_result") {
+			*t = turnReader{answered: t.answered, state: discover.Turn{Began: t.state.Began}}
 		}
 	}
-	s.newest = max(s.newest, at)
-	if l.IsMessage() && s.prompt != "" && l.UUID.Text(0) != s.prompt {
-		if l.ParentUUID.Text(0) == s.prompt {
-			*s = turnReader{answered: s.answered, newest: s.newest}
+	t.newest = max(t.newest, at)
+	if record.IsMessage() && t.prompt != "" && record.UUID.Text(0) != t.prompt {
+		if record.ParentUUID.Text(0) == t.prompt {
+			*t = turnReader{answered: t.answered, newest: t.newest}
 		}
-		s.prompt = ""
+		t.prompt = ""
 	}
-	if s.shell && s.decided {
-		if s.shell = false; l.isCaveat() {
-			*s = turnReader{stopped: true, ended: s.ended, state: discover.Turn{Began: s.state.Began}}
+	if t.shell && t.decided {
+		if t.shell = false; record.isCaveat() {
+			*t = turnReader{stopped: true, ended: t.ended, state: discover.Turn{Began: t.state.Began}}
 		}
 	}
-	switch l.Type {
+	switch record.Type {
 	case "system":
-		s.ended = s.ended || !s.decided && l.Subtype == "turn_duration"
-		s.stopped = s.stopped || !s.decided && l.Subtype == "local_command"
+		t.ended = t.ended || !t.decided && record.Subtype == "turn_duration"
+		t.stopped = t.stopped || !t.decided && record.Subtype == "local_command"
 	case "assistant":
-		s.assistant(l)
+		t.assistant(record)
 	case "user":
-		s.user(l)
+		t.user(record)
 	}
 }
 
 // addDamaged takes a damaged record. It may have been the one that decides, so the state is unknown, unless the turn is
 // known to have ended.
-func (s *turnReader) addDamaged() {
-	if !s.decided && !s.ended && !s.stopped {
-		s.decide(discover.TurnUnknown)
+func (t *turnReader) addDamaged() {
+	if !t.decided && !t.ended && !t.stopped {
+		t.decide(discover.TurnUnknown)
 	}
 }
 
-func (s *turnReader) assistant(l *rawRecord) {
-	fromModel := !l.IsAPIErrorMessage && !l.synthetic()
-	if fromModel && !s.decided && l.ends() { // as most do; the content does not matter
-		s.decide(discover.TurnDone)
+func (t *turnReader) assistant(record *rawRecord) {
+	fromModel := !record.IsAPIErrorMessage && !record.synthetic()
+	if fromModel && !t.decided && record.ends() { // as most do; the content does not matter
+		t.decide(discover.TurnDone)
 		return
 	}
 	switch {
-	case s.decided:
-		s.addCalls(l)
-	case l.IsAPIErrorMessage:
-		s.decide(discover.TurnFailed)
-		s.state.Error = strings.TrimSpace(textOf(l.Content, 0))
+	case t.decided:
+		t.addCalls(record)
+	case record.IsAPIErrorMessage:
+		t.decide(discover.TurnFailed)
+		t.state.Error = strings.TrimSpace(textOf(record.Content, 0))
 	case !fromModel:
-		s.stopped = true
-	case l.StopReason == "" && hasBlock(l.Content, "text") && !hasBlock(l.Content, "tool_use"):
-		s.decide(discover.TurnUnknown) // it may be all of the answer: messages are written before their stop reason is known, also by gateways
+		t.stopped = true
+	case record.StopReason == "" && hasBlock(record.Content, "text") && !hasBlock(record.Content, "tool_use"):
+		t.decide(discover.TurnUnknown) // it may be all of the answer: messages are written before their stop reason is known, also by gateways
 	default:
-		s.open()
-		s.addCalls(l)
+		t.open()
+		t.addCalls(record)
 	}
 }
 
 // ends reports whether the model ended its turn with this message.
-func (m *apiMessage) ends() bool {
-	switch m.StopReason {
+func (a *apiMessage) ends() bool {
+	switch a.StopReason {
 	case "end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded":
 		return true
 	}
 	return false
 }
 
-func (s *turnReader) user(l *rawRecord) {
-	if l.IsMeta && !fromPeer(l.Origin.Object()) || l.IsCompactSummary || l.IsTranscriptOnly {
+func (t *turnReader) user(record *rawRecord) {
+	if record.IsMeta && !fromPeer(record.Origin.Object()) || record.IsCompactSummary || record.IsTranscriptOnly {
 		return
 	}
-	text := strings.TrimSpace(textOf(l.Content, textStartLimit))
+	text := strings.TrimSpace(textOf(record.Content, textStartLimit))
 	result := false
-	for _, b := range blocks(l.Content) {
+	for _, b := range blocks(record.Content) {
 		if b.Type != "tool_result" {
 			continue
 		}
-		if s.answered == nil {
-			s.answered = map[string]bool{}
+		if t.answered == nil {
+			t.answered = map[string]bool{}
 		}
-		result, s.answered[b.ToolUseID] = true, true
-		s.Pending = slices.DeleteFunc(s.Pending, func(c pendingCall) bool { return c.ID == b.ToolUseID && c.at <= l.Timestamp.Text(0) })
+		result, t.answered[b.ToolUseID] = true, true
+		t.Pending = slices.DeleteFunc(t.Pending, func(c pendingCall) bool { return c.ID == b.ToolUseID && c.at <= record.Timestamp.Text(0) })
 	}
-	if !result && s.state.Began.IsZero() && !beginsWith(text, interruptedPrefix, "<local-command-") && !isShellOutput(text) {
-		s.state.Began = l.Timestamp.Time()
+	if !result && t.state.Began.IsZero() && !beginsWith(text, interruptedPrefix, "<local-command-") && !isShellOutput(text) {
+		t.state.Began = record.Timestamp.Time()
 	}
 	switch {
-	case s.decided:
-		s.callsComplete = s.callsComplete || !result
+	case t.decided:
+		t.callsComplete = t.callsComplete || !result
 	case strings.HasPrefix(text, interruptedPrefix):
-		s.decide(discover.TurnInterrupted)
+		t.decide(discover.TurnInterrupted)
 	case isShellOutput(text):
-		s.shell = true
+		t.shell = true
 	case beginsWith(text, "<local-command-stdout>", "<local-command-stderr>"):
-		s.stopped = true
-	case strings.HasPrefix(text, "<local-command-"), s.stopped && !s.shell && beginsWith(text, "<command-name>", "<command-message>", "<bash-input>"):
+		t.stopped = true
+	case strings.HasPrefix(text, "<local-command-"), t.stopped && !t.shell && beginsWith(text, "<command-name>", "<command-message>", "<bash-input>"):
 	default:
-		s.open()
-		if s.callsComplete = s.callsComplete || !result; !result {
-			s.prompt = l.UUID.Text(0)
-			s.state.Prompt, _ = promptOf(l)
+		t.open()
+		if t.callsComplete = t.callsComplete || !result; !result {
+			t.prompt = record.UUID.Text(0)
+			t.state.Prompt, _ = promptOf(record)
 		}
 	}
 }
@@ -165,80 +165,80 @@ func beginsWith(text string, prefixes ...string) bool {
 // isCaveat reports whether a record is the note that the model is not to answer what follows: the output of most slash
 // commands, and of a "!" command up to 2.1.112, or where the settings say so or it was interrupted (SEEN 2.1.112, 2.1.197,
 // 2.1.330).
-func (l *rawRecord) isCaveat() bool {
-	text := strings.TrimSpace(textOf(l.Content, textStartLimit))
-	return l.Type == "user" && l.IsMeta && beginsWith(text, "<local-command-caveat>", "Caveat: ")
+func (r *rawRecord) isCaveat() bool {
+	text := strings.TrimSpace(textOf(r.Content, textStartLimit))
+	return r.Type == "user" && r.IsMeta && beginsWith(text, "<local-command-caveat>", "Caveat: ")
 }
 
 // open decides for a turn without an end of its own.
-func (s *turnReader) open() {
+func (t *turnReader) open() {
 	switch {
-	case s.ended:
-		s.decide(discover.TurnDone)
-	case s.stopped:
-		s.decide(discover.TurnInterrupted)
+	case t.ended:
+		t.decide(discover.TurnDone)
+	case t.stopped:
+		t.decide(discover.TurnInterrupted)
 	default:
-		s.state.State, s.decided = discover.TurnOpen, true
+		t.state.State, t.decided = discover.TurnOpen, true
 	}
 }
 
-func (s *turnReader) decide(state discover.TurnState) {
-	s.state.State, s.decided, s.callsComplete = state, true, true
+func (t *turnReader) decide(state discover.TurnState) {
+	t.state.State, t.decided, t.callsComplete = state, true, true
 }
 
 // addCalls adds the tool calls of the newest message. A message with several calls is several records.
-func (s *turnReader) addCalls(l *rawRecord) {
-	if s.message == "" {
-		s.message = l.ID.Text(0)
+func (t *turnReader) addCalls(record *rawRecord) {
+	if t.message == "" {
+		t.message = record.ID.Text(0)
 	}
-	if s.callsComplete = s.callsComplete || l.ID.Text(0) != s.message; s.callsComplete {
+	if t.callsComplete = t.callsComplete || record.ID.Text(0) != t.message; t.callsComplete {
 		return
 	}
-	for _, b := range blocks(l.Content) {
-		if b.Type == "tool_use" && !s.answered[b.ID] {
-			s.Pending = append(s.Pending, pendingCall{ID: b.ID, Name: b.Name, WaitingOn: waitingOn(b), at: l.Timestamp.Text(0)})
+	for _, b := range blocks(record.Content) {
+		if b.Type == "tool_use" && !t.answered[b.ID] {
+			t.Pending = append(t.Pending, pendingCall{ID: b.ID, Name: b.Name, WaitingOn: waitingOn(b), at: record.Timestamp.Text(0)})
 		}
 	}
 }
 
 // Result returns the state of the turn. whole says that the transcript was read from its beginning.
-func (s *turnReader) Result(whole bool) discover.Turn {
+func (t *turnReader) Result(whole bool) discover.Turn {
 	switch {
-	case s.decided:
-	case s.ended:
-		s.state.State = discover.TurnDone
+	case t.decided:
+	case t.ended:
+		t.state.State = discover.TurnDone
 	case whole:
-		s.state.State = discover.TurnNone
+		t.state.State = discover.TurnNone
 	}
-	if len(s.Pending) > 0 && s.state.State == discover.TurnOpen {
+	if len(t.Pending) > 0 && t.state.State == discover.TurnOpen {
 		var tools []string
-		for _, call := range slices.Backward(s.Pending) {
+		for _, call := range slices.Backward(t.Pending) {
 			tools = append(tools, call.Name)
 		}
-		s.state.Detail = "tool: " + strings.Join(tools, ", ")
-		s.state.OpenCall = s.Pending[0].WaitingOn
+		t.state.Detail = "tool: " + strings.Join(tools, ", ")
+		t.state.OpenCall = t.Pending[0].WaitingOn
 	}
-	if s.state.State != discover.TurnOpen {
-		s.state.Prompt = ""
+	if t.state.State != discover.TurnOpen {
+		t.state.Prompt = ""
 	}
-	return s.state
+	return t.state
 }
 
 // liveTurn returns what the process itself shows of its turn; nil if only the transcript tells.
-func (x *process) liveTurn(ctx context.Context, path string) *discover.Turn {
-	source := x.source()
-	switch status := x.entry.Status; {
-	case status == "busy" && source == "tui" && path != "" && x.readTeam(ctx).hasTerminals():
+func (p *process) liveTurn(ctx context.Context, path string) *discover.Turn {
+	source := p.source()
+	switch status := p.entry.Status; {
+	case status == "busy" && source == "tui" && path != "" && p.readTeam(ctx).hasTerminals():
 		return nil // it is busy as long as there are such teammates, whatever they do (SEEN 2.1.332)
 	case status == "busy":
 		return &discover.Turn{State: discover.TurnOpen}
 	case status == "waiting":
-		return x.waitingTurn(ctx, path)
-	case source == "print" && !x.cmdline.stream: // the process ends with its turn, and is "idle" before the turn begins (2.1.329)
+		return p.waitingTurn(ctx, path)
+	case source == "print" && !p.cmdline.stream: // the process ends with its turn, and is "idle" before the turn begins (2.1.329)
 		return &discover.Turn{State: discover.TurnOpen}
 	case status == "idle", status == "shell":
 		return &discover.Turn{State: discover.TurnDone}
-	case source == "tui" && path == "" && x.registered(): // a TUI creates its transcript at the first prompt
+	case source == "tui" && path == "" && p.registered(): // a TUI creates its transcript at the first prompt
 		return &discover.Turn{State: discover.TurnNone}
 	}
 	return nil
@@ -246,8 +246,8 @@ func (x *process) liveTurn(ctx context.Context, path string) *discover.Turn {
 
 // waitingTurn returns the turn of a process whose registry entry says "waiting", with the reason in our words. A question
 // waits as "permission prompt" (2.1.197) or "input needed" (2.1.329): the pending tool call shows that it is one.
-func (x *process) waitingTurn(ctx context.Context, path string) *discover.Turn {
-	word := x.entry.WaitingFor
+func (p *process) waitingTurn(ctx context.Context, path string) *discover.Turn {
+	word := p.entry.WaitingFor
 	turn := &discover.Turn{State: discover.TurnWaiting, WaitingFor: word}
 	if strings.HasPrefix(word, "approve ") { // with the name of the tool (SEEN 2.1.132; .170 has "permission prompt")
 		word = "permission prompt"
@@ -261,7 +261,7 @@ func (x *process) waitingTurn(ctx context.Context, path string) *discover.Turn {
 	} else if word == "permission prompt" {
 		turn.WaitingFor = "permission"
 		if err == nil {
-			turn.WaitingOn = x.permissionCall(ctx, &tail.Turn, path)
+			turn.WaitingOn = p.permissionCall(ctx, &tail.Turn, path)
 		}
 	}
 	return turn
@@ -270,7 +270,7 @@ func (x *process) waitingTurn(ctx context.Context, path string) *discover.Turn {
 // permissionCall returns the call that the user is asked about in a turn that waits for permission; nil if it may be one of
 // several. Calls that run alone are made one after the other, so the first one without a result is asked about. If the only
 // pending call is a sub-agent's, the sub-agent's call counts.
-func (x *process) permissionCall(ctx context.Context, s *turnReader, path string) *discover.WaitingOn {
+func (p *process) permissionCall(ctx context.Context, s *turnReader, path string) *discover.WaitingOn {
 	call := s.PermissionCall()
 	if call == nil {
 		return nil
@@ -278,12 +278,12 @@ func (x *process) permissionCall(ctx context.Context, s *turnReader, path string
 	if !isSubagentTool(call.Name) {
 		return call.WaitingOn
 	}
-	subagents, _ := x.startedSubagents(ctx, path) // Read reports what cannot be read
-	for _, b := range subagents {
-		if b.ToolUseID != call.ID {
+	subagents, _ := p.startedSubagents(ctx, path) // Read reports what cannot be read
+	for _, subagent := range subagents {
+		if subagent.ToolUseID != call.ID {
 			continue
 		}
-		tail, err := readTail(ctx, b.path)
+		tail, err := readTail(ctx, subagent.path)
 		if call := tail.Turn.PermissionCall(); err == nil && call != nil && !isSubagentTool(call.Name) {
 			return call.WaitingOn
 		}
@@ -327,8 +327,8 @@ func callDiff(tool string, input storage.Object) *discover.Diff {
 }
 
 // Question returns the pending call by which the model asks the user questions; nil if there is none.
-func (s *turnReader) Question() *discover.WaitingOn {
-	for _, call := range s.Pending {
+func (t *turnReader) Question() *discover.WaitingOn {
+	for _, call := range t.Pending {
 		if call.Name == questionTool {
 			return call.WaitingOn
 		}
@@ -338,12 +338,12 @@ func (s *turnReader) Question() *discover.WaitingOn {
 
 // PermissionCall returns the only pending call that permission can be asked for; nil if there is none, or if there are
 // several.
-func (s *turnReader) PermissionCall() *pendingCall {
-	several := len(s.Pending) > 1
-	if len(s.Pending) == 0 || several && slices.ContainsFunc(s.Pending, func(c pendingCall) bool { return !runsAlone(c.Name) }) {
+func (t *turnReader) PermissionCall() *pendingCall {
+	several := len(t.Pending) > 1
+	if len(t.Pending) == 0 || several && slices.ContainsFunc(t.Pending, func(c pendingCall) bool { return !runsAlone(c.Name) }) {
 		return nil
 	}
-	return &s.Pending[len(s.Pending)-1] // the newest call is first
+	return &t.Pending[len(t.Pending)-1] // the newest call is first
 }
 
 // runsAlone reports whether a call of this tool is asked about, and carried out, before the next call of the same message.

@@ -65,9 +65,9 @@ func dropCopied(all []*sessionUsage) {
 }
 
 // readUsage reads what a session used. There is nothing where its tokens are not known.
-func (x reader) readUsage(ctx context.Context, e discover.Entry, u *sessionUsage) (ok bool, err error) {
+func (r reader) readUsage(ctx context.Context, e discover.Entry, u *sessionUsage) (ok bool, err error) {
 	var t totalsReader
-	if ok, err = x.readSession(ctx, e, &u.Record, &t); ok && u.Tokens != nil {
+	if ok, err = r.readSession(ctx, e, &u.Record, &t); ok && u.Tokens != nil {
 		u.calls, u.Usage = t.calls.answers()
 		for i := len(u.calls); i < len(u.Usage); i++ {
 			if a := &u.Usage[i]; a.Tokens.Total > 0 {
@@ -93,19 +93,19 @@ func withoutCounted(entries []discover.Entry) []discover.Entry {
 
 // answers returns what was used when, and by which model: by each call, then what only the agent's reports have: tokens were used before
 // Time, and a cost was reported then. The sum is that of [totalsReader.Tokens].
-func (g *callUsage) answers() (calls []callID, all []discover.Usage) {
-	calls, all = make([]callID, 0, len(g.calls)), make([]discover.Usage, 0, len(g.calls))
-	for id, s := range g.calls {
+func (c *callUsage) answers() (calls []callID, all []discover.Usage) {
+	calls, all = make([]callID, 0, len(c.calls)), make([]discover.Usage, 0, len(c.calls))
+	for id, s := range c.calls {
 		calls, all = append(calls, id), append(all, discover.Usage{Time: s.at, Model: s.model, Tokens: withTotal(s.Tokens)})
 	}
-	if len(g.reports) == 0 {
+	if len(c.reports) == 0 {
 		return calls, all
 	}
-	newest := g.lastReport()
+	newest := c.lastReport()
 	var recorded discover.Tokens // by the calls before the newest report
 	byModel := map[string]discover.Tokens{}
-	for _, s := range g.calls {
-		if g.isReported(s.at) {
+	for _, s := range c.calls {
+		if c.isReported(s.at) {
 			recorded = recorded.Plus(s.Tokens)
 			sum := byModel[s.model]
 			sum = sum.Plus(s.Tokens)
@@ -115,14 +115,14 @@ func (g *callUsage) answers() (calls []callID, all []discover.Usage) {
 	// A process that was killed reports nothing, and the cost of its calls is not in any later report.
 	costKnown := newest.complete && recorded.Max(newest.total) == newest.total
 	for i := range all {
-		all[i].CostKnown = costKnown && g.isReported(all[i].Time)
+		all[i].CostKnown = costKnown && c.isReported(all[i].Time)
 	}
 	for model, used := range newest.unrecorded(recorded, byModel) {
 		if used != (discover.Tokens{}) {
 			all = append(all, discover.Usage{Time: newest.time(), Model: model, Tokens: withTotal(used), CostKnown: costKnown})
 		}
 	}
-	return calls, append(all, g.costs()...)
+	return calls, append(all, c.costs()...)
 }
 
 // unrecorded returns the tokens that a report has besides the recorded calls before it: of each model, unless the report lacks some of
@@ -146,9 +146,9 @@ func (r *report) unrecorded(recorded discover.Tokens, byModel map[string]discove
 
 // costs returns what each report adds to the costs in the one before, at the time of the report. Of a report that states more than a
 // later one, what the later one states counts: so their sum is the newest report's.
-func (g *callUsage) costs() (out []discover.Usage) {
-	stated := make([]map[string]float64, len(g.reports))
-	for i, r := range slices.Backward(g.reports) {
+func (c *callUsage) costs() (out []discover.Usage) {
+	stated := make([]map[string]float64, len(c.reports))
+	for i, r := range slices.Backward(c.reports) {
 		stated[i] = r.costs()
 		for model, usd := range stated[i] {
 			if i+1 < len(stated) {
@@ -160,7 +160,7 @@ func (g *callUsage) costs() (out []discover.Usage) {
 	for i, costs := range stated {
 		for _, model := range slices.Sorted(maps.Keys(costs)) { // sums are the same each time
 			if added := costs[model] - before[model]; added > 0 {
-				out = append(out, discover.Usage{Time: g.reports[i].time(), Model: model, Cost: added, CostKnown: true})
+				out = append(out, discover.Usage{Time: c.reports[i].time(), Model: model, Cost: added, CostKnown: true})
 			}
 		}
 		before = costs
@@ -209,8 +209,8 @@ const (
 )
 
 // addReport takes a total that the agent reports.
-func (g *callUsage) addReport(o storage.Object) {
-	r := report{at: g.newest, cost: o.Get("totalCostUSD").Float(), complete: !o.Get("hasUnknownModelCost").IsTrue(), models: map[string]modelReport{}}
+func (c *callUsage) addReport(o storage.Object) {
+	r := report{at: c.newest, cost: o.Get("totalCostUSD").Float(), complete: !o.Get("hasUnknownModelCost").IsTrue(), models: map[string]modelReport{}}
 	for name, value := range o.Get("modelUsage").Object().Members() {
 		m := modelReport{usageOf(value.Object()), value.Object().Get("costUSD").Float()}
 		r.total = r.total.Plus(m.Tokens)
@@ -218,22 +218,22 @@ func (g *callUsage) addReport(o storage.Object) {
 			r.models[string(name)] = m
 		}
 	}
-	last := g.lastReport()
+	last := c.lastReport()
 	if last != nil && last.total == r.total { // written anew
 		r.at = last.at
-	} else if last == nil || len(g.reports) < maxReports {
-		g.reports = append(g.reports, r)
+	} else if last == nil || len(c.reports) < maxReports {
+		c.reports = append(c.reports, r)
 		return
 	}
 	*last = r
 }
 
 // lastReport returns the newest report; nil if there is none.
-func (g *callUsage) lastReport() *report {
-	if len(g.reports) == 0 {
+func (c *callUsage) lastReport() *report {
+	if len(c.reports) == 0 {
 		return nil
 	}
-	return &g.reports[len(g.reports)-1]
+	return &c.reports[len(c.reports)-1]
 }
 
 // time returns when the report was written, as far as the calls around it tell.
@@ -245,14 +245,14 @@ func (r *report) time() time.Time {
 }
 
 // recordTime takes the time of a record.
-func (g *callUsage) recordTime(at storage.Value) {
-	if last := g.lastReport(); last != nil && last.resumed.IsZero() {
+func (c *callUsage) recordTime(at storage.Value) {
+	if last := c.lastReport(); last != nil && last.resumed.IsZero() {
 		last.resumed = at.Time()
 	}
 }
 
 // isReported reports whether the newest report was written after a call of this time.
-func (g *callUsage) isReported(at time.Time) bool {
-	last := g.lastReport()
+func (c *callUsage) isReported(at time.Time) bool {
+	last := c.lastReport()
 	return last != nil && (last.resumed.IsZero() || at.Before(last.resumed))
 }

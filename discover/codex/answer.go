@@ -60,8 +60,8 @@ func joinServer(ctx context.Context, s discover.Session) (*rpcClient, error) {
 
 // openRequests joins each thread of the session that waits for its user, and returns the requests that the server sends for them. To join a thread
 // that is loaded changes nothing stored, and no terminal shows it (SEEN 0.169, 0.171).
-func (c *rpcClient) openRequests(ctx context.Context, id string) ([]serverRequest, error) {
-	threads, err := c.threadTree(id)
+func (r *rpcClient) openRequests(ctx context.Context, id string) ([]serverRequest, error) {
+	threads, err := r.threadTree(id)
 	if err != nil {
 		return nil, err
 	}
@@ -69,49 +69,49 @@ func (c *rpcClient) openRequests(ctx context.Context, id string) ([]serverReques
 		if !t.waiting {
 			continue
 		}
-		if _, err := c.Call("thread/resume", map[string]any{"threadId": t.id, "excludeTurns": true}); err != nil {
+		if _, err := r.Call("thread/resume", map[string]any{"threadId": t.id, "excludeTurns": true}); err != nil {
 			return nil, err
 		}
-		for t.waiting && !slices.ContainsFunc(c.requests, func(r serverRequest) bool { return r.params.Get("threadId").Text(0) == t.id }) {
+		for t.waiting && !slices.ContainsFunc(r.requests, func(request serverRequest) bool { return request.params.Get("threadId").Text(0) == t.id }) {
 			if err := pause(ctx, interruptPoll); err != nil {
 				return nil, err
 			}
-			if t, err = c.readThread(t.id); err != nil {
+			if t, err = r.readThread(t.id); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if len(c.requests) > 0 { // others may follow the first one
-		if _, err := c.readThread(id); err != nil {
+	if len(r.requests) > 0 { // others may follow the first one
+		if _, err := r.readThread(id); err != nil {
 			return nil, err
 		}
 	}
-	return slices.DeleteFunc(c.requests, func(r serverRequest) bool { return c.resolved[string(r.number)] }), nil
+	return slices.DeleteFunc(r.requests, func(request serverRequest) bool { return r.resolved[string(request.number)] }), nil
 }
 
 // id identifies the request: the call, and the number of the request in its server. A command may be asked about twice.
-func (r serverRequest) id() string {
-	return r.params.Get("itemId").Text(discover.BriefLimit) + "/" + string(r.number)
+func (s serverRequest) id() string {
+	return s.params.Get("itemId").Text(discover.BriefLimit) + "/" + string(s.number)
 }
 
 // openRequest describes the request. known is false for a method that is not understood.
-func (r serverRequest) openRequest(s discover.Session) (o launch.OpenRequest, known bool) {
-	_, socket := serverOf(s)
-	p := r.params
+func (s serverRequest) openRequest(session discover.Session) (o launch.OpenRequest, known bool) {
+	_, socket := serverOf(session)
+	p := s.params
 	o = launch.OpenRequest{
-		ID: r.id(), Call: p.Get("itemId").Text(discover.BriefLimit), Reason: p.Get("reason").Text(0), Dir: p.Get("cwd").Text(discover.PathLimit),
+		ID: s.id(), Call: p.Get("itemId").Text(discover.BriefLimit), Reason: p.Get("reason").Text(0), Dir: p.Get("cwd").Text(discover.PathLimit),
 		Guard: filepath.Dir(discover.RealPath(socket)),
 	}
-	switch r.method {
+	switch s.method {
 	case commandApproval:
 		o.Tool, o.Text = "command", p.Get("command").Text(0)
 		if network := p.Get("networkApprovalContext"); network.Object().Get("host") != nil {
 			o.Reason = "network access: " + network.Object().Get("host").Text(errorLimit)
 		}
-		o.Always, _ = r.always()
+		o.Always, _ = s.always()
 	case patchApproval:
 		o.Tool = "patch"
-		o.Always, _ = r.always()
+		o.Always, _ = s.always()
 	case userInput:
 		o.Tool = questionTool
 		for v := range p.Get("questions").Elements() {
@@ -133,13 +133,13 @@ func (r serverRequest) openRequest(s discover.Session) (o launch.OpenRequest, kn
 }
 
 // always returns the decision that allows more than this call, and what it allows; "" if the server offers none.
-func (r serverRequest) always() (allows string, decision any) {
+func (s serverRequest) always() (allows string, decision any) {
 	const session = "acceptForSession"
 	const untilUnloaded = " until the session is unloaded; Codex keeps that in memory"
-	if r.method == patchApproval { // its terminal offers that always
+	if s.method == patchApproval { // its terminal offers that always
 		return "allows changes of these files" + untilUnloaded, session
 	}
-	for v := range r.params.Get("availableDecisions").Elements() {
+	for v := range s.params.Get("availableDecisions").Elements() {
 		rule := v.Object().Get("acceptWithExecpolicyAmendment")
 		switch {
 		case rule != nil:
@@ -186,13 +186,13 @@ func (Adapter) Answer(ctx context.Context, s discover.Session, o launch.OpenRequ
 
 // result is the answer in the server's words (SEEN 0.171). A call that is declined is refused, and the turn goes on; "cancel", which the terminal offers,
 // would interrupt it. A text of the user's own is given as the terminal gives it.
-func (r serverRequest) result(o launch.OpenRequest, reply launch.Reply) any {
+func (s serverRequest) result(o launch.OpenRequest, reply launch.Reply) any {
 	decision := any("accept")
 	switch reply.Kind {
 	case launch.ReplyNo:
 		decision = "decline"
 	case launch.ReplyAlways:
-		_, decision = r.always()
+		_, decision = s.always()
 	case launch.ReplyText:
 		answers := map[string]any{}
 		for i, q := range o.Questions {
@@ -209,12 +209,12 @@ func (r serverRequest) result(o launch.OpenRequest, reply launch.Reply) any {
 }
 
 // note keeps a request of the server, or that one was answered.
-func (c *rpcClient) note(m storage.Object) {
+func (r *rpcClient) note(m storage.Object) {
 	number := json.RawMessage(slices.Clone(m.Get("id").Raw()))
 	switch method := m.Get("method").Text(errorLimit); {
 	case method == "serverRequest/resolved":
-		c.resolved[string(m.Get("params").Object().Get("requestId").Raw())] = true
+		r.resolved[string(m.Get("params").Object().Get("requestId").Raw())] = true
 	case len(number) > 0:
-		c.requests = append(c.requests, serverRequest{number, method, slices.Clone(m.Get("params").Object())})
+		r.requests = append(r.requests, serverRequest{number, method, slices.Clone(m.Get("params").Object())})
 	}
 }

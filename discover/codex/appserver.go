@@ -61,14 +61,14 @@ type loadedThread struct {
 }
 
 // loadedThreads returns all threads that the server has loaded.
-func (c *rpcClient) loadedThreads() (all []loadedThread, err error) {
-	list, err := c.Call("thread/loaded/list", struct{}{})
+func (r *rpcClient) loadedThreads() (all []loadedThread, err error) {
+	list, err := r.Call("thread/loaded/list", struct{}{})
 	if err != nil {
 		return nil, err
 	}
 	for v := range list.Get("data").Elements() {
-		t, err := c.readThread(v.Text(0))
-		if r := (*launch.RPCError)(nil); errors.As(err, &r) {
+		t, err := r.readThread(v.Text(0))
+		if refusal := (*launch.RPCError)(nil); errors.As(err, &refusal) {
 			continue // unloaded meanwhile
 		}
 		if err != nil {
@@ -80,8 +80,8 @@ func (c *rpcClient) loadedThreads() (all []loadedThread, err error) {
 }
 
 // threadTree returns the loaded threads of a session, itself first. It returns none if the session is not loaded.
-func (c *rpcClient) threadTree(id string) ([]loadedThread, error) {
-	all, err := c.loadedThreads()
+func (r *rpcClient) threadTree(id string) ([]loadedThread, error) {
+	all, err := r.loadedThreads()
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +102,8 @@ func (c *rpcClient) threadTree(id string) ([]loadedThread, error) {
 }
 
 // readThread reads the state of one thread.
-func (c *rpcClient) readThread(id string) (loadedThread, error) {
-	result, err := c.Call("thread/read", map[string]any{"threadId": id})
+func (r *rpcClient) readThread(id string) (loadedThread, error) {
+	result, err := r.Call("thread/read", map[string]any{"threadId": id})
 	if err != nil {
 		return loadedThread{}, err
 	}
@@ -141,28 +141,28 @@ func dial(ctx context.Context, path string, server proc.Process) (*webSocket, er
 	return &webSocket{ctx, conn}, nil
 }
 
-func (s *webSocket) Hangup() { _ = s.conn.CloseNow() } // all has been read and written
+func (w *webSocket) Hangup() { _ = w.conn.CloseNow() } // all has been read and written
 
 // SendMessage implements [launch.RPCConn]: one message of the protocol is one message of the WebSocket (SEEN 0.169).
-func (s *webSocket) SendMessage(message []byte) error {
-	return s.orEnd(s.conn.Write(s.ctx, websocket.MessageText, message))
+func (w *webSocket) SendMessage(message []byte) error {
+	return w.orEnd(w.conn.Write(w.ctx, websocket.MessageText, message))
 }
 
 // orEnd returns why the context has ended, if it has: the library then closes the connection, and may report that.
-func (s *webSocket) orEnd(err error) error {
-	if err != nil && s.ctx.Err() != nil {
-		return s.ctx.Err()
+func (w *webSocket) orEnd(err error) error {
+	if err != nil && w.ctx.Err() != nil {
+		return w.ctx.Err()
 	}
 	return err
 }
 
 // ReceiveMessage returns the next message. Error: [io.EOF] once the server has closed the connection.
-func (s *webSocket) ReceiveMessage() ([]byte, error) {
-	_, message, err := s.conn.Read(s.ctx)
+func (w *webSocket) ReceiveMessage() ([]byte, error) {
+	_, message, err := w.conn.Read(w.ctx)
 	if websocket.CloseStatus(err) != -1 || errors.Is(err, io.EOF) {
 		err = io.EOF
 	}
-	return message, s.orEnd(err)
+	return message, w.orEnd(err)
 }
 
 // stdioServer is an app-server that was started for one client. It reads requests from its stdin and writes answers to its stdout, one on

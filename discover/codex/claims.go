@@ -196,12 +196,12 @@ func (in invocation) mayRunThreads(files openFiles, client func() bool) bool {
 
 // presenceClaim says that the process is alive. Its turn counts for the process's own row, while it has no thread, and for a thread
 // of whose turn nothing is stored.
-func (s agentProcess) presenceClaim() discover.Claim {
-	claim := s.claim
+func (a agentProcess) presenceClaim() discover.Claim {
+	claim := a.claim
 	claim.Strength, claim.Kind = discover.Exact, "process"
-	claim.Detail = fmt.Sprintf("runs %s", cmp.Or(s.Exe, s.Name))
-	claim.Source, claim.Dir, claim.Turn = s.sourceName(), s.newThreadDir(s.Process), s.initialTurn()
-	claim.HideIfUnlinked, claim.NameOnly = s.role == server && claim.Unreadable == "", !s.ofHome
+	claim.Detail = fmt.Sprintf("runs %s", cmp.Or(a.Exe, a.Name))
+	claim.Source, claim.Dir, claim.Turn = a.sourceName(), a.newThreadDir(a.Process), a.initialTurn()
+	claim.HideIfUnlinked, claim.NameOnly = a.role == server && claim.Unreadable == "", !a.ofHome
 	return claim
 }
 

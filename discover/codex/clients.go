@@ -120,26 +120,26 @@ func (c *claimBuilder) match(free []servedThread, fits func(*client, servedThrea
 }
 
 // mayHaveLoaded reports whether the daemon has loaded a thread since the terminal started, as far as that is known.
-func (t *client) mayHaveLoaded(s servedThread) bool {
-	return s.claim.Since.IsZero() || t.StartedBefore(s.claim.Since)
+func (c *client) mayHaveLoaded(s servedThread) bool {
+	return s.claim.Since.IsZero() || c.StartedBefore(s.claim.Since)
 }
 
 // claimsFor returns a terminal's claims to show the threads.
-func (t *client) claimsFor(list []servedThread) (claims []discover.Claim) {
+func (c *client) claimsFor(list []servedThread) (claims []discover.Claim) {
 	for _, s := range list {
-		claim := t.claim
+		claim := c.claim
 		claim.Session, claim.Path, claim.Home, claim.Dir = s.claim.Session, s.claim.Path, s.claim.Home, s.claim.Dir
-		claim.Strength, claim.Client, claim.Source = discover.Weak, true, t.sourceName()
-		claim.Kind, claim.Detail = cmp.Or(t.kind, "birth"), cmp.Or(t.detail, "the daemon has loaded the session since this terminal started")
+		claim.Strength, claim.Client, claim.Source = discover.Weak, true, c.sourceName()
+		claim.Kind, claim.Detail = cmp.Or(c.kind, "birth"), cmp.Or(c.detail, "the daemon has loaded the session since this terminal started")
 		claims = append(claims, claim)
 	}
 	return claims
 }
 
 // servedTo returns the threads that servers of the terminal's home run and that fit.
-func (t *client) servedTo(list []servedThread, fits func(servedThread) bool) (found []servedThread) {
+func (c *client) servedTo(list []servedThread, fits func(servedThread) bool) (found []servedThread) {
 	for _, s := range list {
-		if t.isServed(s) && fits(s) {
+		if c.isServed(s) && fits(s) {
 			found = append(found, s)
 		}
 	}
@@ -147,8 +147,8 @@ func (t *client) servedTo(list []servedThread, fits func(servedThread) bool) (fo
 }
 
 // isServed reports whether a server of the terminal's home runs a thread.
-func (t *client) isServed(s servedThread) bool {
-	return s.server.UID == t.UID && s.claim.Home == t.claim.Home
+func (c *client) isServed(s servedThread) bool {
+	return s.server.UID == c.UID && s.claim.Home == c.claim.Home
 }
 
 // isForOthers reports whether a thread was begun for somebody else than a terminal, by what is stored: a sub-agent, or one of `exec --remote`.

@@ -104,11 +104,11 @@ type contextReader struct {
 	in  io.Reader
 }
 
-func (r contextReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return r.in.Read(p)
+	return c.in.Read(p)
 }
 
 // readHeadAndTail reads all of r and returns it without the lines between its first head and its last tail bytes. More than limit bytes

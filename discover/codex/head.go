@@ -30,13 +30,13 @@ type rolloutHead struct {
 }
 
 // Complete reports whether all that the beginning of a rollout can contain is known.
-func (h *rolloutHead) Complete() bool {
-	return h.Prompt != "" && h.Meta.Found && (h.own.found || !h.Meta.mayBeginWithCopies())
+func (r *rolloutHead) Complete() bool {
+	return r.Prompt != "" && r.Meta.Found && (r.own.found || !r.Meta.mayBeginWithCopies())
 }
 
 // MayInherit reports whether the token counts of the rollout may contain those of a rollout that it continues, or that it has copies of.
-func (h *rolloutHead) MayInherit() bool {
-	return h.Meta.HasBase() || h.Meta.mayBeginWithCopies() && (h.own.copied || h.own.found && h.own.counted)
+func (r *rolloutHead) MayInherit() bool {
+	return r.Meta.HasBase() || r.Meta.mayBeginWithCopies() && (r.own.copied || r.own.found && r.own.counted)
 }
 
 // ownTurn finds the first turn of a thread's own. A thread that was forked from another one, or that another one started, may begin with
@@ -104,39 +104,39 @@ func mayBecomeRollout(f *storage.File) bool {
 }
 
 // addLine adds the next line.
-func (h *rolloutHead) addLine(l storage.Line, r *rolloutRecord) {
-	h.lines++
-	h.end = l.Offset
+func (r *rolloutHead) addLine(l storage.Line, record *rolloutRecord) {
+	r.lines++
+	r.end = l.Offset
 	switch {
 	case l.Rest:
-		h.damage.Add(l)
+		r.damage.Add(l)
 	case l.Cut:
-	case r.Kind == kindSessionMeta && !h.Meta.Found:
+	case record.Kind == kindSessionMeta && !r.Meta.Found:
 		// In a fork of an older version, a copy of the other thread's first record may follow.
-		m := parseMeta(r)
-		if m.Found = l.Offset == 0 || m.ID == h.FileID; m.Found {
-			h.Meta = m
-			h.own = newOwnTurn(h.ThreadID())
+		m := parseMeta(record)
+		if m.Found = l.Offset == 0 || m.ID == r.FileID; m.Found {
+			r.Meta = m
+			r.own = newOwnTurn(r.ThreadID())
 		}
-	case h.Meta.mayBeginWithCopies() && h.own.begins(r, l):
-		h.Prompt, h.Review = "", ""
-	case r.Kind == kindNamed:
-		h.Name = cmp.Or(threadName(r.payload), h.Name)
-	case r.Kind == kindUserText:
-		h.Prompt = boundedPrompt(r.Text())
-	case r.Kind == kindGoal && r.isUsersGoal():
-		h.Prompt = cmp.Or(h.Prompt, boundedPrompt(r.Text()))
-	case r.Kind == kindReviewEntered:
-		h.Review = discover.Truncate(r.Text(), discover.PromptLimit)
+	case r.Meta.mayBeginWithCopies() && r.own.begins(record, l):
+		r.Prompt, r.Review = "", ""
+	case record.Kind == kindNamed:
+		r.Name = cmp.Or(threadName(record.payload), r.Name)
+	case record.Kind == kindUserText:
+		r.Prompt = boundedPrompt(record.Text())
+	case record.Kind == kindGoal && record.isUsersGoal():
+		r.Prompt = cmp.Or(r.Prompt, boundedPrompt(record.Text()))
+	case record.Kind == kindReviewEntered:
+		r.Review = discover.Truncate(record.Text(), discover.PromptLimit)
 	}
 }
 
 // ThreadID is the thread by the first record, or by the file's name while that record is missing.
-func (h *rolloutHead) ThreadID() string {
-	if h.Meta.ID != "" {
-		return h.Meta.ID
+func (r *rolloutHead) ThreadID() string {
+	if r.Meta.ID != "" {
+		return r.Meta.ID
 	}
-	return h.FileID
+	return r.FileID
 }
 
 // boundedPrompt is the text of a prompt without what a launch or an editor puts before it, truncated.
@@ -166,10 +166,10 @@ type sessionMeta struct {
 }
 
 // HasBase reports whether the rollout continues another one: that of the thread it was forked from, or an older one of its own thread.
-func (m *sessionMeta) HasBase() bool { return m.ForkedFrom != "" || m.HistoryBase != historyBase{} }
+func (s *sessionMeta) HasBase() bool { return s.ForkedFrom != "" || s.HistoryBase != historyBase{} }
 
 // mayBeginWithCopies reports whether the rollout may begin with copies of another thread's records; see [ownTurn].
-func (m *sessionMeta) mayBeginWithCopies() bool { return m.HasBase() || m.StarterID() != "" }
+func (s *sessionMeta) mayBeginWithCopies() bool { return s.HasBase() || s.StarterID() != "" }
 
 // parseMeta parses the first record, which may be cut off, in one pass: long instructions are most of it.
 func parseMeta(r *rolloutRecord) sessionMeta {
@@ -206,14 +206,14 @@ func parseMeta(r *rolloutRecord) sessionMeta {
 
 // ParentID is the thread that started this one as a sub-agent or reviewer. It is the root of the tree where that is recorded (0.145
 // and later).
-func (m *sessionMeta) ParentID() string { return m.firstOther(m.Root, m.Parent, m.Source.Parent) }
+func (s *sessionMeta) ParentID() string { return s.firstOther(s.Root, s.Parent, s.Source.Parent) }
 
 // StarterID is the thread that itself started this one. It may be a sub-agent.
-func (m *sessionMeta) StarterID() string { return m.firstOther(m.Parent, m.Source.Parent, m.Root) }
+func (s *sessionMeta) StarterID() string { return s.firstOther(s.Parent, s.Source.Parent, s.Root) }
 
 // firstOther is the first of the IDs that is neither empty nor the thread's own.
-func (m *sessionMeta) firstOther(ids ...string) string {
-	return cmp.Or(slices.DeleteFunc(ids, func(id string) bool { return id == m.ID })...)
+func (s *sessionMeta) firstOther(ids ...string) string {
+	return cmp.Or(slices.DeleteFunc(ids, func(id string) bool { return id == s.ID })...)
 }
 
 // threadSource is how a thread began: a word or, for a thread that another one started, an object.
@@ -243,28 +243,28 @@ func parseSource(v storage.Value) threadSource {
 
 // SourceName is the source by the names that all agents share. The TUIs of the daemon call themselves "vscode" (0.160–0.169), so the
 // originator counts as well.
-func (m *sessionMeta) SourceName() string {
-	switch m.Source.Word {
+func (s *sessionMeta) SourceName() string {
+	switch s.Source.Word {
 	case "":
-		if m.Originator == "codex_exec" {
+		if s.Originator == "codex_exec" {
 			return "exec"
 		}
 		return "" // 0.42 does not record it
 	case "cli":
 		return "tui"
 	case "vscode":
-		if m.Originator == "codex-tui" {
+		if s.Originator == "codex-tui" {
 			return "tui"
 		}
 		return "server"
 	case "mcp", "appServer", "app_server":
 		return "server"
 	case "subagent":
-		if m.Source.Subagent == "review" {
+		if s.Source.Subagent == "review" {
 			return "review"
 		}
 	}
-	return m.Source.Word
+	return s.Source.Word
 }
 
 // historyBase is the place that a rollout continues from in another one (0.147 and later).

@@ -114,32 +114,32 @@ type diskReader struct {
 	byID map[string]int // the record of a thread
 }
 
-func (x *diskReader) read() {
+func (d *diskReader) read() {
 	isRollouts := func(name string) bool { return name == sessionsDir || name == archiveDir }
-	x.DiskTree.Home(x.Home.Dir, isRollouts, func(_, name string) (int, bool) {
+	d.DiskTree.Home(d.Home.Dir, isRollouts, func(_, name string) (int, bool) {
 		if len(name) < uuidLen {
 			return 0, false
 		}
-		i, ok := x.byID[name[:uuidLen]]
+		i, ok := d.byID[name[:uuidLen]]
 		return i, ok
-	}, x.Add)
+	}, d.Add)
 	for _, name := range []string{sessionsDir, archiveDir} {
-		dir := filepath.Join(x.Home.Dir, name)
-		x.Add(storage.Nobody, name, dir, x.readRollouts(dir, 0))
+		dir := filepath.Join(d.Home.Dir, name)
+		d.Add(storage.Nobody, name, dir, d.readRollouts(dir, 0))
 	}
 }
 
 // readRollouts counts a directory of rollouts, and returns what belongs to no thread.
-func (x *diskReader) readRollouts(dir string, depth int) (rest storage.DiskUse) {
-	own := x.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
+func (d *diskReader) readRollouts(dir string, depth int) (rest storage.DiskUse) {
+	own := d.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
 		name, isRollout := parseRolloutName(e.Name())
-		i, known := x.byID[name.id]
+		i, known := d.byID[name.id]
 		switch {
-		case x.Stopped:
+		case d.Stopped:
 		case e.IsDir() && depth < maxDepth:
-			rest = rest.Plus(x.readRollouts(path, depth+1))
+			rest = rest.Plus(d.readRollouts(path, depth+1))
 		case isRollout && known:
-			x.Add(i, "transcript", path, use())
+			d.Add(i, "transcript", path, use())
 		default:
 			rest = rest.Plus(use())
 		}

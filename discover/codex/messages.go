@@ -343,37 +343,37 @@ type answerTokens struct {
 }
 
 // setRecord sets the tokens from a token_usage_record.
-func (s *answerTokens) setRecord(usage storage.Object) {
-	s.tokens, s.threadTotal, s.directlyAfter = parseAnswerTokens(usage), discover.Tokens{}, true
+func (a *answerTokens) setRecord(usage storage.Object) {
+	a.tokens, a.threadTotal, a.directlyAfter = parseAnswerTokens(usage), discover.Tokens{}, true
 }
 
 // setCount sets the tokens from a token_count, which can repeat an older one. afterwards: the next newer record belongs to an answer.
-func (s *answerTokens) setCount(info storage.Object, afterwards bool) {
+func (a *answerTokens) setCount(info storage.Object, afterwards bool) {
 	if !isObject(info) {
 		return
 	}
-	s.tokens, s.threadTotal, s.directlyAfter = parseAnswerTokens(info.Get("last_token_usage").Object()), parseTokens(info.Get("total_token_usage").Object()), afterwards
-	if s.threadTotal == s.takenTotal {
-		s.tokens = nil
+	a.tokens, a.threadTotal, a.directlyAfter = parseAnswerTokens(info.Get("last_token_usage").Object()), parseTokens(info.Get("total_token_usage").Object()), afterwards
+	if a.threadTotal == a.takenTotal {
+		a.tokens = nil
 	}
 }
 
 // take returns the tokens of the answer that has come, once.
-func (s *answerTokens) take() *discover.Tokens {
-	t := s.tokens
-	if t != nil && s.threadTotal != (discover.Tokens{}) {
-		s.takenTotal = s.threadTotal
+func (a *answerTokens) take() *discover.Tokens {
+	t := a.tokens
+	if t != nil && a.threadTotal != (discover.Tokens{}) {
+		a.takenTotal = a.threadTotal
 	}
-	s.tokens = nil
+	a.tokens = nil
 	return t
 }
 
 // clear drops the tokens: the next older records do not belong to their answer.
-func (s *answerTokens) clear() { s.tokens = nil }
+func (a *answerTokens) clear() { a.tokens = nil }
 
 // addResult handles the result of a tool call.
-func (s *answerTokens) addResult() {
-	if s.directlyAfter {
-		s.clear()
+func (a *answerTokens) addResult() {
+	if a.directlyAfter {
+		a.clear()
 	}
 }

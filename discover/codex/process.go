@@ -139,23 +139,23 @@ func readOpenFiles(p proc.Process) (openFiles, error) {
 
 // add records an open file if it is evidence. A Codex process also opens rollouts of other threads for reading when it starts, and
 // lock files of others to see whether they are locked.
-func (e *openFiles) add(f proc.OpenFile) {
+func (o *openFiles) add(f proc.OpenFile) {
 	base := filepath.Base(f.Path)
 	if name, ok := parseRolloutName(base); ok && f.Writable {
-		e.thread(name.id).rollout = &f
+		o.thread(name.id).rollout = &f
 	}
 	if id, ok := parseLockName(base); ok && f.IsLocked() {
-		e.thread(id).lock = &f
+		o.thread(id).lock = &f
 	}
 }
 
-func (e *openFiles) thread(id string) *threadFiles {
-	i := slices.IndexFunc(e.threads, func(t threadFiles) bool { return t.id == id })
+func (o *openFiles) thread(id string) *threadFiles {
+	i := slices.IndexFunc(o.threads, func(t threadFiles) bool { return t.id == id })
 	if i < 0 {
-		i = len(e.threads)
-		e.threads = append(e.threads, threadFiles{id: id})
+		i = len(o.threads)
+		o.threads = append(o.threads, threadFiles{id: id})
 	}
-	return &e.threads[i]
+	return &o.threads[i]
 }
 
 // threadKey is set in the environment of every command that a thread's tools run (SEEN 0.104–0.169). A Codex process that has it was

@@ -59,51 +59,51 @@ type storedThread struct {
 }
 
 // read reads a thread from its rollout. If that is damaged, it reads what another rollout of the thread has in common with it.
-func (t *storedThread) read(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
-	if ok, err = t.readEntry(ctx, e, options); err == nil || ctx.Err() != nil {
+func (s *storedThread) read(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
+	if ok, err = s.readEntry(ctx, e, options); err == nil || ctx.Err() != nil {
 		return ok, err
 	}
-	return t.readAlternative(ctx, e, err)
+	return s.readAlternative(ctx, e, err)
 }
 
 // readEntry reads one rollout. It is not ok if the file was deleted, moved or compressed after it was listed: the next snapshot finds it.
-func (t *storedThread) readEntry(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
-	t.reset(e)
+func (s *storedThread) readEntry(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
+	s.reset(e)
 	f, g, err := openRollout(ctx, e.Path)
 	if err != nil {
 		return false, warn(e.Path, err)
 	}
 	defer f.Close()
-	if err := t.readFile(f, min(tailLimit, f.Size()-g.start), e, options); err != nil {
-		t.reset(e)
+	if err := s.readFile(f, min(tailLimit, f.Size()-g.start), e, options); err != nil {
+		s.reset(e)
 		return false, warn(e.Path, err)
 	}
 	return true, nil
 }
 
 // reset makes t a thread of which only the entry is known.
-func (t *storedThread) reset(e discover.Entry) {
-	*t = storedThread{Record: discover.Record{Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home}}
+func (s *storedThread) reset(e discover.Entry) {
+	*s = storedThread{Record: discover.Record{Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home}}
 }
 
 // readFile reads an open rollout. It searches at most its last end bytes for the newest turn.
-func (t *storedThread) readFile(f *storage.File, end int64, e discover.Entry, options discover.ReadOptions) error {
-	t.Archived, t.Updated, t.fileTime = isArchived(e.Path), f.ModTime(), f.ModTime()
+func (s *storedThread) readFile(f *storage.File, end int64, e discover.Entry, options discover.ReadOptions) error {
+	s.Archived, s.Updated, s.fileTime = isArchived(e.Path), f.ModTime(), f.ModTime()
 	if f.Size() == 0 {
-		t.Created, _ = threadCreated(e.ID)
-		t.Turn = discover.Turn{State: discover.TurnFailed, Error: neverStartedError}
+		s.Created, _ = threadCreated(e.ID)
+		s.Turn = discover.Turn{State: discover.TurnFailed, Error: neverStartedError}
 		return nil
 	}
 	head, err := readHead(f, e.ID, (*rolloutHead).Complete)
 	if name, ok := parseRolloutName(filepath.Base(e.Path)); ok && err == nil && name.segment != "" {
 		head.Segment = name.segment
-		err = t.completeHead(f.Context(), &head, e)
+		err = s.completeHead(f.Context(), &head, e)
 	}
 	if err != nil {
 		return err
 	}
 	if !head.Meta.Found {
-		t.Created, _ = threadCreated(e.ID)
+		s.Created, _ = threadCreated(e.ID)
 		return nil
 	}
 	all := includesSubagents(options)
@@ -111,27 +111,27 @@ func (t *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 	if err != nil {
 		return err
 	}
-	t.setDamage(f, tail.damage)
-	fillRecord(&t.Record, &head, &tail)
-	t.startedBy, t.tokensUnknown = head.Meta.StarterID(), !tail.Usage.Final
+	s.setDamage(f, tail.damage)
+	fillRecord(&s.Record, &head, &tail)
+	s.startedBy, s.tokensUnknown = head.Meta.StarterID(), !tail.Usage.Final
 	hasTokens := tail.Usage.Any || head.Segment != "" // tokens may also be in an older segment
 	if hasTokens && tail.Usage.Final && (all || !head.MayInherit()) {
 		own, err := tail.Usage.larger(), error(nil)
 		if head.MayInherit() || head.Segment != "" {
 			var answers answerList
-			answers, err = t.readAnswers(f.Context(), e)
+			answers, err = s.readAnswers(f.Context(), e)
 			own = answers.sum
 			own.Total = inAndOut(own)
 		}
-		if t.addWarning(err); err != nil {
-			t.tokensUnknown = true
+		if s.addWarning(err); err != nil {
+			s.tokensUnknown = true
 		} else if inAndOut(own) > 0 || tail.Usage.Any {
 			own.Context, own.Window = tail.Usage.Context, tail.Usage.Window
-			t.Tokens = &own
+			s.Tokens = &own
 		}
 	}
 	if tail.quotas != nil {
-		t.Quotas = tail.quotas.list()
+		s.Quotas = tail.quotas.list()
 	}
 	return nil
 }
@@ -253,7 +253,7 @@ var errOtherThread = errors.New("its first record names a thread other than its 
 
 // completeHead completes the head of a rollout that begins with an edited prompt: the time of creation and the first prompt are in the
 // thread's first rollout. If that cannot be read, a warning names it, and the prompt of this rollout stays.
-func (t *storedThread) completeHead(ctx context.Context, h *rolloutHead, e discover.Entry) error {
+func (s *storedThread) completeHead(ctx context.Context, h *rolloutHead, e discover.Entry) error {
 	if h.Meta.Found && h.ThreadID() != e.ID {
 		return errOtherThread
 	}
@@ -269,7 +269,7 @@ func (t *storedThread) completeHead(ctx context.Context, h *rolloutHead, e disco
 	case storage.IsNotExist(err), errors.Is(err, errNoRollout): // deleted: this rollout has all that is left
 	case err != nil:
 		h.Meta.Created, _ = threadCreated(e.ID)
-		t.addWarning(warn(path, fmt.Errorf("the session's first prompt is unknown: %w", storage.WithoutPath(path, err))))
+		s.addWarning(warn(path, fmt.Errorf("the session's first prompt is unknown: %w", storage.WithoutPath(path, err))))
 	case first.Meta.Found:
 		h.Meta.Created = first.Meta.Created
 		h.Prompt, h.Review = first.Prompt, first.Review
@@ -293,29 +293,29 @@ func openSegment(ctx context.Context, path, id string) (f *storage.File, h rollo
 
 // readAlternative reads a thread whose rollout is damaged from another one: its compressed copy or, if it begins with an edited prompt, the
 // thread's first rollout. The newest turn and the tokens stay unknown: only the damaged rollout has them.
-func (t *storedThread) readAlternative(ctx context.Context, e discover.Entry, damage error) (ok bool, err error) {
+func (s *storedThread) readAlternative(ctx context.Context, e discover.Entry, damage error) (ok bool, err error) {
 	other := discover.Entry{ID: e.ID, Path: strings.TrimSuffix(e.Path, plainExt) + compressedExt, Home: e.Home}
 	if segmentOf(e) != "" {
 		other.Path, _ = findRollout(ctx, e.Home, e.ID) // if there is none, the damage is reported
 	}
-	if ok, err := t.readEntry(ctx, other, discover.ReadOptions{}); !ok || err != nil || t.ID != e.ID {
-		t.reset(e)
+	if ok, err := s.readEntry(ctx, other, discover.ReadOptions{}); !ok || err != nil || s.ID != e.ID {
+		s.reset(e)
 		return false, damage
 	}
-	t.Path, t.Archived, t.Turn, t.Tokens, t.tokensUnknown = e.Path, isArchived(e.Path), discover.Turn{}, nil, true
-	if e.Updated.After(t.Updated) {
-		t.Updated = e.Updated
+	s.Path, s.Archived, s.Turn, s.Tokens, s.tokensUnknown = e.Path, isArchived(e.Path), discover.Turn{}, nil, true
+	if e.Updated.After(s.Updated) {
+		s.Updated = e.Updated
 	}
-	t.addWarning(damage)
+	s.addWarning(damage)
 	return true, nil
 }
 
 // addWarning adds a warning about one of the thread's rollouts. err may be nil.
-func (t *storedThread) addWarning(err error) { t.warnings = errors.Join(t.warnings, err) }
+func (s *storedThread) addWarning(err error) { s.warnings = errors.Join(s.warnings, err) }
 
 // setDamage sets the warning about damaged records of the thread's rollout.
-func (t *storedThread) setDamage(f *storage.File, d storage.Damage) {
-	if t.damaged = d.In(f); t.damaged != nil {
-		t.damaged = warn(f.Path(), t.damaged)
+func (s *storedThread) setDamage(f *storage.File, d storage.Damage) {
+	if s.damaged = d.In(f); s.damaged != nil {
+		s.damaged = warn(f.Path(), s.damaged)
 	}
 }

@@ -98,8 +98,8 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, host l
 
 // sendMessageTo sends a message by one of two methods (SEEN 0.149-0.169). turn/start begins a turn in an idle thread; a turn in
 // progress reads the message after the tool that runs. thread/queue/add has the message read in the next turn.
-func (c *rpcClient) sendMessageTo(thread, method string, m launch.SentMessage) error {
-	_, err := c.Call(method, map[string]any{
+func (r *rpcClient) sendMessageTo(thread, method string, m launch.SentMessage) error {
+	_, err := r.Call(method, map[string]any{
 		"threadId": thread, "clientUserMessageId": m.ID,
 		"input": []any{map[string]string{"type": "text", "text": m.Text}},
 	})

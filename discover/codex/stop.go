@@ -94,15 +94,15 @@ const interruptPoll = 20 * time.Millisecond
 // interruptTree interrupts a thread and its sub-agents until none is active and none of their commands runs. Interrupting one does not
 // end the others, and a queued turn begins when the one before it ends. It is not accepted if the server has not loaded the thread:
 // then another process runs it.
-func (c *rpcClient) interruptTree(ctx context.Context, id string) (accepted bool, err error) {
+func (r *rpcClient) interruptTree(ctx context.Context, id string) (accepted bool, err error) {
 	for {
-		threads, err := c.threadTree(id)
+		threads, err := r.threadTree(id)
 		if err != nil || len(threads) == 0 {
 			return false, err
 		}
 		busy := false
 		for _, t := range threads {
-			working, err := c.interruptThread(t)
+			working, err := r.interruptThread(t)
 			if err != nil {
 				return false, err
 			}
@@ -129,18 +129,18 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // interruptThread interrupts a thread and reports whether it was active or ran a command. An empty turn ID means the turn in progress; the
 // server answers before it has ended. Commands are ended only after the turn: until then there may be more.
-func (c *rpcClient) interruptThread(t loadedThread) (working bool, err error) {
+func (r *rpcClient) interruptThread(t loadedThread) (working bool, err error) {
 	params := map[string]any{"threadId": t.id}
 	if t.active {
-		_, err = c.Call("turn/interrupt", map[string]any{"threadId": t.id, "turnId": ""})
+		_, err = r.Call("turn/interrupt", map[string]any{"threadId": t.id, "turnId": ""})
 		return true, ignoreRefusal(err)
 	}
-	list, err := c.Call("thread/backgroundTerminals/list", params)
+	list, err := r.Call("thread/backgroundTerminals/list", params)
 	if err != nil {
 		return false, ignoreRefusal(err) // experimental: a version without the method leaves the commands to the caller
 	}
 	for range list.Get("data").Elements() {
-		_, err = c.Call("thread/backgroundTerminals/clean", params)
+		_, err = r.Call("thread/backgroundTerminals/clean", params)
 		return err == nil, ignoreRefusal(err)
 	}
 	return false, nil
@@ -217,8 +217,8 @@ func terminalsOf(table *proc.Table, server proc.Process, socket string) (list []
 
 // threadsByPort returns the loaded threads, but for sub-agents and those that are not stored, by the port of the terminal that has loaded
 // them.
-func (c *rpcClient) threadsByPort() (map[int][]string, error) {
-	all, err := c.loadedThreads()
+func (r *rpcClient) threadsByPort() (map[int][]string, error) {
+	all, err := r.loadedThreads()
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (c *rpcClient) threadsByPort() (map[int][]string, error) {
 		if t.ephemeral || t.parent != "" || t.root != "" && t.root != t.id {
 			continue
 		}
-		list, err := c.Call("mcpServerStatus/list", map[string]string{"threadId": t.id, "serverName": tuiServer, "detail": "toolsAndAuthOnly"})
+		list, err := r.Call("mcpServerStatus/list", map[string]string{"threadId": t.id, "serverName": tuiServer, "detail": "toolsAndAuthOnly"})
 		if err = ignoreRefusal(err); err != nil {
 			return nil, err
 		}
@@ -278,18 +278,18 @@ func (Adapter) Unload(ctx context.Context, s discover.Session, _ launch.Environm
 
 // unload archives a thread and unarchives it. Both requests are sent at once, so that the server has both even if this process ends. The
 // server archives the thread's sub-agents with it; each is unarchived.
-func (c *rpcClient) unload(id string) error {
+func (r *rpcClient) unload(id string) error {
 	params := map[string]string{"threadId": id}
-	archive, unarchive := c.NextID(), c.NextID()
-	for _, r := range []launch.RPCRequest{{ID: archive, Method: "thread/archive", Params: params}, {ID: unarchive, Method: "thread/unarchive", Params: params}} {
-		if err := c.Write(r); err != nil {
+	archive, unarchive := r.NextID(), r.NextID()
+	for _, request := range []launch.RPCRequest{{ID: archive, Method: "thread/archive", Params: params}, {ID: unarchive, Method: "thread/unarchive", Params: params}} {
+		if err := r.Write(request); err != nil {
 			return err
 		}
 	}
 	var archived []string
 	failed, answers := map[int64]error{}, 0
 	for answers < 2 {
-		answer, err := c.ReceiveObject()
+		answer, err := r.ReceiveObject()
 		if err != nil {
 			return err
 		}
@@ -310,7 +310,7 @@ func (c *rpcClient) unload(id string) error {
 		if t == id && failed[int64(unarchive)] == nil {
 			continue
 		}
-		_, err := c.Call("thread/unarchive", map[string]string{"threadId": t}) // refused if it has been unarchived with its parent
+		_, err := r.Call("thread/unarchive", map[string]string{"threadId": t}) // refused if it has been unarchived with its parent
 		if err = cmp.Or(ignoreRefusal(err), map[bool]error{true: err}[t == id]); err != nil {
 			return fmt.Errorf("%s is archived now, and could not be unarchived: %w", t, err)
 		}

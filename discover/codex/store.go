@@ -47,46 +47,46 @@ type homeScan struct {
 	errs        []error
 }
 
-func (s *homeScan) list(filter discover.EntryFilter) {
+func (h *homeScan) list(filter discover.EntryFilter) {
 	switch {
 	case filter.Parents != nil:
 		for _, ref := range filter.Parents {
-			s.listSubagentCandidates(ref)
+			h.listSubagentCandidates(ref)
 		}
 	case filter.Refs != nil:
 		for _, ref := range filter.Refs {
-			s.findRef(ref)
+			h.findRef(ref)
 		}
 	case filter.ID == "":
-		s.walk(dayRange{}, func(rolloutName) bool { return true })
+		h.walk(dayRange{}, func(rolloutName) bool { return true })
 	case !storage.IsUUIDPrefix(filter.ID, false): // an ID of another agent
 	default:
 		match := func(name rolloutName) bool { return strings.HasPrefix(name.id, filter.ID) }
 		if near, ok := daysOfID(filter.ID); ok {
-			s.listDays(near, match)
+			h.listDays(near, match)
 		}
-		if len(s.found) == 0 { // an ID of another version, or a file that was moved
-			s.walk(dayRange{}, match)
+		if len(h.found) == 0 { // an ID of another version, or a file that was moved
+			h.walk(dayRange{}, match)
 		}
 	}
 }
 
 // listSubagentCandidates lists the threads that began while this one was active: its sub-agents, and others. Their IDs contain the
 // time. A sub-agent may outlive its parent thread and start others.
-func (s *homeScan) listSubagentCandidates(ref discover.Ref) {
+func (h *homeScan) listSubagentCandidates(ref discover.Ref) {
 	const grace = 24 * time.Hour
 	first, ok := threadCreated(ref.ID)
 	info, err := os.Stat(ref.Path)
-	if s.contains(ref.Path) && ok && err == nil {
-		s.listCreated(first, info.ModTime().Add(grace), func(id string) bool { return id != ref.ID })
+	if h.contains(ref.Path) && ok && err == nil {
+		h.listCreated(first, info.ModTime().Add(grace), func(id string) bool { return id != ref.ID })
 	}
 }
 
 // listCreated lists the threads that began between two moments, by their IDs, and whose IDs match accepts. It searches the date
 // directories of that range, and those of a month after it for rollouts that began with an edited prompt.
-func (s *homeScan) listCreated(first, last time.Time, match func(id string) bool) {
+func (h *homeScan) listCreated(first, last time.Time, match func(id string) bool) {
 	in := dayRange{first.UTC().AddDate(0, 0, -1).Format(dayLayout), last.UTC().AddDate(0, 1, 0).Format(dayLayout)}
-	s.walk(in, func(name rolloutName) bool {
+	h.walk(in, func(name rolloutName) bool {
 		at, ok := threadCreated(name.id)
 		return ok && !at.Before(first) && !at.After(last) && match(name.id)
 	})
@@ -94,55 +94,55 @@ func (s *homeScan) listCreated(first, last time.Time, match func(id string) bool
 
 // findRef looks up one session. It searches its date directories only: a thread that has just begun has no file yet, and must not
 // cost a scan of the whole home each time.
-func (s *homeScan) findRef(ref discover.Ref) {
-	if ref.Path != "" && !s.contains(ref.Path) || s.findPath(ref) {
+func (h *homeScan) findRef(ref discover.Ref) {
+	if ref.Path != "" && !h.contains(ref.Path) || h.findPath(ref) {
 		return
 	}
 	near, _ := daysOfID(ref.ID)
-	s.listDays(near, func(name rolloutName) bool { return name.id == ref.ID })
+	h.listDays(near, func(name rolloutName) bool { return name.id == ref.ID })
 }
 
 // listDays lists the rollouts whose names match accepts in the directories of these days. For each it also searches where a rollout
 // with an edited prompt would be: in the directories of the month after its last change. It does not search later directories, since
 // each costs as much as reading a session.
-func (s *homeScan) listDays(in dayRange, match func(rolloutName) bool) {
-	before := len(s.found)
-	s.walk(in, match)
-	for _, e := range s.found[before:] {
+func (h *homeScan) listDays(in dayRange, match func(rolloutName) bool) {
+	before := len(h.found)
+	h.walk(in, match)
+	for _, e := range h.found[before:] {
 		last := e.Updated
 		after := dayRange{last.AddDate(0, 0, -1).Format(dayLayout), last.AddDate(0, 1, 0).Format(dayLayout)}
-		s.walkDir(filepath.Join(s.home, sessionsDir), "", after, match)
+		h.walkDir(filepath.Join(h.home, sessionsDir), "", after, match)
 	}
 }
 
 // contains reports whether the path is that of a rollout in this home.
-func (s *homeScan) contains(path string) bool {
-	return strings.HasPrefix(path, filepath.Join(s.home, sessionsDir)+"/") ||
-		strings.HasPrefix(path, filepath.Join(s.home, archiveDir)+"/")
+func (h *homeScan) contains(path string) bool {
+	return strings.HasPrefix(path, filepath.Join(h.home, sessionsDir)+"/") ||
+		strings.HasPrefix(path, filepath.Join(h.home, archiveDir)+"/")
 }
 
 // findPath looks up one session by the path of its rollout.
-func (s *homeScan) findPath(ref discover.Ref) bool {
+func (h *homeScan) findPath(ref discover.Ref) bool {
 	name, ok := parseRolloutName(filepath.Base(ref.Path))
 	if !ok || name.id != ref.ID {
 		return false
 	}
-	d, err := storage.OpenDir(s.ctx, filepath.Dir(ref.Path))
+	d, err := storage.OpenDir(h.ctx, filepath.Dir(ref.Path))
 	if err != nil {
 		return false
 	}
 	defer d.Close()
-	before := len(s.found)
+	before := len(h.found)
 	file := filepath.Base(ref.Path)
 	info, err := d.Stat(file)
-	s.addFile(d.Path()+"/"+file, name.id, info, err)
-	return len(s.found) > before
+	h.addFile(d.Path()+"/"+file, name.id, info, err)
+	return len(h.found) > before
 }
 
 // walk lists the rollouts whose names match accepts in the archive and in the date directories of the range.
-func (s *homeScan) walk(in dayRange, match func(rolloutName) bool) {
-	s.walkDir(filepath.Join(s.home, archiveDir), "", in, match)
-	s.walkDir(filepath.Join(s.home, sessionsDir), "", in, match)
+func (h *homeScan) walk(in dayRange, match func(rolloutName) bool) {
+	h.walkDir(filepath.Join(h.home, archiveDir), "", in, match)
+	h.walkDir(filepath.Join(h.home, sessionsDir), "", in, match)
 }
 
 // maxDepth is how many levels of directories are searched for rollouts. Codex itself makes three.
@@ -150,28 +150,28 @@ const maxDepth = 8
 
 // walkDir lists one directory and the date directories of the range that are below it. In the range of all days it lists all directories:
 // people move rollouts. folder is the path below the first one.
-func (s *homeScan) walkDir(path, folder string, in dayRange, match func(rolloutName) bool) {
-	if s.ctx.Err() != nil {
+func (h *homeScan) walkDir(path, folder string, in dayRange, match func(rolloutName) bool) {
+	if h.ctx.Err() != nil {
 		return
 	}
-	d, err := storage.OpenDir(s.ctx, path)
+	d, err := storage.OpenDir(h.ctx, path)
 	if err != nil {
-		s.addError(path, err)
+		h.addError(path, err)
 		return
 	}
 	defer d.Close()
 	entries, err := d.Entries()
 	if err != nil {
-		s.addError(path, err)
+		h.addError(path, err)
 	}
 	for _, n := range entries {
 		name, below := n.Name(), filepath.Join(folder, n.Name())
 		depth := strings.Count(below, "/") + 1
 		if r, ok := parseRolloutName(name); ok && match(r) {
 			info, err := d.Stat(name)
-			s.addFile(path+"/"+name, r.id, info, err)
+			h.addFile(path+"/"+name, r.id, info, err)
 		} else if isDate := isNumber(name) && depth <= len("YMD"); isDate && in.contains(below) || in == (dayRange{}) && n.IsDir() && depth <= maxDepth {
-			s.walkDir(filepath.Join(path, name), below, in, match)
+			h.walkDir(filepath.Join(path, name), below, in, match)
 		}
 	}
 }
@@ -181,28 +181,28 @@ func isNumber(name string) bool {
 }
 
 // addFile adds a rollout, unless a preferred one of the same thread is known.
-func (s *homeScan) addFile(path, id string, info storage.FileInfo, err error) {
+func (h *homeScan) addFile(path, id string, info storage.FileInfo, err error) {
 	if err != nil {
-		s.addError(path, err)
+		h.addError(path, err)
 		return
 	}
-	if info.ModTime.Before(s.since) {
+	if info.ModTime.Before(h.since) {
 		return
 	}
 	e := discover.Entry{
-		Agent: agentName, ID: id, Path: path, Home: s.home, Updated: info.ModTime, Size: info.Size,
+		Agent: agentName, ID: id, Path: path, Home: h.home, Updated: info.ModTime, Size: info.Size,
 	}
-	if i, ok := s.byID[id]; ok && !s.allRollouts {
-		if comparePreference(e, s.found[i]) < 0 {
-			s.found[i] = e
+	if i, ok := h.byID[id]; ok && !h.allRollouts {
+		if comparePreference(e, h.found[i]) < 0 {
+			h.found[i] = e
 		}
 		return
 	}
-	if s.byID == nil {
-		s.byID = map[string]int{}
+	if h.byID == nil {
+		h.byID = map[string]int{}
 	}
-	s.byID[id] = len(s.found)
-	s.found = append(s.found, e)
+	h.byID[id] = len(h.found)
+	h.found = append(h.found, e)
 }
 
 // comparePreference is negative if a is to be read rather than b, another rollout of the same thread. Codex prefers a plain file to a
@@ -228,9 +228,9 @@ func segmentOf(e discover.Entry) string {
 	return name.segment
 }
 
-func (s *homeScan) addError(path string, err error) {
+func (h *homeScan) addError(path string, err error) {
 	if !storage.IsNotExist(err) {
-		s.errs = append(s.errs, warn(path, fmt.Errorf("left out: %w", storage.WithoutPath(path, err))))
+		h.errs = append(h.errs, warn(path, fmt.Errorf("left out: %w", storage.WithoutPath(path, err))))
 	}
 }
 

@@ -69,14 +69,14 @@ type subagentTree struct {
 }
 
 // add adds a thread that was read. If reading failed, its first record may still name its parent thread.
-func (f *subagentTree) add(ctx context.Context, t *storedThread, err error) {
-	f.seen[fileThreadID(t)] = true
+func (s *subagentTree) add(ctx context.Context, t *storedThread, err error) {
+	s.seen[fileThreadID(t)] = true
 	if err != nil {
-		f.errs = append(f.errs, err)
+		s.errs = append(s.errs, err)
 		var first storedThread
-		ok, _ := readOrigin(ctx, discover.Entry{ID: t.ID, Path: t.Path, Home: f.home}, &first)
+		ok, _ := readOrigin(ctx, discover.Entry{ID: t.ID, Path: t.Path, Home: s.home}, &first)
 		if at, dated := threadCreated(t.ID); !ok && dated {
-			f.unreadable = append(f.unreadable, at)
+			s.unreadable = append(s.unreadable, at)
 		}
 		if !ok {
 			return
@@ -84,27 +84,27 @@ func (f *subagentTree) add(ctx context.Context, t *storedThread, err error) {
 		first.tokensUnknown = true
 		t = &first
 	}
-	f.threads, f.threadIDs[t.ID] = append(f.threads, t), true
+	s.threads, s.threadIDs[t.ID] = append(s.threads, t), true
 }
 
 // search finds the sub-agents of the threads, and theirs, among the threads that began while one of them was active. It reads only the
 // first record of a rollout until the parent thread is known.
-func (f *subagentTree) search(ctx context.Context) {
+func (s *subagentTree) search(ctx context.Context) {
 	readTokens := func(ctx context.Context, e discover.Entry, t *storedThread) (bool, error) {
 		return t.read(ctx, e, discover.ReadOptions{Tokens: true})
 	}
 	var others []*storedThread // sub-agents of threads that are not in the tree so far
 	for {
-		for t, err := range storage.ReadParallel(ctx, f.candidates(ctx), readOrigin) {
+		for t, err := range storage.ReadParallel(ctx, s.candidates(ctx), readOrigin) {
 			if err != nil {
-				f.add(ctx, t, err)
+				s.add(ctx, t, err)
 			} else if t.startedBy != "" {
 				others = append(others, t)
 			}
 		}
 		var found []discover.Entry
 		others = slices.DeleteFunc(others, func(t *storedThread) bool {
-			ours := f.parentOf(t) != ""
+			ours := s.parentOf(t) != ""
 			if ours {
 				found = append(found, discover.Entry{Agent: agentName, ID: t.ID, Path: t.Path, Home: t.Home})
 			}
@@ -114,18 +114,18 @@ func (f *subagentTree) search(ctx context.Context) {
 			return
 		}
 		for t, err := range storage.ReadParallel(ctx, found, readTokens) {
-			f.add(ctx, t, err)
+			s.add(ctx, t, err)
 			if err := errors.Join(t.warnings, t.damaged); err != nil {
-				f.errs = append(f.errs, err)
+				s.errs = append(s.errs, err)
 			}
 		}
 	}
 }
 
 // candidates lists the threads that are not seen yet and began between the first thread's beginning and the last one's end.
-func (f *subagentTree) candidates(ctx context.Context) []discover.Entry {
+func (s *subagentTree) candidates(ctx context.Context) []discover.Entry {
 	var first, last time.Time
-	for _, t := range f.threads {
+	for _, t := range s.threads {
 		from, to, ok := t.subagentWindow()
 		if ok && (first.IsZero() || from.Before(first)) {
 			first = from
@@ -137,20 +137,20 @@ func (f *subagentTree) candidates(ctx context.Context) []discover.Entry {
 	if first.IsZero() {
 		return nil
 	}
-	s := homeScan{ctx: ctx, home: f.home}
-	s.listCreated(first, last, func(id string) bool { return !f.seen[id] })
-	for _, err := range s.errs {
+	scan := homeScan{ctx: ctx, home: s.home}
+	scan.listCreated(first, last, func(id string) bool { return !s.seen[id] })
+	for _, err := range scan.errs {
 		w, _ := errors.AsType[*discover.Warning](err)
 		if name, ok := parseRolloutName(filepath.Base(w.Path)); ok {
-			f.add(ctx, &storedThread{Record: discover.Record{ID: name.id, Path: w.Path}}, err)
+			s.add(ctx, &storedThread{Record: discover.Record{ID: name.id, Path: w.Path}}, err)
 		} else {
-			f.errs, f.incomplete = append(f.errs, err), true
+			s.errs, s.incomplete = append(s.errs, err), true
 		}
 	}
-	for _, e := range s.found {
-		f.seen[e.ID] = true
+	for _, e := range scan.found {
+		s.seen[e.ID] = true
 	}
-	return s.found
+	return scan.found
 }
 
 // readOrigin reads which thread started a thread, and nothing else.
@@ -172,13 +172,13 @@ func readOrigin(ctx context.Context, e discover.Entry, t *storedThread) (ok bool
 const firstRecordLimit = 1 << 20
 
 // readMeta reads the first record, and the file's time.
-func (t *storedThread) readMeta(ctx context.Context, e discover.Entry, limit int64) (rolloutHead, error) {
+func (s *storedThread) readMeta(ctx context.Context, e discover.Entry, limit int64) (rolloutHead, error) {
 	f, err := openHead(ctx, e.Path, limit)
 	if err != nil {
 		return rolloutHead{}, err
 	}
 	defer f.Close()
-	t.fileTime = f.ModTime()
+	s.fileTime = f.ModTime()
 	return readHead(f, e.ID, func(h *rolloutHead) bool { return h.Meta.Found })
 }
 
@@ -187,9 +187,9 @@ const subagentDelay = 10 * time.Minute
 
 // subagentWindow is when a sub-agent of the thread may have begun. It is not ok if the thread's ID has no time: the versions with such
 // IDs have no sub-agents.
-func (t *storedThread) subagentWindow() (first, last time.Time, ok bool) {
-	first, ok = threadCreated(fileThreadID(t))
-	return first, t.fileTime.Add(subagentDelay), ok
+func (s *storedThread) subagentWindow() (first, last time.Time, ok bool) {
+	first, ok = threadCreated(fileThreadID(s))
+	return first, s.fileTime.Add(subagentDelay), ok
 }
 
 // fileThreadID is a thread's ID by its file name.
@@ -201,20 +201,20 @@ func fileThreadID(t *storedThread) string {
 }
 
 // link sets subagents.
-func (f *subagentTree) link() {
-	f.subagents = map[string][]*storedThread{}
-	for _, t := range f.threads {
-		if parent := f.parentOf(t); parent != "" {
-			f.subagents[parent] = append(f.subagents[parent], t)
+func (s *subagentTree) link() {
+	s.subagents = map[string][]*storedThread{}
+	for _, t := range s.threads {
+		if parent := s.parentOf(t); parent != "" {
+			s.subagents[parent] = append(s.subagents[parent], t)
 		}
 	}
 }
 
 // parentOf is the thread that started a thread as its sub-agent or, if that is not stored any more, the root of the tree. It is "" if
 // neither is known.
-func (f *subagentTree) parentOf(t *storedThread) string {
+func (s *subagentTree) parentOf(t *storedThread) string {
 	for _, id := range [...]string{t.startedBy, t.Parent} {
-		if f.threadIDs[id] {
+		if s.threadIDs[id] {
 			return id
 		}
 	}
@@ -227,8 +227,8 @@ var errTokensUnknown = errors.New("the tokens of this sub-agent are unknown, and
 
 // tokens is the total of a thread with its sub-agents; the context is the thread's own. It is nil if nothing was used, and if a part of
 // it is unknown.
-func (f *subagentTree) tokens(t *storedThread) *discover.Tokens {
-	if len(f.subagents[t.ID])+len(f.unreadable) == 0 && !f.incomplete {
+func (s *subagentTree) tokens(t *storedThread) *discover.Tokens {
+	if len(s.subagents[t.ID])+len(s.unreadable) == 0 && !s.incomplete {
 		return t.Tokens
 	}
 	var sum discover.Tokens
@@ -240,15 +240,15 @@ func (f *subagentTree) tokens(t *storedThread) *discover.Tokens {
 		}
 		counted[member.ID] = true
 		if member.tokensUnknown && member != t {
-			f.errs = append(f.errs, warn(member.Path, errTokensUnknown))
+			s.errs = append(s.errs, warn(member.Path, errTokensUnknown))
 		}
-		if member.tokensUnknown || f.incomplete || f.mayOwnUnreadable(member) {
+		if member.tokensUnknown || s.incomplete || s.mayOwnUnreadable(member) {
 			return nil
 		}
 		if member.Tokens != nil {
 			used, sum = true, sum.Plus(*member.Tokens)
 		}
-		rest = append(rest, f.subagents[member.ID]...)
+		rest = append(rest, s.subagents[member.ID]...)
 	}
 	if !used {
 		return nil
@@ -260,7 +260,7 @@ func (f *subagentTree) tokens(t *storedThread) *discover.Tokens {
 }
 
 // mayOwnUnreadable reports whether the thread may have started one that cannot be read.
-func (f *subagentTree) mayOwnUnreadable(t *storedThread) bool {
+func (s *subagentTree) mayOwnUnreadable(t *storedThread) bool {
 	first, last, ok := t.subagentWindow()
-	return slices.ContainsFunc(f.unreadable, func(at time.Time) bool { return ok && !at.Before(first) && !at.After(last) })
+	return slices.ContainsFunc(s.unreadable, func(at time.Time) bool { return ok && !at.Before(first) && !at.After(last) })
 }

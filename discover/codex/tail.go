@@ -65,70 +65,70 @@ func readTail(f *storage.File, end int64, id string, options tailOptions) (t rol
 }
 
 // addLine adds the next older line and reports whether more are needed.
-func (t *rolloutTail) addLine(l storage.Line, r *rolloutRecord) bool {
-	t.read = t.file.Size() - l.Offset
-	if l.Rest && (t.Head == nil || l.Offset > t.Head.end) {
-		t.damage.Add(l)
+func (r *rolloutTail) addLine(l storage.Line, record *rolloutRecord) bool {
+	r.read = r.file.Size() - l.Offset
+	if l.Rest && (r.Head == nil || l.Offset > r.Head.end) {
+		r.damage.Add(l)
 	}
 	switch {
 	case l.Cut:
-		if r.decodeCut(t.file, l, t.thread); r.Kind == kindToolResult {
-			t.newest.add(r)
+		if record.decodeCut(r.file, l, r.thread); record.Kind == kindToolResult {
+			r.newest.add(record)
 		}
-	case !t.needs(r.Kind) && r.payload != nil: // whether it is damaged does not matter
-		t.newest.trackCalls(r)
+	case !r.needs(record.Kind) && record.payload != nil: // whether it is damaged does not matter
+		r.newest.trackCalls(record)
 	case l.Rest:
-		t.newest.addDamaged()
+		r.newest.addDamaged()
 	default:
-		t.addRecord(r)
+		r.addRecord(record)
 	}
-	if at := r.Time(); at.After(t.Updated) {
-		t.Updated = at
+	if at := record.Time(); at.After(r.Updated) {
+		r.Updated = at
 	}
-	return !t.complete()
+	return !r.complete()
 }
 
-func (t *rolloutTail) complete() bool {
-	return t.newest.decided() && t.Settings != (turnSettings{}) && (t.Usage.Final || !t.Tokens && !t.Usage.Any) && !t.needsName() && !t.needsLimits()
+func (r *rolloutTail) complete() bool {
+	return r.newest.decided() && r.Settings != (turnSettings{}) && (r.Usage.Final || !r.Tokens && !r.Usage.Any) && !r.needsName() && !r.needsLimits()
 }
 
-func (t *rolloutTail) needsName() bool { return t.Name == "" && t.read <= nameRange }
+func (r *rolloutTail) needsName() bool { return r.Name == "" && r.read <= nameRange }
 
-func (t *rolloutTail) needsLimits() bool { return t.quotas != nil && t.read <= limitRange }
+func (r *rolloutTail) needsLimits() bool { return r.quotas != nil && r.read <= limitRange }
 
 // needs reports whether a record of this kind can add something. A turn may have megabytes of other records, whose payloads are not
 // read.
-func (t *rolloutTail) needs(kind recordKind) bool {
+func (r *rolloutTail) needs(kind recordKind) bool {
 	switch kind {
 	case kindTurnContext, kindTurnStarted:
-		return t.Settings == (turnSettings{}) || t.newest.needs(kind) || !t.Usage.Final
+		return r.Settings == (turnSettings{}) || r.newest.needs(kind) || !r.Usage.Final
 	case kindSettingsApplied:
-		return t.Settings == (turnSettings{}) && t.applied == (turnSettings{})
+		return r.Settings == (turnSettings{}) && r.applied == (turnSettings{})
 	case kindNamed:
-		return t.needsName()
+		return r.needsName()
 	case kindTokenUsage:
-		return !t.Usage.Final
+		return !r.Usage.Final
 	case kindTokenCount:
-		return !t.Usage.Final || t.needsLimits()
+		return !r.Usage.Final || r.needsLimits()
 	case kindTurnCompleted:
-		return t.newest.needs(kind) || t.needsLimits() && !t.quotas.answered
+		return r.newest.needs(kind) || r.needsLimits() && !r.quotas.answered
 	}
-	return t.newest.needs(kind)
+	return r.newest.needs(kind)
 }
 
-func (t *rolloutTail) addRecord(r *rolloutRecord) {
+func (r *rolloutTail) addRecord(record *rolloutRecord) {
 	switch {
-	case r.Kind == kindTurnContext && t.Settings == (turnSettings{}):
-		t.Settings = parseSettings(r.payload)
-	case r.Kind == kindSettingsApplied && t.applied == (turnSettings{}):
-		t.applied = parseSettings(r.Get("thread_settings").Object())
-	case r.Kind == kindNamed:
-		t.Name = threadName(r.payload)
-	case t.quotas != nil:
-		t.quotas.add(r)
+	case record.Kind == kindTurnContext && r.Settings == (turnSettings{}):
+		r.Settings = parseSettings(record.payload)
+	case record.Kind == kindSettingsApplied && r.applied == (turnSettings{}):
+		r.applied = parseSettings(record.Get("thread_settings").Object())
+	case record.Kind == kindNamed:
+		r.Name = threadName(record.payload)
+	case r.quotas != nil:
+		r.quotas.add(record)
 	}
-	t.Usage.add(r)
-	t.newest.add(r)
+	r.Usage.add(record)
+	r.newest.add(record)
 }
 
 // turnSettings are the settings of a turn.

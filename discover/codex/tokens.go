@@ -18,13 +18,13 @@ type twoTotals struct {
 }
 
 // larger is the larger total.
-func (b twoTotals) larger() discover.Tokens {
-	t := b.counts
-	if inAndOut(b.records) >= inAndOut(b.counts) {
-		t = b.records
+func (t twoTotals) larger() discover.Tokens {
+	total := t.counts
+	if inAndOut(t.records) >= inAndOut(t.counts) {
+		total = t.records
 	}
-	t.Total = inAndOut(t)
-	return t
+	total.Total = inAndOut(total)
+	return total
 }
 
 // inAndOut is the number of input and output tokens, by which two counts are compared.

@@ -121,44 +121,44 @@ const (
 )
 
 // pendingResult returns the first result for which known does not hold, or a new one.
-func (r *toolResults) pendingResult(id string, known func(*pendingToolResult) bool) *pendingToolResult {
-	if i := slices.IndexFunc(r.pending[id], func(p *pendingToolResult) bool { return !known(p) }); i >= 0 {
-		return r.pending[id][i]
+func (t *toolResults) pendingResult(id string, known func(*pendingToolResult) bool) *pendingToolResult {
+	if i := slices.IndexFunc(t.pending[id], func(p *pendingToolResult) bool { return !known(p) }); i >= 0 {
+		return t.pending[id][i]
 	}
-	if r.count >= maxPendingResults || r.bytes > maxPendingBytes {
-		*r = toolResults{}
+	if t.count >= maxPendingResults || t.bytes > maxPendingBytes {
+		*t = toolResults{}
 	}
-	if r.pending == nil {
-		r.pending = map[string][]*pendingToolResult{}
+	if t.pending == nil {
+		t.pending = map[string][]*pendingToolResult{}
 	}
 	p := new(pendingToolResult)
-	r.pending[id] = append(r.pending[id], p)
-	r.count++
+	t.pending[id] = append(t.pending[id], p)
+	t.count++
 	return p
 }
 
 // add adds the result of a call. Without the member "output", the result is its other members.
-func (r *toolResults) add(e *rolloutRecord) {
+func (t *toolResults) add(e *rolloutRecord) {
 	text := ""
 	if output := e.Get("output"); output != nil {
 		text = outputText(output)
 	} else {
 		text = string(callInput(e.payload))
 	}
-	r.addText(e.Get("call_id").Text(0), text)
+	t.addText(e.Get("call_id").Text(0), text)
 }
 
 // addText adds the text of a result.
-func (r *toolResults) addText(id, text string) {
+func (t *toolResults) addText(id, text string) {
 	if id != "" {
-		got := r.pendingResult(id, func(p *pendingToolResult) bool { return p.stored })
+		got := t.pendingResult(id, func(p *pendingToolResult) bool { return p.stored })
 		got.stored, got.text = true, text
-		r.bytes += len(text)
+		t.bytes += len(text)
 	}
 }
 
 // addState adds the state of a call that has ended, by another record than its result.
-func (r *toolResults) addState(id string, o storage.Object) {
+func (t *toolResults) addState(id string, o storage.Object) {
 	if id == "" {
 		return
 	}
@@ -173,22 +173,22 @@ func (r *toolResults) addState(id string, o storage.Object) {
 	default:
 		return
 	}
-	r.pendingResult(id, func(p *pendingToolResult) bool { return p.state != "" }).state = state
+	t.pendingResult(id, func(p *pendingToolResult) bool { return p.state != "" }).state = state
 }
 
 // apply sets the state and the output of a call.
-func (r *toolResults) apply(c *discover.ToolCall) {
-	if c.ID == "" || len(r.pending[c.ID]) == 0 {
+func (t *toolResults) apply(c *discover.ToolCall) {
+	if c.ID == "" || len(t.pending[c.ID]) == 0 {
 		return
 	}
-	all := r.pending[c.ID]
+	all := t.pending[c.ID]
 	got, rest := all[0], slices.DeleteFunc(all[1:], func(p *pendingToolResult) bool { return !p.stored }) // of an older call, whose result is missing
-	r.pending[c.ID] = rest
+	t.pending[c.ID] = rest
 	if len(rest) == 0 {
-		delete(r.pending, c.ID)
+		delete(t.pending, c.ID)
 	}
-	r.count -= len(all) - len(rest)
-	r.bytes -= len(got.text)
+	t.count -= len(all) - len(rest)
+	t.bytes -= len(got.text)
 	c.State = discover.ToolDone
 	if got.stored {
 		c.State, c.Output = parseToolResult(c.Name, got.text)

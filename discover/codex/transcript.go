@@ -294,8 +294,8 @@ func (r *rolloutRecord) isUsersGoal() bool {
 }
 
 // FromModel reports whether a record is an item that the model wrote in the conversation with it.
-func (k recordKind) FromModel() bool {
-	return k == kindAgentItem || k == kindReasoning || k == kindToolCall || k == kindServerToolCall
+func (r recordKind) FromModel() bool {
+	return r == kindAgentItem || r == kindReasoning || r == kindToolCall || r == kindServerToolCall
 }
 
 // conversationPart is the part of a record in the conversation.
@@ -309,8 +309,8 @@ const (
 )
 
 // part is the record's part in the conversation. The agent's additions to the conversation are user messages too.
-func (k recordKind) part() conversationPart {
-	switch k {
+func (r recordKind) part() conversationPart {
+	switch r {
 	case kindUserText, kindInjectedText, kindToolResult:
 		return partInput
 	case kindAgentText, kindAgentItem, kindContextCompacted, kindCompactionShown, kindReviewExited:

@@ -34,88 +34,88 @@ type newestTurn struct {
 	lastKind recordKind
 }
 
-func (t *newestTurn) decided() bool {
-	return t.damaged || t.State != discover.TurnUnknown && !t.endedSilently
+func (n *newestTurn) decided() bool {
+	return n.damaged || n.State != discover.TurnUnknown && !n.endedSilently
 }
 
 // needs reports whether a record of this kind must be decoded in full. Calls are tracked without that.
-func (t *newestTurn) needs(kind recordKind) bool {
+func (n *newestTurn) needs(kind recordKind) bool {
 	switch kind {
 	case kindTurnStarted, kindTurnCompleted, kindTurnAborted, kindTurnError, kindReviewEntered:
-		return !t.decided()
+		return !n.decided()
 	}
-	return !t.decided() && (t.endedSilently || t.lastKind == kindUnknown || t.seeksPrompt()) // any record of the conversation counts
+	return !n.decided() && (n.endedSilently || n.lastKind == kindUnknown || n.seeksPrompt()) // any record of the conversation counts
 }
 
 // seeksPrompt reports whether the newest records of the conversation are input, and the words of the user are not among them so far.
-func (t *newestTurn) seeksPrompt() bool {
-	return t.Prompt == "" && !t.answered && (t.lastKind == kindUserText || t.lastKind == kindInjectedText)
+func (n *newestTurn) seeksPrompt() bool {
+	return n.Prompt == "" && !n.answered && (n.lastKind == kindUserText || n.lastKind == kindInjectedText)
 }
 
 // addDamaged adds a damaged record. A turn that is known to have ended has ended, although the reason may stay unknown.
-func (t *newestTurn) addDamaged() {
-	if !t.decided() {
-		t.damaged, t.endedSilently = true, false
+func (n *newestTurn) addDamaged() {
+	if !n.decided() {
+		n.damaged, n.endedSilently = true, false
 	}
 }
 
 // add adds the next older record. The newest record at a turn's beginning is when the newest turn began.
-func (t *newestTurn) add(r *rolloutRecord) {
-	if !t.decided() {
-		t.decide(r)
+func (n *newestTurn) add(r *rolloutRecord) {
+	if !n.decided() {
+		n.decide(r)
 	}
-	if t.Began.IsZero() && startsTurn(r.Kind) {
-		t.Began = r.Time()
+	if n.Began.IsZero() && startsTurn(r.Kind) {
+		n.Began = r.Time()
 	}
 }
 
 // startsTurn reports whether a record of this kind is at the beginning of a turn.
 func startsTurn(kind recordKind) bool { return kind == kindTurnStarted || kind == kindTurnContext }
 
-func (t *newestTurn) decide(r *rolloutRecord) {
-	if t.endedSilently {
-		t.resolveSilentEnd(r.Kind)
+func (n *newestTurn) decide(r *rolloutRecord) {
+	if n.endedSilently {
+		n.resolveSilentEnd(r.Kind)
 		return
 	}
-	if t.lastKind == kindUnknown && r.Kind.part() != partNone {
-		t.lastKind = r.Kind
+	if n.lastKind == kindUnknown && r.Kind.part() != partNone {
+		n.lastKind = r.Kind
 	}
-	if t.seeksPrompt() && r.Kind == kindUserText {
-		t.Prompt = boundedPrompt(r.Text())
+	if n.seeksPrompt() && r.Kind == kindUserText {
+		n.Prompt = boundedPrompt(r.Text())
 	} else {
-		t.answered = t.answered || r.Kind.part() != partNone && r.Kind != kindInjectedText
+		n.answered = n.answered || r.Kind.part() != partNone && r.Kind != kindInjectedText
 	}
-	t.trackCalls(r)
+	n.trackCalls(r)
 	switch r.Kind {
 	case kindTurnStarted:
-		t.setOpen()
-		t.Headless = r.Get("turn_attribution").Object().Get("turn_trigger").Text(0) == "exec"
+		n.setOpen()
+		n.Headless = r.Get("turn_attribution").Object().Get("turn_trigger").Text(0) == "exec"
 	case kindTurnCompleted:
-		t.setCompleted(r)
+		n.setCompleted(r)
 	case kindTurnAborted:
-		t.State = discover.TurnInterrupted
+		n.State = discover.TurnInterrupted
 	case kindTurnError:
-		t.State, t.Error = discover.TurnFailed, r.Text()
+		n.State, n.Error = discover.TurnFailed, r.Text()
 	case kindReviewEntered:
-		t.setOpen()
+		n.setOpen()
 	}
 }
 
-func (t *newestTurn) setOpen() {
-	t.State = discover.TurnOpen
-	if t.openCall != "" {
-		t.Detail, t.OpenCall = "tool: "+t.openCall, t.newestCall
+func (n *newestTurn) setOpen() {
+	n.State = discover.TurnOpen
+	if n.openCall != "" {
+		n.Detail, n.OpenCall = "tool: "+n.openCall, n.newestCall
 	}
-	t.markQuestion()
+	n.markQuestion()
 }
 
-func (t *newestTurn) setCompleted(r *rolloutRecord) {
+func (n *newestTurn) setCompleted(r *rolloutRecord) {
 	var answer, failed, recordsErrors bool
 	for key, value := range r.payload.Members() {
 		switch string(key) {
 		case "error":
 			if message := value.Object().Get("message").Text(0); len(value) > 0 && value[0] == '{' {
-				failed, t.Error = true, message
+				failed, n.Error = true, message
 			}
 		case "last_agent_message":
 			answer = value.Text(1) != ""
@@ -123,35 +123,35 @@ func (t *newestTurn) setCompleted(r *rolloutRecord) {
 			recordsErrors = true
 		}
 	}
-	t.State = discover.TurnDone
+	n.State = discover.TurnDone
 	if failed {
-		t.State = discover.TurnFailed
+		n.State = discover.TurnFailed
 	}
-	t.endedSilently = !failed && !answer && !recordsErrors
+	n.endedSilently = !failed && !answer && !recordsErrors
 }
 
 // trackCalls notes which tool call has no output yet. Calls that are made together are stored together: all calls that are older than another
 // call's result have been answered.
-func (t *newestTurn) trackCalls(r *rolloutRecord) {
-	if isCallOrResult := r.Kind == kindToolCall || r.Kind == kindToolResult; t.callsKnown || t.decided() || !isCallOrResult {
+func (n *newestTurn) trackCalls(r *rolloutRecord) {
+	if isCallOrResult := r.Kind == kindToolCall || r.Kind == kindToolResult; n.callsKnown || n.decided() || !isCallOrResult {
 		return
 	}
 	switch id := r.Get("call_id").Text(0); {
 	case id == "": // the agent's own addition to the conversation
 	case r.Kind == kindToolResult:
-		if t.callsKnown = t.openCall != ""; !t.callsKnown {
-			t.answeredCalls = append(t.answeredCalls, id)
+		if n.callsKnown = n.openCall != ""; !n.callsKnown {
+			n.answeredCalls = append(n.answeredCalls, id)
 		}
 	default:
-		if i := slices.Index(t.answeredCalls, id); i >= 0 {
-			t.answeredCalls = slices.Delete(t.answeredCalls, i, i+1)
+		if i := slices.Index(n.answeredCalls, id); i >= 0 {
+			n.answeredCalls = slices.Delete(n.answeredCalls, i, i+1)
 			return
 		}
-		if t.openCall == "" {
-			t.openCall, t.newestCall = r.Get("name").Text(80), newWaitingOn(r)
+		if n.openCall == "" {
+			n.openCall, n.newestCall = r.Get("name").Text(80), newWaitingOn(r)
 		}
 		if mayNeedApproval(r) {
-			t.approvalSince, t.approvalCall = r.Time(), newWaitingOn(r)
+			n.approvalSince, n.approvalCall = r.Time(), newWaitingOn(r)
 		}
 	}
 }
@@ -160,33 +160,33 @@ func (t *newestTurn) trackCalls(r *rolloutRecord) {
 const noAnswerError = "the turn ended without an answer; this version of Codex does not record why"
 
 // resolveSilentEnd decides by an older record whether a turn that ended silently failed: an answer was due and never came.
-func (t *newestTurn) resolveSilentEnd(kind recordKind) {
+func (n *newestTurn) resolveSilentEnd(kind recordKind) {
 	part := kind.part()
 	if part == partNone && !startsTurn(kind) {
 		return
 	}
-	t.endedSilently = false
+	n.endedSilently = false
 	if part == partInput || startsTurn(kind) {
-		t.State, t.Error = discover.TurnFailed, noAnswerError
+		n.State, n.Error = discover.TurnFailed, noAnswerError
 	}
 }
 
 // reachedStart ends the search at the beginning of the file. Versions up to 0.80 record neither the start nor the end of a turn (SEEN
 // 0.42, 0.80). There an answer ends the turn; after anything else it may be in progress, cut off or failed. The words of the model
 // alone are no answer: 0.42 stores the item, and the tool calls that may follow, only when their results are there.
-func (t *newestTurn) reachedStart() {
+func (n *newestTurn) reachedStart() {
 	switch {
-	case t.endedSilently:
-		t.endedSilently = false
-	case t.damaged:
-	case t.State != discover.TurnUnknown:
-	case t.openCall != "":
-		t.setOpen()
-	case t.lastKind == kindAgentText:
-	case t.lastKind.part() == partOutput:
-		t.State = discover.TurnDone
-	case t.lastKind == kindUnknown:
-		t.State = discover.TurnNone
+	case n.endedSilently:
+		n.endedSilently = false
+	case n.damaged:
+	case n.State != discover.TurnUnknown:
+	case n.openCall != "":
+		n.setOpen()
+	case n.lastKind == kindAgentText:
+	case n.lastKind.part() == partOutput:
+		n.State = discover.TurnDone
+	case n.lastKind == kindUnknown:
+		n.State = discover.TurnNone
 	}
 }
 
@@ -214,20 +214,20 @@ func mayNeedApproval(r *rolloutRecord) bool {
 }
 
 // markQuestion sets an open turn to waiting if its newest call without output is a question.
-func (t *newestTurn) markQuestion() {
-	if t.openCall == questionTool {
-		t.State, t.WaitingFor, t.WaitingOn = discover.TurnWaiting, "question", t.newestCall
+func (n *newestTurn) markQuestion() {
+	if n.openCall == questionTool {
+		n.State, n.WaitingFor, n.WaitingOn = discover.TurnWaiting, "question", n.newestCall
 	}
 }
 
 // TurnAt returns the newest turn as of now. It infers that the turn waits for approval from a call that may need it and has been open for
 // long: Codex does not record that it asks (SEEN 0.104, 0.169). Whether a command of the call runs, only the processes show.
-func (t *rolloutTail) TurnAt(now time.Time) discover.Turn {
-	turn := t.newest.Turn
-	asksUser := t.Settings.Approval != "" && t.Settings.Approval != "never" && (t.Settings.Reviewer == "" || t.Settings.Reviewer == "user")
-	if turn.State == discover.TurnOpen && asksUser && !t.newest.approvalSince.IsZero() && now.Sub(t.newest.approvalSince) > approvalDelay {
-		turn.State, turn.WaitingFor, turn.SilentSince = discover.TurnWaiting, "permission", t.newest.approvalSince
-		turn.WaitingOn = t.newest.approvalCall
+func (r *rolloutTail) TurnAt(now time.Time) discover.Turn {
+	turn := r.newest.Turn
+	asksUser := r.Settings.Approval != "" && r.Settings.Approval != "never" && (r.Settings.Reviewer == "" || r.Settings.Reviewer == "user")
+	if turn.State == discover.TurnOpen && asksUser && !r.newest.approvalSince.IsZero() && now.Sub(r.newest.approvalSince) > approvalDelay {
+		turn.State, turn.WaitingFor, turn.SilentSince = discover.TurnWaiting, "permission", r.newest.approvalSince
+		turn.WaitingOn = r.newest.approvalCall
 	}
 	if turn.State != discover.TurnOpen {
 		turn.Prompt = ""

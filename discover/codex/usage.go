@@ -46,19 +46,19 @@ func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq
 }
 
 // read reads what one thread used: nothing if its tokens are not known.
-func (u *threadUsage) read(ctx context.Context, e discover.Entry) (ok bool, err error) {
-	var t storedThread
-	if ok, err = t.read(ctx, e, discover.ReadOptions{Tokens: true}); !ok || err != nil {
+func (t *threadUsage) read(ctx context.Context, e discover.Entry) (ok bool, err error) {
+	var thread storedThread
+	if ok, err = thread.read(ctx, e, discover.ReadOptions{Tokens: true}); !ok || err != nil {
 		return ok, err
 	}
-	u.Record = t.Record
-	if t.Tokens != nil {
-		answers, failed := t.readAnswers(ctx, e)
+	t.Record = thread.Record
+	if thread.Tokens != nil {
+		answers, failed := thread.readAnswers(ctx, e)
 		if err = failed; err == nil {
-			u.Usage = addRest(answers, &t.Record)
+			t.Usage = addRest(answers, &thread.Record)
 		}
 	}
-	u.warnings = errors.Join(t.warnings, t.damaged)
+	t.warnings = errors.Join(thread.warnings, thread.damaged)
 	return true, err
 }
 
@@ -76,15 +76,15 @@ func addRest(answers answerList, r *discover.Record) []discover.Usage {
 
 // readAnswers returns the answers in all rollouts of the thread, and their sum. They include those that the user took back by editing an
 // earlier prompt: such an edit begins another rollout of the same thread (SEEN 0.169).
-func (t *storedThread) readAnswers(ctx context.Context, e discover.Entry) (list answerList, err error) {
+func (s *storedThread) readAnswers(ctx context.Context, e discover.Entry) (list answerList, err error) {
 	rollouts := []discover.Entry{e}
 	if segmentOf(e) != "" {
-		if rollouts, err = allRollouts(ctx, e.Home, t.ID, t.fileTime); err != nil {
+		if rollouts, err = allRollouts(ctx, e.Home, s.ID, s.fileTime); err != nil {
 			return list, err
 		}
 	}
 	for _, rollout := range rollouts {
-		answers, err := t.readRollout(ctx, rollout.Path)
+		answers, err := s.readRollout(ctx, rollout.Path)
 		if err != nil {
 			return list, warn(rollout.Path, fmt.Errorf("the session's tokens are unknown: %w", storage.WithoutPath(rollout.Path, err)))
 		}
@@ -95,19 +95,19 @@ func (t *storedThread) readAnswers(ctx context.Context, e discover.Entry) (list 
 
 // readRollout returns the answers in one rollout without those that it has inherited, by the larger one of the two totals that Codex records
 // (see [twoTotals]).
-func (t *storedThread) readRollout(ctx context.Context, path string) (answerList, error) {
-	f, h, err := openSegment(ctx, path, t.ID)
+func (s *storedThread) readRollout(ctx context.Context, path string) (answerList, error) {
+	f, h, err := openSegment(ctx, path, s.ID)
 	if err != nil {
 		return answerList{}, err
 	}
 	defer f.Close()
-	x := answerReader{own: newOwnTurn(t.ID), isFirst: true}
+	x := answerReader{own: newOwnTurn(s.ID), isFirst: true}
 	if !h.MayInherit() {
 		x.own, x.isFirst = ownTurn{found: true}, false
 	}
-	_, err = f.Parse(0, 0, parser(func() string { return t.ID }, x.addLine))
-	if path == t.Path {
-		t.setDamage(f, x.damage)
+	_, err = f.Parse(0, 0, parser(func() string { return s.ID }, x.addLine))
+	if path == s.Path {
+		s.setDamage(f, x.damage)
 	}
 	switch {
 	case x.own.copied && !x.own.found:
@@ -132,9 +132,9 @@ type answerList struct {
 }
 
 // add adds what an answer used.
-func (l *answerList) add(at time.Time, model string, used discover.Tokens) {
+func (a *answerList) add(at time.Time, model string, used discover.Tokens) {
 	if inAndOut(used) > 0 {
-		l.all, l.sum = append(l.all, discover.Usage{Time: at, Model: model, Tokens: disjoint(used)}), l.sum.Plus(used)
+		a.all, a.sum = append(a.all, discover.Usage{Time: at, Model: model, Tokens: disjoint(used)}), a.sum.Plus(used)
 	}
 }
 
@@ -150,54 +150,54 @@ type answerReader struct {
 	damage          storage.Damage
 }
 
-func (x *answerReader) addLine(l storage.Line, r *rolloutRecord) bool {
+func (a *answerReader) addLine(l storage.Line, r *rolloutRecord) bool {
 	if l.Rest {
-		x.damage.Add(l)
+		a.damage.Add(l)
 	}
 	if l.Rest || l.Cut {
 		return true
 	}
-	if x.own.begins(r, l) {
-		x.records, x.counts, x.answered = answerList{}, answerList{}, false
+	if a.own.begins(r, l) {
+		a.records, a.counts, a.answered = answerList{}, answerList{}, false
 	}
 	switch {
 	case r.Kind == kindTurnContext:
-		x.model = r.Get("model").Text(0)
+		a.model = r.Get("model").Text(0)
 	case r.Kind == kindTokenUsage:
-		x.addRecord(r)
+		a.addRecord(r)
 	case r.Kind == kindTokenCount:
-		x.addCount(r, r.Get("info").Object())
+		a.addCount(r, r.Get("info").Object())
 	case r.Kind.FromModel() || r.Kind == kindAgentText:
-		x.answered = true
+		a.answered = true
 	}
 	return true
 }
 
 // addRecord adds a token_usage_record, which may be recorded twice.
-func (x *answerReader) addRecord(r *rolloutRecord) {
-	x.answered = true
-	if total := parseTokens(r.Get("thread_token_usage").Object()); inAndOut(total) > inAndOut(x.record) {
-		x.record = total
-		x.records.add(r.Time(), x.model, parseTokens(r.Get("usage").Object()))
+func (a *answerReader) addRecord(r *rolloutRecord) {
+	a.answered = true
+	if total := parseTokens(r.Get("thread_token_usage").Object()); inAndOut(total) > inAndOut(a.record) {
+		a.record = total
+		a.records.add(r.Time(), a.model, parseTokens(r.Get("usage").Object()))
 	}
 }
 
 // addCount adds a count, which may repeat the one before it or an older one. Before the first answer it is what is inherited, or null if
 // that is nothing; with the first answer, the answer's own tokens are beside it.
-func (x *answerReader) addCount(r *rolloutRecord, info storage.Object) {
+func (a *answerReader) addCount(r *rolloutRecord, info storage.Object) {
 	total := parseTokens(info.Get("total_token_usage").Object())
 	switch {
 	case isContextFull(total):
-		x.count = discover.Tokens{}
-	case x.isFirst && !x.answered:
-		x.count = total
-	case x.isFirst:
-		x.count = total.Minus(parseTokens(info.Get("last_token_usage").Object())).Max(discover.Tokens{})
+		a.count = discover.Tokens{}
+	case a.isFirst && !a.answered:
+		a.count = total
+	case a.isFirst:
+		a.count = total.Minus(parseTokens(info.Get("last_token_usage").Object())).Max(discover.Tokens{})
 	}
-	x.isFirst = false
-	total = total.Max(x.count)
-	x.counts.add(r.Time(), x.model, total.Minus(x.count))
-	x.count = total
+	a.isFirst = false
+	total = total.Max(a.count)
+	a.counts.add(r.Time(), a.model, total.Minus(a.count))
+	a.count = total
 }
 
 // quotaFinder finds how much of the provider's limits is used. Records come newest first. The counts (token_count) contain a limit, with its
@@ -212,21 +212,21 @@ type quotaFinder struct {
 }
 
 // add adds the next older record.
-func (l *quotaFinder) add(r *rolloutRecord) {
+func (q *quotaFinder) add(r *rolloutRecord) {
 	switch {
 	case r.Kind == kindTokenCount:
-		l.addLimit(r.Get("rate_limits").Object(), r.Time())
-	case r.Kind == kindTurnCompleted && !l.answered:
-		l.addFailure(r)
+		q.addLimit(r.Get("rate_limits").Object(), r.Time())
+	case r.Kind == kindTurnCompleted && !q.answered:
+		q.addFailure(r)
 	}
 }
 
 // addFailure adds the end of the newest turn, which may have failed because of a limit (0.147 and later; older versions do not record why).
-func (l *quotaFinder) addFailure(r *rolloutRecord) {
-	l.answered = true
+func (q *quotaFinder) addFailure(r *rolloutRecord) {
+	q.answered = true
 	reason := r.Get("error").Object().Get("codex_error_info")
 	if reason.Text(0) == "usage_limit_exceeded" || httpStatus(reason.Object()) == 429 {
-		l.refusal, l.refusedAt = r.Get("error").Object().Get("message").Text(0), r.Time()
+		q.refusal, q.refusedAt = r.Get("error").Object().Get("message").Text(0), r.Time()
 	}
 }
 
@@ -239,19 +239,19 @@ func httpStatus(info storage.Object) int64 {
 }
 
 // addLimit adds a statement of a limit.
-func (l *quotaFinder) addLimit(stated storage.Object, at time.Time) {
+func (q *quotaFinder) addLimit(stated storage.Object, at time.Time) {
 	prefix := ""
 	if id := stated.Get("limit_id").Text(0); id != "" && id != "codex" {
 		prefix = id + " "
 	}
 	windows := [...]string{prefix + "primary", prefix + "secondary"}
-	if slices.ContainsFunc(l.quotas, func(q discover.Quota) bool { return slices.Contains(windows[:], q.Name) }) {
+	if slices.ContainsFunc(q.quotas, func(quota discover.Quota) bool { return slices.Contains(windows[:], quota.Name) }) {
 		return // a newer statement is known
 	}
 	for _, name := range windows {
-		if q, ok := parseQuota(stated.Get(strings.TrimPrefix(name, prefix)).Object(), at); ok {
-			q.Name, l.answered = name, true
-			l.quotas = append(l.quotas, q)
+		if quota, ok := parseQuota(stated.Get(strings.TrimPrefix(name, prefix)).Object(), at); ok {
+			quota.Name, q.answered = name, true
+			q.quotas = append(q.quotas, quota)
 		}
 	}
 }
@@ -273,19 +273,19 @@ func parseQuota(o storage.Object, at time.Time) (q discover.Quota, ok bool) {
 }
 
 // list returns the limits. The refusal belongs to those that are used up; if none is, it is listed as a limit without a name.
-func (l *quotaFinder) list() []discover.Quota {
-	if l.refusal == "" {
-		return l.quotas
+func (q *quotaFinder) list() []discover.Quota {
+	if q.refusal == "" {
+		return q.quotas
 	}
 	known := false
-	for i := range l.quotas {
-		q := &l.quotas[i]
-		if isReset := !q.Resets.IsZero() && q.Resets.Before(l.refusedAt); *q.Used >= 100 && !isReset {
-			q.Reached, q.Text, q.Time, known = true, l.refusal, l.refusedAt, true
+	for i := range q.quotas {
+		quota := &q.quotas[i]
+		if isReset := !quota.Resets.IsZero() && quota.Resets.Before(q.refusedAt); *quota.Used >= 100 && !isReset {
+			quota.Reached, quota.Text, quota.Time, known = true, q.refusal, q.refusedAt, true
 		}
 	}
 	if known {
-		return l.quotas
+		return q.quotas
 	}
-	return append(l.quotas, discover.Quota{Reached: true, Text: l.refusal, Time: l.refusedAt})
+	return append(q.quotas, discover.Quota{Reached: true, Text: q.refusal, Time: q.refusedAt})
 }

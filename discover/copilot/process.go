@@ -166,63 +166,63 @@ type process struct {
 
 // inspect returns what a process shows; nil if it is not the agent's, runs no session, or has ended.
 func inspect(p proc.Process, homes []discover.Home) *process {
-	x := &process{Process: p}
+	agent := &process{Process: p}
 	args, argsErr := p.Args()
 	files, err := readOpenFiles(p)
 	if errors.Is(err, proc.ErrGone) || errors.Is(argsErr, proc.ErrGone) || !p.Alive() {
 		return nil
 	}
-	x.openFiles = files
+	agent.openFiles = files
 	if argsErr == nil && len(args) > 0 {
-		x.cmdline = parseCmdline(args[1:])
+		agent.cmdline = parseCmdline(args[1:])
 	}
 	// What a process holds says that it is the agent. Its name alone does not, but for the thread name that the agent's runtime gives it.
 	named := isAgentProcess(p) && (err != nil || p.Name == "MainThread")
 	ofHome := files.home != "" && (mayBeAgent(p.Exe) || mayBeAgent(p.Name))
-	if len(files.holds) == 0 && (x.helper || !named && !ofHome) {
+	if len(files.holds) == 0 && (agent.helper || !named && !ofHome) {
 		return nil
 	}
 	if err != nil {
-		x.unreadable = "its open files: " + storage.WithoutPath("", err).Error()
+		agent.unreadable = "its open files: " + storage.WithoutPath("", err).Error()
 	}
-	x.print = !x.server && (x.print || err == nil && !x.terminal)
-	x.findHome(homes)
-	x.checkVersion()
-	return x
+	agent.print = !agent.server && (agent.print || err == nil && !agent.terminal)
+	agent.findHome(homes)
+	agent.checkVersion()
+	return agent
 }
 
 // findHome sets the home: that of the sessions that the process has locked, or else the one that its environment or what it has open
 // names. A home, and its folder of sessions, may be a link.
-func (x *process) findHome(homes []discover.Home) {
-	dir, err := homeVariables().OfProcess(x.Process)
+func (p *process) findHome(homes []discover.Home) {
+	dir, err := homeVariables().OfProcess(p.Process)
 	if err != nil {
-		dir = x.openFiles.home
+		dir = p.openFiles.home
 	}
 	is := func(h discover.Home) bool { return discover.RealPath(h.Dir) == discover.RealPath(dir) }
-	for _, held := range x.holds {
+	for _, held := range p.holds {
 		if !held.file.PathDiffers {
 			dir = path.Dir(held.root)
 			is = func(h discover.Home) bool { return discover.RealPath(filepath.Join(h.Dir, stateName)) == held.root }
 		}
 	}
 	i := slices.IndexFunc(homes, is)
-	if x.home = dir; i >= 0 && dir != "" {
-		x.home, x.listed = homes[i].Dir, true
+	if p.home = dir; i >= 0 && dir != "" {
+		p.home, p.listed = homes[i].Dir, true
 	}
 }
 
 // checkVersion sets the version where the process does not show it, and marks one that is not supported.
-func (x *process) checkVersion() {
-	x.version = cmp.Or(x.version, installedVersion(x.Exe).String())
-	x.unreadable = cmp.Or(storage.ParseVersion(x.version).BelowFloor(oldestSupported), x.unreadable)
+func (p *process) checkVersion() {
+	p.version = cmp.Or(p.version, installedVersion(p.Exe).String())
+	p.unreadable = cmp.Or(storage.ParseVersion(p.version).BelowFloor(oldestSupported), p.unreadable)
 }
 
 // source is how the process was started; "" if its clients decide.
-func (x *process) source() string {
+func (p *process) source() string {
 	switch {
-	case x.server:
+	case p.server:
 		return ""
-	case x.print:
+	case p.print:
 		return "print"
 	}
 	return "tui"
@@ -247,8 +247,8 @@ func readPart(ctx context.Context, file string, end bool) string {
 }
 
 // shownSession returns the session that a terminal shows now, by its log; "" if that does not say (SEEN 1.0.102).
-func (x *process) shownSession(ctx context.Context) (id string) {
-	for line := range strings.Lines(readPart(ctx, filepath.Join(x.home, logsName, x.log), true)) {
+func (p *process) shownSession(ctx context.Context) (id string) {
+	for line := range strings.Lines(readPart(ctx, filepath.Join(p.home, logsName, p.log), true)) {
 		_, entry, _ := strings.Cut(line, " ") // behind the time
 		if begun, ok := strings.CutPrefix(entry, "[INFO] Registering foreground session: "); ok {
 			id = strings.TrimSpace(begun)
@@ -264,9 +264,9 @@ func (x *process) shownSession(ctx context.Context) (id string) {
 
 // formerSessions returns the sessions that a process up to 1.0.88, which holds no lock, may have loaded: those that its command line and
 // the beginning of its log name, and those that the home's list of open terminals has.
-func (x *process) formerSessions(ctx context.Context) (ids []string) {
-	texts := []string{x.session}
-	for _, file := range []string{filepath.Join(x.home, logsName, x.log), filepath.Join(x.home, "open-sessions-state.json")} {
+func (p *process) formerSessions(ctx context.Context) (ids []string) {
+	texts := []string{p.session}
+	for _, file := range []string{filepath.Join(p.home, logsName, p.log), filepath.Join(p.home, "open-sessions-state.json")} {
 		texts = append(texts, readPart(ctx, file, false))
 	}
 	for _, text := range texts {

@@ -27,16 +27,16 @@ func connect(in io.Reader, out io.Writer) (*launch.RPCClient, error) {
 }
 
 // SendMessage implements [launch.RPCConn].
-func (c *rpcConn) SendMessage(message []byte) error {
-	_, err := fmt.Fprintf(c, "Content-Length: %d\r\n\r\n%s", len(message), message)
+func (r *rpcConn) SendMessage(message []byte) error {
+	_, err := fmt.Fprintf(r, "Content-Length: %d\r\n\r\n%s", len(message), message)
 	return err
 }
 
 // ReceiveMessage implements [launch.RPCConn]. The header is lines up to an empty one.
-func (c *rpcConn) ReceiveMessage() ([]byte, error) {
+func (r *rpcConn) ReceiveMessage() ([]byte, error) {
 	length := ""
 	for {
-		line, err := c.in.ReadSlice('\n') // one that is too long for the reader is an error
+		line, err := r.in.ReadSlice('\n') // one that is too long for the reader is an error
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (c *rpcConn) ReceiveMessage() ([]byte, error) {
 		return nil, fmt.Errorf("a message of %q bytes", length)
 	}
 	message := make([]byte, n)
-	_, err = io.ReadFull(c.in, message)
+	_, err = io.ReadFull(r.in, message)
 	return message, err
 }
 

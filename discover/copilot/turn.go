@@ -96,43 +96,43 @@ func newTurnReader(whole bool) *turnReader {
 }
 
 // writerOf returns the writer of a record: that of the record before it. Where this was not read, it is the one that wrote last.
-func (r *turnReader) writerOf(e *turnEvent) *writer {
-	i := slices.IndexFunc(r.writers, func(w *writer) bool { return w.last == e.Parent })
+func (t *turnReader) writerOf(e *turnEvent) *writer {
+	i := slices.IndexFunc(t.writers, func(w *writer) bool { return w.last == e.Parent })
 	if i < 0 {
-		i = len(r.writers) - 1
+		i = len(t.writers) - 1
 	}
-	w := r.writers[i]
-	r.writers = append(slices.Delete(r.writers, i, i+1), w)
+	w := t.writers[i]
+	t.writers = append(slices.Delete(t.writers, i, i+1), w)
 	return w
 }
 
 // add takes the next record.
-func (r *turnReader) add(e *turnEvent) {
+func (t *turnReader) add(e *turnEvent) {
 	if strings.HasPrefix(e.Type, "model.") { // a chain of its own
 		return
 	}
 	if e.Type == sessionResume && !e.Attached {
-		r.resume(e)
+		t.resume(e)
 		return
 	}
-	w := r.writerOf(e)
+	w := t.writerOf(e)
 	w.last = e.ID
 	w.add(e)
 }
 
 // resume takes the record of a process that begins to run the session. Unless another one goes on, the turn that is open was cut short.
-func (r *turnReader) resume(e *turnEvent) {
+func (t *turnReader) resume(e *turnEvent) {
 	w := &writer{last: e.ID, time: e.Time}
 	if e.InUse {
 		w.turn.State = discover.TurnNone
-		r.writers = append(r.writers, w)
+		t.writers = append(t.writers, w)
 		return
 	}
-	for _, w := range r.writers {
+	for _, w := range t.writers {
 		w.end()
 	}
-	w.turn = r.newest().turn
-	r.writers = []*writer{w}
+	w.turn = t.newest().turn
+	t.writers = []*writer{w}
 }
 
 // end cuts the turn short.
@@ -210,17 +210,17 @@ func (w *writer) open(e *turnEvent, prompted bool) {
 }
 
 // newest returns the writer with an open turn that wrote last, or else the one that wrote last of all.
-func (r *turnReader) newest() *writer {
-	for _, w := range slices.Backward(r.writers) {
+func (t *turnReader) newest() *writer {
+	for _, w := range slices.Backward(t.writers) {
 		if w.isOpen() {
 			return w
 		}
 	}
-	return r.writers[len(r.writers)-1]
+	return t.writers[len(t.writers)-1]
 }
 
 // Result returns the state of the newest turn.
-func (r *turnReader) Result() discover.Turn { return r.newest().result() }
+func (t *turnReader) Result() discover.Turn { return t.newest().result() }
 
 // result returns the state of the writer's turn.
 func (w *writer) result() discover.Turn {
@@ -257,8 +257,8 @@ func (w *writer) result() discover.Turn {
 
 // turn is what the process itself shows of its turn: a print run is in its turn, or waits for what runs in the background, until it ends.
 // Others show nothing.
-func (x *process) turn() *discover.Turn {
-	if x.source() == "print" {
+func (p *process) turn() *discover.Turn {
+	if p.source() == "print" {
 		return &discover.Turn{State: discover.TurnOpen}
 	}
 	return nil

@@ -54,17 +54,17 @@ func (scan *processScan) claims(p *loggedProcess) []discover.Claim {
 }
 
 // presence returns the claim that the process is the agent's. Its turn is that of a session which no claim names.
-func (p *loggedProcess) presence(base discover.Claim, prompted bool) discover.Claim {
+func (l *loggedProcess) presence(base discover.Claim, prompted bool) discover.Claim {
 	c := base
-	c.Strength, c.Kind, c.Dir = discover.Exact, "process", p.dir
-	c.Detail = "runs " + proc.ProgramName(p.Exe) + ", as " + p.mode.source()
-	c.Unreadable = cmp.Or(p.unsupported, p.unreadable)
-	c.HideIfUnlinked, c.NameOnly = p.mode == modeServer && p.unsupported == "", p.nameOnly()
+	c.Strength, c.Kind, c.Dir = discover.Exact, "process", l.dir
+	c.Detail = "runs " + proc.ProgramName(l.Exe) + ", as " + l.mode.source()
+	c.Unreadable = cmp.Or(l.unsupported, l.unreadable)
+	c.HideIfUnlinked, c.NameOnly = l.mode == modeServer && l.unsupported == "", l.nameOnly()
 	switch {
 	case c.Unreadable != "":
-	case p.mode == modeTUI && p.stored.listed() && !prompted:
+	case l.mode == modeTUI && l.stored.listed() && !prompted:
 		c.Turn = &discover.Turn{State: discover.TurnNone} // it may show a session, but got no prompt
-	case p.mode == modeRun: // its turn begins and ends with the process
+	case l.mode == modeRun: // its turn begins and ends with the process
 		c.Turn = &discover.Turn{State: discover.TurnOpen}
 	}
 	return c

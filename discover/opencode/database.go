@@ -314,12 +314,12 @@ func (d *database) subAgentUsage(t sessionTable, session string, all bool) (sum 
 const maxRowJSON = 65536
 
 // parse reads a row of a table of sessions.
-func (t sessionTable) parse(r *sqlite.Row) *session {
-	s := parseSessionRow(r)
-	if t.name == v2SessionTable {
-		s.setV2(r)
+func (s sessionTable) parse(r *sqlite.Row) *session {
+	found := parseSessionRow(r)
+	if s.name == v2SessionTable {
+		found.setV2(r)
 	}
-	return s
+	return found
 }
 
 // parseSessionRow reads a row of a table of sessions. The agent and the model are those of the newest prompt (1.14 and later).

@@ -156,30 +156,30 @@ type diskReader struct {
 }
 
 // add adds the disk use of a path. A database is divided among the sessions in it.
-func (x *diskReader) add(owner int, kind, path string, u storage.DiskUse) {
-	if x.Stopped || u == (storage.DiskUse{}) {
+func (d *diskReader) add(owner int, kind, path string, u storage.DiskUse) {
+	if d.Stopped || u == (storage.DiskUse{}) {
 		return
 	}
-	if owner == storage.Nobody && slices.ContainsFunc(x.records, func(r discover.Record) bool { return r.Path == path }) {
-		u.Bytes = x.addRows(path, u.Bytes)
+	if owner == storage.Nobody && slices.ContainsFunc(d.records, func(r discover.Record) bool { return r.Path == path }) {
+		u.Bytes = d.addRows(path, u.Bytes)
 	}
-	x.Add(owner, kind, path, u)
+	d.Add(owner, kind, path, u)
 }
 
 // addRows adds the bytes of each session in a database of the given size, and returns the rest.
-func (x *diskReader) addRows(path string, bytes int64) (rest int64) {
-	rows, err := readDatabase(x.ctx, x.Home.Dir, path, (*database).rowBytes)
+func (d *diskReader) addRows(path string, bytes int64) (rest int64) {
+	rows, err := readDatabase(d.ctx, d.Home.Dir, path, (*database).rowBytes)
 	if err != nil {
-		x.Warn(err)
+		d.Warn(err)
 	}
 	rest = bytes
-	for i, r := range x.records {
+	for i, r := range d.records {
 		n := min(rows[r.ID], rest)
-		if r.Path != path || n <= 0 || x.Stopped {
+		if r.Path != path || n <= 0 || d.Stopped {
 			continue
 		}
 		rest -= n
-		x.AddEstimate(i, path, n)
+		d.AddEstimate(i, path, n)
 	}
 	return rest
 }

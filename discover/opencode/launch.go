@@ -145,13 +145,13 @@ func permissionEnv(r launch.Request, host launch.Environment) []string {
 // skipApprovals returns the option for the mode without approvals: --auto (SEEN 1.18.33), or in older versions
 // --dangerously-skip-permissions (SEEN 1.14.41, 1.15.13, 1.17.0). 1.18.33 accepts both; its terminal interface has only
 // --auto. Rules that deny still apply.
-func (p installation) skipApprovals(r launch.Request) ([]string, error) {
+func (i installation) skipApprovals(r launch.Request) ([]string, error) {
 	switch {
 	case r.Permissions != launch.PermissionsFull:
 		return nil, nil
-	case r.Interactive && p.version.Before(storage.Version{1, 18, 33}):
-		return nil, unsupported("of version " + p.version.String() + " has no mode without approvals in a terminal; it asks there")
-	case p.version.Before(storage.Version{1, 18, 33}):
+	case r.Interactive && i.version.Before(storage.Version{1, 18, 33}):
+		return nil, unsupported("of version " + i.version.String() + " has no mode without approvals in a terminal; it asks there")
+	case i.version.Before(storage.Version{1, 18, 33}):
 		return []string{"--dangerously-skip-permissions"}, nil
 	}
 	return []string{"--auto"}, nil

@@ -39,8 +39,8 @@ type logEvent struct {
 
 // showsMoreThan reports whether an event in the log, rather than another one, shows the state of a session's turn: one about the turn itself,
 // else the newer one by its time.
-func (e logEvent) showsMoreThan(o logEvent) bool {
-	return o.at.IsZero() || o.auxiliary && !e.auxiliary || e.auxiliary == o.auxiliary && e.at.After(o.at)
+func (l logEvent) showsMoreThan(o logEvent) bool {
+	return o.at.IsZero() || o.auxiliary && !l.auxiliary || l.auxiliary == o.auxiliary && l.at.After(o.at)
 }
 
 // lineTime returns the time at the beginning of a line; zero for a line of a stack trace.
@@ -286,15 +286,15 @@ func readLogEvents(log *storage.File, runs map[string]time.Time) (events map[str
 }
 
 // add adds a line, also to the events if it is about a session of one of these runs.
-func (h *logHistory) add(line logLine, events map[string]map[string]logEvent) {
-	if _, ok := h.requests[line.run]; !ok && line.isInfo {
-		h.requests[line.run] = nil
+func (l *logHistory) add(line logLine, events map[string]map[string]logEvent) {
+	if _, ok := l.requests[line.run]; !ok && line.isInfo {
+		l.requests[line.run] = nil
 	}
 	if line.session == "" {
 		return
 	}
-	if line.at.After(h.newest[line.session].at) {
-		h.newest[line.session] = line
+	if line.at.After(l.newest[line.session].at) {
+		l.newest[line.session] = line
 	}
 	if of, ok := events[line.run]; ok && line.showsMoreThan(of[line.session]) {
 		of[line.session] = line.logEvent

@@ -142,19 +142,19 @@ type messageReader struct {
 
 // Read visits the messages that it has not read so far, down to the oldest or until visit returns false, after which it may visit some more.
 // done is true if there are no others.
-func (r *messageReader) Read(rows rowReader, visit func(transcriptItem) bool) (done bool) {
+func (m *messageReader) Read(rows rowReader, visit func(transcriptItem) bool) (done bool) {
 	if v2, ok := rows.(v2Messages); ok {
-		return r.readV2(v2, visit)
+		return m.readV2(v2, visit)
 	}
-	if r.answered == nil {
-		r.answered, r.late = map[string]bool{}, map[string]bool{}
+	if m.answered == nil {
+		m.answered, m.late = map[string]bool{}, map[string]bool{}
 	}
-	messages := rows.Newest(r.cursor)
-	if !r.readParts(rows, visit) {
+	messages := rows.Newest(m.cursor)
+	if !m.readParts(rows, visit) {
 		return false
 	}
 	for row := range messages {
-		if !r.late[row.ID] && !r.readRow(rows, row, visit) {
+		if !m.late[row.ID] && !m.readRow(rows, row, visit) {
 			return false
 		}
 	}
@@ -163,25 +163,25 @@ func (r *messageReader) Read(rows rowReader, visit func(transcriptItem) bool) (d
 
 // readRow reads a message with its parts. If it is the user's and no answer to it is newer, it reads those that seem to be older first, all at
 // once: the clock was set back between them.
-func (r *messageReader) readRow(rows rowReader, row storedRow, visit func(transcriptItem) bool) (more bool) {
-	if isUsers(row) && !r.answered[row.ID] {
+func (m *messageReader) readRow(rows rowReader, row storedRow, visit func(transcriptItem) bool) (more bool) {
+	if isUsers(row) && !m.answered[row.ID] {
 		each := visit
 		more = true
-		visit = func(m transcriptItem) bool {
-			more = each(m) && more
+		visit = func(item transcriptItem) bool {
+			more = each(item) && more
 			return true
 		}
 		row.Head = bytes.Clone(row.Head)
 		for answer := range answersBefore(rows, row) {
-			r.late[answer.ID] = true
-			r.readMessage(rows, answer, visit)
-			r.readParts(rows, visit)
+			m.late[answer.ID] = true
+			m.readMessage(rows, answer, visit)
+			m.readParts(rows, visit)
 		}
-		r.readMessage(rows, row, visit)
-		r.readParts(rows, visit)
+		m.readMessage(rows, row, visit)
+		m.readParts(rows, visit)
 		return more
 	}
-	return r.readMessage(rows, row, visit) && r.readParts(rows, visit)
+	return m.readMessage(rows, row, visit) && m.readParts(rows, visit)
 }
 
 // answersBefore yields the answers to a message of the user that seem to be older than it, newest first.
@@ -201,57 +201,57 @@ func answersBefore(rows rowReader, message storedRow) iter.Seq2[storedRow, store
 
 // readMessage begins a message. It reads only the head of the user's messages: they may contain whole files that changed. It searches the
 // message's parent for a shell note only if no model seems to have written the message.
-func (r *messageReader) readMessage(rows rowReader, row storedRow, visit func(transcriptItem) bool) bool {
-	if r.summary {
-		r.summaryOf = r.parentID
+func (m *messageReader) readMessage(rows rowReader, row storedRow, visit func(transcriptItem) bool) bool {
+	if m.summary {
+		m.summaryOf = m.parentID
 	}
-	m := parseRow(row, row.Head)
+	message := parseRow(row, row.Head)
 	var warning error
-	if m.Role != userRole {
+	if message.Role != userRole {
 		var data []byte
 		data, warning = row.Read()
-		m = parseRow(row, data)
-		r.Bytes += len(data)
+		message = parseRow(row, data)
+		m.Bytes += len(data)
 	}
-	r.answered[m.parentID] = true
-	r.cursor = cursor{Time: row.Created, Message: m.ID, Part: afterAllParts}
-	r.storedMessage, r.counted, r.shellCommand, r.filesSeen = m, false, false, false
-	if m.Role == assistantRole && m.finishReason == "" && m.tokens.Total == 0 && m.parentID != "" {
-		for first := range rows.Parts(m.parentID) {
+	m.answered[message.parentID] = true
+	m.cursor = cursor{Time: row.Created, Message: message.ID, Part: afterAllParts}
+	m.storedMessage, m.counted, m.shellCommand, m.filesSeen = message, false, false, false
+	if message.Role == assistantRole && message.finishReason == "" && message.tokens.Total == 0 && message.parentID != "" {
+		for first := range rows.Parts(message.parentID) {
 			p := parsePart(first.JSON())
-			r.shellCommand = p.hidden && p.text == shellNote
+			m.shellCommand = p.hidden && p.text == shellNote
 			break
 		}
 	}
 	if warning != nil && !visit(transcriptItem{Err: warning}) {
 		return false
 	}
-	if !m.failed {
+	if !message.failed {
 		return true
 	}
-	return visit(r.newFailure(m.ID))
+	return visit(m.newFailure(message.ID))
 }
 
 // newFailure makes a message of the error of the current one.
-func (r *messageReader) newFailure(id string) transcriptItem {
+func (m *messageReader) newFailure(id string) transcriptItem {
 	kind := discover.KindError
-	if r.errName == abortedName {
+	if m.errName == abortedName {
 		kind = discover.KindInterruption
 	}
-	return r.newItem(id, kind, r.Completed, cmp.Or(r.errText, r.errName))
+	return m.newItem(id, kind, m.Completed, cmp.Or(m.errText, m.errName))
 }
 
 // readParts reads the parts of the current message that are older than the cursor. A part whose end is missing is only a warning.
-func (r *messageReader) readParts(rows rowReader, visit func(transcriptItem) bool) bool {
-	if r.cursor.Part == "" || r.Role != userRole && r.Role != assistantRole {
+func (m *messageReader) readParts(rows rowReader, visit func(transcriptItem) bool) bool {
+	if m.cursor.Part == "" || m.Role != userRole && m.Role != assistantRole {
 		return true
 	}
-	for row := range rows.PartsBefore(r.cursor) {
-		r.cursor.Part = row.ID
+	for row := range rows.PartsBefore(m.cursor) {
+		m.cursor.Part = row.ID
 		switch kind := partType(row.Head); {
-		case kind == "file" && r.Role == userRole && !r.filesSeen:
-			r.filesSeen = true
-			if text, isFile := words(rows, r.ID); isFile && !visit(r.newItem(row.ID, discover.KindText, 0, text)) {
+		case kind == "file" && m.Role == userRole && !m.filesSeen:
+			m.filesSeen = true
+			if text, isFile := words(rows, m.ID); isFile && !visit(m.newItem(row.ID, discover.KindText, 0, text)) {
 				return false
 			}
 			continue
@@ -259,16 +259,16 @@ func (r *messageReader) readParts(rows rowReader, visit func(transcriptItem) boo
 			continue
 		}
 		data, err := row.Read()
-		r.Bytes += len(data)
+		m.Bytes += len(data)
 		item, ok := transcriptItem{Err: err}, err != nil
 		if !ok && data != nil {
-			item, ok = r.part(row.ID, data)
+			item, ok = m.part(row.ID, data)
 		}
 		if ok && !visit(item) {
 			return false
 		}
 	}
-	r.cursor.Part = ""
+	m.cursor.Part = ""
 	return true
 }
 
@@ -277,45 +277,45 @@ func (r *messageReader) readParts(rows rowReader, visit func(transcriptItem) boo
 const hiddenPartTypes = " reasoning file agent step-start step-finish snapshot patch retry "
 
 // newItem makes a message of the current one, or of a part of it. The newest part of an answer has its tokens.
-func (r *messageReader) newItem(id string, kind discover.MessageKind, at int64, text string) transcriptItem {
-	m := transcriptItem{Message: discover.Message{ID: id, Role: discover.RoleUser, Kind: kind, Time: fromMillis(cmp.Or(at, r.Created)), Text: text}}
-	if r.Role == assistantRole {
-		m.answer = r.ID
-		if r.shellCommand {
-			return m
+func (m *messageReader) newItem(id string, kind discover.MessageKind, at int64, text string) transcriptItem {
+	item := transcriptItem{Message: discover.Message{ID: id, Role: discover.RoleUser, Kind: kind, Time: fromMillis(cmp.Or(at, m.Created)), Text: text}}
+	if m.Role == assistantRole {
+		item.answer = m.ID
+		if m.shellCommand {
+			return item
 		}
-		m.Role, m.Model = discover.RoleAssistant, r.Model
-		if r.tokens.Total > 0 && !r.counted {
-			tokens := r.tokens
-			m.Tokens, r.counted = &tokens, true
+		item.Role, item.Model = discover.RoleAssistant, m.Model
+		if m.tokens.Total > 0 && !m.counted {
+			tokens := m.tokens
+			item.Tokens, m.counted = &tokens, true
 		}
 	}
 	if kind != discover.KindText && kind != discover.KindTool {
-		m.Role = discover.RoleSystem
+		item.Role = discover.RoleSystem
 	}
-	return m
+	return item
 }
 
 // part makes a message of a part. A text that the agent added makes none, and neither does a blank one: 1.1.65 stores a text while it grows,
 // 1.18.33 only when it is complete (SEEN). A part of an unknown type is a call if it has what calls have.
-func (r *messageReader) part(id string, o storage.Object) (m transcriptItem, ok bool) {
+func (m *messageReader) part(id string, o storage.Object) (item transcriptItem, ok bool) {
 	switch partType(o) {
 	case "text":
 		text, times := o.Get("text").Text(0), o.Get("time").Object()
 		if isBlank(text) || o.Get("synthetic").IsTrue() || o.Get("ignored").IsTrue() {
-			return m, false
+			return item, false
 		}
 		kind := discover.KindText
-		if r.summary {
+		if m.summary {
 			kind = discover.KindCompaction
 		}
-		return r.newItem(id, kind, cmp.Or(times.Get("end").Int(), times.Get("start").Int()), text), true
+		return m.newItem(id, kind, cmp.Or(times.Get("end").Int(), times.Get("start").Int()), text), true
 	case "":
-		return m, false
+		return item, false
 	case "subtask": // the user's command to a sub-agent
-		return r.newItem(id, discover.KindText, 0, o.Get("prompt").Text(0)), true
+		return m.newItem(id, discover.KindText, 0, o.Get("prompt").Text(0)), true
 	case "compaction":
-		return r.newItem(id, discover.KindCompaction, 0, ""), r.ID != r.summaryOf
+		return m.newItem(id, discover.KindCompaction, 0, ""), m.ID != m.summaryOf
 	}
-	return r.tool(id, o)
+	return m.tool(id, o)
 }

@@ -66,15 +66,15 @@ func (scan *processScan) readProcessLogs(p *loggedProcess) {
 }
 
 // read adds what a log says.
-func (l *processLogs) read(log *storage.File, args []string) error {
+func (p *processLogs) read(log *storage.File, args []string) error {
 	_, err := log.Forward(0, maxLog, func(line storage.Line) bool {
 		if version, logged, ok := parseStart(line.Bytes); ok {
-			if l.starts++; slices.Equal(logged, args) {
-				l.matching, l.version = l.matching+1, version
+			if p.starts++; slices.Equal(logged, args) {
+				p.matching, p.version = p.matching+1, version
 			}
 		}
-		if id := processLogSession(line.Bytes); id != "" && !slices.Contains(l.sessions, id) {
-			l.sessions = append(l.sessions, id)
+		if id := processLogSession(line.Bytes); id != "" && !slices.Contains(p.sessions, id) {
+			p.sessions = append(p.sessions, id)
 		}
 		return true
 	})
@@ -178,8 +178,8 @@ const maxStartup = 30 * time.Second
 
 // isUnlogged reports whether the log names no session of a process that may run one. It has logged nothing so far, logs only errors, or
 // shares its log with another process (before 1.17).
-func (p *loggedProcess) isUnlogged() bool {
-	return len(p.sessions) == 0 && (p.mode == modeRun || p.mode == modeTUI && !p.hasLog)
+func (l *loggedProcess) isUnlogged() bool {
+	return len(l.sessions) == 0 && (l.mode == modeRun || l.mode == modeTUI && !l.hasLog)
 }
 
 // unloggedSince returns since when the process may have begun or continued sessions that the log does not name; zero if it cannot have. A

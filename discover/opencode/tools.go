@@ -13,7 +13,7 @@ import (
 // tool makes a message of a tool call. One part has the call and its result: {"callID","tool","state":{"status","input","output","error",
 // "title","metadata","time"}}. The metadata has the output of a running shell command so far. A part of another type may have the members of
 // the state itself. It is none if it has nothing of a call.
-func (r *messageReader) tool(id string, o storage.Object) (m transcriptItem, ok bool) {
+func (m *messageReader) tool(id string, o storage.Object) (item transcriptItem, ok bool) {
 	kind, state := partType(o), o.Get("state").Object()
 	if o.Get("state") == nil && kind != toolType {
 		state = o
@@ -21,7 +21,7 @@ func (r *messageReader) tool(id string, o storage.Object) (m transcriptItem, ok 
 	input, output, failure := state.First("input", "arguments"), state.First("output", "result", "text"), state.Get("error")
 	call := discover.ToolCall{ID: o.Get("callID").Text(nameLimit), Input: bytes.Clone(input.Raw())}
 	if kind != toolType && call.ID == "" && input == nil && output == nil {
-		return m, false
+		return item, false
 	}
 	call.Name = cmp.Or(o.Get("tool").Text(nameLimit), o.Get("name").Text(nameLimit), kind)
 	switch status := state.Get("status").Text(nameLimit); {
@@ -36,9 +36,9 @@ func (r *messageReader) tool(id string, o storage.Object) (m transcriptItem, ok 
 		call.State, call.Output = discover.ToolOpen, state.Get("metadata").Object().Get("output").Text(0)
 	}
 	call.Brief = cmp.Or(brief(call), state.Get("title").Text(errorLimit))
-	m = r.newItem(id, discover.KindTool, state.Get("time").Object().Get("start").Int(), "")
-	m.Tool = &call
-	return m, true
+	item = m.newItem(id, discover.KindTool, state.Get("time").Object().Get("start").Int(), "")
+	item.Tool = &call
+	return item, true
 }
 
 // toolType is the type of the parts that are tool calls.

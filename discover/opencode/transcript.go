@@ -43,17 +43,17 @@ type storedRow struct {
 }
 
 // JSON returns the whole JSON; nil if it cannot be read.
-func (r storedRow) JSON() []byte {
-	data, _ := r.Read()
+func (s storedRow) JSON() []byte {
+	data, _ := s.Read()
 	return data
 }
 
 // isCopied reports whether a message was copied into a session that was created then; see [session.copiedBefore].
-func (r storedRow) isCopied(created int64) bool {
-	if r.Type != "" {
-		return r.Created < created
+func (s storedRow) isCopied(created int64) bool {
+	if s.Type != "" {
+		return s.Created < created
 	}
-	return isCopied(r.ID, r.Created, created)
+	return isCopied(s.ID, s.Created, created)
 }
 
 // cursor is a place among the messages of a session, or among the parts of one.
@@ -85,28 +85,28 @@ func (d *database) messagesOf(t sessionTable, session string) rowReader {
 }
 
 // Oldest implements [rowReader].
-func (m databaseMessages) Oldest() iter.Seq[storedRow] {
-	return m.query(m.messageTable, "message", `SELECT rowid FROM message WHERE session_id = ? ORDER BY time_created, id`, m.session)
+func (d databaseMessages) Oldest() iter.Seq[storedRow] {
+	return d.query(d.messageTable, "message", `SELECT rowid FROM message WHERE session_id = ? ORDER BY time_created, id`, d.session)
 }
 
 // Newest implements [rowReader].
-func (m databaseMessages) Newest(before cursor) iter.Seq[storedRow] {
+func (d databaseMessages) Newest(before cursor) iter.Seq[storedRow] {
 	const newestFirst = ` ORDER BY time_created DESC, id DESC`
 	if before.Message == "" {
-		return m.query(m.messageTable, "message", `SELECT rowid FROM message WHERE session_id = ?`+newestFirst, m.session)
+		return d.query(d.messageTable, "message", `SELECT rowid FROM message WHERE session_id = ?`+newestFirst, d.session)
 	}
 	const older = `SELECT rowid FROM message WHERE session_id = ? AND (time_created, id) < (?, ?)` + newestFirst
-	return m.query(m.messageTable, "message", older, m.session, before.Time, before.Message)
+	return d.query(d.messageTable, "message", older, d.session, before.Time, before.Message)
 }
 
 // Parts implements [rowReader].
-func (m databaseMessages) Parts(message string) iter.Seq[storedRow] {
-	return m.query(m.partTable, "part", `SELECT rowid FROM part WHERE message_id = ? ORDER BY id`, message)
+func (d databaseMessages) Parts(message string) iter.Seq[storedRow] {
+	return d.query(d.partTable, "part", `SELECT rowid FROM part WHERE message_id = ? ORDER BY id`, message)
 }
 
 // PartsBefore implements [rowReader].
-func (m databaseMessages) PartsBefore(c cursor) iter.Seq[storedRow] {
-	return m.query(m.partTable, "part", `SELECT rowid FROM part WHERE message_id = ? AND id < ? ORDER BY id DESC`, c.Message, c.Part)
+func (d databaseMessages) PartsBefore(c cursor) iter.Seq[storedRow] {
+	return d.query(d.partTable, "part", `SELECT rowid FROM part WHERE message_id = ? AND id < ? ORDER BY id DESC`, c.Message, c.Part)
 }
 
 // maxRow is the most bytes of a message or part that are read. Larger ones contain pasted files.

@@ -77,8 +77,8 @@ func (t *tail) readAnswerBefore(rows rowReader, stored int64) {
 }
 
 // needsParts reports whether the parts of the last message tell more about the turn than the message does.
-func (m *storedMessage) needsParts() bool {
-	return m.Role == assistantRole && !m.failed && (m.Completed == 0 || m.finishReason == finishToolCalls)
+func (s *storedMessage) needsParts() bool {
+	return s.Role == assistantRole && !s.failed && (s.Completed == 0 || s.finishReason == finishToolCalls)
 }
 
 // readParts reads the parts of the last message, whose row was updated at the given time. A running tool updates only the row of

@@ -95,11 +95,11 @@ func readContext(rows rowReader) int64 {
 
 // ContextSize returns the size of the context after an answer, in tokens: the request and the answer. After a compaction it is unknown
 // until the next answer, and 0.
-func (m *storedMessage) ContextSize() int64 {
-	if m.summary {
+func (s *storedMessage) ContextSize() int64 {
+	if s.summary {
 		return 0
 	}
-	return m.tokens.Total
+	return s.tokens.Total
 }
 
 // readAnswer reads a message of the model, and of the user's messages only the head: they may contain whole files that changed.

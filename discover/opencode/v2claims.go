@@ -228,8 +228,8 @@ func (scan *processScan) newV2Server(p *loggedProcess) *v2Server {
 }
 
 // opens reports whether the server has a database open. One whose open files cannot be read may have any of its home.
-func (s *v2Server) opens(path string) bool {
-	databases := s.databases()
+func (v *v2Server) opens(path string) bool {
+	databases := v.databases()
 	return len(databases) == 0 || slices.ContainsFunc(databases, func(o string) bool { return o == path || discover.SameFile(o, path) })
 }
 
@@ -385,8 +385,8 @@ func (scan *processScan) liveV2Turn(server *v2Server, s *session, all []*session
 
 // unreadableFiles reports whether a shell command of the server may run without a child: it has the output of one open, or what it has open cannot
 // be read.
-func (s *v2Server) unreadableFiles() bool {
-	return s.unreadable || len(s.files) == 0 || slices.ContainsFunc(s.files, func(f proc.OpenFile) bool { return isShellOutput(f.Path) })
+func (v *v2Server) unreadableFiles() bool {
+	return v.unreadable || len(v.files) == 0 || slices.ContainsFunc(v.files, func(f proc.OpenFile) bool { return isShellOutput(f.Path) })
 }
 
 // isShellOutput reports whether a file is the output of a shell command: shell/<project>/sh_….out (READ 2.0.26).
@@ -395,8 +395,8 @@ func isShellOutput(path string) bool {
 }
 
 // shownClaim returns the claim that a server holds a session that is in no turn, because a client shows it.
-func (s *v2Server) shownClaim(session *session, by *v2Client) discover.Claim {
-	c := s.base
+func (v *v2Server) shownClaim(session *session, by *v2Client) discover.Claim {
+	c := v.base
 	c.Session, c.Path, c.Strength, c.Kind = session.ID, session.Path, discover.Strong, "client"
 	c.Detail = "its client " + by.ID.String() + " shows the session"
 	turn := session.Turn
@@ -413,43 +413,43 @@ type v2Client struct{ *loggedProcess }
 func newV2Client(p *loggedProcess) *v2Client { return &v2Client{p} }
 
 // presence returns the claim that the process is the agent's. Its row shows that it lives, if no session is known that it shows.
-func (c *v2Client) presence() discover.Claim {
-	p := c.loggedProcess.presence(discover.Claim{Agent: agentName, Process: c.ID, Home: c.home, Source: c.mode.source()}, true)
-	if c.mode == modeTUI && p.Unreadable == "" {
+func (v *v2Client) presence() discover.Claim {
+	p := v.loggedProcess.presence(discover.Claim{Agent: agentName, Process: v.ID, Home: v.home, Source: v.mode.source()}, true)
+	if v.mode == modeTUI && p.Unreadable == "" {
 		p.Unreadable = "it is a terminal of OpenCode 2; only its server knows which session it shows"
 	}
 	return p
 }
 
 // names returns the sessions that the client's arguments or its output name.
-func (c *v2Client) names() (ids []string) {
-	if c.session != "" {
-		ids = append(ids, c.session)
+func (v *v2Client) names() (ids []string) {
+	if v.session != "" {
+		ids = append(ids, v.session)
 	}
-	return slices.AppendSeq(ids, maps.Keys(c.sessions))
+	return slices.AppendSeq(ids, maps.Keys(v.sessions))
 }
 
 // mayShow reports whether the client may show a session: the one that it names, else one of its directory that has begun a turn since the
 // client started.
-func (c *v2Client) mayShow(s *session, inTurn bool) bool {
-	if named := c.names(); len(named) > 0 {
+func (v *v2Client) mayShow(s *session, inTurn bool) bool {
+	if named := v.names(); len(named) > 0 {
 		return slices.Contains(named, s.ID)
 	}
-	return inTurn && s.Parent == "" && c.dir != "" && discover.RealPath(c.dir) == discover.RealPath(s.Dir) && c.StartedBefore(s.v2.claimed)
+	return inTurn && s.Parent == "" && v.dir != "" && discover.RealPath(v.dir) == discover.RealPath(s.Dir) && v.StartedBefore(s.v2.claimed)
 }
 
 // claim returns the claim that the client shows a session.
-func (c *v2Client) claim(s *session, server *v2Server) discover.Claim {
+func (v *v2Client) claim(s *session, server *v2Server) discover.Claim {
 	claim := discover.Claim{
-		Agent: agentName, Process: c.ID, Session: s.ID, Path: s.Path, Home: c.home, Strength: discover.Weak, Kind: "client", Client: true,
-		Source: c.mode.source(), Detail: "a client of " + server.ID.String() + ", in the session's directory",
+		Agent: agentName, Process: v.ID, Session: s.ID, Path: s.Path, Home: v.home, Strength: discover.Weak, Kind: "client", Client: true,
+		Source: v.mode.source(), Detail: "a client of " + server.ID.String() + ", in the session's directory",
 	}
 	switch {
-	case len(c.sessions) > 0:
-		claim.Strength, claim.Detail = discover.Exact, c.logDetail
-	case c.session != "":
-		claim.Detail = "-s " + c.session
-		if c.mode == modeRun { // in a terminal, the user may have opened another session since
+	case len(v.sessions) > 0:
+		claim.Strength, claim.Detail = discover.Exact, v.logDetail
+	case v.session != "":
+		claim.Detail = "-s " + v.session
+		if v.mode == modeRun { // in a terminal, the user may have opened another session since
 			claim.Strength = discover.Strong
 		}
 	}
@@ -458,17 +458,17 @@ func (c *v2Client) claim(s *session, server *v2Server) discover.Claim {
 
 // server returns the server of the client; nil if that is not known. A client that was told so, by an option or the configuration, has started one of
 // its own.
-func (c *v2Client) server(servers []*v2Server) *v2Server {
-	isOwn := func(s *v2Server) bool { return s.standalone && s.Parent == c.ID.PID }
-	standalone := c.standalone || slices.ContainsFunc(servers, isOwn)
+func (v *v2Client) server(servers []*v2Server) *v2Server {
+	isOwn := func(s *v2Server) bool { return s.standalone && s.Parent == v.ID.PID }
+	standalone := v.standalone || slices.ContainsFunc(servers, isOwn)
 	var found []*v2Server
 	for _, s := range servers {
-		fits := s.service != nil && s.stateDir == c.stateDir
+		fits := s.service != nil && s.stateDir == v.stateDir
 		switch {
 		case standalone:
 			fits = isOwn(s)
-		case c.serverURL != "":
-			at, err := url.Parse(c.serverURL)
+		case v.serverURL != "":
+			at, err := url.Parse(v.serverURL)
 			ports, _ := s.ListenPorts()
 			fits = err == nil && slices.ContainsFunc(ports, func(port int) bool { return strconv.Itoa(port) == at.Port() })
 		}

@@ -25,19 +25,19 @@ const versionTimeout = 10 * time.Second
 
 // learnGeneration asks the program for its version if no package names it: `--version` prints "opencode v2.0.18", and OpenCode 1 only the
 // number. It starts no service.
-func (p *installation) learnGeneration(host launch.Environment) {
-	if p.generation != generationUnknown {
+func (i *installation) learnGeneration(host launch.Environment) {
+	if i.generation != generationUnknown {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), versionTimeout)
 	defer cancel()
-	out, _ := host.Output(ctx, "", nil, p.path, "--version") // what is no version says nothing
+	out, _ := host.Output(ctx, "", nil, i.path, "--version") // what is no version says nothing
 	words := append(strings.Fields(out), "")
-	if p.version = storage.ParseVersion(strings.TrimPrefix(words[max(len(words)-2, 0)], "v")); p.version == (storage.Version{}) {
+	if i.version = storage.ParseVersion(strings.TrimPrefix(words[max(len(words)-2, 0)], "v")); i.version == (storage.Version{}) {
 		return
 	}
-	if p.generation = generation1; !p.version.Before(storage.Version{2}) {
-		p.generation = generation2
+	if i.generation = generation1; !i.version.Before(storage.Version{2}) {
+		i.generation = generation2
 	}
 }
 
@@ -62,8 +62,8 @@ func installationFor(s discover.Session, host launch.Environment) (installation,
 
 // v2Spec returns how OpenCode 2 is started: `opencode run --format json` with the prompt on standard input, or its terminal. The session runs in the
 // service, which the run starts if there is none. The ID of a new session is in the first event that the run prints.
-func (p installation) v2Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
-	spec := launch.Spec{Args: []string{p.path}, Dir: r.Dir, Stdin: r.Prompt}
+func (i installation) v2Spec(r launch.Request, host launch.Environment) (launch.Spec, error) {
+	spec := launch.Spec{Args: []string{i.path}, Dir: r.Dir, Stdin: r.Prompt}
 	spec.Hint = "OpenCode 2 was read in source " + readInSource + ", not yet seen on the program"
 	switch {
 	case r.Permissions == launch.PermissionsEdit:

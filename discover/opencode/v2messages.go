@@ -75,21 +75,21 @@ type v2Message struct {
 }
 
 // setV2 sets what OpenCode 2 stores in another way than OpenCode 1.
-func (m *storedMessage) setV2(kind string, o storage.Object) {
+func (s *storedMessage) setV2(kind string, o storage.Object) {
 	model, failure := o.Get("model").Object(), o.Get("error").Object()
-	m.Role, m.Model, m.provider = kind, model.Get("id").Text(nameLimit), model.Get("providerID").Text(nameLimit)
-	m.Model = modelName(m.provider, m.Model)
-	if m.Variant == "default" {
-		m.Variant = ""
+	s.Role, s.Model, s.provider = kind, model.Get("id").Text(nameLimit), model.Get("providerID").Text(nameLimit)
+	s.Model = modelName(s.provider, s.Model)
+	if s.Variant == "default" {
+		s.Variant = ""
 	}
-	if m.summary = kind == compactionType; m.summary {
-		m.Role = assistantRole // the model has written it
+	if s.summary = kind == compactionType; s.summary {
+		s.Role = assistantRole // the model has written it
 	}
-	if m.errName = failure.Get("type").Text(nameLimit); m.errName != "" {
-		m.failed, m.errText, m.errStatus = true, failure.Get("message").Text(0), failure.Get("status").Int()
+	if s.errName = failure.Get("type").Text(nameLimit); s.errName != "" {
+		s.failed, s.errText, s.errStatus = true, failure.Get("message").Text(0), failure.Get("status").Int()
 	}
-	if m.errName == "aborted" {
-		m.errName = abortedName
+	if s.errName == "aborted" {
+		s.errName = abortedName
 	}
 }
 
@@ -118,19 +118,19 @@ func parseV2Call(o storage.Object) (p part) {
 
 // openTurn returns the turn that is recorded as being in progress, by the newest message. If its server was told to end, or the user refused a
 // call, the answer was aborted, and nothing runs until a service takes it up.
-func (m v2Message) openTurn() discover.Turn {
-	turn := discover.Turn{State: discover.TurnOpen, Detail: "model", Unanswered: m.kind != assistantRole && m.kind != compactionType}
+func (v v2Message) openTurn() discover.Turn {
+	turn := discover.Turn{State: discover.TurnOpen, Detail: "model", Unanswered: v.kind != assistantRole && v.kind != compactionType}
 	switch {
-	case m.kind == compactionType && m.status == statusRunning:
+	case v.kind == compactionType && v.status == statusRunning:
 		turn.Detail = "compacting"
-	case m.kind != assistantRole:
-	case m.Completed > 0 && m.failed && m.errName == abortedName:
+	case v.kind != assistantRole:
+	case v.Completed > 0 && v.failed && v.errName == abortedName:
 		return discover.Turn{State: discover.TurnInterrupted}
-	case m.Completed > 0:
-	case m.attempt > 0:
-		turn.Detail = fmt.Sprintf("retrying, attempt %d", m.attempt)
+	case v.Completed > 0:
+	case v.attempt > 0:
+		turn.Detail = fmt.Sprintf("retrying, attempt %d", v.attempt)
 	default:
-		t := tail{Last: &m.storedMessage, parts: m.parts}
+		t := tail{Last: &v.storedMessage, parts: v.parts}
 		turn = t.openTurn()
 	}
 	return turn
@@ -138,16 +138,16 @@ func (m v2Message) openTurn() discover.Turn {
 
 // copiedTurn returns the turn of a session whose row has no outcome: one that never ran, a copy of another session, or one that OpenCode 1 has
 // stored. It is in no turn.
-func (m v2Message) copiedTurn() discover.Turn {
-	switch m.kind {
+func (v v2Message) copiedTurn() discover.Turn {
+	switch v.kind {
 	case "", "synthetic", "skill":
 		return discover.Turn{State: discover.TurnNone}
 	case idleType:
-		return discover.Turn{State: outcomeState(m.outcome), Error: discover.Truncate(m.errText, errorLimit)}
+		return discover.Turn{State: outcomeState(v.outcome), Error: discover.Truncate(v.errText, errorLimit)}
 	case compactionType:
 		return discover.Turn{State: discover.TurnDone}
 	}
-	t := tail{Last: &m.storedMessage, parts: m.parts}
+	t := tail{Last: &v.storedMessage, parts: v.parts}
 	turn := t.state()
 	if turn.State == discover.TurnOpen || turn.State == discover.TurnWaiting {
 		turn = discover.Turn{State: discover.TurnInterrupted}
@@ -171,83 +171,83 @@ func v2Words(o storage.Object) string {
 }
 
 // readV2 is [messageReader.Read] for OpenCode 2. Its messages are in the order in which they were delivered to the model.
-func (r *messageReader) readV2(rows v2Messages, visit func(transcriptItem) bool) (done bool) {
-	for row := range rows.Newest(r.cursor) {
+func (m *messageReader) readV2(rows v2Messages, visit func(transcriptItem) bool) (done bool) {
+	for row := range rows.Newest(m.cursor) {
 		data, err := row.Read()
-		r.Bytes += len(data)
-		r.cursor = cursor{Time: row.Seq, Message: row.ID}
-		r.storedMessage, r.counted = parseRow(row, data), false
+		m.Bytes += len(data)
+		m.cursor = cursor{Time: row.Seq, Message: row.ID}
+		m.storedMessage, m.counted = parseRow(row, data), false
 		more := err == nil || visit(transcriptItem{Err: err})
-		yield := func(m transcriptItem) {
-			m.answer = row.ID // so that it stays in its place
-			more = visit(m) && more
+		yield := func(item transcriptItem) {
+			item.answer = row.ID // so that it stays in its place
+			more = visit(item) && more
 		}
-		if idle := r.idle; idle != nil && isTurnType(row.Type) {
-			if r.idle = nil; !r.failed {
+		if idle := m.idle; idle != nil && isTurnType(row.Type) {
+			if m.idle = nil; !m.failed {
 				yield(*idle)
 			}
 		}
-		r.readV2Row(row, data, yield)
+		m.readV2Row(row, data, yield)
 		if !more {
 			return false
 		}
 	}
-	if r.idle != nil {
-		visit(*r.idle)
+	if m.idle != nil {
+		visit(*m.idle)
 	}
 	return true
 }
 
 // readV2Row visits what a message contains, the newest first. Messages of an unknown type that have a text are shown.
-func (r *messageReader) readV2Row(row storedRow, o storage.Object, visit func(transcriptItem)) {
+func (m *messageReader) readV2Row(row storedRow, o storage.Object, visit func(transcriptItem)) {
 	text := o.Get("text").Text(0)
 	switch {
 	case row.Type == userRole:
 		if isBlank(text) {
 			text = v2Words(o)
 		}
-		visit(r.newItem(row.ID, discover.KindText, 0, text))
+		visit(m.newItem(row.ID, discover.KindText, 0, text))
 	case row.Type == assistantRole:
-		if r.failed {
-			visit(r.newFailure(row.ID))
+		if m.failed {
+			visit(m.newFailure(row.ID))
 		}
 		for i, c := range slices.Backward(slices.Collect(o.Get("content").Elements())) {
-			if m, ok := r.v2Content(fmt.Sprintf("%s/%d", row.ID, i), c.Object()); ok {
-				visit(m)
+			if item, ok := m.v2Content(fmt.Sprintf("%s/%d", row.ID, i), c.Object()); ok {
+				visit(item)
 			}
 		}
-	case row.Type == compactionType && r.failed:
-		visit(r.newFailure(row.ID))
+	case row.Type == compactionType && m.failed:
+		visit(m.newFailure(row.ID))
 	case row.Type == compactionType:
-		visit(r.newItem(row.ID, discover.KindCompaction, 0, o.Get("summary").Text(0)))
+		visit(m.newItem(row.ID, discover.KindCompaction, 0, o.Get("summary").Text(0)))
 	case row.Type == shellType:
-		visit(r.v2Shell(row.ID, o))
+		visit(m.v2Shell(row.ID, o))
 	case row.Type == idleType:
-		if m := r.newFailure(row.ID); r.failed || o.Get("outcome").Text(nameLimit) == outcomeInterrupted {
-			if !r.failed {
-				m.Kind = discover.KindInterruption
+		if item := m.newFailure(row.ID); m.failed || o.Get("outcome").Text(nameLimit) == outcomeInterrupted {
+			if !m.failed {
+				item.Kind = discover.KindInterruption
 			}
-			r.idle = &m
+			m.idle = &item
 		}
 	case !strings.Contains(silentV2Types, " "+row.Type+" ") && !isBlank(text):
-		m := r.newItem(row.ID, discover.KindText, 0, text)
-		m.Role = discover.RoleSystem
-		visit(m)
+		item := m.newItem(row.ID, discover.KindText, 0, text)
+		item.Role = discover.RoleSystem
+		visit(item)
 	}
 }
 
 // v2Content makes a message of a text or a tool call of an answer. Other content is not shown, unless it has what calls have. Texts are empty
 // until they are complete.
-func (r *messageReader) v2Content(id string, o storage.Object) (m transcriptItem, ok bool) {
+func (m *messageReader) v2Content(id string, o storage.Object) (item transcriptItem, ok bool) {
 	switch partType(o) {
 	case "text":
 		text := o.Get("text").Text(0)
-		return r.newItem(id, discover.KindText, 0, text), !isBlank(text)
+		return m.newItem(id, discover.KindText, 0, text), !isBlank(text)
 	case "", "reasoning":
-		return m, false
+		return item, false
 	case toolType:
 	default:
-		return r.tool(id, o)
+		return m.tool(id, o)
 	}
 	state := o.Get("state").Object()
 	call := discover.ToolCall{
@@ -265,9 +265,9 @@ func (r *messageReader) v2Content(id string, o storage.Object) (m transcriptItem
 	}
 	call.Brief = brief(call)
 	times := o.Get("time").Object()
-	m = r.newItem(id, discover.KindTool, cmp.Or(times.Get("ran").Int(), times.Get("created").Int()), "")
-	m.Tool = &call
-	return m, true
+	item = m.newItem(id, discover.KindTool, cmp.Or(times.Get("ran").Int(), times.Get("created").Int()), "")
+	item.Tool = &call
+	return item, true
 }
 
 // contentText returns the texts of what a tool returned.
@@ -282,8 +282,8 @@ func contentText(content storage.Value) string {
 }
 
 // v2Shell makes a message of a command that the user gave with "!".
-func (r *messageReader) v2Shell(id string, o storage.Object) transcriptItem {
-	m := r.newItem(id, discover.KindTool, 0, "")
+func (m *messageReader) v2Shell(id string, o storage.Object) transcriptItem {
+	item := m.newItem(id, discover.KindTool, 0, "")
 	call := discover.ToolCall{
 		ID: o.Get("shellID").Text(nameLimit), Name: shellType, Brief: o.Get("command").Text(errorLimit),
 		Input: fmt.Appendf(nil, `{"command":%s}`, o.Get("command").Raw()), Output: o.Get("output").Object().Get("output").Text(0),
@@ -295,8 +295,8 @@ func (r *messageReader) v2Shell(id string, o storage.Object) transcriptItem {
 	case status == "exited" && o.Get("exit").Int() == 0:
 		call.State = discover.ToolDone
 	}
-	m.Role, m.Tool = discover.RoleUser, &call
-	return m
+	item.Role, item.Tool = discover.RoleUser, &call
+	return item
 }
 
 // v2Session is what only OpenCode 2 stores of a session.
@@ -399,18 +399,18 @@ type v2Messages struct {
 }
 
 // Oldest implements [rowReader].
-func (m v2Messages) Oldest() iter.Seq[storedRow] {
-	return m.query(m.v2.messages, "message", `SELECT rowid FROM `+v2MessageTable+` WHERE session_id = ? ORDER BY seq`, m.session)
+func (v v2Messages) Oldest() iter.Seq[storedRow] {
+	return v.query(v.v2.messages, "message", `SELECT rowid FROM `+v2MessageTable+` WHERE session_id = ? ORDER BY seq`, v.session)
 }
 
 // Newest implements [rowReader].
-func (m v2Messages) Newest(before cursor) iter.Seq[storedRow] {
+func (v v2Messages) Newest(before cursor) iter.Seq[storedRow] {
 	end := int64(math.MaxInt64)
 	if before.Message != "" {
 		end = before.Time
 	}
 	const older = `SELECT rowid FROM ` + v2MessageTable + ` WHERE session_id = ? AND seq < ? ORDER BY seq DESC`
-	return m.query(m.v2.messages, "message", older, m.session, end)
+	return v.query(v.v2.messages, "message", older, v.session, end)
 }
 
 // Parts implements [rowReader].

@@ -24,25 +24,25 @@ import (
 // A process that none of the first four tie to a session may run any session of its directory.
 func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
 	s := processScan{ctx: ctx, processes: presences(table)}
-	for _, x := range s.processes {
-		x.findStore(ctx, homes)
+	for _, agent := range s.processes {
+		agent.findStore(ctx, homes)
 	}
 	found := make([][]discover.Claim, len(s.processes))
 	var unnamed []*process
-	for i, x := range s.processes {
-		if found[i] = s.namedClaims(x, homes); len(found[i]) == 0 && x.store != "" && x.dir != "" {
-			unnamed = append(unnamed, x)
+	for i, agent := range s.processes {
+		if found[i] = s.namedClaims(agent, homes); len(found[i]) == 0 && agent.store != "" && agent.dir != "" {
+			unnamed = append(unnamed, agent)
 		}
 		for _, c := range found[i] {
 			s.named = append(s.named, c.Path)
 		}
 	}
 	var claims []discover.Claim
-	for i, x := range s.processes {
-		if slices.Contains(unnamed, x) {
-			found[i] = s.writtenClaim(x, unnamed)
+	for i, agent := range s.processes {
+		if slices.Contains(unnamed, agent) {
+			found[i] = s.writtenClaim(agent, unnamed)
 		}
-		claims = append(append(claims, x.presence(found[i])), found[i]...)
+		claims = append(append(claims, agent.presence(found[i])), found[i]...)
 	}
 	return claims, errors.Join(append(s.warnings, ctx.Err())...)
 }
@@ -56,32 +56,32 @@ type processScan struct {
 }
 
 // newClaim returns a claim with what is known of the process.
-func (x *process) newClaim() discover.Claim {
-	c := discover.Claim{Agent: agentName, Process: x.ID, Home: x.store, Dir: x.dir, Version: x.version, Unreadable: x.unreadable}
-	if x.launched != "" {
+func (p *process) newClaim() discover.Claim {
+	c := discover.Claim{Agent: agentName, Process: p.ID, Home: p.store, Dir: p.dir, Version: p.version, Unreadable: p.unreadable}
+	if p.launched != "" {
 		c.Source = "print"
 	}
-	if x.State.Stopped() {
+	if p.State.Stopped() {
 		c.Meta = discover.Facts{"suspended": true}
 	}
 	return c
 }
 
 // presence returns the claim that the process is alive. sessions are the claims about its session.
-func (x *process) presence(sessions []discover.Claim) discover.Claim {
-	c := x.newClaim()
+func (p *process) presence(sessions []discover.Claim) discover.Claim {
+	c := p.newClaim()
 	c.Strength, c.Kind, c.Detail = discover.Exact, "process", "it calls itself "+programName
 	isSure := slices.ContainsFunc(sessions, func(s discover.Claim) bool { return s.Strength > discover.Weak })
-	c.NameOnly, c.MayRunAny = !isSure && (x.version == "" || len(sessions) > 0), !isSure // nobody is ended for a session that he may not run
-	if x.hasTerminal && !x.hasSocket && len(sessions) == 0 {                             // it asks no model and has no tool
+	c.NameOnly, c.MayRunAny = !isSure && (p.version == "" || len(sessions) > 0), !isSure // nobody is ended for a session that he may not run
+	if p.hasTerminal && !p.hasSocket && len(sessions) == 0 {                             // it asks no model and has no tool
 		c.Turn = &discover.Turn{State: discover.TurnNone}
 	}
 	return c
 }
 
 // sessionClaim returns the claim that the process runs a session, which is stored in this file, "" if in none.
-func (x *process) sessionClaim(id, home, path string, strength discover.Strength, kind, detail string) discover.Claim {
-	c := x.newClaim()
+func (p *process) sessionClaim(id, home, path string, strength discover.Strength, kind, detail string) discover.Claim {
+	c := p.newClaim()
 	c.Session, c.Path, c.Strength, c.Kind, c.Detail = id, path, strength, kind, detail
 	if path != "" {
 		c.Home, c.Dir = home, "" // a process may work in another directory than its session, whose file names it
@@ -90,28 +90,28 @@ func (x *process) sessionClaim(id, home, path string, strength discover.Strength
 }
 
 // namedClaims returns the claims of a process that name its session.
-func (s *processScan) namedClaims(x *process, homes []discover.Home) (claims []discover.Claim) {
-	if id, path := x.launched, ""; id != "" && x.store != "" {
-		home, strength := x.store, discover.Exact
+func (p *processScan) namedClaims(agent *process, homes []discover.Home) (claims []discover.Claim) {
+	if id, path := agent.launched, ""; id != "" && agent.store != "" {
+		home, strength := agent.store, discover.Exact
 		if filepath.IsAbs(id) {
 			path, id = id, idOfFile(id)
-			home, path = s.locate(homes, path)
-		} else if path = s.find(x.sessionFolder(x.dir), id); path == "" {
+			home, path = p.locate(homes, path)
+		} else if path = p.find(agent.sessionFolder(agent.dir), id); path == "" {
 			strength = discover.Strong // it may not have got that far
 		}
 		if isSessionID(id) {
-			claims = append(claims, x.sessionClaim(id, home, path, strength, "launch", "agentctl has started it for this session"))
+			claims = append(claims, agent.sessionClaim(id, home, path, strength, "launch", "agentctl has started it for this session"))
 		}
 	}
-	for _, t := range x.toolSessions() {
+	for _, t := range agent.toolSessions() {
 		home, path := "", ""
-		if x.store != "" { // else its paths may be another system's
-			home, path = s.locate(homes, t.path)
+		if agent.store != "" { // else its paths may be another system's
+			home, path = p.locate(homes, t.path)
 		}
-		claims = append(claims, x.sessionClaim(t.id, home, path, discover.Exact, "tool", fmt.Sprintf("its tool pid %d names the session", t.pid)))
+		claims = append(claims, agent.sessionClaim(t.id, home, path, discover.Exact, "tool", fmt.Sprintf("its tool pid %d names the session", t.pid)))
 	}
-	if id, dir := x.outputHeader(s.ctx); id != "" && !slices.ContainsFunc(s.processes, x.sharesOutput) {
-		c := x.sessionClaim(id, x.store, s.find(x.sessionFolder(dir), id), discover.Exact, "output", "its stdout, a file, begins with the header of the session")
+	if id, dir := agent.outputHeader(p.ctx); id != "" && !slices.ContainsFunc(p.processes, agent.sharesOutput) {
+		c := agent.sessionClaim(id, agent.store, p.find(agent.sessionFolder(dir), id), discover.Exact, "output", "its stdout, a file, begins with the header of the session")
 		c.Source = "print"
 		claims = append(claims, c)
 	}
@@ -119,7 +119,7 @@ func (s *processScan) namedClaims(x *process, homes []discover.Home) (claims []d
 }
 
 // locate returns the home that contains a session's file, and its path in that; both are "" if there is no such file in a known home.
-func (s *processScan) locate(homes []discover.Home, file string) (home, path string) {
+func (p *processScan) locate(homes []discover.Home, file string) (home, path string) {
 	if _, ok := parseFileName(filepath.Base(file)); !ok || !filepath.IsAbs(file) {
 		return "", ""
 	}
@@ -130,7 +130,7 @@ func (s *processScan) locate(homes []discover.Home, file string) (home, path str
 			continue
 		}
 		path := filepath.Join(h.Dir, rel, filepath.Base(file))
-		if _, err := storage.Stat(s.ctx, path); err == nil {
+		if _, err := storage.Stat(p.ctx, path); err == nil {
 			return h.Dir, path
 		}
 	}
@@ -144,12 +144,12 @@ type storedFile struct {
 }
 
 // list returns the files of a folder; none if it does not exist.
-func (s *processScan) list(folder string) (files []storedFile) {
+func (p *processScan) list(folder string) (files []storedFile) {
 	if folder == "" {
 		return nil
 	}
-	entries, err := storage.ReadDir(s.ctx, folder)
-	s.warnings = append(s.warnings, warning(folder, err))
+	entries, err := storage.ReadDir(p.ctx, folder)
+	p.warnings = append(p.warnings, warning(folder, err))
 	for _, e := range entries {
 		if name, ok := parseFileName(e.Name()); ok {
 			files = append(files, storedFile{name, filepath.Join(folder, e.Name())})
@@ -159,9 +159,9 @@ func (s *processScan) list(folder string) (files []storedFile) {
 }
 
 // find returns the path of the newest session with this ID in a folder; "" if there is none.
-func (s *processScan) find(folder, id string) string {
+func (p *processScan) find(folder, id string) string {
 	newest := storedFile{}
-	for _, f := range s.list(folder) {
+	for _, f := range p.list(folder) {
 		if f.id == id && !f.made.Before(newest.made) {
 			newest = f
 		}
@@ -170,38 +170,38 @@ func (s *processScan) find(folder, id string) string {
 }
 
 // writtenClaim returns the claim by times, if they leave one choice. unnamed are all processes of whose session nothing else is known.
-func (s *processScan) writtenClaim(x *process, unnamed []*process) []discover.Claim {
-	own := slices.DeleteFunc(s.candidates(x), func(c storedFile) bool {
+func (p *processScan) writtenClaim(agent *process, unnamed []*process) []discover.Claim {
+	own := slices.DeleteFunc(p.candidates(agent), func(c storedFile) bool {
 		var began []*process
 		for _, y := range unnamed {
-			if y.madeAtStart(c.made) && y.sessionFolder(y.dir) == x.sessionFolder(x.dir) {
+			if y.madeAtStart(c.made) && y.sessionFolder(y.dir) == agent.sessionFolder(agent.dir) {
 				began = append(began, y)
 			}
 		}
-		return len(began) == 1 && began[0] != x
+		return len(began) == 1 && began[0] != agent
 	})
 	if len(own) != 1 {
 		return nil
 	}
 	c := own[0]
-	if !x.madeAtStart(c.made) {
-		return []discover.Claim{x.sessionClaim(c.id, x.store, c.path, discover.Weak, "written", "no other session of its directory was written since it started")}
+	if !agent.madeAtStart(c.made) {
+		return []discover.Claim{agent.sessionClaim(c.id, agent.store, c.path, discover.Weak, "written", "no other session of its directory was written since it started")}
 	}
-	return []discover.Claim{x.sessionClaim(c.id, x.store, c.path, discover.Strong, "start", "the session was made when the process started, and no other was written since")}
+	return []discover.Claim{agent.sessionClaim(c.id, agent.store, c.path, discover.Strong, "start", "the session was made when the process started, and no other was written since")}
 }
 
 // candidates returns the sessions of the process's directory that were written since it started and that no process is known to run.
-func (s *processScan) candidates(x *process) []storedFile {
-	return slices.DeleteFunc(s.list(x.sessionFolder(x.dir)), func(f storedFile) bool {
-		info, err := storage.Stat(s.ctx, f.path)
-		chosen := x.StartedBefore(f.made) && !x.madeAtStart(f.made) && !(Adapter{}).MatchesID(f.id) // for another process: /new makes an ID itself
-		return err != nil || chosen || !x.StartedBefore(info.ModTime) || slices.Contains(s.named, f.path) || s.dirOf(f.path) != x.dir
+func (p *processScan) candidates(agent *process) []storedFile {
+	return slices.DeleteFunc(p.list(agent.sessionFolder(agent.dir)), func(f storedFile) bool {
+		info, err := storage.Stat(p.ctx, f.path)
+		chosen := agent.StartedBefore(f.made) && !agent.madeAtStart(f.made) && !(Adapter{}).MatchesID(f.id) // for another process: /new makes an ID itself
+		return err != nil || chosen || !agent.StartedBefore(info.ModTime) || slices.Contains(p.named, f.path) || p.dirOf(f.path) != agent.dir
 	})
 }
 
 // dirOf returns the directory that a session's file names; "" if it cannot be read. Several directories may share a folder.
-func (s *processScan) dirOf(path string) string {
-	f, err := storage.Open(s.ctx, path)
+func (p *processScan) dirOf(path string) string {
+	f, err := storage.Open(p.ctx, path)
 	if err != nil {
 		return ""
 	}

@@ -34,11 +34,11 @@ func (Adapter) Homes(from discover.HomeSources, table *proc.Table) []discover.Ho
 			homes.Add(discover.Home{Dir: dir, FromUser: true})
 		}
 	}
-	for _, x := range presences(table) {
-		by := []proc.ID{x.ID}
-		homes.Add(discover.Home{Dir: x.home, NamedBy: by})
-		homes.Add(discover.Home{Dir: x.sessionDir, NamedBy: by})
-		for _, t := range x.toolSessions() {
+	for _, agent := range presences(table) {
+		by := []proc.ID{agent.ID}
+		homes.Add(discover.Home{Dir: agent.home, NamedBy: by})
+		homes.Add(discover.Home{Dir: agent.sessionDir, NamedBy: by})
+		for _, t := range agent.toolSessions() {
 			homes.Add(discover.Home{Dir: homeOfFile(t.path), NamedBy: by})
 		}
 	}

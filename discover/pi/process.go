@@ -83,59 +83,59 @@ const launchedKey = "AGENTCTL_PI_SESSION"
 const shellKey = "_"
 
 func inspect(table *proc.Table, p proc.Process) *process {
-	x := &process{Process: p, table: table}
+	agent := &process{Process: p, table: table}
 	env, err := discover.Environ(p, launchedKey, sessionKey, agentKey, shellKey, homeVariables().Key, sessionDirVariables().Key, "HOME")
 	if err != nil {
-		x.unreadable = "its environment: " + storage.WithoutPath("", err).Error()
-		return x
+		agent.unreadable = "its environment: " + storage.WithoutPath("", err).Error()
+		return agent
 	}
-	x.dir, _ = p.Cwd()
-	x.home, _ = homeVariables().OfProcess(p)
-	if x.user = env["HOME"]; env[sessionDirVariables().Key] != "" {
-		x.sessionDir, _ = sessionDirVariables().OfProcess(p)
+	agent.dir, _ = p.Cwd()
+	agent.home, _ = homeVariables().OfProcess(p)
+	if agent.user = env["HOME"]; env[sessionDirVariables().Key] != "" {
+		agent.sessionDir, _ = sessionDirVariables().OfProcess(p)
 	}
-	if x.inherited = env[sessionKey]; x.inherited == "" && env[agentKey] == "" { // else it was started by a Pi that agentctl has started
-		x.launched = env[launchedKey]
+	if agent.inherited = env[sessionKey]; agent.inherited == "" && env[agentKey] == "" { // else it was started by a Pi that agentctl has started
+		agent.launched = env[launchedKey]
 	}
 	if program := env[shellKey]; filepath.IsAbs(program) && filepath.Base(program) == programName {
 		if same, err := p.SamePath(program); err == nil && same {
-			x.version = installedVersion(program).String()
+			agent.version = installedVersion(program).String()
 		}
 	}
-	x.readFiles()
-	return x
+	agent.readFiles()
+	return agent
 }
 
-func (x *process) readFiles() {
-	files, _ := x.OpenFiles(func(path string) bool {
-		x.hasSocket = x.hasSocket || strings.HasPrefix(path, "socket:")
-		x.hasTerminal = x.hasTerminal || strings.HasPrefix(path, "/dev/pts/") || strings.HasPrefix(path, "/dev/tty")
+func (p *process) readFiles() {
+	files, _ := p.OpenFiles(func(path string) bool {
+		p.hasSocket = p.hasSocket || strings.HasPrefix(path, "socket:")
+		p.hasTerminal = p.hasTerminal || strings.HasPrefix(path, "/dev/pts/") || strings.HasPrefix(path, "/dev/tty")
 		return !strings.Contains(path, ":")
 	})
 	for _, f := range files {
 		if f.FD == 1 && f.Writable {
-			x.output = &f
+			p.output = &f
 		}
 	}
 }
 
 // findStore finds out where the process stores its sessions, if that is in a known home.
-func (x *process) findStore(ctx context.Context, homes []discover.Home) {
-	home := discover.ListedHome(x.home, homes)
-	if x.sessionDir == "" && home != "" {
-		x.sessionDir = storedSessionDir(ctx, home, x.user)
+func (p *process) findStore(ctx context.Context, homes []discover.Home) {
+	home := discover.ListedHome(p.home, homes)
+	if p.sessionDir == "" && home != "" {
+		p.sessionDir = storedSessionDir(ctx, home, p.user)
 	}
-	if x.store = home; x.sessionDir != "" {
-		x.store = discover.ListedHome(x.sessionDir, homes)
+	if p.store = home; p.sessionDir != "" {
+		p.store = discover.ListedHome(p.sessionDir, homes)
 	}
 }
 
 // sessionFolder returns the folder with the sessions that the process makes in a directory; "" if it is not known.
-func (x *process) sessionFolder(dir string) string {
-	if x.sessionDir != "" || x.store == "" {
-		return x.store
+func (p *process) sessionFolder(dir string) string {
+	if p.sessionDir != "" || p.store == "" {
+		return p.store
 	}
-	return folderOf(x.store, dir)
+	return folderOf(p.store, dir)
 }
 
 // toolSession is the session that a tool of a process names.
@@ -145,10 +145,10 @@ type toolSession struct {
 }
 
 // toolSessions returns the sessions that the live children of the process name, but for what they have inherited from before Pi.
-func (x *process) toolSessions() (list []toolSession) {
-	for child := range x.table.Children(x.ID.PID) {
+func (p *process) toolSessions() (list []toolSession) {
+	for child := range p.table.Children(p.ID.PID) {
 		env, err := child.Env(sessionKey, fileKey)
-		if id := env[sessionKey]; err == nil && child.Alive() && isSessionID(id) && id != x.inherited {
+		if id := env[sessionKey]; err == nil && child.Alive() && isSessionID(id) && id != p.inherited {
 			list = append(list, toolSession{id, env[fileKey], child.ID.PID})
 		}
 	}
@@ -157,11 +157,11 @@ func (x *process) toolSessions() (list []toolSession) {
 
 // outputHeader returns the header of a session with which the standard output of the process begins: that of --mode json, if the session
 // began after the process. A file that was written before may have that of another one.
-func (x *process) outputHeader(ctx context.Context) (id, dir string) {
-	if x.output == nil || x.output.Proc == "" {
+func (p *process) outputHeader(ctx context.Context) (id, dir string) {
+	if p.output == nil || p.output.Proc == "" {
 		return "", ""
 	}
-	f, err := storage.OpenLink(ctx, x.output.Proc)
+	f, err := storage.OpenLink(ctx, p.output.Proc)
 	if err != nil {
 		return "", ""
 	}
@@ -169,7 +169,7 @@ func (x *process) outputHeader(ctx context.Context) (id, dir string) {
 	const headerLimit = 16 << 10
 	_, _ = f.Forward(0, headerLimit, func(l storage.Line) bool {
 		e, ok := parseEntry(l.Bytes)
-		if made := e.Timestamp.Time(); ok && e.Type == typeSession && isSessionID(e.ID) && x.madeAtStart(made) {
+		if made := e.Timestamp.Time(); ok && e.Type == typeSession && isSessionID(e.ID) && p.madeAtStart(made) {
 			id, dir = e.ID, e.Get("cwd").Text(discover.PathLimit)
 		}
 		return false
@@ -178,16 +178,16 @@ func (x *process) outputHeader(ctx context.Context) (id, dir string) {
 }
 
 // sharesOutput reports whether another process writes to the same file, so that the header may be its session's.
-func (x *process) sharesOutput(y *process) bool {
-	return x != y && y.output != nil && y.output.Path == x.output.Path
+func (p *process) sharesOutput(y *process) bool {
+	return p != y && y.output != nil && y.output.Path == p.output.Path
 }
 
 // startTime is the most that Pi takes from its start to the making of its first session: 0.3 s, on a loaded machine 1.6 s (SEEN 1.5).
 const startTime = 5 * time.Second
 
 // madeAtStart reports whether the process may have made a session when it started.
-func (x *process) madeAtStart(made time.Time) bool {
-	return x.StartedBefore(made) && made.Before(x.PreciseStart().Add(startTime))
+func (p *process) madeAtStart(made time.Time) bool {
+	return p.StartedBefore(made) && made.Before(p.PreciseStart().Add(startTime))
 }
 
 // The variables that Pi sets for its tools (SEEN 0.84, 1.5). What the user starts by ! and servers of the Model Context Protocol have
