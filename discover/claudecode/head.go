@@ -39,7 +39,7 @@ func (h *headReader) Prompt() string { return cmp.Or(h.typed, h.Command) }
 
 // Read reads f from its beginning until the first prompt and a directory are known.
 func (h *headReader) Read(f *storage.File) error {
-	_, err := f.Parse(0, turnReach, parser(func(l storage.Line, r *rawRecord) bool {
+	_, err := f.Parse(0, turnReach, parser(func(l storage.Line, r *rawLine) bool {
 		if h.lines++; r == nil {
 			h.damaged = true
 		} else {
@@ -62,27 +62,27 @@ func (h *headReader) Readable(f *storage.File) bool {
 	return n == 0 || begin[0] == '{' && f.Size() < turnReach
 }
 
-func (h *headReader) add(record *rawRecord) {
-	h.known = h.known || record.Type != ""
-	h.date(record)
-	if record.isMetadata() {
-		h.Metadata.add(record, true)
+func (h *headReader) add(line *rawLine) {
+	h.known = h.known || line.Type != ""
+	h.date(line)
+	if line.isMetadata() {
+		h.Metadata.add(line, true)
 		return
 	}
 	if h.First.Cwd == "" {
-		h.First = record.envelope()
+		h.First = line.envelope()
 	}
 	if !h.fork.started {
-		h.fork.started, h.firstTime = true, record.Timestamp.Time()
+		h.fork.started, h.firstTime = true, line.Timestamp.Time()
 	}
-	if !record.IsMessage() {
+	if !line.IsMessage() {
 		return
 	}
 	if !h.HasMessage {
-		h.HasMessage, h.Sidechain = true, record.IsSidechain
-		h.Continued = record.ParentUUID.Text(0) != ""
+		h.HasMessage, h.Sidechain = true, line.IsSidechain
+		h.Continued = line.ParentUUID.Text(0) != ""
 	}
-	prompt, command := promptOf(record)
+	prompt, command := promptOf(line)
 	if command {
 		h.Command = cmp.Or(h.Command, prompt)
 	} else {
@@ -91,13 +91,13 @@ func (h *headReader) add(record *rawRecord) {
 }
 
 // date takes the time of the first record that has one, and of metadata that dates the session.
-func (h *headReader) date(record *rawRecord) {
-	dates := h.fork.datesSession(record.Type)
+func (h *headReader) date(line *rawLine) {
+	dates := h.fork.datesSession(line.Type)
 	if !dates && !h.Created.IsZero() {
 		return
 	}
-	made := record.time()
-	if h.Created.IsZero() && record.Type != "file-history-snapshot" {
+	made := line.time()
+	if h.Created.IsZero() && line.Type != "file-history-snapshot" {
 		h.Created = made
 	}
 	if dates {
@@ -143,20 +143,20 @@ func (f *forkDetector) addTime(made time.Time) {
 }
 
 // isCopy takes the next record, in the order of the file, and reports whether it is a copied answer.
-func (f *forkDetector) isCopy(record *rawRecord) bool {
+func (f *forkDetector) isCopy(line *rawLine) bool {
 	f.started = true
 	switch {
-	case record.Type != "assistant" || record.synthetic():
+	case line.Type != "assistant" || line.synthetic():
 		return false
-	case record.ForkedFrom != nil:
+	case line.ForkedFrom != nil:
 		return true
-	case record.RequestSessionID != nil:
-		f.ownAnswers = record.RequestSessionID.Text(0) == record.SessionID.Text(0)
+	case line.RequestSessionID != nil:
+		f.ownAnswers = line.RequestSessionID.Text(0) == line.SessionID.Text(0)
 	default: // only its time can show that it is a copy
-		f.ownAnswers = f.ownAnswers || !record.Timestamp.Time().Before(f.created)
+		f.ownAnswers = f.ownAnswers || !line.Timestamp.Time().Before(f.created)
 	}
-	if f.unmarked = f.unmarked || !f.ownAnswers; !f.ownAnswers && record.RequestSessionID != nil {
-		f.origin = record.RequestSessionID.Text(0)
+	if f.unmarked = f.unmarked || !f.ownAnswers; !f.ownAnswers && line.RequestSessionID != nil {
+		f.origin = line.RequestSessionID.Text(0)
 	}
 	return !f.ownAnswers
 }

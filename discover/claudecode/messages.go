@@ -29,7 +29,7 @@ type messageReader struct {
 	file      *storage.File
 	sidechain bool           // sidechain records count: it is a sub-agent's transcript
 	stored    map[string]int // how often each record is stored before the place that was read
-	link      recordLink     // of the line that was read
+	link      lineLink       // of the line that was read
 	order     messageOrder
 	results   discover.ToolResults
 	tokens    map[callID]*discover.Tokens // of the answers that were read, until a message has them: then nil
@@ -56,7 +56,7 @@ func (m *messageReader) readAll() error {
 }
 
 // line takes the next line and reports whether to go on.
-func (m *messageReader) line(l storage.Line, r *rawRecord) bool {
+func (m *messageReader) line(l storage.Line, r *rawLine) bool {
 	if l.Cut || r == nil && !m.damaged {
 		m.Warn(m.file.Path(), m.file.Lost(l))
 	}
@@ -70,8 +70,8 @@ func (m *messageReader) line(l storage.Line, r *rawRecord) bool {
 	return !m.Stopped
 }
 
-// recordLink is a record's place in the conversation: its UUID and that of the record before it.
-type recordLink struct{ uuid, parent string }
+// lineLink is a record's place in the conversation: its UUID and that of the record before it.
+type lineLink struct{ uuid, parent string }
 
 // maxCounted is up to how many bytes a transcript is read for records that are stored more than once.
 const maxCounted = 128 << 20
@@ -106,36 +106,36 @@ func (m *messageReader) isCopy() bool {
 
 // writtenAt returns when a record was written; zero for metadata, and for a prompt that was queued during a turn: its time
 // is when it was typed, but it was written when the model got it.
-func writtenAt(record *rawRecord) time.Time {
-	if record.isMetadata() || record.isQueued() {
+func writtenAt(line *rawLine) time.Time {
+	if line.isMetadata() || line.isQueued() {
 		return time.Time{}
 	}
-	return record.time()
+	return line.time()
 }
 
-// messageRecord is a record that messages are made of.
-type messageRecord struct {
-	*rawRecord
+// messageLine is a record that messages are made of.
+type messageLine struct {
+	*rawLine
 	id     string         // of its first message; the others get the index of their block as well
 	origin storage.Object // of a user record, or of a prompt that was queued during a turn
 }
 
 // read returns the messages of the record at an offset, newest first.
-func (m *messageReader) read(offset int64, record *rawRecord) (messages []discover.Message) {
-	if m.link = (recordLink{}); record.isMetadata() {
+func (m *messageReader) read(offset int64, line *rawLine) (messages []discover.Message) {
+	if m.link = (lineLink{}); line.isMetadata() {
 		return nil
 	}
-	m.link = recordLink{record.UUID.Text(maxCallID), record.ParentUUID.Text(maxCallID)}
-	if record.IsSidechain != m.sidechain || m.isCopy() || record.Type == "attachment" && !record.isQueued() {
+	m.link = lineLink{line.UUID.Text(maxCallID), line.ParentUUID.Text(maxCallID)}
+	if line.IsSidechain != m.sidechain || m.isCopy() || line.Type == "attachment" && !line.isQueued() {
 		return nil
 	}
-	if record.IsCompactSummary || record.Subtype == "compact_boundary" {
-		m.link = recordLink{} // what the summary is of follows its request, which follows the summary in the file
+	if line.IsCompactSummary || line.Subtype == "compact_boundary" {
+		m.link = lineLink{} // what the summary is of follows its request, which follows the summary in the file
 	}
-	s := messageRecord{record, cmp.Or(record.UUID.Text(0), fmt.Sprintf("@%d", offset)), record.Origin.Object()}
+	s := messageLine{line, cmp.Or(line.UUID.Text(0), fmt.Sprintf("@%d", offset)), line.Origin.Object()}
 	switch s.Type {
 	case "user":
-		m.answers.addUser(record)
+		m.answers.addUser(line)
 		m.results.EndAnswer()
 		messages = m.user(s)
 	case "assistant":
@@ -152,7 +152,7 @@ func (m *messageReader) read(offset int64, record *rawRecord) (messages []discov
 }
 
 // message returns a message for the record's block with this index.
-func (m messageRecord) message(block int, w messageText) discover.Message {
+func (m messageLine) message(block int, w messageText) discover.Message {
 	message := discover.Message{ID: m.id, Time: m.Timestamp.Time(), Role: w.role, Kind: w.kind, Text: w.text}
 	if fromPeer(m.origin) {
 		message.SentID = m.origin.Get("msg_id").Text(maxSentID)
@@ -174,7 +174,7 @@ const maxSentID = 100
 func fromPeer(origin storage.Object) bool { return origin.Get("kind").Word("peer") == "peer" }
 
 // texts returns a message for each text block, as classify has it. Empty texts are left out.
-func (m messageRecord) texts(content storage.Value, classify func(string) messageText) (messages []discover.Message) {
+func (m messageLine) texts(content storage.Value, classify func(string) messageText) (messages []discover.Message) {
 	for i, b := range blocks(content) {
 		if b.Type != "text" {
 			continue
@@ -187,7 +187,7 @@ func (m messageRecord) texts(content storage.Value, classify func(string) messag
 }
 
 // userMessages returns the messages of a user record's content.
-func (m messageRecord) userMessages(content storage.Value) []discover.Message {
+func (m messageLine) userMessages(content storage.Value) []discover.Message {
 	from := m.origin.Get("kind").Text(0)
 	messages := m.texts(content, func(text string) messageText { return userText(text, from) })
 	if len(messages) == 0 && hasBlock(content, "image") && textOf(content, textStartLimit) == "" {
@@ -196,7 +196,7 @@ func (m messageRecord) userMessages(content storage.Value) []discover.Message {
 	return messages
 }
 
-func (m *messageReader) user(s messageRecord) []discover.Message {
+func (m *messageReader) user(s messageLine) []discover.Message {
 	for _, b := range blocks(s.Content) {
 		m.addResult(s, b)
 	}
@@ -215,7 +215,7 @@ func (m *messageReader) user(s messageRecord) []discover.Message {
 
 // addResult takes a block that is a tool's result as such, whatever its kind is called. Its call is mostly before it in the file, but may have been read already, see
 // messageOrder.
-func (m *messageReader) addResult(s messageRecord, b block) {
+func (m *messageReader) addResult(s messageLine, b block) {
 	if b.ToolUseID == "" {
 		return
 	}
@@ -255,7 +255,7 @@ const (
 	droppedPrefix = "Dropped a peer message"
 )
 
-func (m *messageReader) system(s messageRecord) []discover.Message {
+func (m *messageReader) system(s messageLine) []discover.Message {
 	switch s.Subtype {
 	case "local_command":
 		return s.texts(s.Get("content"), func(text string) messageText { w, _ := parseTagged(text); return w })
@@ -275,12 +275,12 @@ func (m *messageReader) system(s messageRecord) []discover.Message {
 
 // isQueued reports whether the record is a prompt, or the notice of a finished task, that arrived during a turn and was given
 // to the model.
-func (r *rawRecord) isQueued() bool {
+func (r *rawLine) isQueued() bool {
 	return r.Type == "attachment" && r.Get("attachment").Object().Get("type").Word("queued_command") == "queued_command"
 }
 
-func (m *messageReader) assistant(s messageRecord) (messages []discover.Message) {
-	answer := m.answerOf(s.rawRecord)
+func (m *messageReader) assistant(s messageLine) (messages []discover.Message) {
+	answer := m.answerOf(s.rawLine)
 	for _, b := range blocks(s.Content) {
 		m.addResult(s, b)
 	}
@@ -299,12 +299,12 @@ func (m *messageReader) assistant(s messageRecord) (messages []discover.Message)
 const maxTokens = 1 << 12
 
 // answerOf returns the answer that a record is part of: several records, of which the newest has the final usage.
-func (m *messageReader) answerOf(record *rawRecord) callID {
-	used, ok := record.AnswerUsage()
+func (m *messageReader) answerOf(line *rawLine) callID {
+	used, ok := line.AnswerUsage()
 	if !ok {
 		return 0
 	}
-	id := m.answers.callID(record, used)
+	id := m.answers.callID(line, used)
 	if _, known := m.tokens[id]; !known {
 		if m.tokens == nil || len(m.tokens) == maxTokens {
 			m.tokens = map[callID]*discover.Tokens{}
@@ -317,7 +317,7 @@ func (m *messageReader) answerOf(record *rawRecord) callID {
 }
 
 // blockMessage returns the message of one block of an answer: the model's, or Claude Code's in place of one.
-func (m *messageReader) blockMessage(s messageRecord, i int, b block) (message discover.Message, ok bool) {
+func (m *messageReader) blockMessage(s messageLine, i int, b block) (message discover.Message, ok bool) {
 	switch {
 	case b.isCall():
 		message = s.message(i, messageText{role: discover.RoleAssistant, kind: discover.KindTool})
@@ -371,7 +371,7 @@ const maxWaiting = 32
 
 // add takes the messages of a record with this time and returns those that need not wait longer, newest first. If the time
 // is zero, the messages belong right before the record that follows them in the file.
-func (m *messageOrder) add(link recordLink, messages []discover.Message, at time.Time) (ready []discover.Message) {
+func (m *messageOrder) add(link lineLink, messages []discover.Message, at time.Time) (ready []discover.Message) {
 	newer := m.newer[link.uuid]
 	delete(m.newer, link.uuid)
 	begin := m.index(newer) + 1

@@ -19,12 +19,12 @@ const imageText = "[image]"
 
 // promptOf returns what the user typed. command reports that it is a slash command, which names a session only if nothing else was
 // typed.
-func promptOf(record *rawRecord) (prompt string, command bool) {
-	if record.Type != "user" || record.IsMeta || record.IsCompactSummary || record.IsTranscriptOnly {
+func promptOf(line *rawLine) (prompt string, command bool) {
+	if line.Type != "user" || line.IsMeta || line.IsCompactSummary || line.IsTranscriptOnly {
 		return "", false
 	}
-	image, origin := false, record.Origin.Object().Get("kind").Text(0)
-	for _, b := range blocks(record.Content) {
+	image, origin := false, line.Origin.Object().Get("kind").Text(0)
+	for _, b := range blocks(line.Content) {
 		if b.ToolUseID != "" {
 			return "", false
 		}

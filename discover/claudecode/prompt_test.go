@@ -268,7 +268,7 @@ func TestPromptInTags(t *testing.T) {
 }
 
 // parseRecord returns the record of a line. ok is false if the line is damaged.
-func parseRecord(raw []byte) (l rawRecord, ok bool) {
+func parseRecord(raw []byte) (l rawLine, ok bool) {
 	ok = l.parse(raw)
 	return l, ok
 }

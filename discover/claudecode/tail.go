@@ -30,7 +30,7 @@ func (t *tailReader) Read(f *storage.File) (err error) {
 	if t.NeedTurnStart {
 		reach = f.Size()
 	}
-	t.Whole, err = f.ParseBackward(reach, parser(func(l storage.Line, r *rawRecord) bool {
+	t.Whole, err = f.ParseBackward(reach, parser(func(l storage.Line, r *rawLine) bool {
 		behind := f.Size() - l.Offset
 		switch {
 		case r != nil:
@@ -50,37 +50,37 @@ func (t *tailReader) Read(f *storage.File) (err error) {
 }
 
 // add takes the next record. near: it is so near to the end that metadata counts.
-func (t *tailReader) add(record *rawRecord, near bool) {
-	if near && record.isMetadata() {
-		t.Metadata.add(record, false)
+func (t *tailReader) add(line *rawLine, near bool) {
+	if near && line.isMetadata() {
+		t.Metadata.add(line, false)
 	}
-	if t.Turn.complete() && !t.mayMatter(record) {
+	if t.Turn.complete() && !t.mayMatter(line) {
 		return
 	}
-	if at := record.time(); at.After(t.Updated) { // records are not quite in the order of time
+	if at := line.time(); at.After(t.Updated) { // records are not quite in the order of time
 		t.Updated = at
 	}
-	if record.Type == "" || record.Type == "attachment" || record.isMetadata() {
+	if line.Type == "" || line.Type == "attachment" || line.isMetadata() {
 		return
 	}
 	if t.Last.Cwd == "" {
-		t.Last = record.envelope()
+		t.Last = line.envelope()
 	}
-	if record.IsSidechain != t.Sidechain {
+	if line.IsSidechain != t.Sidechain {
 		return
 	}
-	if t.Model == "" && record.Type == "assistant" && !record.synthetic() {
-		t.Model = record.Model.Text(0)
+	if t.Model == "" && line.Type == "assistant" && !line.synthetic() {
+		t.Model = line.Model.Text(0)
 	}
-	if !t.Turn.complete() || record.Type == "user" {
-		t.Turn.add(record)
+	if !t.Turn.complete() || line.Type == "user" {
+		t.Turn.add(line)
 	}
 }
 
 // mayMatter reports whether a record may tell the model, or when the turn began, where that is not known yet. Of all records,
 // prompts have a permission mode (SEEN 2.1.75–2.1.330; slash commands may have none).
-func (t *tailReader) mayMatter(record *rawRecord) bool {
-	return t.Model == "" || t.needsTurnStart() || t.Turn.state.Began.IsZero() && record.PermissionMode != ""
+func (t *tailReader) mayMatter(line *rawLine) bool {
+	return t.Model == "" || t.needsTurnStart() || t.Turn.state.Began.IsZero() && line.PermissionMode != ""
 }
 
 // needsTurnStart reports whether the caller asked when the turn began, and that is not known.
@@ -155,12 +155,12 @@ func metadataField(kind string) (field int, key string) {
 
 // add takes a metadata record. newest says that it is newer than those taken before; else it only fills gaps. An empty
 // title removes the title, and so does a worktree-state without a worktree.
-func (m *metadataValues) add(record *rawRecord, newest bool) {
-	field, key := metadataField(record.Type)
+func (m *metadataValues) add(line *rawLine, newest bool) {
+	field, key := metadataField(line.Type)
 	if key == "" || m[field] != nil && !newest {
 		return
 	}
-	v := record.Get(key)
+	v := line.Get(key)
 	text := strings.TrimSpace(v.Text(0))
 	known := text != ""
 	switch field {

@@ -84,7 +84,7 @@ func (t *totalsReader) Tokens() (*discover.Tokens, error) {
 }
 
 // add takes the next record, or the rest of one.
-func (t *totalsReader) add(l storage.Line, r *rawRecord) bool {
+func (t *totalsReader) add(l storage.Line, r *rawLine) bool {
 	switch {
 	case l.Rest:
 		t.damage.Add(l)
@@ -130,11 +130,11 @@ func (t *totalsReader) add(l storage.Line, r *rawRecord) bool {
 }
 
 // beginsTurn reports whether a record has a prompt, and none with this UUID was read: Claude Code stores some again.
-func (t *totalsReader) beginsTurn(record *rawRecord) bool {
-	if prompt, command := promptOf(record); prompt == "" || command {
+func (t *totalsReader) beginsTurn(line *rawLine) bool {
+	if prompt, command := promptOf(line); prompt == "" || command {
 		return false
 	}
-	id := record.UUID.Text(maxCallID)
+	id := line.UUID.Text(maxCallID)
 	if id == "" || len(t.prompts) == maxCalls {
 		return true
 	}
@@ -146,22 +146,22 @@ func (t *totalsReader) beginsTurn(record *rawRecord) bool {
 	return !known
 }
 
-func (t *totalsReader) addMetadata(record *rawRecord) {
-	if t.fork.datesSession(record.Type) {
-		t.fork.addTime(record.time())
+func (t *totalsReader) addMetadata(line *rawLine) {
+	if t.fork.datesSession(line.Type) {
+		t.fork.addTime(line.time())
 	}
-	if record.Type == "cost-state" {
-		t.calls.addReport(record.Object)
+	if line.Type == "cost-state" {
+		t.calls.addReport(line.Object)
 	}
-	if t.Project != "" && record.Type == "permission-mode" {
-		t.PermissionMode = cmp.Or(record.PermissionMode, t.PermissionMode)
+	if t.Project != "" && line.Type == "permission-mode" {
+		t.PermissionMode = cmp.Or(line.PermissionMode, t.PermissionMode)
 	}
 }
 
 // addDirectory takes the directory that a record was written in, and the permission mode of its prompt.
-func (t *totalsReader) addDirectory(record *rawRecord) {
-	t.PermissionMode = cmp.Or(record.PermissionMode, t.PermissionMode)
-	if cwd := record.Cwd.Text(0); cwd != "" && cwd != t.cwd {
+func (t *totalsReader) addDirectory(line *rawLine) {
+	t.PermissionMode = cmp.Or(line.PermissionMode, t.PermissionMode)
+	if cwd := line.Cwd.Text(0); cwd != "" && cwd != t.cwd {
 		if t.cwd = cwd; isSlugOf(t.Project, cwd) {
 			t.Dir = cwd
 		}
@@ -171,7 +171,7 @@ func (t *totalsReader) addDirectory(record *rawRecord) {
 // ReadSubagent adds the answers in a sub-agent's transcript.
 func (t *totalsReader) ReadSubagent(f *storage.File) error {
 	t.answers = openAnswers{replayed: t.replayed}
-	_, err := f.Parse(0, 0, parser(func(l storage.Line, r *rawRecord) bool {
+	_, err := f.Parse(0, 0, parser(func(l storage.Line, r *rawLine) bool {
 		if l.Rest {
 			t.damage.Add(l)
 		}
@@ -213,17 +213,17 @@ const (
 
 // addAnswer takes what an answer used. It replaces an earlier record of the same call. What other models used for it counts beside it:
 // an advisor that the model asked, a compaction on the server. The API's counts of the answer leave those iterations out.
-func (c *callUsage) addAnswer(call callID, record *rawRecord, used discover.Tokens) {
-	at := record.Timestamp.Time()
+func (c *callUsage) addAnswer(call callID, line *rawLine, used discover.Tokens) {
+	at := line.Timestamp.Time()
 	if at.After(c.newest) {
 		c.newest = at
 	}
-	if model := record.Model.Text(maxCallID); model != c.model { // else there is one string for all
+	if model := line.Model.Text(maxCallID); model != c.model { // else there is one string for all
 		c.model = model
 	}
 	c.set(call, timedUsage{used, at, c.model})
 	n := 0
-	for v := range record.usageValue.Object().Get("iterations").Elements() {
+	for v := range line.usageValue.Object().Get("iterations").Elements() {
 		switch o := v.Object(); o.Get("type").Text(maxCallID) {
 		case "advisor_message", "compaction":
 			n++
@@ -300,10 +300,10 @@ type unnamedAnswer struct {
 }
 
 // addUser takes the next record, which may be a prompt or the result of a call.
-func (o *openAnswers) addUser(record *rawRecord) {
+func (o *openAnswers) addUser(line *rawLine) {
 	switch {
-	case record.Type != "user" || !o.matter:
-	case hasBlock(record.Content, "tool_result"):
+	case line.Type != "user" || !o.matter:
+	case hasBlock(line.Content, "tool_result"):
 		o.results++
 	default:
 		clear(o.byMessage)
@@ -311,12 +311,12 @@ func (o *openAnswers) addUser(record *rawRecord) {
 }
 
 // callID returns the call that the next record, an answer's, is part of.
-func (o *openAnswers) callID(record *rawRecord, used discover.Tokens) callID {
-	message := record.ID.Text(maxCallID)
+func (o *openAnswers) callID(line *rawLine, used discover.Tokens) callID {
+	message := line.ID.Text(maxCallID)
 	if isUnique(message, "msg_") {
 		return newCallID(message, "")
 	}
-	if request := record.RequestID.Text(maxCallID); request != "" {
+	if request := line.RequestID.Text(maxCallID); request != "" {
 		if o.named == nil {
 			o.named = map[string]callID{}
 		}
@@ -332,7 +332,7 @@ func (o *openAnswers) callID(record *rawRecord, used discover.Tokens) callID {
 	open, ok := o.byMessage[message]
 	sameInput := used.In == open.used.In && used.CacheRead == open.used.CacheRead && used.CacheWrite == open.used.CacheWrite
 	if !ok || !sameInput && (message == "" || o.results > open.results) {
-		open.call = newCallID(message, "record "+cmp.Or(record.UUID.Text(maxCallID), fmt.Sprint(record.Timestamp.Text(maxCallID), used)))
+		open.call = newCallID(message, "record "+cmp.Or(line.UUID.Text(maxCallID), fmt.Sprint(line.Timestamp.Text(maxCallID), used)))
 	}
 	if o.byMessage == nil || len(o.byMessage) == maxUnnamed {
 		o.byMessage = map[string]unnamedAnswer{}
@@ -342,7 +342,7 @@ func (o *openAnswers) callID(record *rawRecord, used discover.Tokens) callID {
 }
 
 // AnswerUsage returns what an answer of the model used. ok is false for other records, and without a usage.
-func (r *rawRecord) AnswerUsage() (used discover.Tokens, ok bool) {
+func (r *rawLine) AnswerUsage() (used discover.Tokens, ok bool) {
 	if r.Type == "assistant" && !r.synthetic() {
 		used = r.usage()
 	}
@@ -351,14 +351,14 @@ func (r *rawRecord) AnswerUsage() (used discover.Tokens, ok bool) {
 
 // quotaOf returns what an error in place of an answer says of a limit; nil if it has another cause. 2.1.329 records the end
 // of the limit in members of their own. The text of newer notices has only a time of day, which is not interpreted.
-func quotaOf(record *rawRecord) *discover.Quota {
-	if record.Get("error").Text(0) != "rate_limit" {
+func quotaOf(line *rawLine) *discover.Quota {
+	if line.Get("error").Text(0) != "rate_limit" {
 		return nil
 	}
-	limits := record.Get("quotaLimits").Object()
+	limits := line.Get("quotaLimits").Object()
 	q := &discover.Quota{
 		Name: limits.Get("rateLimitType").Text(0), Reached: true, Resets: unixSeconds(limits.Get("resetsAt").Raw()),
-		Text: textOf(record.Content, 0), Time: record.Timestamp.Time(),
+		Text: textOf(line.Content, 0), Time: line.Timestamp.Time(),
 	}
 	if limits != nil {
 		q.Reached = limits.Get("status").Text(0) == "rejected"

@@ -8,10 +8,10 @@ import (
 	"agentctl/discover/storage"
 )
 
-// rawRecord is what is read of one record. Conversation records (user, assistant, system, attachment) have an envelope: time, directory, version, … All
+// rawLine is what is read of one line of a transcript, a record. Conversation records (user, assistant, system, attachment) have an envelope: time, directory, version, … All
 // others are metadata of the session, mostly without a time and a directory. Values are valid as long as the line that they
 // were parsed from. Members that few records have, or few readers need, are got by name.
-type rawRecord struct {
+type rawLine struct {
 	storage.Object
 	Type, Subtype string
 	apiMessage
@@ -49,7 +49,7 @@ type envelope struct {
 }
 
 // envelope returns the record's envelope.
-func (r *rawRecord) envelope() envelope {
+func (r *rawLine) envelope() envelope {
 	text := func(key string) string { return r.Get(key).Text(0) }
 	e := envelope{
 		Cwd: r.Cwd.Text(0), Version: text("version"), GitBranch: text("gitBranch"), Entrypoint: text("entrypoint"), ForkedFrom: r.ForkedFrom.Text(0),
@@ -80,8 +80,8 @@ func (a *apiMessage) synthetic() bool {
 
 // parser returns a parser that calls visit with each record, which is valid until visit returns; nil for a line that is cut, or what is
 // left of a record.
-func parser(visit func(storage.Line, *rawRecord) bool) storage.Parser {
-	r := new(rawRecord)
+func parser(visit func(storage.Line, *rawLine) bool) storage.Parser {
+	r := new(rawLine)
 	return func(l storage.Line) (complete, more bool) {
 		switch {
 		case l.Cut || l.Rest:
@@ -95,14 +95,14 @@ func parser(visit func(storage.Line, *rawRecord) bool) storage.Parser {
 
 // parse parses one line. It reports whether the line is a complete JSON object. A value of an unexpected type is left out; the others
 // count.
-func (r *rawRecord) parse(raw []byte) (complete bool) {
-	*r = rawRecord{Object: raw}
+func (r *rawLine) parse(raw []byte) (complete bool) {
+	*r = rawLine{Object: raw}
 	return r.Scan(r.set)
 }
 
 // set takes one member and returns its length if parsing has shown it, else 0. All names are in one switch, which the
 // compiler decides by a few comparisons.
-func (r *rawRecord) set(key []byte, v storage.Value) (length int) {
+func (r *rawLine) set(key []byte, v storage.Value) (length int) {
 	switch string(key) {
 	case "type":
 		r.Type = v.Word("user", "assistant", "system", "attachment")
@@ -191,20 +191,20 @@ func usageOf(o storage.Object) (u discover.Tokens) {
 }
 
 // IsMessage reports whether the line is a user or an assistant record.
-func (r *rawRecord) IsMessage() bool { return r.Type == "user" || r.Type == "assistant" }
+func (r *rawLine) IsMessage() bool { return r.Type == "user" || r.Type == "assistant" }
 
 // isMetadata reports whether the record is not of the conversation.
-func (r *rawRecord) isMetadata() bool {
+func (r *rawLine) isMetadata() bool {
 	return r.Type != "" && !r.IsMessage() && r.Type != "system" && r.Type != "attachment"
 }
 
 // isFirst reports whether the record is the first one of a conversation.
-func (r *rawRecord) isFirst() bool {
+func (r *rawLine) isFirst() bool {
 	return !r.isMetadata() && bytes.HasPrefix(r.ParentUUID, []byte("null"))
 }
 
 // time returns the time of a record: that of its envelope, or that of the snapshot in a file-history-snapshot. It is zero if there is none.
-func (r *rawRecord) time() time.Time {
+func (r *rawLine) time() time.Time {
 	if r.Timestamp == nil && r.Type == "file-history-snapshot" {
 		return r.Get("snapshot").Object().Get("timestamp").Time()
 	}

@@ -43,36 +43,36 @@ func (t *turnReader) complete() bool {
 	return t.decided && t.callsComplete && !t.afterFirst && !t.shell && t.prompt == ""
 }
 
-func (t *turnReader) add(record *rawRecord) {
-	at := record.Timestamp.Text(0)
+func (t *turnReader) add(line *rawLine) {
+	at := line.Timestamp.Text(0)
 	if t.afterFirst {
-		if !record.IsMessage() && record.Subtype != "turn_duration" {
+		if !line.IsMessage() && line.Subtype != "turn_duration" {
 			return
 		}
-		if t.afterFirst = false; at > t.newest && !hasBlock(record.Content, "tool_result") {
+		if t.afterFirst = false; at > t.newest && !hasBlock(line.Content, "tool_result") {
 			*t = turnReader{answered: t.answered, state: discover.Turn{Began: t.state.Began}}
 		}
 	}
 	t.newest = max(t.newest, at)
-	if record.IsMessage() && t.prompt != "" && record.UUID.Text(0) != t.prompt {
-		if record.ParentUUID.Text(0) == t.prompt {
+	if line.IsMessage() && t.prompt != "" && line.UUID.Text(0) != t.prompt {
+		if line.ParentUUID.Text(0) == t.prompt {
 			*t = turnReader{answered: t.answered, newest: t.newest}
 		}
 		t.prompt = ""
 	}
 	if t.shell && t.decided {
-		if t.shell = false; record.isCaveat() {
+		if t.shell = false; line.isCaveat() {
 			*t = turnReader{stopped: true, ended: t.ended, state: discover.Turn{Began: t.state.Began}}
 		}
 	}
-	switch record.Type {
+	switch line.Type {
 	case "system":
-		t.ended = t.ended || !t.decided && record.Subtype == "turn_duration"
-		t.stopped = t.stopped || !t.decided && record.Subtype == "local_command"
+		t.ended = t.ended || !t.decided && line.Subtype == "turn_duration"
+		t.stopped = t.stopped || !t.decided && line.Subtype == "local_command"
 	case "assistant":
-		t.assistant(record)
+		t.assistant(line)
 	case "user":
-		t.user(record)
+		t.user(line)
 	}
 }
 
@@ -84,25 +84,25 @@ func (t *turnReader) addDamaged() {
 	}
 }
 
-func (t *turnReader) assistant(record *rawRecord) {
-	fromModel := !record.IsAPIErrorMessage && !record.synthetic()
-	if fromModel && !t.decided && record.ends() { // as most do; the content does not matter
+func (t *turnReader) assistant(line *rawLine) {
+	fromModel := !line.IsAPIErrorMessage && !line.synthetic()
+	if fromModel && !t.decided && line.ends() { // as most do; the content does not matter
 		t.decide(discover.TurnDone)
 		return
 	}
 	switch {
 	case t.decided:
-		t.addCalls(record)
-	case record.IsAPIErrorMessage:
+		t.addCalls(line)
+	case line.IsAPIErrorMessage:
 		t.decide(discover.TurnFailed)
-		t.state.Error = strings.TrimSpace(textOf(record.Content, 0))
+		t.state.Error = strings.TrimSpace(textOf(line.Content, 0))
 	case !fromModel:
 		t.stopped = true
-	case record.StopReason == "" && hasBlock(record.Content, "text") && !hasBlock(record.Content, "tool_use"):
+	case line.StopReason == "" && hasBlock(line.Content, "text") && !hasBlock(line.Content, "tool_use"):
 		t.decide(discover.TurnUnknown) // it may be all of the answer: messages are written before their stop reason is known, also by gateways
 	default:
 		t.open()
-		t.addCalls(record)
+		t.addCalls(line)
 	}
 }
 
@@ -115,13 +115,13 @@ func (a *apiMessage) ends() bool {
 	return false
 }
 
-func (t *turnReader) user(record *rawRecord) {
-	if record.IsMeta && !fromPeer(record.Origin.Object()) || record.IsCompactSummary || record.IsTranscriptOnly {
+func (t *turnReader) user(line *rawLine) {
+	if line.IsMeta && !fromPeer(line.Origin.Object()) || line.IsCompactSummary || line.IsTranscriptOnly {
 		return
 	}
-	text := strings.TrimSpace(textOf(record.Content, textStartLimit))
+	text := strings.TrimSpace(textOf(line.Content, textStartLimit))
 	result := false
-	for _, b := range blocks(record.Content) {
+	for _, b := range blocks(line.Content) {
 		if b.Type != "tool_result" {
 			continue
 		}
@@ -129,10 +129,10 @@ func (t *turnReader) user(record *rawRecord) {
 			t.answered = map[string]bool{}
 		}
 		result, t.answered[b.ToolUseID] = true, true
-		t.Pending = slices.DeleteFunc(t.Pending, func(c pendingCall) bool { return c.ID == b.ToolUseID && c.at <= record.Timestamp.Text(0) })
+		t.Pending = slices.DeleteFunc(t.Pending, func(c pendingCall) bool { return c.ID == b.ToolUseID && c.at <= line.Timestamp.Text(0) })
 	}
 	if !result && t.state.Began.IsZero() && !beginsWith(text, interruptedPrefix, "<local-command-") && !isShellOutput(text) {
-		t.state.Began = record.Timestamp.Time()
+		t.state.Began = line.Timestamp.Time()
 	}
 	switch {
 	case t.decided:
@@ -147,8 +147,8 @@ func (t *turnReader) user(record *rawRecord) {
 	default:
 		t.open()
 		if t.callsComplete = t.callsComplete || !result; !result {
-			t.prompt = record.UUID.Text(0)
-			t.state.Prompt, _ = promptOf(record)
+			t.prompt = line.UUID.Text(0)
+			t.state.Prompt, _ = promptOf(line)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func beginsWith(text string, prefixes ...string) bool {
 // isCaveat reports whether a record is the note that the model is not to answer what follows: the output of most slash
 // commands, and of a "!" command up to 2.1.112, or where the settings say so or it was interrupted (SEEN 2.1.112, 2.1.197,
 // 2.1.330).
-func (r *rawRecord) isCaveat() bool {
+func (r *rawLine) isCaveat() bool {
 	text := strings.TrimSpace(textOf(r.Content, textStartLimit))
 	return r.Type == "user" && r.IsMeta && beginsWith(text, "<local-command-caveat>", "Caveat: ")
 }
@@ -187,16 +187,16 @@ func (t *turnReader) decide(state discover.TurnState) {
 }
 
 // addCalls adds the tool calls of the newest message. A message with several calls is several records.
-func (t *turnReader) addCalls(record *rawRecord) {
+func (t *turnReader) addCalls(line *rawLine) {
 	if t.message == "" {
-		t.message = record.ID.Text(0)
+		t.message = line.ID.Text(0)
 	}
-	if t.callsComplete = t.callsComplete || record.ID.Text(0) != t.message; t.callsComplete {
+	if t.callsComplete = t.callsComplete || line.ID.Text(0) != t.message; t.callsComplete {
 		return
 	}
-	for _, b := range blocks(record.Content) {
+	for _, b := range blocks(line.Content) {
 		if b.Type == "tool_use" && !t.answered[b.ID] {
-			t.Pending = append(t.Pending, pendingCall{ID: b.ID, Name: b.Name, WaitingOn: waitingOn(b), at: record.Timestamp.Text(0)})
+			t.Pending = append(t.Pending, pendingCall{ID: b.ID, Name: b.Name, WaitingOn: waitingOn(b), at: line.Timestamp.Text(0)})
 		}
 	}
 }
@@ -267,9 +267,8 @@ func (p *process) waitingTurn(ctx context.Context, path string) *discover.Turn {
 	return turn
 }
 
-// permissionCall returns the call that the user is asked about in a turn that waits for permission; nil if it may be one of
-// several. Calls that run alone are made one after the other, so the first one without a result is asked about. If the only
-// pending call is a sub-agent's, the sub-agent's call counts.
+// permissionCall returns the call that the user is asked to permit in the session or, if that waits for a sub-agent, in the sub-agent; nil if
+// the transcripts do not tell.
 func (p *process) permissionCall(ctx context.Context, s *turnReader, path string) *discover.WaitingOn {
 	call := s.PermissionCall()
 	if call == nil {
@@ -336,8 +335,8 @@ func (t *turnReader) Question() *discover.WaitingOn {
 	return nil
 }
 
-// PermissionCall returns the only pending call that permission can be asked for; nil if there is none, or if there are
-// several.
+// PermissionCall returns the call that the user is asked to permit; nil if the newest message does not tell. The user is asked about calls that
+// run alone one after the other: about the oldest one that is pending. Others run at once: if there are several, which one waits is not known.
 func (t *turnReader) PermissionCall() *pendingCall {
 	several := len(t.Pending) > 1
 	if len(t.Pending) == 0 || several && slices.ContainsFunc(t.Pending, func(c pendingCall) bool { return !runsAlone(c.Name) }) {

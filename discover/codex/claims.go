@@ -200,7 +200,7 @@ func (a agentProcess) presenceClaim() discover.Claim {
 	claim := a.claim
 	claim.Strength, claim.Kind = discover.Exact, "process"
 	claim.Detail = fmt.Sprintf("runs %s", cmp.Or(a.Exe, a.Name))
-	claim.Source, claim.Dir, claim.Turn = a.sourceName(), a.newThreadDir(a.Process), a.initialTurn()
+	claim.Source, claim.Dir, claim.Turn = a.sourceName(), a.newThreadDir(a.Process), a.liveTurn()
 	claim.HideIfUnlinked, claim.NameOnly = a.role == server && claim.Unreadable == "", !a.ofHome
 	return claim
 }
@@ -227,7 +227,7 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 	}
 	stored = ok && entry.Size > 0
 	if !stored && c.homes.byDir(claim.Home) != nil { // what is stored in an unlisted home is unknown
-		claim.Turn = s.initialTurn()
+		claim.Turn = s.liveTurn()
 	}
 	// The user can check the details with lsof or in /proc/PID/fd.
 	if s.role == server {

@@ -17,10 +17,10 @@ const headLimit = 4 << 20
 
 // rolloutHead is the beginning of a rollout.
 type rolloutHead struct {
-	FileID  string // the thread's ID by the file's name
-	Segment string // the segment's ID by the file's name, "" in a thread's first rollout
-	lines   int
-	Meta    sessionMeta
+	FileID      string // the thread's ID by the file's name
+	Segment     string // the segment's ID by the file's name, "" in a thread's first rollout
+	lines       int
+	SessionMeta sessionMeta
 	// Prompt is the user's first prompt, Review the description of what a review is about.
 	Prompt, Review string
 	Name           string // the newest name, "" if there is none
@@ -31,12 +31,12 @@ type rolloutHead struct {
 
 // Complete reports whether all that the beginning of a rollout can contain is known.
 func (r *rolloutHead) Complete() bool {
-	return r.Prompt != "" && r.Meta.Found && (r.own.found || !r.Meta.mayBeginWithCopies())
+	return r.Prompt != "" && r.SessionMeta.Found && (r.own.found || !r.SessionMeta.mayBeginWithCopies())
 }
 
 // MayInherit reports whether the token counts of the rollout may contain those of a rollout that it continues, or that it has copies of.
 func (r *rolloutHead) MayInherit() bool {
-	return r.Meta.HasBase() || r.Meta.mayBeginWithCopies() && (r.own.copied || r.own.found && r.own.counted)
+	return r.SessionMeta.HasBase() || r.SessionMeta.mayBeginWithCopies() && (r.own.copied || r.own.found && r.own.counted)
 }
 
 // ownTurn finds the first turn of a thread's own. A thread that was forked from another one, or that another one started, may begin with
@@ -55,7 +55,7 @@ func newOwnTurn(thread string) ownTurn {
 }
 
 // begins reports whether a record, of which the oldest come first, begins the first turn of the thread's own: all before it are copies.
-func (o *ownTurn) begins(r *rolloutRecord, l storage.Line) bool {
+func (o *ownTurn) begins(r *rolloutLine, l storage.Line) bool {
 	if o.found || o.created.IsZero() {
 		return false
 	}
@@ -81,14 +81,14 @@ var errNoMeta = errors.New("no session_meta record: not a rollout of Codex, or a
 // that is being written or that a crash cut off, Meta is not found; that is not an error. Error: [errNoMeta].
 func readHead(f *storage.File, id string, enough func(*rolloutHead) bool) (h rolloutHead, err error) {
 	h.FileID = id
-	_, err = f.Parse(0, headLimit, parser(h.ThreadID, func(l storage.Line, r *rolloutRecord) bool {
+	_, err = f.Parse(0, headLimit, parser(h.ThreadID, func(l storage.Line, r *rolloutLine) bool {
 		h.addLine(l, r)
 		return !enough(&h)
 	}))
 	if h.own.copied && !h.own.found {
 		h.Prompt, h.Review = "", ""
 	}
-	if err == nil && !h.Meta.Found && (h.lines > 0 || !mayBecomeRollout(f)) {
+	if err == nil && !h.SessionMeta.Found && (h.lines > 0 || !mayBecomeRollout(f)) {
 		err = errNoMeta
 	}
 	return h, err
@@ -104,37 +104,37 @@ func mayBecomeRollout(f *storage.File) bool {
 }
 
 // addLine adds the next line.
-func (r *rolloutHead) addLine(l storage.Line, record *rolloutRecord) {
+func (r *rolloutHead) addLine(l storage.Line, parsed *rolloutLine) {
 	r.lines++
 	r.end = l.Offset
 	switch {
 	case l.Rest:
 		r.damage.Add(l)
 	case l.Cut:
-	case record.Kind == kindSessionMeta && !r.Meta.Found:
+	case parsed.Kind == kindSessionMeta && !r.SessionMeta.Found:
 		// In a fork of an older version, a copy of the other thread's first record may follow.
-		m := parseMeta(record)
+		m := parseMeta(parsed)
 		if m.Found = l.Offset == 0 || m.ID == r.FileID; m.Found {
-			r.Meta = m
+			r.SessionMeta = m
 			r.own = newOwnTurn(r.ThreadID())
 		}
-	case r.Meta.mayBeginWithCopies() && r.own.begins(record, l):
+	case r.SessionMeta.mayBeginWithCopies() && r.own.begins(parsed, l):
 		r.Prompt, r.Review = "", ""
-	case record.Kind == kindNamed:
-		r.Name = cmp.Or(threadName(record.payload), r.Name)
-	case record.Kind == kindUserText:
-		r.Prompt = boundedPrompt(record.Text())
-	case record.Kind == kindGoal && record.isUsersGoal():
-		r.Prompt = cmp.Or(r.Prompt, boundedPrompt(record.Text()))
-	case record.Kind == kindReviewEntered:
-		r.Review = discover.Truncate(record.Text(), discover.PromptLimit)
+	case parsed.Kind == kindNamed:
+		r.Name = cmp.Or(threadName(parsed.payload), r.Name)
+	case parsed.Kind == kindUserText:
+		r.Prompt = boundedPrompt(parsed.Text())
+	case parsed.Kind == kindGoal && parsed.isUsersGoal():
+		r.Prompt = cmp.Or(r.Prompt, boundedPrompt(parsed.Text()))
+	case parsed.Kind == kindReviewEntered:
+		r.Review = discover.Truncate(parsed.Text(), discover.PromptLimit)
 	}
 }
 
 // ThreadID is the thread by the first record, or by the file's name while that record is missing.
 func (r *rolloutHead) ThreadID() string {
-	if r.Meta.ID != "" {
-		return r.Meta.ID
+	if r.SessionMeta.ID != "" {
+		return r.SessionMeta.ID
 	}
 	return r.FileID
 }
@@ -172,7 +172,7 @@ func (s *sessionMeta) HasBase() bool { return s.ForkedFrom != "" || s.HistoryBas
 func (s *sessionMeta) mayBeginWithCopies() bool { return s.HasBase() || s.StarterID() != "" }
 
 // parseMeta parses the first record, which may be cut off, in one pass: long instructions are most of it.
-func parseMeta(r *rolloutRecord) sessionMeta {
+func parseMeta(r *rolloutLine) sessionMeta {
 	m := sessionMeta{Created: r.Time()}
 	ids := map[string]*string{"id": &m.ID, "session_id": &m.Root, "parent_thread_id": &m.Parent, "forked_from_id": &m.ForkedFrom}
 	texts := map[string]*string{
@@ -202,6 +202,17 @@ func parseMeta(r *rolloutRecord) sessionMeta {
 		m.Branch = ""
 	}
 	return m
+}
+
+// facts are those that only Codex has; docs/agents/codex.md says what becomes of all members of the record:
+//
+//   - originator: the program that made the thread, as it names itself ("codex_exec", "codex-tui")
+//   - provider: the model's provider
+//   - subagent, agentNickname, agentRole: what kind of sub-agent it is
+func (s *sessionMeta) facts() discover.Facts {
+	return discover.Facts{
+		"originator": s.Originator, "provider": s.Provider, "subagent": s.Source.Subagent, "agentNickname": s.Nickname, "agentRole": s.Role,
+	}.WithoutEmpty()
 }
 
 // ParentID is the thread that started this one as a sub-agent or reviewer. It is the root of the tree where that is recorded (0.145

@@ -106,7 +106,7 @@ func (m *messageReader) readFile(f *storage.File, g gap, s segment, newest bool)
 }
 
 // addLine takes the next older line and reports whether more are wanted.
-func (m *messageReader) addLine(l storage.Line, r *rolloutRecord) bool {
+func (m *messageReader) addLine(l storage.Line, r *rolloutLine) bool {
 	if l.Cut {
 		m.Warn(m.path, m.file.Lost(l))
 		r.decodeCut(m.file, l, m.thread)
@@ -132,7 +132,7 @@ func (m *messageReader) addLine(l storage.Line, r *rolloutRecord) bool {
 }
 
 // addLost notes that a call has ended if a record that is left out is its result.
-func (m *messageReader) addLost(r *rolloutRecord) {
+func (m *messageReader) addLost(r *rolloutLine) {
 	if r.Kind == kindToolResult {
 		m.results.addText(r.Get("call_id").Text(0), "")
 		m.tokens.addResult()
@@ -140,7 +140,7 @@ func (m *messageReader) addLost(r *rolloutRecord) {
 }
 
 // baseSegment finds the segment that a rollout continues, by its first record.
-func (m *messageReader) baseSegment(r *rolloutRecord) segment {
+func (m *messageReader) baseSegment(r *rolloutLine) segment {
 	h := parseHistoryBase(r.Get("history_base").Object())
 	if h.ID == "" || h.EndByte <= 0 {
 		return segment{}
@@ -154,13 +154,13 @@ func (m *messageReader) baseSegment(r *rolloutRecord) segment {
 }
 
 // mayBeMessage reports whether a record of this kind can be a message, or change one.
-func mayBeMessage(k recordKind) bool {
+func mayBeMessage(k lineKind) bool {
 	return k != kindUnknown && k != kindReasoning && k != kindSettingsApplied
 }
 
 // addRecord makes the messages of one complete record. The same texts are recorded as items of the conversation with
 // the model, which hold the agent's own additions as well; those items are not read.
-func (m *messageReader) addRecord(r *rolloutRecord) {
+func (m *messageReader) addRecord(r *rolloutLine) {
 	defer func() { m.afterModelItem = r.Kind.FromModel() }()
 	switch r.Kind {
 	case kindTurnContext:
@@ -219,7 +219,7 @@ func (m *messageReader) add(msg discover.Message) {
 }
 
 // newMessage returns a message with the ID that the agent gave its item, or else the place of the record in the uncompressed file.
-func (m *messageReader) newMessage(r *rolloutRecord, role discover.Role, kind discover.MessageKind, text string) discover.Message {
+func (m *messageReader) newMessage(r *rolloutLine, role discover.Role, kind discover.MessageKind, text string) discover.Message {
 	id := ""
 	if r.item {
 		id = r.body.Get("id").Text(0)
@@ -229,7 +229,7 @@ func (m *messageReader) newMessage(r *rolloutRecord, role discover.Role, kind di
 }
 
 // isReviewCopy reports whether a record inside a review is the reviewer's: it names no thread.
-func (m *messageReader) isReviewCopy(r *rolloutRecord) bool {
+func (m *messageReader) isReviewCopy(r *rolloutLine) bool {
 	return m.inReview && r.Get("thread_id") == nil
 }
 
@@ -237,7 +237,7 @@ func (m *messageReader) isReviewCopy(r *rolloutRecord) bool {
 const maxSentID = 100
 
 // addPrompt adds the user's words, with which a turn begins.
-func (m *messageReader) addPrompt(r *rolloutRecord) {
+func (m *messageReader) addPrompt(r *rolloutLine) {
 	m.tokens.clear()
 	msg := m.newMessage(r, discover.RoleUser, discover.KindText, r.Text())
 	msg.SentID = r.body.Get("client_id").Text(maxSentID)
@@ -246,7 +246,7 @@ func (m *messageReader) addPrompt(r *rolloutRecord) {
 }
 
 // addGoal adds a goal of the user's, once.
-func (m *messageReader) addGoal(r *rolloutRecord) {
+func (m *messageReader) addGoal(r *rolloutLine) {
 	if goal := string(r.body.Get("createdAt").Raw()) + r.Text(); r.isUsersGoal() && goal != m.goal {
 		m.goal = goal
 		m.tokens.clear()
@@ -254,7 +254,7 @@ func (m *messageReader) addGoal(r *rolloutRecord) {
 	}
 }
 
-func (m *messageReader) addCall(r *rolloutRecord) {
+func (m *messageReader) addCall(r *rolloutLine) {
 	c := parseToolCall(r)
 	m.results.apply(&c)
 	msg := m.newMessage(r, discover.RoleAssistant, discover.KindTool, "")
@@ -271,7 +271,7 @@ func (m *messageReader) addAnswer(msg discover.Message) {
 }
 
 // addFailure adds the error that a turn ended with. Some versions record it twice.
-func (m *messageReader) addFailure(r *rolloutRecord, text string) {
+func (m *messageReader) addFailure(r *rolloutLine, text string) {
 	m.tokens.clear()
 	if text != "" && text != m.lastError {
 		m.lastError = text
@@ -281,7 +281,7 @@ func (m *messageReader) addFailure(r *rolloutRecord, text string) {
 
 // addTypedCommands adds the commands that the user typed ("!git status") and what they printed. An item of the conversation
 // with the model holds them.
-func (m *messageReader) addTypedCommands(r *rolloutRecord) {
+func (m *messageReader) addTypedCommands(r *rolloutLine) {
 	for part := range r.Get("content").Elements() {
 		command, output, ok := parseTypedCommand(part.Object().Get("text"))
 		if !ok {
@@ -321,7 +321,7 @@ func (m *messageReader) modelOfTurn() string {
 		return m.model
 	}
 	m.modelKnown, m.model = true, m.newestModel
-	_, _ = m.file.Head(m.at).ParseBackward(modelSearchLimit, parser(func() string { return m.thread }, func(l storage.Line, r *rolloutRecord) bool {
+	_, _ = m.file.Head(m.at).ParseBackward(modelSearchLimit, parser(func() string { return m.thread }, func(l storage.Line, r *rolloutLine) bool {
 		found := r.Kind == kindTurnContext && !l.Rest && !l.Cut
 		if found {
 			m.model = r.Get("model").Text(0)

@@ -359,7 +359,7 @@ func TestPendingResultsAreBounded(t *testing.T) {
 	line := []byte(`{"timestamp":"2026-11-20T19:00:06Z","type":"response_item","payload":{"type":"function_call_output","call_id":"%d","output":"` +
 		strings.Repeat("x", 1<<20) + `"}}`)
 	for i := range 200 {
-		var e rolloutRecord
+		var e rolloutLine
 		e.decode(bytes.Replace(line, []byte("%d"), []byte(strconv.Itoa(i)), 1), "")
 		r.add(&e)
 	}

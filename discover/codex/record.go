@@ -102,7 +102,7 @@ func (s *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 	if err != nil {
 		return err
 	}
-	if !head.Meta.Found {
+	if !head.SessionMeta.Found {
 		s.Created, _ = threadCreated(e.ID)
 		return nil
 	}
@@ -113,7 +113,7 @@ func (s *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 	}
 	s.setDamage(f, tail.damage)
 	fillRecord(&s.Record, &head, &tail)
-	s.startedBy, s.tokensUnknown = head.Meta.StarterID(), !tail.Usage.Final
+	s.startedBy, s.tokensUnknown = head.SessionMeta.StarterID(), !tail.Usage.Final
 	hasTokens := tail.Usage.Any || head.Segment != "" // tokens may also be in an older segment
 	if hasTokens && tail.Usage.Final && (all || !head.MayInherit()) {
 		own, err := tail.Usage.larger(), error(nil)
@@ -138,7 +138,7 @@ func (s *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 
 // fillRecord sets the record from both ends of the rollout.
 func fillRecord(r *discover.Record, h *rolloutHead, t *rolloutTail) {
-	m := &h.Meta
+	m := &h.SessionMeta
 	r.ID = h.ThreadID()
 	if r.Created = m.Created; r.Created.IsZero() {
 		r.Created, _ = threadCreated(h.FileID)
@@ -149,45 +149,31 @@ func fillRecord(r *discover.Record, h *rolloutHead, t *rolloutTail) {
 	r.Title = cmp.Or(t.Name, h.Name)
 	r.Model, r.Turn = t.Settings.Model, t.TurnAt(time.Now())
 	r.Parent, r.Sub, r.ForkedFrom = m.ParentID(), m.Source.Subagent != "", m.ForkedFrom
-	setMeta(r, h, t)
+	setFacts(r, h, t)
 }
 
-// setMeta adds the facts that only Codex has:
+// setFacts adds the facts that only Codex has: those of the first record (see [sessionMeta.facts]), and
 //
-//   - originator: the program that made the thread, as it names itself ("codex_exec", "codex-tui")
-//   - provider: the model's provider
 //   - approval, sandbox: the newest turn's approval policy and sandbox mode
 //   - permissionProfile: the profile that the sandbox was made from ("mine"; ":workspace" and the like are Codex's own)
 //   - workspace: how the sandbox mode workspace-write differs from its default (writableRoots, network, excludeTmpdir,
 //     excludeSlashTmp)
 //   - contextWindow: the size of the model's context, in tokens
 //   - startDir: the directory the thread was made in, where the newest turn ran in another
-//   - subagent, agentNickname, agentRole: what kind of sub-agent it is
-func setMeta(r *discover.Record, h *rolloutHead, t *rolloutTail) {
-	m := &h.Meta
-	var window, startDir, workspace any
-	if t.Usage.Window > 0 {
-		window = t.Usage.Window
-	}
-	if m.Dir != r.Dir {
-		startDir = m.Dir
-	}
+func setFacts(r *discover.Record, h *rolloutHead, t *rolloutTail) {
+	r.Meta = h.SessionMeta.facts()
+	r.SetMeta("approval", t.Settings.Approval)
+	r.SetMeta("sandbox", t.Settings.Sandbox)
+	r.SetMeta("permissionProfile", t.Settings.Profile)
 	if t.Settings.Workspace != nil {
-		workspace = *t.Settings.Workspace
+		r.SetMeta("workspace", *t.Settings.Workspace)
 	}
-	r.Meta = discover.Facts{
-		"agentNickname":     m.Nickname,
-		"agentRole":         m.Role,
-		"approval":          t.Settings.Approval,
-		"contextWindow":     window,
-		"originator":        m.Originator,
-		"permissionProfile": t.Settings.Profile,
-		"provider":          m.Provider,
-		"sandbox":           t.Settings.Sandbox,
-		"startDir":          startDir,
-		"subagent":          m.Source.Subagent,
-		"workspace":         workspace,
-	}.WithoutEmpty()
+	if t.Usage.Window > 0 {
+		r.SetMeta("contextWindow", t.Usage.Window)
+	}
+	if dir := h.SessionMeta.Dir; dir != r.Dir {
+		r.SetMeta("startDir", dir)
+	}
 }
 
 // titlesFile contains the names that the user gave to threads, one record a line, the newest last. It does not exist before the first
@@ -254,7 +240,7 @@ var errOtherThread = errors.New("its first record names a thread other than its 
 // completeHead completes the head of a rollout that begins with an edited prompt: the time of creation and the first prompt are in the
 // thread's first rollout. If that cannot be read, a warning names it, and the prompt of this rollout stays.
 func (s *storedThread) completeHead(ctx context.Context, h *rolloutHead, e discover.Entry) error {
-	if h.Meta.Found && h.ThreadID() != e.ID {
+	if h.SessionMeta.Found && h.ThreadID() != e.ID {
 		return errOtherThread
 	}
 	var first rolloutHead
@@ -268,10 +254,10 @@ func (s *storedThread) completeHead(ctx context.Context, h *rolloutHead, e disco
 	switch {
 	case storage.IsNotExist(err), errors.Is(err, errNoRollout): // deleted: this rollout has all that is left
 	case err != nil:
-		h.Meta.Created, _ = threadCreated(e.ID)
+		h.SessionMeta.Created, _ = threadCreated(e.ID)
 		s.addWarning(warn(path, fmt.Errorf("the session's first prompt is unknown: %w", storage.WithoutPath(path, err))))
-	case first.Meta.Found:
-		h.Meta.Created = first.Meta.Created
+	case first.SessionMeta.Found:
+		h.SessionMeta.Created = first.SessionMeta.Created
 		h.Prompt, h.Review = first.Prompt, first.Review
 	}
 	return ctx.Err()
@@ -282,7 +268,7 @@ func openSegment(ctx context.Context, path, id string) (f *storage.File, h rollo
 	if f, _, err = openRollout(ctx, path); err != nil {
 		return nil, h, err
 	}
-	if h, err = readHead(f, id, (*rolloutHead).Complete); err == nil && h.Meta.Found && h.ThreadID() != id {
+	if h, err = readHead(f, id, (*rolloutHead).Complete); err == nil && h.SessionMeta.Found && h.ThreadID() != id {
 		err = errOtherThread
 	}
 	if err != nil {

@@ -298,7 +298,7 @@ func mayMatch(ctx context.Context, path string, match func([]byte) bool) bool {
 // continuesAnother reports whether the first record of a rollout says that it continues another one.
 func continuesAnother(rollout []byte) bool {
 	first, _, _ := bytes.Cut(rollout, []byte("\n"))
-	var r rolloutRecord
+	var r rolloutLine
 	r.decode(first, "")
 	return parseHistoryBase(r.Get("history_base").Object()).ID != ""
 }

@@ -157,13 +157,13 @@ func (s *subagentTree) candidates(ctx context.Context) []discover.Entry {
 func readOrigin(ctx context.Context, e discover.Entry, t *storedThread) (ok bool, err error) {
 	t.reset(e)
 	h, err := t.readMeta(ctx, e, firstRecordLimit)
-	if err == nil && !h.Meta.Found || errors.Is(err, errNoMeta) {
+	if err == nil && !h.SessionMeta.Found || errors.Is(err, errNoMeta) {
 		h, err = t.readMeta(ctx, e, headLimit)
 	}
 	if err != nil {
 		return false, warn(e.Path, err)
 	}
-	t.startedBy, t.Parent = h.Meta.StarterID(), h.Meta.ParentID()
+	t.startedBy, t.Parent = h.SessionMeta.StarterID(), h.SessionMeta.ParentID()
 	return true, nil
 }
 
@@ -179,7 +179,7 @@ func (s *storedThread) readMeta(ctx context.Context, e discover.Entry, limit int
 	}
 	defer f.Close()
 	s.fileTime = f.ModTime()
-	return readHead(f, e.ID, func(h *rolloutHead) bool { return h.Meta.Found })
+	return readHead(f, e.ID, func(h *rolloutHead) bool { return h.SessionMeta.Found })
 }
 
 // subagentDelay is how much later than a thread's last record its sub-agent may begin: the record of it is written after that.

@@ -65,24 +65,24 @@ func readTail(f *storage.File, end int64, id string, options tailOptions) (t rol
 }
 
 // addLine adds the next older line and reports whether more are needed.
-func (r *rolloutTail) addLine(l storage.Line, record *rolloutRecord) bool {
+func (r *rolloutTail) addLine(l storage.Line, parsed *rolloutLine) bool {
 	r.read = r.file.Size() - l.Offset
 	if l.Rest && (r.Head == nil || l.Offset > r.Head.end) {
 		r.damage.Add(l)
 	}
 	switch {
 	case l.Cut:
-		if record.decodeCut(r.file, l, r.thread); record.Kind == kindToolResult {
-			r.newest.add(record)
+		if parsed.decodeCut(r.file, l, r.thread); parsed.Kind == kindToolResult {
+			r.newest.add(parsed)
 		}
-	case !r.needs(record.Kind) && record.payload != nil: // whether it is damaged does not matter
-		r.newest.trackCalls(record)
+	case !r.needs(parsed.Kind) && parsed.payload != nil: // whether it is damaged does not matter
+		r.newest.trackCalls(parsed)
 	case l.Rest:
 		r.newest.addDamaged()
 	default:
-		r.addRecord(record)
+		r.addRecord(parsed)
 	}
-	if at := record.Time(); at.After(r.Updated) {
+	if at := parsed.Time(); at.After(r.Updated) {
 		r.Updated = at
 	}
 	return !r.complete()
@@ -98,7 +98,7 @@ func (r *rolloutTail) needsLimits() bool { return r.quotas != nil && r.read <= l
 
 // needs reports whether a record of this kind can add something. A turn may have megabytes of other records, whose payloads are not
 // read.
-func (r *rolloutTail) needs(kind recordKind) bool {
+func (r *rolloutTail) needs(kind lineKind) bool {
 	switch kind {
 	case kindTurnContext, kindTurnStarted:
 		return r.Settings == (turnSettings{}) || r.newest.needs(kind) || !r.Usage.Final
@@ -116,19 +116,19 @@ func (r *rolloutTail) needs(kind recordKind) bool {
 	return r.newest.needs(kind)
 }
 
-func (r *rolloutTail) addRecord(record *rolloutRecord) {
+func (r *rolloutTail) addRecord(parsed *rolloutLine) {
 	switch {
-	case record.Kind == kindTurnContext && r.Settings == (turnSettings{}):
-		r.Settings = parseSettings(record.payload)
-	case record.Kind == kindSettingsApplied && r.applied == (turnSettings{}):
-		r.applied = parseSettings(record.Get("thread_settings").Object())
-	case record.Kind == kindNamed:
-		r.Name = threadName(record.payload)
+	case parsed.Kind == kindTurnContext && r.Settings == (turnSettings{}):
+		r.Settings = parseSettings(parsed.payload)
+	case parsed.Kind == kindSettingsApplied && r.applied == (turnSettings{}):
+		r.applied = parseSettings(parsed.Get("thread_settings").Object())
+	case parsed.Kind == kindNamed:
+		r.Name = threadName(parsed.payload)
 	case r.quotas != nil:
-		r.quotas.add(record)
+		r.quotas.add(parsed)
 	}
-	r.Usage.add(record)
-	r.newest.add(record)
+	r.Usage.add(parsed)
+	r.newest.add(parsed)
 }
 
 // turnSettings are the settings of a turn.

@@ -51,7 +51,7 @@ type usageAtEnd struct {
 }
 
 // add adds the next older record.
-func (u *usageAtEnd) add(r *rolloutRecord) {
+func (u *usageAtEnd) add(r *rolloutLine) {
 	if u.Final {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 
 // parseToolCall parses a tool call of any kind. Those that the model's server runs have no other result than what is in the call. The status
 // of the others says only that the model has written them.
-func parseToolCall(r *rolloutRecord) discover.ToolCall {
+func parseToolCall(r *rolloutLine) discover.ToolCall {
 	kind := string(r.typeName())
 	c := discover.ToolCall{
 		ID: cmp.Or(r.Get("call_id").Text(0), r.Get("id").Text(0)), State: discover.ToolOpen,
@@ -138,7 +138,7 @@ func (t *toolResults) pendingResult(id string, known func(*pendingToolResult) bo
 }
 
 // add adds the result of a call. Without the member "output", the result is its other members.
-func (t *toolResults) add(e *rolloutRecord) {
+func (t *toolResults) add(e *rolloutLine) {
 	text := ""
 	if output := e.Get("output"); output != nil {
 		text = outputText(output)

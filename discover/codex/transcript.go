@@ -11,10 +11,10 @@ import (
 	"agentctl/discover/storage"
 )
 
-// rolloutRecord is one line of a rollout: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}. There are two dialects: legacy files have events
+// rolloutLine is one line of a rollout, a record: {"timestamp":…,"ordinal":…,"type":…,"payload":{…}}. There are two dialects: legacy files have events
 // such as user_message, paginated files have item_completed with an item. The kinds are the same for both.
-type rolloutRecord struct {
-	Kind      recordKind
+type rolloutLine struct {
+	Kind      lineKind
 	timestamp storage.Value
 	payload   storage.Object
 	// body is what the record is about: the payload or its item.
@@ -25,8 +25,8 @@ type rolloutRecord struct {
 
 // parser returns a parser that calls visit with each record of a thread's rollout, which is valid until visit returns. Of a line that is cut
 // or a rest, the record has what precedes the damage.
-func parser(thread func() string, visit func(storage.Line, *rolloutRecord) bool) storage.Parser {
-	r := new(rolloutRecord)
+func parser(thread func() string, visit func(storage.Line, *rolloutLine) bool) storage.Parser {
+	r := new(rolloutLine)
 	return func(l storage.Line) (complete, more bool) {
 		if complete = r.decode(l.Bytes, thread()) || l.Cut || l.Rest; !complete {
 			return false, true
@@ -37,8 +37,8 @@ func parser(thread func() string, visit func(storage.Line, *rolloutRecord) bool)
 
 // decode reads a line of this thread's rollout, and reports whether it is a complete object. What has no type or no payload is of no known
 // kind.
-func (r *rolloutRecord) decode(line []byte, thread string) (complete bool) {
-	*r = rolloutRecord{}
+func (r *rolloutLine) decode(line []byte, thread string) (complete bool) {
+	*r = rolloutLine{}
 	var envelope []byte
 	damaged := false
 	complete = storage.Object(line).Scan(func(key []byte, value storage.Value) (length int) {
@@ -79,7 +79,7 @@ func (r *rolloutRecord) decode(line []byte, thread string) (complete bool) {
 }
 
 // decodeCut decodes a line that is cut in a backward read by its beginning: that is enough to know which call has a result.
-func (r *rolloutRecord) decodeCut(f *storage.File, l storage.Line, thread string) {
+func (r *rolloutLine) decodeCut(f *storage.File, l storage.Line, thread string) {
 	const most, piece, head = 128 << 20, 128 << 10, 4 << 10
 	buf := make([]byte, piece)
 	for end := l.Offset; end > 0 && l.Offset-end < most; end -= piece {
@@ -94,7 +94,7 @@ func (r *rolloutRecord) decodeCut(f *storage.File, l storage.Line, thread string
 }
 
 // typeName is the payload's type. Codex writes it first.
-func (r *rolloutRecord) typeName() []byte { return shortString(r.Get("type")) }
+func (r *rolloutLine) typeName() []byte { return shortString(r.Get("type")) }
 
 // shortString is the content of a short string without escapes.
 func shortString(v storage.Value) []byte {
@@ -111,13 +111,13 @@ func shortString(v storage.Value) []byte {
 }
 
 // Get returns a member of the payload, nil if there is none.
-func (r *rolloutRecord) Get(name string) storage.Value { return r.payload.Get(name) }
+func (r *rolloutLine) Get(name string) storage.Value { return r.payload.Get(name) }
 
 // Time is when the record was written, in UTC. It is zero if the record does not say.
-func (r *rolloutRecord) Time() time.Time { return r.timestamp.Time() }
+func (r *rolloutLine) Time() time.Time { return r.timestamp.Time() }
 
 // Text is the text of a message or an item, or the description of what a review or a goal is about.
-func (r *rolloutRecord) Text() string {
+func (r *rolloutLine) Text() string {
 	switch r.Kind {
 	case kindReviewEntered:
 		return r.body.Get("user_facing_hint").Text(0)
@@ -158,44 +158,44 @@ func orImage(text string) string {
 	return text
 }
 
-// recordKind is the kind of a record.
-type recordKind uint8
+// lineKind is the kind of a record.
+type lineKind uint8
 
 // The kinds of records.
 const (
-	kindUnknown          recordKind = iota // not read here, or another thread's
-	kindSessionMeta                        // the first record of a rollout
-	kindTurnContext                        // the settings that a turn runs with
-	kindSettingsApplied                    // the settings that the next turn would run with
-	kindNamed                              // the user gave the thread a name
-	kindGoal                               // the thread has a goal, or its goal has changed
-	kindTurnStarted                        // a turn began
-	kindTurnCompleted                      // a turn ended by itself, with or without an error
-	kindTurnAborted                        // a turn was interrupted
-	kindTurnError                          // the agent reported an error, which ends the turn
-	kindReviewEntered                      // a review began
-	kindReviewExited                       // a review ended
-	kindContextCompacted                   // the model's context was replaced
-	kindCompactionShown                    // a message to the user about it
-	kindTurnsRolledBack                    // the user took back the newest turns
-	kindTokenCount                         // the thread's token count so far
-	kindTokenUsage                         // the tokens of one answer (0.160 and later)
-	kindUserText                           // the user's words
-	kindInjectedText                       // the agent's words under the user's name (0.42)
-	kindAgentText                          // the model's words
-	kindReasoning                          // the model's reasoning
-	kindAgentItem                          // the model's words once more, as an item of the conversation with the model
-	kindOtherItem                          // another item of it: instructions, a command that the user typed
-	kindToolCall                           // a tool call that has a result
-	kindServerToolCall                     // a tool call of any other kind, which may have none: the model's server may run it
-	kindToolResult                         // the result of a tool call
-	kindOtherEvent                         // any other event; it may contain the end of a tool call
+	kindUnknown          lineKind = iota // not read here, or another thread's
+	kindSessionMeta                      // the first record of a rollout
+	kindTurnContext                      // the settings that a turn runs with
+	kindSettingsApplied                  // the settings that the next turn would run with
+	kindNamed                            // the user gave the thread a name
+	kindGoal                             // the thread has a goal, or its goal has changed
+	kindTurnStarted                      // a turn began
+	kindTurnCompleted                    // a turn ended by itself, with or without an error
+	kindTurnAborted                      // a turn was interrupted
+	kindTurnError                        // the agent reported an error, which ends the turn
+	kindReviewEntered                    // a review began
+	kindReviewExited                     // a review ended
+	kindContextCompacted                 // the model's context was replaced
+	kindCompactionShown                  // a message to the user about it
+	kindTurnsRolledBack                  // the user took back the newest turns
+	kindTokenCount                       // the thread's token count so far
+	kindTokenUsage                       // the tokens of one answer (0.160 and later)
+	kindUserText                         // the user's words
+	kindInjectedText                     // the agent's words under the user's name (0.42)
+	kindAgentText                        // the model's words
+	kindReasoning                        // the model's reasoning
+	kindAgentItem                        // the model's words once more, as an item of the conversation with the model
+	kindOtherItem                        // another item of it: instructions, a command that the user typed
+	kindToolCall                         // a tool call that has a result
+	kindServerToolCall                   // a tool call of any other kind, which may have none: the model's server may run it
+	kindToolResult                       // the result of a tool call
+	kindOtherEvent                       // any other event; it may contain the end of a tool call
 )
 
 // eventKind is the kind of an event (event_msg). Only legacy files have the events from entered_review_mode on: exec wrote such files up to
 // 0.147, the terminal interface up to 0.130 (SEEN 0.42–0.147), and a newer version that resumes a legacy file continues it so (SEEN 0.169).
 // Paginated files have an item_completed event instead; see [itemKind].
-func (r *rolloutRecord) eventKind(thread string) recordKind {
+func (r *rolloutLine) eventKind(thread string) lineKind {
 	switch string(r.typeName()) {
 	case "":
 		return kindUnknown
@@ -244,7 +244,7 @@ func (r *rolloutRecord) eventKind(thread string) recordKind {
 }
 
 // itemKind is the kind of an item_completed event in a paginated file (SEEN 0.147 and later) by the type of its item.
-func itemKind(name []byte) recordKind {
+func itemKind(name []byte) lineKind {
 	switch string(name) {
 	case "EnteredReviewMode":
 		return kindReviewEntered
@@ -261,7 +261,7 @@ func itemKind(name []byte) recordKind {
 }
 
 // responseItemKind is the kind of an item of the conversation with the model (response_item).
-func (r *rolloutRecord) responseItemKind() recordKind {
+func (r *rolloutLine) responseItemKind() lineKind {
 	r.item = true
 	switch name := r.typeName(); {
 	case string(name) == "reasoning":
@@ -280,7 +280,7 @@ func (r *rolloutRecord) responseItemKind() recordKind {
 
 // forThread is the kind of a record that may belong to another thread, and [kindUnknown] if it does. The parent of a review gets a copy of
 // the reviewer's records, which name the reviewer's thread (SEEN 0.169).
-func (r *rolloutRecord) forThread(kind recordKind, thread string) recordKind {
+func (r *rolloutLine) forThread(kind lineKind, thread string) lineKind {
 	if of := shortString(r.Get("thread_id")); len(of) > 0 && string(of) != thread {
 		return kindUnknown
 	}
@@ -289,13 +289,13 @@ func (r *rolloutRecord) forThread(kind recordKind, thread string) recordKind {
 
 // isUsersGoal reports whether a record says that the user gave the thread a goal, in the place of a prompt. The model sets a goal within a
 // turn, and what becomes of a goal is a newer record of it.
-func (r *rolloutRecord) isUsersGoal() bool {
+func (r *rolloutLine) isUsersGoal() bool {
 	return r.Get("turnId").Text(0) == "" && r.body.Get("createdAt").Int() == r.body.Get("updatedAt").Int()
 }
 
 // FromModel reports whether a record is an item that the model wrote in the conversation with it.
-func (r recordKind) FromModel() bool {
-	return r == kindAgentItem || r == kindReasoning || r == kindToolCall || r == kindServerToolCall
+func (l lineKind) FromModel() bool {
+	return l == kindAgentItem || l == kindReasoning || l == kindToolCall || l == kindServerToolCall
 }
 
 // conversationPart is the part of a record in the conversation.
@@ -309,8 +309,8 @@ const (
 )
 
 // part is the record's part in the conversation. The agent's additions to the conversation are user messages too.
-func (r recordKind) part() conversationPart {
-	switch r {
+func (l lineKind) part() conversationPart {
+	switch l {
 	case kindUserText, kindInjectedText, kindToolResult:
 		return partInput
 	case kindAgentText, kindAgentItem, kindContextCompacted, kindCompactionShown, kindReviewExited:

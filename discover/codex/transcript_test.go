@@ -16,7 +16,7 @@ func TestKeysInAnyOrder(t *testing.T) {
 		`{"payload":{"turn_id":"x","type":"task_started"},"timestamp":"2026-11-20T19:09:05.651Z","type":"event_msg"}`,
 		`{"type":"event_msg","payload":{"deep":{"type":"other"},"type":"task_started"},"timestamp":"2026-11-20T19:09:05.651Z"}`,
 	} {
-		var r rolloutRecord
+		var r rolloutLine
 		if !r.decode([]byte(line), "") || r.Kind != kindTurnStarted {
 			t.Errorf("%s: kind %d", line, r.Kind)
 		}
@@ -36,7 +36,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		var r rolloutRecord
+		var r rolloutLine
 		complete := r.decode([]byte(line), "")
 		if r.payload == nil || !json.Valid([]byte(line)) {
 			return

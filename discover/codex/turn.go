@@ -31,7 +31,7 @@ type newestTurn struct {
 	// damaged: a damaged record may have decided, so that nothing older can.
 	damaged bool
 	// lastKind is the kind of the newest record of the conversation, for files without any of the above.
-	lastKind recordKind
+	lastKind lineKind
 }
 
 func (n *newestTurn) decided() bool {
@@ -39,7 +39,7 @@ func (n *newestTurn) decided() bool {
 }
 
 // needs reports whether a record of this kind must be decoded in full. Calls are tracked without that.
-func (n *newestTurn) needs(kind recordKind) bool {
+func (n *newestTurn) needs(kind lineKind) bool {
 	switch kind {
 	case kindTurnStarted, kindTurnCompleted, kindTurnAborted, kindTurnError, kindReviewEntered:
 		return !n.decided()
@@ -60,7 +60,7 @@ func (n *newestTurn) addDamaged() {
 }
 
 // add adds the next older record. The newest record at a turn's beginning is when the newest turn began.
-func (n *newestTurn) add(r *rolloutRecord) {
+func (n *newestTurn) add(r *rolloutLine) {
 	if !n.decided() {
 		n.decide(r)
 	}
@@ -70,9 +70,9 @@ func (n *newestTurn) add(r *rolloutRecord) {
 }
 
 // startsTurn reports whether a record of this kind is at the beginning of a turn.
-func startsTurn(kind recordKind) bool { return kind == kindTurnStarted || kind == kindTurnContext }
+func startsTurn(kind lineKind) bool { return kind == kindTurnStarted || kind == kindTurnContext }
 
-func (n *newestTurn) decide(r *rolloutRecord) {
+func (n *newestTurn) decide(r *rolloutLine) {
 	if n.endedSilently {
 		n.resolveSilentEnd(r.Kind)
 		return
@@ -109,7 +109,7 @@ func (n *newestTurn) setOpen() {
 	n.markQuestion()
 }
 
-func (n *newestTurn) setCompleted(r *rolloutRecord) {
+func (n *newestTurn) setCompleted(r *rolloutLine) {
 	var answer, failed, recordsErrors bool
 	for key, value := range r.payload.Members() {
 		switch string(key) {
@@ -132,7 +132,7 @@ func (n *newestTurn) setCompleted(r *rolloutRecord) {
 
 // trackCalls notes which tool call has no output yet. Calls that are made together are stored together: all calls that are older than another
 // call's result have been answered.
-func (n *newestTurn) trackCalls(r *rolloutRecord) {
+func (n *newestTurn) trackCalls(r *rolloutLine) {
 	if isCallOrResult := r.Kind == kindToolCall || r.Kind == kindToolResult; n.callsKnown || n.decided() || !isCallOrResult {
 		return
 	}
@@ -160,7 +160,7 @@ func (n *newestTurn) trackCalls(r *rolloutRecord) {
 const noAnswerError = "the turn ended without an answer; this version of Codex does not record why"
 
 // resolveSilentEnd decides by an older record whether a turn that ended silently failed: an answer was due and never came.
-func (n *newestTurn) resolveSilentEnd(kind recordKind) {
+func (n *newestTurn) resolveSilentEnd(kind lineKind) {
 	part := kind.part()
 	if part == partNone && !startsTurn(kind) {
 		return
@@ -201,7 +201,7 @@ const approvalDelay = time.Second
 // mayNeedApproval reports whether the user may be asked before a tool call runs: for a command outside of the sandbox, and for a patch.
 // Codex applies a patch itself, also where the model writes it as a command (SEEN 0.169). For other calls Codex does not ask, or the
 // rollout does not show that it does.
-func mayNeedApproval(r *rolloutRecord) bool {
+func mayNeedApproval(r *rolloutLine) bool {
 	switch r.Get("name").Text(80) {
 	case "exec_command", "shell_command", "shell":
 		call := parseToolCall(r)
@@ -236,7 +236,7 @@ func (r *rolloutTail) TurnAt(now time.Time) discover.Turn {
 }
 
 // newWaitingOn describes the call that the user is asked about. The paths in a patch are relative to the session's directory.
-func newWaitingOn(r *rolloutRecord) *discover.WaitingOn {
+func newWaitingOn(r *rolloutLine) *discover.WaitingOn {
 	call := parseToolCall(r)
 	patch := storage.ParsePatch(call.Brief)
 	if len(patch.Files) == 0 {
@@ -254,8 +254,8 @@ func newWaitingOn(r *rolloutRecord) *discover.WaitingOn {
 	return on
 }
 
-// initialTurn is the turn of a thread without records: an exec runs one turn and exits, any other process waits for the first prompt.
-func (in invocation) initialTurn() *discover.Turn {
+// liveTurn is the turn of a thread without records: an exec runs one turn and exits, any other process waits for the first prompt.
+func (in invocation) liveTurn() *discover.Turn {
 	if in.role == exec {
 		return &discover.Turn{State: discover.TurnOpen}
 	}

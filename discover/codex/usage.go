@@ -150,7 +150,7 @@ type answerReader struct {
 	damage          storage.Damage
 }
 
-func (a *answerReader) addLine(l storage.Line, r *rolloutRecord) bool {
+func (a *answerReader) addLine(l storage.Line, r *rolloutLine) bool {
 	if l.Rest {
 		a.damage.Add(l)
 	}
@@ -174,7 +174,7 @@ func (a *answerReader) addLine(l storage.Line, r *rolloutRecord) bool {
 }
 
 // addRecord adds a token_usage_record, which may be recorded twice.
-func (a *answerReader) addRecord(r *rolloutRecord) {
+func (a *answerReader) addRecord(r *rolloutLine) {
 	a.answered = true
 	if total := parseTokens(r.Get("thread_token_usage").Object()); inAndOut(total) > inAndOut(a.record) {
 		a.record = total
@@ -184,7 +184,7 @@ func (a *answerReader) addRecord(r *rolloutRecord) {
 
 // addCount adds a count, which may repeat the one before it or an older one. Before the first answer it is what is inherited, or null if
 // that is nothing; with the first answer, the answer's own tokens are beside it.
-func (a *answerReader) addCount(r *rolloutRecord, info storage.Object) {
+func (a *answerReader) addCount(r *rolloutLine, info storage.Object) {
 	total := parseTokens(info.Get("total_token_usage").Object())
 	switch {
 	case isContextFull(total):
@@ -212,7 +212,7 @@ type quotaFinder struct {
 }
 
 // add adds the next older record.
-func (q *quotaFinder) add(r *rolloutRecord) {
+func (q *quotaFinder) add(r *rolloutLine) {
 	switch {
 	case r.Kind == kindTokenCount:
 		q.addLimit(r.Get("rate_limits").Object(), r.Time())
@@ -222,7 +222,7 @@ func (q *quotaFinder) add(r *rolloutRecord) {
 }
 
 // addFailure adds the end of the newest turn, which may have failed because of a limit (0.147 and later; older versions do not record why).
-func (q *quotaFinder) addFailure(r *rolloutRecord) {
+func (q *quotaFinder) addFailure(r *rolloutLine) {
 	q.answered = true
 	reason := r.Get("error").Object().Get("codex_error_info")
 	if reason.Text(0) == "usage_limit_exceeded" || httpStatus(reason.Object()) == 429 {

@@ -48,7 +48,7 @@ func (p *process) isLoader(table *proc.Table) bool {
 
 // newClaim returns a claim with what is known of the process.
 func (p *process) newClaim() discover.Claim {
-	c := discover.Claim{Agent: agentName, Process: p.ID, Home: p.home, Source: p.source(), Version: p.version, Unreadable: p.unreadable, Turn: p.turn()}
+	c := discover.Claim{Agent: agentName, Process: p.ID, Home: p.home, Source: p.source(), Version: p.version, Unreadable: p.unreadable, Turn: p.liveTurn()}
 	if shared, err := p.SharesRoot(); !p.listed && err == nil && !shared {
 		c.Home = p.PathInRoot(p.home) // its sessions may have the same IDs as ours
 	}

@@ -255,9 +255,9 @@ func (w *writer) result() discover.Turn {
 	return turn
 }
 
-// turn is what the process itself shows of its turn: a print run is in its turn, or waits for what runs in the background, until it ends.
+// liveTurn is what the process itself shows of its turn: a print run is in its turn, or waits for what runs in the background, until it ends.
 // Others show nothing.
-func (p *process) turn() *discover.Turn {
+func (p *process) liveTurn() *discover.Turn {
 	if p.source() == "print" {
 		return &discover.Turn{State: discover.TurnOpen}
 	}

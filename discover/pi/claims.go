@@ -73,8 +73,8 @@ func (p *process) presence(sessions []discover.Claim) discover.Claim {
 	c.Strength, c.Kind, c.Detail = discover.Exact, "process", "it calls itself "+programName
 	isSure := slices.ContainsFunc(sessions, func(s discover.Claim) bool { return s.Strength > discover.Weak })
 	c.NameOnly, c.MayRunAny = !isSure && (p.version == "" || len(sessions) > 0), !isSure // nobody is ended for a session that he may not run
-	if p.hasTerminal && !p.hasSocket && len(sessions) == 0 {                             // it asks no model and has no tool
-		c.Turn = &discover.Turn{State: discover.TurnNone}
+	if len(sessions) == 0 {
+		c.Turn = p.liveTurn()
 	}
 	return c
 }

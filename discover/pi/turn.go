@@ -116,3 +116,12 @@ func (t *turnReader) stateAfter(e *entry) discover.Turn {
 
 // errorLimit is the most characters of an error.
 const errorLimit = 1000
+
+// liveTurn returns what a process shows of its turn while no session is known that it runs: there is none, if it waits at its terminal and asks
+// no model. It is nil if the process shows nothing.
+func (p *process) liveTurn() *discover.Turn {
+	if p.hasTerminal && !p.hasSocket {
+		return &discover.Turn{State: discover.TurnNone}
+	}
+	return nil
+}
