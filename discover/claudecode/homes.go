@@ -204,84 +204,73 @@ func idOfFile(name string) (id string, ok bool) {
 // ReadDisk counts a session's transcript, its folder beside that, and whatever the folders of the home have under its ID: file
 // history, debug logs, todos, tasks.
 func (Adapter) ReadDisk(ctx context.Context, homes []discover.Home, records []discover.Record) iter.Seq2[discover.DiskUse, error] {
-	x := diskReader{byPath: map[string]int{}}
-	for i, r := range records {
-		x.byPath[r.Path] = i
-	}
 	return discover.CountDisk(ctx, agentName, homes, func(c *discover.DiskCounter) {
-		x.DiskCounter = c
-		x.readHome(c.Home.Dir, records)
+		c.DiskTree.Home(c.Home.Dir, newOwners(c.Home.Dir, records).placeOf, c.Add)
 	})
 }
 
-// diskReader is one call of ReadDisk.
-type diskReader struct {
-	*discover.DiskCounter
-	byPath map[string]int // the record with this transcript
+// owners are the indexes of a home's records: by transcript, by ID, and by the name of a background job. Of several sessions with one ID, the first
+// has what the folders of the home have under it.
+type owners struct {
+	home                   string
+	byPath, byID, byJobDir map[string]int
 }
 
-// readHome counts one home. Of several sessions with one ID, the first has what the folders of the home have under it.
-func (d *diskReader) readHome(home string, records []discover.Record) {
-	byID, byShort := map[string]int{}, map[string]int{}
+func newOwners(home string, records []discover.Record) owners {
+	o := owners{home, map[string]int{}, map[string]int{}, map[string]int{}}
 	for i, r := range records {
+		o.byPath[r.Path] = i
 		if r.Home != home || r.IsSubagent() || len(r.ID) < jobIDLen {
 			continue
 		}
-		if _, known := byID[r.ID]; !known {
-			byID[r.ID] = i
+		if _, known := o.byID[r.ID]; !known {
+			o.byID[r.ID] = i
 		}
-		if _, known := byShort[r.ID[:jobIDLen]]; known {
+		if _, known := o.byJobDir[jobIDOf(r.ID)]; known {
 			i = storage.Nobody
 		}
-		byShort[r.ID[:jobIDLen]] = i
+		o.byJobDir[jobIDOf(r.ID)] = i
 	}
-	d.DiskTree.Home(home, func(name string) bool { return name == projectsName }, func(folder, name string) (int, bool) {
-		if folder == "jobs" {
-			i, ok := byShort[name]
-			return i, ok && i >= 0
-		}
-		if len(name) < uuidLen {
-			return 0, false
-		}
-		i, ok := byID[name[:uuidLen]]
-		return i, ok
-	}, d.Add)
-	projects := filepath.Join(home, projectsName)
-	var rest storage.DiskUse
-	rest = rest.Plus(d.Visit(projects, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
-		if e.IsDir() && !d.Stopped {
-			rest = rest.Plus(d.readProject(path))
-		} else {
-			rest = rest.Plus(use())
-		}
-	}))
-	d.Add(storage.Nobody, projectsName, projects, rest)
+	return o
 }
 
-// readProject counts a project folder, and returns what belongs to no session.
-func (d *diskReader) readProject(dir string) (rest storage.DiskUse) {
-	own := d.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
-		if i, ok := d.byPath[path]; ok {
-			d.Add(i, "transcript", path, use())
-		} else if i, ok := d.byPath[path+transcriptSuffix]; ok && e.IsDir() {
-			d.readSessionDir(i, path)
-		} else {
-			rest = rest.Plus(use())
+// placeOf says whose an entry of the home is.
+func (o owners) placeOf(path string, e fs.DirEntry) storage.Place {
+	find := func(by map[string]int, key, kind string) storage.Place {
+		i, ok := by[key]
+		if !ok {
+			i = storage.Nobody
 		}
-	})
-	return rest.Plus(own)
+		return storage.Place{Owner: i, Kind: kind}
+	}
+	folder, name, below := strings.Cut(path, "/")
+	within := strings.Count(name, "/") // of a project folder
+	switch full := filepath.Join(o.home, path); {
+	case !below:
+		return storage.Place{Owner: storage.Nobody, Open: e.IsDir() || folder == projectsName}
+	case folder == "jobs":
+		return find(o.byJobDir, name, "")
+	case folder != projectsName:
+		return find(o.byID, name[:min(len(name), uuidLen)], "")
+	case within == 0:
+		return storage.Place{Owner: storage.Nobody, Open: e.IsDir()}
+	case within == 1 && !e.IsDir():
+		return find(o.byPath, full, "transcript")
+	case within == 1:
+		place := find(o.byPath, full+transcriptSuffix, "")
+		place.Open = place.Owner >= 0
+		return place
+	default: // the folder of a session beside its transcript
+		return find(o.byPath, filepath.Dir(full)+transcriptSuffix, kindOf(e.Name()))
+	}
 }
 
-// readSessionDir counts the folder of a session beside its transcript.
-func (d *diskReader) readSessionDir(owner int, dir string) {
-	own := d.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
-		kind := strings.ReplaceAll(e.Name(), "-", " ")
-		if e.Name() == subagentsName {
-			kind = subagentsKind
-		}
-		d.Add(owner, kind, path, use())
-	})
-	d.Add(owner, "folder", dir, own)
+// kindOf returns what an entry of a session's folder is.
+func kindOf(name string) string {
+	if name == subagentsName {
+		return subagentsKind
+	}
+	return strings.ReplaceAll(name, "-", " ")
 }
 
 // subagentsKind is the kind of sub-agents' files.

@@ -98,51 +98,27 @@ func (h *homeFinder) byDir(dir string) []discover.Home {
 // belong to no thread: they have logs and indexes of all threads.
 func (Adapter) ReadDisk(ctx context.Context, homes []discover.Home, records []discover.Record) iter.Seq2[discover.DiskUse, error] {
 	return discover.CountDisk(ctx, agentName, homes, func(c *discover.DiskCounter) {
-		x := diskReader{c, map[string]int{}}
+		byID := map[string]int{}
 		for i, r := range records {
 			if r.Home == c.Home.Dir {
-				x.byID[r.ID] = i
+				byID[r.ID] = i
 			}
 		}
-		x.read()
+		c.DiskTree.Home(c.Home.Dir, func(path string, e fs.DirEntry) storage.Place {
+			id, kind := e.Name()[:min(len(e.Name()), uuidLen)], ""
+			folder, _, below := strings.Cut(path, "/")
+			isRollouts := folder == sessionsDir || folder == archiveDir
+			if rollout, ok := parseRolloutName(e.Name()); isRollouts && ok {
+				id, kind = rollout.id, "transcript"
+			}
+			i, known := byID[id]
+			switch {
+			case !below && isRollouts, e.IsDir() && (!below || isRollouts && strings.Count(path, "/") <= maxDepth):
+				return storage.Place{Owner: storage.Nobody, Open: true}
+			case below && known && isRollouts == (kind != ""):
+				return storage.Place{Owner: i, Kind: kind}
+			}
+			return storage.Place{Owner: storage.Nobody}
+		}, c.Add)
 	})
-}
-
-// diskReader counts one home.
-type diskReader struct {
-	*discover.DiskCounter
-	byID map[string]int // the record of a thread
-}
-
-func (d *diskReader) read() {
-	isRollouts := func(name string) bool { return name == sessionsDir || name == archiveDir }
-	d.DiskTree.Home(d.Home.Dir, isRollouts, func(_, name string) (int, bool) {
-		if len(name) < uuidLen {
-			return 0, false
-		}
-		i, ok := d.byID[name[:uuidLen]]
-		return i, ok
-	}, d.Add)
-	for _, name := range []string{sessionsDir, archiveDir} {
-		dir := filepath.Join(d.Home.Dir, name)
-		d.Add(storage.Nobody, name, dir, d.readRollouts(dir, 0))
-	}
-}
-
-// readRollouts counts a directory of rollouts, and returns what belongs to no thread.
-func (d *diskReader) readRollouts(dir string, depth int) (rest storage.DiskUse) {
-	own := d.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
-		name, isRollout := parseRolloutName(e.Name())
-		i, known := d.byID[name.id]
-		switch {
-		case d.Stopped:
-		case e.IsDir() && depth < maxDepth:
-			rest = rest.Plus(d.readRollouts(path, depth+1))
-		case isRollout && known:
-			d.Add(i, "transcript", path, use())
-		default:
-			rest = rest.Plus(use())
-		}
-	})
-	return rest.Plus(own)
 }

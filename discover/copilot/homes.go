@@ -2,11 +2,13 @@ package copilot
 
 import (
 	"context"
+	"io/fs"
 	"iter"
 	"path/filepath"
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -60,9 +62,11 @@ func (Adapter) ReadDisk(ctx context.Context, homes []discover.Home, records []di
 				byID[r.ID] = i
 			}
 		}
-		c.DiskTree.Home(c.Home.Dir, func(string) bool { return false }, func(folder, name string) (int, bool) {
-			i, ok := byID[name]
-			return i, ok && folder == stateName
+		c.DiskTree.Home(c.Home.Dir, func(path string, e fs.DirEntry) storage.Place {
+			if i, ok := byID[e.Name()]; ok && path == filepath.Join(stateName, e.Name()) {
+				return storage.Place{Owner: i}
+			}
+			return storage.Place{Owner: storage.Nobody, Open: path == stateName}
 		}, c.Add)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -136,7 +137,7 @@ func (Adapter) ReadDisk(ctx context.Context, homes []discover.Home, records []di
 	return discover.CountDisk(ctx, agentName, homes, func(c *discover.DiskCounter) {
 		x := diskReader{c, ctx, records}
 		if !c.Home.FilesOnly {
-			c.DiskTree.Home(c.Home.Dir, func(string) bool { return false }, func(string, string) (int, bool) { return 0, false }, x.add)
+			c.DiskTree.Home(c.Home.Dir, func(string, fs.DirEntry) storage.Place { return storage.Place{Owner: storage.Nobody} }, x.add)
 		}
 		for _, path := range c.Home.Files {
 			u := c.Path(path)

@@ -85,35 +85,19 @@ func (Adapter) ReadDisk(ctx context.Context, homes []discover.Home, records []di
 	for i, r := range records {
 		byPath[r.Path] = i
 	}
-	return discover.CountDisk(ctx, agentName, homes, func(c *discover.DiskCounter) { countHome(c, byPath) })
-}
-
-func countHome(c *discover.DiskCounter, byPath map[string]int) {
-	var rest storage.DiskUse
-	sessions := filepath.Join(c.Home.Dir, sessionsName)
-	isHome := false
-	var count func(dir string, depth int)
-	count = func(dir string, depth int) {
-		rest = rest.Plus(c.Visit(dir, func(e fs.DirEntry, path string, use func() storage.DiskUse) {
-			isHome = true
-			if i, ok := byPath[path]; ok {
-				c.Add(i, "transcript", path, use())
-			} else if e.IsDir() && depth == 0 && !c.Stopped {
-				count(path, 1)
-			} else {
-				rest = rest.Plus(use())
+	return discover.CountDisk(ctx, agentName, homes, func(c *discover.DiskCounter) {
+		sessions, _ := storage.ReadDir(ctx, filepath.Join(c.Home.Dir, sessionsName))
+		isHome := len(sessions) > 0
+		c.DiskTree.Home(c.Home.Dir, func(path string, e fs.DirEntry) storage.Place {
+			if i, ok := byPath[filepath.Join(c.Home.Dir, path)]; ok {
+				return storage.Place{Owner: i, Kind: "transcript"}
 			}
-		}))
-	}
-	count(sessions, 0)
-	c.Add(storage.Nobody, sessionsName, sessions, rest)
-	if isHome {
-		c.DiskTree.Home(c.Home.Dir, func(name string) bool { return name == sessionsName }, func(string, string) (int, bool) { return 0, false }, c.Add)
-		return
-	}
-	c.Visit(c.Home.Dir, func(_ fs.DirEntry, path string, use func() storage.DiskUse) {
-		if i, ok := byPath[path]; ok {
-			c.Add(i, "transcript", path, use())
-		}
+			isFolder := e.IsDir() && filepath.Dir(path) == sessionsName
+			return storage.Place{Owner: storage.Nobody, Open: isHome && (path == sessionsName || isFolder)}
+		}, func(owner int, kind, path string, u storage.DiskUse) {
+			if isHome || owner >= 0 {
+				c.Add(owner, kind, path, u)
+			}
+		})
 	})
 }

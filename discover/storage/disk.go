@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"path/filepath"
@@ -144,9 +145,18 @@ func (t *DiskTree) failed(path string, err error) {
 	}
 }
 
-// Home counts what is in the folders of a home. owner says whose an entry of a folder is; what is nobody's is one sum for each
-// folder and file of the home, a database with the files beside it. Folders that skip names are left out.
-func (t *DiskTree) Home(dir string, skip func(name string) bool, owner func(folder, name string) (index int, ok bool), add func(owner int, kind, path string, u DiskUse)) {
+// Place says whose an entry of a home is.
+type Place struct {
+	Owner int // or Nobody
+	// Kind says what the entry is; "": what the home's folder that it is in is called.
+	Kind string
+	// Open: it is a directory, or a link to one, whose entries have places of their own.
+	Open bool
+}
+
+// Home counts what is in a home. placeOf says whose an entry is, by its path below the home. What is nobody's is one sum for each folder and
+// file of the home, a database with the files beside it.
+func (t *DiskTree) Home(dir string, placeOf func(path string, e fs.DirEntry) Place, add func(owner int, kind, path string, u DiskUse)) {
 	rest, order := map[string]DiskUse{}, []string{}
 	keep := func(name string, u DiskUse) {
 		if _, known := rest[name]; !known {
@@ -154,23 +164,23 @@ func (t *DiskTree) Home(dir string, skip func(name string) bool, owner func(fold
 		}
 		rest[name] = rest[name].Plus(u)
 	}
-	own := t.Visit(dir, func(e fs.DirEntry, path string, use func() DiskUse) {
-		name := e.Name()
-		switch {
-		case skip(name):
-		case e.IsDir():
-			keep(name, t.Visit(path, func(below fs.DirEntry, place string, use func() DiskUse) {
-				if i, ok := owner(name, below.Name()); ok {
-					add(i, name, place, use())
-					return
-				}
-				keep(name, use())
-			}))
-		default:
-			keep(databaseOf(name), use())
-		}
-	})
-	add(Nobody, "folder", dir, own)
+	var count func(below, folder string) DiskUse
+	count = func(below, folder string) DiskUse {
+		return t.Visit(filepath.Join(dir, below), func(e fs.DirEntry, path string, use func() DiskUse) {
+			below, folder := filepath.Join(below, e.Name()), cmp.Or(folder, databaseOf(e.Name()))
+			switch place := placeOf(below, e); {
+			case place.Open && place.Owner >= 0:
+				add(place.Owner, "folder", path, count(below, folder))
+			case place.Open:
+				keep(folder, count(below, folder))
+			case place.Owner >= 0:
+				add(place.Owner, cmp.Or(place.Kind, folder), path, use())
+			default:
+				keep(folder, use())
+			}
+		})
+	}
+	add(Nobody, "folder", dir, count("", ""))
 	for _, name := range order {
 		add(Nobody, name, filepath.Join(dir, name), rest[name])
 	}
