@@ -78,7 +78,7 @@ type Claim struct {
 	// Unreadable, on a presence, says what could not be read of the process (another user's, say). Its row is then
 	// of unknown status.
 	Unreadable string
-	// Meta holds extra facts of the running process (ports, suspended, …), merged over the record's.
+	// Meta holds extra facts of the running process, such as its ports, merged over the record's. The scan adds "suspended".
 	Meta Facts
 }
 

@@ -60,8 +60,11 @@ type Record struct {
 	Meta Facts
 }
 
-// PromptLimit is the most characters (runes) of a first prompt that a record keeps.
-const PromptLimit = 200
+// PromptLimit is the most characters (runes) of a first prompt that a record keeps, ErrorLimit that of an agent's error that is kept.
+const (
+	PromptLimit = 200
+	ErrorLimit  = 1000
+)
 
 // TurnState is how far a session's newest turn has got.
 type TurnState uint8

@@ -123,6 +123,9 @@ func (scan *Scan) readClaims(ctx context.Context) {
 		for _, c := range r.value {
 			if scan.isOurs(c) {
 				c.Path = scan.canonicalPath(c)
+				if p, ok := scan.table.Find(c.Process); ok && p.State.Stopped() {
+					c.Meta = c.Meta.With("suspended", true) // a signal has stopped it
+				}
 				scan.claims = append(scan.claims, c)
 			}
 		}

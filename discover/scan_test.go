@@ -138,6 +138,15 @@ func TestListShowsLiveSessionsAndAllShowsStored(t *testing.T) {
 	}
 }
 
+func TestSuspendedProcess(t *testing.T) {
+	m := testAdapter{agent: Codex, claims: []Claim{exactClaim("live", 7)}, records: []Record{record(Codex, "live", 1)}}
+	scanner := newScanner(func() *proc.Table { return proctest.NewTable(fakeProcess(7, "now", 'T')) }, m)
+	r, err := scanner.List(t.Context(), SessionFilter{})
+	if err != nil || len(r.Sessions) != 1 || r.Sessions[0].Meta["suspended"] != true {
+		t.Errorf("%+v, %v", r.Sessions, err)
+	}
+}
+
 // What was cut off when the machine went down was last active before it has started again.
 func TestSinceBoot(t *testing.T) {
 	cut := func(id string, at time.Time) Record {

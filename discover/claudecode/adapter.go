@@ -7,9 +7,7 @@
 package claudecode
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,14 +40,6 @@ func (Adapter) IncludesSubagents(discover.ReadOptions) bool { return true }
 // warning makes the error by which this package reports what it could not read: err, unless it is nil or a warning already.
 func warning(path string, err error) error {
 	return discover.NewWarning(agentName, path, err)
-}
-
-// cause returns the error without the path, which a warning has already.
-func cause(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
-	}
-	return err
 }
 
 // StoreCommand implements [launch.Adapter]: Claude Code has no such commands (2.1.330).

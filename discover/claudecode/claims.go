@@ -21,8 +21,7 @@ import (
 //   - "team" (strong): the transcript of a teammate, by its names for both
 //   - "argv" (strong in print mode, weak for a TUI, which may have changed its session since)
 //
-// Meta keys: suspended (a signal has stopped the process), backgroundShell (idle, but a command that it started still
-// runs), jobId (of a background session).
+// Meta keys: backgroundShell (idle, but a command that it started still runs), jobId (of a background session).
 func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
 	l := &processScan{ctx: ctx, table: table, homes: homes}
 	l.findProcesses()

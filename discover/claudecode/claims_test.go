@@ -170,17 +170,6 @@ func TestEvidenceWithoutRegistryEntry(t *testing.T) {
 	}
 }
 
-func TestSuspendedProcess(t *testing.T) {
-	dir := home(t, "09-two-processes-one-session-2.1.197")
-	f := native329(4045, 199670, dir, "/srv/claude-lab/w/alive")
-	f.State = 'T'
-	for _, c := range claims(t, dir, f) {
-		if c.Meta["suspended"] != true {
-			t.Errorf("claim %+v", c)
-		}
-	}
-}
-
 func TestReadMarker(t *testing.T) {
 	for _, c := range []struct {
 		env  map[string]string

@@ -230,9 +230,6 @@ func (e event) addTo(parsed *launch.ParsedOutput) {
 	parsed.ID, parsed.Error = e.Session, ""
 	if e.IsError || strings.HasPrefix(e.Subtype, "error") {
 		text := cmp.Or(strings.TrimSpace(e.Result), strings.Join(e.Errors, "\n"), e.Subtype)
-		parsed.Error = discover.Truncate(text, errorTextLimit)
+		parsed.Error = discover.Truncate(text, discover.ErrorLimit)
 	}
 }
-
-// errorTextLimit is the length to which an error's text is cut, in characters.
-const errorTextLimit = 1000

@@ -90,7 +90,7 @@ func (p *processScan) inspect(candidate proc.Process) *process {
 		agent.otherRoot = agent.PathInRoot("") // its sessions may have the same IDs as ours
 	}
 	if err != nil && !agent.registered() {
-		agent.unreadable = "its environment: " + cause(err).Error()
+		agent.unreadable = "its environment: " + storage.Cause(err).Error()
 	}
 	agent.checkVersion()
 	if agent.dir = agent.entry.Cwd; agent.dir == "" {
@@ -209,9 +209,6 @@ func (p *process) newClaim() discover.Claim {
 	}
 	if p.entry.Status == "shell" {
 		c.Meta = c.Meta.With("backgroundShell", true)
-	}
-	if p.State.Stopped() {
-		c.Meta = c.Meta.With("suspended", true)
 	}
 	return c
 }

@@ -78,7 +78,7 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, _ laun
 		return sent, err
 	}
 	if info, err := os.Lstat(in.socket); err != nil {
-		return sent, cause(err)
+		return sent, storage.Cause(err)
 	} else if info.Mode().Type() != os.ModeSocket {
 		return sent, fmt.Errorf("%s is not a socket", in.socket)
 	}

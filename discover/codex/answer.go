@@ -40,7 +40,7 @@ func (Adapter) OpenRequests(ctx context.Context, s discover.Session, _ launch.En
 		if o, known := r.openRequest(s); known {
 			out = append(out, o)
 		} else if err == nil {
-			err = unsupported("asks by " + discover.Truncate(r.method, errorLimit) + ", which can be answered in its own terminal only")
+			err = unsupported("asks by " + discover.Truncate(r.method, discover.ErrorLimit) + ", which can be answered in its own terminal only")
 		}
 	}
 	if len(out) > 0 {
@@ -106,7 +106,7 @@ func (s serverRequest) openRequest(session discover.Session) (o launch.OpenReque
 	case commandApproval:
 		o.Tool, o.Text = "command", p.Get("command").Text(0)
 		if network := p.Get("networkApprovalContext"); network.Object().Get("host") != nil {
-			o.Reason = "network access: " + network.Object().Get("host").Text(errorLimit)
+			o.Reason = "network access: " + network.Object().Get("host").Text(discover.ErrorLimit)
 		}
 		o.Always, _ = s.always()
 	case patchApproval:
@@ -211,7 +211,7 @@ func (s serverRequest) result(o launch.OpenRequest, reply launch.Reply) any {
 // note keeps a request of the server, or that one was answered.
 func (r *rpcClient) note(m storage.Object) {
 	number := json.RawMessage(slices.Clone(m.Get("id").Raw()))
-	switch method := m.Get("method").Text(errorLimit); {
+	switch method := m.Get("method").Text(discover.ErrorLimit); {
 	case method == "serverRequest/resolved":
 		r.resolved[string(m.Get("params").Object().Get("requestId").Raw())] = true
 	case len(number) > 0:

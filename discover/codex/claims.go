@@ -137,9 +137,6 @@ func (c *claimBuilder) newAgentProcess(p proc.Process, in invocation) agentProce
 	if shared, err := p.SharesRoot(); claim.Home == "" && err == nil && !shared {
 		claim.Home = p.PathInRoot("") // no home of ours: its threads may have the IDs of ours
 	}
-	if p.State.Stopped() {
-		claim.Meta = discover.Facts{"suspended": true}
-	}
 	return agentProcess{Process: p, invocation: in, claim: claim}
 }
 

@@ -208,9 +208,9 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 		case "turn.completed":
 			completed = true
 		case "turn.failed":
-			parsed.Error = apiErrorMessage(event.Get("error").Object().Get("message").Text(errorLimit))
+			parsed.Error = apiErrorMessage(event.Get("error").Object().Get("message").Text(discover.ErrorLimit))
 		case "error":
-			lastError = apiErrorMessage(event.Get("message").Text(errorLimit))
+			lastError = apiErrorMessage(event.Get("message").Text(discover.ErrorLimit))
 		}
 	}
 	if completed {
@@ -225,9 +225,6 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 	return parsed
 }
 
-// errorLimit is the most characters of an error.
-const errorLimit = 1000
-
 // apiErrorMessage is the message of an API's error response, which Codex passes on unchanged (HTTP 400).
 func apiErrorMessage(text string) string {
 	answer := storage.Object(strings.TrimSpace(text))
@@ -235,7 +232,7 @@ func apiErrorMessage(text string) string {
 		return text
 	}
 	for _, message := range []string{
-		answer.Get("error").Object().Get("message").Text(errorLimit), answer.Get("message").Text(errorLimit), answer.Get("detail").Text(errorLimit),
+		answer.Get("error").Object().Get("message").Text(discover.ErrorLimit), answer.Get("message").Text(discover.ErrorLimit), answer.Get("detail").Text(discover.ErrorLimit),
 	} {
 		if message != "" {
 			return message

@@ -52,9 +52,6 @@ func (p *process) newClaim() discover.Claim {
 	if shared, err := p.SharesRoot(); !p.listed && err == nil && !shared {
 		c.Home = p.PathInRoot(p.home) // its sessions may have the same IDs as ours
 	}
-	if p.State.Stopped() {
-		c.Meta = discover.Facts{"suspended": true}
-	}
 	return c
 }
 

@@ -113,9 +113,6 @@ func homeEnv(home string, host launch.Environment) []string {
 	return homeVariables().Env(home, host.Getenv)
 }
 
-// errorTextLimit is the length to which an error's text is cut, in characters.
-const errorTextLimit = 1000
-
 // ParseOutput implements [launch.Adapter]. What fails before a session begins is said on stderr. The answer on stdout is for the user.
 func (Adapter) ParseOutput(o launch.Output) (parsed launch.ParsedOutput) {
 	for line := range bytes.Lines(o.Stdout) {
@@ -131,6 +128,6 @@ func (Adapter) ParseOutput(o launch.Output) (parsed launch.ParsedOutput) {
 			parsed.Error = cmp.Or(parsed.Error, strings.TrimSpace(line[len(line)-len(rest):]))
 		}
 	}
-	parsed.Error = discover.Truncate(parsed.Error, errorTextLimit)
+	parsed.Error = discover.Truncate(parsed.Error, discover.ErrorLimit)
 	return parsed
 }

@@ -139,7 +139,7 @@ func TestParseOutput(t *testing.T) {
 func FuzzParseOutput(f *testing.F) {
 	f.Add([]byte(`{"type":"result","sessionId":"x"}`), []byte("error: \n"))
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte) {
-		if got := New().ParseOutput(launch.Output{Stdout: stdout, Stderr: stderr}); got.ID != "" && !isUUID(got.ID) || len([]rune(got.Error)) > errorTextLimit {
+		if got := New().ParseOutput(launch.Output{Stdout: stdout, Stderr: stderr}); got.ID != "" && !isUUID(got.ID) || len([]rune(got.Error)) > discover.ErrorLimit {
 			t.Fatalf("%+v", got)
 		}
 	})

@@ -183,7 +183,7 @@ func inspect(p proc.Process, homes []discover.Home) *process {
 		return nil
 	}
 	if err != nil {
-		agent.unreadable = "its open files: " + storage.WithoutPath("", err).Error()
+		agent.unreadable = "its open files: " + storage.Cause(err).Error()
 	}
 	agent.print = !agent.server && (agent.print || err == nil && !agent.terminal)
 	agent.findHome(homes)

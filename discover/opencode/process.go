@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"agentctl/discover"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -150,7 +150,7 @@ func inspect(p proc.Process) (q process, ok bool) {
 		q.unsupported = version.BelowFloor(oldestSupported)
 	}
 	if err := cmp.Or(envErr, filesErr); err != nil && !errors.Is(err, proc.ErrUnsupported) {
-		q.unreadable = "its environment and open files: " + reason(err)
+		q.unreadable = "its environment and open files: " + storage.Cause(err).Error()
 	}
 	return q, true
 }
@@ -162,14 +162,6 @@ func (p process) isOutdated() bool { return p.unsupported != "" }
 // it has just started, or is another program of that name.
 func (p process) nameOnly() bool {
 	return !slices.ContainsFunc(p.files, func(f proc.OpenFile) bool { return f.Writable && (isDatabase(f.Path) || isLog(f.Path)) })
-}
-
-// reason returns the error without its path.
-func reason(err error) string {
-	if about := (*fs.PathError)(nil); errors.As(err, &about) {
-		err = about.Err
-	}
-	return err.Error()
 }
 
 // isEvidenceFile reports whether an open file may be evidence: a database, a log, the output for a launcher, or that of a shell command.

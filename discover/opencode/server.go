@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"agentctl/discover"
+	"agentctl/discover/storage"
 	"agentctl/launch"
 	"agentctl/proc"
 )
@@ -53,7 +54,7 @@ type listener struct {
 func listeners(s discover.Session) (found []listener, err error) {
 	for _, p := range s.Processes {
 		if ports, failed := p.ListenPorts(); failed != nil {
-			err = unsupported("takes requests only on a port, and those of " + p.ID.String() + " cannot be read: " + reason(failed))
+			err = unsupported("takes requests only on a port, and those of " + p.ID.String() + " cannot be read: " + storage.Cause(failed).Error())
 		} else if len(ports) > 0 {
 			found = append(found, listener{p, ports})
 		}

@@ -61,9 +61,6 @@ func (p *process) newClaim() discover.Claim {
 	if p.launched != "" {
 		c.Source = "print"
 	}
-	if p.State.Stopped() {
-		c.Meta = discover.Facts{"suspended": true}
-	}
 	return c
 }
 

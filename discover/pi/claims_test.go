@@ -178,7 +178,6 @@ func TestPresence(t *testing.T) {
 		"other program": {env("_", "/bin/sh"), discover.Claim{Home: dir, Dir: "/w", NameOnly: true, MayRunAny: true}, true},
 		"launched":      {env(launchedKey, "s9"), discover.Claim{Home: dir, Dir: "/w", Source: "print"}, false},
 		"other home":    {env("PI_CODING_AGENT_DIR", "/elsewhere"), discover.Claim{Dir: "/w", NameOnly: true, MayRunAny: true}, true},
-		"suspended":     {func(p *proctest.Process) { p.State = 'T' }, discover.Claim{Home: dir, Dir: "/w", NameOnly: true, MayRunAny: true, Meta: discover.Facts{"suspended": true}}, true},
 		"unreadable":    {func(p *proctest.Process) { p.Exe, p.Err = "", fs.ErrPermission }, discover.Claim{NameOnly: true, MayRunAny: true, Unreadable: "its environment: permission denied"}, false},
 	} {
 		claims, err := New().Claims(t.Context(), table(pi(7, dir, test.change)), []discover.Home{{Dir: dir}})

@@ -95,7 +95,7 @@ func (Adapter) ParseOutput(o launch.Output) (parsed launch.ParsedOutput) {
 		case event.Type == "message_end" && event.message.Get("role").Word(roleAssistant) == roleAssistant:
 			answered, parsed.Error = true, ""
 			if event.message.Get("stopReason").Word("stop", "toolUse") == "error" {
-				parsed.Error = event.message.Get("errorMessage").Text(errorLimit)
+				parsed.Error = event.message.Get("errorMessage").Text(discover.ErrorLimit)
 			}
 		}
 	}
@@ -112,9 +112,9 @@ func stderrMessage(stderr []byte) (message string) {
 		switch {
 		case line == "", strings.HasPrefix(line, "{"), strings.HasPrefix(line, "Warning: "):
 		case strings.Contains(line, "Error: "):
-			return discover.Truncate(strings.TrimPrefix(line, "Error: "), errorLimit)
+			return discover.Truncate(strings.TrimPrefix(line, "Error: "), discover.ErrorLimit)
 		case message == "":
-			message = discover.Truncate(line, errorLimit)
+			message = discover.Truncate(line, discover.ErrorLimit)
 		}
 	}
 	return message

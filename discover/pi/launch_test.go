@@ -120,7 +120,7 @@ func TestParseOutput(t *testing.T) {
 func FuzzParseOutput(f *testing.F) {
 	f.Add([]byte(headerLine+"\n"+errorLine+"\n"), []byte("Error: x\n"))
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte) {
-		if p := New().ParseOutput(launch.Output{Stdout: stdout, Stderr: stderr}); p.ID != "" && !isSessionID(p.ID) || len([]rune(p.Error)) > errorLimit {
+		if p := New().ParseOutput(launch.Output{Stdout: stdout, Stderr: stderr}); p.ID != "" && !isSessionID(p.ID) || len([]rune(p.Error)) > discover.ErrorLimit {
 			t.Fatalf("%+v", p)
 		}
 	})

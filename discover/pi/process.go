@@ -86,7 +86,7 @@ func inspect(table *proc.Table, p proc.Process) *process {
 	agent := &process{Process: p, table: table}
 	env, err := discover.Environ(p, launchedKey, sessionKey, agentKey, shellKey, homeVariables().Key, sessionDirVariables().Key, "HOME")
 	if err != nil {
-		agent.unreadable = "its environment: " + storage.WithoutPath("", err).Error()
+		agent.unreadable = "its environment: " + storage.Cause(err).Error()
 		return agent
 	}
 	agent.dir, _ = p.Cwd()

@@ -107,15 +107,12 @@ func (t *turnReader) stateAfter(e *entry) discover.Turn {
 		if t.retried[e.ID] {
 			return discover.Turn{State: discover.TurnOpen, Detail: "asks the model again"}
 		}
-		return discover.Turn{State: discover.TurnFailed, Error: e.message.Get("errorMessage").Text(errorLimit)}
+		return discover.Turn{State: discover.TurnFailed, Error: e.message.Get("errorMessage").Text(discover.ErrorLimit)}
 	case "toolUse", "pending", "deferred":
 		return discover.Turn{State: discover.TurnOpen}
 	}
 	return discover.Turn{}
 }
-
-// errorLimit is the most characters of an error.
-const errorLimit = 1000
 
 // liveTurn returns what a process shows of its turn while no session is known that it runs: there is none, if it waits at its terminal and asks
 // no model. It is nil if the process shows nothing.

@@ -192,6 +192,14 @@ func WithoutPath(path string, err error) error {
 	return err
 }
 
+// Cause returns the cause of an error about a file, whatever its path; any other error itself.
+func Cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
 // IsNotExist reports whether err is fs.ErrNotExist. That is no fault of a store: agents create their directories when
 // they need them, and files are removed while others read.
 func IsNotExist(err error) bool {
