@@ -178,9 +178,10 @@ func FuzzSession(f *testing.F) {
 				t.Fatalf("%+v", u.Record)
 			}
 		}
-		for range discover.StreamMessages(agentName, func(out *discover.MessageStream) {
+		for _, err := range discover.StreamMessages(agentName, func(out *discover.MessageStream) {
 			_ = readMessages(storage.NewMemoryFile("/x", data, time.Time{}), out)
 		}) {
+			_ = err // damage
 		}
 	})
 }
