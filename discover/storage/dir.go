@@ -113,8 +113,8 @@ func Stat(ctx context.Context, path string) (FileInfo, error) {
 			return FileInfo{}, &fs.PathError{Op: "stat", Path: path, Err: explainNotExist(path, cause(err))}
 		}
 	}
-	if err != nil {
-		return FileInfo{}, err
+	if err != nil { // beneath a root, the system's names only what is below it
+		return FileInfo{}, &fs.PathError{Op: "stat", Path: path, Err: cause(err)}
 	}
 	if !info.Mode().IsRegular() {
 		return FileInfo{}, &fs.PathError{Op: "stat", Path: path, Err: ErrNotRegular}

@@ -159,6 +159,10 @@ func TestConfinedFile(t *testing.T) {
 			_ = f.Close()
 		}
 	}
+	missing := filepath.Join(home, "none")
+	if _, err := Stat(ctx, missing); !IsNotExist(WithoutPath(missing, err)) || errors.Unwrap(WithoutPath(missing, err)) != nil {
+		t.Errorf("what is missing in a home: %v", err)
+	}
 	for path, want := range map[string]bool{home: true, filepath.Join(home, "x.db"): true, elsewhere: false, filepath.Join(elsewhere, "x.dbs"): false} {
 		if place, ok := Confined(ctx, path); ok != want || place.File {
 			t.Errorf("%s: %+v, confined %v, want %v", path, place, ok, want)
