@@ -125,6 +125,27 @@ func TestResourcesEqualDocsExample(t *testing.T) {
 	}
 }
 
+// However narrow the table is, the ID of a session is one that commands take.
+func TestUsageTableKeepsIDs(t *testing.T) {
+	row := object.UsageRow{Key: "ses_de48c00a5ffeP3rKmniU3A91su", Adapter: "opencode", Title: "a title that is long enough"}
+	row.Tokens.In, row.Tokens.Out, row.Tokens.CacheRead, row.Tokens.CacheWrite, row.Tokens.Total = 1e9, 1e9, 1e9, 1e9, 4e9
+	options := render.TextOptions{Width: 60, Now: now, MinShortID: func(string, string) int { return 16 }}
+	var b bytes.Buffer
+	if err := render.UsageTable(&b, object.Usage{By: "session", Rows: []object.UsageRow{row}}, options); err != nil || !strings.Contains(b.String(), "\nses_de48c00a5ffe  ") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// No other column says that a session was cut off.
+func TestWideSessionTableNamesOutcome(t *testing.T) {
+	cut := stoppedSession()
+	cut.Outcome, cut.Turn = discover.Interrupted, discover.Turn{State: discover.TurnOpen, Prompt: "go on"}
+	var b bytes.Buffer
+	if err := render.WideSessionTable(&b, objectsOf(cut), render.TextOptions{Width: 80, Now: now}); err != nil || !strings.Contains(b.String(), "stopped (interrupted)") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
 func TestWideSessionTable(t *testing.T) {
 	one, two, three := completeSession(), stoppedSession(), unidentifiedSession()
 	one.Tokens.Context, one.Tokens.Window = 45_250, 200_000
@@ -141,10 +162,10 @@ ID                                    AGENT        STATUS                       
 88d1d394-0000-4000-8000-000000000000  claude-code  stopped                                  2d                                  1.2M
 `,
 		100: `
-ID        AGENT        STATUS             LAST    CPU   MEMORY  CHANGES  GROUP  DIR     TITLE
-01a1fa5c  codex        waiting (permiss…    1m  3h06m  2.0 GiB  3M 1?    g-1    ~/repo  mend the pa…
--         opencode     unknown                                  none
-88d1d394  claude-code  stopped              2d
+ID        AGENT        STATUS              LAST    CPU   MEMORY  CHANGES  GROUP  DIR     TITLE
+01a1fa5c  codex        waiting (permissi…    1m  3h06m  2.0 GiB  3M 1?    g-1    ~/repo  mend the p…
+-         opencode     unknown                                   none
+88d1d394  claude-code  stopped               2d
 `,
 	} {
 		var b bytes.Buffer

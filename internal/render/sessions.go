@@ -162,8 +162,9 @@ func statusColor(s *object.Session) string {
 func WideSessionTable(w io.Writer, sessions []object.Session, opts TextOptions) error {
 	c := opts.newSessionColumns(sessions)
 	for _, narrowed := range []*column{&c.status, &c.dir, &c.title} {
-		narrowed.preferred = 12
+		narrowed.preferred = 11
 	}
+	c.status.cell = func(i int) string { return Sanitize(statusText(&sessions[i])) } // no other column says what it was interrupted in
 	c.last.dropEarly = rankLastWide
 	cpu := column{title: "CPU", cell: func(i int) string { return cpuText(TotalCPU(sessions[i].Processes)) }, dropEarly: rankCPU, alignRight: true}
 	memory := column{title: "MEMORY", cell: func(i int) string { return knownText(TotalMemory(sessions[i].Processes), ByteSize) }, dropEarly: rankMemory, alignRight: true}

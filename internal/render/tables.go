@@ -188,9 +188,13 @@ func UsageTable(w io.Writer, u object.Usage, opts TextOptions) error {
 		}
 		return Bar(rows[i].Tokens.Total, most, barWidth)
 	}
+	key := column{title: strings.ToUpper(u.By), cell: func(i int) string { return names[i] }, preferred: 30, min: 10, keepEnd: u.By == "project"}
+	if u.By == "session" {
+		key.preferred, key.min = 0, 0 // commands take the ID
+	}
 	return newGrid(
 		len(rows),
-		column{title: strings.ToUpper(u.By), cell: func(i int) string { return names[i] }, preferred: 30, min: 10, keepEnd: u.By == "project"},
+		key,
 		column{title: "AGENT", cell: func(i int) string { return rows[i].Adapter }, dropLate: 4},
 		column{title: "IN", cell: func(i int) string { return countText(rows[i].Tokens.In) }, dropLate: 5, alignRight: true},
 		column{title: "CACHE WRITE", cell: func(i int) string { return countText(rows[i].Tokens.CacheWrite) }, dropLate: 7, alignRight: true},
