@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"agentctl/discover/storage"
+	"agentctl/tests/must"
 )
 
 // In a home that only a process names no link leads out of it; in one of ours people keep parts of it on other disks.
@@ -14,17 +15,13 @@ func TestCheckPathRefusesLinksOutOfTheHome(t *testing.T) {
 	dir := t.TempDir()
 	home, linked, other := filepath.Join(dir, "home"), filepath.Join(dir, "linked"), filepath.Join(dir, "home-2")
 	for _, path := range []string{home + "/sessions/a", home + "/db", other + "/sessions/b", other + "/db"} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)))
 	}
 	for link, to := range map[string]string{
 		linked: home, home + "/within": "sessions", home + "/out": other + "/sessions", home + "/sessions/file": other + "/db",
 		home + "/up": "../home-2", home + "/nowhere": "/no/such", other + "/link": home + "/db",
 	} {
-		if err := os.Symlink(to, link); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(to, link))
 	}
 	for path, want := range map[string]error{
 		"/sessions/a": nil, "/within/a": nil, "": nil, "/none": nil, "/nowhere": nil,

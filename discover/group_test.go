@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 func TestGroup(t *testing.T) {
@@ -22,12 +23,8 @@ func TestGroup(t *testing.T) {
 		git + "/HEAD": "ref: refs/heads/try/g-1/cc\n", tree + "/.git": "gitdir: " + git + "\n", tree + "/sub/file": "",
 		root + "/a-try-b/.git": "nonsense",
 	} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	for _, tc := range []struct{ branch, dir, want string }{
 		{"try/g-2/codex", "", "g-2"},
@@ -59,9 +56,7 @@ func TestGroupOfHostileDirectories(t *testing.T) {
 	root := t.TempDir()
 	in := func(name string, file func(path string) error) string {
 		dir := filepath.Join(root, name+"-try-g")
-		if err := errors.Join(os.Mkdir(dir, 0o755), file(filepath.Join(dir, ".git"))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.Mkdir(dir, 0o755), file(filepath.Join(dir, ".git"))))
 		return dir
 	}
 	fifo := func(path string) error { return unix.Mkfifo(path, 0o600) }
@@ -73,9 +68,7 @@ func TestGroupOfHostileDirectories(t *testing.T) {
 	for _, head := range []func(string) error{fifo, endless, hole} {
 		dir := filepath.Join(root, fmt.Sprintf("%d-head-try-g", len(dirs)))
 		text := []byte("gitdir: " + dir + "\n")
-		if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, ".git"), text, 0o600), head(filepath.Join(dir, "HEAD"))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, ".git"), text, 0o600), head(filepath.Join(dir, "HEAD"))))
 		dirs = append(dirs, dir)
 	}
 	for _, dir := range dirs {

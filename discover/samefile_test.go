@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -17,9 +18,7 @@ func storeFiles(t *testing.T, homes []string, id string) (records []Record) {
 	t.Helper()
 	for i, home := range homes {
 		path := filepath.Join(home, "sessions", id)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(home), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(home), 0o600)))
 		r := record(Codex, id, 10+i)
 		r.Path, r.Home, r.Created = path, home, at(1)
 		records = append(records, r)
@@ -48,9 +47,7 @@ func TestOneFileIsOneSession(t *testing.T) {
 		},
 	} {
 		first := storeFiles(t, []string{ours}, "a")[0]
-		if err := join(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, join())
 		second := first
 		second.Home, second.Path = work, filepath.Join(work, "sessions/a")
 		claim := exactClaim("a", 7)
@@ -76,9 +73,7 @@ func TestOneFileIsOneSession(t *testing.T) {
 				t.Errorf("%s: entries %+v, want one", name, found)
 			}
 		}
-		if err := os.RemoveAll(work); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(work))
 	}
 }
 

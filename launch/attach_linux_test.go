@@ -12,6 +12,7 @@ import (
 
 	"agentctl/proc"
 	"agentctl/proc/multiplexer"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -28,19 +29,13 @@ func newFixture(t *testing.T, kind multiplexer.Kind, program, answer string) fix
 	dir := t.TempDir()
 	f := fixture{Guide{Environment{Environ: []string{"PATH=" + dir + ":/usr/bin:/bin"}}, func(proc.Process) bool { return true }}, multiplexer.Pane{Kind: kind}, dir}
 	listener, err := net.Listen("unix", filepath.Join(dir, "socket"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	child := exec.Command("sleep", "1000")
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, child.Start())
 	t.Cleanup(func() { _, _ = child.Process.Kill(), child.Wait() })
 	script := "#!/bin/sh\necho \"$WEZTERM_UNIX_SOCKET $*\" >>" + dir + "/asked\ncat <<'END'\n" + strings.ReplaceAll(answer, "LEADER", strconv.Itoa(child.Process.Pid)) + "\nEND\n"
-	if err := os.WriteFile(filepath.Join(dir, program), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, program), []byte(script), 0o755))
 	if f.Server, err = proc.Inspect(os.Getpid()); err != nil {
 		t.Fatal(err)
 	}
@@ -118,9 +113,7 @@ func TestKitty(t *testing.T) {
 	f.Pane.Pane, f.Address = "6", "unix:"+f.Address
 	answer := func(pid string) {
 		script := "#!/bin/sh\necho '[{\"tabs\":[{\"id\":2,\"windows\":[{\"id\":6,\"pid\":" + pid + "}]}]}]'\n"
-		if err := os.WriteFile(filepath.Join(f.dir, "kitty"), []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(f.dir, "kitty"), []byte(script), 0o755))
 	}
 	answer("1")
 	if got, err := f.Locate(t.Context(), f.Pane); !errors.Is(err, ErrNoPane) {

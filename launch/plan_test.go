@@ -14,6 +14,7 @@ import (
 	"agentctl/discover"
 	"agentctl/lock"
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 // launcher makes plans for a caller named "me", whose declared locks are in a folder of the test.
@@ -63,9 +64,7 @@ func TestADeclaredLockRefusesAPlan(t *testing.T) {
 	if err == nil {
 		err = store.Declare(t.Context(), []*lock.Workspace{workspace}, lock.DeclaredLock{Dir: workspace.Top, By: "me", Since: time.Now()}, time.Now())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	occupied := (*OccupiedError)(nil)
 	if _, err := l.Plan(t.Context(), puppets{}, Request{Dir: dir}); !errors.As(err, &occupied) || occupied.Flocked || len(occupied.Locks) != 1 {
 		t.Errorf("%v", err)
@@ -144,21 +143,15 @@ func TestBriefHolders(t *testing.T) {
 	for line, brief := range map[string]bool{"launch": true, "rm": true, "lock": false, "launch -p lock": true} {
 		args := strings.Fields(line)
 		verb := args[0]
-		if err := os.WriteFile(filepath.Join(dir, verb), []byte("echo ready\nread line\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, verb), []byte("echo ready\nread line\n"), 0o644))
 		// sh runs the script of that name in the directory: its arguments are those of this program.
 		cmd := &exec.Cmd{Path: "/bin/sh", Args: append([]string{"agentctl"}, args...), Dir: dir}
 		in, inErr := cmd.StdinPipe()
 		out, outErr := cmd.StdoutPipe()
-		if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(inErr, outErr, cmd.Start()))
 		_, readErr := out.Read(make([]byte, 1))
 		table, err := proc.ReadTable(t.Context())
-		if err := errors.Join(readErr, err); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(readErr, err))
 		holder, _ := table.ByPID(cmd.Process.Pid)
 		held := lock.Lock{Holders: []proc.Process{holder}}
 		if isBrief(proc.Process{Exe: holder.Exe}, held) != brief {

@@ -17,6 +17,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 // puppetKey makes the test's own program a puppet: an agent that does what its prompt says, line by line. Its value is
@@ -76,9 +77,7 @@ func perform(store string) {
 func gate(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "gate")
-	if err := unix.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Mkfifo(path, 0o600))
 	return path
 }
 
@@ -212,9 +211,7 @@ func self() string {
 func stage(t *testing.T, p puppets, script ...string) *Execution {
 	t.Helper()
 	spec, err := p.Spec(Request{Prompt: strings.Join(script, "\n") + "\n", Dir: t.TempDir()}, Environment{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	homes := func(discover.Agent) discover.HomeSources {
 		return discover.HomeSources{Getenv: func(string) string { return "" }}
 	}
@@ -223,9 +220,7 @@ func stage(t *testing.T, p puppets, script ...string) *Execution {
 		Scanner: &discover.Scanner{Adapters: []discover.Adapter{p}, HomeSources: homes, ReadTable: proc.ReadTable, UID: os.Geteuid()},
 	}
 	c, err := plan.Execute("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := c.KillTree(context.Background()); err != nil {
 			t.Error(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 func TestCheckMessage(t *testing.T) {
@@ -51,13 +52,9 @@ func TestTheEnvironmentHasNoMarkersOfAgents(t *testing.T) {
 func TestLookPath(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	for path, mode := range map[string]fs.FileMode{one + "/agent": 0o644, two + "/agent": 0o755, two + "/other": 0o755} {
-		if err := os.WriteFile(path, nil, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, nil, mode))
 	}
-	if err := os.Mkdir(one+"/other", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(one+"/other", 0o755))
 	h := Environment{[]string{"PATH=" + one + "::" + two}}
 	for _, name := range []string{"agent", "other"} {
 		if path, err := h.LookPath(name); err != nil || path != filepath.Join(two, name) {
@@ -71,9 +68,7 @@ func TestLookPath(t *testing.T) {
 
 func TestStartFails(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/broken", []byte("nonsense"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(dir+"/broken", []byte("nonsense"), 0o755))
 	for _, spec := range []Spec{
 		{Args: []string{dir + "/missing"}, Dir: dir},
 		{Args: []string{dir + "/broken"}, Dir: dir},
@@ -92,9 +87,7 @@ func TestStartFails(t *testing.T) {
 // Of an endless output the beginning and the end are read.
 func TestOutputIsBounded(t *testing.T) {
 	f, err := AnonymousFile("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	if _, err := f.WriteString("first\n" + strings.Repeat("x", 3<<20) + "\nlast\n"); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"agentctl/tests/must"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -15,9 +17,7 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 func workspace(t *testing.T, dir string) *Workspace {
 	t.Helper()
 	p, err := WorkspaceOf(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p
 }
 
@@ -29,9 +29,7 @@ func TestDeclared(t *testing.T) {
 	dir := t.TempDir()
 	p := workspace(t, dir)
 	d := DeclaredLock{Dir: dir, By: "ana", Reason: "release\n\"1.0\"", Since: noon, Until: noon.Add(time.Hour)}
-	if err := s.Declare(t.Context(), []*Workspace{p}, d, noon); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Declare(t.Context(), []*Workspace{p}, d, noon))
 	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: dir, By: "ben", Since: noon}, noon); !errors.Is(err, ErrAlreadyDeclared) {
 		t.Errorf("a second lock: %v", err)
 	}
@@ -61,16 +59,12 @@ func TestDeclaredByAnotherName(t *testing.T) {
 	s, dir := Store{t.TempDir()}, t.TempDir()
 	p := workspace(t, dir)
 	p.contains["/other/name"] = true
-	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: "/other/name", Since: noon}, noon); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: "/other/name", Since: noon}, noon))
 	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: p.Top, Since: noon}, noon); !errors.Is(err, ErrAlreadyDeclared) {
 		t.Errorf("by its own name as well: %v", err)
 	}
 	gone, err := MissingWorkspace("/other/name")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if list, err := s.ForWorkspace(gone, noon); len(list) != 1 || err != nil {
 		t.Errorf("%v, %v", list, err)
 	}
@@ -80,22 +74,14 @@ func TestDeclaredByAnotherName(t *testing.T) {
 func TestRemoveOnlyWhatWasMeant(t *testing.T) {
 	s, p, later := Store{t.TempDir()}, workspace(t, t.TempDir()), noon.Add(time.Hour)
 	first := DeclaredLock{Dir: p.Top, By: "ana", Since: noon, Until: later}
-	if err := s.Declare(t.Context(), []*Workspace{p}, first, noon); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Declare(t.Context(), []*Workspace{p}, first, noon))
 	first.File = s.file(p.Top)
-	if err := s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: p.Top, By: "ben", Since: later, Until: later.Add(time.Hour)}, later); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Remove(t.Context(), later, first); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Declare(t.Context(), []*Workspace{p}, DeclaredLock{Dir: p.Top, By: "ben", Since: later, Until: later.Add(time.Hour)}, later))
+	must.Do(t, s.Remove(t.Context(), later, first))
 	if list, err := s.List(later); len(list) != 1 || err != nil || list[0].By != "ben" {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if err := s.Remove(t.Context(), later.Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Remove(t.Context(), later.Add(time.Hour)))
 	if files, err := os.ReadDir(s.Dir); len(files) != 0 || err != nil {
 		t.Errorf("left: %v, %v", files, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 // holderKey makes the test's own program hold the directory that it names, until it is killed.
@@ -63,9 +64,7 @@ func worktree(t *testing.T) (top, sub, link string) {
 		os.MkdirAll(sub, 0o755), os.Mkdir(filepath.Join(top, ".git"), 0o755),
 		os.WriteFile(filepath.Join(top, ".git", "HEAD"), nil, 0o600), os.Symlink(sub, link),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	return top, sub, link
 }
@@ -81,9 +80,7 @@ func TestOneHolder(t *testing.T) {
 	top, sub, link := worktree(t)
 	for _, name := range []string{top, sub, link} {
 		h, err := FlockWorkspace(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, other := range []string{top, sub, link} {
 			if _, err := FlockWorkspace(over(), other); !errors.Is(err, ErrFlocked) {
 				t.Errorf("%s while %s is held: %v", other, name, err)
@@ -106,9 +103,7 @@ func TestOneHolder(t *testing.T) {
 func TestAWaitForATurnEnds(t *testing.T) {
 	dir := t.TempDir()
 	other, err := FlockWorkspace(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := flockDirTimeout(t.Context(), dir, time.Millisecond); err == nil || !strings.Contains(err.Error(), dir+": another process") {
 		t.Errorf("after the timeout: %v", err)
 	}
@@ -122,20 +117,14 @@ func TestAWaitForATurnEnds(t *testing.T) {
 	}
 	other.Release()
 	mine, err := FlockDirTimeout(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	mine.Release()
 }
 
 func TestResolve(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(top, filepath.Join(top, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.Symlink(top, filepath.Join(top, "link")))
 	for path, want := range map[string]string{
 		"": "", ".": ".", "link/x": "link/x", "/": "/", "/none/x": "/none/x",
 		top + "/link": top, top + "/link/none/x": top + "/none/x", top + "/none": top + "/none",
@@ -177,13 +166,9 @@ func TestRepository(t *testing.T) {
 	git(t, at("bare"), "worktree", "add", "-q", "-b", "of-bare", at("of-bare"))
 	git(t, root, "init", "-q", at("one/nested"))
 	for _, dir := range []string{at("side/below"), at("plain")} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(dir, 0o755))
 	}
-	if err := os.Symlink(at("side/below"), at("link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(at("side/below"), at("link")))
 	in := map[string]string{
 		"one": "one", "side": "one", "side/below": "one", "link": "one", "one/nested": "one/nested", "bare": "bare", "of-bare": "bare",
 		"plain": "", "gone": "",

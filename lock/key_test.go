@@ -11,31 +11,26 @@ import (
 	"testing"
 
 	"agentctl/lock"
+	"agentctl/tests/must"
 )
 
 func mkdir(t *testing.T, elem ...string) string {
 	t.Helper()
 	dir := filepath.Join(elem...)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	return dir
 }
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 // tree makes a repository with a linked worktree nested in it, beside a plain directory.
 func tree(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	mkdir(t, root, "repo", ".git", "worktrees", "a")
 	write(t, filepath.Join(root, "repo", ".git", "HEAD"), "ref: refs/heads/main\n")
 	mkdir(t, root, "repo", "sub", "deep")
@@ -46,12 +41,8 @@ func tree(t *testing.T) string {
 	mkdir(t, root, "repo", "odd")
 	write(t, filepath.Join(root, "repo", "odd", ".git"), "not a link")
 	mkdir(t, root, "repo", "pipe")
-	if err := syscall.Mkfifo(filepath.Join(root, "repo", "pipe", ".git"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(root, "repo", "sub"), filepath.Join(root, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(filepath.Join(root, "repo", "pipe", ".git"), 0o600))
+	must.Do(t, os.Symlink(filepath.Join(root, "repo", "sub"), filepath.Join(root, "link")))
 	return root
 }
 
@@ -83,9 +74,7 @@ func TestKey(t *testing.T) {
 // The key is what git itself says, in a repository, a linked worktree in it, a submodule, and a repository that is ignored.
 func TestKeyIsGits(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	git := func(dir string, args ...string) string {
 		t.Helper()
 		cmd := exec.Command("git", append([]string{
@@ -142,9 +131,7 @@ func TestKeyErrors(t *testing.T) {
 func TestPlace(t *testing.T) {
 	root := tree(t)
 	p, err := lock.WorkspaceOf(filepath.Join(root, "repo", "sub"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for dir, want := range map[string]bool{
 		"repo": true, "repo/sub/deep": true, "link": true, "repo/wt/a": false, "plain": false, "nowhere": false,
 	} {
@@ -164,12 +151,8 @@ func TestPlaceGone(t *testing.T) {
 	root := tree(t)
 	dir := filepath.Join(root, "plain")
 	p, err := lock.WorkspaceOf(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.RemoveAll(dir))
 	for name, want := range map[string]bool{dir: true, dir + "/": true, dir + "/sub": false} {
 		if p.Contains(name) != want {
 			t.Errorf("%s: %v", name, !want)
@@ -180,14 +163,10 @@ func TestPlaceGone(t *testing.T) {
 // A current directory that was deleted is named as such.
 func TestDeletedCurrentDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gone")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o700))
 	t.Chdir(dir)
 	t.Setenv("PWD", "") // else Go believes it
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(dir))
 	if _, err := lock.WorkspaceOf("."); !errors.Is(err, lock.ErrNoCurrentDirectory) {
 		t.Error(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"agentctl/tests/must"
 	"agentctl/tests/trace"
 )
 
@@ -45,13 +46,9 @@ func storeWithRefuse(t *testing.T) Store {
 	t.Helper()
 	s := Store{filepath.Join(t.TempDir(), "state", "locks")}
 	elsewhere := workspace(t, t.TempDir())
-	if err := s.Declare(t.Context(), []*Workspace{elsewhere}, DeclaredLock{Dir: elsewhere.Top, Since: noon.Add(-time.Hour), Until: noon}, noon.Add(-time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Declare(t.Context(), []*Workspace{elsewhere}, DeclaredLock{Dir: elsewhere.Top, Since: noon.Add(-time.Hour), Until: noon}, noon.Add(-time.Hour)))
 	draft := filepath.Join(s.Dir, draftPrefix+"left")
-	if err := errors.Join(os.WriteFile(draft, []byte("direc"), 0o600), os.Chtimes(draft, noon.Add(-time.Hour), noon.Add(-time.Hour))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(draft, []byte("direc"), 0o600), os.Chtimes(draft, noon.Add(-time.Hour), noon.Add(-time.Hour))))
 	return s
 }
 
@@ -110,9 +107,7 @@ func TestKilledRemoving(t *testing.T) {
 	for n := 1; ; n++ {
 		s := storeWithRefuse(t)
 		d := DeclaredLock{Dir: p.Top, By: "ana", Reason: "a reason", Since: noon}
-		if err := s.write(d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.write(d))
 		reached := killedAt(t, n, fmt.Sprintf("remove %s %s", s.Dir, p.Top))
 		if left := whole(t, s, p); !reached && left != 0 {
 			t.Error("it is there still")

@@ -7,48 +7,36 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"agentctl/tests/must"
 )
 
 // A process that sleeps has run when it was started, and the end of a connection says when data came last.
 func TestActivity(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer listener.Close()
 	conn, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer conn.Close()
 	sent := time.Now()
 	if _, err := conn.Write([]byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	file, err := conn.(*net.TCPConn).File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer file.Close()
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer out.Close()
-	if err := os.Chtimes(out.Name(), time.Now(), time.Unix(1000, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(out.Name(), time.Now(), time.Unix(1000, 0)))
 	cmd := exec.Command("sleep", "1000")
 	cmd.Stdout, cmd.ExtraFiles = out, []*os.File{file}
 	started := time.Now()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	p, err := Inspect(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	a, err := p.Activity()
 	const blur = 100 * time.Millisecond // of the clocks
 	switch {
@@ -60,9 +48,7 @@ func TestActivity(t *testing.T) {
 		t.Errorf("ran at %v, started at %v", a.LastRun, started)
 	}
 	sockets, err := ReadTCPSockets()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	listens, ends := false, 0
 	for _, s := range sockets {
 		listens = listens || s.Listens && s.Local.String() == listener.Addr().String()

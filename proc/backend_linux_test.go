@@ -18,13 +18,13 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"agentctl/tests/must"
 )
 
 func TestArgsAndCwd(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	args := []string{"me", "-p", "two words", "", "line\nbreak", "\xff"}
 	c := start(t, "wait", func(c *exec.Cmd) { c.Args, c.Dir = args, dir })
 	p := inspect(t, c.Process.Pid)
@@ -34,9 +34,7 @@ func TestArgsAndCwd(t *testing.T) {
 	if got, err := p.Cwd(); err != nil || got != dir {
 		t.Errorf("directory %q, %v", got, err)
 	}
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(dir))
 	if got, err := p.Cwd(); err != nil || got != dir {
 		t.Errorf("removed directory %q, %v", got, err)
 	}
@@ -57,22 +55,16 @@ func TestEnvKeepsNamedKeysOnly(t *testing.T) {
 
 func TestOpenFiles(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := map[string]OpenFile{}
 	hold := func(name string, flags int, offset int64, prepare ...func(*os.File) error) {
 		t.Helper()
 		path := filepath.Join(dir, name)
 		f, err := os.OpenFile(path, flags|os.O_CREATE, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		t.Cleanup(func() { f.Close() })
 		for _, prepare := range prepare {
-			if err := prepare(f); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, prepare(f))
 		}
 		want[name] = OpenFile{FD: int(f.Fd()), Path: path, Offset: offset, Writable: flags != os.O_RDONLY}
 	}
@@ -114,14 +106,10 @@ func TestOpenFiles(t *testing.T) {
 // TestReusedDescriptor: the offset of one file is not returned for another file that reuses its descriptor.
 func TestReusedDescriptor(t *testing.T) {
 	first, err := os.Create(filepath.Join(t.TempDir(), "first"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer first.Close()
 	second, err := os.Create(filepath.Join(t.TempDir(), "second"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer second.Close()
 	files, err := inspect(t, os.Getpid()).OpenFiles(func(path string) bool {
 		if filepath.Base(path) != "first" {
@@ -141,20 +129,14 @@ func TestReusedDescriptor(t *testing.T) {
 func TestAnotherMountNamespace(t *testing.T) {
 	needRoot(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	private, shared := filepath.Join(dir, "private"), filepath.Join(dir, "shared")
 	marked := filepath.Join(private, "called")
 	for _, d := range []string{marked, shared} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(d, 0o755))
 	}
 	for _, f := range []string{filepath.Join(private, "file"), filepath.Join(private, "link"), filepath.Join(private, "removed")} {
-		if err := os.WriteFile(f, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(f, nil, 0o600))
 	}
 	c := start(t, "elsewhere", flags(unix.CLONE_NEWNS), func(c *exec.Cmd) { c.Env = append(c.Env, elsewhereKey+"="+dir) })
 	p := inspect(t, c.Process.Pid)
@@ -162,9 +144,7 @@ func TestAnotherMountNamespace(t *testing.T) {
 		t.Errorf("directory %q, %v", got, err)
 	}
 	files, err := p.OpenFiles(func(path string) bool { return strings.HasPrefix(path, dir) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	listed, _ := take(t).ByPID(c.Process.Pid)
 	got := map[string][2]bool{}
 	for _, f := range files {
@@ -215,12 +195,8 @@ func TestAnotherRoot(t *testing.T) {
 // TestInheritedLock: a flock is found in the process that inherited it, after the process that took it has ended.
 func TestInheritedLock(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "writer.lock"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, unix.Flock(int(f.Fd()), unix.LOCK_EX))
 	c := start(t, "wait", func(c *exec.Cmd) { c.ExtraFiles = []*os.File{f} })
 	f.Close()
 	files, err := inspect(t, c.Process.Pid).OpenFiles(func(path string) bool { return filepath.Base(path) == "writer.lock" })
@@ -237,14 +213,10 @@ func TestListenPorts(t *testing.T) {
 			t.Logf("no IPv6 here: %v", err)
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer l.Close()
 		client, err := net.Dial("tcp", l.Addr().String()) // its port must not be listed
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer client.Close()
 		want = append(want, l.Addr().(*net.TCPAddr).Port)
 	}
@@ -328,9 +300,7 @@ func TestCredentials(t *testing.T) {
 // A process has the terminal that its session took, and none without one.
 func TestTTY(t *testing.T) {
 	master, slave, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer master.Close()
 	defer slave.Close()
 	path := slave.Name()
@@ -340,13 +310,9 @@ func TestTTY(t *testing.T) {
 		cmd := exec.Command("cat")
 		cmd.SysProcAttr = attr
 		cmd.Stdin, cmd.Stdout = slave, slave
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		p, err := Inspect(cmd.Process.Pid)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got, err := p.TTY(); err != nil || got != want {
 			t.Errorf("got %q, %v; want %q", got, err, want)
 		}
@@ -398,14 +364,10 @@ func roleBurn() error {
 func TestUsageOfKnownBurn(t *testing.T) {
 	c := start(t, "burn")
 	said, err := strconv.ParseInt(c.said, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p := inspect(t, c.Process.Pid)
 	got, err := p.Usage()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c.end(t)
 	state := c.ProcessState
 	atLeast, atMost := time.Duration(said)-2*time.Second/clockTicks, state.UserTime()+state.SystemTime() // each of two numbers is cut

@@ -9,29 +9,25 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentctl/tests/must"
 )
 
 // startAs starts sleep with a first argument, from a copy of the binary at path if that is not "".
 func startAs(t *testing.T, arg0, path string) int {
 	t.Helper()
 	sleep, err := exec.LookPath("sleep")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if path != "" {
 		raw, err := os.ReadFile(sleep)
 		if err == nil {
 			err = os.WriteFile(path, raw, 0o755)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		sleep = path
 	}
 	cmd := &exec.Cmd{Path: sleep, Args: []string{arg0, "1000"}}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -46,9 +42,7 @@ func TestCandidates(t *testing.T) {
 	binary := startAs(t, "sleep", filepath.Join(dir, "agent-raw"))
 	other := startAs(t, "sleep", "")
 	table, err := ReadTable(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	isAgent := func(name string) bool { return strings.Contains(filepath.Base(name), "agent") }
 	found := pids(table.Candidates(Signs{Name: isAgent}))
 	if !slices.Contains(found, named) || !slices.Contains(found, binary) || slices.Contains(found, other) {
@@ -83,24 +77,16 @@ func TestLockHolders(t *testing.T) {
 	locked, free := filepath.Join(dir, "locked"), filepath.Join(dir, "free")
 	for _, name := range []string{locked, free} {
 		f, err := os.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer f.Close()
 		if name == locked {
-			if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, unix.Flock(int(f.Fd()), unix.LOCK_EX))
 		}
 	}
 	link := filepath.Join(dir, "hard-link")
-	if err := os.Link(locked, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Link(locked, link))
 	table, err := ReadTable(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got := table.LockHolders(free, filepath.Join(dir, "none")); len(got) > 0 {
 		t.Errorf("nobody locks it: %v", got)
 	}

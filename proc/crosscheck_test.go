@@ -2,19 +2,19 @@
 
 package proc
 
-import "testing"
+import (
+	"testing"
+
+	"agentctl/tests/must"
+)
 
 // TestCrossCheck: go-ps and this package agree on every process but those that go-ps is known to leave out: on Linux one
 // whose name it cannot parse, on macOS the last one of the list.
 func TestCrossCheck(t *testing.T) {
 	table, err := ReadTable(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	compared, differences, err := CrossCheck(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if compared < 2 {
 		t.Errorf("only %d processes compared", compared)
 	}

@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentctl/tests/must"
 )
 
 func hold(t *testing.T, id ID) *Handle {
 	t.Helper()
 	h, err := Open(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = h.Close() })
 	return h
 }
@@ -26,12 +26,8 @@ func TestHandleSignalsAndWaits(t *testing.T) {
 	h := hold(t, inspect(t, c.Process.Pid).ID)
 	ended := make(chan error)
 	go func() { ended <- h.Wait(t.Context()) }()
-	if err := h.Signal(unix.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Signal(unix.SIGTERM))
+	must.Do(t, <-ended)
 	// It is a zombie now, and takes no more signals.
 	if err := h.Signal(unix.SIGKILL); !errors.Is(err, ErrGone) {
 		t.Errorf("signal to a zombie: %v", err)
@@ -80,9 +76,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 
 func TestClosedHandle(t *testing.T) {
 	h := hold(t, inspect(t, os.Getpid()).ID)
-	if err := h.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Close())
 	if err := h.Signal(0); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("signal: %v", err)
 	}

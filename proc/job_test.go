@@ -5,25 +5,21 @@ package proc
 import (
 	"os/exec"
 	"testing"
+
+	"agentctl/tests/must"
 )
 
 // TestJobWithReusedPID: the ID of the group of a job may be reused once all its processes have ended.
 func TestJobWithReusedPID(t *testing.T) {
 	j, err := StartJob(exec.Command("/bin/sh", "-c", "exit 0"), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, j.Wait())
 	other := exec.Command("/bin/sh", "-c", "read x")
 	if _, err := other.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
 	next, err := StartJob(other, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	j.id = ID{next.id.PID, "earlier"}
 	j.Signal(9)
 	if j.alive() {

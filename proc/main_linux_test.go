@@ -13,6 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"agentctl/tests/must"
 )
 
 // roleKey is the environment variable that makes this test binary run one of the roles instead of the tests.
@@ -94,12 +96,8 @@ func start(t testing.TB, role string, options ...func(*exec.Cmd)) *child {
 		t.Fatal(err)
 	}
 	stdout, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, c.Start())
 	t.Cleanup(func() {
 		c.stdin.Close()
 		_ = c.Wait()
@@ -131,9 +129,7 @@ func (c *child) zombify(t testing.TB) {
 	_, err := retry(func() (int, error) {
 		return 0, unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // flags is an option of start: new namespaces.
@@ -153,9 +149,7 @@ func inspect(t testing.TB, pid int) Process {
 func take(t testing.TB) *Table {
 	t.Helper()
 	table, err := ReadTable(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return table
 }
 

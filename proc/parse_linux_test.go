@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentctl/tests/must"
 )
 
 // statLine writes a line as the kernel does.
@@ -123,15 +125,11 @@ func FuzzTCPSocket(f *testing.F) {
 // TestTCPSockets: the files below /proc/PID/net are read, those of IPv6 too if there are any.
 func TestTCPSockets(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "7", "net"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "7", "net"), 0o755))
 	lines := "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n" +
 		"   0: 0100007F:1000 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 7 1 0\n" +
 		"   2: 0100007F:1002 0100007F:1000 01 00000000:00000000 00:00000000 00000000  1000        0 9 1 0\n"
-	if err := os.WriteFile(filepath.Join(dir, "7", "net", "tcp"), []byte(lines), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "7", "net", "tcp"), []byte(lines), 0o600))
 	var got []uint64
 	for s, err := range pidDir(dir + "/7/").tcpSockets() {
 		if got = append(got, s.inode); err != nil || s.listens != (s.inode == 7) {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"agentctl/tests/must"
 )
 
 // listenAt listens, and accepts one connection if accepts is true.
@@ -35,9 +37,7 @@ func listenAt(t *testing.T, network, address string, accepts bool) net.Addr {
 func connectTo(t *testing.T, network, address string) syscall.Conn {
 	t.Helper()
 	conn, err := net.Dial(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn.(syscall.Conn)
 }
@@ -46,14 +46,10 @@ func connectTo(t *testing.T, network, address string) syscall.Conn {
 func TestVerifyPeer(t *testing.T) {
 	t.Parallel()
 	sockets, err := os.MkdirTemp("", "s") // a test's own is too long for a socket's name
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
 	self, err := Inspect(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	other := sleeping(t)
 	for name, listen := range map[string][2]string{
 		"IPv4": {"tcp4", "127.0.0.1:0"}, "all addresses": {"tcp", "[::]:0"},
@@ -86,9 +82,7 @@ func TestVerifyPeer(t *testing.T) {
 func TestVerifyPeerWaitsForAccept(t *testing.T) {
 	t.Parallel()
 	self, err := Inspect(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	conn := connectTo(t, "tcp4", listenAt(t, "tcp4", "127.0.0.1:0", false).String())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -101,13 +95,9 @@ func TestVerifyPeerWaitsForAccept(t *testing.T) {
 func sleeping(t *testing.T) Process {
 	t.Helper()
 	cmd := exec.Command("sleep", "1000")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	p, err := Inspect(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p
 }

@@ -8,20 +8,18 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"agentctl/tests/must"
 )
 
 // mounted makes a proc file system of these files. "self" is this process.
 func mounted(t *testing.T, files map[string]string) *procfs {
 	t.Helper()
 	root := t.TempDir()
-	if err := os.Symlink(strconv.Itoa(os.Getpid()), filepath.Join(root, "self")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(strconv.Itoa(os.Getpid()), filepath.Join(root, "self")))
 	for name, content := range files {
 		path := filepath.Join(root, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o600)))
 	}
 	return mount(root)
 }
@@ -37,9 +35,7 @@ func TestUnreadableTableIsAnError(t *testing.T) {
 	table, err := mounted(t, map[string]string{
 		"4045/stat": "4045 (claude) S 1", "4046/stat": statLine(stat{pid: 4046, name: "codex", state: 'S'}),
 	}).readTable(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, torn := table.ByPID(4045)
 	_, whole := table.ByPID(4046)
 	if torn || !whole || table.Err() == nil || !strings.Contains(table.Err().Error(), "4045/stat") {
@@ -52,9 +48,7 @@ func TestSandboxedTree(t *testing.T) {
 	table, err := mounted(t, map[string]string{
 		"4045/stat": statLine(stat{pid: 4045, name: "claude", state: 'S', ticks: 199670}),
 	}).readTable(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if p, _ := table.ByPID(4045); p.ID.Birth != "/199670" || !p.Started.IsZero() || table.Err() != nil {
 		t.Errorf("%+v, %v", p, table.Err())
 	}

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"agentctl/tests/must"
 )
 
 func TestTableHoldsThisProcess(t *testing.T) {
@@ -25,13 +27,9 @@ func TestTableHoldsThisProcess(t *testing.T) {
 		t.Fatal("this process is not in the table")
 	}
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	session, err := unix.Getsid(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if p.Parent != os.Getppid() || p.Group != unix.Getpgrp() || p.Session != session || p.UID != os.Geteuid() || p.Exe != exe || p.Deleted || !p.Alive() {
 		t.Errorf("%+v", p)
 	}
@@ -100,16 +98,12 @@ func TestAnyNameAndPath(t *testing.T) {
 			if p.Name != name[:min(len(name), 15)] || p.Exe != path || p.Deleted || p.Parent != os.Getpid() {
 				t.Errorf("%+v", p)
 			}
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(path))
 			if p = inspect(t, c.Process.Pid); p.Exe != path || !p.Deleted {
 				t.Errorf("after its removal: exe %q, deleted %v", p.Exe, p.Deleted)
 			}
 			// An update puts another file in its place.
-			if err := os.WriteFile(path, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, nil, 0o600))
 			if p = inspect(t, c.Process.Pid); p.Exe != path || !p.Deleted {
 				t.Errorf("after an update: exe %q, deleted %v", p.Exe, p.Deleted)
 			}
@@ -141,9 +135,7 @@ func TestMainThreadEnded(t *testing.T) {
 		t.Fatalf("%+v, found %v", p, found)
 	}
 	h, err := Open(p.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer h.Close()
 	if err := h.Signal(0); err != nil {
 		t.Error(err)
@@ -162,9 +154,7 @@ func mainThreadEnded(t *testing.T, p Process) bool {
 
 func TestThreadIsNoProcess(t *testing.T) {
 	threads, err := mount("/proc").pid(os.Getpid()).listNumbers("task")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(threads) < 2 {
 		t.Fatal("this process has no second thread to look at")
 	}
@@ -246,9 +236,7 @@ func becomesAnother(t *testing.T) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	before := inspect(t, cmd.Process.Pid)
 	if _, err := in.Write([]byte("\n")); err != nil {
@@ -279,17 +267,11 @@ func TestForkNoExec(t *testing.T) {
 	const mark = "AGENTCTL_TEST_COPY"
 	cmd.Env = append(os.Environ(), mark+"=1")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	out := bufio.NewReader(pipe)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	parent := cmd.Process.Pid
 	defer func() {
 		_ = cmd.Process.Kill()
@@ -308,9 +290,7 @@ func TestForkNoExec(t *testing.T) {
 	if len(children) != 1 || !slices.Equal(running, []int{parent}) {
 		t.Errorf("beside its parent %d, which has the children %v: %v", parent, children, running)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Kill())
 	if shell, ok := table.ByPID(parent); ok {
 		if h, err := Open(shell.ID); err == nil {
 			_ = h.Wait(t.Context()) // it stays, as a zombie
@@ -327,9 +307,7 @@ func TestForkNoExec(t *testing.T) {
 func marked(t *testing.T, key string) (table *Table, found []int) {
 	t.Helper()
 	table, err := ReadTable(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for p := range table.Candidates(Signs{Name: func(string) bool { return true }}) {
 		if env, err := p.Env(key); err == nil && env[key] != "" && p.Alive() {
 			found = append(found, p.ID.PID)
@@ -342,9 +320,7 @@ func marked(t *testing.T, key string) (table *Table, found []int) {
 func TestStartMonitor(t *testing.T) {
 	var r StartMonitor
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if all := call(t, &r); !slices.Contains(all, self) {
 		t.Errorf("we are not among all: %v", all)
 	}
@@ -352,16 +328,10 @@ func TestStartMonitor(t *testing.T) {
 	sleep := copyOf(t, "/bin/sleep", "its-own-sleep")
 	cmd := exec.Command(sh, "-c", "echo; read x; exec "+sleep+" 1000")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	if _, err := out.Read(make([]byte, 1)); err != nil { // it runs
 		t.Fatal(err)
@@ -394,9 +364,7 @@ func TestStartMonitor(t *testing.T) {
 func call(t *testing.T, r *StartMonitor) []string {
 	t.Helper()
 	fresh, err := r.Poll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return fresh
 }
 
@@ -404,12 +372,8 @@ func call(t *testing.T, r *StartMonitor) []string {
 func copyOf(t *testing.T, program, name string) string {
 	t.Helper()
 	raw, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, raw, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, raw, 0o700))
 	return path
 }

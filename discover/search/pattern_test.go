@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"agentctl/tests/must"
 )
 
 // pieces are what random texts and patterns consist of: what JSON escapes, letters whose other case has more bytes, emoji.
@@ -135,9 +137,7 @@ func TestCase(t *testing.T) {
 		{"é", "É", PatternOptions{}, true},
 	} {
 		p, err := Compile(c.o, c.pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got := len(p.Find(c.text)) > 0; got != c.want {
 			t.Errorf("%q %+v in %q: %v", c.pattern, c.o, c.text, got)
 		}
@@ -167,9 +167,7 @@ func TestSpans(t *testing.T) {
 		{"(?:^.)?foo", "foo foo", "[{0 3} {4 7}]", PatternOptions{Words: true}},
 	} {
 		p, err := Compile(c.o, c.pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got := fmt.Sprint(p.Find(c.text)); got != c.want {
 			t.Errorf("%q %+v in %q: %s, want %s", c.pattern, c.o, c.text, got, c.want)
 		}

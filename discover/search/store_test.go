@@ -15,6 +15,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/agents"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/store/generate"
 )
 
@@ -24,9 +25,7 @@ func newStore(t *testing.T, r *rand.Rand) (*discover.Scanner, []string) {
 	o := generate.Defaults()
 	o.Sessions, o.Min, o.Median, o.Max = 60, 1000, 2000, 4000
 	sessions, err := generate.Store(home, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var texts []string
 	for _, s := range sessions {
 		text := randomText(r, 12)
@@ -54,9 +53,7 @@ func appendLine(t *testing.T, path, line string) {
 		return
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	if _, err := f.WriteString(line + "\n"); err != nil {
 		t.Fatal(err)
@@ -66,24 +63,14 @@ func appendLine(t *testing.T, path, line string) {
 // setPart replaces a text of a session in a database.
 func setPart(t *testing.T, path, session, data string) {
 	db, err := sqlite3.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	s, _, err := db.Prepare(`UPDATE part SET data = ?1 WHERE rowid = (SELECT min(rowid) FROM part WHERE session_id = ?2 AND data LIKE '{"type":"text"%')`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.Close()
-	if err := s.BindText(1, data); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.BindText(2, session); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Exec(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.BindText(1, data))
+	must.Do(t, s.BindText(2, session))
+	must.Do(t, s.Exec())
 }
 
 // found lists what a search finds: each session with its matches.
@@ -101,9 +88,7 @@ func found(t *testing.T, scanner *discover.Scanner, q Query) (all []string) {
 			t.Error(w)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	slices.Sort(all)
 	return all
 }
@@ -128,9 +113,7 @@ func TestSearchFindsWhatDecodingFinds(t *testing.T) {
 			continue
 		}
 		p, err := Compile(o, pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got := found(t, scanner, Query{Pattern: p})
 		want := found(t, scanner, Query{Pattern: &Pattern{first: p.first, next: p.next}})
 		if !slices.Equal(got, want) {
@@ -150,9 +133,7 @@ func TestSearchFindsWhatDecodingFinds(t *testing.T) {
 func TestProgress(t *testing.T) {
 	scanner, texts := newStore(t, rand.New(rand.NewPCG(2, 2)))
 	p, err := Compile(PatternOptions{Literal: true}, "nothing has this")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var searched []int
 	q := Query{Pattern: p, Progress: func(n, total int) {
 		if searched = append(searched, n); total != len(texts) {
@@ -171,9 +152,7 @@ func TestProgress(t *testing.T) {
 func TestNewestFirst(t *testing.T) {
 	scanner, _ := newStore(t, rand.New(rand.NewPCG(1, 1)))
 	p, err := Compile(PatternOptions{}, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var times []time.Time
 	_, err = Run(t.Context(), scanner, Query{Pattern: p, MaxMatches: 2}, func(f Found) bool {
 		if len(f.Matches) > 2 {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"agentctl/discover/storage"
+	"agentctl/tests/must"
 )
 
 // count reads the tables and fails unless they agree, as they do after every commit.
@@ -58,9 +59,7 @@ func state(t testing.TB, dir string) string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return out.String()
 }
 
@@ -69,33 +68,23 @@ func filled(t testing.TB, commits int, keep ...string) string {
 	t.Helper()
 	src := filepath.Join(t.TempDir(), "src.db")
 	db, err := openWriter(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for range commits {
-		if err := commit(db); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, commit(db))
 	}
 	dst := filepath.Join(t.TempDir(), "left?#%behind.db")
 	for _, suffix := range append([]string{""}, keep...) {
 		raw, err := os.ReadFile(src + suffix)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		put(t, dst+suffix, raw)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	return dst
 }
 
 func put(t testing.TB, path string, raw []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, raw, 0o600))
 }
 
 func TestReadOfLeftoverFiles(t *testing.T) {
@@ -105,9 +94,7 @@ func TestReadOfLeftoverFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filled(t, 7, keep...)
-			if err := os.Chmod(filepath.Dir(path), 0o500); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(filepath.Dir(path), 0o500))
 			defer os.Chmod(filepath.Dir(path), 0o700) //nolint:errcheck // for the cleanup
 			before := state(t, filepath.Dir(path))
 			if n, err := count(t, path); n != 7 || err != nil {
@@ -123,17 +110,11 @@ func TestReadOfLeftoverFiles(t *testing.T) {
 func TestReadSeesCommittedOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "live.db")
 	db, err := openWriter(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
-	if err := commit(db); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, commit(db))
 	conn, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer conn.Close()
 	// A cache of one page: what is not committed is written to the log early.
 	for _, stmt := range []string{"pragma cache_size=1", "begin exclusive", "insert into a(text) select hex(randomblob(3000)) from a, (values (1),(2),(3),(4),(5),(6),(7),(8),(9))"} {
@@ -156,9 +137,7 @@ func TestReadSeesCommittedOnly(t *testing.T) {
 func TestReadWithRollbackJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "old.db")
 	db, err := sql.Open("sqlite3", "file:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	if _, err := db.Exec("create table total(n integer); insert into total values (5); create table a(x); create table b(x)"); err != nil {
 		t.Fatal(err)
@@ -188,9 +167,7 @@ func TestReadWithRollbackJournal(t *testing.T) {
 func TestReadOfBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	whole, err := os.ReadFile(filled(t, 60))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	garbage := append([]byte(sqliteMagic), bytes.Repeat([]byte{0xff}, 5000)...)
 	for name, raw := range map[string][]byte{
 		"text.db": []byte("hello, this is no database at all"), "short.db": []byte(sqliteMagic), "garbage.db": garbage,

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"agentctl/tests/must"
 )
 
 // execAll runs statements.
@@ -23,9 +25,7 @@ func execAll(t testing.TB, db *sql.DB, statements ...string) {
 func changesUnseen(t *testing.T, path string, rounds int, stamp func()) {
 	t.Helper()
 	db, err := openWriter(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	change := func() {
 		execAll(t, db, "update total set n = n + 1", "pragma wal_checkpoint(truncate)")
@@ -34,9 +34,7 @@ func changesUnseen(t *testing.T, path string, rounds int, stamp func()) {
 	for range rounds {
 		change()
 		s, err := openSnapshot(t.Context(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		change()
 		intact, err := s.intact()
 		s.close()
@@ -51,9 +49,7 @@ func TestSnapshotInWholeSeconds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	second := time.Now().Add(-time.Second).Truncate(time.Second)
 	changesUnseen(t, path, 3, func() {
-		if err := os.Chtimes(path, second, second); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(path, second, second))
 	})
 }
 
@@ -62,35 +58,23 @@ func TestSnapshotInWholeSeconds(t *testing.T) {
 func TestSnapshotOfGrownDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	db, err := openWriter(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	execAll(t, db, "pragma wal_checkpoint(truncate)")
 	hourAgo := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(path, hourAgo, hourAgo); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(path, hourAgo, hourAgo))
 	execAll(t, db, "with recursive s(v) as (select 1 union all select v + 1 from s where v < 99) insert into a(n, text) select 0, hex(randomblob(3000)) from s")
 
 	s, err := openDatabase(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.close()
 	small := s.db.Size()
 	// The log is moved into the database, and begun anew by a transaction that is not committed.
 	execAll(t, db, "pragma wal_checkpoint(restart)", "pragma cache_size=1", "begin", "update a set text = hex(randomblob(3000))")
-	if err := s.openWAL(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.readSizes(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.openWAL(t.Context()))
+	must.Do(t, s.readSizes())
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if s.wal == nil || s.wal.pageSize == 0 || s.wal.next != 0 || info.Size() <= small {
 		t.Fatalf("the case is not made: log %+v, %d bytes and before %d", s.wal, info.Size(), small)
 	}

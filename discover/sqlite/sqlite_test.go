@@ -15,6 +15,7 @@ import (
 	_ "github.com/ncruces/go-sqlite3/driver" // which writes what is read here
 
 	"agentctl/discover/sqlite"
+	"agentctl/tests/must"
 )
 
 // made makes a database with these statements and returns its bytes.
@@ -22,21 +23,15 @@ func made(t testing.TB, script ...string) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "made.db")
 	db, err := sql.Open("sqlite3", "file:"+path+"?_pragma=synchronous(off)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, statement := range script {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return raw
 }
 
@@ -44,9 +39,7 @@ func made(t testing.TB, script ...string) []byte {
 func open(t testing.TB, raw []byte) *sqlite.DB {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(db.Close)
 	return db
 }
@@ -134,9 +127,7 @@ func TestEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	db, err := sqlite.Open(ctx, bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	rows := 0
 	for range db.Query(`SELECT n FROM t`) {

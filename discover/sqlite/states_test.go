@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"agentctl/tests/extent"
+	"agentctl/tests/must"
 )
 
 // contents are the rows of the table t as one text each, by our snapshot.
@@ -45,16 +46,12 @@ func contents(t *testing.T, path string) []string {
 func wanted(t *testing.T, db *sql.DB) []string {
 	t.Helper()
 	rows, err := db.Query("select id || ' ' || n || ' ' || data from t order by rowid")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer rows.Close()
 	var out []string
 	for rows.Next() {
 		var s string
-		if err := rows.Scan(&s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, rows.Scan(&s))
 		out = append(out, s)
 	}
 	return out
@@ -76,9 +73,7 @@ func TestReadInAllStates(t *testing.T) {
 func allStates(t *testing.T, size int, vacuum string) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	db, err := sql.Open("sqlite3", fmt.Sprintf("file:%s?_pragma=page_size(%d)&_pragma=auto_vacuum(%s)&_pragma=journal_mode(wal)&_pragma=synchronous(off)&_pragma=wal_autocheckpoint(0)", path, size, vacuum))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	insert := `with recursive s(v) as (select 1 union all select v + 1 from s where v < 80)

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	_ "github.com/ncruces/go-sqlite3/driver" // the driver, which writes what is read here
+
+	"agentctl/tests/must"
 )
 
 const writerKey = "NATIVE_TEST_WRITER" // makes this binary a database writer: "MODE PATH"
@@ -111,9 +113,7 @@ func TestReadWithActiveWriter(t *testing.T) {
 			last := 0
 			for range 300 {
 				n, err := count(t, path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if n < last {
 					t.Fatalf("went back from %d to %d", last, n)
 				}
@@ -137,16 +137,10 @@ func startWriter(t *testing.T, mode, path string) (stop func() error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatalf("the writer did not start: %v %s", err, stderr.String())

@@ -11,14 +11,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentctl/tests/must"
 )
 
 func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	dir := t.TempDir()
 	regular := filepath.Join(dir, "regular")
-	if err := os.WriteFile(regular, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(regular, []byte("x"), 0o600))
 	fifo, link, below := filepath.Join(dir, "fifo"), filepath.Join(dir, "link"), filepath.Join(dir, "below")
 	moved, toFIFO := filepath.Join(below, "regular"), filepath.Join(below, "fifo")
 	if err := errors.Join(unix.Mkfifo(fifo, 0o600), os.Symlink(regular, link), os.Mkdir(below, 0o700), os.Symlink(regular, moved),
@@ -41,9 +41,7 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 		t.Errorf("%v, want absent", err)
 	}
 	d, err := OpenDir(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer d.Close()
 	if info, err := d.Stat("regular"); err != nil || info.Size != 1 {
 		t.Errorf("%+v, %v", info, err)
@@ -58,9 +56,7 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 func TestBrokenLinkIsNotNotExist(t *testing.T) {
 	dir := t.TempDir()
 	link, good := filepath.Join(dir, "link"), filepath.Join(dir, "good")
-	if err := errors.Join(os.Symlink("nowhere", link), os.Symlink(".", good)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Symlink("nowhere", link), os.Symlink(".", good)))
 	for _, path := range []string{link, filepath.Join(link, "a", "b")} {
 		if _, err := OpenDir(t.Context(), path); !errors.Is(err, ErrBrokenLink) || IsNotExist(err) {
 			t.Errorf("%s: %v", path, err)
@@ -92,9 +88,7 @@ func sparse(t *testing.T, hole int64, begin bool, texts ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	at := int64(0)
 	if begin {
@@ -106,9 +100,7 @@ func sparse(t *testing.T, hole int64, begin bool, texts ...string) string {
 		}
 		at += int64(len(text)) + hole
 	}
-	if err := f.Truncate(at - hole); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Truncate(at-hole))
 	return path
 }
 
@@ -139,9 +131,7 @@ func TestHolesAreLeft(t *testing.T) {
 func TestReadingEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	f, err := Open(t.Context(), sparse(t, 0, false, strings.Repeat("line\n", 1<<20)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	for direction, read := range map[string]func(func(Line) bool) (bool, error){
 		"forward":  func(v func(Line) bool) (bool, error) { return f.Forward(0, 0, v) },

@@ -9,23 +9,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"agentctl/tests/must"
 )
 
 func writeTemp(t testing.TB, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o600))
 	return path
 }
 
 func openTemp(t testing.TB, path string) *File {
 	t.Helper()
 	f, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
@@ -94,9 +92,7 @@ func FuzzLines(f *testing.F) {
 func TestGiantLinesAreTruncated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "giant")
 	w, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
 	const hole = 3 * MaxLine
 	for _, part := range []struct {
@@ -140,12 +136,8 @@ func TestReadComplete(t *testing.T) {
 	const content = `{"whole": true}`
 	write := func(content string, changed time.Time) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, changed, changed); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(content), 0o600))
+		must.Do(t, os.Chtimes(path, changed, changed))
 	}
 	isWhole := json.Valid
 

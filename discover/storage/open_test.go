@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentctl/tests/must"
 )
 
 func TestFile(t *testing.T) {
@@ -19,9 +21,7 @@ func TestFile(t *testing.T) {
 	dir := t.TempDir()
 	path, link, fifo := filepath.Join(dir, "f"), filepath.Join(dir, "link"), filepath.Join(dir, "fifo")
 	err := errors.Join(os.WriteFile(path, []byte("12345"), 0o600), os.Symlink("f", link), unix.Mkfifo(fifo, 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for path, want := range map[string]error{
 		path: nil, link: nil, fifo: ErrNotRegular, dir: ErrNotRegular, "/dev/zero": ErrNotRegular, filepath.Join(dir, "none"): fs.ErrNotExist,
 	} {
@@ -55,9 +55,7 @@ func TestFile(t *testing.T) {
 func TestReadFileTooLarge(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
-	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40)))
 	if _, err := ReadFile(path, 1<<20); !errors.Is(err, ErrTooLarge) {
 		t.Error(err)
 	}
@@ -87,14 +85,10 @@ func TestReadAllIsBounded(t *testing.T) {
 func TestReadStreamEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
 	fifo := filepath.Join(t.TempDir(), "fifo")
-	if err := unix.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Mkfifo(fifo, 0o600))
 	for name, open := range map[string]func() (io.ReadCloser, error){
 		"a pipe": func() (io.ReadCloser, error) { return r, nil },
 		"a FIFO": func() (io.ReadCloser, error) { return os.Open(fifo) },
@@ -141,9 +135,7 @@ func TestConfinedFile(t *testing.T) {
 	for _, path := range []string{db, db + "-wal", db + "-shm", db + "-journal", filepath.Join(elsewhere, "x.dbs")} {
 		err = errors.Join(err, os.WriteFile(path, []byte(path), 0o600))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx := Confine(t.Context(), Root{Dir: home, Files: []string{db, link}})
 	for path, want := range map[string]error{db: nil, db + "-wal": nil, db + "-shm": nil, db + "-journal": nil, link: ErrNotRegular} {
 		place, ok := Confined(ctx, path)

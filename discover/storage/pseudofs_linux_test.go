@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"agentctl/tests/must"
 )
 
 // TestPseudoFilesAreNotOpened: files that the kernel makes are refused though they are regular by their mode: by name, by
@@ -12,9 +14,7 @@ import (
 func TestPseudoFilesAreNotOpened(t *testing.T) {
 	t.Parallel()
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink("/proc/self/limits", link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("/proc/self/limits", link))
 	for _, path := range []string{"/proc/self/limits", link} {
 		if _, err := ReadFile(path, 1<<20); !errors.Is(err, ErrNotRegular) {
 			t.Errorf("%s: %v", path, err)
@@ -29,13 +29,9 @@ func TestPseudoFilesAreNotOpened(t *testing.T) {
 	}
 	// A path through /proc that leads to a stored file is a name of that file.
 	f, err := os.Create(filepath.Join(t.TempDir(), "stored"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	stored, err := Open(t.Context(), filepath.Join("/proc/self/root", f.Name()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_ = stored.Close()
 }

@@ -12,6 +12,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 // fakeSystem is a system whose files change and whose processes end when a test says so, and on which each snapshot takes
@@ -116,12 +117,8 @@ func TestFileStampsDiffer(t *testing.T) {
 	seen := map[fileStamp]string{stampOf(path): "missing"}
 	when := time.Unix(1e9, 0)
 	put := func(name, text string) {
-		if err := os.WriteFile(path+name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path+name, when, when); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path+name, []byte(text), 0o600))
+		must.Do(t, os.Chtimes(path+name, when, when))
 	}
 	check := func(what string) {
 		if old, ok := seen[stampOf(path)]; ok {
@@ -134,9 +131,7 @@ func TestFileStampsDiffer(t *testing.T) {
 	put("", "ab")
 	check("grown")
 	put(".new", "cd")
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(path+".new", path))
 	check("replaced")
 	when = when.Add(time.Nanosecond)
 	put("", "ef")

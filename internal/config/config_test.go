@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"agentctl/internal/config"
+	"agentctl/tests/must"
 )
 
 var agents = []string{"claude-code", "codex", "opencode"}
@@ -18,9 +19,7 @@ var agents = []string{"claude-code", "codex", "opencode"}
 func load(t *testing.T, text string) (config.Config, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	c, err := config.Load(path, "/home/me", agents)
 	c.File = ""
 	return c, err
@@ -109,9 +108,7 @@ func TestLoadUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	fifo, loop, big := filepath.Join(dir, "fifo"), filepath.Join(dir, "loop"), filepath.Join(dir, "big")
 	broken := filepath.Join(dir, "broken")
-	if err := errors.Join(os.Symlink("nowhere", broken), syscall.Mkfifo(fifo, 0o600), os.Symlink(loop, loop), os.WriteFile(big, make([]byte, 2<<20), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Symlink("nowhere", broken), syscall.Mkfifo(fifo, 0o600), os.Symlink(loop, loop), os.WriteFile(big, make([]byte, 2<<20), 0o600)))
 	for path, says := range map[string]string{
 		dir: "not a regular file", fifo: "not a regular file", "/dev/zero": "not a regular file", loop: "too many", broken: "link is broken",
 		big: "larger than", big + "/under": "not a directory",

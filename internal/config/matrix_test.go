@@ -7,14 +7,14 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"agentctl/tests/must"
 )
 
 func matrixFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "m.toml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -79,9 +79,7 @@ func TestLoadPrices(t *testing.T) {
 		{"m = 1\n", `: m: want a table, as in ["m"]`},
 		{"[m\n", `:2:3: expected`},
 	} {
-		if err := os.WriteFile(path, []byte(tc.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(tc.text), 0o600))
 		got, _, err := LoadPrices(path, nil)
 		if tc.wrong == "" {
 			if p := got["gpt-5.2"]; err != nil || *p.In != 1.25 || *p.Out != 10 || *p.CacheRead != 0 || p.CacheWrite != nil {

@@ -15,14 +15,13 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"agentctl/internal/config"
+	"agentctl/tests/must"
 )
 
 func parseSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	var s jsonschema.Schema
-	if err := json.Unmarshal([]byte(config.Schema(agents)), &s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(config.Schema(agents)), &s))
 	return &s
 }
 
@@ -30,20 +29,14 @@ func parseSchema(t *testing.T) *jsonschema.Schema {
 func check(t *testing.T, s *jsonschema.Schema, text string) error {
 	t.Helper()
 	resolved, err := s.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	doc, value := map[string]any{}, any(nil)
 	if err := toml.Unmarshal([]byte(text), &doc); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	raw, err := json.Marshal(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &value); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, json.Unmarshal(raw, &value))
 	return resolved.Validate(value)
 }
 
@@ -63,9 +56,7 @@ func TestSchemaHasEveryKey(t *testing.T) {
 		}
 	}
 	defaults, err := load(t, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for key, want := range map[string]any{"since": defaults.Since, "color": defaults.Color, "strict": defaults.Strict, "connect-timeout": time.Duration(defaults.ConnectTimeout).String()} {
 		if got, want := string(s.Properties[key].Default), fmt.Sprintf("%#v", want); got != want {
 			t.Errorf("%s: the schema has the default %s, the code %s", key, got, want)
@@ -83,9 +74,7 @@ func TestSchemaOfFiles(t *testing.T) {
 		}
 		for _, name := range names {
 			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			_, loaded := load(t, string(text))
 			if checked := check(t, s, string(text)); (loaded == nil) != valid || (checked == nil) != valid {
 				t.Errorf("%s: Load: %v; the schema: %v", name, loaded, checked)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"agentctl/tests/debian"
+	"agentctl/tests/must"
 )
 
 // Every login shell runs the command of a host alike, finds agentctl in ~/.local/bin though it is not in PATH, and gives it the arguments as they are: those in the
@@ -27,9 +28,7 @@ func TestLoginShells(t *testing.T) {
 	args := []string{"search", "--cwd=/a", "--", "", "-n", "it's $(x) `y` \\ ! % \"%s\" \\\\ \n\n", "é\xc3", "a=~ *", string(every[:128]), string(every[128:])}
 	home := t.TempDir()
 	bin, given := filepath.Join(home, ".local/bin"), filepath.Join(home, "given")
-	if err := os.MkdirAll(bin, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(bin, 0o755))
 	for _, shell := range []struct {
 		program string
 		of      debian.Package
@@ -47,9 +46,7 @@ func TestLoginShells(t *testing.T) {
 				t.Log(err)
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			program, environ = root.Path(program), root.Environ(environ)
 		}
 		run := func(command string, stdin []byte) string {
@@ -67,16 +64,12 @@ func TestLoginShells(t *testing.T) {
 			}
 			_ = os.Remove(filepath.Join(bin, "agentctl"))
 			uname, err := exec.Command("uname", "-sm").Output()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got, want := run(command, stdin), "\nMARKER "+string(uname); got != want {
 				t.Errorf("%s without agentctl: %q, want %q", program, got, want)
 			}
 			script := "#!/bin/sh\nprintf '%s\\0' \"$@\" >" + given + "\necho \"$AGENTCTL_CALLER\"\n"
-			if err := os.WriteFile(filepath.Join(bin, "agentctl"), []byte(script), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(bin, "agentctl"), []byte(script), 0o755))
 			caller, ok := strings.CutPrefix(run(command, stdin), "\nMARKER\n")
 			words, err := os.ReadFile(given)
 			if !ok || err != nil {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"agentctl/tests/must"
 )
 
 // fakeSSH is an ssh that runs its command here, where agentctl is this script of sh. PID returns the process of the last one.
@@ -20,22 +22,16 @@ func fakeSSH(t *testing.T, agentctl string) (ssh SSH, pid func() int) {
 	t.Helper()
 	home := t.TempDir()
 	bin := filepath.Join(home, ".local/bin")
-	if err := os.MkdirAll(bin, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(bin, 0o755))
 	for path, text := range map[string]string{
 		filepath.Join(home, "ssh"): "test -e " + home + "/pid && exit 1; echo $$ >" + home + "/pid; for last; do :; done; shell=/bin/sh; test ! -e " + home +
 			"/shell || shell=" + home + "/shell; exec $shell -c \"$last\"\n",
 		filepath.Join(bin, "agentctl"): "set -- $AGENTCTL_CALLER\n" + agentctl,
 	} {
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
 	}
 	if shell, ok := strings.CutPrefix(agentctl, "SHELL "); ok {
-		if err := os.WriteFile(filepath.Join(home, "shell"), []byte("#!/bin/sh\n"+shell), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(home, "shell"), []byte("#!/bin/sh\n"+shell), 0o755))
 	}
 	return SSH{Path: filepath.Join(home, "ssh"), Environ: []string{"HOME=" + home, "PATH=/usr/bin:/bin"}}, func() int {
 		text, _ := os.ReadFile(filepath.Join(home, "pid"))

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentctl/tests/must"
 )
 
 // While another program has the terminal, the terminal has its own mode; afterwards it has ours, whatever that program has left,
@@ -76,9 +78,7 @@ func TestSignalEndsRun(t *testing.T) {
 	s.typeKeys("a")
 	<-began
 	for _, sig := range []unix.Signal{unix.SIGINT, unix.SIGTERM} { // the first is not ours
-		if err := unix.Kill(os.Getpid(), sig); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, unix.Kill(os.Getpid(), sig))
 	}
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -91,9 +91,7 @@ func TestSignalEndsRun(t *testing.T) {
 func TestKeyboardCannotBeOpenedAgain(t *testing.T) {
 	s := newTerminal(t)
 	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
 	t.Cleanup(func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) })
 	s.screen.Typed = func(Key) Request {
 		return Request{Run: func(context.Context) {

@@ -14,6 +14,8 @@ import (
 	"github.com/creack/pty"
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"agentctl/tests/must"
 )
 
 // fakeTerminal is a pseudo-terminal, of which the test has the master side.
@@ -36,12 +38,8 @@ func newTerminal(t *testing.T) *fakeTerminal {
 		goleak.VerifyNone(t, goleak.IgnoreTopFunction("os/signal.signal_recv"), goleak.IgnoreTopFunction("os/signal.loop"))
 	})
 	master, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := pty.Setsize(master, &pty.Winsize{Cols: 20, Rows: 3}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, pty.Setsize(master, &pty.Winsize{Cols: 20, Rows: 3}))
 	s := &fakeTerminal{t: t, master: master, change: make(chan struct{}), updated: make(chan struct{}, 1)}
 	n := 0
 	s.screen = Screen{In: tty, Out: tty, Changed: s.change, Frame: func(columns, rows int) []string {
@@ -207,9 +205,7 @@ func TestLateHangUpDoesNotKill(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- s.screen.Show(t.Context()) }()
 	s.waitFor("frame 1 of")
-	if err := s.master.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.master.Close())
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want %v", err, context.Canceled)
 	}
@@ -217,9 +213,7 @@ func TestLateHangUpDoesNotKill(t *testing.T) {
 	arrived := make(chan os.Signal, 1)
 	signal.Notify(arrived, unix.SIGUSR1)
 	defer signal.Stop(arrived)
-	if err := errors.Join(unix.Kill(os.Getpid(), unix.SIGHUP), unix.Kill(os.Getpid(), unix.SIGUSR1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(unix.Kill(os.Getpid(), unix.SIGHUP), unix.Kill(os.Getpid(), unix.SIGUSR1)))
 	<-arrived
 }
 
@@ -244,12 +238,8 @@ func TestShowContinuesAfterSIGCONT(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- s.screen.Show(t.Context()) }()
 	s.waitFor("frame 1 of")
-	if err := unix.IoctlSetTermios(int(s.master.Fd()), setTermios, &s.initial); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Kill(os.Getpid(), unix.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.IoctlSetTermios(int(s.master.Fd()), setTermios, &s.initial))
+	must.Do(t, unix.Kill(os.Getpid(), unix.SIGCONT))
 	s.waitFor("frame 2 of")
 	if s.mode().Lflag&unix.ICANON != 0 {
 		t.Error("keys come by the line")
@@ -279,13 +269,9 @@ func TestSuspendKey(t *testing.T) {
 	} {
 		now := s.mode()
 		now.Cc[unix.VSUSP] = c.susp
-		if err := unix.IoctlSetTermios(int(s.master.Fd()), setTermios, &now); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, unix.IoctlSetTermios(int(s.master.Fd()), setTermios, &now))
 		m := screenMode{in: s.screen.In, out: s.screen.Out}
-		if err := m.enter(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.enter())
 		if got := m.isSuspendKey(c.key); got != c.want {
 			t.Errorf("with %#x, the key %#x suspends: %v", c.susp, c.key, got)
 		}
@@ -298,9 +284,7 @@ func TestSuspendKey(t *testing.T) {
 
 func TestShowWithoutTerminal(t *testing.T) {
 	f, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	if err := (&Screen{In: f, Out: f}).Show(t.Context()); err == nil {
 		t.Error("it was shown")

@@ -13,6 +13,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"agentctl/tests/must"
 )
 
 // stuckTerminal is a terminal that takes nothing until it is read. Its frames are larger than what the kernel keeps.
@@ -28,9 +30,7 @@ type stuckTerminal struct {
 func newStuckTerminal(t *testing.T) *stuckTerminal {
 	t.Helper()
 	master, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { tty.Close(); master.Close() })
 	s := &stuckTerminal{master: master, typed: make(chan Key, 64), ended: make(chan error, 1)}
 	s.screen = Screen{
@@ -41,9 +41,7 @@ func newStuckTerminal(t *testing.T) *stuckTerminal {
 		Typed: func(k Key) Request { s.typed <- k; return Request{Quit: k == 'q'} },
 	}
 	mode, err := unix.IoctlGetTermios(int(tty.Fd()), getTermios)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s.initial = *mode
 	go func() { s.ended <- s.screen.Show(t.Context()) }()
 	return s
@@ -112,9 +110,7 @@ func TestStuckTerminalIsRestored(t *testing.T) {
 			s := newStuckTerminal(t)
 			s.typeKeys(t, "x") // the loop runs
 			if test.keys == "" {
-				if err := unix.Kill(os.Getpid(), unix.SIGTERM); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, unix.Kill(os.Getpid(), unix.SIGTERM))
 			} else if _, err := s.master.WriteString(test.keys); err != nil {
 				t.Fatal(err)
 			}

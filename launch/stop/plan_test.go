@@ -8,6 +8,7 @@ import (
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 // session is a made-up session that runs in processes with these pids.
@@ -45,9 +46,7 @@ func weak(s discover.Session) discover.Session {
 // Whatever is in the way before anything is sent is the plan's decision, so that --dry-run says what a run would.
 func TestPlanDecidesBeforeAnythingIsSent(t *testing.T) {
 	self, err := proc.Inspect(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	reachable := session("a", "/a", discover.Running, 1)
 	reachable.Processes[0] = self
 	none := launch.AdapterOf(nil, "testagent")
@@ -116,9 +115,7 @@ func TestPlanDecidesBeforeAnythingIsSent(t *testing.T) {
 // A process that has ended is no candidate for running the session.
 func TestRefusalNamesLiveProcessesOnly(t *testing.T) {
 	table, err := proc.ReadTable(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	self, _ := table.ByPID(os.Getpid())
 	s := session("a", "/a", discover.Unknown)
 	ended := self.ID
@@ -162,9 +159,7 @@ func TestSessionsAreFoundByIdentity(t *testing.T) {
 // Between the choice of a session and the snapshot, its process may have ended, or may have begun another session.
 func TestChosenSessionIsReadAgain(t *testing.T) {
 	table, err := proc.ReadTable(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	self, _ := table.ByPID(os.Getpid())
 	parent, _ := table.ByPID(os.Getppid())
 	in := func(id, path string, p proc.Process) discover.Session {

@@ -14,6 +14,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 // nestedAgents is an agent with a tool that runs another agent.
@@ -215,14 +216,10 @@ func TestProcessEndedByItsAgentForSeveralSessions(t *testing.T) {
 func TestToolsOfStoppedSession(t *testing.T) {
 	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, SessionMarker: "a", Children: []testProcess{{Name: "tool", Setsid: true}}})
 	h, err := proc.Open(c.byName["agent"].ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer h.Close()
 	kill(c.byName["agent"].ID)
-	if err := h.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Wait(t.Context()))
 	s := newFixture(t)
 	r := s.stop("a")[0]
 	check(t, c, r, AlreadyStopped, "agent tool", "tool")

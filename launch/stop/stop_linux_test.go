@@ -15,6 +15,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 func TestGentlestSignalFirst(t *testing.T) {
@@ -33,9 +34,7 @@ func TestGentlestSignalFirst(t *testing.T) {
 func TestSuspendedProcessesEnd(t *testing.T) {
 	c := start(t, testProcess{Name: "agent", Sessions: []string{"a"}, Children: []testProcess{{Name: "tool"}}})
 	for _, name := range []string{"tool", "agent"} {
-		if err := unix.Kill(c.byName[name].ID.PID, unix.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, unix.Kill(c.byName[name].ID.PID, unix.SIGSTOP))
 	}
 	check(t, c, newFixture(t).stop("a")[0], Stopped, "agent tool", "")
 }
@@ -192,9 +191,7 @@ func asNobody(t *testing.T, check func(proc.Process)) {
 	const nobody, key = 65534, "STOP_TEST_AS_NOBODY"
 	if pid, err := strconv.Atoi(os.Getenv(key)); err == nil {
 		p, err := proc.Inspect(pid)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		check(p)
 		return
 	}
@@ -232,9 +229,7 @@ func TestToolsOfNestedAgentWithoutMarkersAreSpared(t *testing.T) {
 func (s *fixture) orphans(c *processes, names string) string {
 	s.Helper()
 	list, _, err := FindOrphans(s.Context(), s.scanner(), s.SelfPID, nil)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	var out []string
 	for name := range strings.FieldsSeq(names) {
 		if slices.ContainsFunc(list, func(o Orphan) bool { return o.ID == c.byName[name].ID }) {
@@ -258,16 +253,10 @@ func (s *fixture) endOrphans() Result {
 func (c *processes) kill(name string) {
 	c.t.Helper()
 	h, err := proc.Open(c.byName[name].ID)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 	defer h.Close()
-	if err := h.Signal(unix.SIGKILL); err != nil {
-		c.t.Fatal(err)
-	}
-	if err := h.Wait(c.t.Context()); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, h.Signal(unix.SIGKILL))
+	must.Do(c.t, h.Wait(c.t.Context()))
 }
 
 // An orphan that ignores SIGTERM is killed only with force.

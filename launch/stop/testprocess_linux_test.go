@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 // testProcess says what a process of a test does. The process is this test binary.
@@ -158,18 +159,14 @@ func start(t *testing.T, list ...testProcess) *processes {
 	t.Setenv(testKey, t.Name()+fmt.Sprint(os.Getpid()))
 	t.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each process takes a second to exit
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c := &processes{t, bufio.NewScanner(r), map[string]proc.Process{}}
 	var started []*exec.Cmd
 	want := 0
 	for _, p := range list {
 		cmd := p.command()
 		cmd.Stdout = w
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		started = append(started, cmd)
 		want += p.count()
 	}

@@ -12,6 +12,7 @@ import (
 
 	"agentctl/launch"
 	"agentctl/launch/worktree"
+	"agentctl/tests/must"
 )
 
 func (s *sandbox) look(dir string) *worktree.Changes {
@@ -127,9 +128,7 @@ func TestLookWithThePersonsFilters(t *testing.T) {
 	s.write("repo/x.up", "abc\n")
 	s.commit("repo", "two")
 	later := time.Now().Add(time.Hour)
-	if err := os.Chtimes(s.path("repo/x.up"), later, later); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(s.path("repo/x.up"), later, later))
 	if got := s.look("repo"); got.Changed != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -144,9 +143,7 @@ func TestLookFetchesNothing(t *testing.T) {
 	s.git("partial", "rm", "-q", "--cached", "a") // and is found again, perhaps, under another name
 	s.write("partial/b", "2 \n")
 	s.git("partial", "add", "b")
-	if err := os.Rename(s.path("repo"), s.path("away")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(s.path("repo"), s.path("away")))
 	s.git("partial", "config", "remote.origin.url", "ext::touch "+s.path("sprung"))
 	s.git("partial", "config", "protocol.ext.allow", "always")
 	got, err := worktree.ReadChanges(t.Context(), hostOf(s), s.path("partial"))
@@ -165,9 +162,7 @@ func TestLookFetchesNothing(t *testing.T) {
 // TestLookEndsInTime: a repository that git does not come to an end with.
 func TestLookEndsInTime(t *testing.T) {
 	s := newSandbox(t)
-	if err := unix.Mkfifo(filepath.Join(s.path("repo"), ".git", "endless"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Mkfifo(filepath.Join(s.path("repo"), ".git", "endless"), 0o600))
 	s.write("repo/.git/config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[include]\n\tpath = endless\n")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -180,9 +175,7 @@ func TestLookEndsInTime(t *testing.T) {
 func TestLookWhileItIsRemoved(t *testing.T) {
 	s := newSandbox(t)
 	s.write("bin/git", "#!/bin/sh\nrm -rf \"$2\"\nexit 128\n") // git -C DIR
-	if err := os.Chmod(s.path("bin/git"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(s.path("bin/git"), 0o700))
 	host := launch.Environment{Environ: []string{"PATH=" + s.path("bin") + ":/usr/bin:/bin"}}
 	if got, err := worktree.ReadChanges(t.Context(), host, s.path("repo")); got != nil || err != nil {
 		t.Errorf("%+v, %v", got, err)

@@ -13,6 +13,7 @@ import (
 
 	"agentctl/launch/worktree"
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 func TestCreate(t *testing.T) {
@@ -23,9 +24,7 @@ func TestCreate(t *testing.T) {
 	s.commit("repo", "two")
 	second := s.git("repo", "rev-parse", "HEAD")
 	s.git("repo", "branch", "old", first)
-	if err := os.Mkdir(s.path("empty"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(s.path("empty"), 0o755))
 	r := s.open("repo")
 	for _, tc := range []struct {
 		dir, branch, base string
@@ -85,9 +84,7 @@ func TestCreateRefuses(t *testing.T) {
 	s.git("repo", "worktree", "add", "-q", "--detach", "../detached")
 	s.git("repo", "branch", "apart", s.git("repo", "commit-tree", "-m", "apart", "HEAD^{tree}"))
 	for _, err := range []error{os.RemoveAll(s.path("gone")), os.Remove(s.path("broken/.git")), os.Symlink(s.path("repo-a-b"), s.path("link"))} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	before := s.git("repo", "for-each-ref") + s.git("repo", "worktree", "list")
 	var conflict *worktree.ConflictError

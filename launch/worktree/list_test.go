@@ -9,6 +9,7 @@ import (
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/launch/worktree"
+	"agentctl/tests/must"
 )
 
 // Whatever git knows of a worktree is told, wherever in the repository one asks, and whatever its path is.
@@ -22,9 +23,7 @@ func TestList(t *testing.T) {
 	s.git("repo", "worktree", "add", "-q", "-b", "quiet", "../quiet")
 	s.git("repo", "worktree", "lock", "../quiet")
 	s.git("repo", "worktree", "add", "-q", "-b", "gone", "../gone")
-	if err := os.RemoveAll(s.path("gone")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(s.path("gone")))
 	want := map[string]worktree.Worktree{
 		"repo":            {Main: true, Branch: "main"},
 		"repo/nested/one": {Branch: "feature/x"},
@@ -54,9 +53,7 @@ func TestListCutsTexts(t *testing.T) {
 	s.git("repo", "worktree", "lock", "../one")
 	admin := s.path("repo/.git/worktrees/one")
 	for name, content := range map[string]string{"gitdir": "/", "locked": ""} {
-		if err := os.WriteFile(admin+"/"+name, []byte(content+strings.Repeat("long", 1<<20)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(admin+"/"+name, []byte(content+strings.Repeat("long", 1<<20)), 0o600))
 	}
 	list := s.list(s.open("repo"))
 	if len(list) != 2 {
@@ -102,9 +99,7 @@ func TestListSubmodule(t *testing.T) {
 
 func TestOpenErrors(t *testing.T) {
 	s := newSandbox(t)
-	if err := os.Mkdir(s.path("plain"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(s.path("plain"), 0o755))
 	host := launch.Environment{Environ: s.env}
 	if _, err := worktree.Open(t.Context(), host, s.path("plain")); !errors.Is(err, worktree.ErrNoRepository) {
 		t.Error(err)

@@ -11,6 +11,7 @@ import (
 
 	"agentctl/launch"
 	"agentctl/launch/worktree"
+	"agentctl/tests/must"
 	sandboxed "agentctl/tests/sandbox"
 )
 
@@ -32,9 +33,7 @@ type sandbox struct {
 func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s := &sandbox{t, root, []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + root, "GIT_CONFIG_NOSYSTEM=1", "LANG=C.UTF-8", "TMPDIR=" + t.TempDir(),
 		// What a hook would say of another repository.
@@ -55,12 +54,8 @@ func (s *sandbox) path(elem ...string) string {
 
 func (s *sandbox) write(name, text string) {
 	s.Helper()
-	if err := os.MkdirAll(filepath.Dir(s.path(name)), 0o755); err != nil {
-		s.Fatal(err)
-	}
-	if err := os.WriteFile(s.path(name), []byte(text), 0o755); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, os.MkdirAll(filepath.Dir(s.path(name)), 0o755))
+	must.Do(s, os.WriteFile(s.path(name), []byte(text), 0o755))
 }
 
 // gitCommand is git as a person runs it in a directory.
@@ -92,18 +87,14 @@ func (s *sandbox) commit(dir, message string) {
 func (s *sandbox) open(dir string) *worktree.Repo {
 	s.Helper()
 	r, err := worktree.Open(s.Context(), hostOf(s), s.path(dir))
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	return r
 }
 
 func (s *sandbox) list(r *worktree.Repo) []worktree.Worktree {
 	s.Helper()
 	list, err := r.List(s.Context())
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	return list
 }
 
@@ -122,9 +113,7 @@ func (s *sandbox) at(r *worktree.Repo, name string) worktree.Worktree {
 func (s *sandbox) create(r *worktree.Repo, name, branch string) worktree.CreateResult {
 	s.Helper()
 	made, err := r.Create(s.Context(), worktree.CreateOptions{Dir: s.path(name), Branch: branch})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	return made
 }
 
@@ -132,9 +121,7 @@ func (s *sandbox) create(r *worktree.Repo, name, branch string) worktree.CreateR
 func (s *sandbox) names(dir string) string {
 	s.Helper()
 	list, err := os.ReadDir(s.path(dir))
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	var out []string
 	for _, d := range list {
 		out = append(out, d.Name())
@@ -149,9 +136,7 @@ func hostOf(s *sandbox) launch.Environment { return launch.Environment{Environ: 
 func (s *sandbox) blockCheckout() (begun func()) {
 	s.Helper()
 	for _, name := range []string{"begun", "never"} {
-		if err := syscall.Mkfifo(s.path(name), 0o600); err != nil {
-			s.Fatal(err)
-		}
+		must.Do(s, syscall.Mkfifo(s.path(name), 0o600))
 	}
 	s.write("repo/.git/info/attributes", "dir/b filter=block\n")
 	s.git("repo", "config", "filter.block.smudge", "echo >"+s.path("begun")+"; cat "+s.path("never"))
@@ -166,7 +151,5 @@ func (s *sandbox) blockCheckout() (begun func()) {
 // unblockCheckout takes that back.
 func (s *sandbox) unblockCheckout() {
 	s.Helper()
-	if err := os.Remove(s.path("repo/.git/info/attributes")); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, os.Remove(s.path("repo/.git/info/attributes")))
 }

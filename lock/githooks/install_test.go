@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"agentctl/lock/githooks"
+	"agentctl/tests/must"
 )
 
 const hooksDir = "repo/.git/hooks"
@@ -97,9 +98,7 @@ func TestInstallAndUninstall(t *testing.T) {
 func TestWhereTheProgramIs(t *testing.T) {
 	s := newSandbox(t)
 	s.install("repo")
-	if err := os.Rename(s.path("it's"), s.path("bin")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(s.path("it's"), s.path("bin")))
 	if out, err := s.commit("repo"); out != "" || err != nil || s.called() != "" {
 		t.Errorf("nowhere: %q, %v", out, err)
 	}
@@ -134,9 +133,7 @@ func TestProgramIsGone(t *testing.T) {
 	if h := s.status("repo")[0]; h.Reason != "" || h.Advice != "" {
 		t.Errorf("%+v", h)
 	}
-	if err := os.Rename(s.wanted().Program, s.path("elsewhere")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(s.wanted().Program, s.path("elsewhere")))
 	if h := s.status("repo")[0]; h.State != githooks.Installed || !strings.HasPrefix(h.Reason, s.wanted().Program+" is gone") || h.Advice == "" {
 		t.Errorf("%+v", h)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"agentctl/lock/githooks"
+	"agentctl/tests/must"
 )
 
 // All worktrees of a repository have its hooks, wherever they are installed from, and uninstalled.
@@ -44,9 +45,7 @@ func TestSharedByWorktrees(t *testing.T) {
 func TestOwnHooksPath(t *testing.T) {
 	for _, path := range []string{"", ".git/hooks", ".git/more/hooks"} {
 		s := newSandbox(t)
-		if err := os.RemoveAll(s.path(hooksDir)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(s.path(hooksDir)))
 		if path != "" {
 			s.git("repo", "config", "core.hooksPath", path)
 		}
@@ -118,16 +117,12 @@ func TestForeign(t *testing.T) {
 		}, "takes the hooks from /dev/null", "", "", "/dev/null is not a directory"},
 		"linked directory": {func(s *sandbox) {
 			s.write("repo/scripts/x", "", 0o644)
-			if err := errors.Join(os.RemoveAll(s.path(hooksDir)), os.Symlink("../scripts", s.path(hooksDir))); err != nil {
-				s.Fatal(err)
-			}
+			must.Do(s, errors.Join(os.RemoveAll(s.path(hooksDir)), os.Symlink("../scripts", s.path(hooksDir))))
 		}, "among the files", "", "repo/.git/hooks/pre-commit", "agentctl hooks run pre-commit"},
 		"linked hook": {func(s *sandbox) {
 			s.write("repo/scripts/check", "#!/bin/sh\n", 0o755)
 			s.write(hooksDir+"/x", "", 0o644)
-			if err := os.Symlink("../../scripts/check", s.path(hooksDir, "pre-commit")); err != nil {
-				s.Fatal(err)
-			}
+			must.Do(s, os.Symlink("../../scripts/check", s.path(hooksDir, "pre-commit")))
 		}, "pre-commit is a link to ../../scripts/check", "", "repo/scripts/check", "agentctl hooks run pre-commit || exit 1"},
 		"lefthook": {func(s *sandbox) {
 			s.write(hooksDir+"/pre-commit", "#!/bin/sh\ncall_lefthook run \"pre-commit\" \"$@\"\n", 0o755)
@@ -219,9 +214,7 @@ func TestModified(t *testing.T) {
 func TestInTheWay(t *testing.T) {
 	s := newSandbox(t)
 	s.install("repo")
-	if err := os.Chmod(s.path(hooksDir, "pre-push"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(s.path(hooksDir, "pre-push"), 0o644))
 	if _, err := s.find("repo").Install(s.Context(), s.wanted()); err == nil || !strings.Contains(err.Error(), "not executable") {
 		t.Error(err)
 	}

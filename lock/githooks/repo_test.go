@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"agentctl/lock/githooks"
+	"agentctl/tests/must"
 )
 
 // helperKey makes the test's own program install or uninstall, so that it can be killed.
@@ -64,9 +65,7 @@ type sandbox struct {
 func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s := &sandbox{t, root, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C", "TMPDIR=" + t.TempDir()}}
 	s.write(".gitconfig", "[user]\n\tname = A\n\temail = a@example.com\n[init]\n\tdefaultBranch = main\n[advice]\n\tignoredHook = false\n", 0o644)
 	s.git("", "init", "-q", "repo")
@@ -103,9 +102,7 @@ func (s *sandbox) write(name, text string, mode fs.FileMode) {
 	if err == nil {
 		err = os.Chmod(s.path(name), mode)
 	}
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 }
 
 // read is what stands in a file, "" if there is none.
@@ -139,9 +136,7 @@ func (s *sandbox) commit(dir string) (string, error) {
 func (s *sandbox) find(dir string) *githooks.HooksDir {
 	s.Helper()
 	p, err := githooks.Open(s.Context(), git{s.path(dir), s.env})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	return p
 }
 
@@ -149,27 +144,21 @@ func (s *sandbox) find(dir string) *githooks.HooksDir {
 func (s *sandbox) install(dir string) string {
 	s.Helper()
 	list, err := s.find(dir).Install(s.Context(), s.wanted())
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	return states(list)
 }
 
 func (s *sandbox) uninstall(dir string) string {
 	s.Helper()
 	list, err := s.find(dir).Uninstall(s.Context())
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	return states(list)
 }
 
 func (s *sandbox) status(dir string) []githooks.Hook {
 	s.Helper()
 	list, err := s.find(dir).Status()
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	return list
 }
 
@@ -212,8 +201,6 @@ func (s *sandbox) tree(dir string) string {
 		fmt.Fprintf(&b, "%s %s %q\n", path, info.Mode(), text)
 		return err
 	})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	return b.String()
 }
