@@ -16,6 +16,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -33,7 +34,7 @@ func TestNoLinkLeadsOutOfASeenHome(t *testing.T) {
 	for _, h := range []home{claudeHome(t), codexHome(t), copilotHome(t), openCodeHome(t)} {
 		var all []string
 		siblings := map[string]int{} // of many alike, two are enough
-		must(t, filepath.WalkDir(h.dir, func(path string, _ fs.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(h.dir, func(path string, _ fs.DirEntry, err error) error {
 			if rel, _ := filepath.Rel(h.dir, path); rel != "." && (slices.Contains(h.read, rel) || siblings[filepath.Dir(path)] < 2) {
 				siblings[filepath.Dir(path)]++
 				all = append(all, rel)
@@ -52,18 +53,18 @@ func TestNoLinkLeadsOutOfASeenHome(t *testing.T) {
 			if i%2 == 0 {
 				to, _ = filepath.Rel(filepath.Dir(link), outside)
 			}
-			must(t, errors.Join(os.MkdirAll(filepath.Dir(outside), 0o700), os.Rename(link, outside), os.Symlink(to, link)))
+			must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(outside), 0o700), os.Rename(link, outside), os.Symlink(to, link)))
 			if opens := opened(t, outside, func() { h.readAll(t, discover.TrustSeen, entries, records) }); len(opens) > 0 {
 				t.Errorf("%s: %s leads out of the home, and %q are opened", h.agent.Name(), rel, opens)
 			}
 			info, err := os.Stat(outside)
-			must(t, err)
+			must.Do(t, err)
 			if slices.Contains(h.read, rel) && info.IsDir() {
 				if opens := opened(t, outside, func() { h.readAll(t, discover.TrustOurs, entries, records) }); len(opens) == 0 {
 					t.Errorf("%s: %s is linked in a home of ours, and nothing of it is opened", h.agent.Name(), rel)
 				}
 			}
-			must(t, errors.Join(os.Remove(link), os.Rename(outside, link)))
+			must.Do(t, errors.Join(os.Remove(link), os.Rename(outside, link)))
 		}
 		for _, rel := range h.read {
 			if opens := opened(t, filepath.Join(h.dir, rel), func() { h.readAll(t, discover.TrustSeen, entries, records) }); len(opens) == 0 {
@@ -77,9 +78,9 @@ func TestNoLinkLeadsOutOfASeenHome(t *testing.T) {
 func (h home) stored(t *testing.T) (entries []discover.Entry, records []discover.Record) {
 	t.Helper()
 	entries, err := h.agent.Entries(t.Context(), []discover.Home{{Dir: h.dir}}, discover.EntryFilter{Subagents: true})
-	must(t, err)
+	must.Do(t, err)
 	for r, err := range h.agent.Read(t.Context(), entries, discover.ReadOptions{}) {
-		must(t, err)
+		must.Do(t, err)
 		records = append(records, r)
 	}
 	if len(entries) == 0 || len(records) == 0 {
@@ -158,14 +159,14 @@ func claudeHome(t *testing.T) home {
 func codexHome(t *testing.T) home {
 	t.Helper()
 	h := home{agent: agent("codex"), dir: filepath.Join(t.TempDir(), "codex")}
-	must(t, os.CopyFS(h.dir, os.DirFS("../codex/testdata/30-edited-prompt")))
+	must.Do(t, os.CopyFS(h.dir, os.DirFS("../codex/testdata/30-edited-prompt")))
 	put(t, h.dir, map[string]string{"session_index.jsonl": `{"id":"01a1ffee-adaf-77a0-8e39-4d756d92edfc","thread_name":"x"}` + "\n"})
 	h.process = proctest.Process{
 		Process:    proc.Process{ID: proc.ID{PID: 78, Birth: "b"}, Parent: 1, State: 'S', Name: "codex", Exe: "/opt/codex/bin/codex", Started: time.Now()},
 		WorkingDir: "/w", Arguments: []string{"codex", "exec", "hi"}, Environ: map[string]string{"CODEX_HOME": h.dir},
 	}
 	h.read = []string{"session_index.jsonl", "sessions"}
-	must(t, filepath.WalkDir(filepath.Join(h.dir, "sessions"), func(path string, _ fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(filepath.Join(h.dir, "sessions"), func(path string, _ fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(h.dir, path)
 		h.read = append(h.read, rel)
 		return err
@@ -176,7 +177,7 @@ func codexHome(t *testing.T) home {
 func copilotHome(t *testing.T) home {
 	t.Helper()
 	h := home{agent: agent("copilot"), dir: filepath.Join(t.TempDir(), "copilot")}
-	must(t, os.CopyFS(h.dir, os.DirFS("../copilot/testdata/15-v1.0.82")))
+	must.Do(t, os.CopyFS(h.dir, os.DirFS("../copilot/testdata/15-v1.0.82")))
 	const unasked = "5415bbdd-6dba-4b33-972e-30fe204cc9b8" // a process has it loaded, and it has no records
 	put(t, h.dir, map[string]string{
 		"logs/process-1-80.log": "", "open-sessions-state.json": `{"` + unasked + `":{}}`, "session-state/" + unasked + "/inuse.80.lock": "80",
@@ -199,10 +200,10 @@ func copilotHome(t *testing.T) home {
 func openCodeHome(t *testing.T) home {
 	t.Helper()
 	h := home{agent: agent("opencode"), dir: filepath.Join(t.TempDir(), "opencode")}
-	must(t, os.CopyFS(h.dir, os.DirFS("../opencode/testdata/raw-tui-permission-pending")))
-	must(t, os.CopyFS(h.dir, os.DirFS("../opencode/testdata/json-1.1.65-said")))
+	must.Do(t, os.CopyFS(h.dir, os.DirFS("../opencode/testdata/raw-tui-permission-pending")))
+	must.Do(t, os.CopyFS(h.dir, os.DirFS("../opencode/testdata/json-1.1.65-said")))
 	log := filepath.Join(h.dir, "log/opencode.log")
-	must(t, errors.Join(os.Mkdir(filepath.Dir(log), 0o700), os.Rename(filepath.Join(h.dir, "opencode.log"), log)))
+	must.Do(t, errors.Join(os.Mkdir(filepath.Dir(log), 0o700), os.Rename(filepath.Join(h.dir, "opencode.log"), log)))
 	h.process = proctest.Process{
 		Process: proc.Process{
 			ID: proc.ID{PID: 79, Birth: "b"}, Parent: 1, State: 'S', Name: "opencode", Exe: "/opt/opencode/bin/opencode",
@@ -224,14 +225,7 @@ func put(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 	}
 }
 
@@ -239,10 +233,10 @@ func must(t *testing.T, err error) {
 func opened(t *testing.T, path string, do func()) (names []string) {
 	t.Helper()
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
-	must(t, err)
+	must.Do(t, err)
 	defer unix.Close(fd)
 	watched := map[int32]string{}
-	must(t, filepath.WalkDir(path, func(path string, _ fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(path, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -257,7 +251,7 @@ func opened(t *testing.T, path string, do func()) (names []string) {
 	if errors.Is(err, unix.EAGAIN) {
 		return nil
 	}
-	must(t, err)
+	must.Do(t, err)
 	for at := 0; at < n; at += unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(buf[at+12:])) {
 		name := strings.TrimPrefix(watched[int32(binary.NativeEndian.Uint32(buf[at:]))], path)
 		if !slices.Contains(names, "."+name) {

@@ -10,6 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -26,9 +27,7 @@ func allocated(t *testing.T, dir string) (bytes int64) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return bytes
 }
 
@@ -42,9 +41,7 @@ func TestDiskUseIsThatOfTheHome(t *testing.T) {
 	compared := 0
 	for _, a := range All() {
 		dirs, err := filepath.Glob(homes[a.Name()])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, dir := range dirs {
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				continue
@@ -90,13 +87,9 @@ func TestDiskUseOfNamedHomes(t *testing.T) {
 		".claude": "../claudecode/testdata/fixtures/01*", ".codex": "../codex/testdata/01*", ".local/share/opencode": "../opencode/testdata/json-1.1.65-family",
 	} {
 		found, _ := filepath.Glob(from)
-		if err := os.CopyFS(filepath.Join(root, to), os.DirFS(found[0])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(filepath.Join(root, to), os.DirFS(found[0])))
 	}
-	if err := os.Symlink(".claude", filepath.Join(root, "linked")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(".claude", filepath.Join(root, "linked")))
 	count := func(homes ...string) (bytes int64) {
 		scanner := &discover.Scanner{
 			Adapters: All(), UID: os.Geteuid(), ReadTable: func(context.Context) (*proc.Table, error) { return proctest.NewTable(), nil },

@@ -14,6 +14,7 @@ import (
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -39,20 +40,15 @@ var endOfTurn = `{"timestamp":"2026-11-24T10:00:09.000Z","type":"event_msg","pay
 
 func drawHeldWorld(t *rapid.T, dir string) *heldWorld {
 	w := &heldWorld{dir: dir, held: map[int]bool{}}
-	must := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	day := "sessions/2026/11/24"
 	for i := range 3 {
 		home := filepath.Join(dir, fmt.Sprintf("home%d", i))
 		w.homes = append(w.homes, home)
-		must(os.MkdirAll(filepath.Join(home, "thread-writer-locks"), 0o700))
+		must.Do(t, os.MkdirAll(filepath.Join(home, "thread-writer-locks"), 0o700))
 		if i > 0 && rapid.Bool().Draw(t, "shared store") {
-			must(os.Symlink(filepath.Join(w.homes[0], "sessions"), filepath.Join(home, "sessions")))
+			must.Do(t, os.Symlink(filepath.Join(w.homes[0], "sessions"), filepath.Join(home, "sessions")))
 		} else {
-			must(os.MkdirAll(filepath.Join(home, day), 0o700))
+			must.Do(t, os.MkdirAll(filepath.Join(home, day), 0o700))
 		}
 	}
 	var names [][]string // of each rollout
@@ -64,7 +60,7 @@ func drawHeldWorld(t *rapid.T, dir string) *heldWorld {
 			text += endOfTurn
 		}
 		path := filepath.Join(w.homes[rapid.IntRange(0, 1).Draw(t, "home")], day, base)
-		must(os.WriteFile(path, []byte(text), 0o600))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		w.rollouts, names = append(w.rollouts, path), append(names, []string{path})
 		if other := filepath.Join(w.homes[2], day, base); rapid.Bool().Draw(t, "hard link") {
 			if os.Link(path, other) == nil { // else the store is shared, and has it
@@ -92,7 +88,7 @@ func drawHeldWorld(t *rapid.T, dir string) *heldWorld {
 			case "locks":
 				f.Path = filepath.Join(filepath.Dir(w.rollouts[thread]), "../../../../thread-writer-locks", fmt.Sprintf(threadFormat, thread)+".lock")
 				f.Writable, f.WriteLocked = true, true
-				must(os.WriteFile(f.Path, nil, 0o600))
+				must.Do(t, os.WriteFile(f.Path, nil, 0o600))
 			}
 			p.Files = append(p.Files, f)
 			if f.Writable && p.UID == os.Geteuid() {
@@ -126,15 +122,11 @@ func TestWhatIsHeldIsLive(t *testing.T) {
 	base := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		dir, err := os.MkdirTemp(base, "world")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer os.RemoveAll(dir)
 		w := drawHeldWorld(t, dir)
 		list, err := w.scanner().List(context.Background(), discover.SessionFilter{IncludeStopped: true, Subagents: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for i := range w.rollouts {
 			id := fmt.Sprintf(threadFormat, i)
 			rows := 0
@@ -174,8 +166,6 @@ func TestWhatIsHeldIsLive(t *testing.T) {
 // fakeProgram returns a directory with a program called codex.
 func fakeProgram(t *rapid.T, dir string) string {
 	bin := filepath.Join(dir, "bin")
-	if err := errors.Join(os.MkdirAll(bin, 0o700), os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\n"), 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(bin, 0o700), os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\n"), 0o700)))
 	return bin
 }

@@ -10,12 +10,13 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 // TestKindsAreKnown: the captured transcripts of all versions have only types of records that are known.
 func TestKindsAreKnown(t *testing.T) {
 	n := 0
-	must(t, filepath.WalkDir(fixtures, func(path string, _ fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(fixtures, func(path string, _ fs.DirEntry, err error) error {
 		if filepath.Ext(path) != transcriptSuffix {
 			return err
 		}
@@ -35,7 +36,7 @@ func TestKindsAreKnown(t *testing.T) {
 func TestUnknownKinds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.jsonl")
 	text := `{"type":"thought"}` + "\n" + `{"type":"user"}` + "\n{}\nnull\n" + `{"type":"thought"}` + "\n" + `{"type":"newer"}` + "\n" + `{"type":"torn"`
-	must(t, os.WriteFile(path, []byte(text), 0o600))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	got, err := New().Tried().UnknownKinds(t.Context(), discover.Record{Path: path})
 	if want := []string{"newer", "thought"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v, want %q", got, err, want)
@@ -44,7 +45,7 @@ func TestUnknownKinds(t *testing.T) {
 	for i := range 100 {
 		text += `{"type":"kind` + string(rune('a'+i%26)) + `"}` + "\n"
 	}
-	must(t, os.WriteFile(path, []byte(text), 0o600))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	if got, err := New().Tried().UnknownKinds(t.Context(), discover.Record{Path: path}); err != nil || len(got) != 8 {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -64,8 +65,8 @@ func TestNewerVersion(t *testing.T) {
 	} {
 		if x.exe != "" && filepath.Base(x.exe) != "node" {
 			x.exe = filepath.Join(t.TempDir(), x.exe)
-			must(t, os.MkdirAll(filepath.Dir(x.exe), 0o700))
-			must(t, os.WriteFile(x.exe, nil, 0o700))
+			must.Do(t, os.MkdirAll(filepath.Dir(x.exe), 0o700))
+			must.Do(t, os.WriteFile(x.exe, nil, 0o700))
 		}
 		s := discover.Session{Record: &discover.Record{Version: x.recorded}, Processes: []proc.Process{{Exe: x.exe}}}
 		if got := New().Tried().NewerVersion(s); got != x.want {

@@ -10,6 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -99,11 +100,11 @@ func TestSpareProcess(t *testing.T) {
 	none("registered")
 	writeEntry(t, dir, 300, entry+`,"status":"busy"`)
 	one("at work")
-	must(t, os.MkdirAll(filepath.Dir(jobPath(dir, alive)), 0o700))
-	must(t, os.WriteFile(jobPath(dir, alive), []byte("{}"), 0o600))
+	must.Do(t, os.MkdirAll(filepath.Dir(jobPath(dir, alive)), 0o700))
+	must.Do(t, os.WriteFile(jobPath(dir, alive), []byte("{}"), 0o600))
 	writeEntry(t, dir, 300, entry+`,"status":"idle"`)
 	one("given a task")
-	must(t, os.Remove(registryPath(dir, 300)))
+	must.Do(t, os.Remove(registryPath(dir, 300)))
 	one("given a task before it registers")
 }
 
@@ -128,7 +129,7 @@ func TestParkedSession(t *testing.T) {
 // S14: a session that is not stored yet is claimed nevertheless.
 func TestUntouchedTUIIsIdle(t *testing.T) {
 	dir := home(t, "09-two-processes-one-session-2.1.197")
-	must(t, os.RemoveAll(filepath.Join(dir, "projects")))
+	must.Do(t, os.RemoveAll(filepath.Join(dir, "projects")))
 	got := sessions(claims(t, dir, native329(4045, 199670, dir, "/srv/claude-lab/w/alive")))
 	if len(got) != 1 || got[0].Session != alive || got[0].Path != "" || got[0].Dir != "/srv/claude-lab/w/alive" {
 		t.Fatalf("claims %+v", got)
@@ -139,8 +140,8 @@ func numbered(i int) string { return fmt.Sprintf("%08d-0000-4000-8000-0000000000
 
 func writeEntry(t *testing.T, dir string, pid int, fields string) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Join(dir, "sessions"), 0o700))
-	must(t, os.WriteFile(registryPath(dir, pid), fmt.Appendf(nil, `{"pid":%d,"cwd":"/w","entrypoint":"cli",%s}`, pid, fields), 0o600))
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "sessions"), 0o700))
+	must.Do(t, os.WriteFile(registryPath(dir, pid), fmt.Appendf(nil, `{"pid":%d,"cwd":"/w","entrypoint":"cli",%s}`, pid, fields), 0o600))
 }
 
 // Without a registry entry, the command line may name the session.
@@ -193,9 +194,9 @@ func TestReadMarker(t *testing.T) {
 func writeKey(t *testing.T, dir string, pid int, made time.Time) {
 	t.Helper()
 	path := filepath.Join(dir, sessionsName, fmt.Sprintf("%d.2813a0671605cb4cb07b28e759259b4cce2fc69674b7a9b948b1fafaeb7c4d67%s", pid, keySuffix))
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, nil, 0o600))
-	must(t, os.Chtimes(path, made, made))
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(t, os.WriteFile(path, nil, 0o600))
+	must.Do(t, os.Chtimes(path, made, made))
 }
 
 // A program of any name runs a session if its registry entry has its pid and its start, and something else of it.
@@ -224,7 +225,7 @@ func TestRenamedProgram(t *testing.T) {
 	} {
 		f := renamed
 		c.process(&f)
-		must(t, os.RemoveAll(filepath.Join(dir, sessionsName)))
+		must.Do(t, os.RemoveAll(filepath.Join(dir, sessionsName)))
 		writeEntry(t, dir, 300, c.entry)
 		got := claims(t, dir, f)
 		switch {
@@ -288,9 +289,9 @@ func TestProcessBeforeItRegisters(t *testing.T) {
 func TestRegistryIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, sessionsName)
-	must(t, os.MkdirAll(folder, 0o700))
+	must.Do(t, os.MkdirAll(folder, 0o700))
 	for i := range registryLimit {
-		must(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("left-%d", i)), nil, 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("left-%d", i)), nil, 0o600))
 	}
 	f := native329(300, 1000, dir, "/w")
 	f.Environ = map[string]string{configKey: dir}
@@ -322,9 +323,9 @@ func teammateRecords(at time.Time, id string, sidechain, answered bool) string {
 
 func writeAt(t *testing.T, path, text string, at time.Time) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, []byte(text), 0o600))
-	must(t, os.Chtimes(path, at, at))
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+	must.Do(t, os.Chtimes(path, at, at))
 }
 
 // A teammate in a pane of tmux has no registry entry. Its command line and its records name it.
@@ -357,7 +358,7 @@ func TestTeammateInATerminal(t *testing.T) {
 		return len(got) == 2 && c.Session == mate && c.Path == path && c.Strength == discover.Strong && c.Parent == lead && c.Turn == nil
 	})
 	// 2.1.197 has no key.
-	must(t, os.RemoveAll(filepath.Join(dir, sessionsName)))
+	must.Do(t, os.RemoveAll(filepath.Join(dir, sessionsName)))
 	if got := claims(t, dir, f); len(got) != 2 || got[0].NameOnly || got[1].Session != mate {
 		t.Errorf("without a key: %+v", got)
 	}
@@ -421,7 +422,7 @@ func TestTeammateInTheProcess(t *testing.T) {
 		"sent away":                      func() { team(500, "5000") },
 		"the team of another process":    func() { team(501, "5000", "mate") },
 		"the team of an earlier process": func() { team(500, "4999", "mate") },
-		"no team":                        func() { must(t, os.RemoveAll(filepath.Join(dir, teamsName))) },
+		"no team":                        func() { must.Do(t, os.RemoveAll(filepath.Join(dir, teamsName))) },
 	} {
 		if write(); len(teammates()) != 0 {
 			t.Errorf("%s: %+v", when, teammates())

@@ -15,6 +15,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -24,8 +25,8 @@ const fixtures = "testdata/fixtures"
 func home(t testing.TB, fixture string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), ".claude")
-	must(t, os.CopyFS(dir, os.DirFS(filepath.Join(fixtures, fixture))))
-	must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+	must.Do(t, os.CopyFS(dir, os.DirFS(filepath.Join(fixtures, fixture))))
+	must.Do(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != transcriptSuffix {
 			return err
 		}
@@ -38,7 +39,7 @@ func home(t testing.TB, fixture string) string {
 func newestRecord(t testing.TB, path string) (newest time.Time) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
-	must(t, err)
+	must.Do(t, err)
 	lines := bufio.NewScanner(bytes.NewReader(raw))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -47,15 +48,8 @@ func newestRecord(t testing.TB, path string) (newest time.Time) {
 			newest = record.Timestamp
 		}
 	}
-	must(t, lines.Err())
+	must.Do(t, lines.Err())
 	return newest
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // records reads everything below a home.
@@ -98,9 +92,7 @@ func warningsIn(t testing.TB, err error) []*discover.Warning {
 func claims(t testing.TB, dir string, facts ...proctest.Process) []discover.Claim {
 	t.Helper()
 	got, err := New().Claims(context.Background(), proctest.NewTable(facts...), []discover.Home{{Dir: dir}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return got
 }
 

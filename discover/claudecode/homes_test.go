@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
 func TestHomes(t *testing.T) {
 	real := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
-	must(t, os.Symlink(real, link))
+	must.Do(t, os.Symlink(real, link))
 	env := map[string]string{"HOME": "/home/u", configKey: link}
 	table := proctest.NewTable(native329(1, 1, "/home/v/.claude", "/w"), native329(2, 2, "/home/v/.claude", "/w"), func() proctest.Process {
 		f := native329(3, 3, "", "/w")
@@ -66,8 +67,8 @@ func TestFindTranscript(t *testing.T) {
 		t.Errorf("from elsewhere: %q", got)
 	}
 	second := transcriptPath(dir, "/v", alive)
-	must(t, os.MkdirAll(filepath.Dir(second), 0o700))
-	must(t, os.WriteFile(second, []byte(minimal), 0o600))
+	must.Do(t, os.MkdirAll(filepath.Dir(second), 0o700))
+	must.Do(t, os.WriteFile(second, []byte(minimal), 0o600))
 	if got := findTranscript(t.Context(), dir, "/v", alive); got != second {
 		t.Errorf("in its directory: %q", got)
 	}
@@ -79,8 +80,8 @@ func TestFindTranscript(t *testing.T) {
 func TestLinkedProjectFolder(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	writeTranscript(t, dir, minimal)
-	must(t, os.WriteFile(filepath.Join(elsewhere, numbered(1)+transcriptSuffix), []byte(minimal), 0o600))
-	must(t, os.Symlink(elsewhere, filepath.Join(projectsDir(dir), "-outside")))
+	must.Do(t, os.WriteFile(filepath.Join(elsewhere, numbered(1)+transcriptSuffix), []byte(minimal), 0o600))
+	must.Do(t, os.Symlink(elsewhere, filepath.Join(projectsDir(dir), "-outside")))
 	if got := entryIDs(t, dir, discover.EntryFilter{}); !slices.Equal(got, []string{numbered(1), alive}) {
 		t.Errorf("entries %v", got)
 	}
@@ -90,9 +91,9 @@ func TestLinkedProjectFolder(t *testing.T) {
 func TestLinkToAProjectFolder(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	path := writeTranscript(t, dir, minimal)
-	must(t, os.WriteFile(filepath.Join(elsewhere, numbered(1)+transcriptSuffix), []byte(minimal), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(elsewhere, numbered(1)+transcriptSuffix), []byte(minimal), 0o600))
 	for name, target := range map[string]string{"-new": filepath.Base(filepath.Dir(path)), "-newer": "-new", "-a": elsewhere, "-b": elsewhere} {
-		must(t, os.Symlink(target, filepath.Join(projectsDir(dir), name)))
+		must.Do(t, os.Symlink(target, filepath.Join(projectsDir(dir), name)))
 	}
 	for _, from := range []string{"/w", "/new", "/newer", "/elsewhere"} {
 		if got := findTranscript(t.Context(), dir, from, alive); got != path {

@@ -13,6 +13,7 @@ import (
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -23,12 +24,12 @@ func installed(t *testing.T, release string, variables ...string) (host launch.E
 	pkg := filepath.Join(root, "node_modules", "@anthropic-ai", "claude-code")
 	file := filepath.Join(pkg, "bin", "claude.exe")
 	manifest := `{"name":"@anthropic-ai/claude-code","version":"` + release + `"}`
-	must(t, os.MkdirAll(filepath.Dir(file), 0o755))
-	must(t, os.WriteFile(filepath.Join(pkg, "package.json"), []byte(manifest), 0o600))
-	must(t, os.WriteFile(file, make([]byte, placeholderLimit+1), 0o755))
-	must(t, os.MkdirAll(filepath.Join(root, "bin"), 0o755))
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.Do(t, os.WriteFile(filepath.Join(pkg, "package.json"), []byte(manifest), 0o600))
+	must.Do(t, os.WriteFile(file, make([]byte, placeholderLimit+1), 0o755))
+	must.Do(t, os.MkdirAll(filepath.Join(root, "bin"), 0o755))
 	program = filepath.Join(root, "bin", "claude")
-	must(t, os.Symlink(file, program))
+	must.Do(t, os.Symlink(file, program))
 	return launch.Environment{Environ: append([]string{"PATH=/nowhere:" + filepath.Dir(program), "HOME=/h"}, variables...)}, program
 }
 
@@ -45,7 +46,7 @@ func TestSpecOfALaunch(t *testing.T) {
 	} {
 		r.Prompt, r.Dir = "--help", "/w"
 		spec, err := New().Spec(r, host)
-		must(t, err)
+		must.Do(t, err)
 		got := strings.ReplaceAll(strings.Join(spec.Args[1:], " "), spec.ID, "ID")
 		if got != want || spec.Args[0] != program || spec.Stdin != "--help" || spec.Dir != "/w" || spec.Resumed || len(spec.Env) > 0 {
 			t.Errorf("%+v\nwant %s", spec, want)
@@ -97,7 +98,7 @@ func TestSpecOfAResume(t *testing.T) {
 			r.Permissions = launch.PermissionsOwn
 		}
 		spec, err := New().Spec(r, host)
-		must(t, err)
+		must.Do(t, err)
 		got := strings.ReplaceAll(strings.Join(spec.Args[1:], " "), alive, "SELF")
 		got = strings.ReplaceAll(got, session.Path, "PATH")
 		if got = strings.ReplaceAll(got, spec.ID, "ID"); got != test.want || spec.Dir != test.dir {
@@ -145,7 +146,7 @@ func TestSpecRefuses(t *testing.T) {
 		t.Errorf("without a program: %v", err)
 	}
 	host, program := installed(t, "2.1.329")
-	must(t, os.Truncate(program, 500))
+	must.Do(t, os.Truncate(program, 500))
 	_, err = New().Spec(launch.Request{}, host)
 	if !errors.As(err, new(*launch.NotInstalledError)) || !strings.Contains(err.Error(), "claude-code/install.cjs") {
 		t.Errorf("with npm's placeholder: %v", err)
@@ -164,7 +165,7 @@ func TestResumeMeta(t *testing.T) {
 	note := `{"type":"permission-mode","permissionMode":"plan","sessionId":"` + alive + `"}` + "\n"
 	answers := strings.Repeat(`{"isSidechain":false,"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"`+
 		strings.Repeat("x", 1000)+`"}],"stop_reason":"end_turn"},"timestamp":"2026-01-01T00:09:00.000Z","cwd":"/w/other"}`+"\n", 40)
-	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	for _, test := range []struct{ text, mode, dir string }{
 		{prompt(1, "default", "/w/my repo", false), "default", ""},
 		{prompt(1, "default", "/w/my repo", false) + prompt(2, "acceptEdits", "/w/my repo/sub", false), "acceptEdits", "/w/my repo"},
@@ -173,7 +174,7 @@ func TestResumeMeta(t *testing.T) {
 		{prompt(1, "acceptEdits", "/w/my_repo", false) + answers, "acceptEdits", "/w/my_repo"}, // beyond a quick look
 		{prompt(1, "default", "/w/elsewhere", false), "default", ""},
 	} {
-		must(t, os.WriteFile(path, []byte(test.text), 0o600))
+		must.Do(t, os.WriteFile(path, []byte(test.text), 0o600))
 		got, warned := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{Full: true})
 		if len(got) != 1 || len(warned) > 0 {
 			t.Fatalf("%d records, %v", len(got), warned)
@@ -199,7 +200,7 @@ func TestTurnStart(t *testing.T) {
 	const mode = `,"permissionMode":"default"`
 	answer := record(5, "assistant", `{"model":"m","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn"}`, "")
 	call := record(6, "assistant", `{"model":"m","content":[{"type":"tool_use","id":"t","name":"Bash"}],"stop_reason":"tool_use"}`, "")
-	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	for text, want := range map[string]int{
 		user(1, `"one"`, mode): 1,
 		user(1, `"one"`, mode) + answer + user(7, `"two"`, mode):                                                    7,
@@ -211,7 +212,7 @@ func TestTurnStart(t *testing.T) {
 		user(1, `"one"`, mode) + answer + user(9, `"of a peer"`, `,"isMeta":true,"origin":{"kind":"peer"}`+mode):    9,
 		user(1, `"one"`, mode) + call + user(7, `[{"type":"tool_result","tool_use_id":"t"}]`, "") + answer + answer: 1,
 	} {
-		must(t, os.WriteFile(path, []byte(text), 0o600))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		got, _ := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
 		if began := time.Date(2026, 1, 1, 0, 0, want, 0, time.UTC); len(got) != 1 || !got[0].Turn.Began.Equal(began) {
 			t.Errorf("%s\nbegan %v, want %v", text, got[0].Turn.Began, began)
@@ -223,7 +224,7 @@ func TestTurnStart(t *testing.T) {
 func TestTurnStartOfALongTurn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".claude")
 	path := transcriptPath(dir, "/w", alive)
-	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	record := func(second int, kind, content string) string {
 		return fmt.Sprintf(`{"parentUuid":"p","isSidechain":false,"type":"%s","message":{"role":"%s","model":"m","content":%s,"stop_reason":"end_turn"},"timestamp":"2026-01-01T00:00:%02d.000Z","cwd":"/w"}`+"\n", kind, kind, content, second)
 	}
@@ -232,7 +233,7 @@ func TestTurnStartOfALongTurn(t *testing.T) {
 		answer := `[{"type":"text","text":"` + strings.Repeat("a", part) + `"}]`
 		text := record(1, "user", `"one"`) + record(2, "assistant", answer) + record(3, "user", `"two"`) +
 			strings.Repeat(record(4, "assistant", answer), length/part)
-		must(t, os.WriteFile(path, []byte(text), 0o600))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		for want, second := range map[discover.ReadOptions]int{{}: 0, {TurnStart: true}: 3} {
 			got, _ := records(t, dir, discover.EntryFilter{}, want)
 			if len(got) != 1 || got[0].Turn.State != discover.TurnDone || got[0].Turn.Began.IsZero() != (second == 0) ||

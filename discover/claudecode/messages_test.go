@@ -17,6 +17,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/storage"
 	"agentctl/tests/golden"
+	"agentctl/tests/must"
 )
 
 // readMessages reads all messages of a transcript, newest first, and the warnings.
@@ -37,7 +38,7 @@ func readMessages(t testing.TB, path string) (messages []discover.Message, warne
 // transcripts returns all captured transcripts.
 func transcripts(t testing.TB) (paths []string) {
 	t.Helper()
-	must(t, filepath.WalkDir(fixtures, func(path string, _ os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(fixtures, func(path string, _ os.DirEntry, err error) error {
 		if _, ok := idOfFile(filepath.Base(path)); ok {
 			paths = append(paths, path)
 		}
@@ -54,7 +55,7 @@ func TestMessagesOfRealStores(t *testing.T) {
 	all := map[string]string{} // by store
 	for _, path := range transcripts(t) {
 		rel, err := filepath.Rel(fixtures, path)
-		must(t, err)
+		must.Do(t, err)
 		messages, warned := readMessages(t, path)
 		if len(warned) > 0 {
 			t.Errorf("%s: warnings: %v", rel, warned)
@@ -63,7 +64,7 @@ func TestMessagesOfRealStores(t *testing.T) {
 		all[store] += "== " + rel + "\n"
 		for _, m := range messages {
 			raw, err := json.Marshal(m)
-			must(t, err)
+			must.Do(t, err)
 			all[store] += string(raw) + "\n"
 		}
 	}
@@ -147,7 +148,7 @@ func messagesOf(content []byte) (messages []discover.Message, errs []error) {
 
 // An unfinished last line changes nothing before it, and messages come newest first.
 func FuzzMessages(f *testing.F) {
-	must(f, filepath.WalkDir(fixtures, func(path string, _ fs.DirEntry, err error) error {
+	must.Do(f, filepath.WalkDir(fixtures, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".jsonl" {
 			return err
 		}
@@ -191,12 +192,12 @@ func readMessagesOf(t testing.TB, dir string, content []byte) ([]discover.Messag
 func transcriptOf(t testing.TB, pattern string) []byte {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(fixtures, pattern))
-	must(t, err)
+	must.Do(t, err)
 	if len(files) == 0 {
 		t.Fatalf("no %s", pattern)
 	}
 	content, err := os.ReadFile(files[0])
-	must(t, err)
+	must.Do(t, err)
 	return content
 }
 
@@ -275,7 +276,7 @@ func TestMessagesOfNothing(t *testing.T) {
 	n := 0
 	path := writeTranscript(t, t.TempDir(), strings.Repeat(aPrompt, 1000))
 	for _, err := range New().Messages(ctx, discover.Record{ID: alive, Path: path}) {
-		must(t, err)
+		must.Do(t, err)
 		cancel()
 		n++
 	}

@@ -9,6 +9,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/tests/golden"
+	"agentctl/tests/must"
 )
 
 // Texts of user records are shown as what they are: a user's text unchanged, commands as typed, Claude Code's own texts as
@@ -204,7 +205,7 @@ func allocated(f func()) uint64 {
 // The prompt is what the user asked, not the file that a launch puts before it.
 func TestPromptBehindAFile(t *testing.T) {
 	text, err := json.Marshal(discover.FormatContextFile("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
-	must(t, err)
+	must.Do(t, err)
 	for _, content := range []string{string(text), `[{"type":"text","text":` + string(text) + `}]`} {
 		l, ok := parseRecord([]byte(`{"type":"user","message":{"role":"user","content":` + content + `}}`))
 		if prompt, command := promptOf(&l); !ok || command || prompt != "make it so" {

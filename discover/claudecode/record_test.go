@@ -15,6 +15,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/storage"
 	"agentctl/tests/golden"
+	"agentctl/tests/must"
 )
 
 // readBytes reads one transcript of this content.
@@ -22,7 +23,7 @@ func readBytes(t testing.TB, dir string, content []byte) (discover.Record, bool)
 	t.Helper()
 	path := writeTranscript(t, dir, string(content))
 	written := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) // it replaces a time that the newest record lacks
-	must(t, os.Chtimes(path, written, written))
+	must.Do(t, os.Chtimes(path, written, written))
 	return readFile(t, dir, path)
 }
 
@@ -66,9 +67,9 @@ func stored(r discover.Record) discover.Record {
 func TestGrowingTranscriptKeepsItsBeginning(t *testing.T) {
 	dir := t.TempDir()
 	files, err := filepath.Glob(filepath.Join(fixtures, "03-*/projects/*/"+tui1+transcriptSuffix))
-	must(t, err)
+	must.Do(t, err)
 	content, err := os.ReadFile(files[0])
-	must(t, err)
+	must.Do(t, err)
 	var first discover.Record
 	lines := bytes.SplitAfter(content, []byte{'\n'})
 	for n := range lines {
@@ -95,10 +96,10 @@ func TestGrowingTranscriptKeepsItsBeginning(t *testing.T) {
 
 func FuzzTranscript(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join(fixtures, "*/projects/*/*"+transcriptSuffix))
-	must(f, err)
+	must.Do(f, err)
 	for _, path := range files {
 		content, err := os.ReadFile(path)
-		must(f, err)
+		must.Do(f, err)
 		if len(content) < 4_000 { // small ones are soon varied
 			f.Add(content)
 		}
@@ -118,7 +119,7 @@ func FuzzTranscript(f *testing.F) {
 // TestRecordsOfRealStores reads every captured store whole and compares with the golden records.
 func TestRecordsOfRealStores(t *testing.T) {
 	folders, err := filepath.Glob(filepath.Join(fixtures, "[0-9]*"))
-	must(t, err)
+	must.Do(t, err)
 	for _, folder := range folders {
 		name := filepath.Base(folder)
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +142,7 @@ func TestRecordsOfRealStores(t *testing.T) {
 // title in the middle of a long transcript.
 func TestQuickReadAgreesWithWhole(t *testing.T) {
 	folders, err := filepath.Glob(filepath.Join(fixtures, "[0-9]*"))
-	must(t, err)
+	must.Do(t, err)
 	for _, folder := range folders {
 		dir := home(t, filepath.Base(folder))
 		quick, _ := records(t, dir, discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
@@ -251,8 +252,8 @@ func TestOneTitle(t *testing.T) {
 		path := writeTranscript(t, dir, c.transcript)
 		if c.file != "" {
 			beside := strings.TrimSuffix(path, transcriptSuffix)
-			must(t, os.MkdirAll(beside, 0o700))
-			must(t, os.WriteFile(filepath.Join(beside, "custom-title.json"), []byte(c.file), 0o600))
+			must.Do(t, os.MkdirAll(beside, 0o700))
+			must.Do(t, os.WriteFile(filepath.Join(beside, "custom-title.json"), []byte(c.file), 0o600))
 		}
 		for _, options := range []discover.ReadOptions{{}, {Tokens: true}, {Full: true}, {Quotas: true}, {TurnStart: true}} {
 			got, warned := records(t, dir, discover.EntryFilter{}, options)

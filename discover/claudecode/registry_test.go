@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -56,8 +57,8 @@ func TestOutdatedProcess(t *testing.T) {
 	check(f, "")
 	old := f
 	old.Exe = filepath.Join(t.TempDir(), "claude", "versions", "2.1.120")
-	must(t, os.MkdirAll(filepath.Dir(old.Exe), 0o700))
-	must(t, os.WriteFile(old.Exe, nil, 0o700))
+	must.Do(t, os.MkdirAll(filepath.Dir(old.Exe), 0o700))
+	must.Do(t, os.WriteFile(old.Exe, nil, 0o700))
 	check(old, "2.1.120"+update)
 	node := node112(300, 1000, dir, "/w")
 	node.Environ = f.Environ
@@ -92,8 +93,8 @@ func TestDamagedRegistryEntry(t *testing.T) {
 		`{"pid":100,"sessionId":"` + alive + `","procStart":"1000","version":3,"cwd":[],"status":{},"note":"of odd types, yet a rewrite"}`: 0,
 	} {
 		dir := t.TempDir()
-		must(t, os.MkdirAll(dir+"/sessions", 0o700))
-		must(t, os.WriteFile(registryPath(dir, 100), []byte(content), 0o600))
+		must.Do(t, os.MkdirAll(dir+"/sessions", 0o700))
+		must.Do(t, os.WriteFile(registryPath(dir, 100), []byte(content), 0o600))
 		f := native329(100, 1000, dir, "/w")
 		f.Environ = map[string]string{configKey: dir}
 		got, err := New().Claims(context.Background(), proctest.NewTable(f), []discover.Home{{Dir: dir}})
@@ -111,7 +112,7 @@ func TestDamagedRegistryEntry(t *testing.T) {
 
 func FuzzRegistryEntry(f *testing.F) {
 	snapshots, err := os.ReadFile(filepath.Join(fixtures, "registry-snapshots.jsonl"))
-	must(f, err)
+	must.Do(f, err)
 	for line := range bytes.Lines(snapshots) {
 		f.Add(bytes.TrimSpace(line), []byte("}"))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
+	"agentctl/tests/must"
 )
 
 const minimal = `{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"hi"},"uuid":"u","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n"
@@ -28,7 +29,7 @@ func ids(records []discover.Record) (out []string) {
 func entryIDs(t *testing.T, dir string, q discover.EntryFilter) (out []string) {
 	t.Helper()
 	entries, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, q)
-	must(t, err)
+	must.Do(t, err)
 	for _, e := range entries {
 		out = append(out, e.ID)
 	}
@@ -73,7 +74,7 @@ func TestSubagentsOfASession(t *testing.T) {
 	} {
 		dir := home(t, fixture)
 		all, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.EntryFilter{})
-		must(t, err)
+		must.Do(t, err)
 		for _, e := range all {
 			want := 0
 			if e.ID == c.parent {
@@ -105,7 +106,7 @@ func TestSubagentsOfASession(t *testing.T) {
 func TestFilesThatAreNoSessions(t *testing.T) {
 	dir := t.TempDir()
 	project := filepath.Dir(transcriptPath(dir, "/w", alive))
-	must(t, os.MkdirAll(filepath.Join(project, "memory"), 0o700))
+	must.Do(t, os.MkdirAll(filepath.Join(project, "memory"), 0o700))
 	for name, content := range map[string]string{
 		numbered(1) + transcriptSuffix:                            "",
 		numbered(2) + transcriptSuffix:                            `{"type":"summary","summary":"x","leafUuid":"y"}` + "\n",
@@ -117,7 +118,7 @@ func TestFilesThatAreNoSessions(t *testing.T) {
 		"agent-0123abc" + transcriptSuffix:                        minimal,
 		strings.ToUpper("agent-0123abc") + transcriptSuffix + "~": minimal,
 	} {
-		must(t, os.WriteFile(filepath.Join(project, name), []byte(content), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(project, name), []byte(content), 0o600))
 	}
 	if got, warned := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{}); len(got) > 0 || len(warned) > 0 {
 		t.Errorf("sessions %v, warnings %v", ids(got), warned)
@@ -130,18 +131,18 @@ func TestUnreadableFiles(t *testing.T) {
 	path := writeTranscript(t, dir, minimal)
 	project := filepath.Dir(path)
 	name := func(i int) string { return filepath.Join(project, numbered(i)+transcriptSuffix) }
-	must(t, syscall.Mkfifo(name(1), 0o600))
-	must(t, os.Symlink(path, name(2)))
-	must(t, os.Mkdir(name(3), 0o700))
-	must(t, os.Symlink("/dev/zero", name(4)))
-	must(t, os.Symlink("nowhere", name(5)))
-	must(t, os.WriteFile(filepath.Join(projectsDir(dir), "README"), nil, 0o600))
+	must.Do(t, syscall.Mkfifo(name(1), 0o600))
+	must.Do(t, os.Symlink(path, name(2)))
+	must.Do(t, os.Mkdir(name(3), 0o700))
+	must.Do(t, os.Symlink("/dev/zero", name(4)))
+	must.Do(t, os.Symlink("nowhere", name(5)))
+	must.Do(t, os.WriteFile(filepath.Join(projectsDir(dir), "README"), nil, 0o600))
 	folder := func(i int) string { return filepath.Join(projectsDir(dir), fmt.Sprint("-", i)) }
-	must(t, os.WriteFile(folder(1), nil, 0o600))
-	must(t, os.Symlink("nowhere", folder(2)))
-	must(t, os.Symlink(folder(3), folder(3)))
-	must(t, syscall.Mkfifo(folder(4), 0o600))
-	must(t, os.Symlink("README", folder(5)))
+	must.Do(t, os.WriteFile(folder(1), nil, 0o600))
+	must.Do(t, os.Symlink("nowhere", folder(2)))
+	must.Do(t, os.Symlink(folder(3), folder(3)))
+	must.Do(t, syscall.Mkfifo(folder(4), 0o600))
+	must.Do(t, os.Symlink("README", folder(5)))
 	got, warned := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{Full: true})
 	if len(got) != 1 || got[0].ID != alive {
 		t.Errorf("sessions %v", ids(got))
@@ -187,12 +188,12 @@ func TestFileReplacedAfterListing(t *testing.T) {
 	dir := t.TempDir()
 	path := writeTranscript(t, dir, minimal)
 	entries, err := New().Entries(context.Background(), []discover.Home{{Dir: dir}}, discover.EntryFilter{})
-	must(t, err)
-	must(t, os.Remove(path))
+	must.Do(t, err)
+	must.Do(t, os.Remove(path))
 	for r, err := range New().Read(context.Background(), entries, discover.ReadOptions{}) {
 		t.Errorf("vanished: %v, %v", r, err)
 	}
-	must(t, syscall.Mkfifo(path, 0o600))
+	must.Do(t, syscall.Mkfifo(path, 0o600))
 	n := 0
 	for _, err := range New().Read(context.Background(), entries, discover.ReadOptions{}) {
 		n++

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 // A background sub-agent is carried over when its process changes to another session: at first with its metadata alone, or
@@ -42,15 +43,15 @@ func TestSubagentCarriedOver(t *testing.T) {
 		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"%d","version":"2.1.329","status":"busy"`, alive, began))
 		write := func(session, suffix, content string) string {
 			path := filepath.Join(filepath.Dir(now), session, subagentsName, "agent-a1"+suffix)
-			must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			if content != "" {
-				must(t, os.WriteFile(path, []byte(content), 0o600))
+				must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 			}
 			return path
 		}
 		first := write(left, transcriptSuffix, before)
 		want := first
-		must(t, os.Chtimes(want, time.Time{}, time.Now().Add(-time.Minute)))
+		must.Do(t, os.Chtimes(want, time.Time{}, time.Now().Add(-time.Minute)))
 		write(left, metaSuffix, note)
 		write(alive, metaSuffix, c.note)
 		if path := write(alive, transcriptSuffix, c.text); c.text != "" {
@@ -104,8 +105,8 @@ func TestWorkflow(t *testing.T) {
 		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"%d","version":"2.1.329","status":"busy"`, alive, began))
 		put := func(content string, names ...string) string {
 			path := filepath.Join(strings.TrimSuffix(transcript, transcriptSuffix), filepath.Join(names...))
-			must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-			must(t, os.WriteFile(path, []byte(content), 0o600))
+			must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 			return path
 		}
 		path := put(c.text, subagentsName, "workflows", run, "agent-a1"+transcriptSuffix)
@@ -114,7 +115,7 @@ func TestWorkflow(t *testing.T) {
 		put("export const meta = {}\n", "workflows", "scripts", "x-"+run+".js")
 		if c.over {
 			end := put(`{"status":"completed"}`, "workflows", run+".json")
-			must(t, os.Chtimes(end, time.Time{}, time.Now().Add(c.after)))
+			must.Do(t, os.Chtimes(end, time.Time{}, time.Now().Add(c.after)))
 		}
 		f := native329(300, began, dir, "/w")
 		f.Environ = map[string]string{configKey: dir}
@@ -162,9 +163,9 @@ func TestWorkflowCarriedOver(t *testing.T) {
 		return filepath.Join(project, session, subagentsName, "workflows", "wf_1", "agent-a1"+transcriptSuffix)
 	}
 	for session, age := range map[string]time.Duration{left: time.Hour, alive: time.Minute} {
-		must(t, os.MkdirAll(filepath.Dir(place(session)), 0o700))
-		must(t, os.WriteFile(place(session), []byte(record), 0o600))
-		must(t, os.Chtimes(place(session), time.Time{}, time.Now().Add(-age)))
+		must.Do(t, os.MkdirAll(filepath.Dir(place(session)), 0o700))
+		must.Do(t, os.WriteFile(place(session), []byte(record), 0o600))
+		must.Do(t, os.Chtimes(place(session), time.Time{}, time.Now().Add(-age)))
 	}
 	begun := []discover.Ref{{ID: "agent-a1", Path: place(left)}}
 	if found, _ := records(t, dir, discover.EntryFilter{Refs: begun, Subagents: true}, discover.ReadOptions{}); len(found) != 1 || found[0].Path != place(alive) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 // transcriptLines builds the lines of a transcript; each has a time one second after the one before.
@@ -134,8 +135,8 @@ func TestTurn(t *testing.T) {
 func writeTranscript(t testing.TB, dir, content string) string {
 	t.Helper()
 	path := transcriptPath(dir, "/w", alive)
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	_ = os.Remove(path) // some file systems sync a file that is emptied and written again
-	must(t, os.WriteFile(path, []byte(content), 0o600))
+	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }

@@ -16,6 +16,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/tests/golden"
+	"agentctl/tests/must"
 )
 
 // Answers after the last report count in addition, and a run that was killed before it reported anything is not lost.
@@ -46,9 +47,9 @@ func TestTokensAfterReport(t *testing.T) {
 // After a compaction, the context is what Claude Code reports until there is an answer, and then that answer's.
 func TestContextAfterCompaction(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(fixtures, "03-*/projects/*/"+tui1+transcriptSuffix))
-	must(t, err)
+	must.Do(t, err)
 	content, err := os.ReadFile(files[0])
-	must(t, err)
+	must.Do(t, err)
 	before, after, ok := bytes.Cut(content, []byte(`"subtype":"compact_boundary"`))
 	if !ok {
 		t.Fatal("no compaction")
@@ -69,12 +70,12 @@ func TestContextAfterCompaction(t *testing.T) {
 // titles included.
 func TestAnswersAddUpToTokens(t *testing.T) {
 	stores, err := filepath.Glob(filepath.Join(fixtures, "*", "projects"))
-	must(t, err)
+	must.Do(t, err)
 	compared := 0
 	for _, store := range stores {
 		h := discover.Home{Dir: filepath.Dir(store)}
 		entries, err := (Adapter{}).Entries(t.Context(), []discover.Home{h}, discover.EntryFilter{Subagents: true})
-		must(t, err)
+		must.Do(t, err)
 		got := map[string]discover.SessionUsage{}
 		for u, err := range (Adapter{}).ReadUsage(t.Context(), entries) {
 			if err != nil {
@@ -139,11 +140,11 @@ func TestAnswersAndReports(t *testing.T) {
 		}},
 	} {
 		path := filepath.Join(t.TempDir(), "projects", "-w", tui1+transcriptSuffix)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		must(t, os.WriteFile(path, []byte(c.lines), 0o600))
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte(c.lines), 0o600))
 		var got []string
 		for u, err := range (Adapter{}).ReadUsage(t.Context(), []discover.Entry{{Agent: agentName, ID: tui1, Path: path}}) {
-			must(t, err)
+			must.Do(t, err)
 			for _, a := range u.Usage {
 				when := a.Time.Format("02")
 				if !a.From.IsZero() {
@@ -285,7 +286,7 @@ func TestAnswersWithoutIDs(t *testing.T) {
 		}
 		sum := int64(0)
 		for m, err := range New().Messages(t.Context(), discover.Record{ID: alive, Path: path}) {
-			if must(t, err); m.Tokens != nil {
+			if must.Do(t, err); m.Tokens != nil {
 				sum += m.Tokens.Total
 			}
 		}
@@ -300,7 +301,7 @@ func TestAnswersWithoutIDs(t *testing.T) {
 func TestCopiedAnswersCountOnce(t *testing.T) {
 	dir := t.TempDir()
 	project := filepath.Dir(transcriptPath(dir, "/w", alive))
-	must(t, os.MkdirAll(project, 0o700))
+	must.Do(t, os.MkdirAll(project, 0o700))
 	history := minimal + answerLine(`"m1"`, `"r1"`, "1", 1, 5, 1, "") + answerLine(`"m2"`, "null", "2", 2, 7, 1, "")
 	want := map[string]int64{}
 	for i, c := range []struct {
@@ -309,19 +310,19 @@ func TestCopiedAnswersCountOnce(t *testing.T) {
 	}{
 		{history + answerLine(`"m4"`, `"r4"`, "4", 9, 30, 0, ""), 30}, {history, 14}, {history + answerLine(`"m3"`, `"r3"`, "3", 8, 20, 0, ""), 20}, {history, 0},
 	} {
-		must(t, os.WriteFile(filepath.Join(project, numbered(9-i)+transcriptSuffix), []byte(c.lines), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(project, numbered(9-i)+transcriptSuffix), []byte(c.lines), 0o600))
 		want[numbered(9-i)] = c.total
 	}
 	want[numbered(6)], want[numbered(8)] = 14, 0 // two that end alike: the first by path
 	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.EntryFilter{})
-	must(t, err)
+	must.Do(t, err)
 	got, used := map[string]int64{}, map[string]int64{numbered(8): 0}
 	for r, err := range New().Read(t.Context(), entries, discover.ReadOptions{Tokens: true}) {
-		must(t, err)
+		must.Do(t, err)
 		got[r.ID] = r.Tokens.Total
 	}
 	for u, err := range New().ReadUsage(t.Context(), entries) {
-		must(t, err)
+		must.Do(t, err)
 		for _, a := range u.Usage {
 			used[u.ID] += a.Tokens.Total
 		}
@@ -337,9 +338,9 @@ func TestSideQuestions(t *testing.T) {
 	for name, id := range map[string]string{"an ID of the API": `"msg_01abcdefghijklmnopqrstuvw"`, "another ID": `"m1"`} {
 		dir := t.TempDir()
 		path := writeTranscript(t, dir, minimal+answerLine(id, `"r1"`, "1", 1, 50, 1, ""))
-		must(t, os.MkdirAll(subagentDir(path), 0o700))
+		must.Do(t, os.MkdirAll(subagentDir(path), 0o700))
 		side := answerLine(id, "null", "2", 1, 1, 1, "") + answerLine(id, "null", "3", 1, 50, 1, "") + minimal + answerLine(`"m2"`, "null", "4", 5, 7, 0, "")
-		must(t, os.WriteFile(filepath.Join(subagentDir(path), "agent-aside_question-0123.jsonl"), []byte(side), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(subagentDir(path), "agent-aside_question-0123.jsonl"), []byte(side), 0o600))
 		if r, ok := readFile(t, dir, path); !ok || r.Tokens == nil || r.Tokens.Total != 58 {
 			t.Errorf("%s: %s", name, golden.JSON(t, r.Tokens))
 		}
@@ -354,10 +355,10 @@ func TestIterations(t *testing.T) {
 		`{"type":"advisor_message","model":"big","input_tokens":1000},{"type":"advisor_message","model":"big","input_tokens":2000}],`, 1)
 	writeTranscript(t, dir, minimal+lines+lines)
 	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.EntryFilter{})
-	must(t, err)
+	must.Do(t, err)
 	got := map[string]int64{}
 	for u, err := range New().ReadUsage(t.Context(), entries) {
-		must(t, err)
+		must.Do(t, err)
 		got[""] += u.Tokens.Total
 		for _, a := range u.Usage {
 			got[a.Model] += a.Tokens.Total

@@ -11,19 +11,20 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 // Every status that real registry entries had over time is understood.
 func TestStatusOfRealEntries(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(fixtures, "registry-snapshots.jsonl"))
-	must(t, err)
+	must.Do(t, err)
 	want := map[string]discover.TurnState{
 		"busy": discover.TurnOpen, "waiting": discover.TurnWaiting, "idle": discover.TurnDone, "shell": discover.TurnDone,
 	}
 	seen := map[string]int{}
 	for line := range bytes.Lines(raw) {
 		e, err := parseRegistryEntry(line)
-		must(t, err)
+		must.Do(t, err)
 		e.path = "x"
 		x := &process{entry: e}
 		turn := x.liveTurn(t.Context(), "")
@@ -84,8 +85,8 @@ func TestStreamingPrintRun(t *testing.T) {
 	for _, status := range []string{"", `,"status":"idle"`} {
 		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329"`+status, alive))
 		raw, err := os.ReadFile(registryPath(dir, 300))
-		must(t, err)
-		must(t, os.WriteFile(registryPath(dir, 300), bytes.Replace(raw, []byte(`"cli"`), []byte(`"sdk-cli"`), 1), 0o600))
+		must.Do(t, err)
+		must.Do(t, os.WriteFile(registryPath(dir, 300), bytes.Replace(raw, []byte(`"cli"`), []byte(`"sdk-cli"`), 1), 0o600))
 		for args, open := range map[string]bool{"-p --": true, "-p --input-format stream-json": false, "-p --input-format=stream-json": false} {
 			f := native329(300, 1000, dir, "/w", strings.Fields(args)...)
 			f.Environ = map[string]string{configKey: dir}
@@ -102,11 +103,11 @@ func TestSubagentRunsDuringItsCall(t *testing.T) {
 	dir := home(t, "03-tui-live-clear-resume-compact-subagent-2.1.197")
 	path := filepath.Join(dir, "projects/-srv-claude-lab-w-tui1", tui1+transcriptSuffix)
 	whole, err := os.ReadFile(path)
-	must(t, err)
+	must.Do(t, err)
 	call := bytes.Index(whole, []byte(`"id":"toolu_mock1795202051470_0"`))
 	during := whole[:call+bytes.IndexByte(whole[call:], '\n')+1]
 	entry, err := os.ReadFile(registryPath(dir, 23113))
-	must(t, err)
+	must.Do(t, err)
 	own := native329(23113, 80645, dir, "/srv/claude-lab/w/tui1")
 	for _, c := range []struct {
 		name, status string
@@ -115,8 +116,8 @@ func TestSubagentRunsDuringItsCall(t *testing.T) {
 	}{
 		{"at work", "busy", during, 1}, {"idle", "idle", during, 0}, {"answered", "busy", whole, 0},
 	} {
-		must(t, os.WriteFile(path, c.content, 0o600))
-		must(t, os.WriteFile(registryPath(dir, 23113), bytes.Replace(entry, []byte(`"idle"`), []byte(`"`+c.status+`"`), 1), 0o600))
+		must.Do(t, os.WriteFile(path, c.content, 0o600))
+		must.Do(t, os.WriteFile(registryPath(dir, 23113), bytes.Replace(entry, []byte(`"idle"`), []byte(`"`+c.status+`"`), 1), 0o600))
 		got := sessions(claims(t, dir, own))
 		if len(got) != 1+c.agents {
 			t.Errorf("%s: %+v", c.name, got)
@@ -160,10 +161,10 @@ func TestSubagentInTheBackground(t *testing.T) {
 			parent := writeTranscript(t, dir, minimal)
 			writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"%d","version":"2.1.329","status":%q`, alive, began, status))
 			at := filepath.Join(strings.TrimSuffix(parent, transcriptSuffix), subagentsName, "agent-a1")
-			must(t, os.MkdirAll(filepath.Dir(at), 0o700))
-			must(t, os.WriteFile(at+transcriptSuffix, []byte(c.text), 0o600))
+			must.Do(t, os.MkdirAll(filepath.Dir(at), 0o700))
+			must.Do(t, os.WriteFile(at+transcriptSuffix, []byte(c.text), 0o600))
 			if c.note != "" {
-				must(t, os.WriteFile(at+metaSuffix, []byte("{"+c.note+"}"), 0o600))
+				must.Do(t, os.WriteFile(at+metaSuffix, []byte("{"+c.note+"}"), 0o600))
 			}
 			f := native329(300, began, dir, "/w")
 			f.Environ = map[string]string{configKey: dir}
@@ -180,8 +181,8 @@ func TestBackgroundJob(t *testing.T) {
 	dir := t.TempDir()
 	writeTranscript(t, dir, strings.ReplaceAll(minimal, `"cwd":`, `"sessionKind":"bg","cwd":`))
 	job := filepath.Join(dir, "jobs", alive[:jobIDLen])
-	must(t, os.MkdirAll(job, 0o700))
-	must(t, os.WriteFile(filepath.Join(job, "state.json"), fmt.Appendf(nil, `{"sessionId":%q,"state":"done","name":"job"}`, alive), 0o600))
+	must.Do(t, os.MkdirAll(job, 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(job, "state.json"), fmt.Appendf(nil, `{"sessionId":%q,"state":"done","name":"job"}`, alive), 0o600))
 	got, _ := records(t, dir, discover.EntryFilter{}, discover.ReadOptions{})
 	if len(got) != 1 || got[0].Turn.State != discover.TurnOpen || got[0].Source != "bg" || got[0].Meta["jobId"] != alive[:jobIDLen] || got[0].Title != "job" {
 		t.Errorf("%+v", got)
@@ -217,9 +218,9 @@ func TestPermissionCall(t *testing.T) {
 		path := writeTranscript(t, dir, minimal+c.text)
 		if c.sub != "" {
 			at := filepath.Join(strings.TrimSuffix(path, transcriptSuffix), subagentsName, "agent-a1")
-			must(t, os.MkdirAll(filepath.Dir(at), 0o700))
-			must(t, os.WriteFile(at+transcriptSuffix, []byte(strings.ReplaceAll(minimal+c.sub, `"isSidechain":false`, `"isSidechain":true`)), 0o600))
-			must(t, os.WriteFile(at+metaSuffix, []byte(`{"agentType":"a","toolUseId":"4"}`), 0o600))
+			must.Do(t, os.MkdirAll(filepath.Dir(at), 0o700))
+			must.Do(t, os.WriteFile(at+transcriptSuffix, []byte(strings.ReplaceAll(minimal+c.sub, `"isSidechain":false`, `"isSidechain":true`)), 0o600))
+			must.Do(t, os.WriteFile(at+metaSuffix, []byte(`{"agentType":"a","toolUseId":"4"}`), 0o600))
 		}
 		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329","status":"waiting","waitingFor":"permission prompt"`, alive))
 		f := native329(300, 1000, dir, "/w")
@@ -271,7 +272,7 @@ func TestFirstWriteOutOfOrder(t *testing.T) {
 				dir := t.TempDir()
 				path := writeTranscript(t, dir, strings.Join(append(append(slices.Clone(before), prompt), rest...), ""))
 				tail, err := readTail(t.Context(), path)
-				must(t, err)
+				must.Do(t, err)
 				if turn := tail.Turn.Result(true); turn.State != c.state || turn.Detail != c.detail {
 					t.Errorf("%d to %d of %d first: turn %+v", begin, end, len(c.records), turn)
 				}

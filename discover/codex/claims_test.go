@@ -10,6 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -41,12 +42,8 @@ func newTestHome(t *testing.T) *testHome {
 func (w *testHome) file(name, content string) string {
 	w.t.Helper()
 	path := filepath.Join(w.home, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(w.t, os.WriteFile(path, []byte(content), 0o644))
 	return path
 }
 
@@ -301,9 +298,7 @@ func TestAnotherUsersProcess(t *testing.T) {
 // The lock file that a killed process leaves is no evidence; the same file locked by a live process is.
 func TestStaleLock(t *testing.T) {
 	home, err := filepath.Abs("testdata/19-stale-lock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w := newTestHome(t)
 	w.home = home
 	w.process(8, 1, npmExe, []string{"login"})

@@ -12,14 +12,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 func compress(t testing.TB, data []byte) []byte {
 	t.Helper()
 	w, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
 	return w.EncodeAll(data, nil)
 }
@@ -32,9 +31,7 @@ func TestCompressedRecordsEqualPlain(t *testing.T) {
 	}
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var got [2]string
 		for i, ext := range []string{plainExt, compressedExt} {
 			w := newTestHome(t)
@@ -73,9 +70,7 @@ func TestCompressedMessagesEqualPlain(t *testing.T) {
 	paths = append(paths, w.file(nameB, string(rollout(long...))))
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		name, _ := parseRolloutName(filepath.Base(path))
 		plain, missing := messagesOf(t, discover.Record{ID: name.id, Path: path, Home: w.home})
 		packed := w.file(filepath.Base(path)+strings.TrimPrefix(compressedExt, plainExt), string(compress(t, data)))

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 // damages are what a rollout can suffer so that it cannot be read.
@@ -46,9 +47,7 @@ func TestDamagedSegment(t *testing.T) {
 		first, newest := i == 0, i == len(rollouts)-1
 		for what, damage := range damages {
 			home := editedPrompts(t)
-			if err := damage(filepath.Join(home, name)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, damage(filepath.Join(home, name)))
 			for _, want := range []discover.ReadOptions{{}, {Tokens: true}, {Full: true}} {
 				records, warnings := readEntries(t, home, discover.EntryFilter{}, want)
 				if len(records) != 1 || records[0].ID != whole.ID {
@@ -96,9 +95,7 @@ func TestIntactCompressedRollout(t *testing.T) {
 func editedPrompts(t *testing.T) (home string) {
 	t.Helper()
 	home = t.TempDir()
-	if err := os.CopyFS(home, os.DirFS("testdata/30-edited-prompt")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(home, os.DirFS("testdata/30-edited-prompt")))
 	return home
 }
 
@@ -108,9 +105,7 @@ func TestSegmentWithoutBase(t *testing.T) {
 	older, _ := filepath.Glob(filepath.Join(home, "sessions/2026/11/21/*edfc.jsonl"))
 	more, _ := filepath.Glob(filepath.Join(home, "sessions/2026/11/21/*_01a1fff[34]-[42][b0]*.jsonl"))
 	for _, path := range append(older, more...) {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(path))
 	}
 	if r := readHome(t, home, discover.ReadOptions{Tokens: true})[0]; r.Model == "" || r.Prompt == "" {
 		t.Errorf("%+v", r)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -14,9 +15,7 @@ import (
 func TestHomes(t *testing.T) {
 	w := newTestHome(t)
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(w.home, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(w.home, link))
 	path := w.rollout(nameA)
 	w.process(8, 1, npmExe, []string{"exec"}, w.lock(threadA), writing(path)).Environ = nil
 	table := proctest.NewTable(w.facts...)
@@ -53,9 +52,7 @@ func TestLinkedSessionsFolder(t *testing.T) {
 	w := newTestHome(t)
 	disk := t.TempDir()
 	w.file("config.toml", "")
-	if err := os.Symlink(disk, filepath.Join(w.home, "sessions")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(disk, filepath.Join(w.home, "sessions")))
 	w.rollout(nameA)
 	w.process(8, 1, npmExe, []string{"exec"}, writing(filepath.Join(disk, "2026/11/20", nameA)))
 	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }}, proctest.NewTable(w.facts...))

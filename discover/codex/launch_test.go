@@ -11,17 +11,14 @@ import (
 
 	"agentctl/discover"
 	"agentctl/launch"
+	"agentctl/tests/must"
 )
 
 // installed creates an empty executable file and returns its path.
 func installed(t *testing.T, path string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, nil, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, nil, 0o755))
 	return path
 }
 
@@ -90,9 +87,7 @@ func TestUnsupported(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "vendor", targetTriple(), "codex", "codex")
 	installed(t, old)
-	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"name":"x","version":"0.146.0-linux-x64"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"name":"x","version":"0.146.0-linux-x64"}`), 0o644))
 	archived := stoppedSession(nil)
 	archived.Archived = true
 	for name, test := range map[string]struct {
@@ -158,14 +153,10 @@ func TestFindProgram(t *testing.T) {
 		"a binary": {"m/bin/the-codex", "m/bin/the-codex", ""},
 	} {
 		dir, err := filepath.EvalSymlinks(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		script, binary := installed(t, filepath.Join(dir, test.script)), installed(t, filepath.Join(dir, test.binary))
 		link := filepath.Join(dir, "path", "codex")
-		if err := errors.Join(os.Mkdir(filepath.Dir(link), 0o755), os.Symlink(script, link)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.Mkdir(filepath.Dir(link), 0o755), os.Symlink(script, link)))
 		p, err := findInstallation(hostWith(filepath.Dir(link)))
 		want := link
 		if test.want != "" {

@@ -16,6 +16,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/storage"
 	"agentctl/tests/golden"
+	"agentctl/tests/must"
 )
 
 // messagesOf returns the messages of a record, newest first, and every warning.
@@ -44,9 +45,7 @@ func TestGoldenMessages(t *testing.T) {
 				}
 				for _, m := range list {
 					line, err := json.Marshal(m)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					got = append(append(got, line...), '\n')
 				}
 				got = append(got, '\n')
@@ -69,9 +68,7 @@ func readMessages(t testing.TB, data []byte, id string) (list []string, warnings
 			continue
 		}
 		text, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		list = append(list, string(text))
 	}
 	return list, warnings
@@ -81,9 +78,7 @@ func idsOf(t testing.TB, list []string) (ids []string) {
 	t.Helper()
 	for _, text := range list {
 		var m discover.Message
-		if err := json.Unmarshal([]byte(text), &m); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &m))
 		ids = append(ids, m.ID)
 	}
 	return ids
@@ -215,9 +210,7 @@ func TestTokensOfAnswers(t *testing.T) {
 		list, _ := readMessages(t, rollout(append([]string{metaLine}, test.lines...)...), someID)
 		for _, text := range list {
 			var m discover.Message
-			if err := json.Unmarshal([]byte(text), &m); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(text), &m))
 			if m.Tokens != nil {
 				key := m.Text
 				if m.Tool != nil {
@@ -260,9 +253,7 @@ func TestMessagesAroundLongRecords(t *testing.T) {
 	path := w.file("sessions/2026/11/20/"+nameA, string(rollout(metaLine, startedLine, contextLine, askedLine, c[0])))
 	head, tail, _ := strings.Cut(c[1], `"x"`)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	for _, text := range []string{head + `"`, strings.Repeat("x", 64<<20), `"` + tail + "\n" + answerLine + "\n"} {
 		if _, err := f.WriteString(text); err != nil {
@@ -296,9 +287,7 @@ func TestMessagesOfAChangingFile(t *testing.T) {
 		n := 0
 		for m, err := range New().Messages(t.Context(), discover.Record{ID: threadA, Path: path, Home: w.home}) {
 			if n == 0 {
-				if err := change(path); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, change(path))
 			}
 			if err == nil && m.Text != "number "+strconv.Itoa(19_999-n) {
 				t.Fatalf("%s: message %d is %q", name, n, m.Text)
@@ -343,9 +332,7 @@ func TestForkOfADeletedThread(t *testing.T) {
 	w := newTestHome(t)
 	paths, _ := filepath.Glob("testdata/28-fork-after-a-turn/sessions/*/*/*/*db8a*")
 	data, err := os.ReadFile(paths[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.file("sessions/2026/11/21/"+filepath.Base(paths[0]), string(data))
 	r := readHome(t, w.home, discover.ReadOptions{})[0]
 	if list, warnings := messagesOf(t, r); len(list) != 2 || len(warnings) != 1 {
@@ -440,9 +427,7 @@ func TestCallsOfOneID(t *testing.T) {
 		var got []string
 		for _, text := range slices.Backward(list) {
 			var m discover.Message
-			if err := json.Unmarshal([]byte(text), &m); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(text), &m))
 			got = append(got, m.Tool.Output+" "+string(m.Tool.State))
 		}
 		if strings.Join(got, ", ") != test.want {

@@ -14,6 +14,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/storage"
 	"agentctl/tests/golden"
+	"agentctl/tests/must"
 )
 
 // parse reads bytes as the rollout of a thread and returns the record as JSON.
@@ -26,9 +27,7 @@ func parse(t testing.TB, data []byte, id string) (string, error) {
 		return "", err
 	}
 	text, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(text), nil
 }
 
@@ -139,9 +138,7 @@ func readEntries(t testing.TB, dir string, q discover.EntryFilter, want discover
 func rolloutPaths(t testing.TB, home, id string, last time.Time) (paths []string) {
 	t.Helper()
 	all, err := allRollouts(t.Context(), home, id, last)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, e := range all {
 		paths = append(paths, e.Path)
 	}

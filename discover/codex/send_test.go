@@ -14,6 +14,7 @@ import (
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -72,9 +73,7 @@ func TestSendToServer(t *testing.T) {
 	s := startServer(t, &fakeThread{ID: someID})
 	session := sessionServedBy(someID, "app-server", "--listen", "unix://"+s.path)
 	first, err := (Adapter{}).Send(t.Context(), session, "hi", launch.Environment{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	second, err := (Adapter{}).Send(t.Context(), session, "hi", launch.Environment{})
 	if err != nil || first.ID == second.ID || !slices.Equal(s.asked, []string{"turn/start " + someID, "turn/start " + someID}) {
 		t.Errorf("%+v, %+v, %v; asked %q", first, second, err, s.asked)
@@ -122,9 +121,7 @@ func TestSendByQueue(t *testing.T) {
 			syscall.ForkLock.RLock() // a child process that inherits the open file would keep the program from being started
 			err := os.WriteFile(installed(t, filepath.Join(bin, "codex")), []byte(strings.Replace(queueServer, "WHAT", test.what, 1)), 0o755)
 			syscall.ForkLock.RUnlock()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			session := withExe("/bin/codex", "--no-daemon")
 			session.Home = home
 			ctx, cancel := context.WithCancel(t.Context())
@@ -147,9 +144,7 @@ func TestSendByQueue(t *testing.T) {
 				t.Fatalf("%v, want %q", err, test.say)
 			}
 			raw, err := os.ReadFile(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			lines := strings.Split(string(raw), "\n")
 			last := lines[len(lines)-2]
 			if !strings.HasPrefix(last, home+` {"id":2,"method":"thread/queue/add"`) || !strings.Contains(last, sent.ID) || !strings.Contains(last, someID) || len(last) < len(text) {

@@ -19,6 +19,7 @@ import (
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -51,15 +52,11 @@ type fakeServer struct {
 func startServer(t *testing.T, threads ...*fakeThread) *fakeServer {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sock") // a test's own is too long for a socket's name
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s := &fakeServer{path: filepath.Join(dir, "s"), threads: threads}
 	l, err := net.Listen("unix", s.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { l.Close() })
 	go func() { _ = http.Serve(l, http.HandlerFunc(s.serve)) }() //nolint:gosec // it ends with the listener
 	return s
@@ -239,24 +236,18 @@ func TestInterruptNotHandled(t *testing.T) {
 func thisProcess(t *testing.T) proc.Process {
 	t.Helper()
 	p, err := proc.Inspect(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p
 }
 
 // Nothing is sent to another process that listens on the server's socket.
 func TestInterruptWithOtherListener(t *testing.T) {
 	dir, err := os.MkdirTemp("", "sock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	path, heard := filepath.Join(dir, "s"), make(chan string, 1)
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		conn, err := l.Accept()
@@ -302,9 +293,7 @@ func TestHasMarker(t *testing.T) {
 // Unload archives a session of the daemon and unarchives it, with its sub-agents, if it is stored and in no turn.
 func TestUnload(t *testing.T) {
 	stored := filepath.Join(t.TempDir(), nameA)
-	if err := os.WriteFile(stored, []byte("{}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(stored, []byte("{}\n"), 0o600))
 	family := func() []*fakeThread {
 		return []*fakeThread{{ID: someID, Root: someID}, {ID: childID, Root: someID, Parent: someID}, {ID: otherID, Root: otherID}}
 	}
@@ -355,9 +344,7 @@ func TestThreadsByPort(t *testing.T) {
 		&fakeThread{ID: otherID, Root: otherID, port: 4002})
 	s := sessionServedBy(someID, "app-server", "--listen", "unix://"+server.path)
 	c, err := ask(t.Context(), server.path, s.Processes[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer c.Hangup()
 	byPort, err := c.threadsByPort()
 	if err != nil || !slices.Equal(byPort[4001], []string{someID}) || !slices.Equal(byPort[4002], []string{otherID}) || len(byPort) != 2 {
@@ -414,15 +401,11 @@ func TestServerWithEndlessAnswer(t *testing.T) {
 func serveSocket(t *testing.T, serve http.HandlerFunc) (path string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ws") // the test's own would be too long for a socket's name
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	path = filepath.Join(dir, "s")
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() { _ = http.Serve(l, serve) }() //nolint:gosec // it ends with the listener
 	return path

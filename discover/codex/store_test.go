@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 func (w *testHome) entries(q discover.EntryFilter) []string {
@@ -74,9 +75,7 @@ func TestEntriesByParent(t *testing.T) {
 	for _, name := range []string{near, late, at(-time.Minute, "sessions"), at(30*time.Hour, "sessions"), at(99*time.Hour, "sessions")} {
 		w.file(name, "")
 	}
-	if err := os.Chtimes(parent, born, born.Add(3*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(parent, born, born.Add(3*time.Hour)))
 	w.expectEntries(discover.EntryFilter{Parents: []discover.Ref{{ID: threadA, Path: parent}}, Subagents: true}, near, late)
 	w.expectEntries(discover.EntryFilter{Parents: []discover.Ref{{ID: threadA, Path: "/other/" + nameA}}, Subagents: true})
 	w.expectEntries(discover.EntryFilter{Parents: []discover.Ref{}, Subagents: true})
@@ -89,9 +88,7 @@ func TestEntriesSince(t *testing.T) {
 	stale := w.file("sessions/2026/11/20/"+nameB, "x")
 	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	for path, at := range map[string]time.Time{fresh: day, stale: day.Add(-time.Hour)} {
-		if err := os.Chtimes(path, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(path, at, at))
 	}
 	w.expectEntries(discover.EntryFilter{Since: day}, "sessions/2020/01/01/"+nameA)
 }
@@ -131,9 +128,7 @@ func TestOneEntryPerThread(t *testing.T) {
 			w := newTestHome(t)
 			for i, f := range test.files {
 				at := time.Unix(1_700_000_000-int64(i), 0) // times do not matter
-				if err := os.Chtimes(w.file(f, ""), at, at); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Chtimes(w.file(f, ""), at, at))
 			}
 			w.expectEntries(discover.EntryFilter{}, test.want...)
 			w.expectEntries(discover.EntryFilter{ID: threadA}, test.want...)
@@ -156,16 +151,12 @@ func TestUnreadableThings(t *testing.T) {
 	}{
 		"fifo": {func(w *testHome) string {
 			path := filepath.Join(w.home, "sessions/2026/11/20/"+nameB)
-			if err := syscall.Mkfifo(path, 0o600); err != nil {
-				w.t.Fatal(err)
-			}
+			must.Do(w.t, syscall.Mkfifo(path, 0o600))
 			return path
 		}, 1, 1},
 		"link": {func(w *testHome) string {
 			path := filepath.Join(w.home, "sessions/2026/11/20/"+nameB)
-			if err := os.Symlink(nameA, path); err != nil {
-				w.t.Fatal(err)
-			}
+			must.Do(w.t, os.Symlink(nameA, path))
 			return path
 		}, 1, 1},
 		"folder for a file": {func(w *testHome) string { return filepath.Dir(w.file("sessions/2026/11/20/"+nameB+"/x", "")) }, 1, 1},
@@ -207,9 +198,7 @@ func TestPromptEditedLater(t *testing.T) {
 	w := newTestHome(t)
 	first := w.rollout(nameA)
 	when := time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)
-	if err := os.Chtimes(first, when, when); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(first, when, when))
 	later := w.file("sessions/2026/12/09/"+strings.Replace(nameA, ".jsonl", "_"+threadB+".jsonl", 1), string(rollout(metaLine)))
 	for _, q := range []discover.EntryFilter{{}, {ID: threadA}, {ID: threadA[:20]}, {Refs: []discover.Ref{{ID: threadA}}}} {
 		got, err := New().Entries(t.Context(), []discover.Home{{Dir: w.home}}, q)

@@ -13,6 +13,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -39,9 +40,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) file(name, content string) string {
 	w.t.Helper()
 	path := filepath.Join(w.home, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)))
 	return path
 }
 
@@ -155,9 +154,7 @@ func TestLiveSessions(t *testing.T) {
 		}, "222 waiting on make install 7 exact"},
 		"the folder of sessions is on another disk": {func(w *world) {
 			disk := filepath.Join(w.t.TempDir(), "sessions")
-			if err := errors.Join(os.MkdirAll(disk, 0o700), os.MkdirAll(w.home, 0o700), os.Symlink(disk, filepath.Join(w.home, "session-state"))); err != nil {
-				w.t.Fatal(err)
-			}
+			must.Do(w.t, errors.Join(os.MkdirAll(disk, 0o700), os.MkdirAll(w.home, 0o700), os.Symlink(disk, filepath.Join(w.home, "session-state"))))
 			w.session(idA, open...)
 			p, h := w.agent(7), w.hold(idA, 7)
 			h.Path = filepath.Join(disk, idA, "inuse.7.hold")
@@ -227,9 +224,7 @@ func TestLiveSessions(t *testing.T) {
 			w.file("open-sessions-state.json", `{"`+idA+`":{}}`)
 			w.file("session-state/"+idA+"/inuse.7.lock", "7")
 			old := started.Add(-time.Hour)
-			if err := os.Chtimes(filepath.Join(w.home, "session-state", idA, "inuse.7.lock"), old, old); err != nil {
-				w.t.Fatal(err)
-			}
+			must.Do(w.t, os.Chtimes(filepath.Join(w.home, "session-state", idA, "inuse.7.lock"), old, old))
 			w.agent(7).Files = w.processes[0].Files[:2]
 		}, "222 stoppedinterrupted; idle 7"},
 		"a lock that a tool has inherited": {func(w *world) {

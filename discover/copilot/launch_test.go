@@ -18,6 +18,7 @@ import (
 	"agentctl/discover/storage"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -26,9 +27,7 @@ func host(t *testing.T, version string) launch.Environment {
 	t.Helper()
 	dir := t.TempDir()
 	manifest := fmt.Sprintf(`{"name":"@github/copilot-linux-x64","version":%q}`, version)
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "copilot"), nil, 0o755), os.WriteFile(filepath.Join(dir, "package.json"), []byte(manifest), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(filepath.Join(dir, "copilot"), nil, 0o755), os.WriteFile(filepath.Join(dir, "package.json"), []byte(manifest), 0o644)))
 	return launch.Environment{Environ: []string{"PATH=" + dir, "HOME=/home/someone"}}
 }
 
@@ -75,13 +74,9 @@ func TestSpecWithoutLauncher(t *testing.T) {
 		dir := t.TempDir()
 		loader, native := filepath.Join(dir, "@github/copilot/npm-loader.js"), filepath.Join(dir, below, platform, "copilot")
 		for _, file := range []string{loader, native} {
-			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o755)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o755)))
 		}
-		if err := os.Symlink(loader, filepath.Join(dir, "copilot")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(loader, filepath.Join(dir, "copilot")))
 		spec, err := New().Spec(launch.Request{Dir: "/w", Permissions: launch.PermissionsOwn}, launch.Environment{Environ: []string{"PATH=" + dir}})
 		if err != nil || spec.Args[0] != native {
 			t.Errorf("%s: %q, %v", below, spec.Args, err)
@@ -194,9 +189,7 @@ func serve(t *testing.T, conn net.Conn, answer func(method string, params storag
 // The open requests for permission are those of the server, and it takes the first answer to each.
 func TestAnswer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer listener.Close()
 	var given []string
 	go func() {
@@ -246,9 +239,7 @@ func TestAnswer(t *testing.T) {
 // A message goes to the terminal that listens, and to no other process.
 func TestSend(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer listener.Close()
 	called := make(chan []string, 1)
 	go func() {

@@ -5,20 +5,17 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 // usageOf returns what the sessions of a home used.
 func usageOf(t *testing.T, home string) map[string]*discover.SessionUsage {
 	t.Helper()
 	entries, err := New().Entries(t.Context(), []discover.Home{{Dir: home}}, discover.EntryFilter{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	all := map[string]*discover.SessionUsage{}
 	for u, err := range New().ReadUsage(t.Context(), entries) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		all[u.ID] = u
 	}
 	return all

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 // Ranges of IDs are right across the moment at which the time in IDs wraps around.
@@ -118,9 +119,7 @@ func TestUnknownKinds(t *testing.T) {
 func TestDiskUseOfRows(t *testing.T) {
 	dir := restore(t, "family")
 	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	rows, rest := map[string]int64{}, int64(0)
 	for u, err := range (Adapter{}).ReadDisk(t.Context(), homeOf(dir), records) {
 		switch {
@@ -147,7 +146,7 @@ func TestFilterContent(t *testing.T) {
 	const sessions = 60
 	path := storeToDamage(t, sessions)
 	entries, err := New().Entries(t.Context(), homeOf(filepath.Dir(path)), discover.EntryFilter{Subagents: true})
-	must(t, err)
+	must.Do(t, err)
 	filter := func(word string) []discover.Entry {
 		return New().FilterContent(t.Context(), entries, func(b []byte) bool { return bytes.Contains(b, []byte(word)) })
 	}
@@ -158,7 +157,7 @@ func TestFilterContent(t *testing.T) {
 	}
 	wanted := filter("prompt 7\"")[0].ID
 	whole, err := os.ReadFile(path)
-	must(t, err)
+	must.Do(t, err)
 	damages := 0
 	for page := 2; page <= len(whole)/damagedPage; page++ {
 		writeFile(t, path, damage(whole, page))

@@ -12,6 +12,7 @@ import (
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -19,9 +20,7 @@ import (
 func at(t testing.TB, clock string) time.Time {
 	t.Helper()
 	when, err := time.Parse(time.DateTime, "2026-11-20 "+clock)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return when
 }
 
@@ -117,9 +116,7 @@ func TestLogOfEarlierProcess(t *testing.T) {
 func TestDeletedLog(t *testing.T) {
 	dir := restore(t, "fdpos")
 	kept := filepath.Join(t.TempDir(), "fd")
-	if err := os.Rename(filepath.Join(dir, "log", "opencode.log"), kept); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(dir, "log", "opencode.log"), kept))
 	p := withLog(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
 	p.Files[2].Deleted, p.Files[2].Proc = true, kept
 	if ids := sessions(claimed(t, p)[1]); !slices.Equal(ids, []string{"ses_e0592f1c3fferjqNVsEgBbvV83"}) {
@@ -161,16 +158,12 @@ func TestCopyInAnotherDatabase(t *testing.T) {
 	dir := restore(t, "fdpos")
 	writer := withLog(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
 	raw, err := os.ReadFile(filepath.Join(dir, "opencode.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, name := range []string{"opencode-stable.db", "opencode_backup.db"} {
 		writeFile(t, filepath.Join(dir, name), raw)
 	}
 	linked := filepath.Join(t.TempDir(), "linked")
-	if err := os.Symlink(dir, linked); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(dir, linked))
 	for open, want := range map[string]string{
 		filepath.Join(dir, "opencode.db"): "opencode.db", filepath.Join(dir, "opencode-stable.db"): "opencode-stable.db", filepath.Join(linked, "opencode.db"): "opencode.db",
 	} {
@@ -281,9 +274,7 @@ func TestATerminalThatShowsASession(t *testing.T) {
 func TestServer(t *testing.T) {
 	dir := restore(t, "multi-run-midturn")
 	log, err := os.ReadFile(filepath.Join(dir, "log", "opencode.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p := withLog(agent(9, at(t, "19:23:00"), "serve"), dir, int64(len(log)))
 	claims := claimed(t, p)[9]
 	if !claims[0].HideIfUnlinked || len(sessions(claims)) == 0 {
@@ -300,9 +291,7 @@ func TestServer(t *testing.T) {
 func TestPermissionPending(t *testing.T) {
 	dir := capture(t, "raw-tui-permission-pending")
 	log := filepath.Join(dir, "opencode.log")
-	if err := os.Rename(log, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(log, filepath.Join(mkdir(t, filepath.Join(dir, "log")), "opencode.log")))
 	tui := withLog(agent(1, at(t, "19:20:30")), dir, 4752)
 	const id = "ses_e05988da6ffeaSNInL2Awlo4TA"
 	claims := claimed(t, tui)[1]
@@ -331,9 +320,7 @@ func TestPermissionPending(t *testing.T) {
 func TestTurnEndedByLog(t *testing.T) {
 	dir := capture(t, "raw-tui-permission-pending")
 	log, err := os.ReadFile(filepath.Join(dir, "opencode.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	run := parseLogLine(log).run
 	const id = "ses_e05988da6ffeaSNInL2Awlo4TA"
 	log = append(log, "timestamp=2026-11-20T19:25:00.000Z level=INFO run="+run+` message="exiting loop" session.id=`+id+"\n"...)

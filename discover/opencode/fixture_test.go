@@ -16,6 +16,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/tests/golden"
+	"agentctl/tests/must"
 	"agentctl/tests/opencode2"
 )
 
@@ -24,9 +25,7 @@ func restore(t testing.TB, dump string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "opencode")
 	script, err := os.ReadFile(filepath.Join("testdata", "dumps", dump+".sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	text := string(script)
 	if dump == "v2" {
 		text = opencode2.Schema + text
@@ -42,9 +41,7 @@ func restore(t testing.TB, dump string) (dir string) {
 func capture(t testing.TB, name string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "opencode")
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))))
 	return dir
 }
 
@@ -52,9 +49,7 @@ func capture(t testing.TB, name string) (dir string) {
 func execute(t testing.TB, path string, script ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", "file:"+path+"?_pragma=synchronous(off)&_pragma=foreign_keys(off)") // a test needs no durability
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	for _, s := range script {
 		if _, err := db.Exec(s); err != nil {
@@ -65,9 +60,7 @@ func execute(t testing.TB, path string, script ...string) {
 
 func mkdir(t testing.TB, dir string) string {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o700))
 	return dir
 }
 
@@ -75,9 +68,7 @@ func mkdir(t testing.TB, dir string) string {
 func writeFile(t testing.TB, path string, raw []byte) {
 	t.Helper()
 	hourAgo := time.Now().Add(-time.Hour)
-	if err := errors.Join(os.WriteFile(path, raw, 0o600), os.Chtimes(path, hourAgo, hourAgo)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(path, raw, 0o600), os.Chtimes(path, hourAgo, hourAgo)))
 }
 
 func homeOf(dir string) []discover.Home { return []discover.Home{{Dir: dir}} }
@@ -124,13 +115,9 @@ func withoutEmpty(value any) any {
 func compareGolden(t *testing.T, name, dir string, value any) {
 	t.Helper()
 	raw, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var members any
-	if err := json.Unmarshal(raw, &members); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &members))
 	got := strings.ReplaceAll(golden.JSON(t, withoutEmpty(members)), dir, "~")
 	golden.Compare(t, filepath.Join("testdata", "golden", name+".json"), got)
 }

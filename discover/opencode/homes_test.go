@@ -8,6 +8,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -16,9 +17,7 @@ func TestHomes(t *testing.T) {
 	data := mkdir(t, filepath.Join(base, "data", "opencode"))
 	writeFile(t, filepath.Join(data, "opencode.db"), nil)
 	link := filepath.Join(base, "link")
-	if err := os.Symlink(data, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(data, link))
 	start := at(t, "12:00:00")
 	with := func(pid int, env map[string]string, files ...proc.OpenFile) proctest.Process {
 		f := agent(pid, start)
@@ -80,9 +79,7 @@ func TestHomesOfADatabase(t *testing.T) {
 func TestHomeThroughLink(t *testing.T) {
 	dir := restore(t, "fdpos")
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(dir, link))
 	p := withLog(agent(1, at(t, "19:26:50"), "run", "x"), dir, 20219)
 	table := proctest.NewTable(p)
 	homes := New().Homes(discover.HomeSources{Getenv: func(string) string { return "" }, Configured: []string{link}}, table)

@@ -10,6 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/launch"
+	"agentctl/tests/must"
 )
 
 // installed makes an installation as npm does: a launcher or a placeholder in PATH, which hasBinary puts the agent itself beside (the launcher)
@@ -32,9 +33,7 @@ func installed(t *testing.T, version, program string, hasBinary bool) (host laun
 		t.Fatal(err)
 	}
 	if hasBinary {
-		if err := os.WriteFile(binary, make([]byte, 2<<20), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(binary, make([]byte, 2<<20), 0o755))
 	}
 	return launch.Environment{Environ: []string{"PATH=" + bin, "HOME=/home/one"}}, modules
 }

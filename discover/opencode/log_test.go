@@ -13,6 +13,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/storage"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -119,9 +120,7 @@ func FuzzProcessLog(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var whole, torn processLogs
 		err := whole.read(storage.NewMemoryFile("log", data, at(t, "19:00:00")), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		// A torn last line changes nothing before it.
 		err = torn.read(storage.NewMemoryFile("log", append(data, "\nINFO  x +2ms service=session id=ses_torn"...), at(t, "19:00:00")), nil)
 		if err != nil || slices.Contains(torn.sessions, "ses_torn") && !slices.Contains(whole.sessions, "ses_torn") && !strings.Contains(string(data), "ses_torn") {
@@ -161,9 +160,7 @@ func TestARequestForPermissionIsForACall(t *testing.T) {
 func TestASilentCallWaitsOnlyIfItsProcessAsks(t *testing.T) {
 	dir := capture(t, "raw-tui-permission-pending")
 	log, err := os.ReadFile(filepath.Join(dir, "opencode.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	asks, _, _ := strings.Cut(string(log), "message=asking id=per_")
 	silent := asks[:strings.LastIndex(asks, "\n")+1]
 	mkdir(t, filepath.Join(dir, "log"))
@@ -355,9 +352,7 @@ func TestBelowFloor(t *testing.T) {
 func withOutput(t *testing.T, f proctest.Process, dir, stdout string, change func(*proc.OpenFile)) proctest.Process {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "stdout")
-	if err := os.WriteFile(path, []byte(stdout), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(stdout), 0o600))
 	out := proc.OpenFile{FD: 1, Path: "/tmp/#4711", Deleted: true, Writable: true, Offset: int64(len(stdout)), Proc: path}
 	if change != nil {
 		change(&out)

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 // messagesOf returns the messages of a session, newest first, and the warnings.
@@ -57,9 +58,7 @@ func TestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := unpack()
 			records, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, whole)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			compareGolden(t, name, dir, records)
 			got := map[string][]discover.Message{}
 			for _, r := range records {
@@ -90,14 +89,10 @@ var transcriptSchema = []string{
 func addTurns(t testing.TB, path string, from, n, output int) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", "file:"+path+"?_pragma=synchronous(off)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	tx, err := db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	put := func(query string, args ...any) {
 		if _, err := tx.Exec(query, args...); err != nil {
 			t.Fatal(err)
@@ -119,9 +114,7 @@ func addTurns(t testing.TB, path string, from, n, output int) {
 		part(3, answer, fmt.Sprintf(`{"type":"tool","tool":"bash","callID":"call%d","state":{"status":"completed","input":{"command":"true"},"output":%q,"time":{"start":%d,"end":%d}}}`, i, strings.Repeat("x", output), at+2, at+3))
 		part(4, answer, fmt.Sprintf(`{"type":"text","text":"answer %d","time":{"start":%d,"end":%d}}`, i, at+4, at+5))
 	}
-	if err := tx.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tx.Commit())
 }
 
 // Each row that cannot be read costs one warning and only its own messages. Unknown kinds of messages and parts cost no warning.
@@ -173,12 +166,12 @@ func TestMessagesOfChangingStore(t *testing.T) {
 		"shrinks": func(t *testing.T, path string) {
 			execute(t, path, "delete from message where id < 'msg_00000050'", "vacuum")
 		},
-		"vanishes": func(t *testing.T, path string) { must(t, os.Remove(path)) },
+		"vanishes": func(t *testing.T, path string) { must.Do(t, os.Remove(path)) },
 		"is another's": func(t *testing.T, path string) {
-			must(t, os.Remove(path))
+			must.Do(t, os.Remove(path))
 			execute(t, path, transcriptSchema...)
 		},
-		"is empty":       func(t *testing.T, path string) { must(t, os.Truncate(path, 0)) },
+		"is empty":       func(t *testing.T, path string) { must.Do(t, os.Truncate(path, 0)) },
 		"is no database": func(t *testing.T, path string) { writeFile(t, path, []byte(strings.Repeat("not a database ", 100))) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -206,13 +199,6 @@ func TestMessagesOfChangingStore(t *testing.T) {
 	}
 	if list, errs := messagesOf(t, discover.Record{ID: longSession, Path: filepath.Join(t.TempDir(), "none.db")}); list != nil || errs != nil {
 		t.Errorf("of none: %v, %v", list, errs)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 func TestEntriesByQuery(t *testing.T) {
@@ -69,15 +70,11 @@ func TestDatabaseWinsOverFiles(t *testing.T) {
 		t.Fatalf("%d entries, %v; want 3", len(files), err)
 	}
 	migrated := restore(t, "mig_1.2.1")
-	if err := os.Rename(filepath.Join(migrated, "opencode.db"), filepath.Join(dir, "opencode.db")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(migrated, "opencode.db"), filepath.Join(dir, "opencode.db")))
 	execute(t, filepath.Join(dir, "opencode.db"), "delete from session where id = '"+files[0].ID+"'")
 	for _, q := range []discover.EntryFilter{{}, {Since: time.Unix(1, 0)}, {ID: "ses_"}} {
 		records, err := readRecords(t, homeOf(dir), q, discover.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		legacy := map[string]bool{}
 		for _, r := range records {
 			if _, twice := legacy[r.ID]; twice {
@@ -99,14 +96,10 @@ func TestSeveralDatabases(t *testing.T) {
 		restore(t, "fail_badmodel"): filepath.Join(dir, "opencode-dev.db"),
 		restore(t, "resume"):        filepath.Join(t.TempDir(), "elsewhere.sqlite"),
 	} {
-		if err := os.Rename(filepath.Join(from, "opencode.db"), to); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(filepath.Join(from, "opencode.db"), to))
 		if filepath.Dir(to) != dir {
 			records, err := readRecords(t, []discover.Home{{Dir: dir, Files: []string{to}}}, discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			paths := map[string]int{}
 			for _, r := range records {
 				paths[r.Path]++
@@ -117,9 +110,7 @@ func TestSeveralDatabases(t *testing.T) {
 		}
 	}
 	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{}, discover.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	archived := 0
 	for _, r := range records {
 		if r.Archived {
@@ -160,15 +151,11 @@ func TestUnreadableStores(t *testing.T) {
 			return filepath.Join(dir, "opencode-dev.db")
 		},
 		"truncated": func(t *testing.T, dir string) string {
-			if err := os.Truncate(filepath.Join(dir, "opencode.db"), 5000); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Truncate(filepath.Join(dir, "opencode.db"), 5000))
 			return filepath.Join(dir, "opencode.db")
 		},
 		"home is a file": func(t *testing.T, dir string) string {
-			if err := os.RemoveAll(dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.RemoveAll(dir))
 			writeFile(t, dir, nil)
 			return dir
 		},
@@ -184,15 +171,11 @@ func TestUnreadableStores(t *testing.T) {
 		"folder for a database": func(t *testing.T, dir string) string { return mkdir(t, filepath.Join(dir, "opencode-dev.db")) },
 		"link to nowhere": func(t *testing.T, dir string) string {
 			path := filepath.Join(dir, "opencode-dev.db")
-			if err := os.Symlink("/nowhere/at/all", path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink("/nowhere/at/all", path))
 			return path
 		},
 		"home is a link to nowhere": func(t *testing.T, dir string) string {
-			if err := errors.Join(os.RemoveAll(dir), os.Symlink("/nowhere/at/all", dir)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(os.RemoveAll(dir), os.Symlink("/nowhere/at/all", dir)))
 			return dir
 		},
 		"half made": func(t *testing.T, dir string) string {
@@ -231,12 +214,8 @@ func TestUnreadableStores(t *testing.T) {
 func TestVanished(t *testing.T) {
 	dir := restore(t, "archived")
 	entries, err := New().Entries(t.Context(), homeOf(dir), discover.EntryFilter{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(dir, "opencode.db")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.Remove(filepath.Join(dir, "opencode.db")))
 	for r, err := range New().Read(t.Context(), entries, discover.ReadOptions{}) {
 		t.Errorf("got %v, %v", r, err)
 	}
@@ -279,7 +258,7 @@ func TestAnyDamagedPage(t *testing.T) {
 		t.Fatalf("%d sessions, %v", len(want), err)
 	}
 	whole, err := os.ReadFile(path)
-	must(t, err)
+	must.Do(t, err)
 	partial := 0
 	for page := 2; page <= len(whole)/damagedPage; page++ {
 		writeFile(t, path, damage(whole, page))
@@ -306,7 +285,7 @@ func TestAnyDamagedPage(t *testing.T) {
 func TestPageNamedTwice(t *testing.T) {
 	path := storeToDamage(t, 60)
 	whole, err := os.ReadFile(path)
-	must(t, err)
+	must.Do(t, err)
 	twice := 0
 	for page := 2; page <= len(whole)/damagedPage; page++ {
 		raw := bytes.Clone(whole)
@@ -454,9 +433,7 @@ func TestLegacyTornFiles(t *testing.T) {
 		filepath.Join(dir, "storage", "message", oldSession, oldMessage+".json"): true,
 	} {
 		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for cut := range bytes.TrimRight(raw, "\n") {
 			writeFile(t, file, raw[:cut])
 			records, err := readRecords(t, homeOf(dir), discover.EntryFilter{ID: oldSession}, discover.ReadOptions{})
@@ -502,9 +479,7 @@ func TestLegacyUnreadableFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := capture(t, "json-1.1.65-run-finished")
 			path := filepath.Join(dir, "storage", "session", oldProject, oldSession+".json")
-			if err := c.damage(t, path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.damage(t, path))
 			records, err := readRecords(t, homeOf(dir), discover.EntryFilter{}, discover.ReadOptions{})
 			if len(records) != 2 {
 				t.Errorf("%d records, want the other two", len(records))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 // The tests of this file have stores as users have reported them.
@@ -118,9 +119,7 @@ func tokensUsed(t *testing.T, dir string) (sum int64) {
 	t.Helper()
 	entries, _ := New().Entries(t.Context(), homeOf(dir), discover.EntryFilter{Subagents: true})
 	for u, err := range New().ReadUsage(t.Context(), entries) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, a := range u.Usage {
 			sum += a.Tokens.Total
 		}
@@ -132,9 +131,7 @@ func tokensUsed(t *testing.T, dir string) (sum int64) {
 func roots(t *testing.T, dir string) (ids []string, sum int64) {
 	t.Helper()
 	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{}, whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, r := range records {
 		if !r.IsSubagent() {
 			ids = append(ids, r.ID)
@@ -186,7 +183,7 @@ func TestParentsThatShowNothing(t *testing.T) {
 		paths, _ := filepath.Glob(filepath.Join(dir, "storage", "session", "*", "*.json"))
 		for _, path := range paths {
 			raw, err := os.ReadFile(path)
-			must(t, err)
+			must.Do(t, err)
 			if s := parseLegacySession(raw); s.Parent != "" {
 				changed++
 				writeFile(t, path, []byte(strings.ReplaceAll(string(raw), s.Parent, strings.ReplaceAll(parent, "its own", s.ID))))

@@ -16,6 +16,7 @@ import (
 	"agentctl/discover"
 	"agentctl/launch"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -95,9 +96,7 @@ func TestInterruptReturnsTheReason(t *testing.T) {
 // If the server listens on another address, another process may have the port on loopback. It is sent nothing, least of all the password.
 func TestInterruptSendsNothingToAnotherProcess(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	heard := make(chan string, 1)
 	go func() {

@@ -16,6 +16,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
+	"agentctl/tests/must"
 )
 
 // memoryRows is a [rowReader] of messages, oldest first.
@@ -278,9 +279,7 @@ func FuzzRecord(f *testing.F) {
 // The prompt is the user's text, without the file that a launch puts before it, however long the file is.
 func TestParsePartContextFile(t *testing.T) {
 	text, err := json.Marshal(discover.FormatContextFile("spec.md", strings.Repeat("a line\n", 5000)) + "\n\nmake it so")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if p := parsePart([]byte(`{"type":"text","text":` + string(text) + `}`)); p.text != "make it so" {
 		t.Errorf("%.80q", p.text)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -287,9 +288,7 @@ func TestSessionOfOutdatedProcess(t *testing.T) {
 			writeFile(t, filepath.Join(mkdir(t, filepath.Dir(filepath.Dir(f.Exe))), "package.json"), []byte(`{"name":"opencode-linux-x64","version":"1.1.65"}`))
 			f.Environ = map[string]string{"XDG_DATA_HOME": filepath.Dir(c.dir)}
 			records, err := readRecords(t, homeOf(c.dir), discover.EntryFilter{}, discover.ReadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			f.WorkingDir = records[0].Dir
 			for _, s := range discover.Correlate(proctest.NewTable(f), claimed(t, f)[1], records) {
 				if want := s.ID == records[0].ID; (s.Status == discover.Unknown) != want || want && !strings.Contains(s.Reason, "1.1.65 is older than supported") {

@@ -11,6 +11,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/opencode2"
 	"agentctl/tests/proctest"
 )
@@ -228,14 +229,10 @@ func TestV2Messages(t *testing.T) {
 func TestV2Disk(t *testing.T) {
 	dir := restoreV2(t)
 	records, err := readRecords(t, homeOf(dir), discover.EntryFilter{Subagents: true}, discover.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	owners := map[string]bool{}
 	for u, err := range New().ReadDisk(t.Context(), homeOf(dir), records) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if u.Owner >= 0 {
 			owners[records[u.Owner].ID] = u.Bytes > 0
 		}

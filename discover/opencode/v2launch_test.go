@@ -9,6 +9,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/launch"
+	"agentctl/tests/must"
 )
 
 // installedV2 puts OpenCode 2 into PATH, in npm's package or, without a version, as a program that prints its version only if it is asked.
@@ -21,9 +22,7 @@ func installedV2(t *testing.T, version string) launch.Environment {
 		script = "#!/bin/sh\nexit 9\n"
 		writeFile(t, filepath.Join(root, "package.json"), []byte(`{"name":"@opencode/cli-linux-x64","version":"`+version+`"}`))
 	}
-	if err := os.WriteFile(filepath.Join(bin, "opencode"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(bin, "opencode"), []byte(script), 0o755))
 	return launch.Environment{Environ: []string{"PATH=" + bin + ":/bin:/usr/bin", "HOME=" + filepath.Join(root, "home")}}
 }
 

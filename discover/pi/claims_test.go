@@ -12,6 +12,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/proctest"
 )
 
@@ -66,9 +67,7 @@ func storedSessions(t *testing.T, names ...string) string {
 	dir := home(t, files)
 	for _, name := range names {
 		n, _ := parseFileName(filepath.Base(name))
-		if err := os.Chtimes(filepath.Join(dir, "sessions/--w--", name), time.Time{}, n.made.Add(time.Minute)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(filepath.Join(dir, "sessions/--w--", name), time.Time{}, n.made.Add(time.Minute)))
 	}
 	return dir
 }
@@ -159,12 +158,8 @@ func TestPresence(t *testing.T) {
 	dir := storedSessions(t, nameOld)
 	program := filepath.Join(dir, "pi-coding-agent/dist/pi")
 	for path, text := range map[string]string{program: "", filepath.Join(dir, "pi-coding-agent/package.json"): `{"name":"@earendil-works/pi-coding-agent","version":"1.5.2"}`} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o700))
 	}
 	for name, test := range map[string]struct {
 		change func(*proctest.Process)

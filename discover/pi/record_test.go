@@ -15,6 +15,7 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/storage"
 	"agentctl/tests/golden"
+	"agentctl/tests/must"
 )
 
 // Lines of made-up sessions.
@@ -190,13 +191,9 @@ func FuzzSession(f *testing.F) {
 func messagesOf(t *testing.T, data []byte) (list []discover.Message) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o600))
 	for m, err := range New().Messages(context.Background(), discover.Record{Path: path}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		list = append(list, m)
 	}
 	slices.Reverse(list)

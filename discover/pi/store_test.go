@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 func TestFileNames(t *testing.T) {
@@ -50,9 +51,7 @@ func home(t testing.TB, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 	}
 	return dir
 }
@@ -133,9 +132,7 @@ func TestUsage(t *testing.T) {
 	entries, _ := New().Entries(t.Context(), []discover.Home{{Dir: dir}}, discover.EntryFilter{})
 	got := map[string]*discover.SessionUsage{}
 	for u, err := range New().ReadUsage(t.Context(), entries) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got[u.ID] = u
 	}
 	want := discover.Tokens{In: 30, Out: 11, CacheRead: 103, CacheWrite: 2, Reasoning: 1, Total: 146, Context: 26}
