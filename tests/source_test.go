@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"agentctl/tests/must"
 )
 
 // file is one of the module's Go files.
@@ -55,9 +57,7 @@ func files(t *testing.T) []file {
 		list = append(list, f)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(list) < 20 {
 		t.Fatalf("only %d files: the test looks in the wrong place", len(list))
 	}
@@ -174,9 +174,7 @@ func TestReleaseBinary(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	f, err := elf.Open(bin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_INTERP {

@@ -14,6 +14,7 @@ import (
 
 	"agentctl/internal/config"
 	"agentctl/internal/object"
+	"agentctl/tests/must"
 )
 
 // section returns what stands below a heading.
@@ -101,9 +102,7 @@ func flagCells(text string) (flags []string) {
 // The document's exit codes are those of exit.go.
 func TestDocsNameEveryExitCode(t *testing.T) {
 	f, err := parser.ParseFile(token.NewFileSet(), "exit.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var want []string
 	for _, d := range f.Decls {
 		g, ok := d.(*ast.GenDecl)
@@ -158,9 +157,7 @@ func TestDocsMatrix(t *testing.T) {
 		t.Fatal("no example")
 	}
 	path := t.TempDir() + "/m.toml"
-	if err := os.WriteFile(path, []byte(m[1]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(m[1]), 0o600))
 	got, err := config.LoadMatrix(path, "/home/ana", []string{"claude-code", "codex"})
 	if err != nil || len(got.Rows) != 2 || got.Dir != "/home/ana/src/api" {
 		t.Errorf("%+v, %v", got, err)
@@ -174,22 +171,14 @@ func TestDocsConfiguration(t *testing.T) {
 		t.Fatal("no example")
 	}
 	dir := t.TempDir()
-	if err := os.Mkdir(dir+"/agentctl", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir+"/agentctl", 0o755))
 	text := strings.ReplaceAll(m[1], "opencode ", "#opencode ") // the made-up world has two agents
-	if err := os.WriteFile(dir+"/agentctl/config.toml", []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(dir+"/agentctl/config.toml", []byte(text), 0o600))
 	f, _ := testEnv(t)
 	plain, _, err := f.Settings(false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got, _, err := Setenv(f, "XDG_CONFIG_HOME", dir).Settings(false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(got.Homes) != 2 || fmt.Sprint(got.Since, got.Color, got.Strict) != fmt.Sprint(plain.Since, plain.Color, plain.Strict) {
 		t.Errorf("got %+v, default %+v", got, plain)
 	}

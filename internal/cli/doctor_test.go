@@ -11,6 +11,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 func TestDoctor(t *testing.T) {
@@ -18,9 +19,7 @@ func TestDoctor(t *testing.T) {
 	pkg := filepath.Join(root, "lib", "node_modules", "agent")
 	bin := filepath.Join(root, "bin")
 	for _, dir := range []string{filepath.Join(pkg, "bin"), bin, filepath.Join(root, "empty")} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o755))
 	}
 	for path, text := range map[string]string{
 		filepath.Join(pkg, "package.json"): `{"name":"agent","version":"1.2.3-rc.1"}`,
@@ -31,13 +30,9 @@ func TestDoctor(t *testing.T) {
 		if filepath.Base(path) == "claude" {
 			mode = 0o644
 		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), mode))
 	}
-	if err := os.Symlink(filepath.Join(pkg, "bin", "codex"), filepath.Join(bin, "codex")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(pkg, "bin", "codex"), filepath.Join(bin, "codex")))
 	f, out := testEnv(t)
 	f = Setenv(f, "PATH", strings.Join([]string{filepath.Join(root, "empty"), bin, filepath.Join(pkg, "bin"), "relative"}, ":"))
 	doctor := []Verb{{Name: "doctor", New: doctorCommand}}
@@ -45,9 +40,7 @@ func TestDoctor(t *testing.T) {
 		t.Fatalf("exit %d, %s", got, out.Stderr.String())
 	}
 	var found findings
-	if err := json.Unmarshal(out.Stdout.Bytes(), &found); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out.Stdout.Bytes(), &found))
 	claude, codex := found.Agents[0], found.Agents[1]
 	if len(claude.Binaries) != 0 {
 		t.Errorf("claude: %+v", claude.Binaries)
@@ -121,9 +114,7 @@ func TestDoctorWarnsOfNewerAgents(t *testing.T) {
 		runVerbs(t.Context(), f, doctor, []string{"doctor", "--json"})
 		CheckSchema(t, "doctor", out.Stdout.String())
 		var found findings
-		if err := json.Unmarshal(out.Stdout.Bytes(), &found); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(out.Stdout.Bytes(), &found))
 		if got := found.Agents[1]; got.NewestTried != "1.2.0" || x.version != "" && !slices.Equal(got.NewerVersions, []string{x.version}) ||
 			len(got.UnknownKinds) != min(2, len(x.kinds)) || found.Agents[0].NewestTried != "" {
 			t.Errorf("%+v", found.Agents)

@@ -19,15 +19,14 @@ import (
 	"agentctl/discover/watch"
 	"agentctl/internal/object"
 	"agentctl/internal/webhook"
+	"agentctl/tests/must"
 )
 
 // The stream ends quietly once nobody reads it, though nothing happens that could be written.
 func TestEventsEndWithTheirReader(t *testing.T) {
 	f, out := testEnv(t)
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
 	f.Stdout = w
 	exit := make(chan int)
@@ -138,13 +137,9 @@ func TestAnEventIsPosted(t *testing.T) {
 	f, _ := testEnv(t)
 	f = Setenv(f, "OURS", "geheim")
 	post, err := deliverToWebhook(f, &eventsOptions{webhook: server.URL, secretEnv: "OURS"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d := nth(7)
-	if err := post(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, post(t.Context(), d))
 	if want := "session.idle " + webhook.Sign([]byte("geheim"), d.line) + " 7"; <-got != want {
 		t.Errorf("not %q", want)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/tests/must"
 )
 
 // exported runs a command line and returns what it prints and how it ends.
@@ -93,12 +94,8 @@ func TestRefusedFiles(t *testing.T) {
 	s := f.Adapters[0].(Stub)
 	s.HomeList[0].Dir = home
 	f.Adapters[0] = s
-	if err := os.MkdirAll(filepath.Join(home, "sub"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(home, "sub"), filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(home, "sub"), 0o755))
+	must.Do(t, os.Symlink(filepath.Join(home, "sub"), filepath.Join(dir, "link")))
 	for _, file := range []string{dir, "/dev/null", home + "/x.md", home + "/sub/x.md", dir + "/link/x.md", dir + "/none/x.md"} {
 		if _, stderr, exit := exported(t, f, out, "dddddddd", "-o", file); exit != ExitUsage {
 			t.Errorf("%s: exit %d\n%s", file, exit, stderr)

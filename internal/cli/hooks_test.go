@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 // The trailer of a commit is left out only with a warning, and not because the machine is busy.
@@ -21,9 +22,7 @@ func TestMissingTrailerIsReported(t *testing.T) {
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
 	message := filepath.Join(dir, "message")
-	if err := os.WriteFile(message, []byte("words\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(message, []byte("words\n"), 0o600))
 	commit := func(take func(context.Context) (*proc.Table, error)) (stderr, text string) {
 		t.Helper()
 		f, out := testEnv(t)
@@ -32,9 +31,7 @@ func TestMissingTrailerIsReported(t *testing.T) {
 			t.Errorf("exit %d: the commit fails", code)
 		}
 		raw, err := os.ReadFile(message)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return out.Stderr.String(), string(raw)
 	}
 	for _, err := range []error{errors.New("no /proc here"), context.DeadlineExceeded} {

@@ -14,6 +14,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 // ending is how a command line ends.
@@ -307,13 +308,9 @@ func TestProcessTableUnreadable(t *testing.T) {
 func TestConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "agentctl", "config.toml")
-	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Dir(path), 0o755))
 	write := func(text string) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	f, out := testEnv(t)
 	f = Setenv(f, "XDG_CONFIG_HOME", dir)
@@ -338,9 +335,7 @@ func TestConfiguration(t *testing.T) {
 func TestColor(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "agentctl", "config.toml")
-	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Dir(path), 0o755))
 	for _, tc := range []struct {
 		color string
 		width int
@@ -357,9 +352,7 @@ func TestColor(t *testing.T) {
 		{"auto", 80, []string{"TERM", "dumb"}, "", false},
 		{"always", 80, nil, "--no-color", false},
 	} {
-		if err := os.WriteFile(path, []byte("color = \""+tc.color+"\"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("color = \""+tc.color+"\"\n"), 0o600))
 		f, out := testEnv(t)
 		f = Setenv(f, append(tc.env, "XDG_CONFIG_HOME", dir)...)
 		f.Width = tc.width

@@ -10,13 +10,12 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/object"
+	"agentctl/tests/must"
 )
 
 func TestScriptEnvironment(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s := discover.Session{Record: &discover.Record{
 		ID: "id $HOME `x`", Agent: "codex", Dir: dir, Model: "m", Branch: "try/g/codex",
 	}, Group: "g"}
@@ -31,9 +30,7 @@ func TestScriptEnvironment(t *testing.T) {
 		f.Environ = []string{"PATH=/bin:/usr/bin", "MINE=kept", "AGENTCTL_MODEL=of another one"}
 		script := `printf '%s\n' "$AGENTCTL_SESSION_ID" $AGENTCTL_ADAPTER $AGENTCTL_CWD $AGENTCTL_GROUP $AGENTCTL_MODEL ` +
 			`$AGENTCTL_BRANCH $(pwd) $MINE ${AGENTCTL_EXIT_CODE-none}; cat; echo said >&2`
-		if err := (Script{Flag: "--on-complete", Command: script}).Run(t.Context(), f, s, tc.exit); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, (Script{Flag: "--on-complete", Command: script}).Run(t.Context(), f, s, tc.exit))
 		want := strings.Join([]string{s.ID, "codex", dir, "g", "m", "try/g/codex", dir, "kept", tc.want, "said"}, "\n") + "\n"
 		if out.Stderr.String() != want || out.Stdout.Len() > 0 {
 			t.Errorf("%q, and on stdout %q; want %q", out.Stderr.String(), out.Stdout.String(), want)
@@ -47,9 +44,7 @@ func TestScriptEnvironmentIsValid(t *testing.T) {
 	f.Environ = []string{"PATH=/bin:/usr/bin"}
 	s := discover.Session{Record: &discover.Record{ID: "1", Agent: "codex", Dir: "/w/a\x00b", Branch: strings.Repeat("é", 200_000)}}
 	script := `printf '%s %s\n' "$AGENTCTL_CWD" "${#AGENTCTL_BRANCH}"; cat`
-	if err := (Script{Flag: "--exec", Command: script}).Shell(t.Context(), f, "", []byte("{}"), SessionVars(object.NewSession(s))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (Script{Flag: "--exec", Command: script}).Shell(t.Context(), f, "", []byte("{}"), SessionVars(object.NewSession(s))))
 	if got := out.Stderr.String(); !strings.HasPrefix(got, "/w/ab ") || !strings.HasSuffix(got, "\n{}") {
 		t.Errorf("%q", got)
 	}
@@ -97,9 +92,7 @@ func TestScriptOutput(t *testing.T) {
 		f, out := testEnv(t)
 		f.Report = NewReporter(f.Stderr)
 		f.Report.JSON = asJSON
-		if err := (Script{Flag: "--exec", Command: "echo one; printf two >&2"}).Shell(t.Context(), f, "", nil, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, (Script{Flag: "--exec", Command: "echo one; printf two >&2"}).Shell(t.Context(), f, "", nil, nil))
 		if out.Stderr.String() != want {
 			t.Errorf("%q", out.Stderr.String())
 		}
@@ -109,9 +102,7 @@ func TestScriptOutput(t *testing.T) {
 // A reader that does not read cannot keep us from ending.
 func TestWritingEndsWithTheContext(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	text := make([]byte, 1<<20) // more than a pipe holds
 	go func() { _, _ = r.Read(make([]byte, 1)); stop() }()

@@ -13,6 +13,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 // crashing is an agent whose processes are inspected once, and never again.
@@ -32,14 +33,10 @@ func (c crashing) Claims(ctx context.Context, t *proc.Table, homes []discover.Ho
 // A crash beside the screen restores the terminal first, whichever goroutine it is in.
 func TestCrash(t *testing.T) {
 	master, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer master.Close()
 	initial, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f, _ := testEnv(t)
 	f = Setenv(f, "TERM", "xterm")
 	f.Stdin, f.Stdout, f.Terminal = tty, tty, true

@@ -14,6 +14,7 @@ import (
 	"agentctl/internal/render"
 	"agentctl/internal/terminal"
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 // screen is a model whose commands are recorded.
@@ -27,9 +28,7 @@ type screen struct {
 func newScreen(t *testing.T, sessions ...discover.Session) *screen {
 	f, _ := testEnv(t)
 	call, err := f.NewCall("top", &CommonFlags{NoColor: true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m := &screen{newModel(call, NewTable()), t, make(chan string, 8)}
 	m.runner = runner{env: f, verb: func(_ context.Context, env Env, args ...string) int {
 		fmt.Fprintf(env.Stdout, "ran %q\n", args)
@@ -351,9 +350,7 @@ func TestHostArguments(t *testing.T) {
 // directory here has its name.
 func TestSamplerOfHosts(t *testing.T) {
 	table, err := proc.ReadTable(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	self, ok := table.ByPID(os.Getpid())
 	if !ok {
 		t.Fatal("this process is not in the table")

@@ -10,6 +10,7 @@ import (
 
 	"agentctl/discover"
 	"agentctl/internal/config"
+	"agentctl/tests/must"
 )
 
 // usageAnswer is an answer so long ago, of 1000 tokens in and 50 out.
@@ -52,9 +53,7 @@ func rows(t *testing.T, args ...string) string {
 
 func TestUsageIsAddedUp(t *testing.T) {
 	prices := filepath.Join(t.TempDir(), "prices.toml")
-	if err := os.WriteFile(prices, []byte("[opus]\nin = 5\nout = 20\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(prices, []byte("[opus]\nin = 5\nout = 20\n"), 0o600))
 	for args, want := range map[string]string{
 		// three hours ago is yesterday there, and the session that went on is on both days
 		"--by day": `DAY IN OUT TOTAL COST SESSIONS
@@ -141,9 +140,7 @@ func TestWhatSinceLeavesOut(t *testing.T) {
 // A price that lacks one kind of tokens says which.
 func TestPriceLacksAKind(t *testing.T) {
 	prices := filepath.Join(t.TempDir(), "prices.toml")
-	if err := os.WriteFile(prices, []byte("[opus]\nin = 5\n[\"gpt-5.5\"]\nin = 1\ncache_read = 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(prices, []byte("[opus]\nin = 5\n[\"gpt-5.5\"]\nin = 1\ncache_read = 1\n"), 0o600))
 	f, out := used(t)
 	Run(t.Context(), f, "usage", "--prices", prices)
 	if want := "no price for gpt-5.5 (out), opus (out)"; !strings.Contains(out.Stderr.String(), want) {
@@ -171,9 +168,7 @@ func TestDocumentedPrices(t *testing.T) {
 	_, after, _ := strings.Cut(Doc(t, "cli.md"), "\n## usage\n")
 	m := regexp.MustCompile("(?s)```toml\n(.*?)```").FindStringSubmatch(after)
 	path := filepath.Join(t.TempDir(), "prices.toml")
-	if err := os.WriteFile(path, []byte(m[1]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(m[1]), 0o600))
 	if prices, _, err := config.LoadPrices(path, nil); err != nil || len(prices) != 1 {
 		t.Errorf("%v, %v", prices, err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"agentctl/internal/export"
 	"agentctl/internal/object"
+	"agentctl/tests/must"
 )
 
 // hostile are texts that try to run, to load or to hide something, or to leave their place.
@@ -62,11 +63,9 @@ func session(texts ...string) object.Export {
 	return e
 }
 
-func rendered(t interface{ Fatal(...any) }, sessions ...object.Export) string {
+func rendered(t must.T, sessions ...object.Export) string {
 	var b bytes.Buffer
-	if err := export.HTML(&b, sessions); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, export.HTML(&b, sessions))
 	return b.String()
 }
 
@@ -197,9 +196,7 @@ func FuzzHTML(f *testing.F) {
 // The templates escape each value but the HTML of an answer.
 func TestTemplatesEscape(t *testing.T) {
 	page, err := os.ReadFile("page.html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	control := regexp.MustCompile(`^(define|template|if|range|else|end)\b`)
 	raw := 0
 	for _, m := range regexp.MustCompile(`(.?)\{\{(.*?)\}\}`).FindAllStringSubmatch(string(page), -1) {
@@ -218,7 +215,7 @@ func TestTemplatesEscape(t *testing.T) {
 
 // No text can end its quote or its code block, or be a heading of the document: whatever is said, the blocks are the same.
 func TestNoTextLeavesItsBlock(t *testing.T) {
-	blocks := func(t interface{ Fatal(...any) }, said string) string {
+	blocks := func(t must.T, said string) string {
 		var b bytes.Buffer
 		id, quiet := "s", said+"\nx"
 		e := object.Export{Session: object.Session{ID: &id, Adapter: "codex", Status: "idle", Title: "a title"}, Messages: []object.Message{
@@ -226,9 +223,7 @@ func TestNoTextLeavesItsBlock(t *testing.T) {
 			{Role: "assistant", Kind: "tool", Tool: &object.ToolCall{Name: "a" + said, Brief: "b" + said, Output: &quiet, State: "done"}},
 			{Role: "assistant", Kind: "text", Text: &quiet},
 		}}
-		if err := export.Markdown(&b, []object.Export{e}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, export.Markdown(&b, []object.Export{e}))
 		var kinds []string
 		for n := goldmark.DefaultParser().Parse(text.NewReader(b.Bytes())).FirstChild(); n != nil; n = n.NextSibling() {
 			kind := n.Kind().String()

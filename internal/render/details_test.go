@@ -12,15 +12,14 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
+	"agentctl/tests/must"
 )
 
 func TestDetails(t *testing.T) {
 	var b bytes.Buffer
 	obj := exampleObject()
 	obj.Explain = object.Explain(completeSession())
-	if err := render.Details(&b, &obj, render.TextOptions{Now: now, Home: "/home/me"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, render.Details(&b, &obj, render.TextOptions{Now: now, Home: "/home/me"}))
 	want := `
 id           01a1fa5c-c285-7d91-bd0a-842a7d8b5424
 agent        codex 0.169.0
@@ -78,9 +77,7 @@ func TestDetailsOfStoppedSession(t *testing.T) {
 	var b bytes.Buffer
 	obj := object.NewSession(s)
 	obj.Explain = object.Explain(s)
-	if err := render.Details(&b, &obj, render.TextOptions{Now: now, Color: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, render.Details(&b, &obj, render.TextOptions{Now: now, Color: true}))
 	got := b.String()
 	for _, want := range []string{
 		"status       \x1b[2mstopped\x1b[0m\n", "why: no live process runs it; its last stored turn has ended\n", "no process refers to it",
@@ -105,9 +102,7 @@ func FuzzDetails(f *testing.F) {
 		var b bytes.Buffer
 		obj := object.NewSession(x)
 		obj.Explain = object.Explain(x)
-		if err := render.Details(&b, &obj, render.TextOptions{Now: now}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, render.Details(&b, &obj, render.TextOptions{Now: now}))
 		for line := range strings.Lines(b.String()) {
 			if h := unsafeReason(strings.TrimSuffix(line, "\n")); h != "" {
 				t.Errorf("%q: %s", line, h)
@@ -191,17 +186,11 @@ func TestFormatJSONEqualsJSONOutput(t *testing.T) {
 		object.Event{Type: "session.idle", Session: object.NewSession(stoppedSession())},
 	} {
 		f, err := render.ParseFormat("{{json .}}", time.Now, obj)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var got, want bytes.Buffer
-		if err := errors.Join(f.Write(&got, obj), render.JSONLine(&want, obj)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(f.Write(&got, obj), render.JSONLine(&want, obj)))
 		var printed, whole any
-		if err := errors.Join(json.Unmarshal(got.Bytes(), &printed), json.Unmarshal(want.Bytes(), &whole)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(json.Unmarshal(got.Bytes(), &printed), json.Unmarshal(want.Bytes(), &whole)))
 		if !reflect.DeepEqual(printed, whole) {
 			t.Errorf("%s\nwant %s", got.String(), want.String())
 		}
@@ -231,9 +220,7 @@ func TestFormatOfTheWholeObjectIsSanitized(t *testing.T) {
 	s.Title = "\x1b]0;x\x07 title\x1b[2J"
 	for _, template := range []string{"{{.}}", "{{range $k, $v := .}}{{$v}}{{end}}", "{{json .}}", "{{.tokens}}"} {
 		f, err := render.ParseFormat(template, time.Now, object.Session{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var out bytes.Buffer
 		if err := f.Write(&out, s); err != nil || strings.ContainsAny(out.String(), "\x1b\x07") {
 			t.Errorf("%s: %q, %v", template, out.String(), err)

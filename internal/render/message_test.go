@@ -16,14 +16,13 @@ import (
 	"agentctl/internal/object"
 	"agentctl/internal/render"
 	"agentctl/proc"
+	"agentctl/tests/must"
 	"agentctl/tests/schema"
 )
 
-func line(t interface{ Fatal(...any) }, m discover.Message, s discover.Session) string {
+func line(t must.T, m discover.Message, s discover.Session) string {
 	var b bytes.Buffer
-	if err := render.JSONLine(&b, object.NewMessage(m, s)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, render.JSONLine(&b, object.NewMessage(m, s)))
 	return b.String()
 }
 
@@ -98,9 +97,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 			Text string
 			Tool struct{ Brief, Output string }
 		}
-		if err := json.Unmarshal([]byte(got), &back); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(got), &back))
 		if back.Text != m.Text || back.Tool.Brief != m.Tool.Brief || back.Tool.Output != m.Tool.Output {
 			t.Fatalf("%q came back as %+v", got, back)
 		}
@@ -118,13 +115,9 @@ func TestEventEqualsDocsExample(t *testing.T) {
 		Processes: []proc.Process{{ID: proc.ID{PID: 23113, Birth: "b/1"}, Started: now.Add(-time.Hour)}},
 	}
 	var line strings.Builder
-	if err := render.JSONLine(&line, object.NewEvent(watch.Event{Type: watch.SessionWaiting, Time: now, Session: s})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, render.JSONLine(&line, object.NewEvent(watch.Event{Type: watch.SessionWaiting, Time: now, Session: s})))
 	doc, err := os.ReadFile("../../docs/json.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !strings.Contains(string(doc), "```json event\n"+line.String()+"```\n") {
 		t.Errorf("docs/json.md lacks %s", line.String())
 	}
@@ -140,9 +133,7 @@ func TestRequestOfAHostileSession(t *testing.T) {
 	}
 	print := func() string {
 		var b strings.Builder
-		if err := render.Request(&b, &r, render.TextOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, render.Request(&b, &r, render.TextOptions{}))
 		return b.String()
 	}
 	for _, text := range []string{print(), func() string {

@@ -14,6 +14,7 @@ import (
 
 	"agentctl/internal/object"
 	"agentctl/internal/render"
+	"agentctl/tests/must"
 )
 
 // The parser of Prometheus reads back names, labels and values, whatever the labels contain.
@@ -27,9 +28,7 @@ func TestExposition(t *testing.T) {
 			m.Add(float64(i)*math.Pi, "a", value, "b", "x")
 		}
 		var out bytes.Buffer
-		if err := render.Exposition(&out, []object.Metric{m, {Name: "agentctl_none", Help: "It has no samples."}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, render.Exposition(&out, []object.Metric{m, {Name: "agentctl_none", Help: "It has no samples."}}))
 		parser := expfmt.NewTextParser(model.UTF8Validation)
 		got, err := parser.TextToMetricFamilies(bytes.NewReader(out.Bytes()))
 		if err != nil || len(got) != 1 {
@@ -59,9 +58,7 @@ func TestExpositionEscapes(t *testing.T) {
 	m := object.Metric{Name: "m", Help: "one\\two\nthree"}
 	m.Add(1234567890, "l", "a\"b\\c\nd\x1b[2Je")
 	var out bytes.Buffer
-	if err := render.Exposition(&out, []object.Metric{m}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, render.Exposition(&out, []object.Metric{m}))
 	lines := slices.Collect(strings.Lines(out.String()))
 	want := []string{"# HELP m one\\\\two three\n", "# TYPE m gauge\n", "m{l=\"a\\\"b\\\\c de\"} 1234567890\n"}
 	if !slices.Equal(lines, want) {

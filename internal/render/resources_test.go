@@ -16,6 +16,7 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
+	"agentctl/tests/must"
 )
 
 func TestChangesText(t *testing.T) {
@@ -41,9 +42,7 @@ func block(t testingT, session discover.Session, m object.Session) string {
 	s := object.NewSession(session)
 	s.Processes, s.Changes, s.ChangesError = m.Processes, m.Changes, m.ChangesError
 	var b bytes.Buffer
-	if err := render.Details(&b, &s, render.TextOptions{Now: now, Width: 80}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, render.Details(&b, &s, render.TextOptions{Now: now, Width: 80}))
 	return b.String()
 }
 
@@ -104,9 +103,7 @@ func TestByteSize(t *testing.T) {
 // docs/json.md shows the resources of a session exactly as they are printed.
 func TestResourcesEqualDocsExample(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/json.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, section, _ := strings.Cut(string(doc), "\n## What a session does on the machine\n")
 	_, example, _ := strings.Cut(section, "```json session\n")
 	example, _, _ = strings.Cut(example, "```\n")
@@ -114,9 +111,7 @@ func TestResourcesEqualDocsExample(t *testing.T) {
 	if err := json.Unmarshal([]byte(example), &written); err != nil {
 		t.Fatal(err, example)
 	}
-	if err := json.Unmarshal([]byte(text(t, exampleObject())), &printed); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text(t, exampleObject())), &printed))
 	printed.Quotas = printed.Quotas[:1]
 	printed.Processes = slices.Concat(printed.Processes[:1], printed.Processes[2:4])
 	if !reflect.DeepEqual(written.Quotas, printed.Quotas) || !reflect.DeepEqual(written.Changes, printed.Changes) ||
@@ -169,9 +164,7 @@ ID        AGENT        STATUS              LAST    CPU   MEMORY  CHANGES  GROUP 
 `,
 	} {
 		var b bytes.Buffer
-		if err := render.WideSessionTable(&b, objects, render.TextOptions{Width: width, Now: now, Home: "/home/me"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, render.WideSessionTable(&b, objects, render.TextOptions{Width: width, Now: now, Home: "/home/me"}))
 		if got := b.String(); got != want[1:] {
 			t.Errorf("at %d, got\n%s", width, got)
 		}

@@ -16,15 +16,14 @@ import (
 	"agentctl/internal/object"
 	"agentctl/internal/render"
 	"agentctl/proc"
+	"agentctl/tests/must"
 )
 
 func table(t testingT, look render.TextOptions, list ...discover.Session) string {
 	t.Helper()
 	look.Now = now
 	var b bytes.Buffer
-	if err := render.SessionTable(&b, objectsOf(list...), look); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, render.SessionTable(&b, objectsOf(list...), look))
 	return b.String()
 }
 
@@ -101,9 +100,7 @@ claude-code-fable  -
 `,
 	} {
 		var b strings.Builder
-		if err := render.LaunchTable(&b, list, render.TextOptions{Width: width, Home: "/home/me"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, render.LaunchTable(&b, list, render.TextOptions{Width: width, Home: "/home/me"}))
 		if b.String() != want[1:] {
 			t.Errorf("%d columns:\n%s", width, b.String())
 		}
@@ -265,9 +262,7 @@ func TestLockTableFits(t *testing.T) {
 		40: "DIR            BY\n~/src/project  claude-code 88d1d394\n/srv/a         ana\n",
 	} {
 		var out strings.Builder
-		if err := render.LockTable(&out, locks, render.TextOptions{Width: width, Now: now, Home: "/home/me"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, render.LockTable(&out, locks, render.TextOptions{Width: width, Now: now, Home: "/home/me"}))
 		if out.String() != want {
 			t.Errorf("%d columns:\n%s\nwant:\n%s", width, out.String(), want)
 		}
@@ -282,9 +277,7 @@ func TestGitHookTableFits(t *testing.T) {
 		90: "HOOK        STATE    PATH                        REASON\npre-commit  foreign  /srv/a/.husky/_/pre-commit  git takes the hooks from /srv/a/.husky/_\n",
 	} {
 		var out strings.Builder
-		if err := render.GitHookTable(&out, list, render.TextOptions{Width: width}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, render.GitHookTable(&out, list, render.TextOptions{Width: width}))
 		if out.String() != want {
 			t.Errorf("%d columns:\n%s\nwant:\n%s", width, out.String(), want)
 		}
@@ -298,9 +291,7 @@ func TestWorktreeTableFits(t *testing.T) {
 		{ID: &id, Adapter: "claude-code", Status: "running"}, {ID: &other, Adapter: "claude-code", Status: "waiting"},
 	}}}
 	var out strings.Builder
-	if err := render.WorktreeTable(&out, list, render.TextOptions{Width: 50}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, render.WorktreeTable(&out, list, render.TextOptions{Width: 50}))
 	if want := "PATH    BRANCH  SESSIONS\n/srv/a  main    claude-code 88d1d394 running, cla…\n"; out.String() != want {
 		t.Errorf("%s\nwant:\n%s", out.String(), want)
 	}

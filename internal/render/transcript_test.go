@@ -13,6 +13,7 @@ import (
 	"agentctl/discover"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
+	"agentctl/tests/must"
 )
 
 // textMessage is a message of an age.
@@ -57,9 +58,7 @@ func transcript(t *testing.T, look render.TranscriptOptions, messages ...discove
 	var b bytes.Buffer
 	tr := render.NewTranscript(&b, look)
 	for _, m := range messages {
-		if err := tr.Write(render.TranscriptMessage{Message: object.NewMessage(m, completeSession())}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tr.Write(render.TranscriptMessage{Message: object.NewMessage(m, completeSession())}))
 	}
 	return b.String()
 }
@@ -181,9 +180,7 @@ func TestTranscriptChangedMessages(t *testing.T) {
 	write := func(again bool, m discover.Message, whose, waitingFor string) {
 		entry := render.TranscriptMessage{Message: object.NewMessage(m, s), SessionLabel: whose}
 		entry.Changed, entry.WaitingFor = again, waitingFor
-		if err := tr.Write(entry); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tr.Write(entry))
 	}
 	write(false, answered(toolCall("a", discover.ToolRunning, "", time.Minute), "opus"), "", "")
 	write(false, answered(toolCall("b", discover.ToolRunning, "", time.Minute), "opus"), "kid", "")
@@ -239,9 +236,7 @@ func TestTranscriptFitsAndIsSanitized(t *testing.T) {
 			TextOptions: render.TextOptions{Now: now, Width: columns, Color: true}, ShowTools: rapid.Bool().Draw(t, "tools"),
 		})
 		for _, message := range []discover.Message{m, c} {
-			if err := tr.Write(render.TranscriptMessage{Message: object.NewMessage(message, s), SessionLabel: "kid-1234"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, tr.Write(render.TranscriptMessage{Message: object.NewMessage(message, s), SessionLabel: "kid-1234"}))
 		}
 		for line := range strings.Lines(b.String()) {
 			line = strings.TrimSuffix(line, "\n")

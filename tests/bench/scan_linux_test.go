@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentctl/tests/must"
 	"agentctl/tests/store/generate"
 	"agentctl/tests/trace"
 )
@@ -19,15 +20,11 @@ func TestWhatIsOpened(t *testing.T) {
 		t.Fatalf("building: %v\n%s", err, out)
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	o := generate.Defaults()
 	o.Sessions = 60
 	sessions, err := generate.Store(dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	paths := map[string]string{} // ID by path
 	for _, s := range sessions {
 		paths[s.Path] = s.ID
@@ -41,9 +38,7 @@ func TestWhatIsOpened(t *testing.T) {
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		r, err := trace.Run(cmd)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if !slices.Contains([]int{0, 8}, r.Exit) {
 			t.Errorf("agentctl %s: exit %d\n%s", line, r.Exit, stderr.String())
 		}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"agentctl/tests/must"
 )
 
 // recipeScripts are the scripts that run what README.md and docs/*.md print.
@@ -31,13 +33,9 @@ func TestRecipes(t *testing.T) {
 	tools := t.TempDir()
 	addJQ(t, tools)
 	root, err := filepath.Abs(moduleRoot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	goVariables, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	values := strings.Split(string(goVariables), "\n")
 	p := scripts(recipeScripts)
 	prepare := p.Setup
@@ -188,9 +186,7 @@ func stub() command {
 // TestEveryRecipeIsRun holds the scripts against the documents: no block, and no line of one, is left out.
 func TestEveryRecipeIsRun(t *testing.T) {
 	blocks, err := readBlocks(moduleRoot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	names, err := filepath.Glob(filepath.Join(recipeScripts, "*.txtar"))
 	if err != nil || len(names) == 0 {
 		t.Fatal(names, err)
@@ -199,9 +195,7 @@ func TestEveryRecipeIsRun(t *testing.T) {
 	entry := regexp.MustCompile(`(?m)^(recipe|line|copied|elsewhere) (\S+) ?(.*)$`)
 	for _, name := range names {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, m := range entry.FindAllStringSubmatch(string(text), -1) {
 			args := strings.Fields(m[3])
 			switch {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"agentctl/tests/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -16,9 +18,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func JSON(t testing.TB, value any) string {
 	t.Helper()
 	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(text) + "\n"
 }
 
@@ -26,9 +26,7 @@ func JSON(t testing.TB, value any) string {
 func Compare(t testing.TB, path, got string) {
 	t.Helper()
 	if *update {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(got), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(got), 0o644)))
 	}
 	if want, err := os.ReadFile(path); err != nil || got != string(want) {
 		t.Errorf("%s differs; go test -update writes it anew: %v. Got:\n%s", path, err, got)

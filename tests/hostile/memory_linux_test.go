@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"agentctl/tests/must"
 	"agentctl/tests/trace"
 )
 
@@ -58,9 +59,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			var stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = io.Discard, &stderr
 			r, err := trace.Run(cmd)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			t.Logf("%s: %d MB resident", name, r.PeakRSS/1_000_000)
 			if r.Exit != test.exit {
 				t.Errorf("exit %d, want %d: %.500s", r.Exit, test.exit, stderr.String())
@@ -82,15 +81,11 @@ func rollouts(t *testing.T, home string, n, window int, body func(io.Writer)) {
 	for i := range n {
 		var packed bytes.Buffer
 		w, err := zstd.NewWriter(&packed, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		fmt.Fprintf(w, codexMeta, codexID(i))
 		body(w)
 		_, _ = io.WriteString(w, codexTurn)
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 		store(t, filepath.Join(dir, "rollout-2026-01-02T03-04-05-"+codexID(i)+".jsonl.zst"), packed.Bytes())
 	}
 }
@@ -106,12 +101,8 @@ func fill(t *testing.T, home string) {
 
 func store(t *testing.T, path string, data []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(t, os.WriteFile(path, data, 0o600))
 }
 
 // repeat writes a text so many times.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"agentctl/internal/object"
+	"agentctl/tests/must"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/term"
 	"agentctl/tests/realagents/world"
@@ -28,9 +29,7 @@ func (c agentctl) sendResult(want int, args ...string) (r object.SendResult, err
 		c.t.Errorf("send %.100q: exit code %d, want %d\n%.500s%s", args, code, want, out, errs)
 	}
 	if out != "" {
-		if err := json.Unmarshal([]byte(out), &r); err != nil {
-			c.t.Fatal(err)
-		}
+		must.Do(c.t, json.Unmarshal([]byte(out), &r))
 	}
 	return r, errs
 }
@@ -171,9 +170,7 @@ func TestClaudeSendIsHonest(t *testing.T) {
 		t.Fatalf("%s, %v", raw, err)
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: entry.MessagingSocketPath, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer l.Close()
 	c.exits(1, fmt.Sprintf("another process than pid %d listens on %s, and is sent nothing", tui.PID(), entry.MessagingSocketPath), "send", id, "for nobody else")
 	if err := l.SetDeadline(time.Now().Add(time.Millisecond)); err != nil { // send has ended: who has connected waits already

@@ -13,6 +13,7 @@ import (
 
 	"agentctl/tests/debian"
 	"agentctl/tests/model"
+	"agentctl/tests/must"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/term"
 	"agentctl/tests/realagents/world"
@@ -25,9 +26,7 @@ const teamEnv = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=1"
 func leadPrompt(t *testing.T, told string) string {
 	t.Helper()
 	call, err := json.Marshal(map[string]string{"description": "part one", "prompt": told, "name": "mate"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return "lead them [[tool Agent " + string(call) + ";; text lead has spoken]]"
 }
 
@@ -45,14 +44,10 @@ func waitTold(t *testing.T, w *world.World, told string) {
 func pane(t *testing.T, a world.Agent, env []string, args ...string) func(...string) string {
 	t.Helper()
 	root, err := debian.Ensure(t.Context(), debian.Tmux())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	bin := t.TempDir()
 	program, socket := filepath.Join(bin, "tmux"), filepath.Join(bin, "socket")
-	if err := root.Script(program, debian.Tmux().Files[0]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, root.Script(program, debian.Tmux().Files[0]))
 	run := func(args ...string) string {
 		t.Helper()
 		cmd := exec.Command(program, append([]string{"-u", "-S", socket}, args...)...)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"agentctl/internal/object"
+	"agentctl/tests/must"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/term"
 	"agentctl/tests/realagents/world"
@@ -23,9 +24,7 @@ func daemonPID(t *testing.T, w *world.World) int {
 	if err == nil {
 		err = json.Unmarshal(raw, &daemon)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return daemon.PID
 }
 
@@ -76,9 +75,7 @@ func TestCodexStopTerminal(t *testing.T) {
 	staying, going, daemon := codexID(t, w, "this one stays"), codexID(t, w, "this one goes"), daemonPID(t, w)
 	c.expect([]string{row(staying, stays.PID(), "idle"), row(going, goes.PID(), "idle")})
 	before, err := os.Stat(c.status(going).Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 
 	c.exits(0, fmt.Sprintf("SIGINT to pid %d", goes.PID()), "stop", "--dry-run", "--force", going)
 	s := c.stopped(going)
@@ -137,9 +134,7 @@ func TestCodexExecRemote(t *testing.T) {
 	tui.Submit("in the terminal")
 	tui.WaitFor("OK: in the terminal")
 	socket, err := filepath.EvalSymlinks(filepath.Join(w.Home, ".codex", "app-server-control", "app-server-control.sock"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	run := a.In(w.Dir("elsewhere")).Run("from afar [[shell "+tool.Command+"]]", "--remote", "unix://"+socket)
 	tool.WaitRunning()
 	id := codexID(t, w, "from afar")

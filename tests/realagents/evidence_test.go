@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"agentctl/tests/must"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
@@ -23,18 +24,12 @@ import (
 func called(t *testing.T, a world.Agent, name string) world.Agent {
 	t.Helper()
 	program, err := filepath.EvalSymlinks(a.Native)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	dir, err := os.MkdirTemp(filepath.Dir(program), "renamed-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	a.Native, a.Shim = filepath.Join(dir, name), nil
-	if err := os.Link(program, a.Native); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Link(program, a.Native))
 	return a
 }
 
@@ -116,9 +111,7 @@ func TestClaudeBeforeItRegisters(t *testing.T) {
 // The sessions of editors. codex-acp takes no lock; it writes the rollout, whatever it is called.
 func TestCodexACP(t *testing.T) {
 	i, err := install.Find(install.CodexACP())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w, a, c := newest(t, install.Codex)
 	editor := a
 	editor.Installation = i
@@ -150,16 +143,12 @@ func startACP(t *testing.T, a world.Agent, program string) *acp {
 	cmd.Dir, cmd.Env = a.Dir(), append(a.Environ(), "OPENAI_API_KEY=no-real-key")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
 	p := &acp{t: t, cmd: cmd, in: in, out: bufio.NewReader(out)}
 	p.call("initialize", map[string]any{"protocolVersion": 1, "clientCapabilities": map[string]any{}})
@@ -174,9 +163,7 @@ func (p *acp) send(method string, params any) {
 	if err == nil {
 		_, err = p.in.Write(append(raw, '\n'))
 	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, err)
 }
 
 // call sends a request and returns the answer.
@@ -185,9 +172,7 @@ func (p *acp) call(method string, params any) (result struct{ SessionID string }
 	p.send(method, params)
 	for {
 		line, err := p.out.ReadBytes('\n')
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		must.Do(p.t, err)
 		var answer struct {
 			ID     int
 			Method string

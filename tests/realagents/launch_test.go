@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentctl/tests/must"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
@@ -18,9 +19,7 @@ func TestLaunch(t *testing.T) {
 	eachAgent(t, func(t *testing.T, w *world.World, a world.Agent, c agentctl) {
 		prompt := "--help -x\n" + strings.Repeat("0123456789abcde\n", 300<<10/16) + "'marks' \"two\" $HOME `id`\n\n\ttäglich ☃ \U0001F600\r\nlast line [[hang]]"
 		file := filepath.Join(w.Home, "prompt")
-		if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(prompt), 0o600))
 		id := c.launched(a.Agent(), "--timeout", "5m", "--prompt-file", file)
 		if s := c.status(id); s.Status != "running" || s.CWD != a.Dir() || !runs(s.PID, a) {
 			t.Errorf("status right after: %s in %s, runs %s", rowOf(s), s.CWD, commandOf(s.PID))
@@ -90,23 +89,17 @@ func TestLaunchFails(t *testing.T) {
 func TestClaudeInsideOfABackgroundSession(t *testing.T) {
 	w, a, c := newest(t, install.ClaudeCode)
 	prompt, out := filepath.Join(a.Dir(), "prompt"), filepath.Join(a.Dir(), "id")
-	if err := os.WriteFile(prompt, []byte("inner [[hang]]"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(prompt, []byte("inner [[hang]]"), 0o600))
 	command := fmt.Sprintf("%s launch claude-code --force --prompt-file %s > %s", os.Getenv(binary), prompt, out)
 	a.With(c.env...).Output("--bg", "--permission-mode", "default", "--allowedTools=Bash", "outer [[shell "+command+";; hang]]")
 	w.WaitCall("outer", 1)
 	raw, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	inner := strings.TrimSpace(string(raw))
 	w.WaitCall("inner", 0)
 	s := c.status(inner)
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", s.PID))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for variable := range strings.SplitSeq(string(env), "\x00") {
 		marked := strings.HasPrefix(variable, "CLAUDE") || strings.HasPrefix(variable, "AI_AGENT")
 		if marked && !slices.Contains(a.Environ(), variable) && variable != "CLAUDE_CODE_HOST_SHORT_TEMP_DIRS=1" { // which says nothing of a session
@@ -140,9 +133,7 @@ func TestOpenCodePermissions(t *testing.T) {
 	_, _, c := newest(t, install.OpenCode)
 	for config, allowed := range map[string]bool{`"ask"`: true, `{"edit":{"*":"ask","*made.txt":"deny"}}`: false} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "opencode.json"), []byte(`{"permission":`+config+`}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "opencode.json"), []byte(`{"permission":`+config+`}`), 0o600))
 		made := filepath.Join(dir, "made.txt")
 		out, errs, code := c.run("launch", "opencode", "--cwd", dir, "--permissions", "edit", "--wait", "-p", `[[tool write {"filePath":"`+made+`","content":"x"}]]`)
 		if exists(made) != allowed {

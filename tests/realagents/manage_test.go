@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentctl/tests/must"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/trace"
 )
@@ -68,17 +69,13 @@ func TestRemovingWritesNothing(t *testing.T) {
 	id := codexID(t, w, "keep this")
 	bin := t.TempDir()
 	stub := filepath.Join(bin, "codex")
-	if err := os.WriteFile(stub, []byte("#!/bin/sh\necho \"Usage: codex $1 [OPTIONS] <SESSION>\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(stub, []byte("#!/bin/sh\necho \"Usage: codex $1 [OPTIONS] <SESSION>\"\n"), 0o755))
 	for _, verb := range []string{"rm", "archive"} {
 		cmd := exec.Command(os.Getenv(binary), verb, "--yes", id)
 		var errs strings.Builder
 		cmd.Env, cmd.Stdout, cmd.Stderr = []string{"HOME=" + w.Home, "PATH=" + bin + ":/usr/bin:/bin"}, &strings.Builder{}, &errs
 		result, err := trace.Run(cmd)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if result.Exit != 1 || !strings.Contains(errs.String(), "has changed nothing") {
 			t.Errorf("%s: exit code %d\n%s", verb, result.Exit, errs.String())
 		}

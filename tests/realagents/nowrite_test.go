@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentctl/tests/must"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 	"agentctl/tests/trace"
@@ -123,9 +124,7 @@ func traceOnce(t *testing.T, environ, args []string) (result trace.Result, stdou
 	cmd := exec.Command(os.Getenv(binary), args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = environ, &out, &errs
 	result, err := trace.Run(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return result, out.String(), errs.String()
 }
 
@@ -175,9 +174,7 @@ func (c agentctl) sendsTraced(starts, id, text string) {
 func tracedEvents(t *testing.T, home string) trace.Result {
 	t.Helper()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -221,8 +218,6 @@ func photograph(t *testing.T, dir string) map[string]string {
 		out[path] = fmt.Sprint(st.Mode, st.Size, st.Uid, st.Gid, st.Ino, st.Mtim, st.Ctim, content)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return out
 }

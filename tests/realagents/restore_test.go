@@ -18,6 +18,7 @@ import (
 
 	"agentctl/internal/object"
 	"agentctl/tests/debian"
+	"agentctl/tests/must"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
@@ -74,9 +75,7 @@ func ownTable(t *testing.T, c agentctl) (enter []string, kill func()) {
 	if err == nil {
 		err = table.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var pid int
 	_, err = fmt.Fscanln(out, &pid)
 	end := sync.OnceFunc(func() {
@@ -131,9 +130,7 @@ func TestRestore(t *testing.T) {
 	c.dir = w.Dir("failed")
 	c.exits(1, "status 400", "launch", install.Codex, "-p", "the failed turn [[error 400]]", "--wait")
 	c.dir = w.Dir("waits")
-	if err := os.WriteFile(filepath.Join(c.dir, "opencode.json"), []byte(`{"permission":{"bash":"ask"}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(c.dir, "opencode.json"), []byte(`{"permission":{"bash":"ask"}}`), 0o600))
 	tui := inTerminal(install.OpenCode)
 	tui.Submit("the first turn [[shell touch asked]]")
 	tui.WaitFor("Permission required")
@@ -171,9 +168,7 @@ func TestRestore(t *testing.T) {
 	for i := range commands {
 		commands[i] = c.command("resume", "--interrupted", "--yes", "--json", "the second turn [[hang]]")
 		commands[i].Stdout, commands[i].Stderr = &both[i], os.Stderr
-		if err := commands[i].Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, commands[i].Start())
 	}
 	var resumed []string
 	for i := range commands {
@@ -198,13 +193,9 @@ func TestRestore(t *testing.T) {
 
 	killAll(t, c)
 	root, err := debian.Ensure(t.Context(), debian.Tmux())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	bin := t.TempDir()
-	if err := root.Script(filepath.Join(bin, "tmux"), debian.Tmux().Files[0]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, root.Script(filepath.Join(bin, "tmux"), debian.Tmux().Files[0]))
 	path := c.env[len(c.env)-1]
 	c.env = append(c.env, "PATH="+bin+":"+strings.TrimPrefix(path, "PATH="), "TMUX_TMPDIR="+bin)
 	tmux := func(args ...string) string {

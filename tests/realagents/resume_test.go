@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"agentctl/tests/must"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
 )
@@ -32,9 +33,7 @@ func TestClaudeResume(t *testing.T) {
 	settings := filepath.Join(w.Home, ".claude", "settings.json")
 	err := errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700),
 		os.WriteFile(settings, []byte(`{"model":"claude-opus-4-8","permissions":{"defaultMode":"plan"}}`), 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	const model = "claude-haiku-4-5"
 	id := c.launched("claude-code", "--model", model, "--permissions", "edit", "-p", "the first turn") // whose answer names the model
 	c.expect([]string{row(id, 0, "stopped completed")}, "-a")
@@ -146,9 +145,7 @@ func TestResumeOfAMovedDirectory(t *testing.T) {
 			w.Trust(moved)
 			id := c.as(old).launched(agent, "-p", "the first turn")
 			c.expect([]string{row(id, 0, "stopped completed")}, "-a")
-			if err := os.Rename(old.Dir(), moved); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(old.Dir(), moved))
 			c.exits(1, "resume --cwd DIR continues in the new place", "resume", id, "go on")
 			if again := c.resumed(id, "--cwd", moved, "the second turn"); again != id {
 				t.Errorf("resume printed %s", again)
@@ -175,15 +172,11 @@ func TestOpenCodeResumeOfAMovedDirectory(t *testing.T) {
 	gone, moved := w.Dir("gone"), w.Dir("moved")
 	a.In(gone).Run("in a directory that goes").Wait()
 	id := openCodeID(t, w, "in a directory that goes")
-	if err := os.RemoveAll(gone); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(gone))
 	c.exits(1, "the session's directory is gone: "+gone, "resume", id, "x")
 	c.exits(7, "opencode export "+id, "resume", "--cwd", moved, id, "x")
 	exported := filepath.Join(w.Home, "exported.json")
-	if err := os.WriteFile(exported, []byte(a.In(moved).Output("export", id)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(exported, []byte(a.In(moved).Output("export", id)), 0o600))
 	a.In(moved).Output("import", exported)
 	if again := c.resumed(id, "goes on [[shell pwd]]"); again != id {
 		t.Errorf("it continues as %s", again)

@@ -10,10 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/ncruces/go-sqlite3/driver" // the driver
+
+	"agentctl/tests/must"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/world"
-
-	_ "github.com/ncruces/go-sqlite3/driver" // the driver
 )
 
 // What the agents stored is looked up here by the prompt that was typed, without any code of the program under test.
@@ -87,9 +88,7 @@ func piPrompts(t *testing.T, w *world.World, id string) (texts []string) {
 	files, _ := filepath.Glob(filepath.Join(w.Home, ".pi", "agent", "sessions", "*", "*_"+id+".jsonl"))
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for line := range bytes.Lines(raw) {
 			var e struct {
 				Message struct {
@@ -116,9 +115,7 @@ func copilotID(t *testing.T, w *world.World, prompt string) string {
 func copilotPrompts(t *testing.T, w *world.World, id string) (texts []string) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(w.Home, ".copilot", "session-state", id, "events.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for line := range bytes.Lines(raw) {
 		var e struct {
 			Type, AgentID string
@@ -149,9 +146,7 @@ func openCodeID(t *testing.T, w *world.World, prompt string) string {
 func readOnly(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&_pragma=busy_timeout(5000)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return db
 }
 
@@ -233,9 +228,7 @@ func onlyFile(t *testing.T, pattern string) string {
 func wholeLines(t *testing.T, path string) [][]byte {
 	t.Helper()
 	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	lines := bytes.Split(raw, []byte("\n"))
 	return lines[:len(lines)-1]
 }
@@ -259,9 +252,7 @@ func asked(t *testing.T, w *world.World, id string) (texts []string) {
 				}
 			}
 		}
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(line, &r))
 		if r.Payload.Type == "item_completed" && r.Payload.Item.Type == "UserMessage" {
 			texts = append(texts, r.Payload.Item.Content[0].Text)
 		}
@@ -292,9 +283,7 @@ func lastSettings(t *testing.T, w *world.World, id string) (last turnSettings) {
 			last = turnSettings{}
 			err = json.Unmarshal(r.Payload, &last)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	return last
 }
@@ -311,9 +300,7 @@ func userMessages(t *testing.T, w *world.World, id string) (out []userMessage) {
 	defer db.Close()
 	rows, err := db.Query(`select m.data, (select p.data from part p where p.message_id = m.id order by p.id limit 1)
 		from message m where m.session_id = ? order by m.time_created, m.id`, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer rows.Close()
 	for rows.Next() {
 		var message, part []byte
@@ -322,12 +309,8 @@ func userMessages(t *testing.T, w *world.World, id string) (out []userMessage) {
 			Model       struct{ ProviderID, ModelID string }
 		}
 		var p struct{ Text string }
-		if err := rows.Scan(&message, &part); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(message, &m); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, rows.Scan(&message, &part))
+		must.Do(t, json.Unmarshal(message, &m))
 		if m.Role != "user" {
 			continue
 		}

@@ -14,6 +14,7 @@ import (
 
 	"agentctl/tests/extent"
 	"agentctl/tests/model"
+	"agentctl/tests/must"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/term"
 	"agentctl/tests/realagents/world"
@@ -61,9 +62,7 @@ func trySupport(t *testing.T, r install.Release, compare bool) {
 		}
 		seen.Agent, seen.Version, seen.Fact = r.Agent, r.Version, f.Name
 		line, err := json.Marshal(seen)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		fmt.Println(string(line))
 		results = append(results, seen.Result)
 	}
@@ -76,9 +75,7 @@ func trySupport(t *testing.T, r install.Release, compare bool) {
 func documented(t *testing.T, r install.Release) string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/support.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, row, _ := strings.Cut(string(page), "\n| "+r.Version+" | ")
 	row, _, _ = strings.Cut(row, " |\n")
 	_, results, _ := strings.Cut(row, " | ") // after the day
@@ -196,9 +193,7 @@ func (s *support) launched(t *testing.T, w *world.World, a world.Agent, c agentc
 	switch a.Agent() {
 	case install.ClaudeCode:
 		settings := w.Home + "/.claude/settings.json"
-		if err := errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700), os.WriteFile(settings, []byte(`{"permissions":{"allow":["Bash"],"defaultMode":"default"}}`), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700), os.WriteFile(settings, []byte(`{"permissions":{"allow":["Bash"],"defaultMode":"default"}}`), 0o600)))
 	case install.Codex, install.Copilot:
 		flags = []string{"--permissions", "full"}
 	}
@@ -246,9 +241,7 @@ func (s *support) inTerminal(t *testing.T, w *world.World, a world.Agent, c agen
 		args = []string{"--ui-server"} // it listens only if told to
 	case install.OpenCode: // which asks for nothing else, and listens only if told to
 		args = []string{"--port", "0"}
-		if err := os.WriteFile(a.Dir()+"/opencode.json", []byte(`{"permission":{"bash":"ask"}}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(a.Dir()+"/opencode.json", []byte(`{"permission":{"bash":"ask"}}`), 0o600))
 	}
 	tui := a.TUI(args...)
 	submit(w, tui, "in a terminal")

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"agentctl/tests/must"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/realagents/term"
 )
@@ -25,9 +26,7 @@ func (c agentctl) inTerminal(args ...string) terminal {
 	cmd := c.command(args...)
 	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
 	screen, err := term.Start(cmd)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 	c.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -51,9 +50,7 @@ func (u terminal) waits(text string) {
 func (u terminal) submits(text string) {
 	u.t.Helper()
 	for _, typed := range []string{text, string(term.Enter)} {
-		if err := u.Send(typed); err != nil {
-			u.t.Fatal(err)
-		}
+		must.Do(u.t, u.Send(typed))
 		u.waits(text)
 	}
 }

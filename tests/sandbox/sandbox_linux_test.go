@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"agentctl/tests/must"
 )
 
 // part is the environment variable with what this program does when a test runs it again, in a sandbox of its own below ours.
@@ -57,17 +59,13 @@ func start(t *testing.T, play string) nested {
 		t.Skipf("this system allows a private %s only", got)
 	}
 	out, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer in.Close()
 	t.Cleanup(func() { _ = out.Close() })
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), variable+"=", part+"="+play)
 	cmd.Stdout, cmd.Stderr = in, os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	return nested{cmd, out}
 }
 
@@ -110,22 +108,16 @@ func TestOnlyOurOwnIsSeen(t *testing.T) {
 		t.Errorf("exit code %d; the parent, and all processes: %q", code, printed)
 	}
 	list, err := net.Interfaces()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, i := range list {
 		if up := i.Flags&net.FlagUp != 0; up != (i.Flags&net.FlagLoopback != 0) {
 			t.Errorf("%s: up is %v", i.Name, up)
 		}
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer l.Close()
 	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_ = c.Close()
 }

@@ -10,6 +10,7 @@ import (
 
 	adapters "agentctl/discover/agents"
 	"agentctl/internal/cli"
+	"agentctl/tests/must"
 	"agentctl/tests/opencode2"
 	"agentctl/tests/realagents/install"
 	"agentctl/tests/sandbox"
@@ -37,14 +38,10 @@ func TestMain(m *testing.M) {
 // TestOpenCode2: a program that does what the source says refutes nothing, and its row needs no new explanation. What another program does is seen.
 func TestOpenCode2(t *testing.T) {
 	raw, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	dir := t.TempDir()
 	for _, name := range []string{"opencode", "agentctl"} {
-		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), raw, 0o755))
 	}
 	var out bytes.Buffer
 	r, seen, err := tryOpenCode2(filepath.Join(dir, "opencode"), filepath.Join(dir, "agentctl"), &out)
@@ -71,13 +68,9 @@ func TestOpenCode2(t *testing.T) {
 func readPage(t *testing.T) (page, string) {
 	t.Helper()
 	text, err := os.ReadFile("../../" + pagePath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p, err := parsePage(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p, string(text)
 }
 

@@ -12,15 +12,14 @@ import (
 	"syscall"
 	"testing"
 
+	"agentctl/tests/must"
 	"agentctl/tests/trace"
 )
 
 func run(t *testing.T, cmd *exec.Cmd) trace.Result {
 	t.Helper()
 	r, err := trace.Run(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r
 }
 
@@ -29,16 +28,10 @@ func TestEveryChangeIsSeenAndReadingIsNone(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			dir, err := filepath.EvalSymlinks(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			dir = filepath.Join(dir, "home")
-			if err := os.MkdirAll(dir+"/dir", 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(dir+"/file", []byte("hello"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(dir+"/dir", 0o700))
+			must.Do(t, os.WriteFile(dir+"/file", []byte("hello"), 0o600))
 			var out bytes.Buffer
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), "TRACE_ACTION="+a.name, "TRACE_DIR="+dir, "GORACE=atexit_sleep_ms=0")
@@ -70,16 +63,12 @@ func TestEveryChangeIsSeenAndReadingIsNone(t *testing.T) {
 func TestCallsOfAProgram(t *testing.T) {
 	dir := t.TempDir()
 	shell, err := filepath.EvalSymlinks("/bin/sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	touch, err := exec.LookPath("touch")
 	if err == nil {
 		touch, err = filepath.EvalSymlinks(touch)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r := run(t, exec.Command("/bin/sh", "-c", `: >"$0/a"; touch "$0/b"; exec touch "$0/c"`, dir))
 	for program, want := range map[string][]string{shell: {"a"}, touch: {"b", "c"}, "/other": nil} {
 		var got []string
@@ -112,9 +101,7 @@ func TestKill(t *testing.T) {
 		}
 		var got []string
 		list, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, d := range list {
 			got = append(got, d.Name())
 		}
