@@ -107,7 +107,7 @@ type Turn struct {
 	// Unanswered: it is open, and nothing of the model's answer is in storage so far. A turn that fails at once never gets
 	// further. False where the storage does not tell.
 	Unanswered bool `json:",omitzero"`
-	// SilentSince is set where TurnWaiting is inferred from a call without a result: it is when the call was made. The status
+	// SilentSince is set where TurnWaiting is inferred from a call without a result (Codex): it is when the call was made. The status
 	// function withdraws the inference if a child of the process started later. Zero where the agent records that it waits.
 	SilentSince time.Time `json:"Silent,omitzero"`
 	// Headless: it was asked of a headless run, which ends with it or before it, so that no other process has it in

@@ -11,7 +11,8 @@ import (
 )
 
 // turnReader determines the state of the newest turn from the conversation records, newest first. Of sidechain records, only
-// those of the sub-agent in question may be given.
+// those of the sub-agent in question may be given. That the user is asked is not recorded there, but in the registry of the
+// processes: see [process.liveTurn].
 //
 // Most records outside of a turn are ignored. But the output of a local command, and a message that Claude Code wrote
 // itself after a resume, prove that no turn was running: a turn that looks open before them was interrupted. The output of
@@ -268,16 +269,19 @@ func (p *process) waitingTurn(ctx context.Context, path string) *discover.Turn {
 }
 
 // permissionCall returns the call that the user is asked to permit in the session or, if that waits for a sub-agent, in the sub-agent; nil if
-// the transcripts do not tell.
+// the transcripts do not tell. The registry does not say who asks.
 func (p *process) permissionCall(ctx context.Context, s *turnReader, path string) *discover.WaitingOn {
 	call := s.PermissionCall()
 	if call == nil {
 		return nil
 	}
+	subagents, _ := p.startedSubagents(ctx, path) // Read reports what cannot be read
 	if !isSubagentTool(call.Name) {
+		if slices.ContainsFunc(subagents, func(s storedSubagent) bool { return p.mayAsk(ctx, s) }) {
+			return nil
+		}
 		return call.WaitingOn
 	}
-	subagents, _ := p.startedSubagents(ctx, path) // Read reports what cannot be read
 	for _, subagent := range subagents {
 		if subagent.ToolUseID != call.ID {
 			continue
@@ -288,6 +292,16 @@ func (p *process) permissionCall(ctx context.Context, s *turnReader, path string
 		}
 	}
 	return nil
+}
+
+// mayAsk reports whether a sub-agent in the background has a call without a result: the session's own call may run while the user is asked
+// about that one.
+func (p *process) mayAsk(ctx context.Context, s storedSubagent) bool {
+	if !mayBeActive(s.path, s.subagentMeta) && !s.isTeammate() || !p.hasOpenTurn(ctx, s.path) {
+		return false
+	}
+	tail, err := readTail(ctx, s.path)
+	return err != nil || len(tail.Turn.Pending) > 0
 }
 
 // questionTool is the tool by which the model asks the user questions.

@@ -205,6 +205,7 @@ func TestPermissionCall(t *testing.T) {
 		{"a page", fetch, "", "WebFetch: https://example.org ()"},
 		{"one that runs beside others", fetch + rm, "", ""},
 		{"a sub-agent's", agent, rm, "Bash: rm -rf build ()"},
+		{"a command, while a sub-agent in the background may ask", rm, strings.ReplaceAll(edit, "2026-01", "2027-01"), ""},
 		{"a sub-agent of which nothing is known", agent, "", ""},
 		{"a sub-agent that runs beside others", agent + fetch, rm, ""},
 		{"a long one", call("1", "Bash", `{"command":"`+strings.Repeat("é", 300)+`"}`), "", "Bash: " + strings.Repeat("é", 199) + "… ()"},
@@ -220,7 +221,7 @@ func TestPermissionCall(t *testing.T) {
 			at := filepath.Join(strings.TrimSuffix(path, transcriptSuffix), subagentsName, "agent-a1")
 			must.Do(t, os.MkdirAll(filepath.Dir(at), 0o700))
 			must.Do(t, os.WriteFile(at+transcriptSuffix, []byte(strings.ReplaceAll(minimal+c.sub, `"isSidechain":false`, `"isSidechain":true`)), 0o600))
-			must.Do(t, os.WriteFile(at+metaSuffix, []byte(`{"agentType":"a","toolUseId":"4"}`), 0o600))
+			must.Do(t, os.WriteFile(at+metaSuffix, []byte(`{"agentType":"a","toolUseId":"4","requestShape":"background"}`), 0o600))
 		}
 		writeEntry(t, dir, 300, fmt.Sprintf(`"sessionId":%q,"procStart":"1000","version":"2.1.329","status":"waiting","waitingFor":"permission prompt"`, alive))
 		f := native329(300, 1000, dir, "/w")

@@ -78,7 +78,7 @@ func (o *ownTurn) begins(r *rolloutLine, l storage.Line) bool {
 var errNoMeta = errors.New("no session_meta record: not a rollout of Codex, or a damaged one")
 
 // readHead reads the rollout of a thread from its beginning until enough is true. In a file without a complete line, which may be a rollout
-// that is being written or that a crash cut off, Meta is not found; that is not an error. Error: [errNoMeta].
+// that is being written or that a crash cut off, SessionMeta is not found; that is not an error. Error: [errNoMeta].
 func readHead(f *storage.File, id string, enough func(*rolloutHead) bool) (h rolloutHead, err error) {
 	h.FileID = id
 	_, err = f.Parse(0, headLimit, parser(h.ThreadID, func(l storage.Line, r *rolloutLine) bool {
