@@ -74,7 +74,11 @@ func runDu(ctx context.Context, env Env, o *duOptions) error {
 	}
 	if left != (discover.DiskLeftOut{}) {
 		row := object.DiskRow{Bytes: left.Bytes, Estimated: left.Estimated}
-		c.HintLeftOut("du without --since and --older-than", fmt.Sprintf("%s of %s other sessions and of what belongs to none", render.SizeText(row), render.Count(int64(left.Sessions))))
+		of := "what belongs to no session"
+		if left.Sessions > 0 {
+			of = render.Count(int64(left.Sessions)) + " other sessions and of what belongs to none"
+		}
+		c.HintLeftOut("du without --since and --older-than", render.SizeText(row)+" of "+of)
 	}
 	return env.ReportWarnings(warnings)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -55,6 +56,11 @@ func resumeCommand(env Env) *cli.Command {
 				}
 				args = append([]string{last}, args...)
 			}
+			if len(args) == 2 && o.None() && o.tmux == "" && !o.interrupted {
+				if err := checkNoSession(c.Context, env, args[1], o); err != nil {
+					return err
+				}
+			}
 			switch {
 			case o.isMany(args):
 				return runResumeMany(c.Context, env, args, o)
@@ -71,6 +77,21 @@ func resumeCommand(env Env) *cli.Command {
 			return runResume(c.Context, env, args[0], o)
 		},
 	}
+}
+
+// checkNoSession refuses a message that is the ID of a session: whoever names several gives the message with -p.
+func checkNoSession(ctx context.Context, env Env, message string, o *resumeOptions) error {
+	if !strings.ContainsAny(message, "0123456789") || strings.ContainsAny(message, " \n") {
+		return nil
+	}
+	c, err := env.NewCall("resume", &o.CommonFlags, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := c.Scanner.Find(ctx, message, nil, discover.ReadOptions{}); err != nil {
+		return nil //nolint:nilerr // it is no session
+	}
+	return UsageError("resume", "%q is a session: several need their message with -p, or --tmux; -p says the same to one", message)
 }
 
 func runResume(ctx context.Context, env Env, arg string, o *resumeOptions) error {

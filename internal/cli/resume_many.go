@@ -114,16 +114,27 @@ func runResumeMany(ctx context.Context, env Env, ids []string, o *resumeOptions)
 			return err
 		}
 	}
-	return Results(ctx, c, calls, "resuming on", func(ctx context.Context, take func(object.ResumeResult) error) error {
+	results := []object.ResumeResult{}
+	failed := Each(ctx, c, calls, "resuming on", func(ctx context.Context, take func(object.ResumeResult) error) error {
 		m := &resumeMany{Starter: Starter{Call: c, StartOptions: &o.StartOptions}, o: o, take: take}
 		return m.run(ctx, ids)
-	}, func(r *object.ResumeResult) (name, words string) {
-		words = r.Result
+	}, func(r object.ResumeResult) error {
+		results = append(results, r)
+		name, words := object.HostPrefix(r.Host)+r.ID, r.Result
 		if r.Message != "" {
 			words += ": " + r.Message
 		}
-		return object.HostPrefix(r.Host) + r.ID, words
+		switch {
+		case !c.Quiet || c.JSON:
+		case r.Result == resumeRefused, r.Result == resumeFailed:
+			c.Report.Failure(name + " " + words)
+		default:
+			_, err := fmt.Fprintln(c.Stdout, render.Sanitize(name))
+			return err
+		}
+		return printResult(c, r, func(*object.ResumeResult) (string, string) { return name, words })
 	})
+	return printedResults(c, results, failed)
 }
 
 // resumeMany resumes several sessions of this machine.
@@ -335,7 +346,7 @@ func lastStopped(ctx context.Context, c *Call, o *resumeOptions) (string, error)
 	}
 	_ = c.ReportWarnings(r.Warnings)
 	if len(r.Sessions) == 0 {
-		return "", fmt.Errorf("%w: no stopped session", discover.ErrNotFound)
+		return "", NotFoundError("no stopped session matches")
 	}
 	return r.Sessions[0].Argument(), nil
 }

@@ -55,7 +55,7 @@ func (c *Call) SinceTime(verb, flag string) (time.Time, error) {
 	}
 	at, err := config.ParseSince(cmp.Or(flag, string(c.Config.Since)), c.Style.Now)
 	if err != nil {
-		return at, UsageError(verb, "--since: %v", err)
+		return at, UsageError(verb, "--since: %v, or boot", err)
 	}
 	return at, nil
 }
