@@ -103,7 +103,7 @@ func Sessions(ctx context.Context, scanner *discover.Scanner, chosen []discover.
 	}
 	r := &run{Options: o, scanner: scanner, snapshot: snapshot, agents: map[proc.ID]*agentProcess{}}
 	r.planAll(ctx, chosen)
-	return r.results(ctx), nil
+	return r.carryOut(ctx), nil
 }
 
 // EndOrphans ends the processes that [FindOrphans] finds, by SIGTERM; with [Options.Force], by SIGKILL after the timeout. There
@@ -114,11 +114,11 @@ func EndOrphans(ctx context.Context, scanner *discover.Scanner, o Options, agent
 	if err != nil {
 		return nil, now, err
 	}
-	return r.results(ctx), now, nil
+	return r.carryOut(ctx), now, nil
 }
 
-// results carries out the plans, unless it is a dry run. It is the only place that makes a [Result].
-func (r *run) results(ctx context.Context) (results []Result) {
+// carryOut carries out the plans, unless it is a dry run. It is the only place that makes a [Result].
+func (r *run) carryOut(ctx context.Context) (results []Result) {
 	if !r.DryRun {
 		r.execute(ctx)
 	}
@@ -127,7 +127,7 @@ func (r *run) results(ctx context.Context) (results []Result) {
 		if r.DryRun {
 			x.preview(&result)
 		} else {
-			x.report(&result)
+			x.describe(&result)
 		}
 		results = append(results, result)
 	}

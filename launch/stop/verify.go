@@ -46,8 +46,8 @@ func finalContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), finalReadTimeout)
 }
 
-// report fills in what became of the session.
-func (x *execution) report(result *Result) {
+// describe fills in what became of the session.
+func (x *execution) describe(result *Result) {
 	result.Request = x.request
 	if v := &x.verified; v.known && (v.session.ID != "" || v.session.Status != discover.Stopped) {
 		result.After = &v.session
