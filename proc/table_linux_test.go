@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -376,4 +378,135 @@ func copyOf(t *testing.T, program, name string) string {
 	path := filepath.Join(t.TempDir(), name)
 	must.Do(t, os.WriteFile(path, raw, 0o700))
 	return path
+}
+
+func hold(t *testing.T, id ID) *Handle {
+	t.Helper()
+	h, err := Open(id)
+	must.Do(t, err)
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+func TestHandleSignalsAndWaits(t *testing.T) {
+	c := start(t, "wait")
+	h := hold(t, inspect(t, c.Process.Pid).ID)
+	ended := make(chan error)
+	go func() { ended <- h.Wait(t.Context()) }()
+	must.Do(t, h.Signal(unix.SIGTERM))
+	must.Do(t, <-ended)
+	// It is a zombie now, and takes no more signals.
+	if err := h.Signal(unix.SIGKILL); !errors.Is(err, ErrGone) {
+		t.Errorf("signal to a zombie: %v", err)
+	}
+	var exit interface{ Sys() any }
+	if err := c.Wait(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != unix.SIGTERM {
+		t.Errorf("ended by %v", err)
+	}
+	if err := h.Signal(unix.SIGKILL); !errors.Is(err, ErrGone) {
+		t.Errorf("signal to a collected process: %v", err)
+	}
+	if err := h.Wait(t.Context()); err != nil {
+		t.Errorf("second wait: %v", err)
+	}
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	c := start(t, "wait")
+	h := hold(t, inspect(t, c.Process.Pid).ID)
+	ctx, cancel := context.WithCancel(t.Context())
+	patient := make(chan error, 1)
+	go func() { patient <- h.Wait(t.Context()) }()
+	var cancelled sync.WaitGroup
+	for range 20 {
+		cancelled.Go(func() {
+			if err := h.Wait(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("cancelled wait: %v", err)
+			}
+		})
+	}
+	cancel()
+	if err := h.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("wait with an ended context: %v", err)
+	}
+	cancelled.Wait()
+	select {
+	case err := <-patient:
+		t.Errorf("the process lives, but a wait returned %v", err)
+	default:
+	}
+	c.zombify(t)
+	if err := <-patient; err != nil {
+		t.Errorf("patient wait: %v", err)
+	}
+}
+
+func TestClosedHandle(t *testing.T) {
+	h := hold(t, inspect(t, os.Getpid()).ID)
+	must.Do(t, h.Close())
+	if err := h.Signal(0); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("signal: %v", err)
+	}
+	if err := h.Wait(t.Context()); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("wait: %v", err)
+	}
+	if err := h.Close(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("close: %v", err)
+	}
+}
+
+// A process that sleeps has run when it was started, and the end of a connection says when data came last.
+func TestActivity(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must.Do(t, err)
+	defer listener.Close()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	must.Do(t, err)
+	defer conn.Close()
+	sent := time.Now()
+	if _, err := conn.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	file, err := conn.(*net.TCPConn).File()
+	must.Do(t, err)
+	defer file.Close()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	must.Do(t, err)
+	defer out.Close()
+	must.Do(t, os.Chtimes(out.Name(), time.Now(), time.Unix(1000, 0)))
+	cmd := exec.Command("sleep", "1000")
+	cmd.Stdout, cmd.ExtraFiles = out, []*os.File{file}
+	started := time.Now()
+	must.Do(t, cmd.Start())
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	p, err := Inspect(cmd.Process.Pid)
+	must.Do(t, err)
+	a, err := p.Activity()
+	const blur = 100 * time.Millisecond // of the clocks
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case !a.LastOutput.Equal(time.Unix(1000, 0)), !a.LastWrite.Equal(a.LastOutput), a.WatchesFiles, len(a.Sockets) != 1:
+		t.Errorf("%+v", a)
+	case !a.LastRun.IsZero() && (a.LastRun.Before(started.Add(-blur)) || a.LastRun.After(time.Now().Add(blur))): // a kernel may not tell
+		t.Errorf("ran at %v, started at %v", a.LastRun, started)
+	}
+	sockets, err := ReadTCPSockets()
+	must.Do(t, err)
+	listens, ends := false, 0
+	for _, s := range sockets {
+		listens = listens || s.Listens && s.Local.String() == listener.Addr().String()
+		if a.Sockets[s.Inode] {
+			ends++
+			if s.Listens || s.Local.String() != conn.LocalAddr().String() || s.Remote.String() != listener.Addr().String() {
+				t.Errorf("%+v", s)
+			}
+			if s.LastMoved.Before(sent.Add(-blur)) || s.LastMoved.After(time.Now().Add(blur)) {
+				t.Errorf("moved at %v, sent at %v", s.LastMoved, sent)
+			}
+		}
+	}
+	if !listens || ends != 1 {
+		t.Errorf("listens: %v, %d connections of %d", listens, ends, len(sockets))
+	}
 }
