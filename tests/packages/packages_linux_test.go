@@ -7,12 +7,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"agentctl/internal/cli"
+	"agentctl/tests/debian"
 )
 
 // What a release publishes does not depend on where, when and by whom it is built, and each file is what it should be.
@@ -114,4 +118,155 @@ func manual(t *testing.T, r release, m machine) {
 	if out != "" {
 		t.Errorf("mandoc -T lint -W error:\n%s", out)
 	}
+}
+
+// machine is a fresh Debian: root directories, process tables and networks that hold nothing else. Each command gets one.
+type machine struct {
+	system debian.Root
+	// packages are at /mnt, home is /root. They are shared by the machine's commands.
+	packages, home string
+}
+
+// newMachine makes a machine. The first time, it fetches the packages of Debian that the tests use.
+func newMachine(t *testing.T, packages string) machine {
+	t.Helper()
+	system, err := debian.System(t.Context(),
+		debian.Package{Name: "bash", Version: "5.2.15", Files: []string{"bin/bash", "etc/skel/.bashrc"}},
+		debian.Package{Name: "bash-completion", Version: "2.11", Files: []string{"usr/share/bash-completion/bash_completion"}},
+		debian.Package{Name: "coreutils", Version: "9.1", Files: []string{"bin/cat"}},
+		debian.Package{Name: "dash", Version: "0.5.12", Files: []string{"bin/sh"}},
+		debian.Package{Name: "diffutils", Version: "3.8", Files: []string{"usr/bin/diff"}},
+		debian.Package{Name: "dpkg", Version: "1.21.23", Files: []string{"usr/bin/dpkg"}},
+		debian.Package{Name: "findutils", Version: "4.9.0", Files: []string{"usr/bin/find"}},
+		debian.Package{Name: "fish", Version: "3.6.0", Files: []string{"usr/bin/fish"}},
+		debian.Package{Name: "grep", Version: "3.8", Files: []string{"bin/grep"}},
+		debian.Package{Name: "libc-bin", Version: "2.36", Files: []string{"usr/lib/locale/C.utf8"}},
+		debian.Package{Name: "man-db", Version: "2.11.2", Files: []string{"usr/bin/man"}},
+		debian.Package{Name: "mandoc", Version: "1.14.6", Files: []string{"usr/bin/mandoc"}},
+		debian.Package{Name: "ncurses-base", Version: "6.4", Files: []string{"lib/terminfo/x/xterm-256color"}},
+		debian.Package{Name: "rpm", Version: "4.18.0+dfsg", Files: []string{"usr/bin/rpm"}},
+		debian.Package{Name: "ruby", Version: "3.1", Files: []string{"usr/bin/ruby3.1"}},
+		debian.Package{Name: "sed", Version: "4.9", Files: []string{"bin/sed"}},
+		debian.Package{Name: "zsh", Version: "5.9", Files: []string{"bin/zsh"}},
+	)
+	if err != nil {
+		skip(t, err)
+	}
+	return machine{system: system, packages: packages, home: t.TempDir()}
+}
+
+// enter runs a command with a root directory: what it writes there is in memory, and the system below stays as it is.
+const enter = `
+system=$1 packages=$2 home=$3 dir=$4
+shift 4
+mount -t tmpfs tmpfs "$dir"
+root=$dir/root
+mkdir "$root" "$dir/upper" "$dir/work"
+mount -t overlay overlay -o "lowerdir=$system,upperdir=$dir/upper,workdir=$dir/work" "$root"
+mkdir -p "$root/mnt"
+mount --rbind /dev "$root/dev"
+mount -t proc proc "$root/proc"
+mount --bind "$packages" "$root/mnt"
+mount --bind "$home" "$root/root"
+exec chroot "$root" "$@"`
+
+// command is a command on the machine, with a root directory of its own.
+func (m machine) command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	line := append(unshare("--net", "--mount", "--pid"), "sh", "-euc", enter, "sh", string(m.system), m.packages, m.home, t.TempDir())
+	cmd := exec.Command(line[0], append(line[1:], args...)...)
+	cmd.Env = []string{
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		"HOME=/root", "LANG=C.UTF-8", "TERM=xterm-256color", "TZ=UTC",
+	}
+	return cmd
+}
+
+// sh runs commands on the machine. The first one that fails ends them.
+func (m machine) sh(t *testing.T, script string) string {
+	t.Helper()
+	return run(t, m.command(t, "sh", "-euc", script))
+}
+
+// sessionID is of the only session on the machine.
+const sessionID = "cccccccc-0000-4000-8000-000000000000"
+
+// storeSession puts a stopped session of Claude Code into the home.
+func (m machine) storeSession(t *testing.T) {
+	t.Helper()
+	dir := filepath.Join(m.home, ".claude/projects/-srv")
+	check(t, os.MkdirAll(dir, 0o755))
+	check(t, os.WriteFile(filepath.Join(dir, sessionID+".jsonl"), []byte(`{"type":"user","uuid":"`+sessionID[:35]+`1","parentUuid":null,"sessionId":"`+
+		sessionID+`","cwd":"/srv","timestamp":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000Z")+`","version":"2.1.197","userType":"external","isSidechain":false,`+
+		`"message":{"role":"user","content":"a stored prompt"}}`+"\n"), 0o644))
+}
+
+// format is a format of packages: how one is installed, verified and removed, and the files that only this format has.
+type format struct {
+	install, verify, remove string
+	own                     []string
+}
+
+// files lists the files on the machine, and directories of agentctl, without the databases of package managers. Home is another file system.
+const files = `find / -xdev ! -path '/var/*' '(' ! -type d -o -name '*agentctl*' ')' | sort`
+
+// works installs the package, uses it, and removes it: agentctl runs, its pages are shown, and nothing of it is left.
+func (f format) works(t *testing.T, m machine) {
+	dir := filepath.Join(m.home, "files")
+	check(t, os.RemoveAll(dir))
+	check(t, os.Mkdir(dir, 0o755))
+	log := m.sh(t, files+` >/root/files/before
+`+f.install+`
+`+f.verify+` >/root/files/verified
+`+files+` >/root/files/installed
+agentctl version >/root/files/version
+agentctl list >/root/files/live
+agentctl list -aq --since all >/root/files/all
+export MANWIDTH=80
+man agentctl-launch >/root/files/man-launch
+`+f.remove+`
+`+files+` >/root/files/after
+test ! -e /usr/bin/agentctl`)
+	file := func(name string) string { return read(t, filepath.Join(dir, name)) }
+	if !regexp.MustCompile(`^agentctl v0\.0\.0-SNAPSHOT-[0-9a-f]+ \(commit [0-9a-f]+, go`).MatchString(file("version")) {
+		t.Errorf("version: %q", file("version"))
+	}
+	if file("verified") != "" || file("live") != "" || file("all") != sessionID+"\n" {
+		t.Errorf("verified: %q, live sessions: %q, all: %q", file("verified"), file("live"), file("all"))
+	}
+	page := file("man-launch")
+	for _, want := range []string{
+		"AGENTCTL-LAUNCH(1)", "\nNAME\n       agentctl-launch - start an agent", "\nSYNOPSIS\n       agentctl launch [AGENT] -p PROMPT",
+		"\nOPTIONS\n", "\n       --cwd DIR\n", "\nEXAMPLES\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("agentctl-launch(1) has no %q:\n%s", want, page)
+		}
+	}
+	want := append([]string{
+		"/usr/bin/agentctl", "/usr/share/bash-completion/completions/agentctl", "/usr/share/fish/vendor_completions.d/agentctl.fish",
+	}, f.own...)
+	for _, name := range pages(t) {
+		want = append(want, "/usr/share/man/man1/"+name+".gz")
+	}
+	directory := func(name string) bool { // in which a file of the package is
+		return slices.ContainsFunc(want, func(w string) bool { return strings.HasPrefix(w, name+"/") })
+	}
+	before := strings.Split(file("before"), "\n")
+	got := slices.DeleteFunc(without(strings.Split(file("installed"), "\n"), before), directory)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("installed: %q\nwant %q", got, want)
+	}
+	after := strings.Split(file("after"), "\n")
+	if left, lost := without(after, before), without(before, after); len(left) > 0 || len(lost) > 0 {
+		t.Errorf("left over: %q, lost: %q\n%s", left, lost, log)
+	}
+}
+
+// without returns the sorted lines that others do not have.
+func without(lines, others []string) []string {
+	lines = slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
+	slices.Sort(lines)
+	return lines
 }
