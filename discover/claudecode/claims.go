@@ -84,19 +84,19 @@ func (p *processScan) registryClaim(agent *process) discover.Claim {
 func (p *processScan) leftBehind() (claims []discover.Claim) {
 	for _, r := range p.registries {
 		for pid := range r.entries {
-			e, err := readRegistryEntry(p.ctx, r.home, pid)
-			used := func(agent *process) bool { return agent.entry.path == e.path }
-			if err != nil || slices.ContainsFunc(p.processes, used) || e.Spare || e.ParkedJobID != "" {
+			entry, err := readRegistryEntry(p.ctx, r.home, pid)
+			used := func(agent *process) bool { return agent.entry.path == entry.path }
+			if err != nil || slices.ContainsFunc(p.processes, used) || entry.Spare || entry.ParkedJobID != "" {
 				continue
 			}
 			if live, ok := p.table.ByPID(pid); ok && live.Alive() {
-				if _, err := e.validate(live, pid); err == nil {
+				if _, err := entry.validate(live, pid); err == nil {
 					continue
 				}
 			}
 			claims = append(claims, discover.Claim{
-				Agent: agentName, Process: proc.ID{PID: pid}, Session: e.SessionID, Path: findTranscript(p.ctx, r.home, e.Cwd, e.SessionID), Home: r.home,
-				Source: (&process{entry: e}).source(), Strength: discover.Exact, Kind: "registry", Detail: e.path + ": its process was killed", LeftBehind: true,
+				Agent: agentName, Process: proc.ID{PID: pid}, Session: entry.SessionID, Path: findTranscript(p.ctx, r.home, entry.Cwd, entry.SessionID), Home: r.home,
+				Source: (&process{entry: entry}).source(), Strength: discover.Exact, Kind: "registry", Detail: entry.path + ": its process was killed", LeftBehind: true,
 			})
 		}
 	}
@@ -177,12 +177,12 @@ func (t *team) isLedBy(agent *process) bool {
 
 // hasInProcess reports whether a sub-agent is a teammate now.
 func (t *team) hasInProcess(name string) bool {
-	return t != nil && slices.ContainsFunc(t.Members, func(m teammate) bool { return m.Name == name && m.Backend == inProcess })
+	return t != nil && slices.ContainsFunc(t.Members, func(mate teammate) bool { return mate.Name == name && mate.Backend == inProcess })
 }
 
 // hasTerminals reports whether teammates have terminals of their own.
 func (t *team) hasTerminals() bool {
-	return t != nil && slices.ContainsFunc(t.Members, func(m teammate) bool { return m.Backend != inProcess })
+	return t != nil && slices.ContainsFunc(t.Members, func(mate teammate) bool { return mate.Backend != inProcess })
 }
 
 // newestTeammate returns the transcript that was written last by the teammate with the name of m: another one of that name may have

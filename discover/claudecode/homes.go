@@ -40,12 +40,12 @@ func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.H
 // hasRegistered reports whether a home, which nobody may have named but the process, has its registry entry.
 func hasRegistered(p proc.Process, home string) bool {
 	ctx, pid := discover.Confine(context.Background(), []discover.Home{{Dir: home}}), p.NamespacePID()
-	e, err := readRegistryEntry(ctx, home, pid)
+	entry, err := readRegistryEntry(ctx, home, pid)
 	if err != nil {
 		return false
 	}
-	_, err = e.validate(p, pid)
-	return err == nil && e.confirmedBy(p)
+	_, err = entry.validate(p, pid)
+	return err == nil && entry.confirmedBy(p)
 }
 
 // transcriptSuffix is the suffix of a transcript's name.

@@ -49,8 +49,8 @@ func (m *messageReader) readAll() error {
 	}
 	_, err := m.file.ParseBackward(0, parser(m.line))
 	m.Warn(m.file.Path(), err)
-	for _, w := range m.order.waiting {
-		m.Emit(w.Message)
+	for _, held := range m.order.waiting {
+		m.Emit(held.Message)
 	}
 	return nil
 }
@@ -196,34 +196,34 @@ func (m messageLine) userMessages(content storage.Value) []discover.Message {
 	return messages
 }
 
-func (m *messageReader) user(s messageLine) []discover.Message {
-	for _, b := range blocks(s.Content) {
-		m.addResult(s, b)
+func (m *messageReader) user(line messageLine) []discover.Message {
+	for _, b := range blocks(line.Content) {
+		m.addResult(line, b)
 	}
-	m.interruptedAnswer = cmp.Or(s.Interrupted.Text(0), m.interruptedAnswer)
+	m.interruptedAnswer = cmp.Or(line.Interrupted.Text(0), m.interruptedAnswer)
 	switch {
-	case s.IsMeta && !fromPeer(s.origin):
+	case line.IsMeta && !fromPeer(line.origin):
 		return nil
-	case s.IsCompactSummary:
-		m.boundary = s.ParentUUID.Text(0)
-		return []discover.Message{s.message(0, messageText{discover.RoleSystem, discover.KindCompaction, textOf(s.Content, 0)})}
-	case s.IsTranscriptOnly:
+	case line.IsCompactSummary:
+		m.boundary = line.ParentUUID.Text(0)
+		return []discover.Message{line.message(0, messageText{discover.RoleSystem, discover.KindCompaction, textOf(line.Content, 0)})}
+	case line.IsTranscriptOnly:
 		return nil
 	}
-	return s.userMessages(s.Content)
+	return line.userMessages(line.Content)
 }
 
 // addResult takes a block that is a tool's result as such, whatever its kind is called. Its call is mostly before it in the file, but may have been read already, see
 // messageOrder.
-func (m *messageReader) addResult(s messageLine, b block) {
+func (m *messageReader) addResult(line messageLine, b block) {
 	if b.ToolUseID == "" {
 		return
 	}
 	output := resultText(b.Content)
 	failed := b.IsError || strings.HasSuffix(b.Content.Object().Get("type").Text(0), "_error")
 	state := toolState(failed, output)
-	for _, w := range m.order.waiting {
-		if c := w.Tool; c != nil && c.ID == b.ToolUseID && c.State == discover.ToolOpen && !w.Time.After(s.Timestamp.Time()) {
+	for _, held := range m.order.waiting {
+		if c := held.Tool; c != nil && c.ID == b.ToolUseID && c.State == discover.ToolOpen && !held.Time.After(line.Timestamp.Time()) {
 			c.Output, c.State = output, state
 			return
 		}
@@ -255,20 +255,20 @@ const (
 	droppedPrefix = "Dropped a peer message"
 )
 
-func (m *messageReader) system(s messageLine) []discover.Message {
-	switch s.Subtype {
+func (m *messageReader) system(line messageLine) []discover.Message {
+	switch line.Subtype {
 	case "local_command":
-		return s.texts(s.Get("content"), func(text string) messageText { w, _ := parseTagged(text); return w })
+		return line.texts(line.Get("content"), func(text string) messageText { w, _ := parseTagged(text); return w })
 	case "compact_boundary":
-		if s.id != m.boundary {
-			return []discover.Message{s.message(0, messageText{role: discover.RoleSystem, kind: discover.KindCompaction})}
+		if line.id != m.boundary {
+			return []discover.Message{line.message(0, messageText{role: discover.RoleSystem, kind: discover.KindCompaction})}
 		}
 	case "informational":
-		if text := s.Get("content").Text(0); beginsWith(text, heldPrefix, droppedPrefix) {
-			return []discover.Message{s.message(0, systemText(text))}
+		if text := line.Get("content").Text(0); beginsWith(text, heldPrefix, droppedPrefix) {
+			return []discover.Message{line.message(0, systemText(text))}
 		}
 	case "api_error":
-		return []discover.Message{s.message(0, errorText(apiError(s.Get("error").Raw())))}
+		return []discover.Message{line.message(0, errorText(apiError(line.Get("error").Raw())))}
 	}
 	return nil
 }
@@ -279,13 +279,13 @@ func (r *rawLine) isQueued() bool {
 	return r.Type == "attachment" && r.Get("attachment").Object().Get("type").Word("queued_command") == "queued_command"
 }
 
-func (m *messageReader) assistant(s messageLine) (messages []discover.Message) {
-	answer := m.answerOf(s.rawLine)
-	for _, b := range blocks(s.Content) {
-		m.addResult(s, b)
+func (m *messageReader) assistant(line messageLine) (messages []discover.Message) {
+	answer := m.answerOf(line.rawLine)
+	for _, b := range blocks(line.Content) {
+		m.addResult(line, b)
 	}
-	for i, b := range blocks(s.Content) {
-		if message, ok := m.blockMessage(s, i, b); ok {
+	for i, b := range blocks(line.Content) {
+		if message, ok := m.blockMessage(line, i, b); ok {
 			if message.Tokens = m.tokens[answer]; message.Tokens != nil {
 				m.tokens[answer] = nil
 			}
@@ -317,13 +317,13 @@ func (m *messageReader) answerOf(line *rawLine) callID {
 }
 
 // blockMessage returns the message of one block of an answer: the model's, or Claude Code's in place of one.
-func (m *messageReader) blockMessage(s messageLine, i int, b block) (message discover.Message, ok bool) {
+func (m *messageReader) blockMessage(line messageLine, i int, b block) (message discover.Message, ok bool) {
 	switch {
 	case b.isCall():
-		message = s.message(i, messageText{role: discover.RoleAssistant, kind: discover.KindTool})
+		message = line.message(i, messageText{role: discover.RoleAssistant, kind: discover.KindTool})
 		message.Tool = newCall(b)
 		m.results.Complete(message.Tool)
-		if message.Tool.State == discover.ToolRefused && s.ID.Text(0) == m.interruptedAnswer {
+		if message.Tool.State == discover.ToolRefused && line.ID.Text(0) == m.interruptedAnswer {
 			message.Tool.State = discover.ToolInterrupted
 		}
 		if isUnique(b.ID, "toolu_") {
@@ -334,12 +334,12 @@ func (m *messageReader) blockMessage(s messageLine, i int, b block) (message dis
 		return message, false
 	}
 	w := messageText{discover.RoleAssistant, discover.KindText, b.Text.Text(0)}
-	if s.IsAPIErrorMessage {
+	if line.IsAPIErrorMessage {
 		w = errorText(w.text)
-	} else if w.text == noContent || s.synthetic() && w.text == noResponse {
+	} else if w.text == noContent || line.synthetic() && w.text == noResponse {
 		return message, false
 	}
-	return s.message(i, w), w.text != ""
+	return line.message(i, w), w.text != ""
 }
 
 // isUnique reports whether an ID is one of the API, which is random behind its prefix. Some models number their calls anew in each answer,
@@ -403,5 +403,5 @@ func (m *messageOrder) add(link lineLink, messages []discover.Message, at time.T
 
 // index returns the place of a message that waits; -1 if it does not.
 func (m *messageOrder) index(id string) int {
-	return slices.IndexFunc(m.waiting, func(w bufferedMessage) bool { return w.ID == id })
+	return slices.IndexFunc(m.waiting, func(held bufferedMessage) bool { return held.ID == id })
 }

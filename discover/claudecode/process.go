@@ -131,7 +131,7 @@ func (p *processScan) findRegistryEntry(agent *process) {
 	pid := agent.NamespacePID()
 	var errs []error
 	for _, r := range p.registriesOf(agent) {
-		e, err := readRegistryEntry(p.ctx, r.home, pid)
+		entry, err := readRegistryEntry(p.ctx, r.home, pid)
 		if errors.Is(err, errNoRegistryEntry) {
 			continue
 		}
@@ -139,8 +139,8 @@ func (p *processScan) findRegistryEntry(agent *process) {
 			errs = append(errs, warning(registryPath(r.home, pid), err))
 			continue
 		}
-		if proof, err := e.validate(agent.Process, pid); err == nil && e.confirmedBy(agent.Process) {
-			agent.entry, agent.proof, agent.home = e, proof, r.home
+		if proof, err := entry.validate(agent.Process, pid); err == nil && entry.confirmedBy(agent.Process) {
+			agent.entry, agent.proof, agent.home = entry, proof, r.home
 			return
 		}
 	}
@@ -174,9 +174,9 @@ func (p *processScan) findKey(agent *process) {
 // line when it becomes a session, and may register before; a terminal whose session has moved to the background no longer
 // runs it. Without an entry, the command line decides, and a process that Claude Code itself started is a helper.
 func (p *processScan) runsSession(agent *process) bool {
-	if e := agent.entry; agent.registered() {
-		spare := e.Spare || e.Kind == "bg" && e.Status == "idle" && isSpare(p.ctx, agent.home, e.Cwd, e.SessionID)
-		return e.Kind != "daemon" && e.Kind != "daemon-worker" && !spare && e.ParkedJobID == ""
+	if entry := agent.entry; agent.registered() {
+		spare := entry.Spare || entry.Kind == "bg" && entry.Status == "idle" && isSpare(p.ctx, agent.home, entry.Cwd, entry.SessionID)
+		return entry.Kind != "daemon" && entry.Kind != "daemon-worker" && !spare && entry.ParkedJobID == ""
 	}
 	if agent.cmdline.helper || agent.cmdline.isTeammate() {
 		return !agent.cmdline.helper

@@ -55,10 +55,10 @@ var errNoRegistryEntry = errors.New("no registry entry")
 // value is left over from a longer one.
 func readRegistryEntry(ctx context.Context, home string, pid int) (registryEntry, error) {
 	path := registryPath(home, pid)
-	var e registryEntry
+	var entry registryEntry
 	var malformed error
 	raw, err := storage.ReadComplete(ctx, path, registryFileLimit, func(raw []byte) bool {
-		e, malformed = parseRegistryEntry(raw)
+		entry, malformed = parseRegistryEntry(raw)
 		return malformed == nil
 	})
 	switch {
@@ -69,8 +69,8 @@ func readRegistryEntry(ctx context.Context, home string, pid int) (registryEntry
 	case len(raw) == 0: // not yet written
 		return registryEntry{}, errNoRegistryEntry
 	}
-	e.path = path
-	return e, malformed
+	entry.path = path
+	return entry, malformed
 }
 
 func registryPath(home string, pid int) string {
@@ -126,16 +126,16 @@ func (r registry) hasKeyOf(p proc.Process, pid int) bool {
 }
 
 func parseRegistryEntry(raw []byte) (registryEntry, error) {
-	var e registryEntry
-	err := json.NewDecoder(bytes.NewReader(raw)).Decode(&e)
+	var entry registryEntry
+	err := json.NewDecoder(bytes.NewReader(raw)).Decode(&entry)
 	// A value of an unexpected type is left out; the others count.
 	if _, odd := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !odd {
 		return registryEntry{}, fmt.Errorf("registry entry: %w", err)
 	}
-	if e.PID <= 0 || !isUUID(e.SessionID) {
+	if entry.PID <= 0 || !isUUID(entry.SessionID) {
 		return registryEntry{}, errors.New("registry entry: no pid or session id in it")
 	}
-	return e, nil
+	return entry, nil
 }
 
 // confirmedBy reports whether something beside the pid and the start shows that p has written the entry: its name, its arguments,

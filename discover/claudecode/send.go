@@ -30,24 +30,24 @@ func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
 	refusal := error(&launch.UnsupportedError{Agent: agentName, What: "has registered no process for the session: it takes no messages (a session inside of another one, or a teammate)"})
 	for _, p := range s.Processes {
 		pid := p.NamespacePID()
-		e, err := readRegistryEntry(ctx, s.ProcessHome(), pid)
+		entry, err := readRegistryEntry(ctx, s.ProcessHome(), pid)
 		if errors.Is(err, errNoRegistryEntry) {
 			continue
 		}
 		if err == nil {
-			_, err = e.validate(p, pid)
+			_, err = entry.validate(p, pid)
 		}
 		switch {
 		case err != nil:
 			return inbox{}, fmt.Errorf("%s: %w", registryPath(s.ProcessHome(), pid), err)
-		case e.SessionID != s.ID:
-			return inbox{}, fmt.Errorf("%s runs the session %s now", p.ID, e.SessionID)
-		case e.MessagingSocket != "":
-			return inbox{p, e.MessagingSocket}, nil
+		case entry.SessionID != s.ID:
+			return inbox{}, fmt.Errorf("%s runs the session %s now", p.ID, entry.SessionID)
+		case entry.MessagingSocket != "":
+			return inbox{p, entry.MessagingSocket}, nil
 		default: // SEEN before 2.1.224: none; 2.1.224: off unless the vendor's server turns it on; 2.1.260: on
 			refusal = &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
 				"%s takes no messages: update Claude Code, then stop the session and resume it (agentctl stop, agentctl resume). If it is the newest version, messages are off there, or its socket failed",
-				e.Version,
+				entry.Version,
 			)}
 		}
 	}

@@ -62,17 +62,17 @@ func (s *search) searchHome() {
 
 // listAll adds the sessions of all project folders, which are listed in parallel.
 func (s *search) listAll(folders []string) {
-	list := func(ctx context.Context, folder string, l *search) (bool, error) {
-		*l = newSearch(ctx, s.EntryFilter, s.Home)
-		l.list(folder)
+	list := func(ctx context.Context, folder string, part *search) (bool, error) {
+		*part = newSearch(ctx, s.EntryFilter, s.Home)
+		part.list(folder)
 		return true, nil
 	}
 	found := [][]discover.Entry{s.Found}
-	for l, err := range storage.ReadParallel(s.ctx, folders, list) {
+	for part, err := range storage.ReadParallel(s.ctx, folders, list) {
 		if err != nil {
 			s.Warnings = append(s.Warnings, err)
 		}
-		found, s.Warnings = append(found, l.Found), append(s.Warnings, l.Warnings...)
+		found, s.Warnings = append(found, part.Found), append(s.Warnings, part.Warnings...)
 	}
 	s.Found = slices.Concat(found...)
 }
