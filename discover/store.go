@@ -45,12 +45,10 @@ func (scan *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, filte
 		if len(homes[a.Name()]) == 0 {
 			return nil, nil
 		}
-		confined := scan.confine(ctx, a.Name())
-		usable, unusable := checkHomes(confined, a.Name(), homes[a.Name()])
-		entries, err := a.Entries(confined, usable, filterFor(a.Name()))
+		entries, err := ListEntries(scan.confine(ctx, a.Name()), a, homes[a.Name()], filterFor(a.Name()))
 		// A link out of one of these homes may lead into another one.
 		entries, left := dropOutside(slices.Concat(homes[a.Name()], scan.homes[a.Name()]), entries)
-		return entries, errors.Join(unusable, err, left)
+		return entries, errors.Join(err, left)
 	})
 	out := make([][]Entry, len(results))
 	for i, r := range results {
@@ -58,6 +56,13 @@ func (scan *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, filte
 		scan.warn(scan.adapters[i].Name(), r.err)
 	}
 	return out
+}
+
+// ListEntries is [Adapter.Entries], with the warnings about homes that cannot be used.
+func ListEntries(ctx context.Context, a Adapter, homes []Home, filter EntryFilter) ([]Entry, error) {
+	usable, unusable := checkHomes(ctx, a.Name(), homes)
+	entries, err := a.Entries(ctx, usable, filter)
+	return entries, errors.Join(unusable, err)
 }
 
 // checkHomes returns the homes without those that are no directories, and warnings about them and about those that the user has asked for and

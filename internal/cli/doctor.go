@@ -354,7 +354,7 @@ func examineHome(ctx context.Context, a discover.Adapter, home discover.Home, li
 			h.Live++
 		}
 	}
-	entries, err := a.Entries(discover.Confine(ctx, []discover.Home{home}), []discover.Home{home}, discover.EntryFilter{Subagents: true})
+	entries, err := discover.ListEntries(discover.Confine(ctx, []discover.Home{home}), a, []discover.Home{home}, discover.EntryFilter{Subagents: true})
 	files := map[string]int64{}
 	for _, e := range entries {
 		if e.Parent == "" {
