@@ -255,7 +255,7 @@ func containsPID(list []proc.Process, pid int) bool {
 // opened, so its session and status are unknown.
 func (scan *Scan) addForeignProcess(ctx context.Context, r Result, pid int) Result {
 	p, ok := scan.table.ByPID(pid)
-	if !ok || scan.scanner.AllUsers || uidOf(p) == scan.scanner.UID {
+	if !ok || scan.scanner.AllUsers || userOf(p).uid == scan.scanner.UID {
 		return r
 	}
 	alone := scan.table.Filter(func(o proc.Process) bool { return o.ID == p.ID })
@@ -266,7 +266,7 @@ func (scan *Scan) addForeignProcess(ctx context.Context, r Result, pid int) Resu
 			if c.Session != "" || c.Process != p.ID {
 				continue
 			}
-			c.Unreadable = fmt.Sprintf("it belongs to user %d; --all-users looks into its home", uidOf(p))
+			c.Unreadable = fmt.Sprintf("it belongs to user %d; --all-users looks into its home", userOf(p).uid)
 			c.Home, c.HideIfUnlinked, c.Turn = "", false, nil
 			claims = append(claims, c)
 			scan.warn(a.Name(), &Warning{Agent: a.Name(), Path: p.ID.String(), Err: errors.New(c.Unreadable)})

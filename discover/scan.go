@@ -30,6 +30,7 @@ type Scan struct {
 	homes      map[Agent][]Home
 	extraHomes map[Agent][]Home // homes of followed sessions, though nothing may name them any more
 	claims     []Claim
+	users      map[proc.ID]processUser // of the processes with claims
 
 	records      [][]Record
 	readKeys     map[Key]bool           // of the entries that were read
@@ -118,7 +119,7 @@ func (scan *Scan) readClaims(ctx context.Context) {
 		homes := scan.homes[a.Name()]
 		return a.Claims(scan.confine(ctx, a.Name()), scan.scanner.visibleTable(scan.table, homes), homes)
 	})
-	scan.claims = nil
+	scan.claims, scan.users = nil, map[proc.ID]processUser{}
 	for i, r := range results {
 		for _, c := range r.value {
 			if scan.isOurs(c) {

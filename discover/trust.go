@@ -51,18 +51,29 @@ func (scanner *Scanner) trust(h Home, table *proc.Table) (Trust, int) {
 		return TrustOurs, 0
 	}
 	for _, id := range h.NamedBy {
-		if p, ok := table.Find(id); ok && uidOf(p) == scanner.UID && sharesNamespaces(p) {
-			return TrustSeen, id.PID
+		if p, ok := table.Find(id); ok {
+			if user := userOf(p); user.uid == scanner.UID && user.sharesNamespaces {
+				return TrustSeen, id.PID
+			}
 		}
 	}
 	return TrustForeign, 0
 }
 
-// sharesNamespaces reports whether the paths, users and pids that a process names mean the same to us: it is in our namespaces.
-// Where that cannot be told it is not.
-func sharesNamespaces(p proc.Process) bool {
+// processUser is who runs a process.
+type processUser struct {
+	uid int // effective
+	// sharesNamespaces: the paths, users and pids that the process names mean the same to us, since it is in our namespaces. False where that
+	// cannot be told.
+	sharesNamespaces bool
+}
+
+func userOf(p proc.Process) processUser {
 	s, err := p.Credentials()
-	return err == nil && s.Unshared&(proc.UserNamespace|proc.PIDNamespace|proc.MountNamespace) == 0
+	if err != nil {
+		return processUser{uid: p.UID}
+	}
+	return processUser{s.UID, s.Unshared&(proc.UserNamespace|proc.PIDNamespace|proc.MountNamespace) == 0}
 }
 
 // Reachable reports whether a process may be sent something: it is our own user's, and its paths and ports are ours. It is
@@ -70,14 +81,6 @@ func sharesNamespaces(p proc.Process) bool {
 func (scanner *Scanner) Reachable(p proc.Process) bool {
 	s, err := p.Credentials()
 	return err == nil && s.UID == scanner.UID && s.Unshared == 0
-}
-
-// uidOf returns the effective user of a process.
-func uidOf(p proc.Process) int {
-	if s, err := p.Credentials(); err == nil {
-		return s.UID
-	}
-	return p.UID
 }
 
 // visibleTable returns the table that adapters get: without the processes of other users, unless AllUsers. It includes root
@@ -105,15 +108,19 @@ func (scan *Scan) isOurs(c Claim) bool {
 		return true // one of the dead never counts
 	}
 	h, ok := homeOf(scan.homes[c.Agent], c.Home, c.Path)
-	uid := uidOf(p)
+	user, known := scan.users[p.ID]
+	if !known {
+		user = userOf(p)
+		scan.users[p.ID] = user
+	}
 	switch {
-	case uid < 0 || uid == scan.scanner.UID:
-		return c.Home != "" || c.Session == "" || sharesNamespaces(p)
+	case user.uid < 0 || user.uid == scan.scanner.UID:
+		return c.Home != "" || c.Session == "" || user.sharesNamespaces
 	case !ok || h.Trust != TrustOurs:
 		return false
 	}
 	owner, ok := dirOwner(h.Dir)
-	return uid == 0 || ok && uid == owner
+	return user.uid == 0 || ok && user.uid == owner
 }
 
 // homeOf finds the home of a session by the home's directory and the session's file or database.
