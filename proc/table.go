@@ -187,8 +187,11 @@ func (d Descendants) inLedSession(table *Table, p Process) bool {
 // StartMonitor notices processes that start and processes that execute another program. The zero StartMonitor knows no
 // process. It is for one goroutine.
 type StartMonitor struct {
-	known map[int]knownProcess
-	calls int
+	known  map[int]knownProcess
+	calls  int
+	newest int // the pid that was given last, at the last call
+	// settled is the first call at which no process counts as new.
+	settled int
 }
 
 // knownProcess is a process as of the last call.
@@ -205,16 +208,21 @@ const newCalls = 8
 // program. For a process that is not new, the latter is noticed some calls late. The first call returns the binaries of all
 // processes. Binaries that may not be read are left out. Poll fails if the process table cannot be read.
 func (m *StartMonitor) Poll() (started []string, err error) {
+	m.calls++
+	newest, known := newestPID()
+	if known && newest == m.newest && m.calls >= m.settled && m.calls%newCalls != 0 {
+		return nil, nil // nothing has started: `top` on an idle machine takes a fifth less
+	}
+	m.newest = newest
 	pids, binary, err := listPIDs()
 	if err != nil {
 		return nil, err
 	}
-	m.calls++
 	now := make(map[int]knownProcess, len(pids))
 	for _, pid := range pids {
 		p, known := m.known[pid]
 		if !known {
-			p.firstSeen = m.calls
+			p.firstSeen, m.settled = m.calls, m.calls+newCalls
 		}
 		if m.calls-p.firstSeen < newCalls || m.calls%newCalls == 0 {
 			if exe := binary(pid); exe != "" && exe != p.exe {

@@ -125,6 +125,9 @@ func exe(pid int) (file string, deleted bool) {
 	return a.exec, true
 }
 
+// newestPID: macOS does not tell.
+func newestPID() (int, bool) { return 0, false }
+
 // listPIDs returns all processes. binary reads the path of the binary of one; it is "" where that may not be read.
 func listPIDs() (pids []int, binary func(pid int) string, err error) {
 	list, err := kinfos("kern.proc.all")

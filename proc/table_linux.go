@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -92,6 +93,18 @@ func listPIDs() (pids []int, binary func(pid int) string, err error) {
 		path, _, _ := f.pid(pid).readTarget("exe")
 		return path
 	}, err
+}
+
+// newestPID returns the pid that was given last in our pid namespace, to a process or a thread: the last word of /proc/loadavg. It is false
+// where that may not be read.
+func newestPID() (int, bool) {
+	var line [256]byte
+	words := bytes.Fields(pidDir(systemRoot+"/").readStart("loadavg", line[:]))
+	if len(words) != 5 {
+		return 0, false
+	}
+	pid, err := strconv.Atoi(string(words[4]))
+	return pid, err == nil
 }
 
 // clockTicks is USER_HZ: the kernel's ABI fixes it at 100 on every architecture that Go supports.

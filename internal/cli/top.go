@@ -95,7 +95,7 @@ const (
 	// directory.
 	changesInterval = 15 * time.Second
 	// quietInterval is the least time between two looks for quiet sessions, which read what all running sessions have open.
-	quietInterval = 10 * time.Second
+	quietInterval = 30 * time.Second
 	// costShare bounds the time that a question to git takes: one part in costShare. treeShare and tokensShare bound the building of process
 	// trees and the reading of tokens, which are due only when something has happened.
 	costShare, treeShare, tokensShare = 50, 100, 50

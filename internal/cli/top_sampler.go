@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,7 +27,7 @@ type sampler struct {
 	trees           map[rowKey][]ancestry.Node
 	treesOf         int
 	treesDue        time.Time
-	tokensOf        int
+	tokensOf        string // the activity that they are of
 	tokensDue       time.Time
 	changesDue      time.Time
 	quietDue        time.Time
@@ -70,8 +72,8 @@ func (s *sampler) sample(ctx context.Context, r discover.Result, updates int) {
 		now = time.Now()
 	}
 	s.sampleProcesses()
-	if s.tokensOf != updates && !now.Before(s.tokensDue) {
-		s.tokensOf = updates
+	if activity := activityOf(r); s.tokensOf != activity && !now.Before(s.tokensDue) {
+		s.tokensOf = activity
 		s.readDetails(ctx)
 		s.tokensDue = time.Now().Add(tokensShare * time.Since(now))
 	}
@@ -87,6 +89,15 @@ func (s *sampler) sample(ctx context.Context, r discover.Result, updates int) {
 			s.changesDue = time.Now().Add(max(changesInterval, costShare*time.Since(began)))
 		}
 	}
+}
+
+// activityOf changes with the sessions, and with what is stored of each.
+func activityOf(r discover.Result) string {
+	var text strings.Builder
+	for i := range r.Sessions {
+		fmt.Fprintln(&text, keyOf(r.Sessions[i]), r.Sessions[i].Updated.UnixNano())
+	}
+	return text.String()
 }
 
 // findQuiet finds the sessions of which nothing moves.
