@@ -151,20 +151,6 @@ func (s Session) HasExactEvidence() bool {
 	})
 }
 
-// HasOnlyWeakEvidence reports whether weak evidence ties live processes to the session, and nothing stronger does.
-func (s Session) HasOnlyWeakEvidence() bool {
-	weak := false
-	for _, e := range s.Evidence {
-		if e.Accepted && e.Session != "" && !e.Client {
-			if e.Strength != Weak {
-				return false
-			}
-			weak = true
-		}
-	}
-	return weak
-}
-
 // RootSession returns the session at the top of a sub-agent's chain of parents, as far as they are among the sessions. Any
 // other session is its own root.
 func RootSession(sessions []Session, s Session) Session {

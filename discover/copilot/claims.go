@@ -109,10 +109,13 @@ func (p *process) sessionClaims(ctx context.Context) (claims []discover.Claim, e
 	}
 	id, kind, detail, strength := p.shownSession(ctx), "log", "its log says that it shows the session, which a terminal locks at its first prompt", discover.Strong
 	if id == "" {
-		id, kind, detail, strength = p.session, "argv", "the command line resumes the session; the terminal may show another one by now", discover.Weak
+		id, kind, detail, strength = p.session, "argv", "the command line resumes the session", discover.Weak
 	}
 	if _, statErr := storage.Stat(ctx, eventsPath(p.home, id)); id != "" && statErr == nil {
 		add(id, kind, detail, strength)
+		if strength == discover.Weak {
+			claims[len(claims)-1].Alternative = "the terminal may show another session by now"
+		}
 	}
 	return claims, err
 }

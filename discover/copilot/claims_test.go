@@ -181,16 +181,16 @@ func TestLiveSessions(t *testing.T) {
 		"a terminal that has resumed a session and was asked nothing": {func(w *world) {
 			w.session(idA, done...)
 			w.agent(7, "--session-id="+idA)
-		}, "222 idle 7 weak"},
+		}, "222 unknown; idle 7"},
 		"a terminal that has resumed a session and keeps no log": {func(w *world) {
 			w.session(idA, done...)
 			p := w.agent(7, "--session-id="+idA, "--log-level=error")
 			p.Files = append(p.Files[:1], p.Files[2])
-		}, "222 idle 7 weak"},
+		}, "222 unknown; idle 7"},
 		"a terminal that has resumed a session in mid-turn": {func(w *world) {
 			w.session(idA, open...)
 			w.agent(7, "--resume", idA).Started = started.Add(2 * time.Hour)
-		}, "222 idle 7 weak"},
+		}, "222 unknown; idle 7"},
 		"a terminal that shows another session than it was started for, by its log": {func(w *world) {
 			w.session(idA, done...)
 			w.session(idB, done...)

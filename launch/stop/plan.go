@@ -88,9 +88,6 @@ func (r *run) decide(ctx context.Context, p *plan) error {
 	if p.session.NameOnly { // the process may be any program
 		return refusal(fmt.Sprintf("nothing but its name says that %s is %s: if it is, end it with kill(1)", p.session.Processes[0].ID, p.session.Agent))
 	}
-	if !r.Force && !p.shared && p.session.HasOnlyWeakEvidence() {
-		return refusal(fmt.Sprintf("%s may run it or another session: quit it there, or --force ends that process", joinFunc(p.session.Processes, ", ", describeTerminal)))
-	}
 	p.maySignal = r.Force || !p.shared
 	// No request can name a session without an ID.
 	if p.session.ID != "" && p.adapter.NeedsInterrupt(p.request()) {

@@ -37,12 +37,6 @@ func shared(s discover.Session) discover.Session {
 	return s
 }
 
-// weak is the session by weak evidence.
-func weak(s discover.Session) discover.Session {
-	s.Evidence = []discover.Evidence{{Claim: discover.Claim{Session: s.ID, Strength: discover.Weak}, Accepted: true}}
-	return s
-}
-
 // Whatever is in the way before anything is sent is the plan's decision, so that --dry-run says what a run would.
 func TestPlanDecidesBeforeAnythingIsSent(t *testing.T) {
 	self, err := proc.Inspect(os.Getpid())
@@ -75,8 +69,6 @@ func TestPlanDecidesBeforeAnythingIsSent(t *testing.T) {
 		"shared by the agent's word, and with a session that is known": {
 			session: shared(session("a", "/a", discover.Running, 1)), refused: "pid 1 also runs other; --force ends",
 		},
-		"weak evidence":                     {session: weak(session("a", "/a", discover.Idle, 2)), refused: "pid 2 may run it or another session"},
-		"weak evidence, with force":         {session: weak(session("a", "/a", discover.Idle, 2)), force: true, maySignal: true},
 		"shared, with force":                {session: session("a", "/a", discover.Running, 1), force: true, maySignal: true},
 		"shared, and the agent can end one": {session: ours(shared(reachable)), adapter: askedAdapter{none}, asks: true},
 		"the agent must be asked":           {session: ours(reachable), adapter: askedAdapter{none}, asks: true, maySignal: true},
