@@ -201,6 +201,20 @@ func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add f
 	found, older := scan.listSince(ctx, filter.Since, true)
 	left.Sessions = older
 	var adding sync.Mutex
+	take := func(u *SessionUsage) {
+		adding.Lock()
+		defer adding.Unlock()
+		u.Usage = slices.DeleteFunc(u.Usage, func(a Usage) bool {
+			earlier := a.Time.Before(filter.Since)
+			if earlier {
+				left.Tokens += a.Tokens.Total
+			}
+			return earlier
+		})
+		if len(u.Usage) > 0 {
+			add(u)
+		}
+	}
 	results := forEachAdapter(scan.adapters, func(i int, a Adapter) (none struct{}, err error) {
 		if len(found[i]) == 0 {
 			return none, nil
@@ -211,18 +225,7 @@ func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add f
 				errs = append(errs, err)
 				continue
 			}
-			adding.Lock()
-			u.Usage = slices.DeleteFunc(u.Usage, func(a Usage) bool {
-				earlier := a.Time.Before(filter.Since)
-				if earlier {
-					left.Tokens += a.Tokens.Total
-				}
-				return earlier
-			})
-			if len(u.Usage) > 0 {
-				add(u)
-			}
-			adding.Unlock()
+			take(u)
 		}
 		return none, errors.Join(errs...)
 	})

@@ -93,7 +93,7 @@ func TestRecords(t *testing.T) {
 // TestRecordsCutAnywhere: wherever a record is cut off, the record that follows on its line is read, and no other one is.
 func TestRecordsCutAnywhere(t *testing.T) {
 	if testing.Short() {
-		t.Skip("one goroutine")
+		t.Skip("-short: it runs in one goroutine, so the race detector finds nothing in it")
 	}
 	t.Parallel()
 	whole := `{"parentUuid":"p","message":{"role":"assistant","content":[{"type":"text","text":"see: {\"a\": [1]}"}]},"type":"assistant"}`

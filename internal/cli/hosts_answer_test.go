@@ -61,7 +61,7 @@ func (e endless) Read(p []byte) (int, error) {
 // Neither an object without an end nor endless blanks are read for ever.
 func TestEndlessAnswers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("one goroutine")
+		t.Skip("-short: it runs in one goroutine, so the race detector finds nothing in it")
 	}
 	for _, in := range []io.Reader{endless(" "), io.MultiReader(strings.NewReader(`["`), endless("a")), io.MultiReader(strings.NewReader(`["a"`), endless(" "))} {
 		if _, err := decoded(in); !errors.As(err, new(*badAnswer)) {

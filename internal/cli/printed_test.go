@@ -84,7 +84,7 @@ var id = regexp.MustCompile(`\b(ses_[0-9A-Za-z]+|agent-[0-9a-f]+|[0-9a-f]{8}(-[0
 // Whatever ID any command prints can be given back to agentctl, and means one session.
 func TestEveryPrintedIDIsTaken(t *testing.T) {
 	if testing.Short() {
-		t.Skip("one goroutine")
+		t.Skip("-short: it runs in one goroutine, so the race detector finds nothing in it")
 	}
 	f, out, sessions := withStore(t)
 	var some []string
