@@ -111,9 +111,14 @@ func (v *Verification) check(ctx context.Context, enough func(discover.Session) 
 	return enough(s), nil
 }
 
-// Update replaces the session by a newer reading of it. Its group is known by the live process and the plan only.
+// Update replaces the session by a newer reading of it. Its group is known by the live process and the plan only, and its directory by the plan
+// until it is stored.
 func (v *Verification) Update(s discover.Session) {
 	s.Group = cmp.Or(s.Group, v.plan.Environment.Getenv(discover.GroupEnv))
+	if s.Record != nil && s.Dir == "" {
+		record := *s.Record
+		record.Dir, s.Record = v.plan.Spec.Dir, &record
+	}
 	v.Session = s
 }
 

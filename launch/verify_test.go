@@ -148,3 +148,15 @@ func TestAwaitAChosenID(t *testing.T) {
 		t.Errorf("%q, %v, %v", v.Session.ID, done, err)
 	}
 }
+
+// A session of which nothing is stored yet works where it was launched; one that is stored, where its agent says. The reading itself is not changed.
+func TestDirectoryOfALaunchedSession(t *testing.T) {
+	v := &Verification{plan: &Plan{Spec: Spec{Dir: "/launched"}}}
+	for stored, want := range map[string]string{"": "/launched", "/moved": "/moved"} {
+		s := discover.Session{Record: &discover.Record{Dir: stored}}
+		v.Update(s)
+		if v.Session.Dir != want || s.Dir != stored {
+			t.Errorf("stored %q: %q, and the reading has %q", stored, v.Session.Dir, s.Dir)
+		}
+	}
+}

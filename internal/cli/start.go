@@ -182,11 +182,7 @@ func (s Starter) Start(ctx context.Context, adapter launch.Adapter, r launch.Req
 		err = errors.Join(err, proven(object.NewSession(l.Session)))
 	}
 	if err == nil {
-		created := l.Session
-		record := *created.Record
-		record.Dir = cmp.Or(record.Dir, r.Dir) // nothing may show it yet
-		created.Record = &record
-		err = Script{Flag: "--on-create", Command: s.onCreate}.Run(ctx, s.Env, created, nil)
+		err = Script{Flag: "--on-create", Command: s.onCreate}.Run(ctx, s.Env, l.Session, nil)
 	}
 	if err == nil {
 		err = l.AwaitTurn(ctx)
