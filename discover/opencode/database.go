@@ -48,10 +48,7 @@ func readDatabase[T any](ctx context.Context, home, path string, read func(*data
 		damage = cmp.Or(damage, d.v2.failure)
 		return nil
 	})
-	switch {
-	case storage.IsNotExist(err): // it is gone, or a file beside it: its last user has closed it
-		return *new(T), nil
-	case err != nil:
+	if err != nil {
 		return *new(T), newWarning(path, err)
 	}
 	return result, newWarning(path, damage)
