@@ -189,7 +189,7 @@ func (d Descendants) inLedSession(table *Table, p Process) bool {
 type StartMonitor struct {
 	known  map[int]knownProcess
 	calls  int
-	newest int // the pid that was given last, at the last call
+	newest int // the newest pid when the processes were listed last
 	// settled is the first call at which no process counts as new.
 	settled int
 }
@@ -213,11 +213,11 @@ func (m *StartMonitor) Poll() (started []string, err error) {
 	if known && newest == m.newest && m.calls >= m.settled && m.calls%newCalls != 0 {
 		return nil, nil // nothing has started: `top` on an idle machine takes a fifth less
 	}
-	m.newest = newest
 	pids, binary, err := listPIDs()
 	if err != nil {
 		return nil, err
 	}
+	m.newest = newest
 	now := make(map[int]knownProcess, len(pids))
 	for _, pid := range pids {
 		p, known := m.known[pid]

@@ -125,7 +125,7 @@ func exe(pid int) (file string, deleted bool) {
 	return a.exec, true
 }
 
-// newestPID: macOS does not tell.
+// newestPID is not known on macOS.
 func newestPID() (int, bool) { return 0, false }
 
 // listPIDs returns all processes. binary reads the path of the binary of one; it is "" where that may not be read.

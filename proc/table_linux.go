@@ -64,8 +64,9 @@ func (f *procfs) readTable(ctx context.Context) (*Table, error) {
 	return NewTable(list, locks, errors.Join(unread...)).setHidden(hidden), nil
 }
 
-// manyProcesses take as long to read as the kernel's locks, 10 ms, of which most is waiting: it lets a reader of /proc/locks wait for all
-// processors (RCU). So both are read at once. Where there are fewer processes, who does not ask for the locks would wait for them.
+// manyProcesses is the number of processes from which on the kernel's locks are read at the same time. Reading /proc/locks takes 10 ms, most of
+// it waiting for all processors (RCU); reading so many processes takes as long. With fewer processes, a command that does not use the locks
+// would wait for them at its end.
 const manyProcesses = 300
 
 // selfTable returns a table of this process, with the pids of our own pid namespace; it is empty if that cannot be read.
@@ -95,8 +96,8 @@ func listPIDs() (pids []int, binary func(pid int) string, err error) {
 	}, err
 }
 
-// newestPID returns the pid that was given last in our pid namespace, to a process or a thread: the last word of /proc/loadavg. It is false
-// where that may not be read.
+// newestPID returns the newest pid of our pid namespace, of a process or a thread: the last field of /proc/loadavg. It is false where that may
+// not be read. A file system that imitates /proc for a container may update it seconds late.
 func newestPID() (int, bool) {
 	var line [256]byte
 	words := bytes.Fields(pidDir(systemRoot+"/").readStart("loadavg", line[:]))

@@ -73,7 +73,7 @@ var errNoRecords = errors.New("no transcript, or a damaged one: no message can b
 // reader is one call of Read.
 type reader struct {
 	discover.ReadOptions
-	usageOnly bool // of the sessions, what does not change at their end is enough
+	usageOnly bool // the newest turn and the model are not needed
 }
 
 // readSession reads one session, and the totals that a transcript is read into as a whole. There is neither a record nor an error if the

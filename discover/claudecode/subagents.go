@@ -215,10 +215,15 @@ func pendingSubagentCalls(ctx context.Context, parent discover.Claim) map[string
 	return calls
 }
 
-// hasOpenTurn reports whether a sub-agent's turn is open and was written since the process started.
-func (p *process) hasOpenTurn(ctx context.Context, path string) bool {
+// openTurn returns the newest turn of a sub-agent, if it is open and was written since the process started.
+func (p *process) openTurn(ctx context.Context, path string) (turn *turnReader, ok bool) {
 	tail, err := readTail(ctx, path)
-	return err == nil && tail.Turn.Result(tail.Whole).State == discover.TurnOpen && p.StartedBefore(tail.Updated)
+	return &tail.Turn, err == nil && tail.Turn.Result(tail.Whole).State == discover.TurnOpen && p.StartedBefore(tail.Updated)
+}
+
+func (p *process) hasOpenTurn(ctx context.Context, path string) bool {
+	_, ok := p.openTurn(ctx, path)
+	return ok
 }
 
 // subagentDir returns the folder of the sub-agents of the session with this transcript. Claude Code itself reads it and the

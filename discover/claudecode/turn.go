@@ -297,11 +297,11 @@ func (p *process) permissionCall(ctx context.Context, s *turnReader, path string
 // mayAsk reports whether a sub-agent in the background has a call without a result: the session's own call may run while the user is asked
 // about that one.
 func (p *process) mayAsk(ctx context.Context, s storedSubagent) bool {
-	if !mayBeActive(s.path, s.subagentMeta) && !s.isTeammate() || !p.hasOpenTurn(ctx, s.path) {
+	if !mayBeActive(s.path, s.subagentMeta) && !s.isTeammate() {
 		return false
 	}
-	tail, err := readTail(ctx, s.path)
-	return err != nil || len(tail.Turn.Pending) > 0
+	turn, open := p.openTurn(ctx, s.path)
+	return open && len(turn.Pending) > 0
 }
 
 // questionTool is the tool by which the model asks the user questions.

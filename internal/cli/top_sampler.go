@@ -27,7 +27,7 @@ type sampler struct {
 	trees           map[rowKey][]ancestry.Node
 	treesOf         int
 	treesDue        time.Time
-	tokensOf        string // the activity that they are of
+	tokensOf        string // what was stored when the tokens were read: see activityOf
 	tokensDue       time.Time
 	changesDue      time.Time
 	quietDue        time.Time
@@ -91,7 +91,7 @@ func (s *sampler) sample(ctx context.Context, r discover.Result, updates int) {
 	}
 }
 
-// activityOf changes with the sessions, and with what is stored of each.
+// activityOf returns a text that differs once a session has begun or ended, or has stored something.
 func activityOf(r discover.Result) string {
 	var text strings.Builder
 	for i := range r.Sessions {
