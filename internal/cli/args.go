@@ -276,8 +276,9 @@ const maxWord = 64
 // maxDistance is the most edits between a word and the one that is suggested for it.
 const maxDistance = 2
 
-// closest finds the word that was probably meant: the only one with that prefix, or with that part behind a dot, or the nearest one with an
-// edit distance of at most a third of its length, without the dashes of a flag, or that a few more letters follow.
+// closest finds the word that was probably meant: the only one that begins with the given word, or that has it after a dot. If there is none,
+// it is the nearest one, at most maxDistance edits away, and at most a third of its length, dashes not counted. A known word with a few
+// letters added ("listed") may be short.
 func closest(word string, words []string) (string, bool) {
 	best, cost := "", 0
 	if word == "" || len(word) > maxWord {

@@ -393,8 +393,8 @@ func agentHomes(ctx context.Context, c *Call, sessions []discover.Session) (home
 	return homes, nil
 }
 
-// replaceFile writes a file, whole or not at all: a hidden one beside it, whose name has no suffix, takes its name and mode once it is written. An interrupt
-// leaves nothing behind.
+// replaceFile writes a file completely or not at all: it writes a hidden file in the same directory, and renames it. An interrupt removes the hidden
+// file.
 func replaceFile(ctx context.Context, name string, mode fs.FileMode, write func(io.Writer) error) error {
 	draft, err := os.CreateTemp(filepath.Dir(name), ".agentctl-*")
 	if err != nil {

@@ -45,7 +45,7 @@ func hooksCommand(env Env) *cli.Command {
 	}
 }
 
-// hooksChange changes the hooks, or only looks at them.
+// hooksChange changes the hooks or, for a status, only reads them. It returns their state.
 type hooksChange func(context.Context, *githooks.HooksDir, *hookOptions) ([]githooks.Hook, error)
 
 type hookOptions struct {

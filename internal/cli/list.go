@@ -229,8 +229,8 @@ func printList(ctx context.Context, c *Call, sessions []object.Session, o *listO
 	return c.Page(ctx, b.Bytes(), o.noPager)
 }
 
-// listSelection makes the filter of the flags. Stopped sessions, or a window of time, imply --all. Which directories --cwd and --repo mean, only
-// the machine of the sessions can tell: here is whether this is it.
+// listSelection makes the filter of the flags. Stopped sessions, or a window of time, imply --all. here reports whether the
+// sessions are of this machine: only that machine can resolve the directories of --cwd and --repo.
 func listSelection(c *Call, o *listOptions, here bool) (discover.SessionFilter, error) {
 	filter := discover.SessionFilter{
 		Agents: c.Agents, IncludeStopped: o.all || o.since != "", Limit: o.limit, Subagents: o.children, Tokens: o.tokens || o.sort == "tokens" || o.sort == "context",

@@ -38,7 +38,7 @@ func (env Env) Page(ctx context.Context, text []byte, noPager bool) error {
 	return err
 }
 
-// The shell's exit codes for a program that is not there, or that is none.
+// The shell's exit codes for a program that does not exist, or that cannot be executed.
 const (
 	missing = 127
 	unfit   = 126

@@ -79,7 +79,7 @@ func resumeCommand(env Env) *cli.Command {
 	}
 }
 
-// checkNoSession refuses a message that is the ID of a session: whoever names several gives the message with -p.
+// checkNoSession refuses a message that is the ID of a session: with several IDs, the message must be given with -p.
 func checkNoSession(ctx context.Context, env Env, message string, o *resumeOptions) error {
 	if !strings.ContainsAny(message, "0123456789") || strings.ContainsAny(message, " \n") {
 		return nil
@@ -91,7 +91,7 @@ func checkNoSession(ctx context.Context, env Env, message string, o *resumeOptio
 	if _, err := c.Scanner.Find(ctx, message, nil, discover.ReadOptions{}); err != nil {
 		return nil //nolint:nilerr // it is no session
 	}
-	return UsageError("resume", "%q is a session: several need their message with -p, or --tmux; -p says the same to one", message)
+	return UsageError("resume", "%q is the ID of a session: to resume several, add -p TEXT or --tmux; to send it as a message, use -p", message)
 }
 
 func runResume(ctx context.Context, env Env, arg string, o *resumeOptions) error {

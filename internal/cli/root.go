@@ -185,7 +185,7 @@ type Verb struct {
 	FindsSessions bool
 	// TakesHosts: the command may act on other machines, and takes the flags of [HostFlags]. All other commands refuse these flags.
 	TakesHosts bool
-	// LocalFlags are the flags that such a command refuses with another machine: what they mean only this one can do.
+	// LocalFlags are the flags that are refused for another machine, since they work on this one only.
 	LocalFlags []string
 }
 

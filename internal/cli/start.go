@@ -49,7 +49,7 @@ func (o *StartOptions) Flags() []cli.Flag {
 	}
 }
 
-// Check refuses flags that do not go together, or that name what does not exist: on a host, that is for the host to say.
+// Check refuses flags that do not go together. For this machine, it also refuses those that name a directory that does not exist; a host checks its own.
 func (o *StartOptions) Check(verb string, onHost bool) error {
 	if o.Output != "" && !onHost {
 		if err := CheckDirectory(filepath.Dir(o.Output)); err != nil {
