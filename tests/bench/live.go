@@ -104,7 +104,7 @@ func measureRest(b binaries, home string) ([]*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := trace.Run(job{home, []string{b.agentctl, "list", "-a", "--since", "all", "--json"}, 0}.command())
+	r, err := trace.Memory(job{home, []string{b.agentctl, "list", "-a", "--since", "all", "--json"}, 0}.command())
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,12 @@
 package e2e_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,7 +58,51 @@ func enter() (code int, ran bool) {
 	return 0, false
 }
 
-// serial runs one script after the other: they all look at one process table.
+// scriptTimeout is the deadline of a script, and so of each step of it: far above what any script takes, so that a busy machine is no
+// failure.
+const scriptTimeout = 4 * time.Minute
+
+func TestScripts(t *testing.T) { run(t, scripts("testdata")) }
+
+// onlyScript is, in the environment, the script that this process is to run.
+const onlyScript = "AGENTCTL_TEST_SCRIPT"
+
+// run runs each script of a directory in a process of its own, with a process table of its own. Where there is none, the scripts run one after
+// the other, since they all look at one process table.
+func run(t *testing.T, p testscript.Params) {
+	if script := os.Getenv(onlyScript); script != "" {
+		p.Dir, p.Files = "", []string{script}
+		if !runScript(serial{t}, p, scriptTimeout) {
+			t.Errorf("%s had not ended after %s, and its processes were killed", script, scriptTimeout)
+		}
+		return
+	}
+	files, err := filepath.Glob(filepath.Join(p.Dir, "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	test := t.Name()
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			if sandbox.Inside() {
+				t.Parallel()
+			}
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$", "-test.v")
+			cmd.Env = append(sandbox.Nested(os.Environ()), onlyScript+"="+file)
+			out, err := cmd.CombinedOutput()
+			switch {
+			case err != nil:
+				t.Errorf("%v\n%s", err, out)
+			case bytes.Contains(out, []byte("--- SKIP: ")):
+				t.Skipf("%s", out)
+			case testing.Verbose():
+				t.Logf("%s", out)
+			}
+		})
+	}
+}
+
+// serial runs a script at once.
 type serial struct{ *testing.T }
 
 func (s serial) Parallel() {}
@@ -63,26 +110,6 @@ func (s serial) Run(name string, f func(testscript.T)) {
 	s.T.Run(name, func(t *testing.T) { f(serial{t}) })
 }
 func (s serial) Verbose() bool { return testing.Verbose() }
-
-// scriptTimeout is the deadline of a script, and so of each step of it: far above what any script takes, so that a busy machine is no
-// failure.
-const scriptTimeout = 4 * time.Minute
-
-func TestScripts(t *testing.T) { run(t, scripts("testdata")) }
-
-// run runs each script of a directory with its own deadline.
-func run(t *testing.T, p testscript.Params) {
-	files, err := filepath.Glob(filepath.Join(p.Dir, "*.txtar"))
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	p.Dir = ""
-	for _, file := range files {
-		if p.Files = []string{file}; !runScript(serial{t}, p, scriptTimeout) {
-			t.Errorf("%s had not ended after %s, and its processes were killed", file, scriptTimeout)
-		}
-	}
-}
 
 // runScript runs scripts with a deadline, and reports whether they ended in time. A step that hangs is first asked for its goroutines:
 // testscript sends SIGQUIT. But testscript waits for whoever holds the step's output, without end: at the deadline all processes below this one

@@ -64,7 +64,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GOMAXPROCS=8"}
 			var stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = io.Discard, &stderr
-			r, err := trace.Run(cmd)
+			r, err := trace.Memory(cmd)
 			must.Do(t, err)
 			t.Logf("%s: %d MB resident", name, r.PeakRSS/1_000_000)
 			if r.Exit != test.exit {
@@ -80,19 +80,25 @@ func TestMemoryIsBounded(t *testing.T) {
 func codexID(i int) string  { return fmt.Sprintf("019b7d6c-1111-7111-8111-%012d", i) }
 func claudeID(i int) string { return fmt.Sprintf("11111111-1111-4111-8111-%012d", i) }
 
-// rollouts are compressed files of Codex, each with its first record, then what body writes, then a turn.
+// rollouts are compressed files of Codex, each with its first record, then what body writes, then a turn. Body and turn are compressed once,
+// as a frame of their own.
 func rollouts(t *testing.T, home string, n, window int, body func(io.Writer)) {
 	t.Helper()
-	dir := filepath.Join(home, ".codex/sessions/2026/01/02")
-	for i := range n {
-		var packed bytes.Buffer
-		w, err := zstd.NewWriter(&packed, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	packed := func(write func(io.Writer)) string {
+		var out strings.Builder
+		w, err := zstd.NewWriter(&out, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
 		must.Do(t, err)
-		fmt.Fprintf(w, codexMeta, codexID(i))
+		write(w)
+		must.Do(t, w.Close())
+		return out.String()
+	}
+	rest := packed(func(w io.Writer) {
 		body(w)
 		_, _ = io.WriteString(w, codexTurn)
-		must.Do(t, w.Close())
-		store(t, filepath.Join(dir, "rollout-2026-01-02T03-04-05-"+codexID(i)+".jsonl.zst"), packed.Bytes())
+	})
+	for i := range n {
+		meta := packed(func(w io.Writer) { fmt.Fprintf(w, codexMeta, codexID(i)) })
+		store(t, filepath.Join(home, ".codex/sessions/2026/01/02/rollout-2026-01-02T03-04-05-"+codexID(i)+".jsonl.zst"), meta, rest)
 	}
 }
 
@@ -100,15 +106,22 @@ func rollouts(t *testing.T, home string, n, window int, body func(io.Writer)) {
 func fill(t *testing.T, home string) {
 	t.Helper()
 	for i := titled; i < titled+filling; i++ {
-		store(t, filepath.Join(home, ".codex/sessions/2026/01/02/rollout-2026-01-02T03-04-05-"+codexID(i)+".jsonl"), []byte(fmt.Sprintf(codexMeta, codexID(i))+codexTurn))
-		store(t, filepath.Join(home, ".claude/projects/-x", claudeID(i)+".jsonl"), fmt.Appendf(nil, claudePrompt, claudeID(i), "do it"))
+		store(t, filepath.Join(home, ".codex/sessions/2026/01/02/rollout-2026-01-02T03-04-05-"+codexID(i)+".jsonl"), fmt.Sprintf(codexMeta, codexID(i)), codexTurn)
+		store(t, filepath.Join(home, ".claude/projects/-x", claudeID(i)+".jsonl"), fmt.Sprintf(claudePrompt, claudeID(i), "do it"))
 	}
 }
 
-func store(t *testing.T, path string, data []byte) {
+// store writes a file that consists of these parts. They are written one by one: as one text they would be most of what the test takes.
+func store(t *testing.T, path string, parts ...string) {
 	t.Helper()
 	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must.Do(t, os.WriteFile(path, data, 0o600))
+	f, err := os.Create(path)
+	must.Do(t, err)
+	for _, part := range parts {
+		_, err := f.WriteString(part)
+		must.Do(t, err)
+	}
+	must.Do(t, f.Close())
 }
 
 // repeat writes a text so many times.
@@ -140,15 +153,16 @@ func packedWindows(t *testing.T, home string) {
 func longLines(t *testing.T, home string) {
 	words := strings.Repeat("words of a prompt ", 5<<20/18)
 	for i := range many {
+		before, after, _ := strings.Cut(fmt.Sprintf(claudePrompt, claudeID(i), "WORDS"), "WORDS")
 		n := 1
 		if i == 0 {
 			n = 40
 		}
-		var lines strings.Builder
+		var parts []string
 		for line := range n { // each is a message of its own
-			lines.WriteString(strings.Replace(fmt.Sprintf(claudePrompt, claudeID(i), words), `"uuid":"21111111`, fmt.Sprintf(`"uuid":"%08d`, line), 1))
+			parts = append(parts, before, words, strings.Replace(after, `"uuid":"21111111`, fmt.Sprintf(`"uuid":"%08d`, line), 1))
 		}
-		store(t, filepath.Join(home, ".claude/projects/-x", claudeID(i)+".jsonl"), []byte(lines.String()))
+		store(t, filepath.Join(home, ".claude/projects/-x", claudeID(i)+".jsonl"), parts...)
 	}
 }
 
@@ -156,9 +170,9 @@ func longLines(t *testing.T, home string) {
 func longTitles(t *testing.T, home string) {
 	long := strings.Repeat("x", 4<<20)
 	for i := range titled {
-		text := fmt.Sprintf(`{"type":"custom-title","customTitle":"%s","sessionId":"%s"}`+"\n", long, claudeID(i)) +
-			strings.Replace(fmt.Sprintf(claudePrompt, claudeID(i), "do it"), `"/x"`, `"/`+long+`","gitBranch":"`+long+`"`, 1)
-		store(t, filepath.Join(home, ".claude/projects/-x", claudeID(i)+".jsonl"), []byte(text))
+		before, after, _ := strings.Cut(fmt.Sprintf(claudePrompt, claudeID(i), "do it"), `/x"`)
+		store(t, filepath.Join(home, ".claude/projects/-x", claudeID(i)+".jsonl"),
+			`{"type":"custom-title","customTitle":"`, long, `","sessionId":"`+claudeID(i)+`"}`+"\n", before, "/", long, `","gitBranch":"`, long, `"`, after)
 	}
 }
 

@@ -13,6 +13,7 @@ package sandbox
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -50,6 +51,9 @@ func (s Set) attempts() []Set {
 // variable holds, in the environment of all but the outermost process, the stage it has reached and the set it got:
 // "init:3".
 const variable = "AGENTCTL_TEST_SANDBOX"
+
+// Nested is the environment of a program that is to enter a sandbox of its own below this one.
+func Nested(env []string) []string { return append(slices.Clone(env), variable+"=") }
 
 // The stages of a process in the sandbox. Outside there is none.
 const (

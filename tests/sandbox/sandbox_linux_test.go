@@ -63,7 +63,7 @@ func start(t *testing.T, play string) nested {
 	defer in.Close()
 	t.Cleanup(func() { _ = out.Close() })
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), variable+"=", part+"="+play)
+	cmd.Env = append(Nested(os.Environ()), part+"="+play)
 	cmd.Stdout, cmd.Stderr = in, os.Stderr
 	must.Do(t, cmd.Start())
 	return nested{cmd, out}

@@ -35,6 +35,9 @@ func Kill(cmd *exec.Cmd, judge func(Call) Victims) (Result, error) {
 	return r, err
 }
 
+// Memory is [Run] without the calls, which take most of its time.
+func Memory(cmd *exec.Cmd) (Result, error) { return Kill(cmd, nil) }
+
 // onCleanThread calls f on a thread of its own that has no children. ptrace(2) speaks only to the thread that
 // started the command; and wait(2) on a thread that started others before would reap those as well. A thread that
 // has some is kept busy until f is done, so that the next try gets another one.
@@ -81,10 +84,10 @@ func run(cmd *exec.Cmd, judge func(Call) Victims) (Result, error) {
 type tracer struct {
 	leader  int
 	specs   map[uint64]spec
-	pending map[int]*entry // by thread: the call it is in
-	known   map[int]bool   // threads whose first stop has been seen, and that have not ended
-	judge   func(Call) Victims
-	victims Victims // whom it has said
+	pending map[int]*entry     // by thread: the call it is in
+	known   map[int]bool       // threads whose first stop has been seen, and that have not ended
+	judge   func(Call) Victims // nil: calls are not looked at
+	victims Victims            // whom it has said
 	result  Result
 }
 
@@ -101,7 +104,15 @@ func (t *tracer) attach() error {
 	if err := unix.PtraceSetOptions(t.leader, options); err != nil {
 		return fmt.Errorf("ptrace: %w", err)
 	}
-	return unix.PtraceSyscall(t.leader, 0)
+	return t.resume(t.leader, 0)
+}
+
+// resume lets a thread go on: to its next call, or where nobody looks at calls to its end.
+func (t *tracer) resume(pid, signal int) error {
+	if t.judge == nil {
+		return unix.PtraceCont(pid, signal)
+	}
+	return unix.PtraceSyscall(pid, signal)
 }
 
 // loop handles stops until no traced process is left.
@@ -121,7 +132,7 @@ func (t *tracer) loop() error {
 		}
 		signal := t.stopped(pid, status)
 		// A thread may be gone by now: killed with its process. Its end is reported by wait.
-		if err := unix.PtraceSyscall(pid, signal); err != nil && !errors.Is(err, unix.ESRCH) {
+		if err := t.resume(pid, signal); err != nil && !errors.Is(err, unix.ESRCH) {
 			return fmt.Errorf("ptrace: %w", err)
 		}
 	}
