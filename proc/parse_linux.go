@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,18 +33,18 @@ const (
 )
 
 // parseStat parses the line. The name may contain any byte, ')' and newline included, so it ends at the last ')'.
-func parseStat(line []byte) (stat, error) {
-	open, end := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
+func parseStat(line string) (stat, error) {
+	open, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
 	if open < 0 || end < open {
 		return stat{}, errors.New("no name in it")
 	}
-	s := stat{name: string(line[open+1 : end])}
+	s := stat{name: line[open+1 : end]}
 	var err error
-	if s.pid, err = strconv.Atoi(string(bytes.TrimSpace(line[:open]))); err != nil {
+	if s.pid, err = strconv.Atoi(strings.TrimSpace(line[:open])); err != nil {
 		return stat{}, fmt.Errorf("pid: %w", err)
 	}
 	field := 2 // the number of the name, as the manual counts
-	for f := range bytes.FieldsSeq(line[end+1:]) {
+	for f := range strings.FieldsSeq(line[end+1:]) {
 		if field++; field > 22 {
 			break
 		}
@@ -57,7 +58,7 @@ func parseStat(line []byte) (stat, error) {
 	return s, nil
 }
 
-func (s *stat) set(field int, text []byte) (err error) {
+func (s *stat) set(field int, text string) (err error) {
 	switch field {
 	case 3:
 		if len(text) != 1 {
@@ -65,30 +66,30 @@ func (s *stat) set(field int, text []byte) (err error) {
 		}
 		s.state = State(text[0])
 	case 4:
-		s.parent, err = strconv.Atoi(string(text))
+		s.parent, err = strconv.Atoi(text)
 	case 5:
-		s.group, err = strconv.Atoi(string(text))
+		s.group, err = strconv.Atoi(text)
 	case 6:
-		s.session, err = strconv.Atoi(string(text))
+		s.session, err = strconv.Atoi(text)
 	case 7:
 		var device int64 // the kernel prints 32 bits as a signed number
-		device, err = strconv.ParseInt(string(text), 10, 64)
+		device, err = strconv.ParseInt(text, 10, 64)
 		s.tty = ttyDevice(uint32(device))
 	case 9:
 		var flags uint64
-		flags, err = strconv.ParseUint(string(text), 10, 64)
+		flags, err = strconv.ParseUint(text, 10, 64)
 		s.forkNoExec = flags&pfForkNoExec != 0
 		if flags&pfExiting != 0 && !s.state.Dead() { // it executes no more instructions, though the kernel does not call it a zombie yet
 			s.state = 'X'
 		}
 	case 14, 15:
 		var ticks uint64
-		ticks, err = strconv.ParseUint(string(text), 10, 64)
+		ticks, err = strconv.ParseUint(text, 10, 64)
 		s.cpuTicks += ticks
 	case 20:
-		s.threads, err = strconv.Atoi(string(text))
+		s.threads, err = strconv.Atoi(text)
 	case 22:
-		s.ticks, err = strconv.ParseUint(string(text), 10, 64)
+		s.ticks, err = strconv.ParseUint(text, 10, 64)
 	}
 	return err
 }

@@ -36,10 +36,10 @@ func FuzzStat(f *testing.F) {
 			state = 'S'
 		}
 		want := stat{number, number + 1, number + 2, number + 3, State(state), name, ticks, 269 + 49, 6, ticks%3 == 1, unix.Mkdev(136, 21)}
-		if got, err := parseStat([]byte(statLine(want))); err != nil || got != want {
+		if got, err := parseStat(statLine(want)); err != nil || got != want {
 			t.Errorf("got %+v, want %+v, %v", got, want, err)
 		}
-		if got, err := parseStat(junk); err == nil && !bytes.Contains(junk, []byte("("+got.name+")")) {
+		if got, err := parseStat(string(junk)); err == nil && !bytes.Contains(junk, []byte("("+got.name+")")) {
 			t.Errorf("from %q: %+v", junk, got)
 		}
 	})
@@ -50,7 +50,7 @@ func TestStatTornAnywhere(t *testing.T) {
 	want := stat{4045, 4042, 4042, 4042, 'S', "cl) S 1 (aude", 199670, 269 + 49, 6, false, unix.Mkdev(136, 21)}
 	line := statLine(want)
 	for n := range strings.Index(line, "199670") {
-		if got, err := parseStat([]byte(line[:n])); err == nil {
+		if got, err := parseStat(line[:n]); err == nil {
 			t.Errorf("%q: %+v", line[:n], got)
 		}
 	}
@@ -59,7 +59,7 @@ func TestStatTornAnywhere(t *testing.T) {
 // TestKilledProcessIsDeadAtOnce: a process that is releasing its memory is no zombie yet, but runs nothing any more.
 func TestKilledProcessIsDeadAtOnce(t *testing.T) {
 	line := strings.Replace(statLine(stat{state: 'R', name: "claude"}), "4194560", strconv.Itoa(4194560|pfExiting), 1)
-	if got, err := parseStat([]byte(line)); err != nil || got.state != 'X' {
+	if got, err := parseStat(line); err != nil || got.state != 'X' {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

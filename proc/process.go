@@ -296,7 +296,9 @@ func (p Process) Credentials() (Credentials, error) { return p.backend().Credent
 // equal keys counts, as for getenv(3).
 func selectEnv(environ []byte, keys []string) map[string]string {
 	found := map[string]string{}
-	for variable := range bytes.SplitSeq(environ, []byte{0}) {
+	for len(environ) > 0 { // not over bytes.SplitSeq: the caller's buffer would be allocated for each process
+		variable, rest, _ := bytes.Cut(environ, []byte{0})
+		environ = rest
 		key, value, ok := bytes.Cut(variable, []byte{'='})
 		if _, twice := found[string(key)]; ok && !twice && slices.Contains(keys, string(key)) {
 			found[string(key)] = string(value)

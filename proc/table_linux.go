@@ -207,7 +207,7 @@ func readStat(fd int, path string) (stat, error) {
 	if err != nil {
 		return stat{}, orGone(pathError("read", path, err))
 	}
-	s, err := parseStat(line[:n])
+	s, err := parseStat(string(line[:n]))
 	if err != nil {
 		return stat{}, pathError("parse", path, err)
 	}
