@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
@@ -230,12 +231,15 @@ func (l *legacyMessages) warn(path string, err error) {
 // legacySubAgents finds the sub-agents' sessions that are in JSON files. Only such a file itself names the session's parent, so all files
 // of a folder are read, once for all sessions in it.
 type legacySubAgents struct {
+	mu  sync.Mutex
 	ids map[string]map[string][]string // by folder and parent
 }
 
 // of returns the IDs of a session's sub-agents, of their sub-agents and so on, each once. Files that cannot be read are left out: the list
 // of all sessions has their warnings.
 func (l *legacySubAgents) of(ctx context.Context, s *session) (family []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	folder := filepath.Dir(s.Path)
 	if l.ids[folder] == nil {
 		l.ids[folder] = map[string][]string{}

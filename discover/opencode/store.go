@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"agentctl/discover"
+	"agentctl/discover/storage"
 )
 
 // Entries implements [discover.Adapter]. It lists the sessions of all databases, and those in JSON files that are in no database.
@@ -55,9 +55,12 @@ func matches(q discover.EntryFilter, e discover.Entry) bool {
 	})
 }
 
-// batchSize is how many sessions one reading of a database takes: so few that a writer's checkpoint rarely disturbs it, and that all their
-// pages can be read ahead if one does.
-const batchSize = 600
+// A reading of a database takes at most mostTogether sessions: so few that a writer's checkpoint rarely disturbs it, and that all their pages can
+// be read ahead if one does. There are as many readings as processors, if each has leastTogether sessions.
+const (
+	leastTogether = 32
+	mostTogether  = 600
+)
 
 // batch is sessions of one database that are read together, or one session in JSON files.
 type batch []discover.Entry
@@ -71,11 +74,12 @@ func (b batch) ids() (ids []string) {
 
 // batches groups the entries by database.
 func batches(entries []discover.Entry) (out []batch) {
+	size := min(max(len(entries)/runtime.GOMAXPROCS(0)+1, leastTogether), mostTogether)
 	last := map[[2]string]int{} // indexes of out, by database and home
 	for _, e := range entries {
 		key := [2]string{e.Path, e.Home}
 		i, ok := last[key]
-		if !ok || len(out[i]) == batchSize {
+		if !ok || len(out[i]) == size {
 			i = len(out)
 			last[key], out = i, append(out, nil)
 		}
@@ -84,18 +88,19 @@ func batches(entries []discover.Entry) (out []batch) {
 	return out
 }
 
-// readSessions yields what read returns for the sessions of the entries, and warnings. A session that has vanished is left out without one.
+// readSessions yields what read returns for the sessions of the entries, in any order, and warnings. A session that has vanished is left out
+// without one. It calls read on a few goroutines.
 func readSessions[T any](ctx context.Context, entries []discover.Entry, options discover.ReadOptions, read func(*session, rowReader) (T, bool)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for _, b := range batches(entries) {
-			if ctx.Err() != nil {
-				return
-			}
-			results, err := readBatch(ctx, b, options, read)
+		each := func(ctx context.Context, b batch, into *[]T) (ok bool, err error) {
+			*into, err = readBatch(ctx, b, options, read)
+			return len(*into) > 0, err
+		}
+		for results, err := range storage.ReadParallel(ctx, batches(entries), each) {
 			if err != nil && !yield(*new(T), err) {
 				return
 			}
-			for _, r := range results {
+			for _, r := range *results {
 				if !yield(r, nil) {
 					return
 				}
@@ -125,22 +130,19 @@ func readBatch[T any](ctx context.Context, b batch, options discover.ReadOptions
 	})
 }
 
-// FilterContent implements [discover.Adapter]. It reads all parts of the sessions of a database, on all processors. The sessions of
-// the older JSON files are returned unread.
-func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
-	kept := make([][]discover.Entry, runtime.GOMAXPROCS(0))
-	each := (len(entries) + len(kept) - 1) / len(kept)
-	var readers sync.WaitGroup
-	for i := range kept {
-		readers.Go(func() {
-			part := entries[min(i*each, len(entries)):min((i+1)*each, len(entries))]
-			for _, b := range batches(part) {
-				kept[i] = append(kept[i], b.filter(ctx, match)...)
-			}
-		})
+// FilterContent implements [discover.Adapter]. It reads all parts of the sessions of a database. The sessions of the older JSON files are
+// returned unread.
+func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) (kept []discover.Entry) {
+	each := func(ctx context.Context, b batch, into *[]discover.Entry) (bool, error) {
+		*into = b.filter(ctx, match)
+		return true, nil
 	}
-	readers.Wait()
-	return slices.Concat(kept...)
+	for found, err := range storage.ReadParallel(ctx, batches(entries), each) {
+		if err == nil { // each has none
+			kept = append(kept, *found...)
+		}
+	}
+	return kept
 }
 
 // filter returns the sessions of which a part may match or cannot be read.

@@ -60,6 +60,9 @@ func (f *File) forward(from, limit int64, visit, last func(Line) bool) (whole bo
 	defer func() { f.returnBuffer(buf) }()
 	for pos < end {
 		n := min(chunk(pos-from), end-pos)
+		if limit == 0 { // it is read to its end
+			n = min(maxChunk, end-pos)
+		}
 		fresh := len(buf)
 		if err := held.ensure(fresh + int(n)); err != nil {
 			return false, err
