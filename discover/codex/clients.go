@@ -168,7 +168,7 @@ func (c *claimBuilder) record(s servedThread) (r storedThread, ok bool) {
 	if s.entry.Size == 0 || len(c.clients) == 0 {
 		return r, false
 	}
-	ok, err := r.read(c.ctx, s.entry, discover.ReadOptions{})
+	ok, err := r.read(c.ctx, s.entry, readOptions{})
 	return r, ok && err == nil
 }
 

@@ -111,7 +111,7 @@ func TestGapHidesAnOlderTurn(t *testing.T) {
 	e := discover.Entry{ID: someID, Path: "/x/rollout"}
 	f := memory(kept)
 	var r storedThread
-	if err := r.readFile(f, f.Size()-g.start, e, discover.ReadOptions{Full: true}); err != nil || r.Turn.State != discover.TurnUnknown || r.Prompt != "do it" {
+	if err := r.readFile(f, f.Size()-g.start, e, readOptions{ReadOptions: discover.ReadOptions{Full: true}}); err != nil || r.Turn.State != discover.TurnUnknown || r.Prompt != "do it" {
 		t.Errorf("record %+v, %v", r, err)
 	}
 }

@@ -27,7 +27,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, options disco
 			return
 		}
 		threads := storage.ReadParallel(ctx, entries, func(ctx context.Context, e discover.Entry, t *storedThread) (bool, error) {
-			ok, err := t.read(ctx, e, options)
+			ok, err := t.read(ctx, e, readOptions{ReadOptions: options})
 			t.Title = cmp.Or(titles[e.Home][t.ID], t.Title)
 			t.TruncateTexts()
 			return ok, err
@@ -46,20 +46,27 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, options disco
 	}
 }
 
+// readOptions is what is read of a thread.
+type readOptions struct {
+	discover.ReadOptions
+	Answers bool // what each answer used
+}
+
 // storedThread is what is read of a thread: its record, and what its totals with sub-agents need. If its rollout cannot be read, only
 // the ID, path and home are set.
 type storedThread struct {
 	discover.Record
-	startedBy     string    // the thread that started it as a sub-agent, as exactly as that is recorded
-	fileTime      time.Time // modification time of its rollout
-	tokensUnknown bool      // its own tokens cannot be determined
-	damaged       error     // the warning about damaged records of its rollout
+	startedBy     string     // the thread that started it as a sub-agent, as exactly as that is recorded
+	fileTime      time.Time  // modification time of its rollout
+	tokensUnknown bool       // its own tokens cannot be determined
+	answers       answerList // what each answer used, if that was asked for, or the tokens needed it
+	damaged       error      // the warning about damaged records of its rollout
 	// warnings are about other rollouts of the thread, whose part of the record is missing.
 	warnings error
 }
 
 // read reads a thread from its rollout. If that is damaged, it reads what another rollout of the thread has in common with it.
-func (s *storedThread) read(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
+func (s *storedThread) read(ctx context.Context, e discover.Entry, options readOptions) (ok bool, err error) {
 	if ok, err = s.readEntry(ctx, e, options); err == nil || ctx.Err() != nil {
 		return ok, err
 	}
@@ -67,7 +74,7 @@ func (s *storedThread) read(ctx context.Context, e discover.Entry, options disco
 }
 
 // readEntry reads one rollout. It is not ok if the file was deleted, moved or compressed after it was listed: the next snapshot finds it.
-func (s *storedThread) readEntry(ctx context.Context, e discover.Entry, options discover.ReadOptions) (ok bool, err error) {
+func (s *storedThread) readEntry(ctx context.Context, e discover.Entry, options readOptions) (ok bool, err error) {
 	s.reset(e)
 	f, g, err := openRollout(ctx, e.Path)
 	if err != nil {
@@ -87,7 +94,7 @@ func (s *storedThread) reset(e discover.Entry) {
 }
 
 // readFile reads an open rollout. It searches at most its last end bytes for the newest turn.
-func (s *storedThread) readFile(f *storage.File, end int64, e discover.Entry, options discover.ReadOptions) error {
+func (s *storedThread) readFile(f *storage.File, end int64, e discover.Entry, options readOptions) error {
 	s.Archived, s.Updated, s.fileTime = isArchived(e.Path), f.ModTime(), f.ModTime()
 	if f.Size() == 0 {
 		s.Created, _ = threadCreated(e.ID)
@@ -106,7 +113,7 @@ func (s *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 		s.Created, _ = threadCreated(e.ID)
 		return nil
 	}
-	all := includesSubagents(options)
+	all := includesSubagents(options.ReadOptions)
 	tail, err := readTail(f, end, head.ThreadID(), tailOptions{all || options.Quotas, options.Full || options.Quotas, &head})
 	if err != nil {
 		return err
@@ -117,10 +124,12 @@ func (s *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 	hasTokens := tail.Usage.Any || head.Segment != "" // tokens may also be in an older segment
 	if hasTokens && tail.Usage.Final && (all || !head.MayInherit()) {
 		own, err := tail.Usage.larger(), error(nil)
-		if head.MayInherit() || head.Segment != "" {
-			var answers answerList
-			answers, err = s.readAnswers(f.Context(), e)
-			own = answers.sum
+		inOthers := head.MayInherit() || head.Segment != ""
+		if inOthers || options.Answers {
+			s.answers, err = s.readAnswers(f, &head, e)
+		}
+		if inOthers {
+			own = s.answers.sum
 			own.Total = inAndOut(own)
 		}
 		if s.addWarning(err); err != nil {
@@ -284,7 +293,7 @@ func (s *storedThread) readAlternative(ctx context.Context, e discover.Entry, da
 	if segmentOf(e) != "" {
 		other.Path, _ = findRollout(ctx, e.Home, e.ID) // if there is none, the damage is reported
 	}
-	if ok, err := s.readEntry(ctx, other, discover.ReadOptions{}); !ok || err != nil || s.ID != e.ID {
+	if ok, err := s.readEntry(ctx, other, readOptions{}); !ok || err != nil || s.ID != e.ID {
 		s.reset(e)
 		return false, damage
 	}

@@ -91,7 +91,7 @@ func (s *subagentTree) add(ctx context.Context, t *storedThread, err error) {
 // first record of a rollout until the parent thread is known.
 func (s *subagentTree) search(ctx context.Context) {
 	readTokens := func(ctx context.Context, e discover.Entry, t *storedThread) (bool, error) {
-		return t.read(ctx, e, discover.ReadOptions{Tokens: true})
+		return t.read(ctx, e, readOptions{ReadOptions: discover.ReadOptions{Tokens: true}})
 	}
 	var others []*storedThread // sub-agents of threads that are not in the tree so far
 	for {

@@ -48,18 +48,15 @@ func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq
 // read reads what one thread used: nothing if its tokens are not known.
 func (t *threadUsage) read(ctx context.Context, e discover.Entry) (ok bool, err error) {
 	var thread storedThread
-	if ok, err = thread.read(ctx, e, discover.ReadOptions{Tokens: true}); !ok || err != nil {
+	if ok, err = thread.read(ctx, e, readOptions{discover.ReadOptions{Tokens: true}, true}); !ok || err != nil {
 		return ok, err
 	}
 	t.Record = thread.Record
 	if thread.Tokens != nil {
-		answers, failed := thread.readAnswers(ctx, e)
-		if err = failed; err == nil {
-			t.Usage = addRest(answers, &thread.Record)
-		}
+		t.Usage = addRest(thread.answers, &thread.Record)
 	}
 	t.warnings = errors.Join(thread.warnings, thread.damaged)
-	return true, err
+	return true, nil
 }
 
 // addRest adds to the answers what only the thread's total has, as after a damaged record, and was used at some time.
@@ -76,15 +73,22 @@ func addRest(answers answerList, r *discover.Record) []discover.Usage {
 
 // readAnswers returns the answers in all rollouts of the thread, and their sum. They include those that the user took back by editing an
 // earlier prompt: such an edit begins another rollout of the same thread (SEEN 0.169).
-func (s *storedThread) readAnswers(ctx context.Context, e discover.Entry) (list answerList, err error) {
+func (s *storedThread) readAnswers(f *storage.File, h *rolloutHead, e discover.Entry) (list answerList, err error) {
 	rollouts := []discover.Entry{e}
 	if segmentOf(e) != "" {
-		if rollouts, err = allRollouts(ctx, e.Home, s.ID, s.fileTime); err != nil {
+		if rollouts, err = allRollouts(f.Context(), e.Home, s.ID, s.fileTime); err != nil {
 			return list, err
 		}
 	}
 	for _, rollout := range rollouts {
-		answers, err := s.readRollout(ctx, rollout.Path)
+		var answers answerList
+		if rollout.Path == e.Path {
+			var damage storage.Damage
+			answers, damage, err = readRollout(f, h, s.ID)
+			s.setDamage(f, damage)
+		} else {
+			answers, err = readOtherRollout(f.Context(), rollout.Path, s.ID)
+		}
 		if err != nil {
 			return list, warn(rollout.Path, fmt.Errorf("the session's tokens are unknown: %w", storage.WithoutPath(rollout.Path, err)))
 		}
@@ -93,29 +97,33 @@ func (s *storedThread) readAnswers(ctx context.Context, e discover.Entry) (list 
 	return list, nil
 }
 
-// readRollout returns the answers in one rollout without those that it has inherited, by the larger one of the two totals that Codex records
-// (see [twoTotals]).
-func (s *storedThread) readRollout(ctx context.Context, path string) (answerList, error) {
-	f, h, err := openSegment(ctx, path, s.ID)
+// readOtherRollout is readRollout for another rollout of the thread.
+func readOtherRollout(ctx context.Context, path, thread string) (answerList, error) {
+	f, h, err := openSegment(ctx, path, thread)
 	if err != nil {
 		return answerList{}, err
 	}
 	defer f.Close()
-	x := answerReader{own: newOwnTurn(s.ID), isFirst: true}
+	answers, _, err := readRollout(f, &h, thread)
+	return answers, err
+}
+
+// readRollout returns the answers in one rollout without those that it has inherited, by the larger one of the two totals that Codex records
+// (see [twoTotals]).
+func readRollout(f *storage.File, h *rolloutHead, thread string) (answers answerList, damage storage.Damage, err error) {
+	x := answerReader{own: newOwnTurn(thread), isFirst: true}
 	if !h.MayInherit() {
 		x.own, x.isFirst = ownTurn{found: true}, false
 	}
-	_, err = f.Parse(0, 0, parser(func() string { return s.ID }, x.addLine))
-	if path == s.Path {
-		s.setDamage(f, x.damage)
-	}
+	_, err = f.Parse(0, 0, parser(func() string { return thread }, x.addLine))
 	switch {
 	case x.own.copied && !x.own.found:
-		return answerList{}, err
 	case inAndOut(x.records.sum) >= inAndOut(x.counts.sum):
-		return x.records, err
+		answers = x.records
+	default:
+		answers = x.counts
 	}
-	return x.counts, err
+	return answers, x.damage, err
 }
 
 // disjoint converts Codex's counts: its input includes what was read from the cache and written to it.
