@@ -15,9 +15,15 @@ var version string
 // needed at one time is less, whatever the stores hold; with what the system counts besides, the program stays below 300 MB.
 const memoryLimit = 192 << 20
 
+// gcPercent is how much garbage may be made before it is collected, in percent of what is in use. With the usual 100, `list -a` takes 10 % longer.
+const gcPercent = 200
+
 func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
 	}
 	os.Exit(cli.Main(os.Args, cli.NewEnv(version)))
 }
