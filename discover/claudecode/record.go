@@ -136,7 +136,7 @@ func fill(r *discover.Record, e discover.Entry, f *storage.File, head *headReade
 	metadata := &tail.Metadata
 	metadata.FillFrom(&head.Metadata)
 	var unreadable error
-	if !tail.Sidechain {
+	if !tail.Sidechain && hasFolder(f.Context(), e.Path) {
 		unreadable = readTitle(f.Context(), e.Path, metadata)
 	}
 	*r = discover.Record{
@@ -212,7 +212,7 @@ func (r reader) readWhole(record *discover.Record, e discover.Entry, f *storage.
 		return err
 	}
 	fillTotals(record, t)
-	if !t.Sidechain {
+	if !t.Sidechain && hasFolder(f.Context(), record.Path) {
 		if err := readSubagents(f.Context(), t, record.Path); err != nil {
 			return err
 		}

@@ -232,6 +232,12 @@ func subagentDir(transcript string) string {
 	return filepath.Join(strings.TrimSuffix(transcript, transcriptSuffix), subagentsName)
 }
 
+// hasFolder reports whether there is a folder beside a transcript. Most sessions have none, and so neither sub-agents nor a file of the title.
+func hasFolder(ctx context.Context, transcript string) bool {
+	_, err := storage.Stat(ctx, strings.TrimSuffix(transcript, transcriptSuffix))
+	return !storage.IsNotExist(err)
+}
+
 // enclosingSubagentDir returns the sub-agents' folder of a session that a path is, or is in; "" if it is in none.
 func enclosingSubagentDir(path string) string {
 	end := strings.LastIndex(path+"/", "/"+subagentsName+"/")
