@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"encoding/binary"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -161,6 +162,7 @@ const (
 // hasEscape reports whether a text has a \u escape of a character that a word can have.
 func hasEscape(text []byte) bool {
 	for {
+		text = text[withoutEscape(text):]
 		_, rest, found := bytes.Cut(text, []byte(`\u`))
 		if !found {
 			return false
@@ -171,6 +173,25 @@ func hasEscape(text []byte) bool {
 		}
 		text = rest
 	}
+}
+
+// withoutEscape returns a number of bytes at the beginning of a text in which no \u begins. bytes.Index stops at each backslash, and takes twice
+// as long: this compares 32 pairs of bytes at a time.
+func withoutEscape(text []byte) (n int) {
+	for ; n+33 <= len(text); n += 32 {
+		pairs := text[n : n+33 : n+33]
+		if escapes(pairs[0:9])|escapes(pairs[8:17])|escapes(pairs[16:25])|escapes(pairs[24:33]) != 0 {
+			break
+		}
+	}
+	return n
+}
+
+// escapes is not 0 if \u begins in the first eight of nine bytes: if both of a pair are what they should be, their differences have a zero byte.
+func escapes(b []byte) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	differences := (binary.LittleEndian.Uint64(b) ^ '\\'*ones) | (binary.LittleEndian.Uint64(b[1:]) ^ 'u'*ones)
+	return (differences - ones) &^ differences & highs
 }
 
 // isWordCharacter reports whether a character is an ASCII letter or digit.

@@ -173,3 +173,17 @@ func TestSpans(t *testing.T) {
 		}
 	}
 }
+
+// An escape of a letter is found wherever it begins, behind others, and nothing else is taken for one.
+func TestEscapeAnywhere(t *testing.T) {
+	const filler = `say \"u\" and \\n, uu\t `
+	for at := range 100 {
+		for escape, want := range map[string]bool{`\u0061`: true, `\u212a`: true, `\u001b`: false, `\n`: false, `u0061`: false} {
+			text := strings.Repeat(filler, 9)
+			text = text[:at] + " " + escape + " " + text[at:]
+			if got := hasEscape([]byte(text)); got != want {
+				t.Errorf("%s at %d: %v", escape, at, got)
+			}
+		}
+	}
+}
