@@ -258,7 +258,7 @@ func mayBeAgent(name string) bool {
 // mentionsAgent reports whether one of the names of a process says that it may run Claude Code, such as claude-raw.
 func mentionsAgent(p proc.Process) bool {
 	args, _ := p.Args()
-	return slices.ContainsFunc(append(args[:min(len(args), 1):1], p.Exe, p.Name), mayBeAgent)
+	return slices.ContainsFunc(append([]string{p.Exe, p.Name}, args[:min(len(args), 1)]...), mayBeAgent)
 }
 
 // isAgentProcess reports whether p runs Claude Code by its name, as a session or as a helper: .../claude, .../bin/claude.exe,

@@ -21,10 +21,12 @@ func TestStaleRegistryEntryIsNoEvidence(t *testing.T) {
 	owner := native329(569, 110454, dir, cwd)
 	innocent := owner
 	innocent.Name, innocent.Exe, innocent.Arguments, innocent.WorkingDir = "sleep", "/usr/bin/sleep", []string{"sleep", "9", tui1}, "/"
+	starting := innocent // in the midst of execve(2) a process has no arguments
+	starting.Arguments = nil
 	zombie := owner
 	zombie.State = 'Z'
 	for name, f := range map[string]proctest.Process{
-		"another program": innocent, "zombie": zombie, "another birth": native329(569, 110455, dir, cwd),
+		"another program": innocent, "a program that starts": starting, "zombie": zombie, "another birth": native329(569, 110455, dir, cwd),
 		"another pid": native329(570, 110454, dir, cwd),
 	} {
 		if got := sessions(claims(t, dir, f)); len(got) > 0 {
