@@ -124,11 +124,11 @@ func (s *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 	hasTokens := tail.Usage.Any || head.Segment != "" // tokens may also be in an older segment
 	if hasTokens && tail.Usage.Final && (all || !head.MayInherit()) {
 		own, err := tail.Usage.larger(), error(nil)
-		inOthers := head.MayInherit() || head.Segment != ""
-		if inOthers || options.Answers {
+		endIsOthers := head.MayInherit() || head.Segment != "" // the total at the end is not that of this thread alone
+		if endIsOthers || options.Answers {
 			s.answers, err = s.readAnswers(f, &head, e)
 		}
-		if inOthers {
+		if endIsOthers {
 			own = s.answers.sum
 			own.Total = inAndOut(own)
 		}

@@ -175,8 +175,8 @@ func hasEscape(text []byte) bool {
 	}
 }
 
-// withoutEscape returns a number of bytes at the beginning of a text in which no \u begins. bytes.Index stops at each backslash, and takes twice
-// as long: this compares 32 pairs of bytes at a time.
+// withoutEscape returns how many bytes at the beginning of a text can be skipped, since no \u begins in them. It compares 32 pairs of bytes at a
+// time: bytes.Index stops at each backslash, and a search of files takes 16 % longer.
 func withoutEscape(text []byte) (n int) {
 	for ; n+33 <= len(text); n += 32 {
 		pairs := text[n : n+33 : n+33]
@@ -187,7 +187,7 @@ func withoutEscape(text []byte) (n int) {
 	return n
 }
 
-// escapes is not 0 if \u begins in the first eight of nine bytes: if both of a pair are what they should be, their differences have a zero byte.
+// escapes is not 0 if \u begins in the first eight of nine bytes: where it does, a byte of differences is zero.
 func escapes(b []byte) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	differences := (binary.LittleEndian.Uint64(b) ^ '\\'*ones) | (binary.LittleEndian.Uint64(b[1:]) ^ 'u'*ones)

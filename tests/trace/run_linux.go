@@ -35,7 +35,7 @@ func Kill(cmd *exec.Cmd, judge func(Call) Victims) (Result, error) {
 	return r, err
 }
 
-// Memory is [Run] without the calls, which take most of its time.
+// Memory is [Run] for the exit status and the memory only: it does not stop at system calls, which takes most of the time of Run.
 func Memory(cmd *exec.Cmd) (Result, error) { return Kill(cmd, nil) }
 
 // onCleanThread calls f on a thread of its own that has no children. ptrace(2) speaks only to the thread that
@@ -86,7 +86,7 @@ type tracer struct {
 	specs   map[uint64]spec
 	pending map[int]*entry     // by thread: the call it is in
 	known   map[int]bool       // threads whose first stop has been seen, and that have not ended
-	judge   func(Call) Victims // nil: calls are not looked at
+	judge   func(Call) Victims // nil: calls are not traced
 	victims Victims            // whom it has said
 	result  Result
 }
@@ -107,7 +107,7 @@ func (t *tracer) attach() error {
 	return t.resume(t.leader, 0)
 }
 
-// resume lets a thread go on: to its next call, or where nobody looks at calls to its end.
+// resume continues a thread to its next system call; to its end if calls are not traced.
 func (t *tracer) resume(pid, signal int) error {
 	if t.judge == nil {
 		return unix.PtraceCont(pid, signal)
