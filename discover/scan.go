@@ -71,7 +71,7 @@ var errNoHome = errors.New("not an absolute directory, so the agents' homes are 
 // readProcesses reads the process table. It returns the homes that were not known before, because only live processes name
 // them. A table that cannot be read is a warning: stored sessions can be shown, though not whether they live.
 func (scan *Scan) readProcesses(ctx context.Context) (fresh map[Agent][]Home, err error) {
-	if scan.table, err = scan.scanner.ReadTable(ctx); ctx.Err() != nil {
+	if scan.table, err = scan.scanner.ReadTable(ctx, !scan.thorough); ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if scan.inSandbox = errors.Is(err, proc.ErrNamespace) && scan.scanner.seesSandboxOnly(scan.table); scan.inSandbox {
@@ -139,6 +139,34 @@ func (scan *Scan) readClaims(ctx context.Context) {
 	for _, c := range scan.claims {
 		if c.Session == "" && c.Unreadable != "" {
 			scan.warn(c.Agent, &Warning{Agent: c.Agent, Path: c.Process.String(), Err: errors.New(c.Unreadable)})
+		}
+	}
+}
+
+// readLeftBehind adds what killed processes have left behind, if it is about a session that was read and that no live process claims: only
+// of a stopped session is it asked. It must run after the claims and all records are read.
+func (scan *Scan) readLeftBehind(ctx context.Context) {
+	if !scan.thorough { // a process that was not examined may live
+		return
+	}
+	stopped := map[Agent]map[string]bool{}
+	for _, records := range scan.records {
+		for _, r := range records {
+			if stopped[r.Agent] == nil {
+				stopped[r.Agent] = map[string]bool{}
+			}
+			stopped[r.Agent][r.ID] = true
+		}
+	}
+	for _, c := range scan.claims {
+		delete(stopped[c.Agent], c.Session)
+	}
+	for _, a := range scan.adapters {
+		if ids := stopped[a.Name()]; len(ids) > 0 {
+			for _, c := range a.LeftBehind(scan.confine(ctx, a.Name()), scan.table, scan.homes[a.Name()], ids) {
+				c.Path, c.LeftBehind = scan.canonicalPath(c), true
+				scan.claims = append(scan.claims, c)
+			}
 		}
 	}
 }

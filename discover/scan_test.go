@@ -21,6 +21,7 @@ type testAdapter struct {
 	homes   []Home // without them, one of ours
 	agent   Agent
 	claims  []Claim
+	left    []Claim // behind by killed processes
 	records []Record
 	faults  []error
 	// opened counts the sessions whose content was read; onRead is called before each batch.
@@ -50,6 +51,10 @@ func (m testAdapter) ReadMarker(env func(string) string) (EnvMarker, bool) {
 
 func (m testAdapter) Claims(context.Context, *proc.Table, []Home) ([]Claim, error) {
 	return m.claims, errors.Join(m.faults...)
+}
+
+func (m testAdapter) LeftBehind(context.Context, *proc.Table, []Home, map[string]bool) []Claim {
+	return m.left
 }
 
 func (m testAdapter) Entries(_ context.Context, homes []Home, q EntryFilter) ([]Entry, error) {
@@ -94,7 +99,7 @@ func newScanner(table func() *proc.Table, adapters ...Adapter) *Scanner {
 	return &Scanner{
 		Adapters:    adapters,
 		HomeSources: func(Agent) HomeSources { return HomeSources{Getenv: func(string) string { return "" }} },
-		ReadTable:   func(context.Context) (*proc.Table, error) { return table(), nil },
+		ReadTable:   func(context.Context, bool) (*proc.Table, error) { return table(), nil },
 	}
 }
 
@@ -159,9 +164,7 @@ func TestSinceBoot(t *testing.T) {
 	aborted.Turn.State, done.Turn.State = TurnInterrupted, TurnDone
 	closed := cut("closed", boot.Add(-91*time.Hour)) // its terminal was, and it has recorded that
 	closed.Turn = Turn{State: TurnInterrupted, Cut: true}
-	left := exactClaim("done", 9)
-	left.LeftBehind = true
-	m := testAdapter{agent: Codex, claims: []Claim{left}, records: []Record{
+	m := testAdapter{agent: Codex, left: []Claim{exactClaim("done", 9)}, records: []Record{
 		cut("since", boot.Add(time.Minute)), cut("last-day", boot.Add(-90*time.Hour)), closed, cut("older", boot.Add(-97*time.Hour)), aborted, done,
 	}}
 	scanner := newScanner(proc.EmptyTable, m)
@@ -280,7 +283,7 @@ func TestGroupIsReadFromTheProcessOrTheBranch(t *testing.T) {
 func TestWithoutAProcessTableNothingIsCalledStopped(t *testing.T) {
 	m := testAdapter{agent: Codex, records: []Record{record(Codex, "a", 1), record(Codex, "b", 2)}}
 	scanner := newScanner(nil, m)
-	scanner.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
+	scanner.ReadTable = func(context.Context, bool) (*proc.Table, error) { return nil, errors.New("no /proc") }
 	for name, want := range map[string]struct {
 		ask  func() (Result, error)
 		rows string

@@ -17,8 +17,8 @@ type Scanner struct {
 	Adapters []Adapter
 	// HomeSources returns where an agent's homes may be looked for.
 	HomeSources func(Agent) HomeSources
-	// ReadTable reads the process table (proc.ReadTable).
-	ReadTable func(context.Context) (*proc.Table, error)
+	// ReadTable reads the process table; true: the locks of its processes will be asked for (proc.ReadTable).
+	ReadTable func(context.Context, bool) (*proc.Table, error)
 	// PID is this process, UID the effective user that it runs as.
 	PID, UID int
 	// AllUsers asks for the sessions of other users, and for homes that only processes in other namespaces name.

@@ -160,7 +160,7 @@ func (scan *Scan) readClaimedRecords(ctx context.Context, options ReadOptions, w
 	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
 	for _, c := range scan.claims {
 		ref := Ref{c.Session, c.Path}
-		if c.Path != "" && !c.LeftBehind && wanted(c) && !scan.readKeys[Key{c.Agent, c.Session, c.Path}] &&
+		if c.Path != "" && wanted(c) && !scan.readKeys[Key{c.Agent, c.Session, c.Path}] &&
 			!slices.Contains(refs[c.Agent], ref) {
 			refs[c.Agent] = append(refs[c.Agent], ref)
 			for _, h := range scan.homesOfClaim(c) {
@@ -174,8 +174,7 @@ func (scan *Scan) readClaimedRecords(ctx context.Context, options ReadOptions, w
 	scan.readRecords(ctx, scan.listEntries(ctx, homes, filter), options)
 }
 
-// anyClaim accepts the claims of processes that may live: those that were left behind name sessions that are listed, if they are wanted.
-func anyClaim(c Claim) bool { return !c.LeftBehind }
+func anyClaim(Claim) bool { return true }
 
 // homesOfClaim returns the homes in which the session of a claim may be stored: the home that it names, if that is known, or
 // else all.

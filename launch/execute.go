@@ -238,7 +238,7 @@ func (c outputFile) section(from, size int64) []byte {
 // KillTree kills the process and all that it has started, and returns when none of it is left.
 func (x *Execution) KillTree(ctx context.Context) error {
 	for {
-		table, err := proc.ReadTable(ctx)
+		table, err := proc.ReadTable(ctx, false)
 		if err != nil {
 			return err
 		}

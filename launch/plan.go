@@ -141,7 +141,7 @@ func LockWorkspace(ctx context.Context, scanner *discover.Scanner, w *lock.Works
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return nil, ctx.Err()
 		}
-		table, err := scanner.ReadTable(context.WithoutCancel(ctx))
+		table, err := scanner.ReadTable(context.WithoutCancel(ctx), false)
 		if err != nil {
 			return nil, err
 		}

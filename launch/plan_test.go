@@ -150,7 +150,7 @@ func TestBriefHolders(t *testing.T) {
 		out, outErr := cmd.StdoutPipe()
 		must.Do(t, errors.Join(inErr, outErr, cmd.Start()))
 		_, readErr := out.Read(make([]byte, 1))
-		table, err := proc.ReadTable(t.Context())
+		table, err := proc.ReadTable(t.Context(), false)
 		must.Do(t, errors.Join(readErr, err))
 		holder, _ := table.ByPID(cmd.Process.Pid)
 		held := lock.Lock{Holders: []proc.Process{holder}}

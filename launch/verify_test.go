@@ -79,11 +79,11 @@ func TestSettleWaitsForTheReason(t *testing.T) {
 	c := stage(t, p, "fail a", "run a", "await "+reason, "complain no such model", "exit 1")
 	// It takes longer to end than a turn is watched that goes well.
 	began, give := time.Now(), sync.OnceFunc(func() { open(t, reason) })
-	c.plan.Scanner.ReadTable = func(ctx context.Context) (*proc.Table, error) {
+	c.plan.Scanner.ReadTable = func(ctx context.Context, _ bool) (*proc.Table, error) {
 		if time.Since(began) > 2*turnObservation {
 			give()
 		}
-		return proc.ReadTable(ctx)
+		return proc.ReadTable(ctx, false)
 	}
 	v := c.Verify()
 	err := v.AwaitSession(t.Context())

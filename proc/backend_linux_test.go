@@ -398,15 +398,15 @@ func mounted(t *testing.T, files map[string]string) *procfs {
 
 // TestUnreadableTableIsAnError: so is a process that cannot be parsed; the others are in the table.
 func TestUnreadableTableIsAnError(t *testing.T) {
-	if _, err := mount(filepath.Join(t.TempDir(), "none")).readTable(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := mount(filepath.Join(t.TempDir(), "none")).readTable(t.Context(), false); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no /proc at all: %v", err)
 	}
-	if table, err := mount(t.TempDir()).readTable(t.Context()); err == nil {
+	if table, err := mount(t.TempDir()).readTable(t.Context(), false); err == nil {
 		t.Errorf("an empty directory where nothing is mounted: %d processes", table.Len())
 	}
 	table, err := mounted(t, map[string]string{
 		"4045/stat": "4045 (claude) S 1", "4046/stat": statLine(stat{pid: 4046, name: "codex", state: 'S'}),
-	}).readTable(t.Context())
+	}).readTable(t.Context(), false)
 	must.Do(t, err)
 	_, torn := table.ByPID(4045)
 	_, whole := table.ByPID(4046)
@@ -419,7 +419,7 @@ func TestUnreadableTableIsAnError(t *testing.T) {
 func TestSandboxedTree(t *testing.T) {
 	table, err := mounted(t, map[string]string{
 		"4045/stat": statLine(stat{pid: 4045, name: "claude", state: 'S', ticks: 199670}),
-	}).readTable(t.Context())
+	}).readTable(t.Context(), false)
 	must.Do(t, err)
 	if p, _ := table.ByPID(4045); p.ID.Birth != "/199670" || !p.Started.IsZero() || table.Err() != nil {
 		t.Errorf("%+v, %v", p, table.Err())

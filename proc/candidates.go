@@ -19,6 +19,8 @@ type Signs struct {
 	Name func(string) bool
 	// PIDs are processes that something else points at.
 	PIDs []int
+	// Locked returns files of which the process may hold a lock. A thorough table is not asked: it knows who has them open. It may be nil.
+	Locked func() []string
 	// File accepts the path of an open file, Env are variables that the process was started with. Only a thorough table is
 	// asked for them. Either may be nil.
 	File func(path string) bool
@@ -30,6 +32,9 @@ type Signs struct {
 // threads, as agents are, does nothing but prepare that execution, even after its parent has ended.
 func (t *Table) Candidates(signs Signs) iter.Seq[Process] {
 	return func(yield func(Process) bool) {
+		if signs.Locked != nil && !t.IsThorough() {
+			signs.PIDs = append(slices.Clip(signs.PIDs), t.LockHolders(signs.Locked()...)...)
+		}
 		for i, p := range t.list {
 			if (p.shows(signs) || t.showsThoroughly(i, signs)) && !p.ForkNoExec && (t.match == nil || t.match(p)) && !yield(p) {
 				return

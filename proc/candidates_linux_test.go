@@ -46,7 +46,7 @@ func TestCandidates(t *testing.T) {
 	named := start(t, "wait", func(c *exec.Cmd) { c.Args[0] = "my-agent" }).Process.Pid
 	binary := startAs(t, "sleep", filepath.Join(dir, "agent-raw"))
 	other := startAs(t, "sleep", "")
-	table, err := ReadTable(t.Context())
+	table, err := ReadTable(t.Context(), false)
 	must.Do(t, err)
 	isAgent := func(name string) bool { return strings.Contains(filepath.Base(name), "agent") }
 	found := pids(table.Candidates(Signs{Name: isAgent}))
@@ -90,13 +90,24 @@ func TestLockHolders(t *testing.T) {
 	}
 	link := filepath.Join(dir, "hard-link")
 	must.Do(t, os.Link(locked, link))
-	table, err := ReadTable(t.Context())
+	table, err := ReadTable(t.Context(), false)
 	must.Do(t, err)
 	if got := table.LockHolders(free, filepath.Join(dir, "none")); len(got) > 0 {
 		t.Errorf("nobody locks it: %v", got)
 	}
-	if got := table.LockHolders(free, link); !slices.Equal(got, []int{os.Getpid()}) {
-		t.Errorf("holders: %v, want %d", got, os.Getpid())
+	self := []int{os.Getpid()}
+	if got := table.LockHolders(free, link); !slices.Equal(got, self) {
+		t.Errorf("holders: %v, want %d", got, self)
+	}
+	ownOnly := table.Filter(func(p Process) bool { return p.ID.PID == self[0] })
+	signs := Signs{Name: func(string) bool { return false }, Locked: func() []string { return []string{locked} }}
+	if got := pids(ownOnly.Candidates(signs)); !slices.Equal(got, self) {
+		t.Errorf("candidates by a lock: %v, want %d", got, self)
+	}
+	signs.Locked = func() []string { t.Error("a thorough table is asked for locks"); return nil }
+	signs.File = func(path string) bool { return path == locked }
+	if got := pids(ownOnly.Thorough().Candidates(signs)); !slices.Equal(got, self) {
+		t.Errorf("candidates of a thorough table: %v, want %d", got, self)
 	}
 }
 
@@ -129,7 +140,7 @@ func roleNobody() error {
 	if err := becomeNobody(); err != nil {
 		return err
 	}
-	table, err := ReadTable(context.Background())
+	table, err := ReadTable(context.Background(), false)
 	if err != nil {
 		return err
 	}
@@ -220,7 +231,7 @@ func mountHiding(modes ...string) error {
 
 // sees reads a mounted proc file system and compares what it shows.
 func sees(mode string, other int, hidden bool) error {
-	table, err := mount("/tmp/" + mode).readTable(context.Background())
+	table, err := mount("/tmp/"+mode).readTable(context.Background(), false)
 	if err != nil {
 		return fmt.Errorf("%s: %w", mode, err)
 	}
@@ -281,12 +292,12 @@ func inTurn(steps ...func() error) error {
 // roleOtherNamespace is in a pid namespace of its own, but /proc is its parent's. It sees itself, by its own numbers, and
 // nobody else.
 func roleOtherNamespace() error {
-	alone, err := ReadTable(context.Background())
+	alone, err := ReadTable(context.Background(), false)
 	if self, ok := alone.ByPID(os.Getpid()); !errors.Is(err, ErrNamespace) || !ok || !self.Alive() || self.Parent != os.Getppid() || len(alone.list) != 1 {
 		return fmt.Errorf("of itself it sees %+v, %t, among %d: %w", self, ok, len(alone.list), err)
 	}
 	for name, err := range map[string]error{
-		"Take":    func() error { _, err := ReadTable(context.Background()); return err }(),
+		"Take":    func() error { _, err := ReadTable(context.Background(), false); return err }(),
 		"Inspect": func() error { _, err := Inspect(1); return err }(),
 		"Open":    func() error { _, err := Open(ID{PID: 1, Birth: "x"}); return err }(),
 	} {
@@ -332,7 +343,7 @@ func roleRecycle() error {
 }
 
 func distinguished(first, second Process) error {
-	table, err := ReadTable(context.Background())
+	table, err := ReadTable(context.Background(), false)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 // TestCrossCheck: go-ps and this package agree on every process but those that go-ps is known to leave out: on Linux one
 // whose name it cannot parse, on macOS the last one of the list.
 func TestCrossCheck(t *testing.T) {
-	table, err := ReadTable(t.Context())
+	table, err := ReadTable(t.Context(), false)
 	must.Do(t, err)
 	compared, differences, err := CrossCheck(table)
 	must.Do(t, err)

@@ -124,7 +124,7 @@ func (j *Job) pidReused() bool {
 func (j *Job) members() Descendants {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	table, err := ReadTable(context.Background())
+	table, err := ReadTable(context.Background(), false)
 	if err != nil {
 		j.signalled[j.id] = Process{ID: j.id}
 		return maps.Clone(j.signalled)
@@ -149,7 +149,7 @@ func (j *Job) alive() bool {
 	case j.pidReused() || syscall.Kill(-j.id.PID, 0) != nil:
 		return false
 	}
-	table, err := ReadTable(context.Background())
+	table, err := ReadTable(context.Background(), false)
 	if err != nil {
 		return true
 	}

@@ -148,7 +148,7 @@ func inspect(t testing.TB, pid int) Process {
 
 func take(t testing.TB) *Table {
 	t.Helper()
-	table, err := ReadTable(t.Context())
+	table, err := ReadTable(t.Context(), false)
 	must.Do(t, err)
 	return table
 }

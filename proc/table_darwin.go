@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadTable reads the process table. Processes that start or end meanwhile are left out.
-func ReadTable(ctx context.Context) (*Table, error) {
+// ReadTable reads the process table. Processes that start or end meanwhile are left out. The system does not list its locks.
+func ReadTable(ctx context.Context, _ bool) (*Table, error) {
 	before, err := kinfos("kern.proc.all")
 	if err != nil {
 		return nil, fmt.Errorf("reading the process table: %w", err)

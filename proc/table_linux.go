@@ -15,20 +15,22 @@ import (
 
 // ReadTable reads the process table. Processes that end meanwhile, or that the system hides (see [Table.Hidden]), are
 // left out. It fails if the table cannot be read. With [ErrNamespace] it returns a table of this process alone, of which
-// nothing more can be read.
-func ReadTable(ctx context.Context) (*Table, error) { return mount(systemRoot).readTable(ctx) }
+// nothing more can be read. With locks, [Table.LockHolders] will be asked: the locks are read at the same time, if that is faster.
+func ReadTable(ctx context.Context, locks bool) (*Table, error) {
+	return mount(systemRoot).readTable(ctx, locks)
+}
 
 // Inspect reads one process by pid; it may be a zombie. It returns [ErrGone] if there is none. The ID of a thread is
 // none.
 func Inspect(pid int) (Process, error) { return mount(systemRoot).inspect(pid) }
 
-func (f *procfs) readTable(ctx context.Context) (*Table, error) {
+func (f *procfs) readTable(ctx context.Context, locks bool) (*Table, error) {
 	if _, err := f.boot(); errors.Is(err, ErrNamespace) {
 		return f.selfTable(), err
 	} else if err != nil {
 		return nil, err
 	}
-	locks := sync.OnceValue(func() []FileLock {
+	readLocks := sync.OnceValue(func() []FileLock {
 		raw, _ := pidDir(f.root + "/").read("locks") // a hint where to look: what cannot be read is left out
 		return parseLocks(raw)
 	})
@@ -36,8 +38,8 @@ func (f *procfs) readTable(ctx context.Context) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the process table: %w", err)
 	}
-	if len(pids) >= manyProcesses {
-		go locks()
+	if locks && len(pids) >= manyProcesses {
+		go readLocks()
 	}
 	read, errs := make([]Process, len(pids)), make([]error, len(pids))
 	parallel(len(pids), func(i int) {
@@ -61,12 +63,12 @@ func (f *procfs) readTable(ctx context.Context) (*Table, error) {
 			unread = append(unread, err)
 		}
 	}
-	return NewTable(list, locks, errors.Join(unread...)).setHidden(hidden), nil
+	return NewTable(list, readLocks, errors.Join(unread...)).setHidden(hidden), nil
 }
 
 // manyProcesses is the number of processes from which on the kernel's locks are read at the same time. Reading /proc/locks takes 10 ms, most of
 // it waiting for all processors (RCU); reading so many processes takes as long. With fewer processes, a command that does not use the locks
-// would wait for them at its end.
+// in the end would wait for them when it exits.
 const manyProcesses = 300
 
 // selfTable returns a table of this process, with the pids of our own pid namespace; it is empty if that cannot be read.

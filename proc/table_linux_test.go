@@ -202,7 +202,7 @@ func TestVanishingProcessesAreLeftOut(t *testing.T) {
 func TestReadTableEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := ReadTable(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := ReadTable(ctx, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -308,7 +308,7 @@ func TestForkNoExec(t *testing.T) {
 // marked are the processes whose environment has the key, of those that run a program for their own sake.
 func marked(t *testing.T, key string) (table *Table, found []int) {
 	t.Helper()
-	table, err := ReadTable(t.Context())
+	table, err := ReadTable(t.Context(), false)
 	must.Do(t, err)
 	for p := range table.Candidates(Signs{Name: func(string) bool { return true }}) {
 		if env, err := p.Env(key); err == nil && env[key] != "" && p.Alive() {

@@ -92,7 +92,7 @@ func TestDiskUseOfNamedHomes(t *testing.T) {
 	must.Do(t, os.Symlink(".claude", filepath.Join(root, "linked")))
 	count := func(homes ...string) (bytes int64) {
 		scanner := &discover.Scanner{
-			Adapters: All(), UID: os.Geteuid(), ReadTable: func(context.Context) (*proc.Table, error) { return proctest.NewTable(), nil },
+			Adapters: All(), UID: os.Geteuid(), ReadTable: func(context.Context, bool) (*proc.Table, error) { return proctest.NewTable(), nil },
 			HomeSources: func(discover.Agent) discover.HomeSources {
 				return discover.HomeSources{Getenv: func(key string) string { return map[string]string{"HOME": root}[key] }, Configured: homes}
 			},

@@ -111,7 +111,7 @@ func (w *heldWorld) scanner() *discover.Scanner {
 			}
 			return s
 		},
-		ReadTable: func(context.Context) (*proc.Table, error) { return proctest.NewTable(w.processes...), nil },
+		ReadTable: func(context.Context, bool) (*proc.Table, error) { return proctest.NewTable(w.processes...), nil },
 		UID:       os.Geteuid(), PID: os.Getpid(),
 	}
 }

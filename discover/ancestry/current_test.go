@@ -119,7 +119,7 @@ func TestCurrentInsideADetectedSandbox(t *testing.T) {
 		scanner := stub.NewScanner(nil, enclosingAdapter{stub.Adapter{Agent: Codex, Records: []discover.Record{stub.Record(Codex, "one", 1), stub.Record(Codex, "two", 2)}}})
 		scanner.PID = 9
 		scanner.HomeSources = func(discover.Agent) discover.HomeSources { return discover.HomeSources{Getenv: getenv} }
-		scanner.ReadTable = func(context.Context) (*proc.Table, error) { return proctest.NewTable(tc.seen...), tc.err }
+		scanner.ReadTable = func(context.Context, bool) (*proc.Table, error) { return proctest.NewTable(tc.seen...), tc.err }
 		r, err := scanner.List(t.Context(), discover.SessionFilter{IncludeStopped: true})
 		if err != nil || stub.Statuses(r.Sessions) != tc.list || r.ProcessesUnknown != tc.blind || (len(r.Warnings) > 0) != (tc.blind || tc.list == "two:unknown one:unknown") {
 			t.Errorf("%s: list: %s, %v, blind %t, %v", name, stub.Statuses(r.Sessions), r.Warnings, r.ProcessesUnknown, err)
@@ -157,7 +157,7 @@ func TestCurrent(t *testing.T) {
 // Without a process table the error says why the session cannot be told, not that there is none.
 func TestCurrentWithoutAProcessTable(t *testing.T) {
 	scanner := stub.NewScanner(nil, stub.Adapter{Agent: Codex, Records: []discover.Record{stub.Record(Codex, "a", 1)}})
-	scanner.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
+	scanner.ReadTable = func(context.Context, bool) (*proc.Table, error) { return nil, errors.New("no /proc") }
 	if _, err := Current(t.Context(), scanner, 1, func(string) string { return "" }); err == nil || errors.Is(err, discover.ErrNotFound) {
 		t.Errorf("%v, want the reason", err)
 	}

@@ -30,9 +30,6 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 		found := l.sessionClaims(agent)
 		claims = append(append(claims, agent.processClaim(found)), found...)
 	}
-	if table.IsThorough() {
-		claims = append(claims, l.leftBehind()...)
-	}
 	return claims, errors.Join(append(l.warnings, ctx.Err())...)
 }
 
@@ -80,23 +77,23 @@ func (p *processScan) registryClaim(agent *process) discover.Claim {
 	return p.sessionClaim(agent, id, findTranscript(p.ctx, agent.home, agent.entry.Cwd, id), discover.Exact, "registry", detail)
 }
 
-// leftBehind returns claims by the registry entries of processes that were killed.
-func (p *processScan) leftBehind() (claims []discover.Claim) {
-	for _, r := range p.registries {
+// LeftBehind implements [discover.Adapter], by the registry entries of processes that were killed.
+func (Adapter) LeftBehind(ctx context.Context, table *proc.Table, homes []discover.Home, ids map[string]bool) (claims []discover.Claim) {
+	for _, h := range homes {
+		r, _ := listRegistry(ctx, h.Dir)
 		for pid := range r.entries {
-			entry, err := readRegistryEntry(p.ctx, r.home, pid)
-			used := func(agent *process) bool { return agent.entry.path == entry.path }
-			if err != nil || slices.ContainsFunc(p.processes, used) || entry.Spare || entry.ParkedJobID != "" {
+			entry, err := readRegistryEntry(ctx, r.home, pid)
+			if err != nil || !ids[entry.SessionID] || entry.Spare || entry.ParkedJobID != "" {
 				continue
 			}
-			if live, ok := p.table.ByPID(pid); ok && live.Alive() {
+			if live, ok := table.ByPID(pid); ok && live.Alive() {
 				if _, err := entry.validate(live, pid); err == nil {
 					continue
 				}
 			}
 			claims = append(claims, discover.Claim{
-				Agent: agentName, Process: proc.ID{PID: pid}, Session: entry.SessionID, Path: findTranscript(p.ctx, r.home, entry.Cwd, entry.SessionID), Home: r.home,
-				Source: (&process{entry: entry}).source(), Strength: discover.Exact, Kind: "registry", Detail: entry.path + ": its process was killed", LeftBehind: true,
+				Agent: agentName, Process: proc.ID{PID: pid}, Session: entry.SessionID, Path: findTranscript(ctx, r.home, entry.Cwd, entry.SessionID), Home: r.home,
+				Source: (&process{entry: entry}).source(), Strength: discover.Exact, Kind: "registry", Detail: entry.path + ": its process was killed",
 			})
 		}
 	}

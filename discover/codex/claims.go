@@ -31,31 +31,25 @@ func (a Adapter) Claims(ctx context.Context, table *proc.Table, list []discover.
 		c.addProcess(table, p)
 	}
 	c.addClients()
-	if table.IsThorough() {
-		c.addLeftBehind(table, list)
-	}
 	return c.claims, nil
 }
 
-// addLeftBehind adds claims by the lock files that no process holds: Codex removes them when it unloads a thread, and leaves them when
-// it is killed, by SIGTERM and SIGHUP too (SEEN 0.169).
-func (c *claimBuilder) addLeftBehind(table *proc.Table, homes []discover.Home) {
-	held := map[string]bool{}
-	for _, claim := range c.claims {
-		held[claim.Session] = true
-	}
+// LeftBehind implements [discover.Adapter], by the lock files that no process holds: Codex removes them when it unloads a thread, and leaves
+// them when it is killed, by SIGTERM and SIGHUP too (SEEN 0.169).
+func (Adapter) LeftBehind(_ context.Context, table *proc.Table, homes []discover.Home, ids map[string]bool) (claims []discover.Claim) {
 	for _, h := range homes {
 		for _, path := range lockFiles([]discover.Home{h}) {
 			id, _ := parseLockName(filepath.Base(path))
-			if held[id] || len(table.LockHolders(path)) > 0 {
+			if !ids[id] || len(table.LockHolders(path)) > 0 {
 				continue
 			}
-			c.claims = append(c.claims, discover.Claim{
+			claims = append(claims, discover.Claim{
 				Agent: agentName, Session: id, Home: h.Dir, Strength: discover.Exact, Kind: "writer-lock",
-				Detail: "no process holds " + path + ", which its process has not removed", LeftBehind: true,
+				Detail: "no process holds " + path + ", which its process has not removed",
 			})
 		}
 	}
+	return claims
 }
 
 type claimBuilder struct {

@@ -17,7 +17,7 @@ import (
 // candidates yields the live processes that may be Codex's: those whose names mention it, those that hold a lock of a home, and in a
 // thorough table those that have a rollout or a lock open. [inspect] tells whether one is.
 func candidates(table *proc.Table, homes []discover.Home) iter.Seq[proc.Process] {
-	signs := proc.Signs{Name: mentionsCodex, PIDs: table.LockHolders(lockFiles(homes)...), File: isThreadFile}
+	signs := proc.Signs{Name: mentionsCodex, Locked: func() []string { return lockFiles(homes) }, File: isThreadFile}
 	return func(yield func(proc.Process) bool) {
 		for p := range table.Candidates(signs) {
 			if p.Alive() && !table.IsForkOfParent(p) && !yield(p) {

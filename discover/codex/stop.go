@@ -165,7 +165,7 @@ func (Adapter) FindClients(ctx context.Context, s discover.Session, _ launch.Env
 	if path == "" {
 		return s.Clients, s.PossibleClients(), nil
 	}
-	table, err := proc.ReadTable(ctx)
+	table, err := proc.ReadTable(ctx, false)
 	if err != nil {
 		return nil, nil, err
 	}

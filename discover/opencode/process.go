@@ -91,16 +91,17 @@ func (Adapter) IsAgentProcess(p proc.Process) bool {
 // agent's by a name, by an open file, or by a lock on a database of the homes: SQLite holds one as long as it has the database open (SEEN
 // 1.14.41, 1.15.0, 1.18.33).
 func processes(ctx context.Context, table *proc.Table, homes []discover.Home) (run, clients []process) {
-	var locked []string
-	for _, h := range homes {
-		databases, _ := listDatabases(ctx, h) // Entries reports what cannot be read
-		for _, path := range databases {
-			locked = append(locked, path, path+"-shm")
+	locked := func() (files []string) {
+		for _, h := range homes {
+			databases, _ := listDatabases(ctx, h) // Entries reports what cannot be read
+			for _, path := range databases {
+				files = append(files, path, path+"-shm")
+			}
 		}
+		return files
 	}
-	for p := range table.Candidates(proc.Signs{
-		Name: mayBeProgram, PIDs: table.LockHolders(locked...), File: func(path string) bool { return isDatabase(path) || isLog(path) },
-	}) {
+	signs := proc.Signs{Name: mayBeProgram, Locked: locked, File: func(path string) bool { return isDatabase(path) || isLog(path) }}
+	for p := range table.Candidates(signs) {
 		if !p.Alive() {
 			continue
 		}

@@ -43,7 +43,7 @@ func newStore(t *testing.T, r *rand.Rand) (*discover.Scanner, []string) {
 	return &discover.Scanner{
 		Adapters:    agents.All(),
 		HomeSources: func(discover.Agent) discover.HomeSources { return discover.HomeSources{Getenv: getenv} },
-		ReadTable:   func(context.Context) (*proc.Table, error) { return proc.EmptyTable(), nil },
+		ReadTable:   func(context.Context, bool) (*proc.Table, error) { return proc.EmptyTable(), nil },
 		PID:         os.Getpid(), UID: os.Geteuid(),
 	}, texts
 }

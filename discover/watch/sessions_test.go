@@ -213,7 +213,7 @@ func TestASessionWithTheSameIDIsAnotherSession(t *testing.T) {
 func TestWatcherStopsNothingWithoutAProcessTable(t *testing.T) {
 	s := newWatchTest(t, nil, stub.Record("codex", "a", 1))
 	s.watch("a")
-	s.watcher.scanner.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
+	s.watcher.scanner.ReadTable = func(context.Context, bool) (*proc.Table, error) { return nil, errors.New("no /proc") }
 	s.expectSnapshot("a:unknown")
 	s.Records = nil
 	s.expectSnapshot("a:unknown")

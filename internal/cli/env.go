@@ -43,7 +43,7 @@ type Env struct {
 	// Adapters are the known agents.
 	Adapters []discover.Adapter
 	// ReadTable reads the process table.
-	ReadTable func(context.Context) (*proc.Table, error)
+	ReadTable func(context.Context, bool) (*proc.Table, error)
 	// CrossCheck compares the process table with that of go-ps (proc.CrossCheck).
 	CrossCheck func(*proc.Table) (int, []proc.Difference, error)
 	// Exec replaces this process by an agent's program.

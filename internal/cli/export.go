@@ -373,7 +373,7 @@ func checkTarget(ctx context.Context, c *Call, file string, sessions []discover.
 
 // agentHomes returns the directories of all agents' homes, and of the homes and files of these sessions.
 func agentHomes(ctx context.Context, c *Call, sessions []discover.Session) (homes []fs.FileInfo, err error) {
-	table, err := c.ReadTable(ctx)
+	table, err := c.ReadTable(ctx, false)
 	if err != nil {
 		return nil, err
 	}

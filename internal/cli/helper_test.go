@@ -47,7 +47,7 @@ func SharedProcess(t *testing.T, states map[string]discover.TurnState, where str
 	t.Chdir(dir)
 	parents := map[string]int{"inside": 11, "nested": 31, "outside": 1}
 	table := proctest.NewTable(Process(1, 0), Process(10, 1), Process(11, 10), Process(30, 11), Process(31, 30), Process(1000, parents[where]))
-	f.ReadTable = func(context.Context) (*proc.Table, error) { return table, nil }
+	f.ReadTable = func(context.Context, bool) (*proc.Table, error) { return table, nil }
 	codex := Stub{Agent: "codex", Bin: "codex", HomeList: []discover.Home{{Dir: "/h/codex", FromUser: true}}}
 	add := func(s *Stub, pid int, r discover.Record) {
 		id := proc.ID{PID: pid, Birth: "boot/1"}
@@ -90,7 +90,7 @@ func WithChildren(env Env) Env {
 		Agent: "codex", Process: inner.ID, Session: "aaaaaaaa-2", Path: codex.Records[1].Path, Strength: discover.Exact,
 	})
 	env.Adapters = []discover.Adapter{env.Adapters[0], codex}
-	env.ReadTable = func(context.Context) (*proc.Table, error) { return table, nil }
+	env.ReadTable = func(context.Context, bool) (*proc.Table, error) { return table, nil }
 	return env
 }
 
@@ -172,7 +172,7 @@ func testEnv(t *testing.T) (Env, *Output) {
 		Getenv: func(k string) string { return vars[k] },
 		Now:    Now, PID: 1000,
 		Adapters:  []discover.Adapter{claude, codex},
-		ReadTable: func(ctx context.Context) (*proc.Table, error) { return table, ctx.Err() },
+		ReadTable: func(ctx context.Context, _ bool) (*proc.Table, error) { return table, ctx.Err() },
 		CrossCheck: func(*proc.Table) (int, []proc.Difference, error) {
 			return 7, []proc.Difference{{PID: 12, Name: "x) R 1", Text: "missing in go-ps"}}, nil
 		},

@@ -24,7 +24,7 @@ func TestMissingTrailerIsReported(t *testing.T) {
 	}
 	message := filepath.Join(dir, "message")
 	must.Do(t, os.WriteFile(message, []byte("words\n"), 0o600))
-	commit := func(take func(context.Context) (*proc.Table, error)) (stderr, text string) {
+	commit := func(take func(context.Context, bool) (*proc.Table, error)) (stderr, text string) {
 		t.Helper()
 		f, out := testEnv(t)
 		f.Environ, f.ReadTable = os.Environ(), take
@@ -36,18 +36,18 @@ func TestMissingTrailerIsReported(t *testing.T) {
 		return out.Stderr.String(), string(raw)
 	}
 	for _, err := range []error{errors.New("no /proc here"), context.DeadlineExceeded} {
-		stderr, text := commit(func(context.Context) (*proc.Table, error) { return nil, err })
+		stderr, text := commit(func(context.Context, bool) (*proc.Table, error) { return nil, err })
 		if text != "words\n" || !strings.Contains(stderr, "warning: the commit is not named after a session: ") ||
 			!strings.Contains(stderr, err.Error()+"; git continues") {
 			t.Errorf("%v: the message is %q, stderr %q", err, text, stderr)
 		}
 	}
 	f, _ := testEnv(t)
-	stderr, text := commit(func(ctx context.Context) (*proc.Table, error) {
+	stderr, text := commit(func(ctx context.Context, _ bool) (*proc.Table, error) {
 		if end, ok := ctx.Deadline(); !ok || time.Until(end) < TrailerTimeout/2 {
 			t.Errorf("the time for it ends at %s", end)
 		}
-		return f.ReadTable(ctx)
+		return f.ReadTable(ctx, false)
 	})
 	if text != "words\n\nAgent-Session: codex/aaaaaaaa-1\n" || stderr != "" {
 		t.Errorf("the message is %q, stderr %q", text, stderr)
@@ -61,7 +61,7 @@ func TestGuardFailsClosed(t *testing.T) {
 	if got := Run(t.Context(), f, "guard"); got != ExitOK {
 		t.Fatalf("exit %d, %s", got, out.Stderr.String())
 	}
-	f.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc here") }
+	f.ReadTable = func(context.Context, bool) (*proc.Table, error) { return nil, errors.New("no /proc here") }
 	if got := Run(t.Context(), f, "guard"); got != ExitPartial || !strings.Contains(out.Stderr.String(), "no /proc here") {
 		t.Errorf("blind: exit %d, %s", got, out.Stderr.String())
 	}
@@ -114,7 +114,7 @@ func TestGuardInASharedProcess(t *testing.T) {
 // If the process table cannot be read, nobody knows who lives there, and nothing is removed.
 func TestCleanWithoutProcessTable(t *testing.T) {
 	f, out := InRepository(t)
-	f.ReadTable = func(context.Context) (*proc.Table, error) { return nil, errors.New("no /proc") }
+	f.ReadTable = func(context.Context, bool) (*proc.Table, error) { return nil, errors.New("no /proc") }
 	if got := Run(t.Context(), f, "worktree", "clean", "fix", "--force"); got != ExitFailed || !strings.Contains(out.Stderr.String(), "whether it is in use is not known: processes: no /proc") {
 		t.Errorf("exit %d, %s", got, out.Stderr.String())
 	}

@@ -398,7 +398,7 @@ func TestHostArguments(t *testing.T) {
 // Nothing is measured here for a session of another machine, though a process here has its pid, and even its identity, and though a
 // directory here has its name.
 func TestSamplerOfHosts(t *testing.T) {
-	table, err := proc.ReadTable(t.Context())
+	table, err := proc.ReadTable(t.Context(), false)
 	must.Do(t, err)
 	self, ok := table.ByPID(os.Getpid())
 	if !ok {

@@ -73,7 +73,7 @@ func withMetrics(t *testing.T) (Env, *Output) {
 		})
 	}
 	f.Adapters[1] = codex
-	f.ReadTable = func(ctx context.Context) (*proc.Table, error) { return proctest.NewTable(facts...), ctx.Err() }
+	f.ReadTable = func(ctx context.Context, _ bool) (*proc.Table, error) { return proctest.NewTable(facts...), ctx.Err() }
 	return f, out
 }
 

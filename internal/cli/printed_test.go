@@ -71,7 +71,7 @@ func withStore(t *testing.T) (Env, *Output, []generate.Session) {
 	table := proctest.NewTable(processes...)
 	f, out := testEnv(t)
 	f = Setenv(f, "HOME", home)
-	f.ReadTable = func(ctx context.Context) (*proc.Table, error) { return table, ctx.Err() }
+	f.ReadTable = func(ctx context.Context, _ bool) (*proc.Table, error) { return table, ctx.Err() }
 	f.Adapters = []discover.Adapter{
 		liveClaude{claudecode.New(), claims["claude-code"]}, liveCodex{codex.New(), claims["codex"]}, liveOpenCode{opencode.New(), claims["opencode"]},
 	}

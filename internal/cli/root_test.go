@@ -257,7 +257,7 @@ func TestSignal(t *testing.T) {
 	early := make(chan os.Signal, 1)
 	signal.Notify(early, os.Interrupt) // for good: one that comes before it is taken over, or after the command, would end all tests
 	f, out := testEnv(t)
-	f.ReadTable = func(ctx context.Context) (*proc.Table, error) {
+	f.ReadTable = func(ctx context.Context, _ bool) (*proc.Table, error) {
 		again := time.NewTicker(time.Millisecond)
 		defer again.Stop()
 		for ctx.Err() == nil {
@@ -295,7 +295,7 @@ func TestClosedPipe(t *testing.T) {
 
 func TestProcessTableUnreadable(t *testing.T) {
 	f, out := testEnv(t)
-	f.ReadTable = func(context.Context) (*proc.Table, error) {
+	f.ReadTable = func(context.Context, bool) (*proc.Table, error) {
 		return nil, fmt.Errorf("reading the process table: no /proc")
 	}
 	const want = "agentctl: warning: processes: reading the process table: no /proc\n"

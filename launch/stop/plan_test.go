@@ -106,7 +106,7 @@ func TestPlanDecidesBeforeAnythingIsSent(t *testing.T) {
 
 // A process that has ended is no candidate for running the session.
 func TestRefusalNamesLiveProcessesOnly(t *testing.T) {
-	table, err := proc.ReadTable(t.Context())
+	table, err := proc.ReadTable(t.Context(), false)
 	must.Do(t, err)
 	self, _ := table.ByPID(os.Getpid())
 	s := session("a", "/a", discover.Unknown)
@@ -150,7 +150,7 @@ func TestSessionsAreFoundByIdentity(t *testing.T) {
 
 // Between the choice of a session and the snapshot, its process may have ended, or may have begun another session.
 func TestChosenSessionIsReadAgain(t *testing.T) {
-	table, err := proc.ReadTable(t.Context())
+	table, err := proc.ReadTable(t.Context(), false)
 	must.Do(t, err)
 	self, _ := table.ByPID(os.Getpid())
 	parent, _ := table.ByPID(os.Getppid())

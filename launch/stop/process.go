@@ -141,7 +141,7 @@ func (a *agentProcess) wait(limited context.Context, h *proc.Handle) {
 // recordDescendants adds the processes that are below the process by now. Another agent below it is not followed: what it has
 // started belongs to its own session.
 func (a *agentProcess) recordDescendants(ctx context.Context) error {
-	table, err := a.scanner.ReadTable(ctx)
+	table, err := a.scanner.ReadTable(ctx, false)
 	if err != nil {
 		return err
 	}

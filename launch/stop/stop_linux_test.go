@@ -109,11 +109,11 @@ func TestCancelledAnywhereReportsTheTruth(t *testing.T) {
 		s := newFixture(t)
 		chosen := s.sessions("a")
 		reads = 0
-		s.readTable = func(ctx context.Context) (*proc.Table, error) {
+		s.readTable = func(ctx context.Context, _ bool) (*proc.Table, error) {
 			if reads++; reads == at {
 				cancel()
 			}
-			return proc.ReadTable(ctx)
+			return proc.ReadTable(ctx, false)
 		}
 		r := s.stopSessions(ctx, chosen)[0]
 		cancel()
@@ -148,11 +148,11 @@ func TestAgentThatEndsLateIsReportedStopped(t *testing.T) {
 		}
 		cancel()
 	}()
-	s.readTable = func(taking context.Context) (*proc.Table, error) {
+	s.readTable = func(taking context.Context, _ bool) (*proc.Table, error) {
 		if ctx.Err() != nil && taking.Err() == nil && c.alive("agent") != "" {
 			c.kill("agent")
 		}
-		return proc.ReadTable(taking)
+		return proc.ReadTable(taking, false)
 	}
 	r := s.stopSessions(ctx, chosen)[0]
 	check(t, c, r, Failed, "agent tool", "tool")

@@ -395,7 +395,7 @@ type fixture struct {
 	testAdapter
 	Options
 	// readTable reads the process table.
-	readTable func(context.Context) (*proc.Table, error)
+	readTable func(context.Context, bool) (*proc.Table, error)
 }
 
 // newFixture makes the fixture for the processes that the test starts.

@@ -237,7 +237,7 @@ func (s *sandbox) stuck(args ...string) (kill func()) {
 	return func() {
 		end(cmd)
 		for left := true; left; { // its children end at the same time, and not at once
-			table, err := proc.ReadTable(s.Context())
+			table, err := proc.ReadTable(s.Context(), false)
 			if left = false; err != nil {
 				s.Fatal(err)
 			}

@@ -45,7 +45,7 @@ func (r *Repo) stage(ctx context.Context, w Worktree) (createStage, error) {
 // gitRunning reports whether a git process runs in this repository that may be adding a worktree: git, or its child that writes
 // the files. A process whose directory is unknown counts.
 func (r *Repo) gitRunning(ctx context.Context) (bool, error) {
-	table, err := proc.ReadTable(ctx)
+	table, err := proc.ReadTable(ctx, false)
 	if err != nil {
 		return false, err
 	}

@@ -189,7 +189,7 @@ func waitUntil(ts *testscript.TestScript, what string, ask func() bool) {
 // strangers are the live processes that agents and agentctl have started: below us, but neither in the kernel session
 // of the test and what it runs, nor below the script's own fakes.
 func launchedProcesses(ts *testscript.TestScript) []proc.Process {
-	table, err := proc.ReadTable(context.Background())
+	table, err := proc.ReadTable(context.Background(), false)
 	ts.Check(err)
 	return launched(table, func(pid int) bool { return fakesOf(ts).has(pid) })
 }
@@ -235,7 +235,7 @@ func describe(list []proc.Process) string {
 // sweep ends what a script has launched, and collects what has ended.
 func killLaunched() error {
 	for {
-		table, err := proc.ReadTable(context.Background())
+		table, err := proc.ReadTable(context.Background(), false)
 		if err != nil {
 			return err
 		}
@@ -259,7 +259,7 @@ func killLaunched() error {
 // testscript interrupts a command, but not what the command has started, and waits for both without a timeout.
 func killChildren() error {
 	for {
-		table, err := proc.ReadTable(context.Background())
+		table, err := proc.ReadTable(context.Background(), false)
 		if err != nil {
 			return err
 		}

@@ -162,7 +162,7 @@ func NewScanner(table func() *proc.Table, adapters ...discover.Adapter) *discove
 		HomeSources: func(discover.Agent) discover.HomeSources {
 			return discover.HomeSources{Getenv: func(string) string { return "" }}
 		},
-		ReadTable: func(context.Context) (*proc.Table, error) { return table(), nil },
+		ReadTable: func(context.Context, bool) (*proc.Table, error) { return table(), nil },
 	}
 }
 
