@@ -29,7 +29,7 @@ type headReader struct {
 	lines          int
 	known, damaged bool
 	typed, Command string
-	Metadata       metadataValues
+	Metadata       metadata
 	fork           forkDetector
 	firstTime      time.Time // of the first record
 }

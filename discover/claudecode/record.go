@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"path/filepath"
 	"strings"
 
@@ -133,22 +134,24 @@ func readTail(ctx context.Context, path string) (tail tailReader, err error) {
 
 // fill makes the record from the head and the tail. Its error is a warning about files beside the transcript.
 func fill(r *discover.Record, e discover.Entry, f *storage.File, head *headReader, tail *tailReader) error {
-	metadata := &tail.Metadata
-	metadata.FillFrom(&head.Metadata)
+	known := metadata{}
+	maps.Copy(known, head.Metadata)
+	maps.Copy(known, tail.Metadata)
+	tail.Metadata = known
 	var unreadable error
 	if !tail.Sidechain && hasFolder(f.Context(), e.Path) {
-		unreadable = readTitle(f.Context(), e.Path, metadata)
+		unreadable = readTitle(f.Context(), e.Path, known)
 	}
 	*r = discover.Record{
 		Agent: agentName, ID: e.ID, Path: e.Path, Home: e.Home, Parent: e.Parent,
-		Dir:     cmp.Or(metadata.Get(relocatedDir), tail.Last.Cwd, head.First.Cwd),
-		Title:   metadata.Title(),
+		Dir:     cmp.Or(known[relocatedDir], tail.Last.Cwd, head.First.Cwd),
+		Title:   known.Title(),
 		Prompt:  head.Prompt(),
 		Model:   tail.Model,
 		Branch:  tail.Branch(),
 		Version: cmp.Or(tail.Last.Version, head.First.Version),
 		Created: head.Created, Updated: tail.Updated, ForkedFrom: head.First.ForkedFrom,
-		Turn: tail.Turn.Result(tail.Whole), Cost: metadata.CostUSD(),
+		Turn: tail.Turn.Result(tail.Whole), Cost: known.CostUSD(),
 	}
 	if r.Updated.IsZero() {
 		r.Updated = f.ModTime()
@@ -160,13 +163,13 @@ func fill(r *discover.Record, e discover.Entry, f *storage.File, head *headReade
 	if tail.Last.Background { // also after its job was removed (claude rm)
 		r.Source = "bg"
 	}
-	r.Meta = discover.Facts{"entrypoint": entrypoint, projectMeta: projectOf(e), "continuedIn": metadata.Get(continuedIn)}.WithoutEmpty()
+	r.Meta = discover.Facts{"entrypoint": entrypoint, projectMeta: projectOf(e), "continuedIn": known[continuedIn]}.WithoutEmpty()
 	if head.Forked() {
 		r.Created = head.ForkCreated()
 		moveSharedCost(r)
 	}
 	if last := tail.Last; last.Team != "" && last.Teammate != "" {
-		r.Team, r.Title = last.Team, cmp.Or(metadata.Get(customTitle), last.Teammate)
+		r.Team, r.Title = last.Team, cmp.Or(known[customTitle], last.Teammate)
 	}
 	if tail.Sidechain {
 		r.Parent = cmp.Or(r.Parent, head.First.Parent)
@@ -177,14 +180,14 @@ func fill(r *discover.Record, e discover.Entry, f *storage.File, head *headReade
 
 // readTitle reads the title that the user gave a session, from the file in which Claude Code keeps it besides (READ 2.1.332). The error is
 // a warning.
-func readTitle(ctx context.Context, transcript string, to *metadataValues) error {
+func readTitle(ctx context.Context, transcript string, to metadata) error {
 	var file struct{ CustomTitle string }
 	path := filepath.Join(strings.TrimSuffix(transcript, transcriptSuffix), "custom-title.json")
 	if err := warning(path, readJSON(ctx, path, &file)); err != nil {
 		return err
 	}
 	if title := strings.TrimSpace(file.CustomTitle); title != "" {
-		to[customTitle] = &title
+		to[customTitle] = title
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ type tailReader struct {
 	Updated       time.Time
 	Model         string
 	Turn          turnReader
-	Metadata      metadataValues
+	Metadata      metadata
 	NeedTurnStart bool // read back to the beginning of the turn, however far that is
 	TurnOnly      bool // metadata is read otherwise
 	EnvelopeOnly  bool // neither the turn nor the model is asked for
@@ -90,7 +90,7 @@ func (t *tailReader) needsTurnStart() bool { return t.NeedTurnStart && t.Turn.st
 // from (2.1.197), so the worktree's branch in the metadata wins. A session that has left its worktree (SEEN 2.1.329,
 // 2.1.330) is on the branch that its records name.
 func (t *tailReader) Branch() string {
-	if b := t.Metadata.Get(worktreeBranch); b != "" {
+	if b := t.Metadata[worktreeBranch]; b != "" {
 		return b
 	}
 	inWorktree := strings.Contains(t.Last.Cwd, "/.claude/worktrees/")
@@ -100,89 +100,64 @@ func (t *tailReader) Branch() string {
 	return t.Last.GitBranch
 }
 
-// metadataValues is what records other than those of the conversation say of a session. Claude Code appends them anew now and
-// then: the newest of each kind counts. A value is nil if none was read.
-type metadataValues [metadataFields]*string
+// metadata is what records other than those of the conversation say of a session, by their type. Claude Code appends them anew now and
+// then: the newest of each type counts.
+type metadata map[string]string
 
+// The types of these records.
 const (
-	customTitle = iota // the title that the user has given
-	aiTitle
-	relocatedDir   // the directory that the session was moved to
-	worktreeBranch // the branch of the worktree that Claude Code made for the session; "" once the session has left it
-	continuedIn    // the background session that this session continues as
-	costUSD        // in USD
-	metadataFields
+	customTitle    = "custom-title" // the title that the user has given; an empty one removes it
+	aiTitle        = "ai-title"
+	relocatedDir   = "relocated"      // the directory that the session was moved to
+	worktreeBranch = "worktree-state" // the branch of the worktree that Claude Code made for the session; "" once the session has left it
+	continuedIn    = "continued-in"   // the background session that this session continues as
+	costUSD        = "cost-state"     // in USD
 )
 
-// Get returns the value of a field, "" if there is none.
-func (m *metadataValues) Get(kind int) string {
-	if m[kind] == nil {
-		return ""
-	}
-	return *m[kind]
-}
-
 // Title returns the user's title, else the agent's.
-func (m *metadataValues) Title() string { return cmp.Or(m.Get(customTitle), m.Get(aiTitle)) }
+func (m metadata) Title() string { return cmp.Or(m[customTitle], m[aiTitle]) }
 
 // CostUSD returns the cost; nil if none is recorded.
-func (m *metadataValues) CostUSD() *float64 {
-	if m[costUSD] == nil {
+func (m metadata) CostUSD() *float64 {
+	usd, err := strconv.ParseFloat(m[costUSD], 64)
+	if err != nil {
 		return nil
 	}
-	usd, _ := strconv.ParseFloat(*m[costUSD], 64) // it is a number
 	return &usd
 }
 
-// metadataField returns the field that a record of this kind sets, and the key of its value; "" for other kinds.
-func metadataField(kind string) (field int, key string) {
-	switch kind {
-	case "custom-title":
-		return customTitle, "customTitle"
-	case "ai-title":
-		return aiTitle, "aiTitle"
-	case "relocated":
-		return relocatedDir, "relocatedCwd"
-	case "worktree-state":
-		return worktreeBranch, "worktreeSession"
-	case "continued-in":
-		return continuedIn, "continuedInSessionId"
-	case "cost-state":
-		return costUSD, "totalCostUSD"
-	}
-	return 0, ""
-}
-
-// add takes a metadata record. newest says that it is newer than those taken before; else it only fills gaps. An empty
-// title removes the title, and so does a worktree-state without a worktree.
-func (m *metadataValues) add(line *rawLine, newest bool) {
-	field, key := metadataField(line.Type)
-	if key == "" || m[field] != nil && !newest {
+// add takes a record. newest says that it is newer than those taken before; else it only fills gaps.
+func (m *metadata) add(line *rawLine, newest bool) {
+	if _, known := (*m)[line.Type]; known && !newest {
 		return
 	}
-	v := line.Get(key)
-	text := strings.TrimSpace(v.Text(0))
-	known := text != ""
-	switch field {
-	case customTitle, aiTitle:
-		known = true
+	var text string
+	var known bool
+	switch line.Type {
+	case customTitle:
+		text, known = line.Get("customTitle").Text(0), true
+	case aiTitle:
+		text, known = line.Get("aiTitle").Text(0), true
+	case relocatedDir:
+		text = line.Get("relocatedCwd").Text(0)
 	case worktreeBranch:
-		text, known = v.Object().Get("worktreeBranch").Text(0), v != nil
+		worktree := line.Get("worktreeSession")
+		text, known = worktree.Object().Get("worktreeBranch").Text(0), worktree != nil
+	case continuedIn:
+		text = line.Get("continuedInSessionId").Text(0)
 	case costUSD:
-		text = string(v.Raw())
-		_, err := strconv.ParseFloat(text, 64)
-		known = err == nil
+		raw := string(line.Get("totalCostUSD").Raw())
+		if _, err := strconv.ParseFloat(raw, 64); err == nil {
+			text = raw
+		}
 	}
-	if known {
-		m[field] = &text
+	if text = strings.TrimSpace(text); text == "" && !known {
+		return
 	}
-}
-
-// FillFrom fills the gaps with older metadata.
-func (m *metadataValues) FillFrom(older *metadataValues) {
-	for i := range m {
-		m[i] = cmp.Or(m[i], older[i])
+	if *m == nil {
+		*m = metadata{}
 	}
+	(*m)[line.Type] = text
 }
 
 // printEntrypoint is the entrypoint of print mode (-p).

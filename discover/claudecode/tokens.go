@@ -27,7 +27,7 @@ type totalsReader struct {
 	Dir            string          // the newest directory that the project folder is that of
 	PermissionMode string          // of the newest prompt, or chosen since
 
-	Metadata     metadataValues
+	Metadata     metadata
 	metadataFrom int64 // the offset from which metadata counts
 
 	damage   storage.Damage
