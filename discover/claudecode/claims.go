@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"agentctl/discover"
+	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
@@ -156,7 +157,7 @@ func (p *process) readTeam(ctx context.Context) *team {
 	if t := read(teamPrefix + jobIDOf(p.entry.SessionID)); t != nil {
 		return t
 	}
-	folders, _ := readDir(ctx, dir) // the process has changed its session since it started
+	folders, _ := storage.ReadDir(ctx, dir) // the process has changed its session since it started
 	for _, n := range folders[:min(len(folders), teamsLimit)] {
 		if t := read(n.Name()); t != nil {
 			return t

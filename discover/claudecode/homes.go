@@ -99,7 +99,7 @@ func isFile(ctx context.Context, path string) bool {
 // Errors are warnings, joined.
 func projectFolders(ctx context.Context, home string) (paths []string, err error) {
 	root := projectsDir(home)
-	entries, err := readDir(ctx, root)
+	entries, err := storage.ReadDir(ctx, root)
 	err = warning(root, err)
 	for _, n := range entries {
 		path := root + "/" + n.Name()
@@ -119,19 +119,6 @@ func projectFolders(ctx context.Context, home string) (paths []string, err error
 	}
 	slices.Sort(paths)
 	return slices.Compact(paths), err
-}
-
-// readDir lists a folder. A missing folder is empty.
-func readDir(ctx context.Context, dir string) ([]fs.DirEntry, error) {
-	d, err := storage.OpenDir(ctx, dir)
-	if storage.IsNotExist(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	return d.Entries()
 }
 
 // slugLimit is the length to which a slug is cut; then a hash follows.

@@ -53,10 +53,7 @@ func (p *processScan) findProcesses() {
 	var registered []int
 	for _, h := range p.homes {
 		r, err := listRegistry(p.ctx, h.Dir)
-		if err != nil {
-			p.warnings = append(p.warnings, err)
-		}
-		p.registries = append(p.registries, r)
+		p.registries, p.warnings = append(p.registries, r), append(p.warnings, err)
 		registered = slices.AppendSeq(slices.AppendSeq(registered, maps.Keys(r.entries)), maps.Keys(r.keys))
 	}
 	for candidate := range p.table.Candidates(proc.Signs{Name: mayBeAgent, PIDs: registered}) {
@@ -130,11 +127,9 @@ func hasEnded(err error) bool {
 func (p *processScan) findRegistryEntry(agent *process) {
 	pid := agent.NamespacePID()
 	var errs []error
-	for _, r := range p.registriesOf(agent) {
+	own := max(0, slices.IndexFunc(p.registries, func(r registry) bool { return r.home == agent.home }))
+	for _, r := range slices.Concat(p.registries[own:], p.registries[:own]) {
 		entry, err := readRegistryEntry(p.ctx, r.home, pid)
-		if errors.Is(err, errNoRegistryEntry) {
-			continue
-		}
 		if err != nil {
 			errs = append(errs, warning(registryPath(r.home, pid), err))
 			continue
@@ -147,22 +142,9 @@ func (p *processScan) findRegistryEntry(agent *process) {
 	p.warnings = append(p.warnings, errs...)
 }
 
-// registriesOf returns the registries that may have files of the process, that of its home first.
-func (p *processScan) registriesOf(agent *process) []registry {
-	return slices.SortedStableFunc(slices.Values(p.registries), func(a, b registry) int {
-		switch agent.home {
-		case b.home:
-			return 1
-		case a.home:
-			return -1
-		}
-		return 0
-	})
-}
-
 // findKey finds the key file of the process. One that is not in its own home counts only if its own is not known.
 func (p *processScan) findKey(agent *process) {
-	for _, r := range p.registriesOf(agent) {
+	for _, r := range p.registries {
 		if (agent.home == "" || agent.home == r.home) && r.hasKeyOf(agent.Process, agent.NamespacePID()) {
 			agent.hasKey, agent.home = true, r.home
 			return

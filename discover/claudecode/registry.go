@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,10 +50,8 @@ type registryEntry struct {
 // registryFileLimit bounds a registry file, in bytes; real ones have less than 1,000.
 const registryFileLimit = 64 << 10
 
-var errNoRegistryEntry = errors.New("no registry entry")
-
 // readRegistryEntry reads sessions/<pid>.json of a home. Claude Code rewrites it in place, so what follows the first JSON
-// value is left over from a longer one.
+// value is left over from a longer one. An entry that is not yet written does not exist.
 func readRegistryEntry(ctx context.Context, home string, pid int) (registryEntry, error) {
 	path := registryPath(home, pid)
 	var entry registryEntry
@@ -61,13 +60,11 @@ func readRegistryEntry(ctx context.Context, home string, pid int) (registryEntry
 		entry, malformed = parseRegistryEntry(raw)
 		return malformed == nil
 	})
-	switch {
-	case storage.IsNotExist(err):
-		return registryEntry{}, errNoRegistryEntry
-	case err != nil:
+	if err == nil && len(raw) == 0 {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
 		return registryEntry{}, err
-	case len(raw) == 0: // not yet written
-		return registryEntry{}, errNoRegistryEntry
 	}
 	entry.path = path
 	return entry, malformed

@@ -31,7 +31,7 @@ func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
 	for _, p := range s.Processes {
 		pid := p.NamespacePID()
 		entry, err := readRegistryEntry(ctx, s.ProcessHome(), pid)
-		if errors.Is(err, errNoRegistryEntry) {
+		if storage.IsNotExist(err) {
 			continue
 		}
 		if err == nil {
@@ -104,14 +104,8 @@ func exchange(conn net.Conn, line []byte) error {
 			return err
 		}
 	}
-	for answer := make([]byte, 1<<10); ; { // it answers nothing
-		switch _, err := conn.Read(answer); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-	}
+	_, err := io.Copy(io.Discard, conn) // it answers nothing
+	return err
 }
 
 // senderPrefix begins the sender's address in the transcript. It cannot be replied to.
@@ -119,19 +113,11 @@ const senderPrefix = "agentctl:"
 
 // sentLine returns the line for a message.
 func sentLine(sent launch.SentMessage) ([]byte, error) {
-	type message struct {
-		Role    string `json:"role"`
-		Content string `json:"content"`
-	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false) // it would take six bytes for one
-	err := encoder.Encode(struct {
-		Type    string  `json:"type"`
-		From    string  `json:"from"`
-		ID      string  `json:"msg_id"`
-		Message message `json:"message"`
-	}{"user", senderPrefix + sent.ID, sent.ID, message{"user", sent.Text}})
+	message := map[string]string{"role": "user", "content": sent.Text}
+	err := encoder.Encode(map[string]any{"type": "user", "from": senderPrefix + sent.ID, "msg_id": sent.ID, "message": message})
 	if err != nil {
 		return nil, err
 	}

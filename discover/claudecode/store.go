@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,9 +42,7 @@ func (s *search) searchHome() {
 		return
 	}
 	folders, err := projectFolders(s.ctx, s.Home)
-	if err != nil {
-		s.Warnings = append(s.Warnings, err)
-	}
+	s.Warnings = append(s.Warnings, err)
 	switch {
 	case len(s.Refs) > 0:
 		for _, ref := range s.Refs {
@@ -68,10 +65,7 @@ func (s *search) listAll(folders []string) {
 		return true, nil
 	}
 	found := [][]discover.Entry{s.Found}
-	for part, err := range storage.ReadParallel(s.ctx, folders, list) {
-		if err != nil {
-			s.Warnings = append(s.Warnings, err)
-		}
+	for part := range storage.ReadParallel(s.ctx, folders, list) {
 		found, s.Warnings = append(found, part.Found), append(s.Warnings, part.Warnings...)
 	}
 	s.Found = slices.Concat(found...)
@@ -85,9 +79,9 @@ func (s *search) addRefsWithPath() (all bool) {
 			all = false
 			continue
 		}
-		dir, name := filepath.Split(newestTranscript(s.ctx, ref.Path))
-		if rel, err := filepath.Rel(projectsDir(s.Home), ref.Path); err == nil && filepath.IsLocal(rel) {
-			s.addPath(filepath.Clean(dir), name)
+		if discover.Within(ref.Path, projectsDir(s.Home)) {
+			newest := newestTranscript(s.ctx, ref.Path)
+			s.addPath(filepath.Dir(newest), filepath.Base(newest))
 		}
 	}
 	return all
@@ -98,8 +92,7 @@ func (s *search) addRefsWithPath() (all bool) {
 // they are.
 func (s *search) addSubagents() bool {
 	for _, ref := range s.Parents {
-		rel, err := filepath.Rel(projectsDir(s.Home), ref.Path)
-		if err != nil || !filepath.IsLocal(rel) || isSubagent(ref.ID) {
+		if !discover.Within(ref.Path, projectsDir(s.Home)) || isSubagent(ref.ID) {
 			continue
 		}
 		before := len(s.Found)
@@ -121,7 +114,7 @@ func (s *search) addByID(folders []string, id string) {
 	}
 }
 
-// addPath adds one file, which may be missing.
+// addPath adds one file, if it is a transcript; it may be missing.
 func (s *search) addPath(dir, name string) {
 	id, ok := idOfFile(name)
 	if !ok {
@@ -134,37 +127,21 @@ func (s *search) addPath(dir, name string) {
 
 // list adds the sessions of a project folder, or of a folder of sub-agents.
 func (s *search) list(dir string) {
-	d, err := storage.OpenDir(s.ctx, dir)
-	if err != nil {
-		s.Warn(dir, err)
-		return
-	}
-	defer d.Close()
-	within := enclosingSubagentDir(d.Path()) != ""
-	entries, err := d.Entries()
+	entries, err := storage.ReadDir(s.ctx, dir)
 	s.Warn(dir, err)
+	within := enclosingSubagentDir(dir) != ""
 	for _, n := range entries {
+		name := n.Name()
 		switch {
 		case within && n.IsDir():
-			s.list(d.Path() + "/" + n.Name())
-		case s.wantsSubagents() && s.Parents == nil && n.IsDir() && isUUID(n.Name()):
-			s.list(d.Path() + "/" + n.Name() + "/" + subagentsName)
-		case strings.HasPrefix(n.Name(), s.ID): // the name of a transcript begins with its session's ID
-			s.addListed(d, n)
+			s.list(dir + "/" + name)
+		case s.wantsSubagents() && s.Parents == nil && n.IsDir() && isUUID(name):
+			s.list(dir + "/" + name + "/" + subagentsName)
+		case isSubagent(name) && !s.Subagents, !isSubagent(name) && s.Parents != nil:
+		case strings.HasPrefix(name, s.ID): // the name of a transcript begins with its session's ID
+			s.addPath(dir, name)
 		}
 	}
-}
-
-// addListed adds a file of a folder if it is a transcript and asked for.
-func (s *search) addListed(d *storage.Dir, n fs.DirEntry) {
-	id, ok := idOfFile(n.Name())
-	if !ok || isSubagent(id) && !s.Subagents || s.Parents != nil && !isSubagent(id) {
-		return
-	}
-	path := d.Path() + "/" + n.Name()
-	id = path[len(d.Path())+1:][:len(id)] // a part of path shares its memory
-	info, err := d.Stat(n.Name())
-	s.Add(discover.Entry{ID: id, Path: path, Parent: parentOf(path)}, info, err)
 }
 
 // wantsSubagents reports whether sub-agents can be among the sessions asked for.

@@ -263,7 +263,7 @@ func parentOf(transcript string) string {
 func listSubagentFiles(ctx context.Context, transcript string) (files, folders []string, err error) {
 	folders = []string{subagentDir(transcript)}
 	for i := 0; i < len(folders); i++ {
-		entries, wrong := readDir(ctx, folders[i])
+		entries, wrong := storage.ReadDir(ctx, folders[i])
 		err = cmp.Or(err, warning(folders[i], wrong))
 		for _, n := range entries {
 			if path := filepath.Join(folders[i], n.Name()); n.IsDir() {
@@ -294,7 +294,7 @@ func otherTranscripts(ctx context.Context, transcript string) (paths []string) {
 	}
 	sessionDir := filepath.Dir(top)
 	project, below := filepath.Dir(sessionDir), strings.TrimPrefix(transcript, sessionDir)
-	folders, _ := readDir(ctx, project)
+	folders, _ := storage.ReadDir(ctx, project)
 	for _, n := range folders {
 		path := filepath.Join(project, n.Name(), below)
 		if n.IsDir() && isUUID(n.Name()) && n.Name() != filepath.Base(sessionDir) && isFile(ctx, path) {
