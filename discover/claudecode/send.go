@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"strings"
@@ -104,7 +103,7 @@ func exchange(conn net.Conn, line []byte) error {
 			return err
 		}
 	}
-	_, err := io.Copy(io.Discard, conn) // it answers nothing
+	_, err := storage.ReadAll(conn, 0) // it answers nothing
 	return err
 }
 
