@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"os"
 	"strings"
 
 	"agentctl/discover"
@@ -117,7 +116,7 @@ func (a argsBuilder) addSession(spec *launch.Spec) {
 		spec.Args = append(spec.Args, "--session-id", spec.ID)
 		return
 	}
-	spec.Env = homeEnv(a.Resume.Home, a.host)
+	spec.Env = homeVariables().Env(a.Resume.Home, a.host.Getenv)
 	// By its ID, a session is found up to 2.1.197 only from the directory that it began in. 2.1.224 finds it from anywhere, but
 	// takes the project's settings from the current directory.
 	session, project := a.Resume.ID, a.projectDir()
@@ -149,13 +148,9 @@ func (a argsBuilder) leavesProject() bool {
 		return false
 	}
 	project := a.projectDir()
-	return a.Moved || project != "" && !isDir(project)
+	return a.Moved || project != "" && !storage.IsDir(project)
 }
 
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
 
 // checkMove returns an error for a version that may not continue the session itself, but a copy of it, under the same ID, in the new
 // directory's project. 2.1.112 does that, 2.1.197 does not.
@@ -166,10 +161,6 @@ func (a argsBuilder) checkMove() error {
 	return a.unsupported("%s may not continue a session in another directory, but a copy with the same ID: update Claude Code, or use --fork", a.version)
 }
 
-// homeEnv returns the variable that leads to this config folder, if the environment leads to another one.
-func homeEnv(home string, host launch.Environment) []string {
-	return homeVariables().Env(home, host.Getenv)
-}
 
 // model returns the requested model, else the one that a resumed session had if ANTHROPIC_MODEL is set: Claude Code does not continue
 // with it then. Storage has the name that the API answers with, which providers other than Anthropic do not accept.

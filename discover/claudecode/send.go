@@ -103,7 +103,7 @@ func exchange(conn net.Conn, line []byte) error {
 			return err
 		}
 	}
-	_, err := storage.ReadAll(conn, 0) // it answers nothing
+	_, err := storage.ReadAll(conn, 1<<20) // it answers nothing
 	return err
 }
 

@@ -42,7 +42,7 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, host launch.En
 	if err != nil {
 		return true, err
 	}
-	_, err = host.Output(ctx, "", homeEnv(s.Home, host), program, "stop", job)
+	_, err = host.Output(ctx, "", homeVariables().Env(s.Home, host.Getenv), program, "stop", job)
 	return true, err
 }
 
@@ -58,7 +58,7 @@ func (Adapter) AttachCommand(_ context.Context, s discover.Session, host launch.
 		return c, true, err
 	}
 	return launch.Command{
-		Args: []string{program, "attach", job}, Env: homeEnv(s.Home, host), Dir: s.Dir,
+		Args: []string{program, "attach", job}, Env: homeVariables().Env(s.Home, host.Getenv), Dir: s.Dir,
 		Help: []string{program, "attach", "--help"}, HelpHas: "claude attach ",
 	}, true, nil
 }

@@ -27,7 +27,7 @@ func (a Adapter) Spec(r launch.Request, host launch.Environment) (launch.Spec, e
 	}
 	spec := launch.Spec{Args: []string{program}, Stdin: r.Prompt, Dir: r.Dir, ID: storage.NewUUID(), Hint: hintOf(r)}
 	if r.Resume != nil {
-		spec.ID, spec.Resumed, spec.Env = r.Resume.ID, true, homeEnv(r.Resume.Home, host)
+		spec.ID, spec.Resumed, spec.Env = r.Resume.ID, true, homeVariables().Env(r.Resume.Home, host.Getenv)
 		if r.Moved { // else it goes to the session's own directory, wherever it is started
 			spec.Env = append(spec.Env, stayKey+"=true")
 		}
@@ -108,10 +108,6 @@ func hintOf(r launch.Request) string {
 	return "copilot denies what nobody allows, edits and most commands, and goes on: --permissions edit lets it change files, full everything"
 }
 
-// homeEnv returns the variable that leads to this home, if the environment leads to another one.
-func homeEnv(home string, host launch.Environment) []string {
-	return homeVariables().Env(home, host.Getenv)
-}
 
 // ParseOutput implements [launch.Adapter]. What fails before a session begins is said on stderr. The answer on stdout is for the user.
 func (Adapter) ParseOutput(o launch.Output) (parsed launch.ParsedOutput) {

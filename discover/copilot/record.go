@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -46,7 +45,7 @@ func readFile(f *storage.File, e discover.Entry, w *workspace, options discover.
 		return false, errNoRecords
 	}
 	// The directory that the agent notes of the session is not changed by a resume in another one, which it needs if that one is gone.
-	tail := tailReader{NeedTurnStart: options.TurnStart, NeedContext: options.Full || !isDir(cmp.Or(w.Dir, head.Context.Dir))}
+	tail := tailReader{NeedTurnStart: options.TurnStart, NeedContext: options.Full || !storage.IsDir(cmp.Or(w.Dir, head.Context.Dir))}
 	if err := tail.Read(f); err != nil {
 		return false, err
 	}
@@ -90,10 +89,6 @@ func newRecord(e discover.Entry, h *headReader, t *tailReader, w *workspace) dis
 	return r
 }
 
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
 
 // workspaceName is the file in which the agent notes where a session works and what it is called.
 const workspaceName = "workspace.yaml"

@@ -78,7 +78,7 @@ func (Adapter) StoreCommand(action launch.StoreAction, s discover.Session, host 
 		return launch.Command{}, err
 	}
 	return launch.Command{
-		Args: []string{program, "--server", "--stdio"}, Env: homeEnv(s.Home, host), Dir: s.Home,
+		Args: []string{program, "--server", "--stdio"}, Env: homeVariables().Env(s.Home, host.Getenv), Dir: s.Home,
 		Converse: func(server *launch.StdioServer) error { return deleteSession(server.Stdout, server.Stdin, s.ID) },
 	}, nil
 }

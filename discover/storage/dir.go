@@ -122,6 +122,12 @@ func Stat(ctx context.Context, path string) (FileInfo, error) {
 	return FileInfo{Size: info.Size(), ModTime: info.ModTime().UTC()}, nil
 }
 
+// IsDir reports whether a path leads to a directory.
+func IsDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // FileUsage is what a file of any type takes on disk.
 type FileUsage struct {
 	// Bytes are allocated; a sparse file has fewer than its size.
