@@ -43,12 +43,12 @@ func warning(path string, err error) error {
 }
 
 // StoreCommand implements [launch.Adapter]: Claude Code has no such commands (2.1.330).
-func (a Adapter) StoreCommand(action launch.StoreAction, _ discover.Session, _ launch.Environment) (launch.Command, error) {
+func (Adapter) StoreCommand(action launch.StoreAction, _ discover.Session, _ launch.Environment) (launch.Command, error) {
 	what := "has no command that archives or restores a session"
 	if action == launch.ActionRemove {
 		what = "has no command that deletes a session: it deletes what has not changed for cleanupPeriodDays, a setting in its settings.json, 30 by default"
 	}
-	return launch.Command{}, &launch.UnsupportedError{Agent: a.Name(), What: what}
+	return launch.Command{}, unsupported("%s", what)
 }
 
 // checkInstalled returns an error that says what to do if npm has not run the package's install script (--ignore-scripts).

@@ -49,19 +49,19 @@ const promptLimit = 10 << 20
 // check returns an error if Claude Code cannot do what is requested.
 func (a argsBuilder) check() error {
 	if len(a.Prompt) > promptLimit {
-		return a.unsupported("reads no prompt above %d MB, and this one has more than %d bytes: put the text in a file and name it in the prompt",
+		return unsupported("reads no prompt above %d MB, and this one has more than %d bytes: put the text in a file and name it in the prompt",
 			promptLimit>>20, promptLimit)
 	}
 	if why := a.version.BelowFloor(oldestSupported); why != "" {
-		return a.unsupported("%s", why)
+		return unsupported("%s", why)
 	}
 	if arg, ok := a.FindArg(sessionFlags); ok {
-		return a.unsupported(launch.ChoosesSession, arg)
+		return unsupported(launch.ChoosesSession, arg)
 	}
 	return a.checkMove()
 }
 
-func (a argsBuilder) unsupported(format string, args ...any) error {
+func unsupported(format string, args ...any) error {
 	return &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(format, args...)}
 }
 
@@ -151,16 +151,14 @@ func (a argsBuilder) leavesProject() bool {
 	return a.Moved || project != "" && !storage.IsDir(project)
 }
 
-
 // checkMove returns an error for a version that may not continue the session itself, but a copy of it, under the same ID, in the new
 // directory's project. 2.1.112 does that, 2.1.197 does not.
 func (a argsBuilder) checkMove() error {
 	if !a.leavesProject() || a.Fork || !a.version.Before(storage.Version{2, 1, 197}) {
 		return nil
 	}
-	return a.unsupported("%s may not continue a session in another directory, but a copy with the same ID: update Claude Code, or use --fork", a.version)
+	return unsupported("%s may not continue a session in another directory, but a copy with the same ID: update Claude Code, or use --fork", a.version)
 }
-
 
 // model returns the requested model, else the one that a resumed session had if ANTHROPIC_MODEL is set: Claude Code does not continue
 // with it then. Storage has the name that the API answers with, which providers other than Anthropic do not accept.

@@ -41,18 +41,16 @@ type messageReader struct {
 	damaged           bool // the line before was damaged
 }
 
-// readAll emits the messages of a transcript. An error stands for a record that is not shown or, where the file cannot be read, for all
-// older ones.
+// readAll emits the messages of a transcript. Its error stands for all older ones, which cannot be read.
 func (m *messageReader) readAll() error {
 	if m.file.Size() <= maxCounted {
 		m.stored = countRecords(m.file)
 	}
 	_, err := m.file.ParseBackward(0, parser(m.line))
-	m.Warn(m.file.Path(), err)
 	for _, held := range m.order.waiting {
 		m.Emit(held.Message)
 	}
-	return nil
+	return err
 }
 
 // line takes the next line and reports whether to go on.
@@ -200,7 +198,7 @@ func (m *messageReader) user(line messageLine) []discover.Message {
 	for _, b := range blocks(line.Content) {
 		m.addResult(line, b)
 	}
-	m.interruptedAnswer = cmp.Or(line.Interrupted.Text(0), m.interruptedAnswer)
+	m.interruptedAnswer = cmp.Or(line.Get("interruptedMessageId").Text(0), m.interruptedAnswer) // the answer that the user interrupted by this record
 	switch {
 	case line.IsMeta && !fromPeer(line.origin):
 		return nil

@@ -35,9 +35,9 @@ func promptOf(line *rawLine) (prompt string, command bool) {
 			continue
 		}
 		if w.text == text {
-			return cut(withoutContext(text)), false
+			return discover.Truncate(withoutContext(text), discover.PromptLimit), false
 		}
-		return cut(w.text), beginsWith(text, "<command-")
+		return discover.Truncate(w.text, discover.PromptLimit), beginsWith(text, "<command-")
 	}
 	if image && (origin == "" || origin == "human") {
 		prompt = imageText
@@ -96,9 +96,6 @@ func inner(s, name string) string {
 	}
 	return content
 }
-
-// cut shortens a text to [discover.PromptLimit] characters.
-func cut(s string) string { return discover.Truncate(s, discover.PromptLimit) }
 
 // messageText is a text with its role and kind. An empty text is not shown.
 type messageText struct {

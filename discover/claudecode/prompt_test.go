@@ -170,7 +170,7 @@ func TestPastedText(t *testing.T) {
 			t.Errorf("%.50q is heard as %+v", stored, got)
 		}
 		l, ok := parseRecord([]byte(`{"type":"user","message":{"content":` + golden.JSON(t, stored) + `}}`))
-		if prompt, command := promptOf(&l); !ok || command || prompt != cut(want) {
+		if prompt, command := promptOf(&l); !ok || command || prompt != discover.Truncate(want, discover.PromptLimit) {
 			t.Errorf("%.50q is the prompt %q", stored, prompt)
 		}
 	}

@@ -32,29 +32,8 @@ import (
 //   - projectPath (Full): the directory that the project folder is named after, if the session has moved to another since
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
-		x, counted := reader{ReadOptions: options}, map[string]bool{} // the sub-agents whose tokens are in their sessions' as well
-		for _, e := range entries {
-			counted[e.Path] = true
-		}
-		for _, e := range withoutCounted(entries) {
-			delete(counted, e.Path)
-		}
-		var all []*sessionUsage // of several sessions, each answer is one session's
-		for u, err := range storage.ReadParallel(ctx, entries, x.readUsage) {
-			if err != nil && !yield(discover.Record{}, err) {
-				return
-			}
-			switch {
-			case u.ID == "":
-			case len(u.Usage) > 0 && !counted[u.Path]:
-				all = append(all, u)
-			case !yield(u.Record, nil):
-				return
-			}
-		}
-		dropCopied(all)
-		for _, u := range all {
-			if !yield(u.Record, nil) {
+		for u, err := range (reader{ReadOptions: options}).read(ctx, entries) {
+			if !yield(u.Record, err) {
 				return
 			}
 		}
@@ -71,10 +50,41 @@ const (
 
 var errNoRecords = errors.New("no transcript, or a damaged one: no message can be found in it")
 
-// reader is one call of Read.
+// reader is one call of Read or ReadUsage.
 type reader struct {
 	discover.ReadOptions
 	usageOnly bool // the newest turn and the model are not needed
+}
+
+// read yields what it reads of the entries. Of several sessions, each answer is one session's, unless it is that of a sub-agent as well.
+func (r reader) read(ctx context.Context, entries []discover.Entry) iter.Seq2[*sessionUsage, error] {
+	return func(yield func(*sessionUsage, error) bool) {
+		counted := map[string]bool{} // the sub-agents whose tokens are in their sessions' as well
+		for _, e := range entries {
+			counted[e.Path] = true
+		}
+		for _, e := range withoutCounted(entries) {
+			delete(counted, e.Path)
+		}
+		var all []*sessionUsage
+		for u, err := range storage.ReadParallel(ctx, entries, r.readUsage) {
+			switch {
+			case err != nil && !yield(&sessionUsage{}, err):
+				return
+			case u.ID == "":
+			case len(u.Usage) > 0 && !counted[u.Path]:
+				all = append(all, u)
+			case !yield(u, nil):
+				return
+			}
+		}
+		dropCopied(all)
+		for _, u := range all {
+			if !yield(u, nil) {
+				return
+			}
+		}
+	}
 }
 
 // readSession reads one session, and the totals that a transcript is read into as a whole. There is neither a record nor an error if the

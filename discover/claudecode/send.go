@@ -26,7 +26,7 @@ type inbox struct {
 // findInbox finds the process that listens for the session's messages, by what the processes register now. The error says why
 // there is none: an [*launch.UnsupportedError], or what could not be read.
 func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
-	refusal := error(&launch.UnsupportedError{Agent: agentName, What: "has registered no process for the session: it takes no messages (a session inside of another one, or a teammate)"})
+	refusal := unsupported("has registered no process for the session: it takes no messages (a session inside of another one, or a teammate)")
 	for _, p := range s.Processes {
 		pid := p.NamespacePID()
 		entry, err := readRegistryEntry(ctx, s.ProcessHome(), pid)
@@ -44,10 +44,8 @@ func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
 		case entry.MessagingSocket != "":
 			return inbox{p, entry.MessagingSocket}, nil
 		default: // SEEN before 2.1.224: none; 2.1.224: off unless the vendor's server turns it on; 2.1.260: on
-			refusal = &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
-				"%s takes no messages: update Claude Code, then stop the session and resume it (agentctl stop, agentctl resume). If it is the newest version, messages are off there, or its socket failed",
-				entry.Version,
-			)}
+			refusal = unsupported("%s takes no messages: update Claude Code, then stop the session and resume it (agentctl stop, agentctl resume). "+
+				"If it is the newest version, messages are off there, or its socket failed", entry.Version)
 		}
 	}
 	return inbox{}, refusal
@@ -121,9 +119,7 @@ func sentLine(sent launch.SentMessage) ([]byte, error) {
 		return nil, err
 	}
 	if out.Len() > maxSentLine {
-		return nil, &launch.UnsupportedError{Agent: agentName, What: fmt.Sprintf(
-			"takes no message above 1 MiB, and this one has %d bytes as JSON: put the text into a file, and send the file's name", out.Len(),
-		)}
+		return nil, unsupported("takes no message above 1 MiB, and this one has %d bytes as JSON: put the text into a file, and send the file's name", out.Len())
 	}
 	return out.Bytes(), nil
 }

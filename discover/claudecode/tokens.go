@@ -316,7 +316,7 @@ func (o *openAnswers) callID(line *rawLine, used discover.Tokens) callID {
 	if isUnique(message, "msg_") {
 		return newCallID(message, "")
 	}
-	if request := line.RequestID.Text(maxCallID); request != "" {
+	if request := line.Get("requestId").Text(maxCallID); request != "" {
 		if o.named == nil {
 			o.named = map[string]callID{}
 		}

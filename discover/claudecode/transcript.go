@@ -20,13 +20,11 @@ type rawLine struct {
 	IsCompactSummary  bool
 	IsTranscriptOnly  bool
 	IsAPIErrorMessage bool
-	RequestID         storage.Value
 	RequestSessionID  storage.Value // of an answer in a fork: the session that asked for it (2.1.329)
 	ForkedFrom        storage.Value // the session that /branch copied the record from
 	PermissionMode    string        // of a user record with a prompt
 
 	Origin           storage.Value // of a user record: its kind is human, task-notification, peer, …; may be missing
-	Interrupted      storage.Value // the answer that the user interrupted by this record
 	UUID, ParentUUID storage.Value
 	// IsSidechain: the record is a sub-agent's. Up to 2.0.x such records may be in the session's file.
 	IsSidechain bool
@@ -73,10 +71,7 @@ type apiMessage struct {
 const synthetic = "<synthetic>"
 
 // synthetic reports whether Claude Code wrote the message itself.
-func (a *apiMessage) synthetic() bool {
-	v := a.Model
-	return len(v) > 1 && (v[1] == synthetic[0] || v[1] == '\\') && v.Text(0) == synthetic
-}
+func (a *apiMessage) synthetic() bool { return a.Model.Word(synthetic) == synthetic }
 
 // parser returns a parser that calls visit with each record, which is valid until visit returns; nil for a line that is cut, or what is
 // left of a record.
@@ -110,14 +105,10 @@ func (r *rawLine) set(key []byte, v storage.Value) (length int) {
 		r.Subtype = v.Word("turn_duration", "local_command", "compact_boundary", "api_error")
 	case "message":
 		r.apiMessage, length = parseMessage(v.Object())
-	case "requestId":
-		r.RequestID = v
 	case "requestSessionId":
 		r.RequestSessionID = v
 	case "origin":
 		r.Origin = v
-	case "interruptedMessageId":
-		r.Interrupted = v
 	case "uuid":
 		r.UUID = v
 	case "isMeta":

@@ -23,16 +23,8 @@ type sessionUsage struct {
 // entries, its own. A transcript that was copied to another folder counts once.
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
 	return func(yield func(*discover.SessionUsage, error) bool) {
-		var all []*sessionUsage
-		for u, err := range storage.ReadParallel(ctx, withoutCounted(entries), reader{discover.ReadOptions{Tokens: true}, true}.readUsage) {
-			if err != nil && !yield(nil, err) {
-				return
-			}
-			all = append(all, u)
-		}
-		dropCopied(all)
-		for _, u := range all {
-			if len(u.Usage) > 0 && !yield(&u.SessionUsage, nil) {
+		for u, err := range (reader{discover.ReadOptions{Tokens: true}, true}).read(ctx, withoutCounted(entries)) {
+			if (err != nil || len(u.Usage) > 0) && !yield(&u.SessionUsage, err) {
 				return
 			}
 		}

@@ -108,7 +108,6 @@ func hintOf(r launch.Request) string {
 	return "copilot denies what nobody allows, edits and most commands, and goes on: --permissions edit lets it change files, full everything"
 }
 
-
 // ParseOutput implements [launch.Adapter]. What fails before a session begins is said on stderr. The answer on stdout is for the user.
 func (Adapter) ParseOutput(o launch.Output) (parsed launch.ParsedOutput) {
 	for line := range bytes.Lines(o.Stdout) {

@@ -89,7 +89,6 @@ func newRecord(e discover.Entry, h *headReader, t *tailReader, w *workspace) dis
 	return r
 }
 
-
 // workspaceName is the file in which the agent notes where a session works and what it is called.
 const workspaceName = "workspace.yaml"
 
