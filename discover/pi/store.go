@@ -32,7 +32,10 @@ func parseFileName(name string) (n fileName, ok bool) {
 		return n, false
 	}
 	made, err := time.Parse(layout+".000", name[:len(layout)]+"."+name[len(layout)+1:idAt-len(separator)])
-	return fileName{name[idAt:], made}, err == nil && isSessionID(name[idAt:])
+	if err != nil || !isSessionID(name[idAt:]) {
+		return n, false
+	}
+	return fileName{name[idAt:], made}, true
 }
 
 // isSessionID reports whether Pi accepts an ID: letters, digits and, but for the ends, dots, dashes and underscores (READ 1.5.2).

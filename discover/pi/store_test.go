@@ -30,7 +30,7 @@ func TestFileNames(t *testing.T) {
 		"x.jsonl":                                                             {},
 		"2026-11-26T13-21-24-898Z_x.json":                                     {},
 	} {
-		if got, ok := parseFileName(name); ok != (want != fileName{}) || ok && got != want {
+		if got, ok := parseFileName(name); ok != (want != fileName{}) || got != want {
 			t.Errorf("%s: %+v, %t", name, got, ok)
 		}
 	}
