@@ -106,9 +106,9 @@ func (Defaults) Messages(_ context.Context, r Record) iter.Seq2[Message, error] 
 	}
 }
 
-// FilterContent rules nothing out.
-func (Defaults) FilterContent(_ context.Context, entries []Entry, _ func([]byte) bool) []Entry {
-	return entries
+// FilterContent reads the sessions' files, which are files of lines.
+func (Defaults) FilterContent(ctx context.Context, entries []Entry, match func([]byte) bool) []Entry {
+	return FilterFiles(ctx, entries, match)
 }
 
 // ReadUsage yields nothing.

@@ -21,7 +21,7 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 			return claims, err
 		}
 		agent := inspect(p, homes)
-		if agent == nil || agent.isLoader(table) {
+		if agent == nil {
 			continue
 		}
 		sessions, failed := agent.sessionClaims(ctx)
@@ -34,16 +34,6 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 		}
 	}
 	return claims, err
-}
-
-// isLoader reports whether the process only waits for its child, which runs the session. That is so up to 1.0.12.
-func (p *process) isLoader(table *proc.Table) bool {
-	for child := range table.Children(p.ID.PID) {
-		if len(p.holds) == 0 && p.unreadable != "" && child.Exe == p.Exe && child.Alive() {
-			return true
-		}
-	}
-	return false
 }
 
 // newClaim returns a claim with what is known of the process.
@@ -74,26 +64,21 @@ func (p *process) presence(shared bool) discover.Claim {
 // sessionClaims returns the evidence for the sessions that the process has loaded: the locks that it holds, or else, up to 1.0.88, the
 // files with its pid, or else what a terminal has resumed, by its log or its command line.
 func (p *process) sessionClaims(ctx context.Context) (claims []discover.Claim, err error) {
-	add := func(id, kind, detail string, strength discover.Strength) {
-		c := p.newClaim()
+	add := func(agent process, id, kind, detail string, strength discover.Strength) {
+		c := agent.newClaim()
 		c.Session, c.Kind, c.Detail, c.Strength = id, kind, detail, strength
 		if c.Unreadable != "" {
 			c.Strength = discover.Weak // nobody has checked what this version does
 		}
-		err = errors.Join(err, p.describe(ctx, &c))
+		err = errors.Join(err, agent.describe(ctx, &c))
 		claims = append(claims, c)
 	}
 	for _, h := range p.holds {
-		detail := fmt.Sprintf("holds an exclusive flock on %s (fd %d)", h.file.Path, h.file.FD)
+		agent := *p
 		if h.file.PathDiffers { // in a mount namespace of its own
-			other := *p
-			other.home, other.listed = path.Dir(h.root), false
-			c := other.newClaim()
-			c.Session, c.Kind, c.Detail, c.Strength = h.session, "lock", detail, discover.Exact
-			claims = append(claims, c)
-			continue
+			agent.home, agent.listed = path.Dir(h.root), false
 		}
-		add(h.session, "lock", detail, discover.Exact)
+		add(agent, h.session, "lock", fmt.Sprintf("holds an exclusive flock on %s (fd %d)", h.file.Path, h.file.FD), discover.Exact)
 	}
 	if len(p.holds) > 0 || !p.listed || !p.known {
 		return claims, err
@@ -101,7 +86,7 @@ func (p *process) sessionClaims(ctx context.Context) (claims []discover.Claim, e
 	for _, id := range p.formerSessions(ctx) {
 		file := filepath.Join(sessionDir(p.home, id), fmt.Sprintf("inuse.%d.lock", p.NamespacePID()))
 		if info, statErr := storage.Stat(ctx, file); statErr == nil && p.StartedBefore(info.ModTime) {
-			add(id, "pid-file", file+" has its pid, and was written since it started", discover.Strong)
+			add(*p, id, "pid-file", file+" has its pid, and was written since it started", discover.Strong)
 		}
 	}
 	if len(claims) > 0 || p.source() != "tui" {
@@ -112,7 +97,7 @@ func (p *process) sessionClaims(ctx context.Context) (claims []discover.Claim, e
 		id, kind, detail, strength = p.session, "argv", "the command line resumes the session", discover.Weak
 	}
 	if _, statErr := storage.Stat(ctx, eventsPath(p.home, id)); id != "" && statErr == nil {
-		add(id, kind, detail, strength)
+		add(*p, id, kind, detail, strength)
 		if strength == discover.Weak {
 			claims[len(claims)-1].Alternative = "the terminal may show another session by now"
 		}

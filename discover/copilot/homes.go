@@ -83,8 +83,3 @@ func (Adapter) WatchPaths(_ context.Context, s discover.Session) []string {
 	}
 	return paths
 }
-
-// FilterContent implements [discover.Adapter].
-func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
-	return discover.FilterFiles(ctx, entries, match)
-}

@@ -76,7 +76,7 @@ func check(r launch.Request, version storage.Version) error {
 // homeEnv returns the variable that leads to the home of a session, if the environment leads to another one. A session directory is no
 // home: the file alone is named.
 func homeEnv(s *discover.Session, host launch.Environment) []string {
-	if rel, err := filepath.Rel(filepath.Join(s.Home, sessionsName), s.Path); err != nil || !filepath.IsLocal(rel) {
+	if !discover.Within(s.Path, filepath.Join(s.Home, sessionsName)) {
 		return nil
 	}
 	return homeVariables().Env(s.Home, host.Getenv)

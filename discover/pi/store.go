@@ -73,67 +73,47 @@ func (s *search) searchHome(home string) {
 	s.Home = home
 	if s.filter.Refs != nil && !slices.ContainsFunc(s.filter.Refs, func(r discover.Ref) bool { return r.Path == "" }) {
 		for _, ref := range s.filter.Refs {
-			s.addPath(ref)
+			if discover.Within(ref.Path, home) && idOfFile(ref.Path) == ref.ID {
+				s.add(ref.ID, ref.Path)
+			}
 		}
 		return
 	}
-	s.list(home, nil) // it may be a session directory
-	sessions := filepath.Join(home, sessionsName)
-	var folders []string
-	s.list(sessions, func(e fs.DirEntry) {
-		if e.IsDir() || e.Type() == fs.ModeSymlink {
-			folders = append(folders, filepath.Join(sessions, e.Name()))
-		}
-	})
-	for _, folder := range folders {
-		s.list(folder, nil)
+	s.list(home) // it may be a session directory
+	for _, folder := range s.list(filepath.Join(home, sessionsName)) {
+		s.list(folder)
 	}
 }
 
-// addPath adds the session with this path, if it is in the home.
-func (s *search) addPath(ref discover.Ref) {
-	rel, err := filepath.Rel(s.Home, ref.Path)
-	name, ok := parseFileName(filepath.Base(ref.Path))
-	if err != nil || !filepath.IsLocal(rel) || !ok || name.id != ref.ID {
-		return
-	}
-	info, err := storage.Stat(s.ctx, ref.Path)
-	s.Add(discover.Entry{ID: name.id, Path: ref.Path}, info, err)
+func (s *search) add(id, path string) {
+	info, err := storage.Stat(s.ctx, path)
+	s.Add(discover.Entry{ID: id, Path: path}, info, err)
 }
 
-// list adds the sessions of a folder that the filter asks for. Its other entries go to rest, unless that is nil.
-func (s *search) list(dir string, rest func(fs.DirEntry)) {
-	d, err := storage.OpenDir(s.ctx, dir)
-	if err != nil {
-		s.Warn(dir, err)
-		return
-	}
-	defer d.Close()
-	entries, err := d.Entries()
+// list adds the sessions of a folder that the filter asks for. It returns the folders in it.
+func (s *search) list(dir string) (folders []string) {
+	entries, err := storage.ReadDir(s.ctx, dir)
 	s.Warn(dir, err)
 	for _, e := range entries {
 		name, ok := parseFileName(e.Name())
 		path := filepath.Join(dir, e.Name())
 		switch {
 		case s.ctx.Err() != nil:
-			return
-		case !ok && rest != nil:
-			rest(e)
-		case ok && s.wants(name.id, path):
-			info, err := d.Stat(e.Name())
-			s.Add(discover.Entry{ID: name.id, Path: path}, info, err)
+			return nil
+		case ok:
+			if s.wants(name.id, path) {
+				s.add(name.id, path)
+			}
+		case e.IsDir() || e.Type() == fs.ModeSymlink:
+			folders = append(folders, path)
 		}
 	}
+	return folders
 }
 
 func (s *search) wants(id, path string) bool {
 	named := s.filter.Refs == nil || slices.Contains(s.filter.Refs, discover.Ref{ID: id}) || slices.Contains(s.filter.Refs, discover.Ref{ID: id, Path: path})
 	return named && strings.HasPrefix(id, s.filter.ID)
-}
-
-// FilterContent implements [discover.Adapter]. It reads whole files.
-func (Adapter) FilterContent(ctx context.Context, entries []discover.Entry, match func([]byte) bool) []discover.Entry {
-	return discover.FilterFiles(ctx, entries, match)
 }
 
 // WatchPaths returns the session's file, and the folders in which the next session of its directory may appear.
