@@ -5,18 +5,15 @@ import (
 	"io/fs"
 	"iter"
 	"path/filepath"
-	"strings"
 
 	"agentctl/discover"
 	"agentctl/discover/storage"
 	"agentctl/proc"
 )
 
-const homeKey = "COPILOT_HOME"
-
 // homeVariables decide the home.
 func homeVariables() discover.HomeVariables {
-	return discover.HomeVariables{Key: homeKey, Default: ".copilot"}
+	return discover.HomeVariables{Key: "COPILOT_HOME", Default: ".copilot"}
 }
 
 // The folder of all sessions in a home, and the file with the records of one in its folder.
@@ -28,16 +25,6 @@ const (
 func sessionDir(home, id string) string { return filepath.Join(home, stateName, id) }
 
 func eventsPath(home, id string) string { return filepath.Join(sessionDir(home, id), eventsName) }
-
-// idOfPath returns the session whose records a file has; "" if it has none.
-func idOfPath(home, path string) string {
-	rest, ok := strings.CutPrefix(path, filepath.Join(home, stateName)+"/")
-	id, name, _ := strings.Cut(rest, "/")
-	if !ok || name != eventsName || !isUUID(id) {
-		return ""
-	}
-	return id
-}
 
 // Homes returns the homes: that of this environment, the configured ones, and those that live processes of the agent name.
 func (Adapter) Homes(from discover.HomeSources, table *proc.Table) []discover.Home {

@@ -231,24 +231,25 @@ func (p *process) source() string {
 // logPart is how many bytes of a file name a session: the beginning of a log the first one, its end the one that a terminal shows.
 const logPart = 64 << 10
 
-// readPart reads the beginning of a file, or its end.
-func readPart(ctx context.Context, file string, end bool) string {
+// readPart reads the beginning of a file, or its end, at most limit bytes.
+func readPart(ctx context.Context, file string, limit int64, end bool) (string, error) {
 	f, err := storage.Open(ctx, file)
 	if err != nil {
-		return ""
+		return "", err
 	}
 	defer f.Close()
-	buf, at := make([]byte, min(f.Size(), logPart)), int64(0)
+	buf, at := make([]byte, min(f.Size(), limit)), int64(0)
 	if end {
 		at = f.Size() - int64(len(buf))
 	}
-	n, _ := f.ReadAt(buf, at)
-	return string(buf[:n])
+	n, err := f.ReadAt(buf, at)
+	return string(buf[:n]), err
 }
 
 // shownSession returns the session that a terminal shows now, by its log; "" if that does not say (SEEN 1.0.102).
 func (p *process) shownSession(ctx context.Context) (id string) {
-	for line := range strings.Lines(readPart(ctx, filepath.Join(p.home, logsName, p.log), true)) {
+	log, _ := readPart(ctx, filepath.Join(p.home, logsName, p.log), logPart, true)
+	for line := range strings.Lines(log) {
 		_, entry, _ := strings.Cut(line, " ") // behind the time
 		if begun, ok := strings.CutPrefix(entry, "[INFO] Registering foreground session: "); ok {
 			id = strings.TrimSpace(begun)
@@ -267,7 +268,8 @@ func (p *process) shownSession(ctx context.Context) (id string) {
 func (p *process) formerSessions(ctx context.Context) (ids []string) {
 	texts := []string{p.session}
 	for _, file := range []string{filepath.Join(p.home, logsName, p.log), filepath.Join(p.home, "open-sessions-state.json")} {
-		texts = append(texts, readPart(ctx, file, false))
+		text, _ := readPart(ctx, file, logPart, false)
+		texts = append(texts, text)
 	}
 	for _, text := range texts {
 		for _, word := range strings.FieldsFunc(text, func(c rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF-", c) }) {

@@ -108,17 +108,11 @@ type workspace struct {
 
 // readWorkspace reads the file, which may be missing. The error is a warning.
 func readWorkspace(ctx context.Context, path string) (w workspace, err error) {
-	f, err := storage.Open(ctx, path)
+	text, err := readPart(ctx, path, workspaceLimit, false)
 	if err != nil {
 		return w, warning(path, err)
 	}
-	defer f.Close()
-	buf := make([]byte, min(f.Size(), workspaceLimit))
-	n, err := f.ReadAt(buf, 0)
-	if n < len(buf) {
-		return w, warning(path, err)
-	}
-	return parseWorkspace(string(buf)), nil
+	return parseWorkspace(text), nil
 }
 
 // parseWorkspace parses the file: YAML with one key and scalar on each line. A text of several lines is indented below its key.

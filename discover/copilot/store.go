@@ -15,29 +15,21 @@ import (
 // Entries lists the sessions by the names of their folders. A folder without records is no session yet: nothing was ever asked in it. A
 // full ID is looked up without listing the folder of all.
 func (Adapter) Entries(ctx context.Context, homes []discover.Home, filter discover.EntryFilter) ([]discover.Entry, error) {
-	var found []discover.Entry
-	var errs []error
+	list := discover.EntryList{Agent: agentName, Since: filter.Since}
 	for _, home := range homes {
-		if err := ctx.Err(); err != nil {
-			return found, errors.Join(append(errs, err)...)
-		}
+		list.Home = home.Dir
 		ids, err := listIDs(ctx, home.Dir, filter)
-		errs = append(errs, err)
-		stat := func(ctx context.Context, id string, e *discover.Entry) (bool, error) {
+		list.Warn(home.Dir, err)
+		for _, id := range ids {
+			if ctx.Err() != nil {
+				break
+			}
 			path := eventsPath(home.Dir, id)
 			info, err := storage.Stat(ctx, path)
-			*e = discover.Entry{Agent: agentName, ID: id, Path: path, Home: home.Dir, Updated: info.ModTime, Size: info.Size}
-			return err == nil && !info.ModTime.Before(filter.Since), warning(path, err)
-		}
-		for e, err := range storage.ReadParallel(ctx, ids, stat) {
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			found = append(found, *e)
+			list.Add(discover.Entry{ID: id, Path: path}, info, err)
 		}
 	}
-	return found, errors.Join(errs...)
+	return list.Found, errors.Join(append(list.Warnings, ctx.Err())...)
 }
 
 // listIDs returns the IDs in a home that the filter asks for. Sub-agents have no sessions of their own.
@@ -47,7 +39,7 @@ func listIDs(ctx context.Context, home string, filter discover.EntryFilter) (ids
 		return nil, nil
 	case len(filter.Refs) > 0:
 		for _, ref := range filter.Refs {
-			if isUUID(ref.ID) && (ref.Path == "" || idOfPath(home, ref.Path) == ref.ID) {
+			if isUUID(ref.ID) && (ref.Path == "" || ref.Path == eventsPath(home, ref.ID)) {
 				ids = append(ids, ref.ID)
 			}
 		}

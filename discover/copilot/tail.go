@@ -104,10 +104,10 @@ func (t *tailReader) add(e *event) {
 
 // addTurn takes what the next record says of the turn.
 func (t *tailReader) addTurn(e turnEvent) {
-	t.events = append(t.events, e)
 	if strings.HasPrefix(e.Type, "model.") { // a chain of its own
 		return
 	}
+	t.events = append(t.events, e)
 	known := t.chains[e.ID]
 	if delete(t.chains, e.ID); e.Parent != "" {
 		t.chains[e.Parent] = true
@@ -141,5 +141,5 @@ func (t *tailReader) Turn() discover.Turn {
 	for i := range slices.Backward(t.events) {
 		r.add(&t.events[i])
 	}
-	return r.Result()
+	return r.newest().result()
 }

@@ -108,9 +108,6 @@ func (t *turnReader) writerOf(e *turnEvent) *writer {
 
 // add takes the next record.
 func (t *turnReader) add(e *turnEvent) {
-	if strings.HasPrefix(e.Type, "model.") { // a chain of its own
-		return
-	}
 	if e.Type == sessionResume && !e.Attached {
 		t.resume(e)
 		return
@@ -218,9 +215,6 @@ func (t *turnReader) newest() *writer {
 	}
 	return t.writers[len(t.writers)-1]
 }
-
-// Result returns the state of the newest turn.
-func (t *turnReader) Result() discover.Turn { return t.newest().result() }
 
 // result returns the state of the writer's turn.
 func (w *writer) result() discover.Turn {

@@ -61,14 +61,13 @@ func (t *totals) add(e *event) {
 	case usageRecord:
 		used := e.Data.Get("usage").Object()
 		t.recorded = true
-		tokens := tokensOf(used)
 		if !e.ofSubagent() {
 			t.context, t.window = used.Get("inputTokens").Int(), used.Get("maxPromptTokens").Int()
 		}
-		t.addAnswer(e, used, tokens)
+		t.addAnswer(e, used)
 	case compacted:
 		if used := e.Data.Get("compactionTokensUsed").Object(); len(used) > 0 && used[0] == '{' { // it has no record of its own
-			t.addAnswer(e, used, tokensOf(used))
+			t.addAnswer(e, used)
 		}
 		if tokens := e.Data.Get("postCompactionTokens").Int(); tokens > 0 && !e.ofSubagent() {
 			t.context = tokens
@@ -80,8 +79,8 @@ func (t *totals) add(e *event) {
 	}
 }
 
-func (t *totals) addAnswer(e *event, used storage.Object, tokens discover.Tokens) {
-	t.usage = append(t.usage, discover.Usage{Time: e.time(), Model: used.Get("model").Text(textLimit), Tokens: tokens})
+func (t *totals) addAnswer(e *event, used storage.Object) {
+	t.usage = append(t.usage, discover.Usage{Time: e.time(), Model: used.Get("model").Text(textLimit), Tokens: tokensOf(used)})
 }
 
 // addShutdown takes what a process states that ends.
