@@ -172,6 +172,9 @@ func (r *ToolResults) Complete(c *ToolCall) {
 	}
 }
 
+// Has reports whether there is a result for a call of this ID.
+func (r *ToolResults) Has(call string) bool { return len(r.byCall[call]) > 0 }
+
 // EndAnswer drops the results that no call of an answer has taken: they are not those of older calls with the same ID.
 func (r *ToolResults) EndAnswer() {
 	for call := range r.taken {

@@ -340,27 +340,6 @@ func TestForkOfADeletedThread(t *testing.T) {
 	}
 }
 
-// Results without calls use bounded memory.
-func TestPendingResultsAreBounded(t *testing.T) {
-	var r toolResults
-	line := []byte(`{"timestamp":"2026-11-20T19:00:06Z","type":"response_item","payload":{"type":"function_call_output","call_id":"%d","output":"` +
-		strings.Repeat("x", 1<<20) + `"}}`)
-	for i := range 200 {
-		var e rolloutLine
-		e.decode(bytes.Replace(line, []byte("%d"), []byte(strconv.Itoa(i)), 1), "")
-		r.add(&e)
-	}
-	if r.bytes > maxPendingBytes+1<<20 || len(r.pending) == 0 {
-		t.Errorf("%d results with %d bytes are held", len(r.pending), r.bytes)
-	}
-	for i := range 3 * maxPendingResults {
-		r.addState(strconv.Itoa(1000+i), storage.Object(`{"status":"completed"}`))
-	}
-	if len(r.pending) > maxPendingResults || r.bytes != 0 {
-		t.Errorf("%d results with %d bytes are held", len(r.pending), r.bytes)
-	}
-}
-
 // A call of any kind, also of one that is not known, is shown with its name, its input and its output.
 func TestKindsOfCalls(t *testing.T) {
 	item := func(payload string) string {

@@ -100,41 +100,11 @@ func inputBrief(text string) string {
 	return first
 }
 
-// toolResults keeps results of tool calls until their calls come: records are read newest first. Several calls may have one ID; each has
-// the results that are nearest after it.
+// toolResults keeps the results of tool calls until their calls come: records are read newest first. Several calls may have one ID; each has
+// the result that is nearest after it.
 type toolResults struct {
-	pending      map[string][]*pendingToolResult // by the calls' ID, the newest call's first
-	count, bytes int
-}
-
-// pendingToolResult is what is known about the end of a call.
-type pendingToolResult struct {
-	stored bool // a result has come
-	text   string
-	state  discover.ToolState // by another record than the result, "" if there is none
-}
-
-// The most results that are kept, and their bytes. A damaged file may have no calls for them. Beyond that, all are dropped.
-const (
-	maxPendingResults = 10_000
-	maxPendingBytes   = 64 << 20
-)
-
-// pendingResult returns the first result for which known does not hold, or a new one.
-func (t *toolResults) pendingResult(id string, known func(*pendingToolResult) bool) *pendingToolResult {
-	if i := slices.IndexFunc(t.pending[id], func(p *pendingToolResult) bool { return !known(p) }); i >= 0 {
-		return t.pending[id][i]
-	}
-	if t.count >= maxPendingResults || t.bytes > maxPendingBytes {
-		*t = toolResults{}
-	}
-	if t.pending == nil {
-		t.pending = map[string][]*pendingToolResult{}
-	}
-	p := new(pendingToolResult)
-	t.pending[id] = append(t.pending[id], p)
-	t.count++
-	return p
+	discover.ToolResults
+	ends discover.ToolResults // how calls ended, by other records than the results
 }
 
 // add adds the result of a call. Without the member "output", the result is its other members.
@@ -151,9 +121,7 @@ func (t *toolResults) add(e *rolloutLine) {
 // addText adds the text of a result.
 func (t *toolResults) addText(id, text string) {
 	if id != "" {
-		got := t.pendingResult(id, func(p *pendingToolResult) bool { return p.stored })
-		got.stored, got.text = true, text
-		t.bytes += len(text)
+		t.Add(id, text, discover.ToolDone)
 	}
 }
 
@@ -162,38 +130,30 @@ func (t *toolResults) addState(id string, o storage.Object) {
 	if id == "" {
 		return
 	}
-	var state discover.ToolState
 	switch status, code := o.Get("status").Text(0), o.Get("exit_code").Raw(); {
 	case status == "declined":
-		state = discover.ToolRefused
+		t.ends.Add(id, "", discover.ToolRefused)
 	case status == "failed", len(code) > 0 && string(code) != "0" && string(code) != "null":
-		state = discover.ToolFailed
+		t.ends.Add(id, "", discover.ToolFailed)
 	case status == "completed":
-		state = discover.ToolDone
-	default:
-		return
+		t.ends.Add(id, "", discover.ToolDone)
 	}
-	t.pendingResult(id, func(p *pendingToolResult) bool { return p.state != "" }).state = state
 }
 
 // apply sets the state and the output of a call.
 func (t *toolResults) apply(c *discover.ToolCall) {
-	if c.ID == "" || len(t.pending[c.ID]) == 0 {
-		return
+	result, end := discover.ToolCall{ID: c.ID}, discover.ToolCall{ID: c.ID}
+	t.Complete(&result)
+	t.ends.Complete(&end)
+	if !t.Has(c.ID) {
+		t.ends.EndAnswer() // an end that is recorded twice is no older call's
 	}
-	all := t.pending[c.ID]
-	got, rest := all[0], slices.DeleteFunc(all[1:], func(p *pendingToolResult) bool { return !p.stored }) // of an older call, whose result is missing
-	t.pending[c.ID] = rest
-	if len(rest) == 0 {
-		delete(t.pending, c.ID)
+	if result.State != discover.ToolOpen {
+		c.State, c.Output = parseToolResult(c.Name, result.Output)
 	}
-	t.count -= len(all) - len(rest)
-	t.bytes -= len(got.text)
-	c.State = discover.ToolDone
-	if got.stored {
-		c.State, c.Output = parseToolResult(c.Name, got.text)
+	if end.State != discover.ToolOpen {
+		c.State = end.State
 	}
-	c.State = cmp.Or(got.state, c.State)
 }
 
 // outputText is the text of a result, which is a string, an object or a list of parts.
