@@ -32,10 +32,8 @@ func (Adapter) ShortID(id string) int { return storage.ShortUUIDLen(id) }
 
 // IncludesSubagents implements [discover.Adapter]. Totals of tokens include them: their rollouts are read.
 func (Adapter) IncludesSubagents(options discover.ReadOptions) bool {
-	return includesSubagents(options)
+	return options.Tokens || options.Full
 }
-
-func includesSubagents(options discover.ReadOptions) bool { return options.Tokens || options.Full }
 
 // MatchesID implements [discover.Adapter]. A thread's ID is a UUID of version 7.
 func (Adapter) MatchesID(id string) bool {

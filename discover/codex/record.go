@@ -22,24 +22,35 @@ const neverStartedError = "never started (empty rollout)"
 // beginning of the newest turn.
 func (Adapter) Read(ctx context.Context, entries []discover.Entry, options discover.ReadOptions) iter.Seq2[discover.Record, error] {
 	return func(yield func(discover.Record, error) bool) {
+		for t, err := range readThreads(ctx, entries, readOptions{ReadOptions: options}) {
+			if !yield(t.Record, err) {
+				return
+			}
+		}
+	}
+}
+
+// readThreads yields the threads and, each with an empty thread, the warnings about them.
+func readThreads(ctx context.Context, entries []discover.Entry, options readOptions) iter.Seq2[*storedThread, error] {
+	return func(yield func(*storedThread, error) bool) {
 		titles, err := readTitles(ctx, entries)
-		if err != nil && !yield(discover.Record{}, err) {
+		if err != nil && !yield(new(storedThread), err) {
 			return
 		}
 		threads := storage.ReadParallel(ctx, entries, func(ctx context.Context, e discover.Entry, t *storedThread) (bool, error) {
-			ok, err := t.read(ctx, e, readOptions{ReadOptions: options})
+			ok, err := t.read(ctx, e, options)
 			t.Title = cmp.Or(titles[e.Home][t.ID], t.Title)
 			t.TruncateTexts()
 			return ok, err
 		})
-		if includesSubagents(options) {
+		if !options.Answers && New().IncludesSubagents(options.ReadOptions) {
 			threads = withSubagentTokens(ctx, threads, options.AllEntries)
 		}
 		for t, err := range threads {
-			if err := errors.Join(err, t.warnings, t.damaged); err != nil && !yield(discover.Record{}, err) {
+			if err := errors.Join(err, t.warnings, t.damaged); err != nil && !yield(new(storedThread), err) {
 				return
 			}
-			if err == nil && !yield(t.Record, nil) {
+			if err == nil && !yield(t, nil) {
 				return
 			}
 		}
@@ -49,7 +60,7 @@ func (Adapter) Read(ctx context.Context, entries []discover.Entry, options disco
 // readOptions is what is read of a thread.
 type readOptions struct {
 	discover.ReadOptions
-	Answers bool // what each answer used
+	Answers bool // what each answer used, without the tokens of sub-agents
 }
 
 // storedThread is what is read of a thread: its record, and what its totals with sub-agents need. If its rollout cannot be read, only
@@ -113,7 +124,7 @@ func (s *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 		s.Created, _ = threadCreated(e.ID)
 		return nil
 	}
-	all := includesSubagents(options.ReadOptions)
+	all := New().IncludesSubagents(options.ReadOptions)
 	tail, err := readTail(f, end, head.ThreadID(), tailOptions{all || options.Quotas, options.Full || options.Quotas, &head})
 	if err != nil {
 		return err

@@ -1,9 +1,7 @@
 package codex
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -15,48 +13,21 @@ import (
 	"agentctl/discover/storage"
 )
 
-// threadUsage is a thread and what it used.
-type threadUsage struct {
-	discover.SessionUsage
-	warnings error
-}
-
-// ReadUsage reads whole rollouts. Each thread has its own tokens, without those of sub-agents.
+// ReadUsage reads whole rollouts. Each thread has its own tokens, without those of sub-agents: nothing if they are not known.
 func (Adapter) ReadUsage(ctx context.Context, entries []discover.Entry) iter.Seq2[*discover.SessionUsage, error] {
 	return func(yield func(*discover.SessionUsage, error) bool) {
-		titles, err := readTitles(ctx, entries)
-		if err != nil && !yield(nil, err) {
-			return
-		}
-		read := func(ctx context.Context, e discover.Entry, u *threadUsage) (bool, error) {
-			ok, err := u.read(ctx, e)
-			u.Title = cmp.Or(titles[e.Home][u.ID], u.Title)
-			u.TruncateTexts()
-			return ok, err
-		}
-		for u, err := range storage.ReadParallel(ctx, entries, read) {
-			if err := errors.Join(err, u.warnings); err != nil && !yield(nil, err) {
+		for t, err := range readThreads(ctx, entries, readOptions{discover.ReadOptions{Tokens: true}, true}) {
+			if err != nil && !yield(nil, err) {
 				return
 			}
-			if len(u.Usage) > 0 && !yield(&u.SessionUsage, nil) {
+			if t.Tokens == nil {
+				continue
+			}
+			if used := addRest(t.answers, &t.Record); len(used) > 0 && !yield(&discover.SessionUsage{Record: t.Record, Usage: used}, nil) {
 				return
 			}
 		}
 	}
-}
-
-// read reads what one thread used: nothing if its tokens are not known.
-func (t *threadUsage) read(ctx context.Context, e discover.Entry) (ok bool, err error) {
-	var thread storedThread
-	if ok, err = thread.read(ctx, e, readOptions{discover.ReadOptions{Tokens: true}, true}); !ok || err != nil {
-		return ok, err
-	}
-	t.Record = thread.Record
-	if thread.Tokens != nil {
-		t.Usage = addRest(thread.answers, &thread.Record)
-	}
-	t.warnings = errors.Join(thread.warnings, thread.damaged)
-	return true, nil
 }
 
 // addRest adds to the answers what only the thread's total has, as after a damaged record, and was used at some time.
