@@ -26,25 +26,22 @@ func (Adapter) Entries(ctx context.Context, homes []discover.Home, filter discov
 		errs  []error
 	)
 	for _, h := range homes {
-		s := homeScan{ctx: ctx, home: h.Dir, since: filter.Since}
+		s := newHomeScan(ctx, h.Dir)
+		s.Since = filter.Since
 		s.list(filter)
-		found, errs = append(found, s.found...), append(errs, s.errs...)
+		found, errs = append(found, s.preferred()...), append(errs, s.Warnings...)
 	}
-	if err := ctx.Err(); err != nil {
-		errs = append(errs, err)
-	}
-	return found, errors.Join(errs...)
+	return found, errors.Join(append(errs, ctx.Err())...)
 }
 
 // homeScan lists rollouts of one home.
 type homeScan struct {
-	ctx         context.Context // of the call that the scan lives for
-	home        string
-	since       time.Time
-	allRollouts bool // list all rollouts of a thread, not only the preferred one
-	found       []discover.Entry
-	byID        map[string]int // indexes of found
-	errs        []error
+	ctx context.Context // of the call that the scan lives for
+	discover.EntryList
+}
+
+func newHomeScan(ctx context.Context, home string) homeScan {
+	return homeScan{ctx, discover.EntryList{Agent: agentName, Home: home}}
 }
 
 func (h *homeScan) list(filter discover.EntryFilter) {
@@ -65,7 +62,7 @@ func (h *homeScan) list(filter discover.EntryFilter) {
 		if near, ok := daysOfID(filter.ID); ok {
 			h.listDays(near, match)
 		}
-		if len(h.found) == 0 { // an ID of another version, or a file that was moved
+		if len(h.Found) == 0 { // an ID of another version, or a file that was moved
 			h.walk(dayRange{}, match)
 		}
 	}
@@ -106,19 +103,19 @@ func (h *homeScan) findRef(ref discover.Ref) {
 // with an edited prompt would be: in the directories of the month after its last change. It does not search later directories, since
 // each costs as much as reading a session.
 func (h *homeScan) listDays(in dayRange, match func(rolloutName) bool) {
-	before := len(h.found)
+	before := len(h.Found)
 	h.walk(in, match)
-	for _, e := range h.found[before:] {
+	for _, e := range h.Found[before:] {
 		last := e.Updated
 		after := dayRange{last.AddDate(0, 0, -1).Format(dayLayout), last.AddDate(0, 1, 0).Format(dayLayout)}
-		h.walkDir(filepath.Join(h.home, sessionsDir), "", after, match)
+		h.walkDir(filepath.Join(h.Home, sessionsDir), "", after, match)
 	}
 }
 
 // contains reports whether the path is that of a rollout in this home.
 func (h *homeScan) contains(path string) bool {
-	return strings.HasPrefix(path, filepath.Join(h.home, sessionsDir)+"/") ||
-		strings.HasPrefix(path, filepath.Join(h.home, archiveDir)+"/")
+	return strings.HasPrefix(path, filepath.Join(h.Home, sessionsDir)+"/") ||
+		strings.HasPrefix(path, filepath.Join(h.Home, archiveDir)+"/")
 }
 
 // findPath looks up one session by the path of its rollout.
@@ -132,17 +129,17 @@ func (h *homeScan) findPath(ref discover.Ref) bool {
 		return false
 	}
 	defer d.Close()
-	before := len(h.found)
+	before := len(h.Found)
 	file := filepath.Base(ref.Path)
 	info, err := d.Stat(file)
 	h.addFile(d.Path()+"/"+file, name.id, info, err)
-	return len(h.found) > before
+	return len(h.Found) > before
 }
 
 // walk lists the rollouts whose names match accepts in the archive and in the date directories of the range.
 func (h *homeScan) walk(in dayRange, match func(rolloutName) bool) {
-	h.walkDir(filepath.Join(h.home, archiveDir), "", in, match)
-	h.walkDir(filepath.Join(h.home, sessionsDir), "", in, match)
+	h.walkDir(filepath.Join(h.Home, archiveDir), "", in, match)
+	h.walkDir(filepath.Join(h.Home, sessionsDir), "", in, match)
 }
 
 // maxDepth is how many levels of directories are searched for rollouts. Codex itself makes three.
@@ -180,47 +177,42 @@ func isNumber(name string) bool {
 	return len(name) > 0 && strings.Trim(name, "0123456789") == ""
 }
 
-// addFile adds a rollout, unless a preferred one of the same thread is known.
+// addFile adds a rollout.
 func (h *homeScan) addFile(path, id string, info storage.FileInfo, err error) {
-	if err != nil {
-		h.addError(path, err)
-		return
+	if h.addError(path, err); err == nil {
+		h.Add(discover.Entry{ID: id, Path: path}, info, nil)
 	}
-	if info.ModTime.Before(h.since) {
-		return
-	}
-	e := discover.Entry{
-		Agent: agentName, ID: id, Path: path, Home: h.home, Updated: info.ModTime, Size: info.Size,
-	}
-	if i, ok := h.byID[id]; ok && !h.allRollouts {
-		if comparePreference(e, h.found[i]) < 0 {
-			h.found[i] = e
+}
+
+// preferred returns, of each thread, the rollout that is to be read.
+func (h *homeScan) preferred() (list []discover.Entry) {
+	byID := map[string]int{} // indexes of list
+	for _, e := range h.Found {
+		i, ok := byID[e.ID]
+		switch {
+		case !ok:
+			byID[e.ID] = len(list)
+			list = append(list, e)
+		case comparePreference(e, list[i]) < 0:
+			list[i] = e
 		}
-		return
 	}
-	if h.byID == nil {
-		h.byID = map[string]int{}
-	}
-	h.byID[id] = len(h.found)
-	h.found = append(h.found, e)
+	return list
 }
 
 // comparePreference is negative if a is to be read rather than b, another rollout of the same thread. Codex prefers a plain file to a
 // compressed one. An archived thread that was restored is among the others. Of the rollouts that began with an edited prompt, the
 // newest counts, by the times in their IDs.
 func comparePreference(a, b discover.Entry) int {
-	rank := func(e discover.Entry) (archived, compressed int) {
-		if isArchived(e.Path) {
-			archived = 1
+	rank := func(last bool) int {
+		if last {
+			return 1
 		}
-		if strings.HasSuffix(e.Path, compressedExt) {
-			compressed = 1
-		}
-		return archived, compressed
+		return 0
 	}
-	archivedA, compressedA := rank(a)
-	archivedB, compressedB := rank(b)
-	return cmp.Or(archivedA-archivedB, strings.Compare(segmentOf(b), segmentOf(a)), compressedA-compressedB, b.Updated.Compare(a.Updated))
+	isCompressed := func(e discover.Entry) bool { return strings.HasSuffix(e.Path, compressedExt) }
+	return cmp.Or(rank(isArchived(a.Path))-rank(isArchived(b.Path)), strings.Compare(segmentOf(b), segmentOf(a)),
+		rank(isCompressed(a))-rank(isCompressed(b)), b.Updated.Compare(a.Updated))
 }
 
 func segmentOf(e discover.Entry) string {
@@ -228,9 +220,10 @@ func segmentOf(e discover.Entry) string {
 	return name.segment
 }
 
+// addError adds the warning about a path that cannot be read. err may be nil.
 func (h *homeScan) addError(path string, err error) {
-	if !storage.IsNotExist(err) {
-		h.errs = append(h.errs, warn(path, fmt.Errorf("left out: %w", storage.WithoutPath(path, err))))
+	if err != nil && !storage.IsNotExist(err) {
+		h.Warn(path, fmt.Errorf("left out: %w", storage.WithoutPath(path, err)))
 	}
 }
 
@@ -309,14 +302,14 @@ var errNoRollout = errors.New("no rollout of")
 // findRollout finds the rollout whose name ends with this ID, of a thread or of a segment. If it cannot be read, findRollout returns
 // its path with the error.
 func findRollout(ctx context.Context, home, id string) (string, error) {
-	s := homeScan{ctx: ctx, home: home}
+	s := newHomeScan(ctx, home)
 	if in, ok := daysOfID(id); ok {
 		s.walk(in, func(name rolloutName) bool { return cmp.Or(name.segment, name.id) == id })
 	}
-	if len(s.found) > 0 {
-		return s.found[0].Path, nil
+	if found := s.preferred(); len(found) > 0 {
+		return found[0].Path, nil
 	}
-	for _, err := range s.errs {
+	for _, err := range s.Warnings {
 		if w, ok := errors.AsType[*discover.Warning](err); ok {
 			return w.Path, errors.Unwrap(w.Err)
 		}

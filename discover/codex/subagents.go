@@ -137,9 +137,9 @@ func (s *subagentTree) candidates(ctx context.Context) []discover.Entry {
 	if first.IsZero() {
 		return nil
 	}
-	scan := homeScan{ctx: ctx, home: s.home}
+	scan := newHomeScan(ctx, s.home)
 	scan.listCreated(first, last, func(id string) bool { return !s.seen[id] })
-	for _, err := range scan.errs {
+	for _, err := range scan.Warnings {
 		w, _ := errors.AsType[*discover.Warning](err)
 		if name, ok := parseRolloutName(filepath.Base(w.Path)); ok {
 			s.add(ctx, &storedThread{Record: discover.Record{ID: name.id, Path: w.Path}}, err)
@@ -147,10 +147,11 @@ func (s *subagentTree) candidates(ctx context.Context) []discover.Entry {
 			s.errs, s.incomplete = append(s.errs, err), true
 		}
 	}
-	for _, e := range scan.found {
+	found := scan.preferred()
+	for _, e := range found {
 		s.seen[e.ID] = true
 	}
-	return scan.found
+	return found
 }
 
 // readOrigin reads which thread started a thread, and nothing else.

@@ -149,7 +149,7 @@ func allRollouts(ctx context.Context, home, id string, last time.Time) ([]discov
 	if !ok {
 		return nil, nil
 	}
-	s := homeScan{ctx: ctx, home: home, allRollouts: true}
+	s := newHomeScan(ctx, home)
 	s.walk(dayRange{made.AddDate(0, 0, -1).Format(dayLayout), last.AddDate(0, 0, 1).UTC().Format(dayLayout)}, func(name rolloutName) bool { return name.id == id })
-	return s.found, errors.Join(s.errs...)
+	return s.Found, errors.Join(s.Warnings...)
 }
