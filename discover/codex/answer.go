@@ -51,11 +51,11 @@ func (Adapter) OpenRequests(ctx context.Context, s discover.Session, _ launch.En
 
 // joinServer connects to the app-server that runs the session.
 func joinServer(ctx context.Context, s discover.Session) (*rpcClient, error) {
-	server, path := serverOf(s)
-	if path == "" {
+	server := serverOf(s)
+	if server.socket == "" {
 		return nil, unsupported("takes answers from outside only for sessions that its daemon runs; this one is run by its own terminal or client")
 	}
-	return ask(ctx, path, server)
+	return server.ask(ctx)
 }
 
 // openRequests joins each thread of the session that waits for its user, and returns the requests that the server sends for them. To join a thread
@@ -96,11 +96,10 @@ func (s serverRequest) id() string {
 
 // openRequest describes the request. known is false for a method that is not understood.
 func (s serverRequest) openRequest(session discover.Session) (o launch.OpenRequest, known bool) {
-	_, socket := serverOf(session)
 	p := s.params
 	o = launch.OpenRequest{
 		ID: s.id(), Call: p.Get("itemId").Text(discover.BriefLimit), Reason: p.Get("reason").Text(0), Dir: p.Get("cwd").Text(discover.PathLimit),
-		Guard: filepath.Dir(discover.RealPath(socket)),
+		Guard: filepath.Dir(discover.RealPath(serverOf(session).socket)),
 	}
 	switch s.method {
 	case commandApproval:

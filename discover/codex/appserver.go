@@ -26,13 +26,38 @@ type rpcClient struct {
 	resolved map[string]bool
 }
 
-// connect opens a connection to a server and initializes it.
-func connect(ctx context.Context, path string, server proc.Process) (*rpcClient, error) {
-	s, err := dial(ctx, path, server)
+// appServer is an app-server and the socket that it listens on.
+type appServer struct {
+	proc.Process
+	socket string
+}
+
+// connect opens a connection to a server and initializes it. The connection works until ctx ends. connect sends nothing to another process
+// that listens on the path. It resolves the path, because Codex puts a link in the home where socket names, some hundred bytes, are too
+// short for the path.
+func (a appServer) connect(ctx context.Context) (*rpcClient, error) {
+	const maxHeader = 64 << 10
+	transport := &http.Transport{MaxResponseHeaderBytes: maxHeader, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return a.Dial(ctx, "unix", discover.RealPath(a.socket))
+	}}
+	conn, _, err := websocket.Dial(ctx, "ws://localhost/", &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}})
 	if err != nil {
 		return nil, err
 	}
-	return initialize(s)
+	conn.SetReadLimit(maxMessage)
+	return initialize(&webSocket{ctx, conn})
+}
+
+// ask is connect with an error that says whom it was for.
+func (a appServer) ask(ctx context.Context) (*rpcClient, error) {
+	c, err := a.connect(ctx)
+	if other, ok := errors.AsType[*proc.OtherPeerError](err); ok { // without the words of the libraries around it
+		return nil, other
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking the app-server at %s: %w", a.socket, err)
+	}
+	return c, nil
 }
 
 // initialize begins the conversation of a client with a server. It closes the connection if that fails.
@@ -125,21 +150,6 @@ type webSocket struct {
 
 // maxMessage is the most bytes of a message. The daemon splits its own messages above this size (SEEN 0.169).
 const maxMessage = 16 << 20
-
-// dial connects to a server. The socket works until ctx ends. dial sends nothing to another process that listens on the path. It
-// resolves the path, because Codex puts a link in the home where socket names, some hundred bytes, are too short for the path.
-func dial(ctx context.Context, path string, server proc.Process) (*webSocket, error) {
-	const maxHeader = 64 << 10
-	transport := &http.Transport{MaxResponseHeaderBytes: maxHeader, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return server.Dial(ctx, "unix", discover.RealPath(path))
-	}}
-	conn, _, err := websocket.Dial(ctx, "ws://localhost/", &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}})
-	if err != nil {
-		return nil, err
-	}
-	conn.SetReadLimit(maxMessage)
-	return &webSocket{ctx, conn}, nil
-}
 
 func (w *webSocket) Hangup() { _ = w.conn.CloseNow() } // all has been read and written
 

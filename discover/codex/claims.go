@@ -217,7 +217,7 @@ func (c *claimBuilder) threadClaims(s agentProcess, t threadFiles, only bool) (c
 		claim.Dir = s.newThreadDir(s.Process)
 	}
 	stored = ok && entry.Size > 0
-	if !stored && c.homes.byDir(claim.Home) != nil { // what is stored in an unlisted home is unknown
+	if !stored && len(c.homes.byDir(claim.Home)) > 0 { // what is stored in an unlisted home is unknown
 		claim.Turn = s.liveTurn()
 	}
 	// The user can check the details with lsof or in /proc/PID/fd.
@@ -314,8 +314,7 @@ func (in invocation) newThreadDir(p proc.Process) string {
 func daemonRuns(table *proc.Table, p proc.Process) bool {
 	home := discover.RealPath(processHome(p))
 	for q := range table.Candidates(proc.Signs{Name: mentionsCodex}) {
-		args, err := q.Args()
-		if err == nil && q.Alive() && isCodex(q) && parseArgs(args).isDaemon && q.UID == p.UID && discover.RealPath(processHome(q)) == home {
+		if q.Alive() && isCodex(q) && readArgs(q).isDaemon && q.UID == p.UID && discover.RealPath(processHome(q)) == home {
 			return true
 		}
 	}

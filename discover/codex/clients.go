@@ -37,7 +37,7 @@ func (c *claimBuilder) addClient(s agentProcess) {
 // loaded is when a process loaded a thread, zero if that is not known. It creates the thread's lock file then, and removes it when it unloads
 // the thread (SEEN 0.160–0.171). A file that a killed process left behind is older than the present one.
 func (c *claimBuilder) loaded(s agentProcess, t threadFiles, home string) time.Time {
-	if t.lock == nil || t.lock.PathDiffers || c.homes.byDir(home) == nil {
+	if t.lock == nil || t.lock.PathDiffers || len(c.homes.byDir(home)) == 0 {
 		return time.Time{}
 	}
 	info, err := os.Lstat(t.lock.Path)

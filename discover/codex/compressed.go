@@ -28,8 +28,6 @@ func decompressedLimit(packed int64) int64 {
 	return min(max(usual, factor*packed), most)
 }
 
-var errUnpacksTooLong = errors.New("the unpacked rollout is too long")
-
 // gap is the place where lines of a long compressed rollout were dropped.
 type gap struct {
 	start int64 // the offset in the kept bytes of the first line after it
@@ -60,7 +58,7 @@ func openRollout(ctx context.Context, path string) (f *storage.File, g gap, err 
 		return f, g, err
 	}
 	f, err = decompressWith(f, func(r io.Reader) (data []byte, err error) {
-		data, g, err = readHeadAndTail(r, keptHead, keptTail, decompressedLimit(f.Size()))
+		data, g, err = readHeadAndTail(ctx, r, keptHead, keptTail, decompressedLimit(f.Size()))
 		return data, err
 	})
 	return f, g, err
@@ -88,7 +86,7 @@ func decompressWith(f *storage.File, read func(io.Reader) ([]byte, error)) (*sto
 		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowLimit))
 	if err == nil {
 		defer d.Close()
-		data, err = read(contextReader{f.Context(), d})
+		data, err = read(d)
 	}
 	if err != nil {
 		release()
@@ -97,23 +95,9 @@ func decompressWith(f *storage.File, read func(io.Reader) ([]byte, error)) (*sto
 	return f.WithContent(data, release), nil
 }
 
-// contextReader is a reader that ends with a context. The compressed file's reads end with it as well, but a few compressed bytes can
-// become gigabytes.
-type contextReader struct {
-	ctx context.Context
-	in  io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.in.Read(p)
-}
-
 // readHeadAndTail reads all of r and returns it without the lines between its first head and its last tail bytes. More than limit bytes
-// are an error.
-func readHeadAndTail(r io.Reader, head, tail int, limit int64) (kept []byte, g gap, err error) {
+// are an error. So is the end of ctx: reads of the compressed file end with it as well, but a few compressed bytes can become gigabytes.
+func readHeadAndTail(ctx context.Context, r io.Reader, head, tail int, limit int64) (kept []byte, g gap, err error) {
 	for total := int64(0); ; {
 		if len(kept) == cap(kept) { // grow to no more than is kept before the middle is dropped
 			const least, piece = 64 << 10, 1 << 20
@@ -125,8 +109,12 @@ func readHeadAndTail(r io.Reader, head, tail int, limit int64) (kept []byte, g g
 			if g.size == 0 {
 				g.start = int64(bytes.LastIndexByte(kept[:head], '\n') + 1)
 			}
-			kept = append(kept[:g.start], fromFirstLine(kept[len(kept)-tail:])...)
+			end := kept[len(kept)-tail:]
+			kept = append(kept[:g.start], end[bytes.IndexByte(end, '\n')+1:]...) // from its first complete line on
 			g.size = total - int64(len(kept))
+		}
+		if err == nil {
+			err = ctx.Err()
 		}
 		switch {
 		case errors.Is(err, io.EOF):
@@ -134,10 +122,7 @@ func readHeadAndTail(r io.Reader, head, tail int, limit int64) (kept []byte, g g
 		case err != nil:
 			return nil, gap{}, err
 		case total > limit:
-			return nil, gap{}, errUnpacksTooLong
+			return nil, gap{}, errors.New("the unpacked rollout is too long")
 		}
 	}
 }
-
-// fromFirstLine returns b from its first complete line on.
-func fromFirstLine(b []byte) []byte { return b[bytes.IndexByte(b, '\n')+1:] }

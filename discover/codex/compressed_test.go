@@ -104,7 +104,7 @@ func TestCompressedAndCutOff(t *testing.T) {
 func TestGapHidesAnOlderTurn(t *testing.T) {
 	filler := strings.Repeat(answerLine+"\n", 4000)
 	data := append(rollout(metaLine, startedLine, contextLine, askedLine), filler...)
-	kept, g, err := readHeadAndTail(bytes.NewReader(data), 2000, 20000, int64(len(data)))
+	kept, g, err := readHeadAndTail(t.Context(), bytes.NewReader(data), 2000, 20000, int64(len(data)))
 	if err != nil || g.size == 0 {
 		t.Fatalf("kept all, but for %+v: %v", g, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"agentctl/discover"
@@ -84,14 +85,9 @@ func (h *homeFinder) homeOfFile(file string) (dir, path string, ok bool) {
 	return "", "", false
 }
 
-// byDir returns the home of that path as a list of one, or nil if it is not listed.
+// byDir returns the home of that path as a list of one, which is empty if it is not listed.
 func (h *homeFinder) byDir(dir string) []discover.Home {
-	for _, n := range h.List() {
-		if n.Dir == dir {
-			return []discover.Home{n}
-		}
-	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(h.List()), func(n discover.Home) bool { return n.Dir != dir })
 }
 
 // ReadDisk counts all rollouts of a thread, and the files that the home's folders have under its ID, such as shell snapshots. The databases

@@ -312,8 +312,8 @@ func syntax() discover.Syntax {
 	}
 }
 
-// roleOf returns what a process does by its arguments; helper if they cannot be read.
-func roleOf(p proc.Process) role {
+// readArgs parses the arguments of a process. It is a helper if they cannot be read.
+func readArgs(p proc.Process) invocation {
 	args, _ := p.Args()
-	return parseArgs(args).role
+	return parseArgs(args)
 }

@@ -9,26 +9,19 @@ import (
 	"agentctl/discover"
 	"agentctl/discover/storage"
 	"agentctl/launch"
-	"agentctl/proc"
 )
 
 // firstQueueVersion is the first version that was seen to take messages of other clients and to store their IDs. 0.147 does not.
 func firstQueueVersion() storage.Version { return storage.Version{0, 149} }
 
-// recipient is a process that runs a thread and takes messages for it.
-type recipient struct {
-	process proc.Process
-	// socket is the app-server's socket. "" says that the process reads the queue of its home.
-	socket string
-}
-
-// findRecipient finds the process that takes the session's messages. Error: [*launch.UnsupportedError].
-func findRecipient(s discover.Session) (recipient, error) {
+// findRecipient finds the process that takes the session's messages. Without a socket, it reads the queue of its home. Error:
+// [*launch.UnsupportedError].
+func findRecipient(s discover.Session) (appServer, error) {
 	refusal := unsupported("shows no process that takes messages for the session")
 	for _, p := range s.Processes {
 		args, err := p.Args()
 		if err != nil {
-			return recipient{}, fmt.Errorf("reading the command line of %s: %w", p.ID, err)
+			return appServer{}, fmt.Errorf("reading the command line of %s: %w", p.ID, err)
 		}
 		version := storage.ParseVersion(binaryVersion(p.Exe))
 		switch in := parseArgs(args); {
@@ -41,10 +34,10 @@ func findRecipient(s discover.Session) (recipient, error) {
 		case version.Before(firstQueueVersion()):
 			refusal = unsupported(fmt.Sprintf("%s takes no messages: update Codex, then stop the session and resume it (agentctl stop, agentctl resume)", version))
 		default:
-			return recipient{p, serverSocket(p)}, nil
+			return appServer{p, serverSocket(p)}, nil
 		}
 	}
-	return recipient{}, refusal
+	return appServer{}, refusal
 }
 
 // CheckSend implements [launch.Adapter]. Threads of the daemon, of other app-servers and of TUIs take messages.
@@ -71,7 +64,8 @@ func queueProgram(host launch.Environment) (installation, error) {
 }
 
 // Send implements [launch.Adapter]. An app-server with a socket is sent the message. Every other process takes messages from the queue
-// of its home only, which Codex itself writes.
+// of its home only, which Codex itself writes. turn/start begins a turn in an idle thread; a turn in progress reads the message after the tool
+// that runs. thread/queue/add has the message read in the next turn (SEEN 0.149-0.169).
 func (Adapter) Send(ctx context.Context, s discover.Session, text string, host launch.Environment) (launch.SentMessage, error) {
 	sent := launch.SentMessage{Text: text, ID: "agentctl-" + rand.Text()}
 	to, err := findRecipient(s)
@@ -81,29 +75,22 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, host l
 	var c *rpcClient
 	method := "turn/start"
 	if to.socket != "" {
-		c, err = ask(ctx, to.socket, to.process)
+		c, err = to.ask(ctx)
 	} else {
 		c, err = startQueueServer(ctx, s, host)
 		method = "thread/queue/add"
 	}
 	if err == nil {
 		defer c.Hangup()
-		err = c.sendMessageTo(s.ID, method, sent)
+		_, err = c.Call(method, map[string]any{
+			"threadId": s.ID, "clientUserMessageId": sent.ID,
+			"input": []any{map[string]string{"type": "text", "text": text}},
+		})
 	}
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err() // the connection ends with it
 	}
 	return sent, err
-}
-
-// sendMessageTo sends a message by one of two methods (SEEN 0.149-0.169). turn/start begins a turn in an idle thread; a turn in
-// progress reads the message after the tool that runs. thread/queue/add has the message read in the next turn.
-func (r *rpcClient) sendMessageTo(thread, method string, m launch.SentMessage) error {
-	_, err := r.Call(method, map[string]any{
-		"threadId": thread, "clientUserMessageId": m.ID,
-		"input": []any{map[string]string{"type": "text", "text": m.Text}},
-	})
-	return err
 }
 
 // startQueueServer starts an app-server that can write the queue of the session's home. It ends with the connection. `codex queue` does

@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,29 +26,28 @@ func (Adapter) StopSignals() []syscall.Signal {
 
 // NeedsInterrupt implements [launch.Adapter]. The daemon behind the TUIs of a home runs the threads of all of them.
 func (Adapter) NeedsInterrupt(s discover.Session) bool {
-	_, path := serverOf(s)
-	return path != ""
+	return serverOf(s).socket != ""
 }
 
-// serverOf returns the app-server with a socket that runs a session; "" if none does.
-func serverOf(s discover.Session) (server proc.Process, socket string) {
+// serverOf returns the app-server with a socket that runs a session. The socket is "" if none does.
+func serverOf(s discover.Session) appServer {
 	for _, p := range s.Processes {
 		if path := serverSocket(p); path != "" {
-			return p, path
+			return appServer{p, path}
 		}
 	}
-	return proc.Process{}, ""
+	return appServer{}
 }
 
 // Interrupt interrupts the turns of a session and its sub-agents if an app-server with a socket runs them: the daemon behind the TUIs of
 // a home. It also ends the commands of their tools, which an interrupted turn leaves to the daemon. The thread stays loaded and idle.
 // Other servers do not accept it: only their clients can talk to them.
 func (Adapter) Interrupt(ctx context.Context, s discover.Session, _ launch.Environment) (accepted bool, err error) {
-	server, path := serverOf(s)
-	if path == "" {
+	server := serverOf(s)
+	if server.socket == "" {
 		return false, nil
 	}
-	c, err := ask(ctx, path, server)
+	c, err := server.ask(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -57,25 +55,12 @@ func (Adapter) Interrupt(ctx context.Context, s discover.Session, _ launch.Envir
 	return c.interruptTree(ctx, s.ID)
 }
 
-// ask opens a connection to a server. The error says whom it was for.
-func ask(ctx context.Context, path string, server proc.Process) (*rpcClient, error) {
-	c, err := connect(ctx, path, server)
-	if other, ok := errors.AsType[*proc.OtherPeerError](err); ok { // without the words of the libraries around it
-		return nil, other
-	}
-	if err != nil {
-		return nil, fmt.Errorf("asking the app-server at %s: %w", path, err)
-	}
-	return c, nil
-}
-
 // controlSocket is the socket of a home's daemon, a link into a directory for sockets (SEEN 0.169).
 const controlSocket = "app-server-control/app-server-control.sock"
 
 // serverSocket is the socket that an app-server listens on, "" for a server without one and for any other process.
 func serverSocket(p proc.Process) string {
-	args, _ := p.Args() // if they cannot be read, no server is found
-	in := parseArgs(args)
+	in := readArgs(p)
 	path, ok := strings.CutPrefix(in.listen, "unix://")
 	switch home := processHome(p); {
 	case !ok || in.role != server:
@@ -161,15 +146,15 @@ const tuiServer = "codex_tui"
 // FindClients implements [launch.Adapter]. The daemon says which terminal has loaded each thread. A terminal that has loaded several that
 // are still there shows one of them. One that has loaded none shows a thread that another has loaded: by its command line, or any.
 func (Adapter) FindClients(ctx context.Context, s discover.Session, _ launch.Environment) (sure, possible []proc.Process, err error) {
-	server, path := serverOf(s)
-	if path == "" {
+	server := serverOf(s)
+	if server.socket == "" {
 		return s.Clients, s.PossibleClients(), nil
 	}
 	table, err := proc.ReadTable(ctx, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := ask(ctx, path, server)
+	c, err := server.ask(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -178,7 +163,7 @@ func (Adapter) FindClients(ctx context.Context, s discover.Session, _ launch.Env
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, t := range terminalsOf(table, server, path) {
+	for _, t := range terminalsOf(ctx, table, server) {
 		var has []string
 		ports, err := t.ListenPorts()
 		for _, port := range ports {
@@ -195,21 +180,17 @@ func (Adapter) FindClients(ctx context.Context, s discover.Session, _ launch.Env
 }
 
 // terminalsOf returns the terminals that are clients of a server: those of the daemon's home, and those whose arguments name its socket.
-func terminalsOf(table *proc.Table, server proc.Process, socket string) (list []agentProcess) {
-	args, _ := server.Args()
-	daemon, home := parseArgs(args).isDaemon, discover.RealPath(processHome(server))
+func terminalsOf(ctx context.Context, table *proc.Table, server appServer) (list []client) {
+	daemon, home := readArgs(server.Process).isDaemon, discover.RealPath(processHome(server.Process))
+	c := claimBuilder{ctx: ctx}
 	for p := range candidates(table, nil) {
-		args, err := p.Args()
-		files, own, filesErr := inspect(p)
-		if err != nil || filesErr != nil || !own || p.UID != server.UID {
-			continue
-		}
-		in := invocationOf(p, args)
-		remote, unix := strings.CutPrefix(in.remote, "unix://")
-		isClient := in.role == tui && daemon && len(files.threads) == 0 && discover.RealPath(processHome(p)) == home &&
-			!in.mayRunThreads(files, func() bool { return true })
-		if isClient || in.remoteTUI && unix && discover.RealPath(remote) == discover.RealPath(socket) {
-			list = append(list, agentProcess{Process: p, invocation: in})
+		c.addProcess(table, p)
+	}
+	for _, t := range c.clients {
+		isOfHome := daemon && !t.remoteTUI && discover.RealPath(processHome(t.Process)) == home
+		remote, unix := strings.CutPrefix(t.remote, "unix://")
+		if t.UID == server.UID && (isOfHome || t.remoteTUI && unix && discover.RealPath(remote) == discover.RealPath(server.socket)) {
+			list = append(list, t)
 		}
 	}
 	return list
@@ -248,17 +229,17 @@ func (r *rpcClient) threadsByPort() (map[int][]string, error) {
 // archived; it is unarchived in the same moment. A thread without a prompt is left to the daemon: to be archived, it would be stored. Of
 // other servers, whose clients may be anything, nothing is asked.
 func (Adapter) Unload(ctx context.Context, s discover.Session, _ launch.Environment) (unloads bool, err error) {
-	server, path := serverOf(s)
-	if path == "" || s.Path == "" {
+	server := serverOf(s)
+	if server.socket == "" || s.Path == "" {
 		return false, nil
 	}
-	if args, _ := server.Args(); !parseArgs(args).isDaemon || s.Source != "tui" && s.Source != "exec" {
+	if !readArgs(server.Process).isDaemon || s.Source != "tui" && s.Source != "exec" {
 		return false, nil
 	}
 	if info, err := os.Stat(s.Path); err != nil || info.Size() == 0 {
 		return false, nil
 	}
-	c, err := ask(ctx, path, server)
+	c, err := server.ask(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -310,8 +291,11 @@ func (r *rpcClient) unload(id string) error {
 		if t == id && failed[int64(unarchive)] == nil {
 			continue
 		}
-		_, err := r.Call("thread/unarchive", map[string]string{"threadId": t}) // refused if it has been unarchived with its parent
-		if err = cmp.Or(ignoreRefusal(err), map[bool]error{true: err}[t == id]); err != nil {
+		_, err := r.Call("thread/unarchive", map[string]string{"threadId": t})
+		if t != id { // refused if it has been unarchived with its parent
+			err = ignoreRefusal(err)
+		}
+		if err != nil {
 			return fmt.Errorf("%s is archived now, and could not be unarchived: %w", t, err)
 		}
 	}

@@ -343,7 +343,7 @@ func TestThreadsByPort(t *testing.T) {
 	server := startServer(t, &fakeThread{ID: someID, Root: someID, port: 4001}, &fakeThread{ID: childID, Root: someID, Parent: someID, port: 4001},
 		&fakeThread{ID: otherID, Root: otherID, port: 4002})
 	s := sessionServedBy(someID, "app-server", "--listen", "unix://"+server.path)
-	c, err := ask(t.Context(), server.path, s.Processes[0])
+	c, err := serverOf(s).ask(t.Context())
 	must.Do(t, err)
 	defer c.Hangup()
 	byPort, err := c.threadsByPort()
@@ -386,7 +386,7 @@ func TestServerWithEndlessAnswer(t *testing.T) {
 		if name == "notifications" {
 			call = ctx
 		}
-		c, err := connect(call, serveSocket(t, test.serve), thisProcess(t))
+		c, err := appServer{thisProcess(t), serveSocket(t, test.serve)}.connect(call)
 		if err == nil {
 			c.Hangup()
 			err = errors.New("none")
