@@ -16,12 +16,9 @@ import (
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	if isLegacyPath(r.Path) {
 		return inTimeOrder(func(yield func(transcriptItem) bool) {
-			var reader messageReader
-			more := true
-			reader.Read(newLegacyMessages(ctx, r.Path, r.ID), func(m transcriptItem) bool {
-				more = more && yield(m)
-				return more
-			})
+			var m messageReader
+			m.add = func(item transcriptItem) { m.stopped = m.stopped || !yield(item) }
+			m.Read(newLegacyMessages(ctx, r.Path, r.ID))
 		})
 	}
 	return inTimeOrder(databaseItems(ctx, r))
@@ -48,10 +45,12 @@ func databaseItems(ctx context.Context, r discover.Record) iter.Seq[transcriptIt
 		for limit := firstBatch; !last.done; limit = min(2*limit, maxBatch) {
 			b, err := readDatabase(ctx, r.Home, r.Path, func(d *database) *batch {
 				next := &batch{reader: last.reader}
-				next.done = next.reader.Read(d.messages(r.ID), func(m transcriptItem) bool {
-					next.items = append(next.items, m)
-					return len(next.items) < limit && next.reader.Bytes-last.reader.Bytes < maxBatchBytes
-				})
+				m := &next.reader
+				m.stopped, m.add = false, func(item transcriptItem) {
+					next.items = append(next.items, item)
+					m.stopped = len(next.items) >= limit || m.Bytes-last.reader.Bytes >= maxBatchBytes
+				}
+				next.done = m.Read(d.messages(r.ID))
 				return next
 			})
 			if b == nil { // there are no tables any more, or they cannot be read
@@ -127,6 +126,10 @@ type transcriptItem struct {
 // messageReader reads the messages of a session from the newest to the oldest. Each part that belongs to the conversation becomes one, and so
 // does the error of an answer. A copy of it continues where the original was when it was copied.
 type messageReader struct {
+	// add takes each message. It may set stopped: then the reader stops soon, after some more at the most.
+	add     func(transcriptItem)
+	stopped bool
+
 	storedMessage                 // whose parts follow
 	counted       bool            // its tokens are in a newer part's message
 	shellCommand  bool            // an answer that no model wrote: it has the user's own command
@@ -140,48 +143,37 @@ type messageReader struct {
 	Bytes int
 }
 
-// Read visits the messages that it has not read so far, down to the oldest or until visit returns false, after which it may visit some more.
-// done is true if there are no others.
-func (m *messageReader) Read(rows rowReader, visit func(transcriptItem) bool) (done bool) {
+// Read reads the messages that it has not read so far, down to the oldest or until it is stopped. done is true if there are no others.
+func (m *messageReader) Read(rows rowReader) (done bool) {
 	if v2, ok := rows.(v2Messages); ok {
-		return m.readV2(v2, visit)
+		return m.readV2(v2)
 	}
 	if m.answered == nil {
 		m.answered, m.late = map[string]bool{}, map[string]bool{}
 	}
 	messages := rows.Newest(m.cursor)
-	if !m.readParts(rows, visit) {
-		return false
-	}
+	m.readParts(rows, false)
 	for row := range messages {
-		if !m.late[row.ID] && !m.readRow(rows, row, visit) {
-			return false
+		if m.stopped {
+			break
 		}
+		if m.late[row.ID] {
+			continue
+		}
+		// If no answer to a message of the user is newer, those that seem to be older come first, all at once: the clock was set back.
+		isUnanswered := isUsers(row) && !m.answered[row.ID]
+		if isUnanswered {
+			row.Head = bytes.Clone(row.Head)
+			for answer := range answersBefore(rows, row) {
+				m.late[answer.ID] = true
+				m.readMessage(rows, answer)
+				m.readParts(rows, true)
+			}
+		}
+		m.readMessage(rows, row)
+		m.readParts(rows, isUnanswered)
 	}
-	return true
-}
-
-// readRow reads a message with its parts. If it is the user's and no answer to it is newer, it reads those that seem to be older first, all at
-// once: the clock was set back between them.
-func (m *messageReader) readRow(rows rowReader, row storedRow, visit func(transcriptItem) bool) (more bool) {
-	if isUsers(row) && !m.answered[row.ID] {
-		each := visit
-		more = true
-		visit = func(item transcriptItem) bool {
-			more = each(item) && more
-			return true
-		}
-		row.Head = bytes.Clone(row.Head)
-		for answer := range answersBefore(rows, row) {
-			m.late[answer.ID] = true
-			m.readMessage(rows, answer, visit)
-			m.readParts(rows, visit)
-		}
-		m.readMessage(rows, row, visit)
-		m.readParts(rows, visit)
-		return more
-	}
-	return m.readMessage(rows, row, visit) && m.readParts(rows, visit)
+	return !m.stopped
 }
 
 // answersBefore yields the answers to a message of the user that seem to be older than it, newest first.
@@ -201,7 +193,7 @@ func answersBefore(rows rowReader, message storedRow) iter.Seq2[storedRow, store
 
 // readMessage begins a message. It reads only the head of the user's messages: they may contain whole files that changed. It searches the
 // message's parent for a shell note only if no model seems to have written the message.
-func (m *messageReader) readMessage(rows rowReader, row storedRow, visit func(transcriptItem) bool) bool {
+func (m *messageReader) readMessage(rows rowReader, row storedRow) {
 	if m.summary {
 		m.summaryOf = m.parentID
 	}
@@ -223,13 +215,12 @@ func (m *messageReader) readMessage(rows rowReader, row storedRow, visit func(tr
 			break
 		}
 	}
-	if warning != nil && !visit(transcriptItem{Err: warning}) {
-		return false
+	if warning != nil {
+		m.add(transcriptItem{Err: warning})
 	}
-	if !message.failed {
-		return true
+	if message.failed {
+		m.add(m.newFailure(message.ID))
 	}
-	return visit(m.newFailure(message.ID))
 }
 
 // newFailure makes a message of the error of the current one.
@@ -241,18 +232,22 @@ func (m *messageReader) newFailure(id string) transcriptItem {
 	return m.newItem(id, kind, m.Completed, cmp.Or(m.errText, m.errName))
 }
 
-// readParts reads the parts of the current message that are older than the cursor. A part whose end is missing is only a warning.
-func (m *messageReader) readParts(rows rowReader, visit func(transcriptItem) bool) bool {
+// readParts reads the parts of the current message that are older than the cursor, also if it is stopped meanwhile with all. A part whose end
+// is missing is only a warning.
+func (m *messageReader) readParts(rows rowReader, all bool) {
 	if m.cursor.Part == "" || m.Role != userRole && m.Role != assistantRole {
-		return true
+		return
 	}
 	for row := range rows.PartsBefore(m.cursor) {
+		if m.stopped && !all {
+			return
+		}
 		m.cursor.Part = row.ID
 		switch kind := partType(row.Head); {
 		case kind == "file" && m.Role == userRole && !m.filesSeen:
 			m.filesSeen = true
-			if text, isFile := words(rows, m.ID); isFile && !visit(m.newItem(row.ID, discover.KindText, 0, text)) {
-				return false
+			if text, isFile := words(rows, m.ID); isFile {
+				m.add(m.newItem(row.ID, discover.KindText, 0, text))
 			}
 			continue
 		case kind != "" && strings.Contains(hiddenPartTypes, " "+kind+" "):
@@ -260,16 +255,13 @@ func (m *messageReader) readParts(rows rowReader, visit func(transcriptItem) boo
 		}
 		data, err := row.Read()
 		m.Bytes += len(data)
-		item, ok := transcriptItem{Err: err}, err != nil
-		if !ok && data != nil {
-			item, ok = m.part(row.ID, data)
-		}
-		if ok && !visit(item) {
-			return false
+		if err != nil {
+			m.add(transcriptItem{Err: err})
+		} else if item, ok := m.part(row.ID, data); ok {
+			m.add(item)
 		}
 	}
 	m.cursor.Part = ""
-	return true
 }
 
 // hiddenPartTypes are the types of parts that are not shown: thoughts, steps, snapshots, patches and attachments. The files of a prompt
@@ -279,8 +271,10 @@ const hiddenPartTypes = " reasoning file agent step-start step-finish snapshot p
 // newItem makes a message of the current one, or of a part of it. The newest part of an answer has its tokens.
 func (m *messageReader) newItem(id string, kind discover.MessageKind, at int64, text string) transcriptItem {
 	item := transcriptItem{Message: discover.Message{ID: id, Role: discover.RoleUser, Kind: kind, Time: fromMillis(cmp.Or(at, m.Created)), Text: text}}
-	if m.Role == assistantRole {
+	if m.Role == assistantRole || m.kind != "" { // messages of OpenCode 2 are in their place
 		item.answer = m.ID
+	}
+	if m.Role == assistantRole {
 		if m.shellCommand {
 			return item
 		}

@@ -16,15 +16,13 @@ import (
 
 // transcript returns the messages of rows, oldest first, each on a line.
 func transcript(rows memoryRows) (lines []string) {
-	var reader messageReader
-	reader.Read(rows, func(m transcriptItem) bool {
+	for _, m := range parse(rows, 1000).messages {
 		line := fmt.Sprint(m.Role, " ", m.Text)
 		if c := m.Tool; c != nil {
 			line = fmt.Sprintf("%s %s(%s) = %s, %s", m.Role, c.Name, c.Input, c.Output, c.State)
 		}
 		lines = append(lines, line)
-		return true
-	})
+	}
 	slices.Reverse(lines)
 	return lines
 }

@@ -183,6 +183,7 @@ func unknownPartTypes(rows rowReader) []string {
 // storedMessage is a stored message without its parts. Times are in milliseconds since 1970.
 type storedMessage struct {
 	ID                 string
+	kind               string // of a message of OpenCode 2; "" for one of OpenCode 1
 	Role               string
 	Created, Completed int64
 	finishReason       string

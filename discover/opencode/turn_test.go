@@ -337,11 +337,12 @@ func parse(s rowReader, batch int) (p parsed) {
 	var reader messageReader
 	for done := false; !done; {
 		n := 0
-		done = reader.Read(s, func(m transcriptItem) bool {
+		reader.stopped, reader.add = false, func(m transcriptItem) {
 			p.messages = append(p.messages, m)
 			n++
-			return n < batch
-		})
+			reader.stopped = n >= batch
+		}
+		done = reader.Read(s)
 	}
 	return p
 }

@@ -67,7 +67,6 @@ func outcomeState(outcome string) discover.TurnState {
 // v2Message is a message of OpenCode 2 with what it shows of the turn.
 type v2Message struct {
 	storedMessage
-	kind    string
 	parts   []part // the tool calls of an answer
 	outcome string // of a turn that has ended
 	status  string // of a compaction
@@ -77,7 +76,7 @@ type v2Message struct {
 // setV2 sets what OpenCode 2 stores in another way than OpenCode 1.
 func (s *storedMessage) setV2(kind string, o storage.Object) {
 	model, failure := o.Get("model").Object(), o.Get("error").Object()
-	s.Role, s.Model, s.provider = kind, model.Get("id").Text(nameLimit), model.Get("providerID").Text(nameLimit)
+	s.kind, s.Role, s.Model, s.provider = kind, kind, model.Get("id").Text(nameLimit), model.Get("providerID").Text(nameLimit)
 	s.Model = modelName(s.provider, s.Model)
 	if s.Variant == "default" {
 		s.Variant = ""
@@ -96,7 +95,7 @@ func (s *storedMessage) setV2(kind string, o storage.Object) {
 // parseV2Message parses a message.
 func parseV2Message(r storedRow) v2Message {
 	o := storage.Object(r.JSON())
-	m := v2Message{storedMessage: parseRow(r, o), kind: r.Type}
+	m := v2Message{storedMessage: parseRow(r, o)}
 	m.outcome, m.status = o.Get("outcome").Text(nameLimit), o.Get("status").Text(nameLimit)
 	m.attempt = o.Get("retry").Object().Get("attempt").Int()
 	for c := range o.Get("content").Elements() {
@@ -171,57 +170,56 @@ func v2Words(o storage.Object) string {
 }
 
 // readV2 is [messageReader.Read] for OpenCode 2. Its messages are in the order in which they were delivered to the model.
-func (m *messageReader) readV2(rows v2Messages, visit func(transcriptItem) bool) (done bool) {
+func (m *messageReader) readV2(rows v2Messages) (done bool) {
 	for row := range rows.Newest(m.cursor) {
+		if m.stopped {
+			return false
+		}
 		data, err := row.Read()
 		m.Bytes += len(data)
 		m.cursor = cursor{Time: row.Seq, Message: row.ID}
 		m.storedMessage, m.counted = parseRow(row, data), false
-		more := err == nil || visit(transcriptItem{Err: err})
-		yield := func(item transcriptItem) {
-			item.answer = row.ID // so that it stays in its place
-			more = visit(item) && more
+		if err != nil {
+			m.add(transcriptItem{Err: err})
 		}
 		if idle := m.idle; idle != nil && isTurnType(row.Type) {
 			if m.idle = nil; !m.failed {
-				yield(*idle)
+				m.add(*idle)
 			}
 		}
-		m.readV2Row(row, data, yield)
-		if !more {
-			return false
-		}
+		m.readV2Row(row, data)
 	}
-	if m.idle != nil {
-		visit(*m.idle)
+	if m.idle != nil && !m.stopped {
+		m.add(*m.idle)
+		return true
 	}
-	return true
+	return !m.stopped
 }
 
-// readV2Row visits what a message contains, the newest first. Messages of an unknown type that have a text are shown.
-func (m *messageReader) readV2Row(row storedRow, o storage.Object, visit func(transcriptItem)) {
+// readV2Row adds what a message contains, the newest first. Messages of an unknown type that have a text are shown.
+func (m *messageReader) readV2Row(row storedRow, o storage.Object) {
 	text := o.Get("text").Text(0)
 	switch {
 	case row.Type == userRole:
 		if isBlank(text) {
 			text = v2Words(o)
 		}
-		visit(m.newItem(row.ID, discover.KindText, 0, text))
+		m.add(m.newItem(row.ID, discover.KindText, 0, text))
 	case row.Type == assistantRole:
 		if m.failed {
-			visit(m.newFailure(row.ID))
+			m.add(m.newFailure(row.ID))
 		}
 		for i, c := range slices.Backward(slices.Collect(o.Get("content").Elements())) {
 			if item, ok := m.v2Content(fmt.Sprintf("%s/%d", row.ID, i), c.Object()); ok {
-				visit(item)
+				m.add(item)
 			}
 		}
 	case row.Type == compactionType && m.failed:
-		visit(m.newFailure(row.ID))
+		m.add(m.newFailure(row.ID))
 	case row.Type == compactionType:
-		visit(m.newItem(row.ID, discover.KindCompaction, 0, o.Get("summary").Text(0)))
+		m.add(m.newItem(row.ID, discover.KindCompaction, 0, o.Get("summary").Text(0)))
 	case row.Type == shellType:
-		visit(m.v2Shell(row.ID, o))
+		m.add(m.v2Shell(row.ID, o))
 	case row.Type == idleType:
 		if item := m.newFailure(row.ID); m.failed || o.Get("outcome").Text(nameLimit) == outcomeInterrupted {
 			if !m.failed {
@@ -232,7 +230,7 @@ func (m *messageReader) readV2Row(row storedRow, o storage.Object, visit func(tr
 	case !strings.Contains(silentV2Types, " "+row.Type+" ") && !isBlank(text):
 		item := m.newItem(row.ID, discover.KindText, 0, text)
 		item.Role = discover.RoleSystem
-		visit(item)
+		m.add(item)
 	}
 }
 
