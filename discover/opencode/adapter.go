@@ -145,8 +145,8 @@ func fromMillis(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// MatchesBinary implements [discover.Adapter].
-func (Adapter) MatchesBinary(exe string) bool { return mayBeProgram(exe) }
+// MatchesBinary implements [discover.Adapter]. It also says which processes are worth a look, by a path, a short name or a first argument.
+func (Adapter) MatchesBinary(exe string) bool { return strings.Contains(exe, "opencode") }
 
 // oldestSupported is the oldest version whose processes agentctl looks into, launches and resumes. It reads what older ones have stored.
 const oldestSupported = "1.14"

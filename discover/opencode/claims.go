@@ -28,23 +28,10 @@ func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.H
 	return claims, scan.err()
 }
 
-// claims returns the claims of one process. Meta keys:
-//
-//   - run: its name in the log
-//   - ports: the TCP ports on which it listens
-//   - command: the subcommand of a server
+// claims returns the claims of one process.
 func (scan *processScan) claims(p *loggedProcess) []discover.Claim {
-	base := discover.Claim{
-		Agent: agentName, Process: p.ID, Home: p.home, Source: p.mode.source(),
-		Shared: p.mode == modeServer, Meta: discover.Facts{"run": p.run}.WithoutEmpty(),
-	}
-	if ports, err := p.ListenPorts(); err == nil && len(ports) > 0 {
-		base.Meta = base.Meta.With("ports", ports)
-	}
-	if p.mode == modeServer {
-		base.Meta = base.Meta.With("command", p.name)
-	}
-	base.Unreadable = p.unsupported
+	base := p.claim()
+	base.Shared, base.Meta, base.Unreadable = p.mode == modeServer, p.meta(), p.unsupported
 	claims := scan.namedClaims(p, base)
 	prompted := len(p.sessions) > 0 || !p.hasLog && len(claims) > 0
 	if unlogged := scan.unloggedClaims(p, base, claims); len(unlogged) > 0 {
@@ -53,11 +40,32 @@ func (scan *processScan) claims(p *loggedProcess) []discover.Claim {
 	return append([]discover.Claim{p.presence(base, prompted)}, claims...)
 }
 
+// claim returns what all claims of the process have.
+func (l *loggedProcess) claim() discover.Claim {
+	return discover.Claim{Agent: agentName, Process: l.ID, Home: l.home, Source: l.mode}
+}
+
+// meta returns the facts about the process. Keys:
+//
+//   - run: its name in the log
+//   - ports: the TCP ports on which it listens
+//   - command: the subcommand of a server
+func (l *loggedProcess) meta() discover.Facts {
+	meta := discover.Facts{"run": l.run}
+	if ports, err := l.ListenPorts(); err == nil && len(ports) > 0 {
+		meta["ports"] = ports
+	}
+	if l.mode == modeServer {
+		meta["command"] = l.name
+	}
+	return meta.WithoutEmpty()
+}
+
 // presence returns the claim that the process is the agent's. Its turn is that of a session which no claim names.
 func (l *loggedProcess) presence(base discover.Claim, prompted bool) discover.Claim {
 	c := base
 	c.Strength, c.Kind, c.Dir = discover.Exact, "process", l.dir
-	c.Detail = "runs " + proc.ProgramName(l.Exe) + ", as " + l.mode.source()
+	c.Detail = "runs " + proc.ProgramName(l.Exe) + ", as " + l.mode
 	c.Unreadable = cmp.Or(l.unsupported, l.unreadable)
 	c.HideIfUnlinked, c.NameOnly = l.mode == modeServer && l.unsupported == "", l.nameOnly()
 	switch {
@@ -178,20 +186,18 @@ type loggedProcess struct {
 
 func newProcessScan(ctx context.Context, table *proc.Table, homes []discover.Home) *processScan {
 	scan := &processScan{ctx: ctx, table: table, now: time.Now(), homes: map[string]*homeSessions{}, services: map[string][]service{}}
-	names := map[string]string{} // of the homes, by real path
 	for _, h := range homes {
 		if scan.homes[h.Dir] == nil {
 			scan.homes[h.Dir] = &homeSessions{dir: h.Dir}
 		}
 		scan.homes[h.Dir].homes = append(scan.homes[h.Dir].homes, h)
-		names[discover.RealPath(h.Dir)] = h.Dir
 	}
 	run, clients := processes(ctx, table, homes)
 	scan.clients = clients
 	for _, found := range run {
 		p := &loggedProcess{process: found, home: found.dataDir, sessions: map[string]logEvent{}}
-		if scan.homes[p.home] == nil && !p.foreign { // a home may have it under another name
-			p.home = cmp.Or(names[discover.RealPath(p.home)], p.home)
+		if !p.foreign { // a home may have it under another name
+			p.home = cmp.Or(discover.ListedHome(p.home, homes), p.home)
 		}
 		if p.stored = scan.homes[p.home]; p.stored == nil {
 			p.stored = &homeSessions{dir: p.home, failed: true}
@@ -221,7 +227,7 @@ func (scan *processScan) load(ctx context.Context) {
 		if !since.IsZero() && (home.recentSince.IsZero() || since.Before(home.recentSince)) {
 			home.recentSince = since
 		}
-		p.stored.legacy = p.stored.legacy || p.isOutdated()
+		p.stored.legacy = p.stored.legacy || p.unsupported != ""
 	}
 	for _, dir := range slices.Sorted(maps.Keys(scan.homes)) {
 		scan.warnings = append(scan.warnings, scan.homes[dir].load(ctx))

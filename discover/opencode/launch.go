@@ -128,7 +128,7 @@ func permissionEnv(r launch.Request, host launch.Environment) []string {
 	if r.Permissions == launch.PermissionsEdit {
 		rules = append(rules, editRule)
 	}
-	if r.Resume != nil && !r.Interactive && r.Resume.Source != modeRun.source() {
+	if r.Resume != nil && !r.Interactive && r.Resume.Source != modeRun {
 		rules = append(rules, denyQuestions)
 	}
 	if len(rules) == 0 {

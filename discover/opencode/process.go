@@ -33,9 +33,6 @@ type process struct {
 	stateDir string
 }
 
-// mayBeProgram reports whether a process is worth a look: a path, a short name or a first argument has the agent's word in it.
-func mayBeProgram(name string) bool { return strings.Contains(name, "opencode") }
-
 // isProgram reports whether the name of a process's binary is the agent's own: behind npm's launcher it is .opencode. A name proves nothing;
 // see [holdsStore]. OpenCode 2 has two names more: npm's opencode2, and opencode-cli of the desktop (READ 2.0.26). npm's launcher up to 1.15.0 does not count: it is a node process that can die alone (SEEN 1.14.41).
 func isProgram(p proc.Process) bool {
@@ -52,7 +49,7 @@ func argsOf(p proc.Process) (args []string, ok bool) {
 }
 
 // modeOf returns the mode of a process; [modeNone] if its arguments cannot be read.
-func modeOf(p proc.Process) mode {
+func modeOf(p proc.Process) string {
 	if args, ok := argsOf(p); ok {
 		return parseArgs(args).mode
 	}
@@ -100,7 +97,7 @@ func processes(ctx context.Context, table *proc.Table, homes []discover.Home) (r
 		}
 		return files
 	}
-	signs := proc.Signs{Name: mayBeProgram, Locked: locked, File: func(path string) bool { return isDatabase(path) || isLog(path) }}
+	signs := proc.Signs{Name: Adapter{}.MatchesBinary, Locked: locked, File: func(path string) bool { return isDatabase(path) || isLog(path) }}
 	for p := range table.Candidates(signs) {
 		if !p.Alive() {
 			continue
@@ -155,9 +152,6 @@ func inspect(p proc.Process) (q process, ok bool) {
 	}
 	return q, true
 }
-
-// isOutdated reports whether the process is of a version below the floor.
-func (p process) isOutdated() bool { return p.unsupported != "" }
 
 // nameOnly reports whether nothing but the program's name says that the process is the agent's. It has opened neither a database nor a log:
 // it has just started, or is another program of that name.
@@ -243,32 +237,17 @@ func (Adapter) ScrubbedEnv() []string {
 	return []string{"AGENT", "OPENCODE", pidKey, "OPENCODE_RUN_ID", "OPENCODE_PROCESS_ROLE", sessionKey, "OPENCODE_TERMINAL", "AI_AGENT"}
 }
 
-// mode is the kind of process that a command line starts.
-type mode uint8
-
+// The mode of a process is the source of the sessions that it runs.
 const (
-	modeNone   mode = iota // runs no session: a client, a helper, a short command
-	modeTUI                // the terminal interface; any number of sessions
-	modeRun                // one headless prompt
-	modeServer             // serve, web, acp: the sessions of its clients
+	modeNone   = ""       // runs no session: a client, a helper, a short command
+	modeTUI    = "tui"    // the terminal interface; any number of sessions
+	modeRun    = "run"    // one headless prompt
+	modeServer = "server" // serve, web, acp: the sessions of its clients
 )
-
-// source returns the mode as a session's source.
-func (m mode) source() string {
-	switch m {
-	case modeTUI:
-		return "tui"
-	case modeRun:
-		return "run"
-	case modeServer:
-		return "server"
-	}
-	return ""
-}
 
 // commandLine is a parsed command line of the agent.
 type commandLine struct {
-	mode       mode
+	mode       string
 	name       string   // the subcommand
 	session    string   // of -s, unless --fork makes a copy of it
 	resumes    bool     // -c or -s without --fork: the session may be older than the process
@@ -281,7 +260,7 @@ type commandLine struct {
 }
 
 // commandMode returns the mode of a subcommand (SEEN 1.18.33 --help; with the names in older versions).
-func commandMode(name string) (m mode, known bool) {
+func commandMode(name string) (mode string, known bool) {
 	switch name {
 	case "run":
 		return modeRun, true

@@ -187,7 +187,7 @@ func (l *loggedProcess) isUnlogged() bool {
 func (scan *processScan) unloggedSince(p *loggedProcess) time.Time {
 	switch {
 	case p.foreign:
-	case p.isUnlogged(), p.isOutdated():
+	case p.isUnlogged(), p.unsupported != "":
 		return p.Started.Add(-clockSlack)
 	case p.mode != modeRun && p.writesSharedLog:
 		return scan.now.Add(-maxFlushDelay)

@@ -51,7 +51,7 @@ func (s *session) fill(home, path string, rows rowReader, options discover.ReadO
 	}
 	s.Agent, s.Home, s.Path, s.Prompt = agentName, home, path, promptText(prompt)
 	if s.headless {
-		s.Source = modeRun.source()
+		s.Source = modeRun
 	}
 	if s.Updated.IsZero() {
 		s.Updated = s.Created

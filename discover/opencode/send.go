@@ -35,7 +35,7 @@ func receivers(s discover.Session) ([]listener, error) {
 			"wait for the end, and use: agentctl resume " + s.ID + " TEXT")
 	case len(s.Processes) == 0:
 		return nil, unsupported("has no process for this session that takes messages")
-	case s.Source == modeRun.source():
+	case s.Source == modeRun:
 		return nil, unsupported("takes no messages in a headless run; wait for its end, and use: agentctl resume " + s.ID + " TEXT")
 	case s.Status != discover.Idle && slices.ContainsFunc(s.Evidence, runsElsewhere):
 		return nil, unsupported("runs this session in several processes; which of them would read the message is not known until its turn has ended")
@@ -78,35 +78,15 @@ func (Adapter) Unread(ctx context.Context, s discover.Session, sent launch.SentM
 	return "the transcript has it, and the model has not been asked. If a turn was just ending, the agent leaves it to the next prompt", nil
 }
 
-// prompt is the body of a request that sends a message. Without an agent, the server takes the default one; without a model, that of the
-// agent's configuration, else the session's last one; without a variant, the default one (SEEN 1.18.33).
-type prompt struct {
-	Agent   string       `json:"agent,omitempty"`
-	Model   *promptModel `json:"model,omitempty"`
-	Variant string       `json:"variant,omitempty"`
-	Parts   []promptPart `json:"parts"`
-}
-
-type promptModel struct {
-	Provider string `json:"providerID"`
-	Model    string `json:"modelID"`
-}
-
-type promptPart struct {
-	ID   string `json:"id"`
-	Type string `json:"type"`
-	Text string `json:"text"`
-}
-
-// promptBody returns the request's JSON: the text, for the agent, model and variant of the session's last message.
+// promptBody returns the JSON of a request that sends a message: the text, for the agent, model and variant of the session's last message. Without
+// an agent, the server takes the default one; without a model, that of the agent's configuration, else the session's last one; without a variant,
+// the default one (SEEN 1.18.33).
 func promptBody(s discover.Session, m launch.SentMessage) []byte {
-	p := prompt{Parts: []promptPart{{ID: m.ID, Type: "text", Text: m.Text}}}
-	p.Agent, _ = s.Meta["agent"].(string)
+	p := discover.Facts{"agent": s.Meta["agent"], "parts": []map[string]string{{"id": m.ID, "type": "text", "text": m.Text}}}
 	if provider, model, ok := strings.Cut(s.Model, "/"); ok {
-		p.Model = &promptModel{provider, model}
-		p.Variant, _ = s.Meta["variant"].(string)
+		p["model"], p["variant"] = map[string]string{"providerID": provider, "modelID": model}, s.Meta["variant"]
 	}
-	body, _ := json.Marshal(p) // strings only: it does not fail
+	body, _ := json.Marshal(p.WithoutEmpty()) // strings only: it does not fail
 	return body
 }
 

@@ -158,28 +158,27 @@ const attachCommand = "attach"
 // clientClaims returns the claims of the clients that show the sessions of a server. claims are those of the server. Which session a client
 // shows now is written nowhere: any of the server's. With -s, it is that one, unless another one has been prompted since the client started.
 func (scan *processScan) clientClaims(server *loggedProcess, claims []discover.Claim) (out []discover.Claim) {
-	if len(scan.clients) == 0 {
-		return nil
-	}
-	ports, _ := server.ListenPorts() // a server whose ports cannot be read is shown without its clients
 	for _, c := range scan.clients {
-		if len(c.promptArgs) == 0 {
-			continue
-		}
-		at, err := url.Parse(c.promptArgs[0])
-		if err != nil || !slices.ContainsFunc(ports, func(port int) bool { return strconv.Itoa(port) == at.Port() }) {
+		if len(c.promptArgs) == 0 || !listensAt(server.Process, c.promptArgs[0]) {
 			continue
 		}
 		for _, shown := range claims {
 			if shown.Session != "" && c.mayShow(server.stored.sessions[shown.Session], shown.Session) {
 				out = append(out, discover.Claim{
 					Agent: agentName, Process: c.ID, Session: shown.Session, Path: shown.Path, Home: shown.Home,
-					Strength: discover.Weak, Kind: "client", Detail: "attach to the server " + server.ID.String(), Client: true, Source: modeTUI.source(),
+					Strength: discover.Weak, Kind: "client", Detail: "attach to the server " + server.ID.String(), Client: true, Source: modeTUI,
 				})
 			}
 		}
 	}
 	return out
+}
+
+// listensAt reports whether a process listens on the port of a URL. A server whose ports cannot be read is shown without its clients.
+func listensAt(server proc.Process, address string) bool {
+	at, err := url.Parse(address)
+	ports, _ := server.ListenPorts()
+	return err == nil && slices.ContainsFunc(ports, func(port int) bool { return strconv.Itoa(port) == at.Port() })
 }
 
 // mayShow reports whether a client may show a session of its server. s is nil if it is not stored.

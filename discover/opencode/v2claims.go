@@ -3,10 +3,8 @@ package opencode
 import (
 	"fmt"
 	"maps"
-	"net/url"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,13 +31,8 @@ type v2Server struct {
 const sessionKey = "OPENCODE_SESSION_ID"
 
 func (scan *processScan) newV2Server(p *loggedProcess) *v2Server {
-	s := &v2Server{loggedProcess: p, service: scan.registered(p), started: map[string]bool{}}
-	s.base = discover.Claim{
-		Agent: agentName, Process: p.ID, Home: p.home, Source: p.mode.source(), Shared: true, Meta: discover.Facts{"command": p.name},
-	}
-	if ports, err := p.ListenPorts(); err == nil && len(ports) > 0 {
-		s.base.Meta = s.base.Meta.With("ports", ports)
-	}
+	s := &v2Server{loggedProcess: p, service: scan.registered(p), base: p.claim(), started: map[string]bool{}}
+	s.base.Shared, s.base.Meta = true, p.meta()
 	if s.service != nil {
 		s.base.Version = s.service.version
 	}
@@ -65,7 +58,7 @@ func (v *v2Server) opens(path string) bool {
 // v2Claims returns the claims of the processes of OpenCode 2, and of those whose generation is not known.
 func (scan *processScan) v2Claims() (claims []discover.Claim) {
 	servers := map[*homeSessions][]*v2Server{}
-	var clients []*v2Client
+	var clients []v2Client
 	for _, p := range scan.v2 {
 		if p.mode == modeServer {
 			s := scan.newV2Server(p)
@@ -76,7 +69,7 @@ func (scan *processScan) v2Claims() (claims []discover.Claim) {
 			claims = append(claims, presence)
 			continue
 		}
-		c := newV2Client(p)
+		c := v2Client{p}
 		clients, claims = append(clients, c), append(claims, c.presence())
 	}
 	for _, h := range slices.SortedFunc(maps.Keys(servers), func(a, b *homeSessions) int { return strings.Compare(a.dir, b.dir) }) {
@@ -84,13 +77,13 @@ func (scan *processScan) v2Claims() (claims []discover.Claim) {
 	}
 	for _, p := range scan.unknown {
 		p.unsupported = "it is OpenCode 1 or 2, and nothing tells which: no package.json beside its program, and no line of it in the log"
-		claims = append(claims, p.presence(discover.Claim{Agent: agentName, Process: p.ID, Home: p.home, Source: p.mode.source()}, true))
+		claims = append(claims, p.presence(p.claim(), true))
 	}
 	return claims
 }
 
 // v2HomeClaims returns the claims for the sessions of a home.
-func (scan *processScan) v2HomeClaims(h *homeSessions, servers []*v2Server, clients []*v2Client) (claims []discover.Claim) {
+func (scan *processScan) v2HomeClaims(h *homeSessions, servers []*v2Server, clients []v2Client) (claims []discover.Claim) {
 	for _, home := range h.homes {
 		databases, _ := listDatabases(scan.ctx, home) // Entries reports what cannot be read
 		for _, path := range databases {
@@ -118,7 +111,7 @@ func (scan *processScan) v2HomeClaims(h *homeSessions, servers []*v2Server, clie
 }
 
 // v2SessionClaims returns the claims for one session, of all servers that may run it and clients that show it.
-func (scan *processScan) v2SessionClaims(s *session, all []*session, servers []*v2Server, clients []*v2Client) (claims []discover.Claim) {
+func (scan *processScan) v2SessionClaims(s *session, all []*session, servers []*v2Server, clients []v2Client) (claims []discover.Claim) {
 	for _, server := range servers {
 		if c, ok := scan.turnClaim(server, s, all); ok {
 			claims = append(claims, c)
@@ -224,7 +217,7 @@ func isShellOutput(path string) bool {
 }
 
 // shownClaim returns the claim that a server holds a session that is in no turn, because a client shows it.
-func (v *v2Server) shownClaim(session *session, by *v2Client) discover.Claim {
+func (v *v2Server) shownClaim(session *session, by v2Client) discover.Claim {
 	c := v.base
 	c.Session, c.Path, c.Strength, c.Kind = session.ID, session.Path, discover.Strong, "client"
 	c.Detail = "its client " + by.ID.String() + " shows the session"
@@ -239,11 +232,9 @@ func (v *v2Server) shownClaim(session *session, by *v2Client) discover.Claim {
 // v2Client is a terminal or a headless run of OpenCode 2.
 type v2Client struct{ *loggedProcess }
 
-func newV2Client(p *loggedProcess) *v2Client { return &v2Client{p} }
-
-// presence returns the claim that the process is the agent's. Its row shows that it lives, if no session is known that it shows.
-func (v *v2Client) presence() discover.Claim {
-	p := v.loggedProcess.presence(discover.Claim{Agent: agentName, Process: v.ID, Home: v.home, Source: v.mode.source()}, true)
+// presence returns the claim that a client is the agent's. Its row shows that it lives, if no session is known that it shows.
+func (v v2Client) presence() discover.Claim {
+	p := v.loggedProcess.presence(v.loggedProcess.claim(), true)
 	if v.mode == modeTUI && p.Unreadable == "" {
 		p.Unreadable = "it is a terminal of OpenCode 2; only its server knows which session it shows"
 	}
@@ -251,7 +242,7 @@ func (v *v2Client) presence() discover.Claim {
 }
 
 // names returns the sessions that the client's arguments or its output name.
-func (v *v2Client) names() (ids []string) {
+func (v v2Client) names() (ids []string) {
 	if v.session != "" {
 		ids = append(ids, v.session)
 	}
@@ -260,7 +251,7 @@ func (v *v2Client) names() (ids []string) {
 
 // mayShow reports whether the client may show a session: the one that it names, else one of its directory that has begun a turn since the
 // client started.
-func (v *v2Client) mayShow(s *session, inTurn bool) bool {
+func (v v2Client) mayShow(s *session, inTurn bool) bool {
 	if named := v.names(); len(named) > 0 {
 		return slices.Contains(named, s.ID)
 	}
@@ -268,11 +259,10 @@ func (v *v2Client) mayShow(s *session, inTurn bool) bool {
 }
 
 // claim returns the claim that the client shows a session.
-func (v *v2Client) claim(s *session, server *v2Server) discover.Claim {
-	claim := discover.Claim{
-		Agent: agentName, Process: v.ID, Session: s.ID, Path: s.Path, Home: v.home, Strength: discover.Weak, Kind: "client", Client: true,
-		Source: v.mode.source(), Detail: "a client of " + server.ID.String() + ", in the session's directory",
-	}
+func (v v2Client) claim(s *session, server *v2Server) discover.Claim {
+	claim := v.loggedProcess.claim()
+	claim.Session, claim.Path, claim.Strength, claim.Kind, claim.Client = s.ID, s.Path, discover.Weak, "client", true
+	claim.Detail = "a client of " + server.ID.String() + ", in the session's directory"
 	switch {
 	case len(v.sessions) > 0:
 		claim.Strength, claim.Detail = discover.Exact, v.logDetail
@@ -287,7 +277,7 @@ func (v *v2Client) claim(s *session, server *v2Server) discover.Claim {
 
 // server returns the server of the client; nil if that is not known. A client that was told so, by an option or the configuration, has started one of
 // its own.
-func (v *v2Client) server(servers []*v2Server) *v2Server {
+func (v v2Client) server(servers []*v2Server) *v2Server {
 	isOwn := func(s *v2Server) bool { return s.standalone && s.Parent == v.ID.PID }
 	standalone := v.standalone || slices.ContainsFunc(servers, isOwn)
 	var found []*v2Server
@@ -297,9 +287,7 @@ func (v *v2Client) server(servers []*v2Server) *v2Server {
 		case standalone:
 			fits = isOwn(s)
 		case v.serverURL != "":
-			at, err := url.Parse(v.serverURL)
-			ports, _ := s.ListenPorts()
-			fits = err == nil && slices.ContainsFunc(ports, func(port int) bool { return strconv.Itoa(port) == at.Port() })
+			fits = listensAt(s.Process, v.serverURL)
 		}
 		if fits {
 			found = append(found, s)
