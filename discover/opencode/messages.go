@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"maps"
 	"strings"
 	"time"
 
@@ -35,26 +36,12 @@ const (
 // databaseItems yields the messages of a session of a database, newest first. Each batch is complete before any of it is yielded: a
 // writer may disturb the reading, which then begins again, and the caller may take its time.
 func databaseItems(ctx context.Context, r discover.Record) iter.Seq[transcriptItem] {
-	type batch struct {
-		reader messageReader // continues where the batch ends
-		items  []transcriptItem
-		done   bool // there are no older messages
-	}
 	return func(yield func(transcriptItem) bool) {
-		last := new(batch)
+		last := new(messageBatch)
 		for limit := firstBatch; !last.done; limit = min(2*limit, maxBatch) {
-			b, err := readDatabase(ctx, r.Home, r.Path, func(d *database) *batch {
-				next := &batch{reader: last.reader}
-				m := &next.reader
-				m.stopped, m.add = false, func(item transcriptItem) {
-					next.items = append(next.items, item)
-					m.stopped = len(next.items) >= limit || m.Bytes-last.reader.Bytes >= maxBatchBytes
-				}
-				next.done = m.Read(d.messages(r.ID))
-				return next
-			})
+			b, err := readDatabase(ctx, r.Home, r.Path, func(d *database) *messageBatch { return last.next(d.messages(r.ID), limit) })
 			if b == nil { // there are no tables any more, or they cannot be read
-				b = &batch{done: true}
+				b = &messageBatch{done: true}
 			}
 			if err != nil {
 				b.items = append(b.items, transcriptItem{Err: err})
@@ -67,6 +54,26 @@ func databaseItems(ctx context.Context, r discover.Record) iter.Seq[transcriptIt
 			last = b
 		}
 	}
+}
+
+// messageBatch is some messages of a session.
+type messageBatch struct {
+	reader messageReader // continues where the batch ends
+	items  []transcriptItem
+	done   bool // there are no older messages
+}
+
+// next reads the messages that follow the batch. It can be called again, with the same result.
+func (b *messageBatch) next(rows rowReader, limit int) *messageBatch {
+	n := &messageBatch{reader: b.reader}
+	m := &n.reader
+	m.answered, m.late = maps.Clone(m.answered), maps.Clone(m.late)
+	m.stopped, m.add = false, func(item transcriptItem) {
+		n.items = append(n.items, item)
+		m.stopped = len(n.items) >= limit || m.Bytes-b.reader.Bytes >= maxBatchBytes
+	}
+	n.done = m.Read(rows)
+	return n
 }
 
 // maxDelayed is the largest number of the user's messages that are held back at a time.
@@ -124,7 +131,7 @@ type transcriptItem struct {
 }
 
 // messageReader reads the messages of a session from the newest to the oldest. Each part that belongs to the conversation becomes one, and so
-// does the error of an answer. A copy of it continues where the original was when it was copied.
+// does the error of an answer.
 type messageReader struct {
 	// add takes each message. It may set stopped: then the reader stops soon, after some more at the most.
 	add     func(transcriptItem)

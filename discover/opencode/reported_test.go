@@ -103,6 +103,10 @@ func TestClockSetBack(t *testing.T) {
 		if got := parse(rows, batch); len(got.messages) != len(want) || got.turn.State != discover.TurnDone {
 			t.Errorf("in batches of %d: %d messages, %+v", batch, len(got.messages), got.turn)
 		}
+		newer := append(slices.Clip(rows), newMemoryMessage("msg_8", `{"role":"user"}`, text("three")), answer("msg_9", "msg_8", `"finish":"stop"`))
+		if got := parse(newer, batch); len(got.messages) != len(want)+2 {
+			t.Errorf("with newer ones, in batches of %d: %d messages", batch, len(got.messages))
+		}
 	}
 	// The clock was set back after the session was created: nothing was copied into it.
 	const made, hour = 1795201766525, 3_600_000

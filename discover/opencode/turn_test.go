@@ -328,21 +328,17 @@ type parsed struct {
 	messages []transcriptItem
 }
 
-// parse reads all. It stops and continues the reading of messages after each batch of the given size.
+// parse reads all. It stops and continues the reading of messages after each batch of the given size, which it reads twice: a writer may disturb
+// the first reading.
 func parse(s rowReader, batch int) (p parsed) {
 	tail := readTail(s)
 	p.prompt, _ = readHead(s, 0)
 	p.turn, p.updated, p.running, p.quotas = tail.Turn(), tail.Updated(), tail.RunningTools(), tail.Quotas()
 	p.usage, p.context = readUsage(s, 0), readContext(s)
-	var reader messageReader
-	for done := false; !done; {
-		n := 0
-		reader.stopped, reader.add = false, func(m transcriptItem) {
-			p.messages = append(p.messages, m)
-			n++
-			reader.stopped = n >= batch
-		}
-		done = reader.Read(s)
+	for b := new(messageBatch); !b.done; {
+		b.next(s, batch)
+		b = b.next(s, batch)
+		p.messages = append(p.messages, b.items...)
 	}
 	return p
 }
