@@ -49,8 +49,6 @@ type statusInput struct {
 	possible string
 	// absence is what was searched for processes that run the session.
 	absence absence
-	// debounce is what a watcher knows of an earlier snapshot; the zero value without a watcher.
-	debounce StopDebounce
 }
 
 // statusDecision is the status of a session with all that follows from it.
@@ -64,8 +62,6 @@ type statusDecision struct {
 	Reason string
 	// turn is the stored turn, corrected for ownership.
 	turn Turn
-	// stopPending: the session seems to have stopped and is not believed to have, so that all of it stays as it was.
-	stopPending bool
 }
 
 // statusOf decides the status of a session. No other function does. A session without an accepted claim is stopped, whatever
@@ -79,8 +75,6 @@ func statusOf(in *statusInput) statusDecision {
 		d.setLive(in, why)
 	case in.hidden != "":
 		d.Status, d.Reason = Unknown, "whether a process runs it is not known: "+in.hidden
-	case in.debounce.pending():
-		return statusDecision{stopPending: true}
 	default:
 		d.setStopped(in)
 	}
@@ -157,20 +151,6 @@ func urgency(s TurnState) int {
 	}, s)
 }
 
-// StopDebounce is what a watcher knows of a session that was live and now looks stopped. A stop does not count at once while
-// the process lives: what an agent shows may be unreadable for a moment, and an agent that ends releases its session before
-// it exits (Codex 0.169: some milliseconds earlier, more on a busy machine).
-type StopDebounce struct {
-	// ProcessLives: a process that ran the session lives, and is not known to run another one now.
-	ProcessLives bool
-	// Headless: that process ends with the session, since it runs nothing else. Its stop never counts while it lives.
-	Headless bool
-	// Expired: the session has looked stopped for the debounce time.
-	Expired bool
-}
-
-func (d StopDebounce) pending() bool { return d.ProcessLives && (d.Headless || !d.Expired) }
-
 // setStatus sets the status of a session. Nothing else sets it.
 func (s *Session) setStatus(in *statusInput) {
 	d := statusOf(in)
@@ -179,11 +159,6 @@ func (s *Session) setStatus(in *statusInput) {
 	if len(in.claims) > 0 { // the record is then a copy
 		s.Turn = d.turn
 	}
-}
-
-// StopConfirmed reports whether a session that a watcher saw live has stopped for good.
-func (s *Session) StopConfirmed(before StopDebounce) bool {
-	return s.Status == Stopped && !statusOf(&statusInput{stored: s.Turn, debounce: before}).stopPending
 }
 
 // Vanished returns the session as it is when neither storage nor a process names it any more: stopped, with an unknown

@@ -47,7 +47,7 @@ func TestStatusOfTheTurnAndTheClaims(t *testing.T) {
 	}
 }
 
-// All else that bears on a status: whose the turn is, what cannot be seen, what a watcher knows of the past.
+// All else that bears on a status: whose the turn is, and what cannot be seen.
 func TestStatusOfAllFacts(t *testing.T) {
 	open, done := Turn{State: TurnOpen}, Turn{State: TurnDone}
 	silent := []Claim{{}}
@@ -73,19 +73,14 @@ func TestStatusOfAllFacts(t *testing.T) {
 			statusInput{stored: Turn{State: TurnNone}, claims: silent, owner: turnOwner{processTurns: []processTurn{{Turn: open}}}},
 			statusDecision{Status: Running, turn: Turn{State: TurnNone}},
 		},
-		"it seems to have stopped":         {statusInput{stored: done, debounce: StopDebounce{ProcessLives: true}}, statusDecision{stopPending: true}},
-		"it has seemed so for long":        {statusInput{stored: done, vanished: true, debounce: StopDebounce{ProcessLives: true, Expired: true}}, gone},
-		"it has, and its process runs it":  {statusInput{stored: done, debounce: StopDebounce{ProcessLives: true, Headless: true, Expired: true}}, statusDecision{stopPending: true}},
-		"it has, and so has its process":   {statusInput{stored: done, vanished: true, debounce: StopDebounce{Headless: true}}, gone},
-		"it seemed so, and is there again": {statusInput{stored: done, claims: silent, debounce: StopDebounce{ProcessLives: true}}, statusDecision{Status: Idle, turn: done}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := statusOf(&c.facts)
 			if c.want.Reason = got.Reason; got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
-			if (got.Reason == "") != got.stopPending {
-				t.Errorf("the reason is %q", got.Reason)
+			if got.Reason == "" {
+				t.Error("it has no reason")
 			}
 		})
 	}
@@ -132,7 +127,6 @@ func TestReasons(t *testing.T) {
 			Unknown,
 			"whether a process runs it is not known: inside an agent's sandbox other sessions cannot be seen",
 		},
-		{statusInput{stored: done, debounce: StopDebounce{ProcessLives: true}}, "", ""}, // all stays as it was
 		{statusInput{stored: done, claims: []Claim{claim(1)}}, Idle, "process 1 is live; its newest stored turn has ended"},
 		{statusInput{claims: []Claim{claim(1)}}, Running, "process 1 is live; nothing says whether its newest turn has ended"},
 		{statusInput{stored: Turn{State: TurnNone}, claims: []Claim{claim(1)}}, Idle, "process 1 is live; nothing was asked yet"},

@@ -235,6 +235,17 @@ func TestFilterWatcherDebouncesAStopWhileTheProcessLives(t *testing.T) {
 	s.expectSessions(time.Second, ":running")
 }
 
+// A headless run has not stopped as long as its process lives.
+func TestFilterWatcherDoesNotBelieveThatAHeadlessRunOutlivesItsSession(t *testing.T) {
+	run := withOpenTurn(stub.Record("codex", "a", 1))
+	run.Source = "exec"
+	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7), stub.ExactClaim("a", 7)}, run)
+	s.expectSessions(0, "a:running")
+	s.ClaimList = []discover.Claim{presence(7)}
+	s.expectSessions(time.Second, "a:running")
+	s.expectSessions(time.Minute, "a:running")
+}
+
 // What a server begins is in the storage before the server shows that it runs it.
 func TestFilterWatcherWaitsForALateClaim(t *testing.T) {
 	s := newFilterTest(t, discover.SessionFilter{}, []discover.Claim{presence(7), stub.ExactClaim("a", 7)}, stub.Record("codex", "a", 1))

@@ -15,7 +15,8 @@ const (
 	// idleInterval is the longest time between two snapshots, for changes that no file and no process shows.
 	idleInterval = 10 * time.Second
 
-	// stopDebounce is how long a stop must last to count while the process lives; see [discover.StopDebounce].
+	// stopDebounce is how long a stop must last to count while the process lives: what an agent shows may be unreadable for a moment,
+	// and an agent that ends releases its session before it exits (Codex 0.169: some milliseconds earlier, more on a busy machine).
 	stopDebounce = 500 * time.Millisecond
 	// claimDelay is how much later than what it stores an agent may show which process runs it.
 	claimDelay = 2 * time.Second

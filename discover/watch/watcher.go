@@ -188,10 +188,9 @@ func (t *track) update(row discover.Session, table *proc.Table, switched map[pro
 	if t.stopping.IsZero() {
 		t.stopping = now
 	}
-	before := discover.StopDebounce{
-		ProcessLives: lives && (!other || row.IsSubagent()), Headless: t.now.Headless(), Expired: now.Sub(t.stopping) >= stopDebounce,
-	}
-	if row.Status == discover.Stopped && !row.StopConfirmed(before) {
+	// A headless process ends with its session, since it runs nothing else: the stop never counts while it lives.
+	mayGoOn := lives && (!other || row.IsSubagent()) && (t.now.Headless() || now.Sub(t.stopping) < stopDebounce)
+	if row.Status == discover.Stopped && mayGoOn {
 		return
 	}
 	t.replaced = other && row.ID == "" && row.Status == discover.Stopped
