@@ -15,8 +15,8 @@ type DiskUse struct {
 	Owner int
 	// Agent is set by [Scanner.ReadDisk].
 	Agent Agent
-	// Home is the home that it is in, Path what it is.
-	Home, Path string
+	// Path is what it is.
+	Path string
 	// Kind says what it is: transcript, sub-agents, database, or the name of a folder of the agent.
 	Kind string
 	// Bytes are allocated. Estimated: they are the bytes of a session's rows in a database that others share.
@@ -54,13 +54,13 @@ func CountDisk(ctx context.Context, agent Agent, homes []Home, count func(*DiskC
 // Add adds what a path takes, if it takes anything.
 func (c *DiskCounter) Add(owner int, kind, path string, u storage.DiskUse) {
 	if u != (storage.DiskUse{}) {
-		c.emit(DiskUse{Owner: owner, Home: c.Home.Dir, Path: path, Kind: kind, Bytes: u.Bytes, Files: u.Files}, nil)
+		c.emit(DiskUse{Owner: owner, Path: path, Kind: kind, Bytes: u.Bytes, Files: u.Files}, nil)
 	}
 }
 
 // AddEstimate adds the bytes that rows of a session take in a database.
 func (c *DiskCounter) AddEstimate(owner int, path string, bytes int64) {
-	c.emit(DiskUse{Owner: owner, Home: c.Home.Dir, Path: path, Kind: "database rows", Bytes: bytes, Estimated: true}, nil)
+	c.emit(DiskUse{Owner: owner, Path: path, Kind: "database rows", Bytes: bytes, Estimated: true}, nil)
 }
 
 // Warn adds a warning.
@@ -100,13 +100,13 @@ func (scanner *Scanner) ReadDisk(ctx context.Context, filter DiskFilter, add fun
 	if _, err := scan.readProcesses(ctx); err != nil { // processes name homes
 		return left, scan.warnings, err
 	}
-	scan.readRecords(ctx, scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: true} }), ReadOptions{AllEntries: true})
+	scan.readRecords(ctx, scan.listEntries(ctx, scan.homes, EntryFilter{Subagents: true}), ReadOptions{AllEntries: true})
 	for i, a := range scan.adapters {
 		records := scan.records[i]
-		copies := mainRecords(records)
-		tops := topSessions(records, copies)
+		mains := mainRecords(records)
+		tops := topSessions(records, mains)
 		for top := range records {
-			if _, isCopy := copies[records[top].Key()]; tops[top] == top && !isCopy && !records[top].IsSubagent() && !filter.matches(&records[top]) {
+			if tops[top] == top && mains[top] == top && !records[top].IsSubagent() && !filter.matches(&records[top]) {
 				left.Sessions++
 			}
 		}
@@ -152,10 +152,10 @@ func (scan *Scan) countsHome(index int, dir string) bool {
 
 // topSessions returns, for each record, the index of the session that it works for in the end; its own if that is not stored. What
 // belongs to a copy belongs to the session.
-func topSessions(records []Record, copies map[Key]Key) []int {
+func topSessions(records []Record, mains []int) []int {
 	byID := map[string]int{}
 	for i, r := range records {
-		if _, isCopy := copies[r.Key()]; !isCopy {
+		if mains[i] == i {
 			byID[r.ID] = i
 		}
 	}
@@ -170,10 +170,7 @@ func topSessions(records []Record, copies map[Key]Key) []int {
 			}
 			seen, top = append(seen, parent), parent
 		}
-		if _, isCopy := copies[records[top].Key()]; isCopy {
-			top = byID[records[top].ID]
-		}
-		tops[i] = top
+		tops[i] = mains[top]
 	}
 	return tops
 }

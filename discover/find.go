@@ -159,12 +159,12 @@ func (scan *Scan) listMatching(ctx context.Context, homes map[Agent][]Home, a ar
 			delete(others, agent)
 		}
 	}
-	filterFor := func(Agent) EntryFilter { return EntryFilter{ID: a.id, Subagents: true} }
-	found := slices.Concat(scan.listEntries(ctx, makers, filterFor)...)
+	filter := EntryFilter{ID: a.id, Subagents: true}
+	found := slices.Concat(scan.listEntries(ctx, makers, filter)...)
 	if slices.ContainsFunc(found, func(e Entry) bool { return e.ID == a.id }) {
 		return found
 	}
-	return append(found, slices.Concat(scan.listEntries(ctx, others, filterFor)...)...)
+	return append(found, slices.Concat(scan.listEntries(ctx, others, filter)...)...)
 }
 
 // preferExactID returns the entries with exactly that ID, or all if there are none.

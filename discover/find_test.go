@@ -220,7 +220,7 @@ func TestOneFileIsOneSession(t *testing.T) {
 				}
 			}
 			usage := scanner.newScan(nil)
-			if found := usage.listEntries(t.Context(), usage.homes, func(Agent) EntryFilter { return EntryFilter{} }); len(slices.Concat(found...)) != 1 {
+			if found := usage.listEntries(t.Context(), usage.homes, EntryFilter{}); len(slices.Concat(found...)) != 1 {
 				t.Errorf("%s: entries %+v, want one", name, found)
 			}
 		}

@@ -28,8 +28,7 @@ func (f *follower) snapshot(ctx context.Context, scan *Scan) (Snapshot, error) {
 
 // readStored reads the requested stored sessions. It must run before the process table is read.
 func (f *follower) readStored(ctx context.Context, scan *Scan) {
-	filterFor := func(Agent) EntryFilter { return EntryFilter{Since: f.Stored.Since, Subagents: f.Stored.Subagents} }
-	entries := scan.listEntries(ctx, f.knownHomes(scan), filterFor)
+	entries := scan.listEntries(ctx, f.knownHomes(scan), EntryFilter{Since: f.Stored.Since, Subagents: f.Stored.Subagents})
 	scan.readRecords(ctx, entries, f.Options)
 }
 
@@ -103,7 +102,7 @@ func (s Session) withPath(path string) Session {
 // isStoredAt reports whether the session's file is among those that its agent finds by the ID.
 func (scan *Scan) isStoredAt(ctx context.Context, s Session) bool {
 	homes := map[Agent][]Home{s.Agent: withHome(nil, s)}
-	entries := scan.listEntries(ctx, homes, func(Agent) EntryFilter { return EntryFilter{Refs: []Ref{{ID: s.ID}}, Subagents: true} })
+	entries := scan.listEntries(ctx, homes, EntryFilter{Refs: []Ref{{ID: s.ID}}, Subagents: true})
 	return slices.ContainsFunc(slices.Concat(entries...), func(e Entry) bool { return e.ID == s.ID && e.Path == s.Path })
 }
 
@@ -129,16 +128,6 @@ func refsOf(sessions []Session) map[Agent][]Ref {
 		}
 	}
 	return refs
-}
-
-// readRefs adds the records of these sessions.
-func (scan *Scan) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Agent][]Ref, options ReadOptions) {
-	asked := map[Agent][]Home{}
-	for agent := range refs {
-		asked[agent] = homes[agent]
-	}
-	query := func(a Agent) EntryFilter { return EntryFilter{Refs: refs[a], Subagents: true} }
-	scan.readRecords(ctx, scan.listEntries(ctx, asked, query), options)
 }
 
 func (f *follower) rowsOf(r Result, blind bool) []Session {
@@ -269,9 +258,7 @@ func (f *SubagentTracker) readSubagents(ctx context.Context, scan *Scan, parents
 	if len(refs) == 0 {
 		return
 	}
-	agent := parents[0].Agent
-	filter := func(Agent) EntryFilter { return EntryFilter{Parents: refs, Subagents: true} }
-	entries := scan.listEntries(ctx, map[Agent][]Home{agent: homes}, filter)
+	entries := scan.listEntries(ctx, map[Agent][]Home{parents[0].Agent: homes}, EntryFilter{Parents: refs, Subagents: true})
 	for i := range entries {
 		entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return f.seen[e.key()] })
 	}

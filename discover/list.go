@@ -114,16 +114,14 @@ func (scanner *Scanner) List(ctx context.Context, filter SessionFilter) (Result,
 // reads both again if a process names a home that was not read, or if too few of the sessions pass the filter.
 func (scan *Scan) listAll(ctx context.Context, filter SessionFilter) (Result, error) {
 	options := ReadOptions{Tokens: filter.Tokens, Full: filter.Full}
-	filterFor := func(Agent) EntryFilter {
-		if filter.SinceBoot {
-			return EntryFilter{Subagents: filter.Subagents}
-		}
-		return EntryFilter{Since: filter.Since, Subagents: filter.Subagents}
+	entryFilter := EntryFilter{Since: filter.Since, Subagents: filter.Subagents}
+	if filter.SinceBoot {
+		entryFilter.Since = time.Time{}
 	}
 	var rest []Entry // listed, but not read yet
 	fresh, batch := scan.homes, max(filter.Limit, 1)
 	for {
-		found := scan.listEntries(ctx, fresh, filterFor)
+		found := scan.listEntries(ctx, fresh, entryFilter)
 		if filter.SinceBoot {
 			filter.setOpenSince(found)
 			for i := range found {

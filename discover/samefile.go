@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 )
 
 // namedFile is one of the names of a session's file or database: one transcript seen through two homes, links or names is one session.
@@ -152,72 +151,60 @@ func (scan *Scan) joinNames() {
 // copiesKey is the fact with the paths of a session's copies.
 const copiesKey = "copies"
 
-// storedCopy is what decides which of several files with one ID is the session.
-type storedCopy struct {
-	path          string
-	created, last time.Time
-	live          bool
-}
-
-// compare is negative if c is the session rather than o.
-func (c storedCopy) compare(o storedCopy) int {
-	return cmp.Or(compareBool(!c.live, !o.live), o.last.Compare(c.last), len(c.path)-len(o.path), cmp.Compare(c.path, o.path))
-}
-
-// mainCopies returns for each of several files with one ID the index of the one that is the session: its own, unless it is a copy.
-func mainCopies(list []storedCopy) []int {
-	best := map[int64]int{} // by the time of creation
-	for i, c := range list {
-		created := c.created.UnixNano()
-		if o, ok := best[created]; !ok || c.compare(list[o]) < 0 {
-			best[created] = i
-		}
+// mainCopies returns for each of n stored sessions the index of the one that is the session: its own, unless it is a copy. live: a process
+// runs it.
+func mainCopies(n int, stored func(i int) (r *Record, live bool)) []int {
+	type origin struct {
+		recordID
+		created int64
 	}
-	mains := make([]int, len(list))
-	for i, c := range list {
-		if mains[i] = i; !c.live && !c.created.IsZero() {
-			mains[i] = best[c.created.UnixNano()]
+	originOf := func(r *Record) origin { return origin{r.recordID(), r.Created.UnixNano()} }
+	best := map[origin]int{}
+	for i := range n {
+		r, live := stored(i)
+		if at, known := best[originOf(r)]; known {
+			o, otherLive := stored(at)
+			better := cmp.Or(compareBool(!live, !otherLive), o.lastActivity().Compare(r.lastActivity()), len(r.Path)-len(o.Path), cmp.Compare(r.Path, o.Path))
+			if better >= 0 {
+				continue
+			}
+		}
+		best[originOf(r)] = i
+	}
+	mains := make([]int, n)
+	for i := range mains {
+		r, live := stored(i)
+		if mains[i] = i; !live && !r.Created.IsZero() {
+			mains[i] = best[originOf(r)]
 		}
 	}
 	return mains
 }
 
-// mainSessions returns for each of several sessions with one ID the index of the one that it is a copy of: its own, unless it is a copy.
+// mainSessions is [mainCopies] of sessions.
 func mainSessions(sessions []Session) []int {
-	var list []storedCopy
-	for i := range sessions {
-		s := &sessions[i]
-		list = append(list, storedCopy{s.Path, s.Created, s.lastActivity(), s.Status.Live()})
-	}
-	return mainCopies(list)
+	return mainCopies(len(sessions), func(i int) (*Record, bool) { return sessions[i].Record, sessions[i].Status.Live() })
+}
+
+// mainRecords is [mainCopies] by what is stored alone.
+func mainRecords(records []Record) []int {
+	return mainCopies(len(records), func(i int) (*Record, bool) { return &records[i], false })
 }
 
 // markCopies sets [Session.Copy], and names the copies in the session that they are copies of.
 func markCopies(sessions []Session) {
-	byID := map[recordID][]int{}
-	for i := range sessions {
-		if s := &sessions[i]; s.ID != "" && s.Path != "" {
-			byID[s.recordID()] = append(byID[s.recordID()], i)
+	copies := map[int][]string{}
+	for i, main := range mainSessions(sessions) {
+		if main != i {
+			sessions[i].Copy = true
+			copies[main] = append(copies[main], sessions[i].Path)
 		}
 	}
-	for _, same := range byID {
-		var list []Session
-		for _, i := range same {
-			list = append(list, sessions[i])
-		}
-		copies := map[int][]string{}
-		for i, main := range mainSessions(list) {
-			if main != i {
-				sessions[same[i]].Copy = true
-				copies[same[main]] = append(copies[same[main]], sessions[same[i]].Path)
-			}
-		}
-		for i, paths := range copies {
-			own := *sessions[i].Record // sessions share it
-			slices.Sort(paths)
-			own.SetMeta(copiesKey, paths)
-			sessions[i].Record = &own
-		}
+	for i, paths := range copies {
+		own := *sessions[i].Record // sessions share it
+		slices.Sort(paths)
+		own.SetMeta(copiesKey, paths)
+		sessions[i].Record = &own
 	}
 }
 
@@ -237,33 +224,12 @@ func (scan *Scan) dropCopies(ctx context.Context, entries [][]Entry) [][]Entry {
 	}
 	reading := scan.emptyCopy()
 	reading.readRecords(ctx, shared, ReadOptions{})
-	mains := mainRecords(slices.Concat(reading.records...))
+	records, isCopy := slices.Concat(reading.records...), map[Key]bool{}
+	for i, main := range mainRecords(records) {
+		isCopy[records[i].Key()] = main != i
+	}
 	for i := range entries {
-		entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool {
-			_, isCopy := mains[e.key()]
-			return isCopy
-		})
+		entries[i] = slices.DeleteFunc(entries[i], func(e Entry) bool { return isCopy[e.key()] })
 	}
 	return entries
-}
-
-// mainRecords returns, by the key of each copy, the key of the record that is the session, by what is stored alone.
-func mainRecords(records []Record) map[Key]Key {
-	byID := map[recordID][]Record{}
-	for _, r := range records {
-		byID[r.recordID()] = append(byID[r.recordID()], r)
-	}
-	mains := map[Key]Key{}
-	for _, same := range byID {
-		var list []storedCopy
-		for _, r := range same {
-			list = append(list, storedCopy{path: r.Path, created: r.Created, last: r.lastActivity()})
-		}
-		for i, main := range mainCopies(list) {
-			if main != i {
-				mains[same[i].Key()] = same[main].Key()
-			}
-		}
-	}
-	return mains
 }

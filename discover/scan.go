@@ -115,22 +115,19 @@ func (scan *Scan) readLive(ctx context.Context, options ReadOptions) error {
 
 // readClaims asks all adapters what the processes of the table show.
 func (scan *Scan) readClaims(ctx context.Context) {
-	results := forEachAdapter(scan.adapters, func(_ int, a Adapter) ([]Claim, error) {
+	claims := askAdapters(scan, func(_ int, a Adapter) ([]Claim, error) {
 		homes := scan.homes[a.Name()]
 		return a.Claims(scan.confine(ctx, a.Name()), scan.scanner.visibleTable(scan.table, homes), homes)
 	})
 	scan.claims, scan.users = nil, map[proc.ID]processUser{}
-	for i, r := range results {
-		for _, c := range r.value {
-			if scan.isOurs(c) {
-				c.Path = scan.canonicalPath(c)
-				if p, ok := scan.table.Find(c.Process); ok && p.State.Stopped() {
-					c.Meta = c.Meta.With("suspended", true) // a signal has stopped it
-				}
-				scan.claims = append(scan.claims, c)
+	for _, c := range slices.Concat(claims...) {
+		if scan.isOurs(c) {
+			c.Path = scan.canonicalPath(c)
+			if p, ok := scan.table.Find(c.Process); ok && p.State.Stopped() {
+				c.Meta = c.Meta.With("suspended", true) // a signal has stopped it
 			}
+			scan.claims = append(scan.claims, c)
 		}
-		scan.warn(scan.adapters[i].Name(), r.err)
 	}
 	if err := scan.table.Err(); err != nil {
 		scan.tableUnreadable = true // what could not be read may run any of them
@@ -181,34 +178,30 @@ func (scan *Scan) warn(agent Agent, err error) {
 	}
 }
 
-type adapterResult[T any] struct {
-	value    T
-	err      error
-	panicked any
-}
-
-// forEachAdapter calls a function with each adapter and its index, concurrently. The results keep the order. A panic of the function
-// is repeated in the caller's goroutine: what has changed the terminal, restores it then.
-func forEachAdapter[T any](adapters []Adapter, ask func(int, Adapter) (T, error)) []adapterResult[T] {
-	out := make([]adapterResult[T], len(adapters))
+// askAdapters calls a function with each adapter and its index, concurrently, and returns the results in order. Errors are warnings. A panic
+// of the function is repeated in the caller's goroutine: what has changed the terminal, restores it then.
+func askAdapters[T any](scan *Scan, ask func(int, Adapter) (T, error)) []T {
+	n := len(scan.adapters)
+	values, errs, panics := make([]T, n), make([]error, n), make([]string, n)
 	var wg sync.WaitGroup
-	for i, a := range adapters {
+	for i, a := range scan.adapters {
 		wg.Go(func() {
 			defer func() {
 				if p := recover(); p != nil {
-					out[i].panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())
+					panics[i] = fmt.Sprintf("%v\n%s", p, debug.Stack())
 				}
 			}()
-			out[i].value, out[i].err = ask(i, a)
+			values[i], errs[i] = ask(i, a)
 		})
 	}
 	wg.Wait()
-	for i := range out {
-		if out[i].panicked != nil {
-			panic(out[i].panicked)
+	for i, a := range scan.adapters {
+		if panics[i] != "" {
+			panic(panics[i])
 		}
+		scan.warn(a.Name(), errs[i])
 	}
-	return out
+	return values
 }
 
 // ProcessesHidden reports whether processes are out of sight, so that stopped sessions cannot be told from live ones.

@@ -14,9 +14,8 @@ import (
 // AddClaim adds a claim of a session that is looked up in the stores by its ID alone. The warnings that the process of the
 // claim and its sandbox hide something are dropped.
 func (scan *Scan) AddClaim(ctx context.Context, c Claim) {
-	found := scan.listEntries(ctx, map[Agent][]Home{c.Agent: scan.homes[c.Agent]}, func(Agent) EntryFilter {
-		return EntryFilter{Refs: []Ref{{ID: c.Session}}, Subagents: true}
-	})
+	homes := map[Agent][]Home{c.Agent: scan.homes[c.Agent]}
+	found := scan.listEntries(ctx, homes, EntryFilter{Refs: []Ref{{ID: c.Session}}, Subagents: true})
 	if all := slices.Concat(found...); len(all) == 1 {
 		c.Path, c.Home = all[0].Path, all[0].Home
 	}
@@ -29,19 +28,33 @@ func (scan *Scan) AddClaim(ctx context.Context, c Claim) {
 
 // ReadByID adds the records of the sessions with these IDs, from all known homes.
 func (scan *Scan) ReadByID(ctx context.Context, ids map[Agent][]string) {
-	refs, homes := map[Agent][]Ref{}, map[Agent][]Home{}
+	refs := map[Agent][]Ref{}
 	for agent, list := range ids {
 		for _, id := range list {
 			refs[agent] = append(refs[agent], Ref{ID: id})
 		}
-		homes[agent] = scan.homes[agent]
 	}
-	scan.readRefs(ctx, homes, refs, ReadOptions{})
+	scan.readRefs(ctx, scan.homes, refs, ReadOptions{})
+}
+
+// readRefs adds the records of these sessions.
+func (scan *Scan) readRefs(ctx context.Context, homes map[Agent][]Home, refs map[Agent][]Ref, options ReadOptions) {
+	asked := map[Agent][]Home{}
+	for agent := range refs {
+		asked[agent] = homes[agent]
+	}
+	filterFor := func(a Agent) EntryFilter { return EntryFilter{Refs: refs[a], Subagents: true} }
+	scan.readRecords(ctx, scan.listEntriesFor(ctx, asked, filterFor), options)
 }
 
 // listEntries lists what the stores in the given homes hold. It returns one list for each adapter.
-func (scan *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, filterFor func(Agent) EntryFilter) [][]Entry {
-	results := forEachAdapter(scan.adapters, func(_ int, a Adapter) ([]Entry, error) {
+func (scan *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, filter EntryFilter) [][]Entry {
+	return scan.listEntriesFor(ctx, homes, func(Agent) EntryFilter { return filter })
+}
+
+// listEntriesFor is listEntries with a filter for each agent.
+func (scan *Scan) listEntriesFor(ctx context.Context, homes map[Agent][]Home, filterFor func(Agent) EntryFilter) [][]Entry {
+	lists := askAdapters(scan, func(_ int, a Adapter) ([]Entry, error) {
 		if len(homes[a.Name()]) == 0 {
 			return nil, nil
 		}
@@ -50,12 +63,10 @@ func (scan *Scan) listEntries(ctx context.Context, homes map[Agent][]Home, filte
 		entries, left := dropOutside(slices.Concat(homes[a.Name()], scan.homes[a.Name()]), entries)
 		return entries, errors.Join(err, left)
 	})
-	out := make([][]Entry, len(results))
-	for i, r := range results {
-		out[i] = scan.joinEntries(r.value)
-		scan.warn(scan.adapters[i].Name(), r.err)
+	for i := range lists {
+		lists[i] = scan.joinEntries(lists[i])
 	}
-	return out
+	return lists
 }
 
 // ListEntries is [Adapter.Entries], with the warnings about homes that cannot be used.
@@ -133,7 +144,7 @@ func (scan *Scan) readRecords(ctx context.Context, entries [][]Entry, options Re
 	for _, e := range slices.Concat(entries...) {
 		scan.readKeys[e.key()] = true
 	}
-	results := forEachAdapter(scan.adapters, func(i int, a Adapter) (records []Record, err error) {
+	scan.records = append(scan.records, askAdapters(scan, func(i int, a Adapter) (records []Record, err error) {
 		if len(entries[i]) == 0 {
 			return nil, nil
 		}
@@ -147,11 +158,7 @@ func (scan *Scan) readRecords(ctx context.Context, entries [][]Entry, options Re
 			records = append(records, r)
 		}
 		return records, errors.Join(errs...)
-	})
-	for i, r := range results {
-		scan.records = append(scan.records, r.value)
-		scan.warn(scan.adapters[i].Name(), r.err)
-	}
+	})...)
 }
 
 // readClaimedRecords adds the records of the sessions that the wanted claims of live processes name, however old they are. A claim without a
@@ -170,8 +177,7 @@ func (scan *Scan) readClaimedRecords(ctx context.Context, options ReadOptions, w
 			}
 		}
 	}
-	filter := func(a Agent) EntryFilter { return EntryFilter{Refs: refs[a], Subagents: true} }
-	scan.readRecords(ctx, scan.listEntries(ctx, homes, filter), options)
+	scan.readRefs(ctx, homes, refs, options)
 }
 
 func anyClaim(Claim) bool { return true }

@@ -75,14 +75,12 @@ func (scan *Scan) filterContent(ctx context.Context, entries []Entry, mayMatch f
 	if mayMatch == nil {
 		return byAgent
 	}
-	var wg sync.WaitGroup
-	for i, a := range scan.adapters {
-		if len(byAgent[i]) > 0 {
-			wg.Go(func() { byAgent[i] = a.FilterContent(scan.confine(ctx, a.Name()), byAgent[i], mayMatch) })
+	return askAdapters(scan, func(i int, a Adapter) ([]Entry, error) {
+		if len(byAgent[i]) == 0 {
+			return nil, nil
 		}
-	}
-	wg.Wait()
-	return byAgent
+		return a.FilterContent(scan.confine(ctx, a.Name()), byAgent[i], mayMatch), nil
+	})
 }
 
 func (scanner *Scanner) readBatch(ctx context.Context, homes map[Agent][]Home, entries [][]Entry, filter *SessionFilter) (Result, error) {
@@ -216,7 +214,7 @@ func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add f
 			add(u)
 		}
 	}
-	results := forEachAdapter(scan.adapters, func(i int, a Adapter) (none struct{}, err error) {
+	askAdapters(scan, func(i int, a Adapter) (none struct{}, err error) {
 		if len(found[i]) == 0 {
 			return none, nil
 		}
@@ -230,15 +228,12 @@ func (scanner *Scanner) ReadUsage(ctx context.Context, filter UsageFilter, add f
 		}
 		return none, errors.Join(errs...)
 	})
-	for i, r := range results {
-		scan.warn(scan.adapters[i].Name(), r.err)
-	}
 	return left, scan.warnings, ctx.Err()
 }
 
 // listSince lists what has changed since then, and counts the sessions that have not.
 func (scan *Scan) listSince(ctx context.Context, since time.Time, subagents bool) (found [][]Entry, older int) {
-	found = scan.listEntries(ctx, scan.homes, func(Agent) EntryFilter { return EntryFilter{Subagents: subagents} })
+	found = scan.listEntries(ctx, scan.homes, EntryFilter{Subagents: subagents})
 	found = scan.dropCopies(ctx, found)
 	for i := range found {
 		var n int
