@@ -11,20 +11,15 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// VerbFirst rewrites "--version" to "version", so that the first word is the verb.
-func VerbFirst(args []string) []string {
-	if len(args) > 0 && args[0] == "--version" {
-		return slices.Concat([]string{"version"}, args[1:])
-	}
-	return args
-}
-
-// ArrangeArgs puts a command line, its verb first, into the order that the library reads: the verb and its subcommand, the
-// flags, --, the arguments. Flags may stand anywhere before a --; short ones may be joined (-aq, -n5). An unknown flag or
+// ArrangeArgs puts a command line into the order that the library reads: the verb and its subcommand, the
+// flags, --, the arguments. --version is a verb too. Flags may stand anywhere before a --; short ones may be joined (-aq, -n5). An unknown flag or
 // verb is an error here: the library would take it for an argument.
 func ArrangeArgs(app *cli.App, args []string) ([]string, error) {
 	if len(args) == 0 || isHelp(args[0]) {
 		return []string{"--help"}, nil
+	}
+	if args[0] == "--version" {
+		args = slices.Concat([]string{"version"}, args[1:])
 	}
 	verbs, rest, err := descend(app, args)
 	if err != nil {
@@ -84,7 +79,7 @@ func descend(app *cli.App, words []string) (verbs []*cli.Command, rest []string,
 	}
 	verbs, words = []*cli.Command{verb}, words[1:]
 	for len(verb.Subcommands) > 0 && len(words) > 0 && !isHelp(words[0]) {
-		below := CommandNamed(verb.Subcommands, words[0])
+		below := verb.Command(words[0])
 		switch {
 		case below == nil && strings.HasPrefix(words[0], "-"):
 			return nil, nil, NewUsageError(words[0]+" must follow the command", Program+" "+CommandName(verb)+" COMMAND "+words[0])
@@ -109,16 +104,6 @@ func Leaves(commands []*cli.Command) (leaves []*cli.Command) {
 		}
 	}
 	return leaves
-}
-
-// CommandNamed returns the command with that name or alias; nil if there is none.
-func CommandNamed(commands []*cli.Command, name string) *cli.Command {
-	for _, c := range commands {
-		if c.HasName(name) {
-			return c
-		}
-	}
-	return nil
 }
 
 func isHelp(arg string) bool { return arg == "--help" || arg == "-h" }
@@ -225,19 +210,6 @@ func FlagNames(verb *cli.Command) []string {
 	return names
 }
 
-// OptionalDir returns the only argument, "." if there is none.
-func OptionalDir(c *cli.Context) (string, error) {
-	args := c.Args().Slice()
-	switch len(args) {
-	case 0:
-		return ".", nil
-	case 1:
-		return args[0], nil
-	}
-	verb := CommandName(c.Command)
-	return "", UsageError(verb, "%s does not take the argument %q", verb, args[1])
-}
-
 // SplitPassed splits the arguments at the --. rest, what is passed on, is nil if there is no --.
 func SplitPassed(args []string) (own, rest []string) {
 	if i := slices.Index(args, "--"); i >= 0 {
@@ -249,7 +221,7 @@ func SplitPassed(args []string) (own, rest []string) {
 // WithArgument is the action of a command that takes exactly one argument; what names it in the error.
 func WithArgument(what string, run func(ctx context.Context, arg string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		args, err := Arguments(c, 1, what)
+		args, err := Arguments(c, 1, 1, what)
 		if err != nil {
 			return err
 		}
@@ -257,15 +229,15 @@ func WithArgument(what string, run func(ctx context.Context, arg string) error) 
 	}
 }
 
-// Arguments returns the arguments of a command that takes exactly want of them; what names them in the error.
-func Arguments(c *cli.Context, want int, what string) ([]string, error) {
+// Arguments returns the arguments of a command that takes from least to most of them; what names in the error those that it needs.
+func Arguments(c *cli.Context, least, most int, what string) ([]string, error) {
 	args := c.Args().Slice()
 	verb := CommandName(c.Command)
 	switch {
-	case len(args) < want:
+	case len(args) < least:
 		return nil, UsageError(verb, "%s needs %s", verb, what)
-	case len(args) > want:
-		return nil, UsageError(verb, "%s does not take the argument %q", verb, args[want])
+	case len(args) > most:
+		return nil, UsageError(verb, "%s does not take the argument %q", verb, args[most])
 	}
 	return args, nil
 }
@@ -325,14 +297,6 @@ func distance(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// otherTools maps commands of other tools to the command of this program that does the same.
-func otherTools() map[string]string {
-	return map[string]string{
-		"kill": "stop", "delete": "rm", "continue": "resume", "start": "launch", "run": "launch",
-		"tail": "logs -f", "follow": "logs -f", "watch": "list --watch",
-	}
-}
-
 // isNumber reports whether a word is a number that a pid may be: below 2²² on Linux, 99999 on macOS. An ID may begin with more digits.
 func isNumber(word string) bool {
 	n, err := strconv.ParseInt(word, 10, 23)
@@ -341,7 +305,11 @@ func isNumber(word string) bool {
 
 func unknownCommand(word string, known []string) error {
 	hint := Program + " --help lists the commands"
-	if other, ok := otherTools()[word]; ok {
+	otherTools := map[string]string{ // what they call a command of this program
+		"kill": "stop", "delete": "rm", "continue": "resume", "start": "launch", "run": "launch",
+		"tail": "logs -f", "follow": "logs -f", "watch": "list --watch",
+	}
+	if other, ok := otherTools[word]; ok {
 		hint = "did you mean " + Program + " " + other + "?"
 	} else if near, ok := closest(word, known); ok {
 		hint = "did you mean " + near + "?"

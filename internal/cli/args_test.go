@@ -43,7 +43,7 @@ func TestArrange(t *testing.T) {
 		"lock . -- a b":                "lock -- . -- a b",
 		"lock . --":                    "lock -- . --",
 	} {
-		got, err := ArrangeArgs(app, VerbFirst(strings.Fields(in)))
+		got, err := ArrangeArgs(app, strings.Fields(in))
 		if err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%s: %s, %v; want %s", in, strings.Join(got, " "), err, want)
 		}
@@ -61,7 +61,7 @@ func FuzzArrange(f *testing.F) {
 		env, _ := testEnv(t)
 		app := NewApp(env, Verbs())
 		words := strings.Split(line, " ")
-		got, err := ArrangeArgs(app, VerbFirst(words))
+		got, err := ArrangeArgs(app, words)
 		if err != nil || len(got) < 2 || got[0] == "__complete" {
 			return
 		}

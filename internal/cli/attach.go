@@ -20,8 +20,7 @@ import (
 func attachCommand(env Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
-		Usage:     "go to the terminal of a live session",
-		UsageText: "agentctl attach [FLAGS] ID",
+		Usage: "go to the terminal of a live session",
 		Description: "attach selects the pane of tmux, screen, zellij, WezTerm or kitty in which the session runs. From outside of that tmux,\n" +
 			"screen or zellij, it replaces itself by that program's client. A session that a background service of its agent runs\n" +
 			"is shown by the agent's client. Where neither is possible, attach fails with exit code 7 and says where the session is.\n" +

@@ -32,22 +32,22 @@ type candidate struct{ text, description string }
 
 // candidates returns the words that could replace the last word.
 func (c completer) candidates(words []string) []candidate {
-	commands := NewApp(c.f, c.verbs).Commands
+	verb := &cli.Command{Subcommands: NewApp(c.f, c.verbs).Commands}
 	help := words[0] == "help" && len(words) > 1 && !strings.HasPrefix(words[len(words)-1], "-")
 	if help {
 		words = slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
 	}
-	var verb *cli.Command
-	for ; len(commands) > 0; words = words[1:] {
+	for {
 		if len(words) == 1 {
-			return commandCandidates(commands)
+			return commandCandidates(verb.Subcommands)
 		}
-		if verb = CommandNamed(commands, words[0]); verb == nil || verb.Hidden {
+		if verb = verb.Command(words[0]); verb == nil || verb.Hidden {
 			return nil
 		}
-		if commands = verb.Subcommands; len(commands) == 0 {
+		if len(verb.Subcommands) == 0 {
 			break
 		}
+		words = words[1:]
 	}
 	if help || slices.Contains(words[:len(words)-1], "--") {
 		return nil

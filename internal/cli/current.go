@@ -15,8 +15,7 @@ import (
 func currentCommand(env Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
-		Usage:     "show the session that this shell, hook or tool runs in",
-		UsageText: "agentctl current [FLAGS]",
+		Usage: "show the session that this shell, hook or tool runs in",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print its ID only", Destination: &o.Quiet},
 			JSONFlag(&o.JSON),

@@ -28,7 +28,6 @@ func doctorCommand(env Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Usage:              "show what agentctl finds on this machine: programs, stores, processes, configuration",
-		UsageText:          "agentctl doctor [FLAGS]",
 		Flags:              []cli.Flag{JSONFlag(&o.JSON), NoColorFlag(&o.NoColor)},
 		CustomHelpTemplate: HelpTemplate("agentctl doctor", "agentctl doctor --json"),
 		Action:             func(c *cli.Context) error { return runDoctor(c.Context, env, o) },

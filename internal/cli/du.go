@@ -26,8 +26,7 @@ type duOptions struct {
 func duCommand(env Env) *cli.Command {
 	o := &duOptions{}
 	return &cli.Command{
-		Usage:     "show what sessions take on disk",
-		UsageText: "agentctl du [FLAGS]",
+		Usage: "show what sessions take on disk",
 		Description: "du counts the bytes that files have allocated: transcripts and all that lies beside them, the largest first. ~ marks an\n" +
 			"estimate: the rows of a session in a database. A row with a path is what belongs to no session.",
 		Flags: slices.Concat([]cli.Flag{

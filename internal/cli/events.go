@@ -38,8 +38,7 @@ const secretKey = "AGENTCTL_WEBHOOK_SECRET"
 func eventsCommand(env Env) *cli.Command {
 	o := &eventsOptions{}
 	return &cli.Command{
-		Usage:     "print session events as they happen, one JSON object a line",
-		UsageText: "agentctl events [FLAGS]",
+		Usage: "print session events as they happen, one JSON object a line",
 		Description: "A session starts, runs, waits for you, becomes idle, fails or stops. Each event contains the whole session.\n" +
 			"The command runs until it is interrupted (exit 130) or the reader of its output closes the pipe.",
 		Flags: slices.Concat([]cli.Flag{

@@ -35,8 +35,7 @@ type exportOptions struct {
 func exportCommand(env Env) *cli.Command {
 	o := &exportOptions{}
 	return &cli.Command{
-		Usage:     "write sessions as Markdown, JSON or one HTML page, to read, keep or share",
-		UsageText: "agentctl export [FLAGS] ID…",
+		Usage: "write sessions as Markdown, JSON or one HTML page, to read, keep or share",
 		Description: "export writes the messages of a session, the oldest first. What looks like a key, a token or a password becomes\n" +
 			"[redacted]; still, review an export before you publish it.",
 		ArgsUsage: "ID…",

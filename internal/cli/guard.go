@@ -12,8 +12,7 @@ import (
 func guardCommand(env Env) *cli.Command {
 	o := &GuardOptions{}
 	return &cli.Command{
-		Usage:     "exit 5 if another session is running here, or the directory is locked",
-		UsageText: "agentctl guard [FLAGS] [DIR]",
+		Usage: "exit 5 if another session is running here, or the directory is locked",
 		Description: "For git hooks and scripts. guard checks the git worktree that contains DIR (default: the current directory).\n" +
 			"It ignores the session that calls it, and the lock of an agentctl lock DIR -- COMMAND that it runs under.",
 		ArgsUsage: "[DIR]",
@@ -24,7 +23,7 @@ func guardCommand(env Env) *cli.Command {
 		},
 		CustomHelpTemplate: HelpTemplate("agentctl guard", "agentctl guard --strict ~/src/api"),
 		Action: func(c *cli.Context) error {
-			dir, err := OptionalDir(c)
+			args, err := Arguments(c, 0, 1, "")
 			if err != nil {
 				return err
 			}
@@ -32,7 +31,7 @@ func guardCommand(env Env) *cli.Command {
 			if env.Getenv(CommitVar) != "" {
 				over = CommitOverride
 			}
-			return env.Guard(c.Context, dir, o, over)
+			return env.Guard(c.Context, append(args, ".")[0], o, over)
 		},
 	}
 }

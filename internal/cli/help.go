@@ -17,8 +17,7 @@ func helpCommand(env Env, verbs func() []Verb) *cli.Command {
 	var noPager bool
 	return &cli.Command{
 		Usage:              "show the manual of a command, or list the commands",
-		UsageText:          "agentctl help [FLAGS] [COMMAND]",
-		ArgsUsage:          "COMMAND",
+		ArgsUsage:          "[COMMAND]",
 		CustomHelpTemplate: HelpTemplate("agentctl help launch", "agentctl help hooks install", "agentctl help agentctl"),
 		Flags:              []cli.Flag{&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &noPager}},
 		Action: func(c *cli.Context) error {

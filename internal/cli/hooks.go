@@ -66,7 +66,6 @@ func hooksChangeCommand(env Env, name, usage string, do hooksChange, examples ..
 	return &cli.Command{
 		Name:               name,
 		Usage:              usage,
-		UsageText:          "agentctl hooks " + name + " [FLAGS]",
 		Flags:              flags,
 		CustomHelpTemplate: HelpTemplate(examples...),
 		Action: func(c *cli.Context) error {

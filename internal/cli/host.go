@@ -34,7 +34,6 @@ func hostCheckCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:               "check",
 		Usage:              "show whether hosts can be asked, and which agents they have",
-		UsageText:          "agentctl host check [FLAGS] [HOST…]",
 		Description:        "Without HOST it checks all hosts of the configuration. Exit 6: one of them cannot be asked.",
 		ArgsUsage:          "[HOST…]",
 		Flags:              []cli.Flag{JSONFlag(&o.JSON), NoColorFlag(&o.NoColor)},
@@ -121,7 +120,6 @@ func hostInstallCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Name:               "install",
 		Usage:              "copy this program to ~/.local/bin of a host of the same platform; asks first",
-		UsageText:          "agentctl host install [FLAGS] HOST",
 		ArgsUsage:          "HOST",
 		Flags:              []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "do not ask", Destination: &yes}},
 		CustomHelpTemplate: HelpTemplate("agentctl host install devbox", "agentctl host install --yes ana@ci-3"),

@@ -32,8 +32,7 @@ type listOptions struct {
 func listCommand(env Env) *cli.Command {
 	o := &listOptions{}
 	return &cli.Command{
-		Usage:     "list live sessions; with -a, stopped ones too",
-		UsageText: "agentctl list [FLAGS]",
+		Usage: "list live sessions; with -a, stopped ones too",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "include stopped sessions", Destination: &o.all},
 			&cli.StringFlag{Name: "since", Usage: "include stopped sessions active since `WHEN`: 2h30m, 30d, 2w, today, yesterday, boot, a date, a time, all (default: 7d, or the configuration's)", Destination: &o.since},

@@ -228,7 +228,7 @@ func unlockCommand(env Env) *cli.Command {
 			if o.repo != "" {
 				want = 0
 			}
-			args, err := Arguments(c, want, "a directory")
+			args, err := Arguments(c, want, want, "a directory")
 			if err != nil {
 				return err
 			}
@@ -335,7 +335,6 @@ func locksCommand(env Env) *cli.Command {
 	o := &CommonFlags{}
 	return &cli.Command{
 		Usage:              "list the locks in force: session locks, held locks and declared locks",
-		UsageText:          "agentctl locks [FLAGS]",
 		Flags:              o.objectFlags(),
 		CustomHelpTemplate: HelpTemplate("agentctl locks", "agentctl locks --json"),
 		Action:             func(c *cli.Context) error { return runLocks(c.Context, env, o) },

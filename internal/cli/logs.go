@@ -43,7 +43,6 @@ func peekCommand(env Env) *cli.Command {
 func messagesCommand(env Env, o *logsOptions, usage string, examples ...string) *cli.Command {
 	return &cli.Command{
 		Usage:     usage,
-		UsageText: "agentctl " + o.verb + " [FLAGS] ID",
 		ArgsUsage: "ID",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: "show at most `N` messages, the newest; 0 shows all", Value: o.limit, Destination: &o.limit},

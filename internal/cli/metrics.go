@@ -31,8 +31,7 @@ type metricsOptions struct {
 func metricsCommand(env Env) *cli.Command {
 	o := &metricsOptions{}
 	return &cli.Command{
-		Usage:     "print metrics of all sessions in Prometheus's text format, once",
-		UsageText: "agentctl metrics [FLAGS]",
+		Usage: "print metrics of all sessions in Prometheus's text format, once",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "since", Usage: "count stopped sessions active since `WHEN`, as for list (default: 7d, or the configuration's)", Destination: &o.since},
 			AdapterFlag(&o.AdapterNames),

@@ -74,7 +74,6 @@ func Verbs() []Verb {
 func runVerbs(ctx context.Context, env Env, verbs []Verb, args []string) int {
 	env.Report = NewReporter(env.Stderr)
 	env.Report.width = env.StderrWidth
-	args = VerbFirst(args)
 	env.Hosts = &HostFlags{verbs: verbs, run: func(ctx context.Context, env Env, args []string) int { return runVerbs(ctx, env, verbs, args) }}
 	app := NewApp(env, verbs)
 	arranged, err := ArrangeArgs(app, args)
@@ -152,12 +151,15 @@ func NewApp(env Env, verbs []Verb) *cli.App {
 // prepare sets what all commands and subcommands share.
 func prepare(c *cli.Command) {
 	c.HideHelpCommand = true
+	if c.UsageText == "" {
+		c.UsageText = strings.TrimSpace(Program + " " + CommandName(c) + " [FLAGS] " + c.ArgsUsage)
+	}
 	c.Description = strings.ReplaceAll(c.Description, "\n", " ")
 	c.OnUsageError = func(c *cli.Context, err error, _ bool) error { return badFlag(c.Command, err) }
 	if c.ArgsUsage == "" && len(c.Subcommands) == 0 && !c.SkipFlagParsing {
 		run := c.Action
 		c.Action = func(c *cli.Context) error {
-			if _, err := Arguments(c, 0, ""); err != nil {
+			if _, err := Arguments(c, 0, 0, ""); err != nil {
 				return err
 			}
 			return run(c)

@@ -17,17 +17,16 @@ func schemaCommand(env Env) *cli.Command {
 		CustomHelpTemplate: HelpTemplate("agentctl schema > agentctl.schema.json", "agentctl schema config > config.schema.json"),
 		Action: func(c *cli.Context) error {
 			text := object.Schema()
-			if c.NArg() > 0 {
-				args, err := Arguments(c, 1, "")
-				if err == nil && args[0] != "config" {
-					err = UnknownWord("schema", args[0], []string{"config"})
-				}
-				if err != nil {
-					return err
-				}
+			args, err := Arguments(c, 0, 1, "")
+			switch {
+			case err != nil:
+				return err
+			case len(args) > 0 && args[0] != "config":
+				return UnknownWord("schema", args[0], []string{"config"})
+			case len(args) > 0:
 				text = config.Schema(env.AgentNames())
 			}
-			_, err := io.WriteString(env.Stdout, text)
+			_, err = io.WriteString(env.Stdout, text)
 			return err
 		},
 	}

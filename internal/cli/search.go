@@ -38,7 +38,6 @@ func searchCommand(env Env) *cli.Command {
 	o := &searchOptions{}
 	return &cli.Command{
 		Usage:     "find sessions by what was said in them",
-		UsageText: "agentctl search [FLAGS] PATTERN",
 		ArgsUsage: "PATTERN",
 		Description: "PATTERN is a regular expression (RE2). It is matched with what the user and the model said, and with the input and output of\n" +
 			"tool calls. Letters match in both cases unless PATTERN has a capital letter. The newest sessions are searched first.",

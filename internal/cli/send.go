@@ -26,8 +26,7 @@ const defaultTimeout = time.Minute
 func sendCommand(env Env) *cli.Command {
 	o := &sendOptions{timeout: defaultTimeout}
 	return &cli.Command{
-		Usage:     "give a live session a message",
-		UsageText: "agentctl send [FLAGS] ID TEXT",
+		Usage: "give a live session a message",
 		Description: "send uses the agent's own channel for messages, never a terminal. With - for TEXT it reads stdin. Exit 0: the\n" +
 			"session's transcript has the message; 124: handed over, not read in time; 7: the session takes no messages;\n" +
 			"1: the session has ended before it read the message. Some agents tell the model that another session speaks.",

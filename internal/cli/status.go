@@ -22,8 +22,7 @@ type statusOptions struct {
 func statusCommand(env Env) *cli.Command {
 	o := &statusOptions{}
 	return &cli.Command{
-		Usage:     "show one session in full",
-		UsageText: "agentctl status [FLAGS] ID",
+		Usage: "show one session in full",
 		Description: "ID is a full ID or a unique prefix of one. If several sessions have one ID, ID@DIR selects one by its project\n" +
 			"directory or its agent's home. pid:N selects the session or sessions of a process.",
 		ArgsUsage: "ID",

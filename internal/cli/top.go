@@ -28,8 +28,7 @@ type topOptions struct {
 func topCommand(env Env, run TopVerb) *cli.Command {
 	o := &topOptions{}
 	return &cli.Command{
-		Usage:     "show the live sessions full screen: move, filter, look into one, act on it",
-		UsageText: "agentctl top [FLAGS]",
+		Usage: "show the live sessions full screen: move, filter, look into one, act on it",
 		Description: "The table is that of list, updated; the pane below or beside it is what another command prints of the\n" +
 			"selected session. Each action is a command of agentctl, whose command line is shown. ? lists the keys.",
 		Flags: slices.Concat([]cli.Flag{AdapterFlag(&o.AdapterNames)}, o.scope.Flags("only"), []cli.Flag{NoColorFlag(&o.NoColor)}),

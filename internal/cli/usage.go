@@ -32,8 +32,7 @@ const usageDefaultSince = "30d"
 func usageCommand(env Env) *cli.Command {
 	o := &usageOptions{}
 	return &cli.Command{
-		Usage:     "show the tokens that sessions used, and what they cost",
-		UsageText: "agentctl usage [FLAGS]",
+		Usage: "show the tokens that sessions used, and what they cost",
 		Description: "usage adds up the tokens of all sessions, sub-agents included, each answer of a model once and at its own time.\n" +
 			"The cost is the agents' own figure; ≥ marks one that is known for a part of the tokens only.",
 		Flags: slices.Concat([]cli.Flag{

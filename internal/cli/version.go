@@ -15,7 +15,6 @@ func versionCommand(env Env) *cli.Command {
 	var asJSON bool
 	return &cli.Command{
 		Usage:              "print the version",
-		UsageText:          "agentctl version [FLAGS]",
 		Flags:              []cli.Flag{JSONFlag(&asJSON)},
 		CustomHelpTemplate: HelpTemplate("agentctl version", "agentctl version --json"),
 		Action: func(c *cli.Context) error {

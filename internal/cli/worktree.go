@@ -35,16 +35,15 @@ func worktreeListCommand(env Env) *cli.Command {
 		Name:               "list",
 		Aliases:            []string{"ls"},
 		Usage:              "list the worktrees of a repository, with the live sessions in each",
-		UsageText:          "agentctl worktree list [FLAGS] [REPO]",
 		ArgsUsage:          "[REPO]",
 		Flags:              o.objectFlags(),
 		CustomHelpTemplate: HelpTemplate("agentctl worktree list", "agentctl worktree list ~/src/api --json"),
 		Action: func(c *cli.Context) error {
-			dir, err := OptionalDir(c)
+			args, err := Arguments(c, 0, 1, "")
 			if err != nil {
 				return err
 			}
-			return runWorktreeList(c.Context, env, dir, o)
+			return runWorktreeList(c.Context, env, append(args, ".")[0], o)
 		},
 	}
 }
