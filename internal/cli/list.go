@@ -321,7 +321,7 @@ func runWatch(env Env, c *cli.Context, o *listOptions) error {
 	if _, err := listSelection(call, o, false); err != nil {
 		return err
 	}
-	table, limit := NewTable(), o.limit // not of the filter: the table has what stopped meanwhile, too
+	table, limit := NewTable(stop), o.limit // not of the filter: the table has what stopped meanwhile, too
 	err = table.Follow(ctx, call, func() (*watch.Watcher, error) {
 		filter, err := listSelection(call, o, true)
 		filter.Limit = 0
@@ -330,7 +330,7 @@ func runWatch(env Env, c *cli.Context, o *listOptions) error {
 	if err != nil {
 		return err
 	}
-	screen := terminal.Screen{In: in, Out: out, Changed: table.Changed.c, Frame: func(columns, rows int) []string {
+	screen := terminal.Screen{In: in, Out: out, Changed: table.Changed, Frame: func(columns, rows int) []string {
 		style := call.Style
 		style.Width, style.Now = columns, env.Now()
 		sessions, warnings, known := table.Sessions(style.Now)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,9 +41,9 @@ type tableSource struct {
 	last discover.Result
 }
 
-// NewTable returns a table without a row, for one machine.
-func NewTable() *Table {
-	return &Table{tasks: tasks{Changed: &redraw{c: make(chan struct{}, 1)}}, ended: map[rowKey]object.Session{}, sources: make([]tableSource, 1)}
+// NewTable returns a table without a row, for one machine. stop ends the screen that shows it.
+func NewTable(stop context.CancelFunc) *Table {
+	return &Table{tasks: tasks{Changed: make(chan struct{}, 1), stop: stop}, ended: map[rowKey]object.Session{}, sources: make([]tableSource, 1)}
 }
 
 // rowKey identifies a session of any machine over time. Sessions without an ID are told apart by their process.
@@ -75,12 +76,12 @@ func Terminal(env Env) (in, out *os.File, ok bool) {
 	return in, out, env.Terminal && typed && shown && env.Getenv("TERM") != "dumb"
 }
 
-// Finish waits until all tasks have ended. It returns shown, the error of the screen, or else that of the watcher, or of what could
-// not be read last.
+// Finish waits until all tasks have ended. It returns the error of the watcher, if that has ended the screen, or else shown, the error of
+// the screen, or that of what could not be read last.
 func (t *Table) Finish(env Env, shown error) error {
 	t.wait()
-	if shown == nil && !errors.Is(t.err, context.Canceled) {
-		shown = t.err
+	if !errors.Is(t.err, context.Canceled) && !errors.Is(shown, terminal.ErrInterrupted) {
+		shown = cmp.Or(t.err, shown)
 	}
 	if shown != nil && !errors.Is(shown, terminal.ErrInterrupted) {
 		return shown
@@ -92,10 +93,10 @@ func (t *Table) Finish(env Env, shown error) error {
 	return partial
 }
 
-// run calls a function as a task. Nothing changes any more after it has ended.
+// run calls a function as a task, without which the screen ends.
 func (t *Table) run(watch func() error) {
 	t.start(func() {
-		defer t.Changed.end()
+		defer t.stop()
 		t.err = watch()
 	})
 }
@@ -111,7 +112,7 @@ func (t *Table) update(i int, shown tableSource, now time.Time) {
 			t.ended[rowKeyOf(&s)] = s
 		}
 	}
-	t.Changed.notify()
+	t.notify()
 }
 
 // Last returns the last result of this machine, and how many updates there were.
@@ -257,8 +258,10 @@ func hostWarnings(call HostCall, texts ...string) (warnings []*discover.Warning)
 
 // tasks are the goroutines beside a screen. If one panics, the screen ends, and the panic is repeated once the terminal is restored.
 type tasks struct {
-	// Changed has a value when there is something new to draw. It ends when nothing changes any more.
-	Changed *redraw
+	// Changed has a value when there is something new to draw.
+	Changed chan struct{}
+	// stop ends the screen.
+	stop context.CancelFunc
 
 	running  sync.WaitGroup
 	failed   sync.Mutex
@@ -272,7 +275,7 @@ func (t *tasks) start(do func()) {
 				t.failed.Lock()
 				t.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())
 				t.failed.Unlock()
-				t.Changed.end()
+				t.stop()
 			}
 		}()
 		do()
@@ -287,31 +290,10 @@ func (t *tasks) wait() {
 	}
 }
 
-// redraw says that there is something new to draw, or that there will be nothing more.
-type redraw struct {
-	mu    sync.Mutex
-	ended bool
-	c     chan struct{}
-}
-
 // notify asks for a frame.
-func (r *redraw) notify() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ended {
-		return
-	}
+func (t *tasks) notify() {
 	select {
-	case r.c <- struct{}{}:
+	case t.Changed <- struct{}{}:
 	default: // one is asked for already
-	}
-}
-
-func (r *redraw) end() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.ended {
-		r.ended = true
-		close(r.c)
 	}
 }

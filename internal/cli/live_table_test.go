@@ -37,7 +37,7 @@ func TestTable(t *testing.T) {
 	row := func(id string, status discover.Status, age time.Duration) discover.Session {
 		return discover.Session{Record: &discover.Record{Agent: "codex", ID: id, Updated: Now().Add(-age)}, Status: status}
 	}
-	w := NewTable()
+	w := NewTable(nil)
 	if _, _, known := w.Sessions(Now()); known {
 		t.Error("there is an answer before the first look")
 	}
@@ -60,7 +60,7 @@ func TestTable(t *testing.T) {
 		if got := w.shows(at); got != step.want {
 			t.Errorf("after %s: %q, want %q", step.after, got, step.want)
 		}
-		if len(w.Changed.c) != 1 {
+		if len(w.Changed) != 1 {
 			t.Error("nobody is told")
 		}
 	}
@@ -78,7 +78,7 @@ func newScreen(t *testing.T, sessions ...discover.Session) *screen {
 	f, _ := testEnv(t)
 	call, err := f.NewCall("top", &CommonFlags{NoColor: true}, nil)
 	must.Do(t, err)
-	m := &screen{newModel(call, NewTable()), t, make(chan string, 8)}
+	m := &screen{newModel(call, NewTable(nil)), t, make(chan string, 8)}
 	m.runner = runner{env: f, verb: func(_ context.Context, env Env, args ...string) int {
 		fmt.Fprintf(env.Stdout, "ran %q\n", args)
 		m.ran <- strings.Join(args, " ")

@@ -50,7 +50,7 @@ func runTop(c *cli.Context, env Env, o *topOptions, run TopVerb) error {
 	}
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
-	table := NewTable()
+	table := NewTable(stop)
 	err = table.Follow(ctx, call, func() (*watch.Watcher, error) {
 		match, err := o.scope.Match("top")
 		return watch.NewFilterWatcher(call.Scanner, discover.SessionFilter{Agents: call.Agents, WaitingFirst: true, Condition: match}), err
@@ -65,8 +65,8 @@ func runTop(c *cli.Context, env Env, o *topOptions, run TopVerb) error {
 	m.runner = runner{verb: run, env: env, arguments: flagsOf(c, "home", "all-users"), hosts: flagsOf(c, "host", "all-hosts"), colorless: o.NoColor}
 	m.ctx = ctx
 	table.start(func() { m.sampler.run(ctx) })
-	table.start(func() { m.pane.load(ctx, m.runner, table.Changed.notify) })
-	screen := terminal.Screen{In: in, Out: out, Changed: table.Changed.c, Interval: drawInterval, Frame: m.frame, Typed: m.typed}
+	table.start(func() { m.pane.load(ctx, m.runner, table.notify) })
+	screen := terminal.Screen{In: in, Out: out, Changed: table.Changed, Interval: drawInterval, Frame: m.frame, Typed: m.typed}
 	err = screen.Show(ctx)
 	stop()
 	return table.Finish(env, err)

@@ -264,7 +264,7 @@ func (t *topModel) act(commands ...[]string) {
 				shown = begin(commands[i+1])
 			}
 			t.mu.Unlock()
-			t.table.Changed.notify()
+			t.table.notify()
 		}
 	})
 }
@@ -338,7 +338,7 @@ func (t *topModel) askAnswer(word string) {
 			t.promptAnswer(id, &r, word)
 		}
 		t.mu.Unlock()
-		t.table.Changed.notify()
+		t.table.notify()
 	})
 }
 

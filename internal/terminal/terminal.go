@@ -25,7 +25,7 @@ type Screen struct {
 	In, Out *os.File
 	// Frame returns the lines of a frame: at most rows lines, each at most columns wide.
 	Frame func(columns, rows int) []string
-	// Changed requests a redraw. Show returns when it is closed.
+	// Changed requests a redraw.
 	Changed <-chan struct{}
 	// Interval is how often a frame is drawn if nothing has changed; 0: every second.
 	Interval time.Duration
@@ -51,7 +51,7 @@ type Request struct {
 // ErrInterrupted says that Ctrl-C has ended the display.
 var ErrInterrupted = errors.New("interrupted by Ctrl-C")
 
-// Show draws frames until a key quits, or Changed is closed; then it returns nil. It returns [ErrInterrupted] after Ctrl-C, and
+// Show draws frames until a key quits; then it returns nil. It returns [ErrInterrupted] after Ctrl-C, and
 // [context.Canceled] if SIGTERM, SIGHUP or SIGQUIT arrives, or if the terminal is gone. Then a further SIGHUP has no effect: that
 // of a terminal that is gone may arrive late, and must not change the exit code. Ctrl-Z restores the terminal and suspends the process.
 func (s *Screen) Show(ctx context.Context) (err error) {
@@ -97,10 +97,7 @@ func (s *Screen) Show(ctx context.Context) (err error) {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
-		case _, more := <-s.Changed:
-			if !more {
-				return nil
-			}
+		case <-s.Changed:
 		case key, more := <-keys:
 			if !more {
 				return context.Canceled

@@ -168,12 +168,11 @@ func TestShowReturns(t *testing.T) {
 		end  func(*fakeTerminal, context.CancelFunc)
 		want error
 	}{
-		"nothing more to show": {func(s *fakeTerminal, _ context.CancelFunc) { close(s.change) }, nil},
-		"canceled":             {func(_ *fakeTerminal, cancel context.CancelFunc) { cancel() }, context.Canceled},
-		"SIGINT":               {func(*fakeTerminal, context.CancelFunc) { _ = unix.Kill(os.Getpid(), unix.SIGINT) }, ErrInterrupted},
-		"SIGTERM":              {func(*fakeTerminal, context.CancelFunc) { _ = unix.Kill(os.Getpid(), unix.SIGTERM) }, context.Canceled},
-		"SIGHUP":               {func(*fakeTerminal, context.CancelFunc) { _ = unix.Kill(os.Getpid(), unix.SIGHUP) }, context.Canceled},
-		"SIGQUIT":              {func(*fakeTerminal, context.CancelFunc) { _ = unix.Kill(os.Getpid(), unix.SIGQUIT) }, context.Canceled},
+		"canceled": {func(_ *fakeTerminal, cancel context.CancelFunc) { cancel() }, context.Canceled},
+		"SIGINT":   {func(*fakeTerminal, context.CancelFunc) { _ = unix.Kill(os.Getpid(), unix.SIGINT) }, ErrInterrupted},
+		"SIGTERM":  {func(*fakeTerminal, context.CancelFunc) { _ = unix.Kill(os.Getpid(), unix.SIGTERM) }, context.Canceled},
+		"SIGHUP":   {func(*fakeTerminal, context.CancelFunc) { _ = unix.Kill(os.Getpid(), unix.SIGHUP) }, context.Canceled},
+		"SIGQUIT":  {func(*fakeTerminal, context.CancelFunc) { _ = unix.Kill(os.Getpid(), unix.SIGQUIT) }, context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resetIgnoredSignals(t)
