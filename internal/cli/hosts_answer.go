@@ -37,20 +37,24 @@ func decodeObjects(in io.Reader, newObject func() object.Answer, take func(objec
 	if _, long := newObject().(*object.Export); long {
 		limit = maxArray
 	}
-	b := &budget{in: bufio.NewReader(in), limit: limit, left: limit}
-	r := json.NewDecoder(b)
-	first, _ := b.in.Peek(1) // the next read returns the error again
+	buffered := bufio.NewReader(in)
+	left := &io.LimitedReader{R: buffered, N: limit} // of one object
+	unlessEnd := func(err error) error {
+		switch {
+		case left.N <= 0:
+			err = fmt.Errorf("an object has more than %d MB", limit>>20)
+		case err == nil, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return nil // the exit code tells whether the answer is complete
+		}
+		return &badAnswer{err}
+	}
+	r := json.NewDecoder(left)
+	first, _ := buffered.Peek(1) // the next read returns the error again
 	array := string(first) == "["
 	if array {
-		if _, err := r.Token(); err != nil {
-			return unlessEnd(err)
-		}
+		_, _ = r.Token()
 	}
-	for {
-		if array && !r.More() {
-			_, err := r.Token()
-			return unlessEnd(err)
-		}
+	for !array || r.More() {
 		obj := newObject()
 		err := r.Decode(obj)
 		if err == nil {
@@ -62,37 +66,13 @@ func decodeObjects(in io.Reader, newObject func() object.Answer, take func(objec
 		if err != nil {
 			return unlessEnd(err)
 		}
-		b.left = b.limit
+		left.N = limit
 		if err := take(obj); err != nil {
 			return err
 		}
 	}
-}
-
-// unlessEnd returns the error of an answer; nil at its end. The exit code tells whether the answer is complete.
-func unlessEnd(err error) error {
-	if bad := (*badAnswer)(nil); err == nil || errors.As(err, &bad) {
-		return err
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil
-	}
-	return &badAnswer{err}
-}
-
-// budget is a reader that fails once it has read more than one object may have.
-type budget struct {
-	in          *bufio.Reader
-	limit, left int64 // bytes
-}
-
-func (b *budget) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, fmt.Errorf("an object has more than %d MB", b.limit>>20)
-	}
-	n, err := b.in.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
+	_, err := r.Token()
+	return unlessEnd(err)
 }
 
 const (
@@ -135,42 +115,29 @@ func (h *hostReports) line(line []byte) {
 	}
 }
 
-// hostEnd is how the call of a host has ended.
-type hostEnd struct {
-	host string
-	code int
-	err  error // nil with [ExitOK]
-	// elsewhere: a session that is not found is an error only if no other host has it.
-	elsewhere bool
-}
-
-// answer returns how the call has ended. It warns of a host whose answer is missing or incomplete.
-func (h *hostReports) answer(code int, err error) hostEnd {
-	a := hostEnd{host: h.call.Target.Name, code: code}
+// callError returns the error of a call that has ended so. It warns of a host whose answer is missing or incomplete.
+func (h *hostReports) callError(code int, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):
-		a.err = err
+		return err
 	case err == nil && (code == ExitOK || code == ExitNoReader):
-		a.code = ExitOK
+		return nil
 	case err == nil && code == ExitInterrupted:
 		err = &remote.Error{Kind: remote.Cut, Text: "its agentctl was interrupted there"}
 	case err == nil && h.failed != nil:
-		a.err = h.failure()
+		return h.failure()
 	case err == nil && code == ExitPartial:
-		a.err = ErrPartial
+		return ErrPartial
 	case err == nil && code == ExitNo:
-		a.err = ErrNo
+		return ErrNo
 	case err == nil:
-		a.err = ExitWith(code)
+		return ExitWith(code)
 	}
-	if err != nil && a.err == nil {
-		if bad := (*remote.Error)(nil); h.call.acts() && errors.As(err, &bad) && (bad.Kind == remote.Cut || bad.Kind == remote.Silent) {
-			err = fmt.Errorf("%w; what was asked for may have been done", err)
-		}
-		h.env.WarnOfHost(h.call.Target, err)
-		a.code, a.err = ExitPartial, ErrPartial
+	if bad, ok := errors.AsType[*remote.Error](err); ok && h.call.acts() && (bad.Kind == remote.Cut || bad.Kind == remote.Silent) {
+		err = fmt.Errorf("%w; what was asked for may have been done", err)
 	}
-	return a
+	h.env.WarnOfHost(h.call.Target, err)
+	return ErrPartial
 }
 
 func (h *hostReports) failure() error {
@@ -241,27 +208,28 @@ func (env Env) WarnOfHost(t remote.Target, err error) {
 	}
 }
 
-// combine returns the error of a command that has asked several hosts.
-func combine(answers []hostEnd) error {
-	if len(answers) == 1 {
-		return answers[0].err
+// combine returns the error of a command that has asked several hosts, of those of its calls. elsewhere: a session that is not found is an
+// error only if no host has it.
+func combine(all []error, elsewhere bool) error {
+	if len(all) == 1 {
+		return all[0]
 	}
-	var failed []hostEnd
+	var failed []error
 	ok, partial, no := false, false, false
-	for _, a := range answers {
+	for _, err := range all {
 		switch {
-		case a.err == nil:
+		case err == nil:
 			ok = true
-		case errors.Is(a.err, ErrPartial):
+		case errors.Is(err, ErrPartial):
 			partial = true
-		case errors.Is(a.err, ErrNo):
+		case errors.Is(err, ErrNo):
 			no = true
 		default:
-			failed = append(failed, a)
+			failed = append(failed, err)
 		}
 	}
-	if ok || no {
-		failed = slices.DeleteFunc(failed, func(a hostEnd) bool { return a.elsewhere && a.code == ExitNotFound })
+	if elsewhere && (ok || no) {
+		failed = slices.DeleteFunc(failed, func(err error) bool { return ExitCode(err) == ExitNotFound })
 	}
 	switch {
 	case len(failed) > 0:
@@ -275,14 +243,14 @@ func combine(answers []hostEnd) error {
 }
 
 // joined is the error of several hosts, with the exit code of the first one.
-func joined(failed []hostEnd) error {
-	first, ok := errors.AsType[*Failure](failed[0].err)
+func joined(failed []error) error {
+	first, ok := errors.AsType[*Failure](failed[0])
 	if len(failed) == 1 || !ok {
-		return failed[0].err
+		return failed[0]
 	}
 	out := *first
-	for _, a := range failed[1:] {
-		out.message += "; " + ErrorText(a.err)
+	for _, err := range failed[1:] {
+		out.message += "; " + ErrorText(err)
 	}
 	return &out
 }

@@ -228,11 +228,6 @@ func (h HostCall) WithFlags(flags ...string) HostCall {
 	return h
 }
 
-// AskingHosts returns a function that describes the work in the progress line, with the hosts that have not answered.
-func AskingHosts(what string, calls []HostCall) func() string {
-	return func() string { return what + " " + unanswered(calls) }
-}
-
 // unanswered names the hosts that have not answered in full.
 func unanswered(calls []HostCall) string {
 	const shown = 5

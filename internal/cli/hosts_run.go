@@ -35,7 +35,7 @@ func Each[T any, P answer[T]](
 	if calls == nil {
 		return local(ctx, paused)
 	}
-	endProgress := c.ProgressOf(AskingHosts(cmp.Or(doing, "asking"), calls))
+	endProgress := c.ProgressOf(func() string { return cmp.Or(doing, "asking") + " " + unanswered(calls) })
 	defer endProgress()
 	return EachHost[T, P](ctx, c.Env, calls, func(obj T) error {
 		if doing == "" {
@@ -69,7 +69,7 @@ func Collect[T any, P answer[T]](
 	}
 	ctx, stop := Interruptible(ctx)
 	defer stop()
-	endProgress := c.ProgressOf(AskingHosts("asking", calls))
+	endProgress := c.ProgressOf(func() string { return "asking " + unanswered(calls) })
 	byHost := map[string][]T{}
 	failed := c.eachHost(ctx, calls, func() object.Answer { return P(new(T)) }, func(host string, obj object.Answer) error {
 		byHost[host] = append(byHost[host], *obj.(P))
@@ -104,7 +104,7 @@ type answer[T any] interface {
 func (env Env) eachHost(ctx context.Context, calls []HostCall, newObject func() object.Answer, take func(host string, obj object.Answer) error) error {
 	working, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ends := make([]hostEnd, len(calls))
+	failures := make([]error, len(calls))
 	var mu sync.Mutex
 	var asked sync.WaitGroup
 	for i, call := range calls {
@@ -140,12 +140,11 @@ func (env Env) eachHost(ctx context.Context, calls []HostCall, newObject func() 
 			if working.Err() != nil {
 				err = working.Err()
 			}
-			ends[i] = reports.answer(ended.Code, err)
-			ends[i].elsewhere = call.elsewhere
+			failures[i] = reports.callError(ended.Code, err)
 			call.complete.Store(err == nil && (ended.Code == ExitOK || ended.Code == ExitPartial))
 			call.answered.Store(working.Err() == nil)
-			if ended.Code == ExitNotFound && ends[i].err != nil && !call.elsewhere && !call.acts() {
-				cancel(ends[i].err) // as on one host, an ID that means nothing ends the command
+			if ended.Code == ExitNotFound && failures[i] != nil && !call.elsewhere && !call.acts() {
+				cancel(failures[i]) // as on one host, an ID that means nothing ends the command
 			}
 		})
 	}
@@ -156,7 +155,7 @@ func (env Env) eachHost(ctx context.Context, calls []HostCall, newObject func() 
 	case cause != nil:
 		return cause // of take, or of an ID that means nothing
 	}
-	return combine(ends)
+	return combine(failures, slices.ContainsFunc(calls, func(call HostCall) bool { return call.elsewhere }))
 }
 
 // SSH returns the user's ssh, for a host.
@@ -206,12 +205,8 @@ func (c *Call) OnTerminal(calls []HostCall, arg string, refused error, here func
 		return refused
 	}
 	call := calls[0]
-	dir, err := os.Getwd()
-	if err != nil {
-		dir = "/"
-	}
 	args := call.ssh.TerminalCommand(call.Target, call.WithoutFlags("json").Args, ExitPartial)
-	return c.Exec(launch.Spec{Args: args, Dir: dir}, launch.Environment{Environ: c.Environ})
+	return c.Exec(launch.Spec{Args: args, Dir: clientDir("")}, launch.Environment{Environ: c.Environ})
 }
 
 const (
