@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -87,7 +87,7 @@ func runDoctor(ctx context.Context, env Env, o *CommonFlags) error {
 		env.Warn(w)
 	}
 	for _, a := range found.Agents {
-		if w := a.warning(a.Adapter); w != "" {
+		if w := a.warning(); w != "" {
 			env.Warn(w)
 		}
 	}
@@ -225,21 +225,58 @@ type agentFindings struct {
 	Adapter  string         `json:"adapter"`
 	Binaries []binary       `json:"binaries"`
 	Homes    []homeFindings `json:"homes"`
-	triedFindings
+	// NewestTried is the newest version of the agent in docs/support.md.
+	NewestTried string `json:"newestTried,omitempty"`
+	// ReadInSource is a version that was only read in its source.
+	ReadInSource string `json:"readInSource,omitempty"`
+	// NewerVersions are those of live agents that are newer.
+	NewerVersions []string `json:"newerVersions,omitempty"`
+	// UnknownKinds are kinds of records that live sessions have stored and that agentctl does not know.
+	UnknownKinds []string `json:"unknownKinds,omitempty"`
 }
 
-// examineAgent looks for the programs, homes and sessions of an agent.
+// examineAgent looks for the programs, homes and sessions of an agent, and for what of its live sessions agentctl was not tested with.
 func examineAgent(ctx context.Context, c *Call, a discover.Adapter, live discover.Result, warn func(error)) agentFindings {
-	found := agentFindings{Adapter: string(a.Name()), Binaries: binaries(c.Env, a), Homes: []homeFindings{}}
+	tried := a.Tried()
+	found := agentFindings{
+		Adapter: string(a.Name()), Binaries: binaries(c.Env, a), Homes: []homeFindings{}, NewestTried: tried.Newest, ReadInSource: tried.ReadInSource,
+	}
 	for _, home := range c.Scanner.Homes(a, live.Table) {
 		h, err := examineHome(ctx, a, home, live.Sessions)
 		warn(err)
 		found.Homes = append(found.Homes, h)
 	}
-	var err error
-	found.triedFindings, err = examineTried(ctx, c.Scanner, a, live.Sessions)
-	warn(err)
+	for _, s := range live.Sessions {
+		if s.Agent != a.Name() || s.Status == discover.Stopped || tried.Newest == "" {
+			continue
+		}
+		if v := tried.NewerVersion(s); v != "" {
+			found.NewerVersions = append(found.NewerVersions, v)
+		}
+		kinds, err := c.Scanner.UnknownKinds(ctx, s)
+		warn(err)
+		found.UnknownKinds = append(found.UnknownKinds, kinds...)
+	}
+	for _, list := range []*[]string{&found.NewerVersions, &found.UnknownKinds} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
 	return found
+}
+
+// warning describes what agentctl was not tested with; "" if there is nothing.
+func (a agentFindings) warning() string {
+	var parts []string
+	if len(a.NewerVersions) > 0 {
+		parts = append(parts, "a live session runs "+strings.Join(a.NewerVersions, ", ")+", and agentctl was tested up to "+a.NewestTried)
+	}
+	if len(a.UnknownKinds) > 0 {
+		parts = append(parts, "live sessions have records of kinds that agentctl does not know: "+strings.Join(a.UnknownKinds, ", "))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return a.Adapter + ": " + strings.Join(parts, "; ") + "; what it says of them may be incomplete"
 }
 
 // binary is a program that is found in PATH.
@@ -299,16 +336,9 @@ func installedVersion(path string) string {
 	return ""
 }
 
-// isVersion reports whether s begins like 1.2.3.
+// isVersion reports whether s is a version such as 1.2.3 or 1.2.3-rc.1.
 func isVersion(s string) bool {
-	core, _, _ := strings.Cut(s, "-")
-	parts := strings.Split(core, ".")
-	for _, p := range parts {
-		if p == "" || strings.Trim(p, "0123456789") != "" {
-			return false
-		}
-	}
-	return len(parts) == 3
+	return regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(-|$)`).MatchString(s)
 }
 
 func (b binary) text() string {
@@ -414,55 +444,4 @@ func (h homeFindings) text(style render.TextOptions) string {
 		parts = append(parts, who+"; shown, not acted on")
 	}
 	return h.Path + ": " + strings.Join(parts, ", ")
-}
-
-// triedFindings compares the live sessions of an agent with what agentctl was tested with.
-type triedFindings struct {
-	// NewestTried is the newest version of the agent in docs/support.md.
-	NewestTried string `json:"newestTried,omitempty"`
-	// ReadInSource is a version that was only read in its source.
-	ReadInSource string `json:"readInSource,omitempty"`
-	// NewerVersions are those of live agents that are newer.
-	NewerVersions []string `json:"newerVersions,omitempty"`
-	// UnknownKinds are kinds of records that live sessions have stored and that agentctl does not know.
-	UnknownKinds []string `json:"unknownKinds,omitempty"`
-}
-
-func examineTried(ctx context.Context, scanner *discover.Scanner, a discover.Adapter, live []discover.Session) (t triedFindings, err error) {
-	tried := a.Tried()
-	if tried.Newest == "" {
-		return t, nil
-	}
-	t.NewestTried, t.ReadInSource = tried.Newest, tried.ReadInSource
-	for _, s := range live {
-		if s.Agent != a.Name() || s.Status == discover.Stopped {
-			continue
-		}
-		if v := tried.NewerVersion(s); v != "" {
-			t.NewerVersions = append(t.NewerVersions, v)
-		}
-		kinds, unread := scanner.UnknownKinds(ctx, s)
-		t.UnknownKinds = append(t.UnknownKinds, kinds...)
-		err = errors.Join(err, unread)
-	}
-	for _, list := range []*[]string{&t.NewerVersions, &t.UnknownKinds} {
-		slices.Sort(*list)
-		*list = slices.Compact(*list)
-	}
-	return t, err
-}
-
-// warning describes what agentctl was not tested with; "" if there is nothing.
-func (t triedFindings) warning(agent string) string {
-	var parts []string
-	if len(t.NewerVersions) > 0 {
-		parts = append(parts, "a live session runs "+strings.Join(t.NewerVersions, ", ")+", and agentctl was tested up to "+t.NewestTried)
-	}
-	if len(t.UnknownKinds) > 0 {
-		parts = append(parts, "live sessions have records of kinds that agentctl does not know: "+strings.Join(t.UnknownKinds, ", "))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return agent + ": " + strings.Join(parts, "; ") + "; what it says of them may be incomplete"
 }
