@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"agentctl/discover"
-	"agentctl/discover/ancestry"
 	"agentctl/internal/object"
 	"agentctl/internal/render"
 	"agentctl/launch"
@@ -86,13 +85,11 @@ func runAnswer(ctx context.Context, env Env, arg string, words []string, o *answ
 
 // checkNoAgent refuses to answer from inside of an agent's session: an agent must not take the place of its user.
 func (c *Call) checkNoAgent(ctx context.Context) error {
-	working, done := c.StartWork(ctx, "looking for the enclosing session")
-	defer done()
-	r, err := ancestry.Current(working, c.Scanner, c.PID, c.Getenv)
+	r, err := c.enclosing(ctx)
 	_, several := errors.AsType[*discover.AmbiguousError](err)
 	switch {
-	case working.Err() != nil:
-		return working.Err()
+	case errors.Is(err, context.Canceled):
+		return err
 	case errors.Is(err, discover.ErrNotFound):
 		return nil
 	case err != nil && !several:
@@ -171,26 +168,29 @@ func requestObject(ctx context.Context, scanner *discover.Scanner, s discover.Se
 // unanswerable is the JSON object of what a session waits on, as its storage has it, where it cannot be answered from here.
 func unanswerable(ctx context.Context, scanner *discover.Scanner, s discover.Session, why error) object.Request {
 	on := cmp.Or(s.WaitingOn, &discover.WaitingOn{})
-	r := launch.OpenRequest{Call: on.ID, Tool: on.Tool}
-	var input struct{ Questions []storedQuestion }
+	out := object.Request{
+		Session: object.NewSession(s), Call: on.ID, Kind: cmp.Or(s.WaitingFor, "permission"), Tool: on.Tool, Text: on.Brief, Unanswerable: why.Error(),
+	}
 	call := launch.FindCall(ctx, scanner, s, on.ID)
 	if call == nil {
-		r.Text = on.Brief
-	} else if json.Unmarshal(call.Input, &input) == nil && s.WaitingFor == "question" {
-		for _, q := range input.Questions {
-			r.Questions = append(r.Questions, launch.Question{Header: q.Header, Text: q.Question, Choices: q.Options, Multiple: q.MultiSelect || q.Multiple})
+		return out
+	}
+	var input struct {
+		Questions []struct { // agents agree on these names
+			Question, Header      string
+			Options               []object.Choice
+			Multiple, MultiSelect bool
 		}
 	}
-	out := requestObject(ctx, scanner, s, r)
-	out.Kind, out.Unanswerable = cmp.Or(s.WaitingFor, out.Kind), why.Error()
+	if s.WaitingFor == "question" && json.Unmarshal(call.Input, &input) == nil {
+		for _, q := range input.Questions {
+			out.Questions = append(out.Questions, object.Question{Header: q.Header, Text: q.Question, Choices: q.Options, Multiple: q.MultiSelect || q.Multiple})
+		}
+	}
+	if out.Text = ""; len(out.Questions) == 0 {
+		out.Text = render.InputText(call.Input)
+	}
 	return out
-}
-
-// storedQuestion is a question in the input of a call: agents agree on these names.
-type storedQuestion struct {
-	Question, Header      string
-	Options               []launch.Choice
-	Multiple, MultiSelect bool
 }
 
 // replyTo returns the answer that the words mean to a request.
@@ -234,30 +234,24 @@ func isReplyWord(word string) bool {
 // answerTo returns the choices that a text means, or the text itself. A word that answers a permission is no text: the user may not have expected a
 // question.
 func answerTo(q launch.Question, text string) ([]string, error) {
-	var labels []string
-	choose := func(text string) (label string, ok bool) {
-		i := slices.IndexFunc(q.Choices, func(c launch.Choice) bool { return strings.EqualFold(c.Label, strings.TrimSpace(text)) })
-		if i < 0 {
-			return "", false
-		}
-		return q.Choices[i].Label, true
-	}
-	if label, ok := choose(text); ok {
-		return []string{label}, nil
-	}
-	if q.Multiple {
-		for part := range strings.SplitSeq(text, ",") {
-			if label, ok := choose(part); ok {
-				labels = append(labels, label)
-			}
-		}
-		if len(labels) == strings.Count(text, ",")+1 {
-			return labels, nil
-		}
-	}
-	var choices []string
+	var choices, chosen []string
 	for _, c := range q.Choices {
 		choices = append(choices, c.Label)
+	}
+	index := func(text string) int {
+		return slices.IndexFunc(choices, func(label string) bool { return strings.EqualFold(label, strings.TrimSpace(text)) })
+	}
+	parts := []string{text}
+	if q.Multiple && index(text) < 0 {
+		parts = strings.Split(text, ",")
+	}
+	for _, part := range parts {
+		if i := index(part); i >= 0 {
+			chosen = append(chosen, choices[i])
+		}
+	}
+	if len(chosen) == len(parts) {
+		return chosen, nil
 	}
 	shown := render.Sanitize(strings.Join(choices, ", "))
 	switch {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,12 +32,7 @@ func runCurrent(ctx context.Context, env Env, o *CommonFlags) error {
 	if err != nil {
 		return err
 	}
-	working, done := env.StartWork(ctx, "looking for the enclosing session")
-	r, err := ancestry.Current(working, call.Scanner, env.PID, env.Getenv)
-	if working.Err() != nil {
-		err = working.Err()
-	}
-	done()
+	r, err := call.enclosing(ctx)
 	if errors.Is(err, discover.ErrNotFound) {
 		_ = env.ReportWarnings(r.Warnings) // they may be why
 		return AnswerNo("not running inside an agent session")
@@ -55,4 +51,12 @@ func runCurrent(ctx context.Context, env Env, o *CommonFlags) error {
 		return err
 	}
 	return env.ReportWarnings(r.Warnings)
+}
+
+// enclosing finds the session that this command runs inside of. The error is that of [ancestry.Current], or ctx's.
+func (c *Call) enclosing(ctx context.Context) (discover.Result, error) {
+	working, done := c.StartWork(ctx, "looking for the enclosing session")
+	defer done()
+	r, err := ancestry.Current(working, c.Scanner, c.PID, c.Getenv)
+	return r, cmp.Or(working.Err(), err)
 }
