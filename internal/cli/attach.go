@@ -162,16 +162,14 @@ func clientDir(dir string) string {
 
 // explain makes an error of a reason why the session cannot be shown.
 func (t *target) explain(err error) error {
-	if unsupported := (*launch.UnsupportedError)(nil); errors.As(err, &unsupported) {
-		return t.unable(err.Error())
-	}
-	if missing := (*launch.NotInstalledError)(nil); errors.As(err, &missing) {
+	if _, missing := errors.AsType[*launch.NotInstalledError](err); missing {
 		return err
 	}
-	if t.pane == nil {
-		return t.unable(err.Error())
+	why := err.Error()
+	if _, unsupported := errors.AsType[*launch.UnsupportedError](err); !unsupported && t.pane != nil {
+		why = string(t.pane.Kind) + ": " + why
 	}
-	return t.unable(fmt.Sprintf("%s: %v", t.pane.Kind, err))
+	return t.unable(why)
 }
 
 // unable is the error that says why attach cannot bring the user there, and where the session is.

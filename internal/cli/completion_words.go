@@ -251,10 +251,8 @@ func (c completer) worktrees() (out []candidate) {
 	for _, w := range c.repositoryWorktrees() {
 		switch {
 		case w.Main:
-		case w.Branch == "":
-			out = append(out, candidate{w.Path, "detached"})
-		case strings.HasPrefix(w.Branch, "-"): // it would be read as a flag
-			out = append(out, candidate{w.Path, w.Branch})
+		case w.Branch == "" || strings.HasPrefix(w.Branch, "-"): // which would be read as a flag
+			out = append(out, candidate{w.Path, cmp.Or(w.Branch, "detached")})
 		default:
 			out = append(out, candidate{w.Branch, w.Path})
 		}

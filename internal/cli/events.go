@@ -32,9 +32,6 @@ type eventsOptions struct {
 	quietFor           time.Duration
 }
 
-// secretKey is the default of --secret-env, the variable with the webhook's secret.
-const secretKey = "AGENTCTL_WEBHOOK_SECRET"
-
 func eventsCommand(env Env) *cli.Command {
 	o := &eventsOptions{}
 	return &cli.Command{
@@ -50,7 +47,7 @@ func eventsCommand(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "children", Usage: "include sub-agents' sessions", Destination: &o.children},
 			&cli.StringFlag{Name: "exec", Usage: "run the shell command `CMD` for each event, with the event on its stdin", Destination: &o.script},
 			&cli.StringFlag{Name: "webhook", Usage: "post each event to `URL`, signed if there is a secret", Destination: &o.webhook},
-			&cli.StringFlag{Name: "secret-env", Usage: "read the secret from the environment variable `NAME`", Value: secretKey, Destination: &o.secretEnv},
+			&cli.StringFlag{Name: "secret-env", Usage: "read the secret from the environment variable `NAME`", Value: "AGENTCTL_WEBHOOK_SECRET", Destination: &o.secretEnv},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no events; use it with --exec or --webhook", Destination: &o.quiet},
 			FormatFlag(&o.Format),
 			JSONFlag(&o.JSON),
@@ -215,24 +212,23 @@ type delivery struct {
 // sink delivers events one after the other, in order, in a goroutine of its own, so that the caller never waits. Events
 // that the queue has no room for are lost, with a warning.
 type sink struct {
-	env     Env
-	flag    string // names it in messages
-	deliver func(context.Context, delivery) error
-	queue   chan delivery
-	full    bool // the last one was lost
-	lost    int
-	cut     int // whose delivery was cut short
-	worker  sync.WaitGroup
+	env    Env
+	flag   string // names it in messages
+	queue  chan delivery
+	full   bool // the last one was lost
+	lost   int
+	cut    int // whose delivery was cut short
+	worker sync.WaitGroup
 }
 
 // newSink makes a sink that delivers until ctx ends.
 func newSink(ctx context.Context, env Env, flag string, deliver func(context.Context, delivery) error) *sink {
-	o := &sink{env: env, flag: flag, deliver: deliver, queue: make(chan delivery, queueSize)}
+	o := &sink{env: env, flag: flag, queue: make(chan delivery, queueSize)}
 	o.worker.Go(func() {
 		for {
 			select {
 			case d := <-o.queue:
-				err := o.deliver(ctx, d)
+				err := deliver(ctx, d)
 				if err != nil && ctx.Err() != nil {
 					o.cut++
 					return

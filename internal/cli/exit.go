@@ -158,7 +158,7 @@ func classify(err error) (e status, hint string) {
 		return errorNamed("ambiguous"), candidatesHint(SessionObjects(ambiguous.Candidates), ambiguous.Total)
 	case errors.As(err, &missingID) && isNumber(missingID.Arg):
 		return errorNamed("not_found"), "did you mean pid:" + missingID.Arg + "?"
-	case errors.As(err, &missingID) && isDir(missingID.Arg):
+	case errors.As(err, &missingID) && CheckDirectory(missingID.Arg) == nil:
 		return errorNamed("not_found"), Program + " list -a --cwd " + quoted(missingID.Arg) + " shows the sessions of that directory"
 	case errors.Is(err, discover.ErrNotFound):
 		return errorNamed("not_found"), "agentctl list -a --since all shows every session"
@@ -177,11 +177,6 @@ func classify(err error) (e status, hint string) {
 		return errorNamed("unsupported"), ""
 	}
 	return errorNamed(failed), ""
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // Finish reports the error that ends the command, if any, and returns the exit code.

@@ -253,12 +253,11 @@ func (er *exportReader) family(ctx context.Context, s discover.Session) ([]disco
 	if err != nil || len(all) == 1 {
 		return all, err
 	}
-	err = EachResult(ctx, watch.NewWatcher(er.Scanner, all), func(found discover.Result) (bool, error) {
-		all = found.Sessions
-		er.warnings = append(er.warnings, found.Warnings...)
-		return false, nil
-	})
-	return all, err
+	w := watch.NewWatcher(er.Scanner, all)
+	defer w.Close()
+	found, err := w.Next(ctx)
+	er.warnings = append(er.warnings, found.Warnings...)
+	return found.Sessions, err
 }
 
 // nest returns a session with its sub-agents' sessions, each below the one that started it, in the order in which they began.
@@ -346,7 +345,7 @@ func checkTarget(ctx context.Context, c *Call, file string, sessions []discover.
 		}
 	}
 	dir := filepath.Dir(file)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	if CheckDirectory(dir) != nil {
 		return refuse("there is no directory " + dir)
 	}
 	abs, err := filepath.Abs(dir)

@@ -28,8 +28,8 @@ func guardCommand(env Env) *cli.Command {
 				return err
 			}
 			over := ""
-			if env.Getenv(CommitVar) != "" {
-				over = CommitOverride
+			if env.Getenv("GIT_INDEX_FILE") != "" { // git sets it while it runs the hooks of a commit (githooks(5): pre-commit)
+				over = "git commit --no-verify"
 			}
 			return env.Guard(c.Context, append(args, ".")[0], o, over)
 		},
@@ -38,12 +38,6 @@ func guardCommand(env Env) *cli.Command {
 
 // GuardOptions are the flags of guard: Strict counts idle sessions, Quiet does not warn of them.
 type GuardOptions struct{ Strict, Quiet, JSON bool }
-
-// CommitOverride overrides the guard of a commit; git sets CommitVar while it runs hooks of one (githooks(5): pre-commit).
-const (
-	CommitOverride = "git commit --no-verify"
-	CommitVar      = "GIT_INDEX_FILE"
-)
 
 // Guard returns a conflict error if another session runs in the workspace of dir, or the workspace is locked. over is the
 // git command that overrides the check; "" outside a git hook.

@@ -118,11 +118,7 @@ func programPath(env Env) (string, error) {
 	if self, err = filepath.Abs(self); err != nil {
 		return "", err
 	}
-	named, err := launch.Environment{Environ: env.Environ}.LookPath(Program)
-	if err != nil {
-		return self, nil
-	}
-	if discover.SameFile(named, self) {
+	if named, err := (launch.Environment{Environ: env.Environ}).LookPath(Program); err == nil && discover.SameFile(named, self) {
 		return named, nil
 	}
 	return self, nil
@@ -149,14 +145,10 @@ func hooksRunCommand(env Env) *cli.Command {
 				return UnknownWord("hook", args[0], githooks.Names())
 			}
 			env.ConfigFailed = func(err error) { env.Warn(err.Error() + "; the defaults hold") }
-			switch args[0] {
-			case "pre-commit":
-				return guardHook(c.Context, env, CommitOverride)
-			case "pre-push":
-				return guardHook(c.Context, env, "git push --no-verify")
-			case "pre-rebase":
-				return guardHook(c.Context, env, "git rebase --no-verify")
-			case "post-checkout":
+			if operation, ok := strings.CutPrefix(args[0], "pre-"); ok {
+				return guardHook(c.Context, env, "git "+operation+" --no-verify")
+			}
+			if args[0] == "post-checkout" {
 				return afterCheckout(c.Context, env, args[1:])
 			}
 			return addTrailerInTime(c.Context, env, args[1:], merges)

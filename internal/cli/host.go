@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -48,10 +49,7 @@ func runHostCheck(ctx context.Context, env Env, names []string, o *CommonFlags) 
 		return err
 	}
 	if len(names) == 0 {
-		for name := range c.Config.Hosts {
-			names = append(names, name)
-		}
-		slices.Sort(names)
+		names = slices.Sorted(maps.Keys(c.Config.Hosts))
 	}
 	if len(names) == 0 {
 		return UsageError("host check", "which host? the configuration has no [hosts]")

@@ -286,11 +286,12 @@ func mergeByTime(lists [][]object.Message) []object.Message {
 func (l *logsReader) once(ctx context.Context) error {
 	more, err := l.addSubagents(ctx)
 	if err == nil && more { // sub-agents are judged together
-		err = EachResult(ctx, watch.NewWatcher(l.Scanner, l.sessions), func(r discover.Result) (bool, error) {
-			l.sessions = r.Sessions
-			l.unread(r.Warnings)
-			return false, nil
-		})
+		w := watch.NewWatcher(l.Scanner, l.sessions)
+		defer w.Close()
+		var r discover.Result
+		r, err = w.Next(ctx)
+		l.sessions = r.Sessions
+		l.unread(r.Warnings)
 	}
 	if err != nil {
 		return err
