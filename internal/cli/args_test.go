@@ -13,7 +13,7 @@ import (
 
 func TestArrange(t *testing.T) {
 	f, _ := testEnv(t)
-	app := NewApp(f, Verbs())
+	app := NewApp(f)
 	for in, want := range map[string]string{
 		"":                             "--help",
 		"-h":                           "--help",
@@ -59,7 +59,7 @@ func FuzzArrange(f *testing.F) {
 	f.Add("help worktree")
 	f.Fuzz(func(t *testing.T, line string) {
 		env, _ := testEnv(t)
-		app := NewApp(env, Verbs())
+		app := NewApp(env)
 		words := strings.Split(line, " ")
 		got, err := ArrangeArgs(app, words)
 		if err != nil || len(got) < 2 || got[0] == "__complete" {

@@ -36,7 +36,7 @@ func completionCommand(env Env) *cli.Command {
 // completeCommand makes the hidden command that the completion scripts call: `agentctl __complete SHELL …`. The form of the
 // further arguments depends on the shell (see [completer.complete]). It prints the candidates, and never fails: a command line
 // that cannot be completed has none.
-func completeCommand(env Env, verbs func() []Verb) *cli.Command {
+func completeCommand(env Env) *cli.Command {
 	return &cli.Command{
 		Hidden:          true,
 		SkipFlagParsing: true,
@@ -45,7 +45,7 @@ func completeCommand(env Env, verbs func() []Verb) *cli.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			_, err := io.WriteString(env.Stdout, completer{c.Context, env, verbs()}.complete(args[0], args[1:]))
+			_, err := io.WriteString(env.Stdout, completer{c.Context, env}.complete(args[0], args[1:]))
 			return err
 		},
 	}
@@ -78,7 +78,7 @@ func (c completer) complete(shell string, args []string) string {
 	}
 	var b strings.Builder
 	for _, o := range c.candidates(words) {
-		if strings.HasPrefix(o.text, words[len(words)-1]) && strings.IndexFunc(o.text, unprintable) < 0 {
+		if strings.HasPrefix(o.text, words[len(words)-1]) && !strings.ContainsFunc(o.text, unprintable) {
 			b.WriteString(record(o.text, render.Sanitize(o.description)))
 		}
 	}

@@ -111,7 +111,7 @@ func TestCompleteBash(t *testing.T) {
 // visibleVerbs are the commands that people see.
 func visibleVerbs() []string {
 	var names []string
-	for _, c := range NewApp(Env{}, Verbs()).Commands {
+	for _, c := range NewApp(Env{}).Commands {
 		if !c.Hidden {
 			names = append(names, c.Name)
 		}

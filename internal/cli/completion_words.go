@@ -22,9 +22,8 @@ import (
 
 // completer completes command lines.
 type completer struct {
-	ctx   context.Context
-	f     Env
-	verbs []Verb
+	ctx context.Context
+	f   Env
 }
 
 // candidate is a word that could complete the command line, with its description.
@@ -32,7 +31,7 @@ type candidate struct{ text, description string }
 
 // candidates returns the words that could replace the last word.
 func (c completer) candidates(words []string) []candidate {
-	verb := &cli.Command{Subcommands: NewApp(c.f, c.verbs).Commands}
+	verb := &cli.Command{Subcommands: NewApp(c.f).Commands}
 	help := words[0] == "help" && len(words) > 1 && !strings.HasPrefix(words[len(words)-1], "-")
 	if help {
 		words = slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })

@@ -35,8 +35,7 @@ func TestDoctor(t *testing.T) {
 	must.Do(t, os.Symlink(filepath.Join(pkg, "bin", "codex"), filepath.Join(bin, "codex")))
 	f, out := testEnv(t)
 	f = Setenv(f, "PATH", strings.Join([]string{filepath.Join(root, "empty"), bin, filepath.Join(pkg, "bin"), "relative"}, ":"))
-	doctor := []Verb{{Name: "doctor", New: doctorCommand}}
-	if got := runVerbs(t.Context(), f, doctor, []string{"doctor", "--json"}); got != 0 {
+	if got := Run(t.Context(), f, "doctor", "--json"); got != 0 {
 		t.Fatalf("exit %d, %s", got, out.Stderr.String())
 	}
 	var found findings
@@ -66,7 +65,7 @@ func TestDoctor(t *testing.T) {
 		t.Error("the program was run")
 	}
 	out.Stdout.Reset()
-	runVerbs(t.Context(), f, doctor, []string{"doctor"})
+	Run(t.Context(), f, "doctor")
 	for _, want := range []string{"\ncodex\n  program   " + bin, "version 1.2.3-rc.1\n", "  program   none in PATH\n", "  file      none (looked for ", "  go-ps     7 compared, 1 difference\n            pid 12 (x) R 1): missing in go-ps\n"} {
 		if !strings.Contains("\n"+out.Stdout.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.Stdout.String())
@@ -102,8 +101,7 @@ func TestDoctorWarnsOfNewerAgents(t *testing.T) {
 	} {
 		f, out := testEnv(t)
 		f.Adapters[1] = changingStub{f.Adapters[1].(Stub), x.version, x.kinds}
-		doctor := []Verb{{Name: "doctor", New: doctorCommand}}
-		code := runVerbs(t.Context(), f, doctor, []string{"doctor"})
+		code := Run(t.Context(), f, "doctor")
 		if got := out.Stderr.String(); code != 0 || got != x.want {
 			t.Errorf("exit %d, %q, want %q", code, got, x.want)
 		}
@@ -111,7 +109,7 @@ func TestDoctorWarnsOfNewerAgents(t *testing.T) {
 			t.Error(out.Stdout.String())
 		}
 		out.Stdout.Reset()
-		runVerbs(t.Context(), f, doctor, []string{"doctor", "--json"})
+		Run(t.Context(), f, "doctor", "--json")
 		CheckSchema(t, "doctor", out.Stdout.String())
 		var found findings
 		must.Do(t, json.Unmarshal(out.Stdout.Bytes(), &found))

@@ -96,7 +96,7 @@ func TestExamples(t *testing.T) {
 			check(c.Subcommands)
 		}
 	}
-	check(NewApp(f, Verbs()).Commands)
+	check(NewApp(f).Commands)
 	out.Stdout.Reset()
 	if Run(t.Context(), f, "--help"); !strings.Contains(out.Stdout.String(), "agentctl --version") {
 		t.Errorf("no --version in\n%s", out.Stdout.String())
@@ -113,7 +113,7 @@ func parses(t *testing.T, env Env, verb, line string) {
 	if !found || !strings.HasPrefix(args+" ", verb+" ") {
 		t.Errorf("%q is not an example of %s", line, verb)
 	}
-	if _, err := ArrangeArgs(NewApp(env, Verbs()), shellWords(args)); err != nil {
+	if _, err := ArrangeArgs(NewApp(env), shellWords(args)); err != nil {
 		t.Errorf("%q: %v", line, err)
 	}
 }

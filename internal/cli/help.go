@@ -13,7 +13,7 @@ import (
 	"agentctl/internal/render"
 )
 
-func helpCommand(env Env, verbs func() []Verb) *cli.Command {
+func helpCommand(env Env) *cli.Command {
 	var noPager bool
 	return &cli.Command{
 		Usage:              "show the manual of a command, or list the commands",
@@ -21,7 +21,7 @@ func helpCommand(env Env, verbs func() []Verb) *cli.Command {
 		CustomHelpTemplate: HelpTemplate("agentctl help launch", "agentctl help hooks install", "agentctl help agentctl"),
 		Flags:              []cli.Flag{&cli.BoolFlag{Name: "no-pager", Usage: "do not use a pager", Destination: &noPager}},
 		Action: func(c *cli.Context) error {
-			text, err := textOf(c.Context, env, verbs(), c.Args().Slice())
+			text, err := textOf(c.Context, env, c.Args().Slice())
 			if err != nil {
 				return err
 			}
@@ -59,8 +59,8 @@ func (env Env) wrapHelp(text string) string {
 }
 
 // textOf returns what help prints for these words: the list of the commands if there are none.
-func textOf(ctx context.Context, env Env, verbs []Verb, words []string) ([]byte, error) {
-	app := NewApp(env, verbs)
+func textOf(ctx context.Context, env Env, words []string) ([]byte, error) {
+	app := NewApp(env)
 	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return c.Hidden })
 	var b bytes.Buffer
 	if len(words) == 0 {

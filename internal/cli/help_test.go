@@ -32,7 +32,7 @@ func helped(t *testing.T, env Env, out *Output, words ...string) string {
 // Each command has a page, with a synopsis and all of its flags. A command with others below it has theirs.
 func TestEveryCommandHasHelp(t *testing.T) {
 	f, out := testEnv(t)
-	app := NewApp(f, Verbs())
+	app := NewApp(f)
 	for _, c := range app.Commands {
 		if c.Hidden {
 			continue
@@ -117,7 +117,7 @@ func TestHelpOnATerminal(t *testing.T) {
 func TestHelpFits(t *testing.T) {
 	f, out := testEnv(t)
 	f.Width = 80
-	for _, c := range Leaves(NewApp(f, Verbs()).Commands) {
+	for _, c := range Leaves(NewApp(f).Commands) {
 		out.Stdout.Reset()
 		Run(t.Context(), f, append(strings.Fields(CommandName(c)), "--help")...)
 		text, _, _ := strings.Cut(out.Stdout.String(), examplesTitle)
@@ -169,7 +169,7 @@ func TestDocsNameEveryFlag(t *testing.T) {
 	if got := flagCells(section(text, "Common flags")); !slices.Equal(got, common) {
 		t.Errorf("common flags: the document names %v, the code %v", got, common)
 	}
-	for _, c := range Leaves(NewApp(f, Verbs()).Commands) {
+	for _, c := range Leaves(NewApp(f).Commands) {
 		name := CommandName(c)
 		body := section(text, name)
 		if body == "" {

@@ -178,7 +178,7 @@ func (h *hostReports) localHint(hint string) string {
 		switch {
 		case !isCommand:
 			return name + ":" + text
-		case h.env.Hosts != nil && h.env.Hosts.verb(verb).TakesHosts:
+		case verbNamed(verb).TakesHosts:
 			return text + " --host " + name
 		}
 		return text

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,10 +20,6 @@ type HostFlags struct {
 	all   bool
 	// words is the command line as [ArrangeArgs] has put it.
 	words []string
-	// run runs a command line in this process.
-	run func(ctx context.Context, env Env, args []string) int
-	// verbs are all commands.
-	verbs []Verb
 }
 
 func (h *HostFlags) flags() []cli.Flag {
@@ -81,7 +76,7 @@ func (c *Call) HostCalls(ids, rest []string, anyHost bool) ([]HostCall, error) {
 		return nil, err
 	}
 	flags := removeFlags(c.Hosts.words)
-	for _, name := range c.Hosts.verb(flags[0]).LocalFlags {
+	for _, name := range verbNamed(flags[0]).LocalFlags {
 		if len(removeFlags(flags, name)) < len(flags) {
 			return nil, NewUsageError(FlagText(name)+" is for this machine only", "ssh to the host, and run it there")
 		}
@@ -193,14 +188,14 @@ func (h *HostFlags) command() []string {
 	), "--json")
 }
 
-// verb returns the command of that name; the zero value if there is none.
-func (h *HostFlags) verb(name string) (v Verb) {
-	for _, known := range h.verbs {
-		if known.Name == name {
-			v = known
+// verbNamed returns the command of that name; the zero value if there is none.
+func verbNamed(name string) Verb {
+	for _, v := range Verbs() {
+		if v.Name == name {
+			return v
 		}
 	}
-	return v
+	return Verb{}
 }
 
 // removeFlags returns the verb and the flags of a command line except those named.

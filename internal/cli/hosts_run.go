@@ -173,7 +173,7 @@ func (env Env) runCall(ctx context.Context, call HostCall, stdout, stderr io.Wri
 	if call.Target.IsLocal() {
 		f := env
 		f.Stdout, f.Stderr, f.Width, f.Height, f.StderrWidth, f.Terminal = stdout, stderr, 0, 0, 0, false
-		return remote.Answer{Hello: f.Hello(), Code: f.runRequest(ctx, request, f.Hosts.run)}, ctx.Err()
+		return remote.Answer{Hello: f.Hello(), Code: f.runRequest(ctx, request)}, ctx.Err()
 	}
 	request.Zone, request.Offset = env.zone()
 	return call.ssh.Run(ctx, call.Target.Destination, request, stdout, stderr)
@@ -217,7 +217,7 @@ const (
 )
 
 // Answer runs a command line for the agentctl of another machine, which has set [remote.CallerVariable], and returns the exit code.
-func (env Env) Answer(ctx context.Context, args []string, run func(context.Context, Env, []string) int) int {
+func (env Env) Answer(ctx context.Context, args []string) int {
 	ctx, stop := Interruptible(ctx)
 	defer stop()
 	ctx, hangup := CancelOnHangup(ctx, env.Stdout)
@@ -226,7 +226,7 @@ func (env Env) Answer(ctx context.Context, args []string, run func(context.Conte
 		defer env.showWork(HostCall{Args: r.Args}.acts())()
 		now, zone := env.Now, r.Location()
 		env.Now = func() time.Time { return now().In(zone) }
-		return env.runRequest(ctx, r, run)
+		return env.runRequest(ctx, r)
 	})
 	if err != nil {
 		NewReporter(env.Stderr).line("agentctl: ", ErrorText(err)) // not JSON: the caller shows it as the reason
@@ -236,9 +236,9 @@ func (env Env) Answer(ctx context.Context, args []string, run func(context.Conte
 }
 
 // runRequest runs a request in this process.
-func (env Env) runRequest(ctx context.Context, r remote.Request, run func(context.Context, Env, []string) int) int {
+func (env Env) runRequest(ctx context.Context, r remote.Request) int {
 	env.Stdin, env.Remote, env.Caller, env.Users, env.Hosts = bytes.NewReader(r.Stdin), true, "", nil, nil
-	return run(ctx, env, r.Args)
+	return Run(ctx, env, r.Args...)
 }
 
 // showWork prints a line break on stderr at intervals: always, or only if this process has used the processor since, which it has not on a dead mount.

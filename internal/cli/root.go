@@ -16,23 +16,40 @@ import (
 
 // Main runs one command line, the program's name first, and returns the exit code. It may be that of the agentctl of another machine.
 func Main(args []string, env Env) int {
-	run := func(ctx context.Context, env Env, args []string) int { return Run(ctx, env, args...) }
 	if env.Caller != "" {
-		return env.Answer(context.Background(), args[1:], run)
+		return env.Answer(context.Background(), args[1:])
 	}
-	return run(context.Background(), env, args[1:])
+	return Run(context.Background(), env, args[1:]...)
 }
 
 // Run runs one command line, without the program's name, and returns the exit code.
 func Run(ctx context.Context, env Env, args ...string) int {
-	return runVerbs(ctx, env, Verbs(), args)
+	env.Report = NewReporter(env.Stderr)
+	env.Report.width = env.StderrWidth
+	env.Hosts = &HostFlags{}
+	app := NewApp(env)
+	arranged, err := ArrangeArgs(app, args)
+	if err != nil {
+		env.Report.JSON = WantsJSON(args)
+		return env.Finish(err)
+	}
+	env.Report.JSON, env.Report.quiet = WantsJSON(arranged), setsFlag(arranged, "--quiet", "-q")
+	env.Hosts.words = arranged
+	var help bytes.Buffer // the library would ignore errors of Stdout
+	app.Writer = &help
+	err = app.RunContext(ctx, append([]string{app.Name}, arranged...))
+	if help.Len() > 0 {
+		_, failed := io.WriteString(env.Stdout, env.wrapHelp(help.String()))
+		err = cmp.Or(err, failed)
+	}
+	return env.Finish(err)
 }
 
 // Verbs are all commands, in the order of the help.
 func Verbs() []Verb {
 	return []Verb{
 		{Name: "list", Group: groupSee, New: listCommand, Aliases: []string{"ls", "ps"}, FindsSessions: true, TakesHosts: true},
-		{Name: "top", Group: groupSee, New: func(env Env) *cli.Command { return topCommand(env, Run) }, FindsSessions: true, TakesHosts: true},
+		{Name: "top", Group: groupSee, New: topCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "status", Group: groupSee, New: statusCommand, Aliases: []string{"show"}, FindsSessions: true, TakesHosts: true},
 		{Name: "peek", Group: groupSee, New: peekCommand, FindsSessions: true, TakesHosts: true},
 		{Name: "logs", Group: groupSee, New: logsCommand, FindsSessions: true, TakesHosts: true},
@@ -64,33 +81,10 @@ func Verbs() []Verb {
 		{Name: "schema", Group: groupSetUp, New: schemaCommand},
 		{Name: "skill", Group: groupSetUp, New: skillCommand},
 		{Name: "completion", Group: groupSetUp, New: completionCommand},
-		{Name: "help", Group: groupSetUp, New: func(env Env) *cli.Command { return helpCommand(env, Verbs) }},
+		{Name: "help", Group: groupSetUp, New: helpCommand},
 		{Name: "version", Group: groupSetUp, New: versionCommand},
-		{Name: "__complete", New: func(env Env) *cli.Command { return completeCommand(env, Verbs) }},
+		{Name: "__complete", New: completeCommand},
 	}
-}
-
-// runVerbs runs one command line, without the program's name, and returns the exit code.
-func runVerbs(ctx context.Context, env Env, verbs []Verb, args []string) int {
-	env.Report = NewReporter(env.Stderr)
-	env.Report.width = env.StderrWidth
-	env.Hosts = &HostFlags{verbs: verbs, run: func(ctx context.Context, env Env, args []string) int { return runVerbs(ctx, env, verbs, args) }}
-	app := NewApp(env, verbs)
-	arranged, err := ArrangeArgs(app, args)
-	if err != nil {
-		env.Report.JSON = WantsJSON(args)
-		return env.Finish(err)
-	}
-	env.Report.JSON, env.Report.quiet = WantsJSON(arranged), setsFlag(arranged, "--quiet", "-q")
-	env.Hosts.words = arranged
-	var help bytes.Buffer // the library would ignore errors of Stdout
-	app.Writer = &help
-	err = app.RunContext(ctx, append([]string{app.Name}, arranged...))
-	if help.Len() > 0 {
-		_, failed := io.WriteString(env.Stdout, env.wrapHelp(help.String()))
-		err = cmp.Or(err, failed)
-	}
-	return env.Finish(err)
 }
 
 // Program is the name of this program.
@@ -125,8 +119,8 @@ func appHelp() string {
 	return b.String()
 }
 
-// NewApp makes an application of these commands. There are no global flags: every flag belongs to a verb.
-func NewApp(env Env, verbs []Verb) *cli.App {
+// NewApp makes the application. There are no global flags: every flag belongs to a verb.
+func NewApp(env Env) *cli.App {
 	app := &cli.App{
 		Name:            Program,
 		Usage:           "show and control the coding-agent sessions on this machine",
@@ -142,7 +136,7 @@ func NewApp(env Env, verbs []Verb) *cli.App {
 		ExitErrHandler:        func(*cli.Context, error) {},
 		CustomAppHelpTemplate: appHelp(),
 	}
-	for _, v := range verbs {
+	for _, v := range Verbs() {
 		app.Commands = append(app.Commands, v.command(env))
 	}
 	return app

@@ -16,16 +16,12 @@ import (
 	"agentctl/internal/terminal"
 )
 
-// TopVerb runs one command line of this program, without the program's name, and returns its exit code.
-type TopVerb func(ctx context.Context, env Env, args ...string) int
-
 type topOptions struct {
 	CommonFlags
 	scope Scope
 }
 
-// topCommand makes the command top. Its actions are commands of this program, which run calls.
-func topCommand(env Env, run TopVerb) *cli.Command {
+func topCommand(env Env) *cli.Command {
 	o := &topOptions{}
 	return &cli.Command{
 		Usage: "show the live sessions full screen: move, filter, look into one, act on it",
@@ -35,11 +31,11 @@ func topCommand(env Env, run TopVerb) *cli.Command {
 		CustomHelpTemplate: HelpTemplate(
 			"agentctl top", "agentctl top --cwd ~/src/api --no-color", "agentctl top --all-hosts",
 		),
-		Action: func(c *cli.Context) error { return runTop(c, env, o, run) },
+		Action: func(c *cli.Context) error { return runTop(c, env, o) },
 	}
 }
 
-func runTop(c *cli.Context, env Env, o *topOptions, run TopVerb) error {
+func runTop(c *cli.Context, env Env, o *topOptions) error {
 	in, out, ok := Terminal(env)
 	if !ok {
 		return NewUsageError("top needs a terminal that can be redrawn", "agentctl list prints the sessions once")
@@ -62,7 +58,7 @@ func runTop(c *cli.Context, env Env, o *topOptions, run TopVerb) error {
 		return err
 	}
 	m := newModel(call, table)
-	m.runner = runner{verb: run, env: env, arguments: flagsOf(c, "home", "all-users"), hosts: flagsOf(c, "host", "all-hosts"), colorless: o.NoColor}
+	m.runner = runner{verb: Run, env: env, arguments: flagsOf(c, "home", "all-users"), hosts: flagsOf(c, "host", "all-hosts"), colorless: o.NoColor}
 	m.ctx = ctx
 	table.start(func() { m.sampler.run(ctx) })
 	table.start(func() { m.pane.load(ctx, m.runner, table.notify) })

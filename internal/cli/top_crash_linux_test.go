@@ -52,7 +52,7 @@ func TestCrash(t *testing.T) {
 				t.Errorf("%q", text)
 			}
 		}()
-		app := &cli.App{Commands: []*cli.Command{topCommand(f, func(context.Context, Env, ...string) int { return 0 })}}
+		app := &cli.App{Commands: []*cli.Command{topCommand(f)}}
 		app.Commands[0].Name = "top"
 		t.Error(app.RunContext(t.Context(), []string{"agentctl", "top"}))
 	}()

@@ -155,7 +155,7 @@ func (r runner) print(ctx context.Context, c content) (lines []string) {
 
 // runner runs commands of this program.
 type runner struct {
-	verb TopVerb
+	verb func(ctx context.Context, env Env, args ...string) int
 	env  Env
 	// arguments are added to each command line.
 	arguments []string

@@ -94,7 +94,7 @@ func pages(t *testing.T) []string {
 	t.Helper()
 	f := cli.NewEnv("")
 	out := []string{"agentctl.1"}
-	for _, c := range cli.Leaves(cli.NewApp(f, cli.Verbs()).Commands) {
+	for _, c := range cli.Leaves(cli.NewApp(f).Commands) {
 		out = append(out, "agentctl-"+strings.ReplaceAll(cli.CommandName(c), " ", "-")+".1")
 	}
 	slices.Sort(out)

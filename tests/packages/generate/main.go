@@ -39,7 +39,7 @@ func run(args []string) error {
 	date := time.Unix(seconds, 0).UTC().Format(time.DateOnly)
 	files := map[string]string{}
 	minus := strings.NewReplacer(`\-`, `\-`, "-", `\-`) // groff prints a - alone as a hyphen, which no shell takes for a minus
-	for _, p := range cli.Pages(cli.NewApp(cli.Env{}, cli.Verbs())) {
+	for _, p := range cli.Pages(cli.NewApp(cli.Env{})) {
 		var text bytes.Buffer
 		fmt.Fprintf(&text, "%% %s 1 %q %q\n\n", strings.ToUpper(p.Name), date, manual.Program+" "+args[1])
 		for _, s := range p.Sections {
