@@ -106,7 +106,7 @@ func (l *launcher) prepare(ctx context.Context, o *launchOptions, args []string)
 	if l.request.Prompt, err = o.Text(ctx, l.Env, "launch", l.request.Dir); err != nil {
 		return nil, err
 	}
-	if err := l.chooseWorktrees(o); err != nil {
+	if err := l.chooseWorktrees(ctx, o); err != nil {
 		return nil, err
 	}
 	l.request.Variables, err = Variables(o.vars.Value(), l.group.Name)

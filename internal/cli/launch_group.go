@@ -20,42 +20,30 @@ type launcher struct {
 	// request is what each agent is asked.
 	request launch.Request
 	group   worktree.Group
-	// repoDir is in the repository of the worktrees; "" if the agents work in the directory of the request. repo is set by
-	// openRepository.
-	repoDir string
-	repo    *worktree.Repo
+	// repo is the repository of the worktrees; nil if the agents work in the directory of the request.
+	repo *worktree.Repo
 }
 
-// chooseWorktrees sets the repository of the worktrees, if there are to be any, and the group.
-func (l *launcher) chooseWorktrees(o *launchOptions) error {
+// chooseWorktrees opens the repository of the worktrees, if there are to be any, and sets the group.
+func (l *launcher) chooseWorktrees(ctx context.Context, o *launchOptions) (err error) {
 	l.group = worktree.Group{Name: o.group, NameInDir: o.group != "" || o.matrix != ""}
 	if !o.isGroup() && o.worktree == "" && o.branch == "" {
 		return nil
-	}
-	l.repoDir = l.request.Dir
-	if o.worktree != "" && o.worktree != currentRepo {
-		l.repoDir = o.worktree
 	}
 	l.group.Name = cmp.Or(o.group, worktree.NewGroupID())
 	if !discover.IsGroupName(l.group.Name) {
 		return UsageError("launch", "--group %q must not contain /, -- or -try-: it becomes part of branches and directories", l.group.Name)
 	}
-	return nil
-}
-
-// openRepository opens the repository of the worktrees, if there are to be any.
-func (l *launcher) openRepository(ctx context.Context) (err error) {
-	if l.repoDir != "" {
-		l.repo, err = l.OpenRepository(ctx, "launch", l.repoDir)
+	dir := l.request.Dir
+	if o.worktree != "" && o.worktree != currentRepo {
+		dir = o.worktree
 	}
+	l.repo, err = l.OpenRepository(ctx, "launch", dir)
 	return err
 }
 
 func (l *launcher) launchOne(ctx context.Context, m launch.Member, proven func(object.Session) error) (*Launched, error) {
 	defer l.Progress("waiting for the session of " + string(m.Adapter.Name()))()
-	if err := l.openRepository(ctx); err != nil {
-		return nil, err
-	}
 	a := l.place(ctx, m)
 	if a.err == nil {
 		l.start(ctx, a, proven)
@@ -126,9 +114,6 @@ func (l *launcher) launchGroup(ctx context.Context, calls []HostCall, prepare fu
 	defer stop()
 	endProgress := l.Progress("waiting for the sessions")
 	defer endProgress()
-	if err := l.openRepository(working); err != nil {
-		return err
-	}
 	var all []*attempt
 	for _, m := range members {
 		all = append(all, l.place(working, m))
