@@ -85,14 +85,12 @@ func (c *Config) decode(md *toml.MetaData, doc table, agents []string) *Error {
 	if err != nil {
 		return err
 	}
+	if hosts != nil {
+		c.Hosts = map[string]string{}
+	}
 	destinations := map[string]any{}
 	for name := range hosts {
-		destinations[name] = hostValue(name, func(destination string) {
-			if c.Hosts == nil {
-				c.Hosts = map[string]string{}
-			}
-			c.Hosts[name] = destination
-		})
+		destinations[name] = hostValue(c.Hosts, name)
 	}
 	if err := decodeTable(md, "hosts.", hosts, destinations); err != nil || homes == nil {
 		return err
@@ -100,13 +98,13 @@ func (c *Config) decode(md *toml.MetaData, doc table, agents []string) *Error {
 	c.Homes = map[string][]string{}
 	lists := map[string]any{}
 	for _, name := range agents {
-		lists[name] = dirList(func(list []string) { c.Homes[name] = list })
+		lists[name] = dirList(c.Homes, name)
 	}
 	return decodeTable(md, "homes.", homes, lists)
 }
 
-// dirList decodes a list of absolute directories.
-func dirList(to func([]string)) decoder {
+// dirList decodes a list of absolute directories, the value of a key.
+func dirList(to map[string][]string, key string) decoder {
 	return func(value any) error {
 		list, ok := value.([]any)
 		if !ok {
@@ -120,12 +118,13 @@ func dirList(to func([]string)) decoder {
 			}
 			dirs = append(dirs, dir)
 		}
-		to(dirs)
+		to[key] = dirs
 		return nil
 	}
 }
 
-func hostValue(name string, to func(destination string)) decoder {
+// hostValue decodes the destination of a host.
+func hostValue(to map[string]string, name string) decoder {
 	return func(value any) error {
 		var destination string
 		if err := stringValue(&destination)(value); err != nil {
@@ -137,7 +136,7 @@ func hostValue(name string, to func(destination string)) decoder {
 		if err := errors.Join(remote.CheckName(name), remote.CheckDestination(destination)); err != nil {
 			return err
 		}
-		to(destination)
+		to[name] = destination
 		return nil
 	}
 }
@@ -222,21 +221,16 @@ func ParseSince(s string, now time.Time) (time.Time, error) {
 // ParseDuration parses a duration in the syntax of Go (90s, 1h30m), or a whole number of days of 24 hours or of
 // weeks (2d, 1w).
 func ParseDuration(s string) (time.Duration, bool) {
-	if d, ok := parseWholeUnits(s); ok {
-		return d, true
+	digits := strings.TrimRight(s, "dw")
+	unit := map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[s[len(digits):]]
+	if unit == 0 {
+		d, err := time.ParseDuration(s)
+		return d, err == nil
 	}
-	d, err := time.ParseDuration(s)
-	return d, err == nil
-}
-
-// parseWholeUnits parses a whole number of minutes, hours, days of 24 hours, or weeks.
-func parseWholeUnits(s string) (time.Duration, bool) {
-	digits := strings.TrimRight(s, "mhdw")
-	unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[s[len(digits):]]
 	const bits = 20 // six digits
 	n, err := strconv.ParseUint(digits, 10, bits)
 	d := time.Duration(n) * unit
-	return d, err == nil && unit > 0 && d/unit == time.Duration(n)
+	return d, err == nil && d/unit == time.Duration(n)
 }
 
 // schema is maintained by hand, without the agents. Tests compare it with what Load accepts.
