@@ -202,9 +202,7 @@ func FlagNames(verb *cli.Command) []string {
 	names := []string{"--help"}
 	for _, f := range verb.Flags {
 		for _, n := range f.Names() {
-			if d := FlagText(n); !slices.Contains(names, d) {
-				names = append(names, d)
-			}
+			names = append(names, FlagText(n))
 		}
 	}
 	return names

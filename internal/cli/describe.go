@@ -99,17 +99,17 @@ func candidatesHint(sessions []object.Session, total int) string {
 // for a session without an ID.
 func ArgumentsFor(sessions []object.Session) []string {
 	ids, places, homes := map[string]int{}, map[string]int{}, map[string]int{}
-	name := (*object.Session).Name
 	for i := range sessions {
-		id := name(&sessions[i])
+		s := &sessions[i]
+		id := s.Name()
 		ids[id]++
-		places[id+"@"+sessions[i].CWD]++
-		homes[id+"@"+sessions[i].Home]++
+		places[id+"@"+s.CWD]++
+		homes[id+"@"+s.Home]++
 	}
 	names := make([]string, len(sessions))
 	for i := range sessions {
 		s := &sessions[i]
-		id := name(s)
+		id := s.Name()
 		switch place := id + "@" + s.CWD; {
 		case s.ID == nil:
 		case ids[id] == 1:

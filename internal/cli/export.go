@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -222,8 +221,7 @@ type exportReader struct {
 	warnings []*discover.Warning
 }
 
-// read reads the messages of sessions, with --children also of their sub-agents. An error is
-// ctx's or one of redaction.
+// read reads the messages of sessions, with --children also of their sub-agents. An error is ctx's or one of redaction.
 func (er *exportReader) read(ctx context.Context, sessions []discover.Session) ([]object.Export, error) {
 	var exports []object.Export
 	for _, s := range sessions {
@@ -270,7 +268,7 @@ func nest(family []discover.Session, all []object.Export, i int, placed []bool) 
 			e.Children = append(e.Children, nest(family, all, n, placed))
 		}
 	}
-	sort.SliceStable(e.Children, func(i, j int) bool { return e.Children[i].Session.StartedAt < e.Children[j].Session.StartedAt })
+	slices.SortStableFunc(e.Children, func(a, b object.Export) int { return cmp.Compare(a.Session.StartedAt, b.Session.StartedAt) })
 	return e
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sort"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -274,7 +273,7 @@ func mergeByTime(lists [][]object.Message) []object.Message {
 			all = append(all, placed{m, at})
 		}
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].at < all[j].at })
+	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
 	out := make([]object.Message, len(all))
 	for i, p := range all {
 		out[i] = p.Message

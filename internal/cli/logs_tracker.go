@@ -84,13 +84,9 @@ func (t *tracker) remember(m discover.Message) {
 		t.newest = m.Time
 	}
 	delete(t.unfinished, m.ID)
-	if m.Tool != nil && unfinished(m.Tool.State) {
+	if m.Tool != nil && slices.Contains([]discover.ToolState{discover.ToolOpen, discover.ToolRunning, discover.ToolWaiting}, m.Tool.State) {
 		t.unfinished[m.ID] = true
 	}
-}
-
-func unfinished(s discover.ToolState) bool {
-	return s == discover.ToolOpen || s == discover.ToolRunning || s == discover.ToolWaiting
 }
 
 // sum is the hash of what a message is printed again for.
