@@ -309,7 +309,7 @@ func HostPrefix(host string) string {
 // Has reports whether a fact of meta is true.
 func (s *Session) Has(fact string) bool { return s.Meta[fact] == true }
 
-// TurnDetail is what the turn is doing, in the agent's words.
+// TurnDetail is what the turn of a live session is doing, in the agent's words.
 func (s *Session) TurnDetail() string {
 	text, _ := s.Meta["turnDetail"].(string)
 	return text

@@ -56,10 +56,7 @@ func (to TextOptions) details(s *object.Session) []detail {
 	if s.ID != nil {
 		id = *s.ID
 	}
-	status, evidence := statusText(s), ""
-	if on := WaitingOnText(s); on != "" {
-		status += ": " + on
-	}
+	status, evidence := joinKnown(": ", statusText(s), WaitingOnText(s)), ""
 	if s.WasOpen {
 		status += ", was open"
 	}
@@ -100,9 +97,6 @@ func (to TextOptions) details(s *object.Session) []detail {
 		{"home", to.ShortDir(s.Home)},
 		{"evidence", evidence},
 	}
-	if !s.Live() {
-		list = slices.DeleteFunc(list, func(d detail) bool { return d.key == "doing" })
-	}
 	for _, name := range slices.Sorted(maps.Keys(s.Meta)) {
 		if name != "turnDetail" { // printed as "doing"
 			list = append(list, detail{Sanitize(name), metaText(s.Meta[name])})
@@ -118,11 +112,7 @@ func (to TextOptions) processesText(s *object.Session) string {
 	}
 	var out []string
 	for _, pid := range s.AllPIDs() {
-		text := strconv.Itoa(pid)
-		if since := to.timeAndAge(started[pid]); since != "" {
-			text += ", since " + since
-		}
-		out = append(out, text)
+		out = append(out, joinKnown(", since ", strconv.Itoa(pid), to.timeAndAge(started[pid])))
 	}
 	return strings.Join(out, "; ")
 }
@@ -197,19 +187,7 @@ func TerminalText(tty string, t *object.Terminal) string {
 
 // terminalName names the pane: the kind, the session and window with a colon between them, and the pane.
 func terminalName(t *object.Terminal) string {
-	words := []string{t.Kind}
-	switch {
-	case t.Session != "" && t.Window != "":
-		words = append(words, t.Session+":"+t.Window)
-	case t.Session != "":
-		words = append(words, t.Session)
-	case t.Window != "":
-		words = append(words, t.Window)
-	}
-	if t.Pane != "" {
-		words = append(words, t.Pane)
-	}
-	return Sanitize(strings.Join(words, " "))
+	return Sanitize(joinKnown(" ", t.Kind, joinKnown(":", t.Session, t.Window), t.Pane))
 }
 
 // processGrid lays out a process tree: children indented below their parent, and the totals in the last row.
@@ -226,7 +204,7 @@ func processGrid(processes []object.Process, opts TextOptions) *grid {
 		len(rows),
 		column{title: "PID", cell: func(i int) string { return pids[i] }},
 		column{title: "AGE", cell: func(i int) string { return ageText(rows[i].StartedAt, opts.Now) }, dropLate: 2, alignRight: true},
-		column{title: "CPU", cell: func(i int) string { return cpuText(rows[i].CPU) }, alignRight: true},
+		column{title: "CPU", cell: func(i int) string { return knownText(rows[i].CPU, cpuText) }, alignRight: true},
 		column{title: "MEMORY", cell: func(i int) string { return knownText(rows[i].Memory, ByteSize) }, alignRight: true},
 		column{title: "PORTS", cell: func(i int) string { return numbersText(rows[i].Ports) }},
 		column{title: "PROCESS", cell: func(i int) string { return texts[i] }, min: 16},

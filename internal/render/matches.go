@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
@@ -45,8 +44,7 @@ func (st *searchText) writeSession(s *object.Session) {
 	for i := range words {
 		words[i] = Sanitize(words[i])
 	}
-	line := strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), columnGap)
-	st.b.WriteString(st.colored("1", st.fitted(line)) + "\n")
+	st.b.WriteString(st.colored("1", st.fitted(joinKnown(columnGap, words...))) + "\n")
 }
 
 // writeContext prints messages around a match, each once, on one line.
@@ -93,7 +91,7 @@ func (st *searchText) label(m *object.Message) string {
 	if m.Tool != nil {
 		name = cmp.Or(Sanitize(m.Tool.Name), "-")
 	}
-	return "  " + strings.TrimLeft(st.timeText(m.Time)+columnGap+name+columnGap, " ")
+	return "  " + joinKnown(columnGap, st.timeText(m.Time), name) + columnGap
 }
 
 // fitted truncates plain text to the width of the terminal.
@@ -109,7 +107,7 @@ func (st *searchText) truncated(line string, room int) string {
 	if st.opts.Width == 0 || DisplayWidth(line) <= room {
 		return line
 	}
-	cut := displaywidth.Options{ControlSequences: true}.TruncateString(line, max(room, 1), "…")
+	cut := displayOptions().TruncateString(line, max(room, 1), "…")
 	if st.opts.Color {
 		cut += "\x1b[0m"
 	}

@@ -75,7 +75,7 @@ func interruptedText(s *object.Session) string {
 	case in == nil:
 		return ""
 	case in.Tool != "":
-		return Sanitize(strings.TrimSuffix(in.Tool+": "+cmp.Or(in.Brief, in.Path), ": "))
+		return Sanitize(joinKnown(": ", in.Tool, cmp.Or(in.Brief, in.Path)))
 	case in.Prompt != "":
 		return "the prompt: " + Sanitize(in.Prompt)
 	}
@@ -92,7 +92,7 @@ func quietText(s *object.Session) string {
 	since, _ := object.ParseTimestamp(q.Since)
 	text := Age(since, since.Add(time.Duration(q.For)*time.Second))
 	if on := q.OpenCall; on != nil {
-		text += ", " + strings.TrimSuffix(on.Tool+": "+cmp.Or(on.Brief, on.Path), ": ")
+		text += ", " + joinKnown(": ", on.Tool, cmp.Or(on.Brief, on.Path))
 	}
 	switch {
 	case q.Suspended:
@@ -166,7 +166,7 @@ func WideSessionTable(w io.Writer, sessions []object.Session, opts TextOptions) 
 	}
 	c.status.cell = func(i int) string { return Sanitize(statusText(&sessions[i])) } // no other column says what it was interrupted in
 	c.last.dropEarly = rankLastWide
-	cpu := column{title: "CPU", cell: func(i int) string { return cpuText(TotalCPU(sessions[i].Processes)) }, dropEarly: rankCPU, alignRight: true}
+	cpu := column{title: "CPU", cell: func(i int) string { return knownText(TotalCPU(sessions[i].Processes), cpuText) }, dropEarly: rankCPU, alignRight: true}
 	memory := column{title: "MEMORY", cell: func(i int) string { return knownText(TotalMemory(sessions[i].Processes), ByteSize) }, dropEarly: rankMemory, alignRight: true}
 	ports := column{title: "PORTS", cell: func(i int) string { return numbersText(allPorts(sessions[i].Processes)) }, dropEarly: rankPorts, preferred: 9}
 	context := column{title: "CONTEXT", cell: func(i int) string { return contextText(sessions[i].Tokens) }, dropEarly: rankContext, alignRight: true}
@@ -179,19 +179,14 @@ func WideSessionTable(w io.Writer, sessions []object.Session, opts TextOptions) 
 }
 
 // doingText is what the turn of a live session waits for, or else is at.
-func doingText(s *object.Session) string {
-	if !s.Live() {
-		return ""
-	}
-	return cmp.Or(WaitingOnText(s), Sanitize(s.TurnDetail()))
-}
+func doingText(s *object.Session) string { return cmp.Or(WaitingOnText(s), Sanitize(s.TurnDetail())) }
 
 // contextText is the number of tokens in the context, and its share of the context window of the model.
 func contextText(t *object.Tokens) string {
 	if t == nil || t.Context == 0 {
 		return ""
 	}
-	return strings.TrimRight(Thousands(t.Context)+" "+contextShare(t), " ")
+	return joinKnown(" ", Thousands(t.Context), contextShare(t))
 }
 
 // contextShare is the share of the context window that is used, in percent; "" if that is not known.
@@ -224,11 +219,7 @@ func WaitingOnText(s *object.Session) string {
 	if below, ok := strings.CutPrefix(brief, strings.TrimSuffix(s.CWD, "/")+"/"); ok && brief == on.Path && s.CWD != "" {
 		brief = below
 	}
-	text := cmp.Or(Sanitize(on.Tool), "-")
-	if brief = Sanitize(brief); brief != "" {
-		text += ": " + brief
-	}
-	return text + diffText(on.Diff)
+	return joinKnown(": ", cmp.Or(Sanitize(on.Tool), "-"), Sanitize(brief)) + diffText(on.Diff)
 }
 
 // diffText formats the numbers of lines that are known.

@@ -68,7 +68,7 @@ func OrphanTable(w io.Writer, orphans []object.Orphan, opts TextOptions) error {
 		column{title: "AGENT", cell: func(i int) string { return orphans[i].Adapter }, dropLate: 1},
 		column{title: "SESSION", cell: func(i int) string { return cmp.Or(ids[i], "-") }, dropLate: 2},
 		column{title: "AGE", cell: func(i int) string { return ageText(orphans[i].StartedAt, opts.Now) }, dropEarly: 1, alignRight: true},
-		column{title: "CPU", cell: func(i int) string { return cpuText(orphans[i].CPU) }, dropEarly: 3, alignRight: true},
+		column{title: "CPU", cell: func(i int) string { return knownText(orphans[i].CPU, cpuText) }, dropEarly: 3, alignRight: true},
 		column{title: "MEMORY", cell: func(i int) string { return knownText(orphans[i].Memory, ByteSize) }, dropEarly: 2, alignRight: true},
 		column{title: "PORTS", cell: func(i int) string { return numbersText(orphans[i].Ports) }, preferred: 14, min: 9},
 		column{title: "COMMAND", cell: func(i int) string { return commandText(orphans[i].Process, opts) }, preferred: 24, min: 12},

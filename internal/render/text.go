@@ -263,6 +263,11 @@ func expandTabs(line string) string {
 	return b.String()
 }
 
+// joinKnown joins the texts that are not empty.
+func joinKnown(separator string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), separator)
+}
+
 // firstLine is the first line that is not blank.
 func firstLine(s string) string {
 	for line := range strings.Lines(s) {

@@ -142,9 +142,10 @@ const sparkWidth = 8
 
 // Sparkline draws the newest samples as bars, with at least this sample as the full height. A sample of 0 has the lowest bar.
 func Sparkline(samples []float64, full float64) string {
-	if len(samples) > sparkWidth {
-		samples = samples[len(samples)-sparkWidth:]
+	if len(samples) == 0 {
+		return ""
 	}
+	samples = samples[max(0, len(samples)-sparkWidth):]
 	bars := []rune("▁▂▃▄▅▆▇█")
 	for _, n := range samples {
 		full = max(full, n)
@@ -157,8 +158,5 @@ func Sparkline(samples []float64, full float64) string {
 		}
 		b.WriteRune(bars[height])
 	}
-	if n := len(samples); n > 0 && n < sparkWidth {
-		return strings.Repeat(" ", sparkWidth-n) + b.String()
-	}
-	return b.String()
+	return fmt.Sprintf("%*s", sparkWidth, b.String())
 }

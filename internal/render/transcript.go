@@ -146,7 +146,7 @@ func (t *Transcript) writeText(b *strings.Builder, m TranscriptMessage) {
 
 // colored adds a colour to a text, if colours are enabled.
 func (t *Transcript) colored(color, text string) string {
-	if !t.opts.Color || color == "" {
+	if !t.opts.Color || text == "" {
 		return text
 	}
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
@@ -181,14 +181,7 @@ func (t *Transcript) callLine(m TranscriptMessage, state string) string {
 		t.fitWords(words, t.opts.Width-DisplayWidth(t.sessionLabel(m))-displaywidth.String(bullet))
 	}
 	color := stateColor(m.Tool.State)
-	line := t.sessionLabel(m) + t.colored(color, bullet) + words[0]
-	if words[1] != "" {
-		line += columnGap + words[1]
-	}
-	if words[2] != "" {
-		line += columnGap + t.colored(color, words[2])
-	}
-	return line + "\n"
+	return t.sessionLabel(m) + t.colored(color, bullet) + joinKnown(columnGap, words[0], words[1], t.colored(color, words[2])) + "\n"
 }
 
 // bullet begins the line of a tool call.

@@ -59,10 +59,7 @@ func Age(t, now time.Time) string {
 }
 
 func ageText(timestamp any, now time.Time) string {
-	t, err := time.Parse(time.RFC3339, fmt.Sprint(timestamp))
-	if err != nil {
-		return ""
-	}
+	t, _ := object.ParseTimestamp(fmt.Sprint(timestamp))
 	return Age(t, now)
 }
 
@@ -119,13 +116,11 @@ func (to TextOptions) quotaText(q object.Quota) string {
 	case ok:
 		parts = append(parts, "has reset since, "+to.resetText(q.ResetsAt))
 	}
-	if text := Sanitize(q.Text); text != "" {
-		parts = append(parts, text)
-	}
+	parts = append(parts, Sanitize(q.Text))
 	if q.Time != "" {
 		parts = append(parts, "noted "+to.agoText(q.Time))
 	}
-	return strings.TrimSpace(Sanitize(q.Name) + " " + strings.Join(parts, ", "))
+	return joinKnown(" ", Sanitize(q.Name), joinKnown(", ", parts...))
 }
 
 // ByteSize formats a number of bytes in a binary unit: 512 B, 1.5 KiB.
@@ -150,11 +145,8 @@ func knownText[T any](n *T, format func(T) string) string {
 }
 
 // cpuText formats processor time: 1.5s, 2m05s, 1h30m.
-func cpuText(seconds *float64) string {
-	if seconds == nil {
-		return ""
-	}
-	switch d := time.Duration(*seconds * float64(time.Second)); {
+func cpuText(seconds float64) string {
+	switch d := time.Duration(seconds * float64(time.Second)); {
 	case d < time.Minute:
 		return fmt.Sprintf("%.1fs", d.Seconds())
 	case d < time.Hour:
