@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"cmp"
 	_ "embed" // for go:embed
 	"fmt"
 	"io"
@@ -20,11 +21,7 @@ var pageTemplates string
 // is loaded. The templates escape all texts by html, but for the answers, which [prose] escapes. Texts stand in elements and in quoted
 // attributes only, for which html is enough: html/template would add 190 KB to the program.
 func HTML(w io.Writer, sessions []object.Export) error {
-	templates, err := template.New("page").Parse(pageTemplates)
-	if err != nil {
-		return fmt.Errorf("the page's template: %w", err)
-	}
-	p := &page{Writer: bufio.NewWriterSize(w, 64<<10), templates: templates}
+	p := &page{Writer: bufio.NewWriterSize(w, 64<<10), templates: template.Must(template.New("page").Parse(pageTemplates))}
 	name := fmt.Sprintf("%d sessions", len(sessions))
 	if len(sessions) == 1 {
 		name = title(sessions[0].Session)
@@ -36,10 +33,7 @@ func HTML(w io.Writer, sessions []object.Export) error {
 		p.WriteString("</section>\n")
 	}
 	p.WriteString("</body>\n</html>\n")
-	if p.err != nil {
-		return p.err
-	}
-	return p.Flush()
+	return cmp.Or(p.err, p.Flush())
 }
 
 // page keeps its first error.

@@ -57,15 +57,14 @@ func (s *Session) Check() error {
 			return err
 		}
 	}
+	times := []string{s.StartedAt, s.LastActivityAt, s.ProcessStartedAt}
 	for _, q := range s.Quotas {
-		if err := checkTimes(q.ResetsAt, q.Time); err != nil {
-			return err
-		}
+		times = append(times, q.ResetsAt, q.Time)
 	}
 	if s.Quiet != nil {
-		return checkTimes(s.StartedAt, s.LastActivityAt, s.ProcessStartedAt, s.Quiet.Since)
+		times = append(times, s.Quiet.Since)
 	}
-	return checkTimes(s.StartedAt, s.LastActivityAt, s.ProcessStartedAt)
+	return checkTimes(times...)
 }
 
 func (s *SearchMatch) check() error {

