@@ -143,7 +143,7 @@ func followEvents(ctx context.Context, c *Call, o *eventsOptions, publish func(o
 				if first && !o.initial {
 					break
 				}
-				if err := publishOne(object.NewEvent(e)); err != nil {
+				if err := publishOne(object.NewEvent(e.Type, e.Time, object.NewSession(e.Session))); err != nil {
 					return false, err
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"agentctl/discover"
 	"agentctl/discover/watch"
@@ -68,7 +69,7 @@ func TestEventsRefuse(t *testing.T) {
 func nth(i int) delivery {
 	s := discover.UnknownSession()
 	s.ID = fmt.Sprint(i)
-	return delivery{object.NewEvent(watch.Event{Type: watch.SessionIdle, Session: s}), []byte(s.ID)}
+	return delivery{object.NewEvent(watch.SessionIdle, time.Time{}, object.NewSession(s)), []byte(s.ID)}
 }
 
 // An outlet delivers in order, says what failed, and goes on.

@@ -188,8 +188,7 @@ func readList(ctx context.Context, c *Call, filter discover.SessionFilter, wide 
 func listQuiet(ctx context.Context, c *Call, filter discover.SessionFilter, o *listOptions) ([]object.Session, []*discover.Warning, error) {
 	working, done := c.StartWork(ctx, "looking at the processes")
 	defer done()
-	r, sessions, err := quietFinder{call: c, filter: filter, longer: o.quietFor}.find(working)
-	return sessions, r.Warnings, err
+	return quietFinder{call: c, filter: filter, longer: o.quietFor}.find(working)
 }
 
 // printList prints sessions as the flags say: as a JSON array, their names, by --format, or else as a table, through the pager if that is longer than the

@@ -22,14 +22,13 @@ type quietFinder struct {
 	observer *quiet.Observer
 }
 
-// find returns a result that has the quiet sessions only, and their objects.
-func (q quietFinder) find(ctx context.Context) (discover.Result, []object.Session, error) {
-	q.filter.Statuses, q.filter.Outcomes, q.filter.Full = []discover.Status{discover.Running}, nil, true
-	limit := q.filter.Limit
-	q.filter.Limit = 0
-	r, err := q.call.Scanner.List(ctx, q.filter)
+// find returns the quiet sessions.
+func (q quietFinder) find(ctx context.Context) ([]object.Session, []*discover.Warning, error) {
+	filter := q.filter
+	filter.Statuses, filter.Outcomes, filter.Full, filter.Limit = []discover.Status{discover.Running}, nil, true, 0
+	r, err := q.call.Scanner.List(ctx, filter)
 	if err != nil {
-		return r, nil, err
+		return nil, r.Warnings, err
 	}
 	trees := ancestry.NewTrees(q.call.Scanner, r, r.Sessions)
 	var found map[int]*quiet.Quiet
@@ -38,22 +37,16 @@ func (q quietFinder) find(ctx context.Context) (discover.Result, []object.Sessio
 	} else {
 		found = quiet.Find(ctx, q.call.Scanner, r, trees)
 	}
-	var kept []discover.Session
 	var objects []object.Session
 	for i, s := range r.Sessions {
 		now := time.Now()
 		if f := found[i]; f != nil && (q.longer == 0 || !f.IsExplained() && now.Sub(f.Since) >= q.longer) {
 			obj := object.NewSession(s)
 			obj.Quiet = object.NewQuiet(f, now)
-			kept, objects = append(kept, s), append(objects, obj)
+			objects = append(objects, obj)
 		}
 	}
-	r.Sessions = kept
-	if limit > 0 {
-		q.filter.Limit = limit
-		objects = object.Merge(objects, q.filter)
-	}
-	return r, objects, ctx.Err()
+	return object.Merge(objects, q.filter), r.Warnings, ctx.Err()
 }
 
 // Intervals at which a command that follows sessions looks for quiet ones: a part of the time for which they are to be quiet, within
@@ -71,21 +64,19 @@ func (q quietFinder) follow(ctx context.Context, take func(object.Event) error) 
 	q.observer = new(quiet.Observer)
 	tick := time.NewTicker(min(max(q.longer/quietShare, leastQuietInterval), mostQuietInterval))
 	defer tick.Stop()
-	var reported []discover.Key
+	var reported []rowKey
 	for {
-		r, objects, err := q.find(ctx)
+		sessions, _, err := q.find(ctx)
 		if err != nil {
 			return err
 		}
-		var now []discover.Key
-		for i, s := range r.Sessions {
-			now = append(now, s.Key())
-			if slices.Contains(reported, s.Key()) {
+		var now []rowKey
+		for _, s := range sessions {
+			key := rowKeyOf(&s)
+			if now = append(now, key); slices.Contains(reported, key) {
 				continue
 			}
-			e := object.NewEvent(watch.Event{Type: watch.SessionQuiet, Time: time.Now().UTC(), Session: s})
-			e.Session.Quiet = objects[i].Quiet
-			if err := take(e); err != nil {
+			if err := take(object.NewEvent(watch.SessionQuiet, time.Now(), s)); err != nil {
 				return err
 			}
 		}

@@ -102,7 +102,7 @@ func activityOf(r discover.Result) string {
 
 // findQuiet finds the sessions of which nothing moves.
 func (s *sampler) findQuiet(ctx context.Context) {
-	_, objects, err := s.quietFinder.find(ctx)
+	objects, _, err := s.quietFinder.find(ctx)
 	if err != nil {
 		return // the watcher meets the same error, and reports it
 	}

@@ -1,6 +1,8 @@
 package object
 
 import (
+	"time"
+
 	"agentctl/discover/watch"
 )
 
@@ -190,10 +192,10 @@ func EventTypes() []string {
 	}
 }
 
-// NewEvent converts an event to its JSON object.
-func NewEvent(e watch.Event) Event {
-	s, time := NewSession(e.Session), Timestamp(e.Time)
-	return Event{string(e.Type), time, s.Adapter, s.ID, time, s}
+// NewEvent makes the JSON object of an event.
+func NewEvent(kind watch.EventType, at time.Time, s Session) Event {
+	text := Timestamp(at)
+	return Event{string(kind), text, s.Adapter, s.ID, text, s}
 }
 
 // HostCheck is the JSON object of a host of `host check`.

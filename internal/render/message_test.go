@@ -115,7 +115,7 @@ func TestEventEqualsDocsExample(t *testing.T) {
 		Processes: []proc.Process{{ID: proc.ID{PID: 23113, Birth: "b/1"}, Started: now.Add(-time.Hour)}},
 	}
 	var line strings.Builder
-	must.Do(t, render.JSONLine(&line, object.NewEvent(watch.Event{Type: watch.SessionWaiting, Time: now, Session: s})))
+	must.Do(t, render.JSONLine(&line, object.NewEvent(watch.SessionWaiting, now, object.NewSession(s))))
 	doc, err := os.ReadFile("../../docs/json.md")
 	must.Do(t, err)
 	if !strings.Contains(string(doc), "```json event\n"+line.String()+"```\n") {

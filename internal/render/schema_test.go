@@ -31,7 +31,7 @@ func TestSchemaAcceptsEvents(t *testing.T) {
 	gone := unidentifiedSession()
 	gone.Status, gone.Outcome = discover.Stopped, discover.OutcomeUnknown
 	for _, s := range []discover.Session{completeSession(), stoppedSession(), unidentifiedSession(), gone} {
-		obj := object.NewEvent(watch.Event{Type: watch.SessionStopped, Time: now, Session: s})
+		obj := object.NewEvent(watch.SessionStopped, now, object.NewSession(s))
 		if err := schema.Check("event", text(t, obj)); err != nil {
 			t.Errorf("%s: %v", text(t, obj), err)
 		}
