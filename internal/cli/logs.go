@@ -348,7 +348,7 @@ func (l *logsReader) follow(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := Conclude(l.Call.Env, end); err != nil {
+	if err := end.Conclude(l.Call.Env); err != nil {
 		return err
 	}
 	return l.partial

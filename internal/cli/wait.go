@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -116,16 +115,11 @@ func findAwaited(ctx context.Context, c *Call, args []string, o *waitOptions) (d
 // printArrival prints a session that has reached the state.
 func printArrival(c *Call, s object.Session) error {
 	return PrintObject(c, s, func() error {
-		words := []string{render.Sanitize(s.Name()), s.Status}
-		switch {
-		case s.Outcome != "":
-			words = append(words, s.Outcome)
-		case s.WaitingFor != "":
-			words = append(words, render.Sanitize(s.WaitingFor))
-		case s.Error != "":
-			words = append(words, string(discover.Failed))
+		detail := cmp.Or(s.Outcome, render.Sanitize(s.WaitingFor))
+		if detail == "" && s.Error != "" {
+			detail = string(discover.Failed)
 		}
-		_, err := io.WriteString(c.Stdout, strings.Join(words, "  ")+"\n")
+		_, err := fmt.Fprintln(c.Stdout, strings.TrimRight(render.Sanitize(s.Name())+"  "+s.Status+"  "+detail, " "))
 		return err
 	})
 }
@@ -164,7 +158,7 @@ func Until(
 	case err != nil:
 		return err
 	}
-	return Conclude(c.Env, w)
+	return w.Conclude(c.Env)
 }
 
 // errTimeout is the cause of the context after the timeout.
@@ -197,16 +191,6 @@ func followUntil(
 		return true, nil
 	}
 	return false, err
-}
-
-// Conclude returns the error of the sessions' last turns.
-func Conclude(env Env, w *Waiter) error {
-	unknown, err := w.turnErrors()
-	if len(unknown) > 0 {
-		env.Warn("cannot tell how the last turn ended: " + strings.Join(unknown, ", "))
-		err = cmp.Or(err, ErrPartial)
-	}
-	return err
 }
 
 // longestSleep bounds the time between two looks at the clock: timers stand still while the machine sleeps.
@@ -345,10 +329,10 @@ func (w *Waiter) missing() string {
 	return strings.Join(names, ", ")
 }
 
-// turnErrors returns the error of the sessions' last turns, nil if all that have ended ended well. unknown are the
-// sessions whose turn's end is not known.
-func (w *Waiter) turnErrors() (unknown []string, err error) {
-	var bad []string
+// Conclude returns the error of the sessions' last turns, nil if all that have ended ended well. It warns of those whose end is not known: if no
+// other has ended badly, the error is [ErrPartial].
+func (w *Waiter) Conclude(env Env) error {
+	var bad, unknown []string
 	for _, a := range w.sessions {
 		s := a.now
 		if w.until == AnyChange && turnBegins(s) {
@@ -361,10 +345,16 @@ func (w *Waiter) turnErrors() (unknown []string, err error) {
 			bad = append(bad, ending)
 		}
 	}
-	if len(bad) > 0 {
-		err = errors.New(strings.Join(bad, "; "))
+	if len(unknown) > 0 {
+		env.Warn("cannot tell how the last turn ended: " + strings.Join(unknown, ", "))
 	}
-	return unknown, err
+	switch {
+	case len(bad) > 0:
+		return errors.New(strings.Join(bad, "; "))
+	case len(unknown) > 0:
+		return ErrPartial
+	}
+	return nil
 }
 
 // turnBegins reports whether an idle session has a turn in progress in its storage: the agent stores the prompt before

@@ -80,7 +80,7 @@ func TestAnIdleSessionGetsAMoment(t *testing.T) {
 			if more, _ := w.Update([]discover.Session{seen(tc.later)}); more {
 				t.Errorf("%s: it is not there", tc.later)
 			}
-			if _, err := w.turnErrors(); (err == nil) != (tc.wrong == "") || err != nil && err.Error() != tc.wrong {
+			if err := w.Conclude(Env{}); (err == nil) != (tc.wrong == "") || err != nil && err.Error() != tc.wrong {
 				t.Errorf("%s: %v, want %q", tc.later, err, tc.wrong)
 			}
 		}
@@ -124,15 +124,15 @@ func TestUntilATurnBegins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if unknown, err := w.turnErrors(); !w.sessions[0].done || err != nil || unknown != nil {
-		t.Errorf("reached %t: %v, %v", w.sessions[0].done, unknown, err)
+	if err := w.Conclude(Env{}); !w.sessions[0].done || err != nil {
+		t.Errorf("reached %t: %v", w.sessions[0].done, err)
 	}
 	begun.Status, begun.Outcome, begun.Turn.State = discover.Stopped, discover.Interrupted, discover.TurnOpen
 	w = NewWaiter(AnyChange, 1, func(discover.Session) error { return nil })
 	for _, s := range []discover.Session{before, begun} {
 		_, _ = w.Update([]discover.Session{s})
 	}
-	if _, err := w.turnErrors(); err == nil {
+	if err := w.Conclude(Env{}); err == nil {
 		t.Error("a turn that was cut by its process's end is fine")
 	}
 }
