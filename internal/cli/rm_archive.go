@@ -141,7 +141,6 @@ type localStore struct {
 	*Call
 	*rmOptions
 	args   []string
-	found  bool
 	chosen []discover.Session
 }
 
@@ -155,13 +154,12 @@ func (l *localStore) run(ctx context.Context, calls []HostCall, dryRun bool) (re
 		defer l.Progress(doing)()
 		do := launch.StoreOptions{Action: l.action, DryRun: dryRun, Host: launch.NewEnvironment(l.Environ, l.Adapters)}
 		var partial error
-		if !l.found {
+		if l.chosen == nil {
 			var err error
 			l.chosen, partial, err = l.Choose(ctx, string(l.action), l.args, l.scope, true, func(s discover.Session) bool { return l.matches(s, do.Host) })
 			if err != nil {
 				return err
 			}
-			l.found = true
 		}
 		results := launch.ManageStored(ctx, l.Scanner, l.chosen, do)
 		interrupted := ctx.Err()

@@ -31,9 +31,6 @@ type searchOptions struct {
 	maxMatches, limit, around, before, after int
 }
 
-// defaultSince is the time window without --since.
-const searchDefaultSince = "30d"
-
 func searchCommand(env Env) *cli.Command {
 	o := &searchOptions{}
 	return &cli.Command{
@@ -42,7 +39,7 @@ func searchCommand(env Env) *cli.Command {
 		Description: "PATTERN is a regular expression (RE2). It is matched with what the user and the model said, and with the input and output of\n" +
 			"tool calls. Letters match in both cases unless PATTERN has a capital letter. The newest sessions are searched first.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "since", Usage: "sessions active since `WHEN`: 12h, 30d, 2w, a date, a time, all", Value: searchDefaultSince, Destination: &o.since},
+			&cli.StringFlag{Name: "since", Usage: "sessions active since `WHEN`: 12h, 30d, 2w, a date, a time, all", Value: "30d", Destination: &o.since},
 			AdapterFlag(&o.AdapterNames),
 			ListFlag("status", "only this `STATUS`: running, waiting, idle, stopped, unknown", &o.statuses),
 		}, o.scope.Flags("only"), []cli.Flag{
@@ -113,8 +110,17 @@ func runSearch(ctx context.Context, env Env, patterns []string, o *searchOptions
 
 // searchLocal passes on the sessions of this machine in which something is found.
 func (s *searcher) searchLocal(ctx context.Context, q search.Query, take func(object.Session) error) (err error) {
-	q.Progress = s.progress.set
-	defer s.ProgressOf(s.progress.String)()
+	var searched, total atomic.Int64
+	q.Progress = func(n, of int) {
+		total.Store(int64(of))
+		searched.Store(int64(n))
+	}
+	defer s.ProgressOf(func() string {
+		if total.Load() == 0 {
+			return "listing the agents' stores"
+		}
+		return fmt.Sprintf("searched %d of %d sessions", searched.Load(), total.Load())
+	})()
 	older, failed := search.Run(ctx, s.Scanner, q, func(found search.Found) (more bool) {
 		for _, unread := range found.Errors {
 			s.warn([]*discover.Warning{UnreadWarning(found.Session, unread)})
@@ -124,7 +130,8 @@ func (s *searcher) searchLocal(ctx context.Context, q search.Query, take func(ob
 	}, s.warn)
 	switch err = cmp.Or(err, failed); {
 	case err != nil && ctx.Err() != nil:
-		s.Report.Note(s.progress.interrupted())
+		// Of the sessions that are searched together, all count or none.
+		s.Report.Note(fmt.Sprintf("interrupted: at least %d of %d sessions were searched", searched.Load(), total.Load()))
 	case err == nil:
 		s.HintLeftOut("--since all", OlderSessions(older))
 		if err = s.partial; err == nil && s.sessions == 0 {
@@ -180,7 +187,6 @@ var errEnough = errors.New("enough was found")
 type searcher struct {
 	*Call
 	options  *searchOptions
-	progress progress
 	sessions int   // printed
 	partial  error // of what could not be read
 }
@@ -223,28 +229,6 @@ func (s *searcher) print(found *object.Session) error {
 	render.SearchText(&b, found, s.Style)
 	_, err := io.WriteString(s.Stdout, b.String())
 	return err
-}
-
-// progress is how much has been searched. Its methods may be called concurrently.
-type progress struct{ searched, total atomic.Int64 }
-
-func (p *progress) set(searched, total int) {
-	p.total.Store(int64(total))
-	p.searched.Store(int64(searched))
-}
-
-// String describes the work on one line.
-func (p *progress) String() string {
-	total := p.total.Load()
-	if total == 0 {
-		return "listing the agents' stores"
-	}
-	return fmt.Sprintf("searched %d of %d sessions", p.searched.Load(), total)
-}
-
-// interrupted describes what was done before an interrupt. Of the sessions that are searched together, all count or none.
-func (p *progress) interrupted() string {
-	return fmt.Sprintf("interrupted: at least %d of %d sessions were searched", p.searched.Load(), p.total.Load())
 }
 
 func Roles() []string {

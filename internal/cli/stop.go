@@ -202,7 +202,8 @@ func (ss *stopSelection) matches(s discover.Session, now time.Time) bool {
 
 // stopText returns the name of the session, and what became of it.
 func stopText(r *object.StopResult) (name, words string) {
-	words = outcomeText(stop.Outcome(r.Result))
+	outcomes := map[stop.Outcome]string{stop.AlreadyStopped: "already stopped", stop.Running: "still running", stop.Planned: "would be stopped"}
+	words = cmp.Or(outcomes[stop.Outcome(r.Result)], r.Result)
 	if details := stopDetails(r); len(details) > 0 {
 		words += " (" + strings.Join(details, "; ") + ")"
 	}
@@ -228,21 +229,6 @@ func stopResultObject(r stop.Result) object.StopResult {
 		out.LeftBehind = append(out.LeftBehind, p.PID)
 	}
 	return out
-}
-
-func outcomeText(o stop.Outcome) string {
-	switch o {
-	case stop.AlreadyStopped:
-		return "already stopped"
-	case stop.Running:
-		return "still running"
-	case stop.Planned:
-		return "would be stopped"
-	case stop.Refused:
-		return "refused"
-	case stop.Stopped, stop.Released, stop.Failed:
-	}
-	return string(o)
 }
 
 // stopDetails describe the status before, a request in vain, the signals, and the message of a result.

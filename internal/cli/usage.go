@@ -26,9 +26,6 @@ type usageOptions struct {
 	limits            bool
 }
 
-// usageDefaultSince is the time window without --since.
-const usageDefaultSince = "30d"
-
 func usageCommand(env Env) *cli.Command {
 	o := &usageOptions{}
 	return &cli.Command{
@@ -37,7 +34,7 @@ func usageCommand(env Env) *cli.Command {
 			"The cost is the agents' own figure; ≥ marks one that is known for a part of the tokens only.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "by", Usage: "one row for each `GROUP`: day, week, month, project, model, agent, session", Value: "day", Destination: &o.by},
-			&cli.StringFlag{Name: "since", Usage: "what was used since `WHEN`: 12h, 30d, 2w, a date, a time, all", Value: usageDefaultSince, Destination: &o.since},
+			&cli.StringFlag{Name: "since", Usage: "what was used since `WHEN`: 12h, 30d, 2w, a date, a time, all", Value: "30d", Destination: &o.since},
 			AdapterFlag(&o.AdapterNames),
 			&cli.StringFlag{Name: "prices", Usage: "also show what the tokens cost by the prices in this TOML `FILE`; - reads stdin", Destination: &o.prices},
 			&cli.BoolFlag{Name: "limits", Usage: "show what each provider last said about its limits instead", Destination: &o.limits},
