@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"agentctl/discover"
+	"agentctl/proc"
 	"agentctl/tests/must"
 )
 
@@ -103,6 +106,19 @@ func TestRefusedFiles(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(filepath.Join(home, "sub")); len(entries) > 0 {
 		t.Errorf("written: %v", entries)
+	}
+}
+
+// Where the process table cannot be read, as in a sandbox, -o writes what stdout would have.
+func TestExportWithoutProcesses(t *testing.T) {
+	f, out := WithMessages(t)
+	f.ReadTable = func(context.Context, bool) (*proc.Table, error) { return nil, errors.New("no /proc") }
+	file := filepath.Join(t.TempDir(), "x.md")
+	if _, stderr, exit := exported(t, f, out, "dddddddd", "-o", file); exit != ExitPartial || !strings.Contains(stderr, "no /proc") {
+		t.Errorf("exit %d\n%s", exit, stderr)
+	}
+	if text, err := os.ReadFile(file); len(text) == 0 {
+		t.Errorf("%q, %v", text, err)
 	}
 }
 
