@@ -347,23 +347,31 @@ func checkTarget(ctx context.Context, c *Call, file string, sessions []discover.
 	if CheckDirectory(dir) != nil {
 		return refuse("there is no directory " + dir)
 	}
-	abs, err := filepath.Abs(dir)
+	store, err := storeAround(ctx, c, file, sessions)
+	if err == nil && store != "" {
+		err = refuse("it is below " + store + ", where an agent stores its sessions")
+	}
+	return err
+}
+
+// storeAround returns the directory of the agent's home that a file is below, by whatever name: a home of any agent, or of these sessions; "" if
+// it is below none.
+func storeAround(ctx context.Context, c *Call, file string, sessions []discover.Session) (string, error) {
+	abs, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
-		return err
+		return "", err
 	}
 	homes, err := agentHomes(ctx, c, sessions)
 	if err != nil {
-		return err
+		return "", err
 	}
 	for dir := lock.Resolve(abs); ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
-		for _, home := range homes {
-			if err == nil && os.SameFile(info, home) {
-				return refuse("it is below " + dir + ", where an agent stores its sessions")
-			}
+		if err == nil && slices.ContainsFunc(homes, func(home fs.FileInfo) bool { return os.SameFile(info, home) }) {
+			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return nil
+			return "", nil
 		}
 	}
 }

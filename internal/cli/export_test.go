@@ -104,6 +104,14 @@ func TestRefusedFiles(t *testing.T) {
 			t.Errorf("%s: exit %d\n%s", file, exit, stderr)
 		}
 	}
+	for _, file := range []string{home + "/x", dir + "/link/x"} { // the other commands that write a file
+		for _, args := range [][]string{{"metrics"}, {"launch", "claude-code", "-p", "x"}, {"resume", "dddddddd", "x"}} {
+			out.Stderr.Reset()
+			if exit := Run(t.Context(), f, append(args, "--output", file)...); exit != ExitUsage || !strings.Contains(out.Stderr.String(), "where an agent stores its sessions") {
+				t.Errorf("%v %s: exit %d\n%s", args, file, exit, out.Stderr.String())
+			}
+		}
+	}
 	if entries, _ := os.ReadDir(filepath.Join(home, "sub")); len(entries) > 0 {
 		t.Errorf("written: %v", entries)
 	}

@@ -65,7 +65,7 @@ func agentChoice(names []string) string {
 func runLaunch(ctx context.Context, env Env, args, rest []string, o *launchOptions) error {
 	c, calls, err := env.NewHostCall("launch", &o.CommonFlags, nil, nil)
 	if err == nil {
-		err = cmp.Or(o.Check("launch", calls != nil), o.checkAgents(args))
+		err = cmp.Or(o.Check(ctx, c, "launch", calls != nil), o.checkAgents(args))
 	}
 	if err == nil && calls != nil {
 		calls, err = o.hostCall(ctx, c, calls, args, rest)

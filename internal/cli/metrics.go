@@ -37,7 +37,7 @@ func metricsCommand(env Env) *cli.Command {
 			AdapterFlag(&o.AdapterNames),
 			&cli.BoolFlag{Name: "tokens", Usage: "count the tokens of every session; this reads whole files", Destination: &o.tokens},
 			JSONFlag(&o.JSON),
-			&cli.StringFlag{Name: "output", Usage: "write to `FILE` instead of stdout, and replace it atomically", Destination: &o.output},
+			&cli.StringFlag{Name: "output", Usage: "write to `FILE` instead of stdout, and replace it atomically; - is stdout", Destination: &o.output},
 		},
 		CustomHelpTemplate: HelpTemplate("agentctl metrics", "agentctl metrics --output /var/lib/node_exporter/textfile/agentctl.prom"),
 		Action: func(c *cli.Context) error {
@@ -70,7 +70,7 @@ func runMetrics(ctx context.Context, env Env, o *metricsOptions) error {
 		}
 		metrics = append(metrics, hostsUp(calls))
 	}
-	if err := printMetrics(ctx, env, metrics, o); err != nil {
+	if err := printMetrics(ctx, c, metrics, o); err != nil {
 		return err
 	}
 	return after()
@@ -108,7 +108,7 @@ func readMetrics(ctx context.Context, c *Call, o *metricsOptions) ([]object.Metr
 }
 
 // printMetrics prints metrics to stdout or a file.
-func printMetrics(ctx context.Context, env Env, metrics []object.Metric, o *metricsOptions) error {
+func printMetrics(ctx context.Context, c *Call, metrics []object.Metric, o *metricsOptions) error {
 	var text bytes.Buffer
 	var err error
 	if o.JSON {
@@ -119,16 +119,16 @@ func printMetrics(ctx context.Context, env Env, metrics []object.Metric, o *metr
 	}
 	switch {
 	case err != nil:
-	case o.output != "":
-		err = replaceMetricsFile(ctx, o.output, text.Bytes())
+	case o.output != "" && o.output != "-":
+		err = replaceMetricsFile(ctx, c, o.output, text.Bytes())
 	default:
-		_, err = env.Stdout.Write(text.Bytes())
+		_, err = c.Stdout.Write(text.Bytes())
 	}
 	return err
 }
 
-// replaceMetricsFile writes a file atomically, readable for all users.
-func replaceMetricsFile(ctx context.Context, path string, text []byte) error {
+// replaceMetricsFile writes a file atomically, readable for all users, but none below an agent's home.
+func replaceMetricsFile(ctx context.Context, c *Call, path string, text []byte) error {
 	if err := CheckDirectory(filepath.Dir(path)); err != nil {
 		return UsageError("metrics", "--output: %v", err)
 	}
@@ -136,6 +136,11 @@ func replaceMetricsFile(ctx context.Context, path string, text []byte) error {
 		return UsageError("metrics", "--output: %s is not a regular file", path)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	if store, err := storeAround(ctx, c, path, nil); err != nil {
+		return err
+	} else if store != "" {
+		return UsageError("metrics", "--output: %s is below %s, where an agent stores its sessions", path, store)
 	}
 	return replaceFile(ctx, path, 0o644, func(w io.Writer) error {
 		_, err := w.Write(text)

@@ -191,7 +191,7 @@ func TestMetricsIntoAFile(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]int{
-		"--output " + dir: 2, "--output " + os.DevNull: 2, "--output " + dir + "/none/x": 2, "--since soon": 2, "--adapter x": 2, "x": 2, "--output=": 2,
+		"--output " + dir: 2, "--output " + os.DevNull: 2, "--output " + dir + "/none/x": 2, "--output -": 0, "--since soon": 2, "--adapter x": 2, "x": 2, "--output=": 2,
 	} {
 		f, out := testEnv(t)
 		if got := Run(t.Context(), f, append([]string{"metrics"}, strings.Fields(args)...)...); got != want {

@@ -97,7 +97,7 @@ func checkNoSession(ctx context.Context, env Env, message string, o *resumeOptio
 func runResume(ctx context.Context, env Env, arg string, o *resumeOptions) error {
 	c, calls, err := env.NewHostCall("resume", &o.CommonFlags, nil, []string{arg})
 	if err == nil {
-		err = o.Check("resume", calls != nil)
+		err = o.Check(ctx, c, "resume", calls != nil)
 	}
 	if err != nil {
 		return err

@@ -49,11 +49,17 @@ func (o *StartOptions) Flags() []cli.Flag {
 	}
 }
 
-// Check refuses flags that do not go together. For this machine, it also refuses those that name a directory that does not exist; a host checks its own.
-func (o *StartOptions) Check(verb string, onHost bool) error {
+// Check refuses flags that do not go together. For this machine, it also refuses those that name a directory that does not exist, or a file
+// below an agent's home; a host checks its own.
+func (o *StartOptions) Check(ctx context.Context, c *Call, verb string, onHost bool) error {
 	if o.Output != "" && !onHost {
 		if err := CheckDirectory(filepath.Dir(o.Output)); err != nil {
 			return UsageError(verb, "--output: %v", err)
+		}
+		if store, err := storeAround(ctx, c, o.Output, nil); err != nil {
+			return err
+		} else if store != "" {
+			return UsageError(verb, "--output: %s is below %s, where an agent stores its sessions", o.Output, store)
 		}
 	}
 	switch {
