@@ -144,7 +144,8 @@ func permute(verb *cli.Command, words []string) (flags, args, passed []string, e
 }
 
 // takeFlags parses one word of flags: a long flag, or joined short ones, of which the first that takes a value takes the
-// rest of the word. A value that is not in the word is the next word. Each flag is returned as one word with its value.
+// rest of the word. A value that is not in the word is the next word. Each flag is returned as one word with its value, by its first name: the
+// library refuses two names of one flag.
 func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []string, err error) {
 	letters, long := strings.CutPrefix(word[1:], "-")
 	for letters != "" {
@@ -167,12 +168,12 @@ func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []str
 		case f == nil || long && len(name) == 1:
 			return nil, nil, unknownFlag(verb, "--"+name)
 		case !f.TakesValue() && long:
-			return []string{word}, next, nil
+			return []string{FlagText(f.Names()[0]) + strings.TrimPrefix(letters, name)}, next, nil
 		case !f.TakesValue():
-			flags, letters = append(flags, "-"+name), value
+			flags, letters = append(flags, FlagText(f.Names()[0])), value
 			continue
 		case joined && !long:
-			return append(flags, "-"+name+"="+strings.TrimPrefix(value, "=")), next, nil
+			return append(flags, FlagText(f.Names()[0])+"="+strings.TrimPrefix(value, "=")), next, nil
 		case joined:
 		case optional != nil && (len(next) == 0 || strings.HasPrefix(next[0], "-") || optional.IsArgument(next[0])):
 			value = optional.Default
@@ -182,7 +183,7 @@ func takeFlags(verb *cli.Command, word string, next []string) (flags, rest []str
 		if value == "" { // a variable that was not set, which would select everything
 			return nil, nil, UsageError(CommandName(verb), "flag %s needs a value", FlagText(name))
 		}
-		return append(flags, FlagText(name)+"="+value), next, nil
+		return append(flags, FlagText(f.Names()[0])+"="+value), next, nil
 	}
 	return flags, next, nil
 }

@@ -127,6 +127,8 @@ func TestExitCodes(t *testing.T) {
 		{"list --cwd=", 2, "flag --cwd needs a value"},
 		{"list --cwd /nowhere/at/all", 2, "--cwd: "},
 		{"list -n", 2, "flag -n needs a value"},
+		{"list -a --all -q --quiet -n 1", 0, ""}, // two names of one flag
+		{"search -C 1 --context 2 nothing", 8, ""},
 		{"list -n x", 2, `invalid value "x" for flag -n: use a whole number`},
 		{"list --json=maybe", 2, `invalid boolean value "maybe" for flag --json`},
 		{"list -n -1", 2, "-n must be 0 or more"},
