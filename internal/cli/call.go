@@ -26,8 +26,15 @@ type Call struct {
 // NewCall reads the configuration and the common flags. object is of the type that --format prints; nil for a command
 // without --format.
 func (env Env) NewCall(verb string, o *CommonFlags, object any) (*Call, error) {
-	if o.Quiet && o.JSON {
-		return nil, UsageError(verb, "--quiet and --json cannot be used together")
+	quiet := "--quiet"
+	if verb == "search" {
+		quiet = "--ids"
+	}
+	switch {
+	case o.Quiet && o.JSON:
+		return nil, UsageError(verb, "%s and --json cannot be used together", quiet)
+	case o.Quiet && o.Format != "":
+		return nil, UsageError(verb, "%s and --format cannot be used together", quiet)
 	}
 	c := &Call{Env: env, Quiet: o.Quiet}
 	var err error
