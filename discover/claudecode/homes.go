@@ -24,13 +24,13 @@ func homeVariables() discover.HomeVariables {
 
 // Homes returns the config folders: that of this environment, the configured ones, and those that live Claude Code
 // processes have in their environment. A program of another name counts if it has registered there.
-func (Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
+func (a Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover.Home {
 	h := homeVariables().Named(setup)
-	for p := range table.Candidates(proc.Signs{Name: mayBeAgent, Env: []string{configKey}}) {
+	for p := range table.Candidates(proc.Signs{Name: a.MatchesBinary, Env: []string{configKey}}) {
 		if !p.Alive() {
 			continue
 		}
-		if dir, _ := homeVariables().OfProcess(p); dir != "" && (isAgentProcess(p) || hasRegistered(p, dir)) {
+		if dir, _ := homeVariables().OfProcess(p); dir != "" && (a.IsAgentProcess(p) || hasRegistered(p, dir)) {
 			h.Add(discover.Home{Dir: dir, NamedBy: []proc.ID{p.ID}})
 		}
 	}
@@ -154,7 +154,7 @@ func isAlphanumeric(c byte) bool {
 
 // MatchesID reports whether an ID is a random UUID (version 4), as Claude Code makes them (SEEN 2.0–2.1.329). With
 // --session-id a session may get any UUID.
-func (Adapter) MatchesID(id string) bool { return isUUID(id) && id[versionAt] == '4' }
+func (Adapter) MatchesID(id string) bool { return isUUID(id) && storage.UUIDVersion(id) == '4' }
 
 // ShortID implements [discover.Adapter]. A sub-agent's ID is "agent-", mostly an "a", the name and "-" if it has one, and random hexadecimal digits.
 func (Adapter) ShortID(id string) int {
@@ -166,15 +166,6 @@ func (Adapter) ShortID(id string) int {
 
 // isUUID reports whether s has the form of a session ID: 8-4-4-4-12 lower- or upper-case hexadecimal digits.
 func isUUID(s string) bool { return storage.IsUUID(s, true) }
-
-// The length of a UUID, and the index of its version.
-const (
-	uuidLen   = storage.UUIDLen
-	versionAt = 14
-)
-
-// beginsUUID reports whether a session ID can begin with s.
-func beginsUUID(s string) bool { return storage.IsUUIDPrefix(s, true) }
 
 // isSubagent reports whether a session ID is a sub-agent's.
 func isSubagent(id string) bool { return strings.HasPrefix(id, agentPrefix) }
@@ -238,7 +229,7 @@ func (o owners) placeOf(path string, e fs.DirEntry) storage.Place {
 	case folder == "jobs":
 		return find(o.byJobDir, name, "")
 	case folder != projectsName:
-		return find(o.byID, name[:min(len(name), uuidLen)], "")
+		return find(o.byID, name[:min(len(name), storage.UUIDLen)], "")
 	case within == 0:
 		return storage.Place{Owner: storage.Nobody, Open: e.IsDir()}
 	case within == 1 && !e.IsDir():

@@ -56,7 +56,7 @@ func (p *processScan) findProcesses() {
 		p.registries, p.warnings = append(p.registries, r), append(p.warnings, err)
 		registered = slices.AppendSeq(slices.AppendSeq(registered, maps.Keys(r.entries)), maps.Keys(r.keys))
 	}
-	for candidate := range p.table.Candidates(proc.Signs{Name: mayBeAgent, PIDs: registered}) {
+	for candidate := range p.table.Candidates(proc.Signs{Name: Adapter{}.MatchesBinary, PIDs: registered}) {
 		if agent := p.inspect(candidate); agent != nil && p.runsSession(agent) {
 			p.processes = append(p.processes, agent)
 		}
@@ -66,7 +66,7 @@ func (p *processScan) findProcesses() {
 // inspect returns what a process shows; nil if it does not run Claude Code, or has ended. A program of another name, which any
 // process of the table can be, runs it if the process has registered, or is a teammate, which does not register.
 func (p *processScan) inspect(candidate proc.Process) *process {
-	named := isAgentProcess(candidate)
+	named := (Adapter{}).IsAgentProcess(candidate)
 	if !candidate.Alive() || !named && (!p.isListed(candidate) || isEmbeddedTool(candidate)) {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (p *processScan) runsSession(agent *process) bool {
 		return !agent.cmdline.helper
 	}
 	parent, ok := p.table.ByPID(agent.Parent)
-	if !ok || !isAgentProcess(parent) {
+	if !ok || !(Adapter{}).IsAgentProcess(parent) {
 		return true
 	}
 	id := agent.cmdline.namedSession()
@@ -225,30 +225,23 @@ func (p *process) processClaim(sessions []discover.Claim) discover.Claim {
 	return c
 }
 
-// IsAgentProcess implements [discover.Adapter].
-func (Adapter) IsAgentProcess(p proc.Process) bool { return isAgentProcess(p) }
-
-// MatchesBinary reports whether a binary can be this agent's.
-func (Adapter) MatchesBinary(exe string) bool { return mayBeAgent(exe) }
-
-// mayBeAgent reports whether a process with this name may run Claude Code. The name is the path of its binary, its short name or
-// its first argument.
-func mayBeAgent(name string) bool {
+// MatchesBinary implements [discover.Adapter]. It takes the short name of a process, and its first argument, as well.
+func (Adapter) MatchesBinary(name string) bool {
 	return isNative(name) || strings.Contains(path.Base(name), "claude")
 }
 
 // mentionsAgent reports whether one of the names of a process says that it may run Claude Code, such as claude-raw.
 func mentionsAgent(p proc.Process) bool {
 	args, _ := p.Args()
-	return slices.ContainsFunc(append([]string{p.Exe, p.Name}, args[:min(len(args), 1)]...), mayBeAgent)
+	return slices.ContainsFunc(append([]string{p.Exe, p.Name}, args[:min(len(args), 1)]...), Adapter{}.MatchesBinary)
 }
 
-// isAgentProcess reports whether p runs Claude Code by its name, as a session or as a helper: .../claude, .../bin/claude.exe,
+// IsAgentProcess implements [discover.Adapter], by the name of the program: .../claude, .../bin/claude.exe,
 // .../claude/versions/2.1.197, or a node build. The binary decides, never a word in the command line: editors and shells have such
 // words too. A program under another name is found by what it has written into the home, see [processScan.inspect].
 //
 // If the binary is not visible (another user's process), the kernel's short name decides.
-func isAgentProcess(p proc.Process) bool {
+func (Adapter) IsAgentProcess(p proc.Process) bool {
 	if p.Exe == "" {
 		return isClaudeName(proc.ProgramName(p.Name)) && !isExiting(p)
 	}

@@ -76,7 +76,7 @@ func TestIsAgentProcess(t *testing.T) {
 		{Process: proc.Process{Name: ".claude-wrapped", Exe: "/nix/store/0a-claude-code/bin/.claude-wrapped"}, Arguments: []string{"claude"}},
 		{Process: proc.Process{Name: "claude"}, Arguments: []string{"claude"}}, // another user's: no binary to be seen
 	} {
-		if p, _ := proctest.NewTable(f).ByPID(0); !isAgentProcess(p) {
+		if p, _ := proctest.NewTable(f).ByPID(0); !(Adapter{}).IsAgentProcess(p) {
 			t.Errorf("%s, %s, %q is not recognised", f.Name, f.Exe, f.Arguments)
 		}
 	}

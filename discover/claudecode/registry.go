@@ -139,7 +139,7 @@ func parseRegistryEntry(raw []byte) (registryEntry, error) {
 // or its working directory, which it changes together with the entry (SEEN 2.1.332). If nothing does, the process has executed
 // another program since, or the entry is forged.
 func (r registryEntry) confirmedBy(p proc.Process) bool {
-	if isAgentProcess(p) || mentionsAgent(p) {
+	if (Adapter{}).IsAgentProcess(p) || mentionsAgent(p) {
 		return true
 	}
 	args, _ := p.Args()

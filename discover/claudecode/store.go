@@ -38,7 +38,7 @@ func newSearch(ctx context.Context, filter discover.EntryFilter, home string) se
 }
 
 func (s *search) searchHome() {
-	if s.addSubagents() || s.addRefsWithPath() || !beginsUUID(s.ID) && !s.wantsSubagents() {
+	if s.addSubagents() || s.addRefsWithPath() || !storage.IsUUIDPrefix(s.ID, true) && !s.wantsSubagents() {
 		return
 	}
 	folders, err := projectFolders(s.ctx, s.Home)

@@ -27,13 +27,11 @@ func sessionDir(home, id string) string { return filepath.Join(home, stateName, 
 func eventsPath(home, id string) string { return filepath.Join(sessionDir(home, id), eventsName) }
 
 // Homes returns the homes: that of this environment, the configured ones, and those that live processes of the agent name.
-func (Adapter) Homes(from discover.HomeSources, table *proc.Table) []discover.Home {
+func (a Adapter) Homes(from discover.HomeSources, table *proc.Table) []discover.Home {
 	h := homeVariables().Named(from)
 	for p := range candidates(table) {
-		if !isAgentProcess(p) {
-			continue
-		}
-		if dir, _ := homeVariables().OfProcess(p); dir != "" {
+		if a.IsAgentProcess(p) {
+			dir, _ := homeVariables().OfProcess(p)
 			h.Add(discover.Home{Dir: dir, NamedBy: []proc.ID{p.ID}})
 		}
 	}

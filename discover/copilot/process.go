@@ -19,24 +19,17 @@ import (
 // candidates yields the processes that may be the agent's: by their names and, in a thorough table, by the locks on sessions. npm's launcher,
 // which is node, is none: it passes no signal on, and its death means nothing.
 func candidates(table *proc.Table) iter.Seq[proc.Process] {
-	return table.Candidates(proc.Signs{Name: mayBeAgent, File: func(path string) bool { _, ok := parseHold(path); return ok }})
+	return table.Candidates(proc.Signs{Name: Adapter{}.MatchesBinary, File: func(path string) bool { _, ok := parseHold(path); return ok }})
 }
 
-// mayBeAgent reports whether a process with this name may be the agent. The name is the path of its binary, its short name or its first
-// argument.
-func mayBeAgent(name string) bool {
+// MatchesBinary implements [discover.Adapter]. It takes the short name of a process, and its first argument, as well.
+func (Adapter) MatchesBinary(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	return strings.HasPrefix(strings.TrimPrefix(base, "."), "copilot")
 }
 
-// isAgentProcess reports whether the program of p has the agent's name. AWS has a tool of the same name.
-func isAgentProcess(p proc.Process) bool { return proc.ProgramName(p.Exe) == "copilot" }
-
-// IsAgentProcess implements [discover.Adapter].
-func (Adapter) IsAgentProcess(p proc.Process) bool { return isAgentProcess(p) }
-
-// MatchesBinary implements [discover.Adapter].
-func (Adapter) MatchesBinary(exe string) bool { return mayBeAgent(exe) }
+// IsAgentProcess implements [discover.Adapter], by the name of the program. AWS has a tool of the same name.
+func (Adapter) IsAgentProcess(p proc.Process) bool { return proc.ProgramName(p.Exe) == "copilot" }
 
 // hold is a lock that a process takes when it loads a session: session-state/<id>/inuse.<pid>.hold. The program locks a file of that name
 // in its cache, too, in a folder that is named by the version.
@@ -177,8 +170,8 @@ func inspect(p proc.Process, homes []discover.Home) *process {
 		agent.cmdline = parseCmdline(args[1:])
 	}
 	// What a process holds says that it is the agent. Its name alone does not, but for the thread name that the agent's runtime gives it.
-	named := isAgentProcess(p) && (err != nil || p.Name == "MainThread")
-	ofHome := files.home != "" && (mayBeAgent(p.Exe) || mayBeAgent(p.Name))
+	named := (Adapter{}).IsAgentProcess(p) && (err != nil || p.Name == "MainThread")
+	ofHome := files.home != "" && slices.ContainsFunc([]string{p.Exe, p.Name}, Adapter{}.MatchesBinary)
 	if len(files.holds) == 0 && (agent.helper || !named && !ofHome) {
 		return nil
 	}

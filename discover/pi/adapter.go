@@ -31,10 +31,9 @@ const programName = "pi"
 func (Adapter) ShortID(id string) int { return storage.ShortUUIDLen(id) }
 
 // MatchesID implements [discover.Adapter]. A user may give a session any ID; those that Pi makes are not unlike those of other agents.
-func (Adapter) MatchesID(id string) bool { return storage.IsUUID(id, false) && id[versionAt] == '7' }
-
-// versionAt is the index of a UUID's version.
-const versionAt = 14
+func (Adapter) MatchesID(id string) bool {
+	return storage.IsUUID(id, false) && storage.UUIDVersion(id) == '7'
+}
 
 // warning returns the warning about a path that could not be read.
 func warning(path string, err error) error { return discover.NewWarning(agentName, path, err) }

@@ -20,12 +20,9 @@ func (Adapter) MatchesBinary(exe string) bool {
 	return false
 }
 
-// IsAgentProcess implements [discover.Adapter].
-func (Adapter) IsAgentProcess(p proc.Process) bool { return isPi(p) }
-
-// isPi reports whether a process is Pi by its command line. Pi overwrites it with its name as soon as it has loaded, 0.3 to 1 s after its
-// start (SEEN 0.84, 1.5). Until then it is that of node, with the path of Pi's script.
-func isPi(p proc.Process) bool {
+// IsAgentProcess implements [discover.Adapter], by the command line. Pi overwrites it with its name as soon as it has loaded, 0.3 to 1 s after
+// its start (SEEN 0.84, 1.5). Until then it is that of node, with the path of Pi's script.
+func (a Adapter) IsAgentProcess(p proc.Process) bool {
 	if !p.Alive() {
 		return false
 	}
@@ -33,7 +30,7 @@ func isPi(p proc.Process) bool {
 		return p.Name == programName
 	}
 	args, err := p.Args()
-	if err != nil || len(args) == 0 || !(Adapter{}).MatchesBinary(p.Exe) {
+	if err != nil || len(args) == 0 || !a.MatchesBinary(p.Exe) {
 		return false
 	}
 	if len(args) == 1 {
@@ -68,7 +65,7 @@ type process struct {
 // presences returns the live processes of Pi.
 func presences(table *proc.Table) (list []*process) {
 	for p := range table.Candidates(proc.Signs{Name: Adapter{}.MatchesBinary}) {
-		if isPi(p) {
+		if (Adapter{}).IsAgentProcess(p) {
 			list = append(list, inspect(table, p))
 		}
 	}

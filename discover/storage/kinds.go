@@ -125,16 +125,22 @@ const UUIDLen = 36
 // ShortUUIDLen returns how many leading characters of a UUID distinguish it from others: the first group of a random one
 // (version 4), the part with the time in milliseconds of a time-ordered one (version 7), all of any other.
 func ShortUUIDLen(id string) int {
-	const version, random, milliseconds = 14, 8, 13
-	if len(id) == UUIDLen {
-		switch id[version] {
-		case '4':
-			return random
-		case '7':
-			return milliseconds
-		}
+	const random, milliseconds = 8, 13
+	switch UUIDVersion(id) {
+	case '4':
+		return random
+	case '7':
+		return milliseconds
 	}
 	return len(id)
+}
+
+// UUIDVersion returns the digit with the version of a UUID; 0 for what has another length.
+func UUIDVersion(id string) byte {
+	if len(id) != UUIDLen {
+		return 0
+	}
+	return id[14]
 }
 
 // NewUUID makes a random UUID (version 4, RFC 9562).
