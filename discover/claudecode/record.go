@@ -67,7 +67,7 @@ func (r reader) read(ctx context.Context, entries []discover.Entry) iter.Seq2[*s
 			delete(counted, e.Path)
 		}
 		var all []*sessionUsage
-		for u, err := range storage.ReadParallel(ctx, entries, r.readUsage) {
+		for u, err := range storage.ReadParallel(ctx, entries, r.readSession) {
 			switch {
 			case err != nil && !yield(&sessionUsage{}, err):
 				return
@@ -87,9 +87,9 @@ func (r reader) read(ctx context.Context, entries []discover.Entry) iter.Seq2[*s
 	}
 }
 
-// readSession reads one session, and the totals that a transcript is read into as a whole. There is neither a record nor an error if the
-// file holds none, or is gone, and both if a part could not be read. Errors are warnings.
-func (r reader) readSession(ctx context.Context, e discover.Entry, record *discover.Record, t *totalsReader) (ok bool, err error) {
+// readSession reads one session. There is neither a record nor an error if the file holds none, or is gone, and both if a part could not be
+// read. Errors are warnings.
+func (r reader) readSession(ctx context.Context, e discover.Entry, u *sessionUsage) (ok bool, err error) {
 	f, err := storage.Open(ctx, e.Path)
 	if err != nil {
 		return false, warning(e.Path, err)
@@ -108,14 +108,14 @@ func (r reader) readSession(ctx context.Context, e discover.Entry, record *disco
 		return false, warning(e.Path, err)
 	}
 	if whole {
-		err = r.readWhole(record, e, f, &head, &tail, t)
+		err = r.readWhole(u, e, f, &head, &tail)
 	} else {
-		err = cmp.Or(fill(record, e, f, &head, &tail), tail.damage.In(f))
+		err = cmp.Or(fill(&u.Record, e, f, &head, &tail), tail.damage.In(f))
 	}
-	if record.Source == "bg" {
-		err = cmp.Or(err, describeJob(f.Context(), record))
+	if u.Source == "bg" {
+		err = cmp.Or(err, describeJob(f.Context(), &u.Record))
 	}
-	record.TruncateTexts()
+	u.TruncateTexts()
 	return true, warning(e.Path, err)
 }
 
@@ -213,27 +213,27 @@ func projectOf(e discover.Entry) string {
 }
 
 // readWhole fills the record of a transcript that is read whole. Tokens stay unknown where a part cannot be read.
-func (r reader) readWhole(record *discover.Record, e discover.Entry, f *storage.File, head *headReader, tail *tailReader, t *totalsReader) error {
-	t.Sidechain, t.Full = tail.Sidechain, r.Full
+func (r reader) readWhole(u *sessionUsage, e discover.Entry, f *storage.File, head *headReader, tail *tailReader) error {
+	t := totalsReader{Sidechain: tail.Sidechain, Full: r.Full}
 	if (r.Full || r.Quotas) && !t.Sidechain {
 		t.Project = projectOf(e)
 	}
 	err := t.Read(f)
 	tail.Metadata = t.Metadata
-	unknown := fill(record, e, f, head, tail)
+	unknown := fill(&u.Record, e, f, head, tail)
 	if err != nil {
 		return err
 	}
-	fillTotals(record, t)
-	if !t.Sidechain && hasFolder(f.Context(), record.Path) {
-		if err := readSubagents(f.Context(), t, record.Path); err != nil {
+	fillTotals(&u.Record, &t)
+	if !t.Sidechain && hasFolder(f.Context(), e.Path) {
+		if err := readSubagents(f.Context(), &t, e.Path); err != nil {
 			return err
 		}
 	}
-	if record.Tokens, err = t.Tokens(); err != nil {
+	if err := t.fillUsage(u); err != nil {
 		return err
 	}
-	return errors.Join(append(t.lost, warning(record.Path, unknown))...)
+	return errors.Join(append(t.lost, warning(e.Path, unknown))...)
 }
 
 // fillTotals adds what only a whole transcript says, except for the tokens.

@@ -29,15 +29,15 @@ func readBytes(t testing.TB, dir string, content []byte) (discover.Record, bool)
 
 func readFile(t testing.TB, dir, path string) (discover.Record, bool) {
 	t.Helper()
-	var r discover.Record
+	var r sessionUsage
 	x := reader{ReadOptions: discover.ReadOptions{Full: true}}
 	e := discover.Entry{Agent: "claude-code", ID: alive, Path: path, Home: dir}
-	ok, err := x.readSession(t.Context(), e, &r, &totalsReader{})
+	ok, err := x.readSession(t.Context(), e, &r)
 	warningsIn(t, err)
 	if ok && (r.ID != alive || r.Home != dir) {
-		t.Fatalf("another session's record: %s", golden.JSON(t, r))
+		t.Fatalf("another session's record: %s", golden.JSON(t, r.Record))
 	}
-	return r, ok
+	return r.Record, ok
 }
 
 // asIfComplete cuts off the record that the writer has not finished, or adds the line break that one lacks.
@@ -219,9 +219,9 @@ func TestDamageIsSaid(t *testing.T) {
 			}
 		}
 		for _, options := range []discover.ReadOptions{{Tokens: true}, {Full: true}} {
-			var r discover.Record
-			ok, err := reader{ReadOptions: options}.readSession(t.Context(), e, &r, &totalsReader{})
-			check("record", golden.JSON(t, r), ok && r.Prompt == "hi" && r.Tokens != nil && r.Tokens.In == 7, err)
+			var r sessionUsage
+			ok, err := reader{ReadOptions: options}.readSession(t.Context(), e, &r)
+			check("record", golden.JSON(t, r.Record), ok && r.Prompt == "hi" && r.Tokens != nil && r.Tokens.In == 7, err)
 		}
 		var texts []string
 		var warned error

@@ -69,18 +69,26 @@ func (t *totalsReader) Fork() (origin string, ok bool) {
 // errTooManyCalls is the error of a transcript with more calls of the model than are counted.
 var errTooManyCalls = errors.New("its tokens are not known: it has more calls of the model than are counted")
 
-// Tokens returns the sum; nil before the first answer, when nothing is known, which is not 0.
-func (t *totalsReader) Tokens() (*discover.Tokens, error) {
-	if t.calls.overflow {
-		return nil, errTooManyCalls
+// fillUsage sets what the session used; nothing before the first answer, when nothing is known, which is not 0.
+func (t *totalsReader) fillUsage(u *sessionUsage) error {
+	switch {
+	case t.calls.overflow:
+		return errTooManyCalls
+	case len(t.calls.calls) == 0:
+		return nil
 	}
-	sum, ok := t.calls.sum()
-	if !ok {
-		return nil, nil
+	u.calls, u.Usage = t.calls.answers()
+	sum := discover.Tokens{}
+	for i := range u.Usage {
+		a := &u.Usage[i]
+		sum = sum.Plus(a.Tokens)
+		if i >= len(u.calls) && a.Tokens.Total > 0 {
+			a.From = u.Created
+		}
 	}
-	tokens := withTotal(sum)
-	tokens.Context = contextSize(t.context)
-	return &tokens, nil
+	sum.Context = contextSize(t.context)
+	u.Tokens = &sum
+	return nil
 }
 
 // add takes the next record, or the rest of one.
@@ -241,24 +249,6 @@ func (c *callUsage) set(call callID, used timedUsage) {
 		return
 	}
 	c.calls[call] = used
-}
-
-// sum returns the total. ok is false if nothing is known. A killed process reports nothing, and the next one continues from
-// the last report; so of the calls before a report, their sum counts if it is larger than the report.
-func (c *callUsage) sum() (sum discover.Tokens, ok bool) {
-	var before discover.Tokens
-	for _, s := range c.calls {
-		if c.isReported(s.at) {
-			before = before.Plus(s.Tokens)
-		} else {
-			sum = sum.Plus(s.Tokens)
-		}
-	}
-	if last := c.lastReport(); last != nil {
-		before = before.Max(last.total)
-	}
-	sum = sum.Plus(before)
-	return sum, len(c.calls) > 0
 }
 
 // contextSize is the size of the context of a call.

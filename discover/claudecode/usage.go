@@ -56,20 +56,6 @@ func dropCopied(all []*sessionUsage) {
 	}
 }
 
-// readUsage reads what a session used. There is nothing where its tokens are not known.
-func (r reader) readUsage(ctx context.Context, e discover.Entry, u *sessionUsage) (ok bool, err error) {
-	var t totalsReader
-	if ok, err = r.readSession(ctx, e, &u.Record, &t); ok && u.Tokens != nil {
-		u.calls, u.Usage = t.calls.answers()
-		for i := len(u.calls); i < len(u.Usage); i++ {
-			if a := &u.Usage[i]; a.Tokens.Total > 0 {
-				a.From = u.Created
-			}
-		}
-	}
-	return ok, err
-}
-
 // withoutCounted returns the entries without the sub-agents whose tokens are counted with their session's.
 func withoutCounted(entries []discover.Entry) []discover.Entry {
 	sessions := map[string]bool{} // by the folder of their sub-agents
@@ -84,7 +70,8 @@ func withoutCounted(entries []discover.Entry) []discover.Entry {
 }
 
 // answers returns what was used when, and by which model: by each call, then what only the agent's reports have: tokens were used before
-// Time, and a cost was reported then. The sum is that of [totalsReader.Tokens].
+// Time, and a cost was reported then. A killed process reports nothing, and the next one continues from the last report; so of the calls before
+// a report, their sum counts if it is larger than the report.
 func (c *callUsage) answers() (calls []callID, all []discover.Usage) {
 	calls, all = make([]callID, 0, len(c.calls)), make([]discover.Usage, 0, len(c.calls))
 	for id, s := range c.calls {
@@ -99,9 +86,7 @@ func (c *callUsage) answers() (calls []callID, all []discover.Usage) {
 	for _, s := range c.calls {
 		if c.isReported(s.at) {
 			recorded = recorded.Plus(s.Tokens)
-			sum := byModel[s.model]
-			sum = sum.Plus(s.Tokens)
-			byModel[s.model] = sum
+			byModel[s.model] = byModel[s.model].Plus(s.Tokens)
 		}
 	}
 	// A process that was killed reports nothing, and the cost of its calls is not in any later report.

@@ -218,13 +218,14 @@ func TestCallsAreBounded(t *testing.T) {
 		add(strconv.Itoa(i), 1)
 	}
 	add("0", 2)
-	if sum, ok := g.sum(); g.overflow || !ok || sum.In != maxCalls+1 {
-		t.Fatalf("sum %+v, full %v", sum, g.overflow)
+	var u sessionUsage
+	if err := (&totalsReader{calls: g}).fillUsage(&u); err != nil || u.Tokens.In != maxCalls+1 {
+		t.Fatalf("sum %+v, %v", u.Tokens, err)
 	}
 	add("one more", 9)
-	tokens, err := (&totalsReader{calls: g}).Tokens()
-	if len(g.calls) != maxCalls || !errors.Is(err, errTooManyCalls) || tokens != nil {
-		t.Errorf("%d calls, %v, tokens %v", len(g.calls), err, tokens)
+	u = sessionUsage{}
+	if err := (&totalsReader{calls: g}).fillUsage(&u); len(g.calls) != maxCalls || !errors.Is(err, errTooManyCalls) || u.Tokens != nil {
+		t.Errorf("%d calls, %v, tokens %v", len(g.calls), err, u.Tokens)
 	}
 }
 
