@@ -25,9 +25,8 @@ import (
 // Meta keys: backgroundShell (idle, but a command that it started still runs), jobId (of a background session).
 func (Adapter) Claims(ctx context.Context, table *proc.Table, homes []discover.Home) ([]discover.Claim, error) {
 	l := &processScan{ctx: ctx, table: table, homes: homes}
-	l.findProcesses()
 	var claims []discover.Claim
-	for _, agent := range l.processes {
+	for _, agent := range l.findProcesses() {
 		found := l.sessionClaims(agent)
 		claims = append(append(claims, agent.processClaim(found)), found...)
 	}

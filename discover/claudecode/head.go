@@ -64,7 +64,10 @@ func (h *headReader) Readable(f *storage.File) bool {
 
 func (h *headReader) add(line *rawLine) {
 	h.known = h.known || line.Type != ""
-	h.date(line)
+	h.fork.addMetadata(line)
+	if h.Created.IsZero() && line.Type != "file-history-snapshot" {
+		h.Created = line.time()
+	}
 	if line.isMetadata() {
 		h.Metadata.add(line, true)
 		return
@@ -87,21 +90,6 @@ func (h *headReader) add(line *rawLine) {
 		h.Command = cmp.Or(h.Command, prompt)
 	} else {
 		h.typed = prompt
-	}
-}
-
-// date takes the time of the first record that has one, and of metadata that dates the session.
-func (h *headReader) date(line *rawLine) {
-	dates := h.fork.datesSession(line.Type)
-	if !dates && !h.Created.IsZero() {
-		return
-	}
-	made := line.time()
-	if h.Created.IsZero() && line.Type != "file-history-snapshot" {
-		h.Created = made
-	}
-	if dates {
-		h.fork.addTime(made)
 	}
 }
 
@@ -130,14 +118,12 @@ type forkDetector struct {
 	origin     string    // the session that requested the newest copied answer (2.1.329); "" if not known
 }
 
-// datesSession reports whether metadata of this kind dates the creation of the session itself.
-func (f *forkDetector) datesSession(kind string) bool {
-	return !f.started && (kind == "queue-operation" || kind == "file-history-snapshot")
-}
-
-// addTime takes the time of such metadata.
-func (f *forkDetector) addTime(made time.Time) {
-	if made.After(f.created) {
+// addMetadata takes the time of metadata that dates the creation of the session itself.
+func (f *forkDetector) addMetadata(line *rawLine) {
+	if f.started || line.Type != "queue-operation" && line.Type != "file-history-snapshot" {
+		return
+	}
+	if made := line.time(); made.After(f.created) {
 		f.created = made
 	}
 }

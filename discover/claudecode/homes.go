@@ -246,10 +246,7 @@ func (o owners) placeOf(path string, e fs.DirEntry) storage.Place {
 // kindOf returns what an entry of a session's folder is.
 func kindOf(name string) string {
 	if name == subagentsName {
-		return subagentsKind
+		return "sub-agents"
 	}
 	return strings.ReplaceAll(name, "-", " ")
 }
-
-// subagentsKind is the kind of sub-agents' files.
-const subagentsKind = "sub-agents"

@@ -58,7 +58,11 @@ func (a argsBuilder) check() error {
 	if arg, ok := a.FindArg(sessionFlags); ok {
 		return unsupported(launch.ChoosesSession, arg)
 	}
-	return a.checkMove()
+	// 2.1.112 continues not the session itself, but a copy of it under the same ID, in the new directory's project; 2.1.197 does not.
+	if a.leavesProject() && !a.Fork && a.version.Before(storage.Version{2, 1, 197}) {
+		return unsupported("%s may not continue a session in another directory, but a copy with the same ID: update Claude Code, or use --fork", a.version)
+	}
+	return nil
 }
 
 func unsupported(format string, args ...any) error {
@@ -149,15 +153,6 @@ func (a argsBuilder) leavesProject() bool {
 	}
 	project := a.projectDir()
 	return a.Moved || project != "" && !storage.IsDir(project)
-}
-
-// checkMove returns an error for a version that may not continue the session itself, but a copy of it, under the same ID, in the new
-// directory's project. 2.1.112 does that, 2.1.197 does not.
-func (a argsBuilder) checkMove() error {
-	if !a.leavesProject() || a.Fork || !a.version.Before(storage.Version{2, 1, 197}) {
-		return nil
-	}
-	return unsupported("%s may not continue a session in another directory, but a copy with the same ID: update Claude Code, or use --fork", a.version)
 }
 
 // model returns the requested model, else the one that a resumed session had if ANTHROPIC_MODEL is set: Claude Code does not continue

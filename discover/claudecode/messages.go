@@ -18,8 +18,7 @@ import (
 // described in docs/agents/claude-code.md.
 func (Adapter) Messages(ctx context.Context, r discover.Record) iter.Seq2[discover.Message, error] {
 	return discover.StreamFile(ctx, r, func(f *storage.File, out *discover.MessageStream) error {
-		t := messageReader{MessageStream: out, file: f, sidechain: isSubagent(r.ID)}
-		return t.readAll()
+		return (&messageReader{MessageStream: out, file: f, sidechain: isSubagent(r.ID)}).readAll()
 	})
 }
 
@@ -153,7 +152,7 @@ func (m *messageReader) read(offset int64, line *rawLine) (messages []discover.M
 func (m messageLine) message(block int, w messageText) discover.Message {
 	message := discover.Message{ID: m.id, Time: m.Timestamp.Time(), Role: w.role, Kind: w.kind, Text: w.text}
 	if fromPeer(m.origin) {
-		message.SentID = m.origin.Get("msg_id").Text(maxSentID)
+		message.SentID = m.origin.Get("msg_id").Text(maxCallID)
 	}
 	if w.role == discover.RoleAssistant && !m.synthetic() {
 		message.Model = m.Model.Text(0)
@@ -163,9 +162,6 @@ func (m messageLine) message(block int, w messageText) discover.Message {
 	}
 	return message
 }
-
-// maxSentID is how many characters of a sender's ID are kept: Claude Code accepts UUIDs only.
-const maxSentID = 100
 
 // fromPeer reports whether a message was not typed but came through Claude Code's socket for messages: from another session, or
 // from another program. Its record has isMeta, but the model answers it as it answers a prompt (SEEN 2.1.224-2.1.330).

@@ -43,13 +43,12 @@ type processScan struct {
 	table      *proc.Table
 	homes      []discover.Home
 	registries []registry // of the homes
-	processes  []*process
 	warnings   []error
 }
 
 // findProcesses finds the processes that may run a session. It leaves out zombies, helpers, and processes that end
 // meanwhile.
-func (p *processScan) findProcesses() {
+func (p *processScan) findProcesses() (processes []*process) {
 	var registered []int
 	for _, h := range p.homes {
 		r, err := listRegistry(p.ctx, h.Dir)
@@ -58,9 +57,10 @@ func (p *processScan) findProcesses() {
 	}
 	for candidate := range p.table.Candidates(proc.Signs{Name: Adapter{}.MatchesBinary, PIDs: registered}) {
 		if agent := p.inspect(candidate); agent != nil && p.runsSession(agent) {
-			p.processes = append(p.processes, agent)
+			processes = append(processes, agent)
 		}
 	}
+	return processes
 }
 
 // inspect returns what a process shows; nil if it does not run Claude Code, or has ended. A program of another name, which any

@@ -47,16 +47,13 @@ type registryEntry struct {
 	path string
 }
 
-// registryFileLimit bounds a registry file, in bytes; real ones have less than 1,000.
-const registryFileLimit = 64 << 10
-
 // readRegistryEntry reads sessions/<pid>.json of a home. Claude Code rewrites it in place, so what follows the first JSON
 // value is left over from a longer one. An entry that is not yet written does not exist.
 func readRegistryEntry(ctx context.Context, home string, pid int) (registryEntry, error) {
 	path := registryPath(home, pid)
 	var entry registryEntry
 	var malformed error
-	raw, err := storage.ReadComplete(ctx, path, registryFileLimit, func(raw []byte) bool {
+	raw, err := storage.ReadComplete(ctx, path, jsonLimit, func(raw []byte) bool {
 		entry, malformed = parseRegistryEntry(raw)
 		return malformed == nil
 	})

@@ -155,9 +155,7 @@ func (t *totalsReader) beginsTurn(line *rawLine) bool {
 }
 
 func (t *totalsReader) addMetadata(line *rawLine) {
-	if t.fork.datesSession(line.Type) {
-		t.fork.addTime(line.time())
-	}
+	t.fork.addMetadata(line)
 	if line.Type == "cost-state" {
 		t.calls.addReport(line.Object)
 	}
