@@ -69,7 +69,7 @@ func (p *processScan) withSubagents(agent *process, c discover.Claim) []discover
 
 // registryClaim returns the claim that the process's registry entry makes.
 func (p *processScan) registryClaim(agent *process) discover.Claim {
-	detail := agent.entry.path + ": " + agent.proof
+	detail := agent.entry.path + ": procStart " + agent.entry.ProcStart + " matches"
 	if agent.entry.Status != "" {
 		detail += ", status " + agent.entry.Status
 	}
@@ -86,10 +86,8 @@ func (Adapter) LeftBehind(ctx context.Context, table *proc.Table, homes []discov
 			if err != nil || !ids[entry.SessionID] || entry.Spare || entry.ParkedJobID != "" {
 				continue
 			}
-			if live, ok := table.ByPID(pid); ok && live.Alive() {
-				if _, err := entry.validate(live, pid); err == nil {
-					continue
-				}
+			if live, ok := table.ByPID(pid); ok && live.Alive() && entry.validate(live, pid) == nil {
+				continue
 			}
 			claims = append(claims, discover.Claim{
 				Agent: agentName, Process: proc.ID{PID: pid}, Session: entry.SessionID, Path: findTranscript(ctx, r.home, entry.Cwd, entry.SessionID), Home: r.home,

@@ -41,11 +41,7 @@ func (a Adapter) Homes(setup discover.HomeSources, table *proc.Table) []discover
 func hasRegistered(p proc.Process, home string) bool {
 	ctx, pid := discover.Confine(context.Background(), []discover.Home{{Dir: home}}), p.NamespacePID()
 	entry, err := readRegistryEntry(ctx, home, pid)
-	if err != nil {
-		return false
-	}
-	_, err = entry.validate(p, pid)
-	return err == nil && entry.confirmedBy(p)
+	return err == nil && entry.validate(p, pid) == nil && entry.confirmedBy(p)
 }
 
 // transcriptSuffix is the suffix of a transcript's name.

@@ -24,10 +24,8 @@ type process struct {
 	// otherRoot names the process's root directory if its config folder is in another root than ours; else "".
 	otherRoot string
 	dir       string // its working directory; "" if not known
-	// entry is the process's registry entry and proof is how it is known to be the process's. Without an entry, entry.path
-	// is "".
+	// entry is the process's registry entry. Without one, entry.path is "".
 	entry registryEntry
-	proof string
 	// hasKey: the process has made a key file in its home.
 	hasKey bool
 	// unreadable is the reason if nothing more can be learnt of the process; outdated: its version is not supported.
@@ -134,8 +132,8 @@ func (p *processScan) findRegistryEntry(agent *process) {
 			errs = append(errs, warning(registryPath(r.home, pid), err))
 			continue
 		}
-		if proof, err := entry.validate(agent.Process, pid); err == nil && entry.confirmedBy(agent.Process) {
-			agent.entry, agent.proof, agent.home = entry, proof, r.home
+		if entry.validate(agent.Process, pid) == nil && entry.confirmedBy(agent.Process) {
+			agent.entry, agent.home = entry, r.home
 			return
 		}
 	}

@@ -144,21 +144,18 @@ func (r registryEntry) confirmedBy(p proc.Process) bool {
 	return slices.Contains(args, r.SessionID) || err == nil && r.Cwd != "" && dir == discover.RealPath(r.Cwd)
 }
 
-// validate returns how the entry is known to be p's, or an error that says why it is another process's. pid is its PID in its own
-// namespace.
-func (r registryEntry) validate(p proc.Process, pid int) (proof string, err error) {
-	if r.PID != pid {
-		return "", fmt.Errorf("it names pid %d", r.PID)
+// validate returns an error that says why the entry is not p's but another process's. pid is the PID of p in its own namespace.
+func (r registryEntry) validate(p proc.Process, pid int) error {
+	ticks, err := strconv.ParseUint(r.ProcStart, 10, 64)
+	switch start := p.Started.UTC().Format(time.ANSIC); {
+	case r.PID != pid:
+		return fmt.Errorf("it names pid %d", r.PID)
+	case p.Started.IsZero():
+		return errors.New("when the process started is not known")
+	case err == nil && ticks != p.Ticks:
+		return fmt.Errorf("procStart %s is not the process's %d", r.ProcStart, p.Ticks)
+	case err != nil && r.ProcStart != start:
+		return fmt.Errorf("procStart %q is not the process's %q", r.ProcStart, start)
 	}
-	if p.Started.IsZero() {
-		return "", errors.New("when the process started is not known")
-	}
-	if ticks, err := strconv.ParseUint(r.ProcStart, 10, 64); err == nil {
-		if ticks != p.Ticks {
-			return "", fmt.Errorf("procStart %s is not the process's %d", r.ProcStart, p.Ticks)
-		}
-	} else if start := p.Started.UTC().Format(time.ANSIC); r.ProcStart != start {
-		return "", fmt.Errorf("procStart %q is not the process's %q", r.ProcStart, start)
-	}
-	return "procStart " + r.ProcStart + " matches", nil
+	return nil
 }

@@ -17,15 +17,9 @@ import (
 	"agentctl/proc"
 )
 
-// inbox is a process that listens for messages to a session.
-type inbox struct {
-	process proc.Process
-	socket  string
-}
-
-// findInbox finds the process that listens for the session's messages, by what the processes register now. The error says why
+// findInbox finds the process that listens for the session's messages, and its socket, by what the processes register now. The error says why
 // there is none: an [*launch.UnsupportedError], or what could not be read.
-func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
+func findInbox(ctx context.Context, s discover.Session) (p proc.Process, socket string, err error) {
 	refusal := unsupported("has registered no process for the session: it takes no messages (a session inside of another one, or a teammate)")
 	for _, p := range s.Processes {
 		pid := p.NamespacePID()
@@ -34,26 +28,26 @@ func findInbox(ctx context.Context, s discover.Session) (inbox, error) {
 			continue
 		}
 		if err == nil {
-			_, err = entry.validate(p, pid)
+			err = entry.validate(p, pid)
 		}
 		switch {
 		case err != nil:
-			return inbox{}, fmt.Errorf("%s: %w", registryPath(s.ProcessHome(), pid), err)
+			return p, "", fmt.Errorf("%s: %w", registryPath(s.ProcessHome(), pid), err)
 		case entry.SessionID != s.ID:
-			return inbox{}, fmt.Errorf("%s runs the session %s now", p.ID, entry.SessionID)
+			return p, "", fmt.Errorf("%s runs the session %s now", p.ID, entry.SessionID)
 		case entry.MessagingSocket != "":
-			return inbox{p, entry.MessagingSocket}, nil
+			return p, entry.MessagingSocket, nil
 		default: // SEEN before 2.1.224: none; 2.1.224: off unless the vendor's server turns it on; 2.1.260: on
 			refusal = unsupported("%s takes no messages: update Claude Code, then stop the session and resume it (agentctl stop, agentctl resume). "+
 				"If it is the newest version, messages are off there, or its socket failed", entry.Version)
 		}
 	}
-	return inbox{}, refusal
+	return p, "", refusal
 }
 
 // CheckSend implements [launch.Adapter]. TUIs, background sessions and print runs take messages.
 func (Adapter) CheckSend(s discover.Session, _ launch.Environment) error {
-	_, err := findInbox(context.Background(), s)
+	_, _, err := findInbox(context.Background(), s)
 	return err
 }
 
@@ -70,16 +64,16 @@ func (Adapter) Send(ctx context.Context, s discover.Session, text string, _ laun
 	if err != nil {
 		return sent, err
 	}
-	in, err := findInbox(ctx, s)
+	p, socket, err := findInbox(ctx, s)
 	if err != nil {
 		return sent, err
 	}
-	if info, err := os.Lstat(in.socket); err != nil {
+	if info, err := os.Lstat(socket); err != nil {
 		return sent, storage.Cause(err)
 	} else if info.Mode().Type() != os.ModeSocket {
-		return sent, fmt.Errorf("%s is not a socket", in.socket)
+		return sent, fmt.Errorf("%s is not a socket", socket)
 	}
-	conn, err := in.process.Dial(ctx, "unix", in.socket)
+	conn, err := p.Dial(ctx, "unix", socket)
 	if err != nil {
 		return sent, err
 	}
@@ -96,8 +90,8 @@ func exchange(conn net.Conn, line []byte) error {
 	if _, err := conn.Write(line); err != nil {
 		return err
 	}
-	if socket, ok := conn.(*net.UnixConn); ok {
-		if err := socket.CloseWrite(); err != nil {
+	if unix, ok := conn.(*net.UnixConn); ok {
+		if err := unix.CloseWrite(); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"strconv"
 	"time"
 
 	"agentctl/discover"
@@ -345,20 +344,14 @@ func quotaOf(line *rawLine) *discover.Quota {
 	}
 	limits := line.Get("quotaLimits").Object()
 	q := &discover.Quota{
-		Name: limits.Get("rateLimitType").Text(0), Reached: true, Resets: unixSeconds(limits.Get("resetsAt").Raw()),
+		Name: limits.Get("rateLimitType").Text(0), Reached: true,
 		Text: textOf(line.Content, 0), Time: line.Timestamp.Time(),
 	}
 	if limits != nil {
 		q.Reached = limits.Get("status").Text(0) == "rejected"
 	}
-	return q
-}
-
-// unixSeconds converts seconds since 1970; anything else becomes the zero time.
-func unixSeconds(digits []byte) time.Time {
-	n, err := strconv.ParseInt(string(digits), 10, 64)
-	if err != nil || n <= 0 || n > 1<<33 {
-		return time.Time{}
+	if seconds := limits.Get("resetsAt").Int(); seconds > 0 && seconds <= 1<<33 {
+		q.Resets = time.Unix(seconds, 0).UTC()
 	}
-	return time.Unix(n, 0).UTC()
+	return q
 }
