@@ -73,7 +73,7 @@ func (r *rpcClient) openRequests(ctx context.Context, id string) ([]serverReques
 			return nil, err
 		}
 		for t.waiting && !slices.ContainsFunc(r.requests, func(request serverRequest) bool { return request.params.Get("threadId").Text(0) == t.id }) {
-			if err := pause(ctx, interruptPoll); err != nil {
+			if err := pause(ctx); err != nil {
 				return nil, err
 			}
 			if t, err = r.readThread(t.id); err != nil {
@@ -101,16 +101,15 @@ func (s serverRequest) openRequest(session discover.Session) (o launch.OpenReque
 		ID: s.id(), Call: p.Get("itemId").Text(discover.BriefLimit), Reason: p.Get("reason").Text(0), Dir: p.Get("cwd").Text(discover.PathLimit),
 		Guard: filepath.Dir(discover.RealPath(serverOf(session).socket)),
 	}
+	o.Always, _ = s.always()
 	switch s.method {
 	case commandApproval:
 		o.Tool, o.Text = "command", p.Get("command").Text(0)
 		if network := p.Get("networkApprovalContext"); network.Object().Get("host") != nil {
 			o.Reason = "network access: " + network.Object().Get("host").Text(discover.ErrorLimit)
 		}
-		o.Always, _ = s.always()
 	case patchApproval:
 		o.Tool = "patch"
-		o.Always, _ = s.always()
 	case userInput:
 		o.Tool = questionTool
 		for v := range p.Get("questions").Elements() {
@@ -177,7 +176,7 @@ func (Adapter) Answer(ctx context.Context, s discover.Session, o launch.OpenRequ
 	}
 	for err == nil && !c.resolved[string(r.number)] {
 		if _, err = c.readThread(s.ID); err == nil { // what the server sends meanwhile is noted
-			err = pause(ctx, interruptPoll)
+			err = pause(ctx)
 		}
 	}
 	return err

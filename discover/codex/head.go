@@ -133,10 +133,7 @@ func (r *rolloutHead) addLine(l storage.Line, parsed *rolloutLine) {
 
 // ThreadID is the thread by the first record, or by the file's name while that record is missing.
 func (r *rolloutHead) ThreadID() string {
-	if r.SessionMeta.ID != "" {
-		return r.SessionMeta.ID
-	}
-	return r.FileID
+	return cmp.Or(r.SessionMeta.ID, r.FileID)
 }
 
 // boundedPrompt is the text of a prompt without what a launch or an editor puts before it, truncated.
@@ -187,9 +184,7 @@ func parseMeta(r *rolloutLine) sessionMeta {
 		}
 		switch string(key) {
 		case "timestamp":
-			if t := value.Time(); !t.IsZero() {
-				m.Created = t
-			}
+			m.Created = cmp.Or(value.Time(), m.Created)
 		case "source":
 			m.Source = parseSource(value)
 		case "history_base":

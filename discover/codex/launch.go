@@ -109,20 +109,6 @@ func settingsArgs(r launch.Request, p installation) ([]string, error) {
 // firstDaemonVersion is the first version that was seen to run the threads of its TUIs in a daemon. 0.155 does not.
 func firstDaemonVersion() storage.Version { return storage.Version{0, 160} }
 
-// permissionArgs are the options for what Codex may do without approval: as requested, or as in the session's last turn.
-func permissionArgs(asked launch.Permissions, had *discover.Session) ([]string, error) {
-	switch asked {
-	case launch.PermissionsEdit:
-		return []string{"-s", workspaceWrite}, nil
-	case launch.PermissionsFull:
-		return []string{"--dangerously-bypass-approvals-and-sandbox"}, nil
-	}
-	if had == nil {
-		return nil, nil
-	}
-	return storedPermissionArgs(had)
-}
-
 // Codex's sandbox modes.
 const (
 	readOnly       = "read-only"
@@ -130,13 +116,21 @@ const (
 	fullAccess     = "danger-full-access"
 )
 
-// storedPermissionArgs are the options that give a session the permissions of its last turn, or fewer. A headless run never asks
-// for approval, so it gains nothing where the user was asked (approval on-request, on-failure). The exception is "untrusted", where
-// only reading went unasked: such a session is resumed read-only.
-func storedPermissionArgs(s *discover.Session) ([]string, error) {
-	profile, sandbox := sessionFact[string](s, "permissionProfile"), sessionFact[string](s, "sandbox")
+// permissionArgs are the options for what Codex may do without approval: as requested, or as in the last turn of the session that is resumed,
+// or fewer. A headless run never asks for approval, so it gains nothing where the user was asked (approval on-request, on-failure). The
+// exception is "untrusted", where only reading went unasked: such a session is resumed read-only.
+func permissionArgs(asked launch.Permissions, had *discover.Session) ([]string, error) {
 	switch {
-	case sessionFact[string](s, "approval") == "untrusted":
+	case asked == launch.PermissionsEdit:
+		return []string{"-s", workspaceWrite}, nil
+	case asked == launch.PermissionsFull:
+		return []string{"--dangerously-bypass-approvals-and-sandbox"}, nil
+	case had == nil:
+		return nil, nil
+	}
+	profile, sandbox := sessionFact[string](had, "permissionProfile"), sessionFact[string](had, "sandbox")
+	switch {
+	case sessionFact[string](had, "approval") == "untrusted":
 		sandbox = readOnly
 	case profile != "" && !strings.HasPrefix(profile, ":"): // the user's own profile, which may allow less than the recorded sandbox
 		return []string{"-c", "default_permissions=" + tomlString(profile)}, nil
@@ -149,7 +143,7 @@ func storedPermissionArgs(s *discover.Session) ([]string, error) {
 	case ":" + readOnly, ":" + fullAccess: // built-in profiles, in settings that no turn has run with yet
 		return []string{"-s", sandbox[1:]}, nil
 	case workspaceWrite, ":workspace":
-		return []string{"-s", workspaceWrite, "-c", "sandbox_workspace_write=" + workspaceTOML(sessionFact[workspaceAccess](s, "workspace"))}, nil
+		return []string{"-s", workspaceWrite, "-c", "sandbox_workspace_write=" + workspaceTOML(sessionFact[workspaceAccess](had, "workspace"))}, nil
 	}
 	return nil, unsupported(fmt.Sprintf("cannot restore the permissions of the session (%s): use --permissions edit or full", sandbox))
 }
@@ -202,9 +196,7 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 		}
 		switch event.Get("type").Text(0) {
 		case "thread.started":
-			if id := parseThreadID(event.Get("thread_id")); parsed.ID == "" {
-				parsed.ID = id
-			}
+			parsed.ID = cmp.Or(parsed.ID, parseThreadID(event.Get("thread_id")))
 		case "turn.completed":
 			completed = true
 		case "turn.failed":
@@ -216,9 +208,7 @@ func (Adapter) ParseOutput(o launch.Output) launch.ParsedOutput {
 	if completed {
 		return launch.ParsedOutput{ID: parsed.ID}
 	}
-	if parsed.Error == "" {
-		parsed.Error = stderrMessage(o.Stderr)
-	}
+	parsed.Error = cmp.Or(parsed.Error, stderrMessage(o.Stderr))
 	if parsed.Error == "" && !strings.HasPrefix(lastError, "Reconnecting...") {
 		parsed.Error = lastError
 	}
@@ -231,14 +221,8 @@ func apiErrorMessage(text string) string {
 	if !answer.Complete() {
 		return text
 	}
-	for _, message := range []string{
-		answer.Get("error").Object().Get("message").Text(discover.ErrorLimit), answer.Get("message").Text(discover.ErrorLimit), answer.Get("detail").Text(discover.ErrorLimit),
-	} {
-		if message != "" {
-			return message
-		}
-	}
-	return text
+	message := answer.Get("error").Object().Get("message").Text(discover.ErrorLimit)
+	return cmp.Or(message, answer.Get("message").Text(discover.ErrorLimit), answer.Get("detail").Text(discover.ErrorLimit), text)
 }
 
 // paragraphLimit is the most lines of an error on stderr.

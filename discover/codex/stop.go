@@ -73,8 +73,8 @@ func serverSocket(p proc.Process) string {
 	return ""
 }
 
-// interruptPoll is the interval at which threads that are being interrupted are read again.
-const interruptPoll = 20 * time.Millisecond
+// rpcPoll is the interval at which a server is asked again for the state of a thread.
+const rpcPoll = 20 * time.Millisecond
 
 // interruptTree interrupts a thread and its sub-agents until none is active and none of their commands runs. Interrupting one does not
 // end the others, and a queued turn begins when the one before it ends. It is not accepted if the server has not loaded the thread:
@@ -96,18 +96,18 @@ func (r *rpcClient) interruptTree(ctx context.Context, id string) (accepted bool
 		if !busy {
 			return true, nil
 		}
-		if err := pause(ctx, interruptPoll); err != nil {
+		if err := pause(ctx); err != nil {
 			return false, err
 		}
 	}
 }
 
-// pause waits for a duration. Error: ctx's, if it ends before.
-func pause(ctx context.Context, d time.Duration) error {
+// pause waits until the server is to be asked again. Error: ctx's, if it ends before.
+func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(d):
+	case <-time.After(rpcPoll):
 		return nil
 	}
 }

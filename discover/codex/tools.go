@@ -20,13 +20,12 @@ func parseToolCall(r *rolloutLine) discover.ToolCall {
 		ID: cmp.Or(r.Get("call_id").Text(0), r.Get("id").Text(0)), State: discover.ToolOpen,
 		Name: cmp.Or(r.Get("name").Text(0), strings.TrimSuffix(kind, "_call")), Input: callInput(r.payload),
 	}
+	c.Brief = argumentBrief(storage.Object(c.Input))
 	switch kind {
 	case "custom_tool_call":
 		c.Brief = inputBrief(r.Get("input").Text(0))
 	case "function_call", "local_shell_call":
-		c.Brief = argumentBrief(storage.Object(c.Input))
 	default:
-		c.Brief = argumentBrief(storage.Object(c.Input))
 		switch c.Output = outputText(r.payload.First("output", "results", "result")); {
 		case r.Get("status").Text(0) == "failed":
 			c.State = discover.ToolFailed

@@ -101,33 +101,25 @@ func (n *newestTurn) decide(r *rolloutLine) {
 	}
 }
 
+// setOpen sets the turn to open, or to waiting if its newest call without output is a question.
 func (n *newestTurn) setOpen() {
 	n.State = discover.TurnOpen
 	if n.openCall != "" {
 		n.Detail, n.OpenCall = "tool: "+n.openCall, n.newestCall
 	}
-	n.markQuestion()
+	if n.openCall == questionTool {
+		n.State, n.WaitingFor, n.WaitingOn = discover.TurnWaiting, "question", n.newestCall
+	}
 }
 
 func (n *newestTurn) setCompleted(r *rolloutLine) {
-	var answer, failed, recordsErrors bool
-	for key, value := range r.payload.Members() {
-		switch string(key) {
-		case "error":
-			if message := value.Object().Get("message").Text(0); len(value) > 0 && value[0] == '{' {
-				failed, n.Error = true, message
-			}
-		case "last_agent_message":
-			answer = value.Text(1) != ""
-		case "started_at": // written since the same version as an error: not by 0.143, by 0.145 (SEEN)
-			recordsErrors = true
-		}
+	if failure := r.Get("error").Object(); isObject(failure) {
+		n.State, n.Error = discover.TurnFailed, failure.Get("message").Text(0)
+		return
 	}
 	n.State = discover.TurnDone
-	if failed {
-		n.State = discover.TurnFailed
-	}
-	n.endedSilently = !failed && !answer && !recordsErrors
+	// started_at is written since the same version as an error: not by 0.143, by 0.145 (SEEN).
+	n.endedSilently = r.Get("last_agent_message").Text(1) == "" && r.Get("started_at") == nil
 }
 
 // trackCalls notes which tool call has no output yet. Calls that are made together are stored together: all calls that are older than another
@@ -211,13 +203,6 @@ func mayNeedApproval(r *rolloutLine) bool {
 		return true
 	}
 	return false
-}
-
-// markQuestion sets an open turn to waiting if its newest call without output is a question.
-func (n *newestTurn) markQuestion() {
-	if n.openCall == questionTool {
-		n.State, n.WaitingFor, n.WaitingOn = discover.TurnWaiting, "question", n.newestCall
-	}
 }
 
 // TurnAt returns the newest turn as of now. It infers that the turn waits for approval from a call that may need it and has been open for
