@@ -150,13 +150,19 @@ func (s *storedThread) readFile(f *storage.File, end int64, e discover.Entry, op
 			s.Tokens = &own
 		}
 	}
-	if tail.quotas != nil {
-		s.Quotas = tail.quotas.list()
-	}
+	s.Quotas = tail.quotas.list()
 	return nil
 }
 
-// fillRecord sets the record from both ends of the rollout.
+// fillRecord sets the record from both ends of the rollout. The facts that only Codex has are those of the first record (see
+// [sessionMeta.facts]), and
+//
+//   - approval, sandbox: the newest turn's approval policy and sandbox mode
+//   - permissionProfile: the profile that the sandbox was made from ("mine"; ":workspace" and the like are Codex's own)
+//   - workspace: how the sandbox mode workspace-write differs from its default (writableRoots, network, excludeTmpdir,
+//     excludeSlashTmp)
+//   - contextWindow: the size of the model's context, in tokens
+//   - startDir: the directory the thread was made in, where the newest turn ran in another
 func fillRecord(r *discover.Record, h *rolloutHead, t *rolloutTail) {
 	m := &h.SessionMeta
 	r.ID = h.ThreadID()
@@ -169,19 +175,7 @@ func fillRecord(r *discover.Record, h *rolloutHead, t *rolloutTail) {
 	r.Title = cmp.Or(t.Name, h.Name)
 	r.Model, r.Turn = t.Settings.Model, t.TurnAt(time.Now())
 	r.Parent, r.Sub, r.ForkedFrom = m.ParentID(), m.Source.Subagent != "", m.ForkedFrom
-	setFacts(r, h, t)
-}
-
-// setFacts adds the facts that only Codex has: those of the first record (see [sessionMeta.facts]), and
-//
-//   - approval, sandbox: the newest turn's approval policy and sandbox mode
-//   - permissionProfile: the profile that the sandbox was made from ("mine"; ":workspace" and the like are Codex's own)
-//   - workspace: how the sandbox mode workspace-write differs from its default (writableRoots, network, excludeTmpdir,
-//     excludeSlashTmp)
-//   - contextWindow: the size of the model's context, in tokens
-//   - startDir: the directory the thread was made in, where the newest turn ran in another
-func setFacts(r *discover.Record, h *rolloutHead, t *rolloutTail) {
-	r.Meta = h.SessionMeta.facts()
+	r.Meta = m.facts()
 	r.SetMeta("approval", t.Settings.Approval)
 	r.SetMeta("sandbox", t.Settings.Sandbox)
 	r.SetMeta("permissionProfile", t.Settings.Profile)
@@ -191,8 +185,8 @@ func setFacts(r *discover.Record, h *rolloutHead, t *rolloutTail) {
 	if t.Usage.Window > 0 {
 		r.SetMeta("contextWindow", t.Usage.Window)
 	}
-	if dir := h.SessionMeta.Dir; dir != r.Dir {
-		r.SetMeta("startDir", dir)
+	if m.Dir != r.Dir {
+		r.SetMeta("startDir", m.Dir)
 	}
 }
 
@@ -211,41 +205,31 @@ func readTitles(ctx context.Context, entries []discover.Entry) (map[string]map[s
 	titles := map[string]map[string]string{}
 	var errs []error
 	for _, e := range entries {
-		if _, ok := titles[e.Home]; !ok {
-			names, err := readNames(ctx, e.Home)
-			titles[e.Home], errs = names, append(errs, err)
+		if titles[e.Home] == nil {
+			titles[e.Home] = map[string]string{}
+			path := filepath.Join(e.Home, titlesFile)
+			errs = append(errs, warn(path, readNames(ctx, path, titles[e.Home])))
 		}
 	}
 	return titles, errors.Join(errs...)
 }
 
-// readNames returns the names of a home's threads by thread ID.
-func readNames(ctx context.Context, home string) (map[string]string, error) {
-	path := filepath.Join(home, titlesFile)
+// readNames adds the names in a file to those of their threads, by thread ID.
+func readNames(ctx context.Context, path string, names map[string]string) error {
 	f, err := storage.Open(ctx, path)
 	if err != nil {
-		return nil, warn(path, err)
+		return err
 	}
 	defer f.Close()
-	titles := map[string]string{}
 	_, err = f.RecordsBackward(titlesLimit, func(l storage.Line) bool {
-		if id, name, ok := parseTitle(l.Bytes); ok && !l.Rest && !l.Cut {
-			if _, newer := titles[id]; !newer {
-				titles[id] = name
-			}
+		record := storage.Object(l.Bytes)
+		id, name := parseThreadID(record.Get("id")), threadName(record)
+		if names[id] == "" && name != "" && !l.Rest && !l.Cut {
+			names[id] = name
 		}
 		return true
 	})
-	if err != nil {
-		return titles, warn(path, err)
-	}
-	return titles, nil
-}
-
-func parseTitle(line []byte) (id, name string, ok bool) {
-	o := storage.Object(line)
-	id, name = o.Get("id").Text(titleLimit), threadName(o)
-	return id, name, name != "" && isThreadID(id)
+	return err
 }
 
 // threadName is the name in a record that gives a thread one, "" if it is blank.

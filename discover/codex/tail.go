@@ -27,8 +27,8 @@ type rolloutTail struct {
 
 	damage storage.Damage
 
-	Name     string       // the newest name, "" if there is none
-	quotas   *quotaFinder // nil: none are read
+	Name     string // the newest name, "" if there is none
+	quotas   quotaFinder
 	Updated  time.Time
 	newest   newestTurn
 	Settings turnSettings
@@ -49,9 +49,6 @@ func readTail(f *storage.File, end int64, id string, options tailOptions) (t rol
 	t.thread, t.file, t.tailOptions = id, f, options
 	if options.Head != nil {
 		t.damage = options.Head.damage
-	}
-	if options.Quotas {
-		t.quotas = new(quotaFinder)
 	}
 	whole, err := f.ParseBackward(end, parser(func() string { return id }, t.addLine))
 	if whole {
@@ -94,7 +91,7 @@ func (r *rolloutTail) complete() bool {
 
 func (r *rolloutTail) needsName() bool { return r.Name == "" && r.read <= nameRange }
 
-func (r *rolloutTail) needsLimits() bool { return r.quotas != nil && r.read <= limitRange }
+func (r *rolloutTail) needsLimits() bool { return r.Quotas && r.read <= limitRange }
 
 // needs reports whether a record of this kind can add something. A turn may have megabytes of other records, whose payloads are not
 // read.
@@ -124,7 +121,7 @@ func (r *rolloutTail) addRecord(parsed *rolloutLine) {
 		r.applied = parseSettings(parsed.Get("thread_settings").Object())
 	case parsed.Kind == kindNamed:
 		r.Name = threadName(parsed.payload)
-	case r.quotas != nil:
+	case r.Quotas:
 		r.quotas.add(parsed)
 	}
 	r.Usage.add(parsed)

@@ -10,23 +10,6 @@ import (
 	"agentctl/discover/storage"
 )
 
-// twoTotals are the two totals that Codex records of a thread. Each can miss something. The counts (token_count) lose an answer whose
-// process was killed before its tool ended, and start again when the context is full. The records (token_usage_record, 0.160 and
-// later) lack what an older version has used. Neither counts anything twice, so the larger one is used.
-type twoTotals struct {
-	records, counts discover.Tokens
-}
-
-// larger is the larger total.
-func (t twoTotals) larger() discover.Tokens {
-	total := t.counts
-	if inAndOut(t.records) >= inAndOut(t.counts) {
-		total = t.records
-	}
-	total.Total = inAndOut(total)
-	return total
-}
-
 // inAndOut is the number of input and output tokens, by which two counts are compared.
 func inAndOut(t discover.Tokens) int64 { return t.In + t.Out }
 
@@ -34,9 +17,12 @@ func inAndOut(t discover.Tokens) int64 { return t.In + t.Out }
 // counts start again.
 func isContextFull(count discover.Tokens) bool { return inAndOut(count) == 0 && count.Total > 0 }
 
-// usageAtEnd is the usage of a thread at the end of its rollout. Records come newest first.
+// usageAtEnd is the usage of a thread at the end of its rollout. Records come newest first. Codex records two totals of a thread, and each can
+// miss something. The counts (token_count) lose an answer whose process was killed before its tool ended, and start again when the context is
+// full. The records (token_usage_record, 0.160 and later) lack what an older version has used. Neither counts anything twice, so the larger
+// one is used.
 type usageAtEnd struct {
-	twoTotals
+	records, counts discover.Tokens
 	Any, Final      bool // something was used; older records can add nothing
 	Context, Window int64
 
@@ -48,6 +34,16 @@ type usageAtEnd struct {
 	contextFull bool            // the counts start again here: the context was full
 	hasSmaller  bool            // a count has come that is smaller than the largest one
 	hasTurn     bool            // the beginning of a turn with a count has come
+}
+
+// larger is the larger total.
+func (u *usageAtEnd) larger() discover.Tokens {
+	total := u.counts
+	if inAndOut(u.records) >= inAndOut(u.counts) {
+		total = u.records
+	}
+	total.Total = inAndOut(total)
+	return total
 }
 
 // add adds the next older record.

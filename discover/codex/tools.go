@@ -108,10 +108,8 @@ type toolResults struct {
 
 // add adds the result of a call. Without the member "output", the result is its other members.
 func (t *toolResults) add(e *rolloutLine) {
-	text := ""
-	if output := e.Get("output"); output != nil {
-		text = outputText(output)
-	} else {
+	text := outputText(e.Get("output"))
+	if e.Get("output") == nil {
 		text = string(callInput(e.payload))
 	}
 	t.addText(e.Get("call_id").Text(0), text)

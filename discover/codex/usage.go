@@ -80,7 +80,7 @@ func readOtherRollout(ctx context.Context, path, thread string) (answerList, err
 }
 
 // readRollout returns the answers in one rollout without those that it has inherited, by the larger one of the two totals that Codex records
-// (see [twoTotals]).
+// (see [usageAtEnd]).
 func readRollout(f *storage.File, h *rolloutHead, thread string) (answers answerList, damage storage.Damage, err error) {
 	x := answerReader{own: newOwnTurn(thread), isFirst: true}
 	if !h.MayInherit() {
