@@ -40,7 +40,7 @@ func (r *Row) Text(column string, limit int) string { return string(r.TextBytes(
 func (r *Row) TextBytes(column string, limit int) []byte {
 	b, long := r.inline(column)
 	if long {
-		b = r.table.blobPrefix(column, r.rowid, int64(limit)*utf8.UTFMax)
+		b = r.table.readLong(column, r.rowid, int64(limit)*utf8.UTFMax, false)
 	}
 	if len(b) <= limit {
 		return b
@@ -58,7 +58,7 @@ func (r *Row) TextBytes(column string, limit int) []byte {
 func (r *Row) Bytes(column string, limit int64) []byte {
 	b, long := r.inline(column)
 	if long {
-		return r.table.blob(column, r.rowid, limit)
+		return r.table.readLong(column, r.rowid, limit, true)
 	}
 	if int64(len(b)) > limit {
 		return nil
@@ -81,9 +81,10 @@ func (r *Row) value(column string, read func(i int)) {
 	if !ok || r.db.err != nil {
 		return
 	}
-	defer func() { r.db.fail(recovered(recover())) }()
-	read(i)
-	r.db.fail(r.stmt.Err())
+	r.db.try(func() error {
+		read(i)
+		return r.stmt.Err()
+	})
 }
 
 // Table is a table of a database whose rows are read by rowid, as a statement finds them in an index. So an order that no
@@ -150,47 +151,30 @@ func (t *Table) Row(rowid int64) *Row {
 	return &t.row.row
 }
 
-// blobPrefix returns at most limit bytes of a long value; nil if it cannot be read.
-func (t *Table) blobPrefix(column string, rowid, limit int64) (value []byte) {
-	t.readBlobAt(column, rowid, func(b *sqlite3.Blob) (err error) {
-		value, err = readBlob(b, min(limit, b.Size()))
-		return err
-	})
-	return value
-}
+// column is one column of a table.
+type column struct{ table, name string }
 
-// blob returns a long value; nil if it has more than limit bytes or cannot be read.
-func (t *Table) blob(column string, rowid, limit int64) (value []byte) {
-	t.readBlobAt(column, rowid, func(b *sqlite3.Blob) (err error) {
-		if b.Size() <= limit {
-			value, err = readBlob(b, b.Size())
+// readLong returns at most limit bytes of a long value; nil if it cannot be read, or has more and is needed whole. It reuses the handle of
+// another row of that column if there is one.
+func (t *Table) readLong(name string, rowid, limit int64, whole bool) (value []byte) {
+	t.db.try(func() (err error) {
+		key := column{t.name, name}
+		blob := t.db.blobs[key]
+		if blob != nil {
+			err = blob.Reopen(rowid)
+		} else if blob, err = t.db.conn.OpenBlob("main", t.name, name, rowid, false); err == nil {
+			t.db.blobs[key] = blob
+		}
+		if err == nil && !(whole && blob.Size() > limit) {
+			value, err = readBlob(blob, min(limit, blob.Size()))
+		}
+		if err != nil && blob != nil { // the handle is unusable
+			_ = blob.Close()
+			delete(t.db.blobs, key)
 		}
 		return err
 	})
 	return value
-}
-
-// column is one column of a table.
-type column struct{ table, name string }
-
-// readBlobAt opens a long value and calls read. It reuses the handle of another row of that column if there is one.
-func (t *Table) readBlobAt(name string, rowid int64, read func(*sqlite3.Blob) error) {
-	defer func() { t.db.fail(recovered(recover())) }()
-	key := column{t.name, name}
-	blob, err := t.db.blobs[key], error(nil)
-	if blob != nil {
-		err = blob.Reopen(rowid)
-	} else if blob, err = t.db.conn.OpenBlob("main", t.name, name, rowid, false); err == nil {
-		t.db.blobs[key] = blob
-	}
-	if err == nil {
-		err = read(blob)
-	}
-	if err != nil && blob != nil { // the handle is unusable
-		_ = blob.Close()
-		delete(t.db.blobs, key)
-	}
-	t.db.fail(err)
 }
 
 // readBlob reads the first n bytes of a value, in pieces, which keeps the memory of SQLite small.

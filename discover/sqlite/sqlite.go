@@ -86,15 +86,12 @@ func Open(ctx context.Context, pages io.ReaderAt, size int64) (db *DB, err error
 	return d, d.conn.Exec(pragmas)
 }
 
-// Close frees what the connection holds.
-func (d *DB) Close() { _ = d.close() }
-
-// close closes the connection. SQLite refuses that, and keeps its memory, while a statement or a value is open.
-func (d *DB) close() error {
+// Close frees what the connection holds. SQLite keeps its memory while a statement or a value is open.
+func (d *DB) Close() {
 	defer func() { _ = recover() }() // after an earlier panic; the connection holds nothing but memory
 	readervfs.Delete(d.image.name())
 	if d.conn == nil {
-		return nil
+		return
 	}
 	for _, b := range d.blobs {
 		_ = b.Close()
@@ -102,7 +99,7 @@ func (d *DB) close() error {
 	for _, s := range d.statements {
 		_ = s.Close()
 	}
-	return d.conn.Close()
+	_ = d.conn.Close()
 }
 
 // Err returns the failure that ended the reading; nil for none.
@@ -139,6 +136,16 @@ func recovered(panicked any) error {
 		return fmt.Errorf("%w: its reading takes more than %d MB", sqlite3.NOMEM, maxHeap>>20)
 	}
 	return fmt.Errorf("SQLite failed: %v", panicked)
+}
+
+// try calls f, records its error or panic, and reports whether there was none.
+func (d *DB) try(f func() error) bool {
+	err := func() (err error) {
+		defer func() { err = cmp.Or(recovered(recover()), err) }()
+		return f()
+	}()
+	d.fail(err)
+	return err == nil
 }
 
 // explain replaces "interrupted" by its cause.

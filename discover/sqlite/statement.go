@@ -20,7 +20,7 @@ type statement struct {
 }
 
 // statement prepares a statement, or returns an idle one; nil if it cannot be prepared.
-func (d *DB) statement(sql string) (s *statement) {
+func (d *DB) statement(sql string) *statement {
 	if d.err != nil {
 		return nil
 	}
@@ -29,51 +29,41 @@ func (d *DB) statement(sql string) (s *statement) {
 		d.idleStatements[sql] = list[:len(list)-1]
 		return list[len(list)-1]
 	}
-	defer func() {
-		if err := recovered(recover()); err != nil {
-			d.fail(err)
-			s = nil
+	s := &statement{db: d, columns: map[string]int{}}
+	s.row = Row{statement: s}
+	ok := d.try(func() (err error) {
+		if s.stmt, _, err = d.conn.Prepare(sql); err != nil {
+			return err
 		}
-	}()
-	stmt, _, err := d.conn.Prepare(sql)
-	if err != nil {
-		d.fail(err)
+		d.statements = append(d.statements, s.stmt)
+		for i := range s.stmt.ColumnCount() {
+			s.columns[s.stmt.ColumnName(i)] = i
+		}
+		return nil
+	})
+	if !ok {
 		return nil
 	}
-	d.statements = append(d.statements, stmt)
-	s = &statement{db: d, stmt: stmt, columns: map[string]int{}}
-	for i := range stmt.ColumnCount() {
-		s.columns[stmt.ColumnName(i)] = i
-	}
-	s.row = Row{statement: s}
 	return s
 }
 
 // bind sets the arguments.
 func (s *statement) bind(args []any) {
-	defer func() { s.db.fail(recovered(recover())) }()
 	for i, arg := range args {
-		var err error
-		switch v := arg.(type) {
-		case int64:
-			err = s.stmt.BindInt64(i+1, v)
-		case string:
-			err = s.stmt.BindText(i+1, v)
-		default:
-			err = fmt.Errorf("argument %d of %q is of the type %T", i+1, s.stmt.SQL(), arg)
-		}
-		s.db.fail(err)
+		s.db.try(func() error {
+			switch v := arg.(type) {
+			case int64:
+				return s.stmt.BindInt64(i+1, v)
+			case string:
+				return s.stmt.BindText(i+1, v)
+			}
+			return fmt.Errorf("argument %d of %q is of the type %T", i+1, s.stmt.SQL(), arg)
+		})
 	}
 }
 
 // step moves to the next row; it returns false if there is none, or if it cannot be read.
 func (s *statement) step() (ok bool) {
-	defer func() {
-		if err := recovered(recover()); err != nil {
-			s.db.fail(err)
-			ok = false
-		}
-	}()
 	if s.db.err != nil {
 		return false
 	}
@@ -83,11 +73,10 @@ func (s *statement) step() (ok bool) {
 		return false
 	}
 	s.db.budget.left++ // SQLite checks the context once more for each step
-	if s.stmt.Step() {
-		return true
-	}
-	s.db.fail(s.stmt.Err())
-	return false
+	return s.db.try(func() error {
+		ok = s.stmt.Step()
+		return s.stmt.Err()
+	}) && ok
 }
 
 // reset prepares the statement for another use. Its error is that of the last step, which is recorded already.
